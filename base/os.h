@@ -1,0 +1,66 @@
+// Os: everything POSIX in one place.
+//
+// Invariants: nothing else in the tree includes a POSIX header; failures come back as OsError with a
+// text for people; files are written whole or not at all (a temporary beside the target, then rename).
+// Ownership: read contents belong to the arena given.
+//
+//     Str text; OsError e;
+//     if (!os_read_file(arena, "k.tile", SOURCE_MAX, &text, &e)) report(e.text);
+#ifndef TILEC_BASE_OS_H
+#define TILEC_BASE_OS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/str.h"
+
+typedef struct OsError {
+    int number;       // errno, or 0
+    char text[256];   // "no such file or directory", "is a directory", "is larger than 64 MiB"
+} OsError;
+
+bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error);
+// A file written under a temporary name, which os_file_commit renames over `path`.
+typedef struct OsFile {
+    FILE *stream;
+    char *path;
+    char *temporary;
+} OsFile;
+bool os_file_begin(Arena *arena, const char *path, OsFile *file, OsError *error);
+bool os_file_commit(OsFile *file, OsError *error);
+void os_file_abandon(OsFile *file);
+bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error);
+// The whole of standard input.
+bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error);
+bool os_path_exists(const char *path);
+// `path` seen from the folder of `base`; absolute paths stay as they are.
+Str os_path_beside(Arena *arena, Str base, Str path);
+// The canonical path, or the path itself when there is none.
+Str os_path_real(Arena *arena, Str path);
+
+uint64_t os_time_ns(void);  // monotonic
+bool os_is_terminal(FILE *stream);
+const char *os_env(const char *name);  // NULL when unset
+unsigned os_cpu_count(void);
+
+// A mutex that works when zeroed by os_mutex_init; nothing recursive.
+typedef struct OsMutex OsMutex;
+OsMutex *os_mutex_create(void);
+void os_mutex_destroy(OsMutex *mutex);
+void os_mutex_lock(OsMutex *mutex);
+void os_mutex_unlock(OsMutex *mutex);
+
+// Says so on standard error and ends the process with status 70: the only way out of here that is
+// no return. For memory exhausted, and for defects of our own (assertions).
+_Noreturn void os_out_of_memory(void);
+_Noreturn void os_defect(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// An internal invariant: always checked, also in release. Its failure is a defect of ours.
+#define CHECK(condition, ...) \
+    ((condition) ? (void)0 : os_defect(__FILE__, __LINE__, __VA_ARGS__))
+// A case that cannot be reached.
+#define UNREACHABLE(...) os_defect(__FILE__, __LINE__, __VA_ARGS__)
+
+#endif

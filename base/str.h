@@ -1,0 +1,73 @@
+// Str: a piece of text that need not end in NUL; StrBuf: text that grows; Interner: one copy of each.
+//
+// Invariants: Str never owns its bytes. Interned names (Symbol) of one Interner are equal exactly
+// when their pointers are equal, and are NUL-terminated. A StrBuf is always NUL-terminated.
+// Ownership: bytes belong to an arena, or to the source that the Str points into.
+//
+//     StrBuf b = strbuf(arena);
+//     strbuf_printf(&b, "%d lanes", 32);
+//     Symbol s = intern(names, str("softmax"));
+#ifndef TILEC_BASE_STR_H
+#define TILEC_BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+typedef struct Str {
+    const char *text;
+    size_t size;
+} Str;
+
+#define STR(literal) ((Str){"" literal, sizeof(literal) - 1})
+// For printf's "%.*s".
+#define STR_ARG(s) (int)(s).size, (s).text
+
+Str str(const char *text);
+bool str_equal(Str a, Str b);
+bool str_starts(Str s, Str prefix);
+bool str_ends(Str s, Str suffix);
+int str_compare(Str a, Str b);
+Str str_trim(Str s);
+// The part before `separator`; *rest is what follows it (empty when there is none).
+Str str_cut(Str s, char separator, Str *rest);
+uint64_t str_hash(Str s);
+// Edit distance, for "did you mean"; stops counting at `limit`.
+size_t str_distance(Str a, Str b, size_t limit);
+// The candidate nearest to `name` within a third of its length, or an empty Str.
+Str str_nearest(Str name, const Str *candidates, size_t count);
+
+typedef struct StrBuf {
+    Arena *arena;
+    char *text;
+    size_t size;
+    size_t capacity;
+} StrBuf;
+
+StrBuf strbuf(Arena *arena);
+void strbuf_add(StrBuf *b, Str s);
+void strbuf_char(StrBuf *b, char c);
+void strbuf_printf(StrBuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_vprintf(StrBuf *b, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+// The shortest decimal text that reads back as the same value: of a double, of a float when
+// `single`. "inf", "-inf", "nan"; always with a point or an exponent for finite values.
+void strbuf_double(StrBuf *b, double value, bool single);
+// A quoted text with C escapes, as the IR's text form and JSON use it.
+void strbuf_quoted(StrBuf *b, Str s);
+Str strbuf_str(const StrBuf *b);
+
+// Numbers in text. False when the text is no such number as a whole; overflow sets *overflow.
+bool str_to_u64(Str s, uint64_t *value, bool *overflow);  // decimal, 0x, 0b, '_' between digits
+bool str_to_double(Str s, double *value);                 // decimal, 0x…p…, inf, nan
+
+typedef const char *Symbol;
+typedef struct Interner Interner;
+Interner *interner_create(Arena *arena);
+Symbol intern(Interner *names, Str s);
+size_t symbol_size(Symbol s);
+
+#endif
