@@ -1,0 +1,30 @@
+# The flags every target of ours is compiled with, as the interface target tilec_flags.
+add_library(tilec_flags INTERFACE)
+target_include_directories(tilec_flags INTERFACE "${PROJECT_SOURCE_DIR}"
+                                                 "${PROJECT_SOURCE_DIR}/include")
+target_compile_options(tilec_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+    -Wcast-qual -Wundef -Wvla -Wformat=2
+    # The interpreter's float results are defined to the bit: no fused multiply-add behind our back.
+    -ffp-contract=off)
+if(TILEC_WERROR)
+    target_compile_options(tilec_flags INTERFACE -Werror)
+endif()
+if(TILEC_SANITIZE)
+    target_compile_options(tilec_flags INTERFACE
+        "-fsanitize=${TILEC_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(tilec_flags INTERFACE "-fsanitize=${TILEC_SANITIZE}")
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        # gcc's flow analysis sees paths that only its own instrumentation makes.
+        target_compile_options(tilec_flags INTERFACE -Wno-maybe-uninitialized)
+    endif()
+endif()
+if(TILEC_FUZZ)
+    target_compile_options(tilec_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(TILEC_COVERAGE)
+    target_compile_options(tilec_flags INTERFACE --coverage -fprofile-update=atomic)
+    target_link_options(tilec_flags INTERFACE --coverage)
+endif()
+find_package(Threads REQUIRED)
+target_link_libraries(tilec_flags INTERFACE Threads::Threads m)

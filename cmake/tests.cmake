@@ -1,0 +1,104 @@
+# Every test program, found by its name; see docs/testing.md.
+#   tests/<room>/**/test_*.c   one cmocka program each, label quick
+#   tests/**/long_*.c          the same, label long
+#   tests/examples/*.c         one program of all, label quick
+#   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
+#   tests/support/*.c          a library linked to all of them
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+    pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+endif()
+if(TARGET PkgConfig::CMOCKA)
+    add_library(tilec_cmocka ALIAS PkgConfig::CMOCKA)
+else()
+    find_library(CMOCKA_LIBRARY cmocka)
+    find_path(CMOCKA_INCLUDE cmocka.h)
+    if(NOT CMOCKA_LIBRARY OR NOT CMOCKA_INCLUDE)
+        message(FATAL_ERROR "cmocka is missing: run scripts/setup.sh (Debian: libcmocka-dev), "
+                            "or configure with -DTILEC_TESTS=OFF")
+    endif()
+    add_library(tilec_cmocka INTERFACE)
+    target_link_libraries(tilec_cmocka INTERFACE "${CMOCKA_LIBRARY}")
+    target_include_directories(tilec_cmocka SYSTEM INTERFACE "${CMOCKA_INCLUDE}")
+endif()
+
+tilec_room_sources(support_sources tests/support/*.c)
+add_library(test_support STATIC ${support_sources})
+target_link_libraries(test_support PUBLIC tilec tilec_cmocka)
+# Tests run in the root of the sources; these are for those that must name a path all the same.
+target_compile_definitions(test_support PUBLIC
+    TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
+    TEST_TOOL="${PROJECT_BINARY_DIR}/tilec")
+
+function(tilec_test_program target test_name label)
+    add_executable(${target} ${ARGN})
+    target_link_libraries(${target} PRIVATE test_support)
+    set_target_properties(${target} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    if(TARGET tilec_tool)
+        add_dependencies(${target} tilec_tool)  # some run the command
+    endif()
+    add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties("${test_name}" PROPERTIES LABELS "${label}")
+    if(label STREQUAL "quick")
+        set_tests_properties("${test_name}" PROPERTIES TIMEOUT 600)
+    else()
+        set_tests_properties("${test_name}" PROPERTIES TIMEOUT 14400)
+    endif()
+endfunction()
+
+file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests"
+     "${PROJECT_SOURCE_DIR}/tests/test_*.c" "${PROJECT_SOURCE_DIR}/tests/long_*.c")
+foreach(source IN LISTS unit_sources)
+    if(source MATCHES "^(support|fuzz|filetest|files)/"
+       OR source MATCHES "^examples/[^/]*$" AND NOT source MATCHES "/long_")
+        continue()
+    endif()
+    string(REGEX REPLACE "\\.c$" "" name "${source}")
+    string(REPLACE "/" "_" target "${name}")
+    if(source MATCHES "(^|/)long_[^/]*$")
+        set(label long)
+    else()
+        set(label quick)
+    endif()
+    tilec_test_program(${target} "${name}" ${label} "tests/${source}")
+endforeach()
+
+file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/examples/*.c")
+list(FILTER example_sources EXCLUDE REGEX "/long_[^/]*$")
+if(example_sources)
+    tilec_test_program(test_examples examples quick ${example_sources})
+endif()
+
+file(GLOB filetest_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/filetest/*.c")
+if(filetest_sources)
+    add_executable(filetest ${filetest_sources})
+    target_link_libraries(filetest PRIVATE tilec_rt)
+    if(TARGET tilec_tool)
+        file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
+             "${PROJECT_SOURCE_DIR}/tests/files" "${PROJECT_SOURCE_DIR}/tests/files/*")
+        foreach(folder IN LISTS folders)
+            if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/tests/files/${folder}")
+                add_test(NAME "files/${folder}"
+                    COMMAND filetest --tool $<TARGET_FILE:tilec_tool> "tests/files/${folder}"
+                    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+                set_tests_properties("files/${folder}" PROPERTIES LABELS quick TIMEOUT 600)
+            endif()
+        endforeach()
+    endif()
+endif()
+
+# --- rules of the house: every script of scripts/check but its helpers --------------------------------
+file(GLOB check_scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/check/*.sh")
+foreach(script IN LISTS check_scripts)
+    get_filename_component(name "${script}" NAME_WE)
+    add_test(NAME "check/${name}" COMMAND bash "${script}" WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties("check/${name}" PROPERTIES LABELS "quick;check" TIMEOUT 600
+                                                    SKIP_RETURN_CODE 77)
+endforeach()
+
+# Bounded fuzzing builds its own tree; it has a label of its own, so that `-L quick` stays quick.
+if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")
+    add_test(NAME fuzz COMMAND bash scripts/fuzz.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 3600 SKIP_RETURN_CODE 77)
+endif()
