@@ -1,0 +1,36 @@
+// Editing IR: replacing, moving, erasing, cloning, with use lists kept right.
+//
+// Invariants: as ir.h. Erasing an op whose results are still used is a defect (CHECK).
+//
+//     ir_replace_all(op_result, constant);
+//     ir_erase(op);
+#ifndef TILEC_IR_EDIT_H
+#define TILEC_IR_EDIT_H
+
+#include "base/map.h"
+#include "ir/build.h"
+
+void ir_set_operand(IrOp *op, uint32_t i, IrValue *value);
+void ir_add_operand(IrOp *op, IrValue *value);
+void ir_remove_operand(IrOp *op, uint32_t i);
+// Every use of `from` uses `to` instead.
+void ir_replace_all(IrValue *from, IrValue *to);
+bool ir_unused(const IrOp *op);  // no result has a use
+void ir_erase(IrOp *op);         // with everything nested in it
+void ir_move_before(IrOp *op, IrOp *place);
+void ir_move_to_end(IrOp *op, IrBlock *block);
+void ir_remove_block_arg(IrBlock *block, uint32_t i);
+// Replaces `op` by the same op with these result types (loops that gain or lose carried values);
+// results are not rewired: the caller replaces uses first.
+IrOp *ir_remake(IrOp *op, uint32_t operand_count, IrValue *const *operands, uint32_t result_count,
+                const IrType *const *results);
+
+// Copies an op with its regions to the builder's place; operands go through `map` (IrValue* keys and
+// values), which also learns the copies of its results.
+IrOp *ir_clone(IrBuilder *b, const IrOp *op, Map *map, Arena *scratch);
+// Copies all ops of a block but its terminator.
+void ir_clone_block(IrBuilder *b, const IrBlock *block, Map *map, Arena *scratch);
+IrFunc *ir_func_clone(const IrFunc *f, Symbol name);
+bool ir_dominates(const IrOp *a, const IrOp *b);  // a stands before b in its block or an enclosing one
+
+#endif

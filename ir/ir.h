@@ -1,0 +1,202 @@
+// The IR: modules, functions, blocks, ops, values.
+//
+// Shape: a module holds functions; a kernel has parameters, named extents and sections: any number of
+// `requires`, one `grid` (or none), one `body`. A section is one block. A block is a list of ops; ops
+// nest blocks (regions, exactly one block each). Control flow is structured: no branches.
+// Invariants (kept by build.h and edit.h, proven by verify.h, listed there):
+//   - every operand is a value defined before its use in the same block or an enclosing one, a block
+//     argument of an enclosing block, or a parameter of the function; sections share parameters only;
+//   - the use list of a value holds exactly the operand places that name it;
+//   - ids of values and ops are dense per function and never reused, so that passes can keep facts in
+//     arrays of value_count or op_count;
+//   - an absent optional operand has value NULL and is in no use list.
+// Ownership: everything lives in the module's arena; erased ops stay as garbage until it goes.
+//
+// Example (text form):
+//     kernel @scale(%x: view f32[N], %a: f32) {
+//       grid {
+//         %0 = extent {extent = N} : i64
+//         yield %0
+//       }
+//       body {
+//         %1 = program {dim = 0} : i64
+//         %2 = view_load %x, _, %1 {select = [0], inside = [0]} : f32
+//         %3 = mul %2, %a : f32
+//         view_store %x, %3, _, %1 {select = [0], inside = [0]}
+//         return
+//       }
+//     }
+#ifndef TILEC_IR_IR_H
+#define TILEC_IR_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/source.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "ir/op.h"
+#include "ir/type.h"
+
+typedef struct IrOp IrOp;
+typedef struct IrBlock IrBlock;
+typedef struct IrFunc IrFunc;
+typedef struct IrValue IrValue;
+
+// One operand place; linked into its value's list of uses.
+typedef struct IrUse {
+    IrValue *value;  // NULL: absent
+    IrOp *user;
+    struct IrUse *next;
+    struct IrUse **link;  // what points at this use
+} IrUse;
+
+struct IrValue {
+    const IrType *type;
+    IrOp *def;       // NULL for block arguments and parameters
+    IrBlock *block;  // of a block argument, else NULL
+    uint32_t index;  // among the op's results, the block's arguments or the parameters
+    uint32_t id;
+    IrUse *uses;
+    Symbol name;  // a name from the source, or NULL; printed only as a comment
+};
+
+typedef struct IrAttr {
+    union {
+        int64_t i;       // INT, BOOL and the enums
+        uint64_t bits;   // CONST
+        Symbol name;     // NAME
+        Str text;        // TEXT
+        struct {
+            uint32_t count;
+            const int64_t *items;
+        } ints;          // INTS
+        struct {
+            uint32_t count;
+            const Str *items;
+        } texts;         // TEXTS
+    } u;
+} IrAttr;
+
+struct IrOp {
+    IrOpcode code;
+    uint32_t id;
+    Span span;
+    IrBlock *block;  // NULL once erased
+    IrOp *prev, *next;
+    uint32_t operand_count;
+    uint32_t result_count;
+    uint32_t region_count;
+    IrUse *operands;
+    IrValue *results;
+    IrBlock **regions;
+    IrAttr *attrs;  // in the order of the op table's row
+};
+
+struct IrBlock {
+    IrFunc *func;
+    IrOp *parent;  // NULL for a section's block
+    IrOp *first, *last;
+    uint32_t arg_count;
+    IrValue **args;
+};
+
+typedef struct IrDim {
+    Symbol extent;  // a named extent, or NULL
+    int64_t value;  // of a fixed extent
+} IrDim;
+
+// What is known of a parameter or extent; the zeroed one knows nothing.
+typedef struct IrFacts {
+    uint64_t divisor;  // a multiple of it (of the address in bytes, for pointers and views); 0 as 1
+    bool has_range;
+    int64_t min, max;
+} IrFacts;
+
+typedef struct IrParam {
+    Symbol name;
+    IrValue *value;
+    bool strided;                 // views
+    IrDim dims[IR_MAX_VIEW_RANK];  // views
+    IrFacts facts;
+    Span span;
+} IrParam;
+
+typedef struct IrExtent {
+    Symbol name;
+    IrFacts facts;
+} IrExtent;
+
+// A type or const parameter with the value it was specialised to; for metadata and messages.
+typedef struct IrBinding {
+    Symbol name;
+    bool is_type;
+    Dtype type;
+    int64_t value;
+} IrBinding;
+
+typedef enum IrSectionKind { IR_REQUIRES, IR_GRID, IR_BODY } IrSectionKind;
+typedef struct IrSection {
+    IrSectionKind kind;
+    Str text;  // of a requires: its source, for messages
+    Span span;
+    IrBlock *block;
+} IrSection;
+
+typedef enum IrMath { IR_MATH_CONTRACT = 1, IR_MATH_APPROX = 2 } IrMath;
+
+struct IrFunc {
+    IrModule *module;
+    Symbol name;
+    bool is_kernel;
+    IrLevel level;  // the most machine-bound level its ops may have: TILE, GPU or CPU
+    Span span;
+    VEC(IrParam) params;
+    VEC(IrExtent) extents;     // kernels: in order of first mention
+    VEC(IrBinding) bindings;   // kernels: in order of declaration
+    VEC(IrSection) sections;   // requires…, grid, body; a function has a body only
+    VEC(const IrType *) results;  // functions
+    unsigned math;                // IrMath bits
+    int warps, stages, ctas;      // reserved options; 0: not given
+    uint32_t value_count;
+    uint32_t op_count;
+};
+
+struct IrModule {
+    Arena *arena;
+    Sources *sources;
+    Interner *names;
+    VEC(IrFunc *) funcs;
+    VEC(const IrType *) types;
+    Map type_index;  // by hash; see type.c
+};
+
+IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names);
+IrFunc *ir_func_find(const IrModule *m, Symbol name);
+// The block of the body; NULL while there is none.
+IrBlock *ir_body(const IrFunc *f);
+const IrSection *ir_section(const IrFunc *f, IrSectionKind kind);
+const IrExtent *ir_extent_find(const IrFunc *f, Symbol name);
+
+static inline IrValue *ir_operand(const IrOp *op, uint32_t i) { return op->operands[i].value; }
+static inline IrValue *ir_result(const IrOp *op, uint32_t i) { return &op->results[i]; }
+const IrAttr *ir_attr(const IrOp *op, IrAttrName name);  // a CHECK fails if the row has no such one
+static inline int64_t ir_attr_int(const IrOp *op, IrAttrName name) { return ir_attr(op, name)->u.i; }
+void ir_attr_set_int(IrOp *op, IrAttrName name, int64_t value);
+void ir_attr_set_ints(IrOp *op, IrAttrName name, uint32_t count, const int64_t *items);
+
+// Where the index operands of a view op begin (after view, pad / x / mask …).
+uint32_t ir_view_index_start(IrOpcode code);
+// The shape a view op's selection has; false when the indices do not go together.
+bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape);
+// What an op and all ops nested in it do: bits 1 << IrEffect of READ, WRITE, KEEP.
+unsigned ir_effects(const IrOp *op);
+// Is block `inner` inside (or the same as) `outer`?
+bool ir_block_within(const IrBlock *inner, const IrBlock *outer);
+
+#define IR_EACH_OP(op, block) \
+    for (IrOp *op = (block)->first, *op##_next = op ? op->next : NULL; op; \
+         op = op##_next, op##_next = op ? op->next : NULL)
+
+#endif

@@ -1,0 +1,113 @@
+// Ops as a table: what each operation is, apart from any instance of it.
+//
+// Purpose: the enums and the row type that derive from ops.def.
+// Invariants: the table is constant; ir_op_info never returns NULL for a valid opcode.
+//
+//     const IrOpInfo *info = ir_op_info(IR_REDUCE);   // info->text, info->effect, …
+#ifndef TILEC_IR_OP_H
+#define TILEC_IR_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef enum IrOpcode {
+#define OP(name, ...) IR_##name,
+#include "ir/ops.def"
+    IR_OPCODES
+} IrOpcode;
+
+typedef enum IrAttrName {
+#define ATTR(name, text, kind) IR_ATTR_##name,
+#include "ir/ops.def"
+    IR_ATTRS
+} IrAttrName;
+
+typedef enum IrAttrKind {
+    IR_KIND_INT,
+    IR_KIND_BOOL,
+    IR_KIND_INTS,
+    IR_KIND_CONST,
+    IR_KIND_TEXT,
+    IR_KIND_TEXTS,
+    IR_KIND_NAME,
+    IR_KIND_REDUCE,
+    IR_KIND_RMW,
+    IR_KIND_ORDER,
+    IR_KIND_SCOPE,
+    IR_KIND_PRECISION,
+    IR_KIND_DTYPE,
+} IrAttrKind;
+
+typedef enum IrLevel { IR_LEVEL_TILE, IR_LEVEL_GPU, IR_LEVEL_CPU, IR_LEVEL_ANY } IrLevel;
+typedef enum IrEffect {
+    IR_EFFECT_PURE,
+    IR_EFFECT_READ,
+    IR_EFFECT_WRITE,
+    IR_EFFECT_KEEP,
+    IR_EFFECT_NEST,
+    IR_EFFECT_END,
+} IrEffect;
+
+typedef enum IrReduce {
+    IR_REDUCE_SUM, IR_REDUCE_PROD, IR_REDUCE_MIN, IR_REDUCE_MAX, IR_REDUCE_ARGMIN,
+    IR_REDUCE_ARGMAX, IR_REDUCE_ANY, IR_REDUCE_ALL, IR_REDUCE_CUSTOM,
+} IrReduce;
+typedef enum IrRmw {
+    IR_RMW_ADD, IR_RMW_SUB, IR_RMW_AND, IR_RMW_OR, IR_RMW_XOR, IR_RMW_MIN, IR_RMW_MAX, IR_RMW_XCHG,
+} IrRmw;
+typedef enum IrOrder {
+    IR_ORDER_RELAXED, IR_ORDER_ACQUIRE, IR_ORDER_RELEASE, IR_ORDER_ACQ_REL,
+} IrOrder;
+typedef enum IrScope { IR_SCOPE_PROGRAM, IR_SCOPE_DEVICE, IR_SCOPE_SYSTEM } IrScope;
+typedef enum IrPrecision {
+    IR_PRECISION_IEEE, IR_PRECISION_TF32, IR_PRECISION_TF32X3, IR_PRECISION_BF16X3,
+} IrPrecision;
+
+typedef enum IrRule {
+    IR_RULE_CONST, IR_RULE_SCALAR_I64, IR_RULE_EXTENT, IR_RULE_IOTA, IR_RULE_UNARY, IR_RULE_BINARY,
+    IR_RULE_SHIFT, IR_RULE_COMPARE, IR_RULE_TERNARY, IR_RULE_SELECT, IR_RULE_CAST, IR_RULE_BITCAST,
+    IR_RULE_BROADCAST, IR_RULE_RESHAPE, IR_RULE_PERMUTE, IR_RULE_JOIN, IR_RULE_SPLIT, IR_RULE_CAT,
+    IR_RULE_GATHER, IR_RULE_DOT, IR_RULE_REDUCE, IR_RULE_SCAN, IR_RULE_SORT, IR_RULE_TOPK,
+    IR_RULE_HISTOGRAM, IR_RULE_RANDOM, IR_RULE_PTR_ADD, IR_RULE_LOAD, IR_RULE_STORE,
+    IR_RULE_ATOMIC, IR_RULE_ATOMIC_CAS, IR_RULE_VIEW_LOAD, IR_RULE_VIEW_STORE,
+    IR_RULE_VIEW_ATOMIC, IR_RULE_VIEW_CAS, IR_RULE_VIEW_INSIDE, IR_RULE_ASSERT, IR_RULE_PRINT,
+    IR_RULE_NOALIAS, IR_RULE_FOR, IR_RULE_WHILE, IR_RULE_IF, IR_RULE_YIELD, IR_RULE_RETURN,
+    IR_RULE_CALL, IR_RULE_SCRATCH, IR_RULE_NOTHING,
+} IrRule;
+
+enum {  // element classes of a row, beside DtypeClass bits
+    IR_CLASS_POINTER = 1 << 8,
+};
+enum { IR_MAX_ATTRS = 5 };
+
+typedef struct IrOpInfo {
+    const char *name;  // "ADD"
+    const char *text;  // "add"
+    IrLevel level;
+    IrRule rule;
+    unsigned classes;  // DtypeClass bits and IR_CLASS_POINTER
+    int min_operands;
+    int max_operands;  // -1: any number
+    int results;       // -1: by the typing rule
+    int regions;       // -1: 0 or 1
+    IrEffect effect;
+    int attr_count;
+    IrAttrName attrs[IR_MAX_ATTRS];
+    const char *signature;
+    const char *doc;
+} IrOpInfo;
+
+const IrOpInfo *ir_op_info(IrOpcode code);
+bool ir_op_from_text(Str text, IrOpcode *code);
+const char *ir_attr_text(IrAttrName name);
+IrAttrKind ir_attr_kind(IrAttrName name);
+// Is the operand at this place marked `?` in the signature?
+bool ir_operand_optional(IrOpcode code, uint32_t index);
+
+// Names of the enums' values as the text form has them; NULL past the end of the enum.
+const char *ir_enum_text(IrAttrKind kind, int64_t value);
+bool ir_enum_from_text(IrAttrKind kind, Str text, int64_t *value);
+
+#endif
