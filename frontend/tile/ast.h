@@ -1,0 +1,169 @@
+// The syntax tree of a .tile file.
+//
+// Purpose: what the parser makes, the resolver binds names in, and the elaborator turns into tile IR.
+// Invariants: nodes live in the front end's arena; every node has a span. Lists are linked through
+// `next` in source order. After resolve(), every AST_NAME has `decl`, or an error was reported (then
+// decl == NULL and the elaborator stays silent about it). Depth of nesting is at most AST_MAX_DEPTH.
+// One node type with a tagged union keeps the tree small and quick to walk.
+#ifndef TILEC_FRONTEND_TILE_AST_H
+#define TILEC_FRONTEND_TILE_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "base/source.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+enum { AST_MAX_DEPTH = 200 };
+
+typedef struct Ast Ast;
+typedef struct AstDecl AstDecl;
+
+typedef enum AstKind {
+    // Expressions
+    AST_INT,      // integer: value
+    AST_FLOAT,    // real: text kept in `text` too
+    AST_BOOL,     // integer 0 or 1
+    AST_STRING,   // text (unescaped); only as argument of print, assert, static_assert
+    AST_NAME,     // name, decl
+    AST_UNARY,    // op, a
+    AST_BINARY,   // op, a, b
+    AST_CALL,     // a: callee (an AST_NAME or AST_TYPE), list: arguments, AST_NAMED among them last
+    AST_NAMED,    // name = a (in calls)
+    AST_INDEX,    // a [ list ]: list of expressions and AST_SELECT; b: the pad of `or`, or NULL
+    AST_SELECT,   // a +: b
+    AST_TYPE,     // dtype: an element type's name used as a value (cast, argument)
+    AST_TUPLE,    // list; only after return, or as argument of reduce/scan/sort
+    AST_ERROR,    // where the parser recovered
+    // Statements
+    AST_LET,      // decls (one or a tuple), a: value
+    AST_VAR,
+    AST_ASSIGN,   // a: target (name or index), op: AST_OP_NONE or the compound operator, b: value, c: mask
+    AST_EXPR,     // a
+    AST_IF,       // a: condition, b: then, c: else or NULL; is_const
+    AST_FOR,      // decl: variable, a .. b step c (c may be NULL), d: body; is_const
+    AST_WHILE,    // a, b: body
+    AST_BREAK,
+    AST_CONTINUE,
+    AST_RETURN,   // a: value, AST_TUPLE, or NULL
+    AST_BLOCK,    // list
+} AstKind;
+
+typedef enum AstOp {
+    AST_OP_NONE,
+    AST_OP_ADD, AST_OP_SUB, AST_OP_MUL, AST_OP_DIV, AST_OP_REM,
+    AST_OP_SHL, AST_OP_SHR, AST_OP_AND, AST_OP_OR, AST_OP_XOR,
+    AST_OP_LT, AST_OP_LE, AST_OP_GT, AST_OP_GE, AST_OP_EQ, AST_OP_NE,
+    AST_OP_LAND, AST_OP_LOR,
+    AST_OP_NEG, AST_OP_NOT, AST_OP_BITNOT,  // unary: - ! ~
+} AstOp;
+
+struct Ast {
+    AstKind kind;
+    AstOp op;
+    bool is_const;
+    Dtype dtype;
+    Span span;
+    Ast *next;  // in the list it stands in
+    Symbol name;
+    AstDecl *decl;
+    union {
+        struct {
+            Ast *a, *b, *c, *d;
+            Ast *list;
+        };
+        struct {
+            uint64_t integer;
+            double real;
+            Str text;
+        };
+    };
+};
+
+// Whatever a name can stand for.
+typedef enum AstDeclKind {
+    DECL_KERNEL,
+    DECL_FN,
+    DECL_TYPE_PARAM,   // type T
+    DECL_CONST_PARAM,  // const W = 1024
+    DECL_SCALAR,       // f32 eps
+    DECL_POINTER,      // *f32 p
+    DECL_VIEW,         // f32 x[R, C]
+    DECL_EXTENT,       // R, bound by a view
+    DECL_FN_PARAM,
+    DECL_LET,
+    DECL_VAR,
+    DECL_LOOP,         // a for's variable
+    DECL_CONST,        // `const N = 4;` at the top of a file, or a let of compile-time values
+} AstDeclKind;
+
+typedef struct AstTypeName {  // an element type or a type parameter
+    Dtype dtype;
+    Symbol param;  // NULL: dtype says it
+    AstDecl *decl;
+    Span span;
+} AstTypeName;
+
+struct AstDecl {
+    AstDeclKind kind;
+    Symbol name;
+    Span span;          // of the name
+    bool used;
+    bool assigned;      // a var that is assigned after its declaration
+    uint32_t slot;      // dense within its kernel or fn: the elaborator's side table
+    AstDecl *next;      // in the list it stands in
+    AstTypeName type;   // scalars, pointers, views
+    bool strided;       // views
+    Ast *dims;          // views: AST_NAME (an extent or const) or AST_INT, linked
+    Ast *value;         // default of a const parameter; value of a const
+    void *owner;        // AstKernel or AstFn of DECL_KERNEL, DECL_FN
+};
+
+typedef struct AstTuneEntry {
+    Symbol name;
+    Span span;
+    VEC(Ast *) values;  // constant expressions
+} AstTuneEntry;
+
+typedef struct AstTune {
+    Symbol kernel;
+    Span span;
+    Str target;  // empty: all
+    VEC(AstTuneEntry) entries;
+} AstTune;
+
+typedef struct AstFn {
+    AstDecl *decl;
+    AstDecl *params;
+    Ast *body;
+    uint32_t slots;
+    const SourceFile *file;
+} AstFn;
+
+typedef struct AstKernel {
+    AstDecl *decl;
+    AstDecl *params;   // in order: types, consts, scalars, pointers, views
+    AstDecl *extents;  // in order of first mention
+    Ast *grid;         // list of 1 to 3
+    Ast *requires;     // list; noalias(a, b) is a call among them
+    unsigned math;     // IrMath bits
+    Ast *body;
+    uint32_t slots;
+    const SourceFile *file;
+    Str comment;       // the comment right before it, for headers and `check --json`
+    VEC(AstTune *) tunes;
+} AstKernel;
+
+typedef struct AstModule {
+    VEC(AstKernel *) kernels;
+    VEC(AstFn *) fns;
+    VEC(AstDecl *) consts;
+    VEC(AstTune *) tunes;
+    VEC(Str) imports;  // paths as resolved, for depfiles
+} AstModule;
+
+const char *ast_op_text(AstOp op);
+
+#endif

@@ -1,0 +1,62 @@
+// The Tile front end: source text to tile IR.
+//
+// Steps: lex.c (characters to tokens) → parse.c (tokens to the tree of ast.h, recovering at statement
+// ends) → resolve.c (names, scopes, unused, unreachable, recursion; once per file) → elaborate*.c
+// (types, shapes, compile-time values and IR, once per kernel and specialisation).
+//
+// Invariants: tile_load reports every error of text, grammar and names in one go; tile_elaborate
+// reports every error of types and shapes of one kernel. Neither crashes on any input. A function (fn)
+// is elaborated anew at each call: generic, inlined, its errors carry a note for each call site.
+// tile_elaborate yields no IR when it reported an error. A generic kernel whose types are not given is
+// checked by tile_check with candidate types: it is right when one of them is.
+// Ownership: all trees and IR live in the arena given to tile_load.
+//
+//     TileFile *t = tile_load(arena, sources, names, file, read_import, NULL, diags);
+//     IrModule *m = ir_module_create(arena, sources, names);
+//     IrFunc *f = tile_elaborate(t, m, kernel, &(TileSpec){…}, diags);
+#ifndef TILEC_FRONTEND_TILE_TILE_H
+#define TILEC_FRONTEND_TILE_TILE_H
+
+#include "base/diag.h"
+#include "frontend/tile/ast.h"
+#include "ir/ir.h"
+
+typedef struct TileFile TileFile;
+
+// Gives the file that `path` (already made relative to the importing file) names, or NULL after
+// reporting why; the caller of tile_load says how files are read.
+typedef const SourceFile *(*TileImport)(void *user, Str path, Span span, Diags *diags);
+
+// Never NULL; look at diags_errors.
+TileFile *tile_load(Arena *arena, Sources *sources, Interner *names, const SourceFile *file,
+                    TileImport import, void *user, Diags *diags);
+
+const AstModule *tile_ast(const TileFile *file);
+size_t tile_kernel_count(const TileFile *file);
+const AstKernel *tile_kernel(const TileFile *file, size_t i);
+const AstKernel *tile_kernel_find(const TileFile *file, Str name);
+
+// What a kernel is specialised to. A type parameter is given or inferred by the caller from arguments.
+// Consts not given take the tune space's first value for `target`, then their default.
+typedef struct TileSpec {
+    VEC(IrBinding) bindings;  // types, consts and reserved options (warps, stages, ctas)
+    Str target;               // for `tune … for`; empty: none
+    unsigned math;            // added to the kernel's own
+    Map fixed_extents;        // Symbol → value: extents compiled as constants (facts)
+} TileSpec;
+
+IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
+                       const TileSpec *spec, Diags *diags);
+
+// Checks all kernels (all errors reported), with candidates for open types and consts.
+bool tile_check(TileFile *file, Diags *diags);
+
+// The tune space of a kernel for a target: names and candidate values, the most specific line first.
+typedef struct TileTune {
+    Symbol name;
+    uint32_t count;
+    const int64_t *values;
+} TileTune;
+size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target, const TileTune **space);
+
+#endif
