@@ -1,0 +1,73 @@
+// The interpreter: runs a grid of a kernel's tile IR, at every level, exactly. The oracle of every pass
+// and target: plain loops, no cleverness that could be wrong.
+//
+// Invariants: memory is touched only inside the buffers that the arguments name when `sanitize` is set
+// (an access outside is a finding, not a crash); views never touch memory outside their extents at all.
+// Programs run one after another in the order of the grid (first dimension fastest), so a run is
+// repeatable bit for bit. Float NaNs made by arithmetic are the positive quiet NaN.
+// With `shadow` every float element carries a double value and a first-order bound (docs/numerics.md);
+// memory written carries them along, keyed by address, and ir_interp_shadow reads them back.
+// Ownership: the arena given to ir_interp_create; nothing is kept between runs but the shadows.
+//
+//     IrInterp *in = ir_interp_create(arena, f);
+//     IrInterpResult r = ir_interp_run(in, &(IrLaunch){.args = args, .arg_count = 2, .grid = {8, 1, 1}}, diags);
+#ifndef TILEC_IR_INTERP_INTERP_H
+#define TILEC_IR_INTERP_INTERP_H
+
+#include "base/diag.h"
+#include "ir/ir.h"
+
+// One argument; which fields count is said by the parameter's type.
+typedef struct IrArg {
+    uint64_t bits;                      // scalar: bits of its element type
+    void *data;                         // pointer, view: element 0
+    int64_t extent[IR_MAX_VIEW_RANK];   // views
+    int64_t stride[IR_MAX_VIEW_RANK];   // views, in elements
+    // The allocation that `data` points into, for sanitize; size 0: unknown, not checked.
+    const void *base;
+    uint64_t size;
+} IrArg;
+
+typedef struct IrLaunch {
+    const IrArg *args;  // one for each parameter
+    uint32_t arg_count;
+    int64_t grid[3];
+    bool sanitize;  // bounds of pointers, assumes, noalias, writes of two programs to one element
+    bool shadow;
+    // Lines of `print`; NULL: dropped.
+    void (*print)(void *user, Str line);
+    void *user;
+    uint64_t step_limit;  // ops executed before the run is given up; 0: none
+} IrLaunch;
+
+typedef enum IrOutcome {
+    IR_RUN_DONE,
+    IR_RUN_ASSERT,    // a failed assert: the diagnostic names program, lane, text
+    IR_RUN_FINDINGS,  // sanitize found something
+    IR_RUN_LIMIT,
+} IrOutcome;
+
+typedef struct IrInterp IrInterp;
+IrInterp *ir_interp_create(Arena *arena, const IrFunc *f);
+void ir_interp_destroy(IrInterp *interp);
+IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags);
+
+// Evaluates a pure section or function on scalars: the grid (1 to 3 i64), a requires (one bool).
+// False when it needs what it has not.
+bool ir_interp_section(IrInterp *interp, const IrSection *section, const IrLaunch *launch,
+                       uint32_t count, uint64_t *results);
+
+// The shadow of an element in memory after a run: false if no kernel wrote it there as a float.
+// `undecided`: the value hangs on a comparison that the bound could not decide; not to be compared.
+typedef struct IrShadow {
+    double value;
+    double bound;
+    bool undecided;
+} IrShadow;
+bool ir_interp_shadow(const IrInterp *interp, const void *address, IrShadow *shadow);
+
+// One elementwise op on raw bits: what constant folding and the interpreter share (ir/eval.c).
+// `elem` is the type of the first operand; false for ops that are not elementwise arithmetic.
+bool ir_eval(IrOpcode code, Dtype elem, const uint64_t *operands, uint64_t *result);
+
+#endif
