@@ -1,0 +1,80 @@
+// Passes and their manager.
+//
+// A pass is a pure function on one IR function: it edits it in place and says whether it changed
+// anything; it keeps nothing between calls. One file each, one row each in passes.def. A pipeline is a
+// constant table of passes (pipelines.c), each entry with the reason for its place.
+// Invariants: verified IR in, verified IR out; a pass keeps the meaning of every program bit for bit
+// (NaN, -0, traps of assert, order of effects included) unless its row says otherwise.
+// Ownership: the function's module arena for new IR, `scratch` for everything else (reset after each
+// pass by the manager).
+//
+//     size_t n;
+//     const PassStep *steps = pipeline_steps(PIPELINE_TILE, &n);
+//     if (!passes_run(m, steps, n, &(PassOptions){.verify = true}, diags)) …
+#ifndef TILEC_PASSES_PASS_H
+#define TILEC_PASSES_PASS_H
+
+#include "base/diag.h"
+#include "ir/ir.h"
+
+typedef struct PassContext {
+    Arena *scratch;
+    Diags *diags;
+} PassContext;
+
+typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: changed something
+
+typedef enum PassId {
+#define PASS(name, text, doc) PASS_##name,
+#include "passes/passes.def"
+#undef PASS
+    PASSES
+} PassId;
+
+typedef struct PassInfo {
+    const char *text;  // "cse"
+    const char *doc;
+    PassFunction run;
+} PassInfo;
+const PassInfo *pass_info(PassId id);
+bool pass_from_text(Str text, PassId *id);
+
+typedef struct PassStep {
+    PassId pass;
+    const char *why_here;
+} PassStep;
+
+typedef enum PipelineId {
+    PIPELINE_NONE,
+    PIPELINE_TILE,  // what every target begins with: specialise, inline, simplify, clean, loops, bounds
+    PIPELINES
+} PipelineId;
+const PassStep *pipeline_steps(PipelineId id, size_t *count);
+const char *pipeline_name(PipelineId id);
+bool pipeline_from_text(Str text, PipelineId *id);
+
+typedef struct PassTiming {
+    PassId pass;
+    uint64_t ns;
+    bool changed;
+    uint32_t ops_after;
+} PassTiming;
+typedef VEC(PassTiming) PassTimings;
+
+typedef struct PassOptions {
+    bool verify;                    // after every pass; a failure is a defect of ours [pass]
+    const PassId *dump_after;       // these passes' results are given to `dump`
+    size_t dump_after_count;
+    bool dump_all;
+    void (*dump)(void *user, PassId pass, const IrFunc *f);
+    void *user;
+    PassTimings *timings;           // NULL: not kept; pushed with the module's arena
+} PassOptions;
+
+// Runs the steps on every function of the module, in order. False when a pass reported an error.
+bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOptions *options,
+                Diags *diags);
+// "a,b,c": pass names and pipeline names. NULL after reporting what is unknown and what there is.
+const PassStep *passes_parse(Arena *arena, Str list, size_t *count, Diags *diags);
+
+#endif
