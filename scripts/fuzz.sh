@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a bounded time: scripts/fuzz.sh [TARGET…]
+#   FUZZ_SECONDS   seconds per target (default 20)
+# Starts from the committed corpus in tests/fuzz/corpus/<target>/; what is found on the way goes to
+# build/fuzz/found/, inputs that fail to build/fuzz/artifacts/.
+set -eu
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-20}
+if ! ls tests/fuzz/fuzz_*.c >/dev/null 2>&1; then
+    echo "fuzz: skipped: there are no fuzz targets"
+    exit 77
+fi
+clang=$(command -v clang-22 || command -v clang || true)
+if [ -z "$clang" ]; then
+    echo "fuzz: skipped: no clang here (scripts/setup.sh installs clang-22)"
+    exit 77
+fi
+probe=$(mktemp -d)
+trap 'rm -rf "$probe"' EXIT
+echo 'int LLVMFuzzerTestOneInput(const char *d, long n); int LLVMFuzzerTestOneInput(const char *d,
+long n) { return d && n ? 0 : 0; }' >"$probe/probe.c"
+if ! "$clang" -fsanitize=fuzzer,address "$probe/probe.c" -o "$probe/probe" 2>/dev/null; then
+    echo "fuzz: skipped: $clang has no libFuzzer (Debian: libclang-rt-22-dev)"
+    exit 77
+fi
+scripts/build.sh fuzz
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then
+    for source in tests/fuzz/fuzz_*.c; do
+        targets+=("$(basename "$source" .c)")
+    done
+fi
+status=0
+for target in "${targets[@]}"; do
+    name=${target#fuzz_}
+    found=build/fuzz/found/$name
+    mkdir -p "$found" build/fuzz/artifacts
+    folders=("$found")
+    [ ! -d "tests/fuzz/corpus/$name" ] || folders+=("tests/fuzz/corpus/$name")
+    options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -verbosity=0
+        -artifact_prefix="build/fuzz/artifacts/$name-")
+    [ ! -f "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
+    log=build/fuzz/$name.log
+    if "build/fuzz/$target" "${options[@]}" "${folders[@]}" >"$log" 2>&1; then
+        echo "fuzz: $target: ${seconds} s, nothing found, $(find "$found" -type f | wc -l) inputs kept"
+    else
+        echo "fuzz: $target: FAILED"
+        tail -n 60 "$log"
+        status=1
+    fi
+done
+exit $status
