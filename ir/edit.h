@@ -20,8 +20,9 @@ void ir_erase(IrOp *op);         // with everything nested in it
 void ir_move_before(IrOp *op, IrOp *place);
 void ir_move_to_end(IrOp *op, IrBlock *block);
 void ir_remove_block_arg(IrBlock *block, uint32_t i);
-// Replaces `op` by the same op with these result types (loops that gain or lose carried values);
-// results are not rewired: the caller replaces uses first.
+// Puts the same op with these operands and result types in the place of `op` (loops that gain or lose
+// carried values): attributes and regions go over to it. `op` is out of its block, but its results
+// keep their uses until the caller gives them to the new ones with ir_replace_all.
 IrOp *ir_remake(IrOp *op, uint32_t operand_count, IrValue *const *operands, uint32_t result_count,
                 const IrType *const *results);
 

@@ -184,7 +184,12 @@ static inline IrValue *ir_result(const IrOp *op, uint32_t i) { return &op->resul
 const IrAttr *ir_attr(const IrOp *op, IrAttrName name);  // a CHECK fails if the row has no such one
 static inline int64_t ir_attr_int(const IrOp *op, IrAttrName name) { return ir_attr(op, name)->u.i; }
 void ir_attr_set_int(IrOp *op, IrAttrName name, int64_t value);
+// Numbers and texts are copied.
 void ir_attr_set_ints(IrOp *op, IrAttrName name, uint32_t count, const int64_t *items);
+void ir_attr_set_bits(IrOp *op, IrAttrName name, uint64_t bits);
+void ir_attr_set_name(IrOp *op, IrAttrName name, Symbol value);
+void ir_attr_set_text(IrOp *op, IrAttrName name, Str text);
+void ir_attr_set_texts(IrOp *op, IrAttrName name, uint32_t count, const Str *items);
 
 // Where the index operands of a view op begin (after view, pad / x / mask …).
 uint32_t ir_view_index_start(IrOpcode code);

@@ -39,8 +39,7 @@ const IrType *ir_tile(IrModule *m, Dtype elem, uint32_t rank, const uint32_t *sh
 const IrType *ir_ptr(IrModule *m, Dtype elem, uint32_t rank, const uint32_t *shape);
 const IrType *ir_view(IrModule *m, Dtype elem, uint32_t rank);
 const IrType *ir_scalar(IrModule *m, Dtype elem);
-// The same kind and element with another shape; the same kind and shape with another element (of a
-// pointer tile: a tile of elements when `kind` is IR_TILE).
+// The same kind and element with another shape; the same kind and shape with another element.
 const IrType *ir_with_shape(IrModule *m, const IrType *t, uint32_t rank, const uint32_t *shape);
 const IrType *ir_with_elem(IrModule *m, const IrType *t, Dtype elem);
 
