@@ -37,8 +37,8 @@ IrOp *ir_op(IrBuilder *b, IrOpcode code, uint32_t operand_count, IrValue *const 
             IrBlock *const *regions);
 
 IrValue *ir_const_bits(IrBuilder *b, const IrType *type, uint64_t bits);
-IrValue *ir_const_int(IrBuilder *b, Dtype elem, int64_t value);     // scalar, wrapped
-IrValue *ir_const_float(IrBuilder *b, Dtype elem, double value);    // scalar, rounded
+IrValue *ir_const_int(IrBuilder *b, Dtype elem, int64_t value);   // scalar, wrapped
+IrValue *ir_const_float(IrBuilder *b, Dtype elem, double value);  // scalar, rounded
 IrValue *ir_const_bool(IrBuilder *b, bool value);
 IrValue *ir_program(IrBuilder *b, int dim);
 IrValue *ir_programs(IrBuilder *b, int dim);
@@ -46,7 +46,8 @@ IrValue *ir_extent(IrBuilder *b, Symbol name);
 IrValue *ir_iota(IrBuilder *b, uint32_t count);
 IrValue *ir_unary(IrBuilder *b, IrOpcode code, IrValue *x);
 IrValue *ir_binary(IrBuilder *b, IrOpcode code, IrValue *x, IrValue *y);  // comparisons, shifts too
-IrValue *ir_ternary(IrBuilder *b, IrOpcode code, IrValue *x, IrValue *y, IrValue *z);  // fma, select
+IrValue *ir_ternary(IrBuilder *b, IrOpcode code, IrValue *x, IrValue *y,
+                    IrValue *z);  // fma, select
 IrValue *ir_cast(IrBuilder *b, IrValue *x, Dtype to, bool saturate);
 IrValue *ir_bitcast(IrBuilder *b, IrValue *x, const IrType *to);
 IrValue *ir_broadcast(IrBuilder *b, IrValue *x, uint32_t rank, const uint32_t *shape);

@@ -32,6 +32,7 @@ IrOp *ir_clone(IrBuilder *b, const IrOp *op, Map *map, Arena *scratch);
 // Copies all ops of a block but its terminator.
 void ir_clone_block(IrBuilder *b, const IrBlock *block, Map *map, Arena *scratch);
 IrFunc *ir_func_clone(const IrFunc *f, Symbol name);
-bool ir_dominates(const IrOp *a, const IrOp *b);  // a stands before b in its block or an enclosing one
+bool ir_dominates(const IrOp *a,
+                  const IrOp *b);  // a stands before b in its block or an enclosing one
 
 #endif

@@ -64,18 +64,18 @@ struct IrValue {
 
 typedef struct IrAttr {
     union {
-        int64_t i;       // INT, BOOL and the enums
-        uint64_t bits;   // CONST
-        Symbol name;     // NAME
-        Str text;        // TEXT
+        int64_t i;      // INT, BOOL and the enums
+        uint64_t bits;  // CONST
+        Symbol name;    // NAME
+        Str text;       // TEXT
         struct {
             uint32_t count;
             const int64_t *items;
-        } ints;          // INTS
+        } ints;  // INTS
         struct {
             uint32_t count;
             const Str *items;
-        } texts;         // TEXTS
+        } texts;  // TEXTS
     } u;
 } IrAttr;
 
@@ -117,7 +117,7 @@ typedef struct IrFacts {
 typedef struct IrParam {
     Symbol name;
     IrValue *value;
-    bool strided;                 // views
+    bool strided;                  // views
     IrDim dims[IR_MAX_VIEW_RANK];  // views
     IrFacts facts;
     Span span;
@@ -153,9 +153,9 @@ struct IrFunc {
     IrLevel level;  // the most machine-bound level its ops may have: TILE, GPU or CPU
     Span span;
     VEC(IrParam) params;
-    VEC(IrExtent) extents;     // kernels: in order of first mention
-    VEC(IrBinding) bindings;   // kernels: in order of declaration
-    VEC(IrSection) sections;   // requires…, grid, body; a function has a body only
+    VEC(IrExtent) extents;        // kernels: in order of first mention
+    VEC(IrBinding) bindings;      // kernels: in order of declaration
+    VEC(IrSection) sections;      // requires…, grid, body; a function has a body only
     VEC(const IrType *) results;  // functions
     unsigned math;                // IrMath bits
     int warps, stages, ctas;      // reserved options; 0: not given
@@ -182,7 +182,9 @@ const IrExtent *ir_extent_find(const IrFunc *f, Symbol name);
 static inline IrValue *ir_operand(const IrOp *op, uint32_t i) { return op->operands[i].value; }
 static inline IrValue *ir_result(const IrOp *op, uint32_t i) { return &op->results[i]; }
 const IrAttr *ir_attr(const IrOp *op, IrAttrName name);  // a CHECK fails if the row has no such one
-static inline int64_t ir_attr_int(const IrOp *op, IrAttrName name) { return ir_attr(op, name)->u.i; }
+static inline int64_t ir_attr_int(const IrOp *op, IrAttrName name) {
+    return ir_attr(op, name)->u.i;
+}
 void ir_attr_set_int(IrOp *op, IrAttrName name, int64_t value);
 // Numbers and texts are copied.
 void ir_attr_set_ints(IrOp *op, IrAttrName name, uint32_t count, const int64_t *items);
@@ -200,7 +202,7 @@ unsigned ir_effects(const IrOp *op);
 // Is block `inner` inside (or the same as) `outer`?
 bool ir_block_within(const IrBlock *inner, const IrBlock *outer);
 
-#define IR_EACH_OP(op, block) \
+#define IR_EACH_OP(op, block)                                              \
     for (IrOp *op = (block)->first, *op##_next = op ? op->next : NULL; op; \
          op = op##_next, op##_next = op ? op->next : NULL)
 

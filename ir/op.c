@@ -7,33 +7,32 @@
 
 // The letters of the table's column of classes.
 enum {
-  B = DTYPE_CLASS_BOOL,
-  I = DTYPE_CLASS_INT,
-  F = DTYPE_CLASS_FLOAT,
-  Q = DTYPE_CLASS_FP8,
-  P = IR_CLASS_POINTER,
-  A = DTYPE_CLASS_ANY,
+    B = DTYPE_CLASS_BOOL,
+    I = DTYPE_CLASS_INT,
+    F = DTYPE_CLASS_FLOAT,
+    Q = DTYPE_CLASS_FP8,
+    P = IR_CLASS_POINTER,
+    A = DTYPE_CLASS_ANY,
 };
 
-#define A0                                                                     \
-  0, { 0 }
-#define A1(a)                                                                  \
-  1, { IR_ATTR_##a }
-#define A2(a, b)                                                               \
-  2, { IR_ATTR_##a, IR_ATTR_##b }
-#define A3(a, b, c)                                                            \
-  3, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c }
-#define A4(a, b, c, d)                                                         \
-  4, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d }
-#define A5(a, b, c, d, e)                                                      \
-  5, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d, IR_ATTR_##e }
+#define A0 \
+    0, { 0 }
+#define A1(a) \
+    1, { IR_ATTR_##a }
+#define A2(a, b) \
+    2, { IR_ATTR_##a, IR_ATTR_##b }
+#define A3(a, b, c) \
+    3, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c }
+#define A4(a, b, c, d) \
+    4, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d }
+#define A5(a, b, c, d, e) \
+    5, { IR_ATTR_##a, IR_ATTR_##b, IR_ATTR_##c, IR_ATTR_##d, IR_ATTR_##e }
 // The attributes arrive expanded, as two arguments: the count and the braced
 // list.
 #define ROW(...) {__VA_ARGS__},
-#define OP(name, text, level, rule, classes, min, max, results, regions,       \
-           effect, attrs, sig, doc)                                            \
-  ROW(#name, text, IR_LEVEL_##level, IR_RULE_##rule, (unsigned)(classes), min, \
-      max, results, regions, IR_EFFECT_##effect, attrs, sig, doc)
+#define OP(name, text, level, rule, classes, min, max, results, regions, effect, attrs, sig, doc) \
+    ROW(#name, text, IR_LEVEL_##level, IR_RULE_##rule, (unsigned)(classes), min, max, results,    \
+        regions, IR_EFFECT_##effect, attrs, sig, doc)
 static const IrOpInfo op_table[IR_OPCODES] = {
 #include "ir/ops.def"
 };
@@ -45,115 +44,100 @@ static const Str op_texts[IR_OPCODES] = {
 
 #define ATTR(name, text, kind) {text, IR_KIND_##kind},
 static const struct {
-  const char *text;
-  IrAttrKind kind;
+    const char *text;
+    IrAttrKind kind;
 } attr_table[IR_ATTRS] = {
 #include "ir/ops.def"
 };
 
 const IrOpInfo *ir_op_info(IrOpcode code) {
-  CHECK((unsigned)code < IR_OPCODES, "opcode %u is none of the table",
-        (unsigned)code);
-  return &op_table[code];
+    CHECK((unsigned)code < IR_OPCODES, "opcode %u is none of the table", (unsigned)code);
+    return &op_table[code];
 }
 
 bool ir_op_from_text(Str text, IrOpcode *code) {
-  for (unsigned i = 0; i < IR_OPCODES; i++) {
-    if (op_texts[i].size == text.size &&
-        memcmp(op_texts[i].text, text.text, text.size) == 0) {
-      *code = (IrOpcode)i;
-      return true;
+    for (unsigned i = 0; i < IR_OPCODES; i++) {
+        if (op_texts[i].size == text.size && memcmp(op_texts[i].text, text.text, text.size) == 0) {
+            *code = (IrOpcode)i;
+            return true;
+        }
     }
-  }
-  return false;
+    return false;
 }
 
 const char *ir_attr_text(IrAttrName name) {
-  CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table",
-        (unsigned)name);
-  return attr_table[name].text;
+    CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table", (unsigned)name);
+    return attr_table[name].text;
 }
 
 IrAttrKind ir_attr_kind(IrAttrName name) {
-  CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table",
-        (unsigned)name);
-  return attr_table[name].kind;
+    CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table", (unsigned)name);
+    return attr_table[name].kind;
 }
 
 bool ir_operand_optional(IrOpcode code, uint32_t index) {
-  const char *item = ir_op_info(code)->signature;
-  for (uint32_t i = 0; i < index; i++) {
-    const char *comma = strchr(item, ',');
-    if (!comma)
-      return false; // the last item is `x…`, or there is no such operand
-    item = comma + 1;
-  }
-  size_t size = strcspn(item, ",");
-  return size > 0 && item[size - 1] == '?';
+    const char *item = ir_op_info(code)->signature;
+    for (uint32_t i = 0; i < index; i++) {
+        const char *comma = strchr(item, ',');
+        if (!comma) return false;  // the last item is `x…`, or there is no such operand
+        item = comma + 1;
+    }
+    size_t size = strcspn(item, ",");
+    return size > 0 && item[size - 1] == '?';
 }
 
-static const char *const reduce_texts[] = {
-    "sum", "prod", "min", "max", "argmin", "argmax", "any", "all", "custom"};
-static const char *const rmw_texts[] = {"add", "sub", "and", "or",
-                                        "xor", "min", "max", "xchg"};
-static const char *const order_texts[] = {"relaxed", "acquire", "release",
-                                          "acq_rel"};
+static const char *const reduce_texts[] = {"sum",    "prod", "min", "max",   "argmin",
+                                           "argmax", "any",  "all", "custom"};
+static const char *const rmw_texts[] = {"add", "sub", "and", "or", "xor", "min", "max", "xchg"};
+static const char *const order_texts[] = {"relaxed", "acquire", "release", "acq_rel"};
 static const char *const scope_texts[] = {"program", "device", "system"};
-static const char *const precision_texts[] = {"ieee", "tf32", "tf32x3",
-                                              "bf16x3"};
+static const char *const precision_texts[] = {"ieee", "tf32", "tf32x3", "bf16x3"};
 
 static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
 #define TEXTS_OF(array) (*count = sizeof array / sizeof array[0], array)
-  switch (kind) {
-  case IR_KIND_REDUCE:
-    return TEXTS_OF(reduce_texts);
-  case IR_KIND_RMW:
-    return TEXTS_OF(rmw_texts);
-  case IR_KIND_ORDER:
-    return TEXTS_OF(order_texts);
-  case IR_KIND_SCOPE:
-    return TEXTS_OF(scope_texts);
-  case IR_KIND_PRECISION:
-    return TEXTS_OF(precision_texts);
-  case IR_KIND_INT:
-  case IR_KIND_BOOL:
-  case IR_KIND_INTS:
-  case IR_KIND_CONST:
-  case IR_KIND_TEXT:
-  case IR_KIND_TEXTS:
-  case IR_KIND_NAME:
-  case IR_KIND_DTYPE:
-    break;
-  }
+    switch (kind) {
+    case IR_KIND_REDUCE: return TEXTS_OF(reduce_texts);
+    case IR_KIND_RMW: return TEXTS_OF(rmw_texts);
+    case IR_KIND_ORDER: return TEXTS_OF(order_texts);
+    case IR_KIND_SCOPE: return TEXTS_OF(scope_texts);
+    case IR_KIND_PRECISION: return TEXTS_OF(precision_texts);
+    case IR_KIND_INT:
+    case IR_KIND_BOOL:
+    case IR_KIND_INTS:
+    case IR_KIND_CONST:
+    case IR_KIND_TEXT:
+    case IR_KIND_TEXTS:
+    case IR_KIND_NAME:
+    case IR_KIND_DTYPE: break;
+    }
 #undef TEXTS_OF
-  *count = 0;
-  return NULL;
+    *count = 0;
+    return NULL;
 }
 
 const char *ir_enum_text(IrAttrKind kind, int64_t value) {
-  if (kind == IR_KIND_DTYPE) {
-    return value >= 0 && value < DTYPES ? dtype_name((Dtype)value) : NULL;
-  }
-  size_t count;
-  const char *const *texts = enum_texts(kind, &count);
-  return value >= 0 && (uint64_t)value < count ? texts[value] : NULL;
+    if (kind == IR_KIND_DTYPE) {
+        return value >= 0 && value < DTYPES ? dtype_name((Dtype)value) : NULL;
+    }
+    size_t count;
+    const char *const *texts = enum_texts(kind, &count);
+    return value >= 0 && (uint64_t)value < count ? texts[value] : NULL;
 }
 
 bool ir_enum_from_text(IrAttrKind kind, Str text, int64_t *value) {
-  if (kind == IR_KIND_DTYPE) {
-    Dtype t;
-    if (!dtype_from_name(text, &t))
-      return false;
-    *value = t;
-    return true;
-  }
-  size_t count;
-  const char *const *texts = enum_texts(kind, &count);
-  for (size_t i = 0; i < count; i++) {
-    if (str_equal(text, str(texts[i]))) {
-      *value = (int64_t)i;
-      return true;
+    if (kind == IR_KIND_DTYPE) {
+        Dtype t;
+        if (!dtype_from_name(text, &t)) return false;
+        *value = t;
+        return true;
     }
-  }
-  return false;
+    size_t count;
+    const char *const *texts = enum_texts(kind, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(text, str(texts[i]))) {
+            *value = (int64_t)i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -43,7 +43,7 @@ const IrType *ir_scalar(IrModule *m, Dtype elem);
 const IrType *ir_with_shape(IrModule *m, const IrType *t, uint32_t rank, const uint32_t *shape);
 const IrType *ir_with_elem(IrModule *m, const IrType *t, Dtype elem);
 
-bool ir_is_scalar(const IrType *t);          // a tile or pointer of rank 0
+bool ir_is_scalar(const IrType *t);            // a tile or pointer of rank 0
 bool ir_is_tile(const IrType *t, Dtype elem);  // a tile, scalar included, of this element
 bool ir_same_shape(const IrType *a, const IrType *b);
 // NULL when the shape may stand in a type, else what is wrong with it ("is not a power of two").
