@@ -2,8 +2,10 @@
 //
 // Purpose: what the parser makes, the resolver binds names in, and the elaborator turns into tile IR.
 // Invariants: nodes live in the front end's arena; every node has a span. Lists are linked through
-// `next` in source order. After resolve(), every AST_NAME has `decl`, or an error was reported (then
-// decl == NULL and the elaborator stays silent about it). Depth of nesting is at most AST_MAX_DEPTH.
+// `next` in source order. After resolve(), every AST_NAME has `decl`, or `builtin` is not -1, or it is
+// the word of a named argument (order, scope, precision: only `name` counts), or an error was reported
+// (decl == NULL, builtin == -1: the elaborator stays silent about it). No fn calls itself, by any way.
+// From a body's block down to any leaf there are at most AST_MAX_DEPTH nodes.
 // One node type with a tagged union keeps the tree small and quick to walk.
 #ifndef TILEC_FRONTEND_TILE_AST_H
 #define TILEC_FRONTEND_TILE_AST_H
@@ -27,15 +29,16 @@ typedef enum AstKind {
     AST_FLOAT,    // real: text kept in `text` too
     AST_BOOL,     // integer 0 or 1
     AST_STRING,   // text (unescaped); only as argument of print, assert, static_assert
-    AST_NAME,     // name, decl
+    AST_NAME,     // name, decl or builtin
     AST_UNARY,    // op, a
     AST_BINARY,   // op, a, b
-    AST_CALL,     // a: callee (an AST_NAME or AST_TYPE), list: arguments, AST_NAMED among them last
+    AST_CALL,     // a: callee (an AST_NAME or AST_TYPE), list: arguments, AST_NAMED among them last;
+                  // b: the pad of `load(…) or v`, or NULL
     AST_NAMED,    // name = a (in calls)
     AST_INDEX,    // a [ list ]: list of expressions and AST_SELECT; b: the pad of `or`, or NULL
     AST_SELECT,   // a +: b
     AST_TYPE,     // dtype: an element type's name used as a value (cast, argument)
-    AST_TUPLE,    // list; only after return, or as argument of reduce/scan/sort
+    AST_TUPLE,    // list of two or more; only after return, or as an argument of a call
     AST_ERROR,    // where the parser recovered
     // Statements
     AST_LET,      // decls (one or a tuple), a: value
@@ -64,6 +67,8 @@ struct Ast {
     AstKind kind;
     AstOp op;
     bool is_const;
+    uint8_t height;   // nodes on the longest way down, itself included (expressions)
+    int16_t builtin;  // a TileBuiltin when the name is one (internal.h), else -1
     Dtype dtype;
     Span span;
     Ast *next;  // in the list it stands in
@@ -112,7 +117,8 @@ struct AstDecl {
     Span span;          // of the name
     bool used;
     bool assigned;      // a var that is assigned after its declaration
-    uint32_t slot;      // dense within its kernel or fn: the elaborator's side table
+    uint32_t slot;      // dense within its kernel or fn: the elaborator's side table; of a top-level
+                        // const its place in AstModule.consts
     AstDecl *next;      // in the list it stands in
     AstTypeName type;   // scalars, pointers, views
     bool strided;       // views
@@ -139,6 +145,7 @@ typedef struct AstFn {
     AstDecl *params;
     Ast *body;
     uint32_t slots;
+    uint32_t id;  // its place in AstModule.fns
     const SourceFile *file;
 } AstFn;
 
