@@ -1,0 +1,87 @@
+// Devices: one table of functions for each kind, and what they pass around.
+//
+// A device is {table, state}. The runtime checks everything a user can get wrong before it calls the
+// table; the table's functions see valid handles only. `interp`, `sim:*` and JIT are added by compile/,
+// `cpu`, `cuda`, `hip` live in the runtime: all are rows in the table given to rt_context_create.
+// Invariants: work given to one stream completes in order; failures of asynchronous work are sticky on
+// the stream until `synchronize` reports them; functions report errors through rt_fail on the context.
+// Ownership: `open` makes the state, `close` frees it; modules, streams and events likewise.
+//
+//     tilec_status s = device->api->launch(device, stream, &launch);
+#ifndef TILEC_RUNTIME_DEVICE_H
+#define TILEC_RUNTIME_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tilec/tilec.h>
+
+#include "base/str.h"
+#include "runtime/meta.h"
+
+typedef struct RtModule RtModule;  // a loaded image; each device kind has its own
+
+// What codegen made, or the IR for the interpreter; `kind` says for which kind of device.
+typedef enum RtImageKind { RT_IMAGE_IR, RT_IMAGE_CPU, RT_IMAGE_PTX, RT_IMAGE_CUBIN, RT_IMAGE_HSACO } RtImageKind;
+typedef struct RtImage {
+    RtImageKind kind;
+    const void *data;
+    size_t size;
+} RtImage;
+
+// Where a pointer or view argument points: for checks under sanitize. size 0: unknown.
+typedef struct RtRange {
+    void *base;
+    uint64_t size;
+} RtRange;
+
+typedef struct RtLaunch {
+    RtModule *module;
+    const MetaKernel *meta;
+    uint32_t variant;
+    int64_t grid[3];
+    const void *block;      // packed arguments, meta->size bytes
+    const RtRange *ranges;  // one for each argument
+} RtLaunch;
+
+typedef struct RtDeviceApi {
+    const char *kind;  // "interp": what stands before ':' in a device's name
+    tilec_status (*open)(tilec_context *context, Str instance, void **state);
+    void (*close)(void *state);
+    tilec_status (*alloc)(tilec_device *device, size_t size, void **address);
+    void (*free)(tilec_device *device, void *address);
+    tilec_status (*stream_create)(tilec_device *device, void **stream);
+    void (*stream_destroy)(tilec_device *device, void *stream);
+    tilec_status (*stream_synchronize)(tilec_device *device, void *stream);
+    tilec_status (*stream_wait)(tilec_device *device, void *stream, void *event);
+    tilec_status (*event_create)(tilec_device *device, void **event);
+    void (*event_destroy)(tilec_device *device, void *event);
+    tilec_status (*event_record)(tilec_device *device, void *event, void *stream);
+    tilec_status (*event_synchronize)(tilec_device *device, void *event);
+    tilec_status (*event_elapsed)(tilec_device *device, void *begin, void *end, uint64_t *ns);
+    // Any of the two may be host memory; ordered on the stream; host memory is free on return.
+    tilec_status (*copy)(tilec_device *device, void *stream, void *to, const void *from, size_t size);
+    tilec_status (*module_load)(tilec_device *device, const RtImage *image, RtModule **module);
+    void (*module_unload)(tilec_device *device, RtModule *module);
+    tilec_status (*launch)(tilec_device *device, void *stream, const RtLaunch *launch);
+} RtDeviceApi;
+
+struct tilec_device {
+    tilec_context *context;
+    const RtDeviceApi *api;
+    void *state;
+    char *name;
+    tilec_stream *first;  // what a NULL stream stands for
+    struct tilec_device *next;
+};
+struct tilec_stream {
+    tilec_device *device;
+    void *state;
+    struct tilec_stream *next;
+};
+struct tilec_event {
+    tilec_device *device;
+    void *state;
+    bool recorded;
+};
+
+#endif

@@ -1,0 +1,57 @@
+// Launch code: grid, requires and the choice of the variant, as a small program without LLVM or IR.
+//
+// A program is straight-line: instruction i computes value i from values before it. Every value is the
+// raw bits of its dtype, in a uint64_t, with the language's own arithmetic (rules 21, 22): what the
+// interpreter computes from the same source, bit for bit.
+// Invariants: operands are below their instruction; a program is at most LAUNCH_CODE_MAX long.
+// launch_code_valid checks all that, for programs read from files. Ownership: whoever made the arrays.
+//
+//     uint64_t values[LAUNCH_CODE_MAX];
+//     launch_code_run(&code, &inputs, values);
+//     grid[0] = (int64_t)values[variant->grid[0]];
+#ifndef TILEC_RUNTIME_LAUNCH_CODE_H
+#define TILEC_RUNTIME_LAUNCH_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+
+enum { LAUNCH_CODE_MAX = 4096 };
+
+typedef enum LaunchOp {
+#define LAUNCH_OP(name, text, operands) LAUNCH_##name,
+#include "runtime/launch_code.def"
+#undef LAUNCH_OP
+    LAUNCH_OPS
+} LaunchOp;
+
+typedef struct LaunchInstr {
+    uint8_t op;       // LaunchOp
+    uint8_t dtype;    // of the operands (CAST, BITCAST: of the operand)
+    uint8_t result;   // dtype of the value
+    uint8_t unused;
+    uint32_t a, b, c;  // earlier values; ARG_*: argument index in a, dimension or other argument in b
+    uint64_t imm;      // CONST
+} LaunchInstr;
+
+typedef struct LaunchCode {
+    uint32_t count;
+    const LaunchInstr *code;
+} LaunchCode;
+
+// The facts of one argument that programs may ask for.
+typedef struct LaunchInput {
+    uint64_t scalar;  // bits
+    uint64_t address;
+    uint64_t first, last;  // bytes [first, last) it can touch; first == last: none
+    int64_t extent[5];
+    int64_t stride[5];
+} LaunchInput;
+
+void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values);
+bool launch_code_valid(const LaunchCode *code, uint32_t input_count);
+const char *launch_op_text(LaunchOp op);
+int launch_op_operands(LaunchOp op);  // values among a, b, c
+
+#endif

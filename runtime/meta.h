@@ -1,0 +1,88 @@
+// Kernel metadata: all that a launch needs to know of a compiled kernel.
+//
+// Argument layout, the same on every device: one packed block, each argument at its natural alignment
+// and in order of the parameters.
+//     scalar    its element type's own bits, at its size (bool: one byte 0 or 1; f16: 2 bytes)
+//     pointer   8 bytes: the address of element 0
+//     view      8 bytes: the address of element 0; then `rank` extents, 8 bytes each, signed; then, of a
+//               strided view, `rank` strides in elements, 8 bytes each, signed
+// Invariants: offsets ascend; `size` is the block's size, a multiple of 8; variant 0 is the general one
+// and has no guard; guards are tried from the last variant to the first.
+// Ownership: the arena of whoever compiled or read it; never changed afterwards.
+//
+//     const MetaVariant *v = launch_choose(meta, inputs);   // launch.h
+#ifndef TILEC_RUNTIME_META_H
+#define TILEC_RUNTIME_META_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "base/json.h"
+#include "runtime/launch_code.h"
+
+enum { META_MAX_RANK = 5, META_NO_VALUE = -1 };
+
+typedef enum MetaArgKind { META_SCALAR, META_POINTER, META_VIEW } MetaArgKind;
+
+typedef struct MetaDim {
+    int32_t extent;  // index of a named extent, or -1
+    int64_t value;   // of a fixed one
+} MetaDim;
+
+typedef struct MetaArg {
+    Str name;
+    MetaArgKind kind;
+    Dtype dtype;
+    uint32_t rank;
+    bool strided;
+    bool written;  // the kernel may write through it
+    bool read;
+    MetaDim dims[META_MAX_RANK];
+    uint32_t offset;  // in the argument block
+    uint32_t size;
+} MetaArg;
+
+typedef struct MetaRequires {
+    Str text;        // as written: "K % 64 == 0"
+    uint32_t value;  // of the launch code: a bool
+} MetaRequires;
+
+typedef struct MetaBinding {
+    Str name;
+    bool is_type;
+    Dtype type;
+    int64_t value;
+} MetaBinding;
+
+typedef struct MetaVariant {
+    Str entry;
+    LaunchCode code;
+    int64_t guard;  // value of the code: a bool, or META_NO_VALUE
+    uint32_t requires_count;
+    const MetaRequires *requires;
+    uint32_t grid_rank;
+    uint32_t grid[3];  // values of the code: i64
+    uint32_t binding_count;
+    const MetaBinding *bindings;
+    int warps, stages, ctas;
+    uint32_t block[3];  // threads, GPUs
+    uint32_t shared_bytes;
+} MetaVariant;
+
+typedef struct MetaKernel {
+    Str name;
+    uint32_t arg_count;
+    const MetaArg *args;
+    uint32_t extent_count;
+    const Str *extents;
+    uint32_t size;  // of the argument block
+    uint32_t variant_count;
+    const MetaVariant *variants;
+} MetaKernel;
+
+// Fills offset, size and the block's size by the layout above.
+void meta_layout(MetaArg *args, uint32_t count, uint32_t *block_size);
+void meta_json(const MetaKernel *meta, StrBuf *out);
+
+#endif
