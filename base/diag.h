@@ -1,10 +1,10 @@
 // Diagnostics: what is wrong with the input, collected as data, shown as text or JSON.
 //
 // Invariants: every diagnostic has a stable code from diag.def, a severity, a span (or none), a
-// message in lower case without a final full stop, any number of notes and at most one help ("how to
-// mend it"). They are kept in order of report; diags_sort puts them in order of position. The list
-// never stops collecting at a limit of its own below DIAGS_MAX (then one last row says how many more).
-// An error at a span that already carries an error with the same code is dropped.
+// message in lower case without a final full stop, any number of notes and at most one help ("how
+// to mend it"). They are kept in order of report; diags_sort puts them in order of position. The
+// list never stops collecting at a limit of its own below DIAGS_MAX (then one last row says how
+// many more). An error at a span that already carries an error with the same code is dropped.
 // Ownership: the list's arena owns all texts. One thread at a time.
 //
 //     diag_error(d, span, DIAG_UNKNOWN_NAME, "unknown name '%s'", name);
@@ -50,8 +50,8 @@ typedef struct Diag {
     DiagCode code;
     Span span;
     Str text;
-    Str help;          // empty when there is none
-    DiagNote *notes;   // in order of report
+    Str help;         // empty when there is none
+    DiagNote *notes;  // in order of report
 } Diag;
 
 typedef struct Diags Diags;
@@ -81,7 +81,8 @@ typedef struct DiagStyle {
     bool quiet;  // errors only
 } DiagStyle;
 void diags_text(const Diags *d, DiagStyle style, StrBuf *out);
-// A JSON array of objects {severity, code, message, file, line, column, endLine, endColumn, help, notes}.
+// A JSON array of objects {severity, code, message, file, line, column, endLine, endColumn, help,
+// notes}.
 void diags_json(const Diags *d, StrBuf *out);
 
 #endif

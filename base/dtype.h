@@ -1,10 +1,11 @@
 // Dtype: the element types of the language, and their exact arithmetic.
 //
-// Purpose: the one place that knows widths, names and the bits of each format; used by the front end
-// (literals), the interpreter, constant folding, .npy files and tests.
+// Purpose: the one place that knows widths, names and the bits of each format; used by the front
+// end (literals), the interpreter, constant folding, .npy files and tests.
 // Invariants: an element travels as its raw bits in the low bits of a uint64_t ("bits"), upper bits
 // zero; i4 and u4 are storage only and packed two a byte, the low half first. Every conversion to a
-// float format is one rounding to nearest, ties to even; language rules 22 and 23 hold to the letter.
+// float format is one rounding to nearest, ties to even; language rules 22 and 23 hold to the
+// letter.
 //
 //     uint64_t h = dtype_from_double(DTYPE_F16, 0.1, true);
 //     double d = dtype_to_double(DTYPE_F16, h);
@@ -63,11 +64,11 @@ typedef struct DtypeFloat {
 } DtypeFloat;
 const DtypeFloat *dtype_float(Dtype t);  // NULL if t is no float
 
-// Float formats to and from double, exact rounding. `saturate` clamps overflow and infinities to the
-// greatest finite value for fp8; it is ignored elsewhere (overflow gives infinity). Without it an
-// fp8 overflow gives inf (e5m2) or NaN (the formats without infinities).
-// f64's own bits pass unchanged, NaN payloads included; a NaN narrows to a NaN of the same sign (the
-// fnuz formats have one NaN).
+// Float formats to and from double, exact rounding. `saturate` clamps overflow and infinities to
+// the greatest finite value for fp8; it is ignored elsewhere (overflow gives infinity). Without it
+// an fp8 overflow gives inf (e5m2) or NaN (the formats without infinities).
+// f64's own bits pass unchanged, NaN payloads included; a NaN narrows to a NaN of the same sign
+// (the fnuz formats have one NaN).
 uint64_t dtype_from_double(Dtype t, double value, bool saturate);
 double dtype_to_double(Dtype t, uint64_t bits);
 // As above from f32, without a detour that could round twice (it cannot, but this is faster).

@@ -34,7 +34,14 @@ void json_null(Json *j);
 // Text that is JSON already.
 void json_raw(Json *j, Str value);
 
-typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonKind;
+typedef enum JsonKind {
+    JSON_NULL,
+    JSON_BOOL,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+} JsonKind;
 typedef struct JsonValue {
     JsonKind kind;
     bool boolean;

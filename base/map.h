@@ -1,7 +1,7 @@
 // Map: from 64-bit keys (numbers, pointers, Symbols) to 64-bit values, in an arena.
 //
-// Invariants: keys are unique; iteration is in order of insertion, never by address. A zeroed Map is
-// empty and ready for use. Ownership: the arena given to map_put; use one arena for one map.
+// Invariants: keys are unique; iteration is in order of insertion, never by address. A zeroed Map
+// is empty and ready for use. Ownership: the arena given to map_put; use one arena for one map.
 //
 //     Map m = {0};
 //     map_put(arena, &m, map_key(symbol), (uint64_t)index);

@@ -1,7 +1,8 @@
 // Os: everything POSIX in one place.
 //
-// Invariants: nothing else in the tree includes a POSIX header; failures come back as OsError with a
-// text for people; files are written whole or not at all (a temporary beside the target, then rename).
+// Invariants: nothing else in the tree includes a POSIX header; failures come back as OsError with
+// a text for people; files are written whole or not at all (a temporary beside the target, then
+// rename).
 // Ownership: read contents belong to the arena given.
 //
 //     Str text; OsError e;
@@ -16,8 +17,8 @@
 #include "base/str.h"
 
 typedef struct OsError {
-    int number;       // errno, or 0
-    char text[256];   // "no such file or directory", "is a directory", "is larger than 64 MiB"
+    int number;      // errno, or 0
+    char text[256];  // "no such file or directory", "is a directory", "is larger than 64 MiB"
 } OsError;
 
 bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error);
@@ -58,8 +59,7 @@ _Noreturn void os_defect(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // An internal invariant: always checked, also in release. Its failure is a defect of ours.
-#define CHECK(condition, ...) \
-    ((condition) ? (void)0 : os_defect(__FILE__, __LINE__, __VA_ARGS__))
+#define CHECK(condition, ...) ((condition) ? (void)0 : os_defect(__FILE__, __LINE__, __VA_ARGS__))
 // A case that cannot be reached.
 #define UNREACHABLE(...) os_defect(__FILE__, __LINE__, __VA_ARGS__)
 

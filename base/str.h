@@ -1,4 +1,5 @@
-// Str: a piece of text that need not end in NUL; StrBuf: text that grows; Interner: one copy of each.
+// Str: a piece of text that need not end in NUL; StrBuf: text that grows; Interner: one copy of
+// each.
 //
 // Invariants: Str never owns its bytes. Interned names (Symbol) of one Interner are equal exactly
 // when their pointers are equal, and are NUL-terminated. A StrBuf is always NUL-terminated.

@@ -19,12 +19,11 @@
         size_t capacity; \
     }
 
-#define vec_push(arena, v, element)                                                            \
-    ((void)((v)->count < (v)->capacity                                                         \
-                ? 0                                                                            \
-                : ((v)->data = vec_grow((arena), (v)->data, &(v)->capacity, (v)->count,        \
-                                        sizeof *(v)->data),                                    \
-                   0)),                                                                        \
+#define vec_push(arena, v, element)                                                                \
+    ((void)((v)->count < (v)->capacity ? 0                                                         \
+                                       : ((v)->data = vec_grow((arena), (v)->data, &(v)->capacity, \
+                                                               (v)->count, sizeof *(v)->data),     \
+                                          0)),                                                     \
      (v)->data[(v)->count++] = (element))
 #define vec_pop(v) ((v)->data[--(v)->count])
 #define vec_last(v) ((v)->data[(v)->count - 1])

@@ -88,11 +88,12 @@ if(filetest_sources)
     endif()
 endif()
 
-# --- rules of the house: every script of scripts/check but its helpers --------------------------------
+# --- rules of the house: every script of scripts/check but its helpers
 file(GLOB check_scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/check/*.sh")
 foreach(script IN LISTS check_scripts)
     get_filename_component(name "${script}" NAME_WE)
-    add_test(NAME "check/${name}" COMMAND bash "${script}" WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME "check/${name}" COMMAND bash "${script}"
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("check/${name}" PROPERTIES LABELS "quick;check" TIMEOUT 600
                                                     SKIP_RETURN_CODE 77)
 endforeach()

@@ -1,7 +1,7 @@
 // Building IR: ops are added at the builder's place, with result types found from operands.
 //
-// Invariants: a built op obeys its typing rule if its operands do (the verifier says so); the builder
-// never folds or simplifies. Spans: every op takes the builder's current span.
+// Invariants: a built op obeys its typing rule if its operands do (the verifier says so); the
+// builder never folds or simplifies. Spans: every op takes the builder's current span.
 // Ownership: the module's arena.
 //
 //     IrBuilder b = ir_builder_at_end(block);

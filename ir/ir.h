@@ -1,13 +1,16 @@
 // The IR: modules, functions, blocks, ops, values.
 //
-// Shape: a module holds functions; a kernel has parameters, named extents and sections: any number of
-// `requires`, one `grid` (or none), one `body`. A section is one block. A block is a list of ops; ops
-// nest blocks (regions, exactly one block each). Control flow is structured: no branches.
+// Shape: a module holds functions; a kernel has parameters, named extents and sections: any number
+// of `requires`, one `grid` (or none), one `body`. A section is one block. A block is a list of
+// ops; ops nest blocks (regions, exactly one block each). Control flow is structured: no branches.
 // Invariants (kept by build.h and edit.h, proven by verify.h, listed there):
-//   - every operand is a value defined before its use in the same block or an enclosing one, a block
-//     argument of an enclosing block, or a parameter of the function; sections share parameters only;
+//   - every operand is a value defined before its use in the same block or an enclosing one, a
+//   block
+//     argument of an enclosing block, or a parameter of the function; sections share parameters
+//     only;
 //   - the use list of a value holds exactly the operand places that name it;
-//   - ids of values and ops are dense per function and never reused, so that passes can keep facts in
+//   - ids of values and ops are dense per function and never reused, so that passes can keep facts
+//   in
 //     arrays of value_count or op_count;
 //   - an absent optional operand has value NULL and is in no use list.
 // Ownership: everything lives in the module's arena; erased ops stay as garbage until it goes.

@@ -1,24 +1,27 @@
 // The text form of the IR: printer and parser; printing what was parsed gives the same text.
 //
 // Invariants: values are numbered by order of definition within a function, never by address;
-// parameters print by name. Everything a function holds is printed (facts, bindings, options, math),
-// spans excepted: parsed ops carry spans into the .tir text.
+// parameters print by name. Everything a function holds is printed (facts, bindings, options,
+// math), spans excepted: parsed ops carry spans into the .tir text.
 //
 // Grammar:
 //     module  = { kernel | func }
 //     kernel  = "kernel" "@" name "(" [ param { "," param } ] ")" [ attrs ] "{" { section } "}"
-//     func    = "func" "@" name "(" [ param { "," param } ] ")" [ "->" type { "," type } ] [ attrs ] "{" { op } "}"
+//     func    = "func" "@" name "(" [ param { "," param } ] ")" [ "->" type { "," type } ] [ attrs
+//     ] "{" { op } "}"
 //     param   = "%" name ":" ( [ "strided" ] "view" elem "[" dim { "," dim } "]" | type ) [ attrs ]
 //     dim     = name | integer
 //     section = "requires" string "{" { op } "}" | "grid" "{" { op } "}" | "body" "{" { op } "}"
-//     op      = [ results "=" ] opname [ operand { "," operand } ] [ attrs ] [ ":" type { "," type } ] { region }
+//     op      = [ results "=" ] opname [ operand { "," operand } ] [ attrs ] [ ":" type { "," type
+//     } ] { region }
 //     operand = "%" ( number | name ) | "_"
 //     region  = [ "(" "%" n ":" type { "," "%" n ":" type } ")" ] "{" { op } "}"
 //     attrs   = "{" key "=" value { "," key "=" value } "}"
 //   Kernel attrs: level, math, warps, stages, ctas, bind = [T = f16, BM = 128],
 //   facts = [M divisor 16 range 0 1024]; param attrs: divisor, min, max.
 //   A boolean attribute that is false, and `inside` that is all 0, are left out.
-//   Float constants print as the shortest decimal that reads back, or as hex bits (0x7fc00001) where
+//   Float constants print as the shortest decimal that reads back, or as hex bits (0x7fc00001)
+//   where
 //   decimal would lose a NaN's payload or sign. "//" begins a comment.
 #ifndef TILEC_IR_TEXT_H
 #define TILEC_IR_TEXT_H

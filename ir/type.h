@@ -1,9 +1,9 @@
 // Types: what a value is. Interned: equal types are one pointer within a module.
 //
 // Kinds: a tile of elements (a scalar is a tile of rank 0), a tile of pointers to elements, a view.
-// Invariants: tile extents are powers of two, rank at most IR_MAX_RANK, at most IR_MAX_COUNT elements;
-// tiles never hold packed types (i4, u4), pointers and views may. `id` is dense per module, by order
-// of first use. `layout` is NULL above the gpu level.
+// Invariants: tile extents are powers of two, rank at most IR_MAX_RANK, at most IR_MAX_COUNT
+// elements; tiles never hold packed types (i4, u4), pointers and views may. `id` is dense per
+// module, by order of first use. `layout` is NULL above the gpu level.
 // Ownership: the module's arena.
 //
 //     const IrType *t = ir_tile(m, DTYPE_F32, 2, (uint32_t[]){16, 32});   // f32[16,32]

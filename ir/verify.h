@@ -7,7 +7,8 @@
 //   V4  use lists: each operand is in its value's list once, each list entry is such an operand
 //   V5  blocks end in exactly one terminator of the right kind; yields match the op they end
 //   V6  levels: no op above the function's level
-//   V7  kernels: one body, at most one grid (1 to 3 i64), requires yield one bool; both pure (no memory,
+//   V7  kernels: one body, at most one grid (1 to 3 i64), requires yield one bool; both pure (no
+//   memory,
 //       no program, no assert); extents used are declared; the body ends in `return`
 //   V8  packed elements only in views and pointers; shapes are powers of two within limits
 //   V9  combiners: pure, scalars only, use nothing from outside but constants and scalars

@@ -1,12 +1,12 @@
 // Passes and their manager.
 //
 // A pass is a pure function on one IR function: it edits it in place and says whether it changed
-// anything; it keeps nothing between calls. One file each, one row each in passes.def. A pipeline is a
-// constant table of passes (pipelines.c), each entry with the reason for its place.
-// Invariants: verified IR in, verified IR out; a pass keeps the meaning of every program bit for bit
-// (NaN, -0, traps of assert, order of effects included) unless its row says otherwise.
-// Ownership: the function's module arena for new IR, `scratch` for everything else (reset after each
-// pass by the manager).
+// anything; it keeps nothing between calls. One file each, one row each in passes.def. A pipeline
+// is a constant table of passes (pipelines.c), each entry with the reason for its place.
+// Invariants: verified IR in, verified IR out; a pass keeps the meaning of every program bit for
+// bit (NaN, -0, traps of assert, order of effects included) unless its row says otherwise.
+// Ownership: the function's module arena for new IR, `scratch` for everything else (reset after
+// each pass by the manager).
 //
 //     size_t n;
 //     const PassStep *steps = pipeline_steps(PIPELINE_TILE, &n);
@@ -46,7 +46,8 @@ typedef struct PassStep {
 
 typedef enum PipelineId {
     PIPELINE_NONE,
-    PIPELINE_TILE,  // what every target begins with: specialise, inline, simplify, clean, loops, bounds
+    // what every target begins with: specialise, inline, simplify, clean, loops, bounds
+    PIPELINE_TILE,
     PIPELINES
 } PipelineId;
 const PassStep *pipeline_steps(PipelineId id, size_t *count);
@@ -62,13 +63,13 @@ typedef struct PassTiming {
 typedef VEC(PassTiming) PassTimings;
 
 typedef struct PassOptions {
-    bool verify;                    // after every pass; a failure is a defect of ours [pass]
-    const PassId *dump_after;       // these passes' results are given to `dump`
+    bool verify;               // after every pass; a failure is a defect of ours [pass]
+    const PassId *dump_after;  // these passes' results are given to `dump`
     size_t dump_after_count;
     bool dump_all;
     void (*dump)(void *user, PassId pass, const IrFunc *f);
     void *user;
-    PassTimings *timings;           // NULL: not kept; pushed with the module's arena
+    PassTimings *timings;  // NULL: not kept; pushed with the module's arena
 } PassOptions;
 
 // Runs the steps on every function of the module, in order. False when a pass reported an error.

@@ -42,7 +42,8 @@ for target in "${targets[@]}"; do
     [ ! -f "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
     log=build/fuzz/$name.log
     if "build/fuzz/$target" "${options[@]}" "${folders[@]}" >"$log" 2>&1; then
-        echo "fuzz: $target: ${seconds} s, nothing found, $(find "$found" -type f | wc -l) inputs kept"
+        echo "fuzz: $target: ${seconds} s, nothing found;" \
+            "$(find "$found" -type f | wc -l) inputs kept"
     else
         echo "fuzz: $target: FAILED"
         tail -n 60 "$log"

@@ -26,7 +26,9 @@ libzstd-dev        | optional | linking LLVM statically
 '
 
 names() { awk -F'|' 'NF == 3 { gsub(/ /, "", $1); print $1 }' <<<"$packages"; }
-row() { awk -F'|' -v p="$1" 'NF == 3 { n = $1; gsub(/ /, "", n); if (n == p) print }' <<<"$packages"; }
+row() {
+    awk -F'|' -v p="$1" 'NF == 3 { n = $1; gsub(/ /, "", n); if (n == p) print }' <<<"$packages"
+}
 why() { row "$1" | sed 's/.*| //'; }
 is_needed() { row "$1" | grep -q '| needed '; }
 fail() {

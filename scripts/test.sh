@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The test command: sets up, builds the debug preset (sanitizers on), runs the quick tests, the rules
-# of the house and a bounded fuzzing. Its last lines are ctest's summary, its status is ctest's.
+# The test command: sets up, builds the debug preset (sanitizers on), runs the quick tests, the
+# rules of the house and a bounded fuzzing. Its last lines are ctest's summary, its status ctest's.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh

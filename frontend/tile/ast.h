@@ -1,11 +1,12 @@
 // The syntax tree of a .tile file.
 //
-// Purpose: what the parser makes, the resolver binds names in, and the elaborator turns into tile IR.
+// Purpose: what the parser makes, the resolver binds names in, and the elaborator turns into tile
+// IR.
 // Invariants: nodes live in the front end's arena; every node has a span. Lists are linked through
-// `next` in source order. After resolve(), every AST_NAME has `decl`, or `builtin` is not -1, or it is
-// the word of a named argument (order, scope, precision: only `name` counts), or an error was reported
-// (decl == NULL, builtin == -1: the elaborator stays silent about it). No fn calls itself, by any way.
-// From a body's block down to any leaf there are at most AST_MAX_DEPTH nodes.
+// `next` in source order. After resolve(), every AST_NAME has `decl`, or `builtin` is not -1, or it
+// is the word of a named argument (order, scope, precision: only `name` counts), or an error was
+// reported (decl == NULL, builtin == -1: the elaborator stays silent about it). No fn calls itself,
+// by any way. From a body's block down to any leaf there are at most AST_MAX_DEPTH nodes.
 // One node type with a tagged union keeps the tree small and quick to walk.
 #ifndef TILEC_FRONTEND_TILE_AST_H
 #define TILEC_FRONTEND_TILE_AST_H
@@ -25,42 +26,59 @@ typedef struct AstDecl AstDecl;
 
 typedef enum AstKind {
     // Expressions
-    AST_INT,      // integer: value
-    AST_FLOAT,    // real: text kept in `text` too
-    AST_BOOL,     // integer 0 or 1
-    AST_STRING,   // text (unescaped); only as argument of print, assert, static_assert
-    AST_NAME,     // name, decl or builtin
-    AST_UNARY,    // op, a
-    AST_BINARY,   // op, a, b
-    AST_CALL,     // a: callee (an AST_NAME or AST_TYPE), list: arguments, AST_NAMED among them last;
-                  // b: the pad of `load(…) or v`, or NULL
-    AST_NAMED,    // name = a (in calls)
-    AST_INDEX,    // a [ list ]: list of expressions and AST_SELECT; b: the pad of `or`, or NULL
-    AST_SELECT,   // a +: b
-    AST_TYPE,     // dtype: an element type's name used as a value (cast, argument)
-    AST_TUPLE,    // list of two or more; only after return, or as an argument of a call
-    AST_ERROR,    // where the parser recovered
+    AST_INT,     // integer: value
+    AST_FLOAT,   // real: text kept in `text` too
+    AST_BOOL,    // integer 0 or 1
+    AST_STRING,  // text (unescaped); only as argument of print, assert, static_assert
+    AST_NAME,    // name, decl or builtin
+    AST_UNARY,   // op, a
+    AST_BINARY,  // op, a, b
+    AST_CALL,    // a: callee (an AST_NAME or AST_TYPE), list: arguments, AST_NAMED among them last;
+                 // b: the pad of `load(…) or v`, or NULL
+    AST_NAMED,   // name = a (in calls)
+    AST_INDEX,   // a [ list ]: list of expressions and AST_SELECT; b: the pad of `or`, or NULL
+    AST_SELECT,  // a +: b
+    AST_TYPE,    // dtype: an element type's name used as a value (cast, argument)
+    AST_TUPLE,   // list of two or more; only after return, or as an argument of a call
+    AST_ERROR,   // where the parser recovered
     // Statements
-    AST_LET,      // decls (one or a tuple), a: value
+    AST_LET,  // decls (one or a tuple), a: value
     AST_VAR,
-    AST_ASSIGN,   // a: target (name or index), op: AST_OP_NONE or the compound operator, b: value, c: mask
-    AST_EXPR,     // a
-    AST_IF,       // a: condition, b: then, c: else or NULL; is_const
-    AST_FOR,      // decl: variable, a .. b step c (c may be NULL), d: body; is_const
-    AST_WHILE,    // a, b: body
+    // a: target (name or index), op: AST_OP_NONE or the compound operator, b: value, c: mask
+    AST_ASSIGN,
+    AST_EXPR,   // a
+    AST_IF,     // a: condition, b: then, c: else or NULL; is_const
+    AST_FOR,    // decl: variable, a .. b step c (c may be NULL), d: body; is_const
+    AST_WHILE,  // a, b: body
     AST_BREAK,
     AST_CONTINUE,
-    AST_RETURN,   // a: value, AST_TUPLE, or NULL
-    AST_BLOCK,    // list
+    AST_RETURN,  // a: value, AST_TUPLE, or NULL
+    AST_BLOCK,   // list
 } AstKind;
 
 typedef enum AstOp {
     AST_OP_NONE,
-    AST_OP_ADD, AST_OP_SUB, AST_OP_MUL, AST_OP_DIV, AST_OP_REM,
-    AST_OP_SHL, AST_OP_SHR, AST_OP_AND, AST_OP_OR, AST_OP_XOR,
-    AST_OP_LT, AST_OP_LE, AST_OP_GT, AST_OP_GE, AST_OP_EQ, AST_OP_NE,
-    AST_OP_LAND, AST_OP_LOR,
-    AST_OP_NEG, AST_OP_NOT, AST_OP_BITNOT,  // unary: - ! ~
+    AST_OP_ADD,
+    AST_OP_SUB,
+    AST_OP_MUL,
+    AST_OP_DIV,
+    AST_OP_REM,
+    AST_OP_SHL,
+    AST_OP_SHR,
+    AST_OP_AND,
+    AST_OP_OR,
+    AST_OP_XOR,
+    AST_OP_LT,
+    AST_OP_LE,
+    AST_OP_GT,
+    AST_OP_GE,
+    AST_OP_EQ,
+    AST_OP_NE,
+    AST_OP_LAND,
+    AST_OP_LOR,
+    AST_OP_NEG,
+    AST_OP_NOT,
+    AST_OP_BITNOT,  // unary: - ! ~
 } AstOp;
 
 struct Ast {
@@ -100,8 +118,8 @@ typedef enum AstDeclKind {
     DECL_FN_PARAM,
     DECL_LET,
     DECL_VAR,
-    DECL_LOOP,         // a for's variable
-    DECL_CONST,        // `const N = 4;` at the top of a file, or a let of compile-time values
+    DECL_LOOP,   // a for's variable
+    DECL_CONST,  // `const N = 4;` at the top of a file, or a let of compile-time values
 } AstDeclKind;
 
 typedef struct AstTypeName {  // an element type or a type parameter
@@ -114,17 +132,17 @@ typedef struct AstTypeName {  // an element type or a type parameter
 struct AstDecl {
     AstDeclKind kind;
     Symbol name;
-    Span span;          // of the name
+    Span span;  // of the name
     bool used;
-    bool assigned;      // a var that is assigned after its declaration
-    uint32_t slot;      // dense within its kernel or fn: the elaborator's side table; of a top-level
-                        // const its place in AstModule.consts
-    AstDecl *next;      // in the list it stands in
-    AstTypeName type;   // scalars, pointers, views
-    bool strided;       // views
-    Ast *dims;          // views: AST_NAME (an extent or const) or AST_INT, linked
-    Ast *value;         // default of a const parameter; value of a const
-    void *owner;        // AstKernel or AstFn of DECL_KERNEL, DECL_FN
+    bool assigned;     // a var that is assigned after its declaration
+    uint32_t slot;     // dense within its kernel or fn: the elaborator's side table; of a top-level
+                       // const its place in AstModule.consts
+    AstDecl *next;     // in the list it stands in
+    AstTypeName type;  // scalars, pointers, views
+    bool strided;      // views
+    Ast *dims;         // views: AST_NAME (an extent or const) or AST_INT, linked
+    Ast *value;        // default of a const parameter; value of a const
+    void *owner;       // AstKernel or AstFn of DECL_KERNEL, DECL_FN
 };
 
 typedef struct AstTuneEntry {
@@ -159,7 +177,7 @@ typedef struct AstKernel {
     Ast *body;
     uint32_t slots;
     const SourceFile *file;
-    Str comment;       // the comment right before it, for headers and `check --json`
+    Str comment;  // the comment right before it, for headers and `check --json`
     VEC(AstTune *) tunes;
 } AstKernel;
 

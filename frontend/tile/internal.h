@@ -22,7 +22,8 @@ struct TileFile {
 
 // parse.c: reads one file into t->module; imports are loaded through t->import as they are met.
 void tile_parse(TileFile *t, const SourceFile *file);
-// resolve.c: binds every name, reports unknown and duplicate names, recursion, unused and unreachable.
+// resolve.c: binds every name, reports unknown and duplicate names, recursion, unused and
+// unreachable.
 void tile_resolve(TileFile *t);
 
 // builtin.def: BUILTIN(enum, text, …): the built-in functions and their named arguments.

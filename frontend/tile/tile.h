@@ -1,14 +1,14 @@
 // The Tile front end: source text to tile IR.
 //
-// Steps: lex.c (characters to tokens) → parse.c (tokens to the tree of ast.h, recovering at statement
-// ends) → resolve.c (names, scopes, unused, unreachable, recursion; once per file) → elaborate*.c
-// (types, shapes, compile-time values and IR, once per kernel and specialisation).
+// Steps: lex.c (characters to tokens) → parse.c (tokens to the tree of ast.h, recovering at
+// statement ends) → resolve.c (names, scopes, unused, unreachable, recursion; once per file) →
+// elaborate*.c (types, shapes, compile-time values and IR, once per kernel and specialisation).
 //
 // Invariants: tile_load reports every error of text, grammar and names in one go; tile_elaborate
-// reports every error of types and shapes of one kernel. Neither crashes on any input. A function (fn)
-// is elaborated anew at each call: generic, inlined, its errors carry a note for each call site.
-// tile_elaborate yields no IR when it reported an error. A generic kernel whose types are not given is
-// checked by tile_check with candidate types: it is right when one of them is.
+// reports every error of types and shapes of one kernel. Neither crashes on any input. A function
+// (fn) is elaborated anew at each call: generic, inlined, its errors carry a note for each call
+// site. tile_elaborate yields no IR when it reported an error. A generic kernel whose types are not
+// given is checked by tile_check with candidate types: it is right when one of them is.
 // Ownership: all trees and IR live in the arena given to tile_load.
 //
 //     TileFile *t = tile_load(arena, sources, names, file, read_import, NULL, diags);
@@ -36,8 +36,8 @@ size_t tile_kernel_count(const TileFile *file);
 const AstKernel *tile_kernel(const TileFile *file, size_t i);
 const AstKernel *tile_kernel_find(const TileFile *file, Str name);
 
-// What a kernel is specialised to. A type parameter is given or inferred by the caller from arguments.
-// Consts not given take the tune space's first value for `target`, then their default.
+// What a kernel is specialised to. A type parameter is given or inferred by the caller from
+// arguments. Consts not given take the tune space's first value for `target`, then their default.
 typedef struct TileSpec {
     VEC(IrBinding) bindings;  // types, consts and reserved options (warps, stages, ctas)
     Str target;               // for `tune … for`; empty: none
@@ -51,7 +51,8 @@ IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool tile_check(TileFile *file, Diags *diags);
 
-// The tune space of a kernel for a target: names and candidate values, the most specific line first.
+// The tune space of a kernel for a target: names and candidate values, the most specific line
+// first.
 typedef struct TileTune {
     Symbol name;
     uint32_t count;

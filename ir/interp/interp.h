@@ -1,16 +1,18 @@
-// The interpreter: runs a grid of a kernel's tile IR, at every level, exactly. The oracle of every pass
-// and target: plain loops, no cleverness that could be wrong.
+// The interpreter: runs a grid of a kernel's tile IR, at every level, exactly. The oracle of every
+// pass and target: plain loops, no cleverness that could be wrong.
 //
-// Invariants: memory is touched only inside the buffers that the arguments name when `sanitize` is set
-// (an access outside is a finding, not a crash); views never touch memory outside their extents at all.
-// Programs run one after another in the order of the grid (first dimension fastest), so a run is
-// repeatable bit for bit. Float NaNs made by arithmetic are the positive quiet NaN.
-// With `shadow` every float element carries a double value and a first-order bound (docs/numerics.md);
-// memory written carries them along, keyed by address, and ir_interp_shadow reads them back.
+// Invariants: memory is touched only inside the buffers that the arguments name when `sanitize` is
+// set (an access outside is a finding, not a crash); views never touch memory outside their extents
+// at all. Programs run one after another in the order of the grid (first dimension fastest), so a
+// run is repeatable bit for bit. Float NaNs made by arithmetic are the positive quiet NaN.
+// With `shadow` every float element carries a double value and a first-order bound
+// (docs/numerics.md); memory written carries them along, keyed by address, and ir_interp_shadow
+// reads them back.
 // Ownership: the arena given to ir_interp_create; nothing is kept between runs but the shadows.
 //
 //     IrInterp *in = ir_interp_create(arena, f);
-//     IrInterpResult r = ir_interp_run(in, &(IrLaunch){.args = args, .arg_count = 2, .grid = {8, 1, 1}}, diags);
+//     IrInterpResult r = ir_interp_run(in, &(IrLaunch){.args = args, .arg_count = 2, .grid = {8, 1,
+//     1}}, diags);
 #ifndef TILEC_IR_INTERP_INTERP_H
 #define TILEC_IR_INTERP_INTERP_H
 
@@ -19,10 +21,10 @@
 
 // One argument; which fields count is said by the parameter's type.
 typedef struct IrArg {
-    uint64_t bits;                      // scalar: bits of its element type
-    void *data;                         // pointer, view: element 0
-    int64_t extent[IR_MAX_VIEW_RANK];   // views
-    int64_t stride[IR_MAX_VIEW_RANK];   // views, in elements
+    uint64_t bits;                     // scalar: bits of its element type
+    void *data;                        // pointer, view: element 0
+    int64_t extent[IR_MAX_VIEW_RANK];  // views
+    int64_t stride[IR_MAX_VIEW_RANK];  // views, in elements
     // The allocation that `data` points into, for sanitize; size 0: unknown, not checked.
     const void *base;
     uint64_t size;

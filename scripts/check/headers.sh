@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Every header compiles alone and twice; public headers also as strict C99 and as C++17.
+source "$(dirname "$0")/lib/common.sh"
+
+gcc=$(gcc_command)
+[ -n "$gcc" ] || skip "no C compiler"
+compile_alone() { # compile_alone HEADER COMMAND…
+    local header=$1
+    shift
+    printf '#include "%s"\n#include "%s"\nextern int one_declaration;\n' "$header" "$header" |
+        "$@" -fsyntax-only -I. -Iinclude - 2>&1 | grep -E 'error|warning' |
+        sed "s|^|$header alone: |" | head -n 3 || true
+}
+one_header() {
+    compile_alone "$1" "$gcc" -x c -std=c17 "${warnings[@]}" "${test_defines[@]}"
+    case $1 in
+    include/*)
+        compile_alone "${1#include/}" "$gcc" -x c -std=c99 -pedantic-errors -Wall -Wextra -Werror
+        if [ -n "$cxx" ]; then
+            compile_alone "${1#include/}" "$cxx" -x c++ -std=c++17 -pedantic-errors \
+                -Wall -Wextra -Werror
+        fi
+        ;;
+    esac
+}
+# A C++ compiler: g++, else clang, whose C++ needs no headers of C++ here.
+cxx=$(command -v g++ || clang_command)
+[ -n "$cxx" ] || echo "headers: no C++ compiler here; public headers are not tried as C++"
+half() { # every second header from the first or second on, so that two run at once
+    tree_files '*.h' | awk -v first="$1" 'NR % 2 == first' | while IFS= read -r header; do
+        one_header "$header"
+    done
+}
+half 0 >"$scratch/half0" &
+half 1 >"$scratch/half1"
+wait
+cat "$scratch/half0" "$scratch/half1" >>"$scratch/found"
+finish headers

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Length of files and lines (.def tables may be wide), POSIX in one place, no open ends, no paths of
+# one machine.
+# Exceptions stand in style.allow beside this script: RULE FILE REASON.
+source "$(dirname "$0")/lib/common.sh"
+
+allow="$root/scripts/check/style.allow"
+[ -f "$allow" ] || allow=/dev/null
+# filter RULE: drops "file:…" lines whose file the allow-list names with a reason.
+filter() {
+    awk -v rule="$1" '
+        FILENAME != "-" {
+            if ($0 !~ /^#/ && $1 == rule && NF >= 3) ok[$2] = 1
+            next
+        }
+        { file = $0; sub(/:.*/, "", file); if (!(file in ok)) print }' "$allow" - >>"$scratch/found"
+}
+
+tree_files '*.c' '*.h' '*.def' >"$scratch/c"
+tree_files '*.c' '*.h' '*.sh' '*.cmake' 'CMakeLists.txt' >"$scratch/code"
+tree_files '*' | grep -vE '^(LICENSE|tests/fuzz/corpus/.*|.*\.(npy|bin|png))$' \
+    >"$scratch/all" || true
+
+on() { xargs -r -d '\n' "${@:2}" /dev/null <"$scratch/$1" || true; }
+on c awk 'FNR == 901 { print FILENAME ":901: more than 900 lines" }' | filter long-file
+on code grep -nE '^.{101,}' | sed -E 's/^([^:]*:[0-9]+):.*/\1: a line of more than 100 columns/' |
+    filter long-line
+posix='unistd|fcntl|pthread|dirent|dlfcn|spawn|poll|semaphore|strings|regex|glob|ftw|libgen|termios'
+posix="$posix|sched|pwd|grp|netdb|syslog|utime|wordexp|sys/[a-z_]+|netinet/[a-z]+|arpa/[a-z]+"
+on c grep -nE "^[ \t]*#[ \t]*include[ \t]*<($posix)\.h>" |
+    grep -vE '^base/os(_[a-z]+)?\.c:' |
+    sed -E 's/^([^:]*:[0-9]+):.*(<.*>).*/\1: \2 is POSIX, which lives in base\/os.c/' |
+    filter posix
+on all grep -nIwE 'TO''DO|FIX''ME' | sed -E 's/^([^:]*:[0-9]+):.*/\1: an open end (TO''DO)/' |
+    filter todo
+on all grep -nIE "(^|[^A-Za-z0-9_.}~/-])/(home|root|tmp|work|mnt|Users)/[A-Za-z0-9_]" |
+    sed -E 's/^([^:]*:[0-9]+):.*/\1: a path of one machine/' | filter path
+finish style
