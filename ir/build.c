@@ -3,7 +3,6 @@
 #include "base/os.h"
 
 // ---- functions and blocks
-// -----------------------------------------------------------------------
 
 IrFunc *ir_func_create(IrModule *m, Symbol name, bool is_kernel) {
     IrFunc *f = arena_new(m->arena, IrFunc, 1);
@@ -74,7 +73,6 @@ IrBuilder ir_builder_before(IrOp *op) {
 }
 
 // ---- the general form
-// ---------------------------------------------------------------------------
 
 // One piece of memory: the op, its operands, results, attributes and regions,
 // one after the other.
@@ -151,7 +149,6 @@ static IrValue *one(IrBuilder *b, IrOpcode code, const IrType *type, uint32_t co
 }
 
 // ---- common ops
-// ---------------------------------------------------------------------------------
 
 IrValue *ir_const_bits(IrBuilder *b, const IrType *type, uint64_t bits) {
     IrValue *made = one(b, IR_CONST, type, 0, NULL);

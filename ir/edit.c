@@ -3,7 +3,6 @@
 #include "base/os.h"
 
 // ---- uses
-// ---------------------------------------------------------------------------------------
 
 static void use_drop(IrUse *use) {
     if (!use->value) return;
@@ -70,7 +69,6 @@ bool ir_unused(const IrOp *op) {
 }
 
 // ---- erasing and moving
-// -------------------------------------------------------------------------
 
 static void op_unlink(IrOp *op) {
     *(op->prev ? &op->prev->next : &op->block->first) = op->next;
@@ -143,7 +141,6 @@ IrOp *ir_remake(IrOp *op, uint32_t operand_count, IrValue *const *operands, uint
 }
 
 // ---- cloning
-// ------------------------------------------------------------------------------------
 
 static IrValue *mapped(const Map *map, IrValue *value) {
     if (!value) return NULL;
@@ -242,7 +239,6 @@ IrFunc *ir_func_clone(const IrFunc *f, Symbol name) {
 }
 
 // ---- order
-// --------------------------------------------------------------------------------------
 
 // Looks forward from a and backward from b in step: as long as the shorter of
 // the ways.

@@ -37,7 +37,6 @@ const IrExtent *ir_extent_find(const IrFunc *f, Symbol name) {
 }
 
 // ---- attributes
-// ---------------------------------------------------------------------------------
 
 static IrAttr *attr_place(const IrOp *op, IrAttrName name) {
     const IrOpInfo *info = ir_op_info(op->code);
@@ -89,7 +88,6 @@ void ir_attr_set_texts(IrOp *op, IrAttrName name, uint32_t count, const Str *ite
 }
 
 // ---- selections of views
-// ------------------------------------------------------------------------
 
 uint32_t ir_view_index_start(IrOpcode code) {
     IrRule rule = ir_op_info(code)->rule;
@@ -155,7 +153,6 @@ bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape) {
 }
 
 // ---- effects and nesting
-// ------------------------------------------------------------------------
 
 unsigned ir_effects(const IrOp *op) {
     switch (ir_op_info(op->code)->effect) {

@@ -1,9 +1,10 @@
 // Contexts: devices, buffers and the calling threads' last errors.
 //
-// Invariants: one mutex guards the lists; it is never held while a device works. A buffer's handle is
-// (slot + 1) | generation << 32; destroying a buffer bumps its slot's generation. An error record
-// belongs to one thread; its texts live until that thread's next call that fails or rt_begin.
-// Ownership: the context owns all it made. `jit` is compile/'s own state, freed through jit_destroy.
+// Invariants: one mutex guards the lists; it is never held while a device works. A buffer's handle
+// is (slot + 1) | generation << 32; destroying a buffer bumps its slot's generation. An error
+// record belongs to one thread; its texts live until that thread's next call that fails or
+// rt_begin. Ownership: the context owns all it made. `jit` is compile/'s own state, freed through
+// jit_destroy.
 //
 //     rt_begin(ctx);
 //     if (!path) return rt_fail(ctx, TILEC_INVALID_ARGUMENT, "the path is NULL");

@@ -1,11 +1,12 @@
 // Devices: one table of functions for each kind, and what they pass around.
 //
-// A device is {table, state}. The runtime checks everything a user can get wrong before it calls the
-// table; the table's functions see valid handles only. `interp`, `sim:*` and JIT are added by compile/,
-// `cpu`, `cuda`, `hip` live in the runtime: all are rows in the table given to rt_context_create.
-// Invariants: work given to one stream completes in order; failures of asynchronous work are sticky on
-// the stream until `synchronize` reports them; functions report errors through rt_fail on the context.
-// Ownership: `open` makes the state, `close` frees it; modules, streams and events likewise.
+// A device is {table, state}. The runtime checks everything a user can get wrong before it calls
+// the table; the table's functions see valid handles only. `interp`, `sim:*` and JIT are added by
+// compile/, `cpu`, `cuda`, `hip` live in the runtime: all are rows in the table given to
+// rt_context_create. Invariants: work given to one stream completes in order; failures of
+// asynchronous work are sticky on the stream until `synchronize` reports them; functions report
+// errors through rt_fail on the context. Ownership: `open` makes the state, `close` frees it;
+// modules, streams and events likewise.
 //
 //     tilec_status s = device->api->launch(device, stream, &launch);
 #ifndef TILEC_RUNTIME_DEVICE_H
@@ -21,7 +22,13 @@
 typedef struct RtModule RtModule;  // a loaded image; each device kind has its own
 
 // What codegen made, or the IR for the interpreter; `kind` says for which kind of device.
-typedef enum RtImageKind { RT_IMAGE_IR, RT_IMAGE_CPU, RT_IMAGE_PTX, RT_IMAGE_CUBIN, RT_IMAGE_HSACO } RtImageKind;
+typedef enum RtImageKind {
+    RT_IMAGE_IR,
+    RT_IMAGE_CPU,
+    RT_IMAGE_PTX,
+    RT_IMAGE_CUBIN,
+    RT_IMAGE_HSACO
+} RtImageKind;
 typedef struct RtImage {
     RtImageKind kind;
     const void *data;
@@ -59,7 +66,8 @@ typedef struct RtDeviceApi {
     tilec_status (*event_synchronize)(tilec_device *device, void *event);
     tilec_status (*event_elapsed)(tilec_device *device, void *begin, void *end, uint64_t *ns);
     // Any of the two may be host memory; ordered on the stream; host memory is free on return.
-    tilec_status (*copy)(tilec_device *device, void *stream, void *to, const void *from, size_t size);
+    tilec_status (*copy)(tilec_device *device, void *stream, void *to, const void *from,
+                         size_t size);
     tilec_status (*module_load)(tilec_device *device, const RtImage *image, RtModule **module);
     void (*module_unload)(tilec_device *device, RtModule *module);
     tilec_status (*launch)(tilec_device *device, void *stream, const RtLaunch *launch);

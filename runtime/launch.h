@@ -1,10 +1,10 @@
 // Launch: from a caller's arguments to a packed block, a variant and a grid.
 //
-// Steps (launch_prepare): match each argument with its parameter (kind, dtype, rank, fit of scalars),
-// check views (extents >= 0, strides, bounds and life of buffers, alignment), bind named extents and
-// compare equal ones, choose the variant, check its requires, compute its grid, pack the block.
-// Invariants: nothing is launched unless all that succeeded; every refusal names kernel, argument,
-// expected and found. No allocation: everything is on the caller's LaunchPlan.
+// Steps (launch_prepare): match each argument with its parameter (kind, dtype, rank, fit of
+// scalars), check views (extents >= 0, strides, bounds and life of buffers, alignment), bind named
+// extents and compare equal ones, choose the variant, check its requires, compute its grid, pack
+// the block. Invariants: nothing is launched unless all that succeeded; every refusal names kernel,
+// argument, expected and found. No allocation: everything is on the caller's LaunchPlan.
 //
 //     LaunchPlan plan;
 //     tilec_status s = launch_prepare(ctx, meta, args, count, NULL, &plan);

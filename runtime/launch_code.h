@@ -1,10 +1,10 @@
 // Launch code: grid, requires and the choice of the variant, as a small program without LLVM or IR.
 //
-// A program is straight-line: instruction i computes value i from values before it. Every value is the
-// raw bits of its dtype, in a uint64_t, with the language's own arithmetic (rules 21, 22): what the
-// interpreter computes from the same source, bit for bit.
-// Invariants: operands are below their instruction; a program is at most LAUNCH_CODE_MAX long.
-// launch_code_valid checks all that, for programs read from files. Ownership: whoever made the arrays.
+// A program is straight-line: instruction i computes value i from values before it. Every value is
+// the raw bits of its dtype, in a uint64_t, with the language's own arithmetic (rules 21, 22): what
+// the interpreter computes from the same source, bit for bit. Invariants: operands are below their
+// instruction; a program is at most LAUNCH_CODE_MAX long. launch_code_valid checks all that, for
+// programs read from files. Ownership: whoever made the arrays.
 //
 //     uint64_t values[LAUNCH_CODE_MAX];
 //     launch_code_run(&code, &inputs, values);
@@ -27,12 +27,13 @@ typedef enum LaunchOp {
 } LaunchOp;
 
 typedef struct LaunchInstr {
-    uint8_t op;       // LaunchOp
-    uint8_t dtype;    // of the operands (CAST, BITCAST: of the operand)
-    uint8_t result;   // dtype of the value
+    uint8_t op;      // LaunchOp
+    uint8_t dtype;   // of the operands (CAST, BITCAST: of the operand)
+    uint8_t result;  // dtype of the value
     uint8_t unused;
-    uint32_t a, b, c;  // earlier values; ARG_*: argument index in a, dimension or other argument in b
-    uint64_t imm;      // CONST
+    uint32_t a, b,
+        c;         // earlier values; ARG_*: argument index in a, dimension or other argument in b
+    uint64_t imm;  // CONST
 } LaunchInstr;
 
 typedef struct LaunchCode {

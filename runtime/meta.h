@@ -1,14 +1,15 @@
 // Kernel metadata: all that a launch needs to know of a compiled kernel.
 //
-// Argument layout, the same on every device: one packed block, each argument at its natural alignment
-// and in order of the parameters.
+// Argument layout, the same on every device: one packed block, each argument at its natural
+// alignment and in order of the parameters.
 //     scalar    its element type's own bits, at its size (bool: one byte 0 or 1; f16: 2 bytes)
 //     pointer   8 bytes: the address of element 0
-//     view      8 bytes: the address of element 0; then `rank` extents, 8 bytes each, signed; then, of a
+//     view      8 bytes: the address of element 0; then `rank` extents, 8 bytes each, signed; then,
+//     of a
 //               strided view, `rank` strides in elements, 8 bytes each, signed
-// Invariants: offsets ascend; `size` is the block's size, a multiple of 8; variant 0 is the general one
-// and has no guard; guards are tried from the last variant to the first.
-// Ownership: the arena of whoever compiled or read it; never changed afterwards.
+// Invariants: offsets ascend; `size` is the block's size, a multiple of 8; variant 0 is the general
+// one and has no guard; guards are tried from the last variant to the first. Ownership: the arena
+// of whoever compiled or read it; never changed afterwards.
 //
 //     const MetaVariant *v = launch_choose(meta, inputs);   // launch.h
 #ifndef TILEC_RUNTIME_META_H

@@ -1,19 +1,22 @@
 // tilec: compile tile kernels and launch them on any device, from C.
 //
 // Rules that hold everywhere: handles are opaque; every function that can fail returns tilec_status
-// and gives its result through its last parameter, which is left alone on failure; every create has a
-// destroy, which takes NULL; nothing is printed, nothing aborts on bad input; there are no globals.
-// A context may be used from several threads at once; an object must not be destroyed while in use.
-// After a failure tilec_last_error() says what was wrong, for the calling thread, until its next call.
+// and gives its result through its last parameter, which is left alone on failure; every create has
+// a destroy, which takes NULL; nothing is printed, nothing aborts on bad input; there are no
+// globals. A context may be used from several threads at once; an object must not be destroyed
+// while in use. After a failure tilec_last_error() says what was wrong, for the calling thread,
+// until its next call.
 //
 //     tilec_context *ctx = NULL;   tilec_device *dev = NULL;   tilec_kernel *k = NULL;
 //     if (tilec_context_create(NULL, &ctx) || tilec_device_open(ctx, "auto", &dev) ||
 //         tilec_kernel_from_file(ctx, dev, "matmul.tile", "matmul",
-//                                TILEC_SPEC(TILEC_TYPE("T", TILEC_F16), TILEC_CONST("BM", 128)), &k)) {
+//                                TILEC_SPEC(TILEC_TYPE("T", TILEC_F16), TILEC_CONST("BM", 128)),
+//                                &k)) {
 //         fputs(tilec_last_error(ctx), stderr);
 //         return 1;
 //     }
-//     tilec_launch(k, NULL, TILEC_ARGS(tilec_view2(TILEC_F16, a, M, K), tilec_view2(TILEC_F16, b, K, N),
+//     tilec_launch(k, NULL, TILEC_ARGS(tilec_view2(TILEC_F16, a, M, K),
+//                                      tilec_view2(TILEC_F16, b, K, N),
 //                                      tilec_view2(TILEC_F16, c, M, N)));
 #ifndef TILEC_TILEC_H
 #define TILEC_TILEC_H
@@ -47,19 +50,33 @@ typedef enum tilec_status {
     TILEC_UNAVAILABLE = 5,       // no such device or target here
     TILEC_UNSUPPORTED = 6,       // the device cannot do what the kernel asks
     TILEC_OUT_OF_MEMORY = 7,
-    TILEC_IO = 8,                // a file could not be read or written
-    TILEC_INTERNAL = 9           // a defect of tilec
+    TILEC_IO = 8,       // a file could not be read or written
+    TILEC_INTERNAL = 9  // a defect of tilec
 } tilec_status;
 TILEC_API const char *tilec_status_text(tilec_status status);
 
-// ---- Element types (fixed for good; new ones are added at the end) --------------------------------
+// ---- Element types (fixed for good; new ones are added at the end)
 
 typedef enum tilec_dtype {
-    TILEC_BOOL, TILEC_I8, TILEC_I16, TILEC_I32, TILEC_I64,
-    TILEC_U8, TILEC_U16, TILEC_U32, TILEC_U64,
-    TILEC_F16, TILEC_BF16, TILEC_F32, TILEC_F64,
-    TILEC_F8E4M3, TILEC_F8E5M2, TILEC_F8E4M3FNUZ, TILEC_F8E5M2FNUZ,
-    TILEC_I4, TILEC_U4
+    TILEC_BOOL,
+    TILEC_I8,
+    TILEC_I16,
+    TILEC_I32,
+    TILEC_I64,
+    TILEC_U8,
+    TILEC_U16,
+    TILEC_U32,
+    TILEC_U64,
+    TILEC_F16,
+    TILEC_BF16,
+    TILEC_F32,
+    TILEC_F64,
+    TILEC_F8E4M3,
+    TILEC_F8E5M2,
+    TILEC_F8E4M3FNUZ,
+    TILEC_F8E5M2FNUZ,
+    TILEC_I4,
+    TILEC_U4
 } tilec_dtype;
 TILEC_API const char *tilec_dtype_name(tilec_dtype dtype);  // "f16"; NULL for no dtype
 TILEC_API unsigned tilec_dtype_bits(tilec_dtype dtype);     // 16; 0 for no dtype
@@ -84,17 +101,17 @@ TILEC_API tilec_status tilec_context_create(const tilec_context_options *options
                                             tilec_context **context);
 // Destroys everything made from it too.
 TILEC_API void tilec_context_destroy(tilec_context *context);
-// What the calling thread's last failed call had to say, diagnostics included as text; "" if nothing.
-// Valid until the thread's next call on this context.
+// What the calling thread's last failed call had to say, diagnostics included as text; "" if
+// nothing. Valid until the thread's next call on this context.
 TILEC_API const char *tilec_last_error(tilec_context *context);
 
 typedef enum tilec_severity { TILEC_ERROR, TILEC_WARNING, TILEC_NOTE } tilec_severity;
 typedef struct tilec_diagnostic {
     tilec_severity severity;
-    const char *code;     // stable: "unknown-name"
+    const char *code;  // stable: "unknown-name"
     const char *message;
-    const char *help;     // "" when there is none
-    const char *file;     // "" when the place is unknown
+    const char *help;                             // "" when there is none
+    const char *file;                             // "" when the place is unknown
     uint32_t line, column, end_line, end_column;  // from 1
 } tilec_diagnostic;
 // The diagnostics of the calling thread's last call; notes follow their diagnostic.
@@ -102,7 +119,7 @@ TILEC_API size_t tilec_diagnostic_count(tilec_context *context);
 TILEC_API tilec_status tilec_diagnostic_get(tilec_context *context, size_t index,
                                             tilec_diagnostic *diagnostic);
 
-// ---- Devices, streams, events --------------------------------------------------------------------
+// ---- Devices, streams, events
 
 // "interp", "cpu", "cuda[:N]", "hip[:N]", "sim:ARCH", "auto".
 TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *name,
@@ -134,36 +151,37 @@ typedef struct tilec_buffer {
 TILEC_API tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer *buffer);
 TILEC_API tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer);
 // The address on the device, for other libraries.
-TILEC_API tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, void **address,
-                                            size_t *size);
+TILEC_API tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer,
+                                            void **address, size_t *size);
 // Ordered on the stream; the host memory may be used again when the call returns.
 TILEC_API tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream,
                                           tilec_buffer buffer, size_t offset, const void *from,
                                           size_t size);
 TILEC_API tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream,
                                          tilec_buffer buffer, size_t offset, void *to, size_t size);
-TILEC_API tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream, tilec_buffer to,
-                                         size_t to_offset, tilec_buffer from, size_t from_offset,
-                                         size_t size);
+TILEC_API tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream,
+                                         tilec_buffer to, size_t to_offset, tilec_buffer from,
+                                         size_t from_offset, size_t size);
 
-// ---- Views: arrays as kernels see them -------------------------------------------------------------
+// ---- Views: arrays as kernels see them
 
 enum { TILEC_MAX_RANK = 5 };
 
-// Element (i, j, …) lies at data + (i * stride[0] + j * stride[1] + …) elements. A view on a buffer is
-// checked against the buffer's size and life; a raw pointer (buffer.handle == 0) is trusted.
+// Element (i, j, …) lies at data + (i * stride[0] + j * stride[1] + …) elements. A view on a buffer
+// is checked against the buffer's size and life; a raw pointer (buffer.handle == 0) is trusted.
 typedef struct tilec_view {
     tilec_dtype dtype;
     int32_t rank;
     tilec_buffer buffer;
-    void *data;        // raw pointer, or NULL with a buffer
-    int64_t offset;    // in elements, from the pointer or the buffer's start
+    void *data;      // raw pointer, or NULL with a buffer
+    int64_t offset;  // in elements, from the pointer or the buffer's start
     int64_t extent[TILEC_MAX_RANK];
     int64_t stride[TILEC_MAX_RANK];  // in elements
 } tilec_view;
 
 // Row-major, contiguous. `extent` has `rank` numbers.
-TILEC_API tilec_view tilec_view_of(tilec_dtype dtype, void *data, int32_t rank, const int64_t *extent);
+TILEC_API tilec_view tilec_view_of(tilec_dtype dtype, void *data, int32_t rank,
+                                   const int64_t *extent);
 TILEC_API tilec_view tilec_view_of_buffer(tilec_dtype dtype, tilec_buffer buffer, int32_t rank,
                                           const int64_t *extent);
 TILEC_API tilec_view tilec_view1(tilec_dtype dtype, void *data, int64_t a);
@@ -172,19 +190,25 @@ TILEC_API tilec_view tilec_view3(tilec_dtype dtype, void *data, int64_t a, int64
 TILEC_API tilec_view tilec_view4(tilec_dtype dtype, void *data, int64_t a, int64_t b, int64_t c,
                                  int64_t d);
 TILEC_API tilec_view tilec_buffer_view1(tilec_dtype dtype, tilec_buffer buffer, int64_t a);
-TILEC_API tilec_view tilec_buffer_view2(tilec_dtype dtype, tilec_buffer buffer, int64_t a, int64_t b);
-TILEC_API tilec_view tilec_buffer_view3(tilec_dtype dtype, tilec_buffer buffer, int64_t a, int64_t b,
-                                        int64_t c);
-TILEC_API tilec_view tilec_buffer_view4(tilec_dtype dtype, tilec_buffer buffer, int64_t a, int64_t b,
-                                        int64_t c, int64_t d);
+TILEC_API tilec_view tilec_buffer_view2(tilec_dtype dtype, tilec_buffer buffer, int64_t a,
+                                        int64_t b);
+TILEC_API tilec_view tilec_buffer_view3(tilec_dtype dtype, tilec_buffer buffer, int64_t a,
+                                        int64_t b, int64_t c);
+TILEC_API tilec_view tilec_buffer_view4(tilec_dtype dtype, tilec_buffer buffer, int64_t a,
+                                        int64_t b, int64_t c, int64_t d);
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
 // What a kernel is specialised to.
-typedef enum tilec_spec_kind { TILEC_SPEC_TYPE, TILEC_SPEC_CONST, TILEC_SPEC_OPTION } tilec_spec_kind;
+typedef enum tilec_spec_kind {
+    TILEC_SPEC_TYPE,
+    TILEC_SPEC_CONST,
+    TILEC_SPEC_OPTION
+} tilec_spec_kind;
 typedef struct tilec_spec_entry {
     tilec_spec_kind kind;
-    const char *name;   // a type or const parameter; or an option: "warps", "sanitize", "math.contract"
+    const char
+        *name;  // a type or const parameter; or an option: "warps", "sanitize", "math.contract"
     tilec_dtype dtype;  // of a type
     int64_t value;      // of a const or option
 } tilec_spec_entry;
@@ -193,8 +217,8 @@ typedef struct tilec_spec {
     const tilec_spec_entry *entries;
 } tilec_spec;
 
-// A type parameter that the specialisation leaves open is taken from the arguments at the first launch
-// with them; a const without default must be given. `spec` may be NULL.
+// A type parameter that the specialisation leaves open is taken from the arguments at the first
+// launch with them; a const without default must be given. `spec` may be NULL.
 TILEC_API tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device,
                                               const char *path, const char *kernel,
                                               const tilec_spec *spec, tilec_kernel **out);
@@ -207,10 +231,10 @@ TILEC_API void tilec_kernel_destroy(tilec_kernel *kernel);
 
 typedef enum tilec_arg_kind {
     TILEC_ARG_VIEW,
-    TILEC_ARG_POINTER,   // raw, trusted; or a buffer with an offset in bytes
+    TILEC_ARG_POINTER,  // raw, trusted; or a buffer with an offset in bytes
     TILEC_ARG_INT,
     TILEC_ARG_UINT,
-    TILEC_ARG_DOUBLE     // float arguments too
+    TILEC_ARG_DOUBLE  // float arguments too
 } tilec_arg_kind;
 typedef struct tilec_arg {
     tilec_arg_kind kind;
@@ -229,14 +253,15 @@ TILEC_API tilec_arg tilec_arg_int(int64_t value);
 TILEC_API tilec_arg tilec_arg_uint(uint64_t value);
 TILEC_API tilec_arg tilec_arg_double(double value);
 
-// Checks the arguments against the kernel (types, extents, requires), chooses the variant, computes the
-// grid and launches. Scalars must fit their parameter's type. Arguments are in the order of the scalar,
-// pointer and view parameters; type and const parameters take none.
-TILEC_API tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
-                                    size_t count);
+// Checks the arguments against the kernel (types, extents, requires), chooses the variant, computes
+// the grid and launches. Scalars must fit their parameter's type. Arguments are in the order of the
+// scalar, pointer and view parameters; type and const parameters take none.
+TILEC_API tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream,
+                                    const tilec_arg *args, size_t count);
 // The host's own grid, on the named variant (0 is the general one).
 TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
-                                         const int64_t grid[3], const tilec_arg *args, size_t count);
+                                         const int64_t grid[3], const tilec_arg *args,
+                                         size_t count);
 
 #ifdef __cplusplus
 }
@@ -257,20 +282,31 @@ inline tilec_arg tilec_arg_of(unsigned long v) { return tilec_arg_uint(v); }
 inline tilec_arg tilec_arg_of(unsigned long long v) { return tilec_arg_uint(v); }
 inline tilec_arg tilec_arg_of(float v) { return tilec_arg_double(v); }
 inline tilec_arg tilec_arg_of(double v) { return tilec_arg_double(v); }
-template <size_t N> struct tilec_args_ {
+template <size_t N>
+struct tilec_args_ {
     tilec_arg items[N];
 };
-template <typename... T> tilec_args_<sizeof...(T)> tilec_args_of_(const T &...v) {
+template <typename... T>
+tilec_args_<sizeof...(T)> tilec_args_of_(const T &...v) {
     return {{tilec_arg_of(v)...}};
 }
-template <typename... T> constexpr size_t tilec_count_of_(const T &...) { return sizeof...(T); }
+template <typename... T>
+constexpr size_t tilec_count_of_(const T &...) {
+    return sizeof...(T);
+}
 #define TILEC_ARGS(...) tilec_args_of_(__VA_ARGS__).items, tilec_count_of_(__VA_ARGS__)
-template <size_t N> struct tilec_spec_ {
+template <size_t N>
+struct tilec_spec_ {
     tilec_spec_entry entries[N];
     tilec_spec spec;
-    const tilec_spec *get() { spec.count = N; spec.entries = entries; return &spec; }
+    const tilec_spec *get() {
+        spec.count = N;
+        spec.entries = entries;
+        return &spec;
+    }
 };
-template <typename... T> tilec_spec_<sizeof...(T)> tilec_spec_of_(const T &...v) {
+template <typename... T>
+tilec_spec_<sizeof...(T)> tilec_spec_of_(const T &...v) {
     return {{v...}, {0, nullptr}};
 }
 #define TILEC_SPEC(...) tilec_spec_of_(__VA_ARGS__).get()
@@ -287,18 +323,30 @@ inline tilec_spec_entry tilec_value_(tilec_spec_kind kind, const char *name, int
 // C: _Generic makes each argument, a compound literal holds them for the call.
 static inline tilec_arg tilec_arg_same_(tilec_arg a) { return a; }
 static inline tilec_arg tilec_arg_whole_(tilec_buffer b) { return tilec_arg_buffer(b, 0); }
-#define TILEC_ARG(x)                                                                           \
-    _Generic((x), tilec_view: tilec_arg_view, tilec_arg: tilec_arg_same_,                      \
-             tilec_buffer: tilec_arg_whole_, _Bool: tilec_arg_int, char: tilec_arg_int,        \
-             signed char: tilec_arg_int, short: tilec_arg_int, int: tilec_arg_int,             \
-             long: tilec_arg_int, long long: tilec_arg_int, unsigned char: tilec_arg_uint,     \
-             unsigned short: tilec_arg_uint, unsigned: tilec_arg_uint,                         \
-             unsigned long: tilec_arg_uint, unsigned long long: tilec_arg_uint,                \
-             float: tilec_arg_double, double: tilec_arg_double, default: tilec_arg_pointer)(x)
-#define TILEC_EACH_(...)                                                                        \
-    TILEC_PICK_(__VA_ARGS__, TILEC_A16_, TILEC_A15_, TILEC_A14_, TILEC_A13_, TILEC_A12_,        \
-                TILEC_A11_, TILEC_A10_, TILEC_A9_, TILEC_A8_, TILEC_A7_, TILEC_A6_, TILEC_A5_,  \
-                TILEC_A4_, TILEC_A3_, TILEC_A2_, TILEC_A1_, )                                   \
+#define TILEC_ARG(x)                              \
+    _Generic((x), tilec_view                      \
+             : tilec_arg_view, tilec_arg          \
+             : tilec_arg_same_, tilec_buffer      \
+             : tilec_arg_whole_, _Bool            \
+             : tilec_arg_int, char                \
+             : tilec_arg_int, signed char         \
+             : tilec_arg_int, short               \
+             : tilec_arg_int, int                 \
+             : tilec_arg_int, long                \
+             : tilec_arg_int, long long           \
+             : tilec_arg_int, unsigned char       \
+             : tilec_arg_uint, unsigned short     \
+             : tilec_arg_uint, unsigned           \
+             : tilec_arg_uint, unsigned long      \
+             : tilec_arg_uint, unsigned long long \
+             : tilec_arg_uint, float              \
+             : tilec_arg_double, double           \
+             : tilec_arg_double, default          \
+             : tilec_arg_pointer)(x)
+#define TILEC_EACH_(...)                                                                       \
+    TILEC_PICK_(__VA_ARGS__, TILEC_A16_, TILEC_A15_, TILEC_A14_, TILEC_A13_, TILEC_A12_,       \
+                TILEC_A11_, TILEC_A10_, TILEC_A9_, TILEC_A8_, TILEC_A7_, TILEC_A6_, TILEC_A5_, \
+                TILEC_A4_, TILEC_A3_, TILEC_A2_, TILEC_A1_, )                                  \
     (__VA_ARGS__)
 #define TILEC_PICK_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, name, ...) name
 #define TILEC_A1_(x) TILEC_ARG(x)
@@ -317,16 +365,19 @@ static inline tilec_arg tilec_arg_whole_(tilec_buffer b) { return tilec_arg_buff
 #define TILEC_A14_(x, ...) TILEC_ARG(x), TILEC_A13_(__VA_ARGS__)
 #define TILEC_A15_(x, ...) TILEC_ARG(x), TILEC_A14_(__VA_ARGS__)
 #define TILEC_A16_(x, ...) TILEC_ARG(x), TILEC_A15_(__VA_ARGS__)
-#define TILEC_ARGS(...)                    \
+#define TILEC_ARGS(...)                            \
     (const tilec_arg[]){TILEC_EACH_(__VA_ARGS__)}, \
         sizeof((const tilec_arg[]){TILEC_EACH_(__VA_ARGS__)}) / sizeof(tilec_arg)
-#define TILEC_SPEC(...)                                                                        \
-    (&(const tilec_spec){                                                                      \
-        sizeof((const tilec_spec_entry[]){__VA_ARGS__}) / sizeof(tilec_spec_entry),            \
+#define TILEC_SPEC(...)                                                             \
+    (&(const tilec_spec){                                                           \
+        sizeof((const tilec_spec_entry[]){__VA_ARGS__}) / sizeof(tilec_spec_entry), \
         (const tilec_spec_entry[]){__VA_ARGS__}})
-#define TILEC_TYPE(name, dtype) {TILEC_SPEC_TYPE, (name), (dtype), 0}
-#define TILEC_CONST(name, value) {TILEC_SPEC_CONST, (name), TILEC_BOOL, (value)}
-#define TILEC_OPTION(name, value) {TILEC_SPEC_OPTION, (name), TILEC_BOOL, (value)}
+#define TILEC_TYPE(name, dtype) \
+    { TILEC_SPEC_TYPE, (name), (dtype), 0 }
+#define TILEC_CONST(name, value) \
+    { TILEC_SPEC_CONST, (name), TILEC_BOOL, (value) }
+#define TILEC_OPTION(name, value) \
+    { TILEC_SPEC_OPTION, (name), TILEC_BOOL, (value) }
 #endif
 
 #endif
