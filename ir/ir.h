@@ -62,7 +62,7 @@ struct IrValue {
     uint32_t index;  // among the op's results, the block's arguments or the parameters
     uint32_t id;
     IrUse *uses;
-    Symbol name;  // a name from the source, or NULL; printed only as a comment
+    Symbol name;  // a name from the source, or NULL; not printed, but for parameters
 };
 
 typedef struct IrAttr {

@@ -17,12 +17,13 @@
 //     operand = "%" ( number | name ) | "_"
 //     region  = [ "(" "%" n ":" type { "," "%" n ":" type } ")" ] "{" { op } "}"
 //     attrs   = "{" key "=" value { "," key "=" value } "}"
-//   Kernel attrs: level, math, warps, stages, ctas, bind = [T = f16, BM = 128],
-//   facts = [M divisor 16 range 0 1024]; param attrs: divisor, min, max.
-//   A boolean attribute that is false, and `inside` that is all 0, are left out.
-//   Float constants print as the shortest decimal that reads back, or as hex bits (0x7fc00001)
-//   where
-//   decimal would lose a NaN's payload or sign. "//" begins a comment.
+//   Kernel attrs: level, math = [contract, approx], warps, stages, ctas, bind = [T = f16, BM =
+//   128], facts = [M divisor 16 range 0 1024], extents = [M, N] where that is not the order of
+//   first mention in the parameters; param attrs: divisor, min, max. A boolean attribute that is
+//   false, and `inside` that is all 0, are left out. Float constants print as the shortest decimal
+//   that reads back, or as hex bits (0x7fc00001) where decimal would lose a NaN's payload or sign;
+//   constants of no element type (ill-typed) are hex bits.
+//   "//" begins a comment. Operands, attributes and types stand on the line of their op's name.
 #ifndef TILEC_IR_TEXT_H
 #define TILEC_IR_TEXT_H
 
@@ -32,6 +33,16 @@
 void ir_print_module(const IrModule *m, StrBuf *out);
 void ir_print_func(const IrFunc *f, StrBuf *out);
 void ir_print_op(const IrOp *op, StrBuf *out);  // one line, for messages
+
+// The numbers of a function's values, for printing many ops one by one.
+typedef struct IrNumbers IrNumbers;
+IrNumbers *ir_numbers(Arena *arena, const IrFunc *f);
+void ir_print_op_with(const IrNumbers *numbers, const IrOp *op, StrBuf *out);
+
+enum {
+    IR_MAX_DEPTH = 400,   // of nested regions in a text
+    IR_MAX_PARAMS = 256,  // of one function in a text
+};
 
 // Reads a whole .tir text. Reports every mistake it can; NULL when there was one. The module obeys
 // the grammar and names, not yet the verifier.
