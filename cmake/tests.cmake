@@ -74,6 +74,9 @@ file(GLOB filetest_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/filete
 if(filetest_sources)
     add_executable(filetest ${filetest_sources})
     target_link_libraries(filetest PRIVATE tilec_rt)
+    add_test(NAME filetest/selftest
+        COMMAND bash "${PROJECT_SOURCE_DIR}/tests/filetest/selftest.sh" $<TARGET_FILE:filetest>)
+    set_tests_properties(filetest/selftest PROPERTIES LABELS quick TIMEOUT 300)
     if(TARGET tilec_tool)
         file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
              "${PROJECT_SOURCE_DIR}/tests/files" "${PROJECT_SOURCE_DIR}/tests/files/*")
