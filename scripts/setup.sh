@@ -82,10 +82,18 @@ if ! may_install; then
     exit 0
 fi
 
+update_lists() {
+    echo "setup: reading the package lists (apt-get update)"
+    "${as_root[@]}" apt-get update -qq || echo "setup: apt-get update failed; going on" >&2
+}
+# Lists read within a day are believed when they lack a package.
+lists_are_fresh() {
+    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -ctime -1 2>/dev/null |
+        head -n 1)" ]
+}
 for package in "${missing[@]}"; do
     if ! has_candidate "$package"; then
-        echo "setup: reading the package lists (apt-get update)"
-        "${as_root[@]}" apt-get update -qq || echo "setup: apt-get update failed; going on" >&2
+        lists_are_fresh || update_lists
         break
     fi
 done
@@ -108,8 +116,12 @@ if [ ${#install[@]} -eq 0 ]; then
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-    --no-install-recommends "${install[@]}" >"$log" 2>&1; then
+install_all() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+        --no-install-recommends "${install[@]}" >"$log" 2>&1
+}
+# Old lists may name files that the mirror no longer has.
+if ! install_all && ! { update_lists && install_all; }; then
     tail -n 20 "$log" >&2
     fail "apt-get could not install: ${install[*]}" "the last lines of its output stand above"
 fi

@@ -167,8 +167,9 @@ expect 1 'nothing was tested'
 diagnostics() {
     file <<<"// RUN-ERRORS: tilec json %s
 code $4
-// json {\"diagnostics\": [{\"severity\": \"error\", \"code\": \"$3\", 
-// json \"message\": \"unknown name 'y'\", \"file\": \"a.tile\", \"line\": $1, \"column\": $2, \"notes\": []}]}"
+// json {\"diagnostics\": [{\"severity\": \"error\", \"code\": \"$3\",
+// json \"message\": \"unknown name 'y'\", \"file\": \"a.tile\", \"line\": $1,
+// json \"column\": $2, \"notes\": []}]}"
 }
 diagnostics 2 5 unknown-name "//! error: unknown name 'y' [unknown-name] @5"
 expect 0 '1 passed, 0 failed'
