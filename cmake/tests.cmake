@@ -71,7 +71,7 @@ if(example_sources)
 endif()
 
 file(GLOB filetest_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/filetest/*.c")
-if(filetest_sources)
+if(filetest_sources AND EXISTS "${PROJECT_SOURCE_DIR}/base/json.c")
     add_executable(filetest ${filetest_sources})
     target_link_libraries(filetest PRIVATE tilec_rt)
     add_test(NAME filetest/selftest
