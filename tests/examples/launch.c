@@ -1,0 +1,53 @@
+#include "tests/examples/launch.h"
+
+const char *launcher_open(Launcher *launcher, const char *device) {
+    *launcher = (Launcher){0};
+    if (tilec_context_create(NULL, &launcher->context)) return "no context";
+    if (tilec_device_open(launcher->context, device, &launcher->device))
+        return tilec_last_error(launcher->context);
+    return NULL;
+}
+
+void launcher_close(Launcher *launcher) {
+    tilec_device_close(launcher->device);
+    tilec_context_destroy(launcher->context);
+    *launcher = (Launcher){0};
+}
+
+static tilec_view view_of(const Array *a) {
+    tilec_view view = tilec_view_of((tilec_dtype)a->type, a->data, a->rank, a->extent);
+    for (int d = 0; d < a->rank; d++) view.stride[d] = a->stride[d];
+    return view;
+}
+
+static tilec_arg arg_of(const Arg *arg) {
+    switch (arg->kind) {
+    case ARG_ARRAY: return tilec_arg_view(view_of(arg->array));
+    case ARG_POINTER: return tilec_arg_pointer(arg->array->data);
+    case ARG_INT: return tilec_arg_int(arg->integer);
+    case ARG_REAL: return tilec_arg_double(arg->real);
+    }
+    return tilec_arg_int(0);
+}
+
+const char *launcher_run(Launcher *launcher, const Example *example, Run *run) {
+    tilec_spec_entry entries[RUN_MAX_SPECS];
+    tilec_arg args[RUN_MAX_ARGS];
+    tilec_kernel *kernel = NULL;
+    for (int i = 0; i < run->spec_count; i++) {
+        const Spec *spec = &run->specs[i];
+        entries[i] = (tilec_spec_entry){.kind = spec->is_type ? TILEC_SPEC_TYPE : TILEC_SPEC_CONST,
+                                        .name = spec->name,
+                                        .dtype = (tilec_dtype)spec->type,
+                                        .value = spec->value};
+    }
+    for (int i = 0; i < run->arg_count; i++) args[i] = arg_of(&run->args[i]);
+    run_before(run);
+    tilec_status status = tilec_kernel_from_file(
+        launcher->context, launcher->device, example->file, example->kernel,
+        &(tilec_spec){.count = (size_t)run->spec_count, .entries = entries}, &kernel);
+    if (!status) status = tilec_launch(kernel, NULL, args, (size_t)run->arg_count);
+    if (!status) status = tilec_device_synchronize(launcher->device);
+    tilec_kernel_destroy(kernel);
+    return status ? tilec_last_error(launcher->context) : NULL;
+}

@@ -1,0 +1,18 @@
+// Launches runs through the public C API.
+#ifndef TILEC_TESTS_EXAMPLES_LAUNCH_H
+#define TILEC_TESTS_EXAMPLES_LAUNCH_H
+
+#include "tests/examples/examples.h"
+#include "tilec/tilec.h"
+
+typedef struct Launcher {
+    tilec_context *context;
+    tilec_device *device;
+} Launcher;
+
+// NULL, or what went wrong (valid until the next call).
+const char *launcher_open(Launcher *launcher, const char *device);
+const char *launcher_run(Launcher *launcher, const Example *example, Run *run);
+void launcher_close(Launcher *launcher);
+
+#endif

@@ -1,0 +1,175 @@
+// Every example against its reference, through the public C API.
+//
+//     test_examples [--long] [--device NAME] [KERNEL]
+//
+// The quick shapes take every extent at 1, 7, 127 and 1000 (one at a time where all of them at once
+// would take long), and one shape that is smaller than the kernel's own tile in every dimension; the
+// long ones are the whole product.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/examples/launch.h"
+#include "tests/examples/test_parts.h"
+
+enum { SHAPES_MAX = 1100 };
+static const int64_t sizes[] = {1, 7, 127, 1000};
+static const double quick_work = 2.5e5, long_work = 2e7;
+
+typedef struct Session {
+    Launcher launcher;
+    const char *device;
+    bool all;
+} Session;
+
+typedef struct Case {
+    Session *session;
+    const Example *example;
+} Case;
+
+typedef struct Shapes {
+    Shape at[SHAPES_MAX];
+    int count;
+} Shapes;
+
+static double shape_work(const Example *example, const Shape *shape) {
+    double work = example->work;
+    for (int d = 0; d < example->dims; d++) work *= (double)shape->n[d];
+    return work;
+}
+
+static Shape even_shape(int64_t n) {
+    Shape shape = {0};
+    for (int d = 0; d < EXAMPLE_MAX_DIMS; d++) shape.n[d] = n;
+    return shape;
+}
+
+// Extent d is n, the others as great as the work allows.
+static Shape long_in_one(const Example *example, int d, int64_t n) {
+    static const int64_t others[] = {7, 3, 1};
+    Shape shape = {0};
+    for (int i = 0; i < 3; i++) {
+        shape = even_shape(others[i]);
+        shape.n[d] = n;
+        if (shape_work(example, &shape) <= quick_work) break;
+    }
+    return shape;
+}
+
+static void quick_shapes(const Example *example, Shapes *shapes) {
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        Shape even = even_shape(sizes[i]);
+        if (shape_work(example, &even) <= quick_work) {
+            shapes->at[shapes->count++] = even;
+            continue;
+        }
+        for (int d = 0; d < example->dims; d++)
+            shapes->at[shapes->count++] = long_in_one(example, d, sizes[i]);
+    }
+    shapes->at[shapes->count++] = (Shape){.n = {2, 3, 5, 4}, .own_tiles = true};
+    Shape wide = long_in_one(example, example->dims - 1, 1000);
+    wide.own_tiles = true;
+    shapes->at[shapes->count++] = wide;
+}
+
+static void all_shapes(const Example *example, Shapes *shapes) {
+    int count = 1;
+    for (int d = 0; d < example->dims; d++) count *= 4;
+    for (int i = 0; i < 2 * count; i++) {
+        Shape shape = {.own_tiles = i >= count};
+        for (int d = 0, rest = i % count; d < example->dims; d++, rest /= 4)
+            shape.n[d] = sizes[rest % 4];
+        if (shape_work(example, &shape) <= long_work) shapes->at[shapes->count++] = shape;
+    }
+}
+
+static uint64_t seed_of(const Example *example, const Shape *shape) {
+    uint64_t seed = 14695981039346656037U;  // FNV-1a, so that a case's data hang on nothing else
+    for (const char *c = example->kernel; *c; c++)
+        seed = (seed ^ (uint64_t)(unsigned char)*c) * 1099511628211U;
+    for (int d = 0; d < example->dims; d++) seed = (seed ^ (uint64_t)shape->n[d]) * 1099511628211U;
+    return seed ^ (uint64_t)shape->type;
+}
+
+static bool run_shape(Session *session, const Example *example, const Shape *shape) {
+    char text[512];
+    Run run = {.seed = seed_of(example, shape)};
+    example->make(&run, shape);
+    const char *wrong = launcher_run(&session->launcher, example, &run);
+    if (!wrong) wrong = run_compare(&run, text, sizeof text);
+    if (wrong)
+        print_error("%s %s, %s, extents %lld %lld %lld %lld%s: %s\n", example->file,
+                    example->kernel, dtype_name(shape->type), (long long)shape->n[0],
+                    (long long)shape->n[1], (long long)shape->n[2], (long long)shape->n[3],
+                    shape->own_tiles ? ", own tiles" : "", wrong);
+    run_free(&run);
+    return !wrong;
+}
+
+static void test_example(void **state) {
+    const Case *c = *state;
+    Shapes *shapes = calloc(1, sizeof *shapes);
+    int failed = 0;
+    assert_non_null(shapes);
+    if (c->session->all)
+        all_shapes(c->example, shapes);
+    else
+        quick_shapes(c->example, shapes);
+    for (int t = 0; t < c->example->type_count; t++)
+        for (int i = 0; i < shapes->count; i++) {
+            shapes->at[i].type = c->example->types[t];
+            failed += !run_shape(c->session, c->example, &shapes->at[i]);
+        }
+    free(shapes);
+    assert_int_equal(failed, 0);
+}
+
+static int run_examples(Session *session, const char *only) {
+    struct CMUnitTest *tests = calloc(example_count, sizeof *tests);
+    Case *cases = calloc(example_count, sizeof *cases);
+    size_t count = 0;
+    int failed = 1;
+    for (size_t i = 0; tests && cases && i < example_count; i++) {
+        if (only && strcmp(only, example_table[i].kernel)) continue;
+        cases[count] = (Case){session, &example_table[i]};
+        tests[count] = (struct CMUnitTest){.name = example_table[i].kernel,
+                                           .test_func = test_example,
+                                           .initial_state = &cases[count]};
+        count++;
+    }
+    if (count)
+        failed = _cmocka_run_group_tests("examples", tests, count, NULL, NULL);
+    else
+        print_error("no example is called %s\n", only ? only : "");
+    free(tests);
+    free(cases);
+    return failed;
+}
+
+int main(int argc, char **argv) {
+    Session session = {.device = "interp"};
+    const char *only = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--long"))
+            session.all = true;
+        else if (!strcmp(argv[i], "--device") && i + 1 < argc)
+            session.device = argv[++i];
+        else
+            only = argv[i];
+    }
+    int failed = only ? 0 : test_parts();
+    const char *wrong = launcher_open(&session.launcher, session.device);
+    if (wrong) {
+        print_error("%s: %s\n", session.device, wrong);
+        launcher_close(&session.launcher);
+        return 1;
+    }
+    failed += run_examples(&session, only);
+    launcher_close(&session.launcher);
+    return failed != 0;
+}
