@@ -1,7 +1,8 @@
 # Every test program, found by its name; see docs/testing.md.
 #   tests/<room>/**/test_*.c   one cmocka program each, label quick
 #   tests/**/long_*.c          the same, label long
-#   tests/examples/*.c         one program of all, label quick; its whole product of extents, label long
+#   tests/examples/*.c         one program of all, label quick (pending, while the front end grows);
+#                              with --long, all extents, label long
 #   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
 #   tests/support/*.c          a library linked to all of them
 find_package(PkgConfig QUIET)
@@ -66,8 +67,8 @@ endforeach()
 
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/examples/*.c")
 list(FILTER example_sources EXCLUDE REGEX "/long_[^/]*$")
-# They run through the public API that the command uses, so they are built once the command is. Not yet
-# quick: the label changes when the front end takes every example.
+# They run through the public API that the command uses, so they are built once the command is.
+# Not yet quick: the label changes when the front end takes every example.
 if(example_sources AND TARGET tilec_tool)
     tilec_test_program(test_examples examples pending ${example_sources})
     add_test(NAME examples_long COMMAND test_examples --long

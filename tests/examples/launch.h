@@ -2,8 +2,8 @@
 #ifndef TILEC_TESTS_EXAMPLES_LAUNCH_H
 #define TILEC_TESTS_EXAMPLES_LAUNCH_H
 
+#include <tilec/tilec.h>
 #include "tests/examples/examples.h"
-#include "tilec/tilec.h"
 
 typedef struct Launcher {
     tilec_context *context;

@@ -1,9 +1,10 @@
 // A number with its error bound: the rules of docs/numerics.md §5, by which the references of the
 // examples compute the value and the bound side by side.
 //
-// Purpose: a reference is written once, as plain loops over Num, and its bound follows from the rules;
-// nothing is tuned by hand. Rule E (same bits) is not used: a reference knows nothing of what we compute.
-// Invariants: |any conforming result - v| <= e; e = infinity says that anything is right.
+// Purpose: a reference is written once, as plain loops over Num, and its bound follows from the
+// rules; nothing is tuned by hand. Rule E (same bits) is not used: a reference knows nothing of
+// what we compute. Invariants: |any conforming result - v| <= e; e = infinity says that anything is
+// right.
 //
 //     Num total = num_exact(0);
 //     Num y = num_cast(DTYPE_F16, f32_div(f32_exp(x), total));

@@ -142,8 +142,8 @@ static void make_exact(Run *run, Array *a) {
     for (int64_t i = 0; i < a->count; i++) put(a, i, (double)run_below(run, -1, 2) / 4);
 }
 
-// Each addition rounds to T, in any order: 2·n·u(T)·(|start| + Σ|x|), n additions to one element; 0 where
-// the sum of the magnitudes, all of them quarters, is below 2^(p - 2).
+// Each addition rounds to T, in any order: 2·n·u(T)·(|start| + Σ|x|), n additions to one element; 0
+// where the sum of the magnitudes, all of them quarters, is below 2^(p - 2).
 static Num element_sum(const Array *table, const Array *update, const Array *index, int64_t row,
                        int64_t d) {
     Dtype t = table->type;

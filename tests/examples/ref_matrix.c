@@ -170,7 +170,8 @@ static Num conv_pixel(const Array *x, const Array *w, const Image *image, const 
     return num_dot(f32, &dot);
 }
 
-// Extents: the side of the image, input channels, output channels. A side that is odd takes stride 2.
+// Extents: the side of the image, input channels, output channels. A side that is odd takes
+// stride 2.
 void make_conv2d(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t side = shape->n[0], height = side < 16 ? side : 5, channels = shape->n[1];

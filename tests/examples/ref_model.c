@@ -19,10 +19,10 @@ static int64_t key_place(const Keys *keys, int64_t j, int64_t d) {
     return keys->page[j / 16] + keys->first + j % 16 * keys->step + d;
 }
 
-// softmax(scale · q·k) v for one query. An error of the maximum moves numerator and denominator alike
-// and cancels, so the maximum counts as exact. Online, each of `rescales` tiles takes both sums through
-// one exp (4 roundings at 2 ulp), one product and one addition. `probability` is the type that the
-// probabilities are rounded to for the product with the values.
+// softmax(scale · q·k) v for one query. An error of the maximum moves numerator and denominator
+// alike and cancels, so the maximum counts as exact. Online, each of `rescales` tiles takes both
+// sums through one exp (4 roundings at 2 ulp), one product and one addition. `probability` is the
+// type that the probabilities are rounded to for the product with the values.
 typedef struct Query {
     const Array *q;
     int64_t place, width;

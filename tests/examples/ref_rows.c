@@ -309,9 +309,9 @@ void make_row_remaining(Run *run, const Shape *shape) {
     }
 }
 
-// h = a h + b. Any order of composition takes each term b[s] · Π a through no more roundings than the
-// sequential one, so that with the magnitudes M = |a| M + |b| the bound of one order is
-// E = |a| E + u (2 |a| M + M), and a scan's is twice that; tiles add 3 roundings each.
+// h = a h + b. Any order of composition takes each term b[s] · Π a through no more roundings than
+// the sequential one, so that with the magnitudes M = |a| M + |b| the bound of one order is E = |a|
+// E + u (2 |a| M + M), and a scan's is twice that; tiles add 3 roundings each.
 void make_recurrence(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t rows = shape->n[0], length = shape->n[1];

@@ -1,10 +1,10 @@
 // One launch of an example: its arguments, and what they must hold afterwards.
 //
-// Purpose: an example's `make` function declares consts, types and arguments in the kernel's order, and
-// computes with plain loops what the kernel must write (`want`); the harness launches and compares.
-// Invariants: an element that no `want` was given for must keep its bytes. Inputs come from a
-// generator that depends on the run's seed alone. Packed types (i4) hold two elements a byte.
-// Ownership: the run owns its arrays; run_free.
+// Purpose: an example's `make` function declares consts, types and arguments in the kernel's order,
+// and computes with plain loops what the kernel must write (`want`); the harness launches and
+// compares. Invariants: an element that no `want` was given for must keep its bytes. Inputs come
+// from a generator that depends on the run's seed alone. Packed types (i4) hold two elements a
+// byte. Ownership: the run owns its arrays; run_free.
 //
 //     Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(n[0]));
 //     Array *y = run_output(run, "y", t, EXTENTS(n[0]));

@@ -3,8 +3,8 @@
 //     test_examples [--long] [--device NAME] [KERNEL]
 //
 // The quick shapes take every extent at 1, 7, 127 and 1000 (one at a time where all of them at once
-// would take long), and one shape that is smaller than the kernel's own tile in every dimension; the
-// long ones are the whole product.
+// would take long), and one shape that is smaller than the kernel's own tile in every dimension;
+// the long ones are the whole product.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

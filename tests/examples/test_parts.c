@@ -100,8 +100,8 @@ static void test_attention_by_hand(void **state) {
     run_free(&run);
 }
 
-// An output that holds the reference's own values is accepted; one that is off by more than its bound
-// is not, nor is a byte written that should have been kept.
+// An output that holds the reference's own values is accepted; one that is off by more than its
+// bound is not, nor is a byte written that should have been kept.
 static void check_detection(const Example *example, Dtype type) {
     char text[512];
     Run run = {.seed = 4};

@@ -1,4 +1,5 @@
-// Tests of the harness itself: the bounds on cases computed by hand, and that a wrong element is seen.
+// Tests of the harness itself: the bounds on cases computed by hand, and that a wrong element is
+// seen.
 #ifndef TILEC_TESTS_EXAMPLES_TEST_PARTS_H
 #define TILEC_TESTS_EXAMPLES_TEST_PARTS_H
 
