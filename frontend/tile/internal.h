@@ -7,26 +7,46 @@
 #ifndef TILEC_FRONTEND_TILE_INTERNAL_H
 #define TILEC_FRONTEND_TILE_INTERNAL_H
 
+#include "base/map.h"
 #include "frontend/tile/tile.h"
+
+// A file read, or being read.
+typedef struct TileSource {
+    const SourceFile *file;
+    Str path;
+    size_t importer;  // place in TileFile.sources_read
+    bool loading;
+} TileSource;
 
 struct TileFile {
     Arena *arena;
     Sources *sources;
     Interner *names;
-    Diags *diags;      // of tile_load only
-    AstModule module;  // the file's own and everything imported; kernels: the file's own only
-    Map globals;       // Symbol → AstDecl *: kernels, fns, consts
+    Diags *diags;  // of tile_load only
+    AstModule
+        module;   // the file's own and everything imported; kernels and tunes: the file's own only
+    Map globals;  // Symbol → AstDecl *: kernels (imported ones too), fns, consts
     TileImport import;
     void *import_user;
+    const SourceFile *main;
+    VEC(AstKernel *) imported_kernels;
+    VEC(AstTune *) imported_tunes;
+    VEC(TileSource) sources_read;  // the first is `main`
+    size_t current;                // in sources_read
+    bool broken;  // there were errors of text or grammar: say nothing of unused names
 };
 
 // parse.c: reads one file into t->module; imports are loaded through t->import as they are met.
 void tile_parse(TileFile *t, const SourceFile *file);
+// load.c: parses another file unless that was done; reports what is wrong at `span`.
+void tile_import(TileFile *t, const SourceFile *importer, Str path, Span span);
+// load.c: enters a kernel, fn or const in t->globals, or reports that its name is taken.
+void tile_global_add(TileFile *t, AstDecl *decl);
 // resolve.c: binds every name, reports unknown and duplicate names, recursion, unused and
 // unreachable.
 void tile_resolve(TileFile *t);
 
-// builtin.def: BUILTIN(enum, text, …): the built-in functions and their named arguments.
+// builtin.def: BUILTIN(enum, text): the built-in functions.
 typedef enum TileBuiltin {
 #define BUILTIN(name, text) TILE_##name,
 #include "frontend/tile/builtin.def"
@@ -35,5 +55,10 @@ typedef enum TileBuiltin {
 } TileBuiltin;
 bool tile_builtin_find(Str name, TileBuiltin *builtin);
 const char *tile_builtin_name(TileBuiltin builtin);
+// What a type of C, CUDA or NumPy is called here ("float": "f32"), or NULL.
+const char *tile_foreign_type(Str name);
+// The words that a named argument takes instead of a value ("order": relaxed, acquire, …), or NULL.
+// The list ends with NULL.
+const char *const *tile_argument_words(Str argument);
 
 #endif
