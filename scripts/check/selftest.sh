@@ -125,6 +125,11 @@ expect style fail 'docs/bad.md:1: an open end'
 plant docs/bad.md <<<"see /ho""me/somebody/notes"
 expect style fail 'docs/bad.md:1: a path of one machine'
 
+rm -rf "${tree:?}" && mkdir "$tree"
+for check in includes headers globals format warnings style; do
+    expect $check fail 'no files found'
+done
+
 if [ $failures -gt 0 ]; then
     echo "selftest: $failures of $cases cases failed"
     exit 1

@@ -14,17 +14,33 @@ test_defines=(-DTEST_SOURCE_DIR='"."' -DTEST_BINARY_DIR='"."' -DTEST_TOOL='"tile
 ccache=$(command -v ccache || true)
 
 # The files of the tree, those not yet committed included, one per line. A file deleted but still in
-# git's index is not listed.
+# git's index is not listed. Without git, or where it refuses the tree, all files but build/, out/.
+if [ -e .git ] && git ls-files -co --exclude-standard -z >"$scratch/tree.z" 2>/dev/null; then
+    tr '\0' '\n' <"$scratch/tree.z"
+else
+    find . \( -path ./.git -o -path ./build -o -path ./out \) -prune -o -type f -print |
+        sed 's|^\./||'
+fi | LC_ALL=C sort -u | while IFS= read -r file; do
+    [ ! -f "$file" ] || printf '%s\n' "$file"
+done >"$scratch/tree"
+if [ ! -s "$scratch/tree" ]; then
+    echo "check: no files found in $root" # a check of nothing would always pass
+    exit 1
+fi
+
+# tree_files PATTERN…: those that match a shell pattern, in which '*' stands for slashes, too.
 tree_files() {
-    if [ -e .git ]; then
-        git ls-files -co --exclude-standard -- "$@"
-    else
+    while IFS= read -r file; do
         for pattern in "$@"; do
-            find . -path ./build -prune -o -type f -path "./$pattern" -print | sed 's|^\./||'
+            # shellcheck disable=SC2254
+            case $file in
+            $pattern)
+                printf '%s\n' "$file"
+                break
+                ;;
+            esac
         done
-    fi | sort -u | while IFS= read -r file; do
-        [ ! -f "$file" ] || printf '%s\n' "$file"
-    done
+    done <"$scratch/tree"
 }
 
 gcc_command() { command -v gcc || command -v cc || true; }
