@@ -164,6 +164,7 @@ typedef struct AstFn {
     Ast *body;
     uint32_t slots;
     uint32_t id;  // its place in AstModule.fns
+    bool broken;  // names that it declares were lost in an error: unknown ones may be right
     const SourceFile *file;
 } AstFn;
 
@@ -176,6 +177,7 @@ typedef struct AstKernel {
     unsigned math;     // IrMath bits
     Ast *body;
     uint32_t slots;
+    bool broken;  // as of AstFn
     const SourceFile *file;
     Str comment;  // the comment right before it, for headers and `check --json`
     VEC(AstTune *) tunes;

@@ -31,6 +31,7 @@ typedef struct Parser {
     bool panic;
     bool reported;  // the last parse_fail or parse_complain did report: it may have a help
     bool deep;      // the panic is about depth: pass over the whole statement
+    bool lost;      // a name that was to be declared in this kernel or fn could not be read
     bool cut;       // recovery ran into the end of the file: what is still open was reported
     int depth;
     int statement_depth;  // depth where the statement at hand began

@@ -189,9 +189,11 @@ static void parse_params(Parser *p, AstDecl **end, AstDecl *(*parse_one)(Parser 
             *end = decl;
             end = &decl->next;
         }
+        if (!decl) p->lost = true;
         if (!p->panic && !parse_at(p, TOK_COMMA) && !parse_at(p, TOK_RPAREN))
             parse_expected(p, "',' or ')' after the parameter");
         sync_list(p);
+        if (p->panic) p->lost = true;
         if (p->panic || !parse_accept(p, TOK_COMMA)) break;
         if (parse_at(p, TOK_RPAREN)) parse_expected(p, "a parameter after ','");
     }
@@ -317,6 +319,7 @@ void parse_kernel(Parser *p) {
     k->decl = parse_decl(p, DECL_KERNEL, name ? name : intern(p->t->names, STR("")), span);
     k->decl->owner = k;
     k->file = p->file;
+    p->lost = false;
     if (name) tile_global_add(p->t, k->decl);
     p->kernel = k;
     if (parse_expect(p, TOK_LPAREN, "after the name of the kernel"))
@@ -324,6 +327,7 @@ void parse_kernel(Parser *p) {
     sync_head(p);
     if (!p->panic) parse_clauses(p, k);
     k->body = parse_block(p, "the body of the kernel");
+    k->broken = p->lost;
     p->kernel = NULL;
     if (own_file(p)) {
         vec_push(p->arena, &p->t->module.kernels, k);
@@ -343,7 +347,10 @@ static AstDecl *parse_fn_param(Parser *p) {
     if (pointer) parse_advance(p);
     if (typed) parse_advance(p);
     Symbol name = parse_name(p, "the name of a parameter", &span);
-    if (!name) return NULL;
+    if (!name) {  // it counts all the same
+        p->lost = true;
+        name = intern(p->t->names, STR("_"));
+    }
     if (parse_at(p, TOK_ASSIGN)) {
         parse_fail(p, p->tok.span, DIAG_SYNTAX, "the parameters of a fn have no defaults");
     } else if (parse_at(p, TOK_COLON)) {
@@ -361,6 +368,7 @@ void parse_fn(Parser *p) {
     fn->decl = parse_decl(p, DECL_FN, name ? name : intern(p->t->names, STR("")), span);
     fn->decl->owner = fn;
     fn->file = p->file;
+    p->lost = false;
     if (name) tile_global_add(p->t, fn->decl);
     if (parse_expect(p, TOK_LPAREN, "after the name of the fn"))
         parse_params(p, &fn->params, parse_fn_param);
@@ -370,6 +378,7 @@ void parse_fn(Parser *p) {
     }
     sync_head(p);
     fn->body = parse_block(p, "the body of the fn");
+    fn->broken = p->lost;
     fn->id = (uint32_t)p->t->module.fns.count;
     vec_push(p->arena, &p->t->module.fns, fn);
 }

@@ -116,9 +116,11 @@ static Ast *parse_body(Parser *p) {
 static AstDecl *parse_let_names(Parser *p, AstDeclKind kind) {
     AstDecl *first = NULL, **end = &first;
     Span span, open = p->tok.span;
+    while (!p->panic && parse_accept(p, TOK_BAD)) continue;
     bool tuple = parse_accept(p, TOK_LPAREN);
     do {
         Symbol name = parse_name(p, "the name of a variable", &span);
+        if (!name) p->lost = true;
         if (!name) return first;
         *end = parse_decl(p, kind, name, span);
         end = &(*end)->next;
