@@ -14,6 +14,12 @@ fi
 mkdir -p out
 out=$PWD/out
 
+# title_of FILE: the first sentence of its first comment.
+title_of() {
+    awk '!/^\/\/ ?[^ ]/ { exit }
+         { sub(/^\/\/ ?/, ""); text = text (text ? " " : "") $0 }
+         END { sub(/\. .*/, ".", text); print text }' "$1"
+}
 # command_of FILE: the `tilec run` line of the file's first comment, continued lines joined.
 command_of() {
     awk '/^\/\/ +tilec run / || more {
@@ -52,7 +58,7 @@ for file in examples/*.tile; do
         outs+=(--out "$view=$out/$name-$view.npy")
     done
     count=$((count + 1))
-    printf '%-18s %s\n' "$name" "$(sed -n '1s|^// *||p' "$file")"
+    printf '%-18s %s\n' "$name" "$(title_of "$file")"
     if ! report=$(cd examples && "$tilec" "${words[@]:1}" "${outs[@]}" 2>&1); then
         failed=$((failed + 1))
         printf '%s\n' "$report" | sed 's/^/    /'
