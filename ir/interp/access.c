@@ -1,0 +1,318 @@
+// Which memory the lanes of an op mean: selections of views, pointers, bounds, races.
+//
+// Views: an index is any 64-bit number; it is compared with the extent before a lane number is
+// added, so nothing overflows, and no address of a lane outside is ever used.
+#include "ir/interp/internal.h"
+
+// ---- elements in memory -------------------------------------------------------------------------
+
+uint64_t memory_read(Dtype elem, uint64_t address) {
+    const unsigned char *at = (const unsigned char *)(uintptr_t)address;
+    if (dtype_is(elem, DTYPE_CLASS_PACKED)) {
+        at = (const unsigned char *)(uintptr_t)(address >> 1);
+        uint64_t half = (address & 1) ? *at >> 4 : *at & 15;
+        return elem == DTYPE_I4 && half > 7 ? half | 0xf0 : half;  // as i8
+    }
+    if (elem == DTYPE_BOOL) return *at != 0;
+    return bits_get(at, (uint32_t)dtype_size(elem), 0);
+}
+
+void memory_write(Dtype elem, uint64_t address, uint64_t bits) {
+    unsigned char *at = (unsigned char *)(uintptr_t)address;
+    if (dtype_is(elem, DTYPE_CLASS_PACKED)) {
+        at = (unsigned char *)(uintptr_t)(address >> 1);
+        unsigned low = (unsigned)(bits & 15);
+        *at = (unsigned char)((address & 1) ? (*at & 0x0fU) | low << 4 : (*at & 0xf0U) | low);
+        return;
+    }
+    bits_put(at, (uint32_t)dtype_size(elem), 0, bits);
+}
+
+// ---- selections ---------------------------------------------------------------------------------
+
+typedef struct Dimension {
+    const IrOp *op;
+    uint32_t place;
+    int64_t extent, stride, width;
+    const Slot *index;
+    bool proven;
+} Dimension;
+
+static void check_proof(Run *run, const Dimension *d, uint32_t lane, bool inside) {
+    if (d->proven && !inside)
+        finding_add(run, d->op, FINDING_PROOF, lane, "dimension %u is marked inside and is not",
+                    d->place);
+}
+
+static Axis axis_of_width(Run *run, const Dimension *d) {
+    uint32_t width = (uint32_t)d->width;
+    Axis axis = {width, arena_new(run->scratch, uint64_t, width),
+                 arena_new(run->scratch, uint8_t, width)};
+    int64_t first;
+    bool fits = slot_i64(d->index, 0, &first);
+    bool near = fits && first > -d->width && first < d->extent;
+    for (uint32_t w = 0; w < width; w++) {
+        int64_t at = near ? first + w : -1;
+        axis.inside[w] = at >= 0 && at < d->extent;
+        if (axis.inside[w])
+            axis.offset[w] = (uint64_t)at * (uint64_t)d->stride;
+        else
+            check_proof(run, d, w, false);
+    }
+    return axis;
+}
+
+static bool index_inside(const Dimension *d, uint64_t lane, uint64_t *offset) {
+    int64_t at;
+    bool inside = slot_i64(d->index, lane, &at) && at >= 0 && at < d->extent;
+    if (inside) *offset += (uint64_t)at * (uint64_t)d->stride;
+    return inside;
+}
+
+// Tile indices stretch against one another: the place of a lane of the whole in one of them.
+static uint64_t stretched(const IrType *t, uint32_t rank, const uint32_t *shape, uint64_t lane) {
+    uint64_t at = 0, step = 1;
+    for (uint32_t d = rank; d-- > 0;) {
+        uint64_t coordinate = lane % shape[d];
+        lane /= shape[d];
+        if (t->shape[d] != 1) at += coordinate * step;
+        step *= t->shape[d];
+    }
+    return at;
+}
+
+static Axis axis_of_tiles(Run *run, const Dimension *dims, uint32_t count) {
+    uint32_t rank = 0, shape[IR_MAX_RANK] = {0};
+    for (uint32_t k = 0; k < count; k++) {
+        const IrType *t = dims[k].index->type;
+        rank = t->rank;
+        for (uint32_t d = 0; d < rank; d++)
+            if (t->shape[d] > shape[d]) shape[d] = t->shape[d];
+    }
+    Axis axis = {.count = 1};
+    for (uint32_t d = 0; d < rank; d++) axis.count *= shape[d];
+    axis.offset = arena_new(run->scratch, uint64_t, axis.count);
+    axis.inside = arena_new(run->scratch, uint8_t, axis.count);
+    for (uint32_t i = 0; i < axis.count; i++) {
+        axis.inside[i] = 1;
+        for (uint32_t k = 0; k < count; k++) {
+            uint64_t lane = stretched(dims[k].index->type, rank, shape, i);
+            bool inside = index_inside(&dims[k], lane, &axis.offset[i]);
+            check_proof(run, &dims[k], i, inside);
+            if (!inside) axis.inside[i] = 0;
+        }
+    }
+    return axis;
+}
+
+static void select_scalar(Run *run, Selection *s, const Dimension *d, uint64_t *offset) {
+    bool inside = index_inside(d, 0, offset);
+    check_proof(run, d, 0, inside);
+    if (!inside) s->inside = false;
+}
+
+static bool is_undecided(const Slot *s) {
+    for (uint32_t i = 0; s->shaded && i < s->count; i++)
+        if (s->shade[i].e > 0) return true;
+    return false;
+}
+
+static Dimension dimension_of(Run *run, Frame *frame, const IrOp *op, const IrArg *arg,
+                              uint32_t d) {
+    Dimension dim = {op, d, arg->extent[d], arg->stride[d], 0, NULL, false};
+    dim.width = ir_attr(op, IR_ATTR_SELECT)->u.ints.items[d];
+    dim.index = operand_slot(run, frame, op, ir_view_index_start(op->code) + d);
+    if (op->code != IR_VIEW_INSIDE) {
+        const IrAttr *proofs = ir_attr(op, IR_ATTR_INSIDE);
+        dim.proven = d < proofs->u.ints.count && proofs->u.ints.items[d] != 0;
+    }
+    return dim;
+}
+
+Selection selection_of(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *view = operand_slot(run, frame, op, 0);
+    const IrArg *arg = &run->launch->args[view->argument];
+    uint32_t rank = view->type->rank, tiles = 0;
+    Dimension tile[IR_MAX_VIEW_RANK];
+    uint64_t offset = 0;
+    uint32_t tile_axis = 0;
+    Selection s = {.elem = view->elem, .origin = view->argument + 1, .inside = true};
+    for (uint32_t d = 0; d < rank; d++) {
+        Dimension dim = dimension_of(run, frame, op, arg, d);
+        if (run->shadow && is_undecided(dim.index)) s.astray = true;
+        s.run_last = dim.width > 0 && dim.stride == 1;
+        if (dim.width > 0) {
+            s.axis[s.axis_count++] = axis_of_width(run, &dim);
+        } else if (dim.index->type->rank == 0) {
+            select_scalar(run, &s, &dim, &offset);
+        } else {
+            if (tiles == 0) tile_axis = s.axis_count++;
+            tile[tiles++] = dim;
+        }
+    }
+    if (tiles) s.axis[tile_axis] = axis_of_tiles(run, tile, tiles);
+    bool packed = dtype_is(s.elem, DTYPE_CLASS_PACKED);
+    uint64_t data = (uint64_t)(uintptr_t)arg->data;
+    s.base = packed ? data * 2 + offset : data + offset * dtype_size(s.elem);
+    return s;
+}
+
+static uint64_t selection_count(const Selection *s) {
+    uint64_t count = 1;
+    for (uint32_t a = 0; a < s->axis_count; a++) count *= s->axis[a].count;
+    return count;
+}
+
+static void selection_lane(const Selection *s, uint64_t scale, uint64_t lane, Place *place,
+                           uint8_t *inside) {
+    uint64_t offset = 0;
+    bool in = s->inside;
+    for (uint32_t a = s->axis_count; a-- > 0;) {
+        uint64_t k = lane % s->axis[a].count;
+        lane /= s->axis[a].count;
+        offset += s->axis[a].offset[k];
+        in = in && s->axis[a].inside[k];
+    }
+    *place = (Place){s->base + offset * scale, s->origin};
+    *inside = in;
+}
+
+// ---- checks under sanitize, and of buffers whose size is known ----------------------------------
+
+static uint64_t byte_address(const Access *a, uint32_t i) {
+    bool packed = dtype_is(a->elem, DTYPE_CLASS_PACKED);
+    return packed ? a->place[i].address >> 1 : a->place[i].address;
+}
+
+static const char *what_it_does(const IrOp *op) {
+    switch (ir_op_info(op->code)->effect) {
+    case IR_EFFECT_READ: return "reads";
+    case IR_EFFECT_WRITE: return "writes";
+    case IR_EFFECT_PURE:
+    case IR_EFFECT_KEEP:
+    case IR_EFFECT_NEST:
+    case IR_EFFECT_END: break;
+    }
+    return "touches";
+}
+
+static bool in_bounds(Run *run, const Access *a, uint32_t i, const Buffer *b) {
+    if (b->high == 0) return true;
+    uint64_t address = byte_address(a, i);
+    if (address >= b->low && address <= b->high && b->high - address >= a->bytes) return true;
+    if (run->sanitize) {
+        int64_t place = (int64_t)(address - b->data) / (int64_t)a->bytes;
+        uint64_t room = b->high > b->data ? (b->high - b->data) / a->bytes : 0;
+        finding_add(run, a->op, FINDING_BOUNDS, i,
+                    "%s element %lld of '%s', a buffer of %llu elements", what_it_does(a->op),
+                    (long long)place, b->name ? b->name : "scratch", (unsigned long long)room);
+    }
+    return false;
+}
+
+static void check_alignment(Run *run, const Access *a, uint32_t i) {
+    uint64_t address = byte_address(a, i);
+    if (address % a->bytes)
+        finding_add(run, a->op, FINDING_ALIGNMENT, i,
+                    "%s an address that is %llu bytes past a "
+                    "multiple of %u",
+                    what_it_does(a->op), (unsigned long long)(address % a->bytes), a->bytes);
+}
+
+static void check_race(Run *run, const Access *a, uint32_t i, Touch touch, const Buffer *b) {
+    uint64_t address = byte_address(a, i);
+    if (b->op) {  // scratch is the program's own
+        bool written = pages_written(run->interp->pages, address, a->bytes);
+        if (touch != TOUCH_WRITE && !written)
+            finding_add(run, a->op, FINDING_UNWRITTEN, i,
+                        "reads scratch memory that nothing has written");
+        if (touch != TOUCH_READ) pages_touch(run->interp->pages, address, a->bytes, TOUCH_WRITE, 1);
+        return;
+    }
+    uint32_t other =
+        pages_touch(run->interp->pages, address, a->bytes, touch, run->program_number + 1);
+    if (!other) return;
+    int64_t place = (int64_t)(address - b->data) / (int64_t)a->bytes;
+    finding_add(run, a->op, FINDING_RACE, i,
+                "%s element %lld of '%s', which program %u touches too, without atomics",
+                what_it_does(a->op), (long long)place, b->name ? b->name : "?", other - 1);
+}
+
+static void check_order(Run *run, const Access *a, uint32_t i, const IrOp *op) {
+    int64_t order = ir_attr_int(op, IR_ATTR_ORDER);
+    uint32_t program = run->program_number + 1;
+    if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL)
+        pages_acquire(run->interp->pages, byte_address(a, i), program);
+    if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL)
+        pages_release(run->interp->pages, byte_address(a, i), program);
+}
+
+static void access_check(Run *run, Access *a, Touch touch, bool pointers) {
+    const Buffer *buffers = run->interp->buffers.data;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!a->on[i]) continue;
+        const Buffer *b = &buffers[a->place[i].origin];
+        if (pointers && !in_bounds(run, a, i, b)) a->on[i] = 0;
+        if (!run->sanitize || !a->on[i]) continue;
+        if (pointers) check_alignment(run, a, i);
+        if (touch == TOUCH_ATOMIC) check_order(run, a, i, a->op);
+        check_race(run, a, i, touch, b);
+    }
+}
+
+// ---- accesses -----------------------------------------------------------------------------------
+
+static Access access_blank(Run *run, const IrOp *op, Dtype elem, uint32_t count) {
+    Access a = {.op = op, .elem = elem, .count = count};
+    a.bytes = dtype_is(elem, DTYPE_CLASS_PACKED) ? 1 : (uint32_t)dtype_size(elem);
+    a.place = arena_new(run->scratch, Place, count);
+    a.on = arena_new(run->scratch, uint8_t, count);
+    a.inside = arena_new(run->scratch, uint8_t, count);
+    return a;
+}
+
+static Access access_view(Run *run, Frame *frame, const IrOp *op) {
+    Selection s = selection_of(run, frame, op);
+    Access a = access_blank(run, op, s.elem, (uint32_t)selection_count(&s));
+    uint64_t scale = dtype_is(s.elem, DTYPE_CLASS_PACKED) ? 1 : dtype_size(s.elem);
+    for (uint32_t i = 0; i < a.count; i++) selection_lane(&s, scale, i, &a.place[i], &a.inside[i]);
+    a.astray = s.astray;
+    return a;
+}
+
+static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *p = operand_slot(run, frame, op, 0);
+    Access a = access_blank(run, op, p->elem, p->count);
+    for (uint32_t i = 0; i < a.count; i++) {
+        a.place[i] = slot_place(p, i);
+        a.inside[i] = 1;
+    }
+    a.astray = run->shadow && is_undecided(p);
+    return a;
+}
+
+// Where the mask stands among the operands; 0: the op has none.
+static uint32_t mask_operand(IrOpcode code) {
+    if (code == IR_LOAD) return 1;
+    if (code == IR_STORE || code == IR_ATOMIC || code == IR_VIEW_STORE || code == IR_VIEW_ATOMIC)
+        return 2;
+    if (code == IR_ATOMIC_CAS || code == IR_VIEW_CAS) return 3;
+    return 0;
+}
+
+Access access_of(Run *run, Frame *frame, const IrOp *op, Touch touch) {
+    const IrType *first = ir_operand(op, 0)->type;
+    bool pointers = first->kind == IR_PTR;
+    Access a = pointers ? access_pointer(run, frame, op) : access_view(run, frame, op);
+    uint32_t place = mask_operand(op->code);
+    const Slot *mask = place ? operand_slot(run, frame, op, place) : NULL;
+    for (uint32_t i = 0; i < a.count; i++)
+        a.on[i] = a.inside[i] && (!mask || slot_get(mask, slot_lane(mask, i)));
+    if (run->shadow && mask && mask->shaded) {
+        a.maybe = arena_new(run->scratch, uint8_t, a.count);
+        for (uint32_t i = 0; i < a.count; i++)
+            a.maybe[i] = a.inside[i] && shade_get(mask, slot_lane(mask, i)).e > 0;
+    }
+    access_check(run, &a, touch, pointers);
+    return a;
+}

@@ -1,0 +1,322 @@
+// Blocks, loops, branches, and the one switch over all ops.
+#include "ir/interp/internal.h"
+
+// Nesting of regions and calls; the parser's and the front end's own limits are far below.
+enum { DEPTH_LIMIT = 1000 };
+
+static bool step(Run *run) {
+    run->steps++;
+    if (run->launch->step_limit && run->steps > run->launch->step_limit) run->over_limit = true;
+    return !run->over_limit;
+}
+
+bool execute_block(Run *run, Frame *frame, const IrBlock *block) {
+    if (++run->depth > DEPTH_LIMIT) {
+        run->over_limit = true;
+        return false;
+    }
+    for (const IrOp *op = block->first; op; op = op->next)
+        if (!step(run) || !execute_op(run, frame, op)) return false;
+    run->depth--;
+    return true;
+}
+
+// ---- carried values -----------------------------------------------------------------------------
+
+// A yield may permute the loop's arguments: all are copied aside, then all take their place.
+static void carry(Run *run, Frame *frame, const IrBlock *to, uint32_t first, const IrOp *from,
+                  uint32_t from_first, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        Slot *arg = slot_of(run, frame, to->args[first + i]);
+        const Slot *next = operand_slot(run, frame, from, from_first + i);
+        size_t size = (size_t)arg->count * arg->size;
+        if (!arg->spare) arg->spare = arena_alloc(run->interp->arena, size + 1);
+        if (arg->type->kind != IR_VIEW) memcpy(arg->spare, next->data, size);
+        if (!next->shaded) continue;
+        size_t shade_size = arg->count * sizeof(Shade);
+        if (!arg->spare_shade) arg->spare_shade = arena_alloc(run->interp->arena, shade_size);
+        memcpy(arg->spare_shade, next->shade, shade_size);
+    }
+    // Whether the next value is shaded is read for all before it is set for any.
+    ArenaMark mark = arena_mark(run->scratch);
+    bool *shaded = arena_new(run->scratch, bool, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        shaded[i] = operand_slot(run, frame, from, from_first + i)->shaded;
+    for (uint32_t i = 0; i < count; i++) {
+        Slot *arg = slot_of(run, frame, to->args[first + i]);
+        unsigned char *data = arg->data;
+        arg->data = arg->spare;
+        arg->spare = data;
+        arg->shaded = shaded[i];
+        if (!shaded[i]) continue;
+        Shade *shade = arg->shade;
+        arg->shade = arg->spare_shade;
+        arg->spare_shade = shade;
+    }
+    arena_reset(run->scratch, mark);
+}
+
+static void take_results(Run *run, Frame *frame, const IrOp *op, const IrBlock *block,
+                         uint32_t first, bool doubt) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        Slot *r = result_slot(run, frame, op, i);
+        slot_copy(run, r, slot_of(run, frame, block->args[first + i]));
+        if (doubt) slot_doubt(run, r);
+    }
+}
+
+static bool undecided(const Run *run, const Slot *s) {
+    return run->shadow && s && s->shaded && s->shade[0].e > 0;
+}
+
+// ---- for ----------------------------------------------------------------------------------------
+
+// How many iterations: exact for all bounds, nothing overflows.
+static uint64_t iterations(int64_t lo, int64_t hi, int64_t by, bool down) {
+    if (down ? by >= 0 || lo <= hi : by <= 0 || lo >= hi) return 0;
+    uint64_t span = down ? (uint64_t)lo - (uint64_t)hi : (uint64_t)hi - (uint64_t)lo;
+    uint64_t stride = down ? 0 - (uint64_t)by : (uint64_t)by;
+    return (span - 1) / stride + 1;
+}
+
+static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
+    const IrBlock *body = op->regions[0];
+    bool down = ir_attr_int(op, IR_ATTR_DOWN) != 0;
+    bool may_exit = ir_attr_int(op, IR_ATTR_EXIT) != 0;
+    int64_t bound[3];
+    bool doubt = false;
+    for (uint32_t i = 0; i < 3; i++) {
+        const Slot *s = operand_slot(run, frame, op, i);
+        slot_i64(s, 0, &bound[i]);
+        doubt |= undecided(run, s);
+    }
+    uint64_t count = iterations(bound[0], bound[1], bound[2], down);
+    uint64_t place = (uint64_t)bound[0];
+    run->doubt += doubt;
+    carry(run, frame, body, 1, op, 3, op->operand_count - 3);
+    for (uint64_t n = 0; n < count; n++, place += (uint64_t)bound[2]) {
+        if (may_exit) {
+            const Slot *go = slot_of(run, frame, body->args[1]);
+            if (!doubt && undecided(run, go)) {
+                doubt = true;
+                run->doubt++;
+            }
+            if (!slot_get(go, 0)) break;
+        }
+        Slot *counter = slot_of(run, frame, body->args[0]);
+        counter->shaded = false;
+        slot_put(counter, 0, place);
+        TRY(execute_block(run, frame, body));
+        carry(run, frame, body, 1, body->last, 0, body->last->operand_count);
+    }
+    if (may_exit && !doubt && undecided(run, slot_of(run, frame, body->args[1]))) {
+        doubt = true;
+        run->doubt++;
+    }
+    run->doubt -= doubt;
+    take_results(run, frame, op, body, 1, doubt);
+    return true;
+}
+
+// ---- while, if ----------------------------------------------------------------------------------
+
+static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
+    const IrBlock *test = op->regions[0];
+    const IrBlock *body = op->regions[1];
+    bool doubt = false;
+    carry(run, frame, test, 0, op, 0, op->operand_count);
+    for (;;) {
+        TRY(execute_block(run, frame, test));
+        const Slot *go = operand_slot(run, frame, test->last, 0);
+        if (!doubt && undecided(run, go)) {
+            doubt = true;
+            run->doubt++;
+        }
+        if (!slot_get(go, 0)) break;
+        TRY(step(run));
+        for (uint32_t i = 0; i < body->arg_count; i++)
+            slot_copy(run, slot_of(run, frame, body->args[i]), slot_of(run, frame, test->args[i]));
+        TRY(execute_block(run, frame, body));
+        carry(run, frame, test, 0, body->last, 0, body->last->operand_count);
+    }
+    run->doubt -= doubt;
+    take_results(run, frame, op, test, 0, doubt);
+    return true;
+}
+
+static bool execute_if(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *condition = operand_slot(run, frame, op, 0);
+    bool doubt = undecided(run, condition);
+    const IrBlock *taken = op->regions[slot_get(condition, 0) ? 0 : 1];
+    run->doubt += doubt;
+    TRY(execute_block(run, frame, taken));
+    run->doubt -= doubt;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        Slot *r = result_slot(run, frame, op, i);
+        slot_copy(run, r, operand_slot(run, frame, taken->last, i));
+        if (doubt) slot_doubt(run, r);
+    }
+    return true;
+}
+
+bool execute_control(Run *run, Frame *frame, const IrOp *op) {
+    if (op->code == IR_FOR) return execute_for(run, frame, op);
+    if (op->code == IR_WHILE) return execute_while(run, frame, op);
+    return execute_if(run, frame, op);
+}
+
+// ---- combiners ----------------------------------------------------------------------------------
+
+bool combine(Run *run, Frame *frame, const IrOp *op, const Scalar *inputs, Scalar *outputs) {
+    const IrBlock *body = op->regions[0];
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        Slot *arg = slot_of(run, frame, body->args[i]);
+        slot_put(arg, 0, inputs[i].bits);
+        arg->shaded = false;
+        if (run->shadow) *slot_shade_blank(run, arg) = inputs[i].shade;
+    }
+    run->combining++;
+    TRY(execute_block(run, frame, body));
+    run->combining--;
+    for (uint32_t i = 0; i < body->last->operand_count; i++) {
+        const Slot *r = operand_slot(run, frame, body->last, i);
+        outputs[i].bits = slot_get(r, 0);
+        if (run->shadow) outputs[i].shade = shade_get(r, 0);
+    }
+    return true;
+}
+
+// ---- small ops ----------------------------------------------------------------------------------
+
+static bool execute_launch_value(Run *run, Frame *frame, const IrOp *op) {
+    int64_t value = 0;
+    if (op->code == IR_EXTENT) {
+        Symbol name = ir_attr(op, IR_ATTR_EXTENT)->u.name;
+        const IrFunc *f = run->interp->func;
+        for (uint32_t i = 0; i < f->params.count; i++) {
+            const IrParam *param = &f->params.data[i];
+            if (param->value->type->kind != IR_VIEW) continue;
+            for (uint32_t d = 0; d < param->value->type->rank; d++)
+                if (param->dims[d].extent == name) {
+                    slot_put(result_slot(run, frame, op, 0), 0,
+                             (uint64_t)run->launch->args[i].extent[d]);
+                    return true;
+                }
+        }
+        run->missing = true;
+        return false;
+    }
+    if (run->section) {
+        run->missing = true;
+        return false;
+    }
+    int64_t dim = ir_attr_int(op, IR_ATTR_DIM);
+    if (dim >= 0 && dim < 3)
+        value = op->code == IR_PROGRAM ? run->program[dim] : run->launch->grid[dim];
+    slot_put(result_slot(run, frame, op, 0), 0, (uint64_t)value);
+    return true;
+}
+
+static bool memory_allowed(Run *run) {
+    if (run->section) run->missing = true;
+    return !run->section;
+}
+
+bool execute_op(Run *run, Frame *frame, const IrOp *op) {
+    ArenaMark mark = arena_mark(run->scratch);
+    bool next = true;
+    switch (op->code) {
+    case IR_CONST:
+    case IR_IOTA: execute_constant(run, frame, op); break;
+    case IR_PROGRAM:
+    case IR_PROGRAMS:
+    case IR_EXTENT: next = execute_launch_value(run, frame, op); break;
+    case IR_NEG:
+    case IR_NOT:
+    case IR_ABS:
+    case IR_FLOOR:
+    case IR_CEIL:
+    case IR_ROUND:
+    case IR_SQRT:
+    case IR_RSQRT:
+    case IR_EXP:
+    case IR_EXP2:
+    case IR_LOG:
+    case IR_LOG2:
+    case IR_SIN:
+    case IR_COS:
+    case IR_TAN:
+    case IR_TANH:
+    case IR_ERF:
+    case IR_SIGMOID:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_DIV:
+    case IR_REM:
+    case IR_MIN:
+    case IR_MAX:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_SHL:
+    case IR_SHR:
+    case IR_POW:
+    case IR_EQ:
+    case IR_NE:
+    case IR_LT:
+    case IR_LE:
+    case IR_GT:
+    case IR_GE:
+    case IR_FMA:
+    case IR_SELECT:
+    case IR_CAST:
+    case IR_BITCAST:
+    case IR_PTR_ADD: execute_elementwise(run, frame, op); break;
+    case IR_BROADCAST:
+    case IR_RESHAPE:
+    case IR_PERMUTE:
+    case IR_JOIN:
+    case IR_SPLIT:
+    case IR_CAT: execute_shape(run, frame, op); break;
+    case IR_GATHER: execute_gather(run, frame, op); break;
+    case IR_DOT: execute_dot(run, frame, op); break;
+    case IR_REDUCE: next = execute_reduce(run, frame, op); break;
+    case IR_SCAN: next = execute_scan(run, frame, op); break;
+    case IR_SORT: execute_sort(run, frame, op); break;
+    case IR_TOPK: execute_topk(run, frame, op); break;
+    case IR_HISTOGRAM: execute_histogram(run, frame, op); break;
+    case IR_RANDOM: execute_random(run, frame, op); break;
+    case IR_LOAD:
+    case IR_STORE:
+    case IR_ATOMIC:
+    case IR_ATOMIC_CAS:
+    case IR_VIEW_LOAD:
+    case IR_VIEW_STORE:
+    case IR_VIEW_ATOMIC:
+    case IR_VIEW_CAS:
+    case IR_VIEW_INSIDE:
+        next = memory_allowed(run);
+        if (next) execute_memory(run, frame, op);
+        break;
+    case IR_ASSERT:
+    case IR_ASSUME: next = execute_assert(run, frame, op); break;
+    case IR_PRINT: execute_print(run, frame, op); break;
+    case IR_NOALIAS: next = execute_noalias(run, frame, op); break;
+    case IR_FOR:
+    case IR_WHILE:
+    case IR_IF: next = execute_control(run, frame, op); break;
+    case IR_YIELD:
+    case IR_RETURN: break;  // the op around reads the operands
+    case IR_CALL: next = execute_call(run, frame, op); break;
+    case IR_GPU_SHARED:
+    case IR_CPU_SCRATCH:
+        next = memory_allowed(run);
+        if (next) execute_scratch(run, frame, op);
+        break;
+    case IR_GPU_BARRIER: break;  // one thread: all is seen at once
+    case IR_OPCODES: break;
+    }
+    arena_reset(run->scratch, mark);
+    return next;
+}

@@ -1,0 +1,334 @@
+// Inside of the interpreter: what its files share. Nothing outside ir/interp includes this.
+//
+// Life of a run: interp.c sets up frames (one slot for each value of a function, its buffer
+// allocated at first use and kept), control.c walks blocks, the other files execute ops slot to
+// slot. Invariants: a slot of `count` elements holds them as raw typed arrays (bool one byte,
+// pointers as Place); a value's buffer is written by its own op only (loop arguments by their
+// loop), so operands never alias results. A slot that is not `shaded` has v = x, e = 0 everywhere
+// (docs/numerics.md). Ownership: the interpreter's own arena holds buffers; `scratch` is reset
+// after each op.
+//
+//     static bool execute_neg(Run *run, Frame *frame, const IrOp *op) {
+//         Slot *x = operand_slot(run, frame, op, 0), *r = result_slot(run, frame, op, 0);
+//         for (uint32_t i = 0; i < r->count; i++) slot_put(r, i, negated(slot_get(x, i)));
+//         return true;   // false: this program ends here
+//     }
+#ifndef TILEC_IR_INTERP_INTERNAL_H
+#define TILEC_IR_INTERP_INTERNAL_H
+
+#include <math.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/status.h"
+#include "ir/interp/interp.h"
+
+// v: what nearly exact arithmetic gives; e: how far a conforming target may be from it.
+typedef struct Shade {
+    double v;
+    double e;
+} Shade;
+
+// A pointer: its address (in half bytes for packed elements) and the buffer it came from.
+typedef struct Place {
+    uint64_t address;
+    uint64_t origin;  // index into Run.buffers; 0: unknown
+} Place;
+
+typedef struct Slot {
+    const IrType *type;
+    Dtype elem;
+    uint32_t size;  // bytes of an element in `data`
+    uint32_t count;
+    unsigned char *data;
+    unsigned char *spare;  // loop arguments: the next iteration's
+    Shade *shade;          // allocated when first shaded
+    Shade *spare_shade;
+    bool shaded;
+    bool filled;        // constants: the buffer holds them already
+    uint32_t argument;  // views: index of the launch argument
+} Slot;
+
+typedef struct Frame {
+    const IrFunc *func;
+    Slot *slots;  // by value id
+    bool busy;
+} Frame;
+
+// Memory that pointers may come from.
+typedef struct Buffer {
+    uint64_t low, high;  // addresses; high 0: unknown, not checked
+    uint64_t data;       // the argument's element 0
+    Symbol name;
+    const IrOp *op;  // of scratch memory
+    bool poisoned;   // shadow: written at an undecided place
+} Buffer;
+
+typedef enum FindingKind {
+    FINDING_BOUNDS,
+    FINDING_ALIGNMENT,
+    FINDING_PROOF,  // `inside` that is false
+    FINDING_ASSUME,
+    FINDING_ASSERT,
+    FINDING_RACE,
+    FINDING_UNWRITTEN,
+    FINDING_RECURSION,
+} FindingKind;
+
+typedef struct Finding {
+    FindingKind kind;
+    const IrOp *op;
+    int64_t program[3];
+    uint32_t lane;
+    Str detail;
+    uint64_t count;
+} Finding;
+
+typedef struct Pages Pages;
+
+struct IrInterp {
+    Arena *arena;    // lives as long as the interpreter
+    Arena *scratch;  // reset after each op
+    Arena *memory;   // shadows and marks of the last run
+    const IrFunc *func;
+    VEC(Frame *) frames;
+    Pages *pages;
+    VEC(Buffer) buffers;
+};
+
+typedef struct Run {
+    IrInterp *interp;
+    const IrLaunch *launch;
+    Arena *scratch;
+    VEC(Finding) findings;
+    Arena *report;  // texts of findings
+    int64_t program[3];
+    uint32_t program_number;
+    uint64_t steps;
+    unsigned depth;
+    bool section;  // evaluating a grid or requires: no memory, no program
+    bool missing;  // it needed what it has not
+    bool over_limit;
+    bool failed;  // some assert was false
+    bool shadow, sanitize;
+    bool loose;          // the kernel has math(contract) or math(approx)
+    bool approximate;    // math(approx)
+    unsigned doubt;      // > 0: inside what an undecided condition chose
+    unsigned combining;  // > 0: inside a combiner, whose order is not fixed
+} Run;
+
+// ---- slots --------------------------------------------------------------------------------------
+Slot *slot_of(Run *run, Frame *frame, const IrValue *value);
+static inline Slot *operand_slot(Run *run, Frame *frame, const IrOp *op, uint32_t i) {
+    return i < op->operand_count && ir_operand(op, i) ? slot_of(run, frame, ir_operand(op, i))
+                                                      : NULL;
+}
+static inline Slot *result_slot(Run *run, Frame *frame, const IrOp *op, uint32_t i) {
+    Slot *s = slot_of(run, frame, ir_result(op, i));
+    s->shaded = false;
+    return s;
+}
+// Raw bits of elements of up to 8 bytes.
+static inline uint64_t bits_get(const unsigned char *data, uint32_t size, uint64_t i) {
+    uint8_t b;
+    uint16_t h;
+    uint32_t w;
+    uint64_t d;
+    switch (size) {
+    case 1: memcpy(&b, data + i, 1); return b;
+    case 2: memcpy(&h, data + 2 * i, 2); return h;
+    case 4: memcpy(&w, data + 4 * i, 4); return w;
+    default: memcpy(&d, data + size * i, 8); return d;
+    }
+}
+static inline void bits_put(unsigned char *data, uint32_t size, uint64_t i, uint64_t bits) {
+    uint8_t b = (uint8_t)bits;
+    uint16_t h = (uint16_t)bits;
+    uint32_t w = (uint32_t)bits;
+    switch (size) {
+    case 1: memcpy(data + i, &b, 1); break;
+    case 2: memcpy(data + 2 * i, &h, 2); break;
+    case 4: memcpy(data + 4 * i, &w, 4); break;
+    default: memcpy(data + size * i, &bits, 8); break;
+    }
+}
+static inline uint64_t slot_get(const Slot *s, uint64_t i) { return bits_get(s->data, s->size, i); }
+static inline void slot_put(Slot *s, uint64_t i, uint64_t bits) {
+    bits_put(s->data, s->size, i, bits);
+}
+static inline Place slot_place(const Slot *s, uint64_t i) {
+    Place p;
+    memcpy(&p, s->data + i * sizeof p, sizeof p);
+    return p;
+}
+static inline void slot_put_place(Slot *s, uint64_t i, Place p) {
+    memcpy(s->data + i * sizeof p, &p, sizeof p);
+}
+// An operand that may be a scalar beside tiles.
+static inline uint64_t slot_lane(const Slot *s, uint64_t i) { return s->count == 1 ? 0 : i; }
+// An integer of any type, sign- or zero-extended; false when a u64 does not fit.
+bool slot_i64(const Slot *s, uint64_t i, int64_t *value);
+// One element, its bytes or its shade, from one array to another.
+static inline void copy_element(unsigned char *to, const unsigned char *from, uint32_t size) {
+    switch (size) {
+    case 1: *to = *from; break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    default: memcpy(to, from, 16); break;
+    }
+}
+// Copies value and shade of a slot of the same type.
+void slot_copy(Run *run, Slot *to, const Slot *from);
+
+// ---- shades -------------------------------------------------------------------------------------
+// The array of a slot's shades, made (v = x, e = 0) when it had none; then it counts as shaded.
+Shade *slot_shade(Run *run, Slot *s);
+// The array, for a result whose every element is about to be set.
+Shade *slot_shade_blank(Run *run, Slot *s);
+Shade shade_get(const Slot *s, uint64_t i);
+Shade shade_exact(Dtype elem, uint64_t bits);
+void slot_doubt(Run *run, Slot *s);  // e = infinity everywhere
+// After an elementwise op has computed its result: the result's shades.
+void shade_elementwise(Run *run, Frame *frame, const IrOp *op);
+bool shade_any(Run *run, Frame *frame, const IrOp *op);  // is some operand shaded?
+void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r);
+
+// One lane of an elementwise op, with the bits that the interpreter itself had and got.
+typedef struct ShadeLane {
+    IrOpcode code;
+    Dtype from, to;  // of the first operand, of the result
+    bool saturate;   // casts
+    bool same_bits;  // rule E holds here
+    bool approximate;
+    uint32_t n;
+    uint64_t bits[3];
+    Shade in[3];
+    uint64_t result;
+} ShadeLane;
+Shade shade_lane(const ShadeLane *l);
+// One line of a built-in reduction or scan: the terms that are on, the result's bits.
+typedef struct ShadeTerms {
+    Dtype elem;
+    uint32_t n;
+    const uint64_t *bits;
+    const Shade *shades;
+} ShadeTerms;
+Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x);
+// Of a value that an undecided condition may have exchanged for another.
+Shade shade_join(Shade chosen, Shade other);
+// Ends a row of the table: rule O, NaN, infinities. `certain`: all operands have a finite e.
+Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain);
+double half_ulp(Dtype t, double w);
+int last_bit(double x);  // the exponent of the last one bit of a finite x that is not 0
+
+// ---- ops; false: this program (or section, or run) ends -----------------------------------------
+bool execute_op(Run *run, Frame *frame, const IrOp *op);
+bool execute_block(Run *run, Frame *frame, const IrBlock *block);
+bool execute_control(Run *run, Frame *frame, const IrOp *op);
+bool execute_call(Run *run, Frame *frame, const IrOp *op);
+void execute_constant(Run *run, Frame *frame, const IrOp *op);
+void execute_elementwise(Run *run, Frame *frame, const IrOp *op);
+void execute_shape(Run *run, Frame *frame, const IrOp *op);
+void execute_gather(Run *run, Frame *frame, const IrOp *op);
+void execute_dot(Run *run, Frame *frame, const IrOp *op);
+bool execute_reduce(Run *run, Frame *frame, const IrOp *op);
+bool execute_scan(Run *run, Frame *frame, const IrOp *op);
+void execute_sort(Run *run, Frame *frame, const IrOp *op);
+void execute_topk(Run *run, Frame *frame, const IrOp *op);
+void execute_histogram(Run *run, Frame *frame, const IrOp *op);
+void execute_random(Run *run, Frame *frame, const IrOp *op);
+void execute_memory(Run *run, Frame *frame, const IrOp *op);
+void execute_scratch(Run *run, Frame *frame, const IrOp *op);
+bool execute_assert(Run *run, Frame *frame, const IrOp *op);
+void execute_print(Run *run, Frame *frame, const IrOp *op);
+bool execute_noalias(Run *run, Frame *frame, const IrOp *op);
+
+// Specialised loops of the common types; false: none for these.
+bool loop_elementwise(IrOpcode code, Dtype elem, uint64_t n, void *result, const void *a,
+                      const void *b, const void *c);
+bool loop_cast(Dtype to, Dtype from, uint64_t n, void *result, const void *a);
+// Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+// A combiner's call: `inputs` 2n scalars, `outputs` n; with their shades when the run has shadows.
+typedef struct Scalar {
+    uint64_t bits;
+    Shade shade;
+} Scalar;
+bool combine(Run *run, Frame *frame, const IrOp *op, const Scalar *inputs, Scalar *outputs);
+
+// An axis as three extents: element (o, k, i) is at (o * n + k) * inner + i.
+typedef struct Lines {
+    uint64_t outer, n, inner;
+} Lines;
+Lines lines_of(const IrType *t, int64_t axis);
+
+// ---- memory.c: what is known beside the bytes ---------------------------------------------------
+Pages *pages_create(Arena *arena);
+// Shades by address. `size` in bytes.
+void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s);
+bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s);
+// That of the element which begins here, whatever its type.
+bool pages_find_shade(const Pages *p, uint64_t address, Shade *s);
+void pages_clear_shade(Pages *p, uint64_t address, uint32_t size);
+// Of float atomics: the terms added so far to one address.
+typedef struct Tally {
+    uint64_t n;
+    double sum, magnitude, error;
+    int lowest;  // all terms are multiples of 2^lowest
+    bool exact;
+} Tally;
+Tally *pages_tally(Pages *p, uint64_t address, bool make);
+
+typedef enum Touch { TOUCH_READ, TOUCH_WRITE, TOUCH_ATOMIC } Touch;
+// Marks an access of the current program (number + 1); 0, or program + 1 of one it conflicts with.
+uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uint32_t program);
+// Release and acquire of a program through an atomic at an address.
+void pages_release(Pages *p, uint64_t address, uint32_t program);
+void pages_acquire(Pages *p, uint64_t address, uint32_t program);
+// Scratch memory: forgets all; has every byte been written?
+void pages_forget(Pages *p, uint64_t address, uint64_t size);
+bool pages_written(const Pages *p, uint64_t address, uint32_t size);
+
+// ---- access.c: which memory the lanes of an op mean ---------------------------------------------
+typedef struct Access {
+    const IrOp *op;
+    Dtype elem;      // in memory; packed ones too
+    uint32_t bytes;  // of an element in memory
+    uint32_t count;
+    Place *place;
+    uint8_t *on;      // lane by lane: takes part (inside, and the mask holds)
+    uint8_t *maybe;   // shadow: the mask of the lane is undecided; NULL: none is
+    uint8_t *inside;  // lane by lane, whatever the mask says
+    bool astray;      // shadow: some place is undecided
+} Access;
+// One dimension of a selection, or all that tile indices select together.
+typedef struct Axis {
+    uint32_t count;
+    uint64_t *offset;  // in elements, wrapping
+    uint8_t *inside;
+} Axis;
+typedef struct Selection {
+    Dtype elem;
+    uint64_t origin;
+    uint64_t base;  // address, in half bytes for packed elements; scalar indices included
+    bool inside;    // so are all scalar indices
+    bool astray;    // shadow: some index is undecided
+    uint32_t axis_count;
+    Axis axis[IR_MAX_VIEW_RANK];
+    bool run_last;  // the last axis selects neighbours in memory
+} Selection;
+Selection selection_of(Run *run, Frame *frame, const IrOp *op);
+// Of a load, store or atomic through pointers or a view; checks bounds and races as `touch` says.
+Access access_of(Run *run, Frame *frame, const IrOp *op, Touch touch);
+uint64_t memory_read(Dtype elem, uint64_t address);
+void memory_write(Dtype elem, uint64_t address, uint64_t bits);
+
+// ---- report.c -----------------------------------------------------------------------------------
+// Counts a finding of this op and kind; the first one keeps its text. True if it is the first.
+bool finding_add(Run *run, const IrOp *op, FindingKind kind, uint32_t lane, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void findings_report(const Run *run, Diags *diags);
+
+#endif

@@ -1,0 +1,318 @@
+// Loads, stores and atomics, through pointers and views alike: one list of places, then plain
+// loops.
+#include "ir/interp/internal.h"
+
+// ---- shadows ------------------------------------------------------------------------------------
+
+static Buffer *buffer_of(Run *run, Place p) { return &run->interp->buffers.data[p.origin]; }
+
+static bool is_poisoned(Run *run, const Access *a, uint32_t i) {
+    return buffer_of(run, a->place[i])->poisoned;
+}
+
+static uint64_t shade_address(const Access *a, uint32_t i) { return a->place[i].address; }
+
+static Shade memory_shade(Run *run, const Access *a, uint32_t i, uint64_t bits) {
+    Shade s = shade_exact(a->elem, bits);
+    if (is_poisoned(run, a, i))
+        s.e = HUGE_VAL;
+    else
+        pages_get_shade(run->interp->pages, shade_address(a, i), a->elem, &s);
+    return s;
+}
+
+static void load_shades(Run *run, const Access *a, const Slot *other, Slot *r) {
+    for (uint32_t i = 0; i < a->count; i++) {
+        Shade pad = other ? shade_get(other, slot_lane(other, i)) : (Shade){0, 0};
+        Shade s = a->on[i] ? memory_shade(run, a, i, slot_get(r, i)) : pad;
+        if (a->maybe && a->maybe[i]) {
+            if (a->on[i])
+                s = shade_join(s, pad);
+            else
+                s.e = HUGE_VAL;  // what the other way would have read is not looked at
+        }
+        if (a->astray) s.e = HUGE_VAL;
+        Shade plain = shade_exact(r->elem, slot_get(r, i));
+        bool same = s.e == 0 && (s.v == plain.v || !dtype_is(r->elem, DTYPE_CLASS_ANYFLOAT) ||
+                                 (isnan(s.v) && isnan(plain.v)));
+        if (!same || r->shaded) slot_shade(run, r)[i] = s;
+    }
+}
+
+// All of an argument is unknown from here on.
+static void poison(Run *run, const Access *a) {
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->inside[i]) buffer_of(run, a->place[i])->poisoned = true;
+}
+
+static void put_shade(Run *run, const Access *a, uint32_t i, Shade s) {
+    bool is_float = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
+    if (run->doubt) s.e = HUGE_VAL;
+    if (is_float || s.e > 0)
+        pages_put_shade(run->interp->pages, shade_address(a, i), a->elem, s);
+    else
+        pages_clear_shade(run->interp->pages, shade_address(a, i), a->bytes);
+}
+
+// Before the bytes change: what memory and value are joined to where the mask is undecided.
+static void store_shade(Run *run, const Access *a, uint32_t i, const Slot *x) {
+    uint64_t lane = slot_lane(x, i);
+    Shade s = shade_get(x, lane);
+    if (a->maybe && a->maybe[i]) {
+        if (!a->on[i]) {
+            s = shade_exact(a->elem, 0);
+            s.e = HUGE_VAL;
+        } else {
+            uint64_t old = memory_read(a->elem, a->place[i].address);
+            s = shade_join(s, memory_shade(run, a, i, old));
+        }
+    } else if (!a->on[i]) {
+        return;
+    }
+    Tally *tally = pages_tally(run->interp->pages, shade_address(a, i), false);
+    if (tally) tally->n = 0;
+    put_shade(run, a, i, s);
+}
+
+// ---- loads --------------------------------------------------------------------------------------
+
+// The rows of a selection whose last axis lies in neighbouring elements, without checks to make.
+static bool load_rows(Run *run, const Selection *s, const Slot *pad, Slot *r) {
+    if (run->sanitize || run->shadow || !s->run_last || s->axis_count == 0) return false;
+    if (s->elem == DTYPE_BOOL || dtype_is(s->elem, DTYPE_CLASS_PACKED)) return false;
+    const Axis *last = &s->axis[s->axis_count - 1];
+    uint32_t low = 0, high = last->count, size = r->size;
+    while (low < high && !last->inside[low]) low++;
+    while (high > low && !last->inside[high - 1]) high--;
+    uint64_t fill = pad ? slot_get(pad, 0) : 0;
+    for (uint64_t row = 0; row < r->count / last->count; row++) {
+        uint64_t offset = 0, rest = row;
+        bool inside = s->inside;
+        for (uint32_t a = s->axis_count - 1; a-- > 0;) {
+            uint64_t k = rest % s->axis[a].count;
+            rest /= s->axis[a].count;
+            offset += s->axis[a].offset[k];
+            inside = inside && s->axis[a].inside[k];
+        }
+        uint32_t from = inside ? low : 0, to = inside ? high : 0;
+        uint64_t first = row * last->count;
+        for (uint32_t w = 0; w < from; w++) slot_put(r, first + w, fill);
+        for (uint32_t w = to; w < last->count; w++) slot_put(r, first + w, fill);
+        if (from == to) continue;
+        uint64_t address = s->base + (offset + last->offset[from]) * size;
+        memcpy(r->data + (first + from) * size, (const void *)(uintptr_t)address,
+               (size_t)(to - from) * size);
+    }
+    return true;
+}
+
+static void execute_load(Run *run, Frame *frame, const IrOp *op) {
+    bool view = op->code == IR_VIEW_LOAD;
+    const Slot *other = operand_slot(run, frame, op, view ? 1 : 2);
+    Slot *r = result_slot(run, frame, op, 0);
+    if (view && !run->sanitize && !run->shadow) {
+        Selection s = selection_of(run, frame, op);
+        if (load_rows(run, &s, other, r)) return;
+    }
+    Access a = access_of(run, frame, op, TOUCH_READ);
+    for (uint32_t i = 0; i < a.count; i++) {
+        uint64_t pad = other ? slot_get(other, slot_lane(other, i)) : 0;
+        slot_put(r, i, a.on[i] ? memory_read(a.elem, a.place[i].address) : pad);
+    }
+    if (run->shadow) load_shades(run, &a, other, r);
+}
+
+// ---- stores -------------------------------------------------------------------------------------
+
+static void execute_store(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *x = operand_slot(run, frame, op, 1);
+    Access a = access_of(run, frame, op, TOUCH_WRITE);
+    for (uint32_t i = 0; i < a.count; i++) {
+        if (run->shadow) store_shade(run, &a, i, x);
+        if (a.on[i]) memory_write(a.elem, a.place[i].address, slot_get(x, slot_lane(x, i)));
+    }
+    if (run->shadow && a.astray) poison(run, &a);
+}
+
+// ---- atomics ------------------------------------------------------------------------------------
+
+static uint64_t modified(IrRmw rmw, Dtype t, uint64_t old, uint64_t x) {
+    uint64_t operands[2] = {old, x}, result = x;
+    bool logical = t == DTYPE_BOOL;
+    switch (rmw) {
+    case IR_RMW_ADD: ir_eval(logical ? IR_XOR : IR_ADD, t, operands, &result); break;
+    case IR_RMW_SUB: ir_eval(logical ? IR_XOR : IR_SUB, t, operands, &result); break;
+    case IR_RMW_AND: ir_eval(IR_AND, t, operands, &result); break;
+    case IR_RMW_OR: ir_eval(IR_OR, t, operands, &result); break;
+    case IR_RMW_XOR: ir_eval(IR_XOR, t, operands, &result); break;
+    case IR_RMW_MIN: ir_eval(logical ? IR_AND : IR_MIN, t, operands, &result); break;
+    case IR_RMW_MAX: ir_eval(logical ? IR_OR : IR_MAX, t, operands, &result); break;
+    case IR_RMW_XCHG: break;
+    }
+    return result;
+}
+
+static void tally_add(Tally *t, Shade s) {
+    t->sum += s.v;
+    t->magnitude += fabs(s.v) + s.e;
+    t->error += s.e;
+    if (s.e > 0 || !isfinite(s.v))
+        t->exact = false;
+    else if (s.v != 0 && t->exact) {
+        int last = last_bit(s.v);
+        if (last < t->lowest) t->lowest = last;
+    }
+}
+
+// A float sum that grows in any order: the row of `sum` over the start and all terms (rule S too).
+static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
+    const DtypeFloat *f = dtype_float(elem);
+    double u = ldexp(1, -f->precision);
+    Shade s = shade_exact(elem, bits);
+    if (isnan(t->sum) || isinf(t->sum)) return (Shade){t->sum, isfinite(t->error) ? 0 : HUGE_VAL};
+    if (t->exact && t->magnitude < ldexp(1, t->lowest + f->precision)) return s;
+    double n = (double)t->n;
+    double e = t->error + 2 * n * u * t->magnitude + ldexp(n, -53) * t->magnitude;
+    if (t->magnitude > f->greatest) e = HUGE_VAL;
+    return (Shade){t->sum, e};
+}
+
+static bool sums_floats(const Access *a, IrRmw rmw) {
+    return dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT) && (rmw == IR_RMW_ADD || rmw == IR_RMW_SUB);
+}
+
+// What memory holds after one atomic; `old` is the shade of what it held, `x` that of the operand.
+static Shade atomic_shade(Run *run, const Access *a, uint32_t i, IrRmw rmw, Shade old, Shade x,
+                          uint64_t result) {
+    Tally *t = pages_tally(run->interp->pages, shade_address(a, i), true);
+    if (t->n == 0) {
+        *t = (Tally){.exact = true, .lowest = 10000};
+        tally_add(t, old);
+    }
+    t->n++;
+    if (rmw == IR_RMW_SUB) x.v = -x.v;
+    tally_add(t, x);
+    if (sums_floats(a, rmw)) return tally_shade(t, a->elem, result);
+    Shade s = shade_exact(a->elem, result);
+    if (rmw == IR_RMW_MIN || rmw == IR_RMW_MAX)
+        return shade_lane(&(ShadeLane){.code = rmw == IR_RMW_MIN ? IR_MIN : IR_MAX,
+                                       .from = a->elem,
+                                       .to = a->elem,
+                                       .same_bits = true,
+                                       .n = 2,
+                                       .in = {old, x},
+                                       .result = result});
+    if (rmw == IR_RMW_XCHG) {
+        s = t->n > 1 ? shade_join(x, old) : x;
+        return s;
+    }
+    if (old.e == 0 && x.e == 0) return s;
+    s.e = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB ? old.e + x.e : HUGE_VAL;
+    return s;
+}
+
+// Does nobody else touch what these lanes touch, as far as one op of one program can know?
+static bool alone(const Run *run, const Access *a) {
+    const int64_t *grid = run->launch->grid;
+    if (grid[0] != 1 || grid[1] != 1 || grid[2] != 1) return false;
+    for (uint32_t i = 1; i < a->count; i++)
+        if (a->place[i].address <= a->place[i - 1].address) return false;
+    return true;
+}
+
+static void atomic_lane(Run *run, const Access *a, uint32_t i, const Slot *expected, const Slot *x,
+                        Slot *r, bool lonely) {
+    uint64_t address = a->place[i].address, lane = slot_lane(x, i);
+    uint64_t old = memory_read(a->elem, address), value = slot_get(x, lane), next;
+    IrRmw rmw = expected ? IR_RMW_XCHG : (IrRmw)ir_attr_int(a->op, IR_ATTR_RMW);
+    bool swaps = !expected || old == slot_get(expected, slot_lane(expected, i));
+    next = swaps ? modified(rmw, a->elem, old, value) : old;
+    if (run->shadow) {
+        Shade before = memory_shade(run, a, i, old), operand = shade_get(x, lane);
+        bool doubt = (a->maybe && a->maybe[i]) || a->astray || (expected && !lonely);
+        if (expected && shade_get(expected, slot_lane(expected, i)).e + before.e > 0) doubt = true;
+        Shade after = before;
+        if (swaps) after = atomic_shade(run, a, i, rmw, before, operand, next);
+        if (doubt) after.e = HUGE_VAL;
+        put_shade(run, a, i, after);
+        r->shade[i] = lonely && !doubt ? before : (Shade){before.v, HUGE_VAL};
+    }
+    memory_write(a->elem, address, next);
+    slot_put(r, i, old);
+}
+
+static void execute_atomic(Run *run, Frame *frame, const IrOp *op) {
+    bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
+    const Slot *expected = cas ? operand_slot(run, frame, op, 1) : NULL;
+    const Slot *x = operand_slot(run, frame, op, cas ? 2 : 1);
+    Slot *r = result_slot(run, frame, op, 0);
+    Access a = access_of(run, frame, op, TOUCH_ATOMIC);
+    bool lonely = run->shadow && alone(run, &a);
+    if (run->shadow) slot_shade_blank(run, r);
+    for (uint32_t i = 0; i < a.count; i++) {
+        bool maybe = a.maybe && a.maybe[i];
+        if (a.on[i]) {
+            atomic_lane(run, &a, i, expected, x, r, lonely);
+        } else {
+            slot_put(r, i, 0);
+            if (!run->shadow) continue;
+            r->shade[i] = (Shade){0, maybe ? HUGE_VAL : 0};
+            if (maybe) store_shade(run, &a, i, x);
+        }
+    }
+    if (run->shadow && a.astray) poison(run, &a);
+}
+
+// ---- inside, scratch ----------------------------------------------------------------------------
+
+static void execute_inside(Run *run, Frame *frame, const IrOp *op) {
+    Slot *r = result_slot(run, frame, op, 0);
+    Selection s = selection_of(run, frame, op);
+    for (uint64_t i = 0; i < r->count; i++) {
+        bool inside = s.inside;
+        uint64_t lane = i;
+        for (uint32_t a = s.axis_count; a-- > 0;) {
+            inside = inside && s.axis[a].inside[lane % s.axis[a].count];
+            lane /= s.axis[a].count;
+        }
+        slot_put(r, i, inside);
+    }
+    if (s.astray) slot_doubt(run, r);
+}
+
+static uint64_t scratch_origin(Run *run, const IrOp *op) {
+    IrInterp *interp = run->interp;
+    for (size_t i = 1; i < interp->buffers.count; i++)
+        if (interp->buffers.data[i].op == op) return i;
+    vec_push(interp->arena, &interp->buffers, (Buffer){.op = op});
+    return interp->buffers.count - 1;
+}
+
+void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
+    enum { SCRATCH_LIMIT = 1 << 28, POISON = 0xA5 };
+    Slot *r = result_slot(run, frame, op, 0);
+    int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
+    bool packed = dtype_is(r->elem, DTYPE_CLASS_PACKED);
+    uint64_t bytes = packed ? 1 : dtype_size(r->elem);
+    uint64_t size = count > 0 && count < SCRATCH_LIMIT ? (uint64_t)count * bytes : 0;
+    uint64_t origin = scratch_origin(run, op);
+    if (!r->spare) r->spare = arena_alloc(run->interp->arena, size + 1);
+    memset(r->spare, POISON, size);
+    uint64_t address = (uint64_t)(uintptr_t)r->spare;
+    Buffer *b = &run->interp->buffers.data[origin];
+    b->data = b->low = address;
+    b->high = address + size;
+    if (run->interp->pages) pages_forget(run->interp->pages, address, size);
+    slot_put_place(r, 0, (Place){packed ? address * 2 : address, origin});
+}
+
+void execute_memory(Run *run, Frame *frame, const IrOp *op) {
+    if (op->code == IR_VIEW_INSIDE)
+        execute_inside(run, frame, op);
+    else if (op->code == IR_LOAD || op->code == IR_VIEW_LOAD)
+        execute_load(run, frame, op);
+    else if (op->code == IR_STORE || op->code == IR_VIEW_STORE)
+        execute_store(run, frame, op);
+    else
+        execute_atomic(run, frame, op);
+}

@@ -1,0 +1,256 @@
+// What is known beside the bytes of memory: shades, and marks of who touched what.
+//
+// Pages of 4096 addresses, found by hash. A page keeps one entry for each unit of 2^shift bytes,
+// the size of the least element seen there; a smaller one makes the units finer. Packed elements
+// are keyed by half bytes, far above all byte addresses, so both kinds share the table.
+#include "ir/interp/internal.h"
+
+enum { PAGE_BITS = 12 };
+#define PAGE_SIZE (UINT32_C(1) << PAGE_BITS)
+
+typedef struct Mark {
+    uint32_t writer;         // program + 1
+    uint32_t reader;         // MANY: several
+    uint32_t written, read;  // the number of releases before the last such access
+    bool atomic;             // the writer was
+} Mark;
+
+typedef struct Entry {
+    Shade shade;
+    uint8_t kind;  // Dtype + 1 of the element that begins here; 0: none
+} Entry;
+
+typedef struct Page {
+    uint64_t number;
+    unsigned shade_shift, mark_shift;
+    Entry *entries;
+    Mark *marks;
+} Page;
+
+typedef struct Release {
+    uint64_t address;
+    uint32_t program, number;
+} Release;
+
+struct Pages {
+    Arena *arena;
+    Map index;  // page number -> Page *
+    Map tallies;
+    VEC(Release) releases;
+    uint32_t acquirer;  // the program whose acquisitions these are
+    VEC(uint64_t) acquired;
+    Page *last;
+};
+
+#define MANY UINT32_MAX
+
+Pages *pages_create(Arena *arena) {
+    Pages *p = arena_new(arena, Pages, 1);
+    p->arena = arena;
+    return p;
+}
+
+static Page *page_find(const Pages *p, uint64_t address) {
+    uint64_t number = address >> PAGE_BITS;
+    if (p->last && p->last->number == number) return p->last;
+    uint64_t *found = map_find(&p->index, number);
+    return found ? (Page *)(uintptr_t)*found : NULL;
+}
+
+static Page *page_at(Pages *p, uint64_t address) {
+    Page *page = page_find(p, address);
+    if (!page) {
+        page = arena_new(p->arena, Page, 1);
+        page->number = address >> PAGE_BITS;
+        map_put(p->arena, &p->index, page->number, map_key(page));
+    }
+    p->last = page;
+    return page;
+}
+
+static unsigned shift_of(uint64_t size) {
+    unsigned shift = 0;
+    while ((UINT64_C(2) << shift) <= size) shift++;
+    return shift;
+}
+
+// The finest unit that holds an element of this size at this address.
+static unsigned unit_shift(uint64_t address, uint64_t size) {
+    unsigned shift = shift_of(size);
+    while (shift && (address & ((UINT64_C(1) << shift) - 1))) shift--;
+    return shift;
+}
+
+// ---- shades -------------------------------------------------------------------------------------
+
+static uint64_t element_bytes(Dtype elem) {
+    return dtype_is(elem, DTYPE_CLASS_PACKED) ? 1 : dtype_size(elem);
+}
+
+static void entries_refine(Pages *p, Page *page, unsigned shift) {
+    if (page->entries && page->shade_shift <= shift) return;
+    Entry *fine = arena_new(p->arena, Entry, PAGE_SIZE >> shift);
+    if (page->entries)
+        for (uint32_t i = 0; i < PAGE_SIZE >> page->shade_shift; i++)
+            fine[i << (page->shade_shift - shift)] = page->entries[i];
+    page->entries = fine;
+    page->shade_shift = shift;
+}
+
+static Entry *entry_at(Page *page, uint64_t address) {
+    return &page->entries[(address & (PAGE_SIZE - 1)) >> page->shade_shift];
+}
+
+void pages_clear_shade(Pages *p, uint64_t address, uint32_t size) {
+    for (uint64_t at = address; at < address + size;) {
+        Page *page = page_find(p, at);
+        uint64_t next = (at | (uint64_t)(PAGE_SIZE - 1)) + 1;
+        if (page && page->entries) {
+            entry_at(page, at)->kind = 0;
+            next = at + (UINT64_C(1) << page->shade_shift);
+        }
+        at = next;
+    }
+    uint64_t *tally = map_find(&p->tallies, address);
+    if (tally) ((Tally *)(uintptr_t)*tally)->n = 0;
+}
+
+void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s) {
+    uint64_t size = element_bytes(elem);
+    Page *page = page_at(p, address);
+    entries_refine(p, page, unit_shift(address, size));
+    if ((UINT64_C(1) << page->shade_shift) < size)
+        for (uint64_t at = address + 1; at < address + size; at++) {
+            Page *other = page_find(p, at);
+            if (other && other->entries) entry_at(other, at)->kind = 0;
+        }
+    Entry *e = entry_at(page, address);
+    e->shade = s;
+    e->kind = (uint8_t)(elem + 1);
+}
+
+bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s) {
+    Page *page = page_find(p, address);
+    if (!page || !page->entries) return false;
+    const Entry *e = entry_at(page, address);
+    if (!e->kind) return false;
+    bool whole = (address & ((UINT64_C(1) << page->shade_shift) - 1)) == 0;
+    if (e->kind == elem + 1 && whole) {
+        *s = e->shade;
+        return true;
+    }
+    // Part of an element, or it as another type: exact bytes stay exact.
+    if (e->shade.e > 0) s->e = HUGE_VAL;
+    return e->shade.e > 0;
+}
+
+bool pages_find_shade(const Pages *p, uint64_t address, Shade *s) {
+    Page *page = page_find(p, address);
+    if (!page || !page->entries) return false;
+    const Entry *e = entry_at(page, address);
+    if (!e->kind || (address & ((UINT64_C(1) << page->shade_shift) - 1))) return false;
+    *s = e->shade;
+    return true;
+}
+
+Tally *pages_tally(Pages *p, uint64_t address, bool make) {
+    uint64_t *found = map_find(&p->tallies, address);
+    if (found) return (Tally *)(uintptr_t)*found;
+    if (!make) return NULL;
+    Tally *t = arena_new(p->arena, Tally, 1);
+    map_put(p->arena, &p->tallies, address, map_key(t));
+    return t;
+}
+
+// ---- marks --------------------------------------------------------------------------------------
+
+static void marks_refine(Pages *p, Page *page, unsigned shift) {
+    if (page->marks && page->mark_shift <= shift) return;
+    Mark *fine = arena_new(p->arena, Mark, PAGE_SIZE >> shift);
+    for (uint32_t i = 0; page->marks && i < PAGE_SIZE >> shift; i++)
+        fine[i] = page->marks[i >> (page->mark_shift - shift)];
+    page->marks = fine;
+    page->mark_shift = shift;
+}
+
+void pages_release(Pages *p, uint64_t address, uint32_t program) {
+    uint32_t number = (uint32_t)p->releases.count + 1;
+    vec_push(p->arena, &p->releases, ((Release){address, program, number}));
+}
+
+void pages_acquire(Pages *p, uint64_t address, uint32_t program) {
+    if (p->acquirer != program) p->acquired.count = 0;
+    p->acquirer = program;
+    for (size_t i = 0; i < p->acquired.count; i++)
+        if (p->acquired.data[i] == address) return;
+    vec_push(p->arena, &p->acquired, address);
+}
+
+// Did `other` release, after its access (`time` releases were before that), something that the
+// current program has acquired since?
+static bool is_ordered(const Pages *p, uint32_t other, uint32_t time, uint32_t program) {
+    if (p->acquirer != program || p->acquired.count == 0) return false;
+    if (other == MANY) return true;  // who they were is forgotten: no false alarms
+    for (size_t i = time; i < p->releases.count; i++) {
+        const Release *r = &p->releases.data[i];
+        if (r->program != other) continue;
+        for (size_t k = 0; k < p->acquired.count; k++)
+            if (p->acquired.data[k] == r->address) return true;
+    }
+    return false;
+}
+
+static uint32_t conflict(const Pages *p, const Mark *m, Touch touch, uint32_t program) {
+    bool both_atomic = touch == TOUCH_ATOMIC && m->atomic;
+    if (m->writer && m->writer != program && !both_atomic &&
+        !is_ordered(p, m->writer, m->written, program))
+        return m->writer;
+    bool reads = touch == TOUCH_READ;
+    if (m->reader && m->reader != program && !reads && !is_ordered(p, m->reader, m->read, program))
+        return m->reader;
+    return 0;
+}
+
+static void mark_touch(const Pages *p, Mark *m, Touch touch, uint32_t program) {
+    uint32_t now = (uint32_t)p->releases.count;
+    if (touch == TOUCH_READ) {
+        m->reader = m->reader == 0 || m->reader == program ? program : MANY;
+        m->read = now;
+        return;
+    }
+    m->writer = program;
+    m->written = now;
+    m->atomic = touch == TOUCH_ATOMIC;
+}
+
+uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uint32_t program) {
+    uint32_t found = 0;
+    unsigned shift = unit_shift(address, size);
+    for (uint64_t at = address; at < address + size;) {
+        Page *page = page_at(p, at);
+        marks_refine(p, page, shift);
+        Mark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
+        if (!found) found = conflict(p, m, touch, program);
+        mark_touch(p, m, touch, program);
+        at += UINT64_C(1) << page->mark_shift;
+    }
+    return found == MANY ? 1 : found;
+}
+
+bool pages_written(const Pages *p, uint64_t address, uint32_t size) {
+    for (uint64_t at = address; at < address + size; at++) {
+        const Page *page = page_find(p, at);
+        if (!page || !page->marks) return false;
+        if (!page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift].writer) return false;
+    }
+    return true;
+}
+
+void pages_forget(Pages *p, uint64_t address, uint64_t size) {
+    for (uint64_t at = address; at < address + size; at++) {
+        Page *page = page_find(p, at);
+        if (!page) continue;
+        if (page->marks) page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift] = (Mark){0};
+        if (page->entries) entry_at(page, at)->kind = 0;
+    }
+}

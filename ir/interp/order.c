@@ -1,0 +1,210 @@
+// sort, topk, random.
+#include "ir/interp/internal.h"
+
+// ---- sorting ------------------------------------------------------------------------------------
+
+// A number that orders as the key does: NaNs last either way, zeros equal.
+static uint64_t rank_of(Dtype t, uint64_t bits, bool descending) {
+    uint64_t top = UINT64_C(1) << 63;
+    uint64_t rank;
+    if (dtype_is(t, DTYPE_CLASS_ANYFLOAT)) {
+        double x = dtype_to_double(t, bits);
+        if (isnan(x)) return UINT64_MAX;
+        if (x == 0) x = 0;  // not -0
+        memcpy(&rank, &x, sizeof rank);
+        rank = rank & top ? ~rank : rank | top;
+        rank--;  // below the NaNs when turned round, too: no finite number has rank 0
+        return descending ? UINT64_MAX - 1 - rank : rank;
+    }
+    rank = dtype_signed(t) ? (uint64_t)dtype_to_i64(t, bits) ^ top : bits;
+    return descending ? ~rank : rank;
+}
+
+// Stable merge sort of places by rank, through a second array.
+static void sort_places(const uint64_t *rank, uint32_t *place, uint32_t *other, uint64_t n) {
+    for (uint64_t width = 1; width < n; width *= 2) {
+        for (uint64_t low = 0; low < n; low += 2 * width) {
+            uint64_t middle = low + width < n ? low + width : n;
+            uint64_t high = low + 2 * width < n ? low + 2 * width : n;
+            uint64_t a = low, b = middle;
+            for (uint64_t k = low; k < high; k++) {
+                bool left = a < middle && (b >= high || rank[place[a]] <= rank[place[b]]);
+                other[k] = left ? place[a++] : place[b++];
+            }
+        }
+        memcpy(place, other, n * sizeof *place);
+    }
+}
+
+static uint32_t *sorted_line(Run *run, const Slot *x, uint64_t first, Lines l, bool descending) {
+    uint64_t *rank = arena_new(run->scratch, uint64_t, l.n);
+    uint32_t *place = arena_new(run->scratch, uint32_t, l.n);
+    uint32_t *other = arena_new(run->scratch, uint32_t, l.n);
+    for (uint64_t k = 0; k < l.n; k++) {
+        rank[k] = rank_of(x->elem, slot_get(x, first + k * l.inner), descending);
+        place[k] = (uint32_t)k;
+    }
+    sort_places(rank, place, other, l.n);
+    return place;
+}
+
+// ---- their shadows ------------------------------------------------------------------------------
+
+typedef struct Order {
+    Run *run;
+    const Slot *key;
+    const uint32_t *place;
+    Lines l;
+    uint64_t first;
+    bool descending;
+} Order;
+
+static Shade key_shade(const Order *o, uint64_t k) {
+    return shade_get(o->key, o->first + o->place[k] * o->l.inner);
+}
+
+// v, L and H of the line, each sorted by itself.
+static double *sorted_values(const Order *o, int side) {
+    Arena *arena = o->run->scratch;
+    uint64_t n = o->l.n;
+    double *value = arena_new(arena, double, n), *sorted = arena_new(arena, double, n);
+    uint64_t *rank = arena_new(arena, uint64_t, n);
+    uint32_t *place = arena_new(arena, uint32_t, n), *other = arena_new(arena, uint32_t, n);
+    for (uint64_t k = 0; k < n; k++) {
+        Shade s = shade_get(o->key, o->first + k * o->l.inner);
+        value[k] = s.v + side * s.e;
+        if (isnan(value[k]) && !isnan(s.v)) value[k] = side * HUGE_VAL;
+        uint64_t bits;
+        memcpy(&bits, &value[k], sizeof bits);
+        rank[k] = rank_of(DTYPE_F64, bits, o->descending);
+        place[k] = (uint32_t)k;
+    }
+    sort_places(rank, place, other, n);
+    for (uint64_t k = 0; k < n; k++) sorted[k] = value[place[k]];
+    return sorted;
+}
+
+static bool neighbours_decided(const Order *o, uint64_t k) {
+    Shade s = key_shade(o, k);
+    for (int side = -1; side <= 1; side += 2) {
+        if ((side < 0 && k == 0) || (side > 0 && k + 1 == o->l.n)) continue;
+        Shade t = key_shade(o, side < 0 ? k - 1 : k + 1);
+        if (s.e == 0 && t.e == 0) continue;
+        if (!(fabs(s.v - t.v) > s.e + t.e)) return false;
+    }
+    return true;
+}
+
+static void shade_sorted_keys(const Order *o, Slot *r, uint64_t count, uint64_t first) {
+    const double *v = sorted_values(o, 0), *low = sorted_values(o, -1), *high = sorted_values(o, 1);
+    for (uint64_t k = 0; k < count; k++) {
+        double e = v[k] == low[k] && v[k] == high[k] ? 0 : fmax(high[k] - v[k], v[k] - low[k]);
+        if (isnan(e)) e = isnan(v[k]) && isnan(low[k]) && isnan(high[k]) ? 0 : HUGE_VAL;
+        r->shade[first + k * o->l.inner] = (Shade){v[k], e};
+    }
+}
+
+static void shade_followers(const Order *o, const Slot *x, Slot *r) {
+    for (uint64_t k = 0; k < o->l.n; k++) {
+        Shade s = shade_get(x, o->first + o->place[k] * o->l.inner);
+        if (!neighbours_decided(o, k)) s.e = HUGE_VAL;
+        r->shade[o->first + k * o->l.inner] = s;
+    }
+}
+
+static void sort_line(Run *run, Frame *frame, const IrOp *op, Lines l, uint64_t first) {
+    const Slot *key = operand_slot(run, frame, op, 0);
+    bool descending = ir_attr_int(op, IR_ATTR_DESCENDING) != 0;
+    Order o = {run, key, sorted_line(run, key, first, l, descending), l, first, descending};
+    bool shadow = run->shadow && shade_any(run, frame, op);
+    for (uint32_t v = 0; v < op->result_count; v++) {
+        const Slot *x = operand_slot(run, frame, op, v);
+        Slot *r = slot_of(run, frame, ir_result(op, v));
+        for (uint64_t k = 0; k < l.n; k++)
+            slot_put(r, first + k * l.inner, slot_get(x, first + o.place[k] * l.inner));
+        if (!shadow) continue;
+        if (v == 0 && key->shaded)
+            shade_sorted_keys(&o, r, l.n, first);
+        else
+            shade_followers(&o, x, r);
+    }
+}
+
+void execute_sort(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *key = operand_slot(run, frame, op, 0);
+    Lines l = lines_of(key->type, ir_attr_int(op, IR_ATTR_AXIS));
+    for (uint32_t v = 0; v < op->result_count; v++) {
+        Slot *r = result_slot(run, frame, op, v);
+        if (run->shadow && shade_any(run, frame, op)) slot_shade_blank(run, r);
+    }
+    for (uint64_t o = 0; o < l.outer; o++)
+        for (uint64_t i = 0; i < l.inner; i++) {
+            ArenaMark mark = arena_mark(run->scratch);
+            sort_line(run, frame, op, l, o * l.n * l.inner + i);
+            arena_reset(run->scratch, mark);
+        }
+}
+
+void execute_topk(Run *run, Frame *frame, const IrOp *op) {
+    Slot *x = operand_slot(run, frame, op, 0);
+    Slot *values = result_slot(run, frame, op, 0), *places = result_slot(run, frame, op, 1);
+    int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
+    Lines l = lines_of(x->type, axis), to = lines_of(values->type, axis);
+    bool shadow = run->shadow && x->shaded;
+    if (shadow) {
+        slot_shade_blank(run, values);
+        slot_shade_blank(run, places);
+    }
+    for (uint64_t o = 0; o < l.outer; o++)
+        for (uint64_t i = 0; i < l.inner; i++) {
+            ArenaMark mark = arena_mark(run->scratch);
+            uint64_t first = o * l.n * l.inner + i, target = o * to.n * l.inner + i;
+            Order order = {run, x, sorted_line(run, x, first, l, true), l, first, true};
+            for (uint64_t k = 0; k < to.n; k++) {
+                uint64_t at = target + k * l.inner;
+                slot_put(values, at, slot_get(x, first + order.place[k] * l.inner));
+                slot_put(places, at, order.place[k]);
+                if (shadow)
+                    places->shade[at] = (Shade){0, neighbours_decided(&order, k) ? 0 : HUGE_VAL};
+            }
+            if (shadow) shade_sorted_keys(&order, values, to.n, target);
+            arena_reset(run->scratch, mark);
+        }
+}
+
+// ---- Philox -------------------------------------------------------------------------------------
+
+void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+    uint32_t c[4], k[2] = {key[0], key[1]};
+    memcpy(c, counter, sizeof c);
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)c[0] * UINT32_C(0xD2511F53);
+        uint64_t b = (uint64_t)c[2] * UINT32_C(0xCD9E8D57);
+        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b,
+                            (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a};
+        memcpy(c, next, sizeof c);
+        k[0] += UINT32_C(0x9E3779B9);
+        k[1] += UINT32_C(0xBB67AE85);
+    }
+    memcpy(out, c, sizeof c);
+}
+
+static uint64_t extended(const Slot *s, uint64_t i) {
+    return (uint64_t)dtype_to_i64(s->elem, slot_get(s, i));
+}
+
+void execute_random(Run *run, Frame *frame, const IrOp *op) {
+    uint64_t seed = extended(operand_slot(run, frame, op, 0), 0);
+    const Slot *offset = operand_slot(run, frame, op, 1);
+    Slot *r[4];
+    for (uint32_t v = 0; v < 4; v++) r[v] = result_slot(run, frame, op, v);
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    for (uint32_t i = 0; i < offset->count; i++) {
+        uint64_t at = extended(offset, i);
+        uint32_t counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), 0, 0}, out[4];
+        philox(counter, key, out);
+        for (uint32_t v = 0; v < 4; v++) slot_put(r[v], i, out[v]);
+    }
+    if (run->shadow && shade_any(run, frame, op))
+        for (uint32_t v = 0; v < 4; v++) slot_doubt(run, r[v]);
+}

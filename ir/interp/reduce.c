@@ -1,0 +1,390 @@
+// Reductions, scans, histograms. Built-in ones go from first to last; sums and products of floats
+// narrower than f64 are kept in f32 and rounded once to the element type.
+#include "ir/interp/internal.h"
+
+// ---- built-in combiners -------------------------------------------------------------------------
+
+typedef struct Accumulator {
+    Dtype elem;
+    IrReduce kind;
+    bool any;       // has taken an element
+    uint64_t bits;  // all but float sums and products
+    double wide;    // float sums and products of f64
+    float narrow;   // of the narrower types
+    int32_t place;  // argmin, argmax
+} Accumulator;
+
+static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
+static bool adds(IrReduce kind) { return kind == IR_REDUCE_SUM || kind == IR_REDUCE_PROD; }
+
+static uint64_t least_or_greatest(Dtype t, bool greatest) {
+    if (is_float(t)) {
+        bool saturate = !dtype_float(t)->has_inf;
+        return dtype_from_double(t, greatest ? HUGE_VAL : -HUGE_VAL, saturate);
+    }
+    if (t == DTYPE_BOOL) return greatest;
+    return greatest ? dtype_int_max(t) : dtype_wrap(t, (uint64_t)dtype_int_min(t));
+}
+
+static uint64_t identity(IrReduce kind, Dtype t) {
+    switch (kind) {
+    case IR_REDUCE_SUM: return 0;
+    case IR_REDUCE_PROD: return is_float(t) ? dtype_from_double(t, 1, true) : 1;
+    case IR_REDUCE_MIN: return least_or_greatest(t, true);
+    case IR_REDUCE_MAX: return least_or_greatest(t, false);
+    case IR_REDUCE_ARGMIN:
+    case IR_REDUCE_ARGMAX:
+    case IR_REDUCE_ANY:
+    case IR_REDUCE_CUSTOM: return 0;
+    case IR_REDUCE_ALL: return 1;
+    }
+    return 0;
+}
+
+static void add_float(Accumulator *s, uint64_t bits) {
+    bool product = s->kind == IR_REDUCE_PROD;
+    if (s->elem == DTYPE_F64) {
+        double x = dtype_to_double(s->elem, bits);
+        s->wide = !s->any ? x : product ? s->wide * x : s->wide + x;
+    } else {
+        float x = dtype_to_float(s->elem, bits);
+        s->narrow = !s->any ? x : product ? s->narrow * x : s->narrow + x;
+    }
+}
+
+// A NaN is before everything, the first one first; zeros are equal.
+static bool before(const Accumulator *s, uint64_t bits) {
+    if (is_float(s->elem)) {
+        double x = dtype_to_double(s->elem, bits), best = dtype_to_double(s->elem, s->bits);
+        if (isnan(best) || isnan(x)) return !isnan(best);
+        return s->kind == IR_REDUCE_ARGMIN ? x < best : x > best;
+    }
+    uint64_t operands[2] = {bits, s->bits}, result = 0;
+    if (s->elem == DTYPE_BOOL) return s->kind == IR_REDUCE_ARGMIN ? bits < s->bits : bits > s->bits;
+    ir_eval(s->kind == IR_REDUCE_ARGMIN ? IR_LT : IR_GT, s->elem, operands, &result);
+    return result != 0;
+}
+
+static IrOpcode opcode_of(IrReduce kind, Dtype t) {
+    bool logical = t == DTYPE_BOOL;
+    switch (kind) {
+    case IR_REDUCE_SUM: return logical ? IR_XOR : IR_ADD;
+    case IR_REDUCE_PROD: return logical ? IR_AND : IR_MUL;
+    case IR_REDUCE_MIN: return logical ? IR_AND : IR_MIN;
+    case IR_REDUCE_MAX: return logical ? IR_OR : IR_MAX;
+    case IR_REDUCE_ANY: return IR_OR;
+    case IR_REDUCE_ALL: return IR_AND;
+    case IR_REDUCE_ARGMIN:
+    case IR_REDUCE_ARGMAX:
+    case IR_REDUCE_CUSTOM: break;
+    }
+    return IR_OPCODES;
+}
+
+static void take(Accumulator *s, uint64_t bits, int32_t place) {
+    if (s->kind == IR_REDUCE_ARGMIN || s->kind == IR_REDUCE_ARGMAX) {
+        if (!s->any || before(s, bits)) {
+            s->bits = bits;
+            s->place = place;
+        }
+    } else if (adds(s->kind) && is_float(s->elem)) {
+        add_float(s, bits);
+    } else {
+        uint64_t operands[2] = {s->any ? s->bits : identity(s->kind, s->elem), bits};
+        // The first element meets itself or the identity: a NaN becomes the quiet one.
+        if (!s->any && is_float(s->elem)) operands[0] = bits;
+        ir_eval(opcode_of(s->kind, s->elem), s->elem, operands, &s->bits);
+    }
+    s->any = true;
+}
+
+static uint64_t taken(const Accumulator *s) {
+    if (!s->any) return identity(s->kind, s->elem);
+    if (s->kind == IR_REDUCE_ARGMIN || s->kind == IR_REDUCE_ARGMAX) return (uint32_t)s->place;
+    if (!adds(s->kind) || !is_float(s->elem)) return s->bits;
+    if (s->elem == DTYPE_F64)
+        return dtype_from_double(s->elem, isnan(s->wide) ? (double)NAN : s->wide, true);
+    return dtype_from_float(s->elem, isnan(s->narrow) ? (float)NAN : s->narrow, true);
+}
+
+// ---- shadows of one line ------------------------------------------------------------------------
+
+// A lane whose mask is undecided may or may not take part.
+static Shade doubtful_term(IrReduce kind, Shade s, bool on) {
+    if (kind != IR_REDUCE_SUM) return (Shade){s.v, HUGE_VAL};
+    double reach = fabs(s.v) + s.e;
+    return on ? (Shade){s.v, reach} : (Shade){0, reach};
+}
+
+typedef struct Line {
+    const Slot *x, *mask;
+    uint64_t first, stride, n;
+} Line;
+
+static bool lane_on(const Line *l, uint64_t k) {
+    return !l->mask || slot_get(l->mask, slot_lane(l->mask, l->first + k * l->stride));
+}
+
+static bool lane_doubtful(const Line *l, uint64_t k) {
+    return l->mask && l->mask->shaded &&
+           shade_get(l->mask, slot_lane(l->mask, l->first + k * l->stride)).e > 0;
+}
+
+static Shade line_shade(Run *run, const Line *l, IrReduce kind, uint64_t x) {
+    ArenaMark mark = arena_mark(run->scratch);
+    uint64_t *bits = arena_new(run->scratch, uint64_t, l->n);
+    Shade *shades = arena_new(run->scratch, Shade, l->n);
+    uint32_t n = 0;
+    for (uint64_t k = 0; k < l->n; k++) {
+        uint64_t at = l->first + k * l->stride;
+        bool on = lane_on(l, k), doubtful = lane_doubtful(l, k);
+        if (!on && !doubtful) continue;
+        bits[n] = slot_get(l->x, at);
+        shades[n] = shade_get(l->x, at);
+        if (doubtful) shades[n] = doubtful_term(kind, shades[n], on);
+        n++;
+    }
+    ShadeTerms terms = {l->x->elem, n, bits, shades};
+    Shade s = shade_reduce(&terms, kind, x);
+    arena_reset(run->scratch, mark);
+    return s;
+}
+
+static bool needs_shade(const Run *run, const Slot *x, const Slot *mask, IrReduce kind) {
+    if (!run->shadow) return false;
+    return x->shaded || (mask && mask->shaded) || (adds(kind) && is_float(x->elem));
+}
+
+// ---- reduce -------------------------------------------------------------------------------------
+
+static void reduce_operand(Run *run, const IrOp *op, const Slot *mask, const Slot *x, Slot *r) {
+    IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
+    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    Shade *shade = needs_shade(run, x, mask, kind) ? slot_shade_blank(run, r) : NULL;
+    for (uint64_t o = 0; o < l.outer; o++)
+        for (uint64_t i = 0; i < l.inner; i++) {
+            Line line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
+            Accumulator s = {.elem = x->elem, .kind = kind};
+            for (uint64_t k = 0; k < l.n; k++)
+                if (lane_on(&line, k))
+                    take(&s, slot_get(x, line.first + k * line.stride), (int32_t)k);
+            uint64_t at = o * l.inner + i;
+            slot_put(r, at, taken(&s));
+            if (shade) shade[at] = line_shade(run, &line, kind, taken(&s));
+        }
+}
+
+typedef struct Tuple {
+    uint32_t n;  // values in one state
+    uint64_t lanes;
+    Scalar *states;  // lanes × n
+} Tuple;
+
+// The combiner over states first to last.
+static bool fold(Run *run, Frame *frame, const IrOp *op, const Tuple *t, Scalar *state) {
+    Scalar *inputs = arena_new(run->scratch, Scalar, 2 * t->n);
+    memcpy(state, t->states, t->n * sizeof *state);
+    for (uint64_t k = 1; k < t->lanes; k++) {
+        memcpy(inputs, state, t->n * sizeof *state);
+        memcpy(inputs + t->n, t->states + k * t->n, t->n * sizeof *state);
+        TRY(combine(run, frame, op, inputs, state));
+    }
+    return true;
+}
+
+// The same as a balanced tree, neighbours first; the states are used up.
+static bool fold_tree(Run *run, Frame *frame, const IrOp *op, Tuple *t) {
+    Scalar *outputs = arena_new(run->scratch, Scalar, t->n);
+    while (t->lanes > 1) {
+        uint64_t half = t->lanes / 2;
+        for (uint64_t k = 0; k < half; k++) {
+            TRY(combine(run, frame, op, t->states + 2 * k * t->n, outputs));
+            memcpy(t->states + k * t->n, outputs, t->n * sizeof *outputs);
+        }
+        if (t->lanes & 1)
+            memmove(t->states + half * t->n, t->states + (t->lanes - 1) * t->n,
+                    t->n * sizeof *outputs);
+        t->lanes = half + (t->lanes & 1);
+    }
+    return true;
+}
+
+static Tuple tuple_collect(Run *run, Frame *frame, const IrOp *op, uint32_t first, Line line,
+                           bool *doubtful) {
+    Tuple t = {.n = op->operand_count - first};
+    t.states = arena_new(run->scratch, Scalar, t.n * line.n);
+    for (uint64_t k = 0; k < line.n; k++) {
+        if (lane_doubtful(&line, k)) *doubtful = true;
+        if (!lane_on(&line, k)) continue;
+        uint64_t at = line.first + k * line.stride;
+        for (uint32_t v = 0; v < t.n; v++) {
+            const Slot *x = operand_slot(run, frame, op, first + v);
+            Scalar *s = &t.states[t.lanes * t.n + v];
+            s->bits = slot_get(x, at);
+            if (run->shadow) s->shade = shade_get(x, at);
+        }
+        t.lanes++;
+    }
+    return t;
+}
+
+static bool reduce_custom_line(Run *run, Frame *frame, const IrOp *op, Line line, uint64_t at) {
+    bool doubtful = false;
+    Tuple t = tuple_collect(run, frame, op, 1, line, &doubtful);
+    Scalar *state = arena_new(run->scratch, Scalar, t.n);
+    if (t.lanes) TRY(fold(run, frame, op, &t, state));
+    if (run->shadow && t.lanes) TRY(fold_tree(run, frame, op, &t));
+    for (uint32_t v = 0; v < t.n; v++) {
+        Slot *r = slot_of(run, frame, ir_result(op, v));
+        slot_put(r, at, state[v].bits);
+        if (!run->shadow) continue;
+        double e = t.lanes ? 2 * fmax(state[v].shade.e, t.states[v].shade.e) : 0;
+        r->shade[at] = (Shade){state[v].shade.v, doubtful ? HUGE_VAL : e};
+    }
+    return true;
+}
+
+static bool reduce_custom(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *mask = operand_slot(run, frame, op, 0);
+    const Slot *x = operand_slot(run, frame, op, 1);
+    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    for (uint32_t v = 0; v < op->result_count; v++) {
+        Slot *r = result_slot(run, frame, op, v);
+        if (run->shadow) slot_shade_blank(run, r);
+    }
+    for (uint64_t o = 0; o < l.outer; o++)
+        for (uint64_t i = 0; i < l.inner; i++) {
+            ArenaMark arena = arena_mark(run->scratch);
+            Line line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
+            TRY(reduce_custom_line(run, frame, op, line, o * l.inner + i));
+            arena_reset(run->scratch, arena);
+        }
+    return true;
+}
+
+bool execute_reduce(Run *run, Frame *frame, const IrOp *op) {
+    if (ir_attr_int(op, IR_ATTR_REDUCE) == IR_REDUCE_CUSTOM) return reduce_custom(run, frame, op);
+    const Slot *mask = operand_slot(run, frame, op, 0);
+    for (uint32_t v = 0; v < op->result_count; v++)
+        reduce_operand(run, op, mask, operand_slot(run, frame, op, 1 + v),
+                       result_slot(run, frame, op, v));
+    return true;
+}
+
+// ---- scan ---------------------------------------------------------------------------------------
+
+typedef struct Direction {
+    bool reverse, exclusive;
+    uint64_t n;
+} Direction;
+
+static Direction direction_of(const IrOp *op, uint64_t n) {
+    return (Direction){ir_attr_int(op, IR_ATTR_REVERSE) != 0,
+                       ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0, n};
+}
+
+static uint64_t place_of(Direction d, uint64_t k) { return d.reverse ? d.n - 1 - k : k; }
+
+static void scan_shade(Run *run, Direction d, const Line *line, IrReduce kind, Slot *r) {
+    ArenaMark mark = arena_mark(run->scratch);
+    uint64_t *bits = arena_new(run->scratch, uint64_t, d.n);
+    Shade *shades = arena_new(run->scratch, Shade, d.n);
+    for (uint64_t k = 0; k < d.n; k++) {
+        uint64_t at = line->first + place_of(d, k) * line->stride;
+        bits[k] = slot_get(line->x, at);
+        shades[k] = shade_get(line->x, at);
+        uint32_t terms = (uint32_t)(d.exclusive ? k : k + 1);
+        ShadeTerms prefix = {line->x->elem, terms, bits, shades};
+        r->shade[at] = shade_reduce(&prefix, kind, slot_get(r, at));
+    }
+    arena_reset(run->scratch, mark);
+}
+
+static void scan_operand(Run *run, const IrOp *op, const Slot *x, Slot *r) {
+    IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
+    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    Direction d = direction_of(op, l.n);
+    bool shadow = needs_shade(run, x, NULL, kind);
+    if (shadow) slot_shade_blank(run, r);
+    for (uint64_t o = 0; o < l.outer; o++)
+        for (uint64_t i = 0; i < l.inner; i++) {
+            Line line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
+            Accumulator s = {.elem = x->elem, .kind = kind};
+            for (uint64_t k = 0; k < l.n; k++) {
+                uint64_t at = line.first + place_of(d, k) * line.stride;
+                if (d.exclusive) slot_put(r, at, taken(&s));
+                take(&s, slot_get(x, at), 0);
+                if (!d.exclusive) slot_put(r, at, taken(&s));
+            }
+            if (shadow) scan_shade(run, d, &line, kind, r);
+        }
+}
+
+static void scan_put(Run *run, Frame *frame, const IrOp *op, uint64_t at, const Scalar *state) {
+    for (uint32_t v = 0; v < op->result_count; v++) {
+        Slot *r = slot_of(run, frame, ir_result(op, v));
+        slot_put(r, at, state[v].bits);
+        if (run->shadow) r->shade[at] = (Shade){state[v].shade.v, 2 * state[v].shade.e};
+    }
+}
+
+static bool scan_custom_line(Run *run, Frame *frame, const IrOp *op, Line line, Direction d) {
+    uint32_t n = op->operand_count;
+    Scalar *state = arena_new(run->scratch, Scalar, n);
+    Scalar *inputs = arena_new(run->scratch, Scalar, 2 * n);
+    for (uint64_t k = 0; k < d.n; k++) {
+        uint64_t at = line.first + place_of(d, k) * line.stride;
+        if (d.exclusive) scan_put(run, frame, op, at, state);
+        for (uint32_t v = 0; v < n; v++) {
+            const Slot *x = operand_slot(run, frame, op, v);
+            inputs[v] = state[v];
+            inputs[n + v].bits = slot_get(x, at);
+            if (run->shadow) inputs[n + v].shade = shade_get(x, at);
+        }
+        if (k == 0)
+            memcpy(state, inputs + n, n * sizeof *state);
+        else
+            TRY(combine(run, frame, op, inputs, state));
+        if (!d.exclusive) scan_put(run, frame, op, at, state);
+    }
+    return true;
+}
+
+bool execute_scan(Run *run, Frame *frame, const IrOp *op) {
+    if (ir_attr_int(op, IR_ATTR_REDUCE) != IR_REDUCE_CUSTOM) {
+        for (uint32_t v = 0; v < op->result_count; v++)
+            scan_operand(run, op, operand_slot(run, frame, op, v), result_slot(run, frame, op, v));
+        return true;
+    }
+    const Slot *x = operand_slot(run, frame, op, 0);
+    Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
+    Direction d = direction_of(op, l.n);
+    for (uint32_t v = 0; v < op->result_count; v++) {
+        Slot *r = result_slot(run, frame, op, v);
+        if (run->shadow) slot_shade_blank(run, r);
+    }
+    for (uint64_t o = 0; o < l.outer; o++)
+        for (uint64_t i = 0; i < l.inner; i++) {
+            ArenaMark mark = arena_mark(run->scratch);
+            Line line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
+            TRY(scan_custom_line(run, frame, op, line, d));
+            arena_reset(run->scratch, mark);
+        }
+    return true;
+}
+
+// ---- histogram ----------------------------------------------------------------------------------
+
+void execute_histogram(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *mask = operand_slot(run, frame, op, 0);
+    Slot *x = operand_slot(run, frame, op, 1);
+    Slot *r = result_slot(run, frame, op, 0);
+    memset(r->data, 0, (size_t)r->count * r->size);
+    for (uint32_t i = 0; i < x->count; i++) {
+        int64_t value;
+        if (mask && !slot_get(mask, slot_lane(mask, i))) continue;
+        if (!slot_i64(x, i, &value) || value < 0 || value >= (int64_t)r->count) continue;
+        slot_put(r, (uint64_t)value, slot_get(r, (uint64_t)value) + 1);
+    }
+    if (run->shadow && shade_any(run, frame, op)) slot_doubt(run, r);
+}

@@ -1,0 +1,185 @@
+// What a run has to say: findings, asserts, prints.
+#include "ir/interp/internal.h"
+
+static DiagCode code_of(FindingKind kind) {
+    switch (kind) {
+    case FINDING_BOUNDS:
+    case FINDING_ALIGNMENT:
+    case FINDING_UNWRITTEN: return DIAG_BOUNDS;
+    case FINDING_PROOF: return DIAG_BOUNDS;
+    case FINDING_ASSUME: return DIAG_ASSUME;
+    case FINDING_ASSERT: return DIAG_ASSERT;
+    case FINDING_RACE: return DIAG_RACE;
+    case FINDING_RECURSION: return DIAG_RECURSION;
+    }
+    return DIAG_IR_INVALID;
+}
+
+bool finding_add(Run *run, const IrOp *op, FindingKind kind, uint32_t lane, const char *format,
+                 ...) {
+    for (size_t i = 0; i < run->findings.count; i++) {
+        Finding *f = &run->findings.data[i];
+        if (f->op == op && f->kind == kind) {
+            f->count++;
+            return false;
+        }
+    }
+    StrBuf text = strbuf(run->report);
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    Finding f = {.kind = kind, .op = op, .lane = lane, .detail = strbuf_str(&text), .count = 1};
+    memcpy(f.program, run->program, sizeof f.program);
+    vec_push(run->report, &run->findings, f);
+    return true;
+}
+
+// Only the least program and lane of all failed asserts is told; the rest is counted.
+static void report_assert(const Run *run, Diags *diags, const Finding *f) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < run->findings.count; i++)
+        if (run->findings.data[i].kind == FINDING_ASSERT) count += run->findings.data[i].count;
+    diag_error(diags, f->op->span, DIAG_ASSERT,
+               "assertion failed: %.*s in program (%lld, %lld, %lld), lane %u", STR_ARG(f->detail),
+               (long long)f->program[0], (long long)f->program[1], (long long)f->program[2],
+               f->lane);
+    if (count > 1)
+        diag_note(diags, (Span){0, 0}, "assertions failed in %llu programs",
+                  (unsigned long long)count);
+}
+
+void findings_report(const Run *run, Diags *diags) {
+    bool asserted = false;
+    for (size_t i = 0; i < run->findings.count; i++) {
+        const Finding *f = &run->findings.data[i];
+        if (f->kind == FINDING_ASSERT) {
+            if (!asserted) report_assert(run, diags, f);
+            asserted = true;
+            continue;
+        }
+        diag_error(diags, f->op->span, code_of(f->kind),
+                   "program (%lld, %lld, %lld), lane %u: %.*s", (long long)f->program[0],
+                   (long long)f->program[1], (long long)f->program[2], f->lane, STR_ARG(f->detail));
+        if (f->count > 1)
+            diag_note(diags, (Span){0, 0}, "and %llu more like this here",
+                      (unsigned long long)(f->count - 1));
+    }
+}
+
+// ---- assert, assume -----------------------------------------------------------------------------
+
+bool execute_assert(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *c = operand_slot(run, frame, op, 0);
+    bool assume = op->code == IR_ASSUME;
+    if (assume && !run->sanitize) return true;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (slot_get(c, i)) continue;
+        if (assume) {
+            finding_add(run, op, FINDING_ASSUME, i, "the assumption does not hold");
+            return true;
+        }
+        Str text = ir_attr(op, IR_ATTR_TEXT)->u.text;
+        StrBuf quoted = strbuf(run->scratch);
+        strbuf_quoted(&quoted, text);
+        finding_add(run, op, FINDING_ASSERT, i, "%.*s", STR_ARG(strbuf_str(&quoted)));
+        run->failed = true;
+        return false;
+    }
+    return true;
+}
+
+// ---- print --------------------------------------------------------------------------------------
+
+static void print_element(const Slot *s, uint64_t i, StrBuf *out) {
+    if (s->type->kind == IR_PTR)
+        strbuf_printf(out, "0x%llx", (unsigned long long)slot_place(s, i).address);
+    else
+        dtype_text(s->elem, slot_get(s, i), out);
+}
+
+// `first` is where the tile's dimensions from d on begin.
+static void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out) {
+    if (d == s->type->rank) {
+        print_element(s, first, out);
+        return;
+    }
+    uint64_t step = 1;
+    for (uint32_t k = d + 1; k < s->type->rank; k++) step *= s->type->shape[k];
+    strbuf_char(out, '[');
+    for (uint32_t k = 0; k < s->type->shape[d]; k++) {
+        if (k) strbuf_add(out, STR(", "));
+        print_tile(s, d + 1, first + k * step, out);
+    }
+    strbuf_char(out, ']');
+}
+
+void execute_print(Run *run, Frame *frame, const IrOp *op) {
+    if (!run->launch->print) return;
+    StrBuf line = strbuf(run->scratch);
+    const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
+    uint32_t count = texts->u.texts.count;
+    for (uint32_t i = 0; i < count || i < op->operand_count; i++) {
+        if (i < count) strbuf_add(&line, texts->u.texts.items[i]);
+        if (i < op->operand_count) print_tile(operand_slot(run, frame, op, i), 0, 0, &line);
+    }
+    run->launch->print(run->launch->user, strbuf_str(&line));
+}
+
+// ---- noalias ------------------------------------------------------------------------------------
+
+typedef struct Reach {
+    bool known, empty;
+    uint64_t low, high;  // bytes [low, high)
+} Reach;
+
+// The addresses that a view can touch.
+static Reach reach_of_view(const IrType *type, const IrArg *arg) {
+    Reach r = {.known = true};
+    __extension__ __int128 low = 0, high = 0;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (arg->extent[d] <= 0) return (Reach){.known = true, .empty = true};
+        __extension__ __int128 span =
+            (__extension__(__int128)(arg->extent[d] - 1)) * arg->stride[d];
+        if (span < 0)
+            low += span;
+        else
+            high += span;
+    }
+    bool packed = dtype_is(type->elem, DTYPE_CLASS_PACKED);
+    uint64_t size = packed ? 1 : dtype_size(type->elem);
+    uint64_t data = (uint64_t)(uintptr_t)arg->data;
+    int64_t from = (int64_t)low, to = (int64_t)high + 1;
+    r.low = packed ? data + (uint64_t)(from >> 1) : data + (uint64_t)from * size;
+    r.high = packed ? data + (uint64_t)((to + 1) >> 1) : data + (uint64_t)to * size;
+    return r;
+}
+
+static Reach reach_of(const IrFunc *f, const IrLaunch *launch, const IrValue *value) {
+    for (uint32_t i = 0; i < f->params.count; i++) {
+        if (f->params.data[i].value != value) continue;
+        const IrArg *arg = &launch->args[i];
+        if (value->type->kind == IR_VIEW) return reach_of_view(value->type, arg);
+        // How far a raw pointer is used nobody knows; its own allocation is all it may reach.
+        uint64_t base = (uint64_t)(uintptr_t)arg->base;
+        return (Reach){arg->base != NULL && arg->size, false, base, base + arg->size};
+    }
+    return (Reach){0};
+}
+
+// Raw pointers are trusted, unless both are the same address.
+bool execute_noalias(Run *run, Frame *frame, const IrOp *op) {
+    const IrFunc *f = run->interp->func;
+    const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
+    Reach x = reach_of(f, run->launch, a), y = reach_of(f, run->launch, b);
+    bool pointers = a->type->kind == IR_PTR || b->type->kind == IR_PTR;
+    bool overlap = x.known && y.known && !x.empty && !y.empty && x.low < y.high && y.low < x.high;
+    if (pointers && overlap && a->type->kind == b->type->kind) {
+        uint64_t p = slot_place(operand_slot(run, frame, op, 0), 0).address;
+        overlap = p == slot_place(operand_slot(run, frame, op, 1), 0).address;
+    } else if (pointers) {
+        overlap = false;
+    }
+    slot_put(result_slot(run, frame, op, 0), 0, !overlap);
+    return true;
+}

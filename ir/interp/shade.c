@@ -1,0 +1,362 @@
+// The shadow's rules for one lane: docs/numerics.md §5, row by row. All in double, as written
+// there.
+#include "ir/interp/internal.h"
+
+// ---- rounding -----------------------------------------------------------------------------------
+
+double half_ulp(Dtype t, double w) {
+    const DtypeFloat *f = dtype_float(t);
+    if (isnan(w) || isinf(w)) return w;
+    int exponent = w == 0 ? f->min_exponent : ilogb(w);
+    if (exponent < f->min_exponent) exponent = f->min_exponent;
+    return ldexp(1, exponent - f->precision);
+}
+
+int last_bit(double x) {
+    int exponent;
+    uint64_t m = (uint64_t)ldexp(fabs(frexp(x, &exponent)), 53);
+    exponent -= 53;
+    while ((m & 1) == 0) {
+        m >>= 1;
+        exponent++;
+    }
+    return exponent;
+}
+
+static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
+
+static double rounded(Dtype t, double v, double p) {
+    return p + half_ulp(t, fabs(v) + p) + ldexp(fabs(v), -53);
+}
+
+static double math_rounded(Dtype t, double v, double p, bool approximate) {
+    double w = fabs(v) + p, ulps = approximate ? 32 : 4;
+    double own = t == DTYPE_F64 || t == DTYPE_F32 ? ulps * half_ulp(t, w)
+                                                  : ulps * half_ulp(DTYPE_F32, w) + half_ulp(t, w);
+    return p + own + ldexp(fabs(v), -53);
+}
+
+Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain) {
+    const DtypeFloat *f = dtype_float(t);
+    if (isnan(v)) return (Shade){v, certain ? 0 : HUGE_VAL};
+    if (saturates) {
+        if (isinf(v)) return (Shade){copysign(f->greatest, v), certain ? 0 : HUGE_VAL};
+        return (Shade){fmax(-f->greatest, fmin(f->greatest, v)), isnan(e) ? HUGE_VAL : e};
+    }
+    if (isinf(v)) return (Shade){f->has_inf ? v : (double)NAN, certain ? 0 : HUGE_VAL};
+    if (isnan(e)) return (Shade){v, HUGE_VAL};
+    double limit = f->greatest + half_ulp(t, f->greatest);
+    if (fabs(v) - e >= limit) return (Shade){f->has_inf ? copysign(HUGE_VAL, v) : (double)NAN, 0};
+    if (fabs(v) + e >= limit) e = HUGE_VAL;
+    return (Shade){v, e};
+}
+
+Shade shade_join(Shade chosen, Shade other) {
+    double apart =
+        chosen.v == other.v || (isnan(chosen.v) && isnan(other.v)) ? 0 : fabs(other.v - chosen.v);
+    if (isnan(apart)) return (Shade){chosen.v, HUGE_VAL};
+    return (Shade){chosen.v, fmax(chosen.e, apart + other.e)};
+}
+
+// ---- functions ----------------------------------------------------------------------------------
+
+static double function(IrOpcode code, double x) {
+    switch (code) {
+    case IR_FLOOR: return floor(x);
+    case IR_CEIL: return ceil(x);
+    case IR_ROUND: return rint(x);
+    case IR_SQRT: return sqrt(x);
+    case IR_RSQRT: return 1 / sqrt(x);
+    case IR_EXP: return exp(x);
+    case IR_EXP2: return exp2(x);
+    case IR_LOG: return log(x);
+    case IR_LOG2: return log2(x);
+    case IR_SIN: return sin(x);
+    case IR_COS: return cos(x);
+    case IR_TAN: return tan(x);
+    case IR_TANH: return tanh(x);
+    case IR_ERF: return erf(x);
+    case IR_SIGMOID: return 1 / (1 + exp(-x));
+    default: return (double)NAN;  // no function of one operand
+    }
+}
+
+static double spread(IrOpcode code, Shade a, double v) {
+    double high = function(code, a.v + a.e), low = function(code, a.v - a.e);
+    return fmax(fabs(high - v), fabs(v - low));
+}
+
+static bool crosses_pole(Shade a) {
+    double pi = 3.14159265358979323846;
+    return a.e > 0 && floor((a.v - a.e) / pi + 0.5) != floor((a.v + a.e) / pi + 0.5);
+}
+
+static bool reaches_zero(Shade a) { return a.e > 0 && a.v - a.e <= 0 && a.v + a.e > 0; }
+
+// What the operand's uncertainty does to the result; infinite when anything may come out.
+static double function_part(const ShadeLane *l, double v) {
+    Shade a = l->in[0];
+    double slope;
+    if (a.e == 0) return 0;
+    switch (l->code) {
+    case IR_SIN: slope = fabs(cos(a.v)); return fmin(2, slope * a.e + a.e * a.e / 2);
+    case IR_COS: slope = fabs(sin(a.v)); return fmin(2, slope * a.e + a.e * a.e / 2);
+    case IR_TAN: return crosses_pole(a) ? HUGE_VAL : spread(l->code, a, v);
+    case IR_LOG:
+    case IR_LOG2:
+    case IR_RSQRT:
+        if (a.v + a.e <= 0) return a.v + a.e < 0 ? 0 : HUGE_VAL;
+        return reaches_zero(a) ? HUGE_VAL : spread(l->code, a, v);
+    case IR_SQRT:
+        if (a.v + a.e < 0) return 0;
+        if (a.v - a.e < 0) return HUGE_VAL;
+        return v - sqrt(a.v - a.e);
+    default: return spread(l->code, a, v);  // rising everywhere
+    }
+}
+
+// math(approx): absolute bounds of the circular functions, flushed subnormals.
+static double approximate_part(const ShadeLane *l, double v, double e) {
+    double least = ldexp(1, dtype_float(l->to)->min_exponent);
+    bool circular = l->code == IR_SIN || l->code == IR_COS || l->code == IR_TAN;
+    for (uint32_t i = 0; i < l->n; i++) {
+        double magnitude = fabs(l->in[i].v);
+        if (magnitude != 0 && magnitude - l->in[i].e < least) return HUGE_VAL;
+        if (circular && magnitude + l->in[i].e > 3.1415927) return HUGE_VAL;
+    }
+    if (circular) e += ldexp(1, -20);
+    return fabs(v) - e < least ? e + least : e;
+}
+
+static Shade lane_function(const ShadeLane *l) {
+    double v = function(l->code, l->in[0].v);
+    double p = function_part(l, v), e;
+    if (l->code == IR_FLOOR || l->code == IR_CEIL || l->code == IR_ROUND)
+        return shade_settle(l->to, false, v, p, true);
+    if (l->code == IR_SQRT)
+        e = l->approximate ? p + 4 * half_ulp(l->to, fabs(v) + p) : p;
+    else
+        e = math_rounded(l->to, v, p, l->approximate);
+    if (l->code == IR_SQRT) e = l->approximate ? e + ldexp(v, -53) : rounded(l->to, v, p);
+    if (l->approximate) e = approximate_part(l, v, e);
+    bool fp8 = dtype_is(l->to, DTYPE_CLASS_FP8);
+    bool certain = !isinf(p) && !isnan(p);
+    return shade_settle(l->to, fp8, v, e, certain);
+}
+
+static Shade lane_power(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    double v = pow(a.v, b.v), p = 0, low = a.v - a.e, high = a.v + a.e;
+    if (a.e > 0 || b.e > 0) {
+        bool whole = b.e == 0 && b.v >= 0 && floor(b.v) == b.v;
+        if (low <= 0 && !whole) return (Shade){v, HUGE_VAL};
+        double reach[3] = {low, high, low < 0 && high > 0 ? 0 : low};
+        for (int i = 0; i < 3; i++)
+            for (int k = -1; k <= 1; k += 2) p = fmax(p, fabs(pow(reach[i], b.v + k * b.e) - v));
+    }
+    double e = math_rounded(l->to, v, p, l->approximate);
+    if (l->approximate) e = approximate_part(l, v, e);
+    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, isfinite(p) != 0);
+}
+
+// ---- arithmetic ---------------------------------------------------------------------------------
+
+static bool holds_zero(Shade s) { return s.e > 0 && fabs(s.v) <= s.e; }
+
+// infinity times an interval that holds zero is anything; zero itself makes a NaN, for certain.
+static bool product_open(Shade a, Shade b) {
+    return (isinf(a.v) && holds_zero(b)) || (isinf(b.v) && holds_zero(a));
+}
+
+static double product_part(Shade a, Shade b) {
+    double part = 0;
+    if (b.e > 0) part += fabs(a.v) * b.e;
+    if (a.e > 0) part += fabs(b.v) * a.e;
+    return a.e > 0 && b.e > 0 ? part + a.e * b.e : part;
+}
+
+static Shade lane_divide(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    double v = a.v / b.v;
+    if (holds_zero(b) || (b.v == 0 && holds_zero(a))) return (Shade){v, HUGE_VAL};
+    double p = a.e == 0 && b.e == 0 ? 0 : (a.e + fabs(v) * b.e) / (fabs(b.v) - b.e);
+    if (isinf(b.v)) p = 0;
+    double e = rounded(l->to, v, p);
+    if (l->approximate)
+        e = approximate_part(l, v, p + 4 * half_ulp(l->to, fabs(v) + p) + ldexp(fabs(v), -53));
+    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
+}
+
+static Shade lane_remainder(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    double v = fmod(a.v, b.v);
+    if (a.e == 0 && b.e == 0) return (Shade){v, 0};
+    if (isnan(a.v) || isnan(b.v) || isinf(a.v)) return (Shade){v, 0};
+    if (fabs(b.v) <= b.e) return (Shade){v, HUGE_VAL};
+    double quotient = a.v / b.v;
+    double reach = isinf(b.v) ? 0 : (a.e + fabs(quotient) * b.e) / (fabs(b.v) - b.e);
+    double low = trunc(quotient - reach), high = trunc(quotient + reach);
+    if (low != high || !isfinite(quotient)) return (Shade){v, HUGE_VAL};
+    double q = fabs(low);
+    return (Shade){v, a.e + (q == 0 ? 0 : q * b.e)};
+}
+
+static Shade lane_sum(const ShadeLane *l, double product, double part, Shade c, double sign) {
+    double v = product + sign * c.v;
+    double e = rounded(l->to, v, part + c.e);
+    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
+}
+
+static double extreme(IrOpcode code, double x, double y) {
+    if (isnan(x) || isnan(y)) return (double)NAN;
+    return code == IR_MIN ? fmin(x, y) : fmax(x, y);
+}
+
+static Shade lane_extreme(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    double v = extreme(l->code, a.v, b.v);
+    if (isnan(v) || (a.e == 0 && b.e == 0)) return (Shade){v, 0};
+    double high = extreme(l->code, a.v + a.e, b.v + b.e);
+    double low = extreme(l->code, a.v - a.e, b.v - b.e);
+    double e = high == v && low == v ? 0 : fmax(high - v, v - low);
+    return (Shade){v, isnan(e) ? HUGE_VAL : e};
+}
+
+static Shade lane_float(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    switch (l->code) {
+    case IR_NEG: return (Shade){-a.v, a.e};
+    case IR_ABS: return (Shade){fabs(a.v), a.e};
+    case IR_ADD: return lane_sum(l, a.v, a.e, b, 1);
+    case IR_SUB: return lane_sum(l, a.v, a.e, b, -1);
+    case IR_MUL:
+        if (product_open(a, b)) return (Shade){a.v * b.v, HUGE_VAL};
+        return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), a.v * b.v,
+                            rounded(l->to, a.v * b.v, product_part(a, b)), true);
+    case IR_FMA:
+        if (product_open(a, b)) return (Shade){a.v * b.v, HUGE_VAL};
+        return lane_sum(l, a.v * b.v, product_part(a, b), l->in[2], 1);
+    case IR_DIV: return lane_divide(l);
+    case IR_REM: return lane_remainder(l);
+    case IR_MIN:
+    case IR_MAX: return lane_extreme(l);
+    case IR_POW: return lane_power(l);
+    default: return lane_function(l);  // one operand
+    }
+}
+
+// ---- integers, decisions ------------------------------------------------------------------------
+
+static Shade in_range(Dtype t, uint64_t x, double e) {
+    Shade s = shade_exact(t, x);
+    double high = (double)dtype_int_max(t), low = (double)dtype_int_min(t);
+    s.e = e == 0 || (s.v + e <= high && s.v - e >= low) ? e : HUGE_VAL;
+    return s;
+}
+
+static Shade lane_integer(const ShadeLane *l) {
+    Shade a = l->in[0], b = l->in[1];
+    switch (l->code) {
+    case IR_NEG: return in_range(l->to, l->result, a.e);
+    case IR_ADD:
+    case IR_SUB: return in_range(l->to, l->result, a.e + b.e);
+    case IR_MUL: return in_range(l->to, l->result, product_part(a, b));
+    case IR_MIN:
+    case IR_MAX: {
+        Shade s = lane_extreme(l);
+        return in_range(l->to, l->result, s.e);
+    }
+    default: return (Shade){shade_exact(l->to, l->result).v, HUGE_VAL};  // bits, shifts, division
+    }
+}
+
+static bool is_decided(Shade a, Shade b) {
+    if (a.e == 0 && b.e == 0) return true;
+    if ((isnan(a.v) && a.e == 0) || (isnan(b.v) && b.e == 0)) return true;
+    return fabs(a.v - b.v) > a.e + b.e;
+}
+
+static Shade lane_decision(const ShadeLane *l, bool decided) {
+    return (Shade){(double)(l->result != 0), decided ? 0 : HUGE_VAL};
+}
+
+static Shade lane_bool(const ShadeLane *l) {
+    bool settles = l->code == IR_OR;  // the operand that settles it alone
+    bool decided = true;
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (l->in[i].e > 0)
+            decided = false;
+        else if ((l->code == IR_AND || l->code == IR_OR) && (l->bits[i] != 0) == settles)
+            return lane_decision(l, true);
+    }
+    return lane_decision(l, decided);
+}
+
+// ---- casts --------------------------------------------------------------------------------------
+
+static double cast_to_integer(Dtype t, double x) {
+    if (isnan(x)) return 0;
+    return fmax((double)dtype_int_min(t), fmin((double)dtype_int_max(t), trunc(x)));
+}
+
+static Shade cast_float_to_integer(const ShadeLane *l) {
+    Shade a = l->in[0], s = shade_exact(l->to, l->result);
+    if (isnan(a.v)) return (Shade){s.v, a.e > 0 ? HUGE_VAL : 0};
+    double middle = cast_to_integer(l->to, a.v);
+    double high = cast_to_integer(l->to, a.v + a.e) - middle;
+    double low = middle - cast_to_integer(l->to, a.v - a.e);
+    return (Shade){s.v, fmax(high, low) + fabs(s.v - middle)};
+}
+
+static bool holds_type(Dtype wide, Dtype narrow) {
+    return (double)dtype_int_max(wide) >= (double)dtype_int_max(narrow) &&
+           dtype_int_min(wide) <= dtype_int_min(narrow);
+}
+
+static Shade lane_cast(const ShadeLane *l) {
+    Shade a = l->in[0];
+    if (l->to == DTYPE_BOOL) return lane_decision(l, is_decided(a, (Shade){0, 0}));
+    if (is_float(l->to)) {
+        bool saturates = dtype_is(l->to, DTYPE_CLASS_FP8) && l->saturate;
+        double e = a.e + half_ulp(l->to, fabs(a.v) + a.e);
+        if (!is_float(l->from)) e += ldexp(fabs(a.v), -53);
+        return shade_settle(l->to, saturates, a.v, e, true);
+    }
+    if (is_float(l->from)) return cast_float_to_integer(l);
+    Shade s = shade_exact(l->to, l->result);
+    if (l->from == DTYPE_BOOL)
+        s.e = 1;  // e was infinite: the other value is one away
+    else
+        s.e = holds_type(l->to, l->from) ? a.e : HUGE_VAL;
+    return s;
+}
+
+// ---- one lane -----------------------------------------------------------------------------------
+
+static bool is_comparison(IrOpcode code) {
+    return code == IR_EQ || code == IR_NE || code == IR_LT || code == IR_LE || code == IR_GT ||
+           code == IR_GE;
+}
+
+static Shade lane_select(const ShadeLane *l) {
+    Shade chosen = l->in[l->bits[0] ? 1 : 2], other = l->in[l->bits[0] ? 2 : 1];
+    return l->in[0].e == 0 ? chosen : shade_join(chosen, other);
+}
+
+Shade shade_lane(const ShadeLane *l) {
+    bool exact = true, open = false;
+    for (uint32_t i = 0; i < l->n; i++) {
+        exact = exact && l->in[i].e == 0;
+        open = open || isinf(l->in[i].e);
+    }
+    Shade plain = shade_exact(l->to, l->result);
+    bool rounds = is_float(l->to) && !l->same_bits;
+    if (exact && !rounds) return plain;
+    if (l->code == IR_SELECT) return lane_select(l);
+    if (l->from == DTYPE_BOOL && l->code != IR_CAST) return lane_bool(l);
+    if (open && l->from != DTYPE_BOOL) return (Shade){plain.v, HUGE_VAL};
+    if (l->code == IR_BITCAST) return (Shade){plain.v, exact ? 0 : HUGE_VAL};
+    if (l->code == IR_CAST) return lane_cast(l);
+    if (is_comparison(l->code)) return lane_decision(l, is_decided(l->in[0], l->in[1]));
+    return is_float(l->to) ? lane_float(l) : lane_integer(l);
+}

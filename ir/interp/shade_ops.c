@@ -1,0 +1,361 @@
+// The shadow of whole ops: slots' shades, elementwise ops lane by lane, reductions, dot.
+#include "ir/interp/internal.h"
+
+// ---- slots --------------------------------------------------------------------------------------
+
+Shade shade_exact(Dtype elem, uint64_t bits) {
+    if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) return (Shade){dtype_to_double(elem, bits), 0};
+    if (elem == DTYPE_BOOL) return (Shade){bits != 0, 0};
+    if (dtype_signed(elem)) return (Shade){(double)dtype_to_i64(elem, bits), 0};
+    return (Shade){(double)bits, 0};
+}
+
+Shade shade_get(const Slot *s, uint64_t i) {
+    if (s->type->kind == IR_PTR) return (Shade){0, s->shaded ? s->shade[i].e : 0};
+    if (s->shaded && dtype_is(s->elem, DTYPE_CLASS_ANYFLOAT)) return s->shade[i];
+    Shade exact = shade_exact(s->elem, slot_get(s, i));
+    if (s->shaded) exact.e = s->shade[i].e;  // an integer stands for its own v
+    return exact;
+}
+
+Shade *slot_shade_blank(Run *run, Slot *s) {
+    if (!s->shade) s->shade = arena_new(run->interp->arena, Shade, s->count);
+    s->shaded = true;
+    return s->shade;
+}
+
+Shade *slot_shade(Run *run, Slot *s) {
+    if (s->shaded) return s->shade;
+    Shade *shade = slot_shade_blank(run, s);
+    s->shaded = false;
+    for (uint32_t i = 0; i < s->count; i++) shade[i] = shade_get(s, i);
+    s->shaded = true;
+    return shade;
+}
+
+void slot_doubt(Run *run, Slot *s) {
+    if (!run->shadow) return;
+    Shade *shade = slot_shade(run, s);
+    for (uint32_t i = 0; i < s->count; i++) shade[i].e = HUGE_VAL;
+}
+
+bool shade_any(Run *run, Frame *frame, const IrOp *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const Slot *s = operand_slot(run, frame, op, i);
+        if (s && s->shaded) return true;
+    }
+    return false;
+}
+
+// ---- elementwise --------------------------------------------------------------------------------
+
+static void shade_places(Run *run, const IrOp *op, Slot *const *in, Slot *r) {
+    Shade *shade = slot_shade_blank(run, r);
+    for (uint32_t i = 0; i < r->count; i++) {
+        double e = 0;
+        for (uint32_t k = 0; k < op->operand_count; k++)
+            if (shade_get(in[k], slot_lane(in[k], i)).e > 0) e = HUGE_VAL;
+        bool number = r->type->kind != IR_PTR;
+        shade[i] = (Shade){number ? shade_exact(r->elem, slot_get(r, i)).v : 0, e};
+    }
+}
+
+void shade_elementwise(Run *run, Frame *frame, const IrOp *op) {
+    bool same_bits = !run->loose && !run->combining;
+    Slot *r = slot_of(run, frame, ir_result(op, 0));
+    bool is_float = r->type->kind == IR_TILE && dtype_is(r->elem, DTYPE_CLASS_ANYFLOAT);
+    if (!shade_any(run, frame, op) && (same_bits || !is_float)) return;
+    Slot *in[3] = {NULL, NULL, NULL};
+    bool places = r->type->kind == IR_PTR;
+    for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
+        in[k] = operand_slot(run, frame, op, k);
+        places = places || in[k]->type->kind == IR_PTR;
+    }
+    if (places) {
+        shade_places(run, op, in, r);
+        return;
+    }
+    ShadeLane lane = {.code = op->code,
+                      .from = in[0]->elem,
+                      .to = r->elem,
+                      .same_bits = same_bits,
+                      .approximate = run->approximate,
+                      .n = op->operand_count};
+    if (op->code == IR_CAST) lane.saturate = ir_attr_int(op, IR_ATTR_SATURATE) != 0;
+    Shade *shade = slot_shade_blank(run, r);
+    for (uint32_t i = 0; i < r->count; i++) {
+        for (uint32_t k = 0; k < lane.n; k++) {
+            uint64_t at = slot_lane(in[k], i);
+            lane.in[k] = shade_get(in[k], at);
+            lane.bits[k] = slot_get(in[k], at);
+        }
+        lane.result = slot_get(r, i);
+        shade[i] = shade_lane(&lane);
+    }
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+static bool all_exact(const ShadeTerms *t) {
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->shades[i].e != 0) return false;
+    return true;
+}
+
+// Rule S: no order of the additions rounds.
+static bool sums_exactly(const ShadeTerms *t, int precision) {
+    int lowest = 10000;
+    double magnitude = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        double v = t->shades[i].v;
+        if (!isfinite(v)) return false;
+        if (v == 0) continue;
+        int last = last_bit(v);
+        if (last < lowest) lowest = last;
+        magnitude += fabs(v);
+    }
+    return magnitude == 0 || magnitude < ldexp(1, lowest + precision);
+}
+
+static Shade narrowed(Dtype t, Dtype wide, double v, double p, bool certain) {
+    double e = t == wide ? p : p + half_ulp(t, fabs(v) + p);
+    return shade_settle(t, dtype_is(t, DTYPE_CLASS_FP8), v, e, certain);
+}
+
+static Dtype accumulator_of(Dtype t) { return t == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32; }
+
+static Shade reduce_sum(const ShadeTerms *t, uint64_t x) {
+    Dtype wide = accumulator_of(t->elem);
+    const DtypeFloat *f = dtype_float(wide);
+    double v = 0, magnitude = 0, reach = 0, p = 0;
+    if (all_exact(t) && sums_exactly(t, f->precision)) return shade_exact(t->elem, x);
+    for (uint32_t i = 0; i < t->n; i++) {
+        v += t->shades[i].v;
+        magnitude += fabs(t->shades[i].v);
+        reach += fabs(t->shades[i].v) + t->shades[i].e;
+        p += t->shades[i].e;
+    }
+    if (isnan(v) || isinf(v))
+        return shade_settle(t->elem, dtype_is(t->elem, DTYPE_CLASS_FP8), v, p, isfinite(p) != 0);
+    p += 2 * t->n * ldexp(1, -f->precision) * reach + ldexp(t->n, -53) * magnitude;
+    if (reach > f->greatest) p = HUGE_VAL;  // some order may overflow on the way
+    return narrowed(t->elem, wide, v, p, true);
+}
+
+static Shade reduce_product(const ShadeTerms *t) {
+    Dtype wide = accumulator_of(t->elem);
+    const DtypeFloat *f = dtype_float(wide);
+    double v = 1, reach = 1, magnitude = 1, small = 1, large = 1;
+    bool certain = true;
+    for (uint32_t i = 0; i < t->n; i++) {
+        Shade s = t->shades[i];
+        double most = fabs(s.v) + s.e;
+        v *= s.v;
+        magnitude *= fabs(s.v);
+        reach *= most;
+        if (fabs(s.v) < 1) small *= fabs(s.v);
+        if (most > 1) large *= most;
+        if (s.e > 0 && (isinf(s.e) || fabs(s.v) <= s.e)) certain = false;
+    }
+    double u = ldexp(1, -f->precision) + ldexp(1, -53);
+    double p = reach - magnitude + 2 * t->n * u * reach;
+    if (isfinite(v) && (large > f->greatest || (v != 0 && small < ldexp(1, f->min_exponent))))
+        p = HUGE_VAL;
+    return narrowed(t->elem, wide, v, p, certain);
+}
+
+static Shade reduce_extreme(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+    Dtype elem = t->elem;
+    Shade s = shade_exact(elem, x);
+    if (all_exact(t)) return s;
+    ShadeLane lane = {.code = kind == IR_REDUCE_MIN ? IR_MIN : IR_MAX,
+                      .from = elem,
+                      .to = elem,
+                      .same_bits = true,
+                      .n = 2,
+                      .result = x};
+    s = t->shades[0];
+    for (uint32_t i = 1; i < t->n; i++) {
+        lane.in[0] = s;
+        lane.in[1] = t->shades[i];
+        s = shade_lane(&lane);
+    }
+    if (!dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) s.v = shade_exact(elem, x).v;
+    return s;
+}
+
+// The place is certain when the winner's comparison with every other element is.
+static Shade reduce_place(const ShadeTerms *t, uint64_t x, const uint64_t winner_bits) {
+    Shade s = {(double)(uint32_t)x, 0};
+    uint32_t winner = 0;
+    while (winner < t->n && t->bits[winner] != winner_bits) winner++;
+    if (winner == t->n) winner = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        Shade a = t->shades[i], w = t->shades[winner];
+        if (i == winner || (a.e == 0 && w.e == 0)) continue;
+        if (isnan(w.v) && w.e == 0 && !isinf(a.e)) continue;
+        if (!(fabs(a.v - w.v) > a.e + w.e)) s.e = HUGE_VAL;
+    }
+    return s;
+}
+
+static Shade reduce_logic(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+    bool settles = kind == IR_REDUCE_ANY, decided = true;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->shades[i].e > 0)
+            decided = false;
+        else if ((t->bits[i] != 0) == settles)
+            return (Shade){(double)(x != 0), 0};
+    }
+    return (Shade){(double)(x != 0), decided ? 0 : HUGE_VAL};
+}
+
+static Shade reduce_integers(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+    double e = 0;
+    for (uint32_t i = 0; i < t->n; i++) e += t->shades[i].e;
+    Shade s = shade_exact(t->elem, x);
+    if (kind != IR_REDUCE_SUM && e > 0) e = HUGE_VAL;
+    double high = (double)dtype_int_max(t->elem), low = (double)dtype_int_min(t->elem);
+    s.e = e == 0 || (s.v + e <= high && s.v - e >= low) ? e : HUGE_VAL;
+    return s;
+}
+
+// The winner: least or greatest as the interpreter chose it.
+static uint64_t winner_of(const ShadeTerms *t, IrReduce kind) {
+    uint64_t best = t->n ? t->bits[0] : 0;
+    bool least = kind == IR_REDUCE_ARGMIN;
+    for (uint32_t i = 1; i < t->n; i++) {
+        double x = shade_exact(t->elem, t->bits[i]).v, y = shade_exact(t->elem, best).v;
+        if (isnan(y)) break;
+        if (isnan(x) || (least ? x < y : x > y)) best = t->bits[i];
+    }
+    return best;
+}
+
+Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+    bool is_float = dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT);
+    switch (kind) {
+    case IR_REDUCE_SUM:
+        if (t->n == 0) return shade_exact(t->elem, x);
+        return is_float ? reduce_sum(t, x) : reduce_integers(t, kind, x);
+    case IR_REDUCE_PROD:
+        if (t->n == 0) return shade_exact(t->elem, x);
+        if (t->n == 1 && t->shades[0].e == 0) return shade_exact(t->elem, x);
+        return is_float ? reduce_product(t) : reduce_integers(t, kind, x);
+    case IR_REDUCE_MIN:
+    case IR_REDUCE_MAX: return t->n ? reduce_extreme(t, kind, x) : shade_exact(t->elem, x);
+    case IR_REDUCE_ARGMIN:
+    case IR_REDUCE_ARGMAX: return reduce_place(t, x, winner_of(t, kind));
+    case IR_REDUCE_ANY:
+    case IR_REDUCE_ALL: return reduce_logic(t, kind, x);
+    case IR_REDUCE_CUSTOM: break;  // reduce.c runs the combiner
+    }
+    return (Shade){0, HUGE_VAL};
+}
+
+// ---- dot ----------------------------------------------------------------------------------------
+
+// v, e and |v| + e of an operand, and what rule S and the precisions need of it.
+typedef struct Matrix {
+    Shade *s;
+    double greatest;
+    int lowest;
+    bool finite;
+} Matrix;
+
+static Matrix matrix_of(Run *run, const Slot *s) {
+    Matrix m = {arena_new(run->scratch, Shade, s->count), 0, 10000, true};
+    for (uint32_t i = 0; i < s->count; i++) {
+        m.s[i] = shade_get(s, i);
+        double v = fabs(m.s[i].v);
+        if (!isfinite(v)) {
+            m.finite = false;
+            continue;
+        }
+        m.greatest = fmax(m.greatest, v);
+        if (v != 0 && last_bit(v) < m.lowest) m.lowest = last_bit(v);
+    }
+    return m;
+}
+
+typedef struct DotBound {
+    Dtype wide;
+    uint64_t k;
+    int lowest;       // products are multiples of 2^lowest
+    bool exact;       // no operand has an error
+    double relative;  // of the operands' representation, times |A||B|
+    double absolute;
+} DotBound;
+
+static DotBound dot_bound(const IrOp *op, const Slot *a, Dtype wide, uint64_t k, const Matrix *x,
+                          const Matrix *y) {
+    DotBound d = {.wide = wide, .k = k, .lowest = x->lowest + y->lowest};
+    int64_t precision = a->elem == DTYPE_F32 ? ir_attr_int(op, IR_ATTR_PRECISION) : 0;
+    bool inexact = a->elem == DTYPE_F64 || (a->elem == DTYPE_F32 && wide != DTYPE_F64);
+    if (inexact) d.absolute = (double)k * half_ulp(wide, 0);
+    if (wide == DTYPE_F64) return d;
+    double low_parts = (double)k * ldexp(1, -126) * (x->greatest + y->greatest);
+    if (precision == IR_PRECISION_TF32) d.relative = ldexp(2, -11) + ldexp(1, -22);
+    if (precision == IR_PRECISION_TF32X3) d.relative = ldexp(3, -22);
+    if (precision == IR_PRECISION_BF16X3) d.relative = ldexp(3, -16);
+    if (precision == IR_PRECISION_TF32X3 || precision == IR_PRECISION_BF16X3) {
+        d.absolute += low_parts;
+        d.k = 3 * k;
+    }
+    return d;
+}
+
+typedef struct DotSums {
+    double v, magnitude, reach, part;
+} DotSums;
+
+static void dot_term(DotSums *d, Shade a, Shade b) {
+    double v = a.v * b.v;
+    d->v += v;
+    d->magnitude += fabs(v);
+    d->reach += (fabs(a.v) + a.e) * (fabs(b.v) + b.e);
+    if (a.e > 0 || b.e > 0) d->part += fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
+}
+
+static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, uint64_t x) {
+    const DtypeFloat *f = dtype_float(b->wide);
+    double v = d->v + c.v, magnitude = d->magnitude + fabs(c.v);
+    double reach = d->reach + fabs(c.v) + c.e;
+    bool exact = b->exact && c.e == 0;
+    if (!isfinite(v)) return (Shade){v, exact ? 0 : HUGE_VAL};
+    int lowest = b->lowest;
+    if (c.v != 0 && last_bit(c.v) < lowest) lowest = last_bit(c.v);
+    if (exact && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))
+        return shade_exact(t, x);
+    double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -f->precision) * reach +
+               ldexp((double)b->k + 1, -53) * magnitude + b->relative * d->reach + b->absolute;
+    if (reach > f->greatest) e = HUGE_VAL;
+    return shade_settle(t, false, v, e, true);
+}
+
+void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
+    bool shaded = a->shaded || b->shaded || (c && c->shaded);
+    if (dtype_is(r->elem, DTYPE_CLASS_INT)) {
+        if (shaded) slot_doubt(run, r);
+        return;
+    }
+    uint32_t rank = a->type->rank;
+    uint64_t m = a->type->shape[rank - 2], k = a->type->shape[rank - 1];
+    uint64_t n = b->type->shape[rank - 1];
+    Matrix x = matrix_of(run, a), y = matrix_of(run, b);
+    DotBound bound = dot_bound(op, a, r->elem, k, &x, &y);
+    bound.exact = !a->shaded && !b->shaded;
+    Shade *shade = slot_shade_blank(run, r);
+    DotSums *row = arena_new(run->scratch, DotSums, n);
+    for (uint64_t i = 0; i < r->count / n; i++) {
+        uint64_t batch = i / m;
+        memset(row, 0, n * sizeof *row);
+        for (uint64_t p = 0; p < k; p++)
+            for (uint64_t j = 0; j < n; j++)
+                dot_term(&row[j], x.s[i * k + p], y.s[(batch * k + p) * n + j]);
+        for (uint64_t j = 0; j < n; j++) {
+            Shade start = c ? shade_get(c, i * n + j) : (Shade){0, 0};
+            shade[i * n + j] = dot_shade(&bound, &row[j], start, r->elem, slot_get(r, i * n + j));
+        }
+    }
+}

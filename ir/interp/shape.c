@@ -1,0 +1,152 @@
+// Ops that move elements: the same copy moves values and their shades.
+#include "ir/interp/internal.h"
+
+// Copies `rank` dimensions: the target is contiguous, the source has a stride (in elements) for
+// each.
+static void copy_strided(unsigned char *to, const unsigned char *from, uint32_t size, uint32_t rank,
+                         const uint32_t *shape, const uint64_t *stride) {
+    if (rank == 0) {
+        copy_element(to, from, size);
+        return;
+    }
+    uint64_t step = 1;
+    for (uint32_t d = 1; d < rank; d++) step *= shape[d];
+    for (uint64_t i = 0; i < shape[0]; i++) {
+        unsigned char *target = to + i * step * size;
+        const unsigned char *source = from + i * stride[0] * size;
+        if (rank == 1)
+            copy_element(target, source, size);
+        else if (rank == 2 && stride[1] == 1)
+            memcpy(target, source, (size_t)shape[1] * size);
+        else
+            copy_strided(target, source, size, rank - 1, shape + 1, stride + 1);
+    }
+}
+
+static void strides_of(const IrType *t, uint64_t *stride) {
+    uint64_t step = 1;
+    for (uint32_t d = t->rank; d-- > 0;) {
+        stride[d] = step;
+        step *= t->shape[d];
+    }
+}
+
+typedef struct Move {
+    const IrOp *op;
+    const IrType *to, *from;
+    uint32_t which;  // result of split
+} Move;
+
+static void move_broadcast(const Move *m, unsigned char *to, const unsigned char *from,
+                           uint32_t size) {
+    uint64_t stride[IR_MAX_RANK] = {0}, own[IR_MAX_RANK] = {0};
+    strides_of(m->from, own);
+    if (m->from->rank == m->to->rank)
+        for (uint32_t d = 0; d < m->to->rank; d++) stride[d] = m->from->shape[d] == 1 ? 0 : own[d];
+    copy_strided(to, from, size, m->to->rank, m->to->shape, stride);
+}
+
+static void move_permute(const Move *m, unsigned char *to, const unsigned char *from,
+                         uint32_t size) {
+    uint64_t stride[IR_MAX_RANK] = {0}, own[IR_MAX_RANK] = {0};
+    const IrAttr *perm = ir_attr(m->op, IR_ATTR_PERM);
+    strides_of(m->from, own);
+    for (uint32_t d = 0; d < m->to->rank; d++) stride[d] = own[perm->u.ints.items[d]];
+    copy_strided(to, from, size, m->to->rank, m->to->shape, stride);
+}
+
+static void move_split(const Move *m, unsigned char *to, const unsigned char *from, uint32_t size) {
+    for (uint64_t i = 0; i < m->to->count; i++)
+        copy_element(to + i * size, from + (2 * i + m->which) * size, size);
+}
+
+static void move_join(const Move *m, unsigned char *to, const unsigned char *a,
+                      const unsigned char *b, uint32_t size) {
+    for (uint64_t i = 0; i < m->from->count; i++) {
+        copy_element(to + 2 * i * size, a + i * size, size);
+        copy_element(to + (2 * i + 1) * size, b + i * size, size);
+    }
+}
+
+static void move_cat(const Move *m, unsigned char *to, const unsigned char *a,
+                     const unsigned char *b, uint32_t size) {
+    Lines l = lines_of(m->from, ir_attr_int(m->op, IR_ATTR_AXIS));
+    size_t block = (size_t)(l.n * l.inner) * size;
+    for (uint64_t o = 0; o < l.outer; o++) {
+        memcpy(to + 2 * o * block, a + o * block, block);
+        memcpy(to + (2 * o + 1) * block, b + o * block, block);
+    }
+}
+
+static void move_one(const Move *m, unsigned char *to, const unsigned char *from, uint32_t size) {
+    if (m->op->code == IR_BROADCAST)
+        move_broadcast(m, to, from, size);
+    else if (m->op->code == IR_PERMUTE)
+        move_permute(m, to, from, size);
+    else if (m->op->code == IR_SPLIT)
+        move_split(m, to, from, size);
+    else
+        memcpy(to, from, (size_t)m->to->count * size);  // reshape
+}
+
+static void move_two(const Move *m, unsigned char *to, const unsigned char *a,
+                     const unsigned char *b, uint32_t size) {
+    if (m->op->code == IR_JOIN)
+        move_join(m, to, a, b, size);
+    else
+        move_cat(m, to, a, b, size);
+}
+
+void execute_shape(Run *run, Frame *frame, const IrOp *op) {
+    Slot *a = operand_slot(run, frame, op, 0);
+    Slot *b = operand_slot(run, frame, op, 1);
+    uint32_t shade_size = (uint32_t)sizeof(Shade);
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        Slot *r = result_slot(run, frame, op, k);
+        Move m = {op, r->type, a->type, k};
+        if (b)
+            move_two(&m, r->data, a->data, b->data, r->size);
+        else
+            move_one(&m, r->data, a->data, r->size);
+        if (!run->shadow || !shade_any(run, frame, op)) continue;
+        const Shade *from = slot_shade(run, a);
+        unsigned char *to = (unsigned char *)slot_shade_blank(run, r);
+        if (b)
+            move_two(&m, to, (const unsigned char *)from, (const unsigned char *)slot_shade(run, b),
+                     shade_size);
+        else
+            move_one(&m, to, (const unsigned char *)from, shade_size);
+    }
+}
+
+Lines lines_of(const IrType *t, int64_t axis) {
+    Lines l = {1, 1, 1};
+    for (uint32_t d = 0; d < t->rank; d++) {
+        if (d < axis)
+            l.outer *= t->shape[d];
+        else if (d == axis)
+            l.n = t->shape[d];
+        else
+            l.inner *= t->shape[d];
+    }
+    return l;
+}
+
+void execute_gather(Run *run, Frame *frame, const IrOp *op) {
+    Slot *x = operand_slot(run, frame, op, 0);
+    const Slot *index = operand_slot(run, frame, op, 1);
+    Slot *r = result_slot(run, frame, op, 0);
+    int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
+    Lines from = lines_of(x->type, axis), to = lines_of(r->type, axis);
+    Shade *shade = run->shadow && (x->shaded || index->shaded) ? slot_shade_blank(run, r) : NULL;
+    for (uint64_t i = 0; i < r->count; i++) {
+        uint64_t outer = i / (to.n * to.inner);
+        int64_t k;
+        bool fits = slot_i64(index, i, &k) && k >= 0 && (uint64_t)k < from.n;
+        uint64_t at = fits ? (outer * from.n + (uint64_t)k) * from.inner + i % to.inner : 0;
+        slot_put(r, i, fits ? slot_get(x, at) : 0);
+        if (!shade) continue;
+        shade[i] = fits ? shade_get(x, at) : (Shade){0, 0};
+        if (shade_get(index, i).e > 0) shade[i].e = HUGE_VAL;
+    }
+}
