@@ -1,7 +1,7 @@
 // Arena: memory that is freed all at once.
 //
 // Purpose: everything the compiler builds (tokens, trees, IR, diagnostics) lives in some arena;
-// nothing is freed singly.
+// nothing is freed singly. Chunks grow geometrically; allocation moves a cursor.
 // Invariants: memory from an arena is zeroed and aligned to 16 bytes; it stays put until the arena
 // is reset to an earlier mark or destroyed. An arena belongs to one thread at a time.
 // Ownership: the creator destroys it. When the system is out of memory the process ends through
@@ -13,6 +13,7 @@
 #ifndef TILEC_BASE_ARENA_H
 #define TILEC_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct Arena Arena;
@@ -31,10 +32,13 @@ void *arena_copy(Arena *arena, const void *from, size_t size);
 char *arena_text(Arena *arena, const char *from, size_t size);
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Grows the latest allocation in place; false when `block` is another or the room ends.
+bool arena_extend(Arena *arena, const void *block, size_t old_size, size_t new_size);
+
 // Everything allocated after the mark is gone once the arena is reset to it.
 ArenaMark arena_mark(const Arena *arena);
 void arena_reset(Arena *arena, ArenaMark mark);
-// Bytes handed out so far.
+// Bytes handed out so far, their padding included.
 size_t arena_used(const Arena *arena);
 
 // `n` zeroed objects of type T; n * sizeof(T) is checked for overflow.

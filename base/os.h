@@ -22,7 +22,8 @@ typedef struct OsError {
 } OsError;
 
 bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error);
-// A file written under a temporary name, which os_file_commit renames over `path`.
+// A file written under a temporary name, which os_file_commit renames over `path`. A path that is a
+// device or a pipe is written directly (temporary is NULL); a symbolic link is followed.
 typedef struct OsFile {
     FILE *stream;
     char *path;
@@ -45,7 +46,10 @@ bool os_is_terminal(FILE *stream);
 const char *os_env(const char *name);  // NULL when unset
 unsigned os_cpu_count(void);
 
-// A mutex that works when zeroed by os_mutex_init; nothing recursive.
+// strtod of the C locale, whatever the process has set.
+double os_text_to_double(const char *text, char **end);
+
+// Not recursive.
 typedef struct OsMutex OsMutex;
 OsMutex *os_mutex_create(void);
 void os_mutex_destroy(OsMutex *mutex);

@@ -36,9 +36,11 @@ Str str_trim(Str s);
 // The part before `separator`; *rest is what follows it (empty when there is none).
 Str str_cut(Str s, char separator, Str *rest);
 uint64_t str_hash(Str s);
-// Edit distance, for "did you mean"; stops counting at `limit`.
+// Edit distance (insert, delete, replace, swap of neighbours), for "did you mean"; never above
+// `limit`.
 size_t str_distance(Str a, Str b, size_t limit);
-// The candidate nearest to `name` within a third of its length, or an empty Str.
+// The candidate nearest to `name` within a third of its length (the first of equals), or an empty
+// Str.
 Str str_nearest(Str name, const Str *candidates, size_t count);
 
 typedef struct StrBuf {
@@ -57,13 +59,21 @@ void strbuf_vprintf(StrBuf *b, const char *format, va_list args)
 // The shortest decimal text that reads back as the same value: of a double, of a float when
 // `single`. "inf", "-inf", "nan"; always with a point or an exponent for finite values.
 void strbuf_double(StrBuf *b, double value, bool single);
-// A quoted text with C escapes, as the IR's text form and JSON use it.
+// The same with a fixed count of significant digits, 1 to 17.
+void strbuf_digits(StrBuf *b, double value, int digits);
+// A quoted text with the escapes that C and JSON share. Well-formed UTF-8 passes; control
+// characters and stray bytes become \u00XX, which the IR's parser reads back as that byte.
 void strbuf_quoted(StrBuf *b, Str s);
 Str strbuf_str(const StrBuf *b);
 
-// Numbers in text. False when the text is no such number as a whole; overflow sets *overflow.
+// Bytes of the well-formed UTF-8 character that `s` begins with, 0 if there is none; *point is what
+// it stands for.
+size_t str_utf8(Str s, uint32_t *point);
+
+// Numbers in text, whatever the locale. False when the text is no such number as a whole. A number
+// over 2^64-1 sets *overflow (may be NULL) and gives that value.
 bool str_to_u64(Str s, uint64_t *value, bool *overflow);  // decimal, 0x, 0b, '_' between digits
-bool str_to_double(Str s, double *value);                 // decimal, 0x…p…, inf, nan
+bool str_to_double(Str s, double *value);  // sign, decimal, 0x…p…, inf, nan; '_' as above
 
 typedef const char *Symbol;
 typedef struct Interner Interner;

@@ -1,0 +1,217 @@
+#include "base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/os.h"
+
+Json json_begin(StrBuf *out) { return (Json){.out = out}; }
+
+static void separate(Json *j) {
+    if (!j->after_key && j->comma[j->depth]) strbuf_char(j->out, ',');
+    j->comma[j->depth] = true;
+    j->after_key = false;
+}
+
+void json_open(Json *j, char bracket) {
+    separate(j);
+    strbuf_char(j->out, bracket);
+    CHECK(j->depth < 63, "JSON nested deeper than 63");
+    j->comma[++j->depth] = false;
+}
+
+void json_close(Json *j, char bracket) {
+    CHECK(j->depth > 0, "JSON closed more often than opened");
+    j->depth--;
+    strbuf_char(j->out, bracket);
+}
+
+void json_key(Json *j, const char *key) {
+    separate(j);
+    strbuf_quoted(j->out, str(key));
+    strbuf_char(j->out, ':');
+    j->after_key = true;
+}
+
+void json_str(Json *j, Str value) {
+    separate(j);
+    strbuf_quoted(j->out, value);
+}
+
+void json_int(Json *j, int64_t value) {
+    separate(j);
+    strbuf_printf(j->out, "%lld", (long long)value);
+}
+
+void json_uint(Json *j, uint64_t value) {
+    separate(j);
+    strbuf_printf(j->out, "%llu", (unsigned long long)value);
+}
+
+void json_double(Json *j, double value) {
+    separate(j);
+    if (isfinite(value)) {
+        strbuf_double(j->out, value, false);
+        return;
+    }
+    strbuf_add(j->out, isnan(value) ? STR("\"nan\"")
+                       : value > 0  ? STR("\"inf\"")
+                                    : STR("\"-inf\""));
+}
+
+void json_bool(Json *j, bool value) {
+    separate(j);
+    strbuf_add(j->out, value ? STR("true") : STR("false"));
+}
+
+void json_null(Json *j) {
+    separate(j);
+    strbuf_add(j->out, STR("null"));
+}
+
+void json_raw(Json *j, Str value) {
+    separate(j);
+    strbuf_add(j->out, value);
+}
+
+// ---- Reading -----------------------------------------------------------------------------------
+
+typedef struct Reader {
+    Arena *arena;
+    const char *at, *end;
+    int depth;
+} Reader;
+
+static void skip_space(Reader *r) {
+    while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at) r->at++;
+}
+
+static bool take(Reader *r, char c) {
+    skip_space(r);
+    if (r->at == r->end || *r->at != c) return false;
+    r->at++;
+    return true;
+}
+
+static bool hex4(Reader *r, unsigned *value) {
+    *value = 0;
+    if (r->end - r->at < 4) return false;
+    for (int i = 0; i < 4; i++) {
+        char c = *r->at++;
+        const char *digits = "0123456789abcdef", *found = strchr(digits, c | 32);
+        if (!c || !found) return false;
+        *value = *value << 4 | (unsigned)(found - digits);
+    }
+    return true;
+}
+
+static void add_utf8(StrBuf *b, unsigned c) {
+    if (c < 0x80) {
+        strbuf_char(b, (char)c);
+    } else if (c < 0x800) {
+        strbuf_char(b, (char)(0xc0 | c >> 6));
+        strbuf_char(b, (char)(0x80 | (c & 0x3f)));
+    } else {
+        strbuf_char(b, (char)(0xe0 | c >> 12));
+        strbuf_char(b, (char)(0x80 | (c >> 6 & 0x3f)));
+        strbuf_char(b, (char)(0x80 | (c & 0x3f)));
+    }
+}
+
+static bool read_escape(Reader *r, StrBuf *b) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    if (r->at == r->end || !*r->at) return false;
+    char c = *r->at++;
+    const char *found = strchr(from, c);
+    if (found) {
+        strbuf_char(b, to[found - from]);
+        return true;
+    }
+    unsigned code;
+    if (c != 'u' || !hex4(r, &code)) return false;
+    add_utf8(b, code);
+    return true;
+}
+
+static bool read_string(Reader *r, Str *s) {
+    if (!take(r, '"')) return false;
+    StrBuf b = strbuf(r->arena);
+    while (r->at < r->end && *r->at != '"') {
+        if (*r->at == '\\') {
+            r->at++;
+            if (!read_escape(r, &b)) return false;
+        } else {
+            strbuf_char(&b, *r->at++);
+        }
+    }
+    *s = strbuf_str(&b);
+    return take(r, '"');
+}
+
+static JsonValue *read_value(Reader *r);
+
+static bool read_members(Reader *r, JsonValue *v, char close) {
+    JsonValue **tail = &v->first;
+    if (take(r, close)) return true;
+    do {
+        Str key = {0};
+        if (close == '}' && (!read_string(r, &key) || !take(r, ':'))) return false;
+        if (!(*tail = read_value(r))) return false;
+        (*tail)->key = key;
+        tail = &(*tail)->next;
+    } while (take(r, ','));
+    return take(r, close);
+}
+
+static bool read_word(Reader *r, const char *word) {
+    size_t n = strlen(word);
+    if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n)) return false;
+    r->at += n;
+    return true;
+}
+
+static bool read_into(Reader *r, JsonValue *v) {
+    skip_space(r);
+    if (r->at == r->end) return false;
+    if (*r->at == '"') {
+        v->kind = JSON_STRING;
+        return read_string(r, &v->string);
+    }
+    if (*r->at == '{' || *r->at == '[') {
+        v->kind = *r->at == '{' ? JSON_OBJECT : JSON_ARRAY;
+        r->at++;
+        return read_members(r, v, v->kind == JSON_OBJECT ? '}' : ']');
+    }
+    if (read_word(r, "null")) return true;
+    v->kind = JSON_BOOL;
+    v->boolean = read_word(r, "true");
+    if (v->boolean || read_word(r, "false")) return true;
+    v->kind = JSON_NUMBER;
+    const char *begin = r->at;
+    while (r->at < r->end && *r->at && strchr("+-.0123456789eE", *r->at)) r->at++;
+    return str_to_double((Str){begin, (size_t)(r->at - begin)}, &v->number);
+}
+
+static JsonValue *read_value(Reader *r) {
+    if (r->depth == 64) return NULL;
+    r->depth++;
+    JsonValue *v = arena_new(r->arena, JsonValue, 1);
+    bool good = read_into(r, v);
+    r->depth--;
+    return good ? v : NULL;
+}
+
+JsonValue *json_parse(Arena *arena, Str text, size_t *error_at) {
+    Reader r = {arena, text.text, text.text + text.size, 0};
+    JsonValue *v = read_value(&r);
+    skip_space(&r);
+    if (error_at) *error_at = (size_t)(r.at - text.text);
+    return v && r.at == r.end ? v : NULL;
+}
+
+const JsonValue *json_get(const JsonValue *object, const char *key) {
+    if (!object || object->kind != JSON_OBJECT) return NULL;
+    for (const JsonValue *v = object->first; v; v = v->next)
+        if (str_equal(v->key, str(key))) return v;
+    return NULL;
+}

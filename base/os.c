@@ -1,0 +1,286 @@
+// The one file that includes POSIX headers.
+#define _GNU_SOURCE  // sched_getaffinity, newlocale
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- Errors ----
+
+static bool fail(OsError *error, int number, const char *text) {
+    error->number = number;
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return false;
+}
+
+// The C library's text, in our style: lower case, in English whatever the locale.
+static bool fail_errno(OsError *error, int number) {
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    fail(error, number, c ? strerror_l(number, c) : "input or output error");
+    if (c) freelocale(c);
+    bool word = error->text[0] >= 'A' && error->text[0] <= 'Z' && error->text[1] >= 'a' &&
+                error->text[1] <= 'z';
+    if (word) error->text[0] = (char)(error->text[0] - 'A' + 'a');
+    return false;
+}
+
+static bool fail_limit(OsError *error, uint64_t limit) {
+    char text[64];
+    unsigned long long size = limit;
+    if (limit && limit % (1U << 20) == 0) {
+        snprintf(text, sizeof text, "is larger than %llu MiB", size >> 20);
+    } else if (limit && limit % (1U << 10) == 0) {
+        snprintf(text, sizeof text, "is larger than %llu KiB", size >> 10);
+    } else {
+        snprintf(text, sizeof text, "is larger than %llu bytes", size);
+    }
+    return fail(error, EFBIG, text);
+}
+
+void os_out_of_memory(void) {
+    fputs("tilec: out of memory\n", stderr);
+    exit(70);
+}
+
+void os_defect(const char *file, int line, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "tilec: internal defect at %s:%d: ", file, line);
+    vfprintf(stderr, format, args);
+    fputs("\n", stderr);
+    va_end(args);
+    exit(70);
+}
+
+// ---- Reading ----
+
+// Reads until the end; at most `limit` bytes. `expected` is a guess of the size.
+static bool read_all(Arena *arena, int fd, uint64_t limit, uint64_t expected, Str *contents,
+                     OsError *error) {
+    size_t capacity = (size_t)(expected < limit ? expected : limit) + 1;  // one for the NUL
+    if (capacity < 4096) capacity = 4096;
+    char *text = arena_alloc(arena, capacity);
+    size_t size = 0;
+    for (;;) {
+        if (size + 1 == capacity) {
+            char probe;
+            ssize_t more = read(fd, &probe, 1);
+            if (more == 0) break;
+            if (more < 0 && errno == EINTR) continue;
+            if (more < 0) return fail_errno(error, errno);
+            if (size >= limit) return fail_limit(error, limit);
+            char *grown = arena_alloc(arena, capacity * 2);
+            memcpy(grown, text, size);
+            text = grown;
+            capacity *= 2;
+            text[size++] = probe;
+        }
+        ssize_t n = read(fd, text + size, capacity - 1 - size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail_errno(error, errno);
+        if (n == 0) break;
+        size += (size_t)n;
+        if (size > limit) return fail_limit(error, limit);
+    }
+    text[size] = 0;
+    *contents = (Str){text, size};
+    return true;
+}
+
+static bool read_fd(Arena *arena, int fd, uint64_t limit, Str *contents, OsError *error) {
+    struct stat info;
+    if (fstat(fd, &info) != 0) return fail_errno(error, errno);
+    if (S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
+    bool regular = S_ISREG(info.st_mode);
+    uint64_t expected = regular && info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    if (expected > limit) return fail_limit(error, limit);
+    return read_all(arena, fd, limit, expected, contents, error);
+}
+
+bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(error, errno);
+    bool done = read_fd(arena, fd, limit, contents, error);
+    close(fd);
+    return done;
+}
+
+bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error) {
+    return read_fd(arena, STDIN_FILENO, limit, contents, error);
+}
+
+// ---- Writing ----
+
+enum { TEMPORARY_TRIES = 100 };
+
+// A device or a pipe can't be replaced by a new file: it is written as it is.
+static bool begin_direct(OsFile *file, OsError *error) {
+    int fd = open(file->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(error, errno);
+    file->stream = fdopen(fd, "wb");
+    if (file->stream) return true;
+    fail_errno(error, errno);
+    close(fd);
+    return false;
+}
+
+static int open_temporary(Arena *arena, OsFile *file) {
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        file->temporary = arena_printf(arena, "%s.%ld-%d.tmp", file->path, (long)getpid(), i);
+        int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+static bool begin_temporary(Arena *arena, OsFile *file, const struct stat *old, OsError *error) {
+    int fd = open_temporary(arena, file);
+    if (fd < 0) {
+        file->temporary = NULL;
+        return fail_errno(error, errno);
+    }
+    // The new file keeps the permissions of the one it replaces; failing to is no failure to write.
+    if (old && fchmod(fd, old->st_mode & 0777) != 0) errno = 0;
+    file->stream = fdopen(fd, "wb");
+    if (file->stream) return true;
+    fail_errno(error, errno);
+    close(fd);
+    unlink(file->temporary);
+    return false;
+}
+
+bool os_file_begin(Arena *arena, const char *path, OsFile *file, OsError *error) {
+    Str real = os_path_real(arena, str(path));
+    *file = (OsFile){.path = arena_text(arena, real.text, real.size)};
+    struct stat info;
+    bool exists = stat(file->path, &info) == 0;
+    if (!exists && errno != ENOENT) return fail_errno(error, errno);
+    if (exists && S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
+    if (exists && !S_ISREG(info.st_mode)) return begin_direct(file, error);
+    return begin_temporary(arena, file, exists ? &info : NULL, error);
+}
+
+bool os_file_commit(OsFile *file, OsError *error) {
+    bool written = fflush(file->stream) == 0 && !ferror(file->stream);
+    int number = written ? 0 : errno ? errno : EIO;
+    if (fclose(file->stream) != 0 && written) {
+        written = false;
+        number = errno;
+    }
+    file->stream = NULL;
+    if (written && file->temporary && rename(file->temporary, file->path) != 0) {
+        written = false;
+        number = errno;
+    }
+    if (!written && file->temporary) unlink(file->temporary);
+    file->temporary = NULL;
+    return written ? true : fail_errno(error, number);
+}
+
+void os_file_abandon(OsFile *file) {
+    if (file->stream) fclose(file->stream);
+    if (file->temporary) unlink(file->temporary);
+    file->stream = NULL;
+    file->temporary = NULL;
+}
+
+bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error) {
+    OsFile file;
+    if (!os_file_begin(arena, path, &file, error)) return false;
+    size_t written = contents.size ? fwrite(contents.text, 1, contents.size, file.stream) : 0;
+    if (written == contents.size) return os_file_commit(&file, error);
+    int number = errno;
+    os_file_abandon(&file);
+    return fail_errno(error, number);
+}
+
+// ---- Paths ----
+
+bool os_path_exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+Str os_path_beside(Arena *arena, Str base, Str path) {
+    size_t folder = base.size;
+    while (folder && base.text[folder - 1] != '/') folder--;
+    if (path.size && path.text[0] == '/') folder = 0;
+    StrBuf b = strbuf(arena);
+    strbuf_add(&b, (Str){base.text, folder});
+    strbuf_add(&b, path);
+    return strbuf_str(&b);
+}
+
+Str os_path_real(Arena *arena, Str path) {
+    char *copy = arena_text(arena, path.text, path.size);
+    char *real = strlen(copy) == path.size ? realpath(copy, NULL) : NULL;
+    if (!real) return (Str){copy, path.size};
+    Str result = {arena_text(arena, real, strlen(real)), strlen(real)};
+    free(real);
+    return result;
+}
+
+// ---- The machine ----
+
+uint64_t os_time_ns(void) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+bool os_is_terminal(FILE *stream) {
+    int fd = fileno(stream);
+    return fd >= 0 && isatty(fd) == 1;
+}
+
+const char *os_env(const char *name) { return getenv(name); }
+
+unsigned os_cpu_count(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (unsigned)count : 1;
+}
+
+double os_text_to_double(const char *text, char **end) {
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c) os_out_of_memory();
+    double value = strtod_l(text, end, c);
+    freelocale(c);
+    return value;
+}
+
+struct OsMutex {
+    pthread_mutex_t mutex;
+};
+
+OsMutex *os_mutex_create(void) {
+    OsMutex *mutex = calloc(1, sizeof *mutex);
+    if (!mutex || pthread_mutex_init(&mutex->mutex, NULL) != 0) os_out_of_memory();
+    return mutex;
+}
+
+void os_mutex_destroy(OsMutex *mutex) {
+    if (!mutex) return;
+    pthread_mutex_destroy(&mutex->mutex);
+    free(mutex);
+}
+
+void os_mutex_lock(OsMutex *mutex) {
+    CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex can't be locked");
+}
+
+void os_mutex_unlock(OsMutex *mutex) {
+    CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex can't be unlocked");
+}
+
+uint64_t os_thread_id(void) { return (uint64_t)(uintptr_t)pthread_self(); }

@@ -1,0 +1,19 @@
+#include "base/vec.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/os.h"
+
+enum { VEC_FIRST = 8 };
+
+void *vec_grow(Arena *arena, void *data, size_t *capacity, size_t count, size_t size) {
+    size_t room = *capacity ? *capacity * 2 : VEC_FIRST;
+    if (room > SIZE_MAX / 2 / size) os_out_of_memory();
+    size_t old = *capacity * size;
+    *capacity = room;
+    if (data && arena_extend(arena, data, old, room * size)) return data;
+    void *grown = arena_array(arena, size, room);
+    if (count) memcpy(grown, data, count * size);
+    return grown;
+}
