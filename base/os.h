@@ -45,6 +45,7 @@ uint64_t os_time_ns(void);  // monotonic
 bool os_is_terminal(FILE *stream);
 const char *os_env(const char *name);  // NULL when unset
 unsigned os_cpu_count(void);
+uint64_t os_thread_id(void);  // of the calling thread; unique among the living
 
 // strtod of the C locale, whatever the process has set.
 double os_text_to_double(const char *text, char **end);
