@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/os.h"
+#include "base/vec.h"
 #include "runtime/device.h"
 
 typedef struct RtBuffer {

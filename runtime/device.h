@@ -84,7 +84,6 @@ struct tilec_device {
 struct tilec_stream {
     tilec_device *device;
     void *state;
-    struct tilec_stream *next;
 };
 struct tilec_event {
     tilec_device *device;

@@ -1,0 +1,146 @@
+// Buffers: memory of a device behind handles that know when they are dead.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/context.h"
+
+static RtBuffer *live_slot(tilec_context *c, tilec_buffer buffer) {
+    uint32_t slot = (uint32_t)buffer.handle, generation = (uint32_t)(buffer.handle >> 32);
+    if (slot == 0 || slot > c->buffer_count) return NULL;
+    RtBuffer *b = &c->buffers[slot - 1];
+    return b->device && b->generation == generation ? b : NULL;
+}
+
+bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found) {
+    os_mutex_lock(context->lock);
+    RtBuffer *b = live_slot(context, buffer);
+    if (b) *found = *b;
+    os_mutex_unlock(context->lock);
+    return b != NULL;
+}
+
+// A free slot; the lock is held.
+static RtBuffer *free_slot(tilec_context *c) {
+    for (uint32_t i = 0; i < c->buffer_count; i++)
+        if (!c->buffers[i].device) return &c->buffers[i];
+    if (c->buffer_count == c->buffer_capacity) {
+        uint32_t capacity = c->buffer_capacity ? c->buffer_capacity * 2 : 16;
+        RtBuffer *grown = realloc(c->buffers, capacity * sizeof *grown);
+        if (!grown) return NULL;
+        c->buffers = grown;
+        c->buffer_capacity = capacity;
+    }
+    RtBuffer *b = &c->buffers[c->buffer_count++];
+    memset(b, 0, sizeof *b);
+    return b;
+}
+
+tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer *buffer) {
+    if (!device || !buffer) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = device->context;
+    rt_begin(c);
+    void *address = NULL;
+    tilec_status s = device->api->alloc(device, size, &address);
+    if (s) return rt_fail(c, s, "device %s has no %zu bytes left", device->name, size);
+    os_mutex_lock(c->lock);
+    RtBuffer *b = free_slot(c);
+    if (b) {
+        b->device = device;
+        b->address = address;
+        b->size = size;
+        buffer->handle = (uint64_t)(b - c->buffers + 1) | (uint64_t)b->generation << 32;
+    }
+    os_mutex_unlock(c->lock);
+    if (b) return TILEC_OK;
+    device->api->free(device, address);
+    return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+static tilec_status dead(tilec_context *c) {
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the buffer does not exist (any more)");
+}
+
+tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    if (!buffer.handle) return TILEC_OK;
+    os_mutex_lock(device->context->lock);
+    RtBuffer *b = live_slot(device->context, buffer);
+    void *address = NULL;
+    if (b && b->device == device) {
+        address = b->address;
+        b->device = NULL;
+        b->generation++;
+    } else {
+        b = NULL;
+    }
+    os_mutex_unlock(device->context->lock);
+    if (!b) return dead(device->context);
+    device->api->free(device, address);
+    return TILEC_OK;
+}
+
+// The address of `size` bytes at `offset`, if all is in order.
+static tilec_status locate(tilec_device *device, tilec_buffer buffer, size_t offset, size_t size,
+                           char **address) {
+    RtBuffer b;
+    if (!rt_buffer_find(device->context, buffer, &b) || b.device != device)
+        return dead(device->context);
+    if (offset > b.size || size > b.size - offset)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "bytes %zu to %zu are outside the buffer of %zu bytes", offset,
+                       offset + size, b.size);
+    *address = (char *)b.address + offset;
+    return TILEC_OK;
+}
+
+tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, void **address,
+                                  size_t *size) {
+    if (!device || !address) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    RtBuffer b;
+    if (!rt_buffer_find(device->context, buffer, &b)) return dead(device->context);
+    *address = b.address;
+    if (size) *size = b.size;
+    return TILEC_OK;
+}
+
+static tilec_status find_stream(tilec_device *device, tilec_stream **stream) {
+    if (!*stream) *stream = device->first;
+    if ((*stream)->device == device) return TILEC_OK;
+    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                   "the stream belongs to device %s, not to %s", (*stream)->device->name,
+                   device->name);
+}
+
+tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,
+                                size_t offset, const void *from, size_t size) {
+    if (!device || (!from && size)) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    char *to;
+    tilec_status s = find_stream(device, &stream);
+    if (!s) s = locate(device, buffer, offset, size, &to);
+    return s ? s : device->api->copy(device, stream->state, to, from, size);
+}
+
+tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,
+                               size_t offset, void *to, size_t size) {
+    if (!device || (!to && size)) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    char *from;
+    tilec_status s = find_stream(device, &stream);
+    if (!s) s = locate(device, buffer, offset, size, &from);
+    return s ? s : device->api->copy(device, stream->state, to, from, size);
+}
+
+tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *stream, tilec_buffer to,
+                               size_t to_offset, tilec_buffer from, size_t from_offset,
+                               size_t size) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    char *target, *source;
+    tilec_status s = find_stream(device, &stream);
+    if (!s) s = locate(device, to, to_offset, size, &target);
+    if (!s) s = locate(device, from, from_offset, size, &source);
+    return s ? s : device->api->copy(device, stream->state, target, source, size);
+}

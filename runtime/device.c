@@ -1,0 +1,186 @@
+// Devices, streams and events: the checked side of the device table.
+#include "runtime/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/context.h"
+
+static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
+    // "auto" is the first kind of the table: the best there is.
+    if (str_equal(kind, STR("auto")) && c->api_count) return c->apis[0];
+    for (size_t i = 0; i < c->api_count; i++)
+        if (str_equal(kind, str(c->apis[i]->kind))) return c->apis[i];
+    return NULL;
+}
+
+static tilec_status unknown_device(tilec_context *c, const char *name) {
+    Arena *scratch = arena_create();
+    StrBuf kinds = strbuf(scratch);
+    rt_device_kinds(c, &kinds);
+    tilec_status s =
+        rt_fail(c, TILEC_UNAVAILABLE, "no device '%s' here; there are: %s", name, kinds.text);
+    arena_destroy(scratch);
+    return s;
+}
+
+static char *copy_name(const char *name) {
+    size_t size = strlen(name) + 1;
+    char *copy = malloc(size);
+    if (copy) memcpy(copy, name, size);
+    return copy;
+}
+
+tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_device **device) {
+    if (!context || !device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(context);
+    if (!name) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the device's name is NULL");
+    Str instance, kind = str_cut(str(name), ':', &instance);
+    const RtDeviceApi *api = find_api(context, kind);
+    if (!api) return unknown_device(context, name);
+    tilec_device *d = calloc(1, sizeof *d);
+    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    d->context = context;
+    d->api = api;
+    d->name = copy_name(str_equal(kind, STR("auto")) ? api->kind : name);
+    tilec_status s = api->open(context, instance, &d->state);
+    if (s) {
+        free(d->name);
+        free(d);
+        return s;
+    }
+    os_mutex_lock(context->lock);
+    d->next = context->devices;
+    context->devices = d;
+    os_mutex_unlock(context->lock);
+    s = tilec_stream_create(d, &d->first);
+    if (s) {
+        tilec_device_close(d);
+        return s;
+    }
+    *device = d;
+    return TILEC_OK;
+}
+
+static void release_buffers(tilec_device *device) {
+    tilec_context *c = device->context;
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        RtBuffer *b = &c->buffers[i];
+        if (b->device != device) continue;
+        device->api->free(device, b->address);
+        b->device = NULL;
+        b->generation++;
+    }
+}
+
+void tilec_device_close(tilec_device *device) {
+    if (!device) return;
+    tilec_context *c = device->context;
+    os_mutex_lock(c->lock);
+    tilec_device **link = &c->devices;
+    while (*link != device) link = &(*link)->next;
+    *link = device->next;
+    release_buffers(device);
+    os_mutex_unlock(c->lock);
+    tilec_stream_destroy(device->first);
+    device->api->close(device->state);
+    free(device->name);
+    free(device);
+}
+
+const char *tilec_device_name(const tilec_device *device) { return device ? device->name : ""; }
+
+tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
+    if (!device || !stream) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    tilec_stream *s = calloc(1, sizeof *s);
+    if (!s) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    s->device = device;
+    tilec_status status = device->api->stream_create(device, &s->state);
+    if (status) {
+        free(s);
+        return status;
+    }
+    *stream = s;
+    return TILEC_OK;
+}
+
+void tilec_stream_destroy(tilec_stream *stream) {
+    if (!stream) return;
+    stream->device->api->stream_destroy(stream->device, stream->state);
+    free(stream);
+}
+
+tilec_status tilec_stream_synchronize(tilec_stream *stream) {
+    if (!stream) return TILEC_INVALID_ARGUMENT;
+    rt_begin(stream->device->context);
+    return stream->device->api->stream_synchronize(stream->device, stream->state);
+}
+
+tilec_status tilec_device_synchronize(tilec_device *device) {
+    return device ? tilec_stream_synchronize(device->first) : TILEC_INVALID_ARGUMENT;
+}
+
+tilec_status tilec_event_create(tilec_device *device, tilec_event **event) {
+    if (!device || !event) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    tilec_event *e = calloc(1, sizeof *e);
+    if (!e) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    e->device = device;
+    tilec_status status = device->api->event_create(device, &e->state);
+    if (status) {
+        free(e);
+        return status;
+    }
+    *event = e;
+    return TILEC_OK;
+}
+
+void tilec_event_destroy(tilec_event *event) {
+    if (!event) return;
+    event->device->api->event_destroy(event->device, event->state);
+    free(event);
+}
+
+static tilec_status same_device(const tilec_event *event, const tilec_stream *stream) {
+    if (event->device == stream->device) return TILEC_OK;
+    return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT,
+                   "the event belongs to device %s, the stream to %s", event->device->name,
+                   stream->device->name);
+}
+
+tilec_status tilec_event_record(tilec_event *event, tilec_stream *stream) {
+    if (!event) return TILEC_INVALID_ARGUMENT;
+    rt_begin(event->device->context);
+    if (!stream) stream = event->device->first;
+    tilec_status s = same_device(event, stream);
+    if (!s) s = event->device->api->event_record(event->device, event->state, stream->state);
+    if (!s) event->recorded = true;
+    return s;
+}
+
+tilec_status tilec_event_synchronize(tilec_event *event) {
+    if (!event) return TILEC_INVALID_ARGUMENT;
+    rt_begin(event->device->context);
+    if (!event->recorded) return TILEC_OK;  // nothing to wait for
+    return event->device->api->event_synchronize(event->device, event->state);
+}
+
+tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event) {
+    if (!stream || !event) return TILEC_INVALID_ARGUMENT;
+    rt_begin(event->device->context);
+    tilec_status s = same_device(event, stream);
+    if (s || !event->recorded) return s;
+    return event->device->api->stream_wait(stream->device, stream->state, event->state);
+}
+
+tilec_status tilec_event_elapsed_ns(tilec_event *begin, tilec_event *end, uint64_t *ns) {
+    if (!begin || !end || !ns) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = begin->device->context;
+    rt_begin(c);
+    if (begin->device != end->device)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "the two events belong to different devices");
+    if (!begin->recorded || !end->recorded)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "an event was never recorded");
+    return begin->device->api->event_elapsed(begin->device, begin->state, end->state, ns);
+}

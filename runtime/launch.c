@@ -1,0 +1,334 @@
+#include "runtime/launch.h"
+
+#include <math.h>
+#include <string.h>
+
+// What the checks of one launch share.
+typedef struct Check {
+    tilec_context *context;
+    tilec_device *device;
+    const MetaKernel *meta;
+    const tilec_arg *args;
+    LaunchPlan *plan;
+} Check;
+
+#define REFUSE(c, ...) rt_fail((c)->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
+#define WHERE(c, arg) STR_ARG((c)->meta->name), STR_ARG((arg)->name)
+
+static const char *kind_text(tilec_arg_kind kind) {
+    switch (kind) {
+    case TILEC_ARG_VIEW: return "a view";
+    case TILEC_ARG_POINTER: return "a pointer";
+    case TILEC_ARG_INT:
+    case TILEC_ARG_UINT: return "an integer";
+    case TILEC_ARG_DOUBLE: return "a floating-point number";
+    }
+    return "nothing known";
+}
+
+static tilec_status wrong_kind(const Check *c, const MetaArg *arg, const tilec_arg *from) {
+    static const char *const expected[] = {"a number of type", "a pointer to", "a view of"};
+    return REFUSE(c, "%.*s: argument '%.*s' expects %s %s, found %s", WHERE(c, arg),
+                  expected[arg->kind], dtype_name(arg->dtype), kind_text(from->kind));
+}
+
+// Does the integer `value` (as 65 bits: magnitude and sign) fit the type?
+static bool integer_fits(Dtype t, const tilec_arg *from) {
+    bool negative = from->kind == TILEC_ARG_INT && from->integer < 0;
+    if (negative) return dtype_signed(t) && from->integer >= dtype_int_min(t);
+    uint64_t value = from->kind == TILEC_ARG_INT ? (uint64_t)from->integer : from->natural;
+    return value <= (t == DTYPE_BOOL ? 1 : dtype_int_max(t));
+}
+
+static tilec_status scalar(const Check *c, const MetaArg *arg, const tilec_arg *from,
+                           uint64_t *bits) {
+    bool is_float = dtype_is(arg->dtype, DTYPE_CLASS_ANYFLOAT);
+    switch (from->kind) {
+    case TILEC_ARG_INT:
+    case TILEC_ARG_UINT:
+        if (is_float) {
+            *bits = from->kind == TILEC_ARG_INT
+                        ? dtype_cast(arg->dtype, DTYPE_I64, (uint64_t)from->integer, true)
+                        : dtype_cast(arg->dtype, DTYPE_U64, from->natural, true);
+            return TILEC_OK;
+        }
+        if (!integer_fits(arg->dtype, from)) {
+            if (from->kind == TILEC_ARG_UINT)
+                return REFUSE(c, "%.*s: argument '%.*s' is %s; %llu does not fit", WHERE(c, arg),
+                              dtype_name(arg->dtype), (unsigned long long)from->natural);
+            return REFUSE(c, "%.*s: argument '%.*s' is %s; %lld does not fit", WHERE(c, arg),
+                          dtype_name(arg->dtype), (long long)from->integer);
+        }
+        *bits = dtype_wrap(arg->dtype,
+                           from->kind == TILEC_ARG_INT ? (uint64_t)from->integer : from->natural);
+        return TILEC_OK;
+    case TILEC_ARG_DOUBLE:
+        if (!is_float) return wrong_kind(c, arg, from);
+        *bits = dtype_from_double(arg->dtype, from->real, true);
+        return TILEC_OK;
+    case TILEC_ARG_VIEW:
+    case TILEC_ARG_POINTER: break;
+    }
+    return wrong_kind(c, arg, from);
+}
+
+static tilec_status find_memory(const Check *c, const MetaArg *arg, tilec_buffer buffer,
+                                RtRange *range) {
+    RtBuffer b;
+    if (!rt_buffer_find(c->context, buffer, &b))
+        return REFUSE(c, "%.*s: argument '%.*s' names a buffer that does not exist (any more)",
+                      WHERE(c, arg));
+    if (b.device != c->device)
+        return REFUSE(c, "%.*s: argument '%.*s' is a buffer of device %s, the kernel runs on %s",
+                      WHERE(c, arg), b.device->name, c->device->name);
+    *range = (RtRange){b.address, b.size};
+    return TILEC_OK;
+}
+
+static tilec_status pointer(const Check *c, const MetaArg *arg, const tilec_arg *from, uint32_t i) {
+    LaunchInput *in = &c->plan->inputs[i];
+    RtRange *range = &c->plan->ranges[i];
+    if (from->kind != TILEC_ARG_POINTER) return wrong_kind(c, arg, from);
+    in->address = (uint64_t)(uintptr_t)from->pointer;
+    if (from->buffer.handle) {
+        tilec_status s = find_memory(c, arg, from->buffer, range);
+        if (s) return s;
+        if (from->offset > range->size)
+            return REFUSE(c, "%.*s: argument '%.*s' begins at byte %zu of a buffer of %llu",
+                          WHERE(c, arg), from->offset, (unsigned long long)range->size);
+        in->address = (uint64_t)(uintptr_t)range->base + from->offset;
+    }
+    uint64_t align = dtype_size(arg->dtype);
+    if (in->address % align)
+        return REFUSE(c, "%.*s: argument '%.*s' is not aligned to the %llu bytes of %s",
+                      WHERE(c, arg), (unsigned long long)align, dtype_name(arg->dtype));
+    in->first = range->size ? (uint64_t)(uintptr_t)range->base : in->address;
+    in->last = in->first + range->size;
+    return TILEC_OK;
+}
+
+static unsigned element_bits(Dtype t) { return dtype_bits(t); }
+
+bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last) {
+    int64_t low = 0, high = 0;
+    *first = *last = 0;
+    for (int32_t d = 0; d < view->rank; d++) {
+        if (view->extent[d] == 0) return true;
+    }
+    for (int32_t d = 0; d < view->rank; d++) {
+        int64_t reach;
+        if (__builtin_mul_overflow(view->extent[d] - 1, view->stride[d], &reach)) return false;
+        if (__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))
+            return false;
+    }
+    int64_t bits = (int64_t)element_bits((Dtype)view->dtype);
+    if (__builtin_mul_overflow(low, bits, &low) || __builtin_add_overflow(high, 1, &high) ||
+        __builtin_mul_overflow(high, bits, &high))
+        return false;
+    *first = -((-low + 7) / 8);
+    *last = high / 8 + (high % 8 != 0);
+    return true;
+}
+
+static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_view *v) {
+    if ((int)v->dtype != (int)arg->dtype)
+        return REFUSE(c, "%.*s: argument '%.*s' expects elements of %s, found %s", WHERE(c, arg),
+                      dtype_name(arg->dtype),
+                      tilec_dtype_name(v->dtype) ? tilec_dtype_name(v->dtype) : "no type");
+    if (v->rank != (int32_t)arg->rank)
+        return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
+                      arg->rank, v->rank);
+    int64_t contiguous = 1;
+    for (int32_t d = v->rank; d-- > 0;) {
+        if (v->extent[d] < 0)
+            return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
+                          STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
+        if (!arg->strided && v->extent[d] > 1 && v->stride[d] != contiguous)
+            return REFUSE(
+                c,
+                "%.*s: argument '%.*s' must be contiguous in row-major order: stride %d is %lld, "
+                "expected %lld; declare it 'strided' to pass it as it is",
+                WHERE(c, arg), d, (long long)v->stride[d], (long long)contiguous);
+        if (arg->strided && arg->written && v->stride[d] == 0 && v->extent[d] > 1)
+            return REFUSE(c, "%.*s: argument '%.*s' is written, so its stride %d must not be 0",
+                          WHERE(c, arg), d);
+        if (__builtin_mul_overflow(contiguous, v->extent[d] ? v->extent[d] : 1, &contiguous))
+            return REFUSE(c, "%.*s: argument '%.*s' has more than 2^63 elements", WHERE(c, arg));
+    }
+    return TILEC_OK;
+}
+
+// Packed types: rows begin at whole bytes.
+static tilec_status view_packed(const Check *c, const MetaArg *arg, const tilec_view *v) {
+    if (element_bits(arg->dtype) >= 8) return TILEC_OK;
+    if (v->extent[v->rank - 1] % 2)
+        return REFUSE(c,
+                      "%.*s: the innermost extent of argument '%.*s' (%s) must be even, found %lld",
+                      WHERE(c, arg), dtype_name(arg->dtype), (long long)v->extent[v->rank - 1]);
+    bool odd = v->offset % 2 != 0 || (v->extent[v->rank - 1] > 1 && v->stride[v->rank - 1] != 1);
+    for (int32_t d = 0; d + 1 < v->rank; d++) odd = odd || v->stride[d] % 2 != 0;
+    if (odd)
+        return REFUSE(
+            c, "%.*s: argument '%.*s' (%s) needs an even offset and even strides, 1 innermost",
+            WHERE(c, arg), dtype_name(arg->dtype));
+    return TILEC_OK;
+}
+
+static tilec_status view_memory(const Check *c, const MetaArg *arg, const tilec_view *v,
+                                uint32_t i) {
+    LaunchInput *in = &c->plan->inputs[i];
+    RtRange *range = &c->plan->ranges[i];
+    int64_t first, last, offset;
+    if (!launch_view_reach(v, &first, &last) ||
+        __builtin_mul_overflow(v->offset, (int64_t)element_bits(arg->dtype), &offset))
+        return REFUSE(c, "%.*s: argument '%.*s' reaches over more than 2^63 bytes", WHERE(c, arg));
+    offset /= 8;
+    void *base = v->data;
+    if (v->buffer.handle) {
+        tilec_status s = find_memory(c, arg, v->buffer, range);
+        if (s) return s;
+        base = range->base;
+        int64_t low, high;
+        if (__builtin_add_overflow(offset, first, &low) ||
+            __builtin_add_overflow(offset, last, &high) || low < 0 ||
+            (first != last && (uint64_t)high > range->size))
+            return REFUSE(c, "%.*s: argument '%.*s' reaches bytes %lld to %lld of a buffer of %llu",
+                          WHERE(c, arg), (long long)(offset + first), (long long)(offset + last),
+                          (unsigned long long)range->size);
+    } else if (!base && first != last) {
+        return REFUSE(c, "%.*s: argument '%.*s' has no memory (a NULL pointer and no buffer)",
+                      WHERE(c, arg));
+    }
+    in->address = (uint64_t)(uintptr_t)base + (uint64_t)offset;
+    in->first = in->address + (uint64_t)first;
+    in->last = in->address + (uint64_t)last;
+    if (first != last && in->address % dtype_size(arg->dtype))
+        return REFUSE(c, "%.*s: argument '%.*s' is not aligned to the %zu bytes of %s",
+                      WHERE(c, arg), dtype_size(arg->dtype), dtype_name(arg->dtype));
+    if (!range->base) *range = (RtRange){(void *)(uintptr_t)in->first, in->last - in->first};
+    memcpy(in->extent, v->extent, sizeof in->extent);
+    memcpy(in->stride, v->stride, sizeof in->stride);
+    return TILEC_OK;
+}
+
+static tilec_status view(const Check *c, const MetaArg *arg, const tilec_arg *from, uint32_t i) {
+    if (from->kind != TILEC_ARG_VIEW) return wrong_kind(c, arg, from);
+    tilec_status s = view_shape(c, arg, &from->view);
+    if (!s) s = view_packed(c, arg, &from->view);
+    return s ? s : view_memory(c, arg, &from->view, i);
+}
+
+static tilec_status arguments(const Check *c) {
+    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+        const MetaArg *arg = &c->meta->args[i];
+        c->plan->inputs[i] = (LaunchInput){0};
+        c->plan->ranges[i] = (RtRange){0};
+        tilec_status s = TILEC_OK;
+        switch (arg->kind) {
+        case META_SCALAR: s = scalar(c, arg, &c->args[i], &c->plan->inputs[i].scalar); break;
+        case META_POINTER: s = pointer(c, arg, &c->args[i], i); break;
+        case META_VIEW: s = view(c, arg, &c->args[i], i); break;
+        }
+        if (s) return s;
+    }
+    return TILEC_OK;
+}
+
+// Fixed extents, and named ones against their first mention.
+static tilec_status extents(const Check *c) {
+    int32_t first_arg[LAUNCH_MAX_ARGS * META_MAX_RANK], first_dim[LAUNCH_MAX_ARGS * META_MAX_RANK];
+    for (uint32_t e = 0; e < c->meta->extent_count; e++) first_arg[e] = -1;
+    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+        const MetaArg *arg = &c->meta->args[i];
+        for (uint32_t d = 0; arg->kind == META_VIEW && d < arg->rank; d++) {
+            int64_t found = c->plan->inputs[i].extent[d];
+            int32_t e = arg->dims[d].extent;
+            if (e < 0) {
+                if (found != arg->dims[d].value)
+                    return REFUSE(c, "%.*s: extent %u of argument '%.*s' must be %lld, found %lld",
+                                  STR_ARG(c->meta->name), d, STR_ARG(arg->name),
+                                  (long long)arg->dims[d].value, (long long)found);
+            } else if (first_arg[e] < 0) {
+                first_arg[e] = (int32_t)i, first_dim[e] = (int32_t)d;
+            } else if (c->plan->inputs[first_arg[e]].extent[first_dim[e]] != found) {
+                return REFUSE(c, "%.*s: extent %.*s is %lld in argument '%.*s' and %lld in '%.*s'",
+                              STR_ARG(c->meta->name), STR_ARG(c->meta->extents[e]),
+                              (long long)c->plan->inputs[first_arg[e]].extent[first_dim[e]],
+                              STR_ARG(c->meta->args[first_arg[e]].name), (long long)found,
+                              STR_ARG(arg->name));
+            }
+        }
+    }
+    return TILEC_OK;
+}
+
+uint32_t launch_choose(const MetaKernel *meta, const LaunchInput *inputs) {
+    uint64_t values[LAUNCH_CODE_MAX];
+    for (uint32_t i = meta->variant_count; i-- > 1;) {
+        const MetaVariant *v = &meta->variants[i];
+        launch_code_run(&v->code, inputs, values);
+        if (v->guard == META_NO_VALUE || values[v->guard]) return i;
+    }
+    return 0;
+}
+
+static tilec_status grid(const Check *c, const LaunchOverride *override) {
+    const MetaVariant *v = &c->meta->variants[c->plan->variant];
+    uint64_t values[LAUNCH_CODE_MAX];
+    launch_code_run(&v->code, c->plan->inputs, values);
+    for (uint32_t i = 0; i < v->requires_count; i++)
+        if (!values[v->requires[i].value])
+            return REFUSE(c, "%.*s requires %.*s, which does not hold for these arguments",
+                          STR_ARG(c->meta->name), STR_ARG(v->requires[i].text));
+    int64_t programs = 1;
+    for (uint32_t d = 0; d < 3; d++) {
+        int64_t n = override           ? override->grid[d]
+                    : d < v->grid_rank ? (int64_t)values[v->grid[d]]
+                                       : 1;
+        if (n < 0)
+            return REFUSE(c, "%.*s: the grid's dimension %u is negative (%lld)",
+                          STR_ARG(c->meta->name), d, (long long)n);
+        c->plan->grid[d] = n;
+        c->plan->empty = c->plan->empty || n == 0;
+        if (n && __builtin_mul_overflow(programs, n, &programs))
+            return REFUSE(c, "%.*s: the grid has more than 2^63 programs", STR_ARG(c->meta->name));
+    }
+    return TILEC_OK;
+}
+
+static void pack(const Check *c) {
+    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+        const MetaArg *arg = &c->meta->args[i];
+        const LaunchInput *in = &c->plan->inputs[i];
+        uint8_t *at = c->plan->block + arg->offset;
+        if (arg->kind == META_SCALAR) {
+            memcpy(at, &in->scalar, arg->size);  // little endian
+            continue;
+        }
+        memcpy(at, &in->address, 8);
+        if (arg->kind != META_VIEW) continue;
+        memcpy(at + 8, in->extent, 8 * arg->rank);
+        if (arg->strided) memcpy(at + 8 + 8 * arg->rank, in->stride, 8 * arg->rank);
+    }
+}
+
+tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
+                            const tilec_arg *args, size_t count, const LaunchOverride *override,
+                            LaunchPlan *plan) {
+    Check c = {context, device, meta, args, plan};
+    if (count != meta->arg_count || count > LAUNCH_MAX_ARGS)
+        return REFUSE(&c, "%.*s takes %u arguments, found %zu", STR_ARG(meta->name),
+                      meta->arg_count, count);
+    plan->variant = 0;
+    plan->empty = false;
+    tilec_status s = arguments(&c);
+    if (!s) s = extents(&c);
+    if (s) return s;
+    if (override && (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
+        return REFUSE(&c, "%.*s has %u variants; there is no variant %d", STR_ARG(meta->name),
+                      meta->variant_count, override->variant);
+    plan->variant = override ? (uint32_t) override->variant : launch_choose(meta, plan->inputs);
+    s = grid(&c, override);
+    if (!s) pack(&c);
+    return s;
+}

@@ -1,0 +1,188 @@
+#include "runtime/launch_code.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const struct {
+    const char *text;
+    int operands;
+} ops[] = {
+#define LAUNCH_OP(name, text, operands) {text, operands},
+#include "runtime/launch_code.def"
+#undef LAUNCH_OP
+};
+
+const char *launch_op_text(LaunchOp op) { return ops[op].text; }
+int launch_op_operands(LaunchOp op) { return ops[op].operands; }
+
+bool launch_code_valid(const LaunchCode *code, uint32_t input_count) {
+    if (code->count > LAUNCH_CODE_MAX) return false;
+    for (uint32_t i = 0; i < code->count; i++) {
+        const LaunchInstr *x = &code->code[i];
+        if (x->op >= LAUNCH_OPS || x->dtype >= DTYPE_I4 || x->result >= DTYPE_I4) return false;
+        int n = ops[x->op].operands;
+        const uint32_t operands[3] = {x->a, x->b, x->c};
+        for (int k = 0; k < n; k++)
+            if (operands[k] >= i) return false;
+        if (x->op == LAUNCH_CONST || n > 0) continue;
+        if (x->a >= input_count) return false;
+        if ((x->op == LAUNCH_ARG_EXTENT || x->op == LAUNCH_ARG_STRIDE) && x->b >= 5) return false;
+        if (x->op == LAUNCH_ARG_DISJOINT && x->b >= input_count) return false;
+    }
+    return true;
+}
+
+static uint64_t divide_signed(Dtype t, int64_t a, int64_t b, bool remainder) {
+    if (b == 0) return remainder ? dtype_wrap(t, (uint64_t)a) : 0;
+    // MIN / -1 wraps to MIN; written so that C never divides it.
+    if (b == -1) return remainder ? 0 : dtype_wrap(t, 0 - (uint64_t)a);
+    return dtype_wrap(t, (uint64_t)(remainder ? a % b : a / b));
+}
+
+static uint64_t shift(Dtype t, uint64_t a, uint64_t count, bool left) {
+    unsigned bits = dtype_bits(t);
+    bool over = count >= bits;
+    if (left) return over ? 0 : dtype_wrap(t, a << count);
+    if (dtype_signed(t))
+        return dtype_wrap(t, (uint64_t)(dtype_to_i64(t, a) >> (over ? 63 : count)));
+    return over ? 0 : a >> count;
+}
+
+static uint64_t integer_op(const LaunchInstr *x, uint64_t a, uint64_t b, uint64_t shift_count) {
+    Dtype t = (Dtype)x->dtype;
+    bool is_signed = dtype_signed(t);
+    int64_t sa = is_signed ? dtype_to_i64(t, a) : 0, sb = is_signed ? dtype_to_i64(t, b) : 0;
+    bool less = is_signed ? sa < sb : a < b;
+    switch ((LaunchOp)x->op) {
+    case LAUNCH_NEG: return dtype_wrap(t, 0 - a);
+    case LAUNCH_NOT: return t == DTYPE_BOOL ? !a : dtype_wrap(t, ~a);
+    case LAUNCH_ABS: return is_signed && sa < 0 ? dtype_wrap(t, 0 - a) : a;
+    case LAUNCH_ADD: return dtype_wrap(t, a + b);
+    case LAUNCH_SUB: return dtype_wrap(t, a - b);
+    case LAUNCH_MUL: return dtype_wrap(t, a * b);
+    case LAUNCH_DIV: return is_signed ? divide_signed(t, sa, sb, false) : b == 0 ? 0 : a / b;
+    case LAUNCH_REM: return is_signed ? divide_signed(t, sa, sb, true) : b == 0 ? a : a % b;
+    case LAUNCH_MIN: return less ? a : b;
+    case LAUNCH_MAX: return less ? b : a;
+    case LAUNCH_AND: return a & b;
+    case LAUNCH_OR: return a | b;
+    case LAUNCH_XOR: return a ^ b;
+    case LAUNCH_SHL: return shift(t, a, shift_count, true);
+    case LAUNCH_SHR: return shift(t, a, shift_count, false);
+    case LAUNCH_EQ: return a == b;
+    case LAUNCH_NE: return a != b;
+    case LAUNCH_LT: return less;
+    case LAUNCH_LE: return less || a == b;
+    case LAUNCH_GT: return !less && a != b;
+    case LAUNCH_GE: return !less;
+    case LAUNCH_CONST:
+    case LAUNCH_ARG_SCALAR:
+    case LAUNCH_ARG_EXTENT:
+    case LAUNCH_ARG_STRIDE:
+    case LAUNCH_ARG_ADDRESS:
+    case LAUNCH_ARG_BYTES:
+    case LAUNCH_ARG_DISJOINT:
+    case LAUNCH_FLOOR:
+    case LAUNCH_CEIL:
+    case LAUNCH_ROUND:
+    case LAUNCH_SQRT:
+    case LAUNCH_SELECT:
+    case LAUNCH_CAST:
+    case LAUNCH_BITCAST:
+    case LAUNCH_OPS: break;
+    }
+    return 0;
+}
+
+// min and max: a NaN wins, -0 is below +0 (rule 23).
+static double float_pick(double a, double b, bool least) {
+    if (isnan(a) || isnan(b)) return NAN;
+    if (a == b) return (signbit(a) != 0) == least ? a : b;
+    return (a < b) == least ? a : b;
+}
+
+static uint64_t float_result(Dtype t, double value) {
+    return dtype_from_double(t, isnan(value) ? NAN : value, true);
+}
+
+// Double holds f32 and narrower with room enough that rounding twice is rounding once (53 >= 2*24+2).
+static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b) {
+    Dtype t = (Dtype)x->dtype;
+    double a = dtype_to_double(t, bits_a), b = dtype_to_double(t, bits_b);
+    uint64_t sign = 1ull << (dtype_bits(t) - 1);
+    switch ((LaunchOp)x->op) {
+    case LAUNCH_NEG: {
+        const DtypeFloat *facts = dtype_float(t);
+        bool keeps_sign = !facts->has_negative_zero && (bits_a & (sign - 1)) == 0;
+        return keeps_sign ? bits_a : bits_a ^ sign;
+    }
+    case LAUNCH_ABS:
+        return !dtype_float(t)->has_negative_zero && bits_a == sign ? bits_a : bits_a & ~sign;
+    case LAUNCH_FLOOR: return float_result(t, floor(a));
+    case LAUNCH_CEIL: return float_result(t, ceil(a));
+    case LAUNCH_ROUND: return float_result(t, nearbyint(a));
+    case LAUNCH_SQRT: return float_result(t, sqrt(a));
+    case LAUNCH_ADD: return float_result(t, a + b);
+    case LAUNCH_SUB: return float_result(t, a - b);
+    case LAUNCH_MUL: return float_result(t, a * b);
+    case LAUNCH_DIV: return float_result(t, a / b);
+    case LAUNCH_REM: return float_result(t, fmod(a, b));
+    case LAUNCH_MIN: return float_result(t, float_pick(a, b, true));
+    case LAUNCH_MAX: return float_result(t, float_pick(a, b, false));
+    case LAUNCH_EQ: return a == b;
+    case LAUNCH_NE: return a != b;
+    case LAUNCH_LT: return a < b;
+    case LAUNCH_LE: return a <= b;
+    case LAUNCH_GT: return a > b;
+    case LAUNCH_GE: return a >= b;
+    case LAUNCH_AND:
+    case LAUNCH_OR:
+    case LAUNCH_XOR:
+    case LAUNCH_SHL:
+    case LAUNCH_SHR:
+    case LAUNCH_NOT:
+    case LAUNCH_CONST:
+    case LAUNCH_ARG_SCALAR:
+    case LAUNCH_ARG_EXTENT:
+    case LAUNCH_ARG_STRIDE:
+    case LAUNCH_ARG_ADDRESS:
+    case LAUNCH_ARG_BYTES:
+    case LAUNCH_ARG_DISJOINT:
+    case LAUNCH_SELECT:
+    case LAUNCH_CAST:
+    case LAUNCH_BITCAST:
+    case LAUNCH_OPS: break;
+    }
+    return 0;
+}
+
+static bool disjoint(const LaunchInput *a, const LaunchInput *b) {
+    if (a->first >= a->last || b->first >= b->last) return true;
+    return a->last <= b->first || b->last <= a->first;
+}
+
+static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uint64_t *values) {
+    switch ((LaunchOp)x->op) {
+    case LAUNCH_CONST: return x->imm;
+    case LAUNCH_ARG_SCALAR: return in[x->a].scalar;
+    case LAUNCH_ARG_EXTENT: return (uint64_t)in[x->a].extent[x->b];
+    case LAUNCH_ARG_STRIDE: return (uint64_t)in[x->a].stride[x->b];
+    case LAUNCH_ARG_ADDRESS: return in[x->a].address;
+    case LAUNCH_ARG_BYTES: return in[x->a].last - in[x->a].first;
+    case LAUNCH_ARG_DISJOINT: return disjoint(&in[x->a], &in[x->b]);
+    case LAUNCH_SELECT: return values[x->a] ? values[x->b] : values[x->c];
+    case LAUNCH_CAST:
+        return dtype_cast((Dtype)x->result, (Dtype)x->dtype, values[x->a], x->imm != 0);
+    case LAUNCH_BITCAST: return values[x->a];
+    default: break;
+    }
+    int n = ops[x->op].operands;
+    uint64_t a = values[x->a], b = n > 1 ? values[x->b] : 0;
+    if (dtype_is((Dtype)x->dtype, DTYPE_CLASS_ANYFLOAT)) return float_op(x, a, b);
+    return integer_op(x, a, b, b);
+}
+
+void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values) {
+    for (uint32_t i = 0; i < code->count; i++)
+        values[i] = run_instr(&code->code[i], inputs, values);
+}
