@@ -48,7 +48,7 @@ static uint64_t shift(Dtype t, uint64_t a, uint64_t count, bool left) {
     return over ? 0 : a >> count;
 }
 
-static uint64_t integer_op(const LaunchInstr *x, uint64_t a, uint64_t b, uint64_t shift_count) {
+static uint64_t integer_op(const LaunchInstr *x, uint64_t a, uint64_t b) {
     Dtype t = (Dtype)x->dtype;
     bool is_signed = dtype_signed(t);
     int64_t sa = is_signed ? dtype_to_i64(t, a) : 0, sb = is_signed ? dtype_to_i64(t, b) : 0;
@@ -67,8 +67,8 @@ static uint64_t integer_op(const LaunchInstr *x, uint64_t a, uint64_t b, uint64_
     case LAUNCH_AND: return a & b;
     case LAUNCH_OR: return a | b;
     case LAUNCH_XOR: return a ^ b;
-    case LAUNCH_SHL: return shift(t, a, shift_count, true);
-    case LAUNCH_SHR: return shift(t, a, shift_count, false);
+    case LAUNCH_SHL: return shift(t, a, b, true);
+    case LAUNCH_SHR: return shift(t, a, b, false);
     case LAUNCH_EQ: return a == b;
     case LAUNCH_NE: return a != b;
     case LAUNCH_LT: return less;
@@ -179,7 +179,7 @@ static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uin
     int n = ops[x->op].operands;
     uint64_t a = values[x->a], b = n > 1 ? values[x->b] : 0;
     if (dtype_is((Dtype)x->dtype, DTYPE_CLASS_ANYFLOAT)) return float_op(x, a, b);
-    return integer_op(x, a, b, b);
+    return integer_op(x, a, b);
 }
 
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values) {

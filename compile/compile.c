@@ -1,0 +1,135 @@
+#include "compile/compile.h"
+
+#include "base/os.h"
+#include "base/status.h"
+#include "compile/launch_build.h"
+#include "ir/verify.h"
+
+static const SourceFile *add_file(Unit *u, Str path, Span span) {
+    const SourceFile *known = source_find(u->sources, path);
+    if (known) return known;
+    Str text;
+    OsError error;
+    char *name = arena_text(u->arena, path.text, path.size);
+    if (!os_read_file(u->arena, name, SOURCE_MAX, &text, &error)) {
+        diag_error(u->diags, span, DIAG_IO, "cannot read '%s': %s", name, error.text);
+        return NULL;
+    }
+    return source_add(u->sources, path, text);
+}
+
+static const SourceFile *read_import(void *user, Str path, Span span, Diags *diags) {
+    (void)diags;
+    return add_file(user, path, span);
+}
+
+static Unit *unit_create(void) {
+    Arena *arena = arena_create();
+    Unit *u = arena_new(arena, Unit, 1);
+    u->arena = arena;
+    u->sources = sources_create(arena);
+    u->names = interner_create(arena);
+    u->diags = diags_create(arena, u->sources);
+    return u;
+}
+
+static Unit *load(Unit *u, const SourceFile *file) {
+    if (file) u->file = tile_load(u->arena, u->sources, u->names, file, read_import, u, u->diags);
+    return u;
+}
+
+Unit *unit_load_file(const char *path) {
+    Unit *u = unit_create();
+    return load(u, add_file(u, str(path), (Span){0}));
+}
+
+Unit *unit_load_text(Str name, Str text) {
+    Unit *u = unit_create();
+    const SourceFile *file = source_add(u->sources, name, text);
+    if (!file)
+        diag_error(u->diags, (Span){0}, DIAG_TOO_LARGE, "'%.*s' is larger than %d MiB",
+                   STR_ARG(name), SOURCE_MAX >> 20);
+    return load(u, file);
+}
+
+void unit_destroy(Unit *unit) {
+    if (unit) arena_destroy(unit->arena);
+}
+
+static void list_kernels(Unit *u) {
+    size_t n = tile_kernel_count(u->file);
+    StrBuf b = strbuf(u->arena);
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&b, "%s%s", i ? ", " : "", tile_kernel(u->file, i)->decl->name);
+    if (n) diag_help(u->diags, "the kernels here are: %s", b.text);
+}
+
+const AstKernel *unit_kernel(Unit *unit, Str name) {
+    if (!unit->file) return NULL;
+    size_t n = tile_kernel_count(unit->file);
+    if (name.size) {
+        const AstKernel *k = tile_kernel_find(unit->file, name);
+        if (k) return k;
+        diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there is no kernel '%.*s'", STR_ARG(name));
+        list_kernels(unit);
+        return NULL;
+    }
+    if (n == 1) return tile_kernel(unit->file, 0);
+    diag_error(unit->diags, (Span){0}, DIAG_KERNEL,
+               n ? "there are %zu kernels, and none is named" : "there is no kernel (%zu)", n);
+    list_kernels(unit);
+    return NULL;
+}
+
+const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec *spec,
+                             const CompileOptions *options) {
+    static const CompileOptions defaults = {0};
+    if (!options) options = &defaults;
+    Compiled *c = arena_new(unit->arena, Compiled, 1);
+    // Source to tile IR.
+    c->module = ir_module_create(unit->arena, unit->sources, unit->names);
+    c->func = tile_elaborate(unit->file, c->module, kernel, spec, unit->diags);
+    if (!c->func) return NULL;
+    if (!ir_verify(c->module, unit->diags)) return NULL;
+    // Tile IR, made better by passes.
+    if (!options->elaborate_only) {
+        size_t count = options->step_count;
+        const PassStep *steps =
+            options->steps ? options->steps : pipeline_steps(PIPELINE_TILE, &count);
+        if (!passes_run(c->module, steps, count, &options->passes, unit->diags)) return NULL;
+    }
+    // What a launch needs to know.
+    c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
+    return c->meta ? c : NULL;
+}
+
+const IrBinding *spec_find(const TileSpec *spec, Symbol name) {
+    for (size_t i = 0; i < spec->bindings.count; i++)
+        if (spec->bindings.data[i].name == name) return &spec->bindings.data[i];
+    return NULL;
+}
+
+static bool infer_one(Unit *unit, const AstDecl *param, Dtype type, TileSpec *spec) {
+    const IrBinding *known = spec_find(spec, param->type.param);
+    if (!known) {
+        IrBinding binding = {.name = param->type.param, .is_type = true, .type = type};
+        vec_push(unit->arena, &spec->bindings, binding);
+        return true;
+    }
+    if (known->type == type) return true;
+    diag_error(unit->diags, param->span, DIAG_LAUNCH, "argument '%s' is of %s, but %s is %s",
+               param->name, dtype_name(type), param->type.param, dtype_name(known->type));
+    return false;
+}
+
+bool unit_infer_types(Unit *unit, const AstKernel *kernel, const Dtype *types, size_t count,
+                      TileSpec *spec) {
+    size_t i = 0;
+    for (const AstDecl *p = kernel->params; p; p = p->next) {
+        if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
+        if (i < count && types[i] != DTYPES && p->type.param)
+            TRY(infer_one(unit, p, types[i], spec));
+        i++;
+    }
+    return true;
+}

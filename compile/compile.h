@@ -1,0 +1,65 @@
+// The pipeline, source to binary, on one page (compile.c).
+//
+//     unit_load       text → tree, names bound               frontend/tile
+//     unit_compile    tree → tile IR of one specialisation    frontend/tile
+//                     tile IR → optimised tile IR             passes
+//                     grid, requires → launch code            launch_code.c
+//                     parameters → metadata                   metadata.c
+//     (codegen of a target comes here)
+//
+// Invariants: a Unit is one source with its imports; it may compile many kernels and specialisations,
+// one thread at a time. All diagnostics of a unit are in its `diags`.
+// Ownership: unit_destroy frees everything, compiled kernels included.
+//
+//     Unit *u = unit_load_file("softmax.tile");
+//     const Compiled *k = unit_compile(u, str("softmax"), &spec, NULL);
+//     if (!k) diags_text(u->diags, …);
+#ifndef TILEC_COMPILE_COMPILE_H
+#define TILEC_COMPILE_COMPILE_H
+
+#include "base/diag.h"
+#include "frontend/tile/tile.h"
+#include "ir/ir.h"
+#include "passes/pass.h"
+#include "runtime/meta.h"
+
+typedef struct Unit {
+    Arena *arena;
+    Sources *sources;
+    Interner *names;
+    Diags *diags;
+    TileFile *file;  // NULL when the source could not be read
+} Unit;
+
+// Never NULL; look at diags_errors(unit->diags).
+Unit *unit_load_file(const char *path);
+Unit *unit_load_text(Str name, Str text);
+void unit_destroy(Unit *unit);
+
+typedef struct Compiled {
+    IrModule *module;
+    IrFunc *func;
+    const MetaKernel *meta;
+} Compiled;
+
+typedef struct CompileOptions {
+    const PassStep *steps;  // NULL: the pipeline `tile`
+    size_t step_count;
+    PassOptions passes;
+    bool elaborate_only;  // tile IR as the front end made it
+} CompileOptions;
+
+// The kernel of this name; with an empty name the only one. NULL after reporting what there is.
+const AstKernel *unit_kernel(Unit *unit, Str name);
+// NULL after reporting errors. `options` may be NULL.
+const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec *spec,
+                             const CompileOptions *options);
+
+// Type parameters the spec leaves open, from the types of arguments: `types[i]` of the i-th scalar,
+// pointer or view parameter, DTYPES where it says nothing. False after reporting two that disagree.
+bool unit_infer_types(Unit *unit, const AstKernel *kernel, const Dtype *types, size_t count,
+                      TileSpec *spec);
+// The binding of this name in the spec, or NULL.
+const IrBinding *spec_find(const TileSpec *spec, Symbol name);
+
+#endif

@@ -1,0 +1,50 @@
+#include "runtime/kernel.h"
+
+#include <stdlib.h>
+
+#include "runtime/launch.h"
+
+void tilec_kernel_destroy(tilec_kernel *kernel) {
+    if (!kernel) return;
+    kernel->destroy(kernel);
+    free(kernel);
+}
+
+static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
+                           const LaunchOverride *override, const tilec_arg *args, size_t count) {
+    tilec_context *c = kernel->context;
+    rt_begin(c);
+    if (!stream) stream = kernel->device->first;
+    if (stream->device != kernel->device)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT,
+                       "the stream belongs to device %s, the kernel to %s", stream->device->name,
+                       kernel->device->name);
+    const RtLoaded *loaded = kernel->loaded;
+    if (!loaded) {
+        tilec_status s = kernel->resolve(kernel, args, count, &loaded);
+        if (s) return s;
+    }
+    LaunchPlan plan;
+    tilec_status s = launch_prepare(c, kernel->device, loaded->meta, args, count, override, &plan);
+    if (s || plan.empty) return s;
+    RtLaunch l = {.module = loaded->module,
+                  .meta = loaded->meta,
+                  .variant = plan.variant,
+                  .grid = {plan.grid[0], plan.grid[1], plan.grid[2]},
+                  .block = plan.block,
+                  .ranges = plan.ranges};
+    return kernel->device->api->launch(kernel->device, stream->state, &l);
+}
+
+tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
+                          size_t count) {
+    if (!kernel || (!args && count)) return TILEC_INVALID_ARGUMENT;
+    return launch(kernel, stream, NULL, args, count);
+}
+
+tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
+                               const int64_t grid[3], const tilec_arg *args, size_t count) {
+    if (!kernel || !grid || (!args && count)) return TILEC_INVALID_ARGUMENT;
+    LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
+    return launch(kernel, stream, &override, args, count);
+}
