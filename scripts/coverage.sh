@@ -20,14 +20,11 @@ find ../CMakeFiles/tilec_objects.dir ../CMakeFiles/tilec_rt_objects.dir -name '*
     xargs -0 -r gcov -p >/dev/null 2>&1
 for file in *.gcov; do
     [ -e "$file" ] || continue
-    awk -F: -v root="$(cd ../../.. && pwd)/" -v pattern="$pattern" '
+    awk -F: -v root="$(cd ../../.. && pwd)/" -v pattern="$pattern" -v lines=$lines '
         NR == 1 { path = $0; sub(/.*Source:/, "", path); sub(root, "", path) }
-        /^ *#####:|^ *=====:/ { missed++; total++; next }
+        /^ *#####:|^ *=====:/ { missed++; total++; if (lines) text = text "  " $0 "\n" }
         /^ *[0-9]+\*?:/ { total++ }
         END { if (total && path !~ /^\// && path ~ pattern)
-                  printf "%6.2f%%  %5d of %5d lines  %s\n", 100 * (total - missed) / total,
-                         total - missed, total, path }' "$file"
-    if [ $lines -eq 1 ]; then
-        grep -E '^ *#####:' "$file" | sed "s|^|    |" || true
-    fi
+                  printf "%6.2f%%  %5d of %5d lines  %s\n%s", 100 * (total - missed) / total,
+                         total - missed, total, path, text }' "$file"
 done | if [ $lines -eq 1 ]; then cat; else sort -n; fi
