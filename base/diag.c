@@ -40,7 +40,8 @@ bool diag_code_from_slug(Str slug, DiagCode *code) {
     return false;
 }
 
-static Str format_text(Diags *d, const char *format, va_list args) {
+__attribute__((format(printf, 2, 0))) static Str format_text(Diags *d, const char *format,
+                                                             va_list args) {
     StrBuf b = strbuf(d->arena);
     strbuf_vprintf(&b, format, args);
     return strbuf_str(&b);
@@ -62,8 +63,9 @@ static void count_more(Diags *d, DiagSeverity severity) {
     last->text = strbuf_str(&b);
 }
 
-static void add(Diags *d, DiagSeverity severity, Span span, DiagCode code, const char *format,
-                va_list args) {
+__attribute__((format(printf, 5, 0))) static void add(Diags *d, DiagSeverity severity, Span span,
+                                                      DiagCode code, const char *format,
+                                                      va_list args) {
     d->tail = NULL;
     if (severity == DIAG_ERROR && span_known(span)) {
         uint64_t *seen = map_at(d->arena, &d->seen, (uint64_t)span.begin << 8 | (uint64_t)code);

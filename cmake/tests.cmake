@@ -77,7 +77,7 @@ if(example_sources AND TARGET tilec_tool)
 endif()
 
 file(GLOB filetest_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/filetest/*.c")
-if(filetest_sources AND EXISTS "${PROJECT_SOURCE_DIR}/base/json.c")
+if(filetest_sources)
     add_executable(filetest ${filetest_sources})
     target_link_libraries(filetest PRIVATE tilec_rt)
     add_test(NAME filetest/selftest

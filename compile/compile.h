@@ -7,9 +7,9 @@
 //                     parameters → metadata                   metadata.c
 //     (codegen of a target comes here)
 //
-// Invariants: a Unit is one source with its imports; it may compile many kernels and specialisations,
-// one thread at a time. All diagnostics of a unit are in its `diags`.
-// Ownership: unit_destroy frees everything, compiled kernels included.
+// Invariants: a Unit is one source with its imports; it may compile many kernels and
+// specialisations, one thread at a time. All diagnostics of a unit are in its `diags`. Ownership:
+// unit_destroy frees everything, compiled kernels included.
 //
 //     Unit *u = unit_load_file("softmax.tile");
 //     const Compiled *k = unit_compile(u, str("softmax"), &spec, NULL);

@@ -1,7 +1,7 @@
 // The device `interp`: the reference interpreter behind the device table.
 //
-// Work is done while the call runs; failures wait on the stream until it is synchronised, as on every
-// device. Its images are InterpImage structs in memory, made by compile/ in the same process.
+// Work is done while the call runs; failures wait on the stream until it is synchronised, as on
+// every device. Its images are InterpImage structs in memory, made by compile/ in the same process.
 // Invariants: one launch at a time per module (a mutex); buffers are host memory.
 #ifndef TILEC_COMPILE_INTERP_DEVICE_H
 #define TILEC_COMPILE_INTERP_DEVICE_H

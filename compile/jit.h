@@ -1,8 +1,8 @@
 // The just-in-time half of the public API: contexts that can compile, kernels from source.
 //
-// A JIT kernel holds its unit (source, imports, trees) and the specialisations made so far, keyed by the
-// types of its type parameters. Invariants: specialisations are only added, under the kernel's mutex;
-// what was handed out stays valid until the kernel is destroyed.
+// A JIT kernel holds its unit (source, imports, trees) and the specialisations made so far, keyed
+// by the types of its type parameters. Invariants: specialisations are only added, under the
+// kernel's mutex; what was handed out stays valid until the kernel is destroyed.
 #ifndef TILEC_COMPILE_JIT_H
 #define TILEC_COMPILE_JIT_H
 

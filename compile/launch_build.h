@@ -1,8 +1,8 @@
 // From the `requires` and `grid` sections of a kernel to launch code and metadata.
 //
-// Invariants: a section is straight-line but for `if`, which becomes a select (sections are pure); what
-// cannot be said in launch code (loops, tiles, functions such as exp) is an error with its place.
-// Ownership: the arena given.
+// Invariants: a section is straight-line but for `if`, which becomes a select (sections are pure);
+// what cannot be said in launch code (loops, tiles, functions such as exp) is an error with its
+// place. Ownership: the arena given.
 #ifndef TILEC_COMPILE_LAUNCH_BUILD_H
 #define TILEC_COMPILE_LAUNCH_BUILD_H
 

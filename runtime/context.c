@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What one thread was last told. Diagnostics are copied out of the compiler's arenas, because those go
-// when the call ends.
+// What one thread was last told. Diagnostics are copied out of the compiler's arenas, because those
+// go when the call ends.
 struct RtError {
     uint64_t thread;
     Arena *arena;

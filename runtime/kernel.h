@@ -1,7 +1,7 @@
 // Kernels as the runtime sees them: something loaded, or something that can still be made.
 //
-// A kernel whose types are all known has `loaded`; one that leaves types open finds or makes what fits
-// the arguments through `resolve` (compile/ does that; kernels of an archive never need it).
+// A kernel whose types are all known has `loaded`; one that leaves types open finds or makes what
+// fits the arguments through `resolve` (compile/ does that; kernels of an archive never need it).
 // Invariants: what `resolve` returned stays loaded until the kernel is destroyed.
 // Ownership: `source` belongs to whoever set the functions; `destroy` frees it and what was loaded.
 #ifndef TILEC_RUNTIME_KERNEL_H

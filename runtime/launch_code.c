@@ -105,7 +105,8 @@ static uint64_t float_result(Dtype t, double value) {
     return dtype_from_double(t, isnan(value) ? NAN : value, true);
 }
 
-// Double holds f32 and narrower with room enough that rounding twice is rounding once (53 >= 2*24+2).
+// Double holds f32 and narrower with room enough that rounding twice is rounding once (53 >=
+// 2*24+2).
 static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b) {
     Dtype t = (Dtype)x->dtype;
     double a = dtype_to_double(t, bits_a), b = dtype_to_double(t, bits_b);
