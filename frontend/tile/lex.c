@@ -130,6 +130,7 @@ static const char *skip_comment(Lexer *l, const char *p) {
     diag_error(l->diags, lex_span(l, p, p + 2), DIAG_OPEN_COMMENT,
                "this comment is not closed before the end of the file");
     diag_help(l->diags, "end it with '*/'");
+    l->open_comment = true;
     return l->end;
 }
 
@@ -195,14 +196,15 @@ static void lex_string(Lexer *l, Token *t) {
             strbuf_char(&text, *p++);
         }
     }
+    t->kind = TOK_STRING;
     if (p < l->end && *p == '"') {
         p++;
     } else {
+        t->kind = TOK_BAD;
         diag_error(l->diags, lex_span(l, begin, p), DIAG_BAD_STRING,
                    "this text is not closed on its line");
         diag_help(l->diags, "end it with '\"'; '\\n' makes a new line");
     }
-    t->kind = TOK_STRING;
     t->u.text = strbuf_str(&text);
     l->at = p;
 }
@@ -229,17 +231,28 @@ static size_t utf8_size(const char *p, const char *end, uint32_t *character) {
     return size;
 }
 
+// What C takes for a character in single quotes.
+static const char *skip_character(const Lexer *l, const char *p) {
+    enum { LONGEST = 6 };
+    for (const char *q = p + 1; q < l->end && q <= p + LONGEST && *q != '\n'; q++)
+        if (*q == '\'') return q + 1;
+    return p + 1;
+}
+
 static void lex_bad(Lexer *l, Token *t) {
     const char *begin = l->at, *p = begin;
     while (p < l->end && class_of(*p) == BAD) p++;
     uint32_t character = 0;
     Span span = lex_span(l, begin, p);
     if (*begin == '#') {
+        p = skip_line(l, p);
         diag_error(l->diags, span, DIAG_BAD_CHARACTER, "unexpected character '#'");
         diag_help(l->diags,
                   "there is no preprocessor; write 'import \"file.tile\";' or 'const N = 4;'");
     } else if (*begin == '\'') {
-        diag_error(l->diags, span, DIAG_BAD_CHARACTER, "unexpected character '''");
+        p = skip_character(l, begin);
+        span = lex_span(l, begin, p);
+        diag_error(l->diags, span, DIAG_BAD_CHARACTER, "unexpected single quote");
         diag_help(l->diags, "texts are written with double quotes");
     } else if (*begin > ' ' && *begin < 127) {
         diag_error(l->diags, span, DIAG_BAD_CHARACTER, "unexpected character '%c'", *begin);

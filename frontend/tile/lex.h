@@ -60,6 +60,7 @@ typedef struct Lexer {
     LexName *table;  // every name met, keywords and types among them; open addressing
     uint32_t table_size;
     uint32_t table_count;
+    bool open_comment;  // one that is not closed reached the end: what it hides is not missing
     const char *comment_begin;  // the comments directly before the next token, or NULL
     const char *comment_end;
     Str kernel_comment;  // those directly before the last `kernel`

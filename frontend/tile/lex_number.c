@@ -4,12 +4,6 @@
 
 #include "frontend/tile/lex.h"
 
-// Powers of ten that a double holds exactly.
-static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-enum { EXACT_POWER = 22, EXACT_DIGITS = 15 };
-
 typedef struct Number {
     Lexer *l;
     const char *begin;
@@ -17,7 +11,6 @@ typedef struct Number {
     bool binary;
     bool fraction;
     bool exponent;
-    bool underscores;
     bool bad;  // reported already
 } Number;
 
@@ -36,7 +29,6 @@ static bool skip_digits(Number *n, const char **at, unsigned base) {
     const char *p = *at, *begin = p;
     while (digit_value(*p) < base || (*p == '_' && p > begin)) {
         bool lonely = *p == '_' && (p[-1] == '_' || !lex_is_word(p[1]));
-        if (*p == '_') n->underscores = true;
         if (lonely) bad_number(n, p, p + 1, "'_' in a number stands between two digits");
         p++;
     }
@@ -105,37 +97,9 @@ static uint64_t integer_value(Number *n, const char *end) {
     return value;
 }
 
-// Few digits and a small power: one exact operation, correctly rounded. False when that is not so.
-static bool short_real(const char *p, const char *end, double *value) {
-    uint64_t mantissa = 0;
-    int digits = 0, scale = 0;
-    bool after_point = false;
-    for (; p < end; p++) {
-        if (*p == '.') {
-            after_point = true;
-        } else if (lex_is_digit(*p)) {
-            if (++digits > EXACT_DIGITS) return false;
-            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
-            scale += after_point;
-        } else {
-            return false;
-        }
-    }
-    if (scale > EXACT_POWER) return false;
-    *value = (double)mantissa / exact_powers[scale];
-    return true;
-}
-
 static double real_value(Number *n, const char *end) {
     double value = 0;
-    if (!n->hex && short_real(n->begin, end, &value)) return value;
     Str text = {n->begin, (size_t)(end - n->begin)};
-    if (n->underscores) {
-        StrBuf b = strbuf(n->l->arena);
-        for (size_t i = 0; i < text.size; i++)
-            if (text.text[i] != '_') strbuf_char(&b, text.text[i]);
-        text = strbuf_str(&b);
-    }
     if (!str_to_double(text, &value) || isinf(value)) {
         diag_error(n->l->diags, lex_span(n->l, n->begin, end), DIAG_LITERAL_RANGE,
                    "this number is larger than the greatest f64");

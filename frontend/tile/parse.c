@@ -53,7 +53,7 @@ void parse_fail(Parser *p, Span span, DiagCode code, const char *format, ...) {
     if (p->panic) return;
     p->panic = true;
     if (parse_at(p, TOK_BAD)) return;
-    if (parse_at(p, TOK_END) && p->cut) return;
+    if (parse_at(p, TOK_END) && (p->cut || p->lex.open_comment)) return;
     va_list args;
     va_start(args, format);
     report(p, span, code, format, args);

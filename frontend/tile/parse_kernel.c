@@ -28,7 +28,7 @@ static void sync_list(Parser *p) {
             p->panic = p->deep = false;
             return;
         }
-        if (p->tok.first && begins_clause(p)) return;
+        if (open == 0 && begins_clause(p)) return;
         open += opens;
         if (closes && open > 0) open--;
     }
@@ -181,6 +181,22 @@ static AstDecl *parse_param(Parser *p) {
     return decl;
 }
 
+// After a parameter that no ',' or ')' follows: true when another one does, with only a ','
+// missing.
+static bool next_param(Parser *p) {
+    if (p->panic || parse_at(p, TOK_COMMA) || parse_at(p, TOK_RPAREN)) return false;
+    bool begins = parse_at(p, TOK_TYPE) || parse_at(p, TOK_STAR) || parse_at(p, TOK_CONST) ||
+                  (parse_at(p, TOK_NAME) && starts_type(parse_peek(p)->kind));
+    if (!begins) {
+        parse_expected(p, "',' or ')' after the parameter");
+        return false;
+    }
+    Span end = {p->previous.end, p->previous.end};
+    parse_complain(p, end, DIAG_SYNTAX, "expected ',' or ')' after the parameter, found %s",
+                   parse_found(p, &p->tok));
+    return true;
+}
+
 // The list of a kernel or fn, behind its '('; `parse_one` may return NULL after an error.
 static void parse_params(Parser *p, AstDecl **end, AstDecl *(*parse_one)(Parser *p)) {
     while (!parse_at(p, TOK_RPAREN)) {
@@ -190,10 +206,9 @@ static void parse_params(Parser *p, AstDecl **end, AstDecl *(*parse_one)(Parser 
             end = &decl->next;
         }
         if (!decl) p->lost = true;
-        if (!p->panic && !parse_at(p, TOK_COMMA) && !parse_at(p, TOK_RPAREN))
-            parse_expected(p, "',' or ')' after the parameter");
+        if (next_param(p)) continue;
         sync_list(p);
-        if (p->panic) p->lost = true;
+        if (p->panic && !begins_clause(p)) p->lost = true;
         if (p->panic || !parse_accept(p, TOK_COMMA)) break;
         if (parse_at(p, TOK_RPAREN)) parse_expected(p, "a parameter after ','");
     }
@@ -308,21 +323,31 @@ static Str comment_text(Parser *p, Str raw) {
     return strbuf_str(&text);
 }
 
+// The name of a kernel or fn and the '(' behind it; false when there is no list of parameters.
+static bool parse_head_name(Parser *p, const char *what, const char *where, AstDecl *decl) {
+    Symbol name = parse_name(p, what, &decl->span);
+    decl->name = name ? name : intern(p->t->names, STR(""));
+    if (name) {
+        tile_global_add(p->t, decl);
+    } else {
+        if (!parse_at(p, TOK_LPAREN) && parse_peek(p)->kind == TOK_LPAREN) parse_advance(p);
+        if (parse_at(p, TOK_LPAREN)) p->panic = false;
+    }
+    p->lost = !parse_expect(p, TOK_LPAREN, where);
+    return !p->lost;
+}
+
 static bool own_file(const Parser *p) { return p->file == p->t->main; }
 
 void parse_kernel(Parser *p) {
-    Span span;
     AstKernel *k = arena_new(p->arena, AstKernel, 1);
     if (p->lex.kernel_comment.size) k->comment = comment_text(p, p->lex.kernel_comment);
     parse_advance(p);
-    Symbol name = parse_name(p, "the name of a kernel", &span);
-    k->decl = parse_decl(p, DECL_KERNEL, name ? name : intern(p->t->names, STR("")), span);
+    k->decl = parse_decl(p, DECL_KERNEL, NULL, p->tok.span);
     k->decl->owner = k;
     k->file = p->file;
-    p->lost = false;
-    if (name) tile_global_add(p->t, k->decl);
     p->kernel = k;
-    if (parse_expect(p, TOK_LPAREN, "after the name of the kernel"))
+    if (parse_head_name(p, "the name of a kernel", "after the name of the kernel", k->decl))
         parse_params(p, &k->params, parse_param);
     sync_head(p);
     if (!p->panic) parse_clauses(p, k);
@@ -361,16 +386,12 @@ static AstDecl *parse_fn_param(Parser *p) {
 }
 
 void parse_fn(Parser *p) {
-    Span span;
     AstFn *fn = arena_new(p->arena, AstFn, 1);
     parse_advance(p);
-    Symbol name = parse_name(p, "the name of a fn", &span);
-    fn->decl = parse_decl(p, DECL_FN, name ? name : intern(p->t->names, STR("")), span);
+    fn->decl = parse_decl(p, DECL_FN, NULL, p->tok.span);
     fn->decl->owner = fn;
     fn->file = p->file;
-    p->lost = false;
-    if (name) tile_global_add(p->t, fn->decl);
-    if (parse_expect(p, TOK_LPAREN, "after the name of the fn"))
+    if (parse_head_name(p, "the name of a fn", "after the name of the fn", fn->decl))
         parse_params(p, &fn->params, parse_fn_param);
     if (parse_at(p, TOK_ARROW) || parse_at(p, TOK_COLON)) {
         parse_fail(p, p->tok.span, DIAG_SYNTAX, "a fn states no type of its result");

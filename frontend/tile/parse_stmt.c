@@ -22,10 +22,15 @@ static bool begins_item(Parser *p) {
     return next == TOK_STRING || (next == TOK_NAME && parse_at_word(p, p->words.tune));
 }
 
-// To behind the next ';' or {…}; a statement's first word ends it, too, unless `all`.
+// To behind the next ';' or {…}; a statement's first word on a new line ends it, too, unless `all`.
+// A text that is not closed takes its line with it, no more.
 static void skip_statement(Parser *p, bool all) {
+    bool text =
+        parse_at(p, TOK_BAD) && p->file->text.text[p->tok.span.begin - p->file->base] == '"';
+    if (text) parse_advance(p);
+    if (text && p->tok.first) return;
     while (!parse_at(p, TOK_RBRACE) && !parse_at(p, TOK_END) && !begins_item(p)) {
-        if (begins_statement(p->tok.kind) && !all) return;
+        if (begins_statement(p->tok.kind) && p->tok.first && !all) return;
         if (parse_at(p, TOK_LBRACE)) {
             parse_skip_braces(p);
             return;
@@ -82,7 +87,10 @@ static void close_block(Parser *p, Span open, const char *what) {
 Ast *parse_block(Parser *p, const char *what) {
     Ast *block = parse_node(p, AST_BLOCK, p->tok.span);
     Span open = p->tok.span;
-    if (!parse_expect(p, TOK_LBRACE, "to open a block")) return block;
+    if (!parse_expect(p, TOK_LBRACE, "to open a block")) {
+        p->lost = true;
+        return block;
+    }
     AstList list;
     list_begin(&list);
     while (!p->panic && !parse_at(p, TOK_RBRACE) && !parse_at(p, TOK_END) && !begins_item(p)) {
@@ -135,8 +143,8 @@ static AstDecl *parse_let_names(Parser *p, AstDeclKind kind) {
 // A type before or after the name, as other languages have it: says so and passes over it.
 static void foreign_annotation(Parser *p, const char *word) {
     if (p->panic) return;
-    bool before = parse_at(p, TOK_TYPE) || (parse_at(p, TOK_NAME) && !p->tok.first &&
-                                            parse_peek(p)->kind == TOK_NAME && !p->ahead.first);
+    bool before = (parse_at(p, TOK_TYPE) || parse_at(p, TOK_NAME)) && !p->tok.first &&
+                  parse_peek(p)->kind == TOK_NAME && !p->ahead.first;
     bool after = parse_at(p, TOK_COLON);
     if (!before && !after) return;
     if (parse_complain(p, p->tok.span, DIAG_SYNTAX, "a variable is declared without a type"))
@@ -284,7 +292,12 @@ static void parse_for_range(Parser *p, Ast *loop) {
     }
     parse_advance(p);
     loop->a = parse_expr(p);
-    if (!parse_expect(p, TOK_RANGE, "in the range of 'for'")) return;
+    if (!parse_expect(p, TOK_RANGE, "in the range of 'for'")) {
+        parse_help(p, "a loop is written 'for %s in 0 .. n' or 'for %s in a .. b step s'", name,
+                   name);
+        loop->a = error_node(p);
+        return;
+    }
     loop->b = parse_expr(p);
     if (p->panic || !parse_at_word(p, p->words.step)) return;
     parse_advance(p);

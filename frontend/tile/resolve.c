@@ -33,6 +33,7 @@ static void resolve_type_name(Resolver *r, AstTypeName *type) {
         diag_error(r->diags, type->span, DIAG_UNKNOWN_NAME, "'%s' is %s, not a type", type->param,
                    decl_phrase(b->decl));
         diag_note(r->diags, b->decl->span, "'%s' is declared here", type->param);
+        b->decl->used = true;
     } else {
         scope_unknown(r, "type", type->param, type->span);
     }

@@ -327,10 +327,11 @@ static void resolve_return(Resolver *r, Ast *s) {
     diag_help(r->diags, "write it to a view; 'return;' ends the program");
 }
 
-static void resolve_jump(Resolver *r, const Ast *s, const char *word) {
+static bool resolve_jump(Resolver *r, const Ast *s, const char *word) {
     if (r->loops == 0)
         diag_error(r->diags, s->span, DIAG_MISPLACED, "'%s' stands in no loop", word);
     if (s->kind == AST_BREAK) r->breaks = true;
+    return r->loops > 0;
 }
 
 static bool resolve_statement(Resolver *r, Ast *s) {
@@ -346,8 +347,8 @@ static bool resolve_statement(Resolver *r, Ast *s) {
         bool closed = resolve_loop_body(r, s->b);
         return closed && s->a->kind == AST_BOOL && s->a->integer;
     }
-    case AST_BREAK: resolve_jump(r, s, "break"); return true;
-    case AST_CONTINUE: resolve_jump(r, s, "continue"); return true;
+    case AST_BREAK: return resolve_jump(r, s, "break");
+    case AST_CONTINUE: return resolve_jump(r, s, "continue");
     case AST_RETURN: resolve_return(r, s); return true;
     case AST_BLOCK: return resolve_scoped(r, s);
     case AST_INT:

@@ -149,6 +149,8 @@ void scope_unknown(Resolver *r, const char *what, Symbol name, Span span) {
     const char *help = foreign_help(r, name);
     const Binding *near = help ? NULL : nearest(r, name);
     if (help) diag_help(r->diags, "%s", help);
+    if (!near && !help && what[0] == 't')
+        diag_help(r->diags, "a type parameter is declared as 'type %s' among the parameters", name);
     if (!near) return;
     if (near->decl) near->decl->used = true;  // one mistake, one message
     if (near->decl) diag_note(r->diags, near->decl->span, "'%s' is declared here", near->name);
