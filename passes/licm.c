@@ -1,0 +1,123 @@
+// Loop-invariant code: what is the same in every iteration moves before its loop, innermost first.
+//
+// Needs: verified IR. Keeps: every effect; a program that would not fault does not begin to.
+// Pure ops never fault, so they move whether or not the loop runs. Nothing moves out of an `if`
+// (its op may be rarely needed), nor do ops with effects. A read moves only when nothing in the
+// loop writes. A view's read is checked, so it is safe anywhere, unless a dimension is marked
+// inside: that proof may rest on the loop's bounds or on a guard. Such reads, and reads through
+// pointers, move only where the loop certainly runs them: at the loop body's outermost level, with
+// constant bounds that give an iteration (or the condition of a `while`), and before anything that
+// could end the program or never end. CONST moves as well; targets that want it near its use bring
+// it back.
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+typedef struct Licm {
+    bool changed;
+} Licm;
+
+static bool operands_outside(const IrOp *op, const IrOp *loop) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const IrValue *value = ir_operand(op, i);
+        if (value && !rewrite_defined_outside(value, loop)) return false;
+    }
+    return true;
+}
+
+// Do the combiners nested in `op` use nothing from within the loop but what `op` itself defines?
+static bool regions_outside(const IrOp *op, const IrOp *root, const IrOp *loop) {
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        IR_EACH_OP(inner, op->regions[i]) {
+            for (uint32_t k = 0; k < inner->operand_count; k++) {
+                const IrValue *value = ir_operand(inner, k);
+                if (value && rewrite_defined_outside(value, root) &&
+                    !rewrite_defined_outside(value, loop)) {
+                    return false;
+                }
+            }
+            if (!regions_outside(inner, root, loop)) return false;
+        }
+    }
+    return true;
+}
+
+static bool is_movable_kind(const IrOp *op) {
+    switch (ir_op_info(op->code)->effect) {
+    case IR_EFFECT_PURE:
+    case IR_EFFECT_READ: return true;
+    case IR_EFFECT_NEST: return op->code == IR_REDUCE || op->code == IR_SCAN;
+    case IR_EFFECT_WRITE:
+    case IR_EFFECT_KEEP:
+    case IR_EFFECT_END: return false;
+    }
+    return false;
+}
+
+// Can the read touch memory that it must not when it is done where it was not asked for?
+static bool may_fault(const IrOp *op) {
+    if (op->code == IR_LOAD) return true;
+    if (op->code != IR_VIEW_LOAD) return true;
+    const IrAttr *inside = ir_attr(op, IR_ATTR_INSIDE);
+    for (uint32_t i = 0; i < inside->u.ints.count; i++) {
+        if (inside->u.ints.items[i]) return true;
+    }
+    return false;
+}
+
+// Does the first iteration (or the condition, for region 0 of a while) certainly begin?
+static bool certainly_runs(const IrOp *loop, const IrBlock *region) {
+    if (loop->code == IR_WHILE) return region == loop->regions[0];
+    uint64_t trips;
+    if (!rewrite_trip_count(loop, &trips) || trips == 0) return false;
+    return !ir_attr_int(loop, IR_ATTR_EXIT) || rewrite_is_bool(ir_operand(loop, 3), true);
+}
+
+// May control not come out of the op: a failed assert, a loop without end?
+static bool may_stop(const IrOp *op) {
+    if (op->code == IR_WHILE || op->code == IR_CALL) return true;
+    if (ir_op_info(op->code)->effect == IR_EFFECT_KEEP) return true;
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        IR_EACH_OP(inner, op->regions[i]) {
+            if (may_stop(inner)) return true;
+        }
+    }
+    return false;
+}
+
+static bool may_move(const IrOp *op, const IrOp *loop, bool memory_still, bool certain) {
+    if (!is_movable_kind(op)) return false;
+    if (ir_op_info(op->code)->effect == IR_EFFECT_READ) {
+        if (!memory_still || (may_fault(op) && !certain)) return false;
+    }
+    return operands_outside(op, loop) && regions_outside(op, op, loop);
+}
+
+static void hoist_from(Licm *l, IrOp *loop, IrBlock *region, bool memory_still) {
+    bool certain = certainly_runs(loop, region);
+    IR_EACH_OP(op, region) {
+        if (may_move(op, loop, memory_still, certain)) {
+            ir_move_before(op, loop);
+            l->changed = true;
+        } else if (may_stop(op)) {
+            certain = false;
+        }
+    }
+}
+
+static void hoist_in(Licm *l, const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++) hoist_in(l, op->regions[i]);
+        if (op->code != IR_FOR && op->code != IR_WHILE) continue;
+        bool memory_still = !rewrite_stirs_memory(op);
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            hoist_from(l, op, op->regions[i], memory_still);
+        }
+    }
+}
+
+bool pass_licm(IrFunc *f, PassContext *context) {
+    (void)context;
+    Licm l = {0};
+    for (size_t i = 0; i < f->sections.count; i++) hoist_in(&l, f->sections.data[i].block);
+    return l.changed;
+}

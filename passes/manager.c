@@ -1,0 +1,162 @@
+// The manager: runs passes over functions; owns verifying, dumping and timing.
+#include "base/os.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+#include "passes/passes.h"
+
+static const PassInfo infos[PASSES] = {
+#define PASS(name, function, what) [PASS_##name] = {#function, what, pass_##function},
+#include "passes/passes.def"
+#undef PASS
+};
+
+const PassInfo *pass_info(PassId id) { return &infos[id]; }
+
+bool pass_from_text(Str text, PassId *id) {
+    for (int i = 0; i < PASSES; i++) {
+        if (str_equal(text, str(infos[i].text))) {
+            *id = (PassId)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct Manager {
+    IrModule *module;
+    const PassOptions *options;
+    Diags *diags;
+    Arena *scratch;
+} Manager;
+
+static bool wants_dump(const PassOptions *options, PassId pass) {
+    if (!options->dump) return false;
+    if (options->dump_all) return true;
+    for (size_t i = 0; i < options->dump_after_count; i++) {
+        if (options->dump_after[i] == pass) return true;
+    }
+    return false;
+}
+
+// The function of a defect goes into a note, so that whoever reports it has what reproduces it.
+static bool verified(const Manager *m, PassId pass, const IrFunc *f) {
+    size_t before = diags_count(m->diags);
+    if (ir_verify_func(f, m->diags)) return true;
+    StrBuf text = strbuf(m->scratch), first = strbuf(m->scratch);
+    ir_print_func(f, &text);
+    if (diags_count(m->diags) > before) strbuf_add(&first, diags_get(m->diags, before)->text);
+    diag_error(m->diags, f->span, DIAG_PASS,
+               "defect: '%s' left invalid IR in '%s': expected verified IR, found: %s",
+               infos[pass].text, f->name, first.text);
+    diag_note(m->diags, (Span){0}, "%s", text.text);
+    diag_help(m->diags, "this is a defect of tilec itself; please report it with this text");
+    return false;
+}
+
+static void count_ops(const IrBlock *block, uint32_t *count) {
+    IR_EACH_OP(op, block) {
+        ++*count;
+        for (uint32_t i = 0; i < op->region_count; i++) count_ops(op->regions[i], count);
+    }
+}
+
+static uint32_t ops_of(const IrFunc *f) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < f->sections.count; i++) {
+        count_ops(f->sections.data[i].block, &count);
+    }
+    return count;
+}
+
+static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
+    ArenaMark mark = arena_mark(m->scratch);
+    size_t errors = diags_errors(m->diags);
+    PassContext context = {.scratch = m->scratch, .diags = m->diags};
+    bool did = infos[pass].run(f, &context);
+    *changed |= did;
+    bool fine = diags_errors(m->diags) == errors;
+    if (fine && m->options->verify) fine = verified(m, pass, f);
+    if (wants_dump(m->options, pass)) m->options->dump(m->options->user, pass, f);
+    arena_reset(m->scratch, mark);
+    return fine;
+}
+
+// One pass over all functions. The time is that of the pass and its verifying, not of the count.
+static bool run_step(Manager *m, PassId pass) {
+    bool changed = false, fine = true;
+    uint64_t start = os_time_ns();
+    for (size_t i = 0; i < m->module->funcs.count && fine; i++) {
+        fine = run_on_func(m, pass, m->module->funcs.data[i], &changed);
+    }
+    if (!m->options->timings) return fine;
+    PassTiming timing = {.pass = pass, .ns = os_time_ns() - start, .changed = changed};
+    for (size_t i = 0; i < m->module->funcs.count; i++) {
+        timing.ops_after += ops_of(m->module->funcs.data[i]);
+    }
+    vec_push(m->module->arena, m->options->timings, timing);
+    return fine;
+}
+
+bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOptions *options,
+                Diags *diags) {
+    static const PassOptions none = {0};
+    Manager manager = {.module = m, .options = options ? options : &none, .diags = diags};
+    manager.scratch = arena_create();
+    bool fine = true;
+    for (size_t i = 0; i < count && fine; i++) fine = run_step(&manager, steps[i].pass);
+    arena_destroy(manager.scratch);
+    return fine;
+}
+
+// ---- "a,b,c" ------------------------------------------------------------------------------------
+
+typedef VEC(PassStep) Steps;
+
+static void report_unknown(Arena *arena, Str name, Diags *diags) {
+    Str known[PASSES + PIPELINES];
+    StrBuf list = strbuf(arena);
+    for (int i = 0; i < PASSES; i++) {
+        known[i] = str(infos[i].text);
+        strbuf_printf(&list, "%s%s", i ? ", " : "", infos[i].text);
+    }
+    for (int i = 0; i < PIPELINES; i++) {
+        known[PASSES + i] = str(pipeline_name((PipelineId)i));
+        strbuf_printf(&list, ", %s", pipeline_name((PipelineId)i));
+    }
+    diag_error(diags, (Span){0}, DIAG_USAGE, "unknown pass '%.*s'; there are: %s", STR_ARG(name),
+               list.text);
+    Str nearest = str_nearest(name, known, PASSES + PIPELINES);
+    if (nearest.size) diag_help(diags, "did you mean '%.*s'?", STR_ARG(nearest));
+}
+
+static bool add_step(Arena *arena, Str name, Steps *steps, Diags *diags) {
+    PassId pass;
+    PipelineId pipeline;
+    if (pass_from_text(name, &pass)) {
+        PassStep step = {pass, "asked for by name"};
+        vec_push(arena, steps, step);
+        return true;
+    }
+    if (!pipeline_from_text(name, &pipeline)) {
+        report_unknown(arena, name, diags);
+        return false;
+    }
+    size_t count;
+    const PassStep *more = pipeline_steps(pipeline, &count);
+    for (size_t i = 0; i < count; i++) vec_push(arena, steps, more[i]);
+    return true;
+}
+
+const PassStep *passes_parse(Arena *arena, Str list, size_t *count, Diags *diags) {
+    Steps steps = {0};
+    bool fine = true;
+    for (Str rest = list; rest.size > 0;) {
+        Str name = str_trim(str_cut(rest, ',', &rest));
+        fine &= add_step(arena, name, &steps, diags);
+    }
+    *count = steps.count;
+    if (!fine) return NULL;
+    // No steps are a list as well: NULL says that something was wrong.
+    return steps.data ? steps.data : arena_new(arena, PassStep, 1);
+}

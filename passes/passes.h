@@ -1,0 +1,14 @@
+// The entry point of every pass, one per row of passes.def; used by the manager alone.
+//
+//     PassContext c = {.scratch = scratch, .diags = diags};
+//     bool changed = pass_cse(f, &c);
+#ifndef TILEC_PASSES_PASSES_H
+#define TILEC_PASSES_PASSES_H
+
+#include "passes/pass.h"
+
+#define PASS(name, function, doc) bool pass_##function(IrFunc *f, PassContext *context);
+#include "passes/passes.def"
+#undef PASS
+
+#endif

@@ -1,0 +1,46 @@
+// The recipes: constant tables of passes, each entry with the reason for its place.
+#include <string.h>
+
+#include "passes/pass.h"
+
+static const PassStep tile_steps[] = {
+    {PASS_INLINE, "first, so that all that follows sees whole kernels"},
+    {PASS_SPECIALIZE, "fixed extents become constants before anything asks for constants"},
+    {PASS_SIMPLIFY, "folds what specialising made constant; loops see their bounds"},
+    {PASS_LOOPS, "loops of one iteration open before code is moved and shared"},
+    {PASS_SIMPLIFY, "the opened bodies fold with the values around them"},
+    {PASS_CSE, "after folding, so that equal values look equal"},
+    {PASS_LICM, "after cse: each invariant moves once"},
+    {PASS_CSE, "what moved out of two loops meets before them"},
+    {PASS_SIMPLIFY, "values that cse made one simplify: x - x, compares of the same"},
+    {PASS_DCE, "before bounds, which should prove nothing for code that goes"},
+    {PASS_BOUNDS,
+     "last: it reads facts of guards and loops and nothing may move across them after"},
+    {PASS_DCE, "masks that bounds proved true leave their indices behind"},
+};
+
+static const struct {
+    const char *name;
+    const PassStep *steps;
+    size_t count;
+} pipelines[PIPELINES] = {
+    [PIPELINE_NONE] = {"none", NULL, 0},
+    [PIPELINE_TILE] = {"tile", tile_steps, sizeof tile_steps / sizeof tile_steps[0]},
+};
+
+const PassStep *pipeline_steps(PipelineId id, size_t *count) {
+    *count = pipelines[id].count;
+    return pipelines[id].steps;
+}
+
+const char *pipeline_name(PipelineId id) { return pipelines[id].name; }
+
+bool pipeline_from_text(Str text, PipelineId *id) {
+    for (int i = 0; i < PIPELINES; i++) {
+        if (str_equal(text, str(pipelines[i].name))) {
+            *id = (PipelineId)i;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,129 @@
+#include "passes/rewrite.h"
+
+#include "base/os.h"
+
+bool rewrite_constant(const IrValue *value, uint64_t *bits) {
+    if (!value || !value->def || value->def->code != IR_CONST) return false;
+    *bits = ir_attr(value->def, IR_ATTR_VALUE)->u.bits;
+    return true;
+}
+
+bool rewrite_constant_int(const IrValue *value, int64_t *number) {
+    uint64_t bits;
+    if (!rewrite_constant(value, &bits) || !dtype_is(value->type->elem, DTYPE_CLASS_INT)) {
+        return false;
+    }
+    *number = dtype_to_i64(value->type->elem, bits);
+    return true;
+}
+
+bool rewrite_is_bool(const IrValue *value, bool wanted) {
+    uint64_t bits;
+    return rewrite_constant(value, &bits) && value->type->elem == DTYPE_BOOL &&
+           (bits != 0) == wanted;
+}
+
+bool rewrite_is_zero(const IrValue *value) {
+    uint64_t bits;
+    return rewrite_constant(value, &bits) && bits == 0;
+}
+
+bool rewrite_trip_count(const IrOp *loop, uint64_t *trips) {
+    int64_t lo, hi, step;
+    bool down = ir_attr_int(loop, IR_ATTR_DOWN) != 0;
+    if (rewrite_constant_int(ir_operand(loop, 2), &step) && (down ? step >= 0 : step <= 0)) {
+        *trips = 0;
+        return true;
+    }
+    if (ir_operand(loop, 0) == ir_operand(loop, 1)) {
+        *trips = 0;
+        return true;
+    }
+    if (!rewrite_constant_int(ir_operand(loop, 0), &lo) ||
+        !rewrite_constant_int(ir_operand(loop, 1), &hi)) {
+        return false;
+    }
+    if (down ? lo <= hi : lo >= hi) {
+        *trips = 0;
+        return true;
+    }
+    if (!rewrite_constant_int(ir_operand(loop, 2), &step)) return false;
+    // Both differences fit 64 bits without sign.
+    uint64_t distance = down ? (uint64_t)lo - (uint64_t)hi : (uint64_t)hi - (uint64_t)lo;
+    uint64_t stride = down ? 0 - (uint64_t)step : (uint64_t)step;
+    *trips = (distance - 1) / stride + 1;
+    return true;
+}
+
+void rewrite_splice(IrOp *op, IrBlock *region, IrValue *const *args, IrValue **yielded) {
+    for (uint32_t i = 0; i < region->arg_count; i++) ir_replace_all(region->args[i], args[i]);
+    IrOp *end = rewrite_terminator(region);
+    while (region->first != end) ir_move_before(region->first, op);
+    for (uint32_t i = 0; i < end->operand_count; i++) yielded[i] = ir_operand(end, i);
+}
+
+void rewrite_replace_op(IrOp *op, IrValue *const *values) {
+    for (uint32_t i = 0; i < op->result_count; i++) ir_replace_all(ir_result(op, i), values[i]);
+    ir_erase(op);
+}
+
+IrBlock *rewrite_block_of(const IrValue *value) {
+    return value->def ? value->def->block : value->block;
+}
+
+bool rewrite_defined_outside(const IrValue *value, const IrOp *op) {
+    const IrBlock *block = rewrite_block_of(value);
+    while (block && block->parent) {
+        if (block->parent == op) return false;
+        block = block->parent->block;
+    }
+    return true;
+}
+
+bool rewrite_stirs_memory(const IrOp *op) {
+    switch (ir_op_info(op->code)->effect) {
+    case IR_EFFECT_PURE:
+    case IR_EFFECT_READ:
+    case IR_EFFECT_END: return false;
+    case IR_EFFECT_WRITE: return true;
+    case IR_EFFECT_KEEP:
+        return op->code != IR_ASSERT && op->code != IR_ASSUME && op->code != IR_PRINT;
+    case IR_EFFECT_NEST: break;
+    }
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        IR_EACH_OP(inner, op->regions[i]) {
+            if (rewrite_stirs_memory(inner)) return true;
+        }
+    }
+    return false;
+}
+
+// Where the initial values of a loop's carried values begin among its operands, and how many
+// arguments of its body come before the carried ones.
+static uint32_t carried_operand(const IrOp *loop) { return loop->code == IR_FOR ? 3 : 0; }
+static uint32_t carried_arg(const IrOp *loop) { return loop->code == IR_FOR ? 1 : 0; }
+
+IrOp *rewrite_drop_carried(IrOp *loop, uint32_t i, Arena *scratch) {
+    CHECK(loop->code == IR_FOR || loop->code == IR_WHILE, "no loop: '%s'",
+          ir_op_info(loop->code)->text);
+    uint32_t operands = 0, results = 0;
+    IrValue **kept = arena_new(scratch, IrValue *, loop->operand_count);
+    const IrType **types = arena_new(scratch, const IrType *, loop->result_count);
+    for (uint32_t k = 0; k < loop->operand_count; k++) {
+        if (k != carried_operand(loop) + i) kept[operands++] = ir_operand(loop, k);
+    }
+    for (uint32_t k = 0; k < loop->result_count; k++) {
+        if (k != i) types[results++] = ir_result(loop, k)->type;
+    }
+    for (uint32_t k = 0; k < loop->region_count; k++) {
+        ir_remove_block_arg(loop->regions[k], carried_arg(loop) + i);
+    }
+    ir_remove_operand(rewrite_terminator(loop->regions[loop->region_count - 1]), i);
+    IrOp *made = ir_remake(loop, operands, kept, results, types);
+    for (uint32_t k = 0; k < results; k++) {
+        IrValue *old = ir_result(loop, k < i ? k : k + 1);
+        ir_result(made, k)->name = old->name;
+        ir_replace_all(old, ir_result(made, k));
+    }
+    return made;
+}
