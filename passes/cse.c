@@ -28,7 +28,7 @@ typedef struct Cse {
     bool changed;
 } Cse;
 
-// ---- equality ---------------------------------------------------------------------------------------
+// ---- equality -----------------------------------------------------------------------------------
 
 static bool commutes(IrOpcode code) {
     return code == IR_ADD || code == IR_MUL || code == IR_MIN || code == IR_MAX || code == IR_AND ||
@@ -128,7 +128,7 @@ static bool same_op(const IrOp *a, const IrOp *b) {
     return true;
 }
 
-// ---- the walk -----------------------------------------------------------------------------------------
+// ---- the walk -----------------------------------------------------------------------------------
 
 static bool is_candidate(const IrOp *op) {
     if (op->result_count == 0 || op->region_count > 0) return false;

@@ -55,7 +55,7 @@ static void mark_roots(Dce *d, const IrBlock *block) {
     }
 }
 
-// ---- what a live op needs -------------------------------------------------------------------------
+// ---- what a live op needs -----------------------------------------------------------------------
 
 static bool prunes_results(const IrOp *op) {
     return op->code == IR_FOR || op->code == IR_WHILE || op->code == IR_IF;
@@ -123,7 +123,7 @@ static void mark_all(Dce *d) {
     }
 }
 
-// ---- sweeping -------------------------------------------------------------------------------------
+// ---- sweeping -----------------------------------------------------------------------------------
 
 static bool terminates(const IrOp *op) { return ir_op_info(op->code)->effect == IR_EFFECT_END; }
 

@@ -80,7 +80,7 @@ IrValue *fold_constants(Simplify *s, IrOp *op) {
     return simplify_constant(s, op, bits[0]);
 }
 
-// ---- broadcasts -------------------------------------------------------------------------------------
+// ---- broadcasts ---------------------------------------------------------------------------------
 
 // The shape that all operands are stretched from; constants go with any.
 static const IrType *common_source(const IrOp *op) {

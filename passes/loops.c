@@ -9,7 +9,7 @@
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-// ---- no or one iteration ------------------------------------------------------------------------------
+// ---- no or one iteration ------------------------------------------------------------------------
 
 // At most one iteration, because bounds say so or because the exit flag falls in the first.
 static bool runs_once(const IrOp *loop) {
@@ -41,7 +41,7 @@ static bool skip_loop(IrOp *loop, Arena *scratch) {
     return true;
 }
 
-// ---- carried values -------------------------------------------------------------------------------------
+// ---- carried values -----------------------------------------------------------------------------
 
 static uint32_t first_init(const IrOp *loop) { return loop->operand_count - loop->result_count; }
 static uint32_t first_arg(const IrOp *loop) { return loop->code == IR_FOR ? 1 : 0; }
@@ -115,7 +115,7 @@ static IrOp *merge_equal(IrOp *loop, Arena *scratch, bool *changed) {
     return loop;
 }
 
-// ---- the walk -------------------------------------------------------------------------------------------
+// ---- the walk -----------------------------------------------------------------------------------
 
 static bool loops_in(IrBlock *block, Arena *scratch) {
     bool changed = false;

@@ -111,22 +111,24 @@ bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOpti
 
 // ---- "a,b,c" ------------------------------------------------------------------------------------
 
+enum { ALL_NAMES = (int)PASSES + (int)PIPELINES };
+
 typedef VEC(PassStep) Steps;
 
 static void report_unknown(Arena *arena, Str name, Diags *diags) {
-    Str known[PASSES + PIPELINES];
+    Str known[ALL_NAMES];
     StrBuf list = strbuf(arena);
     for (int i = 0; i < PASSES; i++) {
         known[i] = str(infos[i].text);
         strbuf_printf(&list, "%s%s", i ? ", " : "", infos[i].text);
     }
     for (int i = 0; i < PIPELINES; i++) {
-        known[PASSES + i] = str(pipeline_name((PipelineId)i));
+        known[(int)PASSES + i] = str(pipeline_name((PipelineId)i));
         strbuf_printf(&list, ", %s", pipeline_name((PipelineId)i));
     }
     diag_error(diags, (Span){0}, DIAG_USAGE, "unknown pass '%.*s'; there are: %s", STR_ARG(name),
                list.text);
-    Str nearest = str_nearest(name, known, PASSES + PIPELINES);
+    Str nearest = str_nearest(name, known, ALL_NAMES);
     if (nearest.size) diag_help(diags, "did you mean '%.*s'?", STR_ARG(nearest));
 }
 

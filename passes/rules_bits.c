@@ -75,7 +75,7 @@ IrValue *rule_shift_all(Simplify *s, IrOp *op) {
     return simplify_constant(s, op, 0);
 }
 
-// ---- comparisons --------------------------------------------------------------------------------------
+// ---- comparisons --------------------------------------------------------------------------------
 
 static IrOpcode mirrored(IrOpcode code) {
     switch ((int)code) {
@@ -118,7 +118,7 @@ IrValue *rule_compare_bool(Simplify *s, IrOp *op) {
     return same ? ir_operand(op, 0) : ir_unary(&s->b, IR_NOT, ir_operand(op, 0));
 }
 
-// ---- selects --------------------------------------------------------------------------------------------
+// ---- selects ------------------------------------------------------------------------------------
 
 IrValue *rule_select_constant(Simplify *s, IrOp *op) {
     (void)s;

@@ -107,7 +107,7 @@ IrValue *rule_iota_one(Simplify *s, IrOp *op) {
     return op->results[0].type->count == 1 ? simplify_constant(s, op, 0) : NULL;
 }
 
-// ---- reductions -------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 bool edit_mask_true(Simplify *s, IrOp *op) {
     (void)s;

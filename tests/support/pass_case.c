@@ -60,7 +60,7 @@ const char *pass_print(PassWorld *w, const IrModule *m) {
     return out.text;
 }
 
-// ---- running functions ----------------------------------------------------------------------------------
+// ---- running functions --------------------------------------------------------------------------
 
 enum { BUFFER = 4096, RUNS = 24, PARAMS_MAX = 16 };
 
