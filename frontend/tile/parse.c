@@ -81,8 +81,12 @@ void parse_help(Parser *p, const char *format, ...) {
     diag_help(p->diags, "%.*s", STR_ARG(strbuf_str(&text)));
 }
 
+Span parse_here(const Parser *p) {
+    return parse_at(p, TOK_END) ? (Span){p->previous.end, p->previous.end} : p->tok.span;
+}
+
 void parse_expected(Parser *p, const char *what) {
-    parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected %s, found %s", what,
+    parse_fail(p, parse_here(p), DIAG_SYNTAX, "expected %s, found %s", what,
                p->panic ? "" : parse_found(p, &p->tok));
 }
 

@@ -59,6 +59,7 @@ bool parse_expect(Parser *p, TokenKind kind, const char *where);
 Symbol parse_name(Parser *p, const char *what, Span *span);
 void parse_fail(Parser *p, Span span, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+Span parse_here(const Parser *p);  // the token found, or the end of the last one before the end
 void parse_expected(Parser *p, const char *what);  // "expected WHAT, found 'x'"
 // False (and nothing reported) during a panic.
 bool parse_complain(Parser *p, Span span, DiagCode code, const char *format, ...)

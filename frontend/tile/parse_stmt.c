@@ -79,7 +79,7 @@ static void end_statement(Parser *p, const char *where) {
 
 static void close_block(Parser *p, Span open, const char *what) {
     if (parse_accept(p, TOK_RBRACE)) return;
-    parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected '}' to close %s, found %s", what,
+    parse_fail(p, parse_here(p), DIAG_SYNTAX, "expected '}' to close %s, found %s", what,
                parse_found(p, &p->tok));
     if (p->reported) diag_note(p->diags, open, "it was opened here");
 }
