@@ -1,0 +1,36 @@
+// Running .tir texts in tests: parse, verify, interpret, look at what was said.
+//
+// Invariants: a text that does not parse or verify fails the test with its diagnostics.
+// Ownership: everything goes with tir_free.
+//
+//     Tir *t = tir_load("kernel @k(%x: view f32[N]) { body { return } }");
+//     IrArg args[] = {tir_view(x, 1, (int64_t[]){8})};
+//     assert_int_equal(tir_run(t, args, 1, 4), IR_RUN_DONE);
+//     tir_free(t);
+#ifndef TILEC_TESTS_SUPPORT_TIR_H
+#define TILEC_TESTS_SUPPORT_TIR_H
+
+#include "ir/interp/interp.h"
+
+typedef struct Tir {
+    Arena *arena;
+    Sources *sources;
+    IrModule *module;
+    IrInterp *interp;  // of the first function
+    Diags *diags;      // of all runs
+    StrBuf printed;    // each line with its end
+    IrLaunch launch;   // options for the next runs: sanitize, shadow, step_limit
+} Tir;
+
+Tir *tir_load(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tir_free(Tir *t);
+// A row-major view; a pointer with or without a known size in bytes; a scalar's bits.
+IrArg tir_view(void *data, uint32_t rank, const int64_t *extents);
+IrArg tir_pointer(void *data, uint64_t size);
+IrArg tir_scalar(uint64_t bits);
+IrOutcome tir_run(Tir *t, const IrArg *args, uint32_t count, int64_t programs);
+// Does the text of all diagnostics hold this?
+bool tir_said(const Tir *t, const char *text);
+void tir_forget(Tir *t);  // diagnostics and prints
+
+#endif
