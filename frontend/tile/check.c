@@ -1,0 +1,84 @@
+// tile_check: every kernel of a file, with candidates for the types and consts it leaves open.
+//
+// A kernel is right when one assignment of candidates elaborates without errors; otherwise the
+// errors of the candidate with the fewest are reported. All type parameters get the same type, all
+// open consts the same value: kernels that need more say it with `tune` or defaults.
+#include "frontend/tile/elaborate.h"
+
+static const Dtype check_types[] = {DTYPE_F32,    DTYPE_I32, DTYPE_F16, DTYPE_U8,
+                                    DTYPE_F8E4M3, DTYPE_F64, DTYPE_BOOL};
+static const int64_t check_consts[] = {16, 32, 64, 128};
+
+enum {
+    CHECK_TYPES = sizeof check_types / sizeof *check_types,
+    CHECK_CONSTS = sizeof check_consts / sizeof *check_consts,
+};
+
+static bool const_is_tuned(const AstKernel *kernel, Symbol name) {
+    for (size_t t = 0; t < kernel->tunes.count; t++) {
+        const AstTune *tune = kernel->tunes.data[t];
+        if (tune->target.size) continue;
+        for (size_t i = 0; i < tune->entries.count; i++)
+            if (tune->entries.data[i].name == name) return true;
+    }
+    return false;
+}
+
+static void open_params(const AstKernel *kernel, bool *types, bool *consts) {
+    *types = *consts = false;
+    for (const AstDecl *p = kernel->params; p; p = p->next) {
+        if (p->kind == DECL_TYPE_PARAM) *types = true;
+        if (p->kind == DECL_CONST_PARAM && !p->value && !const_is_tuned(kernel, p->name))
+            *consts = true;
+    }
+}
+
+// One try; its IR is thrown away.
+static size_t check_once(TileFile *file, const AstKernel *kernel, size_t type, size_t value,
+                         Diags *diags, bool *good) {
+    Arena *arena = arena_create();
+    IrModule *module = ir_module_create(arena, file->sources, file->names);
+    TileSpec spec = {0};
+    for (const AstDecl *p = kernel->params; p; p = p->next) {
+        IrBinding b = {.name = p->name, .is_type = p->kind == DECL_TYPE_PARAM};
+        if (b.is_type)
+            b.type = check_types[type];
+        else
+            b.value = check_consts[value];
+        bool open = p->kind == DECL_CONST_PARAM && !p->value && !const_is_tuned(kernel, p->name);
+        if (b.is_type || open) vec_push(arena, &spec.bindings, b);
+    }
+    size_t errors = 0;
+    *good = el_kernel(file, module, kernel, &spec, diags, &errors) != NULL;
+    arena_destroy(arena);
+    return errors;
+}
+
+static bool check_kernel(TileFile *file, const AstKernel *kernel, Diags *diags) {
+    bool types, consts, good = false;
+    open_params(kernel, &types, &consts);
+    size_t start = diags_count(diags), type_count = types ? CHECK_TYPES : 1;
+    size_t const_count = consts ? CHECK_CONSTS : 1;
+    size_t best = SIZE_MAX, best_type = 0, best_const = 0;
+    for (size_t t = 0; t < type_count; t++) {
+        for (size_t c = 0; c < const_count; c++) {
+            size_t errors = check_once(file, kernel, t, c, diags, &good);
+            if (good || errors == 0) return true;  // without errors, not good: the tree has holes
+            if (type_count * const_count == 1) return false;
+            diags_truncate(diags, start);
+            if (errors >= best) continue;
+            best = errors;
+            best_type = t;
+            best_const = c;
+        }
+    }
+    check_once(file, kernel, best_type, best_const, diags, &good);
+    return false;
+}
+
+bool tile_check(TileFile *file, Diags *diags) {
+    bool good = true;
+    for (size_t i = 0; i < file->module.kernels.count; i++)
+        good = check_kernel(file, file->module.kernels.data[i], diags) && good;
+    return good;
+}

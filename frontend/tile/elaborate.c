@@ -1,0 +1,316 @@
+// Kernels: parameters, specialisation, requires, grid, body. One IrFunc for one TileSpec.
+#include "frontend/tile/elaborate.h"
+
+Val el_silent(Elab *e) {
+    e->silent = true;
+    return EL_POISON;
+}
+
+void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags) {
+    *e = (Elab){.file = file, .module = module, .diags = diags, .scratch = arena_create()};
+    size_t consts = file->module.consts.count;
+    e->consts = arena_new(e->scratch, Val, consts + 1);
+    e->const_states = arena_new(e->scratch, uint8_t, consts + 1);
+}
+
+void el_end(Elab *e) { arena_destroy(e->scratch); }
+
+// ---- specialisation
+
+static const IrBinding *spec_find(const TileSpec *spec, Symbol name) {
+    for (size_t i = 0; i < spec->bindings.count; i++) {
+        const IrBinding *b = &spec->bindings.data[i];
+        if (b->name == name || str_equal(str(b->name), str(name))) return b;
+    }
+    return NULL;
+}
+
+static void bind_type(Elab *e, const AstDecl *decl) {
+    const IrBinding *given = spec_find(e->spec, decl->name);
+    Slot *slot = el_slot(e, decl);
+    if (given && given->is_type) {
+        IrBinding b = {.name = decl->name, .is_type = true, .type = given->type};
+        vec_push(e->module->arena, &e->func->bindings, b);
+        if (slot) el_declare_slot(e, slot, (Val){.kind = VAL_TYPE, .type = given->type});
+        return;
+    }
+    el_error(e, decl->span, DIAG_SPECIALIZE,
+             given ? "the type '%s' is given a number" : "the type '%s' is not given", decl->name);
+    el_help(e, "give it, as in --set %s=f32", decl->name);
+}
+
+// Given, else the tune space's first value, else the default.
+static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
+    const IrBinding *given = spec_find(e->spec, decl->name);
+    if (given && !given->is_type) {
+        *value = given->value;
+        return true;
+    }
+    if (given) {
+        el_error(e, decl->span, DIAG_SPECIALIZE, "the const '%s' is given a type", decl->name);
+        return false;
+    }
+    TileTune tune = el_tune_find(e, e->kernel, decl->name, e->spec->target);
+    if (tune.count) {
+        *value = tune.values[0];
+        return true;
+    }
+    if (decl->value) {
+        const char *what = arena_printf(e->scratch, "the default of '%s'", decl->name);
+        return el_const_range(e, decl->value, what, INT64_MIN, INT64_MAX, value);
+    }
+    el_error(e, decl->span, DIAG_SPECIALIZE, "the const '%s' has no value", decl->name);
+    el_help(e, "give it, as in --set %s=64, by tune, or by a default: const %s = 64", decl->name,
+            decl->name);
+    return false;
+}
+
+static void bind_const(Elab *e, const AstDecl *decl) {
+    int64_t value;
+    if (!const_value(e, decl, &value)) return;
+    IrBinding b = {.name = decl->name, .value = value};
+    vec_push(e->module->arena, &e->func->bindings, b);
+    Slot *slot = el_slot(e, decl);
+    if (slot) el_declare_slot(e, slot, el_int(value));
+}
+
+static int option_value(Elab *e, const char *name) {
+    Symbol symbol = intern(e->file->names, str(name));
+    const IrBinding *given = spec_find(e->spec, symbol);
+    int64_t value = given ? given->value : 0;
+    if (!given) {
+        TileTune tune = el_tune_find(e, e->kernel, symbol, e->spec->target);
+        if (tune.count) value = tune.values[0];
+    }
+    if (value >= 0 && value <= 1024) return (int)value;
+    el_error(e, e->kernel->decl->span, DIAG_TUNE, "'%s' must be from 1 to 1024, found %lld", name,
+             (long long)value);
+    return 0;
+}
+
+static bool option_name(Symbol name) {
+    Str s = str(name);
+    return str_equal(s, STR("warps")) || str_equal(s, STR("stages")) || str_equal(s, STR("ctas"));
+}
+
+static void check_bindings(Elab *e) {
+    for (size_t i = 0; i < e->spec->bindings.count; i++) {
+        const IrBinding *b = &e->spec->bindings.data[i];
+        bool known = option_name(b->name);
+        for (const AstDecl *p = e->kernel->params; p && !known; p = p->next)
+            known = str_equal(str(p->name), str(b->name)) &&
+                    (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM);
+        if (known) continue;
+        el_error(e, e->kernel->decl->span, DIAG_SPECIALIZE, "kernel '%s' has no type or const '%s'",
+                 e->kernel->decl->name, b->name);
+    }
+}
+
+// ---- parameters
+
+static bool param_elem(Elab *e, const AstDecl *decl, Dtype *elem) {
+    const AstTypeName *t = &decl->type;
+    *elem = t->dtype;
+    if (t->param) {
+        Slot *slot = el_slot(e, t->decl);
+        if (!t->decl || !slot || slot->val.kind != VAL_TYPE) {
+            el_silent(e);
+            return false;
+        }
+        *elem = slot->val.type;
+    }
+    if (decl->kind == DECL_VIEW || !dtype_is(*elem, DTYPE_CLASS_PACKED)) return true;
+    el_error(e, decl->span, DIAG_PACKED, "%s is storage of views only, '%s' is a %s",
+             dtype_name(*elem), decl->name, decl->kind == DECL_POINTER ? "pointer" : "scalar");
+    el_help(e, "use %s", *elem == DTYPE_I4 ? "i8" : "u8");
+    return false;
+}
+
+static bool view_dim(Elab *e, const Ast *ast, IrDim *dim) {
+    if (ast->kind == AST_NAME && ast->decl && ast->decl->kind == DECL_EXTENT) {
+        dim->extent = ast->decl->name;
+        return true;
+    }
+    return el_const_range(e, ast, "an extent", 0, INT64_MAX, &dim->value);
+}
+
+static bool view_dims(Elab *e, const AstDecl *decl, Dtype elem, IrDim *dims, uint32_t *rank) {
+    bool good = true;
+    const Ast *last = NULL;
+    *rank = 0;
+    for (const Ast *ast = decl->dims; ast; ast = ast->next, ++*rank) {
+        if (*rank >= IR_MAX_VIEW_RANK) {
+            el_error(e, ast->span, DIAG_KERNEL, "a view has at most %d dimensions",
+                     IR_MAX_VIEW_RANK);
+            return false;
+        }
+        good = view_dim(e, ast, &dims[*rank]) && good;
+        last = ast;
+    }
+    if (!good || !last) return false;
+    const IrDim *inner = &dims[*rank - 1];
+    if (!dtype_is(elem, DTYPE_CLASS_PACKED) || inner->extent || inner->value % 2 == 0) return true;
+    el_error(e, last->span, DIAG_PACKED, "the last extent of %s data must be even, found %lld",
+             dtype_name(elem), (long long)inner->value);
+    return false;
+}
+
+static void add_view(Elab *e, const AstDecl *decl, Dtype elem, Slot *slot) {
+    IrDim dims[IR_MAX_VIEW_RANK] = {{0}};
+    uint32_t rank;
+    if (!view_dims(e, decl, elem, dims, &rank)) {
+        el_silent(e);
+        return;
+    }
+    IrParam *param = ir_func_add_param(e->func, decl->name, ir_view(e->module, elem, rank));
+    param->span = decl->span;
+    param->strided = decl->strided;
+    for (uint32_t i = 0; i < rank; i++) param->dims[i] = dims[i];
+    View *view = arena_new(e->scratch, View, 1);
+    *view =
+        (View){.name = decl->name, .value = param->value, .elem = elem, .rank = rank, .decl = decl};
+    if (slot) el_declare_slot(e, slot, (Val){.kind = VAL_VIEW, .view = view});
+}
+
+static void add_param(Elab *e, const AstDecl *decl) {
+    Dtype elem;
+    Slot *slot = el_slot(e, decl);
+    if (!param_elem(e, decl, &elem)) return;
+    if (decl->kind == DECL_VIEW) {
+        add_view(e, decl, elem, slot);
+        return;
+    }
+    const IrType *type =
+        decl->kind == DECL_POINTER ? ir_ptr(e->module, elem, 0, NULL) : ir_scalar(e->module, elem);
+    IrParam *param = ir_func_add_param(e->func, decl->name, type);
+    param->span = decl->span;
+    if (slot) el_declare_slot(e, slot, el_ir(param->value));
+}
+
+static void kernel_params(Elab *e) {
+    for (const AstDecl *p = e->kernel->params; p; p = p->next) {
+        if (p->kind == DECL_TYPE_PARAM) bind_type(e, p);
+        if (p->kind == DECL_CONST_PARAM) bind_const(e, p);
+    }
+    for (const AstDecl *p = e->kernel->params; p; p = p->next)
+        if (p->kind == DECL_SCALAR || p->kind == DECL_POINTER || p->kind == DECL_VIEW)
+            add_param(e, p);
+    for (const AstDecl *x = e->kernel->extents; x; x = x->next) {
+        ir_func_add_extent(e->func, x->name);
+        const uint64_t *fixed = map_find(&e->spec->fixed_extents, map_key(x->name));
+        if (!fixed) continue;
+        IrFacts *facts = &vec_last(&e->func->extents).facts;
+        facts->has_range = true;
+        facts->min = facts->max = (int64_t)*fixed;
+    }
+}
+
+// ---- sections
+
+static void section_begin(Elab *e, IrSectionKind kind, Str text, Span span, ElPlace place) {
+    e->b = ir_builder_at_end(ir_func_add_section(e->func, kind, text, span));
+    e->b.span = span;
+    e->place = place;
+    e->region = ++e->regions;
+    e->frame->region = e->region;
+}
+
+static void kernel_requires(Elab *e) {
+    for (const Ast *ast = e->kernel->requires; ast; ast = ast->next) {
+        section_begin(e, IR_REQUIRES, source_text(e->file->sources, ast->span), ast->span,
+                      EL_IN_REQUIRES);
+        Val v = el_operand(e, ast);
+        if (v.kind == VAL_POISON) continue;
+        IrValue *cond = el_is_const(v) && v.kind != VAL_BOOL ? NULL : el_value(e, v, ast->span);
+        if (!cond || cond->type != ir_scalar(e->module, DTYPE_BOOL)) {
+            el_error(e, ast->span, DIAG_REQUIRES,
+                     "a condition of 'requires' must be a scalar bool, "
+                     "found %s",
+                     el_val_text(e, v));
+            continue;
+        }
+        ir_yield(&e->b, 1, &cond);
+    }
+}
+
+static IrValue *grid_value(Elab *e, const Ast *ast) {
+    Val v = el_operand(e, ast);
+    if (v.kind == VAL_POISON) return NULL;
+    if (v.kind == VAL_INT && v.integer < 0) {
+        el_error(e, ast->span, DIAG_GRID, "an extent of the grid is negative: %s",
+                 el_wide_text(e, v.integer));
+        return NULL;
+    }
+    if (v.kind == VAL_INT) return el_adopt(e, v, DTYPE_I64, 0, NULL, ast->span);
+    if (v.kind == VAL_IR && !el_is_ptr(v.ir) && !v.ir->type->rank &&
+        dtype_is(el_elem(v.ir), DTYPE_CLASS_INT))
+        return el_convert(e, v.ir, DTYPE_I64);
+    el_error(e, ast->span, DIAG_GRID, "an extent of the grid must be a scalar integer, found %s",
+             el_val_text(e, v));
+    return NULL;
+}
+
+static void kernel_grid(Elab *e) {
+    const Ast *list = e->kernel->grid;
+    if (!list) return;
+    section_begin(e, IR_GRID, (Str){0}, list->span, EL_IN_GRID);
+    IrValue *values[3];
+    uint32_t count = 0;
+    bool good = true;
+    for (const Ast *ast = list; ast && count < 3; ast = ast->next) {
+        values[count] = grid_value(e, ast);
+        good = values[count++] && good;
+    }
+    if (good) ir_yield(&e->b, count, values);
+}
+
+static void kernel_body(Elab *e) {
+    Span span = e->kernel->body ? e->kernel->body->span : e->kernel->decl->span;
+    section_begin(e, IR_BODY, (Str){0}, span, EL_IN_BODY);
+    e->frame->active =
+        (Slot){.kind = SLOT_ACTIVE, .val = el_bool(true), .tail = true, .region = e->region};
+    el_body(e, e->kernel->body);
+    e->b.span = span;
+    ir_return(&e->b, 0, NULL);
+}
+
+// ---- entry
+
+IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const TileSpec *spec,
+                  Diags *diags, size_t *errors) {
+    Elab e;
+    static const TileSpec nothing;
+    Frame frame = {.slot_count = kernel->slots};
+    size_t funcs = module->funcs.count;
+    el_begin(&e, file, module, diags);
+    e.kernel = kernel;
+    e.spec = spec ? spec : &nothing;
+    frame.slots = arena_new(e.scratch, Slot, kernel->slots + 1);
+    e.frame = &frame;
+    e.func = ir_func_create(module, kernel->decl->name, true);
+    e.func->span = kernel->decl->span;
+    e.func->math = kernel->math | e.spec->math;
+    // Compile-time values of the head need no op; where a mistake asks for one, this block takes
+    // it.
+    e.b = ir_builder_at_end(ir_block_create(e.func));
+    e.place = EL_IN_CONST;
+    check_bindings(&e);
+    kernel_params(&e);
+    e.func->warps = option_value(&e, "warps");
+    e.func->stages = option_value(&e, "stages");
+    e.func->ctas = option_value(&e, "ctas");
+    kernel_requires(&e);
+    kernel_grid(&e);
+    kernel_body(&e);
+    bool good = !e.errors && !e.silent;
+    if (errors) *errors = e.errors;
+    IrFunc *func = e.func;
+    if (!good) module->funcs.count = funcs;
+    el_end(&e);
+    return good ? func : NULL;
+}
+
+IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
+                       const TileSpec *spec, Diags *diags) {
+    return el_kernel(file, module, kernel, spec, diags, NULL);
+}

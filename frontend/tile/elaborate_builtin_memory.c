@@ -1,0 +1,193 @@
+// Built-ins that touch memory: load, store, atomics; and inside.
+#include "frontend/tile/elaborate.h"
+
+static IrValue *pointer_operand(Elab *e, const Args *a) {
+    Val v = el_expr(e, a->at[0]);
+    if (v.kind == VAL_POISON) return NULL;
+    if (v.kind == VAL_IR && el_is_ptr(v.ir)) return v.ir;
+    el_error(e, a->at[0]->span, DIAG_TYPE, "'%s' needs a pointer, found %s", a->name,
+             el_val_text(e, v));
+    if (v.kind == VAL_VIEW)
+        el_help(e, "a view is read as %s[…] and written as %s[…] = v", v.view->name, v.view->name);
+    return NULL;
+}
+
+static Shape pointer_shape(const IrValue *p) {
+    Shape shape = {.rank = p->type->rank};
+    for (uint32_t i = 0; i < shape.rank; i++) shape.dims[i] = p->type->shape[i];
+    return shape;
+}
+
+static const IrType *pointee(Elab *e, const IrValue *p) {
+    return ir_tile(e->module, p->type->elem, p->type->rank, p->type->shape);
+}
+
+// What masked lanes read: a value converted to the element type, stretched to the pointers.
+static IrValue *load_other(Elab *e, const Ast *ast, const IrValue *p) {
+    Val v = el_operand(e, ast);
+    if (v.kind == VAL_POISON) return NULL;
+    const IrType *t = p->type;
+    if (el_is_const(v)) return el_adopt(e, v, t->elem, t->rank, t->shape, ast->span);
+    bool is_bool = !el_is_ptr(v.ir) && el_elem(v.ir) == DTYPE_BOOL;
+    if (el_is_ptr(v.ir) || is_bool != (t->elem == DTYPE_BOOL) ||
+        !el_stretches(v.ir->type, t->rank, t->shape)) {
+        el_error(e, ast->span, DIAG_PAD, "the operand of 'or' must be %s, found %s",
+                 el_type_text(e, pointee(e, p)), el_val_text(e, v));
+        return NULL;
+    }
+    return el_broadcast(e, el_convert(e, v.ir, t->elem), t->rank, t->shape);
+}
+
+static Val memory_load(Elab *e, const Args *a) {
+    IrValue *p = pointer_operand(e, a), *mask = NULL, *other = NULL;
+    if (!p) {
+        if (a->count > 1) el_operand(e, a->at[1]);
+        return EL_POISON;
+    }
+    Shape shape = pointer_shape(p);
+    bool good = true;
+    if (a->count > 1) good = (mask = el_mask(e, a->at[1], &shape)) != NULL;
+    if (a->call->b && a->count < 2) {
+        el_error(e, a->call->b->span, DIAG_PAD,
+                 "'or' needs a mask: without one every lane is read");
+        el_help(e, "as in load(p, ok) or 0");
+        return EL_POISON;
+    }
+    if (a->call->b) good = (other = load_other(e, a->call->b, p)) && good;
+    if (!good) return EL_POISON;
+    return el_ir(el_op1(e, IR_LOAD, 3, (IrValue *[]){p, mask, other}, pointee(e, p)));
+}
+
+static Val memory_store(Elab *e, const Args *a) {
+    IrValue *p = pointer_operand(e, a), *mask = NULL;
+    Val v = el_operand(e, a->at[1]);
+    if (!p) {
+        if (a->count > 2) el_operand(e, a->at[2]);
+        return EL_NONE;
+    }
+    Shape shape = pointer_shape(p);
+    IrValue *value =
+        el_stored(e, v, p->type->elem, &shape, a->at[1]->span, "this pointer's memory");
+    if (a->count > 2) mask = el_mask(e, a->at[2], &shape);
+    if (!value || (a->count > 2 && !mask)) return EL_NONE;
+    ir_op(&e->b, IR_STORE, 3, (IrValue *[]){p, value, mask}, 0, NULL, 0, NULL);
+    return EL_NONE;
+}
+
+// ---- atomics
+
+static const struct {
+    TileBuiltin builtin;
+    IrRmw rmw;
+    unsigned classes;
+} atomics[] = {
+    {TILE_ATOMIC_ADD, IR_RMW_ADD, DTYPE_CLASS_NUMBER},
+    {TILE_ATOMIC_SUB, IR_RMW_SUB, DTYPE_CLASS_NUMBER},
+    {TILE_ATOMIC_AND, IR_RMW_AND, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL},
+    {TILE_ATOMIC_OR, IR_RMW_OR, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL},
+    {TILE_ATOMIC_XOR, IR_RMW_XOR, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL},
+    {TILE_ATOMIC_MIN, IR_RMW_MIN, DTYPE_CLASS_NUMBER},
+    {TILE_ATOMIC_MAX, IR_RMW_MAX, DTYPE_CLASS_NUMBER},
+    {TILE_ATOMIC_XCHG, IR_RMW_XCHG, DTYPE_CLASS_ANY},
+    {TILE_ATOMIC_CAS, IR_RMW_XCHG, DTYPE_CLASS_ANY},
+};
+
+typedef struct Target {
+    bool is_view;
+    Access access;
+    IrValue *pointer;
+    Dtype elem;
+    Shape shape;
+} Target;
+
+static bool atomic_target(Elab *e, const Args *a, Target *t) {
+    *t = (Target){.is_view = a->at[0]->kind == AST_INDEX};
+    if (!t->is_view) {
+        t->pointer = pointer_operand(e, a);
+        if (!t->pointer) return false;
+        t->elem = t->pointer->type->elem;
+        t->shape = pointer_shape(t->pointer);
+        return true;
+    }
+    if (a->at[0]->b) {
+        el_error(e, a->at[0]->b->span, DIAG_PAD, "'or' belongs to a read, not to an atomic");
+        return false;
+    }
+    TRY(el_access(e, a->at[0], &t->access));
+    t->elem = t->access.view->elem;
+    t->shape = t->access.shape;
+    if (!dtype_is(t->elem, DTYPE_CLASS_PACKED)) return true;
+    el_error(e, a->at[0]->span, DIAG_PACKED, "%s data has no atomics", dtype_name(t->elem));
+    return false;
+}
+
+static bool atomic_row(Elab *e, const Args *a, Dtype elem, IrRmw *rmw) {
+    size_t row = 0;
+    while (atomics[row].builtin != a->which) row++;
+    *rmw = atomics[row].rmw;
+    if (dtype_is(elem, atomics[row].classes)) return true;
+    el_error(e, a->at[0]->span, DIAG_ATOMIC, "'%s' does not take %s", a->name, dtype_name(elem));
+    return false;
+}
+
+static bool atomic_words(Elab *e, const Args *a, int64_t *order, int64_t *scope) {
+    *order = IR_ORDER_RELAXED;
+    *scope = IR_SCOPE_DEVICE;
+    bool good = el_named_word(e, a, NAMED_ORDER, IR_KIND_ORDER,
+                              "relaxed, acquire, release or acq_rel", order);
+    return el_named_word(e, a, NAMED_SCOPE, IR_KIND_SCOPE, "program, device or system", scope) &&
+           good;
+}
+
+static Val memory_atomic(Elab *e, const Args *a) {
+    Target t;
+    int64_t order, scope;
+    IrRmw rmw;
+    bool cas = a->which == TILE_ATOMIC_CAS;
+    uint32_t n = cas ? 3 : 2, values = 0;  // the mask's place
+    bool good = atomic_words(e, a, &order, &scope);
+    if (!atomic_target(e, a, &t)) {
+        for (uint32_t i = 1; i < a->count; i++) el_operand(e, a->at[i]);
+        return EL_POISON;
+    }
+    good = atomic_row(e, a, t.elem, &rmw) && good;
+    IrValue *operands[4] = {NULL};
+    if (!t.is_view) operands[values++] = t.pointer;
+    for (uint32_t i = 1; i < n; i++) {
+        IrValue *v =
+            el_stored(e, el_operand(e, a->at[i]), t.elem, &t.shape, a->at[i]->span, "the memory");
+        good = good && v;
+        operands[values++] = v;
+    }
+    IrValue *mask = a->count > n ? el_mask(e, a->at[n], &t.shape) : NULL;
+    if (!good || (a->count > n && !mask)) return EL_POISON;
+    operands[values++] = mask;
+    IrOp *op;
+    if (t.is_view) {
+        op = el_view_op(e, &t.access, cas ? IR_VIEW_CAS : IR_VIEW_ATOMIC, values, operands);
+    } else {
+        const IrType *type = pointee(e, t.pointer);
+        op = ir_op(&e->b, cas ? IR_ATOMIC_CAS : IR_ATOMIC, values, operands, 1, &type, 0, NULL);
+    }
+    if (!cas) ir_attr_set_int(op, IR_ATTR_RMW, rmw);
+    ir_attr_set_int(op, IR_ATTR_ORDER, order);
+    ir_attr_set_int(op, IR_ATTR_SCOPE, scope);
+    return el_ir(ir_result(op, 0));
+}
+
+static Val memory_inside(Elab *e, const Args *a) {
+    const Ast *index = a->at[0];
+    if (index->kind != AST_INDEX || index->b) {
+        el_error(e, index->span, DIAG_ARGUMENTS, "'inside' takes a selection of a view");
+        el_help(e, "as in inside(x[r, 0 +: W])");
+        return EL_POISON;
+    }
+    return el_view_inside(e, index);
+}
+
+Val el_builtin_memory(Elab *e, const Args *a) {
+    if (a->which == TILE_LOAD) return memory_load(e, a);
+    if (a->which == TILE_STORE) return memory_store(e, a);
+    if (a->which == TILE_INSIDE) return memory_inside(e, a);
+    return memory_atomic(e, a);
+}

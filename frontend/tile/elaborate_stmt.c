@@ -1,0 +1,257 @@
+// Statements: lists, let and var, assignment.
+#include "frontend/tile/elaborate.h"
+
+// ---- slots
+
+void el_declare_slot(Elab *e, Slot *slot, Val v) {
+    slot->val = v;
+    slot->kind = SLOT_NAME;
+    slot->region = e->region;
+}
+
+void el_assign_slot(Elab *e, Slot *slot, Val v) {
+    if (slot->region != e->region) {
+        LogEntry entry = {.slot = slot, .old = slot->val, .old_region = slot->region};
+        vec_push(e->scratch, &e->log, entry);
+        slot->region = e->region;
+    }
+    slot->val = v;
+}
+
+Slot *el_active(Elab *e) { return e->frame->loop ? &e->frame->loop->active : &e->frame->active; }
+
+// ---- let and var
+
+static void bind_name(IrValue *v, Symbol name) {
+    if (v && !v->name) v->name = name;
+}
+
+static void declare_one(Elab *e, const AstDecl *decl, bool is_var, Val v, Span span) {
+    Slot *slot = el_slot(e, decl);
+    if (!slot) return;
+    slot->name = decl->name;
+    bool kept = !is_var && (v.kind == VAL_TYPE || v.kind == VAL_VIEW || v.kind == VAL_FN);
+    if (!kept) v = el_check_operand(e, v, span);
+    if (is_var) v = el_ir(el_value(e, v, span));
+    if (v.kind == VAL_IR) bind_name(v.ir, decl->name);
+    el_declare_slot(e, slot, v);
+}
+
+static void declare_tuple(Elab *e, const Ast *ast, uint32_t names, Val v) {
+    bool good = v.kind == VAL_TUPLE && v.tuple.count == names;
+    if (!good && v.kind != VAL_POISON) {
+        el_error(e, ast->a->span, DIAG_TYPE, "expected a tuple of %u values, found %s", names,
+                 el_val_text(e, v));
+    }
+    uint32_t i = 0;
+    for (const AstDecl *decl = ast->decl; decl; decl = decl->next, i++)
+        declare_one(e, decl, ast->kind == AST_VAR, good ? v.tuple.items[i] : EL_POISON,
+                    ast->a->span);
+}
+
+static void stmt_declare(Elab *e, const Ast *ast) {
+    Val v = el_expr(e, ast->a);
+    if (!ast->decl) return;
+    uint32_t names = 0;
+    for (const AstDecl *decl = ast->decl; decl; decl = decl->next) names++;
+    if (names > 1) {
+        declare_tuple(e, ast, names, v);
+    } else {
+        declare_one(e, ast->decl, ast->kind == AST_VAR, v, ast->a->span);
+    }
+}
+
+// ---- assignment
+
+static const char *decl_kind_text(AstDeclKind kind) {
+    switch (kind) {
+    case DECL_KERNEL: return "a kernel";
+    case DECL_FN: return "a function";
+    case DECL_TYPE_PARAM: return "a type";
+    case DECL_CONST_PARAM:
+    case DECL_CONST: return "a const";
+    case DECL_SCALAR:
+    case DECL_POINTER:
+    case DECL_FN_PARAM: return "a parameter";
+    case DECL_VIEW: return "a view";
+    case DECL_EXTENT: return "an extent";
+    case DECL_LET: return "a let";
+    case DECL_VAR: return "a var";
+    case DECL_LOOP: return "a loop variable";
+    }
+    return "";
+}
+
+// The value made ready for a variable of type t: literals adopt its type, scalars stretch.
+static IrValue *assigned_value(Elab *e, const IrType *t, Val v, Span span, const char *name) {
+    v = el_check_operand(e, v, span);
+    if (v.kind == VAL_POISON) return NULL;
+    if (el_is_const(v) && t->kind == IR_TILE)
+        return el_adopt(e, v, t->elem, t->rank, t->shape, span);
+    if (v.kind == VAL_IR) {
+        const IrType *from = v.ir->type;
+        if (from == t) return v.ir;
+        bool same_elem = from->kind == t->kind && from->elem == t->elem;
+        if (same_elem && !from->rank) return el_broadcast(e, v.ir, t->rank, t->shape);
+        if (from->kind == IR_TILE && t->kind == IR_TILE &&
+            (ir_same_shape(from, t) || !from->rank)) {
+            el_error(e, span, DIAG_TYPE, "'%s' is %s, found %s", name, el_type_text(e, t),
+                     el_type_text(e, from));
+            el_help(e, "cast it: %s(…)", dtype_name(t->elem));
+            return NULL;
+        }
+        if (same_elem) {
+            el_error(e, span, DIAG_SHAPE, "'%s' is %s, found %s", name, el_type_text(e, t),
+                     el_type_text(e, from));
+            el_help(e, "the shape of a var never changes");
+            return NULL;
+        }
+    }
+    el_error(e, span, DIAG_TYPE, "'%s' is %s, found %s", name, el_type_text(e, t),
+             el_val_text(e, v));
+    return NULL;
+}
+
+static void assign_name(Elab *e, const Ast *ast) {
+    const AstDecl *decl = ast->a->decl;
+    Val v = el_expr(e, ast->b);
+    if (ast->c) {
+        el_error(e, ast->c->span, DIAG_ASSIGN, "'if' after an assignment is for views only");
+        el_help(e, "write %s = select(mask, …, %s)", ast->a->name, ast->a->name);
+        return;
+    }
+    if (!decl) {
+        el_silent(e);
+        return;
+    }
+    if (decl->kind != DECL_VAR) {
+        el_error(e, ast->a->span, DIAG_ASSIGN, "'%s' is %s and can't be assigned", decl->name,
+                 decl_kind_text(decl->kind));
+        el_note(e, decl->span, "'%s' is declared here", decl->name);
+        if (decl->kind == DECL_LET) el_help(e, "declare it with var");
+        if (decl->kind == DECL_VIEW) el_help(e, "select from it: %s[…] = …", decl->name);
+        return;
+    }
+    Slot *slot = el_slot(e, decl);
+    if (!slot || slot->val.kind != VAL_IR) return;
+    const IrType *type = slot->val.ir->type;
+    if (ast->op != AST_OP_NONE)
+        v = el_binary(e, ast->op, slot->val, v, ast->span, ast->a->span, ast->b->span);
+    IrValue *value = assigned_value(e, type, v, ast->b->span, decl->name);
+    if (!value) return;
+    bind_name(value, decl->name);
+    el_assign_slot(e, slot, el_ir(value));
+}
+
+static void stmt_assign(Elab *e, const Ast *ast) {
+    if (ast->a->kind == AST_NAME) {
+        assign_name(e, ast);
+    } else if (ast->a->kind == AST_INDEX) {
+        el_view_assign(e, ast);
+    } else if (ast->a->kind == AST_ERROR) {
+        el_silent(e);
+    } else {
+        el_error(e, ast->a->span, DIAG_ASSIGN, "only a var or a selection of a view is assigned");
+    }
+}
+
+// ---- break, continue
+
+static void stmt_jump(Elab *e, const Ast *ast) {
+    Loop *loop = e->frame->loop;
+    if (!loop) {
+        el_error(e, ast->span, DIAG_MISPLACED, "'%s' outside of a loop",
+                 ast->kind == AST_BREAK ? "break" : "continue");
+        return;
+    }
+    el_assign_slot(e, &loop->active, el_bool(false));
+    if (ast->kind == AST_BREAK) el_assign_slot(e, &loop->going, el_bool(false));
+}
+
+// ---- lists
+
+static void stmt_dispatch(Elab *e, const Ast *ast) {
+    switch (ast->kind) {
+    case AST_LET:
+    case AST_VAR: stmt_declare(e, ast); break;
+    case AST_ASSIGN: stmt_assign(e, ast); break;
+    case AST_EXPR: {
+        Val v = el_expr(e, ast->a);
+        if (v.kind == VAL_VIEW || v.kind == VAL_TYPE || v.kind == VAL_FN)
+            el_check_operand(e, v, ast->a->span);
+        break;
+    }
+    case AST_IF: el_if(e, ast, NULL, el_active(e)->tail); break;
+    case AST_FOR: el_for(e, ast); break;
+    case AST_WHILE: el_while(e, ast); break;
+    case AST_BREAK:
+    case AST_CONTINUE: stmt_jump(e, ast); break;
+    case AST_RETURN: el_return(e, ast); break;
+    case AST_BLOCK: el_list(e, ast->list); break;
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_BOOL:
+    case AST_STRING:
+    case AST_NAME:
+    case AST_UNARY:
+    case AST_BINARY:
+    case AST_CALL:
+    case AST_NAMED:
+    case AST_INDEX:
+    case AST_SELECT:
+    case AST_TYPE:
+    case AST_TUPLE:
+    case AST_ERROR: el_silent(e); break;
+    }
+}
+
+// Runs statements until one leaves for sure. A statement that leaves on some paths makes the flag
+// `active` an IR value; what follows it is then guarded.
+void el_list(Elab *e, const Ast *first) {
+    Slot *active = el_active(e);
+    bool tail = active->tail;
+    for (const Ast *ast = first; ast; ast = ast->next) {
+        active->tail = tail && !ast->next;
+        Span outer = e->b.span;
+        e->b.span = ast->span;
+        bool took_rest = false;
+        if (e->depth >= EL_WALK_DEPTH) {
+            el_error(e, ast->span, DIAG_TOO_DEEP, "calls and statements nest deeper than %d",
+                     EL_WALK_DEPTH);
+            took_rest = true;
+        } else {
+            e->depth++;
+            if (ast->kind == AST_IF && ast->next && !ast->is_const) {
+                took_rest = el_if(e, ast, ast->next, tail);
+            } else {
+                stmt_dispatch(e, ast);
+            }
+            e->depth--;
+        }
+        e->b.span = outer;
+        active->tail = tail;
+        if (took_rest) break;
+        if (active->val.kind == VAL_BOOL && active->val.truth) continue;
+        if (active->val.kind == VAL_IR && ast->next) el_guarded_list(e, ast->next);
+        break;
+    }
+}
+
+void el_body(Elab *e, const Ast *body) {
+    if (!body) return;
+    if (body->kind == AST_BLOCK) {
+        el_list(e, body->list);
+    } else {
+        Slot *active = el_active(e);
+        bool tail = active->tail;
+        Span outer = e->b.span;
+        e->b.span = body->span;
+        if (e->depth < EL_WALK_DEPTH) {
+            e->depth++;
+            stmt_dispatch(e, body);
+            e->depth--;
+        }
+        e->b.span = outer;
+        active->tail = tail;
+    }
+}

@@ -1,0 +1,83 @@
+// The tune space: which candidates a kernel's consts and options have for a target.
+#include "frontend/tile/elaborate.h"
+
+static bool family_matches(Str target, Str family) {
+    static const struct {
+        const char *family, *prefix;
+    } rows[] = {
+        {"nvidia", "sm_"}, {"amd", "gfx"},    {"cdna", "gfx9"},  {"rdna", "gfx10"},
+        {"rdna", "gfx11"}, {"rdna", "gfx12"}, {"cpu", "x86-64"}, {"cpu", "aarch64"},
+        {"cpu", "native"}, {"cpu", "cpu"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_equal(family, str(rows[i].family)) && str_starts(target, str(rows[i].prefix)))
+            return true;
+    return false;
+}
+
+// How closely a line's target names this one: 0 not at all, 1 a line for all, 2 a family, then by
+// the length of the common prefix (sm_90 for sm_90a, gfx94 for gfx942).
+static size_t target_rank(Str line, Str target) {
+    if (!line.size) return 1;
+    if (!target.size) return 0;
+    if (family_matches(target, line)) return 2;
+    return str_starts(target, line) ? 2 + line.size : 0;
+}
+
+static bool tune_values(Elab *e, const AstTuneEntry *entry, TileTune *tune) {
+    int64_t *values = arena_new(e->file->arena, int64_t, entry->values.count + 1);
+    const char *what = arena_printf(e->scratch, "a value of '%s'", entry->name);
+    for (size_t i = 0; i < entry->values.count; i++)
+        TRY(el_const_range(e, entry->values.data[i], what, INT64_MIN, INT64_MAX, &values[i]));
+    *tune =
+        (TileTune){.name = entry->name, .count = (uint32_t)entry->values.count, .values = values};
+    return true;
+}
+
+TileTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target) {
+    const AstTuneEntry *best = NULL;
+    size_t best_rank = 0;
+    for (size_t t = 0; t < kernel->tunes.count; t++) {
+        const AstTune *tune = kernel->tunes.data[t];
+        size_t rank = target_rank(tune->target, target);
+        if (rank <= best_rank) continue;
+        for (size_t i = 0; i < tune->entries.count; i++) {
+            const AstTuneEntry *entry = &tune->entries.data[i];
+            if (entry->name != name || !entry->values.count) continue;
+            best = entry;
+            best_rank = rank;
+        }
+    }
+    TileTune found = {.name = name};
+    if (best) tune_values(e, best, &found);
+    return found;
+}
+
+size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
+                       const TileTune **space) {
+    Elab e;
+    Frame frame = {0};
+    IrModule *module = ir_module_create(file->arena, file->sources, file->names);
+    Diags *diags = diags_create(file->arena, file->sources);  // the check reports what is wrong
+    el_begin(&e, file, module, diags);
+    e.frame = &frame;
+    e.kernel = kernel;
+    e.func = ir_func_create(module, kernel->decl->name, false);
+    e.b = ir_builder_at_end(ir_block_create(e.func));
+    e.place = EL_IN_CONST;
+    VEC(TileTune) found = {0};
+    for (size_t t = 0; t < kernel->tunes.count; t++) {
+        const AstTune *tune = kernel->tunes.data[t];
+        for (size_t i = 0; i < tune->entries.count; i++) {
+            bool seen = false;
+            for (size_t k = 0; k < found.count; k++)
+                seen = seen || found.data[k].name == tune->entries.data[i].name;
+            if (seen) continue;
+            TileTune one = el_tune_find(&e, kernel, tune->entries.data[i].name, target);
+            if (one.count) vec_push(file->arena, &found, one);
+        }
+    }
+    el_end(&e);
+    *space = found.data;
+    return found.count;
+}

@@ -1,0 +1,366 @@
+// Values while elaborating: how they are named in messages, converted, unified and broadcast.
+#include <math.h>
+#include <stdarg.h>
+
+#include "frontend/tile/elaborate.h"
+
+// ---- messages
+
+Val el_error(Elab *e, Span span, DiagCode code, const char *format, ...) {
+    e->errors++;
+    StrBuf text = strbuf(e->scratch);
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    diag_error(e->diags, span, code, "%.*s", (int)text.size, text.text);
+    for (const Frame *f = e->frame; f && f->caller; f = f->caller) {
+        if (!f->fn) continue;
+        diag_note(e->diags, f->call, "in the %s of '%s' here", f->role, f->fn->decl->name);
+    }
+    return EL_POISON;
+}
+
+static void shape_text(StrBuf *out, uint32_t rank, const uint32_t *shape) {
+    if (!rank) return;
+    strbuf_char(out, '[');
+    for (uint32_t i = 0; i < rank; i++) strbuf_printf(out, i ? ", %u" : "%u", shape[i]);
+    strbuf_char(out, ']');
+}
+
+const char *el_shape_text(Elab *e, uint32_t rank, const uint32_t *shape) {
+    StrBuf out = strbuf(e->scratch);
+    if (!rank) strbuf_add(&out, STR("a scalar"));
+    shape_text(&out, rank, shape);
+    return out.text;
+}
+
+const char *el_type_text(Elab *e, const IrType *t) {
+    StrBuf out = strbuf(e->scratch);
+    if (t->kind == IR_PTR) strbuf_char(&out, '*');
+    strbuf_add(&out, str(dtype_name(t->elem)));
+    shape_text(&out, t->rank, t->shape);
+    return out.text;
+}
+
+const char *el_wide_text(Elab *e, Wide value) {
+    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+    return arena_printf(e->scratch, "%s%llu", value < 0 ? "-" : "", (unsigned long long)magnitude);
+}
+
+const char *el_val_text(Elab *e, Val v) {
+    switch (v.kind) {
+    case VAL_POISON: return "a wrong value";
+    case VAL_NONE: return "nothing";
+    case VAL_INT: return arena_printf(e->scratch, "the integer %s", el_wide_text(e, v.integer));
+    case VAL_FLOAT: {
+        StrBuf out = strbuf(e->scratch);
+        strbuf_add(&out, STR("the float "));
+        strbuf_double(&out, v.real, false);
+        return out.text;
+    }
+    case VAL_BOOL: return "a bool";
+    case VAL_IR: return el_type_text(e, v.ir->type);
+    case VAL_TYPE: return arena_printf(e->scratch, "the type %s", dtype_name(v.type));
+    case VAL_TUPLE: return arena_printf(e->scratch, "a tuple of %u values", v.tuple.count);
+    case VAL_VIEW: return arena_printf(e->scratch, "the view '%s'", v.view->name);
+    case VAL_FN: return arena_printf(e->scratch, "the function '%s'", v.fn->decl->name);
+    case VAL_STRING: return "a string";
+    }
+    return "";
+}
+
+// ---- small makers and questions
+
+Val el_ir(IrValue *v) { return v ? (Val){.kind = VAL_IR, .ir = v} : EL_POISON; }
+Val el_int(Wide value) { return (Val){.kind = VAL_INT, .integer = value}; }
+Val el_bool(bool value) { return (Val){.kind = VAL_BOOL, .truth = value}; }
+
+Val el_tuple(Elab *e, uint32_t count, const Val *items) {
+    Val v = {.kind = VAL_TUPLE};
+    v.tuple.count = count;
+    v.tuple.items = arena_new(e->scratch, Val, count);
+    for (uint32_t i = 0; i < count; i++) v.tuple.items[i] = items[i];
+    return v;
+}
+
+bool el_is_const(Val v) { return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.kind == VAL_BOOL; }
+bool el_is_value(Val v) { return v.kind == VAL_IR || el_is_const(v); }
+
+bool el_is_poison(Val v) {
+    if (v.kind != VAL_TUPLE) return v.kind == VAL_POISON;
+    for (uint32_t i = 0; i < v.tuple.count; i++)
+        if (v.tuple.items[i].kind == VAL_POISON) return true;
+    return false;
+}
+
+Dtype el_elem(IrValue *v) { return v->type->elem; }
+bool el_is_ptr(IrValue *v) { return v->type->kind == IR_PTR; }
+
+uint64_t el_next_power(uint64_t n) {
+    uint64_t power = 1;
+    while (power < n && power < (1ull << 63)) power *= 2;
+    return power;
+}
+
+Dtype el_default_dtype(Val v) {
+    if (v.kind == VAL_FLOAT) return DTYPE_F32;
+    if (v.kind == VAL_BOOL) return DTYPE_BOOL;
+    if (v.integer >= INT32_MIN && v.integer <= INT32_MAX) return DTYPE_I32;
+    return v.integer <= INT64_MAX ? DTYPE_I64 : DTYPE_U64;
+}
+
+IrAttr *el_attr(IrOp *op, IrAttrName name) {
+    const IrOpInfo *info = ir_op_info(op->code);
+    int i = 0;
+    while (i + 1 < info->attr_count && info->attrs[i] != name) i++;
+    return &op->attrs[i];
+}
+
+IrValue *el_op1(Elab *e, IrOpcode code, uint32_t count, IrValue *const *operands,
+                const IrType *result) {
+    return ir_result(ir_op(&e->b, code, count, operands, 1, &result, 0, NULL), 0);
+}
+
+// ---- untyped values become typed
+
+static bool integer_fits(Wide value, Dtype t) {
+    return value >= (Wide)dtype_int_min(t) && value <= (Wide)dtype_int_max(t);
+}
+
+static uint64_t integer_to_float(Wide value, Dtype t) {
+    if (value < 0) return dtype_cast(t, DTYPE_I64, (uint64_t)(int64_t)value, true);
+    return dtype_cast(t, DTYPE_U64, (uint64_t)value, true);
+}
+
+static bool adopt_float(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
+    double value = v.kind == VAL_INT ? (double)v.integer : v.real;
+    *bits = v.kind == VAL_INT ? integer_to_float(v.integer, elem)
+                              : dtype_from_double(elem, v.real, true);
+    // Rounding is fine, overflow is not. fp8 saturates: compare with the midpoint above the
+    // greatest.
+    const DtypeFloat *format = dtype_float(elem);
+    double ulp = ldexp(1.0, format->max_exponent - format->precision + 1);
+    bool over = isfinite(value) && elem != DTYPE_F64 && fabs(value) >= format->greatest + ulp / 2;
+    if (!over) return true;
+    StrBuf greatest = strbuf(e->scratch);
+    strbuf_double(&greatest, format->greatest, false);
+    el_error(e, span, DIAG_LITERAL_RANGE, "%s does not fit %s, whose greatest value is %s",
+             el_val_text(e, v), dtype_name(elem), greatest.text);
+    return false;
+}
+
+static bool adopt_integer(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
+    if (v.kind == VAL_FLOAT) {
+        el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
+        el_help(e, "a float never becomes an integer by itself: cast one of the two");
+        return false;
+    }
+    if (!integer_fits(v.integer, elem)) {
+        el_error(e, span, DIAG_LITERAL_RANGE, "%s does not fit %s (%s to %s)",
+                 el_wide_text(e, v.integer), dtype_name(elem), el_wide_text(e, dtype_int_min(elem)),
+                 el_wide_text(e, (Wide)dtype_int_max(elem)));
+        return false;
+    }
+    *bits = dtype_wrap(elem, (uint64_t)v.integer);
+    return true;
+}
+
+IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *shape, Span span) {
+    uint64_t bits = 0;
+    if ((v.kind == VAL_BOOL) != (elem == DTYPE_BOOL)) {
+        el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
+        if (v.kind == VAL_BOOL)
+            el_help(e, "a bool is no number without a cast: %s(…)", dtype_name(elem));
+        return NULL;
+    }
+    if (elem == DTYPE_BOOL) {
+        bits = v.truth;
+    } else if (dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) {
+        if (!adopt_float(e, v, elem, span, &bits)) return NULL;
+    } else if (!adopt_integer(e, v, elem, span, &bits)) {
+        return NULL;
+    }
+    const IrType *type = rank ? ir_tile(e->module, elem, rank, shape) : ir_scalar(e->module, elem);
+    return ir_const_bits(&e->b, type, bits);
+}
+
+IrValue *el_value(Elab *e, Val v, Span span) {
+    v = el_check_operand(e, v, span);
+    if (v.kind == VAL_IR) return v.ir;
+    if (v.kind == VAL_POISON) return NULL;
+    return el_adopt(e, v, el_default_dtype(v), 0, NULL, span);
+}
+
+// ---- conversion, broadcasting
+
+IrValue *el_convert(Elab *e, IrValue *v, Dtype elem) {
+    return el_elem(v) == elem ? v : ir_cast(&e->b, v, elem, true);
+}
+
+IrValue *el_broadcast(Elab *e, IrValue *v, uint32_t rank, const uint32_t *shape) {
+    bool same = v->type->rank == rank;
+    for (uint32_t i = 0; same && i < rank; i++) same = v->type->shape[i] == shape[i];
+    return same ? v : ir_broadcast(&e->b, v, rank, shape);
+}
+
+bool el_stretches(const IrType *from, uint32_t rank, const uint32_t *shape) {
+    if (!from->rank) return true;
+    if (from->rank != rank) return false;
+    for (uint32_t i = 0; i < rank; i++)
+        if (from->shape[i] != shape[i] && from->shape[i] != 1) return false;
+    return true;
+}
+
+bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape) {
+    if (rank > IR_MAX_RANK) {
+        el_error(e, span, DIAG_SHAPE, "a tile has at most %d dimensions, this one %u", IR_MAX_RANK,
+                 rank);
+        return false;
+    }
+    Wide count = 1;
+    for (uint32_t i = 0; i < rank && count <= INT64_MAX; i++) count *= shape[i];
+    if (count <= IR_MAX_COUNT) return true;
+    el_error(e, span, DIAG_SHAPE, "a tile has at most %d elements, %s has %s", IR_MAX_COUNT,
+             el_shape_text(e, rank, shape), el_wide_text(e, count));
+    return false;
+}
+
+// Stretches `shape` by t; false when they do not go together.
+static bool shape_meet(Shape *shape, const IrType *t) {
+    if (!t->rank) return true;
+    if (!shape->rank) {
+        shape->rank = t->rank;
+        for (uint32_t i = 0; i < t->rank; i++) shape->dims[i] = t->shape[i];
+        return true;
+    }
+    if (shape->rank != t->rank) return false;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (shape->dims[i] == 1) shape->dims[i] = t->shape[i];
+        if (t->shape[i] != shape->dims[i] && t->shape[i] != 1) return false;
+    }
+    return true;
+}
+
+bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape) {
+    *shape = (Shape){0};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!values[i]) continue;
+        Shape before = *shape;
+        const IrType *t = values[i]->type;
+        if (shape_meet(shape, t)) continue;
+        el_error(e, span, DIAG_SHAPE, "shapes %s and %s do not go together",
+                 el_shape_text(e, before.rank, before.dims), el_shape_text(e, t->rank, t->shape));
+        if (before.rank != t->rank)
+            el_help(e,
+                    "operands have equal rank: give the smaller one a dimension with "
+                    "expand(v, axis = …)");
+        else
+            el_help(e, "each dimension is equal in both, or 1 in one of them");
+        return false;
+    }
+    return el_shape_limits(e, span, shape->rank, shape->dims);
+}
+
+static bool promote_integers(Dtype a, Dtype b, Dtype *common) {
+    bool a_wider = dtype_bits(a) > dtype_bits(b);
+    if (dtype_signed(a) != dtype_signed(b)) {
+        Dtype with_sign = dtype_signed(a) ? a : b, without = dtype_signed(a) ? b : a;
+        *common = with_sign;
+        return dtype_bits(with_sign) > dtype_bits(without);
+    }
+    *common = a_wider ? a : b;
+    return true;
+}
+
+bool el_promote(Dtype a, Dtype b, Dtype *common) {
+    *common = a;
+    if (a == b) return true;
+    if (a == DTYPE_BOOL || b == DTYPE_BOOL) return false;
+    bool a_int = dtype_is(a, DTYPE_CLASS_INT), b_int = dtype_is(b, DTYPE_CLASS_INT);
+    if (a_int && b_int) return promote_integers(a, b, common);
+    if (a_int || b_int) {
+        *common = a_int ? b : a;
+        return true;
+    }
+    if (dtype_bits(a) != dtype_bits(b)) {
+        *common = dtype_bits(a) > dtype_bits(b) ? a : b;
+        return true;
+    }
+    *common = DTYPE_F32;  // f16 with bf16
+    return dtype_is(a, DTYPE_CLASS_FLOAT);
+}
+
+// ---- unification
+
+static bool unify_mismatch(Elab *e, Span span, const char *what, Dtype a, Dtype b) {
+    el_error(e, span, DIAG_TYPE, "%s needs operands of one type, found %s and %s", what,
+             dtype_name(a), dtype_name(b));
+    if (a == DTYPE_BOOL || b == DTYPE_BOOL)
+        el_help(e, "a bool is no number without a cast: %s(…)",
+                dtype_name(a == DTYPE_BOOL ? b : a));
+    else
+        el_help(e, "cast one of them, as %s(…)", dtype_name(a));
+    return false;
+}
+
+// The element of the typed values; false after an error, *typed = false when there is none.
+static bool unify_typed(Elab *e, Span span, const char *what, uint32_t count, const Val *vals,
+                        const IrType **found, Dtype *elem) {
+    *found = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (vals[i].kind != VAL_IR) continue;
+        const IrType *t = vals[i].ir->type;
+        if (!*found) {
+            *found = t;
+            *elem = t->elem;
+        } else if (t->kind != (*found)->kind || (t->kind == IR_PTR && t->elem != *elem)) {
+            el_error(e, span, DIAG_TYPE, "%s needs operands of one type, found %s and %s", what,
+                     el_type_text(e, *found), el_type_text(e, t));
+            return false;
+        } else {
+            Dtype before = *elem;
+            if (!el_promote(before, t->elem, elem))
+                return unify_mismatch(e, span, what, before, t->elem);
+        }
+    }
+    return true;
+}
+
+// The element all untyped values get when nothing is typed.
+static Dtype unify_untyped(uint32_t count, const Val *vals) {
+    Dtype elem = el_default_dtype(vals[0]);
+    for (uint32_t i = 1; i < count; i++) {
+        Dtype other = el_default_dtype(vals[i]), common;
+        if (el_promote(elem, other, &common)) elem = common;
+    }
+    return elem;
+}
+
+bool el_unify(Elab *e, Span span, const char *what, uint32_t count, const Val *vals,
+              const Span *spans, IrValue **out) {
+    for (uint32_t i = 0; i < count; i++)
+        if (vals[i].kind == VAL_POISON) return false;
+    const IrType *found = NULL;
+    Dtype elem = DTYPE_I32;
+    TRY(unify_typed(e, span, what, count, vals, &found, &elem));
+    if (!found) elem = unify_untyped(count, vals);
+    Shape shape = {0};
+    for (uint32_t i = 0; i < count; i++) out[i] = vals[i].kind == VAL_IR ? vals[i].ir : NULL;
+    TRY(el_common_shape(e, span, count, out, &shape));
+    bool pointers = found && found->kind == IR_PTR;
+    for (uint32_t i = 0; i < count; i++) {
+        if (out[i]) {
+            if (!pointers) out[i] = el_convert(e, out[i], elem);
+            out[i] = el_broadcast(e, out[i], shape.rank, shape.dims);
+        } else if (pointers) {
+            el_error(e, spans[i], DIAG_TYPE, "expected %s, found %s", el_type_text(e, found),
+                     el_val_text(e, vals[i]));
+            return false;
+        } else {
+            out[i] = el_adopt(e, vals[i], elem, shape.rank, shape.dims, spans[i]);
+        }
+        if (!out[i]) return false;
+    }
+    return true;
+}

@@ -1,0 +1,293 @@
+// Views: selections, reads with pads, writes with masks, packed elements.
+#include "frontend/tile/elaborate.h"
+
+Dtype el_view_elem(const View *view) {
+    if (view->elem == DTYPE_I4) return DTYPE_I8;
+    return view->elem == DTYPE_U4 ? DTYPE_U8 : view->elem;
+}
+
+static bool view_packed(const View *view) { return dtype_is(view->elem, DTYPE_CLASS_PACKED); }
+
+// ---- is a value provably even?
+
+// `fuel` bounds the walk: values may share operands.
+static bool even(const Elab *e, const IrValue *v, int *fuel) {
+    if (!v || --*fuel < 0) return false;
+    const IrOp *op = v->def;
+    if (!op) {
+        for (const Loop *loop = e->loops; loop; loop = loop->outer_any)
+            if (loop->var == v) return even(e, loop->low, fuel) && even(e, loop->step, fuel);
+        return false;
+    }
+    if (op->code == IR_CONST) return (ir_attr(op, IR_ATTR_VALUE)->u.bits & 1) == 0;
+    if (op->code == IR_ADD || op->code == IR_SUB || op->code == IR_REM || op->code == IR_OR ||
+        op->code == IR_XOR || op->code == IR_MIN || op->code == IR_MAX)
+        return even(e, ir_operand(op, 0), fuel) && even(e, ir_operand(op, 1), fuel);
+    if (op->code == IR_MUL || op->code == IR_AND)
+        return even(e, ir_operand(op, 0), fuel) || even(e, ir_operand(op, 1), fuel);
+    if (op->code == IR_SELECT)
+        return even(e, ir_operand(op, 1), fuel) && even(e, ir_operand(op, 2), fuel);
+    if (op->code == IR_SHL) {
+        const IrOp *count = ir_operand(op, 1)->def;
+        bool moves = count && count->code == IR_CONST && ir_attr(count, IR_ATTR_VALUE)->u.bits != 0;
+        return moves || even(e, ir_operand(op, 0), fuel);
+    }
+    bool same = op->code == IR_NEG || op->code == IR_BROADCAST || op->code == IR_RESHAPE;
+    if (op->code == IR_CAST) same = dtype_is(el_elem(ir_operand(op, 0)), DTYPE_CLASS_INT);
+    return same && even(e, ir_operand(op, 0), fuel);
+}
+
+static bool provably_even(const Elab *e, const IrValue *v) {
+    int fuel = 256;
+    return even(e, v, &fuel);
+}
+
+// ---- indices
+
+static IrValue *access_index(Elab *e, const Ast *ast, bool scalar) {
+    Val v = el_operand(e, ast);
+    if (v.kind == VAL_POISON) return NULL;
+    if (v.kind == VAL_INT) return el_adopt(e, v, DTYPE_I64, 0, NULL, ast->span);
+    if (v.kind != VAL_IR || el_is_ptr(v.ir) || !dtype_is(el_elem(v.ir), DTYPE_CLASS_INT)) {
+        el_error(e, ast->span, DIAG_INDEX, "an index must be an integer, found %s",
+                 el_val_text(e, v));
+        return NULL;
+    }
+    if (!v.ir->type->rank) return el_convert(e, v.ir, DTYPE_I64);
+    if (scalar) {
+        el_error(e, ast->span, DIAG_INDEX, "the start of a part-select is a scalar, found %s",
+                 el_val_text(e, v));
+        el_help(e, "a tile of indices stands without '+:'");
+        return NULL;
+    }
+    Dtype elem = el_elem(v.ir);
+    if (elem == DTYPE_I32 || elem == DTYPE_I64) return v.ir;
+    return el_convert(e, v.ir, dtype_bits(elem) < 32 ? DTYPE_I32 : DTYPE_I64);
+}
+
+static bool access_select(Elab *e, Access *a, const Ast *ast, uint32_t dim) {
+    uint32_t width = 0;
+    bool good = el_const_extent(e, ast->b, "the width of a part-select", DIAG_SELECT_WIDTH, &width);
+    a->index[dim] = access_index(e, ast->a, true);
+    a->select[dim] = width;
+    if (!a->index[dim] || !good) return false;
+    if (!view_packed(a->view) || dim + 1 != a->view->rank || provably_even(e, a->index[dim]))
+        return true;
+    el_error(e, ast->a->span, DIAG_PACKED, "the offset into %s data must be provably even",
+             dtype_name(a->view->elem));
+    el_help(e, "use a multiple of an even constant, as program(0) * 64");
+    return false;
+}
+
+// The dimensions of the selection: tile indices stand where the first of them stands.
+static bool access_shape(Elab *e, Access *a) {
+    IrValue *tiles[IR_MAX_VIEW_RANK] = {0};
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->index[i]->type->rank && !a->select[i]) tiles[i] = a->index[i];
+    Shape gathered;
+    TRY(el_common_shape(e, a->span, a->count, tiles, &gathered));
+    uint32_t dims[IR_MAX_VIEW_RANK + IR_MAX_RANK], rank = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->select[i]) dims[rank++] = (uint32_t)a->select[i];
+        if (!tiles[i] || a->gathers) continue;
+        a->gathers = true;
+        for (uint32_t d = 0; d < gathered.rank; d++) dims[rank++] = gathered.dims[d];
+    }
+    TRY(el_shape_limits(e, a->span, rank, dims));
+    a->shape.rank = rank;
+    for (uint32_t i = 0; i < rank; i++) a->shape.dims[i] = dims[i];
+    return true;
+}
+
+static bool access_view(Elab *e, const Ast *index, Access *a) {
+    Val v = el_expr(e, index->a);
+    if (v.kind == VAL_POISON) return false;
+    if (v.kind == VAL_VIEW) {
+        a->view = v.view;
+        if (e->place == EL_IN_BODY) return true;
+        el_error(e, index->span, e->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
+                 "memory can't be asked before the launch");
+        return false;
+    }
+    el_error(e, index->a->span, DIAG_INDEX, "only views are indexed, found %s", el_val_text(e, v));
+    if (v.kind == VAL_IR && el_is_ptr(v.ir))
+        el_help(e, "use load(p + i) and store(p + i, v)");
+    else if (v.kind == VAL_IR && v.ir->type->rank)
+        el_help(e, "use gather(v, index, axis = …) or split(v)");
+    return false;
+}
+
+bool el_access(Elab *e, const Ast *index, Access *a) {
+    *a = (Access){.span = index->span};
+    bool good = access_view(e, index, a);
+    uint32_t given = 0;
+    for (const Ast *i = index->list; i; i = i->next) given++;
+    if (good && given != a->view->rank) {
+        el_error(e, index->span, DIAG_INDEX, "view '%s' has %u dimension%s, %u ind%s given",
+                 a->view->name, a->view->rank, a->view->rank == 1 ? "" : "s", given,
+                 given == 1 ? "ex" : "ices");
+        el_help(e, "every dimension is indexed or selected, as in %s[%s]", a->view->name,
+                a->view->rank > 1 ? "i, 0 +: W" : "0 +: W");
+        return false;
+    }
+    if (!good) return false;
+    for (const Ast *i = index->list; i; i = i->next) {
+        uint32_t dim = a->count++;
+        if (i->kind == AST_SELECT) {
+            good = access_select(e, a, i, dim) && good;
+        } else {
+            a->index[dim] = access_index(e, i, false);
+            good = a->index[dim] && good;
+        }
+    }
+    return good && access_shape(e, a);
+}
+
+// ---- ops
+
+static IrOp *access_op(Elab *e, const Access *a, IrOpcode code, uint32_t leading,
+                       IrValue *const *first, Dtype result) {
+    IrValue *operands[4 + IR_MAX_VIEW_RANK];
+    uint32_t n = 0;
+    operands[n++] = a->view->value;
+    for (uint32_t i = 0; i < leading; i++) operands[n++] = first[i];
+    for (uint32_t i = 0; i < a->count; i++) operands[n++] = a->index[i];
+    const IrType *type = ir_tile(e->module, result, a->shape.rank, a->shape.dims);
+    bool stores = code == IR_VIEW_STORE;
+    IrOp *op = ir_op(&e->b, code, n, operands, stores ? 0 : 1, &type, 0, NULL);
+    int64_t *select = arena_new(e->module->arena, int64_t, a->count);
+    int64_t *inside = arena_new(e->module->arena, int64_t, a->count);
+    for (uint32_t i = 0; i < a->count; i++) select[i] = a->select[i];
+    ir_attr_set_ints(op, IR_ATTR_SELECT, a->count, select);
+    if (code != IR_VIEW_INSIDE) ir_attr_set_ints(op, IR_ATTR_INSIDE, a->count, inside);
+    return op;
+}
+
+IrOp *el_view_op(Elab *e, const Access *a, IrOpcode code, uint32_t leading, IrValue *const *first) {
+    return access_op(e, a, code, leading, first,
+                     code == IR_VIEW_INSIDE ? DTYPE_BOOL : el_view_elem(a->view));
+}
+
+IrValue *el_view_read(Elab *e, const Access *a, IrValue *pad) {
+    return ir_result(el_view_op(e, a, IR_VIEW_LOAD, 1, &pad), 0);
+}
+
+// ---- reads
+
+// The operand of `or`: a scalar, converted to the element type. NULL after an error.
+IrValue *el_pad(Elab *e, const Ast *ast, Dtype elem) {
+    Val v = el_operand(e, ast);
+    if (v.kind == VAL_POISON) return NULL;
+    if (el_is_const(v)) return el_adopt(e, v, elem, 0, NULL, ast->span);
+    bool is_bool = el_elem(v.ir) == DTYPE_BOOL;
+    if (el_is_ptr(v.ir) || v.ir->type->rank || is_bool != (elem == DTYPE_BOOL)) {
+        el_error(e, ast->span, DIAG_PAD, "the operand of 'or' must be a scalar %s, found %s",
+                 dtype_name(elem), el_val_text(e, v));
+        if (v.ir->type->rank) el_help(e, "use select(inside(…), …, tile)");
+        return NULL;
+    }
+    return el_convert(e, v.ir, elem);
+}
+
+Val el_view_load(Elab *e, const Ast *index) {
+    Access a;
+    bool good = el_access(e, index, &a);
+    IrValue *pad = NULL;
+    if (index->b) {
+        if (!good) {
+            el_operand(e, index->b);
+            return EL_POISON;
+        }
+        pad = el_pad(e, index->b, el_view_elem(a.view));
+        if (!pad) return EL_POISON;
+    }
+    return good ? el_ir(el_view_read(e, &a, pad)) : EL_POISON;
+}
+
+Val el_view_inside(Elab *e, const Ast *index) {
+    Access a;
+    if (!el_access(e, index, &a)) return EL_POISON;
+    return el_ir(ir_result(el_view_op(e, &a, IR_VIEW_INSIDE, 0, NULL), 0));
+}
+
+// ---- writes
+
+IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span, const char *into) {
+    v = el_check_operand(e, v, span);
+    if (v.kind == VAL_POISON) return NULL;
+    if (el_is_const(v)) return el_adopt(e, v, elem, shape->rank, shape->dims, span);
+    if (el_is_ptr(v.ir) || el_elem(v.ir) != elem) {
+        el_error(e, span, DIAG_TYPE, "%s holds %s, found %s", into, dtype_name(elem),
+                 el_val_text(e, v));
+        if (!el_is_ptr(v.ir)) el_help(e, "cast it: %s(…)", dtype_name(elem));
+        return NULL;
+    }
+    if (el_stretches(v.ir->type, shape->rank, shape->dims))
+        return el_broadcast(e, v.ir, shape->rank, shape->dims);
+    el_error(e, span, DIAG_SHAPE, "%s takes the shape %s, found %s", into,
+             el_shape_text(e, shape->rank, shape->dims),
+             el_shape_text(e, v.ir->type->rank, v.ir->type->shape));
+    el_help(e, "the value stretches to the selection, never the other way round");
+    return NULL;
+}
+
+IrValue *el_mask(Elab *e, const Ast *ast, const Shape *shape) {
+    Val v = el_operand(e, ast);
+    if (v.kind == VAL_POISON) return NULL;
+    if (v.kind == VAL_BOOL) return el_adopt(e, v, DTYPE_BOOL, shape->rank, shape->dims, ast->span);
+    if (v.kind != VAL_IR || el_is_ptr(v.ir) || el_elem(v.ir) != DTYPE_BOOL) {
+        el_error(e, ast->span, DIAG_TYPE, "a mask must be bool, found %s", el_val_text(e, v));
+        el_help(e, "compare with 0");
+        return NULL;
+    }
+    if (el_stretches(v.ir->type, shape->rank, shape->dims))
+        return el_broadcast(e, v.ir, shape->rank, shape->dims);
+    el_error(e, ast->span, DIAG_SHAPE, "the mask of shape %s does not fit %s",
+             el_shape_text(e, v.ir->type->rank, v.ir->type->shape),
+             el_shape_text(e, shape->rank, shape->dims));
+    return NULL;
+}
+
+bool el_no_packed_store(Elab *e, const Access *a, const Ast *mask) {
+    if (!view_packed(a->view)) return true;
+    const char *problem = NULL;
+    Span span = a->span;
+    if (a->gathers)
+        problem = "have no scatter";
+    else if (a->select[a->count - 1] == 0)
+        problem = "take a part-select in the last dimension";
+    else if (a->select[a->count - 1] == 1)
+        problem = "are at least 2 elements wide";
+    else if (mask)
+        problem = "have no 'if'";
+    if (!problem) return true;
+    if (mask && !a->gathers && a->select[a->count - 1] > 1) span = mask->span;
+    el_error(e, span, DIAG_PACKED, "writes of %s %s", dtype_name(a->view->elem), problem);
+    el_help(e, "two elements share a byte");
+    return false;
+}
+
+void el_view_assign(Elab *e, const Ast *assign) {
+    Access a;
+    bool good = el_access(e, assign->a, &a);
+    if (assign->a->b) {
+        el_error(e, assign->a->b->span, DIAG_PAD, "'or' belongs to a read, not to a write");
+        good = false;
+    }
+    Val v = el_expr(e, assign->b);
+    if (!good) {
+        if (assign->c) el_operand(e, assign->c);
+        return;
+    }
+    good = el_no_packed_store(e, &a, assign->c);
+    if (assign->op != AST_OP_NONE) {
+        Val old = el_ir(el_view_read(e, &a, NULL));
+        v = el_binary(e, assign->op, old, v, assign->span, assign->a->span, assign->b->span);
+    }
+    const char *into = arena_printf(e->scratch, "view '%s'", a.view->name);
+    if (v.kind == VAL_IR && v.ir->type->rank && !a.shape.rank) into = "this element";
+    IrValue *value = el_stored(e, v, el_view_elem(a.view), &a.shape, assign->b->span, into);
+    IrValue *mask = assign->c ? el_mask(e, assign->c, &a.shape) : NULL;
+    if (!value || (assign->c && !mask) || !good) return;
+    el_view_op(e, &a, IR_VIEW_STORE, 2, (IrValue *[]){value, mask});
+}
