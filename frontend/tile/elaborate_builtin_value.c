@@ -97,7 +97,7 @@ static Val value_cdiv(Elab *e, const Args *a) {
         IrValue *down = ir_binary(&e->b, IR_AND, less, ir_binary(&e->b, IR_LT, y, zero));
         more = ir_binary(&e->b, IR_OR, up, down);
     }
-    return el_ir(ir_binary(&e->b, IR_ADD, quotient, ir_cast(&e->b, more, el_elem(x), true)));
+    return el_ir(ir_binary(&e->b, IR_ADD, quotient, ir_cast(&e->b, more, el_elem(x), false)));
 }
 
 Val el_builtin_value(Elab *e, const Args *a) {

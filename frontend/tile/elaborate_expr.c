@@ -304,7 +304,7 @@ Val el_cast(Elab *e, Dtype to, Val v, bool saturate, Span span) {
     }
     bool fp8 = dtype_is(to, DTYPE_CLASS_FP8);
     if (el_elem(v.ir) == to && (saturate || !fp8)) return v;
-    return el_ir(ir_cast(&e->b, v.ir, to, saturate));
+    return el_ir(ir_cast(&e->b, v.ir, to, saturate && fp8));
 }
 
 // ---- dispatch

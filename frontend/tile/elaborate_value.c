@@ -195,7 +195,7 @@ IrValue *el_value(Elab *e, Val v, Span span) {
 // ---- conversion, broadcasting
 
 IrValue *el_convert(Elab *e, IrValue *v, Dtype elem) {
-    return el_elem(v) == elem ? v : ir_cast(&e->b, v, elem, true);
+    return el_elem(v) == elem ? v : ir_cast(&e->b, v, elem, dtype_is(elem, DTYPE_CLASS_FP8));
 }
 
 IrValue *el_broadcast(Elab *e, IrValue *v, uint32_t rank, const uint32_t *shape) {
