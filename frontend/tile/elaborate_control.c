@@ -310,8 +310,10 @@ bool el_if(Elab *e, const Ast *ast, const Ast *rest, bool tail) {
     el_body(e, ast->c);
     if (takes_rest) {
         active->tail = tail;
-        if (active->val.kind == VAL_BOOL && active->val.truth) el_list(e, rest);
-        if (active->val.kind == VAL_IR && rest) el_guarded_list(e, rest);
+        if (active->val.kind == VAL_IR)
+            el_guarded_list(e, rest);
+        else if (!active_stopped(active))
+            el_list(e, rest);
     }
     el_region_end(e, &else_arm);
     el_merge(e, cond, &then_arm, &else_arm, ast->span);

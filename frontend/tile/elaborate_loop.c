@@ -121,6 +121,8 @@ static void carried_next(Elab *e, CarriedList *list, IrBlock *block, uint32_t fi
 
 // Flags of outer loops and return values that the body set.
 static void carry_late(Elab *e, CarriedList *list, const Region *region, Span span) {
+    list->mark = ++e->marks;  // merges inside the body have used the marks
+    for (size_t i = 0; i < list->items.count; i++) list->items.data[i].slot->mark = list->mark;
     for (uint32_t i = 0; i < region->count; i++) {
         Slot *slot = region->changes[i].slot;
         Val body = region->changes[i].val;
