@@ -2,9 +2,11 @@
 //
 // Invariants: every diagnostic has a stable code from diag.def, a severity, a span (or none), a
 // message in lower case without a final full stop, any number of notes and at most one help ("how
-// to mend it"). They are kept in order of report; diags_sort puts them in order of position. The
-// list never stops collecting at a limit of its own below DIAGS_MAX (then one last row says how
-// many more). An error at a span that already carries an error with the same code is dropped.
+// to mend it"). They are kept in order of report; diags_sort puts them in order of position.
+// Collecting goes on up to DIAGS_MAX errors and as many warnings; then one last row says how many
+// more. One at a span that already carries one with the same code and severity is dropped (not when
+// the span is nowhere).
+//
 // Ownership: the list's arena owns all texts. One thread at a time.
 //
 //     diag_error(d, span, DIAG_UNKNOWN_NAME, "unknown name '%s'", name);
@@ -18,6 +20,7 @@
 //                 ^~~~~~
 //     k.tile:1:4: note: 'softmax' is declared here
 //     help: did you mean 'softmax'?
+// Without a span it begins "tilec: error: ".
 #ifndef TILEC_BASE_DIAG_H
 #define TILEC_BASE_DIAG_H
 
@@ -65,6 +68,7 @@ void diag_warning(Diags *d, Span span, DiagCode code, const char *format, ...)
 void diag_note(Diags *d, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diags *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// Those kept; errors and warnings count the ones beyond DIAGS_MAX too.
 size_t diags_count(const Diags *d);
 size_t diags_errors(const Diags *d);
 size_t diags_warnings(const Diags *d);

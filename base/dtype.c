@@ -1,7 +1,6 @@
 #include "base/dtype.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -54,7 +53,8 @@ bool dtype_from_name(Str name, Dtype *t) {
 }
 
 size_t dtype_storage(Dtype t, uint64_t count) {
-    return facts[t].bits < 8 ? (size_t)(count / 2 + count % 2) : (size_t)count * dtype_size(t);
+    if (facts[t].bits < 8) return (size_t)(count / 2 + count % 2);
+    return count > SIZE_MAX / dtype_size(t) ? SIZE_MAX : (size_t)count * dtype_size(t);
 }
 
 const DtypeFloat *dtype_float(Dtype t) {
@@ -109,6 +109,7 @@ static uint64_t round_magnitude(const DtypeFloat *f, uint64_t bits) {
 
 uint64_t dtype_from_double(Dtype t, double value, bool saturate) {
     if (t == DTYPE_F64) return double_bits(value);
+    if (t == DTYPE_F32) return float_bits((float)value);  // rounds once, in hardware
     const Format *f = &formats[t];
     uint64_t bits = double_bits(value), sign = bits >> 63 << (facts[t].bits - 1);
     bits &= ~(1ull << 63);
@@ -266,16 +267,17 @@ static void float_text(Dtype t, uint64_t bits, StrBuf *out) {
         strbuf_double(out, value, t != DTYPE_F64);
         return;
     }
-    char text[64];
+    size_t start = out->size;
     for (int digits = 1; digits <= 17; digits++) {
-        double back;
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (str_to_double(str(text), &back) && dtype_from_double(t, back, true) == bits) {
-            strbuf_double(out, back, false);
-            return;
-        }
+        double back = 0;
+        out->size = start;
+        strbuf_digits(out, value, digits);
+        bool read = str_to_double((Str){out->text + start, out->size - start}, &back);
+        if (!read || dtype_from_double(t, back, true) != bits) continue;
+        out->size = start;
+        strbuf_double(out, back, false);  // the same digits, whole numbers in full
+        return;
     }
-    strbuf_double(out, value, false);
 }
 
 void dtype_text(Dtype t, uint64_t bits, StrBuf *out) {

@@ -47,7 +47,7 @@ DtypeClass dtype_class(Dtype t);
 unsigned dtype_bits(Dtype t);
 // Bytes of one element of a tile or pointer; i4 and u4 (packed) count as 1 only where noted.
 size_t dtype_size(Dtype t);
-// Bytes of `count` packed or plain elements in a row.
+// Bytes of `count` packed or plain elements in a row; SIZE_MAX when there are too many.
 size_t dtype_storage(Dtype t, uint64_t count);
 
 static inline bool dtype_is(Dtype t, unsigned classes) { return (dtype_class(t) & classes) != 0; }

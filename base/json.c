@@ -1,9 +1,12 @@
+// A writer that streams, and a strict reader by recursive descent, of bounded depth.
 #include "base/json.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/os.h"
+
+enum { DEPTH_MAX = 64 };  // size of Json's `comma`
 
 Json json_begin(StrBuf *out) { return (Json){.out = out}; }
 
@@ -16,7 +19,7 @@ static void separate(Json *j) {
 void json_open(Json *j, char bracket) {
     separate(j);
     strbuf_char(j->out, bracket);
-    CHECK(j->depth < 63, "JSON nested deeper than 63");
+    CHECK(j->depth < DEPTH_MAX - 1, "JSON nested deeper than %d", DEPTH_MAX - 1);
     j->comma[++j->depth] = false;
 }
 
@@ -93,29 +96,41 @@ static bool take(Reader *r, char c) {
     return true;
 }
 
-static bool hex4(Reader *r, unsigned *value) {
+static bool hex4(Reader *r, uint32_t *value) {
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     *value = 0;
     if (r->end - r->at < 4) return false;
     for (int i = 0; i < 4; i++) {
-        char c = *r->at++;
-        const char *digits = "0123456789abcdef", *found = strchr(digits, c | 32);
-        if (!c || !found) return false;
-        *value = *value << 4 | (unsigned)(found - digits);
+        const char *found = *r->at ? strchr(digits, *r->at) : NULL;
+        if (!found) return false;
+        r->at++;
+        *value = *value << 4 | ((uint32_t)(found - digits) & 15);
     }
     return true;
 }
 
-static void add_utf8(StrBuf *b, unsigned c) {
+static void add_utf8(StrBuf *b, uint32_t c) {
     if (c < 0x80) {
         strbuf_char(b, (char)c);
-    } else if (c < 0x800) {
-        strbuf_char(b, (char)(0xc0 | c >> 6));
-        strbuf_char(b, (char)(0x80 | (c & 0x3f)));
-    } else {
-        strbuf_char(b, (char)(0xe0 | c >> 12));
-        strbuf_char(b, (char)(0x80 | (c >> 6 & 0x3f)));
-        strbuf_char(b, (char)(0x80 | (c & 0x3f)));
+        return;
     }
+    unsigned tail = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;  // bytes that follow the first
+    strbuf_char(b, (char)((0xFF00U >> (tail + 1) & 0xFF) | c >> (6 * tail)));
+    while (tail--) strbuf_char(b, (char)(0x80 | (c >> (6 * tail) & 0x3f)));
+}
+
+// What follows a backslash and u: a code point, or two halves of one; a half alone stands for no
+// character.
+static bool read_code_point(Reader *r, uint32_t *point) {
+    if (!hex4(r, point)) return false;
+    if (*point < 0xD800 || *point > 0xDFFF) return true;
+    uint32_t low = 0;
+    bool pair = *point < 0xDC00 && r->end - r->at >= 6 && r->at[0] == '\\' && r->at[1] == 'u';
+    if (!pair) return false;
+    r->at += 2;
+    if (!hex4(r, &low) || low < 0xDC00 || low > 0xDFFF) return false;
+    *point = 0x10000 + ((*point - 0xD800) << 10) + (low - 0xDC00);
+    return true;
 }
 
 static bool read_escape(Reader *r, StrBuf *b) {
@@ -127,9 +142,9 @@ static bool read_escape(Reader *r, StrBuf *b) {
         strbuf_char(b, to[found - from]);
         return true;
     }
-    unsigned code;
-    if (c != 'u' || !hex4(r, &code)) return false;
-    add_utf8(b, code);
+    uint32_t point = 0;
+    if (c != 'u' || !read_code_point(r, &point)) return false;
+    add_utf8(b, point);
     return true;
 }
 
@@ -140,9 +155,10 @@ static bool read_string(Reader *r, Str *s) {
         if (*r->at == '\\') {
             r->at++;
             if (!read_escape(r, &b)) return false;
-        } else {
-            strbuf_char(&b, *r->at++);
+            continue;
         }
+        if ((unsigned char)*r->at < 0x20) return false;
+        strbuf_char(&b, *r->at++);
     }
     *s = strbuf_str(&b);
     return take(r, '"');
@@ -170,6 +186,30 @@ static bool read_word(Reader *r, const char *word) {
     return true;
 }
 
+static bool take_digits(Reader *r) {
+    const char *begin = r->at;
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') r->at++;
+    return r->at > begin;
+}
+
+static bool take_either(Reader *r, char a, char b) {
+    if (r->at == r->end || (*r->at != a && *r->at != b)) return false;
+    r->at++;
+    return true;
+}
+
+static bool read_number(Reader *r, double *value) {
+    const char *begin = r->at;
+    (void)take_either(r, '-', '-');
+    if (!take_either(r, '0', '0') && !take_digits(r)) return false;
+    if (take_either(r, '.', '.') && !take_digits(r)) return false;
+    if (take_either(r, 'e', 'E')) {
+        (void)take_either(r, '+', '-');
+        if (!take_digits(r)) return false;
+    }
+    return str_to_double((Str){begin, (size_t)(r->at - begin)}, value);
+}
+
 static bool read_into(Reader *r, JsonValue *v) {
     skip_space(r);
     if (r->at == r->end) return false;
@@ -187,13 +227,11 @@ static bool read_into(Reader *r, JsonValue *v) {
     v->boolean = read_word(r, "true");
     if (v->boolean || read_word(r, "false")) return true;
     v->kind = JSON_NUMBER;
-    const char *begin = r->at;
-    while (r->at < r->end && *r->at && strchr("+-.0123456789eE", *r->at)) r->at++;
-    return str_to_double((Str){begin, (size_t)(r->at - begin)}, &v->number);
+    return read_number(r, &v->number);
 }
 
 static JsonValue *read_value(Reader *r) {
-    if (r->depth == 64) return NULL;
+    if (r->depth == DEPTH_MAX) return NULL;
     r->depth++;
     JsonValue *v = arena_new(r->arena, JsonValue, 1);
     bool good = read_into(r, v);

@@ -51,7 +51,8 @@ typedef struct JsonValue {
     struct JsonValue *first;  // elements or members
     struct JsonValue *next;
 } JsonValue;
-// NULL when the text is no JSON document; *error_at is then the byte where reading stopped.
+// NULL when the text is no JSON document, or nested deeper than 64; *error_at (may be NULL) is then
+// the byte where reading stopped.
 JsonValue *json_parse(Arena *arena, Str text, size_t *error_at);
 const JsonValue *json_get(const JsonValue *object, const char *key);  // NULL if absent
 
