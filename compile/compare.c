@@ -1,0 +1,80 @@
+#include "compile/compare.h"
+
+#include <math.h>
+
+struct Compare {
+    IrInterp *interp;
+};
+
+Compare *compare_run(Arena *arena, const Compiled *compiled, const IrArg *args,
+                     const int64_t grid[3], Diags *diags) {
+    Compare *c = arena_new(arena, Compare, 1);
+    c->interp = ir_interp_create(arena, compiled->func);
+    IrLaunch launch = {.args = args,
+                       .arg_count = (uint32_t)compiled->func->params.count,
+                       .grid = {grid[0], grid[1], grid[2]},
+                       .shadow = true};
+    if (ir_interp_run(c->interp, &launch, diags) == IR_RUN_DONE) return c;
+    compare_destroy(c);
+    return NULL;
+}
+
+void compare_destroy(Compare *compare) {
+    if (compare) ir_interp_destroy(compare->interp);
+}
+
+static double as_double(Dtype type, uint64_t bits) {
+    if (dtype_is(type, DTYPE_CLASS_ANYFLOAT)) return dtype_to_double(type, bits);
+    if (dtype_signed(type)) return (double)dtype_to_i64(type, bits);
+    return (double)bits;
+}
+
+static double float_ratio(double value, const IrShadow *s) {
+    if (isnan(s->value) || isinf(s->value))
+        return (isnan(s->value) && isnan(value)) || value == s->value ? 0 : INFINITY;
+    double distance = fabs(value - s->value);
+    if (!isfinite(value)) return INFINITY;
+    if (distance <= s->bound) return s->bound > 0 ? distance / s->bound : 0;
+    return s->bound > 0 ? distance / s->bound : INFINITY;
+}
+
+static double integer_ratio(Dtype type, uint64_t a, uint64_t b, double bound) {
+    if (a == b) return 0;
+    bool less = dtype_signed(type) ? dtype_to_i64(type, a) < dtype_to_i64(type, b) : a < b;
+    uint64_t distance = dtype_signed(type) ? (uint64_t)dtype_to_i64(type, less ? b : a) -
+                                                 (uint64_t)dtype_to_i64(type, less ? a : b)
+                        : less ? b - a
+                               : a - b;
+    return bound > 0 ? (double)distance / bound : INFINITY;
+}
+
+static void note(CompareReport *report, uint64_t index, double ratio, double value, double expected,
+                 double bound) {
+    report->elements++;
+    report->wrong += ratio > 1;
+    if (report->elements > 1 && ratio <= report->worst_ratio) return;
+    report->worst_ratio = ratio;
+    report->worst_index = index;
+    report->worst_value = value;
+    report->worst_expected = expected;
+    report->worst_bound = bound;
+}
+
+void compare_element(const Compare *compare, Dtype type, const void *data, uint64_t index,
+                     uint64_t bits, CompareReport *report) {
+    uint64_t own = dtype_load(type, data, index);
+    const char *address =
+        (const char *)data + (dtype_bits(type) < 8 ? index / 2 : index * dtype_size(type));
+    bool is_float = dtype_is(type, DTYPE_CLASS_ANYFLOAT);
+    IrShadow shadow = {as_double(type, own), 0, false};
+    IrShadow found;
+    if (ir_interp_shadow(compare->interp, address, &found)) shadow = found;
+    if (shadow.undecided) {
+        report->undecided++;
+        return;
+    }
+    double value = as_double(type, bits);
+    double ratio =
+        is_float ? float_ratio(value, &shadow) : integer_ratio(type, bits, own, shadow.bound);
+    note(report, index, ratio, value, is_float ? shadow.value : as_double(type, own), shadow.bound);
+}

@@ -1,0 +1,33 @@
+// Comparing what a device computed with the interpreter's shadow (docs/numerics.md, §6).
+//
+// compare_run runs the kernel on the interpreter, with shadows, on its own copies of the arguments
+// as they were before the launch; compare_element judges one element of the device's result.
+// Ownership: the Compare belongs to the arena given; destroy it to free the interpreter.
+//
+//     Compare *c = compare_run(arena, compiled, args, grid, diags);
+//     for (each element i) compare_element(c, dtype, interp_data, i, device_bits, &report);
+#ifndef TILEC_COMPILE_COMPARE_H
+#define TILEC_COMPILE_COMPARE_H
+
+#include "compile/compile.h"
+#include "ir/interp/interp.h"
+
+typedef struct CompareReport {
+    uint64_t elements;   // compared
+    uint64_t undecided;  // not compared: hang on a comparison that the bound cannot decide
+    uint64_t wrong;
+    uint64_t worst_index;  // of the element with the greatest ratio |x - v| / e
+    double worst_ratio;    // > 1: wrong; infinity where e is 0 or the classes differ
+    double worst_value, worst_expected, worst_bound;
+} CompareReport;
+
+typedef struct Compare Compare;
+// `args` point at memory that the run writes; NULL when the interpreter itself failed (reported).
+Compare *compare_run(Arena *arena, const Compiled *compiled, const IrArg *args,
+                     const int64_t grid[3], Diags *diags);
+void compare_destroy(Compare *compare);
+// Element `index` of the array at `data` (the interpreter's memory) against the device's bits.
+void compare_element(const Compare *compare, Dtype type, const void *data, uint64_t index,
+                     uint64_t bits, CompareReport *report);
+
+#endif

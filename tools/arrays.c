@@ -1,0 +1,270 @@
+#include "tools/arrays.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+static const uint64_t ARRAY_MAX = 1ull << 36;  // bytes of one array: 64 GiB
+
+static int input_error(const Settings *s, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int input_error(const Settings *s, const char *code, const char *format, ...) {
+    StrBuf b = strbuf(s->cli->arena);
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&b, format, args);
+    va_end(args);
+    fprintf(stderr, "tilec %s: error: %s [%s]\n", s->cli->command->name, b.text, code);
+    return EXIT_INPUT;
+}
+
+RunArray *arrays_find(const RunArrays *arrays, Symbol name) {
+    for (size_t i = 0; i < arrays->count; i++)
+        if (arrays->items[i].param->name == name) return &arrays->items[i];
+    return NULL;
+}
+
+static int unknown_array(const Settings *s, const RunArrays *arrays, const char *option, Str name) {
+    StrBuf b = strbuf(s->cli->arena);
+    for (size_t i = 0; i < arrays->count; i++)
+        strbuf_printf(&b, "%s%s", i ? ", " : "", arrays->items[i].param->name);
+    return cli_usage_error(s->cli, "--%s: kernel '%s' has no array '%.*s'; there are: %s", option,
+                           s->kernel->decl->name, STR_ARG(name), b.text);
+}
+
+// --in and --out: NAME=FILE.
+static int note_paths(const Settings *s, RunArrays *arrays) {
+    for (size_t i = 0; i < s->cli->args.count; i++) {
+        const CliArg *a = &s->cli->args.data[i];
+        bool in = strcmp(a->option->name, "in") == 0, out = strcmp(a->option->name, "out") == 0;
+        if (!in && !out) continue;
+        Str path, name = str_cut(a->value, '=', &path);
+        if (!name.size || !path.size)
+            return cli_usage_error(s->cli, "--%s takes NAME=FILE.npy, found '%.*s'",
+                                   a->option->name, STR_ARG(a->value));
+        RunArray *array = arrays_find(arrays, intern(s->unit->names, name));
+        if (!array) return unknown_array(s, arrays, a->option->name, name);
+        Str *place = in ? &array->in : &array->out;
+        if (place->size)
+            return cli_usage_error(s->cli, "--%s %.*s is given twice", a->option->name,
+                                   STR_ARG(name));
+        *place = path;
+    }
+    return EXIT_FINE;
+}
+
+// The file's type as the parameter's: equal, or the storage form of a type that is set or declared.
+static int match_type(Settings *s, RunArray *a) {
+    const AstTypeName *type = &a->param->type;
+    const IrBinding *set = type->param ? spec_find(&s->spec, type->param) : NULL;
+    if (type->param && !set) {
+        IrBinding b = {.name = type->param, .is_type = true, .type = a->file.dtype};
+        vec_push(s->cli->arena, &s->spec.bindings, b);
+        return EXIT_FINE;
+    }
+    Dtype expected = set ? set->type : type->dtype;
+    if (a->file.dtype == npy_storage_type(expected)) return EXIT_FINE;
+    return input_error(s, "npy", "'%.*s' has elements of %s, but '%s' is of %s (stored as %s)",
+                       STR_ARG(a->in), dtype_name(a->file.dtype), a->param->name,
+                       dtype_name(expected), dtype_name(npy_storage_type(expected)));
+}
+
+static Dtype param_type(const Settings *s, const AstDecl *param) {
+    if (!param->type.param) return param->type.dtype;
+    const IrBinding *b = spec_find(&s->spec, param->type.param);
+    return b ? b->type : DTYPES;
+}
+
+static int bind_extents(Settings *s, RunArray *a) {
+    uint32_t rank = 0;
+    for (const Ast *d = a->param->dims; d; d = d->next) rank++;
+    if (rank != a->file.rank)
+        return input_error(s, "npy", "'%.*s' has rank %u, but '%s' has rank %u", STR_ARG(a->in),
+                           a->file.rank, a->param->name, rank);
+    if (a->file.fortran && !a->param->strided)
+        return input_error(
+            s, "npy",
+            "'%.*s' is stored in column-major (Fortran) order; '%s' takes row-major arrays "
+            "unless it is declared strided",
+            STR_ARG(a->in), a->param->name);
+    uint32_t i = 0;
+    for (const Ast *d = a->param->dims; d; d = d->next, i++) {
+        if (d->kind != AST_NAME || !d->decl || d->decl->kind != DECL_EXTENT) continue;
+        int64_t extent = a->file.extent[i];
+        // Packed types travel two a byte along the innermost dimension.
+        if (!d->next && dtype_bits(param_type(s, a->param)) < 8) extent *= 2;
+        int status = settings_extent(s, d->name, extent, a->in);
+        if (status) return status;
+    }
+    return EXIT_FINE;
+}
+
+static int read_file(Settings *s, RunArray *a) {
+    Str problem;
+    if (!npy_read(s->cli->arena, arena_text(s->cli->arena, a->in.text, a->in.size), &a->file,
+                  &problem))
+        return input_error(s, "npy", "'%.*s' %.*s", STR_ARG(a->in), STR_ARG(problem));
+    a->from_file = true;
+    int status = match_type(s, a);
+    if (!status && a->param->kind == DECL_VIEW) status = bind_extents(s, a);
+    return status;
+}
+
+int arrays_collect(Settings *s, RunArrays *arrays) {
+    size_t n = 0;
+    for (const AstDecl *p = s->kernel->params; p; p = p->next)
+        n += p->kind == DECL_VIEW || p->kind == DECL_POINTER;
+    *arrays = (RunArrays){arena_new(s->cli->arena, RunArray, n + 1), 0};
+    for (const AstDecl *p = s->kernel->params; p; p = p->next)
+        if (p->kind == DECL_VIEW || p->kind == DECL_POINTER)
+            arrays->items[arrays->count++].param = p;
+    int status = note_paths(s, arrays);
+    for (size_t i = 0; i < arrays->count && !status; i++)
+        if (arrays->items[i].in.size) status = read_file(s, &arrays->items[i]);
+    return status;
+}
+
+static int pointer_shape(const Settings *s, RunArray *a) {
+    const SettingsValue *size = settings_find_size(s, a->param->name);
+    a->rank = 1;
+    a->stride[0] = 1;
+    if (a->from_file) {
+        a->extent[0] = (int64_t)(a->file.size * 8 / dtype_bits(a->dtype));
+        if (size && size->value != a->extent[0])
+            return input_error(s, "launch", "'%.*s' has %lld elements, --set %s.size says %lld",
+                               STR_ARG(a->in), (long long)a->extent[0], a->param->name,
+                               (long long)size->value);
+        return EXIT_FINE;
+    }
+    if (!size)
+        return cli_usage_error(s->cli, "pointer '%s' has neither --in nor a size: --set %s.size=N",
+                               a->param->name, a->param->name);
+    a->extent[0] = size->value;
+    return EXIT_FINE;
+}
+
+static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *arg, RunArray *a) {
+    a->rank = arg->rank;
+    for (uint32_t d = 0; d < arg->rank; d++) {
+        a->extent[d] = arg->dims[d].value;
+        if (arg->dims[d].extent < 0) continue;
+        Str name = meta->extents[arg->dims[d].extent];
+        const SettingsValue *v = settings_find_extent(s, intern(s->unit->names, name));
+        if (!v)
+            return cli_usage_error(
+                s->cli,
+                "extent '%.*s' is not known: --set %.*s=N, or --in with an array that has it",
+                STR_ARG(name), STR_ARG(name));
+        a->extent[d] = v->value;
+    }
+    uint64_t stride = 1;
+    for (uint32_t k = 0; k < a->rank; k++) {
+        uint32_t d = a->file.fortran ? k : a->rank - 1 - k;
+        a->stride[d] = (int64_t)stride;
+        stride *= (uint64_t)a->extent[d];
+    }
+    return EXIT_FINE;
+}
+
+static bool array_size(RunArray *a) {
+    a->count = 1;
+    for (uint32_t d = 0; d < a->rank; d++)
+        TRY(!__builtin_mul_overflow(a->count, (uint64_t)a->extent[d], &a->count));
+    TRY(a->count <= ARRAY_MAX);
+    a->size = dtype_storage(a->dtype, a->count);
+    return a->size <= ARRAY_MAX;
+}
+
+// SplitMix64: one multiply-xorshift chain per number, the same on every machine.
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+// Floats in [-1, 1), integers small: -100 to 100, unsigned 0 to 100, packed their whole range.
+static uint64_t random_element(Dtype t, uint64_t *state) {
+    uint64_t r = next_random(state);
+    if (dtype_is(t, DTYPE_CLASS_ANYFLOAT))
+        return dtype_from_double(t, (double)(r >> 11) * 0x1p-52 - 1.0, true);
+    if (t == DTYPE_BOOL) return r >> 63;
+    if (dtype_is(t, DTYPE_CLASS_PACKED)) return r >> 60;
+    return dtype_signed(t) ? dtype_wrap(t, (r >> 32) % 201 - 100) : (r >> 32) % 101;
+}
+
+static void fill(RunArray *a, const MetaArg *arg, uint64_t seed, size_t index) {
+    bool is_float = dtype_is(a->dtype, DTYPE_CLASS_ANYFLOAT);
+    if (a->from_file) {
+        memcpy(a->given, a->file.data, a->size);
+    } else if (arg->written && !arg->read) {
+        memset(a->given, is_float ? 0xff : a->dtype == DTYPE_BOOL ? 0 : 0xa5, a->size);
+    } else {
+        uint64_t state = seed * 0x9e3779b97f4a7c15u + (index + 1) * 0xd1b54a32d192ed03u;
+        for (uint64_t i = 0; i < a->count; i++)
+            dtype_store(a->dtype, a->given, i, random_element(a->dtype, &state));
+    }
+    memcpy(a->left, a->given, a->size);
+}
+
+int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArrays *arrays) {
+    size_t next = 0;
+    for (uint32_t i = 0; i < meta->arg_count; i++) {
+        const MetaArg *arg = &meta->args[i];
+        if (arg->kind == META_SCALAR) continue;
+        RunArray *a = &arrays->items[next];
+        a->dtype = arg->dtype;
+        int status = arg->kind == META_POINTER ? pointer_shape(s, a) : view_shape(s, meta, arg, a);
+        if (status) return status;
+        if (!array_size(a))
+            return input_error(s, "too-large", "array '%s' is larger than 64 GiB", a->param->name);
+        if (a->from_file && a->size != a->file.size)
+            return input_error(s, "npy", "'%.*s' has %zu bytes, but '%s' needs %zu", STR_ARG(a->in),
+                               a->file.size, a->param->name, a->size);
+        a->given = arena_alloc(s->cli->arena, a->size + 1);
+        a->left = arena_alloc(s->cli->arena, a->size + 1);
+        fill(a, arg, seed, next);
+        next++;
+    }
+    return EXIT_FINE;
+}
+
+static bool write_one(const Settings *s, const RunArray *a, OsFile *file, OsError *error) {
+    Arena *arena = s->cli->arena;
+    int64_t extent[TILEC_MAX_RANK];
+    memcpy(extent, a->extent, sizeof extent);
+    Dtype stored = npy_storage_type(a->dtype);
+    if (dtype_bits(a->dtype) < 8) extent[a->rank - 1] = (extent[a->rank - 1] + 1) / 2;
+    Str header = npy_header(arena, stored, a->rank, extent);
+    TRY(os_file_begin(arena, arena_text(arena, a->out.text, a->out.size), file, error));
+    bool good = fwrite(header.text, 1, header.size, file->stream) == header.size &&
+                fwrite(a->left, 1, a->size, file->stream) == a->size && fflush(file->stream) == 0;
+    if (good) return true;
+    os_file_abandon(file);
+    snprintf(error->text, sizeof error->text, "cannot be written");
+    return false;
+}
+
+int arrays_write(const Settings *s, const RunArrays *arrays) {
+    OsFile *files = arena_new(s->cli->arena, OsFile, arrays->count + 1);
+    size_t begun = 0;
+    OsError error;
+    const RunArray *at = NULL;
+    bool good = true;
+    for (size_t i = 0; i < arrays->count && good; i++) {
+        at = &arrays->items[i];
+        if (!at->out.size) continue;
+        good = write_one(s, at, &files[begun], &error);
+        begun += good;
+    }
+    // All temporaries are complete: now they take their names.
+    for (size_t i = 0; i < begun; i++) {
+        if (good)
+            good = os_file_commit(&files[i], &error);
+        else
+            os_file_abandon(&files[i]);
+    }
+    return good ? EXIT_FINE
+                : input_error(s, "io", "cannot write '%.*s': %s", STR_ARG(at->out), error.text);
+}

@@ -1,0 +1,35 @@
+// Npy: NumPy's array files, formats 1.0 to 3.0 in, 1.0 out.
+//
+// Types: b1, i1 … i8, u1 … u8, f2, f4, f8, little endian (or one byte). bf16 and fp8 travel as the
+// raw bits in u2 and u1 arrays, i4 and u4 as u1 arrays of packed pairs with half the innermost
+// extent. Invariants: what npy_read gives is checked: the header is well formed and the file has
+// exactly the bytes it announces. A Fortran-ordered array of rank > 1 keeps its bytes and says
+// `fortran`. Ownership: data belongs to the arena.
+//
+//     NpyArray a;
+//     if (!npy_read(arena, "x.npy", &a, &problem)) …
+#ifndef TILEC_TOOLS_NPY_H
+#define TILEC_TOOLS_NPY_H
+
+#include "base/dtype.h"
+#include "base/os.h"
+
+enum { NPY_MAX_RANK = 32 };
+
+typedef struct NpyArray {
+    Dtype dtype;
+    bool fortran;
+    uint32_t rank;
+    int64_t extent[NPY_MAX_RANK];
+    void *data;
+    size_t size;
+} NpyArray;
+
+// False with *problem set: "is truncated: 400 bytes of data announced, 100 found".
+bool npy_read(Arena *arena, const char *path, NpyArray *array, Str *problem);
+// The type under which elements of `t` are stored in a file: u2 for bf16 and so on.
+Dtype npy_storage_type(Dtype t);
+// The header that stands before the elements.
+Str npy_header(Arena *arena, Dtype stored, uint32_t rank, const int64_t *extent);
+
+#endif

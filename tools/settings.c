@@ -1,0 +1,248 @@
+#include "tools/settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+static const char *const option_names[] = {"warps", "stages", "ctas"};
+enum { OPTION_NAMES = sizeof option_names / sizeof *option_names };
+
+static const AstDecl *find_decl(const AstDecl *list, Str name) {
+    for (; list; list = list->next)
+        if (str_equal(str(list->name), name)) return list;
+    return NULL;
+}
+
+// "names are: T (type), BM (const), M (extent), …", after an unknown one.
+static int unknown_name(const Settings *s, Str name) {
+    StrBuf b = strbuf(s->cli->arena);
+    static const char *const kinds[] = {[DECL_TYPE_PARAM] = "type",
+                                        [DECL_CONST_PARAM] = "const",
+                                        [DECL_SCALAR] = "scalar",
+                                        [DECL_POINTER] = "pointer: .size"};
+    for (const AstDecl *p = s->kernel->params; p; p = p->next)
+        if (p->kind != DECL_VIEW)
+            strbuf_printf(&b, "%s%s (%s)", b.size ? ", " : "", p->name, kinds[p->kind]);
+    for (const AstDecl *e = s->kernel->extents; e; e = e->next)
+        strbuf_printf(&b, "%s%s (extent)", b.size ? ", " : "", e->name);
+    for (size_t i = 0; i < OPTION_NAMES; i++)
+        strbuf_printf(&b, "%s%s", b.size ? ", " : "", option_names[i]);
+    return cli_usage_error(s->cli, "--set: kernel '%s' has nothing named '%.*s'; there are: %s",
+                           s->kernel->decl->name, STR_ARG(name), b.text);
+}
+
+// A whole number with an optional sign, decimal, hex or binary.
+static bool parse_integer(Str text, int64_t *value, uint64_t *magnitude, bool *negative) {
+    *negative = text.size && text.text[0] == '-';
+    if (*negative) text.text++, text.size--;
+    bool overflow = false;
+    TRY(str_to_u64(text, magnitude, &overflow));
+    TRY(!overflow);
+    if (*negative && *magnitude > 1ull << 63) return false;
+    *value = (int64_t)(*negative ? 0 - *magnitude : *magnitude);
+    return true;
+}
+
+static int set_integer(const Settings *s, Str name, Str text, int64_t min, int64_t *value) {
+    uint64_t magnitude;
+    bool negative;
+    if (!parse_integer(text, value, &magnitude, &negative) || (!negative && magnitude > INT64_MAX))
+        return cli_usage_error(s->cli, "--set %.*s takes a whole number, found '%.*s'",
+                               STR_ARG(name), STR_ARG(text));
+    if (*value < min)
+        return cli_usage_error(s->cli, "--set %.*s must be at least %lld, found %lld",
+                               STR_ARG(name), (long long)min, (long long)*value);
+    return EXIT_FINE;
+}
+
+static bool already_set(const Settings *s, Symbol name) {
+    return spec_find(&s->spec, name) || settings_find_extent(s, name) ||
+           settings_find_scalar(s, name) || settings_find_size(s, name);
+}
+
+static int set_binding(Settings *s, IrBinding binding) {
+    vec_push(s->cli->arena, &s->spec.bindings, binding);
+    return EXIT_FINE;
+}
+
+static int set_type(Settings *s, Symbol name, Str text) {
+    IrBinding b = {.name = name, .is_type = true};
+    if (!dtype_from_name(text, &b.type))
+        return cli_usage_error(s->cli, "--set %s takes an element type such as f16, found '%.*s'",
+                               name, STR_ARG(text));
+    return set_binding(s, b);
+}
+
+static int set_param(Settings *s, const AstDecl *param, Symbol name, Str text) {
+    SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
+    IrBinding b = {.name = name};
+    int status = EXIT_FINE;
+    switch (param->kind) {
+    case DECL_TYPE_PARAM: return set_type(s, name, text);
+    case DECL_CONST_PARAM:
+        status = set_integer(s, str(name), text, INT64_MIN, &b.value);
+        return status ? status : set_binding(s, b);
+    case DECL_SCALAR: vec_push(s->cli->arena, &s->scalars, value); return EXIT_FINE;
+    case DECL_POINTER:
+        return cli_usage_error(s->cli, "--set %s: a pointer takes its size: --set %s.size=N", name,
+                               name);
+    case DECL_VIEW:
+        return cli_usage_error(
+            s->cli, "--set %s: an array comes with --in %s=F.npy; its extents are set by name",
+            name, name);
+    case DECL_KERNEL:
+    case DECL_FN:
+    case DECL_EXTENT:
+    case DECL_FN_PARAM:
+    case DECL_LET:
+    case DECL_VAR:
+    case DECL_LOOP:
+    case DECL_CONST: break;
+    }
+    return unknown_name(s, str(name));
+}
+
+static int set_size(Settings *s, Str whole, Str name, Str text) {
+    const AstDecl *p = find_decl(s->kernel->params, name);
+    if (!p || p->kind != DECL_POINTER) return unknown_name(s, whole);
+    SettingsValue value = {.name = p->name, .origin = STR("--set")};
+    int status = set_integer(s, whole, text, 0, &value.value);
+    if (!status && settings_find_size(s, value.name))
+        return cli_usage_error(s->cli, "--set %.*s is given twice", STR_ARG(whole));
+    if (!status) vec_push(s->cli->arena, &s->sizes, value);
+    return status;
+}
+
+static int set_option(Settings *s, Symbol name, Str text) {
+    IrBinding b = {.name = name};
+    int status = set_integer(s, str(name), text, 1, &b.value);
+    if (!status && b.value > 64)
+        return cli_usage_error(s->cli, "--set %s must be 1 to 64, found %lld", name,
+                               (long long)b.value);
+    return status ? status : set_binding(s, b);
+}
+
+static int set_one(Settings *s, Str setting) {
+    Str text, name = str_cut(setting, '=', &text);
+    if (name.size == setting.size || !name.size)
+        return cli_usage_error(s->cli, "--set takes NAME=VALUE, found '%.*s'", STR_ARG(setting));
+    if (str_ends(name, STR(".size")))
+        return set_size(s, name, (Str){name.text, name.size - 5}, text);
+    Symbol symbol = intern(s->unit->names, name);
+    if (already_set(s, symbol)) return cli_usage_error(s->cli, "--set %s is given twice", symbol);
+    for (size_t i = 0; i < OPTION_NAMES; i++)
+        if (str_equal(name, str(option_names[i]))) return set_option(s, symbol, text);
+    const AstDecl *param = find_decl(s->kernel->params, name);
+    if (param) return set_param(s, param, symbol, text);
+    if (!find_decl(s->kernel->extents, name)) return unknown_name(s, name);
+    int64_t value;
+    int status = set_integer(s, name, text, 0, &value);
+    return status ? status : settings_extent(s, symbol, value, STR("--set"));
+}
+
+static int set_math(Settings *s, Str list) {
+    while (list.size) {
+        Str rest, word = str_cut(list, ',', &rest);
+        if (str_equal(word, STR("contract")))
+            s->spec.math |= IR_MATH_CONTRACT;
+        else if (str_equal(word, STR("approx")))
+            s->spec.math |= IR_MATH_APPROX;
+        else
+            return cli_usage_error(s->cli, "--math takes contract and approx, found '%.*s'",
+                                   STR_ARG(word));
+        list = rest;
+    }
+    return EXIT_FINE;
+}
+
+int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings) {
+    *settings = (Settings){.cli = cli, .unit = unit, .kernel = kernel};
+    for (size_t i = 0; i < cli->args.count; i++) {
+        const CliArg *a = &cli->args.data[i];
+        int status = EXIT_FINE;
+        if (strcmp(a->option->name, "set") == 0)
+            status = set_one(settings, a->value);
+        else if (strcmp(a->option->name, "math") == 0)
+            status = set_math(settings, a->value);
+        if (status) return status;
+    }
+    return EXIT_FINE;
+}
+
+#define FIND(list)                                               \
+    for (size_t i = 0; i < (list).count; i++)                    \
+        if ((list).data[i].name == name) return &(list).data[i]; \
+    return NULL
+
+const SettingsValue *settings_find_extent(const Settings *s, Symbol name) { FIND(s->extents); }
+const SettingsValue *settings_find_scalar(const Settings *s, Symbol name) { FIND(s->scalars); }
+const SettingsValue *settings_find_size(const Settings *s, Symbol name) { FIND(s->sizes); }
+
+int settings_extent(Settings *s, Symbol name, int64_t value, Str origin) {
+    const SettingsValue *known = settings_find_extent(s, name);
+    if (!known) {
+        SettingsValue v = {.name = name, .value = value, .origin = origin};
+        vec_push(s->cli->arena, &s->extents, v);
+        return EXIT_FINE;
+    }
+    if (known->value == value) return EXIT_FINE;
+    fprintf(stderr, "tilec %s: error: extent %s is %lld by %.*s and %lld by %.*s [launch]\n",
+            s->cli->command->name, name, (long long)known->value, STR_ARG(known->origin),
+            (long long)value, STR_ARG(origin));
+    return EXIT_INPUT;
+}
+
+static bool float_bits(Str text, Dtype type, uint64_t *bits) {
+    double value;
+    TRY(str_to_double(text, &value));
+    *bits = dtype_from_double(type, value, false);
+    // A finite number that becomes infinite (or NaN, in formats without infinities) does not fit.
+    return !isfinite(value) || isfinite(dtype_to_double(type, *bits));
+}
+
+static bool integer_bits(Str text, Dtype type, uint64_t *bits) {
+    int64_t value;
+    uint64_t magnitude;
+    bool negative;
+    TRY(parse_integer(text, &value, &magnitude, &negative));
+    *bits = dtype_wrap(type, (uint64_t)value);
+    if (negative) return magnitude == 0 || (dtype_signed(type) && value >= dtype_int_min(type));
+    return magnitude <= dtype_int_max(type);
+}
+
+int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *bits) {
+    const SettingsValue *v = settings_find_scalar(s, name);
+    if (!v) return cli_usage_error(s->cli, "scalar '%s' is not given: --set %s=VALUE", name, name);
+    bool good;
+    if (type == DTYPE_BOOL) {
+        bool yes = str_equal(v->text, STR("true")) || str_equal(v->text, STR("1"));
+        good = yes || str_equal(v->text, STR("false")) || str_equal(v->text, STR("0"));
+        *bits = yes;
+    } else {
+        good = dtype_is(type, DTYPE_CLASS_ANYFLOAT) ? float_bits(v->text, type, bits)
+                                                    : integer_bits(v->text, type, bits);
+    }
+    if (good) return EXIT_FINE;
+    return cli_usage_error(s->cli, "--set %s: '%.*s' is no value of %s", name, STR_ARG(v->text),
+                           dtype_name(type));
+}
+
+int settings_require_types(const Settings *s) {
+    for (const AstDecl *p = s->kernel->params; p; p = p->next) {
+        if (p->kind == DECL_TYPE_PARAM && !spec_find(&s->spec, p->name))
+            return cli_usage_error(s->cli, "type parameter '%s' is open: --set %s=f32, for example",
+                                   p->name, p->name);
+        if (p->kind == DECL_CONST_PARAM && !p->value && !spec_find(&s->spec, p->name)) {
+            const TileTune *space;
+            size_t n = tile_tune_space(s->unit->file, s->kernel, s->spec.target, &space);
+            bool tuned = false;
+            for (size_t i = 0; i < n; i++) tuned = tuned || space[i].name == p->name;
+            if (!tuned)
+                return cli_usage_error(s->cli, "const '%s' has no default: --set %s=VALUE", p->name,
+                                       p->name);
+        }
+    }
+    return EXIT_FINE;
+}

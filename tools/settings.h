@@ -1,0 +1,51 @@
+// Settings: what --set says about a kernel: types, consts, extents, scalars, options, sizes.
+//
+// Invariants: every name is one the kernel has (else wrong usage, with a list); every value fits
+// its parameter. Extents given by arrays join later through settings_extent, which demands
+// agreement. Ownership: the arena of the command line.
+//
+//     Settings s;
+//     int status = settings_parse(cli, unit, kernel, &s);
+#ifndef TILEC_TOOLS_SETTINGS_H
+#define TILEC_TOOLS_SETTINGS_H
+
+#include "compile/compile.h"
+#include "tools/cli.h"
+
+typedef struct SettingsValue {
+    Symbol name;
+    int64_t value;  // extents, sizes
+    Str text;       // scalars, as written
+    Str origin;     // "--set" or the array that gave an extent
+} SettingsValue;
+
+typedef struct Settings {
+    Cli *cli;
+    Unit *unit;
+    const AstKernel *kernel;
+    TileSpec spec;
+    bool sanitize;
+    VEC(SettingsValue) extents;
+    VEC(SettingsValue) scalars;
+    VEC(SettingsValue) sizes;  // p.size
+} Settings;
+
+// The option rows that every command with kernels shares.
+#define SETTINGS_OPTIONS                                                                          \
+    {"set", "NAME=VALUE", "an extent, type, const, scalar, p.size, warps, stages, ctas", true}, { \
+        "math", "LIST", "contract, approx: allow fused multiply-add, the hardware's functions",   \
+            false                                                                                 \
+    }
+
+int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings);
+// Binds or compares; reports a disagreement as EXIT_INPUT.
+int settings_extent(Settings *s, Symbol name, int64_t value, Str origin);
+const SettingsValue *settings_find_extent(const Settings *s, Symbol name);
+const SettingsValue *settings_find_scalar(const Settings *s, Symbol name);
+const SettingsValue *settings_find_size(const Settings *s, Symbol name);
+// A scalar's text as bits of its type; EXIT_USAGE after reporting one that does not fit.
+int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *bits);
+// Open type parameters are wrong usage here; says which.
+int settings_require_types(const Settings *s);
+
+#endif
