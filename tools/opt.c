@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "base/os.h"
+#include "compile/compile.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "passes/pass.h"
 #include "tools/cli.h"
 
 static const CliOption options[] = {
