@@ -151,7 +151,7 @@ bool el_const_int(Elab *e, const Ast *ast, const char *what, Wide *value) {
 
 bool el_const_range(Elab *e, const Ast *ast, const char *what, int64_t low, int64_t high,
                     int64_t *value) {
-    Wide wide;
+    Wide wide = 0;
     TRY(el_const_int(e, ast, what, &wide));
     if (wide < low || wide > high) {
         el_error(e, ast->span, DIAG_CONSTANT_VALUE, "%s must be from %lld to %lld, found %s", what,
@@ -170,7 +170,7 @@ bool el_const_bool(Elab *e, const Ast *ast, const char *what, bool *value) {
 }
 
 bool el_const_extent(Elab *e, const Ast *ast, const char *what, DiagCode code, uint32_t *value) {
-    Wide wide;
+    Wide wide = 0;
     TRY(el_const_int(e, ast, what, &wide));
     if (wide < 1) {
         el_error(e, ast->span, code, "%s must be a power of two, found %s", what,
