@@ -85,6 +85,7 @@ struct Ast {
     AstKind kind;
     AstOp op;
     bool is_const;
+    bool broken;      // the parser reported a mistake in it: nothing more is said of it
     uint8_t height;   // nodes on the longest way down, itself included (expressions)
     int16_t builtin;  // a TileBuiltin when the name is one (internal.h), else -1
     Dtype dtype;
@@ -134,6 +135,7 @@ struct AstDecl {
     Symbol name;
     Span span;  // of the name
     bool used;
+    bool broken;       // its declaration has a mistake that was reported: of unknown type
     bool assigned;     // a var that is assigned after its declaration
     uint32_t slot;     // dense within its kernel or fn: the elaborator's side table; of a top-level
                        // const its place in AstModule.consts

@@ -175,6 +175,10 @@ static void add_view(Elab *e, const AstDecl *decl, Dtype elem, Slot *slot) {
 static void add_param(Elab *e, const AstDecl *decl) {
     Dtype elem;
     Slot *slot = el_slot(e, decl);
+    if (decl->broken) {
+        el_silent(e);
+        return;
+    }
     if (!param_elem(e, decl, &elem)) return;
     if (decl->kind == DECL_VIEW) {
         add_view(e, decl, elem, slot);

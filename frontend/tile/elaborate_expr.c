@@ -350,7 +350,7 @@ static Val expr_dispatch(Elab *e, const Ast *ast) {
 }
 
 Val el_expr(Elab *e, const Ast *ast) {
-    if (!ast) return el_silent(e);
+    if (!ast || ast->broken) return el_silent(e);
     if (e->depth >= EL_WALK_DEPTH) {
         return el_error(e, ast->span, DIAG_TOO_DEEP, "calls and expressions nest deeper than %d",
                         EL_WALK_DEPTH);

@@ -30,6 +30,7 @@ static void declare_one(Elab *e, const AstDecl *decl, bool is_var, Val v, Span s
     Slot *slot = el_slot(e, decl);
     if (!slot) return;
     slot->name = decl->name;
+    if (decl->broken) v = el_silent(e);
     bool kept = !is_var && (v.kind == VAL_TYPE || v.kind == VAL_VIEW || v.kind == VAL_FN);
     if (!kept) v = el_check_operand(e, v, span);
     if (is_var) v = el_ir(el_value(e, v, span));
@@ -144,7 +145,9 @@ static void assign_name(Elab *e, const Ast *ast) {
 }
 
 static void stmt_assign(Elab *e, const Ast *ast) {
-    if (ast->a->kind == AST_NAME) {
+    if (ast->broken) {
+        el_silent(e);
+    } else if (ast->a->kind == AST_NAME) {
         assign_name(e, ast);
     } else if (ast->a->kind == AST_INDEX) {
         el_view_assign(e, ast);

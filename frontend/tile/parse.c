@@ -52,6 +52,7 @@ void parse_fail(Parser *p, Span span, DiagCode code, const char *format, ...) {
     p->reported = false;
     if (p->panic) return;
     p->panic = true;
+    p->mistakes++;
     if (parse_at(p, TOK_BAD)) return;
     if (parse_at(p, TOK_END) && (p->cut || p->lex.open_comment)) return;
     va_list args;
@@ -64,6 +65,7 @@ void parse_fail(Parser *p, Span span, DiagCode code, const char *format, ...) {
 bool parse_complain(Parser *p, Span span, DiagCode code, const char *format, ...) {
     p->reported = false;
     if (p->panic) return false;
+    p->mistakes++;
     va_list args;
     va_start(args, format);
     report(p, span, code, format, args);

@@ -29,10 +29,11 @@ typedef struct Parser {
     Token ahead;  // the one after it, when has_ahead
     bool has_ahead;
     bool panic;
-    bool reported;  // the last parse_fail or parse_complain did report: it may have a help
-    bool deep;      // the panic is about depth: pass over the whole statement
-    bool lost;      // a name that was to be declared in this kernel or fn could not be read
-    bool cut;       // recovery ran into the end of the file: what is still open was reported
+    bool reported;      // the last parse_fail or parse_complain did report: it may have a help
+    bool deep;          // the panic is about depth: pass over the whole statement
+    bool lost;          // a name that was to be declared in this kernel or fn could not be read
+    bool cut;           // recovery ran into the end of the file: what is still open was reported
+    unsigned mistakes;  // reported so far, a missing ';' between good statements excepted
     int depth;
     int statement_depth;  // depth where the statement at hand began
     Span previous;        // of the token consumed last

@@ -200,8 +200,10 @@ static bool next_param(Parser *p) {
 // The list of a kernel or fn, behind its '('; `parse_one` may return NULL after an error.
 static void parse_params(Parser *p, AstDecl **end, AstDecl *(*parse_one)(Parser *p)) {
     while (!parse_at(p, TOK_RPAREN)) {
+        unsigned mistakes = p->mistakes;
         AstDecl *decl = parse_one(p);
         if (decl) {
+            decl->broken = p->mistakes != mistakes;
             *end = decl;
             end = &decl->next;
         }

@@ -70,8 +70,10 @@ static void end_statement(Parser *p, const char *where) {
         return;
     }
     Span end = {p->previous.end, p->previous.end};
+    unsigned mistakes = p->mistakes;
     parse_complain(p, end, DIAG_SYNTAX, "expected ';' %s, found %s", where,
                    parse_found(p, &p->tok));
+    p->mistakes = mistakes;  // both statements are whole
 }
 
 // --- blocks
@@ -227,6 +229,7 @@ static Ast *parse_foreign_let(Parser *p) {
 // -------------------------------------------------------------------------------
 
 static Ast *parse_condition(Parser *p) {
+    unsigned mistakes = p->mistakes;
     Ast *condition = parse_expr(p);
     if (parse_at(p, TOK_ASSIGN) &&
         parse_complain(p, p->tok.span, DIAG_SYNTAX, "'=' is no operator of an expression")) {
@@ -234,6 +237,7 @@ static Ast *parse_condition(Parser *p) {
         parse_advance(p);
         parse_expr(p);
     }
+    condition->broken = p->mistakes != mistakes;
     sync_head(p);
     return condition;
 }
@@ -306,6 +310,7 @@ static void parse_for_range(Parser *p, Ast *loop) {
 
 static Ast *parse_for(Parser *p) {
     Ast *loop = parse_node(p, AST_FOR, p->tok.span);
+    unsigned mistakes = p->mistakes;
     parse_advance(p);
     loop->is_const = parse_accept(p, TOK_CONST);
     if (parse_at(p, TOK_LPAREN)) {
@@ -318,6 +323,8 @@ static Ast *parse_for(Parser *p) {
         loop->decl = parse_decl(p, DECL_LOOP, intern(p->t->names, STR("_")), loop->span);
     if (!loop->a) loop->a = error_node(p);
     if (!loop->b) loop->b = error_node(p);
+    loop->a->broken = loop->b->broken = p->mistakes != mistakes;
+    if (loop->c) loop->c->broken = loop->a->broken;
     loop->d = parse_body(p);
     loop->span = span_join(loop->span, p->previous);
     return loop;
@@ -464,9 +471,20 @@ static Ast *parse_kind(Parser *p) {
     }
 }
 
+// A mistake in a simple statement: the elaborator passes over it, or over its value.
+static void mark_broken(Ast *node) {
+    bool simple = node->kind == AST_LET || node->kind == AST_VAR || node->kind == AST_ASSIGN ||
+                  node->kind == AST_EXPR || node->kind == AST_RETURN;
+    for (; node && simple; node = node->next) {
+        node->broken = true;
+        if (node->a) node->a->broken = true;
+    }
+}
+
 static Ast *parse_statement(Parser *p) {
     Token first = p->tok;
     int outer = p->statement_depth;
+    unsigned mistakes = p->mistakes;
     Ast *node = NULL;
     if (parse_enter(p)) {
         p->statement_depth = p->depth;
@@ -476,6 +494,7 @@ static Ast *parse_statement(Parser *p) {
         node = error_node(p);
     }
     p->statement_depth = outer;
+    if (p->mistakes != mistakes) mark_broken(node);
     if (p->panic) sync_statement(p, &first);
     return node;
 }

@@ -82,6 +82,7 @@ static void report_duplicate(Resolver *r, AstDecl *old, AstDecl *decl) {
     if (first->kind == DECL_EXTENT || second->kind == DECL_EXTENT)
         diag_help(r->diags, "an extent is bound by its views and needs no parameter");
     old->used = decl->used = true;
+    old->broken = decl->broken = true;  // which one a use means is anyone's guess
 }
 
 void scope_declare(Resolver *r, AstDecl *decl) {
