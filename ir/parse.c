@@ -89,6 +89,14 @@ bool parser_at_attrs(const Parser *p) {
     return equals.kind == IR_TOK_PUNCT && equals.punct == '=';
 }
 
+bool parser_at_block(const Parser *p) {
+    if (!parser_at(p, '{')) return false;
+    IrLexer ahead = p->lexer;
+    ahead.diags = NULL;
+    IrToken next = ir_lexer_next(&ahead);
+    return next.first || (next.kind == IR_TOK_PUNCT && next.punct == '}');
+}
+
 bool parser_at_function(const Parser *p) {
     if (!p->token.first || (!parser_at_name(p, "kernel") && !parser_at_name(p, "func")))
         return false;
@@ -253,12 +261,28 @@ static bool param(Parser *p) {
     return add_param(p, &made, type);
 }
 
+// After a mistake in a parameter: to the next one, or to the end of the list or line.
+static void skip_param(Parser *p) {
+    while (p->token.kind != IR_TOK_VALUE && !parser_at(p, ')')) {
+        if (p->token.kind == IR_TOK_END || p->token.first) return;
+        parser_next(p);
+    }
+}
+
 static bool params(Parser *p) {
     TRY(parser_expect(p, '(', "before the parameters"));
     if (parser_take(p, ')')) return true;
-    do TRY(param(p));
-    while (parser_take(p, ','));
-    return parser_expect(p, ')', "after the parameters");
+    for (;;) {
+        bool more = true;
+        if (param(p)) {
+            more = parser_take(p, ',');
+        } else {
+            if (p->token.kind == IR_TOK_VALUE) parser_next(p);
+            skip_param(p);
+            more = p->token.kind == IR_TOK_VALUE;
+        }
+        if (!more) return parser_expect(p, ')', "after the parameters");
+    }
 }
 
 // ---- a function's attributes --------------------------------------------------------------------
@@ -435,11 +459,20 @@ static bool func_name(Parser *p, bool is_kernel, Map *known) {
     return true;
 }
 
-static bool function(Parser *p, bool is_kernel, Map *known) {
-    TRY(func_name(p, is_kernel, known));
+static bool func_head(Parser *p) {
     TRY(params(p));
     TRY(func_results(p));
-    TRY(func_attrs(p));
+    return func_attrs(p);
+}
+
+static bool function(Parser *p, bool is_kernel, Map *known) {
+    TRY(func_name(p, is_kernel, known));
+    if (!func_head(p)) {  // the body is read for its own mistakes
+        while (!parser_at_block(p)) {
+            if (p->token.first) return false;
+            parser_next(p);
+        }
+    }
     TRY(parser_expect(p, '{', "before a function's body"));
     if (is_kernel) {
         while (!parser_at(p, '}')) TRY(section(p));

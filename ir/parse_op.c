@@ -333,15 +333,6 @@ static bool regions(Parser *p) {
 
 // ---- mending ------------------------------------------------------------------------------------
 
-// Does a region's `{` stand here, after which the line ends (or the region)?
-static bool at_region_brace(const Parser *p) {
-    if (!parser_at(p, '{')) return false;
-    IrLexer ahead = p->lexer;
-    ahead.diags = NULL;
-    IrToken next = ir_lexer_next(&ahead);
-    return next.first || (next.kind == IR_TOK_PUNCT && next.punct == '}');
-}
-
 // After a mistake in an op's head: skips the rest of it from its first token on, so that braces are
 // seen in pairs, and reads its regions for the mistakes that they have.
 static void mend(Parser *p, const Draft *draft, IrLexer lexer) {
@@ -353,7 +344,7 @@ static void mend(Parser *p, const Draft *draft, IrLexer lexer) {
         if (parser_at(p, '{')) braces++;
         if (parser_at(p, '}')) braces--;
         parser_next(p);
-        if (p->token.first || parser_at(p, '(') || at_region_brace(p)) break;
+        if (p->token.first || parser_at(p, '(') || parser_at_block(p)) break;
     } while (!parser_at(p, '}') || braces > 0);
     for (size_t i = draft->names; i < p->names.count; i++) {
         uint64_t number;

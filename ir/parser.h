@@ -48,6 +48,8 @@ bool parser_type(Parser *p, const IrType **type);
 bool parser_elem(Parser *p, Dtype *elem);
 // Does a list of attributes begin here, and not a region?
 bool parser_at_attrs(const Parser *p);
+// Does the `{` of a block stand here, after which the line ends (or the block)?
+bool parser_at_block(const Parser *p);
 // Does a line begin here that can only be the next function's?
 bool parser_at_function(const Parser *p);
 
