@@ -107,6 +107,13 @@ foreach(script IN LISTS check_scripts)
                                                     SKIP_RETURN_CODE 77)
 endforeach()
 
+# Pages written by programs are what the programs would write now.
+if(TARGET gen_ir_docs)
+    add_test(NAME check/ir_docs COMMAND gen_ir_docs --check docs/ir.md
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(check/ir_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
+endif()
+
 # Bounded fuzzing builds its own tree; it has a label of its own, so that `-L quick` stays quick.
 if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")
     add_test(NAME fuzz COMMAND bash scripts/fuzz.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

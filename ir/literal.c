@@ -2,6 +2,32 @@
 
 #include <math.h>
 
+static void escape(unsigned char c, StrBuf *out) {
+    switch (c) {
+    case '"': strbuf_add(out, STR("\\\"")); break;
+    case '\\': strbuf_add(out, STR("\\\\")); break;
+    case '\n': strbuf_add(out, STR("\\n")); break;
+    case '\t': strbuf_add(out, STR("\\t")); break;
+    case '\r': strbuf_add(out, STR("\\r")); break;
+    default: strbuf_printf(out, "\\x%02x", c); break;
+    }
+}
+
+void ir_literal_quote(Str text, StrBuf *out) {
+    strbuf_char(out, '"');
+    for (size_t i = 0; i < text.size;) {
+        uint32_t point = 0;
+        size_t size = str_utf8((Str){text.text + i, text.size - i}, &point);
+        if (size == 0 || point < 0x20 || point == 0x7f || point == '"' || point == '\\') {
+            escape((unsigned char)text.text[i++], out);
+        } else {
+            strbuf_add(out, (Str){text.text + i, size});
+            i += size;
+        }
+    }
+    strbuf_char(out, '"');
+}
+
 static bool hex_text(Str s) { return s.size > 2 && s.text[0] == '0' && (s.text[1] | 32) == 'x'; }
 
 static bool bits_fit(Dtype elem, uint64_t bits) {

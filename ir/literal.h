@@ -13,6 +13,8 @@
 
 typedef enum IrLiteral { IR_LITERAL_FINE, IR_LITERAL_MALFORMED, IR_LITERAL_RANGE } IrLiteral;
 
+// A text in quotes. Bytes that are no UTF-8 stay themselves, as \xHH, which JSON could not say.
+void ir_literal_quote(Str text, StrBuf *out);
 void ir_literal_print(Dtype elem, uint64_t bits, StrBuf *out);
 IrLiteral ir_literal_read(Dtype elem, Str text, uint64_t *bits);
 // A number of the text form that is no constant: decimal with an optional sign, or hex.

@@ -58,7 +58,7 @@ static void print_texts(const IrAttr *attr, StrBuf *out) {
     strbuf_char(out, '[');
     for (uint32_t i = 0; i < attr->u.texts.count; i++) {
         if (i) strbuf_add(out, STR(", "));
-        strbuf_quoted(out, attr->u.texts.items[i]);
+        ir_literal_quote(attr->u.texts.items[i], out);
     }
     strbuf_char(out, ']');
 }
@@ -88,7 +88,7 @@ static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr
     case IR_KIND_BOOL: strbuf_add(out, attr->u.i ? STR("true") : STR("false")); break;
     case IR_KIND_INTS: print_ints(attr, out); break;
     case IR_KIND_CONST: print_const(op, attr, out); break;
-    case IR_KIND_TEXT: strbuf_quoted(out, attr->u.text); break;
+    case IR_KIND_TEXT: ir_literal_quote(attr->u.text, out); break;
     case IR_KIND_TEXTS: print_texts(attr, out); break;
     case IR_KIND_NAME: strbuf_add(out, attr->u.name ? str(attr->u.name) : STR("_")); break;
     case IR_KIND_REDUCE:
@@ -333,7 +333,7 @@ static void print_sections(const IrNumbers *numbers, const IrFunc *f, StrBuf *ou
         switch (section->kind) {
         case IR_REQUIRES:
             strbuf_add(out, STR("  requires "));
-            strbuf_quoted(out, section->text);
+            ir_literal_quote(section->text, out);
             break;
         case IR_GRID: strbuf_add(out, STR("  grid")); break;
         case IR_BODY: strbuf_add(out, STR("  body")); break;

@@ -22,6 +22,7 @@ xargs -d "\n" awk '
         allowed["tests"] = all
         allowed["bench"] = all " bench"
         allowed["cmake"] = ""
+        allowed["scripts"] = "base ir"
         n = split(all " bench", rooms, " ")
         for (i = 1; i <= n; i++) is_room[rooms[i]] = 1
     }

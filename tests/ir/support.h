@@ -73,6 +73,16 @@ static inline const char *fixture_messages(Fixture *f) {
     return out.text;
 }
 
+// Tells the first line that differs: whole modules are too long for a message.
+static inline void expect_same_text(const char *found, const char *expected) {
+    size_t line = 1, start = 0, i = 0;
+    for (; found[i] && found[i] == expected[i]; i++) {
+        if (found[i] == '\n') line++, start = i + 1;
+    }
+    if (found[i] == expected[i]) return;
+    fail_msg("line %zu is\n%.160s\nexpected\n%.160s", line, found + start, expected + start);
+}
+
 static inline void expect_message(Fixture *f, const char *part) {
     const char *all = fixture_messages(f);
     for (const char *p = all; *p; p++) {

@@ -23,7 +23,7 @@ static bool survive(const char *bytes, size_t size) {
         ir_verify(m, f.diags);
         IrModule *again = fixture_parse(&f, once);
         if (!again) fail_msg("printed, but does not parse:\n%s%s", once, fixture_messages(&f));
-        assert_string_equal(fixture_print(&f, again), once);
+        expect_same_text(fixture_print(&f, again), once);
     }
     fixture_destroy(&f);
     return m != NULL;

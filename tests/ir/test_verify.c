@@ -35,7 +35,7 @@ static void expect_bad_text(Fixture *f, const char *text, const char *message) {
     // What is ill-typed prints and reads back as well.
     IrModule *again = fixture_parse(f, before);
     assert_non_null(again);
-    assert_string_equal(fixture_print(f, again), before);
+    expect_same_text(fixture_print(f, again), before);
 }
 
 static void expect_bad_ops(const Bad *bads, size_t count) {
