@@ -1,4 +1,6 @@
 // Kernels: parameters, specialisation, requires, grid, body. One IrFunc for one TileSpec.
+#include <stdlib.h>
+
 #include "frontend/tile/elaborate.h"
 
 Val el_silent(Elab *e) {
@@ -14,6 +16,60 @@ void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags) {
 }
 
 void el_end(Elab *e) { arena_destroy(e->scratch); }
+
+// ---- what is known to be wrong
+
+static int by_position(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void collect_blame(Elab *e) {
+    size_t count = diags_errors(e->diags) ? diags_count(e->diags) : 0;
+    e->blamed = arena_new(e->scratch, uint32_t, count);
+    for (size_t i = 0; i < count; i++) {
+        const Diag *d = diags_get(e->diags, i);
+        if (d->severity == DIAG_ERROR && span_known(d->span))
+            e->blamed[e->blamed_count++] = d->span.begin;
+    }
+    if (e->blamed_count) qsort(e->blamed, e->blamed_count, sizeof *e->blamed, by_position);
+}
+
+bool el_blamed(Elab *e, Span span) {
+    size_t low = 0, high = e->blamed_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (e->blamed[middle] < span.begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low >= e->blamed_count) return false;
+    uint32_t at = e->blamed[low];
+    // What the parser could not read may lie behind the part that it mended: up to the line's end.
+    if (at >= span.end) {
+        if (at - span.end > 200) return false;
+        Str between = source_text(e->file->sources, (Span){span.end, at});
+        for (size_t i = 0; i < between.size; i++)
+            if (between.text[i] == '\n') return false;
+    }
+    el_silent(e);
+    return true;
+}
+
+// Is the kernel's head wrong by grammar? Then its parameters are guesses.
+static bool head_is_broken(const AstKernel *kernel, const Diags *diags) {
+    if (!diags_errors(diags) || !kernel->body) return !kernel->body;
+    for (size_t i = 0; i < diags_count(diags); i++) {
+        const Diag *d = diags_get(diags, i);
+        bool grammar =
+            d->severity == DIAG_ERROR && (d->code == DIAG_SYNTAX || d->code == DIAG_KERNEL);
+        if (grammar && d->span.begin >= kernel->decl->span.begin &&
+            d->span.begin < kernel->body->span.begin)
+            return true;
+    }
+    return false;
+}
 
 // ---- specialisation
 
@@ -286,7 +342,10 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
     static const TileSpec nothing;
     Frame frame = {.slot_count = kernel->slots};
     size_t funcs = module->funcs.count;
+    if (errors) *errors = 0;
+    if (head_is_broken(kernel, diags)) return NULL;
     el_begin(&e, file, module, diags);
+    collect_blame(&e);
     e.kernel = kernel;
     e.spec = spec ? spec : &nothing;
     frame.slots = arena_new(e.scratch, Slot, kernel->slots + 1);

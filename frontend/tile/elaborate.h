@@ -126,6 +126,7 @@ typedef struct Frame {
     Slot *results;
     uint32_t result_count;
     bool returned;         // some return was seen
+    bool broken;           // one of them was wrong by grammar or names
     Span first_return;     // and where
     const IrType **types;  // of the results, NULL until one of them has a type
     uint32_t region;
@@ -153,8 +154,10 @@ typedef struct Elab {
     uint8_t *const_states;  // 0: not asked yet, 1: being computed, 2: known
     int depth, nesting, calls;
     int unrolled;
-    size_t errors;  // reported, also those that were dropped as said before
-    bool silent;    // met a part of the tree whose error the parser or resolver reported
+    size_t errors;     // reported, also those that were dropped as said before
+    bool silent;       // met a part of the tree whose error the parser or resolver reported
+    uint32_t *blamed;  // where errors were reported before this elaboration, ascending
+    size_t blamed_count;
 } Elab;
 
 // ---- elaborate_value.c: values as text, conversion, unification, broadcasting
@@ -229,6 +232,7 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
                const char *role);
 Val el_call(Elab *e, const Ast *call);
 void el_return(Elab *e, const Ast *ast);
+void el_return_poison(Elab *e);  // a return whose value is not known
 
 // ---- elaborate_builtin*.c
 typedef enum Named {
@@ -349,6 +353,9 @@ TileTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target)
 
 // ---- elaborate.c
 Val el_silent(Elab *e);  // POISON whose error was reported before elaboration
+// Was an error inside this span reported before? The parser mends what it can, and what it made of
+// a mistake must not be called a second mistake. Then the elaboration counts as failed.
+bool el_blamed(Elab *e, Span span);
 void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags);
 void el_end(Elab *e);
 // Elaborates; NULL when there were errors (counted in *errors) or the tree has holes.

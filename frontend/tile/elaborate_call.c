@@ -55,6 +55,14 @@ static void return_values(Elab *e, uint32_t count, const Val *vals, Span span) {
     return_clear_flags(e);
 }
 
+void el_return_poison(Elab *e) {
+    Frame *frame = e->frame;
+    for (uint32_t i = 0; i < frame->result_count; i++)
+        el_assign_slot(e, &frame->results[i], EL_POISON);
+    frame->broken = true;
+    return_clear_flags(e);
+}
+
 void el_return(Elab *e, const Ast *ast) {
     if (!e->frame->fn) {
         if (ast->a) {
@@ -79,6 +87,7 @@ void el_return(Elab *e, const Ast *ast) {
 
 static Val call_result(Elab *e, Frame *frame) {
     const AstFn *fn = frame->fn;
+    if (frame->broken) return el_silent(e);
     bool all_paths = frame->active.val.kind == VAL_BOOL && !frame->active.val.truth;
     if (!all_paths && frame->result_count) {
         el_error(e, fn->decl->span, DIAG_MISSING_RETURN,

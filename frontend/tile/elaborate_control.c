@@ -211,6 +211,7 @@ void el_guarded_list(Elab *e, const Ast *rest) {
 // ---- conditions
 
 IrValue *el_condition(Elab *e, const Ast *ast, const char *what) {
+    if (e->blamed_count && el_blamed(e, ast->span)) return NULL;
     Val v = el_operand(e, ast);
     if (v.kind == VAL_POISON) return NULL;
     if (v.kind == VAL_BOOL) return ir_const_bool(&e->b, v.truth);
@@ -288,7 +289,9 @@ static bool active_stopped(const Slot *active) {
 
 static void if_const(Elab *e, const Ast *ast) {
     bool truth;
-    if (!el_const_bool(e, ast->a, "the condition of 'if const'", &truth)) return;
+    if (el_blamed(e, ast->a->span) ||
+        !el_const_bool(e, ast->a, "the condition of 'if const'", &truth))
+        return;
     el_body(e, truth ? ast->b : ast->c);
 }
 

@@ -192,6 +192,7 @@ static void loop_body(Elab *e, Loop *loop, const Ast *body) {
 // ---- for
 
 static IrValue *for_bound(Elab *e, const Ast *ast, const char *what) {
+    if (e->blamed_count && el_blamed(e, ast->span)) return NULL;
     Val v = el_operand(e, ast);
     if (v.kind == VAL_POISON) return NULL;
     if (v.kind == VAL_INT) return el_adopt(e, v, DTYPE_I64, 0, NULL, ast->span);

@@ -173,7 +173,29 @@ static void stmt_jump(Elab *e, const Ast *ast) {
 
 // ---- lists
 
+// A simple statement with a mistake that was reported before: its names have no value.
+static void stmt_skip(Elab *e, const Ast *ast) {
+    bool declares = ast->kind == AST_LET || ast->kind == AST_VAR;
+    for (const AstDecl *decl = declares ? ast->decl : NULL; decl; decl = decl->next) {
+        Slot *slot = el_slot(e, decl);
+        if (slot) el_declare_slot(e, slot, EL_POISON);
+    }
+    if (ast->kind == AST_RETURN) el_return_poison(e);
+    if (ast->kind == AST_BREAK || ast->kind == AST_CONTINUE)
+        el_assign_slot(e, el_active(e), el_bool(false));
+}
+
+static bool stmt_is_simple(const Ast *ast) {
+    return ast->kind == AST_LET || ast->kind == AST_VAR || ast->kind == AST_ASSIGN ||
+           ast->kind == AST_EXPR || ast->kind == AST_RETURN || ast->kind == AST_BREAK ||
+           ast->kind == AST_CONTINUE;
+}
+
 static void stmt_dispatch(Elab *e, const Ast *ast) {
+    if (e->blamed_count && stmt_is_simple(ast) && el_blamed(e, ast->span)) {
+        stmt_skip(e, ast);
+        return;
+    }
     switch (ast->kind) {
     case AST_LET:
     case AST_VAR: stmt_declare(e, ast); break;
