@@ -1,7 +1,7 @@
 # Every test program, found by its name; see docs/testing.md.
 #   tests/<room>/**/test_*.c   one cmocka program each, label quick
 #   tests/**/long_*.c          the same, label long
-#   tests/examples/*.c         one program of all, label quick (pending, while the front end grows);
+#   tests/examples/*.c         one program of all, label quick;
 #                              with --long, all extents, label long
 #   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
 #   tests/support/*.c          a library linked to all of them
@@ -70,7 +70,7 @@ list(FILTER example_sources EXCLUDE REGEX "/long_[^/]*$")
 # They run through the public API that the command uses, so they are built once the command is.
 # Not yet quick: the label changes when the front end takes every example.
 if(example_sources AND TARGET tilec_tool)
-    tilec_test_program(test_examples examples pending ${example_sources})
+    tilec_test_program(test_examples examples quick ${example_sources})
     add_test(NAME examples_long COMMAND test_examples --long
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(examples_long PROPERTIES LABELS long TIMEOUT 14400)

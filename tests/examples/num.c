@@ -68,7 +68,8 @@ Num num_div(Dtype t, Num a, Num b) {
 }
 
 Num num_fma(Dtype t, Num a, Num b, Num c) {
-    return num_round_to(t, a.v * b.v + c.v, product_bound(a, b) + c.e);
+    // fma: the product's own rounding must not enter v, which for f64 would be wrong by it.
+    return num_round_to(t, fma(a.v, b.v, c.v), product_bound(a, b) + c.e);
 }
 
 Num num_sqrt(Dtype t, Num a) {
