@@ -6,7 +6,7 @@
 // `next` in source order. After resolve(), every AST_NAME has `decl`, or `builtin` is not -1, or it
 // is the word of a named argument (order, scope, precision: only `name` counts), or an error was
 // reported (decl == NULL, builtin == -1: the elaborator stays silent about it). No fn calls itself,
-// by any way. From a body's block down to any leaf there are at most AST_MAX_DEPTH nodes.
+// by any way. From a body's block down to any leaf there are at most AST_MAX_DEPTH + 2 nodes.
 // One node type with a tagged union keeps the tree small and quick to walk.
 #ifndef TILEC_FRONTEND_TILE_AST_H
 #define TILEC_FRONTEND_TILE_AST_H

@@ -411,6 +411,7 @@ static Ast *foreign_choice(Parser *p, Ast *condition) {
 
 static Ast *parse_any(Parser *p) {
     Ast *value = parse_binary(p, 1);
+    if (p->panic && p->deep) return error_node(p);  // keeps the tree's height within its bound
     if (parse_at(p, TOK_QUESTION) && !p->panic) return foreign_choice(p, value);
     return value;
 }
