@@ -29,12 +29,15 @@ static void attach(Parser *p, Ast *node, const Ast *child) {
     if (p->statement_depth + node->height > AST_MAX_DEPTH) parse_too_deep(p, node->span);
 }
 
+// In the place of what was reported, so that nothing more is said about it.
+static Ast *error_at(Parser *p, Span span) { return parse_node(p, AST_ERROR, span); }
+
 static Ast *not_tuple(Parser *p, Ast *value) {
-    if (value->kind == AST_TUPLE && parse_complain(p, value->span, DIAG_SYNTAX,
-                                                   "a tuple stands only after 'return' and as an "
-                                                   "argument of a call"))
+    if (value->kind != AST_TUPLE) return value;
+    if (parse_complain(p, value->span, DIAG_SYNTAX,
+                       "a tuple stands only after 'return' and as an argument of a call"))
         parse_help(p, "write a 'let' or an operation for each of its values");
-    return value;
+    return error_at(p, value->span);
 }
 
 static bool begins_operand(TokenKind kind) {
@@ -85,6 +88,7 @@ static Ast *parse_parenthesis(Parser *p) {
         parse_help(p, "write '==' to compare");
         parse_advance(p);
         parse_any(p);
+        inner = error_at(p, inner->span);
     }
     if (parse_at(p, TOK_COMMA) && !p->panic) {
         AstList list;
@@ -143,9 +147,9 @@ static Ast *parse_name_use(Parser *p) {
         return node;
     parse_help(p, "write '!'");
     if (!parse_enter(p)) return node;
-    node = parse_operand(p);
+    parse_operand(p);
     parse_leave(p);
-    return node;
+    return error_at(p, span_join(node->span, p->previous));
 }
 
 static Ast *parse_primary(Parser *p) {
@@ -177,7 +181,8 @@ static Ast *parse_primary(Parser *p) {
     case TOK_STRING:
         parse_complain(p, p->tok.span, DIAG_SYNTAX,
                        "a text stands only as an argument of print, assert and static_assert");
-        return string_literal(p);
+        parse_advance(p);
+        return error_at(p, p->previous);
     case TOK_LPAREN: return parse_parenthesis(p);
     default: parse_expected(p, "an expression"); return error_node(p);
     }
@@ -273,21 +278,22 @@ static Ast *parse_index(Parser *p, Ast *target) {
     return index;
 }
 
-static void parse_pad(Parser *p, Ast *read) {
+static Ast *parse_pad(Parser *p, Ast *read) {
     bool is_load = read->kind == AST_CALL && read->a->kind == AST_NAME &&
                    str_equal(str(read->a->name), STR("load"));
-    if (read->kind != AST_INDEX && !is_load &&
-        parse_complain(p, p->tok.span, DIAG_SYNTAX,
-                       "'or' follows only the read of a view or load(…)"))
+    bool is_read = read->kind == AST_INDEX || is_load;
+    if (!is_read && parse_complain(p, p->tok.span, DIAG_SYNTAX,
+                                   "'or' follows only the read of a view or load(…)"))
         parse_help(p, "it names what is read outside; the operator is '||', or '|' for tiles");
     parse_advance(p);
-    if (!parse_enter(p)) return;
+    if (!parse_enter(p)) return read;
     Ast *pad = not_tuple(p, parse_operand(p));
     parse_leave(p);
-    if (read->kind != AST_INDEX && read->kind != AST_CALL) return;
+    if (!is_read) return error_at(p, span_join(read->span, p->previous));
     read->b = pad;
     attach(p, read, pad);
     read->span = span_join(read->span, pad->span);
+    return read;
 }
 
 static void parse_member(Parser *p) {
@@ -306,7 +312,7 @@ static Ast *parse_postfix(Parser *p) {
         } else if (parse_at(p, TOK_LBRACKET)) {
             node = parse_index(p, not_tuple(p, node));
         } else if (parse_at(p, TOK_OR_ELSE)) {
-            parse_pad(p, node);
+            node = parse_pad(p, node);
             break;
         } else if (parse_at(p, TOK_DOT) || parse_at(p, TOK_ARROW)) {
             parse_member(p);
@@ -337,7 +343,7 @@ static Ast *foreign_unary(Parser *p) {
     if (!parse_enter(p)) return error_node(p);
     Ast *operand = parse_operand(p);
     parse_leave(p);
-    return operand;
+    return kind == TOK_PLUS ? operand : error_at(p, operand->span);
 }
 
 static Ast *parse_unary(Parser *p, AstOp op) {
@@ -411,8 +417,8 @@ static Ast *foreign_choice(Parser *p, Ast *condition) {
 
 static Ast *parse_any(Parser *p) {
     Ast *value = parse_binary(p, 1);
-    if (p->panic && p->deep) return error_node(p);  // keeps the tree's height within its bound
-    if (parse_at(p, TOK_QUESTION) && !p->panic) return foreign_choice(p, value);
+    if (p->panic) return error_at(p, value->span);
+    if (parse_at(p, TOK_QUESTION)) return foreign_choice(p, value);
     return value;
 }
 

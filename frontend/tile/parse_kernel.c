@@ -66,29 +66,26 @@ static Ast *parse_extent(Parser *p) {
 }
 
 static void parse_extents(Parser *p, AstDecl *view) {
-    enum { MOST = 5 };
     AstList list;
-    Span open = p->tok.span;
-    size_t count = 0;
     list_begin(&list);
-    parse_advance(p);
-    if (parse_at(p, TOK_RBRACKET)) {
-        parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected an extent, found ']'");
-        parse_help(p, "write a name that the launch binds, such as 'N'");
-    }
-    while (!p->panic) {
-        list_add(&list, parse_extent(p));
-        count++;
-        if (!parse_accept(p, TOK_COMMA)) break;
-    }
-    parse_expect(p, TOK_RBRACKET, "after the extents");
+    do {
+        parse_advance(p);
+        if (parse_at(p, TOK_RBRACKET)) {
+            parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected an extent, found ']'");
+            parse_help(p, "write a name that the launch binds, such as 'N'");
+        }
+        while (!p->panic) {
+            list_add(&list, parse_extent(p));
+            if (!parse_accept(p, TOK_COMMA)) break;
+        }
+        parse_expect(p, TOK_RBRACKET, "after the extents");
+        if (parse_at(p, TOK_LBRACKET) &&
+            parse_complain(p, p->tok.span, DIAG_SYNTAX,
+                           "expected ',' or ')' after the view, found '['"))
+            parse_help(p, "all extents stand in one pair of brackets, as in '%s[M, N]'",
+                       view->name);
+    } while (!p->panic && parse_at(p, TOK_LBRACKET));
     view->dims = list.first;
-    if (count > MOST)
-        parse_complain(p, span_join(open, p->previous), DIAG_KERNEL,
-                       "a view has 1 to %d extents, found %zu", (int)MOST, count);
-    if (!parse_at(p, TOK_LBRACKET)) return;
-    parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected ',' or ')' after the view, found '['");
-    parse_help(p, "all extents stand in one pair of brackets, as in '%s[M, N]'", view->name);
 }
 
 static AstDecl *parse_type_param(Parser *p) {

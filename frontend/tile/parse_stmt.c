@@ -143,30 +143,33 @@ static AstDecl *parse_let_names(Parser *p, AstDeclKind kind) {
 }
 
 // A type before or after the name, as other languages have it: says so and passes over it.
-static void foreign_annotation(Parser *p, const char *word) {
-    if (p->panic) return;
+// True when there was one.
+static bool foreign_annotation(Parser *p, const char *word) {
+    if (p->panic) return false;
     bool before = (parse_at(p, TOK_TYPE) || parse_at(p, TOK_NAME)) && !p->tok.first &&
                   parse_peek(p)->kind == TOK_NAME && !p->ahead.first;
     bool after = parse_at(p, TOK_COLON);
-    if (!before && !after) return;
+    if (!before && !after) return false;
     if (parse_complain(p, p->tok.span, DIAG_SYNTAX, "a variable is declared without a type"))
         parse_help(p, "its value says it; write '%s x = f32(…);' for a cast", word);
     parse_advance(p);
     if (after && (parse_at(p, TOK_TYPE) || parse_at(p, TOK_NAME))) parse_advance(p);
+    return true;
 }
 
 static Ast *parse_one_let(Parser *p, AstKind kind, Span span) {
     const char *word = kind == AST_LET ? "let" : "var";
     Ast *let = parse_node(p, kind, span);
-    foreign_annotation(p, word);
+    bool typed = foreign_annotation(p, word);
     let->decl = parse_let_names(p, kind == AST_LET ? DECL_LET : DECL_VAR);
-    foreign_annotation(p, word);
+    typed |= foreign_annotation(p, word);
     if (parse_at(p, TOK_SEMICOLON) && !p->panic) {
         parse_fail(p, p->tok.span, DIAG_SYNTAX, "expected '=' and a value, found ';'");
         parse_help(p, "a variable has a value from the start, such as 'var x = 0.0;'");
     }
     bool value = parse_expect(p, TOK_ASSIGN, "and a value after the name");
     let->a = value ? parse_expr(p) : error_node(p);
+    if (typed) let->a = error_node(p);  // its type was to be another
     let->span = span_join(span, p->previous);
     return let;
 }
@@ -220,7 +223,8 @@ static Ast *parse_foreign_let(Parser *p) {
     Ast *let = parse_node(p, AST_VAR, span);
     let->decl = parse_let_names(p, DECL_VAR);
     if (p->panic) return let;
-    let->a = parse_accept(p, TOK_ASSIGN) ? parse_expr(p) : error_node(p);
+    if (parse_accept(p, TOK_ASSIGN)) parse_expr(p);
+    let->a = error_node(p);  // its type was to be another
     end_statement(p, "after the declaration");
     return let;
 }
@@ -236,6 +240,7 @@ static Ast *parse_condition(Parser *p) {
         parse_help(p, "write '==' to compare");
         parse_advance(p);
         parse_expr(p);
+        condition = error_node(p);
     }
     condition->broken = p->mistakes != mistakes;
     sync_head(p);
@@ -403,7 +408,8 @@ static Ast *parse_assign(Parser *p, Ast *target) {
             parse_help(p, "write 'if (condition) %s = …;' or '%s = select(condition, …, %s);'",
                        target->name, target->name, target->name);
         parse_advance(p);
-        node->c = parse_expr(p);
+        Ast *wanted = parse_expr(p);
+        if (node->a->kind == AST_INDEX) node->c = wanted;
     }
     node->span = span_join(target->span, p->previous);
     end_statement(p, "after the assignment");

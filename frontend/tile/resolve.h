@@ -55,7 +55,7 @@ typedef enum NameUse { USE_VALUE, USE_ARGUMENT, USE_CALLEE } NameUse;
 void scope_begin(Resolver *r);  // the built-ins and the globals
 size_t scope_open(Resolver *r);
 void scope_close(Resolver *r, size_t mark);  // warns of what was never used
-// Gives it a slot and binds it, also when its name is taken in this scope, which is reported.
+// Gives it a slot and binds it, unless its name is taken in this scope: that is reported.
 void scope_declare(Resolver *r, AstDecl *decl);
 const Binding *scope_find(const Resolver *r, Symbol name);
 void scope_unknown(Resolver *r, const char *what, Symbol name, Span span);

@@ -89,7 +89,10 @@ void scope_declare(Resolver *r, AstDecl *decl) {
     decl->slot = r->slots++;
     if (decl->name[0] == '_' && !decl->name[1]) return;  // '_' names nothing
     const Binding *b = scope_find(r, decl->name);
-    if (b && b->decl && b->scope == r->scope) report_duplicate(r, b->decl, decl);
+    if (b && b->decl && b->scope == r->scope) {
+        report_duplicate(r, b->decl, decl);
+        return;
+    }
     bind(r, decl->name, decl, -1);
 }
 
