@@ -154,9 +154,10 @@ typedef struct Elab {
     uint8_t *const_states;  // 0: not asked yet, 1: being computed, 2: known
     int depth, nesting, calls;
     int unrolled;
-    size_t errors;     // reported, also those that were dropped as said before
-    bool silent;       // met a part of the tree whose error the parser or resolver reported
-    uint32_t *blamed;  // where errors were reported before this elaboration, ascending
+    size_t errors;        // reported, also those that were dropped as said before
+    uint32_t complained;  // the region of a condition that was found wrong as a whole
+    bool silent;          // met a part of the tree whose error the parser or resolver reported
+    uint32_t *blamed;     // where errors were reported before this elaboration, ascending
     size_t blamed_count;
 } Elab;
 

@@ -59,9 +59,12 @@ static Val value_bitcast(Elab *e, const Args *a) {
     unsigned from_bits = el_is_ptr(x) ? 64 : dtype_bits(el_elem(x));
     bool is_bool = to == DTYPE_BOOL || (!el_is_ptr(x) && el_elem(x) == DTYPE_BOOL);
     if (is_bool || from_bits != dtype_bits(to)) {
-        el_error(e, a->call->span, DIAG_TYPE, "bitcast of %s to %s, which is of %s",
-                 el_type_text(e, x->type), dtype_name(to),
-                 is_bool ? "no fixed bits" : "another width");
+        if (is_bool)
+            el_error(e, a->call->span, DIAG_TYPE, "'bitcast' does not take bool");
+        else
+            el_error(e, a->call->span, DIAG_TYPE,
+                     "'bitcast' keeps the width: %s has %u bits, %s %u", el_type_text(e, x->type),
+                     from_bits, dtype_name(to), dtype_bits(to));
         el_help(e, "%s(x) converts the value", dtype_name(to));
         return EL_POISON;
     }

@@ -38,6 +38,14 @@ static Val name_float(Elab *e, const Ast *ast) {
     return el_silent(e);
 }
 
+// A pointer in requires or grid: one complaint for each condition.
+static Val name_pointer_early(Elab *e, const Ast *ast) {
+    if (e->complained == e->region) return el_silent(e);
+    e->complained = e->region;
+    return el_error(e, ast->span, e->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
+                    "the pointer '%s' can't be asked before the launch", ast->name);
+}
+
 static Val name_value(Elab *e, const Ast *ast) {
     const AstDecl *decl = ast->decl;
     if (!decl) {
@@ -54,10 +62,7 @@ static Val name_value(Elab *e, const Ast *ast) {
     case DECL_EXTENT: return el_ir(ir_extent(&e->b, decl->name));
     case DECL_CONST: return name_const(e, decl);
     case DECL_POINTER:
-        if (e->place == EL_IN_GRID || e->place == EL_IN_REQUIRES) {
-            return el_error(e, ast->span, e->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
-                            "the pointer '%s' can't be asked before the launch", decl->name);
-        }
+        if (e->place == EL_IN_GRID || e->place == EL_IN_REQUIRES) return name_pointer_early(e, ast);
         break;
     case DECL_TYPE_PARAM:
     case DECL_CONST_PARAM:

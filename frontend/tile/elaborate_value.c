@@ -242,22 +242,32 @@ static bool shape_meet(Shape *shape, const IrType *t) {
     return true;
 }
 
+static bool shapes_differ(Elab *e, Span span, const char *before, uint32_t rank, const IrType *t) {
+    el_error(e, span, DIAG_SHAPE, "shapes do not go together: %s and %s", before,
+             el_type_text(e, t));
+    if (rank != t->rank)
+        el_help(e,
+                "operands have equal rank: give the smaller one a dimension with "
+                "expand(v, axis = …)");
+    else
+        el_help(e, "each dimension is equal in both, or 1 in one of them");
+    return false;
+}
+
 bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape) {
     *shape = (Shape){0};
+    const IrType *only = NULL;  // what the shape so far is made of, if it is one tile's
+    uint32_t tiles = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!values[i]) continue;
+        if (!values[i] || !values[i]->type->rank) continue;
         Shape before = *shape;
-        const IrType *t = values[i]->type;
-        if (shape_meet(shape, t)) continue;
-        el_error(e, span, DIAG_SHAPE, "shapes %s and %s do not go together",
-                 el_shape_text(e, before.rank, before.dims), el_shape_text(e, t->rank, t->shape));
-        if (before.rank != t->rank)
-            el_help(e,
-                    "operands have equal rank: give the smaller one a dimension with "
-                    "expand(v, axis = …)");
-        else
-            el_help(e, "each dimension is equal in both, or 1 in one of them");
-        return false;
+        if (!shape_meet(shape, values[i]->type)) {
+            const char *text =
+                tiles == 1 ? el_type_text(e, only) : el_shape_text(e, before.rank, before.dims);
+            return shapes_differ(e, span, text, before.rank, values[i]->type);
+        }
+        only = values[i]->type;
+        tiles++;
     }
     return el_shape_limits(e, span, shape->rank, shape->dims);
 }

@@ -224,9 +224,9 @@ IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span, co
     }
     if (el_stretches(v.ir->type, shape->rank, shape->dims))
         return el_broadcast(e, v.ir, shape->rank, shape->dims);
-    el_error(e, span, DIAG_SHAPE, "%s takes the shape %s, found %s", into,
-             el_shape_text(e, shape->rank, shape->dims),
-             el_shape_text(e, v.ir->type->rank, v.ir->type->shape));
+    const char *wanted = shape->rank ? el_shape_text(e, shape->rank, shape->dims) : "";
+    el_error(e, span, DIAG_SHAPE, "%s takes %s%s here, found %s", into,
+             shape->rank ? "the shape " : "a scalar", wanted, el_type_text(e, v.ir->type));
     el_help(e, "the value stretches to the selection, never the other way round");
     return NULL;
 }
@@ -285,7 +285,6 @@ void el_view_assign(Elab *e, const Ast *assign) {
         v = el_binary(e, assign->op, old, v, assign->span, assign->a->span, assign->b->span);
     }
     const char *into = arena_printf(e->scratch, "view '%s'", a.view->name);
-    if (v.kind == VAL_IR && v.ir->type->rank && !a.shape.rank) into = "this element";
     IrValue *value = el_stored(e, v, el_view_elem(a.view), &a.shape, assign->b->span, into);
     IrValue *mask = assign->c ? el_mask(e, assign->c, &a.shape) : NULL;
     if (!value || (assign->c && !mask) || !good) return;
