@@ -499,6 +499,15 @@ static void module(Parser *p) {
     }
 }
 
+// The stacks are never without memory, so that a place on them is one also when they are empty.
+static void create_stacks(Parser *p) {
+    vec_push(p->scratch, &p->operands, NULL);
+    vec_push(p->scratch, &p->names, (IrToken){0});
+    vec_push(p->scratch, &p->types, NULL);
+    vec_push(p->scratch, &p->regions, NULL);
+    p->operands.count = p->names.count = p->types.count = p->regions.count = 0;
+}
+
 IrModule *ir_parse(Arena *arena, Sources *sources, Interner *names, const SourceFile *file,
                    Diags *diags) {
     size_t errors = diags_errors(diags);
@@ -509,6 +518,7 @@ IrModule *ir_parse(Arena *arena, Sources *sources, Interner *names, const Source
         .diags = diags,
         .lexer = ir_lexer(file, diags),
     };
+    create_stacks(&p);
     parser_next(&p);
     module(&p);
     arena_destroy(p.scratch);
