@@ -1,0 +1,222 @@
+// The public API on the device interp, as a host program uses it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <tilec/tilec.h>
+
+#include <cmocka.h>
+
+typedef struct Fixture {
+    tilec_context *context;
+    tilec_device *device;
+    char printed[256];
+} Fixture;
+
+static void keep_line(void *user, const char *line, size_t length) {
+    Fixture *f = user;
+    size_t used = strlen(f->printed);
+    if (used + length + 2 > sizeof f->printed) return;
+    memcpy(f->printed + used, line, length);
+    f->printed[used + length] = '\n';
+    f->printed[used + length + 1] = 0;
+}
+
+static int set_up(void **state) {
+    Fixture *f = test_calloc(1, sizeof *f);
+    tilec_context_options options = {sizeof options, keep_line, f};
+    assert_int_equal(tilec_context_create(&options, &f->context), TILEC_OK);
+    assert_int_equal(tilec_device_open(f->context, "auto", &f->device), TILEC_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    Fixture *f = *state;
+    tilec_context_destroy(f->context);
+    test_free(f);
+    return 0;
+}
+
+static tilec_status make(Fixture *f, const char *source, const tilec_spec *spec, tilec_kernel **k) {
+    return tilec_kernel_from_source(f->context, f->device, "test.tile", source, strlen(source),
+                                    NULL, spec, k);
+}
+
+static const char scale_source[] =
+    "kernel scale(type T, T x[N], T a, const B = 4) requires N < 1000 grid(cdiv(N, B)) {\n"
+    "    let i = program(0) * B;\n"
+    "    x[i +: B] = x[i +: B] * a;\n"
+    "}\n";
+
+static void test_launch(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    assert_int_equal(
+        make(f, scale_source, TILEC_SPEC(TILEC_TYPE("T", TILEC_F32), TILEC_CONST("B", 8)), &k),
+        TILEC_OK);
+    float x[7] = {1, 2, 3, 4, 5, 6, 7};
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F32, x, 7), 0.5f)),
+                     TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(f->device), TILEC_OK);
+    for (int i = 0; i < 7; i++) assert_true(x[i] == (float)(i + 1) * 0.5f);
+    tilec_kernel_destroy(k);
+}
+
+// Types left open are taken from the arguments; one kernel serves several.
+static void test_inference(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    assert_int_equal(make(f, scale_source, NULL, &k), TILEC_OK);
+    double d[3] = {1, 2, 3};
+    int32_t n[3] = {1, 2, 3};
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F64, d, 3), 3.0)),
+                     TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_I32, n, 3), 5)), TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F64, d, 3), 2.0)),
+                     TILEC_OK);
+    assert_true(d[2] == 18 && n[2] == 15);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_I32, n, 3), 1.5)),
+                     TILEC_LAUNCH_REFUSED);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_BOOL, n, 3), 1)),
+                     TILEC_INVALID_SOURCE);
+    assert_non_null(strstr(tilec_last_error(f->context), "test.tile:3:"));
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(3, 4)), TILEC_LAUNCH_REFUSED);
+    tilec_kernel_destroy(k);
+}
+
+static void test_refusals(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    static float x[1000];
+    assert_int_equal(make(f, scale_source, TILEC_SPEC(TILEC_TYPE("T", TILEC_F32)), &k), TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F32, x, 1000), 1)),
+                     TILEC_LAUNCH_REFUSED);
+    assert_non_null(strstr(tilec_last_error(f->context), "requires N < 1000"));
+    // An empty grid is a success; an own grid is taken.
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F32, NULL, 0), 1)),
+                     TILEC_OK);
+    const int64_t one[3] = {1, 1, 1};
+    for (int i = 0; i < 9; i++) x[i] = 1;
+    assert_int_equal(
+        tilec_launch_grid(k, NULL, 0, one, TILEC_ARGS(tilec_view1(TILEC_F32, x, 9), 2)), TILEC_OK);
+    assert_true(x[3] == 2 && x[4] == 1);
+    tilec_kernel_destroy(k);
+}
+
+static void test_diagnostics(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    assert_int_equal(
+        make(f, "kernel k(f32 x[N]) grid(1) {\n    x[0] = yy;\n    x[1] = 1 +;\n}\n", NULL, &k),
+        TILEC_INVALID_SOURCE);
+    assert_null(k);
+    assert_int_equal(tilec_diagnostic_count(f->context), 2);
+    tilec_diagnostic d;
+    assert_int_equal(tilec_diagnostic_get(f->context, 0, &d), TILEC_OK);
+    assert_int_equal(d.severity, TILEC_ERROR);
+    assert_int_equal(d.line == 2 || d.line == 3, 1);
+    assert_string_equal(d.file, "test.tile");
+    assert_int_equal(tilec_diagnostic_get(f->context, 2, &d), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_kernel_from_file(f->context, f->device, "no/such.tile", NULL, NULL, &k),
+                     TILEC_IO);
+    assert_int_equal(make(f, scale_source, TILEC_SPEC(TILEC_CONST("C", 1)), &k),
+                     TILEC_INVALID_SOURCE);
+    assert_non_null(strstr(tilec_last_error(f->context), "has no const parameter 'C'"));
+    assert_int_equal(make(f, scale_source, TILEC_SPEC(TILEC_OPTION("warp", 1)), &k),
+                     TILEC_INVALID_SOURCE);
+    assert_int_equal(tilec_device_open(f->context, "cuda:0", &f->device), TILEC_UNAVAILABLE);
+    assert_int_equal(tilec_device_open(f->context, "interp:1", &f->device), TILEC_UNAVAILABLE);
+}
+
+static void test_null_arguments(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    assert_int_equal(tilec_context_create(NULL, NULL), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_kernel_from_source(f->context, NULL, "x", "", 0, NULL, NULL, &k),
+                     TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_kernel_from_source(f->context, f->device, NULL, NULL, 0, NULL, NULL, &k),
+                     TILEC_INVALID_ARGUMENT);
+    assert_int_equal(make(f, "", NULL, &k), TILEC_INVALID_SOURCE);
+    assert_int_equal(tilec_launch(NULL, NULL, NULL, 0), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_device_open(f->context, NULL, &f->device), TILEC_INVALID_ARGUMENT);
+    tilec_kernel_destroy(NULL);
+    tilec_device_close(NULL);
+    tilec_stream_destroy(NULL);
+    tilec_event_destroy(NULL);
+    tilec_context_destroy(NULL);
+}
+
+static void test_failures_wait(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    assert_int_equal(
+        make(f,
+             "kernel k(i32 x[N]) grid(N) {\n    let i = program(0);\n    print(\"i = \", i);\n"
+             "    assert(x[i] < 2, \"too big\");\n    x[i] = 0;\n}\n",
+             NULL, &k),
+        TILEC_OK);
+    int32_t x[4] = {1, 5, 1, 7};
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_I32, x, 4))), TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_I32, x, 4))), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(f->device), TILEC_KERNEL_FAILED);
+    assert_non_null(strstr(tilec_last_error(f->context), "too big"));
+    assert_non_null(strstr(tilec_last_error(f->context), "test.tile:4:"));
+    assert_int_equal(tilec_device_synchronize(f->device), TILEC_OK);
+    assert_int_equal(x[0], 0);
+    assert_int_equal(x[1], 5);
+    assert_non_null(strstr(f->printed, "i = 3\n"));
+    tilec_kernel_destroy(k);
+}
+
+static void test_sanitize(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    static const char source[] = "kernel k(*f32 p, i64 n) grid(1) {\n    store(p + n, 1.0);\n}\n";
+    tilec_buffer b;
+    assert_int_equal(tilec_buffer_create(f->device, 16, &b), TILEC_OK);
+    assert_int_equal(make(f, source, TILEC_SPEC(TILEC_OPTION("sanitize", 1)), &k), TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(b, 3)), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(f->device), TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(b, 4)), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(f->device), TILEC_KERNEL_FAILED);
+    assert_non_null(strstr(tilec_last_error(f->context), "test.tile:2:"));
+    float out[4];
+    assert_int_equal(tilec_buffer_read(f->device, NULL, b, 0, out, 16), TILEC_OK);
+    assert_true(out[3] == 1);
+    assert_int_equal(tilec_buffer_read(f->device, NULL, b, 4, out, 16), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_buffer_destroy(f->device, b), TILEC_OK);
+    assert_int_equal(tilec_buffer_destroy(f->device, b), TILEC_INVALID_ARGUMENT);
+    tilec_kernel_destroy(k);
+}
+
+static void test_events(void **state) {
+    Fixture *f = *state;
+    tilec_stream *s = NULL;
+    tilec_event *a = NULL, *b = NULL;
+    uint64_t ns = 0;
+    assert_int_equal(tilec_stream_create(f->device, &s), TILEC_OK);
+    assert_int_equal(tilec_event_create(f->device, &a), TILEC_OK);
+    assert_int_equal(tilec_event_create(f->device, &b), TILEC_OK);
+    assert_int_equal(tilec_event_elapsed_ns(a, b, &ns), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_event_record(a, s), TILEC_OK);
+    assert_int_equal(tilec_stream_wait_event(s, a), TILEC_OK);
+    assert_int_equal(tilec_event_record(b, NULL), TILEC_OK);
+    assert_int_equal(tilec_event_synchronize(b), TILEC_OK);
+    assert_int_equal(tilec_event_elapsed_ns(a, b, &ns), TILEC_OK);
+    assert_int_equal(tilec_stream_synchronize(s), TILEC_OK);
+    tilec_event_destroy(a);
+    tilec_event_destroy(b);
+    tilec_stream_destroy(s);
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_launch),      TEST(test_inference),      TEST(test_refusals),
+        TEST(test_diagnostics), TEST(test_null_arguments), TEST(test_failures_wait),
+        TEST(test_sanitize),    TEST(test_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

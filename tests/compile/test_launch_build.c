@@ -1,0 +1,230 @@
+// Launch code against the interpreter: random grid and requires expressions give the same bits.
+#include "compile/launch_build.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compile/compile.h"
+#include "ir/interp/interp.h"
+
+static uint64_t next(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static const char *const leaves[] = {"M", "N", "n", "i64(u)", "7", "0", "-3", "i64(small)", "64"};
+
+// An i64 expression; with `depth` 0 a leaf.
+static void integer(StrBuf *b, uint64_t *r, int depth);
+
+static void condition(StrBuf *b, uint64_t *r, int depth) {
+    static const char *const compare[] = {"<", "<=", ">", ">=", "==", "!="};
+    if (depth > 0 && next(r) % 3 == 0) {
+        strbuf_add(b, STR("("));
+        condition(b, r, depth - 1);
+        strbuf_add(b, next(r) % 2 ? STR(" && ") : STR(" || "));
+        condition(b, r, depth - 1);
+        strbuf_add(b, STR(")"));
+        return;
+    }
+    if (next(r) % 6 == 0) {
+        strbuf_printf(b, "(scale * %llu.5 %s half / 0.25)", (unsigned long long)(next(r) % 9),
+                      compare[next(r) % 4]);
+        return;
+    }
+    strbuf_add(b, STR("("));
+    integer(b, r, depth - 1);
+    strbuf_printf(b, " %s ", compare[next(r) % 6]);
+    integer(b, r, depth - 1);
+    strbuf_add(b, STR(")"));
+}
+
+static void integer(StrBuf *b, uint64_t *r, int depth) {
+    static const char *const binary[] = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"};
+    if (depth <= 0) {
+        strbuf_add(b, str(leaves[next(r) % (sizeof leaves / sizeof *leaves)]));
+        return;
+    }
+    switch (next(r) % 7) {
+    case 0:
+        strbuf_add(b, STR("select("));
+        condition(b, r, depth - 1);
+        break;
+    case 1:
+    case 2:
+        strbuf_add(b, next(r) % 2 ? STR("min(") : STR("max("));
+        integer(b, r, depth - 1);
+        strbuf_add(b, STR(", "));
+        integer(b, r, depth - 1);
+        strbuf_add(b, STR(")"));
+        return;
+    case 3:
+        strbuf_add(b, next(r) % 2 ? STR("(-") : STR("(~"));
+        integer(b, r, depth - 1);
+        strbuf_add(b, STR(")"));
+        return;
+    default: {
+        size_t op = next(r) % 10;
+        strbuf_add(b, STR("("));
+        integer(b, r, depth - 1);
+        strbuf_printf(b, " %s ", binary[op]);
+        // A constant divisor of 0 is an error of its own; shifts take any count.
+        if (op == 3 || op == 4)
+            strbuf_add(b, STR("(N - M)"));
+        else
+            integer(b, r, depth - 1);
+        strbuf_add(b, STR(")"));
+        return;
+    }
+    }
+    strbuf_add(b, STR(", "));
+    integer(b, r, depth - 1);
+    strbuf_add(b, STR(", "));
+    integer(b, r, depth - 1);
+    strbuf_add(b, STR(")"));
+}
+
+static Str make_source(Arena *arena, uint64_t *r) {
+    StrBuf b = strbuf(arena);
+    strbuf_add(&b, STR("kernel k(f32 x[M, N], i64 n, u32 u, i8 small, f32 scale, f16 half)\n"
+                       "    requires "));
+    condition(&b, r, 4);
+    strbuf_add(&b, STR("\n    grid("));
+    integer(&b, r, 4);
+    strbuf_add(&b, STR(", "));
+    integer(&b, r, 3);
+    strbuf_add(&b, STR(")\n{\n    x[0, 0] = 1.0;\n}\n"));
+    return strbuf_str(&b);
+}
+
+static void set_inputs(uint64_t *r, IrArg *args, LaunchInput *in) {
+    memset(args, 0, 6 * sizeof *args);
+    memset(in, 0, 6 * sizeof *in);
+    args[0].extent[0] = in[0].extent[0] = (int64_t)(next(r) % 5000);
+    args[0].extent[1] = in[0].extent[1] = (int64_t)(next(r) % 3 ? next(r) % 100 : 0);
+    args[1].bits = in[1].scalar = next(r) << 33 ^ next(r);
+    args[2].bits = in[2].scalar = next(r) & 0xffffffff;
+    args[3].bits = in[3].scalar = next(r) & 0xff;
+    args[4].bits = in[4].scalar =
+        dtype_from_double(DTYPE_F32, (double)(next(r) % 1000) / 37 - 9, false);
+    args[5].bits = in[5].scalar = next(r) % 12 ? next(r) & 0x7bff : 0x7e00;  // a NaN now and then
+}
+
+// One kernel on several inputs; also with the sections as the passes leave them.
+static void check_kernel(const Compiled *c, uint64_t *r, const char *source) {
+    Arena *arena = arena_create();
+    IrInterp *interp = ir_interp_create(arena, c->func);
+    const MetaVariant *v = &c->meta->variants[0];
+    assert_true(launch_code_valid(&v->code, c->meta->arg_count));
+    for (int round = 0; round < 8; round++) {
+        IrArg args[6];
+        LaunchInput in[6];
+        uint64_t values[LAUNCH_CODE_MAX], expected[3];
+        set_inputs(r, args, in);
+        IrLaunch launch = {.args = args, .arg_count = 6, .grid = {1, 1, 1}};
+        launch_code_run(&v->code, in, values);
+        uint32_t requires = 0;
+        for (size_t i = 0; i < c->func->sections.count; i++) {
+            const IrSection *s = &c->func->sections.data[i];
+            if (s->kind == IR_BODY) continue;
+            uint32_t count = s->kind == IR_GRID ? 2 : 1;
+            assert_true(ir_interp_section(interp, s, &launch, count, expected));
+            for (uint32_t k = 0; k < count; k++) {
+                uint64_t found =
+                    s->kind == IR_GRID ? values[v->grid[k]] : values[v->requires[requires].value];
+                if (found != expected[k])
+                    fail_msg("found %llx, expected %llx in\n%s", (unsigned long long)found,
+                             (unsigned long long)expected[k], source);
+            }
+            requires += s->kind == IR_REQUIRES;
+        }
+    }
+    ir_interp_destroy(interp);
+    arena_destroy(arena);
+}
+
+static void test_random(void **state) {
+    (void)state;
+    uint64_t r = 20261121;
+    int checked = 0;
+    for (int i = 0; i < 400; i++) {
+        Arena *arena = arena_create();
+        Str source = make_source(arena, &r);
+        for (int plain = 0; plain < 2; plain++) {
+            Unit *u = unit_load_text(STR("random.tile"), source);
+            const AstKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("k"));
+            CompileOptions o = {.elaborate_only = plain != 0, .passes = {.verify = true}};
+            const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &o) : NULL;
+            // What cannot be compiled is wrong source (a literal out of range, say), never a
+            // refusal.
+            StrBuf said = strbuf(arena);
+            diags_text(u->diags, (DiagStyle){0}, &said);
+            if (strstr(said.text, "computed by the launcher")) fail_msg("%s", said.text);
+            if (c) check_kernel(c, &r, source.text);
+            checked += c != NULL;
+            unit_destroy(u);
+        }
+        arena_destroy(arena);
+    }
+    print_message("%d of 800 random kernels compiled and agreed\n", checked);
+    assert_true(checked > 400);
+}
+
+static void test_refuses_loops(void **state) {
+    (void)state;
+    static const char source[] =
+        "fn steps(n) {\n    var k = 0;\n    var m = n;\n    while (m > 1) {\n        m = m / 2;\n"
+        "        k = k + 1;\n    }\n    return k;\n}\n"
+        "kernel k(f32 x[N]) grid(steps(N)) {\n    x[0] = 1.0;\n}\n";
+    Unit *u = unit_load_text(STR("loop.tile"), str(source));
+    const AstKernel *k = unit_kernel(u, STR("k"));
+    assert_non_null(k);
+    assert_null(unit_compile(u, k, &(TileSpec){0}, NULL));
+    assert_int_equal(diags_errors(u->diags), 1);
+    assert_int_equal(diags_get(u->diags, 0)->code, DIAG_GRID);
+    unit_destroy(u);
+}
+
+static void test_metadata(void **state) {
+    (void)state;
+    static const char source[] =
+        "kernel k(type T, f16 a, *T p, strided T x[M, 8], T y[M, M], const B = 4)\n"
+        "    requires noalias(x, y), M % B == 0 grid(cdiv(M, B)) {\n"
+        "    y[0, 0] = x[0, 0] + load(p) * T(a);\n}\n";
+    Unit *u = unit_load_text(STR("meta.tile"), str(source));
+    TileSpec spec = {0};
+    IrBinding t = {.name = intern(u->names, STR("T")), .is_type = true, .type = DTYPE_F32};
+    vec_push(u->arena, &spec.bindings, t);
+    const AstKernel *k = unit_kernel(u, STR("k"));
+    const Compiled *c = k ? unit_compile(u, k, &spec, NULL) : NULL;
+    assert_non_null(c);
+    const MetaKernel *m = c->meta;
+    assert_int_equal(m->arg_count, 4);
+    assert_int_equal(m->args[0].kind, META_SCALAR);
+    assert_int_equal(m->args[1].offset, 8);
+    assert_true(m->args[1].read && !m->args[1].written);
+    assert_true(m->args[2].strided && m->args[2].read && !m->args[2].written);
+    assert_int_equal(m->args[2].dims[1].value, 8);
+    assert_true(m->args[3].written && !m->args[3].read);
+    assert_int_equal(m->args[3].dims[0].extent, m->args[3].dims[1].extent);
+    assert_int_equal(m->variants[0].requires_count, 2);
+    assert_true(str_equal(m->variants[0].requires[0].text, STR("noalias(x, y)")));
+    assert_int_equal(m->size, 8 + 8 + 8 + 32 + 24);
+    StrBuf b = strbuf(u->arena);
+    meta_json(m, &b);
+    assert_non_null(json_parse(u->arena, strbuf_str(&b), NULL));
+    unit_destroy(u);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_refuses_loops),
+        cmocka_unit_test(test_metadata),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
