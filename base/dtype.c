@@ -263,7 +263,8 @@ void dtype_store(Dtype t, void *base, uint64_t i, uint64_t bits) {
 // The shortest decimal that rounds to the same bits of this type.
 static void float_text(Dtype t, uint64_t bits, StrBuf *out) {
     double value = dtype_to_double(t, bits);
-    if (!isfinite(value) || t == DTYPE_F64 || t == DTYPE_F32) {
+    bool whole = fabs(value) < 0x1p24 && value == floor(value);  // in full, not rounded
+    if (!isfinite(value) || whole || t == DTYPE_F64 || t == DTYPE_F32) {
         strbuf_double(out, value, t != DTYPE_F64);
         return;
     }

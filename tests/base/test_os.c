@@ -1,0 +1,240 @@
+// Os: files are read whole or refused, written whole or not at all.
+#define _GNU_SOURCE  // mkdtemp, symlink
+#include "base/os.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct Room {
+    Arena *arena;
+    char *folder;  // empty at first, gone at the end
+} Room;
+
+static int set_up(void **state) {
+    static Room room;
+    room.arena = arena_create();
+    room.folder = arena_printf(room.arena, "%s/test-os-XXXXXX", TEST_BINARY_DIR);
+    *state = &room;
+    return mkdtemp(room.folder) ? 0 : -1;
+}
+
+static size_t count_files(const char *folder, Arena *arena, bool remove) {
+    size_t count = 0;
+    DIR *d = opendir(folder);
+    if (!d) return 0;
+    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        count++;
+        char *path = arena_printf(arena, "%s/%s", folder, e->d_name);
+        if (remove && unlink(path) != 0) rmdir(path);
+    }
+    closedir(d);
+    return count;
+}
+
+static int tear_down(void **state) {
+    Room *r = *state;
+    count_files(r->folder, r->arena, true);
+    int failed = rmdir(r->folder);
+    arena_destroy(r->arena);
+    return failed;
+}
+
+static char *path_in(const Room *r, const char *name) {
+    return arena_printf(r->arena, "%s/%s", r->folder, name);
+}
+
+static void check_contents(const Room *r, const char *path, Str expected) {
+    Str found = {0};
+    OsError e = {0};
+    assert_true(os_read_file(r->arena, path, 1 << 20, &found, &e));
+    assert_true(str_equal(found, expected));
+    assert_int_equal(found.text[found.size], 0);
+}
+
+static void writes_and_reads(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    char *path = path_in(r, "a");
+    assert_false(os_path_exists(path));
+    assert_true(os_write_file(r->arena, path, STR("one\0two"), &e));
+    assert_true(os_path_exists(path));
+    check_contents(r, path, STR("one\0two"));
+    assert_true(os_write_file(r->arena, path, STR(""), &e));
+    check_contents(r, path, STR(""));
+    assert_int_equal(count_files(r->folder, r->arena, false), 1);
+}
+
+static void limits(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    Str found = {0};
+    char *path = path_in(r, "a");
+    static char large[5000];
+    assert_true(os_write_file(r->arena, path, (Str){large, 5000}, &e));
+    assert_true(os_read_file(r->arena, path, 5000, &found, &e));
+    assert_int_equal(found.size, 5000);
+    assert_false(os_read_file(r->arena, path, 4999, &found, &e));
+    assert_string_equal(e.text, "is larger than 4999 bytes");
+    assert_false(os_read_file(r->arena, path, 1024, &found, &e));
+    assert_string_equal(e.text, "is larger than 1 KiB");
+    assert_false(os_read_file(r->arena, "/dev/zero", 2 << 20, &found, &e));
+    assert_string_equal(e.text, "is larger than 2 MiB");
+    assert_true(os_read_file(r->arena, "/dev/null", 0, &found, &e));
+    assert_int_equal(found.size, 0);
+}
+
+// A pipe tells no size beforehand: every size around the buffer's steps, at and over the limit.
+static void reads_pipes(void **state) {
+    const Room *r = *state;
+    const size_t sizes[] = {0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 8193, 30000};
+    int input = dup(STDIN_FILENO);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (size_t limit = sizes[i]; limit + 1 >= sizes[i]; limit--) {
+            int ends[2];
+            assert_int_equal(pipe(ends), 0);
+            static char data[30000];
+            assert_true(write(ends[1], data, sizes[i]) == (ssize_t)sizes[i]);
+            close(ends[1]);
+            assert_true(dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
+            close(ends[0]);
+            Str found = {0};
+            OsError e = {0};
+            bool done = os_read_stdin(r->arena, limit, &found, &e);
+            assert_int_equal(done, limit == sizes[i]);
+            if (done) assert_int_equal(found.size, sizes[i]);
+            if (limit == 0) break;
+        }
+    }
+    assert_true(dup2(input, STDIN_FILENO) == STDIN_FILENO);
+    close(input);
+}
+
+static void says_why_not(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    Str found = {0};
+    assert_false(os_read_file(r->arena, path_in(r, "none"), 10, &found, &e));
+    assert_string_equal(e.text, "no such file or directory");
+    assert_false(os_read_file(r->arena, r->folder, 10, &found, &e));
+    assert_string_equal(e.text, "is a directory");
+    assert_false(os_write_file(r->arena, r->folder, STR("x"), &e));
+    assert_string_equal(e.text, "is a directory");
+    assert_false(os_write_file(r->arena, path_in(r, "none/a"), STR("x"), &e));
+    assert_string_equal(e.text, "no such file or directory");
+    assert_false(os_write_file(r->arena, "", STR("x"), &e));
+    assert_int_equal(count_files(r->folder, r->arena, false), 0);
+}
+
+static void nothing_is_half_written(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    OsFile file;
+    char *path = path_in(r, "a");
+    assert_true(os_write_file(r->arena, path, STR("old"), &e));
+    assert_true(os_file_begin(r->arena, path, &file, &e));
+    fputs("new", file.stream);
+    fflush(file.stream);
+    check_contents(r, path, STR("old"));
+    os_file_abandon(&file);
+    check_contents(r, path, STR("old"));
+    assert_int_equal(count_files(r->folder, r->arena, false), 1);
+    assert_true(os_file_begin(r->arena, path, &file, &e));
+    fputs("new", file.stream);
+    assert_true(os_file_commit(&file, &e));
+    check_contents(r, path, STR("new"));
+    assert_int_equal(count_files(r->folder, r->arena, false), 1);
+}
+
+static void a_full_device_is_an_error(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    if (!os_path_exists("/dev/full")) {
+        print_message("there is no /dev/full here\n");
+        skip();
+    }
+    assert_false(os_write_file(r->arena, "/dev/full", STR("x"), &e));
+    assert_string_equal(e.text, "no space left on device");
+    assert_true(os_path_exists("/dev/full"));
+}
+
+static void devices_are_not_replaced(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    struct stat info;
+    assert_true(os_write_file(r->arena, "/dev/null", STR("x"), &e));
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
+static void links_are_followed_and_modes_kept(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    struct stat info;
+    char *path = path_in(r, "a");
+    char *link = path_in(r, "link");
+    assert_true(os_write_file(r->arena, path, STR("old"), &e));
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(symlink(path, link), 0);
+    assert_true(os_write_file(r->arena, link, STR("new"), &e));
+    check_contents(r, path, STR("new"));
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    Str real = os_path_real(r->arena, str(link));
+    assert_true(str_equal(real, os_path_real(r->arena, str(path))));
+}
+
+static void paths(void **state) {
+    Arena *a = ((const Room *)*state)->arena;
+    assert_true(str_equal(os_path_beside(a, STR("x/y.tile"), STR("z.tile")), STR("x/z.tile")));
+    assert_true(str_equal(os_path_beside(a, STR("y.tile"), STR("z.tile")), STR("z.tile")));
+    assert_true(str_equal(os_path_beside(a, STR("x/y.tile"), STR("/z")), STR("/z")));
+    assert_true(str_equal(os_path_beside(a, STR("/y"), STR("../z")), STR("/../z")));
+    assert_true(str_equal(os_path_real(a, STR("/no/such/file")), STR("/no/such/file")));
+    assert_true(str_equal(os_path_real(a, STR("/dev/null\0x")), STR("/dev/null\0x")));
+}
+
+static void the_machine(void **state) {
+    (void)state;
+    uint64_t before = os_time_ns();
+    assert_true(os_time_ns() >= before && before > 0);
+    assert_true(os_cpu_count() >= 1);
+    assert_null(os_env("TILEC_A_VARIABLE_NOBODY_SETS"));
+    assert_true(os_text_to_double("0x1.8p1rest", NULL) == 3);
+    OsMutex *mutex = os_mutex_create();
+    os_mutex_lock(mutex);
+    os_mutex_unlock(mutex);
+    os_mutex_lock(mutex);
+    os_mutex_unlock(mutex);
+    os_mutex_destroy(mutex);
+    os_mutex_destroy(NULL);
+}
+
+#define WITH_ROOM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_ROOM(writes_and_reads),
+        WITH_ROOM(limits),
+        WITH_ROOM(reads_pipes),
+        WITH_ROOM(says_why_not),
+        WITH_ROOM(nothing_is_half_written),
+        WITH_ROOM(a_full_device_is_an_error),
+        WITH_ROOM(devices_are_not_replaced),
+        WITH_ROOM(links_are_followed_and_modes_kept),
+        WITH_ROOM(paths),
+        cmocka_unit_test(the_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
