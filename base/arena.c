@@ -1,6 +1,6 @@
 // Arena allocation over a chain of chunks, newest first.
 //
-// Free memory of a chunk is always zero: chunks come from calloc (fresh zero pages), and
+// Free memory of a chunk is always zero: chunks come from calloc or fresh pages, and
 // arena_reset clears what it takes back. Allocation itself therefore writes nothing.
 // Under AddressSanitizer free memory is poisoned and a red zone follows every block, so that stale
 // pointers and overruns inside an arena are found as they are for malloc.
@@ -37,6 +37,7 @@ enum {
     ALIGNMENT = 16,
     CHUNK_FIRST = 16 << 10,
     CHUNK_LARGEST = 4 << 20,  // larger ones only for blocks that need it
+    CHUNK_PAGES = 2 << 20,    // from this size on, chunks are whole big pages of the system
 };
 
 typedef struct Chunk {
@@ -44,7 +45,8 @@ typedef struct Chunk {
     size_t size;    // usable bytes behind this header
     size_t used;    // valid while the chunk is not the newest one
     size_t before;  // bytes used in all older chunks
-} Chunk;
+    bool mapped;    // comes from os_pages_map
+} __attribute__((aligned(ALIGNMENT))) Chunk;
 
 _Static_assert(sizeof(Chunk) % ALIGNMENT == 0, "blocks start aligned behind the header");
 
@@ -64,14 +66,23 @@ static size_t chunk_used(const Arena *arena) {
 
 static void chunk_free(Chunk *chunk) {
     if (!chunk) return;
+    size_t whole = sizeof(Chunk) + chunk->size;
     UNPOISON(chunk_data(chunk), chunk->size);
-    free(chunk);
+    if (chunk->mapped)
+        os_pages_unmap(chunk, whole);
+    else
+        free(chunk);
 }
 
 static Chunk *chunk_create(size_t size) {
-    if (size > SIZE_MAX - sizeof(Chunk)) os_out_of_memory();
-    Chunk *chunk = calloc(1, sizeof(Chunk) + size);
+    if (size > SIZE_MAX / 2) os_out_of_memory();
+    size_t whole = sizeof(Chunk) + size;
+    bool mapped = whole >= CHUNK_PAGES;
+    if (mapped) whole = (whole + CHUNK_PAGES - 1) / CHUNK_PAGES * CHUNK_PAGES;
+    Chunk *chunk = mapped ? os_pages_map(whole) : calloc(1, whole);
     if (!chunk) os_out_of_memory();
+    chunk->mapped = mapped;
+    size = whole - sizeof(Chunk);
     chunk->size = size;
     POISON(chunk_data(chunk), size);
     return chunk;

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -284,3 +285,23 @@ void os_mutex_unlock(OsMutex *mutex) {
 }
 
 uint64_t os_thread_id(void) { return (uint64_t)(uintptr_t)pthread_self(); }
+
+// ---- Memory ----
+
+enum { BIG_PAGE = 2 << 20 };
+
+// Big pages need addresses aligned to them: maps one more and gives the ends back.
+void *os_pages_map(size_t size) {
+    if (size > SIZE_MAX - 2 * (size_t)BIG_PAGE) return NULL;
+    size_t whole = size + BIG_PAGE;
+    char *map = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) return NULL;
+    size_t before = (BIG_PAGE - (uintptr_t)map % BIG_PAGE) % BIG_PAGE;
+    char *pages = map + before;
+    if (before) munmap(map, before);
+    munmap(pages + size, whole - before - size);
+    madvise(pages, size, MADV_HUGEPAGE);  // a wish: nothing is lost when it fails
+    return pages;
+}
+
+void os_pages_unmap(void *pages, size_t size) { munmap(pages, size); }

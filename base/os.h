@@ -45,6 +45,12 @@ uint64_t os_time_ns(void);  // monotonic
 bool os_is_terminal(FILE *stream);
 const char *os_env(const char *name);  // NULL when unset
 unsigned os_cpu_count(void);
+
+// Zeroed memory in big pages where the system has them: for blocks of many megabytes, whose first
+// touch would otherwise cost a page fault every 4 KiB. NULL when there is none.
+void *os_pages_map(size_t size);
+void os_pages_unmap(void *pages, size_t size);
+
 uint64_t os_thread_id(void);  // of the calling thread; unique among the living
 
 // strtod of the C locale, whatever the process has set.

@@ -1,6 +1,6 @@
 // How fast is the front of the compiler? Prints medians; asserts nothing.
 //
-//     build/release/bench_front [repeats]
+//     build/release/bench_front [repeats [lines]]
 //
 // Lines a second of parsing and checking generated files of 10k, 30k and 100k lines, and the time
 // from source to verified, optimised tile IR for the matmul example.
@@ -102,10 +102,14 @@ int main(int argc, char **argv) {
     size_t repeats = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 21;
     if (repeats < 1) repeats = 1;
     Arena *arena = arena_create();
-    bench_matmul(arena, "examples/matmul.tile", repeats);
-    bench_check(arena, 10000, repeats);
-    bench_check(arena, 30000, repeats);
-    bench_check(arena, 100000, repeats);
+    if (argc > 2) {
+        bench_check(arena, (size_t)strtoul(argv[2], NULL, 10), repeats);
+    } else {
+        bench_matmul(arena, "examples/matmul.tile", repeats);
+        bench_check(arena, 10000, repeats);
+        bench_check(arena, 30000, repeats);
+        bench_check(arena, 100000, repeats);
+    }
     arena_destroy(arena);
     return 0;
 }

@@ -81,22 +81,28 @@ typedef enum AstOp {
     AST_OP_BITNOT,  // unary: - ! ~
 } AstOp;
 
-struct Ast {
-    AstKind kind;
-    AstOp op;
-    bool is_const;
-    bool broken;      // the parser reported a mistake in it: nothing more is said of it
+struct Ast {  // a cache line: a file is mostly these, and walking them costs misses
+    AstKind kind : 8;
+    AstOp op : 8;
+    Dtype dtype : 8;
+    bool is_const : 1;
+    bool broken : 1;  // the parser reported a mistake in it: nothing more is said of it
     uint8_t height;   // nodes on the longest way down, itself included (expressions)
     int16_t builtin;  // a TileBuiltin when the name is one (internal.h), else -1
-    Dtype dtype;
     Span span;
     Ast *next;  // in the list it stands in
-    Symbol name;
     AstDecl *decl;
     union {
         struct {
-            Ast *a, *b, *c, *d;
-            Ast *list;
+            Ast *a, *b;
+            union {
+                Ast *c;
+                Ast *list;  // no kind has both
+            };
+            union {
+                Ast *d;
+                Symbol name;  // AST_NAME, AST_NAMED, AST_TYPE
+            };
         };
         struct {
             uint64_t integer;
@@ -105,6 +111,7 @@ struct Ast {
         };
     };
 };
+_Static_assert(sizeof(Ast) == 64, "a node is a cache line");
 
 // Whatever a name can stand for.
 typedef enum AstDeclKind {

@@ -308,7 +308,8 @@ Val el_cast(Elab *e, Dtype to, Val v, bool saturate, Span span) {
         return EL_POISON;
     }
     bool fp8 = dtype_is(to, DTYPE_CLASS_FP8);
-    if (el_elem(v.ir) == to && (saturate || !fp8)) return v;
+    // A saturating cast brings infinities down even within one type (rule 22).
+    if (el_elem(v.ir) == to && !(saturate && fp8)) return v;
     return el_ir(ir_cast(&e->b, v.ir, to, saturate && fp8));
 }
 

@@ -310,9 +310,11 @@ static size_t deepest(const Ast *list) {
 static size_t depth_of(const Ast *e) {
     if (e->kind == AST_INT || e->kind == AST_FLOAT || e->kind == AST_BOOL || e->kind == AST_STRING)
         return 1;
-    const Ast *parts[] = {e->a, e->b, e->c, e->d};
+    bool named = e->kind == AST_NAME || e->kind == AST_NAMED || e->kind == AST_TYPE;
+    // The third child is a list in some kinds, and the fourth a name in others.
+    const Ast *parts[] = {e->a, e->b, named ? NULL : e->d};
     size_t most = deepest(e->list);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 3; i++) {
         size_t depth = parts[i] ? depth_of(parts[i]) : 0;
         if (depth > most) most = depth;
     }
