@@ -76,34 +76,59 @@ static void store_shade(Run *run, const Access *a, uint32_t i, const Slot *x) {
 
 // ---- loads --------------------------------------------------------------------------------------
 
-// The rows of a selection whose last axis lies in neighbouring elements, without checks to make.
-static bool load_rows(Run *run, const Selection *s, const Slot *pad, Slot *r) {
+// Selections whose last axis lies in neighbouring elements, without checks to make: row by row.
+typedef struct Rows {
+    const Selection *s;
+    const Axis *last;
+    uint32_t low, high;  // the lanes of a row that are inside
+    uint64_t count;
+} Rows;
+
+static bool rows_of(const Run *run, const Selection *s, uint64_t lanes, Rows *rows) {
     if (run->sanitize || run->shadow || !s->run_last || s->axis_count == 0) return false;
     if (s->elem == DTYPE_BOOL || dtype_is(s->elem, DTYPE_CLASS_PACKED)) return false;
     const Axis *last = &s->axis[s->axis_count - 1];
-    uint32_t low = 0, high = last->count, size = r->size;
-    while (low < high && !last->inside[low]) low++;
-    while (high > low && !last->inside[high - 1]) high--;
-    uint64_t fill = pad ? slot_get(pad, 0) : 0;
-    for (uint64_t row = 0; row < r->count / last->count; row++) {
-        uint64_t offset = 0, rest = row;
-        bool inside = s->inside;
-        for (uint32_t a = s->axis_count - 1; a-- > 0;) {
-            uint64_t k = rest % s->axis[a].count;
-            rest /= s->axis[a].count;
-            offset += s->axis[a].offset[k];
-            inside = inside && s->axis[a].inside[k];
-        }
-        uint32_t from = inside ? low : 0, to = inside ? high : 0;
-        uint64_t first = row * last->count;
-        for (uint32_t w = 0; w < from; w++) slot_put(r, first + w, fill);
-        for (uint32_t w = to; w < last->count; w++) slot_put(r, first + w, fill);
-        if (from == to) continue;
-        uint64_t address = s->base + (offset + last->offset[from]) * size;
-        memcpy(r->data + (first + from) * size, (const void *)(uintptr_t)address,
-               (size_t)(to - from) * size);
-    }
+    *rows = (Rows){s, last, 0, last->count, lanes / last->count};
+    while (rows->low < rows->high && !last->inside[rows->low]) rows->low++;
+    while (rows->high > rows->low && !last->inside[rows->high - 1]) rows->high--;
     return true;
+}
+
+// Where a row's first lane inside lies; NULL when none is.
+static unsigned char *row_start(const Rows *rows, uint64_t row) {
+    const Selection *s = rows->s;
+    uint64_t offset = 0;
+    bool inside = s->inside && rows->low < rows->high;
+    for (uint32_t a = s->axis_count - 1; a-- > 0;) {
+        uint64_t k = row % s->axis[a].count;
+        row /= s->axis[a].count;
+        offset += s->axis[a].offset[k];
+        inside = inside && s->axis[a].inside[k];
+    }
+    if (!inside) return NULL;
+    uint64_t from = offset + rows->last->offset[rows->low];
+    return (unsigned char *)(uintptr_t)(s->base + from * dtype_size(s->elem));
+}
+
+static void load_rows(const Rows *rows, const Slot *pad, Slot *r) {
+    uint64_t fill = pad ? slot_get(pad, 0) : 0;
+    uint32_t width = rows->last->count;
+    for (uint64_t row = 0; row < rows->count; row++) {
+        const unsigned char *from = row_start(rows, row);
+        uint32_t low = from ? rows->low : 0, high = from ? rows->high : 0;
+        uint64_t first = row * width;
+        for (uint32_t w = 0; w < low; w++) slot_put(r, first + w, fill);
+        for (uint32_t w = high; w < width; w++) slot_put(r, first + w, fill);
+        if (from) memcpy(r->data + (first + low) * r->size, from, (size_t)(high - low) * r->size);
+    }
+}
+
+static void store_rows(const Rows *rows, const Slot *x) {
+    for (uint64_t row = 0; row < rows->count; row++) {
+        unsigned char *to = row_start(rows, row);
+        uint64_t first = row * rows->last->count + rows->low;
+        if (to) memcpy(to, x->data + first * x->size, (size_t)(rows->high - rows->low) * x->size);
+    }
 }
 
 static void execute_load(Run *run, Frame *frame, const IrOp *op) {
@@ -112,7 +137,11 @@ static void execute_load(Run *run, Frame *frame, const IrOp *op) {
     Slot *r = result_slot(run, frame, op, 0);
     if (view && !run->sanitize && !run->shadow) {
         Selection s = selection_of(run, frame, op);
-        if (load_rows(run, &s, other, r)) return;
+        Rows rows;
+        if (rows_of(run, &s, r->count, &rows)) {
+            load_rows(&rows, other, r);
+            return;
+        }
     }
     Access a = access_of(run, frame, op, TOUCH_READ);
     for (uint32_t i = 0; i < a.count; i++) {
@@ -126,6 +155,14 @@ static void execute_load(Run *run, Frame *frame, const IrOp *op) {
 
 static void execute_store(Run *run, Frame *frame, const IrOp *op) {
     const Slot *x = operand_slot(run, frame, op, 1);
+    if (op->code == IR_VIEW_STORE && !ir_operand(op, 2) && !run->sanitize && !run->shadow) {
+        Selection s = selection_of(run, frame, op);
+        Rows rows;
+        if (rows_of(run, &s, x->count, &rows)) {
+            store_rows(&rows, x);
+            return;
+        }
+    }
     Access a = access_of(run, frame, op, TOUCH_WRITE);
     for (uint32_t i = 0; i < a.count; i++) {
         if (run->shadow) store_shade(run, &a, i, x);

@@ -157,6 +157,35 @@ static bool needs_shade(const Run *run, const Slot *x, const Slot *mask, IrReduc
 
 // ---- reduce -------------------------------------------------------------------------------------
 
+// The same as take() for lines of f32 that are on as a whole.
+static bool reduce_f32(IrReduce kind, const Line *l, uint64_t *bits) {
+    const float *x = (const float *)(const void *)l->x->data + l->first;
+    float s = x[0];
+    if (l->mask || isnan(s)) return false;
+    if (kind == IR_REDUCE_SUM) {
+        for (uint64_t k = 1; k < l->n; k++) s += x[k * l->stride];
+    } else if (kind == IR_REDUCE_MAX) {
+        for (uint64_t k = 1; k < l->n; k++) {
+            float y = x[k * l->stride];
+            if (isnan(y) || (y == 0 && s == 0)) return false;  // the plain way decides
+            s = y > s ? y : s;
+        }
+    } else {
+        return false;
+    }
+    *bits = dtype_from_float(DTYPE_F32, isnan(s) ? (float)NAN : s, true);
+    return true;
+}
+
+static uint64_t reduce_line(IrReduce kind, const Line *l) {
+    uint64_t bits;
+    if (l->x->elem == DTYPE_F32 && reduce_f32(kind, l, &bits)) return bits;
+    Accumulator s = {.elem = l->x->elem, .kind = kind};
+    for (uint64_t k = 0; k < l->n; k++)
+        if (lane_on(l, k)) take(&s, slot_get(l->x, l->first + k * l->stride), (int32_t)k);
+    return taken(&s);
+}
+
 static void reduce_operand(Run *run, const IrOp *op, const Slot *mask, const Slot *x, Slot *r) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
     Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
@@ -164,13 +193,9 @@ static void reduce_operand(Run *run, const IrOp *op, const Slot *mask, const Slo
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
             Line line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
-            Accumulator s = {.elem = x->elem, .kind = kind};
-            for (uint64_t k = 0; k < l.n; k++)
-                if (lane_on(&line, k))
-                    take(&s, slot_get(x, line.first + k * line.stride), (int32_t)k);
             uint64_t at = o * l.inner + i;
-            slot_put(r, at, taken(&s));
-            if (shade) shade[at] = line_shade(run, &line, kind, taken(&s));
+            slot_put(r, at, reduce_line(kind, &line));
+            if (shade) shade[at] = line_shade(run, &line, kind, slot_get(r, at));
         }
 }
 

@@ -23,17 +23,26 @@ int last_bit(double x) {
     return exponent;
 }
 
+// The ends of what an operand may be, rounded outwards: e may be below the double's own ulp of v.
+static double low_end(Shade s) { return s.e > 0 ? nextafter(s.v - s.e, -HUGE_VAL) : s.v; }
+static double high_end(Shade s) { return s.e > 0 ? nextafter(s.v + s.e, HUGE_VAL) : s.v; }
+
 static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
 
+// The rounding of the shadow's own arithmetic; it may be subnormal only where f64's is.
+static double own_rounding(Dtype t, double v) {
+    return ldexp(fabs(v), -53) + (t == DTYPE_F64 ? ldexp(1, -1073) : 0);
+}
+
 static double rounded(Dtype t, double v, double p) {
-    return p + half_ulp(t, fabs(v) + p) + ldexp(fabs(v), -53);
+    return p + half_ulp(t, fabs(v) + p) + own_rounding(t, v);
 }
 
 static double math_rounded(Dtype t, double v, double p, bool approximate) {
     double w = fabs(v) + p, ulps = approximate ? 32 : 4;
     double own = t == DTYPE_F64 || t == DTYPE_F32 ? ulps * half_ulp(t, w)
                                                   : ulps * half_ulp(DTYPE_F32, w) + half_ulp(t, w);
-    return p + own + ldexp(fabs(v), -53);
+    return p + own + own_rounding(t, v);
 }
 
 Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain) {
@@ -60,38 +69,42 @@ Shade shade_join(Shade chosen, Shade other) {
 
 // ---- functions ----------------------------------------------------------------------------------
 
-static double function(IrOpcode code, double x) {
+static long double wide_function(IrOpcode code, long double x) {
     switch (code) {
-    case IR_FLOOR: return floor(x);
-    case IR_CEIL: return ceil(x);
-    case IR_ROUND: return rint(x);
-    case IR_SQRT: return sqrt(x);
-    case IR_RSQRT: return 1 / sqrt(x);
-    case IR_EXP: return exp(x);
-    case IR_EXP2: return exp2(x);
-    case IR_LOG: return log(x);
-    case IR_LOG2: return log2(x);
-    case IR_SIN: return sin(x);
-    case IR_COS: return cos(x);
-    case IR_TAN: return tan(x);
-    case IR_TANH: return tanh(x);
-    case IR_ERF: return erf(x);
-    case IR_SIGMOID: return 1 / (1 + exp(-x));
-    default: return (double)NAN;  // no function of one operand
+    case IR_FLOOR: return floorl(x);
+    case IR_CEIL: return ceill(x);
+    case IR_ROUND: return rintl(x);
+    case IR_SQRT: return sqrt((double)x);  // the correctly rounded one
+    case IR_RSQRT: return 1 / sqrtl(x);
+    case IR_EXP: return expl(x);
+    case IR_EXP2: return exp2l(x);
+    case IR_LOG: return logl(x);
+    case IR_LOG2: return log2l(x);
+    case IR_SIN: return sinl(x);
+    case IR_COS: return cosl(x);
+    case IR_TAN: return tanl(x);
+    case IR_TANH: return tanhl(x);
+    case IR_ERF: return erfl(x);
+    case IR_SIGMOID: return 1 / (1 + expl(-x));
+    default: return (long double)NAN;  // no function of one operand
     }
 }
 
+// To half an ulp of double: the double functions of a libm may be 2 ulp off, all that f64 may be.
+static double function(IrOpcode code, double x) { return (double)wide_function(code, x); }
+
 static double spread(IrOpcode code, Shade a, double v) {
-    double high = function(code, a.v + a.e), low = function(code, a.v - a.e);
+    double high = function(code, high_end(a)), low = function(code, low_end(a));
+    if (high == v && low == v) return 0;  // infinities
     return fmax(fabs(high - v), fabs(v - low));
 }
 
 static bool crosses_pole(Shade a) {
     double pi = 3.14159265358979323846;
-    return a.e > 0 && floor((a.v - a.e) / pi + 0.5) != floor((a.v + a.e) / pi + 0.5);
+    return a.e > 0 && floor(low_end(a) / pi + 0.5) != floor(high_end(a) / pi + 0.5);
 }
 
-static bool reaches_zero(Shade a) { return a.e > 0 && a.v - a.e <= 0 && a.v + a.e > 0; }
+static bool reaches_zero(Shade a) { return a.e > 0 && low_end(a) <= 0 && high_end(a) > 0; }
 
 // What the operand's uncertainty does to the result; infinite when anything may come out.
 static double function_part(const ShadeLane *l, double v) {
@@ -105,12 +118,12 @@ static double function_part(const ShadeLane *l, double v) {
     case IR_LOG:
     case IR_LOG2:
     case IR_RSQRT:
-        if (a.v + a.e <= 0) return a.v + a.e < 0 ? 0 : HUGE_VAL;
+        if (high_end(a) <= 0) return high_end(a) < 0 ? 0 : HUGE_VAL;
         return reaches_zero(a) ? HUGE_VAL : spread(l->code, a, v);
     case IR_SQRT:
-        if (a.v + a.e < 0) return 0;
-        if (a.v - a.e < 0) return HUGE_VAL;
-        return v - sqrt(a.v - a.e);
+        if (high_end(a) < 0) return 0;
+        if (low_end(a) < 0) return HUGE_VAL;
+        return fmax(0, v - sqrt(low_end(a)));
     default: return spread(l->code, a, v);  // rising everywhere
     }
 }
@@ -146,13 +159,14 @@ static Shade lane_function(const ShadeLane *l) {
 
 static Shade lane_power(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
-    double v = pow(a.v, b.v), p = 0, low = a.v - a.e, high = a.v + a.e;
+    double v = (double)powl(a.v, b.v), p = 0, low = low_end(a), high = high_end(a);
     if (a.e > 0 || b.e > 0) {
         bool whole = b.e == 0 && b.v >= 0 && floor(b.v) == b.v;
-        if (low <= 0 && !whole) return (Shade){v, HUGE_VAL};
+        if (isnan(v) || (low <= 0 && !whole)) return (Shade){v, HUGE_VAL};
         double reach[3] = {low, high, low < 0 && high > 0 ? 0 : low};
         for (int i = 0; i < 3; i++)
-            for (int k = -1; k <= 1; k += 2) p = fmax(p, fabs(pow(reach[i], b.v + k * b.e) - v));
+            for (int k = -1; k <= 1; k += 2)
+                p = fmax(p, fabs((double)powl(reach[i], b.v + k * b.e) - v));
     }
     double e = math_rounded(l->to, v, p, l->approximate);
     if (l->approximate) e = approximate_part(l, v, e);
@@ -162,6 +176,17 @@ static Shade lane_power(const ShadeLane *l) {
 // ---- arithmetic ---------------------------------------------------------------------------------
 
 static bool holds_zero(Shade s) { return s.e > 0 && fabs(s.v) <= s.e; }
+
+// Is an infinity or NaN that comes out one for every value the operands may have? Those of the
+// operands are; an overflow of the shadow's double is, but for f64, where it may be the bound's.
+static bool is_certain(const ShadeLane *l, double p) {
+    bool exact = true;
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (!isfinite(l->in[i].v)) return true;
+        exact = exact && l->in[i].e == 0;
+    }
+    return isfinite(p) && (exact || l->to != DTYPE_F64);
+}
 
 // infinity times an interval that holds zero is anything; zero itself makes a NaN, for certain.
 static bool product_open(Shade a, Shade b) {
@@ -179,12 +204,13 @@ static Shade lane_divide(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
     double v = a.v / b.v;
     if (holds_zero(b) || (b.v == 0 && holds_zero(a))) return (Shade){v, HUGE_VAL};
-    double p = a.e == 0 && b.e == 0 ? 0 : (a.e + fabs(v) * b.e) / (fabs(b.v) - b.e);
-    if (isinf(b.v)) p = 0;
+    double least = fabs(b.v) - b.e, p = 0;
+    if (a.e > 0) p += a.e / least;
+    if (b.e > 0) p += fabs(v) * (b.e / least);  // in this order |v| may be subnormal
     double e = rounded(l->to, v, p);
     if (l->approximate)
         e = approximate_part(l, v, p + 4 * half_ulp(l->to, fabs(v) + p) + ldexp(fabs(v), -53));
-    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
+    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, is_certain(l, p));
 }
 
 static Shade lane_remainder(const ShadeLane *l) {
@@ -201,10 +227,9 @@ static Shade lane_remainder(const ShadeLane *l) {
     return (Shade){v, a.e + (q == 0 ? 0 : q * b.e)};
 }
 
-static Shade lane_sum(const ShadeLane *l, double product, double part, Shade c, double sign) {
-    double v = product + sign * c.v;
-    double e = rounded(l->to, v, part + c.e);
-    return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), v, e, true);
+static Shade lane_rounded(const ShadeLane *l, double v, double p) {
+    bool fp8 = dtype_is(l->to, DTYPE_CLASS_FP8);
+    return shade_settle(l->to, fp8, v, rounded(l->to, v, p), is_certain(l, p));
 }
 
 static double extreme(IrOpcode code, double x, double y) {
@@ -216,8 +241,8 @@ static Shade lane_extreme(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
     double v = extreme(l->code, a.v, b.v);
     if (isnan(v) || (a.e == 0 && b.e == 0)) return (Shade){v, 0};
-    double high = extreme(l->code, a.v + a.e, b.v + b.e);
-    double low = extreme(l->code, a.v - a.e, b.v - b.e);
+    double high = extreme(l->code, high_end(a), high_end(b));
+    double low = extreme(l->code, low_end(a), low_end(b));
     double e = high == v && low == v ? 0 : fmax(high - v, v - low);
     return (Shade){v, isnan(e) ? HUGE_VAL : e};
 }
@@ -227,15 +252,14 @@ static Shade lane_float(const ShadeLane *l) {
     switch (l->code) {
     case IR_NEG: return (Shade){-a.v, a.e};
     case IR_ABS: return (Shade){fabs(a.v), a.e};
-    case IR_ADD: return lane_sum(l, a.v, a.e, b, 1);
-    case IR_SUB: return lane_sum(l, a.v, a.e, b, -1);
+    case IR_ADD: return lane_rounded(l, a.v + b.v, a.e + b.e);
+    case IR_SUB: return lane_rounded(l, a.v - b.v, a.e + b.e);
     case IR_MUL:
         if (product_open(a, b)) return (Shade){a.v * b.v, HUGE_VAL};
-        return shade_settle(l->to, dtype_is(l->to, DTYPE_CLASS_FP8), a.v * b.v,
-                            rounded(l->to, a.v * b.v, product_part(a, b)), true);
+        return lane_rounded(l, a.v * b.v, product_part(a, b));
     case IR_FMA:
         if (product_open(a, b)) return (Shade){a.v * b.v, HUGE_VAL};
-        return lane_sum(l, a.v * b.v, product_part(a, b), l->in[2], 1);
+        return lane_rounded(l, fma(a.v, b.v, l->in[2].v), product_part(a, b) + l->in[2].e);
     case IR_DIV: return lane_divide(l);
     case IR_REM: return lane_remainder(l);
     case IR_MIN:
@@ -303,8 +327,8 @@ static Shade cast_float_to_integer(const ShadeLane *l) {
     Shade a = l->in[0], s = shade_exact(l->to, l->result);
     if (isnan(a.v)) return (Shade){s.v, a.e > 0 ? HUGE_VAL : 0};
     double middle = cast_to_integer(l->to, a.v);
-    double high = cast_to_integer(l->to, a.v + a.e) - middle;
-    double low = middle - cast_to_integer(l->to, a.v - a.e);
+    double high = cast_to_integer(l->to, high_end(a)) - middle;
+    double low = middle - cast_to_integer(l->to, low_end(a));
     return (Shade){s.v, fmax(high, low) + fabs(s.v - middle)};
 }
 

@@ -37,16 +37,17 @@ static void fill(Dtype t, void *data, bool specials) {
     }
 }
 
-static Tir *reduce_kernel(const char *kind, Dtype t, const char *to, int axis) {
+static Tir *reduce_kernel(const char *kind, Dtype t, const char *to, int axis, bool masked) {
     return tir_load(
         "kernel @k(%%x: view %s[4, 16], %%m: view bool[4, 16], %%r: view %s[16]) { body {\n"
         "%%0 = const {value = 0} : i64\n"
         "%%1 = view_load %%x, _, %%0, %%0 {select = [4, 16]} : %s[4,16]\n"
         "%%2 = view_load %%m, _, %%0, %%0 {select = [4, 16]} : bool[4,16]\n"
-        "%%3 = reduce %%2, %%1 {kind = %s, axis = %d} : %s[%d]\n"
+        "%%3 = reduce %s, %%1 {kind = %s, axis = %d} : %s[%d]\n"
         "view_store %%r, %%3, _, %%0 {select = [%d]}\n"
         "return\n} }",
-        dtype_name(t), to, dtype_name(t), kind, axis, to, axis ? 4 : 16, axis ? 4 : 16);
+        dtype_name(t), to, dtype_name(t), masked ? "%2" : "_", kind, axis, to, axis ? 4 : 16,
+        axis ? 4 : 16);
 }
 
 typedef struct Case {
@@ -131,7 +132,7 @@ static void check_reduce(const Case *c, Dtype t, int axis, int density) {
     fill(t, x, !sums);
     for (int i = 0; i < CELLS; i++) mask[i] = (int)(random_bits() % 4) < density;
     Dtype to = c->place ? DTYPE_I32 : t;
-    Tir *k = reduce_kernel(c->name, t, dtype_name(to), axis);
+    Tir *k = reduce_kernel(c->name, t, dtype_name(to), axis, density < 4);
     int64_t shape[2] = {ROWS, COLUMNS}, n = axis ? ROWS : COLUMNS;
     IrArg args[] = {tir_view(x, 2, shape), tir_view(mask, 2, shape), tir_view(r, 1, &n)};
     assert_int_equal(tir_run(k, args, 3, 1), IR_RUN_DONE);
