@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a bounded time: scripts/fuzz.sh [TARGET…]
 #   FUZZ_SECONDS   seconds per target (default 20)
-# Starts from the committed corpus in tests/fuzz/corpus/<target>/; what is found on the way goes to
+# Starts from the committed corpus in tests/fuzz/corpus/<target>/ (source also from the examples and
+# the files of errors); what is found on the way goes to
 # build/fuzz/found/, inputs that fail to build/fuzz/artifacts/.
 set -eu
 cd "$(dirname "$0")/.."
@@ -37,6 +38,7 @@ for target in "${targets[@]}"; do
     mkdir -p "$found" build/fuzz/artifacts
     folders=("$found")
     [ ! -d "tests/fuzz/corpus/$name" ] || folders+=("tests/fuzz/corpus/$name")
+    [ "$name" != source ] || folders+=(examples tests/files/errors)
     options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -verbosity=0
         -artifact_prefix="build/fuzz/artifacts/$name-")
     [ ! -f "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")

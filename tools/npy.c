@@ -154,12 +154,8 @@ static bool check_size(Arena *arena, NpyArray *a, Str data, Str *problem) {
     return true;
 }
 
-bool npy_read(Arena *arena, const char *path, NpyArray *array, Str *problem) {
-    Str file;
-    OsError error;
+bool npy_parse(Arena *arena, Str file, NpyArray *array, Str *problem) {
     memset(array, 0, sizeof *array);
-    if (!os_read_file(arena, path, 1ull << NPY_FILE_MAX_SHIFT, &file, &error))
-        return fail(arena, problem, "cannot be read: %s", error.text);
     if (!str_starts(file, STR("\x93NUMPY")) || file.size < 10)
         return fail(arena, problem, file.size ? "is no .npy file" : "is empty");
     const uint8_t *bytes = (const uint8_t *)file.text;
@@ -174,6 +170,14 @@ bool npy_read(Arena *arena, const char *path, NpyArray *array, Str *problem) {
     TRY(parse_dictionary(&h, array));
     return check_size(arena, array, (Str){file.text + start + length, file.size - start - length},
                       problem);
+}
+
+bool npy_read(Arena *arena, const char *path, NpyArray *array, Str *problem) {
+    Str file;
+    OsError error;
+    if (!os_read_file(arena, path, 1ull << NPY_FILE_MAX_SHIFT, &file, &error))
+        return fail(arena, problem, "cannot be read: %s", error.text);
+    return npy_parse(arena, file, array, problem);
 }
 
 Dtype npy_storage_type(Dtype t) {

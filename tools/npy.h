@@ -27,6 +27,8 @@ typedef struct NpyArray {
 
 // False with *problem set: "is truncated: 400 bytes of data announced, 100 found".
 bool npy_read(Arena *arena, const char *path, NpyArray *array, Str *problem);
+// The same from the bytes of a file.
+bool npy_parse(Arena *arena, Str file, NpyArray *array, Str *problem);
 // The type under which elements of `t` are stored in a file: u2 for bf16 and so on.
 Dtype npy_storage_type(Dtype t);
 // The header that stands before the elements.

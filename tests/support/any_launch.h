@@ -1,0 +1,43 @@
+// Any launch: made-up arguments for any kernel, and what a run leaves in memory.
+//
+// Every view and pointer gets a buffer of its own, extents of one name are equal, scalars and
+// elements come from the seed: whole numbers from -4 to 4 when `exact` (sums of few of them are
+// exact in every float format), else any bits, edges as often as not. The grid is 2 programs
+// by `grid` section or without it. Invariants: the same seed gives the same launch, whatever
+// passes did to the kernel. Ownership: the arena given.
+//
+//     AnyLaunch *l = any_launch(arena, f, seed, true);
+//     if (l && any_launch_allowed(l, f)) outcome = any_launch_run(l, f, 10000, diags);
+#ifndef TILEC_TESTS_SUPPORT_ANY_LAUNCH_H
+#define TILEC_TESTS_SUPPORT_ANY_LAUNCH_H
+
+#include "ir/interp/interp.h"
+
+typedef struct AnyBuffer {
+    Symbol name;
+    Dtype elem;
+    uint64_t elements;
+    size_t size;          // bytes; 0 for scalars
+    unsigned char *data;  // NULL for scalars
+} AnyBuffer;
+
+typedef struct AnyLaunch {
+    Arena *arena;
+    uint32_t count;
+    IrArg *args;
+    AnyBuffer *buffers;  // one for each argument
+    IrLaunch launch;
+    StrBuf printed;
+} AnyLaunch;
+
+// NULL when the kernel's views are too large to make up, or facts of parameters are not met.
+AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, bool exact);
+// Do all `requires` of the kernel hold?
+bool any_launch_allowed(const AnyLaunch *l, const IrFunc *f);
+// Runs under sanitize; what is printed is kept.
+IrOutcome any_launch_run(AnyLaunch *l, const IrFunc *f, uint64_t step_limit, Diags *diags);
+// An empty text when both left the same in memory (all NaNs equal unless `raw`) and printed the
+// same; else the first difference.
+Str any_launch_difference(Arena *arena, const AnyLaunch *a, const AnyLaunch *b, bool raw);
+
+#endif
