@@ -33,11 +33,18 @@ static void open_params(const AstKernel *kernel, bool *types, bool *consts) {
     }
 }
 
+// Two arenas that every try uses anew.
+typedef struct Check {
+    TileFile *file;
+    Diags *diags;
+    Arena *ir, *scratch;
+} Check;
+
 // One try; its IR is thrown away.
-static size_t check_once(TileFile *file, const AstKernel *kernel, size_t type, size_t value,
-                         Diags *diags, bool *good) {
-    Arena *arena = arena_create();
-    IrModule *module = ir_module_create(arena, file->sources, file->names);
+static size_t check_once(const Check *c, const AstKernel *kernel, size_t type, size_t value,
+                         bool *good) {
+    ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
+    IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
     TileSpec spec = {0};
     for (const AstDecl *p = kernel->params; p; p = p->next) {
         IrBinding b = {.name = p->name, .is_type = p->kind == DECL_TYPE_PARAM};
@@ -46,39 +53,43 @@ static size_t check_once(TileFile *file, const AstKernel *kernel, size_t type, s
         else
             b.value = check_consts[value];
         bool open = p->kind == DECL_CONST_PARAM && !p->value && !const_is_tuned(kernel, p->name);
-        if (b.is_type || open) vec_push(arena, &spec.bindings, b);
+        if (b.is_type || open) vec_push(c->ir, &spec.bindings, b);
     }
     size_t errors = 0;
-    *good = el_kernel(file, module, kernel, &spec, diags, &errors) != NULL;
-    arena_destroy(arena);
+    *good = el_kernel(c->file, module, kernel, &spec, c->diags, c->scratch, &errors) != NULL;
+    arena_reset(c->ir, ir_mark);
+    arena_reset(c->scratch, scratch_mark);
     return errors;
 }
 
-static bool check_kernel(TileFile *file, const AstKernel *kernel, Diags *diags) {
+static bool check_kernel(const Check *c, const AstKernel *kernel) {
     bool types, consts, good = false;
     open_params(kernel, &types, &consts);
-    size_t start = diags_count(diags), type_count = types ? CHECK_TYPES : 1;
+    size_t start = diags_count(c->diags), type_count = types ? CHECK_TYPES : 1;
     size_t const_count = consts ? CHECK_CONSTS : 1;
     size_t best = SIZE_MAX, best_type = 0, best_const = 0;
     for (size_t t = 0; t < type_count; t++) {
-        for (size_t c = 0; c < const_count; c++) {
-            size_t errors = check_once(file, kernel, t, c, diags, &good);
+        for (size_t v = 0; v < const_count; v++) {
+            size_t errors = check_once(c, kernel, t, v, &good);
             if (good || errors == 0) return true;  // without errors, not good: the tree has holes
             if (type_count * const_count == 1) return false;
-            diags_truncate(diags, start);
+            diags_truncate(c->diags, start);
             if (errors >= best) continue;
             best = errors;
             best_type = t;
-            best_const = c;
+            best_const = v;
         }
     }
-    check_once(file, kernel, best_type, best_const, diags, &good);
+    check_once(c, kernel, best_type, best_const, &good);
     return false;
 }
 
 bool tile_check(TileFile *file, Diags *diags) {
+    Check c = {file, diags, arena_create(), arena_create()};
     bool good = true;
     for (size_t i = 0; i < file->module.kernels.count; i++)
-        good = check_kernel(file, file->module.kernels.data[i], diags) && good;
+        good = check_kernel(&c, file->module.kernels.data[i]) && good;
+    arena_destroy(c.ir);
+    arena_destroy(c.scratch);
     return good;
 }

@@ -8,14 +8,12 @@ Val el_silent(Elab *e) {
     return EL_POISON;
 }
 
-void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags) {
-    *e = (Elab){.file = file, .module = module, .diags = diags, .scratch = arena_create()};
+void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags, Arena *scratch) {
+    *e = (Elab){.file = file, .module = module, .diags = diags, .scratch = scratch};
     size_t consts = file->module.consts.count;
     e->consts = arena_new(e->scratch, Val, consts + 1);
     e->const_states = arena_new(e->scratch, uint8_t, consts + 1);
 }
-
-void el_end(Elab *e) { arena_destroy(e->scratch); }
 
 // ---- what is known to be wrong
 
@@ -337,14 +335,14 @@ static void kernel_body(Elab *e) {
 // ---- entry
 
 IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const TileSpec *spec,
-                  Diags *diags, size_t *errors) {
+                  Diags *diags, Arena *scratch, size_t *errors) {
     Elab e;
     static const TileSpec nothing;
     Frame frame = {.slot_count = kernel->slots};
     size_t funcs = module->funcs.count;
     if (errors) *errors = 0;
     if (head_is_broken(kernel, diags)) return NULL;
-    el_begin(&e, file, module, diags);
+    el_begin(&e, file, module, diags, scratch);
     collect_blame(&e);
     e.kernel = kernel;
     e.spec = spec ? spec : &nothing;
@@ -369,11 +367,13 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
     if (errors) *errors = e.errors;
     IrFunc *func = e.func;
     if (!good) module->funcs.count = funcs;
-    el_end(&e);
     return good ? func : NULL;
 }
 
 IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
                        const TileSpec *spec, Diags *diags) {
-    return el_kernel(file, module, kernel, spec, diags, NULL);
+    Arena *scratch = arena_create();
+    IrFunc *func = el_kernel(file, module, kernel, spec, diags, scratch, NULL);
+    arena_destroy(scratch);
+    return func;
 }

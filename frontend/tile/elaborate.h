@@ -196,7 +196,7 @@ bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape);
 // Rule 20: the type two elements meet in; false when there is none.
 bool el_promote(Dtype a, Dtype b, Dtype *common);
 // All values (compile-time or IR) brought to one element type and one shape; false after an error.
-// `what` names the operation. pointers are let through when all types are equal.
+// `what` names the operation, as written. pointers are let through when all types are equal.
 bool el_unify(Elab *e, Span span, const char *what, uint32_t count, const Val *vals,
               const Span *spans, IrValue **out);
 Dtype el_elem(IrValue *v);
@@ -300,7 +300,8 @@ void el_view_assign(Elab *e, const Ast *assign);
 Val el_view_inside(Elab *e, const Ast *index);
 Dtype el_view_elem(const View *view);  // as read: i8 for i4
 // The value made ready for the selection: element exact, shape stretched; NULL after an error.
-IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span, const char *into);
+IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span,
+                   Symbol view);  // NULL: through a pointer
 IrValue *el_mask(Elab *e, const Ast *ast, const Shape *shape);
 bool el_no_packed_store(Elab *e, const Access *access, const Ast *mask);
 
@@ -357,10 +358,9 @@ Val el_silent(Elab *e);  // POISON whose error was reported before elaboration
 // Was an error inside this span reported before? The parser mends what it can, and what it made of
 // a mistake must not be called a second mistake. Then the elaboration counts as failed.
 bool el_blamed(Elab *e, Span span);
-void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags);
-void el_end(Elab *e);
+void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags, Arena *scratch);
 // Elaborates; NULL when there were errors (counted in *errors) or the tree has holes.
 IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const TileSpec *spec,
-                  Diags *diags, size_t *errors);
+                  Diags *diags, Arena *scratch, size_t *errors);
 
 #endif

@@ -66,8 +66,7 @@ static Val memory_store(Elab *e, const Args *a) {
         return EL_NONE;
     }
     Shape shape = pointer_shape(p);
-    IrValue *value =
-        el_stored(e, v, p->type->elem, &shape, a->at[1]->span, "this pointer's memory");
+    IrValue *value = el_stored(e, v, p->type->elem, &shape, a->at[1]->span, NULL);
     if (a->count > 2) mask = el_mask(e, a->at[2], &shape);
     if (!value || (a->count > 2 && !mask)) return EL_NONE;
     ir_op(&e->b, IR_STORE, 3, (IrValue *[]){p, value, mask}, 0, NULL, 0, NULL);
@@ -154,8 +153,8 @@ static Val memory_atomic(Elab *e, const Args *a) {
     IrValue *operands[4] = {NULL};
     if (!t.is_view) operands[values++] = t.pointer;
     for (uint32_t i = 1; i < n; i++) {
-        IrValue *v =
-            el_stored(e, el_operand(e, a->at[i]), t.elem, &t.shape, a->at[i]->span, "the memory");
+        IrValue *v = el_stored(e, el_operand(e, a->at[i]), t.elem, &t.shape, a->at[i]->span,
+                               t.is_view ? t.access.view->name : NULL);
         good = good && v;
         operands[values++] = v;
     }

@@ -113,8 +113,7 @@ static Val shape_split(Elab *e, const Args *a, IrValue *v) {
 static bool two_alike(Elab *e, const Args *a, IrValue **both) {
     Val vals[2] = {el_operand(e, a->at[0]), el_operand(e, a->at[1])};
     const Span spans[2] = {a->at[0]->span, a->at[1]->span};
-    const char *what = arena_printf(e->scratch, "'%s'", a->name);
-    return el_unify(e, a->call->span, what, 2, vals, spans, both);
+    return el_unify(e, a->call->span, a->name, 2, vals, spans, both);
 }
 
 static Val shape_join(Elab *e, const Args *a) {

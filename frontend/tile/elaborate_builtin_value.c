@@ -42,7 +42,7 @@ static Val value_select(Elab *e, const Args *a) {
         cond = NULL;
     }
     const Span spans[2] = {a->at[1]->span, a->at[2]->span};
-    if (!el_unify(e, a->call->span, "'select'", 2, vals, spans, both) || !cond) return EL_POISON;
+    if (!el_unify(e, a->call->span, "select", 2, vals, spans, both) || !cond) return EL_POISON;
     IrValue *all[3] = {cond, both[0], both[1]};
     Shape shape;
     if (!el_common_shape(e, a->call->span, 3, all, &shape)) return EL_POISON;
@@ -86,7 +86,7 @@ static Val value_cdiv(Elab *e, const Args *a) {
     if (vals[0].kind == VAL_INT && vals[1].kind == VAL_INT)
         return cdiv_const(e, vals[0].integer, vals[1].integer, a);
     IrValue *both[2];
-    if (!el_unify(e, a->call->span, "'cdiv'", 2, vals, spans, both)) return EL_POISON;
+    if (!el_unify(e, a->call->span, "cdiv", 2, vals, spans, both)) return EL_POISON;
     IrValue *x = both[0], *y = both[1];
     if (el_is_ptr(x) || !dtype_is(el_elem(x), DTYPE_CLASS_INT)) {
         return el_error(e, a->call->span, DIAG_TYPE, "'cdiv' needs integers, found %s",
@@ -167,8 +167,7 @@ static Val minmax_values(Elab *e, const Args *a, IrOpcode code, Val x, Val y, co
     bool numbers = el_is_const(x) && el_is_const(y) && x.kind != VAL_BOOL && y.kind != VAL_BOOL;
     if (numbers) return fold_minmax(code, x, y);
     IrValue *both[2];
-    const char *what = arena_printf(e->scratch, "'%s'", a->name);
-    if (!el_unify(e, a->call->span, what, 2, (Val[]){x, y}, spans, both)) return EL_POISON;
+    if (!el_unify(e, a->call->span, a->name, 2, (Val[]){x, y}, spans, both)) return EL_POISON;
     if (el_is_ptr(both[0]) || !dtype_is(el_elem(both[0]), DTYPE_CLASS_NUMBER)) {
         return el_error(e, a->call->span, DIAG_TYPE, "'%s' needs numbers, found %s", a->name,
                         el_type_text(e, both[0]->type));
@@ -230,8 +229,7 @@ Val el_builtin_math(Elab *e, const Args *a) {
         return math_needs_float(e, a, vals);
     }
     IrValue *all[3];
-    const char *what = arena_printf(e->scratch, "'%s'", a->name);
-    if (!el_unify(e, a->call->span, what, a->count, vals, spans, all)) return EL_POISON;
+    if (!el_unify(e, a->call->span, a->name, a->count, vals, spans, all)) return EL_POISON;
     IrOpcode code = math_opcode(a->which);
     if (a->count == 1) return el_ir(ir_unary(&e->b, code, all[0]));
     if (a->count == 2) return el_ir(ir_binary(&e->b, code, all[0], all[1]));

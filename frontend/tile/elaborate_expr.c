@@ -175,8 +175,7 @@ static Val binary_pointer(Elab *e, AstOp op, Val a, Val b, Span span, const Span
     bool left = a.kind == VAL_IR && el_is_ptr(a.ir), right = b.kind == VAL_IR && el_is_ptr(b.ir);
     IrValue *both[2];
     if (op == AST_OP_EQ || op == AST_OP_NE) {
-        if (!el_unify(e, span, "a comparison of pointers", 2, (Val[]){a, b}, spans, both))
-            return EL_POISON;
+        if (!el_unify(e, span, ast_op_text(op), 2, (Val[]){a, b}, spans, both)) return EL_POISON;
         return el_ir(ir_binary(&e->b, binary_opcode(op), both[0], both[1]));
     }
     if ((left && right) || (op != AST_OP_ADD && (op != AST_OP_SUB || right))) {
@@ -236,8 +235,7 @@ Val el_binary(Elab *e, AstOp op, Val a, Val b, Span span, Span left, Span right)
     if (op == AST_OP_SHL || op == AST_OP_SHR) return binary_shift(e, op, a, b, span, spans);
     IrValue *both[2] = {a.ir, b.ir};
     if (a.kind != VAL_IR || b.kind != VAL_IR || a.ir->type != b.ir->type) {
-        const char *what = arena_printf(e->scratch, "'%s'", ast_op_text(op));
-        if (!el_unify(e, span, what, 2, (Val[]){a, b}, spans, both)) return EL_POISON;
+        if (!el_unify(e, span, ast_op_text(op), 2, (Val[]){a, b}, spans, both)) return EL_POISON;
     }
     if (!binary_takes(e, op, el_elem(both[0]), span)) return EL_POISON;
     return el_ir(ir_binary(&e->b, binary_opcode(op), both[0], both[1]));

@@ -59,7 +59,7 @@ size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
     Frame frame = {0};
     IrModule *module = ir_module_create(file->arena, file->sources, file->names);
     Diags *diags = diags_create(file->arena, file->sources);  // the check reports what is wrong
-    el_begin(&e, file, module, diags);
+    el_begin(&e, file, module, diags, arena_create());
     e.frame = &frame;
     e.kernel = kernel;
     e.func = ir_func_create(module, kernel->decl->name, false);
@@ -77,7 +77,7 @@ size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
             if (one.count) vec_push(file->arena, &found, one);
         }
     }
-    el_end(&e);
+    arena_destroy(e.scratch);
     *space = found.data;
     return found.count;
 }

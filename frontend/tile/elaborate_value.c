@@ -304,7 +304,7 @@ bool el_promote(Dtype a, Dtype b, Dtype *common) {
 // ---- unification
 
 static bool unify_mismatch(Elab *e, Span span, const char *what, Dtype a, Dtype b) {
-    el_error(e, span, DIAG_TYPE, "%s needs operands of one type, found %s and %s", what,
+    el_error(e, span, DIAG_TYPE, "'%s' needs operands of one type, found %s and %s", what,
              dtype_name(a), dtype_name(b));
     if (a == DTYPE_BOOL || b == DTYPE_BOOL)
         el_help(e, "a bool is no number without a cast: %s(…)",
@@ -325,7 +325,7 @@ static bool unify_typed(Elab *e, Span span, const char *what, uint32_t count, co
             *found = t;
             *elem = t->elem;
         } else if (t->kind != (*found)->kind || (t->kind == IR_PTR && t->elem != *elem)) {
-            el_error(e, span, DIAG_TYPE, "%s needs operands of one type, found %s and %s", what,
+            el_error(e, span, DIAG_TYPE, "'%s' needs operands of one type, found %s and %s", what,
                      el_type_text(e, *found), el_type_text(e, t));
             return false;
         } else {

@@ -212,20 +212,24 @@ Val el_view_inside(Elab *e, const Ast *index) {
 
 // ---- writes
 
-IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span, const char *into) {
+static const char *stored_into(Elab *e, Symbol view) {
+    return view ? arena_printf(e->scratch, "view '%s'", view) : "this pointer's memory";
+}
+
+IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span, Symbol view) {
     v = el_check_operand(e, v, span);
     if (v.kind == VAL_POISON) return NULL;
     if (el_is_const(v)) return el_adopt(e, v, elem, shape->rank, shape->dims, span);
     if (el_is_ptr(v.ir) || el_elem(v.ir) != elem) {
-        el_error(e, span, DIAG_TYPE, "%s holds %s, found %s", into, dtype_name(elem),
-                 el_val_text(e, v));
+        el_error(e, span, DIAG_TYPE, "%s holds %s, found %s", stored_into(e, view),
+                 dtype_name(elem), el_val_text(e, v));
         if (!el_is_ptr(v.ir)) el_help(e, "cast it: %s(…)", dtype_name(elem));
         return NULL;
     }
     if (el_stretches(v.ir->type, shape->rank, shape->dims))
         return el_broadcast(e, v.ir, shape->rank, shape->dims);
     const char *wanted = shape->rank ? el_shape_text(e, shape->rank, shape->dims) : "";
-    el_error(e, span, DIAG_SHAPE, "%s takes %s%s here, found %s", into,
+    el_error(e, span, DIAG_SHAPE, "%s takes %s%s here, found %s", stored_into(e, view),
              shape->rank ? "the shape " : "a scalar", wanted, el_type_text(e, v.ir->type));
     el_help(e, "the value stretches to the selection, never the other way round");
     return NULL;
@@ -284,8 +288,7 @@ void el_view_assign(Elab *e, const Ast *assign) {
         Val old = el_ir(el_view_read(e, &a, NULL));
         v = el_binary(e, assign->op, old, v, assign->span, assign->a->span, assign->b->span);
     }
-    const char *into = arena_printf(e->scratch, "view '%s'", a.view->name);
-    IrValue *value = el_stored(e, v, el_view_elem(a.view), &a.shape, assign->b->span, into);
+    IrValue *value = el_stored(e, v, el_view_elem(a.view), &a.shape, assign->b->span, a.view->name);
     IrValue *mask = assign->c ? el_mask(e, assign->c, &a.shape) : NULL;
     if (!value || (assign->c && !mask) || !good) return;
     el_view_op(e, &a, IR_VIEW_STORE, 2, (IrValue *[]){value, mask});
