@@ -232,7 +232,7 @@ static bool dot_shape(Elab *e, const Args *a, const IrType *x, const IrType *y, 
 // What an accumulator of these operands may be; the first is the default.
 static const Dtype *dot_accumulators(Dtype elem) {
     static const Dtype integer[] = {DTYPE_I32, DTYPES}, wide[] = {DTYPE_F64, DTYPES};
-    static const Dtype single[] = {DTYPE_F32, DTYPE_F64, DTYPES};
+    static const Dtype single[] = {DTYPE_F32, DTYPES};
     static const Dtype narrow[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPES};
     if (dtype_is(elem, DTYPE_CLASS_INT)) return integer;
     if (elem == DTYPE_F64) return wide;

@@ -59,7 +59,7 @@ static Val name_value(Elab *e, const Ast *ast) {
     case DECL_KERNEL:
         return el_error(e, ast->span, DIAG_NOT_A_VALUE, "the kernel '%s' is no value", decl->name);
     case DECL_FN: return (Val){.kind = VAL_FN, .fn = decl->owner};
-    case DECL_EXTENT: return el_ir(ir_extent(&e->b, decl->name));
+    case DECL_EXTENT: return el_ir(ir_extent(&e->b, decl->name));  // a const context refuses it
     case DECL_CONST: return name_const(e, decl);
     case DECL_POINTER:
         if (e->place == EL_IN_GRID || e->place == EL_IN_REQUIRES) return name_pointer_early(e, ast);
@@ -74,6 +74,12 @@ static Val name_value(Elab *e, const Ast *ast) {
     case DECL_LOOP: break;
     }
     Slot *slot = el_slot(e, decl);
+    if (e->place == EL_IN_CONST && (!slot || slot->val.kind == VAL_POISON)) {
+        // A parameter that has no value yet, or never has one at compile time.
+        if (e->errors) return el_silent(e);
+        return el_error(e, ast->span, DIAG_NOT_CONSTANT, "'%s' is not known here at compile time",
+                        decl->name);
+    }
     return slot ? slot->val : el_silent(e);
 }
 
@@ -223,8 +229,6 @@ static Val binary_shift(Elab *e, AstOp op, Val a, Val b, Span span, const Span *
 
 Val el_binary(Elab *e, AstOp op, Val a, Val b, Span span, Span left, Span right) {
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return EL_POISON;
-    if (a.kind == VAL_TYPE && b.kind == VAL_TYPE && (op == AST_OP_EQ || op == AST_OP_NE))
-        return el_bool((a.type == b.type) == (op == AST_OP_EQ));
     a = el_check_operand(e, a, left);
     b = el_check_operand(e, b, right);
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return EL_POISON;

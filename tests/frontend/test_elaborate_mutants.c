@@ -1,0 +1,208 @@
+// The examples with tokens dropped, doubled, exchanged: nothing crashes, what elaborates verifies,
+// and what does not says why. Deterministic; the number of mutants of each file is MUTANTS.
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "base/os.h"
+#include "tests/frontend/elaborate_case.h"
+
+enum { MUTANTS = 150, TEXT_MAX = 1 << 16, TOKENS_MAX = 1 << 14 };
+
+typedef struct Mutator {
+    uint64_t state;
+    char *text;
+    size_t size;
+    struct {
+        size_t begin, end;
+    } tokens[TOKENS_MAX];
+    size_t count;
+} Mutator;
+
+static size_t pick(Mutator *m, size_t below) {
+    m->state ^= m->state << 13;
+    m->state ^= m->state >> 7;
+    m->state ^= m->state << 17;
+    return (size_t)(m->state % below);
+}
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void find_tokens(Mutator *m) {
+    m->count = 0;
+    for (size_t i = 0; i < m->size && m->count < TOKENS_MAX;) {
+        if (m->text[i] == ' ' || m->text[i] == '\n') {
+            i++;
+            continue;
+        }
+        if (m->text[i] == '/' && m->text[i + 1] == '/') {
+            while (i < m->size && m->text[i] != '\n') i++;
+            continue;
+        }
+        size_t begin = i++;
+        while (is_word(m->text[begin]) && i < m->size && is_word(m->text[i])) i++;
+        m->tokens[m->count].begin = begin;
+        m->tokens[m->count++].end = i;
+    }
+}
+
+static const char *const words[] = {
+    "f16",
+    "i32",
+    "u8",
+    "f8e4m3",
+    "f64",
+    "bool",
+    "i4",
+    "0",
+    "16",
+    "-1",
+    "0.5",
+    "true",
+    "inf",
+    "return;",
+    "break;",
+    "continue;",
+    "if (true) return;",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "<<",
+    "&",
+    "|",
+    "&&",
+    "==",
+    "<",
+    "sum",
+    "max",
+    "exp",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "axis = 0",
+    "or 0",
+    "program(0)",
+    "const",
+    "var",
+    "T",
+    "iota(16)",
+    "zeros(f32, 16)",
+    "i64(3)",
+    "300",
+    "18446744073709551615",
+    "u64(1)",
+    "split(v)",
+    "reduce",
+    "~",
+    "!",
+    "3.5e38",
+    "for i in 0 .. 4",
+    "while (true)",
+    "not",
+    ";",
+};
+
+// One token is dropped, replaced, or gets a neighbour.
+static void mutate(Mutator *m) {
+    find_tokens(m);
+    if (!m->count) return;
+    size_t at = pick(m, m->count), other = pick(m, m->count), how = pick(m, 6);
+    size_t begin = m->tokens[at].begin, end = how >= 4 ? begin : m->tokens[at].end;
+    char piece[256];
+    const char *word = words[pick(m, sizeof words / sizeof *words)];
+    int size = how == 0  ? snprintf(piece, sizeof piece, " ")
+               : how % 2 ? snprintf(piece, sizeof piece, " %s ", word)
+                         : snprintf(piece, sizeof piece, " %.*s ",
+                                    (int)(m->tokens[other].end - m->tokens[other].begin),
+                                    m->text + m->tokens[other].begin);
+    size_t length = size < (int)sizeof piece ? (size_t)size : sizeof piece - 1;
+    if (m->size + length + 1 > TEXT_MAX) return;
+    memmove(m->text + begin + length, m->text + end, m->size - end);
+    memcpy(m->text + begin, piece, length);
+    m->size = m->size - (end - begin) + length;
+    m->text[m->size] = 0;
+}
+
+// Elaborates with candidate types and consts until one goes through.
+static bool elaborate_any(TileText *t, IrModule *m, const AstKernel *kernel) {
+    static const Dtype types[] = {DTYPE_F32,    DTYPE_I32, DTYPE_F16, DTYPE_U8,
+                                  DTYPE_F8E4M3, DTYPE_F64, DTYPE_BOOL};
+    size_t start = diags_count(t->diags);
+    for (size_t i = 0; i < sizeof types / sizeof *types * 4; i++) {
+        TileSpec spec = {0};
+        for (const AstDecl *p = kernel->params; p; p = p->next) {
+            IrBinding b = {.name = p->name, .is_type = p->kind == DECL_TYPE_PARAM};
+            if (b.is_type)
+                b.type = types[i / 4];
+            else
+                b.value = 16 << i % 4;
+            if (b.is_type || (p->kind == DECL_CONST_PARAM && !p->value))
+                vec_push(t->arena, &spec.bindings, b);
+        }
+        diags_truncate(t->diags, start);
+        if (tile_elaborate(t->file, m, kernel, &spec, t->diags)) return true;
+    }
+    return false;
+}
+
+static void try_mutant(const Mutator *m, const char *path) {
+    TileText t = tile_text_bytes((Str){m->text, m->size});
+    bool good = tile_check(t.file, t.diags);
+    if (!good && !diags_errors(t.diags))
+        fail_msg("%s: refused without an error:\n%s", path, m->text);
+    if (good && !diags_errors(t.diags)) {
+        IrModule *module = ir_module_create(t.arena, t.sources, t.names);
+        for (size_t i = 0; i < tile_kernel_count(t.file); i++)
+            if (!elaborate_any(&t, module, tile_kernel(t.file, i)))
+                fail_msg("%s: checked, but not elaborated:\n%s", path, m->text);
+        if (!ir_verify(module, t.diags))
+            fail_msg("%s:\n%s\n%s", path, tile_text_diags(&t), m->text);
+    }
+    tile_text_free(&t);
+}
+
+static void mutate_file(const char *path) {
+    Arena *arena = arena_create();
+    Str text;
+    OsError error;
+    assert_true(os_read_file(arena, path, TEXT_MAX, &text, &error));
+    assert_true(text.size < TEXT_MAX / 2);
+    Mutator *m = arena_new(arena, Mutator, 1);
+    m->text = arena_new(arena, char, TEXT_MAX);
+    for (uint64_t i = 0; i < MUTANTS; i++) {
+        m->state = 0x9e3779b97f4a7c15ull * (i + 1) ^ str_hash(str(path));
+        memcpy(m->text, text.text, text.size + 1);
+        m->size = text.size;
+        for (size_t n = i ? 1 + (pick(m, 5) == 0) : 0; n > 0; n--)
+            mutate(m);  // the first is as it is
+        try_mutant(m, path);
+    }
+    arena_destroy(arena);
+}
+
+static void test_mutants(void **state) {
+    (void)state;
+    DIR *folder = opendir("examples");
+    assert_non_null(folder);
+    size_t count = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (!str_ends(str(entry->d_name), STR(".tile"))) continue;
+        char path[512];
+        snprintf(path, sizeof path, "examples/%s", entry->d_name);
+        mutate_file(path);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count >= 24);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutants)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
