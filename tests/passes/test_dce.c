@@ -159,7 +159,7 @@ static const PassCase cases[] = {
 
 static void check(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) pass_case_check(&cases[i]);
+    pass_cases_check(cases, sizeof cases / sizeof cases[0]);
 }
 
 int main(void) {

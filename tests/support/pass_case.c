@@ -212,19 +212,28 @@ static void same_results(PassWorld *w, const PassCase *c) {
     }
 }
 
-void pass_case_check(const PassCase *c) {
+// What went wrong is printed; whoever calls goes on with the next case.
+static bool check_one(const PassCase *c) {
     PassWorld w = pass_world();
     IrModule *m = pass_parse(&w, c->before);
     const char *start = pass_print(&w, m);
     const char *wanted = c->after ? pass_print(&w, pass_parse(&w, c->after)) : start;
     pass_run(&w, m, c->passes);
     const char *found = pass_print(&w, m);
-    if (strcmp(found, wanted) != 0) {
-        fail_msg("%s (%s)\nexpected:\n%s\nfound:\n%s", c->name, c->passes, wanted, found);
-    }
-    if (pass_run(&w, m, c->passes) || strcmp(pass_print(&w, m), wanted) != 0) {
-        fail_msg("%s (%s): changes again:\n%s", c->name, c->passes, pass_print(&w, m));
+    bool right = strcmp(found, wanted) == 0;
+    if (!right) {
+        print_error("%s (%s)\nexpected:\n%s\nfound:\n%s", c->name, c->passes, wanted, found);
+    } else if (pass_run(&w, m, c->passes) || strcmp(pass_print(&w, m), wanted) != 0) {
+        right = false;
+        print_error("%s (%s): changes again:\n%s", c->name, c->passes, pass_print(&w, m));
     }
     same_results(&w, c);
     pass_world_free(&w);
+    return right;
+}
+
+void pass_cases_check(const PassCase *cases, size_t count) {
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++) wrong += !check_one(&cases[i]);
+    assert_int_equal(wrong, 0);
 }

@@ -1,12 +1,12 @@
 // Pass cases: a function in the text form, the passes to run, and what must come of it.
 //
-// pass_case_check parses both texts, runs the passes on the first, and compares the printed forms;
+// pass_cases_check parses both texts, runs the passes on the first, and compares the printed forms;
 // running the passes again must change nothing. Then it wraps both functions into kernels that load
 // the arguments and store the results, runs these on the interpreter with values that are likely to
 // show a difference, and compares the bits (all NaNs count as equal, language rule 23).
 //
-//     static const PassCase c = {"x + 0", "simplify,dce", "func @f(%x: i32) -> i32 {…}", "func …"};
-//     pass_case_check(&c);
+//     static const PassCase cases[] = {{"x + 0", "simplify,dce", "func @f(%x: i32) -> i32 {…}", "…"}};
+//     pass_cases_check(cases, 1);
 #ifndef TILEC_TESTS_SUPPORT_PASS_CASE_H
 #define TILEC_TESTS_SUPPORT_PASS_CASE_H
 
@@ -33,6 +33,6 @@ IrModule *pass_parse(PassWorld *w, const char *text);
 // True when a pass changed something; every pass is verified.
 bool pass_run(PassWorld *w, IrModule *m, const char *passes);
 const char *pass_print(PassWorld *w, const IrModule *m);
-void pass_case_check(const PassCase *c);
+void pass_cases_check(const PassCase *cases, size_t count);
 
 #endif
