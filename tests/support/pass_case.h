@@ -5,7 +5,7 @@
 // the arguments and store the results, runs these on the interpreter with values that are likely to
 // show a difference, and compares the bits (all NaNs count as equal, language rule 23).
 //
-//     static const PassCase cases[] = {{"x + 0", "simplify,dce", "func @f(%x: i32) -> i32 {…}", "…"}};
+//     static const PassCase cases[] = {{"x + 0", "simplify,dce", "func …", "func …"}};
 //     pass_cases_check(cases, 1);
 #ifndef TILEC_TESTS_SUPPORT_PASS_CASE_H
 #define TILEC_TESTS_SUPPORT_PASS_CASE_H
