@@ -114,6 +114,7 @@ static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
         run->doubt++;
     }
     run->doubt -= doubt;
+    if (doubt) poison_written(run, frame, body);
     take_results(run, frame, op, body, 1, doubt);
     return true;
 }
@@ -140,6 +141,7 @@ static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
         carry(run, frame, test, 0, body->last, 0, body->last->operand_count);
     }
     run->doubt -= doubt;
+    if (doubt) poison_written(run, frame, body);
     take_results(run, frame, op, test, 0, doubt);
     return true;
 }
@@ -151,6 +153,7 @@ static bool execute_if(Run *run, Frame *frame, const IrOp *op) {
     run->doubt += doubt;
     TRY(execute_block(run, frame, taken));
     run->doubt -= doubt;
+    if (doubt) poison_written(run, frame, op->regions[slot_get(condition, 0) ? 1 : 0]);
     for (uint32_t i = 0; i < op->result_count; i++) {
         Slot *r = result_slot(run, frame, op, i);
         slot_copy(run, r, operand_slot(run, frame, taken->last, i));

@@ -264,6 +264,15 @@ typedef struct Lines {
 } Lines;
 Lines lines_of(const IrType *t, int64_t axis);
 
+// Marks the arguments that ops of a block may write as unknown: another target may go there.
+void poison_written(Run *run, Frame *frame, const IrBlock *block);
+
+// The bytes that a view can touch; false when there are none.
+typedef struct Reach {
+    uint64_t low, high;  // [low, high)
+} Reach;
+bool view_reach(const IrType *type, const IrArg *arg, Reach *reach);
+
 // ---- memory.c: what is known beside the bytes ---------------------------------------------------
 Pages *pages_create(Arena *arena);
 // Shades by address. `size` in bytes.

@@ -74,6 +74,12 @@ static void buffers_prepare(IrInterp *interp, const IrLaunch *launch) {
         if (arg->base && arg->size) {
             b.low = (uint64_t)(uintptr_t)arg->base;
             b.high = b.low + arg->size;
+        } else if (f->params.data[i].value->type->kind == IR_VIEW) {
+            Reach reach;
+            if (view_reach(f->params.data[i].value->type, arg, &reach)) {
+                b.low = reach.low;
+                b.high = reach.high;
+            }
         } else if (!arg->data) {
             b.low = b.high = 1;  // nothing is inside
         }

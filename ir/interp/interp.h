@@ -1,18 +1,19 @@
 // The interpreter: runs a grid of a kernel's tile IR, at every level, exactly. The oracle of every
 // pass and target: plain loops, no cleverness that could be wrong.
 //
-// Invariants: memory is touched only inside the buffers that the arguments name when `sanitize` is
-// set (an access outside is a finding, not a crash); views never touch memory outside their extents
-// at all. Programs run one after another in the order of the grid (first dimension fastest), so a
-// run is repeatable bit for bit. Float NaNs made by arithmetic are the positive quiet NaN.
-// With `shadow` every float element carries a double value and a first-order bound
-// (docs/numerics.md); memory written carries them along, keyed by address, and ir_interp_shadow
-// reads them back.
-// Ownership: the arena given to ir_interp_create; nothing is kept between runs but the shadows.
+// Invariants: memory is touched only inside the buffers that the arguments name where their size is
+// known: a load outside gives 0, a store is dropped, and under `sanitize` both are findings; a
+// pointer of unknown size is trusted, NULL has no elements. Views never touch memory outside their
+// extents, which the caller has checked against the buffer. Programs run one after another in the
+// order of the grid (first dimension fastest), so a run is repeatable bit for bit. Float NaNs made
+// by arithmetic are the positive quiet NaN. With `shadow` every float element carries a double
+// value and a first-order bound (docs/numerics.md); memory written carries them along, keyed by
+// address, and ir_interp_shadow reads them back. Ownership: the arena given to ir_interp_create;
+// nothing is kept between runs but the shadows.
 //
 //     IrInterp *in = ir_interp_create(arena, f);
-//     IrInterpResult r = ir_interp_run(in, &(IrLaunch){.args = args, .arg_count = 2, .grid = {8, 1,
-//     1}}, diags);
+//     IrLaunch launch = {.args = args, .arg_count = 2, .grid = {8, 1, 1}};
+//     IrOutcome r = ir_interp_run(in, &launch, diags);
 #ifndef TILEC_IR_INTERP_INTERP_H
 #define TILEC_IR_INTERP_INTERP_H
 
@@ -59,8 +60,10 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags);
 bool ir_interp_section(IrInterp *interp, const IrSection *section, const IrLaunch *launch,
                        uint32_t count, uint64_t *results);
 
-// The shadow of an element in memory after a run: false if no kernel wrote it there as a float.
-// `undecided`: the value hangs on a comparison that the bound could not decide; not to be compared.
+// The shadow of an element in memory after a run: false if the kernel did not write it, or wrote an
+// integer or bool that is certain (`value` is then the integer itself, `bound` how far others may
+// be). `undecided`: the value hangs on a comparison that the bound could not decide; not to be
+// compared.
 typedef struct IrShadow {
     double value;
     double bound;
@@ -68,8 +71,9 @@ typedef struct IrShadow {
 } IrShadow;
 bool ir_interp_shadow(const IrInterp *interp, const void *address, IrShadow *shadow);
 
-// One elementwise op on raw bits: what constant folding and the interpreter share (ir/eval.c).
-// `elem` is the type of the first operand; false for ops that are not elementwise arithmetic.
+// One elementwise op on raw bits: what constant folding and the interpreter share (eval.c). `elem`
+// is the type of the first operand (of select: bool); false for ops that are not elementwise
+// arithmetic, and for casts: dtype_cast has those.
 bool ir_eval(IrOpcode code, Dtype elem, const uint64_t *operands, uint64_t *result);
 
 #endif

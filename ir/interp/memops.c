@@ -45,6 +45,27 @@ static void poison(Run *run, const Access *a) {
         if (a->inside[i]) buffer_of(run, a->place[i])->poisoned = true;
 }
 
+static void poison_argument(Run *run, Frame *frame, const IrValue *value) {
+    if (value->type->kind == IR_VIEW) {
+        run->interp->buffers.data[slot_of(run, frame, value)->argument + 1].poisoned = true;
+        return;
+    }
+    for (size_t i = 1; i < run->interp->buffers.count; i++)  // it may point into any
+        run->interp->buffers.data[i].poisoned = true;
+}
+
+void poison_written(Run *run, Frame *frame, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->region_count; i++) poison_written(run, frame, op->regions[i]);
+        if (ir_op_info(op->code)->effect != IR_EFFECT_WRITE) continue;
+        uint32_t written = op->code == IR_CALL ? op->operand_count : 1;
+        for (uint32_t i = 0; i < written; i++) {
+            const IrValue *value = ir_operand(op, i);
+            if (value && value->type->kind != IR_TILE) poison_argument(run, frame, value);
+        }
+    }
+}
+
 static void put_shade(Run *run, const Access *a, uint32_t i, Shade s) {
     bool is_float = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
     if (run->doubt) s.e = HUGE_VAL;

@@ -128,52 +128,50 @@ void execute_print(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- noalias ------------------------------------------------------------------------------------
 
-typedef struct Reach {
-    bool known, empty;
-    uint64_t low, high;  // bytes [low, high)
-} Reach;
-
-// The addresses that a view can touch.
-static Reach reach_of_view(const IrType *type, const IrArg *arg) {
-    Reach r = {.known = true};
-    __extension__ __int128 low = 0, high = 0;
+bool view_reach(const IrType *type, const IrArg *arg, Reach *reach) {
+    __extension__ typedef __int128 Wide;
+    Wide low = 0, high = 0;
     for (uint32_t d = 0; d < type->rank; d++) {
-        if (arg->extent[d] <= 0) return (Reach){.known = true, .empty = true};
-        __extension__ __int128 span =
-            (__extension__(__int128)(arg->extent[d] - 1)) * arg->stride[d];
+        if (arg->extent[d] <= 0) return false;
+        Wide span = (Wide)(arg->extent[d] - 1) * arg->stride[d];
         if (span < 0)
             low += span;
         else
             high += span;
     }
+    uint64_t from = (uint64_t)low, to = (uint64_t)high + 1;
+    uint64_t data = (uint64_t)(uintptr_t)arg->data, size = dtype_size(type->elem);
     bool packed = dtype_is(type->elem, DTYPE_CLASS_PACKED);
-    uint64_t size = packed ? 1 : dtype_size(type->elem);
-    uint64_t data = (uint64_t)(uintptr_t)arg->data;
-    int64_t from = (int64_t)low, to = (int64_t)high + 1;
-    r.low = packed ? data + (uint64_t)(from >> 1) : data + (uint64_t)from * size;
-    r.high = packed ? data + (uint64_t)((to + 1) >> 1) : data + (uint64_t)to * size;
-    return r;
+    if (packed)
+        *reach = (Reach){(2 * data + from) >> 1, (2 * data + to + 1) >> 1};
+    else
+        *reach = (Reach){data + from * size, data + to * size};
+    return true;
 }
 
-static Reach reach_of(const IrFunc *f, const IrLaunch *launch, const IrValue *value) {
+// False when nothing is known, or nothing can be touched.
+static bool argument_reach(const IrFunc *f, const IrLaunch *launch, const IrValue *value,
+                           Reach *reach) {
     for (uint32_t i = 0; i < f->params.count; i++) {
         if (f->params.data[i].value != value) continue;
         const IrArg *arg = &launch->args[i];
-        if (value->type->kind == IR_VIEW) return reach_of_view(value->type, arg);
+        if (value->type->kind == IR_VIEW) return view_reach(value->type, arg, reach);
         // How far a raw pointer is used nobody knows; its own allocation is all it may reach.
-        uint64_t base = (uint64_t)(uintptr_t)arg->base;
-        return (Reach){arg->base != NULL && arg->size, false, base, base + arg->size};
+        reach->low = (uint64_t)(uintptr_t)arg->base;
+        reach->high = reach->low + arg->size;
+        return arg->base && arg->size;
     }
-    return (Reach){0};
+    return false;
 }
 
 // Raw pointers are trusted, unless both are the same address.
 bool execute_noalias(Run *run, Frame *frame, const IrOp *op) {
     const IrFunc *f = run->interp->func;
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
-    Reach x = reach_of(f, run->launch, a), y = reach_of(f, run->launch, b);
+    Reach x = {0, 0}, y = {0, 0};
     bool pointers = a->type->kind == IR_PTR || b->type->kind == IR_PTR;
-    bool overlap = x.known && y.known && !x.empty && !y.empty && x.low < y.high && y.low < x.high;
+    bool overlap = argument_reach(f, run->launch, a, &x) && argument_reach(f, run->launch, b, &y) &&
+                   x.low < y.high && y.low < x.high;
     if (pointers && overlap && a->type->kind == b->type->kind) {
         uint64_t p = slot_place(operand_slot(run, frame, op, 0), 0).address;
         overlap = p == slot_place(operand_slot(run, frame, op, 1), 0).address;

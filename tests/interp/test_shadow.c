@@ -394,7 +394,7 @@ static void bounds_pass_through_memory(void **state) {
 static void undecided_conditions_say_so(void **state) {
     (void)state;
     Tir *t = tir_load(
-        "kernel @k(%%x: view f32[64], %%c: f32, %%r: view f32[4]) { body {\n"
+        "kernel @k(%%x: view f32[64], %%c: f32, %%r: view f32[4], %%q: view f32[2]) { body {\n"
         "%%0 = const {value = 0} : i64\n"
         "%%1 = const {value = 1} : i64\n"
         "%%2 = const {value = 2} : i64\n"
@@ -405,29 +405,33 @@ static void undecided_conditions_say_so(void **state) {
         "%%7 = select %%6, %%c, %%5 : f32\n"
         "view_store %%r, %%7, _, %%0 {select = [0]}\n"
         "%%8 = if %%6 : f32 {\n"
-        "  view_store %%r, %%c, _, %%1 {select = [0]}\n"
+        "  view_store %%q, %%c, _, %%1 {select = [0]}\n"
         "  yield %%c\n"
         "} {\n"
-        "  view_store %%r, %%c, _, %%1 {select = [0]}\n"
         "  yield %%5\n"
         "}\n"
         "view_store %%r, %%8, _, %%2 {select = [0]}\n"
         "view_store %%r, %%c, _, %%3 {select = [0]}\n"
+        "view_store %%r, %%c, _, %%1 {select = [0]}\n"
         "return\n} }");
-    float x[64], r[4], sum = 0;
+    float x[64], r[4], q[2], sum = 0;
     for (int i = 0; i < 64; i++) {
         x[i] = (float)random_unit();
         sum += x[i];
     }
-    IrArg args[] = {tir_view(x, 1, (int64_t[]){64}), tir_scalar(0), tir_view(r, 1, (int64_t[]){4})};
+    IrArg args[] = {tir_view(x, 1, (int64_t[]){64}), tir_scalar(0), tir_view(r, 1, (int64_t[]){4}),
+                    tir_view(q, 1, (int64_t[]){2})};
     t->launch.shadow = true;
     for (int near = 0; near < 2; near++) {
         args[1] = tir_scalar(dtype_from_float(DTYPE_F32, near ? sum : sum + 1, false));
-        assert_int_equal(tir_run(t, args, 3, 1), IR_RUN_DONE);
-        IrShadow s[4];
+        assert_int_equal(tir_run(t, args, 4, 1), IR_RUN_DONE);
+        IrShadow s[4], other;
         for (int i = 0; i < 4; i++) assert_true(ir_interp_shadow(t->interp, &r[i], &s[i]));
         assert_false(s[0].undecided);  // either value is near the other: select joins them
-        assert_int_equal(s[1].undecided, near);
+        assert_false(s[1].undecided);
+        // What the branch not taken would have written is as unknown as what was written.
+        bool known = ir_interp_shadow(t->interp, &q[1], &other);
+        assert_true(known && other.undecided == (near != 0));
         assert_int_equal(s[2].undecided, near);
         assert_false(s[3].undecided);
         assert_true(near ? s[0].bound > 0 : s[0].bound == 0);
