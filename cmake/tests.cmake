@@ -79,7 +79,7 @@ endif()
 file(GLOB filetest_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/filetest/*.c")
 if(filetest_sources)
     add_executable(filetest ${filetest_sources})
-    target_link_libraries(filetest PRIVATE tilec_rt)
+    target_link_libraries(filetest PRIVATE test_support)
     add_test(NAME filetest/selftest
         COMMAND bash "${PROJECT_SOURCE_DIR}/tests/filetest/selftest.sh" $<TARGET_FILE:filetest>)
     set_tests_properties(filetest/selftest PROPERTIES LABELS quick TIMEOUT 300)

@@ -25,6 +25,7 @@ __extension__ typedef __int128 Wide;  // exact for every untyped integer and one
 
 enum {
     EL_CALL_DEPTH = 64,     // fns within fns
+    EL_CALL_ALL = 65536,    // calls of fns of a kernel, each inlined
     EL_WALK_DEPTH = 1000,   // nodes within nodes, calls included
     EL_NEST_DEPTH = 200,    // regions within regions
     EL_UNROLL_MAX = 4096,   // iterations of one `for const`
@@ -152,7 +153,7 @@ typedef struct Elab {
     uint32_t walked;        // declarations met by the walk over loops
     Val *consts;            // of top-level consts, by slot
     uint8_t *const_states;  // 0: not asked yet, 1: being computed, 2: known
-    int depth, nesting, calls;
+    int depth, nesting, calls, inlined;
     int unrolled;
     size_t errors;        // reported, also those that were dropped as said before
     uint32_t complained;  // the region of a condition that was found wrong as a whole

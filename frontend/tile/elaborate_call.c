@@ -117,6 +117,9 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
     if (e->calls >= EL_CALL_DEPTH) {
         return el_error(e, call, DIAG_TOO_DEEP, "calls nest deeper than %d", EL_CALL_DEPTH);
     }
+    if (e->inlined > EL_CALL_ALL) return el_silent(e);  // said once
+    if (e->inlined++ == EL_CALL_ALL)
+        return el_error(e, call, DIAG_TOO_DEEP, "a kernel inlines at most %d calls", EL_CALL_ALL);
     Frame frame = {.caller = e->frame,
                    .fn = fn,
                    .call = call,

@@ -260,9 +260,12 @@ static Ast *parse_if(Parser *p) {
         node->span = span_join(node->span, p->previous);
         if (p->panic || !parse_accept(p, TOK_ELSE)) break;
         place = &node->c;
-        if (!parse_at(p, TOK_IF)) *place = parse_body(p);
-        node->span = span_join(node->span, p->previous);
-        if (parse_at(p, TOK_IF) && !*place && !parse_enter(p)) break;
+        if (!parse_at(p, TOK_IF)) {  // an `if` behind this branch is a statement of its own
+            *place = parse_body(p);
+            node->span = span_join(node->span, p->previous);
+            break;
+        }
+        if (!parse_enter(p)) break;
         p->statement_depth = p->depth;
     }
     p->depth = depth;

@@ -34,7 +34,9 @@ static void not_value(Resolver *r, Ast *name, const char *what, const char *help
 
 static void check_callee(Resolver *r, Ast *name) {
     const AstDecl *decl = name->decl;
-    if (decl && decl->kind != DECL_FN && decl->kind != DECL_TYPE_PARAM) {
+    bool may = !decl || decl->kind == DECL_FN || decl->kind == DECL_TYPE_PARAM ||
+               decl->kind == DECL_FN_PARAM;  // a fn or a type, perhaps
+    if (!may) {
         not_callable(r, name, decl);
     } else if (name->builtin == TILE_NOALIAS && !r->in_requires) {
         diag_error(r->diags, name->span, DIAG_MISPLACED, "'noalias' stands only under 'requires'");
@@ -161,6 +163,13 @@ static void resolve_call(Resolver *r, Ast *call) {
 // --- expressions
 // ----------------------------------------------------------------------------------
 
+// Types are compared, as in 'if const (T == f16)'; the elaborator knows which operands are types.
+static void resolve_binary(Resolver *r, Ast *e) {
+    NameUse use = e->op == AST_OP_EQ || e->op == AST_OP_NE ? USE_ARGUMENT : USE_VALUE;
+    resolve_expr(r, e->a, use);
+    resolve_expr(r, e->b, use);
+}
+
 void resolve_each(Resolver *r, Ast *list, NameUse use) {
     for (Ast *e = list; e; e = e->next) resolve_expr(r, e, use);
 }
@@ -169,7 +178,7 @@ void resolve_expr(Resolver *r, Ast *e, NameUse use) {
     switch (e->kind) {
     case AST_NAME: resolve_name(r, e, use); break;
     case AST_UNARY: resolve_expr(r, e->a, USE_VALUE); break;
-    case AST_BINARY:
+    case AST_BINARY: resolve_binary(r, e); break;
     case AST_SELECT:
         resolve_expr(r, e->a, USE_VALUE);
         resolve_expr(r, e->b, USE_VALUE);

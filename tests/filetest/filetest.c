@@ -16,7 +16,7 @@
 
 #include "base/os.h"
 #include "base/vec.h"
-#include "tests/filetest/case.h"
+#include "tests/support/case.h"
 
 enum { JOBS_MAX = 64, DEPTH_MAX = 16 };
 

@@ -6,8 +6,8 @@
 //
 //     StrBuf report = strbuf(arena);
 //     if (!case_run(arena, &options, "tests/files/a.tile", &report)) print(report);
-#ifndef TILEC_TESTS_FILETEST_CASE_H
-#define TILEC_TESTS_FILETEST_CASE_H
+#ifndef TILEC_TESTS_SUPPORT_CASE_H
+#define TILEC_TESTS_SUPPORT_CASE_H
 
 #include <stdbool.h>
 

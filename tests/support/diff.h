@@ -4,8 +4,8 @@
 // all removed and all added.
 //
 //     diff_unified(arena, expected, found, &out);   // "@@ -1,3 +1,4 @@", " same", "-old", "+new"
-#ifndef TILEC_TESTS_FILETEST_DIFF_H
-#define TILEC_TESTS_FILETEST_DIFF_H
+#ifndef TILEC_TESTS_SUPPORT_DIFF_H
+#define TILEC_TESTS_SUPPORT_DIFF_H
 
 #include "base/str.h"
 

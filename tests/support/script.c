@@ -1,4 +1,4 @@
-#include "tests/filetest/script.h"
+#include "tests/support/script.h"
 
 #include <string.h>
 

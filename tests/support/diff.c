@@ -1,4 +1,4 @@
-#include "tests/filetest/diff.h"
+#include "tests/support/diff.h"
 
 #include <string.h>
 

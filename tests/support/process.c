@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "tests/filetest/process.h"
+#include "tests/support/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
-#include "tests/filetest/case.h"
+#include "tests/support/case.h"
 
 #include <string.h>
 
 #include "base/os.h"
-#include "tests/filetest/diff.h"
-#include "tests/filetest/match.h"
-#include "tests/filetest/process.h"
+#include "tests/support/diff.h"
+#include "tests/support/match.h"
+#include "tests/support/process.h"
 
 enum { BLESS_ROUNDS = 3, SOURCE_LIMIT = 64 << 20 };
 

@@ -1,4 +1,4 @@
-#include "tests/filetest/match.h"
+#include "tests/support/match.h"
 
 #include <string.h>
 

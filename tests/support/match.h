@@ -5,10 +5,10 @@
 // form in which it would be written into the file.
 //
 //     if (!match_diagnostics(arena, json, "a.tile", &script, &report)) …
-#ifndef TILEC_TESTS_FILETEST_MATCH_H
-#define TILEC_TESTS_FILETEST_MATCH_H
+#ifndef TILEC_TESTS_SUPPORT_MATCH_H
+#define TILEC_TESTS_SUPPORT_MATCH_H
 
-#include "tests/filetest/script.h"
+#include "tests/support/script.h"
 
 bool match_diagnostics(Arena *arena, Str json, Str file, Script *script, StrBuf *report);
 // How many of the expectations are errors; they decide the exit status.

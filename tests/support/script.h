@@ -11,8 +11,8 @@
 // Invariants: runs and expectations are in order of the file; lines and columns count from 1.
 // A `@-` stands for a diagnostic without a place (line and column 0).
 // Ownership: all texts point into the file's text, which must stay.
-#ifndef TILEC_TESTS_FILETEST_SCRIPT_H
-#define TILEC_TESTS_FILETEST_SCRIPT_H
+#ifndef TILEC_TESTS_SUPPORT_SCRIPT_H
+#define TILEC_TESTS_SUPPORT_SCRIPT_H
 
 #include <stdbool.h>
 

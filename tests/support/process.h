@@ -8,8 +8,8 @@
 //     ProcessResult r;
 //     if (process_run(arena, &(Process){"tilec check a.tile", "tests/files/x", "build/debug", 10,
 //                                       false}, &r)) compare(r.output, r.status);
-#ifndef TILEC_TESTS_FILETEST_PROCESS_H
-#define TILEC_TESTS_FILETEST_PROCESS_H
+#ifndef TILEC_TESTS_SUPPORT_PROCESS_H
+#define TILEC_TESTS_SUPPORT_PROCESS_H
 
 #include <stdbool.h>
 
