@@ -206,6 +206,7 @@ Val el_call(Elab *e, const Ast *call) {
     if (callee->decl->kind != DECL_KERNEL) {
         Slot *slot = el_slot(e, callee->decl);
         if (slot && slot->val.kind == VAL_TYPE) return call_cast(e, call, slot->val.type);
+        if (slot && slot->val.kind == VAL_FN) return call_fn(e, call, slot->val.fn);
         if (slot && slot->val.kind == VAL_POISON && callee->decl->kind != DECL_CONST)
             return EL_POISON;
     }

@@ -229,6 +229,8 @@ static Val binary_shift(Elab *e, AstOp op, Val a, Val b, Span span, const Span *
 
 Val el_binary(Elab *e, AstOp op, Val a, Val b, Span span, Span left, Span right) {
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return EL_POISON;
+    if (a.kind == VAL_TYPE && b.kind == VAL_TYPE && (op == AST_OP_EQ || op == AST_OP_NE))
+        return el_bool((a.type == b.type) == (op == AST_OP_EQ));
     a = el_check_operand(e, a, left);
     b = el_check_operand(e, b, right);
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return EL_POISON;
