@@ -62,9 +62,9 @@ static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, Ti
     }
     for (size_t i = 0; i < 3; i++) {
         if (!str_equal(name, str(numbers[i]))) continue;
-        if (value < 1 || value > 64) {
+        if (value < 1 || value > 1024) {
             diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                       "%s must be 1 to 64, found %lld", numbers[i], (long long)value);
+                       "%s must be 1 to 1024, found %lld", numbers[i], (long long)value);
             return false;
         }
         IrBinding b = {.name = intern(u->names, name), .value = value};
