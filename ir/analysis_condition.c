@@ -5,7 +5,8 @@
 // nothing.
 #include "ir/analysis_internal.h"
 
-enum { FACTS_MAX = 64, DEPTH_MAX = 16 };
+// A condition used twice at every level would be looked at for ever: STEPS_MAX bounds the whole.
+enum { FACTS_MAX = 64, DEPTH_MAX = 16, STEPS_MAX = 128 };
 
 static void push(const IrRanges *r, RangeFacts *facts, const IrValue *a, int64_t add,
                  const IrValue *b) {
@@ -96,29 +97,29 @@ static bool as_branches(const IrValue *value, Branches *branches) {
 }
 
 static void condition_facts(const IrRanges *r, const IrValue *value, bool holds, int depth,
-                            RangeFacts *facts) {
+                            int *steps, RangeFacts *facts) {
     const IrOp *def = value->def;
-    if (!def || depth == DEPTH_MAX || facts->count >= FACTS_MAX) return;
+    if (!def || depth == DEPTH_MAX || facts->count >= FACTS_MAX || ++*steps > STEPS_MAX) return;
     Branches branches;
     if (def->code == IR_NOT) {
-        condition_facts(r, ir_operand(def, 0), !holds, depth + 1, facts);
+        condition_facts(r, ir_operand(def, 0), !holds, depth + 1, steps, facts);
     } else if (def->code == (holds ? IR_AND : IR_OR)) {
-        condition_facts(r, ir_operand(def, 0), holds, depth + 1, facts);
-        condition_facts(r, ir_operand(def, 1), holds, depth + 1, facts);
+        condition_facts(r, ir_operand(def, 0), holds, depth + 1, steps, facts);
+        condition_facts(r, ir_operand(def, 1), holds, depth + 1, steps, facts);
     } else if (def->code == IR_BROADCAST) {
-        condition_facts(r, ir_operand(def, 0), holds, depth + 1, facts);
+        condition_facts(r, ir_operand(def, 0), holds, depth + 1, steps, facts);
     } else if (def->code == IR_REDUCE) {
         // all(t) that holds, any(t) that does not: the same of every lane.
         IrReduce kind = (IrReduce)ir_attr_int(def, IR_ATTR_REDUCE);
         bool every = kind == (holds ? IR_REDUCE_ALL : IR_REDUCE_ANY) && !ir_operand(def, 0);
-        if (every) condition_facts(r, ir_operand(def, 1), holds, depth + 1, facts);
+        if (every) condition_facts(r, ir_operand(def, 1), holds, depth + 1, steps, facts);
     } else if (as_branches(value, &branches)) {
         if (is_constant_bool(branches.no, !holds)) {  // it came through the first arm
-            condition_facts(r, branches.condition, true, depth + 1, facts);
-            condition_facts(r, branches.yes, holds, depth + 1, facts);
+            condition_facts(r, branches.condition, true, depth + 1, steps, facts);
+            condition_facts(r, branches.yes, holds, depth + 1, steps, facts);
         } else if (is_constant_bool(branches.yes, !holds)) {
-            condition_facts(r, branches.condition, false, depth + 1, facts);
-            condition_facts(r, branches.no, holds, depth + 1, facts);
+            condition_facts(r, branches.condition, false, depth + 1, steps, facts);
+            condition_facts(r, branches.no, holds, depth + 1, steps, facts);
         }
     } else if (ir_op_info(def->code)->rule == IR_RULE_COMPARE &&
                range_is_integer(ir_operand(def, 0))) {
@@ -127,7 +128,8 @@ static void condition_facts(const IrRanges *r, const IrValue *value, bool holds,
 }
 
 void range_condition(const IrRanges *r, const IrValue *condition, bool holds, RangeFacts *facts) {
-    condition_facts(r, condition, holds, 0, facts);
+    int steps = 0;
+    condition_facts(r, condition, holds, 0, &steps, facts);
 }
 
 void range_guards(const IrRanges *r, const IrOp *op, const IrBlock *region, RangeFacts *facts) {

@@ -8,7 +8,7 @@
 #include "base/os.h"
 #include "ir/analysis_internal.h"
 
-enum { WIDEN_FROM = 2, SWEEPS_MAX = 8, OVERLAY_MAX = 64 };
+enum { WIDEN_FROM = 2, SWEEPS_MAX = 8, OVERLAY_MAX = 64, ASSERTED_MAX = 32 };
 
 // ---- ranges as values ---------------------------------------------------------------------------
 
@@ -169,7 +169,10 @@ static void widen(const IrRanges *r, const IrValue *value, const IrRange *old, I
     if (range->min < old->min) range->min = unsigned64 && range->max < INT64_MAX ? 0 : full.min;
     if (range->max > old->max) range->max = full.max;
     if (unsigned64 && range->max == INT64_MAX) range->min = INT64_MIN;
-    if (range->divisor != old->divisor) range->divisor = 1;
+    if (range->divisor != old->divisor) {
+        bool late = r->sweep > WIDEN_FROM + 2;
+        range->divisor = late ? 1 : range->divisor & (0 - range->divisor);
+    }
     for (int d = 0; d < IR_MAX_RANK; d++) {
         if (range->contiguous[d] != old->contiguous[d]) range->contiguous[d] = 1;
         if (range->constant[d] != old->constant[d]) range->constant[d] = 1;
@@ -307,7 +310,7 @@ static void note_program(IrRanges *r, const IrOp *op) {
 // After an assert its condition holds, to the end of its block.
 static void note_assertion(IrRanges *r, const IrOp *op) {
     if (op->code == IR_ASSUME && r->trust == IR_TRUST_CHECKED) return;
-    if (r->sweep == 0) vec_push(r->arena, &r->asserted, op);
+    if (r->sweep == 0 && r->asserted.count < ASSERTED_MAX) vec_push(r->arena, &r->asserted, op);
     RangeFacts facts = {0};
     range_condition(r, ir_operand(op, 0), true, &facts);
     for (size_t i = 0; i < facts.count; i++) range_refine(r, &facts.data[i], false);

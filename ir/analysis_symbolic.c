@@ -13,7 +13,14 @@
 #include "ir/analysis_internal.h"
 #include "ir/edit.h"
 
-enum { TERMS_MAX = 8, FORM_DEPTH = 24, PROOF_DEPTH = 4, PROOF_BUDGET = 400, HERE_MAX = 48 };
+enum {
+    TERMS_MAX = 8,
+    FORM_DEPTH = 24,
+    STEPS_MAX = 64,
+    PROOF_DEPTH = 4,
+    PROOF_BUDGET = 400,
+    HERE_MAX = 48
+};
 
 typedef struct Term {
     const void *atom;
@@ -24,9 +31,14 @@ typedef struct Term {
 typedef struct Sum {
     Term terms[TERMS_MAX];
     int count;
-    Wide constant;  // far from its limits: at most a few hundred 64-bit numbers are added
+    int steps;  // values looked into: a value used twice at every level would be so for ever
+    Wide constant;
     bool known;
 } Sum;
+
+// So that a few terms of greatest factor and range, and the constant, add up in 128 bits.
+#define FACTOR_MAX (INT64_C(1) << 58)
+#define CONSTANT_MAX ((Wide)1 << 122)
 
 typedef struct Proof {
     const IrRanges *r;
@@ -37,11 +49,25 @@ typedef struct Proof {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
+static void add_constant(Sum *sum, Wide number) {
+    if (!sum->known || number > CONSTANT_MAX || number < -CONSTANT_MAX) {
+        sum->known = false;
+        return;
+    }
+    sum->constant += number;
+    if (sum->constant > CONSTANT_MAX || sum->constant < -CONSTANT_MAX) sum->known = false;
+}
+
 static void add_term(Sum *sum, const void *atom, const IrValue *value, int64_t factor) {
+    if (factor > FACTOR_MAX || factor < -FACTOR_MAX || !sum->known) {
+        sum->known = false;
+        return;
+    }
     for (int i = 0; i < sum->count; i++) {
         Term *term = &sum->terms[i];
         if (term->atom != atom) continue;
-        if (__builtin_add_overflow(term->factor, factor, &term->factor)) sum->known = false;
+        term->factor += factor;
+        if (term->factor > FACTOR_MAX || term->factor < -FACTOR_MAX) sum->known = false;
         if (term->factor == 0) *term = sum->terms[--sum->count];
         return;
     }
@@ -68,7 +94,7 @@ static void add_atom(const IrRanges *r, Sum *sum, const IrValue *value, int64_t 
         return;
     }
     if (range.min == range.max) {
-        sum->constant += (Wide)range.min * factor;
+        add_constant(sum, (Wide)range.min * factor);
         return;
     }
     add_term(sum, range_atom(r, value), value, factor);
@@ -104,7 +130,7 @@ static void add_value(const IrRanges *r, Sum *sum, const IrValue *value, int64_t
     const IrOp *def = value->def;
     bool exact =
         r->exact[value->id] || (def && (def->code == IR_BROADCAST || def->code == IR_RESHAPE));
-    if (!def || !exact || depth == 0 || factor == INT64_MIN) {
+    if (!def || !exact || depth == 0 || factor == INT64_MIN || sum->steps++ > STEPS_MAX) {
         add_atom(r, sum, value, factor);
         return;
     }
@@ -282,10 +308,10 @@ static Sum without(const Sum *sum, const Sum *fact, int64_t times) {
             add_term(&rest, fact->terms[i].atom, fact->terms[i].value, factor);
     }
     Wide limit = (Wide)1 << 100;
-    if (fact->constant > limit || fact->constant < -limit || times > (1 << 20))
+    if (times > (1 << 20) || fact->constant > limit || fact->constant < -limit)
         rest.known = false;
     else
-        rest.constant -= fact->constant * times;
+        add_constant(&rest, -fact->constant * times);
     return rest;
 }
 
@@ -361,14 +387,14 @@ bool ir_provably_within(const IrRanges *ranges, const IrOp *at, const IrValue *a
     Sum sum = {.known = true, .constant = -(Wide)add};
     add_value(ranges, &sum, a, -1, FORM_DEPTH);
     if (!dim->extent) {
-        sum.constant += dim->value;
+        add_constant(&sum, dim->value);
         return prove_at(ranges, at, &sum);
     }
     const IrExtent *extent = ir_extent_find(ranges->func, dim->extent);
     if (!extent) return false;
     IrRange range = ranges->extents[extent - ranges->func->extents.data];
     if (range.min == range.max)
-        sum.constant += range.min;
+        add_constant(&sum, range.min);
     else
         add_term(&sum, extent, NULL, 1);
     return prove_at(ranges, at, &sum);
