@@ -4,7 +4,7 @@
 #   tests/examples/*.c         one program of all, label quick;
 #                              with --long, all extents, label long
 #   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
-#   tests/support/*.c          a library linked to all of them
+#   tests/support/*.c, tests/gen/gen_*.c   a library linked to all of them
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
@@ -23,7 +23,7 @@ else()
     target_include_directories(tilec_cmocka SYSTEM INTERFACE "${CMOCKA_INCLUDE}")
 endif()
 
-tilec_room_sources(support_sources tests/support/*.c)
+tilec_room_sources(support_sources tests/support/*.c tests/gen/gen_*.c)
 add_library(test_support STATIC ${support_sources})
 target_link_libraries(test_support PUBLIC tilec tilec_cmocka)
 # Tests run in the root of the sources; these are for those that must name a path all the same.

@@ -189,5 +189,6 @@ IrValue *rule_neg_neg(Simplify *s, IrOp *op) {
 IrValue *rule_abs_abs(Simplify *s, IrOp *op) {
     IrOp *inner = simplify_from(op, 0, IR_ABS), *negated = simplify_from(op, 0, IR_NEG);
     if (inner) return ir_operand(op, 0);
+    if (dtype_is(simplify_elem(op), DTYPE_CLASS_UINT)) return NULL;  // -x is no mirror of x there
     return negated ? ir_unary(&s->b, IR_ABS, ir_operand(negated, 0)) : NULL;
 }

@@ -265,6 +265,13 @@ static const PassCase cases[] = {
      "  %1 = const {value = -128} : i8\n"
      "  return %x, %1, %0, %x, %y\n"
      "}\n"},
+    {"abs(-x) is not x for unsigned numbers", "simplify,dce",
+     "func @f(%x: u16[4]) -> u16[4] {\n"
+     "  %0 = neg %x : u16[4]\n"
+     "  %1 = abs %0 : u16[4]\n"
+     "  return %1\n"
+     "}\n",
+     NULL},
     {"-(-x), abs(abs(x)), abs(-x)", "simplify,dce",
      "func @f(%x: f32) -> f32, f32, f32 {\n"
      "  %0 = neg %x : f32\n"

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "tests/support/dice.h"
 
-enum { ELEMENTS_MAX = 4096, POINTER_ELEMENTS = 64, EXTENT_MAX = 9 };
+enum { ELEMENTS_MAX = 4096, POINTER_ELEMENTS = 128, EXTENT_MAX = 9 };
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -46,10 +46,9 @@ static bool meets(const IrFacts *facts, int64_t value) {
     return !facts->has_range || (value >= facts->min && value <= facts->max);
 }
 
-// The extent of a name is the same wherever it stands: drawn from the name and the seed.
-static int64_t extent_of(const IrDim *dim, uint64_t seed) {
-    if (!dim->extent) return dim->value;
-    Dice dice = dice_roll(seed ^ str_hash(str(dim->extent)));
+// Drawn from the name and the seed alone, so that it is the same wherever the name stands.
+int64_t any_launch_extent(Symbol name, uint64_t seed) {
+    Dice dice = dice_roll(seed ^ str_hash(str(name)));
     return (int64_t)dice_below(&dice, EXTENT_MAX) + 1;
 }
 
@@ -59,7 +58,8 @@ static bool add_view(AnyLaunch *l, const IrFunc *f, uint32_t i, uint64_t seed) {
     uint32_t rank = p->value->type->rank;
     uint64_t elements = 1;
     for (uint32_t d = 0; d < rank; d++) {
-        arg->extent[d] = extent_of(&p->dims[d], seed);
+        arg->extent[d] =
+            p->dims[d].extent ? any_launch_extent(p->dims[d].extent, seed) : p->dims[d].value;
         if (arg->extent[d] < 0 || arg->extent[d] > ELEMENTS_MAX) return false;
         elements *= (uint64_t)arg->extent[d];
         if (elements > ELEMENTS_MAX) return false;
@@ -123,8 +123,7 @@ AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, bool exact) 
         if (!add_argument(l, f, i, seed, exact)) return NULL;
     for (size_t i = 0; i < f->extents.count; i++) {
         const IrExtent *e = &f->extents.data[i];
-        IrDim dim = {.extent = e->name};
-        if (!meets(&e->facts, extent_of(&dim, seed))) return NULL;
+        if (!meets(&e->facts, any_launch_extent(e->name, seed))) return NULL;
     }
     l->launch = (IrLaunch){.args = l->args, .arg_count = l->count, .grid = {2, 1, 1}};
     l->launch.sanitize = true;

@@ -30,6 +30,8 @@ typedef struct AnyLaunch {
     StrBuf printed;
 } AnyLaunch;
 
+// The value that extents of this name get.
+int64_t any_launch_extent(Symbol name, uint64_t seed);
 // NULL when the kernel's views are too large to make up, or facts of parameters are not met.
 AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, bool exact);
 // Do all `requires` of the kernel hold?

@@ -1,0 +1,35 @@
+// Random kernels of IR, well typed by construction.
+//
+// What a kernel may do: every op of the table that stands at tile level, chosen by weights that
+// follow the op's rule, so that a new op of a known rule is generated without a word here. What it
+// never does, so that one answer is right on every target: read or write out of a buffer through a
+// pointer, let two programs of the grid touch one element that either writes, write one element
+// from two lanes of an op, sum floats that do not sum exactly, look at the bits of a NaN that
+// arithmetic made, run a loop for long. Launch it with any_launch(…, seed, true) of the same seed.
+// Ownership: the module's arena.
+//
+//     IrFunc *f = gen_kernel(m, seed, (GenSize){.statements = 40, .depth = 2});
+#ifndef TILEC_TESTS_GEN_GEN_H
+#define TILEC_TESTS_GEN_GEN_H
+
+#include "base/diag.h"
+#include "ir/ir.h"
+
+typedef struct GenSize {
+    uint32_t statements;
+    uint32_t depth;  // of nested control
+} GenSize;
+
+// Functions that the kernel calls stand before it in the module.
+IrFunc *gen_kernel(IrModule *m, uint64_t seed, GenSize size);
+
+// Adds up how often each opcode stands in the module.
+void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
+
+// Everything that must hold of a random kernel: it verifies, its text reads back, it runs without
+// findings, and does the same after every pass, after random orders of passes, after the whole
+// pipeline. False with *problem set, which holds all that is needed to see it again.
+bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,
+               Str *problem);
+
+#endif

@@ -1,0 +1,263 @@
+// What must hold of a random program; and making one that fails small.
+#include <string.h>
+
+#include "ir/edit.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+#include "tests/gen/gen.h"
+#include "tests/gen/gen_claims.h"
+#include "tests/support/any_launch.h"
+#include "tests/support/dice.h"
+
+enum { STEPS = 40000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
+
+// A module of its own in an arena of its own, so that tries leave nothing behind.
+typedef struct World {
+    Arena *arena;
+    Sources *sources;
+    Interner *names;
+    Diags *diags;
+} World;
+
+static World world(void) {
+    World w = {.arena = arena_create()};
+    w.sources = sources_create(w.arena);
+    w.names = interner_create(w.arena);
+    w.diags = diags_create(w.arena, w.sources);
+    return w;
+}
+
+static Str said(const World *w) {
+    StrBuf text = strbuf(w->arena);
+    diags_text(w->diags, (DiagStyle){0}, &text);
+    return strbuf_str(&text);
+}
+
+static Str print(const World *w, const IrModule *m) {
+    StrBuf out = strbuf(w->arena);
+    ir_print_module(m, &out);
+    return strbuf_str(&out);
+}
+
+static IrModule *parse(const World *w, Str text) {
+    const SourceFile *file = source_add(w->sources, STR("random.tir"), text);
+    IrModule *m = ir_parse(w->arena, w->sources, w->names, file, w->diags);
+    return m && ir_verify(m, w->diags) ? m : NULL;
+}
+
+static bool problem_is(Arena *arena, Str *problem, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool problem_is(Arena *arena, Str *problem, const char *format, ...) {
+    StrBuf text = strbuf(arena);
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    *problem = strbuf_str(&text);
+    return false;
+}
+
+static const IrFunc *kernel_of(const IrModule *m) {
+    for (size_t i = 0; i < m->funcs.count; i++)
+        if (m->funcs.data[i]->is_kernel) return m->funcs.data[i];
+    return NULL;
+}
+
+// ---- one try ------------------------------------------------------------------------------------
+
+// The kernel as it is: right, and fit for comparing. NULL with *problem set.
+static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *arena, Str *problem) {
+    IrModule *m = parse(w, text);
+    const IrFunc *f = m ? kernel_of(m) : NULL;
+    if (!f) {
+        problem_is(arena, problem, "does not parse and verify:\n%.*s", STR_ARG(said(w)));
+        return NULL;
+    }
+    AnyLaunch *l = any_launch(w->arena, f, seed, true);
+    if (!l || !any_launch_allowed(l, f)) {
+        problem_is(arena, problem, "no launch is allowed");
+        return NULL;
+    }
+    IrOutcome outcome = any_launch_run(l, f, STEPS, w->diags);
+    if (outcome == IR_RUN_DONE) return l;
+    problem_is(arena, problem, "its run ends with outcome %d:\n%.*s", (int)outcome,
+               STR_ARG(said(w)));
+    return NULL;
+}
+
+static const char claims[] = "claims";
+
+// The same text after these passes (or with the claims of the analyses as asserts).
+static bool run_passed(const World *w, Str text, uint64_t seed, const char *passes,
+                       AnyLaunch *plain, Arena *arena, Str *problem) {
+    IrModule *m = parse(w, text);
+    size_t count = 0;
+    bool fine = true;
+    if (passes == claims) {
+        for (size_t i = 0; i < m->funcs.count; i++) gen_claims(m->funcs.data[i]);
+        fine = ir_verify(m, w->diags);
+    } else {
+        const PassStep *steps = passes_parse(w->arena, str(passes), &count, w->diags);
+        fine = passes_run(m, steps, count, &(PassOptions){.verify = true}, w->diags);
+    }
+    if (!fine) return problem_is(arena, problem, "a pass failed:\n%.*s", STR_ARG(said(w)));
+    const IrFunc *f = kernel_of(m);
+    AnyLaunch *l = any_launch(w->arena, f, seed, true);
+    IrOutcome outcome = any_launch_run(l, f, passes == claims ? 0 : 2 * STEPS, w->diags);
+    if (outcome != IR_RUN_DONE)
+        return problem_is(arena, problem, "then its run ends with outcome %d:\n%.*s\n%.*s",
+                          (int)outcome, STR_ARG(said(w)), STR_ARG(print(w, m)));
+    Str difference = any_launch_difference(arena, plain, l, false);
+    if (!difference.size) return true;
+    return problem_is(arena, problem, "another result: %.*s\n%.*s", STR_ARG(difference),
+                      STR_ARG(print(w, m)));
+}
+
+// ---- shrinking ----------------------------------------------------------------------------------
+
+static bool still_fails(Str text, uint64_t seed, const char *passes, Arena *arena, Str *problem) {
+    World w = world();
+    Str ignored;
+    AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &ignored);
+    bool fails = plain && !run_passed(&w, text, seed, passes, plain, arena, problem);
+    arena_destroy(w.arena);
+    return fails;
+}
+
+static IrOp *find_in(const IrBlock *block, uint32_t *at) {
+    IR_EACH_OP(op, block) {
+        if ((*at)-- == 0) return op;
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            IrOp *found = find_in(op->regions[i], at);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+static IrOp *find_op(const IrModule *m, uint32_t at) {
+    for (size_t i = 0; i < m->funcs.count; i++) {
+        const IrFunc *f = m->funcs.data[i];
+        for (size_t k = 0; k < f->sections.count; k++) {
+            IrOp *found = find_in(f->sections.data[k].block, &at);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+// Constants in the place of the op's results.
+static bool drop(IrOp *op) {
+    if (ir_op_info(op->code)->effect == IR_EFFECT_END) return false;
+    if (op->code == IR_CONST && ir_attr(op, IR_ATTR_VALUE)->u.bits == 0) return ir_unused(op);
+    IrBuilder b = ir_builder_before(op);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (op->results[i].uses && op->results[i].type->kind != IR_TILE) return false;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        IrValue *result = ir_result(op, i);
+        if (result->uses) ir_replace_all(result, ir_const_bits(&b, result->type, 0));
+    }
+    return true;
+}
+
+static bool shrink_at(uint32_t at, Str *text, uint64_t seed, const char *passes, Arena *arena,
+                      Str *problem, bool *end) {
+    World w = world();
+    IrModule *m = parse(&w, *text);
+    IrOp *op = find_op(m, at);
+    *end = !op;
+    bool fails = false;
+    if (op && drop(op)) {
+        ir_erase(op);
+        Str smaller = print(&w, m);
+        fails = still_fails(smaller, seed, passes, arena, problem);
+        if (fails) *text = (Str){arena_text(arena, smaller.text, smaller.size), smaller.size};
+    }
+    arena_destroy(w.arena);
+    return fails;
+}
+
+static Str shrink(Str text, uint64_t seed, const char *passes, Arena *arena, Str *problem) {
+    int tries = 0;
+    for (bool again = true; again && tries < SHRINK_TRIES;) {
+        again = false;
+        bool end = false;
+        for (uint32_t at = 0; !end && tries < SHRINK_TRIES; tries++) {
+            if (shrink_at(at, &text, seed, passes, arena, problem, &end))
+                again = true;
+            else
+                at++;
+        }
+    }
+    return text;
+}
+
+static bool failed(uint64_t seed, Str text, const char *passes, Arena *arena, Str *problem) {
+    if (passes) text = shrink(text, seed, passes, arena, problem);
+    Str what = *problem;
+    return problem_is(arena, problem,
+                      "seed %llu (tilec opt FILE.tir --passes=%s): %.*s\n"
+                      "---- the kernel\n%.*s",
+                      (unsigned long long)seed, passes ? passes : "none", STR_ARG(what),
+                      STR_ARG(text));
+}
+
+// ---- everything ---------------------------------------------------------------------------------
+
+static bool check_text(Str text, uint64_t seed, Arena *arena, Str *problem) {
+    World w = world();
+    IrModule *m = parse(&w, text);
+    Str again = m ? print(&w, m) : STR("nothing");
+    bool fine = str_equal(text, again) ||
+                problem_is(arena, problem, "prints as something else:\n%.*s\n%.*s", STR_ARG(again),
+                           STR_ARG(said(&w)));
+    fine = fine && run_plain(&w, text, seed, arena, problem);
+    arena_destroy(w.arena);
+    return fine;
+}
+
+static bool check_passes(Str text, uint64_t seed, const char *passes, Arena *arena, Str *problem) {
+    World w = world();
+    AnyLaunch *plain = run_plain(&w, text, seed, arena, problem);
+    bool fine = plain && run_passed(&w, text, seed, passes, plain, arena, problem);
+    arena_destroy(w.arena);
+    return fine || failed(seed, text, passes, arena, problem);
+}
+
+static const char *some_order(Dice *dice, Arena *arena) {
+    StrBuf list = strbuf(arena);
+    for (uint64_t n = dice_below(dice, ORDER_LENGTH) + 2; n > 0; n--) {
+        PassId pass = (PassId)dice_below(dice, PASSES);
+        strbuf_printf(&list, "%s%s", list.size ? "," : "", pass_info(pass)->text);
+    }
+    return list.text;
+}
+
+static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
+    Dice dice = dice_roll(seed ^ 0x5bd1e995u);
+    if (!check_passes(text, seed, "tile", arena, problem)) return false;
+    if (!check_passes(text, seed, claims, arena, problem)) return false;
+    for (int i = 0; i < PASSES; i++)
+        if (!check_passes(text, seed, pass_info((PassId)i)->text, arena, problem)) return false;
+    for (int i = 0; i < ORDERS; i++)
+        if (!check_passes(text, seed, some_order(&dice, arena), arena, problem)) return false;
+    return true;
+}
+
+bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,
+               Str *problem) {
+    World w = world();
+    IrModule *m = ir_module_create(w.arena, w.sources, w.names);
+    gen_kernel(m, seed, size);
+    gen_count(m, counts);
+    Str text = print(&w, m);
+    bool fine = true;
+    if (!ir_verify(m, w.diags))
+        fine = problem_is(arena, problem, "does not verify:\n%.*s", STR_ARG(said(&w)));
+    fine = fine && check_text(text, seed, arena, problem);
+    if (!fine) failed(seed, text, NULL, arena, problem);
+    fine = fine && check_orders(text, seed, arena, problem);
+    arena_destroy(w.arena);
+    return fine;
+}

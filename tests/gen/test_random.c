@@ -1,0 +1,30 @@
+// A slice of the random programs, chosen by hash; all of them with TILEC_TEST_WHOLE=1
+// (long_random).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/gen/gen.h"
+#include "tests/gen/gen_run.h"
+
+static void test_kernels(void **state) {
+    (void)state;
+    gen_run_kernels(0, 160);
+}
+
+static void test_opcodes(void **state) {
+    (void)state;
+    gen_run_coverage(300);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_opcodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
