@@ -174,3 +174,25 @@ bool ir_block_within(const IrBlock *inner, const IrBlock *outer) {
     while (inner && inner != outer) inner = inner->parent ? inner->parent->block : NULL;
     return inner == outer && outer;
 }
+
+static bool launch_opcode(IrOpcode code) {
+    if (code == IR_CONST || code == IR_EXTENT || code == IR_NOALIAS || code == IR_IF ||
+        code == IR_YIELD)
+        return true;
+    bool function = (code >= IR_RSQRT && code <= IR_SIGMOID) || code == IR_POW;
+    IrRule rule = ir_op_info(code)->rule;
+    return !function && (rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
+                         rule == IR_RULE_COMPARE || rule == IR_RULE_SELECT ||
+                         rule == IR_RULE_CAST || rule == IR_RULE_BITCAST);
+}
+
+static bool launch_type(const IrType *t) { return t->kind == IR_TILE && t->rank == 0; }
+
+bool ir_launchable(const IrOp *op) {
+    if (!launch_opcode(op->code)) return false;
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (!launch_type(op->results[i].type)) return false;
+    for (uint32_t i = 0; i < op->operand_count && op->code != IR_NOALIAS; i++)
+        if (op->operands[i].value && !launch_type(op->operands[i].value->type)) return false;
+    return true;
+}

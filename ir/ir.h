@@ -202,6 +202,10 @@ uint32_t ir_view_index_start(IrOpcode code);
 bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape);
 // What an op and all ops nested in it do: bits 1 << IrEffect of READ, WRITE, KEEP.
 unsigned ir_effects(const IrOp *op);
+// May the op stand in `requires` and `grid`? The launcher computes them on scalars, in a straight
+// line: no loops, no tiles, none of the functions such as exp (runtime/launch_code.def has the same
+// list).
+bool ir_launchable(const IrOp *op);
 // Is block `inner` inside (or the same as) `outer`?
 bool ir_block_within(const IrBlock *inner, const IrBlock *outer);
 

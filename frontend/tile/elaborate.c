@@ -273,6 +273,22 @@ static void section_begin(Elab *e, IrSectionKind kind, Str text, Span span, ElPl
     e->frame->region = e->region;
 }
 
+// What the launcher cannot compute; one complaint for a section.
+static bool launchable(Elab *e, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (!ir_launchable(op)) {
+            el_error(e, op->span, DIAG_GRID,
+                     "grid and requires are computed by the launcher, which has no '%s'",
+                     ir_op_info(op->code)->text);
+            el_help(e, "use integer and comparison operators on scalars, extents and consts");
+            return false;
+        }
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (!launchable(e, op->regions[i])) return false;
+    }
+    return true;
+}
+
 static void kernel_requires(Elab *e) {
     for (const Ast *ast = e->kernel->requires; ast; ast = ast->next) {
         section_begin(e, IR_REQUIRES, source_text(e->file->sources, ast->span), ast->span,
@@ -288,6 +304,7 @@ static void kernel_requires(Elab *e) {
             continue;
         }
         ir_yield(&e->b, 1, &cond);
+        launchable(e, e->b.block);
     }
 }
 
@@ -319,7 +336,9 @@ static void kernel_grid(Elab *e) {
         values[count] = grid_value(e, ast);
         good = values[count++] && good;
     }
-    if (good) ir_yield(&e->b, count, values);
+    if (!good) return;
+    ir_yield(&e->b, count, values);
+    launchable(e, e->b.block);
 }
 
 static void kernel_body(Elab *e) {
