@@ -31,6 +31,14 @@ target_compile_definitions(test_support PUBLIC
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
     TEST_TOOL="${PROJECT_BINARY_DIR}/tilec")
 
+# What the programs of tests/matrix share.
+file(GLOB matrix_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/matrix/*.c")
+list(FILTER matrix_sources EXCLUDE REGEX "/(test|long)_[^/]*$")
+if(matrix_sources)
+    add_library(test_matrix STATIC ${matrix_sources})
+    target_link_libraries(test_matrix PUBLIC test_support)
+endif()
+
 function(tilec_test_program target test_name label)
     add_executable(${target} ${ARGN})
     target_link_libraries(${target} PRIVATE test_support)
@@ -63,6 +71,9 @@ foreach(source IN LISTS unit_sources)
         set(label quick)
     endif()
     tilec_test_program(${target} "${name}" ${label} "tests/${source}")
+    if(source MATCHES "^matrix/")
+        target_link_libraries(${target} PRIVATE test_matrix)
+    endif()
 endforeach()
 
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/examples/*.c")

@@ -16,7 +16,7 @@ static bool pointer(Verifier *v, const IrOp *op) {
 }
 
 static bool rule_ptr_add(Verifier *v, const IrOp *op) {
-    TRY(verifier_class(v, op, 0, IR_CLASS_POINTER));
+    TRY(pointer(v, op));
     const IrType *p = ir_operand(op, 0)->type;
     IrType offset = verifier_tile_like(p, DTYPE_I64);
     TRY(verifier_operand(v, op, 1, &offset));

@@ -278,6 +278,7 @@ static void pointers(void **state) {
         {"%9 = ptr_add %p, %i : *f32", "expected operand 1 of type i64, found i32"},
         {"%9 = ptr_add %p, %n : *i32", "expected result 0 of type *f32, found *i32"},
         {"%9 = load %a, _, _ : f32", "expected operand 0 of pointers, found f32"},
+        {"%9 = ptr_add %pq, %n : *i4", "expected a pointer to whole bytes, found *i4"},
         {"%9 = load %pq, _, _ : i8",
          "expected a pointer to whole bytes, found *i4: packed elements "
          "are read and written through views"},

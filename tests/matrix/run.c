@@ -1,0 +1,413 @@
+// Running: the device table, guarded memory, and programs compared with what must come out.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "tests/matrix/matrix.h"
+
+// ---- devices ------------------------------------------------------------------------------------
+
+static void keep_line(void *user, Str line) {
+    StrBuf *printed = user;
+    strbuf_add(printed, line);
+    strbuf_char(printed, '\n');
+}
+
+static const IrFunc *kernel_of(const IrModule *module) {
+    for (size_t i = 0; i < module->funcs.count; i++)
+        if (module->funcs.data[i]->is_kernel) return module->funcs.data[i];
+    return NULL;
+}
+
+static bool run_interp(Program *p, Arena *arena, IrOutcome *outcome, StrBuf *printed,
+                       StrBuf *message) {
+    Sources *sources = sources_create(arena);
+    Diags *diags = diags_create(arena, sources);
+    const SourceFile *file = source_add(sources, STR("cell.tir"), str(p->text));
+    IrModule *module = ir_parse(arena, sources, interner_create(arena), file, diags);
+    if (!module || !ir_verify(module, diags)) {
+        diags_text(diags, (DiagStyle){0}, message);
+        return false;
+    }
+    const IrFunc *kernel = kernel_of(module);
+    IrInterp *interp = ir_interp_create(arena, kernel);
+    IrLaunch launch = {.args = p->args,
+                       .arg_count = p->arg_count,
+                       .grid = {p->grid[0], p->grid[1], p->grid[2]},
+                       .sanitize = p->sanitize,
+                       .print = keep_line,
+                       .user = printed};
+    for (size_t i = 0; i < kernel->sections.count; i++) {
+        const IrSection *section = &kernel->sections.data[i];
+        uint64_t holds = 0;
+        if (section->kind != IR_REQUIRES) continue;
+        if (ir_interp_section(interp, section, &launch, 1, &holds) && holds) continue;
+        ir_interp_destroy(interp);
+        *outcome = (IrOutcome)MATRIX_REFUSED;
+        return true;
+    }
+    *outcome = ir_interp_run(interp, &launch, diags);
+    diags_text(diags, (DiagStyle){0}, message);
+    ir_interp_destroy(interp);
+    return true;
+}
+
+const Device matrix_devices[] = {
+    {"interp", run_interp},
+};
+const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
+
+// ---- the matrix ---------------------------------------------------------------------------------
+
+Matrix *matrix_create(bool whole) {
+    Arena *messages = arena_create();
+    Matrix *m = arena_new(messages, Matrix, 1);
+    m->messages = messages;
+    m->arena = arena_create();
+    m->start = arena_mark(m->arena);
+    m->whole = whole;
+    m->random = UINT64_C(0x9e3779b97f4a7c15);
+    m->failed = strbuf(messages);
+    return m;
+}
+
+void matrix_destroy(Matrix *m) {
+    arena_destroy(m->arena);
+    arena_destroy(m->messages);
+}
+
+char *matrix_text(Matrix *m, const char *format, ...) {
+    StrBuf text = strbuf(m->arena);
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    return text.text;
+}
+
+enum { SHOWN_FAILURES = 40, SLICE = 24 };
+
+void matrix_fail(Matrix *m, const char *name, const char *format, ...) {
+    m->failures++;
+    if (m->failures > SHOWN_FAILURES) return;
+    va_list args;
+    va_start(args, format);
+    strbuf_printf(&m->failed, "%s: ", name);
+    strbuf_vprintf(&m->failed, format, args);
+    strbuf_char(&m->failed, '\n');
+    va_end(args);
+}
+
+static uint64_t hash_of(const char *text) {  // FNV-1a
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 32;
+}
+
+bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name) {
+    arena_reset(m->arena, m->start);
+    m->cells++;
+    m->made[code][column]++;
+    if (!m->whole && m->covered[code][column] > 0 && hash_of(name) % SLICE != 0) return false;
+    m->covered[code][column]++;
+    m->ran++;
+    m->random = hash_of(name) | 1;  // a cell has its own numbers, whoever ran before
+    return true;
+}
+
+// ---- programs -----------------------------------------------------------------------------------
+
+bool matrix_execute(Matrix *m, const char *name, const Device *d, Program *p) {
+    StrBuf printed = strbuf(m->arena), message = strbuf(m->arena);
+    IrOutcome outcome = IR_RUN_DONE;
+    for (int i = 0; i < 3; i++)
+        if (p->grid[i] == 0) p->grid[i] = 1;
+    if (!d->run(p, m->arena, &outcome, &printed, &message)) {
+        matrix_fail(m, name, "refused by %s:\n%s\n%s", d->name, message.text, p->text);
+        return false;
+    }
+    if (outcome != p->outcome) {
+        matrix_fail(m, name, "ended with %d on %s, expected %d:\n%s\n%s", (int)outcome, d->name,
+                    (int)p->outcome, message.text ? message.text : "", p->text);
+        return false;
+    }
+    const char *lines = printed.text ? printed.text : "";
+    if (p->printed && strcmp(lines, p->printed) != 0) {
+        matrix_fail(m, name, "printed on %s:\n%sexpected:\n%s", d->name, lines, p->printed);
+        return false;
+    }
+    return true;
+}
+
+void matrix_program(Matrix *m, const char *name, Program *p) {
+    uint8_t *before[MAX_BUFFERS];
+    for (uint32_t b = 0; b < p->buffer_count; b++) {
+        before[b] = arena_new(m->arena, uint8_t, p->buffers[b].size + 1);
+        memcpy(before[b], p->buffers[b].bytes, p->buffers[b].size);
+    }
+    for (uint32_t d = 0; d < matrix_device_count; d++) {
+        for (uint32_t b = 0; b < p->buffer_count; b++)
+            memcpy(p->buffers[b].bytes, before[b], p->buffers[b].size);
+        if (!matrix_execute(m, name, &matrix_devices[d], p)) continue;
+        for (uint32_t b = 0; b < p->buffer_count; b++) {
+            const Buffer *buffer = &p->buffers[b];
+            uint64_t i = 0;
+            if (!buffer->expected) continue;
+            while (i < buffer->size && buffer->bytes[i] == buffer->expected[i]) i++;
+            if (i == buffer->size) continue;
+            matrix_fail(m, name, "on %s byte %llu of buffer %u is 0x%02x, expected 0x%02x\n%s",
+                        matrix_devices[d].name, (unsigned long long)i, b, buffer->bytes[i],
+                        buffer->expected[i], p->text);
+        }
+    }
+}
+
+// ---- kernels of values --------------------------------------------------------------------------
+
+static void shape_text(StrBuf *out, const Tile *t) {
+    for (uint32_t d = 0; d < t->rank; d++) strbuf_printf(out, "%s%u", d ? "," : "[", t->shape[d]);
+    if (t->rank) strbuf_char(out, ']');
+}
+
+const char *tile_type(Matrix *m, const Tile *t) {
+    StrBuf out = strbuf(m->arena);
+    strbuf_printf(&out, "%s", t->pointer ? "*f32" : dtype_name(t->elem));
+    shape_text(&out, t);
+    return out.text;
+}
+
+static const char *memory_type(Matrix *m, const Tile *t) {
+    Tile plain = *t;
+    plain.pointer = false;
+    return tile_type(m, &plain);
+}
+
+static void param_text(StrBuf *out, const Tile *t, const char *name, uint32_t k) {
+    strbuf_printf(out, "%%%s%u: view %s[", name, k, dtype_name(t->elem));
+    for (uint32_t d = 0; d < t->rank; d++) strbuf_printf(out, "%s%u", d ? "," : "", t->shape[d]);
+    strbuf_printf(out, "%s]", t->rank ? "" : "1");
+}
+
+// The indices and the selection of all of a tile's memory.
+static void selection_text(StrBuf *out, const Tile *t) {
+    for (uint32_t d = 0; d < t->rank || d == 0; d++) strbuf_printf(out, ", %%0");
+    strbuf_printf(out, " {select = [");
+    for (uint32_t d = 0; d < t->rank; d++) strbuf_printf(out, "%s%u", d ? "," : "", t->shape[d]);
+    strbuf_printf(out, "%s]}", t->rank ? "" : "0");
+}
+
+static void constant_text(StrBuf *out, const Case *c) {
+    Dtype t = c->out[0].elem;
+    if (t == DTYPE_BOOL)
+        strbuf_printf(out, "%s", c->value ? "true" : "false");
+    else if (type_is_float(t))
+        strbuf_printf(out, "0x%llx", (unsigned long long)c->value);
+    else if (type_is_signed(t))
+        strbuf_printf(out, "%lld", (long long)integer_of(t, c->value));
+    else
+        strbuf_printf(out, "%llu", (unsigned long long)c->value);
+}
+
+// Every attribute of the row that a value op can have; the other ops have texts of their own.
+static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
+    switch (name) {
+    case IR_ATTR_VALUE: constant_text(out, c); return true;
+    case IR_ATTR_AXIS: strbuf_printf(out, "%d", (int)c->axis); return true;
+    case IR_ATTR_COUNT: strbuf_printf(out, "%d", (int)c->count); return true;
+    case IR_ATTR_SATURATE: strbuf_printf(out, "%s", c->saturate ? "true" : "false"); return true;
+    case IR_ATTR_REVERSE: strbuf_printf(out, "%s", c->reverse ? "true" : "false"); return true;
+    case IR_ATTR_EXCLUSIVE: strbuf_printf(out, "%s", c->exclusive ? "true" : "false"); return true;
+    case IR_ATTR_DESCENDING:
+        strbuf_printf(out, "%s", c->descending ? "true" : "false");
+        return true;
+    case IR_ATTR_REDUCE:
+        strbuf_printf(out, "%s", ir_enum_text(IR_KIND_REDUCE, c->kind));
+        return true;
+    case IR_ATTR_PRECISION:
+        strbuf_printf(out, "%s", ir_enum_text(IR_KIND_PRECISION, c->precision));
+        return true;
+    case IR_ATTR_PERM:
+        for (uint32_t d = 0; d < c->in[0].rank; d++)
+            strbuf_printf(out, "%s%d", d ? ", " : "[", (int)c->perm[d]);
+        strbuf_printf(out, "%s]", c->in[0].rank ? "" : "[");
+        return true;
+    case IR_ATTR_DIM:
+    case IR_ATTR_EXTENT:
+    case IR_ATTR_SELECT:
+    case IR_ATTR_INSIDE:
+    case IR_ATTR_RMW:
+    case IR_ATTR_ORDER:
+    case IR_ATTR_SCOPE:
+    case IR_ATTR_TEXT:
+    case IR_ATTR_TEXTS:
+    case IR_ATTR_DOWN:
+    case IR_ATTR_EXIT:
+    case IR_ATTR_CALLEE:
+    case IR_ATTR_ELEM:
+    case IR_ATTRS: break;
+    }
+    return false;
+}
+
+static void op_text(Matrix *m, StrBuf *out, const Case *c) {
+    const IrOpInfo *info = ir_op_info(c->code);
+    for (uint32_t k = 0; k < c->result_count; k++)
+        strbuf_printf(out, "%s%%%u", k ? ", " : "", 60 + k);
+    strbuf_printf(out, " = %s", info->text);
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        strbuf_printf(out, c->in[k].absent ? "%s _" : "%s %%%u", k ? "," : "", 20 + k);
+    for (int i = 0; i < info->attr_count; i++) {
+        strbuf_printf(out, "%s%s = ", i ? ", " : " {", ir_attr_text(info->attrs[i]));
+        if (!attr_text(out, c, info->attrs[i]))
+            strbuf_printf(out, "no text for this attribute in tests/matrix/run.c");
+    }
+    strbuf_printf(out, "%s : ", info->attr_count ? "}" : "");
+    for (uint32_t k = 0; k < c->result_count; k++)
+        strbuf_printf(out, "%s%s", k ? ", " : "", tile_type(m, &c->out[k]));
+    strbuf_printf(out, "%s\n", c->region ? c->region : "");
+}
+
+static const char *case_text(Matrix *m, const Case *c) {
+    StrBuf out = strbuf(m->arena);
+    uint32_t params = 0;
+    strbuf_printf(&out, "kernel @cell(");
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        if (c->in[k].absent) continue;
+        strbuf_printf(&out, "%s", params++ ? ", " : "");
+        param_text(&out, &c->in[k], "x", k);
+    }
+    for (uint32_t k = 0; k < c->result_count; k++) {
+        strbuf_printf(&out, "%s", params++ ? ", " : "");
+        param_text(&out, &c->out[k], "y", k);
+    }
+    strbuf_printf(&out, ") { body {\n%%0 = const {value = 0} : i64\n");
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        const Tile *t = &c->in[k];
+        if (t->absent) continue;
+        strbuf_printf(&out, "%%%u = view_load %%x%u, _", t->pointer ? 40 + k : 20 + k, k);
+        selection_text(&out, t);
+        strbuf_printf(&out, " : %s\n", memory_type(m, t));
+        if (t->pointer)
+            strbuf_printf(&out, "%%%u = bitcast %%%u : %s\n", 20 + k, 40 + k, tile_type(m, t));
+    }
+    op_text(m, &out, c);
+    for (uint32_t k = 0; k < c->result_count; k++) {
+        const Tile *t = &c->out[k];
+        if (t->pointer)
+            strbuf_printf(&out, "%%%u = bitcast %%%u : %s\n", 70 + k, 60 + k, memory_type(m, t));
+        strbuf_printf(&out, "view_store %%y%u, %%%u, _", k, t->pointer ? 70 + k : 60 + k);
+        selection_text(&out, t);
+        strbuf_char(&out, '\n');
+    }
+    strbuf_printf(&out, "return\n} }\n");
+    return out.text;
+}
+
+// ---- memory of values ---------------------------------------------------------------------------
+
+static uint32_t bytes_of(Dtype t) { return (uint32_t)(type_width(t) + 7) / 8; }
+
+static void *memory_of(Matrix *m, const Tile *t) {
+    uint32_t size = bytes_of(t->elem);
+    uint8_t *memory = arena_new(m->arena, uint8_t, (uint64_t)t->count * size);
+    for (uint32_t i = 0; t->bits && i < t->count; i++)
+        for (uint32_t b = 0; b < size; b++) memory[i * size + b] = (uint8_t)(t->bits[i] >> 8 * b);
+    return memory;
+}
+
+static uint64_t element_of(const Tile *t, const uint8_t *memory, uint32_t i) {
+    uint32_t size = bytes_of(t->elem);
+    uint64_t bits = 0;
+    for (uint32_t b = 0; b < size; b++) bits |= (uint64_t)memory[i * size + b] << 8 * b;
+    return bits;
+}
+
+static IrArg view_of(const Tile *t, void *memory) {
+    IrArg arg = {.data = memory, .extent = {1}, .stride = {1}};
+    int64_t stride = 1;
+    for (uint32_t d = t->rank; d-- > 0;) {
+        arg.extent[d] = t->shape[d];
+        arg.stride[d] = stride;
+        stride *= t->shape[d];
+    }
+    return arg;
+}
+
+bool answer_fits(Dtype t, Answer want, uint64_t got) {
+    switch (want.kind) {
+    case ANSWER_NONE: return false;
+    case ANSWER_BITS: return got == want.bits;
+    case ANSWER_VALUE:
+        return got == want.bits || (bits_are_nan(t, want.bits) && bits_are_nan(t, got));
+    case ANSWER_BOUND: break;
+    }
+    Number n = number_of(t, got);
+    if (n.kind == NUMBER_NAN) return false;
+    if (n.kind == NUMBER_INFINITE) {
+        long double greatest = format_greatest(t);
+        long double size = n.negative ? -want.value : want.value;
+        return size + want.bound >= greatest + format_half(t, greatest);
+    }
+    long double off = number_value(n) - want.value;
+    return (off < 0 ? -off : off) <= want.bound;
+}
+
+static void explain(Matrix *m, const char *name, const Case *c, uint32_t k, uint32_t i,
+                    uint64_t got, const char *device) {
+    Answer want = c->want[k][i];
+    StrBuf inputs = strbuf(m->arena);
+    for (uint32_t v = 0; v < c->operand_count; v++)
+        if (!c->in[v].absent)
+            strbuf_printf(&inputs, " 0x%llx",
+                          (unsigned long long)c->in[v].bits[c->in[v].count > i ? i : 0]);
+    matrix_fail(m, name,
+                "on %s result %u, lane %u is 0x%llx, expected %s 0x%llx (%.20Lg within %Lg); "
+                "operands there:%s",
+                device, k, i, (unsigned long long)got,
+                want.kind == ANSWER_NONE ? "(no reference of this type)" : "",
+                (unsigned long long)want.bits, want.value, want.bound,
+                inputs.text ? inputs.text : "");
+}
+
+static void compare_case(Matrix *m, const char *name, const Case *c, void **memory,
+                         const char *device) {
+    for (uint32_t k = 0; k < c->result_count; k++)
+        for (uint32_t i = 0; i < c->out[k].count; i++) {
+            uint64_t got = element_of(&c->out[k], memory[k], i);
+            if (answer_fits(c->out[k].elem, c->want[k][i], got)) continue;
+            explain(m, name, c, k, i, got, device);
+            break;
+        }
+}
+
+void matrix_case(Matrix *m, const char *name, Case *c) {
+    Reference reference = reference_of(c->code);
+    if (!reference) {
+        matrix_fail(m, name, "no reference for op '%s'", ir_op_info(c->code)->text);
+        return;
+    }
+    for (uint32_t k = 0; k < c->result_count; k++)
+        c->want[k] = arena_new(m->arena, Answer, c->out[k].count);
+    if (!reference(c)) {
+        matrix_fail(m, name, "the reference does not know this type");
+        return;
+    }
+    Program p = {.text = case_text(m, c)};
+    void *results[MAX_RESULTS];
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        if (!c->in[k].absent) p.args[p.arg_count++] = view_of(&c->in[k], memory_of(m, &c->in[k]));
+    uint32_t first = p.arg_count;
+    for (uint32_t d = 0; d < matrix_device_count; d++) {
+        p.arg_count = first;
+        for (uint32_t k = 0; k < c->result_count; k++) {
+            Tile blank = c->out[k];
+            blank.bits = NULL;
+            results[k] = memory_of(m, &blank);
+            p.args[p.arg_count++] = view_of(&blank, results[k]);
+        }
+        if (matrix_execute(m, name, &matrix_devices[d], &p))
+            compare_case(m, name, c, results, matrix_devices[d].name);
+    }
+}
