@@ -17,10 +17,9 @@
 #ifndef TILEC_IR_ANALYSIS_H
 #define TILEC_IR_ANALYSIS_H
 
+#include "base/limits.h"
 #include "ir/ir.h"
 
-#define IR_MAX_GRID INT64_C(0x7fffffff)   // programs along one dimension of a grid
-#define IR_MAX_EXTENT (INT64_C(1) << 56)  // of a view along one dimension
 #define IR_ZERO_DIVISOR \
     (UINT64_C(1) << 63)  // the divisor of what is always 0: everything divides it
 

@@ -442,7 +442,7 @@ static void begin_extents(IrRanges *r) {
     IrType type = {.kind = IR_TILE, .elem = DTYPE_I64, .count = 1};
     r->extents = arena_new(r->arena, IrRange, r->func->extents.count);
     for (size_t i = 0; i < r->func->extents.count; i++) {
-        IrRange range = range_between(&type, 0, IR_MAX_EXTENT, 1);
+        IrRange range = range_between(&type, 0, LIMIT_EXTENT, 1);
         r->extents[i] = with_facts(range, &type, &r->func->extents.data[i].facts);
     }
 }

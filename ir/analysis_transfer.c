@@ -441,7 +441,7 @@ static IrRange range_scanned(const IrRanges *r, const IrOp *op, uint32_t i) {
 
 static IrRange range_of_extent(const IrRanges *r, const IrOp *op) {
     const IrRange *extent = range_extent(r, ir_attr(op, IR_ATTR_EXTENT)->u.name);
-    return extent ? *extent : range_between(op->results[0].type, 0, IR_MAX_EXTENT, 1);
+    return extent ? *extent : range_between(op->results[0].type, 0, LIMIT_EXTENT, 1);
 }
 
 static IrRange range_of_const(const IrOp *op) {
@@ -475,7 +475,7 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
     case IR_RULE_CONST: return range_of_const(op);
     case IR_RULE_SCALAR_I64:
         return range_between(type, op->code == IR_PROGRAMS,
-                             op->code == IR_PROGRAMS ? IR_MAX_GRID : IR_MAX_GRID - 1, 1);
+                             op->code == IR_PROGRAMS ? LIMIT_GRID : LIMIT_GRID - 1, 1);
     case IR_RULE_EXTENT: return range_of_extent(r, op);
     case IR_RULE_IOTA: return range_iota(type);
     case IR_RULE_BINARY:

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
+
 // What the checks of one launch share.
 typedef struct Check {
     tilec_context *context;
@@ -154,6 +156,9 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
                           WHERE(c, arg), d);
         if (__builtin_mul_overflow(contiguous, v->extent[d] ? v->extent[d] : 1, &contiguous))
             return REFUSE(c, "%.*s: argument '%.*s' has more than 2^63 elements", WHERE(c, arg));
+        if (v->extent[d] > LIMIT_EXTENT)
+            return REFUSE(c, "%.*s: extent %d of argument '%.*s' is over 2^56 (%lld)",
+                          STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
     }
     return TILEC_OK;
 }
@@ -292,6 +297,9 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
         c->plan->empty = c->plan->empty || n == 0;
         if (n && __builtin_mul_overflow(programs, n, &programs))
             return REFUSE(c, "%.*s: the grid has more than 2^63 programs", STR_ARG(c->meta->name));
+        if (n > LIMIT_GRID)
+            return REFUSE(c, "%.*s: the grid's dimension %u has more than 2^31 - 1 programs (%lld)",
+                          STR_ARG(c->meta->name), d, (long long)n);
     }
     return TILEC_OK;
 }

@@ -174,6 +174,8 @@ static void test_refuses_views(void **state) {
     refused(f, "has no memory");
     f->actual[2] = tilec_arg_view(tilec_view2(TILEC_F32, f->memory, INT64_MAX / 2, 4));
     refused(f, "argument 'x'");
+    f->actual[2] = tilec_arg_view(tilec_view2(TILEC_F32, f->memory, (INT64_C(1) << 56) + 1, 4));
+    refused(f, "extent 0 of argument 'x' is over 2^56");
     f->actual[2] = good;
     f->actual[3].view.stride[1] = 0;
     refused(f, "is written, so its stride 1 must not be 0");
@@ -241,6 +243,15 @@ static void test_variants(void **state) {
                      TILEC_OK);
     assert_int_equal(f->plan.variant, 0);
     assert_int_equal(f->plan.grid[0], 5);
+    own.grid[1] =
+        (INT64_C(1) << 31) - 1;  // the most there may be: proofs of the compiler rest on it
+    assert_int_equal(launch_prepare(f->context, f->device, &f->meta, f->actual, 4, &own, &f->plan),
+                     TILEC_OK);
+    own.grid[1]++;
+    assert_int_equal(launch_prepare(f->context, f->device, &f->meta, f->actual, 4, &own, &f->plan),
+                     TILEC_LAUNCH_REFUSED);
+    assert_non_null(strstr(tilec_last_error(f->context), "dimension 1 has more than 2^31 - 1"));
+    own.grid[1] = 1;
     own.variant = 2;
     assert_int_equal(launch_prepare(f->context, f->device, &f->meta, f->actual, 4, &own, &f->plan),
                      TILEC_LAUNCH_REFUSED);

@@ -1,0 +1,16 @@
+// Limits of a launch: facts that the compiler's proofs rest on and the runtime enforces.
+//
+// Invariants: a launch with a longer grid or a longer extent is refused, so that indices built from
+// program ids and extents by small factors do not wrap in 64 bits (ir/analysis.h). No memory is
+// that large, and no grid of so many programs ends.
+//
+//     if (n > LIMIT_GRID) return refuse(…);
+#ifndef TILEC_BASE_LIMITS_H
+#define TILEC_BASE_LIMITS_H
+
+#include <stdint.h>
+
+#define LIMIT_GRID INT64_C(0x7fffffff)   // programs along one dimension of a grid: 2^31 - 1
+#define LIMIT_EXTENT (INT64_C(1) << 56)  // of a view along one dimension
+
+#endif
