@@ -103,7 +103,10 @@ static bool read_fd(Arena *arena, int fd, uint64_t limit, Str *contents, OsError
     if (S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
     bool regular = S_ISREG(info.st_mode);
     uint64_t expected = regular && info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    if (!regular && limit > OS_STREAM_MAX) limit = OS_STREAM_MAX;
     if (expected > limit) return fail_limit(error, limit);
+    if (expected > os_memory_size())
+        return fail(error, ENOMEM, "is larger than the memory of this machine");
     return read_all(arena, fd, limit, expected, contents, error);
 }
 
@@ -211,6 +214,26 @@ bool os_path_exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
+// The folder that a new file at `path` would be in.
+static char *folder_of(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return arena_text(arena, ".", 1);
+    return arena_text(arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+bool os_path_writable(Arena *arena, const char *path, OsError *error) {
+    Str real = os_path_real(arena, str(path));
+    const char *file = arena_text(arena, real.text, real.size);
+    struct stat info;
+    bool exists = stat(file, &info) == 0;
+    if (!file[0] || (!exists && errno != ENOENT))
+        return fail_errno(error, file[0] ? errno : ENOENT);
+    if (exists && S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
+    bool replaced = !exists || S_ISREG(info.st_mode);  // by a new file in the same folder
+    const char *needed = replaced ? folder_of(arena, file) : file;
+    return access(needed, replaced ? W_OK | X_OK : W_OK) == 0 ? true : fail_errno(error, errno);
+}
+
 Str os_path_beside(Arena *arena, Str base, Str path) {
     size_t folder = base.size;
     while (folder && base.text[folder - 1] != '/') folder--;
@@ -250,6 +273,11 @@ unsigned os_cpu_count(void) {
     CPU_ZERO(&set);
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return count > 0 ? (unsigned)count : 1;
+}
+
+uint64_t os_memory_size(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
 }
 
 double os_text_to_double(const char *text, char **end) {

@@ -21,6 +21,8 @@ typedef struct OsError {
     char text[256];  // "no such file or directory", "is a directory", "is larger than 64 MiB"
 } OsError;
 
+// What is no plain file (a pipe, a device) ends at OS_STREAM_MAX, whatever the limit.
+enum { OS_STREAM_MAX = 1 << 30 };
 bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error);
 // A file written under a temporary name, which os_file_commit renames over `path`. A path that is a
 // device or a pipe is written directly (temporary is NULL); a symbolic link is followed.
@@ -33,6 +35,9 @@ bool os_file_begin(Arena *arena, const char *path, OsFile *file, OsError *error)
 bool os_file_commit(OsFile *file, OsError *error);
 void os_file_abandon(OsFile *file);
 bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error);
+// Could a file be written there? Says so before the work whose result it shall hold; writes
+// nothing.
+bool os_path_writable(Arena *arena, const char *path, OsError *error);
 // The whole of standard input.
 bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error);
 bool os_path_exists(const char *path);
@@ -45,6 +50,7 @@ uint64_t os_time_ns(void);  // monotonic
 bool os_is_terminal(FILE *stream);
 const char *os_env(const char *name);  // NULL when unset
 unsigned os_cpu_count(void);
+uint64_t os_memory_size(void);  // bytes of the machine's memory
 
 // Zeroed memory in big pages where the system has them: for blocks of many megabytes, whose first
 // touch would otherwise cost a page fault every 4 KiB. NULL when there is none.

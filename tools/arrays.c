@@ -7,17 +7,7 @@
 
 static const uint64_t ARRAY_MAX = 1ull << 36;  // bytes of one array: 64 GiB
 
-static int input_error(const Settings *s, const char *code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int input_error(const Settings *s, const char *code, const char *format, ...) {
-    StrBuf b = strbuf(s->cli->arena);
-    va_list args;
-    va_start(args, format);
-    strbuf_vprintf(&b, format, args);
-    va_end(args);
-    fprintf(stderr, "tilec %s: error: %s [%s]\n", s->cli->command->name, b.text, code);
-    return EXIT_INPUT;
-}
+#define INPUT_ERROR(s, code, ...) cli_fail((s)->cli, EXIT_INPUT, (code), NULL, __VA_ARGS__)
 
 RunArray *arrays_find(const RunArrays *arrays, Symbol name) {
     for (size_t i = 0; i < arrays->count; i++)
@@ -29,8 +19,10 @@ static int unknown_array(const Settings *s, const RunArrays *arrays, const char 
     StrBuf b = strbuf(s->cli->arena);
     for (size_t i = 0; i < arrays->count; i++)
         strbuf_printf(&b, "%s%s", i ? ", " : "", arrays->items[i].param->name);
-    return cli_usage_error(s->cli, "--%s: kernel '%s' has no array '%.*s'; there are: %s", option,
-                           s->kernel->decl->name, STR_ARG(name), b.text);
+    const char *help = arena_printf(s->cli->arena, "there are: %s", b.text);
+    return cli_fail(s->cli, EXIT_USAGE, DIAG_USAGE, b.size ? help : "it has no arrays",
+                    "--%s: kernel '%s' has no array '%.*s'", option, s->kernel->decl->name,
+                    STR_ARG(name));
 }
 
 // --in and --out: NAME=FILE.
@@ -54,6 +46,24 @@ static int note_paths(const Settings *s, RunArrays *arrays) {
     return EXIT_FINE;
 }
 
+// Two results in one file would leave the last; a place that cannot be written is known before the
+// work begins.
+static int check_outputs(const Settings *s, const RunArrays *arrays) {
+    for (size_t i = 0; i < arrays->count; i++) {
+        const RunArray *a = &arrays->items[i];
+        if (!a->out.size) continue;
+        for (size_t k = 0; k < i; k++)
+            if (str_equal(arrays->items[k].out, a->out))
+                return cli_usage_error(s->cli, "--out: '%.*s' is given for '%s' and '%s'",
+                                       STR_ARG(a->out), arrays->items[k].param->name,
+                                       a->param->name);
+        OsError error;
+        if (!os_path_writable(s->cli->arena, cli_text(s->cli, a->out), &error))
+            return INPUT_ERROR(s, DIAG_IO, "cannot write '%.*s': %s", STR_ARG(a->out), error.text);
+    }
+    return EXIT_FINE;
+}
+
 // The file's type as the parameter's: equal, or the storage form of a type that is set or declared.
 static int match_type(Settings *s, RunArray *a) {
     const AstTypeName *type = &a->param->type;
@@ -65,26 +75,26 @@ static int match_type(Settings *s, RunArray *a) {
     }
     Dtype expected = set ? set->type : type->dtype;
     if (a->file.dtype == npy_storage_type(expected)) return EXIT_FINE;
-    return input_error(s, "npy", "'%.*s' has elements of %s, but '%s' is of %s (stored as %s)",
+    return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has elements of %s, but '%s' is of %s (stored as %s)",
                        STR_ARG(a->in), dtype_name(a->file.dtype), a->param->name,
                        dtype_name(expected), dtype_name(npy_storage_type(expected)));
 }
 
-static Dtype param_type(const Settings *s, const AstDecl *param) {
-    if (!param->type.param) return param->type.dtype;
+static bool param_packed(const Settings *s, const AstDecl *param) {
+    if (!param->type.param) return dtype_bits(param->type.dtype) < 8;
     const IrBinding *b = spec_find(&s->spec, param->type.param);
-    return b ? b->type : DTYPES;
+    return b && dtype_bits(b->type) < 8;
 }
 
 static int bind_extents(Settings *s, RunArray *a) {
     uint32_t rank = 0;
     for (const Ast *d = a->param->dims; d; d = d->next) rank++;
     if (rank != a->file.rank)
-        return input_error(s, "npy", "'%.*s' has rank %u, but '%s' has rank %u", STR_ARG(a->in),
+        return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has rank %u, but '%s' has rank %u", STR_ARG(a->in),
                            a->file.rank, a->param->name, rank);
     if (a->file.fortran && !a->param->strided)
-        return input_error(
-            s, "npy",
+        return INPUT_ERROR(
+            s, DIAG_NPY,
             "'%.*s' is stored in column-major (Fortran) order; '%s' takes row-major arrays "
             "unless it is declared strided",
             STR_ARG(a->in), a->param->name);
@@ -93,7 +103,8 @@ static int bind_extents(Settings *s, RunArray *a) {
         if (d->kind != AST_NAME || !d->decl || d->decl->kind != DECL_EXTENT) continue;
         int64_t extent = a->file.extent[i];
         // Packed types travel two a byte along the innermost dimension.
-        if (!d->next && dtype_bits(param_type(s, a->param)) < 8) extent *= 2;
+        if (!d->next && param_packed(s, a->param) && __builtin_mul_overflow(extent, 2, &extent))
+            return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has more than 2^63 elements", STR_ARG(a->in));
         int status = settings_extent(s, d->name, extent, a->in);
         if (status) return status;
     }
@@ -102,10 +113,14 @@ static int bind_extents(Settings *s, RunArray *a) {
 
 static int read_file(Settings *s, RunArray *a) {
     Str problem;
-    if (!npy_read(s->cli->arena, arena_text(s->cli->arena, a->in.text, a->in.size), &a->file,
-                  &problem))
-        return input_error(s, "npy", "'%.*s' %.*s", STR_ARG(a->in), STR_ARG(problem));
+    if (!npy_read(s->cli->arena, cli_text(s->cli, a->in), &a->file, &problem))
+        return INPUT_ERROR(s, DIAG_NPY, "'%.*s' %.*s", STR_ARG(a->in), STR_ARG(problem));
     a->from_file = true;
+    if (a->file.fortran && a->param->kind == DECL_POINTER)
+        return INPUT_ERROR(s, DIAG_NPY,
+                           "'%.*s' is stored in column-major (Fortran) order, but pointer '%s' has "
+                           "no strides to follow it",
+                           STR_ARG(a->in), a->param->name);
     int status = match_type(s, a);
     if (!status && a->param->kind == DECL_VIEW) status = bind_extents(s, a);
     return status;
@@ -120,6 +135,7 @@ int arrays_collect(Settings *s, RunArrays *arrays) {
         if (p->kind == DECL_VIEW || p->kind == DECL_POINTER)
             arrays->items[arrays->count++].param = p;
     int status = note_paths(s, arrays);
+    if (!status) status = check_outputs(s, arrays);
     for (size_t i = 0; i < arrays->count && !status; i++)
         if (arrays->items[i].in.size) status = read_file(s, &arrays->items[i]);
     return status;
@@ -132,7 +148,7 @@ static int pointer_shape(const Settings *s, RunArray *a) {
     if (a->from_file) {
         a->extent[0] = (int64_t)(a->file.size * 8 / dtype_bits(a->dtype));
         if (size && size->value != a->extent[0])
-            return input_error(s, "launch", "'%.*s' has %lld elements, --set %s.size says %lld",
+            return INPUT_ERROR(s, DIAG_LAUNCH, "'%.*s' has %lld elements, --set %s.size says %lld",
                                STR_ARG(a->in), (long long)a->extent[0], a->param->name,
                                (long long)size->value);
         return EXIT_FINE;
@@ -165,6 +181,31 @@ static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *
         stride *= (uint64_t)a->extent[d];
     }
     return EXIT_FINE;
+}
+
+// A view's file must have its extents one by one, not only as many bytes.
+static int match_extents(const Settings *s, const RunArray *a) {
+    if (!a->from_file || a->param->kind != DECL_VIEW) return EXIT_FINE;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        uint64_t found = (uint64_t)a->file.extent[d];
+        if (d + 1 == a->rank && dtype_bits(a->dtype) < 8) found *= 2;
+        if (found != (uint64_t)a->extent[d])
+            return INPUT_ERROR(s, DIAG_LAUNCH, "extent %u of '%s' must be %lld, '%.*s' has %llu", d,
+                               a->param->name, (long long)a->extent[d], STR_ARG(a->in),
+                               (unsigned long long)found);
+    }
+    return EXIT_FINE;
+}
+
+// Each array is kept as given, as left, and on the device; memory is asked for only when it fits.
+static int check_memory(const Settings *s, const RunArray *a, uint64_t *total) {
+    enum { COPIES = 3 };
+    *total += COPIES * (uint64_t)a->size;  // at most LAUNCH_MAX_ARGS times 3 * 2^36
+    if (*total <= os_memory_size()) return EXIT_FINE;
+    return INPUT_ERROR(s, DIAG_TOO_LARGE,
+                       "array '%s' has %zu bytes: with the copies that are kept, the arrays need "
+                       "more than the memory of this machine",
+                       a->param->name, a->size);
 }
 
 static bool array_size(RunArray *a) {
@@ -210,6 +251,7 @@ static void fill(RunArray *a, const MetaArg *arg, uint64_t seed, size_t index) {
 
 int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArrays *arrays) {
     size_t next = 0;
+    uint64_t total = 0;
     for (uint32_t i = 0; i < meta->arg_count; i++) {
         const MetaArg *arg = &meta->args[i];
         if (arg->kind == META_SCALAR) continue;
@@ -217,11 +259,15 @@ int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArr
         a->dtype = arg->dtype;
         int status = arg->kind == META_POINTER ? pointer_shape(s, a) : view_shape(s, meta, arg, a);
         if (status) return status;
-        if (!array_size(a))
-            return input_error(s, "too-large", "array '%s' is larger than 64 GiB", a->param->name);
+        status = match_extents(s, a);
+        if (!status && !array_size(a))
+            status =
+                INPUT_ERROR(s, DIAG_TOO_LARGE, "array '%s' is larger than 64 GiB", a->param->name);
+        if (!status) status = check_memory(s, a, &total);
+        if (status) return status;
         if (a->from_file && a->size != a->file.size)
-            return input_error(s, "npy", "'%.*s' has %zu bytes, but '%s' needs %zu", STR_ARG(a->in),
-                               a->file.size, a->param->name, a->size);
+            return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has %zu bytes, but '%s' needs %zu",
+                               STR_ARG(a->in), a->file.size, a->param->name, a->size);
         a->given = arena_alloc(s->cli->arena, a->size + 1);
         a->left = arena_alloc(s->cli->arena, a->size + 1);
         fill(a, arg, seed, next);
@@ -230,41 +276,38 @@ int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArr
     return EXIT_FINE;
 }
 
+// Writes one array under a temporary name.
 static bool write_one(const Settings *s, const RunArray *a, OsFile *file, OsError *error) {
     Arena *arena = s->cli->arena;
     int64_t extent[TILEC_MAX_RANK];
     memcpy(extent, a->extent, sizeof extent);
     Dtype stored = npy_storage_type(a->dtype);
     if (dtype_bits(a->dtype) < 8) extent[a->rank - 1] = (extent[a->rank - 1] + 1) / 2;
-    Str header = npy_header(arena, stored, a->rank, extent);
-    TRY(os_file_begin(arena, arena_text(arena, a->out.text, a->out.size), file, error));
+    Str header = npy_header(arena, stored, a->rank, extent, a->file.fortran);
+    TRY(os_file_begin(arena, cli_text(s->cli, a->out), file, error));
     bool good = fwrite(header.text, 1, header.size, file->stream) == header.size &&
                 fwrite(a->left, 1, a->size, file->stream) == a->size && fflush(file->stream) == 0;
     if (good) return true;
     os_file_abandon(file);
-    snprintf(error->text, sizeof error->text, "cannot be written");
+    snprintf(error->text, sizeof error->text, "the device is full or fails");
     return false;
 }
 
 int arrays_write(const Settings *s, const RunArrays *arrays) {
     OsFile *files = arena_new(s->cli->arena, OsFile, arrays->count + 1);
-    size_t begun = 0;
     OsError error;
-    const RunArray *at = NULL;
-    bool good = true;
-    for (size_t i = 0; i < arrays->count && good; i++) {
-        at = &arrays->items[i];
-        if (!at->out.size) continue;
-        good = write_one(s, at, &files[begun], &error);
-        begun += good;
-    }
+    const RunArray *failed = NULL;
+    for (size_t i = 0; i < arrays->count && !failed; i++)
+        if (arrays->items[i].out.size && !write_one(s, &arrays->items[i], &files[i], &error))
+            failed = &arrays->items[i];
     // All temporaries are complete: now they take their names.
-    for (size_t i = 0; i < begun; i++) {
-        if (good)
-            good = os_file_commit(&files[i], &error);
-        else
+    for (size_t i = 0; i < arrays->count; i++) {
+        if (!files[i].stream) continue;
+        if (failed)
             os_file_abandon(&files[i]);
+        else if (!os_file_commit(&files[i], &error))
+            failed = &arrays->items[i];
     }
-    return good ? EXIT_FINE
-                : input_error(s, "io", "cannot write '%.*s': %s", STR_ARG(at->out), error.text);
+    if (!failed) return EXIT_FINE;
+    return INPUT_ERROR(s, DIAG_IO, "cannot write '%.*s': %s", STR_ARG(failed->out), error.text);
 }

@@ -17,7 +17,9 @@ Str cli_value(const Cli *cli, const char *option) {
     return STR("");
 }
 
-bool cli_number(const Cli *cli, const char *option, int64_t fallback, int64_t min, int64_t max,
+char *cli_text(const Cli *cli, Str text) { return arena_text(cli->arena, text.text, text.size); }
+
+bool cli_number(Cli *cli, const char *option, int64_t fallback, int64_t min, int64_t max,
                 int64_t *value) {
     *value = fallback;
     if (!cli_has(cli, option)) return true;
@@ -34,55 +36,66 @@ bool cli_number(const Cli *cli, const char *option, int64_t fallback, int64_t mi
     return false;
 }
 
-int cli_usage_error(const Cli *cli, const char *format, ...) {
-    StrBuf b = strbuf(cli->arena);
+static void fail(Cli *cli, DiagCode code, const char *help, const char *format, va_list args) {
+    StrBuf text = strbuf(cli->arena);
+    strbuf_vprintf(&text, format, args);
+    Diags *d = diags_create(cli->arena, sources_create(cli->arena));
+    diag_error(d, (Span){0}, code, "%s", text.text);
+    if (help) diag_help(d, "%s", help);
+    cli_diags(cli, d);
+}
+
+int cli_fail(Cli *cli, int status, DiagCode code, const char *help, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    strbuf_vprintf(&b, format, args);
+    fail(cli, code, help, format, args);
     va_end(args);
-    if (cli->json) {
-        StrBuf out = strbuf(cli->arena);
-        strbuf_printf(&out, "{\"status\":\"usage\",\"error\":");
-        strbuf_quoted(&out, strbuf_str(&b));
-        printf("%s}\n", out.text);
-    }
-    fprintf(stderr, "tilec %s: error: %s [usage]\n", cli->command->name, b.text);
-    if (!cli->quiet) fprintf(stderr, "help: tilec %s --help\n", cli->command->name);
+    return status;
+}
+
+int cli_usage_error(Cli *cli, const char *format, ...) {
+    const char *help = arena_printf(cli->arena, "see tilec %s --help", cli->command->name);
+    va_list args;
+    va_start(args, format);
+    fail(cli, DIAG_USAGE, help, format, args);
+    va_end(args);
     return EXIT_USAGE;
 }
 
-void cli_diags_text(const Cli *cli, const Diags *diags) {
+static void add_rows(Cli *cli, const Diags *diags) {
+    StrBuf one = strbuf(cli->arena);
+    diags_json(diags, &one);
+    // One array out of several: brackets off, commas between.
+    Str inner = str_trim((Str){one.text + 1, one.size - 2});
+    if (!inner.size) return;
+    if (cli->diagnostics.size) strbuf_char(&cli->diagnostics, ',');
+    strbuf_add(&cli->diagnostics, inner);
+}
+
+void cli_diags(Cli *cli, const Diags *diags) {
+    cli->errors += diags_errors(diags);
+    cli->warnings += diags_warnings(diags);
+    if (cli->json) {
+        add_rows(cli, diags);
+        return;
+    }
     StrBuf b = strbuf(cli->arena);
     diags_text(diags, (DiagStyle){.color = cli->color, .quiet = cli->quiet}, &b);
     fwrite(b.text, 1, b.size, stderr);
 }
 
-void cli_diags(const Cli *cli, const Diags *diags) {
-    if (!cli->json) {
-        cli_diags_text(cli, diags);
-        return;
-    }
-    StrBuf b = strbuf(cli->arena);
-    strbuf_add(&b, STR("{\"diagnostics\":"));
-    diags_json(diags, &b);
-    strbuf_printf(&b, ",\"errors\":%zu,\"warnings\":%zu}\n", diags_errors(diags),
-                  diags_warnings(diags));
-    fwrite(b.text, 1, b.size, stdout);
-}
-
-int cli_output(const Cli *cli, Str text) {
+int cli_output(Cli *cli, const char *key, Str text) {
     Str path = cli_value(cli, "o");
-    if (!path.size) {
-        bool good = fwrite(text.text, 1, text.size, stdout) == text.size && fflush(stdout) == 0;
-        if (!good)
-            fprintf(stderr, "tilec %s: error: cannot write to standard output [io]\n",
-                    cli->command->name);
-        return good ? EXIT_FINE : EXIT_INPUT;
+    if (cli_has(cli, "o") && !str_equal(path, STR("-"))) {
+        OsError error;
+        if (!os_write_file(cli->arena, cli_text(cli, path), text, &error))
+            return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
+                            STR_ARG(path), error.text);
+        if (cli->json) json_key(&cli->json_out, "out"), json_str(&cli->json_out, path);
+    } else if (cli->json) {
+        json_key(&cli->json_out, key), json_str(&cli->json_out, text);
+    } else {
+        fwrite(text.text, 1, text.size, stdout);  // main looks whether it could be written
     }
-    OsError error;
-    if (os_write_file(cli->arena, arena_text(cli->arena, path.text, path.size), text, &error))
-        return EXIT_FINE;
-    fprintf(stderr, "tilec %s: error: cannot write '%.*s': %s [io]\n", cli->command->name,
-            STR_ARG(path), error.text);
-    return EXIT_INPUT;
+    return EXIT_FINE;
 }

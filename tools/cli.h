@@ -2,11 +2,15 @@
 //
 // Exit status (design of the house): 0 fine, 1 the input is wrong, 2 wrong usage, 3 a comparison or
 // sanitizer check failed, 4 device or target not available here, 70 a defect of tilec.
-// Invariants: diagnostics and usage errors go to standard error; results go to standard output, as
-// one JSON object under --json.
+// Invariants: errors and warnings go to standard error, results to standard output. Under --json
+// nothing goes to standard error, and standard output is one object, however the command ended:
+//     {"status": "ok", …the command's own members…, "diagnostics": […], "errors": 0, "warnings": 0}
+// main closes and prints it; commands add members through `cli->json_out` and report through
+// cli_diags and cli_fail. Ownership: everything lives in the command's arena.
 //
 //     static const CliOption options[] = {{"seed", "N", "fills arrays from this seed", false}, …};
-//     Str seed = cli_value(cli, "seed");
+//     if (cli_has(cli, "seed")) parse(cli_value(cli, "seed"));
+//     return cli_usage_error(cli, "--grid takes up to three numbers");
 #ifndef TILEC_TOOLS_CLI_H
 #define TILEC_TOOLS_CLI_H
 
@@ -15,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -28,7 +33,7 @@ enum {
 };
 
 typedef struct CliOption {
-    const char *name;      // "set"
+    const char *name;      // "set"; of one letter: "-o"
     const char *argument;  // "NAME=VALUE"; NULL: a switch
     const char *help;
     bool repeat;  // may be given several times
@@ -56,23 +61,30 @@ struct Cli {
     VEC(Str) operands;
     VEC(CliArg) args;
     bool json, quiet, color;
+    StrBuf members;      // under --json: the object so far, beginning with '{'
+    Json json_out;       // writes into `members`
+    StrBuf diagnostics;  // under --json: rows of all that was reported, with commas
+    size_t errors, warnings;
 };
 
 bool cli_has(const Cli *cli, const char *option);
 // The last value given, or an empty text.
 Str cli_value(const Cli *cli, const char *option);
+// An operand or value as C text.
+char *cli_text(const Cli *cli, Str text);
 // A whole number in [min, max]; `fallback` when the option is absent; reports and returns false
 // else.
-bool cli_number(const Cli *cli, const char *option, int64_t fallback, int64_t min, int64_t max,
+bool cli_number(Cli *cli, const char *option, int64_t fallback, int64_t min, int64_t max,
                 int64_t *value);
-// "tilec run: …" on standard error; returns EXIT_USAGE.
-int cli_usage_error(const Cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// Prints diagnostics as text on standard error, or as JSON {"diagnostics": […], …} on standard
-// output.
-void cli_diags(const Cli *cli, const Diags *diags);
-void cli_diags_text(const Cli *cli, const Diags *diags);
-// Writes a result to -o FILE or standard output.
-int cli_output(const Cli *cli, Str text);
+// Reports one error that has no place in a file; `help` may be NULL. Returns `status`.
+int cli_fail(Cli *cli, int status, DiagCode code, const char *help, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+// The same for wrong usage; the help names the command's --help.
+int cli_usage_error(Cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Reports collected diagnostics, as text or rows of the object; call it once for each list.
+void cli_diags(Cli *cli, const Diags *diags);
+// Writes a text result to -o FILE or standard output; under --json without -o as member `key`.
+int cli_output(Cli *cli, const char *key, Str text);
 
 extern const CliCommand command_check, command_run, command_emit, command_opt, command_devices;
 

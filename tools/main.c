@@ -1,4 +1,4 @@
-// The command `tilec`: finds the subcommand, parses its options, runs it.
+// The command `tilec`: finds the subcommand, parses its options, runs it, ends its output.
 #include <stdio.h>
 #include <string.h>
 #include <tilec/tilec.h>
@@ -13,9 +13,9 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 // Options that every command has.
 static const CliOption common[] = {
     {"json", NULL, "print one JSON object instead of text", false},
-    {"quiet", NULL, "errors only", false},
+    {"quiet", NULL, "say nothing but errors", false},
     {"color", "WHEN", "auto (default), always or never", false},
-    {"help", NULL, "this text", false},
+    {"help", NULL, "print this text", false},
 };
 enum { COMMON = sizeof common / sizeof *common };
 
@@ -30,10 +30,12 @@ static void print_usage(FILE *out) {
             "             4 not available here, 70 a defect of tilec\n");
 }
 
+static const char *dashes(const char *option) { return option[1] ? "--" : "-"; }
+
 static void print_option(const CliOption *o) {
     char left[64];
-    snprintf(left, sizeof left, "%s%s%s%s", o->name[1] ? "--" : "-", o->name,
-             o->argument ? " " : "", o->argument ? o->argument : "");
+    snprintf(left, sizeof left, "%s%s%s%s", dashes(o->name), o->name, o->argument ? " " : "",
+             o->argument ? o->argument : "");
     printf("  %-24s %s%s\n", left, o->help, o->repeat ? " (may be repeated)" : "");
 }
 
@@ -51,38 +53,49 @@ static const CliOption *find_option(const CliCommand *c, Str name) {
     return NULL;
 }
 
-static int unknown_option(const Cli *cli, Str name) {
-    Str names[64];
+// Says what the argument begins with, and what there is.
+static int unknown_option(Cli *cli, Str text, Str name) {
+    const CliCommand *c = cli->command;
+    Str *names = arena_new(cli->arena, Str, c->option_count + COMMON);
     size_t n = 0;
-    for (size_t i = 0; i < cli->command->option_count; i++)
-        names[n++] = str(cli->command->options[i].name);
+    StrBuf help = strbuf(cli->arena);
+    for (size_t i = 0; i < c->option_count; i++) names[n++] = str(c->options[i].name);
     for (size_t i = 0; i < COMMON; i++) names[n++] = str(common[i].name);
     Str nearest = str_nearest(name, names, n);
-    if (nearest.size)
-        return cli_usage_error(cli, "unknown option '--%.*s'; did you mean '--%.*s'?",
-                               STR_ARG(name), STR_ARG(nearest));
-    return cli_usage_error(cli, "unknown option '--%.*s'", STR_ARG(name));
+    if (nearest.size) {
+        strbuf_printf(&help, "did you mean '%s%.*s'?", dashes(nearest.text), STR_ARG(nearest));
+    } else {
+        strbuf_printf(&help, "options of tilec %s are:", c->name);
+        for (size_t i = 0; i < n; i++)
+            strbuf_printf(&help, " %s%.*s", dashes(names[i].text), STR_ARG(names[i]));
+    }
+    Str word = str_cut(text, '=', &(Str){0});
+    return cli_fail(cli, EXIT_USAGE, DIAG_USAGE, help.text, "unknown option '%.*s'", STR_ARG(word));
 }
 
 // One argument that begins with '-'; *i moves past the value it takes.
 static int parse_option(Cli *cli, int argc, char **argv, int *i) {
-    Str text = str(argv[*i]), value = {0}, name;
-    bool dashes = str_starts(text, STR("--"));
-    name = (Str){text.text + (dashes ? 2 : 1), text.size - (dashes ? 2 : 1)};
+    Str text = str(argv[*i]), value = {0};
+    size_t prefix = str_starts(text, STR("--")) ? 2 : 1;
+    Str name = {text.text + prefix, text.size - prefix};
     bool inline_value = memchr(name.text, '=', name.size) != NULL;
     if (inline_value) name = str_cut(name, '=', &value);
-    if (str_equal(name, STR("h"))) name = STR("help");
+    if (prefix == 1 && str_equal(name, STR("h"))) {
+        name = STR("help");
+        prefix = 2;
+    }
     const CliOption *o = find_option(cli->command, name);
-    if (!o || (!dashes && name.size > 1 && !str_equal(name, STR("help"))))
-        return unknown_option(cli, name);
-    if (!o->argument && inline_value) return cli_usage_error(cli, "--%s takes no value", o->name);
+    if (!o || (prefix == 1) != (name.size == 1)) return unknown_option(cli, text, name);
+    const char *dash = dashes(o->name);
+    if (!o->argument && inline_value)
+        return cli_usage_error(cli, "%s%s takes no value", dash, o->name);
     if (o->argument && !inline_value) {
         if (*i + 1 >= argc)
-            return cli_usage_error(cli, "--%s takes a value: %s", o->name, o->argument);
+            return cli_usage_error(cli, "%s%s takes a value: %s", dash, o->name, o->argument);
         value = str(argv[++*i]);
     }
     if (!o->repeat && cli_has(cli, o->name))
-        return cli_usage_error(cli, "--%s is given twice", o->name);
+        return cli_usage_error(cli, "%s%s is given twice", dash, o->name);
     CliArg arg = {o, value};
     vec_push(cli->arena, &cli->args, arg);
     return EXIT_FINE;
@@ -91,7 +104,7 @@ static int parse_option(Cli *cli, int argc, char **argv, int *i) {
 static int parse(Cli *cli, int argc, char **argv) {
     bool only_operands = false;
     // --json and --quiet count from the first error on, wherever they stand.
-    for (int i = 0; i < argc; i++) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         cli->json = cli->json || strcmp(argv[i], "--json") == 0;
         cli->quiet = cli->quiet || strcmp(argv[i], "--quiet") == 0;
     }
@@ -108,23 +121,27 @@ static int parse(Cli *cli, int argc, char **argv) {
     return EXIT_FINE;
 }
 
+static bool is_set(const char *variable) {
+    const char *value = os_env(variable);
+    return value && value[0];
+}
+
 static int set_color(Cli *cli) {
     Str when = cli_value(cli, "color");
-    bool terminal = os_is_terminal(stderr) && !os_env("NO_COLOR");
-    if (!when.size || str_equal(when, STR("auto")))
-        cli->color = terminal;
-    else if (str_equal(when, STR("always")))
-        cli->color = true;
-    else if (!str_equal(when, STR("never")))
-        return cli_usage_error(cli, "--color takes auto, always or never, found '%.*s'",
-                               STR_ARG(when));
-    return EXIT_FINE;
+    const char *terminal = os_env("TERM");
+    cli->color = os_is_terminal(stderr) && !is_set("NO_COLOR") &&
+                 !(terminal && strcmp(terminal, "dumb") == 0);
+    if (!cli_has(cli, "color") || str_equal(when, STR("auto"))) return EXIT_FINE;
+    cli->color = str_equal(when, STR("always"));
+    if (cli->color || str_equal(when, STR("never"))) return EXIT_FINE;
+    return cli_usage_error(cli, "--color takes auto, always or never, found '%.*s'", STR_ARG(when));
 }
 
 static int run_command(Cli *cli, int argc, char **argv) {
     int status = parse(cli, argc, argv);
     if (status) return status;
     if (cli_has(cli, "help")) {
+        cli->json = false;
         print_command_help(cli->command);
         return EXIT_FINE;
     }
@@ -132,11 +149,53 @@ static int run_command(Cli *cli, int argc, char **argv) {
     if (status) return status;
     size_t n = cli->operands.count;
     if (n < cli->command->min_operands)
-        return cli_usage_error(cli, "usage: tilec %s %s", cli->command->name, cli->command->usage);
+        return cli_usage_error(cli, "a file is missing: tilec %s %s", cli->command->name,
+                               cli->command->usage);
     if (n > cli->command->max_operands)
-        return cli_usage_error(cli, "unexpected '%.*s'",
-                               STR_ARG(cli->operands.data[cli->command->max_operands]));
+        return cli_usage_error(cli, "unexpected '%.*s': tilec %s %s",
+                               STR_ARG(cli->operands.data[cli->command->max_operands]),
+                               cli->command->name, cli->command->usage);
     return cli->command->run(cli);
+}
+
+static const char *status_word(int status) {
+    switch (status) {
+    case EXIT_FINE: return "ok";
+    case EXIT_INPUT: return "input";
+    case EXIT_USAGE: return "usage";
+    case EXIT_MISMATCH: return "failed";
+    case EXIT_UNAVAILABLE: return "unavailable";
+    }
+    return "defect";
+}
+
+static void print_object(Cli *cli, int status) {
+    json_close(&cli->json_out, '}');
+    Str members = {cli->members.text + 1, cli->members.size - 2};
+    printf("{\"status\":\"%s\"%s", status_word(status), members.size ? "," : "");
+    fwrite(members.text, 1, members.size, stdout);
+    printf(",\"diagnostics\":[");
+    fwrite(cli->diagnostics.text, 1, cli->diagnostics.size, stdout);
+    printf("],\"errors\":%zu,\"warnings\":%zu}\n", cli->errors, cli->warnings);
+}
+
+// Results that could not be written are no success.
+static int finish_output(int status) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "tilec: error: cannot write to standard output [io]\n");
+    return status ? status : EXIT_INPUT;
+}
+
+static int command(const CliCommand *c, int argc, char **argv) {
+    Arena *arena = arena_create();
+    Cli cli = {
+        .arena = arena, .command = c, .members = strbuf(arena), .diagnostics = strbuf(arena)};
+    cli.json_out = json_begin(&cli.members);
+    json_open(&cli.json_out, '{');
+    int status = run_command(&cli, argc, argv);
+    if (cli.json) print_object(&cli, status);
+    arena_destroy(arena);
+    return finish_output(status);
 }
 
 static int unknown_command(const char *name) {
@@ -146,25 +205,30 @@ static int unknown_command(const char *name) {
     return EXIT_USAGE;
 }
 
+static const CliCommand *find_command(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0) return commands[i];
+    return NULL;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--version")) {
+    const char *first = argv[1];
+    if (!strcmp(first, "--version")) {
         printf("tilec %s\n", tilec_version());
-        return EXIT_FINE;
+        return finish_output(EXIT_FINE);
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    bool help = !strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help");
+    if (help && argc == 2) {
         print_usage(stdout);
-        return EXIT_FINE;
+        return finish_output(EXIT_FINE);
     }
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(argv[1], commands[i]->name)) continue;
-        Cli cli = {.arena = arena_create(), .command = commands[i]};
-        int status = run_command(&cli, argc - 2, argv + 2);
-        arena_destroy(cli.arena);
-        return status;
-    }
-    return unknown_command(argv[1]);
+    const CliCommand *c = find_command(help ? argv[2] : first);
+    if (!c) return unknown_command(help ? argv[2] : first);
+    if (!help) return command(c, argc - 2, argv + 2);
+    print_command_help(c);
+    return finish_output(EXIT_FINE);
 }

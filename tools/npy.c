@@ -25,7 +25,7 @@ static bool fail(Arena *arena, Str *problem, const char *format, ...) {
 }
 
 static void skip_space(Header *h) {
-    while (h->text.size && strchr(" \t\n", h->text.text[0])) h->text.text++, h->text.size--;
+    while (h->text.size && memchr(" \t\n", h->text.text[0], 3)) h->text.text++, h->text.size--;
 }
 
 static bool take(Header *h, char c) {
@@ -58,6 +58,7 @@ static bool take_number(Header *h, int64_t *value) {
         return false;
     *value = (int64_t)number;
     h->text.text += n, h->text.size -= n;
+    if (h->text.size && h->text.text[0] == 'L') h->text.text++, h->text.size--;  // of Python 2
     return true;
 }
 
@@ -109,21 +110,20 @@ static bool parse_descr(Header *h, NpyArray *a) {
 
 static bool parse_dictionary(Header *h, NpyArray *a) {
     bool descr = false, order = false, shape = false;
-    Str malformed = STR("has a malformed header");
-    *h->problem = malformed;
+    *h->problem = STR("has a malformed header");
     TRY(take(h, '{'));
     while (!take(h, '}')) {
         Str key;
         TRY(take_string(h, &key));
         TRY(take(h, ':'));
-        if (str_equal(key, STR("descr"))) {
+        if (str_equal(key, STR("descr")) && !descr) {
             TRY(parse_descr(h, a));
             descr = true;
-        } else if (str_equal(key, STR("fortran_order"))) {
+        } else if (str_equal(key, STR("fortran_order")) && !order) {
             a->fortran = take_word(h, STR("True"));
             if (!a->fortran) TRY(take_word(h, STR("False")));
             order = true;
-        } else if (str_equal(key, STR("shape"))) {
+        } else if (str_equal(key, STR("shape")) && !shape) {
             TRY(parse_shape(h, a));
             shape = true;
         } else {
@@ -134,7 +134,8 @@ static bool parse_dictionary(Header *h, NpyArray *a) {
             break;
         }
     }
-    return descr && order && shape;
+    skip_space(h);
+    return descr && order && shape && h->text.size == 0;
 }
 
 static bool check_size(Arena *arena, NpyArray *a, Str data, Str *problem) {
@@ -150,7 +151,7 @@ static bool check_size(Arena *arena, NpyArray *a, Str data, Str *problem) {
                     data.size - (size_t)bytes, (unsigned long long)bytes);
     a->fortran = a->fortran && a->rank > 1;
     a->size = (size_t)bytes;
-    a->data = arena_copy(arena, data.text, data.size);
+    a->data = data.text;
     return true;
 }
 
@@ -159,8 +160,8 @@ bool npy_parse(Arena *arena, Str file, NpyArray *array, Str *problem) {
     if (!str_starts(file, STR("\x93NUMPY")) || file.size < 10)
         return fail(arena, problem, file.size ? "is no .npy file" : "is empty");
     const uint8_t *bytes = (const uint8_t *)file.text;
-    if (bytes[6] < 1 || bytes[6] > 3)
-        return fail(arena, problem, "has version %d.%d; 1.0 to 3.0 can be read", bytes[6],
+    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
+        return fail(arena, problem, "has version %d.%d; 1.0, 2.0 and 3.0 can be read", bytes[6],
                     bytes[7]);
     size_t start = bytes[6] == 1 ? 10 : 12, length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
     if (start == 12 && file.size >= 12) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
@@ -185,12 +186,18 @@ Dtype npy_storage_type(Dtype t) {
     return dtype_is(t, DTYPE_CLASS_FP8 | DTYPE_CLASS_PACKED) ? DTYPE_U8 : t;
 }
 
-Str npy_header(Arena *arena, Dtype stored, uint32_t rank, const int64_t *extent) {
-    static const char kinds[] = "biiiiuuuu?\0ff";
+// What stands for the type in a header: 'b' bool, 'i' and 'u' integers, 'f' floats.
+static char type_kind(Dtype stored) {
+    if (stored == DTYPE_BOOL) return 'b';
+    if (dtype_is(stored, DTYPE_CLASS_ANYFLOAT)) return 'f';
+    return dtype_signed(stored) ? 'i' : 'u';
+}
+
+Str npy_header(Arena *arena, Dtype stored, uint32_t rank, const int64_t *extent, bool fortran) {
     StrBuf dict = strbuf(arena);
-    char kind = stored == DTYPE_F16 ? 'f' : kinds[stored];
-    strbuf_printf(&dict, "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (",
-                  dtype_size(stored) == 1 ? '|' : '<', kind, dtype_size(stored));
+    strbuf_printf(&dict, "{'descr': '%c%c%zu', 'fortran_order': %s, 'shape': (",
+                  dtype_size(stored) == 1 ? '|' : '<', type_kind(stored), dtype_size(stored),
+                  fortran ? "True" : "False");
     for (uint32_t d = 0; d < rank; d++)
         strbuf_printf(&dict, "%lld%s", (long long)extent[d],
                       rank == 1      ? ","

@@ -4,7 +4,7 @@
 // raw bits in u2 and u1 arrays, i4 and u4 as u1 arrays of packed pairs with half the innermost
 // extent. Invariants: what npy_read gives is checked: the header is well formed and the file has
 // exactly the bytes it announces. A Fortran-ordered array of rank > 1 keeps its bytes and says
-// `fortran`. Ownership: data belongs to the arena.
+// `fortran`. Ownership: data lies in what was read, which npy_read keeps in the arena.
 //
 //     NpyArray a;
 //     if (!npy_read(arena, "x.npy", &a, &problem)) …
@@ -21,7 +21,7 @@ typedef struct NpyArray {
     bool fortran;
     uint32_t rank;
     int64_t extent[NPY_MAX_RANK];
-    void *data;
+    const void *data;
     size_t size;
 } NpyArray;
 
@@ -32,6 +32,6 @@ bool npy_parse(Arena *arena, Str file, NpyArray *array, Str *problem);
 // The type under which elements of `t` are stored in a file: u2 for bf16 and so on.
 Dtype npy_storage_type(Dtype t);
 // The header that stands before the elements.
-Str npy_header(Arena *arena, Dtype stored, uint32_t rank, const int64_t *extent);
+Str npy_header(Arena *arena, Dtype stored, uint32_t rank, const int64_t *extent, bool fortran);
 
 #endif

@@ -1,7 +1,6 @@
 #include "tools/settings.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -29,8 +28,9 @@ static int unknown_name(const Settings *s, Str name) {
         strbuf_printf(&b, "%s%s (extent)", b.size ? ", " : "", e->name);
     for (size_t i = 0; i < OPTION_NAMES; i++)
         strbuf_printf(&b, "%s%s", b.size ? ", " : "", option_names[i]);
-    return cli_usage_error(s->cli, "--set: kernel '%s' has nothing named '%.*s'; there are: %s",
-                           s->kernel->decl->name, STR_ARG(name), b.text);
+    return cli_fail(
+        s->cli, EXIT_USAGE, DIAG_USAGE, arena_printf(s->cli->arena, "there are: %s", b.text),
+        "--set: kernel '%s' has nothing named '%.*s'", s->kernel->decl->name, STR_ARG(name));
 }
 
 // A whole number with an optional sign, decimal, hex or binary.
@@ -69,10 +69,12 @@ static int set_binding(Settings *s, IrBinding binding) {
 
 static int set_type(Settings *s, Symbol name, Str text) {
     IrBinding b = {.name = name, .is_type = true};
-    if (!dtype_from_name(text, &b.type))
-        return cli_usage_error(s->cli, "--set %s takes an element type such as f16, found '%.*s'",
-                               name, STR_ARG(text));
-    return set_binding(s, b);
+    if (dtype_from_name(text, &b.type)) return set_binding(s, b);
+    StrBuf help = strbuf(s->cli->arena);
+    strbuf_add(&help, STR("element types are:"));
+    for (int t = 0; t < DTYPES; t++) strbuf_printf(&help, " %s", dtype_name((Dtype)t));
+    return cli_fail(s->cli, EXIT_USAGE, DIAG_USAGE, help.text,
+                    "--set %s takes an element type, found '%.*s'", name, STR_ARG(text));
 }
 
 static int set_param(Settings *s, const AstDecl *param, Symbol name, Str text) {
@@ -143,8 +145,9 @@ static int set_one(Settings *s, Str setting) {
 }
 
 static int set_math(Settings *s, Str list) {
-    while (list.size) {
+    for (bool more = true; more;) {
         Str rest, word = str_cut(list, ',', &rest);
+        more = word.size < list.size;
         if (str_equal(word, STR("contract")))
             s->spec.math |= IR_MATH_CONTRACT;
         else if (str_equal(word, STR("approx")))
@@ -188,18 +191,18 @@ int settings_extent(Settings *s, Symbol name, int64_t value, Str origin) {
         return EXIT_FINE;
     }
     if (known->value == value) return EXIT_FINE;
-    fprintf(stderr, "tilec %s: error: extent %s is %lld by %.*s and %lld by %.*s [launch]\n",
-            s->cli->command->name, name, (long long)known->value, STR_ARG(known->origin),
-            (long long)value, STR_ARG(origin));
-    return EXIT_INPUT;
+    return cli_fail(s->cli, EXIT_INPUT, DIAG_LAUNCH, NULL,
+                    "extent %s is %lld by %.*s and %lld by %.*s", name, (long long)known->value,
+                    STR_ARG(known->origin), (long long)value, STR_ARG(origin));
 }
 
 static bool float_bits(Str text, Dtype type, uint64_t *bits) {
     double value;
     TRY(str_to_double(text, &value));
     *bits = dtype_from_double(type, value, false);
-    // A finite number that becomes infinite (or NaN, in formats without infinities) does not fit.
-    return !isfinite(value) || isfinite(dtype_to_double(type, *bits));
+    // An overflow, or an infinity in a format that has none, does not fit.
+    double back = dtype_to_double(type, *bits);
+    return isnan(value) || (isinf(value) ? isinf(back) : isfinite(back));
 }
 
 static bool integer_bits(Str text, Dtype type, uint64_t *bits) {
@@ -232,7 +235,7 @@ int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *b
 int settings_require_types(const Settings *s) {
     for (const AstDecl *p = s->kernel->params; p; p = p->next) {
         if (p->kind == DECL_TYPE_PARAM && !spec_find(&s->spec, p->name))
-            return cli_usage_error(s->cli, "type parameter '%s' is open: --set %s=f32, for example",
+            return cli_usage_error(s->cli, "type '%s' is not known: --set %s=f32, for example",
                                    p->name, p->name);
         if (p->kind == DECL_CONST_PARAM && !p->value && !spec_find(&s->spec, p->name)) {
             const TileTune *space;

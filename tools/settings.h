@@ -24,7 +24,6 @@ typedef struct Settings {
     Unit *unit;
     const AstKernel *kernel;
     TileSpec spec;
-    bool sanitize;
     VEC(SettingsValue) extents;
     VEC(SettingsValue) scalars;
     VEC(SettingsValue) sizes;  // p.size
@@ -33,8 +32,7 @@ typedef struct Settings {
 // The option rows that every command with kernels shares.
 #define SETTINGS_OPTIONS                                                                          \
     {"set", "NAME=VALUE", "an extent, type, const, scalar, p.size, warps, stages, ctas", true}, { \
-        "math", "LIST", "contract, approx: allow fused multiply-add, the hardware's functions",   \
-            false                                                                                 \
+        "math", "LIST", "contract, approx: allow fused multiply-add, fast functions", false       \
     }
 
 int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings);

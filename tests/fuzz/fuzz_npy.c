@@ -15,7 +15,7 @@ static void fail(const char *what) {
 
 static void again(Arena *arena, const NpyArray *a) {
     StrBuf file = strbuf(arena);
-    strbuf_add(&file, npy_header(arena, a->dtype, a->rank, a->extent));
+    strbuf_add(&file, npy_header(arena, a->dtype, a->rank, a->extent, a->fortran));
     strbuf_add(&file, (Str){a->data, a->size});
     NpyArray b;
     Str problem = {0};
@@ -23,8 +23,8 @@ static void again(Arena *arena, const NpyArray *a) {
         fprintf(stderr, "%.*s\n", STR_ARG(problem));
         fail("what was written is refused");
     }
-    bool same = a->dtype == b.dtype && a->rank == b.rank && a->size == b.size && !b.fortran &&
-                memcmp(a->data, b.data, a->size) == 0;
+    bool same = a->dtype == b.dtype && a->rank == b.rank && a->size == b.size &&
+                a->fortran == b.fortran && memcmp(a->data, b.data, a->size) == 0;
     for (uint32_t d = 0; same && d < a->rank; d++) same = a->extent[d] == b.extent[d];
     if (!same) fail("what was written reads as something else");
 }

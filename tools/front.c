@@ -1,0 +1,119 @@
+#include "tools/front.h"
+
+#include <stdio.h>
+
+#include "base/os.h"
+#include "ir/text.h"
+
+static Unit *load_stdin(Cli *cli) {
+    Str text;
+    OsError error;
+    if (os_read_stdin(cli->arena, SOURCE_MAX, &text, &error))
+        return unit_load_text(STR(FRONT_STDIN), text);
+    Unit *u = unit_load_text(STR(FRONT_STDIN), STR(""));
+    diags_truncate(u->diags, 0);
+    u->file = NULL;
+    diag_error(u->diags, (Span){0}, DIAG_IO, "cannot read standard input: %s", error.text);
+    return u;
+}
+
+Unit *front_load(Cli *cli, Str path) {
+    return str_equal(path, STR("-")) ? load_stdin(cli) : unit_load_file(cli_text(cli, path));
+}
+
+void front_report(Cli *cli, Unit *unit) {
+    diags_sort(unit->diags);
+    cli_diags(cli, unit->diags);
+}
+
+int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
+    *unit = front_load(cli, cli->operands.data[0]);
+    if (diags_errors((*unit)->diags)) {
+        front_report(cli, *unit);
+        return EXIT_INPUT;
+    }
+    size_t before = diags_count((*unit)->diags);
+    bool named = cli->operands.count > 1;
+    *kernel = unit_kernel(*unit, named ? cli->operands.data[1] : STR(""));
+    if (*kernel) return EXIT_FINE;
+    front_report(cli, *unit);
+    diags_truncate((*unit)->diags, before);
+    // A file of functions only is a wrong file; everything else is a wrong choice.
+    return tile_kernel_count((*unit)->file) || named ? EXIT_USAGE : EXIT_INPUT;
+}
+
+static void dump(void *user, PassId pass, const IrFunc *f) {
+    FrontPasses *p = user;
+    StrBuf text = strbuf(p->cli->arena);
+    ir_print_func(f, &text);
+    FrontDump row = {pass, strbuf_str(&text)};
+    vec_push(p->cli->arena, &p->dumps, row);
+}
+
+static bool parse_dumps(FrontPasses *p, Str list, Diags *diags) {
+    p->options.dump = dump;
+    p->options.user = p;
+    if (str_equal(list, STR("all"))) {
+        p->options.dump_all = true;
+        return true;
+    }
+    size_t n;
+    const PassStep *steps = passes_parse(p->cli->arena, list, &n, diags);
+    if (!steps) return false;
+    PassId *ids = arena_new(p->cli->arena, PassId, n + 1);
+    for (size_t i = 0; i < n; i++) ids[i] = steps[i].pass;
+    p->options.dump_after = ids;
+    p->options.dump_after_count = n;
+    return true;
+}
+
+int front_passes(Cli *cli, Diags *diags, FrontPasses *passes) {
+    *passes = (FrontPasses){.cli = cli};
+    if (cli_has(cli, "time-passes")) passes->options.timings = &passes->timings;
+    if (!cli_has(cli, "dump-after")) return EXIT_FINE;
+    if (parse_dumps(passes, cli_value(cli, "dump-after"), diags)) return EXIT_FINE;
+    cli_diags(cli, diags);
+    return EXIT_USAGE;
+}
+
+static void report_json(const FrontPasses *p) {
+    Json *j = &p->cli->json_out;
+    if (p->options.dump) {
+        json_key(j, "dumps"), json_open(j, '[');
+        for (size_t i = 0; i < p->dumps.count; i++) {
+            json_open(j, '{');
+            json_key(j, "after"), json_str(j, str(pass_info(p->dumps.data[i].pass)->text));
+            json_key(j, "text"), json_str(j, p->dumps.data[i].text);
+            json_close(j, '}');
+        }
+        json_close(j, ']');
+    }
+    if (!p->options.timings) return;
+    json_key(j, "passes"), json_open(j, '[');
+    for (size_t i = 0; i < p->timings.count; i++) {
+        const PassTiming *t = &p->timings.data[i];
+        json_open(j, '{');
+        json_key(j, "pass"), json_str(j, str(pass_info(t->pass)->text));
+        json_key(j, "seconds"), json_double(j, (double)t->ns * 1e-9);
+        json_key(j, "changed"), json_bool(j, t->changed);
+        json_key(j, "ops"), json_uint(j, t->ops_after);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+void front_passes_report(FrontPasses *passes) {
+    if (passes->cli->json) {
+        report_json(passes);
+        return;
+    }
+    for (size_t i = 0; i < passes->dumps.count; i++) {
+        const FrontDump *d = &passes->dumps.data[i];
+        fprintf(stderr, "// after %s\n%.*s", pass_info(d->pass)->text, STR_ARG(d->text));
+    }
+    for (size_t i = 0; i < passes->timings.count; i++) {
+        const PassTiming *t = &passes->timings.data[i];
+        fprintf(stderr, "%10.1f us  %-12s %s, %u ops\n", (double)t->ns / 1000,
+                pass_info(t->pass)->text, t->changed ? "changed" : "same", t->ops_after);
+    }
+}

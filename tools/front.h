@@ -1,0 +1,50 @@
+// Front: what the commands that compile a kernel share: the file, the kernel, options of passes.
+//
+// Invariants: every function reports what is wrong before it returns another status than
+// EXIT_FINE. Warnings of the file stay in the unit's diagnostics; whoever compiles reports them
+// once, with what compiling adds (front_report).
+// Ownership: the caller destroys the unit, also after a failure (it may be NULL).
+//
+//     Unit *u;  const AstKernel *k;
+//     int status = front_open(cli, &u, &k);
+#ifndef TILEC_TOOLS_FRONT_H
+#define TILEC_TOOLS_FRONT_H
+
+#include "compile/compile.h"
+#include "tools/cli.h"
+
+#define FRONT_STDIN "<stdin>"
+
+// Reads a file, or standard input for "-".
+Unit *front_load(Cli *cli, Str path);
+// Operand 0 is the file, operand 1 the kernel; with several kernels one must be named.
+int front_open(Cli *cli, Unit **unit, const AstKernel **kernel);
+// Reports the unit's diagnostics in order of their places.
+void front_report(Cli *cli, Unit *unit);
+
+// The option rows of commands that run passes.
+#define FRONT_PASS_OPTIONS                                                                   \
+    {"dump-after", "LIST", "the IR after these passes, on standard error (all: after each)", \
+     false},                                                                                 \
+    {                                                                                        \
+        "time-passes", NULL, "what each pass took, on standard error", false                 \
+    }
+
+typedef struct FrontDump {
+    PassId pass;
+    Str text;
+} FrontDump;
+
+typedef struct FrontPasses {
+    Cli *cli;
+    PassOptions options;
+    PassTimings timings;
+    VEC(FrontDump) dumps;
+} FrontPasses;
+
+// `diags` collects what is wrong with the lists; it is reported here.
+int front_passes(Cli *cli, Diags *diags, FrontPasses *passes);
+// After the passes ran: dumps and timings, as text or members of the object.
+void front_passes_report(FrontPasses *passes);
+
+#endif

@@ -1,0 +1,247 @@
+// What `tilec run` says: failures of the API, --check, previews.
+#include <stdio.h>
+#include <string.h>
+
+#include "compile/compare.h"
+#include "tools/run.h"
+
+// ---- Failures of the API ----
+
+static int exit_status(tilec_status status) {
+    switch (status) {
+    case TILEC_OK: return EXIT_FINE;
+    case TILEC_INVALID_SOURCE:
+    case TILEC_INVALID_ARGUMENT:
+    case TILEC_LAUNCH_REFUSED:
+    case TILEC_OUT_OF_MEMORY:
+    case TILEC_IO: return EXIT_INPUT;
+    case TILEC_KERNEL_FAILED: return EXIT_MISMATCH;
+    case TILEC_UNAVAILABLE:
+    case TILEC_UNSUPPORTED: return EXIT_UNAVAILABLE;
+    case TILEC_INTERNAL: return EXIT_DEFECT;
+    }
+    return EXIT_DEFECT;
+}
+
+// The position of line and column (from 1) in a file.
+static uint32_t position(const SourceFile *file, uint32_t line, uint32_t column) {
+    const char *at = file->text.text, *end = at + file->text.size;
+    for (; line > 1 && at < end; line--) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next ? next + 1 : end;
+    }
+    size_t offset = (size_t)(at - file->text.text) + column - 1;
+    return file->base + (uint32_t)(offset < file->text.size ? offset : file->text.size);
+}
+
+static Span find_span(const Run *r, const tilec_diagnostic *d) {
+    const SourceFile *file = source_find(r->unit->sources, str(d->file));
+    if (!file || !d->line || !d->column) return (Span){0};
+    uint32_t begin = position(file, d->line, d->column);
+    uint32_t end = d->end_line ? position(file, d->end_line, d->end_column) : begin;
+    return (Span){begin, end < begin ? begin : end};
+}
+
+static void add_diag(const Run *r, Diags *to, const tilec_diagnostic *d) {
+    DiagCode code = DIAG_LAUNCH;
+    diag_code_from_slug(str(d->code), &code);
+    Span span = find_span(r, d);
+    switch (d->severity) {
+    case TILEC_ERROR: diag_error(to, span, code, "%s", d->message); break;
+    case TILEC_WARNING: diag_warning(to, span, code, "%s", d->message); break;
+    case TILEC_NOTE: diag_note(to, span, "%s", d->message); break;
+    }
+    if (d->help[0]) diag_help(to, "%s", d->help);
+}
+
+int run_api_error(Run *r, tilec_status status) {
+    size_t n = tilec_diagnostic_count(r->context);
+    int exit = exit_status(status);
+    DiagCode code = exit == EXIT_UNAVAILABLE ? DIAG_UNSUPPORTED : DIAG_LAUNCH;
+    if (!n) return cli_fail(r->cli, exit, code, NULL, "%s", tilec_last_error(r->context));
+    Diags *all = diags_create(r->cli->arena, r->unit->sources);
+    for (size_t i = 0; i < n; i++) {
+        tilec_diagnostic d;
+        if (tilec_diagnostic_get(r->context, i, &d) == TILEC_OK) add_diag(r, all, &d);
+    }
+    cli_diags(r->cli, all);
+    return exit;
+}
+
+// ---- --check ----
+
+// The interpreter's own arguments, on copies of what the device was given.
+static IrArg *interp_args(Run *r, uint8_t **memory) {
+    const MetaKernel *meta = r->compiled->meta;
+    IrArg *args = arena_new(r->cli->arena, IrArg, meta->arg_count + 1);
+    size_t next = 0;
+    for (uint32_t i = 0; i < meta->arg_count; i++) {
+        const MetaArg *arg = &meta->args[i];
+        if (arg->kind == META_SCALAR) {
+            settings_scalar_bits(&r->settings, intern(r->unit->names, arg->name), arg->dtype,
+                                 &args[i].bits);
+            continue;
+        }
+        const RunArray *a = &r->arrays.items[next];
+        memory[next] = arena_copy(r->cli->arena, a->given, a->size + 1);
+        args[i].data = memory[next];
+        args[i].base = memory[next];
+        args[i].size = a->size;
+        memcpy(args[i].extent, a->extent, sizeof args[i].extent);
+        memcpy(args[i].stride, a->stride, sizeof args[i].stride);
+        next++;
+    }
+    return args;
+}
+
+static void report_json(Json *j, const RunArray *a, const CompareReport *c) {
+    json_open(j, '{');
+    json_key(j, "array"), json_str(j, str(a->param->name));
+    json_key(j, "compared"), json_uint(j, c->elements);
+    json_key(j, "undecided"), json_uint(j, c->undecided);
+    json_key(j, "wrong"), json_uint(j, c->wrong);
+    json_key(j, "worstRatio"), json_double(j, c->elements ? c->worst_ratio : 0);
+    json_close(j, '}');
+}
+
+static void report_array(Run *r, const RunArray *a, const CompareReport *c) {
+    if (c->wrong) {
+        const char *help = arena_printf(
+            r->cli->arena, "worst at element %llu: found %.17g, expected %.17g ± %.3g",
+            (unsigned long long)c->worst_index, c->worst_value, c->worst_expected, c->worst_bound);
+        cli_fail(r->cli, EXIT_MISMATCH, DIAG_MISMATCH, help,
+                 "'%s' differs from the reference in %llu of %llu elements", a->param->name,
+                 (unsigned long long)c->wrong, (unsigned long long)c->elements);
+    } else if (!r->cli->quiet && !r->cli->json) {
+        printf("check %s: %llu elements agree", a->param->name, (unsigned long long)c->elements);
+        if (c->undecided) printf(", %llu undecided", (unsigned long long)c->undecided);
+        printf(", worst at %.3g of the bound\n", c->elements ? c->worst_ratio : 0.0);
+    }
+}
+
+int run_check(Run *r) {
+    uint8_t **memory = arena_new(r->cli->arena, uint8_t *, r->arrays.count + 1);
+    IrArg *args = interp_args(r, memory);
+    diags_truncate(r->unit->diags, 0);  // reported already
+    Compare *compare = compare_run(r->cli->arena, r->compiled, args, r->grid, r->unit->diags);
+    if (!compare) {
+        cli_diags(r->cli, r->unit->diags);
+        return EXIT_MISMATCH;
+    }
+    Json j = json_begin(&r->report);
+    json_open(&j, '[');
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < r->arrays.count; i++) {
+        const RunArray *a = &r->arrays.items[i];
+        CompareReport c = {0};
+        for (uint64_t k = 0; k < a->count; k++)
+            compare_element(compare, a->dtype, memory[i], k, dtype_load(a->dtype, a->left, k), &c);
+        report_json(&j, a, &c);
+        report_array(r, a, &c);
+        wrong += c.wrong;
+    }
+    json_close(&j, ']');
+    compare_destroy(compare);
+    return wrong ? EXIT_MISMATCH : EXIT_FINE;
+}
+
+// ---- Results ----
+
+enum { SHOWN = 8 };  // elements of a preview
+
+// The bits of the k-th element, the last index running fastest whatever the strides.
+static uint64_t element(const RunArray *a, uint64_t k) {
+    uint64_t at = 0;
+    for (uint32_t d = a->rank; d-- > 0;) {
+        at += k % (uint64_t)a->extent[d] * (uint64_t)a->stride[d];
+        k /= (uint64_t)a->extent[d];
+    }
+    return dtype_load(a->dtype, a->left, at);
+}
+
+static void print_array(Run *r, const RunArray *a) {
+    StrBuf b = strbuf(r->cli->arena);
+    strbuf_printf(&b, "%s: %s[", a->param->name, dtype_name(a->dtype));
+    for (uint32_t d = 0; d < a->rank; d++)
+        strbuf_printf(&b, "%s%lld", d ? ", " : "", (long long)a->extent[d]);
+    strbuf_printf(&b, "] =");
+    for (uint64_t k = 0; k < a->count && k < SHOWN; k++) {
+        strbuf_char(&b, ' ');
+        dtype_text(a->dtype, element(a, k), &b);
+    }
+    if (a->count > SHOWN) strbuf_add(&b, STR(" …"));
+    if (!a->count) strbuf_add(&b, STR(" (empty)"));
+    if (a->out.size) strbuf_printf(&b, "  -> %.*s", STR_ARG(a->out));
+    printf("%s\n", b.text);
+}
+
+static void print_text(Run *r) {
+    const MetaKernel *meta = r->compiled->meta;
+    for (uint32_t i = 0, next = 0; i < meta->arg_count; i++) {
+        if (meta->args[i].kind == META_SCALAR) continue;
+        const RunArray *a = &r->arrays.items[next++];
+        if (meta->args[i].written || a->out.size) print_array(r, a);
+    }
+    if (r->repeat > 1)
+        printf("%lld launches, the fastest took %.6g s\n", (long long)r->repeat,
+               (double)r->best_ns * 1e-9);
+}
+
+static void json_values(Json *j, const RunArray *a) {
+    json_key(j, "values"), json_open(j, '[');
+    for (uint64_t k = 0; k < a->count && k < SHOWN; k++) {
+        uint64_t bits = element(a, k);
+        if (dtype_is(a->dtype, DTYPE_CLASS_ANYFLOAT))
+            json_double(j, dtype_to_double(a->dtype, bits));
+        else if (a->dtype == DTYPE_BOOL)
+            json_bool(j, bits != 0);
+        else if (dtype_signed(a->dtype))
+            json_int(j, dtype_to_i64(a->dtype, bits));
+        else
+            json_uint(j, bits);
+    }
+    json_close(j, ']');
+}
+
+static void json_array(Json *j, const RunArray *a, const MetaArg *arg, bool done) {
+    json_open(j, '{');
+    json_key(j, "name"), json_str(j, str(a->param->name));
+    json_key(j, "type"), json_str(j, str(dtype_name(a->dtype)));
+    json_key(j, "shape"), json_open(j, '[');
+    for (uint32_t d = 0; d < a->rank; d++) json_int(j, a->extent[d]);
+    json_close(j, ']');
+    json_key(j, "written"), json_bool(j, arg->written);
+    if (a->in.size) json_key(j, "in"), json_str(j, a->in);
+    if (a->out.size && done) json_key(j, "out"), json_str(j, a->out);
+    if (done && (arg->written || a->out.size)) json_values(j, a);
+    json_close(j, '}');
+}
+
+static void print_json(Run *r, bool done) {
+    Json *j = &r->cli->json_out;
+    const MetaKernel *meta = r->compiled->meta;
+    json_key(j, "kernel"), json_str(j, meta->name);
+    json_key(j, "device"), json_str(j, str(tilec_device_name(r->device)));
+    json_key(j, "grid"), json_open(j, '[');
+    for (int d = 0; d < 3; d++) json_int(j, r->grid[d]);
+    json_close(j, ']');
+    json_key(j, "seed"), json_int(j, r->seed);
+    json_key(j, "repeat"), json_int(j, r->repeat);
+    if (done) json_key(j, "seconds"), json_double(j, (double)r->best_ns * 1e-9);
+    json_key(j, "arrays"), json_open(j, '[');
+    for (uint32_t i = 0, next = 0; i < meta->arg_count; i++)
+        if (meta->args[i].kind != META_SCALAR)
+            json_array(j, &r->arrays.items[next++], &meta->args[i], done);
+    json_close(j, ']');
+    json_key(j, "printed"), json_open(j, '[');
+    for (size_t i = 0; i < r->printed.count; i++) json_str(j, r->printed.data[i]);
+    json_close(j, ']');
+    if (r->report.size) json_key(j, "check"), json_raw(j, strbuf_str(&r->report));
+}
+
+void run_print(Run *r, bool done) {
+    if (r->cli->json)
+        print_json(r, done);
+    else if (done && !r->cli->quiet)
+        print_text(r);
+}
