@@ -36,6 +36,8 @@ bool cli_number(Cli *cli, const char *option, int64_t fallback, int64_t min, int
     return false;
 }
 
+static void fail(Cli *cli, DiagCode code, const char *help, const char *format, va_list args)
+    __attribute__((format(printf, 4, 0)));
 static void fail(Cli *cli, DiagCode code, const char *help, const char *format, va_list args) {
     StrBuf text = strbuf(cli->arena);
     strbuf_vprintf(&text, format, args);

@@ -210,7 +210,8 @@ static void keep_line(void *user, const char *line, size_t length) {
 }
 
 static int open_device(Run *r) {
-    tilec_context_options o = {.print = r->cli->json ? keep_line : NULL, .user = r};
+    tilec_context_options o = {
+        .size = sizeof o, .print = r->cli->json ? keep_line : NULL, .user = r};
     if (tilec_context_create(&o, &r->context))
         return cli_fail(r->cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
     const char *name =
