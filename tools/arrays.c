@@ -178,7 +178,7 @@ static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *
     for (uint32_t k = 0; k < a->rank; k++) {
         uint32_t d = a->file.fortran ? k : a->rank - 1 - k;
         a->stride[d] = (int64_t)stride;
-        stride *= (uint64_t)a->extent[d];
+        stride *= a->extent[d] ? (uint64_t)a->extent[d] : 1;  // as launches count them
     }
     return EXIT_FINE;
 }

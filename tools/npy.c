@@ -91,8 +91,9 @@ static bool parse_descr(Header *h, NpyArray *a) {
                  {"i8", DTYPE_I64},  {"u1", DTYPE_U8},  {"u2", DTYPE_U16}, {"u4", DTYPE_U32},
                  {"u8", DTYPE_U64},  {"f2", DTYPE_F16}, {"f4", DTYPE_F32}, {"f8", DTYPE_F64}};
     Str text;
-    if (!take_string(h, &text))
+    if (take(h, '['))
         return fail(h->arena, h->problem, "holds structured data; only plain arrays can be read");
+    TRY(take_string(h, &text));
     Str type = text;
     char order = text.size ? text.text[0] : 0;
     if (order && strchr("<>|=", order)) type.text++, type.size--;
