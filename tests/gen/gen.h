@@ -1,12 +1,12 @@
-// Random kernels of IR, well typed by construction.
+// Random programs, well typed by construction: kernels of IR, and texts of the Tile language.
 //
-// What a kernel may do: every op of the table that stands at tile level, chosen by weights that
-// follow the op's rule, so that a new op of a known rule is generated without a word here. What it
-// never does, so that one answer is right on every target: read or write out of a buffer through a
-// pointer, let two programs of the grid touch one element that either writes, write one element
-// from two lanes of an op, sum floats that do not sum exactly, look at the bits of a NaN that
-// arithmetic made, run a loop for long. Launch it with any_launch(…, seed, true) of the same seed.
-// Ownership: the module's arena.
+// What a kernel of IR may do: every op of the table that stands at tile level, chosen by weights
+// that follow the op's rule, so that a new op of a known rule is generated without a word here.
+// What it never does, so that one answer is right on every target: read or write out of a buffer
+// through a pointer, let two programs of the grid touch one element that either writes, write one
+// element from two lanes of an op, sum floats that do not sum exactly, look at the bits of a NaN
+// that arithmetic made, run a loop for long. Launch it with any_launch(…, seed, true) of the same
+// seed. Ownership: the module's arena.
 //
 //     IrFunc *f = gen_kernel(m, seed, (GenSize){.statements = 40, .depth = 2});
 #ifndef TILEC_TESTS_GEN_GEN_H
@@ -23,6 +23,9 @@ typedef struct GenSize {
 // Functions that the kernel calls stand before it in the module.
 IrFunc *gen_kernel(IrModule *m, uint64_t seed, GenSize size);
 
+// A source file with one kernel `k`, which tile_check accepts.
+Str gen_source(Arena *arena, uint64_t seed);
+
 // Adds up how often each opcode stands in the module.
 void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
 
@@ -31,5 +34,7 @@ void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
 // pipeline. False with *problem set, which holds all that is needed to see it again.
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,
                Str *problem);
+// The same of a source text: it is right, elaborates, verifies, and passes keep what it does.
+bool gen_check_source(uint64_t seed, Arena *arena, Str *problem);
 
 #endif

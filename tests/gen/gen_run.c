@@ -43,6 +43,17 @@ void gen_run_kernels(uint64_t first, uint64_t count) {
     }
 }
 
+void gen_run_sources(uint64_t first, uint64_t count) {
+    for (uint64_t i = first; i < first + how_many(count); i++) {
+        Arena *arena = arena_create();
+        Str problem = {0};
+        bool fine = gen_check_source(seed_of(i), arena, &problem);
+        if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
+        arena_destroy(arena);
+        assert_true(fine);
+    }
+}
+
 // Why an opcode is not generated; NULL when it has to be.
 static const char *left_out(IrOpcode code) {
     IrLevel level = ir_op_info(code)->level;

@@ -13,7 +13,13 @@ static void test_kernels(void **state) {
     gen_run_kernels(1000000, 1000);
 }
 
+static void test_sources(void **state) {
+    (void)state;
+    gen_run_sources(1000000, 2000);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_sources)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

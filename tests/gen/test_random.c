@@ -21,9 +21,15 @@ static void test_opcodes(void **state) {
     gen_run_coverage(300);
 }
 
+static void test_sources(void **state) {
+    (void)state;
+    gen_run_sources(0, 300);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_sources),
         cmocka_unit_test(test_opcodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
