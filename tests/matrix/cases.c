@@ -119,6 +119,10 @@ static const Unsupported *unsupported_find(IrOpcode code, int column) {
     return NULL;
 }
 
+uint32_t matrix_unsupported_count(void) {
+    return (uint32_t)(sizeof unsupported / sizeof *unsupported) - 1;
+}
+
 uint32_t matrix_missing(Matrix *m) {
     uint32_t missing = 0;
     for (int code = 0; code < IR_OPCODES; code++)

@@ -137,6 +137,7 @@ void matrix_run_op(Matrix *m, IrOpcode code);
 void matrix_check(bool whole);
 // Cells that are missing; 0 when all there are or have a row of unsupported.def.
 uint32_t matrix_missing(Matrix *m);
+uint32_t matrix_unsupported_count(void);
 
 // Does this cell run here? Counts it and frees the last one; `column` is its element type or
 // POINTERS. `name` must not lie in the arena.
