@@ -143,7 +143,9 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *spec,
             *loaded = &s->loaded;
             return TILEC_OK;
         }
-    const Compiled *compiled = unit_compile(jit->unit, jit->kernel, spec, NULL);
+    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
+    CompileOptions options = {.elaborate_only = jit->sanitize};
+    const Compiled *compiled = unit_compile(jit->unit, jit->kernel, spec, &options);
     if (!compiled) return rt_fail_diags(kernel->context, TILEC_INVALID_SOURCE, jit->unit->diags);
     Specialization *s = arena_new(jit->unit->arena, Specialization, 1);
     s->spec = *spec;

@@ -64,25 +64,6 @@ static void stmt_declare(Elab *e, const Ast *ast) {
 
 // ---- assignment
 
-static const char *decl_kind_text(AstDeclKind kind) {
-    switch (kind) {
-    case DECL_KERNEL: return "a kernel";
-    case DECL_FN: return "a function";
-    case DECL_TYPE_PARAM: return "a type";
-    case DECL_CONST_PARAM:
-    case DECL_CONST: return "a const";
-    case DECL_SCALAR:
-    case DECL_POINTER:
-    case DECL_FN_PARAM: return "a parameter";
-    case DECL_VIEW: return "a view";
-    case DECL_EXTENT: return "an extent";
-    case DECL_LET: return "a let";
-    case DECL_VAR: return "a var";
-    case DECL_LOOP: return "a loop variable";
-    }
-    return "";
-}
-
 // The value made ready for a variable of type t: literals adopt its type, scalars stretch.
 static IrValue *assigned_value(Elab *e, const IrType *t, Val v, Span span, const char *name) {
     v = el_check_operand(e, v, span);
@@ -116,21 +97,8 @@ static IrValue *assigned_value(Elab *e, const IrType *t, Val v, Span span, const
 static void assign_name(Elab *e, const Ast *ast) {
     const AstDecl *decl = ast->a->decl;
     Val v = el_expr(e, ast->b);
-    if (ast->c) {
-        el_error(e, ast->c->span, DIAG_ASSIGN, "'if' after an assignment is for views only");
-        el_help(e, "write %s = select(mask, …, %s)", ast->a->name, ast->a->name);
-        return;
-    }
-    if (!decl) {
-        el_silent(e);
-        return;
-    }
-    if (decl->kind != DECL_VAR) {
-        el_error(e, ast->a->span, DIAG_ASSIGN, "'%s' is %s and can't be assigned", decl->name,
-                 decl_kind_text(decl->kind));
-        el_note(e, decl->span, "'%s' is declared here", decl->name);
-        if (decl->kind == DECL_LET) el_help(e, "declare it with var");
-        if (decl->kind == DECL_VIEW) el_help(e, "select from it: %s[…] = …", decl->name);
+    if (!decl || decl->kind != DECL_VAR || ast->c) {
+        el_silent(e);  // the resolver or the parser said so
         return;
     }
     Slot *slot = el_slot(e, decl);
@@ -151,10 +119,8 @@ static void stmt_assign(Elab *e, const Ast *ast) {
         assign_name(e, ast);
     } else if (ast->a->kind == AST_INDEX) {
         el_view_assign(e, ast);
-    } else if (ast->a->kind == AST_ERROR) {
-        el_silent(e);
     } else {
-        el_error(e, ast->a->span, DIAG_ASSIGN, "only a var or a selection of a view is assigned");
+        el_silent(e);  // the parser said that this is no target
     }
 }
 
@@ -163,8 +129,7 @@ static void stmt_assign(Elab *e, const Ast *ast) {
 static void stmt_jump(Elab *e, const Ast *ast) {
     Loop *loop = e->frame->loop;
     if (!loop) {
-        el_error(e, ast->span, DIAG_MISPLACED, "'%s' outside of a loop",
-                 ast->kind == AST_BREAK ? "break" : "continue");
+        el_silent(e);  // the resolver said that it stands in no loop
         return;
     }
     el_assign_slot(e, &loop->active, el_bool(false));
