@@ -104,7 +104,18 @@ static Tile factors(Matrix *m, int column, Shape s) {
     return t;
 }
 
+// Bools of which a few, some or most are true: random ones would never all be so.
+static Tile truths(Matrix *m, Shape s, int fill) {
+    Tile t = tile_filled(m, DTYPE_BOOL, s, FILL_ANY);
+    for (uint32_t i = 0; fill > 0 && i < t.count; i++) {
+        bool rare = matrix_random(m) % (t.count + 1) == 0;
+        t.bits[i] = (fill == 1) != rare;
+    }
+    return t;
+}
+
 static Tile folded(Matrix *m, int column, Shape s, IrReduce kind, int fill) {
+    if (kind == IR_REDUCE_ANY || kind == IR_REDUCE_ALL) return truths(m, s, fill);
     if (kind == IR_REDUCE_PROD && fill == 2) return factors(m, column, s);
     if (sums(kind)) return summands(m, column, s, fill);
     return tile_filled(m, column, s, fill == 0 ? FILL_ANY : FILL_TIES);

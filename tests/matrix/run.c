@@ -87,7 +87,7 @@ char *matrix_text(Matrix *m, const char *format, ...) {
     return text.text;
 }
 
-enum { SHOWN_FAILURES = 40, SLICE = 24 };
+enum { SHOWN_FAILURES = 40, SLICE = 6 };
 
 void matrix_fail(Matrix *m, const char *name, const char *format, ...) {
     m->failures++;
