@@ -141,11 +141,13 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
         return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
                       arg->rank, v->rank);
     int64_t contiguous = 1;
+    bool empty = false;  // without elements no stride is followed
+    for (int32_t d = 0; d < v->rank; d++) empty = empty || v->extent[d] == 0;
     for (int32_t d = v->rank; d-- > 0;) {
         if (v->extent[d] < 0)
             return REFUSE(c, "%.*s: extent %d of argument '%.*s' is negative (%lld)",
                           STR_ARG(c->meta->name), d, STR_ARG(arg->name), (long long)v->extent[d]);
-        if (!arg->strided && v->extent[d] > 1 && v->stride[d] != contiguous)
+        if (!arg->strided && !empty && v->extent[d] > 1 && v->stride[d] != contiguous)
             return REFUSE(
                 c,
                 "%.*s: argument '%.*s' must be contiguous in row-major order: stride %d is %lld, "

@@ -62,6 +62,9 @@ static int run(Cli *cli) {
         cli_diags(cli, diags);
         return EXIT_INPUT;
     }
+    if (!m->funcs.count)
+        return cli_fail(cli, EXIT_INPUT, DIAG_IR_SYNTAX, "a kernel begins with 'kernel @name('",
+                        "'%.*s' has no functions", STR_ARG(path));
     return optimize(cli, m, diags);
 }
 

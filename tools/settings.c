@@ -199,9 +199,13 @@ int settings_extent(Settings *s, Symbol name, int64_t value, Str origin) {
 static bool float_bits(Str text, Dtype type, uint64_t *bits) {
     double value;
     TRY(str_to_double(text, &value));
+    // An infinity that is not called so is a number beyond f64.
+    if (isinf(value) && !memchr(text.text, 'n', text.size) && !memchr(text.text, 'N', text.size))
+        return false;
     *bits = dtype_from_double(type, value, false);
-    // An overflow, or an infinity in a format that has none, does not fit.
+    // An overflow does not fit, nor does an infinity that the launch would saturate (fp8).
     double back = dtype_to_double(type, *bits);
+    TRY(*bits == dtype_from_double(type, value, true));
     return isnan(value) || (isinf(value) ? isinf(back) : isfinite(back));
 }
 
