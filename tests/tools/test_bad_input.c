@@ -167,8 +167,7 @@ static void shapes_do_not_overflow(void **state) {
         "let v = zeros(f32, -8);",
         "let v = zeros(f32, 0);",
         "let v = zeros(f32, 3);",
-        "let v = zeros(f32, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, "
-        "2);",
+        "let v = zeros(f32, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2);",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         tool_file(t, "s.tile",
