@@ -7,11 +7,11 @@ enum { CARRIED_MAX = 4 };
 
 typedef struct Scope {
     IrBuilder outer;
-    size_t pool;
+    size_t pool, places, accesses;
 } Scope;
 
 static Scope scope_enter(Gen *g, IrBlock *block) {
-    Scope s = {g->b, g->pool.count};
+    Scope s = {g->b, g->pool.count, g->places.count, g->accesses.count};
     g->b = ir_builder_at_end(block);
     g->depth++;
     return s;
@@ -20,6 +20,8 @@ static Scope scope_enter(Gen *g, IrBlock *block) {
 static void scope_leave(Gen *g, Scope s) {
     g->b = s.outer;
     g->pool.count = s.pool;
+    g->places.count = s.places;
+    g->accesses.count = s.accesses;
     g->depth--;
 }
 

@@ -28,6 +28,8 @@ typedef struct Gen {
     uint32_t depth, depth_max;
     uint32_t combining;  // inside a combiner: scalars only
     VEC(IrValue *) pool;
+    VEC(IrValue *) places;  // in scope: pointers to write through, lanes distinct
+    VEC(IrOp *) accesses;   // in scope: stores to views, whose selection may be met again
     VEC(IrFunc *) callees;
     VEC(uint32_t) read_views, write_views;  // places of parameters
     uint32_t names;

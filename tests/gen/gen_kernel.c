@@ -172,7 +172,7 @@ IrFunc *gen_kernel(IrModule *m, uint64_t seed, GenSize size) {
         vec_push(m->arena, &g.callees, callee);
     }
     g.f = ir_func_create(m, intern(m->names, STR("k")), true);
-    g.pool.count = 0;
+    g.pool.count = g.places.count = g.accesses.count = 0;
     add_params(&g);
     add_requires(&g);
     add_grid(&g);

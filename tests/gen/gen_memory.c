@@ -21,9 +21,17 @@ static void gen_ptr_add(Gen *g) {
     gen_push(g, p);
 }
 
+// Where something was written, or may be: loads and stores that meet are what passes may confuse.
+static IrValue *known_place(Gen *g) {
+    if (!g->places.count || dice_chance(&g->dice, 30)) return NULL;
+    return g->places.data[dice_below(&g->dice, g->places.count)];
+}
+
 static void gen_load(Gen *g) {
-    IrValue *p;
-    if (dice_chance(&g->dice, 40)) {
+    IrValue *p = dice_chance(&g->dice, 50) ? known_place(g) : NULL;
+    if (p) {
+        // as it is
+    } else if (dice_chance(&g->dice, 40)) {
         const IrType *t = some_pointers(g, gen_elem(g, DTYPE_CLASS_ANY));
         p = gen_places(g, gen_write_buffer(g, t->elem), t, true, dice_chance(&g->dice, 50));
     } else {
@@ -36,9 +44,15 @@ static void gen_load(Gen *g) {
 }
 
 static void gen_store(Gen *g) {
-    IrValue *x = gen_pick(g, DTYPE_CLASS_ANY);
-    const IrType *t = ir_ptr(g->m, x->type->elem, x->type->rank, x->type->shape);
-    IrValue *p = gen_places(g, gen_write_buffer(g, x->type->elem), t, true, true);
+    IrValue *p = known_place(g), *x;
+    if (p) {
+        x = gen_like(g, ir_tile(g->m, p->type->elem, p->type->rank, p->type->shape));
+    } else {
+        x = gen_pick(g, DTYPE_CLASS_ANY);
+        const IrType *t = ir_ptr(g->m, x->type->elem, x->type->rank, x->type->shape);
+        p = gen_places(g, gen_write_buffer(g, x->type->elem), t, true, true);
+        vec_push(g->m->arena, &g->places, p);
+    }
     IrValue *operands[] = {p, x, gen_mask(g, x->type)};
     ir_op(&g->b, IR_STORE, 3, operands, 0, NULL, 0, NULL);
 }
@@ -175,6 +189,23 @@ static Selection gen_selection(Gen *g, uint32_t param, bool own, bool distinct) 
     return s;
 }
 
+// A selection that an earlier store had.
+static bool known_selection(Gen *g, Selection *s) {
+    if (!g->accesses.count || dice_chance(&g->dice, 50)) return false;
+    const IrOp *op = g->accesses.data[dice_below(&g->dice, g->accesses.count)];
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    *s = (Selection){.view = ir_operand(op, 0), .rank = select->u.ints.count, .own = true};
+    for (uint32_t d = 0; d < s->rank; d++) {
+        s->select[d] = select->u.ints.items[d];
+        s->index[d] = ir_operand(op, ir_view_index_start(op->code) + d);
+        const IrType *t = s->index[d]->type;
+        if (t->rank == 0) continue;
+        s->tile_rank = t->rank;
+        memcpy(s->tile_shape, t->shape, sizeof s->tile_shape);
+    }
+    return true;
+}
+
 static const IrType *selection_type(Gen *g, const Selection *s) {
     uint32_t shape[IR_MAX_RANK], rank = 0;
     bool tiles = false;
@@ -210,18 +241,21 @@ static uint32_t some_view(Gen *g, bool write) {
 
 static void gen_view_load(Gen *g) {
     bool own = dice_chance(&g->dice, 40);
-    Selection s = gen_selection(g, some_view(g, own), own, false);
+    Selection s;
+    if (!own || !known_selection(g, &s)) s = gen_selection(g, some_view(g, own), own, false);
     const IrType *t = selection_type(g, &s);
     IrValue *pad = dice_chance(&g->dice, 50) ? gen_scalar(g, t->elem) : NULL;
     gen_push(g, ir_result(view_op(g, IR_VIEW_LOAD, &s, 1, &pad, t), 0));
 }
 
 static void gen_view_store(Gen *g) {
-    Selection s = gen_selection(g, some_view(g, true), true, true);
+    Selection s;
+    if (!known_selection(g, &s)) s = gen_selection(g, some_view(g, true), true, true);
     const IrType *t = selection_type(g, &s);
     bool packed = dtype_is(s.view->type->elem, DTYPE_CLASS_PACKED);
     IrValue *first[] = {gen_like(g, t), packed ? NULL : gen_mask(g, t)};
-    view_op(g, IR_VIEW_STORE, &s, 2, first, NULL);
+    IrOp *op = view_op(g, IR_VIEW_STORE, &s, 2, first, NULL);
+    vec_push(g->m->arena, &g->accesses, op);
 }
 
 static void gen_view_atomic(Gen *g, IrOpcode code) {

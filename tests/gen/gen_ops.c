@@ -38,7 +38,46 @@ static void gen_shift(Gen *g, IrOpcode code) {
     gen_push(g, ir_binary(&g->b, code, x, gen_like(g, n)));
 }
 
+// What index expressions are made of, of which the analyses know much: lane numbers, programs,
+// extents, small factors and masks.
+static IrValue *index_value(Gen *g, IrValue *x) {
+    const IrType *t = x->type;
+    int64_t number = (int64_t)dice_below(&g->dice, 12) + 1;
+    switch (dice_below(&g->dice, 6)) {
+    case 0: return g->combining ? x : gen_iota(g, t, t->elem);
+    case 1:
+    case 2: {
+        IrValue *n = ir_program(&g->b, 0);
+        if (g->f->extents.count && dice_chance(&g->dice, 60))
+            n = ir_extent(&g->b, g->f->extents.data[0].name);
+        if (t->elem != DTYPE_I64) n = ir_cast(&g->b, n, t->elem, true);
+        return t->rank ? ir_broadcast(&g->b, n, t->rank, t->shape) : n;
+    }
+    case 3: return gen_fill(g, t, t->elem, (int64_t)1 << dice_below(&g->dice, 6));
+    case 4: return gen_fill(g, t, t->elem, ((int64_t)1 << dice_below(&g->dice, 6)) - 1);
+    }
+    return gen_fill(g, t, t->elem, number);
+}
+
+static void gen_index(Gen *g, IrOpcode code) {
+    static const IrOpcode ops[] = {IR_ADD, IR_MUL, IR_AND, IR_OR, IR_REM, IR_DIV, IR_SUB, IR_MIN};
+    IrValue *x = gen_pick(g, DTYPE_CLASS_INT), *y = index_value(g, x);
+    x = index_value(g, x);
+    for (int i = 0; i < 2; i++) {
+        IrOpcode inner = ops[dice_below(&g->dice, 8)];
+        x = ir_binary(&g->b, inner, x, index_value(g, x));
+        if (dice_chance(&g->dice, 50)) gen_push(g, x);
+    }
+    y = ir_binary(&g->b, IR_MUL, y, index_value(g, y));
+    gen_push(g, ir_binary(&g->b, code, x, y));
+}
+
 static void gen_binary(Gen *g, IrOpcode code, unsigned classes) {
+    bool indices = (classes & DTYPE_CLASS_INT) == DTYPE_CLASS_INT && g->f->is_kernel;
+    if (indices && !g->combining && dice_chance(&g->dice, 25)) {
+        gen_index(g, code);
+        return;
+    }
     if (g->combining) classes &= DTYPE_CLASS_ANY;
     IrValue *x = gen_pick(g, classes);
     IrValue *y = dice_chance(&g->dice, 8) ? x : gen_like(g, x->type);

@@ -13,7 +13,7 @@
 
 static void test_kernels(void **state) {
     (void)state;
-    gen_run_kernels(0, 160);
+    gen_run_kernels(0, 250);
 }
 
 static void test_opcodes(void **state) {
