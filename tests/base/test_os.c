@@ -195,6 +195,25 @@ static void links_are_followed_and_modes_kept(void **state) {
     assert_true(str_equal(real, os_path_real(r->arena, str(path))));
 }
 
+static void writable_says_why_not(void **state) {
+    const Room *r = *state;
+    OsError e = {0};
+    assert_true(os_path_writable(r->arena, path_in(r, "new"), &e));
+    assert_true(os_path_writable(r->arena, "new-in-this-folder", &e));
+    assert_int_equal(count_files(r->folder, r->arena, false), 0);
+    assert_true(os_write_file(r->arena, path_in(r, "old"), STR("x"), &e));
+    assert_true(os_path_writable(r->arena, path_in(r, "old"), &e));
+    check_contents(r, path_in(r, "old"), STR("x"));
+    assert_true(os_path_writable(r->arena, "/dev/null", &e));
+    assert_false(os_path_writable(r->arena, r->folder, &e));
+    assert_string_equal(e.text, "is a directory");
+    assert_false(os_path_writable(r->arena, path_in(r, "no/new"), &e));
+    assert_string_equal(e.text, "no such file or directory");
+    assert_false(os_path_writable(r->arena, path_in(r, "old/new"), &e));
+    assert_string_equal(e.text, "not a directory");
+    assert_false(os_path_writable(r->arena, "", &e));
+}
+
 static void paths(void **state) {
     Arena *a = ((const Room *)*state)->arena;
     assert_true(str_equal(os_path_beside(a, STR("x/y.tile"), STR("z.tile")), STR("x/z.tile")));
@@ -206,6 +225,7 @@ static void paths(void **state) {
 }
 
 static void the_machine(void **state) {
+    assert_true(os_memory_size() >= 1 << 20);
     (void)state;
     uint64_t before = os_time_ns();
     assert_true(os_time_ns() >= before && before > 0);
@@ -233,6 +253,7 @@ int main(void) {
         WITH_ROOM(a_full_device_is_an_error),
         WITH_ROOM(devices_are_not_replaced),
         WITH_ROOM(links_are_followed_and_modes_kept),
+        WITH_ROOM(writable_says_why_not),
         WITH_ROOM(paths),
         cmocka_unit_test(the_machine),
     };
