@@ -163,7 +163,8 @@ typedef struct AstTuneEntry {
 typedef struct AstTune {
     Symbol kernel;
     Span span;
-    Str target;  // empty: all
+    Str target;        // empty: all
+    Span target_span;  // unknown without one
     VEC(AstTuneEntry) entries;
 } AstTune;
 

@@ -197,8 +197,12 @@ static IrValue *for_bound(Elab *e, const Ast *ast, const char *what) {
     if (v.kind == VAL_POISON) return NULL;
     if (v.kind == VAL_INT) return el_adopt(e, v, DTYPE_I64, 0, NULL, ast->span);
     if (v.kind == VAL_IR && !el_is_ptr(v.ir) && dtype_is(el_elem(v.ir), DTYPE_CLASS_INT) &&
-        !v.ir->type->rank)
-        return el_convert(e, v.ir, DTYPE_I64);
+        !v.ir->type->rank) {
+        if (el_elem(v.ir) != DTYPE_U64) return el_convert(e, v.ir, DTYPE_I64);
+        el_error(e, ast->span, DIAG_TYPE, "%s must fit i64, found u64", what);
+        el_help(e, "cast it: i64(…)");
+        return NULL;
+    }
     el_error(e, ast->span, DIAG_TYPE, "%s must be a scalar integer, found %s", what,
              el_val_text(e, v));
     return NULL;
@@ -262,8 +266,9 @@ void el_for(Elab *e, const Ast *ast) {
 
 // ---- while
 
-// The condition's region: going && condition, the latter not run once going is false.
-static bool while_condition(Elab *e, const Ast *ast, CarriedList *list) {
+// The condition's region: going && condition, the latter not run once going is false. *always: it
+// is the constant true.
+static bool while_condition(Elab *e, const Ast *ast, CarriedList *list, bool *always) {
     IrBlock *block = list->blocks[0];
     Region outer, inner;
     if (!el_region_begin(e, &outer, block, ast->a->span)) return false;
@@ -272,6 +277,8 @@ static bool while_condition(Elab *e, const Ast *ast, CarriedList *list) {
     if (list->exits && !el_region_begin(e, &inner, asked, ast->a->span)) return false;
     IrValue *cond = el_condition(e, ast->a, "the condition of 'while'");
     if (!cond) cond = ir_const_bool(&e->b, false);
+    *always =
+        cond->def && cond->def->code == IR_CONST && ir_attr(cond->def, IR_ATTR_VALUE)->u.bits != 0;
     if (list->exits) {
         el_region_end(e, &inner);
         cond = el_join_conditions(e, true, block->args[0], asked, cond);
@@ -285,8 +292,10 @@ void el_while(Elab *e, const Ast *ast) {
     Loop loop;
     loop_enter(e, &loop);
     CarriedList list = {.blocks = {ir_block_create(e->func), ir_block_create(e->func)}};
-    carry_names(e, &list, el_loop_facts(e, ast), &loop);
-    if (!while_condition(e, ast, &list)) return;
+    const LoopFacts *facts = el_loop_facts(e, ast);
+    carry_names(e, &list, facts, &loop);
+    bool always;
+    if (!while_condition(e, ast, &list, &always)) return;
     Region region;
     if (!el_region_begin(e, &region, list.blocks[1], ast->span)) return;
     carried_enter(e, &list, list.blocks[1], 0);
@@ -295,6 +304,8 @@ void el_while(Elab *e, const Ast *ast) {
     el_region_end(e, &region);
     carry_late(e, &list, &region, ast->span);
     carried_op(e, &list, IR_WHILE, 0, NULL, 2, list.blocks[1]);
+    // Only `return` leaves it: what follows never runs, and needs no value on this path.
+    if (always && !facts->breaks) el_assign_slot(e, el_active(e), el_bool(false));
 }
 
 // ---- for const

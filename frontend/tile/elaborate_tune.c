@@ -1,18 +1,54 @@
 // The tune space: which candidates a kernel's consts and options have for a target.
+#include <string.h>
+
 #include "frontend/tile/elaborate.h"
 
+static const struct {
+    const char *family, *prefix;
+} families[] = {
+    {"nvidia", "sm_"}, {"amd", "gfx"},    {"cdna", "gfx9"},   {"rdna", "gfx10"}, {"rdna", "gfx11"},
+    {"rdna", "gfx12"}, {"cpu", "x86-64"}, {"cpu", "aarch64"}, {"cpu", "native"}, {"cpu", "cpu"},
+};
+enum { FAMILY_ROWS = sizeof families / sizeof *families };
+
 static bool family_matches(Str target, Str family) {
-    static const struct {
-        const char *family, *prefix;
-    } rows[] = {
-        {"nvidia", "sm_"}, {"amd", "gfx"},    {"cdna", "gfx9"},  {"rdna", "gfx10"},
-        {"rdna", "gfx11"}, {"rdna", "gfx12"}, {"cpu", "x86-64"}, {"cpu", "aarch64"},
-        {"cpu", "native"}, {"cpu", "cpu"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_equal(family, str(rows[i].family)) && str_starts(target, str(rows[i].prefix)))
+    for (size_t i = 0; i < FAMILY_ROWS; i++)
+        if (str_equal(family, str(families[i].family)) &&
+            str_starts(target, str(families[i].prefix)))
             return true;
     return false;
+}
+
+// How many of the characters of `set` follow each other in `s` from `at` on.
+static size_t run_of(Str s, size_t at, const char *set) {
+    size_t n = 0;
+    while (at + n < s.size && s.text[at + n] && strchr(set, s.text[at + n])) n++;
+    return n;
+}
+
+// sm_<1 to 3 digits>[a|f] and gfx<1 to 5 digits, hexadecimal>: short ones are the beginnings of
+// several names, which a line may give.
+static bool is_numbered(Str name) {
+    if (str_starts(name, STR("gfx"))) {
+        size_t digits = run_of(name, 3, "0123456789abcdef");
+        return digits >= 1 && digits <= 5 && 3 + digits == name.size;
+    }
+    if (!str_starts(name, STR("sm_"))) return false;
+    size_t digits = run_of(name, 3, "0123456789");
+    size_t end = 3 + digits;
+    if (end < name.size && (name.text[end] == 'a' || name.text[end] == 'f')) end++;
+    return digits >= 1 && digits <= 3 && end == name.size;
+}
+
+bool tile_tune_target_known(Str name) {
+    static const char *const names[] = {
+        "x86-64",         "x86-64-v2",      "x86-64-v3", "x86-64-v4", "x86-64-v2+bf16",
+        "x86-64-v3+bf16", "x86-64-v4+bf16", "aarch64",   "native",    "interp"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(name, str(names[i]))) return true;
+    for (size_t i = 0; i < FAMILY_ROWS; i++)
+        if (str_equal(name, str(families[i].family))) return true;
+    return is_numbered(name);
 }
 
 // How closely a line's target names this one: 0 not at all, 1 a line for all, 2 a family, then by

@@ -44,6 +44,17 @@ static bool provably_even(const Elab *e, const IrValue *v) {
 
 // ---- indices
 
+// To i64, in which an index is compared. A u64 from 2^63 on would turn negative, and the lanes of a
+// part-select could come around to 0: it becomes a number that is outside of every view as well,
+// and even, so that a packed offset stays provably so.
+static IrValue *index_to_i64(Elab *e, IrValue *index) {
+    if (el_elem(index) == DTYPE_U64) {
+        IrValue *top = ir_const_bits(&e->b, index->type, (uint64_t)INT64_MAX - 1);
+        index = ir_binary(&e->b, IR_MIN, index, top);
+    }
+    return el_convert(e, index, DTYPE_I64);
+}
+
 static IrValue *access_index(Elab *e, const Ast *ast, bool scalar) {
     Val v = el_operand(e, ast);
     if (v.kind == VAL_POISON) return NULL;
@@ -53,7 +64,7 @@ static IrValue *access_index(Elab *e, const Ast *ast, bool scalar) {
                  el_val_text(e, v));
         return NULL;
     }
-    if (!v.ir->type->rank) return el_convert(e, v.ir, DTYPE_I64);
+    if (!v.ir->type->rank) return index_to_i64(e, v.ir);
     if (scalar) {
         el_error(e, ast->span, DIAG_INDEX, "the start of a part-select is a scalar, found %s",
                  el_val_text(e, v));
@@ -62,7 +73,7 @@ static IrValue *access_index(Elab *e, const Ast *ast, bool scalar) {
     }
     Dtype elem = el_elem(v.ir);
     if (elem == DTYPE_I32 || elem == DTYPE_I64) return v.ir;
-    return el_convert(e, v.ir, dtype_bits(elem) < 32 ? DTYPE_I32 : DTYPE_I64);
+    return dtype_bits(elem) < 32 ? el_convert(e, v.ir, DTYPE_I32) : index_to_i64(e, v.ir);
 }
 
 static bool access_select(Elab *e, Access *a, const Ast *ast, uint32_t dim) {

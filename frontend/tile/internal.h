@@ -46,6 +46,9 @@ void tile_global_add(TileFile *t, AstDecl *decl);
 // unreachable.
 void tile_resolve(TileFile *t);
 
+// elaborate_tune.c: can `tune … for` name this? A target, the beginning of one, or a family.
+bool tile_tune_target_known(Str name);
+
 // builtin.def: BUILTIN(enum, text): the built-in functions.
 typedef enum TileBuiltin {
 #define BUILTIN(name, text) TILE_##name,

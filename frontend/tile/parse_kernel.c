@@ -449,7 +449,10 @@ static void parse_tune_target(Parser *p, AstTune *tune) {
     }
     Span name = p->tok.span;
     parse_advance(p);
-    if (!parse_at(p, TOK_MINUS) && !parse_at(p, TOK_PLUS)) return;
+    if (!parse_at(p, TOK_MINUS) && !parse_at(p, TOK_PLUS)) {
+        tune->target_span = name;
+        return;
+    }
     parse_fail(p, name, DIAG_SYNTAX,
                "a target's name that is no identifier stands in double quotes");
     parse_help(p, "write '\"x86-64-v4\"'");

@@ -126,7 +126,13 @@ static Ast *parse_body(Parser *p) {
 static AstDecl *parse_let_names(Parser *p, AstDeclKind kind) {
     AstDecl *first = NULL, **end = &first;
     Span span, open = p->tok.span;
-    while (!p->panic && parse_accept(p, TOK_BAD)) continue;
+    // A character that is no part of names, before one: `let $x = 1;`. Where nothing else stands
+    // for the name, the error of the character is the one that counts.
+    while (!p->panic && parse_at(p, TOK_BAD)) {
+        TokenKind next = parse_peek(p)->kind;
+        if (next != TOK_BAD && next != TOK_NAME && next != TOK_LPAREN) break;
+        parse_advance(p);
+    }
     bool tuple = parse_accept(p, TOK_LPAREN);
     do {
         Symbol name = parse_name(p, "the name of a variable", &span);
@@ -455,6 +461,7 @@ static Ast *parse_simple(Parser *p) {
     node->a = value;
     end_statement(p, "after the statement");
     useless_statement(p, value);
+    if (p->panic && value->kind == AST_TYPE) return error_node(p);  // the name behind it is none
     return node;
 }
 

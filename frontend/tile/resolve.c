@@ -194,8 +194,18 @@ static void resolve_entry(Resolver *r, const AstTune *tune, AstTuneEntry *e, Map
     for (size_t i = 0; i < e->values.count; i++) resolve_expr(r, e->values.data[i], USE_VALUE);
 }
 
+static void check_target(Resolver *r, const AstTune *tune) {
+    if (!span_known(tune->target_span) || tile_tune_target_known(tune->target)) return;
+    diag_error(r->diags, tune->target_span, DIAG_TUNE, "unknown target '%.*s'",
+               STR_ARG(tune->target));
+    diag_help(r->diags,
+              "there are sm_80, sm_90a, …; gfx942, gfx1100, …; x86-64 and x86-64-v2, -v3, -v4 "
+              "(+bf16); aarch64, native, interp; and the families nvidia, amd, cdna, rdna, cpu");
+}
+
 static void resolve_tune(Resolver *r, AstTune *tune, Map *seen) {
     unit_begin(r, false, false);
+    check_target(r, tune);
     const uint64_t *place = map_find(&r->t->globals, map_key(tune->kernel));
     const AstDecl *decl = place ? (const AstDecl *)(uintptr_t)*place : NULL;
     if (!decl || decl->kind != DECL_KERNEL) {
