@@ -238,11 +238,13 @@ static void check_race(Run *run, const Access *a, uint32_t i, Touch touch, const
                 what_it_does(a->op), (long long)place, b->name ? b->name : "?", other - 1);
 }
 
-static void check_order(Run *run, const Access *a, uint32_t i, const IrOp *op) {
-    int64_t order = ir_attr_int(op, IR_ATTR_ORDER);
+// An atomic's release is noted after the access itself, which is among what it releases.
+static void check_atomic(Run *run, const Access *a, uint32_t i, const Buffer *b) {
+    int64_t order = ir_attr_int(a->op, IR_ATTR_ORDER);
     uint32_t program = run->program_number + 1;
     if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL)
         pages_acquire(run->interp->pages, byte_address(a, i), program);
+    check_race(run, a, i, TOUCH_ATOMIC, b);
     if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL)
         pages_release(run->interp->pages, byte_address(a, i), program);
 }
@@ -255,8 +257,10 @@ static void access_check(Run *run, Access *a, Touch touch, bool pointers) {
         if (pointers && !in_bounds(run, a, i, b)) a->on[i] = 0;
         if (!run->sanitize || !a->on[i]) continue;
         if (pointers) check_alignment(run, a, i);
-        if (touch == TOUCH_ATOMIC) check_order(run, a, i, a->op);
-        check_race(run, a, i, touch, b);
+        if (touch == TOUCH_ATOMIC)
+            check_atomic(run, a, i, b);
+        else
+            check_race(run, a, i, touch, b);
     }
 }
 

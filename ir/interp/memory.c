@@ -8,11 +8,17 @@
 enum { PAGE_BITS = 12 };
 #define PAGE_SIZE (UINT32_C(1) << PAGE_BITS)
 
+typedef struct Toucher {
+    uint32_t program;  // + 1; 0: none
+    uint32_t time;     // the number of releases before its last such access
+} Toucher;
+
+// Who touched a unit, how. Plain writes and atomics are kept apart: one program may do both, and
+// another's atomic conflicts with the one though not with the other.
 typedef struct Mark {
-    uint32_t writer;         // program + 1
-    uint32_t reader;         // MANY: several
-    uint32_t written, read;  // the number of releases before the last such access
-    bool atomic;             // the writer was
+    Toucher writer;     // plainly
+    Toucher reader;     // plainly; MANY: several
+    Toucher atomic[2];  // the last, and the last other than that one; none after a plain write
 } Mark;
 
 typedef struct Entry {
@@ -200,27 +206,35 @@ static bool is_ordered(const Pages *p, uint32_t other, uint32_t time, uint32_t p
     return false;
 }
 
+static bool conflicts_with(const Pages *p, const Toucher *other, uint32_t program) {
+    return other->program && other->program != program &&
+           !is_ordered(p, other->program, other->time, program);
+}
+
 static uint32_t conflict(const Pages *p, const Mark *m, Touch touch, uint32_t program) {
-    bool both_atomic = touch == TOUCH_ATOMIC && m->atomic;
-    if (m->writer && m->writer != program && !both_atomic &&
-        !is_ordered(p, m->writer, m->written, program))
-        return m->writer;
-    bool reads = touch == TOUCH_READ;
-    if (m->reader && m->reader != program && !reads && !is_ordered(p, m->reader, m->read, program))
-        return m->reader;
+    if (conflicts_with(p, &m->writer, program)) return m->writer.program;
+    for (int i = 0; touch != TOUCH_ATOMIC && i < 2; i++)
+        if (conflicts_with(p, &m->atomic[i], program)) return m->atomic[i].program;
+    if (touch != TOUCH_READ && conflicts_with(p, &m->reader, program)) return m->reader.program;
     return 0;
 }
 
 static void mark_touch(const Pages *p, Mark *m, Touch touch, uint32_t program) {
-    uint32_t now = (uint32_t)p->releases.count;
-    if (touch == TOUCH_READ) {
-        m->reader = m->reader == 0 || m->reader == program ? program : MANY;
-        m->read = now;
+    Toucher now = {program, (uint32_t)p->releases.count};
+    switch (touch) {
+    case TOUCH_READ:
+        if (m->reader.program && m->reader.program != program) now.program = MANY;
+        m->reader = now;
+        return;
+    case TOUCH_WRITE:
+        m->writer = now;  // what conflicts with earlier atomics conflicts with this, too
+        m->atomic[0] = m->atomic[1] = (Toucher){0};
+        return;
+    case TOUCH_ATOMIC:
+        if (m->atomic[0].program != program) m->atomic[1] = m->atomic[0];
+        m->atomic[0] = now;
         return;
     }
-    m->writer = program;
-    m->written = now;
-    m->atomic = touch == TOUCH_ATOMIC;
 }
 
 uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uint32_t program) {
@@ -241,7 +255,8 @@ bool pages_written(const Pages *p, uint64_t address, uint32_t size) {
     for (uint64_t at = address; at < address + size; at++) {
         const Page *page = page_find(p, at);
         if (!page || !page->marks) return false;
-        if (!page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift].writer) return false;
+        const Mark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
+        if (!m->writer.program && !m->atomic[0].program) return false;
     }
     return true;
 }
