@@ -312,7 +312,28 @@ void os_mutex_unlock(OsMutex *mutex) {
     CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex can't be unlocked");
 }
 
-uint64_t os_thread_id(void) { return (uint64_t)(uintptr_t)pthread_self(); }
+struct OsThreadKey {
+    pthread_key_t key;
+};
+
+OsThreadKey *os_thread_key_create(void (*ended)(void *value)) {
+    OsThreadKey *key = calloc(1, sizeof *key);
+    if (!key) os_out_of_memory();
+    if (pthread_key_create(&key->key, ended) == 0) return key;
+    free(key);
+    return NULL;
+}
+
+void os_thread_key_destroy(OsThreadKey *key) {
+    pthread_key_delete(key->key);
+    free(key);
+}
+
+void *os_thread_key_get(const OsThreadKey *key) { return pthread_getspecific(key->key); }
+
+bool os_thread_key_set(OsThreadKey *key, void *value) {
+    return pthread_setspecific(key->key, value) == 0;
+}
 
 // ---- Memory ----
 

@@ -57,8 +57,6 @@ uint64_t os_memory_size(void);  // bytes of the machine's memory
 void *os_pages_map(size_t size);
 void os_pages_unmap(void *pages, size_t size);
 
-uint64_t os_thread_id(void);  // of the calling thread; unique among the living
-
 // strtod of the C locale, whatever the process has set.
 double os_text_to_double(const char *text, char **end);
 
@@ -68,6 +66,13 @@ OsMutex *os_mutex_create(void);
 void os_mutex_destroy(OsMutex *mutex);
 void os_mutex_lock(OsMutex *mutex);
 void os_mutex_unlock(OsMutex *mutex);
+
+// A pointer of each thread's own. `ended` is called with it (when not NULL) as its thread ends.
+typedef struct OsThreadKey OsThreadKey;
+OsThreadKey *os_thread_key_create(void (*ended)(void *value));  // NULL when the system has no more
+void os_thread_key_destroy(OsThreadKey *key);                   // calls nothing
+void *os_thread_key_get(const OsThreadKey *key);
+bool os_thread_key_set(OsThreadKey *key, void *value);
 
 // Says so on standard error and ends the process with status 70: the only way out of here that is
 // no return. For memory exhausted, and for defects of our own (assertions).

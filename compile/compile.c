@@ -109,26 +109,27 @@ const IrBinding *spec_find(const TileSpec *spec, Symbol name) {
     return NULL;
 }
 
-static bool infer_one(Unit *unit, const AstDecl *param, Dtype type, TileSpec *spec) {
+static bool infer_one(Arena *arena, const AstDecl *param, Dtype type, TileSpec *spec,
+                      Diags *diags) {
     const IrBinding *known = spec_find(spec, param->type.param);
     if (!known) {
         IrBinding binding = {.name = param->type.param, .is_type = true, .type = type};
-        vec_push(unit->arena, &spec->bindings, binding);
+        vec_push(arena, &spec->bindings, binding);
         return true;
     }
     if (known->type == type) return true;
-    diag_error(unit->diags, param->span, DIAG_LAUNCH, "argument '%s' is of %s, but %s is %s",
-               param->name, dtype_name(type), param->type.param, dtype_name(known->type));
+    diag_error(diags, param->span, DIAG_LAUNCH, "argument '%s' is of %s, but %s is %s", param->name,
+               dtype_name(type), param->type.param, dtype_name(known->type));
     return false;
 }
 
-bool unit_infer_types(Unit *unit, const AstKernel *kernel, const Dtype *types, size_t count,
-                      TileSpec *spec) {
+bool unit_infer_types(Arena *arena, const AstKernel *kernel, const Dtype *types, size_t count,
+                      TileSpec *spec, Diags *diags) {
     size_t i = 0;
     for (const AstDecl *p = kernel->params; p; p = p->next) {
         if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
         if (i < count && types[i] != DTYPES && p->type.param)
-            TRY(infer_one(unit, p, types[i], spec));
+            TRY(infer_one(arena, p, types[i], spec, diags));
         i++;
     }
     return true;

@@ -57,8 +57,9 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
 
 // Type parameters the spec leaves open, from the types of arguments: `types[i]` of the i-th scalar,
 // pointer or view parameter, DTYPES where it says nothing. False after reporting two that disagree.
-bool unit_infer_types(Unit *unit, const AstKernel *kernel, const Dtype *types, size_t count,
-                      TileSpec *spec);
+// The bindings found are pushed in `arena`, as the spec's own were.
+bool unit_infer_types(Arena *arena, const AstKernel *kernel, const Dtype *types, size_t count,
+                      TileSpec *spec, Diags *diags);
 // The binding of this name in the spec, or NULL.
 const IrBinding *spec_find(const TileSpec *spec, Symbol name);
 

@@ -16,11 +16,11 @@ struct RtModule {
     OsMutex *lock;
 };
 
-// A stream holds the diagnostics of its first failed launch.
+// A stream does one launch after another, whichever threads ask; it holds its first failure.
 typedef struct Stream {
-    Arena *arena;  // NULL: no failure
-    Diags *diags;
-    tilec_status status;
+    OsMutex *lock;
+    tilec_status status;  // TILEC_OK: no failure
+    RtReport failure;
 } Stream;
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
@@ -46,28 +46,30 @@ static void device_free(tilec_device *device, void *address) {
 }
 
 static tilec_status stream_create(tilec_device *device, void **stream) {
-    (void)device;
-    *stream = calloc(1, sizeof(Stream));
-    return *stream ? TILEC_OK : TILEC_OUT_OF_MEMORY;
-}
-
-static void stream_forget(Stream *s) {
-    arena_destroy(s->arena);
-    *s = (Stream){0};
+    Stream *s = calloc(1, sizeof *s);
+    if (!s) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    s->lock = os_mutex_create();
+    *stream = s;
+    return TILEC_OK;
 }
 
 static void stream_destroy(tilec_device *device, void *stream) {
     (void)device;
-    stream_forget(stream);
-    free(stream);
+    Stream *s = stream;
+    rt_report_free(&s->failure);
+    os_mutex_destroy(s->lock);
+    free(s);
 }
 
 static tilec_status stream_synchronize(tilec_device *device, void *stream) {
     Stream *s = stream;
-    if (!s->arena) return TILEC_OK;
-    tilec_status status = rt_fail_diags(device->context, s->status, s->diags);
-    stream_forget(s);
-    return status;
+    os_mutex_lock(s->lock);
+    tilec_status status = s->status;
+    RtReport failure = s->failure;
+    s->status = TILEC_OK;
+    s->failure = (RtReport){0};
+    os_mutex_unlock(s->lock);
+    return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
 }
 
 static tilec_status stream_wait(tilec_device *device, void *stream, void *event) {
@@ -175,10 +177,8 @@ static tilec_status status_of(IrOutcome outcome) {
     return TILEC_INTERNAL;
 }
 
-static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
-    Stream *s = stream;
-    if (s->arena)
-        return TILEC_OK;  // failed before: the stream does nothing until it is synchronised
+// Runs the grid; the stream's mutex is held.
+static void run_grid(tilec_device *device, Stream *s, const RtLaunch *l) {
     IrArg args[LAUNCH_MAX_ARGS];
     CHECK(l->meta->arg_count <= LAUNCH_MAX_ARGS, "%u arguments", l->meta->arg_count);
     unpack(l, args);
@@ -188,12 +188,21 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
                     .sanitize = l->module->image.sanitize,
                     .print = print_line,
                     .user = device->context};
-    s->arena = arena_create();
-    s->diags = diags_create(s->arena, l->module->image.func->module->sources);
+    Arena *arena = arena_create();
+    Diags *diags = diags_create(arena, l->module->image.func->module->sources);
     os_mutex_lock(l->module->lock);
-    s->status = status_of(ir_interp_run(l->module->interp, &run, s->diags));
+    s->status = status_of(ir_interp_run(l->module->interp, &run, diags));
     os_mutex_unlock(l->module->lock);
-    if (s->status == TILEC_OK) stream_forget(s);
+    if (s->status) s->failure = rt_report_of(diags);
+    arena_destroy(arena);
+}
+
+static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
+    Stream *s = stream;
+    os_mutex_lock(s->lock);
+    // After a failure the stream does nothing until it is synchronised.
+    if (s->status == TILEC_OK) run_grid(device, s, l);
+    os_mutex_unlock(s->lock);
     return TILEC_OK;
 }
 

@@ -22,6 +22,7 @@ typedef struct Jit {
     TileSpec spec;
     bool sanitize;
     OsMutex *lock;
+    Arena *scratch;  // of one look-up
     Specialization *made;
 } Jit;
 
@@ -52,6 +53,12 @@ static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, Ti
     unsigned math = str_equal(name, STR("math.contract")) ? IR_MATH_CONTRACT
                     : str_equal(name, STR("math.approx")) ? IR_MATH_APPROX
                                                           : 0;
+    bool is_switch = math || str_equal(name, STR("sanitize"));
+    if (is_switch && value != 0 && value != 1) {
+        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "%.*s must be 0 or 1, found %lld",
+                   STR_ARG(name), (long long)value);
+        return false;
+    }
     if (math) {
         if (value) spec->math |= math;
         return true;
@@ -86,6 +93,11 @@ static bool spec_entry(Unit *u, const AstKernel *kernel, const tilec_spec_entry 
     }
     Str name = str(e->name);
     IrBinding b = {.name = intern(u->names, name), .value = e->value};
+    if (spec_find(spec, b.name)) {
+        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "'%s' is specialised twice",
+                   b.name);
+        return false;
+    }
     switch (e->kind) {
     case TILEC_SPEC_OPTION: return option(u, kernel, name, e->value, spec, sanitize);
     case TILEC_SPEC_TYPE:
@@ -107,6 +119,10 @@ static bool spec_entry(Unit *u, const AstKernel *kernel, const tilec_spec_entry 
             return false;
         }
         break;
+    default:  // a number that no enumerator has: the caller's memory, not ours
+        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
+                   "'%s': no kind of entry has number %d", b.name, (int)e->kind);
+        return false;
     }
     vec_push(u->arena, &spec->bindings, b);
     return true;
@@ -115,6 +131,11 @@ static bool spec_entry(Unit *u, const AstKernel *kernel, const tilec_spec_entry 
 bool jit_spec(Unit *unit, const AstKernel *kernel, const tilec_spec *from, TileSpec *spec,
               bool *sanitize) {
     bool good = true;
+    if (from && from->count && !from->entries) {
+        diag_error(unit->diags, kernel->decl->span, DIAG_SPECIALIZE,
+                   "the specialisation's entries are NULL");
+        return false;
+    }
     for (size_t i = 0; from && i < from->count; i++)
         good = spec_entry(unit, kernel, &from->entries[i], spec, sanitize) && good;
     return good;
@@ -134,21 +155,30 @@ static bool same_types(const AstKernel *kernel, const TileSpec *a, const TileSpe
     return true;
 }
 
+// The bindings of `from`, copied for as long as the arena lives.
+static TileSpec copy_spec(Arena *arena, const TileSpec *from) {
+    TileSpec spec = {.target = from->target, .math = from->math};
+    for (size_t i = 0; i < from->bindings.count; i++)
+        vec_push(arena, &spec.bindings, from->bindings.data[i]);
+    return spec;
+}
+
 // Compiles and loads one specialisation, or finds it; the kernel's mutex is held.
-static tilec_status specialize(tilec_kernel *kernel, const TileSpec *spec,
+static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
                                const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     for (Specialization *s = jit->made; s; s = s->next)
-        if (same_types(jit->kernel, &s->spec, spec)) {
+        if (same_types(jit->kernel, &s->spec, wanted)) {
             *loaded = &s->loaded;
             return TILEC_OK;
         }
+    TileSpec spec = copy_spec(jit->unit->arena, wanted);
     // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
     CompileOptions options = {.elaborate_only = jit->sanitize};
-    const Compiled *compiled = unit_compile(jit->unit, jit->kernel, spec, &options);
+    const Compiled *compiled = unit_compile(jit->unit, jit->kernel, &spec, &options);
     if (!compiled) return rt_fail_diags(kernel->context, TILEC_INVALID_SOURCE, jit->unit->diags);
     Specialization *s = arena_new(jit->unit->arena, Specialization, 1);
-    s->spec = *spec;
+    s->spec = spec;
     s->image = (InterpImage){.func = compiled->func, .sanitize = jit->sanitize};
     s->loaded.meta = compiled->meta;
     RtImage image = {RT_IMAGE_IR, &s->image, sizeof s->image};
@@ -170,14 +200,13 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
                                    const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     size_t before = diags_count(jit->unit->diags);
-    TileSpec spec = {.target = jit->spec.target, .math = jit->spec.math};
-    for (size_t i = 0; i < jit->spec.bindings.count; i++)
-        vec_push(jit->unit->arena, &spec.bindings, jit->spec.bindings.data[i]);
+    ArenaMark mark = arena_mark(jit->scratch);
+    TileSpec spec = copy_spec(jit->scratch, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
     if (count > LAUNCH_MAX_ARGS) count = LAUNCH_MAX_ARGS;
     for (size_t i = 0; i < count; i++) types[i] = arg_type(&args[i]);
     tilec_status s;
-    if (!unit_infer_types(jit->unit, jit->kernel, types, count, &spec)) {
+    if (!unit_infer_types(jit->scratch, jit->kernel, types, count, &spec, jit->unit->diags)) {
         s = rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, jit->unit->diags);
     } else if (!types_known(jit->kernel, &spec)) {
         s = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
@@ -187,6 +216,7 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
         s = specialize(kernel, &spec, loaded);
     }
     diags_truncate(jit->unit->diags, before);
+    arena_reset(jit->scratch, mark);
     return s;
 }
 
@@ -204,6 +234,7 @@ static void destroy(tilec_kernel *kernel) {
     for (Specialization *s = jit->made; s; s = s->next)
         kernel->device->api->module_unload(kernel->device, s->loaded.module);
     unit_destroy(jit->unit);
+    arena_destroy(jit->scratch);
     os_mutex_destroy(jit->lock);
     free(jit);
 }
@@ -221,6 +252,7 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
                         .source = jit};
     jit->unit = unit;
     jit->lock = os_mutex_create();
+    jit->scratch = arena_create();
     tilec_status s = TILEC_OK;
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
     if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->sanitize)) {
@@ -234,6 +266,7 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
         return s;
     }
     rt_keep_diags(context, unit->diags);
+    rt_kernel_adopt(k);
     *out = k;
     return TILEC_OK;
 }

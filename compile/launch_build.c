@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "runtime/launch.h"
 
 typedef struct Builder {
     Arena *arena;
@@ -226,6 +227,11 @@ static void build_arg(const IrFunc *f, const IrParam *p, MetaArg *arg) {
 }
 
 const MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags) {
+    if (kernel->params.count > LAUNCH_MAX_ARGS) {
+        diag_error(diags, kernel->span, DIAG_KERNEL, "a kernel has at most %d arguments, found %zu",
+                   LAUNCH_MAX_ARGS, kernel->params.count);
+        return NULL;
+    }
     MetaKernel *meta = arena_new(arena, MetaKernel, 1);
     meta->name = symbol_text(kernel->name);
     meta->arg_count = (uint32_t)kernel->params.count;

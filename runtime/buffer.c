@@ -32,13 +32,15 @@ static RtBuffer *free_slot(tilec_context *c) {
     }
     RtBuffer *b = &c->buffers[c->buffer_count++];
     memset(b, 0, sizeof *b);
+    b->generation = c->first_generation;
     return b;
 }
 
 tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer *buffer) {
-    if (!device || !buffer) return TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = device->context;
     rt_begin(c);
+    if (!buffer) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the buffer is NULL");
     void *address = NULL;
     tilec_status s = device->api->alloc(device, size, &address);
     if (s) return rt_fail(c, s, "device %s has no %zu bytes left", device->name, size);
@@ -54,6 +56,10 @@ tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer
     if (b) return TILEC_OK;
     device->api->free(device, address);
     return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+static tilec_status null_memory(tilec_context *c) {
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the host's memory is NULL");
 }
 
 static tilec_status dead(tilec_context *c) {
@@ -88,16 +94,17 @@ static tilec_status locate(tilec_device *device, tilec_buffer buffer, size_t off
         return dead(device->context);
     if (offset > b.size || size > b.size - offset)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                       "bytes %zu to %zu are outside the buffer of %zu bytes", offset,
-                       offset + size, b.size);
+                       "%zu bytes from byte %zu on are not all inside the buffer of %zu bytes",
+                       size, offset, b.size);
     *address = (char *)b.address + offset;
     return TILEC_OK;
 }
 
 tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, void **address,
                                   size_t *size) {
-    if (!device || !address) return TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
+    if (!address) return null_memory(device->context);
     RtBuffer b;
     if (!rt_buffer_find(device->context, buffer, &b)) return dead(device->context);
     *address = b.address;
@@ -109,14 +116,15 @@ static tilec_status find_stream(tilec_device *device, tilec_stream **stream) {
     if (!*stream) *stream = device->first;
     if ((*stream)->device == device) return TILEC_OK;
     return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                   "the stream belongs to device %s, not to %s", (*stream)->device->name,
+                   "the stream belongs to another device, %s, not to %s", (*stream)->device->name,
                    device->name);
 }
 
 tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,
                                 size_t offset, const void *from, size_t size) {
-    if (!device || (!from && size)) return TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
+    if (!from && size) return null_memory(device->context);
     char *to;
     tilec_status s = find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &to);
@@ -125,8 +133,9 @@ tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream, tile
 
 tilec_status tilec_buffer_read(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,
                                size_t offset, void *to, size_t size) {
-    if (!device || (!to && size)) return TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
+    if (!to && size) return null_memory(device->context);
     char *from;
     tilec_status s = find_stream(device, &stream);
     if (!s) s = locate(device, buffer, offset, size, &from);

@@ -32,8 +32,10 @@ static char *copy_name(const char *name) {
 }
 
 tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_device **device) {
-    if (!context || !device) return TILEC_INVALID_ARGUMENT;
+    if (!context) return TILEC_INVALID_ARGUMENT;
     rt_begin(context);
+    if (!device)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the device is NULL");
     if (!name) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the device's name is NULL");
     Str instance, kind = str_cut(str(name), ':', &instance);
     const RtDeviceApi *api = find_api(context, kind);
@@ -73,16 +75,23 @@ static void release_buffers(tilec_device *device) {
     }
 }
 
+// What the device made goes first, newest first.
+static void release_owned(tilec_device *device) {
+    while (device->kernels) tilec_kernel_destroy((tilec_kernel *)device->kernels);
+    while (device->events) tilec_event_destroy((tilec_event *)device->events);
+    while (device->streams) tilec_stream_destroy((tilec_stream *)device->streams);
+}
+
 void tilec_device_close(tilec_device *device) {
     if (!device) return;
     tilec_context *c = device->context;
+    release_owned(device);
     os_mutex_lock(c->lock);
     tilec_device **link = &c->devices;
     while (*link != device) link = &(*link)->next;
     *link = device->next;
     release_buffers(device);
     os_mutex_unlock(c->lock);
-    tilec_stream_destroy(device->first);
     device->api->close(device->state);
     free(device->name);
     free(device);
@@ -91,8 +100,10 @@ void tilec_device_close(tilec_device *device) {
 const char *tilec_device_name(const tilec_device *device) { return device ? device->name : ""; }
 
 tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
-    if (!device || !stream) return TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
+    if (!stream)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the stream is NULL");
     tilec_stream *s = calloc(1, sizeof *s);
     if (!s) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
     s->device = device;
@@ -101,12 +112,15 @@ tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
         free(s);
         return status;
     }
+    rt_own(device->context, &device->streams, &s->owned);
     *stream = s;
     return TILEC_OK;
 }
 
 void tilec_stream_destroy(tilec_stream *stream) {
     if (!stream) return;
+    rt_disown(stream->device->context, &stream->owned);
+    if (stream->device->first == stream) stream->device->first = NULL;
     stream->device->api->stream_destroy(stream->device, stream->state);
     free(stream);
 }
@@ -117,13 +131,30 @@ tilec_status tilec_stream_synchronize(tilec_stream *stream) {
     return stream->device->api->stream_synchronize(stream->device, stream->state);
 }
 
+// All streams are waited for; the first failure, of the oldest stream, is the one reported.
 tilec_status tilec_device_synchronize(tilec_device *device) {
-    return device ? tilec_stream_synchronize(device->first) : TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    size_t count = 0;
+    os_mutex_lock(device->context->lock);
+    for (const RtOwned *s = device->streams; s; s = s->next) count++;
+    tilec_stream **streams = calloc(count + 1, sizeof(tilec_stream *));
+    size_t i = count;
+    for (RtOwned *s = device->streams; streams && s; s = s->next) streams[--i] = (tilec_stream *)s;
+    os_mutex_unlock(device->context->lock);
+    if (!streams) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    tilec_status status = TILEC_OK;
+    for (i = 0; i < count && !status; i++)
+        status = device->api->stream_synchronize(device, streams[i]->state);
+    free(streams);
+    return status;
 }
 
 tilec_status tilec_event_create(tilec_device *device, tilec_event **event) {
-    if (!device || !event) return TILEC_INVALID_ARGUMENT;
+    if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
+    if (!event)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the event is NULL");
     tilec_event *e = calloc(1, sizeof *e);
     if (!e) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
     e->device = device;
@@ -132,12 +163,14 @@ tilec_status tilec_event_create(tilec_device *device, tilec_event **event) {
         free(e);
         return status;
     }
+    rt_own(device->context, &device->events, &e->owned);
     *event = e;
     return TILEC_OK;
 }
 
 void tilec_event_destroy(tilec_event *event) {
     if (!event) return;
+    rt_disown(event->device->context, &event->owned);
     event->device->api->event_destroy(event->device, event->state);
     free(event);
 }
@@ -145,8 +178,8 @@ void tilec_event_destroy(tilec_event *event) {
 static tilec_status same_device(const tilec_event *event, const tilec_stream *stream) {
     if (event->device == stream->device) return TILEC_OK;
     return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT,
-                   "the event belongs to device %s, the stream to %s", event->device->name,
-                   stream->device->name);
+                   "the event belongs to device %s, the stream to another device, %s",
+                   event->device->name, stream->device->name);
 }
 
 tilec_status tilec_event_record(tilec_event *event, tilec_stream *stream) {
@@ -175,9 +208,10 @@ tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event) {
 }
 
 tilec_status tilec_event_elapsed_ns(tilec_event *begin, tilec_event *end, uint64_t *ns) {
-    if (!begin || !end || !ns) return TILEC_INVALID_ARGUMENT;
+    if (!begin || !end) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = begin->device->context;
     rt_begin(c);
+    if (!ns) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the time is NULL");
     if (begin->device != end->device)
         return rt_fail(c, TILEC_INVALID_ARGUMENT, "the two events belong to different devices");
     if (!begin->recorded || !end->recorded)

@@ -73,19 +73,28 @@ typedef struct RtDeviceApi {
     tilec_status (*launch)(tilec_device *device, void *stream, const RtLaunch *launch);
 } RtDeviceApi;
 
+// A thing that its owner destroys with itself: first member of the struct it is in.
+typedef struct RtOwned {
+    struct RtOwned *next;
+    struct RtOwned **link;  // what points at this one
+} RtOwned;
+
 struct tilec_device {
     tilec_context *context;
     const RtDeviceApi *api;
     void *state;
     char *name;
     tilec_stream *first;  // what a NULL stream stands for
+    RtOwned *streams, *events, *kernels;
     struct tilec_device *next;
 };
 struct tilec_stream {
+    RtOwned owned;
     tilec_device *device;
     void *state;
 };
 struct tilec_event {
+    RtOwned owned;
     tilec_device *device;
     void *state;
     bool recorded;

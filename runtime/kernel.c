@@ -6,19 +6,23 @@
 
 void tilec_kernel_destroy(tilec_kernel *kernel) {
     if (!kernel) return;
+    rt_disown(kernel->context, &kernel->owned);
     kernel->destroy(kernel);
     free(kernel);
+}
+
+void rt_kernel_adopt(tilec_kernel *kernel) {
+    rt_own(kernel->context, &kernel->device->kernels, &kernel->owned);
 }
 
 static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
                            const LaunchOverride *override, const tilec_arg *args, size_t count) {
     tilec_context *c = kernel->context;
-    rt_begin(c);
     if (!stream) stream = kernel->device->first;
     if (stream->device != kernel->device)
         return rt_fail(c, TILEC_INVALID_ARGUMENT,
-                       "the stream belongs to device %s, the kernel to %s", stream->device->name,
-                       kernel->device->name);
+                       "the stream belongs to device %s, the kernel to another device, %s",
+                       stream->device->name, kernel->device->name);
     const RtLoaded *loaded = kernel->loaded;
     if (!loaded) {
         tilec_status s = kernel->resolve(kernel, args, count, &loaded);
@@ -36,15 +40,25 @@ static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
     return kernel->device->api->launch(kernel->device, stream->state, &l);
 }
 
+static tilec_status check_call(const tilec_kernel *kernel, const void *args, size_t count) {
+    rt_begin(kernel->context);
+    if (args || !count) return TILEC_OK;
+    return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the arguments are NULL");
+}
+
 tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
                           size_t count) {
-    if (!kernel || (!args && count)) return TILEC_INVALID_ARGUMENT;
-    return launch(kernel, stream, NULL, args, count);
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    tilec_status s = check_call(kernel, args, count);
+    return s ? s : launch(kernel, stream, NULL, args, count);
 }
 
 tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
                                const int64_t grid[3], const tilec_arg *args, size_t count) {
-    if (!kernel || !grid || (!args && count)) return TILEC_INVALID_ARGUMENT;
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    tilec_status s = check_call(kernel, args, count);
+    if (s) return s;
+    if (!grid) return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the grid is NULL");
     LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
     return launch(kernel, stream, &override, args, count);
 }

@@ -15,6 +15,7 @@ typedef struct RtLoaded {
 } RtLoaded;
 
 struct tilec_kernel {
+    RtOwned owned;  // by the device
     tilec_context *context;
     tilec_device *device;
     const RtLoaded *loaded;  // NULL while types are open
@@ -23,5 +24,8 @@ struct tilec_kernel {
     void (*destroy)(tilec_kernel *kernel);
     void *source;
 };
+
+// The kernel belongs to its device from here on.
+void rt_kernel_adopt(tilec_kernel *kernel);
 
 #endif

@@ -99,7 +99,8 @@ typedef struct tilec_context_options {
 // `options` may be NULL.
 TILEC_API tilec_status tilec_context_create(const tilec_context_options *options,
                                             tilec_context **context);
-// Destroys everything made from it too.
+// Destroys everything made from it too: devices, and with each its kernels, events, streams and
+// buffers. Their handles are dead then.
 TILEC_API void tilec_context_destroy(tilec_context *context);
 // What the calling thread's last failed call had to say, diagnostics included as text; "" if
 // nothing. Valid until the thread's next call on this context.
@@ -124,6 +125,7 @@ TILEC_API tilec_status tilec_diagnostic_get(tilec_context *context, size_t index
 // "interp", "cpu", "cuda[:N]", "hip[:N]", "sim:ARCH", "auto".
 TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *name,
                                          tilec_device **device);
+// Destroys what was made for it: kernels, events, streams, buffers.
 TILEC_API void tilec_device_close(tilec_device *device);
 TILEC_API const char *tilec_device_name(const tilec_device *device);
 
@@ -132,6 +134,8 @@ TILEC_API tilec_status tilec_stream_create(tilec_device *device, tilec_stream **
 TILEC_API void tilec_stream_destroy(tilec_stream *stream);
 // Waits; reports the first failure of the stream's work since the last call.
 TILEC_API tilec_status tilec_stream_synchronize(tilec_stream *stream);
+// The same for all streams of the device; one failure is reported, the others wait on their
+// streams.
 TILEC_API tilec_status tilec_device_synchronize(tilec_device *device);
 
 TILEC_API tilec_status tilec_event_create(tilec_device *device, tilec_event **event);
@@ -267,6 +271,8 @@ TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *str
 }
 #endif
 
+#define TILEC_NO_ARGS NULL, 0
+
 #ifdef __cplusplus
 // C++: overloads make the arguments, a temporary array holds them for the call.
 inline tilec_arg tilec_arg_of(const tilec_view &v) { return tilec_arg_view(v); }
@@ -320,7 +326,8 @@ inline tilec_spec_entry tilec_value_(tilec_spec_kind kind, const char *name, int
 #define TILEC_CONST(name, value) tilec_value_(TILEC_SPEC_CONST, (name), (value))
 #define TILEC_OPTION(name, value) tilec_value_(TILEC_SPEC_OPTION, (name), (value))
 #else
-// C: _Generic makes each argument, a compound literal holds them for the call.
+// C: _Generic makes each argument, a compound literal holds them for the call. A kernel without
+// parameters is launched with TILEC_NO_ARGS.
 static inline tilec_arg tilec_arg_same_(tilec_arg a) { return a; }
 static inline tilec_arg tilec_arg_whole_(tilec_buffer b) { return tilec_arg_buffer(b, 0); }
 #define TILEC_ARG(x)                              \
