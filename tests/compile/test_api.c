@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <tilec/tilec.h>
 
@@ -211,12 +212,79 @@ static void test_events(void **state) {
     tilec_stream_destroy(s);
 }
 
+// The source and the kernel may be gone when the failure is asked for.
+static void test_failure_outlives_kernel(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    tilec_stream *s = NULL;
+    int32_t x[1] = {0};
+    assert_int_equal(
+        make(f, "kernel k(i32 x[N]) grid(1) {\n    assert(x[0] == 1, \"one\");\n}\n", NULL, &k),
+        TILEC_OK);
+    assert_int_equal(tilec_stream_create(f->device, &s), TILEC_OK);
+    assert_int_equal(tilec_launch(k, s, TILEC_ARGS(tilec_view1(TILEC_I32, x, 1))), TILEC_OK);
+    tilec_kernel_destroy(k);
+    // The device's own word covers all its streams.
+    assert_int_equal(tilec_device_synchronize(f->device), TILEC_KERNEL_FAILED);
+    assert_non_null(strstr(tilec_last_error(f->context), "test.tile:2:"));
+    assert_int_equal(tilec_stream_synchronize(s), TILEC_OK);
+}
+
+static void test_specialisations(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    const tilec_spec *wrong[] = {
+        TILEC_SPEC(TILEC_TYPE("T", TILEC_F32), TILEC_TYPE("T", TILEC_F16)),
+        TILEC_SPEC(TILEC_CONST("B", 4), TILEC_CONST("B", 4)),
+        TILEC_SPEC(TILEC_OPTION("sanitize", 7)),
+        TILEC_SPEC(TILEC_OPTION("warps", 0)),
+        TILEC_SPEC(TILEC_TYPE("T", TILEC_F32), TILEC_CONST("B", 3)),
+        TILEC_SPEC(TILEC_TYPE(NULL, TILEC_F32)),
+        TILEC_SPEC(TILEC_TYPE("T", (tilec_dtype)99)),
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(make(f, scale_source, wrong[i], &k), TILEC_INVALID_SOURCE);
+    assert_int_equal(make(f, scale_source, &(tilec_spec){2, NULL}, &k), TILEC_INVALID_SOURCE);
+    assert_null(k);
+}
+
+static void test_no_parameters(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    assert_int_equal(make(f, "kernel k() grid(1) {\n    print(\"ran\");\n}\n", NULL, &k), TILEC_OK);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_NO_ARGS), TILEC_OK);
+    assert_string_equal(f->printed, "ran\n");
+    assert_int_equal(tilec_launch(k, NULL, NULL, 1), TILEC_INVALID_ARGUMENT);
+    assert_string_equal(tilec_last_error(f->context), "the arguments are NULL");
+    tilec_view none = tilec_view_of(TILEC_F32, NULL, 2, NULL);
+    assert_int_equal(none.rank, -1);
+}
+
+static void test_too_many_arguments(void **state) {
+    Fixture *f = *state;
+    tilec_kernel *k = NULL;
+    char source[2048] = "kernel k(i32 x[N]";
+    for (int i = 0; i < 64; i++) sprintf(source + strlen(source), ", i32 a%d", i);
+    strcat(source, ") grid(1) { x[0] = a0; }");
+    assert_int_equal(make(f, source, NULL, &k), TILEC_INVALID_SOURCE);
+    assert_non_null(strstr(tilec_last_error(f->context), "at most 64 arguments, found 65"));
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_launch),      TEST(test_inference),      TEST(test_refusals),
-        TEST(test_diagnostics), TEST(test_null_arguments), TEST(test_failures_wait),
-        TEST(test_sanitize),    TEST(test_events),
+        TEST(test_launch),
+        TEST(test_inference),
+        TEST(test_refusals),
+        TEST(test_diagnostics),
+        TEST(test_null_arguments),
+        TEST(test_failures_wait),
+        TEST(test_failure_outlives_kernel),
+        TEST(test_specialisations),
+        TEST(test_no_parameters),
+        TEST(test_too_many_arguments),
+        TEST(test_sanitize),
+        TEST(test_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

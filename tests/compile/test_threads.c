@@ -91,7 +91,82 @@ static void test_threads(void **state) {
     tilec_context_destroy(context);
 }
 
+// Two threads on one stream: every launch that was accepted is done.
+typedef struct Launcher {
+    tilec_kernel *kernel;
+    tilec_arg view;
+    bool failed;
+} Launcher;
+
+enum { LAUNCHES = 300 };
+
+static void *launch_many(void *user) {
+    Launcher *l = user;
+    for (int i = 0; i < LAUNCHES && !l->failed; i++)
+        l->failed = tilec_launch(l->kernel, NULL, TILEC_ARGS(l->view, 1)) != TILEC_OK;
+    return NULL;
+}
+
+static void test_one_stream(void **state) {
+    (void)state;
+    tilec_context *context = NULL;
+    tilec_device *device = NULL;
+    tilec_kernel *kernels[2] = {NULL, NULL};
+    float values[2][20] = {{0}};
+    pthread_t threads[2];
+    Launcher launchers[2];
+    assert_int_equal(tilec_context_create(NULL, &context), TILEC_OK);
+    assert_int_equal(tilec_device_open(context, "interp", &device), TILEC_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tilec_kernel_from_source(context, device, "one.tile", shared_source,
+                                                  strlen(shared_source), "add", NULL, &kernels[i]),
+                         TILEC_OK);
+        launchers[i] =
+            (Launcher){kernels[i], tilec_arg_view(tilec_view1(TILEC_F32, values[i], 20)), false};
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_many, &launchers[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(tilec_device_synchronize(device), TILEC_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_false(launchers[i].failed);
+        for (int k = 0; k < 20; k++) assert_true(values[i][k] == (float)LAUNCHES);
+    }
+    tilec_context_destroy(context);  // with its kernels
+}
+
+static void *fail_once(void *user) {
+    tilec_device *device = NULL;
+    tilec_device_open(user, "nowhere", &device);
+    return NULL;
+}
+
+static void *read_error(void *user) {
+    tilec_context *context = user;
+    return tilec_last_error(context)[0] ? context : NULL;
+}
+
+// A thread that ended leaves nothing to one that takes its id.
+static void test_errors_end_with_threads(void **state) {
+    (void)state;
+    tilec_context *context = NULL;
+    assert_int_equal(tilec_context_create(NULL, &context), TILEC_OK);
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        void *heard = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, fail_once, context), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(pthread_create(&thread, NULL, read_error, context), 0);
+        assert_int_equal(pthread_join(thread, &heard), 0);
+        assert_null(heard);
+    }
+    tilec_context_destroy(context);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_one_stream),
+        cmocka_unit_test(test_errors_end_with_threads),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
