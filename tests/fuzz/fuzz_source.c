@@ -42,9 +42,9 @@ static TileSpec spec_for(const World *w, const AstKernel *kernel, Dtype type, in
     return spec;
 }
 
-static void elaborate(const World *w, TileFile *file, const AstKernel *kernel, char choice) {
+static void elaborate(const World *w, TileFile *file, const AstKernel *kernel, unsigned choice) {
     static const Dtype types[] = {DTYPE_F32, DTYPE_I32, DTYPE_F16, DTYPE_BF16, DTYPE_F8E5M2};
-    TileSpec spec = spec_for(w, kernel, types[(unsigned char)choice % 5], 1 << (choice % 8 + 1));
+    TileSpec spec = spec_for(w, kernel, types[choice % 5], 1 << (choice % 8 + 1));
     IrModule *m = ir_module_create(w->arena, w->sources, w->names);
     IrFunc *f = tile_elaborate(file, m, kernel, &spec, w->diags);
     if (!f) {
@@ -76,7 +76,7 @@ static void check(const World *w, const SourceFile *source) {
     report(w);
     if (!good) return;
     diags_truncate(w->diags, 0);
-    char choice = source->text.size > 3 ? source->text.text[3] : 0;
+    unsigned choice = source->text.size > 3 ? (unsigned char)source->text.text[3] : 0;
     for (size_t i = 0; i < tile_kernel_count(file) && i < KERNELS_MAX; i++)
         elaborate(w, file, tile_kernel(file, i), choice);
 }
