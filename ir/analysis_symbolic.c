@@ -36,7 +36,8 @@ typedef struct Sum {
     bool known;
 } Sum;
 
-// So that a few terms of greatest factor and range, and the constant, add up in 128 bits.
+// So that a few terms of greatest factor and range, and the constant, add up in 128 bits. The
+// factors of a known sum can be negated, and divided by -1: none is INT64_MIN.
 #define FACTOR_MAX (INT64_C(1) << 58)
 #define CONSTANT_MAX ((Wide)1 << 122)
 

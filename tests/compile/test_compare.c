@@ -107,6 +107,38 @@ static void what_was_rounded_has_a_small_one(void **state) {
     assert_int_equal(judge(f, f->scaled, 1, -f->scaled[1]).wrong, 1);
 }
 
+// As --check goes over an array: each planted mistake is counted, and nothing else is.
+static void planted_mistakes_are_counted(void **state) {
+    Fixture *f = *state;
+    float off = f->x[1];
+    for (int i = 0; i < 4; i++) off = nextafterf(off, 1);
+    const float found[][4] = {
+        {f->x[0], f->x[1], f->x[2], f->x[3]},
+        {f->x[0], off, f->x[2], f->x[3]},
+        {NAN, f->x[1], -INFINITY, f->x[3]},
+        {INFINITY, off, 0, 1},
+    };
+    const uint64_t wrong[] = {0, 1, 2, 4}, worst[] = {0, 1, 0, 0};
+    for (int k = 0; k < 4; k++) {
+        CompareReport r = {0};
+        for (uint64_t i = 0; i < 4; i++)
+            compare_element(f->compare, DTYPE_F32, f->moved, i, bits_of(found[k][i]), &r);
+        assert_int_equal(r.elements, 4);
+        assert_int_equal(r.undecided, 0);
+        assert_int_equal(r.wrong, wrong[k]);
+        assert_int_equal(r.worst_index, worst[k]);
+    }
+    // A number with a bound, 4 units in the last place off.
+    CompareReport r = {0};
+    float third = f->scaled[0], far = third;
+    for (int i = 0; i < 4; i++) far = nextafterf(far, 1);
+    compare_element(f->compare, DTYPE_F32, f->scaled, 0, bits_of(third), &r);
+    assert_int_equal(r.wrong, 0);
+    compare_element(f->compare, DTYPE_F32, f->scaled, 0, bits_of(far), &r);
+    assert_int_equal(r.wrong, 1);
+    assert_true(r.worst_ratio > 1 && isfinite(r.worst_ratio));
+}
+
 static void classes_must_agree(void **state) {
     Fixture *f = *state;
     assert_int_equal(judge(f, f->scaled, 2, INFINITY).wrong, 0);
@@ -158,6 +190,7 @@ int main(void) {
         cmocka_unit_test(the_same_is_right),
         cmocka_unit_test(what_was_moved_has_no_bound),
         cmocka_unit_test(what_was_rounded_has_a_small_one),
+        cmocka_unit_test(planted_mistakes_are_counted),
         cmocka_unit_test(classes_must_agree),
         cmocka_unit_test(integers_are_exact),
         cmocka_unit_test(either_choice_is_right),
