@@ -103,15 +103,9 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
     return c->meta ? c : NULL;
 }
 
-const IrBinding *spec_find(const TileSpec *spec, Symbol name) {
-    for (size_t i = 0; i < spec->bindings.count; i++)
-        if (spec->bindings.data[i].name == name) return &spec->bindings.data[i];
-    return NULL;
-}
-
 static bool infer_one(Arena *arena, const AstDecl *param, Dtype type, TileSpec *spec,
                       Diags *diags) {
-    const IrBinding *known = spec_find(spec, param->type.param);
+    const IrBinding *known = tile_spec_find(spec, param->type.param);
     if (!known) {
         IrBinding binding = {.name = param->type.param, .is_type = true, .type = type};
         vec_push(arena, &spec->bindings, binding);

@@ -60,7 +60,5 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
 // The bindings found are pushed in `arena`, as the spec's own were.
 bool unit_infer_types(Arena *arena, const AstKernel *kernel, const Dtype *types, size_t count,
                       TileSpec *spec, Diags *diags);
-// The binding of this name in the spec, or NULL.
-const IrBinding *spec_find(const TileSpec *spec, Symbol name);
 
 #endif

@@ -93,7 +93,7 @@ static bool spec_entry(Unit *u, const AstKernel *kernel, const tilec_spec_entry 
     }
     Str name = str(e->name);
     IrBinding b = {.name = intern(u->names, name), .value = e->value};
-    if (spec_find(spec, b.name)) {
+    if (tile_spec_find(spec, b.name)) {
         diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "'%s' is specialised twice",
                    b.name);
         return false;
@@ -143,14 +143,14 @@ bool jit_spec(Unit *unit, const AstKernel *kernel, const tilec_spec *from, TileS
 
 static bool types_known(const AstKernel *kernel, const TileSpec *spec) {
     for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == DECL_TYPE_PARAM && !spec_find(spec, p->name)) return false;
+        if (p->kind == DECL_TYPE_PARAM && !tile_spec_find(spec, p->name)) return false;
     return true;
 }
 
 static bool same_types(const AstKernel *kernel, const TileSpec *a, const TileSpec *b) {
     for (const AstDecl *p = kernel->params; p; p = p->next)
         if (p->kind == DECL_TYPE_PARAM &&
-            spec_find(a, p->name)->type != spec_find(b, p->name)->type)
+            tile_spec_find(a, p->name)->type != tile_spec_find(b, p->name)->type)
             return false;
     return true;
 }

@@ -67,7 +67,7 @@ static int check_outputs(const Settings *s, const RunArrays *arrays) {
 // The file's type as the parameter's: equal, or the storage form of a type that is set or declared.
 static int match_type(Settings *s, RunArray *a) {
     const AstTypeName *type = &a->param->type;
-    const IrBinding *set = type->param ? spec_find(&s->spec, type->param) : NULL;
+    const IrBinding *set = type->param ? tile_spec_find(&s->spec, type->param) : NULL;
     if (type->param && !set) {
         IrBinding b = {.name = type->param, .is_type = true, .type = a->file.dtype};
         vec_push(s->cli->arena, &s->spec.bindings, b);
@@ -82,7 +82,7 @@ static int match_type(Settings *s, RunArray *a) {
 
 static bool param_packed(const Settings *s, const AstDecl *param) {
     if (!param->type.param) return dtype_bits(param->type.dtype) < 8;
-    const IrBinding *b = spec_find(&s->spec, param->type.param);
+    const IrBinding *b = tile_spec_find(&s->spec, param->type.param);
     return b && dtype_bits(b->type) < 8;
 }
 

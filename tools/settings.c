@@ -58,7 +58,7 @@ static int set_integer(const Settings *s, Str name, Str text, int64_t min, int64
 }
 
 static bool already_set(const Settings *s, Symbol name) {
-    return spec_find(&s->spec, name) || settings_find_extent(s, name) ||
+    return tile_spec_find(&s->spec, name) || settings_find_extent(s, name) ||
            settings_find_scalar(s, name) || settings_find_size(s, name);
 }
 
@@ -238,10 +238,10 @@ int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *b
 
 int settings_require_types(const Settings *s) {
     for (const AstDecl *p = s->kernel->params; p; p = p->next) {
-        if (p->kind == DECL_TYPE_PARAM && !spec_find(&s->spec, p->name))
+        if (p->kind == DECL_TYPE_PARAM && !tile_spec_find(&s->spec, p->name))
             return cli_usage_error(s->cli, "type '%s' is not known: --set %s=f32, for example",
                                    p->name, p->name);
-        if (p->kind == DECL_CONST_PARAM && !p->value && !spec_find(&s->spec, p->name)) {
+        if (p->kind == DECL_CONST_PARAM && !p->value && !tile_spec_find(&s->spec, p->name)) {
             const TileTune *space;
             size_t n = tile_tune_space(s->unit->file, s->kernel, s->spec.target, &space);
             bool tuned = false;

@@ -71,7 +71,7 @@ static bool head_is_broken(const AstKernel *kernel, const Diags *diags) {
 
 // ---- specialisation
 
-static const IrBinding *spec_find(const TileSpec *spec, Symbol name) {
+const IrBinding *tile_spec_find(const TileSpec *spec, Symbol name) {
     for (size_t i = 0; i < spec->bindings.count; i++) {
         const IrBinding *b = &spec->bindings.data[i];
         if (b->name == name || str_equal(str(b->name), str(name))) return b;
@@ -80,7 +80,7 @@ static const IrBinding *spec_find(const TileSpec *spec, Symbol name) {
 }
 
 static void bind_type(Elab *e, const AstDecl *decl) {
-    const IrBinding *given = spec_find(e->spec, decl->name);
+    const IrBinding *given = tile_spec_find(e->spec, decl->name);
     Slot *slot = el_slot(e, decl);
     if (given && given->is_type) {
         IrBinding b = {.name = decl->name, .is_type = true, .type = given->type};
@@ -95,7 +95,7 @@ static void bind_type(Elab *e, const AstDecl *decl) {
 
 // Given, else the tune space's first value, else the default.
 static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
-    const IrBinding *given = spec_find(e->spec, decl->name);
+    const IrBinding *given = tile_spec_find(e->spec, decl->name);
     if (given && !given->is_type) {
         *value = given->value;
         return true;
@@ -130,7 +130,7 @@ static void bind_const(Elab *e, const AstDecl *decl) {
 
 static int option_value(Elab *e, const char *name) {
     Symbol symbol = intern(e->file->names, str(name));
-    const IrBinding *given = spec_find(e->spec, symbol);
+    const IrBinding *given = tile_spec_find(e->spec, symbol);
     int64_t value = given ? given->value : 0;
     if (!given) {
         TileTune tune = el_tune_find(e, e->kernel, symbol, e->spec->target);

@@ -45,6 +45,9 @@ typedef struct TileSpec {
     Map fixed_extents;        // Symbol → value: extents compiled as constants (facts)
 } TileSpec;
 
+// The binding of this name, or NULL.
+const IrBinding *tile_spec_find(const TileSpec *spec, Symbol name);
+
 IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
                        const TileSpec *spec, Diags *diags);
 
