@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Length of files and lines (.def tables may be wide), POSIX in one place, no open ends, no paths of
-# one machine.
+# Length of files and lines, no tabs and blanks at line ends, POSIX in one place, no open ends, no
+# paths of one machine. Tables (.def) are not formatted by clang-format, and may be a bit wider.
 # Exceptions stand in style.allow beside this script: RULE FILE REASON.
 source "$(dirname "$0")/lib/common.sh"
 
@@ -17,6 +17,7 @@ filter() {
 }
 
 tree_files '*.c' '*.h' '*.def' >"$scratch/c"
+tree_files '*.def' >"$scratch/tables"
 tree_files '*.c' '*.h' '*.sh' '*.cmake' 'CMakeLists.txt' >"$scratch/code"
 tree_files '*' | grep -vE '^(LICENSE|tests/fuzz/corpus/.*|.*\.(npy|bin|png))$' \
     >"$scratch/all" || true
@@ -25,6 +26,11 @@ on() { xargs -r -d '\n' "${@:2}" /dev/null <"$scratch/$1" || true; }
 on c awk 'FNR == 901 { print FILENAME ":901: more than 900 lines" }' | filter long-file
 on code grep -nE '^.{101,}' | sed -E 's/^([^:]*:[0-9]+):.*/\1: a line of more than 100 columns/' |
     filter long-line
+on tables grep -nE '^.{121,}' | sed -E 's/^([^:]*:[0-9]+):.*/\1: a line of more than 120 columns/' |
+    filter long-line
+on c grep -nP '\t' | sed -E 's/^([^:]*:[0-9]+):.*/\1: a tab/' | filter tab
+on c grep -nE '[[:space:]]$' | sed -E 's/^([^:]*:[0-9]+):.*/\1: blanks at the end of the line/' |
+    filter blanks
 posix='unistd|fcntl|pthread|dirent|dlfcn|spawn|poll|semaphore|strings|regex|glob|ftw|libgen|termios'
 posix="$posix|sched|pwd|grp|netdb|syslog|utime|wordexp|sys/[a-z_]+|netinet/[a-z]+|arpa/[a-z]+"
 on c grep -nE "^[ \t]*#[ \t]*include[ \t]*<($posix)\.h>" |

@@ -18,8 +18,8 @@ ccache=$(command -v ccache || true)
 if [ -e .git ] && git ls-files -co --exclude-standard -z >"$scratch/tree.z" 2>/dev/null; then
     tr '\0' '\n' <"$scratch/tree.z"
 else
-    find . \( -path ./.git -o -path ./build -o -path ./out \) -prune -o -type f -print |
-        sed 's|^\./||'
+    find . \( -path ./.git -o -path ./build -o -path ./out \) -prune -o \
+        \( -type f -o -type l \) -print | sed 's|^\./||'
 fi | LC_ALL=C sort -u | while IFS= read -r file; do
     [ ! -f "$file" ] || printf '%s\n' "$file"
 done >"$scratch/tree"

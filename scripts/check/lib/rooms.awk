@@ -1,0 +1,52 @@
+# The table of rooms: who may know whom. Reads the files of the tree (-v tree=FILE), then records of
+# PATH, line, kind, target (see directives.awk and text.awk); prints one line per violation.
+BEGIN {
+    FS = "\t"
+    allowed["base"] = "base"
+    allowed["ir"] = "base ir"
+    allowed["runtime"] = "base runtime tilec"
+    allowed["frontend"] = "base ir frontend"
+    allowed["passes"] = "base ir passes"
+    allowed["codegen"] = "base ir codegen"
+    allowed["sim"] = "base runtime sim"
+    allowed["compile"] = "base ir runtime frontend passes codegen sim compile tilec"
+    allowed["tools"] = "base ir runtime compile tools tilec"
+    allowed["include"] = "tilec"
+    allowed["examples"] = "tilec"
+    all = "base ir runtime frontend passes codegen sim compile tools tests examples tilec"
+    allowed["tests"] = all
+    allowed["bench"] = all " bench"
+    allowed["cmake"] = ""
+    allowed["scripts"] = "base ir"
+    n = split(all " bench", rooms, " ")
+    for (i = 1; i <= n; i++) is_room[rooms[i]] = 1
+    while ((getline file < tree) > 0) is_file[file] = 1
+}
+function complain(text) { print $1 ":" $2 ": " text }
+{
+    room = $1
+    sub(/\/.*/, "", room)
+    quoted = $3 == "\""
+    target = $4
+    other = target
+    sub(/\/.*/, "", other)
+    if ($3 == "#") { complain("a marker that claims another line or file"); next }
+    if ($3 == "?") { complain("an include through the macro " target "; name the file"); next }
+    if (!(room in allowed)) { complain("the folder " room " is in no row of the table"); next }
+    if (target ~ /\.\./) { complain("\"" target "\": an include names its folder, no \"..\""); next }
+    if (target ~ /^\/|^\.\/|\/\.?\//) {
+        complain("\"" target "\": a path of an include is plain: folder/file.h"); next
+    }
+    if (quoted && target !~ /\//) {
+        complain("\"" target "\": an include of ours carries its folder"); next
+    }
+    if (quoted && !(other in is_room)) { complain("\"" target "\": no such room"); next }
+    if (quoted && other == "tilec") { complain("write <" target ">"); next }
+    if (!quoted && target ~ /^include\//) {
+        complain("write <" substr(target, 9) ">"); next
+    }
+    if (!quoted && !(target in is_file) && (target !~ /\// || !(other in is_room))) next # the system
+    if (!quoted && other != "tilec") { complain("write \"" target "\""); next }
+    if (index(" " allowed[room] " ", " " other " ") == 0)
+        complain(room " may not include " other " (" target "); it may: " allowed[room])
+}
