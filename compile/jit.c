@@ -196,6 +196,24 @@ static Dtype arg_type(const tilec_arg *arg) {
     return (Dtype)arg->view.dtype;
 }
 
+// A generic kernel's types come from its views: something else in a view's place is the mistake.
+static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                        tilec_status *status) {
+    const Jit *jit = kernel->source;
+    size_t i = 0;
+    for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
+        if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
+        if (p->kind == DECL_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
+            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                              "%s: argument '%s' expects a view, found something else",
+                              jit->kernel->decl->name, p->name);
+            return false;
+        }
+        i++;
+    }
+    return true;
+}
+
 static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                                    const RtLoaded **loaded) {
     Jit *jit = kernel->source;
@@ -208,6 +226,8 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
     tilec_status s;
     if (!unit_infer_types(jit->scratch, jit->kernel, types, count, &spec, jit->unit->diags)) {
         s = rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, jit->unit->diags);
+    } else if (!types_known(jit->kernel, &spec) && !views_given(kernel, args, count, &s)) {
+        // s says which argument should be a view
     } else if (!types_known(jit->kernel, &spec)) {
         s = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
                     "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",

@@ -56,18 +56,7 @@ bool el_blamed(Elab *e, Span span) {
 }
 
 // Is the kernel's head wrong by grammar? Then its parameters are guesses.
-static bool head_is_broken(const AstKernel *kernel, const Diags *diags) {
-    if (!diags_errors(diags) || !kernel->body) return !kernel->body;
-    for (size_t i = 0; i < diags_count(diags); i++) {
-        const Diag *d = diags_get(diags, i);
-        bool grammar =
-            d->severity == DIAG_ERROR && (d->code == DIAG_SYNTAX || d->code == DIAG_KERNEL);
-        if (grammar && d->span.begin >= kernel->decl->span.begin &&
-            d->span.begin < kernel->body->span.begin)
-            return true;
-    }
-    return false;
-}
+static bool head_is_broken(const AstKernel *kernel) { return kernel->broken || !kernel->body; }
 
 // ---- specialisation
 
@@ -360,7 +349,7 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
     Frame frame = {.slot_count = kernel->slots};
     size_t funcs = module->funcs.count;
     if (errors) *errors = 0;
-    if (head_is_broken(kernel, diags)) return NULL;
+    if (head_is_broken(kernel)) return NULL;
     el_begin(&e, file, module, diags, scratch);
     collect_blame(&e);
     e.kernel = kernel;

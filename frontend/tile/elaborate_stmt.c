@@ -79,7 +79,13 @@ static IrValue *assigned_value(Elab *e, const IrType *t, Val v, Span span, const
             (ir_same_shape(from, t) || !from->rank)) {
             el_error(e, span, DIAG_TYPE, "'%s' is %s, found %s", name, el_type_text(e, t),
                      el_type_text(e, from));
-            el_help(e, "cast it: %s(…)", dtype_name(t->elem));
+            bool truncates =
+                dtype_is(t->elem, DTYPE_CLASS_INT) && dtype_is(from->elem, DTYPE_CLASS_ANYFLOAT);
+            if (truncates)
+                el_help(e, "declare '%s' as a float (0.0), or drop the fraction: %s(…)", name,
+                        dtype_name(t->elem));
+            else
+                el_help(e, "cast it: %s(…)", dtype_name(t->elem));
             return NULL;
         }
         if (same_elem) {

@@ -300,8 +300,12 @@ static void parse_member(Parser *p) {
     parse_fail(p, p->tok.span, DIAG_SYNTAX, "values have no members, found '%s'",
                token_text(p->tok.kind));
     const Token *name = parse_peek(p);
-    if (name->kind == TOK_NAME)
-        parse_help(p, "write '%s(…)' when a built-in is meant", name->u.name);
+    TileBuiltin builtin;
+    if (name->kind == TOK_NAME && tile_builtin_find(str(name->u.name), &builtin))
+        parse_help(p, "write '%s(…)'", name->u.name);
+    else
+        parse_help(
+            p, "what is known of a view has names of its own: its extents, as R and C of x[R, C]");
 }
 
 static Ast *parse_postfix(Parser *p) {

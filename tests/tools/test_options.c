@@ -476,7 +476,7 @@ static void opt_runs_passes(void **state) {
     tool_json(t, 2, "tilec opt in.tir --dump-after=nonsense --json");
     tool_fails(t, 1, "cannot read 'none.tir': no such file or directory [io]",
                "tilec opt none.tir");
-    tool_fails(t, 1, "good.tile:1:", "tilec opt good.tile");
+    tool_fails(t, 1, "by its name, Tile source", "tilec opt good.tile");
     tool_json(t, 1, "tilec opt good.tile --json");
 }
 
