@@ -133,6 +133,16 @@ typedef enum IrRule {
     IR_RULE_CALL,
     IR_RULE_SCRATCH,
     IR_RULE_NOTHING,
+    IR_RULE_CPU_DATA,
+    IR_RULE_CPU_DIM,
+    IR_RULE_CPU_LOAD,
+    IR_RULE_CPU_STORE,
+    IR_RULE_CPU_REDUCE,
+    IR_RULE_CPU_SHUFFLE,
+    IR_RULE_CPU_LANE,
+    IR_RULE_CPU_DOT,
+    IR_RULE_CPU_ASSERT,
+    IR_RULE_CPU_PRINT,
 } IrRule;
 
 enum {  // element classes of a row, beside DtypeClass bits

@@ -51,5 +51,6 @@ bool verifier_rule(Verifier *v, const IrOp *op);
 bool verifier_tile_rule(Verifier *v, const IrOp *op);     // products, reductions, orders
 bool verifier_memory_rule(Verifier *v, const IrOp *op);   // pointers and views
 bool verifier_control_rule(Verifier *v, const IrOp *op);  // effects, control, calls
+bool verifier_cpu_rule(Verifier *v, const IrOp *op);      // cpu.*, but for scratch
 
 #endif

@@ -28,6 +28,7 @@ typedef struct Manager {
     const PassOptions *options;
     Diags *diags;
     Arena *scratch;
+    Machine machine;
 } Manager;
 
 static bool wants_dump(const PassOptions *options, PassId pass) {
@@ -72,7 +73,10 @@ static uint32_t ops_of(const IrFunc *f) {
 static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
     ArenaMark mark = arena_mark(m->scratch);
     size_t errors = diags_errors(m->diags);
-    PassContext context = {.scratch = m->scratch, .diags = m->diags};
+    PassContext context = {.scratch = m->scratch,
+                           .diags = m->diags,
+                           .machine = &m->machine,
+                           .facts = m->options->facts};
     bool did = infos[pass].run(f, &context);
     *changed |= did;
     bool fine = diags_errors(m->diags) == errors;
@@ -103,6 +107,9 @@ bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOpti
     static const PassOptions none = {0};
     Manager manager = {.module = m, .options = options ? options : &none, .diags = diags};
     manager.scratch = arena_create();
+    manager.machine = manager.options->machine
+                          ? *manager.options->machine
+                          : machine_of_cpu((CpuTarget){.level = CPU_X86_64_V3});
     bool fine = true;
     for (size_t i = 0; i < count && fine; i++) fine = run_step(&manager, steps[i].pass);
     arena_destroy(manager.scratch);

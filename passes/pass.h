@@ -16,10 +16,13 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
+#include "ir/machine.h"
 
 typedef struct PassContext {
     Arena *scratch;
     Diags *diags;
+    const Machine *machine;  // never NULL; of the target that is compiled for
+    unsigned facts;          // FACT_ bits of the variant, ir/machine.h
 } PassContext;
 
 typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: changed something
@@ -69,6 +72,8 @@ typedef struct PassOptions {
     bool dump_all;
     void (*dump)(void *user, PassId pass, const IrFunc *f);
     void *user;
+    const Machine *machine;  // NULL: that of x86-64-v3
+    unsigned facts;
     PassTimings *timings;  // NULL: not kept; pushed with the module's arena
 } PassOptions;
 

@@ -284,7 +284,23 @@ static Access access_view(Run *run, Frame *frame, const IrOp *op) {
     return a;
 }
 
+// cpu.load and cpu.store: neighbours from a scalar pointer on.
+static Access access_neighbours(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *p = operand_slot(run, frame, op, 0);
+    const IrType *x = op->code == IR_CPU_LOAD ? op->results[0].type : ir_operand(op, 1)->type;
+    Access a = access_blank(run, op, p->elem, x->count);
+    for (uint32_t i = 0; i < a.count; i++) {
+        a.place[i] = slot_place(p, 0);
+        a.place[i].address += (uint64_t)i * dtype_size(p->elem);
+        a.inside[i] = 1;
+    }
+    a.astray = run->shadow && is_undecided(p);
+    return a;
+}
+
 static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
+    if (op->code == IR_CPU_LOAD || op->code == IR_CPU_STORE)
+        return access_neighbours(run, frame, op);
     const Slot *p = operand_slot(run, frame, op, 0);
     Access a = access_blank(run, op, p->elem, p->count);
     for (uint32_t i = 0; i < a.count; i++) {
@@ -297,8 +313,9 @@ static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
 
 // Where the mask stands among the operands; 0: the op has none.
 static uint32_t mask_operand(IrOpcode code) {
-    if (code == IR_LOAD) return 1;
-    if (code == IR_STORE || code == IR_ATOMIC || code == IR_VIEW_STORE || code == IR_VIEW_ATOMIC)
+    if (code == IR_LOAD || code == IR_CPU_LOAD) return 1;
+    if (code == IR_STORE || code == IR_CPU_STORE || code == IR_ATOMIC || code == IR_VIEW_STORE ||
+        code == IR_VIEW_ATOMIC)
         return 2;
     if (code == IR_ATOMIC_CAS || code == IR_VIEW_CAS) return 3;
     return 0;

@@ -299,6 +299,8 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_VIEW_ATOMIC:
     case IR_VIEW_CAS:
     case IR_VIEW_INSIDE:
+    case IR_CPU_LOAD:
+    case IR_CPU_STORE:
         next = memory_allowed(run);
         if (next) execute_memory(run, frame, op);
         break;
@@ -317,6 +319,16 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
         next = memory_allowed(run);
         if (next) execute_scratch(run, frame, op);
         break;
+    case IR_CPU_DATA:
+    case IR_CPU_EXTENT:
+    case IR_CPU_STRIDE: next = execute_cpu_view(run, frame, op); break;
+    case IR_CPU_REDUCE:
+    case IR_CPU_SHUFFLE:
+    case IR_CPU_LANE:
+    case IR_CPU_DOT2:
+    case IR_CPU_DOT4: execute_cpu_vector(run, frame, op); break;
+    case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
+    case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
     case IR_GPU_BARRIER: break;  // one thread: all is seen at once
     case IR_OPCODES: break;
     }

@@ -243,6 +243,16 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op);
 bool execute_assert(Run *run, Frame *frame, const IrOp *op);
 void execute_print(Run *run, Frame *frame, const IrOp *op);
 bool execute_noalias(Run *run, Frame *frame, const IrOp *op);
+bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op);
+void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op);
+bool execute_cpu_assert(Run *run, Frame *frame, const IrOp *op);
+void execute_cpu_print(Run *run, Frame *frame, const IrOp *op);
+// The op by which a built-in reduction combines two; IR_OPCODES where it is none.
+IrOpcode reduce_opcode(IrReduce kind, Dtype t);
+// An assert that failed at a lane: the finding, and the end of the program (false).
+bool assert_failed(Run *run, const IrOp *op, uint32_t lane);
+// A tile as `print` shows it.
+void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out);
 
 // Specialised loops of the common types; false: none for these.
 bool loop_elementwise(IrOpcode code, Dtype elem, uint64_t n, void *result, const void *a,

@@ -65,7 +65,7 @@ static bool before(const Accumulator *s, uint64_t bits) {
     return result != 0;
 }
 
-static IrOpcode opcode_of(IrReduce kind, Dtype t) {
+IrOpcode reduce_opcode(IrReduce kind, Dtype t) {
     bool logical = t == DTYPE_BOOL;
     switch (kind) {
     case IR_REDUCE_SUM: return logical ? IR_XOR : IR_ADD;
@@ -93,7 +93,7 @@ static void take(Accumulator *s, uint64_t bits, int32_t place) {
         uint64_t operands[2] = {s->any ? s->bits : identity(s->kind, s->elem), bits};
         // The first element meets itself or the identity: a NaN becomes the quiet one.
         if (!s->any && is_float(s->elem)) operands[0] = bits;
-        ir_eval(opcode_of(s->kind, s->elem), s->elem, operands, &s->bits);
+        ir_eval(reduce_opcode(s->kind, s->elem), s->elem, operands, &s->bits);
     }
     s->any = true;
 }

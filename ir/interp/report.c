@@ -69,6 +69,14 @@ void findings_report(const Run *run, Diags *diags) {
 
 // ---- assert, assume -----------------------------------------------------------------------------
 
+bool assert_failed(Run *run, const IrOp *op, uint32_t lane) {
+    StrBuf quoted = strbuf(run->scratch);
+    strbuf_quoted(&quoted, ir_attr(op, IR_ATTR_TEXT)->u.text);
+    finding_add(run, op, FINDING_ASSERT, lane, "%.*s", STR_ARG(strbuf_str(&quoted)));
+    run->failed = true;
+    return false;
+}
+
 bool execute_assert(Run *run, Frame *frame, const IrOp *op) {
     const Slot *c = operand_slot(run, frame, op, 0);
     bool assume = op->code == IR_ASSUME;
@@ -79,12 +87,7 @@ bool execute_assert(Run *run, Frame *frame, const IrOp *op) {
             finding_add(run, op, FINDING_ASSUME, i, "the assumption does not hold");
             return true;
         }
-        Str text = ir_attr(op, IR_ATTR_TEXT)->u.text;
-        StrBuf quoted = strbuf(run->scratch);
-        strbuf_quoted(&quoted, text);
-        finding_add(run, op, FINDING_ASSERT, i, "%.*s", STR_ARG(strbuf_str(&quoted)));
-        run->failed = true;
-        return false;
+        return assert_failed(run, op, i);
     }
     return true;
 }
@@ -99,7 +102,7 @@ static void print_element(const Slot *s, uint64_t i, StrBuf *out) {
 }
 
 // `first` is where the tile's dimensions from d on begin.
-static void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out) {
+void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out) {
     if (d == s->type->rank) {
         print_element(s, first, out);
         return;

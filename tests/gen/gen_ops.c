@@ -225,7 +225,17 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_YIELD:    // every block has its end
     case IR_RULE_RETURN:
     case IR_RULE_SCRATCH:  // below tile level
-    case IR_RULE_NOTHING: return;
+    case IR_RULE_NOTHING:
+    case IR_RULE_CPU_DATA:
+    case IR_RULE_CPU_DIM:
+    case IR_RULE_CPU_LOAD:
+    case IR_RULE_CPU_STORE:
+    case IR_RULE_CPU_REDUCE:
+    case IR_RULE_CPU_SHUFFLE:
+    case IR_RULE_CPU_LANE:
+    case IR_RULE_CPU_DOT:
+    case IR_RULE_CPU_ASSERT:
+    case IR_RULE_CPU_PRINT: return;
     }
 }
 

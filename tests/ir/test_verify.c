@@ -459,7 +459,7 @@ static void effects_and_control(void **state) {
         {"%9 = gpu.shared {elem = f32, count = 4} : *f32",
          "expected ops of level tile or below, found one of gpu"},
         {"gpu.barrier", "expected ops of level tile or below, found one of gpu"},
-        {"%9 = cpu.scratch {elem = f32, count = 4} : *f32",
+        {"%9 = cpu.scratch {elem = f32, count = 4, place = 0} : *f32",
          "expected ops of level tile or below, found one of cpu"},
         {"if %c {\n %6 = neg %a : f32\n yield\n} {\n %7 = neg %6 : f32\n yield\n}",
          "operand 0 is not defined before its use, or out of scope"},
@@ -530,7 +530,7 @@ static void functions(void **state) {
         {"func @f(%a: f32) -> f32 {\n  %0 = call %a {callee = g} : f32\n  return %0\n}\n"
          "func @g(%a: f32) -> f32 {\n  %0 = call %a {callee = f} : f32\n  return %0\n}\n",
          "expected calls without recursion, found a circle, in '@g'"},
-        {"kernel @k() {level = gpu} {\n  body {\n    %0 = cpu.scratch {elem = f32, count = 4} : "
+        {"kernel @k() {level = gpu} {\n  body {\n    %0 = cpu.scratch {elem = f32, count = 4, place = 0} : "
          "*f32\n"
          "    return\n  }\n}\n",
          "expected ops of level gpu or below, found one of cpu"},

@@ -367,13 +367,13 @@ static void scratch(Matrix *m, IrOpcode code, int column) {
         p.text = matrix_text(
             m,
             "kernel @cell(%s, %s, %s) {level = %s} { body {\n%%0 = const {value = 0} : i64\n%s%s"
-            "%%3 = %s {elem = %s, count = %d} : *%s\n%%4 = broadcast %%3 : *%s%s\n"
+            "%%3 = %s {elem = %s, count = %d%s} : *%s\n%%4 = broadcast %%3 : *%s%s\n"
             "%%5 = ptr_add %%4, %%1 : *%s%s\nstore %%5, %%2, _\n%s%%6 = load %%5, _, _ : "
             "%s\n%sreturn\n} }\n",
             tile_param(m, &a.place, "n"), tile_param(m, &a.x, "x"), tile_param(m, &a.old, "y"),
             gpu ? "gpu" : "cpu", tile_load(m, &a.place, "n", 1), tile_load(m, &a.x, "x", 2),
-            ir_op_info(code)->text, t, PLACES, t, t, shape, t, shape, gpu ? "gpu.barrier\n" : "",
-            tile_type(m, &a.x), tile_store(m, &a.old, "y", 6));
+            ir_op_info(code)->text, t, PLACES, gpu ? "" : ", place = 0", t, t, shape, t, shape,
+            gpu ? "gpu.barrier\n" : "", tile_type(m, &a.x), tile_store(m, &a.old, "y", 6));
         matrix_program(m, name.text, &p);
     }
 }

@@ -246,6 +246,11 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_EXIT:
     case IR_ATTR_CALLEE:
     case IR_ATTR_ELEM:
+    case IR_ATTR_LANES:
+    case IR_ATTR_LANE:
+    case IR_ATTR_STREAM:
+    case IR_ATTR_SITE:
+    case IR_ATTR_PLACE:
     case IR_ATTRS: break;
     }
     return false;

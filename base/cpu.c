@@ -1,0 +1,105 @@
+#include "base/cpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Name {
+    const char *text;
+    unsigned value;
+} Name;
+static const Name levels[] = {{"x86-64-v2", CPU_X86_64_V2},
+                              {"x86-64-v3", CPU_X86_64_V3},
+                              {"x86-64-v4", CPU_X86_64_V4},
+                              {"aarch64", CPU_AARCH64}};
+static const Name extras[] = {{"vnni", CPU_VNNI}, {"bf16", CPU_BF16}, {"fp16", CPU_FP16}};
+enum { LEVELS = sizeof levels / sizeof *levels, EXTRAS = sizeof extras / sizeof *extras };
+
+// Takes the part up to the next '+'.
+static Str next_part(Str *text) {
+    const char *plus = text->size ? memchr(text->text, '+', text->size) : NULL;
+    Str part = *text;
+    if (plus) part.size = (size_t)(plus - text->text);
+    size_t used = part.size + (plus ? 1 : 0);
+    *text = (Str){text->text + used, text->size - used};
+    return part;
+}
+
+static const Name *find(const Name *names, size_t count, Str text) {
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(text, str(names[i].text))) return &names[i];
+    return NULL;
+}
+
+bool cpu_target_parse(Str text, CpuTarget *target) {
+    if (str_equal(text, STR("native"))) {
+        *target = cpu_native();
+        return true;
+    }
+    bool trailing = text.size && text.text[text.size - 1] == '+';
+    const Name *level = find(levels, LEVELS, next_part(&text));
+    if (!level || trailing) return false;
+    *target = (CpuTarget){(CpuLevel)level->value, 0};
+    while (text.size) {
+        const Name *extra = find(extras, EXTRAS, next_part(&text));
+        if (!extra || target->level != CPU_X86_64_V4 || (target->extras & extra->value))
+            return false;
+        target->extras |= extra->value;
+    }
+    return true;
+}
+
+const char *cpu_target_name(CpuTarget target, char *buffer) {
+    int size = 0;
+    for (size_t i = 0; i < LEVELS; i++)
+        if (levels[i].value == (unsigned)target.level)
+            size = snprintf(buffer, CPU_NAME_MAX, "%s", levels[i].text);
+    for (size_t i = 0; i < EXTRAS; i++)
+        if (target.extras & extras[i].value)
+            size += snprintf(buffer + size, (size_t)(CPU_NAME_MAX - size), "+%s", extras[i].text);
+    return buffer;
+}
+
+bool cpu_runs(CpuTarget machine, CpuTarget target) {
+    bool arm = machine.level == CPU_AARCH64;
+    if (arm != (target.level == CPU_AARCH64)) return false;
+    return machine.level >= target.level && !(target.extras & ~machine.extras);
+}
+
+#if defined __x86_64__
+
+// The compiler's own reader of CPUID; it looks at the registers that the system saves, too.
+static bool has_v4(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+static bool has_v3(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+}
+
+// AVX512-FP16 is bit 23 of EDX of leaf 7: older compilers have no name for it.
+static bool has_fp16(void) {
+    unsigned a = 7, b, c = 0, d;
+    __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    return (d >> 23 & 1) != 0;
+}
+
+CpuTarget cpu_native(void) {
+    __builtin_cpu_init();
+    CpuTarget t = {CPU_X86_64_V2, 0};
+    if (has_v3()) t.level = CPU_X86_64_V3;
+    if (!has_v3() || !has_v4()) return t;
+    t.level = CPU_X86_64_V4;
+    if (__builtin_cpu_supports("avx512vnni")) t.extras |= CPU_VNNI;
+    if (__builtin_cpu_supports("avx512bf16")) t.extras |= CPU_BF16;
+    if (has_fp16()) t.extras |= CPU_FP16;
+    return t;
+}
+
+#else
+
+CpuTarget cpu_native(void) { return (CpuTarget){CPU_AARCH64, 0}; }
+
+#endif

@@ -1,0 +1,61 @@
+// Codegen: lowered IR to code, through LLVM. The one door between compile/ and libtilec_llvm.
+//
+// libtilec_llvm carries LLVM and lld with hidden symbols and exports codegen_api alone; compile/
+// opens it on the first miss of the caches and looks at `version` and `build` before it believes
+// the rest. Invariants: codegen decides nothing: every op of the lowered level has one translation;
+// what LLVM could abort on is refused before it gets there (a diagnostic that names op, type and
+// target); the same input gives the same bytes; calls from several threads at once are fine.
+// Ownership: results are in the arena given; nothing is kept between calls.
+//
+//     const CodegenApi *api = codegen_api();
+//     Str object;
+//     if (!api->cpu_compile(arena, func, &options, &object, diags)) …
+#ifndef TILEC_CODEGEN_CODEGEN_H
+#define TILEC_CODEGEN_CODEGEN_H
+
+#include "base/cpu.h"
+#include "base/diag.h"
+#include "ir/ir.h"
+
+enum { CODEGEN_VERSION = 1 };
+
+typedef enum CodegenOutput {
+    CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
+    CODEGEN_ASM,     // assembly
+    CODEGEN_OBJECT,  // relocatable
+    CODEGEN_SHARED,  // linked by lld: what the cpu device loads
+} CodegenOutput;
+
+typedef struct CodegenTimes {  // nanoseconds
+    uint64_t build, optimise, emit, link;
+} CodegenTimes;
+
+typedef struct CodegenCpuOptions {
+    CpuTarget target;
+    CodegenOutput output;
+    Str entry;   // the symbol of the entry; of a kernel's name and what it is specialised to
+    bool lines;  // line tables, so that gdb and perf know source lines; names, too
+    CodegenTimes *times;  // NULL: not kept
+} CodegenCpuOptions;
+
+typedef struct CodegenApi {
+    uint32_t version;
+    const char *build;         // equal to codegen_build() of whoever calls
+    const char *llvm_version;  // "22.1.8"
+    // False after reporting. `func` is verified IR of the cpu level.
+    bool (*cpu_compile)(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
+                        Str *output, Diags *diags);
+} CodegenApi;
+
+// What the two sides of the door must agree on beyond the version: sizes of shared structs,
+// release.
+#define CODEGEN_BUILD_TEXT "tilec 0.1.0, ir " CODEGEN_TEXT_(IR_LAYOUT_VERSION)
+#define CODEGEN_TEXT_(x) CODEGEN_TEXT2_(x)
+#define CODEGEN_TEXT2_(x) #x
+#define IR_LAYOUT_VERSION 1  // goes up when a struct of ir/ or base/ changes its layout
+
+typedef const CodegenApi *CodegenApiFunction(void);
+#define CODEGEN_API_SYMBOL "tilec_codegen_api"
+__attribute__((visibility("default"))) const CodegenApi *tilec_codegen_api(void);
+
+#endif

@@ -1,0 +1,31 @@
+#include "ir/machine.h"
+
+#include "base/os.h"
+
+Machine machine_of_cpu(CpuTarget target) {
+    Machine m = {.cpu = target,
+                 .vector_bytes = 16,
+                 .vector_registers = 16,
+                 .l1_bytes = 32 << 10,
+                 .l2_bytes = 1 << 20};
+    switch (target.level) {
+    case CPU_X86_64_V2: return m;
+    case CPU_X86_64_V3:
+        m.vector_bytes = 32;
+        m.fma = m.f16_convert = true;
+        return m;
+    case CPU_X86_64_V4:
+        m.vector_bytes = 64;
+        m.vector_registers = 32;
+        m.fma = m.f16_convert = m.masks = true;
+        m.f16 = (target.extras & CPU_FP16) != 0;
+        m.bf16_dot = (target.extras & CPU_BF16) != 0;
+        m.i8_dot = (target.extras & CPU_VNNI) != 0;
+        return m;
+    case CPU_AARCH64:
+        m.vector_registers = 32;
+        m.fma = m.f16_convert = true;
+        return m;
+    }
+    UNREACHABLE("CPU level %d", (int)target.level);
+}

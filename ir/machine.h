@@ -1,0 +1,34 @@
+// Machine facts: what passes may know of a target. Functions stay in codegen.
+//
+// Invariants: constant; one for each target. Ownership: whoever fills it; passes only read.
+//
+//     Machine m = machine_of_cpu(target);
+//     uint32_t lanes = m.vector_bytes / 4;
+#ifndef TILEC_IR_MACHINE_H
+#define TILEC_IR_MACHINE_H
+
+#include "base/cpu.h"
+
+typedef struct Machine {
+    CpuTarget cpu;
+    uint32_t vector_bytes;  // of one register
+    uint32_t vector_registers;
+    bool fma;          // fused multiply-add in hardware, for f32 and f64
+    bool masks;        // masked loads and stores cost as much as plain ones
+    bool f16_convert;  // f16 <-> f32 in hardware
+    bool f16;          // arithmetic of f16 in hardware
+    bool bf16_dot;     // cpu.dot2
+    bool i8_dot;       // cpu.dot4
+    uint32_t l1_bytes, l2_bytes;
+} Machine;
+
+Machine machine_of_cpu(CpuTarget target);
+
+// What a variant of a kernel may rest on beyond `requires`: launch facts, guards of MetaVariant.
+enum {
+    FACT_DISJOINT =
+        1,  // arrays that are written overlap no other array, but for such as are in place
+    FACT_CONTIGUOUS = 2,  // the innermost stride of every strided view is 1
+};
+
+#endif
