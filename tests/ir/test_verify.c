@@ -530,7 +530,8 @@ static void functions(void **state) {
         {"func @f(%a: f32) -> f32 {\n  %0 = call %a {callee = g} : f32\n  return %0\n}\n"
          "func @g(%a: f32) -> f32 {\n  %0 = call %a {callee = f} : f32\n  return %0\n}\n",
          "expected calls without recursion, found a circle, in '@g'"},
-        {"kernel @k() {level = gpu} {\n  body {\n    %0 = cpu.scratch {elem = f32, count = 4, place = 0} : "
+        {"kernel @k() {level = gpu} {\n  body {\n    %0 = cpu.scratch {elem = f32, count = 4, "
+         "place = 0} : "
          "*f32\n"
          "    return\n  }\n}\n",
          "expected ops of level gpu or below, found one of cpu"},
