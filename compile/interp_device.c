@@ -34,15 +34,13 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
 static void device_close(void *state) { (void)state; }
 
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
-    (void)device;
-    // A page more than nothing: an empty buffer has an address too.
-    *address = calloc(1, size ? size : 1);
-    return *address ? TILEC_OK : TILEC_OUT_OF_MEMORY;
+    tilec_status s = rt_allocate(device->context, size, 64, address);
+    if (!s) memset(*address, 0, size);  // the same run gives the same bits
+    return s;
 }
 
-static void device_free(tilec_device *device, void *address) {
-    (void)device;
-    free(address);
+static void device_free(tilec_device *device, void *address, size_t size) {
+    rt_release(device->context, address, size);
 }
 
 static tilec_status stream_create(tilec_device *device, void **stream) {
@@ -78,9 +76,9 @@ static tilec_status stream_wait(tilec_device *device, void *stream, void *event)
 }
 
 static tilec_status event_create(tilec_device *device, void **event) {
-    (void)device;
     *event = calloc(1, sizeof(uint64_t));
-    return *event ? TILEC_OK : TILEC_OUT_OF_MEMORY;
+    return *event ? TILEC_OK
+                  : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory for an event");
 }
 
 static void event_destroy(tilec_device *device, void *event) {
@@ -96,6 +94,12 @@ static tilec_status event_record(tilec_device *device, void *event, void *stream
 
 static tilec_status event_synchronize(tilec_device *device, void *event) {
     (void)device, (void)event;
+    return TILEC_OK;
+}
+
+static tilec_status event_query(tilec_device *device, void *event, bool *done) {
+    (void)device, (void)event;
+    *done = true;
     return TILEC_OK;
 }
 
@@ -208,6 +212,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
 
 const RtDeviceApi interp_device_api = {
     .kind = "interp",
+    .memory = RT_HOST_MEMORY,
     .open = device_open,
     .close = device_close,
     .alloc = device_alloc,
@@ -220,6 +225,7 @@ const RtDeviceApi interp_device_api = {
     .event_destroy = event_destroy,
     .event_record = event_record,
     .event_synchronize = event_synchronize,
+    .event_query = event_query,
     .event_elapsed = event_elapsed,
     .copy = copy,
     .module_load = module_load,

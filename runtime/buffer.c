@@ -43,7 +43,7 @@ tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer
     if (!buffer) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the buffer is NULL");
     void *address = NULL;
     tilec_status s = device->api->alloc(device, size, &address);
-    if (s) return rt_fail(c, s, "device %s has no %zu bytes left", device->name, size);
+    if (s) return s;
     os_mutex_lock(c->lock);
     RtBuffer *b = free_slot(c);
     if (b) {
@@ -54,7 +54,7 @@ tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer
     }
     os_mutex_unlock(c->lock);
     if (b) return TILEC_OK;
-    device->api->free(device, address);
+    device->api->free(device, address, size);
     return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
 }
 
@@ -72,9 +72,9 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     if (!buffer.handle) return TILEC_OK;
     os_mutex_lock(device->context->lock);
     RtBuffer *b = live_slot(device->context, buffer);
-    void *address = NULL;
+    RtBuffer freed = {0};
     if (b && b->device == device) {
-        address = b->address;
+        freed = *b;
         b->device = NULL;
         b->generation++;
     } else {
@@ -82,7 +82,7 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     }
     os_mutex_unlock(device->context->lock);
     if (!b) return dead(device->context);
-    device->api->free(device, address);
+    device->api->free(device, freed.address, freed.size);
     return TILEC_OK;
 }
 

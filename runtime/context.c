@@ -1,5 +1,6 @@
 #include "runtime/context.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,19 +42,52 @@ static void thread_ended(void *error) {
     error_free(e);
 }
 
+// The caller's options as far as it knows them, the rest zeroed. Members that only a newer header
+// has must be zero: then leaving them out changes nothing.
+static bool take_options(tilec_context *c, const tilec_context_options *from) {
+    c->options.size = sizeof c->options;
+    if (!from) return true;
+    size_t known = from->size < sizeof *from ? from->size : sizeof *from;
+    if (known < offsetof(tilec_context_options, log)) return false;
+    const char *bytes = (const char *)from;
+    for (size_t i = known; i < from->size; i++)
+        if (bytes[i]) return false;
+    memcpy(&c->options, from, known);
+    c->options.size = sizeof c->options;
+    const tilec_allocator *a = &c->options.allocator;
+    return !a->allocate == !a->release;
+}
+
+static bool copy_folder(tilec_context *c) {
+    const char *folder = c->options.cache_folder;
+    if (!folder) return true;
+    size_t size = strlen(folder) + 1;
+    char *copy = malloc(size);
+    if (copy) memcpy(copy, folder, size);
+    c->cache_folder = copy;
+    c->options.cache_folder = copy;
+    return copy != NULL;
+}
+
+static tilec_status create_parts(tilec_context *c) {
+    if (!copy_folder(c)) return TILEC_OUT_OF_MEMORY;
+    c->thread = os_thread_key_create(thread_ended);
+    if (!c->thread) return TILEC_OUT_OF_MEMORY;
+    c->lock = os_mutex_create();
+    return TILEC_OK;
+}
+
 tilec_status rt_context_create(const tilec_context_options *options, const RtDeviceApi *const *apis,
                                size_t api_count, tilec_context **context) {
     if (!context) return TILEC_INVALID_ARGUMENT;
-    if (options && options->size != sizeof *options) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = calloc(1, sizeof *c);
     if (!c) return TILEC_OUT_OF_MEMORY;
-    c->thread = os_thread_key_create(thread_ended);
-    if (!c->thread) {
+    tilec_status s = take_options(c, options) ? create_parts(c) : TILEC_INVALID_ARGUMENT;
+    if (s) {
+        free(c->cache_folder);
         free(c);
-        return TILEC_OUT_OF_MEMORY;
+        return s;
     }
-    c->lock = os_mutex_create();
-    if (options) c->options = *options;
     c->apis = apis;
     c->api_count = api_count;
     c->first_generation = (uint32_t)(os_time_ns() * 0x9e3779b97f4a7c15u >> 32);
@@ -71,6 +105,7 @@ void tilec_context_destroy(tilec_context *context) {
         error_free(e);
     }
     free(context->buffers);
+    free(context->cache_folder);
     os_mutex_destroy(context->lock);
     free(context);
 }
@@ -125,6 +160,49 @@ void rt_keep_diags(tilec_context *context, const Diags *diags) {
     RtReport report = rt_report_of(diags);
     report.text = STR("");  // nothing failed
     rt_fail_report(context, TILEC_OK, report);
+}
+
+// Of the C library, whose aligned_alloc wants a size that is a multiple of the alignment.
+static void *plain_allocate(size_t size, size_t alignment) {
+    if (size > SIZE_MAX - alignment) return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+tilec_status rt_allocate(tilec_context *context, size_t size, size_t alignment, void **memory) {
+    const tilec_allocator *a = &context->options.allocator;
+    size_t wanted = size ? size : 1;
+    void *found =
+        a->allocate ? a->allocate(a->user, wanted, alignment) : plain_allocate(wanted, alignment);
+    const char *whose = a->allocate ? "the context's allocator" : "the system";
+    if (!found)
+        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory: %s has no %zu bytes", whose,
+                       size);
+    if ((uintptr_t)found % alignment) {
+        rt_release(context, found, size);
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "%s gave memory that is not aligned to %zu bytes", whose, alignment);
+    }
+    *memory = found;
+    return TILEC_OK;
+}
+
+void rt_release(tilec_context *context, void *memory, size_t size) {
+    const tilec_allocator *a = &context->options.allocator;
+    if (!memory) return;
+    if (a->release)
+        a->release(a->user, memory, size ? size : 1);
+    else
+        free(memory);
+}
+
+void rt_log(tilec_context *context, tilec_severity severity, const char *format, ...) {
+    if (!context->options.log) return;
+    va_list args;
+    va_start(args, format);
+    RtReport report = rt_report_text(format, args);
+    va_end(args);
+    context->options.log(context->options.user, severity, report.text.text);
+    rt_report_free(&report);
 }
 
 const char *tilec_last_error(tilec_context *context) {

@@ -7,6 +7,9 @@
 // goes with the thread. Ownership: the context owns all it made; what a device made goes with the
 // device.
 //
+// What a device needs of the host's memory comes from rt_allocate; what somebody should hear of
+// though nothing failed goes to rt_log. Neither is called under the context's mutex.
+//
 //     rt_begin(ctx);
 //     if (!path) return rt_fail(ctx, TILEC_INVALID_ARGUMENT, "the path is NULL");
 #ifndef TILEC_RUNTIME_CONTEXT_H
@@ -29,8 +32,9 @@ typedef struct RtError RtError;
 
 struct tilec_context {
     OsMutex *lock;
-    OsThreadKey *thread;  // the calling thread's RtError
-    tilec_context_options options;
+    OsThreadKey *thread;            // the calling thread's RtError
+    tilec_context_options options;  // whole, whatever the caller knew of it; texts are copies
+    char *cache_folder;             // what options.cache_folder points at
     const RtDeviceApi *const *apis;
     size_t api_count;
     tilec_device *devices;
@@ -53,6 +57,15 @@ tilec_status rt_fail_report(tilec_context *context, tilec_status status, RtRepor
 tilec_status rt_fail_diags(tilec_context *context, tilec_status status, const Diags *diags);
 // Warnings of a call that succeeded: kept as diagnostics.
 void rt_keep_diags(tilec_context *context, const Diags *diags);
+
+// Memory of the user's allocator, not zeroed; `alignment` is a power of two. Reports what is
+// missing and gives TILEC_OUT_OF_MEMORY; an empty size has an address of its own, too. Released
+// with the same size.
+tilec_status rt_allocate(tilec_context *context, size_t size, size_t alignment, void **memory);
+void rt_release(tilec_context *context, void *memory, size_t size);
+// Hands the text to the user's log callback, if there is one.
+void rt_log(tilec_context *context, tilec_severity severity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // Things in a list of their owner; the context's mutex guards all such lists.
 void rt_own(tilec_context *context, RtOwned **list, RtOwned *thing);

@@ -69,7 +69,7 @@ static void release_buffers(tilec_device *device) {
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         RtBuffer *b = &c->buffers[i];
         if (b->device != device) continue;
-        device->api->free(device, b->address);
+        device->api->free(device, b->address, b->size);
         b->device = NULL;
         b->generation++;
     }
@@ -197,6 +197,18 @@ tilec_status tilec_event_synchronize(tilec_event *event) {
     rt_begin(event->device->context);
     if (!event->recorded) return TILEC_OK;  // nothing to wait for
     return event->device->api->event_synchronize(event->device, event->state);
+}
+
+tilec_status tilec_event_query(tilec_event *event, int *done) {
+    if (!event) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = event->device->context;
+    rt_begin(c);
+    if (!done) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    bool is_done = true;
+    tilec_status s = TILEC_OK;
+    if (event->recorded) s = event->device->api->event_query(event->device, event->state, &is_done);
+    if (!s) *done = is_done;
+    return s;
 }
 
 tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event) {

@@ -50,12 +50,17 @@ typedef struct RtLaunch {
     const RtRange *ranges;  // one for each argument
 } RtLaunch;
 
+enum { RT_HOST_MEMORY = 1 };
+
 typedef struct RtDeviceApi {
     const char *kind;  // "interp": what stands before ':' in a device's name
     tilec_status (*open)(tilec_context *context, Str instance, void **state);
     void (*close)(void *state);
+    // The DLPack number of its kind of memory (tilec/dlpack.h); RT_HOST_MEMORY is the host's; 0:
+    // other libraries cannot share it.
+    int32_t memory;
     tilec_status (*alloc)(tilec_device *device, size_t size, void **address);
-    void (*free)(tilec_device *device, void *address);
+    void (*free)(tilec_device *device, void *address, size_t size);
     tilec_status (*stream_create)(tilec_device *device, void **stream);
     void (*stream_destroy)(tilec_device *device, void *stream);
     tilec_status (*stream_synchronize)(tilec_device *device, void *stream);
@@ -64,12 +69,16 @@ typedef struct RtDeviceApi {
     void (*event_destroy)(tilec_device *device, void *event);
     tilec_status (*event_record)(tilec_device *device, void *event, void *stream);
     tilec_status (*event_synchronize)(tilec_device *device, void *event);
+    tilec_status (*event_query)(tilec_device *device, void *event, bool *done);
     tilec_status (*event_elapsed)(tilec_device *device, void *begin, void *end, uint64_t *ns);
     // Any of the two may be host memory; ordered on the stream; host memory is free on return.
     tilec_status (*copy)(tilec_device *device, void *stream, void *to, const void *from,
                          size_t size);
     tilec_status (*module_load)(tilec_device *device, const RtImage *image, RtModule **module);
     void (*module_unload)(tilec_device *device, RtModule *module);
+    // Makes what this launch needs beyond its arguments, for this and later ones on the stream;
+    // NULL when nothing ever is needed. After it such a launch allocates nothing.
+    tilec_status (*prepare)(tilec_device *device, void *stream, const RtLaunch *launch);
     tilec_status (*launch)(tilec_device *device, void *stream, const RtLaunch *launch);
 } RtDeviceApi;
 

@@ -137,6 +137,9 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
         return REFUSE(c, "%.*s: argument '%.*s' expects elements of %s, found %s", WHERE(c, arg),
                       dtype_name(arg->dtype),
                       tilec_dtype_name(v->dtype) ? tilec_dtype_name(v->dtype) : "no type");
+    if (arg->written && v->flags & TILEC_VIEW_READ_ONLY)
+        return REFUSE(c, "%.*s: argument '%.*s' is written, and the view is read-only",
+                      WHERE(c, arg));
     if (v->rank != (int32_t)arg->rank)
         return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
                       arg->rank, v->rank);

@@ -113,7 +113,8 @@ tilec_arg tilec_arg_double(double value) {
     return arg;
 }
 
-const char *tilec_version(void) { return "0.1.0"; }
+const char *tilec_version(void) { return TILEC_VERSION_TEXT; }
+uint32_t tilec_version_number(void) { return TILEC_VERSION_NUMBER; }
 
 const char *tilec_status_text(tilec_status status) {
     switch (status) {
@@ -141,4 +142,8 @@ const char *tilec_dtype_name(tilec_dtype dtype) {
 
 unsigned tilec_dtype_bits(tilec_dtype dtype) {
     return (int)dtype < 0 || (int)dtype >= DTYPES ? 0 : dtype_bits((Dtype)dtype);
+}
+
+size_t tilec_dtype_bytes(tilec_dtype dtype, uint64_t count) {
+    return (int)dtype < 0 || (int)dtype >= DTYPES ? 0 : dtype_storage((Dtype)dtype, count);
 }

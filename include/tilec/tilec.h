@@ -23,6 +23,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <tilec/version.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,10 +35,9 @@ extern "C" {
 #define TILEC_API
 #endif
 
-#define TILEC_VERSION_MAJOR 0
-#define TILEC_VERSION_MINOR 1
-#define TILEC_VERSION_PATCH 0
-TILEC_API const char *tilec_version(void);  // "0.1.0"
+// Of the library that runs; the header's own are TILEC_VERSION_TEXT and TILEC_VERSION_NUMBER.
+TILEC_API const char *tilec_version(void);      // "0.1.0"
+TILEC_API uint32_t tilec_version_number(void);  // major * 10000 + minor * 100 + patch
 
 // ---- Status ------------------------------------------------------------------------------------
 
@@ -80,6 +80,8 @@ typedef enum tilec_dtype {
 } tilec_dtype;
 TILEC_API const char *tilec_dtype_name(tilec_dtype dtype);  // "f16"; NULL for no dtype
 TILEC_API unsigned tilec_dtype_bits(tilec_dtype dtype);     // 16; 0 for no dtype
+// Bytes of so many elements in a row (i4 and u4: two a byte); SIZE_MAX when there are too many.
+TILEC_API size_t tilec_dtype_bytes(tilec_dtype dtype, uint64_t count);
 
 // ---- Contexts ----------------------------------------------------------------------------------
 
@@ -89,11 +91,32 @@ typedef struct tilec_stream tilec_stream;
 typedef struct tilec_event tilec_event;
 typedef struct tilec_kernel tilec_kernel;
 
+typedef enum tilec_severity { TILEC_ERROR, TILEC_WARNING, TILEC_NOTE } tilec_severity;
+
+// Where buffers and workspaces of devices that share the host's memory come from. Both functions
+// are called from any thread, also from several at once.
+typedef struct tilec_allocator {
+    // At least `size` bytes at a multiple of `alignment` (a power of two); NULL: there are none.
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    // What `allocate` gave, with the size that was asked for.
+    void (*release)(void *user, void *memory, size_t size);
+    void *user;
+} tilec_allocator;
+
+// Zeroed members stand for what is usual. New ones come at the end; `size` tells how many the
+// caller knows. tilec_context_options o = {sizeof o};
 typedef struct tilec_context_options {
-    size_t size;  // sizeof(tilec_context_options): lets the struct grow
+    size_t size;  // sizeof(tilec_context_options)
     // Lines of the kernels' print(); NULL: standard output.
     void (*print)(void *user, const char *line, size_t length);
-    void *user;
+    void *user;  // of print and log
+    // What deserves a look but fails no call, such as a cache that cannot be used; NULL: nothing
+    // is said. May be called from any thread; must not call back into the context.
+    void (*log)(void *user, tilec_severity severity, const char *text);
+    tilec_allocator allocator;  // all NULL: the C library's
+    uint32_t cpu_threads;       // of the device cpu; 0: one for each processor
+    uint32_t compile_in_child;  // 1: compilers run in a process of their own, whose end harms none
+    const char *cache_folder;   // of compiled kernels; NULL: the user's own, "": nothing is kept
 } tilec_context_options;
 
 // `options` may be NULL.
@@ -106,7 +129,6 @@ TILEC_API void tilec_context_destroy(tilec_context *context);
 // nothing. Valid until the thread's next call on this context.
 TILEC_API const char *tilec_last_error(tilec_context *context);
 
-typedef enum tilec_severity { TILEC_ERROR, TILEC_WARNING, TILEC_NOTE } tilec_severity;
 typedef struct tilec_diagnostic {
     tilec_severity severity;
     const char *code;  // stable: "unknown-name"
@@ -142,6 +164,8 @@ TILEC_API tilec_status tilec_event_create(tilec_device *device, tilec_event **ev
 TILEC_API void tilec_event_destroy(tilec_event *event);
 TILEC_API tilec_status tilec_event_record(tilec_event *event, tilec_stream *stream);
 TILEC_API tilec_status tilec_event_synchronize(tilec_event *event);
+// *done: 1 when the work before the last record is done (or nothing was recorded), 0 while not.
+TILEC_API tilec_status tilec_event_query(tilec_event *event, int *done);
 TILEC_API tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event);
 TILEC_API tilec_status tilec_event_elapsed_ns(tilec_event *begin, tilec_event *end, uint64_t *ns);
 
@@ -170,6 +194,8 @@ TILEC_API tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *str
 // ---- Views: arrays as kernels see them
 
 enum { TILEC_MAX_RANK = 5 };
+// A kernel that writes through such a view is refused.
+enum { TILEC_VIEW_READ_ONLY = 1 };
 
 // Element (i, j, …) lies at data + (i * stride[0] + j * stride[1] + …) elements. A view on a buffer
 // is checked against the buffer's size and life; a raw pointer (buffer.handle == 0) is trusted.
@@ -181,6 +207,7 @@ typedef struct tilec_view {
     int64_t offset;  // in elements, from the pointer or the buffer's start
     int64_t extent[TILEC_MAX_RANK];
     int64_t stride[TILEC_MAX_RANK];  // in elements
+    uint32_t flags;                  // TILEC_VIEW_READ_ONLY, or 0
 } tilec_view;
 
 // Row-major, contiguous. `extent` has `rank` numbers.
@@ -271,120 +298,6 @@ TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *str
 }
 #endif
 
-#define TILEC_NO_ARGS NULL, 0
-
-#ifdef __cplusplus
-// C++: overloads make the arguments, a temporary array holds them for the call.
-inline tilec_arg tilec_arg_of(const tilec_view &v) { return tilec_arg_view(v); }
-inline tilec_arg tilec_arg_of(const tilec_arg &a) { return a; }
-inline tilec_arg tilec_arg_of(tilec_buffer b) { return tilec_arg_buffer(b, 0); }
-inline tilec_arg tilec_arg_of(const void *p) { return tilec_arg_pointer(p); }
-inline tilec_arg tilec_arg_of(bool v) { return tilec_arg_int(v); }
-inline tilec_arg tilec_arg_of(int v) { return tilec_arg_int(v); }
-inline tilec_arg tilec_arg_of(long v) { return tilec_arg_int(v); }
-inline tilec_arg tilec_arg_of(long long v) { return tilec_arg_int(v); }
-inline tilec_arg tilec_arg_of(unsigned v) { return tilec_arg_uint(v); }
-inline tilec_arg tilec_arg_of(unsigned long v) { return tilec_arg_uint(v); }
-inline tilec_arg tilec_arg_of(unsigned long long v) { return tilec_arg_uint(v); }
-inline tilec_arg tilec_arg_of(float v) { return tilec_arg_double(v); }
-inline tilec_arg tilec_arg_of(double v) { return tilec_arg_double(v); }
-template <size_t N>
-struct tilec_args_ {
-    tilec_arg items[N];
-};
-template <typename... T>
-tilec_args_<sizeof...(T)> tilec_args_of_(const T &...v) {
-    return {{tilec_arg_of(v)...}};
-}
-template <typename... T>
-constexpr size_t tilec_count_of_(const T &...) {
-    return sizeof...(T);
-}
-#define TILEC_ARGS(...) tilec_args_of_(__VA_ARGS__).items, tilec_count_of_(__VA_ARGS__)
-template <size_t N>
-struct tilec_spec_ {
-    tilec_spec_entry entries[N];
-    tilec_spec spec;
-    const tilec_spec *get() {
-        spec.count = N;
-        spec.entries = entries;
-        return &spec;
-    }
-};
-template <typename... T>
-tilec_spec_<sizeof...(T)> tilec_spec_of_(const T &...v) {
-    return {{v...}, {0, nullptr}};
-}
-#define TILEC_SPEC(...) tilec_spec_of_(__VA_ARGS__).get()
-inline tilec_spec_entry tilec_type_(const char *name, tilec_dtype dtype) {
-    return {TILEC_SPEC_TYPE, name, dtype, 0};
-}
-inline tilec_spec_entry tilec_value_(tilec_spec_kind kind, const char *name, int64_t value) {
-    return {kind, name, TILEC_BOOL, value};
-}
-#define TILEC_TYPE(name, dtype) tilec_type_((name), (dtype))
-#define TILEC_CONST(name, value) tilec_value_(TILEC_SPEC_CONST, (name), (value))
-#define TILEC_OPTION(name, value) tilec_value_(TILEC_SPEC_OPTION, (name), (value))
-#else
-// C: _Generic makes each argument, a compound literal holds them for the call. A kernel without
-// parameters is launched with TILEC_NO_ARGS.
-static inline tilec_arg tilec_arg_same_(tilec_arg a) { return a; }
-static inline tilec_arg tilec_arg_whole_(tilec_buffer b) { return tilec_arg_buffer(b, 0); }
-#define TILEC_ARG(x)                              \
-    _Generic((x), tilec_view                      \
-             : tilec_arg_view, tilec_arg          \
-             : tilec_arg_same_, tilec_buffer      \
-             : tilec_arg_whole_, _Bool            \
-             : tilec_arg_int, char                \
-             : tilec_arg_int, signed char         \
-             : tilec_arg_int, short               \
-             : tilec_arg_int, int                 \
-             : tilec_arg_int, long                \
-             : tilec_arg_int, long long           \
-             : tilec_arg_int, unsigned char       \
-             : tilec_arg_uint, unsigned short     \
-             : tilec_arg_uint, unsigned           \
-             : tilec_arg_uint, unsigned long      \
-             : tilec_arg_uint, unsigned long long \
-             : tilec_arg_uint, float              \
-             : tilec_arg_double, double           \
-             : tilec_arg_double, default          \
-             : tilec_arg_pointer)(x)
-#define TILEC_EACH_(...)                                                                       \
-    TILEC_PICK_(__VA_ARGS__, TILEC_A16_, TILEC_A15_, TILEC_A14_, TILEC_A13_, TILEC_A12_,       \
-                TILEC_A11_, TILEC_A10_, TILEC_A9_, TILEC_A8_, TILEC_A7_, TILEC_A6_, TILEC_A5_, \
-                TILEC_A4_, TILEC_A3_, TILEC_A2_, TILEC_A1_, )                                  \
-    (__VA_ARGS__)
-#define TILEC_PICK_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, name, ...) name
-#define TILEC_A1_(x) TILEC_ARG(x)
-#define TILEC_A2_(x, ...) TILEC_ARG(x), TILEC_A1_(__VA_ARGS__)
-#define TILEC_A3_(x, ...) TILEC_ARG(x), TILEC_A2_(__VA_ARGS__)
-#define TILEC_A4_(x, ...) TILEC_ARG(x), TILEC_A3_(__VA_ARGS__)
-#define TILEC_A5_(x, ...) TILEC_ARG(x), TILEC_A4_(__VA_ARGS__)
-#define TILEC_A6_(x, ...) TILEC_ARG(x), TILEC_A5_(__VA_ARGS__)
-#define TILEC_A7_(x, ...) TILEC_ARG(x), TILEC_A6_(__VA_ARGS__)
-#define TILEC_A8_(x, ...) TILEC_ARG(x), TILEC_A7_(__VA_ARGS__)
-#define TILEC_A9_(x, ...) TILEC_ARG(x), TILEC_A8_(__VA_ARGS__)
-#define TILEC_A10_(x, ...) TILEC_ARG(x), TILEC_A9_(__VA_ARGS__)
-#define TILEC_A11_(x, ...) TILEC_ARG(x), TILEC_A10_(__VA_ARGS__)
-#define TILEC_A12_(x, ...) TILEC_ARG(x), TILEC_A11_(__VA_ARGS__)
-#define TILEC_A13_(x, ...) TILEC_ARG(x), TILEC_A12_(__VA_ARGS__)
-#define TILEC_A14_(x, ...) TILEC_ARG(x), TILEC_A13_(__VA_ARGS__)
-#define TILEC_A15_(x, ...) TILEC_ARG(x), TILEC_A14_(__VA_ARGS__)
-#define TILEC_A16_(x, ...) TILEC_ARG(x), TILEC_A15_(__VA_ARGS__)
-#define TILEC_ARGS(...)                            \
-    (const tilec_arg[]){TILEC_EACH_(__VA_ARGS__)}, \
-        sizeof((const tilec_arg[]){TILEC_EACH_(__VA_ARGS__)}) / sizeof(tilec_arg)
-#define TILEC_SPEC(...)                                                             \
-    (&(const tilec_spec){                                                           \
-        sizeof((const tilec_spec_entry[]){__VA_ARGS__}) / sizeof(tilec_spec_entry), \
-        (const tilec_spec_entry[]){__VA_ARGS__}})
-#define TILEC_TYPE(name, dtype) \
-    { TILEC_SPEC_TYPE, (name), (dtype), 0 }
-#define TILEC_CONST(name, value) \
-    { TILEC_SPEC_CONST, (name), TILEC_BOOL, (value) }
-#define TILEC_OPTION(name, value) \
-    { TILEC_SPEC_OPTION, (name), TILEC_BOOL, (value) }
-#endif
+#include <tilec/args.h>
 
 #endif

@@ -26,7 +26,7 @@ static void keep_line(void *user, const char *line, size_t length) {
 
 static int set_up(void **state) {
     Fixture *f = test_calloc(1, sizeof *f);
-    tilec_context_options options = {sizeof options, keep_line, f};
+    tilec_context_options options = {.size = sizeof options, .print = keep_line, .user = f};
     assert_int_equal(tilec_context_create(&options, &f->context), TILEC_OK);
     assert_int_equal(tilec_device_open(f->context, "auto", &f->device), TILEC_OK);
     *state = f;

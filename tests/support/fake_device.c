@@ -29,7 +29,8 @@ static tilec_status fake_alloc(tilec_device *device, size_t size, void **address
     return TILEC_OK;
 }
 
-static void fake_free(tilec_device *device, void *address) {
+static void fake_free(tilec_device *device, void *address, size_t size) {
+    (void)size;
     log_of(device)->frees++;
     free(address);
 }
@@ -85,6 +86,19 @@ static tilec_status fake_event_sync(tilec_device *device, void *event) {
     return result(device->context);
 }
 
+static tilec_status fake_query(tilec_device *device, void *event, bool *done) {
+    (void)event;
+    *done = true;
+    return result(device->context);
+}
+
+static tilec_status fake_prepare(tilec_device *device, void *stream, const RtLaunch *launch) {
+    (void)stream;
+    log_of(device)->prepares++;
+    log_of(device)->variant = launch->variant;
+    return result(device->context);
+}
+
 static tilec_status fake_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
     *ns = *(uint64_t *)end - *(uint64_t *)begin;
     return result(device->context);
@@ -118,6 +132,7 @@ static tilec_status fake_launch(tilec_device *device, void *stream, const RtLaun
 
 static const RtDeviceApi fake_api = {
     .kind = "fake",
+    .memory = RT_HOST_MEMORY,
     .open = fake_open,
     .close = fake_close,
     .alloc = fake_alloc,
@@ -130,10 +145,12 @@ static const RtDeviceApi fake_api = {
     .event_destroy = fake_event_destroy,
     .event_record = fake_record,
     .event_synchronize = fake_event_sync,
+    .event_query = fake_query,
     .event_elapsed = fake_elapsed,
     .copy = fake_copy,
     .module_load = fake_load,
     .module_unload = fake_unload,
+    .prepare = fake_prepare,
     .launch = fake_launch,
 };
 

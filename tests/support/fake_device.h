@@ -11,7 +11,7 @@
 #include "runtime/context.h"
 
 typedef struct FakeLog {
-    int opens, closes, allocs, frees, streams, copies, launches, syncs, events;
+    int opens, closes, allocs, frees, streams, copies, launches, prepares, syncs, events;
     tilec_status fail_next;
     uint32_t variant;
     int64_t grid[3];
