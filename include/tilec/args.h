@@ -1,7 +1,7 @@
 // The macros that make arguments and specialisations; included by tilec/tilec.h.
 //
 //     tilec_launch(k, NULL, TILEC_ARGS(view, buffer, pointer, 3, 0.5f));     at most 16 in C
-//     tilec_launch(k, NULL, TILEC_NO_ARGS);                                  a kernel that takes none
+//     tilec_launch(k, NULL, TILEC_NO_ARGS);                                  of one that takes none
 //     tilec_kernel_from_file(…, TILEC_SPEC(TILEC_TYPE("T", TILEC_F16), TILEC_CONST("BM", 128),
 //                                          TILEC_OPTION("warps", 8)), &k);
 //
