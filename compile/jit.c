@@ -1,5 +1,6 @@
 #include "compile/jit.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ typedef struct Specialization {
     TileSpec spec;
     InterpImage image;
     RtLoaded loaded;
+    RtModuleSlot modules[1];
     struct Specialization *next;
 } Specialization;
 
@@ -181,10 +183,12 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
     s->spec = spec;
     s->image = (InterpImage){.func = compiled->func, .sanitize = jit->sanitize};
     s->loaded.meta = compiled->meta;
+    s->loaded.modules = s->modules;
     RtImage image = {RT_IMAGE_IR, &s->image, sizeof s->image};
-    tilec_status status =
-        kernel->device->api->module_load(kernel->device, &image, &s->loaded.module);
+    RtModule *module;
+    tilec_status status = kernel->device->api->module_load(kernel->device, &image, &module);
     if (status) return status;
+    atomic_init(&s->modules[0], module);
     s->next = jit->made;
     jit->made = s;
     *loaded = &s->loaded;
@@ -252,7 +256,7 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
 static void destroy(tilec_kernel *kernel) {
     Jit *jit = kernel->source;
     for (Specialization *s = jit->made; s; s = s->next)
-        kernel->device->api->module_unload(kernel->device, s->loaded.module);
+        kernel->device->api->module_unload(kernel->device, atomic_load(&s->modules[0]));
     unit_destroy(jit->unit);
     arena_destroy(jit->scratch);
     os_mutex_destroy(jit->lock);

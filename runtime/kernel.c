@@ -1,5 +1,6 @@
 #include "runtime/kernel.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "runtime/launch.h"
@@ -13,6 +14,12 @@ void tilec_kernel_destroy(tilec_kernel *kernel) {
 
 void rt_kernel_adopt(tilec_kernel *kernel) {
     rt_own(kernel->context, &kernel->device->kernels, &kernel->owned);
+}
+
+tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
+                              RtModule **module) {
+    *module = atomic_load_explicit(&loaded->modules[variant], memory_order_acquire);
+    return *module ? TILEC_OK : kernel->prepare(kernel, loaded, variant, module);
 }
 
 static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
@@ -31,12 +38,13 @@ static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
     LaunchPlan plan;
     tilec_status s = launch_prepare(c, kernel->device, loaded->meta, args, count, override, &plan);
     if (s || plan.empty) return s;
-    RtLaunch l = {.module = loaded->module,
-                  .meta = loaded->meta,
+    RtLaunch l = {.meta = loaded->meta,
                   .variant = plan.variant,
                   .grid = {plan.grid[0], plan.grid[1], plan.grid[2]},
                   .block = plan.block,
                   .ranges = plan.ranges};
+    s = rt_kernel_module(kernel, loaded, plan.variant, &l.module);
+    if (s) return s;
     return kernel->device->api->launch(kernel->device, stream->state, &l);
 }
 

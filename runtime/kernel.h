@@ -2,15 +2,22 @@
 //
 // A kernel whose types are all known has `loaded`; one that leaves types open finds or makes what
 // fits the arguments through `resolve` (compile/ does that; kernels of an archive never need it).
-// Invariants: what `resolve` returned stays loaded until the kernel is destroyed.
+// A variant's module may be made at the first launch that chooses it, by `prepare`; a launch of a
+// variant that is there reads one pointer. Invariants: what `resolve` and `prepare` returned stays
+// loaded until the kernel is destroyed; a module's pointer goes from NULL to its value once.
 // Ownership: `source` belongs to whoever set the functions; `destroy` frees it and what was loaded.
+//
+//     RtModule *module;
+//     tilec_status s = rt_kernel_module(kernel, loaded, plan.variant, &module);
 #ifndef TILEC_RUNTIME_KERNEL_H
 #define TILEC_RUNTIME_KERNEL_H
 
 #include "runtime/device.h"
 
+typedef _Atomic(RtModule *) RtModuleSlot;
+
 typedef struct RtLoaded {
-    RtModule *module;
+    RtModuleSlot *modules;  // one for each variant; NULL: not made yet
     const MetaKernel *meta;
 } RtLoaded;
 
@@ -21,9 +28,17 @@ struct tilec_kernel {
     const RtLoaded *loaded;  // NULL while types are open
     tilec_status (*resolve)(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             const RtLoaded **loaded);
+    // Makes the module of a variant that has none yet; any number of threads may ask at once. NULL:
+    // all modules are there.
+    tilec_status (*prepare)(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
+                            RtModule **module);
     void (*destroy)(tilec_kernel *kernel);
     void *source;
 };
+
+// The module of a variant, made when it is not there yet.
+tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
+                              RtModule **module);
 
 // The kernel belongs to its device from here on.
 void rt_kernel_adopt(tilec_kernel *kernel);
