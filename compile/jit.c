@@ -279,6 +279,7 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
     jit->scratch = arena_create();
     tilec_status s = TILEC_OK;
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
+    k->name = jit->kernel ? jit->kernel->decl->name : "";
     if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->sanitize)) {
         bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
         s = rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);

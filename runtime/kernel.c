@@ -8,7 +8,9 @@
 void tilec_kernel_destroy(tilec_kernel *kernel) {
     if (!kernel) return;
     rt_disown(kernel->context, &kernel->owned);
+    if (kernel->function) kernel->function_destroy(kernel->function);
     kernel->destroy(kernel);
+    arena_destroy(kernel->texts);
     free(kernel);
 }
 
@@ -22,11 +24,19 @@ tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint
     return *module ? TILEC_OK : kernel->prepare(kernel, loaded, variant, module);
 }
 
-static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
-                           const LaunchOverride *override, const tilec_arg *args, size_t count) {
+// What the checks of a call find: where and what to launch.
+typedef struct Ready {
+    tilec_stream *stream;
+    LaunchPlan plan;
+    RtLaunch launch;
+} Ready;
+
+static tilec_status get_ready(tilec_kernel *kernel, tilec_stream *stream,
+                              const LaunchOverride *override, const tilec_arg *args, size_t count,
+                              Ready *r) {
     tilec_context *c = kernel->context;
-    if (!stream) stream = kernel->device->first;
-    if (stream->device != kernel->device)
+    r->stream = stream ? stream : kernel->device->first;
+    if (r->stream->device != kernel->device)
         return rt_fail(c, TILEC_INVALID_ARGUMENT,
                        "the stream belongs to device %s, the kernel to another device, %s",
                        stream->device->name, kernel->device->name);
@@ -35,17 +45,24 @@ static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
         tilec_status s = kernel->resolve(kernel, args, count, &loaded);
         if (s) return s;
     }
-    LaunchPlan plan;
-    tilec_status s = launch_prepare(c, kernel->device, loaded->meta, args, count, override, &plan);
-    if (s || plan.empty) return s;
-    RtLaunch l = {.meta = loaded->meta,
-                  .variant = plan.variant,
-                  .grid = {plan.grid[0], plan.grid[1], plan.grid[2]},
-                  .block = plan.block,
-                  .ranges = plan.ranges};
-    s = rt_kernel_module(kernel, loaded, plan.variant, &l.module);
+    LaunchPlan *plan = &r->plan;
+    tilec_status s = launch_prepare(c, kernel->device, loaded->meta, args, count, override, plan);
     if (s) return s;
-    return kernel->device->api->launch(kernel->device, stream->state, &l);
+    r->launch = (RtLaunch){.meta = loaded->meta,
+                           .variant = plan->variant,
+                           .grid = {plan->grid[0], plan->grid[1], plan->grid[2]},
+                           .block = plan->block,
+                           .ranges = plan->ranges};
+    if (plan->empty) return TILEC_OK;
+    return rt_kernel_module(kernel, loaded, plan->variant, &r->launch.module);
+}
+
+static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
+                           const LaunchOverride *override, const tilec_arg *args, size_t count) {
+    Ready r;
+    tilec_status s = get_ready(kernel, stream, override, args, count, &r);
+    if (s || r.plan.empty) return s;
+    return kernel->device->api->launch(kernel->device, r.stream->state, &r.launch);
 }
 
 static tilec_status check_call(const tilec_kernel *kernel, const void *args, size_t count) {
@@ -69,4 +86,15 @@ tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int v
     if (!grid) return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the grid is NULL");
     LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
     return launch(kernel, stream, &override, args, count);
+}
+
+tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
+                                  size_t count) {
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    tilec_status s = check_call(kernel, args, count);
+    if (s) return s;
+    Ready r;
+    s = get_ready(kernel, stream, NULL, args, count, &r);
+    if (s || r.plan.empty || !kernel->device->api->prepare) return s;
+    return kernel->device->api->prepare(kernel->device, r.stream->state, &r.launch);
 }

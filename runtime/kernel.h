@@ -21,11 +21,19 @@ typedef struct RtLoaded {
     const MetaKernel *meta;
 } RtLoaded;
 
+typedef struct RtKernelInfo RtKernelInfo;
+
 struct tilec_kernel {
     RtOwned owned;  // by the device
     tilec_context *context;
     tilec_device *device;
+    const char *name;        // lives as long as the source
     const RtLoaded *loaded;  // NULL while types are open
+    Arena *texts;            // what questions about it were answered with; NULL before the first
+    RtKernelInfo *info;
+    const char *signature;  // of its C function
+    void *function;         // what tilec_function made, if anything
+    void (*function_destroy)(void *function);
     tilec_status (*resolve)(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             const RtLoaded **loaded);
     // Makes the module of a variant that has none yet; any number of threads may ask at once. NULL:
@@ -39,6 +47,9 @@ struct tilec_kernel {
 // The module of a variant, made when it is not there yet.
 tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                               RtModule **module);
+
+// Its metadata, or NULL after saying that its types are still open.
+const MetaKernel *rt_kernel_meta(tilec_kernel *kernel);
 
 // The kernel belongs to its device from here on.
 void rt_kernel_adopt(tilec_kernel *kernel);

@@ -260,6 +260,33 @@ TILEC_API tilec_status tilec_kernel_from_source(tilec_context *context, tilec_de
                                                 tilec_kernel **out);
 TILEC_API void tilec_kernel_destroy(tilec_kernel *kernel);
 
+// ---- What a kernel is. The texts live as long as the kernel. All but the name need its types:
+// while one is open they give TILEC_INVALID_ARGUMENT.
+TILEC_API const char *tilec_kernel_name(const tilec_kernel *kernel);
+
+typedef enum tilec_param_kind {
+    TILEC_PARAM_SCALAR,
+    TILEC_PARAM_POINTER,
+    TILEC_PARAM_VIEW
+} tilec_param_kind;
+// A parameter that takes an argument; type and const parameters are not among them.
+typedef struct tilec_param {
+    const char *name;
+    tilec_param_kind kind;
+    tilec_dtype dtype;                        // of the scalar or the elements
+    int32_t rank;                             // of a view
+    int32_t strided, read, written;           // 0 or 1
+    const char *extent_name[TILEC_MAX_RANK];  // NULL: the extent is fixed
+    int64_t extent[TILEC_MAX_RANK];           // a fixed one
+} tilec_param;
+TILEC_API tilec_status tilec_kernel_param_count(tilec_kernel *kernel, size_t *count);
+TILEC_API tilec_status tilec_kernel_param(tilec_kernel *kernel, size_t index, tilec_param *param);
+TILEC_API tilec_status tilec_kernel_variant_count(tilec_kernel *kernel, size_t *count);
+// All there is to know, as JSON: what `tilec emit --as metadata` prints.
+TILEC_API tilec_status tilec_kernel_metadata(tilec_kernel *kernel, const char **json);
+
+// ---- Launch
+
 typedef enum tilec_arg_kind {
     TILEC_ARG_VIEW,
     TILEC_ARG_POINTER,  // raw, trusted; or a buffer with an offset in bytes
@@ -293,6 +320,28 @@ TILEC_API tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream,
 TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
                                          const int64_t grid[3], const tilec_arg *args,
                                          size_t count);
+// Checks as tilec_launch does and makes all that such a launch needs, but launches nothing. A
+// launch with arguments of these types and extents then allocates, loads and waits for nothing.
+TILEC_API tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream,
+                                            const tilec_arg *args, size_t count);
+
+// The kernel as a plain C function. In the order of the kernel's parameters it takes each scalar by
+// value (f16, bf16 and fp8 as float); each pointer as a pointer; each view as a pointer to its
+// first element, then, as int64_t, those of its extents that are not fixed and that no earlier view
+// gave, then, if it is strided, all its strides. It launches on the device's first stream, waits,
+// and returns the status. kernel softmax(f32 x[R, C], f32 y[R, C]) is called so:
+//
+//     tilec_function_pointer f;
+//     if (tilec_function(k, &f)) …
+//     tilec_status (*softmax)(const float *x, int64_t R, int64_t C, float *y);
+//     softmax = (tilec_status(*)(const float *, int64_t, int64_t, float *))f;
+//
+// It belongs to the kernel, may be called from several threads, and is always the same.
+// TILEC_UNAVAILABLE if the library was built without libffi or there is no executable memory.
+typedef void (*tilec_function_pointer)(void);
+TILEC_API tilec_status tilec_function(tilec_kernel *kernel, tilec_function_pointer *function);
+// "tilec_status softmax(const float *x, int64_t R, int64_t C, float *y)"
+TILEC_API tilec_status tilec_function_signature(tilec_kernel *kernel, const char **text);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,211 @@
+#include "compile/function.h"
+
+#include <string.h>
+
+#include "runtime/context.h"
+#include "runtime/launch.h"
+
+// How C spells the types: a scalar by value, and an element that a pointer leads to. Formats that C
+// lacks are floats by value and bits in memory.
+static const struct {
+    const char *scalar, *element;
+} c_types[DTYPES] = {
+    [DTYPE_BOOL] = {"bool", "bool"},           [DTYPE_I8] = {"int8_t", "int8_t"},
+    [DTYPE_I16] = {"int16_t", "int16_t"},      [DTYPE_I32] = {"int32_t", "int32_t"},
+    [DTYPE_I64] = {"int64_t", "int64_t"},      [DTYPE_U8] = {"uint8_t", "uint8_t"},
+    [DTYPE_U16] = {"uint16_t", "uint16_t"},    [DTYPE_U32] = {"uint32_t", "uint32_t"},
+    [DTYPE_U64] = {"uint64_t", "uint64_t"},    [DTYPE_F16] = {"float", "uint16_t"},
+    [DTYPE_BF16] = {"float", "uint16_t"},      [DTYPE_F32] = {"float", "float"},
+    [DTYPE_F64] = {"double", "double"},        [DTYPE_F8E4M3] = {"float", "uint8_t"},
+    [DTYPE_F8E5M2] = {"float", "uint8_t"},     [DTYPE_F8E4M3FNUZ] = {"float", "uint8_t"},
+    [DTYPE_F8E5M2FNUZ] = {"float", "uint8_t"}, [DTYPE_I4] = {"int8_t", "uint8_t"},
+    [DTYPE_U4] = {"uint8_t", "uint8_t"},
+};
+
+static bool is_c_keyword(Str name) {
+    static const char *const words[] = {
+        "auto",     "bool",    "break",  "case",     "char",   "const",    "continue",
+        "default",  "do",      "double", "else",     "enum",   "extern",   "float",
+        "for",      "goto",    "if",     "inline",   "int",    "long",     "register",
+        "restrict", "return",  "short",  "signed",   "sizeof", "static",   "struct",
+        "switch",   "typedef", "union",  "unsigned", "void",   "volatile", "while",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_equal(name, str(words[i]))) return true;
+    return false;
+}
+
+static const char *c_name(Arena *arena, Str name) {
+    return arena_printf(arena, "%.*s%s", STR_ARG(name), is_c_keyword(name) ? "_" : "");
+}
+
+static void add(FunctionPlan *plan, FunctionValue value, uint32_t arg, uint32_t dimension,
+                const char *text) {
+    plan->params[plan->count++] = (FunctionParam){value, arg, dimension, text};
+}
+
+static void add_view(Arena *arena, FunctionPlan *plan, uint32_t i, bool *known) {
+    const MetaArg *arg = &plan->meta->args[i];
+    const char *name = c_name(arena, arg->name);
+    for (uint32_t d = 0; d < arg->rank; d++) {
+        int32_t e = arg->dims[d].extent;
+        if (e < 0 || known[e]) continue;
+        known[e] = true;
+        const char *extent = c_name(arena, plan->meta->extents[e]);
+        add(plan, VALUE_EXTENT, i, d, arena_printf(arena, "int64_t %s", extent));
+    }
+    for (uint32_t d = 0; arg->strided && d < arg->rank; d++)
+        add(plan, VALUE_STRIDE, i, d, arena_printf(arena, "int64_t %s_stride%u", name, d));
+}
+
+FunctionPlan *function_plan(Arena *arena, const MetaKernel *meta) {
+    FunctionPlan *plan = arena_new(arena, FunctionPlan, 1);
+    plan->meta = meta;
+    plan->params =
+        arena_new(arena, FunctionParam, (size_t)meta->arg_count * (1 + 2 * META_MAX_RANK) + 1);
+    bool *known = arena_new(arena, bool, meta->extent_count + 1);
+    for (uint32_t i = 0; i < meta->arg_count; i++) {
+        const MetaArg *arg = &meta->args[i];
+        const char *name = c_name(arena, arg->name);
+        if (arg->kind == META_SCALAR) {
+            add(plan, VALUE_SCALAR, i, 0,
+                arena_printf(arena, "%s %s", c_types[arg->dtype].scalar, name));
+            continue;
+        }
+        add(plan, VALUE_POINTER, i, 0,
+            arena_printf(arena, "%s%s *%s", arg->written ? "" : "const ",
+                         c_types[arg->dtype].element, name));
+        if (arg->kind == META_VIEW) add_view(arena, plan, i, known);
+    }
+    return plan;
+}
+
+static tilec_arg scalar(Dtype t, const void *from) {
+    switch (t) {
+    case DTYPE_BOOL: return tilec_arg_uint(*(const uint8_t *)from != 0);
+    case DTYPE_I4:
+    case DTYPE_I8: return tilec_arg_int(*(const int8_t *)from);
+    case DTYPE_I16: return tilec_arg_int(*(const int16_t *)from);
+    case DTYPE_I32: return tilec_arg_int(*(const int32_t *)from);
+    case DTYPE_I64: return tilec_arg_int(*(const int64_t *)from);
+    case DTYPE_U4:
+    case DTYPE_U8: return tilec_arg_uint(*(const uint8_t *)from);
+    case DTYPE_U16: return tilec_arg_uint(*(const uint16_t *)from);
+    case DTYPE_U32: return tilec_arg_uint(*(const uint32_t *)from);
+    case DTYPE_U64: return tilec_arg_uint(*(const uint64_t *)from);
+    case DTYPE_F16:
+    case DTYPE_BF16:
+    case DTYPE_F32:
+    case DTYPE_F8E4M3:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2FNUZ: return tilec_arg_double((double)*(const float *)from);
+    case DTYPE_F64: return tilec_arg_double(*(const double *)from);
+    case DTYPES: break;
+    }
+    UNREACHABLE("element type %d", (int)t);
+}
+
+static tilec_arg pointer(const MetaArg *arg, void *data) {
+    if (arg->kind == META_POINTER) return tilec_arg_pointer(data);
+    static const int64_t none[META_MAX_RANK];
+    return tilec_arg_view(tilec_view_of((tilec_dtype)arg->dtype, data, (int32_t)arg->rank, none));
+}
+
+// Extents from where they were given, and the strides that follow from them.
+static void complete(const MetaArg *arg, const int64_t *extents, tilec_view *v) {
+    int64_t stride = 1;
+    for (uint32_t d = arg->rank; d-- > 0;) {
+        int32_t e = arg->dims[d].extent;
+        v->extent[d] = e < 0 ? arg->dims[d].value : extents[e];
+        if (arg->strided) continue;
+        v->stride[d] = stride;
+        stride = (int64_t)((uint64_t)stride * (uint64_t)v->extent[d]);  // the launch refuses a wrap
+    }
+}
+
+void function_arguments(const FunctionPlan *plan, const void *const *values, tilec_arg *args) {
+    const MetaKernel *meta = plan->meta;
+    int64_t extents[LAUNCH_MAX_ARGS * META_MAX_RANK];
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const FunctionParam *p = &plan->params[i];
+        const MetaArg *arg = &meta->args[p->arg];
+        switch (p->value) {
+        case VALUE_SCALAR: args[p->arg] = scalar(arg->dtype, values[i]); break;
+        case VALUE_POINTER: args[p->arg] = pointer(arg, *(void *const *)values[i]); break;
+        case VALUE_EXTENT:
+            extents[arg->dims[p->dimension].extent] = *(const int64_t *)values[i];
+            break;
+        case VALUE_STRIDE:
+            args[p->arg].view.stride[p->dimension] = *(const int64_t *)values[i];
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        if (meta->args[i].kind == META_VIEW) complete(&meta->args[i], extents, &args[i].view);
+}
+
+tilec_status function_call(tilec_kernel *kernel, const FunctionPlan *plan,
+                           const void *const *values) {
+    tilec_arg args[LAUNCH_MAX_ARGS];
+    function_arguments(plan, values, args);
+    tilec_status s = tilec_launch(kernel, NULL, args, plan->meta->arg_count);
+    return s ? s : tilec_stream_synchronize(kernel->device->first);
+}
+
+// The metadata, if the call is in order and the kernel can be launched at all.
+static tilec_status check(tilec_kernel *kernel, const void *place, const MetaKernel **meta) {
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    rt_begin(kernel->context);
+    if (!place)
+        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    *meta = rt_kernel_meta(kernel);
+    if (!*meta) return TILEC_INVALID_ARGUMENT;
+    if ((*meta)->arg_count <= LAUNCH_MAX_ARGS) return TILEC_OK;
+    return rt_fail(kernel->context, TILEC_UNSUPPORTED, "%s has %u parameters; a launch takes %d",
+                   kernel->name, (*meta)->arg_count, LAUNCH_MAX_ARGS);
+}
+
+// The kernel's arena; the context's mutex is held.
+static Arena *texts(tilec_kernel *kernel) {
+    if (!kernel->texts) kernel->texts = arena_create();
+    return kernel->texts;
+}
+
+tilec_status tilec_function(tilec_kernel *kernel, tilec_function_pointer *function) {
+    const MetaKernel *meta;
+    tilec_status s = check(kernel, function, &meta);
+    if (s) return s;
+    FunctionCode *code = NULL;
+    const char *why_not = NULL;
+    os_mutex_lock(kernel->context->lock);
+    if (!kernel->function)
+        why_not = function_code_create(kernel, function_plan(texts(kernel), meta), &code);
+    if (code) kernel->function = code, kernel->function_destroy = function_code_destroy;
+    if (!why_not) *function = function_code_pointer(kernel->function);
+    os_mutex_unlock(kernel->context->lock);
+    if (!why_not) return TILEC_OK;
+    return rt_fail(kernel->context, TILEC_UNAVAILABLE, "%s cannot be called as a C function: %s",
+                   kernel->name, why_not);
+}
+
+static const char *signature(Arena *arena, const char *name, const MetaKernel *meta) {
+    const FunctionPlan *plan = function_plan(arena, meta);
+    StrBuf b = strbuf(arena);
+    strbuf_printf(&b, "tilec_status %s(", c_name(arena, str(name)));
+    for (uint32_t i = 0; i < plan->count; i++)
+        strbuf_printf(&b, "%s%s", i ? ", " : "", plan->params[i].text);
+    strbuf_printf(&b, plan->count ? ")" : "void)");
+    return b.text;
+}
+
+tilec_status tilec_function_signature(tilec_kernel *kernel, const char **text) {
+    const MetaKernel *meta;
+    tilec_status s = check(kernel, text, &meta);
+    if (s) return s;
+    os_mutex_lock(kernel->context->lock);
+    if (!kernel->signature) kernel->signature = signature(texts(kernel), kernel->name, meta);
+    os_mutex_unlock(kernel->context->lock);
+    *text = kernel->signature;
+    return TILEC_OK;
+}

@@ -1,0 +1,113 @@
+// What a kernel is, for hosts that ask: answered from its metadata, in texts that end in NUL.
+#include "runtime/context.h"
+#include "runtime/kernel.h"
+
+struct RtKernelInfo {
+    tilec_param *params;
+    const char *json;
+};
+
+static const char *keep(Arena *arena, Str s) { return arena_text(arena, s.text, s.size); }
+
+static tilec_param make_param(Arena *arena, const MetaKernel *meta, const MetaArg *arg) {
+    static const tilec_param_kind kinds[] = {TILEC_PARAM_SCALAR, TILEC_PARAM_POINTER,
+                                             TILEC_PARAM_VIEW};
+    tilec_param p = {.name = keep(arena, arg->name),
+                     .kind = kinds[arg->kind],
+                     .dtype = (tilec_dtype)arg->dtype,
+                     .read = arg->kind == META_SCALAR || arg->read,
+                     .written = arg->kind != META_SCALAR && arg->written};
+    if (arg->kind != META_VIEW) return p;
+    p.rank = (int32_t)arg->rank;
+    p.strided = arg->strided;
+    for (uint32_t d = 0; d < arg->rank; d++) {
+        if (arg->dims[d].extent >= 0)
+            p.extent_name[d] = keep(arena, meta->extents[arg->dims[d].extent]);
+        else
+            p.extent[d] = arg->dims[d].value;
+    }
+    return p;
+}
+
+static RtKernelInfo *make_info(Arena *arena, const MetaKernel *meta) {
+    RtKernelInfo *info = arena_new(arena, RtKernelInfo, 1);
+    info->params = arena_new(arena, tilec_param, meta->arg_count + 1);
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        info->params[i] = make_param(arena, meta, &meta->args[i]);
+    StrBuf json = strbuf(arena);
+    meta_json(meta, &json);
+    info->json = json.text;
+    return info;
+}
+
+const MetaKernel *rt_kernel_meta(tilec_kernel *kernel) {
+    if (kernel->loaded) return kernel->loaded->meta;
+    rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
+            "%s leaves types open, so its parameters are not known yet; give them with TILEC_TYPE",
+            kernel->name);
+    return NULL;
+}
+
+// Made at the first question, by whichever thread asks; NULL after saying why not.
+static const RtKernelInfo *find_info(tilec_kernel *kernel) {
+    const MetaKernel *meta = rt_kernel_meta(kernel);
+    if (!meta) return NULL;
+    os_mutex_lock(kernel->context->lock);
+    if (!kernel->info) {
+        if (!kernel->texts) kernel->texts = arena_create();
+        kernel->info = make_info(kernel->texts, meta);
+    }
+    os_mutex_unlock(kernel->context->lock);
+    return kernel->info;
+}
+
+static tilec_status no_place(const tilec_kernel *kernel) {
+    return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+}
+
+const char *tilec_kernel_name(const tilec_kernel *kernel) { return kernel ? kernel->name : ""; }
+
+tilec_status tilec_kernel_param_count(tilec_kernel *kernel, size_t *count) {
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    rt_begin(kernel->context);
+    if (!count) return no_place(kernel);
+    const MetaKernel *meta = rt_kernel_meta(kernel);
+    if (!meta) return TILEC_INVALID_ARGUMENT;
+    *count = meta->arg_count;
+    return TILEC_OK;
+}
+
+tilec_status tilec_kernel_param(tilec_kernel *kernel, size_t index, tilec_param *param) {
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    rt_begin(kernel->context);
+    if (!param) return no_place(kernel);
+    const RtKernelInfo *info = find_info(kernel);
+    if (!info) return TILEC_INVALID_ARGUMENT;
+    uint32_t count = kernel->loaded->meta->arg_count;
+    if (index >= count)
+        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
+                       "%s has %u parameters; there is no parameter %zu", kernel->name, count,
+                       index);
+    *param = info->params[index];
+    return TILEC_OK;
+}
+
+tilec_status tilec_kernel_variant_count(tilec_kernel *kernel, size_t *count) {
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    rt_begin(kernel->context);
+    if (!count) return no_place(kernel);
+    const MetaKernel *meta = rt_kernel_meta(kernel);
+    if (!meta) return TILEC_INVALID_ARGUMENT;
+    *count = meta->variant_count;
+    return TILEC_OK;
+}
+
+tilec_status tilec_kernel_metadata(tilec_kernel *kernel, const char **json) {
+    if (!kernel) return TILEC_INVALID_ARGUMENT;
+    rt_begin(kernel->context);
+    if (!json) return no_place(kernel);
+    const RtKernelInfo *info = find_info(kernel);
+    if (!info) return TILEC_INVALID_ARGUMENT;
+    *json = info->json;
+    return TILEC_OK;
+}
