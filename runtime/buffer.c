@@ -4,11 +4,49 @@
 
 #include "runtime/context.h"
 
-static RtBuffer *live_slot(tilec_context *c, tilec_buffer buffer) {
+// The slot of a handle, also when it was destroyed and is still held; the lock is held.
+static RtBuffer *find_slot(tilec_context *c, tilec_buffer buffer) {
     uint32_t slot = (uint32_t)buffer.handle, generation = (uint32_t)(buffer.handle >> 32);
     if (slot == 0 || slot > c->buffer_count) return NULL;
     RtBuffer *b = &c->buffers[slot - 1];
     return b->device && b->generation == generation ? b : NULL;
+}
+
+static RtBuffer *live_slot(tilec_context *c, tilec_buffer buffer) {
+    RtBuffer *b = find_slot(c, buffer);
+    return b && !b->destroyed ? b : NULL;
+}
+
+// Frees the slot; what is left to free is the memory, without the lock.
+static RtBuffer take_out(RtBuffer *b) {
+    RtBuffer freed = *b;
+    b->device = NULL;
+    b->destroyed = false;
+    b->holds = 0;
+    b->generation++;
+    return freed;
+}
+
+static void free_memory(const RtBuffer *freed) {
+    if (freed->device) freed->device->api->free(freed->device, freed->address, freed->size);
+}
+
+bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer) {
+    os_mutex_lock(context->lock);
+    RtBuffer *b = live_slot(context, buffer);
+    if (b) b->holds++;
+    os_mutex_unlock(context->lock);
+    return b != NULL;
+}
+
+void rt_buffer_let_go(tilec_context *context, tilec_buffer buffer) {
+    RtBuffer freed = {0};
+    os_mutex_lock(context->lock);
+    RtBuffer *b = find_slot(context, buffer);
+    if (b && b->holds) b->holds--;
+    if (b && b->destroyed && !b->holds) freed = take_out(b);
+    os_mutex_unlock(context->lock);
+    free_memory(&freed);
 }
 
 bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found) {
@@ -70,19 +108,17 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
     if (!buffer.handle) return TILEC_OK;
+    RtBuffer freed = {0};
     os_mutex_lock(device->context->lock);
     RtBuffer *b = live_slot(device->context, buffer);
-    RtBuffer freed = {0};
-    if (b && b->device == device) {
-        freed = *b;
-        b->device = NULL;
-        b->generation++;
-    } else {
-        b = NULL;
-    }
+    if (b && b->device != device) b = NULL;
+    if (b && b->holds)
+        b->destroyed = true;
+    else if (b)
+        freed = take_out(b);
     os_mutex_unlock(device->context->lock);
     if (!b) return dead(device->context);
-    device->api->free(device, freed.address, freed.size);
+    free_memory(&freed);
     return TILEC_OK;
 }
 

@@ -26,6 +26,8 @@ typedef struct RtBuffer {
     void *address;
     size_t size;
     uint32_t generation;
+    uint32_t holds;  // tensors of other libraries that share the memory
+    bool destroyed;  // but held: no handle finds it any more
 } RtBuffer;
 
 typedef struct RtError RtError;
@@ -73,6 +75,9 @@ void rt_disown(tilec_context *context, RtOwned *thing);
 
 // The live buffer of a handle, copied out; false when there is none (any more).
 bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found);
+// Keeps a live buffer's memory beyond tilec_buffer_destroy, until it is let go; false: not live.
+bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer);
+void rt_buffer_let_go(tilec_context *context, tilec_buffer buffer);
 // The kinds of devices there are, for messages: "interp, cpu".
 void rt_device_kinds(const tilec_context *context, StrBuf *out);
 

@@ -71,6 +71,8 @@ static void release_buffers(tilec_device *device) {
         if (b->device != device) continue;
         device->api->free(device, b->address, b->size);
         b->device = NULL;
+        b->destroyed = false;
+        b->holds = 0;
         b->generation++;
     }
 }
