@@ -1,0 +1,721 @@
+// Memory at a place: views, pointers, buffers. Which lanes are inside, and where they lie.
+#include <string.h>
+
+#include "passes/cpu/lower.h"
+
+static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
+
+static bool is_packed(const IrValue *view) {
+    return dtype_is(view->type->elem, DTYPE_CLASS_PACKED);
+}
+
+static Val at_depth_0(IrValue *v) { return (Val){v, 0}; }
+
+// ---- shapes of views ----------------------------------------------------------------------------
+
+static const IrParam *param_of(const Lower *l, const IrValue *view) {
+    for (size_t i = 0; i < l->func->params.count; i++)
+        if (l->func->params.data[i].value == view) return &l->func->params.data[i];
+    UNREACHABLE("a view that is no parameter");
+}
+
+static IrValue *view_op(IrBuilder *b, IrOpcode code, IrValue *view, uint32_t dim) {
+    const IrType *t = ir_scalar(b->module, DTYPE_I64);
+    IrOp *op = ir_op(b, code, 1, &view, 1, &t, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_DIM, dim);
+    return ir_result(op, 0);
+}
+
+static IrValue *view_extent(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
+    const IrDim *d = &param_of(l, view)->dims[dim];
+    return d->extent ? view_op(b, IR_CPU_EXTENT, view, dim) : lower_i64(b, d->value);
+}
+
+static IrValue *view_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
+    uint32_t rank = view->type->rank;
+    bool strided = param_of(l, view)->strided;
+    bool last = dim + 1 == rank;
+    if (last && (!strided || (l->facts & FACT_CONTIGUOUS))) return lower_i64(b, 1);
+    if (strided) return view_op(b, IR_CPU_STRIDE, view, dim);
+    IrValue *stride = lower_i64(b, 1);
+    for (uint32_t d = rank; d-- > dim + 1;)
+        stride = lower_mul(b, stride, view_extent(l, b, view, d));
+    return stride;
+}
+
+static IrValue *view_data(IrBuilder *b, IrValue *view) {
+    Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
+    const IrType *t = ir_ptr(b->module, elem, 0, NULL);
+    return ir_result(ir_op(b, IR_CPU_DATA, 1, &view, 1, &t, 0, NULL), 0);
+}
+
+static bool is_one(const IrValue *v) {
+    return v->def && v->def->code == IR_CONST && ir_attr(v->def, IR_ATTR_VALUE)->u.bits == 1;
+}
+
+// ---- a selection at a place ---------------------------------------------------------------------
+
+// What one dimension of a view contributes: index + coordinate.
+typedef struct Term {
+    IrValue *index;  // scalar: the op's own
+    bool tile;       // the index is a tile
+    bool width;      // `i +: W`: has a coordinate
+    Coord coord;     // of the width
+    Place place;     // of the tile index
+    bool proven;
+    bool moves;  // with the lanes
+} Term;
+typedef struct Terms {
+    uint32_t rank;
+    Term at[IR_MAX_VIEW_RANK];
+} Terms;
+
+static Place index_place(const IrType *t, const Place *place, uint32_t first) {
+    Place p = {.rank = t->rank};
+    for (uint32_t d = 0; d < t->rank; d++)
+        p.at[d] = t->shape[d] == 1 ? (Coord){COORD_ZERO, 0, 0, NULL} : place->at[first + d];
+    return p;
+}
+
+static uint32_t tile_rank_of(const IrOp *op, uint32_t start, uint32_t rank) {
+    for (uint32_t d = 0; d < rank; d++)
+        if (ir_operand(op, start + d)->type->rank > 0) return ir_operand(op, start + d)->type->rank;
+    return 0;
+}
+
+static bool any_lane(const Nest *nest, const Place *p) {
+    for (uint32_t d = 0; d < p->rank; d++)
+        if (nest_is_lane(nest, p->at[d])) return true;
+    return false;
+}
+
+static Terms terms_of(const Nest *nest, const IrOp *op, const Place *place) {
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    bool can_prove = op->code != IR_VIEW_INSIDE;
+    uint32_t start = ir_view_index_start(op->code), at = 0, tiles_at = 0;
+    Terms t = {.rank = select->u.ints.count};
+    uint32_t tile_rank = tile_rank_of(op, start, t.rank);
+    bool placed = false;
+    for (uint32_t d = 0; d < t.rank; d++) {
+        Term *m = &t.at[d];
+        m->index = ir_operand(op, start + d);
+        m->tile = m->index->type->rank > 0;
+        m->width = select->u.ints.items[d] > 0;
+        m->proven = can_prove && ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
+        if (m->width) {
+            m->coord = place->at[at++];
+            m->moves = nest_is_lane(nest, m->coord);
+        } else if (m->tile && !placed) {
+            placed = true;
+            tiles_at = at;
+            at += tile_rank;
+        }
+    }
+    for (uint32_t d = 0; d < t.rank; d++) {
+        Term *m = &t.at[d];
+        if (!m->tile) continue;
+        m->place = index_place(m->index->type, place, tiles_at);
+        m->moves = any_lane(nest, &m->place);
+    }
+    return t;
+}
+
+// ---- checks of the whole loop of lanes ----------------------------------------------------------
+
+static Check *check_find(Nest *nest, const IrOp *op) {
+    for (size_t i = 0; i < nest->checks.count; i++)
+        if (nest->checks.data[i].op == op) return &nest->checks.data[i];
+    return NULL;
+}
+
+static bool simple_coord(Coord c) { return c.kind != COORD_VALUE; }
+
+static bool coords_equal(const Place *a, const Place *b) {
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (a->at[d].kind != b->at[d].kind || a->at[d].loop != b->at[d].loop) return false;
+    return true;
+}
+
+static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, Place place) {
+    bool moves = false, always = false, open = false;
+    for (uint32_t d = 0; d < t->rank; d++) {
+        const Term *m = &t->at[d];
+        moves = moves || m->moves;
+        open = open || !m->proven;
+        always = always || (m->tile && !m->proven) || (m->width && !simple_coord(m->coord));
+    }
+    if (!moves || !open) return;
+    Check *known = check_find(nest, op);
+    if (known) {
+        known->always = known->always || always || !coords_equal(&known->place, &place);
+        return;
+    }
+    Check check = {op, place, always};
+    vec_push(l->scratch, &nest->checks, check);
+}
+
+// Do the loops' own bounds say that all lanes are inside?
+static bool is_interior(Nest *nest, const IrOp *op) {
+    if (nest->masked) return false;
+    const Check *check = check_find(nest, op);
+    return check && !check->always;
+}
+
+static IrValue *as_unsigned(IrBuilder *b, IrValue *x) {
+    return ir_bitcast(b, x, ir_with_elem(b->module, x->type, DTYPE_U64));
+}
+
+// 0 <= x < extent.
+static IrValue *within(IrBuilder *b, IrValue *x, IrValue *extent) {
+    return ir_binary(b, IR_LT, as_unsigned(b, x), as_unsigned(b, extent));
+}
+
+// Is the whole dimension inside that runs in a loop within the lanes' loop?
+static IrValue *span_within(IrBuilder *b, IrValue *first, uint32_t count, IrValue *extent) {
+    IrValue *low = ir_binary(b, IR_GE, first, lower_i64(b, 0));
+    IrValue *room = lower_add(b, extent, lower_i64(b, -(int64_t)count));
+    return lower_and(b, low, ir_binary(b, IR_LE, first, room));
+}
+
+static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_t dim,
+                          Interior *in) {
+    if (m->proven) return;
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    IrValue *extent = view_extent(l, nest_builder(nest, 0), ir_operand(op, 0), dim);
+    IrValue *index =
+        m->index->type->elem == DTYPE_I64 ? m->index : ir_cast(b, m->index, DTYPE_I64, true);
+    if (m->width && m->moves) {
+        in->from_start = lower_and(b, in->from_start, ir_binary(b, IR_GE, index, lower_i64(b, 0)));
+        IrValue *left = ir_binary(b, IR_SUB, extent, index);
+        in->end = in->end ? lower_min(b, in->end, left) : left;
+        return;
+    }
+    bool inner =
+        m->width && m->coord.kind == COORD_LOOP && nest->depth_of[m->coord.loop] > nest->depth;
+    if (inner) {
+        uint32_t count = nest->shape[m->coord.loop];
+        in->from_start = lower_and(b, in->from_start, span_within(b, index, count, extent));
+        return;
+    }
+    if (m->width) index = lower_add(b, index, nest_coord(l, nest, m->coord).value);
+    in->from_start = lower_and(b, in->from_start, within(b, index, extent));
+}
+
+Interior access_interior(Lower *l, Nest *nest) {
+    Interior in = {NULL, NULL};
+    for (size_t i = 0; i < nest->checks.count; i++) {
+        Check check = nest->checks.data[i];
+        if (check.always) continue;
+        Terms t = terms_of(nest, check.op, &check.place);
+        for (uint32_t d = 0; d < t.rank; d++) interior_term(l, nest, check.op, &t.at[d], d, &in);
+    }
+    return in;
+}
+
+IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
+    IrValue *index = ir_operand(op, ir_view_index_start(op->code) + dim);
+    if (index->type->elem != DTYPE_I64) index = ir_cast(b, index, DTYPE_I64, true);
+    return ir_binary(b, IR_SUB, view_extent(l, b, ir_operand(op, 0), dim), index);
+}
+
+// ---- where the lanes are ------------------------------------------------------------------------
+
+// The lanes of an access: a pointer to the first one, or a pointer for each; and which take part.
+typedef struct Lanes {
+    bool vector;      // else a single element
+    bool neighbours;  // one pointer for all
+    IrValue *pointer;
+    IrValue *linear;  // packed: the element's number (of lane 0)
+    IrValue *mask;    // NULL: all
+    uint8_t depth;
+} Lanes;
+
+static Place lane_0(Lower *l, Nest *nest, Place place) {
+    for (uint32_t d = 0; d < place.rank; d++) {
+        if (!nest_is_lane(nest, place.at[d])) continue;
+        Val c = nest_coord(l, nest, place.at[d]);
+        place.at[d] = (Coord){COORD_VALUE, 0, c.depth, c.value};
+    }
+    return place;
+}
+
+// The index of a term: of lane 0 where lanes are neighbours (`run`), else of each lane.
+static Val term_index(Lower *l, Nest *nest, const Term *m, bool run) {
+    if (m->tile) {
+        Place p = run ? lane_0(l, nest, m->place) : m->place;
+        Val x = value_at(l, nest, m->index, p);
+        if (nest->collecting) return x;
+        if (x.value->type->elem == DTYPE_I64) return x;
+        return (Val){ir_cast(nest_builder(nest, x.depth), x.value, DTYPE_I64, true), x.depth};
+    }
+    Val x = at_depth_0(m->index);
+    if (x.value->type->elem != DTYPE_I64 && !nest->collecting)
+        x.value = ir_cast(nest_builder(nest, 0), x.value, DTYPE_I64, true);
+    if (!m->width) return x;
+    Val c = nest_coord(l, nest, m->coord);
+    uint8_t depth = max_depth(x.depth, c.depth);
+    if (nest->collecting) return (Val){NULL, depth};
+    IrBuilder *b = nest_builder(nest, depth);
+    x = (Val){lower_add(b, x.value, c.value), depth};
+    if (run || !m->moves) return x;
+    IrValue *lanes = ir_cast(nest_builder(nest, 0), ir_iota(nest_builder(nest, 0), nest->lanes),
+                             DTYPE_I64, true);
+    x = value_splat(l, nest, x);
+    return (Val){ir_binary(b, IR_ADD, x.value, lanes), depth};
+}
+
+static IrValue *clamp_lanes(Nest *nest, IrBuilder *b, IrValue *n) {
+    n = lower_max(b, lower_min(b, n, lower_i64(b, nest->lanes)), lower_i64(b, 0));
+    return ir_broadcast(b, ir_cast(b, n, DTYPE_I32, true), 1, &nest->lanes);
+}
+
+// Lane k is inside where 0 <= first + k < extent.
+static IrValue *run_mask(Nest *nest, IrBuilder *b, IrValue *first, IrValue *extent) {
+    IrValue *lanes = ir_iota(nest_builder(nest, 0), nest->lanes);
+    IrValue *below = clamp_lanes(nest, b, ir_binary(b, IR_SUB, extent, first));
+    IrValue *from = clamp_lanes(nest, b, ir_unary(b, IR_NEG, first));
+    IrValue *high = ir_binary(b, IR_LT, lanes, below), *low = ir_binary(b, IR_GE, lanes, from);
+    return ir_binary(b, IR_AND, high, low);
+}
+
+static IrValue *mask_and(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
+    if (!x) return y;
+    if (x->type->rank < y->type->rank) x = ir_broadcast(b, x, 1, &nest->lanes);
+    if (y->type->rank < x->type->rank) y = ir_broadcast(b, y, 1, &nest->lanes);
+    return ir_binary(b, IR_AND, x, y);
+}
+
+static void mask_term(Lower *l, Nest *nest, const IrOp *op, const Term *m, uint32_t dim, Val index,
+                      bool run, Lanes *lanes) {
+    if (m->proven || is_interior(nest, op)) return;
+    lanes->depth = max_depth(lanes->depth, index.depth);
+    IrBuilder *b = nest_builder(nest, lanes->depth);
+    IrValue *extent = view_extent(l, nest_builder(nest, 0), ir_operand(op, 0), dim);
+    IrValue *mask;
+    if (run && m->moves) {
+        mask = run_mask(nest, b, index.value, extent);
+    } else {
+        if (index.value->type->rank) extent = ir_broadcast(b, extent, 1, &nest->lanes);
+        mask = within(b, index.value, extent);
+    }
+    lanes->mask = mask_and(nest, b, lanes->mask, mask);
+}
+
+// Do the lanes lie side by side? One dimension of stride 1 moves, by steps of 1.
+static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
+    uint32_t moving = 0;
+    bool run = true;
+    const IrValue *view = ir_operand(op, 0);
+    bool strided = param_of(l, view)->strided && !(l->facts & FACT_CONTIGUOUS);
+    for (uint32_t d = 0; d < t->rank; d++) {
+        const Term *m = &t->at[d];
+        if (!m->moves) continue;
+        int step = m->tile ? value_lane_step(l, nest, m->index, m->place) : 1;
+        if (step == 0) continue;
+        moving++;
+        run = run && step == 1 && d + 1 == t->rank && !strided;
+    }
+    return run && moving == 1;
+}
+
+static bool moves_at_all(Lower *l, const Nest *nest, const Terms *t) {
+    for (uint32_t d = 0; d < t->rank; d++) {
+        const Term *m = &t->at[d];
+        if (m->moves && !(m->tile && value_lane_step(l, nest, m->index, m->place) == 0))
+            return true;
+    }
+    return false;
+}
+
+static IrValue *scaled(Nest *nest, IrBuilder *b, IrValue *index, IrValue *stride) {
+    if (is_one(stride)) return index;
+    if (index->type->rank == 0) return lower_mul(b, index, stride);
+    return ir_binary(b, IR_MUL, index, ir_broadcast(b, stride, 1, &nest->lanes));
+}
+
+static IrValue *sum(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
+    if (!x) return y;
+    if (x->type->rank == 0 && y->type->rank == 0) return lower_add(b, x, y);
+    if (x->type->rank == 0) x = ir_broadcast(b, x, 1, &nest->lanes);
+    if (y->type->rank == 0) y = ir_broadcast(b, y, 1, &nest->lanes);
+    return ir_binary(b, IR_ADD, x, y);
+}
+
+static IrValue *element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear) {
+    if (linear->type->rank) data = ir_broadcast(b, data, 1, &nest->lanes);
+    return ir_ptr_add(b, data, linear);
+}
+
+static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
+    Terms t = terms_of(nest, op, &place);
+    Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
+    lanes.neighbours = lanes.vector && is_run(l, nest, op, &t);
+    if (nest->collecting) check_collect(l, nest, op, &t, place);
+    IrValue *linear = NULL, *view = ir_operand(op, 0);
+    // Lanes that do not move are looked at through lane 0.
+    bool first_only = lanes.neighbours || !lanes.vector;
+    for (uint32_t d = 0; d < t.rank; d++) {
+        const Term *m = &t.at[d];
+        Val index = term_index(l, nest, m, first_only);
+        lanes.depth = max_depth(lanes.depth, index.depth);
+        if (nest->collecting) continue;
+        mask_term(l, nest, op, m, d, index, first_only && lanes.vector, &lanes);
+        IrBuilder *b = nest_builder(nest, lanes.depth);
+        IrValue *stride = view_stride(l, nest_builder(nest, 0), view, d);
+        linear = sum(nest, b, linear, scaled(nest, b, index.value, stride));
+    }
+    if (nest->collecting) return lanes;
+    lanes.linear = linear;
+    if (is_packed(view)) return lanes;
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    lanes.pointer = element_pointer(nest, b, view_data(nest_builder(nest, 0), view), linear);
+    return lanes;
+}
+
+// ---- pointers -----------------------------------------------------------------------------------
+
+// By how many elements a pointer moves from lane to lane: 0, 1, or -1: unknown.
+static int pointer_step(Lower *l, Nest *nest, const IrValue *p, Place place) {
+    if (p->type->rank == 0 || !any_lane(nest, &place)) return 0;
+    const IrOp *op = p->def;
+    if (!op) return -1;
+    if (op->code == IR_BROADCAST) {
+        Place at;
+        value_operand_place(l, nest, op, p, 0, place, &at);
+        return ir_operand(op, 0)->type->rank == 0 ? 0
+                                                  : pointer_step(l, nest, ir_operand(op, 0), at);
+    }
+    if (op->code != IR_PTR_ADD || pointer_step(l, nest, ir_operand(op, 0), place) != 0) return -1;
+    return value_lane_step(l, nest, ir_operand(op, 1), place);
+}
+
+static void add_mask_operand(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Place place,
+                             Lanes *lanes) {
+    IrValue *mask = ir_operand(op, operand);
+    if (!mask) return;
+    Val m = value_at(l, nest, mask, mask->type->rank ? place : (Place){0});
+    lanes->depth = max_depth(lanes->depth, m.depth);
+    if (nest->collecting) return;
+    IrBuilder *b = nest_builder(nest, lanes->depth);
+    IrValue *value = m.value;
+    if (lanes->vector && value->type->rank == 0) value = ir_broadcast(b, value, 1, &nest->lanes);
+    lanes->mask = mask_and(nest, b, lanes->mask, value);
+}
+
+// A mask that differs from lane to lane makes lanes of what a single pointer would serve.
+static bool mask_moves(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Place place) {
+    IrValue *mask = ir_operand(op, operand);
+    return mask && mask->type->rank && any_lane(nest, &place) &&
+           value_lane_step(l, nest, mask, place) != 0;
+}
+
+static Lanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, Place place) {
+    IrValue *p = ir_operand(op, 0);
+    int step = pointer_step(l, nest, p, place);
+    Lanes lanes = {.vector = step != 0 || mask_moves(l, nest, op, mask, place)};
+    lanes.neighbours = step == 1;
+    Place at = step >= 0 ? lane_0(l, nest, place) : place;
+    Val x = value_at(l, nest, p, at);
+    lanes.depth = x.depth;
+    lanes.pointer = x.value;
+    if (!nest->collecting && lanes.vector && !lanes.neighbours)
+        lanes.pointer = value_splat(l, nest, x).value;
+    add_mask_operand(l, nest, op, mask, place, &lanes);
+    return lanes;
+}
+
+// ---- loads --------------------------------------------------------------------------------------
+
+static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Lanes *lanes,
+                            Place place) {
+    IrValue *other = operand < op->operand_count ? ir_operand(op, operand) : NULL;
+    if (!other) return NULL;
+    Val x = value_at(l, nest, other, other->type->rank ? place : (Place){0});
+    lanes->depth = max_depth(lanes->depth, x.depth);
+    if (nest->collecting) return NULL;
+    IrValue *v = x.value;
+    if (!lanes->vector || v->type->rank) return v;
+    return ir_broadcast(nest_builder(nest, lanes->depth), v, 1, &nest->lanes);
+}
+
+static IrValue *load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
+                        Dtype elem, uint32_t count, IrValue *mask, IrValue *other) {
+    const IrType *t = ir_tile(l->module, elem, lanes->vector ? 1 : 0, &count);
+    IrValue *operands[3] = {pointer, mask, mask ? other : NULL};
+    IrOpcode code = lanes->neighbours ? IR_CPU_LOAD : IR_LOAD;
+    (void)nest;
+    return ir_result(ir_op(b, code, 3, operands, 1, &t, 0, NULL), 0);
+}
+
+// ---- packed elements: two in a byte, the first one low ------------------------------------------
+
+// Every second lane of a vector from `first` on.
+static IrValue *alternate(Lower *l, IrBuilder *b, IrValue *x, uint32_t first) {
+    uint32_t half = x->type->count / 2;
+    int64_t *lanes = arena_new(l->scratch, int64_t, half);
+    for (uint32_t i = 0; i < half; i++) lanes[i] = 2 * i + first;
+    const IrType *t = ir_with_shape(l->module, x->type, 1, &half);
+    IrValue *operands[2] = {x, NULL};
+    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    ir_attr_set_ints(op, IR_ATTR_LANES, half, lanes);
+    return ir_result(op, 0);
+}
+
+static IrValue *interleave(Lower *l, IrBuilder *b, IrValue *even, IrValue *odd) {
+    uint32_t half = even->type->count, whole = 2 * half;
+    int64_t *lanes = arena_new(l->scratch, int64_t, whole);
+    for (uint32_t i = 0; i < half; i++) {
+        lanes[2 * i] = i;
+        lanes[2 * i + 1] = half + i;
+    }
+    const IrType *t = ir_with_shape(l->module, even->type, 1, &whole);
+    IrValue *operands[2] = {even, odd};
+    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    ir_attr_set_ints(op, IR_ATTR_LANES, whole, lanes);
+    return ir_result(op, 0);
+}
+
+static IrValue *like(IrBuilder *b, const IrValue *x, uint64_t bits) {
+    return ir_const_bits(b, x->type, bits);
+}
+
+// The low four bits of u8 elements as i8 or u8.
+static IrValue *widen_nibble(IrBuilder *b, IrValue *x, Dtype packed) {
+    if (packed == DTYPE_U4) return ir_binary(b, IR_AND, x, like(b, x, 15));
+    IrValue *s = ir_bitcast(b, x, ir_with_elem(b->module, x->type, DTYPE_I8));
+    s = ir_binary(b, IR_SHL, s, like(b, s, 4));
+    return ir_binary(b, IR_SHR, s, like(b, s, 4));
+}
+
+static IrValue *load_pairs(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
+                           Dtype packed) {
+    IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
+    IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
+    IrValue *x = load_op(l, nest, b, lanes, ir_ptr_add(b, data, byte), DTYPE_U8, nest->lanes / 2,
+                         mask, NULL);
+    IrValue *high = ir_binary(b, IR_SHR, x, like(b, x, 4));
+    return interleave(l, b, widen_nibble(b, x, packed), widen_nibble(b, high, packed));
+}
+
+static IrValue *load_nibbles(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
+                             Dtype packed) {
+    IrValue *n = lanes->linear;
+    IrValue *byte = ir_binary(b, IR_SHR, n, like(b, n, 1));
+    IrValue *pointer = element_pointer(nest, b, data, byte);
+    IrValue *x = load_op(l, nest, b, lanes, pointer, DTYPE_U8, nest->lanes, lanes->mask, NULL);
+    IrValue *odd = ir_cast(b, ir_binary(b, IR_AND, n, like(b, n, 1)), DTYPE_U8, true);
+    IrValue *shift = ir_binary(b, IR_SHL, odd, like(b, odd, 2));
+    return widen_nibble(b, ir_binary(b, IR_SHR, x, shift), packed);
+}
+
+static IrValue *load_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes,
+                            IrValue *pad) {
+    IrValue *view = ir_operand(op, 0);
+    Dtype packed = view->type->elem;
+    IrBuilder *b = nest_builder(nest, lanes->depth);
+    IrValue *data = view_data(nest_builder(nest, 0), view);
+    IrValue *x = lanes->neighbours ? load_pairs(l, nest, b, data, lanes, packed)
+                                   : load_nibbles(l, nest, b, data, lanes, packed);
+    if (!lanes->mask) return x;
+    return ir_ternary(b, IR_SELECT, lanes->mask, x, pad ? pad : like(b, x, 0));
+}
+
+Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
+    bool view = op->code == IR_VIEW_LOAD;
+    Lanes lanes = view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
+    IrValue *other = other_value(l, nest, op, view ? 1 : 2, &lanes, place);
+    if (nest->collecting) return (Val){NULL, lanes.depth};
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    b->span = op->span;
+    if (view && is_packed(ir_operand(op, 0)))
+        return (Val){load_packed(l, nest, op, &lanes, other), lanes.depth};
+    Dtype elem = ir_operand(op, 0)->type->elem;
+    IrValue *x = load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
+    return (Val){x, lanes.depth};
+}
+
+Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place) {
+    Terms t = terms_of(nest, op, &place);
+    Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
+    bool run = lanes.vector && is_run(l, nest, op, &t);
+    for (uint32_t d = 0; d < t.rank; d++) {
+        Val index = term_index(l, nest, &t.at[d], run || !lanes.vector);
+        lanes.depth = max_depth(lanes.depth, index.depth);
+        if (nest->collecting) continue;
+        mask_term(l, nest, op, &t.at[d], d, index, run, &lanes);
+    }
+    return (Val){lanes.mask, lanes.depth};
+}
+
+// ---- stores -------------------------------------------------------------------------------------
+
+static IrValue *lane_of(IrBuilder *b, IrValue *x, uint32_t lane) {
+    if (x->type->rank == 0) return x;
+    const IrType *t = ir_with_shape(b->module, x->type, 0, NULL);
+    IrOp *op = ir_op(b, IR_CPU_LANE, 1, &x, 1, &t, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_LANE, lane);
+    return ir_result(op, 0);
+}
+
+static void store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x,
+                     IrValue *mask) {
+    IrValue *operands[3] = {pointer, x, mask};
+    ir_op(b, lanes->neighbours ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
+}
+
+static IrValue *low_nibble(IrBuilder *b, IrValue *x) {
+    if (x->type->elem == DTYPE_I8) x = ir_bitcast(b, x, ir_with_elem(b->module, x->type, DTYPE_U8));
+    return ir_binary(b, IR_AND, x, like(b, x, 15));
+}
+
+static void store_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x) {
+    IrValue *view = ir_operand(op, 0);
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    CHECK(lanes->neighbours, "a packed store of scattered elements");
+    IrValue *low = low_nibble(b, alternate(l, b, x, 0));
+    IrValue *high = low_nibble(b, alternate(l, b, x, 1));
+    high = ir_binary(b, IR_SHL, high, like(b, high, 4));
+    IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
+    IrValue *pointer = ir_ptr_add(b, view_data(nest_builder(nest, 0), view), byte);
+    IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
+    store_op(b, lanes, pointer, ir_binary(b, IR_OR, low, high), mask);
+}
+
+// Lanes that all store to one place: which one stays is unspecified; a mask lets any that is on.
+void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
+    bool view = op->code == IR_VIEW_STORE;
+    Lanes lanes = view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 2, place);
+    if (view) {
+        bool moving = mask_moves(l, nest, op, 2, place);
+        if (moving && !lanes.vector) {
+            lanes.vector = true;
+            if (!nest->collecting) {
+                IrBuilder *b = nest_builder(nest, lanes.depth);
+                lanes.pointer = ir_broadcast(b, lanes.pointer, 1, &nest->lanes);
+                if (lanes.mask) lanes.mask = ir_broadcast(b, lanes.mask, 1, &nest->lanes);
+            }
+        }
+        add_mask_operand(l, nest, op, 2, place, &lanes);
+    }
+    if (nest->collecting) return;
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    b->span = op->span;
+    if (lanes.vector) x = value_splat(l, nest, x);
+    IrValue *value = lanes.vector ? x.value : lane_of(b, x.value, 0);
+    if (view && is_packed(ir_operand(op, 0)))
+        store_packed(l, nest, op, &lanes, value);
+    else
+        store_op(b, &lanes, lanes.pointer, value, lanes.mask);
+}
+
+void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer,
+                    IrValue **mask) {
+    bool view = ir_operand(op, 0)->type->kind == IR_VIEW;
+    bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
+    uint32_t operand = cas ? 3 : 2;
+    Lanes lanes =
+        view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, operand, place);
+    if (view) add_mask_operand(l, nest, op, operand, place, &lanes);
+    *pointer = lanes.pointer;
+    *mask = lanes.mask;
+}
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    Lanes lanes = {0};
+    IrValue *linear = NULL;
+    for (uint32_t d = buffer.type->rank; d-- > 0;) {
+        Coord c = place.at[d];
+        int64_t step = buffer.step[d];
+        if (buffer.type->shape[d] == 1 || c.kind == COORD_ZERO) continue;
+        Val at = nest_coord(l, nest, c);
+        bool lane = nest_is_lane(nest, c);
+        lanes.vector = lanes.vector || lane;
+        lanes.neighbours = lanes.neighbours || (lane && step == 1);
+        lanes.depth = max_depth(lanes.depth, at.depth);
+        if (nest->collecting) continue;
+        IrBuilder *b = nest_builder(nest, lanes.depth);
+        IrValue *index = at.value;
+        if (lane && step != 1) {
+            IrValue *iota = ir_cast(b, ir_iota(b, nest->lanes), DTYPE_I64, true);
+            index = ir_binary(b, IR_ADD, ir_broadcast(b, index, 1, &nest->lanes), iota);
+        }
+        linear = sum(nest, b, linear, scaled(nest, b, index, lower_i64(b, step)));
+    }
+    if (nest->collecting) return lanes;
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    if (!linear) linear = lower_i64(b, 0);
+    lanes.pointer = element_pointer(nest, b, buffer.data, linear);
+    return lanes;
+}
+
+Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    if (nest->collecting) return (Val){NULL, lanes.depth};
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    Dtype elem = buffer.data->type->elem;
+    IrValue *x = load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);
+    if (buffer.type->kind == IR_PTR)
+        x = ir_bitcast(b, x, value_type(l, nest, buffer.type, lanes.vector));
+    return (Val){x, lanes.depth};
+}
+
+void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x) {
+    Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    if (nest->collecting) return;
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    if (lanes.vector) x = value_splat(l, nest, x);
+    IrValue *value = x.value;
+    if (buffer.type->kind == IR_PTR)
+        value = ir_bitcast(b, value,
+                           ir_tile(l->module, DTYPE_U64, value->type->rank, value->type->shape));
+    store_op(b, &lanes, lanes.pointer, value, NULL);
+}
+
+// gather(x, index, axis): x lies in a buffer; 0 where the index is outside.
+Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
+    const IrValue *x = ir_operand(op, 0);
+    int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
+    Val index = value_at(l, nest, ir_operand(op, 1), place);
+    Lanes lanes = {.vector = any_lane(nest, &place), .depth = index.depth};
+    for (uint32_t d = 0; d < place.rank; d++)
+        lanes.depth = max_depth(lanes.depth, nest_coord(l, nest, place.at[d]).depth);
+    if (nest->collecting) return (Val){NULL, lanes.depth};
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    IrValue *linear = NULL, *mask = NULL;
+    int64_t stride = 1;
+    for (uint32_t d = x->type->rank; d-- > 0;) {
+        IrValue *at = nest_coord(l, nest, place.at[d]).value;
+        if (nest_is_lane(nest, place.at[d]) && (int64_t)d != axis) {
+            IrValue *iota = ir_cast(b, ir_iota(b, nest->lanes), DTYPE_I64, true);
+            at = ir_binary(b, IR_ADD, ir_broadcast(b, at, 1, &nest->lanes), iota);
+        }
+        if ((int64_t)d == axis) {
+            at = ir_cast(b, index.value, DTYPE_I64, true);
+            IrValue *extent = ir_const_bits(b, at->type, x->type->shape[d]);
+            mask = within(b, at, extent);
+        }
+        linear = sum(nest, b, linear, scaled(nest, b, at, lower_i64(b, stride)));
+        stride *= x->type->shape[d];
+    }
+    if (lanes.vector && linear->type->rank == 0) linear = ir_broadcast(b, linear, 1, &nest->lanes);
+    if (lanes.vector && mask->type->rank == 0) mask = ir_broadcast(b, mask, 1, &nest->lanes);
+    lanes.pointer = element_pointer(nest, b, lower_buffer_of(l, x).data, linear);
+    IrValue *v = load_op(l, nest, b, &lanes, lanes.pointer, x->type->elem, nest->lanes, mask, NULL);
+    return (Val){v, lanes.depth};
+}
+
+// ---- steps of integer tiles ---------------------------------------------------------------------
+
+int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place) {
+    if (tile->type->rank == 0) return 0;
+    IrRange r = ir_range_of(l->ranges, tile);
+    for (uint32_t d = 0; d < tile->type->rank; d++) {
+        if (tile->type->shape[d] == 1 || !nest_is_lane(nest, place.at[d])) continue;
+        if (!r.known) return -1;
+        if (r.constant[d] >= nest->lanes) return 0;
+        return r.contiguous[d] >= nest->lanes ? 1 : -1;
+    }
+    return 0;
+}

@@ -1,0 +1,158 @@
+// Asserts, prints, atomics.
+#include "passes/cpu/lower.h"
+
+// ---- asserts ------------------------------------------------------------------------------------
+
+static void cpu_assert(IrBuilder *b, const IrOp *from, IrValue *lane, int64_t site) {
+    IrOp *op = ir_op(b, IR_CPU_ASSERT, 1, &lane, 0, NULL, 0, NULL);
+    ir_attr_set_text(op, IR_ATTR_TEXT, ir_attr(from, IR_ATTR_TEXT)->u.text);
+    ir_attr_set_int(op, IR_ATTR_SITE, site);
+}
+
+static IrValue *reduce_min(IrBuilder *b, IrValue *x) {
+    uint32_t axis = x->type->rank - 1;
+    const IrType *t = ir_with_shape(b->module, x->type, axis, x->type->shape);
+    IrValue *operands[2] = {NULL, x};
+    IrOp *op = ir_op(b, IR_REDUCE, 2, operands, 1, &t, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_REDUCE, IR_REDUCE_MIN);
+    ir_attr_set_int(op, IR_ATTR_AXIS, axis);
+    return ir_result(op, 0);
+}
+
+// The number of an element, row-major, as a tile of a shape: sums of iotas along its dimensions.
+static IrValue *numbers(IrBuilder *b, const IrType *shape) {
+    const IrType *whole = ir_tile(b->module, DTYPE_I32, shape->rank, shape->shape);
+    IrValue *sum = ir_const_bits(b, whole, 0);
+    uint32_t step = 1;
+    for (uint32_t d = shape->rank; d-- > 0; step *= shape->shape[d]) {
+        if (shape->shape[d] == 1) continue;
+        uint32_t flat[IR_MAX_RANK];
+        for (uint32_t k = 0; k < shape->rank; k++) flat[k] = k == d ? shape->shape[d] : 1;
+        IrValue *at = ir_iota(b, shape->shape[d]);
+        at = ir_binary(b, IR_MUL, at, ir_const_bits(b, at->type, step));
+        at = ir_reshape(b, at, shape->rank, flat);
+        sum = ir_binary(b, IR_ADD, sum, ir_broadcast(b, at, shape->rank, shape->shape));
+    }
+    return sum;
+}
+
+static void prepare_assert(IrOp *op, int64_t site) {
+    IrBuilder b = ir_builder_before(op);
+    b.span = op->span;
+    IrValue *c = ir_operand(op, 0);
+    IrValue *none = ir_const_int(&b, DTYPE_I64, -1);
+    if (c->type->rank == 0) {
+        IrValue *zero = ir_const_int(&b, DTYPE_I64, 0);
+        cpu_assert(&b, op, ir_ternary(&b, IR_SELECT, c, none, zero), site);
+    } else {
+        const IrType *t = ir_with_elem(b.module, c->type, DTYPE_I32);
+        IrValue *fine = ir_const_bits(&b, t, INT32_MAX);
+        IrValue *least = ir_ternary(&b, IR_SELECT, c, fine, numbers(&b, c->type));
+        while (least->type->rank > 0) least = reduce_min(&b, least);
+        IrValue *held = ir_binary(&b, IR_EQ, least, ir_const_int(&b, DTYPE_I32, INT32_MAX));
+        IrValue *lane = ir_cast(&b, least, DTYPE_I64, true);
+        cpu_assert(&b, op, ir_ternary(&b, IR_SELECT, held, none, lane), site);
+    }
+    ir_erase(op);
+}
+
+static void prepare_block(IrBlock *block, int64_t *site) {
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++) prepare_block(op->regions[i], site);
+        if (op->code == IR_ASSERT) prepare_assert(op, (*site)++);
+        // What it says is of use to proofs only.
+        if (op->code == IR_ASSUME) ir_erase(op);
+    }
+}
+
+uint32_t effect_prepare(IrFunc *f) {
+    int64_t site = 0;
+    prepare_block(ir_body(f), &site);
+    return (uint32_t)site;
+}
+
+// ---- prints -------------------------------------------------------------------------------------
+
+static Buffer scalar_in_memory(Lower *l, IrBuilder *b, IrValue *x) {
+    Buffer buffer = buffer_create(l, x->type);
+    if (x->type->kind == IR_PTR) x = ir_bitcast(b, x, ir_scalar(l->module, DTYPE_U64));
+    IrValue *operands[3] = {buffer.data, x, NULL};
+    ir_op(b, IR_STORE, 3, operands, 0, NULL, 0, NULL);
+    return buffer;
+}
+
+static void lower_print(Lower *l, IrOp *op) {
+    if (!l->emit) return;
+    IrBuilder b = lower_builder(l);
+    IrValue **pointers = arena_new(l->scratch, IrValue *, op->operand_count + 1);
+    VEC(int64_t) shapes = {0};
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        IrValue *x = ir_operand(op, i);
+        bool tile = x->type->rank > 0;
+        pointers[i] = tile ? lower_buffer_of(l, x).data : scalar_in_memory(l, &b, x).data;
+        vec_push(l->scratch, &shapes, x->type->rank);
+        for (uint32_t d = 0; d < x->type->rank; d++)
+            vec_push(l->scratch, &shapes, x->type->shape[d]);
+    }
+    IrOp *made = ir_op(&b, IR_CPU_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
+    const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
+    ir_attr_set_texts(made, IR_ATTR_TEXTS, texts->u.texts.count, texts->u.texts.items);
+    ir_attr_set_ints(made, IR_ATTR_SELECT, (uint32_t)shapes.count, shapes.data);
+    ir_attr_set_int(made, IR_ATTR_SITE, l->sites++);
+}
+
+// ---- atomics: one element after the other -------------------------------------------------------
+
+typedef struct Atomic {
+    IrOp *op;
+    Buffer old;       // of the old values; id 0: nobody wants them
+    IrValue *single;  // of one element: the old value
+} Atomic;
+
+static IrValue *element_of(Lower *l, Nest *nest, IrValue *x, Place place) {
+    return value_at(l, nest, x, x->type->rank ? place : (Place){0}).value;
+}
+
+static void each_atomic(Lower *l, Nest *nest, Place place, void *user) {
+    Atomic *a = user;
+    IrOp *op = a->op;
+    bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
+    IrValue *operands[4], *pointer, *mask;
+    access_element(l, nest, op, place, &pointer, &mask);
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    uint32_t count = 0;
+    operands[count++] = pointer;
+    operands[count++] = element_of(l, nest, ir_operand(op, 1), place);
+    if (cas) operands[count++] = element_of(l, nest, ir_operand(op, 2), place);
+    operands[count++] = mask;
+    b->span = op->span;
+    const IrType *t = ir_scalar(l->module, ir_operand(op, 0)->type->elem);
+    IrOp *made = ir_op(b, cas ? IR_ATOMIC_CAS : IR_ATOMIC, count, operands, 1, &t, 0, NULL);
+    if (!cas) ir_attr_set_int(made, IR_ATTR_RMW, ir_attr_int(op, IR_ATTR_RMW));
+    ir_attr_set_int(made, IR_ATTR_ORDER, ir_attr_int(op, IR_ATTR_ORDER));
+    ir_attr_set_int(made, IR_ATTR_SCOPE, ir_attr_int(op, IR_ATTR_SCOPE));
+    a->single = ir_result(made, 0);
+    if (a->old.id) access_buffer_store(l, nest, a->old, place, (Val){a->single, nest->depth});
+}
+
+static bool is_scalar_atomic(const IrOp *op) {
+    return (op->code == IR_ATOMIC || op->code == IR_ATOMIC_CAS) &&
+           ir_operand(op, 0)->type->rank == 0;
+}
+
+static void lower_atomic(Lower *l, IrOp *op) {
+    Atomic a = {.op = op};
+    IrValue *old = ir_result(op, 0);
+    if (old->type->rank && old->uses) a.old = lower_result_buffer(l, old);
+    if (!l->emit) return;
+    nest_each(l, old->type->rank, old->type->shape, each_atomic, &a);
+    if (old->type->rank == 0) ir_replace_all(old, a.single);
+}
+
+void effect_lower(Lower *l, IrOp *op) {
+    CHECK(!is_scalar_atomic(op) || op->operand_count, "an atomic without operands");
+    if (op->code == IR_PRINT)
+        lower_print(l, op);
+    else
+        lower_atomic(l, op);
+}

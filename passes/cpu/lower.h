@@ -1,0 +1,277 @@
+// cpu_lower: tile ops become loops over vectors. What its files share; nothing outside includes it.
+//
+// How: the body is walked in order. A tile value is INLINE (computed again wherever an element of
+// it is needed) or BUFFER (row-major in scratch memory). Ops with something to show for (stores,
+// reductions, values that need a buffer) are roots; neighbouring roots over one shape share a nest
+// of loops, in which each inline value is computed once for each vector of elements. Scalars stay
+// as they are. The walk runs first in plan mode, until no value changes from INLINE to BUFFER any
+// more, and then once in emit mode: both take the same way through the same code.
+//
+//     lower.c    the walk; control flow with carried tiles      plan.c    INLINE or BUFFER
+//     nest.c     loops of a nest, interior and edge             value.c   a value at a place
+//     access.c   views and pointers at a place                  reduce.c  reductions in a nest
+//     buffer.c   scratch memory                                 demand.c  how much of a tile matters
+//     order.c    scan, sort, topk, histogram                    dot.c     products
+//     effect.c   atomics, assert, print
+//
+// Invariants: what a program means stays, bit for bit, but for the order of float reductions and
+// dots. Memory is read and written in the order written where it may overlap: an inline load never
+// moves past a write that may touch it. Ownership: everything but new IR is in the pass's scratch.
+#ifndef TILEC_PASSES_CPU_LOWER_H
+#define TILEC_PASSES_CPU_LOWER_H
+
+#include "base/os.h"
+#include "base/status.h"
+#include "ir/analysis.h"
+#include "ir/build.h"
+#include "ir/edit.h"
+#include "passes/pass.h"
+
+typedef struct Lower Lower;
+typedef struct Nest Nest;
+
+// ---- places -------------------------------------------------------------------------------------
+
+// One coordinate of an element: the variable of a nest's loop, or a scalar.
+typedef enum CoordKind { COORD_ZERO, COORD_LOOP, COORD_VALUE } CoordKind;
+typedef struct Coord {
+    CoordKind kind;
+    uint8_t loop;    // COORD_LOOP: the nest's dimension
+    uint8_t depth;   // COORD_VALUE: of loops around what computed it
+    IrValue *value;  // COORD_VALUE: an i64 scalar
+} Coord;
+// An element, or, where the coordinate is the nest's lane loop, as many as there are lanes.
+typedef struct Place {
+    uint32_t rank;
+    Coord at[IR_MAX_RANK];
+} Place;
+
+// A computed value: a scalar, or a vector of the nest's lanes.
+typedef struct Val {
+    IrValue *value;
+    uint8_t depth;  // loops of the nest around it
+} Val;
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+// A tile in scratch memory, row-major but for parts of a larger one. Pointers are kept as u64.
+typedef struct Buffer {
+    uint32_t id;    // equal for the same memory; 0: no buffer
+    IrValue *data;  // NULL in plan mode
+    const IrType *type;
+    int64_t step[IR_MAX_RANK];  // elements from one to the next along a dimension
+} Buffer;
+
+// ---- nests --------------------------------------------------------------------------------------
+
+typedef enum RootKind {
+    ROOT_BUFFER,  // keep `value` (or the tile that lies in `source`) in a buffer
+    ROOT_STORE,   // view_store, store
+    ROOT_REDUCE,
+} RootKind;
+typedef struct Root {
+    RootKind kind;
+    IrOp *op;        // what makes or stores the value
+    IrValue *value;  // ROOT_BUFFER: the tile
+    Buffer buffer;   // ROOT_BUFFER: where to
+    Buffer source;   // ROOT_BUFFER: with an id: what to copy, instead of a value
+    uint32_t time;
+    Val *accumulators;  // ROOT_REDUCE: the loop's, while it is emitted
+    uint32_t accumulator_count;
+} Root;
+
+// A view access whose lanes are checked once for the whole loop of lanes.
+typedef struct Check {
+    IrOp *op;
+    Place place;
+    bool always;  // reached by places that differ: each access has its own mask
+} Check;
+
+typedef struct Memo {
+    const IrValue *tile;
+    Place place;
+    Val val;
+} Memo;
+
+enum { MAX_DEPTH = IR_MAX_RANK + 2 };
+struct Nest {
+    uint32_t rank;
+    uint32_t shape[IR_MAX_RANK];
+    int axis;  // that reductions run along; -1: none
+    VEC(Root) roots;
+    // ---- while it is emitted
+    int lane;        // the dimension of lanes; -1: none
+    uint32_t lanes;  // of a vector; 1: scalars
+    uint8_t depth_of[IR_MAX_RANK];
+    IrValue *variable[IR_MAX_RANK];  // of the loops that are open
+    IrBuilder builder[MAX_DEPTH];
+    uint8_t depth;    // of the innermost loop that is open
+    bool masked;      // the edge: accesses have masks
+    bool collecting;  // only looking for checks: nothing is emitted
+    VEC(Check) checks;
+    VEC(Memo) memo;
+    uint32_t work;  // inline ops met while collecting
+};
+
+// ---- the pass -----------------------------------------------------------------------------------
+
+typedef enum Mode { MODE_INLINE, MODE_BUFFER } Mode;
+// What is known of a tile value; by id.
+typedef struct Tile {
+    Mode mode;
+    bool pending;   // a root of the open nest will define it
+    Buffer buffer;  // MODE_BUFFER, once defined
+    uint32_t nest;  // plan: the nest that last computed it inline, + 1
+    uint32_t time;  // when it was met
+    uint32_t home;  // the carried tile whose buffer it shares: its id + 1
+} Tile;
+
+typedef struct Write {
+    const IrOp *op;
+    uint32_t time;
+} Write;
+
+struct Lower {
+    IrFunc *func;
+    IrModule *module;
+    Arena *scratch;
+    Diags *diags;
+    const Machine *machine;
+    unsigned facts;
+    const IrRanges *ranges;
+    bool emit;        // else: planning
+    bool changed;     // plan: a value became BUFFER
+    VEC(Tile) tiles;  // by value id
+    Nest *nest;       // the open one; NULL
+    uint32_t nest_number;
+    uint32_t time;
+    VEC(Write) writes;    // that were met, in order
+    IrBuilder top;        // the start of the body: scratch memory
+    IrOp *here;           // code goes before it
+    VEC(IrOp *) dead;     // emit: tile ops, in order
+    VEC(IrOp *) control;  // emit: loops and ifs with carried tiles, inner ones first
+    uint32_t buffers;
+    uint32_t sites;  // of prints
+};
+
+Tile *lower_tile(Lower *l, const IrValue *value);
+static inline bool lower_is_tile(const IrValue *v) {
+    return v && v->type->kind != IR_VIEW && v->type->rank > 0;
+}
+// A builder that adds code before `l->here`, outside of any nest.
+IrBuilder lower_builder(Lower *l);
+
+// lower.c
+void lower_block(Lower *l, IrBlock *block);
+
+// plan.c
+// Must the operand lie in a buffer for this op?
+bool plan_needs_buffer(const IrOp *op, uint32_t operand);
+void plan_buffer(Lower *l, const IrValue *value);  // from now on BUFFER
+// Can the root join the open nest? If not the nest is to be flushed first.
+bool plan_may_join(Lower *l, const Nest *nest, const Root *root);
+// Plan mode, as a nest is flushed: loads that may not move so far, values computed too often.
+void plan_nest(Lower *l, Nest *nest);
+// May the two accesses touch one element, at least one of them writing?
+bool plan_conflict(const Lower *l, const IrOp *a, const IrOp *b);
+// A whole op that reads a value inline (dot): as plan_nest, for that value.
+void plan_inline_use(Lower *l, IrValue *value);
+// Does computing `value` inline read the buffer of `what`? Or at another place than its own?
+typedef enum PlanRead { PLAN_NO_READ, PLAN_SAME_PLACE, PLAN_OTHER_PLACE } PlanRead;
+PlanRead plan_reads(Lower *l, const IrValue *value, const IrValue *what);
+
+// nest.c
+void nest_flush(Lower *l);  // emits the open nest before l->here
+void nest_add(Lower *l, const Root *root, uint32_t rank, const uint32_t *shape, int axis);
+IrBuilder *nest_builder(Nest *nest, uint8_t depth);
+// A coordinate as an i64 scalar: of lane 0, along the lanes.
+Val nest_coord(Lower *l, Nest *nest, Coord c);
+static inline bool nest_is_lane(const Nest *nest, Coord c) {
+    return c.kind == COORD_LOOP && nest->lane >= 0 && c.loop == (uint32_t)nest->lane &&
+           nest->lanes > 1;
+}
+// The identity place of a nest's shape.
+Place nest_place(const Nest *nest);
+
+// value.c
+Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place);
+// The place of operand i of a pure tile op for its own place; false: no single place.
+bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *result, uint32_t i,
+                         Place place, Place *out);
+// Of a reshape that only adds or drops extents of 1: the operand's place; else false.
+bool value_reshape_place(const IrType *from, const IrType *to, Place place, Place *out);
+Val value_splat(Lower *l, Nest *nest, Val x);  // a vector of all lanes, if it is a scalar
+const IrType *value_type(Lower *l, const Nest *nest, const IrType *element, bool vector);
+// Along which stride (in elements) the values of an integer tile run in the lanes' direction:
+// 0 equal, 1 neighbours, -1 unknown.
+int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place);
+
+// access.c
+Val access_load(Lower *l, Nest *nest, IrOp *op, Place place);
+void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x);
+Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place);
+Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place);
+Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place);
+void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x);
+// The first lane coordinate from which on, and up to which, all collected accesses are inside;
+// builders of the loops outside of the lanes'. NULL: no limit.
+typedef struct Interior {
+    IrValue *from_start;  // bool: lane 0 is inside and so is all that does not move with the lanes
+    IrValue *end;         // i64: the least extent left; NULL: the whole
+} Interior;
+Interior access_interior(Lower *l, Nest *nest);
+// How many elements of a selection's dimension (of the view's) lie before the view's end: an i64
+// that may be negative, or more than there are.
+IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim);
+// Where a single element lies, and whether it is inside (NULL: it is): for atomics.
+void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer, IrValue **mask);
+
+// buffer.c
+Buffer buffer_create(Lower *l, const IrType *type);
+Buffer buffer_as(Buffer buffer, const IrType *type);  // the same elements in another shape
+// The part from coordinate `from` along a dimension on, of another type; `drop`: that dimension
+// goes.
+Buffer buffer_part(Lower *l, Buffer buffer, uint32_t dim, uint32_t from, const IrType *type,
+                   bool drop);
+Buffer lower_buffer_of(Lower *l, const IrValue *tile);  // of a BUFFER value that is defined
+Buffer lower_result_buffer(Lower *l, IrValue *result);  // a new one, which is the value's then
+IrValue *buffer_element(IrBuilder *b, Buffer buffer, IrValue *linear);  // a pointer
+const IrType *buffer_elem_type(Lower *l, const IrType *type);           // scalar type in memory
+
+// reduce.c
+void reduce_begin(Lower *l, Nest *nest, Root *root);
+void reduce_step(Lower *l, Nest *nest, Root *root, Place place);
+void reduce_end(Lower *l, Nest *nest, Root *root, Place place);
+bool reduce_needs_scalars(const IrOp *op);  // its combiner has control flow
+
+// demand.c: how many elements along a dimension of a tile any consumer looks at; NULL: all.
+void demand_find(Lower *l, IrBlock *body);
+IrValue *demand_limit(Lower *l, const IrValue *tile, uint32_t dim);
+
+// Runs over all elements of a shape, one by one: `each` is called once, inside of the loops, with
+// the place; nest->lanes is 1 and nest_builder(nest, nest->depth) adds code to the innermost body.
+void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
+               void (*each)(Lower *l, Nest *nest, Place place, void *user), void *user);
+
+// order.c, dot.c, effect.c: whole ops, emitted before l->here; operands that plan_needs_buffer
+// names lie in buffers; results of rank > 0 are defined as buffers.
+void order_lower(Lower *l, IrOp *op);
+void dot_lower(Lower *l, IrOp *op);
+void effect_lower(Lower *l, IrOp *op);
+// Before anything else: asserts of tiles become the least lane that fails; sites get their numbers.
+// Returns how many sites there are so far.
+uint32_t effect_prepare(IrFunc *f);
+
+// Small steps of arithmetic on i64 scalars, folded where both are constants.
+IrValue *lower_i64(IrBuilder *b, int64_t value);
+IrValue *lower_add(IrBuilder *b, IrValue *x, IrValue *y);
+IrValue *lower_mul(IrBuilder *b, IrValue *x, IrValue *y);
+IrValue *lower_min(IrBuilder *b, IrValue *x, IrValue *y);
+IrValue *lower_max(IrBuilder *b, IrValue *x, IrValue *y);
+IrValue *lower_and(IrBuilder *b, IrValue *x, IrValue *y);  // bools; NULL is true
+// A `for` from lo to hi by a constant step; its block, to be filled and ended with a yield. The
+// carried values are the block's arguments 1, 2, ….
+IrOp *lower_for(IrBuilder *b, IrValue *lo, IrValue *hi, int64_t step, uint32_t carried,
+                IrValue *const *init);
+
+#endif

@@ -1,0 +1,428 @@
+// A nest of loops over one shape: outer dimensions one by one, the lanes' dimension in vectors, the
+// axis of a reduction innermost when it is not the lanes'.
+//
+//     for row …                       depth 1
+//         for lanes 0 … interior      depth 2: all accesses known to be inside
+//             (for k along the axis)  depth 3
+//         for lanes interior … end    depth 2 again: accesses with masks
+//
+// What does not depend on a loop is computed before it: each value goes to the shallowest depth at
+// which its coordinates are known. Invariants: lanes divide the dimension, both being powers of
+// two; within one iteration all roots' values are computed before any is stored, so that a root may
+// write where another one reads at the same place.
+#include <string.h>
+
+#include "passes/cpu/lower.h"
+
+IrBuilder *nest_builder(Nest *nest, uint8_t depth) { return &nest->builder[depth]; }
+
+IrBuilder lower_builder(Lower *l) {
+    IrBuilder b = ir_builder_before(l->here);
+    b.span = l->here->span;
+    return b;
+}
+
+Val nest_coord(Lower *l, Nest *nest, Coord c) {
+    switch (c.kind) {
+    case COORD_ZERO: return (Val){nest->collecting ? NULL : lower_i64(nest_builder(nest, 0), 0), 0};
+    case COORD_LOOP: return (Val){nest->variable[c.loop], nest->depth_of[c.loop]};
+    case COORD_VALUE: return (Val){c.value, c.depth};
+    }
+    (void)l;
+    UNREACHABLE("a coordinate of no kind");
+}
+
+Place nest_place(const Nest *nest) {
+    Place p = {.rank = nest->rank};
+    for (uint32_t d = 0; d < nest->rank; d++) {
+        bool one = nest->shape[d] == 1;
+        p.at[d] = (Coord){one ? COORD_ZERO : COORD_LOOP, (uint8_t)d, 0, NULL};
+    }
+    return p;
+}
+
+// ---- the shape of the loops ---------------------------------------------------------------------
+
+static void choose_order(Nest *nest) {
+    nest->lane = -1;
+    for (uint32_t d = nest->rank; d-- > 0 && nest->lane < 0;)
+        if (nest->shape[d] > 1) nest->lane = (int)d;
+    uint8_t depth = 0;
+    for (uint32_t d = 0; d < nest->rank; d++) {
+        if (nest->shape[d] == 1 || (int)d == nest->lane || (int)d == nest->axis) continue;
+        nest->depth_of[d] = ++depth;
+    }
+    if (nest->lane >= 0) nest->depth_of[nest->lane] = ++depth;
+    if (nest->axis >= 0 && nest->axis != nest->lane && nest->shape[nest->axis] > 1)
+        nest->depth_of[nest->axis] = ++depth;
+}
+
+static bool along_lanes(const Nest *nest) { return nest->axis == nest->lane; }
+
+static bool has_axis_loop(const Nest *nest) {
+    return nest->axis >= 0 && !along_lanes(nest) && nest->shape[nest->axis] > 1;
+}
+
+static uint32_t element_size(const Root *root) {
+    const IrType *t = root->kind == ROOT_BUFFER ? root->buffer.type : NULL;
+    if (root->kind == ROOT_STORE) t = ir_operand(root->op, 1)->type;
+    if (root->kind == ROOT_REDUCE) t = ir_operand(root->op, 1)->type;
+    uint32_t size = t ? ir_elem_size(t) : 4;
+    // Narrow floats are computed in f32.
+    return t && dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT) && size < 4 ? 4 : size;
+}
+
+// Four registers of the widest type keep the units busy; long chains of ops need the registers.
+static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
+    enum { LONG_CHAIN = 60, VERY_LONG_CHAIN = 200 };
+    if (nest->lane < 0) return 1;
+    uint32_t size = 1, registers = 4;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        uint32_t s = element_size(&nest->roots.data[i]);
+        if (s > size) size = s;
+    }
+    if (nest->work > LONG_CHAIN) registers = 2;
+    if (nest->work > VERY_LONG_CHAIN) registers = 1;
+    uint32_t lanes = l->machine->vector_bytes / size * registers;
+    if (lanes > l->machine->vector_bytes) lanes = l->machine->vector_bytes;
+    for (size_t i = 0; i < nest->roots.count; i++)
+        if (reduce_needs_scalars(nest->roots.data[i].op)) return 1;
+    uint32_t extent = nest->shape[nest->lane];
+    return lanes < extent ? lanes : extent;
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+// Opens a loop at the end of the block that is open; `tail` goes on after it.
+static IrOp *open_loop(Nest *nest, IrBuilder *tail, uint32_t dim, IrValue *lo, IrValue *hi,
+                       int64_t step, uint32_t carried, IrValue *const *init) {
+    IrOp *loop = lower_for(tail, lo, hi, step, carried, init);
+    IrBuilder *outside = &nest->builder[nest->depth];
+    if (outside->before == tail->before) outside->before = loop;
+    nest->depth++;
+    nest->variable[dim] = loop->regions[0]->args[0];
+    nest->builder[nest->depth] = ir_builder_at_end(loop->regions[0]);
+    nest->builder[nest->depth].span = tail->span;
+    return loop;
+}
+
+static void forget_deep(Nest *nest, uint8_t depth) {
+    size_t kept = 0;
+    for (size_t i = 0; i < nest->memo.count; i++)
+        if (nest->memo.data[i].val.depth < depth) nest->memo.data[kept++] = nest->memo.data[i];
+    nest->memo.count = kept;
+}
+
+static void close_loop(Nest *nest, IrBuilder *inside, uint32_t carried, IrValue *const *values) {
+    ir_yield(inside, carried, values);
+    forget_deep(nest, nest->depth);
+    nest->depth--;
+}
+
+enum { MAX_CARRIED = 64 };
+typedef struct Carried {
+    uint32_t count;
+    IrValue *value[MAX_CARRIED];
+} Carried;
+
+static Carried take_accumulators(const Nest *nest) {
+    Carried c = {0};
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        const Root *r = &nest->roots.data[i];
+        for (uint32_t k = 0; k < r->accumulator_count; k++) {
+            CHECK(c.count < MAX_CARRIED, "too many reductions in a nest");
+            c.value[c.count++] = r->accumulators[k].value;
+        }
+    }
+    return c;
+}
+
+static void put_accumulators(Nest *nest, IrValue *const *values, uint8_t depth) {
+    uint32_t at = 0;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Root *r = &nest->roots.data[i];
+        for (uint32_t k = 0; k < r->accumulator_count; k++)
+            r->accumulators[k] = (Val){values[at++], depth};
+    }
+}
+
+static void put_arguments(Nest *nest, const IrOp *loop) {
+    put_accumulators(nest, loop->regions[0]->args + 1, nest->depth);
+}
+
+static void put_results(Nest *nest, IrOp *loop) {
+    Carried c = {.count = loop->result_count};
+    for (uint32_t i = 0; i < c.count; i++) c.value[i] = ir_result(loop, i);
+    put_accumulators(nest, c.value, nest->depth);
+}
+
+static void begin_reductions(Lower *l, Nest *nest) {
+    for (size_t i = 0; i < nest->roots.count; i++)
+        if (nest->roots.data[i].kind == ROOT_REDUCE) reduce_begin(l, nest, &nest->roots.data[i]);
+}
+
+static void end_reductions(Lower *l, Nest *nest, Place place) {
+    for (size_t i = 0; i < nest->roots.count; i++)
+        if (nest->roots.data[i].kind == ROOT_REDUCE)
+            reduce_end(l, nest, &nest->roots.data[i], place);
+}
+
+// ---- the body -----------------------------------------------------------------------------------
+
+static Val root_value(Lower *l, Nest *nest, const Root *root, Place place) {
+    if (root->source.id) return access_buffer_load(l, nest, root->source, place);
+    if (root->kind == ROOT_BUFFER) return value_at(l, nest, root->value, place);
+    IrValue *x = ir_operand(root->op, 1);
+    return value_at(l, nest, x, x->type->rank ? place : (Place){0});
+}
+
+static void emit_body(Lower *l, Nest *nest) {
+    Place place = nest_place(nest);
+    Val *values = arena_new(l->scratch, Val, nest->roots.count);
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Root *root = &nest->roots.data[i];
+        if (root->kind == ROOT_REDUCE)
+            reduce_step(l, nest, root, place);
+        else
+            values[i] = root_value(l, nest, root, place);
+    }
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Root *root = &nest->roots.data[i];
+        if (root->kind == ROOT_BUFFER)
+            access_buffer_store(l, nest, root->buffer, place, values[i]);
+        else if (root->kind == ROOT_STORE)
+            access_store(l, nest, root->op, place, values[i]);
+    }
+}
+
+static void emit_axis_loop(Lower *l, Nest *nest) {
+    begin_reductions(l, nest);
+    IrBuilder tail = nest->builder[nest->depth];
+    Carried init = take_accumulators(nest);
+    uint32_t axis = (uint32_t)nest->axis;
+    IrOp *loop = open_loop(nest, &tail, axis, lower_i64(&tail, 0),
+                           lower_i64(&tail, nest->shape[axis]), 1, init.count, init.value);
+    put_arguments(nest, loop);
+    emit_body(l, nest);
+    Carried next = take_accumulators(nest);
+    close_loop(nest, nest_builder(nest, nest->depth), next.count, next.value);
+    put_results(nest, loop);
+    // What follows stands after the loop.
+    nest->builder[nest->depth] = tail;
+    end_reductions(l, nest, nest_place(nest));
+}
+
+static void emit_in_lanes(Lower *l, Nest *nest) {
+    if (has_axis_loop(nest)) {
+        emit_axis_loop(l, nest);
+        return;
+    }
+    bool ends_here = nest->axis >= 0 && !along_lanes(nest);
+    if (ends_here) begin_reductions(l, nest);
+    emit_body(l, nest);
+    if (ends_here) end_reductions(l, nest, nest_place(nest));
+}
+
+static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
+    Carried init = along_lanes(nest) ? take_accumulators(nest) : (Carried){0};
+    IrOp *loop =
+        open_loop(nest, tail, (uint32_t)nest->lane, lo, hi, nest->lanes, init.count, init.value);
+    if (along_lanes(nest)) put_arguments(nest, loop);
+    emit_in_lanes(l, nest);
+    Carried next = along_lanes(nest) ? take_accumulators(nest) : (Carried){0};
+    close_loop(nest, nest_builder(nest, nest->depth), next.count, next.value);
+    if (along_lanes(nest)) put_results(nest, loop);
+}
+
+// ---- how far the loops run ----------------------------------------------------------------------
+
+// Elements of a store along a dimension that may lie inside its view; NULL: all.
+static IrValue *store_limit(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
+    if (op->code != IR_VIEW_STORE) return NULL;
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT), *inside = ir_attr(op, IR_ATTR_INSIDE);
+    uint32_t start = ir_view_index_start(op->code), at = 0;
+    for (uint32_t d = 0; d < select->u.ints.count; d++) {
+        const IrType *t = ir_operand(op, start + d)->type;
+        if (t->rank > 0) return NULL;
+        if (select->u.ints.items[d] == 0 || at++ != dim) continue;
+        if (inside->u.ints.items[d]) return NULL;
+        return access_room(l, b, op, d);
+    }
+    return NULL;
+}
+
+static IrValue *root_limit(Lower *l, IrBuilder *b, const Root *root, uint32_t dim) {
+    switch (root->kind) {
+    case ROOT_BUFFER: return root->op ? demand_limit(l, root->value, dim) : NULL;
+    case ROOT_STORE: return store_limit(l, b, root->op, dim);
+    case ROOT_REDUCE: {
+        int64_t axis = ir_attr_int(root->op, IR_ATTR_AXIS);
+        if ((int64_t)dim == axis) return NULL;
+        const IrValue *result = ir_result(root->op, 0);
+        return result->type->rank ? demand_limit(l, result, dim > axis ? dim - 1 : dim) : NULL;
+    }
+    }
+    return NULL;
+}
+
+// Where the loop along a dimension may end: the farthest that any root needs. NULL: the whole.
+static IrValue *nest_limit(Lower *l, Nest *nest, uint32_t dim) {
+    IrBuilder *b = nest_builder(nest, 0);
+    IrValue *limit = NULL;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        IrValue *one = root_limit(l, b, &nest->roots.data[i], dim);
+        if (!one) return NULL;
+        limit = limit ? lower_max(b, limit, one) : one;
+    }
+    if (!limit) return NULL;
+    limit = lower_max(b, limit, lower_i64(b, 0));
+    return lower_min(b, limit, lower_i64(b, nest->shape[dim]));
+}
+
+static IrValue *round_down(IrBuilder *b, IrValue *x, int64_t step) {
+    return ir_binary(b, IR_AND, x, lower_i64(b, -step));
+}
+
+static void emit_lanes(Lower *l, Nest *nest) {
+    uint32_t lane = (uint32_t)nest->lane;
+    IrBuilder *hoist = nest_builder(nest, nest->depth);
+    if (along_lanes(nest)) begin_reductions(l, nest);
+    Interior in = access_interior(l, nest);
+    IrBuilder *top = nest_builder(nest, 0);
+    IrValue *limit = nest_limit(l, nest, lane), *end = lower_i64(top, nest->shape[lane]);
+    if (limit && nest->lanes > 1) {
+        limit = lower_add(top, limit, lower_i64(top, nest->lanes - 1));
+        end = round_down(top, limit, nest->lanes);
+    } else if (limit) {
+        end = limit;
+    }
+    bool edge = in.from_start || in.end;
+    IrValue *interior = end;
+    if (in.end) {
+        IrValue *left = lower_min(hoist, lower_max(hoist, in.end, lower_i64(hoist, 0)), end);
+        interior = round_down(hoist, left, nest->lanes);
+    }
+    if (in.from_start)
+        interior = ir_ternary(hoist, IR_SELECT, in.from_start, interior, lower_i64(hoist, 0));
+    IrBuilder tail = *hoist;
+    nest->masked = false;
+    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior);
+    if (edge) {
+        nest->masked = true;
+        emit_lane_loop(l, nest, &tail, interior, end);
+        nest->masked = false;
+    }
+    if (!along_lanes(nest)) return;
+    nest->builder[nest->depth] = tail;
+    end_reductions(l, nest, nest_place(nest));
+}
+
+static void emit_outer(Lower *l, Nest *nest, uint32_t from) {
+    uint32_t d = from;
+    while (d < nest->rank && (nest->shape[d] == 1 || (int)d == nest->lane || (int)d == nest->axis))
+        d++;
+    if (d == nest->rank) {
+        emit_lanes(l, nest);
+        return;
+    }
+    IrBuilder tail = nest->builder[nest->depth];
+    IrValue *limit = nest_limit(l, nest, d);
+    IrBuilder *top = nest_builder(nest, 0);
+    if (!limit) limit = lower_i64(top, nest->shape[d]);
+    if (nest->depth == 0) tail = nest->builder[0];
+    open_loop(nest, &tail, d, lower_i64(top, 0), limit, 1, 0, NULL);
+    uint8_t depth = nest->depth;
+    IrBlock *block = nest->builder[depth].block;
+    emit_outer(l, nest, d + 1);
+    IrBuilder end = ir_builder_at_end(block);
+    end.span = tail.span;
+    close_loop(nest, &end, 0, NULL);
+}
+
+// A nest of single elements: no loops.
+static void emit_single(Lower *l, Nest *nest) {
+    if (nest->axis >= 0) begin_reductions(l, nest);
+    emit_body(l, nest);
+    if (nest->axis >= 0) end_reductions(l, nest, nest_place(nest));
+}
+
+static void collect(Lower *l, Nest *nest) {
+    nest->collecting = true;
+    nest->work = 0;
+    nest->checks.count = 0;
+    emit_body(l, nest);
+    nest->memo.count = 0;
+    nest->collecting = false;
+}
+
+static void emit(Lower *l, Nest *nest) {
+    choose_order(nest);
+    nest->depth = 0;
+    nest->builder[0] = lower_builder(l);
+    // Lanes first as many as can be, so that all that may move does; then as many as chosen.
+    nest->lanes = nest->lane >= 0 ? nest->shape[nest->lane] : 1;
+    collect(l, nest);
+    nest->lanes = choose_lanes(l, nest);
+    collect(l, nest);
+    if (nest->lane < 0)
+        emit_single(l, nest);
+    else
+        emit_outer(l, nest, 0);
+}
+
+typedef void EachElement(Lower *l, Nest *nest, Place place, void *user);
+
+static void each_from(Lower *l, Nest *nest, uint32_t d, EachElement *each, void *user) {
+    while (d < nest->rank && nest->shape[d] == 1) d++;
+    if (d == nest->rank) {
+        each(l, nest, nest_place(nest), user);
+        return;
+    }
+    IrBuilder tail = nest->builder[nest->depth];
+    IrValue *zero = lower_i64(&tail, 0), *end = lower_i64(&tail, nest->shape[d]);
+    nest->depth_of[d] = nest->depth + 1;
+    open_loop(nest, &tail, d, zero, end, 1, 0, NULL);
+    IrBuilder body = nest->builder[nest->depth];
+    each_from(l, nest, d + 1, each, user);
+    close_loop(nest, &body, 0, NULL);
+}
+
+void nest_each(Lower *l, uint32_t rank, const uint32_t *shape, EachElement *each, void *user) {
+    Nest nest = {.rank = rank, .axis = -1, .lane = -1, .lanes = 1};
+    memcpy(nest.shape, shape, rank * sizeof *shape);
+    nest.builder[0] = lower_builder(l);
+    each_from(l, &nest, 0, each, user);
+}
+
+// ---- the open nest ------------------------------------------------------------------------------
+
+void nest_add(Lower *l, const Root *root, uint32_t rank, const uint32_t *shape, int axis) {
+    if (!l->nest) {
+        l->nest = arena_new(l->scratch, Nest, 1);
+        l->nest->rank = rank;
+        l->nest->axis = -1;
+        memcpy(l->nest->shape, shape, rank * sizeof *shape);
+    }
+    if (axis >= 0) l->nest->axis = axis;
+    vec_push(l->scratch, &l->nest->roots, *root);
+    for (uint32_t i = 0; root->kind == ROOT_REDUCE && i < root->op->result_count; i++)
+        lower_tile(l, ir_result(root->op, i))->pending = true;
+    if (root->kind == ROOT_BUFFER && root->op) lower_tile(l, root->value)->pending = true;
+}
+
+void nest_flush(Lower *l) {
+    Nest *nest = l->nest;
+    if (!nest) return;
+    l->nest = NULL;
+    l->nest_number++;
+    if (l->emit)
+        emit(l, nest);
+    else
+        plan_nest(l, nest);
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        const Root *root = &nest->roots.data[i];
+        if (root->kind == ROOT_BUFFER && root->op) lower_tile(l, root->value)->pending = false;
+        for (uint32_t k = 0; root->kind == ROOT_REDUCE && k < root->op->result_count; k++)
+            lower_tile(l, ir_result(root->op, k))->pending = false;
+    }
+}

@@ -1,0 +1,336 @@
+// INLINE or BUFFER: what each tile value is, found by walking the body until nothing changes.
+//
+// A value becomes BUFFER when an op must have it in memory; when it is computed outside of the loop
+// that uses it; when several nests would compute it and that is dear; when it is a load that would
+// move past a write that may touch it.
+#include <string.h>
+
+#include "passes/cpu/lower.h"
+
+Tile *lower_tile(Lower *l, const IrValue *value) {
+    while (l->tiles.count <= value->id) {
+        Tile blank = {0};
+        vec_push(l->scratch, &l->tiles, blank);
+    }
+    return &l->tiles.data[value->id];
+}
+
+void plan_buffer(Lower *l, const IrValue *value) {
+    Tile *t = lower_tile(l, value);
+    if (t->mode == MODE_BUFFER) return;
+    t->mode = MODE_BUFFER;
+    l->changed = true;
+}
+
+bool plan_needs_buffer(const IrOp *op, uint32_t operand) {
+    switch (op->code) {
+    case IR_GATHER:
+    case IR_DOT: return operand == (op->code == IR_GATHER ? 0u : 2u);
+    case IR_RESHAPE: {
+        Place at, place = {.rank = op->results[0].type->rank};
+        return !value_reshape_place(ir_operand(op, 0)->type, op->results[0].type, place, &at);
+    }
+    case IR_SCAN:
+    case IR_SORT:
+    case IR_TOPK:
+    case IR_HISTOGRAM:
+    case IR_PRINT: return true;
+    default: return false;
+    }
+}
+
+// ---- what memory an access touches --------------------------------------------------------------
+
+// The parameter that a pointer is made from; NULL: unknown.
+static const IrValue *root_of(const IrValue *p) {
+    while (p->def) {
+        IrOpcode code = p->def->code;
+        bool through =
+            code == IR_PTR_ADD || code == IR_BROADCAST || code == IR_RESHAPE || code == IR_PERMUTE;
+        if (!through) return NULL;
+        p = ir_operand(p->def, 0);
+    }
+    return p->block ? NULL : p;
+}
+
+static bool same_selection(const IrOp *a, const IrOp *b) {
+    const IrAttr *x = ir_attr(a, IR_ATTR_SELECT), *y = ir_attr(b, IR_ATTR_SELECT);
+    if (x->u.ints.count != y->u.ints.count) return false;
+    uint32_t i = ir_view_index_start(a->code), k = ir_view_index_start(b->code);
+    for (uint32_t d = 0; d < x->u.ints.count; d++) {
+        if (x->u.ints.items[d] != y->u.ints.items[d]) return false;
+        if (ir_operand(a, i + d) != ir_operand(b, k + d)) return false;
+    }
+    return true;
+}
+
+static bool is_view_access(const IrOp *op) {
+    return op->operand_count > 0 && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW;
+}
+
+// Do both name the same elements in the same order?
+static bool same_elements(const IrOp *a, const IrOp *b) {
+    if (is_view_access(a) != is_view_access(b)) return false;
+    if (!is_view_access(a)) return ir_operand(a, 0) == ir_operand(b, 0);
+    return same_selection(a, b);
+}
+
+static const IrParam *param_of(const Lower *l, const IrValue *v) {
+    for (size_t i = 0; i < l->func->params.count; i++)
+        if (l->func->params.data[i].value == v) return &l->func->params.data[i];
+    return NULL;
+}
+
+// Under FACT_DISJOINT two arrays may still be one, in place.
+static bool may_be_in_place(const Lower *l, const IrValue *a, const IrValue *b) {
+    const IrParam *p = param_of(l, a), *q = param_of(l, b);
+    return a->type == b->type && p && q && p->strided == q->strided;
+}
+
+// The kernel's own `requires noalias(a, b)`.
+static bool requires_disjoint(const Lower *l, const IrValue *a, const IrValue *b) {
+    for (size_t i = 0; i < l->func->sections.count; i++) {
+        const IrSection *s = &l->func->sections.data[i];
+        if (s->kind != IR_REQUIRES || !s->block->last) continue;
+        const IrValue *c = ir_operand(s->block->last, 0);
+        const IrOp *op = c ? c->def : NULL;
+        if (!op || op->code != IR_NOALIAS) continue;
+        if (ir_operand(op, 0) == a && ir_operand(op, 1) == b) return true;
+        if (ir_operand(op, 0) == b && ir_operand(op, 1) == a) return true;
+    }
+    return false;
+}
+
+bool plan_conflict(const Lower *l, const IrOp *a, const IrOp *b) {
+    if (a->operand_count == 0 || b->operand_count == 0) return true;
+    const IrValue *x = root_of(ir_operand(a, 0)), *y = root_of(ir_operand(b, 0));
+    if (!x || !y || x == y) return true;
+    if (requires_disjoint(l, x, y)) return false;
+    bool views = x->type->kind == IR_VIEW && y->type->kind == IR_VIEW;
+    if (!views || !(l->facts & FACT_DISJOINT)) return true;
+    return may_be_in_place(l, x, y);
+}
+
+// In one iteration a root's load of the very elements that a store of the nest writes is read
+// before it is written; so the order holds if nobody else touches them.
+static bool harmless_together(const Lower *l, const IrOp *load, const IrOp *store) {
+    if (!same_elements(load, store)) return false;
+    const IrValue *x = root_of(ir_operand(load, 0)), *y = root_of(ir_operand(store, 0));
+    return x == y || (x && y && x->type->kind == IR_VIEW && (l->facts & FACT_DISJOINT));
+}
+
+// ---- walking what a root computes ---------------------------------------------------------------
+
+typedef struct Walk {
+    Lower *l;
+    const Nest *nest;
+    uint32_t root_time;
+    bool depends;         // on what the open nest will only define
+    bool planning;        // values become BUFFER
+    const IrValue *what;  // is it read?
+    PlanRead read;
+    const IrOp *store;  // a store that is to join: `depends` when a load minds
+    VEC(const IrValue *) seen;
+} Walk;
+
+static bool keeps_place(const IrOp *op) {
+    IrRule rule = ir_op_info(op->code)->rule;
+    return rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_TERNARY ||
+           rule == IR_RULE_SHIFT || rule == IR_RULE_COMPARE || rule == IR_RULE_SELECT ||
+           rule == IR_RULE_CAST || rule == IR_RULE_BITCAST || rule == IR_RULE_PTR_ADD ||
+           rule == IR_RULE_LOAD;
+}
+
+static bool is_load(const IrOp *op) { return op->code == IR_VIEW_LOAD || op->code == IR_LOAD; }
+
+// Roughly how many ops it takes to compute an element again, up to a limit.
+static uint32_t cost_of(const Lower *l, const IrValue *v, uint32_t limit) {
+    if (v->type->rank == 0 || !v->def || limit == 0) return 0;
+    if (v->id < l->tiles.count && l->tiles.data[v->id].mode == MODE_BUFFER) return 1;
+    IrOpcode code = v->def->code;
+    if (code == IR_CONST || code == IR_IOTA) return 0;
+    uint32_t cost = 1;
+    if (code == IR_BROADCAST || code == IR_RESHAPE || code == IR_PERMUTE) cost = 0;
+    if (code == IR_DIV || code == IR_REM || code == IR_SQRT) cost = 8;
+    if (code == IR_GATHER) cost = 8;
+    uint32_t first = is_view_access(v->def) ? ir_view_index_start(code) : 0;
+    for (uint32_t i = first; i < v->def->operand_count && cost < limit; i++)
+        if (ir_operand(v->def, i)) cost += cost_of(l, ir_operand(v->def, i), limit - cost);
+    return cost;
+}
+
+static bool reads_memory(const IrValue *v, uint32_t depth) {
+    if (v->type->rank == 0 || !v->def) return false;
+    if (is_load(v->def) || depth == 0) return true;
+    for (uint32_t i = 0; i < v->def->operand_count; i++)
+        if (ir_operand(v->def, i) && reads_memory(ir_operand(v->def, i), depth - 1)) return true;
+    return false;
+}
+
+// Is it made of constants, iotas and scalars by few ops? Then it is computed wherever it is needed.
+static bool is_free(const Lower *l, const IrValue *v) {
+    enum { FEW = 6, DEPTH = 8 };
+    return cost_of(l, v, FEW) < FEW && !reads_memory(v, DEPTH);
+}
+
+static bool seen_before(Walk *w, const IrValue *v) {
+    for (size_t i = 0; i < w->seen.count; i++)
+        if (w->seen.data[i] == v) return true;
+    vec_push(w->l->scratch, &w->seen, v);
+    return false;
+}
+
+static void walk_value(Walk *w, IrValue *v, bool same_place);
+
+static void walk_operands(Walk *w, const IrOp *op, bool same_place) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        IrValue *x = ir_operand(op, i);
+        if (x && x->type->kind != IR_VIEW) walk_value(w, x, same_place && keeps_place(op));
+    }
+}
+
+// A load that would be done after a write which may touch it.
+static bool moves_past_write(const Walk *w, const IrOp *load, uint32_t time, bool same_place) {
+    const Lower *l = w->l;
+    for (size_t i = l->writes.count; i-- > 0;) {
+        const Write *write = &l->writes.data[i];
+        if (write->time < time) break;
+        if (!plan_conflict(l, load, write->op)) continue;
+        bool in_nest = false;
+        for (size_t k = 0; w->nest && k < w->nest->roots.count; k++)
+            in_nest = in_nest || w->nest->roots.data[k].op == write->op;
+        if (!(in_nest && same_place && harmless_together(l, load, write->op))) return true;
+    }
+    return false;
+}
+
+static void plan_value(Walk *w, IrValue *v, bool same_place) {
+    enum { DEAR = 6 };
+    Lower *l = w->l;
+    Tile *t = lower_tile(l, v);
+    if (is_load(v->def) && moves_past_write(w, v->def, t->time, same_place)) plan_buffer(l, v);
+    if (is_free(l, v)) return;
+    if (v->def->block != l->here->block) plan_buffer(l, v);
+    bool again = t->nest != 0 && t->nest != l->nest_number + 1;
+    if (again && cost_of(l, v, DEAR) >= DEAR) plan_buffer(l, v);
+    lower_tile(l, v)->nest = l->nest_number + 1;
+}
+
+static void meet_store(Walk *w, const IrOp *load, bool same_place) {
+    if (!plan_conflict(w->l, load, w->store)) return;
+    if (!(same_place && harmless_together(w->l, load, w->store))) w->depends = true;
+}
+
+static void walk_value(Walk *w, IrValue *v, bool same_place) {
+    Lower *l = w->l;
+    Tile *t = lower_tile(l, v);
+    if (v == w->what) {
+        PlanRead read = same_place ? PLAN_SAME_PLACE : PLAN_OTHER_PLACE;
+        if (read > w->read) w->read = read;
+    }
+    if (t->pending && !w->store) {
+        bool reduced = v->def && v->def->code == IR_REDUCE;
+        if (reduced || !same_place) w->depends = true;
+    }
+    if (v->type->rank == 0 || !v->def) return;
+    if (t->mode == MODE_BUFFER && !t->pending) return;
+    if (w->store && is_load(v->def)) meet_store(w, v->def, same_place);
+    if (seen_before(w, v)) return;
+    if (w->planning && !t->pending) {
+        plan_value(w, v, same_place);
+        if (lower_tile(l, v)->mode == MODE_BUFFER) return;
+    }
+    for (uint32_t i = 0; w->planning && i < v->def->operand_count; i++)
+        if (plan_needs_buffer(v->def, i) && lower_is_tile(ir_operand(v->def, i)))
+            plan_buffer(l, ir_operand(v->def, i));
+    walk_operands(w, v->def, same_place);
+}
+
+// The op itself looks at its operands where its element is; indices have shapes of their own.
+static void walk_root(Walk *w, const Root *root) {
+    if (root->source.id) return;
+    if (root->kind == ROOT_BUFFER) {
+        if (root->op && root->value->def == root->op) {
+            if (w->store && is_load(root->op)) meet_store(w, root->op, true);
+            walk_operands(w, root->op, true);
+        } else {
+            walk_value(w, root->value, true);
+        }
+        return;
+    }
+    bool view = is_view_access(root->op);
+    uint32_t indices = view ? ir_view_index_start(root->op->code) : root->op->operand_count;
+    for (uint32_t i = 0; i < root->op->operand_count; i++) {
+        IrValue *x = ir_operand(root->op, i);
+        if (x && x->type->kind != IR_VIEW) walk_value(w, x, i < indices);
+    }
+}
+
+// ---- joining ------------------------------------------------------------------------------------
+
+static bool stores_conflict(const Lower *l, const Nest *nest, const Root *root) {
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        const Root *other = &nest->roots.data[i];
+        if (other->kind == ROOT_STORE && plan_conflict(l, other->op, root->op)) return true;
+    }
+    return false;
+}
+
+// Loads that the root reads and that were met after a store of the nest.
+static bool loads_conflict(Lower *l, const Nest *nest, const Walk *w) {
+    for (size_t i = 0; i < w->seen.count; i++) {
+        const IrValue *v = w->seen.data[i];
+        if (!is_load(v->def)) continue;
+        for (size_t k = 0; k < nest->roots.count; k++) {
+            const Root *store = &nest->roots.data[k];
+            if (store->kind == ROOT_STORE && store->time < lower_tile(l, v)->time &&
+                plan_conflict(l, v->def, store->op))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Would a load of the nest see what the store writes too early?
+static bool store_disturbs(Lower *l, const Nest *nest, const IrOp *store) {
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Walk w = {.l = l, .nest = nest, .store = store};
+        // What the roots before leave pending is no matter here.
+        walk_root(&w, &nest->roots.data[i]);
+        if (w.depends) return true;
+    }
+    return false;
+}
+
+bool plan_may_join(Lower *l, const Nest *nest, const Root *root) {
+    Walk w = {.l = l, .nest = nest};
+    walk_root(&w, root);
+    if (w.depends) return false;
+    if (root->kind == ROOT_BUFFER && root->op && is_load(root->op) &&
+        stores_conflict(l, nest, root))
+        return false;
+    if (root->kind == ROOT_STORE &&
+        (stores_conflict(l, nest, root) || store_disturbs(l, nest, root->op)))
+        return false;
+    return !loads_conflict(l, nest, &w);
+}
+
+void plan_nest(Lower *l, Nest *nest) {
+    l->nest_number--;  // the number under which values of this nest are known
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Walk w = {.l = l, .nest = nest, .planning = true};
+        walk_root(&w, &nest->roots.data[i]);
+    }
+    l->nest_number++;
+}
+
+void plan_inline_use(Lower *l, IrValue *value) {
+    Walk w = {.l = l, .planning = true};
+    walk_value(&w, value, true);
+}
+
+PlanRead plan_reads(Lower *l, const IrValue *value, const IrValue *what) {
+    Walk w = {.l = l, .what = what};
+    walk_value(&w, (IrValue *)(uintptr_t)value, true);
+    return w.read;
+}

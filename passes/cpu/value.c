@@ -1,0 +1,188 @@
+// Values: one element, or one vector of elements, of a tile at a place of a nest.
+#include <string.h>
+
+#include "passes/cpu/lower.h"
+
+const IrType *value_type(Lower *l, const Nest *nest, const IrType *t, bool vector) {
+    return ir_with_shape(l->module, t, vector ? 1 : 0, vector ? &nest->lanes : NULL);
+}
+
+static bool is_vector(const IrValue *v) { return v->type->rank > 0; }
+
+Val value_splat(Lower *l, Nest *nest, Val x) {
+    if (nest->collecting || nest->lanes == 1 || is_vector(x.value)) return x;
+    IrBuilder *b = nest_builder(nest, x.depth);
+    return (Val){ir_broadcast(b, x.value, 1, &nest->lanes), x.depth};
+    (void)l;
+}
+
+// ---- places of operands -------------------------------------------------------------------------
+
+static const Coord zero = {COORD_ZERO, 0, 0, NULL};
+
+static Coord coord_value(Val v) { return (Coord){COORD_VALUE, 0, v.depth, v.value}; }
+
+static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
+
+// Shapes that differ in extents of 1 only have the same coordinates otherwise.
+bool value_reshape_place(const IrType *from, const IrType *to, Place place, Place *out) {
+    uint32_t i = 0;
+    *out = (Place){.rank = from->rank};
+    for (uint32_t d = 0; d < from->rank; d++) {
+        if (from->shape[d] == 1) continue;
+        while (i < to->rank && to->shape[i] == 1) i++;
+        if (i == to->rank || to->shape[i] != from->shape[d]) return false;
+        out->at[d] = place.at[i++];
+    }
+    return true;
+}
+
+static bool broadcast_place(const IrOp *op, Place place, Place *out) {
+    const IrType *x = ir_operand(op, 0)->type;
+    *out = (Place){.rank = x->rank};
+    for (uint32_t d = 0; d < x->rank; d++) out->at[d] = x->shape[d] == 1 ? zero : place.at[d];
+    return true;
+}
+
+static bool permute_place(const IrOp *op, Place place, Place *out) {
+    const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
+    *out = (Place){.rank = place.rank};
+    for (uint32_t d = 0; d < place.rank; d++) out->at[perm->u.ints.items[d]] = place.at[d];
+    return true;
+}
+
+static bool split_place(Lower *l, Nest *nest, const IrValue *result, Place place, Place *out) {
+    *out = place;
+    Val which = {nest->collecting ? NULL : lower_i64(nest_builder(nest, 0), result->index), 0};
+    out->at[out->rank++] = coord_value(which);
+    (void)l;
+    return true;
+}
+
+bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *result, uint32_t i,
+                         Place place, Place *out) {
+    const IrType *x = ir_operand(op, i)->type;
+    *out = place;
+    switch (op->code) {
+    case IR_BROADCAST: return broadcast_place(op, place, out);
+    case IR_PERMUTE: return permute_place(op, place, out);
+    case IR_SPLIT: return split_place(l, nest, result, place, out);
+    case IR_RESHAPE: return value_reshape_place(x, result->type, place, out);
+    default: break;
+    }
+    if (x->rank == 0) *out = (Place){0};
+    return true;
+}
+
+// ---- ops that are more than elementwise ---------------------------------------------------------
+
+static Val at_iota(Lower *l, Nest *nest, const IrValue *tile, Place place) {
+    Val c = nest_coord(l, nest, place.at[0]);
+    if (nest->collecting) return c;
+    IrBuilder *b = nest_builder(nest, c.depth);
+    Val x = {ir_cast(b, c.value, tile->type->elem, true), c.depth};
+    if (!nest_is_lane(nest, place.at[0])) return x;
+    IrValue *lanes = ir_iota(nest_builder(nest, 0), nest->lanes);
+    x = value_splat(l, nest, x);
+    return (Val){ir_binary(nest_builder(nest, x.depth), IR_ADD, x.value, lanes), x.depth};
+}
+
+// ---- elementwise --------------------------------------------------------------------------------
+
+static void copy_attrs(IrOp *to, const IrOp *from) {
+    int count = ir_op_info(from->code)->attr_count;
+    for (int i = 0; i < count; i++) to->attrs[i] = from->attrs[i];
+}
+
+static Val at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place) {
+    enum { OPERANDS = 4 };
+    CHECK(op->operand_count <= OPERANDS, "'%s' at a place", ir_op_info(op->code)->text);
+    Val x[OPERANDS];
+    IrValue *operands[OPERANDS];
+    uint8_t depth = 0;
+    bool vector = false;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        Place at;
+        CHECK(value_operand_place(l, nest, op, tile, i, place, &at), "no place of an operand");
+        x[i] = value_at(l, nest, ir_operand(op, i), at);
+        depth = max_depth(depth, x[i].depth);
+        if (!nest->collecting) vector = vector || is_vector(x[i].value);
+    }
+    if (nest->collecting) return (Val){NULL, depth};
+    bool moves = op->code == IR_BROADCAST || op->code == IR_PERMUTE || op->code == IR_SPLIT;
+    if (moves) return x[0];
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        operands[i] = vector ? value_splat(l, nest, x[i]).value : x[i].value;
+    IrBuilder *b = nest_builder(nest, depth);
+    b->span = op->span;
+    const IrType *type = value_type(l, nest, tile->type, vector);
+    IrOp *made = ir_op(b, op->code, op->operand_count, operands, 1, &type, 0, NULL);
+    copy_attrs(made, op);
+    return (Val){ir_result(made, 0), depth};
+}
+
+// Rows of another length are read from a buffer, which has them one after the other.
+static Val at_reshape(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place) {
+    Place at;
+    IrValue *x = ir_operand(op, 0);
+    if (value_reshape_place(x->type, tile->type, place, &at)) return value_at(l, nest, x, at);
+    return access_buffer_load(l, nest, buffer_as(lower_buffer_of(l, x), tile->type), place);
+}
+
+static Val at_const(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile) {
+    if (nest->collecting) return (Val){NULL, 0};
+    IrBuilder *b = nest_builder(nest, 0);
+    const IrType *t = value_type(l, nest, tile->type, false);
+    return (Val){ir_const_bits(b, t, ir_attr(op, IR_ATTR_VALUE)->u.bits), 0};
+}
+
+static Val compute(Lower *l, Nest *nest, IrValue *tile, Place place) {
+    IrOp *op = tile->def;
+    CHECK(op, "a carried tile has no buffer");
+    nest->work++;
+    switch (op->code) {
+    case IR_CONST: return at_const(l, nest, op, tile);
+    case IR_IOTA: return at_iota(l, nest, tile, place);
+    case IR_RESHAPE: return at_reshape(l, nest, op, tile, place);
+    case IR_GATHER: return access_gather(l, nest, op, place);
+    case IR_VIEW_LOAD:
+    case IR_LOAD: return access_load(l, nest, op, place);
+    case IR_VIEW_INSIDE: return access_inside(l, nest, op, place);
+    default: return at_elementwise(l, nest, op, tile, place);
+    }
+}
+
+// ---- sharing within a nest ----------------------------------------------------------------------
+
+static bool same_coord(Coord a, Coord b) {
+    if (a.kind != b.kind) return false;
+    if (a.kind == COORD_LOOP) return a.loop == b.loop;
+    return a.kind == COORD_ZERO || a.value == b.value;
+}
+
+static bool same_place(const IrType *t, Place a, Place b) {
+    for (uint32_t d = 0; d < t->rank; d++)
+        if (t->shape[d] > 1 && !same_coord(a.at[d], b.at[d])) return false;
+    return true;
+}
+
+static const Memo *memo_find(const Nest *nest, const IrValue *tile, Place place) {
+    for (size_t i = nest->memo.count; i-- > 0;) {
+        const Memo *m = &nest->memo.data[i];
+        if (m->tile == tile && same_place(tile->type, m->place, place)) return m;
+    }
+    return NULL;
+}
+
+Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place) {
+    if (tile->type->rank == 0) return (Val){tile, 0};
+    const Memo *known = memo_find(nest, tile, place);
+    if (known) return known->val;
+    const Tile *t = lower_tile(l, tile);
+    bool stored = t->mode == MODE_BUFFER && !t->pending;
+    Val val =
+        stored ? access_buffer_load(l, nest, t->buffer, place) : compute(l, nest, tile, place);
+    Memo memo = {tile, place, val};
+    vec_push(l->scratch, &nest->memo, memo);
+    return val;
+}
