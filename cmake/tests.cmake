@@ -109,6 +109,31 @@ if(filetest_sources)
     endif()
 endif()
 
+# --- what users get: the installed tree, the public headers, the binary interface
+if(TARGET tilec_sealed AND TARGET tilec_tool)
+    set(flags "")
+    if(TILEC_SANITIZE)
+        set(flags "-fsanitize=${TILEC_SANITIZE}")
+    elseif(TILEC_COVERAGE)
+        set(flags "--coverage")
+    endif()
+    add_test(NAME install/install
+        COMMAND bash tests/install/install.sh "${PROJECT_BINARY_DIR}" "${flags}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    # The C++ compiler of the same family: sanitizers of two do not mix.
+    get_filename_component(cxx "${CMAKE_C_COMPILER}" NAME)
+    string(REPLACE "clang" "clang++" cxx "${cxx}")
+    string(REPLACE "gcc" "g++" cxx "${cxx}")
+    set_tests_properties(install/install PROPERTIES
+        ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${cxx}")
+    add_test(NAME install/headers COMMAND bash tests/install/headers.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME abi/symbols COMMAND bash tests/abi/symbols.sh "${PROJECT_BINARY_DIR}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(install/install install/headers abi/symbols PROPERTIES
+        LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
+
 # --- rules of the house: every script of scripts/check but its helpers
 file(GLOB check_scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/check/*.sh")
 foreach(script IN LISTS check_scripts)

@@ -4,11 +4,11 @@
 // that this header and DLPack's can be included together: a DLTensor * is passed as
 // (const tilec_dl_tensor *). Nothing is copied in either direction.
 //
-//     tilec_view x;                                          // in: the tensor must outlive the work
+//     tilec_view x;                                     // in: the tensor must outlive the work
 //     if (tilec_view_from_dlpack(dev, (const tilec_dl_tensor *)&managed->dl_tensor, &x)) …
 //     tilec_launch(k, NULL, TILEC_ARGS(x));
 //
-//     tilec_dl_managed *out = NULL;                          // out: whoever has it calls its deleter
+//     tilec_dl_managed *out = NULL;                     // out: whoever has it calls its deleter
 //     tilec_view y = tilec_buffer_view2(TILEC_F32, buffer, M, N);
 //     if (tilec_view_to_dlpack(dev, &y, &out)) …
 #ifndef TILEC_DLPACK_H
