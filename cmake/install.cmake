@@ -1,8 +1,8 @@
 # The libraries that users get, and everything `cmake --install` writes.
 #
 #   libtilec.so, libtilec_rt.so     export tilec_* and nothing else
-#   libtilec.a, libtilec_rt.a       the same: one object each, in which all other names are local, so
-#                                   that none can meet a name of the program it is linked into
+#   libtilec.a, libtilec_rt.a       the same: one object each, in which all other names are local,
+#                                   so that none can meet a name of the program they are linked to
 #   include/tilec, bin/tilec, pkg-config files, find_package(tilec)
 #
 # All paths in the package files are relative to where they lie: the tree may be moved.
@@ -16,8 +16,8 @@ if(TILEC_FFI_FOUND)
     set(tilec_ffi_libraries ffi)
 endif()
 
-# tilec_sealed(NAME EXPORTED LIBS OBJECTS…): libNAME.a of one object. The build's own libNAME.a, which the
-# tests use, shows all names.
+# tilec_sealed(NAME EXPORTED LIBS OBJECTS…): libNAME.a of one object. The build's own libNAME.a,
+# which the tests use, shows all names.
 function(tilec_sealed name exported libraries)
     set(whole "${CMAKE_CURRENT_BINARY_DIR}/sealed/${name}.o")
     set(objects "")

@@ -60,7 +60,7 @@ static int run(tilec_context *ctx, const char *device, const Budget *budget) {
         tilec_buffer_read(dev, NULL, buffer, 0, x, sizeof x) || tilec_device_synchronize(dev))
         return 1;
     printf("999 squared is %g\n", (double)x[999]);
-    return tilec_buffer_destroy(dev, buffer);
+    return tilec_buffer_destroy(dev, buffer) != TILEC_OK;
 }
 
 int main(int argc, char **argv) {

@@ -25,7 +25,7 @@ typedef struct Program {
     tilec_event *begin, *filled, *end;
 } Program;
 
-static int kernel(Program *p, const char *name, tilec_kernel **k) {
+static tilec_status kernel(Program *p, const char *name, tilec_kernel **k) {
     return tilec_kernel_from_source(p->ctx, p->dev, "streams.tile", source, strlen(source), name,
                                     NULL, k);
 }

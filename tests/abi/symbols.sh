@@ -4,8 +4,8 @@
 #
 #     symbols.sh BUILD [--bless]
 #
-# A name may be added (then --bless). A name that goes, or changes what it takes, needs a new version
-# in include/tilec/version.h first: docs/c-api.md, "Versions".
+# A name may be added (then --bless). A name that goes, or changes what it takes, needs a new
+# version in include/tilec/version.h first: docs/c-api.md, "Versions".
 set -eu
 export LC_ALL=C
 build=$1

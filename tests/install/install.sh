@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs a build into a folder, moves the folder, and then does what its users do: builds C and C++
-# programs with find_package and with pkg-config, shared and static, runs them on every device that
-# tests run on, and compares what they print with expected/*.txt.
+# Installs a build into a folder, moves the folder, and then does what its users do: builds C and
+# C++ programs with find_package and with pkg-config, shared and static, runs them on every device
+# that tests run on, and compares what they print with expected/*.txt.
 #
 #     install.sh BUILD [FLAGS]        FLAGS: what the build was compiled with, "-fsanitize=…"
 set -eu
