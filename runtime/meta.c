@@ -101,6 +101,44 @@ static void launch_json(Json *j, const MetaKernel *meta, const MetaVariant *v) {
     json_close(j, '}');
 }
 
+static void value_json(Json *j, const MetaValue *value) {
+    json_open(j, '{');
+    json_key(j, "type"),
+        json_str(j, value->pointer ? STR("pointer") : str(dtype_name(value->dtype)));
+    json_key(j, "shape"), json_open(j, '[');
+    for (uint32_t d = 0; d < value->rank; d++) json_uint(j, value->shape[d]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void site_json(Json *j, const MetaSite *site) {
+    static const char *const kinds[] = {"assert", "print"};
+    json_open(j, '{');
+    json_key(j, "kind"), json_str(j, str(kinds[site->kind]));
+    if (site->line) {
+        json_key(j, "file"), json_str(j, site->file);
+        json_key(j, "line"), json_uint(j, site->line);
+        json_key(j, "column"), json_uint(j, site->column);
+    }
+    json_key(j, "texts"), json_open(j, '[');
+    for (uint32_t i = 0; i < site->text_count; i++) json_str(j, site->texts[i]);
+    json_close(j, ']');
+    json_key(j, "values"), json_open(j, '[');
+    for (uint32_t i = 0; i < site->value_count; i++) value_json(j, &site->values[i]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+// What CPUs need beyond the rest.
+static void cpu_json(Json *j, const MetaVariant *v) {
+    if (v->scratch_bytes) json_key(j, "scratch"), json_uint(j, v->scratch_bytes);
+    if (v->chunk) json_key(j, "chunk"), json_uint(j, v->chunk);
+    if (!v->site_count) return;
+    json_key(j, "sites"), json_open(j, '[');
+    for (uint32_t i = 0; i < v->site_count; i++) site_json(j, &v->sites[i]);
+    json_close(j, ']');
+}
+
 static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) {
     json_open(j, '{');
     json_key(j, "entry"), json_str(j, v->entry);
@@ -108,6 +146,7 @@ static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) 
     for (int i = 0; i < 3; i++) json_uint(j, v->block[i]);
     json_close(j, ']');
     json_key(j, "shared"), json_uint(j, v->shared_bytes);
+    cpu_json(j, v);
     json_key(j, "options"), json_open(j, '{');
     if (v->warps) json_key(j, "warps"), json_int(j, v->warps);
     if (v->stages) json_key(j, "stages"), json_int(j, v->stages);

@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "runtime/launch_code.h"
 
-enum { META_MAX_RANK = 5, META_NO_VALUE = -1 };
+enum { META_MAX_RANK = 5, META_MAX_TILE_RANK = 8, META_NO_VALUE = -1 };
 
 typedef enum MetaArgKind { META_SCALAR, META_POINTER, META_VIEW } MetaArgKind;
 
@@ -56,6 +56,25 @@ typedef struct MetaBinding {
     int64_t value;
 } MetaBinding;
 
+// A place in the kernel that may speak: an assert or a print, by its number in the variant's list.
+typedef enum MetaSiteKind { META_SITE_ASSERT, META_SITE_PRINT } MetaSiteKind;
+typedef struct MetaValue {
+    Dtype dtype;
+    bool pointer;  // addresses, 8 bytes each; else elements of the type at their own size
+    uint32_t rank;
+    uint32_t shape[META_MAX_TILE_RANK];
+} MetaValue;
+typedef struct MetaSite {
+    MetaSiteKind kind;
+    Str file;
+    uint32_t line, column, end_line, end_column;  // from 1; line 0: the place is unknown
+    Str source;                                   // the text of that line; empty: unknown
+    uint32_t text_count;                          // of an assert: one
+    const Str *texts;
+    uint32_t value_count;  // of a print: each follows the text of its number
+    const MetaValue *values;
+} MetaSite;
+
 typedef struct MetaVariant {
     Str entry;
     LaunchCode code;
@@ -69,6 +88,10 @@ typedef struct MetaVariant {
     int warps, stages, ctas;
     uint32_t block[3];  // threads, GPUs
     uint32_t shared_bytes;
+    uint32_t scratch_bytes;  // of each thread, CPUs
+    uint32_t chunk;          // programs that a thread should take at a time, CPUs; 0: any number
+    uint32_t site_count;
+    const MetaSite *sites;
 } MetaVariant;
 
 typedef struct MetaKernel {

@@ -1,0 +1,126 @@
+#define _GNU_SOURCE  // memfd_create
+#include "base/os_dl.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct OsLibrary {
+    void *handle;
+    // Of a library from bytes: stays open, for the loader knows libraries by their path, and the
+    // path of a closed one would come again.
+    int fd;
+};
+
+static bool fail(OsError *error, int number, const char *text) {
+    error->number = number;
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return false;
+}
+
+// ---- Is it whole? A cut library would fault when its pages are touched. ----
+
+static bool within(uint64_t offset, uint64_t size, uint64_t whole) {
+    return offset <= whole && size <= whole - offset;
+}
+
+static bool table_within(uint64_t offset, uint64_t count, uint64_t row, uint64_t whole) {
+    return within(offset, count * row, whole);  // both are 16 bits
+}
+
+static unsigned own_machine(void) {
+#if defined __x86_64__
+    return EM_X86_64;
+#elif defined __aarch64__
+    return EM_AARCH64;
+#else
+    return EM_NONE;
+#endif
+}
+
+static bool segments_within(const Elf64_Ehdr *header, Str bytes) {
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, bytes.text + header->e_phoff + i * sizeof segment, sizeof segment);
+        if (!within(segment.p_offset, segment.p_filesz, bytes.size)) return false;
+        if (segment.p_type == PT_LOAD && segment.p_filesz > segment.p_memsz) return false;
+    }
+    return true;
+}
+
+bool os_library_check(Str bytes, OsError *error) {
+    Elf64_Ehdr header;
+    if (bytes.size < sizeof header || memcmp(bytes.text, ELFMAG, SELFMAG) != 0)
+        return fail(error, EINVAL, "is no shared library");
+    memcpy(&header, bytes.text, sizeof header);
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_machine != own_machine())
+        return fail(error, EINVAL, "is a library for another machine");
+    if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr) || !header.e_phnum)
+        return fail(error, EINVAL, "is no shared library");
+    bool whole = table_within(header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr), bytes.size) &&
+                 table_within(header.e_shoff, header.e_shnum, header.e_shentsize, bytes.size) &&
+                 segments_within(&header, bytes);
+    return whole ? true : fail(error, EINVAL, "is cut off or damaged");
+}
+
+// ---- Opening ----
+
+static OsLibrary *open_at(const char *path, int fd, OsError *error) {
+    OsLibrary *library = calloc(1, sizeof *library);
+    if (!library) {
+        fail(error, ENOMEM, "out of memory");
+        return NULL;
+    }
+    library->fd = fd;
+    library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library->handle) return library;
+    const char *why = dlerror();
+    fail(error, 0, why ? why : "can't be loaded");
+    free(library);
+    return NULL;
+}
+
+OsLibrary *os_library_open(const char *path, OsError *error) { return open_at(path, -1, error); }
+
+static bool write_all(int fd, Str bytes) {
+    while (bytes.size) {
+        ssize_t n = write(fd, bytes.text, bytes.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        bytes = (Str){bytes.text + n, bytes.size - (size_t)n};
+    }
+    return true;
+}
+
+OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error) {
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd < 0) {
+        fail(error, errno, "no file in memory can be made");
+        return NULL;
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    OsLibrary *library = NULL;
+    if (write_all(fd, bytes))
+        library = open_at(path, fd, error);
+    else
+        fail(error, ENOMEM, "out of memory");
+    if (!library) close(fd);
+    return library;
+}
+
+void *os_library_symbol(const OsLibrary *library, const char *name) {
+    return dlsym(library->handle, name);
+}
+
+void os_library_close(OsLibrary *library) {
+    if (!library) return;
+    dlclose(library->handle);
+    if (library->fd >= 0) close(library->fd);
+    free(library);
+}

@@ -1,0 +1,26 @@
+// Shared libraries: opened from a file or from bytes in memory, and their symbols.
+//
+// Invariants: libraries are opened with all symbols bound at once and none shown to others. What is
+// opened must be a whole, trusted file: the system's loader checks little (os_library_check does
+// that for files of ours). Ownership: os_library_close unloads what was opened; its symbols are
+// dead then.
+//
+//     OsLibrary *l = os_library_open("libk.so", &e);
+//     void *entry = l ? os_library_symbol(l, "k") : NULL;   // NULL: there is none
+#ifndef TILEC_BASE_OS_DL_H
+#define TILEC_BASE_OS_DL_H
+
+#include <stdbool.h>
+
+#include "base/os.h"
+
+typedef struct OsLibrary OsLibrary;
+// Is this a whole shared library for this machine? Its headers, segments and tables lie within it.
+bool os_library_check(Str bytes, OsError *error);
+OsLibrary *os_library_open(const char *path, OsError *error);
+// As a file without a name; `name` is what debuggers and profilers show.
+OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error);
+void *os_library_symbol(const OsLibrary *library, const char *name);
+void os_library_close(OsLibrary *library);
+
+#endif

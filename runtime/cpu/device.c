@@ -1,0 +1,326 @@
+// The table of the device `cpu`.
+#include "runtime/cpu/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu/pool.h"
+
+static tilec_status fail_memory(const tilec_device *device) {
+    return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+// ---- Open, close ----
+
+static tilec_status thread_count(tilec_context *c, const char *what, Str text, uint32_t *count) {
+    uint64_t n;
+    if (!str_to_u64(text, &n, NULL) || n < 1 || n > POOL_THREADS_MAX)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found '%.*s'",
+                       what, POOL_THREADS_MAX, STR_ARG(text));
+    *count = (uint32_t)n;
+    return TILEC_OK;
+}
+
+static tilec_status device_open(tilec_context *context, Str instance, void **state) {
+    unsigned processors = os_cpu_count();
+    uint32_t threads = processors < POOL_THREADS_MAX ? processors : POOL_THREADS_MAX;
+    const char *wish = os_env("TILEC_CPU_THREADS");
+    tilec_status s = TILEC_OK;
+    if (instance.size)
+        s = thread_count(context, "device cpu", instance, &threads);
+    else if (wish && *wish)
+        s = thread_count(context, "TILEC_CPU_THREADS", str(wish), &threads);
+    Pool *pool = NULL;
+    if (!s) s = pool_create(context, threads, &pool);
+    if (!s) *state = pool;
+    return s;
+}
+
+static void device_close(void *state) { pool_destroy(state); }
+
+// ---- Streams ----
+
+static tilec_status stream_create(tilec_device *device, void **stream) {
+    Pool *pool = device->state;
+    pool_enter(pool);
+    Stream *s = calloc(1, sizeof *s);
+    if (!s) return fail_memory(device);
+    s->epoch = atomic_load(&pool->epoch);
+    *stream = s;
+    return TILEC_OK;
+}
+
+// Into the inside of the device, with a stream that is of this life of the process.
+static Pool *enter(tilec_device *device, Stream *stream) {
+    Pool *pool = device->state;
+    pool_enter(pool);
+    pool_lock(pool);
+    if (stream) stream_revive(pool, stream);
+    return pool;
+}
+
+static void stream_destroy(tilec_device *device, void *stream) {
+    Stream *s = stream;
+    Pool *pool = enter(device, s);
+    stream_finish(pool, s, s->submitted);
+    pool_unlock(pool);
+    rt_report_free(&s->failure);
+    free(s);
+}
+
+static tilec_status stream_synchronize(tilec_device *device, void *stream) {
+    Stream *s = stream;
+    Pool *pool = enter(device, s);
+    stream_finish(pool, s, s->submitted);
+    tilec_status status = s->status;
+    RtReport failure = s->failure;
+    s->status = TILEC_OK;
+    s->failure = (RtReport){0};
+    pool_unlock(pool);
+    return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
+}
+
+// ---- Commands ----
+
+// With room for `extra` bytes after it.
+static Command *make_command(CommandKind kind, size_t extra) {
+    size_t align = _Alignof(Command), size = (sizeof(Command) + extra + align - 1) / align * align;
+    Command *c = aligned_alloc(align, size);
+    if (c) *c = (Command){.kind = kind};
+    return c;
+}
+
+// Without workers nobody else would do it. The lock is held.
+static void push(Pool *pool, Stream *stream, Command *command) {
+    stream_push(pool, stream, command);
+    if (!pool->worker_count) stream_finish(pool, stream, stream->submitted);
+}
+
+static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
+                         size_t size) {
+    if (!size) return TILEC_OK;
+    Stream *s = stream;
+    Pool *pool = enter(device, s);
+    bool now = stream_take(s);
+    pool_unlock(pool);
+    if (now) {
+        memmove(to, from, size);
+        pool_lock(pool);
+        stream_give(pool, s);
+        pool_unlock(pool);
+        return TILEC_OK;
+    }
+    Command *c = make_command(COMMAND_COPY, 0);
+    if (!c) return fail_memory(device);
+    c->to = to, c->from = from, c->size = size;
+    pool_lock(pool);
+    push(pool, s, c);
+    // Which side is the host's, whose memory is free on return, nobody said.
+    stream_finish(pool, s, s->submitted);
+    pool_unlock(pool);
+    return TILEC_OK;
+}
+
+// ---- Events ----
+
+typedef struct Event {
+    Record *last;  // NULL: never recorded
+} Event;
+
+static tilec_status event_create(tilec_device *device, void **event) {
+    *event = calloc(1, sizeof(Event));
+    return *event ? TILEC_OK : fail_memory(device);
+}
+
+static void event_destroy(tilec_device *device, void *event) {
+    (void)device;
+    Event *e = event;
+    record_release(e->last);
+    free(e);
+}
+
+static tilec_status event_record(tilec_device *device, void *event, void *stream) {
+    Event *e = event;
+    Stream *s = stream;
+    Record *r = calloc(1, sizeof *r);
+    Command *c = make_command(COMMAND_RECORD, 0);
+    if (!r || !c) {
+        free(r);
+        free(c);
+        return fail_memory(device);
+    }
+    atomic_init(&r->references, 2);
+    c->record = r;
+    Pool *pool = enter(device, s);
+    r->epoch = s->epoch;
+    r->stream = s;
+    record_release(e->last);
+    e->last = r;
+    bool now = stream_take(s);
+    if (now) {
+        record_reach(r);
+        stream_give(pool, s);
+    } else {
+        push(pool, s, c);
+    }
+    pool_unlock(pool);
+    if (!now) return TILEC_OK;
+    record_release(r);
+    free(c);
+    return TILEC_OK;
+}
+
+// The event's last record, with a reference of the caller's; NULL when it was lost in a fork. The
+// lock is held.
+static Record *hold_record(const Pool *pool, const Event *e) {
+    Record *r = e->last;
+    if (!atomic_load(&r->done) && r->epoch != atomic_load(&pool->epoch)) return NULL;
+    atomic_fetch_add(&r->references, 1);
+    return r;
+}
+
+static tilec_status lost_record(const tilec_device *device) {
+    return rt_fail(device->context, TILEC_UNAVAILABLE,
+                   "the process forked before the event was reached: it is reached in the parent "
+                   "only");
+}
+
+static tilec_status finished_time(tilec_device *device, const Event *e, uint64_t *time) {
+    Pool *pool = enter(device, NULL);
+    Record *r = hold_record(pool, e);
+    if (r) record_finish(pool, r);
+    pool_unlock(pool);
+    if (!r) return lost_record(device);
+    *time = r->time;
+    record_release(r);
+    return TILEC_OK;
+}
+
+static tilec_status event_synchronize(tilec_device *device, void *event) {
+    uint64_t time;
+    return finished_time(device, event, &time);
+}
+
+static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
+    uint64_t from = 0, to = 0;
+    tilec_status s = finished_time(device, begin, &from);
+    if (!s) s = finished_time(device, end, &to);
+    if (!s) *ns = to > from ? to - from : 0;
+    return s;
+}
+
+static tilec_status stream_wait(tilec_device *device, void *stream, void *event) {
+    Stream *s = stream;
+    Command *c = make_command(COMMAND_WAIT, 0);
+    if (!c) return fail_memory(device);
+    Pool *pool = enter(device, s);
+    c->record = hold_record(pool, event);
+    bool lost = !c->record, reached = !lost && atomic_load(&c->record->done);
+    if (!lost && !reached) push(pool, s, c);
+    pool_unlock(pool);
+    if (!lost && !reached) return TILEC_OK;
+    record_release(c->record);
+    free(c);
+    return lost ? lost_record(device) : TILEC_OK;
+}
+
+// ---- Launch ----
+
+static bool count_programs(const RtLaunch *l, int64_t *total) {
+    return !__builtin_mul_overflow(l->grid[0], l->grid[1], total) &&
+           !__builtin_mul_overflow(*total, l->grid[2], total);
+}
+
+// Runs all of it here; the stream is taken.
+static void run_here(tilec_device *device, Stream *s, const RtLaunch *l, int64_t total,
+                     Scratch *scratch) {
+    Pool *pool = device->state;
+    RtReport report = {0};
+    tilec_status status;
+    if (l->module->kind == RT_IMAGE_HOST) {
+        status = l->module->host.run(l->module->host.user, device, l, &report);
+    } else {
+        Grid grid;
+        grid_begin(&grid, pool, device, l, total);
+        grid_run(&grid, scratch);
+        status = grid_outcome(&grid, &report);
+    }
+    pool_lock(pool);
+    if (status) stream_fail(s, status, report);
+    scratch_return(pool, scratch);
+    stream_give(pool, s);
+    pool_unlock(pool);
+}
+
+// A launch that outlives the call: block and ranges lie behind it.
+static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t total) {
+    bool host = l->module->kind == RT_IMAGE_HOST;
+    size_t block = ((size_t)l->meta->size + 15) / 16 * 16;
+    size_t ranges = host && l->ranges ? l->meta->arg_count * sizeof(RtRange) : 0;
+    Command *c = make_command(host ? COMMAND_HOST : COMMAND_GRID, block + ranges);
+    if (!c) return NULL;
+    c->module = l->module;
+    grid_begin(&c->grid, device->state, device, l, total);
+    char *at = (char *)(c + 1);
+    if (l->meta->size) memcpy(at, l->block, l->meta->size);
+    c->grid.launch.block = at;
+    c->grid.launch.ranges = NULL;
+    if (!ranges) return c;
+    memcpy(at + block, l->ranges, ranges);
+    c->grid.launch.ranges = (const RtRange *)(const void *)(at + block);
+    return c;
+}
+
+static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
+    int64_t total;
+    if (!count_programs(l, &total))
+        return rt_fail(device->context, TILEC_LAUNCH_REFUSED,
+                       "%.*s: the grid has more than 2^63 programs", STR_ARG(l->meta->name));
+    bool host = l->module->kind == RT_IMAGE_HOST;
+    if (!host && l->variant >= l->module->entry_count)
+        return rt_fail(device->context, TILEC_INTERNAL,
+                       "%.*s: the image has no entry for variant %u", STR_ARG(l->meta->name),
+                       l->variant);
+    if (total <= 0) return TILEC_OK;
+    Stream *s = stream;
+    Pool *pool = enter(device, s);
+    // One chunk has nothing to share out. After a failure nothing runs until it is reported.
+    bool small = total <= 1 || total <= l->meta->variants[l->variant].chunk;
+    if (!small) pool_start(pool);
+    bool failed = s->status != TILEC_OK;
+    bool here = !failed && (small || !pool->worker_count) && stream_take(s);
+    Scratch *scratch = here ? scratch_borrow(pool) : NULL;
+    pool_unlock(pool);
+    if (failed) return TILEC_OK;
+    if (here) {
+        run_here(device, s, l, total, scratch);
+        return TILEC_OK;
+    }
+    Command *c = make_launch(device, l, total);
+    if (!c) return fail_memory(device);
+    pool_lock(pool);
+    push(pool, s, c);
+    pool_unlock(pool);
+    return TILEC_OK;
+}
+
+const RtDeviceApi cpu_device_api = {
+    .kind = "cpu",
+    .open = device_open,
+    .close = device_close,
+    .alloc = memory_alloc,
+    .free = memory_free,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait = stream_wait,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_synchronize = event_synchronize,
+    .event_elapsed = event_elapsed,
+    .copy = copy,
+    .module_load = module_load,
+    .module_unload = module_unload,
+    .launch = launch,
+};

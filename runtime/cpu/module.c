@@ -1,0 +1,122 @@
+// Modules: images checked, opened, and let go when nothing of them runs any more.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os_dl.h"
+#include "runtime/cpu/pool.h"
+
+enum { IMAGE_BYTES_MAX = 1 << 30 };
+
+static tilec_status fail_memory(tilec_context *c) {
+    return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+// Whether code of this kind may run here at all.
+static tilec_status check_target(tilec_context *c, uint32_t abi, CpuTarget target) {
+    if (abi != CPU_ABI_VERSION)
+        return rt_fail(c, TILEC_UNAVAILABLE,
+                       "the image was compiled for version %u of the kernels' interface; this is "
+                       "version %d: compile it anew",
+                       abi, CPU_ABI_VERSION);
+    CpuTarget machine = cpu_native();
+    if (cpu_runs(machine, target)) return TILEC_OK;
+    char wanted[CPU_NAME_MAX], here[CPU_NAME_MAX];
+    return rt_fail(c, TILEC_UNAVAILABLE, "the image was compiled for %s; this machine is %s",
+                   cpu_target_name(target, wanted), cpu_target_name(machine, here));
+}
+
+static bool make_entries(RtModule *m, uint32_t count) {
+    m->entries = calloc(count ? count : 1, sizeof *m->entries);
+    m->entry_count = count;
+    return m->entries != NULL;
+}
+
+static const char *name_of(const RtCpuImage *image) {
+    return image->path ? image->path : image->name ? image->name : "kernel";
+}
+
+// The loader trusts what it is given: so the whole file is looked at first.
+static bool open_library(RtModule *m, const RtCpuImage *image, OsError *error) {
+    Arena *arena = arena_create();
+    Str bytes = image->bytes;
+    bool good = !image->path || os_read_file(arena, image->path, IMAGE_BYTES_MAX, &bytes, error);
+    good = good && os_library_check(bytes, error);
+    arena_destroy(arena);
+    if (!good) return false;
+    m->library = image->path ? os_library_open(image->path, error)
+                             : os_library_open_bytes(name_of(image), image->bytes, error);
+    return m->library != NULL;
+}
+
+static tilec_status load_library(tilec_context *c, RtModule *m, const RtCpuImage *image) {
+    tilec_status s = check_target(c, image->abi, image->target);
+    if (s) return s;
+    if (!make_entries(m, image->entry_count)) return fail_memory(c);
+    OsError error;
+    if (!open_library(m, image, &error))
+        return rt_fail(c, TILEC_IO, "%s: %s", name_of(image), error.text);
+    for (uint32_t i = 0; i < image->entry_count; i++) {
+        void *symbol = os_library_symbol(m->library, image->entries[i]);
+        if (!symbol)
+            return rt_fail(c, TILEC_IO, "%s: has no entry '%s'", name_of(image), image->entries[i]);
+        // A function's address, which ISO C does not convert from a pointer to data.
+        memcpy(&m->entries[i], &symbol, sizeof symbol);
+    }
+    return TILEC_OK;
+}
+
+static tilec_status load_functions(tilec_context *c, RtModule *m, const RtCpuFunctions *image) {
+    tilec_status s = check_target(c, image->abi, image->target);
+    if (s) return s;
+    if (!make_entries(m, image->entry_count)) return fail_memory(c);
+    for (uint32_t i = 0; i < image->entry_count; i++) m->entries[i] = image->entries[i];
+    return TILEC_OK;
+}
+
+static tilec_status load(tilec_context *c, RtModule *m, const RtImage *image) {
+    m->kind = image->kind;
+    switch (image->kind) {
+    case RT_IMAGE_CPU:
+        if (image->size == sizeof(RtCpuImage)) return load_library(c, m, image->data);
+        break;
+    case RT_IMAGE_CPU_ENTRY:
+        if (image->size == sizeof(RtCpuFunctions)) return load_functions(c, m, image->data);
+        break;
+    case RT_IMAGE_HOST:
+        if (image->size != sizeof(RtHostImage)) break;
+        memcpy(&m->host, image->data, sizeof m->host);
+        return TILEC_OK;
+    case RT_IMAGE_IR:
+    case RT_IMAGE_PTX:
+    case RT_IMAGE_CUBIN:
+    case RT_IMAGE_HSACO: break;
+    }
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "device cpu runs images for CPUs only");
+}
+
+static void free_module(RtModule *m) {
+    os_library_close(m->library);
+    free(m->entries);
+    free(m);
+}
+
+tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
+    pool_enter(device->state);
+    RtModule *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(device->context);
+    tilec_status s = load(device->context, m, image);
+    if (s)
+        free_module(m);
+    else
+        *module = m;
+    return s;
+}
+
+void module_unload(tilec_device *device, RtModule *module) {
+    Pool *pool = device->state;
+    pool_enter(pool);
+    pool_lock(pool);
+    module_finish(pool, module);
+    pool_unlock(pool);
+    free_module(module);
+}

@@ -1,0 +1,175 @@
+// Threads of the pool: when they start, what they wait for, how they end; the lock; forks.
+#include "runtime/cpu/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- The lock: free, held, held and waited for ----
+
+enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED };
+enum { LOCK_SPINS = 100 };
+
+static bool try_lock(Pool *pool) {
+    uint32_t seen = LOCK_FREE;
+    return atomic_compare_exchange_strong_explicit(&pool->lock, &seen, LOCK_HELD,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+void pool_lock(Pool *pool) {
+    if (try_lock(pool)) return;
+    for (int i = 0; i < LOCK_SPINS; i++) {
+        os_spin_hint();
+        bool free_now = atomic_load_explicit(&pool->lock, memory_order_relaxed) == LOCK_FREE;
+        if (free_now && try_lock(pool)) return;
+    }
+    while (atomic_exchange_explicit(&pool->lock, LOCK_WAITED, memory_order_acquire) != LOCK_FREE)
+        os_park(&pool->lock, LOCK_WAITED);
+}
+
+void pool_unlock(Pool *pool) {
+    if (atomic_exchange_explicit(&pool->lock, LOCK_FREE, memory_order_release) == LOCK_WAITED)
+        os_unpark(&pool->lock, 1);
+}
+
+// ---- Waiting ----
+
+// The word first, then the count of those who sleep; those who wait do it the other way round, so
+// that one of the two sees the other.
+static void signal_word(_Atomic uint32_t *word, _Atomic uint32_t *parked, uint32_t count) {
+    atomic_fetch_add(word, 1);
+    if (atomic_load(parked)) os_unpark(word, count);
+}
+
+void pool_signal_work(Pool *pool, uint32_t workers) {
+    signal_word(&pool->work, &pool->sleepers, workers);
+}
+
+void pool_signal_finished(Pool *pool) {
+    signal_word(&pool->finished, &pool->waiters, POOL_THREADS_MAX);
+}
+
+static bool spin(const _Atomic uint32_t *word, uint32_t seen, uint64_t ns) {
+    if (!ns) return false;
+    for (uint64_t end = os_time_ns() + ns; os_time_ns() < end;)
+        for (int i = 0; i < 16; i++) {
+            if (atomic_load(word) != seen) return true;
+            os_spin_hint();
+        }
+    return false;
+}
+
+void pool_wait(Pool *pool, const _Atomic uint32_t *word, uint32_t seen, _Atomic uint32_t *parked) {
+    if (spin(word, seen, pool->spin_ns)) return;
+    atomic_fetch_add(parked, 1);
+    while (atomic_load(word) == seen) os_park(word, seen);
+    atomic_fetch_sub(parked, 1);
+}
+
+// ---- Workers ----
+
+static void worker_main(void *argument) {
+    Worker *w = argument;
+    Pool *pool = w->pool;
+    for (;;) {
+        uint32_t seen = atomic_load(&pool->work);
+        pool_lock(pool);
+        while (!pool->stop && pool_step(pool, &w->scratch)) {}
+        bool stop = pool->stop;
+        pool_unlock(pool);
+        if (stop) return;
+        pool_wait(pool, &pool->work, seen, &pool->sleepers);
+    }
+}
+
+void pool_start(Pool *pool) {
+    if (pool->started) return;
+    pool->started = true;
+    for (uint32_t i = 0; i + 1 < pool->thread_count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "tilec-cpu-%u", i + 1);
+        Worker *w = &pool->workers[i];
+        w->pool = pool;
+        w->thread = os_thread_start(name, worker_main, w);
+        if (!w->thread) return;  // as many as the system gives
+        pool->worker_count++;
+    }
+}
+
+static void stop_workers(Pool *pool) {
+    pool_lock(pool);
+    pool->stop = true;
+    pool_unlock(pool);
+    pool_signal_work(pool, POOL_THREADS_MAX);
+    for (uint32_t i = 0; i < pool->worker_count; i++) os_thread_join(pool->workers[i].thread);
+}
+
+// ---- The pool ----
+
+tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
+    Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
+    if (!p) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    *p = (Pool){.context = context, .thread_count = threads};
+    p->workers = calloc(threads, sizeof *p->workers);
+    p->mark = os_fork_mark_create();
+    if (!p->workers || !p->mark) {
+        free(p->workers);
+        os_fork_mark_destroy(p->mark);
+        free(p);
+        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    }
+    p->print_lock = os_mutex_create();
+    // On one processor a thread that spins keeps others from what it waits for.
+    p->spin_ns = os_cpu_count() > 1 ? POOL_SPIN_NS : 0;
+    *pool = p;
+    return TILEC_OK;
+}
+
+static void release_memory(Pool *pool) {
+    for (uint32_t i = 0; i + 1 < pool->thread_count; i++)
+        scratch_release(pool, &pool->workers[i].scratch);
+    while (pool->scratch) {
+        Scratch *s = pool->scratch;
+        pool->scratch = s->next;
+        scratch_release(pool, s);
+        free(s);
+    }
+    while (pool->blocks) {
+        Block *b = pool->blocks;
+        pool->blocks = b->next;
+        os_pages_unmap(b->address, b->size);
+        free(b);
+    }
+}
+
+void pool_destroy(Pool *pool) {
+    pool_enter(pool);
+    stop_workers(pool);
+    release_memory(pool);
+    os_mutex_destroy(pool->print_lock);
+    os_fork_mark_destroy(pool->mark);
+    free(pool->workers);
+    free(pool);
+}
+
+// The child has this thread only: workers, and whoever held a lock, live in the parent.
+static void mend_after_fork(Pool *pool) {
+    atomic_store(&pool->lock, LOCK_FREE);
+    os_mutex_destroy(pool->print_lock);
+    pool->print_lock = os_mutex_create();
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        os_thread_forget(pool->workers[i].thread);
+        pool->workers[i].scratch = (Scratch){0};  // it may have been about to change
+    }
+    pool->started = false;
+    pool->worker_count = 0;
+    pool->busy = NULL;
+    atomic_store(&pool->sleepers, 0);
+    atomic_store(&pool->waiters, 0);
+    atomic_fetch_add(&pool->epoch, 1);
+}
+
+void pool_enter(Pool *pool) {
+    if (!os_fork_happened(pool->mark)) return;
+    mend_after_fork(pool);
+    os_fork_mended(pool->mark);
+}

@@ -1,0 +1,218 @@
+// The inside of the device `cpu`: threads, streams as queues of commands, grids being run.
+//
+//     launch ─▶ stream: [grid][record][copy] …     each stream a queue; its head is what runs
+//                  │
+//                  ├─ the calling thread, at once: one program, an idle stream
+//                  ├─ workers, which look through all streams that have commands
+//                  └─ whoever waits: synchronize, copy, destroy help with what they wait for
+//
+// One lock guards all of it; it is held for a few instructions only, never while kernels, copies or
+// callbacks run. Threads take programs of a running grid in chunks, without the lock.
+//
+// Invariants: only a stream's head is begun; a grid is finished by the last thread that leaves it;
+// completed <= submitted. `work` changes when there may be something new for workers, `finished`
+// when a command has been finished: whoever finds nothing to do reads the word before it looks, and
+// sleeps only while the word is the same. After a fork the child has no workers and a new life
+// (`epoch`): streams and records of an earlier one are refused or begin anew (stream.c).
+// Ownership: the pool owns workers, scratch and blocks of memory; a stream its commands.
+//
+//     pool_lock(p);   while (stream_step(p, s, scratch)) {}   pool_unlock(p);
+#ifndef TILEC_RUNTIME_CPU_POOL_H
+#define TILEC_RUNTIME_CPU_POOL_H
+
+#include <stdatomic.h>
+
+#include "base/os_thread.h"
+#include "runtime/context.h"
+#include "runtime/cpu/device.h"
+
+enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000 };
+
+// Memory of one thread for one entry; grown when a kernel needs more.
+typedef struct Scratch {
+    struct Scratch *next;  // in the pool's list, of those that threads other than workers use
+    void *memory;
+    size_t size;
+} Scratch;
+
+typedef struct Worker {
+    struct Pool *pool;
+    OsThread *thread;
+    Scratch scratch;
+} Worker;
+
+// A big buffer, in pages of its own.
+typedef struct Block {
+    struct Block *next;
+    void *address;
+    size_t size;
+} Block;
+
+typedef struct Pool {
+    tilec_context *context;
+    OsForkMark *mark;
+    OsMutex *print_lock;
+    uint32_t thread_count;  // the caller's one among them
+    uint64_t spin_ns;
+    _Atomic uint32_t epoch;
+
+    // Words that threads wait on, each on a line of its own.
+    _Alignas(64) _Atomic uint32_t lock;
+    _Alignas(64) _Atomic uint32_t work;
+    _Atomic uint32_t sleepers;
+    _Alignas(64) _Atomic uint32_t finished;
+    _Atomic uint32_t waiters;
+
+    // Guarded by the lock from here on.
+    _Alignas(64) bool stop;
+    bool started;           // the workers, as many as the system gave
+    uint32_t worker_count;  // running
+    Worker *workers;        // thread_count - 1
+    struct Stream *busy;    // streams that have commands, the one served least recently first
+    uint64_t tickets;       // commands so far
+    Scratch *scratch;       // free ones
+    Block *blocks;
+} Pool;
+
+// What event_record leaves: filled when the stream gets there. Shared by event and commands.
+typedef struct Record {
+    _Atomic uint32_t references;
+    _Atomic bool done;
+    uint32_t epoch;
+    struct Stream *stream;  // while not done
+    uint64_t time;          // ns; written before done
+} Record;
+
+// A launch being run, by one thread or several.
+typedef struct Grid {
+    Pool *pool;
+    tilec_device *device;
+    RtLaunch launch;
+    CpuEntry *entry;
+    int64_t total;
+    uint32_t takers;                      // threads that will share it, about
+    _Alignas(64) _Atomic int64_t next;    // the first program nobody has taken
+    _Alignas(64) _Atomic int64_t failed;  // the least program whose assert failed; INT64_MAX: none
+    // The rest of that failure, guarded by the pool's lock.
+    int64_t failed_lane;
+    uint32_t failed_site;
+    bool no_memory;  // a thread had no scratch
+} Grid;
+
+typedef enum CommandKind {
+    COMMAND_GRID,
+    COMMAND_HOST,
+    COMMAND_COPY,
+    COMMAND_RECORD,
+    COMMAND_WAIT
+} CommandKind;
+
+typedef struct Command {
+    CommandKind kind;
+    struct Command *next;
+    uint64_t ticket;
+    bool exhausted;    // nothing of it is left to take
+    uint32_t threads;  // at work on it now
+    RtModule *module;  // grids and host functions
+    Record *record;    // record and wait
+    void *to;          // copy
+    const void *from;
+    size_t size;
+    Grid grid;  // of host functions: the launch only; block and ranges follow the command
+} Command;
+
+typedef struct Stream {
+    Command *head, *tail;
+    struct Stream *next, **link;  // in the pool's list of busy ones, link NULL: not there
+    bool taken;                   // its caller runs something on it right now, outside the queue
+    uint32_t epoch;
+    uint64_t submitted;
+    _Atomic uint64_t completed;
+    tilec_status status;  // the first failure since the last synchronize
+    RtReport failure;
+} Stream;
+
+struct RtModule {
+    RtImageKind kind;
+    struct OsLibrary *library;
+    uint32_t entry_count;
+    CpuEntry **entries;
+    RtHostImage host;
+    // Guarded by the pool's lock.
+    uint32_t
+        pending;  // launches that are queued or run, in the life of the process that is `epoch`
+    uint32_t epoch;
+};
+
+// ---- pool.c ----
+
+void pool_lock(Pool *pool);
+void pool_unlock(Pool *pool);
+tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool);
+void pool_destroy(Pool *pool);
+// First thing in every function of the device: sees to forks.
+void pool_enter(Pool *pool);
+// Starts the workers if that has not been done; the lock is held.
+void pool_start(Pool *pool);
+// There may be something new for so many workers, or for whoever waits; with or without the lock.
+void pool_signal_work(Pool *pool, uint32_t workers);
+void pool_signal_finished(Pool *pool);
+// Waits until the word is no longer `seen`: spins a while, then parks, counted in *parked.
+void pool_wait(Pool *pool, const _Atomic uint32_t *word, uint32_t seen, _Atomic uint32_t *parked);
+
+// ---- stream.c: the lock is held in all of them ----
+
+void stream_push(Pool *pool, Stream *stream, Command *command);
+// Does a part of what the stream's head asks for; false when there is nothing in it for this
+// thread.
+bool stream_step(Pool *pool, Stream *stream, Scratch *scratch);
+// Helps, or waits, until the stream has completed that many commands.
+void stream_finish(Pool *pool, Stream *stream, uint64_t target);
+// The same for everything that is on the device now, a record, the launches of a module.
+void pool_finish(Pool *pool);
+void record_finish(Pool *pool, const Record *record);
+void module_finish(Pool *pool, const RtModule *module);
+// Takes an idle stream for a command that runs outside of the queue; false when it is not idle.
+bool stream_take(Stream *stream);
+void stream_give(Pool *pool, Stream *stream);
+// A stream of the parent of a fork begins anew; what was on it is lost.
+void stream_revive(Pool *pool, Stream *stream);
+// Keeps the first failure; takes the report.
+void stream_fail(Stream *stream, tilec_status status, RtReport report);
+// Does something for any stream; false when there is nothing to do.
+bool pool_step(Pool *pool, Scratch *scratch);
+void record_reach(Record *record);
+void record_release(Record *record);
+
+// ---- grid.c ----
+
+void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *launch,
+                int64_t total);
+// Runs programs until all are taken; without the lock.
+void grid_run(Grid *grid, Scratch *scratch);
+// What the finished grid has to report; TILEC_OK: nothing.
+tilec_status grid_outcome(const Grid *grid, RtReport *report);
+
+// ---- report.c ----
+
+RtReport report_assert(const Grid *grid);
+RtReport report_words(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_print(const Grid *grid, uint32_t site, const void *const *values);
+
+// ---- memory.c ----
+
+tilec_status memory_alloc(tilec_device *device, size_t size, void **address);
+void memory_free(tilec_device *device, void *address);
+// At least `size` bytes, or false.
+bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size);
+void scratch_release(Pool *pool, Scratch *scratch);
+// One for a thread that is no worker; the lock is held. NULL: no memory.
+Scratch *scratch_borrow(Pool *pool);
+void scratch_return(Pool *pool, Scratch *scratch);
+
+// ---- module.c ----
+
+tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module);
+void module_unload(tilec_device *device, RtModule *module);
+
+#endif

@@ -1,0 +1,234 @@
+// Streams: queues of commands, and who does what is in them. The lock is held in all of it, but
+// around what takes long.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu/pool.h"
+
+// ---- The list of busy streams: served in turn ----
+
+static void list_last(Pool *pool, Stream *s) {
+    Stream **link = &pool->busy;
+    while (*link) link = &(*link)->next;
+    *link = s;
+    s->link = link;
+    s->next = NULL;
+}
+
+static void unlist(Stream *s) {
+    if (!s->link) return;
+    *s->link = s->next;
+    if (s->next) s->next->link = s->link;
+    s->link = NULL;
+}
+
+// So many workers have something to do in this command.
+static uint32_t wanted(const Pool *pool, const Command *c) {
+    if (c->kind != COMMAND_GRID) return 1;
+    return c->grid.total < pool->worker_count ? (uint32_t)c->grid.total : pool->worker_count;
+}
+
+void stream_push(Pool *pool, Stream *stream, Command *command) {
+    pool_start(pool);
+    command->ticket = ++pool->tickets;
+    command->grid.takers = pool->worker_count + 1;
+    if (command->module) {
+        RtModule *m = command->module;
+        if (m->epoch != atomic_load(&pool->epoch)) m->pending = 0;
+        m->epoch = atomic_load(&pool->epoch);
+        m->pending++;
+    }
+    stream->submitted++;
+    if (stream->tail) {
+        stream->tail->next = command;
+        stream->tail = command;
+        return;  // whoever does what is before it goes on with it
+    }
+    stream->head = stream->tail = command;
+    list_last(pool, stream);
+    if (!stream->taken) pool_signal_work(pool, wanted(pool, command));
+}
+
+void record_release(Record *record) {
+    if (record && atomic_fetch_sub(&record->references, 1) == 1) free(record);
+}
+
+void stream_fail(Stream *stream, tilec_status status, RtReport report) {
+    if (stream->status == TILEC_OK) {
+        stream->status = status;
+        stream->failure = report;
+    } else {
+        rt_report_free(&report);
+    }
+}
+
+// The head is done.
+static void finish_head(Pool *pool, Stream *s) {
+    Command *c = s->head;
+    s->head = c->next;
+    if (!s->head) s->tail = NULL;
+    unlist(s);
+    if (s->head) list_last(pool, s);
+    atomic_fetch_add(&s->completed, 1);
+    if (c->module) c->module->pending--;
+    if (s->head) pool_signal_work(pool, wanted(pool, s->head));
+    pool_signal_finished(pool);
+    record_release(c->record);
+    free(c);
+}
+
+static bool step_grid(Pool *pool, Stream *s, Command *c, Scratch *scratch) {
+    c->threads++;
+    pool_unlock(pool);
+    grid_run(&c->grid, scratch);
+    pool_lock(pool);
+    c->exhausted = true;
+    if (--c->threads) return true;
+    // Nobody touches the command but this thread now.
+    pool_unlock(pool);
+    RtReport report = {0};
+    tilec_status status = grid_outcome(&c->grid, &report);
+    pool_lock(pool);
+    if (status) stream_fail(s, status, report);
+    finish_head(pool, s);
+    return true;
+}
+
+static bool step_alone(Pool *pool, Stream *s, Command *c) {
+    c->exhausted = true;
+    pool_unlock(pool);
+    RtReport report = {0};
+    tilec_status status = TILEC_OK;
+    if (c->kind == COMMAND_COPY)
+        memmove(c->to, c->from, c->size);
+    else
+        status =
+            c->module->host.run(c->module->host.user, c->grid.device, &c->grid.launch, &report);
+    pool_lock(pool);
+    if (status) stream_fail(s, status, report);
+    finish_head(pool, s);
+    return true;
+}
+
+void record_reach(Record *record) {
+    record->time = os_time_ns();
+    atomic_store(&record->done, true);
+}
+
+bool stream_step(Pool *pool, Stream *stream, Scratch *scratch) {
+    Command *c = stream->head;
+    if (!c || stream->taken || c->exhausted) return false;
+    bool launch = c->kind == COMMAND_GRID || c->kind == COMMAND_HOST;
+    // After a failure no kernel runs until the stream is synchronised.
+    if (launch && !c->threads && stream->status) {
+        finish_head(pool, stream);
+        return true;
+    }
+    bool ready = c->kind != COMMAND_WAIT || atomic_load(&c->record->done);
+    if (!ready) return false;
+    switch (c->kind) {
+    case COMMAND_GRID: return step_grid(pool, stream, c, scratch);
+    case COMMAND_HOST:
+    case COMMAND_COPY: return step_alone(pool, stream, c);
+    case COMMAND_RECORD: record_reach(c->record); break;
+    case COMMAND_WAIT: break;
+    }
+    finish_head(pool, stream);
+    return true;
+}
+
+bool pool_step(Pool *pool, Scratch *scratch) {
+    for (Stream *s = pool->busy; s; s = s->next)
+        if (stream_step(pool, s, scratch)) return true;
+    return false;
+}
+
+// ---- Waiting: who waits, helps ----
+
+typedef bool Done(const Pool *pool, const void *what, uint64_t number);
+
+// Helps with `stream`, and with others while that one waits for an event; with all when it is NULL.
+static void help_until(Pool *pool, Stream *stream, Done *done, const void *what, uint64_t number) {
+    if (done(pool, what, number)) return;
+    Scratch *scratch = scratch_borrow(pool);
+    for (;;) {
+        uint32_t seen = atomic_load(&pool->finished);
+        if (done(pool, what, number)) break;
+        if (stream && stream_step(pool, stream, scratch)) continue;
+        bool others = !stream || (stream->head && stream->head->kind == COMMAND_WAIT);
+        if (others && pool_step(pool, scratch)) continue;
+        pool_unlock(pool);
+        pool_wait(pool, &pool->finished, seen, &pool->waiters);
+        pool_lock(pool);
+    }
+    scratch_return(pool, scratch);
+}
+
+static bool stream_reached(const Pool *pool, const void *what, uint64_t number) {
+    (void)pool;
+    return atomic_load(&((const Stream *)what)->completed) >= number;
+}
+
+void stream_finish(Pool *pool, Stream *stream, uint64_t target) {
+    help_until(pool, stream, stream_reached, stream, target);
+}
+
+static bool older_done(const Pool *pool, const void *what, uint64_t number) {
+    (void)what;
+    for (const Stream *s = pool->busy; s; s = s->next)
+        if (s->head->ticket <= number) return false;
+    return true;
+}
+
+void pool_finish(Pool *pool) { help_until(pool, NULL, older_done, NULL, pool->tickets); }
+
+static bool record_done(const Pool *pool, const void *what, uint64_t number) {
+    (void)pool, (void)number;
+    return atomic_load(&((const Record *)what)->done);
+}
+
+void record_finish(Pool *pool, const Record *record) {
+    // While the record is not done, its stream is there.
+    if (!atomic_load(&record->done)) help_until(pool, record->stream, record_done, record, 0);
+}
+
+static bool module_idle(const Pool *pool, const void *what, uint64_t number) {
+    (void)number;
+    const RtModule *m = what;
+    return m->pending == 0 || m->epoch != atomic_load(&pool->epoch);
+}
+
+void module_finish(Pool *pool, const RtModule *module) {
+    help_until(pool, NULL, module_idle, module, 0);
+}
+
+// ---- What runs outside of the queue ----
+
+bool stream_take(Stream *stream) {
+    if (stream->head || stream->taken) return false;
+    stream->taken = true;
+    stream->submitted++;
+    return true;
+}
+
+void stream_give(Pool *pool, Stream *stream) {
+    stream->taken = false;
+    atomic_fetch_add(&stream->completed, 1);
+    if (stream->head) pool_signal_work(pool, wanted(pool, stream->head));
+    pool_signal_finished(pool);
+}
+
+void stream_revive(Pool *pool, Stream *stream) {
+    uint32_t epoch = atomic_load(&pool->epoch);
+    if (stream->epoch == epoch) return;
+    stream->epoch = epoch;
+    bool lost = stream->submitted != atomic_load(&stream->completed);
+    stream->head = stream->tail = NULL;
+    stream->link = NULL;
+    stream->taken = false;
+    atomic_store(&stream->completed, stream->submitted);
+    if (lost)
+        stream_fail(stream, TILEC_UNAVAILABLE,
+                    report_words("the process forked while work was on this stream: it goes on in "
+                                 "the parent only; synchronise before you fork"));
+}
