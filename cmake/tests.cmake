@@ -39,6 +39,12 @@ if(matrix_sources)
     target_link_libraries(test_matrix PUBLIC test_support)
 endif()
 
+# Kernels in C as shared objects without undefined symbols, for the device cpu: no sanitizers.
+add_library(test_twice MODULE tests/runtime/modules/twice.c)
+target_include_directories(test_twice PRIVATE "${PROJECT_SOURCE_DIR}")
+set_target_properties(test_twice PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+
 function(tilec_test_program target test_name label)
     add_executable(${target} ${ARGN})
     target_link_libraries(${target} PRIVATE test_support)
@@ -46,6 +52,9 @@ function(tilec_test_program target test_name label)
         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     if(TARGET tilec_tool)
         add_dependencies(${target} tilec_tool)  # some run the command
+    endif()
+    if(test_name MATCHES "/test_cpu_module$")
+        add_dependencies(${target} test_twice)
     endif()
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${test_name}" PROPERTIES LABELS "${label}")

@@ -25,7 +25,7 @@ typedef struct RtModule RtModule;  // a loaded image; each device kind has its o
 typedef enum RtImageKind {
     RT_IMAGE_IR,
     RT_IMAGE_CPU,        // RtCpuImage (runtime/cpu/device.h), and the next two
-    RT_IMAGE_CPU_ENTRY,  // RtCpuFunctions: entries that are linked in already
+    RT_IMAGE_CPU_ENTRY,  // RtCpuFunction: an entry that is linked in already
     RT_IMAGE_HOST,       // RtHostImage: a function of the host, for the device cpu
     RT_IMAGE_PTX,
     RT_IMAGE_CUBIN,

@@ -12,13 +12,19 @@ static tilec_status fail_memory(const tilec_device *device) {
 
 // ---- Open, close ----
 
-static tilec_status thread_count(tilec_context *c, const char *what, Str text, uint32_t *count) {
-    uint64_t n;
-    if (!str_to_u64(text, &n, NULL) || n < 1 || n > POOL_THREADS_MAX)
-        return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found '%.*s'",
-                       what, POOL_THREADS_MAX, STR_ARG(text));
+static tilec_status check_count(tilec_context *c, const char *what, uint64_t n, uint32_t *count) {
+    if (n < 1 || n > POOL_THREADS_MAX)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found %llu", what,
+                       POOL_THREADS_MAX, (unsigned long long)n);
     *count = (uint32_t)n;
     return TILEC_OK;
+}
+
+static tilec_status read_count(tilec_context *c, const char *what, Str text, uint32_t *count) {
+    uint64_t n;
+    if (str_to_u64(text, &n, NULL)) return check_count(c, what, n, count);
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found '%.*s'", what,
+                   POOL_THREADS_MAX, STR_ARG(text));
 }
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
@@ -27,9 +33,11 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
     const char *wish = os_env("TILEC_CPU_THREADS");
     tilec_status s = TILEC_OK;
     if (instance.size)
-        s = thread_count(context, "device cpu", instance, &threads);
+        s = read_count(context, "device cpu", instance, &threads);
+    else if (context->options.cpu_threads)
+        s = check_count(context, "cpu_threads", context->options.cpu_threads, &threads);
     else if (wish && *wish)
-        s = thread_count(context, "TILEC_CPU_THREADS", str(wish), &threads);
+        s = read_count(context, "TILEC_CPU_THREADS", str(wish), &threads);
     Pool *pool = NULL;
     if (!s) s = pool_create(context, threads, &pool);
     if (!s) *state = pool;
@@ -201,6 +209,16 @@ static tilec_status event_synchronize(tilec_device *device, void *event) {
     return finished_time(device, event, &time);
 }
 
+static tilec_status event_query(tilec_device *device, void *event, bool *done) {
+    Pool *pool = enter(device, NULL);
+    Record *r = hold_record(pool, event);
+    pool_unlock(pool);
+    if (!r) return lost_record(device);
+    *done = atomic_load(&r->done);
+    record_release(r);
+    return TILEC_OK;
+}
+
 static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
     uint64_t from = 0, to = 0;
     tilec_status s = finished_time(device, begin, &from);
@@ -276,11 +294,6 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     if (!count_programs(l, &total))
         return rt_fail(device->context, TILEC_LAUNCH_REFUSED,
                        "%.*s: the grid has more than 2^63 programs", STR_ARG(l->meta->name));
-    bool host = l->module->kind == RT_IMAGE_HOST;
-    if (!host && l->variant >= l->module->entry_count)
-        return rt_fail(device->context, TILEC_INTERNAL,
-                       "%.*s: the image has no entry for variant %u", STR_ARG(l->meta->name),
-                       l->variant);
     if (total <= 0) return TILEC_OK;
     Stream *s = stream;
     Pool *pool = enter(device, s);
@@ -304,8 +317,25 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     return TILEC_OK;
 }
 
+// Threads and the caller's scratch; the other threads' is made as they first need it.
+static tilec_status prepare(tilec_device *device, void *stream, const RtLaunch *l) {
+    Pool *pool = enter(device, stream);
+    pool_start(pool);
+    Scratch *scratch = scratch_borrow(pool);
+    pool_unlock(pool);
+    size_t size = l->meta->variants[l->variant].scratch_bytes;
+    bool good = scratch && scratch_reserve(pool, scratch, size);
+    pool_lock(pool);
+    scratch_return(pool, scratch);
+    pool_unlock(pool);
+    if (good) return TILEC_OK;
+    return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "%.*s: no %zu bytes of scratch memory",
+                   STR_ARG(l->meta->name), size);
+}
+
 const RtDeviceApi cpu_device_api = {
     .kind = "cpu",
+    .memory = RT_HOST_MEMORY,
     .open = device_open,
     .close = device_close,
     .alloc = memory_alloc,
@@ -318,9 +348,11 @@ const RtDeviceApi cpu_device_api = {
     .event_destroy = event_destroy,
     .event_record = event_record,
     .event_synchronize = event_synchronize,
+    .event_query = event_query,
     .event_elapsed = event_elapsed,
     .copy = copy,
     .module_load = module_load,
     .module_unload = module_unload,
+    .prepare = prepare,
     .launch = launch,
 };

@@ -1,13 +1,13 @@
 // The device `cpu`: compiled kernels on a pool of threads, streams and events. Needs no compiler.
 //
 // Names: "cpu", or "cpu:N" for N threads (1 to 1024; the caller's thread is one of them). Without
-// N: the environment's TILEC_CPU_THREADS, else the processors that this process may run on. Images
-// are of three kinds; each lists one entry for each variant of the kernel's metadata. Invariants:
+// N: the context's cpu_threads, else the environment's TILEC_CPU_THREADS, else the processors that
+// this process may run on. Images are of three kinds; each is one variant of a kernel. Invariants:
 // launches on one stream run in order, and may run after the call has returned; see pool.h.
 // Ownership: what an image points to is copied or opened by module_load; entries that are linked
 // in, and a host function's `user`, live until module_unload has returned.
 //
-//     RtCpuImage image = {CPU_ABI_VERSION, target, 1, entries, .path = "…/ab12.so"};
+//     RtCpuImage image = {CPU_ABI_VERSION, target, "k", .path = "…/ab12.so"};
 //     api->module_load(device, &(RtImage){RT_IMAGE_CPU, &image, sizeof image}, &module);
 #ifndef TILEC_RUNTIME_CPU_DEVICE_H
 #define TILEC_RUNTIME_CPU_DEVICE_H
@@ -19,12 +19,11 @@
 
 // RT_IMAGE_CPU: a shared object, in a file (of a cache) or in memory.
 typedef struct RtCpuImage {
-    uint32_t abi;      // CPU_ABI_VERSION of whoever compiled it
-    CpuTarget target;  // what it was compiled for
-    uint32_t entry_count;
-    const char *const *entries;  // symbols
-    const char *path;            // NULL: the bytes
-    const char *name;            // of the bytes, for debuggers and profilers
+    uint32_t abi;       // CPU_ABI_VERSION of whoever compiled it
+    CpuTarget target;   // what it was compiled for
+    const char *entry;  // the symbol
+    const char *path;   // NULL: the bytes
+    const char *name;   // of the bytes, for debuggers and profilers
     Str bytes;
 } RtCpuImage;
 
@@ -32,9 +31,8 @@ typedef struct RtCpuImage {
 typedef struct RtCpuFunctions {
     uint32_t abi;
     CpuTarget target;
-    uint32_t entry_count;
-    CpuEntry *const *entries;
-} RtCpuFunctions;
+    CpuEntry *entry;
+} RtCpuFunction;
 
 // RT_IMAGE_HOST: runs the whole launch on one thread, in the order of the stream; its failure is
 // the stream's, with the report as what is said about it. Block and ranges of the launch are

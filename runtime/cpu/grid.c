@@ -49,7 +49,7 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     grid->pool = pool;
     grid->device = device;
     grid->launch = *launch;
-    grid->entry = launch->module->entries ? launch->module->entries[launch->variant] : NULL;
+    grid->entry = launch->module->entry;
     grid->total = total;
     grid->takers = 1;
     atomic_init(&grid->next, 0);

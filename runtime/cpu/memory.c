@@ -8,73 +8,47 @@ enum { BUFFER_ALIGN = 64, BIG_BYTES = 1 << 20, BIG_ROUND = 2 << 20 };
 
 // ---- The two functions through which all memory of buffers and scratch goes ----
 
-// NULL when there is none.
-static void *get_memory(Pool *pool, size_t size) {
-    (void)pool;
-    size_t rounded = (size + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
-    return rounded < size ? NULL : aligned_alloc(BUFFER_ALIGN, rounded ? rounded : BUFFER_ALIGN);
+// What the user allocates himself is all his.
+static bool in_pages(const tilec_context *c, size_t size) {
+    return size >= BIG_BYTES && size <= SIZE_MAX - BIG_ROUND && !c->options.allocator.allocate;
 }
 
-static void put_memory(Pool *pool, void *memory, size_t size) {
-    (void)pool, (void)size;
-    free(memory);
+static size_t whole_pages(size_t size) { return (size + BIG_ROUND - 1) / BIG_ROUND * BIG_ROUND; }
+
+// Reports what is missing. *zeroed: it is zeroed already.
+static tilec_status get_memory(tilec_context *c, size_t size, void **memory, bool *zeroed) {
+    *zeroed = in_pages(c, size);
+    if (!*zeroed) return rt_allocate(c, size, BUFFER_ALIGN, memory);
+    *memory = os_pages_map(whole_pages(size));
+    if (*memory) return TILEC_OK;
+    return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory: the system has no %zu bytes", size);
 }
 
-// ---- Big ones: pages of their own ----
-
-static void *map_block(Pool *pool, size_t size) {
-    if (size > SIZE_MAX - BIG_ROUND) return NULL;
-    Block *block = calloc(1, sizeof *block);
-    if (!block) return NULL;
-    block->size = (size + BIG_ROUND - 1) / BIG_ROUND * BIG_ROUND;
-    block->address = os_pages_map(block->size);
-    if (!block->address) {
-        free(block);
-        return NULL;
-    }
-    pool_lock(pool);
-    block->next = pool->blocks;
-    pool->blocks = block;
-    pool_unlock(pool);
-    return block->address;
+static void put_memory(tilec_context *c, void *memory, size_t size) {
+    if (in_pages(c, size))
+        os_pages_unmap(memory, whole_pages(size));
+    else
+        rt_release(c, memory, size);
 }
 
-// The block at this address, taken out of the list; NULL when it is no big one.
-static Block *take_block(Pool *pool, const void *address) {
-    pool_lock(pool);
-    Block **link = &pool->blocks;
-    while (*link && (*link)->address != address) link = &(*link)->next;
-    Block *block = *link;
-    if (block) *link = block->next;
-    pool_unlock(pool);
-    return block;
-}
+// ---- Buffers ----
 
 tilec_status memory_alloc(tilec_device *device, size_t size, void **address) {
-    Pool *pool = device->state;
-    pool_enter(pool);
-    bool big = size >= BIG_BYTES;
-    void *memory = big ? map_block(pool, size) : get_memory(pool, size);
-    if (!memory) return TILEC_OUT_OF_MEMORY;
-    if (!big) memset(memory, 0, size);
-    *address = memory;
-    return TILEC_OK;
+    pool_enter(device->state);
+    bool zeroed;
+    tilec_status s = get_memory(device->context, size, address, &zeroed);
+    if (!s && !zeroed) memset(*address, 0, size);
+    return s;
 }
 
-void memory_free(tilec_device *device, void *address) {
+void memory_free(tilec_device *device, void *address, size_t size) {
     Pool *pool = device->state;
     pool_enter(pool);
     // What was launched before may still use it.
     pool_lock(pool);
     pool_finish(pool);
     pool_unlock(pool);
-    Block *block = take_block(pool, address);
-    if (!block) {
-        put_memory(pool, address, 0);
-        return;
-    }
-    os_pages_unmap(block->address, block->size);
-    free(block);
+    put_memory(device->context, address, size);
 }
 
 // ---- Scratch ----
@@ -82,20 +56,14 @@ void memory_free(tilec_device *device, void *address) {
 bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size) {
     if (scratch->size >= size) return true;
     scratch_release(pool, scratch);
-    bool big = size >= BIG_BYTES;
-    if (big) size = (size + BIG_ROUND - 1) / BIG_ROUND * BIG_ROUND;
-    scratch->memory = big ? os_pages_map(size) : get_memory(pool, size);
-    if (!scratch->memory) return false;
+    bool zeroed;
+    if (get_memory(pool->context, size, &scratch->memory, &zeroed)) return false;
     scratch->size = size;
     return true;
 }
 
 void scratch_release(Pool *pool, Scratch *scratch) {
-    if (!scratch->memory) return;
-    if (scratch->size >= BIG_BYTES)
-        os_pages_unmap(scratch->memory, scratch->size);
-    else
-        put_memory(pool, scratch->memory, scratch->size);
+    if (scratch->size) put_memory(pool->context, scratch->memory, scratch->size);
     scratch->memory = NULL;
     scratch->size = 0;
 }

@@ -7,10 +7,6 @@
 
 enum { IMAGE_BYTES_MAX = 1 << 30 };
 
-static tilec_status fail_memory(tilec_context *c) {
-    return rt_fail(c, TILEC_OUT_OF_MEMORY, "out of memory");
-}
-
 // Whether code of this kind may run here at all.
 static tilec_status check_target(tilec_context *c, uint32_t abi, CpuTarget target) {
     if (abi != CPU_ABI_VERSION)
@@ -23,12 +19,6 @@ static tilec_status check_target(tilec_context *c, uint32_t abi, CpuTarget targe
     char wanted[CPU_NAME_MAX], here[CPU_NAME_MAX];
     return rt_fail(c, TILEC_UNAVAILABLE, "the image was compiled for %s; this machine is %s",
                    cpu_target_name(target, wanted), cpu_target_name(machine, here));
-}
-
-static bool make_entries(RtModule *m, uint32_t count) {
-    m->entries = calloc(count ? count : 1, sizeof *m->entries);
-    m->entry_count = count;
-    return m->entries != NULL;
 }
 
 static const char *name_of(const RtCpuImage *image) {
@@ -51,26 +41,19 @@ static bool open_library(RtModule *m, const RtCpuImage *image, OsError *error) {
 static tilec_status load_library(tilec_context *c, RtModule *m, const RtCpuImage *image) {
     tilec_status s = check_target(c, image->abi, image->target);
     if (s) return s;
-    if (!make_entries(m, image->entry_count)) return fail_memory(c);
     OsError error;
     if (!open_library(m, image, &error))
         return rt_fail(c, TILEC_IO, "%s: %s", name_of(image), error.text);
-    for (uint32_t i = 0; i < image->entry_count; i++) {
-        void *symbol = os_library_symbol(m->library, image->entries[i]);
-        if (!symbol)
-            return rt_fail(c, TILEC_IO, "%s: has no entry '%s'", name_of(image), image->entries[i]);
-        // A function's address, which ISO C does not convert from a pointer to data.
-        memcpy(&m->entries[i], &symbol, sizeof symbol);
-    }
+    void *symbol = os_library_symbol(m->library, image->entry);
+    if (!symbol) return rt_fail(c, TILEC_IO, "%s: has no entry '%s'", name_of(image), image->entry);
+    // A function's address, which ISO C does not convert from a pointer to data.
+    memcpy(&m->entry, &symbol, sizeof symbol);
     return TILEC_OK;
 }
 
-static tilec_status load_functions(tilec_context *c, RtModule *m, const RtCpuFunctions *image) {
-    tilec_status s = check_target(c, image->abi, image->target);
-    if (s) return s;
-    if (!make_entries(m, image->entry_count)) return fail_memory(c);
-    for (uint32_t i = 0; i < image->entry_count; i++) m->entries[i] = image->entries[i];
-    return TILEC_OK;
+static tilec_status load_function(tilec_context *c, RtModule *m, const RtCpuFunction *image) {
+    m->entry = image->entry;
+    return check_target(c, image->abi, image->target);
 }
 
 static tilec_status load(tilec_context *c, RtModule *m, const RtImage *image) {
@@ -80,7 +63,7 @@ static tilec_status load(tilec_context *c, RtModule *m, const RtImage *image) {
         if (image->size == sizeof(RtCpuImage)) return load_library(c, m, image->data);
         break;
     case RT_IMAGE_CPU_ENTRY:
-        if (image->size == sizeof(RtCpuFunctions)) return load_functions(c, m, image->data);
+        if (image->size == sizeof(RtCpuFunction)) return load_function(c, m, image->data);
         break;
     case RT_IMAGE_HOST:
         if (image->size != sizeof(RtHostImage)) break;
@@ -96,14 +79,13 @@ static tilec_status load(tilec_context *c, RtModule *m, const RtImage *image) {
 
 static void free_module(RtModule *m) {
     os_library_close(m->library);
-    free(m->entries);
     free(m);
 }
 
 tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
     pool_enter(device->state);
     RtModule *m = calloc(1, sizeof *m);
-    if (!m) return fail_memory(device->context);
+    if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
     tilec_status s = load(device->context, m, image);
     if (s)
         free_module(m);

@@ -133,12 +133,6 @@ static void release_memory(Pool *pool) {
         scratch_release(pool, s);
         free(s);
     }
-    while (pool->blocks) {
-        Block *b = pool->blocks;
-        pool->blocks = b->next;
-        os_pages_unmap(b->address, b->size);
-        free(b);
-    }
 }
 
 void pool_destroy(Pool *pool) {

@@ -14,7 +14,7 @@
 // when a command has been finished: whoever finds nothing to do reads the word before it looks, and
 // sleeps only while the word is the same. After a fork the child has no workers and a new life
 // (`epoch`): streams and records of an earlier one are refused or begin anew (stream.c).
-// Ownership: the pool owns workers, scratch and blocks of memory; a stream its commands.
+// Ownership: the pool owns workers and scratch; a stream its commands.
 //
 //     pool_lock(p);   while (stream_step(p, s, scratch)) {}   pool_unlock(p);
 #ifndef TILEC_RUNTIME_CPU_POOL_H
@@ -41,13 +41,6 @@ typedef struct Worker {
     Scratch scratch;
 } Worker;
 
-// A big buffer, in pages of its own.
-typedef struct Block {
-    struct Block *next;
-    void *address;
-    size_t size;
-} Block;
-
 typedef struct Pool {
     tilec_context *context;
     OsForkMark *mark;
@@ -71,7 +64,6 @@ typedef struct Pool {
     struct Stream *busy;    // streams that have commands, the one served least recently first
     uint64_t tickets;       // commands so far
     Scratch *scratch;       // free ones
-    Block *blocks;
 } Pool;
 
 // What event_record leaves: filled when the stream gets there. Shared by event and commands.
@@ -135,8 +127,7 @@ typedef struct Stream {
 struct RtModule {
     RtImageKind kind;
     struct OsLibrary *library;
-    uint32_t entry_count;
-    CpuEntry **entries;
+    CpuEntry *entry;
     RtHostImage host;
     // Guarded by the pool's lock.
     uint32_t
@@ -202,7 +193,7 @@ void report_print(const Grid *grid, uint32_t site, const void *const *values);
 // ---- memory.c ----
 
 tilec_status memory_alloc(tilec_device *device, size_t size, void **address);
-void memory_free(tilec_device *device, void *address);
+void memory_free(tilec_device *device, void *address, size_t size);
 // At least `size` bytes, or false.
 bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size);
 void scratch_release(Pool *pool, Scratch *scratch);

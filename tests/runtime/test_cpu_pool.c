@@ -1,0 +1,394 @@
+// Threads of the device `cpu`: each program runs exactly once whatever their number; they park,
+// wake, and are made anew after a fork. Run it in the tsan preset, too.
+#define _GNU_SOURCE  // pthread_getname_np, setenv
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/cpu_rig.h"
+
+// A thread sanitizer gives up after the fork of a process with threads, unless told not to.
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "die_after_fork=0"; }
+
+static void count_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                        const CpuServices *services) {
+    const CpuRigBlock *b = args;
+    (void)scratch, (void)services;
+    _Atomic uint8_t *counts = b->array;
+    for (int64_t p = first; p < last; p++)
+        atomic_fetch_add_explicit(&counts[p], 1, memory_order_relaxed);
+}
+
+static void check_counts(const _Atomic uint8_t *counts, size_t n, unsigned expected) {
+    for (size_t i = 0; i < n; i++)
+        if (counts[i] != expected)
+            fail_msg("program %zu of %zu ran %u times, expected %u", i, n, counts[i], expected);
+}
+
+static void run_counts(const char *device, const int64_t grid[3], uint32_t chunk) {
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, device);
+    cpu_rig_kernel(&rig, &k, count_entry);
+    k.variant.chunk = chunk;
+    size_t n = (size_t)(grid[0] * grid[1] * grid[2]);
+    _Atomic uint8_t *counts = test_calloc(n, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(cpu_rig_launch3(&rig, NULL, &k, grid, (CpuRigBlock){counts, 0}), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+    check_counts(counts, n, 3);
+    test_free(counts);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+static void test_each_once(void **state) {
+    (void)state;
+    static const char *const devices[] = {"cpu:1", "cpu:2", "cpu:7"};
+    static const int64_t grids[][3] = {{1, 1, 1},     {2, 1, 1},     {1000003, 1, 1},
+                                       {1, 1, 999},   {7, 11, 13},   {1, 10007, 10},
+                                       {4096, 31, 1}, {3, 100000, 1}};
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
+        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+            run_counts(devices[d], grids[g], 0);
+            run_counts(devices[d], grids[g], 48);
+        }
+}
+
+// ---- names ----
+
+static void test_names(void **state) {
+    (void)state;
+    CpuRig rig;
+    cpu_rig_open(&rig, "cpu");
+    static const char *const bad[] = {"cpu:0", "cpu:x", "cpu:-1", "cpu:1025", "cpu:2 "};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tilec_device *d = NULL;
+        assert_int_equal(tilec_device_open(rig.context, bad[i], &d), TILEC_INVALID_ARGUMENT);
+        assert_non_null(strstr(tilec_last_error(rig.context), "expected 1 to 1024 threads"));
+    }
+    setenv("TILEC_CPU_THREADS", "many", 1);
+    tilec_device *d = NULL;
+    assert_int_equal(tilec_device_open(rig.context, "cpu", &d), TILEC_INVALID_ARGUMENT);
+    assert_non_null(strstr(tilec_last_error(rig.context), "TILEC_CPU_THREADS: expected"));
+    setenv("TILEC_CPU_THREADS", "3", 1);
+    assert_int_equal(tilec_device_open(rig.context, "cpu", &d), TILEC_OK);
+    unsetenv("TILEC_CPU_THREADS");
+    cpu_rig_close(&rig);
+}
+
+// ---- threads that share, block signals, park and wake ----
+
+typedef struct Meeting {
+    _Atomic int arrived;
+    _Atomic bool signals_open;
+    int wanted;
+} Meeting;
+
+static bool signals_blocked(void) {
+    sigset_t set;
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    return sigismember(&set, SIGINT) && sigismember(&set, SIGTERM) && sigismember(&set, SIGUSR1);
+}
+
+static uint64_t now(void) { return os_time_ns(); }
+
+// Every program waits until as many as there are threads have come: one thread alone never gets on.
+static void meet_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                       const CpuServices *services) {
+    Meeting *m = ((const CpuRigBlock *)args)->array;
+    (void)scratch, (void)services;
+    for (int64_t p = first; p < last; p++) {
+        char name[16] = "";
+        pthread_getname_np(pthread_self(), name, sizeof name);
+        if (strncmp(name, "tilec-cpu-", 10) == 0 && !signals_blocked())
+            atomic_store(&m->signals_open, true);
+        atomic_fetch_add(&m->arrived, 1);
+        uint64_t end = now() + 20000000000u;
+        while (atomic_load(&m->arrived) < m->wanted && now() < end) sched_yield();
+    }
+}
+
+static void meet(CpuRig *rig, const CpuRigKernel *k, int threads) {
+    Meeting m = {.wanted = threads};
+    assert_int_equal(cpu_rig_launch(rig, NULL, k, threads, (CpuRigBlock){&m, 0}), TILEC_OK);
+    uint64_t begin = now();
+    assert_int_equal(tilec_device_synchronize(rig->device), TILEC_OK);
+    assert_true(now() - begin < 15000000000u);
+    assert_int_equal(m.arrived, threads);
+    assert_false(m.signals_open);
+}
+
+static void sleep_ms(long ms) {
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static void test_parked_wake(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:5");
+    cpu_rig_kernel(&rig, &k, meet_entry);
+    for (int i = 0; i < 20; i++) {
+        meet(&rig, &k, 5);
+        if (i % 2) sleep_ms(3);  // far beyond what they spin
+    }
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+// An idle pool takes no processor time.
+static void test_idle_is_idle(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:4");
+    cpu_rig_kernel(&rig, &k, meet_entry);
+    meet(&rig, &k, 4);
+    sleep_ms(20);
+    struct timespec before, after;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    sleep_ms(200);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    int64_t used = (after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec;
+    assert_true(used < 50000000);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+// ---- many callers ----
+
+enum { CALLERS = 8, CALLER_ROUNDS = 60, CALLER_PROGRAMS = 997 };
+
+typedef struct Caller {
+    CpuRig *rig;
+    const CpuRigKernel *kernel;
+    tilec_stream *shared;
+    _Atomic uint8_t *common;
+    bool good;
+} Caller;
+
+static void *caller_main(void *argument) {
+    Caller *c = argument;
+    tilec_stream *own = NULL;
+    _Atomic uint8_t *counts = calloc(CALLER_PROGRAMS, 1);
+    c->good = counts && tilec_stream_create(c->rig->device, &own) == TILEC_OK;
+    for (int i = 0; c->good && i < CALLER_ROUNDS; i++) {
+        c->good =
+            !cpu_rig_launch(c->rig, own, c->kernel, CALLER_PROGRAMS, (CpuRigBlock){counts, 0}) &&
+            !cpu_rig_launch(c->rig, c->shared, c->kernel, i % 3 ? CALLER_PROGRAMS : 1,
+                            (CpuRigBlock){c->common, 0});
+        if (c->good && i % 7 == 0) c->good = !tilec_stream_synchronize(own);
+    }
+    if (c->good) c->good = !tilec_stream_synchronize(own);
+    for (int i = 0; c->good && i < CALLER_PROGRAMS; i++) c->good = counts[i] == CALLER_ROUNDS;
+    tilec_stream_destroy(own);
+    free(counts);
+    return NULL;
+}
+
+static void many_callers(const char *device) {
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, device);
+    cpu_rig_kernel(&rig, &k, count_entry);
+    tilec_stream *shared = NULL;
+    assert_int_equal(tilec_stream_create(rig.device, &shared), TILEC_OK);
+    _Atomic uint8_t *common = test_calloc(CALLER_PROGRAMS, 1);
+    Caller callers[CALLERS];
+    pthread_t threads[CALLERS];
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (Caller){&rig, &k, shared, common, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, caller_main, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(tilec_stream_synchronize(shared), TILEC_OK);
+    for (int i = 0; i < CALLERS; i++) assert_true(callers[i].good);
+    assert_int_equal(common[0], CALLERS * CALLER_ROUNDS % 256);
+    assert_int_equal(common[CALLER_PROGRAMS - 1], CALLERS * CALLER_ROUNDS * 2 / 3 % 256);
+    test_free(common);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+static void test_many_callers(void **state) {
+    (void)state;
+    many_callers("cpu:1");
+    many_callers("cpu:2");
+    many_callers("cpu:4");
+}
+
+// ---- forks ----
+
+// Runs `work` in a child; its exit status.
+static int in_child(void (*work)(CpuRig *rig, CpuRigKernel *k), CpuRig *rig, CpuRigKernel *k) {
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        work(rig, k);
+        _exit(0);
+    }
+    assert_true(child > 0);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static void require(bool good, int code) {
+    if (!good) _exit(code);
+}
+
+static void child_launches(CpuRig *rig, CpuRigKernel *k) {
+    enum { N = 5000 };
+    _Atomic uint8_t *counts = calloc(N, 1);
+    for (int i = 0; i < 2; i++)
+        require(!cpu_rig_launch(rig, NULL, k, N, (CpuRigBlock){counts, 0}), 11);
+    require(!tilec_device_synchronize(rig->device), 12);
+    for (int i = 0; i < N; i++) require(counts[i] == 2, 13);
+    cpu_rig_unload(rig, k);
+    cpu_rig_close(rig);
+}
+
+static void test_fork(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:3");
+    cpu_rig_kernel(&rig, &k, count_entry);
+    _Atomic uint8_t counts[2000] = {0};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 2000, (CpuRigBlock){counts, 0}), TILEC_OK);
+        assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+        assert_int_equal(in_child(child_launches, &rig, &k), 0);
+    }
+    check_counts(counts, 2000, 3);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+static void gate_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                       const CpuServices *services) {
+    const _Atomic int *gate = ((const CpuRigBlock *)args)->array;
+    (void)first, (void)last, (void)scratch, (void)services;
+    while (!atomic_load(gate)) sched_yield();
+}
+
+// The work goes on in the parent; the child is told so once, and then its stream works again.
+static void child_of_busy(CpuRig *rig, CpuRigKernel *k) {
+    require(tilec_device_synchronize(rig->device) == TILEC_UNAVAILABLE, 21);
+    require(strstr(tilec_last_error(rig->context), "the process forked") != NULL, 22);
+    require(tilec_device_synchronize(rig->device) == TILEC_OK, 23);
+    _Atomic int gate = 1;
+    require(!cpu_rig_launch(rig, NULL, k, 100, (CpuRigBlock){&gate, 0}), 24);
+    require(tilec_device_synchronize(rig->device) == TILEC_OK, 25);
+    cpu_rig_unload(rig, k);
+    cpu_rig_close(rig);
+}
+
+static void test_fork_while_busy(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:3");
+    cpu_rig_kernel(&rig, &k, gate_entry);
+    _Atomic int gate = 0;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 100, (CpuRigBlock){&gate, 0}), TILEC_OK);
+    assert_int_equal(in_child(child_of_busy, &rig, &k), 0);
+    atomic_store(&gate, 1);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+// ---- scratch ----
+
+static void scratch_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                          const CpuServices *services) {
+    const CpuRigBlock *b = args;
+    (void)services;
+    size_t size = (size_t)b->number;
+    _Atomic bool *bad = b->array;
+    if (!scratch || (uintptr_t)scratch % CPU_SCRATCH_ALIGN) {
+        atomic_store(bad, true);
+        return;
+    }
+    // A race with another thread would be seen by the thread sanitizer, and here.
+    for (int64_t p = first; p < last; p++) {
+        memset(scratch, (int)(p & 0x7f), size);
+        const uint8_t *bytes = scratch;
+        if (bytes[0] != (p & 0x7f) || bytes[size - 1] != (p & 0x7f)) atomic_store(bad, true);
+    }
+}
+
+static void test_scratch(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:4");
+    cpu_rig_kernel(&rig, &k, scratch_entry);
+    _Atomic bool bad = false;
+    static const uint32_t sizes[] = {1, 64, 5000, 3 << 20, 100};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        k.variant.scratch_bytes = sizes[i];
+        for (int64_t n = 1; n <= 50; n += 49) {
+            assert_int_equal(cpu_rig_launch(&rig, NULL, &k, n, (CpuRigBlock){&bad, sizes[i]}), 0);
+            assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+        }
+    }
+    assert_false(bad);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+// ---- the grid's limits ----
+
+static void chunk_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                        const CpuServices *services) {
+    (void)scratch, (void)services;
+    atomic_fetch_add((_Atomic int64_t *)((const CpuRigBlock *)args)->array, last - first);
+}
+
+static void test_grid_limits(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:3");
+    cpu_rig_kernel(&rig, &k, chunk_entry);
+    _Atomic int64_t programs = 0;
+    CpuRigBlock block = {&programs, 0};
+    static const int64_t top = INT32_MAX;
+    assert_int_equal(cpu_rig_launch3(&rig, NULL, &k, (int64_t[3]){top, top, top}, block),
+                     TILEC_LAUNCH_REFUSED);
+    assert_non_null(strstr(tilec_last_error(rig.context), "more than 2^63 programs"));
+    assert_int_equal(cpu_rig_launch3(&rig, NULL, &k, (int64_t[3]){top, 0, 1}, block), TILEC_OK);
+    assert_int_equal(cpu_rig_launch3(&rig, NULL, &k, (int64_t[3]){top, top, 1}, block), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+    assert_true(programs == top * top);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_once),       cmocka_unit_test(test_names),
+        cmocka_unit_test(test_parked_wake),     cmocka_unit_test(test_idle_is_idle),
+        cmocka_unit_test(test_many_callers),    cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_fork_while_busy), cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_grid_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
