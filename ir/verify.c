@@ -66,7 +66,8 @@ static bool check_enum(Verifier *v, const IrOp *op, IrAttrName name, int64_t val
     IrAttrKind kind = ir_attr_kind(name);
     bool fits = true;
     if (name == IR_ATTR_DIM) {
-        bool of_view = ir_op_info(op->code)->rule == IR_RULE_CPU_DIM;  // verify_cpu.c knows the rank
+        bool of_view =
+            ir_op_info(op->code)->rule == IR_RULE_CPU_DIM;  // verify_cpu.c knows the rank
         fits = value >= 0 && (of_view || value <= 2);
     }
     if (kind == IR_KIND_BOOL) fits = value == 0 || value == 1;
