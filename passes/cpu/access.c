@@ -63,7 +63,8 @@ typedef struct Term {
     Coord coord;     // of the width
     Place place;     // of the tile index
     bool proven;
-    bool moves;  // with the lanes
+    bool moves;     // with the lanes
+    bool positive;  // the index of a width is never below 0
 } Term;
 typedef struct Terms {
     uint32_t rank;
@@ -89,7 +90,7 @@ static bool any_lane(const Nest *nest, const Place *p) {
     return false;
 }
 
-static Terms terms_of(const Nest *nest, const IrOp *op, const Place *place) {
+static Terms terms_of(const Lower *l, const Nest *nest, const IrOp *op, const Place *place) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     bool can_prove = op->code != IR_VIEW_INSIDE;
     uint32_t start = ir_view_index_start(op->code), at = 0, tiles_at = 0;
@@ -105,6 +106,7 @@ static Terms terms_of(const Nest *nest, const IrOp *op, const Place *place) {
         if (m->width) {
             m->coord = place->at[at++];
             m->moves = nest_is_lane(nest, m->coord);
+            m->positive = ir_provably_at_least(l->ranges, op, m->index, 0);
         } else if (m->tile && !placed) {
             placed = true;
             tiles_at = at;
@@ -137,13 +139,15 @@ static bool coords_equal(const Place *a, const Place *b) {
 }
 
 static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, Place place) {
-    bool moves = false, always = false, open = false;
+    bool moves = false, always = false, open = false, endless = false;
     for (uint32_t d = 0; d < t->rank; d++) {
         const Term *m = &t->at[d];
         moves = moves || m->moves;
         open = open || !m->proven;
+        endless = endless || (m->moves && m->proven);
         always = always || (m->tile && !m->proven) || (m->width && !simple_coord(m->coord));
     }
+    nest->lanes_differ = nest->lanes_differ || (moves && (endless || always));
     if (!moves || !open) return;
     Check *known = check_find(nest, op);
     if (known) {
@@ -185,9 +189,12 @@ static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_
     IrValue *index =
         m->index->type->elem == DTYPE_I64 ? m->index : ir_cast(b, m->index, DTYPE_I64, true);
     if (m->width && m->moves) {
-        in->from_start = lower_and(b, in->from_start, ir_binary(b, IR_GE, index, lower_i64(b, 0)));
+        if (!m->positive)
+            in->from_start =
+                lower_and(b, in->from_start, ir_binary(b, IR_GE, index, lower_i64(b, 0)));
         IrValue *left = ir_binary(b, IR_SUB, extent, index);
         in->end = in->end ? lower_min(b, in->end, left) : left;
+        in->farthest = in->farthest ? lower_max(b, in->farthest, left) : left;
         return;
     }
     bool inner =
@@ -202,11 +209,11 @@ static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_
 }
 
 Interior access_interior(Lower *l, Nest *nest) {
-    Interior in = {NULL, NULL};
+    Interior in = {NULL, NULL, NULL};
     for (size_t i = 0; i < nest->checks.count; i++) {
         Check check = nest->checks.data[i];
         if (check.always) continue;
-        Terms t = terms_of(nest, check.op, &check.place);
+        Terms t = terms_of(l, nest, check.op, &check.place);
         for (uint32_t d = 0; d < t.rank; d++) interior_term(l, nest, check.op, &t.at[d], d, &in);
     }
     return in;
@@ -270,9 +277,10 @@ static IrValue *clamp_lanes(Nest *nest, IrBuilder *b, IrValue *n) {
 }
 
 // Lane k is inside where 0 <= first + k < extent.
-static IrValue *run_mask(Nest *nest, IrBuilder *b, IrValue *first, IrValue *extent) {
+static IrValue *run_mask(Nest *nest, IrBuilder *b, IrValue *first, IrValue *extent, bool positive) {
     IrValue *lanes = ir_iota(nest_builder(nest, 0), nest->lanes);
     IrValue *below = clamp_lanes(nest, b, ir_binary(b, IR_SUB, extent, first));
+    if (positive) return ir_binary(b, IR_LT, lanes, below);
     IrValue *from = clamp_lanes(nest, b, ir_unary(b, IR_NEG, first));
     IrValue *high = ir_binary(b, IR_LT, lanes, below), *low = ir_binary(b, IR_GE, lanes, from);
     return ir_binary(b, IR_AND, high, low);
@@ -293,7 +301,7 @@ static void mask_term(Lower *l, Nest *nest, const IrOp *op, const Term *m, uint3
     IrValue *extent = view_extent(l, nest_builder(nest, 0), ir_operand(op, 0), dim);
     IrValue *mask;
     if (run && m->moves) {
-        mask = run_mask(nest, b, index.value, extent);
+        mask = run_mask(nest, b, index.value, extent, m->positive);
     } else {
         if (index.value->type->rank) extent = ir_broadcast(b, extent, 1, &nest->lanes);
         mask = within(b, index.value, extent);
@@ -353,7 +361,7 @@ static void spread_mask(Nest *nest, Lanes *lanes) {
 }
 
 static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
-    Terms t = terms_of(nest, op, &place);
+    Terms t = terms_of(l, nest, op, &place);
     Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
     lanes.neighbours = lanes.vector && is_run(l, nest, op, &t);
     if (nest->collecting) check_collect(l, nest, op, &t, place);
@@ -420,6 +428,7 @@ static Lanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, Place 
     IrValue *p = ir_operand(op, 0);
     int step = pointer_step(l, nest, p, place);
     Lanes lanes = {.vector = step != 0 || mask_moves(l, nest, op, mask, place)};
+    nest->lanes_differ = nest->lanes_differ || lanes.vector;
     lanes.neighbours = step == 1;
     Place at = step >= 0 ? lane_0(l, nest, place) : place;
     Val x = value_at(l, nest, p, at);
@@ -542,7 +551,7 @@ Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
 }
 
 Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place) {
-    Terms t = terms_of(nest, op, &place);
+    Terms t = terms_of(l, nest, op, &place);
     Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
     bool run = lanes.vector && is_run(l, nest, op, &t);
     for (uint32_t d = 0; d < t.rank; d++) {
@@ -651,7 +660,10 @@ static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
         }
         linear = sum(nest, b, linear, scaled(nest, b, index, lower_i64(b, step)));
     }
-    if (nest->collecting) return lanes;
+    if (nest->collecting) {
+        nest->lanes_differ = nest->lanes_differ || lanes.vector;
+        return lanes;
+    }
     IrBuilder *b = nest_builder(nest, lanes.depth);
     if (!linear) linear = lower_i64(b, 0);
     lanes.pointer = element_pointer(nest, b, buffer.data, linear);
@@ -689,7 +701,10 @@ Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
     Lanes lanes = {.vector = any_lane(nest, &place), .depth = index.depth};
     for (uint32_t d = 0; d < place.rank; d++)
         lanes.depth = max_depth(lanes.depth, nest_coord(l, nest, place.at[d]).depth);
-    if (nest->collecting) return (Val){NULL, lanes.depth};
+    if (nest->collecting) {
+        nest->lanes_differ = true;
+        return (Val){NULL, lanes.depth};
+    }
     IrBuilder *b = nest_builder(nest, lanes.depth);
     IrValue *linear = NULL, *mask = NULL;
     int64_t stride = 1;

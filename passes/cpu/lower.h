@@ -105,9 +105,10 @@ struct Nest {
     uint8_t depth_of[IR_MAX_RANK];
     IrValue *variable[IR_MAX_RANK];  // of the loops that are open
     IrBuilder builder[MAX_DEPTH];
-    uint8_t depth;    // of the innermost loop that is open
-    bool masked;      // the edge: accesses have masks
-    bool collecting;  // only looking for checks: nothing is emitted
+    uint8_t depth;      // of the innermost loop that is open
+    bool masked;        // the edge: accesses have masks
+    bool lanes_differ;  // collecting: lanes outside of all views need not have equal values
+    bool collecting;    // only looking for checks: nothing is emitted
     VEC(Check) checks;
     VEC(Memo) memo;
     uint32_t work;  // inline ops met while collecting
@@ -218,6 +219,7 @@ void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x
 typedef struct Interior {
     IrValue *from_start;  // bool: lane 0 is inside and so is all that does not move with the lanes
     IrValue *end;         // i64: the least extent left; NULL: the whole
+    IrValue *farthest;    // i64: the greatest: from there on no lane is inside; NULL: unknown
 } Interior;
 Interior access_interior(Lower *l, Nest *nest);
 // How many elements of a selection's dimension (of the view's) lie before the view's end: an i64

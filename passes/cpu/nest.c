@@ -223,15 +223,68 @@ static void emit_in_lanes(Lower *l, Nest *nest) {
     if (ends_here) end_reductions(l, nest, nest_place(nest));
 }
 
-static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
-    Carried init = along_lanes(nest) ? take_accumulators(nest) : (Carried){0};
+// Past the end of all views every lane has the same value: the pads'. Once a whole vector of them
+// has left the accumulators as they were, so will all that follow: the loop may end.
+typedef struct Rest {
+    IrValue *end;  // from this lane coordinate on nothing is inside; NULL: no such end is known
+} Rest;
+
+static IrValue *as_bits(IrBuilder *b, IrValue *x) {
+    static const Dtype of_size[] = {
+        [1] = DTYPE_U8, [2] = DTYPE_U16, [4] = DTYPE_U32, [8] = DTYPE_U64};
+    if (x->type->elem == DTYPE_BOOL) return x;
+    return ir_bitcast(b, x, ir_with_elem(b->module, x->type, of_size[ir_elem_size(x->type)]));
+}
+
+static IrValue *any_of(IrBuilder *b, IrValue *x) {
+    if (x->type->rank == 0) return x;
+    const IrType *t = ir_scalar(b->module, DTYPE_BOOL);
+    IrOp *op = ir_op(b, IR_CPU_REDUCE, 1, &x, 1, &t, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_REDUCE, IR_REDUCE_ANY);
+    return ir_result(op, 0);
+}
+
+static IrValue *goes_on(Nest *nest, IrBuilder *b, const Rest *rest, const Carried *before,
+                        const Carried *after) {
+    IrValue *inside = ir_binary(b, IR_LT, nest->variable[nest->lane], rest->end);
+    IrValue *moved = NULL;
+    for (uint32_t i = 0; i < after->count; i++) {
+        IrValue *x = as_bits(b, before->value[i]), *y = as_bits(b, after->value[i]);
+        IrValue *differs = ir_binary(b, x->type->elem == DTYPE_BOOL ? IR_XOR : IR_NE, x, y);
+        if (moved && moved->type != differs->type) {
+            moved = any_of(b, moved);
+            differs = any_of(b, differs);
+        }
+        moved = moved ? ir_binary(b, IR_OR, moved, differs) : differs;
+    }
+    return ir_binary(b, IR_OR, inside, any_of(b, moved));
+}
+
+static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi,
+                           Rest rest) {
+    bool along = along_lanes(nest), exits = along && rest.end;
+    Carried sums = along ? take_accumulators(nest) : (Carried){0}, init = sums;
+    if (exits) {
+        init = (Carried){.count = sums.count + 1, .value = {ir_const_bool(tail, true)}};
+        memcpy(init.value + 1, sums.value, sums.count * sizeof *sums.value);
+    }
     IrOp *loop =
         open_loop(nest, tail, (uint32_t)nest->lane, lo, hi, nest->lanes, init.count, init.value);
-    if (along_lanes(nest)) put_arguments(nest, loop);
+    if (exits) ir_attr_set_int(loop, IR_ATTR_EXIT, true);
+    if (along) put_accumulators(nest, loop->regions[0]->args + (exits ? 2 : 1), nest->depth);
+    Carried before = along ? take_accumulators(nest) : (Carried){0};
     emit_in_lanes(l, nest);
-    Carried next = along_lanes(nest) ? take_accumulators(nest) : (Carried){0};
-    close_loop(nest, nest_builder(nest, nest->depth), next.count, next.value);
-    if (along_lanes(nest)) put_results(nest, loop);
+    Carried next = along ? take_accumulators(nest) : (Carried){0}, yielded = next;
+    IrBuilder *end = nest_builder(nest, nest->depth);
+    if (exits) {
+        yielded = (Carried){.count = next.count + 1,
+                            .value = {goes_on(nest, end, &rest, &before, &next)}};
+        memcpy(yielded.value + 1, next.value, next.count * sizeof *next.value);
+    }
+    close_loop(nest, end, yielded.count, yielded.value);
+    if (!along) return;
+    for (uint32_t i = 0; i < next.count; i++) next.value[i] = ir_result(loop, i + (exits ? 1 : 0));
+    put_accumulators(nest, next.value, nest->depth);
 }
 
 // ---- how far the loops run ----------------------------------------------------------------------
@@ -283,6 +336,20 @@ static IrValue *round_down(IrBuilder *b, IrValue *x, int64_t step) {
     return ir_binary(b, IR_AND, x, lower_i64(b, -step));
 }
 
+// Where the rest begins, if all lanes there are alike and nobody needs buffers that far.
+static Rest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
+    Rest rest = {in->farthest};
+    if (nest->lanes_differ || !along_lanes(nest)) return (Rest){NULL};
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    for (size_t i = 0; i < nest->roots.count && rest.end; i++) {
+        const Root *root = &nest->roots.data[i];
+        if (root->kind == ROOT_REDUCE) continue;
+        IrValue *limit = root_limit(l, nest_builder(nest, 0), root, lane);
+        rest.end = limit ? lower_max(b, rest.end, limit) : NULL;
+    }
+    return rest;
+}
+
 static void emit_lanes(Lower *l, Nest *nest) {
     uint32_t lane = (uint32_t)nest->lane;
     IrBuilder *hoist = nest_builder(nest, nest->depth);
@@ -306,10 +373,10 @@ static void emit_lanes(Lower *l, Nest *nest) {
         interior = ir_ternary(hoist, IR_SELECT, in.from_start, interior, lower_i64(hoist, 0));
     IrBuilder tail = *hoist;
     nest->masked = false;
-    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior);
+    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior, (Rest){NULL});
     if (edge) {
         nest->masked = true;
-        emit_lane_loop(l, nest, &tail, interior, end);
+        emit_lane_loop(l, nest, &tail, interior, end, find_rest(l, nest, &in, lane));
         nest->masked = false;
     }
     if (!along_lanes(nest)) return;
@@ -350,6 +417,7 @@ static void collect(Lower *l, Nest *nest) {
     nest->collecting = true;
     nest->work = 0;
     nest->checks.count = 0;
+    nest->lanes_differ = false;
     emit_body(l, nest);
     nest->memo.count = 0;
     nest->collecting = false;

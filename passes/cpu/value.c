@@ -78,6 +78,7 @@ bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *re
 
 static Val at_iota(Lower *l, Nest *nest, const IrValue *tile, Place place) {
     Val c = nest_coord(l, nest, place.at[0]);
+    nest->lanes_differ = nest->lanes_differ || nest_is_lane(nest, place.at[0]);
     if (nest->collecting) return c;
     IrBuilder *b = nest_builder(nest, c.depth);
     Val x = {ir_cast(b, c.value, tile->type->elem, true), c.depth};
