@@ -106,7 +106,7 @@ static Terms terms_of(const Lower *l, const Nest *nest, const IrOp *op, const Pl
         if (m->width) {
             m->coord = place->at[at++];
             m->moves = nest_is_lane(nest, m->coord);
-            m->positive = ir_provably_at_least(l->ranges, op, m->index, 0);
+            m->positive = (l->positive[op->id] >> d & 1) != 0;
         } else if (m->tile && !placed) {
             placed = true;
             tiles_at = at;
@@ -120,6 +120,21 @@ static Terms terms_of(const Lower *l, const Nest *nest, const IrOp *op, const Pl
         m->moves = any_lane(nest, &m->place);
     }
     return t;
+}
+
+void access_prove(Lower *l, const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++) access_prove(l, op->regions[i]);
+        IrRule rule = ir_op_info(op->code)->rule;
+        if (rule < IR_RULE_VIEW_LOAD || rule > IR_RULE_VIEW_INSIDE) continue;
+        const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+        uint32_t start = ir_view_index_start(op->code);
+        for (uint32_t d = 0; d < select->u.ints.count; d++) {
+            bool width = select->u.ints.items[d] > 0;
+            if (width && ir_provably_at_least(l->ranges, op, ir_operand(op, start + d), 0))
+                l->positive[op->id] |= (uint8_t)(1u << d);
+        }
+    }
 }
 
 // ---- checks of the whole loop of lanes ----------------------------------------------------------

@@ -140,10 +140,11 @@ struct Lower {
     const Machine *machine;
     unsigned facts;
     const IrRanges *ranges;
-    bool emit;        // else: planning
-    bool changed;     // plan: a value became BUFFER
-    VEC(Tile) tiles;  // by value id
-    Nest *nest;       // the open one; NULL
+    uint8_t *positive;  // by op id: bit d says that index d of a selection is never negative
+    bool emit;          // else: planning
+    bool changed;       // plan: a value became BUFFER
+    VEC(Tile) tiles;    // by value id
+    Nest *nest;         // the open one; NULL
     uint32_t nest_number;
     uint32_t time;
     VEC(Write) writes;    // that were met, in order
@@ -208,6 +209,8 @@ const IrType *value_type(Lower *l, const Nest *nest, const IrType *element, bool
 int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place);
 
 // access.c
+// Before the walks: the ranges know the function as it was.
+void access_prove(Lower *l, const IrBlock *block);
 Val access_load(Lower *l, Nest *nest, IrOp *op, Place place);
 void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x);
 Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place);
