@@ -139,7 +139,9 @@ if(TARGET tilec_sealed AND TARGET tilec_tool)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME abi/symbols COMMAND bash tests/abi/symbols.sh "${PROJECT_BINARY_DIR}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(install/install install/headers abi/symbols PROPERTIES
+    add_test(NAME docs/c_api COMMAND bash tests/docs/c_api.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(install/install install/headers abi/symbols docs/c_api PROPERTIES
         LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
