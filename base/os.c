@@ -24,7 +24,7 @@ static bool fail(OsError *error, int number, const char *text) {
 }
 
 // The C library's text, in our style: lower case, in English whatever the locale.
-static bool fail_errno(OsError *error, int number) {
+bool os_error_number(OsError *error, int number) {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     fail(error, number, c ? strerror_l(number, c) : "input or output error");
     if (c) freelocale(c);
@@ -77,7 +77,7 @@ static bool read_all(Arena *arena, int fd, uint64_t limit, uint64_t expected, St
             ssize_t more = read(fd, &probe, 1);
             if (more == 0) break;
             if (more < 0 && errno == EINTR) continue;
-            if (more < 0) return fail_errno(error, errno);
+            if (more < 0) return os_error_number(error, errno);
             if (size >= limit) return fail_limit(error, limit);
             char *grown = arena_alloc(arena, capacity * 2);
             memcpy(grown, text, size);
@@ -87,7 +87,7 @@ static bool read_all(Arena *arena, int fd, uint64_t limit, uint64_t expected, St
         }
         ssize_t n = read(fd, text + size, capacity - 1 - size);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail_errno(error, errno);
+        if (n < 0) return os_error_number(error, errno);
         if (n == 0) break;
         size += (size_t)n;
         if (size > limit) return fail_limit(error, limit);
@@ -99,7 +99,7 @@ static bool read_all(Arena *arena, int fd, uint64_t limit, uint64_t expected, St
 
 static bool read_fd(Arena *arena, int fd, uint64_t limit, Str *contents, OsError *error) {
     struct stat info;
-    if (fstat(fd, &info) != 0) return fail_errno(error, errno);
+    if (fstat(fd, &info) != 0) return os_error_number(error, errno);
     if (S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
     bool regular = S_ISREG(info.st_mode);
     uint64_t expected = regular && info.st_size > 0 ? (uint64_t)info.st_size : 0;
@@ -112,7 +112,7 @@ static bool read_fd(Arena *arena, int fd, uint64_t limit, Str *contents, OsError
 
 bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(error, errno);
+    if (fd < 0) return os_error_number(error, errno);
     bool done = read_fd(arena, fd, limit, contents, error);
     close(fd);
     return done;
@@ -129,10 +129,10 @@ enum { TEMPORARY_TRIES = 100 };
 // A device or a pipe can't be replaced by a new file: it is written as it is.
 static bool begin_direct(OsFile *file, OsError *error) {
     int fd = open(file->path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(error, errno);
+    if (fd < 0) return os_error_number(error, errno);
     file->stream = fdopen(fd, "wb");
     if (file->stream) return true;
-    fail_errno(error, errno);
+    os_error_number(error, errno);
     close(fd);
     return false;
 }
@@ -150,13 +150,13 @@ static bool begin_temporary(Arena *arena, OsFile *file, const struct stat *old, 
     int fd = open_temporary(arena, file);
     if (fd < 0) {
         file->temporary = NULL;
-        return fail_errno(error, errno);
+        return os_error_number(error, errno);
     }
     // The new file keeps the permissions of the one it replaces; failing to is no failure to write.
     if (old && fchmod(fd, old->st_mode & 0777) != 0) errno = 0;
     file->stream = fdopen(fd, "wb");
     if (file->stream) return true;
-    fail_errno(error, errno);
+    os_error_number(error, errno);
     close(fd);
     unlink(file->temporary);
     return false;
@@ -167,7 +167,7 @@ bool os_file_begin(Arena *arena, const char *path, OsFile *file, OsError *error)
     *file = (OsFile){.path = arena_text(arena, real.text, real.size)};
     struct stat info;
     bool exists = stat(file->path, &info) == 0;
-    if (!exists && errno != ENOENT) return fail_errno(error, errno);
+    if (!exists && errno != ENOENT) return os_error_number(error, errno);
     if (exists && S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
     if (exists && !S_ISREG(info.st_mode)) return begin_direct(file, error);
     return begin_temporary(arena, file, exists ? &info : NULL, error);
@@ -187,7 +187,7 @@ bool os_file_commit(OsFile *file, OsError *error) {
     }
     if (!written && file->temporary) unlink(file->temporary);
     file->temporary = NULL;
-    return written ? true : fail_errno(error, number);
+    return written ? true : os_error_number(error, number);
 }
 
 void os_file_abandon(OsFile *file) {
@@ -204,7 +204,7 @@ bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error)
     if (written == contents.size) return os_file_commit(&file, error);
     int number = errno;
     os_file_abandon(&file);
-    return fail_errno(error, number);
+    return os_error_number(error, number);
 }
 
 // ---- Paths ----
@@ -227,11 +227,12 @@ bool os_path_writable(Arena *arena, const char *path, OsError *error) {
     struct stat info;
     bool exists = stat(file, &info) == 0;
     if (!file[0] || (!exists && errno != ENOENT))
-        return fail_errno(error, file[0] ? errno : ENOENT);
+        return os_error_number(error, file[0] ? errno : ENOENT);
     if (exists && S_ISDIR(info.st_mode)) return fail(error, EISDIR, "is a directory");
     bool replaced = !exists || S_ISREG(info.st_mode);  // by a new file in the same folder
     const char *needed = replaced ? folder_of(arena, file) : file;
-    return access(needed, replaced ? W_OK | X_OK : W_OK) == 0 ? true : fail_errno(error, errno);
+    return access(needed, replaced ? W_OK | X_OK : W_OK) == 0 ? true
+                                                              : os_error_number(error, errno);
 }
 
 Str os_path_beside(Arena *arena, Str base, Str path) {

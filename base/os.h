@@ -20,6 +20,8 @@ typedef struct OsError {
     int number;      // errno, or 0
     char text[256];  // "no such file or directory", "is a directory", "is larger than 64 MiB"
 } OsError;
+// The system's text for `number`, in English and our style; returns false, for `return` lines.
+bool os_error_number(OsError *error, int number);
 
 // What is no plain file (a pipe, a device) ends at OS_STREAM_MAX, whatever the limit.
 enum { OS_STREAM_MAX = 1 << 30 };

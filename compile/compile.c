@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "compile/launch_build.h"
+#include "compile/launch_guard.h"
 #include "ir/verify.h"
 
 static const SourceFile *add_file(Unit *u, Str path, Span span) {
@@ -100,6 +101,7 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
     }
     // What a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
+    if (c->meta && options->variants) launch_add_variants(unit->arena, c->meta);
     return c->meta ? c : NULL;
 }
 

@@ -5,7 +5,7 @@
 //                     tile IR → optimised tile IR             passes
 //                     grid, requires → launch code            launch_code.c
 //                     parameters → metadata                   metadata.c
-//     (codegen of a target comes here)
+//     code_make       tile IR → code of one variant            code.h
 //
 // Invariants: a Unit is one source with its imports; it may compile many kernels and
 // specialisations, one thread at a time. All diagnostics of a unit are in its `diags`. Ownership:
@@ -39,7 +39,7 @@ void unit_destroy(Unit *unit);
 typedef struct Compiled {
     IrModule *module;
     IrFunc *func;
-    const MetaKernel *meta;
+    MetaKernel *meta;
 } Compiled;
 
 typedef struct CompileOptions {
@@ -47,6 +47,7 @@ typedef struct CompileOptions {
     size_t step_count;
     PassOptions passes;
     bool elaborate_only;  // tile IR as the front end made it
+    bool variants;        // metadata with a variant for each set of facts, for targets with code
 } CompileOptions;
 
 // The kernel of this name; with an empty name the only one. NULL after reporting what there is.

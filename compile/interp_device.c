@@ -181,31 +181,33 @@ static tilec_status status_of(IrOutcome outcome) {
     return TILEC_INTERNAL;
 }
 
-// Runs the grid; the stream's mutex is held.
-static void run_grid(tilec_device *device, Stream *s, const RtLaunch *l) {
+tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch *l,
+                             RtReport *report) {
+    RtModule *m = module;
     IrArg args[LAUNCH_MAX_ARGS];
     CHECK(l->meta->arg_count <= LAUNCH_MAX_ARGS, "%u arguments", l->meta->arg_count);
     unpack(l, args);
     IrLaunch run = {.args = args,
                     .arg_count = l->meta->arg_count,
                     .grid = {l->grid[0], l->grid[1], l->grid[2]},
-                    .sanitize = l->module->image.sanitize,
+                    .sanitize = m->image.sanitize,
                     .print = print_line,
                     .user = device->context};
     Arena *arena = arena_create();
-    Diags *diags = diags_create(arena, l->module->image.func->module->sources);
-    os_mutex_lock(l->module->lock);
-    s->status = status_of(ir_interp_run(l->module->interp, &run, diags));
-    os_mutex_unlock(l->module->lock);
-    if (s->status) s->failure = rt_report_of(diags);
+    Diags *diags = diags_create(arena, m->image.func->module->sources);
+    os_mutex_lock(m->lock);
+    tilec_status status = status_of(ir_interp_run(m->interp, &run, diags));
+    os_mutex_unlock(m->lock);
+    if (status) *report = rt_report_of(diags);
     arena_destroy(arena);
+    return status;
 }
 
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
     Stream *s = stream;
     os_mutex_lock(s->lock);
     // After a failure the stream does nothing until it is synchronised.
-    if (s->status == TILEC_OK) run_grid(device, s, l);
+    if (s->status == TILEC_OK) s->status = interp_host_run(l->module, device, l, &s->failure);
     os_mutex_unlock(s->lock);
     return TILEC_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "ir/ir.h"
 #include "runtime/device.h"
+#include "runtime/report.h"
 
 typedef struct InterpImage {
     const IrFunc *func;
@@ -15,5 +16,10 @@ typedef struct InterpImage {
 } InterpImage;
 
 extern const RtDeviceApi interp_device_api;
+
+// The same for a device that shares the host's memory and runs functions of the host: `module` is
+// one that interp_device_api loaded. What failed goes into the report.
+tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch *launch,
+                             RtReport *report);
 
 #endif

@@ -6,15 +6,21 @@
 
 #include "base/os.h"
 #include "base/status.h"
+#include "compile/compiler.h"
 #include "compile/interp_device.h"
 #include "runtime/context.h"
+#include "runtime/cpu/device.h"
 #include "runtime/launch.h"
 
 typedef struct Specialization {
     TileSpec spec;
-    InterpImage image;
     RtLoaded loaded;
-    RtModuleSlot modules[1];
+    const Compiled *fresh;  // not lowered yet; NULL once code was made of it
+    InterpImage interp;
+    RtModule *interpreted;  // where the interpreter runs it: interp_device's
+    Image **images;         // of each variant that has code
+    MetaVariant *variants;  // the metadata's: one gets its notes before its module is shown
+    RtModuleSlot *modules;
     struct Specialization *next;
 } Specialization;
 
@@ -22,126 +28,11 @@ typedef struct Jit {
     Unit *unit;
     const AstKernel *kernel;
     TileSpec spec;
-    bool sanitize;
+    JitSwitches switches;
     OsMutex *lock;
     Arena *scratch;  // of one look-up
     Specialization *made;
 } Jit;
-
-tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
-    static const RtDeviceApi *const apis[] = {&interp_device_api};
-    return rt_context_create(options, apis, sizeof apis / sizeof *apis, context);
-}
-
-static const AstDecl *find_param(const AstKernel *kernel, Str name, AstDeclKind kind) {
-    for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == kind && str_equal(str(p->name), name)) return p;
-    return NULL;
-}
-
-static void unknown_entry(Unit *u, const AstKernel *kernel, const char *what, Str name,
-                          AstDeclKind kind) {
-    diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "kernel '%s' has no %s '%.*s'",
-               kernel->decl->name, what, STR_ARG(name));
-    StrBuf b = strbuf(u->arena);
-    for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == kind) strbuf_printf(&b, "%s%s", b.size ? ", " : "", p->name);
-    diag_help(u->diags, b.size ? "it has: %s" : "it has none%s", b.text);
-}
-
-static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, TileSpec *spec,
-                   bool *sanitize) {
-    static const char *const numbers[] = {"warps", "stages", "ctas"};
-    unsigned math = str_equal(name, STR("math.contract")) ? IR_MATH_CONTRACT
-                    : str_equal(name, STR("math.approx")) ? IR_MATH_APPROX
-                                                          : 0;
-    bool is_switch = math || str_equal(name, STR("sanitize"));
-    if (is_switch && value != 0 && value != 1) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "%.*s must be 0 or 1, found %lld",
-                   STR_ARG(name), (long long)value);
-        return false;
-    }
-    if (math) {
-        if (value) spec->math |= math;
-        return true;
-    }
-    if (str_equal(name, STR("sanitize"))) {
-        *sanitize = value != 0;
-        return true;
-    }
-    for (size_t i = 0; i < 3; i++) {
-        if (!str_equal(name, str(numbers[i]))) continue;
-        if (value < 1 || value > 1024) {
-            diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                       "%s must be 1 to 1024, found %lld", numbers[i], (long long)value);
-            return false;
-        }
-        IrBinding b = {.name = intern(u->names, name), .value = value};
-        vec_push(u->arena, &spec->bindings, b);
-        return true;
-    }
-    diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "there is no option '%.*s'",
-               STR_ARG(name));
-    diag_help(u->diags, "options are: warps, stages, ctas, sanitize, math.contract, math.approx");
-    return false;
-}
-
-static bool spec_entry(Unit *u, const AstKernel *kernel, const tilec_spec_entry *e, TileSpec *spec,
-                       bool *sanitize) {
-    if (!e->name) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                   "a specialisation entry has no name");
-        return false;
-    }
-    Str name = str(e->name);
-    IrBinding b = {.name = intern(u->names, name), .value = e->value};
-    if (tile_spec_find(spec, b.name)) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "'%s' is specialised twice",
-                   b.name);
-        return false;
-    }
-    switch (e->kind) {
-    case TILEC_SPEC_OPTION: return option(u, kernel, name, e->value, spec, sanitize);
-    case TILEC_SPEC_TYPE:
-        if (!find_param(kernel, name, DECL_TYPE_PARAM)) {
-            unknown_entry(u, kernel, "type parameter", name, DECL_TYPE_PARAM);
-            return false;
-        }
-        if (!tilec_dtype_name(e->dtype)) {
-            diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                       "%s: no element type has number %d", e->name, (int)e->dtype);
-            return false;
-        }
-        b.is_type = true;
-        b.type = (Dtype)e->dtype;
-        break;
-    case TILEC_SPEC_CONST:
-        if (!find_param(kernel, name, DECL_CONST_PARAM)) {
-            unknown_entry(u, kernel, "const parameter", name, DECL_CONST_PARAM);
-            return false;
-        }
-        break;
-    default:  // a number that no enumerator has: the caller's memory, not ours
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                   "'%s': no kind of entry has number %d", b.name, (int)e->kind);
-        return false;
-    }
-    vec_push(u->arena, &spec->bindings, b);
-    return true;
-}
-
-bool jit_spec(Unit *unit, const AstKernel *kernel, const tilec_spec *from, TileSpec *spec,
-              bool *sanitize) {
-    bool good = true;
-    if (from && from->count && !from->entries) {
-        diag_error(unit->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                   "the specialisation's entries are NULL");
-        return false;
-    }
-    for (size_t i = 0; from && i < from->count; i++)
-        good = spec_entry(unit, kernel, &from->entries[i], spec, sanitize) && good;
-    return good;
-}
 
 static bool types_known(const AstKernel *kernel, const TileSpec *spec) {
     for (const AstDecl *p = kernel->params; p; p = p->next)
@@ -165,6 +56,149 @@ static TileSpec copy_spec(Arena *arena, const TileSpec *from) {
     return spec;
 }
 
+static bool makes_code(const tilec_kernel *kernel) {
+    const Jit *jit = kernel->source;
+    return kernel->device->api == &cpu_device_api && !jit->switches.sanitize;
+}
+
+// What was wrong decides the status: the source, the place, or tilec.
+static tilec_status fail_diags(tilec_kernel *kernel) {
+    const Diags *diags = ((Jit *)kernel->source)->unit->diags;
+    tilec_status s = TILEC_INVALID_SOURCE;
+    for (size_t i = diags_count(diags); i-- > 0;) {
+        const Diag *d = diags_get(diags, i);
+        if (d->severity != DIAG_ERROR) continue;
+        if (d->code == DIAG_UNAVAILABLE) s = TILEC_UNAVAILABLE;
+        if (d->code == DIAG_UNSUPPORTED) s = TILEC_UNSUPPORTED;
+        if (d->code == DIAG_DEFECT || d->code == DIAG_PASS) s = TILEC_INTERNAL;
+    }
+    return rt_fail_diags(kernel->context, s, diags);
+}
+
+static const Compiled *compile(const Jit *jit, const TileSpec *spec, bool variants) {
+    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
+    CompileOptions options = {.elaborate_only = jit->switches.sanitize, .variants = variants};
+    return unit_compile(jit->unit, jit->kernel, spec, &options);
+}
+
+// ---- Run by the interpreter ----
+
+static tilec_status load_interpreted(tilec_kernel *kernel, Specialization *s) {
+    RtImage image = {RT_IMAGE_IR, &s->interp, sizeof s->interp};
+    tilec_status status = interp_device_api.module_load(kernel->device, &image, &s->interpreted);
+    if (status) return status;
+    RtModule *module = s->interpreted;
+    if (kernel->device->api != &interp_device_api) {
+        RtHostImage host = {interp_host_run, s->interpreted};
+        image = (RtImage){RT_IMAGE_HOST, &host, sizeof host};
+        status = kernel->device->api->module_load(kernel->device, &image, &module);
+    }
+    for (uint32_t i = 0; !status && i < s->loaded.meta->variant_count; i++)
+        atomic_store_explicit(&s->modules[i], module, memory_order_release);
+    if (status) interp_device_api.module_unload(kernel->device, s->interpreted);
+    return status;
+}
+
+static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
+    if (kernel->device->api != &interp_device_api)
+        kernel->device->api->module_unload(kernel->device, atomic_load(&s->modules[0]));
+    interp_device_api.module_unload(kernel->device, s->interpreted);
+}
+
+// ---- Run as code ----
+
+static tilec_status load_code(tilec_kernel *kernel, const Code *code, RtModule **module) {
+    const Compiler *c = compiler_of(kernel->context);
+    RtCpuImage image = {.abi = CPU_ABI_VERSION,
+                        .target = c->target,
+                        .entry = code->notes.entry.text,
+                        .path = code->path,
+                        .name = code->notes.entry.text,
+                        .bytes = code->bytes};
+    RtImage wrapped = {RT_IMAGE_CPU, &image, sizeof image};
+    const RtDeviceApi *api = kernel->device->api;
+    tilec_status s = api->module_load(kernel->device, &wrapped, module);
+    if (!s || !code->path) return s;
+    image.path = NULL;  // the file may have gone: another process makes room
+    return api->module_load(kernel->device, &wrapped, module);
+}
+
+// The image from memory, from the disk, or made.
+static tilec_status find_image(tilec_kernel *kernel, Specialization *s, const Compiled *compiled,
+                               uint32_t variant, Image **image) {
+    Jit *jit = kernel->source;
+    const Compiler *c = compiler_of(kernel->context);
+    CodeOptions options = {.target = c->target,
+                           .variant = variant,
+                           .output = CODEGEN_SHARED,
+                           .lines = jit->switches.debug};
+    HashKey key = code_key(jit->unit->arena, compiled, &options);
+    *image = images_take(c->images, kernel->device, &key);
+    if (*image) return TILEC_OK;
+    Code code;
+    if (!code_find(jit->unit->arena, &c->services, &key, &code)) {
+        s->fresh = NULL;
+        if (!code_make(jit->unit, compiled, &options, &c->services, &key, &code))
+            return fail_diags(kernel);
+    }
+    RtModule *module;
+    tilec_status status = load_code(kernel, &code, &module);
+    if (!status) *image = images_put(c->images, kernel->device, &key, module, &code.notes);
+    return status;
+}
+
+// The variant's module; the kernel's mutex is held.
+static tilec_status make_variant(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
+    Jit *jit = kernel->source;
+    const Compiler *c = compiler_of(kernel->context);
+    if (c->bad_target[0])
+        return rt_fail(kernel->context, TILEC_UNAVAILABLE,
+                       "TILEC_CPU_TARGET is '%s', which this machine does not run", c->bad_target);
+    const Compiled *compiled = s->fresh ? s->fresh : compile(jit, &s->spec, true);
+    if (!compiled) return fail_diags(kernel);
+    tilec_status status = find_image(kernel, s, compiled, variant, &s->images[variant]);
+    if (status) return status;
+    code_note_variant(&s->images[variant]->notes, &s->variants[variant]);
+    atomic_store_explicit(&s->modules[variant], s->images[variant]->module, memory_order_release);
+    return TILEC_OK;
+}
+
+// A variant that no launch had chosen so far.
+static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
+                            RtModule **module) {
+    Jit *jit = kernel->source;
+    os_mutex_lock(jit->lock);
+    Specialization *s = jit->made;
+    while (&s->loaded != loaded) s = s->next;
+    size_t before = diags_count(jit->unit->diags);
+    tilec_status status = TILEC_OK;
+    if (!atomic_load(&s->modules[variant])) status = make_variant(kernel, s, variant);
+    diags_truncate(jit->unit->diags, before);
+    *module = atomic_load(&s->modules[variant]);
+    os_mutex_unlock(jit->lock);
+    return status;
+}
+
+// ---- Specialisations ----
+
+static Specialization *new_specialization(const Jit *jit, const TileSpec *spec,
+                                          const Compiled *compiled) {
+    Arena *arena = jit->unit->arena;
+    Specialization *s = arena_new(arena, Specialization, 1);
+    uint32_t count = compiled->meta->variant_count;
+    s->spec = *spec;
+    s->fresh = compiled;
+    s->variants = arena_copy(arena, compiled->meta->variants, count * sizeof *s->variants);
+    compiled->meta->variants = s->variants;
+    s->interp = (InterpImage){.func = compiled->func, .sanitize = jit->switches.sanitize};
+    s->images = arena_array(arena, sizeof(Image *), count);
+    s->modules = arena_array(arena, sizeof(RtModuleSlot), count);
+    for (uint32_t i = 0; i < count; i++) atomic_init(&s->modules[i], NULL);
+    s->loaded.meta = compiled->meta;
+    s->loaded.modules = s->modules;
+    return s;
+}
+
 // Compiles and loads one specialisation, or finds it; the kernel's mutex is held.
 static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
                                const RtLoaded **loaded) {
@@ -175,20 +209,13 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
             return TILEC_OK;
         }
     TileSpec spec = copy_spec(jit->unit->arena, wanted);
-    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
-    CompileOptions options = {.elaborate_only = jit->sanitize};
-    const Compiled *compiled = unit_compile(jit->unit, jit->kernel, &spec, &options);
-    if (!compiled) return rt_fail_diags(kernel->context, TILEC_INVALID_SOURCE, jit->unit->diags);
-    Specialization *s = arena_new(jit->unit->arena, Specialization, 1);
-    s->spec = spec;
-    s->image = (InterpImage){.func = compiled->func, .sanitize = jit->sanitize};
-    s->loaded.meta = compiled->meta;
-    s->loaded.modules = s->modules;
-    RtImage image = {RT_IMAGE_IR, &s->image, sizeof s->image};
-    RtModule *module;
-    tilec_status status = kernel->device->api->module_load(kernel->device, &image, &module);
+    const Compiled *compiled = compile(jit, &spec, makes_code(kernel));
+    if (!compiled) return fail_diags(kernel);
+    Specialization *s = new_specialization(jit, &spec, compiled);
+    uint32_t likeliest = s->loaded.meta->variant_count - 1;
+    tilec_status status =
+        makes_code(kernel) ? make_variant(kernel, s, likeliest) : load_interpreted(kernel, s);
     if (status) return status;
-    atomic_init(&s->modules[0], module);
     s->next = jit->made;
     jit->made = s;
     *loaded = &s->loaded;
@@ -253,10 +280,15 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
     return s;
 }
 
+static void unload(tilec_kernel *kernel, Specialization *s) {
+    if (s->interpreted) unload_interpreted(kernel, s);
+    for (uint32_t i = 0; i < s->loaded.meta->variant_count; i++)
+        if (s->images[i]) images_drop(compiler_of(kernel->context)->images, s->images[i]);
+}
+
 static void destroy(tilec_kernel *kernel) {
     Jit *jit = kernel->source;
-    for (Specialization *s = jit->made; s; s = s->next)
-        kernel->device->api->module_unload(kernel->device, atomic_load(&s->modules[0]));
+    for (Specialization *s = jit->made; s; s = s->next) unload(kernel, s);
     unit_destroy(jit->unit);
     arena_destroy(jit->scratch);
     os_mutex_destroy(jit->lock);
@@ -272,15 +304,17 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
     *k = (tilec_kernel){.context = context,
                         .device = device,
                         .resolve = resolve,
+                        .prepare = prepare,
                         .destroy = destroy,
                         .source = jit};
     jit->unit = unit;
     jit->lock = os_mutex_create();
     jit->scratch = arena_create();
+    jit->switches.debug = true;
     tilec_status s = TILEC_OK;
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
     k->name = jit->kernel ? jit->kernel->decl->name : "";
-    if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->sanitize)) {
+    if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->switches)) {
         bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
         s = rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
     } else if (types_known(jit->kernel, &jit->spec)) {

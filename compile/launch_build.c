@@ -226,7 +226,7 @@ static void build_arg(const IrFunc *f, const IrParam *p, MetaArg *arg) {
     }
 }
 
-const MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags) {
+MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags) {
     if (kernel->params.count > LAUNCH_MAX_ARGS) {
         diag_error(diags, kernel->span, DIAG_KERNEL, "a kernel has at most %d arguments, found %zu",
                    LAUNCH_MAX_ARGS, kernel->params.count);

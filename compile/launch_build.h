@@ -11,6 +11,6 @@
 #include "runtime/meta.h"
 
 // NULL after reporting what cannot be expressed.
-const MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags);
+MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags);
 
 #endif

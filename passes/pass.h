@@ -51,6 +51,8 @@ typedef enum PipelineId {
     PIPELINE_NONE,
     // what every target begins with: specialise, inline, simplify, clean, loops, bounds
     PIPELINE_TILE,
+    // tile IR to the cpu level, ready for codegen/cpu
+    PIPELINE_CPU,
     PIPELINES
 } PipelineId;
 const PassStep *pipeline_steps(PipelineId id, size_t *count);

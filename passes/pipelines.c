@@ -19,6 +19,15 @@ static const PassStep tile_steps[] = {
     {PASS_DCE, "masks that bounds proved true leave their indices behind"},
 };
 
+static const PassStep cpu_steps[] = {
+    {PASS_CPU_LOWER, "first: all that follows works on loops over vectors"},
+    {PASS_SIMPLIFY, "lowering leaves indices by constants and masks that are all true"},
+    {PASS_CSE, "addresses and masks that several loops computed for themselves"},
+    {PASS_LICM, "addresses of rows move out of the loops over their elements"},
+    {PASS_CSE, "what moved out of two loops meets before them"},
+    {PASS_DCE, "last: what nobody needs any more is not compiled"},
+};
+
 static const struct {
     const char *name;
     const PassStep *steps;
@@ -26,6 +35,7 @@ static const struct {
 } pipelines[PIPELINES] = {
     [PIPELINE_NONE] = {"none", NULL, 0},
     [PIPELINE_TILE] = {"tile", tile_steps, sizeof tile_steps / sizeof tile_steps[0]},
+    [PIPELINE_CPU] = {"cpu", cpu_steps, sizeof cpu_steps / sizeof cpu_steps[0]},
 };
 
 const PassStep *pipeline_steps(PipelineId id, size_t *count) {

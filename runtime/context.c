@@ -98,6 +98,7 @@ tilec_status rt_context_create(const tilec_context_options *options, const RtDev
 void tilec_context_destroy(tilec_context *context) {
     if (!context) return;
     while (context->devices) tilec_device_close(context->devices);
+    if (context->compiler) context->compiler_destroy(context->compiler);
     os_thread_key_destroy(context->thread);
     while (context->errors) {
         RtError *e = (RtError *)context->errors;

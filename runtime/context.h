@@ -44,6 +44,9 @@ struct tilec_context {
     uint32_t buffer_count, buffer_capacity;
     uint32_t first_generation;
     RtOwned *errors;  // one for each thread that failed
+    // What compile/ keeps for the context; NULL without a compiler.
+    void *compiler;
+    void (*compiler_destroy)(void *compiler);
 };
 
 tilec_status rt_context_create(const tilec_context_options *options, const RtDeviceApi *const *apis,

@@ -74,11 +74,15 @@ typedef struct MetaSite {
     uint32_t value_count;  // of a print: each follows the text of its number
     const MetaValue *values;
 } MetaSite;
+// What a variant's code rests on beyond `requires`; its guard has said so. As FACT_ of
+// ir/machine.h.
+enum { META_FACT_DISJOINT = 1, META_FACT_CONTIGUOUS = 2 };
 
 typedef struct MetaVariant {
     Str entry;
     LaunchCode code;
-    int64_t guard;  // value of the code: a bool, or META_NO_VALUE
+    int64_t guard;   // value of the code: a bool, or META_NO_VALUE
+    unsigned facts;  // META_FACT_ bits
     uint32_t requires_count;
     const MetaRequires *requires;
     uint32_t grid_rank;

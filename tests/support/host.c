@@ -41,7 +41,7 @@ static void keep_log(void *user, tilec_severity severity, const char *text) {
 static void *allocate(void *user, size_t size, size_t alignment) {
     Host *h = user;
     size_t left = __atomic_load_n(&h->left, __ATOMIC_RELAXED);
-    if (left == 0 || size > SIZE_MAX / 2) return NULL;
+    if (left == 0) return NULL;
     if (left != SIZE_MAX) __atomic_store_n(&h->left, left - 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&h->live, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&h->live_bytes, size, __ATOMIC_RELAXED);

@@ -1,0 +1,144 @@
+// POSIX: fork, pipes, signals.
+#define _GNU_SOURCE  // pipe2
+#include "base/os_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct OsChildOut {
+    int fd;
+};
+
+// Behind all output of a child whose work returned: tells a cut output from a whole one.
+static const char done_mark[8] = {'d', 'o', 'n', 'e', 1, 2, 3, 4};
+
+bool os_child_write(OsChildOut *out, const void *bytes, size_t size) {
+    const char *at = bytes;
+    while (size) {
+        ssize_t n = write(out->fd, at, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+// ---- The child's side ----
+
+// Handlers of the program would run its code in a process that it does not know of.
+static void forget_handlers(void) {
+    static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE,
+                                 SIGTRAP, SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+static _Noreturn void child(void (*work)(void *, OsChildOut *), void *argument, int output,
+                            int errors) {
+    forget_handlers();
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+    dup2(errors, STDERR_FILENO);
+    OsChildOut out = {output};
+    work(argument, &out);
+    bool told = os_child_write(&out, done_mark, sizeof done_mark);
+    _exit(told ? 0 : 1);
+}
+
+// ---- The parent's side ----
+
+typedef struct Reader {
+    int fd;
+    StrBuf text;
+    size_t limit;  // what is beyond it is read and forgotten
+} Reader;
+
+// False at the end.
+static bool read_more(Reader *r) {
+    char bytes[1 << 14];
+    ssize_t n = read(r->fd, bytes, sizeof bytes);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+    if (n <= 0) return false;
+    size_t room = r->limit - r->text.size;
+    strbuf_add(&r->text, (Str){bytes, (size_t)n < room ? (size_t)n : room});
+    return true;
+}
+
+// Reads both until the child has closed them; false when the time is up first.
+static bool read_both(Reader readers[2], unsigned seconds) {
+    uint64_t deadline = os_time_ns() + (uint64_t)seconds * 1000000000U;
+    struct pollfd polled[2] = {{readers[0].fd, POLLIN, 0}, {readers[1].fd, POLLIN, 0}};
+    while (polled[0].fd >= 0 || polled[1].fd >= 0) {
+        uint64_t now = os_time_ns();
+        if (now >= deadline) return false;
+        int ready = poll(polled, 2, (int)((deadline - now) / 1000000U) + 1);
+        if (ready < 0 && errno != EINTR) return false;
+        for (int i = 0; ready > 0 && i < 2; i++)
+            if (polled[i].fd >= 0 && polled[i].revents && !read_more(&readers[i]))
+                polled[i].fd = -1;
+    }
+    return true;
+}
+
+static void reap(pid_t pid, OsChildEnd *end) {
+    int status;
+    pid_t found;
+    do {
+        found = waitpid(pid, &status, 0);
+    } while (found < 0 && errno == EINTR);
+    // Somebody else may have waited for it (SIGCHLD ignored): the mark says what we need.
+    if (found != pid) return;
+    if (WIFSIGNALED(status)) {
+        end->how = OS_CHILD_SIGNAL;
+        end->number = WTERMSIG(status);
+    } else if (WIFEXITED(status)) {
+        end->number = WEXITSTATUS(status);
+    }
+}
+
+static void collect(Arena *arena, pid_t pid, int output, int errors, unsigned seconds,
+                    OsChildEnd *end) {
+    Reader readers[2] = {{output, strbuf(arena), SIZE_MAX},
+                         {errors, strbuf(arena), OS_CHILD_ERRORS}};
+    bool in_time = read_both(readers, seconds);
+    if (!in_time) kill(pid, SIGKILL);
+    *end = (OsChildEnd){.how = OS_CHILD_EXITED};
+    reap(pid, end);
+    if (!in_time) end->how = OS_CHILD_TIMED_OUT;
+    end->output = strbuf_str(&readers[0].text);
+    end->errors = strbuf_str(&readers[1].text);
+    Str mark = {done_mark, sizeof done_mark};
+    if (in_time && str_ends(end->output, mark)) {
+        end->how = OS_CHILD_DONE;
+        end->output.size -= mark.size;
+    }
+}
+
+bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), void *argument,
+                  unsigned seconds, OsChildEnd *end, OsError *error) {
+    int output[2], errors[2];
+    if (pipe2(output, O_CLOEXEC) != 0) return os_error_number(error, errno);
+    if (pipe2(errors, O_CLOEXEC) != 0) {
+        int number = errno;
+        close(output[0]), close(output[1]);
+        return os_error_number(error, number);
+    }
+    pid_t pid = fork();
+    int number = errno;
+    if (pid == 0) child(work, argument, output[1], errors[1]);
+    close(output[1]), close(errors[1]);
+    if (pid > 0) collect(arena, pid, output[0], errors[0], seconds, end);
+    close(output[0]), close(errors[0]);
+    return pid > 0 ? true : os_error_number(error, number);
+}

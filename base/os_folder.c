@@ -1,0 +1,206 @@
+// POSIX: directories, permissions, writing beside and renaming.
+#define _GNU_SOURCE  // O_DIRECTORY, O_NOFOLLOW, mkostemps
+#include "base/os_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct OsFolder {
+    int fd;
+};
+
+static bool fail(OsError *error, int number, const char *text) {
+    error->number = number;
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return false;
+}
+
+// ---- Opening ----
+
+// Makes the folders above the last one, then that one; those that are there are no failure.
+static void create_all(Arena *arena, const char *path) {
+    char *copy = arena_text(arena, path, strlen(path));
+    for (char *at = copy + 1; *at; at++) {
+        if (*at != '/') continue;
+        *at = 0;
+        mkdir(copy, 0700);
+        *at = '/';
+    }
+    mkdir(copy, 0700);
+}
+
+static bool is_private(int fd, OsError *error) {
+    struct stat info;
+    if (fstat(fd, &info) != 0) return os_error_number(error, errno);
+    if (info.st_uid != geteuid()) return fail(error, EPERM, "belongs to another user");
+    if (info.st_mode & (S_IWGRP | S_IWOTH)) return fail(error, EPERM, "others may write there");
+    return true;
+}
+
+OsFolder *os_folder_open(Arena *arena, const char *path, bool create, OsError *error) {
+    if (create) create_all(arena, path);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        struct stat info;
+        if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+            fail(error, ELOOP, "is a symbolic link");
+        else
+            os_error_number(error, errno);
+        return NULL;
+    }
+    OsFolder *folder = is_private(fd, error) ? malloc(sizeof *folder) : NULL;
+    if (!folder) {
+        close(fd);
+        return NULL;
+    }
+    folder->fd = fd;
+    return folder;
+}
+
+void os_folder_close(OsFolder *folder) {
+    if (!folder) return;
+    close(folder->fd);
+    free(folder);
+}
+
+// ---- Files ----
+
+static bool read_whole(int fd, Arena *arena, size_t size, Str *contents, OsError *error) {
+    char *bytes = arena_alloc(arena, size + 1);
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = read(fd, bytes + done, size - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return os_error_number(error, errno);
+        if (n == 0) return fail(error, EIO, "became shorter while it was read");
+        done += (size_t)n;
+    }
+    *contents = (Str){bytes, size};
+    return true;
+}
+
+static bool read_private(int fd, Arena *arena, uint64_t limit, Str *contents, OsError *error) {
+    struct stat info;
+    if (!is_private(fd, error)) return false;
+    if (fstat(fd, &info) != 0) return os_error_number(error, errno);
+    if (!S_ISREG(info.st_mode)) return fail(error, EINVAL, "is no plain file");
+    if (info.st_size < 0 || (uint64_t)info.st_size > limit)
+        return fail(error, EFBIG, "is too large");
+    return read_whole(fd, arena, (size_t)info.st_size, contents, error);
+}
+
+bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint64_t limit,
+                    Str *contents, OsError *error) {
+    // Not blocking: a pipe of that name must not make us wait.
+    int fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return os_error_number(error, errno);
+    bool done = read_private(fd, arena, limit, contents, error);
+    close(fd);
+    return done;
+}
+
+static bool write_whole(int fd, Str contents, OsError *error) {
+    while (contents.size) {
+        ssize_t n = write(fd, contents.text, contents.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return os_error_number(error, n < 0 ? errno : EIO);
+        contents = (Str){contents.text + n, contents.size - (size_t)n};
+    }
+    return true;
+}
+
+#define TEMPORARY_END ".tmp"
+enum { TEMPORARY_TRIES = 100 };
+
+bool os_folder_is_temporary(const char *name) {
+    return name[0] == '.' && str_ends(str(name), STR(TEMPORARY_END));
+}
+
+// Threads of this process, and processes of other machines that share the folder, may use the same
+// number: who comes second tries the next.
+static int open_temporary(const OsFolder *folder, Arena *arena, const char *name, char **path) {
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        *path = arena_printf(arena, ".%s.%ld-%d" TEMPORARY_END, name, (long)getpid(), i);
+        int fd =
+            openat(folder->fd, *path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+bool os_folder_write(const OsFolder *folder, Arena *arena, const char *name, Str contents,
+                     OsError *error) {
+    char *temporary;
+    int fd = open_temporary(folder, arena, name, &temporary);
+    if (fd < 0) return os_error_number(error, errno);
+    bool done = write_whole(fd, contents, error);
+    if (close(fd) != 0 && done) done = os_error_number(error, errno);
+    if (done && renameat(folder->fd, temporary, folder->fd, name) != 0)
+        done = os_error_number(error, errno);
+    if (!done) unlinkat(folder->fd, temporary, 0);
+    return done;
+}
+
+void os_folder_touch(const OsFolder *folder, const char *name) {
+    // Not being able to costs at most an early end of this file.
+    (void)utimensat(folder->fd, name, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
+bool os_folder_remove(const OsFolder *folder, const char *name, OsError *error) {
+    if (unlinkat(folder->fd, name, 0) == 0) return true;
+    return os_error_number(error, errno);
+}
+
+// ---- Listing ----
+
+static int by_name(const void *a, const void *b) {
+    const OsFolderFile *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+bool os_folder_list(const OsFolder *folder, Arena *arena, OsFolderFiles *files, OsError *error) {
+    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (!entries) {
+        os_error_number(error, errno);
+        if (fd >= 0) close(fd);
+        return false;
+    }
+    for (const struct dirent *e; (e = readdir(entries));) {
+        struct stat info;
+        if (fstatat(folder->fd, e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(info.st_mode))
+            continue;
+        OsFolderFile file = {
+            .name = arena_text(arena, e->d_name, strlen(e->d_name)),
+            .size = (uint64_t)info.st_size,
+            .used_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec};
+        vec_push(arena, files, file);
+    }
+    closedir(entries);
+    if (files->count) qsort(files->data, files->count, sizeof *files->data, by_name);
+    return true;
+}
+
+// ---- Files for people ----
+
+const char *os_keep_temporary(Arena *arena, const char *prefix, const char *suffix, Str contents,
+                              OsError *error) {
+    const char *folder = os_env("TMPDIR");
+    if (!folder || !folder[0]) folder = P_tmpdir;
+    char *path = arena_printf(arena, "%s/%sXXXXXX%s", folder, prefix, suffix);
+    int fd = mkostemps(path, (int)strlen(suffix), O_CLOEXEC);
+    if (fd < 0) {
+        os_error_number(error, errno);
+        return NULL;
+    }
+    bool done = write_whole(fd, contents, error);
+    if (close(fd) != 0) done = false;
+    if (!done) unlink(path);
+    return done ? path : NULL;
+}

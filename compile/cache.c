@@ -1,0 +1,301 @@
+#include "compile/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+
+enum { DEFAULT_LIMIT_MIB = 512, ENTRY_LIMIT = 64 << 20, NAME_SIZE = HASH_HEX + 4 };
+#define ENTRY_END ".so"
+
+struct Cache {
+    OsMutex *lock;  // guards all below
+    const char *wanted;
+    CacheLog *log;
+    void *user;
+    Arena *arena;
+    bool opened;       // tried to
+    Str path;          // of the folder, absolute
+    OsFolder *folder;  // NULL: off
+    uint64_t limit;
+    uint64_t size;  // of all files, as last seen; others may have added since
+    bool size_known;
+    bool write_failed;  // said so once
+};
+
+// ---- The foot of an entry ----
+
+typedef struct Foot {
+    char magic[8];
+    uint64_t format;
+    uint64_t code_size, notes_size;
+    HashKey key;
+    HashKey sum;  // of all bytes before this field
+} Foot;
+_Static_assert(sizeof(Foot) == 96 && offsetof(Foot, sum) == 64, "a foot has no holes");
+static const char foot_magic[8] = {'t', 'i', 'l', 'e', 'c', 'c', 'k', 0};
+
+static Str entry_bytes(Arena *arena, const HashKey *key, CacheEntry entry) {
+    Foot foot = {.format = CACHE_FORMAT,
+                 .code_size = entry.code.size,
+                 .notes_size = entry.notes.size,
+                 .key = *key};
+    memcpy(foot.magic, foot_magic, sizeof foot_magic);
+    size_t size = entry.code.size + entry.notes.size + sizeof foot;
+    char *bytes = arena_alloc(arena, size), *at = bytes;
+    if (entry.code.size) memcpy(at, entry.code.text, entry.code.size);
+    at += entry.code.size;
+    if (entry.notes.size) memcpy(at, entry.notes.text, entry.notes.size);
+    at += entry.notes.size;
+    memcpy(at, &foot, offsetof(Foot, sum));
+    foot.sum = hash_of(bytes, size - sizeof foot.sum);
+    memcpy(at + offsetof(Foot, sum), &foot.sum, sizeof foot.sum);
+    return (Str){bytes, size};
+}
+
+// NULL: it is whole, and what the key says.
+static const char *entry_read(Str bytes, const HashKey *key, CacheEntry *entry) {
+    Foot foot;
+    if (bytes.size < sizeof foot) return "it is cut off";
+    size_t body = bytes.size - sizeof foot;
+    memcpy(&foot, bytes.text + body, sizeof foot);
+    if (memcmp(foot.magic, foot_magic, sizeof foot_magic) != 0)
+        return "it does not end as an entry does";
+    if (foot.format != CACHE_FORMAT) return "it is of another version";
+    HashKey sum = hash_of(bytes.text, bytes.size - sizeof foot.sum);
+    if (!hash_equal(&sum, &foot.sum)) return "its checksum is wrong";
+    if (!hash_equal(&foot.key, key)) return "it belongs to another key";
+    if (foot.code_size > body || foot.notes_size != body - foot.code_size)
+        return "its sizes do not add up";
+    entry->code = (Str){bytes.text, (size_t)foot.code_size};
+    entry->notes = (Str){bytes.text + foot.code_size, (size_t)foot.notes_size};
+    return NULL;
+}
+
+static const char *entry_name(const HashKey *key, char name[NAME_SIZE]) {
+    hash_hex(key, name);
+    memcpy(name + HASH_HEX, ENTRY_END, sizeof ENTRY_END);
+    return name;
+}
+
+static bool entry_key(const char *name, HashKey *key) {
+    Str text = str(name);
+    return text.size == NAME_SIZE - 1 && str_ends(text, STR(ENTRY_END)) &&
+           hash_from_hex((Str){name, HASH_HEX}, key);
+}
+
+// ---- Where, and how much ----
+
+static const char *environment(const char *name) {
+    const char *value = os_env(name);
+    return value && value[0] ? value : NULL;
+}
+
+Str cache_folder_path(Arena *arena, const char *folder) {
+    const char *mode = environment("TILEC_CACHE");
+    if (mode && strcmp(mode, "off") == 0) return STR("");
+    if (!folder) folder = environment("TILEC_CACHE_DIR");
+    if (folder) return (Str){arena_text(arena, folder, strlen(folder)), strlen(folder)};
+    StrBuf path = strbuf(arena);
+    const char *xdg = environment("XDG_CACHE_HOME"), *home = environment("HOME");
+    if (xdg && xdg[0] == '/')  // others are to be ignored, says the specification
+        strbuf_printf(&path, "%s/tilec", xdg);
+    else if (home)
+        strbuf_printf(&path, "%s/.cache/tilec", home);
+    return strbuf_str(&path);
+}
+
+bool cache_size_parse(Str text, uint64_t *bytes) {
+    static const struct {
+        char letter;
+        int shift;
+    } units[] = {{'K', 10}, {'M', 20}, {'G', 30}};
+    int shift = 0;
+    for (size_t i = 0; text.size && i < sizeof units / sizeof *units; i++)
+        if (text.text[text.size - 1] == units[i].letter) shift = units[i].shift;
+    if (shift) text.size--;
+    bool overflow = false;
+    if (!str_to_u64(text, bytes, &overflow) || overflow || *bytes > UINT64_MAX >> shift)
+        return false;
+    *bytes <<= shift;
+    return true;
+}
+
+static void say(const Cache *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const Cache *c, const char *format, ...) {
+    if (!c->log) return;
+    va_list args;
+    va_start(args, format);
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    c->log(c->user, text.text);
+    arena_destroy(arena);
+}
+
+static void read_limit(Cache *c) {
+    c->limit = (uint64_t)DEFAULT_LIMIT_MIB << 20;
+    const char *text = environment("TILEC_CACHE_SIZE");
+    if (text && !cache_size_parse(str(text), &c->limit))
+        say(c,
+            "TILEC_CACHE_SIZE is '%s', expected a number of bytes, or with K, M or G; %d MiB it is",
+            text, DEFAULT_LIMIT_MIB);
+}
+
+Cache *cache_create(const char *folder, CacheLog *log, void *user) {
+    Cache *c = calloc(1, sizeof *c);
+    if (!c) os_out_of_memory();
+    c->lock = os_mutex_create();
+    c->arena = arena_create();
+    c->wanted = folder ? arena_text(c->arena, folder, strlen(folder)) : NULL;
+    c->log = log;
+    c->user = user;
+    return c;
+}
+
+void cache_destroy(Cache *cache) {
+    if (!cache) return;
+    os_folder_close(cache->folder);
+    arena_destroy(cache->arena);
+    os_mutex_destroy(cache->lock);
+    free(cache);
+}
+
+// The lock is held. NULL: the cache is off.
+static OsFolder *open_folder(Cache *c) {
+    if (c->opened) return c->folder;
+    c->opened = true;
+    read_limit(c);
+    Str path = cache_folder_path(c->arena, c->wanted);
+    if (!path.size || !c->limit) return NULL;
+    OsError e;
+    c->folder = os_folder_open(c->arena, path.text, true, &e);
+    c->path = os_path_real(c->arena, path);
+    if (!c->folder)
+        say(c, "compiled kernels are not kept: the folder '%s' cannot be used: %s", path.text,
+            e.text);
+    return c->folder;
+}
+
+// ---- Finding and keeping ----
+
+bool cache_find(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry) {
+    os_mutex_lock(cache->lock);
+    const OsFolder *folder = open_folder(cache);
+    os_mutex_unlock(cache->lock);
+    if (!folder) return false;
+    char name[NAME_SIZE];
+    Str bytes;
+    OsError e;
+    if (!os_folder_read(folder, arena, entry_name(key, name), ENTRY_LIMIT, &bytes, &e))
+        return false;
+    const char *wrong = entry_read(bytes, key, entry);
+    if (!wrong) {
+        os_folder_touch(folder, name);
+        entry->path = arena_printf(arena, "%.*s/%s", STR_ARG(cache->path), name);
+        return true;
+    }
+    say(cache, "the cache's entry %s is not used and made again: %s", name, wrong);
+    os_folder_remove(folder, name, &e);
+    return false;
+}
+
+static int oldest_first(const void *a, const void *b) {
+    const OsFolderFile *x = a, *y = b;
+    if (x->used_ns != y->used_ns) return x->used_ns < y->used_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+// Counts what is there, and removes what was used longest ago until it is nine tenths of the limit:
+// not at every entry from then on.
+static void make_room(Cache *c, Arena *arena, uint64_t more) {
+    if (c->size_known && c->size + more <= c->limit) return;
+    OsFolderFiles files = {0};
+    OsError e;
+    c->size = 0;
+    c->size_known = os_folder_list(c->folder, arena, &files, &e);
+    for (size_t i = 0; i < files.count; i++) c->size += files.data[i].size;
+    if (c->size + more <= c->limit) return;
+    qsort(files.data, files.count, sizeof *files.data, oldest_first);
+    for (size_t i = 0; i < files.count && c->size + more > c->limit / 10 * 9; i++)
+        if (os_folder_remove(c->folder, files.data[i].name, &e)) c->size -= files.data[i].size;
+}
+
+static const char *keep(Cache *c, Arena *arena, const HashKey *key, Str bytes) {
+    if (bytes.size > ENTRY_LIMIT || bytes.size > c->limit / 2) return NULL;
+    make_room(c, arena, bytes.size);
+    char name[NAME_SIZE];
+    OsError e;
+    if (os_folder_write(c->folder, arena, entry_name(key, name), bytes, &e)) {
+        c->size += bytes.size;
+        return arena_printf(arena, "%.*s/%s", STR_ARG(c->path), name);
+    }
+    if (!c->write_failed)
+        say(c, "compiled kernels are not kept: cannot write %s: %s", name, e.text);
+    c->write_failed = true;
+    return NULL;
+}
+
+void cache_keep(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry) {
+    os_mutex_lock(cache->lock);
+    entry->path = NULL;
+    if (open_folder(cache)) entry->path = keep(cache, arena, key, entry_bytes(arena, key, *entry));
+    os_mutex_unlock(cache->lock);
+}
+
+// ---- For looking at it ----
+
+OsFolder *cache_folder_open(Arena *arena, Str path, bool *missing, OsError *error) {
+    *missing = !os_path_exists(path.text);
+    return *missing ? NULL : os_folder_open(arena, path.text, false, error);
+}
+
+bool cache_list(const OsFolder *folder, Arena *arena, CacheRows *rows, OsError *error) {
+    OsFolderFiles files = {0};
+    TRY(os_folder_list(folder, arena, &files, error));
+    for (size_t i = 0; i < files.count; i++) {
+        CacheRow row = {.size = files.data[i].size, .used_ns = files.data[i].used_ns};
+        if (entry_key(files.data[i].name, &row.key)) vec_push(arena, rows, row);
+    }
+    return true;
+}
+
+void cache_check(const OsFolder *folder, Arena *arena, CacheRow *row) {
+    char name[NAME_SIZE];
+    Str bytes;
+    OsError e;
+    CacheEntry entry;
+    ArenaMark mark = arena_mark(arena);
+    if (os_folder_read(folder, arena, entry_name(&row->key, name), ENTRY_LIMIT, &bytes, &e)) {
+        const char *wrong = entry_read(bytes, &row->key, &entry);
+        arena_reset(arena, mark);
+        row->why = str(wrong);
+        row->whole = !wrong;
+        return;
+    }
+    arena_reset(arena, mark);
+    row->why = str(arena_text(arena, e.text, strlen(e.text)));
+}
+
+bool cache_remove(const OsFolder *folder, const HashKey *key, OsError *error) {
+    char name[NAME_SIZE];
+    return os_folder_remove(folder, entry_name(key, name), error);
+}
+
+// Files of others in the folder stay: somebody may have named a folder that is not ours alone.
+bool cache_clear(const OsFolder *folder, Arena *arena, uint64_t *files, uint64_t *bytes,
+                 OsError *error) {
+    OsFolderFiles found = {0};
+    *files = *bytes = 0;
+    TRY(os_folder_list(folder, arena, &found, error));
+    for (size_t i = 0; i < found.count; i++) {
+        HashKey key;
+        const OsFolderFile *f = &found.data[i];
+        if (!entry_key(f->name, &key) && !os_folder_is_temporary(f->name)) continue;
+        TRY(os_folder_remove(folder, f->name, error));
+        ++*files;
+        *bytes += f->size;
+    }
+    return true;
+}

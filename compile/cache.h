@@ -1,0 +1,67 @@
+// The cache on disk: compiled kernels by the hash of all they were made of.
+//
+// One file an entry, "<key>.so": the shared object, so that tools can look into it; behind it the
+// notes (what the launch must know of the code, code.h) and a foot with sizes, version, key and a
+// checksum over everything. Invariants: an entry is believed only when all that fits; what does not
+// is removed and made again. The folder is private to the user (base/os_folder.h); one that is not,
+// that cannot be made or written, or a full disk turns the cache off or leaves entries out, with a
+// word to the log, and never fails a compilation. Several processes and threads may use one folder.
+// The sum of sizes stays under the limit: what was used longest ago goes first.
+// Folder: the context's cache_folder, $TILEC_CACHE_DIR, $XDG_CACHE_HOME/tilec, ~/.cache/tilec.
+// $TILEC_CACHE=off turns it off; $TILEC_CACHE_SIZE is its limit ("200M"; default 512 MiB).
+// Ownership: cache_destroy; what cache_find gives belongs to the arena given.
+//
+//     Cache *c = cache_create(NULL, log, user);
+//     if (!cache_find(c, &key, arena, &entry)) { …make it…; cache_keep(c, &key, arena, &entry); }
+#ifndef TILEC_COMPILE_CACHE_H
+#define TILEC_COMPILE_CACHE_H
+
+#include "base/hash.h"
+#include "base/os_folder.h"
+
+enum { CACHE_FORMAT = 1 };
+
+typedef struct CacheEntry {
+    Str code;
+    Str notes;
+    const char *path;  // of the file, for loaders and debuggers; NULL: it is in none
+} CacheEntry;
+
+typedef void CacheLog(void *user, const char *text);
+typedef struct Cache Cache;
+
+// The folder is opened at the first use. `folder`: NULL: by the environment; "": no cache.
+// `log` may be NULL.
+Cache *cache_create(const char *folder, CacheLog *log, void *user);
+void cache_destroy(Cache *cache);
+
+bool cache_find(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry);
+// Sets the path, in `arena`, when it was kept.
+void cache_keep(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry);
+
+// ---- What `tilec cache` shows and does
+
+// The folder by the rules above; empty when the cache is off.
+Str cache_folder_path(Arena *arena, const char *folder);
+
+typedef struct CacheRow {
+    HashKey key;
+    uint64_t size;
+    int64_t used_ns;  // since 1970
+    bool whole;       // after cache_check
+    Str why;          // it is not
+} CacheRow;
+typedef VEC(CacheRow) CacheRows;
+
+// Opens an existing folder for looking at it; NULL after saying why. `missing`: there is none yet.
+OsFolder *cache_folder_open(Arena *arena, Str path, bool *missing, OsError *error);
+bool cache_list(const OsFolder *folder, Arena *arena, CacheRows *rows, OsError *error);
+void cache_check(const OsFolder *folder, Arena *arena, CacheRow *row);
+bool cache_remove(const OsFolder *folder, const HashKey *key, OsError *error);
+// Entries and what unfinished writers left; counts what went.
+bool cache_clear(const OsFolder *folder, Arena *arena, uint64_t *files, uint64_t *bytes,
+                 OsError *error);
+// "512M", "1G", "65536"; false when it is no size.
+bool cache_size_parse(Str text, uint64_t *bytes);
+
+#endif

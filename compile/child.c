@@ -1,0 +1,113 @@
+#include "compile/child.h"
+
+#include "base/os_child.h"
+#include "base/os_folder.h"
+#include "compile/plugin.h"
+#include "compile/wire.h"
+#include "ir/text.h"
+
+// ---- In the child ----
+
+typedef struct Work {
+    Arena *arena;
+    const ChildJob *job;
+    Diags *diags;
+} Work;
+
+static void put_times(StrBuf *out, const CodegenTimes *times) {
+    wire_put_number(out, times->build);
+    wire_put_number(out, times->optimise);
+    wire_put_number(out, times->emit);
+    wire_put_number(out, times->link);
+}
+
+static void work(void *argument, OsChildOut *out) {
+    Work *w = argument;
+    size_t before = diags_count(w->diags);
+    CodegenTimes times = {0};
+    CodegenCpuOptions options = *w->job->options;
+    options.times = &times;
+    Str output = {0};
+    const CodegenApi *api = plugin_open(plugin_create(), w->diags);
+    bool good = api && api->cpu_compile(w->arena, w->job->func, &options, &output, w->diags);
+    StrBuf message = strbuf(w->arena);
+    wire_put_number(&message, good);
+    wire_put_diags(&message, w->diags, before);
+    put_times(&message, &times);
+    wire_put_text(&message, output);
+    os_child_write(out, message.text, message.size);
+}
+
+// ---- In this process ----
+
+// The file is for people; NULL when it cannot be written.
+static const char *keep_reproducer(Arena *arena, const ChildJob *job) {
+    char target[CPU_NAME_MAX];
+    StrBuf text = strbuf(arena);
+    strbuf_printf(&text, "// tilec's code generator ended on this input. Target: %s, entry: %.*s\n",
+                  cpu_target_name(job->options->target, target), STR_ARG(job->options->entry));
+    ir_print_module(job->func->module, &text);
+    OsError e;
+    return os_keep_temporary(arena, "tilec-defect-", ".tir", strbuf_str(&text), &e);
+}
+
+static void report(Arena *arena, const ChildJob *job, const OsChildEnd *end, Diags *diags) {
+    Span span = job->func->span;
+    switch (end->how) {
+    case OS_CHILD_SIGNAL:
+        diag_error(diags, span, DIAG_DEFECT,
+                   "the code generator crashed (signal %d) on kernel '%s'", end->number,
+                   job->func->name);
+        break;
+    case OS_CHILD_TIMED_OUT:
+        diag_error(diags, span, DIAG_DEFECT,
+                   "the code generator did not end within %u seconds on kernel '%s'", job->seconds,
+                   job->func->name);
+        break;
+    case OS_CHILD_EXITED:
+    case OS_CHILD_DONE:
+        diag_error(diags, span, DIAG_DEFECT,
+                   "the code generator ended early (status %d) on kernel '%s'", end->number,
+                   job->func->name);
+        break;
+    }
+    for (Str rest = end->errors; rest.size;) {
+        Str line = str_trim(str_cut(rest, '\n', &rest));
+        if (line.size) diag_note(diags, (Span){0}, "it said: %.*s", STR_ARG(line));
+        if (line.size) break;  // what follows is a stack trace
+    }
+    const char *file = keep_reproducer(arena, job);
+    if (file) diag_note(diags, (Span){0}, "what it was given is kept in %s", file);
+    diag_help(diags, "this is a defect of tilec itself; please report it with that file");
+}
+
+static bool answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bool *good) {
+    WireReader r = {.bytes = bytes};
+    *good = wire_number(&r) == 1;
+    wire_diags(&r, diags);
+    CodegenTimes times;
+    times.build = wire_number(&r);
+    times.optimise = wire_number(&r);
+    times.emit = wire_number(&r);
+    times.link = wire_number(&r);
+    *output = wire_text(&r);
+    if (job->options->times) *job->options->times = times;
+    return wire_ended(&r);
+}
+
+bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags) {
+    ChildJob own = *job;
+    if (!own.seconds) own.seconds = CHILD_SECONDS;
+    Work w = {.arena = arena, .job = &own, .diags = diags};
+    OsChildEnd end;
+    OsError e;
+    if (!os_child_run(arena, work, &w, own.seconds, &end, &e)) {
+        diag_error(diags, own.func->span, DIAG_UNAVAILABLE,
+                   "no process can be made to compile in: %s", e.text);
+        return false;
+    }
+    bool good = false;
+    if (end.how == OS_CHILD_DONE && answer(&own, end.output, output, diags, &good)) return good;
+    report(arena, &own, &end, diags);
+    return false;
+}

@@ -1,0 +1,76 @@
+// Code of one variant: tile IR in, something to load (or to look at) out, through the caches.
+//
+//     code_key        everything the code depends on → key         code_key.c
+//     caches          memory (jit.c), disk                         cache.c
+//     passes          tile IR → cpu IR                             passes
+//     notes           scratch memory, asserts, prints              code_notes.c
+//     codegen         cpu IR → LLVM IR, assembly, object, shared   plugin.c, child.c
+//
+// Invariants: equal keys mean equal bytes; a key is of the tile IR before it is lowered, so that a
+// hit costs neither lowering nor LLVM. Making code changes the function it is made from: one
+// Compiled serves one call. Ownership: everything is in the unit's arena.
+//
+//     CodeOptions o = {.target = cpu_native(), .variant = 1, .output = CODEGEN_SHARED, …};
+//     Code code;
+//     if (!code_make(unit, compiled, &o, &code)) …
+#ifndef TILEC_COMPILE_CODE_H
+#define TILEC_COMPILE_CODE_H
+
+#include "base/hash.h"
+#include "codegen/codegen.h"
+#include "compile/cache.h"
+#include "compile/compile.h"
+#include "compile/plugin.h"
+
+// What compilations of one context share.
+typedef struct CodeServices {
+    Plugin *plugin;
+    Cache *cache;   // NULL: nothing is kept
+    bool in_child;  // codegen runs in a process of its own
+} CodeServices;
+
+typedef struct CodeOptions {
+    CpuTarget target;
+    uint32_t variant;  // of the metadata
+    CodegenOutput output;
+    bool lines;  // line tables
+    PassOptions passes;
+    CodegenTimes *times;  // NULL: not kept
+} CodeOptions;
+
+// What a launch must know of the code beyond the metadata.
+typedef struct CodeNotes {
+    Str entry;
+    uint32_t scratch_bytes;
+    uint32_t site_count;
+    const MetaSite *sites;
+} CodeNotes;
+
+typedef struct Code {
+    Str bytes;
+    const char *path;  // of a file that begins with them, or NULL
+    CodeNotes notes;
+    bool cached;  // came from the disk
+} Code;
+
+// A hash of the sources that make code (made by the build): part of every key.
+extern const char compile_stamp[];
+HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *options);
+// Of the kernel's name and what it is specialised to: letters, digits and '_'.
+Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
+
+// Only the disk is asked.
+bool code_find(Arena *arena, const CodeServices *services, const HashKey *key, Code *code);
+// Lowers: the function becomes one of the cpu level.
+bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options);
+// Lowers, generates, and keeps shared objects on disk under the key (NULL: not kept).
+bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+               const CodeServices *services, const HashKey *key, Code *code);
+// The metadata's variant with what the notes say.
+void code_note_variant(const CodeNotes *notes, MetaVariant *variant);
+
+CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered);
+void code_notes_write(const CodeNotes *notes, StrBuf *out);
+bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes);
+
+#endif

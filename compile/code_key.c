@@ -1,0 +1,71 @@
+// Keys of compiled code: everything its bytes depend on, hashed.
+#include "base/cpu_abi.h"
+#include "compile/code.h"
+#include "ir/text.h"
+
+// Where each op comes from: line tables, asserts and prints name places.
+static void add_places(Hash *hash, const Sources *sources, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        SourceLine at = source_line(sources, op->span.begin);
+        hash_number(hash, span_known(op->span) ? at.line : 0);
+        hash_number(hash, span_known(op->span) ? at.column : 0);
+        for (uint32_t i = 0; i < op->region_count; i++) add_places(hash, sources, op->regions[i]);
+    }
+}
+
+static void add_files(Hash *hash, const IrFunc *f) {
+    SourceLine at = source_line(f->module->sources, f->span.begin);
+    if (at.file) hash_text(hash, at.file->path);
+    hash_number(hash, at.line);
+}
+
+// A change of anything that makes code is a change of the key: COMPILE_STAMP is a hash of the
+// sources of these rooms, so that no entry of an older build is taken for one of this.
+HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *options) {
+    Hash hash = hash_begin();
+    char target[CPU_NAME_MAX];
+    const IrFunc *f = compiled->func;
+    hash_text(&hash, str(CODEGEN_BUILD_TEXT));
+    hash_text(&hash, str(compile_stamp));
+    hash_number(&hash, CODEGEN_VERSION);
+    hash_number(&hash, CPU_ABI_VERSION);
+    hash_text(&hash, str(cpu_target_name(options->target, target)));
+    hash_number(&hash, options->variant);
+    hash_number(&hash, compiled->meta->variants[options->variant].facts);
+    hash_number(&hash, options->lines);
+    StrBuf text = strbuf(arena);
+    ir_print_func(f, &text);
+    hash_text(&hash, strbuf_str(&text));
+    add_files(&hash, f);
+    for (size_t i = 0; i < f->sections.count; i++)
+        add_places(&hash, f->module->sources, f->sections.data[i].block);
+    return hash_end(&hash);
+}
+
+static bool plain(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+static void add_plain(StrBuf *b, const char *text) {
+    for (; *text; text++) strbuf_char(b, plain(*text) ? *text : '_');
+}
+
+Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant) {
+    enum { NAME_LIMIT = 200 };
+    StrBuf b = strbuf(arena);
+    add_plain(&b, func->name);
+    for (size_t i = 0; i < func->bindings.count && b.size < NAME_LIMIT; i++) {
+        const IrBinding *binding = &func->bindings.data[i];
+        strbuf_char(&b, '_');
+        add_plain(&b, binding->name);
+        strbuf_char(&b, '_');
+        if (binding->is_type)
+            add_plain(&b, dtype_name(binding->type));
+        else
+            strbuf_printf(&b, binding->value < 0 ? "m%llu" : "%llu",
+                          binding->value < 0 ? 0 - (unsigned long long)binding->value
+                                             : (unsigned long long)binding->value);
+    }
+    if (variant) strbuf_printf(&b, "_v%u", variant);
+    return strbuf_str(&b);
+}

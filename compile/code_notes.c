@@ -1,0 +1,159 @@
+// What a launch must know of lowered code: its scratch memory, and the asserts and prints that may
+// speak, with their places in the source.
+#include "base/cpu_abi.h"
+#include "compile/code.h"
+#include "compile/wire.h"
+
+// ---- From the lowered function ----
+
+typedef struct Finder {
+    Arena *arena;
+    const Sources *sources;
+    uint32_t scratch_bytes;
+    VEC(MetaSite) sites;
+} Finder;
+
+static void note_scratch(Finder *f, const IrOp *op) {
+    uint64_t size =
+        (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * dtype_size((Dtype)ir_attr_int(op, IR_ATTR_ELEM));
+    uint64_t end = (uint64_t)ir_attr_int(op, IR_ATTR_PLACE) + size;
+    end = (end + CPU_SCRATCH_ALIGN - 1) / CPU_SCRATCH_ALIGN * CPU_SCRATCH_ALIGN;
+    CHECK(end <= UINT32_MAX, "scratch memory of %llu bytes", (unsigned long long)end);
+    if (end > f->scratch_bytes) f->scratch_bytes = (uint32_t)end;
+}
+
+static void place_of(const Finder *f, Span span, MetaSite *site) {
+    if (!span_known(span)) return;
+    SourceLine begin = source_line(f->sources, span.begin);
+    SourceLine end = source_line(f->sources, span.end);
+    if (!begin.file) return;
+    site->file = begin.file->path;
+    site->line = begin.line;
+    site->column = begin.column;
+    site->end_line = end.line;
+    site->end_column = end.column;
+    site->source = begin.text;
+}
+
+static void printed_values(const Finder *f, const IrOp *op, MetaSite *site) {
+    MetaValue *values = arena_new(f->arena, MetaValue, op->operand_count + 1);
+    const int64_t *shapes = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        MetaValue *v = &values[i];
+        v->dtype = ir_operand(op, i)->type->elem;
+        v->rank = (uint32_t)*shapes++;
+        CHECK(v->rank <= META_MAX_TILE_RANK, "a tile of rank %u is printed", v->rank);
+        for (uint32_t d = 0; d < v->rank; d++) v->shape[d] = (uint32_t)*shapes++;
+    }
+    site->value_count = op->operand_count;
+    site->values = values;
+}
+
+// A loop's body may be there twice, with the same sites.
+static void note_site(Finder *f, const IrOp *op) {
+    size_t number = (size_t)ir_attr_int(op, IR_ATTR_SITE);
+    while (f->sites.count <= number) vec_push(f->arena, &f->sites, (MetaSite){0});
+    MetaSite *site = &f->sites.data[number];
+    place_of(f, op->span, site);
+    if (op->code == IR_CPU_PRINT) {
+        site->kind = META_SITE_PRINT;
+        site->text_count = ir_attr(op, IR_ATTR_TEXTS)->u.texts.count;
+        site->texts = ir_attr(op, IR_ATTR_TEXTS)->u.texts.items;
+        printed_values(f, op, site);
+        return;
+    }
+    site->kind = META_SITE_ASSERT;
+    site->text_count = 1;
+    site->texts = &ir_attr(op, IR_ATTR_TEXT)->u.text;
+}
+
+static void find_in(Finder *f, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_CPU_SCRATCH) note_scratch(f, op);
+        if (op->code == IR_CPU_ASSERT || op->code == IR_CPU_PRINT) note_site(f, op);
+        for (uint32_t i = 0; i < op->region_count; i++) find_in(f, op->regions[i]);
+    }
+}
+
+CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered) {
+    Finder f = {.arena = arena, .sources = lowered->module->sources};
+    find_in(&f, ir_body(lowered));
+    return (CodeNotes){.scratch_bytes = f.scratch_bytes,
+                       .site_count = (uint32_t)f.sites.count,
+                       .sites = f.sites.data};
+}
+
+// ---- As bytes ----
+
+static void write_site(const MetaSite *s, StrBuf *out) {
+    wire_put_number(out, s->kind);
+    wire_put_text(out, s->file);
+    wire_put_number(out, s->line);
+    wire_put_number(out, s->column);
+    wire_put_number(out, s->end_line);
+    wire_put_number(out, s->end_column);
+    wire_put_text(out, s->source);
+    wire_put_number(out, s->text_count);
+    for (uint32_t i = 0; i < s->text_count; i++) wire_put_text(out, s->texts[i]);
+    wire_put_number(out, s->value_count);
+    for (uint32_t i = 0; i < s->value_count; i++) {
+        const MetaValue *v = &s->values[i];
+        wire_put_number(out, v->dtype);
+        wire_put_number(out, v->pointer);
+        wire_put_number(out, v->rank);
+        for (uint32_t d = 0; d < v->rank; d++) wire_put_number(out, v->shape[d]);
+    }
+}
+
+void code_notes_write(const CodeNotes *notes, StrBuf *out) {
+    wire_put_text(out, notes->entry);
+    wire_put_number(out, notes->scratch_bytes);
+    wire_put_number(out, notes->site_count);
+    for (uint32_t i = 0; i < notes->site_count; i++) write_site(&notes->sites[i], out);
+}
+
+// A number below `limit`, or 0 and failed.
+static uint32_t number_below(WireReader *r, uint64_t limit) {
+    uint64_t number = wire_number(r);
+    if (number < limit) return (uint32_t)number;
+    r->failed = true;
+    return 0;
+}
+
+static void read_value(WireReader *r, MetaValue *v) {
+    v->dtype = (Dtype)number_below(r, DTYPES);
+    v->pointer = number_below(r, 2) != 0;
+    v->rank = number_below(r, META_MAX_TILE_RANK + 1);
+    for (uint32_t d = 0; d < v->rank; d++) v->shape[d] = number_below(r, UINT32_MAX);
+}
+
+static void read_site(WireReader *r, Arena *arena, MetaSite *s) {
+    s->kind = (MetaSiteKind)number_below(r, META_SITE_PRINT + 1);
+    s->file = wire_text(r);
+    s->line = number_below(r, UINT32_MAX);
+    s->column = number_below(r, UINT32_MAX);
+    s->end_line = number_below(r, UINT32_MAX);
+    s->end_column = number_below(r, UINT32_MAX);
+    s->source = wire_text(r);
+    s->text_count = wire_count(r);
+    Str *texts = arena_new(arena, Str, s->text_count + 1);
+    for (uint32_t i = 0; i < s->text_count; i++) texts[i] = wire_text(r);
+    s->texts = texts;
+    s->value_count = wire_count(r);
+    MetaValue *values = arena_new(arena, MetaValue, s->value_count + 1);
+    for (uint32_t i = 0; i < s->value_count; i++) read_value(r, &values[i]);
+    s->values = values;
+}
+
+bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
+    WireReader r = {.bytes = bytes};
+    *notes = (CodeNotes){.entry = wire_text(&r)};
+    // A C text: the loader is asked for it.
+    notes->entry.text = arena_text(arena, notes->entry.text, notes->entry.size);
+    notes->scratch_bytes = number_below(&r, UINT32_MAX);
+    notes->site_count = wire_count(&r);
+    MetaSite *sites = arena_new(arena, MetaSite, notes->site_count + 1);
+    for (uint32_t i = 0; i < notes->site_count; i++) read_site(&r, arena, &sites[i]);
+    notes->sites = sites;
+    return wire_ended(&r);
+}

@@ -1,0 +1,65 @@
+#include "compile/compiler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/interp_device.h"
+#include "runtime/cpu/device.h"
+
+static bool is_on(const char *variable) {
+    const char *value = os_env(variable);
+    return value && value[0] && strcmp(value, "0") != 0;
+}
+
+static void choose_target(Compiler *c) {
+    const char *wanted = os_env("TILEC_CPU_TARGET");
+    c->target = cpu_native();
+    if (!wanted || !wanted[0]) return;
+    CpuTarget target;
+    if (cpu_target_parse(str(wanted), &target) && cpu_runs(c->target, target))
+        c->target = target;
+    else
+        snprintf(c->bad_target, sizeof c->bad_target, "%s", wanted);
+}
+
+static void log_cache(void *user, const char *text) { rt_log(user, TILEC_WARNING, "%s", text); }
+
+static void destroy(void *compiler) {
+    Compiler *c = compiler;
+    images_destroy(c->images);
+    cache_destroy(c->services.cache);
+    plugin_destroy(c->services.plugin);
+    free(c);
+}
+
+static Compiler *create(tilec_context *context) {
+    Compiler *c = calloc(1, sizeof *c);
+    if (!c) os_out_of_memory();
+    c->images = images_create();
+    c->services.plugin = plugin_create();
+    c->services.cache = cache_create(context->options.cache_folder, log_cache, context);
+    c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
+    choose_target(c);
+    return c;
+}
+
+// "auto" is the first kind. Without libtilec_llvm the device cpu has only what the cache holds, so
+// the interpreter, which runs everything, stands before it.
+static bool code_can_be_made(void) {
+    Arena *arena = arena_create();
+    bool found = plugin_find(arena).size > 0;
+    arena_destroy(arena);
+    return found;
+}
+
+tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
+    static const RtDeviceApi *const compiled[] = {&cpu_device_api, &interp_device_api};
+    static const RtDeviceApi *const interpreted[] = {&interp_device_api, &cpu_device_api};
+    tilec_status s =
+        rt_context_create(options, code_can_be_made() ? compiled : interpreted, 2, context);
+    if (s) return s;
+    (*context)->compiler = create(*context);
+    (*context)->compiler_destroy = destroy;
+    return TILEC_OK;
+}

@@ -1,0 +1,27 @@
+// The compiler of a context: what its kernels share, and what the environment says about it.
+//
+//     TILEC_CPU_TARGET=x86-64-v3   code of device cpu for this target instead of the machine's best
+//     TILEC_COMPILE_IN_CHILD=1     as the context's option compile_in_child
+//     TILEC_CACHE…                 see cache.h;   TILEC_LLVM_LIBRARY: plugin.h
+//
+// Invariants: made with the context, never changed; its parts lock themselves. Ownership: the
+// context, which destroys it after its devices.
+//
+//     const Compiler *c = compiler_of(kernel->context);
+#ifndef TILEC_COMPILE_COMPILER_H
+#define TILEC_COMPILE_COMPILER_H
+
+#include "compile/images.h"
+
+typedef struct Compiler {
+    CodeServices services;
+    Images *images;
+    CpuTarget target;
+    char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
+} Compiler;
+
+static inline const Compiler *compiler_of(const tilec_context *context) {
+    return context->compiler;
+}
+
+#endif

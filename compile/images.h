@@ -1,0 +1,35 @@
+// Images: the loaded code of a context, shared by kernels that come to the same code.
+//
+// Invariants: one image for a device and key; one that nobody uses is unloaded. Any thread may ask.
+// Ownership: whoever took or put an image drops it; its notes live as long.
+//
+//     Image *i = images_take(images, device, &key);
+//     if (!i) { …load…; i = images_put(images, device, &key, module, &notes); }
+//     images_drop(images, i);
+#ifndef TILEC_COMPILE_IMAGES_H
+#define TILEC_COMPILE_IMAGES_H
+
+#include "compile/code.h"
+#include "runtime/context.h"
+
+typedef struct Images Images;
+typedef struct Image {
+    HashKey key;
+    tilec_device *device;
+    RtModule *module;
+    CodeNotes notes;
+    Arena *arena;
+    unsigned users;
+    struct Image *next;
+} Image;
+
+Images *images_create(void);
+void images_destroy(Images *images);
+
+Image *images_take(Images *images, tilec_device *device, const HashKey *key);  // NULL: none
+// Takes the module over; when another thread came first, that one's image is given.
+Image *images_put(Images *images, tilec_device *device, const HashKey *key, RtModule *module,
+                  const CodeNotes *notes);
+void images_drop(Images *images, Image *image);
+
+#endif

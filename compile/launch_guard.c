@@ -1,0 +1,142 @@
+#include "compile/launch_guard.h"
+
+#include "base/vec.h"
+#include "ir/machine.h"
+
+_Static_assert((int)FACT_DISJOINT == META_FACT_DISJOINT &&
+                   (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS,
+               "passes and runtime number the facts alike");
+
+typedef struct Guard {
+    Arena *arena;
+    const MetaKernel *meta;
+    VEC(LaunchInstr) code;
+    int64_t value;  // what holds so far: a bool, or META_NO_VALUE
+} Guard;
+
+static uint32_t emit(Guard *g, LaunchOp op, Dtype type, Dtype result, uint32_t a, uint32_t b) {
+    LaunchInstr x = {
+        .op = (uint8_t)op, .dtype = (uint8_t)type, .result = (uint8_t)result, .a = a, .b = b};
+    vec_push(g->arena, &g->code, x);
+    return (uint32_t)g->code.count - 1;
+}
+
+static uint32_t fact(Guard *g, LaunchOp op, uint32_t arg, uint32_t other) {
+    Dtype type = op == LAUNCH_ARG_DISJOINT ? DTYPE_BOOL : DTYPE_I64;
+    return emit(g, op, type, type, arg, other);
+}
+
+static uint32_t constant(Guard *g, uint64_t number) {
+    uint32_t at = emit(g, LAUNCH_CONST, DTYPE_I64, DTYPE_I64, 0, 0);
+    g->code.data[at].imm = number;
+    return at;
+}
+
+static uint32_t compare(Guard *g, LaunchOp op, uint32_t a, uint32_t b) {
+    return emit(g, op, DTYPE_I64, DTYPE_BOOL, a, b);
+}
+
+static uint32_t both(Guard *g, LaunchOp op, uint32_t a, uint32_t b) {
+    return emit(g, op, DTYPE_BOOL, DTYPE_BOOL, a, b);
+}
+
+static void require(Guard *g, uint32_t value) {
+    g->value = g->value == META_NO_VALUE ? value : both(g, LAUNCH_AND, (uint32_t)g->value, value);
+}
+
+static bool is_array(const MetaArg *arg) { return arg->kind != META_SCALAR; }
+
+// Can the two be one and the same array, element by element?
+static bool may_be_same(const MetaArg *a, const MetaArg *b) {
+    return a->kind == META_VIEW && b->kind == META_VIEW && a->rank == b->rank &&
+           dtype_bits(a->dtype) == dtype_bits(b->dtype);
+}
+
+static uint32_t equal_in(Guard *g, LaunchOp op, uint32_t i, uint32_t j, uint32_t dim,
+                         uint32_t so_far) {
+    uint32_t equal = compare(g, LAUNCH_EQ, fact(g, op, i, dim), fact(g, op, j, dim));
+    return both(g, LAUNCH_AND, so_far, equal);
+}
+
+static uint32_t same(Guard *g, uint32_t i, uint32_t j) {
+    const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
+    uint32_t value =
+        compare(g, LAUNCH_EQ, fact(g, LAUNCH_ARG_ADDRESS, i, 0), fact(g, LAUNCH_ARG_ADDRESS, j, 0));
+    for (uint32_t d = 0; d < a->rank; d++) {
+        value = equal_in(g, LAUNCH_ARG_EXTENT, i, j, d, value);
+        if (a->strided || b->strided) value = equal_in(g, LAUNCH_ARG_STRIDE, i, j, d, value);
+    }
+    return value;
+}
+
+static void require_apart(Guard *g, uint32_t i, uint32_t j) {
+    const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
+    uint32_t apart = fact(g, LAUNCH_ARG_DISJOINT, i, j);
+    const uint32_t pair[2] = {i, j};
+    for (int k = 0; k < 2; k++) {
+        if (g->meta->args[pair[k]].kind != META_POINTER) continue;
+        // Without a buffer the reach of a pointer is not known, which `disjoint` takes for empty.
+        uint32_t known =
+            compare(g, LAUNCH_NE, fact(g, LAUNCH_ARG_BYTES, pair[k], 0), constant(g, 0));
+        apart = both(g, LAUNCH_AND, apart, known);
+    }
+    if (may_be_same(a, b)) apart = both(g, LAUNCH_OR, apart, same(g, i, j));
+    require(g, apart);
+}
+
+static void require_disjoint(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++)
+        for (uint32_t j = i + 1; j < g->meta->arg_count; j++) {
+            const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
+            if (is_array(a) && is_array(b) && (a->written || b->written)) require_apart(g, i, j);
+        }
+}
+
+static void require_contiguous(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->kind != META_VIEW || !arg->strided || !arg->rank) continue;
+        uint32_t stride = fact(g, LAUNCH_ARG_STRIDE, i, arg->rank - 1);
+        require(g, compare(g, LAUNCH_EQ, stride, constant(g, 1)));
+    }
+}
+
+// A variant with one more fact; where its guard would be empty, the fact holds always.
+static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
+                     void (*require_it)(Guard *g)) {
+    size_t before = g->code.count;
+    require_it(g);
+    MetaVariant *last = &variants[*count - 1];
+    if (g->code.count == before) {
+        for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
+        return;
+    }
+    MetaVariant *v = &variants[(*count)++];
+    *v = *last;
+    v->facts |= which;
+    v->guard = g->value;
+    LaunchInstr *code = arena_new(g->arena, LaunchInstr, g->code.count);
+    for (size_t i = 0; i < g->code.count; i++) code[i] = g->code.data[i];
+    v->code = (LaunchCode){(uint32_t)g->code.count, code};
+}
+
+// Guards are of the order of arguments squared: too long ones leave the variant out.
+static bool fits(const MetaKernel *meta) {
+    enum { PAIR = 40 };
+    return meta->variants[0].code.count + meta->arg_count * meta->arg_count / 2 * PAIR <
+           LAUNCH_CODE_MAX;
+}
+
+void launch_add_variants(Arena *arena, MetaKernel *meta) {
+    if (!fits(meta)) return;
+    MetaVariant *variants = arena_new(arena, MetaVariant, 3);
+    uint32_t count = 1;
+    variants[0] = meta->variants[0];
+    Guard g = {.arena = arena, .meta = meta, .value = META_NO_VALUE};
+    const LaunchCode *code = &variants[0].code;
+    for (uint32_t i = 0; i < code->count; i++) vec_push(arena, &g.code, code->code[i]);
+    add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
+    add_fact(&g, variants, &count, META_FACT_CONTIGUOUS, require_contiguous);
+    meta->variants = variants;
+    meta->variant_count = count;
+}

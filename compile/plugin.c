@@ -1,0 +1,155 @@
+#include "compile/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os_dl.h"
+#include "base/os_self.h"
+
+// Where `make install` puts libraries; given by the build.
+#ifndef TILEC_INSTALL_LIBDIR
+#define TILEC_INSTALL_LIBDIR ""
+#endif
+
+struct Plugin {
+    OsMutex *lock;
+    OsLibrary *library;
+    const CodegenApi *api;
+    Arena *arena;
+    StrBuf tried;  // "\n  path: why not" for each; not empty: opening has failed
+};
+
+Plugin *plugin_create(void) {
+    Plugin *p = calloc(1, sizeof *p);
+    if (!p) os_out_of_memory();
+    p->lock = os_mutex_create();
+    p->arena = arena_create();
+    p->tried = strbuf(p->arena);
+    return p;
+}
+
+void plugin_destroy(Plugin *plugin) {
+    if (!plugin) return;
+    if (plugin->library) os_library_close(plugin->library);
+    arena_destroy(plugin->arena);
+    os_mutex_destroy(plugin->lock);
+    free(plugin);
+}
+
+// ---- Where it may be ----
+
+enum { PLACES = 6 };
+typedef struct Places {
+    Str paths[PLACES];
+    size_t count;
+} Places;
+
+static void add_beside(Places *places, Arena *arena, Str file, const char *way) {
+    if (!file.size) return;
+    Str path = os_path_beside(arena, file, str(way));
+    for (size_t i = 0; i < places->count; i++)
+        if (str_equal(places->paths[i], path)) return;
+    places->paths[places->count++] = path;
+}
+
+// The last one is a bare name: the loader looks for it.
+static Places places_of(Arena *arena) {
+    Places p = {0};
+    const char *named = os_env("TILEC_LLVM_LIBRARY");
+    if (named && named[0]) {
+        p.paths[p.count++] = str(named);
+        return p;
+    }
+    Str library = os_self_library(arena), program = os_self_program(arena);
+    add_beside(&p, arena, library, PLUGIN_FILE);
+    add_beside(&p, arena, program, PLUGIN_FILE);
+    add_beside(&p, arena, library, "../lib/" PLUGIN_FILE);
+    add_beside(&p, arena, program, "../lib/" PLUGIN_FILE);
+    if (TILEC_INSTALL_LIBDIR[0]) p.paths[p.count++] = STR(TILEC_INSTALL_LIBDIR "/" PLUGIN_FILE);
+    p.paths[p.count++] = STR(PLUGIN_FILE);
+    return p;
+}
+
+Str plugin_find(Arena *arena) {
+#ifdef TILEC_LINK_CODEGEN
+    return STR("linked in");
+#endif
+    Places p = places_of(arena);
+    for (size_t i = 0; i < p.count; i++) {
+        bool bare = !memchr(p.paths[i].text, '/', p.paths[i].size);
+        if (!bare && os_path_exists(p.paths[i].text)) return p.paths[i];
+    }
+    return STR("");
+}
+
+// ---- Opening it ----
+
+// NULL after noting why not.
+static const CodegenApi *api_of(Plugin *p, const CodegenApi *api, Str path) {
+    if (api->version != CODEGEN_VERSION) {
+        strbuf_printf(&p->tried, "\n%.*s: its interface is of version %u, expected %d",
+                      STR_ARG(path), api->version, CODEGEN_VERSION);
+    } else if (strcmp(api->build, CODEGEN_BUILD_TEXT) != 0) {
+        strbuf_printf(&p->tried, "\n%.*s: it is of '%s', expected '%s'", STR_ARG(path), api->build,
+                      CODEGEN_BUILD_TEXT);
+    } else {
+        return api;
+    }
+    return NULL;
+}
+
+#ifdef TILEC_LINK_CODEGEN
+static void open_places(Plugin *p) { p->api = api_of(p, tilec_codegen_api(), STR("linked in")); }
+#else
+static void open_path(Plugin *p, Str path) {
+    OsError e;
+    bool bare = !memchr(path.text, '/', path.size);
+    if (!bare && !os_path_exists(path.text)) {
+        strbuf_printf(&p->tried, "\n%.*s: no such file", STR_ARG(path));
+        return;
+    }
+    OsLibrary *library = os_library_open(path.text, &e);
+    if (!library) {
+        strbuf_printf(&p->tried, "\n%.*s: %s", STR_ARG(path), e.text);
+        return;
+    }
+    // A function's address comes as an object pointer: POSIX says that they can be exchanged.
+    void *symbol = os_library_symbol(library, CODEGEN_API_SYMBOL);
+    CodegenApiFunction *function;
+    memcpy(&function, &symbol, sizeof function);
+    if (function)
+        p->api = api_of(p, function(), path);
+    else
+        strbuf_printf(&p->tried, "\n%.*s: it is no compiler library of tilec", STR_ARG(path));
+    if (p->api)
+        p->library = library;
+    else
+        os_library_close(library);
+}
+
+static void open_places(Plugin *p) {
+    Places places = places_of(p->arena);
+    for (size_t i = 0; i < places.count && !p->api; i++) open_path(p, places.paths[i]);
+}
+#endif
+
+static void report(const Plugin *p, Diags *diags) {
+    diag_error(diags, (Span){0}, DIAG_UNAVAILABLE,
+               "machine code cannot be made here: " PLUGIN_FILE " was not found or does not fit");
+    for (Str rest = strbuf_str(&p->tried); rest.size;) {
+        Str line = str_cut(rest, '\n', &rest);
+        if (line.size) diag_note(diags, (Span){0}, "%.*s", STR_ARG(line));
+    }
+    diag_help(diags,
+              "install tilec's compiler library, or name it: TILEC_LLVM_LIBRARY=…/" PLUGIN_FILE
+              "; the device interp needs none");
+}
+
+const CodegenApi *plugin_open(Plugin *plugin, Diags *diags) {
+    os_mutex_lock(plugin->lock);
+    if (!plugin->api && !plugin->tried.size) open_places(plugin);
+    const CodegenApi *api = plugin->api;
+    if (!api) report(plugin, diags);
+    os_mutex_unlock(plugin->lock);
+    return api;
+}
