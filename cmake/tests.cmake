@@ -23,9 +23,9 @@ else()
     target_include_directories(tilec_cmocka SYSTEM INTERFACE "${CMOCKA_INCLUDE}")
 endif()
 
-tilec_room_sources(support_sources tests/support/*.c tests/gen/gen_*.c)
+tilec_room_sources(support_sources tests/support/*.c tests/gen/gen_*.c tests/codegen/bundle.c)
 add_library(test_support STATIC ${support_sources})
-target_link_libraries(test_support PUBLIC tilec tilec_cmocka)
+target_link_libraries(test_support PUBLIC tilec tilec_cmocka ${CMAKE_DL_LIBS})
 # Tests run in the root of the sources; these are for those that must name a path all the same.
 target_compile_definitions(test_support PUBLIC
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
@@ -55,6 +55,9 @@ function(tilec_test_program target test_name label)
     endif()
     if(test_name MATCHES "/test_cpu_module$")
         add_dependencies(${target} test_twice)
+    endif()
+    if(TARGET tilec_llvm)
+        add_dependencies(${target} tilec_llvm)  # some open it
     endif()
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${test_name}" PROPERTIES LABELS "${label}")

@@ -9,7 +9,7 @@ command -v nm >/dev/null || skip "no nm"
 # Without -fPIC, constant tables of pointers are plain .rodata; what is left is truly writable.
 one_source() {
     local object="$scratch/${1//\//_}.o"
-    if ! $ccache "$gcc" -std=c17 -O1 -fno-pic -w -I. -Iinclude -c "$1" -o "$object" \
+    if ! $ccache "$gcc" -std=c17 -O1 -fno-pic -w -I. -Iinclude "${llvm[@]}" -c "$1" -o "$object" \
         2>"$object.log"; then
         echo "$1: does not compile: $(grep -m1 error "$object.log")"
         return
@@ -20,7 +20,8 @@ one_source() {
 }
 half() {
     tree_files 'base/*.c' 'ir/*.c' 'frontend/*.c' 'passes/*.c' 'codegen/*.c' 'sim/*.c' \
-        'runtime/*.c' 'compile/*.c' 'tools/*.c' | awk -v first="$1" 'NR % 2 == first' |
+        'runtime/*.c' 'compile/*.c' 'tools/*.c' | with_headers |
+        awk -v first="$1" 'NR % 2 == first' |
         while IFS= read -r source; do one_source "$source"; done
 }
 half 0 >"$scratch/half0" &

@@ -12,7 +12,8 @@ compile_alone() { # compile_alone HEADER COMMAND…
         sed "s|^|$header alone: |" | head -n 3 || true
 }
 one_header() {
-    compile_alone "$1" "$gcc" -x c -std=c17 "${warnings[@]}" "${test_defines[@]}"
+    compile_alone "$1" "$gcc" -x c -std=c17 "${warnings[@]}" "${test_defines[@]}" \
+        "${llvm[@]}"
     case $1 in
     include/*)
         compile_alone "${1#include/}" "$gcc" -x c -std=c99 -pedantic-errors -Wall -Wextra -Werror
@@ -27,9 +28,8 @@ one_header() {
 cxx=$(command -v g++ || clang_command)
 [ -n "$cxx" ] || echo "headers: no C++ compiler here; public headers are not tried as C++"
 half() { # every second header from the first or second on, so that two run at once
-    tree_files '*.h' | awk -v first="$1" 'NR % 2 == first' | while IFS= read -r header; do
-        one_header "$header"
-    done
+    tree_files '*.h' | with_headers | awk -v first="$1" 'NR % 2 == first' |
+        while IFS= read -r header; do one_header "$header"; done
 }
 half 0 >"$scratch/half0" &
 half 1 >"$scratch/half1"

@@ -16,7 +16,7 @@ one_unit() {
     local command=("$compiler" -x c -std=c17)
     [[ $1 != *.cpp ]] || command=("$cxx" -x c++ -std=c++17)
     echo "@file $1"
-    "${command[@]}" -E -dI -w -I. -Iinclude "${test_defines[@]}" "$1" 2>"$2.log" ||
+    "${command[@]}" -E -dI -w -I. -Iinclude "${llvm[@]}" "${test_defines[@]}" "$1" 2>"$2.log" ||
         echo "$1: does not preprocess: $(grep -m1 error "$2.log")" >>"$2.failed"
 }
 half() { # every second file from the first or second on, so that two run at once

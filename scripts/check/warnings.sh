@@ -2,10 +2,10 @@
 # All C files without a warning by gcc and by clang.
 source "$(dirname "$0")/lib/common.sh"
 
-tree_files '*.c' >"$scratch/files"
+tree_files '*.c' | with_headers >"$scratch/files"
 run() { # run COMPILER NAME
     xargs -r -d '\n' -P2 -n 4 "$1" -std=c17 -fsyntax-only "${warnings[@]}" "${test_defines[@]}" \
-        -I. -Iinclude <"$scratch/files" 2>&1 | grep -E 'error|warning' |
+        -I. -Iinclude "${llvm[@]}" <"$scratch/files" 2>&1 | grep -E 'error|warning' |
         sed "s|^|$2: |" >>"$scratch/found" || true
 }
 ran=0

@@ -43,6 +43,20 @@ tree_files() {
     done <"$scratch/tree"
 }
 
+# LLVM's headers, which some files of codegen/ include. Where they are missing, those files are not
+# compiled: with_headers drops them from a list.
+llvm=()
+if command -v llvm-config-22 >/dev/null && [ -d "$(llvm-config-22 --includedir)/llvm-c" ]; then
+    llvm=(-isystem "$(llvm-config-22 --includedir)")
+fi
+with_headers() {
+    if [ ${#llvm[@]} -gt 0 ]; then
+        cat
+    else
+        grep -vE '^codegen/(cpu/|api\.c|lld_shim)' || true
+    fi
+}
+
 gcc_command() { command -v gcc || command -v cc || true; }
 clang_command() { command -v clang-22 || command -v clang || true; }
 

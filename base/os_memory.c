@@ -1,0 +1,113 @@
+#define _GNU_SOURCE  // memfd_create, pipe2
+#include "base/os_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool failed(OsError *error) {
+    error->number = errno;
+    snprintf(error->text, sizeof error->text, "%s", strerror(error->number));
+    return false;
+}
+
+static void name_path(char path[40], int number) { snprintf(path, 40, "/proc/self/fd/%d", number); }
+
+bool os_memory_file_open(Str contents, OsMemoryFile *file, OsError *error) {
+    file->number = memfd_create("tilec", MFD_CLOEXEC);
+    if (file->number < 0) return failed(error);
+    for (size_t at = 0; at < contents.size;) {
+        ssize_t n = write(file->number, contents.text + at, contents.size - at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            failed(error);
+            os_memory_file_close(file);
+            return false;
+        }
+        at += (size_t)n;
+    }
+    name_path(file->path, file->number);
+    return true;
+}
+
+void os_memory_file_close(OsMemoryFile *file) {
+    if (file->number >= 0) close(file->number);
+    file->number = -1;
+}
+
+// ---- collector ----------------------------------------------------------------------------------
+
+struct OsCollector {
+    int reads, writes;
+    char path[40];
+    pthread_t thread;
+    char *bytes;
+    size_t size, capacity;
+    bool whole;
+};
+
+static bool has_room(OsCollector *c) {
+    if (c->size < c->capacity) return true;
+    size_t capacity = c->capacity ? 2 * c->capacity : 1 << 16;
+    char *bytes = realloc(c->bytes, capacity);
+    if (!bytes) return false;
+    c->bytes = bytes;
+    c->capacity = capacity;
+    return true;
+}
+
+// Reads to the end, also when there is no room, so that the writer is not stopped.
+static void *collect(void *user) {
+    OsCollector *c = user;
+    for (;;) {
+        char rest[4096];
+        bool room = has_room(c);
+        c->whole &= room;
+        char *to = room ? c->bytes + c->size : rest;
+        ssize_t n = read(c->reads, to, room ? c->capacity - c->size : sizeof rest);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            c->whole &= n == 0;
+            return NULL;
+        }
+        if (room) c->size += (size_t)n;
+    }
+}
+
+OsCollector *os_collector_open(OsError *error) {
+    OsCollector *c = calloc(1, sizeof *c);
+    int ends[2];
+    if (!c) os_out_of_memory();
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        failed(error);
+        free(c);
+        return NULL;
+    }
+    *c = (OsCollector){.reads = ends[0], .writes = ends[1], .whole = true};
+    name_path(c->path, c->writes);
+    errno = pthread_create(&c->thread, NULL, collect, c);
+    if (errno == 0) return c;
+    failed(error);
+    close(c->reads);
+    close(c->writes);
+    free(c);
+    return NULL;
+}
+
+const char *os_collector_path(const OsCollector *collector) { return collector->path; }
+
+bool os_collector_close(OsCollector *collector, Arena *arena, Str *contents) {
+    close(collector->writes);
+    pthread_join(collector->thread, NULL);
+    close(collector->reads);
+    bool whole = collector->whole;
+    *contents = (Str){arena_text(arena, collector->bytes ? collector->bytes : "", collector->size),
+                      collector->size};
+    free(collector->bytes);
+    free(collector);
+    return whole;
+}

@@ -1,0 +1,100 @@
+# libtilec_llvm: codegen with LLVM and lld, opened at run time. Everything else builds without them.
+#   TILEC_LLVM         AUTO: if found; ON: must be found; OFF
+#   TILEC_LLVM_SHARED  link the shared libLLVM (quick to link) instead of the archives
+set(TILEC_LLVM AUTO CACHE STRING "build libtilec_llvm: AUTO, ON or OFF")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(llvm_shared_default ON)
+else()
+    set(llvm_shared_default OFF)
+endif()
+option(TILEC_LLVM_SHARED "libtilec_llvm links the shared libLLVM" ${llvm_shared_default})
+set(TILEC_LLVM_VERSION 22)
+if(NOT TILEC_LLVM OR TILEC_FUZZ)
+    return()
+endif()
+
+# --- what is there
+find_program(TILEC_LLVM_CONFIG NAMES llvm-config-${TILEC_LLVM_VERSION} llvm-config)
+set(llvm_missing "")
+if(NOT TILEC_LLVM_CONFIG)
+    set(llvm_missing "llvm-config-${TILEC_LLVM_VERSION}")
+else()
+    execute_process(COMMAND "${TILEC_LLVM_CONFIG}" --version OUTPUT_VARIABLE llvm_version
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND "${TILEC_LLVM_CONFIG}" --includedir OUTPUT_VARIABLE llvm_include
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND "${TILEC_LLVM_CONFIG}" --libdir OUTPUT_VARIABLE llvm_libraries
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT llvm_version MATCHES "^${TILEC_LLVM_VERSION}\\.")
+        set(llvm_missing "LLVM ${TILEC_LLVM_VERSION} (found ${llvm_version})")
+    elseif(NOT EXISTS "${llvm_include}/llvm-c/Core.h")
+        set(llvm_missing "llvm-c/Core.h")
+    elseif(NOT EXISTS "${llvm_include}/lld/Common/Driver.h"
+           OR NOT EXISTS "${llvm_libraries}/liblldELF.a")
+        set(llvm_missing "liblldELF.a")
+    endif()
+endif()
+# The C++ compiler that goes with the C compiler.
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    string(REGEX REPLACE "clang(-[0-9]+)?$" "clang++\\1" llvm_cxx "${CMAKE_C_COMPILER}")
+else()
+    set(llvm_cxx g++)
+endif()
+find_program(TILEC_CXX NAMES "${llvm_cxx}" c++)
+if(NOT llvm_missing AND NOT TILEC_CXX)
+    set(llvm_missing "a C++ compiler")
+endif()
+if(llvm_missing)
+    set(llvm_help "apt-get install llvm-22-dev liblld-22-dev zlib1g-dev libzstd-dev g++")
+    if(TILEC_LLVM STREQUAL "AUTO")
+        message(STATUS "no libtilec_llvm, so no compiled kernels: ${llvm_missing} is missing; "
+                       "${llvm_help}")
+        return()
+    endif()
+    message(FATAL_ERROR "TILEC_LLVM is on and ${llvm_missing} is missing; ${llvm_help}")
+endif()
+
+# --- the C++ file: the shim over lld
+if(NOT CMAKE_CXX_COMPILER)
+    set(CMAKE_CXX_COMPILER "${TILEC_CXX}")
+endif()
+enable_language(CXX)
+set(CMAKE_CXX_STANDARD 17)
+add_library(tilec_lld_shim OBJECT codegen/lld_shim.cpp)
+target_include_directories(tilec_lld_shim PRIVATE "${PROJECT_SOURCE_DIR}")
+target_include_directories(tilec_lld_shim SYSTEM PRIVATE "${llvm_include}")
+target_compile_options(tilec_lld_shim PRIVATE -Wall -Wextra -fno-rtti -fno-exceptions
+                                              -fvisibility=hidden)
+
+# --- the plugin
+tilec_room_sources(llvm_sources codegen/**/*.c base/*.c ir/**/*.c)
+add_library(tilec_llvm MODULE ${llvm_sources} $<TARGET_OBJECTS:tilec_lld_shim>)
+target_link_libraries(tilec_llvm PRIVATE tilec_flags)
+target_include_directories(tilec_llvm SYSTEM PRIVATE "${llvm_include}")
+set_target_properties(tilec_llvm PROPERTIES LINKER_LANGUAGE CXX)
+target_link_options(tilec_llvm PRIVATE
+    "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map"
+    -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed)
+set_property(TARGET tilec_llvm APPEND PROPERTY LINK_DEPENDS
+             "${PROJECT_SOURCE_DIR}/cmake/exports.map")
+find_program(TILEC_LLD NAMES ld.lld-${TILEC_LLVM_VERSION} ld.lld)
+if(TILEC_LLD)
+    target_link_options(tilec_llvm PRIVATE -fuse-ld=lld)
+endif()
+target_link_directories(tilec_llvm PRIVATE "${llvm_libraries}")
+if(TILEC_LLVM_SHARED)
+    set(llvm_link_libraries "${llvm_libraries}/libLLVM-${TILEC_LLVM_VERSION}.so")
+else()
+    execute_process(COMMAND "${TILEC_LLVM_CONFIG}" --link-static --libs
+                            x86codegen aarch64codegen passes lto dtlto windowsdriver windowsmanifest
+                            debuginfodwarf option
+                    OUTPUT_VARIABLE llvm_link_libraries OUTPUT_STRIP_TRAILING_WHITESPACE
+                    ERROR_VARIABLE llvm_problem)
+    string(REPLACE " " ";" llvm_link_libraries "${llvm_link_libraries}")
+    list(APPEND llvm_link_libraries -lz -lzstd -ldl -lrt -lm)
+    target_link_options(tilec_llvm PRIVATE -static-libstdc++ -static-libgcc)
+endif()
+target_link_libraries(tilec_llvm PRIVATE -Wl,--start-group lldELF lldCommon ${llvm_link_libraries}
+                                         -Wl,--end-group)
+include(GNUInstallDirs)
+install(TARGETS tilec_llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")

@@ -1,0 +1,155 @@
+// Atomics, lane by lane in order. An order beyond relaxed is one fence before or after all lanes;
+// between the programs of a launch the atomics themselves are relaxed. Types without an atomic
+// instruction go through compare-and-swap of their bits.
+#include "base/os.h"
+#include "codegen/cpu/gen.h"
+
+typedef struct Lane {
+    const IrOp *op;
+    const IrType *t;   // of the element, a scalar
+    LLVMTypeRef bits;  // an integer as wide
+    LLVMValueRef p, expected, x;
+} Lane;
+
+static LLVMValueRef to_bits(Gen *g, const Lane *lane, LLVMValueRef v) {
+    if (lane->t->elem == DTYPE_BOOL) return LLVMBuildZExt(g->b, v, lane->bits, "");
+    return LLVMBuildBitCast(g->b, v, lane->bits, "");
+}
+
+static LLVMValueRef from_bits(Gen *g, const Lane *lane, LLVMValueRef v) {
+    if (lane->t->elem == DTYPE_BOOL)
+        return LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(lane->bits), "");
+    return LLVMBuildBitCast(g->b, v, gen_type(g, lane->t), "");
+}
+
+static IrOpcode opcode_of(IrRmw rmw) {
+    switch (rmw) {
+    case IR_RMW_ADD: return IR_ADD;
+    case IR_RMW_SUB: return IR_SUB;
+    case IR_RMW_AND: return IR_AND;
+    case IR_RMW_OR: return IR_OR;
+    case IR_RMW_XOR: return IR_XOR;
+    case IR_RMW_MIN: return IR_MIN;
+    case IR_RMW_MAX: return IR_MAX;
+    case IR_RMW_XCHG: break;
+    }
+    return IR_OPCODES;
+}
+
+static LLVMAtomicRMWBinOp instruction_of(IrRmw rmw, bool with_sign) {
+    switch (rmw) {
+    case IR_RMW_ADD: return LLVMAtomicRMWBinOpAdd;
+    case IR_RMW_SUB: return LLVMAtomicRMWBinOpSub;
+    case IR_RMW_AND: return LLVMAtomicRMWBinOpAnd;
+    case IR_RMW_OR: return LLVMAtomicRMWBinOpOr;
+    case IR_RMW_XOR: return LLVMAtomicRMWBinOpXor;
+    case IR_RMW_MIN: return with_sign ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+    case IR_RMW_MAX: return with_sign ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+    case IR_RMW_XCHG: break;
+    }
+    return LLVMAtomicRMWBinOpXchg;
+}
+
+// Reads the bits, makes new ones, and tries again when another thread was faster. For cas it stops
+// without a write where the old value is not the expected one.
+static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
+    LLVMValueRef first = LLVMBuildLoad2(g->b, lane->bits, lane->p, "");
+    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(first, (unsigned)dtype_size(lane->t->elem));
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+    LLVMBasicBlockRef loop = gen_block(g, "swap"), after = gen_block(g, "swapped");
+    LLVMBuildBr(g->b, loop);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    LLVMValueRef bits = LLVMBuildPhi(g->b, lane->bits, "");
+    LLVMAddIncoming(bits, &first, &before, 1);
+    LLVMValueRef old = from_bits(g, lane, bits), next = lane->x;
+    LLVMBasicBlockRef attempt = loop;
+    if (lane->expected) {
+        attempt = gen_block(g, "attempt");
+        LLVMValueRef equal = LLVMBuildICmp(g->b, LLVMIntEQ, to_bits(g, lane, old),
+                                           to_bits(g, lane, lane->expected), "");
+        LLVMBuildCondBr(g->b, equal, attempt, after);
+        LLVMPositionBuilderAtEnd(g->b, attempt);
+    } else if (ir_attr_int(lane->op, IR_ATTR_RMW) != IR_RMW_XCHG) {
+        IrOpcode code = opcode_of((IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW));
+        next = gen_binary(g, code, lane->t, old, lane->x);
+    }
+    LLVMValueRef pair =
+        LLVMBuildAtomicCmpXchg(g->b, lane->p, bits, to_bits(g, lane, next),
+                               LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+    LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
+    attempt = LLVMGetInsertBlock(g->b);
+    LLVMAddIncoming(bits, &found, &attempt, 1);
+    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), after, loop);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    return old;
+}
+
+static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
+    bool integer = dtype_is(lane->t->elem, DTYPE_CLASS_INT);
+    if (lane->expected) return swap_loop(g, lane);
+    IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
+    bool xchg = rmw == IR_RMW_XCHG;
+    if (!integer && !xchg) return swap_loop(g, lane);
+    LLVMValueRef old =
+        LLVMBuildAtomicRMW(g->b, instruction_of(rmw, dtype_signed(lane->t->elem)), lane->p,
+                           to_bits(g, lane, lane->x), LLVMAtomicOrderingMonotonic, false);
+    return from_bits(g, lane, old);
+}
+
+// Where the mask does not hold: nothing is touched, and the old value is 0.
+static LLVMValueRef under_mask(Gen *g, const Lane *lane, LLVMValueRef mask) {
+    if (!mask) return one_lane(g, lane);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+    LLVMBasicBlockRef act = gen_block(g, "atomic"), after = gen_block(g, "end");
+    LLVMBuildCondBr(g->b, mask, act, after);
+    LLVMPositionBuilderAtEnd(g->b, act);
+    LLVMValueRef old = one_lane(g, lane);
+    LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(old), "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){old, LLVMConstNull(LLVMTypeOf(old))},
+                    (LLVMBasicBlockRef[]){last, before}, 2);
+    return phi;
+}
+
+static LLVMValueRef lane_of(Gen *g, LLVMValueRef v, const IrType *t, uint32_t i) {
+    if (!v || !t->rank) return v;
+    return LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
+}
+
+static void fence(Gen *g, const IrOp *op, bool before) {
+    IrOrder order = (IrOrder)ir_attr_int(op, IR_ATTR_ORDER);
+    bool acquires = order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL;
+    bool releases = order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL;
+    if (before ? !releases : !acquires) return;
+    bool one_thread = ir_attr_int(op, IR_ATTR_SCOPE) == IR_SCOPE_PROGRAM;
+    LLVMBuildFence(g->b, before ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire, one_thread,
+                   "");
+}
+
+void gen_atomic(Gen *g, const IrOp *op) {
+    bool cas = op->code == IR_ATOMIC_CAS;
+    const IrType *t = op->results[0].type;
+    IrType elem = *t;
+    elem.rank = 0;
+    elem.count = 1;
+    Lane lane = {.op = op, .t = &elem};
+    lane.bits = LLVMIntTypeInContext(g->context, 8 * (unsigned)dtype_size(t->elem));
+    LLVMValueRef p = gen_operand(g, op, 0), expected = cas ? gen_operand(g, op, 1) : NULL;
+    LLVMValueRef x = gen_operand(g, op, cas ? 2 : 1), mask = gen_operand(g, op, cas ? 3 : 2);
+    const IrValue *mask_value = ir_operand(op, cas ? 3 : 2);
+    LLVMValueRef all = LLVMGetPoison(gen_type(g, t));
+    fence(g, op, true);
+    for (uint32_t i = 0; i < t->count; i++) {
+        lane.p = lane_of(g, p, t, i);
+        lane.expected = lane_of(g, expected, t, i);
+        lane.x = lane_of(g, x, t, i);
+        LLVMValueRef on = mask ? lane_of(g, mask, mask_value->type, i) : NULL;
+        LLVMValueRef old = under_mask(g, &lane, on);
+        all = t->rank ? LLVMBuildInsertElement(g->b, all, old, gen_i32(g, (int32_t)i), "") : old;
+    }
+    fence(g, op, false);
+    gen_define(g, op, all);
+}

@@ -1,0 +1,129 @@
+// Loops and branches: structured regions to blocks and phis.
+#include "codegen/cpu/gen.h"
+
+static LLVMValueRef compare(Gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildICmp(g->b, p, a, b, "");
+}
+
+// What a region's yield hands on, from operand `first` on.
+static LLVMValueRef *yielded(Gen *g, const IrBlock *block, uint32_t first) {
+    const IrOp *yield = block->last;
+    LLVMValueRef *v = arena_new(g->arena, LLVMValueRef, yield->operand_count + 1);
+    for (uint32_t i = first; i < yield->operand_count; i++) v[i - first] = gen_operand(g, yield, i);
+    return v;
+}
+
+static LLVMValueRef two_ways(Gen *g, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
+                             LLVMBasicBlockRef from_b) {
+    LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(a), "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){a, b}, (LLVMBasicBlockRef[]){from_a, from_b}, 2);
+    return phi;
+}
+
+// ---- for ----------------------------------------------------------------------------------------
+
+typedef struct Bounds {
+    LLVMValueRef lo, hi, step;
+    bool down;
+    LLVMValueRef enters;  // is there a first iteration?
+    LLVMValueRef limit;   // i is before this one: there is a next
+} Bounds;
+
+// `i + step < hi` without overflow is `i < hi - step`, where the difference saturates: beyond the
+// least integer there is no i.
+static Bounds bounds_of(Gen *g, const IrOp *op) {
+    Bounds r = {.lo = gen_operand(g, op, 0),
+                .hi = gen_operand(g, op, 1),
+                .step = gen_operand(g, op, 2),
+                .down = ir_attr_int(op, IR_ATTR_DOWN) != 0};
+    LLVMIntPredicate before = r.down ? LLVMIntSGT : LLVMIntSLT;
+    LLVMValueRef right_way = compare(g, r.down ? LLVMIntSLT : LLVMIntSGT, r.step, gen_i64(g, 0));
+    r.enters = LLVMBuildAnd(g->b, right_way, compare(g, before, r.lo, r.hi), "");
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(g->context);
+    r.limit = gen_intrinsic(g, "llvm.ssub.sat", 1, &i64, 2, (LLVMValueRef[]){r.hi, r.step});
+    return r;
+}
+
+static void gen_for(Gen *g, const IrOp *op) {
+    const IrBlock *body = op->regions[0];
+    bool exits = ir_attr_int(op, IR_ATTR_EXIT) != 0;
+    uint32_t count = op->operand_count - 3;
+    Bounds bounds = bounds_of(g, op);
+    LLVMValueRef go = bounds.enters;
+    if (exits) go = LLVMBuildAnd(g->b, go, gen_operand(g, op, 3), "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+    LLVMBasicBlockRef loop = gen_block(g, "for"), after = gen_block(g, "end");
+    LLVMBuildCondBr(g->b, go, loop, after);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    for (uint32_t i = 0; i <= count; i++) {
+        LLVMValueRef start = i ? gen_operand(g, op, i + 2) : bounds.lo;
+        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(start), "");
+        LLVMAddIncoming(phi, &start, &before, 1);
+        g->values[body->args[i]->id] = phi;
+    }
+    gen_ops(g, body);
+    LLVMValueRef counter = gen_value(g, body->args[0]), *next = yielded(g, body, 0);
+    LLVMValueRef more = compare(g, bounds.down ? LLVMIntSGT : LLVMIntSLT, counter, bounds.limit);
+    if (exits) more = LLVMBuildAnd(g->b, more, next[0], "");
+    // Where there is no next iteration, nobody looks at what may have overflowed.
+    LLVMValueRef stepped = LLVMBuildNSWAdd(g->b, counter, bounds.step, "");
+    LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
+    LLVMBuildCondBr(g->b, more, loop, after);
+    for (uint32_t i = 0; i <= count; i++)
+        LLVMAddIncoming(gen_value(g, body->args[i]), i ? &next[i - 1] : &stepped, &last, 1);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    for (uint32_t i = 0; i < count; i++)
+        g->values[op->results[i].id] =
+            two_ways(g, gen_operand(g, op, i + 3), before, next[i], last);
+}
+
+// ---- while, if ----------------------------------------------------------------------------------
+
+static void gen_while(Gen *g, const IrOp *op) {
+    const IrBlock *test = op->regions[0], *body = op->regions[1];
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+    LLVMBasicBlockRef loop = gen_block(g, "while"), inside = gen_block(g, "do");
+    LLVMBasicBlockRef after = gen_block(g, "end");
+    LLVMBuildBr(g->b, loop);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        LLVMValueRef start = gen_operand(g, op, i);
+        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(start), "");
+        LLVMAddIncoming(phi, &start, &before, 1);
+        g->values[test->args[i]->id] = g->values[body->args[i]->id] = phi;
+        g->values[op->results[i].id] = phi;
+    }
+    gen_ops(g, test);
+    LLVMBuildCondBr(g->b, gen_operand(g, test->last, 0), inside, after);
+    LLVMPositionBuilderAtEnd(g->b, inside);
+    gen_ops(g, body);
+    LLVMValueRef *next = yielded(g, body, 0);
+    LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, loop);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        LLVMAddIncoming(gen_value(g, test->args[i]), &next[i], &last, 1);
+    LLVMPositionBuilderAtEnd(g->b, after);
+}
+
+static void gen_if(Gen *g, const IrOp *op) {
+    LLVMBasicBlockRef ways[2] = {gen_block(g, "then"), gen_block(g, "else")};
+    LLVMBasicBlockRef after = gen_block(g, "end"), last[2];
+    LLVMBuildCondBr(g->b, gen_operand(g, op, 0), ways[0], ways[1]);
+    LLVMValueRef *values[2];
+    for (int i = 0; i < 2; i++) {
+        LLVMPositionBuilderAtEnd(g->b, ways[i]);
+        gen_ops(g, op->regions[i]);
+        values[i] = yielded(g, op->regions[i], 0);
+        last[i] = LLVMGetInsertBlock(g->b);
+        LLVMBuildBr(g->b, after);
+    }
+    LLVMPositionBuilderAtEnd(g->b, after);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        g->values[op->results[i].id] = two_ways(g, values[0][i], last[0], values[1][i], last[1]);
+}
+
+void gen_control(Gen *g, const IrOp *op) {
+    if (op->code == IR_FOR) gen_for(g, op);
+    if (op->code == IR_WHILE) gen_while(g, op);
+    if (op->code == IR_IF) gen_if(g, op);
+}

@@ -1,0 +1,229 @@
+// Memory: pointers, loads and stores, neighbours, gathers and scatters; and what may alias.
+#include "codegen/cpu/gen.h"
+
+// ---- which memory a pointer leads to ------------------------------------------------------------
+
+static bool join_memory(Gen *g, const IrValue *to, unsigned bits) {
+    unsigned before = g->memory[to->id];
+    g->memory[to->id] = (unsigned char)(before | bits);
+    return g->memory[to->id] != before;
+}
+
+static unsigned memory_of(const Gen *g, const IrValue *v) {
+    return v && v->type->kind == IR_PTR ? g->memory[v->id] : 0;
+}
+
+static bool join_block(Gen *g, const IrBlock *block);
+
+// Region arguments and results are what comes in and what is yielded.
+static bool join_region_op(Gen *g, const IrOp *op) {
+    uint32_t first = op->code == IR_FOR ? 3 : 0, skip = op->code == IR_FOR ? 1 : 0;
+    bool changed = false;
+    for (uint32_t r = 0; r < op->region_count; r++) {
+        const IrBlock *block = op->regions[r];
+        bool yields = op->code != IR_WHILE || r == 1;
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            unsigned bits = yields ? memory_of(g, ir_operand(block->last, i)) : 0;
+            if (op->code != IR_IF) bits |= memory_of(g, ir_operand(op, first + i));
+            changed |= join_memory(g, &op->results[i], bits);
+            if (op->code != IR_IF)
+                changed |= join_memory(g, block->args[skip + i], memory_of(g, &op->results[i]));
+        }
+        changed |= join_block(g, block);
+    }
+    return changed;
+}
+
+static bool join_block(Gen *g, const IrBlock *block) {
+    bool changed = false;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->region_count) {
+            changed |= join_region_op(g, op);
+            continue;
+        }
+        if (op->result_count != 1 || op->results[0].type->kind != IR_PTR) continue;
+        unsigned bits = 0;
+        if (op->code == IR_CPU_SCRATCH) bits = MEMORY_SCRATCH;
+        if (op->code == IR_CPU_DATA) bits = MEMORY_ARGUMENTS;
+        if (op->code == IR_BITCAST && ir_operand(op, 0)->type->kind != IR_PTR) bits = MEMORY_ANY;
+        for (uint32_t i = 0; i < op->operand_count; i++) bits |= memory_of(g, ir_operand(op, i));
+        changed |= join_memory(g, &op->results[0], bits);
+    }
+    return changed;
+}
+
+void gen_memory_kinds(Gen *g) {
+    for (uint32_t i = 0; i < g->func->params.count; i++) {
+        const IrValue *v = g->func->params.data[i].value;
+        if (v->type->kind == IR_PTR) g->memory[v->id] = MEMORY_ARGUMENTS;
+    }
+    while (join_block(g, ir_body(g->func))) continue;
+}
+
+// The thread's scratch memory and what arguments lead to never overlap.
+static LLVMValueRef tell_scope(Gen *g, const IrOp *op, LLVMValueRef access) {
+    unsigned bits = memory_of(g, ir_operand(op, 0));
+    if (bits != MEMORY_SCRATCH && bits != MEMORY_ARGUMENTS) return access;
+    bool scratch = bits == MEMORY_SCRATCH;
+    LLVMSetMetadata(access, g->kinds.alias_scope,
+                    LLVMMetadataAsValue(g->context, g->scopes[scratch ? 0 : 1]));
+    LLVMSetMetadata(access, g->kinds.noalias,
+                    LLVMMetadataAsValue(g->context, g->scopes[scratch ? 1 : 0]));
+    return access;
+}
+
+// ---- bool is one byte in memory -----------------------------------------------------------------
+
+static LLVMValueRef to_bytes(Gen *g, const IrType *t, LLVMValueRef v) {
+    if (t->elem != DTYPE_BOOL) return v;
+    return LLVMBuildZExt(g->b, v, gen_bytes_type(g, t), "");
+}
+
+static LLVMValueRef from_bytes(Gen *g, const IrType *t, LLVMValueRef v) {
+    if (t->elem != DTYPE_BOOL) return v;
+    return LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+}
+
+// ---- plain and masked accesses ------------------------------------------------------------------
+
+static uint32_t align_of(const IrType *t) { return (uint32_t)dtype_size(t->elem); }
+
+static LLVMValueRef plain_load(Gen *g, const IrOp *op, const IrType *t) {
+    LLVMValueRef v = LLVMBuildLoad2(g->b, gen_bytes_type(g, t), gen_operand(g, op, 0), "");
+    LLVMSetAlignment(v, align_of(t));
+    return tell_scope(g, op, v);
+}
+
+static LLVMValueRef plain_store(Gen *g, const IrOp *op, const IrType *t) {
+    LLVMValueRef x = to_bytes(g, t, gen_operand(g, op, 1));
+    LLVMValueRef v = LLVMBuildStore(g->b, x, gen_operand(g, op, 0));
+    LLVMSetAlignment(v, align_of(t));
+    return tell_scope(g, op, v);
+}
+
+// Since LLVM 22 the alignment of masked accesses is an attribute of the pointer.
+static void tell_align(Gen *g, LLVMValueRef call, unsigned index, uint32_t align) {
+    unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
+    LLVMAddCallSiteAttribute(call, index, LLVMCreateEnumAttribute(g->context, kind, align));
+}
+
+static LLVMValueRef masked_load(Gen *g, const IrOp *op, const IrType *t, const char *name,
+                                LLVMValueRef mask) {
+    LLVMTypeRef type = gen_bytes_type(g, t);
+    LLVMValueRef p = gen_operand(g, op, 0), other = gen_operand(g, op, 2);
+    other = other ? to_bytes(g, t, other) : LLVMConstNull(type);
+    LLVMValueRef v = gen_intrinsic(g, name, 2, (LLVMTypeRef[]){type, LLVMTypeOf(p)}, 3,
+                                   (LLVMValueRef[]){p, mask, other});
+    tell_align(g, v, 1, align_of(t));
+    return tell_scope(g, op, v);
+}
+
+static void masked_store(Gen *g, const IrOp *op, const IrType *t, const char *name,
+                         LLVMValueRef mask) {
+    LLVMTypeRef type = gen_bytes_type(g, t);
+    LLVMValueRef x = to_bytes(g, t, gen_operand(g, op, 1)), p = gen_operand(g, op, 0);
+    LLVMValueRef v = gen_intrinsic(g, name, 2, (LLVMTypeRef[]){type, LLVMTypeOf(p)}, 3,
+                                   (LLVMValueRef[]){x, p, mask});
+    tell_align(g, v, 2, align_of(t));
+    tell_scope(g, op, v);
+}
+
+static LLVMValueRef all_lanes(const Gen *g, const IrType *t) {
+    return LLVMConstAllOnes(gen_shaped(LLVMInt1TypeInContext(g->context), t));
+}
+
+// ---- scalars under a mask -----------------------------------------------------------------------
+
+static LLVMValueRef scalar_load(Gen *g, const IrOp *op, const IrType *t) {
+    LLVMValueRef mask = gen_operand(g, op, 1), other = gen_operand(g, op, 2);
+    if (!mask) return plain_load(g, op, t);
+    LLVMTypeRef type = gen_bytes_type(g, t);
+    other = other ? to_bytes(g, t, other) : LLVMConstNull(type);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+    LLVMBasicBlockRef read = gen_block(g, "load"), after = gen_block(g, "end");
+    LLVMBuildCondBr(g->b, mask, read, after);
+    LLVMPositionBuilderAtEnd(g->b, read);
+    LLVMValueRef v = plain_load(g, op, t);
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    LLVMValueRef phi = LLVMBuildPhi(g->b, type, "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){v, other}, (LLVMBasicBlockRef[]){read, before}, 2);
+    return phi;
+}
+
+static void scalar_store(Gen *g, const IrOp *op, const IrType *t) {
+    LLVMValueRef mask = gen_operand(g, op, 2);
+    LLVMBasicBlockRef write = mask ? gen_block(g, "store") : NULL, after = NULL;
+    if (mask) {
+        after = gen_block(g, "end");
+        LLVMBuildCondBr(g->b, mask, write, after);
+        LLVMPositionBuilderAtEnd(g->b, write);
+    }
+    plain_store(g, op, t);
+    if (!mask) return;
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+}
+
+// ---- by op --------------------------------------------------------------------------------------
+
+static void gen_load(Gen *g, const IrOp *op) {
+    const IrType *t = op->results[0].type;
+    LLVMValueRef mask = gen_operand(g, op, 1), v;
+    if (op->code == IR_CPU_LOAD)
+        v = mask ? masked_load(g, op, t, "llvm.masked.load", mask) : plain_load(g, op, t);
+    else if (t->rank)
+        v = masked_load(g, op, t, "llvm.masked.gather", mask ? mask : all_lanes(g, t));
+    else
+        v = scalar_load(g, op, t);
+    gen_define(g, op, from_bytes(g, t, v));
+}
+
+// Past the caches: the place is aligned to the vector, or to a register where that is less.
+static void stream_store(Gen *g, const IrOp *op, const IrType *t) {
+    LLVMValueRef v = plain_store(g, op, t);
+    uint32_t bytes = t->count * align_of(t);
+    if (bytes < 16) return;
+    LLVMSetAlignment(v, bytes < g->machine.vector_bytes ? bytes : g->machine.vector_bytes);
+    LLVMMetadataRef one = LLVMValueAsMetadata(gen_i32(g, 1));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, &one, 1);
+    LLVMSetMetadata(v, g->kinds.nontemporal, LLVMMetadataAsValue(g->context, node));
+    g->streams = true;
+}
+
+static void gen_store(Gen *g, const IrOp *op) {
+    const IrType *t = ir_operand(op, 1)->type;
+    LLVMValueRef mask = gen_operand(g, op, 2);
+    bool neighbours = op->code == IR_CPU_STORE;
+    if (neighbours && mask)
+        masked_store(g, op, t, "llvm.masked.store", mask);
+    else if (neighbours && ir_attr_int(op, IR_ATTR_STREAM))
+        stream_store(g, op, t);
+    else if (neighbours)
+        plain_store(g, op, t);
+    else if (t->rank)
+        masked_store(g, op, t, "llvm.masked.scatter", mask ? mask : all_lanes(g, t));
+    else
+        scalar_store(g, op, t);
+}
+
+static void gen_scratch(Gen *g, const IrOp *op) {
+    LLVMValueRef place = gen_i64(g, ir_attr_int(op, IR_ATTR_PLACE));
+    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
+    gen_define(g, op, LLVMBuildInBoundsGEP2(g->b, byte, g->scratch, &place, 1, ""));
+}
+
+// In elements, wrapping; bool and the packed types count bytes.
+static void gen_ptr_add(Gen *g, const IrOp *op) {
+    LLVMTypeRef unit =
+        LLVMIntTypeInContext(g->context, 8 * (unsigned)dtype_size(op->results[0].type->elem));
+    LLVMValueRef n = gen_operand(g, op, 1);
+    gen_define(g, op, LLVMBuildGEP2(g->b, unit, gen_operand(g, op, 0), &n, 1, ""));
+}
+
+void gen_memory(Gen *g, const IrOp *op) {
+    if (op->code == IR_PTR_ADD) gen_ptr_add(g, op);
+    if (op->code == IR_CPU_SCRATCH) gen_scratch(g, op);
+    if (op->code == IR_LOAD || op->code == IR_CPU_LOAD) gen_load(g, op);
+    if (op->code == IR_STORE || op->code == IR_CPU_STORE) gen_store(g, op);
+}

@@ -1,0 +1,188 @@
+#include "codegen/cpu/target.h"
+
+#include <elf.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/os_memory.h"
+#include "codegen/lld_shim.h"
+
+// ---- facts --------------------------------------------------------------------------------------
+
+const char *target_triple(CpuTarget target) {
+    return target.level == CPU_AARCH64 ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
+}
+
+static const char *cpu_name(CpuLevel level) {
+    switch (level) {
+    case CPU_X86_64_V2: return "x86-64-v2";
+    case CPU_X86_64_V3: return "x86-64-v3";
+    case CPU_X86_64_V4: return "x86-64-v4";
+    case CPU_AARCH64: return "generic";
+    }
+    UNREACHABLE("CPU level %d", (int)level);
+}
+
+static void features(CpuTarget target, char text[64]) {
+    text[0] = 0;
+    if (target.extras & CPU_VNNI) strcat(text, ",+avx512vnni");
+    if (target.extras & CPU_BF16) strcat(text, ",+avx512bf16");
+    if (target.extras & CPU_FP16) strcat(text, ",+avx512fp16");
+    if (text[0]) memmove(text, text + 1, strlen(text));
+}
+
+LLVMTargetMachineRef target_machine(CpuTarget target) {
+    LLVMTargetRef found = NULL;
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple(target_triple(target), &found, &message))
+        os_defect(__FILE__, __LINE__, "LLVM: %s", message);
+    char text[64];
+    features(target, text);
+    return LLVMCreateTargetMachine(found, target_triple(target), cpu_name(target.level), text,
+                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
+// ---- what LLVM says -----------------------------------------------------------------------------
+
+static void failed(TargetLog *log, const char *what, const char *text) {
+    log->errors++;
+    diag_error(log->diags, log->span, DIAG_DEFECT, "%s: %s", what, text);
+}
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+    TargetLog *log = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    failed(log, "LLVM", text);
+    LLVMDisposeMessage(text);
+}
+
+void target_log(LLVMContextRef context, TargetLog *log) {
+    LLVMContextSetDiagnosticHandler(context, on_diagnostic, log);
+}
+
+// ---- to code ------------------------------------------------------------------------------------
+
+// The loops are as the passes of ours made them; what is left is to clean up between them.
+static const char passes[] =
+    "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
+
+bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return log->errors == 0;
+    char *text = LLVMGetErrorMessage(error);
+    failed(log, "LLVM", text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
+                 Str *output, TargetLog *log) {
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    LLVMCodeGenFileType kind = assembly ? LLVMAssemblyFile : LLVMObjectFile;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, kind, &message, &buffer)) {
+        failed(log, "LLVM", message);
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    size_t size = LLVMGetBufferSize(buffer);
+    *output = (Str){arena_text(arena, LLVMGetBufferStart(buffer), size), size};
+    LLVMDisposeMemoryBuffer(buffer);
+    return log->errors == 0;
+}
+
+// ---- undefined symbols --------------------------------------------------------------------------
+
+typedef struct Elf {
+    Str bytes;
+    Elf64_Ehdr head;
+} Elf;
+
+static bool elf_part(const Elf *elf, uint64_t offset, uint64_t size, void *to) {
+    if (offset > elf->bytes.size || size > elf->bytes.size - offset) return false;
+    memcpy(to, elf->bytes.text + offset, size);
+    return true;
+}
+
+static bool elf_section(const Elf *elf, unsigned i, Elf64_Shdr *section) {
+    return elf_part(elf, elf->head.e_shoff + (uint64_t)i * elf->head.e_shentsize, sizeof *section,
+                    section);
+}
+
+static void find_undefined(const Elf *elf, const Elf64_Shdr *symbols, TargetLog *log) {
+    Elf64_Shdr names;
+    if (!elf_section(elf, symbols->sh_link, &names)) return;
+    for (uint64_t at = sizeof(Elf64_Sym); at < symbols->sh_size; at += sizeof(Elf64_Sym)) {
+        Elf64_Sym s;
+        if (!elf_part(elf, symbols->sh_offset + at, sizeof s, &s) || s.st_shndx != SHN_UNDEF)
+            continue;
+        const char *name = elf->bytes.text + names.sh_offset + s.st_name;
+        failed(log, "the code calls what it must not", name);
+        diag_help(log->diags, "this is a defect of tilec; please report it with the kernel");
+    }
+}
+
+bool target_is_closed(Str object, TargetLog *log) {
+    Elf elf = {.bytes = object};
+    unsigned before = log->errors;
+    if (!elf_part(&elf, 0, sizeof elf.head, &elf.head)) return false;
+    for (unsigned i = 0; i < elf.head.e_shnum; i++) {
+        Elf64_Shdr section;
+        if (elf_section(&elf, i, &section) && section.sh_type == SHT_SYMTAB)
+            find_undefined(&elf, &section, log);
+    }
+    return log->errors == before;
+}
+
+// ---- link ---------------------------------------------------------------------------------------
+
+static bool link_files(Arena *arena, CpuTarget target, const char *input, const char *output,
+                       Str entry, TargetLog *log) {
+    const char *args[] = {"-m",
+                          target.level == CPU_AARCH64 ? "aarch64linux" : "elf_x86_64",
+                          "-shared",
+                          "--threads=1",
+                          "--build-id=none",
+                          "--hash-style=gnu",
+                          "--no-undefined",
+                          "-z",
+                          "noexecstack",
+                          "-soname",
+                          arena_printf(arena, "%.*s", STR_ARG(entry)),
+                          "-o",
+                          output,
+                          input};
+    char *messages = NULL;
+    bool fine = codegen_lld(sizeof args / sizeof *args, args, &messages) != 0;
+    if (!fine) failed(log, "lld", messages ? messages : "no memory");
+    free(messages);
+    return fine;
+}
+
+bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *output,
+                 TargetLog *log) {
+    OsError error = {0};
+    OsMemoryFile input;
+    if (!os_memory_file_open(object, &input, &error)) {
+        failed(log, "a file in memory", error.text);
+        return false;
+    }
+    OsCollector *collector = os_collector_open(&error);
+    bool fine = collector != NULL;
+    if (!fine) failed(log, "a pipe", error.text);
+    if (fine) {
+        fine = link_files(arena, target, input.path, os_collector_path(collector), entry, log);
+        if (!os_collector_close(collector, arena, output) && fine) {
+            failed(log, "a pipe", "what was linked did not come through");
+            fine = false;
+        }
+    }
+    os_memory_file_close(&input);
+    return fine;
+}

@@ -1,0 +1,117 @@
+// Vectors as wholes: broadcast, lanes, shuffles, reductions, dots.
+#include "base/os.h"
+#include "codegen/cpu/gen.h"
+
+static LLVMValueRef shuffle(Gen *g, LLVMValueRef a, LLVMValueRef b, uint32_t count,
+                            uint32_t first) {
+    LLVMValueRef lanes[1024];
+    CHECK(count <= 1024, "a shuffle of %u lanes", count);
+    for (uint32_t i = 0; i < count; i++) lanes[i] = gen_i32(g, (int32_t)(first + i));
+    return LLVMBuildShuffleVector(g->b, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
+                                  LLVMConstVector(lanes, count), "");
+}
+
+static LLVMValueRef first_lane(Gen *g, LLVMValueRef v) {
+    return LLVMBuildExtractElement(g->b, v, gen_i32(g, 0), "");
+}
+
+// Between rank 0 and rank 1 of one lane, and to more lanes.
+static void gen_broadcast_op(Gen *g, const IrOp *op) {
+    const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+    LLVMValueRef x = gen_operand(g, op, 0);
+    if (from->rank && from->count == to->count && to->rank) {
+        gen_define(g, op, x);
+        return;
+    }
+    if (from->rank) x = first_lane(g, x);
+    gen_define(g, op, to->rank ? gen_broadcast(g, x, to->count) : x);
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+// Halves are combined until one is left: the order the op is defined by.
+static void gen_reduce(Gen *g, const IrOp *op) {
+    const IrType *t = ir_operand(op, 0)->type;
+    IrOpcode code = gen_reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), t->elem);
+    LLVMValueRef x = gen_operand(g, op, 0);
+    IrType half = *t;
+    for (uint32_t n = t->count / 2; n; n /= 2) {
+        half.count = half.shape[0] = n;
+        x = gen_binary(g, code, &half, shuffle(g, x, NULL, n, 0), shuffle(g, x, NULL, n, n));
+    }
+    gen_define(g, op, first_lane(g, x));
+}
+
+// ---- shuffles -----------------------------------------------------------------------------------
+
+static void gen_shuffle(Gen *g, const IrOp *op) {
+    const IrAttr *from = ir_attr(op, IR_ATTR_LANES);
+    LLVMValueRef a = gen_operand(g, op, 0), b = gen_operand(g, op, 1);
+    LLVMValueRef *lanes = arena_new(g->arena, LLVMValueRef, from->u.ints.count);
+    for (uint32_t i = 0; i < from->u.ints.count; i++)
+        lanes[i] = gen_i32(g, (int32_t)from->u.ints.items[i]);
+    if (!b) b = LLVMGetPoison(LLVMTypeOf(a));
+    gen_define(g, op,
+               LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(lanes, from->u.ints.count), ""));
+}
+
+// ---- dots ---------------------------------------------------------------------------------------
+
+// One instruction's width of sums: 4, 8 or 16 lanes; fewer are filled up, more are cut.
+static uint32_t dot_width(uint32_t count) { return count >= 16 ? 16 : count >= 8 ? 8 : 4; }
+
+// `width` lanes of v from `first` on; past its end there is anything.
+static LLVMValueRef piece(Gen *g, LLVMValueRef v, uint32_t first, uint32_t width) {
+    uint32_t count = LLVMGetVectorSize(LLVMTypeOf(v));
+    if (count == width) return v;
+    if (count > width) return shuffle(g, v, NULL, width, first);
+    LLVMValueRef lanes[64];
+    for (uint32_t i = 0; i < width; i++) lanes[i] = gen_i32(g, (int32_t)(i < count ? i : count));
+    return LLVMBuildShuffleVector(g->b, v, LLVMConstNull(LLVMTypeOf(v)),
+                                  LLVMConstVector(lanes, width), "");
+}
+
+static LLVMValueRef dot_piece(Gen *g, bool fours, uint32_t width, LLVMValueRef x[3]) {
+    static const char *const pairs_names[] = {"llvm.x86.avx512bf16.dpbf16ps.128",
+                                              "llvm.x86.avx512bf16.dpbf16ps.256",
+                                              "llvm.x86.avx512bf16.dpbf16ps.512"};
+    static const char *const fours_names[] = {"llvm.x86.avx512.vpdpbusd.128",
+                                              "llvm.x86.avx512.vpdpbusd.256",
+                                              "llvm.x86.avx512.vpdpbusd.512"};
+    uint32_t size = width == 16 ? 2 : width == 8 ? 1 : 0;
+    LLVMTypeRef bf16 = LLVMVectorType(LLVMBFloatTypeInContext(g->context), 2 * width);
+    for (int i = 1; i < 3 && !fours; i++) x[i] = LLVMBuildBitCast(g->b, x[i], bf16, "");
+    return gen_intrinsic(g, fours ? fours_names[size] : pairs_names[size], 0, NULL, 3, x);
+}
+
+static void gen_dot(Gen *g, const IrOp *op) {
+    bool fours = op->code == IR_CPU_DOT4;
+    uint32_t count = op->results[0].type->count, width = dot_width(count);
+    uint32_t group = fours ? 4 : 2;
+    LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, count / width + 1);
+    uint32_t part_count = 0;
+    for (uint32_t i = 0; i < count; i += width) {
+        LLVMValueRef x[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            uint32_t scale = k ? group : 1;
+            x[k] = piece(g, gen_operand(g, op, k), i * scale, width * scale);
+        }
+        parts[part_count++] = dot_piece(g, fours, width, x);
+    }
+    // Neighbours join until one is left; counts are powers of two.
+    for (uint32_t lanes = 2 * width; part_count > 1; part_count /= 2, lanes *= 2)
+        for (uint32_t i = 0; i < part_count / 2; i++)
+            parts[i] = shuffle(g, parts[2 * i], parts[2 * i + 1], lanes, 0);
+    gen_define(g, op, count < width ? piece(g, parts[0], 0, count) : parts[0]);
+}
+
+void gen_vector(Gen *g, const IrOp *op) {
+    if (op->code == IR_BROADCAST || op->code == IR_RESHAPE) gen_broadcast_op(g, op);
+    if (op->code == IR_CPU_REDUCE) gen_reduce(g, op);
+    if (op->code == IR_CPU_SHUFFLE) gen_shuffle(g, op);
+    if (op->code == IR_CPU_DOT2 || op->code == IR_CPU_DOT4) gen_dot(g, op);
+    if (op->code == IR_CPU_LANE)
+        gen_define(g, op,
+                   LLVMBuildExtractElement(g->b, gen_operand(g, op, 0),
+                                           gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_LANE)), ""));
+}

@@ -1,0 +1,29 @@
+// The C++ side of codegen, as C: lld's library entry has no C interface.
+//
+// Invariants: lld keeps state of its own, so that links run one at a time, under a lock that the
+// shim owns; codegen_start does its work once, whoever calls it first.
+// Ownership: `messages` of a failed link is malloc'ed for the caller, who frees it.
+//
+//     codegen_start();
+//     char *messages = NULL;
+//     if (!codegen_lld(count, arguments, &messages)) … free(messages);
+#ifndef TILEC_CODEGEN_LLD_SHIM_H
+#define TILEC_CODEGEN_LLD_SHIM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Registers LLVM's targets and the handler of its fatal errors.
+void codegen_start(void);
+// ld.lld with these arguments (without the program's name).
+int codegen_lld(size_t count, const char *const *arguments, char **messages);
+// LLVM has met what it cannot go on from; in api.c.
+void codegen_fatal(const char *reason);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
