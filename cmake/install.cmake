@@ -71,7 +71,7 @@ install(TARGETS ${tilec_installed} EXPORT tilec-targets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 foreach(target tilec_tool tilec_llvm)  # the compiler proper is opened when it is needed
     if(TARGET ${target})
-        install(TARGETS ${target})
+        install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     endif()
 endforeach()
 install(DIRECTORY include/tilec TYPE INCLUDE FILES_MATCHING PATTERN "*.h")

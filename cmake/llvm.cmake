@@ -96,5 +96,3 @@ else()
 endif()
 target_link_libraries(tilec_llvm PRIVATE -Wl,--start-group lldELF lldCommon ${llvm_link_libraries}
                                          -Wl,--end-group)
-include(GNUInstallDirs)
-install(TARGETS tilec_llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
