@@ -127,6 +127,7 @@ typedef struct Tile {
     uint32_t home;  // the carried tile whose buffer it shares: its id + 1
 } Tile;
 
+typedef struct Demand Demand;  // demand.c
 typedef struct Write {
     const IrOp *op;
     uint32_t time;
@@ -140,6 +141,8 @@ struct Lower {
     const Machine *machine;
     unsigned facts;
     const IrRanges *ranges;
+    Demand *demand;  // by value id, of the values before the walks
+    uint32_t demand_count;
     uint8_t *positive;  // by op id: bit d says that index d of a selection is never negative
     bool emit;          // else: planning
     bool changed;       // plan: a value became BUFFER
@@ -251,7 +254,7 @@ bool reduce_needs_scalars(const IrOp *op);  // its combiner has control flow
 
 // demand.c: how many elements along a dimension of a tile any consumer looks at; NULL: all.
 void demand_find(Lower *l, IrBlock *body);
-IrValue *demand_limit(Lower *l, const IrValue *tile, uint32_t dim);
+IrValue *demand_limit(Lower *l, IrBuilder *b, const IrValue *tile, uint32_t dim);
 
 // Runs over all elements of a shape, one by one: `each` is called once, inside of the loops, with
 // the place; nest->lanes is 1 and nest_builder(nest, nest->depth) adds code to the innermost body.
