@@ -31,14 +31,14 @@ static double by_launch(Bench *b, bool synchronize) {
         if (tilec_launch(b->kernel, NULL, TILEC_ARGS(2.0f, x, x))) exit(1);
         if (synchronize && tilec_stream_synchronize(b->stream)) exit(1);
     }
-    return (double)(os_time_ns() - begin) / CALLS;
+    return (double)(os_time_ns() - begin) / (double)CALLS;
 }
 
 static double by_function(Bench *b) {
     uint64_t begin = os_time_ns();
     for (int i = 0; i < CALLS; i++)
         if (b->function(2.0f, b->memory, 0, b->memory)) exit(1);
-    return (double)(os_time_ns() - begin) / CALLS;
+    return (double)(os_time_ns() - begin) / (double)CALLS;
 }
 
 static int compare(const void *a, const void *b) {

@@ -40,7 +40,13 @@ comm -13 "$scratch/known" "$scratch/named" |
 # Each block is a file of its own; those that include nothing get the headers first.
 for file in "$page" README.md; do
     awk -v to="$scratch/block" -v page="$file" '
-        /^```c$/ { open = 1; n++; out = to n ".c"; print "#line " NR + 1 " \"" page "\"" >out; next }
+        /^```c$/ {
+            open = 1
+            n++
+            out = to n ".c"
+            print "#line " NR + 1 " \"" page "\"" >out
+            next
+        }
         /^```/ { open = 0 }
         open { print >out }' "$file"
     for block in "$scratch"/block*.c; do
