@@ -103,3 +103,20 @@ IrOp *lower_for(IrBuilder *b, IrValue *lo, IrValue *hi, int64_t step, uint32_t c
     }
     return ir_op(b, IR_FOR, 3 + carried, operands, carried, types, 1, &block);
 }
+
+IrBuilder lower_open(IrBuilder *b, int64_t count, int64_t step, IrValue **index) {
+    IrValue *zero = lower_i64(b, 0);
+    if (count <= step) {
+        *index = zero;
+        return *b;
+    }
+    IrOp *loop = lower_for(b, zero, lower_i64(b, count), step, 0, NULL);
+    IrBuilder body = ir_builder_at_end(loop->regions[0]);
+    body.span = b->span;
+    *index = loop->regions[0]->args[0];
+    return body;
+}
+
+void lower_close(IrBuilder *body, const IrBuilder *outside) {
+    if (body->block != outside->block) ir_yield(body, 0, NULL);
+}

@@ -189,7 +189,7 @@ static void lower_whole(Lower *l, IrOp *op) {
     case IR_DOT: dot_lower(l, op); break;
     case IR_JOIN:
     case IR_CAT: lower_parts(l, op); break;
-    case IR_SCAN:
+    case IR_SCAN: scan_lower(l, op); break;
     case IR_SORT:
     case IR_TOPK:
     case IR_HISTOGRAM: order_lower(l, op); break;

@@ -11,8 +11,8 @@
 //     nest.c     loops of a nest, interior and edge             value.c   a value at a place
 //     access.c   views and pointers at a place                  reduce.c  reductions in a nest
 //     buffer.c   scratch memory                                 demand.c  how much of a tile matters
-//     order.c    scan, sort, topk, histogram                    dot.c     products
-//     effect.c   atomics, assert, print
+//     order.c    sort, topk, histogram                          scan.c    scans
+//     effect.c   atomics, assert, print                         dot.c     products
 //
 // Invariants: what a program means stays, bit for bit, but for the order of float reductions and
 // dots. Memory is read and written in the order written where it may overlap: an inline load never
@@ -251,6 +251,16 @@ void reduce_begin(Lower *l, Nest *nest, Root *root);
 void reduce_step(Lower *l, Nest *nest, Root *root, Place place);
 void reduce_end(Lower *l, Nest *nest, Root *root, Place place);
 bool reduce_needs_scalars(const IrOp *op);  // its combiner has control flow
+// Are sums and products of this type carried in f32?
+bool reduce_is_wide(IrReduce kind, Dtype elem);
+// Of a built-in kind: what leaves every value as it is (of float sums -0), and the op that joins
+// two.
+uint64_t reduce_identity(IrReduce kind, Dtype elem);
+IrOpcode reduce_combine_code(IrReduce kind, Dtype elem);
+// A combiner on scalars, or, when it is straight, on vectors: x is the earlier.
+bool reduce_is_straight(const IrBlock *combiner);
+void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *combiner, IrValue *const *x,
+                          IrValue *const *y, IrValue **out);
 
 // demand.c: how many elements along a dimension of a tile any consumer looks at; NULL: all.
 void demand_find(Lower *l, IrBlock *body);
@@ -261,9 +271,10 @@ IrValue *demand_limit(Lower *l, IrBuilder *b, const IrValue *tile, uint32_t dim)
 void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
                void (*each)(Lower *l, Nest *nest, Place place, void *user), void *user);
 
-// order.c, dot.c, effect.c: whole ops, emitted before l->here; operands that plan_needs_buffer
-// names lie in buffers; results of rank > 0 are defined as buffers.
+// order.c, scan.c, dot.c, effect.c: whole ops, emitted before l->here; operands that
+// plan_needs_buffer names lie in buffers; results of rank > 0 are defined as buffers.
 void order_lower(Lower *l, IrOp *op);
+void scan_lower(Lower *l, IrOp *op);
 void dot_lower(Lower *l, IrOp *op);
 void effect_lower(Lower *l, IrOp *op);
 // Before anything else: asserts of tiles become the least lane that fails; sites get their numbers.
@@ -281,5 +292,10 @@ IrValue *lower_and(IrBuilder *b, IrValue *x, IrValue *y);  // bools; NULL is tru
 // carried values are the block's arguments 1, 2, ….
 IrOp *lower_for(IrBuilder *b, IrValue *lo, IrValue *hi, int64_t step, uint32_t carried,
                 IrValue *const *init);
+
+// A loop of code that is put straight before `l->here`: index 0, step, … below count. One that
+// runs once is no loop: its body is where `b` is. Closed with no carried values.
+IrBuilder lower_open(IrBuilder *b, int64_t count, int64_t step, IrValue **index);
+void lower_close(IrBuilder *body, const IrBuilder *outside);
 
 #endif

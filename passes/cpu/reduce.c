@@ -33,13 +33,13 @@ static Reduction reduction_of(const Nest *nest, const IrOp *op) {
     return r;
 }
 
-static bool is_wide(IrReduce kind, Dtype elem) {
+bool reduce_is_wide(IrReduce kind, Dtype elem) {
     return (kind == IR_REDUCE_SUM || kind == IR_REDUCE_PROD) && is_float(elem) && elem != DTYPE_F64;
 }
 
 static Dtype carried_elem(const Reduction *r, uint32_t i) {
     Dtype elem = ir_operand(r->op, 1 + i)->type->elem;
-    return is_wide(r->kind, elem) ? DTYPE_F32 : elem;
+    return reduce_is_wide(r->kind, elem) ? DTYPE_F32 : elem;
 }
 
 static uint64_t extreme(Dtype t, bool greatest) {
@@ -52,7 +52,7 @@ static uint64_t extreme(Dtype t, bool greatest) {
 }
 
 // Of what is carried. Float sums begin with -0, which leaves every value as it is.
-static uint64_t identity(IrReduce kind, Dtype t) {
+uint64_t reduce_identity(IrReduce kind, Dtype t) {
     switch (kind) {
     case IR_REDUCE_SUM: return is_float(t) ? dtype_from_double(t, -0.0, true) : 0;
     case IR_REDUCE_PROD: return is_float(t) ? dtype_from_double(t, 1, true) : 1;
@@ -67,7 +67,7 @@ static uint64_t identity(IrReduce kind, Dtype t) {
     return 0;
 }
 
-static IrOpcode combine_code(IrReduce kind, Dtype t) {
+IrOpcode reduce_combine_code(IrReduce kind, Dtype t) {
     bool logical = t == DTYPE_BOOL;
     switch (kind) {
     case IR_REDUCE_SUM: return logical ? IR_XOR : IR_ADD;
@@ -162,11 +162,12 @@ static void emit_combiner(Lower *l, IrBuilder *b, const IrBlock *block, Pairs *m
         enum { OPERANDS = 4 };
         CHECK(op->operand_count <= OPERANDS && op->result_count == 1 && !op->region_count,
               "'%s' in a combiner of vectors", ir_op_info(op->code)->text);
+        bool same_for_all = op->operand_count == 0 && op->code != IR_CONST;
         IrValue *operands[OPERANDS];
         for (uint32_t i = 0; i < op->operand_count; i++)
             operands[i] = as_lanes(b, mapped(map, ir_operand(op, i)), like);
-        const IrType *t =
-            ir_with_shape(l->module, op->results[0].type, like->type->rank, like->type->shape);
+        uint32_t rank = same_for_all ? 0 : like->type->rank;
+        const IrType *t = ir_with_shape(l->module, op->results[0].type, rank, like->type->shape);
         IrOp *made = ir_op(b, op->code, op->operand_count, operands, 1, &t, 0, NULL);
         for (int i = 0; i < ir_op_info(op->code)->attr_count; i++) made->attrs[i] = op->attrs[i];
         Pair pair = {ir_result(op, 0), ir_result(made, 0)};
@@ -174,7 +175,7 @@ static void emit_combiner(Lower *l, IrBuilder *b, const IrBlock *block, Pairs *m
     }
 }
 
-static bool is_straight(const IrBlock *block) {
+bool reduce_is_straight(const IrBlock *block) {
     IR_EACH_OP(op, block) {
         if (op->region_count) return false;
     }
@@ -182,7 +183,7 @@ static bool is_straight(const IrBlock *block) {
 }
 
 bool reduce_needs_scalars(const IrOp *op) {
-    return op && op->code == IR_REDUCE && op->region_count && !is_straight(op->regions[0]);
+    return op && op->code == IR_REDUCE && op->region_count && !reduce_is_straight(op->regions[0]);
 }
 
 // Scalars with control flow: a copy of the region.
@@ -203,27 +204,27 @@ static void clone_combiner(Lower *l, IrBuilder *b, const IrBlock *block, Pairs *
     }
 }
 
-static void call_combiner(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y,
-                          IrValue **out) {
-    const IrBlock *block = r->op->regions[0];
+void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *block, IrValue *const *x,
+                          IrValue *const *y, IrValue **out) {
+    uint32_t count = block->arg_count / 2;
     Pairs map = {0};
-    for (uint32_t i = 0; i < 2 * r->count; i++) {
-        Pair pair = {block->args[i], i < r->count ? x->value[i] : y->value[i - r->count]};
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        Pair pair = {block->args[i], i < count ? x[i] : y[i - count]};
         vec_push(l->scratch, &map, pair);
     }
-    if (!is_straight(block)) {
+    if (!reduce_is_straight(block)) {
         clone_combiner(l, b, block, &map, out);
         return;
     }
-    emit_combiner(l, b, block, &map, x->value[0]);
-    for (uint32_t i = 0; i < r->count; i++)
-        out[i] = as_lanes(b, mapped(&map, ir_operand(block->last, i)), x->value[0]);
+    emit_combiner(l, b, block, &map, x[0]);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = as_lanes(b, mapped(&map, ir_operand(block->last, i)), x[0]);
 }
 
 // x first, then y; either may have nothing.
 static Set combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
     IrValue *both[MAX_VALUES];
-    call_combiner(l, b, r, x, y, both);
+    reduce_call_combiner(l, b, r->op->regions[0], x->value, y->value, both);
     Set s = {.has = ir_binary(b, IR_OR, x->has, y->has)};
     for (uint32_t i = 0; i < r->count; i++) {
         IrValue *joined = choose(b, x->has, both[i], y->value[i]);
@@ -237,8 +238,9 @@ static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, con
     if (r->arg) return combine_arg(b, r, x, y);
     Set s = {0};
     for (uint32_t i = 0; i < r->count; i++)
-        s.value[i] = ir_binary(b, combine_code(r->kind, ir_operand(r->op, 1 + i)->type->elem),
-                               x->value[i], y->value[i]);
+        s.value[i] =
+            ir_binary(b, reduce_combine_code(r->kind, ir_operand(r->op, 1 + i)->type->elem),
+                      x->value[i], y->value[i]);
     if (r->has) s.has = ir_binary(b, IR_OR, x->has, y->has);
     return s;
 }
@@ -280,7 +282,7 @@ void reduce_begin(Lower *l, Nest *nest, Root *root) {
     Set s = {0};
     for (uint32_t i = 0; i < r.count; i++) {
         const IrType *t = ir_tile(l->module, carried_elem(&r, i), r.vector ? 1 : 0, &nest->lanes);
-        s.value[i] = ir_const_bits(b, t, identity(r.kind, t->elem));
+        s.value[i] = ir_const_bits(b, t, reduce_identity(r.kind, t->elem));
     }
     if (r.arg) s.place = first_places(nest, b, r.vector);
     if (r.has) s.has = number_like(b, DTYPE_BOOL, 0, s.value[0]);
@@ -332,7 +334,7 @@ void reduce_step(Lower *l, Nest *nest, Root *root, Place place) {
         Dtype elem = carried_elem(&r, i);
         if (x.value[i]->type->elem != elem) x.value[i] = ir_cast(b, x.value[i], elem, true);
         if (mask && !r.custom && !r.arg) {
-            IrValue *nothing = number_like(b, elem, identity(r.kind, elem), x.value[i]);
+            IrValue *nothing = number_like(b, elem, reduce_identity(r.kind, elem), x.value[i]);
             x.value[i] = choose(b, mask, x.value[i], nothing);
         }
     }
