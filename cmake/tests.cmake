@@ -170,3 +170,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")
     add_test(NAME fuzz COMMAND bash scripts/fuzz.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 3600 SKIP_RETURN_CODE 77)
 endif()
+
+# The exact reference of the math functions, where it is installed.
+find_library(MPFR_LIBRARY mpfr)
+find_library(GMP_LIBRARY gmp)
+find_path(MPFR_INCLUDE mpfr.h)
+if(MPFR_LIBRARY AND GMP_LIBRARY AND MPFR_INCLUDE)
+    target_compile_definitions(passes_test_expand_math PRIVATE TEST_HAS_MPFR)
+    target_include_directories(passes_test_expand_math SYSTEM PRIVATE "${MPFR_INCLUDE}")
+    target_link_libraries(passes_test_expand_math PRIVATE "${MPFR_LIBRARY}" "${GMP_LIBRARY}")
+endif()

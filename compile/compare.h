@@ -1,8 +1,9 @@
 // Comparing what a device computed with the interpreter's shadow (docs/numerics.md, §6).
 //
 // compare_run runs the kernel on the interpreter, with shadows, on its own copies of the arguments
-// as they were before the launch; compare_element judges one element of the device's result.
-// Ownership: the Compare belongs to the arena given; destroy it to free the interpreter.
+// as they were before the launch. `compiled` is best made with `elaborate_only`: after expand_math
+// the bounds of exp and the like are lost. compare_element judges one element of the device's
+// result. Ownership: the Compare belongs to the arena given; destroy it to free the interpreter.
 //
 //     Compare *c = compare_run(arena, compiled, args, grid, diags);
 //     for (each element i) compare_element(c, dtype, interp_data, i, device_bits, &report);

@@ -77,7 +77,10 @@ static tilec_status fail_diags(tilec_kernel *kernel) {
 
 static const Compiled *compile(const Jit *jit, const TileSpec *spec, bool variants) {
     // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
-    CompileOptions options = {.elaborate_only = jit->switches.sanitize, .variants = variants};
+    // But functions have the bits that they have on every device.
+    static const PassStep functions[] = {{PASS_EXPAND_MATH, "all that a sanitized kernel gets"}};
+    CompileOptions options = {.variants = variants};
+    if (jit->switches.sanitize) options.steps = functions, options.step_count = 1;
     return unit_compile(jit->unit, jit->kernel, spec, &options);
 }
 

@@ -14,9 +14,14 @@ static const PassStep tile_steps[] = {
     {PASS_CSE, "what moved out of two loops meets before them"},
     {PASS_SIMPLIFY, "values that cse made one simplify: x - x, compares of the same"},
     {PASS_DCE, "before bounds, which should prove nothing for code that goes"},
+    {PASS_EXPAND_MATH,
+     "after licm and cse have moved and shared the short form, before bounds, which stays last"},
+    {PASS_SIMPLIFY, "functions of constants fold by their expansion: one source of bits"},
+    {PASS_CSE, "sin and cos of one value share their reduction"},
     {PASS_BOUNDS,
      "last: it reads facts of guards and loops and nothing may move across them after"},
-    {PASS_DCE, "masks that bounds proved true leave their indices behind"},
+    {PASS_DCE,
+     "masks that bounds proved true leave their indices behind; constants of expansions, too"},
 };
 
 static const PassStep cpu_steps[] = {

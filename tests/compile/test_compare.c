@@ -44,8 +44,9 @@ static int set_up(void **state) {
     f.unit = unit_load_text(STR("k.tile"), (Str){source, sizeof source - 1});
     f.arena = arena_create();
     const TileSpec spec = {0};
+    const CompileOptions written = {.elaborate_only = true};
     const AstKernel *kernel = unit_kernel(f.unit, STR("k"));
-    const Compiled *compiled = kernel ? unit_compile(f.unit, kernel, &spec, NULL) : NULL;
+    const Compiled *compiled = kernel ? unit_compile(f.unit, kernel, &spec, &written) : NULL;
     if (!compiled) return -1;
     IrArg args[] = {view_of(f.x, 16),     view_of(f.moved, 16), view_of(f.scaled, 16),
                     view_of(f.count, 16), view_of(f.flag, 4),   view_of(f.pick, 16),

@@ -119,8 +119,10 @@ static void run(const World *w, const IrModule *m, Str text) {
         fail(w, "a pass failed", print(w, m).text);
     round_trip(w, passed);
     if (!module_is_fit(m) || !module_is_fit(passed)) return;
+    IrModule *written = parse(w, text);
+    any_launch_expand(written, w->diags);
     for (size_t i = 0; i < m->funcs.count; i++) {
-        const IrFunc *f = m->funcs.data[i];
+        const IrFunc *f = written->funcs.data[i];
         if (!f->is_kernel) continue;
         for (uint64_t seed = 0; seed < RUNS; seed++) compare(w, f, passed->funcs.data[i], seed);
     }

@@ -74,6 +74,7 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
         problem_is(arena, problem, "does not parse and verify:\n%.*s", STR_ARG(said(w)));
         return NULL;
     }
+    any_launch_expand(m, w->diags);
     AnyLaunch *l = any_launch(w->arena, f, seed, true);
     if (!l || !any_launch_allowed(l, f)) {
         problem_is(arena, problem, "no launch is allowed");
@@ -102,6 +103,7 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
         fine = passes_run(m, steps, count, &(PassOptions){.verify = true}, w->diags);
     }
     if (!fine) return problem_is(arena, problem, "a pass failed:\n%.*s", STR_ARG(said(w)));
+    any_launch_expand(m, w->diags);
     const IrFunc *f = kernel_of(m);
     AnyLaunch *l = any_launch(w->arena, f, seed, true);
     IrOutcome outcome = any_launch_run(l, f, passes == claims ? 0 : 2 * STEPS, w->diags);

@@ -59,6 +59,7 @@ static bool check(const World *w, uint64_t seed, Arena *arena, Str *problem) {
     const PassStep *steps = pipeline_steps(PIPELINE_TILE, &count);
     if (!passes_run(passed->module, steps, count, &(PassOptions){.verify = true}, w->diags))
         return problem_is(w, arena, seed, problem, "a pass failed", (Str){0});
+    any_launch_expand(plain->module, w->diags);
     Str found = difference(w, plain, passed, seed);
     return !found.size || problem_is(w, arena, seed, problem, "another result after passes", found);
 }

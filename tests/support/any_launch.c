@@ -150,6 +150,11 @@ static void keep_line(void *user, Str line) {
     strbuf_char(&l->printed, '\n');
 }
 
+void any_launch_expand(IrModule *m, Diags *diags) {
+    static const PassStep steps[] = {{PASS_EXPAND_MATH, "last"}};
+    passes_run(m, steps, 1, NULL, diags);
+}
+
 IrOutcome any_launch_run(AnyLaunch *l, const IrFunc *f, uint64_t step_limit, Diags *diags) {
     IrInterp *interp = ir_interp_create(l->arena, f);
     l->launch.step_limit = step_limit;

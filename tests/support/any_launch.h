@@ -12,6 +12,7 @@
 #define TILEC_TESTS_SUPPORT_ANY_LAUNCH_H
 
 #include "ir/interp/interp.h"
+#include "passes/pass.h"
 
 typedef struct AnyBuffer {
     Symbol name;
@@ -36,6 +37,9 @@ int64_t any_launch_extent(Symbol name, uint64_t seed);
 AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, bool exact);
 // Do all `requires` of the kernel hold?
 bool any_launch_allowed(const AnyLaunch *l, const IrFunc *f);
+// Math functions as the pass expands them: a kernel as written and one that went through passes
+// have the same bits only then.
+void any_launch_expand(IrModule *m, Diags *diags);
 // Runs under sanitize; what is printed is kept.
 IrOutcome any_launch_run(AnyLaunch *l, const IrFunc *f, uint64_t step_limit, Diags *diags);
 // An empty text when both left the same in memory (all NaNs equal unless `raw`) and printed the

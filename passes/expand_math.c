@@ -1,0 +1,89 @@
+// Math functions and random numbers become plain arithmetic, the same on every target.
+//
+// Needs: nothing. Keeps: everything but the functions' own bits, which are those of this expansion
+// from here on; constants of functions are folded only through it. Bounds of the results are in
+// docs/numerics.md. f16, bf16 and fp8 go through f32 and round once. Elementwise ops only come in
+// their place, without control flow, so what fuses before fuses after.
+#include "passes/math/math.h"
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+typedef struct Expand {
+    PassContext *context;
+    VEC(IrOp *) found;
+} Expand;
+
+static bool is_function(IrOpcode code) {
+    switch ((int)code) {
+    case IR_RSQRT:
+    case IR_EXP:
+    case IR_EXP2:
+    case IR_LOG:
+    case IR_LOG2:
+    case IR_SIN:
+    case IR_COS:
+    case IR_TAN:
+    case IR_TANH:
+    case IR_ERF:
+    case IR_SIGMOID:
+    case IR_POW:
+    case IR_RANDOM: return true;
+    }
+    return false;
+}
+
+static void collect(Expand *e, const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        if (is_function(op->code)) vec_push(e->context->scratch, &e->found, op);
+        for (uint32_t i = 0; i < op->region_count; i++) collect(e, op->regions[i]);
+    }
+}
+
+static IrValue *build(Math *m, IrOpcode code, IrValue *x, IrValue *y) {
+    switch ((int)code) {
+    case IR_RSQRT: return math_rsqrt(m, x);
+    case IR_EXP: return math_exp(m, x);
+    case IR_EXP2: return math_exp2(m, x);
+    case IR_LOG: return math_log(m, x);
+    case IR_LOG2: return math_log2(m, x);
+    case IR_SIN: return math_sin(m, x);
+    case IR_COS: return math_cos(m, x);
+    case IR_TAN: return math_tan(m, x);
+    case IR_TANH: return math_tanh(m, x);
+    case IR_ERF: return math_erf(m, x);
+    case IR_SIGMOID: return math_sigmoid(m, x);
+    case IR_POW: return math_pow(m, x, y);
+    }
+    return NULL;
+}
+
+static IrValue *widened(IrBuilder *b, IrValue *x) {
+    if (!x || x->type->elem == DTYPE_F64 || x->type->elem == DTYPE_F32) return x;
+    return ir_cast(b, x, DTYPE_F32, false);
+}
+
+static void expand(IrOp *op, unsigned options) {
+    IrBuilder b = ir_builder_before(op);
+    if (op->code == IR_RANDOM) {
+        IrValue *results[4];
+        math_random(&b, ir_operand(op, 0), ir_operand(op, 1), results);
+        rewrite_replace_op(op, results);
+        return;
+    }
+    IrValue *x = widened(&b, ir_operand(op, 0));
+    IrValue *y = widened(&b, op->operand_count > 1 ? ir_operand(op, 1) : NULL);
+    Math m = math_begin(&b, x->type, options);
+    IrValue *r = build(&m, op->code, x, y);
+    Dtype elem = op->results[0].type->elem;
+    if (elem != r->type->elem) r = ir_cast(&b, r, elem, true);
+    rewrite_replace_op(op, &r);
+}
+
+bool pass_expand_math(IrFunc *f, PassContext *context) {
+    Expand e = {.context = context};
+    for (size_t i = 0; i < f->sections.count; i++) {
+        if (f->sections.data[i].kind == IR_BODY) collect(&e, f->sections.data[i].block);
+    }
+    for (size_t i = 0; i < e.found.count; i++) expand(e.found.data[i], f->math);
+    return e.found.count > 0;
+}

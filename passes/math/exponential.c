@@ -1,0 +1,131 @@
+// exp, exp2, sigmoid, tanh, rsqrt.
+//
+// All but the last come down to 2^n times a polynomial. n is found by adding `magic`: the sum's low
+// bits are the rounded integer. exp takes n even, 2h: then one shift makes 2^h, and multiplying by
+// it twice covers every exponent, with the only rounding of a subnormal result in the second.
+// Coefficients: minimax fits of the relative error (Remez exchange in 220 bits, the low ones
+// rounded first and the others fitted again); the errors of the fits stand beside them.
+#include "passes/math/math.h"
+
+// (exp(r) - 1 - r) / r² on |r| <= ln 2: 2^-26.0, 2^-55.3 of exp(r).
+static const double exp_f32[] = {0x1.00000cp-1, 0x1.555512p-3,  0x1.5549dep-5,
+                                 0x1.112734p-7, 0x1.71c410p-10, 0x1.9ba840p-13};
+static const double exp_f64[] = {
+    0x1.0000000000000p-1,  0x1.5555555555550p-3,  0x1.55555555555acp-5,  0x1.1111111111b43p-7,
+    0x1.6c16c16c0d397p-10, 0x1.a01a019e33434p-13, 0x1.a01a01af0c97bp-16, 0x1.71de3d09dc51bp-19,
+    0x1.27e4f00263c99p-22, 0x1.ae605cc830148p-26, 0x1.1ef5a61f8739cp-29, 0x1.640e3412b634fp-33,
+    0x1.905599fc085e5p-37};
+// (exp(r) - 1 - r) / r² on |r| <= ln(2) / 2: 2^-26.1, 2^-59.7 of exp(r) - 1.
+static const double expm1_f32[] = {0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f8p-5, 0x1.1225e2p-7,
+                                   0x1.6b95f8p-10};
+static const double expm1_f64[] = {
+    0x1.0000000000000p-1,  0x1.5555555555559p-3,  0x1.555555555553ep-5,  0x1.111111110f6aap-7,
+    0x1.6c16c16c1f158p-10, 0x1.a01a01afe9792p-13, 0x1.a01a017b9a63fp-16, 0x1.71ddf8426b265p-19,
+    0x1.27e5365684e78p-22, 0x1.af5ee7a1e9d6fp-26, 0x1.1ee89563bb511p-29};
+// (2^r - 1) / r on |r| <= 1/2: 2^-28.3, 2^-55.6 of 2^r.
+static const double exp2_f32[] = {0x1.62e430p-1, 0x1.ebfbdcp-3,  0x1.c6af7ap-5,
+                                  0x1.3b2dd4p-7, 0x1.5f0952p-10, 0x1.41796cp-13};
+static const double exp2_f64[] = {
+    0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58fp-3,  0x1.c6b08d704a0cfp-5,  0x1.3b2ab6fba4e22p-7,
+    0x1.5d87fe78a26b0p-10, 0x1.430912f883d86p-13, 0x1.ffcbfc74de414p-17, 0x1.62c021e256b4fp-20,
+    0x1.b524dd42b8db6p-24, 0x1.e4d06ca03ee89p-28, 0x1.ea016d02e658cp-32, 0x1.c2ce96423fa26p-36};
+
+// ln 2 in two parts; the first is short of nothing: the fma takes its products exactly.
+static double ln2_high(const Math *m) { return m->wide ? 0x1.62e42fefa39efp-1 : 0x1.62e430p-1; }
+static double ln2_low(const Math *m) { return m->wide ? 0x1.abc9e3b39803fp-56 : -0x1.05c610p-29; }
+static double log2_e(const Math *m) { return m->wide ? 0x1.71547652b82fep+0 : 0x1.715476p+0; }
+
+typedef struct Reduced {
+    IrValue *rounded;  // magic + n
+    IrValue *rest;     // x - n * step * ln 2
+} Reduced;
+
+// x = n * step * ln 2 + rest, step a power of two.
+static Reduced reduce(Math *m, IrValue *x, double step) {
+    IrValue *magic = math_const(m, m->magic);
+    IrValue *rounded = math_fma(m, x, math_const(m, log2_e(m) / step), magic);
+    IrValue *n = math_sub(m, rounded, magic);
+    IrValue *rest = math_fma(m, n, math_const(m, -step * ln2_high(m)), x);
+    rest = math_fma(m, n, math_const(m, -step * ln2_low(m)), rest);
+    return (Reduced){rounded, rest};
+}
+
+// exp of x that underflows to nothing below the type and overflows to no more than infinity.
+static IrValue *exp_of_clamped(Math *m, IrValue *x) {
+    Reduced by = reduce(m, x, 2);
+    IrValue *r = by.rest;
+    IrValue *q = m->wide ? MATH_POLY(m, r, exp_f64) : MATH_POLY(m, r, exp_f32);
+    IrValue *p = math_fma(m, q, math_mul(m, r, r), r);
+    p = math_add(m, p, math_const(m, 1));
+    IrValue *root = math_power_of_two(m, by.rounded);
+    return math_mul(m, math_mul(m, p, root), root);
+}
+
+static double exp_least(const Math *m) { return m->wide ? -746 : -104; }
+
+IrValue *math_exp(Math *m, IrValue *x) {
+    x = math_at_least(m, x, exp_least(m));
+    return exp_of_clamped(m, math_at_most(m, x, m->wide ? 710 : 89));
+}
+
+// 2^n as the product of two halves, as results may be subnormal and n may be the greatest exponent
+// and one.
+static IrValue *scale(Math *m, IrValue *p, IrValue *rounded) {
+    IrValue *n = math_as_int(m, rounded);
+    IrValue *half = math_shr(m, n, 1), *other = math_sub(m, n, half);
+    IrValue *bias = math_int(m, (uint64_t)m->bias << m->fraction);
+    IrValue *a = math_add(m, math_shl(m, half, m->fraction), bias);
+    IrValue *b = math_add(m, math_shl(m, other, m->fraction), bias);
+    return math_mul(m, math_mul(m, p, math_as_real(m, a)), math_as_real(m, b));
+}
+
+IrValue *math_exp2_sum(Math *m, IrValue *high, IrValue *low) {
+    IrValue *magic = math_const(m, m->magic);
+    IrValue *rounded = math_add(m, high, magic);
+    IrValue *r = math_sub(m, high, math_sub(m, rounded, magic));
+    if (low) r = math_add(m, r, low);
+    IrValue *q = m->wide ? MATH_POLY(m, r, exp2_f64) : MATH_POLY(m, r, exp2_f32);
+    return scale(m, math_fma(m, q, r, math_const(m, 1)), rounded);
+}
+
+IrValue *math_exp2(Math *m, IrValue *x) {
+    x = math_at_least(m, x, m->wide ? -1080 : -152);
+    return math_exp2_sum(m, math_at_most(m, x, m->wide ? 1025 : 129), NULL);
+}
+
+// exp(r) - 1 for |r| <= ln(2) / 2.
+static IrValue *expm1_rest(Math *m, IrValue *r) {
+    IrValue *q = m->wide ? MATH_POLY(m, r, expm1_f64) : MATH_POLY(m, r, expm1_f32);
+    return math_fma(m, q, math_mul(m, r, r), r);
+}
+
+// e / (1 + e) or 1 / (1 + e) with e = exp(-|x|): exp(|x|) would overflow where the result is a
+// small number still. Two roundings fewer than exp and a division would have.
+IrValue *math_sigmoid(Math *m, IrValue *x) {
+    IrValue *one = math_const(m, 1);
+    IrValue *below = math_neg(m, math_abs(m, x));
+    Reduced by = reduce(m, math_at_least(m, below, exp_least(m)), 1);
+    IrValue *e = scale(m, math_add(m, expm1_rest(m, by.rest), one), by.rounded);
+    IrValue *negative = math_compare(m, IR_LT, x, math_const(m, 0));
+    IrValue *d = math_add(m, one, e), *lost = math_sub(m, e, math_sub(m, d, one));
+    return math_quotient(m, math_select(m, negative, e, one), NULL, d, lost);
+}
+
+MathExpm1 math_expm1_parts(Math *m, IrValue *x) {
+    Reduced by = reduce(m, x, 1);
+    return (MathExpm1){math_power_of_two(m, by.rounded), expm1_rest(m, by.rest)};
+}
+
+// With e = exp(2|x|) - 1: e / (e + 2); from 10 (20) on that is 1.
+IrValue *math_tanh(Math *m, IrValue *x) {
+    IrValue *a = math_at_most(m, math_abs(m, x), m->wide ? 20 : 10);
+    MathExpm1 by = math_expm1_parts(m, math_add(m, a, a));
+    IrValue *e = math_fma(m, by.scale, by.part, math_sub(m, by.scale, math_const(m, 1)));
+    IrValue *two = math_const(m, 2), *d = math_add(m, e, two);
+    IrValue *r = math_quotient(m, e, NULL, d, math_sub(m, e, math_sub(m, d, two)));
+    return math_with_sign(m, r, x);
+}
+
+IrValue *math_rsqrt(Math *m, IrValue *x) {
+    return math_div(m, math_const(m, 1), ir_unary(m->b, IR_SQRT, x));
+}

@@ -1,0 +1,121 @@
+// Mathematical functions as plain arithmetic: what the files of this folder share.
+//
+// Every function here is built for one element type, f32 or f64, on values of any shape; narrower
+// types come in and go out through f32 (passes/expand_math.c). Invariants: elementwise ops only,
+// no control flow, every op correctly rounded, so that the bits are the same on every target; a NaN
+// goes through by arithmetic, so a clamp is written such that a NaN passes it. Ownership: built ops
+// are the module's; a Math is a value.
+//
+//     Math m = math_begin(&b, x->type, func->math);
+//     IrValue *y = math_exp(&m, x);
+#ifndef TILEC_PASSES_MATH_MATH_H
+#define TILEC_PASSES_MATH_MATH_H
+
+#include "ir/build.h"
+
+typedef struct Math {
+    IrBuilder *b;
+    const IrType *real;  // f32 or f64, in the operands' shape
+    const IrType *sint;  // i32 or i64
+    const IrType *word;  // u32 or u64
+    bool wide;           // f64
+    bool approx;         // math(approx)
+    int fraction;        // bits behind the point of a significand: 23 or 52
+    int bias;            // of the exponent: 127 or 1023
+    double magic;        // 1.5 * 2^fraction: adding it rounds to an integer in the low bits
+} Math;
+
+Math math_begin(IrBuilder *b, const IrType *real, unsigned options);
+
+// ---- the functions: the bounds stand in docs/numerics.md
+IrValue *math_exp(Math *m, IrValue *x);
+IrValue *math_exp2(Math *m, IrValue *x);
+IrValue *math_sigmoid(Math *m, IrValue *x);
+IrValue *math_tanh(Math *m, IrValue *x);
+IrValue *math_erf(Math *m, IrValue *x);
+IrValue *math_log(Math *m, IrValue *x);
+IrValue *math_log2(Math *m, IrValue *x);
+IrValue *math_rsqrt(Math *m, IrValue *x);
+IrValue *math_sin(Math *m, IrValue *x);
+IrValue *math_cos(Math *m, IrValue *x);
+IrValue *math_tan(Math *m, IrValue *x);
+IrValue *math_pow(Math *m, IrValue *x, IrValue *y);
+// Philox 4x32-10: four u32 values of offset's shape.
+void math_random(IrBuilder *b, IrValue *seed, IrValue *offset, IrValue **results);
+
+// ---- pieces
+// 2^high * 2^low for the sum of an integer-valued `high` and a small rest: the end of exp2 and pow.
+IrValue *math_exp2_sum(Math *m, IrValue *high, IrValue *low);
+// exp(x) - 1 for |x| of at most 60 or so, as scale * part + (scale - 1).
+typedef struct MathExpm1 {
+    IrValue *scale;  // a power of two
+    IrValue *part;
+} MathExpm1;
+MathExpm1 math_expm1_parts(Math *m, IrValue *x);
+// x = mantissa * 2^exponent for positive finite x, the mantissa within [sqrt(1/2), sqrt(2)).
+typedef struct MathParts {
+    IrValue *rest;      // mantissa - 1
+    IrValue *exponent;  // an integer, as a float
+} MathParts;
+MathParts math_split(Math *m, IrValue *x);
+
+// ---- arithmetic in short
+IrValue *math_const(Math *m, double value);  // the value must be one of the type
+IrValue *math_int(Math *m, uint64_t value);  // of m->sint, low bits
+IrValue *math_word(Math *m, uint64_t value);
+IrValue *math_nan(Math *m);
+
+static inline IrValue *math_add(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_ADD, x, y);
+}
+static inline IrValue *math_sub(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_SUB, x, y);
+}
+static inline IrValue *math_mul(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_MUL, x, y);
+}
+static inline IrValue *math_div(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_DIV, x, y);
+}
+static inline IrValue *math_fma(Math *m, IrValue *x, IrValue *y, IrValue *z) {
+    return ir_ternary(m->b, IR_FMA, x, y, z);
+}
+static inline IrValue *math_select(Math *m, IrValue *c, IrValue *x, IrValue *y) {
+    return ir_ternary(m->b, IR_SELECT, c, x, y);
+}
+static inline IrValue *math_compare(Math *m, IrOpcode code, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, code, x, y);
+}
+static inline IrValue *math_abs(Math *m, IrValue *x) { return ir_unary(m->b, IR_ABS, x); }
+static inline IrValue *math_neg(Math *m, IrValue *x) { return ir_unary(m->b, IR_NEG, x); }
+static inline IrValue *math_and(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_AND, x, y);
+}
+static inline IrValue *math_or(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_OR, x, y);
+}
+static inline IrValue *math_xor(Math *m, IrValue *x, IrValue *y) {
+    return ir_binary(m->b, IR_XOR, x, y);
+}
+// By a constant below the width.
+IrValue *math_shl(Math *m, IrValue *x, int by);
+IrValue *math_shr(Math *m, IrValue *x, int by);
+static inline IrValue *math_as_real(Math *m, IrValue *x) { return ir_bitcast(m->b, x, m->real); }
+static inline IrValue *math_as_int(Math *m, IrValue *x) { return ir_bitcast(m->b, x, m->sint); }
+static inline IrValue *math_as_word(Math *m, IrValue *x) { return ir_bitcast(m->b, x, m->word); }
+// c0 + c1 x + c2 x² + …, by Horner's rule.
+IrValue *math_poly(Math *m, IrValue *x, const double *coefficients, int count);
+#define MATH_POLY(m, x, table) math_poly(m, x, table, (int)(sizeof(table) / sizeof *(table)))
+// The lesser of x and a constant; a NaN stays.
+IrValue *math_at_most(Math *m, IrValue *x, double limit);
+IrValue *math_at_least(Math *m, IrValue *x, double limit);
+// The magnitude of `magnitude`, whose sign is clear, with the sign of `sign`.
+IrValue *math_with_sign(Math *m, IrValue *magnitude, IrValue *sign);
+// 2^n from magic + n, the sum that rounding to the integer n left: n within the normal exponents.
+IrValue *math_power_of_two(Math *m, IrValue *rounded);
+// An integer of m->sint below 2^22 (2^51) in magnitude, as a float.
+IrValue *math_float_of(Math *m, IrValue *x);
+// (s + ds) / (c + dc) nearly rounded once: ds and dc (ds may be NULL) are what s and c lack.
+IrValue *math_quotient(Math *m, IrValue *s, IrValue *ds, IrValue *c, IrValue *dc);
+
+#endif

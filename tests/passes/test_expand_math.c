@@ -1,0 +1,455 @@
+// Math functions after expand_math, on the interpreter, against MPFR.
+//
+// The bulk is judged against long double (f64) and double (f32 and narrower), whose own errors are
+// thousandths of an ulp; every point that looks worse than CLEAR, and one in SPARSE, is judged
+// against MPFR. Without MPFR (Debian: libmpfr-dev) these two are left out, and it says so.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifdef TEST_HAS_MPFR
+#include <mpfr.h>
+#endif
+
+#include "tests/support/dice.h"
+#include "tests/support/op_kernel.h"
+
+#ifdef TEST_LONG
+enum { SAMPLES = 1 << 24, WHOLE = 1 };
+#else
+enum { SAMPLES = 1 << 20, WHOLE = 0 };
+#endif
+enum { SAMPLES_F64 = SAMPLES / 4, SPARSE = 64 };
+static const double clear = 1.5, bound = 2.0;
+
+typedef struct Function {
+    const char *name;
+    long double (*wide)(long double);
+    double (*narrow)(double);
+    double low, high;  // where half of the samples lie
+} Function;
+
+static long double rsqrtl(long double x) { return 1 / sqrtl(x); }
+static double rsqrt(double x) { return 1 / sqrt(x); }
+static long double sigmoidl(long double x) {
+    return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x));
+}
+static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+
+static const Function functions[] = {
+    {"exp", expl, exp, -110, 90},
+    {"exp2", exp2l, exp2, -152, 129},
+    {"sigmoid", sigmoidl, sigmoid, -110, 40},
+    {"tanh", tanhl, tanh, -12, 12},
+    {"erf", erfl, erf, -6.5, 6.5},
+    {"rsqrt", rsqrtl, rsqrt, 0, 100},
+    {"log", logl, log, 0, 4},
+    {"log2", log2l, log2, 0, 4},
+    {"sin", sinl, sin, -30, 30},
+    {"cos", cosl, cos, -30, 30},
+    {"tan", tanl, tan, -30, 30},
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+// ---- the exact value ----------------------------------------------------------------------------
+
+#ifdef TEST_HAS_MPFR
+static void exact_sigmoid(mpfr_t r, mpfr_t x) {
+    mpfr_neg(r, x, MPFR_RNDN);
+    mpfr_exp(r, r, MPFR_RNDN);
+    mpfr_add_ui(r, r, 1, MPFR_RNDN);
+    mpfr_ui_div(r, 1, r, MPFR_RNDN);
+}
+
+static long double exact_value(const char *name, double a, double b) {
+    mpfr_t x, y, r;
+    mpfr_init2(x, 53), mpfr_init2(y, 53), mpfr_init2(r, 160);
+    mpfr_set_d(x, a, MPFR_RNDN), mpfr_set_d(y, b, MPFR_RNDN);
+    if (!strcmp(name, "exp")) mpfr_exp(r, x, MPFR_RNDN);
+    if (!strcmp(name, "exp2")) mpfr_exp2(r, x, MPFR_RNDN);
+    if (!strcmp(name, "sigmoid")) exact_sigmoid(r, x);
+    if (!strcmp(name, "tanh")) mpfr_tanh(r, x, MPFR_RNDN);
+    if (!strcmp(name, "erf")) mpfr_erf(r, x, MPFR_RNDN);
+    if (!strcmp(name, "rsqrt")) mpfr_rec_sqrt(r, x, MPFR_RNDN);
+    if (!strcmp(name, "log")) mpfr_log(r, x, MPFR_RNDN);
+    if (!strcmp(name, "log2")) mpfr_log2(r, x, MPFR_RNDN);
+    if (!strcmp(name, "sin")) mpfr_sin(r, x, MPFR_RNDN);
+    if (!strcmp(name, "cos")) mpfr_cos(r, x, MPFR_RNDN);
+    if (!strcmp(name, "tan")) mpfr_tan(r, x, MPFR_RNDN);
+    if (!strcmp(name, "pow")) mpfr_pow(r, x, y, MPFR_RNDN);
+    long double value = mpfr_get_ld(r, MPFR_RNDN);
+    if (!strcmp(name, "rsqrt") && a == 0) value = 1 / (long double)a;  // MPFR's has no sign
+    mpfr_clear(x), mpfr_clear(y), mpfr_clear(r);
+    return value;
+}
+#endif
+
+static long double rough_value(const Function *f, Dtype t, double a, double b) {
+    if (!f) return t == DTYPE_F64 ? powl((long double)a, (long double)b) : (long double)pow(a, b);
+    return t == DTYPE_F64 ? f->wide((long double)a) : (long double)f->narrow(a);
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+// |got - exact| in units of the type's last place at `exact`; infinity where the kind differs.
+static double distance(Dtype t, double got, long double exact) {
+    if (isnan(exact)) return isnan(got) ? 0 : HUGE_VAL;
+    if (isnan(got)) return HUGE_VAL;
+    if (exact == 0) return got == 0 && !signbit(got) == !signbit(exact) ? 0 : HUGE_VAL;
+    if (isinf(exact)) return (long double)got == exact ? 0 : HUGE_VAL;
+    const DtypeFloat *type = dtype_float(t);
+    int exponent = ilogbl(exact);
+    if (exponent > type->max_exponent) exponent = type->max_exponent;
+    if (exponent < type->min_exponent) exponent = type->min_exponent;
+    // An infinity stands for the number after the greatest.
+    long double value = isinf(got) ? copysignl(ldexpl(1, type->max_exponent + 1), (long double)got)
+                                   : (long double)got;
+    if (isinf(got) && fabsl(exact) > fabsl(value))
+        return !signbit(got) == !signbit(exact) ? 0 : HUGE_VAL;
+    return (double)ldexpl(fabsl(value - exact), type->precision - 1 - exponent);
+}
+
+// Narrower types: the bound is 2 ulp of f32 before the rounding to the type: in ulps of the type
+// half of one and what 2 ulp of f32 come to.
+static double limit_of(Dtype t) {
+    if (t == DTYPE_F64 || t == DTYPE_F32) return bound;
+    return 0.5 + ldexp(bound, dtype_float(t)->precision - 24);
+}
+
+typedef struct Worst {
+    double error, a, b, got;
+} Worst;
+
+static void judge(const Function *f, Dtype t, double a, double b, double got, uint64_t number,
+                  Worst *worst) {
+    double error = distance(t, got, rough_value(f, t, a, b));
+    (void)number;
+#ifdef TEST_HAS_MPFR
+    bool narrow = t != DTYPE_F64 && t != DTYPE_F32;
+    if (number % SPARSE == 0 || (narrow ? error > 0.5 : !(error <= clear)))
+        error = distance(t, got, exact_value(f ? f->name : "pow", a, b));
+#endif
+    if (error > worst->error) *worst = (Worst){error, a, b, got};
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+typedef struct Batch {
+    size_t count;
+    unsigned char *x, *y, *r;
+} Batch;
+
+static Batch batch(Dtype t, size_t count) {
+    size_t size = dtype_size(t);
+    Batch b = {count, malloc(count * size), malloc(count * size), malloc(count * size)};
+    assert_true(b.x && b.y && b.r);
+    return b;
+}
+
+static void batch_free(Batch *b) { free(b->x), free(b->y), free(b->r); }
+
+static Worst run_batch(const Function *f, Dtype t, Batch *b) {
+    StrBuf line;
+    Worst worst = {-1, 0, 0, 0};
+    Arena *arena = arena_create();
+    line = strbuf(arena);
+    strbuf_printf(&line, f ? "%%9 = %s %%3 : %s[%d]" : "%%9 = %s %%3, %%4 : %s[%d]",
+                  f ? f->name : "pow", dtype_name(t), OP_LANES);
+    OpKernel k = op_kernel(line.text, t, t, "expand_math,simplify,cse,dce", NULL);
+    op_kernel_run(&k, b->count, b->x, b->y, NULL, b->r);
+    for (size_t i = 0; i < b->count; i++)
+        judge(f, t, dtype_to_double(t, dtype_load(t, b->x, i)),
+              dtype_to_double(t, dtype_load(t, b->y, i)),
+              dtype_to_double(t, dtype_load(t, b->r, i)), i, &worst);
+    op_kernel_free(&k);
+    arena_destroy(arena);
+    return worst;
+}
+
+static uint64_t any_bits(Dtype t, Dice *dice, size_t i, size_t count) {
+    if (t == DTYPE_F64) return dice_next(dice);
+    // Even steps through all bits.
+    uint64_t step = (UINT64_C(1) << 32) / count;
+    return i * step + (step > 1 ? dice_below(dice, step) : 0);
+}
+
+static double between(Dice *dice, double low, double high) {
+    return low + (high - low) * ((double)(dice_next(dice) >> 11) * 0x1p-53);
+}
+
+static void fill(Dtype t, unsigned char *data, size_t count, double low, double high, Dice *dice) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = i % 2 ? dtype_from_double(t, between(dice, low, high), true)
+                              : any_bits(t, dice, i, count);
+        dtype_store(t, data, i, bits);
+    }
+}
+
+// Prints the worst of a function; the test goes on, and fails at its end.
+static void check_worst(const char *name, Dtype t, const Worst *worst, int *failures) {
+    bool good = worst->error <= limit_of(t);
+    print_message("%-8s %-5s %.4f ulp at %a, %a: %a%s\n", name, dtype_name(t), worst->error,
+                  worst->a, worst->b, worst->got, good ? "" : "  TOO MUCH");
+    *failures += !good;
+}
+
+static void sampled(Dtype t, size_t count) {
+    int failures = 0;
+    for (int i = 0; i < FUNCTIONS; i++) {
+        const Function *f = &functions[i];
+        Dice dice = dice_roll((uint64_t)i + 1);
+        Batch b = batch(t, count);
+        bool scaled = t == DTYPE_F64 && f->low < -100;  // the exponents of f64 reach farther
+        fill(t, b.x, count, scaled ? 7 * f->low : f->low, scaled ? 8 * f->high : f->high, &dice);
+        memcpy(b.y, b.x, count * dtype_size(t));
+        Worst worst = run_batch(f, t, &b);
+        check_worst(f->name, t, &worst, &failures);
+        batch_free(&b);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void samples_f32(void **state) {
+    (void)state;
+    sampled(DTYPE_F32, SAMPLES);
+}
+
+static void samples_f64(void **state) {
+    (void)state;
+    sampled(DTYPE_F64, SAMPLES_F64);
+}
+
+static void every_narrow_value(void **state) {
+    (void)state;
+    int failures = 0;
+    static const Dtype types[] = {DTYPE_F16, DTYPE_BF16};
+    for (int n = 0; n < 2; n++)
+        for (int i = 0; i < FUNCTIONS; i++) {
+            Batch b = batch(types[n], 1 << 16);
+            for (size_t k = 0; k < b.count; k++) dtype_store(types[n], b.x, k, k);
+            memcpy(b.y, b.x, 2 * b.count);
+            Worst worst = run_batch(&functions[i], types[n], &b);
+            check_worst(functions[i].name, types[n], &worst, &failures);
+            batch_free(&b);
+        }
+    assert_int_equal(failures, 0);
+}
+
+// ---- special values -----------------------------------------------------------------------------
+
+static const double specials[] = {
+    0.0,
+    -0.0,
+    INFINITY,
+    -INFINITY,
+    NAN,
+    1,
+    -1,
+    2,
+    -2,
+    3,
+    -3,
+    0.5,
+    -0.5,
+    1.5,
+    -1.5,
+    0x1p-149,
+    -0x1p-149,
+    0x1p-126,
+    0x1p-127,
+    0x1p-1074,
+    -0x1p-1074,
+    0x1p-1022,
+    0x1p1023,
+    -0x1p1023,
+    0x1p127,
+    0x1.fffffep127,
+    -0x1.fffffep127,
+    0x1.fffffffffffffp1023,
+    0x1p24,
+    0x1.fffffep23,
+    0x1p53,
+    0x1.fffffffffffffp52,
+    -0x1p53,
+    0x1.fffffep-1,
+    0x1.000002p0,
+    0x1.fffffffffffffp-1,
+    0x1.0000000000001p0,
+    88.72283935546875,
+    88.722846984863281,
+    -87.33654022216797,
+    -103.972076416015625,
+    -103.97208404541015625,
+    709.782712893384,
+    709.7827128933841,
+    -708.3964185322641,
+    -745.1332191019411,
+    -745.1332191019412,
+    128,
+    127.99999237060547,
+    -149,
+    -150,
+    -149.5,
+    1024,
+    -1074,
+    -1075,
+    0x1.921fb6p0,
+    0x1.921fb54442d18p0,
+    0x1.921fb54442d18p1,
+    0x1.2d97c7f3321d2p2,
+    0x1.d12ed2p36,  // the last: nearly a multiple of pi/2
+    // Near multiples of pi/2, the nearest of the type first (found by continued fractions).
+    0x1.6ac5b262ca1ffp849,
+    0x1.ce47d2p-1,
+    0x1.9c3ddp92,
+    0x1.f7ec4cp99,
+    1e22,
+    1e300,
+    1e38,
+};
+enum { SPECIALS = sizeof specials / sizeof *specials };
+
+static void specials_of(Dtype t) {
+    int failures = 0;
+    for (int i = 0; i < FUNCTIONS; i++) {
+        Batch b = batch(t, OP_LANES);
+        for (size_t k = 0; k < b.count; k++)
+            dtype_store(t, b.x, k, dtype_from_double(t, specials[k % SPECIALS], false));
+        memcpy(b.y, b.x, b.count * dtype_size(t));
+        Worst worst = run_batch(&functions[i], t, &b);
+        check_worst(functions[i].name, t, &worst, &failures);
+        batch_free(&b);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void special_values(void **state) {
+    (void)state;
+    specials_of(DTYPE_F32);
+    specials_of(DTYPE_F64);
+}
+
+// The floats next to multiples of pi/2, small and huge.
+static void beside_quarter_turns(void **state) {
+    (void)state;
+    int failures = 0;
+    static const Dtype types[] = {DTYPE_F32, DTYPE_F64};
+    for (int n = 0; n < 2; n++) {
+        Dtype t = types[n];
+        Batch b = batch(t, 4 * OP_LANES);
+        Dice dice = dice_roll(77);
+        for (size_t k = 0; k < b.count; k++) {
+            long double turns =
+                floorl(ldexpl(1, (int)dice_below(&dice, 50)) * (long double)between(&dice, 1, 2));
+            double x = (double)(turns * 1.57079632679489661923132169163975144L);
+            uint64_t bits = dtype_from_double(t, x, true) + dice_below(&dice, 3) - 1;
+            dtype_store(t, b.x, k, bits);
+        }
+        memcpy(b.y, b.x, b.count * dtype_size(t));
+        for (int i = FUNCTIONS - 3; i < FUNCTIONS; i++) {
+            Worst worst = run_batch(&functions[i], t, &b);
+            check_worst(functions[i].name, t, &worst, &failures);
+        }
+        batch_free(&b);
+    }
+    assert_int_equal(failures, 0);
+}
+
+// ---- pow ----------------------------------------------------------------------------------------
+
+static void pow_samples(void **state) {
+    (void)state;
+    int failures = 0;
+    static const Dtype types[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
+    for (int n = 0; n < 4; n++) {
+        Dtype t = types[n];
+        Batch b = batch(t, SAMPLES_F64);
+        Dice dice = dice_roll(5);
+        double most = t == DTYPE_F64 ? 1075 : 150;
+        for (size_t k = 0; k < b.count; k++) {
+            // x anywhere, y such that the result's exponent is anywhere in the type's range.
+            double x = k % 2
+                           ? between(&dice, 0, 4)
+                           : dtype_to_double(t, dice_next(&dice) >> 1 >> (63 - dtype_bits(t) + 1));
+            double y = between(&dice, -most, most) / log2(x);
+            if (k % 8 == 0) x = -x, y = rint(y);
+            dtype_store(t, b.x, k, dtype_from_double(t, x, false));
+            dtype_store(t, b.y, k, dtype_from_double(t, y, false));
+        }
+        Worst worst = run_batch(NULL, t, &b);
+        check_worst("pow", t, &worst, &failures);
+        batch_free(&b);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void pow_specials(void **state) {
+    (void)state;
+    int failures = 0;
+    static const Dtype types[] = {DTYPE_F32, DTYPE_F64};
+    for (int n = 0; n < 2; n++) {
+        Dtype t = types[n];
+        Batch b = batch(t, (SPECIALS * SPECIALS / OP_LANES + 1) * OP_LANES);
+        for (size_t k = 0; k < b.count; k++) {
+            dtype_store(t, b.x, k, dtype_from_double(t, specials[k / SPECIALS % SPECIALS], false));
+            dtype_store(t, b.y, k, dtype_from_double(t, specials[k % SPECIALS], false));
+        }
+        Worst worst = run_batch(NULL, t, &b);
+        check_worst("pow", t, &worst, &failures);
+        batch_free(&b);
+    }
+    assert_int_equal(failures, 0);
+}
+
+// ---- random -------------------------------------------------------------------------------------
+
+// The same bits as the interpreter's own, which tests/interp holds against published vectors.
+static void random_bits(void **state) {
+    (void)state;
+    static const Dtype types[] = {DTYPE_I64, DTYPE_U64, DTYPE_I32, DTYPE_U32, DTYPE_I8, DTYPE_U16};
+    for (int n = 0; n < 6; n++)
+        for (int r = 0; r < 4; r++) {
+            Batch b = batch(types[n], OP_LANES);
+            Dice dice = dice_roll((uint64_t)r);
+            for (size_t k = 0; k < b.count; k++) dtype_store(types[n], b.x, k, dice_next(&dice));
+            Arena *arena = arena_create();
+            StrBuf line = strbuf(arena);
+            int first = 9 - r;  // so that result r is %9
+            strbuf_printf(&line,
+                          "%%20 = const {value = -81985529216486896} : i64\n"
+                          "    %%%d, %%%d, %%%d, %%%d = random %%20, %%3 : u32[%d], u32[%d], "
+                          "u32[%d], u32[%d]",
+                          first, first + 1, first + 2, first + 3, OP_LANES, OP_LANES, OP_LANES,
+                          OP_LANES);
+            uint32_t *want = malloc(OP_LANES * 4), *got = malloc(OP_LANES * 4);
+            OpKernel plain = op_kernel(line.text, types[n], DTYPE_U32, "", NULL);
+            OpKernel passed = op_kernel(line.text, types[n], DTYPE_U32, "expand_math,tile", NULL);
+            op_kernel_run(&plain, OP_LANES, b.x, NULL, NULL, want);
+            op_kernel_run(&passed, OP_LANES, b.x, NULL, NULL, got);
+            assert_memory_equal(want, got, OP_LANES * 4);
+            op_kernel_free(&plain), op_kernel_free(&passed);
+            free(want), free(got);
+            arena_destroy(arena);
+            batch_free(&b);
+        }
+}
+
+int main(void) {
+#ifndef TEST_HAS_MPFR
+    print_message("without MPFR (libmpfr-dev): judged against long double alone\n");
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(special_values),     cmocka_unit_test(beside_quarter_turns),
+        cmocka_unit_test(samples_f32),        cmocka_unit_test(samples_f64),
+        cmocka_unit_test(every_narrow_value), cmocka_unit_test(pow_specials),
+        cmocka_unit_test(pow_samples),        cmocka_unit_test(random_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
