@@ -34,10 +34,10 @@ typedef struct Turned {
     IrValue *quadrant;  // m->word, 0 to 3
     IrValue *rest;      // |rest + tail| <= pi/4, tail less than an ulp or so of rest
     IrValue *tail;
-    IrValue *negative;  // m->word, the sign bit of rest, whose magnitude rest and tail are
+    IrValue *negative;  // m->word: the sign bit of rest, of which rest, tail are the magnitude
 } Turned;
 
-IrValue *negative;  // m->word: the sign bit of rest, of which rest, tail are the magnitude
+// ---- the window: `count` words of the table from bit `place` on
 
 static void window(Math *m, const uint64_t *table, int size, IrValue *place, int count,
                    IrValue **words) {

@@ -26,8 +26,8 @@ enum { SAMPLES = 1 << 24, WHOLE = 1 };
 #else
 enum { SAMPLES = 1 << 20, WHOLE = 0 };
 #endif
-enum { SAMPLES_F64 = SAMPLES / 4, SPARSE = 64 };
-static const double clear = 1.5, bound = 2.0;
+enum { SAMPLES_F64 = SAMPLES / 4, SPARSE = 64, CLEAR = 1 };
+static const double bound = 2.0;  // ulp
 
 typedef struct Function {
     const char *name;
@@ -133,7 +133,7 @@ static void judge(const Function *f, Dtype t, double a, double b, double got, ui
     (void)number;
 #ifdef TEST_HAS_MPFR
     bool narrow = t != DTYPE_F64 && t != DTYPE_F32;
-    if (number % SPARSE == 0 || (narrow ? error > 0.5 : !(error <= clear)))
+    if (number % SPARSE == 0 || (narrow ? error > 0.5 : !(error <= CLEAR)))
         error = distance(t, got, exact_value(f ? f->name : "pow", a, b));
 #endif
     if (error > worst->error) *worst = (Worst){error, a, b, got};
