@@ -41,6 +41,7 @@ static Compiler *create(tilec_context *context) {
     c->services.cache = cache_create(context->options.cache_folder, log_cache, context);
     c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
     choose_target(c);
+    cpu_target_name(c->target, c->target_name);
     return c;
 }
 

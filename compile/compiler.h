@@ -17,11 +17,17 @@ typedef struct Compiler {
     CodeServices services;
     Images *images;
     CpuTarget target;
+    char target_name[CPU_NAME_MAX];
     char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
 } Compiler;
 
 static inline const Compiler *compiler_of(const tilec_context *context) {
     return context->compiler;
+}
+
+// What kernels of device cpu are specialised and compiled for: whose `tune` lines count.
+static inline Str compiler_target(const tilec_context *context) {
+    return str(compiler_of(context)->target_name);
 }
 
 #endif

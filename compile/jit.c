@@ -314,6 +314,7 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
     jit->lock = os_mutex_create();
     jit->scratch = arena_create();
     jit->switches.debug = true;
+    if (device->api == &cpu_device_api) jit->spec.target = compiler_target(context);
     tilec_status s = TILEC_OK;
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
     k->name = jit->kernel ? jit->kernel->decl->name : "";

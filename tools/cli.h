@@ -86,6 +86,7 @@ void cli_diags(Cli *cli, const Diags *diags);
 // Writes a text result to -o FILE or standard output; under --json without -o as member `key`.
 int cli_output(Cli *cli, const char *key, Str text);
 
-extern const CliCommand command_check, command_run, command_emit, command_opt, command_devices;
+extern const CliCommand command_check, command_run, command_emit, command_opt, command_devices,
+    command_cache;
 
 #endif

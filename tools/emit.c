@@ -1,4 +1,4 @@
-// tilec emit FILE [KERNEL]: what a kernel becomes, at the stages that exist so far.
+// tilec emit FILE [KERNEL]: what a kernel becomes, at each stage on its way.
 #include <string.h>
 
 #include "ir/text.h"
@@ -7,19 +7,18 @@
 
 static const CliOption options[] = {
     SETTINGS_OPTIONS,
-    {"target", "T", "whose `tune` lines count: sm_80, gfx942, x86-64-v4, … (default: none)", false},
-    {"as", "FORM", "tile-ir (default) or metadata", false},
+    {"target", "T", "x86-64-v4, aarch64, native (default for code), …; whose `tune` lines count",
+     false},
+    {"as", "FORM", "tile-ir (default), metadata, cpu-ir, llvm, asm or object", false},
+    {"variant", "N", "of the metadata, for code (default: the last one, of the most facts)", false},
     {"passes", "LIST", "passes and pipelines to run (default: tile); none: as written", false},
     FRONT_PASS_OPTIONS,
     {"o", "OUT", "write there instead of to standard output", false},
 };
 
-// A plain name of a target, or a family with a number: sm_90a, gfx1100.
+// A family with a number, or the interpreter: sm_90a, gfx1100. CPUs are known to base/cpu.h.
 static bool target_known(Str target) {
-    static const char *const names[] = {"interp",    "native",         "aarch64",  "x86-64-v2",
-                                        "x86-64-v3", "x86-64-v4+bf16", "x86-64-v4"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_equal(target, str(names[i]))) return true;
+    if (str_equal(target, STR("interp"))) return true;
     bool nvidia = str_starts(target, STR("sm_")), amd = str_starts(target, STR("gfx"));
     if ((!nvidia && !amd) || target.size < 5 || target.size > 8) return false;
     const char *rest = amd ? "0123456789abcdef" : "0123456789af";
@@ -30,84 +29,194 @@ static bool target_known(Str target) {
     return true;
 }
 
-static int write_form(Cli *cli, const Compiled *c, Str form) {
-    StrBuf out = strbuf(cli->arena);
-    bool metadata = str_equal(form, STR("metadata"));
-    if (metadata)
-        meta_json(c->meta, &out);
-    else
-        ir_print_module(c->module, &out);
-    if (cli->json) {
-        json_key(&cli->json_out, "kernel"), json_str(&cli->json_out, c->meta->name);
-        json_key(&cli->json_out, "form"), json_str(&cli->json_out, form);
-    }
-    if (metadata && cli->json && !cli_has(cli, "o")) {
-        json_key(&cli->json_out, "metadata"), json_raw(&cli->json_out, strbuf_str(&out));
+typedef enum Form {
+    FORM_TILE_IR,
+    FORM_METADATA,
+    FORM_CPU_IR,
+    FORM_LLVM,
+    FORM_ASM,
+    FORM_OBJECT
+} Form;
+static const char *const form_names[] = {"tile-ir", "metadata", "cpu-ir", "llvm", "asm", "object"};
+enum { FORMS = sizeof form_names / sizeof *form_names };
+
+typedef struct Emit {
+    Cli *cli;
+    Unit *unit;
+    const AstKernel *kernel;
+    Form form;
+    Settings settings;
+    FrontPasses passes;
+    CompileOptions options;
+    bool has_cpu;  // code for `cpu` is wanted
+    CpuTarget cpu;
+    int64_t variant;  // -1: the last one
+} Emit;
+
+static const Compiled *compile(Emit *e) {
+    return unit_compile(e->unit, e->kernel, &e->settings.spec, &e->options);
+}
+
+static int failed(Emit *e) {
+    front_report(e->cli, e->unit);
+    front_passes_report(&e->passes);
+    return front_status(e->unit->diags);
+}
+
+static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
+    uint32_t count = c->meta->variant_count;
+    *variant = e->variant < 0 ? count - 1 : (uint32_t)e->variant;
+    if (*variant < count) return EXIT_FINE;
+    return cli_usage_error(e->cli, "the kernel has %u variant%s, from 0 on; there is no variant %u",
+                           count, count == 1 ? "" : "s", *variant);
+}
+
+// The code of one variant, or its IR.
+static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
+    static const CodegenOutput outputs[FORMS] = {
+        [FORM_LLVM] = CODEGEN_LLVM, [FORM_ASM] = CODEGEN_ASM, [FORM_OBJECT] = CODEGEN_OBJECT};
+    CodeOptions o = {
+        .target = e->cpu, .output = outputs[e->form], .lines = true, .passes = e->passes.options};
+    int status = choose_variant(e, c, &o.variant);
+    if (status) return status;
+    if (e->form == FORM_CPU_IR) {
+        if (!code_lower(e->unit, c, &o)) return failed(e);
+        ir_print_module(c->module, out);
         return EXIT_FINE;
     }
-    if (metadata) strbuf_char(&out, '\n');
-    return cli_output(cli, "text", strbuf_str(&out));
+    Code code;
+    if (!front_code(&e->passes, e->unit, c, &o, &code)) return failed(e);
+    strbuf_add(out, code.bytes);
+    return EXIT_FINE;
 }
 
-static int emit(Cli *cli, Unit *u, const AstKernel *kernel, Str form) {
-    Settings s;
-    FrontPasses passes;
-    int status = settings_parse(cli, u, kernel, &s);
-    s.spec.target = cli_value(cli, "target");
-    if (!status) status = settings_require_types(&s);
-    if (!status) status = front_passes(cli, u->diags, &passes);
-    if (status) return status;
-    passes.options.verify = true;
-    CompileOptions o = {.passes = passes.options};
-    Str list = cli_value(cli, "passes");
-    o.elaborate_only = str_equal(list, STR("none"));
-    if (cli_has(cli, "passes") && !o.elaborate_only) {
-        o.steps = passes_parse(cli->arena, list, &o.step_count, u->diags);
-        if (!o.steps) {
-            front_report(cli, u);
-            return EXIT_USAGE;
-        }
+// Asserts, prints and scratch memory are known when a variant is lowered, each on its own.
+static int note_variants(Emit *e, const Compiled *c) {
+    MetaVariant *variants =
+        arena_copy(e->unit->arena, c->meta->variants, c->meta->variant_count * sizeof *variants);
+    for (uint32_t i = 0; i < c->meta->variant_count; i++) {
+        const Compiled *own = compile(e);
+        CodeOptions o = {.target = e->cpu, .variant = i, .passes = e->passes.options};
+        Str entry = own ? code_entry(e->unit->arena, own->func, i) : STR("");
+        if (!own || !code_lower(e->unit, own, &o)) return failed(e);
+        CodeNotes notes = code_notes_of(e->unit->arena, own->func);
+        notes.entry = entry;
+        code_note_variant(&notes, &variants[i]);
     }
-    const Compiled *c = unit_compile(u, kernel, &s.spec, &o);
-    front_report(cli, u);
-    front_passes_report(&passes);
-    if (!c || diags_errors(u->diags)) return EXIT_INPUT;
-    return write_form(cli, c, form);
+    c->meta->variants = variants;
+    return EXIT_FINE;
 }
 
-static int check_options(Cli *cli, Str form) {
-    static const char *const later[] = {"llvm", "asm", "object"};
-    Str target = cli_value(cli, "target");
-    if (cli_has(cli, "target") && !target_known(target))
-        return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+static int write_form(Emit *e, Str text, const MetaKernel *meta) {
+    Cli *cli = e->cli;
+    if (cli->json) {
+        json_key(&cli->json_out, "kernel"), json_str(&cli->json_out, meta->name);
+        json_key(&cli->json_out, "form"), json_str(&cli->json_out, str(form_names[e->form]));
+    }
+    if (e->form == FORM_METADATA && cli->json && !cli_has(cli, "o")) {
+        json_key(&cli->json_out, "metadata"), json_raw(&cli->json_out, str_trim(text));
+        return EXIT_FINE;
+    }
+    return cli_output(cli, "text", text);
+}
+
+static int emit(Emit *e) {
+    const Compiled *c = compile(e);
+    if (!c || diags_errors(e->unit->diags)) return failed(e);
+    StrBuf out = strbuf(e->cli->arena);
+    int status = EXIT_FINE;
+    switch (e->form) {
+    case FORM_TILE_IR: ir_print_module(c->module, &out); break;
+    case FORM_METADATA:
+        if (e->has_cpu) status = note_variants(e, c);
+        meta_json(c->meta, &out);
+        strbuf_char(&out, '\n');
+        break;
+    case FORM_CPU_IR:
+    case FORM_LLVM:
+    case FORM_ASM:
+    case FORM_OBJECT: status = emit_code(e, c, &out); break;
+    }
+    if (status) return status;
+    front_report(e->cli, e->unit);
+    front_passes_report(&e->passes);
+    return write_form(e, strbuf_str(&out), c->meta);
+}
+
+static int prepare(Emit *e) {
+    Cli *cli = e->cli;
+    int status = settings_parse(cli, e->unit, e->kernel, &e->settings);
+    e->settings.spec.target = cli_value(cli, "target");
+    if (e->has_cpu) {
+        char name[CPU_NAME_MAX];
+        e->settings.spec.target = str(cli_text(cli, str(cpu_target_name(e->cpu, name))));
+    }
+    if (!status) status = settings_require_types(&e->settings);
+    if (!status) status = front_passes(cli, e->unit->diags, &e->passes);
+    if (status) return status;
+    e->passes.options.verify = true;
+    e->options = (CompileOptions){.passes = e->passes.options, .variants = e->has_cpu};
+    Str list = cli_value(cli, "passes");
+    e->options.elaborate_only = str_equal(list, STR("none"));
+    if (!cli_has(cli, "passes") || e->options.elaborate_only) return EXIT_FINE;
+    e->options.steps = passes_parse(cli->arena, list, &e->options.step_count, e->unit->diags);
+    if (e->options.steps) return EXIT_FINE;
+    front_report(cli, e->unit);
+    return EXIT_USAGE;
+}
+
+static int parse_form(Emit *e) {
+    Str form = cli_has(e->cli, "as") ? cli_value(e->cli, "as") : STR("tile-ir");
+    for (int i = 0; i < FORMS; i++) {
+        if (!str_equal(form, str(form_names[i]))) continue;
+        e->form = (Form)i;
+        if (e->form == FORM_OBJECT && e->cli->json && !cli_has(e->cli, "o"))
+            return cli_usage_error(e->cli, "--as object under --json takes -o: it is no text");
+        return EXIT_FINE;
+    }
+    return cli_usage_error(
+        e->cli, "--as takes tile-ir, metadata, cpu-ir, llvm, asm or object, found '%.*s'",
+        STR_ARG(form));
+}
+
+static int parse_target(Emit *e) {
+    Str target = cli_value(e->cli, "target");
+    bool code = e->form >= FORM_CPU_IR;
+    if (!cli_has(e->cli, "target") || str_equal(target, STR("native"))) {
+        e->has_cpu = code || cli_has(e->cli, "target");
+        e->cpu = cpu_native();
+        return EXIT_FINE;
+    }
+    e->has_cpu = cpu_target_parse(target, &e->cpu);
+    if (e->has_cpu) return EXIT_FINE;
+    if (!target_known(target))
+        return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                         "targets are: sm_75 … sm_120, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
                         "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
                         "there is no target '%.*s'", STR_ARG(target));
-    if (str_equal(form, STR("tile-ir")) || str_equal(form, STR("metadata"))) return EXIT_FINE;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (str_equal(form, str(later[i])))
-            return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                            "forms of this version are: tile-ir, metadata",
-                            "this version makes no code, so there is no %s", later[i]);
-    return cli_usage_error(cli, "--as takes tile-ir or metadata, found '%.*s'", STR_ARG(form));
+    if (!code) return EXIT_FINE;
+    return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+                    "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
+                    "aarch64, native",
+                    "this version makes no code for '%.*s'", STR_ARG(target));
 }
 
 static int run(Cli *cli) {
-    Str form = cli_has(cli, "as") ? cli_value(cli, "as") : STR("tile-ir");
-    int status = check_options(cli, form);
-    if (status) return status;
-    Unit *u;
-    const AstKernel *kernel;
-    status = front_open(cli, &u, &kernel);
-    if (!status) status = emit(cli, u, kernel, form);
-    unit_destroy(u);
+    Emit e = {.cli = cli};
+    int status = parse_form(&e);
+    if (!status) status = parse_target(&e);
+    if (!status && !cli_number(cli, "variant", -1, 0, 100, &e.variant)) status = EXIT_USAGE;
+    if (!status) status = front_open(cli, &e.unit, &e.kernel);
+    if (!status) status = prepare(&e);
+    if (!status) status = emit(&e);
+    unit_destroy(e.unit);
     return status;
 }
 
 const CliCommand command_emit = {
     .name = "emit",
     .usage = "FILE [KERNEL] [options]",
-    .summary = "print what a kernel becomes: tile IR, metadata",
+    .summary = "print what a kernel becomes: IR, metadata, LLVM IR, assembly, an object",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .min_operands = 1,

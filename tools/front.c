@@ -1,6 +1,7 @@
 #include "tools/front.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/os.h"
 #include "ir/text.h"
@@ -76,6 +77,55 @@ int front_passes(Cli *cli, Diags *diags, FrontPasses *passes) {
     return EXIT_USAGE;
 }
 
+bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
+                const CodeOptions *options, Code *code) {
+    CodeServices services = {.plugin = plugin_create()};
+    CodeOptions o = *options;
+    o.times = &passes->codegen;
+    passes->generated = code_make(unit, compiled, &o, &services, NULL, code);
+    plugin_destroy(services.plugin);
+    return passes->generated;
+}
+
+int front_status(const Diags *diags) {
+    int status = EXIT_INPUT;
+    for (size_t i = 0; i < diags_count(diags); i++) {
+        DiagCode code = diags_get(diags, i)->code;
+        if (code == DIAG_UNAVAILABLE || code == DIAG_UNSUPPORTED) status = EXIT_UNAVAILABLE;
+        if (code == DIAG_DEFECT || code == DIAG_PASS) return EXIT_DEFECT;
+    }
+    return status;
+}
+
+typedef struct Stage {
+    const char *name;
+    uint64_t ns;
+} Stage;
+enum { STAGES = 4 };
+
+static void stages_of(const CodegenTimes *t, Stage stages[STAGES]) {
+    stages[0] = (Stage){"codegen.build", t->build};
+    stages[1] = (Stage){"codegen.optimise", t->optimise};
+    stages[2] = (Stage){"codegen.emit", t->emit};
+    stages[3] = (Stage){"codegen.link", t->link};
+}
+
+static void codegen_json(const FrontPasses *p, Json *j) {
+    Stage stages[STAGES];
+    stages_of(&p->codegen, stages);
+    json_key(j, "codegen"), json_open(j, '{');
+    for (int i = 0; i < STAGES; i++)
+        json_key(j, strchr(stages[i].name, '.') + 1), json_double(j, (double)stages[i].ns * 1e-9);
+    json_close(j, '}');
+}
+
+static void codegen_text(const FrontPasses *p) {
+    Stage stages[STAGES];
+    stages_of(&p->codegen, stages);
+    for (int i = 0; i < STAGES; i++)
+        fprintf(stderr, "%10.1f us  %s\n", (double)stages[i].ns / 1000, stages[i].name);
+}
+
 static void report_json(const FrontPasses *p) {
     Json *j = &p->cli->json_out;
     if (p->options.dump) {
@@ -100,6 +150,7 @@ static void report_json(const FrontPasses *p) {
         json_close(j, '}');
     }
     json_close(j, ']');
+    if (p->generated) codegen_json(p, j);
 }
 
 void front_passes_report(FrontPasses *passes) {
@@ -116,4 +167,5 @@ void front_passes_report(FrontPasses *passes) {
         fprintf(stderr, "%10.1f us  %-12s %s, %u ops\n", (double)t->ns / 1000,
                 pass_info(t->pass)->text, t->changed ? "changed" : "same", t->ops_after);
     }
+    if (passes->generated && passes->options.timings) codegen_text(passes);
 }

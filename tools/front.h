@@ -10,6 +10,7 @@
 #ifndef TILEC_TOOLS_FRONT_H
 #define TILEC_TOOLS_FRONT_H
 
+#include "compile/code.h"
 #include "compile/compile.h"
 #include "tools/cli.h"
 
@@ -39,11 +40,18 @@ typedef struct FrontPasses {
     Cli *cli;
     PassOptions options;
     PassTimings timings;
+    CodegenTimes codegen;
+    bool generated;  // codegen has run
     VEC(FrontDump) dumps;
 } FrontPasses;
 
 // `diags` collects what is wrong with the lists; it is reported here.
 int front_passes(Cli *cli, Diags *diags, FrontPasses *passes);
+// Lowers and generates, in no cache; times are kept with those of the passes.
+bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
+                const CodeOptions *options, Code *code);
+// What compiling that failed means: the input, something missing here, or a defect.
+int front_status(const Diags *diags);
 // After the passes ran: dumps and timings, as text or members of the object.
 void front_passes_report(FrontPasses *passes);
 

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "compile/compiler.h"
 #include "tools/front.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp or auto (default: auto)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, or auto (default)", false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},
@@ -187,19 +188,52 @@ static void compute_grid(Run *r) {
 
 // ---- The command ----
 
-// Everything before a device is needed: names, types, extents, contents.
+static bool on_cpu(const Run *r) {
+    Str rest;
+    return str_equal(str_cut(str(tilec_device_name(r->device)), ':', &rest), STR("cpu")) &&
+           !cli_has(r->cli, "sanitize");
+}
+
+// What --time-passes and --dump-after look at on a device with code: the way to the code, gone once
+// more. The kernel that runs may have come from a cache.
+static bool watch_code(Run *r, FrontPasses *passes) {
+    CompileOptions o = {.passes = passes->options, .variants = true};
+    const Compiled *c = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
+    if (!c) return false;
+    CodeOptions code = {.target = compiler_of(r->context)->target,
+                        .variant = c->meta->variant_count - 1,
+                        .output = CODEGEN_SHARED,
+                        .lines = true,
+                        .passes = passes->options};
+    Code made;
+    return front_code(passes, r->unit, c, &code, &made);
+}
+
+static int compile_for_report(Run *r, FrontPasses *passes) {
+    bool watched = on_cpu(r) && (passes->options.timings || passes->options.dump);
+    CompileOptions o = {0};
+    if (!watched) o.passes = passes->options;
+    r->compiled = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
+    size_t said = diags_count(r->unit->diags);
+    bool good = r->compiled && (!watched || watch_code(r, passes));
+    if (good) diags_truncate(r->unit->diags, said);  // the same warnings once more
+    int status = good ? EXIT_FINE : front_status(r->unit->diags);
+    front_report(r->cli, r->unit);
+    front_passes_report(passes);
+    return status;
+}
+
+// Everything before the kernel is made: names, types, extents, contents.
 static int prepare(Run *r) {
     FrontPasses passes;
     int status = settings_parse(r->cli, r->unit, r->kernel, &r->settings);
+    if (on_cpu(r)) r->settings.spec.target = compiler_target(r->context);
     if (!status) status = arrays_collect(&r->settings, &r->arrays);
     if (!status) status = settings_require_types(&r->settings);
     if (!status) status = front_passes(r->cli, r->unit->diags, &passes);
     if (status) return status;
-    CompileOptions o = {.passes = passes.options};
-    r->compiled = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
-    front_report(r->cli, r->unit);
-    front_passes_report(&passes);
-    if (!r->compiled) return EXIT_INPUT;
+    status = compile_for_report(r, &passes);
+    if (status) return status;
     return arrays_fill(&r->settings, r->compiled->meta, (uint64_t)r->seed, &r->arrays);
 }
 
