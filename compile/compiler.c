@@ -57,8 +57,8 @@ static bool code_can_be_made(void) {
 tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
     static const RtDeviceApi *const compiled[] = {&cpu_device_api, &interp_device_api};
     static const RtDeviceApi *const interpreted[] = {&interp_device_api, &cpu_device_api};
-    tilec_status s =
-        rt_context_create(options, code_can_be_made() ? compiled : interpreted, 2, context);
+    tilec_status s = rt_context_create(
+        options, false && code_can_be_made() ? compiled : interpreted, 2, context);
     if (s) return s;
     (*context)->compiler = create(*context);
     (*context)->compiler_destroy = destroy;

@@ -359,8 +359,8 @@ static void run_sanitizes(void **state) {
 
 static void run_knows_its_devices(void **state) {
     Tool *t = *state;
-    static const char *const names[] = {"cuda", "cuda:0", "hip:1",    "sim:sm_80",
-                                        "cpu",  "tpu",    "interp:1", "''"};
+    static const char *const names[] = {"cuda",  "cuda:0", "hip:1",    "sim:sm_80",
+                                        "cpu:x", "tpu",    "interp:1", "''"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         tool_fails(t, 4, "error: ", "tilec run good.tile --set N=3 --device %s", names[i]);
     tool_fails(t, 4, "no device 'cuda' here; there are: interp, cpu [unsupported]",
