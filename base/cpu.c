@@ -98,8 +98,32 @@ CpuTarget cpu_native(void) {
     return t;
 }
 
+// MXCSR; its low six bits say what happened, no mode. Looked at first: setting it is slow.
+enum { MXCSR_USUAL = 0x1f80, MXCSR_MODE = 0xffc0 };
+
+uint64_t cpu_float_mode_usual(void) {
+    unsigned mode = __builtin_ia32_stmxcsr();
+    if ((mode & MXCSR_MODE) != MXCSR_USUAL) __builtin_ia32_ldmxcsr(MXCSR_USUAL);
+    return mode;
+}
+
+void cpu_float_mode_restore(uint64_t mode) {
+    if ((mode & MXCSR_MODE) != MXCSR_USUAL) __builtin_ia32_ldmxcsr((unsigned)mode);
+}
+
 #else
 
 CpuTarget cpu_native(void) { return (CpuTarget){CPU_AARCH64, 0}; }
+
+uint64_t cpu_float_mode_usual(void) {
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    if (mode) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+    return mode;
+}
+
+void cpu_float_mode_restore(uint64_t mode) {
+    if (mode) __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+}
 
 #endif

@@ -11,6 +11,7 @@
 #define TILEC_BASE_CPU_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -30,5 +31,10 @@ const char *cpu_target_name(CpuTarget target, char *buffer);
 CpuTarget cpu_native(void);
 // Does code for `target` run on `machine`?
 bool cpu_runs(CpuTarget machine, CpuTarget target);
+
+// How floats are rounded, and whether the least are flushed to 0, is a mode of each thread that any
+// library may have changed. Sets the usual mode; the result is what cpu_float_mode_restore takes.
+uint64_t cpu_float_mode_usual(void);
+void cpu_float_mode_restore(uint64_t mode);
 
 #endif

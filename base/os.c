@@ -1,4 +1,5 @@
-// The one file that includes POSIX headers.
+// Files, paths, the machine, mutexes and memory: with os_thread.c and os_dl.c all that includes
+// POSIX headers.
 #define _GNU_SOURCE  // sched_getaffinity, newlocale
 #include "base/os.h"
 

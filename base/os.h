@@ -1,6 +1,7 @@
-// Os: everything POSIX in one place.
+// Os: everything POSIX in one place, with os_thread.h (threads, forks) and os_dl.h (shared
+// libraries).
 //
-// Invariants: nothing else in the tree includes a POSIX header; failures come back as OsError with
+// Invariants: nothing but base/os*.c includes a POSIX header; failures come back as OsError with
 // a text for people; files are written whole or not at all (a temporary beside the target, then
 // rename).
 // Ownership: read contents belong to the arena given.

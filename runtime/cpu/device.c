@@ -219,10 +219,19 @@ static tilec_status event_query(tilec_device *device, void *event, bool *done) {
     return TILEC_OK;
 }
 
+static tilec_status reached_time(tilec_device *device, void *event, uint64_t *time) {
+    bool done = false;
+    tilec_status s = event_query(device, event, &done);
+    if (s) return s;
+    if (done) return finished_time(device, event, time);
+    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                   "an event has not been reached yet; synchronise it first");
+}
+
 static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
     uint64_t from = 0, to = 0;
-    tilec_status s = finished_time(device, begin, &from);
-    if (!s) s = finished_time(device, end, &to);
+    tilec_status s = reached_time(device, begin, &from);
+    if (!s) s = reached_time(device, end, &to);
     if (!s) *ns = to > from ? to - from : 0;
     return s;
 }

@@ -109,8 +109,10 @@ void grid_run(Grid *grid, Scratch *scratch) {
         .grid = grid};
     taker.services.user = &taker;
     taker.services.cancel = &taker.cancel;
+    uint64_t mode = cpu_float_mode_usual();
     for (int64_t first, last; take(grid, &first, &last);)
         grid->entry(grid->launch.block, first, last, memory, &taker.services);
+    cpu_float_mode_restore(mode);
 }
 
 tilec_status grid_outcome(const Grid *grid, RtReport *report) {

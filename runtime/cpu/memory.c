@@ -57,7 +57,10 @@ bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size) {
     if (scratch->size >= size) return true;
     scratch_release(pool, scratch);
     bool zeroed;
-    if (get_memory(pool->context, size, &scratch->memory, &zeroed)) return false;
+    if (get_memory(pool->context, size, &scratch->memory, &zeroed)) {
+        rt_begin(pool->context);  // the stream will say it, not this thread's last call
+        return false;
+    }
     scratch->size = size;
     return true;
 }

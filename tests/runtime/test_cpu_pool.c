@@ -1,6 +1,7 @@
 // Threads of the device `cpu`: each program runs exactly once whatever their number; they park,
 // wake, and are made anew after a fork. Run it in the tsan preset, too.
 #define _GNU_SOURCE  // pthread_getname_np, setenv
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,10 +19,6 @@
 #include <cmocka.h>
 
 #include "tests/support/cpu_rig.h"
-
-// A thread sanitizer gives up after the fork of a process with threads, unless told not to.
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 
 static void count_entry(const void *args, int64_t first, int64_t last, void *scratch,
                         const CpuServices *services) {
@@ -247,6 +245,14 @@ static int in_child(void (*work)(CpuRig *rig, CpuRigKernel *k), CpuRig *rig, Cpu
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+// gcc's thread sanitizer ends a child that starts threads after a fork with threads.
+static void skip_forks(void) {
+#if defined __SANITIZE_THREAD__
+    print_message("skipped: the thread sanitizer does not support threads in a forked child\n");
+    skip();
+#endif
+}
+
 static void require(bool good, int code) {
     if (!good) _exit(code);
 }
@@ -264,6 +270,7 @@ static void child_launches(CpuRig *rig, CpuRigKernel *k) {
 
 static void test_fork(void **state) {
     (void)state;
+    skip_forks();
     CpuRig rig;
     CpuRigKernel k;
     cpu_rig_open(&rig, "cpu:3");
@@ -300,6 +307,7 @@ static void child_of_busy(CpuRig *rig, CpuRigKernel *k) {
 
 static void test_fork_while_busy(void **state) {
     (void)state;
+    skip_forks();
     CpuRig rig;
     CpuRigKernel k;
     cpu_rig_open(&rig, "cpu:3");
@@ -354,6 +362,126 @@ static void test_scratch(void **state) {
     cpu_rig_close(&rig);
 }
 
+// ---- the context's allocator, and its end ----
+
+typedef struct Heap {
+    _Atomic int live;
+    _Atomic int calls;
+    _Atomic bool full;
+} Heap;
+
+static void *heap_allocate(void *user, size_t size, size_t alignment) {
+    Heap *h = user;
+    atomic_fetch_add(&h->calls, 1);
+    if (atomic_load(&h->full)) return NULL;
+    atomic_fetch_add(&h->live, 1);
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void heap_release(void *user, void *memory, size_t size) {
+    Heap *h = user;
+    (void)size;
+    atomic_fetch_sub(&h->live, 1);
+    free(memory);
+}
+
+static void test_allocator(void **state) {
+    (void)state;
+    static const RtDeviceApi *const apis[] = {&cpu_device_api};
+    Heap heap = {0};
+    tilec_context_options options = {.size = sizeof options,
+                                     .allocator = {heap_allocate, heap_release, &heap},
+                                     .cpu_threads = 4};
+    CpuRig rig = {0};
+    assert_int_equal(rt_context_create(&options, apis, 1, &rig.context), TILEC_OK);
+    assert_int_equal(tilec_device_open(rig.context, "cpu", &rig.device), TILEC_OK);
+    tilec_buffer b;
+    for (size_t size = 1; size <= 4 << 20; size *= 4)
+        assert_int_equal(tilec_buffer_create(rig.device, size, &b), TILEC_OK);
+    CpuRigKernel k;
+    cpu_rig_kernel(&rig, &k, scratch_entry);
+    k.variant.scratch_bytes = 2 << 20;
+    _Atomic bool bad = false;
+    assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 20, (CpuRigBlock){&bad, 2 << 20}), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+    assert_false(bad);
+    assert_true(heap.calls > 12);
+    atomic_store(&heap.full, true);
+    k.variant.scratch_bytes = 3 << 20;
+    for (int64_t n = 1; n < 30; n += 28) {
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, n, (CpuRigBlock){&bad, 3 << 20}), TILEC_OK);
+        assert_string_equal(tilec_last_error(rig.context), "");
+        assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OUT_OF_MEMORY);
+        assert_string_equal(tilec_last_error(rig.context),
+                            "k: no 3145728 bytes of scratch memory for a thread");
+    }
+    assert_int_equal(tilec_buffer_create(rig.device, 100, &b), TILEC_OUT_OF_MEMORY);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+    assert_int_equal(heap.live, 0);
+}
+
+// With no room for stacks there are fewer threads, or none, and all is done nevertheless.
+static void child_without_threads(CpuRig *rig, CpuRigKernel *k) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    require(file && fscanf(file, "%ld", &pages) == 1, 31);
+    fclose(file);
+    struct rlimit limit = {0};
+    limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (40 << 20);
+    require(setrlimit(RLIMIT_AS, &limit) == 0, 32);
+    enum { N = 3000 };
+    _Atomic uint8_t counts[N] = {0};
+    for (int i = 0; i < 3; i++)
+        require(!cpu_rig_launch(rig, NULL, k, N, (CpuRigBlock){counts, 0}), 33);
+    require(!tilec_device_synchronize(rig->device), 34);
+    for (int i = 0; i < N; i++) require(counts[i] == 3, 35);
+    cpu_rig_unload(rig, k);
+    cpu_rig_close(rig);
+}
+
+static void test_no_threads_left(void **state) {
+    (void)state;
+    skip_forks();
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:200");
+    cpu_rig_kernel(&rig, &k, count_entry);
+    assert_int_equal(in_child(child_without_threads, &rig, &k), 0);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
+// ---- the mode of floats ----
+
+static void third_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                        const CpuServices *services) {
+    float *values = ((const CpuRigBlock *)args)->array;
+    volatile float one = 1, three = 3;
+    (void)scratch, (void)services;
+    for (int64_t p = first; p < last; p++) values[p] = one / three;
+}
+
+// Rounding that the caller has set changes no result, and is his again afterwards.
+static void test_float_mode(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    cpu_rig_open(&rig, "cpu:3");
+    cpu_rig_kernel(&rig, &k, third_entry);
+    float values[300] = {0};
+    fesetround(FE_DOWNWARD);
+    for (int64_t n = 1; n <= 300; n += 299) {
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, n, (CpuRigBlock){values, 0}), TILEC_OK);
+        assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+        assert_int_equal(fegetround(), FE_DOWNWARD);
+        for (int64_t i = 0; i < n; i++) assert_true(values[i] == 0x1.555556p-2f);
+    }
+    fesetround(FE_TONEAREST);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
 // ---- the grid's limits ----
 
 static void chunk_entry(const void *args, int64_t first, int64_t last, void *scratch,
@@ -388,7 +516,8 @@ int main(void) {
         cmocka_unit_test(test_parked_wake),     cmocka_unit_test(test_idle_is_idle),
         cmocka_unit_test(test_many_callers),    cmocka_unit_test(test_fork),
         cmocka_unit_test(test_fork_while_busy), cmocka_unit_test(test_scratch),
-        cmocka_unit_test(test_grid_limits),
+        cmocka_unit_test(test_grid_limits),     cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_no_threads_left), cmocka_unit_test(test_float_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,6 +258,11 @@ static void test_wait_keeps_its_record(void **state) {
     assert_int_equal(tilec_stream_wait_event(f.streams[1], e), TILEC_OK);
     launch_gate(&f, 0);
     assert_int_equal(tilec_event_record(e, f.streams[0]), TILEC_OK);  // behind the gate
+    uint64_t ns = 0;
+    int done = 1;
+    assert_int_equal(tilec_event_query(e, &done), TILEC_OK);
+    assert_int_equal(done, 0);
+    assert_int_equal(tilec_event_elapsed_ns(e, e, &ns), TILEC_INVALID_ARGUMENT);
     launch_add(&f, 1, 2, 1);
     synchronize(&f, 1);
     assert_int_equal(f.values[1], 4);
