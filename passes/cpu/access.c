@@ -240,6 +240,40 @@ IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     return ir_binary(b, IR_SUB, view_extent(l, b, ir_operand(op, 0), dim), index);
 }
 
+// ---- a selection as a whole ---------------------------------------------------------------------
+
+bool access_is_whole(Lower *l, const IrOp *op) {
+    if (op->code != IR_VIEW_LOAD || is_packed(ir_operand(op, 0))) return false;
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    uint32_t start = ir_view_index_start(op->code), rank = select->u.ints.count;
+    for (uint32_t d = 0; d < rank; d++)
+        if (ir_operand(op, start + d)->type->rank > 0) return false;
+    bool neighbours = !param_of(l, ir_operand(op, 0))->strided || (l->facts & FACT_CONTIGUOUS);
+    return neighbours && select->u.ints.items[rank - 1] > 0;
+}
+
+Whole access_whole(Lower *l, IrBuilder *b, IrOp *op) {
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT), *proven = ir_attr(op, IR_ATTR_INSIDE);
+    uint32_t start = ir_view_index_start(op->code), at = 0;
+    IrValue *view = ir_operand(op, 0), *linear = lower_i64(b, 0);
+    Whole w = {0};
+    for (uint32_t d = 0; d < select->u.ints.count; d++) {
+        int64_t width = select->u.ints.items[d];
+        IrValue *index = ir_operand(op, start + d);
+        if (index->type->elem != DTYPE_I64) index = ir_cast(b, index, DTYPE_I64, true);
+        IrValue *stride = view_stride(l, b, view, d);
+        if (width > 0) w.step[at++] = stride;
+        linear = lower_add(b, linear, lower_mul(b, index, stride));
+        if (proven->u.ints.items[d]) continue;
+        IrValue *extent = view_extent(l, b, view, d);
+        IrValue *fits =
+            width > 0 ? span_within(b, index, (uint32_t)width, extent) : within(b, index, extent);
+        w.inside = lower_and(b, w.inside, fits);
+    }
+    w.pointer = ir_ptr_add(b, view_data(b, view), linear);
+    return w;
+}
+
 // ---- where the lanes are ------------------------------------------------------------------------
 
 // The lanes of an access: a pointer to the first one, or a pointer for each; and which take part.

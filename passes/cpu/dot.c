@@ -1,7 +1,118 @@
-// Products.
-#include "passes/cpu/lower.h"
+// Products: types, blocks, and the loops around a block. See dot.h.
+#include "passes/cpu/dot.h"
+
+#include "passes/rewrite.h"
+
+static uint32_t at_most(uint32_t x, uint32_t limit) { return x < limit ? x : limit; }
+
+// As many accumulators as leave registers for a row of b, an element of a and a product.
+static Block choose_block(const Lower *l, const Dot *d) {
+    const Machine *m = l->machine;
+    uint32_t size = (uint32_t)dtype_size(d->sum);
+    Block block = {.lanes = at_most(d->n, m->vector_bytes / size)};
+    uint32_t vectors = d->n / block.lanes;
+    block.rows = m->vector_registers >= 32 ? 12 : m->fma ? 6 : 4;
+    block.vectors = at_most(vectors, 2);
+    // One row alone keeps the units busy only with many columns.
+    if (d->m <= 2) block.vectors = at_most(vectors, m->vector_registers / 4 / d->m);
+    block.rows = at_most(d->m, block.rows);
+    return block;
+}
+
+static Dot dot_of(const Lower *l, IrOp *op) {
+    const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
+    uint32_t r = a->rank;
+    Dot d = {.op = op, .batch = r == 3 ? a->shape[0] : 1, .group = 1};
+    d.m = a->shape[r - 2];
+    d.k = a->shape[r - 1];
+    d.n = b->shape[r - 1];
+    Dtype result = op->results[0].type->elem;
+    d.sum = result == DTYPE_F16 ? DTYPE_F32 : result;
+    d.part = d.sum;
+    d.block = choose_block(l, &d);
+    return d;
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+// Blocks of rows from `from` on, as many whole ones as fit before `to`. Returns where they end.
+static IrValue *blocks_of(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *to,
+                          IrValue *j, uint32_t rows) {
+    int64_t first, last;
+    IrValue *end = to;
+    if (rewrite_constant_int(from, &first) && rewrite_constant_int(to, &last)) {
+        last = first + (last - first) / rows * rows;
+        if (last == first) return from;
+        end = lower_i64(b, last);
+    } else if (rows > 1) {
+        IrValue *size = lower_i64(b, rows), *count = ir_binary(b, IR_SUB, to, from);
+        end = lower_add(b, from, lower_mul(b, ir_binary(b, IR_DIV, count, size), size));
+    }
+    IrOp *loop = lower_for(b, from, end, rows, 0, NULL);
+    IrBuilder inside = ir_builder_at_end(loop->regions[0]);
+    inside.span = b->span;
+    dot_block(l, d, &inside, loop->regions[0]->args[0], j, rows);
+    ir_yield(&inside, 0, NULL);
+    return end;
+}
+
+static bool is_constant(const IrValue *v) {
+    int64_t n;
+    return rewrite_constant_int(v, &n);
+}
+
+// Tall blocks, then short ones for the rows that are left.
+static void all_rows(Lower *l, const Dot *d, IrBuilder *b, IrValue *j) {
+    uint32_t tall = d->block.rows, small = tall >= 8 ? 4 : 2;
+    IrValue *end = d->row_end, *at = lower_i64(b, 0);
+    if (tall > small && !is_constant(end)) {
+        // Rows of the tile beyond those that matter are as good as none: no need to single them.
+        end = lower_add(b, end, lower_i64(b, small - 1));
+        end = ir_binary(b, IR_AND, end, lower_i64(b, -(int64_t)small));
+    }
+    at = blocks_of(l, d, b, at, end, j, tall);
+    if (tall > small) at = blocks_of(l, d, b, at, end, j, small);
+    bool single = tall > 1 && (tall <= small || is_constant(end));
+    if (single) blocks_of(l, d, b, at, end, j, 1);
+}
+
+static void emit_matrix(Lower *l, Dot *d, IrBuilder *b) {
+    dot_pack_b(l, d, b);
+    dot_pack_a(l, d, b);
+    IrOp *loop = lower_for(b, lower_i64(b, 0), d->column_end, dot_columns(d), 0, NULL);
+    IrBuilder inside = ir_builder_at_end(loop->regions[0]);
+    inside.span = b->span;
+    all_rows(l, d, &inside, loop->regions[0]->args[0]);
+    ir_yield(&inside, 0, NULL);
+}
+
+static IrValue *end_of(Lower *l, IrBuilder *b, const IrValue *result, uint32_t dim) {
+    IrValue *whole = lower_i64(b, result->type->shape[dim]);
+    IrValue *limit = demand_limit(l, result, dim);
+    if (!limit) return whole;
+    return lower_min(b, lower_max(b, limit, lower_i64(b, 0)), whole);
+}
 
 void dot_lower(Lower *l, IrOp *op) {
-    lower_result_buffer(l, ir_result(op, 0));
-    CHECK(!l->emit, "'%s' is not lowered yet", ir_op_info(op->code)->text);
+    IrValue *result = ir_result(op, 0);
+    IrValue *acc = op->operand_count == 3 ? ir_operand(op, 2) : NULL;
+    Buffer to = lower_result_buffer(l, result);
+    if (!l->emit) return;
+    Dot d = dot_of(l, op);
+    d.result = to;
+    if (acc) d.acc = lower_buffer_of(l, acc);
+    IrBuilder b = lower_builder(l);
+    uint32_t first = result->type->rank - 2;
+    d.row_end = end_of(l, &b, result, first);
+    d.column_end = end_of(l, &b, result, first + 1);
+    if (result->type->rank == 2) {
+        emit_matrix(l, &d, &b);
+        return;
+    }
+    IrOp *loop = lower_for(&b, lower_i64(&b, 0), lower_i64(&b, d.batch), 1, 0, NULL);
+    IrBuilder inside = ir_builder_at_end(loop->regions[0]);
+    inside.span = op->span;
+    d.item = loop->regions[0]->args[0];
+    emit_matrix(l, &d, &inside);
+    ir_yield(&inside, 0, NULL);
 }

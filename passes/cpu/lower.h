@@ -93,11 +93,24 @@ typedef struct Memo {
     Val val;
 } Memo;
 
+// A tile computed vector by vector into memory laid out as the caller likes.
+typedef struct Pack {
+    IrValue *tile;
+    uint32_t rank;  // of the nest
+    uint32_t shape[IR_MAX_RANK];
+    IrValue *limit[IR_MAX_RANK];  // i64: where a loop may end; NULL: the whole
+    Place place;                  // of the tile, in loops of the nest
+    uint32_t lane, lanes;         // vectors run along this dimension
+    void (*store)(Lower *l, Nest *nest, Val x, void *user);
+    void *user;
+} Pack;
+
 enum { MAX_DEPTH = IR_MAX_RANK + 2 };
 struct Nest {
     uint32_t rank;
     uint32_t shape[IR_MAX_RANK];
-    int axis;  // that reductions run along; -1: none
+    int axis;          // that reductions run along; -1: none
+    const Pack *pack;  // instead of roots; NULL
     VEC(Root) roots;
     // ---- while it is emitted
     int lane;        // the dimension of lanes; -1: none
@@ -197,6 +210,8 @@ static inline bool nest_is_lane(const Nest *nest, Coord c) {
 }
 // The identity place of a nest's shape.
 Place nest_place(const Nest *nest);
+// A nest of its own at the builder, which goes on after it.
+void nest_pack(Lower *l, const IrBuilder *b, const Pack *pack);
 
 // value.c
 Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place);
@@ -231,6 +246,14 @@ Interior access_interior(Lower *l, Nest *nest);
 // How many elements of a selection's dimension (of the view's) lie before the view's end: an i64
 // that may be negative, or more than there are.
 IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim);
+// A view's part that is a matrix in memory: where it begins, its steps, and whether all of it is
+// inside (NULL: it is). False: it is none, or not known to be one.
+typedef struct Whole {
+    IrValue *pointer, *inside;
+    IrValue *step[IR_MAX_RANK];  // i64, by the selection's dimensions; the last one is 1
+} Whole;
+bool access_is_whole(Lower *l, const IrOp *op);
+Whole access_whole(Lower *l, IrBuilder *b, IrOp *op);
 // Where a single element lies, and whether it is inside (NULL: it is): for atomics.
 void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer, IrValue **mask);
 

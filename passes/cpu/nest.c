@@ -44,7 +44,7 @@ Place nest_place(const Nest *nest) {
 // ---- the shape of the loops ---------------------------------------------------------------------
 
 static void choose_order(Nest *nest) {
-    nest->lane = -1;
+    nest->lane = nest->pack ? (int)nest->pack->lane : -1;
     for (uint32_t d = nest->rank; d-- > 0 && nest->lane < 0;)
         if (nest->shape[d] > 1) nest->lane = (int)d;
     uint8_t depth = 0;
@@ -76,6 +76,7 @@ static uint32_t element_size(const Root *root) {
 static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
     enum { LONG_CHAIN = 60, VERY_LONG_CHAIN = 200 };
     if (nest->lane < 0) return 1;
+    if (nest->pack) return nest->pack->lanes;
     uint32_t size = 1, registers = 4;
     for (size_t i = 0; i < nest->roots.count; i++) {
         uint32_t s = element_size(&nest->roots.data[i]);
@@ -176,7 +177,17 @@ static Val root_value(Lower *l, Nest *nest, const Root *root, Place place) {
     return value_at(l, nest, x, x->type->rank ? place : (Place){0});
 }
 
+static void emit_packed(Lower *l, Nest *nest) {
+    const Pack *pack = nest->pack;
+    Val x = value_at(l, nest, pack->tile, pack->place);
+    if (!nest->collecting) pack->store(l, nest, x, pack->user);
+}
+
 static void emit_body(Lower *l, Nest *nest) {
+    if (nest->pack) {
+        emit_packed(l, nest);
+        return;
+    }
     Place place = nest_place(nest);
     Val *values = arena_new(l->scratch, Val, nest->roots.count);
     for (size_t i = 0; i < nest->roots.count; i++) {
@@ -321,7 +332,7 @@ static IrValue *root_limit(Lower *l, IrBuilder *b, const Root *root, uint32_t di
 // Where the loop along a dimension may end: the farthest that any root needs. NULL: the whole.
 static IrValue *nest_limit(Lower *l, Nest *nest, uint32_t dim) {
     IrBuilder *b = nest_builder(nest, 0);
-    IrValue *limit = NULL;
+    IrValue *limit = nest->pack ? nest->pack->limit[dim] : NULL;
     for (size_t i = 0; i < nest->roots.count; i++) {
         IrValue *one = root_limit(l, b, &nest->roots.data[i], dim);
         if (!one) return NULL;
@@ -426,7 +437,6 @@ static void collect(Lower *l, Nest *nest) {
 static void emit(Lower *l, Nest *nest) {
     choose_order(nest);
     nest->depth = 0;
-    nest->builder[0] = lower_builder(l);
     // Lanes first as many as can be, so that all that may move does; then as many as chosen.
     nest->lanes = nest->lane >= 0 ? nest->shape[nest->lane] : 1;
     collect(l, nest);
@@ -436,6 +446,13 @@ static void emit(Lower *l, Nest *nest) {
         emit_single(l, nest);
     else
         emit_outer(l, nest, 0);
+}
+
+void nest_pack(Lower *l, const IrBuilder *b, const Pack *pack) {
+    Nest nest = {.rank = pack->rank, .axis = -1, .pack = pack};
+    memcpy(nest.shape, pack->shape, pack->rank * sizeof *pack->shape);
+    nest.builder[0] = *b;
+    emit(l, &nest);
 }
 
 typedef void EachElement(Lower *l, Nest *nest, Place place, void *user);
@@ -483,6 +500,7 @@ void nest_flush(Lower *l) {
     if (!nest) return;
     l->nest = NULL;
     l->nest_number++;
+    nest->builder[0] = lower_builder(l);
     if (l->emit)
         emit(l, nest);
     else

@@ -1,0 +1,54 @@
+// Products: what dot.c, pack.c and micro.c share.
+//
+//     for panel of columns …                      dot.c
+//         for block of rows …
+//             accumulators = the block of acc      micro.c: as many as registers hold
+//             for k …: row of b, times elements of a, are added
+//             result's block = accumulators
+//
+// a lies with its rows (or its columns) one after the other, at distances known here; b lies in
+// panels of as many columns as a block has, or in its rows where that is dear (pack.c).
+// Invariants: elements of a and b beyond their views are 0 in memory, as their pads are; rows
+// beyond `row_end` and columns beyond `column_end` may hold anything. Ownership: as lower.h.
+#ifndef TILEC_PASSES_CPU_DOT_H
+#define TILEC_PASSES_CPU_DOT_H
+
+#include "passes/cpu/lower.h"
+
+// An operand in memory. Element (i, k) of a lies at i * across + k * step; a block of b's columns
+// from j on begins at j * across, its row k at k * step.
+typedef struct Operand {
+    IrValue *data;
+    IrValue *across, *step;  // i64
+} Operand;
+
+// The elements of a block of accumulators: rows × (vectors · lanes).
+typedef struct Block {
+    uint32_t rows, vectors, lanes;
+} Block;
+
+typedef struct Dot {
+    IrOp *op;
+    uint32_t batch, m, n, k;
+    Dtype sum;       // type of the accumulators
+    Dtype part;      // type of packed elements
+    uint32_t group;  // neighbours along k that one step multiplies
+    Block block;
+    Buffer acc, result;  // acc.id 0: none
+    IrValue *item;       // of the batch: i64; NULL: rank 2
+    IrValue *row_end, *column_end;
+    Operand a, b;
+} Dot;
+
+static inline uint32_t dot_columns(const Dot *d) { return d->block.vectors * d->block.lanes; }
+// Scratch memory for `count` elements.
+IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
+
+// pack.c: the operands go where the product's loops want them; at the builder.
+void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);
+void dot_pack_b(Lower *l, Dot *d, IrBuilder *b);
+
+// micro.c: one block, of `rows` rows from row i and column j on.
+void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows);
+
+#endif

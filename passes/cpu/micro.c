@@ -1,0 +1,135 @@
+// One block of a product: accumulators as carried vectors, the loop along k inside.
+#include "passes/cpu/dot.h"
+
+enum { MAX_BLOCK = 64 };
+
+// Vectors of one lane are scalars.
+static const IrType *vector_of(Lower *l, Dtype elem, uint32_t lanes) {
+    return ir_tile(l->module, elem, lanes > 1 ? 1 : 0, &lanes);
+}
+
+static IrValue *load_vector(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes) {
+    const IrType *t = vector_of(l, pointer->type->elem, lanes);
+    IrValue *operands[3] = {pointer, NULL, NULL};
+    return ir_result(ir_op(b, lanes > 1 ? IR_CPU_LOAD : IR_LOAD, 3, operands, 1, &t, 0, NULL), 0);
+}
+
+static void store_vector(IrBuilder *b, IrValue *pointer, IrValue *x) {
+    IrValue *operands[3] = {pointer, x, NULL};
+    ir_op(b, x->type->rank ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
+}
+
+static IrValue *at(IrBuilder *b, IrValue *pointer, int64_t elements) {
+    return elements ? ir_ptr_add(b, pointer, lower_i64(b, elements)) : pointer;
+}
+
+static IrValue *converted(IrBuilder *b, IrValue *x, Dtype to) {
+    return x->type->elem == to ? x : ir_cast(b, x, to, true);
+}
+
+// The place of the block in acc or the result.
+static IrValue *corner(const Dot *d, IrBuilder *b, Buffer buffer, IrValue *i, IrValue *j) {
+    uint32_t row = buffer.type->rank - 2;
+    IrValue *linear = lower_mul(b, i, lower_i64(b, buffer.step[row]));
+    if (d->item) linear = lower_add(b, linear, lower_mul(b, d->item, lower_i64(b, buffer.step[0])));
+    CHECK(buffer.step[row + 1] == 1, "an accumulator whose rows are no rows");
+    return ir_ptr_add(b, buffer.data, lower_add(b, linear, j));
+}
+
+static int64_t place_in_block(const Dot *d, Buffer buffer, uint32_t row, uint32_t vector) {
+    return row * buffer.step[buffer.type->rank - 2] + (int64_t)vector * d->block.lanes;
+}
+
+static void load_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows,
+                       IrValue **sums) {
+    Block block = d->block;
+    if (!d->acc.id) {
+        IrValue *zero = ir_const_bits(b, vector_of(l, d->sum, block.lanes), 0);
+        for (uint32_t n = 0; n < rows * block.vectors; n++) sums[n] = zero;
+        return;
+    }
+    IrValue *from = corner(d, b, d->acc, i, j);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t v = 0; v < block.vectors; v++) {
+            IrValue *p = at(b, from, place_in_block(d, d->acc, r, v));
+            sums[r * block.vectors + v] = converted(b, load_vector(l, b, p, block.lanes), d->sum);
+        }
+}
+
+static void store_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows,
+                        IrOp *loop) {
+    IrValue *to = corner(d, b, d->result, i, j);
+    Dtype elem = d->result.type->elem;
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t v = 0; v < d->block.vectors; v++) {
+            IrValue *x = ir_result(loop, r * d->block.vectors + v);
+            store_vector(b, at(b, to, place_in_block(d, d->result, r, v)), converted(b, x, elem));
+        }
+}
+
+// ---- a step -------------------------------------------------------------------------------------
+
+// A group of a's neighbours along k, repeated in every lane.
+static IrValue *spread(Lower *l, const Dot *d, IrBuilder *b, IrValue *pointer) {
+    uint32_t lanes = d->block.lanes, group = d->group;
+    IrValue *x = load_vector(l, b, pointer, group);
+    if (group == 1) return lanes > 1 ? ir_broadcast(b, x, 1, &lanes) : x;
+    uint32_t count = lanes * group;
+    int64_t *from = arena_new(l->scratch, int64_t, count);
+    for (uint32_t i = 0; i < count; i++) from[i] = i % group;
+    const IrType *t = vector_of(l, d->part, count);
+    IrValue *operands[2] = {x, NULL};
+    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
+    return ir_result(op, 0);
+}
+
+static IrValue *add_product(Lower *l, const Dot *d, IrBuilder *b, IrValue *sum, IrValue *x,
+                            IrValue *y) {
+    if (d->group > 1) {
+        IrValue *operands[3] = {sum, x, y};
+        IrOpcode code = d->group == 2 ? IR_CPU_DOT2 : IR_CPU_DOT4;
+        return ir_result(ir_op(b, code, 3, operands, 1, &sum->type, 0, NULL), 0);
+    }
+    bool is_float = dtype_is(d->sum, DTYPE_CLASS_ANYFLOAT);
+    if (is_float && l->machine->fma) return ir_ternary(b, IR_FMA, x, y, sum);
+    return ir_binary(b, IR_ADD, sum, ir_binary(b, IR_MUL, x, y));
+}
+
+static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row, uint32_t rows,
+                 IrValue **sums) {
+    Block block = d->block;
+    IrValue *y[MAX_BLOCK];
+    for (uint32_t v = 0; v < block.vectors; v++) {
+        uint32_t lanes = block.lanes * d->group;
+        y[v] = load_vector(l, b, at(b, row, (int64_t)v * lanes), lanes);
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        IrValue *p = ir_ptr_add(b, a, lower_mul(b, lower_i64(b, r), d->a.across));
+        IrValue *x = spread(l, d, b, p);
+        for (uint32_t v = 0; v < block.vectors; v++) {
+            IrValue **sum = &sums[r * block.vectors + v];
+            *sum = add_product(l, d, b, *sum, x, y[v]);
+        }
+    }
+}
+
+void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows) {
+    IrValue *sums[MAX_BLOCK];
+    uint32_t count = rows * d->block.vectors;
+    CHECK(count <= MAX_BLOCK, "a block of %u vectors", count);
+    load_block(l, d, b, i, j, rows, sums);
+    IrValue *a = ir_ptr_add(b, d->a.data, lower_mul(b, i, d->a.across));
+    IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
+    IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group, count, sums);
+    IrBlock *body = loop->regions[0];
+    IrBuilder inside = ir_builder_at_end(body);
+    inside.span = b->span;
+    for (uint32_t n = 0; n < count; n++) sums[n] = body->args[1 + n];
+    IrValue *k = body->args[0];
+    IrValue *column = ir_ptr_add(&inside, a, lower_mul(&inside, k, d->a.step));
+    IrValue *row = ir_ptr_add(&inside, panel, lower_mul(&inside, k, d->b.step));
+    step(l, d, &inside, column, row, rows, sums);
+    ir_yield(&inside, count, sums);
+    store_block(d, b, i, j, rows, loop);
+}
