@@ -403,6 +403,12 @@ static IrValue *element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue
     return ir_ptr_add(b, data, linear);
 }
 
+// A mask of one bool for all lanes becomes one for each.
+static void spread_mask(Nest *nest, Lanes *lanes) {
+    if (nest->collecting || !lanes->vector || !lanes->mask || lanes->mask->type->rank) return;
+    lanes->mask = ir_broadcast(nest_builder(nest, lanes->depth), lanes->mask, 1, &nest->lanes);
+}
+
 static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     Terms t = terms_of(l, nest, op, &place);
     Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
@@ -423,6 +429,7 @@ static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     }
     if (nest->collecting) return lanes;
     lanes.linear = linear;
+    spread_mask(nest, &lanes);
     if (is_packed(view)) return lanes;
     IrBuilder *b = nest_builder(nest, lanes.depth);
     lanes.pointer = element_pointer(nest, b, view_data(nest_builder(nest, 0), view), linear);
@@ -602,6 +609,7 @@ Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place) {
         if (nest->collecting) continue;
         mask_term(l, nest, op, &t.at[d], d, index, run, &lanes);
     }
+    if (!nest->collecting) spread_mask(nest, &lanes);
     return (Val){lanes.mask, lanes.depth};
 }
 
@@ -675,7 +683,7 @@ void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **point
         view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, operand, place);
     if (view) add_mask_operand(l, nest, op, operand, place, &lanes);
     *pointer = lanes.pointer;
-    *mask = lanes.mask;
+    *mask = lanes.mask;  // lanes are single elements here
 }
 
 // ---- buffers ------------------------------------------------------------------------------------

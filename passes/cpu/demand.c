@@ -134,7 +134,7 @@ static void of_dot(Lower *l, const IrOp *op) {
     want(l, a, column, all);
     want(l, b, row, all);
     want(l, b, column, wanted(l, r, column));
-    if (ir_operand(op, 2)) want_same(l, ir_operand(op, 2), r);
+    if (op->operand_count > 2 && ir_operand(op, 2)) want_same(l, ir_operand(op, 2), r);
 }
 
 static void of_control(Lower *l, const IrOp *op) {

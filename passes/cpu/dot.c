@@ -88,7 +88,7 @@ static void emit_matrix(Lower *l, Dot *d, IrBuilder *b) {
 
 static IrValue *end_of(Lower *l, IrBuilder *b, const IrValue *result, uint32_t dim) {
     IrValue *whole = lower_i64(b, result->type->shape[dim]);
-    IrValue *limit = demand_limit(l, result, dim);
+    IrValue *limit = demand_limit(l, b, result, dim);
     if (!limit) return whole;
     return lower_min(b, lower_max(b, limit, lower_i64(b, 0)), whole);
 }

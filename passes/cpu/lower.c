@@ -396,7 +396,9 @@ static void find_homes(Lower *l, const IrBlock *block) {
 
 // ---- what is left of tiles goes -----------------------------------------------------------------
 
-static void drop_yielded(IrOp *op) {
+static void drop_uses(IrOp *op) {
+    for (uint32_t i = op->operand_count; i-- > 0;)
+        if (lower_is_tile(ir_operand(op, i))) ir_remove_operand(op, i);
     for (uint32_t r = 0; r < op->region_count; r++) {
         IrOp *yield = op->regions[r]->last;
         for (uint32_t i = yield->operand_count; i-- > 0;)
@@ -408,9 +410,8 @@ static void drop_carried(Lower *l, IrOp *op) {
     bool any = false;
     IrValue **operands = arena_new(l->scratch, IrValue *, op->operand_count + 1);
     const IrType **types = arena_new(l->scratch, const IrType *, op->result_count + 1);
-    uint32_t operand_count = 0, result_count = 0;
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        if (!lower_is_tile(ir_operand(op, i))) operands[operand_count++] = ir_operand(op, i);
+    uint32_t result_count = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = ir_operand(op, i);
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (lower_is_tile(ir_result(op, i)))
             any = true;
@@ -421,7 +422,7 @@ static void drop_carried(Lower *l, IrOp *op) {
     for (uint32_t r = 0; r < op->region_count; r++)
         for (uint32_t i = op->regions[r]->arg_count; i-- > 0;)
             if (lower_is_tile(op->regions[r]->args[i])) ir_remove_block_arg(op->regions[r], i);
-    IrOp *made = ir_remake(op, operand_count, operands, result_count, types);
+    IrOp *made = ir_remake(op, op->operand_count, operands, result_count, types);
     uint32_t at = 0;
     for (uint32_t i = 0; i < op->result_count; i++)
         if (!lower_is_tile(ir_result(op, i)))
@@ -429,7 +430,7 @@ static void drop_carried(Lower *l, IrOp *op) {
 }
 
 static void clean_up(Lower *l) {
-    for (size_t i = 0; i < l->control.count; i++) drop_yielded(l->control.data[i]);
+    for (size_t i = 0; i < l->control.count; i++) drop_uses(l->control.data[i]);
     for (size_t i = l->dead.count; i-- > 0;) ir_erase(l->dead.data[i]);
     for (size_t i = 0; i < l->control.count; i++) drop_carried(l, l->control.data[i]);
 }
