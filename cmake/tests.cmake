@@ -45,6 +45,10 @@ target_include_directories(test_twice PRIVATE "${PROJECT_SOURCE_DIR}")
 set_target_properties(test_twice PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 
+# Programs look for the compiler beside themselves.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+file(CREATE_LINK ../libtilec_llvm.so "${PROJECT_BINARY_DIR}/tests/libtilec_llvm.so" SYMBOLIC)
+
 function(tilec_test_program target test_name label)
     add_executable(${target} ${ARGN})
     target_link_libraries(${target} PRIVATE test_support)

@@ -74,7 +74,7 @@ static void test_prepare(Host *h) {
         "kernel k(f32 x[N], f32 y[N], const B = 256) grid(cdiv(N, B)) {\n"
         "    let i = program(0) * B;\n    let v = x[i +: B];\n    y[i +: B] = v / sum(v);\n}\n");
     static float x[1000], y[1000];
-    for (int i = 0; i < 1000; i++) x[i] = 2;
+    for (int i = 0; i < 1000; i++) x[i] = 2, y[i] = 0;
     tilec_view in = tilec_view1(TILEC_F32, x, 1000), out = tilec_view1(TILEC_F32, y, 1000);
     tilec_stream *s = NULL;
     assert_int_equal(tilec_stream_create(h->device, &s), TILEC_OK);

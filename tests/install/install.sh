@@ -67,6 +67,15 @@ pkgconfig=$(dirname "$(find "$prefix" -name tilec.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
 libdir=$(pkg-config --variable=libdir tilec)
 [ "tilec $(pkg-config --modversion tilec)" = "$version" ] || problem "versions differ: $version"
+# A program that has libtilec.a in it does not know where the compiler is.
+if [ -e "$libdir/libtilec_llvm.so" ]; then
+    export TILEC_LLVM_LIBRARY=$libdir/libtilec_llvm.so
+else
+    echo "install: skipped cpu: this build has no libtilec_llvm"
+    devices=$(echo "$devices" | sed 's/\<cpu\>//')
+fi
+export TILEC_CACHE=off
+
 shared=false
 if [ -e "$libdir/libtilec.so" ]; then shared=true; else
     echo "install: skipped shared libraries: this build has none (TILEC_SHARED)"

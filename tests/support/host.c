@@ -41,7 +41,7 @@ static void keep_log(void *user, tilec_severity severity, const char *text) {
 static void *allocate(void *user, size_t size, size_t alignment) {
     Host *h = user;
     size_t left = __atomic_load_n(&h->left, __ATOMIC_RELAXED);
-    if (left == 0) return NULL;
+    if (left == 0 || size > SIZE_MAX / 2) return NULL;
     if (left != SIZE_MAX) __atomic_store_n(&h->left, left - 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&h->live, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&h->live_bytes, size, __ATOMIC_RELAXED);
@@ -54,6 +54,16 @@ static void release(void *user, void *memory, size_t size) {
     __atomic_fetch_sub(&h->live, 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&h->live_bytes, size, __ATOMIC_RELAXED);
     free(memory);
+}
+
+// A build without the compiler library runs no kernels on some devices.
+static bool can_compile(Host *h) {
+    static const char any[] = "kernel k() grid(1) { }";
+    tilec_kernel *k = NULL;
+    tilec_status s = tilec_kernel_from_source(h->context, h->device, "any.tile", any,
+                                              sizeof any - 1, NULL, NULL, &k);
+    if (s != TILEC_UNAVAILABLE) tilec_kernel_destroy(k);
+    return s != TILEC_UNAVAILABLE;
 }
 
 static void run_case(void **state) {
@@ -70,7 +80,9 @@ static void run_case(void **state) {
                                      .cache_folder = ""};
     assert_int_equal(tilec_context_create(&options, &h->context), TILEC_OK);
     assert_int_equal(tilec_device_open(h->context, c->device, &h->device), TILEC_OK);
-    c->test.run(h);
+    bool ready = can_compile(h);
+    if (ready) c->test.run(h);
+    if (!ready) print_message("skipped: %s\n", tilec_last_error(h->context));
     tilec_context_destroy(h->context);
     assert_int_equal(h->live, 0);
     assert_int_equal(h->live_bytes, 0);
