@@ -31,6 +31,23 @@ target_compile_definitions(test_support PUBLIC
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
     TEST_TOOL="${PROJECT_BINARY_DIR}/tilec")
 
+# A compiler library without LLVM that does as it is told, and the code that it makes.
+foreach(fake plugin kernel)
+    add_library(fake_${fake} MODULE tests/fakes/${fake}.c)
+    target_link_libraries(fake_${fake} PRIVATE tilec_flags)
+    set_target_properties(fake_${fake} PROPERTIES LIBRARY_OUTPUT_DIRECTORY
+                                                  "${PROJECT_BINARY_DIR}/tests")
+    target_compile_definitions(test_support PUBLIC
+        TEST_FAKE_$<UPPER_CASE:${fake}>="$<TARGET_FILE:fake_${fake}>")
+    add_dependencies(test_support fake_${fake})
+endforeach()
+target_link_libraries(fake_plugin PRIVATE tilec_rt)
+target_link_options(fake_plugin PRIVATE
+    "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
+if(TARGET tilec_llvm)
+    target_compile_definitions(test_support PUBLIC TEST_CODEGEN)
+endif()
+
 # What the programs of tests/matrix share.
 file(GLOB matrix_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/matrix/*.c")
 list(FILTER matrix_sources EXCLUDE REGEX "/(test|long)_[^/]*$")

@@ -25,7 +25,7 @@ static int tear_down(void **state) {
 
 // ---- What every command has ----
 
-static const char *const commands[] = {"check", "run", "emit", "opt", "devices"};
+static const char *const commands[] = {"check", "run", "emit", "opt", "devices", "cache"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void tells_its_version_and_usage(void **state) {
@@ -359,10 +359,11 @@ static void run_sanitizes(void **state) {
 
 static void run_knows_its_devices(void **state) {
     Tool *t = *state;
-    static const char *const names[] = {"cuda",  "cuda:0", "hip:1",    "sim:sm_80",
-                                        "cpu:x", "tpu",    "interp:1", "''"};
+    static const char *const names[] = {"cuda", "cuda:0",   "hip:1", "sim:sm_80",
+                                        "tpu",  "interp:1", "''"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         tool_fails(t, 4, "error: ", "tilec run good.tile --set N=3 --device %s", names[i]);
+    tool_fails(t, 1, "expected 1 to 1024 threads", "tilec run good.tile --set N=3 --device cpu:x");
     tool_fails(t, 4, "no device 'cuda' here; there are: interp, cpu [unsupported]",
                "tilec run good.tile --set N=3 --device cuda");
     tool_fails(t, 4, "no device of this version runs 'k.ptx'",
@@ -421,7 +422,57 @@ static void emit_speaks_json(void **state) {
     assert_true(tool_count(tool_at(j, "passes")) > 2);
     tool_at(j, "passes.0.pass"), tool_at(j, "passes.0.seconds"), tool_at(j, "passes.0.ops");
     tool_json(t, 2, "tilec emit k.tile --json");
-    tool_json(t, 4, "tilec emit good.tile --json --as llvm");
+    tool_json(t, 4, "tilec emit good.tile --json --as llvm --target sm_80");
+    tool_json(t, 2, "tilec emit good.tile --json --as object");
+    j = tool_json(t, 0, "tilec emit good.tile --json --as cpu-ir --target x86-64-v3");
+    assert_non_null(strstr(tool_at(j, "text")->string.text, "cpu.store"));
+}
+
+// With a compiler library that makes the same text of everything.
+static void emit_makes_code(void **state) {
+    Tool *t = *state;
+#define FAKE "TILEC_LLVM_LIBRARY=" TEST_FAKE_PLUGIN " "
+#define NONE "TILEC_CACHE=off TILEC_LLVM_LIBRARY=/nowhere.so "
+    static const char *const forms[] = {"llvm", "asm", "object"};
+    for (size_t i = 0; i < 3; i++)
+        tool_prints(t, "text of the fake\n",
+                    FAKE "tilec emit good.tile --target aarch64 --as %s --variant 0", forms[i]);
+    const JsonValue *j =
+        tool_json(t, 0, FAKE "tilec emit good.tile --as asm --json --time-passes --variant 1");
+    assert_true(tool_at(j, "codegen.build")->number > 0);
+    assert_true(tool_at(j, "codegen.link")->number > 0);
+    tool_fails(t, 2, "the kernel has 2 variants, from 0 on; there is no variant 2",
+               FAKE "tilec emit good.tile --as asm --variant 2");
+    tool_fails(t, 4, "/nowhere.so: no such file", NONE "tilec emit good.tile --as asm");
+    tool_fails(t, 4, "/nowhere.so: no such file",
+               NONE "tilec run good.tile --set N=3 --device cpu");
+    tool_fails(t, 4, "[unavailable]",
+               NONE "TILEC_COMPILE_IN_CHILD=1 tilec run good.tile --set N=3 --device cpu");
+    tool_prints(t, "runs only what its cache holds", NONE "tilec devices");
+}
+
+static void cache_shows_and_clears(void **state) {
+    Tool *t = *state;
+    tool_prints(t, "0 entries, 0.0 MiB in no-such", "tilec cache ls --folder no-such");
+    tool_fails(t, 2, "tilec cache takes ls, clear or verify, found 'all'", "tilec cache all");
+    tool_fails(t, 2, "", "tilec cache");
+    tool_fails(t, 4, "there is no cache here", "TILEC_CACHE=off tilec cache ls");
+    tool_run(t, 0, "mkdir store wide; ln -s store link; chmod 777 wide");
+    tool_fails(t, 1, "is a symbolic link", "tilec cache ls --folder link");
+    tool_fails(t, 1, "others may write there", "tilec cache clear --folder wide");
+    tool_run(t, 0, "touch store/mine store/.x.1-0.tmp");
+    tool_prints(t, "removed 1 entries, 0.0 MiB, from store", "tilec cache clear --folder store");
+    tool_run(t, 0, "test -e store/mine");
+    const JsonValue *j = tool_json(t, 0, "tilec cache ls --folder store --json");
+    assert_true(tool_at(j, "entries")->number == 0);
+    tool_run(t, 0, "echo x > store/%064d.so", 0);
+    tool_prints(t, "1 entries, 0.0 MiB in store", "tilec cache ls --folder store");
+    tool_run(t, 3, "tilec cache verify --folder store");
+    assert_true(tool_said(t, "0000000000000000 is damaged: it is cut off"));
+    j = tool_json(t, 3, "tilec cache verify --folder store --json");
+    tool_text_at(j, "damaged.0.why", "it is cut off");
+    j = tool_json(t, 0, "tilec cache clear --folder store --json");
+    assert_true(tool_at(j, "removed")->number == 1);
 }
 
 static void emit_refuses(void **state) {
@@ -430,7 +481,8 @@ static void emit_refuses(void **state) {
     for (size_t i = 0; i < 3; i++)
         tool_fails(t, 4, "this version makes no code",
                    "tilec emit good.tile --target sm_80 --as %s", later[i]);
-    tool_fails(t, 2, "--as takes tile-ir or metadata, found 'c'", "tilec emit good.tile --as c");
+    tool_fails(t, 2, "--as takes tile-ir, metadata, cpu-ir, llvm, asm or object, found 'c'",
+               "tilec emit good.tile --as c");
     static const char *const targets[] = {"sm_", "sm_8x", "sm80", "x86", "gfx", "''", "sm_9000000"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         tool_fails(t, 4, "help: targets are: sm_75", "tilec emit good.tile --target %s",
@@ -522,6 +574,8 @@ int main(void) {
         cmocka_unit_test(emit_follows_tune_lines),
         cmocka_unit_test(emit_speaks_json),
         cmocka_unit_test(emit_refuses),
+        cmocka_unit_test(emit_makes_code),
+        cmocka_unit_test(cache_shows_and_clears),
         cmocka_unit_test(opt_runs_passes),
         cmocka_unit_test(devices_lists),
     };

@@ -1,0 +1,148 @@
+// Opening the compiler library: once, the right one, or a message with all that was tried.
+#define _GNU_SOURCE  // setenv, dlopen
+#include "compile/plugin.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+// after the above, as cmocka asks
+#include <cmocka.h>
+
+#include "ir/text.h"
+
+typedef struct World {
+    Arena *arena;
+    Diags *diags;
+    Plugin *plugin;
+} World;
+
+static int set_up(void **state) {
+    World *w = calloc(1, sizeof *w);
+    w->arena = arena_create();
+    w->diags = diags_create(w->arena, sources_create(w->arena));
+    w->plugin = plugin_create();
+    setenv("TILEC_LLVM_LIBRARY", TEST_FAKE_PLUGIN, 1);
+    unsetenv("FAKE_PLUGIN");
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    World *w = *state;
+    plugin_destroy(w->plugin);
+    arena_destroy(w->arena);
+    free(w);
+    unsetenv("TILEC_LLVM_LIBRARY");
+    unsetenv("FAKE_PLUGIN");
+    return 0;
+}
+
+static void opens_it_once(void **state) {
+    World *w = *state;
+    const CodegenApi *api = plugin_open(w->plugin, w->diags);
+    assert_non_null(api);
+    assert_string_equal(api->llvm_version, "0.0");
+    setenv("TILEC_LLVM_LIBRARY", "/nowhere.so", 1);
+    assert_ptr_equal(plugin_open(w->plugin, w->diags), api);
+    assert_int_equal(diags_count(w->diags), 0);
+}
+
+static void expect(World *w, const char *text) {
+    StrBuf all = strbuf(w->arena);
+    diags_text(w->diags, (DiagStyle){0}, &all);
+    if (!strstr(all.text, text)) fail_msg("expected '%s', found: %s", text, all.text);
+}
+
+static void refuses_strangers(void **state) {
+    World *w = *state;
+    setenv("FAKE_PLUGIN", "other version", 1);
+    assert_null(plugin_open(w->plugin, w->diags));
+    expect(w, "its interface is of version 2, expected 1");
+    expect(w, "TILEC_LLVM_LIBRARY=");
+    plugin_destroy(w->plugin);
+    w->plugin = plugin_create();
+    setenv("FAKE_PLUGIN", "other build", 1);
+    assert_null(plugin_open(w->plugin, w->diags));
+    expect(w, "it is of 'tilec 9.9', expected '" CODEGEN_BUILD_TEXT "'");
+    plugin_destroy(w->plugin);
+    w->plugin = plugin_create();
+    setenv("TILEC_LLVM_LIBRARY", "libm.so.6", 1);
+    assert_null(plugin_open(w->plugin, w->diags));
+    expect(w, "it is no compiler library of tilec");
+}
+
+static void says_what_it_tried(void **state) {
+    World *w = *state;
+    setenv("TILEC_LLVM_LIBRARY", "/no/such/file.so", 1);
+    assert_int_equal(plugin_find(w->arena).size, 0);
+    assert_null(plugin_open(w->plugin, w->diags));
+    expect(w, "/no/such/file.so: no such file");
+    assert_int_equal(diags_get(w->diags, 0)->code, DIAG_UNAVAILABLE);
+    // Whoever asks again is told again.
+    size_t before = diags_errors(w->diags);
+    assert_null(plugin_open(w->plugin, w->diags));
+    assert_int_equal(diags_errors(w->diags), before + 1);
+    // Not only what the variable names, when it is not set.
+    unsetenv("TILEC_LLVM_LIBRARY");
+    Plugin *other = plugin_create();
+    Diags *diags = diags_create(w->arena, sources_create(w->arena));
+    const CodegenApi *api = plugin_open(other, diags);
+    if (!api) assert_true(diags_get(diags, 0)->notes && diags_get(diags, 0)->notes->next);
+    plugin_destroy(other);
+}
+
+static const char kernel_text[] =
+    "kernel @k(%x: view f32[N]) {level = cpu} {\n"
+    "  grid {\n"
+    "    %0 = const {value = 1} : i64\n"
+    "    yield %0\n"
+    "  }\n"
+    "  body {\n"
+    "    return\n"
+    "  }\n"
+    "}\n";
+
+// Host processes often carry an LLVM of their own, with all its symbols shown.
+static void lives_beside_another_llvm(void **state) {
+    World *w = *state;
+    static const char *const names[] = {"libLLVM-22.so", "libLLVM.so.22.1", "libLLVM-14.so.1",
+                                        "libLLVM-14.so", "libLLVM.so"};
+    unsetenv("TILEC_LLVM_LIBRARY");
+    void *other = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !other; i++)
+        other = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
+    if (!other) print_message("skipped: no shared LLVM is installed beside ours\n");
+    if (!plugin_find(w->arena).size) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        if (other) dlclose(other);
+        return;
+    }
+    const CodegenApi *api = plugin_open(w->plugin, w->diags);
+    assert_non_null(api);
+    Sources *sources = sources_create(w->arena);
+    const SourceFile *file = source_add(sources, STR("k.tir"), str(kernel_text));
+    IrModule *m = ir_parse(w->arena, sources, interner_create(w->arena), file, w->diags);
+    assert_non_null(m);
+    CodegenCpuOptions options = {
+        .target = {.level = CPU_X86_64_V3}, .output = CODEGEN_SHARED, .entry = STR("k")};
+    Str object = {0};
+    assert_true(api->cpu_compile(w->arena, m->funcs.data[0], &options, &object, w->diags));
+    assert_true(str_starts(object, STR("\177ELF")));
+    if (other) dlclose(other);
+}
+
+#define PLUGIN_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PLUGIN_TEST(opens_it_once),
+        PLUGIN_TEST(refuses_strangers),
+        PLUGIN_TEST(says_what_it_tried),
+        PLUGIN_TEST(lives_beside_another_llvm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+// A compiler library that has no LLVM and does what $FAKE_PLUGIN says: for tests of who opens it.
+//
+// Every shared object that it makes is the file $FAKE_KERNEL. It says so in $FAKE_LOG, a line for
+// each call, so that tests can count them.
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "codegen/codegen.h"
+
+static bool is(const char *what) {
+    const char *mode = getenv("FAKE_PLUGIN");
+    return mode && strcmp(mode, what) == 0;
+}
+
+static void note_call(Str entry) {
+    const char *path = getenv("FAKE_LOG");
+    FILE *log = path ? fopen(path, "a") : NULL;
+    if (!log) return;
+    fprintf(log, "%.*s\n", STR_ARG(entry));
+    fclose(log);
+}
+
+static bool compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options, Str *output,
+                    Diags *diags) {
+    note_call(options->entry);
+    if (options->times) *options->times = (CodegenTimes){1, 2, 3, 4};
+    if (is("abort")) {
+        fprintf(stderr, "LLVM ERROR: Cannot select: t5: i32 = planted\nstack of calls\n");
+        abort();
+    }
+    if (is("crash")) raise(SIGSEGV);
+    if (is("exit")) exit(70);
+    if (is("hang"))
+        for (;;) sleep(1);
+    if (is("refuse")) {
+        diag_warning(diags, func->span, DIAG_UNSUPPORTED, "something to think about");
+        diag_error(diags, func->span, DIAG_UNSUPPORTED, "'%s' is refused", func->name);
+        diag_note(diags, func->span, "it was planted");
+        diag_help(diags, "plant less");
+        return false;
+    }
+    if (options->output != CODEGEN_SHARED) {
+        *output = (Str){arena_text(arena, "text of the fake\n", 17), 17};
+        return true;
+    }
+    OsError e;
+    const char *path = getenv("FAKE_KERNEL");
+    if (path && os_read_file(arena, path, 1 << 30, output, &e)) return true;
+    diag_error(diags, func->span, DIAG_IO, "the fake has no kernel");
+    return false;
+}
+
+static const CodegenApi right = {CODEGEN_VERSION, CODEGEN_BUILD_TEXT, "0.0", compile};
+static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0", compile};
+static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", compile};
+
+const CodegenApi *tilec_codegen_api(void) {
+    if (is("other version")) return &other_version;
+    return is("other build") ? &other_build : &right;
+}
