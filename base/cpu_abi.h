@@ -30,6 +30,7 @@ struct CpuServices {
     float (*fmodf)(float a, float b);
     void *user;  // the runtime's own
     // Not 0: the launch has failed, or is to be given up; entries look at it between programs.
+    // Another thread may set it meanwhile: each look reads memory anew, atomically (relaxed).
     const int32_t *cancel;
 };
 

@@ -13,11 +13,16 @@ enum { SHARES = 2 };  // chunks for each thread if all were as large as the firs
 // One thread at work on a grid; what its entry is given.
 typedef struct Taker {
     CpuServices services;
-    int32_t cancel;
+    int32_t cancel;  // set atomically: the rest of this thread's chunk comes after a program that
+                     // failed
+    _Atomic int64_t first;  // of the chunk it is at, or of one before
     Grid *grid;
+    struct Taker *next, **link;  // in the grid's list; guarded by the pool's lock
 } Taker;
 
-// `cancel` is this thread's own: the rest of its chunk comes after the program that failed.
+// Of the ABI, whose word is no C11 atomic.
+static void stop(Taker *t) { __atomic_store_n(&t->cancel, 1, __ATOMIC_RELAXED); }
+
 static void assert_failed(const CpuServices *services, int64_t program, int64_t lane,
                           uint32_t site) {
     Taker *taker = services->user;
@@ -29,8 +34,10 @@ static void assert_failed(const CpuServices *services, int64_t program, int64_t 
         g->failed_lane = lane;
         g->failed_site = site;
     }
+    for (Taker *t = g->active; t; t = t->next)
+        if (atomic_load(&t->first) > program) stop(t);
     pool_unlock(g->pool);
-    taker->cancel = 1;
+    stop(taker);
 }
 
 static void print(const CpuServices *services, int64_t program, uint32_t site,
@@ -57,6 +64,7 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     grid->failed_lane = 0;
     grid->failed_site = 0;
     grid->no_memory = false;
+    grid->active = NULL;
 }
 
 // Where the chunk that begins with program `first` ends.
@@ -97,6 +105,28 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
     return false;
 }
 
+// Only where something can fail have others to know whom to stop.
+static bool is_listed(const Grid *g) { return g->takers > 1 && variant_of(g)->site_count; }
+
+static void join_list(Taker *t) {
+    Grid *g = t->grid;
+    if (!is_listed(g)) return;
+    pool_lock(g->pool);
+    t->next = g->active;
+    t->link = &g->active;
+    if (t->next) t->next->link = &t->next;
+    g->active = t;
+    pool_unlock(g->pool);
+}
+
+static void leave_list(Taker *t) {
+    if (!is_listed(t->grid)) return;
+    pool_lock(t->grid->pool);
+    *t->link = t->next;
+    if (t->next) t->next->link = t->link;
+    pool_unlock(t->grid->pool);
+}
+
 void grid_run(Grid *grid, Scratch *scratch) {
     void *memory;
     if (!get_scratch(grid, scratch, &memory)) return;
@@ -109,10 +139,14 @@ void grid_run(Grid *grid, Scratch *scratch) {
         .grid = grid};
     taker.services.user = &taker;
     taker.services.cancel = &taker.cancel;
+    join_list(&taker);
     uint64_t mode = cpu_float_mode_usual();
-    for (int64_t first, last; take(grid, &first, &last);)
+    for (int64_t first, last; take(grid, &first, &last);) {
+        atomic_store_explicit(&taker.first, first, memory_order_relaxed);
         grid->entry(grid->launch.block, first, last, memory, &taker.services);
+    }
     cpu_float_mode_restore(mode);
+    leave_list(&taker);
 }
 
 tilec_status grid_outcome(const Grid *grid, RtReport *report) {

@@ -88,7 +88,8 @@ typedef struct Grid {
     // The rest of that failure, guarded by the pool's lock.
     int64_t failed_lane;
     uint32_t failed_site;
-    bool no_memory;  // a thread had no scratch
+    bool no_memory;        // a thread had no scratch
+    struct Taker *active;  // threads that others may have to stop
 } Grid;
 
 typedef enum CommandKind {

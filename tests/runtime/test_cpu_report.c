@@ -16,6 +16,10 @@
 #define TEXT(literal) \
     { literal, sizeof(literal) - 1 }
 
+static bool cancelled(const CpuServices *services) {
+    return __atomic_load_n(services->cancel, __ATOMIC_RELAXED) != 0;
+}
+
 typedef struct Fails {
     int64_t from, every;  // programs from, from + every … fail
     _Atomic int64_t ran;
@@ -26,7 +30,7 @@ static void fail_entry(const void *args, int64_t first, int64_t last, void *scra
                        const CpuServices *services) {
     Fails *f = ((const CpuRigBlock *)args)->array;
     (void)scratch;
-    for (int64_t p = first; p < last && !*services->cancel; p++) {
+    for (int64_t p = first; p < last && !cancelled(services); p++) {
         atomic_fetch_add(&f->ran, 1);
         if (f->slow) sched_yield();
         if (p < f->from || (p - f->from) % f->every) continue;
@@ -154,6 +158,34 @@ static void test_cancel_and_sticky(void **state) {
     close_rig(&rig, &k);
 }
 
+// Program 0 fails once another thread is at work; that one goes on until it is told to stop.
+static void stop_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                       const CpuServices *services) {
+    _Atomic int *other = ((const CpuRigBlock *)args)->array;
+    (void)last, (void)scratch;
+    uint64_t end = os_time_ns() + 20000000000u;
+    if (first == 0) {
+        while (!atomic_load(other) && os_time_ns() < end) sched_yield();
+        services->assert_failed(services, 0, 0, 1);
+        return;
+    }
+    atomic_store(other, 1);
+    while (!cancelled(services) && os_time_ns() < end) sched_yield();
+    atomic_store(other, cancelled(services) ? 2 : 3);
+}
+
+static void test_stops_others(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    open_rig(&rig, &k, "cpu:2", stop_entry, assert_sites, 2);
+    _Atomic int other = 0;
+    assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 1000, (CpuRigBlock){&other, 0}), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_KERNEL_FAILED);
+    assert_int_equal(other, 2);
+    close_rig(&rig, &k);
+}
+
 static tilec_status host_fails(void *user, tilec_device *device, const RtLaunch *launch,
                                RtReport *report) {
     (void)user, (void)device, (void)launch;
@@ -232,11 +264,9 @@ static void test_print(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_least_program),
-        cmocka_unit_test(test_report),
-        cmocka_unit_test(test_cancel_and_sticky),
-        cmocka_unit_test(test_host_fails),
-        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_least_program),     cmocka_unit_test(test_report),
+        cmocka_unit_test(test_cancel_and_sticky), cmocka_unit_test(test_host_fails),
+        cmocka_unit_test(test_stops_others),      cmocka_unit_test(test_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
