@@ -77,7 +77,10 @@ static int verify(Shown *s) {
     json_close(j, ']');
     if (!s->cli->json)
         printf("%zu entries, %zu damaged, in %.*s\n", s->rows.count, wrong, STR_ARG(s->path));
-    return wrong ? EXIT_MISMATCH : EXIT_FINE;
+    if (!wrong) return EXIT_FINE;
+    return cli_fail(s->cli, EXIT_MISMATCH, DIAG_MISMATCH,
+                    "compiling takes no notice of damaged ones and replaces them",
+                    "%zu of %zu entries are damaged", wrong, s->rows.count);
 }
 
 static int clear(Shown *s) {

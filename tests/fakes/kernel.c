@@ -14,16 +14,16 @@ static void write(const void *args, float add) {
     for (int64_t i = 0; i < b->y_extent; i++) b->y[i] = b->x[i] + add;
 }
 
-__attribute__((visibility("default"))) CpuEntry copy, copy_v1;
+__attribute__((visibility("default"))) CpuEntry copy_B_64, copy_B_64_v1;
 
-void copy(const void *args, int64_t first, int64_t last, void *scratch,
-          const CpuServices *services) {
+void copy_B_64(const void *args, int64_t first, int64_t last, void *scratch,
+               const CpuServices *services) {
     (void)first, (void)last, (void)scratch, (void)services;
     write(args, 1);
 }
 
-void copy_v1(const void *args, int64_t first, int64_t last, void *scratch,
-             const CpuServices *services) {
+void copy_B_64_v1(const void *args, int64_t first, int64_t last, void *scratch,
+                  const CpuServices *services) {
     (void)first, (void)last, (void)scratch, (void)services;
     write(args, 2);
 }
