@@ -1,0 +1,27 @@
+// The cases of the bench: each function measures its rows, those that the filter wants.
+//
+// Ownership: what a case makes lives in the bench's arena.
+//
+//     for (i = 0; i < count; i++) cases[i](bench);
+#ifndef TILEC_BENCH_CASES_H
+#define TILEC_BENCH_CASES_H
+
+#include "bench/cpu/kernels.h"
+#include "bench/cpu/peers.h"
+
+void case_peaks(Bench *bench);
+void case_streams(Bench *bench);  // vector add, axpy, sum, exp, GELU
+void case_rows(Bench *bench);     // softmax, layernorm, rmsnorm
+void case_transpose(Bench *bench);
+void case_matmul(Bench *bench);  // f32, bf16, i8
+void case_attention(Bench *bench);
+void case_launch(Bench *bench);   // empty kernels and regions
+void case_compile(Bench *bench);  // source to callable
+
+// A hand-written loop as a contestant.
+void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *loop,
+              const HandJob *job, int64_t units, int64_t grain);
+// The peak of the machine, for rows with FLOP/s.
+void add_peak(Bench *bench, Row *row, const char *loop);
+
+#endif

@@ -1,0 +1,63 @@
+// The peers: libraries and loops that do the same work, each used if it is here.
+//
+// Invariants: nothing of a peer is needed to build; libraries are opened by name, and their few
+// functions are declared in the file that calls them. A runner that cannot be made is NULL, and
+// row_add leaves it out. Ownership: the bench's arena; libraries stay open.
+//
+//     Peers *peers = peers_open(arena, threads, "build/bench/libhand.so");
+//     row_add(&row, "C", ROLE_PEER, peers_hand(bench, "hand_add", &job, count, &self), self);
+#ifndef TILEC_BENCH_PEERS_H
+#define TILEC_BENCH_PEERS_H
+
+#include "base/os_dl.h"
+#include "bench/cpu/measure.h"
+#include "bench/hand/hand.h"
+
+typedef void Runner(void *self);
+
+typedef struct Peers {
+    OsLibrary *hand, *openmp, *blas, *onednn;
+    struct OneDnn *dnnl;
+} Peers;
+
+typedef struct PeerPaths {
+    const char *hand, *openmp, *blas, *onednn;
+} PeerPaths;
+
+Peers *peers_open(Bench *bench, const PeerPaths *paths);
+// What is missing, with the line that installs it.
+void peers_print_missing(const Peers *peers);
+
+// A hand-written loop over `units`, in pieces that are multiples of `grain` units, by OpenMP when
+// there is more than one thread.
+Runner *peers_hand(Bench *bench, const char *loop, const HandJob *job, int64_t units, int64_t grain,
+                   void **self);
+// Rounds of a peak's kernel; *operations of one run. NULL when this CPU lacks the instruction.
+Runner *peers_peak(Bench *bench, const char *loop, double *operations, void **self);
+// An empty parallel region.
+Runner *peers_region(Bench *bench, void **self);
+
+// c = a b; rows of a and b are contiguous, or columns where transposed.
+typedef struct MatmulJob {
+    int64_t m, n, k;
+    bool transpose_a, transpose_b;
+    const void *a, *b;
+    void *c;
+} MatmulJob;
+Runner *peers_sgemm(Bench *bench, const MatmulJob *job, void **self);
+Runner *peers_sbgemm(Bench *bench, const MatmulJob *job, void **self);
+
+// oneDNN. Types by their numbers there.
+typedef enum DnnlType { DNNL_BF16 = 2, DNNL_F32 = 3, DNNL_S32 = 4, DNNL_S8 = 5 } DnnlType;
+typedef enum DnnlMap { DNNL_EXP = 42, DNNL_GELU_TANH = 43, DNNL_GELU_ERF = 49 } DnnlMap;
+Runner *onednn_matmul(Bench *bench, const MatmulJob *job, DnnlType in, DnnlType out, void **self);
+Runner *onednn_map(Bench *bench, DnnlMap map, const HandJob *job, int64_t count, void **self);
+Runner *onednn_add(Bench *bench, const HandJob *job, int64_t count, void **self);
+Runner *onednn_sum(Bench *bench, const HandJob *job, int64_t count, void **self);
+Runner *onednn_softmax(Bench *bench, const HandJob *job, void **self);
+Runner *onednn_layernorm(Bench *bench, const HandJob *job, void **self);
+Runner *onednn_transpose(Bench *bench, const HandJob *job, void **self);
+// False when the library cannot make an engine here.
+bool onednn_start(Bench *bench, Peers *peers);
+
+#endif
