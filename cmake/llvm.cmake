@@ -91,7 +91,11 @@ else()
                     OUTPUT_VARIABLE llvm_link_libraries OUTPUT_STRIP_TRAILING_WHITESPACE
                     ERROR_VARIABLE llvm_problem)
     string(REPLACE " " ";" llvm_link_libraries "${llvm_link_libraries}")
-    list(APPEND llvm_link_libraries -lz -lzstd -ldl -lrt -lm)
+    # Some LLVM are built with Polly as an extension, which is packed apart and not used here.
+    list(FILTER llvm_link_libraries EXCLUDE REGEX "Polly|LLVMExtensions")
+    add_library(tilec_llvm_targets STATIC cmake/llvm_targets.c)
+    target_include_directories(tilec_llvm_targets SYSTEM PRIVATE "${llvm_include}")
+    list(APPEND llvm_link_libraries tilec_llvm_targets -lz -lzstd -ldl -lrt -lm)
     target_link_options(tilec_llvm PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 target_link_libraries(tilec_llvm PRIVATE -Wl,--start-group lldELF lldCommon ${llvm_link_libraries}

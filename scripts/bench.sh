@@ -77,7 +77,7 @@ for n in $threads; do
     "${pin[@]}" "$bench" --threads "$n" "${arguments[@]}" "${filter[@]}"
 done
 
-if [[ " ${arguments[*]} " != *" --json "* && (${#filter[@]} -eq 0 || fresh == *"${filter[0]}"*) ]]; then
+if [[ " ${arguments[*]} " != *" --json "* && (-z "${filter[*]}" || fresh == "${filter[*]}") ]]; then
     echo "a fresh process, the kernel in the disk cache (the first run fills it)"
     cache=build/bench/cache
     rm -rf "$cache" && mkdir -m 700 -p "$cache"
