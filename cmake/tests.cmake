@@ -81,7 +81,8 @@ function(tilec_test_program target test_name label)
         add_dependencies(${target} tilec_llvm)  # some open it
     endif()
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties("${test_name}" PROPERTIES LABELS "${label}")
+    set_tests_properties("${test_name}" PROPERTIES LABELS "${label}"
+        ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
     # scripts/test-all.sh sets the variable before it configures: whole matrices are not quick.
     if(label STREQUAL "quick" AND NOT DEFINED ENV{TILEC_TEST_WHOLE})
         set_tests_properties("${test_name}" PROPERTIES TIMEOUT 600)
@@ -136,7 +137,8 @@ if(filetest_sources)
                 add_test(NAME "files/${folder}"
                     COMMAND filetest --tool $<TARGET_FILE:tilec_tool> "tests/files/${folder}"
                     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-                set_tests_properties("files/${folder}" PROPERTIES LABELS quick TIMEOUT 600)
+                set_tests_properties("files/${folder}" PROPERTIES LABELS quick TIMEOUT 600
+                    ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
             endif()
         endforeach()
     endif()
