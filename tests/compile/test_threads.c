@@ -18,6 +18,7 @@ typedef struct Worker {
     tilec_context *context;
     tilec_device *device;
     tilec_kernel *shared;  // generic: each thread asks for another type of it now and then
+    tilec_kernel *plain;   // of known types: its facts and its function are asked for by all
     int number;
     const char *problem;  // NULL: all is well
 } Worker;
@@ -27,6 +28,25 @@ static const char shared_source[] =
     "    let i = program(0) * B;\n"
     "    x[i +: B] = x[i +: B] + a;\n"
     "}\n";
+
+static const char plain_source[] =
+    "kernel twice(f32 x[N]) grid(N) {\n    x[program(0)] = x[program(0)] * 2;\n}\n";
+
+static const char *one_function(Worker *w) {
+    tilec_function_pointer f;
+    tilec_param p;
+    const char *json = NULL, *signature = NULL;
+    if (tilec_kernel_param(w->plain, 0, &p) || strcmp(p.name, "x") != 0) return "no parameter";
+    if (tilec_kernel_metadata(w->plain, &json) || !strstr(json, "twice")) return "no metadata";
+    if (tilec_function_signature(w->plain, &signature) ||
+        strcmp(signature, "tilec_status twice(float *x, int64_t N)") != 0)
+        return "no signature";
+    tilec_status s = tilec_function(w->plain, &f);
+    if (s == TILEC_UNAVAILABLE) return NULL;  // no libffi: test_function says so
+    float x[3] = {1, 2, (float)w->number};
+    if (s || ((tilec_status(*)(float *, int64_t))f)(x, 3)) return "no function";
+    return x[1] == 4 && x[2] == (float)(2 * w->number) ? NULL : "a wrong result of a function";
+}
 
 static const char *one_round(Worker *w, int round) {
     tilec_stream *stream = NULL;
@@ -64,7 +84,10 @@ static const char *one_round(Worker *w, int round) {
 
 static void *work(void *user) {
     Worker *w = user;
-    for (int round = 0; round < ROUNDS && !w->problem; round++) w->problem = one_round(w, round);
+    for (int round = 0; round < ROUNDS && !w->problem; round++) {
+        w->problem = one_function(w);
+        if (!w->problem) w->problem = one_round(w, round);
+    }
     return NULL;
 }
 
@@ -72,16 +95,19 @@ static void test_threads(void **state) {
     (void)state;
     tilec_context *context = NULL;
     tilec_device *device = NULL;
-    tilec_kernel *shared = NULL;
+    tilec_kernel *shared = NULL, *plain = NULL;
     assert_int_equal(tilec_context_create(NULL, &context), TILEC_OK);
     assert_int_equal(tilec_device_open(context, "interp", &device), TILEC_OK);
     assert_int_equal(tilec_kernel_from_source(context, device, "shared.tile", shared_source,
                                               strlen(shared_source), "add", NULL, &shared),
                      TILEC_OK);
+    assert_int_equal(tilec_kernel_from_source(context, device, "plain.tile", plain_source,
+                                              strlen(plain_source), NULL, NULL, &plain),
+                     TILEC_OK);
     pthread_t threads[THREADS];
     Worker workers[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        workers[i] = (Worker){context, device, shared, i + 1, NULL};
+        workers[i] = (Worker){context, device, shared, plain, i + 1, NULL};
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
