@@ -7,7 +7,7 @@
 #ifndef TILEC_TESTS_SUPPORT_DEVICES_H
 #define TILEC_TESTS_SUPPORT_DEVICES_H
 
-static const char *const test_devices[] = {"interp"};
+static const char *const test_devices[] = {"interp", "cpu"};
 enum { TEST_DEVICES = sizeof test_devices / sizeof *test_devices };
 
 #endif
