@@ -114,6 +114,13 @@ static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row,
     }
 }
 
+// A loop's own arithmetic takes the place of a product now and then: less often so.
+static uint32_t steps_at_once(const Dot *d) {
+    enum { STEPS = 4 };
+    uint32_t steps = d->k / d->group;
+    return steps < STEPS ? steps : STEPS;
+}
+
 void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows) {
     IrValue *sums[MAX_BLOCK];
     uint32_t count = rows * d->block.vectors;
@@ -121,7 +128,8 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     load_block(l, d, b, i, j, rows, sums);
     IrValue *a = ir_ptr_add(b, d->a.data, lower_mul(b, i, d->a.across));
     IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
-    IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group, count, sums);
+    uint32_t times = steps_at_once(d);
+    IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group * times, count, sums);
     IrBlock *body = loop->regions[0];
     IrBuilder inside = ir_builder_at_end(body);
     inside.span = b->span;
@@ -129,7 +137,12 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     IrValue *k = body->args[0];
     IrValue *column = ir_ptr_add(&inside, a, lower_mul(&inside, k, d->a.step));
     IrValue *row = ir_ptr_add(&inside, panel, lower_mul(&inside, k, d->b.step));
-    step(l, d, &inside, column, row, rows, sums);
+    for (uint32_t n = 0; n < times; n++) {
+        IrValue *by = lower_i64(&inside, n * d->group);
+        IrValue *x = n ? ir_ptr_add(&inside, column, lower_mul(&inside, by, d->a.step)) : column;
+        IrValue *y = n ? ir_ptr_add(&inside, row, lower_mul(&inside, by, d->b.step)) : row;
+        step(l, d, &inside, x, y, rows, sums);
+    }
     ir_yield(&inside, count, sums);
     store_block(d, b, i, j, rows, loop);
 }
