@@ -15,8 +15,28 @@ static Block choose_block(const Lower *l, const Dot *d) {
     block.vectors = at_most(vectors, 2);
     // One row alone keeps the units busy only with many columns.
     if (d->m <= 2) block.vectors = at_most(vectors, m->vector_registers / 4 / d->m);
+    CHECK(block.vectors <= MAX_VECTORS, "%u vectors in a row", block.vectors);
     block.rows = at_most(d->m, block.rows);
     return block;
+}
+
+static bool is_byte(Dtype t) { return t == DTYPE_I8 || t == DTYPE_U8; }
+
+static Dtype other_sign(Dtype t) { return t == DTYPE_I8 ? DTYPE_U8 : DTYPE_I8; }
+
+// Instructions that multiply several neighbours take the operands as they are; else both are
+// converted to the type of the sum.
+static void choose_parts(const Lower *l, Dot *d, Dtype a, Dtype b) {
+    const Machine *m = l->machine;
+    d->part_a = d->part_b = d->sum;
+    if (d->block.lanes < m->vector_bytes / 4) return;
+    bool pairs = m->bf16_dot && a == DTYPE_BF16 && d->sum == DTYPE_F32 && d->k >= 2;
+    bool fours = m->i8_dot && is_byte(a) && is_byte(b) && d->k >= 4;
+    if (!pairs && !fours) return;
+    d->group = pairs ? 2 : 4;
+    d->flipped = fours && a == b;
+    d->part_a = d->flipped ? other_sign(a) : a;
+    d->part_b = b;
 }
 
 static Dot dot_of(const Lower *l, IrOp *op) {
@@ -28,8 +48,8 @@ static Dot dot_of(const Lower *l, IrOp *op) {
     d.n = b->shape[r - 1];
     Dtype result = op->results[0].type->elem;
     d.sum = result == DTYPE_F16 ? DTYPE_F32 : result;
-    d.part = d.sum;
     d.block = choose_block(l, &d);
+    choose_parts(l, &d, a->elem, b->elem);
     return d;
 }
 
@@ -76,13 +96,18 @@ static void all_rows(Lower *l, const Dot *d, IrBuilder *b, IrValue *j) {
     if (single) blocks_of(l, d, b, at, end, j, 1);
 }
 
+static void emit_columns(Lower *l, Dot *d, IrBuilder *b, IrValue *j) {
+    if (d->flipped) dot_find_shift(l, d, b, j);
+    all_rows(l, d, b, j);
+}
+
 static void emit_matrix(Lower *l, Dot *d, IrBuilder *b) {
     dot_pack_b(l, d, b);
     dot_pack_a(l, d, b);
     IrOp *loop = lower_for(b, lower_i64(b, 0), d->column_end, dot_columns(d), 0, NULL);
     IrBuilder inside = ir_builder_at_end(loop->regions[0]);
     inside.span = b->span;
-    all_rows(l, d, &inside, loop->regions[0]->args[0]);
+    emit_columns(l, d, &inside, loop->regions[0]->args[0]);
     ir_yield(&inside, 0, NULL);
 }
 

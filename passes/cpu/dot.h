@@ -27,12 +27,17 @@ typedef struct Block {
     uint32_t rows, vectors, lanes;
 } Block;
 
+enum { MAX_VECTORS = 16 };
 typedef struct Dot {
     IrOp *op;
     uint32_t batch, m, n, k;
-    Dtype sum;       // type of the accumulators
-    Dtype part;      // type of packed elements
-    uint32_t group;  // neighbours along k that one step multiplies
+    Dtype sum;             // type of the accumulators
+    Dtype part_a, part_b;  // types of packed elements
+    uint32_t group;        // neighbours along k that one step multiplies: 1; cpu.dot2, cpu.dot4
+    // Bytes of equal sign: a's go by 128 into the other sign's range; `shift` of each column is
+    // what that adds.
+    bool flipped;
+    IrValue *shift[MAX_VECTORS];
     Block block;
     Buffer acc, result;  // acc.id 0: none
     IrValue *item;       // of the batch: i64; NULL: rank 2
@@ -41,6 +46,17 @@ typedef struct Dot {
 } Dot;
 
 static inline uint32_t dot_columns(const Dot *d) { return d->block.vectors * d->block.lanes; }
+static inline IrValue *dot_shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *y, uint32_t count,
+                                   const int64_t *from) {
+    const IrType *t = ir_with_shape(l->module, x->type, 1, &count);
+    IrValue *operands[2] = {x, y};
+    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
+    return ir_result(op, 0);
+}
+// A vector of neighbours; of one lane: a scalar.
+IrValue *dot_load(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes);
+void dot_store(IrBuilder *b, IrValue *pointer, IrValue *x);
 // Scratch memory for `count` elements.
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
 
@@ -48,7 +64,9 @@ IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b);
 
-// micro.c: one block, of `rows` rows from row i and column j on.
+// micro.c: what `flipped` adds to the columns of a block, which begin at j.
+void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j);
+// One block, of `rows` rows from row i and column j on.
 void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows);
 
 #endif

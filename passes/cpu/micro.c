@@ -8,13 +8,13 @@ static const IrType *vector_of(Lower *l, Dtype elem, uint32_t lanes) {
     return ir_tile(l->module, elem, lanes > 1 ? 1 : 0, &lanes);
 }
 
-static IrValue *load_vector(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes) {
+IrValue *dot_load(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes) {
     const IrType *t = vector_of(l, pointer->type->elem, lanes);
     IrValue *operands[3] = {pointer, NULL, NULL};
     return ir_result(ir_op(b, lanes > 1 ? IR_CPU_LOAD : IR_LOAD, 3, operands, 1, &t, 0, NULL), 0);
 }
 
-static void store_vector(IrBuilder *b, IrValue *pointer, IrValue *x) {
+void dot_store(IrBuilder *b, IrValue *pointer, IrValue *x) {
     IrValue *operands[3] = {pointer, x, NULL};
     ir_op(b, x->type->rank ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
 }
@@ -52,8 +52,14 @@ static void load_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t v = 0; v < block.vectors; v++) {
             IrValue *p = at(b, from, place_in_block(d, d->acc, r, v));
-            sums[r * block.vectors + v] = converted(b, load_vector(l, b, p, block.lanes), d->sum);
+            sums[r * block.vectors + v] = converted(b, dot_load(l, b, p, block.lanes), d->sum);
         }
+}
+
+static void take_shift(const Dot *d, IrBuilder *b, uint32_t rows, IrValue **sums) {
+    uint32_t vectors = d->block.vectors;
+    for (uint32_t n = 0; n < rows * vectors; n++)
+        sums[n] = ir_binary(b, IR_SUB, sums[n], d->shift[n % vectors]);
 }
 
 static void store_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows,
@@ -63,7 +69,7 @@ static void store_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t v = 0; v < d->block.vectors; v++) {
             IrValue *x = ir_result(loop, r * d->block.vectors + v);
-            store_vector(b, at(b, to, place_in_block(d, d->result, r, v)), converted(b, x, elem));
+            dot_store(b, at(b, to, place_in_block(d, d->result, r, v)), converted(b, x, elem));
         }
 }
 
@@ -72,28 +78,33 @@ static void store_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint
 // A group of a's neighbours along k, repeated in every lane.
 static IrValue *spread(Lower *l, const Dot *d, IrBuilder *b, IrValue *pointer) {
     uint32_t lanes = d->block.lanes, group = d->group;
-    IrValue *x = load_vector(l, b, pointer, group);
+    IrValue *x = dot_load(l, b, pointer, group);
     if (group == 1) return lanes > 1 ? ir_broadcast(b, x, 1, &lanes) : x;
     uint32_t count = lanes * group;
     int64_t *from = arena_new(l->scratch, int64_t, count);
     for (uint32_t i = 0; i < count; i++) from[i] = i % group;
-    const IrType *t = vector_of(l, d->part, count);
-    IrValue *operands[2] = {x, NULL};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
-    ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
-    return ir_result(op, 0);
+    return dot_shuffle(l, b, x, NULL, count, from);
+}
+
+static IrValue *add_groups(const Dot *d, IrBuilder *b, IrValue *sum, IrValue *x, IrValue *y) {
+    // Of four bytes the unsigned ones come first.
+    bool swap = d->group == 4 && y->type->elem == DTYPE_U8;
+    IrValue *operands[3] = {sum, swap ? y : x, swap ? x : y};
+    IrOpcode code = d->group == 2 ? IR_CPU_DOT2 : IR_CPU_DOT4;
+    return ir_result(ir_op(b, code, 3, operands, 1, &sum->type, 0, NULL), 0);
 }
 
 static IrValue *add_product(Lower *l, const Dot *d, IrBuilder *b, IrValue *sum, IrValue *x,
                             IrValue *y) {
-    if (d->group > 1) {
-        IrValue *operands[3] = {sum, x, y};
-        IrOpcode code = d->group == 2 ? IR_CPU_DOT2 : IR_CPU_DOT4;
-        return ir_result(ir_op(b, code, 3, operands, 1, &sum->type, 0, NULL), 0);
-    }
+    if (d->group > 1) return add_groups(d, b, sum, x, y);
     bool is_float = dtype_is(d->sum, DTYPE_CLASS_ANYFLOAT);
     if (is_float && l->machine->fma) return ir_ternary(b, IR_FMA, x, y, sum);
     return ir_binary(b, IR_ADD, sum, ir_binary(b, IR_MUL, x, y));
+}
+
+static IrValue *row_of_b(Lower *l, const Dot *d, IrBuilder *b, IrValue *row, uint32_t vector) {
+    uint32_t lanes = d->block.lanes * d->group;
+    return dot_load(l, b, at(b, row, (int64_t)vector * lanes), lanes);
 }
 
 static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row, uint32_t rows,
@@ -101,8 +112,7 @@ static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row,
     Block block = d->block;
     IrValue *y[MAX_BLOCK];
     for (uint32_t v = 0; v < block.vectors; v++) {
-        uint32_t lanes = block.lanes * d->group;
-        y[v] = load_vector(l, b, at(b, row, (int64_t)v * lanes), lanes);
+        y[v] = row_of_b(l, d, b, row, v);
     }
     for (uint32_t r = 0; r < rows; r++) {
         IrValue *p = ir_ptr_add(b, a, lower_mul(b, lower_i64(b, r), d->a.across));
@@ -126,6 +136,7 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     uint32_t count = rows * d->block.vectors;
     CHECK(count <= MAX_BLOCK, "a block of %u vectors", count);
     load_block(l, d, b, i, j, rows, sums);
+    if (d->flipped) take_shift(d, b, rows, sums);
     IrValue *a = ir_ptr_add(b, d->a.data, lower_mul(b, i, d->a.across));
     IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
     uint32_t times = steps_at_once(d);
@@ -145,4 +156,23 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     }
     ir_yield(&inside, count, sums);
     store_block(d, b, i, j, rows, loop);
+}
+
+// Bytes of a that went by 128 are as a row of 128 (of signed ones: -128) more.
+void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j) {
+    Block block = d->block;
+    IrValue *sums[MAX_VECTORS];
+    IrValue *zero = ir_const_bits(b, vector_of(l, d->sum, block.lanes), 0);
+    IrValue *by = ir_const_bits(b, vector_of(l, d->part_a, block.lanes * d->group), 128);
+    for (uint32_t v = 0; v < block.vectors; v++) sums[v] = zero;
+    IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
+    IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group, block.vectors, sums);
+    IrBlock *body = loop->regions[0];
+    IrBuilder inside = ir_builder_at_end(body);
+    inside.span = b->span;
+    IrValue *row = ir_ptr_add(&inside, panel, lower_mul(&inside, body->args[0], d->b.step));
+    for (uint32_t v = 0; v < block.vectors; v++)
+        sums[v] = add_groups(d, &inside, body->args[1 + v], by, row_of_b(l, d, &inside, row, v));
+    ir_yield(&inside, block.vectors, sums);
+    for (uint32_t v = 0; v < block.vectors; v++) d->shift[v] = ir_result(loop, v);
 }

@@ -41,23 +41,29 @@ static bool runs_across(Lower *l, const IrValue *tile) {
 // elements are neighbours.
 typedef struct Copy {
     IrValue *to;
+    bool flip;  // bytes go by 128
     int64_t step[2];
     Place place;  // of the two coordinates in the nest
 } Copy;
+
+static IrValue *flip_bytes(IrBuilder *b, IrValue *x, Dtype to) {
+    x = ir_binary(b, IR_XOR, x, ir_const_bits(b, x->type, 128));
+    return ir_bitcast(b, x, ir_with_elem(b->module, x->type, to));
+}
 
 static void store_copy(Lower *l, Nest *nest, Val x, void *user) {
     const Copy *copy = user;
     IrBuilder *b = nest_builder(nest, nest->depth);
     IrValue *value = value_splat(l, nest, x).value;
     Dtype elem = copy->to->type->elem;
+    if (copy->flip) value = flip_bytes(b, value, elem);
     if (value->type->elem != elem) value = ir_cast(b, value, elem, true);
     IrValue *linear = lower_i64(b, 0);
     for (uint32_t d = 0; d < 2; d++) {
         IrValue *c = nest_coord(l, nest, copy->place.at[d]).value;
         linear = lower_add(b, linear, lower_mul(b, c, lower_i64(b, copy->step[d])));
     }
-    IrValue *operands[3] = {ir_ptr_add(b, copy->to, linear), value, NULL};
-    ir_op(b, value->type->rank ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
+    dot_store(b, ir_ptr_add(b, copy->to, linear), value);
 }
 
 typedef struct Matrix {
@@ -66,12 +72,13 @@ typedef struct Matrix {
     IrValue *limit[2];  // NULL: the whole
     uint32_t lane;      // the coordinate that is packed in vectors
     uint32_t lanes;
+    bool flip;
 } Matrix;
 
 static void copy_matrix(Lower *l, const IrBuilder *b, const Matrix *m, IrValue *to, int64_t step_0,
                         int64_t step_1) {
     uint32_t rank = m->tile->type->rank, first = rank - 2;
-    Copy copy = {.to = to, .step = {step_0, step_1}, .place = {.rank = 2}};
+    Copy copy = {.to = to, .flip = m->flip, .step = {step_0, step_1}, .place = {.rank = 2}};
     Pack pack = {.tile = m->tile, .rank = 2, .place = {.rank = rank}, .lane = m->lane};
     pack.lanes = m->lanes;
     for (uint32_t d = 0; d < 2; d++) {
@@ -87,17 +94,18 @@ static void copy_matrix(Lower *l, const IrBuilder *b, const Matrix *m, IrValue *
     nest_pack(l, b, &pack);
 }
 
-static uint32_t copy_lanes(const Lower *l, const Dot *d, uint32_t extent) {
-    uint32_t size = (uint32_t)dtype_size(d->part), sums = (uint32_t)dtype_size(d->sum);
-    return at_most(extent, l->machine->vector_bytes / (size < sums ? sums : size) * 2);
+// Two registers of the wider type.
+static uint32_t copy_lanes(const Lower *l, const IrValue *tile, Dtype part, uint32_t extent) {
+    uint32_t from = (uint32_t)dtype_size(tile->type->elem), size = (uint32_t)dtype_size(part);
+    return at_most(extent, l->machine->vector_bytes / (size < from ? from : size) * 2);
 }
 
 // ---- in place -----------------------------------------------------------------------------------
 
 // An operand that lies in a buffer, as it is wanted.
-static bool lies_ready(Lower *l, const Dot *d, const IrValue *tile) {
+static bool lies_ready(Lower *l, const IrValue *tile, Dtype part) {
     const Tile *t = lower_tile(l, tile);
-    return t->mode == MODE_BUFFER && !t->pending && tile->type->elem == d->part;
+    return t->mode == MODE_BUFFER && !t->pending && tile->type->elem == part;
 }
 
 static Operand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrValue *tile,
@@ -115,24 +123,24 @@ static Operand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrValu
 // Rows that are a large power of two apart would share the places of a cache.
 static int64_t row_step(const Dot *d) {
     enum { FAR = 2048, LINE = 64 };
-    int64_t size = (int64_t)dtype_size(d->part), bytes = size * d->k;
+    int64_t size = (int64_t)dtype_size(d->part_a), bytes = size * d->k;
     return bytes < FAR ? d->k : (bytes + LINE) / size;
 }
 
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 0);
-    if (lies_ready(l, d, tile)) {
+    if (lies_ready(l, tile, d->part_a)) {
         d->a = buffer_operand(l, d, b, tile, 0);
         return;
     }
     bool turned = d->group == 1 && (runs_across(l, tile) || d->k < d->m / 8);
     int64_t across = turned ? 1 : row_step(d), step = turned ? d->m : 1;
-    d->a.data = dot_scratch(l, d->part, (uint64_t)(turned ? step * d->k : across * d->m));
+    d->a.data = dot_scratch(l, d->part_a, (uint64_t)(turned ? step * d->k : across * d->m));
     d->a.across = lower_i64(b, across);
     d->a.step = lower_i64(b, step);
-    Matrix m = {.tile = tile, .item = d->item, .limit = {d->row_end, NULL}};
+    Matrix m = {.tile = tile, .item = d->item, .limit = {d->row_end, NULL}, .flip = d->flipped};
     m.lane = turned ? 0 : 1;
-    m.lanes = copy_lanes(l, d, turned ? d->m : d->k);
+    m.lanes = copy_lanes(l, tile, d->part_a, turned ? d->m : d->k);
     copy_matrix(l, b, &m, d->a.data, across, step);
 }
 
@@ -146,7 +154,7 @@ static void panels_of_b(Lower *l, Dot *d, const IrBuilder *b, IrValue *to) {
 }
 
 static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
-    return d->group == 1 && !d->item && tile->def && tile->type->elem == d->part &&
+    return d->group == 1 && !d->item && tile->def && tile->type->elem == d->part_b &&
            lower_tile(l, tile)->mode == MODE_INLINE && access_is_whole(l, tile->def);
 }
 
@@ -168,17 +176,75 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
     d->b = (Operand){ir_result(op, 0), ir_result(op, 1), ir_result(op, 2)};
 }
 
+// Rows of b one after the other, as they are.
+static Operand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
+    IrValue *tile = ir_operand(d->op, 1);
+    if (lies_ready(l, tile, d->part_b)) return buffer_operand(l, d, b, tile, 1);
+    IrValue *rows = dot_scratch(l, d->part_b, (uint64_t)d->k * d->n);
+    Matrix m = {.tile = tile, .item = d->item, .limit = {NULL, d->column_end}, .lane = 1};
+    m.lanes = copy_lanes(l, tile, d->part_b, d->n);
+    copy_matrix(l, b, &m, rows, d->n, 1);
+    return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->n)};
+}
+
+// Groups of neighbours along k come together: row r of the group goes to every group-th place.
+static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *step, IrValue *to) {
+    uint32_t lanes = d->block.lanes, count = lanes;
+    IrValue *row[4];
+    for (uint32_t r = 0; r < d->group; r++) {
+        IrValue *by = lower_mul(b, lower_i64(b, r), step);
+        row[r] = dot_load(l, b, ir_ptr_add(b, from, by), lanes);
+    }
+    int64_t *places = arena_new(l->scratch, int64_t, (size_t)lanes * d->group);
+    // Rows 0 and 2, 1 and 3 first, so that the last step puts neighbours side by side.
+    for (uint32_t width = d->group / 2; width >= 1; width /= 2) {
+        for (uint32_t i = 0; i < count; i++) {
+            places[2 * i] = i;
+            places[2 * i + 1] = count + i;
+        }
+        for (uint32_t r = 0; r < width; r++)
+            row[r] = dot_shuffle(l, b, row[r], row[r + width], 2 * count, places);
+        count *= 2;
+    }
+    dot_store(b, to, row[0]);
+}
+
+static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *panels) {
+    IrOp *outer = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group, 0, NULL);
+    IrBuilder at_row = ir_builder_at_end(outer->regions[0]);
+    at_row.span = b->span;
+    IrValue *k = outer->regions[0]->args[0], *columns = lower_i64(&at_row, dot_columns(d));
+    IrOp *inner = lower_for(&at_row, lower_i64(&at_row, 0), d->column_end, dot_columns(d), 0, NULL);
+    IrBuilder inside = ir_builder_at_end(inner->regions[0]);
+    inside.span = b->span;
+    IrValue *j = inner->regions[0]->args[0];
+    IrValue *from = lower_add(&inside, lower_mul(&inside, k, rows.step), j);
+    IrValue *to = lower_add(&inside, lower_mul(&inside, j, lower_i64(&inside, d->k)),
+                            lower_mul(&inside, k, columns));
+    for (uint32_t v = 0; v < d->block.vectors; v++) {
+        IrValue *by = lower_i64(&inside, v * d->block.lanes);
+        IrValue *there = lower_i64(&inside, v * d->block.lanes * d->group);
+        weave(l, d, &inside, ir_ptr_add(&inside, rows.data, lower_add(&inside, from, by)),
+              rows.step, ir_ptr_add(&inside, panels, lower_add(&inside, to, there)));
+    }
+    ir_yield(&inside, 0, NULL);
+    ir_yield(&at_row, 0, NULL);
+}
+
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (d->group == 1 && lies_ready(l, d, tile)) {
+    if (d->group == 1 && lies_ready(l, tile, d->part_b)) {
         d->b = buffer_operand(l, d, b, tile, 1);
         return;
     }
-    IrValue *panels = dot_scratch(l, d->part, (uint64_t)d->k * d->n);
+    IrValue *panels = dot_scratch(l, d->part_b, (uint64_t)d->k * d->n);
     if (may_stay(l, d, tile)) {
         b_in_place_or_panels(l, d, b, panels);
         return;
     }
-    panels_of_b(l, d, b, panels);
+    if (d->group > 1)
+        woven_panels(l, d, b, rows_of_b(l, d, b), panels);
+    else
+        panels_of_b(l, d, b, panels);
     d->b = (Operand){panels, lower_i64(b, d->k), lower_i64(b, dot_columns(d))};
 }
