@@ -4,7 +4,8 @@
 #include "ir/machine.h"
 
 _Static_assert((int)FACT_DISJOINT == META_FACT_DISJOINT &&
-                   (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS,
+                   (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS &&
+                   (int)FACT_STREAM == META_FACT_STREAM,
                "passes and runtime number the facts alike");
 
 typedef struct Guard {
@@ -101,6 +102,40 @@ static void require_contiguous(Guard *g) {
     }
 }
 
+static uint32_t multiple_of(Guard *g, uint32_t value, uint64_t divisor) {
+    uint32_t rest = emit(g, LAUNCH_REM, DTYPE_I64, DTYPE_I64, value, constant(g, divisor));
+    return compare(g, LAUNCH_EQ, rest, constant(g, 0));
+}
+
+// Below it, what is written is likely to be read again from a cache.
+enum { STREAM_BYTES = 8 << 20 };
+
+static void require_large(Guard *g, uint32_t i) {
+    const MetaArg *arg = &g->meta->args[i];
+    uint64_t size = dtype_bits(arg->dtype) / 8;
+    uint32_t count = constant(g, 1);
+    for (uint32_t d = 0; d < arg->rank; d++)
+        count = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, fact(g, LAUNCH_ARG_EXTENT, i, d));
+    require(g, compare(g, LAUNCH_GE, count, constant(g, STREAM_BYTES / size)));
+    // As the address is a number of bytes and may pass INT64_MAX, only its low bits are looked at.
+    require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), FACT_STREAM_ALIGN));
+    if (arg->rank > 1)
+        require(g, multiple_of(g, fact(g, LAUNCH_ARG_EXTENT, i, arg->rank - 1),
+                               FACT_STREAM_ALIGN / size));
+}
+
+static bool may_stream(const MetaArg *arg) {
+    return arg->kind == META_VIEW && arg->rank > 0 && !arg->strided && dtype_bits(arg->dtype) >= 8;
+}
+
+// All that is written, or nothing: one that is small or strided leaves the variant out.
+static void require_streams(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++)
+        if (g->meta->args[i].written && !may_stream(&g->meta->args[i])) return;
+    for (uint32_t i = 0; i < g->meta->arg_count; i++)
+        if (g->meta->args[i].written) require_large(g, i);
+}
+
 // A variant with one more fact; where its guard would be empty, the fact holds always.
 static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
                      void (*require_it)(Guard *g)) {
@@ -108,6 +143,7 @@ static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned 
     require_it(g);
     MetaVariant *last = &variants[*count - 1];
     if (g->code.count == before) {
+        if (which == META_FACT_STREAM) return;  // nothing to stream
         for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
         return;
     }
@@ -129,7 +165,7 @@ static bool fits(const MetaKernel *meta) {
 
 void launch_add_variants(Arena *arena, MetaKernel *meta) {
     if (!fits(meta)) return;
-    MetaVariant *variants = arena_new(arena, MetaVariant, 3);
+    MetaVariant *variants = arena_new(arena, MetaVariant, 4);
     uint32_t count = 1;
     variants[0] = meta->variants[0];
     Guard g = {.arena = arena, .meta = meta, .value = META_NO_VALUE};
@@ -137,6 +173,7 @@ void launch_add_variants(Arena *arena, MetaKernel *meta) {
     for (uint32_t i = 0; i < code->count; i++) vec_push(arena, &g.code, code->code[i]);
     add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
     add_fact(&g, variants, &count, META_FACT_CONTIGUOUS, require_contiguous);
+    add_fact(&g, variants, &count, META_FACT_STREAM, require_streams);
     meta->variants = variants;
     meta->variant_count = count;
 }

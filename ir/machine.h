@@ -29,6 +29,11 @@ enum {
     FACT_DISJOINT =
         1,  // arrays that are written overlap no other array, but for such as are in place
     FACT_CONTIGUOUS = 2,  // the innermost stride of every strided view is 1
+    // What is written is far larger than the caches and begins, row by row, at multiples of
+    // FACT_STREAM_ALIGN bytes: it may go past them.
+    FACT_STREAM = 4,
 };
+
+enum { FACT_STREAM_ALIGN = 64 };
 
 #endif

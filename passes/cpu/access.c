@@ -122,6 +122,15 @@ static Terms terms_of(const Lower *l, const Nest *nest, const IrOp *op, const Pl
     return t;
 }
 
+// Does a row's part that begins at this index begin at a multiple of FACT_STREAM_ALIGN bytes, if
+// the row does?
+static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
+    uint64_t size = dtype_bits(ir_operand(op, 0)->type->elem) / 8;
+    if (size == 0) return false;
+    IrRange r = ir_range_of(l->ranges, index);
+    return r.known && r.divisor % (FACT_STREAM_ALIGN / size) == 0;
+}
+
 void access_prove(Lower *l, const IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) access_prove(l, op->regions[i]);
@@ -131,6 +140,9 @@ void access_prove(Lower *l, const IrBlock *block) {
         uint32_t start = ir_view_index_start(op->code);
         for (uint32_t d = 0; d < select->u.ints.count; d++) {
             bool width = select->u.ints.items[d] > 0;
+            bool last = d + 1 == select->u.ints.count;
+            if (op->code == IR_VIEW_STORE && width && last)
+                l->aligned[op->id] = is_aligned(l, op, ir_operand(op, start + d));
             if (width && ir_provably_at_least(l->ranges, op, ir_operand(op, start + d), 0))
                 l->positive[op->id] |= (uint8_t)(1u << d);
         }
@@ -623,10 +635,11 @@ static IrValue *lane_of(IrBuilder *b, IrValue *x, uint32_t lane) {
     return ir_result(op, 0);
 }
 
-static void store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x,
-                     IrValue *mask) {
+static void store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
+                     bool stream) {
     IrValue *operands[3] = {pointer, x, mask};
-    ir_op(b, lanes->neighbours ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
+    IrOp *op = ir_op(b, lanes->neighbours ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
+    if (stream) ir_attr_set_int(op, IR_ATTR_STREAM, true);
 }
 
 static IrValue *low_nibble(IrBuilder *b, IrValue *x) {
@@ -644,7 +657,13 @@ static void store_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lane
     IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
     IrValue *pointer = ir_ptr_add(b, view_data(nest_builder(nest, 0), view), byte);
     IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
-    store_op(b, lanes, pointer, ir_binary(b, IR_OR, low, high), mask);
+    store_op(b, lanes, pointer, ir_binary(b, IR_OR, low, high), mask, false);
+}
+
+// Whole vectors that begin where a vector may, and go past the caches.
+static bool may_stream(const Lower *l, const IrOp *op, const Lanes *lanes) {
+    return (l->facts & FACT_STREAM) && op->code == IR_VIEW_STORE && lanes->neighbours &&
+           !lanes->mask && l->aligned[op->id];
 }
 
 // Lanes that all store to one place: which one stays is unspecified; a mask lets any that is on.
@@ -671,7 +690,7 @@ void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
     if (view && is_packed(ir_operand(op, 0)))
         store_packed(l, nest, op, &lanes, value);
     else
-        store_op(b, &lanes, lanes.pointer, value, lanes.mask);
+        store_op(b, &lanes, lanes.pointer, value, lanes.mask, may_stream(l, op, &lanes));
 }
 
 void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer,
@@ -739,7 +758,7 @@ void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x
     if (buffer.type->kind == IR_PTR)
         value = ir_bitcast(b, value,
                            ir_tile(l->module, DTYPE_U64, value->type->rank, value->type->shape));
-    store_op(b, &lanes, lanes.pointer, value, NULL);
+    store_op(b, &lanes, lanes.pointer, value, NULL, false);
 }
 
 // gather(x, index, axis): x lies in a buffer; 0 where the index is outside.

@@ -469,6 +469,7 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
     l.sites = effect_prepare(f);
     l.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     l.positive = arena_new(context->scratch, uint8_t, f->op_count);
+    l.aligned = arena_new(context->scratch, bool, f->op_count);
     access_prove(&l, body);
     find_homes(&l, body);
     demand_find(&l, body);

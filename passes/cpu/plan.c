@@ -106,9 +106,9 @@ bool plan_conflict(const Lower *l, const IrOp *a, const IrOp *b) {
     const IrValue *x = root_of(ir_operand(a, 0)), *y = root_of(ir_operand(b, 0));
     if (!x || !y || x == y) return true;
     if (requires_disjoint(l, x, y)) return false;
+    if (!(l->facts & FACT_DISJOINT)) return true;
     bool views = x->type->kind == IR_VIEW && y->type->kind == IR_VIEW;
-    if (!views || !(l->facts & FACT_DISJOINT)) return true;
-    return may_be_in_place(l, x, y);
+    return views && may_be_in_place(l, x, y);
 }
 
 // In one iteration a root's load of the very elements that a store of the nest writes is read
