@@ -15,8 +15,11 @@ problem() {
 }
 
 # Names: functions, types and macros of the headers, without those that end in an underscore.
-cat include/tilec/*.h | grep -oE '\b(tilec|TILEC)_[A-Za-z0-9_]+' | grep -v '_$' | sort -u \
-    >"$scratch/known"
+# The environment's variables have their page, docs/cli.md.
+{
+    cat include/tilec/*.h
+    grep '^| `TILEC_' docs/cli.md
+} | grep -oE '\b(tilec|TILEC)_[A-Za-z0-9_]+' | grep -v '_$' | sort -u >"$scratch/known"
 {
     cat tests/abi/libtilec.txt
     grep -hoE '^} tilec_[a-z0-9_]+;|^typedef struct tilec_[a-z]+ tilec_[a-z]+;' include/tilec/*.h |
