@@ -369,7 +369,7 @@ static Shade lane_select(const ShadeLane *l) {
 
 // Targets compute these by the expansion of a pass, the interpreter, when it meets one, by the
 // host's library: the bits need not be the same.
-static bool is_function(IrOpcode code) {
+bool shade_is_function(IrOpcode code) {
     switch ((int)code) {
     case IR_RSQRT:
     case IR_EXP:
@@ -394,7 +394,7 @@ Shade shade_lane(const ShadeLane *l) {
         open = open || isinf(l->in[i].e);
     }
     Shade plain = shade_exact(l->to, l->result);
-    bool rounds = is_float(l->to) && (!l->same_bits || is_function(l->code));
+    bool rounds = is_float(l->to) && (!l->same_bits || shade_is_function(l->code));
     if (exact && !rounds) return plain;
     if (l->code == IR_SELECT) return lane_select(l);
     if (l->from == DTYPE_BOOL && l->code != IR_CAST) return lane_bool(l);
