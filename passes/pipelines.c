@@ -30,6 +30,8 @@ static const PassStep cpu_steps[] = {
     {PASS_CSE, "addresses and masks that several loops computed for themselves"},
     {PASS_LICM, "addresses of rows move out of the loops over their elements"},
     {PASS_CSE, "what moved out of two loops meets before them"},
+    {PASS_CPU_LEGALIZE, "after the last simplify, whose rules would join its casts again"},
+    {PASS_CSE, "one value widened twice, masks and constants of formats"},
     {PASS_DCE, "what nobody needs any more is not compiled"},
     {PASS_CPU_PLACE, "last: scratch memory that is still there gets its places"},
 };
