@@ -6,8 +6,8 @@
 // Ownership: built ops are the module's; a Legal is a value.
 //
 //     Legal l = {ir_builder_before(op), context->machine};
-//     IrValue *sum = legal_narrow(&l, ir_binary(&l.b, IR_ADD, legal_widen(&l, x), legal_widen(&l, y)),
-//                                 DTYPE_BF16, true);
+//     IrValue *root = ir_unary(&l.b, IR_SQRT, legal_widen(&l, x));
+//     root = legal_narrow(&l, root, DTYPE_BF16, true);
 #ifndef TILEC_PASSES_CPU_LEGAL_H
 #define TILEC_PASSES_CPU_LEGAL_H
 
