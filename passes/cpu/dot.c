@@ -53,6 +53,12 @@ static Dot dot_of(const Lower *l, IrOp *op) {
     return d;
 }
 
+uint32_t dot_wanted_depth(const Lower *l, IrOp *op) {
+    enum { BYTES = 512 };  // then a panel of b fills a third of the first cache
+    Dot d = dot_of(l, op);
+    return BYTES / (uint32_t)dtype_size(d.part_a);
+}
+
 // ---- loops --------------------------------------------------------------------------------------
 
 // Blocks of rows from `from` on, as many whole ones as fit before `to`. Returns where they end.
@@ -118,6 +124,15 @@ static IrValue *end_of(Lower *l, IrBuilder *b, const IrValue *result, uint32_t d
     return lower_min(b, lower_max(b, limit, lower_i64(b, 0)), whole);
 }
 
+// Past what both operands have, whole turns of the loop are left out.
+static IrValue *depth_of(Lower *l, const Dot *d, IrBuilder *b) {
+    IrValue *whole = lower_i64(b, d->k), *room = dot_room(l, b, d->op);
+    if (!room) return whole;
+    int64_t turn = (int64_t)d->group * dot_steps(d);
+    room = lower_max(b, lower_add(b, room, lower_i64(b, turn - 1)), lower_i64(b, 0));
+    return lower_min(b, ir_binary(b, IR_AND, room, lower_i64(b, -turn)), whole);
+}
+
 void dot_lower(Lower *l, IrOp *op) {
     IrValue *result = ir_result(op, 0);
     IrValue *acc = op->operand_count == 3 ? ir_operand(op, 2) : NULL;
@@ -130,6 +145,7 @@ void dot_lower(Lower *l, IrOp *op) {
     uint32_t first = result->type->rank - 2;
     d.row_end = end_of(l, &b, result, first);
     d.column_end = end_of(l, &b, result, first + 1);
+    d.depth_end = depth_of(l, &d, &b);
     if (result->type->rank == 2) {
         emit_matrix(l, &d, &b);
         return;

@@ -41,7 +41,7 @@ typedef struct Dot {
     Block block;
     Buffer acc, result;  // acc.id 0: none
     IrValue *item;       // of the batch: i64; NULL: rank 2
-    IrValue *row_end, *column_end;
+    IrValue *row_end, *column_end, *depth_end;
     Operand a, b;
 } Dot;
 
@@ -59,6 +59,17 @@ IrValue *dot_load(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes);
 void dot_store(IrBuilder *b, IrValue *pointer, IrValue *x);
 // Scratch memory for `count` elements.
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
+
+// Steps along k that one turn of the innermost loop takes.
+static inline uint32_t dot_steps(const Dot *d) {
+    enum { STEPS = 4 };
+    uint32_t steps = d->k / d->group;
+    return steps < STEPS ? steps : STEPS;
+}
+// dot.c: how deep a product should be that may be as deep as it likes.
+uint32_t dot_wanted_depth(const Lower *l, IrOp *op);
+// widen.c: an i64, after how many steps along k both operands are 0 for good; NULL: never.
+IrValue *dot_room(Lower *l, IrBuilder *b, const IrOp *op);
 
 // pack.c: the operands go where the product's loops want them; at the builder.
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);

@@ -300,6 +300,7 @@ void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
 void order_lower(Lower *l, IrOp *op);
 void scan_lower(Lower *l, IrOp *op);
 void dot_lower(Lower *l, IrOp *op);
+void widen_products(Lower *l, IrBlock *block);  // widen.c: before anything is known of the function
 void effect_lower(Lower *l, IrOp *op);
 // Before anything else: asserts of tiles become the least lane that fails; sites get their numbers.
 // Returns how many sites there are so far.

@@ -124,13 +124,6 @@ static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row,
     }
 }
 
-// A loop's own arithmetic takes the place of a product now and then: less often so.
-static uint32_t steps_at_once(const Dot *d) {
-    enum { STEPS = 4 };
-    uint32_t steps = d->k / d->group;
-    return steps < STEPS ? steps : STEPS;
-}
-
 void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows) {
     IrValue *sums[MAX_BLOCK];
     uint32_t count = rows * d->block.vectors;
@@ -139,8 +132,9 @@ void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uin
     if (d->flipped) take_shift(d, b, rows, sums);
     IrValue *a = ir_ptr_add(b, d->a.data, lower_mul(b, i, d->a.across));
     IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
-    uint32_t times = steps_at_once(d);
-    IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group * times, count, sums);
+    // A loop's own arithmetic takes the place of a product now and then: less often so.
+    uint32_t times = dot_steps(d);
+    IrOp *loop = lower_for(b, lower_i64(b, 0), d->depth_end, d->group * times, count, sums);
     IrBlock *body = loop->regions[0];
     IrBuilder inside = ir_builder_at_end(body);
     inside.span = b->span;
@@ -166,7 +160,7 @@ void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j) {
     IrValue *by = ir_const_bits(b, vector_of(l, d->part_a, block.lanes * d->group), 128);
     for (uint32_t v = 0; v < block.vectors; v++) sums[v] = zero;
     IrValue *panel = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
-    IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group, block.vectors, sums);
+    IrOp *loop = lower_for(b, lower_i64(b, 0), d->depth_end, d->group, block.vectors, sums);
     IrBlock *body = loop->regions[0];
     IrBuilder inside = ir_builder_at_end(body);
     inside.span = b->span;

@@ -138,7 +138,8 @@ void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
     d->a.data = dot_scratch(l, d->part_a, (uint64_t)(turned ? step * d->k : across * d->m));
     d->a.across = lower_i64(b, across);
     d->a.step = lower_i64(b, step);
-    Matrix m = {.tile = tile, .item = d->item, .limit = {d->row_end, NULL}, .flip = d->flipped};
+    Matrix m = {
+        .tile = tile, .item = d->item, .limit = {d->row_end, d->depth_end}, .flip = d->flipped};
     m.lane = turned ? 0 : 1;
     m.lanes = copy_lanes(l, tile, d->part_a, turned ? d->m : d->k);
     copy_matrix(l, b, &m, d->a.data, across, step);
@@ -147,7 +148,8 @@ void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
 // ---- b ------------------------------------------------------------------------------------------
 
 static void panels_of_b(Lower *l, Dot *d, const IrBuilder *b, IrValue *to) {
-    Matrix m = {.tile = ir_operand(d->op, 1), .item = d->item, .limit = {NULL, d->column_end}};
+    Matrix m = {
+        .tile = ir_operand(d->op, 1), .item = d->item, .limit = {d->depth_end, d->column_end}};
     m.lane = 1;
     m.lanes = dot_columns(d);
     copy_matrix(l, b, &m, to, dot_columns(d), d->k);
@@ -181,7 +183,7 @@ static Operand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
     if (lies_ready(l, tile, d->part_b)) return buffer_operand(l, d, b, tile, 1);
     IrValue *rows = dot_scratch(l, d->part_b, (uint64_t)d->k * d->n);
-    Matrix m = {.tile = tile, .item = d->item, .limit = {NULL, d->column_end}, .lane = 1};
+    Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 1};
     m.lanes = copy_lanes(l, tile, d->part_b, d->n);
     copy_matrix(l, b, &m, rows, d->n, 1);
     return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->n)};
@@ -210,7 +212,7 @@ static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *
 }
 
 static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *panels) {
-    IrOp *outer = lower_for(b, lower_i64(b, 0), lower_i64(b, d->k), d->group, 0, NULL);
+    IrOp *outer = lower_for(b, lower_i64(b, 0), d->depth_end, d->group, 0, NULL);
     IrBuilder at_row = ir_builder_at_end(outer->regions[0]);
     at_row.span = b->span;
     IrValue *k = outer->regions[0]->args[0], *columns = lower_i64(&at_row, dot_columns(d));
