@@ -104,6 +104,12 @@ uint32_t bundle_op(Bundle *b, const char *format, ...) {
     return b->next++;
 }
 
+// Aligned to a whole vector, which stores past the caches rest on.
+static unsigned char *aligned(Bundle *b, size_t size) {
+    uintptr_t at = (uintptr_t)arena_alloc(b->arena, size + 64);
+    return (unsigned char *)((at + 63) / 64 * 64);
+}
+
 static BundleArray *add_array(Bundle *b, Dtype elem, uint32_t lanes, const char *what) {
     assert_true(b->array_count < BUNDLE_MOST);
     BundleArray *array = &b->arrays[b->array_count];
@@ -111,35 +117,41 @@ static BundleArray *add_array(Bundle *b, Dtype elem, uint32_t lanes, const char 
                   dtype_name(elem));
     *array = (BundleArray){.elem = elem, .lanes = lanes, .what = what};
     size_t size = (size_t)BUNDLE_COUNT * (lanes ? lanes : 1) * 8 + 64;
-    array->expected = arena_alloc(b->arena, size);
-    array->found = arena_alloc(b->arena, size);
+    array->expected = aligned(b, size);
+    array->found = aligned(b, size);
     b->array_count++;
     return array;
 }
 
+static void fill(BundleArray *array, uint32_t count, unsigned variant) {
+    for (uint32_t i = 0; i < count; i++) {
+        dtype_store(array->elem, array->expected, i, bundle_value(array->elem, i, variant));
+        dtype_store(array->elem, array->found, i, bundle_value(array->elem, i, variant));
+    }
+}
+
 uint32_t bundle_input(Bundle *b, Dtype elem, unsigned variant) {
     BundleArray *array = add_array(b, elem, 0, "input");
-    for (uint32_t i = 0; i < BUNDLE_COUNT; i++) {
-        dtype_store(elem, array->expected, i, bundle_value(elem, i, variant));
-        dtype_store(elem, array->found, i, bundle_value(elem, i, variant));
-    }
+    fill(array, BUNDLE_COUNT, variant);
     uint32_t p =
         bundle_op(b, "ptr_add %%a%u, %%%u : *%s", b->array_count - 1, b->places, dtype_name(elem));
     return bundle_op(b, "%s %%%u, _, _ : %s", b->lanes ? "cpu.load" : "load", p,
                      bundle_type(b, elem, b->lanes));
 }
 
-void bundle_output(Bundle *b, Dtype elem, uint32_t lanes, const char *what, uint32_t value) {
-    add_array(b, elem, lanes ? lanes : 1, what);
-    uint32_t at = 0;
+uint32_t bundle_target(Bundle *b, Dtype elem, uint32_t lanes, const char *what, unsigned variant) {
+    uint32_t count = lanes ? lanes : 1, at = b->places, number = b->array_count;
+    BundleArray *array = add_array(b, elem, count, what);
+    if (variant < 3) fill(array, BUNDLE_COUNT / (b->lanes ? b->lanes : 1) * count, variant);
     if (lanes != b->lanes) {  // as many lanes a program as this output has
-        uint32_t n = bundle_op(b, "const {value = %u} : i64", lanes ? lanes : 1);
+        uint32_t n = bundle_op(b, "const {value = %u} : i64", count);
         at = bundle_op(b, "mul %%0, %%%u : i64", n);
-    } else {
-        at = b->places;
     }
-    uint32_t p =
-        bundle_op(b, "ptr_add %%a%u, %%%u : *%s", b->array_count - 1, at, dtype_name(elem));
+    return bundle_op(b, "ptr_add %%a%u, %%%u : *%s", number, at, dtype_name(elem));
+}
+
+void bundle_output(Bundle *b, Dtype elem, uint32_t lanes, const char *what, uint32_t value) {
+    uint32_t p = bundle_target(b, elem, lanes, what, 3);
     strbuf_printf(&b->body, "    %s %%%u, %%%u, _\n", lanes ? "cpu.store" : "store", p, value);
 }
 
@@ -152,7 +164,8 @@ const char *bundle_text(Bundle *b) {
 
 static bool same(const BundleArray *a, uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t x = dtype_load(a->elem, a->expected, i), y = dtype_load(a->elem, a->found, i);
+        Dtype bits = a->elem == DTYPE_BOOL ? DTYPE_U8 : a->elem;  // a bool is written as 0 or 1
+        uint64_t x = dtype_load(bits, a->expected, i), y = dtype_load(bits, a->found, i);
         bool nans = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT) && dtype_is_nan(a->elem, x) &&
                     dtype_is_nan(a->elem, y);
         if (x == y || nans) continue;
@@ -162,6 +175,15 @@ static bool same(const BundleArray *a, uint64_t count) {
         return false;
     }
     return true;
+}
+
+// For AArch64, which has what x86-64-v3 has: it compiles, and the object is closed.
+static void check_aarch64(Tir *t) {
+    Str object;
+    if (compiled_output(t, (CpuTarget){CPU_AARCH64, 0}, CODEGEN_OBJECT, true, &object)) return;
+    StrBuf text = strbuf(t->arena);
+    diags_text(t->diags, (DiagStyle){0}, &text);
+    fail_msg("aarch64: %s", text.text);
 }
 
 bool bundle_check(Bundle *b, CpuTarget target, bool *seen) {
@@ -184,6 +206,7 @@ bool bundle_check(Bundle *b, CpuTarget target, bool *seen) {
         printf("with %u lanes on %s\n", b->lanes, cpu_target_name(target, name));
     }
     compiled_free(k);
+    if (target.level == CPU_X86_64_V3) check_aarch64(t);
     tir_free(t);
     return fine;
 }

@@ -39,6 +39,9 @@ const char *bundle_type(Bundle *b, Dtype elem, uint32_t lanes);
 uint32_t bundle_input(Bundle *b, Dtype elem, unsigned variant);
 // The op's text without its result; returns the number of the result.
 uint32_t bundle_op(Bundle *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// A pointer to this program's `lanes` elements (0 and 1: one) of a new output, which is filled with
+// values of `variant` before the run; 3: zeroes.
+uint32_t bundle_target(Bundle *b, Dtype elem, uint32_t lanes, const char *what, unsigned variant);
 void bundle_output(Bundle *b, Dtype elem, uint32_t lanes, const char *what, uint32_t value);
 // The kernel's text.
 const char *bundle_text(Bundle *b);
