@@ -43,8 +43,8 @@ GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef modul
     FileScope main = {.source = at.file, .file = file_of(lines, at.file)};
     vec_push(arena, &lines->files, main);
     LLVMDIBuilderCreateCompileUnit(lines->di, LLVMDWARFSourceLanguageC11, main.file, "tilec", 5,
-                                   true, "", 0, 0, "", 0, LLVMDWARFEmissionLineTablesOnly, 0, false,
-                                   false, "", 0, "", 0);
+                                   true, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false, false,
+                                   "", 0, "", 0);
     flag(context, module, "Dwarf Version", DWARF_VERSION);
     flag(context, module, "Debug Info Version", LLVMDebugMetadataVersion());
     return lines;
