@@ -272,20 +272,26 @@ static tilec_status extents(const Check *c) {
     return TILEC_OK;
 }
 
-uint32_t launch_choose(const MetaKernel *meta, const LaunchInput *inputs) {
-    uint64_t values[LAUNCH_CODE_MAX];
+// The last variant whose guard holds, else 0; and the values of its code.
+static uint32_t choose(const MetaKernel *meta, const LaunchInput *inputs, uint64_t *values) {
     for (uint32_t i = meta->variant_count; i-- > 1;) {
         const MetaVariant *v = &meta->variants[i];
         launch_code_run(&v->code, inputs, values);
         if (v->guard == META_NO_VALUE || values[v->guard]) return i;
     }
+    launch_code_run(&meta->variants[0].code, inputs, values);
     return 0;
 }
 
 static tilec_status grid(const Check *c, const LaunchOverride *override) {
-    const MetaVariant *v = &c->meta->variants[c->plan->variant];
     uint64_t values[LAUNCH_CODE_MAX];
-    launch_code_run(&v->code, c->plan->inputs, values);
+    if (override) {
+        c->plan->variant = (uint32_t) override->variant;
+        launch_code_run(&c->meta->variants[c->plan->variant].code, c->plan->inputs, values);
+    } else {
+        c->plan->variant = choose(c->meta, c->plan->inputs, values);
+    }
+    const MetaVariant *v = &c->meta->variants[c->plan->variant];
     for (uint32_t i = 0; i < v->requires_count; i++)
         if (!values[v->requires[i].value])
             return REFUSE(c, "%.*s requires %.*s, which does not hold for these arguments",
@@ -340,7 +346,6 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
     if (override && (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
         return REFUSE(&c, "%.*s has %u variants; there is no variant %d", STR_ARG(meta->name),
                       meta->variant_count, override->variant);
-    plan->variant = override ? (uint32_t) override->variant : launch_choose(meta, plan->inputs);
     s = grid(&c, override);
     if (!s) pack(&c);
     return s;

@@ -32,9 +32,6 @@ typedef struct LaunchOverride {
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan);
-// The last variant whose guard holds; 0 when none does.
-uint32_t launch_choose(const MetaKernel *meta, const LaunchInput *inputs);
-
 // A view's reach in bytes relative to its element 0: [*first, *last). False on overflow.
 bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last);
 

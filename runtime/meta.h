@@ -11,7 +11,7 @@
 // one and has no guard; guards are tried from the last variant to the first. Ownership: the arena
 // of whoever compiled or read it; never changed afterwards.
 //
-//     const MetaVariant *v = launch_choose(meta, inputs);   // launch.h
+//     const MetaVariant *v = &meta->variants[plan.variant];   // launch.h
 #ifndef TILEC_RUNTIME_META_H
 #define TILEC_RUNTIME_META_H
 
