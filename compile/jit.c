@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "compile/compiler.h"
 #include "compile/interp_device.h"
+#include "compile/launch_guard.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 #include "runtime/launch.h"
@@ -215,7 +216,7 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
     const Compiled *compiled = compile(jit, &spec, makes_code(kernel));
     if (!compiled) return fail_diags(kernel);
     Specialization *s = new_specialization(jit, &spec, compiled);
-    uint32_t likeliest = s->loaded.meta->variant_count - 1;
+    uint32_t likeliest = launch_likeliest(s->loaded.meta);
     tilec_status status =
         makes_code(kernel) ? make_variant(kernel, s, likeliest) : load_interpreted(kernel, s);
     if (status) return status;

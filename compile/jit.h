@@ -2,7 +2,7 @@
 //
 // A JIT kernel holds its unit (source, imports, trees) and the specialisations made so far, keyed
 // by the types of its type parameters. On device cpu each variant of one is code of its own, made
-// when a launch first chooses it; the likeliest, the one with the most facts, at once, so that what
+// when a launch first chooses it; the likeliest (launch_guard.h) at once, so that what
 // is wrong shows at creation. On device interp, and under "sanitize", the interpreter runs them.
 // Invariants: specialisations are only added, under the kernel's mutex; what was handed out stays
 // valid until the kernel is destroyed.

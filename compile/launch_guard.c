@@ -177,3 +177,9 @@ void launch_add_variants(Arena *arena, MetaKernel *meta) {
     meta->variants = variants;
     meta->variant_count = count;
 }
+
+uint32_t launch_likeliest(const MetaKernel *meta) {
+    uint32_t last = meta->variant_count - 1;
+    while (last && meta->variants[last].facts & META_FACT_STREAM) last--;
+    return last;
+}

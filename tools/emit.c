@@ -1,6 +1,7 @@
 // tilec emit FILE [KERNEL]: what a kernel becomes, at each stage on its way.
 #include <string.h>
 
+#include "compile/launch_guard.h"
 #include "ir/text.h"
 #include "tools/front.h"
 #include "tools/settings.h"
@@ -10,7 +11,7 @@ static const CliOption options[] = {
     {"target", "T", "x86-64-v4, aarch64, native (default for code), …; whose `tune` lines count",
      false},
     {"as", "FORM", "tile-ir (default), metadata, cpu-ir, llvm, asm or object", false},
-    {"variant", "N", "of the metadata, for code (default: the last one, of the most facts)", false},
+    {"variant", "N", "of the metadata, for code (default: the likeliest one)", false},
     {"passes", "LIST", "passes and pipelines to run (default: tile); none: as written", false},
     FRONT_PASS_OPTIONS,
     {"o", "OUT", "write there instead of to standard output", false},
@@ -50,7 +51,7 @@ typedef struct Emit {
     CompileOptions options;
     bool has_cpu;  // code for `cpu` is wanted
     CpuTarget cpu;
-    int64_t variant;  // -1: the last one
+    int64_t variant;  // -1: the likeliest one
 } Emit;
 
 static const Compiled *compile(Emit *e) {
@@ -65,7 +66,7 @@ static int failed(Emit *e) {
 
 static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
     uint32_t count = c->meta->variant_count;
-    *variant = e->variant < 0 ? count - 1 : (uint32_t)e->variant;
+    *variant = e->variant < 0 ? launch_likeliest(c->meta) : (uint32_t)e->variant;
     if (*variant < count) return EXIT_FINE;
     return cli_usage_error(e->cli, "the kernel has %u variant%s, from 0 on; there is no variant %u",
                            count, count == 1 ? "" : "s", *variant);

@@ -7,6 +7,7 @@
 
 #include "base/os.h"
 #include "compile/compiler.h"
+#include "compile/launch_guard.h"
 #include "tools/front.h"
 
 static const CliOption options[] = {
@@ -201,7 +202,7 @@ static bool watch_code(Run *r, FrontPasses *passes) {
     const Compiled *c = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     if (!c) return false;
     CodeOptions code = {.target = compiler_of(r->context)->target,
-                        .variant = c->meta->variant_count - 1,
+                        .variant = launch_likeliest(c->meta),
                         .output = CODEGEN_SHARED,
                         .lines = true,
                         .passes = passes->options};
