@@ -79,11 +79,43 @@ static void expand(IrOp *op, unsigned options) {
     rewrite_replace_op(op, &r);
 }
 
+// ---- math(approx): one division instead of many -------------------------------------------------
+
+// x / stretched(y) = x * stretched(1 / y), within an ulp and a half where 1 / y is no subnormal.
+static bool divide_once(IrOp *op) {
+    if (op->code != IR_DIV) return false;
+    IrValue *x = ir_operand(op, 0), *stretched = ir_operand(op, 1);
+    if (!dtype_is(x->type->elem, DTYPE_CLASS_FLOAT) || !stretched->def ||
+        stretched->def->code != IR_BROADCAST)
+        return false;
+    IrBuilder b = ir_builder_before(op);
+    b.span = op->span;
+    IrValue *y = ir_operand(stretched->def, 0);
+    IrValue *one = ir_const_bits(&b, y->type, dtype_from_double(y->type->elem, 1, true));
+    IrValue *inverse = ir_binary(&b, IR_DIV, one, y);
+    inverse = ir_broadcast(&b, inverse, x->type->rank, x->type->shape);
+    IrValue *product = ir_binary(&b, IR_MUL, x, inverse);
+    rewrite_replace_op(op, &product);
+    return true;
+}
+
+static bool divide_once_in(const IrBlock *block) {
+    bool changed = false;
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++)
+            changed = divide_once_in(op->regions[i]) || changed;
+        changed = divide_once(op) || changed;
+    }
+    return changed;
+}
+
 bool pass_expand_math(IrFunc *f, PassContext *context) {
     Expand e = {.context = context};
     for (size_t i = 0; i < f->sections.count; i++) {
         if (f->sections.data[i].kind == IR_BODY) collect(&e, f->sections.data[i].block);
     }
     for (size_t i = 0; i < e.found.count; i++) expand(e.found.data[i], f->math);
-    return e.found.count > 0;
+    bool approx = f->math & IR_MATH_APPROX;
+    bool divided = approx && f->is_kernel && ir_body(f) && divide_once_in(ir_body(f));
+    return divided || e.found.count > 0;
 }

@@ -124,6 +124,50 @@ static LLVMValueRef float_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLV
     return r;
 }
 
+static LLVMValueRef some_lanes(Gen *g, LLVMValueRef a, LLVMValueRef b, uint32_t first,
+                               uint32_t count) {
+    LLVMValueRef *lanes = arena_new(g->arena, LLVMValueRef, count);
+    for (uint32_t i = 0; i < count; i++) lanes[i] = gen_i32(g, (int32_t)(first + i));
+    if (!b) b = LLVMGetPoison(LLVMTypeOf(a));
+    return LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(lanes, count), "");
+}
+
+// AVX-512's vrange knows that -0 is below +0; of a number and a NaN it gives the number.
+static LLVMValueRef range_512(Gen *g, bool wide, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+    enum { LEAST = 4, GREATEST = 5, THIS_ROUNDING = 4 };
+    uint32_t count = LLVMGetVectorSize(LLVMTypeOf(a)), lanes = wide ? 8 : 16;
+    if (count > lanes) {
+        uint32_t half = count / 2;
+        LLVMValueRef low = range_512(g, wide, some_lanes(g, a, NULL, 0, half),
+                                     some_lanes(g, b, NULL, 0, half), greatest);
+        LLVMValueRef high = range_512(g, wide, some_lanes(g, a, NULL, half, half),
+                                      some_lanes(g, b, NULL, half, half), greatest);
+        return some_lanes(g, low, high, 0, count);
+    }
+    LLVMTypeRef mask = LLVMIntTypeInContext(g->context, lanes);
+    LLVMValueRef x[6] = {a,
+                         b,
+                         gen_i32(g, greatest ? GREATEST : LEAST),
+                         zero(a),
+                         LLVMConstAllOnes(mask),
+                         gen_i32(g, THIS_ROUNDING)};
+    return gen_intrinsic(
+        g, wide ? "llvm.x86.avx512.mask.range.pd.512" : "llvm.x86.avx512.mask.range.ps.512", 0,
+        NULL, 6, x);
+}
+
+// The least or greatest, NaN if one of them is.
+static LLVMValueRef extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
+                            bool greatest) {
+    bool wide = t->elem == DTYPE_F64;
+    bool fills = t->rank && t->count >= (wide ? 8u : 16u) && (wide || t->elem == DTYPE_F32);
+    if (g->machine.cpu.level != CPU_X86_64_V4 || !fills)
+        return of_two(g, greatest ? "llvm.maximum" : "llvm.minimum", a, b);
+    LLVMValueRef r = range_512(g, wide, a, b, greatest);
+    LLVMValueRef unordered = LLVMBuildFCmp(g->b, LLVMRealUNO, a, b, "");
+    return pick(g, unordered, LLVMBuildFAdd(g->b, a, b, ""), r);
+}
+
 static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                  LLVMValueRef b) {
     switch ((unsigned)code) {
@@ -132,8 +176,8 @@ static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMVal
     case IR_MUL: return LLVMBuildFMul(g->b, a, b, "");
     case IR_DIV: return LLVMBuildFDiv(g->b, a, b, "");
     case IR_REM: return float_remainder(g, t, a, b);
-    case IR_MIN: return of_two(g, "llvm.minimum", a, b);
-    case IR_MAX: return of_two(g, "llvm.maximum", a, b);
+    case IR_MIN: return extreme(g, t, a, b, false);
+    case IR_MAX: return extreme(g, t, a, b, true);
     }
     UNREACHABLE("%s of floats", ir_op_info(code)->text);
 }
