@@ -22,9 +22,9 @@
 #include "tests/support/op_kernel.h"
 
 #ifdef TEST_LONG
-enum { SAMPLES = 1 << 24, WHOLE = 1 };
+enum { SAMPLES = 1 << 24 };
 #else
-enum { SAMPLES = 1 << 20, WHOLE = 0 };
+enum { SAMPLES = 1 << 20 };
 #endif
 enum { SAMPLES_F64 = SAMPLES / 4, SPARSE = 64, CLEAR = 1 };
 static const double bound = 2.0;  // ulp
@@ -220,6 +220,27 @@ static void samples_f32(void **state) {
     (void)state;
     sampled(DTYPE_F32, SAMPLES);
 }
+
+#ifdef TEST_LONG
+// Every f32, a slice at a time.
+static void whole_f32(void **state) {
+    (void)state;
+    int failures = 0;
+    Batch b = batch(DTYPE_F32, 1 << 24);
+    for (int i = 0; i < FUNCTIONS; i++) {
+        Worst worst = {-1, 0, 0, 0};
+        for (uint64_t slice = 0; slice < 256; slice++) {
+            for (size_t k = 0; k < b.count; k++) dtype_store(DTYPE_F32, b.x, k, slice << 24 | k);
+            memcpy(b.y, b.x, 4 * b.count);
+            Worst here = run_batch(&functions[i], DTYPE_F32, &b);
+            if (here.error > worst.error) worst = here;
+        }
+        check_worst(functions[i].name, DTYPE_F32, &worst, &failures);
+    }
+    batch_free(&b);
+    assert_int_equal(failures, 0);
+}
+#endif
 
 static void samples_f64(void **state) {
     (void)state;
@@ -447,6 +468,9 @@ int main(void) {
 #endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(special_values),     cmocka_unit_test(beside_quarter_turns),
+#ifdef TEST_LONG
+        cmocka_unit_test(whole_f32),
+#endif
         cmocka_unit_test(samples_f32),        cmocka_unit_test(samples_f64),
         cmocka_unit_test(every_narrow_value), cmocka_unit_test(pow_specials),
         cmocka_unit_test(pow_samples),        cmocka_unit_test(random_bits),
