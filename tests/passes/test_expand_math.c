@@ -429,6 +429,41 @@ static void pow_specials(void **state) {
     assert_int_equal(failures, 0);
 }
 
+// ---- math(approx) -------------------------------------------------------------------------------
+
+// Within 2^-20 for |x| <= pi, as docs/numerics.md says.
+static void approximate_waves(void **state) {
+    (void)state;
+    static const Dtype types[] = {DTYPE_F32, DTYPE_F64};
+    for (int n = 0; n < 2; n++)
+        for (int i = FUNCTIONS - 3; i < FUNCTIONS; i++) {
+            Batch b = batch(types[n], 16 * OP_LANES);
+            Dice dice = dice_roll(8);
+            for (size_t k = 0; k < b.count; k++) {
+                double x = between(&dice, -3.14159, 3.14159);
+                dtype_store(types[n], b.x, k, dtype_from_double(types[n], x, false));
+            }
+            char line[64];
+            snprintf(line, sizeof line, "%%9 = %s %%3 : %s[%d]", functions[i].name,
+                     dtype_name(types[n]), OP_LANES);
+            OpKernel kernel = op_kernel(line, types[n], types[n], "", NULL);
+            kernel.func->math = IR_MATH_APPROX;
+            assert_true(pass_run(&kernel.w, kernel.module, "expand_math"));
+            op_kernel_run(&kernel, b.count, b.x, NULL, NULL, b.r);
+            op_kernel_free(&kernel);
+            for (size_t k = 0; k < b.count; k++) {
+                double x = dtype_to_double(types[n], dtype_load(types[n], b.x, k));
+                double got = dtype_to_double(types[n], dtype_load(types[n], b.r, k));
+                double want = functions[i].narrow(x);
+                // Relative where the tangent is large.
+                double slack = 0x1p-20 * fmax(1, want * want);
+                if (!(fabs(got - want) <= slack))
+                    fail_msg("%s of %a: %a, not %a", functions[i].name, x, got, want);
+            }
+            batch_free(&b);
+        }
+}
+
 // ---- random -------------------------------------------------------------------------------------
 
 // The same bits as the interpreter's own, which tests/interp holds against published vectors.
@@ -474,6 +509,7 @@ int main(void) {
         cmocka_unit_test(samples_f32),        cmocka_unit_test(samples_f64),
         cmocka_unit_test(every_narrow_value), cmocka_unit_test(pow_specials),
         cmocka_unit_test(pow_samples),        cmocka_unit_test(random_bits),
+        cmocka_unit_test(approximate_waves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
