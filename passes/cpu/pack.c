@@ -121,10 +121,10 @@ static Operand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrValu
 // ---- a ------------------------------------------------------------------------------------------
 
 // Rows that are a large power of two apart would share the places of a cache.
-static int64_t row_step(const Dot *d) {
+static int64_t step_along(Dtype part, uint32_t depth) {
     enum { FAR = 2048, LINE = 64 };
-    int64_t size = (int64_t)dtype_size(d->part_a), bytes = size * d->k;
-    return bytes < FAR ? d->k : (bytes + LINE) / size;
+    int64_t size = (int64_t)dtype_size(part), bytes = size * depth;
+    return bytes < FAR ? depth : (bytes + LINE) / size;
 }
 
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
@@ -134,7 +134,7 @@ void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
         return;
     }
     bool turned = d->group == 1 && (runs_across(l, tile) || d->k < d->m / 8);
-    int64_t across = turned ? 1 : row_step(d), step = turned ? d->m : 1;
+    int64_t across = turned ? 1 : step_along(d->part_a, d->k), step = turned ? d->m : 1;
     d->a.data = dot_scratch(l, d->part_a, (uint64_t)(turned ? step * d->k : across * d->m));
     d->a.across = lower_i64(b, across);
     d->a.step = lower_i64(b, step);
@@ -189,6 +189,14 @@ static Operand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->n)};
 }
 
+static IrBuilder open_for(IrBuilder *b, IrValue *end, int64_t step, IrValue **variable) {
+    IrOp *loop = lower_for(b, lower_i64(b, 0), end, step, 0, NULL);
+    IrBuilder inside = ir_builder_at_end(loop->regions[0]);
+    inside.span = b->span;
+    *variable = loop->regions[0]->args[0];
+    return inside;
+}
+
 // Groups of neighbours along k come together: row r of the group goes to every group-th place.
 static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *step, IrValue *to) {
     uint32_t lanes = d->block.lanes, count = lanes;
@@ -212,17 +220,12 @@ static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *
 }
 
 static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *panels) {
-    IrOp *outer = lower_for(b, lower_i64(b, 0), d->depth_end, d->group, 0, NULL);
-    IrBuilder at_row = ir_builder_at_end(outer->regions[0]);
-    at_row.span = b->span;
-    IrValue *k = outer->regions[0]->args[0], *columns = lower_i64(&at_row, dot_columns(d));
-    IrOp *inner = lower_for(&at_row, lower_i64(&at_row, 0), d->column_end, dot_columns(d), 0, NULL);
-    IrBuilder inside = ir_builder_at_end(inner->regions[0]);
-    inside.span = b->span;
-    IrValue *j = inner->regions[0]->args[0];
+    IrValue *k, *j;
+    IrBuilder outer = open_for(b, d->depth_end, d->group, &k);
+    IrBuilder inside = open_for(&outer, d->column_end, dot_columns(d), &j);
     IrValue *from = lower_add(&inside, lower_mul(&inside, k, rows.step), j);
     IrValue *to = lower_add(&inside, lower_mul(&inside, j, lower_i64(&inside, d->k)),
-                            lower_mul(&inside, k, columns));
+                            lower_mul(&inside, k, lower_i64(&inside, dot_columns(d))));
     for (uint32_t v = 0; v < d->block.vectors; v++) {
         IrValue *by = lower_i64(&inside, v * d->block.lanes);
         IrValue *there = lower_i64(&inside, v * d->block.lanes * d->group);
@@ -230,7 +233,73 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *
               rows.step, ir_ptr_add(&inside, panels, lower_add(&inside, to, there)));
     }
     ir_yield(&inside, 0, NULL);
-    ir_yield(&at_row, 0, NULL);
+    ir_yield(&outer, 0, NULL);
+}
+
+// ---- b turned: its columns are neighbours in memory ----------------------------------------------
+
+// A square of units (groups of neighbours along k), a row in each vector: bit after bit of the
+// place in the row changes places with that of the row's number.
+static void turn_square(Lower *l, const Dot *d, IrBuilder *b, IrValue **row) {
+    uint32_t units = d->block.lanes, count = units * d->group;
+    int64_t *low = arena_new(l->scratch, int64_t, count),
+            *high = arena_new(l->scratch, int64_t, count);
+    for (uint32_t bit = 1; bit < units; bit *= 2) {
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t unit = i / d->group, in_unit = i % d->group;
+            bool second = unit & bit;
+            low[i] = second ? count + (unit - bit) * d->group + in_unit : i;
+            high[i] = second ? count + i : (unit + bit) * d->group + in_unit;
+        }
+        for (uint32_t r = 0; r < units; r++) {
+            if (r & bit) continue;
+            IrValue *x = row[r], *y = row[r + bit];
+            row[r] = dot_shuffle(l, b, x, y, count, low);
+            row[r + bit] = dot_shuffle(l, b, x, y, count, high);
+        }
+    }
+}
+
+// Columns, `step` elements apart, become panels.
+static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, int64_t step,
+                          IrValue *panels) {
+    enum { MOST = 64 };
+    uint32_t units = d->block.lanes, wide = dot_columns(d);
+    CHECK(units <= MOST, "%u lanes", units);
+    IrValue *n, *k, *row[MOST];
+    IrBuilder outer = open_for(b, d->column_end, units, &n);
+    IrBuilder in = open_for(&outer, d->depth_end, (int64_t)units * d->group, &k);
+    IrValue *from = lower_add(&in, lower_mul(&in, n, lower_i64(&in, step)), k);
+    for (uint32_t r = 0; r < units; r++) {
+        IrValue *at = lower_add(&in, from, lower_i64(&in, r * step));
+        row[r] = dot_load(l, &in, ir_ptr_add(&in, columns, at), units * d->group);
+    }
+    turn_square(l, d, &in, row);
+    IrValue *panel = ir_binary(&in, IR_AND, n, lower_i64(&in, -(int64_t)wide));
+    IrValue *rest = ir_binary(&in, IR_SUB, n, panel);
+    IrValue *to = lower_add(&in, lower_mul(&in, panel, lower_i64(&in, d->k)),
+                            lower_mul(&in, k, lower_i64(&in, wide)));
+    to = lower_add(&in, to, lower_mul(&in, rest, lower_i64(&in, d->group)));
+    for (uint32_t r = 0; r < units; r++) {
+        IrValue *by = lower_i64(&in, (int64_t)r * wide * d->group);
+        dot_store(&in, ir_ptr_add(&in, panels, lower_add(&in, to, by)), row[r]);
+    }
+    ir_yield(&in, 0, NULL);
+    ir_yield(&outer, 0, NULL);
+}
+
+static bool turns_in_squares(const Dot *d) {
+    return d->block.lanes > 1 && d->k >= d->block.lanes * d->group;
+}
+
+static void columns_to_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
+    IrValue *tile = ir_operand(d->op, 1);
+    int64_t step = step_along(d->part_b, d->k);
+    IrValue *columns = dot_scratch(l, d->part_b, (uint64_t)step * d->n);
+    Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 0};
+    m.lanes = copy_lanes(l, tile, d->part_b, d->k);
+    copy_matrix(l, b, &m, columns, 1, step);
+    turned_panels(l, d, b, columns, step, panels);
 }
 
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {
@@ -244,7 +313,9 @@ void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {
         b_in_place_or_panels(l, d, b, panels);
         return;
     }
-    if (d->group > 1)
+    if (runs_across(l, tile) && turns_in_squares(d))
+        columns_to_panels(l, d, b, panels);
+    else if (d->group > 1)
         woven_panels(l, d, b, rows_of_b(l, d, b), panels);
     else
         panels_of_b(l, d, b, panels);
