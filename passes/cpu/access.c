@@ -165,8 +165,11 @@ static bool coords_equal(const Place *a, const Place *b) {
     return true;
 }
 
-static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, Place place) {
-    bool moves = false, always = false, open = false, endless = false;
+// An access that goes before the loop of lanes (`depth`) is reached by its edge as well.
+static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, Place place,
+                          uint8_t depth) {
+    bool moves = false, open = false, endless = false;
+    bool always = nest->lane >= 0 && depth < nest->depth_of[nest->lane];
     for (uint32_t d = 0; d < t->rank; d++) {
         const Term *m = &t->at[d];
         moves = moves || m->moves;
@@ -383,6 +386,8 @@ static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
         if (step == 0) continue;
         moving++;
         run = run && step == 1 && d + 1 == t->rank && !strided;
+        // Only part-selects of packed elements begin with a whole byte.
+        run = run && !(m->tile && is_packed(view));
     }
     return run && moving == 1;
 }
@@ -425,7 +430,6 @@ static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     Terms t = terms_of(l, nest, op, &place);
     Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
     lanes.neighbours = lanes.vector && is_run(l, nest, op, &t);
-    if (nest->collecting) check_collect(l, nest, op, &t, place);
     IrValue *linear = NULL, *view = ir_operand(op, 0);
     // Lanes that do not move are looked at through lane 0.
     bool first_only = lanes.neighbours || !lanes.vector;
@@ -439,8 +443,13 @@ static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
         IrValue *stride = view_stride(l, nest_builder(nest, 0), view, d);
         linear = sum(nest, b, linear, scaled(nest, b, index.value, stride));
     }
-    if (nest->collecting) return lanes;
+    if (nest->collecting) {
+        check_collect(l, nest, op, &t, place, lanes.depth);
+        return lanes;
+    }
     lanes.linear = linear;
+    // Indices that turn out equal for all lanes: one element serves them.
+    if (!lanes.neighbours && linear->type->rank == 0) lanes.vector = false;
     spread_mask(nest, &lanes);
     if (is_packed(view)) return lanes;
     IrBuilder *b = nest_builder(nest, lanes.depth);
@@ -647,17 +656,43 @@ static IrValue *low_nibble(IrBuilder *b, IrValue *x) {
     return ir_binary(b, IR_AND, x, like(b, x, 15));
 }
 
-static void store_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x) {
-    IrValue *view = ir_operand(op, 0);
-    IrBuilder *b = nest_builder(nest, nest->depth);
-    CHECK(lanes->neighbours, "a packed store of scattered elements");
+// Two neighbouring elements are a byte.
+static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const Lanes *lanes, IrValue *x) {
     IrValue *low = low_nibble(b, alternate(l, b, x, 0));
     IrValue *high = low_nibble(b, alternate(l, b, x, 1));
     high = ir_binary(b, IR_SHL, high, like(b, high, 4));
     IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
-    IrValue *pointer = ir_ptr_add(b, view_data(nest_builder(nest, 0), view), byte);
     IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
-    store_op(b, lanes, pointer, ir_binary(b, IR_OR, low, high), mask, false);
+    store_op(b, lanes, ir_ptr_add(b, data, byte), ir_binary(b, IR_OR, low, high), mask, false);
+}
+
+// One element, into its half of a byte.
+static void store_nibble(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
+                         IrValue *x) {
+    CHECK(!lanes->vector, "a packed store of scattered elements");
+    IrValue *n = lanes->linear;
+    IrValue *pointer = ir_ptr_add(b, data, ir_binary(b, IR_SHR, n, lower_i64(b, 1)));
+    IrValue *odd = ir_cast(b, ir_binary(b, IR_AND, n, lower_i64(b, 1)), DTYPE_U8, true);
+    IrValue *shift = ir_binary(b, IR_SHL, odd, like(b, odd, 2));
+    x = ir_binary(b, IR_SHL, low_nibble(b, x), shift);
+    IrValue *other = load_op(l, nest, b, lanes, pointer, DTYPE_U8, 1, lanes->mask, NULL);
+    IrValue *kept = ir_binary(b, IR_SHR, like(b, x, 0xf0), shift);
+    store_op(b, lanes, pointer, ir_binary(b, IR_OR, ir_binary(b, IR_AND, other, kept), x),
+             lanes->mask, false);
+}
+
+static void store_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x) {
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    IrValue *data = view_data(nest_builder(nest, 0), ir_operand(op, 0));
+    if (lanes->neighbours)
+        store_pairs(l, b, data, lanes, x);
+    else
+        store_nibble(l, nest, b, data, lanes, x);
+}
+
+bool access_needs_scalars(const Lower *l, const IrOp *op) {
+    if (!op || op->code != IR_VIEW_STORE || !is_packed(ir_operand(op, 0))) return false;
+    return param_of(l, ir_operand(op, 0))->strided && !(l->facts & FACT_CONTIGUOUS);
 }
 
 // Whole vectors that begin where a vector may, and go past the caches.
@@ -686,7 +721,7 @@ void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
     IrBuilder *b = nest_builder(nest, nest->depth);
     b->span = op->span;
     if (lanes.vector) x = value_splat(l, nest, x);
-    IrValue *value = lanes.vector ? x.value : lane_of(b, x.value, 0);
+    IrValue *value = lanes.vector ? x.value : lane_of(b, x.value, nest->lanes - 1);
     if (view && is_packed(ir_operand(op, 0)))
         store_packed(l, nest, op, &lanes, value);
     else

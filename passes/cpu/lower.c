@@ -39,7 +39,8 @@ static bool is_whole_op(const IrOp *op) {
 }
 
 static bool is_scalar_only(const IrOp *op) {
-    return !touches_tiles(op) && !is_view_op(op) && op->code != IR_PRINT;
+    bool kept = ir_op_info(op->code)->level != IR_LEVEL_TILE && op->code != IR_PRINT;
+    return kept && !touches_tiles(op) && !is_view_op(op);
 }
 
 static bool uses_pending(Lower *l, const IrOp *op) {
@@ -138,15 +139,25 @@ static void lower_store(Lower *l, IrOp *op) {
     note_write(l, op);
 }
 
-// A load of one element, and whether one is inside: at once, and a scalar from then on.
+static Val element_of(Lower *l, Nest *nest, IrOp *op, uint32_t result) {
+    if (op->code == IR_VIEW_LOAD) return access_load(l, nest, op, (Place){0});
+    if (op->code == IR_VIEW_INSIDE) return access_inside(l, nest, op, (Place){0});
+    Place at;
+    bool placed = value_operand_place(l, nest, op, ir_result(op, result), 0, (Place){0}, &at);
+    CHECK(placed, "no place of an operand");
+    return value_at(l, nest, ir_operand(op, 0), at);
+}
+
+// One element of a view or a tile: at once, and a scalar from then on.
 static void lower_element(Lower *l, IrOp *op) {
-    if (uses_pending(l, op) || nest_writes(l)) nest_flush(l);
+    bool view = is_view_op(op);
+    if (!view || uses_pending(l, op) || nest_writes(l)) nest_flush(l);
+    if (!view && !l->emit) plan_inline_use(l, ir_operand(op, 0));
     if (!l->emit) return;
     Nest nest = {.axis = -1, .lane = -1, .lanes = 1};
     nest.builder[0] = lower_builder(l);
-    Val x = op->code == IR_VIEW_LOAD ? access_load(l, &nest, op, (Place){0})
-                                     : access_inside(l, &nest, op, (Place){0});
-    ir_replace_all(ir_result(op, 0), x.value);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        ir_replace_all(ir_result(op, i), element_of(l, &nest, op, i).value);
 }
 
 static void lower_value(Lower *l, IrOp *op) {
@@ -334,7 +345,7 @@ static void lower_op(Lower *l, IrOp *op) {
         lower_reduce(l, op);
     else if (op->code == IR_VIEW_STORE || op->code == IR_STORE)
         lower_store(l, op);
-    else if (op->result_count && op->results[0].type->rank == 0 && is_view_op(op))
+    else if (op->result_count && op->results[0].type->rank == 0)
         lower_element(l, op);
     else
         lower_value(l, op);
@@ -458,7 +469,7 @@ static void walk(Lower *l, IrBlock *body) {
 bool pass_cpu_lower(IrFunc *f, PassContext *context) {
     enum { ROUNDS = 1000 };
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
-    if (!body || f->level == IR_LEVEL_CPU) return false;
+    if (!body || f->level != IR_LEVEL_TILE) return false;
     Lower l = {.func = f,
                .module = f->module,
                .scratch = context->scratch,

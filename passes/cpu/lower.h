@@ -232,6 +232,8 @@ int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place
 void access_prove(Lower *l, const IrBlock *block);
 Val access_load(Lower *l, Nest *nest, IrOp *op, Place place);
 void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x);
+// A store that must go element by element: parts of bytes that are no neighbours.
+bool access_needs_scalars(const Lower *l, const IrOp *op);
 Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place);
 Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place);
 Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place);

@@ -9,6 +9,7 @@
 #include "tests/gen/gen_claims.h"
 #include "tests/support/any_launch.h"
 #include "tests/support/dice.h"
+#include "tests/support/lowered.h"
 
 enum { STEPS = 40000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
 
@@ -100,13 +101,18 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
         fine = ir_verify(m, w->diags);
     } else {
         const PassStep *steps = passes_parse(w->arena, str(passes), &count, w->diags);
-        fine = passes_run(m, steps, count, &(PassOptions){.verify = true}, w->diags);
+        Machine machine = lowered_machine(seed);
+        PassOptions options = {.verify = true, .machine = &machine};
+        options.facts = lowered_told(seed) ? lowered_facts(kernel_of(m), plain->args) : 0;
+        fine = passes_run(m, steps, count, &options, w->diags);
     }
     if (!fine) return problem_is(arena, problem, "a pass failed:\n%.*s", STR_ARG(said(w)));
     any_launch_expand(m, w->diags);
     const IrFunc *f = kernel_of(m);
     AnyLaunch *l = any_launch(w->arena, f, seed, true);
-    IrOutcome outcome = any_launch_run(l, f, passes == claims ? 0 : 2 * STEPS, w->diags);
+    // Loops over elements take many more steps than tile ops.
+    bool counts = passes != claims && f->level == IR_LEVEL_TILE;
+    IrOutcome outcome = any_launch_run(l, f, counts ? 2 * STEPS : 0, w->diags);
     if (outcome != IR_RUN_DONE)
         return problem_is(arena, problem, "then its run ends with outcome %d:\n%.*s\n%.*s",
                           (int)outcome, STR_ARG(said(w)), STR_ARG(print(w, m)));
@@ -227,11 +233,16 @@ static bool check_passes(Str text, uint64_t seed, const char *passes, Arena *are
     return fine || failed(seed, text, passes, arena, problem);
 }
 
+// Calls and random are gone before a kernel is lowered.
+static const char *text_of(PassId pass) {
+    return pass == PASS_CPU_LOWER ? "inline,expand_math,cpu_lower" : pass_info(pass)->text;
+}
+
 static const char *some_order(Dice *dice, Arena *arena) {
     StrBuf list = strbuf(arena);
     for (uint64_t n = dice_below(dice, ORDER_LENGTH) + 2; n > 0; n--) {
         PassId pass = (PassId)dice_below(dice, PASSES);
-        strbuf_printf(&list, "%s%s", list.size ? "," : "", pass_info(pass)->text);
+        strbuf_printf(&list, "%s%s", list.size ? "," : "", text_of(pass));
     }
     return list.text;
 }
@@ -240,8 +251,10 @@ static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
     Dice dice = dice_roll(seed ^ 0x5bd1e995u);
     if (!check_passes(text, seed, "tile", arena, problem)) return false;
     if (!check_passes(text, seed, claims, arena, problem)) return false;
+    if (!check_passes(text, seed, "tile,cpu_lower", arena, problem)) return false;
+    if (!check_passes(text, seed, "tile,cpu", arena, problem)) return false;
     for (int i = 0; i < PASSES; i++)
-        if (!check_passes(text, seed, pass_info((PassId)i)->text, arena, problem)) return false;
+        if (!check_passes(text, seed, text_of((PassId)i), arena, problem)) return false;
     for (int i = 0; i < ORDERS; i++)
         if (!check_passes(text, seed, some_order(&dice, arena), arena, problem)) return false;
     return true;

@@ -108,11 +108,19 @@ typedef struct Program {
 
 typedef struct Matrix Matrix;
 
+typedef enum DeviceResult {
+    DEVICE_RAN,
+    DEVICE_REFUSED,   // a failure
+    DEVICE_LEFT_OUT,  // the cell says nothing of this device
+} DeviceResult;
+
 // A row of the device table: a back end that runs programs adds one.
 typedef struct Device {
     const char *name;
-    // False with a message when the text is refused; prints go to `printed`.
-    bool (*run)(Program *p, Arena *arena, IrOutcome *outcome, StrBuf *printed, StrBuf *message);
+    bool splits;  // dot's operands by `precision`; else all products are exact, as with ieee
+    // Prints go to `printed`, why it is refused to `message`.
+    DeviceResult (*run)(Program *p, Arena *arena, IrOutcome *outcome, StrBuf *printed,
+                        StrBuf *message);
 } Device;
 extern const Device matrix_devices[];
 extern const uint32_t matrix_device_count;

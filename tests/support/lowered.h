@@ -1,0 +1,23 @@
+// Modules lowered to cpu level, to be run on the interpreter: what cpu_lower makes of a kernel must
+// do what the kernel does.
+//
+// `choice` (a hash of the case) picks the machine and whether the pass hears of the facts that hold
+// of the launch. Ownership: the module's.
+//
+//     unsigned facts = lowered_facts(kernel, args);
+//     if (lowered_run(m, hash, facts, diags)) … ir_interp_create(arena, kernel)
+#ifndef TILEC_TESTS_SUPPORT_LOWERED_H
+#define TILEC_TESTS_SUPPORT_LOWERED_H
+
+#include "ir/interp/interp.h"
+#include "ir/machine.h"
+
+// FACT_ bits that hold of these arguments.
+unsigned lowered_facts(const IrFunc *f, const IrArg *args);
+// What a choice stands for: a machine, and whether the pass is told of facts.
+Machine lowered_machine(uint64_t choice);
+bool lowered_told(uint64_t choice);
+// The tile pipeline, then cpu_lower or all of the cpu pipeline. False with diagnostics.
+bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
+
+#endif
