@@ -113,10 +113,11 @@ static void stream_map(Bench *bench, const char *name, const char *kernel, const
         bench, &row,
         &(KernelJob){.source = maps_source, .kernel = kernel, .args = args, .arg_count = 2});
     kernels_add(bench, &row,
-                &(KernelJob){.name = "tilec, contract",
+                &(KernelJob){.name = "tilec, contract approx",
                              .source = maps_source,
                              .kernel = kernel,
-                             .spec = TILEC_SPEC(TILEC_OPTION("math.contract", 1)),
+                             .spec = TILEC_SPEC(TILEC_OPTION("math.contract", 1),
+                                                TILEC_OPTION("math.approx", 1)),
                              .args = args,
                              .arg_count = 2});
     row.output = bench->z, row.output_count = (size_t)n;
@@ -162,9 +163,9 @@ static void softmax(Bench *bench, int64_t rows, int64_t columns) {
                         .args = args,
                         .arg_count = 2};
     kernels_add(bench, &row, &kernel);
-    kernel.name = "tilec, contract";
-    kernel.spec =
-        TILEC_SPEC(TILEC_CONST("W", power_of_two(columns)), TILEC_OPTION("math.contract", 1));
+    kernel.name = "tilec, contract approx";
+    kernel.spec = TILEC_SPEC(TILEC_CONST("W", power_of_two(columns)),
+                             TILEC_OPTION("math.contract", 1), TILEC_OPTION("math.approx", 1));
     kernels_add(bench, &row, &kernel);
     row.output = bench->z, row.output_count = (size_t)(rows * columns);
     add_hand(bench, &row, "C", ROLE_PEER, "hand_softmax", &job, rows, 1);
