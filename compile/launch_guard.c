@@ -128,12 +128,15 @@ static bool may_stream(const MetaArg *arg) {
     return arg->kind == META_VIEW && arg->rank > 0 && !arg->strided && dtype_bits(arg->dtype) >= 8;
 }
 
-// All that is written, or nothing: one that is small or strided leaves the variant out.
+// What is read again had better stay in the caches; of the rest all, or nothing: one that is small
+// or strided leaves the variant out.
 static void require_streams(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->written && !arg->read && !may_stream(arg)) return;
+    }
     for (uint32_t i = 0; i < g->meta->arg_count; i++)
-        if (g->meta->args[i].written && !may_stream(&g->meta->args[i])) return;
-    for (uint32_t i = 0; i < g->meta->arg_count; i++)
-        if (g->meta->args[i].written) require_large(g, i);
+        if (g->meta->args[i].written && !g->meta->args[i].read) require_large(g, i);
 }
 
 // A variant with one more fact; where its guard would be empty, the fact holds always.

@@ -131,6 +131,13 @@ static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
     return r.known && r.divisor % (FACT_STREAM_ALIGN / size) == 0;
 }
 
+// What is read again had better stay in the caches.
+static bool is_read(const IrValue *view) {
+    for (const IrUse *use = view->uses; use; use = use->next)
+        if (use->user->code != IR_VIEW_STORE && use->user->code != IR_VIEW_INSIDE) return true;
+    return false;
+}
+
 void access_prove(Lower *l, const IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) access_prove(l, op->regions[i]);
@@ -141,7 +148,7 @@ void access_prove(Lower *l, const IrBlock *block) {
         for (uint32_t d = 0; d < select->u.ints.count; d++) {
             bool width = select->u.ints.items[d] > 0;
             bool last = d + 1 == select->u.ints.count;
-            if (op->code == IR_VIEW_STORE && width && last)
+            if (op->code == IR_VIEW_STORE && width && last && !is_read(ir_operand(op, 0)))
                 l->aligned[op->id] = is_aligned(l, op, ir_operand(op, start + d));
             if (width && ir_provably_at_least(l->ranges, op, ir_operand(op, start + d), 0))
                 l->positive[op->id] |= (uint8_t)(1u << d);
