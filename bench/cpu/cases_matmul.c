@@ -151,11 +151,11 @@ void case_matmul(Bench *bench) {
 // ---- Attention: 8 heads, 2048 queries and keys, d 64 ----
 
 static void attention(Bench *bench, const char *name, int causal) {
-    enum { H = 8, N = 2048, D = 64 };
+    const int64_t heads = 8, length = 2048, depth = 64;
     if (!bench_wants(bench, name)) return;
-    double products = 4.0 * H * (double)N * N * D;
+    double products = 4.0 * (double)(heads * length * length * depth);
     Row row = {.name = name, .flops = causal ? products / 2 : products};
-    int64_t extent[] = {1, H, N, D}, one = (int64_t)H * N * D;
+    int64_t extent[] = {1, heads, length, depth}, one = heads * length * depth;
     tilec_arg args[] = {tilec_arg_view(tilec_view_of(TILEC_F32, bench->x, 4, extent)),
                         tilec_arg_view(tilec_view_of(TILEC_F32, bench->x + one, 4, extent)),
                         tilec_arg_view(tilec_view_of(TILEC_F32, bench->x + 2 * one, 4, extent)),

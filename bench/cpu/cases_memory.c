@@ -22,21 +22,21 @@ void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *l
 }
 
 void case_transpose(Bench *bench) {
-    enum { N = 4096 };
+    const int64_t n = 4096;
     if (!bench_wants(bench, "transpose 4096x4096")) return;
-    Row row = {.name = "transpose 4096x4096", .bytes = 8.0 * N * N};
-    HandJob job = {.x = bench->x, .z = bench->z, .rows = N, .columns = N};
-    tilec_arg args[] = {tilec_arg_view(tilec_view2(TILEC_F32, bench->x, N, N)),
-                        tilec_arg_view(tilec_view2(TILEC_F32, bench->z, N, N))};
+    Row row = {.name = "transpose 4096x4096", .bytes = 8.0 * (double)(n * n)};
+    HandJob job = {.x = bench->x, .z = bench->z, .rows = n, .columns = n};
+    tilec_arg args[] = {tilec_arg_view(tilec_view2(TILEC_F32, bench->x, n, n)),
+                        tilec_arg_view(tilec_view2(TILEC_F32, bench->z, n, n))};
     kernels_add(bench, &row,
                 &(KernelJob){.file = "examples/transpose.tile",
                              .kernel = "transposed",
                              .spec = TILEC_SPEC(TILEC_TYPE("T", TILEC_F32)),
                              .args = args,
                              .arg_count = 2});
-    row.output = bench->z, row.output_count = (size_t)N * N;
-    add_hand(bench, &row, "C, 16x16 in 64s", ROLE_PEER, "hand_transpose", &job, N / 64, 1);
-    add_hand(bench, &row, "C, same, nt", ROLE_PEER, "hand_transpose_nt", &job, N / 64, 1);
+    row.output = bench->z, row.output_count = (size_t)(n * n);
+    add_hand(bench, &row, "C, 16x16 in 64s", ROLE_PEER, "hand_transpose", &job, n / 64, 1);
+    add_hand(bench, &row, "C, same, nt", ROLE_PEER, "hand_transpose_nt", &job, n / 64, 1);
     void *self = NULL;
     Runner *run = onednn_transpose(bench, &job, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);

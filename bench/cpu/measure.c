@@ -97,7 +97,7 @@ static void measure(Bench *bench, Row *row) {
     double round = 0;
     for (size_t i = 0; i < row->count; i++) round += calibrate(&row->contestants[i]);
     double samples = bench->budget / round;
-    row->samples = samples < 3 ? 3 : samples > SAMPLES_MAX ? SAMPLES_MAX : (size_t)samples;
+    row->samples = samples < 3 ? 3 : samples > (double)SAMPLES_MAX ? SAMPLES_MAX : (size_t)samples;
     for (size_t s = 0; s < row->samples; s++)
         for (size_t i = 0; i < row->count; i++)
             row->contestants[i].times[s] = sample(&row->contestants[i], bench->threads);
