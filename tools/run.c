@@ -62,8 +62,7 @@ static int parse_options(Run *r) {
 
 // ---- The launch, through the public API ----
 
-// The specialisation as the public API takes it.
-static tilec_spec public_spec(const Run *r) {
+tilec_spec run_spec(const Run *r) {
     const TileSpec *s = &r->settings.spec;
     tilec_spec_entry *e = arena_new(r->cli->arena, tilec_spec_entry, s->bindings.count + 3);
     size_t n = 0;
@@ -115,7 +114,7 @@ static tilec_status array_arg(Run *r, RunArray *a, const MetaArg *arg, tilec_arg
     return TILEC_OK;
 }
 
-static int make_args(Run *r) {
+int run_make_args(Run *r) {
     const MetaKernel *meta = r->compiled->meta;
     r->args = arena_new(r->cli->arena, tilec_arg, meta->arg_count + 1);
     size_t next = 0;
@@ -143,16 +142,20 @@ static tilec_status restore(Run *r) {
     return TILEC_OK;
 }
 
-static int launch(Run *r) {
+tilec_status run_launch(const Run *r, tilec_kernel *kernel) {
     uint32_t count = r->compiled->meta->arg_count;
+    tilec_status s = r->own_grid ? tilec_launch_grid(kernel, NULL, 0, r->grid, r->args, count)
+                                 : tilec_launch(kernel, NULL, r->args, count);
+    return s ? s : tilec_device_synchronize(r->device);
+}
+
+static int launch(Run *r) {
     r->best_ns = UINT64_MAX;
     for (int64_t n = 0; n < r->repeat; n++) {
         tilec_status s = n ? restore(r) : TILEC_OK;
         if (s) return run_api_error(r, s);
         uint64_t begin = os_time_ns();
-        s = r->own_grid ? tilec_launch_grid(r->handle, NULL, 0, r->grid, r->args, count)
-                        : tilec_launch(r->handle, NULL, r->args, count);
-        if (!s) s = tilec_device_synchronize(r->device);
+        s = run_launch(r, r->handle);
         if (s) return run_api_error(r, s);
         uint64_t took = os_time_ns() - begin;
         if (took < r->best_ns) r->best_ns = took;
@@ -166,8 +169,7 @@ static int launch(Run *r) {
     return EXIT_FINE;
 }
 
-// The grid by the kernel's own rule, for the report and --check.
-static void compute_grid(Run *r) {
+void run_compute_grid(Run *r) {
     if (r->own_grid) return;
     const MetaKernel *meta = r->compiled->meta;
     LaunchInput *inputs = arena_new(r->cli->arena, LaunchInput, meta->arg_count + 1);
@@ -224,7 +226,6 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
     return status;
 }
 
-// Everything before the kernel is made: names, types, extents, contents.
 static int prepare(Run *r) {
     FrontPasses passes;
     int status = settings_parse(r->cli, r->unit, r->kernel, &r->settings);
@@ -255,22 +256,41 @@ static int open_device(Run *r) {
     return s ? run_api_error(r, s) : EXIT_FINE;
 }
 
-// From the text that was read once: a pipe has no second reading.
-static tilec_status make_kernel(Run *r) {
-    Str path = r->cli->operands.data[0];
-    if (str_equal(path, STR("-"))) path = STR(FRONT_STDIN);
-    Str text = source_find(r->unit->sources, path)->text;
-    tilec_spec spec = public_spec(r);
-    return tilec_kernel_from_source(r->context, r->device, cli_text(r->cli, path), text.text,
-                                    text.size, r->kernel->decl->name, &spec, &r->handle);
+Str run_source(const Run *r, const char **path) {
+    Str name = r->cli->operands.data[0];
+    if (str_equal(name, STR("-"))) name = STR(FRONT_STDIN);
+    *path = cli_text(r->cli, name);
+    return source_find(r->unit->sources, name)->text;
+}
+
+int run_make_kernel(Run *r) {
+    const char *path;
+    Str text = run_source(r, &path);
+    tilec_spec spec = run_spec(r);
+    tilec_status s = tilec_kernel_from_source(r->context, r->device, path, text.text, text.size,
+                                              r->kernel->decl->name, &spec, &r->handle);
+    return s ? run_api_error(r, s) : EXIT_FINE;
+}
+
+int run_open(Cli *cli, Run *r) {
+    *r = (Run){.cli = cli, .report = strbuf(cli->arena)};
+    int status = parse_options(r);
+    if (!status) status = front_open(cli, &r->unit, &r->kernel);
+    if (!status) status = open_device(r);
+    return status ? status : prepare(r);
+}
+
+void run_close(Run *r) {
+    tilec_kernel_destroy(r->handle);
+    tilec_context_destroy(r->context);
+    unit_destroy(r->unit);
 }
 
 static int on_device(Run *r) {
-    tilec_status s = make_kernel(r);
-    if (s) return run_api_error(r, s);
-    int status = make_args(r);
+    int status = run_make_kernel(r);
+    if (!status) status = run_make_args(r);
     if (status) return status;
-    compute_grid(r);
+    run_compute_grid(r);
     status = launch(r);
     bool done = !status;
     if (done && cli_has(r->cli, "check")) status = run_check(r);
@@ -287,15 +307,10 @@ static int foreign_code(Cli *cli) {
 static int run(Cli *cli) {
     Str path = cli->operands.data[0];
     if (str_ends(path, STR(".ptx")) || str_ends(path, STR(".hsaco"))) return foreign_code(cli);
-    Run r = {.cli = cli, .report = strbuf(cli->arena)};
-    int status = parse_options(&r);
-    if (!status) status = front_open(cli, &r.unit, &r.kernel);
-    if (!status) status = open_device(&r);
-    if (!status) status = prepare(&r);
+    Run r;
+    int status = run_open(cli, &r);
     if (!status) status = on_device(&r);
-    tilec_kernel_destroy(r.handle);
-    tilec_context_destroy(r.context);
-    unit_destroy(r.unit);
+    run_close(&r);
     return status;
 }
 

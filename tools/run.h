@@ -1,4 +1,5 @@
-// Run: one `tilec run` from options to results, and what it reports.
+// Run: one kernel on one device, from options to a launch, for `run`, `bench` and `tune`; and what
+// `tilec run` reports.
 //
 // Invariants: `compiled` is of the same specialisation as `handle`; it serves metadata and --check,
 // while the launch goes through the public API alone. Ownership: run.c makes and frees everything.
@@ -30,6 +31,22 @@ typedef struct Run {
     VEC(Str) printed;  // under --json: lines that the kernel printed
     StrBuf report;     // under --json: rows of --check
 } Run;
+
+// Everything before the kernel is made: the file, the device, names, types, extents, contents.
+// Fills *r, also on failure: run_close follows in any case.
+int run_open(Cli *cli, Run *r);
+void run_close(Run *r);
+// The kernel of the settings into r->handle, and what it is called with into r->args.
+int run_make_kernel(Run *r);
+int run_make_args(Run *r);
+// The grid by the kernel's own rule, unless one was given.
+void run_compute_grid(Run *r);
+// Launches and waits.
+tilec_status run_launch(const Run *r, tilec_kernel *kernel);
+// The specialisation as the public API takes it; with room for no more entries.
+tilec_spec run_spec(const Run *r);
+// The text that was read once (a pipe has no second reading), and what messages call it.
+Str run_source(const Run *r, const char **path);
 
 // What the last failed call of the API had to say, with places in our own copy of the source.
 int run_api_error(Run *r, tilec_status status);
