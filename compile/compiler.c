@@ -30,7 +30,20 @@ static void destroy(void *compiler) {
     images_destroy(c->images);
     cache_destroy(c->services.cache);
     plugin_destroy(c->services.plugin);
+    arena_destroy(c->tune_arena);
     free(c);
+}
+
+// Bad rows are said and left out: a table that somebody spoilt fails no compilation.
+static void read_tuned(Compiler *c, tilec_context *context) {
+    c->tune_arena = arena_create();
+    Str path = tune_path(c->tune_arena);
+    c->tuned = tune_read(c->tune_arena, path);
+    for (size_t i = 0; i < c->tuned->problems.count; i++) {
+        const TuneProblem *p = &c->tuned->problems.data[i];
+        rt_log(context, TILEC_WARNING, "tune table %.*s, line %u is left out: %s", STR_ARG(path),
+               p->line, p->text);
+    }
 }
 
 static Compiler *create(tilec_context *context) {
@@ -41,6 +54,7 @@ static Compiler *create(tilec_context *context) {
     c->services.cache = cache_create(context->options.cache_folder, log_cache, context);
     c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
     choose_target(c);
+    read_tuned(c, context);
     cpu_target_name(c->target, c->target_name);
     return c;
 }

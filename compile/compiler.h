@@ -3,6 +3,7 @@
 //     TILEC_CPU_TARGET=x86-64-v3   code of device cpu for this target instead of the machine's best
 //     TILEC_COMPILE_IN_CHILD=1     as the context's option compile_in_child
 //     TILEC_CACHE…                 see cache.h;   TILEC_LLVM_LIBRARY: plugin.h
+//     TILEC_TUNE_FILE              what `tilec tune` found: tuner.h
 //
 // Invariants: made with the context, never changed; its parts lock themselves. Ownership: the
 // context, which destroys it after its devices.
@@ -12,10 +13,13 @@
 #define TILEC_COMPILE_COMPILER_H
 
 #include "compile/images.h"
+#include "compile/tuner.h"
 
 typedef struct Compiler {
     CodeServices services;
     Images *images;
+    Arena *tune_arena;
+    const TuneTable *tuned;
     CpuTarget target;
     char target_name[CPU_NAME_MAX];
     char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""

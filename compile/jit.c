@@ -31,7 +31,9 @@ typedef struct Jit {
     TileSpec spec;
     JitSwitches switches;
     OsMutex *lock;
-    Arena *scratch;  // of one look-up
+    Arena *scratch;          // of one look-up
+    TuneRow tune_key;        // in the unit's arena; rows of it exist when the kernel is by_shape
+    const TuneRow *refused;  // the last row whose consts do not compile: not tried at each launch
     Specialization *made;
 } Jit;
 
@@ -41,11 +43,13 @@ static bool types_known(const AstKernel *kernel, const TileSpec *spec) {
     return true;
 }
 
-static bool same_types(const AstKernel *kernel, const TileSpec *a, const TileSpec *b) {
-    for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == DECL_TYPE_PARAM &&
-            tile_spec_find(a, p->name)->type != tile_spec_find(b, p->name)->type)
-            return false;
+// Types, and consts that were chosen for a shape; all else is the same for all of a kernel.
+static bool same_bindings(const TileSpec *a, const TileSpec *b) {
+    if (a->bindings.count != b->bindings.count) return false;
+    for (size_t i = 0; i < a->bindings.count; i++) {
+        const IrBinding *x = &a->bindings.data[i], *y = tile_spec_find(b, x->name);
+        if (!y || (x->is_type ? x->type != y->type : x->value != y->value)) return false;
+    }
     return true;
 }
 
@@ -208,7 +212,7 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
                                const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     for (Specialization *s = jit->made; s; s = s->next)
-        if (same_types(jit->kernel, &s->spec, wanted)) {
+        if (same_bindings(&s->spec, wanted)) {
             *loaded = &s->loaded;
             return TILEC_OK;
         }
@@ -249,8 +253,57 @@ static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_
     return true;
 }
 
+// ---- Consts that `tilec tune` found for a shape ----
+
+// The named extents of the arguments, rounded up; false when the arguments do not fit the kernel,
+// which the launch then says.
+static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, TuneRow *key) {
+    for (const AstDecl *e = jit->kernel->extents; e; e = e->next) {
+        TuneSetting found = {.name = str(e->name), .value = -1};
+        size_t i = 0;
+        for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
+            if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
+            if (i == count) return false;
+            const tilec_arg *arg = &args[i++];
+            if (p->kind != DECL_VIEW) continue;
+            int d = 0;
+            for (const Ast *dim = p->dims; dim; dim = dim->next, d++)
+                if (dim->kind == AST_NAME && dim->name == e->name && d < TILEC_MAX_RANK &&
+                    arg->kind == TILEC_ARG_VIEW)
+                    found.value = arg->view.extent[d];
+        }
+        if (found.value < 0) return false;
+        found.value = tune_bucket(found.value);
+        vec_push(jit->scratch, &key->shape, found);
+    }
+    return true;
+}
+
+// The specialisation that the table names for these arguments. What it names and cannot be made or
+// launched leaves the one without it, so that a table changes times and nothing else.
+static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                         const TileSpec *spec, const RtLoaded **loaded) {
+    Jit *jit = kernel->source;
+    TuneRow key = jit->tune_key;
+    key.types = tune_types(jit->scratch, jit->kernel, spec);
+    if (!tune_shape(jit, args, count, &key)) return;
+    const TuneRow *row = tune_find(compiler_of(kernel->context)->tuned, &key);
+    TileSpec tuned = copy_spec(jit->scratch, spec);
+    const RtLoaded *better = NULL;
+    LaunchPlan plan;
+    if (!row || row == jit->refused ||
+        !tune_apply(jit->scratch, jit->unit->names, jit->kernel, row, &tuned))
+        return;
+    if (specialize(kernel, &tuned, &better))
+        jit->refused = row;
+    else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
+                             &plan))
+        *loaded = better;
+    if (*loaded != better) rt_begin(kernel->context);
+}
+
 static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                                   const RtLoaded **loaded) {
+                                   bool own_grid, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     size_t before = diags_count(jit->unit->diags);
     ArenaMark mark = arena_mark(jit->scratch);
@@ -269,6 +322,7 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
                     jit->kernel->decl->name);
     } else {
         s = specialize(kernel, &spec, loaded);
+        if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
     }
     diags_truncate(jit->unit->diags, before);
     arena_reset(jit->scratch, mark);
@@ -276,10 +330,10 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
 }
 
 static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                            const RtLoaded **loaded) {
+                            bool own_grid, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     os_mutex_lock(jit->lock);
-    tilec_status s = resolve_locked(kernel, args, count, loaded);
+    tilec_status s = resolve_locked(kernel, args, count, own_grid, loaded);
     os_mutex_unlock(jit->lock);
     return s;
 }
@@ -329,6 +383,8 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
         tilec_kernel_destroy(k);
         return s;
     }
+    jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
+    k->by_shape = tune_knows(compiler_of(context)->tuned, &jit->tune_key);
     rt_keep_diags(context, unit->diags);
     rt_kernel_adopt(k);
     *out = k;

@@ -41,8 +41,8 @@ static tilec_status get_ready(tilec_kernel *kernel, tilec_stream *stream,
                        "the stream belongs to device %s, the kernel to another device, %s",
                        stream->device->name, kernel->device->name);
     const RtLoaded *loaded = kernel->loaded;
-    if (!loaded) {
-        tilec_status s = kernel->resolve(kernel, args, count, &loaded);
+    if (!loaded || (kernel->by_shape && !override)) {
+        tilec_status s = kernel->resolve(kernel, args, count, !override, &loaded);
         if (s) return s;
     }
     LaunchPlan *plan = &r->plan;

@@ -29,13 +29,15 @@ struct tilec_kernel {
     tilec_device *device;
     const char *name;        // lives as long as the source
     const RtLoaded *loaded;  // NULL while types are open
+    bool by_shape;           // launches with the kernel's own grid ask `resolve`, loaded or not
     Arena *texts;            // what questions about it were answered with; NULL before the first
     RtKernelInfo *info;
     const char *signature;  // of its C function
     void *function;         // what tilec_function made, if anything
     void (*function_destroy)(void *function);
+    // `own_grid`: the launch computes its grid, so that consts may be chosen for the arguments.
     tilec_status (*resolve)(tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                            const RtLoaded **loaded);
+                            bool own_grid, const RtLoaded **loaded);
     // Makes the module of a variant that has none yet; any number of threads may ask at once. NULL:
     // all modules are there.
     tilec_status (*prepare)(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,

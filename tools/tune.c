@@ -1,0 +1,310 @@
+// tilec tune FILE KERNEL: tries the consts of the kernel's tune space, keeps the fastest.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/os_folder.h"
+#include "base/os_thread.h"
+#include "base/status.h"
+#include "compile/compiler.h"
+#include "compile/tuner.h"
+#include "tools/front.h"
+#include "tools/measure.h"
+#include "tools/progress.h"
+
+static const CliOption options[] = {
+    {"device", "D", "interp, cpu or cpu:THREADS, or auto (default)", false},
+    SETTINGS_OPTIONS,
+    {"in", "NAME=F.npy", "an array from a NumPy file", true},
+    {"seed", "S", "fills arrays without --in (default 1)", false},
+    {"table", "FILE", "keep the result here instead of in the user's table", false},
+};
+
+enum {
+    CANDIDATES_MAX = 4096,
+    NAMES_MAX = 16,
+    THREADS_MAX = 16,
+    SPEC_MAX = 128,
+    DUELS = 7,
+    SHOWN = 20
+};
+
+typedef struct Candidate {
+    int64_t values[NAMES_MAX];
+    tilec_kernel *kernel;
+    const char *failure;  // why it is out: it does not compile, or requires fails
+    double seconds;       // 0: not measured
+    unsigned repeats;
+} Candidate;
+
+typedef struct Search {
+    Run *run;
+    const TileTune *names[NAMES_MAX];
+    size_t name_count;
+    Candidate *candidates;
+    size_t count;
+    _Atomic size_t next;  // to compile
+    OsMutex *lock;        // of the arena
+    Progress *progress;
+} Search;
+
+// ---- The space ----
+
+static bool is_const(const AstKernel *kernel, Symbol name) {
+    for (const AstDecl *p = kernel->params; p; p = p->next)
+        if (p->kind == DECL_CONST_PARAM && p->name == name) return true;
+    return false;
+}
+
+// Consts that are not set. The options warps, stages and ctas mean nothing to the devices that
+// there are.
+static int find_space(Search *s) {
+    Run *r = s->run;
+    const TileTune *space;
+    size_t n = tile_tune_space(r->unit->file, r->kernel, r->settings.spec.target, &space);
+    s->count = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_const(r->kernel, space[i].name) || tile_spec_find(&r->settings.spec, space[i].name))
+            continue;
+        if (s->name_count == NAMES_MAX || s->count * space[i].count > CANDIDATES_MAX)
+            return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
+                            "the tune space of '%s' has more than %d candidates",
+                            r->kernel->decl->name, CANDIDATES_MAX);
+        s->names[s->name_count++] = &space[i];
+        s->count *= space[i].count;
+    }
+    if (s->name_count) return EXIT_FINE;
+    return cli_fail(
+        r->cli, EXIT_INPUT, DIAG_TUNE,
+        arena_printf(r->cli->arena, "write: tune %s { NAME: 64, 128; }", r->kernel->decl->name),
+        "kernel '%s' has no consts to try that are not set", r->kernel->decl->name);
+}
+
+// The i-th candidate; the last name runs fastest, so that the first is the one without tuning.
+static void fill_candidate(const Search *s, size_t index) {
+    Candidate *c = &s->candidates[index];
+    for (size_t k = s->name_count; k-- > 0;) {
+        c->values[k] = s->names[k]->values[index % s->names[k]->count];
+        index /= s->names[k]->count;
+    }
+}
+
+static void candidate_text(const Search *s, const Candidate *c, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t k = 0; k < s->name_count && used < size; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%lld", k ? " " : "",
+                                 s->names[k]->name, (long long)c->values[k]);
+}
+
+// ---- Compiling, by several threads ----
+
+static void first_line(Search *s, Candidate *c) {
+    const char *text = tilec_last_error(s->run->context), *end = strchr(text, '\n');
+    os_mutex_lock(s->lock);
+    c->failure = arena_text(s->run->cli->arena, text, end ? (size_t)(end - text) : strlen(text));
+    os_mutex_unlock(s->lock);
+}
+
+// What all candidates share, read by several threads.
+typedef struct Worker {
+    Search *search;
+    tilec_spec given;
+    const char *path;
+    Str text;
+} Worker;
+
+static void compile_one(const Worker *w, Candidate *c) {
+    Search *s = w->search;
+    tilec_spec_entry all[SPEC_MAX];
+    tilec_spec spec = {w->given.count + s->name_count, all};
+    if (spec.count > SPEC_MAX) {
+        c->failure = "there are too many settings";
+        return;
+    }
+    if (w->given.count) memcpy(all, w->given.entries, w->given.count * sizeof *all);
+    for (size_t k = 0; k < s->name_count; k++)
+        all[w->given.count + k] =
+            (tilec_spec_entry){TILEC_SPEC_CONST, s->names[k]->name, 0, c->values[k]};
+    if (tilec_kernel_from_source(s->run->context, s->run->device, w->path, w->text.text,
+                                 w->text.size, s->run->kernel->decl->name, &spec, &c->kernel))
+        first_line(s, c);
+}
+
+static void compile_some(void *argument) {
+    Worker *w = argument;
+    Search *s = w->search;
+    for (;;) {
+        size_t i = atomic_fetch_add(&s->next, 1);
+        if (i >= s->count) return;
+        progress_say(s->progress, "compiling %zu of %zu", i + 1, s->count);
+        compile_one(w, &s->candidates[i]);
+    }
+}
+
+static void compile_all(Search *s) {
+    OsThread *threads[THREADS_MAX] = {0};
+    Worker w = {.search = s, .given = run_spec(s->run)};
+    w.text = run_source(s->run, &w.path);
+    unsigned n = os_cpu_count() < THREADS_MAX ? os_cpu_count() : THREADS_MAX;
+    for (unsigned i = 1; i < n && i < s->count; i++)
+        threads[i] = os_thread_start("tilec-tune", compile_some, &w);
+    compile_some(&w);
+    for (unsigned i = 1; i < n; i++)
+        if (threads[i]) os_thread_join(threads[i]);
+}
+
+// ---- Measuring ----
+
+// One after the other against the best so far: A, B, A, B, …; the median of the ratios decides.
+static bool is_faster(Search *s, Candidate *c, Candidate *best) {
+    double ratios[DUELS], times[DUELS];
+    for (int i = 0; i < DUELS; i++) {
+        double b = 0;
+        if (measure_sample(s->run, best->kernel, best->repeats, &b) ||
+            measure_sample(s->run, c->kernel, c->repeats, &times[i]))
+            return false;
+        ratios[i] = times[i] / b;
+    }
+    c->seconds = measure_median(times, DUELS);
+    return measure_median(ratios, DUELS) < 1;
+}
+
+// Worse than this on its first sample, a candidate is no rival.
+static const double HOPELESS = 1.5;
+
+static Candidate *measure_all(Search *s) {
+    Candidate *best = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        Candidate *c = &s->candidates[i];
+        if (c->failure) continue;
+        char text[200];
+        candidate_text(s, c, text, sizeof text);
+        progress_say(s->progress, "measuring %zu of %zu: %s", i + 1, s->count, text);
+        if (measure_calibrate(s->run, c->kernel, &c->repeats, &c->seconds)) {
+            first_line(s, c);
+            continue;
+        }
+        if (!best || (c->seconds < HOPELESS * best->seconds && is_faster(s, c, best))) best = c;
+    }
+    return best;
+}
+
+// ---- The result ----
+
+static int keep(Search *s, const Candidate *best, Str *where) {
+    Run *r = s->run;
+    Arena *arena = r->cli->arena;
+    TuneRow row = tune_key(arena, r->kernel, r->settings.spec.target);
+    row.types = tune_types(arena, r->kernel, &r->settings.spec);
+    for (const AstDecl *e = r->kernel->extents; e; e = e->next) {
+        const SettingsValue *v = settings_find_extent(&r->settings, e->name);
+        TuneSetting shape = {str(e->name), tune_bucket(v ? v->value : 0)};
+        vec_push(arena, &row.shape, shape);
+    }
+    for (size_t k = 0; k < s->name_count; k++) {
+        TuneSetting value = {str(s->names[k]->name), best->values[k]};
+        vec_push(arena, &row.consts, value);
+    }
+    *where = cli_has(r->cli, "table") ? cli_value(r->cli, "table") : tune_path(arena);
+    if (!where->size) return EXIT_FINE;
+    TuneTable *table = tune_read(arena, *where);
+    tune_put(arena, table, &row);
+    StrBuf text = strbuf(arena);
+    tune_print(table, &text);
+    const char *path = cli_text(r->cli, *where), *slash = strrchr(path, '/');
+    OsError error;
+    if (slash && slash > path && !cli_has(r->cli, "table")) {
+        const char *folder = arena_text(arena, path, (size_t)(slash - path));
+        os_folder_close(os_folder_open(arena, folder, true, &error));
+    }
+    if (os_write_file(arena, path, strbuf_str(&text), &error)) return EXIT_FINE;
+    return cli_fail(r->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%s': %s", path, error.text);
+}
+
+static void print_text(const Search *s, const Candidate *best, Str where) {
+    char text[200];
+    size_t failed = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const Candidate *c = &s->candidates[i];
+        failed += c->failure != NULL;
+        if (c->failure || (s->count > SHOWN && c->seconds > HOPELESS * best->seconds)) continue;
+        candidate_text(s, c, text, sizeof text);
+        printf("%-32s %10.4g us  %.2f%s\n", text, c->seconds * 1e6, c->seconds / best->seconds,
+               c == best ? "  fastest" : "");
+    }
+    if (failed) printf("%zu of %zu candidates cannot be used here\n", failed, s->count);
+    candidate_text(s, best, text, sizeof text);
+    printf("%s on %s: %s\n", s->run->kernel->decl->name, tilec_device_name(s->run->device), text);
+    if (where.size) printf("kept in %.*s\n", STR_ARG(where));
+}
+
+static void print_json(const Search *s, const Candidate *best, Str where) {
+    Json *j = &s->run->cli->json_out;
+    json_key(j, "kernel"), json_str(j, str(s->run->kernel->decl->name));
+    json_key(j, "device"), json_str(j, str(tilec_device_name(s->run->device)));
+    json_key(j, "table"), json_str(j, where);
+    json_key(j, "best"), json_uint(j, (uint64_t)(best - s->candidates));
+    json_key(j, "candidates"), json_open(j, '[');
+    for (size_t i = 0; i < s->count; i++) {
+        const Candidate *c = &s->candidates[i];
+        json_open(j, '{');
+        json_key(j, "consts"), json_open(j, '{');
+        for (size_t k = 0; k < s->name_count; k++)
+            json_key(j, s->names[k]->name), json_int(j, c->values[k]);
+        json_close(j, '}');
+        if (c->failure)
+            json_key(j, "failure"), json_str(j, str(c->failure));
+        else
+            json_key(j, "seconds"), json_double(j, c->seconds);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static int search(Search *s) {
+    Run *r = s->run;
+    int status = run_make_args(r);
+    if (status) return status;
+    s->candidates = arena_array(r->cli->arena, sizeof *s->candidates, s->count);
+    for (size_t i = 0; i < s->count; i++) fill_candidate(s, i);
+    s->progress = progress_begin(r->cli, "compiling %zu candidates", s->count);
+    compile_all(s);
+    const Candidate *best = measure_all(s);
+    progress_end(s->progress);
+    if (!best)
+        return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, s->candidates[0].failure,
+                        "none of %zu candidates can be launched", s->count);
+    Str where;
+    status = keep(s, best, &where);
+    if (status) return status;
+    if (r->cli->json)
+        print_json(s, best, where);
+    else if (!r->cli->quiet)
+        print_text(s, best, where);
+    return EXIT_FINE;
+}
+
+static int tune(Cli *cli) {
+    Run r;
+    Search s = {.run = &r, .lock = os_mutex_create()};
+    int status = run_open(cli, &r);
+    if (!status) status = find_space(&s);
+    if (!status) status = search(&s);
+    for (size_t i = 0; i < s.count && s.candidates; i++)
+        tilec_kernel_destroy(s.candidates[i].kernel);
+    run_close(&r);
+    os_mutex_destroy(s.lock);
+    return status;
+}
+
+const CliCommand command_tune = {
+    .name = "tune",
+    .usage = "FILE KERNEL [options]",
+    .summary = "find the fastest consts of a kernel's tune space, and keep them",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .min_operands = 2,
+    .max_operands = 2,
+    .run = tune,
+};
