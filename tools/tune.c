@@ -33,9 +33,12 @@ typedef struct Candidate {
     int64_t values[NAMES_MAX];
     tilec_kernel *kernel;
     const char *failure;  // why it is out: it does not compile, or requires fails
-    double seconds;       // 0: not measured
+    double seconds;       // of one launch
+    double ratio;         // to the best of that time
     unsigned repeats;
 } Candidate;
+
+static const double HOPELESS = 1.3;
 
 typedef struct Search {
     Run *run;
@@ -157,21 +160,23 @@ static void compile_all(Search *s) {
 // ---- Measuring ----
 
 // One after the other against the best so far: A, B, A, B, …; the median of the ratios decides.
+// Who is clearly slower after three is not asked again.
 static bool is_faster(Search *s, Candidate *c, Candidate *best) {
-    double ratios[DUELS], times[DUELS];
-    for (int i = 0; i < DUELS; i++) {
+    double ratios[DUELS], times[DUELS], sorted[DUELS];
+    for (size_t i = 0; i < DUELS;) {
         double b = 0;
         if (measure_sample(s->run, best->kernel, best->repeats, &b) ||
             measure_sample(s->run, c->kernel, c->repeats, &times[i]))
             return false;
         ratios[i] = times[i] / b;
+        memcpy(sorted, ratios, ++i * sizeof *sorted);
+        c->ratio = measure_median(sorted, i);
+        memcpy(sorted, times, i * sizeof *sorted);
+        c->seconds = measure_median(sorted, i);
+        if (i == 3 && c->ratio > HOPELESS) return false;
     }
-    c->seconds = measure_median(times, DUELS);
-    return measure_median(ratios, DUELS) < 1;
+    return c->ratio < 1;
 }
-
-// Worse than this on its first sample, a candidate is no rival.
-static const double HOPELESS = 1.5;
 
 static Candidate *measure_all(Search *s) {
     Candidate *best = NULL;
@@ -185,7 +190,7 @@ static Candidate *measure_all(Search *s) {
             first_line(s, c);
             continue;
         }
-        if (!best || (c->seconds < HOPELESS * best->seconds && is_faster(s, c, best))) best = c;
+        if (!best || is_faster(s, c, best)) best = c;
     }
     return best;
 }

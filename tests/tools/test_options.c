@@ -25,7 +25,8 @@ static int tear_down(void **state) {
 
 // ---- What every command has ----
 
-static const char *const commands[] = {"check", "run", "emit", "opt", "devices", "cache"};
+static const char *const commands[] = {"check", "run",  "emit",    "opt",
+                                       "bench", "tune", "devices", "cache"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void tells_its_version_and_usage(void **state) {

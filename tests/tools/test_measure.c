@@ -1,0 +1,153 @@
+// `tilec bench` and `tilec tune`: the form of what they say, and what tune keeps. No time is looked
+// at.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/kernels.h"
+
+#define PRODUCT                                                                             \
+    "kernel product(type T, T a[M, K], T b[K, N], T c[M, N], const BM = 8, const BK = 4)\n" \
+    "    requires M % BM == 0\n"                                                            \
+    "    grid(cdiv(M, BM), cdiv(N, 8))\n"                                                   \
+    "{\n"                                                                                   \
+    "    let i = program(0) * BM;\n"                                                        \
+    "    let j = program(1) * 8;\n"                                                         \
+    "    var acc = zeros(f32, BM, 8);\n"                                                    \
+    "    for k in 0 .. K step BK\n"                                                         \
+    "        acc = dot(a[i +: BM, k +: BK], b[k +: BK, j +: 8], acc);\n"                    \
+    "    c[i +: BM, j +: 8] = T(acc);\n"                                                    \
+    "}\n"                                                                                   \
+    "tune product { BM: 16, 4, 8; BK: 4, 8; warps: 4, 8; }\n"
+#define SHAPE "--set T=f32 --set M=16 --set N=10 --set K=12 --device interp"
+
+static int set_up(void **state) {
+    Tool *t = tool_open();
+    tool_file(t, "k.tile", text_of(KERNELS));
+    tool_file(t, "product.tile", text_of(PRODUCT));
+    tool_file(t, "fixed.tile",
+              text_of("kernel f(f32 x[N], const B = 4) requires N % B == 1\n"
+                      "    grid(1) { x[0 +: B] = 1.0; }\n"
+                      "tune f { B: 2, 4; }\n"));
+    *state = t;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    tool_close(*state);
+    return 0;
+}
+
+static void bench_prints_text(void **state) {
+    Tool *t = *state;
+    tool_prints(t, "product on interp: ", "TILEC_TUNE_FILE= tilec bench product.tile " SHAPE);
+    assert_true(tool_said(t, " a launch ("));
+    assert_true(tool_said(t, " MB read and written: "));
+    // One of programs (1, 2): 16 x 8 x 4, three times.
+    assert_true(tool_said(t, "  0.006144 million operations: "));
+    tool_prints(
+        t, "twice on interp: ", "tilec bench k.tile twice --set T=f32 --set N=9 --device interp");
+    assert_false(tool_said(t, "operations"));
+}
+
+static void bench_speaks_json(void **state) {
+    Tool *t = *state;
+    const JsonValue *j =
+        tool_json(t, 0, "TILEC_TUNE_FILE= tilec bench product.tile --json " SHAPE " --seed 3");
+    tool_text_at(j, "kernel", "product");
+    tool_text_at(j, "device", "interp");
+    tool_number_at(j, "grid.1", 2);
+    tool_number_at(j, "bytes", 4 * (16 * 12 + 12 * 10 + 16 * 10));
+    tool_number_at(j, "flops", 6144);
+    assert_true(tool_at(j, "seconds")->number > 0);
+    assert_true(tool_at(j, "least")->number <= tool_at(j, "seconds")->number);
+    assert_true(tool_at(j, "greatest")->number >= tool_at(j, "seconds")->number);
+    assert_true(tool_at(j, "samples")->number >= 3);
+    assert_true(tool_at(j, "repeats")->number >= 1);
+    j = tool_json(t, 0, "tilec bench product.tile --json --flops 5 " SHAPE);
+    tool_number_at(j, "flops", 5);
+}
+
+static void bench_refuses(void **state) {
+    Tool *t = *state;
+    tool_fails(t, 2, "type 'T' is not known", "tilec bench product.tile");
+    tool_fails(t, 2, "--flops takes a number", "tilec bench product.tile --flops x");
+    tool_fails(t, 2, "unknown option '--repeat'", "tilec bench product.tile --repeat 3");
+    tool_fails(t, 1, "requires", "tilec bench fixed.tile --set N=8 --device interp");
+    tool_fails(t, 4, "", "tilec bench fixed.tile --set N=9 --device cuda");
+}
+
+static void tune_keeps_the_fastest(void **state) {
+    Tool *t = *state;
+    const JsonValue *j =
+        tool_json(t, 0, "tilec tune product.tile product --json --table t.txt " SHAPE);
+    tool_text_at(j, "table", "t.txt");
+    assert_int_equal(tool_count(tool_at(j, "candidates")), 6);  // warps are not tried
+    tool_number_at(j, "candidates.0.consts.BM", 16);
+    tool_number_at(j, "candidates.1.consts.BK", 8);
+    assert_true(tool_at(j, "candidates.5.seconds")->number > 0);
+    size_t best = (size_t)tool_at(j, "best")->number;
+    Str table = tool_read(t, "t.txt");
+    static const char *const values[] = {"BM=16,BK=4", "BM=16,BK=8", "BM=4,BK=4",
+                                         "BM=4,BK=8",  "BM=8,BK=4",  "BM=8,BK=8"};
+    assert_true(best < 6);
+    assert_true(str_starts(table, STR("tilec-tune 1\n")));
+    assert_true(str_ends(
+        table, str(arena_printf(t->arena, " interp T=f32 M=16,K=16,N=16 %s\n", values[best]))));
+    // Found once more, the row is replaced; with one const given, only the other is tried.
+    tool_prints(t, "BM=4 ", "tilec tune product.tile product --table t.txt --set BK=8 " SHAPE);
+    assert_true(tool_said(t, "BM=16 "));
+    assert_false(tool_said(t, "BK="));
+    assert_true(tool_said(t, "kept in t.txt"));
+    table = tool_read(t, "t.txt");
+    size_t lines = 0;
+    for (size_t i = 0; i < table.size; i++) lines += table.text[i] == '\n';
+    assert_int_equal(lines, 3);
+    tool_run(t, 0, "TILEC_TUNE_FILE=t.txt tilec run product.tile --check " SHAPE);
+}
+
+static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0, "TILEC_TUNE_FILE= tilec tune product.tile product " SHAPE);
+    assert_false(tool_said(t, "kept in"));
+    tool_run(t, 0, "TILEC_TUNE_FILE=new/deep/t.txt tilec tune product.tile product " SHAPE);
+    tool_run(t, 0, "cat new/deep/t.txt");
+    assert_true(tool_said(t, "product "));
+    tool_run(t, 0, "rm -r new");
+}
+
+static void tune_refuses(void **state) {
+    Tool *t = *state;
+    tool_fails(t, 2, "a file is missing", "tilec tune product.tile");
+    tool_fails(t, 1, "kernel 'twice' has no consts to try that are not set",
+               "tilec tune k.tile twice --set T=f32 --set N=3 --device interp");
+    tool_fails(t, 1, "none of 2 candidates can be launched",
+               "tilec tune fixed.tile f --set N=8 --device interp");
+    tool_fails(t, 1, "cannot write 'no/t.txt'",
+               "tilec tune product.tile product --table no/t.txt " SHAPE);
+}
+
+// A const that breaks requires is left out and counted.
+static void tune_leaves_out_what_fails(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0, "TILEC_TUNE_FILE= tilec tune fixed.tile f --set N=7 --device interp");
+    assert_true(tool_said(t, "1 of 2 candidates cannot be used here"));
+    assert_true(tool_said(t, "f on interp: B=2\n"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bench_prints_text),
+        cmocka_unit_test(bench_speaks_json),
+        cmocka_unit_test(bench_refuses),
+        cmocka_unit_test(tune_keeps_the_fastest),
+        cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
+        cmocka_unit_test(tune_refuses),
+        cmocka_unit_test(tune_leaves_out_what_fails),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
