@@ -70,20 +70,20 @@ static void print_json(const Run *r, const Result *result) {
 }
 
 static int measure(Run *r, int64_t flops) {
-    Progress *p = progress_begin(r->cli, "measuring %s", r->kernel->decl->name);
     int status = run_make_kernel(r);
     if (!status) status = run_make_args(r);
+    if (status) return status;
     Result result = {0};
-    tilec_status s = status ? TILEC_OK : measure_launches(r, r->handle, BUDGET, &result.timing);
+    Progress *p = progress_begin(r->cli, "measuring %s", r->kernel->decl->name);
+    tilec_status s = measure_launches(r, r->handle, BUDGET, &result.timing);
     progress_end(p);
     if (s) return run_api_error(r, s);
-    if (status) return status;
     run_compute_grid(r);
     result.bytes = measure_bytes(r);
     result.flops = flops >= 0 ? (double)flops : measure_flops(r);
     if (r->cli->json)
         print_json(r, &result);
-    else
+    else if (!r->cli->quiet)
         print_text(r, &result);
     return EXIT_FINE;
 }

@@ -2,14 +2,17 @@
 #include <stdio.h>
 
 #include "tools/front.h"
+#include "tools/progress.h"
 
 static const CliOption options[] = {
     {"werror", NULL, "warnings count as errors for the exit status", false},
 };
 
 static void check_file(Cli *cli, Str path) {
+    Progress *p = progress_begin(cli, "checking %.*s", STR_ARG(path));
     Unit *u = front_load(cli, path);
     if (u->file) tile_check(u->file, u->diags);
+    progress_end(p);
     front_report(cli, u);
     unit_destroy(u);
 }

@@ -4,6 +4,7 @@
 #include "compile/launch_guard.h"
 #include "ir/text.h"
 #include "tools/front.h"
+#include "tools/progress.h"
 #include "tools/settings.h"
 
 static const CliOption options[] = {
@@ -86,7 +87,10 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
         return EXIT_FINE;
     }
     Code code;
-    if (!front_code(&e->passes, e->unit, c, &o, &code)) return failed(e);
+    Progress *p = progress_begin(e->cli, "compiling %s", e->kernel->decl->name);
+    bool good = front_code(&e->passes, e->unit, c, &o, &code);
+    progress_end(p);
+    if (!good) return failed(e);
     strbuf_add(out, code.bytes);
     return EXIT_FINE;
 }

@@ -9,6 +9,7 @@
 #include "compile/compiler.h"
 #include "compile/launch_guard.h"
 #include "tools/front.h"
+#include "tools/progress.h"
 
 static const CliOption options[] = {
     {"device", "D", "interp, cpu or cpu:THREADS, or auto (default)", false},
@@ -149,14 +150,23 @@ tilec_status run_launch(const Run *r, tilec_kernel *kernel) {
     return s ? s : tilec_device_synchronize(r->device);
 }
 
-static int launch(Run *r) {
+static bool has_print(const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        if (op->code == IR_PRINT) return true;
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (has_print(op->regions[i])) return true;
+    }
+    return false;
+}
+
+static tilec_status launch(Run *r) {
     r->best_ns = UINT64_MAX;
     for (int64_t n = 0; n < r->repeat; n++) {
         tilec_status s = n ? restore(r) : TILEC_OK;
-        if (s) return run_api_error(r, s);
+        if (s) return s;
         uint64_t begin = os_time_ns();
         s = run_launch(r, r->handle);
-        if (s) return run_api_error(r, s);
+        if (s) return s;
         uint64_t took = os_time_ns() - begin;
         if (took < r->best_ns) r->best_ns = took;
     }
@@ -164,9 +174,9 @@ static int launch(Run *r) {
         RunArray *a = &r->arrays.items[i];
         if (!a->size) continue;
         tilec_status s = tilec_buffer_read(r->device, NULL, a->buffer, 0, a->left, a->size);
-        if (s) return run_api_error(r, s);
+        if (s) return s;
     }
-    return EXIT_FINE;
+    return TILEC_OK;
 }
 
 void run_compute_grid(Run *r) {
@@ -267,8 +277,10 @@ int run_make_kernel(Run *r) {
     const char *path;
     Str text = run_source(r, &path);
     tilec_spec spec = run_spec(r);
+    Progress *p = progress_begin(r->cli, "compiling %s", r->kernel->decl->name);
     tilec_status s = tilec_kernel_from_source(r->context, r->device, path, text.text, text.size,
                                               r->kernel->decl->name, &spec, &r->handle);
+    progress_end(p);
     return s ? run_api_error(r, s) : EXIT_FINE;
 }
 
@@ -291,7 +303,14 @@ static int on_device(Run *r) {
     if (!status) status = run_make_args(r);
     if (status) return status;
     run_compute_grid(r);
-    status = launch(r);
+    // What the kernel prints would run into the line that says that it runs.
+    Progress *p = has_print(ir_body(r->compiled->func))
+                      ? NULL
+                      : progress_begin(r->cli, "running %s on %s", r->kernel->decl->name,
+                                       tilec_device_name(r->device));
+    tilec_status s = launch(r);
+    progress_end(p);
+    status = s ? run_api_error(r, s) : EXIT_FINE;
     bool done = !status;
     if (done && cli_has(r->cli, "check")) status = run_check(r);
     if (done && !status) status = arrays_write(&r->settings, &r->arrays);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compile/compare.h"
+#include "tools/progress.h"
 #include "tools/run.h"
 
 // ---- Failures of the API ----
@@ -126,8 +127,10 @@ int run_check(Run *r) {
     // Shadows follow the kernel as it was written: an expanded exp has bits that no bound follows.
     const CompileOptions written = {.elaborate_only = true};
     const Compiled *reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written);
+    Progress *p = progress_begin(r->cli, "comparing with the interpreter");
     Compare *compare =
         reference ? compare_run(r->cli->arena, reference, args, r->grid, r->unit->diags) : NULL;
+    progress_end(p);
     if (!compare) {
         cli_diags(r->cli, r->unit->diags);
         return EXIT_MISMATCH;

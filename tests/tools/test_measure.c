@@ -139,6 +139,25 @@ static void tune_leaves_out_what_fails(void **state) {
     assert_true(tool_said(t, "f on interp: B=2\n"));
 }
 
+// A line about work longer than a second, on a terminal and nowhere else.
+static void progress_is_for_terminals(void **state) {
+    Tool *t = *state;
+    tool_file(t, "slow.tile",
+              text_of("kernel slow(i32 y[1]) grid(1)\n"
+                      "{ var i = 0; while i < 1000000 { i += 1; } y[0] = i; }\n"));
+    tool_run(t, 0, "tilec bench slow.tile --device interp");
+    assert_false(tool_said(t, "measuring"));
+    tool_run(t, 0, "command -v script || true");
+    if (!t->last.output.size) {
+        print_message("not tested on a terminal: there is no command 'script'\n");
+        return;
+    }
+    tool_run(t, 0, "script -qec 'tilec bench slow.tile --device interp' /dev/null");
+    assert_true(tool_said(t, "measuring slow … 1 s"));
+    tool_run(t, 0, "script -qec 'tilec bench slow.tile --device interp --quiet' /dev/null");
+    assert_false(tool_said(t, "measuring"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bench_prints_text),
@@ -148,6 +167,7 @@ int main(void) {
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
         cmocka_unit_test(tune_refuses),
         cmocka_unit_test(tune_leaves_out_what_fails),
+        cmocka_unit_test(progress_is_for_terminals),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
