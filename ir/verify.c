@@ -65,7 +65,11 @@ static void leave(Verifier *v, size_t from) {
 static bool check_enum(Verifier *v, const IrOp *op, IrAttrName name, int64_t value) {
     IrAttrKind kind = ir_attr_kind(name);
     bool fits = true;
-    if (name == IR_ATTR_DIM) fits = value >= 0 && value <= 2;
+    if (name == IR_ATTR_DIM) {
+        bool of_view =
+            ir_op_info(op->code)->rule == IR_RULE_CPU_DIM;  // verify_cpu.c knows the rank
+        fits = value >= 0 && (of_view || value <= 2);
+    }
     if (kind == IR_KIND_BOOL) fits = value == 0 || value == 1;
     bool listed = kind == IR_KIND_REDUCE || kind == IR_KIND_RMW || kind == IR_KIND_ORDER ||
                   kind == IR_KIND_SCOPE || kind == IR_KIND_PRECISION || kind == IR_KIND_DTYPE;
