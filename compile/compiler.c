@@ -59,8 +59,8 @@ static Compiler *create(tilec_context *context) {
     return c;
 }
 
-// "auto" is the first kind. Without libtilec_llvm the device cpu has only what the cache holds, so
-// the interpreter, which runs everything, stands before it.
+// Without libtilec_llvm the device cpu has only what the cache holds: then "auto" is the
+// interpreter, which runs everything.
 static bool code_can_be_made(void) {
     Arena *arena = arena_create();
     bool found = plugin_find(arena).size > 0;
@@ -69,11 +69,10 @@ static bool code_can_be_made(void) {
 }
 
 tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
-    static const RtDeviceApi *const compiled[] = {&cpu_device_api, &interp_device_api};
-    static const RtDeviceApi *const interpreted[] = {&interp_device_api, &cpu_device_api};
-    tilec_status s = rt_context_create(
-        options, false && code_can_be_made() ? compiled : interpreted, 2, context);
+    static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api};
+    tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, context);
     if (s) return s;
+    (*context)->best = code_can_be_made() ? &cpu_device_api : &interp_device_api;
     (*context)->compiler = create(*context);
     (*context)->compiler_destroy = destroy;
     return TILEC_OK;

@@ -90,6 +90,7 @@ tilec_status rt_context_create(const tilec_context_options *options, const RtDev
     }
     c->apis = apis;
     c->api_count = api_count;
+    c->best = api_count ? apis[0] : NULL;
     c->first_generation = (uint32_t)(os_time_ns() * 0x9e3779b97f4a7c15u >> 32);
     *context = c;
     return TILEC_OK;

@@ -39,6 +39,7 @@ struct tilec_context {
     char *cache_folder;             // what options.cache_folder points at
     const RtDeviceApi *const *apis;
     size_t api_count;
+    const RtDeviceApi *best;  // what "auto" stands for
     tilec_device *devices;
     RtBuffer *buffers;
     uint32_t buffer_count, buffer_capacity;

@@ -7,8 +7,7 @@
 #include "runtime/context.h"
 
 static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
-    // "auto" is the first kind of the table: the best there is.
-    if (str_equal(kind, STR("auto")) && c->api_count) return c->apis[0];
+    if (str_equal(kind, STR("auto"))) return c->best;
     for (size_t i = 0; i < c->api_count; i++)
         if (str_equal(kind, str(c->apis[i]->kind))) return c->apis[i];
     return NULL;

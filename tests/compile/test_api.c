@@ -28,7 +28,7 @@ static int set_up(void **state) {
     Fixture *f = test_calloc(1, sizeof *f);
     tilec_context_options options = {.size = sizeof options, .print = keep_line, .user = f};
     assert_int_equal(tilec_context_create(&options, &f->context), TILEC_OK);
-    assert_int_equal(tilec_device_open(f->context, "auto", &f->device), TILEC_OK);
+    assert_int_equal(tilec_device_open(f->context, "interp", &f->device), TILEC_OK);
     *state = f;
     return 0;
 }

@@ -277,10 +277,10 @@ static void run_fills_from_the_seed(void **state) {
 
 static void run_speaks_json(void **state) {
     Tool *t = *state;
-    const JsonValue *j =
-        tool_json(t, 0,
-                  "tilec run k.tile fill --set p.size=9 --set v=-inf --set n=1 --json --seed 4 "
-                  "--repeat 2 --out p=p.npy --check");
+    const JsonValue *j = tool_json(t, 0,
+                                   "tilec run k.tile fill --set p.size=9 --set v=-inf --set n=1 "
+                                   "--json --device interp --seed 4 "
+                                   "--repeat 2 --out p=p.npy --check");
     tool_text_at(j, "kernel", "fill");
     tool_text_at(j, "device", "interp");
     tool_number_at(j, "seed", 4);
