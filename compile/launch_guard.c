@@ -107,8 +107,8 @@ static uint32_t multiple_of(Guard *g, uint32_t value, uint64_t divisor) {
     return compare(g, LAUNCH_EQ, rest, constant(g, 0));
 }
 
-// Below it, what is written is likely to be read again from a cache.
-enum { STREAM_BYTES = 8 << 20 };
+// Below it, what is written is likely to lie in a last-level cache already, or to be read from it.
+enum { STREAM_BYTES = 32 << 20 };
 
 static void require_large(Guard *g, uint32_t i) {
     const MetaArg *arg = &g->meta->args[i];

@@ -74,6 +74,9 @@ for n in $threads; do
     # One thread is pinned: libraries that start as many threads as there are processors obey.
     pin=()
     [ "$n" -gt 1 ] || pin=(taskset -c 0)
+    # TILEC_BENCH_RUN="chrt -r 1": before others on a busy machine, by whoever may.
+    read -r -a more <<<"${TILEC_BENCH_RUN:-}"
+    pin+=("${more[@]}")
     "${pin[@]}" "$bench" --threads "$n" "${arguments[@]}" "${filter[@]}"
 done
 
