@@ -97,17 +97,24 @@ static bool write_all(int fd, Str bytes) {
     return true;
 }
 
+// The path says whose descriptor it is: debuggers open it, too, and have others under the number
+// (a pipe among them, on which they would wait for ever). A mounted /proc may be that of others.
+static OsLibrary *open_descriptor(int fd, OsError *error) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    if (access(path, R_OK) != 0) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open_at(path, fd, error);
+}
+
 OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error) {
     int fd = memfd_create(name, MFD_CLOEXEC);
     if (fd < 0) {
         fail(error, errno, "no file in memory can be made");
         return NULL;
     }
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     OsLibrary *library = NULL;
     if (write_all(fd, bytes))
-        library = open_at(path, fd, error);
+        library = open_descriptor(fd, error);
     else
         fail(error, ENOMEM, "out of memory");
     if (!library) close(fd);

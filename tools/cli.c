@@ -64,6 +64,12 @@ int cli_usage_error(Cli *cli, const char *format, ...) {
     return EXIT_USAGE;
 }
 
+void cli_warn(Cli *cli, DiagCode code, const char *text) {
+    Diags *d = diags_create(cli->arena, sources_create(cli->arena));
+    diag_warning(d, (Span){0}, code, "%s", text);
+    cli_diags(cli, d);
+}
+
 static void add_rows(Cli *cli, const Diags *diags) {
     StrBuf one = strbuf(cli->arena);
     diags_json(diags, &one);

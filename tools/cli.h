@@ -81,6 +81,8 @@ int cli_fail(Cli *cli, int status, DiagCode code, const char *help, const char *
     __attribute__((format(printf, 5, 6)));
 // The same for wrong usage; the help names the command's --help.
 int cli_usage_error(Cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Reports one warning that has no place in a file.
+void cli_warn(Cli *cli, DiagCode code, const char *text);
 // Reports collected diagnostics, as text or rows of the object; call it once for each list.
 void cli_diags(Cli *cli, const Diags *diags);
 // Writes a text result to -o FILE or standard output; under --json without -o as member `key`.

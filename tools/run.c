@@ -255,9 +255,16 @@ static void keep_line(void *user, const char *line, size_t length) {
     vec_push(r->cli->arena, &r->printed, copy);
 }
 
+// What fails nothing but deserves a look: a cache that cannot be used. Compiling, on this thread,
+// says so.
+static void warn(void *user, tilec_severity severity, const char *text) {
+    const Run *r = user;
+    if (severity == TILEC_WARNING) cli_warn(r->cli, DIAG_IO, text);
+}
+
 static int open_device(Run *r) {
     tilec_context_options o = {
-        .size = sizeof o, .print = r->cli->json ? keep_line : NULL, .user = r};
+        .size = sizeof o, .print = r->cli->json ? keep_line : NULL, .log = warn, .user = r};
     if (tilec_context_create(&o, &r->context))
         return cli_fail(r->cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
     const char *name =

@@ -178,7 +178,7 @@ static void program_loop(Gen *g, LLVMValueRef place[3], LLVMBasicBlockRef from,
 
 void gen_function(Gen *g, const char *entry) {
     declare(g, entry);
-    if (g->lines) lines_function(g->lines, g->b, g->func, g->function, entry);
+    if (g->lines) lines_function(g->lines, g->b, g->func, g->function);
     g->entry = gen_block(g, "entry");
     LLVMBasicBlockRef start = gen_block(g, "start"), program = gen_block(g, "program");
     LLVMBasicBlockRef done = gen_block(g, "done");

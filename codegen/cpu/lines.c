@@ -50,15 +50,15 @@ GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef modul
     return lines;
 }
 
-void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMValueRef function,
-                    const char *entry) {
+void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMValueRef function) {
     FileScope *main = &lines->files.data[0];
     unsigned line = source_line(lines->sources, func->span.begin).line;
     LLVMMetadataRef type =
         LLVMDIBuilderCreateSubroutineType(lines->di, main->file, NULL, 0, LLVMDIFlagZero);
-    lines->function = LLVMDIBuilderCreateFunction(
-        lines->di, main->file, func->name, symbol_size(func->name), entry, strlen(entry),
-        main->file, line, type, false, true, line, LLVMDIFlagZero, true);
+    // No name for the linker: gdb would show it, and `break` ask for it, instead of the kernel's.
+    lines->function = LLVMDIBuilderCreateFunction(lines->di, main->file, func->name,
+                                                  symbol_size(func->name), "", 0, main->file, line,
+                                                  type, false, true, line, LLVMDIFlagZero, true);
     main->scope = lines->function;
     LLVMSetSubprogram(function, lines->function);
     lines_at(lines, b, func->span);

@@ -5,7 +5,7 @@
 // the sources, the folder is ".". Ownership: the LLVM module; the scratch arena.
 //
 //     GenLines *lines = lines_create(arena, context, module, func);
-//     lines_function(lines, b, func, function, "softmax");
+//     lines_function(lines, b, func, function);
 //     lines_at(lines, b, op->span);   // for all that is built from here on
 //     lines_finish(lines);
 #ifndef TILEC_CODEGEN_CPU_LINES_H
@@ -19,8 +19,7 @@ typedef struct GenLines GenLines;
 // NULL when the function comes from no source.
 GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef module,
                        const IrFunc *func);
-void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMValueRef function,
-                    const char *entry);
+void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMValueRef function);
 void lines_at(GenLines *lines, LLVMBuilderRef b, Span span);
 void lines_finish(GenLines *lines);
 
