@@ -236,7 +236,7 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *
     ir_yield(&outer, 0, NULL);
 }
 
-// ---- b turned: its columns are neighbours in memory ----------------------------------------------
+// ---- b turned: its columns are neighbours in memory ------------------------------------------
 
 // A square of units (groups of neighbours along k), a row in each vector: bit after bit of the
 // place in the row changes places with that of the row's number.
