@@ -1,5 +1,5 @@
 // Fuzzing the Tile front end: any bytes are loaded and checked without a crash, and what is right
-// becomes IR that verifies, before and after every pass.
+// becomes IR that verifies, before and after every pass of the tile level and of the CPU.
 //
 // The first line may say `//T` and one character each for the type and the const that open
 // parameters get; the source is all of the input either way.
@@ -54,10 +54,13 @@ static void elaborate(const World *w, TileFile *file, const AstKernel *kernel, u
         return;
     }
     if (!ir_verify(m, w->diags)) fail(w, "the front end made invalid IR", m);
-    size_t count;
-    const PassStep *steps = pipeline_steps(PIPELINE_TILE, &count);
-    if (!passes_run(m, steps, count, &(PassOptions){.verify = true}, w->diags))
-        fail(w, "a pass failed", m);
+    static const PipelineId pipelines[] = {PIPELINE_TILE, PIPELINE_CPU};
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        size_t count;
+        const PassStep *steps = pipeline_steps(pipelines[i], &count);
+        if (!passes_run(m, steps, count, &(PassOptions){.verify = true}, w->diags))
+            fail(w, "a pass failed", m);
+    }
 }
 
 static void report(const World *w) {

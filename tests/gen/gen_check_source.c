@@ -5,6 +5,7 @@
 #include "passes/pass.h"
 #include "tests/gen/gen.h"
 #include "tests/support/any_launch.h"
+#include "tests/support/lowered.h"
 
 enum { STEPS = 20000 };
 
@@ -40,7 +41,9 @@ static Str difference(const World *w, const IrFunc *plain, const IrFunc *passed,
     if (!a || !b || !any_launch_allowed(a, plain)) return (Str){0};
     a->launch.grid[0] = b->launch.grid[0] = 1;
     IrOutcome before = any_launch_run(a, plain, STEPS, w->diags);
-    IrOutcome after = any_launch_run(b, passed, 2 * STEPS, w->diags);
+    // Loops over elements take many more steps than tile ops.
+    uint64_t steps = passed->level == IR_LEVEL_TILE ? 2 * STEPS : 0;
+    IrOutcome after = any_launch_run(b, passed, steps, w->diags);
     if (before != IR_RUN_DONE) return (Str){0};
     if (after != IR_RUN_DONE) return STR("the run ends otherwise");
     return any_launch_difference(w->arena, a, b, false);
@@ -61,7 +64,15 @@ static bool check(const World *w, uint64_t seed, Arena *arena, Str *problem) {
         return problem_is(w, arena, seed, problem, "a pass failed", (Str){0});
     any_launch_expand(plain->module, w->diags);
     Str found = difference(w, plain, passed, seed);
-    return !found.size || problem_is(w, arena, seed, problem, "another result after passes", found);
+    if (found.size)
+        return problem_is(w, arena, seed, problem, "another result after passes", found);
+    IrFunc *lowered = elaborate(w, file);
+    AnyLaunch *launch = lowered ? any_launch(w->arena, lowered, seed, false) : NULL;
+    unsigned facts = launch ? lowered_facts(lowered, launch->args) : 0;
+    if (!lowered || !lowered_run(lowered->module, seed, facts, w->diags))
+        return problem_is(w, arena, seed, problem, "is not lowered", (Str){0});
+    found = difference(w, plain, lowered, seed);
+    return !found.size || problem_is(w, arena, seed, problem, "another result lowered", found);
 }
 
 bool gen_check_source(uint64_t seed, Arena *arena, Str *problem) {

@@ -1,0 +1,192 @@
+// cpu_lower: kernels that it once lowered wrongly, by name, and what its code must look like. That
+// all ops keep their meaning is shown by the matrix and by random kernels.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/interp/interp.h"
+#include "passes/pass.h"
+#include "tests/support/lowered.h"
+#include "tests/support/pass_case.h"
+
+enum { ELEMENTS = 64, ARGS = 2, CHOICES = 12 };
+
+typedef struct Memory {
+    int32_t x[ELEMENTS], y[ELEMENTS];
+} Memory;
+
+static void fill(Memory *m) {
+    for (int i = 0; i < ELEMENTS; i++) {
+        m->x[i] = (i * 37 + 11) % 101 - 50;
+        m->y[i] = 1000 + i;
+    }
+}
+
+// x is 8 × 8, or shorter; y 64 or less: the kernel's extents are fixed.
+static void run(PassWorld *w, IrModule *module, Memory *m) {
+    fill(m);
+    IrFunc *f = module->funcs.data[0];
+    IrArg args[ARGS] = {{.data = m->x}, {.data = m->y}};
+    for (int a = 0; a < ARGS; a++) {
+        int64_t stride = 1;
+        const IrParam *p = &f->params.data[a];
+        for (uint32_t d = p->value->type->rank; d-- > 0; stride *= p->dims[d].value) {
+            args[a].extent[d] = p->dims[d].value;
+            args[a].stride[d] = stride;
+        }
+        args[a].base = args[a].data;
+        args[a].size = (uint64_t)stride * sizeof *m->x;
+    }
+    IrInterp *interp = ir_interp_create(w->arena, f);
+    IrLaunch launch = {.args = args, .arg_count = ARGS, .grid = {1, 1, 1}, .sanitize = true};
+    assert_int_equal(ir_interp_run(interp, &launch, w->diags), IR_RUN_DONE);
+    ir_interp_destroy(interp);
+}
+
+// Every machine, with and without facts, with and without the passes that follow.
+static void same_lowered(const char *text) {
+    PassWorld w = pass_world();
+    Memory plain, lowered;
+    run(&w, pass_parse(&w, text), &plain);
+    for (uint64_t choice = 0; choice < CHOICES; choice++) {
+        IrModule *m = pass_parse(&w, text);
+        unsigned facts = FACT_DISJOINT | FACT_CONTIGUOUS;
+        assert_true(lowered_run(m, choice, facts, w.diags));
+        assert_int_equal(m->funcs.data[0]->level, IR_LEVEL_CPU);
+        run(&w, m, &lowered);
+        assert_memory_equal(&plain, &lowered, sizeof plain);
+    }
+    pass_world_free(&w);
+}
+
+// What does not move with the lanes is loaded before their loop, whose edge reads it as well.
+static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
+    (void)state;
+    same_lowered(
+        "kernel @k(%x: view i32[7,9], %y: view i32[4,8]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 0} : i32[8]\n"
+        "%2 = const {value = 9223372036854775807} : i64\n%3 = const {value = 5} : i32\n"
+        "%4 = view_load %x, %3, %1, %2 {select = [0,0], inside = [0,0]} : i32[8]\n"
+        "%5 = reshape %4 : i32[1,8]\n%6 = broadcast %5 : i32[4,8]\n"
+        "view_store %y, %6, _, %0, %0 {select = [4,8], inside = [0,0]}\nreturn\n} }\n");
+}
+
+static void carried_tiles_change_places(void **state) {
+    (void)state;
+    same_lowered(
+        "kernel @k(%x: view i32[16], %y: view i32[16]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 1} : i64\n"
+        "%2 = const {value = 5} : i64\n"
+        "%3 = view_load %x, _, %0 {select = [8], inside = [0]} : i32[8]\n"
+        "%4 = const {value = 8} : i64\n"
+        "%5 = view_load %x, _, %4 {select = [8], inside = [0]} : i32[8]\n"
+        "%6, %7 = for %0, %2, %1, %3, %5 : i32[8], i32[8] (%8: i64, %9: i32[8], "
+        "%10: i32[8]) {\n%11 = add %9, %10 : i32[8]\nyield %10, %11\n}\n"
+        "view_store %y, %6, _, %0 {select = [8], inside = [0]}\n"
+        "view_store %y, %7, _, %4 {select = [8], inside = [0]}\nreturn\n} }\n");
+}
+
+// The load must not move past the store, though nothing but the second store needs it.
+static void a_load_stays_before_a_store(void **state) {
+    (void)state;
+    same_lowered(
+        "kernel @k(%x: view i32[16], %y: view i32[16]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 1} : i64\n"
+        "%2 = view_load %y, _, %1 {select = [8], inside = [0]} : i32[8]\n"
+        "%3 = view_load %x, _, %0 {select = [8], inside = [0]} : i32[8]\n"
+        "view_store %y, %3, _, %0 {select = [8], inside = [0]}\n"
+        "%4 = const {value = 8} : i64\n"
+        "view_store %y, %2, _, %4 {select = [8], inside = [0]}\nreturn\n} }\n");
+}
+
+static void elements_of_tiles_become_scalars(void **state) {
+    (void)state;
+    same_lowered(
+        "kernel @k(%x: view i32[16], %y: view i32[16]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 3} : i64\n"
+        "%2 = view_load %x, _, %1 {select = [2], inside = [0]} : i32[2]\n"
+        "%3, %4 = split %2 : i32, i32\n%5 = sub %3, %4 : i32\n"
+        "%6 = view_load %x, _, %0 {select = [1], inside = [0]} : i32[1]\n"
+        "%7 = reshape %6 : i32\n%8 = mul %5, %7 : i32\n"
+        "view_store %y, %8, _, %1 {select = [0], inside = [0]}\nreturn\n} }\n");
+}
+
+static void part_of_a_line_in_any_direction(const char *op) {
+    PassWorld w = pass_world();
+    StrBuf text = strbuf(w.arena);
+    strbuf_printf(
+        &text,
+        "kernel @k(%%x: view i32[8,8], %%y: view i32[8,8]) { body {\n"
+        "%%0 = const {value = 0} : i64\n%%1 = view_load %%x, _, %%0, %%0 {select = [8,8], "
+        "inside = [0,0]} : i32[8,8]\n%%2 = %s : i32[8,8]\n"
+        "view_store %%y, %%2, _, %%0, %%0 {select = [8,8], inside = [0,0]}\nreturn\n} }\n",
+        op);
+    same_lowered(text.text);
+    pass_world_free(&w);
+}
+
+static void orders_along_every_axis(void **state) {
+    (void)state;
+    for (int axis = 0; axis < 2; axis++)
+        for (int way = 0; way < 4; way++) {
+            char op[128];
+            const char *reverse = way & 1 ? "true" : "false", *other = way & 2 ? "true" : "false";
+            snprintf(op, sizeof op,
+                     "scan %%1 {kind = sum, axis = %d, reverse = %s, exclusive = %s}", axis,
+                     reverse, other);
+            part_of_a_line_in_any_direction(op);
+            snprintf(op, sizeof op, "sort %%1 {axis = %d, descending = %s}", axis, other);
+            part_of_a_line_in_any_direction(op);
+        }
+}
+
+// As many ops for a line of 4096 as for one of 64.
+static uint32_t ops_in(const IrBlock *block) {
+    uint32_t n = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        n++;
+        for (uint32_t i = 0; i < op->region_count; i++) n += ops_in(op->regions[i]);
+    }
+    return n;
+}
+
+static uint32_t size_of_sort(uint32_t extent) {
+    PassWorld w = pass_world();
+    StrBuf text = strbuf(w.arena);
+    strbuf_printf(
+        &text,
+        "kernel @k(%%x: view f32[%u], %%y: view f32[%u]) { body {\n"
+        "%%0 = const {value = 0} : i64\n"
+        "%%1 = view_load %%x, _, %%0 {select = [%u], inside = [0]} : f32[%u]\n"
+        "%%2 = sort %%1 {axis = 0, descending = false} : f32[%u]\n"
+        "%%3 = scan %%2 {kind = sum, axis = 0, reverse = false, exclusive = true} : "
+        "f32[%u]\nview_store %%y, %%3, _, %%0 {select = [%u], inside = [0]}\nreturn\n} }\n",
+        extent, extent, extent, extent, extent, extent, extent);
+    IrModule *m = pass_parse(&w, text.text);
+    pass_run(&w, m, "tile,cpu_lower");
+    uint32_t n = ops_in(ir_body(m->funcs.data[0]));
+    pass_world_free(&w);
+    return n;
+}
+
+static void code_is_no_longer_for_larger_tiles(void **state) {
+    (void)state;
+    assert_int_equal(size_of_sort(64), size_of_sort(4096));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_load_before_the_loop_of_lanes_has_a_mask),
+        cmocka_unit_test(carried_tiles_change_places),
+        cmocka_unit_test(a_load_stays_before_a_store),
+        cmocka_unit_test(elements_of_tiles_become_scalars),
+        cmocka_unit_test(orders_along_every_axis),
+        cmocka_unit_test(code_is_no_longer_for_larger_tiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
