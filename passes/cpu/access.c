@@ -90,7 +90,7 @@ static bool any_lane(const Nest *nest, const Place *p) {
     return false;
 }
 
-static Terms terms_of(const Lower *l, const Nest *nest, const IrOp *op, const Place *place) {
+static Terms terms_of(Lower *l, const Nest *nest, const IrOp *op, const Place *place) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     bool can_prove = op->code != IR_VIEW_INSIDE;
     uint32_t start = ir_view_index_start(op->code), at = 0, tiles_at = 0;
@@ -117,18 +117,9 @@ static Terms terms_of(const Lower *l, const Nest *nest, const IrOp *op, const Pl
         Term *m = &t.at[d];
         if (!m->tile) continue;
         m->place = index_place(m->index->type, place, tiles_at);
-        m->moves = any_lane(nest, &m->place);
+        m->moves = any_lane(nest, &m->place) && value_lane_step(l, nest, m->index, m->place) != 0;
     }
     return t;
-}
-
-// Does a row's part that begins at this index begin at a multiple of FACT_STREAM_ALIGN bytes, if
-// the row does?
-static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
-    uint64_t size = dtype_bits(ir_operand(op, 0)->type->elem) / 8;
-    if (size == 0) return false;
-    IrRange r = ir_range_of(l->ranges, index);
-    return r.known && r.divisor % (FACT_STREAM_ALIGN / size) == 0;
 }
 
 // What is read again had better stay in the caches.
@@ -136,6 +127,16 @@ static bool is_read(const IrValue *view) {
     for (const IrUse *use = view->uses; use; use = use->next)
         if (use->user->code != IR_VIEW_STORE && use->user->code != IR_VIEW_INSIDE) return true;
     return false;
+}
+
+// Does a row's part that begins at this index begin at a multiple of FACT_STREAM_ALIGN bytes, if
+// the row does? Of packed elements: with a whole byte?
+static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
+    uint64_t size = dtype_bits(ir_operand(op, 0)->type->elem) / 8;
+    IrRange r = ir_range_of(l->ranges, index);
+    if (is_packed(ir_operand(op, 0))) return r.known && r.divisor % 2 == 0;
+    bool leaves = op->code == IR_VIEW_STORE && !is_read(ir_operand(op, 0));
+    return leaves && r.known && r.divisor % (FACT_STREAM_ALIGN / size) == 0;
 }
 
 void access_prove(Lower *l, const IrBlock *block) {
@@ -148,8 +149,7 @@ void access_prove(Lower *l, const IrBlock *block) {
         for (uint32_t d = 0; d < select->u.ints.count; d++) {
             bool width = select->u.ints.items[d] > 0;
             bool last = d + 1 == select->u.ints.count;
-            if (op->code == IR_VIEW_STORE && width && last && !is_read(ir_operand(op, 0)))
-                l->aligned[op->id] = is_aligned(l, op, ir_operand(op, start + d));
+            if (width && last) l->aligned[op->id] = is_aligned(l, op, ir_operand(op, start + d));
             if (width && ir_provably_at_least(l->ranges, op, ir_operand(op, start + d), 0))
                 l->positive[op->id] |= (uint8_t)(1u << d);
         }
@@ -393,8 +393,8 @@ static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
         if (step == 0) continue;
         moving++;
         run = run && step == 1 && d + 1 == t->rank && !strided;
-        // Only part-selects of packed elements begin with a whole byte.
-        run = run && !(m->tile && is_packed(view));
+        // Packed elements go by whole bytes.
+        run = run && !(is_packed(view) && (m->tile || !l->aligned[op->id]));
     }
     return run && moving == 1;
 }
@@ -699,7 +699,8 @@ static void store_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lane
 
 bool access_needs_scalars(const Lower *l, const IrOp *op) {
     if (!op || op->code != IR_VIEW_STORE || !is_packed(ir_operand(op, 0))) return false;
-    return param_of(l, ir_operand(op, 0))->strided && !(l->facts & FACT_CONTIGUOUS);
+    bool strided = param_of(l, ir_operand(op, 0))->strided && !(l->facts & FACT_CONTIGUOUS);
+    return strided || !l->aligned[op->id];
 }
 
 // Whole vectors that begin where a vector may, and go past the caches.

@@ -193,6 +193,8 @@ static void plan_whole(Lower *l, IrOp *op) {
 
 static void lower_whole(Lower *l, IrOp *op) {
     nest_flush(l);
+    // Before its operands are looked at: they are read as a whole before it writes.
+    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE) note_write(l, op);
     plan_whole(l, op);
     for (uint32_t i = 0; i < op->result_count; i++)
         if (lower_is_tile(ir_result(op, i))) lower_tile(l, ir_result(op, i))->mode = MODE_BUFFER;
@@ -207,7 +209,6 @@ static void lower_whole(Lower *l, IrOp *op) {
     default: effect_lower(l, op); break;
     }
     l->nest_number++;
-    if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE) note_write(l, op);
 }
 
 // ---- control flow: carried tiles live in one buffer each ----------------------------------------
@@ -269,7 +270,8 @@ static void keep_yields(Lower *l, const Yields *y) {
         IrValue *value = ir_operand(y->yield, i);
         if (!lower_is_tile(value)) continue;
         if (aside[i].id) {
-            Root root = {.kind = ROOT_BUFFER, .source = aside[i], .buffer = y->buffers[i]};
+            Root root = {
+                .kind = ROOT_BUFFER, .value = value, .source = aside[i], .buffer = y->buffers[i]};
             add_root(l, root, value->type, -1);
         } else {
             put_in(l, value, y->buffers[i]);

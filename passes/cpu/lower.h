@@ -156,7 +156,7 @@ struct Lower {
     const IrRanges *ranges;
     Demand *demand;  // by value id, of the values before the walks
     uint32_t demand_count;
-    bool *aligned;      // by op id: a store whose rows begin where a vector may (FACT_STREAM)
+    bool *aligned;      // by op id: begins where a vector may (FACT_STREAM), or a byte (packed)
     uint8_t *positive;  // by op id: bit d says that index d of a selection is never negative
     bool emit;          // else: planning
     bool changed;       // plan: a value became BUFFER

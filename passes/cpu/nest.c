@@ -319,7 +319,7 @@ static IrValue *store_limit(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim
 
 static IrValue *root_limit(Lower *l, IrBuilder *b, const Root *root, uint32_t dim) {
     switch (root->kind) {
-    case ROOT_BUFFER: return root->op ? demand_limit(l, b, root->value, dim) : NULL;
+    case ROOT_BUFFER: return demand_limit(l, b, root->value, dim);
     case ROOT_STORE: return store_limit(l, b, root->op, dim);
     case ROOT_REDUCE: {
         int64_t axis = ir_attr_int(root->op, IR_ATTR_AXIS);
