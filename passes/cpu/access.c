@@ -771,10 +771,7 @@ static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
         }
         linear = sum(nest, b, linear, scaled(nest, b, index, lower_i64(b, step)));
     }
-    if (nest->collecting) {
-        nest->lanes_differ = nest->lanes_differ || lanes.vector;
-        return lanes;
-    }
+    if (nest->collecting) return lanes;
     IrBuilder *b = nest_builder(nest, lanes.depth);
     if (!linear) linear = lower_i64(b, 0);
     lanes.pointer = element_pointer(nest, b, buffer.data, linear);
@@ -783,6 +780,7 @@ static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
 
 Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
     Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    nest->lanes_differ = nest->lanes_differ || lanes.vector;
     if (nest->collecting) return (Val){NULL, lanes.depth};
     IrBuilder *b = nest_builder(nest, lanes.depth);
     Dtype elem = buffer.data->type->elem;

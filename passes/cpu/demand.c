@@ -223,9 +223,30 @@ static bool is_known(const Lower *l, const IrValue *v) {
     return !v->block || ir_block_within(l->here->block, v->block);
 }
 
-IrValue *demand_limit(Lower *l, IrBuilder *b, const IrValue *tile, uint32_t dim) {
-    if (!l->emit || tile->id >= l->demand_count) return NULL;
-    Want w = wanted(l, tile, dim);
+static IrValue *limit_of(Lower *l, IrBuilder *b, Want w) {
     if (w.kind != WANT_LIMIT || !is_known(l, index_of(w.store, w.dim))) return NULL;
     return access_room(l, b, w.store, w.dim);
+}
+
+IrValue *demand_limit(Lower *l, IrBuilder *b, const IrValue *tile, uint32_t dim) {
+    if (!l->emit || tile->id >= l->demand_count) return NULL;
+    return limit_of(l, b, wanted(l, tile, dim));
+}
+
+static bool is_root(const Nest *nest, const IrOp *op) {
+    for (size_t i = 0; i < nest->roots.count; i++)
+        if (nest->roots.data[i].op == op) return true;
+    return false;
+}
+
+IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const IrValue *tile,
+                              uint32_t dim) {
+    Want w = {WANT_NOTHING, NULL, 0};
+    for (const IrUse *use = tile->uses; l->emit && use; use = use->next) {
+        const IrOp *user = use->user;
+        if (user->code == IR_REDUCE && is_root(nest, user)) continue;
+        bool same = is_elementwise(user) && user->results[0].id < l->demand_count;
+        w = join(l, w, same ? wanted(l, &user->results[0], dim) : all);
+    }
+    return limit_of(l, b, w);
 }

@@ -291,6 +291,10 @@ void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *combiner, IrVal
 // demand.c: how many elements along a dimension of a tile any consumer looks at; NULL: all.
 void demand_find(Lower *l, IrBlock *body);
 IrValue *demand_limit(Lower *l, IrBuilder *b, const IrValue *tile, uint32_t dim);
+// The same of all that look at the tile but the reductions of this nest, which see it as it is
+// made.
+IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const IrValue *tile,
+                              uint32_t dim);
 
 // Runs over all elements of a shape, one by one: `each` is called once, inside of the loops, with
 // the place; nest->lanes is 1 and nest_builder(nest, nest->depth) adds code to the innermost body.

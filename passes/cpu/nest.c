@@ -357,7 +357,10 @@ static Rest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
     for (size_t i = 0; i < nest->roots.count && rest.end; i++) {
         const Root *root = &nest->roots.data[i];
         if (root->kind == ROOT_REDUCE) continue;
-        IrValue *limit = root_limit(l, nest_builder(nest, 0), root, lane);
+        IrBuilder *top = nest_builder(nest, 0);
+        IrValue *limit = root->kind == ROOT_BUFFER && root->op
+                             ? demand_limit_outside(l, top, nest, root->value, lane)
+                             : root_limit(l, top, root, lane);
         rest.end = limit ? lower_max(b, rest.end, limit) : NULL;
     }
     return rest;
