@@ -202,6 +202,14 @@ static bool is_interior(Nest *nest, const IrOp *op) {
     return check && !check->always;
 }
 
+// An index as i64: one of u64 that is no i64 is beyond every extent, wherever lanes go from there.
+static IrValue *index_i64(IrBuilder *b, IrValue *index) {
+    if (index->type->elem == DTYPE_I64) return index;
+    if (index->type->elem == DTYPE_U64)
+        index = ir_binary(b, IR_MIN, index, ir_const_bits(b, index->type, INT64_MAX));
+    return ir_cast(b, index, DTYPE_I64, true);
+}
+
 static IrValue *as_unsigned(IrBuilder *b, IrValue *x) {
     return ir_bitcast(b, x, ir_with_elem(b->module, x->type, DTYPE_U64));
 }
@@ -223,8 +231,7 @@ static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_
     if (m->proven) return;
     IrBuilder *b = nest_builder(nest, nest->depth);
     IrValue *extent = view_extent(l, nest_builder(nest, 0), ir_operand(op, 0), dim);
-    IrValue *index =
-        m->index->type->elem == DTYPE_I64 ? m->index : ir_cast(b, m->index, DTYPE_I64, true);
+    IrValue *index = index_i64(b, m->index);
     if (m->width && m->moves) {
         if (!m->positive)
             in->from_start =
@@ -258,7 +265,7 @@ Interior access_interior(Lower *l, Nest *nest) {
 
 IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     IrValue *index = ir_operand(op, ir_view_index_start(op->code) + dim);
-    if (index->type->elem != DTYPE_I64) index = ir_cast(b, index, DTYPE_I64, true);
+    index = index_i64(b, index);
     return ir_binary(b, IR_SUB, view_extent(l, b, ir_operand(op, 0), dim), index);
 }
 
@@ -282,7 +289,7 @@ Whole access_whole(Lower *l, IrBuilder *b, IrOp *op) {
     for (uint32_t d = 0; d < select->u.ints.count; d++) {
         int64_t width = select->u.ints.items[d];
         IrValue *index = ir_operand(op, start + d);
-        if (index->type->elem != DTYPE_I64) index = ir_cast(b, index, DTYPE_I64, true);
+        index = index_i64(b, index);
         IrValue *stride = view_stride(l, b, view, d);
         if (width > 0) w.step[at++] = stride;
         linear = lower_add(b, linear, lower_mul(b, index, stride));
@@ -324,11 +331,11 @@ static Val term_index(Lower *l, Nest *nest, const Term *m, bool run) {
         Val x = value_at(l, nest, m->index, p);
         if (nest->collecting) return x;
         if (x.value->type->elem == DTYPE_I64) return x;
-        return (Val){ir_cast(nest_builder(nest, x.depth), x.value, DTYPE_I64, true), x.depth};
+        return (Val){index_i64(nest_builder(nest, x.depth), x.value), x.depth};
     }
     Val x = at_depth_0(m->index);
     if (x.value->type->elem != DTYPE_I64 && !nest->collecting)
-        x.value = ir_cast(nest_builder(nest, 0), x.value, DTYPE_I64, true);
+        x.value = index_i64(nest_builder(nest, 0), x.value);
     if (!m->width) return x;
     Val c = nest_coord(l, nest, m->coord);
     uint8_t depth = max_depth(x.depth, c.depth);

@@ -35,9 +35,11 @@ static IrFunc *elaborate(const World *w, TileFile *file) {
 }
 
 // The same on the interpreter before and after the pipeline; runs that end early say nothing.
+// Lowered code sums in another order: then numbers are small.
 static Str difference(const World *w, const IrFunc *plain, const IrFunc *passed, uint64_t seed) {
-    AnyLaunch *a = any_launch(w->arena, plain, seed, false);
-    AnyLaunch *b = any_launch(w->arena, passed, seed, false);
+    bool exact = passed->level != IR_LEVEL_TILE;
+    AnyLaunch *a = any_launch(w->arena, plain, seed, exact);
+    AnyLaunch *b = any_launch(w->arena, passed, seed, exact);
     if (!a || !b || !any_launch_allowed(a, plain)) return (Str){0};
     a->launch.grid[0] = b->launch.grid[0] = 1;
     IrOutcome before = any_launch_run(a, plain, STEPS, w->diags);
@@ -67,7 +69,7 @@ static bool check(const World *w, uint64_t seed, Arena *arena, Str *problem) {
     if (found.size)
         return problem_is(w, arena, seed, problem, "another result after passes", found);
     IrFunc *lowered = elaborate(w, file);
-    AnyLaunch *launch = lowered ? any_launch(w->arena, lowered, seed, false) : NULL;
+    AnyLaunch *launch = lowered ? any_launch(w->arena, lowered, seed, true) : NULL;
     unsigned facts = launch ? lowered_facts(lowered, launch->args) : 0;
     if (!lowered || !lowered_run(lowered->module, seed, facts, w->diags))
         return problem_is(w, arena, seed, problem, "is not lowered", (Str){0});

@@ -76,6 +76,18 @@ static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
         "view_store %y, %6, _, %0, %0 {select = [4,8], inside = [0,0]}\nreturn\n} }\n");
 }
 
+// 2^64 - 1 is no -1: all lanes are outside.
+static void an_index_of_u64_does_not_wrap(void **state) {
+    (void)state;
+    same_lowered(
+        "kernel @k(%x: view i32[16], %y: view i32[8]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 18446744073709551615} : u64\n"
+        "%2 = const {value = 5} : i32\n"
+        "%3 = view_load %x, %2, %1 {select = [8], inside = [0]} : i32[8]\n"
+        "view_store %y, %3, _, %0 {select = [8], inside = [0]}\n"
+        "view_store %y, %3, _, %1 {select = [8], inside = [0]}\nreturn\n} }\n");
+}
+
 static void carried_tiles_change_places(void **state) {
     (void)state;
     same_lowered(
@@ -182,6 +194,7 @@ static void code_is_no_longer_for_larger_tiles(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_before_the_loop_of_lanes_has_a_mask),
+        cmocka_unit_test(an_index_of_u64_does_not_wrap),
         cmocka_unit_test(carried_tiles_change_places),
         cmocka_unit_test(a_load_stays_before_a_store),
         cmocka_unit_test(elements_of_tiles_become_scalars),
