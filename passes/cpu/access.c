@@ -1,7 +1,7 @@
 // Memory at a place: views, pointers, buffers. Which lanes are inside, and where they lie.
 #include <string.h>
 
-#include "passes/cpu/lower.h"
+#include "passes/cpu/access.h"
 
 static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
@@ -43,7 +43,7 @@ static IrValue *view_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim)
     return stride;
 }
 
-static IrValue *view_data(IrBuilder *b, IrValue *view) {
+IrValue *access_view_data(IrBuilder *b, IrValue *view) {
     Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
     const IrType *t = ir_ptr(b->module, elem, 0, NULL);
     return ir_result(ir_op(b, IR_CPU_DATA, 1, &view, 1, &t, 0, NULL), 0);
@@ -299,21 +299,11 @@ Whole access_whole(Lower *l, IrBuilder *b, IrOp *op) {
             width > 0 ? span_within(b, index, (uint32_t)width, extent) : within(b, index, extent);
         w.inside = lower_and(b, w.inside, fits);
     }
-    w.pointer = ir_ptr_add(b, view_data(b, view), linear);
+    w.pointer = ir_ptr_add(b, access_view_data(b, view), linear);
     return w;
 }
 
 // ---- where the lanes are ------------------------------------------------------------------------
-
-// The lanes of an access: a pointer to the first one, or a pointer for each; and which take part.
-typedef struct Lanes {
-    bool vector;      // else a single element
-    bool neighbours;  // one pointer for all
-    IrValue *pointer;
-    IrValue *linear;  // packed: the element's number (of lane 0)
-    IrValue *mask;    // NULL: all
-    uint8_t depth;
-} Lanes;
 
 static Place lane_0(Lower *l, Nest *nest, Place place) {
     for (uint32_t d = 0; d < place.rank; d++) {
@@ -429,7 +419,7 @@ static IrValue *sum(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
     return ir_binary(b, IR_ADD, x, y);
 }
 
-static IrValue *element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear) {
+IrValue *access_element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear) {
     if (linear->type->rank) data = ir_broadcast(b, data, 1, &nest->lanes);
     return ir_ptr_add(b, data, linear);
 }
@@ -467,7 +457,8 @@ static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     spread_mask(nest, &lanes);
     if (is_packed(view)) return lanes;
     IrBuilder *b = nest_builder(nest, lanes.depth);
-    lanes.pointer = element_pointer(nest, b, view_data(nest_builder(nest, 0), view), linear);
+    lanes.pointer =
+        access_element_pointer(nest, b, access_view_data(nest_builder(nest, 0), view), linear);
     return lanes;
 }
 
@@ -538,86 +529,13 @@ static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, La
     return ir_broadcast(nest_builder(nest, lanes->depth), v, 1, &nest->lanes);
 }
 
-static IrValue *load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
+IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
                         Dtype elem, uint32_t count, IrValue *mask, IrValue *other) {
     const IrType *t = ir_tile(l->module, elem, lanes->vector ? 1 : 0, &count);
     IrValue *operands[3] = {pointer, mask, mask ? other : NULL};
     IrOpcode code = lanes->neighbours ? IR_CPU_LOAD : IR_LOAD;
     (void)nest;
     return ir_result(ir_op(b, code, 3, operands, 1, &t, 0, NULL), 0);
-}
-
-// ---- packed elements: two in a byte, the first one low ------------------------------------------
-
-// Every second lane of a vector from `first` on.
-static IrValue *alternate(Lower *l, IrBuilder *b, IrValue *x, uint32_t first) {
-    uint32_t half = x->type->count / 2;
-    int64_t *lanes = arena_new(l->scratch, int64_t, half);
-    for (uint32_t i = 0; i < half; i++) lanes[i] = 2 * i + first;
-    const IrType *t = ir_with_shape(l->module, x->type, 1, &half);
-    IrValue *operands[2] = {x, NULL};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
-    ir_attr_set_ints(op, IR_ATTR_LANES, half, lanes);
-    return ir_result(op, 0);
-}
-
-static IrValue *interleave(Lower *l, IrBuilder *b, IrValue *even, IrValue *odd) {
-    uint32_t half = even->type->count, whole = 2 * half;
-    int64_t *lanes = arena_new(l->scratch, int64_t, whole);
-    for (uint32_t i = 0; i < half; i++) {
-        lanes[2 * i] = i;
-        lanes[2 * i + 1] = half + i;
-    }
-    const IrType *t = ir_with_shape(l->module, even->type, 1, &whole);
-    IrValue *operands[2] = {even, odd};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
-    ir_attr_set_ints(op, IR_ATTR_LANES, whole, lanes);
-    return ir_result(op, 0);
-}
-
-static IrValue *like(IrBuilder *b, const IrValue *x, uint64_t bits) {
-    return ir_const_bits(b, x->type, bits);
-}
-
-// The low four bits of u8 elements as i8 or u8.
-static IrValue *widen_nibble(IrBuilder *b, IrValue *x, Dtype packed) {
-    if (packed == DTYPE_U4) return ir_binary(b, IR_AND, x, like(b, x, 15));
-    IrValue *s = ir_bitcast(b, x, ir_with_elem(b->module, x->type, DTYPE_I8));
-    s = ir_binary(b, IR_SHL, s, like(b, s, 4));
-    return ir_binary(b, IR_SHR, s, like(b, s, 4));
-}
-
-static IrValue *load_pairs(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
-                           Dtype packed) {
-    IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
-    IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
-    IrValue *x = load_op(l, nest, b, lanes, ir_ptr_add(b, data, byte), DTYPE_U8, nest->lanes / 2,
-                         mask, NULL);
-    IrValue *high = ir_binary(b, IR_SHR, x, like(b, x, 4));
-    return interleave(l, b, widen_nibble(b, x, packed), widen_nibble(b, high, packed));
-}
-
-static IrValue *load_nibbles(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
-                             Dtype packed) {
-    IrValue *n = lanes->linear;
-    IrValue *byte = ir_binary(b, IR_SHR, n, like(b, n, 1));
-    IrValue *pointer = element_pointer(nest, b, data, byte);
-    IrValue *x = load_op(l, nest, b, lanes, pointer, DTYPE_U8, nest->lanes, lanes->mask, NULL);
-    IrValue *odd = ir_cast(b, ir_binary(b, IR_AND, n, like(b, n, 1)), DTYPE_U8, true);
-    IrValue *shift = ir_binary(b, IR_SHL, odd, like(b, odd, 2));
-    return widen_nibble(b, ir_binary(b, IR_SHR, x, shift), packed);
-}
-
-static IrValue *load_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes,
-                            IrValue *pad) {
-    IrValue *view = ir_operand(op, 0);
-    Dtype packed = view->type->elem;
-    IrBuilder *b = nest_builder(nest, lanes->depth);
-    IrValue *data = view_data(nest_builder(nest, 0), view);
-    IrValue *x = lanes->neighbours ? load_pairs(l, nest, b, data, lanes, packed)
-                                   : load_nibbles(l, nest, b, data, lanes, packed);
-    if (!lanes->mask) return x;
-    return ir_ternary(b, IR_SELECT, lanes->mask, x, pad ? pad : like(b, x, 0));
 }
 
 Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
@@ -628,9 +546,10 @@ Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
     IrBuilder *b = nest_builder(nest, lanes.depth);
     b->span = op->span;
     if (view && is_packed(ir_operand(op, 0)))
-        return (Val){load_packed(l, nest, op, &lanes, other), lanes.depth};
+        return (Val){packed_load(l, nest, op, &lanes, other), lanes.depth};
     Dtype elem = ir_operand(op, 0)->type->elem;
-    IrValue *x = load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
+    IrValue *x =
+        access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
     return (Val){x, lanes.depth};
 }
 
@@ -658,50 +577,11 @@ static IrValue *lane_of(IrBuilder *b, IrValue *x, uint32_t lane) {
     return ir_result(op, 0);
 }
 
-static void store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
+void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
                      bool stream) {
     IrValue *operands[3] = {pointer, x, mask};
     IrOp *op = ir_op(b, lanes->neighbours ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
     if (stream) ir_attr_set_int(op, IR_ATTR_STREAM, true);
-}
-
-static IrValue *low_nibble(IrBuilder *b, IrValue *x) {
-    if (x->type->elem == DTYPE_I8) x = ir_bitcast(b, x, ir_with_elem(b->module, x->type, DTYPE_U8));
-    return ir_binary(b, IR_AND, x, like(b, x, 15));
-}
-
-// Two neighbouring elements are a byte.
-static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const Lanes *lanes, IrValue *x) {
-    IrValue *low = low_nibble(b, alternate(l, b, x, 0));
-    IrValue *high = low_nibble(b, alternate(l, b, x, 1));
-    high = ir_binary(b, IR_SHL, high, like(b, high, 4));
-    IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
-    IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
-    store_op(b, lanes, ir_ptr_add(b, data, byte), ir_binary(b, IR_OR, low, high), mask, false);
-}
-
-// One element, into its half of a byte.
-static void store_nibble(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
-                         IrValue *x) {
-    CHECK(!lanes->vector, "a packed store of scattered elements");
-    IrValue *n = lanes->linear;
-    IrValue *pointer = ir_ptr_add(b, data, ir_binary(b, IR_SHR, n, lower_i64(b, 1)));
-    IrValue *odd = ir_cast(b, ir_binary(b, IR_AND, n, lower_i64(b, 1)), DTYPE_U8, true);
-    IrValue *shift = ir_binary(b, IR_SHL, odd, like(b, odd, 2));
-    x = ir_binary(b, IR_SHL, low_nibble(b, x), shift);
-    IrValue *other = load_op(l, nest, b, lanes, pointer, DTYPE_U8, 1, lanes->mask, NULL);
-    IrValue *kept = ir_binary(b, IR_SHR, like(b, x, 0xf0), shift);
-    store_op(b, lanes, pointer, ir_binary(b, IR_OR, ir_binary(b, IR_AND, other, kept), x),
-             lanes->mask, false);
-}
-
-static void store_packed(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x) {
-    IrBuilder *b = nest_builder(nest, nest->depth);
-    IrValue *data = view_data(nest_builder(nest, 0), ir_operand(op, 0));
-    if (lanes->neighbours)
-        store_pairs(l, b, data, lanes, x);
-    else
-        store_nibble(l, nest, b, data, lanes, x);
 }
 
 bool access_needs_scalars(const Lower *l, const IrOp *op) {
@@ -738,9 +618,9 @@ void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
     if (lanes.vector) x = value_splat(l, nest, x);
     IrValue *value = lanes.vector ? x.value : lane_of(b, x.value, nest->lanes - 1);
     if (view && is_packed(ir_operand(op, 0)))
-        store_packed(l, nest, op, &lanes, value);
+        packed_store(l, nest, op, &lanes, value);
     else
-        store_op(b, &lanes, lanes.pointer, value, lanes.mask, may_stream(l, op, &lanes));
+        access_store_op(b, &lanes, lanes.pointer, value, lanes.mask, may_stream(l, op, &lanes));
 }
 
 void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer,
@@ -781,7 +661,7 @@ static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
     if (nest->collecting) return lanes;
     IrBuilder *b = nest_builder(nest, lanes.depth);
     if (!linear) linear = lower_i64(b, 0);
-    lanes.pointer = element_pointer(nest, b, buffer.data, linear);
+    lanes.pointer = access_element_pointer(nest, b, buffer.data, linear);
     return lanes;
 }
 
@@ -791,7 +671,7 @@ Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
     if (nest->collecting) return (Val){NULL, lanes.depth};
     IrBuilder *b = nest_builder(nest, lanes.depth);
     Dtype elem = buffer.data->type->elem;
-    IrValue *x = load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);
+    IrValue *x = access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);
     if (buffer.type->kind == IR_PTR)
         x = ir_bitcast(b, x, value_type(l, nest, buffer.type, lanes.vector));
     return (Val){x, lanes.depth};
@@ -806,7 +686,7 @@ void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x
     if (buffer.type->kind == IR_PTR)
         value = ir_bitcast(b, value,
                            ir_tile(l->module, DTYPE_U64, value->type->rank, value->type->shape));
-    store_op(b, &lanes, lanes.pointer, value, NULL, false);
+    access_store_op(b, &lanes, lanes.pointer, value, NULL, false);
 }
 
 // gather(x, index, axis): x lies in a buffer; 0 where the index is outside.
@@ -840,8 +720,9 @@ Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
     }
     if (lanes.vector && linear->type->rank == 0) linear = ir_broadcast(b, linear, 1, &nest->lanes);
     if (lanes.vector && mask->type->rank == 0) mask = ir_broadcast(b, mask, 1, &nest->lanes);
-    lanes.pointer = element_pointer(nest, b, lower_buffer_of(l, x).data, linear);
-    IrValue *v = load_op(l, nest, b, &lanes, lanes.pointer, x->type->elem, nest->lanes, mask, NULL);
+    lanes.pointer = access_element_pointer(nest, b, lower_buffer_of(l, x).data, linear);
+    IrValue *v =
+        access_load_op(l, nest, b, &lanes, lanes.pointer, x->type->elem, nest->lanes, mask, NULL);
     return (Val){v, lanes.depth};
 }
 

@@ -10,6 +10,7 @@
 //     lower.c    the walk; control flow with carried tiles      plan.c    INLINE or BUFFER
 //     nest.c     loops of a nest, interior and edge             value.c   a value at a place
 //     access.c   views and pointers at a place                  reduce.c  reductions in a nest
+//     packed.c   i4 and u4 at a place
 //     buffer.c   scratch memory                                 demand.c  how much of it matters
 //     order.c    sort, topk, histogram                          scan.c    scans
 //     effect.c   atomics, assert, print                         dot.c     products

@@ -1,0 +1,35 @@
+// What access.c and packed.c share: where the lanes of one access lie, and the memory ops for them.
+//
+// Invariants: a vector access has a mask of as many lanes, or none; that of neighbours has one
+// scalar pointer. Ownership: new IR, in the module's arena.
+//
+//     IrBuilder *b = nest_builder(nest, lanes.depth);
+//     x = access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, NULL);
+#ifndef TILEC_PASSES_CPU_ACCESS_H
+#define TILEC_PASSES_CPU_ACCESS_H
+
+#include "passes/cpu/lower.h"
+
+// The lanes of an access: a pointer to the first one, or a pointer for each; and which take part.
+typedef struct Lanes {
+    bool vector;      // else a single element
+    bool neighbours;  // one pointer for all
+    IrValue *pointer;
+    IrValue *linear;  // packed: the element's number (of lane 0)
+    IrValue *mask;    // NULL: all
+    uint8_t depth;
+} Lanes;
+
+IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
+                        Dtype elem, uint32_t count, IrValue *mask, IrValue *other);
+void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
+                     bool stream);
+IrValue *access_view_data(IrBuilder *b, IrValue *view);
+// data + linear, a vector of pointers where `linear` is one of numbers.
+IrValue *access_element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear);
+
+// packed.c: lanes->linear holds the elements' numbers. Stores that are no neighbours: one by one.
+IrValue *packed_load(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *pad);
+void packed_store(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x);
+
+#endif
