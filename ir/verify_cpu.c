@@ -39,6 +39,18 @@ static bool rule_dim(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, &t);
 }
 
+static bool rule_span(Verifier *v, const IrOp *op) {
+    int64_t dim = ir_attr_int(op, IR_ATTR_DIM), count = ir_attr_int(op, IR_ATTR_COUNT);
+    if (dim < 0 || dim > 1) {
+        return verifier_fail(v, op, "expected dimension 0 or 1, found %lld", (long long)dim);
+    }
+    if (count < 1) {
+        return verifier_fail(v, op, "expected a count from 1 on, found %lld", (long long)count);
+    }
+    IrType t = verifier_scalar(DTYPE_I64);
+    return verifier_result(v, op, 0, &t);
+}
+
 // A scalar pointer to whole bytes, and a vector of what it points at.
 static bool neighbours(Verifier *v, const IrOp *op, const IrType *x) {
     const IrType *p = ir_operand(op, 0)->type;
@@ -177,6 +189,7 @@ bool verifier_cpu_rule(Verifier *v, const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     if (rule == IR_RULE_CPU_DATA) return rule_data(v, op);
     if (rule == IR_RULE_CPU_DIM) return rule_dim(v, op);
+    if (rule == IR_RULE_CPU_SPAN) return rule_span(v, op);
     if (rule == IR_RULE_CPU_LOAD) return rule_load(v, op);
     if (rule == IR_RULE_CPU_STORE) return rule_store(v, op);
     if (rule == IR_RULE_CPU_REDUCE) return rule_reduce(v, op);

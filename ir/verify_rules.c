@@ -363,6 +363,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_NOTHING: return verifier_control_rule(v, op);
     case IR_RULE_CPU_DATA:
     case IR_RULE_CPU_DIM:
+    case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_REDUCE:

@@ -73,6 +73,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CONST:
     case IR_PROGRAM:
     case IR_PROGRAMS:
+    case IR_CPU_SPAN:
     case IR_IOTA:
     case IR_NEG:
     case IR_NOT:

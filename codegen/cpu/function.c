@@ -132,11 +132,58 @@ static void first_place(Gen *g, LLVMValueRef place[3]) {
 static void next_place(Gen *g, LLVMValueRef next[3]) {
     LLVMValueRef carry = NULL;
     for (int d = 0; d < 3; d++) {
-        LLVMValueRef more = LLVMBuildAdd(g->b, g->place[d], gen_i64(g, 1), "");
+        LLVMValueRef by = d < 2 ? g->span[d] : gen_i64(g, 1);
+        LLVMValueRef more = LLVMBuildAdd(g->b, g->place[d], by, "");
         if (carry) more = LLVMBuildSelect(g->b, carry, more, g->place[d], "");
         LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntEQ, more, g->grid[d], "");
         next[d] = d == 2 ? more : LLVMBuildSelect(g->b, full, gen_i64(g, 0), more, "");
         carry = carry ? LLVMBuildAnd(g->b, carry, full, "") : full;
+    }
+}
+
+// The number of the program there: a run of several rows of the grid skips all but the first.
+static LLVMValueRef next_number(Gen *g, LLVMValueRef next[3]) {
+    LLVMValueRef number = LLVMBuildAdd(g->b, g->linear, g->span[0], "");
+    if (g->most[1] == 1) return number;
+    LLVMValueRef rows = LLVMBuildSub(g->b, g->span[1], gen_i64(g, 1), "");
+    LLVMValueRef skipped = LLVMBuildMul(g->b, rows, g->grid[0], "");
+    LLVMValueRef wraps = LLVMBuildICmp(g->b, LLVMIntEQ, next[0], gen_i64(g, 0), "");
+    skipped = LLVMBuildSelect(g->b, wraps, skipped, gen_i64(g, 0), "");
+    return LLVMBuildAdd(g->b, number, skipped, "");
+}
+
+// ---- runs: neighbours that the body does at once ------------------------------------------------
+
+static LLVMValueRef least(Gen *g, LLVMValueRef x, LLVMValueRef y) {
+    LLVMValueRef less = LLVMBuildICmp(g->b, LLVMIntSLT, x, y, "");
+    return LLVMBuildSelect(g->b, less, x, y, "");
+}
+
+static void find_spans(Gen *g) {
+    g->most[0] = g->most[1] = 1;
+    for (const IrOp *op = ir_body(g->func)->first; op; op = op->next)
+        if (op->code == IR_CPU_SPAN)
+            g->most[ir_attr_int(op, IR_ATTR_DIM)] = ir_attr_int(op, IR_ATTR_COUNT);
+}
+
+// Rows of the grid go together when all of each is wanted; then what is left bounds no run in it.
+static void find_run(Gen *g, LLVMValueRef rows) {
+    LLVMValueRef one = gen_i64(g, 1), left = LLVMBuildSub(g->b, g->last, g->linear, "");
+    g->span[0] = g->span[1] = one;
+    if (g->most[1] > 1) {
+        LLVMValueRef begins = LLVMBuildICmp(g->b, LLVMIntEQ, g->place[0], gen_i64(g, 0), "");
+        LLVMValueRef whole = LLVMBuildUDiv(g->b, left, g->grid[0], "");
+        LLVMValueRef room = LLVMBuildSub(g->b, g->grid[1], g->place[1], "");
+        room = least(g, least(g, room, whole), gen_i64(g, g->most[1]));
+        LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntSLT, room, one, "");
+        room = LLVMBuildSelect(g->b, none, one, room, "");
+        g->span[1] = LLVMBuildSelect(g->b, begins, room, rows, "");
+    }
+    if (g->most[0] > 1) {
+        LLVMValueRef room = LLVMBuildSub(g->b, g->grid[0], g->place[0], "");
+        LLVMValueRef several = LLVMBuildICmp(g->b, LLVMIntSGT, g->span[1], one, "");
+        room = LLVMBuildSelect(g->b, several, room, least(g, room, left), "");
+        g->span[0] = least(g, room, gen_i64(g, g->most[0]));
     }
 }
 
@@ -162,15 +209,19 @@ static void program_loop(Gen *g, LLVMValueRef place[3], LLVMBasicBlockRef from,
     LLVMPositionBuilderAtEnd(g->b, program);
     g->linear = phi_of(g, g->first, from);
     for (int d = 0; d < 3; d++) g->place[d] = phi_of(g, place[d], from);
+    find_spans(g);
+    LLVMValueRef rows = g->most[1] > 1 ? phi_of(g, gen_i64(g, 1), from) : NULL;
     LLVMBuildCondBr(g->b, cancelled(g), done, run);
     LLVMPositionBuilderAtEnd(g->b, run);
+    find_run(g, rows);
     gen_ops(g, ir_body(g->func));
     LLVMBuildBr(g->b, g->next_program);
     LLVMPositionBuilderAtEnd(g->b, g->next_program);
     LLVMValueRef next[3];
     next_place(g, next);
     for (int d = 0; d < 3; d++) LLVMAddIncoming(g->place[d], &next[d], &g->next_program, 1);
-    LLVMValueRef number = LLVMBuildAdd(g->b, g->linear, gen_i64(g, 1), "");
+    if (rows) LLVMAddIncoming(rows, &g->span[1], &g->next_program, 1);
+    LLVMValueRef number = next_number(g, next);
     LLVMAddIncoming(g->linear, &number, &g->next_program, 1);
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, number, g->last, "");
     LLVMBuildCondBr(g->b, more, program, done);

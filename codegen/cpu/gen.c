@@ -76,6 +76,7 @@ static void gen_fact(Gen *g, const IrOp *op) {
     LLVMValueRef v = NULL;
     if (code == IR_PROGRAM) v = g->place[dim];
     if (code == IR_PROGRAMS) v = g->grid[dim];
+    if (code == IR_CPU_SPAN) v = g->span[dim];
     if (code == IR_EXTENT) v = extent_named(g, ir_attr(op, IR_ATTR_EXTENT)->u.name);
     if (code == IR_CPU_DATA) v = g->params[view_of(op)];
     if (code == IR_CPU_EXTENT) v = g->extents[view_of(op)][dim];
@@ -95,6 +96,7 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_EXTENT:
     case IR_CPU_DATA:
     case IR_CPU_EXTENT:
+    case IR_CPU_SPAN:
     case IR_CPU_STRIDE: gen_fact(g, op); return;
     case IR_CAST:
     case IR_BITCAST: gen_cast(g, op); return;

@@ -42,6 +42,8 @@ typedef struct Gen {
     LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter
     LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
     LLVMValueRef grid[3], place[3];  // i64; `place` of this program
+    int64_t most[2];                 // programs of a run, along a dimension; 1: no cpu.span
+    LLVMValueRef span[2];            // those of this run
     LLVMValueRef linear;             // number of this program
     LLVMBasicBlockRef entry;         // allocas go to its start
     LLVMBasicBlockRef next_program;

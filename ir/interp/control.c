@@ -231,6 +231,7 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     switch (op->code) {
     case IR_CONST:
     case IR_IOTA: execute_constant(run, frame, op); break;
+    case IR_CPU_SPAN: slot_put(result_slot(run, frame, op, 0), 0, 1); break;
     case IR_PROGRAM:
     case IR_PROGRAMS:
     case IR_EXTENT: next = execute_launch_value(run, frame, op); break;

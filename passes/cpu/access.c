@@ -266,7 +266,12 @@ Interior access_interior(Lower *l, Nest *nest) {
 IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     IrValue *index = ir_operand(op, ir_view_index_start(op->code) + dim);
     index = index_i64(b, index);
-    return ir_binary(b, IR_SUB, view_extent(l, b, ir_operand(op, 0), dim), index);
+    IrValue *room = ir_binary(b, IR_SUB, view_extent(l, b, ir_operand(op, 0), dim), index);
+    for (size_t i = 0; i < l->reaches.count; i++) {
+        const Reach *s = &l->reaches.data[i];
+        if (s->store == op && s->dim == dim) room = lower_min(b, room, s->extent);
+    }
+    return room;
 }
 
 // ---- a selection as a whole ---------------------------------------------------------------------

@@ -481,6 +481,7 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
     f->level = IR_LEVEL_CPU;
     l.sites = effect_prepare(f);
     widen_products(&l, body);
+    widen_programs(&l, body);
     l.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     l.positive = arena_new(context->scratch, uint8_t, f->op_count);
     l.aligned = arena_new(context->scratch, bool, f->op_count);

@@ -13,7 +13,8 @@
 //     packed.c   i4 and u4 at a place
 //     buffer.c   scratch memory                                 demand.c  how much of it matters
 //     order.c    sort, topk, histogram                          scan.c    scans
-//     effect.c   atomics, assert, print                         dot.c     products
+//     effect.c   atomics, assert, print                         dot.c     products, with pack.c
+//     coarsen.c  several programs at once                       and micro.c; widen.c: deeper ones
 //
 // Invariants: what a program means stays, bit for bit, but for the order of float reductions and
 // dots. Memory is read and written in the order written where it may overlap: an inline load never
@@ -142,6 +143,13 @@ typedef struct Tile {
 } Tile;
 
 typedef struct Demand Demand;  // demand.c
+// A store of a kernel whose runs stand for several programs: only so many elements are theirs.
+typedef struct Reach {
+    const IrOp *store;
+    uint32_t dim;     // of the view
+    IrValue *extent;  // i64: from the index on
+} Reach;
+
 typedef struct Write {
     const IrOp *op;
     uint32_t time;
@@ -165,7 +173,8 @@ struct Lower {
     Nest *nest;         // the open one; NULL
     uint32_t nest_number;
     uint32_t time;
-    VEC(Write) writes;    // that were met, in order
+    VEC(Write) writes;  // that were met, in order
+    VEC(Reach) reaches;
     IrBuilder top;        // the start of the body: scratch memory
     IrOp *here;           // code goes before it
     VEC(IrOp *) dead;     // emit: tile ops, in order
@@ -307,6 +316,7 @@ void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
 void order_lower(Lower *l, IrOp *op);
 void scan_lower(Lower *l, IrOp *op);
 void dot_lower(Lower *l, IrOp *op);
+void widen_programs(Lower *l, IrBlock *body);   // coarsen.c: so too
 void widen_products(Lower *l, IrBlock *block);  // widen.c: before anything is known of the function
 void effect_lower(Lower *l, IrOp *op);
 // Before anything else: asserts of tiles become the least lane that fails; sites get their numbers.

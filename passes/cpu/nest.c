@@ -302,6 +302,15 @@ static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, I
 
 // ---- how far the loops run ----------------------------------------------------------------------
 
+// The view's dimension that a dimension of the selection is.
+static uint32_t selected_dim(const IrOp *op, uint32_t dim) {
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    uint32_t at = 0;
+    for (uint32_t d = 0; d < select->u.ints.count; d++)
+        if (select->u.ints.items[d] > 0 && at++ == dim) return d;
+    return select->u.ints.count;
+}
+
 // Elements of a store along a dimension that may lie inside its view; NULL: all.
 static IrValue *store_limit(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     if (op->code != IR_VIEW_STORE) return NULL;
@@ -331,15 +340,30 @@ static IrValue *root_limit(Lower *l, IrBuilder *b, const Root *root, uint32_t di
     return NULL;
 }
 
+// Of the elements along a dimension, those of the programs of this run: nobody's need goes farther.
+static IrValue *span_limit(Lower *l, const Nest *nest, uint32_t dim) {
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        const IrOp *op = nest->roots.data[i].op;
+        if (nest->roots.data[i].kind != ROOT_STORE || op->code != IR_VIEW_STORE) continue;
+        for (size_t k = 0; k < l->reaches.count; k++) {
+            const Reach *s = &l->reaches.data[k];
+            if (s->store == op && selected_dim(op, dim) == s->dim) return s->extent;
+        }
+    }
+    return NULL;
+}
+
 // Where the loop along a dimension may end: the farthest that any root needs. NULL: the whole.
 static IrValue *nest_limit(Lower *l, Nest *nest, uint32_t dim) {
     IrBuilder *b = nest_builder(nest, 0);
     IrValue *limit = nest->pack ? nest->pack->limit[dim] : NULL;
     for (size_t i = 0; i < nest->roots.count; i++) {
         IrValue *one = root_limit(l, b, &nest->roots.data[i], dim);
-        if (!one) return NULL;
-        limit = limit ? lower_max(b, limit, one) : one;
+        limit = limit && one ? lower_max(b, limit, one) : one;
+        if (!one) break;
     }
+    IrValue *span = span_limit(l, nest, dim);
+    if (span) limit = limit ? lower_min(b, limit, span) : span;
     if (!limit) return NULL;
     limit = lower_max(b, limit, lower_i64(b, 0));
     return lower_min(b, limit, lower_i64(b, nest->shape[dim]));

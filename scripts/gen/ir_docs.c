@@ -153,6 +153,7 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_NOTHING: return "Of the machine levels";
     case IR_RULE_CPU_DATA:
     case IR_RULE_CPU_DIM:
+    case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_REDUCE:

@@ -227,6 +227,43 @@ static void programs_know_their_place(void **state) {
     tir_free(t);
 }
 
+// Runs of several programs: each program is done once, however the grid is cut, and r[60] counts
+// the runs.
+static void runs_take_every_program_once(void **state) {
+    if (!codegen_plugin()) skip();
+    Tir *t = load(state,
+                  "kernel @k(%r: *i64) {level = cpu} { body {\n"
+                  " %0 = program {dim = 0} : i64\n %1 = program {dim = 1} : i64\n"
+                  " %2 = program {dim = 2} : i64\n %3 = programs {dim = 0} : i64\n"
+                  " %4 = programs {dim = 1} : i64\n %5 = cpu.span {dim = 0, count = 2} : i64\n"
+                  " %6 = cpu.span {dim = 1, count = 3} : i64\n %7 = const {value = 0} : i64\n"
+                  " %8 = const {value = 1} : i64\n %9 = mul %2, %4 : i64\n"
+                  " for %7, %6, %8 (%10: i64) {\n"
+                  "  for %7, %5, %8 (%11: i64) {\n"
+                  "   %12 = add %1, %10 : i64\n %13 = add %9, %12 : i64\n %14 = mul %13, %3 : i64\n"
+                  "   %15 = add %0, %11 : i64\n %16 = add %14, %15 : i64\n"
+                  "   %17 = ptr_add %r, %16 : *i64\n %18 = load %17, _, _ : i64\n"
+                  "   %19 = add %18, %8 : i64\n store %17, %19, _\n yield\n }\n yield\n }\n"
+                  " %20 = const {value = 60} : i64\n %21 = ptr_add %r, %20 : *i64\n"
+                  " %22 = load %21, _, _ : i64\n %23 = add %22, %8 : i64\n store %21, %23, _\n"
+                  " return } }");
+    Compiled *k = compiled_load(t, cpu_native());
+    const int64_t grid[] = {3, 5, 4};
+    memcpy(k->services.grid, grid, sizeof grid);
+    for (int64_t part = 1; part <= 60; part++) {
+        int64_t r[61] = {0};
+        IrArg args[] = {tir_pointer(r, sizeof r)};
+        for (int64_t first = 0; first < 60; first += part)
+            compiled_part(k, args, 1, first, first + part < 60 ? first + part : 60);
+        for (int64_t i = 0; i < 60; i++) assert_int_equal(r[i], 1);
+        // Of a plane of 5 rows of 3: 3 rows, then 2, in runs of 2 and of 1.
+        if (part == 1) assert_int_equal(r[60], 60);
+        if (part == 60) assert_int_equal(r[60], 4 * 2 * 2);
+    }
+    compiled_free(k);
+    tir_free(t);
+}
+
 // ---- asserts and prints -------------------------------------------------------------------------
 
 static void asserts_end_their_program(void **state) {
@@ -284,6 +321,7 @@ int main(void) {
         cmocka_unit_test(branches_nest),
         cmocka_unit_test(arguments_are_where_meta_says),
         cmocka_unit_test(programs_know_their_place),
+        cmocka_unit_test(runs_take_every_program_once),
         cmocka_unit_test(asserts_end_their_program),
         cmocka_unit_test(prints_hand_over_memory),
         cmocka_unit_test(no_op_is_left_out),

@@ -228,6 +228,7 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_NOTHING:
     case IR_RULE_CPU_DATA:
     case IR_RULE_CPU_DIM:
+    case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_REDUCE:

@@ -64,6 +64,7 @@ unsigned matrix_classes(IrOpcode code) {
     // Lowered code: the tile ops' cells on the CPU are what exercises it.
     case IR_RULE_CPU_DATA:
     case IR_RULE_CPU_DIM:
+    case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_REDUCE:

@@ -368,11 +368,80 @@ static void whole_blocks_and_few_rows(void **state) {
         }
 }
 
+// ---- runs of several programs -------------------------------------------------------------------
+
+static const char grid_kernel[] =
+    "kernel @k(%%a: view f32[M, K], %%b: view f32[K, N], %%c: view f32[M, N], %%d: view f32[N]) {\n"
+    "  body {\n"
+    "    %%0 = program {dim = 0} : i64\n"
+    "    %%1 = program {dim = 1} : i64\n"
+    "    %%2 = const {value = 64} : i64\n"
+    "    %%3 = mul %%0, %%2 : i64\n"
+    "    %%4 = mul %%1, %%2 : i64\n"
+    "    %%5 = const {value = 0} : i64\n"
+    "    %%6 = view_load %%a, _, %%3, %%5 {select = [64, 16], inside = [0, 0]} : f32[64,16]\n"
+    "    %%7 = view_load %%b, _, %%5, %%4 {select = [16, 64], inside = [0, 0]} : f32[16,64]\n"
+    "    %%8 = dot %%6, %%7, _ {precision = ieee} : f32[64,64]\n"
+    "    %%9 = view_load %%d, _, %%4 {select = [64], inside = [0]} : f32[64]\n"
+    "    %%10 = reshape %%9 : f32[1,64]\n"
+    "    %%11 = broadcast %%10 : f32[64,64]\n"
+    "    %%12 = add %%8, %%11 : f32[64,64]\n"
+    "    view_store %%c, %%12, _, %s, %%4 {select = [64, 64], inside = [0, 0]}\n"
+    "    return\n"
+    "  }\n"
+    "}\n";
+
+static int count_spans(const Tir *t) {
+    int count = 0;
+    for (const IrOp *op = ir_body(t->module->funcs.data[0])->first; op; op = op->next)
+        count += op->code == IR_CPU_SPAN;
+    return count;
+}
+
+static void run_grid(Tir *t, const IrArg *args) {
+    IrInterp *interp = ir_interp_create(t->arena, t->module->funcs.data[0]);
+    IrLaunch launch = {.args = args, .arg_count = 4, .grid = {2, 2, 1}};
+    assert_int_equal(ir_interp_run(interp, &launch, t->diags), IR_RUN_DONE);
+    ir_interp_destroy(interp);
+}
+
+// The grid is shorter than the array: what lies beyond its programs is nobody's.
+static void neighbours_become_one_run(void **state) {
+    (void)state;
+    enum { M = 150, N = 140, K = 13 };
+    static float a[M * K], b[K * N], d[N], c[2][M * N];
+    for (int i = 0; i < M * K; i++) a[i] = (float)(i % 7 - 3);
+    for (int i = 0; i < K * N; i++) b[i] = (float)(i % 5 - 2);
+    for (int i = 0; i < N; i++) d[i] = (float)i;
+    for (int i = 0; i < 2; i++) {
+        Tir *t = tir_load(grid_kernel, "%3");
+        if (i) lower(t, "x86-64-v4");
+        assert_int_equal(count_spans(t), i ? 2 : 0);
+        memset(c[i], 0x55, sizeof c[i]);
+        run_grid(t,
+                 (IrArg[]){tir_view(a, 2, (int64_t[]){M, K}), tir_view(b, 2, (int64_t[]){K, N}),
+                           tir_view(c[i], 2, (int64_t[]){M, N}), tir_view(d, 1, (int64_t[]){N})});
+        tir_free(t);
+    }
+    assert_memory_equal(c[0], c[1], sizeof c[0]);
+}
+
+// A store that does not go with its program's rows: they cannot be done at once.
+static void others_stay_alone(void **state) {
+    (void)state;
+    Tir *t = tir_load(grid_kernel, "%5");
+    lower(t, "x86-64-v4");
+    assert_int_equal(count_spans(t), 1);
+    tir_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_on_every_machine),
         cmocka_unit_test(floats_that_round_keep_the_bound),
         cmocka_unit_test(whole_blocks_and_few_rows),
+        cmocka_unit_test(neighbours_become_one_run),
+        cmocka_unit_test(others_stay_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
