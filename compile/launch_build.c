@@ -109,6 +109,36 @@ static uint32_t emit_plain(Builder *b, const IrOp *op) {
     return emit(b, x);
 }
 
+// By address range of views. How far a raw pointer reaches nobody knows: it is trusted, unless both
+// are the same address and not NULL.
+static uint32_t emit_noalias(Builder *b, const IrOp *op) {
+    uint32_t p = parameter_index(b, ir_operand(op, 0)), q = parameter_index(b, ir_operand(op, 1));
+    unsigned views = (ir_operand(op, 0)->type->kind == IR_VIEW) +
+                     (unsigned)(ir_operand(op, 1)->type->kind == IR_VIEW);
+    LaunchInstr x = {.op = LAUNCH_ARG_DISJOINT, .dtype = DTYPE_BOOL, .result = DTYPE_BOOL};
+    if (views == 2) {
+        x.a = p, x.b = q;
+        return emit(b, x);
+    }
+    if (views == 1) {
+        x.op = LAUNCH_CONST, x.imm = 1;
+        return emit(b, x);
+    }
+    LaunchInstr address = {.op = LAUNCH_ARG_ADDRESS, .dtype = DTYPE_U64, .result = DTYPE_U64};
+    LaunchInstr null = {.op = LAUNCH_CONST, .dtype = DTYPE_U64, .result = DTYPE_U64};
+    address.a = p;
+    uint32_t first = emit(b, address);
+    address.a = q;
+    uint32_t second = emit(b, address), none = emit(b, null);
+    LaunchInstr compare = {.dtype = DTYPE_U64, .result = DTYPE_BOOL, .a = first};
+    compare.op = LAUNCH_NE, compare.b = second;
+    x.a = emit(b, compare);
+    compare.op = LAUNCH_EQ, compare.b = none;
+    x.b = emit(b, compare);
+    x.op = LAUNCH_OR;
+    return emit(b, x);
+}
+
 static void emit_op(Builder *b, const IrOp *op) {
     uint32_t index;
     if (b->code.count >= LAUNCH_CODE_MAX - 8) {
@@ -131,13 +161,7 @@ static void emit_op(Builder *b, const IrOp *op) {
         break;
     }
     case IR_EXTENT: index = emit_extent(b, op); break;
-    case IR_NOALIAS:
-        index = emit(b, (LaunchInstr){.op = LAUNCH_ARG_DISJOINT,
-                                      .dtype = DTYPE_BOOL,
-                                      .result = DTYPE_BOOL,
-                                      .a = parameter_index(b, ir_operand(op, 0)),
-                                      .b = parameter_index(b, ir_operand(op, 1))});
-        break;
+    case IR_NOALIAS: index = emit_noalias(b, op); break;
     default: index = op->result_count == 1 ? emit_plain(b, op) : refuse(b, op, "this"); break;
     }
     if (op->result_count == 1) map_put(b->arena, &b->values, map_key(&op->results[0]), index);

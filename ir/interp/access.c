@@ -251,6 +251,23 @@ static void check_atomic(Run *run, const Access *a, uint32_t i, const Buffer *b)
         pages_release(run->interp->pages, byte_address(a, i), program);
 }
 
+// Against all that came through the buffers that this one is apart from.
+static void check_noalias(Run *run, const Access *a, uint32_t i, Touch touch, const Buffer *b) {
+    const IrInterp *interp = run->interp;
+    uint64_t address = byte_address(a, i), own = a->place[i].origin;
+    for (size_t k = 0; k < interp->aparts.count; k++) {
+        const Apart *pair = &interp->aparts.data[k];
+        if (pair->a != own && pair->b != own) continue;
+        const Buffer *other = &interp->buffers.data[pair->a == own ? pair->b : pair->a];
+        if (!pages_forbid(other->touched, address, a->bytes, touch)) continue;
+        finding_add(run, a->op, FINDING_NOALIAS, i,
+                    "%s element %lld of '%s', which is touched through '%s', too, against noalias",
+                    what_it_does(a->op), (long long)(address - b->data) / (long long)a->bytes,
+                    b->name, other->name);
+    }
+    pages_touch(b->touched, address, a->bytes, touch, 1);
+}
+
 static void access_check(Run *run, Access *a, Touch touch, bool pointers) {
     const Buffer *buffers = run->interp->buffers.data;
     for (uint32_t i = 0; i < a->count; i++) {
@@ -259,6 +276,7 @@ static void access_check(Run *run, Access *a, Touch touch, bool pointers) {
         if (pointers && !in_bounds(run, a, i, b)) a->on[i] = 0;
         if (!run->sanitize || !a->on[i]) continue;
         if (pointers) check_alignment(run, a, i);
+        if (b->touched) check_noalias(run, a, i, touch, b);
         if (touch == TOUCH_ATOMIC)
             check_atomic(run, a, i, b);
         else

@@ -55,6 +55,8 @@ typedef struct Frame {
     bool busy;
 } Frame;
 
+typedef struct Pages Pages;
+
 // Memory that pointers may come from.
 typedef struct Buffer {
     uint64_t low, high;  // addresses; high 0: unknown, not checked
@@ -62,7 +64,13 @@ typedef struct Buffer {
     Symbol name;
     const IrOp *op;  // of scratch memory
     bool poisoned;   // shadow: written at an undecided place
+    Pages *touched;  // sanitize: all that was touched through it; NULL: no `noalias` names it
 } Buffer;
+
+// Two buffers (indices) that `noalias` keeps apart.
+typedef struct Apart {
+    uint64_t a, b;
+} Apart;
 
 typedef enum FindingKind {
     FINDING_BOUNDS,
@@ -71,6 +79,7 @@ typedef enum FindingKind {
     FINDING_ASSUME,
     FINDING_ASSERT,
     FINDING_RACE,
+    FINDING_NOALIAS,
     FINDING_UNWRITTEN,
     FINDING_RECURSION,
 } FindingKind;
@@ -84,8 +93,6 @@ typedef struct Finding {
     uint64_t count;
 } Finding;
 
-typedef struct Pages Pages;
-
 struct IrInterp {
     Arena *arena;    // lives as long as the interpreter
     Arena *scratch;  // reset after each op
@@ -94,6 +101,7 @@ struct IrInterp {
     VEC(Frame *) frames;
     Pages *pages;
     VEC(Buffer) buffers;
+    VEC(Apart) aparts;  // sanitize
 };
 
 typedef struct Run {
@@ -244,6 +252,8 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op);
 bool execute_assert(Run *run, Frame *frame, const IrOp *op);
 void execute_print(Run *run, Frame *frame, const IrOp *op);
 bool execute_noalias(Run *run, Frame *frame, const IrOp *op);
+// Before a run under sanitize: which buffers the kernel's `requires` keep apart.
+void noalias_prepare(IrInterp *interp);
 bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op);
 void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op);
 bool execute_cpu_assert(Run *run, Frame *frame, const IrOp *op);
@@ -304,6 +314,8 @@ Tally *pages_tally(Pages *p, uint64_t address, bool make);
 typedef enum Touch { TOUCH_READ, TOUCH_WRITE, TOUCH_ATOMIC } Touch;
 // Marks an access of the current program (number + 1); 0, or program + 1 of one it conflicts with.
 uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uint32_t program);
+// Was some byte there touched in a way that forbids others to touch it so, too?
+bool pages_forbid(const Pages *p, uint64_t address, uint32_t size, Touch touch);
 // Release and acquire of a program through an atomic at an address.
 void pages_release(Pages *p, uint64_t address, uint32_t program);
 void pages_acquire(Pages *p, uint64_t address, uint32_t program);

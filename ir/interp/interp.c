@@ -163,6 +163,8 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags) 
     const IrBlock *body = ir_body(f);
     if (!body) return IR_RUN_DONE;
     buffers_prepare(interp, launch);
+    memset(&interp->aparts, 0, sizeof interp->aparts);  // they were in the memory of the last run
+    if (launch->sanitize) noalias_prepare(interp);
     Frame *frame = frame_of(interp, f);
     arguments_bind(&run, frame);
     run_grid(&run, frame, body);

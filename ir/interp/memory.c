@@ -251,6 +251,17 @@ uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uin
     return found == MANY ? 1 : found;
 }
 
+bool pages_forbid(const Pages *p, uint64_t address, uint32_t size, Touch touch) {
+    for (uint64_t at = address; at < address + size; at++) {
+        const Page *page = page_find(p, at);
+        if (!page || !page->marks) continue;
+        const Mark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
+        if (m->writer.program || m->atomic[0].program) return true;
+        if (touch != TOUCH_READ && m->reader.program) return true;
+    }
+    return false;
+}
+
 bool pages_written(const Pages *p, uint64_t address, uint32_t size) {
     for (uint64_t at = address; at < address + size; at++) {
         const Page *page = page_find(p, at);

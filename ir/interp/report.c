@@ -10,6 +10,7 @@ static DiagCode code_of(FindingKind kind) {
     case FINDING_ASSUME: return DIAG_ASSUME;
     case FINDING_ASSERT: return DIAG_ASSERT;
     case FINDING_RACE: return DIAG_RACE;
+    case FINDING_NOALIAS: return DIAG_NOALIAS;
     case FINDING_RECURSION: return DIAG_RECURSION;
     }
     return DIAG_IR_INVALID;
@@ -152,35 +153,67 @@ bool view_reach(const IrType *type, const IrArg *arg, Reach *reach) {
     return true;
 }
 
-// False when nothing is known, or nothing can be touched.
+// False when nothing can be touched.
 static bool argument_reach(const IrFunc *f, const IrLaunch *launch, const IrValue *value,
                            Reach *reach) {
-    for (uint32_t i = 0; i < f->params.count; i++) {
-        if (f->params.data[i].value != value) continue;
-        const IrArg *arg = &launch->args[i];
-        if (value->type->kind == IR_VIEW) return view_reach(value->type, arg, reach);
-        // How far a raw pointer is used nobody knows; its own allocation is all it may reach.
-        reach->low = (uint64_t)(uintptr_t)arg->base;
-        reach->high = reach->low + arg->size;
-        return arg->base && arg->size;
-    }
+    for (uint32_t i = 0; i < f->params.count; i++)
+        if (f->params.data[i].value == value)
+            return view_reach(value->type, &launch->args[i], reach);
     return false;
 }
 
-// Raw pointers are trusted, unless both are the same address.
+// How far a raw pointer reaches nobody knows: it is trusted, unless both are the same address and
+// not NULL.
 bool execute_noalias(Run *run, Frame *frame, const IrOp *op) {
     const IrFunc *f = run->interp->func;
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
-    Reach x = {0, 0}, y = {0, 0};
-    bool pointers = a->type->kind == IR_PTR || b->type->kind == IR_PTR;
-    bool overlap = argument_reach(f, run->launch, a, &x) && argument_reach(f, run->launch, b, &y) &&
-                   x.low < y.high && y.low < x.high;
-    if (pointers && overlap && a->type->kind == b->type->kind) {
+    Reach x, y;
+    bool overlap = false;
+    if (a->type->kind == IR_PTR && b->type->kind == IR_PTR) {
         uint64_t p = slot_place(operand_slot(run, frame, op, 0), 0).address;
-        overlap = p == slot_place(operand_slot(run, frame, op, 1), 0).address;
-    } else if (pointers) {
-        overlap = false;
+        overlap = p && p == slot_place(operand_slot(run, frame, op, 1), 0).address;
+    } else if (a->type->kind == IR_VIEW && b->type->kind == IR_VIEW) {
+        overlap = argument_reach(f, run->launch, a, &x) && argument_reach(f, run->launch, b, &y) &&
+                  x.low < y.high && y.low < x.high;
     }
     slot_put(result_slot(run, frame, op, 0), 0, !overlap);
     return true;
+}
+
+static uint64_t buffer_of(const IrFunc *f, const IrValue *value) {
+    for (uint32_t i = 0; i < f->params.count; i++)
+        if (f->params.data[i].value == value) return i + 1;
+    return 0;
+}
+
+static void keep_apart(IrInterp *interp, const IrOp *op) {
+    Apart pair = {buffer_of(interp->func, ir_operand(op, 0)),
+                  buffer_of(interp->func, ir_operand(op, 1))};
+    if (!pair.a || !pair.b || pair.a == pair.b) return;
+    vec_push(interp->memory, &interp->aparts, pair);
+    Buffer *buffers = interp->buffers.data;
+    if (!buffers[pair.a].touched) buffers[pair.a].touched = pages_create(interp->memory);
+    if (!buffers[pair.b].touched) buffers[pair.b].touched = pages_create(interp->memory);
+}
+
+// What has to hold whatever else does: the condition, and both sides of its `&&`s.
+static void require_apart(IrInterp *interp, const IrBlock *block) {
+    bool *holds = arena_new(interp->scratch, bool, interp->func->value_count);
+    holds[ir_operand(block->last, 0)->id] = true;
+    for (const IrOp *op = block->last->prev; op; op = op->prev) {
+        if (op->result_count != 1 || !holds[ir_result(op, 0)->id]) continue;
+        if (op->code == IR_NOALIAS) keep_apart(interp, op);
+        if (op->code != IR_AND) continue;
+        holds[ir_operand(op, 0)->id] = true;
+        holds[ir_operand(op, 1)->id] = true;
+    }
+}
+
+void noalias_prepare(IrInterp *interp) {
+    ArenaMark mark = arena_mark(interp->scratch);
+    for (size_t i = 0; i < interp->func->sections.count; i++) {
+        const IrSection *s = &interp->func->sections.data[i];
+        if (s->kind == IR_REQUIRES) require_apart(interp, s->block);
+    }
+    arena_reset(interp->scratch, mark);
 }

@@ -27,7 +27,12 @@ static void pointers_that_overlap(Host *h) {
     host_expect(h, TILEC_OK, "", tilec_buffer_create(h->device, 64, &other));
     host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(one, other)));
     host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
-    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(one, one)));
+    // The same address is refused; what overlaps from another on, is found.
+    host_expect(h, TILEC_LAUNCH_REFUSED, "noalias(p, q)",
+                tilec_launch(k, NULL, TILEC_ARGS(one, one)));
+    host_expect(
+        h, TILEC_OK, "",
+        tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_buffer(one, 0), tilec_arg_buffer(one, 8))));
     host_expect(h, TILEC_KERNEL_FAILED, "[noalias]", tilec_device_synchronize(h->device));
     // The next one works, and has what the first left.
     host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(other, one)));
@@ -35,6 +40,21 @@ static void pointers_that_overlap(Host *h) {
     float left[4];
     host_expect(h, TILEC_OK, "", tilec_buffer_read(h->device, NULL, one, 0, left, sizeof left));
     for (int i = 0; i < 4; i++) assert_true(left[i] == 2);
+}
+
+// Two halves of one buffer are apart, whatever the kernel could reach.
+static void halves_of_a_buffer(Host *h) {
+    tilec_kernel *k = sanitized(h, apart), *plain = host_kernel(h, apart);
+    tilec_buffer b;
+    float left[8];
+    host_expect(h, TILEC_OK, "", tilec_buffer_create(h->device, 32, &b));
+    tilec_arg args[] = {tilec_arg_buffer(b, 0), tilec_arg_buffer(b, 16)};
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, args, 2));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    tilec_arg back[] = {args[1], args[0]};
+    host_expect(h, TILEC_OK, "", tilec_launch(plain, NULL, back, 2));
+    host_expect(h, TILEC_OK, "", tilec_buffer_read(h->device, NULL, b, 0, left, sizeof left));
+    for (int i = 0; i < 8; i++) assert_true(left[i] == (i < 4 ? 2 : 1));
 }
 
 static void views_that_overlap(Host *h) {
@@ -89,6 +109,7 @@ static void findings_are_data(Host *h) {
 int main(void) {
     static const HostTest tests[] = {
         {"pointers_that_overlap", pointers_that_overlap},
+        {"halves_of_a_buffer", halves_of_a_buffer},
         {"views_that_overlap", views_that_overlap},
         {"programs_that_race", programs_that_race},
         {"findings_are_data", findings_are_data},
