@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The first command to type: sets up, builds tilec, and runs every example kernel on the reference
-# interpreter (no GPU needed). What they compute is kept as .npy files in out/.
+# The first command to type: sets up, builds tilec, and runs every example kernel on this machine's
+# processor (no GPU needed), or on the reference interpreter where LLVM is missing. What they compute
+# is kept as .npy files in out/.
 # Each example's command is the one its first comment shows; arrays its kernel writes are kept.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,6 +14,10 @@ if [ ! -x "$tilec" ]; then
 fi
 mkdir -p out
 out=$PWD/out
+where="this machine's processor"
+if [ ! -e build/release/libtilec_llvm.so ]; then
+    where="the interpreter (LLVM is missing, which device cpu needs)"
+fi
 
 # title_of FILE: the first sentence of its first comment.
 title_of() {
@@ -49,7 +54,9 @@ count=0
 echo
 for file in examples/*.tile; do
     name=$(basename "$file" .tile)
-    read -r -a words <<<"$(command_of "$file")"
+    command=$(command_of "$file")
+    [ -e build/release/libtilec_llvm.so ] || command=${command/--device cpu/--device interp}
+    read -r -a words <<<"$command"
     [ ${#words[@]} -ge 3 ] || continue # it shows no command
     kernel=${words[3]:-}
     [[ $kernel != -* ]] || kernel=
@@ -78,5 +85,5 @@ if [ $failed -gt 0 ]; then
     echo "demo: $failed of $count kernels failed"
     exit 1
 fi
-echo "demo: $count kernels ran on the interpreter; their results are in out/"
+echo "demo: $count kernels ran on $where; their results are in out/"
 echo "      next: build/release/tilec --help, or open examples/softmax.tile and change it"

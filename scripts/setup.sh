@@ -13,6 +13,7 @@ ninja-build        | needed   | runs the build
 pkg-config         | needed   | finds libraries
 libcmocka-dev      | needed   | unit tests
 ccache             | optional | rebuilds faster
+g++                | optional | linking LLVM; the tests of C++ programs
 libffi-dev         | optional | kernels as plain C functions
 clang-format       | optional | the check of formatting
 clang-22           | optional | second compiler for warnings, fuzzing
