@@ -11,6 +11,8 @@ for preset in debug release clang tsan; do
     echo "== $preset"
     labels='.*'
     [ "$preset" = debug ] || labels='^(quick|long)$'
+    unset TILEC_TEST_TARGETS
+    [ "$preset" != release ] || export TILEC_TEST_TARGETS=all # the matrix as code of each target
     if ! scripts/build.sh "$preset" || ! ctest --preset "$preset" -L "$labels"; then
         failed+=("$preset")
     fi

@@ -34,6 +34,8 @@ void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
 // pipeline. False with *problem set, which holds all that is needed to see it again.
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,
                Str *problem);
+// Compiled for a target that the seed picks, it does what it does on the interpreter.
+bool gen_check_code(uint64_t seed, GenSize size, Arena *arena, Str *problem);
 // The same of a source text: it is right, elaborates, verifies, and passes keep what it does.
 bool gen_check_source(uint64_t seed, Arena *arena, Str *problem);
 

@@ -1,4 +1,6 @@
 // What must hold of a random program; and making one that fails small.
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/edit.h"
@@ -8,7 +10,9 @@
 #include "tests/gen/gen.h"
 #include "tests/gen/gen_claims.h"
 #include "tests/support/any_launch.h"
+#include "tests/support/compiled.h"
 #include "tests/support/dice.h"
+#include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
 
 enum { STEPS = 40000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
@@ -59,7 +63,7 @@ static bool problem_is(Arena *arena, Str *problem, const char *format, ...) {
     return false;
 }
 
-static const IrFunc *kernel_of(const IrModule *m) {
+static IrFunc *kernel_of(const IrModule *m) {
     for (size_t i = 0; i < m->funcs.count; i++)
         if (m->funcs.data[i]->is_kernel) return m->funcs.data[i];
     return NULL;
@@ -88,11 +92,36 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
     return NULL;
 }
 
-static const char claims[] = "claims";
+static const char claims[] = "claims", code[] = "code";
+
+// As code of a target, told of the facts or not.
+static bool run_code(const World *w, Str text, uint64_t seed, AnyLaunch *plain, Arena *arena,
+                     Str *problem) {
+    CpuTarget targets[4];
+    uint64_t choice = seed / 7;
+    JittedOptions options = {.target = targets[choice % compiled_targets(targets)]};
+    char target[CPU_NAME_MAX];
+    IrModule *m = parse(w, text);
+    IrFunc *f = kernel_of(m);
+    if (choice / 4 % 2) options.facts = lowered_facts(f, plain->args);
+    cpu_target_name(options.target, target);
+    AnyLaunch *l = any_launch(w->arena, f, seed, true);
+    any_launch_prints(l);
+    IrOutcome outcome = IR_RUN_DONE;
+    if (getenv("TILEC_TEST_TRACE")) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+    if (!jitted_run(m, f, &options, &l->launch, &outcome, w->diags) || outcome != IR_RUN_DONE)
+        return problem_is(arena, problem, "code for %s, facts %u, ends with outcome %d:\n%.*s",
+                          target, options.facts, (int)outcome, STR_ARG(said(w)));
+    Str difference = any_launch_difference(arena, plain, l, false);
+    if (!difference.size) return true;
+    return problem_is(arena, problem, "code for %s, facts %u, another result: %.*s\n%.*s", target,
+                      options.facts, STR_ARG(difference), STR_ARG(print(w, m)));
+}
 
 // The same text after these passes (or with the claims of the analyses as asserts).
 static bool run_passed(const World *w, Str text, uint64_t seed, const char *passes,
                        AnyLaunch *plain, Arena *arena, Str *problem) {
+    if (passes == code) return run_code(w, text, seed, plain, arena, problem);
     IrModule *m = parse(w, text);
     size_t count = 0;
     bool fine = true;
@@ -258,6 +287,16 @@ static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
     for (int i = 0; i < ORDERS; i++)
         if (!check_passes(text, seed, some_order(&dice, arena), arena, problem)) return false;
     return true;
+}
+
+bool gen_check_code(uint64_t seed, GenSize size, Arena *arena, Str *problem) {
+    World w = world();
+    IrModule *m = ir_module_create(w.arena, w.sources, w.names);
+    gen_kernel(m, seed, size);
+    Str text = print(&w, m);
+    text = (Str){arena_text(arena, text.text, text.size), text.size};
+    arena_destroy(w.arena);
+    return check_passes(text, seed, code, arena, problem);
 }
 
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,

@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "tests/gen/gen.h"
 #include "tests/support/dice.h"
+#include "tests/support/jitted.h"
 
 enum { WHOLE = 16 };
 
@@ -37,6 +38,22 @@ void gen_run_kernels(uint64_t first, uint64_t count) {
         Str problem = {0};
         uint64_t seed = seed_of(i);
         bool fine = gen_check(seed, size_of(seed), counts, arena, &problem);
+        if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
+        arena_destroy(arena);
+        assert_true(fine);
+    }
+}
+
+void gen_run_code(uint64_t first, uint64_t count) {
+    if (!jitted_possible()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    for (uint64_t i = first; i < first + how_many(count); i++) {
+        Arena *arena = arena_create();
+        Str problem = {0};
+        uint64_t seed = seed_of(i);
+        bool fine = gen_check_code(seed, size_of(seed), arena, &problem);
         if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
         arena_destroy(arena);
         assert_true(fine);

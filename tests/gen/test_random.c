@@ -16,6 +16,11 @@ static void test_kernels(void **state) {
     gen_run_kernels(0, 250);
 }
 
+static void test_code(void **state) {
+    (void)state;
+    gen_run_code(0, 300);
+}
+
 static void test_opcodes(void **state) {
     (void)state;
     gen_run_coverage(300);
@@ -29,6 +34,7 @@ static void test_sources(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_code),
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_opcodes),
     };

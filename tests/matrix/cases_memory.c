@@ -256,6 +256,7 @@ static void atomic_one(Matrix *m, int column, Shape s, IrRmw rmw, int order, int
         a.old.bits[i] = old;
         bytes_put(a.elem, a.after, a.place.bits[i], rmw_result(m, rmw, a.elem, old, a.x.bits[i]));
     }
+    a.p.makes_nans = rmw != IR_RMW_XCHG;
     access_run(m, name.text, &a,
                matrix_text(m, "%%10 = atomic %%9, %%2, %s {op = %s, order = %s, scope = %s} : %s",
                            masked ? "%3" : "_", ir_enum_text(IR_KIND_RMW, rmw),

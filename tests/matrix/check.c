@@ -3,11 +3,22 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "tests/matrix/matrix.h"
+
+static void print_devices(const Matrix *m) {
+    const char *why = matrix_not_compiled();
+    for (uint32_t d = 0; d < matrix_device_count; d++)
+        print_message("  %-10s %llu cells, %llu left out (sanitize, gpu.*, cpu.*)%s%s\n",
+                      matrix_devices[d].name, (unsigned long long)m->runs[d],
+                      (unsigned long long)m->left_out[d],
+                      matrix_devices[d].compiled && why ? ": skipped, " : "",
+                      matrix_devices[d].compiled && why ? why : "");
+}
 
 void matrix_check(bool whole) {
     const char *only = getenv("TILEC_TEST_OP");
@@ -18,10 +29,11 @@ void matrix_check(bool whole) {
         if (!only || (IrOpcode)code == one) matrix_run_op(m, (IrOpcode)code);
     uint32_t missing = only ? 0 : matrix_missing(m);
     uint64_t failures = m->failures;
-    print_message("matrix: %llu of %llu cells ran on %u device(s), %llu failed, %u missing\n",
-                  (unsigned long long)m->ran, (unsigned long long)m->cells, matrix_device_count,
+    print_message("matrix: %llu of %llu cells ran, %llu failed, %u missing\n",
+                  (unsigned long long)m->ran, (unsigned long long)m->cells,
                   (unsigned long long)failures, missing);
-    if (failures) print_error("%s", m->failed.text);
+    print_devices(m);
+    if (failures) fputs(m->failed.text, stderr);  // print_error cuts it
     matrix_destroy(m);
     assert_int_equal(missing, 0);
     assert_int_equal(failures, 0);

@@ -102,6 +102,7 @@ typedef struct Program {
     uint32_t arg_count;
     int64_t grid[3];
     bool sanitize;
+    bool makes_nans;      // by arithmetic, in memory: code may give them any sign and payload
     IrOutcome outcome;    // what it must end with
     const char *printed;  // all lines, each with its end
 } Program;
@@ -115,15 +116,19 @@ typedef enum DeviceResult {
 } DeviceResult;
 
 // A row of the device table: a back end that runs programs adds one.
-typedef struct Device {
+typedef struct Device Device;
+struct Device {
     const char *name;
     bool splits;  // dot's operands by `precision`; else all products are exact, as with ieee
     // Prints go to `printed`, why it is refused to `message`.
-    DeviceResult (*run)(Program *p, Arena *arena, IrOutcome *outcome, StrBuf *printed,
-                        StrBuf *message);
-} Device;
+    DeviceResult (*run)(const Device *device, Program *p, Arena *arena, IrOutcome *outcome,
+                        StrBuf *printed, StrBuf *message);
+    bool compiled;       // takes a part of the slice; see matrix_is_compiled
+    const char *target;  // of compiled code
+};
 extern const Device matrix_devices[];
 extern const uint32_t matrix_device_count;
+enum { MATRIX_DEVICES_MAX = 8 };
 
 // ---- the matrix ---------------------------------------------------------------------------------
 
@@ -132,6 +137,8 @@ struct Matrix {
     ArenaMark start;
     bool whole;
     uint64_t cells, ran, failures;
+    bool first;  // the cell is the first of its op and type
+    uint64_t runs[MATRIX_DEVICES_MAX], left_out[MATRIX_DEVICES_MAX];  // of each device
     uint32_t covered[IR_OPCODES][COLUMNS], made[IR_OPCODES][COLUMNS];
     uint64_t random;
     StrBuf failed;  // messages
@@ -141,6 +148,12 @@ struct Matrix {
 Matrix *matrix_create(bool whole);
 void matrix_destroy(Matrix *m);
 void matrix_run_op(Matrix *m, IrOpcode code);
+// Does a compiled device take this cell? One device in four takes a cell, by hash: the first of
+// each (op, type), one in COMPILED_SLICE of the others, and with TILEC_TEST_WHOLE=1 every one; with
+// TILEC_TEST_TARGETS=all all four take all.
+bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, const Program *p);
+// Why compiled devices take nothing here; NULL when they do.
+const char *matrix_not_compiled(void);
 // The test: runs all ops, prints the number of cells, fails with the cells that differ.
 void matrix_check(bool whole);
 // Cells that are missing; 0 when all there are or have a row of unsupported.def.

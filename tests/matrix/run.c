@@ -1,11 +1,14 @@
 // Running: the device table, guarded memory, and programs compared with what must come out.
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "tests/matrix/matrix.h"
+#include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
 
 // ---- devices ------------------------------------------------------------------------------------
@@ -16,7 +19,7 @@ static void keep_line(void *user, Str line) {
     strbuf_char(printed, '\n');
 }
 
-static const IrFunc *kernel_of(const IrModule *module) {
+static IrFunc *kernel_of(const IrModule *module) {
     for (size_t i = 0; i < module->funcs.count; i++)
         if (module->funcs.data[i]->is_kernel) return module->funcs.data[i];
     return NULL;
@@ -55,8 +58,9 @@ static void run_kernel(const IrFunc *kernel, const IrLaunch *launch, Arena *aren
     ir_interp_destroy(interp);
 }
 
-static DeviceResult run_interp(Program *p, Arena *arena, IrOutcome *outcome, StrBuf *printed,
-                               StrBuf *message) {
+static DeviceResult run_interp(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
+                               StrBuf *printed, StrBuf *message) {
+    (void)d;
     Sources *sources = sources_create(arena);
     Diags *diags = diags_create(arena, sources);
     IrModule *module = parse_cell(p, arena, sources, diags);
@@ -72,6 +76,12 @@ static uint64_t hash_of(const char *text) {  // FNV-1a
     return hash ^ hash >> 32;
 }
 
+static CpuTarget target_of(const Device *d) {
+    CpuTarget target;
+    CHECK(cpu_target_parse(str(d->target), &target), "'%s' is no target", d->target);
+    return target;
+}
+
 static bool is_refused(const IrFunc *kernel, const IrLaunch *launch, Arena *arena) {
     IrInterp *interp = ir_interp_create(arena, kernel);
     bool refused = !is_allowed(interp, kernel, launch);
@@ -80,8 +90,9 @@ static bool is_refused(const IrFunc *kernel, const IrLaunch *launch, Arena *aren
 }
 
 // What cpu_lower makes of the cell, on the interpreter. Findings of `sanitize` are of tile code.
-static DeviceResult run_lowered(Program *p, Arena *arena, IrOutcome *outcome, StrBuf *printed,
-                                StrBuf *message) {
+static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
+                                StrBuf *printed, StrBuf *message) {
+    (void)d;
     if (p->sanitize) return DEVICE_LEFT_OUT;
     Sources *sources = sources_create(arena);
     Diags *diags = diags_create(arena, sources);
@@ -102,11 +113,58 @@ static DeviceResult run_lowered(Program *p, Arena *arena, IrOutcome *outcome, St
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
+// Code of a target. Findings of `sanitize` are of tile code; gpu.* ops are no code of a CPU's; a
+// cell of a cpu.* op is tile code beside it, which nothing lowers (tests/codegen has those ops).
+static DeviceResult run_compiled(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
+                                 StrBuf *printed, StrBuf *message) {
+    if (p->sanitize) return DEVICE_LEFT_OUT;
+    Sources *sources = sources_create(arena);
+    Diags *diags = diags_create(arena, sources);
+    IrModule *module = parse_cell(p, arena, sources, diags);
+    IrLaunch launch = launch_of(p, printed);
+    IrFunc *kernel = module ? kernel_of(module) : NULL;
+    if (kernel && kernel->level != IR_LEVEL_TILE) return DEVICE_LEFT_OUT;
+    if (kernel && is_refused(kernel, &launch, arena)) {
+        *outcome = (IrOutcome)MATRIX_REFUSED;
+        return DEVICE_RAN;
+    }
+    JittedOptions options = {.target = target_of(d)};
+    uint64_t choice = hash_of(p->text) >> 8;
+    if (module && choice % 2) options.facts = lowered_facts(kernel, p->args);
+    bool fine = module && jitted_run(module, kernel, &options, &launch, outcome, diags);
+    diags_text(diags, (DiagStyle){0}, message);
+    if (!fine && module) ir_print_module(module, message);
+    return fine ? DEVICE_RAN : DEVICE_REFUSED;
+}
+
 const Device matrix_devices[] = {
-    {"interp", true, run_interp},
-    {"lowered", false, run_lowered},
+    {"interp", true, run_interp, false, NULL},
+    {"lowered", false, run_lowered, false, NULL},
+    {"cpu v2", false, run_compiled, true, "x86-64-v2"},
+    {"cpu v3", false, run_compiled, true, "x86-64-v3"},
+    {"cpu v4", false, run_compiled, true, "x86-64-v4"},
+    {"cpu native", false, run_compiled, true, "native"},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
+enum { COMPILED_DEVICES = 4, COMPILED_SLICE = 12 };
+
+const char *matrix_not_compiled(void) {
+    return jitted_possible() ? NULL : "libtilec_llvm was not built";
+}
+
+static bool is_set(const char *variable, const char *value) {
+    const char *text = getenv(variable);
+    return text && strcmp(text, value) == 0;
+}
+
+bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, const Program *p) {
+    if (matrix_not_compiled() || !cpu_runs(cpu_native(), target_of(d))) return false;
+    if (is_set("TILEC_TEST_TARGETS", "all")) return true;
+    uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
+    if ((uint64_t)(d - matrix_devices) % COMPILED_DEVICES != hash % COMPILED_DEVICES) return false;
+    if (m->first || is_set("TILEC_TEST_WHOLE", "1")) return true;
+    return hash / COMPILED_DEVICES % COMPILED_SLICE == 0;
+}
 
 // ---- the matrix ---------------------------------------------------------------------------------
 
@@ -153,6 +211,7 @@ bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name) {
     arena_reset(m->arena, m->start);
     m->cells++;
     m->made[code][column]++;
+    m->first = m->covered[code][column] == 0;
     if (!m->whole && m->covered[code][column] > 0 && hash_of(name) % SLICE != 0) return false;
     m->covered[code][column]++;
     m->ran++;
@@ -160,14 +219,25 @@ bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name) {
     return true;
 }
 
+static uint32_t bytes_of(Dtype t) { return (uint32_t)(type_width(t) + 7) / 8; }
+
 // ---- programs -----------------------------------------------------------------------------------
+
+// Code that runs wild says nothing: TILEC_TEST_TRACE=1 names each cell before it runs.
+static void trace(const char *name, const Device *d) {
+    if (d->compiled && getenv("TILEC_TEST_TRACE")) fprintf(stderr, "%s on %s\n", name, d->name);
+}
 
 bool matrix_execute(Matrix *m, const char *name, const Device *d, Program *p) {
     StrBuf printed = strbuf(m->arena), message = strbuf(m->arena);
     IrOutcome outcome = IR_RUN_DONE;
+    if (d->compiled && !matrix_is_compiled(m, d, name, p)) return false;
     for (int i = 0; i < 3; i++)
         if (p->grid[i] == 0) p->grid[i] = 1;
-    DeviceResult result = d->run(p, m->arena, &outcome, &printed, &message);
+    trace(name, d);
+    DeviceResult result = d->run(d, p, m->arena, &outcome, &printed, &message);
+    m->runs[d - matrix_devices] += result != DEVICE_LEFT_OUT;
+    m->left_out[d - matrix_devices] += result == DEVICE_LEFT_OUT;
     if (result == DEVICE_LEFT_OUT) return false;
     if (result == DEVICE_REFUSED) {
         matrix_fail(m, name, "refused by %s:\n%s\n%s", d->name, message.text, p->text);
@@ -186,6 +256,30 @@ bool matrix_execute(Matrix *m, const char *name, const Device *d, Program *p) {
     return true;
 }
 
+// Where a NaN is expected, any NaN of the element's type will do.
+static bool both_nan(const Buffer *buffer, uint64_t i) {
+    uint32_t size = bytes_of(buffer->elem);
+    if (!type_is_float(buffer->elem)) return false;
+    uint64_t at = i / size, want = 0, got = 0;  // guards are of whole elements
+    for (uint32_t b = 0; b < size; b++) {
+        want |= (uint64_t)buffer->expected[at * size + b] << 8 * b;
+        got |= (uint64_t)buffer->bytes[at * size + b] << 8 * b;
+    }
+    return bits_are_nan(buffer->elem, want) && bits_are_nan(buffer->elem, got);
+}
+
+static void compare_buffer(Matrix *m, const char *name, const Device *d, const Program *p,
+                           uint32_t b) {
+    const Buffer *buffer = &p->buffers[b];
+    for (uint64_t i = 0; buffer->expected && i < buffer->size; i++) {
+        if (buffer->bytes[i] == buffer->expected[i]) continue;
+        if (d->compiled && p->makes_nans && both_nan(buffer, i)) continue;
+        matrix_fail(m, name, "on %s byte %llu of buffer %u is 0x%02x, expected 0x%02x\n%s", d->name,
+                    (unsigned long long)i, b, buffer->bytes[i], buffer->expected[i], p->text);
+        return;
+    }
+}
+
 void matrix_program(Matrix *m, const char *name, Program *p) {
     uint8_t *before[MAX_BUFFERS];
     for (uint32_t b = 0; b < p->buffer_count; b++) {
@@ -196,16 +290,8 @@ void matrix_program(Matrix *m, const char *name, Program *p) {
         for (uint32_t b = 0; b < p->buffer_count; b++)
             memcpy(p->buffers[b].bytes, before[b], p->buffers[b].size);
         if (!matrix_execute(m, name, &matrix_devices[d], p)) continue;
-        for (uint32_t b = 0; b < p->buffer_count; b++) {
-            const Buffer *buffer = &p->buffers[b];
-            uint64_t i = 0;
-            if (!buffer->expected) continue;
-            while (i < buffer->size && buffer->bytes[i] == buffer->expected[i]) i++;
-            if (i == buffer->size) continue;
-            matrix_fail(m, name, "on %s byte %llu of buffer %u is 0x%02x, expected 0x%02x\n%s",
-                        matrix_devices[d].name, (unsigned long long)i, b, buffer->bytes[i],
-                        buffer->expected[i], p->text);
-        }
+        for (uint32_t b = 0; b < p->buffer_count; b++)
+            compare_buffer(m, name, &matrix_devices[d], p, b);
     }
 }
 
@@ -357,8 +443,6 @@ static const char *case_text(Matrix *m, const Case *c) {
 
 // ---- memory of values ---------------------------------------------------------------------------
 
-static uint32_t bytes_of(Dtype t) { return (uint32_t)(type_width(t) + 7) / 8; }
-
 static void *memory_of(Matrix *m, const Tile *t) {
     uint32_t size = bytes_of(t->elem);
     uint8_t *memory = arena_new(m->arena, uint8_t, (uint64_t)t->count * size);
@@ -444,6 +528,26 @@ static const Case *exact_case(Matrix *m, const Case *c, const Device *d) {
     return reference_of(c->code)(exact) ? exact : NULL;
 }
 
+// Sums may be made in another order; all else has one answer, which the interpreter gives.
+static bool has_one_answer(const Case *c) {
+    bool sums = c->code == IR_REDUCE || c->code == IR_SCAN || c->code == IR_DOT;
+    return !sums || !type_is_float(c->out[0].elem);
+}
+
+static void compare_bits(Matrix *m, const char *name, const Case *c, void **first, void **memory,
+                         const char *device) {
+    for (uint32_t k = 0; k < c->result_count; k++)
+        for (uint32_t i = 0; i < c->out[k].count; i++) {
+            Dtype t = c->out[k].elem;
+            uint64_t a = element_of(&c->out[k], first[k], i);
+            uint64_t b = element_of(&c->out[k], memory[k], i);
+            if (a == b || (bits_are_nan(t, a) && bits_are_nan(t, b))) continue;
+            matrix_fail(m, name, "result %u, lane %u is 0x%llx on the interpreter, 0x%llx on %s", k,
+                        i, (unsigned long long)a, (unsigned long long)b, device);
+            break;
+        }
+}
+
 void matrix_case(Matrix *m, const char *name, Case *c) {
     Reference reference = reference_of(c->code);
     if (!reference) {
@@ -457,7 +561,7 @@ void matrix_case(Matrix *m, const char *name, Case *c) {
         return;
     }
     Program p = {.text = case_text(m, c)};
-    void *results[MAX_RESULTS];
+    void *results[MAX_RESULTS], *lowered[MAX_RESULTS] = {NULL};
     for (uint32_t k = 0; k < c->operand_count; k++)
         if (!c->in[k].absent) p.args[p.arg_count++] = view_of(&c->in[k], memory_of(m, &c->in[k]));
     uint32_t first = p.arg_count;
@@ -469,8 +573,11 @@ void matrix_case(Matrix *m, const char *name, Case *c) {
             results[k] = memory_of(m, &blank);
             p.args[p.arg_count++] = view_of(&blank, results[k]);
         }
-        if (matrix_execute(m, name, &matrix_devices[d], &p))
-            compare_case(m, name, c, exact_case(m, c, &matrix_devices[d]), results,
-                         matrix_devices[d].name);
+        const Device *device = &matrix_devices[d];
+        if (!matrix_execute(m, name, device, &p)) continue;
+        compare_case(m, name, c, exact_case(m, c, device), results, device->name);
+        if (device->run == run_lowered) memcpy(lowered, results, sizeof lowered);
+        if (device->compiled && lowered[0] && has_one_answer(c))
+            compare_bits(m, name, c, lowered, results, device->name);
     }
 }

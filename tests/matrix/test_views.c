@@ -213,7 +213,10 @@ static void a_write_outside_is_noticed(void **state) {
         "kernel @cell(%v: view u8[9]) { body {\n%0 = const {value = 8} : i64\n"
         "%1 = const {value = 77} : u8\nview_store %v, %1, _, %0 {select = [0]}\nreturn\n} }\n";
     matrix_program(m, "control", &p);
-    assert_int_equal(m->failures, matrix_device_count);
+    uint64_t runs = 0;
+    for (uint32_t d = 0; d < matrix_device_count; d++) runs += m->runs[d];
+    assert_true(runs >= 2);
+    assert_int_equal(m->failures, runs);
     matrix_destroy(m);
 }
 

@@ -155,11 +155,15 @@ void any_launch_expand(IrModule *m, Diags *diags) {
     passes_run(m, steps, 1, NULL, diags);
 }
 
+void any_launch_prints(AnyLaunch *l) {
+    l->launch.print = keep_line;
+    l->launch.user = l;
+}
+
 IrOutcome any_launch_run(AnyLaunch *l, const IrFunc *f, uint64_t step_limit, Diags *diags) {
     IrInterp *interp = ir_interp_create(l->arena, f);
     l->launch.step_limit = step_limit;
-    l->launch.print = keep_line;
-    l->launch.user = l;
+    any_launch_prints(l);
     IrOutcome outcome = ir_interp_run(interp, &l->launch, diags);
     ir_interp_destroy(interp);
     return outcome;

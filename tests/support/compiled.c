@@ -7,31 +7,13 @@
 
 #include "base/os_memory.h"
 #include "ir/verify.h"
-#include "runtime/meta.h"
+#include "tests/support/arg_block.h"
 // cmocka wants these first
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-
-const CodegenApi *codegen_plugin(void) {
-    static const char path[] = TEST_BINARY_DIR "/libtilec_llvm.so";
-    if (!os_path_exists(path)) {
-        printf("skipped: %s was not built (LLVM is missing, see the output of cmake)\n", path);
-        return NULL;
-    }
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) fail_msg("%s", dlerror());
-    CodegenApiFunction *function = NULL;
-    void *symbol = dlsym(library, CODEGEN_API_SYMBOL);
-    assert_non_null(symbol);
-    memcpy(&function, &symbol, sizeof function);
-    const CodegenApi *api = function();
-    assert_int_equal(api->version, CODEGEN_VERSION);
-    assert_string_equal(api->build, CODEGEN_BUILD_TEXT);
-    return api;
-}
 
 bool compiled_output(Tir *t, CpuTarget target, CodegenOutput output, bool lines, Str *text) {
     CodegenCpuOptions options = {
@@ -108,40 +90,11 @@ void compiled_free(Compiled *k) {
 
 // ---- running ------------------------------------------------------------------------------------
 
-static MetaArg meta_of(const IrParam *param) {
-    const IrType *t = param->value->type;
-    return (MetaArg){.kind = t->kind == IR_TILE  ? META_SCALAR
-                             : t->kind == IR_PTR ? META_POINTER
-                                                 : META_VIEW,
-                     .dtype = t->elem,
-                     .rank = t->rank,
-                     .strided = param->strided};
-}
-
-static unsigned char *pack(Compiled *k, const IrArg *args, uint32_t count) {
-    MetaArg *meta = arena_new(k->arena, MetaArg, count + 1);
-    for (uint32_t i = 0; i < count; i++) meta[i] = meta_of(&k->func->params.data[i]);
-    uint32_t size = 0;
-    meta_layout(meta, count, &size);
-    unsigned char *block = arena_alloc(k->arena, size + 8);
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned char *to = block + meta[i].offset;
-        if (meta[i].kind == META_SCALAR) {
-            memcpy(to, &args[i].bits, dtype_size(meta[i].dtype));
-            continue;
-        }
-        memcpy(to, &args[i].data, 8);
-        if (meta[i].kind == META_POINTER) continue;
-        memcpy(to + 8, args[i].extent, 8 * (size_t)meta[i].rank);
-        if (meta[i].strided)
-            memcpy(to + 8 + 8 * (size_t)meta[i].rank, args[i].stride, 8 * (size_t)meta[i].rank);
-    }
-    return block;
-}
-
 void compiled_part(Compiled *k, const IrArg *args, uint32_t count, int64_t first, int64_t last) {
     memset(k->scratch, 0xa5, COMPILED_SCRATCH);
-    k->entry(pack(k, args, count), first, last, k->scratch, &k->services);
+    uint32_t size;
+    k->entry(arg_block(k->arena, k->func, args, count, &size), first, last, k->scratch,
+             &k->services);
 }
 
 void compiled_run(Compiled *k, const IrArg *args, uint32_t count, const int64_t grid[3]) {

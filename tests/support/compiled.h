@@ -12,11 +12,8 @@
 #define TILEC_TESTS_SUPPORT_COMPILED_H
 
 #include "base/cpu_abi.h"
-#include "codegen/codegen.h"
+#include "tests/support/codegen_plugin.h"
 #include "tests/support/tir.h"
-
-// NULL after printing why; the library stays open.
-const CodegenApi *codegen_plugin(void);
 
 typedef struct Failure {
     int64_t program, lane;

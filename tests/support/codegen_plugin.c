@@ -1,0 +1,31 @@
+#include "tests/support/codegen_plugin.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os.h"
+// cmocka wants these first
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+const CodegenApi *codegen_plugin(void) {
+    static const char path[] = TEST_BINARY_DIR "/libtilec_llvm.so";
+    if (!os_path_exists(path)) {
+        printf("skipped: %s was not built (LLVM is missing, see the output of cmake)\n", path);
+        return NULL;
+    }
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) fail_msg("%s", dlerror());
+    CodegenApiFunction *function = NULL;
+    void *symbol = dlsym(library, CODEGEN_API_SYMBOL);
+    assert_non_null(symbol);
+    memcpy(&function, &symbol, sizeof function);
+    const CodegenApi *api = function();
+    assert_int_equal(api->version, CODEGEN_VERSION);
+    assert_string_equal(api->build, CODEGEN_BUILD_TEXT);
+    return api;
+}

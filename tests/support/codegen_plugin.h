@@ -1,0 +1,15 @@
+// libtilec_llvm of this build, opened by tests that call codegen themselves.
+//
+// Invariants: the version is this build's, or the test fails; the library stays open to the end of
+// the program. Ownership: the library's own.
+//
+//     if (!codegen_plugin()) skip();
+#ifndef TILEC_TESTS_SUPPORT_CODEGEN_PLUGIN_H
+#define TILEC_TESTS_SUPPORT_CODEGEN_PLUGIN_H
+
+#include "codegen/codegen.h"
+
+// NULL after printing why.
+const CodegenApi *codegen_plugin(void);
+
+#endif

@@ -1,0 +1,96 @@
+#include "tests/support/jitted.h"
+
+#include "base/os.h"
+#include "base/status.h"
+#include "compile/code.h"
+#include "runtime/context.h"
+#include "runtime/cpu/device.h"
+#include "tests/support/arg_block.h"
+#include "tests/support/codegen_plugin.h"
+
+bool jitted_possible(void) { return os_path_exists(TEST_BINARY_DIR "/libtilec_llvm.so"); }
+
+// ---- code ---------------------------------------------------------------------------------------
+
+static bool lower(IrModule *m, const JittedOptions *o, Diags *diags) {
+    Machine machine = machine_of_cpu(o->target);
+    PassOptions options = {.machine = &machine, .facts = o->facts};
+    if (o->steps) return passes_run(m, o->steps, o->step_count, &options, diags);
+    size_t tile_count, cpu_count;
+    const PassStep *tile = pipeline_steps(PIPELINE_TILE, &tile_count);
+    const PassStep *cpu = pipeline_steps(PIPELINE_CPU, &cpu_count);
+    return passes_run(m, tile, tile_count, &options, diags) &&
+           passes_run(m, cpu, cpu_count, &options, diags);
+}
+
+// ---- the run ------------------------------------------------------------------------------------
+
+static void print_line(void *user, const char *line, size_t length) {
+    const IrLaunch *launch = user;
+    if (launch->print) launch->print(launch->user, (Str){line, length});
+}
+
+static tilec_status run_on(tilec_device *device, RtModule *module, const MetaKernel *meta,
+                           const IrLaunch *launch, const unsigned char *block) {
+    RtLaunch l = {.module = module,
+                  .meta = meta,
+                  .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                  .block = block};
+    const RtDeviceApi *api = device->api;
+    void *stream = device->first->state;
+    rt_begin(device->context);
+    tilec_status s = api->prepare ? api->prepare(device, stream, &l) : TILEC_OK;
+    if (!s) s = api->launch(device, stream, &l);
+    if (!s) s = api->stream_synchronize(device, stream);
+    return s;
+}
+
+// Any status but the two that a run ends with is a defect, and told as one.
+static bool ended(tilec_context *context, tilec_status s, IrOutcome *outcome, Diags *diags) {
+    *outcome = s ? IR_RUN_ASSERT : IR_RUN_DONE;
+    if (!s || s == TILEC_KERNEL_FAILED) return true;
+    diag_error(diags, (Span){0}, DIAG_DEFECT, "the device says: %s", tilec_last_error(context));
+    return false;
+}
+
+static bool run_code(const IrFunc *func, const CodeNotes *notes, CpuTarget target, Str code,
+                     const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
+    static const RtDeviceApi *const apis[] = {&cpu_device_api};
+    IrLaunch kept = *launch;
+    tilec_context_options options = {.size = sizeof options, .print = print_line, .user = &kept};
+    tilec_context *context;
+    tilec_device *device;
+    CHECK(!rt_context_create(&options, apis, 1, &context), "no context");
+    CHECK(!tilec_device_open(context, "cpu:1", &device), "no device cpu");
+    MetaVariant variant = {.entry = notes->entry, .guard = META_NO_VALUE};
+    code_note_variant(notes, &variant);
+    MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
+    const unsigned char *block =
+        arg_block(func->module->arena, func, launch->args, launch->arg_count, &meta.size);
+    RtCpuImage image = {.abi = CPU_ABI_VERSION,
+                        .target = target,
+                        .entry = notes->entry.text,
+                        .name = notes->entry.text,
+                        .bytes = code};
+    RtImage wrapped = {RT_IMAGE_CPU, &image, sizeof image};
+    RtModule *module = NULL;
+    tilec_status s = device->api->module_load(device, &wrapped, &module);
+    if (!s) s = run_on(device, module, &meta, launch, block);
+    bool fine = ended(context, s, outcome, diags);
+    if (module) device->api->module_unload(device, module);
+    tilec_context_destroy(context);
+    return fine;
+}
+
+bool jitted_run(IrModule *m, IrFunc *kernel, const JittedOptions *options, const IrLaunch *launch,
+                IrOutcome *outcome, Diags *diags) {
+    const CodegenApi *api = codegen_plugin();
+    if (!api || !lower(m, options, diags)) return false;
+    CodeNotes notes = code_notes_of(m->arena, kernel);
+    notes.entry = STR("kernel_entry");
+    CodegenCpuOptions o = {
+        .target = options->target, .output = CODEGEN_SHARED, .entry = notes.entry};
+    Str code;
+    return api->cpu_compile(m->arena, kernel, &o, &code, diags) &&
+           run_code(kernel, &notes, options->target, code, launch, outcome, diags);
+}
