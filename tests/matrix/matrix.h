@@ -137,6 +137,7 @@ struct Matrix {
     ArenaMark start;
     bool whole;
     uint64_t cells, ran, failures;
+    uint64_t compiled_slice;
     bool first;  // the cell is the first of its op and type
     uint64_t runs[MATRIX_DEVICES_MAX], left_out[MATRIX_DEVICES_MAX];  // of each device
     uint32_t covered[IR_OPCODES][COLUMNS], made[IR_OPCODES][COLUMNS];
@@ -149,7 +150,7 @@ Matrix *matrix_create(bool whole);
 void matrix_destroy(Matrix *m);
 void matrix_run_op(Matrix *m, IrOpcode code);
 // Does a compiled device take this cell? One device in four takes a cell, by hash: the first of
-// each (op, type), one in COMPILED_SLICE of the others, and with TILEC_TEST_WHOLE=1 every one; with
+// each (op, type), one in compiled_slice of the others, and with TILEC_TEST_WHOLE=1 every one; with
 // TILEC_TEST_TARGETS=all all four take all.
 bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, const Program *p);
 // Why compiled devices take nothing here; NULL when they do.

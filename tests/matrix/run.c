@@ -146,7 +146,7 @@ const Device matrix_devices[] = {
     {"cpu native", false, run_compiled, true, "native"},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 4, COMPILED_SLICE = 12 };
+enum { COMPILED_DEVICES = 4 };
 
 const char *matrix_not_compiled(void) {
     return jitted_possible() ? NULL : "libtilec_llvm was not built";
@@ -163,10 +163,12 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, cons
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     if ((uint64_t)(d - matrix_devices) % COMPILED_DEVICES != hash % COMPILED_DEVICES) return false;
     if (m->first || is_set("TILEC_TEST_WHOLE", "1")) return true;
-    return hash / COMPILED_DEVICES % COMPILED_SLICE == 0;
+    return hash / COMPILED_DEVICES % m->compiled_slice == 0;
 }
 
 // ---- the matrix ---------------------------------------------------------------------------------
+
+enum { SHOWN_FAILURES = 40, SLICE = 6, COMPILED_SLICE = 12 };
 
 Matrix *matrix_create(bool whole) {
     Arena *messages = arena_create();
@@ -175,6 +177,7 @@ Matrix *matrix_create(bool whole) {
     m->arena = arena_create();
     m->start = arena_mark(m->arena);
     m->whole = whole;
+    m->compiled_slice = COMPILED_SLICE;
     m->random = UINT64_C(0x9e3779b97f4a7c15);
     m->failed = strbuf(messages);
     return m;
@@ -193,8 +196,6 @@ char *matrix_text(Matrix *m, const char *format, ...) {
     va_end(args);
     return text.text;
 }
-
-enum { SHOWN_FAILURES = 40, SLICE = 6 };
 
 void matrix_fail(Matrix *m, const char *name, const char *format, ...) {
     m->failures++;

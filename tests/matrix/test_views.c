@@ -13,6 +13,9 @@
 
 #include "tests/matrix/views.h"
 
+// There are a hundred thousand programs here, most of them much alike.
+enum { COMPILED_SLICE = 192 };
+
 typedef enum Way { READ, READ_PAD, WRITE, WRITE_MASKED, ADD, CAS, INSIDE, WAYS } Way;
 
 typedef struct Sweep {
@@ -147,6 +150,7 @@ static void rank_one_from_every_offset(void **state) {
     (void)state;
     static const Dtype few[] = {DTYPE_U8, DTYPE_F32, DTYPE_BOOL, DTYPE_F64, DTYPE_I4, DTYPE_U4};
     Matrix *m = matrix_create(true);
+    m->compiled_slice = COMPILED_SLICE;
     uint64_t ran = 0;
     for (int t = 0; t < DTYPES; t++) {
         bool chosen = whole_wanted();
@@ -172,6 +176,7 @@ static void sweep_all(uint32_t rank, const int64_t *extent, const uint32_t *widt
                       const char *const *kinds, size_t kind_count, uint64_t thin) {
     static const Dtype types[] = {DTYPE_I16, DTYPE_U8, DTYPE_I4};
     Matrix *m = matrix_create(true);
+    m->compiled_slice = COMPILED_SLICE;
     uint64_t ran = 0;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (size_t k = 0; k < 2 * kind_count; k++) {
