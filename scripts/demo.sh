@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The first command to type: sets up, builds tilec, and runs every example kernel on this machine's
-# processor (no GPU needed), or on the reference interpreter where LLVM is missing. What they compute
-# is kept as .npy files in out/.
+# processor (no GPU needed), or on the reference interpreter where LLVM is missing. What they
+# compute is kept as .npy files in out/.
 # Each example's command is the one its first comment shows; arrays its kernel writes are kept.
 set -eu
 cd "$(dirname "$0")/.."
