@@ -51,17 +51,17 @@ static bool succeeds(Tool *t, const char *command) {
 }
 
 static bool has_gdb(Tool *t) {
-    bool works = succeeds(t, "timeout 60 gdb -nx -batch -ex run --args true") &&
+    bool works = succeeds(t, "timeout -s KILL 60 gdb -nx -batch -ex run --args true") &&
                  succeeds(t, "grep 'exited normally' probe.txt");
     if (!works) print_message("skipped: gdb is not installed, or may not trace processes here\n");
     return works;
 }
 
 // Leaks cannot be looked for under a debugger.
-#define GDB                                                                            \
-    "ASAN_OPTIONS=detect_leaks=0 timeout 100 gdb -nx -batch -ex 'set confirm off' "    \
-    "-ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break %s' " \
-    "-ex run -ex bt -ex 'info source' -ex list -ex kill --args "                       \
+#define GDB                                                                                \
+    "ASAN_OPTIONS=detect_leaks=0 timeout -s KILL 60 gdb -nx -batch -ex 'set confirm off' " \
+    "-ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break %s' "     \
+    "-ex run -ex bt -ex 'info source' -ex list -ex kill --args "                           \
     "\"$(command -v tilec)\" run %s --set N=1000 --device cpu </dev/null 2>&1"
 
 static void stops(Tool *t, const char *environment, const char *place, const char *file,
@@ -89,7 +89,7 @@ static void gdb_stops_in_a_kernel(void **state) {
     stops(t, "TILEC_CACHE=off", "stop_here if 1", "stop.tile", "stop.tile:1\n1\tkernel stop_here(");
 }
 
-#define RECORD "timeout 100 perf record -o perf.data -e cpu-clock -F 2000 "
+#define RECORD "timeout -s KILL 60 perf record -o perf.data -e cpu-clock -F 2000 "
 
 static bool has_perf(Tool *t) {
     bool works = succeeds(t, RECORD "true && perf report -i perf.data --stdio");
