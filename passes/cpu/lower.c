@@ -256,6 +256,15 @@ static Buffer set_aside(Lower *l, const Yields *y, uint32_t i) {
     return (Buffer){0};
 }
 
+// What is still open and reads a carried tile at other places than its own is done first: within
+// one nest the tile would change under it.
+static void flush_readers(Lower *l, const Yields *y) {
+    for (uint32_t k = 0; y->carried && l->nest && k < y->count; k++)
+        if (lower_is_tile(y->carried[k]) &&
+            plan_nest_reads(l, l->nest, y->carried[k]) == PLAN_OTHER_PLACE)
+            nest_flush(l);
+}
+
 static void keep_yields(Lower *l, const Yields *y) {
     l->here = y->yield;
     l->time++;
@@ -266,6 +275,7 @@ static void keep_yields(Lower *l, const Yields *y) {
         aside[i] = set_aside(l, y, i);
         if (aside[i].id) nest_flush(l);
     }
+    flush_readers(l, y);
     for (uint32_t i = 0; i < y->count; i++) {
         IrValue *value = ir_operand(y->yield, i);
         if (!lower_is_tile(value)) continue;

@@ -208,6 +208,7 @@ void plan_inline_use(Lower *l, IrValue *value);
 // Does computing `value` inline read the buffer of `what`? Or at another place than its own?
 typedef enum PlanRead { PLAN_NO_READ, PLAN_SAME_PLACE, PLAN_OTHER_PLACE } PlanRead;
 PlanRead plan_reads(Lower *l, const IrValue *value, const IrValue *what);
+PlanRead plan_nest_reads(Lower *l, const Nest *nest, const IrValue *what);  // of all its roots
 
 // nest.c
 void nest_flush(Lower *l);  // emits the open nest before l->here

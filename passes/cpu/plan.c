@@ -121,6 +121,13 @@ static bool harmless_together(const Lower *l, const IrOp *load, const IrOp *stor
 
 // ---- walking what a root computes ---------------------------------------------------------------
 
+// A value may be read where the root's element is, and elsewhere as well (x + transpose(x)): the
+// second way is walked even if the first one was.
+typedef struct Seen {
+    const IrValue *value;
+    bool same_place;  // so far only there
+} Seen;
+
 typedef struct Walk {
     Lower *l;
     const Nest *nest;
@@ -130,7 +137,7 @@ typedef struct Walk {
     const IrValue *what;  // is it read?
     PlanRead read;
     const IrOp *store;  // a store that is to join: `depends` when a load minds
-    VEC(const IrValue *) seen;
+    VEC(Seen) seen;
 } Walk;
 
 static bool keeps_place(const IrOp *op) {
@@ -173,10 +180,16 @@ static bool is_free(const Lower *l, const IrValue *v) {
     return cost_of(l, v, FEW) < FEW && !reads_memory(v, DEPTH);
 }
 
-static bool seen_before(Walk *w, const IrValue *v) {
-    for (size_t i = 0; i < w->seen.count; i++)
-        if (w->seen.data[i] == v) return true;
-    vec_push(w->l->scratch, &w->seen, v);
+static bool seen_before(Walk *w, const IrValue *v, bool same_place) {
+    for (size_t i = 0; i < w->seen.count; i++) {
+        Seen *seen = &w->seen.data[i];
+        if (seen->value != v) continue;
+        if (same_place || !seen->same_place) return true;
+        seen->same_place = false;
+        return false;
+    }
+    Seen seen = {v, same_place};
+    vec_push(w->l->scratch, &w->seen, seen);
     return false;
 }
 
@@ -235,7 +248,7 @@ static void walk_value(Walk *w, IrValue *v, bool same_place) {
     if (v->type->rank == 0 || !v->def) return;
     if (t->mode == MODE_BUFFER && !t->pending) return;
     if (w->store && is_load(v->def)) meet_store(w, v->def, same_place);
-    if (seen_before(w, v)) return;
+    if (seen_before(w, v, same_place)) return;
     if (w->planning && !t->pending) {
         plan_value(w, v, same_place);
         if (lower_tile(l, v)->mode == MODE_BUFFER) return;
@@ -279,7 +292,7 @@ static bool stores_conflict(const Lower *l, const Nest *nest, const Root *root) 
 // Loads that the root reads and that were met after a store of the nest.
 static bool loads_conflict(Lower *l, const Nest *nest, const Walk *w) {
     for (size_t i = 0; i < w->seen.count; i++) {
-        const IrValue *v = w->seen.data[i];
+        const IrValue *v = w->seen.data[i].value;
         if (!is_load(v->def)) continue;
         for (size_t k = 0; k < nest->roots.count; k++) {
             const Root *store = &nest->roots.data[k];
@@ -333,4 +346,14 @@ PlanRead plan_reads(Lower *l, const IrValue *value, const IrValue *what) {
     Walk w = {.l = l, .what = what};
     walk_value(&w, (IrValue *)(uintptr_t)value, true);
     return w.read;
+}
+
+PlanRead plan_nest_reads(Lower *l, const Nest *nest, const IrValue *what) {
+    PlanRead read = PLAN_NO_READ;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Walk w = {.l = l, .what = what};
+        walk_root(&w, &nest->roots.data[i]);
+        if (w.read > read) read = w.read;
+    }
+    return read;
 }
