@@ -171,6 +171,8 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
 // Packed types: rows begin at whole bytes.
 static tilec_status view_packed(const Check *c, const MetaArg *arg, const tilec_view *v) {
     if (element_bits(arg->dtype) >= 8) return TILEC_OK;
+    for (int32_t d = 0; d < v->rank; d++)
+        if (v->extent[d] == 0) return TILEC_OK;  // no element, no half byte
     if (v->extent[v->rank - 1] % 2)
         return REFUSE(c,
                       "%.*s: the innermost extent of argument '%.*s' (%s) must be even, found %lld",

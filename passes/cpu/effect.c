@@ -96,7 +96,13 @@ static void lower_print(Lower *l, IrOp *op) {
     }
     IrOp *made = ir_op(&b, IR_CPU_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
-    ir_attr_set_texts(made, IR_ATTR_TEXTS, texts->u.texts.count, texts->u.texts.items);
+    // One before each value and one at the end.
+    uint32_t count = op->operand_count + 1;
+    if (texts->u.texts.count > count) count = texts->u.texts.count;
+    Str *all = arena_new(l->scratch, Str, count);
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = i < texts->u.texts.count ? texts->u.texts.items[i] : STR("");
+    ir_attr_set_texts(made, IR_ATTR_TEXTS, count, all);
     ir_attr_set_ints(made, IR_ATTR_SELECT, (uint32_t)shapes.count, shapes.data);
     ir_attr_set_int(made, IR_ATTR_SITE, l->sites++);
 }
