@@ -179,11 +179,11 @@ static bool launch_opcode(IrOpcode code) {
     if (code == IR_CONST || code == IR_EXTENT || code == IR_NOALIAS || code == IR_IF ||
         code == IR_YIELD)
         return true;
-    bool function = (code >= IR_RSQRT && code <= IR_SIGMOID) || code == IR_POW;
     IrRule rule = ir_op_info(code)->rule;
-    return !function && (rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
-                         rule == IR_RULE_COMPARE || rule == IR_RULE_SELECT ||
-                         rule == IR_RULE_CAST || rule == IR_RULE_BITCAST);
+    return !ir_op_is_function(code) &&
+           (rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
+            rule == IR_RULE_COMPARE || rule == IR_RULE_SELECT || rule == IR_RULE_CAST ||
+            rule == IR_RULE_BITCAST);
 }
 
 static bool launch_type(const IrType *t) { return t->kind == IR_TILE && t->rank == 0; }

@@ -65,6 +65,24 @@ bool ir_op_from_text(Str text, IrOpcode *code) {
     return false;
 }
 
+bool ir_op_is_function(IrOpcode code) {
+    switch ((int)code) {
+    case IR_RSQRT:
+    case IR_EXP:
+    case IR_EXP2:
+    case IR_LOG:
+    case IR_LOG2:
+    case IR_SIN:
+    case IR_COS:
+    case IR_TAN:
+    case IR_TANH:
+    case IR_ERF:
+    case IR_SIGMOID:
+    case IR_POW: return true;
+    }
+    return false;
+}
+
 const char *ir_attr_text(IrAttrName name) {
     CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table", (unsigned)name);
     return attr_table[name].text;

@@ -170,6 +170,9 @@ typedef struct IrOpInfo {
 
 const IrOpInfo *ir_op_info(IrOpcode code);
 bool ir_op_from_text(Str text, IrOpcode *code);
+// One of the mathematical functions (exp, pow, rsqrt, …)? Each is within 2 ulp and becomes the same
+// plain arithmetic for every target (passes/expand_math.c).
+bool ir_op_is_function(IrOpcode code);
 const char *ir_attr_text(IrAttrName name);
 IrAttrKind ir_attr_kind(IrAttrName name);
 // Is the operand at this place marked `?` in the signature?

@@ -13,28 +13,10 @@ typedef struct Expand {
     VEC(IrOp *) found;
 } Expand;
 
-static bool is_function(IrOpcode code) {
-    switch ((int)code) {
-    case IR_RSQRT:
-    case IR_EXP:
-    case IR_EXP2:
-    case IR_LOG:
-    case IR_LOG2:
-    case IR_SIN:
-    case IR_COS:
-    case IR_TAN:
-    case IR_TANH:
-    case IR_ERF:
-    case IR_SIGMOID:
-    case IR_POW:
-    case IR_RANDOM: return true;
-    }
-    return false;
-}
-
 static void collect(Expand *e, const IrBlock *block) {
     IR_EACH_OP(op, block) {
-        if (is_function(op->code)) vec_push(e->context->scratch, &e->found, op);
+        if (ir_op_is_function(op->code) || op->code == IR_RANDOM)
+            vec_push(e->context->scratch, &e->found, op);
         for (uint32_t i = 0; i < op->region_count; i++) collect(e, op->regions[i]);
     }
 }

@@ -2,25 +2,6 @@
 #include "ir/interp/interp.h"
 #include "passes/simplify.h"
 
-// Do all targets give the bits that ir_eval gives? Not for the functions that a pass expands.
-static bool is_exact(IrOpcode code) {
-    switch ((int)code) {
-    case IR_RSQRT:
-    case IR_EXP:
-    case IR_EXP2:
-    case IR_LOG:
-    case IR_LOG2:
-    case IR_SIN:
-    case IR_COS:
-    case IR_TAN:
-    case IR_TANH:
-    case IR_ERF:
-    case IR_SIGMOID:
-    case IR_POW: return false;
-    }
-    return true;
-}
-
 static bool is_elementwise(const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     return rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
@@ -72,7 +53,7 @@ IrValue *fold_constants(Simplify *s, IrOp *op) {
     if (op->operand_count == 0 || op->operand_count > 3) return NULL;
     uint64_t bits[3], result;
     if (is_elementwise(op)) {
-        if (!is_exact(op->code) || !constant_operands(op, bits)) return NULL;
+        if (ir_op_is_function(op->code) || !constant_operands(op, bits)) return NULL;
         return evaluate(op, bits, &result) ? simplify_constant(s, op, result) : NULL;
     }
     if (!is_move(op) || !constant_operands(op, bits)) return NULL;

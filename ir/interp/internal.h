@@ -215,7 +215,6 @@ typedef struct ShadeLane {
     uint64_t result;
 } ShadeLane;
 Shade shade_lane(const ShadeLane *l);
-bool shade_is_function(IrOpcode code);  // exp and the like: within 2 ulp, not the same bits
 // One line of a built-in reduction or scan: the terms that are on, the result's bits.
 typedef struct ShadeTerms {
     Dtype elem;

@@ -367,26 +367,6 @@ static Shade lane_select(const ShadeLane *l) {
     return l->in[0].e == 0 ? chosen : shade_join(chosen, other);
 }
 
-// Targets compute these by the expansion of a pass, the interpreter, when it meets one, by the
-// host's library: the bits need not be the same.
-bool shade_is_function(IrOpcode code) {
-    switch ((int)code) {
-    case IR_RSQRT:
-    case IR_EXP:
-    case IR_EXP2:
-    case IR_LOG:
-    case IR_LOG2:
-    case IR_SIN:
-    case IR_COS:
-    case IR_TAN:
-    case IR_TANH:
-    case IR_ERF:
-    case IR_SIGMOID:
-    case IR_POW: return true;
-    }
-    return false;
-}
-
 Shade shade_lane(const ShadeLane *l) {
     bool exact = true, open = false;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -394,7 +374,8 @@ Shade shade_lane(const ShadeLane *l) {
         open = open || isinf(l->in[i].e);
     }
     Shade plain = shade_exact(l->to, l->result);
-    bool rounds = is_float(l->to) && (!l->same_bits || shade_is_function(l->code));
+    // Functions: the interpreter, when it meets one, asks the host's library, not the expansion.
+    bool rounds = is_float(l->to) && (!l->same_bits || ir_op_is_function(l->code));
     if (exact && !rounds) return plain;
     if (l->code == IR_SELECT) return lane_select(l);
     if (l->from == DTYPE_BOOL && l->code != IR_CAST) return lane_bool(l);

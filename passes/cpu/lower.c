@@ -479,7 +479,6 @@ static void walk(Lower *l, IrBlock *body) {
 }
 
 bool pass_cpu_lower(IrFunc *f, PassContext *context) {
-    enum { ROUNDS = 1000 };
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
     Lower l = {.func = f,
@@ -498,10 +497,9 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
     access_prove(&l, body);
     find_homes(&l, body);
     demand_find(&l, body);
-    for (int round = 0; round < ROUNDS; round++) {
-        walk(&l, body);
-        if (!l.changed) break;
-    }
+    // Values only ever become BUFFER, so this ends.
+    do walk(&l, body);
+    while (l.changed);
     l.emit = true;
     l.top = ir_builder_before(body->first);
     walk(&l, body);
