@@ -1,0 +1,62 @@
+// Memory of a simulated device: allocations with bounds and generations, in a space of addresses
+// of its own.
+//
+// Invariants: addresses begin at SIM_GLOBAL_BASE, where no host has memory, so that host and device
+// pointers are told apart; they are never given twice, and 512 bytes of nothing lie between two
+// allocations: an access after the end, or after the free, finds nothing. Everything depends on the
+// order of calls only. Poison: one bit a byte, set until something is written there; kept when the
+// memory was made with `poison`. Windows of shared and local memory in generic addresses lie
+// beside. Ownership: whoever created it destroys it. Not for several threads at once.
+//
+//     uint64_t p;
+//     if (!sim_memory_alloc(m, 4096, "x", &p)) …          // out of memory
+//     SimRegion *r = sim_memory_find(m, p, 16);            // NULL: not 16 bytes of one allocation
+//     memcpy(r->bytes + (p - r->base), data, 16);
+#ifndef TILEC_SIM_MACHINE_MEMORY_H
+#define TILEC_SIM_MACHINE_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+#define SIM_GLOBAL_BASE UINT64_C(0x1000000000000000)
+#define SIM_SHARED_BASE UINT64_C(0x2000000000000000)
+#define SIM_LOCAL_BASE UINT64_C(0x3000000000000000)
+#define SIM_WINDOW_MASK UINT64_C(0xf000000000000000)
+
+typedef struct SimRegion {
+    uint64_t base, size;
+    uint8_t *bytes;    // NULL once freed
+    uint8_t *poison;   // bit i & 7 of byte i >> 3; NULL: not kept
+    uint32_t number;   // in order of allocation, from 0
+    bool constant;     // the kernel may not write
+    const char *name;  // for messages
+} SimRegion;
+
+typedef struct SimMemory SimMemory;
+SimMemory *sim_memory_create(bool poison);
+void sim_memory_destroy(SimMemory *memory);
+// False: the host has no such memory. Contents are zeros (poison, if it is kept).
+bool sim_memory_alloc(SimMemory *memory, uint64_t size, const char *name, uint64_t *address);
+// False: nothing live begins there.
+bool sim_memory_free(SimMemory *memory, uint64_t address);
+// The live region that holds all `size` bytes from `address` on, or NULL.
+SimRegion *sim_memory_find(SimMemory *memory, uint64_t address, uint64_t size);
+// The region nearest to the address, live or freed, NULL if there are none: for messages.
+const SimRegion *sim_memory_nearest(const SimMemory *memory, uint64_t address);
+SimRegion *sim_memory_region(const SimMemory *memory, uint32_t number);
+uint32_t sim_memory_count(const SimMemory *memory);
+
+// Copies in and out; false: not all of one live region. What is written is no poison any more.
+bool sim_memory_write(SimMemory *memory, uint64_t address, const void *from, uint64_t size);
+bool sim_memory_read(SimMemory *memory, uint64_t address, void *to, uint64_t size);
+static inline bool sim_address_is_global(uint64_t address) {
+    return (address & SIM_WINDOW_MASK) == SIM_GLOBAL_BASE;
+}
+
+// Bits of poison, `size` up to any length.
+bool sim_poison_any(const uint8_t *bits, uint64_t at, uint64_t size);
+void sim_poison_set(uint8_t *bits, uint64_t at, uint64_t size, bool poison);
+
+#endif

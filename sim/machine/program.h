@@ -1,0 +1,194 @@
+// Programs of the warp machine: decoded code, ready to run, whoever's text or bytes it came from.
+//
+// Purpose: what a reader (sim/ptx) makes and the executor runs. One kernel is one flat array of
+// instructions; calls have been inlined, so every register is a fixed place in the register file.
+//
+// Invariants: a register file is an array of bytes; a register of b bits takes SIM_LANES values of
+// its size, one for each lane, at a multiple of 64 (a predicate: one 32-bit mask of lanes). 8-bit
+// registers are kept as 16-bit ones. Registers are numbered densely, too (for poison). Immediates,
+// addresses of variables and special registers are registers like others, listed as constants and
+// filled in before a block begins: handlers know registers only. `join` of a branch is where its
+// lanes meet again (its immediate post-dominator), code_count when they meet at the end only.
+// Every path of the code ends in an instruction of flow SIM_EXIT.
+// Ownership: the arena of whoever decoded it; never changed afterwards. Variables of a module are
+// given memory by sim_program_load.
+//
+//     const SimKernel *k = sim_kernel_find(program, STR("softmax"));
+//     for (uint32_t pc = 0; pc < k->code_count; pc++) puts(k->code[pc].name);
+#ifndef TILEC_SIM_MACHINE_PROGRAM_H
+#define TILEC_SIM_MACHINE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum { SIM_LANES = 32, SIM_REGISTER_ALIGN = 64, SIM_NO_REGISTER = -1 };
+
+typedef enum SimType {
+#define SIM_TYPE(name, text, bits) SIM_##name,
+#include "sim/machine/type.def"
+#undef SIM_TYPE
+    SIM_TYPES
+} SimType;
+unsigned sim_type_bits(SimType type);
+const char *sim_type_name(SimType type);
+// Bytes of one lane's value in the register file: 2, 4, 8 or 16; 0 for predicates.
+unsigned sim_type_slot(SimType type);
+
+typedef struct SimWarp SimWarp;
+typedef struct SimInstr SimInstr;
+typedef void SimHandler(SimWarp *warp, const SimInstr *instr);
+
+// Where a register lies in the file, and its number.
+typedef struct SimOperand {
+    uint32_t at;
+    int32_t number;  // SIM_NO_REGISTER: the operand is not there
+} SimOperand;
+
+// What the scheduler has to do with an instruction.
+typedef enum SimFlow {
+    SIM_NEXT,     // call the handler, go on
+    SIM_JUMP,     // all active lanes go to the target
+    SIM_BRANCH,   // lanes whose guard holds go to the target, the others go on
+    SIM_SWITCH,   // brx.idx: each lane to one of several targets (detail: SimSwitch)
+    SIM_EXIT,     // active lanes end
+    SIM_BARRIER,  // may have to wait for other warps (detail: SimBarrierOp)
+    SIM_COLLECT,  // waits for the lanes of a member mask (operand `members`), then the handler
+    SIM_WAIT,     // the handler says in warp->retry whether it must be run again later
+} SimFlow;
+
+typedef enum SimInstrFlag {
+    SIM_NOT_GUARD = 1,  // the guard is negated
+    SIM_NOT_A = 2,      // predicate operand a, b, c is negated
+    SIM_NOT_B = 4,
+    SIM_NOT_C = 8,
+    SIM_FTZ = 16,  // subnormals (f32) are zeros of the same sign
+    SIM_SAT = 32,
+    SIM_RELU = 64,
+    SIM_NAN = 128,  // min, max: NaN wins
+    SIM_XORSIGN = 256,
+    SIM_APPROX = 512,
+    SIM_OWN_POISON = 1024,  // the handler computes the poison of its results
+    SIM_MATRIX = 2048,      // counts as a matrix operation
+    SIM_UNIFORM = 4096,     // .aligned: all lanes of the warp must come here together
+    SIM_FULL = 8192,        // div.full: approximate over the whole range
+    SIM_WRAP = 16384,       // shf.wrap, mul.hi etc: variant of the handler
+    SIM_CARRY = 32768       // .cc
+} SimInstrFlag;
+
+typedef enum SimRound { SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNA, SIM_RS } SimRound;
+
+// A place of the source, from .file and .loc.
+typedef struct SimLine {
+    Str file;  // empty: unknown
+    uint32_t line, column;
+    uint32_t text_line;  // line of the PTX text, from 1
+} SimLine;
+
+struct SimInstr {
+    SimHandler *run;
+    uint8_t flow;           // SimFlow
+    uint8_t round;          // SimRound
+    uint8_t type, from;     // SimType: of the result or operation, of the source (cvt, set)
+    uint16_t flags;         // SimInstrFlag bits
+    uint8_t writes, reads;  // how many of `registers` are results, how many are operands
+    SimOperand guard;
+    SimOperand d, a, b, c;  // results and operands in the order of the text
+    uint32_t target, join;
+    const void *detail;        // of families with more: SimAccessOp, SimMatrixOp, …
+    const int32_t *registers;  // numbers: results first, then operands (not the guard)
+    uint64_t immediate;
+    const char *name;  // "ld.global.v4.b32"
+    SimLine line;
+};
+
+typedef enum SimConstantKind {
+    SIM_CONSTANT_BITS,      // value
+    SIM_CONSTANT_VARIABLE,  // address of a module's variable + value
+    SIM_CONSTANT_SPECIAL    // SimSpecial
+} SimConstantKind;
+
+#define SIM_SPECIALS(X)                                                                           \
+    X(TID_X, "tid.x")                                                                             \
+    X(TID_Y, "tid.y") X(TID_Z, "tid.z") X(NTID_X, "ntid.x") X(NTID_Y, "ntid.y")                   \
+        X(NTID_Z, "ntid.z") X(CTAID_X, "ctaid.x") X(CTAID_Y, "ctaid.y") X(CTAID_Z, "ctaid.z")     \
+            X(NCTAID_X, "nctaid.x") X(NCTAID_Y, "nctaid.y") X(NCTAID_Z, "nctaid.z")               \
+                X(LANEID, "laneid") X(WARPID, "warpid") X(NWARPID, "nwarpid") X(SMID, "smid")     \
+                    X(NSMID, "nsmid") X(GRIDID, "gridid") X(LANEMASK_EQ, "lanemask_eq")           \
+                        X(LANEMASK_LE, "lanemask_le") X(LANEMASK_LT, "lanemask_lt")               \
+                            X(LANEMASK_GE, "lanemask_ge") X(LANEMASK_GT, "lanemask_gt") X(        \
+                                CLUSTERID_X, "clusterid.x") X(CLUSTERID_Y, "clusterid.y")         \
+                                X(CLUSTERID_Z, "clusterid.z") X(NCLUSTERID_X, "nclusterid.x") X(  \
+                                    NCLUSTERID_Y, "nclusterid.y") X(NCLUSTERID_Z, "nclusterid.z") \
+                                    X(CLUSTER_CTAID_X, "cluster_ctaid.x")                         \
+                                        X(CLUSTER_CTAID_Y, "cluster_ctaid.y")                     \
+                                            X(CLUSTER_CTAID_Z, "cluster_ctaid.z") X(              \
+                                                CLUSTER_NCTAID_X, "cluster_nctaid.x")             \
+                                                X(CLUSTER_NCTAID_Y, "cluster_nctaid.y") X(        \
+                                                    CLUSTER_NCTAID_Z, "cluster_nctaid.z")         \
+                                                    X(CLUSTER_CTARANK, "cluster_ctarank") X(      \
+                                                        CLUSTER_NCTARANK, "cluster_nctarank")     \
+                                                        X(DYNAMIC_SMEM_SIZE, "dynamic_smem_size") \
+                                                            X(TOTAL_SMEM_SIZE, "total_smem_size")
+typedef enum SimSpecial {
+#define SIM_SPECIAL(name, text) SIM_##name,
+    SIM_SPECIALS(SIM_SPECIAL)
+#undef SIM_SPECIAL
+        SIM_SPECIAL_COUNT
+} SimSpecial;
+
+typedef struct SimConstant {
+    SimOperand to;
+    uint8_t kind;    // SimConstantKind
+    uint8_t slot;    // bytes a lane: 2, 4, 8, 16; 0: a predicate
+    uint32_t index;  // of the variable, or SimSpecial
+    uint64_t value;
+} SimConstant;
+
+typedef struct SimParam {
+    Str name;
+    uint32_t offset, size, align;  // in the block of parameters
+} SimParam;
+
+typedef struct SimVariable {  // .global and .const of the module
+    Str name;
+    uint64_t size;
+    uint32_t align;
+    bool constant;
+    const uint8_t *bytes;  // initial contents, NULL: zeros
+    // Addresses of other variables within the contents: at `at`, 8 bytes, of variable `index`.
+    const struct SimRelocation {
+        uint64_t at, addend;
+        uint32_t index;
+    } * relocations;
+    uint32_t relocation_count;
+} SimVariable;
+
+typedef struct SimKernel {
+    Str name;
+    const SimInstr *code;
+    uint32_t code_count;
+    uint32_t register_bytes, register_count;
+    const SimConstant *constants;
+    uint32_t constant_count;
+    const SimParam *params;
+    uint32_t param_count, param_bytes;
+    uint32_t shared_bytes;            // static; what the launch adds begins here
+    uint32_t local_bytes;             // of each thread
+    uint32_t maxntid[3], reqntid[3];  // 0: not said
+} SimKernel;
+
+typedef struct SimProgram {
+    unsigned arch;     // 80 for sm_80
+    bool arch_a;       // sm_90a
+    unsigned version;  // of the PTX: 80 for 8.0
+    const SimKernel *kernels;
+    uint32_t kernel_count;
+    const SimVariable *variables;
+    uint32_t variable_count;
+} SimProgram;
+
+const SimKernel *sim_kernel_find(const SimProgram *program, Str name);
+
+#endif
