@@ -1,0 +1,90 @@
+// Constructors of layouts: what the hardware's instructions and common patterns prescribe.
+//
+// Invariants: an instruction's layout covers its own small tile ([M,K], [K,N] or [M,N]);
+// layout_tile spreads it over a whole one. Registers count elements, also where several are packed
+// in one 32-bit register: those are the low bits. Sources: the PTX ISA's matrix fragments, and the
+// ISA documents of CDNA and RDNA with AMD's matrix instruction calculator. Ownership: values.
+// Shapes that the hardware has not are the caller's bug.
+//
+//     LayoutMma mma = {16, 8, 16, 16};                       // m16n8k16 of 16-bit operands
+//     Layout one = layout_mma(mma, LAYOUT_OPERAND_C);
+//     int8_t warps[] = {0, 0, 1};                            // 4 warps along M, 2 along N
+//     Layout acc = layout_tile(&one, (uint32_t[]){128, 128}, 3, warps, NULL, NULL);
+#ifndef TILEC_IR_LAYOUT_BUILD_H
+#define TILEC_IR_LAYOUT_BUILD_H
+
+#include "ir/layout/layout.h"
+
+// ---- blocked: for loads, stores and elementwise work
+
+typedef struct LayoutBlocked {
+    uint32_t rank;
+    uint32_t shape[IR_MAX_RANK];
+    uint32_t elements[IR_MAX_RANK];  // of a lane, side by side
+    uint32_t lanes[IR_MAX_RANK];     // of a warp along each axis
+    uint32_t warps[IR_MAX_RANK];     // of a block along each axis
+    uint8_t order[IR_MAX_RANK];      // axes, the fastest first: also of lanes and warps
+} LayoutBlocked;
+// A longer axis repeats the pattern in registers; on a shorter one lanes and warps replicate.
+Layout layout_blocked(const LayoutBlocked *b);
+
+// An instruction's layout over a whole tile. Warp bit i runs along axis warps[i], or replicates
+// when that is -1; then registers repeat along the axes by `order` (the fastest first; NULL: the
+// last axis first). `inner` (NULL: 1 each) is how many instruction tiles along an axis lie side by
+// side in one warp before the next warp's begin.
+Layout layout_tile(const Layout *instruction, const uint32_t *shape, uint32_t warp_bits,
+                   const int8_t *warps, const uint32_t *inner, const uint8_t *order);
+
+// ---- NVIDIA
+
+typedef enum LayoutOperand { LAYOUT_OPERAND_A, LAYOUT_OPERAND_B, LAYOUT_OPERAND_C } LayoutOperand;
+
+// mma.sync of m by n by k; `bits` of an element of A and B (tf32: 32).
+typedef struct LayoutMma {
+    uint32_t m, n, k, bits;
+} LayoutMma;
+// Is there such an instruction (dense, on any architecture)?
+bool layout_mma_exists(LayoutMma mma);
+Layout layout_mma(LayoutMma mma, LayoutOperand operand);
+
+// ldmatrix (stmatrix) of 1, 2 or 4 matrices of 8 by 8 16-bit elements: what the lanes receive, over
+// the tile [count, 8, 8] of matrix, row, column as they lie in shared memory …
+Layout layout_ldmatrix(uint32_t count, bool transposed);
+// … and the row that each lane has to give the address of, over the tile [count, 8].
+Layout layout_ldmatrix_rows(uint32_t count);
+
+// wgmma of four warps: the accumulator [64, n]; A from registers [64, k] of `bits` (k is 256 /
+// bits).
+Layout layout_wgmma(uint32_t n);
+Layout layout_wgmma_a(uint32_t bits);
+
+// ---- AMD
+
+// MFMA of 64 lanes, one block: mn by mn by k (mn is 16 or 32), `bits` of an element of A and B.
+// The blocks of gfx950's scaled forms (k 128 and 64, 8 bits and fewer) take 32 elements a lane.
+typedef struct LayoutMfma {
+    uint32_t mn, k, bits;
+} LayoutMfma;
+bool layout_mfma_exists(LayoutMfma mfma);
+Layout layout_mfma(LayoutMfma mfma, LayoutOperand operand);
+
+// WMMA 16 by 16 by k on RDNA3 (generation 11: both halves of a wave hold the operands) and RDNA4
+// (12), on 32 or 64 lanes. 16-bit accumulators of RDNA3 stand in every second half register; here
+// they count as 32-bit ones do.
+typedef struct LayoutWmma {
+    uint32_t generation, lanes, k, bits;
+} LayoutWmma;
+bool layout_wmma_exists(LayoutWmma wmma);
+Layout layout_wmma(LayoutWmma wmma, LayoutOperand operand);
+
+// ---- shared memory: offsets, in elements, to elements of the tile
+
+// order: axes, the fastest first (NULL: the last axis first). Vectors of `vec` elements along the
+// fastest axis are xored with the phase: the index on the second fastest axis, divided by
+// `per_phase`, modulo `max_phase`.
+Layout layout_swizzled(uint32_t rank, const uint32_t *shape, const uint8_t *order, uint32_t vec,
+                       uint32_t per_phase, uint32_t max_phase);
+// The same without a swizzle.
+Layout layout_plain(uint32_t rank, const uint32_t *shape, const uint8_t *order);
+
+#endif

@@ -1,0 +1,158 @@
+// Queries of layouts: what memory accesses cost, what moves data from one layout to another.
+//
+// Purpose: everything lowering decides about a tile on hardware is computed here from the bases:
+// vector widths, sectors, bank conflicts, the class of a conversion, the rounds of shuffles, the
+// swizzle of a trip through shared memory.
+// Invariants: answers hold for every warp and register group, since the maps are linear (sectors
+// are counted, since strides are not). Ownership: values only.
+//
+//     switch (layout_conversion(&from, &to)) { … }
+//     LayoutTrip trip;
+//     layout_trip(&(LayoutSide){&from}, &(LayoutSide){&to}, 16, &layout_banks_nvidia, &trip);
+#ifndef TILEC_IR_LAYOUT_QUERY_H
+#define TILEC_IR_LAYOUT_QUERY_H
+
+#include "ir/layout/layout.h"
+
+// ---- global memory
+
+// Elements side by side along `axis` that one lane holds, from any aligned position: a power of
+// two.
+uint32_t layout_contiguity(const Layout *l, uint32_t axis);
+// Register numbers, one for each bit of 0 … run - 1, so that the xor of those of the bits of i is
+// the register distance of i elements along `axis`. False when a lane holds no such run.
+bool layout_run_registers(const Layout *l, uint32_t axis, uint32_t run, uint32_t registers[]);
+
+// What is known of a view's memory where a tile lies.
+typedef struct LayoutMemory {
+    uint32_t element_bytes;
+    uint32_t fast_axis;       // its stride is one element
+    uint64_t base_divisor;    // bytes: the tile's first element lies at a multiple of it
+    uint64_t stride_divisor;  // elements: all other strides are multiples of it; 0: there are none
+    uint64_t edge_divisor;  // elements: the inside of the view ends at multiples of it on the fast
+                            // axis, seen from the tile; 0: the whole tile is inside
+    uint32_t max_bytes;     // of one access: 16
+} LayoutMemory;
+// Elements in the widest access that is always aligned and wholly inside or outside.
+uint32_t layout_vector(const Layout *l, const LayoutMemory *memory);
+
+// 32-byte sectors touched by one warp's access of `vector` elements a lane (of the run along
+// fast_axis that holds `reg`), the tile's first element at byte `base`, strides in bytes.
+uint32_t layout_sectors(const Layout *l, uint32_t reg, uint32_t warp, uint32_t vector,
+                        uint32_t fast_axis, uint32_t element_bytes, int64_t base,
+                        const int64_t *strides);
+
+// ---- shared memory
+
+// How a warp's access is cut into phases of lanes served at once: a phase is all xors of `lanes`
+// (and the others are its cosets). Rows by bytes of one lane's access: up to 4, 8, 16.
+typedef struct LayoutPhase {
+    uint8_t count;
+    uint8_t lanes[6];
+} LayoutPhase;
+typedef struct LayoutBanks {
+    uint32_t banks;       // of 4 bytes
+    LayoutPhase load[3];  // by width
+    LayoutPhase store[3];
+} LayoutBanks;
+extern const LayoutBanks layout_banks_nvidia;  // 32 lanes: whole, half and quarter warps
+extern const LayoutBanks layout_banks_gfx9;    // 64 lanes, 32 banks: gfx90a, gfx942
+extern const LayoutBanks layout_banks_gfx950;  // 64 lanes, 64 banks
+extern const LayoutBanks layout_banks_rdna;    // 32 lanes
+
+// What one access of all lanes of a warp costs: words that come from one bank count one each.
+typedef struct LayoutConflicts {
+    uint32_t phases;      // into which the width cuts the access
+    uint32_t wavefronts;  // all that is served one after another; equal to phases at best
+} LayoutConflicts;
+// Registers of `l` move to or from the memory of layout `shared`, `vector` elements of `bits` a
+// lane at once, which are the lowest offset bits.
+LayoutConflicts layout_conflicts(const Layout *l, const Layout *shared, uint32_t vector,
+                                 uint32_t bits, const LayoutBanks *banks, bool store);
+// The elements of a lane that lie side by side (and aligned) in the memory, at most max_bytes.
+uint32_t layout_shared_vector(const Layout *l, const Layout *shared, uint32_t bits,
+                              uint32_t max_bytes);
+
+// ---- ldmatrix and stmatrix
+
+// Can registers of `l` (elements of `bits`) be moved by ldmatrix, each 8 by 8 matrix's rows being
+// 16 bytes side by side in `shared`? The matrices of one instruction follow the register bits above
+// the packed ones: matrix bit i is register bit matrix_bits[i].
+typedef struct LayoutMatrix {
+    uint32_t count;          // 1, 2 or 4 matrices an instruction
+    uint8_t matrix_bits[2];  // of the register number
+    uint32_t packed;         // register bits inside a 32-bit register
+    uint32_t row_lanes[5];   // offset that each bit of the addressing lane adds
+} LayoutMatrix;
+bool layout_matrix(const Layout *l, const Layout *shared, uint32_t bits, bool transposed,
+                   uint32_t max_count, LayoutMatrix *matrix);
+// Wavefronts of one such instruction.
+uint32_t layout_matrix_wavefronts(const LayoutMatrix *matrix, uint32_t bits);
+
+// ---- conversions
+
+// What must move for the tile of layout `from` to lie as `to` wants it.
+typedef enum LayoutConversion {
+    LAYOUT_CONVERT_NONE,       // equal as they are
+    LAYOUT_CONVERT_REGISTERS,  // each lane has what it needs, in other registers
+    LAYOUT_CONVERT_LANES,      // each warp has
+    LAYOUT_CONVERT_WARPS,      // each block has: through shared memory
+    LAYOUT_CONVERT_BLOCKS,     // of a cluster
+} LayoutConversion;
+LayoutConversion layout_conversion(const Layout *from, const Layout *to);
+// For each register of `to` (in a lane) the register of `from` in the same lane; lane and warp may
+// shift it: the xor of what the bits of register, lane and warp name. Of conversions of class NONE
+// and REGISTERS; false for others.
+typedef struct LayoutMoves {
+    uint32_t by_register[LAYOUT_MAX_BITS];
+    uint32_t by_lane[LAYOUT_MAX_BITS];
+    uint32_t by_warp[LAYOUT_MAX_BITS];
+} LayoutMoves;
+bool layout_moves(const Layout *from, const Layout *to, LayoutMoves *moves);
+
+// A conversion within warps as rounds of shuffles. In a round every lane offers one (packed)
+// register and reads one from a lane it names. All is linear: each answer is the xor of the bases
+// of the set bits of the round, the lane (the offering one for `offer`, else the reading one) and
+// the warp. A packed register is `packed` registers, the xors of from_pack (to_pack) upon the one
+// named.
+typedef struct LayoutShuffle {
+    uint32_t round_bits;
+    uint32_t pack_bits;
+    uint32_t from_pack[5], to_pack[5];
+    uint32_t offer_round[LAYOUT_MAX_BITS], offer_lane[8], offer_warp[LAYOUT_MAX_BITS];
+    uint32_t source_round[LAYOUT_MAX_BITS], source_lane[8], source_warp[LAYOUT_MAX_BITS];
+    uint32_t keep_round[LAYOUT_MAX_BITS], keep_lane[8];
+} LayoutShuffle;
+// False when the conversion is of a class above LANES. `bits` of an element: as many as fill 32 are
+// packed where both sides allow.
+bool layout_shuffle(const Layout *from, const Layout *to, uint32_t bits, LayoutShuffle *shuffle);
+uint32_t layout_shuffle_offer(const LayoutShuffle *s, uint32_t round, uint32_t lane, uint32_t warp);
+uint32_t layout_shuffle_source(const LayoutShuffle *s, uint32_t round, uint32_t lane,
+                               uint32_t warp);
+uint32_t layout_shuffle_keep(const LayoutShuffle *s, uint32_t round, uint32_t lane);
+
+// ---- trips through shared memory
+
+typedef enum LayoutMove {
+    LAYOUT_MOVE_PLAIN,       // vectors of each lane's own registers
+    LAYOUT_MOVE_MATRIX,      // ldmatrix or stmatrix
+    LAYOUT_MOVE_TRANSPOSED,  // … .trans
+} LayoutMove;
+typedef struct LayoutSide {
+    const Layout *layout;
+    LayoutMove move;
+    uint32_t max_bytes;  // of a lane's access; 0: 16
+} LayoutSide;
+// The memory for a tile that one layout stores and another loads, free of bank conflicts on both
+// sides wherever the widths allow it (always, where both accesses are of full width), with the
+// fewest instructions.
+typedef struct LayoutTrip {
+    Layout memory;          // offsets to elements
+    uint32_t store_vector;  // elements of an access
+    uint32_t load_vector;
+    LayoutConflicts store, load;  // of one access
+} LayoutTrip;
+bool layout_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
+                 const LayoutBanks *banks, LayoutTrip *trip);
+
+#endif
