@@ -167,6 +167,19 @@ static void scalar_store(Gen *g, const IrOp *op, const IrType *t) {
 
 // ---- by op --------------------------------------------------------------------------------------
 
+// One hint for each line of a cache that the load spans: far enough ahead for memory to answer in
+// time, near enough to be there still.
+static void fetch_ahead(Gen *g, LLVMValueRef p, uint32_t bytes) {
+    enum { DISTANCE = 4096, LINE = 64, READ = 0, KEEP_CLOSE = 3, DATA = 1 };
+    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context), type = LLVMTypeOf(p);
+    for (uint32_t at = 0; at < bytes; at += LINE) {
+        LLVMValueRef far = gen_i64(g, DISTANCE + at);
+        LLVMValueRef operands[] = {LLVMBuildGEP2(g->b, byte, p, &far, 1, ""), gen_i32(g, READ),
+                                   gen_i32(g, KEEP_CLOSE), gen_i32(g, DATA)};
+        gen_intrinsic(g, "llvm.prefetch", 1, &type, 4, operands);
+    }
+}
+
 static void gen_load(Gen *g, const IrOp *op) {
     const IrType *t = op->results[0].type;
     LLVMValueRef mask = gen_operand(g, op, 1), v;
@@ -176,6 +189,8 @@ static void gen_load(Gen *g, const IrOp *op) {
         v = masked_load(g, op, t, "llvm.masked.gather", mask ? mask : all_lanes(g, t));
     else
         v = scalar_load(g, op, t);
+    if (op->code == IR_CPU_LOAD && ir_attr_int(op, IR_ATTR_AHEAD))
+        fetch_ahead(g, gen_operand(g, op, 0), t->count * align_of(t));
     gen_define(g, op, from_bytes(g, t, v));
 }
 

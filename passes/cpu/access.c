@@ -543,6 +543,14 @@ IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, 
     return ir_result(ir_op(b, code, 3, operands, 1, &t, 0, NULL), 0);
 }
 
+// Much arithmetic between one load and the next fills the window in which a CPU looks for loads to
+// begin early: it is told what comes. Where there is little it looks far ahead by itself.
+static bool hides_loads(const Nest *nest, const Lanes *lanes) {
+    enum { MUCH_WORK = 24 };
+    return nest->work >= MUCH_WORK && !nest->pack && nest->lane >= 0 && !nest->masked &&
+           lanes->neighbours && !lanes->mask && lanes->depth == nest->depth_of[nest->lane];
+}
+
 Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
     bool view = op->code == IR_VIEW_LOAD;
     Lanes lanes = view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
@@ -555,6 +563,7 @@ Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
     Dtype elem = ir_operand(op, 0)->type->elem;
     IrValue *x =
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
+    if (view && hides_loads(nest, &lanes)) ir_attr_set_int(x->def, IR_ATTR_AHEAD, true);
     return (Val){x, lanes.depth};
 }
 

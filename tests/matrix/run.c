@@ -381,6 +381,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_LANES:
     case IR_ATTR_LANE:
     case IR_ATTR_STREAM:
+    case IR_ATTR_AHEAD:
     case IR_ATTR_SITE:
     case IR_ATTR_PLACE:
     case IR_ATTRS: break;

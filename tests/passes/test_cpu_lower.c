@@ -14,7 +14,7 @@
 #include "tests/support/lowered.h"
 #include "tests/support/pass_case.h"
 
-enum { ELEMENTS = 64, ARGS = 2, CHOICES = 12 };
+enum { ELEMENTS = 64, ARGS = 2, CHOICES = 12, LEVELS = 3 };
 
 typedef struct Memory {
     int32_t x[ELEMENTS], y[ELEMENTS];
@@ -191,6 +191,41 @@ static void code_is_no_longer_for_larger_tiles(void **state) {
     assert_int_equal(size_of_sort(64), size_of_sort(4096));
 }
 
+// Loads of the loop of lanes, not of its edge, are told of what comes: where the ops between them
+// are many.
+static uint32_t loads_in(const IrBlock *block, bool ahead) {
+    uint32_t n = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_CPU_LOAD) n += (ir_attr_int(op, IR_ATTR_AHEAD) != 0) == ahead;
+        for (uint32_t i = 0; i < op->region_count; i++) n += loads_in(op->regions[i], ahead);
+    }
+    return n;
+}
+
+static void expect_loads(const char *op, uint32_t ahead, uint32_t plain) {
+    PassWorld w = pass_world();
+    StrBuf text = strbuf(w.arena);
+    strbuf_printf(&text,
+                  "kernel @k(%%x: view f32[N], %%y: view f32[N]) { body {\n"
+                  "%%0 = const {value = 0} : i64\n"
+                  "%%1 = view_load %%x, _, %%0 {select = [4096], inside = [0]} : f32[4096]\n"
+                  "%%2 = %s %%1 : f32[4096]\n"
+                  "view_store %%y, %%2, _, %%0 {select = [4096], inside = [0]}\nreturn\n} }\n",
+                  op);
+    IrModule *m = pass_parse(&w, text.text);
+    const uint64_t told = LEVELS;
+    assert_true(lowered_run(m, told, FACT_DISJOINT, w.diags));
+    assert_int_equal(loads_in(ir_body(m->funcs.data[0]), true), ahead);
+    assert_int_equal(loads_in(ir_body(m->funcs.data[0]), false), plain);
+    pass_world_free(&w);
+}
+
+static void long_chains_of_ops_fetch_ahead(void **state) {
+    (void)state;
+    expect_loads("exp", 1, 1);
+    expect_loads("neg", 0, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_before_the_loop_of_lanes_has_a_mask),
@@ -200,6 +235,7 @@ int main(void) {
         cmocka_unit_test(elements_of_tiles_become_scalars),
         cmocka_unit_test(orders_along_every_axis),
         cmocka_unit_test(code_is_no_longer_for_larger_tiles),
+        cmocka_unit_test(long_chains_of_ops_fetch_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
