@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "passes/cpu/access.h"
+#include "passes/cpu/square.h"
 
 static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
@@ -31,12 +32,16 @@ static IrValue *view_extent(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim)
     return d->extent ? view_op(b, IR_CPU_EXTENT, view, dim) : lower_i64(b, d->value);
 }
 
+int access_run(const Lower *l, const IrValue *view) {
+    bool last = !param_of(l, view)->strided || (l->facts & FACT_CONTIGUOUS);
+    if (last) return (int)view->type->rank - 1;
+    return l->assumed.view == view && !is_packed(view) ? (int)l->assumed.dim : -1;
+}
+
 static IrValue *view_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
     uint32_t rank = view->type->rank;
-    bool strided = param_of(l, view)->strided;
-    bool last = dim + 1 == rank;
-    if (last && (!strided || (l->facts & FACT_CONTIGUOUS))) return lower_i64(b, 1);
-    if (strided) return view_op(b, IR_CPU_STRIDE, view, dim);
+    if (access_run(l, view) == (int)dim) return lower_i64(b, 1);
+    if (param_of(l, view)->strided) return view_op(b, IR_CPU_STRIDE, view, dim);
     IrValue *stride = lower_i64(b, 1);
     for (uint32_t d = rank; d-- > dim + 1;)
         stride = lower_mul(b, stride, view_extent(l, b, view, d));
@@ -124,8 +129,10 @@ static Terms terms_of(Lower *l, const Nest *nest, const IrOp *op, const Place *p
 
 // What is read again had better stay in the caches.
 static bool is_read(const IrValue *view) {
-    for (const IrUse *use = view->uses; use; use = use->next)
-        if (use->user->code != IR_VIEW_STORE && use->user->code != IR_VIEW_INSIDE) return true;
+    for (const IrUse *use = view->uses; use; use = use->next) {
+        IrOpcode code = use->user->code;
+        if (code != IR_VIEW_STORE && code != IR_VIEW_INSIDE && code != IR_NOALIAS) return true;
+    }
     return false;
 }
 
@@ -249,7 +256,9 @@ static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_
         return;
     }
     if (m->width) index = lower_add(b, index, nest_coord(l, nest, m->coord).value);
-    in->from_start = lower_and(b, in->from_start, within(b, index, extent));
+    bool side = m->width && m->coord.kind == COORD_LOOP && square_is_side(nest, m->coord.loop);
+    IrValue *fits = side ? span_within(b, index, nest->sides, extent) : within(b, index, extent);
+    in->from_start = lower_and(b, in->from_start, fits);
 }
 
 Interior access_interior(Lower *l, Nest *nest) {
@@ -282,7 +291,7 @@ bool access_is_whole(Lower *l, const IrOp *op) {
     uint32_t start = ir_view_index_start(op->code), rank = select->u.ints.count;
     for (uint32_t d = 0; d < rank; d++)
         if (ir_operand(op, start + d)->type->rank > 0) return false;
-    bool neighbours = !param_of(l, ir_operand(op, 0))->strided || (l->facts & FACT_CONTIGUOUS);
+    bool neighbours = access_run(l, ir_operand(op, 0)) == (int)rank - 1;
     return neighbours && select->u.ints.items[rank - 1] > 0;
 }
 
@@ -387,14 +396,14 @@ static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
     uint32_t moving = 0;
     bool run = true;
     const IrValue *view = ir_operand(op, 0);
-    bool strided = param_of(l, view)->strided && !(l->facts & FACT_CONTIGUOUS);
+    int along = access_run(l, view);
     for (uint32_t d = 0; d < t->rank; d++) {
         const Term *m = &t->at[d];
         if (!m->moves) continue;
         int step = m->tile ? value_lane_step(l, nest, m->index, m->place) : 1;
         if (step == 0) continue;
         moving++;
-        run = run && step == 1 && d + 1 == t->rank && !strided;
+        run = run && step == 1 && (int)d == along;
         // Packed elements go by whole bytes.
         run = run && !(is_packed(view) && (m->tile || !l->aligned[op->id]));
     }
@@ -410,13 +419,13 @@ static bool moves_at_all(Lower *l, const Nest *nest, const Terms *t) {
     return false;
 }
 
-static IrValue *scaled(Nest *nest, IrBuilder *b, IrValue *index, IrValue *stride) {
+IrValue *access_scaled(Nest *nest, IrBuilder *b, IrValue *index, IrValue *stride) {
     if (is_one(stride)) return index;
     if (index->type->rank == 0) return lower_mul(b, index, stride);
     return ir_binary(b, IR_MUL, index, ir_broadcast(b, stride, 1, &nest->lanes));
 }
 
-static IrValue *sum(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
+IrValue *access_sum(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
     if (!x) return y;
     if (x->type->rank == 0 && y->type->rank == 0) return lower_add(b, x, y);
     if (x->type->rank == 0) x = ir_broadcast(b, x, 1, &nest->lanes);
@@ -450,7 +459,7 @@ static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
         mask_term(l, nest, op, m, d, index, first_only && lanes.vector, &lanes);
         IrBuilder *b = nest_builder(nest, lanes.depth);
         IrValue *stride = view_stride(l, nest_builder(nest, 0), view, d);
-        linear = sum(nest, b, linear, scaled(nest, b, index.value, stride));
+        linear = access_sum(nest, b, linear, access_scaled(nest, b, index.value, stride));
     }
     if (nest->collecting) {
         check_collect(l, nest, op, &t, place, lanes.depth);
@@ -520,6 +529,84 @@ static Lanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, Place 
     return lanes;
 }
 
+// ---- loads that are turned ----------------------------------------------------------------------
+
+static bool goes_along(const Place *place, Coord c) {
+    for (uint32_t d = 0; d < place->rank; d++)
+        if (place->at[d].kind == COORD_LOOP && place->at[d].loop == c.loop) return true;
+    return false;
+}
+
+// Lanes along one dimension, neighbours along another one, by single steps both: the dimension of
+// the lanes, or -1. No other index may go along with either.
+static int turned_lanes(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
+    int along = access_run(l, ir_operand(op, 0)), lanes = -1;
+    if (along < 0 || is_packed(ir_operand(op, 0)) || !t->at[along].width) return -1;
+    if (ir_operand(op, 0)->type->elem == DTYPE_BOOL) return -1;
+    Coord side = t->at[along].coord;
+    if (!square_fits(nest, side)) return -1;
+    for (uint32_t d = 0; d < t->rank; d++) {
+        const Term *m = &t->at[d];
+        bool with_it = m->width && m->coord.kind == COORD_LOOP && m->coord.loop == side.loop;
+        if ((m->tile && goes_along(&m->place, side)) || ((int)d != along && with_it)) return -1;
+        if (!m->moves) continue;
+        if (m->tile || lanes >= 0) return -1;
+        lanes = (int)d;
+    }
+    return lanes;
+}
+
+// Of an access that is known to be inside: element by element, lane 0 at the side's first.
+static Far view_far(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint32_t lanes_dim) {
+    IrBuilder *top = nest_builder(nest, 0);
+    IrValue *view = ir_operand(op, 0), *linear = NULL, *now = nest->variable[nest->side];
+    Far far = {.of = op->id, .elem = view->type->elem};
+    nest->variable[nest->side] = nest->side_base;
+    for (uint32_t d = 0; d < t->rank; d++) {
+        Val index = term_index(l, nest, &t->at[d], true);
+        far.depth = max_depth(far.depth, index.depth);
+        IrBuilder *b = nest_builder(nest, far.depth);
+        linear = access_sum(nest, b, linear,
+                            access_scaled(nest, b, index.value, view_stride(l, top, view, d)));
+    }
+    nest->variable[nest->side] = now;
+    IrBuilder *b = nest_builder(nest, far.depth);
+    far.pointer = ir_ptr_add(b, access_view_data(top, view), linear);
+    far.stride = view_stride(l, top, view, lanes_dim);
+    return far;
+}
+
+static bool known_inside(Nest *nest, const IrOp *op, const Terms *t) {
+    if (is_interior(nest, op)) return true;
+    for (uint32_t d = 0; d < t->rank; d++)
+        if (!t->at[d].proven) return false;
+    return true;
+}
+
+static Val turned_row(const Nest *nest, const Square *square) {
+    return (Val){square->row[nest->side_at], nest->depth};
+}
+
+// A vector of a square, which is loaded for the first of them.
+static bool view_load_turned(Lower *l, Nest *nest, IrOp *op, Place place, Val *out) {
+    if (!nest->collecting && (nest->sides < 2 || nest->masked)) return false;
+    Terms t = terms_of(l, nest, op, &place);
+    int lanes = turned_lanes(l, nest, op, &t), along = access_run(l, ir_operand(op, 0));
+    if (lanes < 0) return false;
+    if (nest->collecting) {
+        square_collect(nest, t.at[along].coord.loop, ir_operand(op, 0)->type->elem);
+        return false;
+    }
+    if (!square_is_side(nest, t.at[along].coord.loop) || !known_inside(nest, op, &t)) return false;
+    const Square *known = square_find(nest, &place, op->id, false);
+    if (!known) {
+        Far far = view_far(l, nest, op, &t, (uint32_t)lanes);
+        known = square_load(l, nest, &far, place);
+    }
+    *out = turned_row(nest, known);
+    return true;
+}
+
 // ---- loads --------------------------------------------------------------------------------------
 
 static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Lanes *lanes,
@@ -553,6 +640,8 @@ static bool hides_loads(const Nest *nest, const Lanes *lanes) {
 
 Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
     bool view = op->code == IR_VIEW_LOAD;
+    Val turned;
+    if (view && view_load_turned(l, nest, op, place, &turned)) return turned;
     Lanes lanes = view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
     IrValue *other = other_value(l, nest, op, view ? 1 : 2, &lanes, place);
     if (nest->collecting) return (Val){NULL, lanes.depth};
@@ -600,7 +689,7 @@ void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue
 
 bool access_needs_scalars(const Lower *l, const IrOp *op) {
     if (!op || op->code != IR_VIEW_STORE || !is_packed(ir_operand(op, 0))) return false;
-    bool strided = param_of(l, ir_operand(op, 0))->strided && !(l->facts & FACT_CONTIGUOUS);
+    bool strided = access_run(l, ir_operand(op, 0)) < 0;
     return strided || !l->aligned[op->id];
 }
 
@@ -649,59 +738,7 @@ void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **point
     *mask = lanes.mask;  // lanes are single elements here
 }
 
-// ---- buffers ------------------------------------------------------------------------------------
-
-static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
-    Lanes lanes = {0};
-    IrValue *linear = NULL;
-    for (uint32_t d = buffer.type->rank; d-- > 0;) {
-        Coord c = place.at[d];
-        int64_t step = buffer.step[d];
-        if (buffer.type->shape[d] == 1 || c.kind == COORD_ZERO) continue;
-        Val at = nest_coord(l, nest, c);
-        bool lane = nest_is_lane(nest, c);
-        lanes.vector = lanes.vector || lane;
-        lanes.neighbours = lanes.neighbours || (lane && step == 1);
-        lanes.depth = max_depth(lanes.depth, at.depth);
-        if (nest->collecting) continue;
-        IrBuilder *b = nest_builder(nest, lanes.depth);
-        IrValue *index = at.value;
-        if (lane && step != 1) {
-            IrValue *iota = ir_cast(b, ir_iota(b, nest->lanes), DTYPE_I64, true);
-            index = ir_binary(b, IR_ADD, ir_broadcast(b, index, 1, &nest->lanes), iota);
-        }
-        linear = sum(nest, b, linear, scaled(nest, b, index, lower_i64(b, step)));
-    }
-    if (nest->collecting) return lanes;
-    IrBuilder *b = nest_builder(nest, lanes.depth);
-    if (!linear) linear = lower_i64(b, 0);
-    lanes.pointer = access_element_pointer(nest, b, buffer.data, linear);
-    return lanes;
-}
-
-Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
-    Lanes lanes = buffer_lanes(l, nest, buffer, place);
-    nest->lanes_differ = nest->lanes_differ || lanes.vector;
-    if (nest->collecting) return (Val){NULL, lanes.depth};
-    IrBuilder *b = nest_builder(nest, lanes.depth);
-    Dtype elem = buffer.data->type->elem;
-    IrValue *x = access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);
-    if (buffer.type->kind == IR_PTR)
-        x = ir_bitcast(b, x, value_type(l, nest, buffer.type, lanes.vector));
-    return (Val){x, lanes.depth};
-}
-
-void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x) {
-    Lanes lanes = buffer_lanes(l, nest, buffer, place);
-    if (nest->collecting) return;
-    IrBuilder *b = nest_builder(nest, nest->depth);
-    if (lanes.vector) x = value_splat(l, nest, x);
-    IrValue *value = x.value;
-    if (buffer.type->kind == IR_PTR)
-        value = ir_bitcast(b, value,
-                           ir_tile(l->module, DTYPE_U64, value->type->rank, value->type->shape));
-    access_store_op(b, &lanes, lanes.pointer, value, NULL, false);
-}
+// ---- gather --------------------------------------------------------------------------------------
 
 // gather(x, index, axis): x lies in a buffer; 0 where the index is outside.
 Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
@@ -729,7 +766,7 @@ Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
             IrValue *extent = ir_const_bits(b, at->type, x->type->shape[d]);
             mask = within(b, at, extent);
         }
-        linear = sum(nest, b, linear, scaled(nest, b, at, lower_i64(b, stride)));
+        linear = access_sum(nest, b, linear, access_scaled(nest, b, at, lower_i64(b, stride)));
         stride *= x->type->shape[d];
     }
     if (lanes.vector && linear->type->rank == 0) linear = ir_broadcast(b, linear, 1, &nest->lanes);

@@ -27,6 +27,9 @@ void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue
 IrValue *access_view_data(IrBuilder *b, IrValue *view);
 // data + linear, a vector of pointers where `linear` is one of numbers.
 IrValue *access_element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear);
+// Of indices, scalars or vectors, the products with a scalar and their sum.
+IrValue *access_scaled(Nest *nest, IrBuilder *b, IrValue *index, IrValue *stride);
+IrValue *access_sum(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y);
 
 // packed.c: lanes->linear holds the elements' numbers. Stores that are no neighbours: one by one.
 IrValue *packed_load(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *pad);

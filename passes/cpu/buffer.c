@@ -1,5 +1,5 @@
 // Scratch memory, and small steps of scalar arithmetic.
-#include "passes/cpu/lower.h"
+#include "passes/cpu/square.h"
 #include "passes/rewrite.h"
 
 const IrType *buffer_elem_type(Lower *l, const IrType *type) {
@@ -119,4 +119,115 @@ IrBuilder lower_open(IrBuilder *b, int64_t count, int64_t step, IrValue **index)
 
 void lower_close(IrBuilder *body, const IrBuilder *outside) {
     if (body->block != outside->block) ir_yield(body, 0, NULL);
+}
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    Lanes lanes = {0};
+    IrValue *linear = NULL;
+    for (uint32_t d = buffer.type->rank; d-- > 0;) {
+        Coord c = place.at[d];
+        int64_t step = buffer.step[d];
+        if (buffer.type->shape[d] == 1 || c.kind == COORD_ZERO) continue;
+        Val at = nest_coord(l, nest, c);
+        bool lane = nest_is_lane(nest, c);
+        lanes.vector = lanes.vector || lane;
+        lanes.neighbours = lanes.neighbours || (lane && step == 1);
+        lanes.depth = at.depth > lanes.depth ? at.depth : lanes.depth;
+        if (nest->collecting) continue;
+        IrBuilder *b = nest_builder(nest, lanes.depth);
+        IrValue *index = at.value;
+        if (lane && step != 1) {
+            IrValue *iota = ir_cast(b, ir_iota(b, nest->lanes), DTYPE_I64, true);
+            index = ir_binary(b, IR_ADD, ir_broadcast(b, index, 1, &nest->lanes), iota);
+        }
+        linear = access_sum(nest, b, linear, access_scaled(nest, b, index, lower_i64(b, step)));
+    }
+    if (nest->collecting) return lanes;
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    if (!linear) linear = lower_i64(b, 0);
+    lanes.pointer = access_element_pointer(nest, b, buffer.data, linear);
+    return lanes;
+}
+
+// Lanes along one dimension, neighbours along another: the dimensions of both; false: not so.
+static bool is_turned(const Nest *nest, Buffer buffer, Place place, uint32_t *lane,
+                      uint32_t *side) {
+    uint32_t lanes = 0, sides = 0;
+    for (uint32_t d = 0; d < buffer.type->rank; d++) {
+        Coord c = place.at[d];
+        if (buffer.type->shape[d] == 1) continue;
+        if (nest_is_lane(nest, c)) *lane = d, lanes++;
+        if (buffer.step[d] == 1 && square_fits(nest, c)) *side = d, sides++;
+    }
+    for (uint32_t d = 0; sides == 1 && d < buffer.type->rank; d++)
+        if (d != *side && place.at[d].kind == COORD_LOOP &&
+            place.at[d].loop == place.at[*side].loop && buffer.type->shape[d] > 1)
+            return false;
+    return lanes == 1 && sides == 1 && *lane != *side;
+}
+
+static Far far_of(Lower *l, Nest *nest, Buffer buffer, Place place, uint32_t lane) {
+    IrValue *now = nest->variable[nest->side];
+    nest->variable[nest->side] = nest->side_base;
+    IrBuilder *top = nest_builder(nest, 0);
+    Far far = {.of = buffer.id, .buffer = true, .elem = buffer.data->type->elem};
+    IrValue *linear = lower_i64(top, 0);
+    for (uint32_t d = 0; d < buffer.type->rank; d++) {
+        if (buffer.type->shape[d] == 1 || place.at[d].kind == COORD_ZERO) continue;
+        Val at = nest_coord(l, nest, place.at[d]);
+        if (at.depth > far.depth) far.depth = at.depth;
+        IrBuilder *b = nest_builder(nest, far.depth);
+        linear = lower_add(b, linear, lower_mul(b, at.value, lower_i64(top, buffer.step[d])));
+    }
+    nest->variable[nest->side] = now;
+    far.pointer = ir_ptr_add(nest_builder(nest, far.depth), buffer.data, linear);
+    far.stride = lower_i64(top, buffer.step[lane]);
+    return far;
+}
+
+// A vector of a square, which is loaded for the first of them.
+static IrValue *load_turned(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    uint32_t lane = 0, side = 0;
+    if (!nest->collecting && (nest->sides < 2 || nest->masked)) return NULL;
+    if (!is_turned(nest, buffer, place, &lane, &side)) return NULL;
+    if (nest->collecting) {
+        Dtype elem = buffer_elem_type(l, buffer.type)->elem;
+        if (elem != DTYPE_BOOL) square_collect(nest, place.at[side].loop, elem);
+        return NULL;
+    }
+    if (!square_is_side(nest, place.at[side].loop) || buffer.data->type->elem == DTYPE_BOOL)
+        return NULL;
+    const Square *known = square_find(nest, &place, buffer.id, true);
+    if (!known) {
+        Far far = far_of(l, nest, buffer, place, lane);
+        known = square_load(l, nest, &far, place);
+    }
+    return known->row[nest->side_at];
+}
+
+Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    nest->lanes_differ = nest->lanes_differ || lanes.vector;
+    IrValue *x = load_turned(l, nest, buffer, place);
+    if (nest->collecting) return (Val){NULL, lanes.depth};
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    Dtype elem = buffer.data->type->elem;
+    if (!x) x = access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);
+    if (buffer.type->kind == IR_PTR)
+        x = ir_bitcast(b, x, value_type(l, nest, buffer.type, lanes.vector));
+    return (Val){x, lanes.depth};
+}
+
+void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x) {
+    Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    if (nest->collecting) return;
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    if (lanes.vector) x = value_splat(l, nest, x);
+    IrValue *value = x.value;
+    if (buffer.type->kind == IR_PTR)
+        value = ir_bitcast(b, value,
+                           ir_tile(l->module, DTYPE_U64, value->type->rank, value->type->shape));
+    access_store_op(b, &lanes, lanes.pointer, value, NULL, false);
 }

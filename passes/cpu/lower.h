@@ -10,8 +10,8 @@
 //     lower.c    the walk; control flow with carried tiles      plan.c    INLINE or BUFFER
 //     nest.c     loops of a nest, interior and edge             value.c   a value at a place
 //     access.c   views and pointers at a place                  reduce.c  reductions in a nest
-//     packed.c   i4 and u4 at a place
-//     buffer.c   scratch memory                                 demand.c  how much of it matters
+//     packed.c   i4 and u4 at a place                           buffer.c  scratch memory
+//     square.c   loads turned in registers                      demand.c  how much of it matters
 //     order.c    sort, topk, histogram                          scan.c    scans
 //     effect.c   atomics, assert, print                         dot.c     products, with pack.c
 //     coarsen.c  several programs at once                       and micro.c; widen.c: deeper ones
@@ -95,6 +95,15 @@ typedef struct Memo {
     Val val;
 } Memo;
 
+// A square of a load whose neighbours lie along another loop than the lanes: row i holds what the
+// load is at the i-th coordinate of the side.
+typedef struct Square {
+    uint32_t of;  // the op's id, or that of a buffer
+    bool buffer;
+    Place place;
+    IrValue **row;
+} Square;
+
 // A tile computed vector by vector into memory laid out as the caller likes.
 typedef struct Pack {
     IrValue *tile;
@@ -107,7 +116,7 @@ typedef struct Pack {
     void *user;
 } Pack;
 
-enum { MAX_DEPTH = IR_MAX_RANK + 2 };
+enum { MAX_DEPTH = IR_MAX_RANK + 3 };
 struct Nest {
     uint32_t rank;
     uint32_t shape[IR_MAX_RANK];
@@ -127,6 +136,16 @@ struct Nest {
     VEC(Check) checks;
     VEC(Memo) memo;
     uint32_t work;  // inline ops met while collecting
+    // Squares (square.c): one iteration takes `sides` coordinates of the dimension `side` at once,
+    // so that loads whose neighbours lie there are turned in registers.
+    int turns;            // collected: the dimension of the first such load; -1: none
+    uint32_t turn_bytes;  // the size of the largest element that is turned
+    int side;
+    uint32_t sides;       // 0, 1: no squares
+    uint32_t side_at;     // the one that the body is for
+    IrValue *side_base;   // the first one's coordinate
+    IrValue *side_limit;  // where the loop ends
+    VEC(Square) squares;
 };
 
 // ---- the pass -----------------------------------------------------------------------------------
@@ -175,6 +194,11 @@ struct Lower {
     uint32_t time;
     VEC(Write) writes;  // that were met, in order
     VEC(Reach) reaches;
+    // Within code that has asked: the view's elements are neighbours along this dimension.
+    struct {
+        const IrValue *view;
+        uint32_t dim;
+    } assumed;
     IrBuilder top;        // the start of the body: scratch memory
     IrOp *here;           // code goes before it
     VEC(IrOp *) dead;     // emit: tile ops, in order
@@ -246,6 +270,8 @@ void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x);
 // A store that must go element by element: parts of bytes that are no neighbours.
 bool access_needs_scalars(const Lower *l, const IrOp *op);
 Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place);
+// The dimension along which a view's elements are neighbours; -1: not known.
+int access_run(const Lower *l, const IrValue *view);
 Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place);
 Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place);
 void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x);

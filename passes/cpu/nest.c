@@ -12,7 +12,7 @@
 // write where another one reads at the same place.
 #include <string.h>
 
-#include "passes/cpu/lower.h"
+#include "passes/cpu/square.h"
 
 IrBuilder *nest_builder(Nest *nest, uint8_t depth) { return &nest->builder[depth]; }
 
@@ -72,16 +72,21 @@ static uint32_t element_size(const Root *root) {
     return t && dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT) && size < 4 ? 4 : size;
 }
 
+static uint32_t largest_element(const Nest *nest) {
+    uint32_t size = 1;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        uint32_t s = element_size(&nest->roots.data[i]);
+        if (s > size) size = s;
+    }
+    return size;
+}
+
 // Four registers of the widest type keep the units busy; long chains of ops need the registers.
 static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
     enum { LONG_CHAIN = 60, VERY_LONG_CHAIN = 200 };
     if (nest->lane < 0) return 1;
     if (nest->pack) return nest->pack->lanes;
-    uint32_t size = 1, registers = 4;
-    for (size_t i = 0; i < nest->roots.count; i++) {
-        uint32_t s = element_size(&nest->roots.data[i]);
-        if (s > size) size = s;
-    }
+    uint32_t size = largest_element(nest), registers = 4;
     if (nest->work > LONG_CHAIN) registers = 2;
     if (nest->work > VERY_LONG_CHAIN) registers = 1;
     uint32_t lanes = l->machine->vector_bytes / size * registers;
@@ -208,6 +213,24 @@ static void emit_body(Lower *l, Nest *nest) {
     }
 }
 
+// The body for each coordinate of the side in turn. What is turned is loaded for all of them before
+// the first one stores: more of a program's order is kept so, not less.
+static void emit_square(Lower *l, Nest *nest) {
+    uint32_t side = (uint32_t)nest->side;
+    IrValue *base = nest->variable[side];
+    nest->side_base = base;
+    nest->squares.count = 0;
+    for (uint32_t r = 0; r < nest->sides; r++) {
+        IrBuilder *b = nest_builder(nest, nest->depth_of[side]);
+        nest->side_at = r;
+        nest->variable[side] = lower_add(b, base, lower_i64(b, r));
+        square_forget(nest);
+        emit_body(l, nest);
+    }
+    nest->variable[side] = base;
+    square_forget(nest);
+}
+
 static void emit_axis_loop(Lower *l, Nest *nest) {
     begin_reductions(l, nest);
     IrBuilder tail = nest->builder[nest->depth];
@@ -228,6 +251,10 @@ static void emit_axis_loop(Lower *l, Nest *nest) {
 static void emit_in_lanes(Lower *l, Nest *nest) {
     if (has_axis_loop(nest)) {
         emit_axis_loop(l, nest);
+        return;
+    }
+    if (nest->sides > 1 && !nest->masked) {
+        emit_square(l, nest);
         return;
     }
     bool ends_here = nest->axis >= 0 && !along_lanes(nest);
@@ -390,6 +417,28 @@ static Rest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
     return rest;
 }
 
+// The edge of squares: the coordinates of the side one by one, in a loop within the outer ones.
+static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi) {
+    uint32_t side = (uint32_t)nest->side, lane = (uint32_t)nest->lane, sides = nest->sides;
+    uint8_t side_depth = nest->depth_of[side], lane_depth = nest->depth_of[lane];
+    IrBuilder *b = nest_builder(nest, nest->depth);
+    IrValue *base = nest->variable[side], *end = lower_add(b, base, lower_i64(b, sides));
+    end = lower_min(b, end, nest->side_limit);
+    nest->sides = 1;
+    nest->depth_of[side] = nest->depth + 1;
+    nest->depth_of[lane] = nest->depth + 2;
+    square_forget(nest);
+    open_loop(nest, tail, side, base, end, 1, 0, NULL);
+    IrBuilder inside = nest->builder[nest->depth];
+    emit_lane_loop(l, nest, &inside, lo, hi, (Rest){NULL});
+    square_forget(nest);
+    close_loop(nest, &inside, 0, NULL);
+    nest->depth_of[side] = side_depth;
+    nest->depth_of[lane] = lane_depth;
+    nest->variable[side] = base;
+    nest->sides = sides;
+}
+
 static void emit_lanes(Lower *l, Nest *nest) {
     uint32_t lane = (uint32_t)nest->lane;
     IrBuilder *hoist = nest_builder(nest, nest->depth);
@@ -416,7 +465,10 @@ static void emit_lanes(Lower *l, Nest *nest) {
     emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior, (Rest){NULL});
     if (edge) {
         nest->masked = true;
-        emit_lane_loop(l, nest, &tail, interior, end, find_rest(l, nest, &in, lane));
+        if (nest->sides > 1)
+            emit_edge_of_squares(l, nest, &tail, interior, end);
+        else
+            emit_lane_loop(l, nest, &tail, interior, end, find_rest(l, nest, &in, lane));
         nest->masked = false;
     }
     if (!along_lanes(nest)) return;
@@ -437,7 +489,9 @@ static void emit_outer(Lower *l, Nest *nest, uint32_t from) {
     IrBuilder *top = nest_builder(nest, 0);
     if (!limit) limit = lower_i64(top, nest->shape[d]);
     if (nest->depth == 0) tail = nest->builder[0];
-    open_loop(nest, &tail, d, lower_i64(top, 0), limit, 1, 0, NULL);
+    bool side = square_is_side(nest, d);
+    if (side) nest->side_limit = limit;
+    open_loop(nest, &tail, d, lower_i64(top, 0), limit, side ? nest->sides : 1, 0, NULL);
     uint8_t depth = nest->depth;
     IrBlock *block = nest->builder[depth].block;
     emit_outer(l, nest, d + 1);
@@ -458,6 +512,8 @@ static void collect(Lower *l, Nest *nest) {
     nest->work = 0;
     nest->checks.count = 0;
     nest->lanes_differ = false;
+    nest->turns = -1;
+    nest->turn_bytes = 1;
     emit_body(l, nest);
     nest->memo.count = 0;
     nest->collecting = false;
@@ -470,6 +526,7 @@ static void emit(Lower *l, Nest *nest) {
     nest->lanes = nest->lane >= 0 ? nest->shape[nest->lane] : 1;
     collect(l, nest);
     nest->lanes = choose_lanes(l, nest);
+    square_choose(l, nest, largest_element(nest));
     collect(l, nest);
     if (nest->lane < 0)
         emit_single(l, nest);
