@@ -48,6 +48,10 @@ static IrValue *view_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim)
     return stride;
 }
 
+IrValue *access_has_stride_1(IrBuilder *b, IrValue *view, uint32_t dim) {
+    return ir_binary(b, IR_EQ, view_op(b, IR_CPU_STRIDE, view, dim), lower_i64(b, 1));
+}
+
 IrValue *access_view_data(IrBuilder *b, IrValue *view) {
     Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
     const IrType *t = ir_ptr(b->module, elem, 0, NULL);

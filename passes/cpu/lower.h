@@ -272,6 +272,8 @@ bool access_needs_scalars(const Lower *l, const IrOp *op);
 Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place);
 // The dimension along which a view's elements are neighbours; -1: not known.
 int access_run(const Lower *l, const IrValue *view);
+IrValue *access_has_stride_1(IrBuilder *b, IrValue *view,
+                             uint32_t dim);  // of a strided view: a bool
 Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place);
 Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place);
 void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x);

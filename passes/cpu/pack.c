@@ -1,5 +1,6 @@
 // Operands of products in memory: copied, converted and laid out for the loops of dot.c.
 #include "passes/cpu/dot.h"
+#include "passes/cpu/square.h"
 
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count) {
     const IrType *pointer = ir_ptr(l->module, elem, 0, NULL);
@@ -75,8 +76,8 @@ typedef struct Matrix {
     bool flip;
 } Matrix;
 
-static void copy_matrix(Lower *l, const IrBuilder *b, const Matrix *m, IrValue *to, int64_t step_0,
-                        int64_t step_1) {
+static void copy_as_known(Lower *l, const IrBuilder *b, const Matrix *m, IrValue *to,
+                          int64_t step_0, int64_t step_1) {
     uint32_t rank = m->tile->type->rank, first = rank - 2;
     Copy copy = {.to = to, .flip = m->flip, .step = {step_0, step_1}, .place = {.rank = 2}};
     Pack pack = {.tile = m->tile, .rank = 2, .place = {.rank = rank}, .lane = m->lane};
@@ -92,6 +93,61 @@ static void copy_matrix(Lower *l, const IrBuilder *b, const Matrix *m, IrValue *
     pack.store = store_copy;
     pack.user = &copy;
     nest_pack(l, b, &pack);
+}
+
+// The load that the tile is, converted or turned; NULL: it is something else.
+static const IrOp *load_of(Lower *l, const IrValue *tile) {
+    for (const IrOp *op = tile->def; op; op = ir_operand(op, 0)->def) {
+        if (lower_tile(l, &op->results[0])->mode == MODE_BUFFER) return NULL;
+        if (op->code == IR_VIEW_LOAD) return op;
+        IrRule rule = ir_op_info(op->code)->rule;
+        if (op->code != IR_PERMUTE && rule != IR_RULE_UNARY && rule != IR_RULE_CAST) return NULL;
+    }
+    return NULL;
+}
+
+// A view of unknown strides that is a matrix: its elements may be neighbours along either of its
+// last dimensions.
+static IrValue *unknown_matrix(Lower *l, const IrValue *tile) {
+    const IrOp *load = load_of(l, tile);
+    IrValue *view = load ? ir_operand(load, 0) : NULL;
+    bool unknown = view && access_run(l, view) < 0 && view->type->rank >= 2;
+    return unknown && dtype_bits(view->type->elem) >= 8 ? view : NULL;
+}
+
+typedef struct Target {
+    IrValue *to;
+    int64_t step[2];
+} Target;
+
+// Three copies: for neighbours along the last dimension, along the last but one, and along neither.
+static void copy_as_found(Lower *l, IrBuilder *b, const Matrix *m, const Target *t, IrValue *view,
+                          uint32_t dim) {
+    IrValue *one = access_has_stride_1(b, view, dim);
+    IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
+    IrBuilder known = ir_builder_at_end(regions[0]), other = ir_builder_at_end(regions[1]);
+    known.span = other.span = b->span;
+    l->assumed.view = view;
+    l->assumed.dim = dim;
+    copy_as_known(l, &known, m, t->to, t->step[0], t->step[1]);
+    l->assumed.view = NULL;
+    ir_yield(&known, 0, NULL);
+    if (dim + 1 == view->type->rank)
+        copy_as_found(l, &other, m, t, view, dim - 1);
+    else
+        copy_as_known(l, &other, m, t->to, t->step[0], t->step[1]);
+    ir_yield(&other, 0, NULL);
+    ir_op(b, IR_IF, 1, &one, 0, NULL, 2, regions);
+}
+
+static void copy_matrix(Lower *l, IrBuilder *b, const Matrix *m, IrValue *to, int64_t step_0,
+                        int64_t step_1) {
+    IrValue *view = unknown_matrix(l, m->tile);
+    Target t = {to, {step_0, step_1}};
+    if (view)
+        copy_as_found(l, b, m, &t, view, view->type->rank - 1);
+    else
+        copy_as_known(l, b, m, to, step_0, step_1);
 }
 
 // Two registers of the wider type.
@@ -147,7 +203,7 @@ void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
 
 // ---- b ------------------------------------------------------------------------------------------
 
-static void panels_of_b(Lower *l, Dot *d, const IrBuilder *b, IrValue *to) {
+static void panels_of_b(Lower *l, Dot *d, IrBuilder *b, IrValue *to) {
     Matrix m = {
         .tile = ir_operand(d->op, 1), .item = d->item, .limit = {d->depth_end, d->column_end}};
     m.lane = 1;
@@ -238,28 +294,6 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *
 
 // ---- b turned: its columns are neighbours in memory ------------------------------------------
 
-// A square of units (groups of neighbours along k), a row in each vector: bit after bit of the
-// place in the row changes places with that of the row's number.
-static void turn_square(Lower *l, const Dot *d, IrBuilder *b, IrValue **row) {
-    uint32_t units = d->block.lanes, count = units * d->group;
-    int64_t *low = arena_new(l->scratch, int64_t, count),
-            *high = arena_new(l->scratch, int64_t, count);
-    for (uint32_t bit = 1; bit < units; bit *= 2) {
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t unit = i / d->group, in_unit = i % d->group;
-            bool second = unit & bit;
-            low[i] = second ? count + (unit - bit) * d->group + in_unit : i;
-            high[i] = second ? count + i : (unit + bit) * d->group + in_unit;
-        }
-        for (uint32_t r = 0; r < units; r++) {
-            if (r & bit) continue;
-            IrValue *x = row[r], *y = row[r + bit];
-            row[r] = dot_shuffle(l, b, x, y, count, low);
-            row[r + bit] = dot_shuffle(l, b, x, y, count, high);
-        }
-    }
-}
-
 // Columns, `step` elements apart, become panels.
 static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, int64_t step,
                           IrValue *panels) {
@@ -274,7 +308,7 @@ static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, int6
         IrValue *at = lower_add(&in, from, lower_i64(&in, r * step));
         row[r] = dot_load(l, &in, ir_ptr_add(&in, columns, at), units * d->group);
     }
-    turn_square(l, d, &in, row);
+    square_exchange(l, &in, row, units, d->group);
     IrValue *panel = ir_binary(&in, IR_AND, n, lower_i64(&in, -(int64_t)wide));
     IrValue *rest = ir_binary(&in, IR_SUB, n, panel);
     IrValue *to = lower_add(&in, lower_mul(&in, panel, lower_i64(&in, d->k)),
