@@ -742,7 +742,7 @@ void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **point
     *mask = lanes.mask;  // lanes are single elements here
 }
 
-// ---- gather --------------------------------------------------------------------------------------
+// ---- gather -------------------------------------------------------------------------------------
 
 // gather(x, index, axis): x lies in a buffer; 0 where the index is outside.
 Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {

@@ -36,11 +36,18 @@ static const char *const machines[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x
                                        "aarch64"};
 enum { MACHINES = sizeof machines / sizeof machines[0] };
 
+typedef enum Strides {
+    STRIDES_NONE,
+    STRIDES_COLUMNS,  // one after the other
+    STRIDES_ROWS,
+    STRIDES_FAR,  // no neighbours at all
+} Strides;
+
 typedef struct Case {
     Types types;
     uint32_t batch, m, n, k;          // tiles; batch 0: rank 2
     bool turned_a, turned_b;          // the views hold the transposed operands
-    bool strided;                     // and have strides
+    Strides strides;                  // they are declared strided
     bool loop;                        // k runs over the view in steps
     bool acc;                         // begins with a tile; else with none (loop: zeros)
     bool computed;                    // a is computed where it is used
@@ -52,7 +59,7 @@ typedef struct Case {
 // ---- the kernel ---------------------------------------------------------------------------------
 
 static void declare(StrBuf *f, const Case *c, const char *name, Dtype t, const char *extents) {
-    bool strided = c->strided && name[0] != 'c';
+    bool strided = c->strides != STRIDES_NONE && name[0] != 'c';
     strbuf_printf(f, "%%%s: %sview %s[%s%s]", name, strided ? "strided " : "", dtype_name(t),
                   c->batch ? "B, " : "", extents);
 }
@@ -177,11 +184,12 @@ static uint64_t draw(Dice *dice, Dtype t, bool fractions) {
 }
 
 static Array array_of(Dice *dice, const Case *c, Dtype t, int64_t rows, int64_t columns,
-                      bool strided) {
+                      Strides strides) {
     int64_t extents[3] = {c->batch, rows, columns};
     uint32_t rank = c->batch ? 3 : 2;
     const int64_t *e = c->batch ? extents : extents + 1;
-    Array a = {.elem = t, .count = (uint64_t)(rows * columns) * (c->batch ? c->batch : 1)};
+    int64_t apart = strides == STRIDES_FAR ? 2 : 1;
+    Array a = {.elem = t, .count = (uint64_t)(rows * columns * apart) * (c->batch ? c->batch : 1)};
     size_t size = dtype_size(t);
     a.data = malloc(a.count * size + 1);
     for (uint64_t i = 0; i < a.count; i++) {
@@ -189,10 +197,11 @@ static Array array_of(Dice *dice, const Case *c, Dtype t, int64_t rows, int64_t 
         memcpy(a.data + i * size, &bits, size);
     }
     a.arg = tir_view(a.data, rank, e);
-    if (strided) {  // columns one after the other
+    if (strides == STRIDES_COLUMNS) {
         a.arg.stride[rank - 2] = 1;
         a.arg.stride[rank - 1] = rows;
     }
+    for (uint32_t d = 0; d < rank; d++) a.arg.stride[d] *= apart;
     a.arg.base = a.data;
     a.arg.size = a.count * size;
     return a;
@@ -274,10 +283,10 @@ static void check(const Case *c, const char *machine, uint64_t seed) {
     Arena *arena = arena_create();
     const char *text = kernel_text(arena, c);
     Array a = array_of(&dice, c, c->types.a, c->turned_a ? c->depth : c->rows,
-                       c->turned_a ? c->rows : c->depth, c->strided);
+                       c->turned_a ? c->rows : c->depth, c->strides);
     Array b = array_of(&dice, c, c->types.b, c->turned_b ? c->columns : c->depth,
-                       c->turned_b ? c->depth : c->columns, c->strided);
-    Array before = array_of(&dice, c, c->types.sum, c->rows, c->columns, false);
+                       c->turned_b ? c->depth : c->columns, c->strides);
+    Array before = array_of(&dice, c, c->types.sum, c->rows, c->columns, STRIDES_NONE);
     Array after = before;
     size_t bytes = before.count * dtype_size(before.elem);
     after.data = malloc(bytes + 1);
@@ -314,7 +323,7 @@ static Case random_case(Dice *dice, Types types, uint32_t largest) {
     if (dice_chance(dice, 20)) c.batch = 1u << dice_below(dice, 3);
     c.turned_a = dice_chance(dice, 25);
     c.turned_b = dice_chance(dice, 25);
-    c.strided = dice_chance(dice, 15);
+    if (dice_chance(dice, 25)) c.strides = (Strides)(1 + dice_below(dice, 3));
     c.loop = dice_chance(dice, 40);
     c.acc = dice_chance(dice, 40);
     c.computed = dice_chance(dice, 25);
