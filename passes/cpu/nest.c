@@ -63,19 +63,20 @@ static bool has_axis_loop(const Nest *nest) {
     return nest->axis >= 0 && !along_lanes(nest) && nest->shape[nest->axis] > 1;
 }
 
-static uint32_t element_size(const Root *root) {
+static const IrType *element_type(const Root *root) {
     const IrType *t = root->kind == ROOT_BUFFER ? root->buffer.type : NULL;
     if (root->kind == ROOT_STORE) t = ir_operand(root->op, 1)->type;
     if (root->kind == ROOT_REDUCE) t = ir_operand(root->op, 1)->type;
-    uint32_t size = t ? ir_elem_size(t) : 4;
-    // Narrow floats are computed in f32.
-    return t && dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT) && size < 4 ? 4 : size;
+    return t;
 }
 
-static uint32_t largest_element(const Nest *nest) {
+// Narrow floats are computed in f32, but moved as they are.
+static uint32_t largest_element(const Nest *nest, bool computed) {
     uint32_t size = 1;
     for (size_t i = 0; i < nest->roots.count; i++) {
-        uint32_t s = element_size(&nest->roots.data[i]);
+        const IrType *t = element_type(&nest->roots.data[i]);
+        uint32_t s = t ? ir_elem_size(t) : 4;
+        if (computed && t && dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT) && s < 4) s = 4;
         if (s > size) size = s;
     }
     return size;
@@ -86,7 +87,7 @@ static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
     enum { LONG_CHAIN = 60, VERY_LONG_CHAIN = 200 };
     if (nest->lane < 0) return 1;
     if (nest->pack) return nest->pack->lanes;
-    uint32_t size = largest_element(nest), registers = 4;
+    uint32_t size = largest_element(nest, true), registers = 4;
     if (nest->work > LONG_CHAIN) registers = 2;
     if (nest->work > VERY_LONG_CHAIN) registers = 1;
     uint32_t lanes = l->machine->vector_bytes / size * registers;
@@ -526,7 +527,7 @@ static void emit(Lower *l, Nest *nest) {
     nest->lanes = nest->lane >= 0 ? nest->shape[nest->lane] : 1;
     collect(l, nest);
     nest->lanes = choose_lanes(l, nest);
-    square_choose(l, nest, largest_element(nest));
+    square_choose(l, nest, largest_element(nest, false));
     collect(l, nest);
     if (nest->lane < 0)
         emit_single(l, nest);
