@@ -53,13 +53,30 @@ void os_out_of_memory(void) {
     exit(70);
 }
 
+static _Thread_local OsWork *current_work;
+
+void os_work_begin(OsWork *work) {
+    work->outer = current_work;
+    current_work = work;
+}
+
+void os_work_end(OsWork *work) { current_work = work->outer; }
+
 void os_defect(const char *file, int line, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "tilec: internal defect at %s:%d: ", file, line);
+    if (line)
+        fprintf(stderr, "tilec: internal defect at %s:%d: ", file, line);
+    else
+        fprintf(stderr, "tilec: internal defect in %s: ", file);
     vfprintf(stderr, format, args);
     fputs("\n", stderr);
     va_end(args);
+    // A defect of `keep` itself goes on with the next.
+    for (OsWork *work; (work = current_work);) {
+        current_work = work->outer;
+        work->keep(work);
+    }
     exit(70);
 }
 

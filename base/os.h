@@ -77,6 +77,15 @@ void os_thread_key_destroy(OsThreadKey *key);                   // calls nothing
 void *os_thread_key_get(const OsThreadKey *key);
 bool os_thread_key_set(OsThreadKey *key, void *value);
 
+// What the calling thread is at work on: who reports a defect calls `keep` of each, the innermost
+// first, so that it can leave behind what it was given. A list on the stack; end it before it goes.
+typedef struct OsWork {
+    void (*keep)(struct OsWork *work);  // on the thread that failed; may itself fail, once
+    struct OsWork *outer;
+} OsWork;
+void os_work_begin(OsWork *work);
+void os_work_end(OsWork *work);
+
 // Says so on standard error and ends the process with status 70: the only way out of here that is
 // no return. For memory exhausted, and for defects of our own (assertions).
 _Noreturn void os_out_of_memory(void);

@@ -1,17 +1,39 @@
 // The table that libtilec_llvm exports.
 #include "codegen/codegen.h"
 
-#include <llvm/Config/llvm-config.h>
-
 #include "base/os.h"
 #include "codegen/cpu/compile.h"
 #include "codegen/lld_shim.h"
 
+#ifndef CODEGEN_LLVM_VERSION
+#include <llvm/Config/llvm-config.h>
+#define CODEGEN_LLVM_VERSION LLVM_VERSION_STRING
+#endif
+
+typedef struct Work {
+    OsWork work;  // the first member
+    const CodegenCpuOptions *options;
+} Work;
+
+static void keep(OsWork *work) {
+    const CodegenCpuOptions *options = ((const Work *)work)->options;
+    if (options->on_defect) options->on_defect(options->user);
+}
+
+static bool cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
+                        Str *output, Diags *diags) {
+    Work work = {.work = {.keep = keep}, .options = options};
+    os_work_begin(&work.work);
+    bool fine = codegen_cpu_compile(arena, func, options, output, diags);
+    os_work_end(&work.work);
+    return fine;
+}
+
 static const CodegenApi api = {
     .version = CODEGEN_VERSION,
     .build = CODEGEN_BUILD_TEXT,
-    .llvm_version = LLVM_VERSION_STRING,
-    .cpu_compile = codegen_cpu_compile,
+    .llvm_version = CODEGEN_LLVM_VERSION,
+    .cpu_compile = cpu_compile,
 };
 
 const CodegenApi *tilec_codegen_api(void) { return &api; }

@@ -1,13 +1,15 @@
 // Codegen: lowered IR to code, through LLVM. The one door between compile/ and libtilec_llvm.
 //
-// libtilec_llvm carries LLVM and lld with hidden symbols and exports codegen_api alone; compile/
-// opens it on the first miss of the caches and looks at `version` and `build` before it believes
-// the rest. Invariants: codegen decides nothing: every op of the lowered level has one translation;
-// what LLVM could abort on is refused before it gets there (a diagnostic that names op, type and
-// target); the same input gives the same bytes; calls from several threads at once are fine.
-// Ownership: results are in the arena given; nothing is kept between calls.
+// libtilec_llvm carries LLVM and lld with hidden symbols and exports tilec_codegen_api alone;
+// compile/ opens it on the first miss of the caches and looks at `version` and `build` before it
+// believes the rest. Invariants: codegen decides nothing: every op of the lowered level has one
+// translation; what LLVM could abort on is refused before it gets there (a diagnostic that names
+// op, type and target); the same input gives the same bytes; calls from several threads at once are
+// fine. Ownership: results are in the arena given; nothing is kept between calls.
 //
-//     const CodegenApi *api = codegen_api();
+// LLVM ends its process where it finds itself in error: `on_defect` may leave something behind.
+//
+//     const CodegenApi *api = tilec_codegen_api();
 //     Str object;
 //     if (!api->cpu_compile(arena, func, &options, &object, diags)) …
 #ifndef TILEC_CODEGEN_CODEGEN_H
@@ -17,7 +19,7 @@
 #include "base/diag.h"
 #include "ir/ir.h"
 
-enum { CODEGEN_VERSION = 1 };
+enum { CODEGEN_VERSION = 2 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -36,6 +38,10 @@ typedef struct CodegenCpuOptions {
     Str entry;   // the symbol of the entry; of a kernel's name and what it is specialised to
     bool lines;  // line tables, so that gdb and perf know source lines; names, too
     CodegenTimes *times;  // NULL: not kept
+    // Called when a defect of LLVM or of codegen is about to end the process, on the thread that
+    // failed; NULL: nothing is. The IR is as it was given.
+    void (*on_defect)(void *user);
+    void *user;
 } CodegenCpuOptions;
 
 typedef struct CodegenApi {

@@ -20,7 +20,8 @@ extern "C" {
 void codegen_start(void);
 // ld.lld with these arguments (without the program's name).
 int codegen_lld(size_t count, const char *const *arguments, char **messages);
-// LLVM has met what it cannot go on from; in api.c.
+// LLVM has met what it cannot go on from: ends the process with status 70, after on_defect of the
+// compilation on this thread; in api.c.
 void codegen_fatal(const char *reason);
 
 #ifdef __cplusplus

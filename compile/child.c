@@ -1,10 +1,9 @@
 #include "compile/child.h"
 
 #include "base/os_child.h"
-#include "base/os_folder.h"
+#include "compile/defect.h"
 #include "compile/plugin.h"
 #include "compile/wire.h"
-#include "ir/text.h"
 
 // ---- In the child ----
 
@@ -26,6 +25,7 @@ static void work(void *argument, OsChildOut *out) {
     size_t before = diags_count(w->diags);
     CodegenTimes times = {0};
     CodegenCpuOptions options = *w->job->options;
+    options.on_defect = NULL;  // the parent keeps the file, however this process ends
     options.times = &times;
     Str output = {0};
     const CodegenApi *api = plugin_open(plugin_create(), w->diags);
@@ -40,15 +40,12 @@ static void work(void *argument, OsChildOut *out) {
 
 // ---- In this process ----
 
-// The file is for people; NULL when it cannot be written.
 static const char *keep_reproducer(Arena *arena, const ChildJob *job) {
-    char target[CPU_NAME_MAX];
-    StrBuf text = strbuf(arena);
-    strbuf_printf(&text, "// tilec's code generator ended on this input. Target: %s, entry: %.*s\n",
-                  cpu_target_name(job->options->target, target), STR_ARG(job->options->entry));
-    ir_print_module(job->func->module, &text);
-    OsError e;
-    return os_keep_temporary(arena, "tilec-defect-", ".tir", strbuf_str(&text), &e);
+    Defect defect = {.arena = arena,
+                     .func = job->func,
+                     .target = job->options->target,
+                     .entry = job->options->entry};
+    return defect_keep(&defect);
 }
 
 static void report(Arena *arena, const ChildJob *job, const OsChildEnd *end, Diags *diags) {

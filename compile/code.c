@@ -2,6 +2,16 @@
 
 #include "base/status.h"
 #include "compile/child.h"
+#include "compile/defect.h"
+
+static Defect defect_of(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                        Str entry) {
+    return (Defect){.arena = unit->arena,
+                    .func = compiled->func,
+                    .target = options->target,
+                    .entry = entry,
+                    .facts = compiled->meta->variants[options->variant].facts};
+}
 
 bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options) {
     Machine machine = machine_of_cpu(options->target);
@@ -10,7 +20,11 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
     passes.facts = compiled->meta->variants[options->variant].facts;
     size_t count;
     const PassStep *steps = pipeline_steps(PIPELINE_CPU, &count);
-    return passes_run(compiled->module, steps, count, &passes, unit->diags);
+    Defect defect = defect_of(unit, compiled, options, str(compiled->func->name));
+    defect_begin(&defect);
+    bool fine = passes_run(compiled->module, steps, count, &passes, unit->diags);
+    defect_end(&defect);
+    return fine;
 }
 
 static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
@@ -25,6 +39,9 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
         return child_compile(unit->arena, &job, output, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);
+    Defect defect = defect_of(unit, compiled, options, entry);
+    o.on_defect = defect_say;
+    o.user = &defect;
     return api && api->cpu_compile(unit->arena, compiled->func, &o, output, unit->diags);
 }
 

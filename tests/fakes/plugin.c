@@ -12,6 +12,13 @@
 #include "base/os.h"
 #include "codegen/codegen.h"
 
+// The table of the real library around the fake's compiler, with what happens on a fatal error.
+#define CODEGEN_LLVM_VERSION "0.0"
+const CodegenApi *real_codegen_api(void);
+#define tilec_codegen_api real_codegen_api
+#include "codegen/api.c"
+#undef tilec_codegen_api
+
 static bool is(const char *what) {
     const char *mode = getenv("FAKE_PLUGIN");
     return mode && strcmp(mode, what) == 0;
@@ -25,14 +32,16 @@ static void note_call(Str entry) {
     fclose(log);
 }
 
-static bool compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options, Str *output,
-                    Diags *diags) {
+bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
+                         Str *output, Diags *diags) {
     note_call(options->entry);
     if (options->times) *options->times = (CodegenTimes){1, 2, 3, 4};
     if (is("abort")) {
         fprintf(stderr, "LLVM ERROR: Cannot select: t5: i32 = planted\nstack of calls\n");
         abort();
     }
+    if (is("fatal")) codegen_fatal("Cannot select: t5: i32 = planted");
+    if (is("check")) CHECK(!"planted", "a planted assertion");
     if (is("crash")) raise(SIGSEGV);
     if (is("exit")) exit(70);
     if (is("hang"))
@@ -55,11 +64,11 @@ static bool compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *o
     return false;
 }
 
-static const CodegenApi right = {CODEGEN_VERSION, CODEGEN_BUILD_TEXT, "0.0", compile};
-static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0", compile};
-static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", compile};
+static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0",
+                                         codegen_cpu_compile};
+static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile};
 
 const CodegenApi *tilec_codegen_api(void) {
     if (is("other version")) return &other_version;
-    return is("other build") ? &other_build : &right;
+    return is("other build") ? &other_build : real_codegen_api();
 }

@@ -145,6 +145,30 @@ static void a_crash_in_a_child_is_told(void **state) {
     tool_prints(t, "y: f32[3] = ", CHILD RUN);
 }
 
+// In this process it ends with status 70, and leaves the IR behind.
+static void a_defect_leaves_a_file(void **state) {
+    static const char *const defects[][2] = {
+        {"fatal", "tilec: internal defect in LLVM: Cannot select: t5: i32 = planted"},
+        {"check", "plugin.c:"},
+    };
+    Tool *t = *state;
+#define HERE FAKE "TMPDIR=$PWD "
+    for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
+        tool_run(t, 0, "rm -rf store");
+        tool_run(t, 70, HERE "FAKE_PLUGIN=%s " RUN, defects[i][0]);
+        assert_true(tool_said(t, defects[i][1]));
+        assert_true(tool_said(t, "what it was given is kept in "));
+        tool_run(t, 0, "cat tilec-defect-*.tir && tilec opt --verify tilec-defect-*.tir");
+        assert_true(tool_said(t, "// tilec broke on this input while it made code of it."));
+        assert_true(tool_said(t, "// Target: "));
+        assert_true(tool_said(t, "kernel @copy("));
+        tool_run(t, 0, "rm ./*.tir");
+    }
+    tool_run(t, 70, HERE "TMPDIR=/none FAKE_PLUGIN=fatal " RUN);
+    assert_true(tool_said(t, "what it was given could not be kept in a file"));
+    tool_prints(t, "y: f32[3] = ", HERE RUN);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_library_only_the_cache_runs),
@@ -153,6 +177,7 @@ int main(void) {
         cmocka_unit_test(a_damaged_entry_is_a_warning),
         cmocka_unit_test(processes_fill_one_cache),
         cmocka_unit_test(a_crash_in_a_child_is_told),
+        cmocka_unit_test(a_defect_leaves_a_file),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
