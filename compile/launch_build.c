@@ -210,12 +210,26 @@ static MetaVariant build_variant(Builder *b) {
     return v;
 }
 
+// Is memory touched by every program that gets to its end, on every lane?
+static bool is_certain(const IrOp *op) {
+    const IrSection *body = ir_section(op->block->func, IR_BODY);
+    if (!body || op->block != body->block) return false;
+    switch (op->code) {
+    case IR_LOAD: return !ir_operand(op, 1);
+    case IR_STORE:
+    case IR_ATOMIC: return !ir_operand(op, 2);
+    case IR_ATOMIC_CAS: return !ir_operand(op, 3);
+    default: return false;
+    }
+}
+
 // What the body does with the memory of a parameter, pointer arithmetic followed.
 static void note_access(const IrValue *v, MetaArg *arg) {
     for (const IrUse *u = v->uses; u; u = u->next) {
         const IrOp *op = u->user;
         bool address = op->operand_count && &op->operands[0] == u;
         IrEffect effect = ir_op_info(op->code)->effect;
+        if (address && v->type->kind == IR_PTR && is_certain(op)) arg->needed = true;
         if (address && effect == IR_EFFECT_READ) {
             arg->read = true;
         } else if (address && effect == IR_EFFECT_WRITE) {

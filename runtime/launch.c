@@ -317,6 +317,17 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
     return TILEC_OK;
 }
 
+// A NULL pointer may stand for nothing given; one that every program follows is a mistake.
+static tilec_status pointers_given(const Check *c) {
+    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+        const MetaArg *arg = &c->meta->args[i];
+        if (arg->kind == META_POINTER && arg->needed && !c->plan->inputs[i].address)
+            return REFUSE(c, "%.*s: argument '%.*s' is a NULL pointer, and every program %s it",
+                          WHERE(c, arg), arg->written ? "writes through" : "reads through");
+    }
+    return TILEC_OK;
+}
+
 static void pack(const Check *c) {
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];
@@ -349,6 +360,7 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
         return REFUSE(&c, "%.*s has %u variants; there is no variant %d", STR_ARG(meta->name),
                       meta->variant_count, override->variant);
     s = grid(&c, override);
+    if (!s && !plan->empty) s = pointers_given(&c);
     if (!s) pack(&c);
     return s;
 }

@@ -50,6 +50,7 @@ static void arg_json(Json *j, const MetaKernel *meta, const MetaArg *arg) {
     if (arg->kind != META_SCALAR) {
         json_key(j, "read"), json_bool(j, arg->read);
         json_key(j, "written"), json_bool(j, arg->written);
+        if (arg->kind == META_POINTER) json_key(j, "needed"), json_bool(j, arg->needed);
     }
     json_close(j, '}');
 }

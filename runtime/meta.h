@@ -39,6 +39,7 @@ typedef struct MetaArg {
     bool strided;
     bool written;  // the kernel may write through it
     bool read;
+    bool needed;  // a pointer that every program follows, whatever its masks: never NULL
     MetaDim dims[META_MAX_RANK];
     uint32_t offset;  // in the argument block
     uint32_t size;

@@ -63,6 +63,11 @@ RtReport report_assert(const Grid *grid) {
                "assertion failed: %s in program (%lld, %lld, %lld), lane %lld", quoted.text,
                (long long)(p % g[0]), (long long)(p / g[0] % g[1]), (long long)(p / g[0] / g[1]),
                (long long)grid->failed_lane);
+    // How many would fail is not known: the taking of programs ended (grid.c).
+    static const char rest[] =
+        "the programs after it were given up; device interp runs all, and counts those that fail";
+    bool more = p + 1 < grid->total;
+    if (more) diag_note(diags, (Span){0, 0}, "%s", rest);
     RtReport report = rt_report_of(diags);
     if (site && site->line) {
         name_place(&report, site);
@@ -70,6 +75,7 @@ RtReport report_assert(const Grid *grid) {
             StrBuf text = strbuf(report.arena);
             strbuf_printf(&text, "%.*s:%u:%u: error: %s [%s]\n", STR_ARG(site->file), site->line,
                           site->column, report.diagnostics.data[0].message, diag_slug(DIAG_ASSERT));
+            if (more) strbuf_printf(&text, "note: %s\n", rest);
             report.text = strbuf_str(&text);
         }
     }

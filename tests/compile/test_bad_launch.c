@@ -164,6 +164,63 @@ static void test_memory(Host *h) {
     refused(&l, "k: argument 'p' names a buffer that does not exist (any more)");
 }
 
+// A NULL pointer may be one that the kernel does not follow; where every program follows it, it is
+// a mistake.
+static void test_null_pointers(Host *h) {
+    tilec_kernel *k = host_kernel(h,
+                                  "kernel maybe(*i32 p, *i32 q, i32 n) grid(n) {\n"
+                                  "    var v = iota(4) * 0 + 1;\n"
+                                  "    if bitcast(u64, p) != 0 v = load(p + iota(4));\n"
+                                  "    store(q + iota(4), v);\n"
+                                  "}\n");
+    int32_t p[4] = {5, 6, 7, 8}, q[4] = {0}, *none = NULL;
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(none, q, 1)));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    assert_true(q[0] == 1 && q[3] == 1);
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(p, q, 1)));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    assert_memory_equal(p, q, sizeof p);
+    host_expect(h, TILEC_LAUNCH_REFUSED,
+                "maybe: argument 'q' is a NULL pointer, and every program writes through it",
+                tilec_launch(k, NULL, TILEC_ARGS(p, none, 1)));
+    // No program, no mistake.
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(none, none, 0)));
+    k = host_kernel(h,
+                    "kernel masked(*i32 p, *i32 q, i32 n) grid(1) {\n"
+                    "    let i = iota(4);\n"
+                    "    store(q + i, load(p + i, i < n) + load(q + i));\n"
+                    "    for j in 0 .. n store(p + j, 0);\n"
+                    "}\n");
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(none, q, 0)));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    assert_memory_equal(p, q, sizeof p);
+    k = host_kernel(h, "kernel add(*i32 p) grid(1) { atomic_add(p, 1); }\n");
+    host_expect(h, TILEC_LAUNCH_REFUSED, "add: argument 'p' is a NULL pointer",
+                tilec_launch(k, NULL, TILEC_ARGS(none)));
+    k = host_kernel(h, "kernel get(*i32 p, i32 y[1]) grid(1) { y[0] = load(p); }\n");
+    host_expect(h, TILEC_LAUNCH_REFUSED,
+                "get: argument 'p' is a NULL pointer, and every program reads through it",
+                tilec_launch(k, NULL, TILEC_ARGS(none, tilec_view1(TILEC_I32, q, 1))));
+}
+
+// Views without elements need no memory.
+static void test_null_views(Host *h) {
+    tilec_kernel *k = host_kernel(h,
+                                  "kernel copy(strided f32 x[N], f32 y[N]) grid(2) {\n"
+                                  "    y[0 +: 4] = x[0 +: 4];\n"
+                                  "}\n");
+    float y[4] = {0};
+    tilec_view x = tilec_view1(TILEC_F32, NULL, 0), to = tilec_view1(TILEC_F32, NULL, 0);
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(x, to)));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    to = tilec_view1(TILEC_F32, y, 4), x = tilec_view1(TILEC_F32, NULL, 4);
+    x.offset = 100;  // does not make memory of it
+    host_expect(h, TILEC_LAUNCH_REFUSED, "copy: argument 'x' has no memory",
+                tilec_launch(k, NULL, TILEC_ARGS(x, to)));
+    host_expect(h, TILEC_LAUNCH_REFUSED, "copy: argument 'y' has no memory",
+                tilec_launch(k, NULL, TILEC_ARGS(to, tilec_view1(TILEC_F32, NULL, 4))));
+}
+
 static void test_dead_buffers(Host *h) {
     Launch l = begin(h);
     tilec_buffer dead, foreign;
@@ -277,6 +334,8 @@ int main(void) {
         {"views", test_views},
         {"extents", test_extents},
         {"memory", test_memory},
+        {"null pointers", test_null_pointers},
+        {"null views", test_null_views},
         {"dead buffers", test_dead_buffers},
         {"grids", test_grids},
         {"after a failure", test_after_failure},

@@ -94,6 +94,10 @@ static void test_least_program(void **state) {
     }
 }
 
+#define GIVEN_UP                                                                           \
+    "note: the programs after it were given up; device interp runs all, and counts those " \
+    "that fail\n"
+
 static void test_report(void **state) {
     (void)state;
     CpuRig rig;
@@ -107,7 +111,7 @@ static void test_report(void **state) {
                         "k.tile:3:5: error: assertion failed: \"not \\\"good\\\"\" in program "
                         "(1, 0, 0), lane 6 [assert]\n"
                         "        assert(false, \"not\");\n"
-                        "        ^~~~~~\n");
+                        "        ^~~~~~\n" GIVEN_UP);
     tilec_diagnostic d;
     assert_int_equal(tilec_diagnostic_get(rig.context, 0, &d), TILEC_OK);
     assert_string_equal(d.code, "assert");
@@ -115,10 +119,18 @@ static void test_report(void **state) {
     assert_int_equal(d.line, 3);
     assert_int_equal(d.column, 5);
     assert_int_equal(d.end_column, 11);
+    assert_int_equal(tilec_diagnostic_get(rig.context, 1, &d), TILEC_OK);
+    assert_int_equal(d.severity, TILEC_NOTE);
     // The line is not known.
     sites[1].source = STR("");
     assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 1, (CpuRigBlock){&f, 0}), TILEC_OK);
     assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+    assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 3, (CpuRigBlock){&f, 0}), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_KERNEL_FAILED);
+    assert_string_equal(tilec_last_error(rig.context),
+                        "k.tile:3:5: error: assertion failed: \"not \\\"good\\\"\" in program "
+                        "(1, 0, 0), lane 6 [assert]\n" GIVEN_UP);
+    // Nothing comes after the last.
     assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 2, (CpuRigBlock){&f, 0}), TILEC_OK);
     assert_int_equal(tilec_device_synchronize(rig.device), TILEC_KERNEL_FAILED);
     assert_string_equal(tilec_last_error(rig.context),
