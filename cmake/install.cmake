@@ -92,6 +92,11 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tilec-config.cmake"
 
 # --- pkg-config
 function(tilec_pkgconfig name description)
+    set(variables "")
+    if(name STREQUAL "tilec" AND TARGET tilec_llvm)
+        # For programs that name it (tilec_context_options.compiler_library).
+        set(variables "compiler=\${libdir}/libtilec_llvm.so\n")
+    endif()
     file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
     string(REGEX REPLACE "/$" "" up "${up}")
     set(libs "-L\${libdir} -l${name}")

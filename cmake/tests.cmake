@@ -29,7 +29,7 @@ target_link_libraries(test_support PUBLIC tilec tilec_cmocka ${CMAKE_DL_LIBS})
 # Tests run in the root of the sources; these are for those that must name a path all the same.
 target_compile_definitions(test_support PUBLIC
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
-    TEST_TOOL="${PROJECT_BINARY_DIR}/tilec")
+    TEST_TOOL="${PROJECT_BINARY_DIR}/tilec" TEST_LIBDIR_BESIDE="${tilec_libdir_beside}")
 
 # A compiler library without LLVM that does as it is told, and the code that it makes.
 foreach(fake plugin kernel)

@@ -28,7 +28,7 @@ static void work(void *argument, OsChildOut *out) {
     options.on_defect = NULL;  // the parent keeps the file, however this process ends
     options.times = &times;
     Str output = {0};
-    const CodegenApi *api = plugin_open(plugin_create(), w->diags);
+    const CodegenApi *api = plugin_open(plugin_create(w->job->library), w->diags);
     bool good = api && api->cpu_compile(w->arena, w->job->func, &options, &output, w->diags);
     StrBuf message = strbuf(w->arena);
     wire_put_number(&message, good);

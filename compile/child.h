@@ -17,7 +17,8 @@ enum { CHILD_SECONDS = 120 };
 typedef struct ChildJob {
     const IrFunc *func;
     const CodegenCpuOptions *options;
-    unsigned seconds;  // 0: CHILD_SECONDS
+    const char *library;  // plugin_create
+    unsigned seconds;     // 0: CHILD_SECONDS
 } ChildJob;
 
 bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags);

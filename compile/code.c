@@ -35,7 +35,7 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
                            .lines = options->lines,
                            .times = options->times};
     if (services->in_child) {
-        ChildJob job = {.func = compiled->func, .options = &o};
+        ChildJob job = {.func = compiled->func, .options = &o, .library = services->library};
         return child_compile(unit->arena, &job, output, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);

@@ -25,8 +25,9 @@
 // What compilations of one context share.
 typedef struct CodeServices {
     Plugin *plugin;
-    Cache *cache;   // NULL: nothing is kept
-    bool in_child;  // codegen runs in a process of its own
+    const char *library;  // of the child's plugin; NULL: looked for
+    Cache *cache;         // NULL: nothing is kept
+    bool in_child;        // codegen runs in a process of its own
 } CodeServices;
 
 typedef struct CodeOptions {

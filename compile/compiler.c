@@ -50,7 +50,8 @@ static Compiler *create(tilec_context *context) {
     Compiler *c = calloc(1, sizeof *c);
     if (!c) os_out_of_memory();
     c->images = images_create();
-    c->services.plugin = plugin_create();
+    c->services.library = context->options.compiler_library;
+    c->services.plugin = plugin_create(context->options.compiler_library);
     c->services.cache = cache_create(context->options.cache_folder, log_cache, context);
     c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
     choose_target(c);
@@ -61,9 +62,9 @@ static Compiler *create(tilec_context *context) {
 
 // Without libtilec_llvm the device cpu has only what the cache holds: then "auto" is the
 // interpreter, which runs everything.
-static bool code_can_be_made(void) {
+static bool code_can_be_made(const Compiler *c) {
     Arena *arena = arena_create();
-    bool found = plugin_find(arena).size > 0;
+    bool found = plugin_find(c->services.plugin, arena).size > 0;
     arena_destroy(arena);
     return found;
 }
@@ -72,8 +73,9 @@ tilec_status tilec_context_create(const tilec_context_options *options, tilec_co
     static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api};
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, context);
     if (s) return s;
-    (*context)->best = code_can_be_made() ? &cpu_device_api : &interp_device_api;
-    (*context)->compiler = create(*context);
+    Compiler *c = create(*context);
+    (*context)->compiler = c;
+    (*context)->best = code_can_be_made(c) ? &cpu_device_api : &interp_device_api;
     (*context)->compiler_destroy = destroy;
     return TILEC_OK;
 }

@@ -10,21 +10,28 @@
 #ifndef TILEC_INSTALL_LIBDIR
 #define TILEC_INSTALL_LIBDIR ""
 #endif
+// The same, seen from the folder of programs: "../lib/x86_64-linux-gnu".
+#ifndef TILEC_LIBDIR_BESIDE
+#define TILEC_LIBDIR_BESIDE "../lib"
+#endif
 
 struct Plugin {
     OsMutex *lock;
     OsLibrary *library;
     const CodegenApi *api;
     Arena *arena;
-    StrBuf tried;  // "\n  path: why not" for each; not empty: opening has failed
+    Str named;     // by the context's option; empty: by nobody
+    Str opened;    // empty: nothing is
+    StrBuf tried;  // "\npath: why not" for each; not empty while api is NULL: opening has failed
 };
 
-Plugin *plugin_create(void) {
+Plugin *plugin_create(const char *named) {
     Plugin *p = calloc(1, sizeof *p);
     if (!p) os_out_of_memory();
     p->lock = os_mutex_create();
     p->arena = arena_create();
     p->tried = strbuf(p->arena);
+    if (named) p->named = (Str){arena_text(p->arena, named, strlen(named)), strlen(named)};
     return p;
 }
 
@@ -38,47 +45,51 @@ void plugin_destroy(Plugin *plugin) {
 
 // ---- Where it may be ----
 
-enum { PLACES = 6 };
+enum { PLACES = 8 };
 typedef struct Places {
     Str paths[PLACES];
     size_t count;
 } Places;
 
-static void add_beside(Places *places, Arena *arena, Str file, const char *way) {
-    if (!file.size) return;
-    Str path = os_path_beside(arena, file, str(way));
+static void add_path(Places *places, Str path) {
     for (size_t i = 0; i < places->count; i++)
         if (str_equal(places->paths[i], path)) return;
+    CHECK(places->count < PLACES, "%zu places", places->count);
     places->paths[places->count++] = path;
 }
 
+static void add_beside(Places *places, Arena *arena, Str file, const char *way) {
+    if (file.size) add_path(places, os_path_beside(arena, file, str(way)));
+}
+
 // The last one is a bare name: the loader looks for it.
-static Places places_of(Arena *arena) {
+static Places places_of(const Plugin *plugin, Arena *arena) {
+    static const char *const ways[] = {PLUGIN_FILE, "../lib/" PLUGIN_FILE,
+                                       TILEC_LIBDIR_BESIDE "/" PLUGIN_FILE};
     Places p = {0};
-    const char *named = os_env("TILEC_LLVM_LIBRARY");
-    if (named && named[0]) {
-        p.paths[p.count++] = str(named);
+    const char *variable = os_env("TILEC_LLVM_LIBRARY");
+    Str named = plugin->named.size ? plugin->named : str(variable ? variable : "");
+    if (named.size) {
+        add_path(&p, named);
         return p;
     }
     Str library = os_self_library(arena), program = os_self_program(arena);
-    add_beside(&p, arena, library, PLUGIN_FILE);
-    add_beside(&p, arena, program, PLUGIN_FILE);
-    add_beside(&p, arena, library, "../lib/" PLUGIN_FILE);
-    add_beside(&p, arena, program, "../lib/" PLUGIN_FILE);
-    if (TILEC_INSTALL_LIBDIR[0]) p.paths[p.count++] = STR(TILEC_INSTALL_LIBDIR "/" PLUGIN_FILE);
-    p.paths[p.count++] = STR(PLUGIN_FILE);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        add_beside(&p, arena, library, ways[i]);
+        add_beside(&p, arena, program, ways[i]);
+    }
+    if (TILEC_INSTALL_LIBDIR[0]) add_path(&p, STR(TILEC_INSTALL_LIBDIR "/" PLUGIN_FILE));
+    add_path(&p, STR(PLUGIN_FILE));
     return p;
 }
 
-Str plugin_find(Arena *arena) {
-#ifdef TILEC_LINK_CODEGEN
-    return STR("linked in");
-#endif
-    Places p = places_of(arena);
-    for (size_t i = 0; i < p.count; i++) {
-        bool bare = !memchr(p.paths[i].text, '/', p.paths[i].size);
-        if (!bare && os_path_exists(p.paths[i].text)) return p.paths[i];
-    }
+static bool is_bare(Str path) { return !memchr(path.text, '/', path.size); }
+
+Str plugin_find(const Plugin *plugin, Arena *arena) {
+    if (plugin->opened.size) return plugin->opened;
+    Places p = places_of(plugin, arena);
+    for (size_t i = 0; i < p.count; i++)
+        if (!is_bare(p.paths[i]) && os_path_exists(p.paths[i].text)) return p.paths[i];
     return STR("");
 }
 
@@ -98,13 +109,9 @@ static const CodegenApi *api_of(Plugin *p, const CodegenApi *api, Str path) {
     return NULL;
 }
 
-#ifdef TILEC_LINK_CODEGEN
-static void open_places(Plugin *p) { p->api = api_of(p, tilec_codegen_api(), STR("linked in")); }
-#else
 static void open_path(Plugin *p, Str path) {
     OsError e;
-    bool bare = !memchr(path.text, '/', path.size);
-    if (!bare && !os_path_exists(path.text)) {
+    if (!is_bare(path) && !os_path_exists(path.text)) {
         strbuf_printf(&p->tried, "\n%.*s: no such file", STR_ARG(path));
         return;
     }
@@ -121,17 +128,18 @@ static void open_path(Plugin *p, Str path) {
         p->api = api_of(p, function(), path);
     else
         strbuf_printf(&p->tried, "\n%.*s: it is no compiler library of tilec", STR_ARG(path));
-    if (p->api)
-        p->library = library;
-    else
+    if (!p->api) {
         os_library_close(library);
+        return;
+    }
+    p->library = library;
+    p->opened = path;
 }
 
 static void open_places(Plugin *p) {
-    Places places = places_of(p->arena);
+    Places places = places_of(p, p->arena);
     for (size_t i = 0; i < places.count && !p->api; i++) open_path(p, places.paths[i]);
 }
-#endif
 
 static void report(const Plugin *p, Diags *diags) {
     diag_error(diags, (Span){0}, DIAG_UNAVAILABLE,
@@ -142,7 +150,7 @@ static void report(const Plugin *p, Diags *diags) {
     }
     diag_help(diags,
               "install tilec's compiler library, or name it: TILEC_LLVM_LIBRARY=…/" PLUGIN_FILE
-              "; the device interp needs none");
+              ", or the context's option compiler_library; the device interp needs none");
 }
 
 const CodegenApi *plugin_open(Plugin *plugin, Diags *diags) {

@@ -58,19 +58,20 @@ static bool take_options(tilec_context *c, const tilec_context_options *from) {
     return !a->allocate == !a->release;
 }
 
-static bool copy_folder(tilec_context *c) {
-    const char *folder = c->options.cache_folder;
-    if (!folder) return true;
-    size_t size = strlen(folder) + 1;
+// The context's own copy of a text of the options.
+static bool copy_text(const char **text, char **own) {
+    if (!*text) return true;
+    size_t size = strlen(*text) + 1;
     char *copy = malloc(size);
-    if (copy) memcpy(copy, folder, size);
-    c->cache_folder = copy;
-    c->options.cache_folder = copy;
+    if (copy) memcpy(copy, *text, size);
+    *text = *own = copy;
     return copy != NULL;
 }
 
 static tilec_status create_parts(tilec_context *c) {
-    if (!copy_folder(c)) return TILEC_OUT_OF_MEMORY;
+    if (!copy_text(&c->options.cache_folder, &c->cache_folder) ||
+        !copy_text(&c->options.compiler_library, &c->compiler_library))
+        return TILEC_OUT_OF_MEMORY;
     c->thread = os_thread_key_create(thread_ended);
     if (!c->thread) return TILEC_OUT_OF_MEMORY;
     c->lock = os_mutex_create();
@@ -85,6 +86,7 @@ tilec_status rt_context_create(const tilec_context_options *options, const RtDev
     tilec_status s = take_options(c, options) ? create_parts(c) : TILEC_INVALID_ARGUMENT;
     if (s) {
         free(c->cache_folder);
+        free(c->compiler_library);
         free(c);
         return s;
     }
@@ -108,6 +110,7 @@ void tilec_context_destroy(tilec_context *context) {
     }
     free(context->buffers);
     free(context->cache_folder);
+    free(context->compiler_library);
     os_mutex_destroy(context->lock);
     free(context);
 }

@@ -37,6 +37,7 @@ struct tilec_context {
     OsThreadKey *thread;            // the calling thread's RtError
     tilec_context_options options;  // whole, whatever the caller knew of it; texts are copies
     char *cache_folder;             // what options.cache_folder points at
+    char *compiler_library;         // and options.compiler_library
     const RtDeviceApi *const *apis;
     size_t api_count;
     const RtDeviceApi *best;  // what "auto" stands for

@@ -33,7 +33,7 @@ static CpuFacts cpu_facts(Arena *arena, Plugin *plugin) {
     cpu_target_name(cpu_native(), f.target);
     Diags *diags = diags_create(arena, sources_create(arena));
     const CodegenApi *api = plugin_open(plugin, diags);
-    f.library = plugin_find(arena);
+    f.library = plugin_find(plugin, arena);
     if (api) {
         f.llvm = api->llvm_version;
         return f;
@@ -95,7 +95,7 @@ static int run(Cli *cli) {
     tilec_context *context = NULL;
     if (tilec_context_create(NULL, &context))
         return cli_fail(cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
-    Plugin *plugin = plugin_create();
+    Plugin *plugin = plugin_create(NULL);
     CpuFacts cpu = cpu_facts(cli->arena, plugin);
     json_key(&cli->json_out, "devices"), json_open(&cli->json_out, '[');
     for (size_t i = 0; i < ROWS; i++) {

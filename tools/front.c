@@ -79,7 +79,7 @@ int front_passes(Cli *cli, Diags *diags, FrontPasses *passes) {
 
 bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
                 const CodeOptions *options, Code *code) {
-    CodeServices services = {.plugin = plugin_create()};
+    CodeServices services = {.plugin = plugin_create(NULL)};
     CodeOptions o = *options;
     o.times = &passes->codegen;
     passes->generated = code_make(unit, compiled, &o, &services, NULL, code);

@@ -117,6 +117,7 @@ typedef struct tilec_context_options {
     uint32_t cpu_threads;       // of the device cpu; 0: one for each processor
     uint32_t compile_in_child;  // 1: compilers run in a process of their own, whose end harms none
     const char *cache_folder;   // of compiled kernels; NULL: the user's own, "": nothing is kept
+    const char *compiler_library;  // the file libtilec_llvm.so; NULL: it is looked for
 } tilec_context_options;
 
 // `options` may be NULL.

@@ -302,7 +302,10 @@ static void threads_compile_at_once(void **state) {
     World *w = *state;
     unsetenv("TILEC_LLVM_LIBRARY");
     reopen(w);
-    if (!plugin_find(w->arena).size) {
+    Plugin *plugin = plugin_create(NULL);
+    bool built = plugin_find(plugin, w->arena).size > 0;
+    plugin_destroy(plugin);
+    if (!built) {
         print_message("skipped: libtilec_llvm was not built\n");
         return;
     }
@@ -318,10 +321,44 @@ static void threads_compile_at_once(void **state) {
     }
 }
 
+// The option names the library, whatever the variable says, in this process and in a child.
+static void the_context_names_the_compiler(void **state) {
+    World *w = *state;
+    static const char text[] = "kernel k(f32 x[N], f32 y[N]) grid(1) { y[0] = x[0]; }\n";
+    char path[sizeof TEST_FAKE_PLUGIN] = TEST_FAKE_PLUGIN;
+    setenv("TILEC_LLVM_LIBRARY", "/none/variable.so", 1);
+    setenv("TILEC_CACHE", "off", 1);
+    for (uint32_t child = 0; child < 2; child++) {
+        tilec_context_options o = {
+            .size = sizeof o, .compile_in_child = child, .compiler_library = path};
+        tilec_context_destroy(w->context);
+        assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
+        memset(path, 'x', sizeof path - 1);  // the context has a copy
+        assert_int_equal(tilec_device_open(w->context, "auto", &w->device), TILEC_OK);
+        assert_string_equal(tilec_device_name(w->device), "cpu");
+        tilec_kernel_destroy(kernel_of(w, text, NULL));
+        memcpy(path, TEST_FAKE_PLUGIN, sizeof path);
+        // A wrong name is not made good by the variable.
+        setenv("TILEC_LLVM_LIBRARY", TEST_FAKE_PLUGIN, 1);
+        o.compiler_library = "/none/option.so";
+        tilec_context_destroy(w->context);
+        assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
+        assert_int_equal(tilec_device_open(w->context, "cpu", &w->device), TILEC_OK);
+        tilec_kernel *k = NULL;
+        assert_int_equal(tilec_kernel_from_source(w->context, w->device, "k.tile", text,
+                                                  strlen(text), NULL, NULL, &k),
+                         TILEC_UNAVAILABLE);
+        assert_non_null(
+            strstr(tilec_last_error(w->context), "note: /none/option.so: no such file"));
+        setenv("TILEC_LLVM_LIBRARY", "/none/variable.so", 1);
+    }
+}
+
 #define JIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        JIT_TEST(the_context_names_the_compiler),
         JIT_TEST(variants_are_made_when_chosen),
         JIT_TEST(equal_kernels_share_code),
         JIT_TEST(other_kernels_do_not),

@@ -24,7 +24,7 @@ static int set_up(void **state) {
     World *w = calloc(1, sizeof *w);
     w->arena = arena_create();
     w->diags = diags_create(w->arena, sources_create(w->arena));
-    w->plugin = plugin_create();
+    w->plugin = plugin_create(NULL);
     setenv("TILEC_LLVM_LIBRARY", TEST_FAKE_PLUGIN, 1);
     unsetenv("FAKE_PLUGIN");
     *state = w;
@@ -64,21 +64,43 @@ static void refuses_strangers(void **state) {
     expect(w, "its interface is of version 3, expected 2");
     expect(w, "TILEC_LLVM_LIBRARY=");
     plugin_destroy(w->plugin);
-    w->plugin = plugin_create();
+    w->plugin = plugin_create(NULL);
     setenv("FAKE_PLUGIN", "other build", 1);
     assert_null(plugin_open(w->plugin, w->diags));
     expect(w, "it is of 'tilec 9.9', expected '" CODEGEN_BUILD_TEXT "'");
     plugin_destroy(w->plugin);
-    w->plugin = plugin_create();
+    w->plugin = plugin_create(NULL);
     setenv("TILEC_LLVM_LIBRARY", "libm.so.6", 1);
     assert_null(plugin_open(w->plugin, w->diags));
     expect(w, "it is no compiler library of tilec");
 }
 
+// What a context names is opened, and nothing else is looked at.
+static void takes_what_is_named(void **state) {
+    World *w = *state;
+    setenv("TILEC_LLVM_LIBRARY", "/no/such/file.so", 1);
+    char path[] = TEST_FAKE_PLUGIN;
+    Plugin *named = plugin_create(path);
+    memset(path, 'x', sizeof path - 1);  // it has a copy
+    assert_true(str_equal(plugin_find(named, w->arena), STR(TEST_FAKE_PLUGIN)));
+    const CodegenApi *api = plugin_open(named, w->diags);
+    assert_non_null(api);
+    assert_string_equal(api->llvm_version, "0.0");
+    plugin_destroy(named);
+    setenv("TILEC_LLVM_LIBRARY", TEST_FAKE_PLUGIN, 1);
+    named = plugin_create("/none/named.so");
+    assert_int_equal(plugin_find(named, w->arena).size, 0);
+    assert_null(plugin_open(named, w->diags));
+    expect(w, "/none/named.so: no such file");
+    const Diag *d = diags_get(w->diags, 0);
+    assert_true(d->notes && !d->notes->next);
+    plugin_destroy(named);
+}
+
 static void says_what_it_tried(void **state) {
     World *w = *state;
     setenv("TILEC_LLVM_LIBRARY", "/no/such/file.so", 1);
-    assert_int_equal(plugin_find(w->arena).size, 0);
+    assert_int_equal(plugin_find(w->plugin, w->arena).size, 0);
     assert_null(plugin_open(w->plugin, w->diags));
     expect(w, "/no/such/file.so: no such file");
     assert_int_equal(diags_get(w->diags, 0)->code, DIAG_UNAVAILABLE);
@@ -88,7 +110,7 @@ static void says_what_it_tried(void **state) {
     assert_int_equal(diags_errors(w->diags), before + 1);
     // Not only what the variable names, when it is not set.
     unsetenv("TILEC_LLVM_LIBRARY");
-    Plugin *other = plugin_create();
+    Plugin *other = plugin_create(NULL);
     Diags *diags = diags_create(w->arena, sources_create(w->arena));
     const CodegenApi *api = plugin_open(other, diags);
     if (!api) assert_true(diags_get(diags, 0)->notes && diags_get(diags, 0)->notes->next);
@@ -116,7 +138,7 @@ static void lives_beside_another_llvm(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names && !other; i++)
         other = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
     if (!other) print_message("skipped: no shared LLVM is installed beside ours\n");
-    if (!plugin_find(w->arena).size) {
+    if (!plugin_find(w->plugin, w->arena).size) {
         print_message("skipped: libtilec_llvm was not built\n");
         if (other) dlclose(other);
         return;
@@ -141,6 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PLUGIN_TEST(opens_it_once),
         PLUGIN_TEST(refuses_strangers),
+        PLUGIN_TEST(takes_what_is_named),
         PLUGIN_TEST(says_what_it_tried),
         PLUGIN_TEST(lives_beside_another_llvm),
     };

@@ -67,7 +67,7 @@ pkgconfig=$(dirname "$(find "$prefix" -name tilec.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
 libdir=$(pkg-config --variable=libdir tilec)
 [ "tilec $(pkg-config --modversion tilec)" = "$version" ] || problem "versions differ: $version"
-# A program that has libtilec.a in it does not know where the compiler is.
+# A program that has libtilec.a in it does not know where the compiler is: see at the end.
 if [ -e "$libdir/libtilec_llvm.so" ]; then
     export TILEC_LLVM_LIBRARY=$libdir/libtilec_llvm.so
 else
@@ -92,6 +92,24 @@ if $shared; then
 fi
 configure "$root/examples/c" "$scratch/static" -DEXAMPLES_STATIC=ON
 run_all "$scratch/static"
+
+# ... unless it lies beside, the loader finds it, or the program names what the package says.
+if [ -e "$libdir/libtilec_llvm.so" ]; then
+    package=$(pkg-config --variable=compiler tilec)
+    [ "$package" -ef "$libdir/libtilec_llvm.so" ] || problem "pkg-config says compiler=$package"
+    static=$scratch/static/hello_add
+    if (unset TILEC_LLVM_LIBRARY; "$static" cpu >"$scratch/output" 2>&1); then
+        echo "install: skipped a program that finds no compiler: one is installed here"
+    elif ! grep -q "$scratch/static/libtilec_llvm.so: no such file" "$scratch/output"; then
+        cat "$scratch/output"
+        problem "the message does not list where the compiler was looked for"
+    fi
+    cp "$static" "$prefix/bin/hello_add"
+    (unset TILEC_LLVM_LIBRARY; "$prefix/bin/hello_add" cpu >"$scratch/output" 2>&1) ||
+        problem "a static program in the installed bin: $(cat "$scratch/output")"
+    (unset TILEC_LLVM_LIBRARY; LD_LIBRARY_PATH=$libdir "$static" cpu >"$scratch/output" 2>&1) ||
+        problem "a static program with LD_LIBRARY_PATH: $(cat "$scratch/output")"
+fi
 
 for static in $($shared && echo 0) 1; do
     cp -r "$root/examples/c" "$scratch/make$static"
