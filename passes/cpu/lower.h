@@ -318,10 +318,6 @@ void reduce_end(Lower *l, Nest *nest, Root *root, Place place);
 bool reduce_needs_scalars(const IrOp *op);  // its combiner has control flow
 // Are sums and products of this type carried in f32?
 bool reduce_is_wide(IrReduce kind, Dtype elem);
-// Of a built-in kind: what leaves every value as it is (of float sums -0), and the op that joins
-// two.
-uint64_t reduce_identity(IrReduce kind, Dtype elem);
-IrOpcode reduce_combine_code(IrReduce kind, Dtype elem);
 // A combiner on scalars, or, when it is straight, on vectors: x is the earlier.
 bool reduce_is_straight(const IrBlock *combiner);
 void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *combiner, IrValue *const *x,

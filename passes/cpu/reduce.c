@@ -3,9 +3,9 @@
 // What is carried for each operand: the value (narrow floats' sums and products in f32); argmin and
 // argmax carry the place as well; with a mask, and for custom combiners, a bool says whether a lane
 // has taken anything.
-#include <math.h>
 #include <string.h>
 
+#include "ir/reduce.h"
 #include "passes/cpu/lower.h"
 
 enum { MAX_VALUES = 16 };
@@ -40,47 +40,6 @@ bool reduce_is_wide(IrReduce kind, Dtype elem) {
 static Dtype carried_elem(const Reduction *r, uint32_t i) {
     Dtype elem = ir_operand(r->op, 1 + i)->type->elem;
     return reduce_is_wide(r->kind, elem) ? DTYPE_F32 : elem;
-}
-
-static uint64_t extreme(Dtype t, bool greatest) {
-    if (is_float(t)) {
-        bool saturate = !dtype_float(t)->has_inf;
-        return dtype_from_double(t, greatest ? HUGE_VAL : -HUGE_VAL, saturate);
-    }
-    if (t == DTYPE_BOOL) return greatest;
-    return greatest ? dtype_int_max(t) : dtype_wrap(t, (uint64_t)dtype_int_min(t));
-}
-
-// Of what is carried. Float sums begin with -0, which leaves every value as it is.
-uint64_t reduce_identity(IrReduce kind, Dtype t) {
-    switch (kind) {
-    case IR_REDUCE_SUM: return is_float(t) ? dtype_from_double(t, -0.0, true) : 0;
-    case IR_REDUCE_PROD: return is_float(t) ? dtype_from_double(t, 1, true) : 1;
-    case IR_REDUCE_MIN:
-    case IR_REDUCE_ARGMIN: return extreme(t, true);
-    case IR_REDUCE_MAX:
-    case IR_REDUCE_ARGMAX: return extreme(t, false);
-    case IR_REDUCE_ANY:
-    case IR_REDUCE_CUSTOM: return 0;
-    case IR_REDUCE_ALL: return 1;
-    }
-    return 0;
-}
-
-IrOpcode reduce_combine_code(IrReduce kind, Dtype t) {
-    bool logical = t == DTYPE_BOOL;
-    switch (kind) {
-    case IR_REDUCE_SUM: return logical ? IR_XOR : IR_ADD;
-    case IR_REDUCE_PROD: return logical ? IR_AND : IR_MUL;
-    case IR_REDUCE_MIN: return logical ? IR_AND : IR_MIN;
-    case IR_REDUCE_MAX: return logical ? IR_OR : IR_MAX;
-    case IR_REDUCE_ANY: return IR_OR;
-    case IR_REDUCE_ALL: return IR_AND;
-    case IR_REDUCE_ARGMIN:
-    case IR_REDUCE_ARGMAX:
-    case IR_REDUCE_CUSTOM: break;
-    }
-    UNREACHABLE("reduction %d has no single op", (int)kind);
 }
 
 // ---- one set of values --------------------------------------------------------------------------
@@ -238,9 +197,8 @@ static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, con
     if (r->arg) return combine_arg(b, r, x, y);
     Set s = {0};
     for (uint32_t i = 0; i < r->count; i++)
-        s.value[i] =
-            ir_binary(b, reduce_combine_code(r->kind, ir_operand(r->op, 1 + i)->type->elem),
-                      x->value[i], y->value[i]);
+        s.value[i] = ir_binary(b, ir_reduce_opcode(r->kind, ir_operand(r->op, 1 + i)->type->elem),
+                               x->value[i], y->value[i]);
     if (r->has) s.has = ir_binary(b, IR_OR, x->has, y->has);
     return s;
 }
@@ -282,7 +240,7 @@ void reduce_begin(Lower *l, Nest *nest, Root *root) {
     Set s = {0};
     for (uint32_t i = 0; i < r.count; i++) {
         const IrType *t = ir_tile(l->module, carried_elem(&r, i), r.vector ? 1 : 0, &nest->lanes);
-        s.value[i] = ir_const_bits(b, t, reduce_identity(r.kind, t->elem));
+        s.value[i] = ir_const_bits(b, t, ir_reduce_identity(r.kind, t->elem));
     }
     if (r.arg) s.place = first_places(nest, b, r.vector);
     if (r.has) s.has = number_like(b, DTYPE_BOOL, 0, s.value[0]);
@@ -334,7 +292,7 @@ void reduce_step(Lower *l, Nest *nest, Root *root, Place place) {
         Dtype elem = carried_elem(&r, i);
         if (x.value[i]->type->elem != elem) x.value[i] = ir_cast(b, x.value[i], elem, true);
         if (mask && !r.custom && !r.arg) {
-            IrValue *nothing = number_like(b, elem, reduce_identity(r.kind, elem), x.value[i]);
+            IrValue *nothing = number_like(b, elem, ir_reduce_identity(r.kind, elem), x.value[i]);
             x.value[i] = choose(b, mask, x.value[i], nothing);
         }
     }

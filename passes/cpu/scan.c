@@ -8,6 +8,7 @@
 //     step 2   a    ab   abc  abcd
 // Invariants: sums and products of narrow floats are carried in f32 and rounded once for each
 // place; those of integers are exact in any order.
+#include "ir/reduce.h"
 #include "passes/cpu/lower.h"
 
 enum { MAX_VALUES = 16 };
@@ -88,7 +89,7 @@ static void store(const Scan *s, IrBuilder *b, uint32_t i, IrValue *at, IrValue 
 // The identity that the first place of an exclusive scan shows; -0 is only what sums begin with.
 static IrValue *shown_identity(const Scan *s, IrBuilder *b, const IrType *t) {
     bool zero = s->custom || s->kind == IR_REDUCE_SUM;
-    return ir_const_bits(b, t, zero ? 0 : reduce_identity(s->kind, t->elem));
+    return ir_const_bits(b, t, zero ? 0 : ir_reduce_identity(s->kind, t->elem));
 }
 
 static void join(Lower *l, const Scan *s, IrBuilder *b, IrValue *const *x, IrValue *const *y,
@@ -97,7 +98,7 @@ static void join(Lower *l, const Scan *s, IrBuilder *b, IrValue *const *x, IrVal
         reduce_call_combiner(l, b, s->op->regions[0], x, y, out);
         return;
     }
-    IrOpcode code = reduce_combine_code(s->kind, s->from[0].type->elem);
+    IrOpcode code = ir_reduce_opcode(s->kind, s->from[0].type->elem);
     out[0] = ir_binary(b, code, x[0], y[0]);
 }
 
@@ -118,7 +119,7 @@ static void begin_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base, Ir
         state[i] = x;
         if (!s->custom) {
             // The first element meets the identity: a NaN becomes the quiet one.
-            IrValue *zero = ir_const_bits(b, x->type, reduce_identity(s->kind, x->type->elem));
+            IrValue *zero = ir_const_bits(b, x->type, ir_reduce_identity(s->kind, x->type->elem));
             join(l, s, b, &zero, &x, &state[i]);
         }
         store(s, b, i, at, s->exclusive ? nothing : state[i]);
@@ -169,7 +170,7 @@ static IrValue *last_lane(Lower *l, const Scan *s, IrBuilder *b, IrValue *x) {
 // One vector of a line: what came before is `sum`; what is there after it is returned.
 static IrValue *scan_vector(Lower *l, const Scan *s, IrBuilder *b, IrValue *at, IrValue *sum) {
     IrValue *x = load(l, s, b, 0, at);
-    IrValue *nothing = ir_const_bits(b, x->type, reduce_identity(s->kind, x->type->elem));
+    IrValue *nothing = ir_const_bits(b, x->type, ir_reduce_identity(s->kind, x->type->elem));
     for (uint32_t by = 1; by < s->lanes; by *= 2) {
         IrValue *earlier = shifted(l, s, b, nothing, x, by);
         join(l, s, b, &earlier, &x, &x);
@@ -183,7 +184,7 @@ static IrValue *scan_vector(Lower *l, const Scan *s, IrBuilder *b, IrValue *at, 
 static void scan_along(Lower *l, const Scan *s, IrBuilder *b, IrValue *base) {
     Dtype elem = carried_elem(s, 0);
     const IrType *t = ir_scalar(l->module, elem);
-    IrValue *sum = ir_const_bits(b, t, reduce_identity(s->kind, elem));
+    IrValue *sum = ir_const_bits(b, t, ir_reduce_identity(s->kind, elem));
     IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, s->n), s->lanes, 1, &sum);
     IrBlock *block = loop->regions[0];
     IrBuilder in = ir_builder_at_end(block);
