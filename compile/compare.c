@@ -6,14 +6,15 @@ struct Compare {
     IrInterp *interp;
 };
 
-Compare *compare_run(Arena *arena, const Compiled *compiled, const IrArg *args,
-                     const int64_t grid[3], Diags *diags) {
+Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *machine,
+                     const IrArg *args, const int64_t grid[3], Diags *diags) {
     Compare *c = arena_new(arena, Compare, 1);
     c->interp = ir_interp_create(arena, compiled->func);
     IrLaunch launch = {.args = args,
                        .arg_count = (uint32_t)compiled->func->params.count,
                        .grid = {grid[0], grid[1], grid[2]},
-                       .shadow = true};
+                       .shadow = true,
+                       .flushes_bf16 = machine && machine->bf16_dot};
     if (ir_interp_run(c->interp, &launch, diags) == IR_RUN_DONE) return c;
     compare_destroy(c);
     return NULL;

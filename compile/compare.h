@@ -5,13 +5,14 @@
 // the bounds of exp and the like are lost. compare_element judges one element of the device's
 // result. Ownership: the Compare belongs to the arena given; destroy it to free the interpreter.
 //
-//     Compare *c = compare_run(arena, compiled, args, grid, diags);
+//     Compare *c = compare_run(arena, compiled, &machine, args, grid, diags);
 //     for (each element i) compare_element(c, dtype, interp_data, i, device_bits, &report);
 #ifndef TILEC_COMPILE_COMPARE_H
 #define TILEC_COMPILE_COMPARE_H
 
 #include "compile/compile.h"
 #include "ir/interp/interp.h"
+#include "ir/machine.h"
 
 typedef struct CompareReport {
     uint64_t elements;   // compared
@@ -23,9 +24,11 @@ typedef struct CompareReport {
 } CompareReport;
 
 typedef struct Compare Compare;
-// `args` point at memory that the run writes; NULL when the interpreter itself failed (reported).
-Compare *compare_run(Arena *arena, const Compiled *compiled, const IrArg *args,
-                     const int64_t grid[3], Diags *diags);
+// `args` point at memory that the run writes; `machine` is what the device's code was made for,
+// whose deviations (docs/numerics.md, §4) the bounds allow, NULL for none. NULL when the
+// interpreter itself failed (reported).
+Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *machine,
+                     const IrArg *args, const int64_t grid[3], Diags *diags);
 void compare_destroy(Compare *compare);
 // Element `index` of the array at `data` (the interpreter's memory) against the device's bits.
 void compare_element(const Compare *compare, Dtype type, const void *data, uint64_t index,

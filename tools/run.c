@@ -201,7 +201,7 @@ void run_compute_grid(Run *r) {
 
 // ---- The command ----
 
-static bool on_cpu(const Run *r) {
+bool run_on_cpu(const Run *r) {
     Str rest;
     return str_equal(str_cut(str(tilec_device_name(r->device)), ':', &rest), STR("cpu")) &&
            !cli_has(r->cli, "sanitize");
@@ -223,7 +223,7 @@ static bool watch_code(Run *r, FrontPasses *passes) {
 }
 
 static int compile_for_report(Run *r, FrontPasses *passes) {
-    bool watched = on_cpu(r) && (passes->options.timings || passes->options.dump);
+    bool watched = run_on_cpu(r) && (passes->options.timings || passes->options.dump);
     CompileOptions o = {0};
     if (!watched) o.passes = passes->options;
     r->compiled = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
@@ -239,7 +239,7 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
 static int prepare(Run *r) {
     FrontPasses passes;
     int status = settings_parse(r->cli, r->unit, r->kernel, &r->settings);
-    if (on_cpu(r)) r->settings.spec.target = compiler_target(r->context);
+    if (run_on_cpu(r)) r->settings.spec.target = compiler_target(r->context);
     if (!status) status = arrays_collect(&r->settings, &r->arrays);
     if (!status) status = settings_require_types(&r->settings);
     if (!status) status = front_passes(r->cli, r->unit->diags, &passes);

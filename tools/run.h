@@ -51,6 +51,7 @@ Str run_source(const Run *r, const char **path);
 // What the last failed call of the API had to say, with places in our own copy of the source.
 int run_api_error(Run *r, tilec_status status);
 // Compares all arrays with the interpreter's; EXIT_MISMATCH when one differs.
+bool run_on_cpu(const Run *r);  // as compiled code
 int run_check(Run *r);
 // What the run left; `done`: the kernel ran to its end.
 void run_print(Run *r, bool done);

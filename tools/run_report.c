@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compile/compare.h"
+#include "compile/compiler.h"
 #include "tools/progress.h"
 #include "tools/run.h"
 
@@ -128,8 +129,11 @@ int run_check(Run *r) {
     const CompileOptions written = {.elaborate_only = true};
     const Compiled *reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written);
     Progress *p = progress_begin(r->cli, "comparing with the interpreter");
-    Compare *compare =
-        reference ? compare_run(r->cli->arena, reference, args, r->grid, r->unit->diags) : NULL;
+    Machine machine = machine_of_cpu(compiler_of(r->context)->target);
+    Compare *compare = reference
+                           ? compare_run(r->cli->arena, reference, run_on_cpu(r) ? &machine : NULL,
+                                         args, r->grid, r->unit->diags)
+                           : NULL;
     progress_end(p);
     if (!compare) {
         cli_diags(r->cli, r->unit->diags);

@@ -37,6 +37,7 @@ typedef struct IrLaunch {
     int64_t grid[3];
     bool sanitize;  // bounds of pointers, assumes, noalias, writes of two programs to one element
     bool shadow;
+    bool flushes_bf16;  // the shadow is for a device whose dots of bf16 take subnormals as 0
     // Lines of `print`; NULL: dropped.
     void (*print)(void *user, Str line);
     void *user;

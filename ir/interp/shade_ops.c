@@ -284,6 +284,7 @@ typedef struct DotBound {
     uint64_t k;
     int lowest;       // products are multiples of 2^lowest
     bool exact;       // no operand has an error
+    bool flushes;     // subnormal operands and sums become 0
     double relative;  // of the operands' representation, times |A||B|
     double absolute;
 } DotBound;
@@ -308,9 +309,24 @@ static DotBound dot_bound(const IrOp *op, const Slot *a, Dtype wide, uint64_t k,
 
 typedef struct DotSums {
     double v, magnitude, reach, part;
+    double lost;  // of products with an operand that may be subnormal
 } DotSums;
 
-static void dot_term(DotSums *d, Shade a, Shade b) {
+// How much of an operand the device may take as 0.
+static double flushed(Shade s) {
+    double least = ldexp(1, -126), reach = fabs(s.v) + s.e;
+    return fabs(s.v) - s.e < least ? fmin(reach, least) : 0;
+}
+
+static double product_lost(Shade a, Shade b) {
+    double x = flushed(a), y = flushed(b), lost = 0;
+    if (x > 0) lost += x * (fabs(b.v) + b.e);
+    if (y > 0) lost += y * (fabs(a.v) + a.e);
+    return isnan(lost) ? HUGE_VAL : lost;
+}
+
+static void dot_term(const DotBound *bound, DotSums *d, Shade a, Shade b) {
+    if (bound->flushes) d->lost += product_lost(a, b);
     double v = a.v * b.v;
     d->v += v;
     d->magnitude += fabs(v);
@@ -322,14 +338,18 @@ static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, ui
     const DtypeFloat *f = dtype_float(b->wide);
     double v = d->v + c.v, magnitude = d->magnitude + fabs(c.v);
     double reach = d->reach + fabs(c.v) + c.e;
-    bool exact = b->exact && c.e == 0;
+    bool exact = b->exact && c.e == 0 && d->lost == 0;
     if (!isfinite(v)) return (Shade){v, exact ? 0 : HUGE_VAL};
     int lowest = b->lowest;
     if (c.v != 0 && last_bit(c.v) < lowest) lowest = last_bit(c.v);
-    if (exact && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))
+    // Sums are multiples of 2^lowest: none is subnormal where that is not.
+    bool sums_flushed = b->flushes && (!exact || lowest < -126);
+    if (exact && !sums_flushed && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))
         return shade_exact(t, x);
     double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -f->precision) * reach +
-               ldexp((double)b->k + 1, -53) * magnitude + b->relative * d->reach + b->absolute;
+               ldexp((double)b->k + 1, -53) * magnitude + b->relative * d->reach + b->absolute +
+               d->lost;
+    if (sums_flushed) e += (double)(b->k + 1) * ldexp(1, -126);
     if (reach > f->greatest) e = HUGE_VAL;
     return shade_settle(t, false, v, e, true);
 }
@@ -346,6 +366,7 @@ void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
     Matrix x = matrix_of(run, a), y = matrix_of(run, b);
     DotBound bound = dot_bound(op, a, r->elem, k, &x, &y);
     bound.exact = !a->shaded && !b->shaded;
+    bound.flushes = run->launch->flushes_bf16 && a->elem == DTYPE_BF16 && r->elem == DTYPE_F32;
     Shade *shade = slot_shade_blank(run, r);
     DotSums *row = arena_new(run->scratch, DotSums, n);
     for (uint64_t i = 0; i < r->count / n; i++) {
@@ -353,7 +374,7 @@ void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
         memset(row, 0, n * sizeof *row);
         for (uint64_t p = 0; p < k; p++)
             for (uint64_t j = 0; j < n; j++)
-                dot_term(&row[j], x.s[i * k + p], y.s[(batch * k + p) * n + j]);
+                dot_term(&bound, &row[j], x.s[i * k + p], y.s[(batch * k + p) * n + j]);
         for (uint64_t j = 0; j < n; j++) {
             Shade start = c ? shade_get(c, i * n + j) : (Shade){0, 0};
             shade[i * n + j] = dot_shade(&bound, &row[j], start, r->elem, slot_get(r, i * n + j));

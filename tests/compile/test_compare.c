@@ -51,7 +51,7 @@ static int set_up(void **state) {
     IrArg args[] = {view_of(f.x, 16),     view_of(f.moved, 16), view_of(f.scaled, 16),
                     view_of(f.count, 16), view_of(f.flag, 4),   view_of(f.pick, 16),
                     view_of(f.raw, 16)};
-    f.compare = compare_run(f.arena, compiled, args, (int64_t[]){1, 1, 1}, f.unit->diags);
+    f.compare = compare_run(f.arena, compiled, NULL, args, (int64_t[]){1, 1, 1}, f.unit->diags);
     *state = &f;
     return f.compare ? 0 : -1;
 }

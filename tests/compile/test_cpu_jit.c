@@ -324,7 +324,6 @@ static void threads_compile_at_once(void **state) {
 // The option names the library, whatever the variable says, in this process and in a child.
 static void the_context_names_the_compiler(void **state) {
     World *w = *state;
-    static const char text[] = "kernel k(f32 x[N], f32 y[N]) grid(1) { y[0] = x[0]; }\n";
     char path[sizeof TEST_FAKE_PLUGIN] = TEST_FAKE_PLUGIN;
     setenv("TILEC_LLVM_LIBRARY", "/none/variable.so", 1);
     setenv("TILEC_CACHE", "off", 1);
@@ -336,7 +335,7 @@ static void the_context_names_the_compiler(void **state) {
         memset(path, 'x', sizeof path - 1);  // the context has a copy
         assert_int_equal(tilec_device_open(w->context, "auto", &w->device), TILEC_OK);
         assert_string_equal(tilec_device_name(w->device), "cpu");
-        tilec_kernel_destroy(kernel_of(w, text, NULL));
+        tilec_kernel_destroy(kernel_of(w, copy_text, NULL));
         memcpy(path, TEST_FAKE_PLUGIN, sizeof path);
         // A wrong name is not made good by the variable.
         setenv("TILEC_LLVM_LIBRARY", TEST_FAKE_PLUGIN, 1);
@@ -345,8 +344,8 @@ static void the_context_names_the_compiler(void **state) {
         assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
         assert_int_equal(tilec_device_open(w->context, "cpu", &w->device), TILEC_OK);
         tilec_kernel *k = NULL;
-        assert_int_equal(tilec_kernel_from_source(w->context, w->device, "k.tile", text,
-                                                  strlen(text), NULL, NULL, &k),
+        assert_int_equal(tilec_kernel_from_source(w->context, w->device, "k.tile", copy_text,
+                                                  strlen(copy_text), NULL, NULL, &k),
                          TILEC_UNAVAILABLE);
         assert_non_null(
             strstr(tilec_last_error(w->context), "note: /none/option.so: no such file"));

@@ -502,6 +502,85 @@ static void atomic_sums_have_the_bound_of_sums(void **state) {
     tir_free(t);
 }
 
+static float flushed(float x) { return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x; }
+
+// Products of bf16 on a device that takes subnormals as 0: numbers so small that it matters.
+typedef struct SmallDot {
+    Tir *t;
+    uint16_t a[64], b[64];  // 8 by 8
+    float c[64];
+} SmallDot;
+
+static void small_dot_fill(SmallDot *d, int exponent) {
+    for (int i = 0; i < 64; i++) {
+        double x = random_unit() * 2 - 1, y = random_unit() * 2 - 1;
+        d->a[i] = (uint16_t)dtype_from_double(DTYPE_BF16, ldexp(x, exponent), false);
+        d->b[i] =
+            (uint16_t)dtype_from_double(DTYPE_BF16, ldexp(y, random_unit() < 0.5 ? 0 : 9), false);
+    }
+}
+
+static float small_dot_on_device(const SmallDot *d, int row, int column) {
+    float sum = 0;
+    for (int k = 0; k < 8; k++) {
+        float x = flushed(dtype_to_float(DTYPE_BF16, d->a[row * 8 + k]));
+        float y = flushed(dtype_to_float(DTYPE_BF16, d->b[k * 8 + column]));
+        sum = flushed(fmaf(x, y, sum));
+    }
+    return sum;
+}
+
+// How many of the device's results the bounds refuse, for a device that flushes or one that does
+// not; `widest` is the greatest bound.
+static int small_dot_refused(SmallDot *d, bool flushes, double *widest) {
+    IrArg args[] = {tir_view(d->a, 2, (int64_t[]){8, 8}), tir_view(d->b, 2, (int64_t[]){8, 8}),
+                    tir_view(d->c, 2, (int64_t[]){8, 8})};
+    d->t->launch.shadow = true;
+    d->t->launch.flushes_bf16 = flushes;
+    assert_int_equal(tir_run(d->t, args, 3, 1), IR_RUN_DONE);
+    int refused = 0;
+    *widest = 0;
+    for (int i = 0; i < 64; i++) {
+        IrShadow s;
+        assert_true(ir_interp_shadow(d->t->interp, &d->c[i], &s));
+        assert_false(s.undecided);
+        refused += fabs((double)small_dot_on_device(d, i / 8, i % 8) - s.value) > s.bound;
+        *widest = fmax(*widest, s.bound);
+    }
+    return refused;
+}
+
+static void flushed_products_are_within_their_bound(void **state) {
+    (void)state;
+    SmallDot d = {0};
+    d.t = tir_load(
+        "kernel @k(%%a: view bf16[8, 8], %%b: view bf16[8, 8], %%c: view f32[8, 8]) { body {\n"
+        "%%0 = const {value = 0} : i64\n"
+        "%%1 = view_load %%a, _, %%0, %%0 {select = [8, 8]} : bf16[8,8]\n"
+        "%%2 = view_load %%b, _, %%0, %%0 {select = [8, 8]} : bf16[8,8]\n"
+        "%%3 = dot %%1, %%2 {precision = ieee} : f32[8,8]\n"
+        "view_store %%c, %%3, _, %%0, %%0 {select = [8, 8]}\n"
+        "return\n} }");
+    int plainly = 0;
+    double flushing, keeping;
+    // Operands about the least normal number, then sums only.
+    for (int exponent = -133; exponent < -110; exponent++)
+        for (int round = 0; round < 20; round++) {
+            small_dot_fill(&d, exponent);
+            plainly += small_dot_refused(&d, false, &keeping);
+            assert_int_equal(small_dot_refused(&d, true, &flushing), 0);
+            assert_true(flushing >= keeping);
+            // No wider than what may be lost: all products with the operand, and each sum.
+            assert_true(flushing <= keeping + (8 * 512 + 9) * 0x1p-126);
+        }
+    assert_true(plainly > 1000);  // it does matter
+    // Numbers of usual size have the bound that they have anywhere.
+    for (int i = 0; i < 64; i++) d.a[i] = d.b[i] = (uint16_t)(0x3f80 + (i & 1) * 0x80);
+    assert_int_equal(small_dot_refused(&d, true, &flushing), 0);
+    assert_true(flushing == 0);
+    tir_free(d.t);
+}
+
 // The same kernel with and without shadow: the same bits.
 static void the_shadow_changes_no_result(void **state) {
     (void)state;
@@ -551,6 +630,7 @@ int main(void) {
         cmocka_unit_test(undecided_conditions_say_so),
         cmocka_unit_test(undecided_places_spoil_their_argument_only),
         cmocka_unit_test(atomic_sums_have_the_bound_of_sums),
+        cmocka_unit_test(flushed_products_are_within_their_bound),
         cmocka_unit_test(the_shadow_changes_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
