@@ -145,7 +145,8 @@ TILEC_API tilec_status tilec_diagnostic_get(tilec_context *context, size_t index
 
 // ---- Devices, streams, events
 
-// "interp", "cpu", "cuda[:N]", "hip[:N]", "sim:ARCH", "auto".
+// "cpu", "cpu:N" (N threads), "interp", "auto": cpu where the compiler library is found, else
+// interp.
 TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *name,
                                          tilec_device **device);
 // Destroys what was made for it: kernels, events, streams, buffers.
@@ -199,7 +200,8 @@ enum { TILEC_MAX_RANK = 5 };
 enum { TILEC_VIEW_READ_ONLY = 1 };
 
 // Element (i, j, …) lies at data + (i * stride[0] + j * stride[1] + …) elements. A view on a buffer
-// is checked against the buffer's size and life; a raw pointer (buffer.handle == 0) is trusted.
+// is checked against the buffer's size and life; a raw pointer (buffer.handle == 0) is trusted, but
+// NULL has no elements.
 typedef struct tilec_view {
     tilec_dtype dtype;
     int32_t rank;
@@ -306,6 +308,7 @@ typedef struct tilec_arg {
     double real;
 } tilec_arg;
 TILEC_API tilec_arg tilec_arg_view(tilec_view view);
+// NULL is refused only if every program of the kernel follows the pointer.
 TILEC_API tilec_arg tilec_arg_pointer(const void *pointer);
 TILEC_API tilec_arg tilec_arg_buffer(tilec_buffer buffer, size_t offset);
 TILEC_API tilec_arg tilec_arg_int(int64_t value);

@@ -73,11 +73,47 @@ static void code_has_many_forms(void **state) {
     assert_true(tool_said(t, "codegen.emit"));
 }
 
+// Processors with an instruction for pairs of bf16 take subnormals as 0: --check knows it, where
+// the code is for them, and only there.
+static void check_knows_what_is_flushed(void **state) {
+    Tool *t = *state;
+    if (!can_generate()) return;
+    tool_file(t, "fill.tile",
+              text_of("kernel fill(bf16 a[16, 16], bf16 b[16, 16]) grid(1) {\n"
+                      "    let i = u16(iota(16));\n"
+                      "    for r in 0 .. 16 {\n"
+                      "        a[r, 0 +: 16] = bitcast(bf16, i + u16(r * 13));\n"
+                      "        b[r, 0 +: 16] = bitcast(bf16, i + u16(r + 0x3f80));\n"
+                      "    }\n"
+                      "}\n"));
+    tool_file(t, "dot.tile",
+              text_of("kernel d(bf16 a[16, 16], bf16 b[16, 16], f32 c[16, 16]) grid(1) {\n"
+                      "    c[0 +: 16, 0 +: 16] = dot(a[0 +: 16, 0 +: 16], b[0 +: 16, 0 +: 16]);\n"
+                      "}\n"));
+#define DOT "tilec run dot.tile --device cpu --in a=a.npy --in b=b.npy --check"
+    tool_run(t, 0, "tilec run fill.tile --device interp --out a=a.npy --out b=b.npy");
+    tool_run(t, 0, "TILEC_CPU_TARGET=x86-64-v2 " DOT " || test $? = 4");
+    if (!tool_said(t, "is 'x86-64-v2', which")) {
+        assert_true(tool_said(t, "check c: 256 elements agree, worst at 0 of the bound"));
+        assert_false(tool_said(t, "c: f32[16, 16] = 0.0 "));
+    }
+    tool_run(t, 0, "tilec devices");
+    if (!tool_said(t, "+bf16")) {
+        print_message("skipped: this processor has no instruction for pairs of bf16\n");
+        return;
+    }
+    tool_run(t, 0, DOT);
+    assert_true(tool_said(t, "c: f32[16, 16] = 0.0 "));
+    assert_true(tool_said(t, "check c: 256 elements agree"));
+    assert_false(tool_said(t, "worst at 0 of the bound\nc:"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warm_cache_opens_no_llvm),
         cmocka_unit_test(the_same_input_gives_the_same_bytes),
         cmocka_unit_test(code_has_many_forms),
+        cmocka_unit_test(check_knows_what_is_flushed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

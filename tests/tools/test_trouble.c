@@ -95,6 +95,24 @@ static void a_full_disk_is_a_warning(void **state) {
     assert_true(tool_said(t, "1\n"));
 }
 
+static void a_full_file_system_is_a_warning(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0,
+             "mkdir -m 700 small; unshare -rm mount -t tmpfs none small || echo cannot mount");
+    if (tool_said(t, "cannot mount")) {
+        print_message("skipped: this user mounts no file systems\n");
+        return;
+    }
+    tool_run(t, 0,
+             "unshare -rm sh -c 'mount -t tmpfs -o size=8k,mode=700 none small && " FAKE
+             "TILEC_CACHE_DIR=$PWD/small " RUN " && ls -A small | wc -l'");
+    assert_true(tool_said(t, "y: f32[3] = "));
+    assert_true(tool_said(t, "tilec: warning: compiled kernels are not kept: cannot write "));
+    assert_true(tool_said(t, "no space left on device"));
+    assert_true(tool_said(t, "\n0\n"));
+    tool_run(t, 0, "rmdir small");
+}
+
 static void a_damaged_entry_is_a_warning(void **state) {
     static const char *const damages[] = {
         "truncate -s 1000",
@@ -174,6 +192,7 @@ int main(void) {
         cmocka_unit_test(without_a_library_only_the_cache_runs),
         cmocka_unit_test(a_useless_folder_is_a_warning),
         cmocka_unit_test(a_full_disk_is_a_warning),
+        cmocka_unit_test(a_full_file_system_is_a_warning),
         cmocka_unit_test(a_damaged_entry_is_a_warning),
         cmocka_unit_test(processes_fill_one_cache),
         cmocka_unit_test(a_crash_in_a_child_is_told),
