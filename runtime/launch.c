@@ -1,6 +1,7 @@
 #include "runtime/launch.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -285,6 +286,63 @@ static uint32_t choose(const MetaKernel *meta, const LaunchInput *inputs, uint64
     return 0;
 }
 
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool mentions(Str text, Str name) {
+    for (size_t i = 0; i + name.size <= text.size; i++) {
+        bool begins = i == 0 || !is_word(text.text[i - 1]);
+        size_t end = i + name.size;
+        bool ends = end == text.size || !is_word(text.text[end]);
+        if (begins && ends && memcmp(text.text + i, name.text, name.size) == 0) return true;
+    }
+    return false;
+}
+
+enum { VALUES_MAX = 256 };
+
+static void add_value(char *out, Str name, const char *value) {
+    size_t used = strlen(out);
+    snprintf(out + used, VALUES_MAX - used, "%s%.*s is %s", used ? ", " : " (", STR_ARG(name),
+             value);
+}
+
+// " (N is 63, a is 7)": the extents and integers that the text names, as far as there is room.
+static void name_values(const Check *c, Str text, char *out) {
+    char value[32];
+    bool told[LAUNCH_MAX_ARGS * META_MAX_RANK] = {false};
+    out[0] = 0;
+    for (uint32_t i = 0; i < c->meta->arg_count; i++) {
+        const MetaArg *arg = &c->meta->args[i];
+        const LaunchInput *in = &c->plan->inputs[i];
+        for (uint32_t d = 0; arg->kind == META_VIEW && d < arg->rank; d++) {
+            int32_t e = arg->dims[d].extent;
+            if (e < 0 || told[e] || !mentions(text, c->meta->extents[e])) continue;
+            told[e] = true;
+            snprintf(value, sizeof value, "%lld", (long long)in->extent[d]);
+            add_value(out, c->meta->extents[e], value);
+        }
+        if (arg->kind != META_SCALAR || dtype_is(arg->dtype, DTYPE_CLASS_ANYFLOAT) ||
+            !mentions(text, arg->name))
+            continue;
+        if (dtype_signed(arg->dtype))
+            snprintf(value, sizeof value, "%lld", (long long)dtype_to_i64(arg->dtype, in->scalar));
+        else
+            snprintf(value, sizeof value, "%llu", (unsigned long long)in->scalar);
+        add_value(out, arg->name, value);
+    }
+    size_t used = strlen(out);
+    if (used) snprintf(out + used, VALUES_MAX + 2 - used, ")");
+}
+
+static tilec_status refuse_requires(const Check *c, const MetaRequires *requires) {
+    char values[VALUES_MAX + 2];
+    name_values(c, requires->text, values);
+    return REFUSE(c, "%.*s requires %.*s, which does not hold for these arguments%s",
+                  STR_ARG(c->meta->name), STR_ARG(requires->text), values);
+}
+
 static tilec_status grid(const Check *c, const LaunchOverride *override) {
     uint64_t values[LAUNCH_CODE_MAX];
     if (override) {
@@ -295,9 +353,7 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
     }
     const MetaVariant *v = &c->meta->variants[c->plan->variant];
     for (uint32_t i = 0; i < v->requires_count; i++)
-        if (!values[v->requires[i].value])
-            return REFUSE(c, "%.*s requires %.*s, which does not hold for these arguments",
-                          STR_ARG(c->meta->name), STR_ARG(v->requires[i].text));
+        if (!values[v->requires[i].value]) return refuse_requires(c, &v->requires[i]);
     int64_t programs = 1;
     for (uint32_t d = 0; d < 3; d++) {
         int64_t n = override           ? override->grid[d]

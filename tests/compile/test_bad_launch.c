@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -127,7 +128,7 @@ static void test_extents(Host *h) {
     reset(&l), l.args[0].view.extent[1] = -2;
     refused(&l, "extent 1 of argument 'x' is negative (-2)");
     l.args[0] = tilec_arg_view(tilec_view2(TILEC_F32, l.x, M, 5));
-    refused(&l, "k requires N % 2 == 0, which does not hold for these arguments");
+    refused(&l, "k requires N % 2 == 0, which does not hold for these arguments (N is 5)");
     l.args[1].view.extent[1] = 3;
     refused(&l, "extent 1 of argument 'y' must be 4, found 3");
     l.args[1].view.extent[0] = 2;
@@ -162,6 +163,29 @@ static void test_memory(Host *h) {
     refused(&l, "k: argument 'p' begins at byte 73 of a buffer of 72");
     l.args[2] = tilec_arg_buffer((tilec_buffer){0x1234567800000009}, 0);
     refused(&l, "k: argument 'p' names a buffer that does not exist (any more)");
+}
+
+// The values that a condition names are told, and no others.
+static void test_requires(Host *h) {
+    tilec_kernel *k = host_kernel(h,
+                                  "kernel k(f32 x[N, NN], i32 n, u64 big, f32 f, i32 other)\n"
+                                  "    requires n + 2 <= N * NN, big < 10, f > 0.0, other == 0\n"
+                                  "    grid(1) { }\n");
+    float x[6];
+    tilec_view v = tilec_view2(TILEC_F32, x, 2, 3);
+    static const char hold[] = ", which does not hold for these arguments";
+    char text[256];
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(v, 4, 9, 1.0, 0)));
+    snprintf(text, sizeof text, "k requires n + 2 <= N * NN%s (N is 2, NN is 3, n is 5)", hold);
+    host_expect(h, TILEC_LAUNCH_REFUSED, text, tilec_launch(k, NULL, TILEC_ARGS(v, 5, 9, 1.0, 0)));
+    snprintf(text, sizeof text, "k requires big < 10%s (big is 18446744073709551615)", hold);
+    host_expect(h, TILEC_LAUNCH_REFUSED, text,
+                tilec_launch(k, NULL, TILEC_ARGS(v, 4, UINT64_MAX, 1.0, 0)));
+    snprintf(text, sizeof text, "k requires other == 0%s (other is -3)", hold);
+    host_expect(h, TILEC_LAUNCH_REFUSED, text, tilec_launch(k, NULL, TILEC_ARGS(v, 4, 9, 1.0, -3)));
+    host_expect(h, TILEC_LAUNCH_REFUSED, "k requires f > 0.0, which does not hold for these",
+                tilec_launch(k, NULL, TILEC_ARGS(v, 4, 9, -1.0, 0)));
+    host_expect(h, TILEC_OK, "", tilec_launch(k, NULL, TILEC_ARGS(v, 4, 9, 1.0, 0)));
 }
 
 // A NULL pointer may be one that the kernel does not follow; where every program follows it, it is
@@ -334,6 +358,7 @@ int main(void) {
         {"views", test_views},
         {"extents", test_extents},
         {"memory", test_memory},
+        {"requires", test_requires},
         {"null pointers", test_null_pointers},
         {"null views", test_null_views},
         {"dead buffers", test_dead_buffers},
