@@ -218,7 +218,8 @@ static void extents_agree(void **state) {
     tool_fails(t, 1, "'v.npy' has rank 1, but 'a' has rank 2 [npy]", "%s --in a=v.npy", pair);
     npy(t, "s.npy", "<f4", "()", zeros, 4);
     tool_fails(t, 1, "'s.npy' has rank 0, but 'a' has rank 2 [npy]", "%s --in a=s.npy", pair);
-    tool_fails(t, 1, "pair requires M <= 8, which does not hold for these arguments (M is 9) [launch]",
+    tool_fails(t, 1,
+               "pair requires M <= 8, which does not hold for these arguments (M is 9) [launch]",
                "%s --set M=9 --set K=1", pair);
     tool_fails(t, 2, "extent 'K' is not known: --set K=N, or --in", "%s --set M=2", pair);
 }
