@@ -20,9 +20,9 @@
 //
 //     // f32[8,8] on 32 lanes: lanes run along the rows, each holds two neighbours.
 //     Layout l = layout_empty(2, (uint32_t[]){8, 8});
-//     layout_add_step(&l, LAYOUT_REG, 1, 1);                                      // (0,1)
-//     for (uint32_t s = 2; s < 8; s *= 2) layout_add_step(&l, LAYOUT_LANE, 1, s);  // (0,2) (0,4)
-//     for (uint32_t s = 1; s < 8; s *= 2) layout_add_step(&l, LAYOUT_LANE, 0, s);
+//     layout_add_step(&l, LAYOUT_REG, 1, 1);          // (0,1)
+//     layout_add_steps(&l, LAYOUT_LANE, 1, 2, 8);     // (0,2) (0,4)
+//     layout_add_steps(&l, LAYOUT_LANE, 0, 1, 8);     // (1,0) (2,0) (4,0)
 //     uint32_t e = layout_apply(&l, layout_at(1, 5, 0));  // 11: row 1, column 3
 //
 // As text: layout[8,8](reg=(0,1) lane=(0,2)(0,4)(1,0)(2,0)(4,0))
@@ -76,6 +76,10 @@ Layout layout_empty(uint32_t rank, const uint32_t *shape);
 void layout_add(Layout *l, LayoutDim dim, uint32_t basis);
 // … or to a coordinate on one axis; a step past the extent is a broadcast.
 void layout_add_step(Layout *l, LayoutDim dim, uint32_t axis, uint32_t step);
+// For each power of two from `from` to below `below`, a bit that is that step.
+void layout_add_steps(Layout *l, LayoutDim dim, uint32_t axis, uint32_t from, uint32_t below);
+// One bit less.
+void layout_drop(Layout *l, LayoutDim dim, uint32_t bit);
 // The bits of `dim` count the elements in row-major order.
 Layout layout_identity(LayoutDim dim, uint32_t rank, const uint32_t *shape);
 // All 1 << bits positions of `dim` hold element 0.

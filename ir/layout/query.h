@@ -100,21 +100,24 @@ typedef enum LayoutConversion {
     LAYOUT_CONVERT_BLOCKS,     // of a cluster
 } LayoutConversion;
 LayoutConversion layout_conversion(const Layout *from, const Layout *to);
-// For each register of `to` (in a lane) the register of `from` in the same lane; lane and warp may
-// shift it: the xor of what the bits of register, lane and warp name. Of conversions of class NONE
+// For each register of `to` (in a lane) the register of `from` in the same lane; lane, warp and
+// block may shift it: the xor of what the bits of each name. Of conversions of class NONE
 // and REGISTERS; false for others.
 typedef struct LayoutMoves {
     uint32_t by_register[LAYOUT_MAX_BITS];
     uint32_t by_lane[LAYOUT_MAX_BITS];
     uint32_t by_warp[LAYOUT_MAX_BITS];
+    uint32_t by_block[LAYOUT_MAX_BITS];
 } LayoutMoves;
 bool layout_moves(const Layout *from, const Layout *to, LayoutMoves *moves);
 
 // A conversion within warps as rounds of shuffles. In a round every lane offers one (packed)
-// register and reads one from a lane it names. All is linear: each answer is the xor of the bases
-// of the set bits of the round, the lane (the offering one for `offer`, else the reading one) and
-// the warp. A packed register is `packed` registers, the xors of from_pack (to_pack) upon the one
-// named.
+// register, reads one from a lane it names, and keeps it in a register. All is linear: each answer
+// is the xor of the bases of the set bits of the round, the lane (the offering one for `offer`,
+// else the reading one) and the warp. A packed register is 1 << pack_bits registers: the one named,
+// xored with from_pack (kept: with to_pack) for the set bits of the place in the pack. Where `from`
+// holds what a warp needs in too few lanes, the readers take turns: the others of a round keep
+// nothing.
 typedef struct LayoutShuffle {
     uint32_t round_bits;
     uint32_t pack_bits;
@@ -122,14 +125,17 @@ typedef struct LayoutShuffle {
     uint32_t offer_round[LAYOUT_MAX_BITS], offer_lane[8], offer_warp[LAYOUT_MAX_BITS];
     uint32_t source_round[LAYOUT_MAX_BITS], source_lane[8], source_warp[LAYOUT_MAX_BITS];
     uint32_t keep_round[LAYOUT_MAX_BITS], keep_lane[8];
+    uint32_t turn_bits,
+        turn_lane[8];  // a lane's turn is in rounds with that number in the top bits
 } LayoutShuffle;
-// False when the conversion is of a class above LANES. `bits` of an element: as many as fill 32 are
-// packed where both sides allow.
+// False when the conversion is of a class above LANES, or blocks differ. `bits` of an element: as
+// many as fill 32 are packed where both sides allow.
 bool layout_shuffle(const Layout *from, const Layout *to, uint32_t bits, LayoutShuffle *shuffle);
 uint32_t layout_shuffle_offer(const LayoutShuffle *s, uint32_t round, uint32_t lane, uint32_t warp);
 uint32_t layout_shuffle_source(const LayoutShuffle *s, uint32_t round, uint32_t lane,
                                uint32_t warp);
 uint32_t layout_shuffle_keep(const LayoutShuffle *s, uint32_t round, uint32_t lane);
+bool layout_shuffle_turn(const LayoutShuffle *s, uint32_t round, uint32_t lane);
 
 // ---- trips through shared memory
 

@@ -1,0 +1,98 @@
+// Fragments of NVIDIA's matrix instructions: mma.sync, ldmatrix, wgmma (PTX ISA, matrix fragments).
+//
+// One pattern serves all of mma.sync. Of an operand, four neighbouring lanes run along K, each with
+// as many elements as fill 32 bits (one of 64), eight such groups along M or N; further registers
+// take the second half of M, then the rest of K. Of the accumulator, a lane holds two neighbours
+// along N.
+#include "base/os.h"
+#include "ir/layout/build.h"
+
+bool layout_mma_exists(LayoutMma mma) {
+    static const LayoutMma all[] = {
+        {16, 8, 8, 16}, {16, 8, 16, 16},                                   // f16, bf16
+        {16, 8, 4, 32}, {16, 8, 8, 32},                                    // tf32
+        {8, 8, 4, 64},  {16, 8, 4, 64},  {16, 8, 8, 64}, {16, 8, 16, 64},  // f64
+        {8, 8, 16, 8},  {16, 8, 16, 8},  {16, 8, 32, 8},                   // i8, fp8
+        {8, 8, 32, 4},  {16, 8, 32, 4},  {16, 8, 64, 4},                   // i4
+    };
+    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const LayoutMma *a = &all[i];
+        if (a->m == mma.m && a->n == mma.n && a->k == mma.k && a->bits == mma.bits) return true;
+    }
+    return false;
+}
+
+// An operand whose long side (M or N) is `axis`, K the other one.
+static Layout operand(uint32_t axis, uint32_t side, uint32_t k, uint32_t bits) {
+    uint32_t k_axis = 1 - axis;
+    uint32_t shape[2];
+    shape[axis] = side;
+    shape[k_axis] = k;
+    uint32_t packed = bits < 32 ? 32 / bits : 1;
+    Layout l = layout_empty(2, shape);
+    layout_add_steps(&l, LAYOUT_REG, k_axis, 1, packed);
+    layout_add_steps(&l, LAYOUT_LANE, k_axis, packed, 4 * packed);
+    layout_add_steps(&l, LAYOUT_LANE, axis, 1, 8);
+    layout_add_steps(&l, LAYOUT_REG, axis, 8, side);
+    layout_add_steps(&l, LAYOUT_REG, k_axis, 4 * packed, k);
+    return l;
+}
+
+static Layout accumulator(uint32_t m, uint32_t n) {
+    Layout l = layout_empty(2, (uint32_t[]){m, n});
+    layout_add_steps(&l, LAYOUT_REG, 1, 1, 2);
+    layout_add_steps(&l, LAYOUT_LANE, 1, 2, 8);
+    layout_add_steps(&l, LAYOUT_LANE, 0, 1, 8);
+    layout_add_steps(&l, LAYOUT_REG, 0, 8, m);
+    return l;
+}
+
+Layout layout_mma(LayoutMma mma, LayoutOperand which) {
+    CHECK(layout_mma_exists(mma), "no mma.m%un%uk%u of %u bits", mma.m, mma.n, mma.k, mma.bits);
+    switch (which) {
+    case LAYOUT_OPERAND_A: return operand(0, mma.m, mma.k, mma.bits);
+    case LAYOUT_OPERAND_B: return operand(1, mma.n, mma.k, mma.bits);
+    case LAYOUT_OPERAND_C: return accumulator(mma.m, mma.n);
+    }
+    UNREACHABLE("operand %d", (int)which);
+}
+
+Layout layout_ldmatrix(uint32_t count, bool transposed) {
+    CHECK(count == 1 || count == 2 || count == 4, "ldmatrix of %u matrices", count);
+    Layout l = layout_empty(3, (uint32_t[]){count, 8, 8});
+    uint32_t along = transposed ? 1 : 2;
+    layout_add_steps(&l, LAYOUT_REG, along, 1, 2);
+    layout_add_steps(&l, LAYOUT_LANE, along, 2, 8);
+    layout_add_steps(&l, LAYOUT_LANE, 3 - along, 1, 8);
+    layout_add_steps(&l, LAYOUT_REG, 0, 1, count);
+    return l;
+}
+
+// Eight lanes for each matrix; the addresses of lanes beyond are not used.
+Layout layout_ldmatrix_rows(uint32_t count) {
+    CHECK(count == 1 || count == 2 || count == 4, "ldmatrix of %u matrices", count);
+    Layout l = layout_empty(2, (uint32_t[]){count, 8});
+    layout_add_steps(&l, LAYOUT_LANE, 1, 1, 8);
+    layout_add_steps(&l, LAYOUT_LANE, 0, 1, 4);
+    return l;
+}
+
+// Four warps with 16 rows each.
+Layout layout_wgmma(uint32_t n) {
+    CHECK(n >= 8 && n <= 256, "wgmma of n %u", n);
+    Layout l = layout_empty(2, (uint32_t[]){64, n});
+    layout_add_steps(&l, LAYOUT_REG, 1, 1, 2);
+    layout_add_steps(&l, LAYOUT_LANE, 1, 2, 8);
+    layout_add_steps(&l, LAYOUT_LANE, 0, 1, 8);
+    layout_add_steps(&l, LAYOUT_REG, 0, 8, 16);
+    layout_add_steps(&l, LAYOUT_WARP, 0, 16, 64);
+    layout_add_steps(&l, LAYOUT_REG, 1, 8, n);
+    return l;
+}
+
+Layout layout_wgmma_a(uint32_t bits) {
+    CHECK(bits == 8 || bits == 16 || bits == 32, "wgmma of %u bits", bits);
+    uint32_t k = 256 / bits;
+    Layout warp = operand(0, 16, k, bits);
+    return layout_tile(&warp, (uint32_t[]){64, k}, 2, (int8_t[]){0, 0}, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+// Trips through shared memory: the memory layout that suits a store and a load (query.h).
+//
+// Offsets are split, from the lowest, into the vector that one lane moves at once, the rest of the
+// row of banks, and the number of the row. Two elements meet in a bank when they differ by a
+// combination of row bits (H) only (and of the bits inside a word). So an access is free of
+// conflicts exactly when H meets what a phase of it moves (U: its vector, its lanes, the words'
+// inside) in 0. For two accesses that is a common complement, which always exists and is large
+// enough, as a phase never moves more than a row of banks holds. The section on optimal swizzling
+// of the "Linear Layouts" paper has the proof for equal vectors.
+#include <string.h>
+
+#include "base/os.h"
+#include "ir/layout/gf2.h"
+#include "ir/layout/query.h"
+
+typedef struct Access {
+    const LayoutSide *side;
+    bool store;
+    Gf2List vector;  // elements of a lane's access, by offset bit
+} Access;
+
+typedef struct Trip {
+    Access store, load;
+    uint32_t tile_bits;
+    uint32_t bits;  // of an element
+    uint32_t word;  // offset bits inside 4 bytes
+    uint32_t row;   // offset bits inside a row of all banks
+    const LayoutBanks *banks;
+} Trip;
+
+static uint32_t log2_floor(uint32_t v) { return v ? 31u - (uint32_t)__builtin_clz(v) : 0; }
+
+static uint32_t most_bits(const Trip *t, const Access *a) {
+    uint32_t bytes = a->side->max_bytes ? a->side->max_bytes : 16;
+    return log2_floor(bytes * 8 / t->bits);
+}
+
+static Gf2List registers_of(const Access *a) {
+    Gf2List list = {0};
+    const Layout *l = a->side->layout;
+    for (uint32_t i = 0; i < l->dim_bits[LAYOUT_REG]; i++) {
+        gf2_list_add(&list, layout_basis(l, LAYOUT_REG, i));
+    }
+    return list;
+}
+
+// The row of 16 bytes that a matrix access prescribes; false when the layout is not made for it.
+static bool matrix_row(const Trip *t, const Access *a, Gf2List *row) {
+    const Layout *l = a->side->layout;
+    uint32_t packed = t->word;
+    bool transposed = a->side->move == LAYOUT_MOVE_TRANSPOSED;
+    *row = (Gf2List){0};
+    if (t->bits > 32 || (transposed && t->bits != 16) || l->dim_bits[LAYOUT_LANE] != 5 ||
+        l->dim_bits[LAYOUT_REG] < packed) {
+        return false;
+    }
+    for (uint32_t i = 0; i < packed && !transposed; i++) {
+        gf2_list_add(row, layout_basis(l, LAYOUT_REG, i));
+    }
+    for (uint32_t i = transposed ? 2 : 0; i < (transposed ? 5 : 2); i++) {
+        gf2_list_add(row, layout_basis(l, LAYOUT_LANE, i));
+    }
+    return row->count == (transposed ? 3 : packed + 2);
+}
+
+// What the lanes of one phase add to the vector.
+static void add_phase(const Trip *t, const Access *a, Gf2List *moved) {
+    const Layout *l = a->side->layout;
+    uint32_t lane = layout_dim_start(l, LAYOUT_LANE);
+    switch (a->side->move) {
+    case LAYOUT_MOVE_PLAIN: {
+        uint32_t bytes = (t->bits << a->vector.count) / 8;
+        const LayoutPhase *phases = a->store ? t->banks->store : t->banks->load;
+        const LayoutPhase *phase = &phases[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
+        for (uint32_t i = 0; i < phase->count; i++) {
+            uint32_t lanes = phase->lanes[i] & (layout_size(l, LAYOUT_LANE) - 1);
+            gf2_list_add(moved, gf2_apply(l->bases + lane, lanes));
+        }
+        break;
+    }
+    case LAYOUT_MOVE_MATRIX:
+        for (uint32_t i = 2; i < 5; i++) gf2_list_add(moved, l->bases[lane + i]);
+        break;
+    case LAYOUT_MOVE_TRANSPOSED:
+        gf2_list_add(moved, l->bases[0]);
+        for (uint32_t i = 0; i < 2; i++) gf2_list_add(moved, l->bases[lane + i]);
+        break;
+    }
+}
+
+// U: all that one phase moves, and the rest of the words it touches.
+static Gf2List phase_space(const Trip *t, const Access *a, const Gf2List *low) {
+    Gf2List moved = a->vector;
+    for (uint32_t i = 0; i < low->count && i < t->word; i++) gf2_list_add(&moved, low->v[i]);
+    add_phase(t, a, &moved);
+    return moved;
+}
+
+static void add_units(const Trip *t, Gf2List *list, Gf2Span outside, uint32_t count) {
+    for (uint32_t i = 0; i < t->tile_bits && list->count < count; i++) {
+        if (gf2_add(&outside, UINT32_C(1) << i, 0)) list->v[list->count++] = UINT32_C(1) << i;
+    }
+}
+
+// The memory for given vectors: `wide` is the longer of the two, which begins with the shorter one.
+static Layout memory_of(const Trip *t, const Gf2List *wide) {
+    Gf2List low = *wide;
+    if (low.count < t->word) add_units(t, &low, gf2_span(&low), t->word);
+    Gf2List store = phase_space(t, &t->store, &low);
+    Gf2List load = phase_space(t, &t->load, &low);
+    Gf2List all = {0};
+    add_units(t, &all, gf2_span(&all), t->tile_bits);
+    Gf2List rows = gf2_common_complement(&all, &store, &load);
+    uint32_t wanted = t->tile_bits > t->row ? t->tile_bits - t->row : 0;
+    if (rows.count > wanted) rows.count = wanted;
+    Gf2Span taken = gf2_span(&rows);
+    for (uint32_t i = 0; i < low.count; i++) gf2_add(&taken, low.v[i], 0);
+    add_units(t, &low, taken, t->tile_bits - rows.count);
+    Layout memory = layout_zeros(LAYOUT_OFFSET, 0, t->store.side->layout->rank,
+                                 (uint32_t[IR_MAX_RANK]){1, 1, 1, 1, 1, 1, 1, 1});
+    memcpy(memory.axis_bits, t->store.side->layout->axis_bits, sizeof memory.axis_bits);
+    memory.tile_bits = (uint8_t)t->tile_bits;
+    for (uint32_t i = 0; i < low.count; i++) layout_add(&memory, LAYOUT_OFFSET, low.v[i]);
+    for (uint32_t i = 0; i < rows.count; i++) layout_add(&memory, LAYOUT_OFFSET, rows.v[i]);
+    return memory;
+}
+
+// Wavefronts of one access, and how many accesses a warp needs for all its registers.
+static LayoutConflicts access_cost(const Trip *t, const Access *a, const Layout *memory,
+                                   uint32_t *accesses) {
+    const Layout *l = a->side->layout;
+    Gf2List registers = registers_of(a);
+    if (a->side->move == LAYOUT_MOVE_PLAIN) {
+        *accesses = UINT32_C(1) << (registers.count - a->vector.count);
+        return layout_conflicts(l, memory, UINT32_C(1) << a->vector.count, t->bits, t->banks,
+                                a->store);
+    }
+    LayoutMatrix matrix;
+    bool transposed = a->side->move == LAYOUT_MOVE_TRANSPOSED;
+    bool fits = layout_matrix(l, memory, t->bits, transposed, 4, &matrix);
+    CHECK(fits, "a memory made for matrices holds none");
+    *accesses = (UINT32_C(1) << (registers.count - t->word)) / matrix.count;
+    return (LayoutConflicts){matrix.count, layout_matrix_wavefronts(&matrix, t->bits)};
+}
+
+// Tries vectors of `small` and `wide` elements; keeps the memory when it is cheaper than the best.
+static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint64_t *best,
+                        LayoutTrip *trip) {
+    t->store.vector = *store;
+    t->load.vector = *load;
+    LayoutTrip made;
+    made.memory = memory_of(t, store->count > load->count ? store : load);
+    made.store_vector = UINT32_C(1) << store->count;
+    made.load_vector = UINT32_C(1) << load->count;
+    uint32_t stores, loads;
+    made.store = access_cost(t, &t->store, &made.memory, &stores);
+    made.load = access_cost(t, &t->load, &made.memory, &loads);
+    uint64_t cost = (uint64_t)stores * (made.store.wavefronts + 1) +
+                    (uint64_t)loads * (made.load.wavefronts + 1);
+    if (cost >= *best) return;
+    *best = cost;
+    *trip = made;
+}
+
+// A list as long as `count`: vectors of `first`, then unit vectors, then others of `from`.
+static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, uint32_t count) {
+    Gf2List list = *first;
+    if (list.count > count) list.count = count;
+    Gf2Span span = gf2_span(from);
+    for (uint32_t i = 0; i < t->tile_bits && list.count < count; i++) {
+        if (gf2_has(&span, UINT32_C(1) << i)) gf2_list_add(&list, UINT32_C(1) << i);
+    }
+    for (uint32_t i = 0; i < from->count && list.count < count; i++) {
+        gf2_list_add(&list, from->v[i]);
+    }
+    return list;
+}
+
+static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
+    Gf2List store = registers_of(&t->store), load = registers_of(&t->load), none = {0};
+    Gf2List shared = gf2_intersect(&store, &load);
+    uint32_t store_most = most_bits(t, &t->store), load_most = most_bits(t, &t->load);
+    uint32_t least = store_most < load_most ? store_most : load_most;
+    Gf2List both = grown(t, &none, &shared, least);
+    try_vectors(t, &both, &both, best, trip);
+    Gf2List wide = grown(t, &both, &store, store_most);
+    try_vectors(t, &wide, &both, best, trip);
+    wide = grown(t, &both, &load, load_most);
+    try_vectors(t, &both, &wide, best, trip);
+}
+
+// A matrix access fixes the vector; a plain one on the other side takes as much of its beginning as
+// a lane has.
+static void try_matrix(Trip *t, uint64_t *best, LayoutTrip *trip) {
+    Gf2List row, other;
+    bool store_is = t->store.side->move != LAYOUT_MOVE_PLAIN;
+    bool load_is = t->load.side->move != LAYOUT_MOVE_PLAIN;
+    if (!matrix_row(t, store_is ? &t->store : &t->load, &row)) return;
+    if (store_is && load_is) {
+        if (!matrix_row(t, &t->load, &other) || memcmp(&row, &other, sizeof row) != 0) return;
+        try_vectors(t, &row, &row, best, trip);
+        return;
+    }
+    Access *plain = store_is ? &t->load : &t->store;
+    Gf2List registers = registers_of(plain);
+    Gf2Span span = gf2_span(&registers);
+    Gf2List part = {0};
+    while (part.count < row.count && part.count < most_bits(t, plain) &&
+           gf2_has(&span, row.v[part.count])) {
+        part.v[part.count] = row.v[part.count];
+        part.count++;
+    }
+    try_vectors(t, store_is ? &row : &part, store_is ? &part : &row, best, trip);
+}
+
+bool layout_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
+                 const LayoutBanks *banks, LayoutTrip *trip) {
+    CHECK(bits && (bits & (bits - 1)) == 0, "elements of %u bits", bits);
+    if (!layout_same_shape(store->layout, load->layout)) return false;
+    Trip t = {.store = {.side = store, .store = true},
+              .load = {.side = load},
+              .tile_bits = store->layout->tile_bits,
+              .bits = bits,
+              .word = bits < 32 ? log2_floor(32 / bits) : 0,
+              .row = log2_floor(banks->banks * 32 / bits),
+              .banks = banks};
+    if (t.word > t.tile_bits) t.word = t.tile_bits;
+    uint64_t best = UINT64_MAX;
+    bool plain = store->move == LAYOUT_MOVE_PLAIN && load->move == LAYOUT_MOVE_PLAIN;
+    if (plain) {
+        try_plain(&t, &best, trip);
+    } else {
+        try_matrix(&t, &best, trip);
+    }
+    return best != UINT64_MAX;
+}
