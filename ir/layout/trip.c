@@ -1,12 +1,14 @@
 // Trips through shared memory: the memory layout that suits a store and a load (query.h).
 //
-// Offsets are split, from the lowest, into the vector that one lane moves at once, the rest of the
-// row of banks, and the number of the row. Two elements meet in a bank when they differ by a
-// combination of row bits (H) only (and of the bits inside a word). So an access is free of
-// conflicts exactly when H meets what a phase of it moves (U: its vector, its lanes, the words'
-// inside) in 0. For two accesses that is a common complement, which always exists and is large
-// enough, as a phase never moves more than a row of banks holds. The section on optimal swizzling
-// of the "Linear Layouts" paper has the proof for equal vectors.
+// Offsets are split, from the lowest, into the vector that a lane moves at once (the longer one, of
+// which the other side's is the beginning), the rest of a row of all banks, and the number of the
+// row. Two elements meet in a bank when they differ by row bits (H) only, or inside a word. So an
+// access is free of conflicts exactly when H meets in 0 what a phase of it moves (U: its vector,
+// its lanes, the rest of its words). For two accesses that is a common complement. For equal
+// vectors it is always large enough, as a phase moves no more than a row holds; the section on
+// optimal swizzling of the "Linear Layouts" paper has the proof. H is sought outside the longer
+// vector, so that the order inside it is the same for all lanes; where that leaves conflicts to the
+// side with the shorter one, another pair of vectors is chosen.
 #include <string.h>
 
 #include "base/os.h"
@@ -102,48 +104,75 @@ static void add_units(const Trip *t, Gf2List *list, Gf2Span outside, uint32_t co
     }
 }
 
+// What is left of a space beside the vector.
+static Gf2List outside(const Gf2Span *vector, const Gf2List *space) {
+    Gf2List list = {0};
+    for (uint32_t i = 0; i < space->count; i++) {
+        gf2_list_add(&list, gf2_reduce(vector, space->v[i], NULL));
+    }
+    return list;
+}
+
 // The memory for given vectors: `wide` is the longer of the two, which begins with the shorter one.
 static Layout memory_of(const Trip *t, const Gf2List *wide) {
-    Gf2List low = *wide;
-    if (low.count < t->word) add_units(t, &low, gf2_span(&low), t->word);
-    Gf2List store = phase_space(t, &t->store, &low);
-    Gf2List load = phase_space(t, &t->load, &low);
-    Gf2List all = {0};
-    add_units(t, &all, gf2_span(&all), t->tile_bits);
+    Gf2List low = *wide, all = {0}, none = {0};
+    Gf2Span vector = gf2_span(wide);
+    if (low.count < t->word) add_units(t, &low, vector, t->word);
+    Gf2List store = phase_space(t, &t->store, &low), load = phase_space(t, &t->load, &low);
+    add_units(t, &all, gf2_span(&none), t->tile_bits);
+    store = outside(&vector, &store);
+    load = outside(&vector, &load);
+    all = outside(&vector, &all);
     Gf2List rows = gf2_common_complement(&all, &store, &load);
     uint32_t wanted = t->tile_bits > t->row ? t->tile_bits - t->row : 0;
     if (rows.count > wanted) rows.count = wanted;
     Gf2Span taken = gf2_span(&rows);
     for (uint32_t i = 0; i < low.count; i++) gf2_add(&taken, low.v[i], 0);
     add_units(t, &low, taken, t->tile_bits - rows.count);
-    Layout memory = layout_zeros(LAYOUT_OFFSET, 0, t->store.side->layout->rank,
-                                 (uint32_t[IR_MAX_RANK]){1, 1, 1, 1, 1, 1, 1, 1});
-    memcpy(memory.axis_bits, t->store.side->layout->axis_bits, sizeof memory.axis_bits);
-    memory.tile_bits = (uint8_t)t->tile_bits;
+    uint32_t shape[IR_MAX_RANK];
+    layout_shape(t->store.side->layout, shape);
+    Layout memory = layout_empty(t->store.side->layout->rank, shape);
     for (uint32_t i = 0; i < low.count; i++) layout_add(&memory, LAYOUT_OFFSET, low.v[i]);
     for (uint32_t i = 0; i < rows.count; i++) layout_add(&memory, LAYOUT_OFFSET, rows.v[i]);
     return memory;
 }
 
-// Wavefronts of one access, and how many accesses a warp needs for all its registers.
-static LayoutConflicts access_cost(const Trip *t, const Access *a, const Layout *memory,
-                                   uint32_t *accesses) {
+// Is the order inside a vector the same whatever the lane, the warp and the other registers are?
+static bool in_order(const Access *a, const Layout *memory) {
+    const Layout *l = a->side->layout;
+    uint32_t inside = (UINT32_C(1) << a->vector.count) - 1;
+    Gf2Span vector = gf2_span(&a->vector);
+    LayoutMap map;
+    if (!layout_between(l, memory, &map)) return false;
+    for (uint32_t i = 0; i < l->bits; i++) {
+        bool own = i < l->dim_bits[LAYOUT_REG] && gf2_has(&vector, l->bases[i]);
+        if (!own && (map.bases[i] & inside) != 0) return false;
+    }
+    return true;
+}
+
+// Wavefronts of one access, and how many accesses a warp needs for all its registers; false when
+// the memory does not suit it.
+static bool access_cost(const Trip *t, const Access *a, const Layout *memory,
+                        LayoutConflicts *conflicts, uint32_t *accesses) {
     const Layout *l = a->side->layout;
     Gf2List registers = registers_of(a);
     if (a->side->move == LAYOUT_MOVE_PLAIN) {
         *accesses = UINT32_C(1) << (registers.count - a->vector.count);
-        return layout_conflicts(l, memory, UINT32_C(1) << a->vector.count, t->bits, t->banks,
-                                a->store);
+        *conflicts = layout_conflicts(l, memory, UINT32_C(1) << a->vector.count, t->bits, t->banks,
+                                      a->store);
+        return in_order(a, memory);
     }
     LayoutMatrix matrix;
     bool transposed = a->side->move == LAYOUT_MOVE_TRANSPOSED;
-    bool fits = layout_matrix(l, memory, t->bits, transposed, 4, &matrix);
-    CHECK(fits, "a memory made for matrices holds none");
+    if (!layout_matrix(l, memory, t->bits, transposed, 4, &matrix)) return false;
     *accesses = (UINT32_C(1) << (registers.count - t->word)) / matrix.count;
-    return (LayoutConflicts){matrix.count, layout_matrix_wavefronts(&matrix, t->bits)};
+    *conflicts = (LayoutConflicts){matrix.count, layout_matrix_wavefronts(&matrix, t->bits)};
+    return true;
 }
 
-// Tries vectors of `small` and `wide` elements; keeps the memory when it is cheaper than the best.
+// Tries a pair of vectors, of which one begins with the other; keeps the memory when it is better
+// than the best so far: without conflicts before with them, then fewer wavefronts and instructions.
 static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint64_t *best,
                         LayoutTrip *trip) {
     t->store.vector = *store;
@@ -153,10 +182,15 @@ static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint
     made.store_vector = UINT32_C(1) << store->count;
     made.load_vector = UINT32_C(1) << load->count;
     uint32_t stores, loads;
-    made.store = access_cost(t, &t->store, &made.memory, &stores);
-    made.load = access_cost(t, &t->load, &made.memory, &loads);
+    if (!access_cost(t, &t->store, &made.memory, &made.store, &stores) ||
+        !access_cost(t, &t->load, &made.memory, &made.load, &loads)) {
+        return;
+    }
+    bool conflicts =
+        made.store.wavefronts > made.store.phases || made.load.wavefronts > made.load.phases;
     uint64_t cost = (uint64_t)stores * (made.store.wavefronts + 1) +
                     (uint64_t)loads * (made.load.wavefronts + 1);
+    if (conflicts) cost |= UINT64_C(1) << 62;
     if (cost >= *best) return;
     *best = cost;
     *trip = made;
@@ -176,17 +210,22 @@ static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, u
     return list;
 }
 
+// All pairs of vectors, wide loads first: of equals the first is kept.
 static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
     Gf2List store = registers_of(&t->store), load = registers_of(&t->load), none = {0};
     Gf2List shared = gf2_intersect(&store, &load);
     uint32_t store_most = most_bits(t, &t->store), load_most = most_bits(t, &t->load);
-    uint32_t least = store_most < load_most ? store_most : load_most;
-    Gf2List both = grown(t, &none, &shared, least);
-    try_vectors(t, &both, &both, best, trip);
-    Gf2List wide = grown(t, &both, &store, store_most);
-    try_vectors(t, &wide, &both, best, trip);
-    wide = grown(t, &both, &load, load_most);
-    try_vectors(t, &both, &wide, best, trip);
+    if (store_most > store.count) store_most = store.count;
+    if (load_most > load.count) load_most = load.count;
+    for (uint32_t i = load_most + 1; i-- > 0;) {
+        for (uint32_t j = store_most + 1; j-- > 0;) {
+            uint32_t less = i < j ? i : j;
+            if (less > shared.count) continue;
+            Gf2List small = grown(t, &none, &shared, less);
+            Gf2List for_load = grown(t, &small, &load, i), for_store = grown(t, &small, &store, j);
+            try_vectors(t, &for_store, &for_load, best, trip);
+        }
+    }
 }
 
 // A matrix access fixes the vector; a plain one on the other side takes as much of its beginning as
