@@ -208,12 +208,53 @@ static void drawings(void **state) {
     arena_destroy(arena);
 }
 
+// What docs/layouts.md shows is what is printed, and what its example finds.
+static void layouts_of_the_page(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    FILE *file = fopen("docs/layouts.md", "rb");
+    assert_non_null(file);
+    char *page = arena_alloc(arena, 1 << 16);
+    size_t size = fread(page, 1, (1 << 16) - 1, file);
+    fclose(file);
+    assert_true(size > 1000 && size < (1 << 16) - 1);
+    int count = 0;
+    for (const char *at = strstr(page, "\nlayout["); at; at = strstr(at + 1, "\nlayout[")) {
+        Layout l;
+        size_t used;
+        LayoutMistake mistake;
+        assert_true(layout_parse(str(at + 1), &l, &used, &mistake));
+        assert_string_equal(text_of(arena, &l), arena_text(arena, at + 1, used));
+        count++;
+    }
+    assert_int_equal(count, 7);
+    Layout c1 = layout_mma((LayoutMma){16, 8, 16, 16}, LAYOUT_OPERAND_C);
+    Layout c = layout_tile(&c1, (uint32_t[]){64, 64}, 2, (int8_t[]){0, 0}, NULL, NULL);
+    Layout rows = layout_blocked(&(LayoutBlocked){.rank = 2,
+                                                  .shape = {64, 64},
+                                                  .elements = {1, 8},
+                                                  .lanes = {4, 8},
+                                                  .warps = {4, 1},
+                                                  .order = {1, 0}});
+    LayoutSide store = {.layout = &c}, load = {.layout = &rows};
+    LayoutTrip trip;
+    assert_true(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+    const Layout *shown[] = {&c1, &c, &rows, &trip.memory};
+    for (size_t i = 0; i < 4; i++) assert_non_null(strstr(page, text_of(arena, shown[i])));
+    assert_int_equal(layout_conversion(&c, &rows), LAYOUT_CONVERT_WARPS);
+    assert_true(trip.store.wavefronts == 1 && trip.load.wavefronts == 4);
+    // The one that everybody knows.
+    Layout known = layout_swizzled(2, (uint32_t[]){64, 64}, NULL, 8, 1, 8);
+    assert_true(layout_equal(&trip.memory, &known));
+    arena_destroy(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printed),         cmocka_unit_test(what_is_printed_reads_back),
         cmocka_unit_test(other_spellings), cmocka_unit_test(mistakes_are_said_where_they_are),
         cmocka_unit_test(noise),           cmocka_unit_test(tables),
-        cmocka_unit_test(drawings),
+        cmocka_unit_test(drawings),        cmocka_unit_test(layouts_of_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
