@@ -65,15 +65,18 @@ static bool matrix_row(const Trip *t, const Access *a, Gf2List *row) {
     return row->count == (transposed ? 3 : packed + 2);
 }
 
+static const LayoutPhase *phase_of(const Trip *t, const Access *a) {
+    uint32_t bytes = (t->bits << a->vector.count) / 8;
+    return &(a->store ? t->banks->store : t->banks->load)[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
+}
+
 // What the lanes of one phase add to the vector.
 static void add_phase(const Trip *t, const Access *a, Gf2List *moved) {
     const Layout *l = a->side->layout;
     uint32_t lane = layout_dim_start(l, LAYOUT_LANE);
     switch (a->side->move) {
     case LAYOUT_MOVE_PLAIN: {
-        uint32_t bytes = (t->bits << a->vector.count) / 8;
-        const LayoutPhase *phases = a->store ? t->banks->store : t->banks->load;
-        const LayoutPhase *phase = &phases[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
+        const LayoutPhase *phase = phase_of(t, a);
         for (uint32_t i = 0; i < phase->count; i++) {
             uint32_t lanes = phase->lanes[i] & (layout_size(l, LAYOUT_LANE) - 1);
             gf2_list_add(moved, gf2_apply(l->bases + lane, lanes));
@@ -171,12 +174,21 @@ static bool access_cost(const Trip *t, const Access *a, const Layout *memory,
     return true;
 }
 
+// What a plain access costs at best.
+static uint64_t least_cost(const Trip *t, const Access *a) {
+    if (a->side->move != LAYOUT_MOVE_PLAIN) return 0;
+    uint32_t accesses = UINT32_C(1) << (registers_of(a).count - a->vector.count);
+    uint32_t phases = layout_size(a->side->layout, LAYOUT_LANE) >> phase_of(t, a)->count;
+    return (uint64_t)accesses * ((phases ? phases : 1) + 1);
+}
+
 // Tries a pair of vectors, of which one begins with the other; keeps the memory when it is better
 // than the best so far: without conflicts before with them, then fewer wavefronts and instructions.
 static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint64_t *best,
                         LayoutTrip *trip) {
     t->store.vector = *store;
     t->load.vector = *load;
+    if (least_cost(t, &t->store) + least_cost(t, &t->load) >= *best) return;
     LayoutTrip made;
     made.memory = memory_of(t, store->count > load->count ? store : load);
     made.store_vector = UINT32_C(1) << store->count;
