@@ -1,24 +1,26 @@
 // What a launch on the device `cpu` costs: empty kernels. Prints medians; asserts nothing.
 //
-//     build/release/bench_pool [threads [rounds]]
+//     GOMP_SPINCOUNT=10000 build/release/bench_pool [threads [rounds]]
 //
-// One program on the calling thread; a region through the pool (as many programs as threads, then
-// synchronize) beside an empty parallel region of libomp and libgomp, in turn; a million programs.
-// The OpenMP libraries are opened if they are there: Debian's libomp5 and libgomp1.
+// One program on the calling thread; as many programs as threads, then synchronize, beside a
+// parallel region of libomp and libgomp, in turn: empty programs, which run on the calling thread,
+// and busy ones, for which the pool's threads are woken; a million programs. The OpenMP libraries
+// are opened if they are there: Debian's libomp5 and libgomp1.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/os.h"
 #include "base/os_dl.h"
+#include "base/os_thread.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 
-enum { BATCH = 200, MILLION = 1000000 };
+enum { BATCH = 200, MILLION = 1000000, BUSY_STEPS = 2000, PAUSE_NS = 2000000 };
 
 typedef struct Bench {
     tilec_context *context;
     tilec_device *device;
-    RtModule *module;
+    RtModule *module, *busy;
     MetaVariant variant;
     MetaKernel meta;
     int threads;
@@ -33,10 +35,26 @@ static void empty_entry(const void *args, int64_t first, int64_t last, void *scr
     for (int64_t p = first; p < last && !*cancel; p++) {}
 }
 
-static void launch(Bench *b, int64_t programs) {
-    RtLaunch l = {.module = b->module, .meta = &b->meta, .grid = {programs, 1, 1}, .block = b};
+// Some microseconds of arithmetic in a chain: a program that is worth sharing.
+static void work_a_while(void) {
+    volatile uint64_t seed = 1;
+    uint64_t x = seed;
+    for (int i = 0; i < BUSY_STEPS; i++) x = x * 6364136223846793005u + 1;
+    seed = x;
+}
+
+static void busy_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                       const CpuServices *services) {
+    (void)args, (void)scratch, (void)services;
+    for (int64_t p = first; p < last; p++) work_a_while();
+}
+
+static void launch_of(Bench *b, RtModule *module, int64_t programs) {
+    RtLaunch l = {.module = module, .meta = &b->meta, .grid = {programs, 1, 1}, .block = b};
     if (cpu_device_api.launch(b->device, b->device->first->state, &l)) exit(1);
 }
+
+static void launch(Bench *b, int64_t programs) { launch_of(b, b->module, programs); }
 
 static void synchronize(Bench *b) {
     if (tilec_device_synchronize(b->device)) exit(1);
@@ -51,9 +69,10 @@ typedef struct KmpPlace {
     const char *source;
 } KmpPlace;
 typedef void KmpFork(KmpPlace *place, int32_t count, KmpMicro *body, ...);
-typedef void SetThreads(int threads);
+typedef void SetNumber(int number);
 
 typedef struct Peer {
+    const char *name;
     OsLibrary *library;
     GompParallel *gomp;
     KmpFork *kmp;
@@ -61,6 +80,14 @@ typedef struct Peer {
 
 static void empty_body(void *data) { (void)data; }
 static void empty_micro(int32_t *global, int32_t *bound, ...) { (void)global, (void)bound; }
+static void busy_body(void *data) {
+    (void)data;
+    work_a_while();
+}
+static void busy_micro(int32_t *global, int32_t *bound, ...) {
+    (void)global, (void)bound;
+    work_a_while();
+}
 
 // A function's address, which ISO C does not convert from a pointer to data.
 static void symbol(const OsLibrary *library, const char *name, void *function) {
@@ -69,23 +96,25 @@ static void symbol(const OsLibrary *library, const char *name, void *function) {
 
 static Peer open_peer(const char *name, int threads) {
     OsError error;
-    Peer p = {.library = os_library_open(name, &error)};
+    Peer p = {.name = name, .library = os_library_open(name, &error)};
     if (!p.library) return p;
     symbol(p.library, "GOMP_parallel", &p.gomp);
     symbol(p.library, "__kmpc_fork_call", &p.kmp);
-    SetThreads *set = NULL;
+    SetNumber *set = NULL;
     symbol(p.library, "omp_set_num_threads", &set);
     if (set) set(threads);
+    symbol(p.library, "kmp_set_blocktime", &set);
+    if (set) set(1);
     return p;
 }
 
-static void region(const Peer *p, int threads) {
+static void region(const Peer *p, int threads, bool busy) {
     static const char source[] = ";pool.c;region;1;1;;";
     KmpPlace place = {.flags = 2, .source = source};
     if (p->kmp)
-        p->kmp(&place, 0, empty_micro);
+        p->kmp(&place, 0, busy ? busy_micro : empty_micro);
     else
-        p->gomp(empty_body, NULL, (unsigned)threads, 0);
+        p->gomp(busy ? busy_body : empty_body, NULL, (unsigned)threads, 0);
 }
 
 // ---- Times ----
@@ -102,9 +131,12 @@ static double median(double *times, size_t n) {
 
 typedef void Work(Bench *b, const Peer *peer);
 
-// ns of each of the batch.
+// ns of each of the batch. Before it whoever was measured last goes to sleep, and ours wake up.
 static double batch(Bench *b, Work *work, const Peer *peer, int count) {
     uint64_t begin = os_time_ns();
+    while (b->threads > 1 && os_time_ns() - begin < PAUSE_NS) os_spin_hint();
+    for (int i = 0; i < count; i++) work(b, peer);
+    begin = os_time_ns();
     for (int i = 0; i < count; i++) work(b, peer);
     return (double)(os_time_ns() - begin) / count;
 }
@@ -120,7 +152,20 @@ static void pool_region(Bench *b, const Peer *peer) {
     synchronize(b);
 }
 
-static void peer_region(Bench *b, const Peer *peer) { region(peer, b->threads); }
+static void peer_region(Bench *b, const Peer *peer) { region(peer, b->threads, false); }
+
+static void busy_alone(Bench *b, const Peer *peer) {
+    (void)b, (void)peer;
+    work_a_while();
+}
+
+static void busy_region(Bench *b, const Peer *peer) {
+    (void)peer;
+    launch_of(b, b->busy, b->threads);
+    synchronize(b);
+}
+
+static void busy_peer(Bench *b, const Peer *peer) { region(peer, b->threads, true); }
 
 static void million(Bench *b, const Peer *peer) {
     (void)peer;
@@ -137,24 +182,29 @@ static void bench_alone(Bench *b, const char *what, Work *work, int count, doubl
 }
 
 // In turn, so that what else the machine does meets both.
+static void bench_pair(Bench *b, const char *what, const Peer *peer, Work *our, Work *their) {
+    double *ours = calloc(b->rounds, sizeof *ours), *theirs = calloc(b->rounds, sizeof *theirs),
+           *ratios = calloc(b->rounds, sizeof *ratios);
+    batch(b, their, peer, BATCH);
+    batch(b, our, NULL, BATCH);
+    for (size_t i = 0; i < b->rounds; i++) {
+        ours[i] = batch(b, our, NULL, BATCH);
+        theirs[i] = batch(b, their, peer, BATCH);
+        ratios[i] = ours[i] / theirs[i];
+    }
+    printf("%s, %-30s %9.2f ns, ours %9.2f ns, ratio %.2f\n", what, peer->name,
+           median(theirs, b->rounds), median(ours, b->rounds), median(ratios, b->rounds));
+    free(ours), free(theirs), free(ratios);
+}
+
 static void bench_peer(Bench *b, const char *name) {
     Peer peer = open_peer(name, b->threads);
     if (!peer.gomp && !peer.kmp) {
         printf("%s is not here (Debian: apt install libomp5-14 libgomp1)\n", name);
         return;
     }
-    double *ours = calloc(b->rounds, sizeof *ours), *theirs = calloc(b->rounds, sizeof *theirs),
-           *ratios = calloc(b->rounds, sizeof *ratios);
-    batch(b, peer_region, &peer, BATCH);
-    batch(b, pool_region, NULL, BATCH);
-    for (size_t i = 0; i < b->rounds; i++) {
-        ours[i] = batch(b, pool_region, NULL, BATCH);
-        theirs[i] = batch(b, peer_region, &peer, BATCH);
-        ratios[i] = ours[i] / theirs[i];
-    }
-    printf("empty region, %-30s %9.2f ns, ours %9.2f ns, ratio %.2f\n", name,
-           median(theirs, b->rounds), median(ours, b->rounds), median(ratios, b->rounds));
-    free(ours), free(theirs), free(ratios);
+    bench_pair(b, "empty region", &peer, pool_region, peer_region);
+    bench_pair(b, "busy region ", &peer, busy_region, busy_peer);
 }
 
 static void open_bench(Bench *b) {
@@ -165,10 +215,13 @@ static void open_bench(Bench *b) {
     b->meta =
         (MetaKernel){.name = STR("empty"), .size = 64, .variant_count = 1, .variants = &b->variant};
     RtCpuFunction function = {CPU_ABI_VERSION, cpu_native(), empty_entry};
+    RtCpuFunction busy = {CPU_ABI_VERSION, cpu_native(), busy_entry};
     RtImage image = {RT_IMAGE_CPU_ENTRY, &function, sizeof function};
+    RtImage busy_image = {RT_IMAGE_CPU_ENTRY, &busy, sizeof busy};
     if (rt_context_create(NULL, apis, 1, &b->context) ||
         tilec_device_open(b->context, name, &b->device) ||
-        cpu_device_api.module_load(b->device, &image, &b->module))
+        cpu_device_api.module_load(b->device, &image, &b->module) ||
+        cpu_device_api.module_load(b->device, &busy_image, &b->busy))
         exit(1);
 }
 
@@ -182,9 +235,11 @@ int main(int argc, char **argv) {
     bench_alone(&b, "one empty program on the calling thread", one_program, BATCH, 1);
     bench_alone(&b, "an empty region through the pool", pool_region, BATCH, 1);
     bench_alone(&b, "a million empty programs, each", million, 4, MILLION);
+    bench_alone(&b, "the work of a program of the busy region", busy_alone, BATCH, 1);
     bench_peer(&b, "libomp.so.5");
     bench_peer(&b, "libgomp.so.1");
     cpu_device_api.module_unload(b.device, b.module);
+    cpu_device_api.module_unload(b.device, b.busy);
     tilec_context_destroy(b.context);
     return 0;
 }

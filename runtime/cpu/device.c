@@ -97,14 +97,6 @@ static tilec_status stream_synchronize(tilec_device *device, void *stream) {
 
 // ---- Commands ----
 
-// With room for `extra` bytes after it.
-static Command *make_command(CommandKind kind, size_t extra) {
-    size_t align = _Alignof(Command), size = (sizeof(Command) + extra + align - 1) / align * align;
-    Command *c = aligned_alloc(align, size);
-    if (c) *c = (Command){.kind = kind};
-    return c;
-}
-
 // Without workers nobody else would do it. The lock is held.
 static void push(Pool *pool, Stream *stream, Command *command) {
     stream_push(pool, stream, command);
@@ -125,15 +117,16 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
         pool_unlock(pool);
         return TILEC_OK;
     }
-    Command *c = make_command(COMMAND_COPY, 0);
-    if (!c) return fail_memory(device);
-    c->to = to, c->from = from, c->size = size;
     pool_lock(pool);
-    push(pool, s, c);
-    // Which side is the host's, whose memory is free on return, nobody said.
-    stream_finish(pool, s, s->submitted);
+    Command *c = command_create(pool, COMMAND_COPY, 0);
+    if (c) {
+        c->to = to, c->from = from, c->size = size;
+        push(pool, s, c);
+        // Which side is the host's, whose memory is free on return, nobody said.
+        stream_finish(pool, s, s->submitted);
+    }
     pool_unlock(pool);
-    return TILEC_OK;
+    return c ? TILEC_OK : fail_memory(device);
 }
 
 // ---- Events ----
@@ -158,30 +151,28 @@ static tilec_status event_record(tilec_device *device, void *event, void *stream
     Event *e = event;
     Stream *s = stream;
     Record *r = calloc(1, sizeof *r);
-    Command *c = make_command(COMMAND_RECORD, 0);
-    if (!r || !c) {
+    if (!r) return fail_memory(device);
+    Pool *pool = enter(device, s);
+    bool now = stream_take(s);
+    Command *c = now ? NULL : command_create(pool, COMMAND_RECORD, 0);
+    if (!now && !c) {
+        pool_unlock(pool);
         free(r);
-        free(c);
         return fail_memory(device);
     }
-    atomic_init(&r->references, 2);
-    c->record = r;
-    Pool *pool = enter(device, s);
+    atomic_init(&r->references, now ? 1 : 2);
     r->epoch = s->epoch;
     r->stream = s;
     record_release(e->last);
     e->last = r;
-    bool now = stream_take(s);
     if (now) {
         record_reach(r);
         stream_give(pool, s);
     } else {
+        c->record = r;
         push(pool, s, c);
     }
     pool_unlock(pool);
-    if (!now) return TILEC_OK;
-    record_release(r);
-    free(c);
     return TILEC_OK;
 }
 
@@ -245,17 +236,18 @@ static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, 
 
 static tilec_status stream_wait(tilec_device *device, void *stream, void *event) {
     Stream *s = stream;
-    Command *c = make_command(COMMAND_WAIT, 0);
-    if (!c) return fail_memory(device);
     Pool *pool = enter(device, s);
-    c->record = hold_record(pool, event);
-    bool lost = !c->record, reached = !lost && atomic_load(&c->record->done);
-    if (!lost && !reached) push(pool, s, c);
+    Record *r = hold_record(pool, event);
+    bool reached = r && atomic_load(&r->done);
+    Command *c = r && !reached ? command_create(pool, COMMAND_WAIT, 0) : NULL;
+    if (c) {
+        c->record = r;
+        push(pool, s, c);
+    }
     pool_unlock(pool);
-    if (!lost && !reached) return TILEC_OK;
-    record_release(c->record);
-    free(c);
-    return lost ? lost_record(device) : TILEC_OK;
+    if (c) return TILEC_OK;
+    record_release(r);
+    return !r ? lost_record(device) : reached ? TILEC_OK : fail_memory(device);
 }
 
 // ---- Launch ----
@@ -265,33 +257,13 @@ static bool count_programs(const RtLaunch *l, int64_t *total) {
            !__builtin_mul_overflow(*total, l->grid[2], total);
 }
 
-// Runs all of it here; the stream is taken.
-static void run_here(tilec_device *device, Stream *s, const RtLaunch *l, int64_t total,
-                     Scratch *scratch) {
-    Pool *pool = device->state;
-    RtReport report = {0};
-    tilec_status status;
-    if (l->module->kind == RT_IMAGE_HOST) {
-        status = l->module->host.run(l->module->host.user, device, l, &report);
-    } else {
-        Grid grid;
-        grid_begin(&grid, pool, device, l, total);
-        grid_run(&grid, scratch);
-        status = grid_outcome(&grid, &report);
-    }
-    pool_lock(pool);
-    if (status) stream_fail(s, status, report);
-    scratch_return(pool, scratch);
-    stream_give(pool, s);
-    pool_unlock(pool);
-}
-
-// A launch that outlives the call: block and ranges lie behind it.
+// A launch that outlives the call: block and ranges lie behind it. The lock is held.
 static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t total) {
     bool host = l->module->kind == RT_IMAGE_HOST;
     size_t block = ((size_t)l->meta->size + 15) / 16 * 16;
     size_t ranges = host && l->ranges ? l->meta->arg_count * sizeof(RtRange) : 0;
-    Command *c = make_command(host ? COMMAND_HOST : COMMAND_GRID, block + ranges);
+    CommandKind kind = host ? COMMAND_HOST : COMMAND_GRID;
+    Command *c = command_create(device->state, kind, block + ranges);
     if (!c) return NULL;
     c->module = l->module;
     grid_begin(&c->grid, device->state, device, l, total);
@@ -305,6 +277,54 @@ static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t tot
     return c;
 }
 
+// What is left of the grid, for other threads to help with; false: no memory for that.
+static bool hand_over(tilec_device *device, Stream *s, const Grid *grid) {
+    Pool *pool = device->state;
+    pool_lock(pool);
+    Command *c = make_launch(device, &grid->launch, grid->total);
+    if (c) {
+        atomic_init(&c->grid.next, atomic_load(&grid->next));
+        stream_hand_over(pool, s, c);
+    }
+    pool_unlock(pool);
+    return c != NULL;
+}
+
+static tilec_status run_grid(Grid *grid, Scratch *scratch, bool *handed, Stream *s,
+                             RtReport *report) {
+    grid_note_cost(grid, grid_run(grid, scratch));
+    if (!grid_is_taken(grid)) {
+        *handed = hand_over(grid->device, s, grid);
+        if (*handed) return TILEC_OK;
+        grid->brief = false;
+        grid_run(grid, scratch);
+    }
+    return grid_outcome(grid, report);
+}
+
+// Runs it here, the stream being taken; with `briefly` until it turns out to be longer than
+// thought.
+static void run_here(tilec_device *device, Stream *s, const RtLaunch *l, int64_t total,
+                     Scratch *scratch, bool briefly) {
+    Pool *pool = device->state;
+    RtReport report = {0};
+    tilec_status status;
+    bool handed = false;
+    if (l->module->kind == RT_IMAGE_HOST) {
+        status = l->module->host.run(l->module->host.user, device, l, &report);
+    } else {
+        Grid grid;
+        grid_begin(&grid, pool, device, l, total);
+        grid.brief = briefly;
+        status = run_grid(&grid, scratch, &handed, s, &report);
+    }
+    pool_lock(pool);
+    if (status) stream_fail(s, status, report);
+    scratch_return(pool, scratch);
+    if (!handed) stream_give(pool, s);
+    pool_unlock(pool);
+}
+
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
     int64_t total;
     if (!count_programs(l, &total))
@@ -316,21 +336,16 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     // One chunk has nothing to share out. After a failure nothing runs until it is reported.
     bool small = total <= 1 || total <= l->meta->variants[l->variant].chunk;
     if (!small) pool_start(pool);
-    bool failed = s->status != TILEC_OK;
-    bool here = !failed && (small || !pool->worker_count) && stream_take(s);
+    bool failed = s->status != TILEC_OK, alone = small || !pool->worker_count;
+    bool brief = !alone && grid_is_short(l->module, total);
+    bool here = !failed && (alone || brief) && stream_take(s);
     Scratch *scratch = here ? scratch_borrow(pool) : NULL;
+    bool queued = !failed && !here;
+    Command *c = queued ? make_launch(device, l, total) : NULL;
+    if (c) push(pool, s, c);
     pool_unlock(pool);
-    if (failed) return TILEC_OK;
-    if (here) {
-        run_here(device, s, l, total, scratch);
-        return TILEC_OK;
-    }
-    Command *c = make_launch(device, l, total);
-    if (!c) return fail_memory(device);
-    pool_lock(pool);
-    push(pool, s, c);
-    pool_unlock(pool);
-    return TILEC_OK;
+    if (here) run_here(device, s, l, total, scratch, brief);
+    return queued && !c ? fail_memory(device) : TILEC_OK;
 }
 
 // Threads and the caller's scratch; the other threads' is made as they first need it.

@@ -8,14 +8,22 @@
 
 #include "runtime/cpu/pool.h"
 
-enum { SHARES = 2 };  // chunks for each thread if all were as large as the first
+enum {
+    SHARES = 2,         // chunks for each thread if all were as large as the first
+    CHUNK_PS = 500000,  // a chunk that takes less costs more to take than it brings
+    PARTS = 4,          // of a grid that is believed to be short
+    PS = 1000           // in a ns
+};
 
 // One thread at work on a grid; what its entry is given.
 typedef struct Taker {
     CpuServices services;
     int32_t cancel;  // set atomically: the rest of this thread's chunk comes after a program that
                      // failed
-    _Atomic int64_t first;  // of the chunk it is at, or of one before
+    _Atomic int64_t first;   // of the chunk it is at, or of one before
+    uint64_t now, deadline;  // ns
+    uint64_t busy;           // ns in programs so far
+    int64_t done;            // programs
     Grid *grid;
     struct Taker *next, **link;  // in the grid's list; guarded by the pool's lock
 } Taker;
@@ -59,6 +67,8 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     grid->entry = launch->module->entry;
     grid->total = total;
     grid->takers = 1;
+    grid->cost = 0;
+    grid->brief = false;
     atomic_init(&grid->next, 0);
     atomic_init(&grid->failed, INT64_MAX);
     grid->failed_lane = 0;
@@ -67,12 +77,21 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     grid->active = NULL;
 }
 
+// So many programs are worth taking, as far as is known.
+static int64_t least_chunk(const Grid *g) {
+    uint64_t cost = atomic_load_explicit(&g->launch.module->cost, memory_order_relaxed);
+    return cost ? (int64_t)(CHUNK_PS / cost) : 1;
+}
+
 // Where the chunk that begins with program `first` ends.
 static int64_t chunk_end(const Grid *g, int64_t first) {
     int64_t left = g->total - first;
-    if (g->takers <= 1) return g->total;
+    if (g->takers <= 1 && !g->brief) return g->total;
     int64_t whole = variant_of(g)->chunk ? variant_of(g)->chunk : 1;
-    int64_t size = left / (SHARES * (int64_t)g->takers) / whole * whole;
+    int64_t size = left / (SHARES * (int64_t)g->takers), least = least_chunk(g);
+    if (g->brief) size = g->total / PARTS + 1;
+    if (size < least && !g->brief) size = least;
+    size = size / whole * whole;
     if (size < whole) size = whole;
     if (size >= left) return g->total;
     int64_t row = (first + size) / g->launch.grid[0] * g->launch.grid[0];
@@ -127,9 +146,30 @@ static void leave_list(Taker *t) {
     pool_unlock(t->grid->pool);
 }
 
-void grid_run(Grid *grid, Scratch *scratch) {
+// 0: not known.
+static uint64_t cost_of(const Taker *t) {
+    if (!t->done) return 0;
+    return (t->busy < UINT64_MAX / PS ? t->busy * PS : UINT64_MAX) / (uint64_t)t->done + 1;
+}
+
+// False when a brief run has lasted long enough. Clocks are read only where somebody wants to know,
+// and in a brief run once for each chunk: there taking one costs nothing.
+static bool run_chunk(Taker *t, void *memory, int64_t first, int64_t last) {
+    Grid *g = t->grid;
+    atomic_store_explicit(&t->first, first, memory_order_relaxed);
+    if (g->takers > 1) t->now = os_time_ns();
+    g->entry(g->launch.block, first, last, memory, &t->services);
+    if (g->takers <= 1 && !g->brief) return true;
+    uint64_t begin = t->now;
+    t->now = os_time_ns();
+    t->busy += t->now - begin;
+    t->done += last - first;
+    return !g->brief || t->now < t->deadline;
+}
+
+uint64_t grid_run(Grid *grid, Scratch *scratch) {
     void *memory;
-    if (!get_scratch(grid, scratch, &memory)) return;
+    if (!get_scratch(grid, scratch, &memory)) return 0;
     Taker taker = {
         .services = {.grid = {grid->launch.grid[0], grid->launch.grid[1], grid->launch.grid[2]},
                      .assert_failed = assert_failed,
@@ -140,13 +180,36 @@ void grid_run(Grid *grid, Scratch *scratch) {
     taker.services.user = &taker;
     taker.services.cancel = &taker.cancel;
     join_list(&taker);
+    if (grid->brief) taker.now = os_time_ns();
+    taker.deadline = taker.now + POOL_HERE_NS;
     uint64_t mode = cpu_float_mode_usual();
-    for (int64_t first, last; take(grid, &first, &last);) {
-        atomic_store_explicit(&taker.first, first, memory_order_relaxed);
-        grid->entry(grid->launch.block, first, last, memory, &taker.services);
-    }
+    for (int64_t first, last; take(grid, &first, &last);)
+        if (!run_chunk(&taker, memory, first, last)) break;
     cpu_float_mode_restore(mode);
     leave_list(&taker);
+    return cost_of(&taker);
+}
+
+bool grid_is_short(const RtModule *module, int64_t total) {
+    uint64_t cost = atomic_load_explicit(&module->cost, memory_order_relaxed);
+    return cost && cost <= (uint64_t)POOL_HERE_NS * PS / (uint64_t)total;
+}
+
+void grid_note_cost(const Grid *grid, uint64_t cost) {
+    _Atomic uint64_t *known = &grid->launch.module->cost;
+    uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
+    // All threads read it: it is written when it is news.
+    bool news = cost < before - before / 4 || cost > before + before / 4;
+    if (cost && news) atomic_store_explicit(known, cost, memory_order_relaxed);
+}
+
+bool grid_is_taken(const Grid *grid) {
+    int64_t failed = atomic_load(&grid->failed), next = atomic_load(&grid->next);
+    return next >= grid->total || next > failed;
+}
+
+bool grid_is_clean(const Grid *grid) {
+    return !grid->no_memory && atomic_load(&grid->failed) == INT64_MAX;
 }
 
 tilec_status grid_outcome(const Grid *grid, RtReport *report) {

@@ -133,6 +133,11 @@ static void release_memory(Pool *pool) {
         scratch_release(pool, s);
         free(s);
     }
+    while (pool->spare) {
+        Command *c = pool->spare;
+        pool->spare = c->next;
+        free(c);
+    }
 }
 
 void pool_destroy(Pool *pool) {
@@ -157,6 +162,7 @@ static void mend_after_fork(Pool *pool) {
     pool->started = false;
     pool->worker_count = 0;
     pool->busy = NULL;
+    pool->spare = NULL;  // it may have been about to change
     atomic_store(&pool->sleepers, 0);
     atomic_store(&pool->waiters, 0);
     atomic_fetch_add(&pool->epoch, 1);

@@ -2,7 +2,8 @@
 //
 //     launch ─▶ stream: [grid][record][copy] …     each stream a queue; its head is what runs
 //                  │
-//                  ├─ the calling thread, at once: one program, an idle stream
+//                  ├─ the calling thread, at once, on an idle stream: one program, or a grid that
+//                  │  takes less than waking others would; what turns out longer becomes a command
 //                  ├─ workers, which look through all streams that have commands
 //                  └─ whoever waits: synchronize, copy, destroy help with what they wait for
 //
@@ -26,7 +27,9 @@
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 
-enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000 };
+// Threads spin so long before they sleep; a grid that is likely to take no longer than POOL_HERE_NS
+// is not worth another processor's attention.
+enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000, POOL_HERE_NS = 2000 };
 
 // Memory of one thread for one entry; grown when a kernel needs more.
 typedef struct Scratch {
@@ -50,20 +53,21 @@ typedef struct Pool {
     _Atomic uint32_t epoch;
 
     // Words that threads wait on, each on a line of its own.
-    _Alignas(64) _Atomic uint32_t lock;
     _Alignas(64) _Atomic uint32_t work;
     _Atomic uint32_t sleepers;
     _Alignas(64) _Atomic uint32_t finished;
     _Atomic uint32_t waiters;
 
-    // Guarded by the lock from here on.
-    _Alignas(64) bool stop;
+    // Guarded by the lock, whose line they share: who gets the one gets the other.
+    _Alignas(64) _Atomic uint32_t lock;
+    bool stop;
     bool started;           // the workers, as many as the system gave
     uint32_t worker_count;  // running
     Worker *workers;        // thread_count - 1
     struct Stream *busy;    // streams that have commands, the one served least recently first
     uint64_t tickets;       // commands so far
     Scratch *scratch;       // free ones
+    struct Command *spare;  // free ones
 } Pool;
 
 // What event_record leaves: filled when the stream gets there. Shared by event and commands.
@@ -82,7 +86,9 @@ typedef struct Grid {
     RtLaunch launch;
     CpuEntry *entry;
     int64_t total;
-    uint32_t takers;                      // threads that will share it, about
+    uint32_t takers;  // threads that will share it, about
+    uint64_t cost;    // ps of a program so far, as RtModule's; guarded by the pool's lock
+    bool brief;       // one thread alone runs it, no longer than POOL_HERE_NS
     _Alignas(64) _Atomic int64_t next;    // the first program nobody has taken
     _Alignas(64) _Atomic int64_t failed;  // the least program whose assert failed; INT64_MAX: none
     // The rest of that failure, guarded by the pool's lock.
@@ -105,6 +111,7 @@ typedef struct Command {
     struct Command *next;
     uint64_t ticket;
     bool exhausted;    // nothing of it is left to take
+    bool spare;        // of the size that is kept
     uint32_t threads;  // at work on it now
     RtModule *module;  // grids and host functions
     Record *record;    // record and wait
@@ -134,6 +141,9 @@ struct RtModule {
     uint32_t
         pending;  // launches that are queued or run, in the life of the process that is `epoch`
     uint32_t epoch;
+    // ps that a program of the last launch took, on the thread that was slowest; 0: none ran yet.
+    // A guess for the next one.
+    _Atomic uint64_t cost;
 };
 
 // ---- pool.c ----
@@ -154,6 +164,8 @@ void pool_wait(Pool *pool, const _Atomic uint32_t *word, uint32_t seen, _Atomic 
 
 // ---- stream.c: the lock is held in all of them ----
 
+// With room for `extra` bytes after it; NULL: no memory. Its stream lets go of it.
+Command *command_create(Pool *pool, CommandKind kind, size_t extra);
 void stream_push(Pool *pool, Stream *stream, Command *command);
 // Does a part of what the stream's head asks for; false when there is nothing in it for this
 // thread.
@@ -167,6 +179,8 @@ void module_finish(Pool *pool, const RtModule *module);
 // Takes an idle stream for a command that runs outside of the queue; false when it is not idle.
 bool stream_take(Stream *stream);
 void stream_give(Pool *pool, Stream *stream);
+// What runs there becomes a command: before all others, and counted already.
+void stream_hand_over(Pool *pool, Stream *stream, Command *command);
 // A stream of the parent of a fork begins anew; what was on it is lost.
 void stream_revive(Pool *pool, Stream *stream);
 // Keeps the first failure; takes the report.
@@ -180,9 +194,17 @@ void record_release(Record *record);
 
 void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *launch,
                 int64_t total);
-// Runs programs until all are taken; without the lock.
-void grid_run(Grid *grid, Scratch *scratch);
+// Runs programs until all are taken, or a brief run has lasted long enough; without the lock.
+// Returns the ps that a program took, 0: not known.
+uint64_t grid_run(Grid *grid, Scratch *scratch);
+// The next launch of the module may expect so many ps of a program.
+void grid_note_cost(const Grid *grid, uint64_t cost);
+// Whether nothing is left to take.
+bool grid_is_taken(const Grid *grid);
+// Whether a launch of so many programs is likely to end within POOL_HERE_NS.
+bool grid_is_short(const RtModule *module, int64_t total);
 // What the finished grid has to report; TILEC_OK: nothing.
+bool grid_is_clean(const Grid *grid);  // it has nothing to report
 tilec_status grid_outcome(const Grid *grid, RtReport *report);
 
 // ---- report.c ----

@@ -5,6 +5,38 @@
 
 #include "runtime/cpu/pool.h"
 
+// ---- Commands: those of the usual size are kept for the next ----
+
+enum { SPARE_EXTRA = 512 };
+
+Command *command_create(Pool *pool, CommandKind kind, size_t extra) {
+    size_t align = _Alignof(Command), size = (sizeof(Command) + extra + align - 1) / align * align;
+    bool spare = extra <= SPARE_EXTRA;
+    Command *c = spare ? pool->spare : NULL;
+    if (c)
+        pool->spare = c->next;
+    else
+        c = aligned_alloc(align, spare ? (sizeof(Command) + SPARE_EXTRA) / align * align : size);
+    if (c) *c = (Command){.kind = kind, .spare = spare};
+    return c;
+}
+
+static void command_release(Pool *pool, Command *c) {
+    record_release(c->record);
+    if (!c->spare) {
+        free(c);
+        return;
+    }
+    c->next = pool->spare;
+    pool->spare = c;
+}
+
+// A thread that has not seen the command asks for all of it at once.
+static void prefetch_command(const Command *c) {
+    enum { LINE = 64 };
+    for (size_t at = LINE; at < sizeof *c; at += LINE) __builtin_prefetch((const char *)c + at);
+}
+
 // ---- The list of busy streams: served in turn ----
 
 static void list_last(Pool *pool, Stream *s) {
@@ -28,7 +60,7 @@ static uint32_t wanted(const Pool *pool, const Command *c) {
     return c->grid.total < pool->worker_count ? (uint32_t)c->grid.total : pool->worker_count;
 }
 
-void stream_push(Pool *pool, Stream *stream, Command *command) {
+static void accept_command(Pool *pool, Command *command) {
     pool_start(pool);
     command->ticket = ++pool->tickets;
     command->grid.takers = pool->worker_count + 1;
@@ -38,6 +70,10 @@ void stream_push(Pool *pool, Stream *stream, Command *command) {
         m->epoch = atomic_load(&pool->epoch);
         m->pending++;
     }
+}
+
+void stream_push(Pool *pool, Stream *stream, Command *command) {
+    accept_command(pool, command);
     stream->submitted++;
     if (stream->tail) {
         stream->tail->next = command;
@@ -62,7 +98,7 @@ void stream_fail(Stream *stream, tilec_status status, RtReport report) {
     }
 }
 
-// The head is done.
+// The head is done. The stream may be gone afterwards.
 static void finish_head(Pool *pool, Stream *s) {
     Command *c = s->head;
     s->head = c->next;
@@ -72,24 +108,30 @@ static void finish_head(Pool *pool, Stream *s) {
     atomic_fetch_add(&s->completed, 1);
     if (c->module) c->module->pending--;
     if (s->head) pool_signal_work(pool, wanted(pool, s->head));
+    command_release(pool, c);
+    // The lock is let go before those who wait are told: they take it next.
+    pool_unlock(pool);
     pool_signal_finished(pool);
-    record_release(c->record);
-    free(c);
+    pool_lock(pool);
 }
 
 static bool step_grid(Pool *pool, Stream *s, Command *c, Scratch *scratch) {
     c->threads++;
     pool_unlock(pool);
-    grid_run(&c->grid, scratch);
+    uint64_t cost = grid_run(&c->grid, scratch);
     pool_lock(pool);
+    if (cost > c->grid.cost) c->grid.cost = cost;
     c->exhausted = true;
     if (--c->threads) return true;
+    grid_note_cost(&c->grid, c->grid.cost);
     // Nobody touches the command but this thread now.
-    pool_unlock(pool);
-    RtReport report = {0};
-    tilec_status status = grid_outcome(&c->grid, &report);
-    pool_lock(pool);
-    if (status) stream_fail(s, status, report);
+    if (!grid_is_clean(&c->grid)) {
+        pool_unlock(pool);
+        RtReport report = {0};
+        tilec_status status = grid_outcome(&c->grid, &report);
+        pool_lock(pool);
+        if (status) stream_fail(s, status, report);
+    }
     finish_head(pool, s);
     return true;
 }
@@ -117,7 +159,9 @@ void record_reach(Record *record) {
 
 bool stream_step(Pool *pool, Stream *stream, Scratch *scratch) {
     Command *c = stream->head;
-    if (!c || stream->taken || c->exhausted) return false;
+    if (!c) return false;
+    prefetch_command(c);
+    if (stream->taken || c->exhausted) return false;
     bool launch = c->kind == COMMAND_GRID || c->kind == COMMAND_HOST;
     // After a failure no kernel runs until the stream is synchronised.
     if (launch && !c->threads && stream->status) {
@@ -216,6 +260,18 @@ void stream_give(Pool *pool, Stream *stream) {
     atomic_fetch_add(&stream->completed, 1);
     if (stream->head) pool_signal_work(pool, wanted(pool, stream->head));
     pool_signal_finished(pool);
+}
+
+void stream_hand_over(Pool *pool, Stream *stream, Command *command) {
+    accept_command(pool, command);
+    // Tickets rise along a queue: who waits for those behind it waits for this one.
+    if (stream->head) command->ticket = stream->head->ticket;
+    stream->taken = false;
+    command->next = stream->head;
+    stream->head = command;
+    if (!stream->tail) stream->tail = command;
+    if (!stream->link) list_last(pool, stream);
+    pool_signal_work(pool, wanted(pool, command));
 }
 
 void stream_revive(Pool *pool, Stream *stream) {

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "base/os_thread.h"
 #include "tests/support/cpu_rig.h"
 
 static void count_entry(const void *args, int64_t first, int64_t last, void *scratch,
@@ -510,6 +511,66 @@ static void test_grid_limits(void **state) {
     cpu_rig_close(&rig);
 }
 
+// ---- short grids, and those that were believed to be ----
+
+enum { SHORT_GRID = 64, SLOW = 1, PATIENCE_NS = 20000000 };  // PATIENCE_NS: times 1000
+
+typedef struct Threads {
+    pthread_t launcher;
+    _Atomic uint8_t counts[SHORT_GRID];
+    _Atomic bool others;  // have run a program
+} Threads;
+
+static void wait_for_others(Threads *t) {
+    uint64_t begin = os_time_ns();
+    while (!t->others && (os_time_ns() - begin) / 1000 < PATIENCE_NS) os_spin_hint();
+}
+
+// Slow programs of the second half do not end before another thread than the launcher is there.
+static void short_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                        const CpuServices *services) {
+    const CpuRigBlock *b = args;
+    Threads *t = b->array;
+    (void)scratch, (void)services;
+    if (!pthread_equal(pthread_self(), t->launcher)) t->others = true;
+    for (int64_t p = first; p < last; p++) {
+        t->counts[p]++;
+        uint64_t begin = os_time_ns();
+        while (b->number == SLOW && os_time_ns() - begin < 2000) os_spin_hint();
+        if (b->number == SLOW && p >= SHORT_GRID / 2) wait_for_others(t);
+    }
+}
+
+// Once programs are known to be cheap the launching thread does all of them, until they are not.
+static void test_short_grids(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    Threads t = {.launcher = pthread_self()};
+    cpu_rig_open(&rig, "cpu:3");
+    cpu_rig_kernel(&rig, &k, short_entry);
+    unsigned runs = 0;
+    for (int turn = 0; turn < 20; turn++) {
+        for (int cheap = 0; cheap < 50; cheap++, runs++)
+            assert_int_equal(cpu_rig_launch(&rig, NULL, &k, SHORT_GRID, (CpuRigBlock){&t, 0}),
+                             TILEC_OK);
+        assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+        t.others = false;
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, SHORT_GRID, (CpuRigBlock){&t, SLOW}),
+                         TILEC_OK);
+        runs++;
+        // What was launched behind it waits for it.
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, SHORT_GRID, (CpuRigBlock){&t, 0}),
+                         TILEC_OK);
+        runs++;
+        assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+        assert_true(t.others);
+        for (int p = 0; p < SHORT_GRID; p++) assert_int_equal(t.counts[p], runs % 256);
+    }
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_once),       cmocka_unit_test(test_names),
@@ -518,6 +579,7 @@ int main(void) {
         cmocka_unit_test(test_fork_while_busy), cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_grid_limits),     cmocka_unit_test(test_allocator),
         cmocka_unit_test(test_no_threads_left), cmocka_unit_test(test_float_mode),
+        cmocka_unit_test(test_short_grids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
