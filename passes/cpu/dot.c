@@ -20,6 +20,15 @@ static Block choose_block(const Lower *l, const Dot *d) {
     return block;
 }
 
+static Block thin_block(const Lower *l, const Dot *d) {
+    enum { ROWS = 2 };
+    Block block = d->block;
+    uint32_t vectors = d->n / block.lanes;
+    block.rows = ROWS;
+    block.vectors = at_most(vectors, l->machine->vector_registers / (2 * ROWS));
+    return block;
+}
+
 static bool is_byte(Dtype t) { return t == DTYPE_I8 || t == DTYPE_U8; }
 
 static Dtype other_sign(Dtype t) { return t == DTYPE_I8 ? DTYPE_U8 : DTYPE_I8; }
@@ -107,14 +116,45 @@ static void emit_columns(Lower *l, Dot *d, IrBuilder *b, IrValue *j) {
     all_rows(l, d, b, j);
 }
 
-static void emit_matrix(Lower *l, Dot *d, IrBuilder *b) {
-    dot_pack_b(l, d, b);
-    dot_pack_a(l, d, b);
+static void all_columns(Lower *l, Dot *d, IrBuilder *b) {
     IrOp *loop = lower_for(b, lower_i64(b, 0), d->column_end, dot_columns(d), 0, NULL);
     IrBuilder inside = ir_builder_at_end(loop->regions[0]);
     inside.span = b->span;
     emit_columns(l, d, &inside, loop->regions[0]->args[0]);
     ir_yield(&inside, 0, NULL);
+}
+
+static void packed_matrix(Lower *l, Dot *d, IrBuilder *b) {
+    dot_pack_b(l, d, b);
+    all_columns(l, d, b);
+}
+
+// Few rows of a meet each element of b a few times only: reading b from memory is the work. Blocks
+// are wide then, so that it is read in long pieces of its rows.
+static void thin_or_packed(Lower *l, Dot *d, IrBuilder *b, Dot *thin, IrValue *inside) {
+    IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, thin->block.rows));
+    IrValue *condition = lower_and(b, inside, few);
+    IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
+    IrBuilder in_place = ir_builder_at_end(regions[0]), packed = ir_builder_at_end(regions[1]);
+    in_place.span = packed.span = b->span;
+    all_columns(l, thin, &in_place);
+    ir_yield(&in_place, 0, NULL);
+    packed_matrix(l, d, &packed);
+    ir_yield(&packed, 0, NULL);
+    ir_op(b, IR_IF, 1, &condition, 0, NULL, 2, regions);
+}
+
+static void emit_matrix(Lower *l, Dot *d, IrBuilder *b) {
+    dot_pack_a(l, d, b);
+    Dot thin = *d;
+    thin.block = thin_block(l, d);
+    IrValue *inside = NULL;
+    if (d->m > thin.block.rows && thin.block.vectors > d->block.vectors)
+        inside = dot_b_in_place(l, d, b, &thin.b);
+    if (inside)
+        thin_or_packed(l, d, b, &thin, inside);
+    else
+        packed_matrix(l, d, b);
 }
 
 static IrValue *end_of(Lower *l, IrBuilder *b, const IrValue *result, uint32_t dim) {

@@ -216,15 +216,24 @@ static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
            lower_tile(l, tile)->mode == MODE_INLINE && access_is_whole(l, tile->def);
 }
 
-// Few rows do not pay for a copy: then b's rows are read where they are, if all of them are inside.
+IrValue *dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there) {
+    IrValue *tile = ir_operand(d->op, 1);
+    if (!may_stay(l, d, tile)) return NULL;
+    Whole whole = access_whole(l, b, tile->def);
+    *there = (Operand){whole.pointer, lower_i64(b, 1), whole.step[0]};
+    return whole.inside;
+}
+
+// Few rows do not pay for a copy.
 static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
-    Whole whole = access_whole(l, b, ir_operand(d->op, 1)->def);
+    Operand place;
+    IrValue *inside = dot_b_in_place(l, d, b, &place);
     IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, d->block.rows));
-    IrValue *condition = lower_and(b, whole.inside, few);
+    IrValue *condition = lower_and(b, inside, few);
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
     stay.span = copy.span = b->span;
-    IrValue *there[3] = {whole.pointer, lower_i64(&stay, 1), whole.step[0]};
+    IrValue *there[3] = {place.data, place.across, place.step};
     ir_yield(&stay, 3, there);
     panels_of_b(l, d, &copy, panels);
     IrValue *packed[3] = {panels, lower_i64(&copy, d->k), lower_i64(&copy, dot_columns(d))};
