@@ -148,10 +148,9 @@ static void emit_matrix(Lower *l, Dot *d, IrBuilder *b) {
     dot_pack_a(l, d, b);
     Dot thin = *d;
     thin.block = thin_block(l, d);
-    IrValue *inside = NULL;
-    if (d->m > thin.block.rows && thin.block.vectors > d->block.vectors)
-        inside = dot_b_in_place(l, d, b, &thin.b);
-    if (inside)
+    IrValue *inside;
+    bool wider = d->m > thin.block.rows && thin.block.vectors > d->block.vectors;
+    if (wider && dot_b_in_place(l, d, b, &thin.b, &inside))
         thin_or_packed(l, d, b, &thin, inside);
     else
         packed_matrix(l, d, b);

@@ -74,8 +74,8 @@ IrValue *dot_room(Lower *l, IrBuilder *b, const IrOp *op);
 // pack.c: the operands go where the product's loops want them; at the builder.
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b);
-// Whether b's rows can be read where they lie, if all of them are inside: a bool, or NULL: never.
-IrValue *dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there);
+// Whether b's rows can be read where they lie, if all of them are inside (NULL: they are).
+bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there, IrValue **inside);
 
 // micro.c: what `flipped` adds to the columns of a block, which begin at j.
 void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j);

@@ -262,6 +262,10 @@ const IrType *value_type(Lower *l, const Nest *nest, const IrType *element, bool
 // 0 equal, 1 neighbours, -1 unknown.
 int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place);
 
+// select.c: a select of vectors whose condition holds for whole vectors mostly; false: nothing is
+// known of it.
+bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place, Val *out);
+
 // access.c
 // Before the walks: the ranges know the function as it was.
 void access_prove(Lower *l, const IrBlock *block);

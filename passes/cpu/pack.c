@@ -216,19 +216,27 @@ static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
            lower_tile(l, tile)->mode == MODE_INLINE && access_is_whole(l, tile->def);
 }
 
-IrValue *dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there) {
+bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there, IrValue **inside) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (!may_stay(l, d, tile)) return NULL;
+    if (!may_stay(l, d, tile)) return false;
     Whole whole = access_whole(l, b, tile->def);
     *there = (Operand){whole.pointer, lower_i64(b, 1), whole.step[0]};
-    return whole.inside;
+    *inside = whole.inside;
+    return true;
 }
 
-// Few rows do not pay for a copy.
+// Rows so close that the tile is half of what lies between its ends are as good as a copy of it.
+static IrValue *are_close(IrBuilder *b, IrValue *step, uint32_t extent) {
+    return ir_binary(b, IR_LE, step, lower_i64(b, 2 * (int64_t)extent));
+}
+
+// Few rows of a do not pay for a copy.
 static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
     Operand place;
-    IrValue *inside = dot_b_in_place(l, d, b, &place);
+    IrValue *inside;
+    CHECK(dot_b_in_place(l, d, b, &place, &inside), "b has no place");
     IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, d->block.rows));
+    few = ir_binary(b, IR_OR, few, are_close(b, place.step, d->n));
     IrValue *condition = lower_and(b, inside, few);
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
@@ -304,7 +312,7 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *
 // ---- b turned: its columns are neighbours in memory ------------------------------------------
 
 // Columns, `step` elements apart, become panels.
-static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, int64_t step,
+static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrValue *step,
                           IrValue *panels) {
     enum { MOST = 64 };
     uint32_t units = d->block.lanes, wide = dot_columns(d);
@@ -312,9 +320,9 @@ static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, int6
     IrValue *n, *k, *row[MOST];
     IrBuilder outer = open_for(b, d->column_end, units, &n);
     IrBuilder in = open_for(&outer, d->depth_end, (int64_t)units * d->group, &k);
-    IrValue *from = lower_add(&in, lower_mul(&in, n, lower_i64(&in, step)), k);
+    IrValue *from = lower_add(&in, lower_mul(&in, n, step), k);
     for (uint32_t r = 0; r < units; r++) {
-        IrValue *at = lower_add(&in, from, lower_i64(&in, r * step));
+        IrValue *at = lower_add(&in, from, lower_mul(&in, lower_i64(&in, r), step));
         row[r] = dot_load(l, &in, ir_ptr_add(&in, columns, at), units * d->group);
     }
     square_exchange(l, &in, row, units, d->group);
@@ -335,14 +343,51 @@ static bool turns_in_squares(const Dot *d) {
     return d->block.lanes > 1 && d->k >= d->block.lanes * d->group;
 }
 
-static void columns_to_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
+// Where the columns were copied to, or where they lie.
+typedef struct Columns {
+    IrValue *data, *step;
+} Columns;
+
+static Columns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to) {
     IrValue *tile = ir_operand(d->op, 1);
     int64_t step = step_along(d->part_b, d->k);
-    IrValue *columns = dot_scratch(l, d->part_b, (uint64_t)step * d->n);
     Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 0};
     m.lanes = copy_lanes(l, tile, d->part_b, d->k);
-    copy_matrix(l, b, &m, columns, 1, step);
-    turned_panels(l, d, b, columns, step, panels);
+    copy_matrix(l, b, &m, to, 1, step);
+    return (Columns){to, lower_i64(b, step)};
+}
+
+// The load whose rows are the tile's columns, as they are wanted; NULL: there is none.
+static IrOp *load_of_columns(Lower *l, const Dot *d) {
+    const IrValue *tile = ir_operand(d->op, 1);
+    IrOp *turn = tile->def, *load;
+    if (d->item || !turn || turn->code != IR_PERMUTE || tile->type->elem != d->part_b) return NULL;
+    load = ir_operand(turn, 0)->def;
+    bool as_is = load && lower_tile(l, tile)->mode == MODE_INLINE &&
+                 lower_tile(l, &load->results[0])->mode == MODE_INLINE && access_is_whole(l, load);
+    return as_is ? load : NULL;
+}
+
+static Columns find_columns(Lower *l, const Dot *d, IrBuilder *b) {
+    IrValue *to = dot_scratch(l, d->part_b, (uint64_t)step_along(d->part_b, d->k) * (uint64_t)d->n);
+    IrOp *load = load_of_columns(l, d);
+    if (!load) return copy_columns(l, d, b, to);
+    Whole whole = access_whole(l, b, load);
+    IrValue *condition = lower_and(b, whole.inside, are_close(b, whole.step[0], d->k));
+    IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
+    IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
+    stay.span = copy.span = b->span;
+    ir_yield(&stay, 2, (IrValue *[]){whole.pointer, whole.step[0]});
+    Columns copied = copy_columns(l, d, &copy, to);
+    ir_yield(&copy, 2, (IrValue *[]){copied.data, copied.step});
+    const IrType *types[2] = {to->type, copied.step->type};
+    IrOp *op = ir_op(b, IR_IF, 1, &condition, 2, types, 2, regions);
+    return (Columns){ir_result(op, 0), ir_result(op, 1)};
+}
+
+static void columns_to_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
+    Columns c = find_columns(l, d, b);
+    turned_panels(l, d, b, c.data, c.step, panels);
 }
 
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {

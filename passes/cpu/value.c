@@ -139,8 +139,10 @@ static Val at_const(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile) {
 
 static Val compute(Lower *l, Nest *nest, IrValue *tile, Place place) {
     IrOp *op = tile->def;
+    Val chosen;
     CHECK(op, "a carried tile has no buffer");
     nest->work++;
+    if (op->code == IR_SELECT && select_at(l, nest, op, tile, place, &chosen)) return chosen;
     switch (op->code) {
     case IR_CONST: return at_const(l, nest, op, tile);
     case IR_IOTA: return at_iota(l, nest, tile, place);
