@@ -67,7 +67,7 @@ typedef struct SimAccess {
     uint32_t mask;
     uint32_t bytes;           // of each lane, vectors whole
     const uint64_t *address;  // SIM_LANES
-    const uint8_t *data;      // stores: lane l's bytes at data + 16 * l; else NULL
+    const uint8_t *data;      // stores: lane l's bytes at data + 32 * l; else NULL
 } SimAccess;
 
 typedef enum SimFaultKind {

@@ -94,7 +94,7 @@ struct SimInstr {
     uint16_t flags;         // SimInstrFlag bits
     uint8_t writes, reads;  // how many of `registers` are results, how many are operands
     SimOperand guard;
-    SimOperand d, a, b, c;  // results and operands in the order of the text
+    SimOperand d, a, b, c, e;  // results and operands in the order of the text
     uint32_t target, join;
     const void *detail;        // of families with more: SimAccessOp, SimMatrixOp, …
     const int32_t *registers;  // numbers: results first, then operands (not the guard)
@@ -109,33 +109,11 @@ typedef enum SimConstantKind {
     SIM_CONSTANT_SPECIAL    // SimSpecial
 } SimConstantKind;
 
-#define SIM_SPECIALS(X)                                                                           \
-    X(TID_X, "tid.x")                                                                             \
-    X(TID_Y, "tid.y") X(TID_Z, "tid.z") X(NTID_X, "ntid.x") X(NTID_Y, "ntid.y")                   \
-        X(NTID_Z, "ntid.z") X(CTAID_X, "ctaid.x") X(CTAID_Y, "ctaid.y") X(CTAID_Z, "ctaid.z")     \
-            X(NCTAID_X, "nctaid.x") X(NCTAID_Y, "nctaid.y") X(NCTAID_Z, "nctaid.z")               \
-                X(LANEID, "laneid") X(WARPID, "warpid") X(NWARPID, "nwarpid") X(SMID, "smid")     \
-                    X(NSMID, "nsmid") X(GRIDID, "gridid") X(LANEMASK_EQ, "lanemask_eq")           \
-                        X(LANEMASK_LE, "lanemask_le") X(LANEMASK_LT, "lanemask_lt")               \
-                            X(LANEMASK_GE, "lanemask_ge") X(LANEMASK_GT, "lanemask_gt") X(        \
-                                CLUSTERID_X, "clusterid.x") X(CLUSTERID_Y, "clusterid.y")         \
-                                X(CLUSTERID_Z, "clusterid.z") X(NCLUSTERID_X, "nclusterid.x") X(  \
-                                    NCLUSTERID_Y, "nclusterid.y") X(NCLUSTERID_Z, "nclusterid.z") \
-                                    X(CLUSTER_CTAID_X, "cluster_ctaid.x")                         \
-                                        X(CLUSTER_CTAID_Y, "cluster_ctaid.y")                     \
-                                            X(CLUSTER_CTAID_Z, "cluster_ctaid.z") X(              \
-                                                CLUSTER_NCTAID_X, "cluster_nctaid.x")             \
-                                                X(CLUSTER_NCTAID_Y, "cluster_nctaid.y") X(        \
-                                                    CLUSTER_NCTAID_Z, "cluster_nctaid.z")         \
-                                                    X(CLUSTER_CTARANK, "cluster_ctarank") X(      \
-                                                        CLUSTER_NCTARANK, "cluster_nctarank")     \
-                                                        X(DYNAMIC_SMEM_SIZE, "dynamic_smem_size") \
-                                                            X(TOTAL_SMEM_SIZE, "total_smem_size")
 typedef enum SimSpecial {
 #define SIM_SPECIAL(name, text) SIM_##name,
-    SIM_SPECIALS(SIM_SPECIAL)
+#include "sim/machine/special.def"
 #undef SIM_SPECIAL
-        SIM_SPECIAL_COUNT
+    SIM_SPECIAL_COUNT
 } SimSpecial;
 
 typedef struct SimConstant {

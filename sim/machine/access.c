@@ -1,0 +1,130 @@
+// From a lane's address to the host's memory, for every instruction that touches memory.
+#include "sim/machine/warp.h"
+
+static SimSpace window_of(uint64_t address) {
+    switch (address & SIM_WINDOW_MASK) {
+    case SIM_SHARED_BASE: return SIM_SPACE_SHARED;
+    case SIM_LOCAL_BASE: return SIM_SPACE_LOCAL;
+    default: return SIM_SPACE_GLOBAL;
+    }
+}
+
+// Generic addresses become those of their space.
+static void classify(SimTouch *t) {
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(t->mask >> l & 1)) continue;
+        t->met[l] = t->space;
+        if (t->space != SIM_SPACE_GENERIC) continue;
+        t->met[l] = window_of(t->address[l]);
+        if (t->met[l] != SIM_SPACE_GLOBAL) t->address[l] &= ~SIM_WINDOW_MASK;
+    }
+}
+
+static bool is_write(SimAccessKind kind) {
+    switch (kind) {
+    case SIM_ACCESS_STORE:
+    case SIM_ACCESS_ATOMIC:
+    case SIM_ACCESS_ASYNC_START:
+    case SIM_ACCESS_ASYNC_LAND:
+    case SIM_ACCESS_MATRIX_STORE: return true;
+    case SIM_ACCESS_LOAD:
+    case SIM_ACCESS_ASYNC_READ:
+    case SIM_ACCESS_MATRIX_LOAD: return false;
+    }
+    return false;
+}
+
+static bool within(uint64_t address, uint64_t size, uint64_t bytes) {
+    return address <= size && bytes <= size - address;
+}
+
+// The host's place of one lane's access; false when there is none.
+static bool place(SimWarp *w, SimTouch *t, uint32_t l) {
+    uint64_t a = t->address[l];
+    switch (t->met[l]) {
+    case SIM_SPACE_SHARED: {
+        SimBlock *b = w->block;
+        if (!within(a, b->shared_bytes, t->bytes)) return false;
+        t->host[l] = b->shared + a;
+        t->poison[l] = b->shared_poison;
+        t->poison_at[l] = a;
+        return true;
+    }
+    case SIM_SPACE_LOCAL: {
+        uint64_t size = w->run->launch->kernel->local_bytes;
+        if (!within(a, size, t->bytes)) return false;
+        t->host[l] = w->local + size * l + a;
+        t->poison[l] = w->local_poison;
+        t->poison_at[l] = size * l + a;
+        return true;
+    }
+    case SIM_SPACE_GENERIC:
+    case SIM_SPACE_PARAM:
+    case SIM_SPACE_GLOBAL:
+    case SIM_SPACE_CONST: break;
+    }
+    SimRegion *r = sim_memory_find(w->run->launch->memory, a, t->bytes);
+    if (!r) return false;
+    t->host[l] = r->bytes + (a - r->base);
+    t->poison[l] = r->poison;
+    t->poison_at[l] = a - r->base;
+    return !r->constant || !is_write(t->kind);
+}
+
+static void fault(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lanes,
+                  SimFaultKind kind) {
+    static const char *const spaces[] = {"generic", "global", "shared", "local", "param", "const"};
+    uint32_t l = sim_first_lane(lanes);
+    uint32_t n = (uint32_t)__builtin_popcount(lanes);
+    SimFault f = {.kind = kind,
+                  .space = t->met[l],
+                  .mask = lanes,
+                  .address = t->address[l],
+                  .bytes = t->bytes};
+    const char *what = kind == SIM_FAULT_ALIGN      ? "is not aligned"
+                       : kind == SIM_FAULT_READONLY ? "may not be written"
+                                                    : "lies outside of what may be accessed";
+    sim_fail(w, i, f, "'%s': address %#llx (%s memory, %u bytes, thread %u of block %llu%s) %s",
+             i->name, (unsigned long long)t->address[l], spaces[t->met[l]], t->bytes,
+             w->index * SIM_LANES + l, (unsigned long long)w->block->linear,
+             n > 1 ? " and others" : "", what);
+}
+
+// An instruction that meets several spaces is told once for each.
+static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
+    uint32_t left = t->mask;
+    while (left) {
+        SimSpace space = t->met[sim_first_lane(left)];
+        uint32_t mask = 0;
+        for (uint32_t l = 0; l < SIM_LANES; l++)
+            if ((left >> l & 1) && t->met[l] == space) mask |= 1u << l;
+        left &= ~mask;
+        SimAccess a = {.at = sim_place(w, i),
+                       .space = space,
+                       .kind = t->kind,
+                       .order = t->order,
+                       .scope = t->scope,
+                       .mask = mask,
+                       .bytes = t->bytes,
+                       .address = t->address,
+                       .data = t->data};
+        SIM_TELL(w->run, access, &a);
+    }
+}
+
+bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
+    classify(t);
+    uint32_t crooked = 0, outside = 0;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(t->mask >> l & 1)) continue;
+        if (t->address[l] & (t->bytes - 1)) crooked |= 1u << l;
+        t->host[l] = NULL;
+        if (!place(w, t, l)) outside |= 1u << l;
+    }
+    if (w->run->access_asked) tell(w, i, t);
+    if (crooked) fault(w, i, t, crooked, SIM_FAULT_ALIGN);
+    if (outside)
+        fault(w, i, t, outside,
+              t->host[sim_first_lane(outside)] ? SIM_FAULT_READONLY : SIM_FAULT_BOUNDS);
+    return !crooked && !outside;
+}

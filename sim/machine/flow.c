@@ -1,0 +1,248 @@
+#include "sim/machine/flow.h"
+
+static uint32_t guard_lanes(const SimWarp *w, const SimInstr *i, uint32_t mask) {
+    if (i->guard.number < 0) return mask;
+    uint32_t p = SIM_PRED(w, i->guard);
+    return mask & (i->flags & SIM_NOT_GUARD ? ~p : p);
+}
+
+static void remove_fragment(SimWarp *w, uint32_t index) {
+    for (uint32_t n = index + 1; n < w->fragment_count; n++) w->fragments[n - 1] = w->fragments[n];
+    w->fragment_count--;
+}
+
+static void set_join(SimWarp *w, SimFragment *f, int32_t join) {
+    f->join = join;
+    f->stop = join < 0 ? UINT32_MAX : w->joins[join].pc;
+}
+
+// A join whose lanes are all there becomes a fragment again, at the place of the one that came
+// last.
+static void complete(SimWarp *w, int32_t join, uint32_t index) {
+    SimJoin *j = &w->joins[join];
+    SimFragment f = {.pc = j->pc, .mask = j->arrived};
+    set_join(w, &f, j->parent);
+    j->expected = j->arrived = 0;  // free
+    for (uint32_t n = w->fragment_count; n > index; n--) w->fragments[n] = w->fragments[n - 1];
+    w->fragments[index] = f;
+    w->fragment_count++;
+    sim_fragment_meet(w, index);  // the parent may be waiting right here
+}
+
+void sim_fragment_meet(SimWarp *w, uint32_t index) {
+    SimFragment *f = &w->fragments[index];
+    if (f->pc != f->stop) return;
+    int32_t join = f->join;
+    SimJoin *j = &w->joins[join];
+    j->arrived |= f->mask;
+    remove_fragment(w, index);
+    if (j->arrived == j->expected) complete(w, join, index);
+}
+
+static int32_t new_join(SimWarp *w, uint32_t pc, uint32_t mask, int32_t parent) {
+    uint32_t n = 0;
+    while (n < w->join_count && w->joins[n].expected) n++;
+    if (n == SIM_JOINS) return SIM_NO_JOIN;  // never met: lanes part less often than that
+    if (n == w->join_count) w->join_count++;
+    w->joins[n] = (SimJoin){.pc = pc, .expected = mask, .parent = parent};
+    return (int32_t)n;
+}
+
+// The fragment becomes two; both stop where they meet again.
+static void part(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken, uint32_t target) {
+    SimFragment *f = &w->fragments[index];
+    uint32_t end = w->run->launch->kernel->code_count;
+    if (i->join < end && f->stop != i->join) set_join(w, f, new_join(w, i->join, f->mask, f->join));
+    SimFragment other = *f;
+    other.mask = taken, other.pc = target;
+    f->mask &= ~taken;
+    f->pc++;
+    for (uint32_t n = w->fragment_count; n > index + 1; n--) w->fragments[n] = w->fragments[n - 1];
+    w->fragments[index + 1] = other;
+    w->fragment_count++;
+    // The later one first: meeting may remove it, and even complete the join.
+    sim_fragment_meet(w, index + 1);
+    if (w->fragments[index].pc == w->fragments[index].stop) sim_fragment_meet(w, index);
+}
+
+static void branch(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken, uint32_t target) {
+    SimFragment *f = &w->fragments[index];
+    if (taken && taken != f->mask) {
+        part(w, index, i, taken, target);
+        return;
+    }
+    f->pc = taken ? target : f->pc + 1;
+    sim_fragment_meet(w, index);
+}
+
+// Each distinct target takes its lanes; what is left goes on as the fragment.
+static void jump_by_index(SimWarp *w, uint32_t index, const SimInstr *i) {
+    const SimSwitch *s = i->detail;
+    const LaneU32 *to = SIM_REG(w, i->a, LaneU32);
+    SimFragment *f = &w->fragments[index];
+    uint32_t mask = f->mask, first = to[sim_first_lane(mask)], taken = 0;
+    if (first >= s->count) {
+        sim_fail(w, i, (SimFault){.kind = SIM_FAULT_USE, .mask = mask},
+                 "brx.idx: index %u of a list of %u targets", first, s->count);
+        return;
+    }
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if ((mask >> l & 1) && to[l] == first) taken |= 1u << l;
+    if (taken == mask) {
+        f->pc = s->targets[first];
+        sim_fragment_meet(w, index);
+        return;
+    }
+    // The others come back to the same instruction with fewer lanes.
+    f->pc--;
+    part(w, index, i, taken, s->targets[first]);
+}
+
+static void leave(SimWarp *w, uint32_t index, uint32_t lanes) {
+    SimFragment *f = &w->fragments[index];
+    w->live &= ~lanes;
+    f->mask &= ~lanes;
+    bool gone = !f->mask;
+    f->pc++;
+    if (gone) remove_fragment(w, index);
+    for (uint32_t n = 0; n < w->join_count; n++) w->joins[n].expected &= ~lanes;
+    for (uint32_t n = 0; n < w->join_count; n++) {
+        SimJoin *j = &w->joins[n];
+        if (j->expected && j->arrived == j->expected)
+            complete(w, (int32_t)n, index < w->fragment_count ? index : w->fragment_count);
+    }
+    if (!gone) {
+        for (uint32_t n = 0; n < w->fragment_count; n++)
+            if (w->fragments[n].pc == w->fragments[n].stop) sim_fragment_meet(w, n);
+    }
+    sim_barriers_look(w->block);
+}
+
+// ---- Collectives ----
+
+static uint32_t members_of(const SimWarp *w, const SimInstr *i, uint32_t mask) {
+    if (i->b.number < 0) return w->live;
+    const LaneU32 *m = SIM_REG(w, i->b, LaneU32);
+    return m[sim_first_lane(mask)] & w->live;
+}
+
+// Runs the handler for all members when every one of them is here; they may have come in parts.
+// Operand b of the instruction is the mask of members.
+static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask) {
+    uint32_t members = members_of(w, i, mask), here = mask;
+    if (members & ~here)
+        for (uint32_t n = 0; n < w->fragment_count; n++)
+            if (w->fragments[n].pc == f->pc && w->fragments[n].state == SIM_COLLECTS)
+                here |= guard_lanes(w, i, w->fragments[n].mask);
+    if (members & ~here) {
+        if (i->flags & SIM_UNIFORM) {
+            SimDiverged d = {sim_place(w, i), here, members};
+            SIM_TELL(w->run, diverged, &d);
+        }
+        f->state = SIM_COLLECTS;
+        return false;
+    }
+    w->mask = here & (members | mask);
+    i->run(w, i);
+    if (w->poison && !(i->flags & SIM_OWN_POISON)) sim_poison_flow(w, i);
+    uint32_t pc = f->pc;
+    for (uint32_t n = 0; n < w->fragment_count; n++) {
+        SimFragment *other = &w->fragments[n];
+        if (other == f || other->pc != pc || other->state != SIM_COLLECTS) continue;
+        if (other->mask & ~(here & (members | mask))) continue;
+        other->state = SIM_RUNS;
+        other->pc++;
+    }
+    f->state = SIM_RUNS;
+    return true;
+}
+
+// ---- Steps ----
+
+static void check_guard(SimWarp *w, const SimInstr *i, uint32_t mask) {
+    w->mask = mask;
+    sim_poison_check(w, i, i->guard, SIM_POISON_BRANCH);
+}
+
+static void tell_step(SimWarp *w, const SimInstr *i, uint32_t mask) {
+    SimPlace at = sim_place(w, i);
+    SIM_TELL(w->run, step, &at, mask);
+}
+
+// One instruction of a fragment. False: the fragment cannot go on now, or is no more.
+static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
+    SimFragment *f = &w->fragments[index];
+    uint32_t mask = guard_lanes(w, i, f->mask);
+    if (w->poison && i->guard.number >= 0) check_guard(w, i, f->mask);
+    if (w->run->step_asked && f->state == SIM_RUNS) tell_step(w, i, mask);
+    w->run->lane_steps += (uint32_t)__builtin_popcount(mask);
+    w->mask = mask;
+    switch ((SimFlow)i->flow) {
+    case SIM_NEXT:
+    case SIM_WAIT:
+        if (mask) {
+            i->run(w, i);
+            if (w->poison && !(i->flags & SIM_OWN_POISON)) sim_poison_flow(w, i);
+        }
+        break;
+    case SIM_JUMP: f->pc = i->target; return sim_fragment_meet(w, index), false;
+    case SIM_BRANCH: return branch(w, index, i, mask, i->target), false;
+    case SIM_SWITCH:
+        if (w->poison) sim_poison_check(w, i, i->a, SIM_POISON_BRANCH);
+        return jump_by_index(w, index, i), false;
+    case SIM_EXIT:
+        if (!mask) break;
+        return leave(w, index, mask), false;
+    case SIM_BARRIER:
+        if (mask && !sim_barrier_arrive(w, f, i, mask)) return false;
+        break;
+    case SIM_COLLECT:
+        if (mask && !collect(w, f, i, mask)) return false;
+        break;
+    }
+    f->pc++;
+    if (f->pc != f->stop) return true;
+    return sim_fragment_meet(w, index), false;
+}
+
+static bool over_limit(SimWarp *w, const SimInstr *i) {
+    SimRun *run = w->run;
+    if (!run->launch->step_limit || run->steps <= run->launch->step_limit) return false;
+    sim_fail(w, i, (SimFault){.kind = SIM_FAULT_LIMIT},
+             "the launch ran %llu warp instructions without an end: the limit",
+             (unsigned long long)run->steps);
+    return true;
+}
+
+// Straight code and jumps of whole fragments stay in here.
+static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
+    const SimInstr *code = w->run->launch->kernel->code;
+    uint32_t done = 0;
+    w->yield = false;
+    while (done < steps && !w->run->stop && !w->yield) {
+        uint32_t count = w->fragment_count;
+        if (index >= count || w->fragments[index].state == SIM_AT_BARRIER) break;
+        uint32_t mask = w->fragments[index].mask;
+        const SimInstr *i = &code[w->fragments[index].pc];
+        bool collecting = w->fragments[index].state == SIM_COLLECTS;
+        bool on = step(w, index, i);
+        if (collecting && !on) break;
+        done++;
+        w->run->steps++;
+        if (on) continue;
+        if (over_limit(w, i)) break;
+        // Still the same lanes: go on; else give the others their turn.
+        if (w->fragment_count != count || w->fragments[index].mask != mask ||
+            w->fragments[index].state != SIM_RUNS)
+            break;
+    }
+    return done;
+}
+
+bool sim_warp_turn(SimWarp *w, uint32_t steps) {
+    uint32_t done = 0;
+    // From the last to the first: those that parted last meet first.
+    for (uint32_t n = w->fragment_count; n-- > 0 && !w->run->stop;)
+        if (n < w->fragment_count) done += run_fragment(w, n, steps);
+    return done > 0;
+}

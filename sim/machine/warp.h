@@ -1,0 +1,264 @@
+// The state of blocks and warps while they run: for handlers and the scheduler, nobody else.
+//
+// Invariants: the lanes of a warp's fragments are disjoint and are its live lanes less those that
+// have arrived at a join. A handler runs for warp->mask (never empty) and reads and writes those
+// lanes only. After sim_fail nothing more runs. Ownership: sim_run's, freed at its end; files that
+// are compiled with -fno-strict-aliasing need no may_alias, but the register file's types say it.
+//
+//     static void add_u32(SimWarp *w, const SimInstr *i) {
+//         LaneU32 *d = SIM_REG(w, i->d, LaneU32);
+//         const LaneU32 *a = SIM_REG(w, i->a, LaneU32), *b = SIM_REG(w, i->b, LaneU32);
+//         SIM_EACH_LANE(w, d[l] = a[l] + b[l];)
+//     }
+#ifndef TILEC_SIM_MACHINE_WARP_H
+#define TILEC_SIM_MACHINE_WARP_H
+
+#include "sim/machine/machine.h"
+
+// One register is written as one type and read as another: accesses may alias.
+typedef uint16_t __attribute__((may_alias)) LaneU16;
+typedef int16_t __attribute__((may_alias)) LaneS16;
+typedef uint32_t __attribute__((may_alias)) LaneU32;
+typedef int32_t __attribute__((may_alias)) LaneS32;
+typedef uint64_t __attribute__((may_alias)) LaneU64;
+typedef int64_t __attribute__((may_alias)) LaneS64;
+typedef float __attribute__((may_alias)) LaneF32;
+typedef double __attribute__((may_alias)) LaneF64;
+
+#define SIM_REG(w, operand, T) ((T *)(void *)((w)->regs + (operand).at))
+#define SIM_PRED(w, operand) (*SIM_REG(w, operand, LaneU32))
+
+// The loop over lanes, twice: whole warps without a test, so that the compiler makes vectors of it.
+// Lane l of results depends on lane l of operands only, also when they are the same register.
+#if defined(__clang__)
+#define SIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SIM_IVDEP _Pragma("GCC ivdep")
+#endif
+#define SIM_EACH_LANE(w, ...)                                                  \
+    do {                                                                       \
+        const uint32_t each_mask = (w)->mask;                                  \
+        if (each_mask == UINT32_MAX) {                                         \
+            SIM_IVDEP for (uint32_t l = 0; l < SIM_LANES; l++) { __VA_ARGS__ } \
+        } else {                                                               \
+            for (uint32_t l = 0; l < SIM_LANES; l++)                           \
+                if (each_mask >> l & 1) {                                      \
+                    __VA_ARGS__                                                \
+                }                                                              \
+        }                                                                      \
+    } while (0)
+
+enum { SIM_FRAGMENTS = 32, SIM_JOINS = 96, SIM_BARRIERS = 16, SIM_NO_JOIN = -1, SIM_WARPS = 32 };
+
+typedef enum SimState {
+    SIM_RUNS,
+    SIM_AT_BARRIER,  // until the others come
+    SIM_COLLECTS     // waits for the members of a collective
+} SimState;
+
+typedef struct SimFragment {
+    uint32_t pc, mask;
+    uint32_t stop;  // the join's pc; UINT32_MAX: none
+    int32_t join;
+    uint8_t state;    // SimState
+    uint8_t barrier;  // the one it waits at
+} SimFragment;
+
+typedef struct SimJoin {
+    uint32_t pc, expected, arrived;
+    int32_t parent;
+} SimJoin;
+
+// A part of a cp.async on its way to shared memory.
+typedef struct SimCopy {
+    uint32_t to;
+    uint8_t lane, bytes;
+    bool used;
+    uint32_t group;  // of the lane
+    uint8_t data[16];
+} SimCopy;
+
+typedef struct SimBarrier {
+    uint32_t arrived[SIM_WARPS], waited[SIM_WARPS];
+    uint32_t wanted;  // threads; 0: all of the block
+    bool busy;
+    uint32_t holds[SIM_WARPS];  // bar.red: lanes whose predicate holds
+} SimBarrier;
+
+typedef struct SimRun SimRun;
+typedef struct SimBlock SimBlock;
+
+struct SimWarp {
+    uint8_t *regs;
+    uint32_t *poison;  // by number of the register: lanes; NULL: nobody asks
+    uint32_t mask;     // lanes that execute
+    uint32_t live;
+    uint32_t index;
+    uint32_t carry;  // add.cc and its kin
+    uint32_t pc;
+    bool yield;  // the handler asks for the others' turn
+    SimBlock *block;
+    SimRun *run;
+    uint8_t *local;         // local_bytes for each lane
+    uint8_t *local_poison;  // bits
+    SimFragment fragments[SIM_FRAGMENTS];
+    uint32_t fragment_count;
+    SimJoin joins[SIM_JOINS];
+    uint32_t join_count;
+    uint32_t group[SIM_LANES];  // open group of cp.async
+    SimCopy *copies;
+    uint32_t copy_count, copy_capacity;
+};
+
+struct SimBlock {
+    SimRun *run;
+    uint32_t ctaid[3];
+    uint64_t linear;
+    uint8_t *shared, *shared_poison;
+    uint32_t shared_bytes;
+    SimWarp *warps;
+    uint32_t warp_count;
+    SimBarrier barriers[SIM_BARRIERS];
+};
+
+struct SimRun {
+    const SimLaunch *launch;
+    SimResult *result;
+    bool stop;    // a fault ended it
+    bool poison;  // somebody asks
+    bool step_asked, access_asked;
+    uint64_t random;
+    uint64_t steps, lane_steps;
+    SimBlock block;
+};
+
+SimPlace sim_place(const SimWarp *w, const SimInstr *i);
+// Ends the launch; `text` in lower case.
+void sim_fail(SimWarp *w, const SimInstr *i, SimFault fault, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+uint32_t sim_random(SimRun *run, uint32_t below);
+
+// Calls every observer that has the callback.
+#define SIM_TELL(run, member, ...)                                            \
+    do {                                                                      \
+        const SimLaunch *tell_launch = (run)->launch;                         \
+        for (uint32_t tell = 0; tell < tell_launch->observer_count; tell++) { \
+            const SimObserver *told = tell_launch->observers[tell];           \
+            if (told->member) told->member(told->state, __VA_ARGS__);         \
+        }                                                                     \
+    } while (0)
+
+static inline uint32_t sim_pred(const SimWarp *w, SimOperand p, bool negated) {
+    uint32_t bits = SIM_PRED(w, p);
+    return negated ? ~bits : bits;
+}
+static inline uint32_t sim_first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+static inline void sim_set_pred(SimWarp *w, SimOperand p, uint32_t bits) {
+    LaneU32 *to = SIM_REG(w, p, LaneU32);
+    *to = (*to & ~w->mask) | (bits & w->mask);
+}
+
+// ---- What a register's lanes are poison ----
+static inline uint32_t sim_poison_of(const SimWarp *w, SimOperand o) {
+    return o.number < 0 ? 0 : w->poison[o.number];
+}
+static inline void sim_poison_put(SimWarp *w, SimOperand o, uint32_t lanes) {
+    if (o.number >= 0) w->poison[o.number] = (w->poison[o.number] & ~w->mask) | (lanes & w->mask);
+}
+// Results are poison where any operand is.
+void sim_poison_flow(SimWarp *w, const SimInstr *i);
+// Tells the observers of a poisoned operand that decides something.
+void sim_poison_check(SimWarp *w, const SimInstr *i, SimOperand o, SimPoisonUse use);
+
+// ---- Memory (access.c) ----
+
+// What lanes want to touch, and where that lies in the host's memory.
+typedef struct SimTouch {
+    SimSpace space;
+    SimAccessKind kind;
+    SimOrder order;
+    SimScope scope;
+    uint32_t mask, bytes;
+    uint64_t address[SIM_LANES];
+    const uint8_t *data;         // for the observers
+    uint8_t *host[SIM_LANES];    // NULL where there is nothing
+    uint8_t *poison[SIM_LANES];  // bits of the region, NULL when not kept
+    uint64_t poison_at[SIM_LANES];
+    SimSpace met[SIM_LANES];
+} SimTouch;
+// Finds the memory, tells the observers. False: a fault; the launch is over.
+bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t);
+
+// ---- cp.async (async.c) ----
+// All of the mask's lanes' copies.
+void sim_copies_land(SimWarp *w, const SimInstr *i);
+
+// ---- Detail of instruction families ----
+
+typedef enum SimAtom {
+    SIM_ATOM_ADD,
+    SIM_ATOM_INC,
+    SIM_ATOM_DEC,
+    SIM_ATOM_MIN,
+    SIM_ATOM_MAX,
+    SIM_ATOM_AND,
+    SIM_ATOM_OR,
+    SIM_ATOM_XOR,
+    SIM_ATOM_EXCH,
+    SIM_ATOM_CAS
+} SimAtom;
+
+typedef struct SimAccessOp {
+    SimSpace space;
+    SimOrder order;
+    SimScope scope;
+    uint8_t width;  // bytes of one element in memory
+    uint8_t count;  // elements
+    uint8_t slot;   // bytes of the register that an element is in
+    bool sign;      // a narrower integer is extended with its sign
+    bool wide;      // the address is a 64-bit register
+    bool fixed;     // there is no register: the address is `offset`
+    SimAtom atom;
+    bool no_result;  // red
+    SimType type;
+    int64_t offset;
+    SimOperand address;
+    SimOperand values[8];   // results of a load, operands of a store
+    SimOperand values2[8];  // operands of an atomic
+    SimOperand compare;     // of cas
+} SimAccessOp;
+
+typedef struct SimSwitch {
+    const uint32_t *targets;
+    uint32_t count;
+} SimSwitch;
+
+typedef enum SimBarrierKind {
+    SIM_BAR_SYNC,
+    SIM_BAR_ARRIVE,
+    SIM_BAR_POPC,
+    SIM_BAR_AND,
+    SIM_BAR_OR
+} SimBarrierKind;
+typedef struct SimBarrierOp {
+    SimBarrierKind kind;
+    SimOperand barrier, count, predicate;  // count, predicate may be missing
+    bool negated;
+} SimBarrierOp;
+
+typedef struct SimMatrixOp {
+    uint16_t m, n, k;
+    SimType a, b, c, d;
+    uint8_t a_regs, b_regs, c_regs, d_regs;
+    bool saturate;
+    SimOperand ra[8], rb[4], rc[8], rd[8];
+} SimMatrixOp;
+
+typedef struct SimTileOp {  // ldmatrix, stmatrix
+    SimAccessOp access;
+    uint8_t matrices;
+    bool transposed, store;
+    SimOperand values[4];
+} SimTileOp;
+
+#endif

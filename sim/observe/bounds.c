@@ -1,0 +1,51 @@
+// Accesses outside of every allocation, or at crooked addresses.
+#include "sim/observe/observe.h"
+
+typedef struct Bounds {
+    SimObserver observer;
+    SimFindings *findings;
+    SimMemory *memory;
+} Bounds;
+
+static void launch_begin(void *state, const SimLaunchFacts *launch) {
+    ((Bounds *)state)->memory = launch->memory;
+}
+
+static void outside(Bounds *b, const SimFault *f) {
+    const SimRegion *r = f->space == SIM_SPACE_GLOBAL && b->memory
+                             ? sim_memory_nearest(b->memory, f->address)
+                             : NULL;
+    if (!r) {
+        sim_findings_add(b->findings, SIM_FINDING_BOUNDS, &f->at, "%s", f->text);
+        return;
+    }
+    bool before = f->address < r->base;
+    uint64_t away = before ? r->base - f->address : f->address - r->base;
+    sim_findings_add(b->findings, SIM_FINDING_BOUNDS, &f->at,
+                     "%s: %llu bytes %s the begin of %s%s, which has %llu bytes", f->text,
+                     (unsigned long long)away, before ? "before" : "after", r->name,
+                     r->bytes ? "" : " (freed)", (unsigned long long)r->size);
+}
+
+static void fault(void *state, const SimFault *f) {
+    Bounds *b = state;
+    switch (f->kind) {
+    case SIM_FAULT_BOUNDS:
+    case SIM_FAULT_READONLY: outside(b, f); return;
+    case SIM_FAULT_ALIGN:
+        sim_findings_add(b->findings, SIM_FINDING_ALIGNMENT, &f->at, "%s", f->text);
+        return;
+    case SIM_FAULT_TRAP:
+    case SIM_FAULT_ASSERT:
+    case SIM_FAULT_DEADLOCK:
+    case SIM_FAULT_LIMIT:
+    case SIM_FAULT_USE: return;
+    }
+}
+
+const SimObserver *sim_observe_bounds(Arena *arena, SimFindings *f) {
+    Bounds *b = arena_new(arena, Bounds, 1);
+    b->findings = f;
+    b->observer = (SimObserver){.state = b, .launch_begin = launch_begin, .fault = fault};
+    return &b->observer;
+}

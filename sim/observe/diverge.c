@@ -1,0 +1,23 @@
+// Barriers and collectives that not all of their lanes reach together.
+#include "sim/observe/observe.h"
+
+typedef struct Diverge {
+    SimObserver observer;
+    SimFindings *findings;
+} Diverge;
+
+static void diverged(void *state, const SimDiverged *e) {
+    Diverge *d = state;
+    sim_findings_add(d->findings, SIM_FINDING_DIVERGED, &e->at,
+                     "'%s': lanes %08x of warp %u (block %llu) are here, lanes %08x are to come "
+                     "together",
+                     e->at.instr->name, (unsigned)e->mask, e->at.warp,
+                     (unsigned long long)e->at.block, (unsigned)e->expected);
+}
+
+const SimObserver *sim_observe_divergence(Arena *arena, SimFindings *f) {
+    Diverge *d = arena_new(arena, Diverge, 1);
+    d->findings = f;
+    d->observer = (SimObserver){.state = d, .diverged = diverged};
+    return &d->observer;
+}
