@@ -122,8 +122,19 @@ static double least64(double x, double y, bool greatest) {
         const T *a = SIM_REG(w, i->a, T);                             \
         SIM_EACH_LANE(w, const T x = a[l]; d[l] = (T)(__VA_ARGS__);); \
     }
-ANY_2(MIN_F32, LaneF32, least(i, x, y, false))
-ANY_2(MAX_F32, LaneF32, least(i, x, y, true))
+// Of two or, when operand c is there, three.
+static void extreme(SimWarp *w, const SimInstr *i, bool greatest) {
+    LaneF32 *d = SIM_REG(w, i->d, LaneF32);
+    const LaneF32 *a = SIM_REG(w, i->a, LaneF32), *b = SIM_REG(w, i->b, LaneF32);
+    if (i->c.number >= 0) {
+        const LaneF32 *c = SIM_REG(w, i->c, LaneF32);
+        SIM_EACH_LANE(w, d[l] = least(i, least(i, a[l], b[l], greatest), c[l], greatest););
+    } else {
+        SIM_EACH_LANE(w, d[l] = least(i, a[l], b[l], greatest););
+    }
+}
+static void MIN_F32(SimWarp *w, const SimInstr *i) { extreme(w, i, false); }
+static void MAX_F32(SimWarp *w, const SimInstr *i) { extreme(w, i, true); }
 ANY_2(MIN_F64, LaneF64, least64(x, y, false))
 ANY_2(MAX_F64, LaneF64, least64(x, y, true))
 

@@ -92,6 +92,8 @@ bool decode_lanes(Decoder *d) {
         type = bits == 64 ? SIM_B64 : bits == 32 ? SIM_B32 : SIM_B16;
     }
     if (op == SIM_OP_SELP) d->now.flags |= SIM_OWN_POISON;
+    bool extreme = (op == SIM_OP_MIN || op == SIM_OP_MAX) && type == SIM_F32;
+    if (extreme && d->statement->operand_count == 4) d->operands = "dsss";
     TRY(find_handler(d, op, type));
     return operands(d);
 }
