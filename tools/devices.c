@@ -8,13 +8,13 @@
 
 // `mend` says what a device needs that is not there.
 static const struct {
-    const char *name, *what, *mend;
+    const char *name, *opens, *what, *mend;
 } rows[] = {
-    {"interp", "the reference interpreter: exact, slow, always there", ""},
-    {"cpu", "this machine's processor", ""},
-    {"cuda", "NVIDIA GPUs", "this version generates no code for them"},
-    {"hip", "AMD GPUs", "this version generates no code for them"},
-    {"sim", "GPUs, simulated", "this version has no simulator"},
+    {"interp", "interp", "the reference interpreter: exact, slow, always there", ""},
+    {"cpu", "cpu", "this machine's processor", ""},
+    {"cuda", "cuda", "NVIDIA GPUs", "this version generates no code for them"},
+    {"hip", "hip", "AMD GPUs", "this version generates no code for them"},
+    {"sim", "sim:sm_80", "NVIDIA GPUs, simulated: sim:sm_75 to sim:sm_120; runs PTX files", ""},
 };
 enum { ROWS = sizeof rows / sizeof *rows, ROW_CPU = 1 };
 
@@ -100,7 +100,7 @@ static int run(Cli *cli) {
     json_key(&cli->json_out, "devices"), json_open(&cli->json_out, '[');
     for (size_t i = 0; i < ROWS; i++) {
         tilec_device *device = NULL;
-        bool found = tilec_device_open(context, rows[i].name, &device) == TILEC_OK;
+        bool found = tilec_device_open(context, rows[i].opens, &device) == TILEC_OK;
         add_json(&cli->json_out, i, found, &cpu);
         if (!cli->json && (found || !cli->quiet)) print_row(i, found, &cpu);
     }

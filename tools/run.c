@@ -12,7 +12,7 @@
 #include "tools/progress.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp, cpu or cpu:THREADS, or auto (default)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, sim:ARCH, or auto (default)", false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},
@@ -325,14 +325,9 @@ static int on_device(Run *r) {
     return status;
 }
 
-static int foreign_code(Cli *cli) {
-    return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED, "tilec devices lists what there is",
-                    "no device of this version runs '%.*s'", STR_ARG(cli->operands.data[0]));
-}
-
 static int run(Cli *cli) {
     Str path = cli->operands.data[0];
-    if (str_ends(path, STR(".ptx")) || str_ends(path, STR(".hsaco"))) return foreign_code(cli);
+    if (str_ends(path, STR(".ptx")) || str_ends(path, STR(".hsaco"))) return run_foreign(cli);
     Run r;
     int status = run_open(cli, &r);
     if (!status) status = on_device(&r);

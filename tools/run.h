@@ -53,6 +53,8 @@ int run_api_error(Run *r, tilec_status status);
 // Compares all arrays with the interpreter's; EXIT_MISMATCH when one differs.
 bool run_on_cpu(const Run *r);  // as compiled code
 int run_check(Run *r);
+// FILE.ptx: code from anywhere, on a simulated GPU (run_foreign.c).
+int run_foreign(Cli *cli);
 // What the run left; `done`: the kernel ran to its end.
 void run_print(Run *r, bool done);
 

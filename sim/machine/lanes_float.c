@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "sim/machine/approx.h"
+#include "sim/machine/exact.h"
 #include "sim/machine/number.h"
 #include "sim/machine/ops.h"
 
@@ -189,9 +190,12 @@ static double sqrt64(const SimInstr *i, double x) {
 }
 static double fma64(const SimInstr *i, double x, double y, double z) {
     double r = fma(x, y, z);
-    if (i->round == SIM_RN) return r;
-    double p = x * y, low = fma(x, y, -p), t = z - r, back = t + p;
-    return step64(i, r, back + low);
+    if (i->round == SIM_RN || r - r != 0 || r == 0) return zero_sum(i, x * y, z, r);
+    SimExact e;
+    sim_exact_clear(&e);
+    sim_exact_add(&e, x, y);
+    sim_exact_add(&e, z, 1.0);
+    return sim_f64_bits(sim_exact_round(&e, &sim_f64, (SimRound)i->round));
 }
 ANY_2(ADD_F64, LaneF64, add64(i, x, y))
 ANY_2(SUB_F64, LaneF64, add64(i, x, -y))

@@ -365,11 +365,16 @@ static void run_knows_its_devices(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         tool_fails(t, 4, "error: ", "tilec run good.tile --set N=3 --device %s", names[i]);
     tool_fails(t, 4, "expected 1 to 1024 threads", "tilec run good.tile --set N=3 --device cpu:x");
-    tool_fails(t, 4, "no device 'cuda' here; there are: interp, cpu [unsupported]",
+    tool_fails(t, 4, "no device 'cuda' here; there are: interp, cpu, sim [unsupported]",
                "tilec run good.tile --set N=3 --device cuda");
-    tool_fails(t, 4, "no device of this version runs 'k.ptx'",
+    tool_fails(t, 4, "no device of this version runs 'k.ptx' but a simulated one",
+               "tilec run k.ptx k --device cpu --grid 1 --block 32");
+    tool_fails(t, 1, "cannot read 'k.ptx'",
                "tilec run k.ptx k --device sim:sm_80 --grid 1 --block 32 --shared 4 --arg i32:5 "
                "--arg f32:2");
+    tool_fails(t, 2, "--grid X,Y,Z is needed", "tilec run k.ptx k --device sim:sm_80");
+    tool_fails(t, 2, "--arg 'i99:1': unknown kind",
+               "tilec run k.ptx k --device sim:sm_80 --grid 1 --block 32 --arg i99:1");
     tool_fails(t, 4, "runs 'k.hsaco'", "tilec run k.hsaco k");
     tool_fails(t, 2, "--block is for .ptx and .hsaco files", "tilec run k.tile --block 3");
     tool_fails(t, 2, "--shared is for", "tilec run k.tile --shared 3");

@@ -1,0 +1,477 @@
+#include "compile/sim_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "runtime/context.h"
+#include "sim/machine/machine.h"
+#include "sim/observe/observe.h"
+#include "sim/ptx/ptx.h"
+
+enum { WATCHERS = 4, STEP_LIMIT_SHIFT = 40 };
+
+typedef struct Device {
+    OsMutex *lock;
+    SimMemory *memory;
+    unsigned arch;
+} Device;
+
+struct RtModule {
+    Arena *arena;
+    const SimProgram *program;
+    uint64_t *variables;
+    Str entry;
+    bool watch;
+};
+
+// A stream does one launch after another; it holds its first failure.
+typedef struct Stream {
+    tilec_status status;
+    RtReport failure;
+} Stream;
+
+bool sim_arch_parse(Str name, unsigned *code) {
+    static const struct {
+        const char *name;
+        unsigned code;
+    } rows[] = {{"sm_75", 75},    {"sm_80", 80},   {"sm_86", 86},   {"sm_87", 87},
+                {"sm_89", 89},    {"sm_90", 90},   {"sm_90a", 90},  {"sm_100", 100},
+                {"sm_100a", 100}, {"sm_120", 120}, {"sm_120a", 120}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_equal(name, str(rows[i].name))) return *code = rows[i].code, true;
+    return false;
+}
+
+static tilec_status device_open(tilec_context *context, Str instance, void **state) {
+    unsigned arch;
+    if (!sim_arch_parse(instance, &arch))
+        return rt_fail(
+            context, TILEC_UNAVAILABLE,
+            "there is no simulated '%.*s': sim:sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, "
+            "sm_120",
+            STR_ARG(instance));
+    Device *d = calloc(1, sizeof *d);
+    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    d->lock = os_mutex_create();
+    d->memory = sim_memory_create(true);
+    d->arch = arch;
+    *state = d;
+    return TILEC_OK;
+}
+
+static void device_close(void *state) {
+    Device *d = state;
+    sim_memory_destroy(d->memory);
+    os_mutex_destroy(d->lock);
+    free(d);
+}
+
+static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
+
+static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
+    Device *d = device->state;
+    uint64_t at;
+    os_mutex_lock(d->lock);
+    bool good = sim_memory_alloc(d->memory, size, "a buffer", &at);
+    os_mutex_unlock(d->lock);
+    if (!good)
+        return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory: %zu bytes", size);
+    *address = (void *)(uintptr_t)at;
+    return TILEC_OK;
+}
+
+static void device_free(tilec_device *device, void *address, size_t size) {
+    Device *d = device->state;
+    (void)size;
+    os_mutex_lock(d->lock);
+    sim_memory_free(d->memory, number_of(address));
+    os_mutex_unlock(d->lock);
+}
+
+static tilec_status stream_create(tilec_device *device, void **stream) {
+    *stream = calloc(1, sizeof(Stream));
+    return *stream ? TILEC_OK : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+static void stream_destroy(tilec_device *device, void *stream) {
+    (void)device;
+    rt_report_free(&((Stream *)stream)->failure);
+    free(stream);
+}
+
+static tilec_status stream_synchronize(tilec_device *device, void *stream) {
+    Device *d = device->state;
+    Stream *s = stream;
+    os_mutex_lock(d->lock);
+    tilec_status status = s->status;
+    RtReport failure = s->failure;
+    s->status = TILEC_OK;
+    s->failure = (RtReport){0};
+    os_mutex_unlock(d->lock);
+    return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
+}
+
+static tilec_status stream_wait(tilec_device *device, void *stream, void *event) {
+    (void)device, (void)stream, (void)event;  // all work is done already
+    return TILEC_OK;
+}
+
+static tilec_status event_create(tilec_device *device, void **event) {
+    *event = calloc(1, sizeof(uint64_t));
+    return *event ? TILEC_OK
+                  : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory for an event");
+}
+static void event_destroy(tilec_device *device, void *event) {
+    (void)device;
+    free(event);
+}
+static tilec_status event_record(tilec_device *device, void *event, void *stream) {
+    (void)device, (void)stream;
+    *(uint64_t *)event = os_time_ns();
+    return TILEC_OK;
+}
+static tilec_status event_synchronize(tilec_device *device, void *event) {
+    (void)device, (void)event;
+    return TILEC_OK;
+}
+static tilec_status event_query(tilec_device *device, void *event, bool *done) {
+    (void)device, (void)event;
+    *done = true;
+    return TILEC_OK;
+}
+static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
+    (void)device;
+    *ns = *(uint64_t *)end - *(uint64_t *)begin;
+    return TILEC_OK;
+}
+
+// Both within the device go through a copy: the machine's memory is written from the host's only.
+static bool copy_bytes(SimMemory *m, void *to, const void *from, size_t size) {
+    bool device_to = sim_address_is_global(number_of(to));
+    bool device_from = sim_address_is_global(number_of(from));
+    if (!device_to && !device_from) return memmove(to, from, size), true;
+    if (!device_from) return sim_memory_write(m, number_of(to), from, size);
+    if (!device_to) return sim_memory_read(m, number_of(from), to, size);
+    const SimRegion *r = sim_memory_find(m, number_of(from), size);
+    return r && sim_memory_write(m, number_of(to), r->bytes + (number_of(from) - r->base), size);
+}
+
+static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
+                         size_t size) {
+    Device *d = device->state;
+    (void)stream;
+    if (!size) return TILEC_OK;
+    os_mutex_lock(d->lock);
+    bool good = copy_bytes(d->memory, to, from, size);
+    os_mutex_unlock(d->lock);
+    return good ? TILEC_OK
+                : rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                          "a copy of %zu bytes does not lie within a buffer", size);
+}
+
+// ---- Modules ----
+
+static bool arch_runs(const SimProgram *p, unsigned arch, Diags *diags) {
+    bool same = p->arch_a ? p->arch == arch : p->arch <= arch;
+    if (!same)
+        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED,
+                   "the code is for sm_%u%s; the device is an sm_%u", p->arch, p->arch_a ? "a" : "",
+                   arch);
+    return same;
+}
+
+static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, Str text,
+                                      unsigned arch, Diags *diags) {
+    const SourceFile *file = source_add(sources, path, text);
+    if (!file) {
+        diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "the text is too large");
+        return NULL;
+    }
+    const SimProgram *p = ptx_read(arena, file, diags);
+    return p && arch_runs(p, arch, diags) ? p : NULL;
+}
+
+static tilec_status load(tilec_device *device, const SimImage *image, RtModule *m) {
+    Device *d = device->state;
+    Sources *sources = sources_create(m->arena);
+    Diags *diags = diags_create(m->arena, sources);
+    m->program = read_program(m->arena, sources, STR("kernel.ptx"), image->ptx, d->arch, diags);
+    if (!m->program) return rt_fail_diags(device->context, TILEC_UNSUPPORTED, diags);
+    m->variables = arena_new(m->arena, uint64_t, m->program->variable_count + 1);
+    os_mutex_lock(d->lock);
+    bool good = sim_program_load(m->program, d->memory, m->variables);
+    os_mutex_unlock(d->lock);
+    m->entry = (Str){arena_text(m->arena, image->entry.text, image->entry.size), image->entry.size};
+    m->watch = image->watch;
+    return good ? TILEC_OK : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+}
+
+static tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
+    if (image->kind != RT_IMAGE_PTX || image->size != sizeof(SimImage))
+        return rt_fail(
+            device->context, TILEC_UNSUPPORTED,
+            "device '%s' runs PTX, and this version generates none; `tilec run FILE.ptx` "
+            "takes code from elsewhere",
+            device->name);
+    RtModule *m = calloc(1, sizeof *m);
+    if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    m->arena = arena_create();
+    tilec_status s = load(device, image->data, m);
+    if (!s) {
+        *module = m;
+        return TILEC_OK;
+    }
+    arena_destroy(m->arena);
+    free(m);
+    return s;
+}
+
+static void module_unload(tilec_device *device, RtModule *module) {
+    Device *d = device->state;
+    os_mutex_lock(d->lock);
+    for (uint32_t i = 0; i < module->program->variable_count; i++)
+        sim_memory_free(d->memory, module->variables[i]);
+    os_mutex_unlock(d->lock);
+    arena_destroy(module->arena);
+    free(module);
+}
+
+// ---- Launches ----
+
+static uint32_t watchers(Arena *arena, SimFindings *f, const SimObserver **list) {
+    list[0] = sim_observe_bounds(arena, f);
+    list[1] = sim_observe_poison(arena, f);
+    list[2] = sim_observe_races(arena, f);
+    list[3] = sim_observe_divergence(arena, f);
+    return WATCHERS;
+}
+
+static DiagCode code_of(SimFindingKind kind) {
+    switch (kind) {
+    case SIM_FINDING_BOUNDS:
+    case SIM_FINDING_ALIGNMENT: return DIAG_BOUNDS;
+    case SIM_FINDING_RACE:
+    case SIM_FINDING_FENCE: return DIAG_RACE;
+    case SIM_FINDING_POISON:
+    case SIM_FINDING_DIVERGED:
+    case SIM_FINDING_UNCOALESCED:
+    case SIM_FINDING_CONFLICT:
+    case SIM_FINDING_KINDS: break;
+    }
+    return DIAG_LAUNCH;
+}
+
+// What went wrong, each with the line it comes from. True: nothing did.
+static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags *diags) {
+    bool said = false;
+    for (size_t i = 0; i < f->list.count; i++) {
+        const SimFinding *one = &f->list.data[i];
+        StrBuf line = strbuf(arena);
+        sim_line_text(&one->line, &line);
+        if (!sim_finding_is_error(one->kind)) continue;
+        said |= one->kind == SIM_FINDING_BOUNDS || one->kind == SIM_FINDING_ALIGNMENT;
+        diag_error(diags, (Span){0}, code_of(one->kind), "%s: %s: %.*s%s", line.text,
+                   sim_finding_slug(one->kind), STR_ARG(one->text),
+                   one->count > 1 ? ", and more of the kind" : "");
+    }
+    if (r->outcome == SIM_REFUSED) diag_error(diags, (Span){0}, DIAG_LAUNCH, "%s", r->text);
+    if (r->outcome == SIM_FAILED && !said) {
+        StrBuf line = strbuf(arena);
+        sim_line_text(&r->line, &line);
+        diag_error(diags, (Span){0}, r->fault == SIM_FAULT_ASSERT ? DIAG_ASSERT : DIAG_LAUNCH,
+                   "%s: %s", line.text, r->text);
+    }
+    return !diags_errors(diags);
+}
+
+static void print_text(void *user, Str text) {
+    const tilec_context *c = user;
+    while (text.size && c->options.print) {
+        Str rest, line = str_cut(text, '\n', &rest);
+        c->options.print(c->options.user, line.text, line.size);
+        text = rest;
+    }
+    if (text.size) printf("%.*s", STR_ARG(text));
+}
+
+static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failure) {
+    Device *d = device->state;
+    const RtModule *m = l->module;
+    const MetaVariant *v = &l->meta->variants[l->variant];
+    Arena *arena = arena_create();
+    Diags *diags = diags_create(arena, sources_create(arena));
+    SimFindings *findings = sim_findings_create(arena);
+    const SimObserver *list[WATCHERS];
+    Str entry = m->entry.size ? m->entry : v->entry;
+    const SimKernel *k = sim_kernel_find(m->program, entry);
+    SimResult r = {.outcome = SIM_REFUSED};
+    snprintf(r.text, sizeof r.text, "the code has no kernel '%.*s'", STR_ARG(entry));
+    if (k && k->param_bytes > l->meta->size)
+        snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
+                 STR_ARG(entry), k->param_bytes, l->meta->size);
+    else if (k)
+        r = sim_run(&(SimLaunch){
+            .kernel = k,
+            .memory = d->memory,
+            .variables = m->variables,
+            .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
+            .block = {v->block[0], v->block[1] ? v->block[1] : 1, v->block[2] ? v->block[2] : 1},
+            .shared = v->shared_bytes,
+            .params = l->block,
+            .step_limit = UINT64_C(1) << STEP_LIMIT_SHIFT,
+            .observers = list,
+            .observer_count = m->watch ? watchers(arena, findings, list) : 0,
+            .print = print_text,
+            .user = device->context});
+    bool good = report(arena, &r, findings, diags);
+    if (!good) *failure = rt_report_of(diags);
+    arena_destroy(arena);
+    return good ? TILEC_OK : TILEC_KERNEL_FAILED;
+}
+
+static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
+    Device *d = device->state;
+    Stream *s = stream;
+    os_mutex_lock(d->lock);
+    // After a failure the stream does nothing until it is synchronised.
+    if (s->status == TILEC_OK) s->status = run(device, l, &s->failure);
+    os_mutex_unlock(d->lock);
+    return TILEC_OK;
+}
+
+const RtDeviceApi sim_device_api = {
+    .kind = "sim",
+    .open = device_open,
+    .close = device_close,
+    .alloc = device_alloc,
+    .free = device_free,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait = stream_wait,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_synchronize = event_synchronize,
+    .event_query = event_query,
+    .event_elapsed = event_elapsed,
+    .copy = copy,
+    .module_load = module_load,
+    .module_unload = module_unload,
+    .launch = launch,
+};
+
+// ---- Code from anywhere ----
+
+static const SimKernel *choose(const SimProgram *p, Str name, Diags *diags) {
+    const SimKernel *k = name.size              ? sim_kernel_find(p, name)
+                         : p->kernel_count == 1 ? &p->kernels[0]
+                                                : NULL;
+    if (k) return k;
+    if (name.size)
+        diag_error(diags, (Span){0}, DIAG_UNKNOWN_NAME, "the text has no kernel '%.*s'",
+                   STR_ARG(name));
+    else
+        diag_error(diags, (Span){0}, DIAG_KERNEL, "the text has %u kernels: name one",
+                   p->kernel_count);
+    if (p->kernel_count) diag_help(diags, "one is '%.*s'", STR_ARG(p->kernels[0].name));
+    return NULL;
+}
+
+// The parameters' bytes; those that no argument is given for (Triton's scratch pointers) are 0.
+static uint8_t *make_params(Arena *arena, const SimKernel *k, const SimForeign *f,
+                            SimMemory *memory, uint64_t *addresses, Diags *diags) {
+    uint8_t *params = arena_alloc(arena, k->param_bytes + 8);
+    if (f->arg_count > k->param_count) {
+        diag_error(diags, (Span){0}, DIAG_ARGUMENTS, "%u arguments for the %u parameters of '%.*s'",
+                   f->arg_count, k->param_count, STR_ARG(k->name));
+        return NULL;
+    }
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        const SimForeignArg *a = &f->args[i];
+        uint64_t bits = a->bits;
+        char name[32];
+        snprintf(name, sizeof name, "argument %u", i + 1);
+        if (a->is_buffer) {
+            if (!sim_memory_alloc(memory, a->size, name, &bits)) {
+                diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "out of memory for argument %u",
+                           i + 1);
+                return NULL;
+            }
+            if (!a->undefined) sim_memory_write(memory, bits, a->data, a->size);
+        }
+        addresses[i] = bits;
+        uint32_t size = k->params[i].size;
+        memcpy(params + k->params[i].offset, &bits, size < 8 ? size : 8);
+    }
+    return params;
+}
+
+static void keep_counts(SimForeign *f, const SimCounts *c, const SimTrafficTable *global,
+                        const SimTrafficTable *shared) {
+    f->instructions = c->total, f->lane_instructions = c->total_lanes;
+    f->matrix = c->matrix, f->barriers = c->barriers;
+    f->sectors = global->load.units + global->store.units;
+    f->least_sectors = global->load.ideal + global->store.ideal;
+    f->wavefronts = shared->load.units + shared->store.units;
+    f->least_wavefronts = shared->load.ideal + shared->store.ideal;
+}
+
+static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *memory,
+                   Diags *diags, bool *failed) {
+    uint64_t *variables = arena_new(arena, uint64_t, p->variable_count + 1);
+    uint64_t *addresses = arena_new(arena, uint64_t, f->arg_count + 1);
+    const SimKernel *k = choose(p, f->kernel, diags);
+    if (!k) return false;
+    if (!sim_program_load(p, memory, variables)) {
+        diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "out of memory for the text's variables");
+        return false;
+    }
+    uint8_t *params = make_params(arena, k, f, memory, addresses, diags);
+    if (!params) return false;
+    SimFindings *findings = sim_findings_create(arena);
+    SimCounts *counts;
+    SimTrafficTable *global, *shared;
+    const SimObserver *list[WATCHERS + 3] = {sim_observe_counts(arena, &counts),
+                                             sim_observe_coalescing(arena, NULL, &global),
+                                             sim_observe_banks(arena, NULL, &shared)};
+    uint32_t count = 3 + (f->watch ? watchers(arena, findings, list + 3) : 0);
+    SimLaunch l = {.kernel = k,
+                   .memory = memory,
+                   .variables = variables,
+                   .shared = f->shared,
+                   .params = params,
+                   .seed = f->seed,
+                   .step_limit = f->step_limit,
+                   .observers = list,
+                   .observer_count = count,
+                   .print = f->print,
+                   .user = f->user};
+    memcpy(l.grid, f->grid, sizeof l.grid);
+    memcpy(l.block, f->block, sizeof l.block);
+    SimResult r = sim_run(&l);
+    keep_counts(f, counts, global, shared);
+    for (uint32_t i = 0; i < f->arg_count; i++)
+        if (f->args[i].is_buffer)
+            sim_memory_read(memory, addresses[i], f->args[i].data, f->args[i].size);
+    *failed = !report(arena, &r, findings, diags) && r.outcome != SIM_REFUSED;
+    return !diags_errors(diags);
+}
+
+bool sim_run_foreign(Arena *arena, SimForeign *f, Sources *sources, Diags *diags, bool *failed) {
+    unsigned arch;
+    *failed = false;
+    if (!sim_arch_parse(f->arch, &arch)) {
+        diag_error(diags, (Span){0}, DIAG_UNAVAILABLE, "there is no simulated '%.*s'",
+                   STR_ARG(f->arch));
+        return false;
+    }
+    const SimProgram *p = read_program(arena, sources, f->path, f->text, arch, diags);
+    if (!p) return false;
+    SimMemory *memory = sim_memory_create(true);
+    bool good = run_in(arena, f, p, memory, diags, failed);
+    sim_memory_destroy(memory);
+    return good;
+}

@@ -1,0 +1,245 @@
+// A positive control for each observer, each beside the same kernel put right; and faults.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/warp.h"
+
+typedef struct Control {
+    const char *wrong, *right;  // bodies
+    SimFindingKind kind;
+    uint32_t threads;
+    const char *text;  // part of the finding
+} Control;
+
+#define ZERO "mov.u32 %r0, 0;"
+#define STORE "st.global.u32 [%rd63], %r0;"
+#define TILE                                                                                      \
+    ".shared .align 16 .b8 tile[1024]; mov.u32 %r10, tile; shl.b32 %r11, %r63, 2; add.u32 %r12, " \
+    "%r10, %r11;"
+#define NEIGHBOUR "xor.b32 %r13, %r11, 128; add.u32 %r14, %r10, %r13;"
+
+static const Control controls[] = {
+    {ZERO "st.global.u32 [%rd63+4096], %r0;", ZERO STORE, SIM_FINDING_BOUNDS, 32,
+     "after the begin of buffer"},
+    {TILE ZERO "st.shared.u32 [%r12+1000], %r0;", TILE ZERO "st.shared.u32 [%r12], %r0;",
+     SIM_FINDING_BOUNDS, 32, "shared memory"},
+    {"ld.global.u32 %r0, [%rd63+2];", "ld.global.u32 %r0, [%rd63+4];", SIM_FINDING_ALIGNMENT, 32,
+     "not aligned"},
+    {STORE, ZERO STORE, SIM_FINDING_POISON, 32, "stored to global"},
+    {TILE "ld.shared.u32 %r0, [%r12];" STORE,
+     TILE ZERO "st.shared.u32 [%r12], %r0; ld.shared.u32 %r0, [%r12];" STORE, SIM_FINDING_POISON,
+     32, "stored to global"},
+    {"setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:",
+     "mov.u32 %r5, 1; setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:", SIM_FINDING_POISON, 32,
+     "where the kernel goes"},
+    // The wait is for the wrong group.
+    {TILE "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.commit_group; "
+          "cp.async.wait_group 1; ld.shared.u32 %r0, [%r12];" STORE,
+     TILE "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.commit_group; "
+          "cp.async.wait_group 0; ld.shared.u32 %r0, [%r12];" STORE,
+     SIM_FINDING_POISON, 32, "waited for"},
+    // Another warp reads without a barrier.
+    {TILE NEIGHBOUR ZERO "st.shared.u32 [%r12], %r0; ld.shared.u32 %r1, [%r14];",
+     TILE NEIGHBOUR ZERO "st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r1, [%r14];",
+     SIM_FINDING_RACE, 64, "nothing orders them"},
+    // It writes what was read.
+    {TILE NEIGHBOUR ZERO
+     "st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r1, [%r14]; st.shared.u32 [%r12], %r0;",
+     TILE NEIGHBOUR ZERO "st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r1, [%r14]; "
+                         "bar.sync 0; st.shared.u32 [%r12], %r0;",
+     SIM_FINDING_RACE, 64, "nothing orders them"},
+    // Lanes of one warp need bar.warp.sync.
+    {TILE ZERO "st.shared.u32 [%r12], %r0; xor.b32 %r13, %r11, 4; add.u32 %r14, %r10, %r13; "
+               "ld.shared.u32 %r1, [%r14];",
+     TILE ZERO "st.shared.u32 [%r12], %r0; bar.warp.sync -1; xor.b32 %r13, %r11, 4; add.u32 %r14, "
+               "%r10, %r13; ld.shared.u32 %r1, [%r14];",
+     SIM_FINDING_RACE, 32, "a write"},
+    // Lanes of one store: different values at one place; the same value is fine.
+    {TILE "st.shared.u32 [tile], %r63;", TILE ZERO "st.shared.u32 [tile], %r0;", SIM_FINDING_RACE,
+     32, "a write"},
+    // A copy waited for by its own thread only.
+    {TILE NEIGHBOUR
+     "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.wait_all; ld.shared.u32 %r1, [%r14];",
+     TILE NEIGHBOUR "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.wait_all; bar.sync 0; "
+                    "ld.shared.u32 %r1, [%r14];",
+     SIM_FINDING_RACE, 64, "nothing orders them"},
+    {"setp.lt.u32 %p0, %r63, 16; @%p0 bra L; bar.sync 0; bra E;\nL: bar.sync 0;\nE:", "bar.sync 0;",
+     SIM_FINDING_DIVERGED, 32, "bar.sync"},
+};
+
+static void run_control(const Control *c, const char *body, bool wrong) {
+    Arena *arena = arena_create();
+    Warp w;
+    warp_open(&w, warp_kernel(arena, "sm_80", body));
+    warp_watch(&w);
+    uint32_t in = 1;
+    uint64_t args[] = {warp_alloc(&w, c->threads * 16), warp_upload(&w, &in, 4)};
+    // The neighbour's word exists for both warps' order.
+    for (w.seed = 0; w.seed < 8; w.seed++) warp_run(&w, "k", 1, c->threads, 0, args, 2);
+    bool found = warp_found(&w, c->kind);
+    if (found != wrong)
+        fail_msg("%s: %s", body, wrong ? "nothing was found" : "something was found");
+    for (size_t i = 0; wrong && i < w.findings->list.count; i++) {
+        const SimFinding *f = &w.findings->list.data[i];
+        if (f->kind != c->kind) continue;
+        if (!strstr(f->text.text, c->text)) fail_msg("%s: %.*s", body, STR_ARG(f->text));
+        assert_true(f->line.text_line > 0);
+        break;
+    }
+    warp_close(&w);
+    arena_destroy(arena);
+}
+
+static void test_controls(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+        run_control(&controls[i], controls[i].wrong, true);
+        run_control(&controls[i], controls[i].right, false);
+    }
+}
+
+static SimTraffic traffic(const char *body, bool global, uint64_t in_size) {
+    Arena *arena = arena_create();
+    Warp w;
+    warp_open(&w, warp_kernel(arena, "sm_80", body));
+    SimTrafficTable *table;
+    w.observers[0] = global ? sim_observe_coalescing(w.arena, w.findings, &table)
+                            : sim_observe_banks(w.arena, w.findings, &table);
+    w.observer_count = 1;
+    uint64_t args[] = {warp_alloc(&w, 512), warp_alloc(&w, in_size)};
+    SimResult r = warp_run(&w, "k", 1, 32, 0, args, 2);
+    assert_int_equal(r.outcome, SIM_DONE);
+    SimTraffic t = table->load;
+    assert_int_equal(t.units > t.ideal,
+                     warp_found(&w, global ? SIM_FINDING_UNCOALESCED : SIM_FINDING_CONFLICT));
+    warp_close(&w);
+    arena_destroy(arena);
+    return t;
+}
+
+// Steps of so many bytes from lane to lane.
+static SimTraffic global_steps(int step, const char *type) {
+    Arena *arena = arena_create();
+    const char *body = arena_printf(arena,
+                                    "mul.wide.u32 %%rd0, %%r63, %d; add.s64 %%rd0, %%rd0, %%rd61;"
+                                    "ld.global.%s, [%%rd0];",
+                                    step, type);
+    SimTraffic t = traffic(body, true, 8192);
+    arena_destroy(arena);
+    return t;
+}
+static SimTraffic shared_steps(int step, const char *type) {
+    Arena *arena = arena_create();
+    const char *body = arena_printf(arena,
+                                    ".shared .align 16 .b8 tile[8192]; mov.u32 %%r10, tile;"
+                                    "mad.lo.u32 %%r11, %%r63, %d, %%r10; ld.shared.%s, [%%r11];",
+                                    step, type);
+    SimTraffic t = traffic(body, false, 16);
+    arena_destroy(arena);
+    return t;
+}
+
+static void test_sectors(void **state) {
+    (void)state;
+    assert_int_equal(global_steps(4, "u32 %r0").units, 4);
+    assert_int_equal(global_steps(16, "v4.u32 {%r0, %r1, %r2, %r3}").units, 16);
+    assert_int_equal(global_steps(0, "u32 %r0").units, 1);
+    assert_int_equal(global_steps(0, "u32 %r0").ideal, 1);
+    SimTraffic t = global_steps(64, "u32 %r0");
+    assert_int_equal(t.units, 32);
+    assert_int_equal(t.ideal, 4);
+}
+
+static void test_banks(void **state) {
+    (void)state;
+    assert_int_equal(shared_steps(4, "u32 %r0").units, 1);
+    assert_int_equal(shared_steps(0, "u32 %r0").units, 1);
+    assert_int_equal(shared_steps(8, "u32 %r0").units, 2);
+    assert_int_equal(shared_steps(128, "u32 %r0").units, 32);
+    assert_int_equal(shared_steps(132, "u32 %r0").units, 1);
+    assert_int_equal(shared_steps(16, "v4.u32 {%r0, %r1, %r2, %r3}").units, 4);
+    assert_int_equal(shared_steps(128, "v4.u32 {%r0, %r1, %r2, %r3}").units, 32);
+}
+
+static void test_counts(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    Warp w;
+    warp_open(&w, warp_kernel(arena, "sm_80",
+                              "setp.lt.u32 %p0, %r63, 8; @%p0 add.u32 %r0, %r63, 1; bar.sync 0;"));
+    SimCounts *c;
+    w.observers[0] = sim_observe_counts(w.arena, &c);
+    w.observer_count = 1;
+    uint64_t args[] = {warp_alloc(&w, 1024), 0};
+    SimResult r = warp_run(&w, "k", 3, 64, 0, args, 2);
+    assert_int_equal(r.outcome, SIM_DONE);
+    // 5 before the body, 3 of it, the return: 2 warps in each of 3 blocks
+    assert_int_equal(c->total, 9 * 6);
+    assert_int_equal(c->total_lanes, (8 * 64 + 8) * 3);
+    assert_int_equal(r.steps, c->total);
+    assert_int_equal(c->barriers, 3);
+    warp_close(&w);
+    arena_destroy(arena);
+}
+
+static SimResult run_plain(const char *body, uint32_t threads, uint64_t limit) {
+    Arena *arena = arena_create();
+    Warp w;
+    warp_open(&w, warp_kernel(arena, "sm_80", body));
+    w.step_limit = limit;
+    uint64_t args[] = {warp_alloc(&w, 4096), 0};
+    SimResult r = warp_run(&w, "k", 1, threads, 0, args, 2);
+    r.line.file = (Str){0};
+    warp_close(&w);
+    arena_destroy(arena);
+    return r;
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    SimResult r = run_plain("trap;", 32, 0);
+    assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_TRAP);
+    r = run_plain("L: bra L;", 32, 1000);
+    assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_LIMIT);
+    r = run_plain("setp.lt.u32 %p0, %r63, 32; @%p0 bar.sync 1, 64;", 64, 100000);
+    assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_DEADLOCK);
+    assert_non_null(strstr(r.text, "bar.sync"));
+    r = run_plain("bar.sync 17;", 32, 0);
+    assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_USE);
+    r = run_plain("mov.u64 %rd0, 16; ld.global.u32 %r0, [%rd0];", 32, 0);
+    assert_true(r.outcome == SIM_FAILED && r.fault == SIM_FAULT_BOUNDS);
+    r = run_plain("", 2000, 0);
+    assert_int_equal(r.outcome, SIM_REFUSED);
+}
+
+static void test_freed(void **state) {
+    (void)state;
+    SimMemory *m = sim_memory_create(true);
+    uint64_t a, b;
+    assert_true(sim_memory_alloc(m, 100, "a", &a));
+    assert_true(sim_memory_alloc(m, 100, "b", &b));
+    assert_non_null(sim_memory_find(m, a + 99, 1));
+    assert_null(sim_memory_find(m, a + 99, 2));
+    assert_null(sim_memory_find(m, a - 1, 1));
+    assert_true(sim_memory_free(m, a));
+    assert_false(sim_memory_free(m, a));
+    assert_null(sim_memory_find(m, a, 1));
+    assert_string_equal(sim_memory_nearest(m, a + 3)->name, "a");
+    uint64_t c;
+    assert_true(sim_memory_alloc(m, 100, "c", &c));
+    assert_true(c > b);
+    sim_memory_destroy(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_controls), cmocka_unit_test(test_sectors),
+        cmocka_unit_test(test_banks),    cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_faults),   cmocka_unit_test(test_freed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
