@@ -51,15 +51,26 @@ static bool rule_span(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, &t);
 }
 
+static bool scalar_pointer(Verifier *v, const IrOp *op) {
+    const IrType *p = ir_operand(op, 0)->type;
+    if (p->kind == IR_PTR && p->rank == 0 && !dtype_is(p->elem, DTYPE_CLASS_PACKED)) return true;
+    return verifier_fail(v, op, "expected a scalar pointer to whole bytes, found %s",
+                         verifier_type(v, p));
+}
+
+static bool rule_prefetch(Verifier *v, const IrOp *op) {
+    int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
+    if (count < 1) {
+        return verifier_fail(v, op, "expected a count from 1 on, found %lld", (long long)count);
+    }
+    return scalar_pointer(v, op);
+}
+
 // A scalar pointer to whole bytes, and a vector of what it points at.
 static bool neighbours(Verifier *v, const IrOp *op, const IrType *x) {
-    const IrType *p = ir_operand(op, 0)->type;
-    if (p->kind != IR_PTR || p->rank != 0 || dtype_is(p->elem, DTYPE_CLASS_PACKED)) {
-        return verifier_fail(v, op, "expected a scalar pointer to whole bytes, found %s",
-                             verifier_type(v, p));
-    }
+    TRY(scalar_pointer(v, op));
     TRY(vector(v, op, "a value", x));
-    IrType expected = verifier_tile_like(x, p->elem);
+    IrType expected = verifier_tile_like(x, ir_operand(op, 0)->type->elem);
     return verifier_same(v, op, "a value", x, &expected);
 }
 
@@ -192,6 +203,7 @@ bool verifier_cpu_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_CPU_SPAN) return rule_span(v, op);
     if (rule == IR_RULE_CPU_LOAD) return rule_load(v, op);
     if (rule == IR_RULE_CPU_STORE) return rule_store(v, op);
+    if (rule == IR_RULE_CPU_PREFETCH) return rule_prefetch(v, op);
     if (rule == IR_RULE_CPU_REDUCE) return rule_reduce(v, op);
     if (rule == IR_RULE_CPU_SHUFFLE) return rule_shuffle(v, op);
     if (rule == IR_RULE_CPU_LANE) return rule_lane(v, op);

@@ -87,7 +87,8 @@ bool rewrite_stirs_memory(const IrOp *op) {
     case IR_EFFECT_END: return false;
     case IR_EFFECT_WRITE: return true;
     case IR_EFFECT_KEEP:
-        return op->code != IR_ASSERT && op->code != IR_ASSUME && op->code != IR_PRINT;
+        return op->code != IR_ASSERT && op->code != IR_ASSUME && op->code != IR_PRINT &&
+               op->code != IR_CPU_PREFETCH;
     case IR_EFFECT_NEST: break;
     }
     for (uint32_t i = 0; i < op->region_count; i++) {

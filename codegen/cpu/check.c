@@ -100,6 +100,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CPU_SCRATCH:
     case IR_CPU_LOAD:
     case IR_CPU_STORE:
+    case IR_CPU_PREFETCH:
     case IR_CPU_SHUFFLE:
     case IR_CPU_LANE:
     case IR_CPU_ASSERT:

@@ -112,6 +112,7 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_STORE:
     case IR_CPU_SCRATCH:
     case IR_CPU_LOAD:
+    case IR_CPU_PREFETCH:
     case IR_CPU_STORE: gen_memory(g, op); return;
     case IR_ATOMIC:
     case IR_ATOMIC_CAS: gen_atomic(g, op); return;

@@ -222,6 +222,20 @@ static void gen_store(Gen *g, const IrOp *op) {
         scalar_store(g, op, t);
 }
 
+// One for each line; the pointer may be anywhere, so it is moved as a number is.
+static void gen_prefetch(Gen *g, const IrOp *op) {
+    enum { LINE = 64, READ = 0, KEEP_CLOSE = 3, DATA = 1 };
+    LLVMValueRef p = gen_operand(g, op, 0);
+    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context), type = LLVMTypeOf(p);
+    int64_t size = (int64_t)dtype_size(ir_operand(op, 0)->type->elem);
+    for (int64_t at = 0; at < ir_attr_int(op, IR_ATTR_COUNT) * size; at += LINE) {
+        LLVMValueRef offset = gen_i64(g, at);
+        LLVMValueRef args[] = {LLVMBuildGEP2(g->b, byte, p, &offset, 1, ""), gen_i32(g, READ),
+                               gen_i32(g, KEEP_CLOSE), gen_i32(g, DATA)};
+        gen_intrinsic(g, "llvm.prefetch", 1, &type, 4, args);
+    }
+}
+
 static void gen_scratch(Gen *g, const IrOp *op) {
     LLVMValueRef place = gen_i64(g, ir_attr_int(op, IR_ATTR_PLACE));
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
@@ -239,6 +253,7 @@ static void gen_ptr_add(Gen *g, const IrOp *op) {
 void gen_memory(Gen *g, const IrOp *op) {
     if (op->code == IR_PTR_ADD) gen_ptr_add(g, op);
     if (op->code == IR_CPU_SCRATCH) gen_scratch(g, op);
+    if (op->code == IR_CPU_PREFETCH) gen_prefetch(g, op);
     if (op->code == IR_LOAD || op->code == IR_CPU_LOAD) gen_load(g, op);
     if (op->code == IR_STORE || op->code == IR_CPU_STORE) gen_store(g, op);
 }

@@ -330,6 +330,7 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_CPU_DOT4: execute_cpu_vector(run, frame, op); break;
     case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
     case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
+    case IR_CPU_PREFETCH: break;
     case IR_GPU_BARRIER: break;  // one thread: all is seen at once
     case IR_OPCODES: break;
     }

@@ -38,7 +38,7 @@ int access_run(const Lower *l, const IrValue *view) {
     return l->assumed.view == view && !is_packed(view) ? (int)l->assumed.dim : -1;
 }
 
-static IrValue *view_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
+IrValue *access_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
     uint32_t rank = view->type->rank;
     if (access_run(l, view) == (int)dim) return lower_i64(b, 1);
     if (param_of(l, view)->strided) return view_op(b, IR_CPU_STRIDE, view, dim);
@@ -290,7 +290,7 @@ IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
 // ---- a selection as a whole ---------------------------------------------------------------------
 
 bool access_is_whole(Lower *l, const IrOp *op) {
-    if (op->code != IR_VIEW_LOAD || is_packed(ir_operand(op, 0))) return false;
+    if (op->code != IR_VIEW_LOAD) return false;
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     uint32_t start = ir_view_index_start(op->code), rank = select->u.ints.count;
     for (uint32_t d = 0; d < rank; d++)
@@ -308,7 +308,7 @@ Whole access_whole(Lower *l, IrBuilder *b, IrOp *op) {
         int64_t width = select->u.ints.items[d];
         IrValue *index = ir_operand(op, start + d);
         index = index_i64(b, index);
-        IrValue *stride = view_stride(l, b, view, d);
+        IrValue *stride = access_stride(l, b, view, d);
         if (width > 0) w.step[at++] = stride;
         linear = lower_add(b, linear, lower_mul(b, index, stride));
         if (proven->u.ints.items[d]) continue;
@@ -448,7 +448,7 @@ static void spread_mask(Nest *nest, Lanes *lanes) {
     lanes->mask = ir_broadcast(nest_builder(nest, lanes->depth), lanes->mask, 1, &nest->lanes);
 }
 
-static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
+Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     Terms t = terms_of(l, nest, op, &place);
     Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
     lanes.neighbours = lanes.vector && is_run(l, nest, op, &t);
@@ -462,7 +462,7 @@ static Lanes view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
         if (nest->collecting) continue;
         mask_term(l, nest, op, m, d, index, first_only && lanes.vector, &lanes);
         IrBuilder *b = nest_builder(nest, lanes.depth);
-        IrValue *stride = view_stride(l, nest_builder(nest, 0), view, d);
+        IrValue *stride = access_stride(l, nest_builder(nest, 0), view, d);
         linear = access_sum(nest, b, linear, access_scaled(nest, b, index.value, stride));
     }
     if (nest->collecting) {
@@ -571,12 +571,12 @@ static Far view_far(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint32_t lan
         far.depth = max_depth(far.depth, index.depth);
         IrBuilder *b = nest_builder(nest, far.depth);
         linear = access_sum(nest, b, linear,
-                            access_scaled(nest, b, index.value, view_stride(l, top, view, d)));
+                            access_scaled(nest, b, index.value, access_stride(l, top, view, d)));
     }
     nest->variable[nest->side] = now;
     IrBuilder *b = nest_builder(nest, far.depth);
     far.pointer = ir_ptr_add(b, access_view_data(top, view), linear);
-    far.stride = view_stride(l, top, view, lanes_dim);
+    far.stride = access_stride(l, top, view, lanes_dim);
     return far;
 }
 
@@ -646,7 +646,8 @@ Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
     bool view = op->code == IR_VIEW_LOAD;
     Val turned;
     if (view && view_load_turned(l, nest, op, place, &turned)) return turned;
-    Lanes lanes = view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
+    Lanes lanes =
+        view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
     IrValue *other = other_value(l, nest, op, view ? 1 : 2, &lanes, place);
     if (nest->collecting) return (Val){NULL, lanes.depth};
     IrBuilder *b = nest_builder(nest, lanes.depth);
@@ -656,7 +657,9 @@ Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
     Dtype elem = ir_operand(op, 0)->type->elem;
     IrValue *x =
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
-    if (view && hides_loads(nest, &lanes)) ir_attr_set_int(x->def, IR_ATTR_AHEAD, true);
+    bool asked =
+        view && lanes.neighbours && ahead_fetch(l, nest, op, (Val){lanes.pointer, lanes.depth});
+    if (view && !asked && hides_loads(nest, &lanes)) ir_attr_set_int(x->def, IR_ATTR_AHEAD, true);
     return (Val){x, lanes.depth};
 }
 
@@ -706,7 +709,8 @@ static bool may_stream(const Lower *l, const IrOp *op, const Lanes *lanes) {
 // Lanes that all store to one place: which one stays is unspecified; a mask lets any that is on.
 void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
     bool view = op->code == IR_VIEW_STORE;
-    Lanes lanes = view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 2, place);
+    Lanes lanes =
+        view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 2, place);
     if (view) {
         bool moving = mask_moves(l, nest, op, 2, place);
         if (moving && !lanes.vector) {
@@ -736,7 +740,7 @@ void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **point
     bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
     uint32_t operand = cas ? 3 : 2;
     Lanes lanes =
-        view ? view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, operand, place);
+        view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, operand, place);
     if (view) add_mask_operand(l, nest, op, operand, place, &lanes);
     *pointer = lanes.pointer;
     *mask = lanes.mask;  // lanes are single elements here

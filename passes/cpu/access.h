@@ -20,6 +20,8 @@ typedef struct Lanes {
     uint8_t depth;
 } Lanes;
 
+// Of a selection at a place.
+Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place);
 IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
                         Dtype elem, uint32_t count, IrValue *mask, IrValue *other);
 void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,

@@ -47,6 +47,37 @@ IrValue *buffer_element(IrBuilder *b, Buffer buffer, IrValue *linear) {
     return ir_ptr_add(b, buffer.data, linear);
 }
 
+// ---- scratch memory that nobody reads -----------------------------------------------------------
+
+static bool is_only_written(const IrValue *pointer) {
+    for (const IrUse *use = pointer->uses; use; use = use->next) {
+        const IrOp *op = use->user;
+        bool write = (op->code == IR_CPU_STORE || op->code == IR_STORE) &&
+                     ir_operand(op, 1) != pointer && ir_operand(op, 2) != pointer;
+        bool moved = op->code == IR_PTR_ADD && is_only_written(&op->results[0]);
+        if (!write && !moved) return false;
+    }
+    return true;
+}
+
+static void drop_writes(IrValue *pointer) {
+    while (pointer->uses) {
+        IrOp *op = pointer->uses->user;
+        if (op->code == IR_PTR_ADD) drop_writes(ir_result(op, 0));
+        ir_erase(op);
+    }
+}
+
+void buffer_drop_unread(Lower *l) {
+    for (IrOp *op = ir_body(l->func)->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code != IR_CPU_SCRATCH || !is_only_written(ir_result(op, 0))) continue;
+        drop_writes(ir_result(op, 0));
+        next = op->next;
+        ir_erase(op);
+    }
+}
+
 // ---- scalars ------------------------------------------------------------------------------------
 
 IrValue *lower_i64(IrBuilder *b, int64_t value) { return ir_const_int(b, DTYPE_I64, value); }
@@ -207,7 +238,20 @@ static IrValue *load_turned(Lower *l, Nest *nest, Buffer buffer, Place place) {
     return known->row[nest->side_at];
 }
 
+// What the store would drop is read as 0: nobody wants it.
+static Val early_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    Lanes lanes = access_view_lanes(l, nest, buffer.view, place);
+    if (nest->collecting) return (Val){NULL, lanes.depth};
+    IrBuilder *b = nest_builder(nest, lanes.depth);
+    Dtype elem = buffer.type->elem;
+    ahead_fetch_owed(l, nest, place);
+    return (Val){
+        access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, NULL),
+        lanes.depth};
+}
+
 Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
+    if (buffer.view) return early_load(l, nest, buffer, place);
     Lanes lanes = buffer_lanes(l, nest, buffer, place);
     nest->lanes_differ = nest->lanes_differ || lanes.vector;
     IrValue *x = load_turned(l, nest, buffer, place);
@@ -221,6 +265,10 @@ Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
 }
 
 void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x) {
+    if (buffer.view) {
+        access_store(l, nest, buffer.view, place, x);
+        return;
+    }
     Lanes lanes = buffer_lanes(l, nest, buffer, place);
     if (nest->collecting) return;
     IrBuilder *b = nest_builder(nest, nest->depth);

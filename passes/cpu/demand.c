@@ -239,8 +239,7 @@ static bool is_root(const Nest *nest, const IrOp *op) {
     return false;
 }
 
-IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const IrValue *tile,
-                              uint32_t dim) {
+static Want wanted_outside(const Lower *l, const Nest *nest, const IrValue *tile, uint32_t dim) {
     Want w = {WANT_NOTHING, NULL, 0};
     for (const IrUse *use = tile->uses; l->emit && use; use = use->next) {
         const IrOp *user = use->user;
@@ -248,5 +247,16 @@ IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const Ir
         bool same = is_elementwise(user) && user->results[0].id < l->demand_count;
         w = join(l, w, same ? wanted(l, &user->results[0], dim) : all);
     }
-    return limit_of(l, b, w);
+    return w;
+}
+
+IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const IrValue *tile,
+                              uint32_t dim) {
+    return limit_of(l, b, wanted_outside(l, nest, tile, dim));
+}
+
+bool demand_ends_at(const Lower *l, const Nest *nest, const IrValue *tile, uint32_t dim,
+                    const IrOp *store, uint32_t store_dim) {
+    Want end = {WANT_LIMIT, store, store_dim}, w = wanted_outside(l, nest, tile, dim);
+    return w.kind == WANT_LIMIT && same_limit(l, w, end);
 }

@@ -456,6 +456,7 @@ static void clean_up(Lower *l) {
     for (size_t i = 0; i < l->control.count; i++) drop_uses(l->control.data[i]);
     for (size_t i = l->dead.count; i-- > 0;) ir_erase(l->dead.data[i]);
     for (size_t i = 0; i < l->control.count; i++) drop_carried(l, l->control.data[i]);
+    buffer_drop_unread(l);
 }
 
 // ---- the pass -----------------------------------------------------------------------------------
@@ -464,6 +465,8 @@ static void start_walk(Lower *l, IrBlock *body) {
     l->nest = NULL;
     l->nest_number = l->time = l->buffers = 0;
     l->writes.count = 0;
+    l->rows.count = 0;
+    l->owed = NULL;
     l->changed = false;
     for (size_t i = 0; i < l->tiles.count; i++) {
         Tile *t = &l->tiles.data[i];

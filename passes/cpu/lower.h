@@ -15,6 +15,8 @@
 //     order.c    sort, topk, histogram                          scan.c    scans
 //     effect.c   atomics, assert, print                         dot.c     products, with pack.c
 //     coarsen.c  several programs at once                       and micro.c; widen.c: deeper ones
+//     early.c    values kept where they will be stored     quotient.c  many divided by one
+//     ahead.c    the next program's row
 //
 // Invariants: what a program means stays, bit for bit, but for the order of float reductions and
 // dots. Memory is read and written in the order written where it may overlap: an inline load never
@@ -62,6 +64,7 @@ typedef struct Buffer {
     IrValue *data;  // NULL in plan mode
     const IrType *type;
     int64_t step[IR_MAX_RANK];  // elements from one to the next along a dimension
+    IrOp *view;                 // it lies in the part of a view that this op stores to; else NULL
 } Buffer;
 
 // ---- nests --------------------------------------------------------------------------------------
@@ -130,6 +133,8 @@ struct Nest {
     IrValue *variable[IR_MAX_RANK];  // of the loops that are open
     IrBuilder builder[MAX_DEPTH];
     uint8_t depth;      // of the innermost loop that is open
+    bool straight;      // no loops: one vector is all of it
+    bool once;          // along the reductions' axis too
     bool masked;        // the edge: accesses have masks
     bool lanes_differ;  // collecting: lanes outside of all views need not have equal values
     bool collecting;    // only looking for checks: nothing is emitted
@@ -154,11 +159,12 @@ typedef enum Mode { MODE_INLINE, MODE_BUFFER } Mode;
 // What is known of a tile value; by id.
 typedef struct Tile {
     Mode mode;
-    bool pending;   // a root of the open nest will define it
-    Buffer buffer;  // MODE_BUFFER, once defined
-    uint32_t nest;  // plan: the nest that last computed it inline, + 1
-    uint32_t time;  // when it was met
-    uint32_t home;  // the carried tile whose buffer it shares: its id + 1
+    bool pending;     // a root of the open nest will define it
+    Buffer buffer;    // MODE_BUFFER, once defined
+    IrValue *vector;  // emit: all of it, in one vector; NULL
+    uint32_t nest;    // plan: the nest that last computed it inline, + 1
+    uint32_t time;    // when it was met
+    uint32_t home;    // the carried tile whose buffer it shares: its id + 1
 } Tile;
 
 typedef struct Demand Demand;  // demand.c
@@ -168,6 +174,13 @@ typedef struct Reach {
     uint32_t dim;     // of the view
     IrValue *extent;  // i64: from the index on
 } Reach;
+
+// A row of a view that the program reads by its number; and when a nest read it first.
+typedef struct RowRead {
+    const IrValue *view, *row;
+    uint32_t nest;
+    bool fetched;  // the next program's is asked for
+} RowRead;
 
 typedef struct Write {
     const IrOp *op;
@@ -199,6 +212,8 @@ struct Lower {
         const IrValue *view;
         uint32_t dim;
     } assumed;
+    VEC(RowRead) rows;
+    IrOp *owed;           // a load of the row that is to be asked for; NULL
     IrBuilder top;        // the start of the body: scratch memory
     IrOp *here;           // code goes before it
     VEC(IrOp *) dead;     // emit: tile ops, in order
@@ -223,6 +238,10 @@ bool plan_needs_buffer(const IrOp *op, uint32_t operand);
 void plan_buffer(Lower *l, const IrValue *value);  // from now on BUFFER
 // Can the root join the open nest? If not the nest is to be flushed first.
 bool plan_may_join(Lower *l, const Nest *nest, const Root *root);
+// Do both name the same elements in the same order, so that each is read before it is written?
+bool plan_harmless_together(const Lower *l, const IrOp *load, const IrOp *store);
+// Is an element of the result made from the operands' elements of the same place?
+bool plan_keeps_place(const IrOp *op);
 // Plan mode, as a nest is flushed: loads that may not move so far, values computed too often.
 void plan_nest(Lower *l, Nest *nest);
 // May the two accesses touch one element, at least one of them writing?
@@ -289,6 +308,8 @@ typedef struct Interior {
     IrValue *farthest;    // i64: the greatest: from there on no lane is inside; NULL: unknown
 } Interior;
 Interior access_interior(Lower *l, Nest *nest);
+// The stride of a view's dimension, in elements: i64.
+IrValue *access_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim);
 // How many elements of a selection's dimension (of the view's) lie before the view's end: an i64
 // that may be negative, or more than there are.
 IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim);
@@ -312,6 +333,7 @@ Buffer buffer_part(Lower *l, Buffer buffer, uint32_t dim, uint32_t from, const I
                    bool drop);
 Buffer lower_buffer_of(Lower *l, const IrValue *tile);  // of a BUFFER value that is defined
 Buffer lower_result_buffer(Lower *l, IrValue *result);  // a new one, which is the value's then
+void buffer_drop_unread(Lower *l);  // after the walks: scratch memory that is at most written
 IrValue *buffer_element(IrBuilder *b, Buffer buffer, IrValue *linear);  // a pointer
 const IrType *buffer_elem_type(Lower *l, const IrType *type);           // scalar type in memory
 
@@ -322,6 +344,8 @@ void reduce_end(Lower *l, Nest *nest, Root *root, Place place);
 bool reduce_needs_scalars(const IrOp *op);  // its combiner has control flow
 // Are sums and products of this type carried in f32?
 bool reduce_is_wide(IrReduce kind, Dtype elem);
+// One half of a vector; NULL of NULL.
+IrValue *reduce_half(Lower *l, IrBuilder *b, IrValue *x, bool second);
 // A combiner on scalars, or, when it is straight, on vectors: x is the earlier.
 bool reduce_is_straight(const IrBlock *combiner);
 void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *combiner, IrValue *const *x,
@@ -334,6 +358,24 @@ IrValue *demand_limit(Lower *l, IrBuilder *b, const IrValue *tile, uint32_t dim)
 // made.
 IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const IrValue *tile,
                               uint32_t dim);
+
+// Do those look no farther along it than a store does along a dimension of its view?
+bool demand_ends_at(const Lower *l, const Nest *nest, const IrValue *tile, uint32_t dim,
+                    const IrOp *store, uint32_t store_dim);
+
+// early.c: emit mode, as a nest is flushed: the store whose place may serve as the root's buffer
+// until then. NULL: none.
+IrOp *early_store(Lower *l, const Nest *nest, const Root *root);
+
+// quotient.c: a division of a vector by a scalar that stays the same in the loop of lanes.
+bool quotient_pays(const Lower *l, const Nest *nest, Val x, Val c);
+IrValue *quotient_of(Lower *l, Nest *nest, Val x, Val c);  // at x's depth, which is the deeper
+
+// ahead.c: where a row is read once more, the next program's is asked for. After a load of
+// neighbours, in a loop without masks: `pointer` is that of lane 0. False: it isn't.
+bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, Val pointer);
+// In a nest that reads, at this place, what was stored early.
+void ahead_fetch_owed(Lower *l, Nest *nest, Place place);
 
 // Runs over all elements of a shape, one by one: `each` is called once, inside of the loops, with
 // the place; nest->lanes is 1 and nest_builder(nest, nest->depth) adds code to the innermost body.

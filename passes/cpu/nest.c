@@ -207,9 +207,11 @@ static void emit_body(Lower *l, Nest *nest) {
     }
     for (size_t i = 0; i < nest->roots.count; i++) {
         Root *root = &nest->roots.data[i];
-        if (root->kind == ROOT_BUFFER)
+        if (root->kind == ROOT_BUFFER) {
             access_buffer_store(l, nest, root->buffer, place, values[i]);
-        else if (root->kind == ROOT_STORE)
+            if (nest->straight && !nest->collecting && root->op)
+                lower_tile(l, root->value)->vector = value_splat(l, nest, values[i]).value;
+        } else if (root->kind == ROOT_STORE)
             access_store(l, nest, root->op, place, values[i]);
     }
 }
@@ -440,11 +442,40 @@ static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue 
     nest->sides = sides;
 }
 
+// One vector is the whole row: no loop, and masks wherever an access may be outside.
+static bool is_once(const Lower *l, const Nest *nest) {
+    return nest->lane >= 0 && nest->lanes == nest->shape[nest->lane] && l->machine->masks &&
+           nest->lanes > 1 && nest->sides <= 1 && !nest->pack && !has_axis_loop(nest);
+}
+
+// Not even loops around it: what it computes stays in registers for the nests that follow.
+static bool is_straight(const Lower *l, const Nest *nest) {
+    for (uint32_t d = 0; d < nest->rank; d++)
+        if ((int)d != nest->lane && nest->shape[d] > 1) return false;
+    return is_once(l, nest);
+}
+
+static void emit_lanes_once(Lower *l, Nest *nest, const Interior *in) {
+    nest->variable[nest->lane] = lower_i64(nest_builder(nest, 0), 0);
+    nest->builder[nest->depth + 1] = nest->builder[nest->depth];
+    nest->depth++;
+    nest->masked = in->from_start || in->end;
+    nest->once = along_lanes(nest);
+    emit_in_lanes(l, nest);
+    nest->masked = nest->once = false;
+    nest->depth--;
+    if (along_lanes(nest)) end_reductions(l, nest, nest_place(nest));
+}
+
 static void emit_lanes(Lower *l, Nest *nest) {
     uint32_t lane = (uint32_t)nest->lane;
     IrBuilder *hoist = nest_builder(nest, nest->depth);
     if (along_lanes(nest)) begin_reductions(l, nest);
     Interior in = access_interior(l, nest);
+    if (is_once(l, nest)) {
+        emit_lanes_once(l, nest, &in);
+        return;
+    }
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *limit = nest_limit(l, nest, lane), *end = lower_i64(top, nest->shape[lane]);
     if (limit && nest->lanes > 1) {
@@ -520,6 +551,14 @@ static void collect(Lower *l, Nest *nest) {
     nest->collecting = false;
 }
 
+static void keep_early(Lower *l, Nest *nest) {
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        Root *root = &nest->roots.data[i];
+        root->buffer.view = early_store(l, nest, root);
+        if (root->buffer.view) lower_tile(l, root->value)->buffer.view = root->buffer.view;
+    }
+}
+
 static void emit(Lower *l, Nest *nest) {
     choose_order(nest);
     nest->depth = 0;
@@ -528,6 +567,8 @@ static void emit(Lower *l, Nest *nest) {
     collect(l, nest);
     nest->lanes = choose_lanes(l, nest);
     square_choose(l, nest, largest_element(nest, false));
+    nest->straight = is_straight(l, nest);
+    if (!nest->straight && nest->sides <= 1) keep_early(l, nest);
     collect(l, nest);
     if (nest->lane < 0)
         emit_single(l, nest);

@@ -113,7 +113,7 @@ bool plan_conflict(const Lower *l, const IrOp *a, const IrOp *b) {
 
 // In one iteration a root's load of the very elements that a store of the nest writes is read
 // before it is written; so the order holds if nobody else touches them.
-static bool harmless_together(const Lower *l, const IrOp *load, const IrOp *store) {
+bool plan_harmless_together(const Lower *l, const IrOp *load, const IrOp *store) {
     if (!same_elements(load, store)) return false;
     const IrValue *x = root_of(ir_operand(load, 0)), *y = root_of(ir_operand(store, 0));
     return x == y || (x && y && x->type->kind == IR_VIEW && (l->facts & FACT_DISJOINT));
@@ -140,7 +140,7 @@ typedef struct Walk {
     VEC(Seen) seen;
 } Walk;
 
-static bool keeps_place(const IrOp *op) {
+bool plan_keeps_place(const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     return rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_TERNARY ||
            rule == IR_RULE_SHIFT || rule == IR_RULE_COMPARE || rule == IR_RULE_SELECT ||
@@ -198,7 +198,7 @@ static void walk_value(Walk *w, IrValue *v, bool same_place);
 static void walk_operands(Walk *w, const IrOp *op, bool same_place) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         IrValue *x = ir_operand(op, i);
-        if (x && x->type->kind != IR_VIEW) walk_value(w, x, same_place && keeps_place(op));
+        if (x && x->type->kind != IR_VIEW) walk_value(w, x, same_place && plan_keeps_place(op));
     }
 }
 
@@ -212,7 +212,7 @@ static bool moves_past_write(const Walk *w, const IrOp *load, uint32_t time, boo
         bool in_nest = false;
         for (size_t k = 0; w->nest && k < w->nest->roots.count; k++)
             in_nest = in_nest || w->nest->roots.data[k].op == write->op;
-        if (!(in_nest && same_place && harmless_together(l, load, write->op))) return true;
+        if (!(in_nest && same_place && plan_harmless_together(l, load, write->op))) return true;
     }
     return false;
 }
@@ -231,7 +231,7 @@ static void plan_value(Walk *w, IrValue *v, bool same_place) {
 
 static void meet_store(Walk *w, const IrOp *load, bool same_place) {
     if (!plan_conflict(w->l, load, w->store)) return;
-    if (!(same_place && harmless_together(w->l, load, w->store))) w->depends = true;
+    if (!(same_place && plan_harmless_together(w->l, load, w->store))) w->depends = true;
 }
 
 static void walk_value(Walk *w, IrValue *v, bool same_place) {

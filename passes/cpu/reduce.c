@@ -299,13 +299,14 @@ void reduce_step(Lower *l, Nest *nest, Root *root, Place place) {
     if (r.arg) x.place = place_value(l, nest, &r);
     if (r.has) x.has = mask ? mask : number_like(b, DTYPE_BOOL, 1, x.value[0]);
     Set s = get_set(root, &r);
-    s = r.arg ? step_arg(b, &r, &s, &x) : combine(l, b, &r, &s, &x);
+    bool first = nest->once && !r.arg && !r.has;  // the identity leaves it as it is
+    s = first ? x : r.arg ? step_arg(b, &r, &s, &x) : combine(l, b, &r, &s, &x);
     put_set(l, nest, root, &r, &s);
 }
 
 // ---- the end ------------------------------------------------------------------------------------
 
-static IrValue *half_of(Lower *l, IrBuilder *b, IrValue *x, bool second) {
+IrValue *reduce_half(Lower *l, IrBuilder *b, IrValue *x, bool second) {
     if (!x) return NULL;
     uint32_t half = x->type->count / 2;
     int64_t *lanes = arena_new(l->scratch, int64_t, half);
@@ -324,8 +325,9 @@ static IrValue *only_lane(IrBuilder *b, IrValue *x) {
 }
 
 static Set halves(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, bool second) {
-    Set h = {.place = half_of(l, b, s->place, second), .has = half_of(l, b, s->has, second)};
-    for (uint32_t i = 0; i < r->count; i++) h.value[i] = half_of(l, b, s->value[i], second);
+    Set h = {.place = reduce_half(l, b, s->place, second),
+             .has = reduce_half(l, b, s->has, second)};
+    for (uint32_t i = 0; i < r->count; i++) h.value[i] = reduce_half(l, b, s->value[i], second);
     return h;
 }
 
@@ -348,13 +350,40 @@ static IrValue *horizontal(IrBuilder *b, IrReduce kind, IrValue *x) {
     return ir_result(op, 0);
 }
 
+// The greatest or least of f32 by integers that order as they do, −0 below +0: a float's max takes
+// three instructions for a NaN and the zeros, an integer's one. NaN is beyond all others.
+static IrValue *ordered(IrBuilder *b, IrValue *bits) {
+    enum { SIGN = 31 };
+    IrValue *sign = ir_binary(b, IR_SHR, bits, ir_const_bits(b, bits->type, SIGN));
+    IrValue *turned = ir_binary(b, IR_AND, sign, ir_const_bits(b, bits->type, INT32_MAX));
+    return ir_binary(b, IR_XOR, bits, turned);
+}
+
+static IrValue *horizontal_extreme(Lower *l, IrBuilder *b, IrReduce kind, IrValue *x) {
+    const uint32_t nan = kind == IR_REDUCE_MAX ? 0x7fc00000 : 0xffc00000;
+    while (x->type->count * sizeof(float) > l->machine->vector_bytes)
+        x = ir_binary(b, kind == IR_REDUCE_MAX ? IR_MAX : IR_MIN, reduce_half(l, b, x, false),
+                      reduce_half(l, b, x, true));
+    const IrType *t = ir_with_elem(l->module, x->type, DTYPE_I32);
+    IrValue *is_nan = ir_binary(b, IR_NE, x, x);
+    IrValue *bits = choose(b, is_nan, ir_const_bits(b, t, nan), ir_bitcast(b, x, t));
+    IrValue *best = horizontal(b, kind, ordered(b, bits));
+    return ir_bitcast(b, ordered(b, best), ir_scalar(l->module, DTYPE_F32));
+}
+
+static bool is_extreme(IrReduce kind, const IrValue *x) {
+    return (kind == IR_REDUCE_MAX || kind == IR_REDUCE_MIN) && x->type->elem == DTYPE_F32;
+}
+
 static bool has_instruction(const Reduction *r) {
     return !r->custom && !r->arg && ir_operand(r->op, 1)->type->elem != DTYPE_BOOL;
 }
 
 static Set finish_lanes(Lower *l, IrBuilder *b, const Reduction *r, Set s) {
     if (!has_instruction(r)) return across_lanes(l, b, r, s);
-    for (uint32_t i = 0; i < r->count; i++) s.value[i] = horizontal(b, r->kind, s.value[i]);
+    for (uint32_t i = 0; i < r->count; i++)
+        s.value[i] = is_extreme(r->kind, s.value[i]) ? horizontal_extreme(l, b, r->kind, s.value[i])
+                                                     : horizontal(b, r->kind, s.value[i]);
     if (r->has) s.has = horizontal(b, IR_REDUCE_ANY, s.has);
     return s;
 }

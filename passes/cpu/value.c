@@ -112,6 +112,10 @@ static Val at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *t
     if (nest->collecting) return (Val){NULL, depth};
     bool moves = op->code == IR_BROADCAST || op->code == IR_PERMUTE || op->code == IR_SPLIT;
     if (moves) return x[0];
+    if (op->code == IR_DIV && quotient_pays(l, nest, x[0], x[1])) {
+        nest_builder(nest, depth)->span = op->span;
+        return (Val){quotient_of(l, nest, x[0], x[1]), depth};
+    }
     for (uint32_t i = 0; i < op->operand_count; i++)
         operands[i] = vector ? value_splat(l, nest, x[i]).value : x[i].value;
     IrBuilder *b = nest_builder(nest, depth);
@@ -177,12 +181,21 @@ static const Memo *memo_find(const Nest *nest, const IrValue *tile, Place place)
     return NULL;
 }
 
+// Does the vector hold just the lanes that are wanted?
+static bool is_whole_vector(const Nest *nest, const Tile *t, Place place) {
+    if (!t->vector || nest->lanes != t->vector->type->count) return false;
+    for (uint32_t d = 0; d < place.rank; d++)
+        if (nest_is_lane(nest, place.at[d])) return true;
+    return false;
+}
+
 Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place) {
     if (tile->type->rank == 0) return (Val){tile, 0};
     const Memo *known = memo_find(nest, tile, place);
     if (known) return known->val;
     const Tile *t = lower_tile(l, tile);
     bool stored = t->mode == MODE_BUFFER && !t->pending;
+    if (stored && is_whole_vector(nest, t, place)) return (Val){t->vector, 0};
     Val val =
         stored ? access_buffer_load(l, nest, t->buffer, place) : compute(l, nest, tile, place);
     Memo memo = {tile, place, val};

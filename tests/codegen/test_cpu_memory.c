@@ -75,6 +75,7 @@ static void add_neighbours(Bundle *b, Dtype elem, uint32_t x, uint32_t other, ui
     line(b, "cpu.store %%%u, %%%u, %%%u", bundle_target(b, elem, n, "cpu.store", 2), x, mask);
     uint32_t wide = bundle_target(b, elem, n, "cpu.store past the caches", 3);
     bool whole = (n * dtype_size(elem)) % 64 == 0;  // as long as every place is aligned to it
+    line(b, "cpu.prefetch %%%u {count = %u}", wide, n);
     line(b, "cpu.store %%%u, %%%u, _%s", wide, x, whole ? " {stream = true}" : "");
 }
 

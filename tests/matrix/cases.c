@@ -67,6 +67,7 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
+    case IR_RULE_CPU_PREFETCH:
     case IR_RULE_CPU_REDUCE:
     case IR_RULE_CPU_SHUFFLE:
     case IR_RULE_CPU_LANE:
