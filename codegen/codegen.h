@@ -36,6 +36,7 @@ typedef struct CodegenCpuOptions {
     CpuTarget target;
     CodegenOutput output;
     Str entry;   // the symbol of the entry; of a kernel's name and what it is specialised to
+    bool quick;  // the same bits from slower code that LLVM makes in less time: for tests
     bool lines;  // line tables, so that gdb and perf know source lines; names, too
     CodegenTimes *times;  // NULL: not kept
     // Called when a defect of LLVM or of codegen is about to end the process, on the thread that

@@ -65,7 +65,7 @@ static void module_create(Compile *c, const char *entry) {
     c->context = LLVMContextCreate();
     target_log(c->context, &c->log);
     c->module = LLVMModuleCreateWithNameInContext(entry, c->context);
-    c->machine = target_machine(c->options->target);
+    c->machine = target_machine(c->options->target, c->options->quick);
     LLVMSetTarget(c->module, target_triple(c->options->target));
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(c->machine);
     LLVMSetModuleDataLayout(c->module, layout);
@@ -112,7 +112,7 @@ static bool emit(Compile *c, Str *output) {
     c->times.build = lap(&clock);
     if (!fine) return false;
     if (options->output == CODEGEN_LLVM) return text_of_module(c, output);
-    fine = target_optimise(c->machine, c->module, &c->log);
+    fine = options->quick || target_optimise(c->machine, c->module, &c->log);
     c->times.optimise = lap(&clock);
     if (!fine) return false;
     bool assembly = options->output == CODEGEN_ASM, shared = options->output == CODEGEN_SHARED;

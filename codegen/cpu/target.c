@@ -34,7 +34,7 @@ static void features(CpuTarget target, char text[64]) {
     if (text[0]) memmove(text, text + 1, strlen(text));
 }
 
-LLVMTargetMachineRef target_machine(CpuTarget target) {
+LLVMTargetMachineRef target_machine(CpuTarget target, bool quick) {
     LLVMTargetRef found = NULL;
     char *message = NULL;
     if (LLVMGetTargetFromTriple(target_triple(target), &found, &message))
@@ -42,7 +42,8 @@ LLVMTargetMachineRef target_machine(CpuTarget target) {
     char text[64];
     features(target, text);
     return LLVMCreateTargetMachine(found, target_triple(target), cpu_name(target.level), text,
-                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+                                   quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault,
+                                   LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 // ---- what LLVM says -----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // Invariants: the same module gives the same bytes; what LLVM complains of is reported, and counts
 // as failure even where LLVM says success. Ownership: outputs are in the arena given.
 //
-//     LLVMTargetMachineRef tm = target_machine(target);
+//     LLVMTargetMachineRef tm = target_machine(target, false);
 //     if (!target_optimise(tm, module, diags) || !target_emit(…)) …
 #ifndef TILEC_CODEGEN_CPU_TARGET_H
 #define TILEC_CODEGEN_CPU_TARGET_H
@@ -20,7 +20,7 @@ typedef struct TargetLog {  // of LLVM's own diagnostics
 } TargetLog;
 
 const char *target_triple(CpuTarget target);
-LLVMTargetMachineRef target_machine(CpuTarget target);
+LLVMTargetMachineRef target_machine(CpuTarget target, bool quick);
 void target_log(LLVMContextRef context, TargetLog *log);
 bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log);
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,

@@ -14,6 +14,7 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
+#include "tests/support/jitted.h"
 
 typedef struct GenSize {
     uint32_t statements;
@@ -35,7 +36,14 @@ void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,
                Str *problem);
 // Compiled for a target that the seed picks, it does what it does on the interpreter.
-bool gen_check_code(uint64_t seed, GenSize size, Arena *arena, Str *problem);
+typedef struct GenCode {
+    GenSize size;
+    bool quick;  // as in JittedOptions
+} GenCode;
+bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem);
+// The same after a defect was put into the lowered code: found out is what is wanted.
+typedef enum GenPlanted { GEN_NO_PLACE, GEN_FOUND_OUT, GEN_MISSED } GenPlanted;
+GenPlanted gen_check_planted(uint64_t seed, GenSize size, JittedPlant plant);
 // The same of a source text: it is right, elaborates, verifies, and passes keep what it does.
 bool gen_check_source(uint64_t seed, Arena *arena, Str *problem);
 

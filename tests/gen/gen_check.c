@@ -92,14 +92,14 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
     return NULL;
 }
 
-static const char claims[] = "claims", code[] = "code";
+static const char claims[] = "claims", code[] = "code", quick_code[] = "code, quickly made";
 
 // As code of a target, told of the facts or not.
-static bool run_code(const World *w, Str text, uint64_t seed, AnyLaunch *plain, Arena *arena,
-                     Str *problem) {
+static bool run_code(const World *w, Str text, uint64_t seed, JittedOptions options,
+                     AnyLaunch *plain, Arena *arena, Str *problem) {
     CpuTarget targets[4];
     uint64_t choice = seed / 7;
-    JittedOptions options = {.target = targets[choice % compiled_targets(targets)]};
+    options.target = targets[choice % compiled_targets(targets)];
     char target[CPU_NAME_MAX];
     IrModule *m = parse(w, text);
     IrFunc *f = kernel_of(m);
@@ -121,7 +121,10 @@ static bool run_code(const World *w, Str text, uint64_t seed, AnyLaunch *plain, 
 // The same text after these passes (or with the claims of the analyses as asserts).
 static bool run_passed(const World *w, Str text, uint64_t seed, const char *passes,
                        AnyLaunch *plain, Arena *arena, Str *problem) {
-    if (passes == code) return run_code(w, text, seed, plain, arena, problem);
+    if (passes == code || passes == quick_code) {
+        JittedOptions options = {.quick = passes == quick_code};
+        return run_code(w, text, seed, options, plain, arena, problem);
+    }
     IrModule *m = parse(w, text);
     size_t count = 0;
     bool fine = true;
@@ -289,14 +292,32 @@ static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
     return true;
 }
 
-bool gen_check_code(uint64_t seed, GenSize size, Arena *arena, Str *problem) {
+static Str text_of_seed(uint64_t seed, GenSize size, Arena *arena) {
     World w = world();
     IrModule *m = ir_module_create(w.arena, w.sources, w.names);
     gen_kernel(m, seed, size);
     Str text = print(&w, m);
     text = (Str){arena_text(arena, text.text, text.size), text.size};
     arena_destroy(w.arena);
-    return check_passes(text, seed, code, arena, problem);
+    return text;
+}
+
+bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem) {
+    Str text = text_of_seed(seed, how.size, arena);
+    return check_passes(text, seed, how.quick ? quick_code : code, arena, problem);
+}
+
+GenPlanted gen_check_planted(uint64_t seed, GenSize size, JittedPlant plant) {
+    World w = world();
+    Str problem, text = text_of_seed(seed, size, w.arena);
+    JittedOptions options = {.quick = true, .plant = plant, .plant_at = seed};
+    bool planted = false;
+    options.planted = &planted;
+    AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &problem);
+    bool same = !plain || run_code(&w, text, seed, options, plain, w.arena, &problem);
+    arena_destroy(w.arena);
+    if (!planted) return GEN_NO_PLACE;
+    return same ? GEN_MISSED : GEN_FOUND_OUT;
 }
 
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,

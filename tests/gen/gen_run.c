@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,8 +13,13 @@
 #include "tests/gen/gen.h"
 #include "tests/support/dice.h"
 #include "tests/support/jitted.h"
+#include "tests/support/portion.h"
 
-enum { WHOLE = 16 };
+enum {
+    WHOLE = 16,     // times as many
+    QUICK = 8,      // one in these is compiled as users' kernels are
+    FAILURES = 10,  // then the run ends
+};
 
 static uint64_t how_many(uint64_t count) {
     const char *whole = os_env("TILEC_TEST_WHOLE");
@@ -31,17 +37,66 @@ static GenSize size_of(uint64_t seed) {
                      .depth = (uint32_t)(seed % 3) + 1};
 }
 
+// Code of large kernels takes LLVM long. Most are small, and made the quick way.
+static GenCode code_of(uint64_t seed) {
+    if (seed % QUICK == 0) return (GenCode){size_of(seed / QUICK), false};
+    uint64_t choice = seed / QUICK;
+    return (GenCode){{(uint32_t)(choice % 3) * 6 + 4, (uint32_t)(choice / 3 % 3) + 1}, true};
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
+typedef struct Run {
+    const char *what;
+    uint64_t *counts;  // of opcodes
+    bool (*check)(const struct Run *run, uint64_t seed, Arena *arena, Str *problem);
+} Run;
+
+static bool check_kernel(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    return gen_check(seed, size_of(seed), run->counts, arena, problem);
+}
+
+static bool check_code(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    (void)run;
+    return gen_check_code(seed, code_of(seed), arena, problem);
+}
+
+static bool check_source(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    (void)run;
+    return gen_check_source(seed, arena, problem);
+}
+
+static bool run_seed(const Run *run, uint64_t seed) {
+    Arena *arena = arena_create();
+    Str problem = {0};
+    bool fine = run->check(run, seed, arena, &problem);
+    if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
+    arena_destroy(arena);
+    return fine;
+}
+
+// TILEC_TEST_SEED=4711 runs that one. A failure does not hide the next ones.
+static void run_all(const Run *run, uint64_t first, uint64_t count) {
+    const char *one = os_env("TILEC_TEST_SEED");
+    if (one) {
+        assert_true(run_seed(run, strtoull(one, NULL, 10)));
+        return;
+    }
+    Portion p = portion();
+    uint64_t ran = 0, failures = 0;
+    for (uint64_t i = 0; i < how_many(count) && failures < FAILURES; i++) {
+        if (!portion_has(p, i)) continue;
+        ran++;
+        failures += !run_seed(run, seed_of(first + i));
+    }
+    print_message("%s: %llu ran, %llu failed\n", run->what, (unsigned long long)ran,
+                  (unsigned long long)failures);
+    assert_int_equal(failures, 0);
+}
+
 void gen_run_kernels(uint64_t first, uint64_t count) {
     uint64_t counts[IR_OPCODES] = {0};
-    for (uint64_t i = first; i < first + how_many(count); i++) {
-        Arena *arena = arena_create();
-        Str problem = {0};
-        uint64_t seed = seed_of(i);
-        bool fine = gen_check(seed, size_of(seed), counts, arena, &problem);
-        if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
-        arena_destroy(arena);
-        assert_true(fine);
-    }
+    run_all(&(Run){"random kernels", counts, check_kernel}, first, count);
 }
 
 void gen_run_code(uint64_t first, uint64_t count) {
@@ -49,27 +104,14 @@ void gen_run_code(uint64_t first, uint64_t count) {
         print_message("skipped: libtilec_llvm was not built\n");
         skip();
     }
-    for (uint64_t i = first; i < first + how_many(count); i++) {
-        Arena *arena = arena_create();
-        Str problem = {0};
-        uint64_t seed = seed_of(i);
-        bool fine = gen_check_code(seed, size_of(seed), arena, &problem);
-        if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
-        arena_destroy(arena);
-        assert_true(fine);
-    }
+    run_all(&(Run){"random kernels as code", NULL, check_code}, first, count);
 }
 
 void gen_run_sources(uint64_t first, uint64_t count) {
-    for (uint64_t i = first; i < first + how_many(count); i++) {
-        Arena *arena = arena_create();
-        Str problem = {0};
-        bool fine = gen_check_source(seed_of(i), arena, &problem);
-        if (!fine) fprintf(stderr, "%.*s\n", STR_ARG(problem));
-        arena_destroy(arena);
-        assert_true(fine);
-    }
+    run_all(&(Run){"random sources", NULL, check_source}, first, count);
 }
+
+// ---- coverage -----------------------------------------------------------------------------------
 
 // Why an opcode is not generated; NULL when it has to be.
 static const char *left_out(IrOpcode code) {

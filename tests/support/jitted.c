@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "compile/code.h"
+#include "ir/edit.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 #include "tests/support/arg_block.h"
@@ -21,6 +22,67 @@ static bool lower(IrModule *m, const JittedOptions *o, Diags *diags) {
     const PassStep *cpu = pipeline_steps(PIPELINE_CPU, &cpu_count);
     return passes_run(m, tile, tile_count, &options, diags) &&
            passes_run(m, cpu, cpu_count, &options, diags);
+}
+
+// ---- planted defects ----------------------------------------------------------------------------
+
+static bool is_float(const IrValue *x) {
+    return x->type->kind == IR_TILE && dtype_is(x->type->elem, DTYPE_CLASS_ANYFLOAT);
+}
+
+static bool is_place(const IrOp *op, JittedPlant plant) {
+    bool floats = op->result_count && is_float(ir_result(op, 0));
+    switch (plant) {
+    case JITTED_OTHER_SUM:
+        return floats && (op->code == IR_ADD || op->code == IR_SUB || op->code == IR_MUL);
+    case JITTED_OTHER_ORDER: return floats && (op->code == IR_MIN || op->code == IR_MAX);
+    case JITTED_SWAPPED: return floats && op->code == IR_SELECT;
+    case JITTED_CONSTANT: return floats && op->code == IR_CONST;
+    case JITTED_LOST_STORE: return op->code == IR_STORE || op->code == IR_CPU_STORE;
+    case JITTED_NO_PLANT:
+    case JITTED_PLANTS: break;
+    }
+    return false;
+}
+
+typedef VEC(IrOp *) IrOps;
+
+static void collect(const IrBlock *block, JittedPlant plant, Arena *arena, IrOps *places) {
+    IR_EACH_OP(op, block) {
+        if (is_place(op, plant)) vec_push(arena, places, op);
+        for (uint32_t r = 0; r < op->region_count; r++)
+            collect(op->regions[r], plant, arena, places);
+    }
+}
+
+static void spoil(IrOp *op, JittedPlant plant) {
+    if (plant == JITTED_LOST_STORE) {
+        ir_erase(op);
+        return;
+    }
+    IrBuilder b = ir_builder_before(op);
+    IrValue *was = ir_result(op, 0), *wrong;
+    IrValue *x = op->operand_count ? ir_operand(op, 0) : NULL;
+    if (plant == JITTED_SWAPPED)
+        wrong = ir_ternary(&b, IR_SELECT, x, ir_operand(op, 2), ir_operand(op, 1));
+    else if (plant == JITTED_CONSTANT)
+        wrong = ir_const_bits(&b, was->type,
+                              ir_attr(op, IR_ATTR_VALUE)->u.bits ^
+                                  UINT64_C(1) << (dtype_float(was->type->elem)->precision - 1));
+    else if (plant == JITTED_OTHER_SUM)
+        wrong = ir_binary(&b, op->code == IR_ADD ? IR_SUB : IR_ADD, x, ir_operand(op, 1));
+    else
+        wrong = ir_binary(&b, op->code == IR_MIN ? IR_MAX : IR_MIN, x, ir_operand(op, 1));
+    ir_replace_all(was, wrong);
+    ir_erase(op);
+}
+
+static void plant(IrFunc *kernel, const JittedOptions *o) {
+    IrOps places = {0};
+    collect(ir_body(kernel), o->plant, kernel->module->arena, &places);
+    if (!places.count) return;
+    spoil(places.data[o->plant_at % places.count], o->plant);
+    *o->planted = true;
 }
 
 // ---- the run ------------------------------------------------------------------------------------
@@ -86,10 +148,13 @@ bool jitted_run(IrModule *m, IrFunc *kernel, const JittedOptions *options, const
                 IrOutcome *outcome, Diags *diags) {
     const CodegenApi *api = codegen_plugin();
     if (!api || !lower(m, options, diags)) return false;
+    if (options->plant) plant(kernel, options);
     CodeNotes notes = code_notes_of(m->arena, kernel);
     notes.entry = STR("kernel_entry");
-    CodegenCpuOptions o = {
-        .target = options->target, .output = CODEGEN_SHARED, .entry = notes.entry};
+    CodegenCpuOptions o = {.target = options->target,
+                           .output = CODEGEN_SHARED,
+                           .entry = notes.entry,
+                           .quick = options->quick};
     Str code;
     return api->cpu_compile(m->arena, kernel, &o, &code, diags) &&
            run_code(kernel, &notes, options->target, code, launch, outcome, diags);

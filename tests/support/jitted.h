@@ -18,8 +18,24 @@
 // Was libtilec_llvm built?
 bool jitted_possible(void);
 
+// Defects for a test of the tests, in one op of the lowered code; none of them makes code reach
+// for memory that is not its own.
+typedef enum JittedPlant {
+    JITTED_NO_PLANT,
+    JITTED_OTHER_SUM,    // floats: a - b for a + b, a + b for any other sum or product
+    JITTED_OTHER_ORDER,  // floats: max for min, min for max
+    JITTED_SWAPPED,      // select takes the other value
+    JITTED_CONSTANT,     // floats: a constant is twice or half of what it was
+    JITTED_LOST_STORE,   // a store is left out
+    JITTED_PLANTS,
+} JittedPlant;
+
 typedef struct JittedOptions {
     CpuTarget target;
+    JittedPlant plant;
+    uint64_t plant_at;      // number of the place, modulo how many there are
+    bool *planted;          // set to true when there was a place
+    bool quick;             // as in CodegenCpuOptions
     unsigned facts;         // FACT_ bits that hold of the arguments
     const PassStep *steps;  // NULL: all of PIPELINE_TILE, then all of PIPELINE_CPU
     size_t step_count;
