@@ -48,6 +48,24 @@ if(TARGET tilec_llvm)
     target_compile_definitions(test_support PUBLIC TEST_CODEGEN)
 endif()
 
+# What runs AArch64 code for the tests on machines of another kind, under qemu: by clang alone.
+find_program(TILEC_AARCH64_CLANG NAMES clang-22 clang)
+if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set(runner "${PROJECT_BINARY_DIR}/tests/foreign_runner")
+    set(runner_command "${TILEC_AARCH64_CLANG}" --target=aarch64-unknown-linux-gnu -std=c17 -O1
+        -ffreestanding -fno-stack-protector -nostdlib -static -fuse-ld=lld "-I${PROJECT_SOURCE_DIR}")
+    execute_process(COMMAND ${runner_command} -o "${PROJECT_BINARY_DIR}/probe_runner"
+        "${PROJECT_SOURCE_DIR}/tests/foreign/runner.c" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+        add_custom_command(OUTPUT "${runner}"
+            COMMAND ${runner_command} -o "${runner}" "${PROJECT_SOURCE_DIR}/tests/foreign/runner.c"
+            DEPENDS tests/foreign/runner.c tests/foreign/call.h base/cpu_abi.h)
+        add_custom_target(foreign_runner DEPENDS "${runner}")
+        add_dependencies(test_support foreign_runner)
+        target_compile_definitions(test_support PUBLIC TEST_FOREIGN_RUNNER="${runner}")
+    endif()
+endif()
+
 # What the programs of tests/matrix share.
 file(GLOB matrix_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/matrix/*.c")
 list(FILTER matrix_sources EXCLUDE REGEX "/(test|long)_[^/]*$")

@@ -18,10 +18,11 @@ libffi-dev         | optional | kernels as plain C functions
 clang-format       | optional | the check of formatting
 clang-22           | optional | second compiler for warnings, fuzzing
 libclang-rt-22-dev | optional | sanitizers and libFuzzer for clang
-lld-22             | optional | links AMD code objects
+lld-22             | optional | links AMD code objects; what runs AArch64 code in tests
 llvm-22-dev        | optional | code generation
 liblld-22-dev      | optional | code generation
 libmpfr-dev        | optional | exact references for the tests of mathematical functions
+qemu-user          | optional | runs AArch64 code in tests
 zlib1g-dev         | optional | linking LLVM statically
 libzstd-dev        | optional | linking LLVM statically
 '

@@ -20,6 +20,8 @@ typedef struct BundleArray {
     uint32_t lanes;  // of one program; 0 of an input
     const char *what;
     unsigned char *expected, *found;  // of inputs: the same
+    size_t size;                      // bytes of each
+    unsigned char *first;             // what is there before a run
 } BundleArray;
 
 typedef struct Bundle {

@@ -38,7 +38,8 @@ bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *
 // Compiled for a target that the seed picks, it does what it does on the interpreter.
 typedef struct GenCode {
     GenSize size;
-    bool quick;  // as in JittedOptions
+    bool quick;    // as in JittedOptions
+    bool foreign;  // for AArch64, whatever machine this is (tests/support/foreign.h)
 } GenCode;
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem);
 // The same after a defect was put into the lowered code: found out is what is wanted.

@@ -92,14 +92,16 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
     return NULL;
 }
 
-static const char claims[] = "claims", code[] = "code", quick_code[] = "code, quickly made";
+static const char claims[] = "claims", code[] = "code", quick_code[] = "code, quickly made",
+                  foreign_code[] = "code of AArch64";
 
 // As code of a target, told of the facts or not.
 static bool run_code(const World *w, Str text, uint64_t seed, JittedOptions options,
                      AnyLaunch *plain, Arena *arena, Str *problem) {
     CpuTarget targets[4];
     uint64_t choice = seed / 7;
-    options.target = targets[choice % compiled_targets(targets)];
+    if (options.target.level != CPU_AARCH64)
+        options.target = targets[choice % compiled_targets(targets)];
     char target[CPU_NAME_MAX];
     IrModule *m = parse(w, text);
     IrFunc *f = kernel_of(m);
@@ -121,8 +123,9 @@ static bool run_code(const World *w, Str text, uint64_t seed, JittedOptions opti
 // The same text after these passes (or with the claims of the analyses as asserts).
 static bool run_passed(const World *w, Str text, uint64_t seed, const char *passes,
                        AnyLaunch *plain, Arena *arena, Str *problem) {
-    if (passes == code || passes == quick_code) {
+    if (passes == code || passes == quick_code || passes == foreign_code) {
         JittedOptions options = {.quick = passes == quick_code};
+        options.target.level = passes == foreign_code ? CPU_AARCH64 : CPU_X86_64_V2;
         return run_code(w, text, seed, options, plain, arena, problem);
     }
     IrModule *m = parse(w, text);
@@ -304,7 +307,8 @@ static Str text_of_seed(uint64_t seed, GenSize size, Arena *arena) {
 
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem) {
     Str text = text_of_seed(seed, how.size, arena);
-    return check_passes(text, seed, how.quick ? quick_code : code, arena, problem);
+    const char *as = how.foreign ? foreign_code : how.quick ? quick_code : code;
+    return check_passes(text, seed, as, arena, problem);
 }
 
 GenPlanted gen_check_planted(uint64_t seed, GenSize size, JittedPlant plant) {

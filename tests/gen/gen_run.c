@@ -12,6 +12,7 @@
 #include "base/os.h"
 #include "tests/gen/gen.h"
 #include "tests/support/dice.h"
+#include "tests/support/foreign.h"
 #include "tests/support/jitted.h"
 #include "tests/support/portion.h"
 
@@ -39,9 +40,9 @@ static GenSize size_of(uint64_t seed) {
 
 // Code of large kernels takes LLVM long. Most are small, and made the quick way.
 static GenCode code_of(uint64_t seed) {
-    if (seed % QUICK == 0) return (GenCode){size_of(seed / QUICK), false};
+    if (seed % QUICK == 0) return (GenCode){size_of(seed / QUICK), false, false};
     uint64_t choice = seed / QUICK;
-    return (GenCode){{(uint32_t)(choice % 3) * 6 + 4, (uint32_t)(choice / 3 % 3) + 1}, true};
+    return (GenCode){{(uint32_t)(choice % 3) * 6 + 4, (uint32_t)(choice / 3 % 3) + 1}, true, false};
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
@@ -59,6 +60,12 @@ static bool check_kernel(const Run *run, uint64_t seed, Arena *arena, Str *probl
 static bool check_code(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
     (void)run;
     return gen_check_code(seed, code_of(seed), arena, problem);
+}
+
+static bool check_foreign(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    (void)run;
+    GenCode how = {.size = code_of(seed).size, .foreign = true};
+    return gen_check_code(seed, how, arena, problem);
 }
 
 static bool check_source(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
@@ -105,6 +112,15 @@ void gen_run_code(uint64_t first, uint64_t count) {
         skip();
     }
     run_all(&(Run){"random kernels as code", NULL, check_code}, first, count);
+}
+
+void gen_run_foreign(uint64_t first, uint64_t count) {
+    const char *why = jitted_possible() ? foreign_missing() : "libtilec_llvm was not built";
+    if (why) {
+        print_message("skipped: %s\n", why);
+        skip();
+    }
+    run_all(&(Run){"random kernels as code of AArch64", NULL, check_foreign}, first, count);
 }
 
 void gen_run_sources(uint64_t first, uint64_t count) {

@@ -11,13 +11,13 @@
 #include "tests/matrix/matrix.h"
 
 static void print_devices(const Matrix *m) {
-    const char *why = matrix_not_compiled();
-    for (uint32_t d = 0; d < matrix_device_count; d++)
-        print_message("  %-10s %llu cells, %llu left out (sanitize, gpu.*, cpu.*)%s%s\n",
-                      matrix_devices[d].name, (unsigned long long)m->runs[d],
-                      (unsigned long long)m->left_out[d],
-                      matrix_devices[d].compiled && why ? ": skipped, " : "",
-                      matrix_devices[d].compiled && why ? why : "");
+    for (uint32_t d = 0; d < matrix_device_count; d++) {
+        const Device *device = &matrix_devices[d];
+        const char *why = device->compiled ? matrix_not_compiled(device) : NULL;
+        print_message("  %-11s %llu cells, %llu left out (sanitize, gpu.*, cpu.*)%s%s\n",
+                      device->name, (unsigned long long)m->runs[d],
+                      (unsigned long long)m->left_out[d], why ? ": skipped, " : "", why ? why : "");
+    }
 }
 
 void matrix_check(bool whole) {

@@ -152,12 +152,13 @@ struct Matrix {
 Matrix *matrix_create(bool whole);
 void matrix_destroy(Matrix *m);
 void matrix_run_op(Matrix *m, IrOpcode code);
-// Does a compiled device take this cell? One device in four takes a cell, by hash: the first of
+// Does a compiled device take this cell? One device in five takes a cell, by hash: the first of
 // each (op, type), one in compiled_slice of the others, and with TILEC_TEST_WHOLE=1 every one; with
-// TILEC_TEST_TARGETS=all v2, v3 and v4 take all cells beside, compiled the quick way.
+// TILEC_TEST_TARGETS=all v2, v3 and v4 take all cells, those beyond the slice compiled the quick
+// way.
 bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Program *p);
-// Why compiled devices take nothing here; NULL when they do.
-const char *matrix_not_compiled(void);
+// Why a compiled device takes nothing here; NULL when it does.
+const char *matrix_not_compiled(const Device *d);
 // The test: runs all ops, prints the number of cells, fails with the cells that differ.
 void matrix_check(bool whole);
 // Cells that are missing; 0 when all there are or have a row of unsupported.def.

@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "tests/matrix/matrix.h"
+#include "tests/support/foreign.h"
 #include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
 
@@ -144,12 +145,15 @@ const Device matrix_devices[] = {
     {"cpu v3", false, run_compiled, true, "x86-64-v3"},
     {"cpu v4", false, run_compiled, true, "x86-64-v4"},
     {"cpu native", false, run_compiled, true, "native"},
+    {"cpu aarch64", false, run_compiled, true, "aarch64"},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 4 };
+enum { COMPILED_DEVICES = 5 };
 
-const char *matrix_not_compiled(void) {
-    return jitted_possible() ? NULL : "libtilec_llvm was not built";
+const char *matrix_not_compiled(const Device *d) {
+    if (!jitted_possible()) return "libtilec_llvm was not built";
+    if (foreign_is(target_of(d))) return foreign_missing();
+    return cpu_runs(cpu_native(), target_of(d)) ? NULL : "not on this machine";
 }
 
 static bool is_set(const char *variable, const char *value) {
@@ -158,13 +162,15 @@ static bool is_set(const char *variable, const char *value) {
 }
 
 bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Program *p) {
-    if (matrix_not_compiled() || !cpu_runs(cpu_native(), target_of(d))) return false;
+    if (matrix_not_compiled(d)) return false;
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     uint64_t number = (uint64_t)(d - matrix_devices) % COMPILED_DEVICES;
-    p->quick = number != hash % COMPILED_DEVICES;
-    if (p->quick) return is_set("TILEC_TEST_TARGETS", "all") && strcmp(d->target, "native") != 0;
-    if (m->first || is_set("TILEC_TEST_WHOLE", "1")) return true;
-    return hash / COMPILED_DEVICES % m->compiled_slice == 0;
+    bool own = number == hash % COMPILED_DEVICES;
+    bool sliced = own && (m->first || hash / COMPILED_DEVICES % m->compiled_slice == 0);
+    bool all = is_set("TILEC_TEST_TARGETS", "all");
+    p->quick = all && !sliced;
+    if (p->quick) return target_of(d).level != CPU_AARCH64 && strcmp(d->target, "native") != 0;
+    return sliced || (own && is_set("TILEC_TEST_WHOLE", "1"));
 }
 
 // ---- the matrix ---------------------------------------------------------------------------------

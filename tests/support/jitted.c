@@ -8,6 +8,7 @@
 #include "runtime/cpu/device.h"
 #include "tests/support/arg_block.h"
 #include "tests/support/codegen_plugin.h"
+#include "tests/support/foreign.h"
 
 bool jitted_possible(void) { return os_path_exists(TEST_BINARY_DIR "/libtilec_llvm.so"); }
 
@@ -115,10 +116,40 @@ static bool ended(tilec_context *context, tilec_status s, IrOutcome *outcome, Di
     return false;
 }
 
+static bool told(Diags *diags, const char *problem) {
+    diag_error(diags, (Span){0}, DIAG_DEFECT, "%s", problem);
+    return false;
+}
+
+// The arguments as the code will see them.
+static bool prepare(const IrFunc *func, const CodeNotes *notes, Str code, const IrLaunch *launch,
+                    IrArg *args, Diags *diags) {
+    const char *problem = foreign_missing();
+    if (problem || !foreign_load(code, notes->entry, &problem)) return told(diags, problem);
+    return foreign_arguments(func, launch->args, launch->arg_count, args) ||
+           told(diags, "the size of an argument is not known, or too large");
+}
+
+static RtImage image_of(const CodeNotes *notes, CpuTarget target, Str code, RtCpuImage *image,
+                        RtCpuFunction *function) {
+    *image = (RtCpuImage){.abi = CPU_ABI_VERSION,
+                          .target = target,
+                          .entry = notes->entry.text,
+                          .name = notes->entry.text,
+                          .bytes = code};
+    *function = (RtCpuFunction){CPU_ABI_VERSION, cpu_native(), foreign_entry};
+    if (foreign_is(target)) return (RtImage){RT_IMAGE_CPU_ENTRY, function, sizeof *function};
+    return (RtImage){RT_IMAGE_CPU, image, sizeof *image};
+}
+
 static bool run_code(const IrFunc *func, const CodeNotes *notes, CpuTarget target, Str code,
                      const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
     static const RtDeviceApi *const apis[] = {&cpu_device_api};
+    Arena *arena = func->module->arena;
     IrLaunch kept = *launch;
+    IrArg *args = arena_new(arena, IrArg, launch->arg_count + 1);
+    for (uint32_t i = 0; i < launch->arg_count; i++) args[i] = launch->args[i];
+    if (foreign_is(target) && !prepare(func, notes, code, launch, args, diags)) return false;
     tilec_context_options options = {.size = sizeof options, .print = print_line, .user = &kept};
     tilec_context *context;
     tilec_device *device;
@@ -127,21 +158,20 @@ static bool run_code(const IrFunc *func, const CodeNotes *notes, CpuTarget targe
     MetaVariant variant = {.entry = notes->entry, .guard = META_NO_VALUE};
     code_note_variant(notes, &variant);
     MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
-    const unsigned char *block =
-        arg_block(func->module->arena, func, launch->args, launch->arg_count, &meta.size);
-    RtCpuImage image = {.abi = CPU_ABI_VERSION,
-                        .target = target,
-                        .entry = notes->entry.text,
-                        .name = notes->entry.text,
-                        .bytes = code};
-    RtImage wrapped = {RT_IMAGE_CPU, &image, sizeof image};
+    const unsigned char *block = arg_block(arena, func, args, launch->arg_count, &meta.size);
+    if (foreign_is(target)) CHECK(foreign_rooms(meta.size, variant.scratch_bytes), "no room");
+    RtCpuImage image;
+    RtCpuFunction function;
+    RtImage wrapped = image_of(notes, target, code, &image, &function);
     RtModule *module = NULL;
     tilec_status s = device->api->module_load(device, &wrapped, &module);
     if (!s) s = run_on(device, module, &meta, launch, block);
     bool fine = ended(context, s, outcome, diags);
     if (module) device->api->module_unload(device, module);
     tilec_context_destroy(context);
-    return fine;
+    if (!foreign_is(target)) return fine;
+    foreign_results();
+    return foreign_trouble() ? told(diags, foreign_trouble()) : fine;
 }
 
 bool jitted_run(IrModule *m, IrFunc *kernel, const JittedOptions *options, const IrLaunch *launch,
