@@ -1,7 +1,7 @@
 // Control: loops that end, branches, calls; asserts that hold, prints.
 #include "tests/gen/gen_internal.h"
 
-enum { CARRIED_MAX = 4 };
+enum { CARRIED_MAX = 4, FOR_MAX = 9, WHILE_MAX = 5 };  // iterations
 
 // ---- scopes -------------------------------------------------------------------------------------
 
@@ -194,10 +194,21 @@ static void gen_print(Gen *g) {
     ir_attr_set_texts(op, IR_ATTR_TEXTS, count + 1, texts);
 }
 
+// Loops in loops would run for long: where they would, there is a branch instead.
+static void gen_loop(Gen *g, void (*make)(Gen *g), uint32_t times) {
+    if (g->repeats * times > g->repeats_max) {
+        gen_if(g);
+        return;
+    }
+    g->repeats *= times;
+    make(g);
+    g->repeats /= times;
+}
+
 void gen_control_op(Gen *g, IrOpcode code) {
     IrRule rule = ir_op_info(code)->rule;
-    if (rule == IR_RULE_FOR) gen_for(g);
-    if (rule == IR_RULE_WHILE) gen_while(g);
+    if (rule == IR_RULE_FOR) gen_loop(g, gen_for, FOR_MAX);
+    if (rule == IR_RULE_WHILE) gen_loop(g, gen_while, WHILE_MAX);
     if (rule == IR_RULE_IF) gen_if(g);
     if (rule == IR_RULE_CALL) gen_call(g);
     if (rule == IR_RULE_ASSERT) gen_assert(g, code);

@@ -16,7 +16,9 @@
 enum {
     GEN_COUNT_MAX = 64,  // elements of a tile
     GEN_RANK_MAX = 3,
-    GEN_HALF = 64,  // elements of a buffer that belong to one program
+    GEN_REPEATS = 50,        // of a block, in the kernel
+    GEN_CALLED_REPEATS = 9,  // in a function, which a loop may call
+    GEN_HALF = 64,           // elements of a buffer that belong to one program
 };
 
 typedef struct Gen {
@@ -26,6 +28,8 @@ typedef struct Gen {
     IrFunc *f;
     IrBuilder b;
     uint32_t depth, depth_max;
+    uint32_t repeats,
+        repeats_max;     // how often the block runs at most, for each run of the function
     uint32_t combining;  // inside a combiner: scalars only
     VEC(IrValue *) pool;
     VEC(IrValue *) places;  // in scope: pointers to write through, lanes distinct

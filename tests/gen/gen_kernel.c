@@ -167,10 +167,12 @@ static IrFunc *gen_function(Gen *g, GenSize size) {
 
 IrFunc *gen_kernel(IrModule *m, uint64_t seed, GenSize size) {
     Gen g = {.dice = dice_roll(seed), .seed = seed, .m = m, .depth_max = size.depth};
+    g.repeats = 1, g.repeats_max = GEN_CALLED_REPEATS;
     for (uint64_t n = dice_below(&g.dice, 3); n > 0; n--) {
         IrFunc *callee = gen_function(&g, size);
         vec_push(m->arena, &g.callees, callee);
     }
+    g.repeats_max = GEN_REPEATS;
     g.f = ir_func_create(m, intern(m->names, STR("k")), true);
     g.pool.count = g.places.count = g.accesses.count = 0;
     add_params(&g);
