@@ -44,7 +44,7 @@ typedef struct GenCode {
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem);
 // The same after a defect was put into the lowered code: found out is what is wanted.
 typedef enum GenPlanted { GEN_NO_PLACE, GEN_FOUND_OUT, GEN_MISSED } GenPlanted;
-GenPlanted gen_check_planted(uint64_t seed, GenSize size, JittedPlant plant);
+GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant);
 // The same of a source text: it is right, elaborates, verifies, and passes keep what it does.
 bool gen_check_source(uint64_t seed, Arena *arena, Str *problem);
 

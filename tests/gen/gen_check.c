@@ -311,12 +311,13 @@ bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem) {
     return check_passes(text, seed, as, arena, problem);
 }
 
-GenPlanted gen_check_planted(uint64_t seed, GenSize size, JittedPlant plant) {
+GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant) {
     World w = world();
-    Str problem, text = text_of_seed(seed, size, w.arena);
-    JittedOptions options = {.quick = true, .plant = plant, .plant_at = seed};
+    Str problem, text = text_of_seed(seed, how.size, w.arena);
+    JittedOptions options = {.quick = how.quick, .plant = plant, .plant_at = seed};
     bool planted = false;
     options.planted = &planted;
+    if (how.foreign) options.target.level = CPU_AARCH64;
     AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &problem);
     bool same = !plain || run_code(&w, text, seed, options, plain, w.arena, &problem);
     arena_destroy(w.arena);

@@ -7,16 +7,18 @@
 #include <cmocka.h>
 
 #include "tests/gen/gen.h"
+#include "tests/support/foreign.h"
 
 enum { SEEDS = 30, ENOUGH = 8 };  // one in ENOUGH is to be found out
 
 static const char *const names[JITTED_PLANTS] = {
     "", "another sum", "another order", "select swapped", "another constant", "lost store"};
 
-static void check_plant(JittedPlant plant) {
+static void check_plant(JittedPlant plant, bool foreign) {
     uint32_t found = 0, missed = 0;
+    GenCode how = {{20, 2}, !foreign, foreign};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        GenPlanted p = gen_check_planted(seed * 7919, (GenSize){20, 2}, plant);
+        GenPlanted p = gen_check_planted(seed * 7919, how, plant);
         found += p == GEN_FOUND_OUT;
         missed += p == GEN_MISSED;
     }
@@ -24,17 +26,29 @@ static void check_plant(JittedPlant plant) {
     assert_true(found && found * ENOUGH >= found + missed);
 }
 
+static void need(const char *why) {
+    if (!why) return;
+    print_message("skipped: %s\n", why);
+    skip();
+}
+
 static void defects_are_found_out(void **state) {
     (void)state;
-    if (!jitted_possible()) {
-        print_message("skipped: libtilec_llvm was not built\n");
-        skip();
-    }
+    need(jitted_possible() ? NULL : "libtilec_llvm was not built");
     for (int plant = JITTED_NO_PLANT + 1; plant < JITTED_PLANTS; plant++)
-        check_plant((JittedPlant)plant);
+        check_plant((JittedPlant)plant, false);
+}
+
+static void defects_of_another_machine_are_found_out(void **state) {
+    (void)state;
+    need(jitted_possible() ? foreign_missing() : "libtilec_llvm was not built");
+    check_plant(JITTED_SWAPPED, true);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defects_are_found_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defects_are_found_out),
+        cmocka_unit_test(defects_of_another_machine_are_found_out),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

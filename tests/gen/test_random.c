@@ -18,7 +18,7 @@ static void test_kernels(void **state) {
 
 static void test_code(void **state) {
     (void)state;
-    gen_run_code(0, 300);
+    gen_run_code(0, 600);
 }
 
 static void test_opcodes(void **state) {
