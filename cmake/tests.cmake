@@ -52,13 +52,15 @@ endif()
 find_program(TILEC_AARCH64_CLANG NAMES clang-22 clang)
 if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set(runner "${PROJECT_BINARY_DIR}/tests/foreign_runner")
+    set(source "${PROJECT_SOURCE_DIR}/tests/foreign/runner.c")
     set(runner_command "${TILEC_AARCH64_CLANG}" --target=aarch64-unknown-linux-gnu -std=c17 -O1
-        -ffreestanding -fno-stack-protector -nostdlib -static -fuse-ld=lld "-I${PROJECT_SOURCE_DIR}")
+        -ffreestanding -fno-stack-protector -nostdlib -static -fuse-ld=lld
+        "-I${PROJECT_SOURCE_DIR}" "${source}")
     execute_process(COMMAND ${runner_command} -o "${PROJECT_BINARY_DIR}/probe_runner"
-        "${PROJECT_SOURCE_DIR}/tests/foreign/runner.c" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+                    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
     if(NOT failed)
         add_custom_command(OUTPUT "${runner}"
-            COMMAND ${runner_command} -o "${runner}" "${PROJECT_SOURCE_DIR}/tests/foreign/runner.c"
+            COMMAND ${runner_command} -o "${runner}"
             DEPENDS tests/foreign/runner.c tests/foreign/call.h base/cpu_abi.h)
         add_custom_target(foreign_runner DEPENDS "${runner}")
         add_dependencies(test_support foreign_runner)
