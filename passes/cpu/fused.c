@@ -96,16 +96,20 @@ static Two two_product(Legal *l, IrValue *x, IrValue *y) {
     return (Two){p, add(l, error, mul(l, a.low, b.low))};
 }
 
-// (high + low) * 2^exponent, rounded once; low is rounded to odd and below half an ulp of high.
+// (high + low) * 2^exponent, rounded once; low is rounded to odd and below half an ulp of high, or
+// exact beside a high of 0: then it is all there is.
 static IrValue *put_back(Legal *l, IrValue *high, IrValue *low, IrValue *exponent) {
+    IrValue *zero = legal_real(l, high, 0), *gone = legal_binary(l, IR_EQ, high, zero);
+    high = legal_select(l, gone, low, high);
+    low = legal_select(l, gone, zero, low);
     // 2^least is where the result begins to be subnormal; far from there nothing is.
     IrValue *far = integer(l, high, -800);
     IrValue *least = sub(l, integer(l, high, -1022), legal_binary(l, IR_MIN, exponent, far));
-    IrValue *limit = power_of_two(l, least), *zero = legal_real(l, high, 0);
+    IrValue *limit = power_of_two(l, least);
     IrValue *subnormal = legal_binary(l, IR_LT, magnitude(l, high), limit);
     // Of the result's sign, so that the sum stays between the limit and twice that.
-    IrValue *sign = legal_select(l, legal_binary(l, IR_EQ, high, zero), low, high);
-    sign = legal_binary(l, IR_AND, legal_as(l, sign, DTYPE_I64), integer(l, high, INT64_MIN));
+    IrValue *sign =
+        legal_binary(l, IR_AND, legal_as(l, high, DTYPE_I64), integer(l, high, INT64_MIN));
     IrValue *magic = legal_binary(l, IR_OR, legal_as(l, limit, DTYPE_I64), sign);
     magic = legal_select(l, subnormal, legal_as(l, magic, DTYPE_F64), zero);
     Two sum = two_sum(l, magic, high);
