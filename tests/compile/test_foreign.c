@@ -89,7 +89,7 @@ static bool run_example(const Example *e, Dtype type, uint64_t seed, uint64_t *e
     if (fine) {
         grid_of(want, plain->func);
         memcpy(got->launch.grid, want->launch.grid, sizeof got->launch.grid);
-        Compare *c = compare_run(u->arena, plain, want->args, want->launch.grid, u->diags);
+        Compare *c = compare_run(u->arena, plain, NULL, want->args, want->launch.grid, u->diags);
         const JittedOptions o = {.target = {CPU_AARCH64, 0}};
         IrOutcome outcome = IR_RUN_DONE;
         StrBuf text = strbuf(v->arena);
