@@ -1,8 +1,9 @@
 // exp, exp2, sigmoid, tanh, rsqrt.
 //
 // All but the last come down to 2^n times a polynomial. n is found by adding `magic`: the sum's low
-// bits are the rounded integer. exp takes n even, 2h: then one shift makes 2^h, and multiplying by
-// it twice covers every exponent, with the only rounding of a subnormal result in the second.
+// bits are the rounded integer. Where the exponent's bias is added with it one shift makes 2^n. exp
+// takes n even, 2h: multiplying by 2^h twice covers every exponent, with the only rounding of a
+// subnormal result in the second.
 // Coefficients: minimax fits of the relative error (Remez exchange in 220 bits, the low ones
 // rounded first and the others fitted again); the errors of the fits stand beside them.
 #include "passes/math/math.h"
@@ -40,9 +41,9 @@ typedef struct Reduced {
     IrValue *rest;     // x - n * step * ln 2
 } Reduced;
 
-// x = n * step * ln 2 + rest, step a power of two.
-static Reduced reduce(Math *m, IrValue *x, double step) {
-    IrValue *magic = math_const(m, m->magic);
+// x = n * step * ln 2 + rest, step a power of two; the magic's low bits are zero or the bias.
+static Reduced reduce(Math *m, IrValue *x, double step, int low) {
+    IrValue *magic = math_const(m, m->magic + low);
     IrValue *rounded = math_fma(m, x, math_const(m, log2_e(m) / step), magic);
     IrValue *n = math_sub(m, rounded, magic);
     IrValue *rest = math_fma(m, n, math_const(m, -step * ln2_high(m)), x);
@@ -52,11 +53,10 @@ static Reduced reduce(Math *m, IrValue *x, double step) {
 
 // exp of x that underflows to nothing below the type and overflows to no more than infinity.
 static IrValue *exp_of_clamped(Math *m, IrValue *x) {
-    Reduced by = reduce(m, x, 2);
-    IrValue *r = by.rest;
+    Reduced by = reduce(m, x, 2, m->bias);
+    IrValue *r = by.rest, *one = math_const(m, 1);
     IrValue *q = m->wide ? MATH_POLY(m, r, exp_f64) : MATH_POLY(m, r, exp_f32);
-    IrValue *p = math_fma(m, q, math_mul(m, r, r), r);
-    p = math_add(m, p, math_const(m, 1));
+    IrValue *p = math_fma(m, math_fma(m, q, r, one), r, one);
     IrValue *root = math_power_of_two(m, by.rounded);
     return math_mul(m, math_mul(m, p, root), root);
 }
@@ -104,7 +104,7 @@ static IrValue *expm1_rest(Math *m, IrValue *r) {
 IrValue *math_sigmoid(Math *m, IrValue *x) {
     IrValue *one = math_const(m, 1);
     IrValue *below = math_neg(m, math_abs(m, x));
-    Reduced by = reduce(m, math_at_least(m, below, exp_least(m)), 1);
+    Reduced by = reduce(m, math_at_least(m, below, exp_least(m)), 1, 0);
     IrValue *e = scale(m, math_add(m, expm1_rest(m, by.rest), one), by.rounded);
     IrValue *negative = math_compare(m, IR_LT, x, math_const(m, 0));
     IrValue *d = math_add(m, one, e), *lost = math_sub(m, e, math_sub(m, d, one));
@@ -112,18 +112,34 @@ IrValue *math_sigmoid(Math *m, IrValue *x) {
 }
 
 MathExpm1 math_expm1_parts(Math *m, IrValue *x) {
-    Reduced by = reduce(m, x, 1);
+    Reduced by = reduce(m, x, 1, m->bias);
     return (MathExpm1){math_power_of_two(m, by.rounded), expm1_rest(m, by.rest)};
 }
 
-// With e = exp(2|x|) - 1: e / (e + 2); from 10 (20) on that is 1.
-IrValue *math_tanh(Math *m, IrValue *x) {
-    IrValue *a = math_at_most(m, math_abs(m, x), m->wide ? 20 : 10);
+// With e = exp(2|x|) - 1: e / (e + 2); from 20 on that is 1.
+static IrValue *tanh_wide(Math *m, IrValue *x) {
+    IrValue *a = math_at_most(m, math_abs(m, x), 20);
     MathExpm1 by = math_expm1_parts(m, math_add(m, a, a));
     IrValue *e = math_fma(m, by.scale, by.part, math_sub(m, by.scale, math_const(m, 1)));
     IrValue *two = math_const(m, 2), *d = math_add(m, e, two);
-    IrValue *r = math_quotient(m, e, NULL, d, math_sub(m, e, math_sub(m, d, two)));
-    return math_with_sign(m, r, x);
+    return math_quotient(m, e, NULL, d, math_sub(m, e, math_sub(m, d, two)));
+}
+
+// With e = exp(-2|x|): (1 - e) / (1 + e); from 10 on that is 1. Dividend and divisor come of the
+// same two parts by one rounding each. Where the result is small the divisor is just below 2 (that
+// of exp(2|x|) would be just above it), so that its rounding is small: all of f32 has at most 1.954
+// ulp, without a correction of the quotient. f64, which can't all be tried, might have 2.2.
+static IrValue *tanh_narrow(Math *m, IrValue *x) {
+    IrValue *below = math_at_least(m, math_neg(m, math_abs(m, x)), -10);
+    MathExpm1 by = math_expm1_parts(m, math_add(m, below, below));
+    IrValue *one = math_const(m, 1);
+    IrValue *less = math_sub(m, by.scale, one), *more = math_add(m, by.scale, one);
+    IrValue *dividend = math_fma(m, by.scale, by.part, less);
+    return math_abs(m, math_div(m, dividend, math_fma(m, by.scale, by.part, more)));
+}
+
+IrValue *math_tanh(Math *m, IrValue *x) {
+    return math_with_sign(m, m->wide ? tanh_wide(m, x) : tanh_narrow(m, x), x);
 }
 
 IrValue *math_rsqrt(Math *m, IrValue *x) {

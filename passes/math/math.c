@@ -57,9 +57,8 @@ IrValue *math_with_sign(Math *m, IrValue *magnitude, IrValue *sign) {
 }
 
 IrValue *math_power_of_two(Math *m, IrValue *rounded) {
-    // The bits of magic above n leave the word at the left.
-    IrValue *exponent = math_shl(m, math_as_int(m, rounded), m->fraction);
-    return math_as_real(m, math_add(m, exponent, math_int(m, (uint64_t)m->bias << m->fraction)));
+    // The bits of magic above them leave the word at the left.
+    return math_as_real(m, math_shl(m, math_as_int(m, rounded), m->fraction));
 }
 
 IrValue *math_float_of(Math *m, IrValue *x) {

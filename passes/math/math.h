@@ -111,7 +111,8 @@ IrValue *math_at_most(Math *m, IrValue *x, double limit);
 IrValue *math_at_least(Math *m, IrValue *x, double limit);
 // The magnitude of `magnitude`, whose sign is clear, with the sign of `sign`.
 IrValue *math_with_sign(Math *m, IrValue *magnitude, IrValue *sign);
-// 2^n from magic + n, the sum that rounding to the integer n left: n within the normal exponents.
+// 2^n from magic + bias + n, the sum that rounding to the integer n left: n within the normal
+// exponents.
 IrValue *math_power_of_two(Math *m, IrValue *rounded);
 // An integer of m->sint below 2^22 (2^51) in magnitude, as a float.
 IrValue *math_float_of(Math *m, IrValue *x);
