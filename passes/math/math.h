@@ -46,7 +46,8 @@ void math_random(IrBuilder *b, IrValue *seed, IrValue *offset, IrValue **results
 // ---- pieces
 // 2^high * 2^low for the sum of an integer-valued `high` and a small rest: the end of exp2 and pow.
 IrValue *math_exp2_sum(Math *m, IrValue *high, IrValue *low);
-// exp(x) - 1 for |x| of at most 60 or so, as scale * part + (scale - 1).
+// exp(x) - 1 for x of at most 0 (f64: 60 or so) and at least -60 or so, as scale * part + (scale -
+// 1).
 typedef struct MathExpm1 {
     IrValue *scale;  // a power of two
     IrValue *part;
