@@ -106,6 +106,7 @@ void sim_atom(SimWarp *w, const SimInstr *i) {
     }
     if (w->poison && !op->fixed) sim_poison_check(w, i, op->address, SIM_POISON_ADDRESS);
     if (!sim_touch(w, i, &t)) return;
+    w->spins++;
     if (w->poison) flow_poison(w, op, &t);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(w->mask >> l & 1)) continue;

@@ -97,10 +97,6 @@ bool sim_barrier_arrive(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t 
     SimBlock *b = w->block;
     uint32_t number, count;
     if (!numbers(w, i, &number, &count)) return false;
-    if ((i->flags & SIM_UNIFORM) && mask != w->live) {
-        SimDiverged d = {sim_place(w, i), mask, w->live};
-        SIM_TELL(b->run, diverged, &d);
-    }
     SimBarrier *bar = &b->barriers[number];
     bar->busy = true;
     bar->wanted = count;

@@ -1,5 +1,7 @@
 #include "sim/machine/flow.h"
 
+enum { PARTED_TURN = 32, SPINS_MAX = 64 };
+
 static uint32_t guard_lanes(const SimWarp *w, const SimInstr *i, uint32_t mask) {
     if (i->guard.number < 0) return mask;
     uint32_t p = SIM_PRED(w, i->guard);
@@ -135,10 +137,6 @@ static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask
             if (w->fragments[n].pc == f->pc && w->fragments[n].state == SIM_COLLECTS)
                 here |= guard_lanes(w, i, w->fragments[n].mask);
     if (members & ~here) {
-        if (i->flags & SIM_UNIFORM) {
-            SimDiverged d = {sim_place(w, i), here, members};
-            SIM_TELL(w->run, diverged, &d);
-        }
         f->state = SIM_COLLECTS;
         return false;
     }
@@ -155,6 +153,19 @@ static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask
     }
     f->state = SIM_RUNS;
     return true;
+}
+
+// An aligned barrier is for the whole warp: lanes that come apart wait here for the others. False:
+// not all are here.
+static bool warp_is_here(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask) {
+    uint32_t here = mask;
+    for (uint32_t n = 0; n < w->fragment_count; n++)
+        if (w->fragments[n].pc == f->pc && w->fragments[n].state != SIM_RUNS)
+            here |= w->fragments[n].mask;
+    bool go = !(i->flags & SIM_UNIFORM) || (w->live & ~here) == 0 || w->force;
+    if (go) w->force = false;
+    f->state = go ? SIM_RUNS : SIM_COLLECTS;
+    return go;
 }
 
 // ---- Steps ----
@@ -194,7 +205,8 @@ static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
         if (!mask) break;
         return leave(w, index, mask), false;
     case SIM_BARRIER:
-        if (mask && !sim_barrier_arrive(w, f, i, mask)) return false;
+        if (mask && (!warp_is_here(w, f, i, mask) || !sim_barrier_arrive(w, f, i, mask)))
+            return false;
         break;
     case SIM_COLLECT:
         if (mask && !collect(w, f, i, mask)) return false;
@@ -219,14 +231,16 @@ static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
     const SimInstr *code = w->run->launch->kernel->code;
     uint32_t done = 0;
     w->yield = false;
-    while (done < steps && !w->run->stop && !w->yield) {
+    while (done < steps && !w->run->stop && !w->yield && w->spins <= SPINS_MAX) {
         uint32_t count = w->fragment_count;
         if (index >= count || w->fragments[index].state == SIM_AT_BARRIER) break;
         uint32_t mask = w->fragments[index].mask;
         const SimInstr *i = &code[w->fragments[index].pc];
         bool collecting = w->fragments[index].state == SIM_COLLECTS;
         bool on = step(w, index, i);
-        if (collecting && !on) break;
+        if (collecting && !on && w->fragment_count == count &&
+            w->fragments[index].state == SIM_COLLECTS)
+            break;
         done++;
         w->run->steps++;
         if (on) continue;
@@ -239,8 +253,27 @@ static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
     return done;
 }
 
+// Lanes that wait at a join may be the ones that the others wait for (a lock's holder behind the
+// loop that takes it): when the others look again and again, those at joins go on without them.
+static void let_go(SimWarp *w) {
+    w->spins = 0;
+    for (uint32_t n = 0; n < w->join_count; n++) {
+        SimJoin *j = &w->joins[n];
+        if (!j->expected || !j->arrived || w->fragment_count == SIM_FRAGMENTS) continue;
+        SimFragment f = {.pc = j->pc, .mask = j->arrived};
+        set_join(w, &f, j->parent);
+        j->expected &= ~j->arrived;
+        j->arrived = 0;
+        w->fragments[w->fragment_count++] = f;
+        sim_fragment_meet(w, w->fragment_count - 1);
+    }
+}
+
 bool sim_warp_turn(SimWarp *w, uint32_t steps) {
     uint32_t done = 0;
+    if (w->spins > SPINS_MAX) let_go(w);
+    // Parts of a warp may wait for each other in loops: they take short turns.
+    if (w->fragment_count > 1 && steps > PARTED_TURN) steps = PARTED_TURN;
     // From the last to the first: those that parted last meet first.
     for (uint32_t n = w->fragment_count; n-- > 0 && !w->run->stop;)
         if (n < w->fragment_count) done += run_fragment(w, n, steps);

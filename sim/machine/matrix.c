@@ -1,10 +1,11 @@
-// mma.sync: products of matrices that lie over a warp's registers. Sums are exact and rounded once.
+// mma.sync: products of matrices that lie over a warp's registers. Sums are
+// exact and rounded once.
 //
-// Where element j of register r of lane l lies (PTX ISA, matrix fragments), with e elements in a
-// register, g = l / 4 and t = l % 4:
-//     A   row g + 8 (r % 2), column t e + j + 4e (r / 2); of 8 rows: row g, column t e + j + 4e r
-//     B   row t e + j + 4e r, column g
-//     C   row g + 8 (r / 2), column 2t + r % 2; of f16: row g + 8r, column 2t + j
+// Where element j of register r of lane l lies (PTX ISA, matrix fragments),
+// with e elements in a register, g = l / 4 and t = l % 4:
+//     A   row g + 8 (r % 2), column t e + j + 4e (r / 2); of 8 rows: row g,
+//     column t e + j + 4e r B   row t e + j + 4e r, column g C   row g + 8 (r /
+//     2), column 2t + r % 2; of f16: row g + 8r, column 2t + j
 #include "sim/machine/exact.h"
 #include "sim/machine/ops.h"
 
@@ -36,15 +37,6 @@ static void place(const Fragment *f, uint32_t r, uint32_t l, uint32_t j, uint32_
     }
 }
 
-static float small_value(SimType type, uint32_t bits) {
-    switch ((int)type) {
-    case SIM_F16: return sim_f16_value(bits);
-    case SIM_BF16: return sim_bf16_value(bits);
-    case SIM_TF32: return sim_f32_bits(bits & 0xffffe000);
-    default: return (float)sim_number_value(sim_format(type), bits);
-    }
-}
-
 static int32_t small_int(SimType type, uint32_t bits) {
     switch ((int)type) {
     case SIM_S8: return (int8_t)bits;
@@ -58,32 +50,50 @@ static uint32_t part_of(const SimWarp *w, const Fragment *f, uint32_t r, uint32_
     return bits == 32 ? v : v >> (j * bits) & ((1u << bits) - 1);
 }
 
-// A by rows, B by rows of k.
+// A by rows, B by rows of k; only the first k columns and rows are used.
 typedef struct Floats {
-    float a[ROWS][DEPTH], b[DEPTH][COLUMNS];
+    float a[ROWS * DEPTH], b[DEPTH * COLUMNS];
+    uint32_t m, k;
 } Floats;
 
-static void read_a(const SimWarp *w, const Fragment *f, float a[ROWS][DEPTH]) {
-    uint32_t e = elements(f->type), row, column;
-    for (uint32_t r = 0; r < f->count; r++)
-        for (uint32_t l = 0; l < SIM_LANES; l++)
-            for (uint32_t j = 0; j < e; j++) {
-                place(f, r, l, j, &row, &column);
-                a[row][column] = small_value(f->type, part_of(w, f, r, l, j));
-            }
+// Value j of each lane's register.
+SIM_CLONES static void halves(const LaneU32 *from, float *low, float *high) {
+    for (uint32_t l = 0; l < SIM_LANES; l++) low[l] = sim_f16_value(from[l] & 0xffff);
+    for (uint32_t l = 0; l < SIM_LANES; l++) high[l] = sim_f16_value(from[l] >> 16);
 }
-static void read_b(const SimWarp *w, const Fragment *f, float b[DEPTH][COLUMNS]) {
-    uint32_t e = elements(f->type), row, column;
-    for (uint32_t r = 0; r < f->count; r++)
-        for (uint32_t l = 0; l < SIM_LANES; l++)
-            for (uint32_t j = 0; j < e; j++) {
-                place(f, r, l, j, &row, &column);
-                b[row][column] = small_value(f->type, part_of(w, f, r, l, j));
-            }
+static void values(SimType type, const LaneU32 *from, float to[4][SIM_LANES]) {
+    if (type == SIM_F16) {
+        halves(from, to[0], to[1]);
+        return;
+    }
+    uint32_t e = elements(type), bits = 32 / e;
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        for (uint32_t j = 0; j < e; j++) {
+            uint32_t v = bits == 32 ? from[l] : from[l] >> (j * bits) & ((1u << bits) - 1);
+            to[j][l] = type == SIM_BF16   ? sim_bf16_value(v)
+                       : type == SIM_TF32 ? sim_f32_bits(v & 0xffffe000)
+                                          : (float)sim_number_value(sim_format(type), v);
+        }
 }
 
-// The span of exponents of what is not zero: from the greatest down to the least's last bit.
-static int span(const float *x, uint32_t count, int precision) {
+static void read_floats(const SimWarp *w, const Fragment *f, uint32_t row_size, float *to) {
+    uint32_t e = elements(f->type), row, column;
+    float v[4][SIM_LANES];
+    for (uint32_t r = 0; r < f->count; r++) {
+        values(f->type, SIM_REG(w, f->regs[r], LaneU32), v);
+        for (uint32_t l = 0; l < SIM_LANES; l++) {
+            place(f, r, l, 0, &row, &column);
+            float *at = to + (size_t)row * row_size + column;
+            // Along k: columns of A, rows of B.
+            size_t step = f->is_a ? 1 : row_size;
+            for (uint32_t j = 0; j < e; j++) at[j * step] = v[j][l];
+        }
+    }
+}
+
+// The span of exponents of what is not zero: from the greatest down to the
+// least's last bit.
+SIM_CLONES static int span(const float *x, uint32_t count, int precision) {
     uint32_t most = 0, least = UINT32_MAX;
     for (uint32_t n = 0; n < count; n++) {
         uint32_t u = sim_bits_f32(x[n]) & 0x7fffffff, v = u - 1;
@@ -96,30 +106,39 @@ static int span(const float *x, uint32_t count, int precision) {
     return (int)(most >> 23) - (int)(least >> 23) + precision;
 }
 
-static uint64_t exact_element(const Floats *f, uint32_t row, uint32_t column, uint32_t k, double c,
+static uint64_t exact_element(const Floats *f, uint32_t row, uint32_t column, double c,
                               const SimFormat *to) {
     SimExact e;
     sim_exact_clear(&e);
     sim_exact_add(&e, c, 1.0);
-    for (uint32_t n = 0; n < k; n++)
-        sim_exact_add(&e, (double)f->a[row][n], (double)f->b[n][column]);
+    for (uint32_t n = 0; n < f->k; n++)
+        sim_exact_add(&e, (double)f->a[row * f->k + n], (double)f->b[n * COLUMNS + column]);
     return sim_exact_round(&e, to, SIM_RN);
 }
 
 typedef double Row[COLUMNS];
 
 // Sums that plain double arithmetic holds whole.
-static void plain_sums(const Floats *f, const SimMatrixOp *op, Row *sums) {
+SIM_CLONES static void plain_sums(const Floats *f, Row *sums) {
     double b[DEPTH][COLUMNS];
-    for (uint32_t n = 0; n < op->k; n++)
-        for (uint32_t c = 0; c < COLUMNS; c++) b[n][c] = (double)f->b[n][c];
-    for (uint32_t r = 0; r < op->m; r++) {
+    for (uint32_t n = 0; n < f->k; n++)
+        for (uint32_t c = 0; c < COLUMNS; c++) b[n][c] = (double)f->b[n * COLUMNS + c];
+    for (uint32_t r = 0; r < f->m; r++) {
         Row sum = {0};
-        for (uint32_t n = 0; n < op->k; n++) {
-            double a = (double)f->a[r][n];
+        for (uint32_t n = 0; n < f->k; n++) {
+            double a = (double)f->a[r * f->k + n];
             for (uint32_t c = 0; c < COLUMNS; c++) sum[c] += a * b[n][c];
         }
         for (uint32_t c = 0; c < COLUMNS; c++) sums[r][c] = sum[c];
+    }
+}
+
+// The common case: f32 in and out.
+SIM_CLONES static void add_rounded(const Floats *f, Row *sums, const uint64_t *c, uint64_t *d) {
+    const double *sum = &sums[0][0];
+    for (uint32_t n = 0; n < f->m * COLUMNS; n++) {
+        float r = (float)sim_add_odd(sum[n], (double)sim_f32_bits((uint32_t)c[n]));
+        d[n] = sim_bits_f32(r == r ? r : sim_f32_bits(0x7fffffff));
     }
 }
 
@@ -167,7 +186,8 @@ static void write_d(SimWarp *w, const SimMatrixOp *op, Bits d) {
         }
 }
 
-// ---- Poison: a row of A, a column of B, or its own c makes an element poison ----
+// ---- Poison: a row of A, a column of B, or its own c makes an element poison
+// ----
 
 static uint32_t poison_lines(const SimWarp *w, const Fragment *f) {
     uint32_t lines = 0, row, column;
@@ -212,20 +232,25 @@ static bool whole_warp(SimWarp *w, const SimInstr *i) {
     return false;
 }
 
-static void float_product(SimWarp *w, const SimMatrixOp *op, Floats *f, Bits c) {
+static void float_product(SimWarp *w, const SimMatrixOp *op, const Floats *f, Bits c) {
     Row sums[ROWS];
-    int bits = span(&f->a[0][0], ROWS * DEPTH, sim_format(op->a)->precision) +
-               span(&f->b[0][0], DEPTH * COLUMNS, sim_format(op->b)->precision) + 8;
+    int bits = span(f->a, f->m * f->k, sim_format(op->a)->precision) +
+               span(f->b, f->k * COLUMNS, sim_format(op->b)->precision) + 8;
     bool plain = bits <= 53;
-    if (plain) plain_sums(f, op, sums);
+    if (plain) plain_sums(f, sums);
     const SimFormat *from = sim_format(op->c), *to = sim_format(op->d);
     Bits d;
+    bool singles = op->c == SIM_F32 && op->d == SIM_F32;
+    if (plain && singles) {
+        add_rounded(f, sums, &c[0][0], &d[0][0]);
+        write_d(w, op, d);
+        return;
+    }
     for (uint32_t r = 0; r < op->m; r++)
         for (uint32_t n = 0; n < COLUMNS; n++) {
             double add = op->c == SIM_F32 ? (double)sim_f32_bits((uint32_t)c[r][n])
                                           : sim_number_value(from, c[r][n]);
-            d[r][n] =
-                plain ? rounded_sum(op, sums[r][n], add) : exact_element(f, r, n, op->k, add, to);
+            d[r][n] = plain ? rounded_sum(op, sums[r][n], add) : exact_element(f, r, n, add, to);
         }
     write_d(w, op, d);
 }
@@ -267,9 +292,10 @@ void sim_matrix(SimWarp *w, const SimInstr *i) {
         double_product(w, op, c);
         return;
     }
-    Floats f = {0};
-    read_a(w, &fa, f.a);
-    read_b(w, &fb, f.b);
+    Floats f;
+    f.m = op->m, f.k = op->k;
+    read_floats(w, &fa, op->k, f.a);
+    read_floats(w, &fb, COLUMNS, f.b);
     float_product(w, op, &f, c);
 }
 

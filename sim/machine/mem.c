@@ -76,6 +76,7 @@ void sim_load(SimWarp *w, const SimInstr *i) {
     SimTouch t;
     t.data = NULL;
     if (!touch(w, i, op, SIM_ACCESS_LOAD, &t)) return;
+    w->spins += op->order != SIM_ORDER_WEAK;
     for (uint32_t n = 0; n < op->count; n++) {
         if (op->values[n].number < 0) continue;
         load_element(w, op, &t, n);

@@ -1,10 +1,12 @@
 // Handlers by name: what a reader of code chooses from.
 //
-// Purpose: arithmetic handlers are looked up by operation and type, in the tables of the lanes_*.c
-// files; the families with details of their own are functions here. Invariants: a handler needs its
-// operands in the places that the reader's table says (sim/ptx/ptx.def).
+// Purpose: arithmetic handlers are looked up by operation and type, in the
+// tables of the lanes_*.c files; the families with details of their own are
+// functions here. Invariants: a handler needs its operands in the places that
+// the reader's table says (sim/ptx/ptx.def).
 //
-//     SimHandler *h = sim_lanes_find(SIM_OP_ADD, SIM_S32);   // NULL: there is none
+//     SimHandler *h = sim_lanes_find(SIM_OP_ADD, SIM_S32);   // NULL: there is
+//     none
 #ifndef TILEC_SIM_MACHINE_OPS_H
 #define TILEC_SIM_MACHINE_OPS_H
 
@@ -27,10 +29,12 @@ typedef struct SimLaneTable {
 } SimLaneTable;
 extern const SimLaneTable sim_lanes_int, sim_lanes_bits, sim_lanes_float, sim_lanes_half,
     sim_lanes_move;
-// Bits find the handlers of any type of their size, as the ISA has it (.b32 takes .u32's).
+// Bits find the handlers of any type of their size, as the ISA has it (.b32
+// takes .u32's).
 SimHandler *sim_lanes_find(SimOp op, SimType type);
 
-// Comparisons of setp and set, in `immediate`; combined with operand c by a boolean operation.
+// Comparisons of setp and set, in `immediate`; combined with operand c by a
+// boolean operation.
 typedef enum SimCompare {
     SIM_EQ,
     SIM_NE,
@@ -60,8 +64,9 @@ typedef struct SimCvtOp {
     SimType to, from;
     bool to_integral;  // .rni and its kin between float types
     bool saturate_finite;
-    uint8_t to_slot, from_slot;  // bytes of the registers, which may be wider than the types
-    SimOperand second;           // of packed conversions: b
+    uint8_t to_slot,
+        from_slot;      // bytes of the registers, which may be wider than the types
+    SimOperand second;  // of packed conversions: b
 } SimCvtOp;
 SimHandler sim_cvt, sim_cvt_packed;
 
@@ -72,8 +77,7 @@ SimHandler sim_shfl, sim_vote_all, sim_vote_any, sim_vote_uni, sim_vote_ballot, 
     sim_match_all, sim_redux, sim_activemask, sim_elect, sim_warp_sync, sim_fence, sim_proxy_fence,
     sim_nothing, sim_trap, sim_cvta_from, sim_cvta_to, sim_isspacep, sim_clock, sim_yield,
     sim_print, sim_assert_fail;
-SimHandler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_expect,
-    sim_mbarrier_test, sim_mbarrier_pending, sim_mbarrier_copy_arrive;
+SimHandler sim_mbarrier_update, sim_mbarrier_test;
 SimHandler sim_mov_pack, sim_mov_unpack;
 // Predicate logic: and, or, xor, not, mov of predicates.
 SimHandler sim_pred_and, sim_pred_or, sim_pred_xor, sim_pred_not, sim_pred_mov;
@@ -81,15 +85,31 @@ SimHandler sim_pred_and, sim_pred_or, sim_pred_xor, sim_pred_not, sim_pred_mov;
 typedef enum SimShflMode { SIM_SHFL_UP, SIM_SHFL_DOWN, SIM_SHFL_BFLY, SIM_SHFL_IDX } SimShflMode;
 typedef struct SimShflOp {
     SimShflMode mode;
-    SimOperand value, lane, clamp, other;  // other: predicate result; members are operand b
+    SimOperand value, lane, clamp,
+        other;  // other: predicate result; members are operand b
 } SimShflOp;
 typedef struct SimPackOp {  // mov between a vector and a wider register
     uint8_t count, bytes;   // of one part
     SimOperand parts[8], whole;
 } SimPackOp;
-typedef struct SimFenceOp {
-    SimScope scope;
-} SimFenceOp;
+typedef enum SimMbarrierKind {
+    SIM_MBARRIER_INIT,
+    SIM_MBARRIER_ARRIVE,
+    SIM_MBARRIER_DROP,
+    SIM_MBARRIER_ARRIVE_EXPECT,
+    SIM_MBARRIER_EXPECT,
+    SIM_MBARRIER_COMPLETE,
+    SIM_MBARRIER_COPY,  // cp.async.mbarrier.arrive
+    SIM_MBARRIER_COPY_NOINC,
+    SIM_MBARRIER_TEST
+} SimMbarrierKind;
+typedef struct SimMbarrierOp {
+    SimMbarrierKind kind;
+    SimAccessOp access;
+    bool parity;
+    SimOperand count;  // of arrivals or bytes; of a test by parity: the parity
+    SimOperand state;  // 64 bits: result of an arrival, operand of a test
+} SimMbarrierOp;
 typedef struct SimCopyOp {
     SimAccessOp from;  // global
     SimOperand to;

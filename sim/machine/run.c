@@ -129,6 +129,8 @@ static void begin_warp(SimBlock *b, SimWarp *w) {
     w->join_count = 0;
     w->copy_count = 0;
     w->carry = 0;
+    w->spins = 0;
+    w->force = false;
     memset(w->group, 0, sizeof w->group);
 }
 
@@ -152,6 +154,23 @@ static void deadlock(SimBlock *b) {
     }
 }
 
+// A warp's lanes wait for the rest of the warp at an aligned barrier, and the rest does not come.
+static bool force_barrier(SimBlock *b) {
+    const SimInstr *code = b->run->launch->kernel->code;
+    for (uint32_t n = 0; n < b->warp_count; n++) {
+        SimWarp *w = &b->warps[n];
+        for (uint32_t k = 0; k < w->fragment_count; k++) {
+            const SimFragment *f = &w->fragments[k];
+            const SimInstr *i = &code[f->pc];
+            if (f->state != SIM_COLLECTS || i->flow != SIM_BARRIER) continue;
+            SimDiverged d = {sim_place(w, i), f->mask, w->live};
+            SIM_TELL(b->run, diverged, &d);
+            return w->force = true;
+        }
+    }
+    return false;
+}
+
 static void run_block(SimBlock *b) {
     SimRun *run = b->run;
     bool live = true;
@@ -166,7 +185,7 @@ static void run_block(SimBlock *b) {
             uint32_t turn = run->launch->seed ? 1 + sim_random(run, SEEDED_TURN) : TURN;
             moved |= sim_warp_turn(w, turn);
         }
-        if (live && !moved && !run->stop) deadlock(b);
+        if (live && !moved && !run->stop && !force_barrier(b)) deadlock(b);
     }
 }
 

@@ -1,14 +1,17 @@
-// The state of blocks and warps while they run: for handlers and the scheduler, nobody else.
+// The state of blocks and warps while they run: for handlers and the scheduler,
+// nobody else.
 //
-// Invariants: the lanes of a warp's fragments are disjoint and are its live lanes less those that
-// have arrived at a join. A handler runs for warp->mask (never empty) and reads and writes those
-// lanes only. After sim_fail nothing more runs. Ownership: sim_run's, freed at its end; files that
-// are compiled with -fno-strict-aliasing need no may_alias, but the register file's types say it.
+// Invariants: the lanes of a warp's fragments are disjoint and are its live
+// lanes less those that have arrived at a join. A handler runs for warp->mask
+// (never empty) and reads and writes those lanes only. After sim_fail nothing
+// more runs. Ownership: sim_run's, freed at its end; files that are compiled
+// with -fno-strict-aliasing need no may_alias, but the register file's types
+// say it.
 //
 //     static void add_u32(SimWarp *w, const SimInstr *i) {
 //         LaneU32 *d = SIM_REG(w, i->d, LaneU32);
-//         const LaneU32 *a = SIM_REG(w, i->a, LaneU32), *b = SIM_REG(w, i->b, LaneU32);
-//         SIM_EACH_LANE(w, d[l] = a[l] + b[l];)
+//         const LaneU32 *a = SIM_REG(w, i->a, LaneU32), *b = SIM_REG(w, i->b,
+//         LaneU32); SIM_EACH_LANE(w, d[l] = a[l] + b[l];)
 //     }
 #ifndef TILEC_SIM_MACHINE_WARP_H
 #define TILEC_SIM_MACHINE_WARP_H
@@ -28,8 +31,9 @@ typedef double __attribute__((may_alias)) LaneF64;
 #define SIM_REG(w, operand, T) ((T *)(void *)((w)->regs + (operand).at))
 #define SIM_PRED(w, operand) (*SIM_REG(w, operand, LaneU32))
 
-// The loop over lanes, twice: whole warps without a test, so that the compiler makes vectors of it.
-// Lane l of results depends on lane l of operands only, also when they are the same register.
+// The loop over lanes, twice: whole warps without a test, so that the compiler
+// makes vectors of it. Lane l of results depends on lane l of operands only,
+// also when they are the same register.
 #if defined(__clang__)
 #define SIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -47,6 +51,14 @@ typedef double __attribute__((may_alias)) LaneF64;
                 }                                                              \
         }                                                                      \
     } while (0)
+
+// Hot loops are compiled for wider vectors, too, where the loader can choose
+// between them.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+#define SIM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SIM_CLONES
+#endif
 
 enum { SIM_FRAGMENTS = 32, SIM_JOINS = 96, SIM_BARRIERS = 16, SIM_NO_JOIN = -1, SIM_WARPS = 32 };
 
@@ -96,7 +108,9 @@ struct SimWarp {
     uint32_t index;
     uint32_t carry;  // add.cc and its kin
     uint32_t pc;
-    bool yield;  // the handler asks for the others' turn
+    uint32_t spins;  // strong reads and atomics since lanes were last let go from a join
+    bool force;      // nothing else can go on: barriers take what lanes there are
+    bool yield;      // the handler asks for the others' turn
     SimBlock *block;
     SimRun *run;
     uint8_t *local;         // local_bytes for each lane

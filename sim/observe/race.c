@@ -1,13 +1,15 @@
-// Races in shared memory: two accesses to one byte, at least one a write, with nothing between them
-// that orders them.
+// Races in shared memory: two accesses to one byte, at least one a write, with
+// nothing between them that orders them.
 //
-// Each warp has a vector clock. A barrier joins the clocks of the warps that arrived and gives the
-// result to those that waited; bar.warp.sync moves a warp's own clock on. A byte remembers its last
-// write and, for each warp, its last read: an access is in order when its warp's clock has seen
-// them. Lanes of one warp need bar.warp.sync or a barrier between a write and another lane's access
-// (a write after a read of another lane is not looked for). Releases and acquires, with fences
-// beside relaxed accesses, order by the clock kept at their address. Two strong accesses never
-// race. A part of cp.async counts as a write when it is issued and again when it lands.
+// Each warp has a vector clock. A barrier joins the clocks of the warps that
+// arrived and gives the result to those that waited; bar.warp.sync moves a
+// warp's own clock on. A byte remembers its last write and, for each warp, its
+// last read: an access is in order when its warp's clock has seen them. Lanes
+// of one warp need bar.warp.sync or a barrier between a write and another
+// lane's access (a write after a read of another lane is not looked for).
+// Releases and acquires, with fences beside relaxed accesses, order by the
+// clock kept at their address. Two strong accesses never race. A part of
+// cp.async counts as a write when it is issued and again when it lands.
 #include <string.h>
 
 #include "base/map.h"
@@ -112,6 +114,20 @@ static void synchronize(Races *r, const SimAccess *a) {
     if (releases) r->now[w][w]++;
 }
 
+static void mbarrier(void *state, const SimMbarrierEvent *e) {
+    Races *r = state;
+    uint32_t w = e->at.warp;
+    uint64_t *place = map_at(r->arena, &r->places, e->address ^ UINT64_C(1) << 62);
+    if (!*place) *place = map_key(arena_new(r->arena, Clock, 1));
+    uint32_t *clock = (uint32_t *)(uintptr_t)*place;
+    if (e->acquire) {
+        join(r->now[w], clock);
+        return;
+    }
+    join(clock, r->now[w]);
+    r->now[w][w]++;
+}
+
 // ---- Accesses ----
 
 static const char *kind_name(const Write *w) {
@@ -159,8 +175,9 @@ static bool check_reads(Races *r, const SimAccess *a, uint32_t l, uint64_t byte)
     return true;
 }
 
-// Lanes of one store that write different values to one place. What a lane wrote in this very
-// instruction bears the warp's clock and the instruction's mark.
+// Lanes of one store that write different values to one place. What a lane
+// wrote in this very instruction bears the warp's clock and the instruction's
+// mark.
 static bool same_value(const SimAccess *a, uint32_t l, uint32_t other, uint64_t byte) {
     if (!a->data || other >= SIM_LANES || !(a->mask >> other & 1) || other >= l) return false;
     uint64_t mine = byte - a->address[l], theirs = byte - a->address[other];
@@ -219,6 +236,7 @@ const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
                                 .access = access,
                                 .barrier = barrier,
                                 .warp_sync = warp_sync,
-                                .fence = fence};
+                                .fence = fence,
+                                .mbarrier = mbarrier};
     return &r->observer;
 }

@@ -1,4 +1,4 @@
-// mma.sync and mbarrier.
+// mma.sync.
 #include "sim/ptx/decode.h"
 
 static bool shape(Decoder *d, SimMatrixOp *op) {
@@ -79,6 +79,3 @@ bool decode_mma(Decoder *d) {
     TRY(registers(d, wide, op->rb, op->b_regs, false));
     return registers(d, wide, op->rc, op->c_regs, false);
 }
-
-bool decode_mbarrier(Decoder *d) { return decode_unknown(d); }
-bool decode_mbarrier_copy(Decoder *d) { return decode_unknown(d); }

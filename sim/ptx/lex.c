@@ -40,7 +40,7 @@ static void word(PtxLexer *x) {
         char c = peek(x, 0);
         if (is_letter(c) || is_digit(c))
             x->at++;
-        else if (c == ':' && peek(x, 1) == ':' && is_letter(peek(x, 2)))
+        else if (c == ':' && peek(x, 1) == ':' && (is_letter(peek(x, 2)) || is_digit(peek(x, 2))))
             x->at += 2;
         else
             return;

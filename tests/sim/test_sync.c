@@ -31,8 +31,10 @@ static void test_shfl(void **state) {
     uint32_t out[32][4];
     run_body(
         "mul.lo.u32 %r10, %r63, 10;"
-        "shfl.sync.up.b32 %r0|%p0, %r10, 3, 0, -1; shfl.sync.down.b32 %r1, %r10, 2, 0x1f, -1;"
-        "shfl.sync.bfly.b32 %r2, %r10, 5, 31, 0xffffffff; shfl.sync.idx.b32 %r3, %r10, 2, 0x181f, "
+        "shfl.sync.up.b32 %r0|%p0, %r10, 3, 0, -1; shfl.sync.down.b32 %r1, "
+        "%r10, 2, 0x1f, -1;"
+        "shfl.sync.bfly.b32 %r2, %r10, 5, 31, 0xffffffff; shfl.sync.idx.b32 "
+        "%r3, %r10, 2, 0x181f, "
         "-1;"
         "@!%p0 add.u32 %r0, %r0, 1000;" STORE4,
         32, NULL, 0, out, 0);
@@ -51,7 +53,8 @@ static void test_votes(void **state) {
         "and.b32 %r10, %r63, 3; setp.eq.u32 %p0, %r10, 1;"
         "vote.sync.ballot.b32 %r0, %p0, -1; match.any.sync.b32 %r1, %r10, -1;"
         "redux.sync.add.u32 %r2, %r63, -1; vote.sync.any.pred %p1, %p0, -1;"
-        "vote.sync.all.pred %p2, !%p0, -1; selp.b32 %r3, 2, 0, %p1; @%p2 add.u32 %r3, %r3, "
+        "vote.sync.all.pred %p2, !%p0, -1; selp.b32 %r3, 2, 0, %p1; @%p2 add.u32 "
+        "%r3, %r3, "
         "1;" STORE4,
         32, NULL, 0, out, 0);
     for (uint32_t l = 0; l < 32; l++) {
@@ -62,14 +65,16 @@ static void test_votes(void **state) {
     }
 }
 
-// Members of a collective come in two parts, from the two sides of a branch that leads there.
+// Members of a collective come in two parts, from the two sides of a branch
+// that leads there.
 static void test_divergence(void **state) {
     (void)state;
     uint32_t out[32][4];
     run_body(
         "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;"
         "L0: setp.ge.u32 %p0, %r0, %r63; @%p0 bra L1; add.u32 %r0, %r0, 1;"
-        "and.b32 %r4, %r0, 1; setp.eq.u32 %p1, %r4, 0; @%p1 bra L2; add.u32 %r1, %r1, %r0; bra L0;"
+        "and.b32 %r4, %r0, 1; setp.eq.u32 %p1, %r4, 0; @%p1 bra L2; add.u32 "
+        "%r1, %r1, %r0; bra L0;"
         "L2: add.u32 %r2, %r2, %r0; bra L0;\nL1: activemask.b32 %r3;" STORE4,
         32, NULL, 0, out, 0);
     for (uint32_t l = 0; l < 32; l++) {
@@ -82,21 +87,26 @@ static void test_divergence(void **state) {
     }
 }
 
-// A lock that lanes of one warp take in turns: each must make progress while the others wait.
+// A lock that lanes of one warp take in turns: each must make progress while
+// the others wait.
 static void test_progress(void **state) {
     (void)state;
     uint32_t out[64][4];
     for (uint64_t seed = 0; seed < 4; seed++) {
         run_body(
             ".shared .align 4 .u32 lock; .shared .align 4 .u32 count;\n"
-            "setp.eq.u32 %p0, %r63, 0; @%p0 st.shared.u32 [lock], 0; @%p0 st.shared.u32 [count], 0;"
+            "setp.eq.u32 %p0, %r63, 0; @%p0 st.shared.u32 [lock], 0; @%p0 "
+            "st.shared.u32 [count], 0;"
             "bar.sync 0;\n"
-            "L0: atom.acquire.cta.shared.cas.b32 %r4, [lock], 0, 1; setp.ne.u32 %p1, %r4, 0; @%p1 "
+            "L0: atom.acquire.cta.shared.cas.b32 %r4, [lock], 0, 1; "
+            "setp.ne.u32 %p1, %r4, 0; @%p1 "
             "bra L0;"
-            "ld.volatile.shared.u32 %r5, [count]; add.u32 %r5, %r5, 1; st.volatile.shared.u32 "
+            "ld.volatile.shared.u32 %r5, [count]; add.u32 %r5, %r5, 1; "
+            "st.volatile.shared.u32 "
             "[count], %r5;"
             "atom.release.cta.shared.exch.b32 %r6, [lock], 0;\n bar.sync 0;"
-            "ld.shared.u32 %r0, [count]; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;" STORE4,
+            "ld.shared.u32 %r0, [count]; mov.u32 %r1, 0; mov.u32 %r2, 0; "
+            "mov.u32 %r3, 0;" STORE4,
             64, NULL, 0, out, seed);
         for (int l = 0; l < 64; l++) assert_int_equal(out[l][0], 64);
     }
@@ -109,16 +119,60 @@ static void test_named_barriers(void **state) {
     for (uint64_t seed = 0; seed < 8; seed++) {
         run_body(
             ".shared .align 4 .b8 buffer[256];\n"
-            "mov.u32 %r10, buffer; and.b32 %r11, %r63, 63; shl.b32 %r12, %r11, 2; add.u32 %r10, "
+            "mov.u32 %r10, buffer; and.b32 %r11, %r63, 63; shl.b32 %r12, "
+            "%r11, 2; add.u32 %r10, "
             "%r10, %r12;"
-            "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r20, 0;"
+            "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; "
+            "mov.u32 %r20, 0;"
             "setp.ge.u32 %p0, %r63, 64; @%p0 bra TAKE;\n"
-            "MAKE: bar.sync 1, 128; mad.lo.u32 %r13, %r20, 100, %r11; st.shared.u32 [%r10], %r13;"
-            "bar.arrive 2, 128; add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 3; @%p1 bra MAKE; "
+            "MAKE: bar.sync 1, 128; mad.lo.u32 %r13, %r20, 100, %r11; "
+            "st.shared.u32 [%r10], %r13;"
+            "bar.arrive 2, 128; add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, "
+            "3; @%p1 bra MAKE; "
             "bra END;\n"
-            "TAKE: bar.arrive 1, 128; bar.sync 2, 128; mov.u32 %r14, buffer; xor.b32 %r15, %r12, 4;"
-            "add.u32 %r14, %r14, %r15; ld.shared.u32 %r16, [%r14]; add.u32 %r0, %r0, %r16;"
-            "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 3; @%p1 bra TAKE;\nEND:" STORE4,
+            "TAKE: bar.arrive 1, 128; bar.sync 2, 128; mov.u32 %r14, buffer; "
+            "xor.b32 %r15, %r12, 4;"
+            "add.u32 %r14, %r14, %r15; ld.shared.u32 %r16, [%r14]; add.u32 "
+            "%r0, %r0, %r16;"
+            "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 3; @%p1 bra "
+            "TAKE;\nEND:" STORE4,
+            128, NULL, 0, out, seed);
+        for (uint32_t l = 0; l < 64; l++) assert_int_equal(out[64 + l][0], 300 + 3 * (l ^ 1));
+    }
+}
+
+// The same through mbarriers: one counts full buffers, one empty ones.
+static void test_mbarriers(void **state) {
+    (void)state;
+    uint32_t out[128][4];
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        run_body(
+            ".shared .align 8 .b64 full; .shared .align 8 .b64 empty; .shared "
+            ".align 4 .b8 buffer[256];\n"
+            "mov.u32 %r10, buffer; and.b32 %r11, %r63, 63; shl.b32 %r12, "
+            "%r11, 2; add.u32 %r10, %r10, %r12;"
+            "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; "
+            "mov.u32 %r20, 0;"
+            "setp.ne.u32 %p0, %r63, 0; @%p0 bra READY;"
+            "mbarrier.init.shared.b64 [full], 64; "
+            "mbarrier.init.shared::cta.b64 [empty], 64;\nREADY: bar.sync 0;"
+            "setp.ge.u32 %p0, %r63, 64; @%p0 bra TAKE;\n"
+            "MAKE: and.b32 %r21, %r20, 1; xor.b32 %r21, %r21, 1;\n"
+            "W0: mbarrier.try_wait.parity.shared::cta.b64 %p3, [empty], %r21; "
+            "@!%p3 bra W0;"
+            "mad.lo.u32 %r13, %r20, 100, %r11; st.shared.u32 [%r10], %r13;"
+            "mbarrier.arrive.shared.b64 %rd4, [full]; add.u32 %r20, %r20, 1; "
+            "setp.lt.u32 %p1, %r20, 3;"
+            "@%p1 bra MAKE; bra END;\n"
+            "TAKE: and.b32 %r21, %r20, 1;\n"
+            "W1: mbarrier.try_wait.parity.shared::cta.b64 %p3, [full], %r21, "
+            "1000; @!%p3 bra W1;"
+            "mov.u32 %r14, buffer; xor.b32 %r15, %r12, 4;"
+            "add.u32 %r14, %r14, %r15; ld.shared.u32 %r16, [%r14]; add.u32 "
+            "%r0, %r0, %r16;"
+            "mbarrier.arrive.release.cta.shared::cta.b64 _, [empty];"
+            "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 3; @%p1 bra "
+            "TAKE;\nEND:" STORE4,
             128, NULL, 0, out, seed);
         for (uint32_t l = 0; l < 64; l++) assert_int_equal(out[64 + l][0], 300 + 3 * (l ^ 1));
     }
@@ -128,8 +182,10 @@ static void test_barrier_reduction(void **state) {
     (void)state;
     uint32_t out[96][4];
     run_body(
-        "setp.lt.u32 %p0, %r63, 40; bar.red.popc.u32 %r0, 0, %p0; bar.red.or.pred %p1, 0, %p0;"
-        "bar.red.and.pred %p2, 0, !%p0; selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 1, 0, %p2; mov.u32 "
+        "setp.lt.u32 %p0, %r63, 40; bar.red.popc.u32 %r0, 0, %p0; "
+        "bar.red.or.pred %p1, 0, %p0;"
+        "bar.red.and.pred %p2, 0, !%p0; selp.b32 %r1, 1, 0, %p1; selp.b32 "
+        "%r2, 1, 0, %p2; mov.u32 "
         "%r3, 0;" STORE4,
         96, NULL, 0, out, 3);
     for (int l = 0; l < 96; l++) {
@@ -139,7 +195,8 @@ static void test_barrier_reduction(void **state) {
     }
 }
 
-// Groups of copies: what was waited for is there, and the tail of a short source is zeros.
+// Groups of copies: what was waited for is there, and the tail of a short
+// source is zeros.
 static void test_copies(void **state) {
     (void)state;
     uint32_t in[64][4], out[64][4];
@@ -147,13 +204,17 @@ static void test_copies(void **state) {
         for (int n = 0; n < 4; n++) in[i][n] = (uint32_t)(i * 4 + n + 1);
     run_body(
         ".shared .align 16 .b8 buffer[2048];\n"
-        "add.s64 %rd61, %rd61, %rd62; mov.u32 %r10, buffer; shl.b32 %r11, %r63, 4; add.u32 %r12, "
+        "add.s64 %rd61, %rd61, %rd62; mov.u32 %r10, buffer; shl.b32 %r11, %r63, "
+        "4; add.u32 %r12, "
         "%r10, %r11;"
         "cp.async.cg.shared.global [%r12], [%rd61], 16; cp.async.commit_group;\n"
-        "mov.u32 %r20, 8; cp.async.ca.shared.global.L2::128B [%r12+1024], [%rd61], 16, %r20;"
+        "mov.u32 %r20, 8; cp.async.ca.shared.global.L2::128B [%r12+1024], "
+        "[%rd61], 16, %r20;"
         "cp.async.commit_group;\ncp.async.wait_group 1; bar.sync 0;"
-        "xor.b32 %r13, %r11, 16; add.u32 %r14, %r10, %r13; ld.shared.v2.u32 {%r0, %r1}, [%r14];"
-        "cp.async.wait_all; bar.sync 0; ld.shared.v2.u32 {%r2, %r3}, [%r14+1028];" STORE4,
+        "xor.b32 %r13, %r11, 16; add.u32 %r14, %r10, %r13; ld.shared.v2.u32 "
+        "{%r0, %r1}, [%r14];"
+        "cp.async.wait_all; bar.sync 0; ld.shared.u32 %r2, "
+        "[%r14+1028]; ld.shared.u32 %r3, [%r14+1032];" STORE4,
         64, in, sizeof in, out, 5);
     for (int l = 0; l < 64; l++) {
         assert_int_equal(out[l][0], in[l ^ 1][0]);
@@ -199,13 +260,18 @@ static void test_atomics(void **state) {
 static const char printer[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-    ".global .align 1 .b8 text[14] = {104, 105, 32, 37, 53, 100, 32, 37, 46, 49, 102, 33, 10, 0};\n"
-    ".visible .entry k() {\n.local .align 8 .b8 depot[16];\n.reg .b64 %rd<9>;\n.reg .b32 %r<5>;\n"
-    "mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; mov.u32 %r1, -7; st.local.u32 [%rd1], %r1;\n"
+    ".global .align 1 .b8 text[14] = {104, 105, 32, 37, 53, 100, 32, 37, 46, "
+    "49, 102, 33, 10, 0};\n"
+    ".visible .entry k() {\n.local .align 8 .b8 depot[16];\n.reg .b64 "
+    "%rd<9>;\n.reg .b32 %r<5>;\n"
+    "mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; mov.u32 %r1, -7; "
+    "st.local.u32 [%rd1], %r1;\n"
     "mov.u64 %rd5, 0d3FF8000000000000; st.local.u64 [%rd1+8], %rd5;\n"
     "mov.u64 %rd3, text; cvta.global.u64 %rd4, %rd3;\n"
-    "{ .param .b64 p0; st.param.b64 [p0], %rd4; .param .b64 p1; st.param.b64 [p1], %rd2;\n"
-    ".param .b32 q; call.uni (q), vprintf, (p0, p1); ld.param.b32 %r2, [q]; }\nret;\n}\n";
+    "{ .param .b64 p0; st.param.b64 [p0], %rd4; .param .b64 p1; st.param.b64 "
+    "[p1], %rd2;\n"
+    ".param .b32 q; call.uni (q), vprintf, (p0, p1); ld.param.b32 %r2, [q]; "
+    "}\nret;\n}\n";
 
 static void test_print(void **state) {
     (void)state;
@@ -222,7 +288,8 @@ static void test_switch(void **state) {
     run_body(
         "and.b32 %r10, %r63, 3; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;"
         "T: .branchtargets A, B, C, A;\n brx.idx %r10, T;\n"
-        "A: mov.u32 %r0, 100; bra E;\nB: mov.u32 %r0, 200; bra E;\nC: mov.u32 %r0, 300;\nE: "
+        "A: mov.u32 %r0, 100; bra E;\nB: mov.u32 %r0, 200; bra E;\nC: mov.u32 "
+        "%r0, 300;\nE: "
         "activemask.b32 %r1;" STORE4,
         32, NULL, 0, out, 0);
     static const uint32_t want[] = {100, 200, 300, 100};
@@ -237,7 +304,8 @@ int main(void) {
         cmocka_unit_test(test_shfl),           cmocka_unit_test(test_votes),
         cmocka_unit_test(test_divergence),     cmocka_unit_test(test_progress),
         cmocka_unit_test(test_named_barriers), cmocka_unit_test(test_barrier_reduction),
-        cmocka_unit_test(test_copies),         cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_print),          cmocka_unit_test(test_switch)};
+        cmocka_unit_test(test_mbarriers),      cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_atomics),        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_switch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
