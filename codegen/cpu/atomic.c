@@ -129,7 +129,7 @@ static void fence(Gen *g, const IrOp *op, bool before) {
                    "");
 }
 
-void gen_atomic(Gen *g, const IrOp *op) {
+void cpu_atomic(Gen *g, const IrOp *op) {
     bool cas = op->code == IR_ATOMIC_CAS;
     const IrType *t = op->results[0].type;
     IrType elem = *t;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "codegen/common/lines.h"
 #include "codegen/cpu/check.h"
 #include "codegen/cpu/gen.h"
-#include "codegen/cpu/lines.h"
 #include "codegen/cpu/target.h"
 #include "codegen/lld_shim.h"
 
@@ -35,30 +35,17 @@ static LLVMMetadataRef scope(LLVMContextRef context, const char *name) {
     return LLVMMDNodeInContext2(context, &one, 1);
 }
 
-static unsigned kind(LLVMContextRef context, const char *name) {
-    return LLVMGetMDKindIDInContext(context, name, (unsigned)strlen(name));
-}
-
-static Gen *gen_create(Compile *c) {
-    Arena *a = c->scratch;
-    Gen *g = arena_new(a, Gen, 1);
-    *g = (Gen){.arena = a, .func = c->func, .context = c->context, .module = c->module};
-    g->machine = machine_of_cpu(c->options->target);
-    g->values = arena_new(a, LLVMValueRef, c->func->value_count + 1);
-    g->memory = arena_new(a, unsigned char, c->func->value_count + 1);
-    size_t params = c->func->params.count + 1;
-    g->params = arena_new(a, LLVMValueRef, params);
-    g->extents = arena_alloc(a, params * sizeof *g->extents);
-    g->strides = arena_alloc(a, params * sizeof *g->strides);
-    g->kinds = (GenKinds){.invariant = kind(c->context, "invariant.load"),
-                          .alias_scope = kind(c->context, "alias.scope"),
-                          .noalias = kind(c->context, "noalias"),
-                          .nontemporal = kind(c->context, "nontemporal")};
-    g->scopes[0] = scope(c->context, "scratch");
-    g->scopes[1] = scope(c->context, "arguments");
-    if (c->options->lines) g->lines = lines_create(a, c->context, c->module, c->func);
-    g->b = LLVMCreateBuilderInContext(c->context);
-    return g;
+static CpuGen *gen_create(Compile *c) {
+    CpuGen *made = arena_new(c->scratch, CpuGen, 1);
+    made->g.context = c->context;
+    made->g.module = c->module;
+    gen_begin(&made->g, c->scratch, &cpu_gen_target, c->func);
+    made->machine = machine_of_cpu(c->options->target);
+    made->memory = arena_new(c->scratch, unsigned char, c->func->value_count + 1);
+    made->scopes[0] = scope(c->context, "scratch");
+    made->scopes[1] = scope(c->context, "arguments");
+    if (c->options->lines) made->g.lines = lines_create(c->scratch, c->context, c->module, c->func);
+    return made;
 }
 
 static void module_create(Compile *c, const char *entry) {
@@ -75,11 +62,11 @@ static void module_create(Compile *c, const char *entry) {
 static bool build(Compile *c) {
     const char *entry = arena_text(c->scratch, c->options->entry.text, c->options->entry.size);
     module_create(c, entry);
-    Gen *g = gen_create(c);
-    gen_memory_kinds(g);
-    gen_function(g, entry);
-    if (g->lines) lines_finish(g->lines);
-    LLVMDisposeBuilder(g->b);
+    CpuGen *made = gen_create(c);
+    cpu_memory_kinds(made);
+    cpu_function(made, entry);
+    if (made->g.lines) lines_finish(made->g.lines);
+    LLVMDisposeBuilder(made->g.b);
     char *message = NULL;
     bool wrong = LLVMVerifyModule(c->module, LLVMReturnStatusAction, &message);
     if (wrong) {

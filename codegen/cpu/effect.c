@@ -8,7 +8,7 @@ static void call_service(Gen *g, size_t field, uint32_t count, LLVMTypeRef *type
                          LLVMValueRef *args) {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(g->context, 0);
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, count, false);
-    LLVMBuildCall2(g->b, t, gen_service(g, field, pointer), args, count, "");
+    LLVMBuildCall2(g->b, t, cpu_service(g, field, pointer), args, count, "");
 }
 
 static void gen_assert(Gen *g, const IrOp *op) {
@@ -17,11 +17,11 @@ static void gen_assert(Gen *g, const IrOp *op) {
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, lane, gen_i64(g, 0), ""), failed, holds);
     LLVMPositionBuilderAtEnd(g->b, failed);
     LLVMValueRef site = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_SITE));
-    LLVMValueRef args[] = {g->services, g->linear, lane, site};
+    LLVMValueRef args[] = {cpu_gen(g)->services, cpu_gen(g)->linear, lane, site};
     LLVMTypeRef types[] = {LLVMTypeOf(args[0]), LLVMTypeOf(args[1]), LLVMTypeOf(args[2]),
                            LLVMTypeOf(args[3])};
     call_service(g, offsetof(CpuServices, assert_failed), 4, types, args);
-    LLVMBuildBr(g->b, g->next_program);
+    LLVMBuildBr(g->b, cpu_gen(g)->next_program);
     LLVMPositionBuilderAtEnd(g->b, holds);
 }
 
@@ -29,7 +29,7 @@ static void gen_assert(Gen *g, const IrOp *op) {
 static LLVMValueRef addresses(Gen *g, const IrOp *op) {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(g->context, 0);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilder(g->b, g->entry, LLVMGetFirstInstruction(g->entry));
+    LLVMPositionBuilder(g->b, cpu_gen(g)->entry, LLVMGetFirstInstruction(cpu_gen(g)->entry));
     LLVMTypeRef array = LLVMArrayType2(pointer, op->operand_count ? op->operand_count : 1);
     LLVMValueRef all = LLVMBuildAlloca(g->b, array, "");
     LLVMPositionBuilderAtEnd(g->b, here);
@@ -44,13 +44,13 @@ static LLVMValueRef addresses(Gen *g, const IrOp *op) {
 static void gen_print(Gen *g, const IrOp *op) {
     LLVMValueRef values = addresses(g, op);
     LLVMValueRef site = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_SITE));
-    LLVMValueRef args[] = {g->services, g->linear, site, values};
+    LLVMValueRef args[] = {cpu_gen(g)->services, cpu_gen(g)->linear, site, values};
     LLVMTypeRef types[] = {LLVMTypeOf(args[0]), LLVMTypeOf(args[1]), LLVMTypeOf(args[2]),
                            LLVMTypeOf(args[3])};
     call_service(g, offsetof(CpuServices, print), 4, types, args);
 }
 
-void gen_effect(Gen *g, const IrOp *op) {
+void cpu_effect(Gen *g, const IrOp *op) {
     if (op->code == IR_CPU_ASSERT) gen_assert(g, op);
     if (op->code == IR_CPU_PRINT) gen_print(g, op);
 }

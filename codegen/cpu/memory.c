@@ -3,42 +3,42 @@
 
 // ---- which memory a pointer leads to ------------------------------------------------------------
 
-static bool join_memory(Gen *g, const IrValue *to, unsigned bits) {
-    unsigned before = g->memory[to->id];
-    g->memory[to->id] = (unsigned char)(before | bits);
-    return g->memory[to->id] != before;
+static bool join_memory(CpuGen *c, const IrValue *to, unsigned bits) {
+    unsigned before = c->memory[to->id];
+    c->memory[to->id] = (unsigned char)(before | bits);
+    return c->memory[to->id] != before;
 }
 
-static unsigned memory_of(const Gen *g, const IrValue *v) {
-    return v && v->type->kind == IR_PTR ? g->memory[v->id] : 0;
+static unsigned memory_of(const CpuGen *c, const IrValue *v) {
+    return v && v->type->kind == IR_PTR ? c->memory[v->id] : 0;
 }
 
-static bool join_block(Gen *g, const IrBlock *block);
+static bool join_block(CpuGen *c, const IrBlock *block);
 
 // Region arguments and results are what comes in and what is yielded.
-static bool join_region_op(Gen *g, const IrOp *op) {
+static bool join_region_op(CpuGen *c, const IrOp *op) {
     uint32_t first = op->code == IR_FOR ? 3 : 0, skip = op->code == IR_FOR ? 1 : 0;
     bool changed = false;
     for (uint32_t r = 0; r < op->region_count; r++) {
         const IrBlock *block = op->regions[r];
         bool yields = op->code != IR_WHILE || r == 1;
         for (uint32_t i = 0; i < op->result_count; i++) {
-            unsigned bits = yields ? memory_of(g, ir_operand(block->last, i)) : 0;
-            if (op->code != IR_IF) bits |= memory_of(g, ir_operand(op, first + i));
-            changed |= join_memory(g, &op->results[i], bits);
+            unsigned bits = yields ? memory_of(c, ir_operand(block->last, i)) : 0;
+            if (op->code != IR_IF) bits |= memory_of(c, ir_operand(op, first + i));
+            changed |= join_memory(c, &op->results[i], bits);
             if (op->code != IR_IF)
-                changed |= join_memory(g, block->args[skip + i], memory_of(g, &op->results[i]));
+                changed |= join_memory(c, block->args[skip + i], memory_of(c, &op->results[i]));
         }
-        changed |= join_block(g, block);
+        changed |= join_block(c, block);
     }
     return changed;
 }
 
-static bool join_block(Gen *g, const IrBlock *block) {
+static bool join_block(CpuGen *c, const IrBlock *block) {
     bool changed = false;
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->region_count) {
-            changed |= join_region_op(g, op);
+            changed |= join_region_op(c, op);
             continue;
         }
         if (op->result_count != 1 || op->results[0].type->kind != IR_PTR) continue;
@@ -46,29 +46,29 @@ static bool join_block(Gen *g, const IrBlock *block) {
         if (op->code == IR_CPU_SCRATCH) bits = MEMORY_SCRATCH;
         if (op->code == IR_CPU_DATA) bits = MEMORY_ARGUMENTS;
         if (op->code == IR_BITCAST && ir_operand(op, 0)->type->kind != IR_PTR) bits = MEMORY_ANY;
-        for (uint32_t i = 0; i < op->operand_count; i++) bits |= memory_of(g, ir_operand(op, i));
-        changed |= join_memory(g, &op->results[0], bits);
+        for (uint32_t i = 0; i < op->operand_count; i++) bits |= memory_of(c, ir_operand(op, i));
+        changed |= join_memory(c, &op->results[0], bits);
     }
     return changed;
 }
 
-void gen_memory_kinds(Gen *g) {
-    for (uint32_t i = 0; i < g->func->params.count; i++) {
-        const IrValue *v = g->func->params.data[i].value;
-        if (v->type->kind == IR_PTR) g->memory[v->id] = MEMORY_ARGUMENTS;
+void cpu_memory_kinds(CpuGen *c) {
+    for (uint32_t i = 0; i < c->g.func->params.count; i++) {
+        const IrValue *v = c->g.func->params.data[i].value;
+        if (v->type->kind == IR_PTR) c->memory[v->id] = MEMORY_ARGUMENTS;
     }
-    while (join_block(g, ir_body(g->func))) continue;
+    while (join_block(c, ir_body(c->g.func))) continue;
 }
 
 // The thread's scratch memory and what arguments lead to never overlap.
 static LLVMValueRef tell_scope(Gen *g, const IrOp *op, LLVMValueRef access) {
-    unsigned bits = memory_of(g, ir_operand(op, 0));
+    unsigned bits = memory_of(cpu_gen(g), ir_operand(op, 0));
     if (bits != MEMORY_SCRATCH && bits != MEMORY_ARGUMENTS) return access;
     bool scratch = bits == MEMORY_SCRATCH;
     LLVMSetMetadata(access, g->kinds.alias_scope,
-                    LLVMMetadataAsValue(g->context, g->scopes[scratch ? 0 : 1]));
+                    LLVMMetadataAsValue(g->context, cpu_gen(g)->scopes[scratch ? 0 : 1]));
     LLVMSetMetadata(access, g->kinds.noalias,
-                    LLVMMetadataAsValue(g->context, g->scopes[scratch ? 1 : 0]));
+                    LLVMMetadataAsValue(g->context, cpu_gen(g)->scopes[scratch ? 1 : 0]));
     return access;
 }
 
@@ -199,11 +199,12 @@ static void stream_store(Gen *g, const IrOp *op, const IrType *t) {
     LLVMValueRef v = plain_store(g, op, t);
     uint32_t bytes = t->count * align_of(t);
     if (bytes < 16) return;
-    LLVMSetAlignment(v, bytes < g->machine.vector_bytes ? bytes : g->machine.vector_bytes);
+    LLVMSetAlignment(
+        v, bytes < cpu_gen(g)->machine.vector_bytes ? bytes : cpu_gen(g)->machine.vector_bytes);
     LLVMMetadataRef one = LLVMValueAsMetadata(gen_i32(g, 1));
     LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, &one, 1);
     LLVMSetMetadata(v, g->kinds.nontemporal, LLVMMetadataAsValue(g->context, node));
-    g->streams = true;
+    cpu_gen(g)->streams = true;
 }
 
 static void gen_store(Gen *g, const IrOp *op) {
@@ -239,7 +240,7 @@ static void gen_prefetch(Gen *g, const IrOp *op) {
 static void gen_scratch(Gen *g, const IrOp *op) {
     LLVMValueRef place = gen_i64(g, ir_attr_int(op, IR_ATTR_PLACE));
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
-    gen_define(g, op, LLVMBuildInBoundsGEP2(g->b, byte, g->scratch, &place, 1, ""));
+    gen_define(g, op, LLVMBuildInBoundsGEP2(g->b, byte, cpu_gen(g)->scratch, &place, 1, ""));
 }
 
 // In elements, wrapping; bool and the packed types count bytes.
@@ -250,7 +251,7 @@ static void gen_ptr_add(Gen *g, const IrOp *op) {
     gen_define(g, op, LLVMBuildGEP2(g->b, unit, gen_operand(g, op, 0), &n, 1, ""));
 }
 
-void gen_memory(Gen *g, const IrOp *op) {
+void cpu_memory(Gen *g, const IrOp *op) {
     if (op->code == IR_PTR_ADD) gen_ptr_add(g, op);
     if (op->code == IR_CPU_SCRATCH) gen_scratch(g, op);
     if (op->code == IR_CPU_PREFETCH) gen_prefetch(g, op);

@@ -1,4 +1,4 @@
-// Vectors as wholes: broadcast, lanes, shuffles, reductions, dots.
+// Vectors as wholes: reductions, dots.
 #include "base/os.h"
 #include "codegen/cpu/gen.h"
 
@@ -15,18 +15,6 @@ static LLVMValueRef first_lane(Gen *g, LLVMValueRef v) {
     return LLVMBuildExtractElement(g->b, v, gen_i32(g, 0), "");
 }
 
-// Between rank 0 and rank 1 of one lane, and to more lanes.
-static void gen_broadcast_op(Gen *g, const IrOp *op) {
-    const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
-    LLVMValueRef x = gen_operand(g, op, 0);
-    if (from->rank && from->count == to->count && to->rank) {
-        gen_define(g, op, x);
-        return;
-    }
-    if (from->rank) x = first_lane(g, x);
-    gen_define(g, op, to->rank ? gen_broadcast(g, x, to->count) : x);
-}
-
 // ---- reductions ---------------------------------------------------------------------------------
 
 // Halves are combined until one is left: the order the op is defined by.
@@ -40,19 +28,6 @@ static void gen_reduce(Gen *g, const IrOp *op) {
         x = gen_binary(g, code, &half, shuffle(g, x, NULL, n, 0), shuffle(g, x, NULL, n, n));
     }
     gen_define(g, op, first_lane(g, x));
-}
-
-// ---- shuffles -----------------------------------------------------------------------------------
-
-static void gen_shuffle(Gen *g, const IrOp *op) {
-    const IrAttr *from = ir_attr(op, IR_ATTR_LANES);
-    LLVMValueRef a = gen_operand(g, op, 0), b = gen_operand(g, op, 1);
-    LLVMValueRef *lanes = arena_new(g->arena, LLVMValueRef, from->u.ints.count);
-    for (uint32_t i = 0; i < from->u.ints.count; i++)
-        lanes[i] = gen_i32(g, (int32_t)from->u.ints.items[i]);
-    if (!b) b = LLVMGetPoison(LLVMTypeOf(a));
-    gen_define(g, op,
-               LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(lanes, from->u.ints.count), ""));
 }
 
 // ---- dots ---------------------------------------------------------------------------------------
@@ -105,13 +80,7 @@ static void gen_dot(Gen *g, const IrOp *op) {
     gen_define(g, op, count < width ? piece(g, parts[0], 0, count) : parts[0]);
 }
 
-void gen_vector(Gen *g, const IrOp *op) {
-    if (op->code == IR_BROADCAST || op->code == IR_RESHAPE) gen_broadcast_op(g, op);
+void cpu_vector(Gen *g, const IrOp *op) {
     if (op->code == IR_CPU_REDUCE) gen_reduce(g, op);
-    if (op->code == IR_CPU_SHUFFLE) gen_shuffle(g, op);
     if (op->code == IR_CPU_DOT2 || op->code == IR_CPU_DOT4) gen_dot(g, op);
-    if (op->code == IR_CPU_LANE)
-        gen_define(g, op,
-                   LLVMBuildExtractElement(g->b, gen_operand(g, op, 0),
-                                           gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_LANE)), ""));
 }

@@ -1,8 +1,6 @@
 // Elementwise arithmetic, by language rules 20 to 23.
-#include <stddef.h>
-
 #include "base/os.h"
-#include "codegen/cpu/gen.h"
+#include "codegen/common/gen.h"
 
 static LLVMValueRef zero(LLVMValueRef like) { return LLVMConstNull(LLVMTypeOf(like)); }
 
@@ -69,18 +67,16 @@ static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMV
 }
 
 // The count's type may be wider or narrower than a's; seen as unsigned, a negative one is large.
-static LLVMValueRef shift(Gen *g, const IrOp *op) {
-    LLVMValueRef a = gen_operand(g, op, 0), n = gen_operand(g, op, 1);
-    const IrType *t = ir_operand(op, 0)->type;
+static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a, LLVMValueRef n) {
     LLVMTypeRef count_type = LLVMTypeOf(n), type = LLVMTypeOf(a);
     uint64_t bits = dtype_bits(t->elem);
-    bool signed_right = op->code == IR_SHR && is_signed(t);
+    bool signed_right = code == IR_SHR && is_signed(t);
     LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, n, number(count_type, bits), "");
     if (signed_right) n = of_two(g, "llvm.umin", n, number(count_type, bits - 1));
     LLVMValueRef count = LLVMBuildIntCast2(g->b, n, type, false, "");
     if (signed_right) return LLVMBuildAShr(g->b, a, count, "");
     LLVMValueRef r =
-        op->code == IR_SHL ? LLVMBuildShl(g->b, a, count, "") : LLVMBuildLShr(g->b, a, count, "");
+        code == IR_SHL ? LLVMBuildShl(g->b, a, count, "") : LLVMBuildLShr(g->b, a, count, "");
     return pick(g, fits, r, zero(a));
 }
 
@@ -105,69 +101,6 @@ static LLVMValueRef leave_half(Gen *g, const IrType *t, LLVMValueRef v) {
     return t->elem == DTYPE_F16 ? LLVMBuildBitCast(g->b, v, gen_type(g, t), "") : v;
 }
 
-// C's fmod is the runtime's, lane by lane.
-static LLVMValueRef float_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
-    bool wide = t->elem == DTYPE_F64;
-    LLVMTypeRef elem = gen_elem_type(g, t->elem);
-    LLVMTypeRef type = LLVMFunctionType(elem, (LLVMTypeRef[]){elem, elem}, 2, false);
-    size_t field = wide ? offsetof(CpuServices, fmod) : offsetof(CpuServices, fmodf);
-    LLVMValueRef f = gen_service(g, field, LLVMPointerTypeInContext(g->context, 0));
-    if (!t->rank) return LLVMBuildCall2(g->b, type, f, (LLVMValueRef[]){a, b}, 2, "");
-    LLVMValueRef r = LLVMGetPoison(LLVMTypeOf(a));
-    for (uint32_t i = 0; i < t->count; i++) {
-        LLVMValueRef lane = gen_i32(g, (int32_t)i);
-        LLVMValueRef pair[] = {LLVMBuildExtractElement(g->b, a, lane, ""),
-                               LLVMBuildExtractElement(g->b, b, lane, "")};
-        LLVMValueRef one = LLVMBuildCall2(g->b, type, f, pair, 2, "");
-        r = LLVMBuildInsertElement(g->b, r, one, lane, "");
-    }
-    return r;
-}
-
-static LLVMValueRef some_lanes(Gen *g, LLVMValueRef a, LLVMValueRef b, uint32_t first,
-                               uint32_t count) {
-    LLVMValueRef *lanes = arena_new(g->arena, LLVMValueRef, count);
-    for (uint32_t i = 0; i < count; i++) lanes[i] = gen_i32(g, (int32_t)(first + i));
-    if (!b) b = LLVMGetPoison(LLVMTypeOf(a));
-    return LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(lanes, count), "");
-}
-
-// AVX-512's vrange knows that -0 is below +0; of a number and a NaN it gives the number.
-static LLVMValueRef range_512(Gen *g, bool wide, LLVMValueRef a, LLVMValueRef b, bool greatest) {
-    enum { LEAST = 4, GREATEST = 5, THIS_ROUNDING = 4 };
-    uint32_t count = LLVMGetVectorSize(LLVMTypeOf(a)), lanes = wide ? 8 : 16;
-    if (count > lanes) {
-        uint32_t half = count / 2;
-        LLVMValueRef low = range_512(g, wide, some_lanes(g, a, NULL, 0, half),
-                                     some_lanes(g, b, NULL, 0, half), greatest);
-        LLVMValueRef high = range_512(g, wide, some_lanes(g, a, NULL, half, half),
-                                      some_lanes(g, b, NULL, half, half), greatest);
-        return some_lanes(g, low, high, 0, count);
-    }
-    LLVMTypeRef mask = LLVMIntTypeInContext(g->context, lanes);
-    LLVMValueRef x[6] = {a,
-                         b,
-                         gen_i32(g, greatest ? GREATEST : LEAST),
-                         zero(a),
-                         LLVMConstAllOnes(mask),
-                         gen_i32(g, THIS_ROUNDING)};
-    return gen_intrinsic(
-        g, wide ? "llvm.x86.avx512.mask.range.pd.512" : "llvm.x86.avx512.mask.range.ps.512", 0,
-        NULL, 6, x);
-}
-
-// The least or greatest, NaN if one of them is.
-static LLVMValueRef extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
-                            bool greatest) {
-    bool wide = t->elem == DTYPE_F64;
-    bool fills = t->rank && t->count >= (wide ? 8u : 16u) && (wide || t->elem == DTYPE_F32);
-    if (g->machine.cpu.level != CPU_X86_64_V4 || !fills)
-        return of_two(g, greatest ? "llvm.maximum" : "llvm.minimum", a, b);
-    LLVMValueRef r = range_512(g, wide, a, b, greatest);
-    LLVMValueRef unordered = LLVMBuildFCmp(g->b, LLVMRealUNO, a, b, "");
-    return pick(g, unordered, LLVMBuildFAdd(g->b, a, b, ""), r);
-}
-
 static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                  LLVMValueRef b) {
     switch ((unsigned)code) {
@@ -175,9 +108,9 @@ static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMVal
     case IR_SUB: return LLVMBuildFSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildFMul(g->b, a, b, "");
     case IR_DIV: return LLVMBuildFDiv(g->b, a, b, "");
-    case IR_REM: return float_remainder(g, t, a, b);
-    case IR_MIN: return extreme(g, t, a, b, false);
-    case IR_MAX: return extreme(g, t, a, b, true);
+    case IR_REM: return g->target->remainder(g, t, a, b);
+    case IR_MIN: return g->target->extreme(g, t, a, b, false);
+    case IR_MAX: return g->target->extreme(g, t, a, b, true);
     }
     UNREACHABLE("%s of floats", ir_op_info(code)->text);
 }
@@ -220,22 +153,20 @@ static LLVMValueRef change_sign(Gen *g, const IrType *t, LLVMValueRef x, bool cl
 
 // ---- by op --------------------------------------------------------------------------------------
 
-static LLVMValueRef unary(Gen *g, const IrOp *op) {
-    const IrType *t = ir_operand(op, 0)->type;
-    LLVMValueRef x = gen_operand(g, op, 0);
-    bool clear = op->code == IR_ABS;
-    if (op->code == IR_NOT) return LLVMBuildNot(g->b, x, "");
-    if (op->code == IR_NEG || clear) {
+static LLVMValueRef unary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef x) {
+    bool clear = code == IR_ABS;
+    if (code == IR_NOT) return LLVMBuildNot(g->b, x, "");
+    if (code == IR_NEG || clear) {
         if (is_float(t)) return change_sign(g, t, x, clear);
         LLVMValueRef minus = LLVMBuildNeg(g->b, x, "");
         if (!clear) return minus;
         if (!is_signed(t)) return x;
         return pick(g, LLVMBuildICmp(g->b, LLVMIntSLT, x, zero(x), ""), minus, x);
     }
-    const char *name = op->code == IR_FLOOR   ? "llvm.floor"
-                       : op->code == IR_CEIL  ? "llvm.ceil"
-                       : op->code == IR_ROUND ? "llvm.roundeven"
-                                              : "llvm.sqrt";
+    const char *name = code == IR_FLOOR   ? "llvm.floor"
+                       : code == IR_CEIL  ? "llvm.ceil"
+                       : code == IR_ROUND ? "llvm.roundeven"
+                                          : "llvm.sqrt";
     return leave_half(g, t, loosen(g, of_one(g, name, enter_half(g, t, x))));
 }
 
@@ -261,36 +192,37 @@ static LLVMRealPredicate float_predicate(IrOpcode code) {
     return LLVMRealOGE;
 }
 
-static LLVMValueRef comparison(Gen *g, const IrOp *op) {
-    const IrType *t = ir_operand(op, 0)->type;
-    LLVMValueRef a = gen_operand(g, op, 0), b = gen_operand(g, op, 1);
-    if (!is_float(t))
-        return LLVMBuildICmp(g->b, integer_predicate(op->code, is_signed(t)), a, b, "");
-    return LLVMBuildFCmp(g->b, float_predicate(op->code), enter_half(g, t, a), enter_half(g, t, b),
-                         "");
+static LLVMValueRef comparison(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
+                               LLVMValueRef b) {
+    if (!is_float(t)) return LLVMBuildICmp(g->b, integer_predicate(code, is_signed(t)), a, b, "");
+    return LLVMBuildFCmp(g->b, float_predicate(code), enter_half(g, t, a), enter_half(g, t, b), "");
 }
 
-static LLVMValueRef fused(Gen *g, const IrOp *op) {
-    const IrType *t = ir_operand(op, 0)->type;
+static LLVMValueRef fused(Gen *g, const IrType *t, LLVMValueRef const *operands) {
     LLVMValueRef x[3];
-    for (uint32_t i = 0; i < 3; i++) x[i] = enter_half(g, t, gen_operand(g, op, i));
+    for (uint32_t i = 0; i < 3; i++) x[i] = enter_half(g, t, operands[i]);
     LLVMTypeRef type = LLVMTypeOf(x[0]);
     return leave_half(g, t, gen_intrinsic(g, "llvm.fma", 1, &type, 3, x));
 }
 
-void gen_elementwise(Gen *g, const IrOp *op) {
-    LLVMValueRef r;
-    switch (ir_op_info(op->code)->rule) {
-    case IR_RULE_UNARY: r = unary(g, op); break;
-    case IR_RULE_SHIFT: r = shift(g, op); break;
-    case IR_RULE_COMPARE: r = comparison(g, op); break;
-    case IR_RULE_TERNARY: r = fused(g, op); break;
-    case IR_RULE_SELECT:
-        r = pick(g, gen_operand(g, op, 0), gen_operand(g, op, 1), gen_operand(g, op, 2));
-        break;
-    default:  // of two operands of one type
-        r = gen_binary(g, op->code, ir_operand(op, 0)->type, gen_operand(g, op, 0),
-                       gen_operand(g, op, 1));
+// `t` is the first operand's, of a part.
+static LLVMValueRef elementwise(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef const *x) {
+    switch ((unsigned)ir_op_info(code)->rule) {
+    case IR_RULE_UNARY: return unary(g, code, t, x[0]);
+    case IR_RULE_SHIFT: return shift(g, code, t, x[0], x[1]);
+    case IR_RULE_COMPARE: return comparison(g, code, t, x[0], x[1]);
+    case IR_RULE_TERNARY: return fused(g, t, x);
+    case IR_RULE_SELECT: return pick(g, x[0], x[1], x[2]);
     }
-    gen_define(g, op, r);
+    return gen_binary(g, code, t, x[0], x[1]);
+}
+
+void gen_elementwise(Gen *g, const IrOp *op) {
+    IrType t = gen_part_type(g, ir_operand(op, 0)->type);
+    LLVMValueRef *r = gen_define_parts(g, op);
+    for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
+        LLVMValueRef x[3] = {0};
+        for (uint32_t k = 0; k < op->operand_count; k++) x[k] = gen_operand_part(g, op, k, i);
+        r[i] = elementwise(g, op->code, &t, x);
+    }
 }

@@ -1,4 +1,4 @@
-#include "codegen/cpu/lines.h"
+#include "codegen/common/lines.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Casts by language rule 22, and bits as another type.
-#include "codegen/cpu/gen.h"
+#include "codegen/common/gen.h"
 
 typedef struct Cast {
     const IrType *from, *to;
@@ -71,8 +71,12 @@ static LLVMValueRef same_bits(Gen *g, const Cast *c) {
 }
 
 void gen_cast(Gen *g, const IrOp *op) {
-    Cast c = {.from = ir_operand(op, 0)->type, .to = op->results[0].type};
-    c.type = gen_type(g, c.to);
-    c.x = gen_operand(g, op, 0);
-    gen_define(g, op, op->code == IR_CAST ? converted(g, &c) : same_bits(g, &c));
+    IrType from = gen_part_type(g, ir_operand(op, 0)->type);
+    IrType to = gen_part_type(g, op->results[0].type);
+    LLVMValueRef *r = gen_define_parts(g, op);
+    for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
+        Cast c = {.from = &from, .to = &to, .type = gen_type(g, &to)};
+        c.x = gen_operand_part(g, op, 0, i);
+        r[i] = op->code == IR_CAST ? converted(g, &c) : same_bits(g, &c);
+    }
 }

@@ -8,8 +8,8 @@
 //     lines_function(lines, b, func, function);
 //     lines_at(lines, b, op->span);   // for all that is built from here on
 //     lines_finish(lines);
-#ifndef TILEC_CODEGEN_CPU_LINES_H
-#define TILEC_CODEGEN_CPU_LINES_H
+#ifndef TILEC_CODEGEN_COMMON_LINES_H
+#define TILEC_CODEGEN_COMMON_LINES_H
 
 #include <llvm-c/Core.h>
 

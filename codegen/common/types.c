@@ -1,5 +1,5 @@
 #include "base/os.h"
-#include "codegen/cpu/gen.h"
+#include "codegen/common/gen.h"
 
 LLVMTypeRef gen_elem_type(const Gen *g, Dtype elem) {
     if (elem == DTYPE_BOOL) return LLVMInt1TypeInContext(g->context);
@@ -53,4 +53,16 @@ LLVMValueRef gen_i64(const Gen *g, int64_t value) {
 LLVMValueRef gen_i32(const Gen *g, int32_t value) {
     return LLVMConstInt(LLVMInt32TypeInContext(g->context), (unsigned long long)(int64_t)value,
                         true);
+}
+
+uint32_t gen_part_count(const Gen *g, const IrType *t) {
+    return g->target->lanes_apart && t->kind != IR_VIEW ? t->count : 1;
+}
+
+IrType gen_part_type(const Gen *g, const IrType *t) {
+    IrType part = *t;
+    if (!g->target->lanes_apart || t->kind == IR_VIEW) return part;
+    part.rank = 0;
+    part.count = 1;
+    return part;
 }

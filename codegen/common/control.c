@@ -1,23 +1,25 @@
 // Loops and branches: structured regions to blocks and phis.
-#include "codegen/cpu/gen.h"
+#include "codegen/common/gen.h"
 
 static LLVMValueRef compare(Gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildICmp(g->b, p, a, b, "");
 }
 
-// What a region's yield hands on, from operand `first` on.
-static LLVMValueRef *yielded(Gen *g, const IrBlock *block, uint32_t first) {
-    const IrOp *yield = block->last;
-    LLVMValueRef *v = arena_new(g->arena, LLVMValueRef, yield->operand_count + 1);
-    for (uint32_t i = first; i < yield->operand_count; i++) v[i - first] = gen_operand(g, yield, i);
-    return v;
+// New phis for the parts of `to`, which from this block are those of `from`.
+static void phis_begin(Gen *g, const IrValue *to, const IrValue *from, LLVMBasicBlockRef block) {
+    LLVMValueRef *parts = gen_parts(g, from);
+    LLVMValueRef *phis = arena_new(g->arena, LLVMValueRef, gen_part_count(g, to->type));
+    for (uint32_t i = 0; i < gen_part_count(g, to->type); i++) {
+        phis[i] = LLVMBuildPhi(g->b, LLVMTypeOf(parts[i]), "");
+        LLVMAddIncoming(phis[i], &parts[i], &block, 1);
+    }
+    g->values[to->id] = phis;
 }
 
-static LLVMValueRef two_ways(Gen *g, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
-                             LLVMBasicBlockRef from_b) {
-    LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(a), "");
-    LLVMAddIncoming(phi, (LLVMValueRef[]){a, b}, (LLVMBasicBlockRef[]){from_a, from_b}, 2);
-    return phi;
+static void phis_add(Gen *g, const IrValue *to, const IrValue *from, LLVMBasicBlockRef block) {
+    LLVMValueRef *phis = gen_parts(g, to), *parts = gen_parts(g, from);
+    for (uint32_t i = 0; i < gen_part_count(g, to->type); i++)
+        LLVMAddIncoming(phis[i], &parts[i], &block, 1);
 }
 
 // ---- for ----------------------------------------------------------------------------------------
@@ -55,26 +57,25 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef loop = gen_block(g, "for"), after = gen_block(g, "end");
     LLVMBuildCondBr(g->b, go, loop, after);
     LLVMPositionBuilderAtEnd(g->b, loop);
-    for (uint32_t i = 0; i <= count; i++) {
-        LLVMValueRef start = i ? gen_operand(g, op, i + 2) : bounds.lo;
-        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(start), "");
-        LLVMAddIncoming(phi, &start, &before, 1);
-        g->values[body->args[i]->id] = phi;
-    }
+    const IrOp *yield = body->last;
+    phis_begin(g, body->args[0], ir_operand(op, 0), before);
+    for (uint32_t i = 0; i < count; i++)
+        phis_begin(g, body->args[i + 1], ir_operand(op, i + 3), before);
     gen_ops(g, body);
-    LLVMValueRef counter = gen_value(g, body->args[0]), *next = yielded(g, body, 0);
+    LLVMValueRef counter = gen_value(g, body->args[0]);
     LLVMValueRef more = compare(g, bounds.down ? LLVMIntSGT : LLVMIntSLT, counter, bounds.limit);
-    if (exits) more = LLVMBuildAnd(g->b, more, next[0], "");
+    if (exits) more = LLVMBuildAnd(g->b, more, gen_operand(g, yield, 0), "");
     // Where there is no next iteration, nobody looks at what may have overflowed.
     LLVMValueRef stepped = LLVMBuildNSWAdd(g->b, counter, bounds.step, "");
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildCondBr(g->b, more, loop, after);
-    for (uint32_t i = 0; i <= count; i++)
-        LLVMAddIncoming(gen_value(g, body->args[i]), i ? &next[i - 1] : &stepped, &last, 1);
+    LLVMAddIncoming(counter, &stepped, &last, 1);
+    for (uint32_t i = 0; i < count; i++) phis_add(g, body->args[i + 1], ir_operand(yield, i), last);
     LLVMPositionBuilderAtEnd(g->b, after);
-    for (uint32_t i = 0; i < count; i++)
-        g->values[op->results[i].id] =
-            two_ways(g, gen_operand(g, op, i + 3), before, next[i], last);
+    for (uint32_t i = 0; i < count; i++) {
+        phis_begin(g, &op->results[i], ir_operand(op, i + 3), before);
+        phis_add(g, &op->results[i], ir_operand(yield, i), last);
+    }
 }
 
 // ---- while, if ----------------------------------------------------------------------------------
@@ -87,21 +88,18 @@ static void gen_while(Gen *g, const IrOp *op) {
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        LLVMValueRef start = gen_operand(g, op, i);
-        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(start), "");
-        LLVMAddIncoming(phi, &start, &before, 1);
-        g->values[test->args[i]->id] = g->values[body->args[i]->id] = phi;
-        g->values[op->results[i].id] = phi;
+        phis_begin(g, test->args[i], ir_operand(op, i), before);
+        g->values[body->args[i]->id] = g->values[test->args[i]->id];
+        g->values[op->results[i].id] = g->values[test->args[i]->id];
     }
     gen_ops(g, test);
     LLVMBuildCondBr(g->b, gen_operand(g, test->last, 0), inside, after);
     LLVMPositionBuilderAtEnd(g->b, inside);
     gen_ops(g, body);
-    LLVMValueRef *next = yielded(g, body, 0);
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, loop);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        LLVMAddIncoming(gen_value(g, test->args[i]), &next[i], &last, 1);
+        phis_add(g, test->args[i], ir_operand(body->last, i), last);
     LLVMPositionBuilderAtEnd(g->b, after);
 }
 
@@ -109,17 +107,17 @@ static void gen_if(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef ways[2] = {gen_block(g, "then"), gen_block(g, "else")};
     LLVMBasicBlockRef after = gen_block(g, "end"), last[2];
     LLVMBuildCondBr(g->b, gen_operand(g, op, 0), ways[0], ways[1]);
-    LLVMValueRef *values[2];
     for (int i = 0; i < 2; i++) {
         LLVMPositionBuilderAtEnd(g->b, ways[i]);
         gen_ops(g, op->regions[i]);
-        values[i] = yielded(g, op->regions[i], 0);
         last[i] = LLVMGetInsertBlock(g->b);
         LLVMBuildBr(g->b, after);
     }
     LLVMPositionBuilderAtEnd(g->b, after);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        g->values[op->results[i].id] = two_ways(g, values[0][i], last[0], values[1][i], last[1]);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        phis_begin(g, &op->results[i], ir_operand(op->regions[0]->last, i), last[0]);
+        phis_add(g, &op->results[i], ir_operand(op->regions[1]->last, i), last[1]);
+    }
 }
 
 void gen_control(Gen *g, const IrOp *op) {

@@ -1,0 +1,109 @@
+// The state of one translation to LLVM IR, and what all targets share: types, elementwise
+// arithmetic, casts, control, lanes.
+//
+// How values look in LLVM IR: bool is i1; integers are iN; f32 and f64 are float and double; f16,
+// bf16 and the fp8 types are integers of their width, made half only around an instruction of the
+// machine; pointers are ptr. bool in memory is one byte, not zero for true.
+// A value has parts: with `lanes_apart` (GPUs, where a vector is so many registers of each thread)
+// one for each lane of a tile of rank 1, else (CPUs) one, a vector. A scalar is one part.
+// Invariants: the target's check has passed, so that no op is unexpected; `values` is by value id.
+// Ownership: LLVM things belong to `context`; arrays to the scratch arena.
+//
+//     LLVMValueRef a = gen_operand(g, op, 0);
+//     gen_define(g, op, LLVMBuildNeg(g->b, a, ""));
+#ifndef TILEC_CODEGEN_COMMON_GEN_H
+#define TILEC_CODEGEN_COMMON_GEN_H
+
+#include <llvm-c/Core.h>
+
+#include "ir/ir.h"
+
+typedef struct GenKinds {  // numbers of metadata kinds
+    unsigned invariant, alias_scope, noalias, nontemporal;
+} GenKinds;
+
+typedef struct GenLines GenLines;  // lines.h
+typedef struct Gen Gen;
+
+// What a target does its own way.
+typedef struct GenTarget {
+    bool lanes_apart;
+    // Every op that gen.c does not know itself.
+    void (*op)(Gen *g, const IrOp *op);
+    // Of two floats of a part's type `t` (f16 as half): the least or greatest, NaN if one of them
+    // is.
+    LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
+    // C's fmod.
+    LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+} GenTarget;
+
+struct Gen {
+    Arena *arena;  // scratch
+    const GenTarget *target;
+    const IrFunc *func;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    LLVMValueRef function;
+    LLVMValueRef **values;  // by value id: its parts
+    LLVMValueRef block;     // where the arguments are
+    LLVMValueRef *params;   // by parameter: scalars, pointers, and the data of views
+    LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter
+    LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
+    LLVMValueRef grid[3], place[3];  // i64; `place` of this program
+    GenKinds kinds;
+    GenLines *lines;  // NULL: none
+};
+
+// Everything but target, params' values and lines; `g` is zeroed otherwise.
+void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *func);
+
+// types.c
+LLVMTypeRef gen_elem_type(const Gen *g, Dtype elem);
+LLVMTypeRef gen_type(const Gen *g, const IrType *t);
+LLVMTypeRef gen_shaped(LLVMTypeRef elem, const IrType *shape);  // scalar or as many lanes
+LLVMTypeRef gen_bytes_type(const Gen *g, const IrType *t);      // as in memory: bool is i8
+LLVMValueRef gen_const(const Gen *g, const IrType *t, uint64_t bits);
+LLVMValueRef gen_i64(const Gen *g, int64_t value);
+LLVMValueRef gen_i32(const Gen *g, int32_t value);
+LLVMValueRef gen_splat_of(LLVMTypeRef t, LLVMValueRef scalar);  // a constant
+LLVMTypeRef gen_half_type(const Gen *g, const IrType *t);
+// Of this type, one part: the type itself, or a scalar of its element.
+uint32_t gen_part_count(const Gen *g, const IrType *t);
+IrType gen_part_type(const Gen *g, const IrType *t);
+
+// gen.c
+LLVMValueRef *gen_parts(const Gen *g, const IrValue *v);
+LLVMValueRef gen_value(const Gen *g, const IrValue *v);              // of one part
+LLVMValueRef gen_operand(const Gen *g, const IrOp *op, uint32_t i);  // NULL when absent
+// Part i of an operand; of an operand with one part that one. NULL when it is absent.
+LLVMValueRef gen_operand_part(const Gen *g, const IrOp *op, uint32_t operand, uint32_t i);
+void gen_set(Gen *g, const IrValue *v, LLVMValueRef one);
+LLVMValueRef *gen_set_parts(Gen *g, const IrValue *v);    // to be filled
+void gen_define(Gen *g, const IrOp *op, LLVMValueRef v);  // result 0
+LLVMValueRef *gen_define_parts(Gen *g, const IrOp *op);   // to be filled
+LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTypeRef *types,
+                           uint32_t count, LLVMValueRef *args);
+LLVMBasicBlockRef gen_block(Gen *g, const char *name);
+void gen_op(Gen *g, const IrOp *op);
+void gen_ops(Gen *g, const IrBlock *block);
+// The views and extents of a kernel, once params, extents and strides are there.
+void gen_fact(Gen *g, const IrOp *op);
+
+// Reads all parameters from their block; returns its bytes (arguments.c).
+uint32_t gen_arguments(Gen *g, LLVMValueRef block);
+
+// one file each
+void gen_control(Gen *g, const IrOp *op);      // control.c
+void gen_elementwise(Gen *g, const IrOp *op);  // arith.c
+void gen_cast(Gen *g, const IrOp *op);         // cast.c
+void gen_lanes(Gen *g, const IrOp *op);        // lanes.c
+
+// Arithmetic of two values of one type, as the elementwise ops have it (arith.c); what reductions
+// and atomics share. `t` is the operands' type, of a part.
+LLVMValueRef gen_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+// The op by which a reduction combines two; IR_OPCODES for none.
+IrOpcode gen_reduce_opcode(IrReduce kind, Dtype elem);
+LLVMValueRef gen_broadcast(Gen *g, LLVMValueRef scalar, uint32_t count);  // a vector
+
+#endif
