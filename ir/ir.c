@@ -10,6 +10,8 @@ IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names) {
     return m;
 }
 
+uint32_t ir_thread_count(const IrFunc *f) { return f->warps > 0 ? (uint32_t)f->warps * 32 : 1; }
+
 IrFunc *ir_func_find(const IrModule *m, Symbol name) {
     for (size_t i = 0; i < m->funcs.count; i++) {
         if (m->funcs.data[i]->name == name) return m->funcs.data[i];

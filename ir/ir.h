@@ -176,6 +176,9 @@ struct IrModule {
 };
 
 IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names);
+// Threads that run a program of `thread` or `gpu` level: 32 for each warp; 1 while `warps` is not
+// given.
+uint32_t ir_thread_count(const IrFunc *f);
 IrFunc *ir_func_find(const IrModule *m, Symbol name);
 // The block of the body; NULL while there is none.
 IrBlock *ir_body(const IrFunc *f);

@@ -55,6 +55,23 @@ const IrOpInfo *ir_op_info(IrOpcode code) {
     return &op_table[code];
 }
 
+bool ir_level_allows(IrLevel function, IrLevel op) {
+    if (op == IR_LEVEL_VECTOR) return function == IR_LEVEL_CPU || function == IR_LEVEL_THREAD;
+    return op == IR_LEVEL_ANY || op == IR_LEVEL_TILE || op == function;
+}
+
+const char *ir_level_text(IrLevel level) {
+    switch (level) {
+    case IR_LEVEL_TILE: return "tile";
+    case IR_LEVEL_GPU: return "gpu";
+    case IR_LEVEL_CPU: return "cpu";
+    case IR_LEVEL_THREAD: return "thread";
+    case IR_LEVEL_VECTOR: return "cpu, thread";
+    case IR_LEVEL_ANY: break;
+    }
+    return "any";
+}
+
 bool ir_op_from_text(Str text, IrOpcode *code) {
     for (unsigned i = 0; i < IR_OPCODES; i++) {
         if (op_texts[i].size == text.size && memcmp(op_texts[i].text, text.text, text.size) == 0) {

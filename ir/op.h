@@ -40,7 +40,17 @@ typedef enum IrAttrKind {
     IR_KIND_DTYPE,
 } IrAttrKind;
 
-typedef enum IrLevel { IR_LEVEL_TILE, IR_LEVEL_GPU, IR_LEVEL_CPU, IR_LEVEL_ANY } IrLevel;
+// What a function may hold (the first four), and where an op may stand: VECTOR is CPU and THREAD.
+typedef enum IrLevel {
+    IR_LEVEL_TILE,
+    IR_LEVEL_GPU,     // tiles spread over threads by layouts
+    IR_LEVEL_CPU,     // scalars and vectors of one thread
+    IR_LEVEL_THREAD,  // the same, of each of a program's threads
+    IR_LEVEL_VECTOR,
+    IR_LEVEL_ANY
+} IrLevel;
+bool ir_level_allows(IrLevel function, IrLevel op);
+const char *ir_level_text(IrLevel level);
 typedef enum IrEffect {
     IR_EFFECT_PURE,
     IR_EFFECT_READ,
@@ -145,6 +155,14 @@ typedef enum IrRule {
     IR_RULE_CPU_DOT,
     IR_RULE_CPU_ASSERT,
     IR_RULE_CPU_PRINT,
+    IR_RULE_THREAD_ID,
+    IR_RULE_THREAD_LOAD,
+    IR_RULE_THREAD_STORE,
+    IR_RULE_THREAD_SHUFFLE,
+    IR_RULE_THREAD_PACK,
+    IR_RULE_THREAD_MATRIX_LOAD,
+    IR_RULE_THREAD_MMA,
+    IR_RULE_THREAD_COPY,
 } IrRule;
 
 enum {  // element classes of a row, beside DtypeClass bits

@@ -288,15 +288,13 @@ static bool params(Parser *p) {
 // ---- a function's attributes --------------------------------------------------------------------
 
 static bool level_attr(Parser *p) {
-    static const char *const names[] = {"tile", "gpu", "cpu"};
-    static const IrLevel levels[] = {IR_LEVEL_TILE, IR_LEVEL_GPU, IR_LEVEL_CPU};
-    for (int i = 0; i < 3; i++) {
-        if (!parser_at_name(p, names[i])) continue;
-        p->func->level = levels[i];
+    for (IrLevel level = IR_LEVEL_TILE; level <= IR_LEVEL_THREAD; level++) {
+        if (!parser_at_name(p, ir_level_text(level))) continue;
+        p->func->level = level;
         parser_next(p);
         return true;
     }
-    return parser_fail(p, "a level: tile, gpu or cpu");
+    return parser_fail(p, "a level: tile, gpu, cpu or thread");
 }
 
 static bool math_item(Parser *p) {

@@ -225,16 +225,6 @@ static void print_param(const IrParam *param, StrBuf *out) {
     print_param_facts(&param->facts, out);
 }
 
-static const char *level_text(IrLevel level) {
-    switch (level) {
-    case IR_LEVEL_GPU: return "gpu";
-    case IR_LEVEL_CPU: return "cpu";
-    case IR_LEVEL_TILE:
-    case IR_LEVEL_ANY: break;
-    }
-    return NULL;
-}
-
 static void print_bindings(const IrFunc *f, StrBuf *out) {
     strbuf_add(out, STR("bind = ["));
     for (size_t i = 0; i < f->bindings.count; i++) {
@@ -301,9 +291,9 @@ static void print_options(const IrFunc *f, bool *any, StrBuf *out) {
 
 static void print_func_attrs(const IrFunc *f, StrBuf *out) {
     bool any = false;
-    if (level_text(f->level)) {
+    if (f->level != IR_LEVEL_TILE) {
         next_attr(&any, out);
-        strbuf_printf(out, "level = %s", level_text(f->level));
+        strbuf_printf(out, "level = %s", ir_level_text(f->level));
     }
     if (f->math & (IR_MATH_CONTRACT | IR_MATH_APPROX)) {
         next_attr(&any, out);

@@ -179,11 +179,10 @@ static void check_uses(Verifier *v) {
 // ---- V6 and V7: where ops may stand -------------------------------------------------------------
 
 static bool check_level(Verifier *v, const IrOp *op) {
-    static const char *const names[] = {"tile", "gpu", "cpu", "any"};
     IrLevel level = ir_op_info(op->code)->level;
-    bool allowed = level == IR_LEVEL_ANY || level == IR_LEVEL_TILE || level == v->func->level;
-    return allowed || verifier_fail(v, op, "expected ops of level %s or below, found one of %s",
-                                    names[v->func->level & 3], names[level]);
+    return ir_level_allows(v->func->level, level) ||
+           verifier_fail(v, op, "expected ops of level %s or below, found one of %s",
+                         ir_level_text(v->func->level), ir_level_text(level));
 }
 
 // Conditions and grids are evaluated before a launch: no memory, no program, nothing that acts.

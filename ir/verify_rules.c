@@ -373,6 +373,14 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return verifier_cpu_rule(v, op);
+    case IR_RULE_THREAD_ID:
+    case IR_RULE_THREAD_LOAD:
+    case IR_RULE_THREAD_STORE:
+    case IR_RULE_THREAD_SHUFFLE:
+    case IR_RULE_THREAD_PACK:
+    case IR_RULE_THREAD_MATRIX_LOAD:
+    case IR_RULE_THREAD_MMA:
+    case IR_RULE_THREAD_COPY: return verifier_thread_rule(v, op);
     }
     return true;
 }

@@ -165,8 +165,18 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_PRINT: return lower;
     case IR_NOALIAS: return "it stands in requires only";
     case IR_CALL: return "the pass inline takes it away";
-    case IR_GPU_SHARED:
-    case IR_GPU_BARRIER: return "it is of another level";
+    case IR_THREAD_ID:
+    case IR_THREAD_SHARED:
+    case IR_THREAD_BARRIER:
+    case IR_THREAD_LOAD:
+    case IR_THREAD_STORE:
+    case IR_THREAD_SHUFFLE:
+    case IR_THREAD_PACK:
+    case IR_THREAD_MATRIX_LOAD:
+    case IR_THREAD_MMA:
+    case IR_THREAD_COPY:
+    case IR_THREAD_COMMIT:
+    case IR_THREAD_WAIT: return "it is of another level";
     case IR_OPCODES: break;
     }
     return "it is no op";

@@ -224,7 +224,7 @@ static void check_race(Run *run, const Access *a, uint32_t i, Touch touch, const
     if (b->op) {  // scratch is the program's own
         bool written = pages_written(run->interp->pages, address, a->bytes);
         // Vectors of lowered code may hold lanes that nobody wants.
-        bool matters = b->op->code == IR_GPU_SHARED;
+        bool matters = b->op->code == IR_THREAD_SHARED;
         if (matters && touch != TOUCH_WRITE && !written)
             finding_add(run, a->op, FINDING_UNWRITTEN, i,
                         "reads scratch memory that nothing has written");
@@ -304,10 +304,18 @@ static Access access_view(Run *run, Frame *frame, const IrOp *op) {
     return a;
 }
 
-// cpu.load and cpu.store: neighbours from a scalar pointer on.
+static bool is_neighbours_load(IrOpcode code) {
+    return code == IR_CPU_LOAD || code == IR_THREAD_LOAD;
+}
+
+static bool is_neighbours_store(IrOpcode code) {
+    return code == IR_CPU_STORE || code == IR_THREAD_STORE;
+}
+
+// cpu.load and the like: neighbours from a scalar pointer on.
 static Access access_neighbours(Run *run, Frame *frame, const IrOp *op) {
     const Slot *p = operand_slot(run, frame, op, 0);
-    const IrType *x = op->code == IR_CPU_LOAD ? op->results[0].type : ir_operand(op, 1)->type;
+    const IrType *x = is_neighbours_load(op->code) ? op->results[0].type : ir_operand(op, 1)->type;
     Access a = access_blank(run, op, p->elem, x->count);
     for (uint32_t i = 0; i < a.count; i++) {
         a.place[i] = slot_place(p, 0);
@@ -319,7 +327,7 @@ static Access access_neighbours(Run *run, Frame *frame, const IrOp *op) {
 }
 
 static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
-    if (op->code == IR_CPU_LOAD || op->code == IR_CPU_STORE)
+    if (is_neighbours_load(op->code) || is_neighbours_store(op->code))
         return access_neighbours(run, frame, op);
     const Slot *p = operand_slot(run, frame, op, 0);
     Access a = access_blank(run, op, p->elem, p->count);
@@ -333,9 +341,9 @@ static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
 
 // Where the mask stands among the operands; 0: the op has none.
 static uint32_t mask_operand(IrOpcode code) {
-    if (code == IR_LOAD || code == IR_CPU_LOAD) return 1;
-    if (code == IR_STORE || code == IR_CPU_STORE || code == IR_ATOMIC || code == IR_VIEW_STORE ||
-        code == IR_VIEW_ATOMIC)
+    if (code == IR_LOAD || is_neighbours_load(code)) return 1;
+    if (code == IR_STORE || is_neighbours_store(code) || code == IR_ATOMIC ||
+        code == IR_VIEW_STORE || code == IR_VIEW_ATOMIC)
         return 2;
     if (code == IR_ATOMIC_CAS || code == IR_VIEW_CAS) return 3;
     return 0;

@@ -24,8 +24,8 @@ bool execute_block(Run *run, Frame *frame, const IrBlock *block) {
 // ---- carried values -----------------------------------------------------------------------------
 
 // A yield may permute the loop's arguments: all are copied aside, then all take their place.
-static void carry(Run *run, Frame *frame, const IrBlock *to, uint32_t first, const IrOp *from,
-                  uint32_t from_first, uint32_t count) {
+static void carry_one(Run *run, Frame *frame, const IrBlock *to, uint32_t first, const IrOp *from,
+                      uint32_t from_first, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         Slot *arg = slot_of(run, frame, to->args[first + i]);
         const Slot *next = operand_slot(run, frame, from, from_first + i);
@@ -56,13 +56,27 @@ static void carry(Run *run, Frame *frame, const IrBlock *to, uint32_t first, con
     arena_reset(run->scratch, mark);
 }
 
-static void take_results(Run *run, Frame *frame, const IrOp *op, const IrBlock *block,
-                         uint32_t first, bool doubt) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        Slot *r = result_slot(run, frame, op, i);
-        slot_copy(run, r, slot_of(run, frame, block->args[first + i]));
+static void carry(Run *run, Frame *frame, const IrBlock *to, uint32_t first, const IrOp *from,
+                  uint32_t from_first, uint32_t count) {
+    for (uint32_t t = 0; t < frame_threads(frame); t++)
+        carry_one(run, frame_thread(frame, t), to, first, from, from_first, count);
+}
+
+// Result i of op is this value.
+static void take_one(Run *run, Frame *frame, const IrOp *op, uint32_t i, const IrValue *value,
+                     bool doubt) {
+    for (uint32_t t = 0; t < frame_threads(frame); t++) {
+        Frame *f = frame_thread(frame, t);
+        Slot *r = result_slot(run, f, op, i);
+        slot_copy(run, r, slot_of(run, f, value));
         if (doubt) slot_doubt(run, r);
     }
+}
+
+static void take_results(Run *run, Frame *frame, const IrOp *op, const IrBlock *block,
+                         uint32_t first, bool doubt) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        take_one(run, frame, op, i, block->args[first + i], doubt);
 }
 
 static bool undecided(const Run *run, const Slot *s) {
@@ -87,6 +101,7 @@ static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
     bool doubt = false;
     for (uint32_t i = 0; i < 3; i++) {
         const Slot *s = operand_slot(run, frame, op, i);
+        TRY(threads_agree(run, frame, op, i));
         slot_i64(s, 0, &bound[i]);
         doubt |= undecided(run, s);
     }
@@ -103,10 +118,13 @@ static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
             }
             if (!slot_get(go, 0)) break;
         }
-        Slot *counter = slot_of(run, frame, body->args[0]);
-        counter->shaded = false;
-        slot_put(counter, 0, place);
+        for (uint32_t t = 0; t < frame_threads(frame); t++) {
+            Slot *counter = slot_of(run, frame_thread(frame, t), body->args[0]);
+            counter->shaded = false;
+            slot_put(counter, 0, place);
+        }
         TRY(execute_block(run, frame, body));
+        if (may_exit) TRY(threads_agree(run, frame, body->last, 0));
         carry(run, frame, body, 1, body->last, 0, body->last->operand_count);
     }
     if (may_exit && !doubt && undecided(run, slot_of(run, frame, body->args[1]))) {
@@ -129,14 +147,18 @@ static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
     for (;;) {
         TRY(execute_block(run, frame, test));
         const Slot *go = operand_slot(run, frame, test->last, 0);
+        TRY(threads_agree(run, frame, test->last, 0));
         if (!doubt && undecided(run, go)) {
             doubt = true;
             run->doubt++;
         }
         if (!slot_get(go, 0)) break;
         TRY(step(run));
-        for (uint32_t i = 0; i < body->arg_count; i++)
-            slot_copy(run, slot_of(run, frame, body->args[i]), slot_of(run, frame, test->args[i]));
+        for (uint32_t t = 0; t < frame_threads(frame); t++) {
+            Frame *f = frame_thread(frame, t);
+            for (uint32_t i = 0; i < body->arg_count; i++)
+                slot_copy(run, slot_of(run, f, body->args[i]), slot_of(run, f, test->args[i]));
+        }
         TRY(execute_block(run, frame, body));
         carry(run, frame, test, 0, body->last, 0, body->last->operand_count);
     }
@@ -149,16 +171,14 @@ static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
 static bool execute_if(Run *run, Frame *frame, const IrOp *op) {
     const Slot *condition = operand_slot(run, frame, op, 0);
     bool doubt = undecided(run, condition);
+    TRY(threads_agree(run, frame, op, 0));
     const IrBlock *taken = op->regions[slot_get(condition, 0) ? 0 : 1];
     run->doubt += doubt;
     TRY(execute_block(run, frame, taken));
     run->doubt -= doubt;
     if (doubt) poison_written(run, frame, op->regions[slot_get(condition, 0) ? 1 : 0]);
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        Slot *r = result_slot(run, frame, op, i);
-        slot_copy(run, r, operand_slot(run, frame, taken->last, i));
-        if (doubt) slot_doubt(run, r);
-    }
+    for (uint32_t i = 0; i < op->result_count; i++)
+        take_one(run, frame, op, i, ir_operand(taken->last, i), doubt);
     return true;
 }
 
@@ -226,6 +246,7 @@ static bool memory_allowed(Run *run) {
 }
 
 bool execute_op(Run *run, Frame *frame, const IrOp *op) {
+    if (frame->threads && !run->one_thread && !run->section) return execute_threads(run, frame, op);
     ArenaMark mark = arena_mark(run->scratch);
     bool next = true;
     switch (op->code) {
@@ -302,6 +323,8 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_VIEW_INSIDE:
     case IR_CPU_LOAD:
     case IR_CPU_STORE:
+    case IR_THREAD_LOAD:
+    case IR_THREAD_STORE:
         next = memory_allowed(run);
         if (next) execute_memory(run, frame, op);
         break;
@@ -315,7 +338,7 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_YIELD:
     case IR_RETURN: break;  // the op around reads the operands
     case IR_CALL: next = execute_call(run, frame, op); break;
-    case IR_GPU_SHARED:
+    case IR_THREAD_SHARED:
     case IR_CPU_SCRATCH:
         next = memory_allowed(run);
         if (next) execute_scratch(run, frame, op);
@@ -331,7 +354,15 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
     case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
     case IR_CPU_PREFETCH: break;
-    case IR_GPU_BARRIER: break;  // one thread: all is seen at once
+    case IR_THREAD_ID:
+    case IR_THREAD_PACK: execute_thread_value(run, frame, op); break;
+    case IR_THREAD_BARRIER:
+    case IR_THREAD_SHUFFLE:
+    case IR_THREAD_MATRIX_LOAD:
+    case IR_THREAD_MMA:
+    case IR_THREAD_COPY:
+    case IR_THREAD_COMMIT:
+    case IR_THREAD_WAIT: next = execute_threads(run, frame, op); break;
     case IR_OPCODES: break;
     }
     arena_reset(run->scratch, mark);

@@ -49,10 +49,13 @@ typedef struct Slot {
     uint32_t argument;  // views: index of the launch argument
 } Slot;
 
+// Of one thread of a program: of `thread` level there is a frame for each, else one.
 typedef struct Frame {
     const IrFunc *func;
     Slot *slots;  // by value id
     bool busy;
+    uint32_t thread, thread_count;
+    struct Frame **threads;  // all of the program, in order; NULL: there is one
 } Frame;
 
 typedef struct Pages Pages;
@@ -82,6 +85,7 @@ typedef enum FindingKind {
     FINDING_NOALIAS,
     FINDING_UNWRITTEN,
     FINDING_RECURSION,
+    FINDING_DIVERGED,  // threads of a program have different conditions
 } FindingKind;
 
 typedef struct Finding {
@@ -114,6 +118,7 @@ typedef struct Run {
     uint32_t program_number;
     uint64_t steps;
     unsigned depth;
+    bool one_thread;  // of `thread` level: an op is being done for one thread after another
     bool section;  // evaluating a grid or requires: no memory, no program
     bool missing;  // it needed what it has not
     bool over_limit;
@@ -234,6 +239,18 @@ int last_bit(double x);  // the exponent of the last one bit of a finite x that 
 bool execute_op(Run *run, Frame *frame, const IrOp *op);
 bool execute_block(Run *run, Frame *frame, const IrBlock *block);
 bool execute_control(Run *run, Frame *frame, const IrOp *op);
+// Of `thread` level, for all threads of the program.
+bool execute_threads(Run *run, Frame *frame, const IrOp *op);
+void thread_mma(Run *run, Frame *frame, const IrOp *op);
+void execute_thread_value(Run *run, Frame *frame, const IrOp *op);  // of one thread
+// Do all threads have the same value here?
+bool threads_agree(Run *run, Frame *frame, const IrOp *op, uint32_t operand);
+static inline uint32_t frame_threads(const Frame *frame) {
+    return frame->threads ? frame->thread_count : 1;
+}
+static inline Frame *frame_thread(Frame *frame, uint32_t i) {
+    return frame->threads ? frame->threads[i] : frame;
+}
 bool execute_call(Run *run, Frame *frame, const IrOp *op);
 void execute_constant(Run *run, Frame *frame, const IrOp *op);
 void execute_elementwise(Run *run, Frame *frame, const IrOp *op);

@@ -21,13 +21,28 @@ void ir_interp_destroy(IrInterp *interp) {
 
 // ---- slots --------------------------------------------------------------------------------------
 
-static Frame *frame_of(IrInterp *interp, const IrFunc *f) {
-    for (size_t i = 0; i < interp->frames.count; i++)
-        if (interp->frames.data[i]->func == f) return interp->frames.data[i];
+static Frame *frame_create(IrInterp *interp, const IrFunc *f) {
     Frame *frame = arena_new(interp->arena, Frame, 1);
     frame->func = f;
     frame->slots = arena_new(interp->arena, Slot, f->value_count);
+    return frame;
+}
+
+// The frame of thread 0, which knows the others.
+static Frame *frame_of(IrInterp *interp, const IrFunc *f) {
+    for (size_t i = 0; i < interp->frames.count; i++)
+        if (interp->frames.data[i]->func == f) return interp->frames.data[i];
+    Frame *frame = frame_create(interp, f);
     vec_push(interp->arena, &interp->frames, frame);
+    if (f->level != IR_LEVEL_THREAD) return frame;
+    uint32_t count = ir_thread_count(f);
+    Frame **threads = arena_new(interp->arena, Frame *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        threads[i] = i ? frame_create(interp, f) : frame;
+        threads[i]->thread = i;
+        threads[i]->thread_count = count;
+        threads[i]->threads = threads;
+    }
     return frame;
 }
 
@@ -166,7 +181,8 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags) 
     memset(&interp->aparts, 0, sizeof interp->aparts);  // they were in the memory of the last run
     if (launch->sanitize) noalias_prepare(interp);
     Frame *frame = frame_of(interp, f);
-    arguments_bind(&run, frame);
+    for (uint32_t i = 0; i < frame_threads(frame); i++)
+        arguments_bind(&run, frame_thread(frame, i));
     run_grid(&run, frame, body);
     findings_report(&run, diags);
     return run_outcome(&run);

@@ -367,9 +367,11 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
 void execute_memory(Run *run, Frame *frame, const IrOp *op) {
     if (op->code == IR_VIEW_INSIDE)
         execute_inside(run, frame, op);
-    else if (op->code == IR_LOAD || op->code == IR_VIEW_LOAD || op->code == IR_CPU_LOAD)
+    else if (op->code == IR_LOAD || op->code == IR_VIEW_LOAD || op->code == IR_CPU_LOAD ||
+             op->code == IR_THREAD_LOAD)
         execute_load(run, frame, op);
-    else if (op->code == IR_STORE || op->code == IR_VIEW_STORE || op->code == IR_CPU_STORE)
+    else if (op->code == IR_STORE || op->code == IR_VIEW_STORE || op->code == IR_CPU_STORE ||
+             op->code == IR_THREAD_STORE)
         execute_store(run, frame, op);
     else
         execute_atomic(run, frame, op);

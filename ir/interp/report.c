@@ -12,6 +12,7 @@ static DiagCode code_of(FindingKind kind) {
     case FINDING_RACE: return DIAG_RACE;
     case FINDING_NOALIAS: return DIAG_NOALIAS;
     case FINDING_RECURSION: return DIAG_RECURSION;
+    case FINDING_DIVERGED: return DIAG_DIVERGED;
     }
     return DIAG_IR_INVALID;
 }

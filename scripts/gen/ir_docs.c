@@ -163,18 +163,16 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return "Of the CPU level";
+    case IR_RULE_THREAD_ID:
+    case IR_RULE_THREAD_LOAD:
+    case IR_RULE_THREAD_STORE:
+    case IR_RULE_THREAD_SHUFFLE:
+    case IR_RULE_THREAD_PACK:
+    case IR_RULE_THREAD_MATRIX_LOAD:
+    case IR_RULE_THREAD_MMA:
+    case IR_RULE_THREAD_COPY: return "Of the thread level";
     }
     return "";
-}
-
-static const char *level_of(const IrOpInfo *info) {
-    switch (info->level) {
-    case IR_LEVEL_TILE: return "tile";
-    case IR_LEVEL_GPU: return "gpu";
-    case IR_LEVEL_CPU: return "cpu";
-    case IR_LEVEL_ANY: break;
-    }
-    return "any";
 }
 
 static const char *effect_of(const IrOpInfo *info) {
@@ -218,7 +216,7 @@ static void add_row(const IrOpInfo *info, StrBuf *out) {
     } else {
         strbuf_printf(out, " | %d", info->results);
     }
-    strbuf_printf(out, " | %s | %s | ", level_of(info), effect_of(info));
+    strbuf_printf(out, " | %s | %s | ", ir_level_text(info->level), effect_of(info));
     for (const char *p = info->doc; *p; p++) {  // a bar would end the cell
         if (*p == '|') strbuf_char(out, '\\');
         strbuf_char(out, *p);

@@ -62,7 +62,7 @@ static bool op_is_fit(const IrOp *op) {
         uint64_t work = (uint64_t)op->results[0].type->count * a->shape[a->rank - 1];
         if (work > SCRATCH_MAX) return false;
     }
-    if (op->code == IR_GPU_SHARED || op->code == IR_CPU_SCRATCH)
+    if (op->code == IR_THREAD_SHARED || op->code == IR_CPU_SCRATCH)
         return ir_attr_int(op, IR_ATTR_COUNT) <= SCRATCH_MAX;
     return op->code != IR_BITCAST && op->code != IR_ATOMIC_CAS && op->code != IR_VIEW_CAS;
 }

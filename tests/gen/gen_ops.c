@@ -270,7 +270,7 @@ static bool is_control(IrRule rule) { return rule >= IR_RULE_FOR && rule <= IR_R
 // 0 where it cannot stand.
 static unsigned weight(const Gen *g, IrOpcode code) {
     const IrOpInfo *info = ir_op_info(code);
-    if (info->level == IR_LEVEL_GPU || info->level == IR_LEVEL_CPU) return 0;
+    if (info->level != IR_LEVEL_TILE && info->level != IR_LEVEL_ANY) return 0;
     if (!g->f->is_kernel && (is_memory(info->rule) || info->rule == IR_RULE_CALL)) return 0;
     if (is_control(info->rule) && g->depth >= g->depth_max) return 0;
     if (info->rule == IR_RULE_CALL && !g->callees.count) return 0;

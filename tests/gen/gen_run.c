@@ -132,7 +132,7 @@ void gen_run_sources(uint64_t first, uint64_t count) {
 // Why an opcode is not generated; NULL when it has to be.
 static const char *left_out(IrOpcode code) {
     IrLevel level = ir_op_info(code)->level;
-    if (level == IR_LEVEL_GPU || level == IR_LEVEL_CPU) return "below tile level";
+    if (level != IR_LEVEL_TILE && level != IR_LEVEL_ANY) return "below tile level";
     return NULL;
 }
 

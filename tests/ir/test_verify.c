@@ -456,9 +456,9 @@ static void effects_and_control(void **state) {
         {"%9 = call %a, %i {callee = callee} : f32", "expected 2 results, found 1"},
         {"%8, %9 = call %a, %i {callee = callee} : f32, f32",
          "expected result 1 of type i32, found"},
-        {"%9 = gpu.shared {elem = f32, count = 4} : *f32",
-         "expected ops of level tile or below, found one of gpu"},
-        {"gpu.barrier", "expected ops of level tile or below, found one of gpu"},
+        {"%9 = thread.shared {elem = f32, count = 4, place = 0} : *f32",
+         "expected ops of level tile or below, found one of thread"},
+        {"thread.barrier", "expected ops of level tile or below, found one of thread"},
         {"%9 = cpu.scratch {elem = f32, count = 4, place = 0} : *f32",
          "expected ops of level tile or below, found one of cpu"},
         {"if %c {\n %6 = neg %a : f32\n yield\n} {\n %7 = neg %6 : f32\n yield\n}",
@@ -530,19 +530,19 @@ static void functions(void **state) {
         {"func @f(%a: f32) -> f32 {\n  %0 = call %a {callee = g} : f32\n  return %0\n}\n"
          "func @g(%a: f32) -> f32 {\n  %0 = call %a {callee = f} : f32\n  return %0\n}\n",
          "expected calls without recursion, found a circle, in '@g'"},
-        {"kernel @k() {level = gpu} {\n  body {\n    %0 = cpu.scratch {elem = f32, count = 4, "
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = cpu.scratch {elem = f32, count = 4, "
          "place = 0} : "
          "*f32\n"
          "    return\n  }\n}\n",
          "expected ops of level gpu or below, found one of cpu"},
-        {"kernel @k() {level = gpu} {\n  body {\n    %0 = gpu.shared {elem = i4, count = 4} : *i4\n"
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = i4, count = 4, place = 0} : *i4\n"
          "    return\n  }\n}\n",
          "expected elements of whole bytes, found i4"},
-        {"kernel @k() {level = gpu} {\n  body {\n    %0 = gpu.shared {elem = f32, count = 0} : "
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = f32, count = 0, place = 0} : "
          "*f32\n"
          "    return\n  }\n}\n",
          "expected a count from 1 to 268435456, found 0"},
-        {"kernel @k() {level = gpu} {\n  body {\n    %0 = gpu.shared {elem = f32, count = 4} : "
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = f32, count = 4, place = 0} : "
          "*i32\n"
          "    return\n  }\n}\n",
          "expected result 0 of type *f32, found *i32"},

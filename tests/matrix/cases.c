@@ -73,7 +73,15 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_CPU_LANE:
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_ASSERT:
-    case IR_RULE_CPU_PRINT: return 0;
+    case IR_RULE_CPU_PRINT:
+    case IR_RULE_THREAD_ID:
+    case IR_RULE_THREAD_LOAD:
+    case IR_RULE_THREAD_STORE:
+    case IR_RULE_THREAD_SHUFFLE:
+    case IR_RULE_THREAD_PACK:
+    case IR_RULE_THREAD_MATRIX_LOAD:
+    case IR_RULE_THREAD_MMA:
+    case IR_RULE_THREAD_COPY: return 0;
     }
     return 0;
 }
@@ -87,7 +95,8 @@ Maker maker_of(IrRule rule) {
 
 void matrix_run_op(Matrix *m, IrOpcode code) {
     const IrOpInfo *info = ir_op_info(code);
-    if (info->level == IR_LEVEL_CPU && matrix_classes(code) == 0) return;
+    bool lowered = info->level != IR_LEVEL_TILE && info->level != IR_LEVEL_ANY;
+    if (lowered && matrix_classes(code) == 0) return;
     Maker maker = maker_of(info->rule);
     if (!maker) {
         matrix_fail(m, info->text, "no cases for this op's typing rule in tests/matrix/cases*.c");

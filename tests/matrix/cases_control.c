@@ -312,11 +312,12 @@ static void barrier(Matrix *m, IrOpcode code, int column) {
     program_result(m, &p, &y);
     p.text = matrix_text(
         m,
-        "kernel @cell(%s) {level = gpu} { body {\n%%0 = const {value = 0} : i64\n"
+        "kernel @cell(%s) {level = thread} { body {\n%%0 = const {value = 0} : i64\n"
         "%%1 = iota : i32[8]\n%%2 = cast %%1 : i64[8]\n%%3 = const {value = 7} : i64[8]\n"
-        "%%4 = sub %%3, %%2 : i64[8]\n%%5 = gpu.shared {elem = i32, count = 8} : *i32\n"
+        "%%4 = sub %%3, %%2 : i64[8]\n%%5 = thread.shared {elem = i32, count = 8, place = 0} : "
+        "*i32\n"
         "%%6 = broadcast %%5 : *i32[8]\n%%7 = ptr_add %%6, %%2 : *i32[8]\n"
-        "%%8 = ptr_add %%6, %%4 : *i32[8]\nstore %%7, %%1, _\ngpu.barrier\n"
+        "%%8 = ptr_add %%6, %%4 : *i32[8]\nstore %%7, %%1, _\nthread.barrier\n"
         "%%9 = load %%8, _, _ : i32[8]\n%sreturn\n} }\n",
         tile_param(m, &y, "y"), tile_store(m, &y, "y", 9));
     matrix_program(m, name.text, &p);

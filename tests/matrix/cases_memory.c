@@ -353,7 +353,7 @@ static void ptr_add(Matrix *m, IrOpcode code, int column) {
 
 // What is stored in scratch is read there, element by element, behind a barrier where there is one.
 static void scratch(Matrix *m, IrOpcode code, int column) {
-    bool gpu = code == IR_GPU_SHARED;
+    bool shared = code == IR_THREAD_SHARED;
     for (int s = 0; s < SHAPES; s++) {
         Name name = cell_name(code, column, matrix_shapes[s], "%s", "");
         if (!matrix_takes(m, code, column, name.text)) continue;
@@ -368,13 +368,13 @@ static void scratch(Matrix *m, IrOpcode code, int column) {
         p.text = matrix_text(
             m,
             "kernel @cell(%s, %s, %s) {level = %s} { body {\n%%0 = const {value = 0} : i64\n%s%s"
-            "%%3 = %s {elem = %s, count = %d%s} : *%s\n%%4 = broadcast %%3 : *%s%s\n"
+            "%%3 = %s {elem = %s, count = %d, place = 0} : *%s\n%%4 = broadcast %%3 : *%s%s\n"
             "%%5 = ptr_add %%4, %%1 : *%s%s\nstore %%5, %%2, _\n%s%%6 = load %%5, _, _ : "
             "%s\n%sreturn\n} }\n",
             tile_param(m, &a.place, "n"), tile_param(m, &a.x, "x"), tile_param(m, &a.old, "y"),
-            gpu ? "gpu" : "cpu", tile_load(m, &a.place, "n", 1), tile_load(m, &a.x, "x", 2),
-            ir_op_info(code)->text, t, PLACES, gpu ? "" : ", place = 0", t, t, shape, t, shape,
-            gpu ? "gpu.barrier\n" : "", tile_type(m, &a.x), tile_store(m, &a.old, "y", 6));
+            shared ? "thread" : "cpu", tile_load(m, &a.place, "n", 1), tile_load(m, &a.x, "x", 2),
+            ir_op_info(code)->text, t, PLACES, t, t, shape, t, shape,
+            shared ? "thread.barrier\n" : "", tile_type(m, &a.x), tile_store(m, &a.old, "y", 6));
         matrix_program(m, name.text, &p);
     }
 }

@@ -100,7 +100,7 @@ static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOut
     IrModule *module = parse_cell(p, arena, sources, diags);
     IrLaunch launch = launch_of(p, printed);
     const IrFunc *kernel = module ? kernel_of(module) : NULL;
-    if (kernel && kernel->level == IR_LEVEL_GPU) return DEVICE_LEFT_OUT;
+    if (kernel && kernel->level == IR_LEVEL_THREAD) return DEVICE_LEFT_OUT;
     if (kernel && is_refused(kernel, &launch, arena)) {
         *outcome = (IrOutcome)MATRIX_REFUSED;
         return DEVICE_RAN;
@@ -114,7 +114,7 @@ static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOut
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
-// Code of a target. Findings of `sanitize` are of tile code; gpu.* ops are no code of a CPU's; a
+// Code of a target. Findings of `sanitize` are of tile code; thread.* ops are no code of a CPU's; a
 // cell of a cpu.* op is tile code beside it, which nothing lowers (tests/codegen has those ops).
 static DeviceResult run_compiled(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
                                  StrBuf *printed, StrBuf *message) {

@@ -1,0 +1,89 @@
+// thread.mma: the fragments of a warp's lanes put together by their layouts, the product taken,
+// and taken apart again. Sums of floats are taken in double, from the accumulator on in the order
+// of k, and rounded once; what a machine may differ by is in docs/numerics.md.
+#include "ir/interp/internal.h"
+#include "ir/layout/build.h"
+
+enum { WARP = 32 };
+
+typedef struct Fragments {
+    Layout layout;
+    uint32_t operand;
+    Slot *slots[WARP];
+} Fragments;
+
+static Fragments fragments_of(Run *run, Frame *frame, const IrOp *op, uint32_t first,
+                              uint32_t operand, LayoutMma shape) {
+    Fragments f = {.operand = operand};
+    f.layout = layout_mma(shape, (LayoutOperand)operand);
+    for (uint32_t lane = 0; lane < WARP; lane++)
+        f.slots[lane] = operand_slot(run, frame_thread(frame, first + lane), op, operand);
+    return f;
+}
+
+// Elements in row-major order.
+static uint64_t *gathered(Run *run, const Fragments *f) {
+    uint64_t *all = arena_new(run->scratch, uint64_t, layout_elements(&f->layout));
+    for (uint32_t lane = 0; lane < WARP; lane++)
+        for (uint32_t r = 0; r < f->slots[lane]->count; r++)
+            all[layout_apply(&f->layout, layout_at(r, lane, 0))] = slot_get(f->slots[lane], r);
+    return all;
+}
+
+typedef struct Product {
+    const uint64_t *a, *b, *c;
+    Dtype a_type, b_type, c_type;
+    LayoutMma shape;
+} Product;
+
+static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
+    uint64_t sum = p->c[i * p->shape.n + j];
+    for (uint32_t k = 0; k < p->shape.k; k++)
+        sum += (uint64_t)dtype_to_i64(p->a_type, p->a[i * p->shape.k + k]) *
+               (uint64_t)dtype_to_i64(p->b_type, p->b[k * p->shape.n + j]);
+    return sum & UINT32_MAX;
+}
+
+// Of tf32 the instruction reads the upper 19 bits.
+static double factor(const Product *p, Dtype t, uint64_t bits) {
+    if (t == DTYPE_F32 && p->shape.bits == 32) bits &= ~UINT64_C(0x1fff);
+    return dtype_to_double(t, bits);
+}
+
+static uint64_t float_sum(const Product *p, uint32_t i, uint32_t j) {
+    double sum = dtype_to_double(p->c_type, p->c[i * p->shape.n + j]);
+    for (uint32_t k = 0; k < p->shape.k; k++) {
+        double a = factor(p, p->a_type, p->a[i * p->shape.k + k]);
+        sum = fma(a, factor(p, p->b_type, p->b[k * p->shape.n + j]), sum);
+    }
+    return dtype_from_double(p->c_type, isnan(sum) ? (double)NAN : sum, true);
+}
+
+static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first) {
+    const int64_t *s = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
+    Dtype a_type = ir_operand(op, 0)->type->elem;
+    LayoutMma shape = {(uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2], dtype_bits(a_type)};
+    Fragments f[3];
+    for (uint32_t i = 0; i < 3; i++) f[i] = fragments_of(run, frame, op, first, i, shape);
+    Product p = {gathered(run, &f[0]),
+                 gathered(run, &f[1]),
+                 gathered(run, &f[2]),
+                 a_type,
+                 ir_operand(op, 1)->type->elem,
+                 op->results[0].type->elem,
+                 shape};
+    bool whole = dtype_is(p.c_type, DTYPE_CLASS_INT);
+    for (uint32_t lane = 0; lane < WARP; lane++) {
+        Slot *r = result_slot(run, frame_thread(frame, first + lane), op, 0);
+        for (uint32_t i = 0; i < r->count; i++) {
+            uint32_t e = layout_apply(&f[2].layout, layout_at(i, lane, 0));
+            uint32_t row = e / shape.n, column = e % shape.n;
+            slot_put(r, i, whole ? whole_sum(&p, row, column) : float_sum(&p, row, column));
+        }
+    }
+}
+
+void thread_mma(Run *run, Frame *frame, const IrOp *op) {
+    for (uint32_t first = 0; first + WARP <= frame_threads(frame); first += WARP)
+        warp_product(run, frame, op, first);
+}

@@ -1,0 +1,127 @@
+// thread.*: all threads of a program, in step. What one thread does alone is done for one after the
+// other by the code of the other levels; what they do together is here, literally.
+#include "ir/interp/internal.h"
+
+enum { WARP = 32 };
+
+bool threads_agree(Run *run, Frame *frame, const IrOp *op, uint32_t operand) {
+    uint64_t first = slot_get(operand_slot(run, frame, op, operand), 0);
+    for (uint32_t t = 1; t < frame_threads(frame); t++) {
+        Frame *f = frame_thread(frame, t);
+        uint64_t other = slot_get(operand_slot(run, f, op, operand), 0);
+        if (other == first) continue;
+        finding_add(run, op, FINDING_DIVERGED, t,
+                    "thread 0 has %llu where thread %u has %llu, and control must be uniform",
+                    (unsigned long long)first, t, (unsigned long long)other);
+        run->over_limit = true;
+        return false;
+    }
+    return true;
+}
+
+static void copy_lane(Slot *to, uint32_t i, const Slot *from, uint32_t k) {
+    copy_element(to->data + (size_t)i * to->size, from->data + (size_t)k * from->size, to->size);
+}
+
+void execute_thread_value(Run *run, Frame *frame, const IrOp *op) {
+    Slot *r = result_slot(run, frame, op, 0);
+    if (op->code == IR_THREAD_ID) {
+        slot_put(r, 0, frame->thread);
+        return;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const Slot *x = operand_slot(run, frame, op, i);
+        for (uint32_t k = 0; k < x->count; k++) copy_lane(r, at++, x, k);
+    }
+}
+
+// ---- within a warp ------------------------------------------------------------------------------
+
+static void shuffle(Run *run, Frame *frame, const IrOp *op) {
+    uint32_t by = (uint32_t)ir_attr_int(op, IR_ATTR_LANE);
+    for (uint32_t t = 0; t < frame_threads(frame); t++) {
+        Frame *f = frame_thread(frame, t);
+        const Slot *from = operand_slot(run, f, op, 1);
+        uint32_t lane = from ? (uint32_t)slot_get(from, 0) : t ^ by;
+        uint32_t source = (t & ~(uint32_t)(WARP - 1)) | (lane & (WARP - 1));
+        if (source >= frame_threads(frame)) source = t;  // one thread is its own warp
+        const Slot *x = operand_slot(run, frame_thread(frame, source), op, 0);
+        Slot *r = result_slot(run, f, op, 0);
+        for (uint32_t i = 0; i < r->count; i++) copy_lane(r, i, x, i);
+    }
+}
+
+// Row r of matrix m begins at the pointer of lane 8m + r.
+static void matrix_load(Run *run, Frame *frame, const IrOp *op) {
+    uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
+    bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
+    for (uint32_t t = 0; t < frame_threads(frame); t++) {
+        Slot *r = result_slot(run, frame_thread(frame, t), op, 0);
+        uint32_t lane = t % WARP, warp = t - lane;
+        for (uint32_t i = 0; i < 2 * count; i++) {
+            uint32_t row = lane / 4, column = 2 * (lane % 4) + i % 2;
+            uint32_t from = warp + 8 * (i / 2) + (turned ? column : row);
+            if (from >= frame_threads(frame)) continue;
+            const Slot *p = operand_slot(run, frame_thread(frame, from), op, 0);
+            uint64_t address = slot_place(p, 0).address + 2 * (turned ? row : column);
+            slot_put(r, i, memory_read(r->elem, address));
+        }
+    }
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+// Zeros where the mask is false. They are there at once: poison is for the machine to have.
+static void copy(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *to = operand_slot(run, frame, op, 0), *from = operand_slot(run, frame, op, 1);
+    const Slot *mask = operand_slot(run, frame, op, 2);
+    size_t bytes = (size_t)ir_attr_int(op, IR_ATTR_COUNT) * dtype_size(to->elem);
+    unsigned char *target = (unsigned char *)(uintptr_t)slot_place(to, 0).address;
+    const unsigned char *source = (const unsigned char *)(uintptr_t)slot_place(from, 0).address;
+    if (mask && !slot_get(mask, 0))
+        memset(target, 0, bytes);
+    else
+        memcpy(target, source, bytes);
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+// One piece of memory: what thread 0 got, all have.
+static bool shared(Run *run, Frame *frame, const IrOp *op) {
+    run->one_thread = true;
+    bool fine = execute_op(run, frame, op);
+    run->one_thread = false;
+    const Slot *first = slot_of(run, frame, &op->results[0]);
+    for (uint32_t t = 1; fine && t < frame_threads(frame); t++)
+        copy_lane(result_slot(run, frame_thread(frame, t), op, 0), 0, first, 0);
+    return fine;
+}
+
+static bool one_by_one(Run *run, Frame *frame, const IrOp *op) {
+    bool fine = true;
+    run->one_thread = true;
+    for (uint32_t t = 0; fine && t < frame_threads(frame); t++)
+        fine = execute_op(run, frame_thread(frame, t), op);
+    run->one_thread = false;
+    return fine;
+}
+
+bool execute_threads(Run *run, Frame *frame, const IrOp *op) {
+    switch ((unsigned)op->code) {
+    case IR_FOR:
+    case IR_WHILE:
+    case IR_IF: return execute_control(run, frame, op);
+    case IR_THREAD_SHARED: return shared(run, frame, op);
+    case IR_THREAD_SHUFFLE: shuffle(run, frame, op); return true;
+    case IR_THREAD_MATRIX_LOAD: matrix_load(run, frame, op); return true;
+    case IR_THREAD_MMA: thread_mma(run, frame, op); return true;
+    case IR_THREAD_COPY:
+        for (uint32_t t = 0; t < frame_threads(frame); t++) copy(run, frame_thread(frame, t), op);
+        return true;
+    case IR_THREAD_BARRIER:  // in step, all is seen at once
+    case IR_THREAD_COMMIT:
+    case IR_THREAD_WAIT: return true;
+    }
+    return one_by_one(run, frame, op);
+}
