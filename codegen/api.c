@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "codegen/cpu/compile.h"
 #include "codegen/lld_shim.h"
+#include "codegen/nvptx/compile.h"
 
 #ifndef CODEGEN_LLVM_VERSION
 #include <llvm/Config/llvm-config.h>
@@ -12,19 +13,29 @@
 
 typedef struct Work {
     OsWork work;  // the first member
-    const CodegenCpuOptions *options;
+    void (*on_defect)(void *user);
+    void *user;
 } Work;
 
 static void keep(OsWork *work) {
-    const CodegenCpuOptions *options = ((const Work *)work)->options;
-    if (options->on_defect) options->on_defect(options->user);
+    const Work *w = (const Work *)work;
+    if (w->on_defect) w->on_defect(w->user);
 }
 
 static bool cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
                         Str *output, Diags *diags) {
-    Work work = {.work = {.keep = keep}, .options = options};
+    Work work = {{.keep = keep}, options->on_defect, options->user};
     os_work_begin(&work.work);
     bool fine = codegen_cpu_compile(arena, func, options, output, diags);
+    os_work_end(&work.work);
+    return fine;
+}
+
+static bool gpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+                        Str *output, Diags *diags) {
+    Work work = {{.keep = keep}, options->on_defect, options->user};
+    os_work_begin(&work.work);
+    bool fine = codegen_nvptx_compile(arena, func, options, output, diags);
     os_work_end(&work.work);
     return fine;
 }
@@ -34,6 +45,7 @@ static const CodegenApi api = {
     .build = CODEGEN_BUILD_TEXT,
     .llvm_version = CODEGEN_LLVM_VERSION,
     .cpu_compile = cpu_compile,
+    .gpu_compile = gpu_compile,
 };
 
 const CodegenApi *tilec_codegen_api(void) { return &api; }

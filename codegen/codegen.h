@@ -17,6 +17,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/gpu.h"
 #include "ir/ir.h"
 
 enum { CODEGEN_VERSION = 2 };
@@ -45,12 +46,25 @@ typedef struct CodegenCpuOptions {
     void *user;
 } CodegenCpuOptions;
 
+typedef struct CodegenGpuOptions {
+    GpuTarget target;
+    CodegenOutput output;  // CODEGEN_LLVM, or CODEGEN_ASM: PTX, which is what a driver is given
+    Str entry;
+    bool lines;  // .loc directives: source lines in profilers, and in findings of the warp machine
+    CodegenTimes *times;
+    void (*on_defect)(void *user);  // as above
+    void *user;
+} CodegenGpuOptions;
+
 typedef struct CodegenApi {
     uint32_t version;
     const char *build;         // equal to codegen_build() of whoever calls
     const char *llvm_version;  // "22.1.8"
     // False after reporting. `func` is verified IR of the cpu level.
     bool (*cpu_compile)(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
+                        Str *output, Diags *diags);
+    // The same of the thread level.
+    bool (*gpu_compile)(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
                         Str *output, Diags *diags);
 } CodegenApi;
 
@@ -59,7 +73,7 @@ typedef struct CodegenApi {
 #define CODEGEN_BUILD_TEXT "tilec 0.1.0, ir " CODEGEN_TEXT_(IR_LAYOUT_VERSION)
 #define CODEGEN_TEXT_(x) CODEGEN_TEXT2_(x)
 #define CODEGEN_TEXT2_(x) #x
-#define IR_LAYOUT_VERSION 1  // goes up when a struct of ir/ or base/ changes its layout
+#define IR_LAYOUT_VERSION 2  // goes up when a struct of ir/ or base/ changes its layout
 
 typedef const CodegenApi *CodegenApiFunction(void);
 #define CODEGEN_API_SYMBOL "tilec_codegen_api"

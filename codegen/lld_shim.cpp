@@ -23,6 +23,10 @@ static bool start() {
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
     // LLVM 22's pass against blocked store forwarding dies of some masked copies on x86-64-v3
     // ("cannot implicitly convert a scalable size").
     static const char *const options[] = {"tilec", "-x86-disable-avoid-SFB"};

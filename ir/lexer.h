@@ -14,7 +14,7 @@
 
 typedef enum IrTokenKind {
     IR_TOK_END,
-    IR_TOK_NAME,    // word, also with dots: gpu.barrier
+    IR_TOK_NAME,    // word, also with dots: thread.barrier
     IR_TOK_NUMBER,  // -1  0x7f  1.5e-3  -inf
     IR_TOK_VALUE,   // %x  %12; its text is without the sign
     IR_TOK_STRING,  // its text is with the quotes

@@ -8,9 +8,11 @@
 #define TILEC_IR_MACHINE_H
 
 #include "base/cpu.h"
+#include "base/gpu.h"
 
 typedef struct Machine {
-    CpuTarget cpu;
+    CpuTarget cpu;  // where `gpu` is none
+    GpuTarget gpu;
     uint32_t vector_bytes;  // of one register
     uint32_t vector_registers;
     bool fma;          // fused multiply-add in hardware, for f32 and f64
@@ -20,9 +22,13 @@ typedef struct Machine {
     bool bf16_dot;     // cpu.dot2
     bool i8_dot;       // cpu.dot4
     uint32_t l1_bytes, l2_bytes;
+    uint32_t warp;          // GPUs: threads of a warp
+    uint32_t shared_bytes;  // GPUs: the most that a program may have
+    bool async_copy;        // thread.copy
 } Machine;
 
 Machine machine_of_cpu(CpuTarget target);
+Machine machine_of_gpu(GpuTarget target);
 
 // What a variant of a kernel may rest on beyond `requires`: launch facts, guards of MetaVariant.
 enum {

@@ -35,6 +35,8 @@ typedef struct GenTarget {
     LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+    // Before a release, or after an acquire.
+    void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;
 
 struct Gen {
@@ -82,6 +84,8 @@ void gen_set(Gen *g, const IrValue *v, LLVMValueRef one);
 LLVMValueRef *gen_set_parts(Gen *g, const IrValue *v);    // to be filled
 void gen_define(Gen *g, const IrOp *op, LLVMValueRef v);  // result 0
 LLVMValueRef *gen_define_parts(Gen *g, const IrOp *op);   // to be filled
+// Result 0 of its lanes: as they are, or as a vector.
+void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes);
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTypeRef *types,
                            uint32_t count, LLVMValueRef *args);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name);
@@ -98,6 +102,7 @@ void gen_control(Gen *g, const IrOp *op);      // control.c
 void gen_elementwise(Gen *g, const IrOp *op);  // arith.c
 void gen_cast(Gen *g, const IrOp *op);         // cast.c
 void gen_lanes(Gen *g, const IrOp *op);        // lanes.c
+void gen_atomic(Gen *g, const IrOp *op);       // atomic.c
 
 // Arithmetic of two values of one type, as the elementwise ops have it (arith.c); what reductions
 // and atomics share. `t` is the operands' type, of a part.

@@ -12,6 +12,19 @@ LLVMValueRef gen_broadcast(Gen *g, LLVMValueRef scalar, uint32_t count) {
     return LLVMBuildShuffleVector(g->b, one, none, LLVMConstNull(lanes), "");
 }
 
+void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes) {
+    const IrType *t = op->results[0].type;
+    LLVMValueRef *parts = gen_define_parts(g, op);
+    bool apart = g->target->lanes_apart || !t->rank;
+    if (!apart) parts[0] = LLVMGetPoison(gen_type(g, t));
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (apart)
+            parts[i] = lanes[i];
+        else
+            parts[0] = LLVMBuildInsertElement(g->b, parts[0], lanes[i], gen_i32(g, (int32_t)i), "");
+    }
+}
+
 // ---- lanes apart: values by another name --------------------------------------------------------
 
 static LLVMValueRef lane_of_two(const Gen *g, const IrOp *op, uint32_t lane) {

@@ -3,7 +3,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-enum { DWARF_VERSION = 5 };
+enum { DWARF_VERSION = 5, DIRECTIVES = 3 };  // the C API has no name for the latter
 
 typedef struct FileScope {
     const SourceFile *source;
@@ -32,7 +32,7 @@ static void flag(LLVMContextRef context, LLVMModuleRef module, const char *name,
 }
 
 GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef module,
-                       const IrFunc *func) {
+                       const IrFunc *func, bool directives) {
     const Sources *sources = func->module->sources;
     SourceLine at = source_line(sources, func->span.begin);
     if (!at.file) return NULL;
@@ -42,9 +42,9 @@ GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef modul
     lines->di = LLVMCreateDIBuilder(module);
     FileScope main = {.source = at.file, .file = file_of(lines, at.file)};
     vec_push(arena, &lines->files, main);
-    LLVMDIBuilderCreateCompileUnit(lines->di, LLVMDWARFSourceLanguageC11, main.file, "tilec", 5,
-                                   true, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false, false,
-                                   "", 0, "", 0);
+    LLVMDIBuilderCreateCompileUnit(
+        lines->di, LLVMDWARFSourceLanguageC11, main.file, "tilec", 5, true, "", 0, 0, "", 0,
+        directives ? DIRECTIVES : LLVMDWARFEmissionFull, 0, false, false, "", 0, "", 0);
     flag(context, module, "Dwarf Version", DWARF_VERSION);
     flag(context, module, "Debug Info Version", LLVMDebugMetadataVersion());
     return lines;

@@ -17,8 +17,9 @@
 
 typedef struct GenLines GenLines;
 // NULL when the function comes from no source.
+// `directives`: lines only, as .file and .loc (PTX); else DWARF with names.
 GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef module,
-                       const IrFunc *func);
+                       const IrFunc *func, bool directives);
 void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMValueRef function);
 void lines_at(GenLines *lines, LLVMBuilderRef b, Span span);
 void lines_finish(GenLines *lines);

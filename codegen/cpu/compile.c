@@ -44,7 +44,8 @@ static CpuGen *gen_create(Compile *c) {
     made->memory = arena_new(c->scratch, unsigned char, c->func->value_count + 1);
     made->scopes[0] = scope(c->context, "scratch");
     made->scopes[1] = scope(c->context, "arguments");
-    if (c->options->lines) made->g.lines = lines_create(c->scratch, c->context, c->module, c->func);
+    if (c->options->lines)
+        made->g.lines = lines_create(c->scratch, c->context, c->module, c->func, false);
     return made;
 }
 

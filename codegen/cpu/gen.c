@@ -26,12 +26,16 @@ static void cpu_op(Gen *g, const IrOp *op) {
     case IR_CPU_LOAD:
     case IR_CPU_PREFETCH:
     case IR_CPU_STORE: cpu_memory(g, op); return;
-    case IR_ATOMIC:
-    case IR_ATOMIC_CAS: cpu_atomic(g, op); return;
     case IR_CPU_ASSERT:
     case IR_CPU_PRINT: cpu_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
     }
 }
 
-const GenTarget cpu_gen_target = {.op = cpu_op, .extreme = cpu_extreme, .remainder = cpu_remainder};
+static void cpu_fence(Gen *g, bool release, IrScope scope) {
+    LLVMBuildFence(g->b, release ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire,
+                   scope == IR_SCOPE_PROGRAM, "");
+}
+
+const GenTarget cpu_gen_target = {
+    .fence = cpu_fence, .op = cpu_op, .extreme = cpu_extreme, .remainder = cpu_remainder};

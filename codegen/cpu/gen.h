@@ -39,7 +39,6 @@ LLVMValueRef cpu_service(Gen *g, size_t offset, LLVMTypeRef type);  // a field o
 void cpu_function(CpuGen *c, const char *entry);  // function.c
 void cpu_memory_kinds(CpuGen *c);                 // memory.c: fills `memory`
 void cpu_memory(Gen *g, const IrOp *op);          // memory.c
-void cpu_atomic(Gen *g, const IrOp *op);          // atomic.c
 void cpu_vector(Gen *g, const IrOp *op);          // vector.c
 void cpu_effect(Gen *g, const IrOp *op);          // effect.c
 LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);

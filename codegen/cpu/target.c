@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <llvm-c/Core.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,58 +45,6 @@ LLVMTargetMachineRef target_machine(CpuTarget target, bool quick) {
                                    LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
-// ---- what LLVM says -----------------------------------------------------------------------------
-
-static void failed(TargetLog *log, const char *what, const char *text) {
-    log->errors++;
-    diag_error(log->diags, log->span, DIAG_DEFECT, "%s: %s", what, text);
-}
-
-static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
-    TargetLog *log = user;
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
-    char *text = LLVMGetDiagInfoDescription(info);
-    failed(log, "LLVM", text);
-    LLVMDisposeMessage(text);
-}
-
-void target_log(LLVMContextRef context, TargetLog *log) {
-    LLVMContextSetDiagnosticHandler(context, on_diagnostic, log);
-}
-
-// ---- to code ------------------------------------------------------------------------------------
-
-// The loops are as the passes of ours made them; what is left is to clean up between them.
-static const char passes[] =
-    "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
-
-bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (!error) return log->errors == 0;
-    char *text = LLVMGetErrorMessage(error);
-    failed(log, "LLVM", text);
-    LLVMDisposeErrorMessage(text);
-    return false;
-}
-
-bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
-                 Str *output, TargetLog *log) {
-    char *message = NULL;
-    LLVMMemoryBufferRef buffer = NULL;
-    LLVMCodeGenFileType kind = assembly ? LLVMAssemblyFile : LLVMObjectFile;
-    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, kind, &message, &buffer)) {
-        failed(log, "LLVM", message);
-        LLVMDisposeMessage(message);
-        return false;
-    }
-    size_t size = LLVMGetBufferSize(buffer);
-    *output = (Str){arena_text(arena, LLVMGetBufferStart(buffer), size), size};
-    LLVMDisposeMemoryBuffer(buffer);
-    return log->errors == 0;
-}
-
 // ---- undefined symbols --------------------------------------------------------------------------
 
 typedef struct Elf {
@@ -124,7 +71,7 @@ static void find_undefined(const Elf *elf, const Elf64_Shdr *symbols, TargetLog 
         if (!elf_part(elf, symbols->sh_offset + at, sizeof s, &s) || s.st_shndx != SHN_UNDEF)
             continue;
         const char *name = elf->bytes.text + names.sh_offset + s.st_name;
-        failed(log, "the code calls what it must not", name);
+        target_failed(log, "the code calls what it must not", name);
         diag_help(log->diags, "this is a defect of tilec; please report it with the kernel");
     }
 }
@@ -161,7 +108,7 @@ static bool link_files(Arena *arena, CpuTarget target, const char *input, const 
                           input};
     char *messages = NULL;
     bool fine = codegen_lld(sizeof args / sizeof *args, args, &messages) != 0;
-    if (!fine) failed(log, "lld", messages ? messages : "no memory");
+    if (!fine) target_failed(log, "lld", messages ? messages : "no memory");
     free(messages);
     return fine;
 }
@@ -171,16 +118,16 @@ bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *out
     OsError error = {0};
     OsMemoryFile input;
     if (!os_memory_file_open(object, &input, &error)) {
-        failed(log, "a file in memory", error.text);
+        target_failed(log, "a file in memory", error.text);
         return false;
     }
     OsCollector *collector = os_collector_open(&error);
     bool fine = collector != NULL;
-    if (!fine) failed(log, "a pipe", error.text);
+    if (!fine) target_failed(log, "a pipe", error.text);
     if (fine) {
         fine = link_files(arena, target, input.path, os_collector_path(collector), entry, log);
         if (!os_collector_close(collector, arena, output) && fine) {
-            failed(log, "a pipe", "what was linked did not come through");
+            target_failed(log, "a pipe", "what was linked did not come through");
             fine = false;
         }
     }

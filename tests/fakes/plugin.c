@@ -64,9 +64,17 @@ bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptio
     return false;
 }
 
+bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+                           Str *output, Diags *diags) {
+    (void)arena, (void)options, (void)output;
+    diag_error(diags, func->span, DIAG_UNSUPPORTED, "the fake compiles for no GPU");
+    return false;
+}
+
 static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0",
-                                         codegen_cpu_compile};
-static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile};
+                                         codegen_cpu_compile, NULL};
+static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile,
+                                       NULL};
 
 const CodegenApi *tilec_codegen_api(void) {
     if (is("other version")) return &other_version;

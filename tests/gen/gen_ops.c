@@ -237,7 +237,15 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_CPU_LANE:
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_ASSERT:
-    case IR_RULE_CPU_PRINT: return;
+    case IR_RULE_CPU_PRINT:
+    case IR_RULE_THREAD_ID:
+    case IR_RULE_THREAD_LOAD:
+    case IR_RULE_THREAD_STORE:
+    case IR_RULE_THREAD_SHUFFLE:
+    case IR_RULE_THREAD_PACK:
+    case IR_RULE_THREAD_MATRIX_LOAD:
+    case IR_RULE_THREAD_MMA:
+    case IR_RULE_THREAD_COPY: return;
     }
 }
 

@@ -160,12 +160,12 @@ static void atomics_on_every_type(void **state) {
 static void scratch_is_poison_and_each_programs_own(void **state) {
     (void)state;
     Tir *t = tir_load(
-        "kernel @k(%%r: view u8[N, 2]) {level = gpu} { body {\n"
-        "%%0 = gpu.shared {elem = u8, count = 4} : *u8\n"
+        "kernel @k(%%r: view u8[N, 2]) {level = thread} { body {\n"
+        "%%0 = thread.shared {elem = u8, count = 4, place = 0} : *u8\n"
         "%%1 = load %%0, _, _ : u8\n"
         "%%2 = const {value = 3} : u8\n"
         "store %%0, %%2, _\n"
-        "gpu.barrier\n"
+        "thread.barrier\n"
         "%%3 = load %%0, _, _ : u8\n"
         "%%4 = program {dim = 0} : i64\n"
         "%%5 = const {value = 0} : i64\n"

@@ -393,6 +393,8 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_AHEAD:
     case IR_ATTR_SITE:
     case IR_ATTR_PLACE:
+    case IR_ATTR_ALIGN:
+    case IR_ATTR_TURNED:
     case IR_ATTRS: break;
     }
     return false;

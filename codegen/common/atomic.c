@@ -2,7 +2,7 @@
 // between the programs of a launch the atomics themselves are relaxed. Types without an atomic
 // instruction go through compare-and-swap of their bits.
 #include "base/os.h"
-#include "codegen/cpu/gen.h"
+#include "codegen/common/gen.h"
 
 typedef struct Lane {
     const IrOp *op;
@@ -90,7 +90,9 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     if (lane->expected) return swap_loop(g, lane);
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool xchg = rmw == IR_RMW_XCHG;
-    if (!integer && !xchg) return swap_loop(g, lane);
+    // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.
+    bool farther = ir_attr_int(lane->op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
+    if ((!integer && !xchg) || (g->target->lanes_apart && farther)) return swap_loop(g, lane);
     LLVMValueRef old =
         LLVMBuildAtomicRMW(g->b, instruction_of(rmw, dtype_signed(lane->t->elem)), lane->p,
                            to_bits(g, lane, lane->x), LLVMAtomicOrderingMonotonic, false);
@@ -114,22 +116,22 @@ static LLVMValueRef under_mask(Gen *g, const Lane *lane, LLVMValueRef mask) {
     return phi;
 }
 
-static LLVMValueRef lane_of(Gen *g, LLVMValueRef v, const IrType *t, uint32_t i) {
-    if (!v || !t->rank) return v;
-    return LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
+// Lane i of an operand, of a whole vector or of lanes that are apart; NULL when it is absent.
+static LLVMValueRef lane_of(Gen *g, const IrOp *op, uint32_t operand, uint32_t i) {
+    const IrValue *v = ir_operand(op, operand);
+    if (!v || g->target->lanes_apart || !v->type->rank) return gen_operand_part(g, op, operand, i);
+    return LLVMBuildExtractElement(g->b, gen_value(g, v), gen_i32(g, (int32_t)i), "");
 }
 
 static void fence(Gen *g, const IrOp *op, bool before) {
     IrOrder order = (IrOrder)ir_attr_int(op, IR_ATTR_ORDER);
     bool acquires = order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL;
     bool releases = order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL;
-    if (before ? !releases : !acquires) return;
-    bool one_thread = ir_attr_int(op, IR_ATTR_SCOPE) == IR_SCOPE_PROGRAM;
-    LLVMBuildFence(g->b, before ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire, one_thread,
-                   "");
+    if (before ? releases : acquires)
+        g->target->fence(g, before, (IrScope)ir_attr_int(op, IR_ATTR_SCOPE));
 }
 
-void cpu_atomic(Gen *g, const IrOp *op) {
+void gen_atomic(Gen *g, const IrOp *op) {
     bool cas = op->code == IR_ATOMIC_CAS;
     const IrType *t = op->results[0].type;
     IrType elem = *t;
@@ -137,19 +139,14 @@ void cpu_atomic(Gen *g, const IrOp *op) {
     elem.count = 1;
     Lane lane = {.op = op, .t = &elem};
     lane.bits = LLVMIntTypeInContext(g->context, 8 * (unsigned)dtype_size(t->elem));
-    LLVMValueRef p = gen_operand(g, op, 0), expected = cas ? gen_operand(g, op, 1) : NULL;
-    LLVMValueRef x = gen_operand(g, op, cas ? 2 : 1), mask = gen_operand(g, op, cas ? 3 : 2);
-    const IrValue *mask_value = ir_operand(op, cas ? 3 : 2);
-    LLVMValueRef all = LLVMGetPoison(gen_type(g, t));
+    LLVMValueRef *r = arena_new(g->arena, LLVMValueRef, t->count);
     fence(g, op, true);
     for (uint32_t i = 0; i < t->count; i++) {
-        lane.p = lane_of(g, p, t, i);
-        lane.expected = lane_of(g, expected, t, i);
-        lane.x = lane_of(g, x, t, i);
-        LLVMValueRef on = mask ? lane_of(g, mask, mask_value->type, i) : NULL;
-        LLVMValueRef old = under_mask(g, &lane, on);
-        all = t->rank ? LLVMBuildInsertElement(g->b, all, old, gen_i32(g, (int32_t)i), "") : old;
+        lane.p = lane_of(g, op, 0, i);
+        lane.expected = cas ? lane_of(g, op, 1, i) : NULL;
+        lane.x = lane_of(g, op, cas ? 2 : 1, i);
+        r[i] = under_mask(g, &lane, lane_of(g, op, cas ? 3 : 2, i));
     }
     fence(g, op, false);
-    gen_define(g, op, all);
+    gen_define_lanes(g, op, r);
 }

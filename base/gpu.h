@@ -1,0 +1,30 @@
+// GPUs as targets: vendor, architecture, and what of it there is.
+//
+// Names: "sm_75", "sm_80", … and "sm_90a", "sm_100a", "sm_120a" with the instructions that only
+// that architecture has; "gfx90a", "gfx942", …. Invariants: the name of a target parses back to it.
+//
+//     GpuTarget t;
+//     if (!gpu_target_parse(STR("sm_90a"), &t)) …
+//     t.number;   // 90
+#ifndef TILEC_BASE_GPU_H
+#define TILEC_BASE_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef enum GpuVendor { GPU_NONE, GPU_NVIDIA, GPU_AMD } GpuVendor;
+
+typedef struct GpuTarget {
+    GpuVendor vendor;
+    uint32_t number;  // sm_90: 90; gfx942: 0x942
+    bool own;         // sm_90a: with what later architectures have not
+} GpuTarget;
+
+bool gpu_target_parse(Str text, GpuTarget *target);
+enum { GPU_NAME_MAX = 16 };
+// Into a buffer of GPU_NAME_MAX bytes, which is returned.
+const char *gpu_target_name(GpuTarget target, char *buffer);
+
+#endif

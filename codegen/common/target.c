@@ -1,0 +1,56 @@
+#include "codegen/common/target.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+// ---- what LLVM says -----------------------------------------------------------------------------
+
+void target_failed(TargetLog *log, const char *what, const char *text) {
+    log->errors++;
+    diag_error(log->diags, log->span, DIAG_DEFECT, "%s: %s", what, text);
+}
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+    TargetLog *log = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    target_failed(log, "LLVM", text);
+    LLVMDisposeMessage(text);
+}
+
+void target_log(LLVMContextRef context, TargetLog *log) {
+    LLVMContextSetDiagnosticHandler(context, on_diagnostic, log);
+}
+
+// ---- to code ------------------------------------------------------------------------------------
+
+// The loops are as the passes of ours made them; what is left is to clean up between them.
+static const char passes[] =
+    "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
+
+bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return log->errors == 0;
+    char *text = LLVMGetErrorMessage(error);
+    target_failed(log, "LLVM", text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
+                 Str *output, TargetLog *log) {
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    LLVMCodeGenFileType kind = assembly ? LLVMAssemblyFile : LLVMObjectFile;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, kind, &message, &buffer)) {
+        target_failed(log, "LLVM", message);
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    size_t size = LLVMGetBufferSize(buffer);
+    *output = (Str){arena_text(arena, LLVMGetBufferStart(buffer), size), size};
+    LLVMDisposeMemoryBuffer(buffer);
+    return log->errors == 0;
+}

@@ -1,0 +1,77 @@
+// Ops that only GPUs have, or have their own way.
+#include "codegen/nvptx/gen.h"
+
+#include <string.h>
+
+#include "base/os.h"
+
+LLVMTypeRef nvptx_pointer(const Gen *g, unsigned space) {
+    return LLVMPointerTypeInContext(g->context, space);
+}
+
+LLVMValueRef nvptx_in_space(Gen *g, LLVMValueRef p, unsigned space) {
+    return LLVMBuildAddrSpaceCast(g->b, p, nvptx_pointer(g, space), "");
+}
+
+static void nvptx_op(Gen *g, const IrOp *op) {
+    switch ((unsigned)op->code) {
+    case IR_THREAD_ID:
+        gen_define(g, op, gen_intrinsic(g, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL));
+        return;
+    case IR_PTR_ADD:
+    case IR_LOAD:
+    case IR_STORE:
+    case IR_THREAD_SHARED:
+    case IR_THREAD_LOAD:
+    case IR_THREAD_STORE: nvptx_memory(g, op); return;
+    case IR_THREAD_PACK:
+    case IR_THREAD_BARRIER:
+    case IR_THREAD_SHUFFLE:
+    case IR_THREAD_MATRIX_LOAD:
+    case IR_THREAD_COPY:
+    case IR_THREAD_COMMIT:
+    case IR_THREAD_WAIT: nvptx_warp(g, op); return;
+    case IR_THREAD_MMA: nvptx_mma(g, op); return;
+    case IR_CPU_REDUCE: {
+        const IrValue *x = ir_operand(op, 0);
+        IrType t = gen_part_type(g, x->type);
+        IrOpcode code = gen_reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), t.elem);
+        LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, x->type->count);
+        memcpy(parts, gen_parts(g, x), x->type->count * sizeof *parts);
+        for (uint32_t n = x->type->count / 2; n; n /= 2)
+            for (uint32_t i = 0; i < n; i++)
+                parts[i] = gen_binary(g, code, &t, parts[i], parts[i + n]);
+        gen_define(g, op, parts[0]);
+        return;
+    }
+    case IR_CPU_ASSERT: nvptx_effect(g, op); return;
+    default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
+    }
+}
+
+static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
+                                  bool greatest) {
+    (void)t;
+    LLVMTypeRef type = LLVMTypeOf(a);
+    return gen_intrinsic(g, greatest ? "llvm.maximum" : "llvm.minimum", 1, &type, 2,
+                         (LLVMValueRef[]){a, b});
+}
+
+static LLVMValueRef nvptx_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+    (void)g, (void)a, (void)b;
+    UNREACHABLE("a remainder of %s was not refused", dtype_name(t->elem));
+}
+
+static void nvptx_fence(Gen *g, bool release, IrScope scope) {
+    static const char *const scopes[] = {"block", "device", ""};
+    const char *name = scopes[scope];
+    unsigned id = LLVMGetSyncScopeID(g->context, name, strlen(name));
+    LLVMBuildFenceSyncScope(g->b, release ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire,
+                            id, "");
+}
+
+const GenTarget nvptx_gen_target = {.lanes_apart = true,
+                                    .op = nvptx_op,
+                                    .extreme = nvptx_extreme,
+                                    .remainder = nvptx_remainder,
+                                    .fence = nvptx_fence};

@@ -1,0 +1,39 @@
+// The state of one translation for NVIDIA's GPUs, beyond what all targets share.
+//
+// Invariants: nvptx_check has passed. Pointers are generic; where they come from is said by casts
+// (global for arguments, shared for thread.shared), from which LLVM finds the space of each access.
+// Ownership: as in codegen/common/gen.h.
+//
+//     NvptxGen n = {.machine = machine};
+//     gen_begin(&n.g, scratch, &nvptx_gen_target, func);
+#ifndef TILEC_CODEGEN_NVPTX_GEN_H
+#define TILEC_CODEGEN_NVPTX_GEN_H
+
+#include "codegen/common/gen.h"
+#include "ir/machine.h"
+
+enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3 };
+
+typedef struct NvptxGen {
+    Gen g;  // first: a Gen of this target is one of these
+    Machine machine;
+    LLVMValueRef shared;     // the block's memory; NULL until it is asked for
+    LLVMValueRef report;     // address of the report
+    LLVMBasicBlockRef done;  // the end of the program
+} NvptxGen;
+
+static inline NvptxGen *nvptx_gen(Gen *g) { return (NvptxGen *)g; }
+
+extern const GenTarget nvptx_gen_target;  // gen.c
+
+void nvptx_function(NvptxGen *n, const char *entry);  // function.c
+void nvptx_memory(Gen *g, const IrOp *op);            // memory.c
+void nvptx_warp(Gen *g, const IrOp *op);    // warp.c: shuffles, ldmatrix, copies, barriers
+void nvptx_mma(Gen *g, const IrOp *op);     // mma.c
+void nvptx_effect(Gen *g, const IrOp *op);  // effect.c
+
+LLVMTypeRef nvptx_pointer(const Gen *g, unsigned space);
+// The same address in a space, or generic (0).
+LLVMValueRef nvptx_in_space(Gen *g, LLVMValueRef p, unsigned space);
+
+#endif

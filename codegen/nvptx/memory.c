@@ -1,0 +1,149 @@
+// Memory: pointers, loads and stores of vectors, under a mask or not.
+#include "codegen/nvptx/gen.h"
+
+// In elements, wrapping; bool and the packed types count bytes.
+static void gen_ptr_add(Gen *g, const IrOp *op) {
+    LLVMTypeRef unit =
+        LLVMIntTypeInContext(g->context, 8 * (unsigned)dtype_size(op->results[0].type->elem));
+    LLVMValueRef *r = gen_define_parts(g, op);
+    for (uint32_t i = 0; i < op->results[0].type->count; i++) {
+        LLVMValueRef n = gen_operand_part(g, op, 1, i);
+        r[i] = LLVMBuildGEP2(g->b, unit, gen_operand_part(g, op, 0, i), &n, 1, "");
+    }
+}
+
+// All of it is asked for at the launch: static arrays end at 48 KiB.
+static LLVMValueRef shared_memory(Gen *g) {
+    enum { ALIGN = 1024 };  // of the widest swizzles
+    NvptxGen *n = nvptx_gen(g);
+    if (n->shared) return n->shared;
+    LLVMTypeRef none = LLVMArrayType2(LLVMInt8TypeInContext(g->context), 0);
+    n->shared = LLVMAddGlobalInAddressSpace(g->module, none, "tilec_shared", SPACE_SHARED);
+    LLVMSetLinkage(n->shared, LLVMExternalLinkage);
+    LLVMSetAlignment(n->shared, ALIGN);
+    return n->shared;
+}
+
+static void gen_shared(Gen *g, const IrOp *op) {
+    LLVMValueRef at = gen_i64(g, ir_attr_int(op, IR_ATTR_PLACE));
+    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
+    LLVMValueRef p = LLVMBuildInBoundsGEP2(g->b, byte, shared_memory(g), &at, 1, "");
+    gen_define(g, op, nvptx_in_space(g, p, 0));
+}
+
+// ---- one access: of `count` neighbours ----------------------------------------------------------
+
+static LLVMTypeRef memory_elem(const Gen *g, Dtype elem) {
+    return elem == DTYPE_BOOL ? LLVMInt8TypeInContext(g->context) : gen_elem_type(g, elem);
+}
+
+static LLVMTypeRef memory_type(const Gen *g, Dtype elem, uint32_t count) {
+    LLVMTypeRef t = memory_elem(g, elem);
+    return count == 1 ? t : LLVMVectorType(t, count);
+}
+
+static uint32_t align_of(const IrOp *op, Dtype elem) {
+    bool says = op->code == IR_THREAD_LOAD || op->code == IR_THREAD_STORE;
+    int64_t align = says ? ir_attr_int(op, IR_ATTR_ALIGN) : 0;
+    return align ? (uint32_t)align : (uint32_t)dtype_size(elem);
+}
+
+typedef struct Branch {
+    LLVMBasicBlockRef before, inside, after;
+} Branch;
+
+static Branch branch_begin(Gen *g, LLVMValueRef mask) {
+    Branch b = {LLVMGetInsertBlock(g->b), gen_block(g, "on"), gen_block(g, "off")};
+    LLVMBuildCondBr(g->b, mask, b.inside, b.after);
+    LLVMPositionBuilderAtEnd(g->b, b.inside);
+    return b;
+}
+
+static void branch_end(Gen *g, const Branch *b) {
+    LLVMBuildBr(g->b, b->after);
+    LLVMPositionBuilderAtEnd(g->b, b->after);
+}
+
+static LLVMValueRef to_memory(Gen *g, Dtype elem, LLVMValueRef v) {
+    return elem == DTYPE_BOOL ? LLVMBuildZExt(g->b, v, memory_elem(g, elem), "") : v;
+}
+
+static LLVMValueRef from_memory(Gen *g, Dtype elem, LLVMValueRef v) {
+    if (elem != DTYPE_BOOL) return v;
+    return LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+}
+
+static LLVMValueRef lane(Gen *g, LLVMValueRef v, uint32_t count, uint32_t i) {
+    return count == 1 ? v : LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
+}
+
+// `other`: the values where the mask is false, or NULL: zeros.
+static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
+                      LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
+    Dtype elem = op->results[0].type->elem;
+    LLVMTypeRef type = memory_type(g, elem, count);
+    Branch b = {0};
+    if (mask) b = branch_begin(g, mask);
+    LLVMValueRef v = LLVMBuildLoad2(g->b, type, p, "");
+    LLVMSetAlignment(v, align_of(op, elem));
+    if (mask) {
+        branch_end(g, &b);
+        LLVMValueRef phi = LLVMBuildPhi(g->b, type, ""), none = LLVMConstNull(type);
+        LLVMAddIncoming(phi, (LLVMValueRef[]){v, none}, (LLVMBasicBlockRef[]){b.inside, b.before},
+                        2);
+        v = phi;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        r[i] = from_memory(g, elem, lane(g, v, count, i));
+        if (mask && other) r[i] = LLVMBuildSelect(g->b, mask, r[i], other[i], "");
+    }
+}
+
+static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
+                       LLVMValueRef const *x, uint32_t count) {
+    Dtype elem = ir_operand(op, 1)->type->elem;
+    LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef one = to_memory(g, elem, x[i]);
+        v = count == 1 ? one : LLVMBuildInsertElement(g->b, v, one, gen_i32(g, (int32_t)i), "");
+    }
+    Branch b = {0};
+    if (mask) b = branch_begin(g, mask);
+    LLVMSetAlignment(LLVMBuildStore(g->b, v, p), align_of(op, elem));
+    if (mask) branch_end(g, &b);
+}
+
+// ---- by op --------------------------------------------------------------------------------------
+
+static LLVMValueRef const *others(Gen *g, const IrOp *op) {
+    return ir_operand(op, 2) ? gen_parts(g, ir_operand(op, 2)) : NULL;
+}
+
+// load and store: each lane by a pointer and a mask of its own.
+static void gen_each(Gen *g, const IrOp *op) {
+    uint32_t count = ir_operand(op, 0)->type->count;
+    bool loads = op->code == IR_LOAD;
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef p = gen_operand_part(g, op, 0, i);
+        LLVMValueRef mask = gen_operand_part(g, op, loads ? 1 : 2, i);
+        if (!loads) {
+            LLVMValueRef x = gen_operand_part(g, op, 1, i);
+            store_some(g, op, p, mask, &x, 1);
+            continue;
+        }
+        LLVMValueRef other = gen_operand_part(g, op, 2, i);
+        load_some(g, op, p, mask, other ? &other : NULL, 1, &gen_define_parts(g, op)[i]);
+    }
+}
+
+void nvptx_memory(Gen *g, const IrOp *op) {
+    if (op->code == IR_PTR_ADD) gen_ptr_add(g, op);
+    if (op->code == IR_THREAD_SHARED) gen_shared(g, op);
+    if (op->code == IR_LOAD || op->code == IR_STORE) gen_each(g, op);
+    if (op->code == IR_THREAD_LOAD)
+        load_some(g, op, gen_operand(g, op, 0), gen_operand(g, op, 1), others(g, op),
+                  op->results[0].type->count, gen_define_parts(g, op));
+    if (op->code == IR_THREAD_STORE)
+        store_some(g, op, gen_operand(g, op, 0), gen_operand(g, op, 2),
+                   gen_parts(g, ir_operand(op, 1)), ir_operand(op, 1)->type->count);
+}

@@ -1,0 +1,85 @@
+// thread.mma: the warp's matrix instruction of its shape and types.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "codegen/nvptx/gen.h"
+
+enum { MAX_WORDS = 32, NAME_SIZE = 96 };
+
+// The end of the intrinsic's name, after the shape.
+static void types_text(const IrOp *op, char text[NAME_SIZE]) {
+    Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
+    Dtype c = op->results[0].type->elem;
+    switch ((unsigned)a) {
+    case DTYPE_F16: strcpy(text, c == DTYPE_F32 ? "f32.f32" : "f16.f16"); return;
+    case DTYPE_BF16: strcpy(text, "bf16"); return;
+    case DTYPE_F32: strcpy(text, "tf32"); return;
+    case DTYPE_F64: strcpy(text, "f64"); return;
+    case DTYPE_I8:
+    case DTYPE_U8:
+        if (a == b)
+            strcpy(text, a == DTYPE_I8 ? "s8" : "u8");
+        else
+            strcpy(text, a == DTYPE_I8 ? "s8.u8" : "u8.s8");
+        return;
+    case DTYPE_F8E4M3:
+    case DTYPE_F8E5M2:
+        snprintf(text, NAME_SIZE, "f32.%s.%s.f32", a == DTYPE_F8E4M3 ? "e4m3" : "e5m2",
+                 b == DTYPE_F8E4M3 ? "e4m3" : "e5m2");
+        return;
+    }
+    UNREACHABLE("an mma of %s was not refused", dtype_name(a));
+}
+
+// Elements as the instruction takes them: 32-bit words, pairs of halves, or as they are.
+static uint32_t words_of(Gen *g, const IrValue *v, bool factor, LLVMValueRef *words) {
+    Dtype elem = v->type->elem;
+    LLVMValueRef *parts = gen_parts(g, v);
+    uint32_t bits = dtype_bits(elem), count = v->type->count;
+    LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
+    bool halves = elem == DTYPE_F16;
+    if (bits >= 32) {
+        for (uint32_t i = 0; i < count; i++)
+            words[i] = factor && bits == 32 ? LLVMBuildBitCast(g->b, parts[i], word, "") : parts[i];
+        return count;
+    }
+    uint32_t per = 32 / bits;
+    LLVMTypeRef group = LLVMVectorType(LLVMIntTypeInContext(g->context, bits), per);
+    LLVMTypeRef pair = LLVMVectorType(LLVMHalfTypeInContext(g->context), 2);
+    for (uint32_t i = 0; i < count / per; i++) {
+        LLVMValueRef all = LLVMGetPoison(group);
+        for (uint32_t k = 0; k < per; k++)
+            all = LLVMBuildInsertElement(g->b, all, parts[i * per + k], gen_i32(g, (int32_t)k), "");
+        words[i] = LLVMBuildBitCast(g->b, all, halves ? pair : word, "");
+    }
+    return count / per;
+}
+
+// The fields of the result, back to elements.
+static void results_of(Gen *g, const IrOp *op, LLVMValueRef all) {
+    const IrType *t = op->results[0].type;
+    LLVMValueRef *r = gen_define_parts(g, op);
+    if (dtype_bits(t->elem) >= 32) {
+        for (uint32_t i = 0; i < t->count; i++) r[i] = LLVMBuildExtractValue(g->b, all, i, "");
+        return;
+    }
+    LLVMTypeRef pair = LLVMVectorType(LLVMInt16TypeInContext(g->context), 2);
+    for (uint32_t i = 0; i < t->count; i++) {
+        LLVMValueRef word = LLVMBuildExtractValue(g->b, all, i / 2, "");
+        word = LLVMBuildBitCast(g->b, word, pair, "");
+        r[i] = LLVMBuildExtractElement(g->b, word, gen_i32(g, (int32_t)(i % 2)), "");
+    }
+}
+
+void nvptx_mma(Gen *g, const IrOp *op) {
+    const int64_t *shape = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
+    char types[NAME_SIZE], name[2 * NAME_SIZE];
+    types_text(op, types);
+    snprintf(name, sizeof name, "llvm.nvvm.mma.m%dn%dk%d.row.col.%s", (int)shape[0], (int)shape[1],
+             (int)shape[2], types);
+    LLVMValueRef words[3 * MAX_WORDS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 3; i++) count += words_of(g, ir_operand(op, i), i < 2, words + count);
+    results_of(g, op, gen_intrinsic(g, name, 0, NULL, count, words));
+}

@@ -1,0 +1,179 @@
+// PTX from thread-level IR: every op on every architecture compiles, or is refused by name; and
+// ptxas, where it is installed, takes what comes out.
+#define _GNU_SOURCE  // mkstemp
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/codegen_plugin.h"
+#include "tests/support/tir.h"
+
+static const char *const architectures[] = {"sm_75",  "sm_80",  "sm_86",   "sm_89",  "sm_90",
+                                            "sm_90a", "sm_100", "sm_100a", "sm_120", "sm_120a"};
+enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
+
+static bool ptx_of(Tir *t, const char *arch, Str *text) {
+    GpuTarget target;
+    assert_true(gpu_target_parse(str(arch), &target));
+    CodegenGpuOptions options = {
+        .target = target, .output = CODEGEN_ASM, .entry = STR("kernel_entry")};
+    return codegen_plugin()->gpu_compile(t->arena, t->module->funcs.data[0], &options, text,
+                                         t->diags);
+}
+
+static void said(const Tir *t) {
+    StrBuf text = strbuf(t->arena);
+    diags_text(t->diags, (DiagStyle){0}, &text);
+    printf("%s", text.text);
+}
+
+static const char *ptxas(void) {
+    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (access(places[i], X_OK) == 0) return places[i];
+    return NULL;
+}
+
+static void assemble(Str text, const char *arch) {
+    if (!ptxas()) return;
+    char path[] = "/tmp/tilec_ptx_XXXXXX", command[256];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text.text, text.size), (ssize_t)text.size);
+    close(file);
+    snprintf(command, sizeof command, "%s -arch=%s -o /dev/null %s", ptxas(), arch, path);
+    int status = system(command);
+    unlink(path);
+    if (status != 0) fail_msg("ptxas does not take it:\n%.*s", (int)text.size, text.text);
+}
+
+static void compiles(const char *body, uint32_t least) {
+    for (int i = 0; i < ARCHITECTURES; i++) {
+        if ((uint32_t)atoi(architectures[i] + 3) < least) continue;
+        Tir *t = tir_load("%s", body);
+        Str text;
+        if (!ptx_of(t, architectures[i], &text)) {
+            said(t);
+            fail_msg("it does not compile for %s", architectures[i]);
+        }
+        if (getenv("SHOW_PTX") && i == 1) printf("%.*s\n", (int)text.size, text.text);
+        assemble(text, architectures[i]);
+        tir_free(t);
+    }
+}
+
+static void vector_add(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    compiles(
+        "kernel @add(%x: *f32, %y: *f32, %n: i64) {level = thread, warps = 4} { body {\n"
+        "%0 = thread.id : i32\n%1 = cast %0 : i64\n%2 = program {dim = 0} : i64\n"
+        "%3 = const {value = 512} : i64\n%4 = mul %2, %3 : i64\n%5 = const {value = 4} : i64\n"
+        "%6 = mul %1, %5 : i64\n%7 = add %4, %6 : i64\n%8 = lt %7, %n : bool\n"
+        "%9 = ptr_add %x, %7 : *f32\n%10 = ptr_add %y, %7 : *f32\n"
+        "%11 = thread.load %9, %8, _ {align = 16} : f32[4]\n"
+        "%12 = add %11, %11 : f32[4]\nthread.store %10, %12, %8 {align = 16}\n"
+        "return } }",
+        75);
+}
+
+static void warp_ops(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    compiles(
+        "kernel @warp(%x: *f16, %y: *f16) {level = thread, warps = 1} { body {\n"
+        "%0 = thread.id : i32\n%1 = cast %0 : i64\n"
+        "%2 = thread.shared {elem = f16, count = 1024, place = 0} : *f16\n"
+        "%3 = const {value = 8} : i64\n%4 = mul %1, %3 : i64\n%5 = ptr_add %2, %4 : *f16\n"
+        "%6 = ptr_add %x, %4 : *f16\n%7 = thread.load %6, _, _ {align = 16} : f16[8]\n"
+        "thread.store %5, %7, _ {align = 16}\nthread.barrier\n"
+        "%8 = thread.matrix_load %5 {count = 4, turned = false} : f16[8]\n"
+        "%9 = thread.matrix_load %5 {count = 2, turned = true} : f16[4]\n"
+        "%10 = thread.shuffle %8, _ {lane = 16} : f16[8]\n"
+        "%11 = add %8, %10 : f16[8]\n%12 = thread.pack %9, %9 : f16[8]\n"
+        "%13 = add %11, %12 : f16[8]\n%14 = ptr_add %y, %4 : *f16\n"
+        "thread.store %14, %13, _ {align = 16}\nreturn } }",
+        75);
+}
+
+static void matrix_units(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    static const struct {
+        const char *a, *b, *c;
+        int m, n, k;
+        uint32_t least;
+    } forms[] = {
+        {"f16", "f16", "f32", 16, 8, 16, 80},       {"f16", "f16", "f16", 16, 8, 16, 80},
+        {"f16", "f16", "f32", 16, 8, 8, 75},        {"bf16", "bf16", "f32", 16, 8, 16, 80},
+        {"f32", "f32", "f32", 16, 8, 8, 80},        {"f64", "f64", "f64", 8, 8, 4, 80},
+        {"i8", "i8", "i32", 16, 8, 32, 80},         {"u8", "i8", "i32", 16, 8, 32, 80},
+        {"f8e4m3", "f8e4m3", "f32", 16, 8, 32, 89}, {"f8e5m2", "f8e4m3", "f32", 16, 8, 32, 89},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char text[1024];
+        int a = forms[i].m * forms[i].k / 32, b = forms[i].k * forms[i].n / 32;
+        int c = forms[i].m * forms[i].n / 32;
+        snprintf(
+            text, sizeof text,
+            "kernel @mma(%%x: *%s, %%y: *%s, %%z: *%s) {level = thread, warps = 1} { body {\n"
+            "%%0 = thread.load %%x, _, _ {align = 0} : %s[%d]\n"
+            "%%1 = thread.load %%y, _, _ {align = 0} : %s[%d]\n"
+            "%%2 = thread.load %%z, _, _ {align = 0} : %s[%d]\n"
+            "%%3 = thread.mma %%0, %%1, %%2 {select = [%d, %d, %d], precision = ieee} : %s[%d]\n"
+            "thread.store %%z, %%3, _ {align = 0}\nreturn } }",
+            forms[i].a, forms[i].b, forms[i].c, forms[i].a, a, forms[i].b, b, forms[i].c, c,
+            forms[i].m, forms[i].n, forms[i].k, forms[i].c, c);
+        compiles(text, forms[i].least);
+    }
+}
+
+static void copies(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    static const char text[] =
+        "kernel @copy(%x: *f16, %n: i64) {level = thread, warps = 2} { body {\n"
+        "%0 = thread.shared {elem = f16, count = 1024, place = 0} : *f16\n"
+        "%1 = thread.id : i32\n%2 = cast %1 : i64\n%3 = lt %2, %n : bool\n"
+        "%4 = const {value = 8} : i64\n%5 = mul %2, %4 : i64\n%6 = ptr_add %x, %5 : *f16\n"
+        "%7 = ptr_add %0, %5 : *f16\nthread.copy %7, %6, %3 {count = 8}\n"
+        "thread.copy %7, %6, _ {count = 2}\nthread.commit\nthread.wait {count = 0}\n"
+        "thread.barrier\n%8 = thread.load %7, _, _ {align = 16} : f16[8]\n"
+        "thread.store %6, %8, _ {align = 16}\nreturn } }";
+    compiles(text, 80);
+    Tir *t = tir_load("%s", text);
+    Str ptx;
+    assert_false(ptx_of(t, "sm_75", &ptx));
+    StrBuf message = strbuf(t->arena);
+    diags_text(t->diags, (DiagStyle){0}, &message);
+    assert_non_null(strstr(message.text, "target sm_75 has no 'thread.copy'"));
+    tir_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vector_add),
+        cmocka_unit_test(warp_ops),
+        cmocka_unit_test(matrix_units),
+        cmocka_unit_test(copies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
