@@ -39,6 +39,7 @@
 #include "base/source.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "ir/layout/layout.h"
 #include "ir/op.h"
 #include "ir/type.h"
 
@@ -173,6 +174,7 @@ struct IrModule {
     VEC(IrFunc *) funcs;
     VEC(const IrType *) types;
     Map type_index;  // by hash; see type.c
+    LayoutPool layouts;
 };
 
 IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names);

@@ -135,6 +135,29 @@ static bool shape(Parser *p, uint32_t *rank, uint32_t *extents) {
     return parser_expect(p, ']', "after a shape");
 }
 
+// "(reg=(1) lane=…)" right after a shape; arguments of a region begin with a '%' instead.
+static bool layout_of_type(Parser *p, const IrType **type) {
+    Str text = p->lexer.file->text;
+    size_t begin = p->lexer.at - 1, next = p->lexer.at;
+    while (next < text.size && text.text[next] == ' ') next++;
+    bool is_layout = next < text.size &&
+                     (text.text[next] == ')' || (text.text[next] >= 'a' && text.text[next] <= 'z'));
+    if (!parser_at(p, '(') || !is_layout) return true;
+    Layout layout;
+    LayoutMistake mistake;
+    size_t used;
+    const IrType *t = *type;
+    if (!layout_parse_bases((Str){text.text + begin, text.size - begin}, t->rank, t->shape, &layout,
+                            &used, &mistake)) {
+        diag_error(p->diags, p->token.span, DIAG_IR_SYNTAX, "%s in a layout", mistake.what);
+        return false;
+    }
+    *type = ir_with_layout(p->module, t, &layout);
+    p->lexer.at = begin + used;
+    parser_next(p);
+    return true;
+}
+
 bool parser_type(Parser *p, const IrType **type) {
     Dtype elem;
     if (parser_at_name(p, "view")) {
@@ -151,7 +174,7 @@ bool parser_type(Parser *p, const IrType **type) {
     TRY(shape(p, &rank, extents));
     *type =
         pointer ? ir_ptr(p->module, elem, rank, extents) : ir_tile(p->module, elem, rank, extents);
-    return true;
+    return !rank || layout_of_type(p, type);
 }
 
 // ---- parameters ---------------------------------------------------------------------------------

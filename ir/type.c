@@ -2,6 +2,7 @@
 
 #include "base/os.h"
 #include "ir/ir.h"
+#include "ir/layout/layout.h"
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -85,6 +86,12 @@ const IrType *ir_with_elem(IrModule *m, const IrType *t, Dtype elem) {
     return type_intern(m, &made);
 }
 
+const IrType *ir_with_layout(IrModule *m, const IrType *t, const struct IrLayout *layout) {
+    IrType made = *t;
+    made.layout = layout ? layout_intern(m->arena, &m->layouts, layout) : NULL;
+    return type_intern(m, &made);
+}
+
 bool ir_is_scalar(const IrType *t) { return t->kind != IR_VIEW && t->rank == 0; }
 
 bool ir_is_tile(const IrType *t, Dtype elem) { return t->kind == IR_TILE && t->elem == elem; }
@@ -121,6 +128,7 @@ static void shape_text(const IrType *t, StrBuf *out) {
         strbuf_printf(out, "%c%u", i == 0 ? '[' : ',', t->shape[i]);
     }
     strbuf_char(out, ']');
+    if (t->layout) layout_bases_text(t->layout, out);
 }
 
 void ir_type_text(const IrType *t, StrBuf *out) {

@@ -8,7 +8,7 @@
 //
 //     const IrType *t = ir_tile(m, DTYPE_F32, 2, (uint32_t[]){16, 32});   // f32[16,32]
 //
-// As text: f32  f32[16,32]  *f16  *f16[64]  view f32 2 (element, rank)
+// As text: f32  f32[16,32]  *f16  *f16[64]  view f32 2 (element, rank)  f32[8](reg=(1) lane=(2)(4))
 #ifndef TILEC_IR_TYPE_H
 #define TILEC_IR_TYPE_H
 
@@ -42,6 +42,9 @@ const IrType *ir_scalar(IrModule *m, Dtype elem);
 // The same kind and element with another shape; the same kind and shape with another element.
 const IrType *ir_with_shape(IrModule *m, const IrType *t, uint32_t rank, const uint32_t *shape);
 const IrType *ir_with_elem(IrModule *m, const IrType *t, Dtype elem);
+// The same spread over threads by a layout of its shape; NULL: not spread. Equal layouts are one
+// pointer in a module.
+const IrType *ir_with_layout(IrModule *m, const IrType *t, const struct IrLayout *layout);
 
 bool ir_is_scalar(const IrType *t);            // a tile or pointer of rank 0
 bool ir_is_tile(const IrType *t, Dtype elem);  // a tile, scalar included, of this element

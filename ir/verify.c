@@ -251,6 +251,7 @@ static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
     fine &= check_launch_op(v, op);
     if (fine) verifier_rule(v, op);
     for (uint32_t i = 0; i < op->region_count; i++) check_block(v, op->regions[i], op);
+    if (v->fine && v->func->level == IR_LEVEL_GPU) verifier_layouts(v, op);
     for (uint32_t i = 0; i < op->result_count; i++) define(v, &op->results[i], op);
 }
 

@@ -373,6 +373,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return verifier_cpu_rule(v, op);
+    case IR_RULE_GPU_CONVERT:
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
     case IR_RULE_THREAD_STORE:

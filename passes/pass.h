@@ -53,6 +53,8 @@ typedef enum PipelineId {
     PIPELINE_TILE,
     // tile IR to the cpu level, ready for codegen/cpu
     PIPELINE_CPU,
+    // tile IR to the thread level, ready for the codegen of a GPU
+    PIPELINE_GPU,
     PIPELINES
 } PipelineId;
 const PassStep *pipeline_steps(PipelineId id, size_t *count);

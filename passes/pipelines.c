@@ -36,6 +36,18 @@ static const PassStep cpu_steps[] = {
     {PASS_CPU_PLACE, "last: scratch memory that is still there gets its places"},
 };
 
+static const PassStep gpu_steps[] = {
+    {PASS_GPU_LAYOUT, "first: all that follows asks who holds what"},
+    {PASS_GPU_THREADS, "tiles become registers, shuffles and shared memory"},
+    {PASS_SIMPLIFY, "lowering leaves indices by constants and masks that are all true"},
+    {PASS_CSE, "addresses and masks that several accesses computed for themselves"},
+    {PASS_LICM, "what does not change in a loop of the program moves out of it"},
+    {PASS_CSE, "what moved out of two loops meets before them"},
+    {PASS_CPU_LEGALIZE, "after the last simplify, whose rules would join its casts again"},
+    {PASS_CSE, "one value widened twice, masks and constants of formats"},
+    {PASS_DCE, "what nobody needs any more is not compiled"},
+};
+
 static const struct {
     const char *name;
     const PassStep *steps;
@@ -44,6 +56,7 @@ static const struct {
     [PIPELINE_NONE] = {"none", NULL, 0},
     [PIPELINE_TILE] = {"tile", tile_steps, sizeof tile_steps / sizeof tile_steps[0]},
     [PIPELINE_CPU] = {"cpu", cpu_steps, sizeof cpu_steps / sizeof cpu_steps[0]},
+    [PIPELINE_GPU] = {"gpu", gpu_steps, sizeof gpu_steps / sizeof gpu_steps[0]},
 };
 
 const PassStep *pipeline_steps(PipelineId id, size_t *count) {

@@ -176,7 +176,8 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_THREAD_MMA:
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
-    case IR_THREAD_WAIT: return "it is of another level";
+    case IR_THREAD_WAIT:
+    case IR_GPU_CONVERT: return "it is of another level";
     case IR_OPCODES: break;
     }
     return "it is no op";

@@ -196,7 +196,8 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CPU_STORE:
     case IR_CPU_PRINT:
     case IR_CPU_DOT2:
-    case IR_CPU_DOT4: return "it is of another level";
+    case IR_CPU_DOT4:
+    case IR_GPU_CONVERT: return "it is of another level";
     case IR_OPCODES: break;
     }
     return "it is no op";

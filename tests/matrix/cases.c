@@ -74,6 +74,7 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT:
+    case IR_RULE_GPU_CONVERT:
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
     case IR_RULE_THREAD_STORE:

@@ -1,0 +1,346 @@
+// Loads and stores: of views, register runs that are neighbours in memory as one access of up to
+// 16 bytes; of pointers, register by register.
+#include "passes/gpu/threads.h"
+
+// ---- a view op, dimension by dimension ----------------------------------------------------------
+
+// One dimension of the view. What is selected on it is start + coordinate: `start` a scalar that
+// all threads share; the coordinate on axis `axis` of the value for `+:`, else none; or, with an
+// index tile, an element of it.
+typedef struct Dim {
+    IrValue *start;  // i64; of an index tile NULL
+    IrValue *tile;   // thread-level vector, i64
+    const Layout *tile_layout;
+    int axis;                       // of the value; -1: a scalar index
+    uint32_t tile_axis, tile_rank;  // where the tile's axes stand in the value
+    IrValue *base;                  // i64: start + this thread's coordinate (register 0)
+    IrValue *extent, *stride;       // i64
+    bool inside;                    // proven
+    uint64_t divisor;               // of start
+} Dim;
+
+typedef struct Selection {
+    const IrOp *op;
+    const Layout *layout;  // of the value; NULL: a scalar
+    uint32_t rank;
+    Dim dims[IR_MAX_VIEW_RANK];
+    IrValue *data;     // pointer to element 0
+    IrValue *pointer;  // … plus all that does not depend on the register
+} Selection;
+
+static IrValue *view_number(Threads *t, IrOpcode code, const IrValue *view, uint32_t dim) {
+    IrValue *operand = (IrValue *)(uintptr_t)view;
+    const IrType *type = ir_scalar(t->module, DTYPE_I64);
+    IrOp *op = ir_op(&t->b, code, 1, &operand, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_DIM, dim);
+    return ir_result(op, 0);
+}
+
+static IrValue *view_data(Threads *t, const IrValue *view) {
+    IrValue *operand = (IrValue *)(uintptr_t)view;
+    const IrType *type = ir_ptr(t->module, view->type->elem, 0, NULL);
+    return ir_result(ir_op(&t->b, IR_CPU_DATA, 1, &operand, 1, &type, 0, NULL), 0);
+}
+
+// Unsigned 64-bit indices may pass the greatest signed one: they are outside then, as negative
+// ones are.
+static IrValue *as_i64(Threads *t, IrValue *x) {
+    return x->type->elem == DTYPE_I64 ? x : ir_cast(&t->b, x, DTYPE_I64, false);
+}
+
+static void add_to(Threads *t, IrValue **sum, IrValue *x) {
+    *sum = *sum ? ir_binary(&t->b, IR_ADD, *sum, x) : x;
+}
+
+static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axis) {
+    const IrOp *op = s->op;
+    const IrValue *view = ir_operand(op, 0);
+    const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
+    int64_t width = ir_attr(op, IR_ATTR_SELECT)->u.ints.items[d];
+    Dim r = {.axis = -1};
+    IrRange range = ir_range_of(t->ranges, index);
+    r.divisor = range.known ? range.divisor : 1;
+    r.extent = view_number(t, IR_CPU_EXTENT, view, d);
+    r.stride = view_number(t, IR_CPU_STRIDE, view, d);
+    if (op->code != IR_VIEW_INSIDE) r.inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
+    IrValue *value = as_i64(t, threads_value(t, index));
+    if (width > 0) {
+        r.axis = (*axis)++;
+    } else if (index->type->rank) {
+        r.tile = value;
+        r.tile_layout = index->type->layout;
+        r.tile_rank = index->type->rank;
+        if (*tile_axis < 0) {
+            *tile_axis = *axis;
+            *axis += (int)index->type->rank;
+        }
+        r.tile_axis = (uint32_t)*tile_axis;
+        return r;
+    }
+    r.start = value;
+    r.base = value;
+    if (r.axis >= 0 && s->layout)
+        r.base = ir_binary(&t->b, IR_ADD, value,
+                           as_i64(t, threads_coord(t, s->layout, (uint32_t)r.axis)));
+    return r;
+}
+
+static Selection selection_of(Threads *t, const IrOp *op, const Layout *layout) {
+    const IrValue *view = ir_operand(op, 0);
+    Selection s = {.op = op, .layout = layout, .rank = view->type->rank};
+    int axis = 0, tile_axis = -1;
+    s.data = view_data(t, view);
+    IrValue *sum = NULL;
+    for (uint32_t d = 0; d < s.rank; d++) {
+        s.dims[d] = dim_of(t, &s, d, &axis, &tile_axis);
+        Dim *dim = &s.dims[d];
+        if (dim->base) add_to(t, &sum, ir_binary(&t->b, IR_MUL, dim->base, dim->stride));
+    }
+    s.pointer = sum ? ir_ptr_add(&t->b, s.data, sum) : s.data;
+    return s;
+}
+
+// The register of an index tile that belongs to register `reg` of the value.
+static uint32_t tile_register(const Selection *s, const Dim *dim, uint32_t reg) {
+    uint32_t wanted[IR_MAX_RANK];
+    for (uint32_t k = 0; k < dim->tile_rank; k++) {
+        wanted[k] = threads_offset(s->layout, reg, dim->tile_axis + k);
+        if (layout_extent(dim->tile_layout, k) == 1) wanted[k] = 0;
+    }
+    uint32_t element = layout_element(dim->tile_layout, wanted);
+    for (uint32_t r = 0; r < layout_size(dim->tile_layout, LAYOUT_REG); r++)
+        if (layout_apply(dim->tile_layout, layout_at(r, 0, 0)) == element) return r;
+    UNREACHABLE("no register of the index");
+}
+
+// The index on a dimension for a register; *offset is how far it is from dim->base where that is a
+// constant (else the whole index comes back and *offset is -1).
+static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_t reg,
+                         int64_t *offset) {
+    *offset = -1;
+    if (dim->tile) return threads_get(t, dim->tile, tile_register(s, dim, reg));
+    *offset = 0;
+    if (dim->axis < 0 || !s->layout) return dim->base;
+    uint32_t axis = (uint32_t)dim->axis;
+    if (threads_disjoint(s->layout, axis)) {
+        *offset = threads_offset(s->layout, reg, axis);
+        return *offset ? ir_binary(&t->b, IR_ADD, dim->base, threads_i64(t, *offset)) : dim->base;
+    }
+    if (reg == 0) return dim->base;
+    *offset = -1;
+    IrValue *coord = as_i64(t, threads_coord_of(t, s->layout, axis, reg));
+    return ir_binary(&t->b, IR_ADD, dim->start, coord);
+}
+
+// 0 <= index < extent, in one comparison.
+static IrValue *is_inside(Threads *t, IrValue *index, IrValue *extent) {
+    IrValue *i = ir_cast(&t->b, index, DTYPE_U64, false);
+    return ir_binary(&t->b, IR_LT, i, ir_cast(&t->b, extent, DTYPE_U64, false));
+}
+
+// Is the element of a register inside? NULL: it is known to be.
+static IrValue *mask_at(Threads *t, const Selection *s, uint32_t reg) {
+    IrValue *mask = NULL;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        const Dim *dim = &s->dims[d];
+        int64_t offset;
+        if (dim->inside) continue;
+        IrValue *fine = is_inside(t, index_at(t, s, dim, reg, &offset), dim->extent);
+        mask = mask ? ir_binary(&t->b, IR_AND, mask, fine) : fine;
+    }
+    return mask;
+}
+
+static IrValue *pointer_at(Threads *t, const Selection *s, uint32_t reg) {
+    IrValue *sum = NULL;
+    int64_t plain = 0;  // along dimensions whose stride is known to be one
+    for (uint32_t d = 0; d < s->rank; d++) {
+        const Dim *dim = &s->dims[d];
+        int64_t offset;
+        IrValue *index = index_at(t, s, dim, reg, &offset);
+        bool last = d + 1 == s->rank;
+        const IrParam *param = &t->func->params.data[ir_operand(s->op, 0)->index];
+        if (offset >= 0 && last && !param->strided) {
+            plain = offset;
+            continue;
+        }
+        if (offset == 0) continue;
+        IrValue *by = offset > 0  ? threads_i64(t, offset)
+                      : dim->base ? ir_binary(&t->b, IR_SUB, index, dim->base)
+                                  : index;
+        add_to(t, &sum, ir_binary(&t->b, IR_MUL, by, dim->stride));
+    }
+    IrValue *p = sum ? ir_ptr_add(&t->b, s->pointer, sum) : s->pointer;
+    return plain ? ir_ptr_add(&t->b, p, threads_i64(t, plain)) : p;
+}
+
+// ---- how wide -----------------------------------------------------------------------------------
+
+static uint64_t extent_divisor(const Threads *t, const IrParam *param, uint32_t d) {
+    if (!param->dims[d].extent) return (uint64_t)param->dims[d].value;
+    const IrExtent *extent = ir_extent_find(t->func, param->dims[d].extent);
+    return extent && extent->facts.divisor ? extent->facts.divisor : 1;
+}
+
+// Elements that one access may take: neighbours in a lane, aligned, all inside or all outside.
+static uint32_t vector_of(const Threads *t, const Selection *s) {
+    const IrValue *view = ir_operand(s->op, 0);
+    const IrParam *param = &t->func->params.data[view->index];
+    const Dim *last = &s->dims[s->rank - 1];
+    uint32_t bytes = (uint32_t)dtype_size(view->type->elem);
+    if (!s->layout || last->axis < 0 || param->strided || view->type->elem == DTYPE_BOOL ||
+        !threads_disjoint(s->layout, (uint32_t)last->axis))
+        return 1;
+    bool wide = (t->facts & FACT_WIDE) != 0;
+    uint64_t row = extent_divisor(t, param, s->rank - 1), base = param->facts.divisor;
+    if (wide && row % (GPU_ACCESS_BYTES / bytes)) row *= GPU_ACCESS_BYTES / bytes;
+    if (wide && base < GPU_ACCESS_BYTES) base = GPU_ACCESS_BYTES;
+    LayoutMemory memory = {.element_bytes = bytes,
+                           .fast_axis = (uint32_t)last->axis,
+                           .base_divisor = base ? base : 1,
+                           .stride_divisor = s->rank > 1 ? row : 0,
+                           .edge_divisor = last->inside ? 0 : row,
+                           .max_bytes = GPU_ACCESS_BYTES};
+    // The start on the fast axis shifts both the address and the edge.
+    uint64_t start = last->divisor * bytes;
+    if (start && memory.base_divisor > (start & (0 - start)))
+        memory.base_divisor = start & (0 - start);
+    if (memory.edge_divisor && last->divisor < memory.edge_divisor)
+        memory.edge_divisor = last->divisor & (0 - last->divisor);
+    return layout_vector(s->layout, &memory);
+}
+
+// ---- walking the registers ----------------------------------------------------------------------
+
+typedef struct Runs {
+    uint32_t vector, count;  // registers of an access, accesses
+    uint32_t *registers;     // count * vector: of each access in order of memory
+} Runs;
+
+// Accesses in order of their first register, each register once.
+static Runs runs_of(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
+    uint32_t total = l ? layout_size(l, LAYOUT_REG) : 1, steps[LAYOUT_MAX_BITS] = {0};
+    Runs r = {.vector = vector, .registers = arena_new(t->scratch, uint32_t, total)};
+    bool *taken = arena_new(t->scratch, bool, total);
+    if (vector > 1) CHECK(layout_run_registers(l, axis, vector, steps), "no runs of %u", vector);
+    for (uint32_t reg = 0; reg < total; reg++) {
+        if (taken[reg]) continue;
+        for (uint32_t i = 0; i < vector; i++) {
+            uint32_t at = reg;
+            for (uint32_t bit = 0; bit < 16; bit++)
+                if (i >> bit & 1) at ^= steps[bit];
+            taken[at] = true;
+            r.registers[r.count * vector + i] = at;
+        }
+        r.count++;
+    }
+    return r;
+}
+
+// ---- views --------------------------------------------------------------------------------------
+
+// Accesses one after the other make a vector in their order; registers want their own.
+static IrValue *in_order(Threads *t, const Runs *r, IrValue *const *parts) {
+    uint32_t total = r->count * r->vector, *where = arena_new(t->scratch, uint32_t, total);
+    for (uint32_t i = 0; i < total; i++) where[r->registers[i]] = i;
+    return threads_pick(t, threads_pack(t, r->count, parts), total, where);
+}
+
+static Runs view_runs(Threads *t, const Selection *s) {
+    int axis = s->dims[s->rank - 1].axis;
+    return runs_of(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_of(t, s));
+}
+
+static uint32_t align_of(const Selection *s, uint32_t vector) {
+    return vector * (uint32_t)dtype_size(ir_operand(s->op, 0)->type->elem);
+}
+
+static void view_load(Threads *t, const IrOp *op) {
+    const IrType *type = op->results[0].type;
+    Selection s = selection_of(t, op, type->layout);
+    Runs r = view_runs(t, &s);
+    IrValue **parts = arena_new(t->scratch, IrValue *, r.count), *pad = threads_operand(t, op, 1);
+    for (uint32_t i = 0; i < r.count; i++) {
+        uint32_t reg = r.registers[i * r.vector];
+        IrValue *other = pad && r.vector > 1 ? threads_splat(t, pad, r.vector) : pad;
+        IrValue *mask = mask_at(t, &s, reg);
+        parts[i] =
+            threads_load(t, pointer_at(t, &s, reg), r.vector, align_of(&s, r.vector), mask, other);
+    }
+    threads_define(t, op, 0, type->rank ? in_order(t, &r, parts) : parts[0]);
+}
+
+static IrValue *both(Threads *t, IrValue *a, IrValue *b) {
+    return !a ? b : !b ? a : ir_binary(&t->b, IR_AND, a, b);
+}
+
+// A scalar is the program's: thread 0 writes it.
+static IrValue *owner_of(Threads *t, const Layout *l) {
+    if (l) return threads_owner(t, l);
+    return ir_binary(&t->b, IR_EQ, t->thread, threads_i32(t, 0));
+}
+
+static void view_store(Threads *t, const IrOp *op) {
+    const IrType *type = ir_operand(op, 1)->type;
+    Selection s = selection_of(t, op, type->layout);
+    IrValue *x = threads_operand(t, op, 1), *masks = threads_operand(t, op, 2);
+    IrValue *owner = owner_of(t, s.layout);
+    Runs r = masks && masks->type->rank ? runs_of(t, s.layout, 0, 1) : view_runs(t, &s);
+    for (uint32_t i = 0; i < r.count; i++) {
+        uint32_t *regs = &r.registers[i * r.vector];
+        if (s.layout && threads_first_holder(s.layout, regs[0]) != regs[0]) continue;
+        IrValue *mask = both(t, mask_at(t, &s, regs[0]), owner);
+        if (masks) mask = both(t, mask, threads_get(t, masks, regs[0]));
+        IrValue *part =
+            r.vector == 1 ? threads_get(t, x, regs[0]) : threads_pick(t, x, r.vector, regs);
+        threads_store(t, pointer_at(t, &s, regs[0]), part, align_of(&s, r.vector), mask);
+    }
+}
+
+static void view_inside(Threads *t, const IrOp *op) {
+    const IrType *type = op->results[0].type;
+    Selection s = selection_of(t, op, type->layout);
+    uint32_t count = type->layout ? layout_size(type->layout, LAYOUT_REG) : 1;
+    IrValue **parts = arena_new(t->scratch, IrValue *, count);
+    for (uint32_t r = 0; r < count; r++) {
+        parts[r] = mask_at(t, &s, r);
+        if (!parts[r]) parts[r] = ir_const_bool(&t->b, true);
+    }
+    threads_define(t, op, 0, type->rank ? threads_pack(t, count, parts) : parts[0]);
+}
+
+// ---- pointers -----------------------------------------------------------------------------------
+
+static void pointer_load(Threads *t, const IrOp *op) {
+    IrValue *operands[3];
+    for (uint32_t i = 0; i < 3; i++) operands[i] = threads_operand(t, op, i);
+    const IrType *type = threads_type(t, op->results[0].type);
+    threads_define(t, op, 0, ir_result(ir_op(&t->b, IR_LOAD, 3, operands, 1, &type, 0, NULL), 0));
+}
+
+static void pointer_store(Threads *t, const IrOp *op) {
+    const Layout *l = ir_operand(op, 0)->type->layout;
+    IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
+    IrValue *masks = threads_operand(t, op, 2), *owner = owner_of(t, l);
+    uint32_t count = l ? layout_size(l, LAYOUT_REG) : 1;
+    for (uint32_t r = 0; r < count; r++) {
+        if (l && threads_first_holder(l, r) != r) continue;
+        IrValue *mask = both(t, masks ? threads_get(t, masks, r) : NULL, owner);
+        threads_store(t, threads_get(t, p, r), threads_get(t, x, r), 0, mask);
+    }
+}
+
+void threads_access(Threads *t, const IrOp *op) {
+    const IrType *view = ir_operand(op, 0)->type;
+    if (view->kind == IR_VIEW && dtype_is(view->elem, DTYPE_CLASS_PACKED)) {
+        threads_unsupported(t, op, "views of packed elements");
+        return;
+    }
+    switch ((unsigned)op->code) {
+    case IR_VIEW_LOAD: view_load(t, op); return;
+    case IR_VIEW_STORE: view_store(t, op); return;
+    case IR_VIEW_INSIDE: view_inside(t, op); return;
+    case IR_LOAD: pointer_load(t, op); return;
+    case IR_STORE: pointer_store(t, op); return;
+    }
+}

@@ -1,0 +1,28 @@
+#include "passes/gpu/gpu.h"
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes) {
+    uint32_t threads = GPU_LANES * warps, last = t->rank - 1;
+    LayoutBlocked b = {.rank = t->rank};
+    uint32_t share = t->count > threads ? t->count / threads : 1;
+    uint32_t vector = least(least(bytes < GPU_ACCESS_BYTES ? GPU_ACCESS_BYTES / bytes : 1, share),
+                            t->shape[last]);
+    uint32_t lanes = GPU_LANES;
+    for (uint32_t d = t->rank; d-- > 0;) {
+        b.shape[d] = t->shape[d];
+        b.order[t->rank - 1 - d] = (uint8_t)d;
+        b.elements[d] = d == last ? vector : 1;
+        b.lanes[d] = least(lanes, t->shape[d] / b.elements[d]);
+        lanes /= b.lanes[d];
+        b.warps[d] = 1;
+    }
+    b.lanes[last] *= lanes;  // a small tile: lanes replicate
+    for (uint32_t d = 0; d < t->rank; d++) {
+        uint32_t room = t->shape[d] / least(t->shape[d], b.elements[d] * b.lanes[d]);
+        b.warps[d] = least(warps, room);
+        warps /= b.warps[d];
+    }
+    b.warps[last] *= warps;
+    return layout_blocked(&b);
+}

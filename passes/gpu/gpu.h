@@ -1,0 +1,28 @@
+// What the passes of this folder share: the layouts they choose.
+//
+// Invariants: layouts cover their tile and all threads of the program: 32 lanes, `warps` warps (a
+// power of two). Ownership: values.
+//
+//     Layout l = gpu_blocked(type, 4, 2);   // f16[128,64]: 16 bytes a lane, 8 lanes along a row
+#ifndef TILEC_PASSES_GPU_GPU_H
+#define TILEC_PASSES_GPU_GPU_H
+
+#include "ir/build.h"
+#include "ir/edit.h"
+#include "ir/layout/build.h"
+#include "ir/layout/query.h"
+#include "ir/spread.h"
+#include "passes/pass.h"
+
+enum { GPU_LANES = 32, GPU_ACCESS_BYTES = 16 };
+
+// For memory accesses of `bytes` an element: neighbours along the last axis in one lane up to 16
+// bytes, lanes along it as far as it goes, then along the others; warps along the first axes.
+Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes);
+
+// dot.c: how the sum of a product is spread, and its factors.
+Layout gpu_dot_layout(const IrOp *op, uint32_t warps);
+void gpu_fit_dot(IrOp *op, uint32_t warps,
+                 void (*convert)(IrOp *op, uint32_t operand, const Layout *wanted));
+
+#endif

@@ -1,0 +1,256 @@
+// The walk over the body, control, elementwise ops.
+#include "passes/gpu/threads.h"
+
+#include "passes/passes.h"
+
+// ---- values -------------------------------------------------------------------------------------
+
+static uint64_t key_of(const IrValue *v) { return (uint64_t)(uintptr_t)v; }
+
+IrValue *threads_value(Threads *t, const IrValue *v) {
+    if (!v) return NULL;
+    if (!v->def && !v->block) return (IrValue *)(uintptr_t)v;  // a parameter
+    uint64_t *found = map_find(&t->map, key_of(v));
+    CHECK(found, "value %u is used before it is lowered", v->id);
+    return (IrValue *)(uintptr_t)*found;
+}
+
+IrValue *threads_operand(Threads *t, const IrOp *op, uint32_t i) {
+    return i < op->operand_count ? threads_value(t, ir_operand(op, i)) : NULL;
+}
+
+static void bind(Threads *t, const IrValue *from, IrValue *to) {
+    map_put(t->scratch, &t->map, key_of(from), (uint64_t)(uintptr_t)to);
+}
+
+void threads_define(Threads *t, const IrOp *op, uint32_t result, IrValue *v) {
+    bind(t, ir_result(op, result), v);
+}
+
+const IrType *threads_vector(Threads *t, Dtype elem, uint32_t count) {
+    return ir_tile(t->module, elem, 1, &count);
+}
+
+const IrType *threads_type(Threads *t, const IrType *type) {
+    if (!type->rank || type->kind == IR_VIEW) return type;
+    uint32_t count = layout_size(type->layout, LAYOUT_REG);
+    return type->kind == IR_PTR ? ir_ptr(t->module, type->elem, 1, &count)
+                                : threads_vector(t, type->elem, count);
+}
+
+IrValue *threads_i32(Threads *t, int64_t value) { return ir_const_int(&t->b, DTYPE_I32, value); }
+IrValue *threads_i64(Threads *t, int64_t value) { return ir_const_int(&t->b, DTYPE_I64, value); }
+
+IrValue *threads_pack(Threads *t, uint32_t count, IrValue *const *parts) {
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < count; i++) lanes += parts[i]->type->count;
+    if (count == 1 && parts[0]->type->rank) return parts[0];
+    const IrType *type = ir_with_shape(t->module, parts[0]->type, 1, &lanes);
+    return ir_result(ir_op(&t->b, IR_THREAD_PACK, count, parts, 1, &type, 0, NULL), 0);
+}
+
+IrValue *threads_get(Threads *t, IrValue *vector, uint32_t reg) {
+    if (!vector->type->rank) return vector;
+    const IrType *type = ir_with_shape(t->module, vector->type, 0, NULL);
+    IrOp *op = ir_op(&t->b, IR_CPU_LANE, 1, &vector, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_LANE, reg);
+    return ir_result(op, 0);
+}
+
+IrValue *threads_pick(Threads *t, IrValue *vector, uint32_t count, const uint32_t *regs) {
+    int64_t *lanes = arena_new(t->scratch, int64_t, count);
+    bool same = count == vector->type->count;
+    for (uint32_t i = 0; i < count; i++) {
+        lanes[i] = regs[i];
+        same &= regs[i] == i;
+    }
+    if (same) return vector;
+    const IrType *type = ir_with_shape(t->module, vector->type, 1, &count);
+    IrValue *operands[2] = {vector, NULL};
+    IrOp *op = ir_op(&t->b, IR_CPU_SHUFFLE, 2, operands, 1, &type, 0, NULL);
+    ir_attr_set_ints(op, IR_ATTR_LANES, count, lanes);
+    return ir_result(op, 0);
+}
+
+IrValue *threads_splat(Threads *t, IrValue *scalar, uint32_t count) {
+    return ir_broadcast(&t->b, scalar, 1, &count);
+}
+
+void threads_unsupported(Threads *t, const IrOp *op, const char *what) {
+    diag_error(t->diags, op->span, DIAG_UNSUPPORTED, "%s cannot be compiled for GPUs yet", what);
+    diag_help(t->diags, "the devices 'cpu' and 'interp' take it");
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const IrType *type = threads_type(t, op->results[i].type);
+        threads_define(t, op, i, type->kind == IR_PTR ? NULL : ir_const_bits(&t->b, type, 0));
+    }
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+IrValue *threads_shared(Threads *t, Dtype elem, uint32_t count) {
+    const IrType *type = ir_ptr(t->module, elem, 0, NULL);
+    IrOp *op = ir_op(&t->b, IR_THREAD_SHARED, 0, NULL, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_ELEM, elem);
+    ir_attr_set_int(op, IR_ATTR_COUNT, count);
+    return ir_result(op, 0);
+}
+
+void threads_barrier(Threads *t) { ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL); }
+
+IrValue *threads_at(Threads *t, IrValue *p, IrValue *index) {
+    if (index->type->elem != DTYPE_I64) index = ir_cast(&t->b, index, DTYPE_I64, false);
+    return ir_ptr_add(&t->b, p, index);
+}
+
+IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, IrValue *mask,
+                      IrValue *other) {
+    const IrType *type =
+        count == 1 ? ir_scalar(t->module, p->type->elem) : threads_vector(t, p->type->elem, count);
+    IrValue *operands[3] = {p, mask, mask ? other : NULL};
+    IrOp *op = ir_op(&t->b, IR_THREAD_LOAD, 3, operands, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_ALIGN, align);
+    return ir_result(op, 0);
+}
+
+void threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *mask) {
+    IrValue *operands[3] = {p, x, mask};
+    IrOp *op = ir_op(&t->b, IR_THREAD_STORE, 3, operands, 0, NULL, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_ALIGN, align);
+}
+
+static IrValue *shuffle(Threads *t, IrValue *x, IrValue *lane, uint32_t by) {
+    IrValue *operands[2] = {x, lane};
+    const IrType *type = x->type;
+    IrOp *op = ir_op(&t->b, IR_THREAD_SHUFFLE, 2, operands, 1, &type, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_LANE, by);
+    return ir_result(op, 0);
+}
+
+IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by) { return shuffle(t, x, NULL, by); }
+
+IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane) { return shuffle(t, x, lane, 0); }
+
+// ---- ops that stay what they are ----------------------------------------------------------------
+
+// The same op on what the thread holds.
+static void again(Threads *t, const IrOp *op) {
+    IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
+    const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
+    for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = threads_operand(t, op, i);
+    for (uint32_t i = 0; i < op->result_count; i++) types[i] = threads_type(t, op->results[i].type);
+    IrOp *made =
+        ir_op(&t->b, op->code, op->operand_count, operands, op->result_count, types, 0, NULL);
+    const IrOpInfo *info = ir_op_info(op->code);
+    for (int i = 0; i < info->attr_count; i++) made->attrs[i] = op->attrs[i];
+    for (uint32_t i = 0; i < op->result_count; i++) threads_define(t, op, i, ir_result(made, i));
+}
+
+static void lower_iota(Threads *t, const IrOp *op) {
+    const Layout *l = op->results[0].type->layout;
+    uint32_t count = layout_size(l, LAYOUT_REG);
+    IrValue **parts = arena_new(t->scratch, IrValue *, count);
+    for (uint32_t r = 0; r < count; r++) parts[r] = threads_coord_of(t, l, 0, r);
+    threads_define(t, op, 0, threads_pack(t, count, parts));
+}
+
+// ---- control ------------------------------------------------------------------------------------
+
+static void lower_control(Threads *t, const IrOp *op) {
+    IrBuilder here = t->b;
+    IrBlock *regions[2] = {0};
+    IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
+    const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
+    for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = threads_operand(t, op, i);
+    for (uint32_t i = 0; i < op->result_count; i++) types[i] = threads_type(t, op->results[i].type);
+    for (uint32_t r = 0; r < op->region_count; r++) {
+        const IrBlock *from = op->regions[r];
+        regions[r] = ir_block_create(t->func);
+        for (uint32_t i = 0; i < from->arg_count; i++)
+            bind(t, from->args[i],
+                 ir_block_add_arg(regions[r], threads_type(t, from->args[i]->type)));
+    }
+    IrOp *made = ir_op(&here, op->code, op->operand_count, operands, op->result_count, types,
+                       op->region_count, regions);
+    const IrOpInfo *info = ir_op_info(op->code);
+    for (int i = 0; i < info->attr_count; i++) made->attrs[i] = op->attrs[i];
+    for (uint32_t r = 0; r < op->region_count; r++) threads_block(t, op->regions[r], regions[r]);
+    t->b = here;
+    for (uint32_t i = 0; i < op->result_count; i++) threads_define(t, op, i, ir_result(made, i));
+}
+
+// ---- by op --------------------------------------------------------------------------------------
+
+static void lower_op(Threads *t, const IrOp *op) {
+    t->b.span = op->span;
+    switch ((unsigned)ir_op_info(op->code)->rule) {
+    case IR_RULE_IOTA: lower_iota(t, op); return;
+    case IR_RULE_BROADCAST:
+    case IR_RULE_RESHAPE:
+    case IR_RULE_PERMUTE:
+    case IR_RULE_JOIN:
+    case IR_RULE_SPLIT:
+    case IR_RULE_CAT: threads_shape(t, op); return;
+    case IR_RULE_GATHER:
+    case IR_RULE_SORT:
+    case IR_RULE_TOPK:
+    case IR_RULE_HISTOGRAM: threads_order(t, op); return;
+    case IR_RULE_DOT: threads_dot(t, op); return;
+    case IR_RULE_REDUCE: threads_reduce(t, op); return;
+    case IR_RULE_SCAN: threads_scan(t, op); return;
+    case IR_RULE_LOAD:
+    case IR_RULE_STORE:
+    case IR_RULE_VIEW_LOAD:
+    case IR_RULE_VIEW_STORE:
+    case IR_RULE_VIEW_INSIDE: threads_access(t, op); return;
+    case IR_RULE_ATOMIC:
+    case IR_RULE_ATOMIC_CAS:
+    case IR_RULE_VIEW_ATOMIC:
+    case IR_RULE_VIEW_CAS:
+    case IR_RULE_ASSERT:
+    case IR_RULE_PRINT: threads_effect(t, op); return;
+    case IR_RULE_FOR:
+    case IR_RULE_WHILE:
+    case IR_RULE_IF: lower_control(t, op); return;
+    case IR_RULE_GPU_CONVERT: threads_convert(t, op); return;
+    default: again(t, op);
+    }
+}
+
+void threads_block(Threads *t, const IrBlock *from, IrBlock *to) {
+    t->b = ir_builder_at_end(to);
+    for (const IrOp *op = from->first; op; op = op->next) lower_op(t, op);
+}
+
+static IrSection *body_section(IrFunc *f) {
+    for (size_t i = 0; i < f->sections.count; i++)
+        if (f->sections.data[i].kind == IR_BODY) return &f->sections.data[i];
+    return NULL;
+}
+
+static void erase_all(IrBlock *block) {
+    for (IrOp *op = block->last, *before; op; op = before) {
+        before = op->prev;
+        ir_erase(op);
+    }
+}
+
+bool pass_gpu_threads(IrFunc *f, PassContext *context) {
+    IrSection *section = f->is_kernel ? body_section(f) : NULL;
+    if (!section || f->level != IR_LEVEL_GPU) return false;
+    Threads t = {.func = f,
+                 .module = f->module,
+                 .scratch = context->scratch,
+                 .diags = context->diags,
+                 .machine = context->machine,
+                 .facts = context->facts};
+    t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
+    IrBlock *body = ir_block_create(f), *old = section->block;
+    t.b = ir_builder_at_end(body);
+    const IrType *number = ir_scalar(f->module, DTYPE_I32);
+    t.thread = ir_result(ir_op(&t.b, IR_THREAD_ID, 0, NULL, 1, &number, 0, NULL), 0);
+    threads_block(&t, old, body);
+    erase_all(old);
+    section->block = body;
+    f->level = IR_LEVEL_THREAD;
+    return true;
+}

@@ -1,0 +1,111 @@
+// gpu_threads: tiles with layouts become what each thread does. What its files share; nothing
+// outside includes it.
+//
+// How: the body is built anew, op by op, in order. A tile becomes a vector (of rank 1) of what the
+// thread holds of it, register by register of its layout; a scalar stays one, which every thread
+// has. Control stays, around what its regions became. What must move between threads goes through
+// thread.shuffle or shared memory; who writes shared memory puts a thread.barrier after it before
+// anyone reads, and one before it is written again (barriers.c takes away what is not needed).
+//
+//     threads.c   the walk; control; elementwise ops     coords.c    who holds what, as numbers
+//     access.c    views and pointers                     convert.c   from layout to layout
+//     reduce.c    reductions                             scan.c      scans
+//     dot.c       products                               order.c     sort, topk, histogram, gather
+//     effect.c    atomics, assert, print
+//
+// Invariants: registers that hold the same element hold the same value; so do threads. What changes
+// memory is done by one of the threads that hold an element (threads_owner). Control is uniform.
+// Ownership: everything but new IR is in the pass's scratch.
+#ifndef TILEC_PASSES_GPU_THREADS_H
+#define TILEC_PASSES_GPU_THREADS_H
+
+#include "base/map.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "ir/analysis.h"
+#include "passes/gpu/gpu.h"
+
+typedef struct Threads {
+    IrFunc *func;
+    IrModule *module;
+    Arena *scratch;
+    Diags *diags;
+    const Machine *machine;
+    unsigned facts;
+    IrRanges *ranges;
+    Map map;          // IrValue * of the gpu level → IrValue * of the thread level
+    IrBuilder b;      // where new ops go, with the span of the op that is lowered
+    IrBuilder top;    // before everything: what depends on the thread alone
+    IrValue *thread;  // thread.id
+    uint32_t sites;   // asserts and prints met
+} Threads;
+
+// Reports that this cannot be lowered; what the op should have made is undefined afterwards.
+void threads_unsupported(Threads *t, const IrOp *op, const char *what);
+
+// ---- values (threads.c) -------------------------------------------------------------------------
+
+// What a value became; NULL stays NULL.
+IrValue *threads_value(Threads *t, const IrValue *v);
+IrValue *threads_operand(Threads *t, const IrOp *op, uint32_t i);
+void threads_define(Threads *t, const IrOp *op, uint32_t result, IrValue *v);
+// The vector type of what a thread holds of such a tile; of a scalar, the type itself.
+const IrType *threads_type(Threads *t, const IrType *type);
+const IrType *threads_vector(Threads *t, Dtype elem, uint32_t count);
+void threads_block(Threads *t, const IrBlock *from, IrBlock *to);
+
+// One register of a vector; several, in any order, as a vector; vectors and scalars end to end.
+IrValue *threads_get(Threads *t, IrValue *vector, uint32_t reg);
+IrValue *threads_pick(Threads *t, IrValue *vector, uint32_t count, const uint32_t *regs);
+IrValue *threads_pack(Threads *t, uint32_t count, IrValue *const *parts);
+IrValue *threads_splat(Threads *t, IrValue *scalar, uint32_t count);
+IrValue *threads_i32(Threads *t, int64_t value);
+IrValue *threads_i64(Threads *t, int64_t value);
+
+// ---- who holds what (coords.c) ------------------------------------------------------------------
+
+// The xor of what the set bits of the thread's number map to, i32: the low five bits are the lane's
+// bases, the others the warp's. Bases of 0 are free.
+IrValue *threads_linear(Threads *t, const uint32_t *lane_bases, uint32_t lane_bits,
+                        const uint32_t *warp_bases, uint32_t warp_bits);
+// The coordinate on an axis of what this thread's register 0 holds, i32. Of register r it is that
+// xor threads_offset(r); their sum where threads_disjoint.
+IrValue *threads_coord(Threads *t, const Layout *l, uint32_t axis);
+uint32_t threads_offset(const Layout *l, uint32_t reg, uint32_t axis);
+bool threads_disjoint(const Layout *l, uint32_t axis);
+// Coordinate of register r on an axis, i32.
+IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t reg);
+// Does this thread write for all that hold the same? A bool, or NULL: every thread has its own.
+IrValue *threads_owner(Threads *t, const Layout *l);
+// The first register that holds what register r holds.
+uint32_t threads_first_holder(const Layout *l, uint32_t reg);
+
+// ---- memory shared by the threads ---------------------------------------------------------------
+
+IrValue *threads_shared(Threads *t, Dtype elem, uint32_t count);
+void threads_barrier(Threads *t);
+// `align` in bytes, 0: the element's; mask a bool scalar or NULL. Types by pointer and count (1: a
+// scalar).
+IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, IrValue *mask,
+                      IrValue *other);
+void threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *mask);
+IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i64
+// The same one of the thread of this warp whose lane differs by `by` (shuffle), or is `lane`.
+IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);
+IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane);
+
+// ---- one file each ------------------------------------------------------------------------------
+
+void threads_access(Threads *t, const IrOp *op);   // access.c: view_load, view_store, view_inside,
+                                                   // load, store
+void threads_convert(Threads *t, const IrOp *op);  // convert.c: gpu.convert
+// The tile of a thread-level vector spread by `from`, as `to` spreads it.
+IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to);
+void threads_shape(Threads *t, const IrOp *op);   // shape.c: broadcast, reshape, permute, join, …
+void threads_reduce(Threads *t, const IrOp *op);  // reduce.c
+void threads_scan(Threads *t, const IrOp *op);    // scan.c
+void threads_dot(Threads *t, const IrOp *op);     // dot.c
+void threads_order(Threads *t, const IrOp *op);   // order.c: gather, sort, topk, histogram
+void threads_effect(Threads *t, const IrOp *op);  // effect.c: atomics, assert, print
+
+#endif
