@@ -4,7 +4,8 @@
 // as failure even where LLVM says success. Ownership: outputs are in the arena given.
 //
 //     target_log(context, &log);
-//     if (!target_optimise(tm, module, &log) || !target_emit(arena, tm, module, true, &text, &log)) …
+//     if (!target_optimise(tm, module, &log)) …
+//     if (!target_emit(arena, tm, module, true, &text, &log)) …
 #ifndef TILEC_CODEGEN_COMMON_TARGET_H
 #define TILEC_CODEGEN_COMMON_TARGET_H
 

@@ -191,6 +191,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_NOALIAS: return "it stands in requires only";
     case IR_CALL: return "the pass inline takes it away";
     case IR_CPU_SPAN:
+    case IR_CPU_PREFETCH:
     case IR_CPU_SCRATCH:
     case IR_CPU_LOAD:
     case IR_CPU_STORE:

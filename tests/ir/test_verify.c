@@ -534,15 +534,18 @@ static void functions(void **state) {
          "place = 0} : "
          "*f32\n"
          "    return\n  }\n}\n",
-         "expected ops of level gpu or below, found one of cpu"},
-        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = i4, count = 4, place = 0} : *i4\n"
+         "expected ops of level thread or below, found one of cpu"},
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = i4, count = 4, "
+         "place = 0} : *i4\n"
          "    return\n  }\n}\n",
          "expected elements of whole bytes, found i4"},
-        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = f32, count = 0, place = 0} : "
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = f32, count = 0, "
+         "place = 0} : "
          "*f32\n"
          "    return\n  }\n}\n",
          "expected a count from 1 to 268435456, found 0"},
-        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = f32, count = 4, place = 0} : "
+        {"kernel @k() {level = thread} {\n  body {\n    %0 = thread.shared {elem = f32, count = 4, "
+         "place = 0} : "
          "*i32\n"
          "    return\n  }\n}\n",
          "expected result 0 of type *f32, found *i32"},
