@@ -119,8 +119,8 @@ typedef struct Run {
     uint64_t steps;
     unsigned depth;
     bool one_thread;  // of `thread` level: an op is being done for one thread after another
-    bool section;  // evaluating a grid or requires: no memory, no program
-    bool missing;  // it needed what it has not
+    bool section;     // evaluating a grid or requires: no memory, no program
+    bool missing;     // it needed what it has not
     bool over_limit;
     bool failed;  // some assert was false
     bool shadow, sanitize;

@@ -246,7 +246,8 @@ static void mistakes_in_functions_are_told(void **state) {
         {"kernel @k(%x: f32 {min = 1}) {\n}\n", "expected both min and max, found only min"},
         {"kernel @k(%x: f32 {divisor = 0}) {\n}\n", "expected a divisor from 1 to"},
         {"kernel @k(%x: f32 {size = 0}) {\n}\n", "a parameter has no attribute 'size'"},
-        {"kernel @k() {level = any} {\n}\n", "expected a level: tile, gpu or cpu, found 'any'"},
+        {"kernel @k() {level = any} {\n}\n",
+         "expected a level: tile, gpu, cpu or thread, found 'any'"},
         {"kernel @k() {math = [fast]} {\n}\n", "expected contract or approx, found 'fast'"},
         {"kernel @k() {math = fast} {\n}\n", "expected '[' before a list, found 'fast'"},
         {"kernel @k() {math = [approx} {\n}\n", "expected ']' after a list, found '}'"},
@@ -292,7 +293,7 @@ static void all_mistakes_are_told(void **state) {
                         "\n"
                         "1:15: unknown type 'f33' [ir-syntax]\n"
                         "1:36: expected an extent, found '{' [ir-syntax]\n"
-                        "1:60: expected a level: tile, gpu or cpu, found 'x' [ir-syntax]\n"
+                        "1:60: expected a level: tile, gpu, cpu or thread, found 'x' [ir-syntax]\n"
                         "3:10: unknown op 'ad' [ir-syntax]\n"
                         "4:18: unknown value '%9' [unknown-name]\n"
                         "5:10: unknown op 'iff' [ir-syntax]\n"
