@@ -134,8 +134,8 @@ static void check_layernorm(Warp *w, const char *arch) {
     warp_download(w, args[1], y, sizeof y);
     for (int r = 0; r < R; r++) {
         double mean = 0, var = 0;
-        for (int c = 0; c < C; c++) mean += get(DTYPE_F16, x, r * C + c) / C;
-        for (int c = 0; c < C; c++) var += pow(get(DTYPE_F16, x, r * C + c) - mean, 2) / C;
+        for (int c = 0; c < C; c++) mean += get(DTYPE_F16, x, r * C + c) / (double)C;
+        for (int c = 0; c < C; c++) var += pow(get(DTYPE_F16, x, r * C + c) - mean, 2) / (double)C;
         for (int c = 0; c < C; c++) {
             double v = (get(DTYPE_F16, x, r * C + c) - mean) / sqrt(var + 1e-5);
             double want = v * get(DTYPE_F16, weight, c) + get(DTYPE_F16, bias, c);
