@@ -20,9 +20,8 @@ enum { GPU_LANES = 32, GPU_ACCESS_BYTES = 16 };
 // bytes, lanes along it as far as it goes, then along the others; warps along the first axes.
 Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes);
 
-// dot.c: how the sum of a product is spread, and its factors.
-Layout gpu_dot_layout(const IrOp *op, uint32_t warps);
-void gpu_fit_dot(IrOp *op, uint32_t warps,
-                 void (*convert)(IrOp *op, uint32_t operand, const Layout *wanted));
+// dot.c: how the sum of a product is spread; what it wants of its factors.
+Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine);
+void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine);
 
 #endif

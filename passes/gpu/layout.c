@@ -22,6 +22,7 @@ typedef struct Spread {
     IrFunc *func;
     Arena *scratch;
     uint32_t warps;
+    const Machine *machine;
     Class *classes;  // by value id
     VEC(IrOp *) ops;
     VEC(IrValue *) values;  // tiles
@@ -137,7 +138,7 @@ static void find_wishes(Spread *s) {
         if (op->code == IR_DOT) {
             Class *c = class_of(s, ir_result(op, 0));
             c->known = c->dot = true;
-            c->layout = gpu_dot_layout(op, s->warps);
+            c->layout = gpu_dot_layout(op, s->warps, s->machine);
         }
     }
     for (size_t i = 0; i < s->values.count; i++) {
@@ -272,7 +273,7 @@ static void fit(Spread *s, IrOp *op) {
         if (spread_is_tile(ir_operand(op, 1)))
             convert_results(s, op, ir_operand(op, 1)->type->layout);
         return;
-    case SPREAD_DOT: gpu_fit_dot(op, s->warps, convert_operand); return;
+    case SPREAD_DOT: gpu_fit_dot(op, s->warps, s->machine); return;
     case SPREAD_NONE:
         fit_store(s, op);
         if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)
@@ -288,7 +289,10 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     if (!body || f->level != IR_LEVEL_TILE) return false;
     enum { WARPS = 4 };
     if (f->warps <= 0) f->warps = WARPS;
-    Spread s = {.func = f, .scratch = context->scratch, .warps = (uint32_t)f->warps};
+    Spread s = {.func = f,
+                .scratch = context->scratch,
+                .warps = (uint32_t)f->warps,
+                .machine = context->machine};
     s.classes = arena_new(s.scratch, Class, f->value_count + 1);
     collect(&s, body);
     join_all(&s);

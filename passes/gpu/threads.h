@@ -10,8 +10,8 @@
 //     threads.c   the walk; control; elementwise ops     coords.c    who holds what, as numbers
 //     access.c    views and pointers                     convert.c   from layout to layout
 //     reduce.c    reductions                             scan.c      scans
-//     dot.c       products                               order.c     sort, topk, histogram, gather
-//     effect.c    atomics, assert, print
+//     dot*.c      products                               order.c     sort, topk, histogram, gather
+//     effect.c    atomics, assert, print                 trip.c      through shared memory
 //
 // Invariants: registers that hold the same element hold the same value; so do threads. What changes
 // memory is done by one of the threads that hold an element (threads_owner). Control is uniform.
@@ -93,6 +93,18 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i6
 // The same one of the thread of this warp whose lane differs by `by` (shuffle), or is `lane`.
 IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);
 IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane);
+
+// ---- a tile through shared memory (trip.c) ------------------------------------------------------
+
+// Stores the vector of `from` where `to` will load it without bank conflicts, by matrix loads where
+// `to` suits them. A barrier must stand before the first load, and one behind the last.
+typedef struct ThreadsTrip ThreadsTrip;
+ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to);
+// These registers of `to`. What an access brings is kept for later calls of the same block.
+IrValue *threads_trip_load(Threads *t, ThreadsTrip *trip, uint32_t count, const uint32_t *regs);
+// The vector of `from` to a memory of that layout.
+void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
+                        const Layout *memory);
 
 // ---- one file each ------------------------------------------------------------------------------
 

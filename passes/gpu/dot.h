@@ -1,0 +1,32 @@
+// How a product is computed: what gpu_layout and gpu_threads agree on.
+//
+// Invariants: the plan follows from the op's types, the threads and the machine alone, so that both
+// passes find the same; layouts are of the whole operands. By the matrix unit: c is the
+// instruction's accumulator, spread over warps and registers, a and b its factors with the warps at
+// the same rows and columns. Else: c alone, and a and b pass through shared memory. What lies past
+// the end of a tile shorter than the instruction replicates, but never along K. Ownership: a value.
+//
+//     GpuDot d = gpu_dot_plan(op, warps, machine);
+//     if (d.matrix) … d.mma.m
+#ifndef TILEC_PASSES_GPU_DOT_H
+#define TILEC_PASSES_GPU_DOT_H
+
+#include "passes/gpu/threads.h"
+
+typedef struct GpuDot {
+    bool matrix;
+    LayoutMma mma;
+    Dtype a_elem, b_elem;  // what is multiplied: operands are cast to it, which is exact
+    bool split;            // a high and a low part of each, three products
+    Dtype sum;             // what adds up; the result is cast from it
+    Layout a, b, c;
+} GpuDot;
+
+GpuDot gpu_dot_plan(const IrOp *op, uint32_t warps, const Machine *machine);
+
+// The product of thread-level vectors (a and b as their values are spread), as d->c spreads it; acc
+// is spread so too, of type d->sum, NULL: zeros.
+IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);
+IrValue *threads_dot_plain(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);
+
+#endif
