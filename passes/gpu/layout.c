@@ -24,11 +24,13 @@ typedef struct Spread {
     uint32_t warps;
     const Machine *machine;
     Class *classes;  // by value id
+    uint32_t known;  // values with higher numbers are converts, made here
     VEC(IrOp *) ops;
     VEC(IrValue *) values;  // tiles
 } Spread;
 
 static Class *class_of(Spread *s, const IrValue *v) {
+    while (v->id >= s->known) v = ir_operand(v->def, 0);
     uint32_t id = v->id;
     while (s->classes[id].parent != id) id = s->classes[id].parent;
     s->classes[v->id].parent = id;
@@ -293,6 +295,7 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
                 .scratch = context->scratch,
                 .warps = (uint32_t)f->warps,
                 .machine = context->machine};
+    s.known = f->value_count;
     s.classes = arena_new(s.scratch, Class, f->value_count + 1);
     collect(&s, body);
     join_all(&s);

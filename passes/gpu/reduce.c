@@ -2,15 +2,219 @@
 //
 // A bit of the hardware's number that moves along the axis has two halves to combine; taken from
 // the lowest coordinate bit on, what is combined are always neighbours, the earlier first: any
-// associative combiner gives the same. A bit that replicates has nothing to combine.
-#include "passes/gpu/threads.h"
+// associative combiner gives the same. Built-in kinds commute as well and take the cheap bits
+// first. A bit that replicates has nothing to combine. In the end every thread has its results, as
+// the layout without the axis says.
+#include "ir/reduce.h"
+#include "passes/gpu/combine.h"
+
+typedef struct Bit {
+    LayoutDim dim;
+    uint32_t at;  // of the dimension's number
+} Bit;
 
 typedef struct Reduce {
-    const IrOp *op;
-    uint32_t axis, count;  // values reduced at once
-    Layout layout;         // of what is left to be combined
-    IrValue *x[8];         // vectors
-    IrValue *on;           // bool vector: who takes part; NULL: all
+    Combiner c;
+    uint32_t axis;
+    Layout layout;  // of what is left; registers whose halves are combined are dropped
+    State x;
+    Bit bits[LAYOUT_MAX_TILE_BITS];  // of the axis, in the order in which they are taken
+    uint32_t bit_count;
 } Reduce;
 
-void threads_reduce(Threads *t, const IrOp *op) { threads_unsupported(t, op, "reductions"); }
+// ---- the bits -----------------------------------------------------------------------------------
+
+static Bit bit_of(const Layout *l, uint32_t basis) {
+    for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
+        for (uint32_t at = 0; at < l->dim_bits[dim]; at++)
+            if (layout_basis(l, dim, at) == basis) return (Bit){dim, at};
+    UNREACHABLE("nobody holds element %u", basis);
+}
+
+static void find_bits(Reduce *r) {
+    uint32_t count = r->layout.axis_bits[r->axis], start = layout_axis_start(&r->layout, r->axis);
+    Bit all[LAYOUT_MAX_TILE_BITS];
+    for (uint32_t k = 0; k < count; k++) all[k] = bit_of(&r->layout, UINT32_C(1) << (start + k));
+    if (r->c.custom) {
+        for (uint32_t k = 0; k < count; k++) r->bits[r->bit_count++] = all[k];
+        return;
+    }
+    for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
+        for (uint32_t k = 0; k < count; k++)
+            if (all[k].dim == dim) r->bits[r->bit_count++] = all[k];
+}
+
+// ---- registers ----------------------------------------------------------------------------------
+
+static State half_of(Threads *t, const Reduce *r, uint32_t bit, uint32_t which) {
+    uint32_t count = layout_size(&r->layout, LAYOUT_REG) / 2, low = (1u << bit) - 1;
+    uint32_t *regs = arena_new(t->scratch, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) regs[i] = (i & low) | (i & ~low) << 1 | which << bit;
+    return combine_pick(t, &r->c, &r->x, count, regs);
+}
+
+static void take_register(Threads *t, Reduce *r, uint32_t k) {
+    uint32_t bit = r->bits[k].at;
+    State low = half_of(t, r, bit, 0), high = half_of(t, r, bit, 1);
+    r->x = combine_states(t, &r->c, &low, &high);
+    layout_drop(&r->layout, LAYOUT_REG, bit);
+    for (uint32_t i = k + 1; i < r->bit_count; i++)
+        if (r->bits[i].dim == LAYOUT_REG && r->bits[i].at > bit) r->bits[i].at--;
+}
+
+// ---- lanes --------------------------------------------------------------------------------------
+
+static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
+    State other = {0};
+    for (uint32_t i = 0; i < r->c.parts; i++)
+        other.part[i] = threads_xor_lane(t, r->x.part[i], 1u << bit);
+    if (!r->c.custom) {
+        r->x = combine_states(t, &r->c, &r->x, &other);
+        return;
+    }
+    IrValue *mine = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, 1 << bit));
+    IrValue *second = ir_binary(&t->b, IR_NE, mine, threads_i32(t, 0));
+    State early = combine_choose(t, &r->c, second, &other, &r->x);
+    State late = combine_choose(t, &r->c, second, &r->x, &other);
+    r->x = combine_states(t, &r->c, &early, &late);
+}
+
+// ---- warps --------------------------------------------------------------------------------------
+
+// By how many threads the g-th of a group is away from the group's first.
+static uint32_t away(const Bit *bits, uint32_t count, uint32_t g) {
+    uint32_t by = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (g >> i & 1) by |= (uint32_t)GPU_LANES << bits[i].at;
+    return by;
+}
+
+static State combine_tree(Threads *t, const Combiner *c, State *all, uint32_t count) {
+    for (; count > 1; count /= 2)
+        for (uint32_t i = 0; i < count / 2; i++)
+            all[i] = combine_states(t, c, &all[2 * i], &all[2 * i + 1]);
+    return all[0];
+}
+
+// All warps of a group leave what they have, and each reads everything. The barrier at the end
+// keeps the memory until all have read.
+static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, uint32_t count) {
+    Board board = combine_board(t, &r->c, x);
+    combine_leave(t, &r->c, &board, x);
+    threads_barrier(t);
+    uint32_t group = 1u << count, mask = away(bits, count, group - 1);
+    State *all = arena_new(t->scratch, State, group);
+    IrValue *first = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)mask));
+    for (uint32_t g = 0; g < group; g++)
+        all[g] = combine_read(t, &r->c, &board, first, away(bits, count, g));
+    threads_barrier(t);
+    return combine_tree(t, &r->c, all, group);
+}
+
+// Some registers at a time: the memory stays small.
+static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
+    enum { ELEMENTS = 2048 };
+    uint32_t regs = layout_size(&r->layout, LAYOUT_REG);
+    uint32_t step = ELEMENTS / (GPU_LANES * (uint32_t)t->func->warps);
+    if (step < 1) step = 1;
+    if (step > regs) step = regs;
+    State *done = arena_new(t->scratch, State, regs / step);
+    uint32_t *some = arena_new(t->scratch, uint32_t, step);
+    for (uint32_t at = 0; at < regs; at += step) {
+        for (uint32_t i = 0; i < step; i++) some[i] = at + i;
+        State x = combine_pick(t, &r->c, &r->x, step, some);
+        done[at / step] = meet(t, r, &x, bits, count);
+    }
+    r->x = combine_pack(t, &r->c, regs / step, done);
+}
+
+static void take_all(Threads *t, Reduce *r) {
+    for (uint32_t k = 0; k < r->bit_count;) {
+        uint32_t run = 1;
+        switch ((unsigned)r->bits[k].dim) {
+        case LAYOUT_REG: take_register(t, r, k); break;
+        case LAYOUT_LANE: take_lane(t, r, r->bits[k].at); break;
+        case LAYOUT_WARP:
+            while (k + run < r->bit_count && r->bits[k + run].dim == LAYOUT_WARP) run++;
+            take_warps(t, r, r->bits + k, run);
+            break;
+        }
+        k += run;
+    }
+}
+
+// ---- the beginning and the end ------------------------------------------------------------------
+
+static IrValue *places(Threads *t, const Layout *l, uint32_t axis) {
+    uint32_t count = layout_size(l, LAYOUT_REG);
+    IrValue **parts = arena_new(t->scratch, IrValue *, count);
+    for (uint32_t r = 0; r < count; r++) parts[r] = threads_coord_of(t, l, axis, r);
+    return threads_pack(t, count, parts);
+}
+
+// A value as it takes part: wide, and with nothing in it where the mask is false.
+static IrValue *term(Threads *t, const Reduce *r, IrValue *x, IrValue *mask) {
+    Dtype elem = combine_elem(r->c.kind, x->type->elem);
+    if (x->type->elem != elem) x = ir_cast(&t->b, x, elem, true);
+    if (!mask || r->c.custom || r->c.arg) return x;
+    IrValue *nothing = ir_const_bits(&t->b, x->type, ir_reduce_identity(r->c.kind, elem));
+    return ir_ternary(&t->b, IR_SELECT, mask, x, nothing);
+}
+
+static bool needs_has(const IrOp *op, IrReduce kind) {
+    if (!ir_operand(op, 0)) return false;
+    bool sum =
+        kind == IR_REDUCE_SUM && dtype_is(ir_operand(op, 1)->type->elem, DTYPE_CLASS_ANYFLOAT);
+    return sum || kind == IR_REDUCE_CUSTOM || kind == IR_REDUCE_ARGMIN || kind == IR_REDUCE_ARGMAX;
+}
+
+// Values `first` … of the operands, each register once.
+static Reduce begin(Threads *t, const IrOp *op, uint32_t first, uint32_t values) {
+    IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
+    const Layout *l = ir_operand(op, 1)->type->layout;
+    Reduce r = {.c = combine_of(op, values, needs_has(op, kind))};
+    r.axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
+    r.layout = layout_without_free(l, LAYOUT_REG, NULL);
+    IrValue *mask = threads_operand(t, op, 0);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < values; i++)
+        r.x.part[at++] = term(t, &r, threads_operand(t, op, first + i), mask);
+    if (r.c.arg) r.x.part[at++] = places(t, l, r.axis);
+    if (r.c.has) r.x.part[at++] = mask;
+    uint32_t count = layout_size(&r.layout, LAYOUT_REG), next = 0;
+    uint32_t *kept = arena_new(t->scratch, uint32_t, count);
+    for (uint32_t reg = 0; reg < layout_size(l, LAYOUT_REG); reg++)
+        if (threads_first_holder(l, reg) == reg) kept[next++] = reg;
+    r.x = combine_pick(t, &r.c, &r.x, count, kept);
+    return r;
+}
+
+// Where nothing took part: 0 (of sums, places and combiners of one's own).
+static IrValue *result(Threads *t, const Reduce *r, const IrType *type, IrValue *x) {
+    if (r->c.has) {
+        IrValue *zero = ir_const_bits(&t->b, x->type, 0);
+        x = ir_ternary(&t->b, IR_SELECT, r->x.part[r->c.parts - 1], x, zero);
+    }
+    if (x->type->elem != type->elem) x = ir_cast(&t->b, x, type->elem, true);
+    return type->rank ? x : threads_get(t, x, 0);
+}
+
+static void reduce_some(Threads *t, const IrOp *op, uint32_t first, uint32_t values) {
+    Reduce r = begin(t, op, first, values);
+    find_bits(&r);
+    if (r.bit_count == 0) combine_settle(t, &r.c, &r.x);
+    take_all(t, &r);
+    for (uint32_t i = 0; i < values; i++) {
+        IrValue *x = r.x.part[r.c.arg ? 1 : i];
+        threads_define(t, op, first - 1 + i, result(t, &r, op->results[first - 1 + i].type, x));
+    }
+}
+
+void threads_reduce(Threads *t, const IrOp *op) {
+    uint32_t values = op->operand_count - 1;
+    if (ir_attr_int(op, IR_ATTR_REDUCE) == IR_REDUCE_CUSTOM) {
+        reduce_some(t, op, 1, values);
+        return;
+    }
+    for (uint32_t i = 0; i < values; i++) reduce_some(t, op, 1 + i, 1);
+}

@@ -1,0 +1,265 @@
+#include "passes/gpu/combine.h"
+
+#include "ir/reduce.h"
+
+static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
+
+Combiner combine_of(const IrOp *op, uint32_t values, bool has) {
+    Combiner c = {.op = op, .kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), .values = values};
+    c.arg = c.kind == IR_REDUCE_ARGMIN || c.kind == IR_REDUCE_ARGMAX;
+    c.custom = c.kind == IR_REDUCE_CUSTOM;
+    c.has = has;
+    c.parts = values + (c.arg ? 1 : 0) + (has ? 1 : 0);
+    CHECK(values <= COMBINE_MAX_VALUES, "a combiner of %u values", values);
+    return c;
+}
+
+Dtype combine_elem(IrReduce kind, Dtype elem) {
+    bool adds = kind == IR_REDUCE_SUM || kind == IR_REDUCE_PROD;
+    return adds && is_float(elem) && elem != DTYPE_F64 ? DTYPE_F32 : elem;
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+static IrValue *like(Threads *t, IrValue *scalar, const IrValue *x) {
+    if (scalar->type->rank == x->type->rank) return scalar;
+    return threads_splat(t, scalar, x->type->count);
+}
+
+State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State *x,
+                     const State *y) {
+    State r = {0};
+    IrValue *mask = like(t, which, x->part[0]);
+    for (uint32_t i = 0; i < c->parts; i++)
+        r.part[i] = ir_ternary(&t->b, IR_SELECT, mask, x->part[i], y->part[i]);
+    return r;
+}
+
+State combine_pick(Threads *t, const Combiner *c, const State *x, uint32_t count,
+                   const uint32_t *regs) {
+    State r = {0};
+    for (uint32_t i = 0; i < c->parts; i++) r.part[i] = threads_pick(t, x->part[i], count, regs);
+    return r;
+}
+
+State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *states) {
+    IrValue **all = arena_new(t->scratch, IrValue *, count);
+    State r = {0};
+    for (uint32_t i = 0; i < c->parts; i++) {
+        for (uint32_t k = 0; k < count; k++) all[k] = states[k].part[i];
+        r.part[i] = threads_pack(t, count, all);
+    }
+    return r;
+}
+
+void combine_settle(Threads *t, const Combiner *c, State *x) {
+    if (c->custom || c->arg) return;
+    for (uint32_t i = 0; i < c->values; i++) {
+        const IrType *type = x->part[i]->type;
+        if (!is_float(type->elem)) continue;
+        IrValue *nothing = ir_const_bits(&t->b, type, ir_reduce_identity(c->kind, type->elem));
+        x->part[i] = ir_binary(&t->b, ir_reduce_opcode(c->kind, type->elem), nothing, x->part[i]);
+    }
+}
+
+// ---- argmin, argmax -----------------------------------------------------------------------------
+
+// Is x before y: better, or a NaN where y is none?
+static IrValue *before(Threads *t, const Combiner *c, IrValue *x, IrValue *y) {
+    IrBuilder *b = &t->b;
+    bool least = c->kind == IR_REDUCE_ARGMIN;
+    if (x->type->elem == DTYPE_BOOL) {
+        IrValue *low = least ? x : y, *high = least ? y : x;
+        return ir_binary(b, IR_AND, high, ir_unary(b, IR_NOT, low));
+    }
+    IrValue *better = ir_binary(b, least ? IR_LT : IR_GT, x, y);
+    if (!is_float(x->type->elem)) return better;
+    IrValue *x_nan = ir_binary(b, IR_NE, x, x), *y_number = ir_binary(b, IR_EQ, y, y);
+    return ir_binary(b, IR_OR, better, ir_binary(b, IR_AND, x_nan, y_number));
+}
+
+// Does y take the place of x? Ties go to the lower place.
+static IrValue *second_wins(Threads *t, const Combiner *c, const State *x, const State *y) {
+    IrBuilder *b = &t->b;
+    IrValue *second = before(t, c, y->part[0], x->part[0]);
+    IrValue *first = before(t, c, x->part[0], y->part[0]);
+    IrValue *lower = ir_binary(b, IR_LT, y->part[1], x->part[1]);
+    IrValue *tie = ir_binary(b, IR_AND, ir_unary(b, IR_NOT, first), lower);
+    return ir_binary(b, IR_OR, second, tie);
+}
+
+static State combine_arg(Threads *t, const Combiner *c, const State *x, const State *y) {
+    IrBuilder *b = &t->b;
+    IrValue *take = second_wins(t, c, x, y);
+    if (c->has) {
+        IrValue *x_has = x->part[2], *y_has = y->part[2];
+        take = ir_binary(b, IR_OR, take, ir_unary(b, IR_NOT, x_has));
+        take = ir_binary(b, IR_AND, take, y_has);
+        State r = combine_choose(t, c, take, y, x);
+        r.part[2] = ir_binary(b, IR_OR, x_has, y_has);
+        return r;
+    }
+    return combine_choose(t, c, take, y, x);
+}
+
+// ---- combiners of one's own ---------------------------------------------------------------------
+
+static void bind(Threads *t, const IrValue *from, IrValue *to) {
+    map_put(t->scratch, &t->map, map_key(from), map_key(to));
+}
+
+static void bind_arguments(Threads *t, const IrBlock *block, IrValue *const *x, IrValue *const *y) {
+    uint32_t count = block->arg_count / 2;
+    for (uint32_t i = 0; i < count; i++) {
+        bind(t, block->args[i], x[i]);
+        bind(t, block->args[count + i], y[i]);
+    }
+}
+
+static void call_block(Threads *t, const IrBlock *block, const IrValue *shape, IrValue **out);
+
+// What all registers share stays a scalar, the rest is a vector.
+static void call_op(Threads *t, const IrOp *op, const IrValue *shape) {
+    IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
+    const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        operands[i] = threads_operand(t, op, i);
+        if (operands[i] && operands[i]->type->rank) rank = 1;
+    }
+    for (uint32_t i = 0; rank && i < op->operand_count; i++)
+        if (operands[i]) operands[i] = like(t, operands[i], shape);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        types[i] = ir_with_shape(t->module, op->results[i].type, rank, shape->type->shape);
+    IrOp *made =
+        ir_op(&t->b, op->code, op->operand_count, operands, op->result_count, types, 0, NULL);
+    for (int i = 0; i < ir_op_info(op->code)->attr_count; i++) made->attrs[i] = op->attrs[i];
+    for (uint32_t i = 0; i < op->result_count; i++) bind(t, ir_result(op, i), ir_result(made, i));
+}
+
+// Combiners have no effects: both sides are computed, and each register takes its own.
+static void call_if(Threads *t, const IrOp *op, const IrValue *shape) {
+    IrValue **x = arena_new(t->scratch, IrValue *, op->result_count + 1);
+    IrValue **y = arena_new(t->scratch, IrValue *, op->result_count + 1);
+    IrValue *which = like(t, threads_operand(t, op, 0), shape);
+    call_block(t, op->regions[0], shape, x);
+    call_block(t, op->regions[1], shape, y);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        bind(t, ir_result(op, i), ir_ternary(&t->b, IR_SELECT, which, x[i], y[i]));
+}
+
+// Of as many steps for every register.
+static void call_for(Threads *t, const IrOp *op, const IrValue *shape) {
+    enum { BOUNDS = 3 };
+    const IrBlock *block = op->regions[0];
+    IrBlock *made = ir_block_create(t->func);
+    IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count);
+    const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        operands[i] = threads_operand(t, op, i);
+        if (i >= BOUNDS) operands[i] = like(t, operands[i], shape);
+    }
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        const IrType *type = i ? operands[BOUNDS + i - 1]->type : block->args[0]->type;
+        if (i) types[i - 1] = type;
+        bind(t, block->args[i], ir_block_add_arg(made, type));
+    }
+    IrOp *loop =
+        ir_op(&t->b, IR_FOR, op->operand_count, operands, op->result_count, types, 1, &made);
+    for (int i = 0; i < ir_op_info(op->code)->attr_count; i++) loop->attrs[i] = op->attrs[i];
+    IrBuilder here = t->b;
+    IrValue **out = arena_new(t->scratch, IrValue *, op->result_count + 1);
+    t->b = ir_builder_at_end(made);
+    t->b.span = op->span;
+    call_block(t, block, shape, out);
+    ir_yield(&t->b, op->result_count, out);
+    t->b = here;
+    for (uint32_t i = 0; i < op->result_count; i++) bind(t, ir_result(op, i), ir_result(loop, i));
+}
+
+static bool same_for_all(Threads *t, const IrOp *op) {
+    for (uint32_t i = 0; i < 3; i++)
+        if (threads_operand(t, op, i)->type->rank) return false;
+    return true;
+}
+
+// The combiner's ops on whole vectors: each is elementwise.
+static void call_block(Threads *t, const IrBlock *block, const IrValue *shape, IrValue **out) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_YIELD) {
+            for (uint32_t i = 0; i < op->operand_count; i++)
+                out[i] = like(t, threads_operand(t, op, i), shape);
+        } else if (op->code == IR_IF) {
+            call_if(t, op, shape);
+        } else if (op->code == IR_FOR && same_for_all(t, op)) {
+            call_for(t, op, shape);
+        } else if (op->region_count) {
+            threads_unsupported(t, op, "a combiner's loop whose steps depend on its operands");
+            for (uint32_t i = 0; i < op->result_count; i++)
+                bind(t, ir_result(op, i), ir_const_bits(&t->b, op->results[i].type, 0));
+        } else {
+            call_op(t, op, shape);
+        }
+    }
+}
+
+static State combine_custom(Threads *t, const Combiner *c, const State *x, const State *y) {
+    const IrBlock *block = c->op->regions[0];
+    State both = {0};
+    bind_arguments(t, block, x->part, y->part);
+    call_block(t, block, x->part[0], both.part);
+    if (!c->has) return both;
+    IrValue *x_has = x->part[c->values], *y_has = y->part[c->values];
+    both.part[c->values] = x_has;
+    State r = combine_choose(t, c, x_has, &both, y);
+    r = combine_choose(t, c, y_has, &r, x);
+    r.part[c->values] = ir_binary(&t->b, IR_OR, x_has, y_has);
+    return r;
+}
+
+State combine_states(Threads *t, const Combiner *c, const State *x, const State *y) {
+    if (c->custom) return combine_custom(t, c, x, y);
+    if (c->arg) return combine_arg(t, c, x, y);
+    State r = {0};
+    for (uint32_t i = 0; i < c->values; i++) {
+        IrOpcode code = ir_reduce_opcode(c->kind, x->part[i]->type->elem);
+        r.part[i] = ir_binary(&t->b, code, x->part[i], y->part[i]);
+    }
+    if (c->has) r.part[c->values] = ir_binary(&t->b, IR_OR, x->part[c->values], y->part[c->values]);
+    return r;
+}
+
+// ---- through shared memory ----------------------------------------------------------------------
+
+Board combine_board(Threads *t, const Combiner *c, const State *x) {
+    Board board = {.regs = x->part[0]->type->count,
+                   .threads = GPU_LANES * (uint32_t)t->func->warps};
+    for (uint32_t i = 0; i < c->parts; i++)
+        board.memory[i] = threads_shared(t, x->part[i]->type->elem, board.regs * board.threads);
+    return board;
+}
+
+static IrValue *further(Threads *t, IrValue *p, uint32_t by) {
+    return by ? threads_at(t, p, threads_i64(t, by)) : p;
+}
+
+void combine_leave(Threads *t, const Combiner *c, const Board *board, const State *x) {
+    for (uint32_t i = 0; i < c->parts; i++) {
+        IrValue *p = threads_at(t, board->memory[i], t->thread);
+        for (uint32_t r = 0; r < board->regs; r++)
+            threads_store(t, further(t, p, r * board->threads), threads_get(t, x->part[i], r), 0,
+                          NULL);
+    }
+}
+
+State combine_read(Threads *t, const Combiner *c, const Board *board, IrValue *from, uint32_t by) {
+    State r = {0};
+    IrValue **parts = arena_new(t->scratch, IrValue *, board->regs);
+    for (uint32_t i = 0; i < c->parts; i++) {
+        IrValue *p = threads_at(t, board->memory[i], from);
+        for (uint32_t k = 0; k < board->regs; k++)
+            parts[k] = threads_load(t, further(t, p, k * board->threads + by), 1, 0, NULL, NULL);
+        r.part[i] = threads_pack(t, board->regs, parts);
+    }
+    return r;
+}

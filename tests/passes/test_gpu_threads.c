@@ -1,0 +1,437 @@
+// Tile IR and what the passes of the gpu pipeline make of it: the interpreter, which runs the level
+// of threads for all of them in step, must find the same bits in memory, for any number of warps
+// and any layouts.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/build.h"
+#include "ir/edit.h"
+#include "ir/spread.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+#include "tests/support/tir.h"
+
+static uint64_t dice = 0x2545f4914f6cdd1dU;
+static uint32_t roll(uint32_t below) {
+    dice ^= dice << 13;
+    dice ^= dice >> 7;
+    dice ^= dice << 17;
+    return (uint32_t)(dice >> 20) % below;
+}
+
+// ---- layouts at random --------------------------------------------------------------------------
+
+// Tile bits in any order to lanes, warps and registers; some hardware bits replicate.
+static Layout any_layout(const IrType *type, uint32_t warps) {
+    uint32_t order[LAYOUT_MAX_TILE_BITS], next = 0, counts[3] = {0};
+    Layout l = layout_empty(type->rank, type->shape);
+    for (uint32_t i = 0; i < l.tile_bits; i++) order[i] = i;
+    for (uint32_t i = l.tile_bits; i > 1; i--) {
+        uint32_t k = roll(i), t = order[k];
+        order[k] = order[i - 1];
+        order[i - 1] = t;
+    }
+    counts[1] = 5;
+    while (1u << counts[2] < warps) counts[2]++;
+    for (int dim = 2; dim > 0; dim--) {
+        for (uint32_t i = 0; i < counts[dim]; i++) {
+            bool moves = next < l.tile_bits && (roll(4) != 0 || l.tile_bits - next > 4);
+            layout_add(&l, dim == 2 ? LAYOUT_WARP : LAYOUT_LANE, moves ? 1u << order[next++] : 0);
+        }
+    }
+    while (next < l.tile_bits) {
+        if (roll(8) == 0 && l.dim_bits[LAYOUT_REG] < 3) layout_add(&l, LAYOUT_REG, 0);
+        layout_add(&l, LAYOUT_REG, 1u << order[next++]);
+    }
+    return l;
+}
+
+static IrValue *convert(IrBuilder *b, IrValue *v, const Layout *l) {
+    const IrType *t = ir_with_layout(b->module, v->type, l);
+    return ir_result(ir_op(b, IR_GPU_CONVERT, 1, &v, 1, &t, 0, NULL), 0);
+}
+
+static void scramble_operand(IrOp *op, uint32_t i, const Layout *l) {
+    if (!spread_is_tile(ir_operand(op, i))) return;
+    IrBuilder b = ir_builder_before(op);
+    ir_set_operand(op, i, convert(&b, ir_operand(op, i), l));
+}
+
+static void scramble_result(IrFunc *f, IrOp *op, uint32_t i, const Layout *l) {
+    IrValue *r = ir_result(op, i);
+    const IrType *old = r->type;
+    if (!spread_is_tile(r)) return;
+    r->type = ir_with_layout(f->module, old, l);
+    IrBuilder b = ir_builder_at_end(op->block);
+    b.before = op->next;
+    IrValue *none = NULL;
+    IrOp *made = ir_op(&b, IR_GPU_CONVERT, 1, &none, 1, &old, 0, NULL);
+    ir_replace_all(r, ir_result(made, 0));
+    ir_set_operand(made, 0, r);
+}
+
+// Each as it likes.
+static void scramble_each(IrFunc *f, IrOp *op) {
+    Layout l;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!spread_is_tile(ir_operand(op, i))) continue;
+        l = any_layout(ir_operand(op, i)->type, (uint32_t)f->warps);
+        scramble_operand(op, i, &l);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!spread_is_tile(ir_result(op, i))) continue;
+        l = any_layout(op->results[i].type, (uint32_t)f->warps);
+        scramble_result(f, op, i, &l);
+    }
+}
+
+static void scramble_reduce(IrFunc *f, IrOp *op) {
+    Layout l = any_layout(ir_operand(op, 1)->type, (uint32_t)f->warps), r;
+    for (uint32_t i = 0; i < op->operand_count; i++) scramble_operand(op, i, &l);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (spread_forward(op, i, &l, &r)) scramble_result(f, op, i, &r);
+}
+
+static void scramble_same(IrFunc *f, IrOp *op) {
+    Layout l = any_layout(op->results[0].type, (uint32_t)f->warps);
+    for (uint32_t i = 0; i < op->operand_count; i++) scramble_operand(op, i, &l);
+    for (uint32_t i = 0; i < op->result_count; i++) scramble_result(f, op, i, &l);
+}
+
+static void scramble(IrFunc *f) {
+    for (IrOp *op = ir_body(f)->first, *next; op; op = next) {
+        next = op->next;
+        switch ((unsigned)op->code) {
+        case IR_REDUCE: scramble_reduce(f, op); break;
+        case IR_SCAN:
+        case IR_GATHER:
+        case IR_SORT:
+        case IR_TOPK:
+        case IR_HISTOGRAM: scramble_each(f, op); break;
+        case IR_ATOMIC:
+        case IR_ATOMIC_CAS:
+        case IR_VIEW_ATOMIC:
+        case IR_VIEW_CAS:
+            if (spread_is_tile(ir_result(op, 0))) scramble_same(f, op);
+            break;
+        default: break;
+        }
+    }
+}
+
+// ---- before and after ---------------------------------------------------------------------------
+
+typedef struct Data {
+    IrArg args[8];
+    void *memory[8];
+    size_t bytes[8];
+    Dtype elem[8];
+} Data;
+
+// Small whole numbers, which every type holds and which add exactly; specials now and then.
+static uint64_t any_bits(Dtype t) {
+    int64_t small = (int64_t)roll(9) - (dtype_signed(t) ? 3 : 0);
+    if (t == DTYPE_BOOL) return roll(2);
+    if (!dtype_is(t, DTYPE_CLASS_ANYFLOAT)) return dtype_wrap(t, (uint64_t)small);
+    if (roll(40) == 0) return dtype_from_double(t, NAN, false);
+    if (roll(12) == 0) return dtype_from_double(t, -0.0, false);
+    return dtype_from_double(t, (double)((int64_t)roll(5) - 2), false);
+}
+
+static void make_data(Arena *arena, const IrFunc *f, Data *d, const Data *copy) {
+    for (uint32_t i = 0; i < f->params.count; i++) {
+        const IrParam *p = &f->params.data[i];
+        const IrType *t = p->value->type;
+        int64_t extents[IR_MAX_VIEW_RANK];
+        size_t n = 1;
+        for (uint32_t k = 0; k < t->rank; k++) n *= (size_t)(extents[k] = p->dims[k].value);
+        bool packed = dtype_is(t->elem, DTYPE_CLASS_PACKED);
+        d->elem[i] = packed ? DTYPE_U8 : t->elem;
+        d->bytes[i] = packed ? n / 2 : n * dtype_size(t->elem);
+        d->memory[i] = arena_alloc(arena, d->bytes[i]);
+        for (size_t k = 0; k < (packed ? n / 2 : n); k++)
+            dtype_store(d->elem[i], d->memory[i], k, packed ? roll(256) : any_bits(d->elem[i]));
+        if (copy) memcpy(d->memory[i], copy->memory[i], d->bytes[i]);
+        d->args[i] = tir_view(d->memory[i], t->rank, extents);
+        if (t->kind == IR_PTR) d->args[i] = tir_pointer(d->memory[i], d->bytes[i]);
+    }
+}
+
+static void to_threads(Tir *t, uint32_t warps, bool shaken) {
+    IrFunc *f = t->module->funcs.data[0];
+    Machine machine = machine_of_gpu((GpuTarget){.vendor = GPU_NVIDIA, .number = 80});
+    PassOptions options = {.verify = true, .machine = &machine};
+    size_t count;
+    const PassStep *steps = pipeline_steps(PIPELINE_GPU, &count);
+    f->warps = (int)warps;
+    bool fine = passes_run(t->module, steps, 1, &options, t->diags);
+    if (fine && shaken) {
+        scramble(f);
+        fine = ir_verify(t->module, t->diags);
+    }
+    fine = fine && passes_run(t->module, steps + 1, count - 1, &options, t->diags);
+    if (!fine) {
+        StrBuf out = strbuf(t->arena);
+        diags_text(t->diags, (DiagStyle){0}, &out);
+        fail_msg("%s", out.text);
+    }
+    ir_interp_destroy(t->interp);
+    t->interp = ir_interp_create(t->arena, f);
+}
+
+static bool same_element(Dtype t, uint64_t x, uint64_t y) {
+    if (x == y) return true;
+    return dtype_is(t, DTYPE_CLASS_ANYFLOAT) && isnan(dtype_to_double(t, x)) &&
+           isnan(dtype_to_double(t, y));
+}
+
+static void compare(const Data *x, const Data *y, uint32_t count, const char *text,
+                    uint32_t warps) {
+    for (uint32_t i = 0; i < count; i++) {
+        size_t size = dtype_size(x->elem[i]);
+        for (size_t k = 0; k < x->bytes[i] / size; k++) {
+            uint64_t a = dtype_load(x->elem[i], x->memory[i], k);
+            uint64_t b = dtype_load(y->elem[i], y->memory[i], k);
+            if (same_element(x->elem[i], a, b)) continue;
+            fail_msg("argument %u at %zu: %g by tiles, %g by %u warps\n%s", i, k,
+                     dtype_to_double(x->elem[i], a), dtype_to_double(x->elem[i], b), warps, text);
+        }
+    }
+}
+
+static void same_with(const char *text, uint32_t warps, bool shaken) {
+    Tir *tile = tir_load("%s", text), *thread = tir_load("%s", text);
+    const IrFunc *f = tile->module->funcs.data[0];
+    uint32_t count = (uint32_t)f->params.count;
+    Data x = {0}, y = {0};
+    make_data(tile->arena, f, &x, NULL);
+    make_data(thread->arena, f, &y, &x);
+    IrOutcome expected = tir_run(tile, x.args, count, 1);
+    to_threads(thread, warps, shaken);
+    IrOutcome found = tir_run(thread, y.args, count, 1);
+    if (found != expected) fail_msg("outcome %d, expected %d\n%s", (int)found, (int)expected, text);
+    compare(&x, &y, count, text, warps);
+    tir_free(tile);
+    tir_free(thread);
+}
+
+static const uint32_t warp_counts[] = {1, 2, 4, 8};
+
+static void same(const char *text) {
+    for (uint32_t i = 0; i < 4; i++) {
+        same_with(text, warp_counts[i], false);
+        same_with(text, warp_counts[i], true);
+    }
+}
+
+// ---- texts --------------------------------------------------------------------------------------
+
+typedef struct Shape {
+    uint32_t rank, extent[3];
+} Shape;
+
+static const Shape shapes[] = {{1, {1}},      {1, {8}},      {1, {64}},
+                               {1, {1024}},   {2, {4, 16}},  {2, {64, 2}},
+                               {2, {32, 64}}, {2, {1, 128}}, {3, {2, 8, 4}}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static char *dims(const Shape *s) {
+    static char texts[8][64];
+    static int next;
+    char *text = texts[next++ % 8];
+    int at = snprintf(text, 64, "[%u", s->extent[0]);
+    for (uint32_t i = 1; i < s->rank; i++)
+        at += snprintf(text + at, 64 - (size_t)at, ",%u", s->extent[i]);
+    snprintf(text + at, 64 - (size_t)at, "]");
+    return text;
+}
+
+static Shape without(const Shape *s, uint32_t axis) {
+    Shape r = {0};
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (i != axis) r.extent[r.rank++] = s->extent[i];
+    return r;
+}
+
+static const char *zeros(uint32_t rank) {
+    static const char *const texts[] = {"", "%0", "%0, %0", "%0, %0, %0"};
+    return texts[rank];
+}
+
+static void add_load(StrBuf *s, const char *name, const char *view, const char *elem,
+                     const Shape *shape) {
+    strbuf_printf(s, "%%%s = view_load %%%s, _, %s {select = %s} : %s%s\n", name, view,
+                  zeros(shape->rank), dims(shape), elem, dims(shape));
+}
+
+// Scalars go to element 0 of a view of one.
+static void add_store(StrBuf *s, const char *name, const char *view, const Shape *shape) {
+    strbuf_printf(s, "view_store %%%s, %%%s, _, %s {select = %s}\n", view, name,
+                  zeros(shape->rank ? shape->rank : 1), shape->rank ? dims(shape) : "[0]");
+}
+
+static const char *view_dims(const Shape *s) { return s->rank ? dims(s) : "[1]"; }
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+static const struct {
+    const char *kind;
+    bool place, logic;
+} kinds[] = {{"sum", false, false}, {"prod", false, false},  {"min", false, false},
+             {"max", false, false}, {"argmin", true, false}, {"argmax", true, false},
+             {"any", false, true},  {"all", false, true}};
+
+static const Dtype types[] = {DTYPE_F32, DTYPE_I32, DTYPE_F16,    DTYPE_F64, DTYPE_BF16,
+                              DTYPE_U8,  DTYPE_I64, DTYPE_F8E4M3, DTYPE_BOOL};
+
+static void reduce_text(StrBuf *s, const char *kind, const char *elem, const char *to,
+                        const Shape *shape, uint32_t axis, bool masked) {
+    Shape rest = without(shape, axis);
+    strbuf_printf(s, "kernel @k(%%x: view %s%s, %%m: view bool%s, %%r: view %s%s) { body {\n", elem,
+                  dims(shape), dims(shape), to, view_dims(&rest));
+    strbuf_printf(s, "%%0 = const {value = 0} : i64\n");
+    add_load(s, "1", "x", elem, shape);
+    add_load(s, "2", "m", "bool", shape);
+    strbuf_printf(s, "%%3 = reduce %s, %%1 {kind = %s, axis = %u} : %s%s\n", masked ? "%2" : "_",
+                  kind, axis, to, rest.rank ? dims(&rest) : "");
+    add_store(s, "3", "r", &rest);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void check_reduction(size_t kind, Dtype type, const Shape *shape, bool masked) {
+    for (uint32_t axis = 0; axis < shape->rank; axis++) {
+        Arena *arena = arena_create();
+        StrBuf text = strbuf(arena);
+        const char *elem = dtype_name(type);
+        reduce_text(&text, kinds[kind].kind, elem, kinds[kind].place ? "i32" : elem, shape, axis,
+                    masked);
+        same(text.text);
+        arena_destroy(arena);
+    }
+}
+
+// Every kind with every type on some shapes, and on every shape with some types.
+static void reductions(void **state) {
+    (void)state;
+    size_t n = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+            if (kinds[k].logic != (types[i] == DTYPE_BOOL)) continue;
+            for (int masked = 0; masked < 2; masked++)
+                check_reduction(k, types[i], &shapes[n++ % SHAPES], masked != 0);
+        }
+    for (size_t i = 0; i < SHAPES; i++) {
+        check_reduction(0, DTYPE_F32, &shapes[i], i % 2 != 0);
+        check_reduction(5, DTYPE_F32, &shapes[i], i % 2 == 0);
+    }
+}
+
+// Affine maps one after the other, (a, b) then (c, d) being (ca, cb + d): associative, not
+// commutative. With control in the combiner, or without.
+static void custom_text(StrBuf *s, const Shape *shape, uint32_t axis, const char *op,
+                        bool control) {
+    bool reduces = op[0] == 'r';
+    Shape rest = reduces ? without(shape, axis) : *shape;
+    char types_of[2][80];
+    const char *elems[] = {"i32", "i32"};
+    for (int i = 0; i < 2; i++)
+        snprintf(types_of[i], 80, "%s%s", elems[i], rest.rank ? dims(&rest) : "");
+    strbuf_printf(s,
+                  "kernel @k(%%x: view i32%s, %%y: view i32%s, %%m: view bool%s, %%r: view i32%s, "
+                  "%%q: view i32%s) { body {\n%%0 = const {value = 0} : i64\n",
+                  dims(shape), dims(shape), dims(shape), view_dims(&rest), view_dims(&rest));
+    add_load(s, "1", "x", "i32", shape);
+    add_load(s, "2", "y", "i32", shape);
+    add_load(s, "3", "m", "bool", shape);
+    strbuf_printf(s, "%%4 = const {value = 3} : i32\n%%5, %%6 = %s, axis = %u}", op, axis);
+    strbuf_printf(s, " : %s, %s (%%7: i32, %%8: i32, %%9: i32, %%10: i32) {\n", types_of[0],
+                  types_of[1]);
+    if (control) {
+        strbuf_printf(s,
+                      "  %%11 = gt %%9, %%4 : bool\n"
+                      "  %%12 = if %%11 : i32 {\n    %%13 = mul %%9, %%7 : i32\n"
+                      "    yield %%13\n  } {\n    %%14 = mul %%7, %%9 : i32\n"
+                      "    yield %%14\n  }\n");
+    } else {
+        strbuf_printf(s, "  %%12 = mul %%7, %%9 : i32\n");
+    }
+    strbuf_printf(s,
+                  "  %%15 = mul %%9, %%8 : i32\n  %%16 = add %%15, %%10 : i32\n"
+                  "  yield %%12, %%16\n}\n");
+    add_store(s, "5", "r", &rest);
+    add_store(s, "6", "q", &rest);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void check_custom(const char *op) {
+    for (size_t i = 0; i < SHAPES; i++)
+        for (uint32_t axis = 0; axis < shapes[i].rank; axis++) {
+            Arena *arena = arena_create();
+            StrBuf text = strbuf(arena);
+            bool small = shapes[i].extent[0] * (shapes[i].rank > 1 ? shapes[i].extent[1] : 1) < 100;
+            custom_text(&text, &shapes[i], axis, op, small && axis == 0);
+            same(text.text);
+            arena_destroy(arena);
+        }
+}
+
+static void reductions_by_combiners(void **state) {
+    (void)state;
+    check_custom("reduce _, %1, %2 {kind = custom");
+    check_custom("reduce %3, %1, %2 {kind = custom");
+}
+
+// ---- scans --------------------------------------------------------------------------------------
+
+static void scan_text(StrBuf *s, const char *kind, const char *elem, const Shape *shape,
+                      uint32_t axis, int way) {
+    strbuf_printf(s, "kernel @k(%%x: view %s%s, %%r: view %s%s) { body {\n", elem, dims(shape),
+                  elem, dims(shape));
+    strbuf_printf(s, "%%0 = const {value = 0} : i64\n");
+    add_load(s, "1", "x", elem, shape);
+    strbuf_printf(s, "%%2 = scan %%1 {kind = %s, axis = %u, reverse = %s, exclusive = %s} : %s%s\n",
+                  kind, axis, way & 1 ? "true" : "false", way & 2 ? "true" : "false", elem,
+                  dims(shape));
+    add_store(s, "2", "r", shape);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void scans(void **state) {
+    (void)state;
+    int n = 0;
+    for (size_t k = 0; k < 4; k++)
+        for (size_t i = 0; i < SHAPES; i++)
+            for (uint32_t axis = 0; axis < shapes[i].rank; axis++) {
+                Arena *arena = arena_create();
+                StrBuf text = strbuf(arena);
+                // Products leave what is exact: integers, which wrap.
+                Dtype type = k == 1 ? DTYPE_I32 : types[n % 8];
+                scan_text(&text, kinds[k].kind, dtype_name(type), &shapes[i], axis, n++ % 4);
+                same(text.text);
+                arena_destroy(arena);
+            }
+}
+
+static void scans_by_combiners(void **state) {
+    (void)state;
+    check_custom("scan %1, %2 {kind = custom, reverse = false, exclusive = false");
+    check_custom("scan %1, %2 {kind = custom, reverse = true, exclusive = true");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(reductions_by_combiners),
+        cmocka_unit_test(scans),
+        cmocka_unit_test(scans_by_combiners),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
