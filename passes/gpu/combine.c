@@ -178,6 +178,7 @@ static void call_for(Threads *t, const IrOp *op, const IrValue *shape) {
 }
 
 static bool same_for_all(Threads *t, const IrOp *op) {
+    if (ir_attr_int(op, IR_ATTR_EXIT)) return false;
     for (uint32_t i = 0; i < 3; i++)
         if (threads_operand(t, op, i)->type->rank) return false;
     return true;

@@ -426,12 +426,120 @@ static void scans_by_combiners(void **state) {
     check_custom("scan %1, %2 {kind = custom, reverse = true, exclusive = true");
 }
 
+// ---- orders -------------------------------------------------------------------------------------
+
+static void sort_text(StrBuf *s, const char *elem, const Shape *shape, uint32_t axis, bool down) {
+    strbuf_printf(s,
+                  "kernel @k(%%x: view %s%s, %%y: view i32%s, %%z: view bool%s, %%p: view %s%s, "
+                  "%%q: view i32%s, %%r: view bool%s) { body {\n%%0 = const {value = 0} : i64\n",
+                  elem, dims(shape), dims(shape), dims(shape), elem, dims(shape), dims(shape),
+                  dims(shape));
+    add_load(s, "1", "x", elem, shape);
+    add_load(s, "2", "y", "i32", shape);
+    add_load(s, "3", "z", "bool", shape);
+    strbuf_printf(s,
+                  "%%4, %%5, %%6 = sort %%1, %%2, %%3 {axis = %u, descending = %s} : %s%s, i32%s, "
+                  "bool%s\n",
+                  axis, down ? "true" : "false", elem, dims(shape), dims(shape), dims(shape));
+    add_store(s, "4", "p", shape);
+    add_store(s, "5", "q", shape);
+    add_store(s, "6", "r", shape);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void topk_text(StrBuf *s, const char *elem, const Shape *shape, uint32_t axis,
+                      uint32_t count) {
+    Shape to = *shape;
+    to.extent[axis] = count;
+    strbuf_printf(s,
+                  "kernel @k(%%x: view %s%s, %%p: view %s%s, %%q: view i32%s) { body {\n"
+                  "%%0 = const {value = 0} : i64\n",
+                  elem, dims(shape), elem, dims(&to), dims(&to));
+    add_load(s, "1", "x", elem, shape);
+    strbuf_printf(s, "%%2, %%3 = topk %%1 {axis = %u, count = %u} : %s%s, i32%s\n", axis, count,
+                  elem, dims(&to), dims(&to));
+    add_store(s, "2", "p", &to);
+    add_store(s, "3", "q", &to);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void sorts(void **state) {
+    (void)state;
+    size_t n = 0;
+    for (size_t k = 0; k < 2 * SHAPES; k++)
+        for (uint32_t axis = 0; axis < shapes[k % SHAPES].rank; axis++, n++) {
+            Arena *arena = arena_create();
+            StrBuf text = strbuf(arena), best = strbuf(arena);
+            const Shape *shape = &shapes[k % SHAPES];
+            uint32_t count = shape->extent[axis] >> n % 3;
+            sort_text(&text, dtype_name(types[n % 9]), shape, axis, n % 2 != 0);
+            topk_text(&best, dtype_name(types[n % 8]), shape, axis, count ? count : 1);
+            same(text.text);
+            same(best.text);
+            arena_destroy(arena);
+        }
+}
+
+static void gather_text(StrBuf *s, const char *elem, const char *index, const Shape *shape,
+                        uint32_t axis, uint32_t count) {
+    Shape to = *shape;
+    to.extent[axis] = count;
+    strbuf_printf(s,
+                  "kernel @k(%%x: view %s%s, %%i: view %s%s, %%r: view %s%s) { body {\n"
+                  "%%0 = const {value = 0} : i64\n",
+                  elem, dims(shape), index, dims(&to), elem, dims(&to));
+    add_load(s, "1", "x", elem, shape);
+    add_load(s, "2", "i", index, &to);
+    strbuf_printf(s, "%%3 = gather %%1, %%2 {axis = %u} : %s%s\n", axis, elem, dims(&to));
+    add_store(s, "3", "r", &to);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void gathers(void **state) {
+    (void)state;
+    static const char *const indices[] = {"i32", "u8", "i64", "i8"};
+    size_t n = 0;
+    for (size_t k = 0; k < SHAPES; k++)
+        for (uint32_t axis = 0; axis < shapes[k].rank; axis++, n++) {
+            Arena *arena = arena_create();
+            StrBuf text = strbuf(arena);
+            gather_text(&text, dtype_name(types[n % 9]), indices[n % 4], &shapes[k], axis,
+                        4u << n % 3);
+            same(text.text);
+            arena_destroy(arena);
+        }
+}
+
+static void histograms(void **state) {
+    (void)state;
+    static const struct {
+        const char *elem;
+        uint32_t count, bins;
+    } cases[] = {{"i32", 64, 4}, {"u8", 1024, 256}, {"i64", 8, 2}, {"i8", 256, 1}};
+    for (int i = 0; i < 8; i++) {
+        Arena *arena = arena_create();
+        StrBuf s = strbuf(arena);
+        Shape from = {1, {cases[i % 4].count}}, to = {1, {cases[i % 4].bins}};
+        strbuf_printf(&s,
+                      "kernel @k(%%x: view %s%s, %%m: view bool%s, %%r: view i32%s) { body {\n"
+                      "%%0 = const {value = 0} : i64\n",
+                      cases[i % 4].elem, dims(&from), dims(&from), dims(&to));
+        add_load(&s, "1", "x", cases[i % 4].elem, &from);
+        add_load(&s, "2", "m", "bool", &from);
+        strbuf_printf(&s, "%%3 = histogram %s, %%1 : i32%s\n", i < 4 ? "%2" : "_", dims(&to));
+        add_store(&s, "3", "r", &to);
+        strbuf_printf(&s, "return\n} }\n");
+        same(s.text);
+        arena_destroy(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(reductions_by_combiners),
-        cmocka_unit_test(scans),
-        cmocka_unit_test(scans_by_combiners),
+        cmocka_unit_test(reductions), cmocka_unit_test(reductions_by_combiners),
+        cmocka_unit_test(scans),      cmocka_unit_test(scans_by_combiners),
+        cmocka_unit_test(sorts),      cmocka_unit_test(gathers),
+        cmocka_unit_test(histograms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
