@@ -38,6 +38,7 @@ static const PassStep cpu_steps[] = {
 
 static const PassStep gpu_steps[] = {
     {PASS_GPU_LAYOUT, "first: all that follows asks who holds what"},
+    {PASS_GPU_FENCES, "after layouts: who touches what is known, and still by whole tiles"},
     {PASS_GPU_THREADS, "tiles become registers, shuffles and shared memory"},
     {PASS_SIMPLIFY, "lowering leaves indices by constants and masks that are all true"},
     {PASS_CSE, "addresses and masks that several accesses computed for themselves"},
@@ -46,6 +47,7 @@ static const PassStep gpu_steps[] = {
     {PASS_CPU_LEGALIZE, "after the last simplify, whose rules would join its casts again"},
     {PASS_CSE, "one value widened twice, masks and constants of formats"},
     {PASS_DCE, "what nobody needs any more is not compiled"},
+    {PASS_GPU_BARRIERS, "last: it looks at what is left of the accesses, and at their places"},
 };
 
 static const struct {

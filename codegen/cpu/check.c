@@ -177,6 +177,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT:
+    case IR_GPU_BARRIER:
     case IR_GPU_CONVERT: return "it is of another level";
     case IR_OPCODES: break;
     }

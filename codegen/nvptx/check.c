@@ -198,6 +198,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CPU_PRINT:
     case IR_CPU_DOT2:
     case IR_CPU_DOT4:
+    case IR_GPU_BARRIER:
     case IR_GPU_CONVERT: return "it is of another level";
     case IR_OPCODES: break;
     }

@@ -354,6 +354,7 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
     case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
     case IR_CPU_PREFETCH: break;
+    case IR_GPU_BARRIER: break;  // programs run in order
     case IR_GPU_CONVERT:
         slot_copy(run, result_slot(run, frame, op, 0), operand_slot(run, frame, op, 0));
         break;

@@ -5,6 +5,7 @@
 // move past a write that may touch it.
 #include <string.h>
 
+#include "passes/alias.h"
 #include "passes/cpu/lower.h"
 
 Tile *lower_tile(Lower *l, const IrValue *value) {
@@ -39,84 +40,14 @@ bool plan_needs_buffer(const IrOp *op, uint32_t operand) {
     }
 }
 
-// ---- what memory an access touches --------------------------------------------------------------
-
-// The parameter that a pointer is made from; NULL: unknown.
-static const IrValue *root_of(const IrValue *p) {
-    while (p->def) {
-        IrOpcode code = p->def->code;
-        bool through =
-            code == IR_PTR_ADD || code == IR_BROADCAST || code == IR_RESHAPE || code == IR_PERMUTE;
-        if (!through) return NULL;
-        p = ir_operand(p->def, 0);
-    }
-    return p->block ? NULL : p;
-}
-
-static bool same_selection(const IrOp *a, const IrOp *b) {
-    const IrAttr *x = ir_attr(a, IR_ATTR_SELECT), *y = ir_attr(b, IR_ATTR_SELECT);
-    if (x->u.ints.count != y->u.ints.count) return false;
-    uint32_t i = ir_view_index_start(a->code), k = ir_view_index_start(b->code);
-    for (uint32_t d = 0; d < x->u.ints.count; d++) {
-        if (x->u.ints.items[d] != y->u.ints.items[d]) return false;
-        if (ir_operand(a, i + d) != ir_operand(b, k + d)) return false;
-    }
-    return true;
-}
-
-static bool is_view_access(const IrOp *op) {
-    return op->operand_count > 0 && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW;
-}
-
-// Do both name the same elements in the same order?
-static bool same_elements(const IrOp *a, const IrOp *b) {
-    if (is_view_access(a) != is_view_access(b)) return false;
-    if (!is_view_access(a)) return ir_operand(a, 0) == ir_operand(b, 0);
-    return same_selection(a, b);
-}
-
-static const IrParam *param_of(const Lower *l, const IrValue *v) {
-    for (size_t i = 0; i < l->func->params.count; i++)
-        if (l->func->params.data[i].value == v) return &l->func->params.data[i];
-    return NULL;
-}
-
-// Under FACT_DISJOINT two arrays may still be one, in place.
-static bool may_be_in_place(const Lower *l, const IrValue *a, const IrValue *b) {
-    const IrParam *p = param_of(l, a), *q = param_of(l, b);
-    return a->type == b->type && p && q && p->strided == q->strided;
-}
-
-// The kernel's own `requires noalias(a, b)`.
-static bool requires_disjoint(const Lower *l, const IrValue *a, const IrValue *b) {
-    for (size_t i = 0; i < l->func->sections.count; i++) {
-        const IrSection *s = &l->func->sections.data[i];
-        if (s->kind != IR_REQUIRES || !s->block->last) continue;
-        const IrValue *c = ir_operand(s->block->last, 0);
-        const IrOp *op = c ? c->def : NULL;
-        if (!op || op->code != IR_NOALIAS) continue;
-        if (ir_operand(op, 0) == a && ir_operand(op, 1) == b) return true;
-        if (ir_operand(op, 0) == b && ir_operand(op, 1) == a) return true;
-    }
-    return false;
-}
-
 bool plan_conflict(const Lower *l, const IrOp *a, const IrOp *b) {
-    if (a->operand_count == 0 || b->operand_count == 0) return true;
-    const IrValue *x = root_of(ir_operand(a, 0)), *y = root_of(ir_operand(b, 0));
-    if (!x || !y || x == y) return true;
-    if (requires_disjoint(l, x, y)) return false;
-    if (!(l->facts & FACT_DISJOINT)) return true;
-    bool views = x->type->kind == IR_VIEW && y->type->kind == IR_VIEW;
-    return views && may_be_in_place(l, x, y);
+    return alias_conflict(l->func, l->facts, a, b);
 }
 
 // In one iteration a root's load of the very elements that a store of the nest writes is read
 // before it is written; so the order holds if nobody else touches them.
 bool plan_harmless_together(const Lower *l, const IrOp *load, const IrOp *store) {
-    if (!same_elements(load, store)) return false;
-    const IrValue *x = root_of(ir_operand(load, 0)), *y = root_of(ir_operand(store, 0));
-    return x == y || (x && y && x->type->kind == IR_VIEW && (l->facts & FACT_DISJOINT));
+    return alias_same_elements(l->facts, load, store);
 }
 
 // ---- walking what a root computes ---------------------------------------------------------------
@@ -160,7 +91,7 @@ static uint32_t cost_of(const Lower *l, const IrValue *v, uint32_t limit) {
     if (code == IR_BROADCAST || code == IR_RESHAPE || code == IR_PERMUTE) cost = 0;
     if (code == IR_DIV || code == IR_REM || code == IR_SQRT) cost = 8;
     if (code == IR_GATHER) cost = 8;
-    uint32_t first = is_view_access(v->def) ? ir_view_index_start(code) : 0;
+    uint32_t first = alias_is_view_access(v->def) ? ir_view_index_start(code) : 0;
     for (uint32_t i = first; i < v->def->operand_count && cost < limit; i++)
         if (ir_operand(v->def, i)) cost += cost_of(l, ir_operand(v->def, i), limit - cost);
     return cost;
@@ -271,7 +202,7 @@ static void walk_root(Walk *w, const Root *root) {
         }
         return;
     }
-    bool view = is_view_access(root->op);
+    bool view = alias_is_view_access(root->op);
     uint32_t indices = view ? ir_view_index_start(root->op->code) : root->op->operand_count;
     for (uint32_t i = 0; i < root->op->operand_count; i++) {
         IrValue *x = ir_operand(root->op, i);

@@ -212,6 +212,11 @@ static void lower_op(Threads *t, const IrOp *op) {
     case IR_RULE_WHILE:
     case IR_RULE_IF: lower_control(t, op); return;
     case IR_RULE_GPU_CONVERT: threads_convert(t, op); return;
+    case IR_RULE_NOTHING: {  // gpu.barrier
+        IrOp *barrier = ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+        ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
+        return;
+    }
     default: again(t, op);
     }
 }

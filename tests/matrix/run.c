@@ -395,6 +395,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_PLACE:
     case IR_ATTR_ALIGN:
     case IR_ATTR_TURNED:
+    case IR_ATTR_GLOBAL:
     case IR_ATTRS: break;
     }
     return false;

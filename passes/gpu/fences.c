@@ -1,0 +1,120 @@
+// gpu_fences: a program means its accesses to happen one after the other; its threads are not in
+// step. Where an access may meet an element that another thread of the program touched before it,
+// and one of the two writes, a gpu.barrier stands between them.
+//
+// How: walking in order, the accesses since the last barrier are kept; loops are walked again with
+// what their end leaves, until no barrier is added. Two accesses of the same elements by the same
+// layout are each thread's own affair.
+#include "passes/alias.h"
+#include "passes/gpu/gpu.h"
+#include "passes/passes.h"
+
+typedef VEC(const IrOp *) Pending;
+
+typedef struct Fences {
+    const IrFunc *func;
+    Arena *scratch;
+    unsigned facts;
+    bool added;
+} Fences;
+
+static bool is_access(const IrOp *op) {
+    IrEffect effect = ir_op_info(op->code)->effect;
+    return (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE) && op->code != IR_CALL;
+}
+
+static bool writes(const IrOp *op) { return ir_op_info(op->code)->effect == IR_EFFECT_WRITE; }
+
+// The tile that is moved: what a load gives, what a store takes.
+static const IrType *moved(const IrOp *op) {
+    return op->result_count ? op->results[0].type : ir_operand(op, 1)->type;
+}
+
+// Does one thread touch an element both times?
+static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
+    const Layout *x = moved(a)->layout, *y = moved(b)->layout;
+    if (!x || !y || !layout_equal(x, y) || !alias_same_elements(f->facts, a, b)) return false;
+    return !layout_free_bits(x, LAYOUT_LANE) && !layout_free_bits(x, LAYOUT_WARP);
+}
+
+static bool meet(const Fences *f, const IrOp *a, const IrOp *b) {
+    if (!writes(a) && !writes(b)) return false;
+    return alias_conflict(f->func, f->facts, a, b) && !own_affair(f, a, b);
+}
+
+static void add(Fences *f, Pending *pending, const IrOp *op) {
+    for (size_t i = 0; i < pending->count; i++)
+        if (pending->data[i] == op) return;
+    vec_push(f->scratch, pending, op);
+}
+
+static void add_all(Fences *f, Pending *pending, const Pending *more) {
+    for (size_t i = 0; i < more->count; i++) add(f, pending, more->data[i]);
+}
+
+static Pending copy_of(Fences *f, const Pending *pending) {
+    Pending made = {0};
+    add_all(f, &made, pending);
+    return made;
+}
+
+static void walk(Fences *f, IrBlock *block, Pending *pending);
+
+static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
+    bool again = true;
+    while (again) {
+        bool before = f->added;
+        Pending state = copy_of(f, pending);
+        f->added = false;
+        for (uint32_t r = 0; r < op->region_count; r++) walk(f, op->regions[r], &state);
+        again = f->added;
+        size_t known = pending->count;
+        add_all(f, pending, &state);
+        again |= pending->count != known;
+        f->added |= before;
+    }
+}
+
+static void walk_if(Fences *f, IrOp *op, Pending *pending) {
+    Pending out = {0};
+    for (uint32_t r = 0; r < op->region_count; r++) {
+        Pending state = copy_of(f, pending);
+        walk(f, op->regions[r], &state);
+        add_all(f, &out, &state);
+    }
+    *pending = out;
+}
+
+static void visit(Fences *f, IrOp *op, Pending *pending) {
+    for (size_t i = 0; i < pending->count; i++) {
+        if (!meet(f, pending->data[i], op)) continue;
+        IrBuilder b = ir_builder_before(op);
+        b.span = op->span;
+        ir_op(&b, IR_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+        pending->count = 0;
+        f->added = true;
+        break;
+    }
+    add(f, pending, op);
+}
+
+static void walk(Fences *f, IrBlock *block, Pending *pending) {
+    IR_EACH_OP(op, block) {
+        if (op->code == IR_FOR || op->code == IR_WHILE)
+            walk_loop(f, op, pending);
+        else if (op->code == IR_IF)
+            walk_if(f, op, pending);
+        else if (op->code == IR_GPU_BARRIER)
+            pending->count = 0;
+        else if (is_access(op))
+            visit(f, op, pending);
+    }
+}
+
+bool pass_gpu_fences(IrFunc *f, PassContext *context) {
+    if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
+    Fences fences = {.func = f, .scratch = context->scratch, .facts = context->facts};
+    Pending pending = {0};
+    walk(&fences, ir_body(f), &pending);
+    return fences.added;
+}
