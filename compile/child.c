@@ -20,16 +20,28 @@ static void put_times(StrBuf *out, const CodegenTimes *times) {
     wire_put_number(out, times->link);
 }
 
+// Nobody is told of defects: the parent keeps the file, however this process ends.
+static bool compile(Work *w, const CodegenApi *api, CodegenTimes *times, Str *output) {
+    const ChildJob *job = w->job;
+    if (job->gpu) {
+        CodegenGpuOptions options = *job->gpu;
+        options.on_defect = NULL;
+        options.times = times;
+        return api->gpu_compile(w->arena, job->func, &options, output, w->diags);
+    }
+    CodegenCpuOptions options = *job->options;
+    options.on_defect = NULL;
+    options.times = times;
+    return api->cpu_compile(w->arena, job->func, &options, output, w->diags);
+}
+
 static void work(void *argument, OsChildOut *out) {
     Work *w = argument;
     size_t before = diags_count(w->diags);
     CodegenTimes times = {0};
-    CodegenCpuOptions options = *w->job->options;
-    options.on_defect = NULL;  // the parent keeps the file, however this process ends
-    options.times = &times;
     Str output = {0};
     const CodegenApi *api = plugin_open(plugin_create(w->job->library), w->diags);
-    bool good = api && api->cpu_compile(w->arena, w->job->func, &options, &output, w->diags);
+    bool good = api && compile(w, api, &times, &output);
     StrBuf message = strbuf(w->arena);
     wire_put_number(&message, good);
     wire_put_diags(&message, w->diags, before);
@@ -41,10 +53,14 @@ static void work(void *argument, OsChildOut *out) {
 // ---- In this process ----
 
 static const char *keep_reproducer(Arena *arena, const ChildJob *job) {
-    Defect defect = {.arena = arena,
-                     .func = job->func,
-                     .target = job->options->target,
-                     .entry = job->options->entry};
+    Defect defect = {.arena = arena, .func = job->func};
+    if (job->gpu) {
+        defect.target.gpu = job->gpu->target;
+        defect.entry = job->gpu->entry;
+    } else {
+        defect.target.cpu = job->options->target;
+        defect.entry = job->options->entry;
+    }
     return defect_keep(&defect);
 }
 
@@ -88,7 +104,8 @@ static bool answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bo
     times.emit = wire_number(&r);
     times.link = wire_number(&r);
     *output = wire_text(&r);
-    if (job->options->times) *job->options->times = times;
+    CodegenTimes *wanted = job->gpu ? job->gpu->times : job->options->times;
+    if (wanted) *wanted = times;
     return wire_ended(&r);
 }
 

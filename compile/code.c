@@ -14,12 +14,13 @@ static Defect defect_of(const Unit *unit, const Compiled *compiled, const CodeOp
 }
 
 bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options) {
-    Machine machine = machine_of_cpu(options->target);
+    Machine machine = code_target_machine(options->target);
     PassOptions passes = options->passes;
     passes.machine = &machine;
     passes.facts = compiled->meta->variants[options->variant].facts;
     size_t count;
-    const PassStep *steps = pipeline_steps(PIPELINE_CPU, &count);
+    const PassStep *steps =
+        pipeline_steps(code_target_is_gpu(options->target) ? PIPELINE_GPU : PIPELINE_CPU, &count);
     Defect defect = defect_of(unit, compiled, options, str(compiled->func->name));
     defect_begin(&defect);
     bool fine = passes_run(compiled->module, steps, count, &passes, unit->diags);
@@ -27,22 +28,38 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
     return fine;
 }
 
+CodegenOutput code_output(CodeTarget target) {
+    return code_target_is_gpu(target) ? CODEGEN_ASM : CODEGEN_SHARED;
+}
+
 static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                      const CodeServices *services, Str entry, Str *output) {
-    CodegenCpuOptions o = {.target = options->target,
-                           .output = options->output,
-                           .entry = entry,
-                           .lines = options->lines,
-                           .times = options->times};
+    CodegenCpuOptions cpu = {.target = options->target.cpu,
+                             .output = options->output,
+                             .entry = entry,
+                             .lines = options->lines,
+                             .times = options->times};
+    CodegenGpuOptions gpu = {.target = options->target.gpu,
+                             .output = options->output,
+                             .entry = entry,
+                             .lines = options->lines,
+                             .times = options->times};
+    bool for_gpu = code_target_is_gpu(options->target);
     if (services->in_child) {
-        ChildJob job = {.func = compiled->func, .options = &o, .library = services->library};
+        ChildJob job = {.func = compiled->func, .library = services->library};
+        if (for_gpu)
+            job.gpu = &gpu;
+        else
+            job.options = &cpu;
         return child_compile(unit->arena, &job, output, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);
     Defect defect = defect_of(unit, compiled, options, entry);
-    o.on_defect = defect_say;
-    o.user = &defect;
-    return api && api->cpu_compile(unit->arena, compiled->func, &o, output, unit->diags);
+    cpu.on_defect = gpu.on_defect = defect_say;
+    cpu.user = gpu.user = &defect;
+    if (!api) return false;
+    return for_gpu ? api->gpu_compile(unit->arena, compiled->func, &gpu, output, unit->diags)
+                   : api->cpu_compile(unit->arena, compiled->func, &cpu, output, unit->diags);
 }
 
 bool code_find(Arena *arena, const CodeServices *services, const HashKey *key, Code *code) {
@@ -60,7 +77,7 @@ bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
     code->notes = code_notes_of(unit->arena, compiled->func);
     code->notes.entry = entry;
     TRY(generate(unit, compiled, options, services, entry, &code->bytes));
-    if (!key || !services->cache || options->output != CODEGEN_SHARED) return true;
+    if (!key || !services->cache || options->output != code_output(options->target)) return true;
     StrBuf notes = strbuf(unit->arena);
     code_notes_write(&code->notes, &notes);
     CacheEntry kept = {.code = code->bytes, .notes = strbuf_str(&notes)};
@@ -72,6 +89,8 @@ bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
 void code_note_variant(const CodeNotes *notes, MetaVariant *variant) {
     variant->entry = notes->entry;
     variant->scratch_bytes = notes->scratch_bytes;
+    variant->shared_bytes = notes->shared_bytes;
+    if (notes->threads) variant->block[0] = notes->threads;
     variant->site_count = notes->site_count;
     variant->sites = notes->sites;
 }

@@ -2,15 +2,15 @@
 //
 //     code_key        everything the code depends on → key         code_key.c
 //     caches          memory (jit.c), disk                         cache.c
-//     passes          tile IR → cpu IR                             passes
-//     notes           scratch memory, asserts, prints              code_notes.c
-//     codegen         cpu IR → LLVM IR, assembly, object, shared   plugin.c, child.c
+//     passes          tile IR → cpu or thread IR                   passes
+//     notes           memory of its own, asserts, prints           code_notes.c
+//     codegen         → LLVM IR, assembly or PTX, object, shared   plugin.c, child.c
 //
 // Invariants: equal keys mean equal bytes; a key is of the tile IR before it is lowered, so that a
 // hit costs neither lowering nor LLVM. Making code changes the function it is made from: one
 // Compiled serves one call. Ownership: everything is in the unit's arena.
 //
-//     CodeOptions o = {.target = cpu_native(), .variant = 1, .output = CODEGEN_SHARED, …};
+//     CodeOptions o = {.target = {.cpu = cpu_native()}, .variant = 1, .output = CODEGEN_SHARED, …};
 //     Code code;
 //     if (!code_make(unit, compiled, &o, &code)) …
 #ifndef TILEC_COMPILE_CODE_H
@@ -21,6 +21,7 @@
 #include "compile/cache.h"
 #include "compile/compile.h"
 #include "compile/plugin.h"
+#include "compile/target.h"
 
 // What compilations of one context share.
 typedef struct CodeServices {
@@ -31,7 +32,7 @@ typedef struct CodeServices {
 } CodeServices;
 
 typedef struct CodeOptions {
-    CpuTarget target;
+    CodeTarget target;
     uint32_t variant;  // of the metadata
     CodegenOutput output;
     bool lines;  // line tables
@@ -43,6 +44,7 @@ typedef struct CodeOptions {
 typedef struct CodeNotes {
     Str entry;
     uint32_t scratch_bytes;
+    uint32_t threads, shared_bytes;  // of a program, on GPUs
     uint32_t site_count;
     const MetaSite *sites;
 } CodeNotes;
@@ -62,9 +64,11 @@ Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
 
 // Only the disk is asked.
 bool code_find(Arena *arena, const CodeServices *services, const HashKey *key, Code *code);
-// Lowers: the function becomes one of the cpu level.
+// What a device loads: a shared object, or PTX for a driver.
+CodegenOutput code_output(CodeTarget target);
+// Lowers: the function becomes one of the target's level.
 bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options);
-// Lowers, generates, and keeps shared objects on disk under the key (NULL: not kept).
+// Lowers, generates, and keeps what devices load on disk under the key (NULL: not kept).
 bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                const CodeServices *services, const HashKey *key, Code *code);
 // The metadata's variant with what the notes say.

@@ -23,13 +23,13 @@ static void add_files(Hash *hash, const IrFunc *f) {
 // sources of these rooms, so that no entry of an older build is taken for one of this.
 HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *options) {
     Hash hash = hash_begin();
-    char target[CPU_NAME_MAX];
+    char target[CODE_TARGET_NAME_MAX];
     const IrFunc *f = compiled->func;
     hash_text(&hash, str(CODEGEN_BUILD_TEXT));
     hash_text(&hash, str(compile_stamp));
     hash_number(&hash, CODEGEN_VERSION);
     hash_number(&hash, CPU_ABI_VERSION);
-    hash_text(&hash, str(cpu_target_name(options->target, target)));
+    hash_text(&hash, str(code_target_name(options->target, target)));
     hash_number(&hash, options->variant);
     hash_number(&hash, compiled->meta->variants[options->variant].facts);
     hash_number(&hash, options->lines);

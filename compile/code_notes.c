@@ -1,25 +1,27 @@
-// What a launch must know of lowered code: its scratch memory, and the asserts and prints that may
-// speak, with their places in the source.
+// What a launch must know of lowered code: its scratch or shared memory, and the asserts and prints
+// that may speak, with their places in the source.
 #include "base/cpu_abi.h"
 #include "compile/code.h"
 #include "compile/wire.h"
 
 // ---- From the lowered function ----
 
+enum { SHARED_ALIGN = 16 };
+
 typedef struct Finder {
     Arena *arena;
     const Sources *sources;
-    uint32_t scratch_bytes;
+    uint32_t scratch_bytes, shared_bytes;
     VEC(MetaSite) sites;
 } Finder;
 
-static void note_scratch(Finder *f, const IrOp *op) {
+static void note_memory(const IrOp *op, uint64_t align, uint32_t *bytes) {
     uint64_t size =
         (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * dtype_size((Dtype)ir_attr_int(op, IR_ATTR_ELEM));
     uint64_t end = (uint64_t)ir_attr_int(op, IR_ATTR_PLACE) + size;
-    end = (end + CPU_SCRATCH_ALIGN - 1) / CPU_SCRATCH_ALIGN * CPU_SCRATCH_ALIGN;
-    CHECK(end <= UINT32_MAX, "scratch memory of %llu bytes", (unsigned long long)end);
-    if (end > f->scratch_bytes) f->scratch_bytes = (uint32_t)end;
+    end = (end + align - 1) / align * align;
+    CHECK(end <= UINT32_MAX, "memory of %llu bytes", (unsigned long long)end);
+    if (end > *bytes) *bytes = (uint32_t)end;
 }
 
 static void place_of(const Finder *f, Span span, MetaSite *site) {
@@ -69,7 +71,8 @@ static void note_site(Finder *f, const IrOp *op) {
 
 static void find_in(Finder *f, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        if (op->code == IR_CPU_SCRATCH) note_scratch(f, op);
+        if (op->code == IR_CPU_SCRATCH) note_memory(op, CPU_SCRATCH_ALIGN, &f->scratch_bytes);
+        if (op->code == IR_THREAD_SHARED) note_memory(op, SHARED_ALIGN, &f->shared_bytes);
         if (op->code == IR_CPU_ASSERT || op->code == IR_CPU_PRINT) note_site(f, op);
         for (uint32_t i = 0; i < op->region_count; i++) find_in(f, op->regions[i]);
     }
@@ -78,7 +81,10 @@ static void find_in(Finder *f, const IrBlock *block) {
 CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered) {
     Finder f = {.arena = arena, .sources = lowered->module->sources};
     find_in(&f, ir_body(lowered));
+    bool on_gpu = lowered->level == IR_LEVEL_THREAD;
     return (CodeNotes){.scratch_bytes = f.scratch_bytes,
+                       .shared_bytes = f.shared_bytes,
+                       .threads = on_gpu ? ir_thread_count(lowered) : 0,
                        .site_count = (uint32_t)f.sites.count,
                        .sites = f.sites.data};
 }
@@ -108,6 +114,8 @@ static void write_site(const MetaSite *s, StrBuf *out) {
 void code_notes_write(const CodeNotes *notes, StrBuf *out) {
     wire_put_text(out, notes->entry);
     wire_put_number(out, notes->scratch_bytes);
+    wire_put_number(out, notes->threads);
+    wire_put_number(out, notes->shared_bytes);
     wire_put_number(out, notes->site_count);
     for (uint32_t i = 0; i < notes->site_count; i++) write_site(&notes->sites[i], out);
 }
@@ -151,6 +159,8 @@ bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
     // A C text: the loader is asked for it.
     notes->entry.text = arena_text(arena, notes->entry.text, notes->entry.size);
     notes->scratch_bytes = number_below(&r, UINT32_MAX);
+    notes->threads = number_below(&r, UINT32_MAX);
+    notes->shared_bytes = number_below(&r, UINT32_MAX);
     notes->site_count = wire_count(&r);
     MetaSite *sites = arena_new(arena, MetaSite, notes->site_count + 1);
     for (uint32_t i = 0; i < notes->site_count; i++) read_site(&r, arena, &sites[i]);

@@ -101,8 +101,10 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
     }
     // What a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
-    if (c->meta && options->variants) launch_add_variants(unit->arena, c->meta);
-    return c->meta ? c : NULL;
+    if (!c->meta) return NULL;
+    if (options->variants == VARIANTS_CPU) launch_add_variants(unit->arena, c->meta);
+    if (options->variants == VARIANTS_GPU) launch_add_gpu_variants(unit->arena, c->meta);
+    return c;
 }
 
 static bool infer_one(Arena *arena, const AstDecl *param, Dtype type, TileSpec *spec,

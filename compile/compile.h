@@ -42,12 +42,15 @@ typedef struct Compiled {
     MetaKernel *meta;
 } Compiled;
 
+// Metadata with a variant for each set of facts, for targets with code.
+typedef enum CompileVariants { VARIANTS_NONE, VARIANTS_CPU, VARIANTS_GPU } CompileVariants;
+
 typedef struct CompileOptions {
     const PassStep *steps;  // NULL: the pipeline `tile`
     size_t step_count;
     PassOptions passes;
     bool elaborate_only;  // tile IR as the front end made it
-    bool variants;        // metadata with a variant for each set of facts, for targets with code
+    CompileVariants variants;
 } CompileOptions;
 
 // The kernel of this name; with an empty name the only one. NULL after reporting what there is.

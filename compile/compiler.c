@@ -57,8 +57,22 @@ static Compiler *create(tilec_context *context) {
     c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
     choose_target(c);
     read_tuned(c, context);
-    cpu_target_name(c->target, c->target_name);
     return c;
+}
+
+bool compiler_target_of(const tilec_device *device, CodeTarget *target) {
+    *target = (CodeTarget){0};
+    if (device->api->gpu) target->gpu = device->api->gpu(device);
+    if (device->api == &cpu_device_api) target->cpu = compiler_of(device->context)->target;
+    return device->api->gpu || device->api == &cpu_device_api;
+}
+
+Str compiler_target_name(Arena *arena, const tilec_device *device) {
+    CodeTarget target;
+    char name[CODE_TARGET_NAME_MAX];
+    if (!compiler_target_of(device, &target)) return STR("");
+    code_target_name(target, name);
+    return (Str){arena_text(arena, name, strlen(name)), strlen(name)};
 }
 
 // Without libtilec_llvm the device cpu has only what the cache holds: then "auto" is the

@@ -21,7 +21,6 @@ typedef struct Compiler {
     Arena *tune_arena;
     const TuneTable *tuned;
     CpuTarget target;
-    char target_name[CPU_NAME_MAX];
     char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
 } Compiler;
 
@@ -29,9 +28,10 @@ static inline const Compiler *compiler_of(const tilec_context *context) {
     return context->compiler;
 }
 
-// What kernels of device cpu are specialised and compiled for: whose `tune` lines count.
-static inline Str compiler_target(const tilec_context *context) {
-    return str(compiler_of(context)->target_name);
-}
+// What kernels of a device are specialised and compiled for: whose `tune` lines count. False where
+// the interpreter runs them.
+bool compiler_target_of(const tilec_device *device, CodeTarget *target);
+// Its name, in the arena; empty where there is none.
+Str compiler_target_name(Arena *arena, const tilec_device *device);
 
 #endif

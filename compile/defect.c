@@ -6,12 +6,12 @@
 #include "ir/text.h"
 
 const char *defect_keep(const Defect *defect) {
-    char target[CPU_NAME_MAX];
+    char target[CODE_TARGET_NAME_MAX];
     StrBuf text = strbuf(defect->arena);
     strbuf_printf(&text, "// tilec broke on this input while it %s.\n",
-                  defect->before.size ? "lowered it to IR of the cpu level" : "made code of it");
+                  defect->before.size ? "lowered it" : "made code of it");
     strbuf_printf(&text, "// Target: %s, entry: %.*s, facts: 0x%x\n",
-                  cpu_target_name(defect->target, target), STR_ARG(defect->entry), defect->facts);
+                  code_target_name(defect->target, target), STR_ARG(defect->entry), defect->facts);
     if (defect->before.size)
         strbuf_add(&text, defect->before);
     else

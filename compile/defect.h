@@ -13,15 +13,15 @@
 #ifndef TILEC_COMPILE_DEFECT_H
 #define TILEC_COMPILE_DEFECT_H
 
-#include "base/cpu.h"
 #include "base/os.h"
+#include "compile/target.h"
 #include "ir/ir.h"
 
 typedef struct Defect {
     OsWork work;  // the first member
     Arena *arena;
     const IrFunc *func;
-    CpuTarget target;
+    CodeTarget target;
     Str entry;
     uint32_t facts;  // of the variant
     Str before;      // the IR before somebody changed it; empty: it is printed when needed

@@ -9,6 +9,7 @@
 #include "compile/compiler.h"
 #include "compile/interp_device.h"
 #include "compile/launch_guard.h"
+#include "compile/sim_device.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 #include "runtime/launch.h"
@@ -63,7 +64,8 @@ static TileSpec copy_spec(Arena *arena, const TileSpec *from) {
 
 static bool makes_code(const tilec_kernel *kernel) {
     const Jit *jit = kernel->source;
-    return kernel->device->api == &cpu_device_api && !jit->switches.sanitize;
+    CodeTarget target;
+    return !jit->switches.sanitize && compiler_target_of(kernel->device, &target);
 }
 
 // What was wrong decides the status: the source, the place, or tilec.
@@ -80,13 +82,18 @@ static tilec_status fail_diags(tilec_kernel *kernel) {
     return rt_fail_diags(kernel->context, s, diags);
 }
 
-static const Compiled *compile(const Jit *jit, const TileSpec *spec, bool variants) {
+static const Compiled *compile(const Jit *jit, const TileSpec *spec, CompileVariants variants) {
     // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
     // But functions have the bits that they have on every device.
     static const PassStep functions[] = {{PASS_EXPAND_MATH, "all that a sanitized kernel gets"}};
     CompileOptions options = {.variants = variants};
     if (jit->switches.sanitize) options.steps = functions, options.step_count = 1;
     return unit_compile(jit->unit, jit->kernel, spec, &options);
+}
+
+static CompileVariants variants_of(const tilec_kernel *kernel) {
+    if (!makes_code(kernel)) return VARIANTS_NONE;
+    return kernel->device->api->gpu ? VARIANTS_GPU : VARIANTS_CPU;
 }
 
 // ---- Run by the interpreter ----
@@ -115,7 +122,14 @@ static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
 
 // ---- Run as code ----
 
+static tilec_status load_ptx(tilec_kernel *kernel, const Code *code, RtModule **module) {
+    RtPtxImage image = {.text = code->bytes, .entry = code->notes.entry};
+    RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
+    return kernel->device->api->module_load(kernel->device, &wrapped, module);
+}
+
 static tilec_status load_code(tilec_kernel *kernel, const Code *code, RtModule **module) {
+    if (kernel->device->api->gpu) return load_ptx(kernel, code, module);
     const Compiler *c = compiler_of(kernel->context);
     RtCpuImage image = {.abi = CPU_ABI_VERSION,
                         .target = c->target,
@@ -136,10 +150,9 @@ static tilec_status find_image(tilec_kernel *kernel, Specialization *s, const Co
                                uint32_t variant, Image **image) {
     Jit *jit = kernel->source;
     const Compiler *c = compiler_of(kernel->context);
-    CodeOptions options = {.target = c->target,
-                           .variant = variant,
-                           .output = CODEGEN_SHARED,
-                           .lines = jit->switches.debug};
+    CodeOptions options = {.variant = variant, .lines = jit->switches.debug};
+    compiler_target_of(kernel->device, &options.target);
+    options.output = code_output(options.target);
     HashKey key = code_key(jit->unit->arena, compiled, &options);
     *image = images_take(c->images, kernel->device, &key);
     if (*image) return TILEC_OK;
@@ -159,10 +172,10 @@ static tilec_status find_image(tilec_kernel *kernel, Specialization *s, const Co
 static tilec_status make_variant(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
     Jit *jit = kernel->source;
     const Compiler *c = compiler_of(kernel->context);
-    if (c->bad_target[0])
+    if (c->bad_target[0] && !kernel->device->api->gpu)
         return rt_fail(kernel->context, TILEC_UNAVAILABLE,
                        "TILEC_CPU_TARGET is '%s', which this machine does not run", c->bad_target);
-    const Compiled *compiled = s->fresh ? s->fresh : compile(jit, &s->spec, true);
+    const Compiled *compiled = s->fresh ? s->fresh : compile(jit, &s->spec, variants_of(kernel));
     if (!compiled) return fail_diags(kernel);
     tilec_status status = find_image(kernel, s, compiled, variant, &s->images[variant]);
     if (status) return status;
@@ -217,7 +230,7 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
             return TILEC_OK;
         }
     TileSpec spec = copy_spec(jit->unit->arena, wanted);
-    const Compiled *compiled = compile(jit, &spec, makes_code(kernel));
+    const Compiled *compiled = compile(jit, &spec, variants_of(kernel));
     if (!compiled) return fail_diags(kernel);
     Specialization *s = new_specialization(jit, &spec, compiled);
     uint32_t likeliest = launch_likeliest(s->loaded.meta);
@@ -369,13 +382,18 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
     jit->lock = os_mutex_create();
     jit->scratch = arena_create();
     jit->switches.debug = true;
-    if (device->api == &cpu_device_api) jit->spec.target = compiler_target(context);
+    jit->spec.target = compiler_target_name(unit->arena, device);
     tilec_status s = TILEC_OK;
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
     k->name = jit->kernel ? jit->kernel->decl->name : "";
     if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->switches)) {
         bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
         s = rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
+    } else if (jit->switches.sanitize && device->api->gpu) {
+        s = rt_fail(
+            context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
+            device->name,
+            device->api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
     } else if (types_known(jit->kernel, &jit->spec)) {
         s = specialize(k, &jit->spec, &k->loaded);
     }

@@ -5,7 +5,7 @@
 
 _Static_assert((int)FACT_DISJOINT == META_FACT_DISJOINT &&
                    (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS &&
-                   (int)FACT_STREAM == META_FACT_STREAM,
+                   (int)FACT_STREAM == META_FACT_STREAM && (int)FACT_WIDE == META_FACT_WIDE,
                "passes and runtime number the facts alike");
 
 typedef struct Guard {
@@ -139,6 +139,23 @@ static void require_streams(Guard *g) {
         if (g->meta->args[i].written && !g->meta->args[i].read) require_large(g, i);
 }
 
+enum { WIDE_BYTES = 16 };
+
+// Rows of a strided view may lie anywhere; a fixed extent is known without being asked for.
+static void require_wide(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (!is_array(arg)) continue;
+        require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), WIDE_BYTES));
+        bool rows = arg->kind == META_VIEW && arg->rank && !arg->strided;
+        if (!rows || arg->dims[arg->rank - 1].extent < 0) continue;
+        uint64_t bits = dtype_is(arg->dtype, DTYPE_CLASS_PACKED) ? dtype_bits(arg->dtype)
+                                                                 : 8 * dtype_size(arg->dtype);
+        uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, arg->rank - 1);
+        require(g, multiple_of(g, extent, 8 * WIDE_BYTES / bits));
+    }
+}
+
 // A variant with one more fact; where its guard would be empty, the fact holds always.
 static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
                      void (*require_it)(Guard *g)) {
@@ -166,14 +183,29 @@ static bool fits(const MetaKernel *meta) {
            LAUNCH_CODE_MAX;
 }
 
-void launch_add_variants(Arena *arena, MetaKernel *meta) {
-    if (!fits(meta)) return;
-    MetaVariant *variants = arena_new(arena, MetaVariant, 4);
-    uint32_t count = 1;
+static Guard guard_of(Arena *arena, const MetaKernel *meta, MetaVariant *variants) {
     variants[0] = meta->variants[0];
     Guard g = {.arena = arena, .meta = meta, .value = META_NO_VALUE};
     const LaunchCode *code = &variants[0].code;
     for (uint32_t i = 0; i < code->count; i++) vec_push(arena, &g.code, code->code[i]);
+    return g;
+}
+
+void launch_add_gpu_variants(Arena *arena, MetaKernel *meta) {
+    if (!fits(meta)) return;
+    MetaVariant *variants = arena_new(arena, MetaVariant, 2);
+    uint32_t count = 1;
+    Guard g = guard_of(arena, meta, variants);
+    add_fact(&g, variants, &count, META_FACT_WIDE, require_wide);
+    meta->variants = variants;
+    meta->variant_count = count;
+}
+
+void launch_add_variants(Arena *arena, MetaKernel *meta) {
+    if (!fits(meta)) return;
+    MetaVariant *variants = arena_new(arena, MetaVariant, 4);
+    uint32_t count = 1;
+    Guard g = guard_of(arena, meta, variants);
     add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
     add_fact(&g, variants, &count, META_FACT_CONTIGUOUS, require_contiguous);
     add_fact(&g, variants, &count, META_FACT_STREAM, require_streams);

@@ -6,6 +6,7 @@
 
 #include "base/os.h"
 #include "runtime/context.h"
+#include "runtime/failure.h"
 #include "sim/machine/machine.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
@@ -15,7 +16,9 @@ enum { WATCHERS = 4, STEP_LIMIT_SHIFT = 40 };
 typedef struct Device {
     OsMutex *lock;
     SimMemory *memory;
-    unsigned arch;
+    GpuTarget target;
+    uint64_t seed;
+    uint64_t failed;  // where kernels leave an RtGpuReport
 } Device;
 
 struct RtModule {
@@ -23,7 +26,6 @@ struct RtModule {
     const SimProgram *program;
     uint64_t *variables;
     Str entry;
-    bool watch;
 };
 
 // A stream does one launch after another; it holds its first failure.
@@ -32,33 +34,8 @@ typedef struct Stream {
     RtReport failure;
 } Stream;
 
-bool sim_arch_parse(Str name, unsigned *code) {
-    static const struct {
-        const char *name;
-        unsigned code;
-    } rows[] = {{"sm_75", 75},    {"sm_80", 80},   {"sm_86", 86},   {"sm_87", 87},
-                {"sm_89", 89},    {"sm_90", 90},   {"sm_90a", 90},  {"sm_100", 100},
-                {"sm_100a", 100}, {"sm_120", 120}, {"sm_120a", 120}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_equal(name, str(rows[i].name))) return *code = rows[i].code, true;
-    return false;
-}
-
-static tilec_status device_open(tilec_context *context, Str instance, void **state) {
-    unsigned arch;
-    if (!sim_arch_parse(instance, &arch))
-        return rt_fail(
-            context, TILEC_UNAVAILABLE,
-            "there is no simulated '%.*s': sim:sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, "
-            "sm_120",
-            STR_ARG(instance));
-    Device *d = calloc(1, sizeof *d);
-    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
-    d->lock = os_mutex_create();
-    d->memory = sim_memory_create(true);
-    d->arch = arch;
-    *state = d;
-    return TILEC_OK;
+bool sim_arch_parse(Str name, GpuTarget *target) {
+    return gpu_target_parse(name, target) && target->vendor == GPU_NVIDIA;
 }
 
 static void device_close(void *state) {
@@ -66,6 +43,37 @@ static void device_close(void *state) {
     sim_memory_destroy(d->memory);
     os_mutex_destroy(d->lock);
     free(d);
+}
+
+static tilec_status device_open(tilec_context *context, Str instance, void **state) {
+    Str rest, arch = str_cut(instance, ':', &rest);
+    GpuTarget target;
+    uint64_t seed = 0;
+    if (!sim_arch_parse(arch, &target))
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "there is no simulated '%.*s': sim:sm_75, sm_80, sm_86, sm_87, sm_89, "
+                       "sm_90, sm_100, sm_103, sm_120, sm_121",
+                       STR_ARG(arch));
+    if (arch.size < instance.size && !str_to_u64(rest, &seed, NULL))
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "device sim:%.*s: expected a number that orders the warps, found '%.*s'",
+                       STR_ARG(arch), STR_ARG(rest));
+    Device *d = calloc(1, sizeof *d);
+    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    d->lock = os_mutex_create();
+    d->memory = sim_memory_create(true);
+    d->target = target;
+    d->seed = seed;
+    if (!sim_memory_alloc(d->memory, sizeof(RtGpuReport), "the report", &d->failed)) {
+        device_close(d);
+        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    }
+    *state = d;
+    return TILEC_OK;
+}
+
+static GpuTarget device_gpu(const tilec_device *device) {
+    return ((const Device *)device->state)->target;
 }
 
 static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
@@ -173,7 +181,7 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
 
 // ---- Modules ----
 
-static bool arch_runs(const SimProgram *p, unsigned arch, Diags *diags) {
+static bool arch_runs(const SimProgram *p, uint32_t arch, Diags *diags) {
     bool same = p->arch_a ? p->arch == arch : p->arch <= arch;
     if (!same)
         diag_error(diags, (Span){0}, DIAG_UNSUPPORTED,
@@ -183,7 +191,7 @@ static bool arch_runs(const SimProgram *p, unsigned arch, Diags *diags) {
 }
 
 static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, Str text,
-                                      unsigned arch, Diags *diags) {
+                                      uint32_t arch, Diags *diags) {
     const SourceFile *file = source_add(sources, path, text);
     if (!file) {
         diag_error(diags, (Span){0}, DIAG_TOO_LARGE, "the text is too large");
@@ -193,28 +201,25 @@ static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, 
     return p && arch_runs(p, arch, diags) ? p : NULL;
 }
 
-static tilec_status load(tilec_device *device, const SimImage *image, RtModule *m) {
+static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule *m) {
     Device *d = device->state;
     Sources *sources = sources_create(m->arena);
     Diags *diags = diags_create(m->arena, sources);
-    m->program = read_program(m->arena, sources, STR("kernel.ptx"), image->ptx, d->arch, diags);
+    Str text = {arena_text(m->arena, image->text.text, image->text.size), image->text.size};
+    m->program = read_program(m->arena, sources, STR("kernel.ptx"), text, d->target.number, diags);
     if (!m->program) return rt_fail_diags(device->context, TILEC_UNSUPPORTED, diags);
     m->variables = arena_new(m->arena, uint64_t, m->program->variable_count + 1);
     os_mutex_lock(d->lock);
     bool good = sim_program_load(m->program, d->memory, m->variables);
     os_mutex_unlock(d->lock);
     m->entry = (Str){arena_text(m->arena, image->entry.text, image->entry.size), image->entry.size};
-    m->watch = image->watch;
     return good ? TILEC_OK : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
 }
 
 static tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
-    if (image->kind != RT_IMAGE_PTX || image->size != sizeof(SimImage))
-        return rt_fail(
-            device->context, TILEC_UNSUPPORTED,
-            "device '%s' runs PTX, and this version generates none; `tilec run FILE.ptx` "
-            "takes code from elsewhere",
-            device->name);
+    if (image->kind != RT_IMAGE_PTX || image->size != sizeof(RtPtxImage))
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "device %s runs PTX only",
+                       device->name);
     RtModule *m = calloc(1, sizeof *m);
     if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
     m->arena = arena_create();
@@ -263,26 +268,55 @@ static DiagCode code_of(SimFindingKind kind) {
     return DIAG_LAUNCH;
 }
 
+// Lines of diagnostics, in their order.
+typedef struct Places {
+    VEC(SimLine) lines;
+} Places;
+
+// What the text of a diagnostic begins with.
+static const char *place_text(Arena *arena, const SimLine *line, Places *places) {
+    if (places) vec_push(arena, &places->lines, *line);
+    if (places && line->file.size) return "";
+    StrBuf b = strbuf(arena);
+    sim_line_text(line, &b);
+    strbuf_add(&b, STR(": "));
+    return b.text;
+}
+
+// The report's diagnostics get their places, as data and in the text.
+static void name_places(const Places *places, RtReport *r) {
+    StrBuf text = strbuf(r->arena);
+    for (size_t i = 0; i < r->diagnostics.count; i++) {
+        tilec_diagnostic *d = &r->diagnostics.data[i];
+        SimLine line = i < places->lines.count ? places->lines.data[i] : (SimLine){0};
+        if (line.file.size) {
+            d->file = arena_text(r->arena, line.file.text, line.file.size);
+            d->line = line.line, d->column = line.column;
+            strbuf_printf(&text, "%s:%u:%u: ", d->file, d->line, d->column);
+        }
+        strbuf_printf(&text, "error: %s [%s]\n", d->message, d->code);
+    }
+    r->text = strbuf_str(&text);
+}
+
 // What went wrong, each with the line it comes from. True: nothing did.
-static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags *diags) {
+// `places` gets the line of each diagnostic, which is then not in its text where it is known;
+// NULL: texts begin with them.
+static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags *diags,
+                   Places *places) {
     bool said = false;
     for (size_t i = 0; i < f->list.count; i++) {
         const SimFinding *one = &f->list.data[i];
-        StrBuf line = strbuf(arena);
-        sim_line_text(&one->line, &line);
         if (!sim_finding_is_error(one->kind)) continue;
         said |= one->kind == SIM_FINDING_BOUNDS || one->kind == SIM_FINDING_ALIGNMENT;
-        diag_error(diags, (Span){0}, code_of(one->kind), "%s: %s: %.*s%s", line.text,
-                   sim_finding_slug(one->kind), STR_ARG(one->text),
-                   one->count > 1 ? ", and more of the kind" : "");
+        diag_error(diags, (Span){0}, code_of(one->kind), "%s%s: %.*s%s",
+                   place_text(arena, &one->line, places), sim_finding_slug(one->kind),
+                   STR_ARG(one->text), one->count > 1 ? ", and more of the kind" : "");
     }
     if (r->outcome == SIM_REFUSED) diag_error(diags, (Span){0}, DIAG_LAUNCH, "%s", r->text);
-    if (r->outcome == SIM_FAILED && !said) {
-        StrBuf line = strbuf(arena);
-        sim_line_text(&r->line, &line);
+    if (r->outcome == SIM_FAILED && !said)
         diag_error(diags, (Span){0}, r->fault == SIM_FAULT_ASSERT ? DIAG_ASSERT : DIAG_LAUNCH,
-                   "%s: %s", line.text, r->text);
-    }
+                   "%s%s", place_text(arena, &r->line, places), r->text);
     return !diags_errors(diags);
 }
 
@@ -296,44 +330,84 @@ static void print_text(void *user, Str text) {
     if (text.size) printf("%.*s", STR_ARG(text));
 }
 
-static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failure) {
-    Device *d = device->state;
+// The block of arguments, and behind it the address of an empty report.
+static uint8_t *make_block(Arena *arena, const Device *d, const RtLaunch *l) {
+    uint8_t *block = arena_alloc(arena, l->meta->size + sizeof d->failed);
+    RtGpuReport none = {0};
+    memcpy(block, l->block, l->meta->size);
+    memcpy(block + l->meta->size, &d->failed, sizeof d->failed);
+    sim_memory_write(d->memory, d->failed, &none, sizeof none);
+    return block;
+}
+
+static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *l,
+                            SimFindings *findings) {
+    const Device *d = device->state;
     const RtModule *m = l->module;
     const MetaVariant *v = &l->meta->variants[l->variant];
+    const SimObserver *list[WATCHERS];
+    const SimKernel *k = sim_kernel_find(m->program, m->entry);
+    SimResult r = {.outcome = SIM_REFUSED};
+    snprintf(r.text, sizeof r.text, "the code has no kernel '%.*s'", STR_ARG(m->entry));
+    if (!k) return r;
+    snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
+             STR_ARG(m->entry), k->param_bytes, l->meta->size);
+    if (k->param_bytes > l->meta->size + sizeof d->failed) return r;
+    return sim_run(
+        &(SimLaunch){.kernel = k,
+                     .memory = d->memory,
+                     .variables = m->variables,
+                     .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
+                     .block = {v->block[0], v->block[1], v->block[2]},
+                     .shared = v->shared_bytes,
+                     .params = make_block(arena, d, l),
+                     .seed = d->seed,
+                     .step_limit = UINT64_C(1) << STEP_LIMIT_SHIFT,
+                     .observers = list,
+                     .observer_count = watchers(arena, findings, list),
+                     .print = print_text,
+                     .user = device->context});
+}
+
+// Programs go on after one has failed, but for itself.
+static bool assert_failed(const Device *d, const RtLaunch *l, RtReport *failure) {
+    RtGpuReport left;
+    if (!sim_memory_read(d->memory, d->failed, &left, sizeof left) || !left.site) return false;
+    RtFailure f = {.site = left.site - 1, .lane = left.lane};
+    memcpy(f.place, left.place, sizeof f.place);
+    bool more = l->grid[0] * l->grid[1] * l->grid[2] > 1;
+    if (more) f.note = "others may have failed, too: device interp counts them";
+    *failure = rt_report_assert(&l->meta->variants[l->variant], &f);
+    return true;
+}
+
+static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failure) {
     Arena *arena = arena_create();
     Diags *diags = diags_create(arena, sources_create(arena));
     SimFindings *findings = sim_findings_create(arena);
-    const SimObserver *list[WATCHERS];
-    Str entry = m->entry.size ? m->entry : v->entry;
-    const SimKernel *k = sim_kernel_find(m->program, entry);
-    SimResult r = {.outcome = SIM_REFUSED};
-    snprintf(r.text, sizeof r.text, "the code has no kernel '%.*s'", STR_ARG(entry));
-    if (k && k->param_bytes > l->meta->size)
-        snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
-                 STR_ARG(entry), k->param_bytes, l->meta->size);
-    else if (k)
-        r = sim_run(&(SimLaunch){
-            .kernel = k,
-            .memory = d->memory,
-            .variables = m->variables,
-            .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
-            .block = {v->block[0], v->block[1] ? v->block[1] : 1, v->block[2] ? v->block[2] : 1},
-            .shared = v->shared_bytes,
-            .params = l->block,
-            .step_limit = UINT64_C(1) << STEP_LIMIT_SHIFT,
-            .observers = list,
-            .observer_count = m->watch ? watchers(arena, findings, list) : 0,
-            .print = print_text,
-            .user = device->context});
-    bool good = report(arena, &r, findings, diags);
-    if (!good) *failure = rt_report_of(diags);
+    SimResult r = run_kernel(arena, device, l, findings);
+    Places places = {0};
+    bool good = report(arena, &r, findings, diags, &places);
+    if (!good) {
+        *failure = rt_report_of(diags);
+        name_places(&places, failure);
+    } else if (assert_failed(device->state, l, failure)) {
+        good = false;
+    }
     arena_destroy(arena);
     return good ? TILEC_OK : TILEC_KERNEL_FAILED;
 }
 
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
+    enum { ACROSS_MAX = 65535 };  // programs along the second and third dimension, on all GPUs
     Device *d = device->state;
     Stream *s = stream;
+    for (int i = 1; i < 3; i++)
+        if (l->grid[i] > ACROSS_MAX)
+            return rt_fail(device->context, TILEC_LAUNCH_REFUSED,
+                           "%.*s: the grid's dimension %d has %lld programs, GPUs have at most %d "
+                           "there: make the first dimension the long one",
+                           STR_ARG(l->meta->name), i, (long long)l->grid[i], ACROSS_MAX);
     os_mutex_lock(d->lock);
     // After a failure the stream does nothing until it is synchronised.
     if (s->status == TILEC_OK) s->status = run(device, l, &s->failure);
@@ -345,6 +419,7 @@ const RtDeviceApi sim_device_api = {
     .kind = "sim",
     .open = device_open,
     .close = device_close,
+    .gpu = device_gpu,
     .alloc = device_alloc,
     .free = device_free,
     .stream_create = stream_create,
@@ -456,19 +531,19 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *
     for (uint32_t i = 0; i < f->arg_count; i++)
         if (f->args[i].is_buffer)
             sim_memory_read(memory, addresses[i], f->args[i].data, f->args[i].size);
-    *failed = !report(arena, &r, findings, diags) && r.outcome != SIM_REFUSED;
+    *failed = !report(arena, &r, findings, diags, NULL) && r.outcome != SIM_REFUSED;
     return !diags_errors(diags);
 }
 
 bool sim_run_foreign(Arena *arena, SimForeign *f, Sources *sources, Diags *diags, bool *failed) {
-    unsigned arch;
+    GpuTarget target;
     *failed = false;
-    if (!sim_arch_parse(f->arch, &arch)) {
+    if (!sim_arch_parse(f->arch, &target)) {
         diag_error(diags, (Span){0}, DIAG_UNAVAILABLE, "there is no simulated '%.*s'",
                    STR_ARG(f->arch));
         return false;
     }
-    const SimProgram *p = read_program(arena, sources, f->path, f->text, arch, diags);
+    const SimProgram *p = read_program(arena, sources, f->path, f->text, target.number, diags);
     if (!p) return false;
     SimMemory *memory = sim_memory_create(true);
     bool good = run_in(arena, f, p, memory, diags, failed);

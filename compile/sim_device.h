@@ -3,28 +3,21 @@
 //
 // A buffer lies in the machine's own space of addresses, which no host pointer can be in. Work is
 // done while the call runs; failures wait on the stream until it is synchronised. Images are
-// SimImage structs: PTX text, and whether all observers of checks watch. The kernel's parameters
-// are the launch's argument block as it is: its layout and that of PTX parameters of the same types
-// in the same order are one. Invariants: one launch at a time on a device (a mutex).
+// RtPtxImage structs; the observers that check always watch: what they find fails the launch.
+// "sim:sm_80:7" takes warps and blocks in another order, by the seed 7. Invariants: one launch at a
+// time on a device (a mutex).
 //
-//     SimImage image = {.ptx = text, .entry = STR("softmax")};
-//     api->module_load(device, &(RtImage){RT_IMAGE_PTX, &image, sizeof image}, &module);
+//     tilec_device_open(context, "sim:sm_80", &device);
 #ifndef TILEC_COMPILE_SIM_DEVICE_H
 #define TILEC_COMPILE_SIM_DEVICE_H
 
 #include "base/diag.h"
 #include "runtime/device.h"
 
-typedef struct SimImage {
-    Str ptx;
-    Str entry;  // empty: the variant's
-    bool watch;
-} SimImage;
-
 extern const RtDeviceApi sim_device_api;
 
-// Whether "sm_80", "sm_90a" and so on is one of the machine's; `code` is 80, 90.
-bool sim_arch_parse(Str name, unsigned *code);
+// Whether "sm_80", "sm_90a" and so on is one of the machine's.
+bool sim_arch_parse(Str name, GpuTarget *target);
 
 // ---- Code from anywhere: one launch with arguments in order ----
 

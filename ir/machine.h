@@ -38,7 +38,8 @@ enum {
     // What is written is far larger than the caches and begins, row by row, at multiples of
     // FACT_STREAM_ALIGN bytes: it may go past them.
     FACT_STREAM = 4,
-    // Every array begins at a multiple of 16 bytes, and so does each row of a view.
+    // Every array begins at a multiple of 16 bytes, and the row of every contiguous view whose last
+    // extent has a name is one.
     FACT_WIDE = 8,
 };
 

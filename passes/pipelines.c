@@ -47,6 +47,7 @@ static const PassStep gpu_steps[] = {
     {PASS_CPU_LEGALIZE, "after the last simplify, whose rules would join its casts again"},
     {PASS_CSE, "one value widened twice, masks and constants of formats"},
     {PASS_DCE, "what nobody needs any more is not compiled"},
+    {PASS_GPU_PLACE, "before barriers, which are needed where places meet"},
     {PASS_GPU_BARRIERS, "last: it looks at what is left of the accesses, and at their places"},
 };
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <tilec/tilec.h>
 
+#include "base/gpu.h"
 #include "base/str.h"
 #include "runtime/meta.h"
 
@@ -27,7 +28,7 @@ typedef enum RtImageKind {
     RT_IMAGE_CPU,        // RtCpuImage (runtime/cpu/device.h), and the next two
     RT_IMAGE_CPU_ENTRY,  // RtCpuFunction: an entry that is linked in already
     RT_IMAGE_HOST,       // RtHostImage: a function of the host, for the device cpu
-    RT_IMAGE_PTX,
+    RT_IMAGE_PTX,        // RtPtxImage
     RT_IMAGE_CUBIN,
     RT_IMAGE_HSACO
 } RtImageKind;
@@ -36,6 +37,13 @@ typedef struct RtImage {
     const void *data;
     size_t size;
 } RtImage;
+
+// Of a kernel that takes the launch's block of arguments, by value, and behind it the address of an
+// RtGpuReport (failure.h).
+typedef struct RtPtxImage {
+    Str text;
+    Str entry;
+} RtPtxImage;
 
 // Where a pointer or view argument points: for checks under sanitize. size 0: unknown.
 typedef struct RtRange {
@@ -58,6 +66,7 @@ typedef struct RtDeviceApi {
     const char *kind;  // "interp": what stands before ':' in a device's name
     tilec_status (*open)(tilec_context *context, Str instance, void **state);
     void (*close)(void *state);
+    GpuTarget (*gpu)(const tilec_device *device);  // what code must be for; NULL: it is no GPU
     // The DLPack number of its kind of memory (tilec/dlpack.h); RT_HOST_MEMORY is the host's; 0:
     // other libraries cannot share it.
     int32_t memory;

@@ -9,25 +9,22 @@
 
 static const CliOption options[] = {
     SETTINGS_OPTIONS,
-    {"target", "T", "x86-64-v4, aarch64, native (default for code), …; whose `tune` lines count",
-     false},
-    {"as", "FORM", "tile-ir (default), metadata, cpu-ir, llvm, asm or object", false},
+    {"target", "T",
+     "x86-64-v4, aarch64, sm_80, native (default for code), …; whose `tune` lines count", false},
+    {"as", "FORM", "tile-ir (default), metadata, cpu-ir, thread-ir, llvm, asm or object", false},
     {"variant", "N", "of the metadata, for code (default: the likeliest one)", false},
     {"passes", "LIST", "passes and pipelines to run (default: tile); none: as written", false},
     FRONT_PASS_OPTIONS,
     {"o", "OUT", "write there instead of to standard output", false},
 };
 
-// A family with a number, or the interpreter: sm_90a, gfx1100. CPUs are known to base/cpu.h.
+// What has no code yet: gfx1100, or the interpreter.
 static bool target_known(Str target) {
+    static const char digits[] = "0123456789abcdef";
     if (str_equal(target, STR("interp"))) return true;
-    bool nvidia = str_starts(target, STR("sm_")), amd = str_starts(target, STR("gfx"));
-    if ((!nvidia && !amd) || target.size < 5 || target.size > 8) return false;
-    const char *rest = amd ? "0123456789abcdef" : "0123456789af";
-    for (size_t i = 3; i < target.size; i++) {
-        bool last = i + 1 == target.size;
-        if (!memchr(rest, target.text[i], amd || last ? strlen(rest) : 10)) return false;
-    }
+    if (!str_starts(target, STR("gfx")) || target.size < 5 || target.size > 8) return false;
+    for (size_t i = 3; i < target.size; i++)
+        if (!memchr(digits, target.text[i], sizeof digits - 1)) return false;
     return true;
 }
 
@@ -35,11 +32,13 @@ typedef enum Form {
     FORM_TILE_IR,
     FORM_METADATA,
     FORM_CPU_IR,
+    FORM_THREAD_IR,
     FORM_LLVM,
     FORM_ASM,
     FORM_OBJECT
 } Form;
-static const char *const form_names[] = {"tile-ir", "metadata", "cpu-ir", "llvm", "asm", "object"};
+static const char *const form_names[] = {"tile-ir", "metadata", "cpu-ir", "thread-ir",
+                                         "llvm",    "asm",      "object"};
 enum { FORMS = sizeof form_names / sizeof *form_names };
 
 typedef struct Emit {
@@ -50,8 +49,8 @@ typedef struct Emit {
     Settings settings;
     FrontPasses passes;
     CompileOptions options;
-    bool has_cpu;  // code for `cpu` is wanted
-    CpuTarget cpu;
+    bool has_target;  // code for it is wanted
+    CodeTarget target;
     int64_t variant;  // -1: the likeliest one
 } Emit;
 
@@ -77,11 +76,13 @@ static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
 static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     static const CodegenOutput outputs[FORMS] = {
         [FORM_LLVM] = CODEGEN_LLVM, [FORM_ASM] = CODEGEN_ASM, [FORM_OBJECT] = CODEGEN_OBJECT};
-    CodeOptions o = {
-        .target = e->cpu, .output = outputs[e->form], .lines = true, .passes = e->passes.options};
+    CodeOptions o = {.target = e->target,
+                     .output = outputs[e->form],
+                     .lines = true,
+                     .passes = e->passes.options};
     int status = choose_variant(e, c, &o.variant);
     if (status) return status;
-    if (e->form == FORM_CPU_IR) {
+    if (e->form == FORM_CPU_IR || e->form == FORM_THREAD_IR) {
         if (!code_lower(e->unit, c, &o)) return failed(e);
         ir_print_module(c->module, out);
         return EXIT_FINE;
@@ -101,7 +102,7 @@ static int note_variants(Emit *e, const Compiled *c) {
         arena_copy(e->unit->arena, c->meta->variants, c->meta->variant_count * sizeof *variants);
     for (uint32_t i = 0; i < c->meta->variant_count; i++) {
         const Compiled *own = compile(e);
-        CodeOptions o = {.target = e->cpu, .variant = i, .passes = e->passes.options};
+        CodeOptions o = {.target = e->target, .variant = i, .passes = e->passes.options};
         Str entry = own ? code_entry(e->unit->arena, own->func, i) : STR("");
         if (!own || !code_lower(e->unit, own, &o)) return failed(e);
         CodeNotes notes = code_notes_of(e->unit->arena, own->func);
@@ -133,11 +134,12 @@ static int emit(Emit *e) {
     switch (e->form) {
     case FORM_TILE_IR: ir_print_module(c->module, &out); break;
     case FORM_METADATA:
-        if (e->has_cpu) status = note_variants(e, c);
+        if (e->has_target) status = note_variants(e, c);
         meta_json(c->meta, &out);
         strbuf_char(&out, '\n');
         break;
     case FORM_CPU_IR:
+    case FORM_THREAD_IR:
     case FORM_LLVM:
     case FORM_ASM:
     case FORM_OBJECT: status = emit_code(e, c, &out); break;
@@ -152,15 +154,17 @@ static int prepare(Emit *e) {
     Cli *cli = e->cli;
     int status = settings_parse(cli, e->unit, e->kernel, &e->settings);
     e->settings.spec.target = cli_value(cli, "target");
-    if (e->has_cpu) {
-        char name[CPU_NAME_MAX];
-        e->settings.spec.target = str(cli_text(cli, str(cpu_target_name(e->cpu, name))));
+    if (e->has_target) {
+        char name[CODE_TARGET_NAME_MAX];
+        e->settings.spec.target = str(cli_text(cli, str(code_target_name(e->target, name))));
     }
     if (!status) status = settings_require_types(&e->settings);
     if (!status) status = front_passes(cli, e->unit->diags, &e->passes);
     if (status) return status;
     e->passes.options.verify = true;
-    e->options = (CompileOptions){.passes = e->passes.options, .variants = e->has_cpu};
+    CompileVariants variants = code_target_is_gpu(e->target) ? VARIANTS_GPU : VARIANTS_CPU;
+    e->options = (CompileOptions){.passes = e->passes.options,
+                                  .variants = e->has_target ? variants : VARIANTS_NONE};
     Str list = cli_value(cli, "passes");
     e->options.elaborate_only = str_equal(list, STR("none"));
     if (!cli_has(cli, "passes") || e->options.elaborate_only) return EXIT_FINE;
@@ -180,29 +184,47 @@ static int parse_form(Emit *e) {
         return EXIT_FINE;
     }
     return cli_usage_error(
-        e->cli, "--as takes tile-ir, metadata, cpu-ir, llvm, asm or object, found '%.*s'",
+        e->cli,
+        "--as takes tile-ir, metadata, cpu-ir, thread-ir, llvm, asm or object, found '%.*s'",
         STR_ARG(form));
+}
+
+// Levels below tile IR, and objects, belong to one kind of target each.
+static int check_form(Emit *e) {
+    bool gpu = code_target_is_gpu(e->target);
+    char name[CODE_TARGET_NAME_MAX];
+    code_target_name(e->target, name);
+    if (gpu && e->form == FORM_CPU_IR)
+        return cli_usage_error(e->cli, "--as cpu-ir is of CPUs: for %s, take thread-ir", name);
+    if (!gpu && e->form == FORM_THREAD_IR)
+        return cli_usage_error(
+            e->cli, "--as thread-ir is of GPUs: for %s, take cpu-ir, or --target sm_80", name);
+    if (gpu && e->form == FORM_OBJECT)
+        return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+                        "--as asm gives PTX, which NVIDIA's driver takes, and `ptxas` translates",
+                        "this version makes no machine code for '%s'", name);
+    return EXIT_FINE;
 }
 
 static int parse_target(Emit *e) {
     Str target = cli_value(e->cli, "target");
     bool code = e->form >= FORM_CPU_IR;
     if (!cli_has(e->cli, "target") || str_equal(target, STR("native"))) {
-        e->has_cpu = code || cli_has(e->cli, "target");
-        e->cpu = cpu_native();
-        return EXIT_FINE;
+        e->has_target = code || cli_has(e->cli, "target");
+        e->target.cpu = cpu_native();
+        return check_form(e);
     }
-    e->has_cpu = cpu_target_parse(target, &e->cpu);
-    if (e->has_cpu) return EXIT_FINE;
+    e->has_target = code_target_parse(target, &e->target);
+    if (e->has_target) return check_form(e);
     if (!target_known(target))
         return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                        "targets are: sm_75 … sm_120, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
-                        "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
+                        "targets are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, aarch64, "
+                        "native, sm_75 … sm_121a, gfx90a … gfx1201, interp",
                         "there is no target '%.*s'", STR_ARG(target));
     if (!code) return EXIT_FINE;
     return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                     "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
-                    "aarch64, native",
+                    "aarch64, native, sm_75 … sm_121a",
                     "this version makes no code for '%.*s'", STR_ARG(target));
 }
 
@@ -221,7 +243,7 @@ static int run(Cli *cli) {
 const CliCommand command_emit = {
     .name = "emit",
     .usage = "FILE [KERNEL] [options]",
-    .summary = "print what a kernel becomes: IR, metadata, LLVM IR, assembly, an object",
+    .summary = "print what a kernel becomes: IR, metadata, LLVM IR, assembly or PTX, an object",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .min_operands = 1,

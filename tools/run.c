@@ -201,21 +201,20 @@ void run_compute_grid(Run *r) {
 
 // ---- The command ----
 
-bool run_on_cpu(const Run *r) {
-    Str rest;
-    return str_equal(str_cut(str(tilec_device_name(r->device)), ':', &rest), STR("cpu")) &&
-           !cli_has(r->cli, "sanitize");
+bool run_as_code(const Run *r, CodeTarget *target) {
+    return compiler_target_of(r->device, target) && !cli_has(r->cli, "sanitize");
 }
 
 // What --time-passes and --dump-after look at on a device with code: the way to the code, gone once
 // more. The kernel that runs may have come from a cache.
-static bool watch_code(Run *r, FrontPasses *passes) {
-    CompileOptions o = {.passes = passes->options, .variants = true};
+static bool watch_code(Run *r, CodeTarget target, FrontPasses *passes) {
+    CompileVariants variants = code_target_is_gpu(target) ? VARIANTS_GPU : VARIANTS_CPU;
+    CompileOptions o = {.passes = passes->options, .variants = variants};
     const Compiled *c = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     if (!c) return false;
-    CodeOptions code = {.target = compiler_of(r->context)->target,
+    CodeOptions code = {.target = target,
                         .variant = launch_likeliest(c->meta),
-                        .output = CODEGEN_SHARED,
+                        .output = code_output(target),
                         .lines = true,
                         .passes = passes->options};
     Code made;
@@ -223,12 +222,13 @@ static bool watch_code(Run *r, FrontPasses *passes) {
 }
 
 static int compile_for_report(Run *r, FrontPasses *passes) {
-    bool watched = run_on_cpu(r) && (passes->options.timings || passes->options.dump);
+    CodeTarget target;
+    bool watched = run_as_code(r, &target) && (passes->options.timings || passes->options.dump);
     CompileOptions o = {0};
     if (!watched) o.passes = passes->options;
     r->compiled = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     size_t said = diags_count(r->unit->diags);
-    bool good = r->compiled && (!watched || watch_code(r, passes));
+    bool good = r->compiled && (!watched || watch_code(r, target, passes));
     if (good) diags_truncate(r->unit->diags, said);  // the same warnings once more
     int status = good ? EXIT_FINE : front_status(r->unit->diags);
     front_report(r->cli, r->unit);
@@ -239,7 +239,9 @@ static int compile_for_report(Run *r, FrontPasses *passes) {
 static int prepare(Run *r) {
     FrontPasses passes;
     int status = settings_parse(r->cli, r->unit, r->kernel, &r->settings);
-    if (run_on_cpu(r)) r->settings.spec.target = compiler_target(r->context);
+    CodeTarget target;
+    if (run_as_code(r, &target))
+        r->settings.spec.target = compiler_target_name(r->cli->arena, r->device);
     if (!status) status = arrays_collect(&r->settings, &r->arrays);
     if (!status) status = settings_require_types(&r->settings);
     if (!status) status = front_passes(r->cli, r->unit->diags, &passes);

@@ -11,6 +11,7 @@
 
 #include <tilec/tilec.h>
 
+#include "compile/target.h"
 #include "tools/arrays.h"
 
 typedef struct Run {
@@ -51,7 +52,8 @@ Str run_source(const Run *r, const char **path);
 // What the last failed call of the API had to say, with places in our own copy of the source.
 int run_api_error(Run *r, tilec_status status);
 // Compares all arrays with the interpreter's; EXIT_MISMATCH when one differs.
-bool run_on_cpu(const Run *r);  // as compiled code
+// Does compiled code run, and for which target?
+bool run_as_code(const Run *r, CodeTarget *target);
 int run_check(Run *r);
 // FILE.ptx: code from anywhere, on a simulated GPU (run_foreign.c).
 int run_foreign(Cli *cli);

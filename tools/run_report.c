@@ -129,11 +129,12 @@ int run_check(Run *r) {
     const CompileOptions written = {.elaborate_only = true};
     const Compiled *reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written);
     Progress *p = progress_begin(r->cli, "comparing with the interpreter");
-    Machine machine = machine_of_cpu(compiler_of(r->context)->target);
-    Compare *compare = reference
-                           ? compare_run(r->cli->arena, reference, run_on_cpu(r) ? &machine : NULL,
-                                         args, r->grid, r->unit->diags)
-                           : NULL;
+    CodeTarget target;
+    bool code = run_as_code(r, &target);
+    Machine machine = code_target_machine(target);
+    Compare *compare = reference ? compare_run(r->cli->arena, reference, code ? &machine : NULL,
+                                               args, r->grid, r->unit->diags)
+                                 : NULL;
     progress_end(p);
     if (!compare) {
         cli_diags(r->cli, r->unit->diags);

@@ -3,7 +3,7 @@
 // Invariants: what codegen/nvptx cannot translate is refused before LLVM sees anything (check.h);
 // one LLVM context for each call. The lowest PTX version that the architecture has is asked for.
 // The kernel takes one parameter, the block of arguments as runtime/meta.h lays it out, and then
-// the address of a report (runtime/gpu_report.h), by value. Ownership: the output is in the arena
+// the address of a report (runtime/failure.h), by value. Ownership: the output is in the arena
 // given.
 //
 //     if (!codegen_nvptx_compile(arena, func, &options, &ptx, diags)) …

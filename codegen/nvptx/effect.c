@@ -2,7 +2,7 @@
 #include "codegen/nvptx/gen.h"
 
 // The report begins with one word: 0, or 1 + the number of the site that failed first; then the
-// program's place and the lane, 8 bytes each (runtime/gpu_report.h).
+// program's place and the lane, 8 bytes each (runtime/failure.h).
 static void put(Gen *g, int64_t offset, LLVMValueRef value) {
     LLVMValueRef at = gen_i64(g, offset), report = nvptx_gen(g)->report;
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);

@@ -193,7 +193,8 @@ static uint32_t vector_of(const Threads *t, const Selection *s) {
         return 1;
     bool wide = (t->facts & FACT_WIDE) != 0;
     uint64_t row = extent_divisor(t, param, s->rank - 1), base = param->facts.divisor;
-    if (wide && row % (GPU_ACCESS_BYTES / bytes)) row *= GPU_ACCESS_BYTES / bytes;
+    bool named = param->dims[s->rank - 1].extent != NULL;
+    if (wide && named && row % (GPU_ACCESS_BYTES / bytes)) row *= GPU_ACCESS_BYTES / bytes;
     if (wide && base < GPU_ACCESS_BYTES) base = GPU_ACCESS_BYTES;
     LayoutMemory memory = {.element_bytes = bytes,
                            .fast_axis = (uint32_t)last->axis,

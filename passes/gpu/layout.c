@@ -286,11 +286,22 @@ static void fit(Spread *s, IrOp *op) {
     }
 }
 
+enum { WARPS = 4, WARPS_MAX = 32 };  // what a program gets that asks for none; the most there are
+
+static bool warps_fit(IrFunc *f, Diags *diags) {
+    if (f->warps <= 0) f->warps = WARPS;
+    if (f->warps <= WARPS_MAX && (f->warps & (f->warps - 1)) == 0) return true;
+    diag_error(diags, f->span, DIAG_UNSUPPORTED,
+               "kernel '%s' asks for %d warps; programs on GPUs have 1, 2, 4, 8, 16 or 32", f->name,
+               f->warps);
+    diag_help(diags, "set the option warps: in the kernel's `tune` line, or --set warps=8");
+    return false;
+}
+
 bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
-    enum { WARPS = 4 };
-    if (f->warps <= 0) f->warps = WARPS;
+    if (!warps_fit(f, context->diags)) return false;
     Spread s = {.func = f,
                 .scratch = context->scratch,
                 .warps = (uint32_t)f->warps,

@@ -39,7 +39,7 @@ static IrModule *module_of(Arena *arena, const char *name) {
 static Defect defect_of(Arena *arena, const char *name) {
     return (Defect){.arena = arena,
                     .func = module_of(arena, name)->funcs.data[0],
-                    .target = {.level = CPU_X86_64_V3},
+                    .target = {.cpu = {.level = CPU_X86_64_V3}},
                     .entry = STR("k_v1"),
                     .facts = 5};
 }

@@ -1,0 +1,27 @@
+// Target: what code is made for, a CPU or a GPU.
+//
+// Invariants: a GPU where `gpu` has a vendor, else a CPU; the name of a target parses back to it.
+//
+//     CodeTarget t;
+//     if (!code_target_parse(STR("sm_80"), &t)) …
+//     Machine m = code_target_machine(t);
+#ifndef TILEC_COMPILE_TARGET_H
+#define TILEC_COMPILE_TARGET_H
+
+#include "ir/machine.h"
+
+typedef struct CodeTarget {
+    CpuTarget cpu;
+    GpuTarget gpu;
+} CodeTarget;
+
+enum { CODE_TARGET_NAME_MAX = CPU_NAME_MAX };
+
+bool code_target_parse(Str text, CodeTarget *target);
+// Into a buffer of CODE_TARGET_NAME_MAX bytes, which is returned.
+const char *code_target_name(CodeTarget target, char *buffer);
+Machine code_target_machine(CodeTarget target);
+
+static inline bool code_target_is_gpu(CodeTarget target) { return target.gpu.vendor != GPU_NONE; }
+
+#endif

@@ -1,0 +1,121 @@
+#include "passes/places.h"
+
+// The op of the body that holds the op.
+static const IrOp *outermost(const Places *p, const IrOp *op) {
+    while (op->block != p->body) op = op->block->parent;
+    return op;
+}
+
+static void need(Places *p, Piece *piece, const IrValue *pointer);
+
+static void need_here(Places *p, Piece *piece, const IrOp *op) {
+    uint32_t at = p->number[outermost(p, op)->id];
+    if (at < piece->first) piece->first = at;
+    if (at > piece->last) piece->last = at;
+}
+
+// A pointer that a loop or an `if` carries is followed to wherever it may come out.
+static void need_carried(Places *p, Piece *piece, const IrOp *op) {
+    const IrOp *around = op->code == IR_YIELD ? op->block->parent : op;
+    need_here(p, piece, around);
+    piece->copied = true;  // perhaps: carried pointers are not followed that far
+    for (uint32_t i = 0; i < around->result_count; i++)
+        if (around->results[i].type->kind == IR_PTR) need(p, piece, &around->results[i]);
+    for (uint32_t r = 0; r < around->region_count; r++)
+        for (uint32_t i = 0; i < around->regions[r]->arg_count; i++) {
+            const IrValue *arg = around->regions[r]->args[i];
+            if (arg->type->kind != IR_PTR) continue;
+            for (const IrUse *use = arg->uses; use; use = use->next) need_here(p, piece, use->user);
+        }
+}
+
+static void need(Places *p, Piece *piece, const IrValue *pointer) {
+    for (const IrUse *use = pointer->uses; use; use = use->next) {
+        const IrOp *op = use->user;
+        need_here(p, piece, op);
+        piece->copied = piece->copied || op->code == IR_THREAD_COPY;
+        bool carried = op->region_count > 0 || op->code == IR_YIELD;
+        if (carried) {
+            need_carried(p, piece, op);
+            continue;
+        }
+        for (uint32_t i = 0; i < op->result_count; i++)
+            if (op->results[i].type->kind == IR_PTR) need(p, piece, &op->results[i]);
+    }
+}
+
+static uint64_t bytes_of(const Places *p, const IrOp *op) {
+    uint64_t size = dtype_size((Dtype)ir_attr_int(op, IR_ATTR_ELEM));
+    uint64_t bytes = (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * size;
+    return (bytes + p->align - 1) / p->align * p->align;
+}
+
+static void find_pieces(Places *p, IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++) find_pieces(p, op->regions[i]);
+        if (op->code != p->code) continue;
+        Piece piece = {.op = op, .size = bytes_of(p, op), .first = UINT32_MAX};
+        need(p, &piece, ir_result(op, 0));
+        vec_push(p->scratch, &p->pieces, piece);
+    }
+}
+
+static void sort_by_need(Places *p) {
+    for (size_t i = 1; i < p->pieces.count; i++) {
+        Piece piece = p->pieces.data[i];
+        size_t k = i;
+        for (; k > 0 && p->pieces.data[k - 1].first > piece.first; k--)
+            p->pieces.data[k] = p->pieces.data[k - 1];
+        p->pieces.data[k] = piece;
+    }
+}
+
+static bool overlap(const Piece *a, const Piece *b) {
+    bool time = a->first <= b->last && b->first <= a->last;
+    return time && a->place < b->place + b->size && b->place < a->place + a->size;
+}
+
+// The lowest place at which nothing that is needed at the same time lies: past one that is in the
+// way, again and again.
+static void place_piece(Places *p, size_t i) {
+    Piece *piece = &p->pieces.data[i];
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (size_t k = 0; k < i; k++) {
+            if (!overlap(piece, &p->pieces.data[k])) continue;
+            piece->place = p->pieces.data[k].place + p->pieces.data[k].size;
+            moved = true;
+        }
+    }
+}
+
+Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align) {
+    Places p = {.scratch = scratch, .code = code, .align = align, .body = ir_body(f)};
+    p.number = arena_new(scratch, uint32_t, f->op_count);
+    uint32_t number = 0;
+    IR_EACH_OP(op, p.body) { p.number[op->id] = number++; }
+    find_pieces(&p, ir_body(f));
+    return p;
+}
+
+bool places_assign(Places *p) {
+    bool changed = false;
+    sort_by_need(p);
+    for (size_t i = 0; i < p->pieces.count; i++) {
+        place_piece(p, i);
+        const Piece *piece = &p->pieces.data[i];
+        changed = changed || ir_attr_int(piece->op, IR_ATTR_PLACE) != (int64_t)piece->place;
+        ir_attr_set_int(piece->op, IR_ATTR_PLACE, (int64_t)piece->place);
+    }
+    return changed;
+}
+
+uint64_t places_end(const Places *p) {
+    uint64_t end = 0;
+    for (size_t i = 0; i < p->pieces.count; i++) {
+        const Piece *piece = &p->pieces.data[i];
+        if (piece->place + piece->size > end) end = piece->place + piece->size;
+    }
+    return end;
+}

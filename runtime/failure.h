@@ -1,0 +1,32 @@
+// Failed asserts of compiled kernels as reports, in the words that the interpreter has for them
+// (ir/interp/report.c).
+//
+// Invariants: the report has the place and, where it is known, the line of the source. Ownership:
+// the caller's, as of every report.
+//
+//     RtFailure f = {.site = 2, .place = {7, 0, 0}, .lane = 5};
+//     RtReport r = rt_report_assert(variant, &f);
+#ifndef TILEC_RUNTIME_FAILURE_H
+#define TILEC_RUNTIME_FAILURE_H
+
+#include "runtime/meta.h"
+#include "runtime/report.h"
+
+typedef struct RtFailure {
+    uint32_t site;     // of the variant's
+    int64_t place[3];  // of the program, in the grid
+    int64_t lane;
+    const char *note;  // of what else there may be; NULL: nothing
+} RtFailure;
+
+RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure);
+
+// What a kernel for a GPU leaves of its first failed assert; its code has the address.
+typedef struct RtGpuReport {
+    uint32_t site;  // 0: none; else 1 + its number
+    uint32_t unused;
+    int64_t place[3];
+    int64_t lane;
+} RtGpuReport;
+
+#endif
