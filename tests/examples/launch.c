@@ -1,10 +1,13 @@
 #include "tests/examples/launch.h"
 
+#include <string.h>
+
 const char *launcher_open(Launcher *launcher, const char *device) {
     *launcher = (Launcher){0};
     if (tilec_context_create(NULL, &launcher->context)) return "no context";
     if (tilec_device_open(launcher->context, device, &launcher->device))
         return tilec_last_error(launcher->context);
+    launcher->own_memory = strncmp(device, "sim:", 4) == 0;
     return NULL;
 }
 
@@ -20,10 +23,27 @@ static tilec_view view_of(const Array *a) {
     return view;
 }
 
-static tilec_arg arg_of(const Arg *arg) {
+static size_t size_of(const Array *a) { return dtype_storage(a->type, (uint64_t)a->count); }
+
+// The buffer of the array, filled; handle 0: none is needed, or it failed, which the launch then
+// says.
+static tilec_buffer buffer_of(const Launcher *l, const Array *a) {
+    tilec_buffer buffer = {0};
+    if (l->own_memory) tilec_buffer_create(l->device, size_of(a), &buffer);
+    if (buffer.handle && size_of(a))
+        tilec_buffer_write(l->device, NULL, buffer, 0, a->data, size_of(a));
+    return buffer;
+}
+
+static tilec_arg arg_of(const Arg *arg, tilec_buffer buffer) {
+    tilec_view view;
     switch (arg->kind) {
-    case ARG_ARRAY: return tilec_arg_view(view_of(arg->array));
-    case ARG_POINTER: return tilec_arg_pointer(arg->array->data);
+    case ARG_ARRAY:
+        view = view_of(arg->array);
+        if (buffer.handle) view.data = NULL, view.buffer = buffer;
+        return tilec_arg_view(view);
+    case ARG_POINTER:
+        return buffer.handle ? tilec_arg_buffer(buffer, 0) : tilec_arg_pointer(arg->array->data);
     case ARG_INT: return tilec_arg_int(arg->integer);
     case ARG_REAL: return tilec_arg_double(arg->real);
     }
@@ -41,7 +61,11 @@ const char *launcher_run(Launcher *launcher, const Example *example, Run *run) {
                                         .dtype = (tilec_dtype)spec->type,
                                         .value = spec->value};
     }
-    for (int i = 0; i < run->arg_count; i++) args[i] = arg_of(&run->args[i]);
+    tilec_buffer buffers[RUN_MAX_ARGS] = {{0}};
+    for (int i = 0; i < run->arg_count; i++) {
+        if (run->args[i].array) buffers[i] = buffer_of(launcher, run->args[i].array);
+        args[i] = arg_of(&run->args[i], buffers[i]);
+    }
     run_before(run);
     tilec_status status = tilec_kernel_from_file(
         launcher->context, launcher->device, example->file, example->kernel,
@@ -49,5 +73,13 @@ const char *launcher_run(Launcher *launcher, const Example *example, Run *run) {
     if (!status) status = tilec_launch(kernel, NULL, args, (size_t)run->arg_count);
     if (!status) status = tilec_device_synchronize(launcher->device);
     tilec_kernel_destroy(kernel);
+    launcher->unsupported = status == TILEC_UNSUPPORTED;
+    for (int i = 0; i < run->arg_count; i++) {
+        if (!buffers[i].handle) continue;
+        const Array *a = run->args[i].array;
+        if (!status && size_of(a))
+            status = tilec_buffer_read(launcher->device, NULL, buffers[i], 0, a->data, size_of(a));
+        tilec_buffer_destroy(launcher->device, buffers[i]);
+    }
     return status ? tilec_last_error(launcher->context) : NULL;
 }

@@ -1,4 +1,4 @@
-// Launches runs through the public C API.
+// Launches runs through the public C API; on devices with memory of their own, by buffers.
 #ifndef TILEC_TESTS_EXAMPLES_LAUNCH_H
 #define TILEC_TESTS_EXAMPLES_LAUNCH_H
 
@@ -8,6 +8,8 @@
 typedef struct Launcher {
     tilec_context *context;
     tilec_device *device;
+    bool own_memory;
+    bool unsupported;  // the last run could not be compiled for this device
 } Launcher;
 
 // NULL, or what went wrong (valid until the next call).
