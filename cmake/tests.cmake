@@ -144,7 +144,7 @@ endif()
 
 # As compiled code: the examples and the blocks of docs/language.md, for each target that this
 # machine runs; two targets in the quick run, all of them (the examples with all extents) in the
-# long one.
+# long one. The examples on simulated GPUs, too, with small extents.
 function(tilec_target_test name target label)
     add_test(NAME "${name}" COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${name}" PROPERTIES LABELS ${label} TIMEOUT 14400 ENVIRONMENT
@@ -174,6 +174,10 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         if(TARGET docs_test_language AND NOT target STREQUAL "native")
             tilec_target_test(docs/test_language-${target} ${target} ${label} docs_test_language)
         endif()
+    endforeach()
+    foreach(arch sm_75 sm_80 sm_90)
+        tilec_target_test(examples/sim-${arch} native quick
+                          test_examples --device sim:${arch})
     endforeach()
     # They write the same folders.
     get_property(all_tests DIRECTORY PROPERTY TESTS)

@@ -290,7 +290,9 @@ static void name_places(const Places *places, RtReport *r) {
         tilec_diagnostic *d = &r->diagnostics.data[i];
         SimLine line = i < places->lines.count ? places->lines.data[i] : (SimLine){0};
         if (line.file.size) {
-            d->file = arena_text(r->arena, line.file.text, line.file.size);
+            Str path = line.file;  // LLVM puts "./" before a relative one
+            if (str_starts(path, STR("./"))) path = (Str){path.text + 2, path.size - 2};
+            d->file = arena_text(r->arena, path.text, path.size);
             d->line = line.line, d->column = line.column;
             strbuf_printf(&text, "%s:%u:%u: ", d->file, d->line, d->column);
         }

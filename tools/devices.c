@@ -14,7 +14,8 @@ static const struct {
     {"cpu", "cpu", "this machine's processor", ""},
     {"cuda", "cuda", "NVIDIA GPUs", "this version generates no code for them"},
     {"hip", "hip", "AMD GPUs", "this version generates no code for them"},
-    {"sim", "sim:sm_80", "NVIDIA GPUs, simulated: sim:sm_75 to sim:sm_120; runs PTX files", ""},
+    {"sim", "sim:sm_80", "NVIDIA GPUs, simulated: sim:sm_75 to sim:sm_121; kernels and PTX files",
+     ""},
 };
 enum { ROWS = sizeof rows / sizeof *rows, ROW_CPU = 1 };
 

@@ -218,8 +218,8 @@ static int parse_target(Emit *e) {
     if (e->has_target) return check_form(e);
     if (!target_known(target))
         return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                        "targets are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, aarch64, "
-                        "native, sm_75 … sm_121a, gfx90a … gfx1201, interp",
+                        "targets are: sm_75 … sm_121a, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
+                        "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
                         "there is no target '%.*s'", STR_ARG(target));
     if (!code) return EXIT_FINE;
     return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,

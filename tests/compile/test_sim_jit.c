@@ -1,0 +1,216 @@
+// Kernels on simulated GPUs through the public API: variants, the cache, what is refused, what the
+// machine finds.
+#define _GNU_SOURCE  // setenv, mkdtemp
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tilec/tilec.h>
+// after the above, as cmocka asks
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+enum { N = 96 };
+
+typedef struct World {
+    Arena *arena;
+    char folder[64];
+    tilec_context *context;
+    tilec_device *device;
+} World;
+
+static bool can_generate(void) {
+#ifdef TEST_CODEGEN
+    return true;
+#else
+    print_message("skipped: libtilec_llvm was not built\n");
+    return false;
+#endif
+}
+
+static void open_device(World *w, const char *name) {
+    tilec_context_options o = {.size = sizeof o};
+    assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
+    if (tilec_device_open(w->context, name, &w->device))
+        fail_msg("%s", tilec_last_error(w->context));
+}
+
+static int set_up(void **state) {
+    World *w = calloc(1, sizeof *w);
+    w->arena = arena_create();
+    snprintf(w->folder, sizeof w->folder, "%s/tilec-test-XXXXXX", P_tmpdir);
+    assert_non_null(mkdtemp(w->folder));
+    setenv("TILEC_CACHE_DIR", arena_printf(w->arena, "%s/cache", w->folder), 1);
+    open_device(w, "sim:sm_80");
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    World *w = *state;
+    tilec_context_destroy(w->context);
+    unsetenv("TILEC_CACHE_DIR");
+    unsetenv("TILEC_LLVM_LIBRARY");
+    unsetenv("TILEC_COMPILE_IN_CHILD");
+    assert_int_equal(system(arena_printf(w->arena, "rm -rf '%s'", w->folder)), 0);
+    arena_destroy(w->arena);
+    free(w);
+    return 0;
+}
+
+static tilec_status make(World *w, const char *text, const tilec_spec *spec, tilec_kernel **k) {
+    *k = NULL;
+    return tilec_kernel_from_source(w->context, w->device, "k.tile", text, strlen(text), NULL, spec,
+                                    k);
+}
+
+static tilec_kernel *kernel_of(World *w, const char *text) {
+    tilec_kernel *k;
+    if (make(w, text, NULL, &k)) fail_msg("%s", tilec_last_error(w->context));
+    return k;
+}
+
+static void assert_said(const World *w, const char *part) {
+    if (!strstr(tilec_last_error(w->context), part))
+        fail_msg("expected '%s' in: %s", part, tilec_last_error(w->context));
+}
+
+static const char plus_text[] =
+    "kernel plus(f32 x[M], f32 y[M], const B = 64) grid(cdiv(M, B)) {\n"
+    "    y[program(0) * B +: B] = x[program(0) * B +: B] + 1.0;\n"
+    "}\n";
+
+static tilec_buffer buffer_of(World *w, const float *data, size_t count) {
+    tilec_buffer b;
+    assert_int_equal(tilec_buffer_create(w->device, count * sizeof *data, &b), TILEC_OK);
+    assert_int_equal(tilec_buffer_write(w->device, NULL, b, 0, data, count * sizeof *data),
+                     TILEC_OK);
+    return b;
+}
+
+// y = x + 1 on `count` elements from element `offset` on; nothing beside them changes.
+static void check_plus(World *w, tilec_kernel *k, int64_t offset, int64_t count) {
+    float x[N], y[N];
+    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = -5;
+    tilec_buffer from = buffer_of(w, x, N), to = buffer_of(w, y, N);
+    tilec_view vx = tilec_buffer_view1(TILEC_F32, from, count);
+    tilec_view vy = tilec_buffer_view1(TILEC_F32, to, count);
+    vx.offset = vy.offset = offset;
+    tilec_status s = tilec_launch(k, NULL, TILEC_ARGS(vx, vy));
+    if (!s) s = tilec_device_synchronize(w->device);
+    if (s) fail_msg("%s", tilec_last_error(w->context));
+    assert_int_equal(tilec_buffer_read(w->device, NULL, to, 0, y, sizeof y), TILEC_OK);
+    for (int i = 0; i < N; i++)
+        assert_true(y[i] == (i >= offset && i < offset + count ? (float)i + 1 : -5));
+    tilec_buffer_destroy(w->device, from);
+    tilec_buffer_destroy(w->device, to);
+}
+
+static void both_variants_run(void **state) {
+    World *w = *state;
+    if (!can_generate()) return;
+    tilec_kernel *k = kernel_of(w, plus_text);
+    check_plus(w, k, 0, 64);
+    check_plus(w, k, 4, 92);
+    check_plus(w, k, 0, 61);  // a row that is no multiple of 16 bytes
+    check_plus(w, k, 1, 64);  // an array that begins at none
+    tilec_kernel_destroy(k);
+}
+
+static void the_cache_needs_no_compiler(void **state) {
+    World *w = *state;
+    if (!can_generate()) return;
+    tilec_kernel *k = kernel_of(w, plus_text);
+    check_plus(w, k, 0, 64);
+    tilec_context_destroy(w->context);
+    setenv("TILEC_LLVM_LIBRARY", "/nowhere", 1);
+    open_device(w, "sim:sm_80:3");  // another order of warps is the same code
+    k = kernel_of(w, plus_text);
+    check_plus(w, k, 0, 64);
+    tilec_context_destroy(w->context);
+    open_device(w, "sim:sm_90");  // another target is not
+    assert_int_equal(make(w, plus_text, NULL, &k), TILEC_UNAVAILABLE);
+}
+
+static void a_child_compiles(void **state) {
+    World *w = *state;
+    if (!can_generate()) return;
+    tilec_context_destroy(w->context);
+    setenv("TILEC_COMPILE_IN_CHILD", "1", 1);
+    open_device(w, "sim:sm_75");
+    check_plus(w, kernel_of(w, plus_text), 0, 64);
+}
+
+static void findings_fail_the_launch(void **state) {
+    static const char text[] =
+        "kernel far(*f32 p, const B = 64) grid(1) {\n"
+        "    let x = load(p + iota(B));\n"
+        "    store(p + iota(B), x + 1.0);\n"
+        "}\n";
+    World *w = *state;
+    if (!can_generate()) return;
+    float data[N] = {0};
+    tilec_buffer b = buffer_of(w, data, 32);
+    tilec_kernel *k = kernel_of(w, text);
+    tilec_status s = tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_buffer(b, 0)));
+    if (!s) s = tilec_device_synchronize(w->device);
+    assert_int_equal(s, TILEC_KERNEL_FAILED);
+    assert_said(w, "k.tile:2:");
+    assert_said(w, "out-of-bounds");
+    tilec_diagnostic d;
+    assert_int_equal(tilec_diagnostic_get(w->context, 0, &d), TILEC_OK);
+    assert_string_equal(d.file, "k.tile");
+    assert_int_equal(d.line, 2);
+    // The stream goes on, once it has said so.
+    assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
+    check_plus(w, kernel_of(w, plus_text), 0, 64);
+}
+
+static void grids_have_limits(void **state) {
+    static const char text[] = "kernel g(i64 n, f32 x[M]) grid(1, n) { x[0] = 1.0; }\n";
+    World *w = *state;
+    if (!can_generate()) return;
+    float data[N] = {0};
+    tilec_view v = tilec_buffer_view1(TILEC_F32, buffer_of(w, data, N), N);
+    tilec_kernel *k = kernel_of(w, text);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(65536), v)),
+                     TILEC_LAUNCH_REFUSED);
+    assert_said(w, "dimension 1 has 65536 programs, GPUs have at most 65535 there");
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(2), v)), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
+}
+
+static void refuse_option(World *w, const char *name, int64_t value, const char *said) {
+    tilec_spec_entry e = {.kind = TILEC_SPEC_OPTION, .name = name, .value = value};
+    tilec_kernel *k;
+    assert_int_equal(make(w, plus_text, &(tilec_spec){1, &e}, &k), TILEC_UNSUPPORTED);
+    assert_said(w, said);
+}
+
+static void what_gpus_lack_is_refused(void **state) {
+    World *w = *state;
+    if (!can_generate()) return;
+    refuse_option(w, "warps", 3, "asks for 3 warps; programs on GPUs have 1, 2, 4, 8, 16 or 32");
+    refuse_option(w, "warps", 64, "asks for 64 warps");
+    refuse_option(w, "sanitize", 1, "has no sanitize: run it on interp or cpu");
+    tilec_device *other = NULL;
+    static const char *const names[] = {"sim", "sim:sm_60", "sim:sm_80:x", "sim:gfx942"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(tilec_device_open(w->context, names[i], &other), TILEC_UNAVAILABLE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_variants_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_cache_needs_no_compiler, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_child_compiles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(findings_fail_the_launch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(grids_have_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_gpus_lack_is_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
