@@ -25,7 +25,9 @@ static const PassStep tile_steps[] = {
 };
 
 static const PassStep cpu_steps[] = {
-    {PASS_CPU_LOWER, "first: all that follows works on loops over vectors"},
+    {PASS_CPU_ONCE, "first: it looks for loops over whole tiles"},
+    {PASS_CSE, "bodies side by side share what they load and compute"},
+    {PASS_CPU_LOWER, "all that follows works on loops over vectors"},
     {PASS_SIMPLIFY, "lowering leaves indices by constants and masks that are all true"},
     {PASS_CSE, "addresses and masks that several loops computed for themselves"},
     {PASS_LICM, "addresses of rows move out of the loops over their elements"},

@@ -46,6 +46,12 @@ const Contestant *row_find(const Row *row, Role role) {
     return best;
 }
 
+const Contestant *row_first(const Row *row, Role role) {
+    for (size_t i = 0; i < row->count; i++)
+        if (row->contestants[i].role == role) return &row->contestants[i];
+    return NULL;
+}
+
 static double seconds_since(uint64_t begin) { return (double)(os_time_ns() - begin) * 1e-9; }
 
 static double sample(Contestant *c, unsigned threads) {
@@ -139,7 +145,16 @@ static double share(const Row *row, const Contestant *of) {
     return -1;
 }
 
-static void print_one(const Row *row, const Contestant *c, const Contestant *tilec) {
+// Of the kernel as it is, and of the one with other arithmetic, where there is one.
+static void print_ratios(const Row *row, const Contestant *peer) {
+    const Contestant *first = row_first(row, ROLE_TILEC);
+    if (!first) return;
+    printf("  %s is %.2f times as fast", first->name, row_ratio(row, peer, first));
+    for (const Contestant *c = first + 1; c < row->contestants + row->count; c++)
+        if (c->role == ROLE_TILEC) printf("; %s %.2f", c->name, row_ratio(row, peer, c));
+}
+
+static void print_one(const Row *row, const Contestant *c) {
     printf("    %-22s", c->name);
     print_time(c->median);
     if (c->role == ROLE_PEAK)
@@ -149,23 +164,21 @@ static void print_one(const Row *row, const Contestant *c, const Contestant *til
     printf("  +-%3.0f%%", 50 * (c->greatest - c->least) / c->median);
     double part = c->role == ROLE_TILEC || c->role == ROLE_PEER ? share(row, c) : -1;
     if (part >= 0) printf("  %4.2f of %s", part, row->flops > 0 ? "the peak" : "the stream");
-    if (tilec && c->role == ROLE_PEER)
-        printf("  tilec is %.2f times as fast", row_ratio(row, c, tilec));
+    if (c->role == ROLE_PEER) print_ratios(row, c);
     printf("\n");
 }
 
 static void print_row(const Bench *bench, const Row *row) {
-    const Contestant *tilec = row_find(row, ROLE_TILEC);
     printf("%s, %u thread%s\n", row->name, bench->threads, bench->threads > 1 ? "s" : "");
     if (row->failure) printf("    tilec: %s\n", row->failure);
     if (row->differs) printf("    THE RESULTS DIFFER\n");
-    for (size_t i = 0; i < row->count; i++) print_one(row, &row->contestants[i], tilec);
+    for (size_t i = 0; i < row->count; i++) print_one(row, &row->contestants[i]);
     fflush(stdout);
 }
 
 static void json_row(Bench *bench, const Row *row) {
     Json *j = &bench->out;
-    const Contestant *tilec = row_find(row, ROLE_TILEC);
+    const Contestant *tilec = row_first(row, ROLE_TILEC);
     json_open(j, '{');
     json_key(j, "name"), json_str(j, str(row->name));
     json_key(j, "threads"), json_uint(j, bench->threads);

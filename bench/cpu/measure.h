@@ -69,7 +69,8 @@ void row_add(Row *row, const char *name, Role role, void (*run)(void *self), voi
 void row_measure(Bench *bench, Row *row);
 // The median of `a`'s times over `b`'s, sample by sample: how many times faster b is.
 double row_ratio(const Row *row, const Contestant *a, const Contestant *b);
-const Contestant *row_find(const Row *row, Role role);
-double bench_median(double *values, size_t count);  // sorts them
+const Contestant *row_find(const Row *row, Role role);   // the quickest of them
+const Contestant *row_first(const Row *row, Role role);  // of tilec's: the kernel as it is
+double bench_median(double *values, size_t count);       // sorts them
 
 #endif

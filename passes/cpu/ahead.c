@@ -26,20 +26,31 @@ static int row_dim(const IrOp *load) {
     return found;
 }
 
-static RowRead *find_row(Lower *l, const IrValue *view, const IrValue *row) {
+// Does only one of them happen: in the two branches of a condition?
+static bool exclude(const IrOp *a, const IrOp *b) {
+    for (const IrBlock *block = a->block; block->parent; block = block->parent->block) {
+        const IrOp *owner = block->parent;
+        for (uint32_t i = 0; owner->code == IR_IF && i < owner->region_count; i++)
+            if (owner->regions[i] != block && ir_block_within(b->block, owner->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+static RowRead *find_row(Lower *l, const IrOp *load, const IrValue *row) {
     for (size_t i = 0; i < l->rows.count; i++) {
         RowRead *r = &l->rows.data[i];
-        if (r->view == view && r->row == row) return r;
+        if (r->view == ir_operand(load, 0) && r->row == row && !exclude(r->load, load)) return r;
     }
     return NULL;
 }
 
 // Is it time to ask? In the nest after the first that reads the row; of short rows at once, for one
 // that is as far as memory takes to answer.
-static bool is_time(Lower *l, const Nest *nest, const IrValue *view, const IrValue *row) {
-    RowRead *known = find_row(l, view, row);
+static bool is_time(Lower *l, const Nest *nest, const IrOp *load, const IrValue *row) {
+    RowRead *known = find_row(l, load, row);
     if (!known) {
-        RowRead first = {view, row, l->nest_number, nest->once};
+        RowRead first = {ir_operand(load, 0), row, load, l->nest_number, nest->once};
         vec_push(l->scratch, &l->rows, first);
         return nest->once;
     }
@@ -90,7 +101,7 @@ bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, Val pointer) {
     uint32_t vectors = nest->shape[nest->lane] * (uint32_t)size / l->machine->vector_bytes;
     if (!nest->once && vectors < MANY) return false;
     IrValue *row = ir_operand(load, ir_view_index_start(load->code) + (uint32_t)dim);
-    if (!is_time(l, nest, ir_operand(load, 0), row)) return false;
+    if (!is_time(l, nest, load, row)) return false;
     if (stores_early(nest) && is_long(l, nest, size))
         l->owed = load;
     else

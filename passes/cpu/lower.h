@@ -178,6 +178,7 @@ typedef struct Reach {
 // A row of a view that the program reads by its number; and when a nest read it first.
 typedef struct RowRead {
     const IrValue *view, *row;
+    const IrOp *load;  // the first
     uint32_t nest;
     bool fetched;  // the next program's is asked for
 } RowRead;
