@@ -15,7 +15,8 @@
 #include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
 
-enum { STEPS = 40000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
+// A call of pow or random is a few hundred steps, a block in called loops runs 450 times.
+enum { STEPS = 400000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
 
 // A module of its own in an arena of its own, so that tries leave nothing behind.
 typedef struct World {
