@@ -1,32 +1,12 @@
 // Loads and stores: of views, register runs that are neighbours in memory as one access of up to
 // 16 bytes; of pointers, register by register.
-#include "passes/gpu/threads.h"
+#include "passes/gpu/access.h"
 
 // ---- a view op, dimension by dimension ----------------------------------------------------------
 
-// One dimension of the view. What is selected on it is start + coordinate: `start` a scalar that
-// all threads share; the coordinate on axis `axis` of the value for `+:`, else none; or, with an
-// index tile, an element of it.
-typedef struct Dim {
-    IrValue *start;  // i64; of an index tile NULL
-    IrValue *tile;   // thread-level vector, i64
-    const Layout *tile_layout;
-    int axis;                       // of the value; -1: a scalar index
-    uint32_t tile_axis, tile_rank;  // where the tile's axes stand in the value
-    IrValue *base;                  // i64: start + this thread's coordinate (register 0)
-    IrValue *extent, *stride;       // i64
-    bool inside;                    // proven
-    uint64_t divisor;               // of start
-} Dim;
-
-typedef struct Selection {
-    const IrOp *op;
-    const Layout *layout;  // of the value; NULL: a scalar
-    uint32_t rank;
-    Dim dims[IR_MAX_VIEW_RANK];
-    IrValue *data;     // pointer to element 0
-    IrValue *pointer;  // … plus all that does not depend on the register
-} Selection;
+static bool is_packed(const IrValue *view) {
+    return dtype_is(view->type->elem, DTYPE_CLASS_PACKED);
+}
 
 static IrValue *view_number(Threads *t, IrOpcode code, const IrValue *view, uint32_t dim) {
     IrValue *operand = (IrValue *)(uintptr_t)view;
@@ -38,7 +18,8 @@ static IrValue *view_number(Threads *t, IrOpcode code, const IrValue *view, uint
 
 static IrValue *view_data(Threads *t, const IrValue *view) {
     IrValue *operand = (IrValue *)(uintptr_t)view;
-    const IrType *type = ir_ptr(t->module, view->type->elem, 0, NULL);
+    Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
+    const IrType *type = ir_ptr(t->module, elem, 0, NULL);
     return ir_result(ir_op(&t->b, IR_CPU_DATA, 1, &operand, 1, &type, 0, NULL), 0);
 }
 
@@ -85,7 +66,7 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
     return r;
 }
 
-static Selection selection_of(Threads *t, const IrOp *op, const Layout *layout) {
+Selection access_select(Threads *t, const IrOp *op, const Layout *layout) {
     const IrValue *view = ir_operand(op, 0);
     Selection s = {.op = op, .layout = layout, .rank = view->type->rank};
     int axis = 0, tile_axis = -1;
@@ -96,7 +77,7 @@ static Selection selection_of(Threads *t, const IrOp *op, const Layout *layout) 
         Dim *dim = &s.dims[d];
         if (dim->base) add_to(t, &sum, ir_binary(&t->b, IR_MUL, dim->base, dim->stride));
     }
-    s.pointer = sum ? ir_ptr_add(&t->b, s.data, sum) : s.data;
+    s.pointer = sum && !is_packed(view) ? ir_ptr_add(&t->b, s.data, sum) : s.data;
     return s;
 }
 
@@ -139,7 +120,7 @@ static IrValue *is_inside(Threads *t, IrValue *index, IrValue *extent) {
 }
 
 // Is the element of a register inside? NULL: it is known to be.
-static IrValue *mask_at(Threads *t, const Selection *s, uint32_t reg) {
+IrValue *access_mask(Threads *t, const Selection *s, uint32_t reg) {
     IrValue *mask = NULL;
     for (uint32_t d = 0; d < s->rank; d++) {
         const Dim *dim = &s->dims[d];
@@ -151,7 +132,7 @@ static IrValue *mask_at(Threads *t, const Selection *s, uint32_t reg) {
     return mask;
 }
 
-static IrValue *pointer_at(Threads *t, const Selection *s, uint32_t reg) {
+IrValue *access_pointer(Threads *t, const Selection *s, uint32_t reg) {
     IrValue *sum = NULL;
     int64_t plain = 0;  // along dimensions whose stride is known to be one
     for (uint32_t d = 0; d < s->rank; d++) {
@@ -174,9 +155,19 @@ static IrValue *pointer_at(Threads *t, const Selection *s, uint32_t reg) {
     return plain ? ir_ptr_add(&t->b, p, threads_i64(t, plain)) : p;
 }
 
+IrValue *access_number(Threads *t, const Selection *s, uint32_t reg) {
+    IrValue *sum = NULL;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        int64_t offset;
+        IrValue *index = index_at(t, s, &s->dims[d], reg, &offset);
+        add_to(t, &sum, ir_binary(&t->b, IR_MUL, index, s->dims[d].stride));
+    }
+    return sum ? sum : threads_i64(t, 0);
+}
+
 // ---- how wide -----------------------------------------------------------------------------------
 
-static uint64_t extent_divisor(const Threads *t, const IrParam *param, uint32_t d) {
+uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t d) {
     if (!param->dims[d].extent) return (uint64_t)param->dims[d].value;
     const IrExtent *extent = ir_extent_find(t->func, param->dims[d].extent);
     return extent && extent->facts.divisor ? extent->facts.divisor : 1;
@@ -192,7 +183,7 @@ static uint32_t vector_of(const Threads *t, const Selection *s) {
         !threads_disjoint(s->layout, (uint32_t)last->axis))
         return 1;
     bool wide = (t->facts & FACT_WIDE) != 0;
-    uint64_t row = extent_divisor(t, param, s->rank - 1), base = param->facts.divisor;
+    uint64_t row = access_extent_divisor(t, param, s->rank - 1), base = param->facts.divisor;
     bool named = param->dims[s->rank - 1].extent != NULL;
     if (wide && named && row % (GPU_ACCESS_BYTES / bytes)) row *= GPU_ACCESS_BYTES / bytes;
     if (wide && base < GPU_ACCESS_BYTES) base = GPU_ACCESS_BYTES;
@@ -213,13 +204,8 @@ static uint32_t vector_of(const Threads *t, const Selection *s) {
 
 // ---- walking the registers ----------------------------------------------------------------------
 
-typedef struct Runs {
-    uint32_t vector, count;  // registers of an access, accesses
-    uint32_t *registers;     // count * vector: of each access in order of memory
-} Runs;
-
 // Accesses in order of their first register, each register once.
-static Runs runs_of(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
+Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
     uint32_t total = l ? layout_size(l, LAYOUT_REG) : 1, steps[LAYOUT_MAX_BITS] = {0};
     Runs r = {.vector = vector, .registers = arena_new(t->scratch, uint32_t, total)};
     bool *taken = arena_new(t->scratch, bool, total);
@@ -241,7 +227,7 @@ static Runs runs_of(Threads *t, const Layout *l, uint32_t axis, uint32_t vector)
 // ---- views --------------------------------------------------------------------------------------
 
 // Accesses one after the other make a vector in their order; registers want their own.
-static IrValue *in_order(Threads *t, const Runs *r, IrValue *const *parts) {
+IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts) {
     uint32_t total = r->count * r->vector, *where = arena_new(t->scratch, uint32_t, total);
     for (uint32_t i = 0; i < total; i++) where[r->registers[i]] = i;
     return threads_pick(t, threads_pack(t, r->count, parts), total, where);
@@ -249,7 +235,7 @@ static IrValue *in_order(Threads *t, const Runs *r, IrValue *const *parts) {
 
 static Runs view_runs(Threads *t, const Selection *s) {
     int axis = s->dims[s->rank - 1].axis;
-    return runs_of(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_of(t, s));
+    return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_of(t, s));
 }
 
 static uint32_t align_of(const Selection *s, uint32_t vector) {
@@ -258,53 +244,53 @@ static uint32_t align_of(const Selection *s, uint32_t vector) {
 
 static void view_load(Threads *t, const IrOp *op) {
     const IrType *type = op->results[0].type;
-    Selection s = selection_of(t, op, type->layout);
+    Selection s = access_select(t, op, type->layout);
     Runs r = view_runs(t, &s);
     IrValue **parts = arena_new(t->scratch, IrValue *, r.count), *pad = threads_operand(t, op, 1);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t reg = r.registers[i * r.vector];
         IrValue *other = pad && r.vector > 1 ? threads_splat(t, pad, r.vector) : pad;
-        IrValue *mask = mask_at(t, &s, reg);
-        parts[i] =
-            threads_load(t, pointer_at(t, &s, reg), r.vector, align_of(&s, r.vector), mask, other);
+        IrValue *mask = access_mask(t, &s, reg);
+        parts[i] = threads_load(t, access_pointer(t, &s, reg), r.vector, align_of(&s, r.vector),
+                                mask, other);
     }
-    threads_define(t, op, 0, type->rank ? in_order(t, &r, parts) : parts[0]);
+    threads_define(t, op, 0, type->rank ? access_in_order(t, &r, parts) : parts[0]);
 }
 
-static IrValue *both(Threads *t, IrValue *a, IrValue *b) {
+IrValue *access_both(Threads *t, IrValue *a, IrValue *b) {
     return !a ? b : !b ? a : ir_binary(&t->b, IR_AND, a, b);
 }
 
 // A scalar is the program's: thread 0 writes it.
-static IrValue *owner_of(Threads *t, const Layout *l) {
+IrValue *access_owner(Threads *t, const Layout *l) {
     if (l) return threads_owner(t, l);
     return ir_binary(&t->b, IR_EQ, t->thread, threads_i32(t, 0));
 }
 
 static void view_store(Threads *t, const IrOp *op) {
     const IrType *type = ir_operand(op, 1)->type;
-    Selection s = selection_of(t, op, type->layout);
+    Selection s = access_select(t, op, type->layout);
     IrValue *x = threads_operand(t, op, 1), *masks = threads_operand(t, op, 2);
-    IrValue *owner = owner_of(t, s.layout);
-    Runs r = masks && masks->type->rank ? runs_of(t, s.layout, 0, 1) : view_runs(t, &s);
+    IrValue *owner = access_owner(t, s.layout);
+    Runs r = masks && masks->type->rank ? access_runs(t, s.layout, 0, 1) : view_runs(t, &s);
     for (uint32_t i = 0; i < r.count; i++) {
         uint32_t *regs = &r.registers[i * r.vector];
         if (s.layout && threads_first_holder(s.layout, regs[0]) != regs[0]) continue;
-        IrValue *mask = both(t, mask_at(t, &s, regs[0]), owner);
-        if (masks) mask = both(t, mask, threads_get(t, masks, regs[0]));
+        IrValue *mask = access_both(t, access_mask(t, &s, regs[0]), owner);
+        if (masks) mask = access_both(t, mask, threads_get(t, masks, regs[0]));
         IrValue *part =
             r.vector == 1 ? threads_get(t, x, regs[0]) : threads_pick(t, x, r.vector, regs);
-        threads_store(t, pointer_at(t, &s, regs[0]), part, align_of(&s, r.vector), mask);
+        threads_store(t, access_pointer(t, &s, regs[0]), part, align_of(&s, r.vector), mask);
     }
 }
 
 static void view_inside(Threads *t, const IrOp *op) {
     const IrType *type = op->results[0].type;
-    Selection s = selection_of(t, op, type->layout);
+    Selection s = access_select(t, op, type->layout);
     uint32_t count = type->layout ? layout_size(type->layout, LAYOUT_REG) : 1;
     IrValue **parts = arena_new(t->scratch, IrValue *, count);
     for (uint32_t r = 0; r < count; r++) {
-        parts[r] = mask_at(t, &s, r);
+        parts[r] = access_mask(t, &s, r);
         if (!parts[r]) parts[r] = ir_const_bool(&t->b, true);
     }
     threads_define(t, op, 0, type->rank ? threads_pack(t, count, parts) : parts[0]);
@@ -322,24 +308,20 @@ static void pointer_load(Threads *t, const IrOp *op) {
 static void pointer_store(Threads *t, const IrOp *op) {
     const Layout *l = ir_operand(op, 0)->type->layout;
     IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
-    IrValue *masks = threads_operand(t, op, 2), *owner = owner_of(t, l);
+    IrValue *masks = threads_operand(t, op, 2), *owner = access_owner(t, l);
     uint32_t count = l ? layout_size(l, LAYOUT_REG) : 1;
     for (uint32_t r = 0; r < count; r++) {
         if (l && threads_first_holder(l, r) != r) continue;
-        IrValue *mask = both(t, masks ? threads_get(t, masks, r) : NULL, owner);
+        IrValue *mask = access_both(t, masks ? threads_get(t, masks, r) : NULL, owner);
         threads_store(t, threads_get(t, p, r), threads_get(t, x, r), 0, mask);
     }
 }
 
 void threads_access(Threads *t, const IrOp *op) {
-    const IrType *view = ir_operand(op, 0)->type;
-    if (view->kind == IR_VIEW && dtype_is(view->elem, DTYPE_CLASS_PACKED)) {
-        threads_unsupported(t, op, "views of packed elements");
-        return;
-    }
+    bool packed = is_packed(ir_operand(op, 0));
     switch ((unsigned)op->code) {
-    case IR_VIEW_LOAD: view_load(t, op); return;
-    case IR_VIEW_STORE: view_store(t, op); return;
+    case IR_VIEW_LOAD: (packed ? access_load_packed : view_load)(t, op); return;
+    case IR_VIEW_STORE: (packed ? access_store_packed : view_store)(t, op); return;
     case IR_VIEW_INSIDE: view_inside(t, op); return;
     case IR_LOAD: pointer_load(t, op); return;
     case IR_STORE: pointer_store(t, op); return;

@@ -106,6 +106,14 @@ static void scramble_same(IrFunc *f, IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) scramble_result(f, op, i, &l);
 }
 
+static void scramble_store(IrFunc *f, IrOp *op) {
+    if (!spread_is_tile(ir_operand(op, 1)) || ir_operand(op, 2)) return;
+    for (uint32_t i = 3; i < op->operand_count; i++)
+        if (spread_is_tile(ir_operand(op, i))) return;
+    Layout l = any_layout(ir_operand(op, 1)->type, (uint32_t)f->warps);
+    scramble_operand(op, 1, &l);
+}
+
 static void scramble(IrFunc *f) {
     for (IrOp *op = ir_body(f)->first, *next; op; op = next) {
         next = op->next;
@@ -121,6 +129,9 @@ static void scramble(IrFunc *f) {
         case IR_VIEW_ATOMIC:
         case IR_VIEW_CAS:
             if (spread_is_tile(ir_result(op, 0))) scramble_same(f, op);
+            break;
+        case IR_VIEW_STORE:
+            if (roll(2)) scramble_store(f, op);
             break;
         default: break;
         }
@@ -534,12 +545,146 @@ static void histograms(void **state) {
     }
 }
 
+// ---- atomics ------------------------------------------------------------------------------------
+
+// Every element by itself, so that the order does not show.
+static void atomic_text(StrBuf *s, const char *rmw, const char *elem, const Shape *shape,
+                        bool masked, bool old) {
+    strbuf_printf(s,
+                  "kernel @k(%%x: view %s%s, %%y: view %s%s, %%m: view bool%s, %%r: view %s%s) { "
+                  "body {\n%%0 = const {value = 0} : i64\n",
+                  elem, dims(shape), elem, dims(shape), dims(shape), elem, dims(shape));
+    add_load(s, "1", "y", elem, shape);
+    add_load(s, "2", "m", "bool", shape);
+    strbuf_printf(s,
+                  "%%3 = view_atomic %%x, %%1, %s, %s {op = %s, order = acq_rel, scope = device, "
+                  "select = %s} : %s%s\n",
+                  masked ? "%2" : "_", zeros(shape->rank), rmw, dims(shape), elem, dims(shape));
+    if (old) add_store(s, "3", "r", shape);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void cas_text(StrBuf *s, const Shape *shape, bool masked) {
+    strbuf_printf(s,
+                  "kernel @k(%%x: view i32%s, %%y: view i32%s, %%m: view bool%s, %%r: view i32%s) {"
+                  " body {\n%%0 = const {value = 0} : i64\n",
+                  dims(shape), dims(shape), dims(shape), dims(shape));
+    add_load(s, "1", "y", "i32", shape);
+    add_load(s, "2", "m", "bool", shape);
+    strbuf_printf(s,
+                  "%%3 = add %%1, %%1 : i32%s\n%%4 = view_cas %%x, %%1, %%3, %s, %s {order = "
+                  "relaxed, scope = device, select = %s} : i32%s\n",
+                  dims(shape), masked ? "%2" : "_", zeros(shape->rank), dims(shape), dims(shape));
+    add_store(s, "4", "r", shape);
+    strbuf_printf(s, "return\n} }\n");
+}
+
+static void atomics(void **state) {
+    (void)state;
+    static const char *const ops[] = {"add", "max", "xchg", "sub"};
+    for (size_t i = 0; i < 2 * SHAPES; i++) {
+        Arena *arena = arena_create();
+        StrBuf text = strbuf(arena), cas = strbuf(arena);
+        const Shape *shape = &shapes[i % SHAPES];
+        atomic_text(&text, ops[i % 4], i % 3 ? "i32" : "f32", shape, i % 2 != 0, i % 5 != 0);
+        cas_text(&cas, shape, i % 2 == 0);
+        same(text.text);
+        same(cas.text);
+        arena_destroy(arena);
+    }
+}
+
+// What a scalar one finds all threads must agree on; sums into few places.
+static void scalar_atomics(void **state) {
+    (void)state;
+    same(
+        "kernel @k(%c: view i32[4], %r: view i32[1], %q: view i32[4]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 2} : i64\n"
+        "%2 = const {value = 5} : i32\n"
+        "%3 = view_atomic %c, %2, _, %1 {op = add, order = relaxed, scope = device, select = [0]}"
+        " : i32\n"
+        "%4 = view_cas %c, %3, %2, _, %0 {order = acquire, scope = device, select = [0]} : i32\n"
+        "%5 = add %3, %4 : i32\n%6 = eq %3, %4 : bool\n%7 = if %6 : i32 {\n"
+        "  %8 = mul %5, %2 : i32\n  yield %8\n} {\n  yield %5\n}\n"
+        "view_store %r, %7, _, %0 {select = [0]}\n"
+        "%9 = broadcast %4 : i32[4]\nview_store %q, %9, _, %0 {select = [4]}\n"
+        "return\n} }\n");
+    same(
+        "kernel @k(%c: view i32[8], %x: view i32[64]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = view_load %x, _, %0 {select = [64]} : i32[64]\n"
+        "%2 = const {value = 7} : i32[64]\n%3 = and %1, %2 : i32[64]\n"
+        "%4 = view_atomic %c, %1, _, %3 {op = add, order = release, scope = device, select = [0]}"
+        " : i32[64]\nreturn\n} }\n");
+}
+
+// ---- asserts ------------------------------------------------------------------------------------
+
+static void asserts(void **state) {
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        Arena *arena = arena_create();
+        StrBuf s = strbuf(arena);
+        const Shape *shape = &shapes[i % SHAPES];
+        strbuf_printf(&s, "kernel @k(%%x: view i32%s) { body {\n%%0 = const {value = 0} : i64\n",
+                      dims(shape));
+        add_load(&s, "1", "x", "i32", shape);
+        strbuf_printf(&s,
+                      "%%2 = const {value = %d} : i32%s\n%%3 = lt %%1, %%2 : bool%s\n"
+                      "assert %%3 {text = \"small\"}\nreturn\n} }\n",
+                      i % 3 == 0 ? 9 : 5, dims(shape), dims(shape));
+        same(s.text);
+        arena_destroy(arena);
+    }
+}
+
+// ---- packed views -------------------------------------------------------------------------------
+
+static void packed_text(StrBuf *s, const char *elem, const Shape *shape, int start) {
+    const char *wide = elem[0] == 'i' ? "i8" : "u8";
+    Shape view = *shape;
+    view.extent[view.rank - 1] += 6;  // some of it outside
+    strbuf_printf(s,
+                  "kernel @k(%%x: view %s%s, %%y: view %s%s, %%z: view %s%s) { body {\n"
+                  "%%0 = const {value = 0} : i64\n%%1 = const {value = %d} : i64\n",
+                  elem, dims(&view), elem, dims(&view), wide, dims(shape), start);
+    const char *first = shape->rank == 1 ? "" : shape->rank == 2 ? "%0, " : "%0, %0, ";
+    strbuf_printf(s, "%%2 = const {value = 3} : %s\n", wide);
+    strbuf_printf(s, "%%3 = view_load %%x, %%2, %s%%1 {select = %s} : %s%s\n", first, dims(shape),
+                  wide, dims(shape));
+    add_store(s, "3", "z", shape);
+    strbuf_printf(s, "%%4 = add %%3, %%3 : %s%s\n", wide, dims(shape));
+    strbuf_printf(s, "view_store %%y, %%4, _, %s%%1 {select = %s}\nreturn\n} }\n", first,
+                  dims(shape));
+}
+
+static void packed_views(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        if (shapes[i].extent[shapes[i].rank - 1] < 2) continue;
+        Arena *arena = arena_create();
+        StrBuf text = strbuf(arena);
+        packed_text(&text, i % 2 ? "i4" : "u4", &shapes[i], (int)(i % 3 * 4));
+        same(text.text);
+        arena_destroy(arena);
+    }
+    same(
+        "kernel @k(%x: view u4[8,16], %i: view i32[32], %r: view u8[32], %s: view u8[1]) { body {\n"
+        "%0 = const {value = 3} : i64\n%1 = const {value = 0} : i64\n"
+        "%2 = view_load %i, _, %1 {select = [32]} : i32[32]\n"
+        "%3 = view_load %x, _, %0, %2 {select = [0, 0]} : u8[32]\n"
+        "%4 = view_load %x, _, %0, %0 {select = [0, 0]} : u8\n"
+        "view_store %r, %3, _, %1 {select = [32]}\n"
+        "view_store %s, %4, _, %1 {select = [0]}\nreturn\n} }\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions), cmocka_unit_test(reductions_by_combiners),
-        cmocka_unit_test(scans),      cmocka_unit_test(scans_by_combiners),
-        cmocka_unit_test(sorts),      cmocka_unit_test(gathers),
-        cmocka_unit_test(histograms),
+        cmocka_unit_test(reductions),     cmocka_unit_test(reductions_by_combiners),
+        cmocka_unit_test(scans),          cmocka_unit_test(scans_by_combiners),
+        cmocka_unit_test(sorts),          cmocka_unit_test(gathers),
+        cmocka_unit_test(histograms),     cmocka_unit_test(atomics),
+        cmocka_unit_test(scalar_atomics), cmocka_unit_test(asserts),
+        cmocka_unit_test(packed_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

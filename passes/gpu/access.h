@@ -1,0 +1,63 @@
+// View ops, dimension by dimension: what loads, stores and atomics of views share.
+//
+// What a view op selects on a dimension is start + coordinate: `start` a scalar that all threads
+// share; the coordinate that of an axis of the value for `+:`, else none; or, with an index tile,
+// an element of it. Ownership: values and the pass's scratch; new IR goes to the builder of
+// Threads.
+//
+//     Selection s = access_select(t, op, layout);   // layout NULL: a scalar
+//     threads_load(t, access_pointer(t, &s, reg), 1, 0, access_mask(t, &s, reg), NULL);
+#ifndef TILEC_PASSES_GPU_ACCESS_H
+#define TILEC_PASSES_GPU_ACCESS_H
+
+#include "passes/gpu/threads.h"
+
+typedef struct Dim {
+    IrValue *start;  // i64; of an index tile NULL
+    IrValue *tile;   // thread-level vector, i64
+    const Layout *tile_layout;
+    int axis;                       // of the value; -1: a scalar index
+    uint32_t tile_axis, tile_rank;  // where the tile's axes stand in the value
+    IrValue *base;                  // i64: start + this thread's coordinate (register 0)
+    IrValue *extent, *stride;       // i64
+    bool inside;                    // proven
+    uint64_t divisor;               // of start
+} Dim;
+
+typedef struct Selection {
+    const IrOp *op;
+    const Layout *layout;  // of the value; NULL: a scalar
+    uint32_t rank;
+    Dim dims[IR_MAX_VIEW_RANK];
+    IrValue *data;     // pointer to element 0; of packed elements to their first byte
+    IrValue *pointer;  // … plus all that does not depend on the register
+} Selection;
+
+Selection access_select(Threads *t, const IrOp *op, const Layout *layout);
+// The element of a register: where it lies (not of packed elements); how many elements behind
+// element 0 that is, i64; whether it is inside, NULL: it is known to be.
+IrValue *access_pointer(Threads *t, const Selection *s, uint32_t reg);
+IrValue *access_number(Threads *t, const Selection *s, uint32_t reg);
+IrValue *access_mask(Threads *t, const Selection *s, uint32_t reg);
+
+// a and b, either NULL where there is none; who writes: a scalar is the program's, thread 0's.
+IrValue *access_both(Threads *t, IrValue *a, IrValue *b);
+IrValue *access_owner(Threads *t, const Layout *l);
+// What is known to divide an extent.
+uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t dim);
+
+// Registers in accesses of several neighbours.
+typedef struct Runs {
+    uint32_t vector, count;  // registers of an access, accesses
+    uint32_t *registers;     // count * vector: of each access in order of memory
+} Runs;
+// Accesses in order of their first register, each register once.
+Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector);
+// The results of the accesses as one vector in the registers' own order.
+IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts);
+
+// Views of packed elements (packed.c).
+void access_load_packed(Threads *t, const IrOp *op);
+void access_store_packed(Threads *t, const IrOp *op);
+
+#endif
