@@ -114,12 +114,17 @@ static IrValue *for_all(Threads *t, const Atomic *a, IrValue *old) {
     return threads_pick(t, old, total, from);
 }
 
+static void barrier_of_all_memory(Threads *t) {
+    IrOp *barrier = ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+    ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
+}
+
 static void atomic(Threads *t, const IrOp *op) {
     Atomic a = atomic_of(t, op);
     IrOrder order = (IrOrder)ir_attr_int(op, IR_ATTR_ORDER);
-    if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL) threads_barrier(t);
+    if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL) barrier_of_all_memory(t);
     IrValue *old = act(t, &a);
-    if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL) threads_barrier(t);
+    if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL) barrier_of_all_memory(t);
     if (ir_result(op, 0)->uses) threads_define(t, op, 0, for_all(t, &a, old));
 }
 

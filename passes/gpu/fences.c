@@ -30,9 +30,11 @@ static const IrType *moved(const IrOp *op) {
     return op->result_count ? op->results[0].type : ir_operand(op, 1)->type;
 }
 
-// Does one thread touch an element both times?
+// Does one thread touch an element both times? Of packed elements whole bytes are stored, by whom
+// is seen later only.
 static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
     const Layout *x = moved(a)->layout, *y = moved(b)->layout;
+    if (dtype_is(ir_operand(a, 0)->type->elem, DTYPE_CLASS_PACKED)) return false;
     if (!x || !y || !layout_equal(x, y) || !alias_same_elements(f->facts, a, b)) return false;
     return !layout_free_bits(x, LAYOUT_LANE) && !layout_free_bits(x, LAYOUT_WARP);
 }
