@@ -1,5 +1,6 @@
 #include "tests/examples/launch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *launcher_open(Launcher *launcher, const char *device) {
@@ -74,12 +75,14 @@ const char *launcher_run(Launcher *launcher, const Example *example, Run *run) {
     if (!status) status = tilec_device_synchronize(launcher->device);
     tilec_kernel_destroy(kernel);
     launcher->unsupported = status == TILEC_UNSUPPORTED;
+    if (status)
+        snprintf(launcher->text, sizeof launcher->text, "%s", tilec_last_error(launcher->context));
     for (int i = 0; i < run->arg_count; i++) {
         if (!buffers[i].handle) continue;
         const Array *a = run->args[i].array;
         if (!status && size_of(a))
-            status = tilec_buffer_read(launcher->device, NULL, buffers[i], 0, a->data, size_of(a));
+            tilec_buffer_read(launcher->device, NULL, buffers[i], 0, a->data, size_of(a));
         tilec_buffer_destroy(launcher->device, buffers[i]);
     }
-    return status ? tilec_last_error(launcher->context) : NULL;
+    return status ? launcher->text : NULL;
 }

@@ -10,6 +10,7 @@ typedef struct Launcher {
     tilec_device *device;
     bool own_memory;
     bool unsupported;  // the last run could not be compiled for this device
+    char text[1024];   // what went wrong in it
 } Launcher;
 
 // NULL, or what went wrong (valid until the next call).
