@@ -176,7 +176,11 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         endif()
     endforeach()
     foreach(arch sm_75 sm_80 sm_90)
-        tilec_target_test(examples/sim-${arch} native quick
+        set(label long)
+        if(arch STREQUAL "sm_80")
+            set(label quick)
+        endif()
+        tilec_target_test(examples/sim-${arch} native ${label}
                           test_examples --device sim:${arch})
     endforeach()
     # They write the same folders.
