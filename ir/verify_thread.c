@@ -90,11 +90,14 @@ static bool rule_matrix_load(Verifier *v, const IrOp *op) {
     TRY(pointer(v, op, 0));
     Dtype elem = ir_operand(op, 0)->type->elem;
     int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
-    if (dtype_bits(elem) != 16)
-        return verifier_fail(v, op, "expected elements of 16 bits, found %s", dtype_name(elem));
+    uint32_t bits = dtype_bits(elem);
+    bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
+    if (bits != 16 && (turned || (bits != 8 && bits != 32)))
+        return verifier_fail(v, op, "expected elements of %s bits, found %s",
+                             turned ? "16" : "8, 16 or 32", dtype_name(elem));
     if (count != 1 && count != 2 && count != 4)
         return verifier_fail(v, op, "expected 1, 2 or 4 matrices, found %lld", (long long)count);
-    return result_vector(v, op, elem, (uint32_t)count * 2);
+    return result_vector(v, op, elem, (uint32_t)count * 32 / bits);
 }
 
 // What a warp of 32 lanes holds of a matrix of this many elements.

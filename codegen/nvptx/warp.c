@@ -76,6 +76,21 @@ static void pack(Gen *g, const IrOp *op) {
 
 // ---- shared memory ------------------------------------------------------------------------------
 
+// The elements of a 32-bit word; how many they are.
+static uint32_t word_parts(Gen *g, LLVMValueRef word, const IrValue *v, LLVMValueRef *parts) {
+    IrType part = gen_part_type(g, v->type);
+    LLVMTypeRef type = gen_type(g, &part);
+    uint32_t count = 32 / dtype_bits(v->type->elem);
+    if (count == 1) {
+        parts[0] = LLVMBuildBitCast(g->b, word, type, "");
+        return 1;
+    }
+    word = LLVMBuildBitCast(g->b, word, LLVMVectorType(type, count), "");
+    for (uint32_t k = 0; k < count; k++)
+        parts[k] = LLVMBuildExtractElement(g->b, word, gen_i32(g, (int32_t)k), "");
+    return count;
+}
+
 static void matrix_load(Gen *g, const IrOp *op) {
     static const char *const names[2][3] = {{"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16",
                                              "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16",
@@ -88,13 +103,10 @@ static void matrix_load(Gen *g, const IrOp *op) {
     LLVMValueRef p = nvptx_in_space(g, gen_operand(g, op, 0), SPACE_SHARED);
     LLVMTypeRef type = LLVMTypeOf(p);
     LLVMValueRef all = gen_intrinsic(g, names[turned ? 1 : 0][count / 2], 1, &type, 1, &p);
-    LLVMTypeRef pair = LLVMVectorType(int_type(g, 16), 2);
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef word = count == 1 ? all : LLVMBuildExtractValue(g->b, all, i, "");
-        word = LLVMBuildBitCast(g->b, word, pair, "");
-        for (int32_t k = 0; k < 2; k++)
-            *r++ = LLVMBuildExtractElement(g->b, word, gen_i32(g, k), "");
+        r += word_parts(g, word, &op->results[0], r);
     }
 }
 

@@ -52,19 +52,20 @@ static void shuffle(Run *run, Frame *frame, const IrOp *op) {
     }
 }
 
-// Row r of matrix m begins at the pointer of lane 8m + r.
+// Row r of matrix m begins at the pointer of lane 8m + r. A lane gets 4 bytes of each.
 static void matrix_load(Run *run, Frame *frame, const IrOp *op) {
     uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
     for (uint32_t t = 0; t < frame_threads(frame); t++) {
         Slot *r = result_slot(run, frame_thread(frame, t), op, 0);
-        uint32_t lane = t % WARP, warp = t - lane;
-        for (uint32_t i = 0; i < 2 * count; i++) {
-            uint32_t row = lane / 4, column = 2 * (lane % 4) + i % 2;
-            uint32_t from = warp + 8 * (i / 2) + (turned ? column : row);
+        uint32_t lane = t % WARP, warp = t - lane, size = (uint32_t)dtype_size(r->elem);
+        uint32_t word = 4 / size;
+        for (uint32_t i = 0; i < word * count; i++) {
+            uint32_t row = lane / 4, column = word * (lane % 4) + i % word;
+            uint32_t from = warp + 8 * (i / word) + (turned ? column : row);
             if (from >= frame_threads(frame)) continue;
             const Slot *p = operand_slot(run, frame_thread(frame, from), op, 0);
-            uint64_t address = slot_place(p, 0).address + 2 * (turned ? row : column);
+            uint64_t address = slot_place(p, 0).address + size * (turned ? row : column);
             slot_put(r, i, memory_read(r->elem, address));
         }
     }

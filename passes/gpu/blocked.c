@@ -2,17 +2,20 @@
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes) {
+Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_t depth) {
     uint32_t threads = GPU_LANES * warps, last = t->rank - 1;
     LayoutBlocked b = {.rank = t->rank};
     uint32_t share = t->count > threads ? t->count / threads : 1;
+    if (t->rank < 2) depth = 1;
+    while (depth > 1 && (depth > share || depth > t->shape[last - 1])) depth /= 2;
+    share /= depth;
     uint32_t vector = least(least(bytes < GPU_ACCESS_BYTES ? GPU_ACCESS_BYTES / bytes : 1, share),
                             t->shape[last]);
     uint32_t lanes = GPU_LANES;
     for (uint32_t d = t->rank; d-- > 0;) {
         b.shape[d] = t->shape[d];
         b.order[t->rank - 1 - d] = (uint8_t)d;
-        b.elements[d] = d == last ? vector : 1;
+        b.elements[d] = d == last ? vector : d + 1 == last ? depth : 1;
         b.lanes[d] = least(lanes, t->shape[d] / b.elements[d]);
         lanes /= b.lanes[d];
         b.warps[d] = 1;
@@ -25,4 +28,8 @@ Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes) {
     }
     b.warps[last] *= warps;
     return layout_blocked(&b);
+}
+
+Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes) {
+    return gpu_blocked_deep(t, warps, bytes, 1);
 }

@@ -193,6 +193,11 @@ Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine) {
     return gpu_dot_plan(op, warps, machine).c;
 }
 
+uint32_t gpu_dot_depth(const IrOp *op, uint32_t warps, const Machine *machine) {
+    GpuDot d = gpu_dot_plan(op, warps, machine);
+    return d.matrix && d.mma.bits == 8 ? 4 : 1;
+}
+
 // ---- operands -----------------------------------------------------------------------------------
 
 // As fragments in few enough registers?

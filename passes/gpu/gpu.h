@@ -19,9 +19,15 @@ enum { GPU_LANES = 32, GPU_ACCESS_BYTES = 16 };
 // For memory accesses of `bytes` an element: neighbours along the last axis in one lane up to 16
 // bytes, lanes along it as far as it goes, then along the others; warps along the first axes.
 Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes);
+// The same, each lane with (where there is enough for all) `depth` neighbours along the last axis
+// but one, too.
+Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_t depth);
 
 // dot.c: how the sum of a product is spread; what it wants of its factors.
 Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine);
 void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine);
+// Neighbours along K that a lane should load of the factor b: as many as fill a register of the
+// matrix unit, where no matrix load turns them.
+uint32_t gpu_dot_depth(const IrOp *op, uint32_t warps, const Machine *machine);
 
 #endif

@@ -14,6 +14,7 @@
 typedef struct Class {
     uint32_t parent;  // by value id; itself: a root
     uint32_t bytes;   // of the narrowest element that is loaded or stored in it; 0: none
+    uint32_t depth;   // of what a lane loads, gpu_blocked_deep; 0: 1
     bool known, dot;
     Layout layout;
 } Class;
@@ -141,6 +142,7 @@ static void find_wishes(Spread *s) {
             Class *c = class_of(s, ir_result(op, 0));
             c->known = c->dot = true;
             c->layout = gpu_dot_layout(op, s->warps, s->machine);
+            class_of(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->warps, s->machine);
         }
     }
     for (size_t i = 0; i < s->values.count; i++) {
@@ -148,7 +150,7 @@ static void find_wishes(Spread *s) {
         Class *c = class_of(s, v);
         if (c->known || !c->bytes) continue;
         c->known = true;
-        c->layout = gpu_blocked(v->type, s->warps, c->bytes);
+        c->layout = gpu_blocked_deep(v->type, s->warps, c->bytes, c->depth ? c->depth : 1);
     }
 }
 

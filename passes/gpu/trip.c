@@ -120,15 +120,15 @@ static uint64_t trip_cost(const Layout *from, const Layout *to, const LayoutTrip
 
 // By matrices, if that is possible and costs no more than `most`: then a step of K is what it
 // loads.
-static void try_matrix(ThreadsTrip *r, const Layout *from, const Layout *to, bool turned,
-                       uint64_t *most, LayoutTrip *best) {
+static void try_matrix(ThreadsTrip *r, const Layout *from, const Layout *to, uint32_t bits,
+                       bool turned, uint64_t *most, LayoutTrip *best) {
     LayoutSide store = {.layout = from}, load = {.layout = to};
     load.move = turned ? LAYOUT_MOVE_TRANSPOSED : LAYOUT_MOVE_MATRIX;
     LayoutTrip trip;
     LayoutMatrix matrix;
-    if (!layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip)) return;
-    if (!layout_matrix(to, &trip.memory, 16, turned, 4, &matrix)) return;
-    uint64_t cost = trip_cost(from, to, &trip, 2 * matrix.count);
+    if (!layout_trip(&store, &load, bits, &layout_banks_nvidia, &trip)) return;
+    if (!layout_matrix(to, &trip.memory, bits, turned, 4, &matrix)) return;
+    uint64_t cost = trip_cost(from, to, &trip, matrix.count << matrix.packed);
     if (cost > *most) return;
     *most = cost;
     *best = trip;
@@ -145,9 +145,10 @@ ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layo
     CHECK(layout_trip(&store, &load, dtype_bits(elem), &layout_banks_nvidia, &best),
           "no trip between two layouts of a tile");
     uint64_t cost = trip_cost(from, to, &best, best.load_vector);
-    if (dtype_bits(elem) == 16 && t->machine->gpu.vendor == GPU_NVIDIA) {
-        try_matrix(r, from, to, false, &cost, &best);
-        try_matrix(r, from, to, true, &cost, &best);
+    uint32_t bits = dtype_bits(elem);
+    if (bits <= 32 && t->machine->gpu.vendor == GPU_NVIDIA) {
+        try_matrix(r, from, to, bits, false, &cost, &best);
+        if (bits == 16) try_matrix(r, from, to, bits, true, &cost, &best);
     }
     r->memory = threads_shared(t, elem, layout_elements(&best.memory));
     Side in = side_of(from, &best.memory, best.store_vector);
@@ -163,8 +164,8 @@ ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layo
 // ---- loads --------------------------------------------------------------------------------------
 
 static void load_matrices(Threads *t, ThreadsTrip *trip, uint32_t reg) {
-    uint32_t count = trip->matrix.count * 2;
-    reg &= ~(count - 1);  // matrices follow the registers above the pair
+    uint32_t count = trip->matrix.count << trip->matrix.packed;
+    reg &= ~(count - 1);  // matrices follow the registers above those of a word
     const IrType *type = threads_vector(t, trip->memory->type->elem, count);
     IrValue *p = place_of(t, &trip->side, trip->memory, reg);
     IrOp *op = ir_op(&t->b, IR_THREAD_MATRIX_LOAD, 1, &p, 1, &type, 0, NULL);

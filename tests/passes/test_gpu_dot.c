@@ -217,7 +217,8 @@ static void lower(Tir *t, const char *target, unsigned facts) {
 }
 
 typedef struct Count {
-    uint32_t products, matrices, turned, loops;
+    uint32_t products, matrices, turned;
+    uint32_t narrow;  // stores of less than 4 bytes
 } Count;
 
 static void count_ops(const IrBlock *block, Count *count) {
@@ -225,7 +226,10 @@ static void count_ops(const IrBlock *block, Count *count) {
         count->products += op->code == IR_THREAD_MMA;
         count->matrices += op->code == IR_THREAD_MATRIX_LOAD;
         count->turned += op->code == IR_THREAD_MATRIX_LOAD && ir_attr_int(op, IR_ATTR_TURNED) != 0;
-        count->loops += op->code == IR_FOR;
+        if (op->code == IR_THREAD_STORE) {
+            const IrType *type = ir_operand(op, 1)->type;
+            count->narrow += type->count * ir_elem_size(type) < 4;
+        }
         for (uint32_t r = 0; r < op->region_count; r++) count_ops(op->regions[r], count);
     }
 }
@@ -430,6 +434,23 @@ static void fragments_come_as_matrices(void **state) {
     }
 }
 
+// Rows of bytes and of words come as matrices as well; the factor whose K lies across is stored by
+// whole registers.
+static void bytes_and_words_come_whole(void **state) {
+    (void)state;
+    Case c = {.types = {DTYPE_I8, DTYPE_U8, DTYPE_I32}, .m = 64, .n = 64, .k = 64, .warps = 4};
+    Count count = check(&c, "sm_80", 1);
+    assert_int_equal(count.matrices,
+                     8);  // of each warp: 2 by 2 fragments of a, 4 by 2 of b in pairs
+    assert_int_equal(count.narrow, 0);
+    c.types = all_types[0];
+    c.precision = IR_PRECISION_TF32;
+    c.k = 32;
+    count = check(&c, "sm_80", 2);
+    assert_int_equal(count.matrices, 8);
+    assert_int_equal(count.narrow, 0);
+}
+
 // The sum of one product is a factor of the next where it lies: rows stay with their warp.
 static void a_product_is_a_factor_in_place(void **state) {
     (void)state;
@@ -519,6 +540,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_are_used_where_they_are),
         cmocka_unit_test(fragments_come_as_matrices),
+        cmocka_unit_test(bytes_and_words_come_whole),
         cmocka_unit_test(a_product_is_a_factor_in_place),
         cmocka_unit_test(blocks_of_the_size_that_matters),
         cmocka_unit_test(every_type_on_every_target),
