@@ -66,7 +66,11 @@ Image *images_put(Images *images, tilec_device *device, const HashKey *key, RtMo
     return found;
 }
 
+// Launches of the kernel that lets go may still run, and look at its metadata: they are waited for,
+// with those of other kernels of the same code.
 void images_drop(Images *images, Image *image) {
+    const RtDeviceApi *api = image->device->api;
+    if (api->module_finish) api->module_finish(image->device, image->module);
     os_mutex_lock(images->lock);
     bool last = --image->users == 0;
     if (last) {

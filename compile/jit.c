@@ -371,7 +371,12 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
                                 const char *name, const tilec_spec *spec, tilec_kernel **out) {
     Jit *jit = calloc(1, sizeof *jit);
     tilec_kernel *k = calloc(1, sizeof *k);
-    CHECK(jit && k, "out of memory");
+    if (!jit || !k) {
+        free(jit);
+        free(k);
+        unit_destroy(unit);
+        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    }
     *k = (tilec_kernel){.context = context,
                         .device = device,
                         .resolve = resolve,

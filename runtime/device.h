@@ -87,6 +87,9 @@ typedef struct RtDeviceApi {
                          size_t size);
     tilec_status (*module_load)(tilec_device *device, const RtImage *image, RtModule **module);
     void (*module_unload)(tilec_device *device, RtModule *module);
+    // Waits until no launch of the module is queued or runs, as module_unload does; NULL: launches
+    // are done when `launch` returns.
+    void (*module_finish)(tilec_device *device, RtModule *module);
     // Makes what this launch needs beyond its arguments, for this and later ones on the stream;
     // NULL when nothing ever is needed. After it such a launch allocates nothing.
     tilec_status (*prepare)(tilec_device *device, void *stream, const RtLaunch *launch);

@@ -384,6 +384,7 @@ const RtDeviceApi cpu_device_api = {
     .copy = copy,
     .module_load = module_load,
     .module_unload = module_unload,
+    .module_finish = module_wait,
     .prepare = prepare,
     .launch = launch,
 };

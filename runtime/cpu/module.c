@@ -94,11 +94,15 @@ tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **
     return s;
 }
 
-void module_unload(tilec_device *device, RtModule *module) {
+void module_wait(tilec_device *device, RtModule *module) {
     Pool *pool = device->state;
     pool_enter(pool);
     pool_lock(pool);
     module_finish(pool, module);
     pool_unlock(pool);
+}
+
+void module_unload(tilec_device *device, RtModule *module) {
+    module_wait(device, module);
     free_module(module);
 }

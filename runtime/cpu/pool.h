@@ -228,5 +228,6 @@ void scratch_return(Pool *pool, Scratch *scratch);
 
 tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module);
 void module_unload(tilec_device *device, RtModule *module);
+void module_wait(tilec_device *device, RtModule *module);
 
 #endif
