@@ -168,7 +168,8 @@ static void softmax(Bench *bench, int64_t rows, int64_t columns) {
                              TILEC_OPTION("math.contract", 1), TILEC_OPTION("math.approx", 1));
     kernels_add(bench, &row, &kernel);
     row.output = bench->z, row.output_count = (size_t)(rows * columns);
-    add_hand(bench, &row, "C", ROLE_PEER, "hand_softmax", &job, rows, 1);
+    add_hand(bench, &row, "C, times 1 / sum", ROLE_PEER, "hand_softmax", &job, rows, 1);
+    add_hand(bench, &row, "C, divided by sum", ROLE_PEER, "hand_softmax_divided", &job, rows, 1);
     add_hand(bench, &row, "copy", ROLE_STREAM, "hand_copy", &job, rows * columns, HAND_CHUNK);
     void *self = NULL;
     Runner *run = onednn_softmax(bench, &job, &self);

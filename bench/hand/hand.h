@@ -29,7 +29,7 @@ typedef void HandLoop(const HandJob *job, int64_t first, int64_t last);
 HandLoop hand_read, hand_sum, hand_copy, hand_copy_nt, hand_add, hand_add_nt, hand_axpy, hand_exp,
     hand_exp_nt, hand_gelu_tanh, hand_gelu_tanh_nt, hand_gelu_erf, hand_gelu_erf_nt;
 // In rows.
-HandLoop hand_softmax, hand_layernorm, hand_add_rmsnorm;
+HandLoop hand_softmax, hand_softmax_divided, hand_layernorm, hand_add_rmsnorm;
 // In bands of 64 rows of x.
 HandLoop hand_transpose, hand_transpose_nt;
 // first … last - 1 rounds of independent multiply-adds on registers; give their operations each.

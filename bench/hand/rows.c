@@ -34,6 +34,17 @@ static float row_exp(const float *x, float *y, float top, int64_t n) {
     return vector_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
+// The same function as the kernel without options: each quotient is rounded once.
+void hand_softmax_divided(const HandJob *job, int64_t first, int64_t last) {
+    int64_t n = job->columns;
+    for (int64_t r = first; r < last; r++) {
+        const float *x = job->x + r * n;
+        float *y = job->z + r * n;
+        float sum = row_exp(x, y, row_max(x, n), n);
+        for (int64_t i = 0; i < n; i += LANES) vector_store(y + i, vector_load(y + i) / sum);
+    }
+}
+
 void hand_softmax(const HandJob *job, int64_t first, int64_t last) {
     int64_t n = job->columns;
     for (int64_t r = first; r < last; r++) {

@@ -1,4 +1,7 @@
-// The lowered IR of a kernel does not grow with its tiles: at most 1.1 times from 256 to 1024.
+// The lowered IR of a kernel does not grow with its tiles: at most 1.1 times from 64 to 512.
+//
+// Where the machine has masks, 64 numbers of a row stay in registers: no loops, less code than any
+// longer row has. Those kernels are named, and compared from 256 to 1024, where all have loops.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,23 +15,24 @@
 typedef struct Example {
     const char *file, *kernel;
     const char *types[2], *consts[3];
+    bool straight;  // 64 numbers are computed without loops
 } Example;
 
 static const Example examples[] = {
-    {"adam", NULL, {"T"}, {"B"}},
-    {"attention", NULL, {"T"}, {"BM", "BN"}},
-    {"axpy", NULL, {"T"}, {"B"}},
-    {"batched_matmul", NULL, {"T"}, {"BM", "BN", "BK"}},
-    {"cumsum", "row_cumsum", {"T"}, {"W"}},
-    {"gelu", NULL, {"T"}, {"W"}},
-    {"layernorm", NULL, {"T"}, {"W"}},
-    {"matmul", "matmul", {"T"}, {"BM", "BN", "BK"}},
-    {"matmul", "matmul_i8", {NULL}, {"BM", "BN", "BK"}},
-    {"rmsnorm", NULL, {"T"}, {"W"}},
-    {"softmax", "softmax", {NULL}, {"W"}},
-    {"sort", "sort_rows", {"T"}, {"W"}},
-    {"transpose", NULL, {"T"}, {"BM", "BN"}},
-    {"vector_add", "add", {"T"}, {"B"}},
+    {"adam", NULL, {"T"}, {"B"}, true},
+    {"attention", NULL, {"T"}, {"BM", "BN"}, false},
+    {"axpy", NULL, {"T"}, {"B"}, true},
+    {"batched_matmul", NULL, {"T"}, {"BM", "BN", "BK"}, false},
+    {"cumsum", "row_cumsum", {"T"}, {"W"}, true},
+    {"gelu", NULL, {"T"}, {"W"}, false},
+    {"layernorm", NULL, {"T"}, {"W"}, true},
+    {"matmul", "matmul", {"T"}, {"BM", "BN", "BK"}, false},
+    {"matmul", "matmul_i8", {NULL}, {"BM", "BN", "BK"}, false},
+    {"rmsnorm", NULL, {"T"}, {"W"}, false},
+    {"softmax", "softmax", {NULL}, {"W"}, true},
+    {"sort", "sort_rows", {"T"}, {"W"}, true},
+    {"transpose", NULL, {"T"}, {"BM", "BN"}, false},
+    {"vector_add", "add", {"T"}, {"B"}, true},
 };
 
 static void bind(Unit *u, const AstKernel *kernel, TileSpec *spec, const char *name, bool is_type,
@@ -51,7 +55,7 @@ static uint32_t ops_in(const IrBlock *block) {
     return count;
 }
 
-static uint32_t size_of(const Example *e, int64_t width) {
+static uint32_t size_of(const Example *e, CpuLevel level, int64_t width) {
     char path[128];
     snprintf(path, sizeof path, "examples/%s.tile", e->file);
     Unit *u = unit_load_file(path);
@@ -60,7 +64,7 @@ static uint32_t size_of(const Example *e, int64_t width) {
     TileSpec spec = {0};
     for (int i = 0; i < 2 && e->types[i]; i++) bind(u, kernel, &spec, e->types[i], true, 0);
     for (int i = 0; i < 3 && e->consts[i]; i++) bind(u, kernel, &spec, e->consts[i], false, width);
-    Machine machine = machine_of_cpu((CpuTarget){.level = CPU_X86_64_V4});
+    Machine machine = machine_of_cpu((CpuTarget){.level = level});
     CompileOptions options = {.passes = {.machine = &machine, .facts = FACT_DISJOINT}};
     options.steps = passes_parse(u->arena, STR("tile,cpu"), &options.step_count, u->diags);
     const Compiled *c = unit_compile(u, kernel, &spec, &options);
@@ -74,20 +78,40 @@ static uint32_t size_of(const Example *e, int64_t width) {
     return count;
 }
 
-enum { SMALL = 256, LARGE = 1024 };
+static bool grows(const Example *e, CpuLevel level, int64_t from, int64_t to) {
+    uint32_t small = size_of(e, level, from), large = size_of(e, level, to);
+    bool more = (double)large > 1.1 * (double)small;
+    if (more)
+        print_message("%s: %u ops with tiles of %d, %u with tiles of %d\n", e->file, small,
+                      (int)from, large, (int)to);
+    return more;
+}
+
+enum { EXAMPLES = sizeof examples / sizeof *examples };
 
 static void tiles_cost_no_code(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        // A row of one vector, or of few, is even less code.
-        uint32_t small = size_of(&examples[i], SMALL), large = size_of(&examples[i], LARGE);
-        if ((double)large > 1.1 * (double)small)
-            fail_msg("%s: %u ops with tiles of %d, %u with tiles of %d", examples[i].file, small,
-                     SMALL, large, LARGE);
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        assert_false(grows(&examples[i], CPU_X86_64_V2, 64, 512));
+        assert_false(grows(&examples[i], CPU_X86_64_V3, 64, 512));
+        if (!examples[i].straight) assert_false(grows(&examples[i], CPU_X86_64_V4, 64, 512));
+    }
+}
+
+// The exception is one for less code only, and the comparison does see what grows.
+static void only_rows_in_registers_are_less(void **state) {
+    (void)state;
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        if (!examples[i].straight) continue;
+        assert_true(grows(&examples[i], CPU_X86_64_V4, 64, 512));
+        assert_false(grows(&examples[i], CPU_X86_64_V4, 256, 1024));
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tiles_cost_no_code)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_cost_no_code),
+        cmocka_unit_test(only_rows_in_registers_are_less),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

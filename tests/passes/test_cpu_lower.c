@@ -27,11 +27,11 @@ static void fill(Memory *m) {
     }
 }
 
-// x is 8 × 8, or shorter; y 64 or less: the kernel's extents are fixed.
-static void run(PassWorld *w, IrModule *module, Memory *m) {
+// x is 8 × 8, or shorter; y 64 or less: the kernel's extents are fixed. In place: y is x.
+static void run_with(PassWorld *w, IrModule *module, Memory *m, bool in_place) {
     fill(m);
     IrFunc *f = module->funcs.data[0];
-    IrArg args[ARGS] = {{.data = m->x}, {.data = m->y}};
+    IrArg args[ARGS] = {{.data = m->x}, {.data = in_place ? m->x : m->y}};
     for (int a = 0; a < ARGS; a++) {
         int64_t stride = 1;
         const IrParam *p = &f->params.data[a];
@@ -49,20 +49,22 @@ static void run(PassWorld *w, IrModule *module, Memory *m) {
 }
 
 // Every machine, with and without facts, with and without the passes that follow.
-static void same_lowered(const char *text) {
+static void same_lowered_with(const char *text, bool in_place) {
     PassWorld w = pass_world();
     Memory plain, lowered;
-    run(&w, pass_parse(&w, text), &plain);
+    run_with(&w, pass_parse(&w, text), &plain, in_place);
     for (uint64_t choice = 0; choice < CHOICES; choice++) {
         IrModule *m = pass_parse(&w, text);
         unsigned facts = FACT_DISJOINT | FACT_CONTIGUOUS;
         assert_true(lowered_run(m, choice, facts, w.diags));
         assert_int_equal(m->funcs.data[0]->level, IR_LEVEL_CPU);
-        run(&w, m, &lowered);
+        run_with(&w, m, &lowered, in_place);
         assert_memory_equal(&plain, &lowered, sizeof plain);
     }
     pass_world_free(&w);
 }
+
+static void same_lowered(const char *text) { same_lowered_with(text, false); }
 
 // What does not move with the lanes is loaded before their loop, whose edge reads it as well.
 static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
@@ -226,6 +228,33 @@ static void long_chains_of_ops_fetch_ahead(void **state) {
     expect_loads("neg", 0, 2);
 }
 
+// A value that is kept where it will be stored, when that is where it was read (the same array
+// twice): what was read must be used up by then.
+static void kept_early_in_place(const char *after, const char *stored) {
+    PassWorld w = pass_world();
+    StrBuf text = strbuf(w.arena);
+    strbuf_printf(&text,
+                  "kernel @k(%%x: view i32[64], %%y: view i32[64]) { body {\n"
+                  "%%0 = const {value = 0} : i64\n%%1 = const {value = 1} : i32[256]\n"
+                  "%%2 = const {value = 1000} : i32[256]\n"
+                  "%%3 = view_load %%x, _, %%0 {select = [256], inside = [0]} : i32[256]\n"
+                  "%%4 = or %%3, %%1 : i32[256]\n%%5 = div %%2, %%4 : i32[256]\n"
+                  "%%6 = reduce _, %%5 {kind = sum, axis = 0} : i32\n"
+                  "%%7 = broadcast %%6 : i32[256]\n%%8 = sub %%5, %%7 : i32[256]\n%s"
+                  "view_store %%y, %s, _, %%0 {select = [256], inside = [0]}\nreturn\n} }\n",
+                  after, stored);
+    same_lowered_with(text.text, false);
+    same_lowered_with(text.text, true);
+    pass_world_free(&w);
+}
+
+static void what_is_kept_early_may_lie_where_it_was_read(void **state) {
+    (void)state;
+    kept_early_in_place("", "%8");
+    kept_early_in_place("%9 = add %8, %3 : i32[256]\n", "%9");
+    kept_early_in_place("%9 = mul %8, %4 : i32[256]\n", "%9");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_before_the_loop_of_lanes_has_a_mask),
@@ -236,6 +265,7 @@ int main(void) {
         cmocka_unit_test(orders_along_every_axis),
         cmocka_unit_test(code_is_no_longer_for_larger_tiles),
         cmocka_unit_test(long_chains_of_ops_fetch_ahead),
+        cmocka_unit_test(what_is_kept_early_may_lie_where_it_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
