@@ -131,3 +131,9 @@ void os_library_close(OsLibrary *library) {
     if (library->fd >= 0) close(library->fd);
     free(library);
 }
+
+void os_library_keep(OsLibrary *library) {
+    if (!library) return;
+    if (library->fd >= 0) close(library->fd);
+    free(library);
+}

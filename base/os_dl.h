@@ -22,5 +22,7 @@ OsLibrary *os_library_open(const char *path, OsError *error);
 OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error);
 void *os_library_symbol(const OsLibrary *library, const char *name);
 void os_library_close(OsLibrary *library);
+// Frees the handle only: what it opened stays until the process ends.
+void os_library_keep(OsLibrary *library);
 
 #endif

@@ -7,6 +7,7 @@
 #include "compile/interp_device.h"
 #include "compile/sim_device.h"
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
 
 static bool is_on(const char *variable) {
     const char *value = os_env(variable);
@@ -85,12 +86,15 @@ static bool code_can_be_made(const Compiler *c) {
 }
 
 tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
-    static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api, &sim_device_api};
+    static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api, &cuda_device_api,
+                                             &sim_device_api};
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, context);
     if (s) return s;
     Compiler *c = create(*context);
     (*context)->compiler = c;
-    (*context)->best = code_can_be_made(c) ? &cpu_device_api : &interp_device_api;
+    bool compiles = code_can_be_made(c);
+    (*context)->best = compiles ? &cpu_device_api : &interp_device_api;
+    (*context)->preferred = compiles ? &cuda_device_api : NULL;
     (*context)->compiler_destroy = destroy;
     return TILEC_OK;
 }

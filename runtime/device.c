@@ -13,6 +13,16 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
+// What "auto" stands for: the preferred device where it opens, which may be missing.
+static tilec_status open_best(tilec_device *d, Str instance) {
+    tilec_context *c = d->context;
+    d->api = c->preferred;
+    if (d->api && d->api->open(c, instance, &d->state) == TILEC_OK) return TILEC_OK;
+    rt_begin(c);
+    d->api = c->best;
+    return d->api->open(c, instance, &d->state);
+}
+
 static tilec_status unknown_device(tilec_context *c, const char *name) {
     Arena *scratch = arena_create();
     StrBuf kinds = strbuf(scratch);
@@ -43,8 +53,9 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
     d->context = context;
     d->api = api;
-    d->name = copy_name(str_equal(kind, STR("auto")) ? api->kind : name);
-    tilec_status s = api->open(context, instance, &d->state);
+    bool any = str_equal(kind, STR("auto"));
+    tilec_status s = any ? open_best(d, instance) : api->open(context, instance, &d->state);
+    d->name = copy_name(any ? d->api->kind : name);
     if (s) {
         free(d->name);
         free(d);
