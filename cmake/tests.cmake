@@ -48,6 +48,16 @@ if(TARGET tilec_llvm)
     target_compile_definitions(test_support PUBLIC TEST_CODEGEN)
 endif()
 
+# A driver of NVIDIA's without a GPU: PTX runs on the warp machine.
+file(GLOB fake_cuda_sources CONFIGURE_DEPENDS tests/fakes/cuda/*.c)
+add_library(fake_cuda MODULE ${fake_cuda_sources})
+target_link_libraries(fake_cuda PRIVATE tilec)
+target_link_options(fake_cuda PRIVATE "-Wl,--exclude-libs,ALL")
+set_target_properties(fake_cuda PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+target_compile_definitions(test_support PUBLIC TEST_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
+add_dependencies(test_support fake_cuda)
+
 # What runs AArch64 code for the tests on machines of another kind, under qemu: by clang alone.
 find_program(TILEC_AARCH64_CLANG NAMES clang-22 clang)
 if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
@@ -101,8 +111,9 @@ function(tilec_test_program target test_name label)
         add_dependencies(${target} tilec_llvm)  # some open it
     endif()
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    # What the machine has of GPUs changes nothing.
     set_tests_properties("${test_name}" PROPERTIES LABELS "${label}"
-        ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
+        ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CUDA_LIBRARY=none")
     # scripts/test-all.sh sets the variable before it configures: whole matrices are not quick.
     if(label STREQUAL "quick" AND NOT DEFINED ENV{TILEC_TEST_WHOLE})
         set_tests_properties("${test_name}" PROPERTIES TIMEOUT 600)
@@ -147,8 +158,10 @@ endif()
 # long one. The examples on simulated GPUs, too, with small extents.
 function(tilec_target_test name target label)
     add_test(NAME "${name}" COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties("${name}" PROPERTIES LABELS ${label} TIMEOUT 14400 ENVIRONMENT
-        "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CPU_TARGET=${target}")
+    set(environment "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache" "TILEC_CUDA_LIBRARY=none"
+        "TILEC_CPU_TARGET=${target}")
+    set_tests_properties("${name}" PROPERTIES LABELS ${label} TIMEOUT 14400
+        ENVIRONMENT "${environment}")
 endfunction()
 if(TARGET tilec_llvm AND TARGET test_examples)
     set(tilec_targets native)
@@ -205,7 +218,8 @@ if(filetest_sources)
                     COMMAND filetest --tool $<TARGET_FILE:tilec_tool> "tests/files/${folder}"
                     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
                 set_tests_properties("files/${folder}" PROPERTIES LABELS quick TIMEOUT 600
-                    ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
+                    ENVIRONMENT
+                    "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CUDA_LIBRARY=none")
             endif()
         endforeach()
     endif()
@@ -271,4 +285,12 @@ if(MPFR_LIBRARY AND GMP_LIBRARY AND MPFR_INCLUDE)
         target_include_directories(${target} SYSTEM PRIVATE "${MPFR_INCLUDE}")
         target_link_libraries(${target} PRIVATE "${MPFR_LIBRARY}" "${GMP_LIBRARY}")
     endforeach()
+endif()
+
+# NVIDIA's own header, where the toolkit is installed.
+find_path(CUDA_INCLUDE cuda.h PATHS /usr/local/cuda/include "$ENV{CUDA_HOME}/include"
+          NO_DEFAULT_PATH)
+if(CUDA_INCLUDE)
+    target_compile_definitions(runtime_test_cuda_header PRIVATE TEST_HAS_CUDA)
+    target_include_directories(runtime_test_cuda_header SYSTEM PRIVATE "${CUDA_INCLUDE}")
 endif()

@@ -87,7 +87,7 @@ static bool code_can_be_made(const Compiler *c) {
 
 tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
     static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api, &cuda_device_api,
-                                             &sim_device_api};
+                                              &sim_device_api};
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, context);
     if (s) return s;
     Compiler *c = create(*context);

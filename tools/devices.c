@@ -6,13 +6,13 @@
 #include "compile/plugin.h"
 #include "tools/cli.h"
 
-// `mend` says what a device needs that is not there.
+// `mend` says what a device needs that is not there; NULL: opening it does.
 static const struct {
     const char *name, *opens, *what, *mend;
 } rows[] = {
     {"interp", "interp", "the reference interpreter: exact, slow, always there", ""},
     {"cpu", "cpu", "this machine's processor", ""},
-    {"cuda", "cuda", "NVIDIA GPUs", "this version generates no code for them"},
+    {"cuda", "cuda", "NVIDIA GPUs", NULL},
     {"hip", "hip", "AMD GPUs", "this version generates no code for them"},
     {"sim", "sim:sm_80", "NVIDIA GPUs, simulated: sim:sm_75 to sim:sm_121; kernels and PTX files",
      ""},
@@ -61,7 +61,7 @@ static void add_cpu_json(Json *j, const CpuFacts *f) {
     if (!f->llvm) json_key(j, "missing"), json_str(j, f->why);
 }
 
-static void add_json(Json *j, size_t i, bool found, const CpuFacts *cpu) {
+static void add_json(Json *j, size_t i, bool found, const char *why, const CpuFacts *cpu) {
     json_open(j, '{');
     json_key(j, "name"), json_str(j, str(rows[i].name));
     json_key(j, "description"), json_str(j, str(rows[i].what));
@@ -69,7 +69,7 @@ static void add_json(Json *j, size_t i, bool found, const CpuFacts *cpu) {
     if (found)
         json_key(j, "version"), json_str(j, str(tilec_version()));
     else
-        json_key(j, "missing"), json_str(j, str(rows[i].mend));
+        json_key(j, "missing"), json_str(j, str(why));
     if (i == ROW_CPU) add_cpu_json(j, cpu);
     json_close(j, '}');
 }
@@ -83,9 +83,9 @@ static void print_cpu(const CpuFacts *f) {
         printf("         runs only what its cache holds: %.*s\n", STR_ARG(f->why));
 }
 
-static void print_row(size_t i, bool found, const CpuFacts *cpu) {
+static void print_row(size_t i, bool found, const char *why, const CpuFacts *cpu) {
     if (!found) {
-        printf("%-8s %s: not available, %s\n", rows[i].name, rows[i].what, rows[i].mend);
+        printf("%-8s %s: not available, %s\n", rows[i].name, rows[i].what, why);
         return;
     }
     printf("%-8s %s (tilec %s)\n", rows[i].name, rows[i].what, tilec_version());
@@ -102,8 +102,9 @@ static int run(Cli *cli) {
     for (size_t i = 0; i < ROWS; i++) {
         tilec_device *device = NULL;
         bool found = tilec_device_open(context, rows[i].opens, &device) == TILEC_OK;
-        add_json(&cli->json_out, i, found, &cpu);
-        if (!cli->json && (found || !cli->quiet)) print_row(i, found, &cpu);
+        const char *why = rows[i].mend ? rows[i].mend : tilec_last_error(context);
+        add_json(&cli->json_out, i, found, why, &cpu);
+        if (!cli->json && (found || !cli->quiet)) print_row(i, found, why, &cpu);
     }
     json_close(&cli->json_out, ']');
     plugin_destroy(plugin);

@@ -12,7 +12,7 @@
 #include "tools/progress.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp, cpu or cpu:THREADS, sim:ARCH, or auto (default)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, sim:ARCH, or auto (default)", false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},

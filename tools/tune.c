@@ -13,7 +13,7 @@
 #include "tools/progress.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp, cpu or cpu:THREADS, or auto (default)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, or auto (default)", false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"seed", "S", "fills arrays without --in (default 1)", false},

@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/state.h"
 
-enum { OLDEST = 75, DL_CUDA = 2 };  // DLPack's number of its memory
+enum { OLDEST = 75 };  // of the architectures that code is made for
 
 // ---- Open, close ----
 
@@ -136,11 +136,14 @@ static void device_free(tilec_device *device, void *address, size_t size) {
 }
 
 // Memory that the driver knows nothing of is the host's.
-static bool is_host(const CudaDevice *d, const void *address) {
-    unsigned type = 0;
+static tilec_status find_side(tilec_device *device, const void *address, bool *host) {
+    const CudaDevice *d = device->state;
+    unsigned type = CU_MEMORYTYPE_HOST;
     CUresult r = d->driver.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                                  number_of(address));
-    return r || type == CU_MEMORYTYPE_HOST;
+    *host = r || type == CU_MEMORYTYPE_HOST;
+    if (!r || r == CUDA_ERROR_INVALID_VALUE) return TILEC_OK;
+    return cuda_fail(device, CUDA_CALL_pointer_get_attribute, r);
 }
 
 // The host's memory is free on return: the copy has ended then.
@@ -157,7 +160,10 @@ static tilec_status copy_host(tilec_device *device, const CudaStream *s, void *t
 static tilec_status copy_any(tilec_device *device, const CudaStream *s, void *to, const void *from,
                              size_t size) {
     const CudaDevice *d = device->state;
-    bool to_host = is_host(d, to), from_host = is_host(d, from);
+    bool to_host, from_host;
+    tilec_status found = find_side(device, to, &to_host);
+    if (!found) found = find_side(device, from, &from_host);
+    if (found) return found;
     if (to_host && from_host)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                        "device %s: a copy from the host's memory to the host's", device->name);
@@ -181,7 +187,7 @@ const RtDeviceApi cuda_device_api = {
     .open = device_open,
     .close = device_close,
     .gpu = device_gpu,
-    .memory = DL_CUDA,
+    .memory = 0,  // DLPack numbers devices of a kind, too, which nobody compares yet
     .alloc = device_alloc,
     .free = device_free,
     .stream_create = cuda_stream_create,

@@ -15,11 +15,11 @@ _Static_assert(sizeof(CudaDriver) == CUDA_CALLS * sizeof(void *), "pointers and 
 
 const char *cuda_call_symbol(CudaCall call) { return symbols[call]; }
 
-static tilec_status no_library(tilec_context *context, const char *path, const OsError *error) {
+static tilec_status no_library(tilec_context *context, const OsError *error) {
     return rt_fail(context, TILEC_UNAVAILABLE,
-                   "NVIDIA's driver cannot be opened: %s: %s; install the driver, or name its "
+                   "NVIDIA's driver cannot be opened: %s; install it, or name its "
                    "library in TILEC_CUDA_LIBRARY",
-                   path, error->text);
+                   error->text);
 }
 
 tilec_status cuda_driver_open(tilec_context *context, CudaDriver *driver) {
@@ -27,7 +27,7 @@ tilec_status cuda_driver_open(tilec_context *context, CudaDriver *driver) {
     const char *path = wanted && *wanted ? wanted : "libcuda.so.1";
     OsError error;
     OsLibrary *library = os_library_open(path, &error);
-    if (!library) return no_library(context, path, &error);
+    if (!library) return no_library(context, &error);
     void *found[CUDA_CALLS];
     for (int i = 0; i < CUDA_CALLS; i++) {
         found[i] = os_library_symbol(library, symbols[i]);
