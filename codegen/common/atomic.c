@@ -50,6 +50,22 @@ static LLVMAtomicRMWBinOp instruction_of(IrRmw rmw, bool with_sign) {
     return LLVMAtomicRMWBinOpXchg;
 }
 
+// The bits that were there; *swapped: they were the expected ones.
+static LLVMValueRef exchange(Gen *g, const Lane *lane, LLVMValueRef expected, LLVMValueRef x,
+                             LLVMValueRef *swapped) {
+    IrScope scope = (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE);
+    LLVMValueRef own = g->target->swap ? g->target->swap(g, lane->p, expected, x, scope) : NULL;
+    if (own) {
+        *swapped = LLVMBuildICmp(g->b, LLVMIntEQ, own, expected, "");
+        return own;
+    }
+    LLVMValueRef pair =
+        LLVMBuildAtomicCmpXchg(g->b, lane->p, expected, x, LLVMAtomicOrderingMonotonic,
+                               LLVMAtomicOrderingMonotonic, false);
+    *swapped = LLVMBuildExtractValue(g->b, pair, 1, "");
+    return LLVMBuildExtractValue(g->b, pair, 0, "");
+}
+
 // Reads the bits, makes new ones, and tries again when another thread was faster. For cas it stops
 // without a write where the old value is not the expected one.
 static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
@@ -74,13 +90,10 @@ static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
         IrOpcode code = opcode_of((IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW));
         next = gen_binary(g, code, lane->t, old, lane->x);
     }
-    LLVMValueRef pair =
-        LLVMBuildAtomicCmpXchg(g->b, lane->p, bits, to_bits(g, lane, next),
-                               LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
-    LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
+    LLVMValueRef swapped, found = exchange(g, lane, bits, to_bits(g, lane, next), &swapped);
     attempt = LLVMGetInsertBlock(g->b);
     LLVMAddIncoming(bits, &found, &attempt, 1);
-    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), after, loop);
+    LLVMBuildCondBr(g->b, swapped, after, loop);
     LLVMPositionBuilderAtEnd(g->b, after);
     return old;
 }

@@ -35,6 +35,10 @@ typedef struct GenTarget {
     LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+    // Compares and swaps integers where LLVM's own instruction will not do: the bits that were
+    // there. NULL, or a NULL result: LLVM's instruction.
+    LLVMValueRef (*swap)(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
+                         IrScope scope);
     // Before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;

@@ -70,7 +70,26 @@ static void nvptx_fence(Gen *g, bool release, IrScope scope) {
                             id, "");
 }
 
-const GenTarget nvptx_gen_target = {.lanes_apart = true,
+// LLVM 22 makes a read and an exchange of the whole word of an exchange of 16 bits, and reads past
+// the end of an array; the hardware has it since sm_70.
+static LLVMValueRef nvptx_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
+                               IrScope scope) {
+    static const char *const texts[] = {"atom.relaxed.cta.cas.b16 $0, [$1], $2, $3;",
+                                        "atom.relaxed.gpu.cas.b16 $0, [$1], $2, $3;",
+                                        "atom.relaxed.sys.cas.b16 $0, [$1], $2, $3;"};
+    static const char constraints[] = "=h,l,h,h,~{memory}";
+    LLVMTypeRef type = LLVMTypeOf(x);
+    if (LLVMGetIntTypeWidth(type) != 16) return NULL;
+    LLVMTypeRef params[] = {nvptx_pointer(g, 0), type, type};
+    LLVMTypeRef function = LLVMFunctionType(type, params, 3, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, texts[scope], strlen(texts[scope]), constraints,
+                         sizeof constraints - 1, true, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, function, code, (LLVMValueRef[]){p, expected, x}, 3, "");
+}
+
+const GenTarget nvptx_gen_target = {.swap = nvptx_swap,
+                                    .lanes_apart = true,
                                     .op = nvptx_op,
                                     .extreme = nvptx_extreme,
                                     .remainder = nvptx_remainder,
