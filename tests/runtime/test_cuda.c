@@ -505,6 +505,46 @@ static void says_what_is_missing(void **state) {
     assert_int_equal(tilec_buffer_create(d, 0, &b), TILEC_OK);
 }
 
+// The driver without a GPU notices what a program must not do: else the tests above prove little.
+static void notices_misuse(void **state) {
+    Fixture *f = *state;
+    CudaDriver d;
+    CUcontext contexts[2], popped;
+    CUstream stream;
+    CUdeviceptr p;
+    assert_int_equal(cuda_driver_open(f->context, &d), TILEC_OK);
+    assert_int_equal(d.primary_retain(&contexts[0], 0), CUDA_ERROR_NOT_INITIALIZED);
+    assert_int_equal(d.init(0), 0);
+    assert_int_equal(d.mem_alloc(&p, 4), CUDA_ERROR_INVALID_CONTEXT);
+    for (int i = 0; i < 2; i++) assert_int_equal(d.primary_retain(&contexts[i], i), 0);
+    assert_int_equal(d.push_current(contexts[0]), 0);
+    assert_int_equal(d.stream_create(&stream, 1), 0);
+    assert_int_equal(d.mem_alloc(&p, 4), 0);
+    assert_int_equal(d.copy_to_device(p, &p, 8, stream), 0);  // too long
+    assert_int_equal(d.push_current(contexts[1]), 0);
+    assert_int_equal(d.stream_synchronize(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(d.pop_current(&popped), 0);
+    assert_int_equal(d.mem_free(p + 1), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(d.stream_synchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(fake->live(), 4);
+    assert_string_equal(fake->problems(),
+                        "cuMemAlloc_v2 without a context\na stream of another device\n");
+    fake->reset();
+    assert_int_equal(d.init(0), 0);
+    assert_int_equal(d.primary_retain(&contexts[0], 0), 0);
+    assert_int_equal(d.push_current(contexts[0]), 0);
+    assert_int_equal(d.stream_create(&stream, 1), 0);
+    assert_int_equal(d.mem_alloc(&p, 4), 0);
+    assert_int_equal(d.mem_free(p), 0);
+    assert_int_equal(d.mem_free(p), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(d.stream_destroy(stream), 0);
+    assert_int_equal(d.stream_destroy(stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(d.event_query((CUevent)stream), CUDA_ERROR_INVALID_HANDLE);
+    assert_string_equal(fake->problems(),
+                        "memory freed that is not there\na dead stream\nno event\n");
+    fake->reset();
+}
+
 // ---- Every failure ----
 
 static bool frees(const char *symbol) {
@@ -600,6 +640,7 @@ int main(void) {
         TEST(falls_back_to_ptx),
         TEST(stays_lost),
         TEST(says_what_is_missing),
+        TEST(notices_misuse),
         TEST(fails_cleanly),
     };
     return cmocka_run_group_tests(tests, start, end);
