@@ -21,6 +21,7 @@ struct Cache {
     uint64_t size;  // of all files, as last seen; others may have added since
     bool size_known;
     bool write_failed;  // said so once
+    bool too_large;     // likewise
 };
 
 // ---- The foot of an entry ----
@@ -207,6 +208,18 @@ static int oldest_first(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
+// Files of others in the folder stay, and count for nothing.
+static void keep_ours(OsFolderFiles *files) {
+    size_t kept = 0;
+    HashKey key;
+    for (size_t i = 0; i < files->count; i++) {
+        const char *name = files->data[i].name;
+        if (entry_key(name, &key) || os_folder_is_temporary(name))
+            files->data[kept++] = files->data[i];
+    }
+    files->count = kept;
+}
+
 // Counts what is there, and removes what was used longest ago until it is nine tenths of the limit:
 // not at every entry from then on.
 static void make_room(Cache *c, Arena *arena, uint64_t more) {
@@ -215,6 +228,7 @@ static void make_room(Cache *c, Arena *arena, uint64_t more) {
     OsError e;
     c->size = 0;
     c->size_known = os_folder_list(c->folder, arena, &files, &e);
+    keep_ours(&files);
     for (size_t i = 0; i < files.count; i++) c->size += files.data[i].size;
     if (c->size + more <= c->limit) return;
     qsort(files.data, files.count, sizeof *files.data, oldest_first);
@@ -222,9 +236,23 @@ static void make_room(Cache *c, Arena *arena, uint64_t more) {
         if (os_folder_remove(c->folder, files.data[i].name, &e)) c->size -= files.data[i].size;
 }
 
+static void say_too_large(Cache *c, size_t size, uint64_t most) {
+    if (!c->too_large)
+        say(c,
+            "a compiled kernel of %zu bytes is not kept: an entry may have %llu, and no more than "
+            "half of TILEC_CACHE_SIZE",
+            size, (unsigned long long)most);
+    c->too_large = true;
+}
+
 static const char *keep(Cache *c, Arena *arena, const HashKey *key, Str bytes) {
-    if (bytes.size > ENTRY_LIMIT || bytes.size > c->limit / 2) return NULL;
-    make_room(c, arena, bytes.size);
+    uint64_t most = c->limit / 2 < ENTRY_LIMIT ? c->limit / 2 : ENTRY_LIMIT;
+    bool fits = bytes.size <= most;
+    make_room(c, arena, fits ? bytes.size : 0);  // the folder may be of a time with a higher limit
+    if (!fits) {
+        say_too_large(c, bytes.size, most);
+        return NULL;
+    }
     char name[NAME_SIZE];
     OsError e;
     if (os_folder_write(c->folder, arena, entry_name(key, name), bytes, &e)) {

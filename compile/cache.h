@@ -6,7 +6,9 @@
 // is removed and made again. The folder is private to the user (base/os_folder.h); one that is not,
 // that cannot be made or written, or a full disk turns the cache off or leaves entries out, with a
 // word to the log, and never fails a compilation. Several processes and threads may use one folder.
-// The sum of sizes stays under the limit: what was used longest ago goes first.
+// The sum of sizes stays under the limit: what was used longest ago goes first, at the next keep,
+// also when the limit is lower than it was. An entry of more than half the limit, or of 64 MiB, is
+// left out, with a word to the log. Files of others in the folder stay and do not count.
 // Folder: the context's cache_folder, $TILEC_CACHE_DIR, $XDG_CACHE_HOME/tilec, ~/.cache/tilec.
 // $TILEC_CACHE=off turns it off; $TILEC_CACHE_SIZE is its limit ("200M"; default 512 MiB).
 // Ownership: cache_destroy; what cache_find gives belongs to the arena given.

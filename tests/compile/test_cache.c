@@ -307,13 +307,55 @@ static void size_is_bounded(void **state) {
     assert_true(rows.count >= 8);
     assert_true(has(w, c, 39, filled(w, 4000, 'x')));
     assert_false(has(w, c, 1, STR("")));
-    // An entry that would push out all others is not kept.
+    // An entry that would push out all others is not kept, which is said once.
+    assert_int_equal(w->lines, 0);
     assert_null(put(w, c, 99, filled(w, 60000, 'x')));
+    assert_non_null(strstr(w->said, "is not kept: an entry may have 32768"));
+    assert_null(put(w, c, 99, filled(w, 60000, 'x')));
+    assert_int_equal(w->lines, 1);
     uint64_t files, bytes;
     assert_true(cache_clear(f, w->arena, &files, &bytes, &e));
     assert_int_equal(files, rows.count);
     assert_int_equal(bytes, sum);
     os_folder_close(f);
+    cache_destroy(c);
+}
+
+static uint64_t entries_size(World *w, size_t *count) {
+    OsError e;
+    OsFolder *f = os_folder_open(w->arena, w->folder, false, &e);
+    CacheRows rows = {0};
+    assert_true(cache_list(f, w->arena, &rows, &e));
+    os_folder_close(f);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < rows.count; i++) sum += rows.data[i].size;
+    *count = rows.count;
+    return sum;
+}
+
+// A folder that is larger than a new limit shrinks at the next keep, even of an entry that is too
+// large itself; files of others stay.
+static void a_lower_limit_trims(void **state) {
+    World *w = *state;
+    Cache *c = cache_create(w->folder, listen, w);
+    for (unsigned i = 0; i < 10; i++) assert_non_null(put(w, c, i, filled(w, 3000, 'x')));
+    cache_destroy(c);
+    const char *other = arena_printf(w->arena, "%s/notes.txt", w->folder);
+    overwrite(other, filled(w, 20000, 'n'));
+    size_t count;
+    assert_true(entries_size(w, &count) > 30000);
+    assert_int_equal(count, 10);
+    setenv("TILEC_CACHE_SIZE", "9000", 1);
+    c = cache_create(w->folder, listen, w);
+    assert_null(put(w, c, 20, filled(w, 5000, 'x')));
+    assert_int_equal(w->lines, 1);
+    assert_non_null(strstr(w->said, "an entry may have 4500, and no more than half of"));
+    assert_true(entries_size(w, &count) <= 9000);
+    assert_int_equal(count, 2);
+    assert_non_null(put(w, c, 21, filled(w, 3000, 'x')));
+    assert_true(has(w, c, 21, filled(w, 3000, 'x')));
+    assert_true(entries_size(w, &count) <= 9000);
+    assert_int_equal(access(other, F_OK), 0);
     cache_destroy(c);
 }
 
@@ -396,6 +438,7 @@ int main(void) {
         CACHE_TEST(works_without_writing),
         CACHE_TEST(a_full_disk_leaves_nothing),
         CACHE_TEST(size_is_bounded),
+        CACHE_TEST(a_lower_limit_trims),
         CACHE_TEST(can_be_turned_off),
         CACHE_TEST(the_environment_names_the_folder),
         CACHE_TEST(processes_share_a_folder),
