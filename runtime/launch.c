@@ -138,6 +138,10 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
         return REFUSE(c, "%.*s: argument '%.*s' expects elements of %s, found %s", WHERE(c, arg),
                       dtype_name(arg->dtype),
                       tilec_dtype_name(v->dtype) ? tilec_dtype_name(v->dtype) : "no type");
+    if (v->flags & ~(uint32_t)TILEC_VIEW_READ_ONLY)
+        return rt_fail(c->context, TILEC_INVALID_ARGUMENT,
+                       "%.*s: the view of argument '%.*s' has unknown flags (0x%x)", WHERE(c, arg),
+                       v->flags);
     if (arg->written && v->flags & TILEC_VIEW_READ_ONLY)
         return REFUSE(c, "%.*s: argument '%.*s' is written, and the view is read-only",
                       WHERE(c, arg));
@@ -359,6 +363,11 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
         int64_t n = override           ? override->grid[d]
                     : d < v->grid_rank ? (int64_t)values[v->grid[d]]
                                        : 1;
+        if (!override && d < v->grid_rank && launch_code_wraps(&v->code, values, v->grid[d]))
+            return REFUSE(c,
+                          "%.*s: the grid's dimension %u overflows: the integers it is computed "
+                          "with wrap for these arguments",
+                          STR_ARG(c->meta->name), d);
         if (n < 0)
             return REFUSE(c, "%.*s: the grid's dimension %u is negative (%lld)",
                           STR_ARG(c->meta->name), d, (long long)n);

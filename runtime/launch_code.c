@@ -187,3 +187,47 @@ void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t
     for (uint32_t i = 0; i < code->count; i++)
         values[i] = run_instr(&code->code[i], inputs, values);
 }
+
+// ---- Did it wrap? ----
+
+// Signed only: a difference of unsigned values may have become a sum that wraps.
+static bool instr_wraps(const LaunchInstr *x, const uint64_t *values, uint64_t result) {
+    Dtype t = (Dtype)x->dtype;
+    bool binary = x->op == LAUNCH_ADD || x->op == LAUNCH_SUB || x->op == LAUNCH_MUL;
+    if (!(binary || x->op == LAUNCH_NEG || x->op == LAUNCH_SHL) || !dtype_signed(t)) return false;
+    int64_t a = dtype_to_i64(t, values[x->a]), exact = 0, found = dtype_to_i64(t, result);
+    if (x->op == LAUNCH_SHL) {
+        uint64_t count = values[x->b];
+        return count >= dtype_bits(t) ? a != 0 : found >> count != a;
+    }
+    int64_t b = binary ? dtype_to_i64(t, values[x->b]) : 0;
+    bool over = x->op == LAUNCH_ADD   ? __builtin_add_overflow(a, b, &exact)
+                : x->op == LAUNCH_MUL ? __builtin_mul_overflow(a, b, &exact)
+                : x->op == LAUNCH_SUB ? __builtin_sub_overflow(a, b, &exact)
+                                      : __builtin_sub_overflow(b, a, &exact);
+    return over || exact != found;
+}
+
+static void need_operands(const LaunchInstr *x, const uint64_t *values, bool *needed) {
+    if (x->op == LAUNCH_SELECT) {
+        needed[x->a] = true;
+        needed[values[x->a] ? x->b : x->c] = true;
+        return;
+    }
+    const uint32_t operands[3] = {x->a, x->b, x->c};
+    for (int k = 0; k < ops[x->op].operands; k++) needed[operands[k]] = true;
+}
+
+bool launch_code_wraps(const LaunchCode *code, const uint64_t *values, uint32_t value) {
+    uint32_t first = 0;
+    while (first <= value && !instr_wraps(&code->code[first], values, values[first])) first++;
+    if (first > value) return false;  // nearly always
+    bool needed[LAUNCH_CODE_MAX] = {false};
+    needed[value] = true;
+    for (uint32_t i = value + 1; i-- > first;) {
+        if (!needed[i]) continue;
+        if (instr_wraps(&code->code[i], values, values[i])) return true;
+        need_operands(&code->code[i], values, needed);
+    }
+    return false;
+}

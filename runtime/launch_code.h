@@ -51,6 +51,9 @@ typedef struct LaunchInput {
 } LaunchInput;
 
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values);
+// After launch_code_run: does values[value] rest on a signed sum, difference, product or left shift
+// whose exact result does not fit? Of a select only the part that was chosen counts.
+bool launch_code_wraps(const LaunchCode *code, const uint64_t *values, uint32_t value);
 bool launch_code_valid(const LaunchCode *code, uint32_t input_count);
 const char *launch_op_text(LaunchOp op);
 int launch_op_operands(LaunchOp op);  // values among a, b, c

@@ -119,6 +119,9 @@ static void test_views(Host *h) {
     refused(&l, "argument 'y' is written, so its stride 0 must not be 0");
     l.args[1].view.flags = TILEC_VIEW_READ_ONLY;
     refused(&l, "argument 'y' is written, and the view is read-only");
+    l.args[0].view.flags = 0x101;
+    refused_as(&l, TILEC_INVALID_ARGUMENT, "k: the view of argument 'x' has unknown flags (0x101)",
+               ARGS);
     l.args[1].view.stride[0] = INT64_MAX / 2;
     refused(&l, "argument 'y' reaches over more than 2^63 bytes");
 }
@@ -303,6 +306,24 @@ static void test_grids(Host *h) {
     works(&l);
 }
 
+// A grid whose own arithmetic wraps is no small or empty grid. Nothing is read, so that the extent
+// may be anything.
+static void test_grids_that_wrap(Host *h) {
+    static float x[1];
+    tilec_kernel *cube =
+        host_kernel(h, "kernel cube(f32 x[N]) grid(N, N * N * N) {\n    x[program(0)] = 1.0;\n}\n");
+    tilec_arg many = tilec_arg_view(tilec_view1(TILEC_F32, x, INT64_C(1) << 40));
+    host_expect(h, TILEC_LAUNCH_REFUSED, "dimension 0 has more than 2^31 - 1 programs",
+                tilec_launch(cube, NULL, &many, 1));
+    many.view.extent[0] = INT64_C(1) << 30;  // its cube is 2^90, which wraps to 0
+    host_expect(h, TILEC_LAUNCH_REFUSED, "cube: the grid's dimension 1 overflows",
+                tilec_launch(cube, NULL, &many, 1));
+    host_expect(h, TILEC_OK, "",
+                tilec_launch(cube, NULL, TILEC_ARGS(tilec_view1(TILEC_F32, x, 1))));
+    host_expect(h, TILEC_OK, "", tilec_device_synchronize(h->device));
+    assert_true(x[0] == 1);
+}
+
 // A kernel that fails: its stream does nothing more until it is asked, the others go on.
 static void test_after_failure(Host *h) {
     Launch l = begin(h);
@@ -363,6 +384,7 @@ int main(void) {
         {"null views", test_null_views},
         {"dead buffers", test_dead_buffers},
         {"grids", test_grids},
+        {"grids that wrap", test_grids_that_wrap},
         {"after a failure", test_after_failure},
         {"out of memory", test_out_of_memory},
     };

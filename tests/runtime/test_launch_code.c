@@ -41,6 +41,65 @@ static void test_integers(void **state) {
     assert_int_equal(binary(LAUNCH_MIN, DTYPE_I8, 0x80, 1), 0x80);
 }
 
+static bool wraps(LaunchOp op, Dtype t, int64_t a, int64_t b) {
+    LaunchInstr code[] = {
+        {.op = LAUNCH_CONST, .dtype = (uint8_t)t, .result = (uint8_t)t},
+        {.op = LAUNCH_CONST, .dtype = (uint8_t)t, .result = (uint8_t)t},
+        {.op = (uint8_t)op, .dtype = (uint8_t)t, .result = (uint8_t)t, .a = 0, .b = 1},
+    };
+    code[0].imm = dtype_wrap(t, (uint64_t)a);
+    code[1].imm = dtype_wrap(t, (uint64_t)b);
+    LaunchCode program = {3, code};
+    uint64_t values[3];
+    launch_code_run(&program, NULL, values);
+    return launch_code_wraps(&program, values, 2);
+}
+
+static void test_wraps(void **state) {
+    (void)state;
+    const int64_t e40 = INT64_C(1) << 40;
+    assert_true(wraps(LAUNCH_MUL, DTYPE_I64, e40, e40));
+    assert_false(wraps(LAUNCH_MUL, DTYPE_I64, e40, -1024));
+    assert_true(wraps(LAUNCH_MUL, DTYPE_I32, 1 << 16, 1 << 16));
+    assert_false(wraps(LAUNCH_MUL, DTYPE_I32, 1 << 15, 1 << 15));
+    assert_true(wraps(LAUNCH_ADD, DTYPE_I64, INT64_MAX, 1));
+    assert_true(wraps(LAUNCH_ADD, DTYPE_I8, 100, 28));
+    assert_false(wraps(LAUNCH_ADD, DTYPE_I8, 100, 27));
+    assert_true(wraps(LAUNCH_SUB, DTYPE_I64, INT64_MIN, 1));
+    assert_false(wraps(LAUNCH_SUB, DTYPE_I64, 1, INT64_MAX));
+    assert_true(wraps(LAUNCH_NEG, DTYPE_I16, INT16_MIN, 0));
+    assert_false(wraps(LAUNCH_NEG, DTYPE_I16, 5, 0));
+    assert_true(wraps(LAUNCH_SHL, DTYPE_I64, e40, 23));
+    assert_false(wraps(LAUNCH_SHL, DTYPE_I64, e40, 22));
+    assert_true(wraps(LAUNCH_SHL, DTYPE_I32, 1, 32));
+    assert_false(wraps(LAUNCH_ADD, DTYPE_U32, -1, 1));  // unsigned integers may
+    assert_false(wraps(LAUNCH_DIV, DTYPE_I32, 7, 0));
+}
+
+// Only what the value is made of counts, and of a select only the part that was chosen.
+static void test_wraps_by_the_way(void **state) {
+    (void)state;
+    enum { I64 = DTYPE_I64 };
+    LaunchInstr code[] = {
+        {.op = LAUNCH_CONST, .dtype = I64, .result = I64, .imm = 1ull << 40},
+        {.op = LAUNCH_CONST, .dtype = DTYPE_BOOL, .result = DTYPE_BOOL, .imm = 1},
+        {.op = LAUNCH_MUL, .dtype = I64, .result = I64, .a = 0, .b = 0},
+        {.op = LAUNCH_SELECT, .dtype = I64, .result = I64, .a = 1, .b = 0, .c = 2},
+        {.op = LAUNCH_MIN, .dtype = I64, .result = I64, .a = 3, .b = 2},
+    };
+    LaunchCode program = {5, code};
+    uint64_t values[5];
+    assert_true(launch_code_valid(&program, 0));
+    launch_code_run(&program, NULL, values);
+    assert_false(launch_code_wraps(&program, values, 1));
+    assert_true(launch_code_wraps(&program, values, 2));
+    assert_false(launch_code_wraps(&program, values, 3));
+    assert_true(launch_code_wraps(&program, values, 4));
+    code[1].imm = 0;
+    launch_code_run(&program, NULL, values);
+    assert_true(launch_code_wraps(&program, values, 3));
+}
+
 static uint64_t d(double x) { return dtype_from_double(DTYPE_F64, x, false); }
 
 static void test_floats(void **state) {
@@ -101,10 +160,9 @@ static void test_invalid(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_integers),         cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_wraps_by_the_way), cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_inputs),           cmocka_unit_test(test_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
