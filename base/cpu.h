@@ -23,6 +23,10 @@ typedef struct CpuTarget {
     unsigned extras;
 } CpuTarget;
 
+// The names, for messages about one that is none.
+#define CPU_TARGETS_TEXT                                                                        \
+    "x86-64-v2, x86-64-v3, x86-64-v4 (also with +vnni, +bf16, +fp16, in this order), aarch64, " \
+    "native"
 bool cpu_target_parse(Str text, CpuTarget *target);
 enum { CPU_NAME_MAX = 48 };
 // Into a buffer of CPU_NAME_MAX bytes, which is returned.

@@ -19,7 +19,8 @@ static void choose_target(Compiler *c) {
     c->target = cpu_native();
     if (!wanted || !wanted[0]) return;
     CpuTarget target;
-    if (cpu_target_parse(str(wanted), &target) && cpu_runs(c->target, target))
+    c->target_exists = cpu_target_parse(str(wanted), &target);
+    if (c->target_exists && cpu_runs(c->target, target))
         c->target = target;
     else
         snprintf(c->bad_target, sizeof c->bad_target, "%s", wanted);

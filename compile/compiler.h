@@ -22,6 +22,7 @@ typedef struct Compiler {
     const TuneTable *tuned;
     CpuTarget target;
     char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
+    bool target_exists;             // but there is such a target
 } Compiler;
 
 static inline const Compiler *compiler_of(const tilec_context *context) {

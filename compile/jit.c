@@ -168,13 +168,20 @@ static tilec_status find_image(tilec_kernel *kernel, Specialization *s, const Co
     return status;
 }
 
+static tilec_status fail_target(tilec_context *context, const Compiler *c) {
+    if (c->target_exists)
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "TILEC_CPU_TARGET is '%s', which this machine does not run", c->bad_target);
+    return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                   "TILEC_CPU_TARGET is '%s', and there is no such target; there are: %s",
+                   c->bad_target, CPU_TARGETS_TEXT);
+}
+
 // The variant's module; the kernel's mutex is held.
 static tilec_status make_variant(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
     Jit *jit = kernel->source;
     const Compiler *c = compiler_of(kernel->context);
-    if (c->bad_target[0] && !kernel->device->api->gpu)
-        return rt_fail(kernel->context, TILEC_UNAVAILABLE,
-                       "TILEC_CPU_TARGET is '%s', which this machine does not run", c->bad_target);
+    if (c->bad_target[0] && !kernel->device->api->gpu) return fail_target(kernel->context, c);
     const Compiled *compiled = s->fresh ? s->fresh : compile(jit, &s->spec, variants_of(kernel));
     if (!compiled) return fail_diags(kernel);
     tilec_status status = find_image(kernel, s, compiled, variant, &s->images[variant]);
@@ -414,13 +421,13 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, Un
     return TILEC_OK;
 }
 
-static tilec_status check_call(tilec_context *context, const tilec_device *device,
+static tilec_status check_call(tilec_context *context, const tilec_device *device, const char *what,
                                const void *source, tilec_kernel **out) {
     if (!context) return TILEC_INVALID_ARGUMENT;
     rt_begin(context);
     if (!source || !out || !device)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "%s is NULL",
-                       !source ? "the source"
+                       !source ? what
                        : !out  ? "the place for the kernel"
                                : "the device");
     if (device->context != context)
@@ -431,7 +438,7 @@ static tilec_status check_call(tilec_context *context, const tilec_device *devic
 tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device, const char *path,
                                     const char *kernel, const tilec_spec *spec,
                                     tilec_kernel **out) {
-    tilec_status s = check_call(context, device, path, out);
+    tilec_status s = check_call(context, device, "the path", path, out);
     return s ? s : make_kernel(context, device, unit_load_file(path), kernel, spec, out);
 }
 
@@ -439,7 +446,7 @@ tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *devi
                                       const char *name, const char *text, size_t length,
                                       const char *kernel, const tilec_spec *spec,
                                       tilec_kernel **out) {
-    tilec_status s = check_call(context, device, text, out);
+    tilec_status s = check_call(context, device, "the source", text, out);
     if (s) return s;
     Str path = name ? str(name) : STR("source");
     return make_kernel(context, device, unit_load_text(path, (Str){text, length}), kernel, spec,

@@ -49,6 +49,9 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     Str instance, kind = str_cut(str(name), ':', &instance);
     const RtDeviceApi *api = find_api(context, kind);
     if (!api) return unknown_device(context, name);
+    if (!instance.size && strchr(name, ':'))
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "device '%s': nothing follows the ':'; leave it out, or say which", name);
     tilec_device *d = calloc(1, sizeof *d);
     if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
     d->context = context;

@@ -138,6 +138,12 @@ static int set_color(Cli *cli) {
     return cli_usage_error(cli, "--color takes auto, always or never, found '%.*s'", STR_ARG(when));
 }
 
+// Usages begin with the operands that must be there.
+static const char *missing_operand(const CliCommand *command, size_t given) {
+    if (strncmp(command->usage, "FILE", 4) != 0) return "what to do";
+    return given == 0 ? "a file" : "the kernel";
+}
+
 static int run_command(Cli *cli, int argc, char **argv) {
     int status = parse(cli, argc, argv);
     if (status) return status;
@@ -150,8 +156,8 @@ static int run_command(Cli *cli, int argc, char **argv) {
     if (status) return status;
     size_t n = cli->operands.count;
     if (n < cli->command->min_operands)
-        return cli_usage_error(cli, "a file is missing: tilec %s %s", cli->command->name,
-                               cli->command->usage);
+        return cli_usage_error(cli, "%s is missing: tilec %s %s", missing_operand(cli->command, n),
+                               cli->command->name, cli->command->usage);
     if (n > cli->command->max_operands)
         return cli_usage_error(cli, "unexpected '%.*s': tilec %s %s",
                                STR_ARG(cli->operands.data[cli->command->max_operands]),

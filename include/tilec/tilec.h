@@ -211,7 +211,7 @@ typedef struct tilec_view {
     int64_t offset;  // in elements, from the pointer or the buffer's start
     int64_t extent[TILEC_MAX_RANK];
     int64_t stride[TILEC_MAX_RANK];  // in elements
-    uint32_t flags;                  // TILEC_VIEW_READ_ONLY, or 0
+    uint32_t flags;                  // TILEC_VIEW_READ_ONLY, or 0; others are refused
 } tilec_view;
 
 // Row-major, contiguous. `extent` has `rank` numbers.

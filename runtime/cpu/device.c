@@ -12,23 +12,19 @@ static tilec_status fail_memory(const tilec_device *device) {
 
 // ---- Open, close ----
 
-typedef struct Wish {
-    const char *what;
-    tilec_status status;  // when it is none
-} Wish;
-
-static tilec_status check_count(tilec_context *c, Wish wish, uint64_t n, uint32_t *count) {
+// `what` says where the number was found.
+static tilec_status check_count(tilec_context *c, const char *what, uint64_t n, uint32_t *count) {
     if (n < 1 || n > POOL_THREADS_MAX)
-        return rt_fail(c, wish.status, "%s: expected 1 to %d threads, found %llu", wish.what,
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found %llu", what,
                        POOL_THREADS_MAX, (unsigned long long)n);
     *count = (uint32_t)n;
     return TILEC_OK;
 }
 
-static tilec_status read_count(tilec_context *c, Wish wish, Str text, uint32_t *count) {
+static tilec_status read_count(tilec_context *c, const char *what, Str text, uint32_t *count) {
     uint64_t n;
-    if (str_to_u64(text, &n, NULL)) return check_count(c, wish, n, count);
-    return rt_fail(c, wish.status, "%s: expected 1 to %d threads, found '%.*s'", wish.what,
+    if (str_to_u64(text, &n, NULL)) return check_count(c, what, n, count);
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found '%.*s'", what,
                    POOL_THREADS_MAX, STR_ARG(text));
 }
 
@@ -38,13 +34,11 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
     const char *wish = os_env("TILEC_CPU_THREADS");
     tilec_status s = TILEC_OK;
     if (instance.size)
-        s = read_count(context, (Wish){"device cpu", TILEC_UNAVAILABLE}, instance, &threads);
+        s = read_count(context, "device cpu", instance, &threads);
     else if (context->options.cpu_threads)
-        s = check_count(context, (Wish){"cpu_threads", TILEC_INVALID_ARGUMENT},
-                        context->options.cpu_threads, &threads);
+        s = check_count(context, "cpu_threads", context->options.cpu_threads, &threads);
     else if (wish && *wish)
-        s = read_count(context, (Wish){"TILEC_CPU_THREADS", TILEC_INVALID_ARGUMENT}, str(wish),
-                       &threads);
+        s = read_count(context, "TILEC_CPU_THREADS", str(wish), &threads);
     Pool *pool = NULL;
     if (!s) s = pool_create(context, threads, &pool);
     if (!s) *state = pool;

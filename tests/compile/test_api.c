@@ -120,6 +120,12 @@ static void test_diagnostics(void **state) {
     assert_int_equal(d.line == 2 || d.line == 3, 1);
     assert_string_equal(d.file, "test.tile");
     assert_int_equal(tilec_diagnostic_get(f->context, 2, &d), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_kernel_from_file(f->context, f->device, NULL, NULL, NULL, &k),
+                     TILEC_INVALID_ARGUMENT);
+    assert_string_equal(tilec_last_error(f->context), "the path is NULL");
+    assert_int_equal(tilec_kernel_from_source(f->context, f->device, "x", NULL, 0, NULL, NULL, &k),
+                     TILEC_INVALID_ARGUMENT);
+    assert_string_equal(tilec_last_error(f->context), "the source is NULL");
     assert_int_equal(tilec_kernel_from_file(f->context, f->device, "no/such.tile", NULL, NULL, &k),
                      TILEC_IO);
     assert_int_equal(make(f, scale_source, TILEC_SPEC(TILEC_CONST("C", 1)), &k),

@@ -240,8 +240,17 @@ static void failures_are_statuses(void **state) {
     reopen(w);
     assert_int_equal(tilec_kernel_from_source(w->context, w->device, "k.tile", copy_text,
                                               strlen(copy_text), NULL, NULL, &k),
-                     TILEC_UNAVAILABLE);
+                     TILEC_INVALID_ARGUMENT);
     assert_non_null(strstr(tilec_last_error(w->context), "TILEC_CPU_TARGET is 'aarch64-or-so'"));
+    assert_non_null(strstr(tilec_last_error(w->context), "there are: x86-64-v2, x86-64-v3"));
+#if defined __x86_64__
+    setenv("TILEC_CPU_TARGET", "aarch64", 1);
+    reopen(w);
+    assert_int_equal(tilec_kernel_from_source(w->context, w->device, "k.tile", copy_text,
+                                              strlen(copy_text), NULL, NULL, &k),
+                     TILEC_UNAVAILABLE);
+    assert_non_null(strstr(tilec_last_error(w->context), "which this machine does not run"));
+#endif
 }
 
 static void sanitize_is_the_interpreter(void **state) {

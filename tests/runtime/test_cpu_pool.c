@@ -75,9 +75,14 @@ static void test_names(void **state) {
     static const char *const bad[] = {"cpu:0", "cpu:x", "cpu:-1", "cpu:1025", "cpu:2 "};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tilec_device *d = NULL;
-        assert_int_equal(tilec_device_open(rig.context, bad[i], &d), TILEC_UNAVAILABLE);
+        assert_int_equal(tilec_device_open(rig.context, bad[i], &d), TILEC_INVALID_ARGUMENT);
         assert_non_null(strstr(tilec_last_error(rig.context), "expected 1 to 1024 threads"));
     }
+    tilec_device *none = NULL;
+    assert_int_equal(tilec_device_open(rig.context, "cpu:", &none), TILEC_INVALID_ARGUMENT);
+    assert_non_null(
+        strstr(tilec_last_error(rig.context), "device 'cpu:': nothing follows the ':'"));
+    assert_null(none);
     setenv("TILEC_CPU_THREADS", "many", 1);
     tilec_device *d = NULL;
     assert_int_equal(tilec_device_open(rig.context, "cpu", &d), TILEC_INVALID_ARGUMENT);

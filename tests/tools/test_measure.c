@@ -122,7 +122,8 @@ static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
 
 static void tune_refuses(void **state) {
     Tool *t = *state;
-    tool_fails(t, 2, "a file is missing", "tilec tune product.tile");
+    tool_fails(t, 2, "the kernel is missing: tilec tune FILE KERNEL", "tilec tune product.tile");
+    tool_fails(t, 2, "a file is missing: tilec tune", "tilec tune");
     tool_fails(t, 1, "kernel 'twice' has no consts to try that are not set",
                "tilec tune k.tile twice --set T=f32 --set N=3 --device interp");
     tool_fails(t, 1, "none of 2 candidates can be launched",
