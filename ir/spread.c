@@ -106,6 +106,7 @@ static bool unpermuted(const IrOp *op, const Layout *result, Layout *operand) {
 }
 
 bool spread_backward(const IrOp *op, const Layout *result, Layout *operand) {
+    if (!ir_operand(op, 0)) return false;
     const IrType *from = ir_operand(op, 0)->type;
     uint32_t bit;
     if (!from->rank) return false;

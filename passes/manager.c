@@ -1,4 +1,6 @@
 // The manager: runs passes over functions; owns verifying, dumping and timing.
+#include <string.h>
+
 #include "base/os.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -70,7 +72,13 @@ static uint32_t ops_of(const IrFunc *f) {
     return count;
 }
 
+// Layouts are on the types of the gpu level; passes of other levels know nothing of them.
+static bool may_run(PassId pass, const IrFunc *f) {
+    return f->level != IR_LEVEL_GPU || strncmp(infos[pass].text, "gpu_", 4) == 0;
+}
+
 static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
+    if (!may_run(pass, f)) return true;
     ArenaMark mark = arena_mark(m->scratch);
     size_t errors = diags_errors(m->diags);
     PassContext context = {.scratch = m->scratch,

@@ -3,6 +3,12 @@
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_t depth) {
+    if (!t->rank) {  // one element, which all have
+        Layout one = layout_empty(0, NULL);
+        for (uint32_t i = 0; i < 5; i++) layout_add(&one, LAYOUT_LANE, 0);
+        for (uint32_t i = 1; i < warps; i *= 2) layout_add(&one, LAYOUT_WARP, 0);
+        return one;
+    }
     uint32_t threads = GPU_LANES * warps, last = t->rank - 1;
     LayoutBlocked b = {.rank = t->rank};
     uint32_t share = t->count > threads ? t->count / threads : 1;

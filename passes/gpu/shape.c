@@ -77,12 +77,14 @@ static void join(Threads *t, const IrOp *op) {
 
 static void split(Threads *t, const IrOp *op) {
     Layout half;
-    uint32_t bit, count = layout_size(op->results[0].type->layout, LAYOUT_REG);
+    const Layout *l = op->results[0].type->layout;
+    uint32_t bit, count = l ? layout_size(l, LAYOUT_REG) : 1;
     CHECK(layout_split(ir_operand(op, 0)->type->layout, &half, &bit), "a split of threads");
     uint32_t *regs = arena_new(t->scratch, uint32_t, count), low = (1u << bit) - 1;
     for (uint32_t k = 0; k < 2; k++) {
         for (uint32_t r = 0; r < count; r++) regs[r] = (r & low) | (r & ~low) << 1 | k << bit;
-        threads_define(t, op, k, threads_pick(t, threads_operand(t, op, 0), count, regs));
+        IrValue *x = threads_operand(t, op, 0);
+        threads_define(t, op, k, l ? threads_pick(t, x, count, regs) : threads_get(t, x, regs[0]));
     }
 }
 

@@ -137,10 +137,13 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
         fine = ir_verify(m, w->diags);
     } else {
         const PassStep *steps = passes_parse(w->arena, str(passes), &count, w->diags);
-        Machine machine = lowered_machine(seed);
+        bool gpu = strstr(passes, "gpu") != NULL;
+        Machine machine = gpu ? lowered_gpu(seed) : lowered_machine(seed);
         PassOptions options = {.verify = true, .machine = &machine};
         options.facts = lowered_told(seed) ? lowered_facts(kernel_of(m), plain->args) : 0;
+        if (gpu) kernel_of(m)->warps = (int)lowered_warps(seed);
         fine = passes_run(m, steps, count, &options, w->diags);
+        if (!fine && gpu && lowered_unsupported(w->diags).size) return true;
     }
     if (!fine) return problem_is(arena, problem, "a pass failed:\n%.*s", STR_ARG(said(w)));
     any_launch_expand(m, w->diags);
@@ -271,13 +274,24 @@ static bool check_passes(Str text, uint64_t seed, const char *passes, Arena *are
 
 // Calls and random are gone before a kernel is lowered.
 static const char *text_of(PassId pass) {
-    return pass == PASS_CPU_LOWER ? "inline,expand_math,cpu_lower" : pass_info(pass)->text;
+    return pass == PASS_CPU_LOWER    ? "inline,expand_math,cpu_lower"
+           : pass == PASS_GPU_LAYOUT ? "inline,expand_math,gpu_layout"
+                                     : pass_info(pass)->text;
+}
+
+// Passes that lower, of one kind of machine: no order has both kinds.
+static bool is_for(PassId pass, bool gpu) {
+    const char *other = gpu ? "cpu_" : "gpu_";
+    return pass == PASS_CPU_LEGALIZE || strncmp(pass_info(pass)->text, other, 4) != 0;
 }
 
 static const char *some_order(Dice *dice, Arena *arena) {
     StrBuf list = strbuf(arena);
-    for (uint64_t n = dice_below(dice, ORDER_LENGTH) + 2; n > 0; n--) {
+    bool gpu = dice_below(dice, 2) != 0;
+    for (uint64_t n = dice_below(dice, ORDER_LENGTH) + 2; n > 0;) {
         PassId pass = (PassId)dice_below(dice, PASSES);
+        if (!is_for(pass, gpu)) continue;
+        n--;
         strbuf_printf(&list, "%s%s", list.size ? "," : "", text_of(pass));
     }
     return list.text;
@@ -289,6 +303,7 @@ static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
     if (!check_passes(text, seed, claims, arena, problem)) return false;
     if (!check_passes(text, seed, "tile,cpu_lower", arena, problem)) return false;
     if (!check_passes(text, seed, "tile,cpu", arena, problem)) return false;
+    if (!check_passes(text, seed, "tile,gpu", arena, problem)) return false;
     for (int i = 0; i < PASSES; i++)
         if (!check_passes(text, seed, text_of((PassId)i), arena, problem)) return false;
     for (int i = 0; i < ORDERS; i++)

@@ -64,6 +64,7 @@ typedef struct Case {
     int64_t axis, count, perm[IR_MAX_RANK];
     IrReduce kind;
     IrPrecision precision;
+    bool ties_away;  // not of the op: how the reference rounds to tf32
     bool saturate, reverse, exclusive, descending;
     const char *region;  // text of a combiner
 } Case;
@@ -127,10 +128,11 @@ struct Device {
                         StrBuf *printed, StrBuf *message);
     bool compiled;       // takes a part of the slice; see matrix_is_compiled
     const char *target;  // of compiled code
+    bool ties_away;      // f32 becomes tf32 by rounding ties away from zero
 };
 extern const Device matrix_devices[];
 extern const uint32_t matrix_device_count;
-enum { MATRIX_DEVICES_MAX = 8 };
+enum { MATRIX_DEVICES_MAX = 12 };
 
 // ---- the matrix ---------------------------------------------------------------------------------
 

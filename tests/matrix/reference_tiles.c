@@ -343,20 +343,22 @@ typedef struct Parts {
     long double high, low;
 } Parts;
 
-static long double rounded_to(long double x, int bits) {
+static long double rounded_to(long double x, int bits, bool ties_away) {
     int exponent;
     if (!isfinite(x) || x == 0) return x;
     frexpl(x, &exponent);
     if (exponent < -125) exponent = -125;  // subnormal numbers have fewer bits
-    return ldexpl(rintl(ldexpl(x, bits - exponent)), exponent - bits);
+    long double units = ldexpl(x, bits - exponent);
+    return ldexpl(ties_away ? roundl(units) : rintl(units), exponent - bits);
 }
 
-static Parts parts_of(IrPrecision p, long double x) {
+static Parts parts_of(IrPrecision p, bool ties_away, long double x) {
     if (p == IR_PRECISION_IEEE) return (Parts){x, 0};
     int bits = p == IR_PRECISION_BF16X3 ? 8 : 11;
-    long double high = rounded_to(x, bits);
+    bool away = ties_away && bits == 11;
+    long double high = rounded_to(x, bits, away);
     bool split = p != IR_PRECISION_TF32 && isfinite(x);
-    return (Parts){high, split ? rounded_to(x - high, bits) : 0};
+    return (Parts){high, split ? rounded_to(x - high, bits, away) : 0};
 }
 
 typedef struct Products {
@@ -371,7 +373,8 @@ static Answer dot_floats(const Case *c, const Products *p, long double start) {
     for (uint32_t k = 0; k < p->n; k++) {
         long double x = element_value(a, c->in[0].bits[p->a[k]]);
         long double y = element_value(b, c->in[1].bits[p->b[k]]);
-        Parts u = parts_of(c->precision, x), v = parts_of(c->precision, y);
+        Parts u = parts_of(c->precision, c->ties_away, x);
+        Parts v = parts_of(c->precision, c->ties_away, y);
         special += u.high * v.high;
         if (split) special += u.high * v.low + u.low * v.high;
         value += x * y;

@@ -11,6 +11,7 @@
 #include "tests/support/foreign.h"
 #include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
+#include "tests/support/simulated.h"
 
 // ---- devices ------------------------------------------------------------------------------------
 
@@ -71,6 +72,17 @@ static DeviceResult run_interp(const Device *d, Program *p, Arena *arena, IrOutc
     return module ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
+static bool is_unsupported(Str what) {
+    static const char *const known[] = {
+#define UNSUPPORTED_ON_GPU(what, file) what,
+#include "tests/matrix/unsupported_gpu.def"
+#undef UNSUPPORTED_ON_GPU
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_equal(what, str(known[i]))) return true;
+    return false;
+}
+
 static uint64_t hash_of(const char *text) {  // FNV-1a
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
@@ -114,6 +126,57 @@ static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOut
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
+// What gpu_threads makes of the cell, all threads in step on the interpreter. A cell that cannot be
+// compiled yet is left out if unsupported_gpu.def says so.
+static DeviceResult run_threads(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
+                                StrBuf *printed, StrBuf *message) {
+    (void)d;
+    if (p->sanitize) return DEVICE_LEFT_OUT;
+    Sources *sources = sources_create(arena);
+    Diags *diags = diags_create(arena, sources);
+    IrModule *module = parse_cell(p, arena, sources, diags);
+    IrLaunch launch = launch_of(p, printed);
+    const IrFunc *kernel = module ? kernel_of(module) : NULL;
+    if (kernel && kernel->level != IR_LEVEL_TILE) return DEVICE_LEFT_OUT;
+    if (kernel && is_refused(kernel, &launch, arena)) {
+        *outcome = (IrOutcome)MATRIX_REFUSED;
+        return DEVICE_RAN;
+    }
+    uint64_t choice = hash_of(p->text) >> 16;
+    bool fine =
+        module && lowered_to_threads(module, choice, false, lowered_facts(kernel, p->args), diags);
+    if (!fine && is_unsupported(lowered_unsupported(diags))) return DEVICE_LEFT_OUT;
+    if (fine) run_kernel(kernel, &launch, arena, diags, outcome);
+    diags_text(diags, (DiagStyle){0}, message);
+    if (fine && *outcome == p->outcome) return DEVICE_RAN;
+    if (module) ir_print_module(module, message);
+    return fine ? DEVICE_RAN : DEVICE_REFUSED;
+}
+
+// PTX of the cell on the warp machine, watched.
+static DeviceResult run_simulated(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
+                                  StrBuf *printed, StrBuf *message) {
+    (void)d;
+    if (p->sanitize) return DEVICE_LEFT_OUT;
+    Sources *sources = sources_create(arena);
+    Diags *diags = diags_create(arena, sources);
+    IrModule *module = parse_cell(p, arena, sources, diags);
+    IrLaunch launch = launch_of(p, printed);
+    IrFunc *kernel = module ? kernel_of(module) : NULL;
+    if (kernel && kernel->level != IR_LEVEL_TILE) return DEVICE_LEFT_OUT;
+    if (kernel && is_refused(kernel, &launch, arena)) {
+        *outcome = (IrOutcome)MATRIX_REFUSED;
+        return DEVICE_RAN;
+    }
+    SimulatedOptions options = {.choice = hash_of(p->text) >> 16};
+    if (module) options.facts = lowered_facts(kernel, p->args);
+    bool fine = module && simulated_run(module, kernel, &options, &launch, outcome, diags);
+    if (!fine && is_unsupported(lowered_unsupported(diags))) return DEVICE_LEFT_OUT;
+    diags_text(diags, (DiagStyle){0}, message);
+    if (!fine && module) ir_print_module(module, message);
+    return fine ? DEVICE_RAN : DEVICE_REFUSED;
+}
+
 // Code of a target. Findings of `sanitize` are of tile code; thread.* ops are no code of a CPU's; a
 // cell of a cpu.* op is tile code beside it, which nothing lowers (tests/codegen has those ops).
 static DeviceResult run_compiled(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
@@ -139,19 +202,22 @@ static DeviceResult run_compiled(const Device *d, Program *p, Arena *arena, IrOu
 }
 
 const Device matrix_devices[] = {
-    {"interp", true, run_interp, false, NULL},
-    {"lowered", false, run_lowered, false, NULL},
-    {"cpu v2", false, run_compiled, true, "x86-64-v2"},
-    {"cpu v3", false, run_compiled, true, "x86-64-v3"},
-    {"cpu v4", false, run_compiled, true, "x86-64-v4"},
-    {"cpu native", false, run_compiled, true, "native"},
-    {"cpu aarch64", false, run_compiled, true, "aarch64"},
+    {.name = "interp", .run = run_interp, .splits = true},
+    {.name = "lowered", .run = run_lowered},
+    {.name = "gpu", .run = run_threads, .ties_away = true},
+    {.name = "cpu v2", .run = run_compiled, .compiled = true, .target = "x86-64-v2"},
+    {.name = "cpu v3", .run = run_compiled, .compiled = true, .target = "x86-64-v3"},
+    {.name = "cpu v4", .run = run_compiled, .compiled = true, .target = "x86-64-v4"},
+    {.name = "cpu native", .run = run_compiled, .compiled = true, .target = "native"},
+    {.name = "cpu aarch64", .run = run_compiled, .compiled = true, .target = "aarch64"},
+    {.name = "sim", .run = run_simulated, .compiled = true, .ties_away = true},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 5 };
+enum { COMPILED_DEVICES = 6 };
 
 const char *matrix_not_compiled(const Device *d) {
     if (!jitted_possible()) return "libtilec_llvm was not built";
+    if (!d->target) return NULL;
     if (foreign_is(target_of(d))) return foreign_missing();
     return cpu_runs(cpu_native(), target_of(d)) ? NULL : "not on this machine";
 }
@@ -169,7 +235,8 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
     bool sliced = own && (m->first || hash / COMPILED_DEVICES % m->compiled_slice == 0);
     bool all = is_set("TILEC_TEST_TARGETS", "all");
     p->quick = all && !sliced;
-    if (p->quick) return target_of(d).level != CPU_AARCH64 && strcmp(d->target, "native") != 0;
+    if (p->quick)
+        return d->target && target_of(d).level != CPU_AARCH64 && strcmp(d->target, "native") != 0;
     return sliced || (own && is_set("TILEC_TEST_WHOLE", "1"));
 }
 
@@ -241,6 +308,8 @@ static void trace(const char *name, const Device *d) {
 bool matrix_execute(Matrix *m, const char *name, const Device *d, Program *p) {
     StrBuf printed = strbuf(m->arena), message = strbuf(m->arena);
     IrOutcome outcome = IR_RUN_DONE;
+    const char *only = getenv("TILEC_TEST_DEVICE");
+    if (only && strcmp(only, d->name) != 0) return false;
     if (d->compiled && !matrix_is_compiled(m, d, name, p)) return false;
     for (int i = 0; i < 3; i++)
         if (p->grid[i] == 0) p->grid[i] = 1;
@@ -519,27 +588,43 @@ static void explain(Matrix *m, const char *name, const Case *c, uint32_t k, uint
                 inputs.text ? inputs.text : "");
 }
 
-static void compare_case(Matrix *m, const char *name, const Case *c, const Case *other,
+static bool fits(const Case *c, const Case *const *others, uint32_t k, uint32_t i, uint64_t got) {
+    Dtype t = c->out[k].elem;
+    bool fine = answer_fits(t, c->want[k][i], got);
+    for (uint32_t o = 0; others[o]; o++) fine |= answer_fits(t, others[o]->want[k][i], got);
+    return fine;
+}
+
+static void compare_case(Matrix *m, const char *name, const Case *c, const Case *const *others,
                          void **memory, const char *device) {
     for (uint32_t k = 0; k < c->result_count; k++)
         for (uint32_t i = 0; i < c->out[k].count; i++) {
             uint64_t got = element_of(&c->out[k], memory[k], i);
-            if (answer_fits(c->out[k].elem, c->want[k][i], got)) continue;
-            if (other && answer_fits(c->out[k].elem, other->want[k][i], got)) continue;
+            if (fits(c, others, k, i, got)) continue;
             explain(m, name, c, k, i, got, device);
             break;
         }
 }
 
+// The same case by another reckoning.
+static const Case *other_case(Matrix *m, const Case *c, IrPrecision precision, bool ties_away) {
+    Case *other = arena_new(m->arena, Case, 1);
+    *other = *c;
+    other->precision = precision;
+    other->ties_away = ties_away;
+    other->want[0] = arena_new(m->arena, Answer, c->out[0].count);
+    return reference_of(c->code)(other) ? other : NULL;
+}
+
 // The bound of a split precision holds of exact products, too, but infinities and NaNs come as they
-// do with ieee. NULL: there is no other answer.
-static const Case *exact_case(Matrix *m, const Case *c, const Device *d) {
-    if (d->splits || c->code != IR_DOT || c->precision == IR_PRECISION_IEEE) return NULL;
-    Case *exact = arena_new(m->arena, Case, 1);
-    *exact = *c;
-    exact->precision = IR_PRECISION_IEEE;
-    exact->want[0] = arena_new(m->arena, Answer, c->out[0].count);
-    return reference_of(c->code)(exact) ? exact : NULL;
+// do with ieee; and as the parts are rounded.
+enum { OTHERS = 3 };
+static void other_cases(Matrix *m, const Case *c, const Device *d, const Case *others[OTHERS]) {
+    uint32_t count = 0;
+    memset(others, 0, OTHERS * sizeof *others);
+    if (c->code != IR_DOT || c->precision == IR_PRECISION_IEEE) return;
+    if (!d->splits) others[count++] = other_case(m, c, IR_PRECISION_IEEE, false);
+    if (d->ties_away) others[count] = other_case(m, c, c->precision, true);
 }
 
 // Sums may be made in another order; all else has one answer, which the interpreter gives.
@@ -589,7 +674,9 @@ void matrix_case(Matrix *m, const char *name, Case *c) {
         }
         const Device *device = &matrix_devices[d];
         if (!matrix_execute(m, name, device, &p)) continue;
-        compare_case(m, name, c, exact_case(m, c, device), results, device->name);
+        const Case *others[OTHERS];
+        other_cases(m, c, device, others);
+        compare_case(m, name, c, others, results, device->name);
         if (device->run == run_lowered) memcpy(lowered, results, sizeof lowered);
         if (device->compiled && lowered[0] && has_one_answer(c))
             compare_bits(m, name, c, lowered, results, device->name);

@@ -1,5 +1,7 @@
 #include "tests/support/lowered.h"
 
+#include <string.h>
+
 #include "passes/pass.h"
 
 // ---- facts --------------------------------------------------------------------------------------
@@ -8,16 +10,18 @@ typedef struct Reach {
     uintptr_t low, high;  // bytes, high behind the last
 } Reach;
 
+#define FARTHEST (INT64_C(1) << 50)  // elements from the first
+
 static Reach reach_of(const IrParam *p, const IrArg *arg) {
     uint64_t bits = dtype_bits(p->value->type->elem);
     int64_t low = 0, high = 0;
     for (uint32_t d = 0; d < p->value->type->rank; d++) {
+        int64_t far;
         if (arg->extent[d] == 0) return (Reach){0, 0};
-        int64_t far = (arg->extent[d] - 1) * arg->stride[d];
-        if (far < 0)
-            low += far;
-        else
-            high += far;
+        bool wild = __builtin_mul_overflow(arg->extent[d] - 1, arg->stride[d], &far);
+        int64_t *end = far < 0 ? &low : &high;
+        wild |= __builtin_add_overflow(*end, far, end) || *end > FARTHEST || *end < -FARTHEST;
+        if (wild) return (Reach){0, UINTPTR_MAX};  // no memory: extents that only look large
     }
     uintptr_t data = (uintptr_t)arg->data;
     return (Reach){data + (uintptr_t)(low * (int64_t)bits / 8),
@@ -32,10 +36,20 @@ static bool in_place(const IrParam *p, const IrArg *a, const IrParam *q, const I
     return true;
 }
 
+// Does it begin at a multiple of 16 bytes, and each of its rows?
+static bool is_wide(const IrParam *p, const IrArg *arg) {
+    const IrType *type = p->value->type;
+    if ((uintptr_t)arg->data % 16 != 0) return false;
+    for (uint32_t d = 0; type->kind == IR_VIEW && d + 1 < type->rank; d++)
+        if ((uint64_t)arg->stride[d] * dtype_bits(type->elem) % 128 != 0) return false;
+    return true;
+}
+
 unsigned lowered_facts(const IrFunc *f, const IrArg *args) {
-    bool disjoint = true, contiguous = true;
+    bool disjoint = true, contiguous = true, wide = true;
     for (size_t i = 0; i < f->params.count; i++) {
         const IrParam *p = &f->params.data[i];
+        if (p->value->type->kind != IR_TILE) wide &= is_wide(p, &args[i]);
         if (p->value->type->kind != IR_VIEW) continue;
         if (p->strided && args[i].stride[p->value->type->rank - 1] != 1) contiguous = false;
         for (size_t k = 0; k < i; k++) {
@@ -45,7 +59,8 @@ unsigned lowered_facts(const IrFunc *f, const IrArg *args) {
             if (a.low < b.high && b.low < a.high) disjoint = false;
         }
     }
-    return (disjoint ? FACT_DISJOINT : 0u) | (contiguous ? FACT_CONTIGUOUS : 0u);
+    return (disjoint ? FACT_DISJOINT : 0u) | (contiguous ? FACT_CONTIGUOUS : 0u) |
+           (wide ? FACT_WIDE : 0u);
 }
 
 // ---- the passes ---------------------------------------------------------------------------------
@@ -69,4 +84,60 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
     const PassStep *tile = pipeline_steps(PIPELINE_TILE, &count), *cpu = lower;
     if (choice / (2 * LEVELS) % 2 != 0) cpu = pipeline_steps(PIPELINE_CPU, &rest);
     return passes_run(m, tile, count, &options, diags) && passes_run(m, cpu, rest, &options, diags);
+}
+
+// ---- for GPUs -----------------------------------------------------------------------------------
+
+static const uint32_t architectures[] = {75, 80, 90};
+enum { ARCHITECTURES = sizeof architectures / sizeof *architectures, WARP_COUNTS = 4 };
+
+Machine lowered_gpu(uint64_t choice) {
+    uint32_t number = architectures[choice % ARCHITECTURES];
+    return machine_of_gpu((GpuTarget){.vendor = GPU_NVIDIA, .number = number, .own = number == 90});
+}
+
+uint32_t lowered_warps(uint64_t choice) { return 1u << choice / (2 * ARCHITECTURES) % WARP_COUNTS; }
+
+static size_t steps_to(const PassStep *steps, size_t count, PassId last) {
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].pass == last) return i + 1;
+    return count;
+}
+
+bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags) {
+    Machine machine = lowered_gpu(choice);
+    PassOptions options = {.verify = true, .machine = &machine};
+    options.facts = choice / ARCHITECTURES % 2 ? facts : 0;
+    size_t before, count;
+    const PassStep *tile = pipeline_steps(PIPELINE_TILE, &before);
+    const PassStep *gpu = pipeline_steps(PIPELINE_GPU, &count);
+    if (!whole && choice / (2 * ARCHITECTURES * WARP_COUNTS) % 4 == 0)
+        count = steps_to(gpu, count, PASS_GPU_THREADS);
+    for (size_t i = 0; i < m->funcs.count; i++)
+        if (m->funcs.data[i]->warps <= 0) m->funcs.data[i]->warps = (int)lowered_warps(choice);
+    return passes_run(m, tile, before, &options, diags) &&
+           passes_run(m, gpu, count, &options, diags);
+}
+
+// Of "target sm_90a has no 'atomic' of bf16": "'atomic' of bf16"; else empty.
+static Str lacking(Str text) {
+    static const char words[] = " has no ";
+    const char *found = text.size ? strstr(text.text, words) : NULL;
+    if (!found || !str_starts(text, STR("target "))) return (Str){0};
+    const char *what = found + sizeof words - 1;
+    return (Str){what, (size_t)(text.text + text.size - what)};
+}
+
+Str lowered_unsupported(const Diags *diags) {
+    static const char rest[] = " cannot be compiled for GPUs yet";
+    Str what = {0};
+    for (size_t i = diags_count(diags); i-- > 0;) {
+        const Diag *d = diags_get(diags, i);
+        size_t tail = sizeof rest - 1;
+        if (d->code == DIAG_UNSUPPORTED && lacking(d->text).size) return lacking(d->text);
+        if (d->code != DIAG_UNSUPPORTED || d->text.size < tail) return (Str){0};
+        what = (Str){d->text.text, d->text.size - tail};
+        if (memcmp(what.text + what.size, rest, tail) != 0) return (Str){0};
+    }
+    return what;
 }

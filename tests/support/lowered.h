@@ -1,5 +1,5 @@
-// Modules lowered to cpu level, to be run on the interpreter: what cpu_lower makes of a kernel must
-// do what the kernel does.
+// Modules lowered to the level of CPUs or of threads, to be run on the interpreter: what lowering
+// makes of a kernel must do what the kernel does.
 //
 // `choice` (a hash of the case) picks the machine and whether the pass hears of the facts that hold
 // of the launch. Ownership: the module's.
@@ -19,5 +19,15 @@ Machine lowered_machine(uint64_t choice);
 bool lowered_told(uint64_t choice);
 // The tile pipeline, then cpu_lower or all of the cpu pipeline. False with diagnostics.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
+
+// For GPUs: the architecture and the warps of a program that a choice stands for.
+Machine lowered_gpu(uint64_t choice);
+uint32_t lowered_warps(uint64_t choice);
+// The tile pipeline, then that of GPUs: all of it where `whole`, else some choices stop after
+// gpu_threads. False with diagnostics.
+bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags);
+// What cannot be compiled for GPUs yet, as the first diagnostic says ("prints"), where that is the
+// only reason why lowering failed; else empty.
+Str lowered_unsupported(const Diags *diags);
 
 #endif

@@ -1,0 +1,193 @@
+#include "tests/support/simulated.h"
+
+#include <string.h>
+
+#include "base/os.h"
+#include "base/status.h"
+#include "compile/code.h"
+#include "compile/sim_device.h"
+#include "runtime/context.h"
+#include "tests/support/arg_block.h"
+#include "tests/support/codegen_plugin.h"
+#include "tests/support/lowered.h"
+
+enum { ORDERS = 4, ALIGN = 256, PIECES = 64, FARTHEST = 1 << 30 };
+
+// ---- memory -------------------------------------------------------------------------------------
+
+typedef struct Piece {
+    unsigned char *from;  // the host's
+    size_t size;
+    unsigned char *to;  // the machine's, no pointer to be followed
+    void *room;
+} Piece;
+
+typedef struct Run {
+    tilec_context *context;
+    tilec_device *device;
+    Diags *diags;
+    Piece pieces[PIECES];
+    uint32_t count;
+} Run;
+
+static bool told(Diags *diags, const char *problem) {
+    diag_error(diags, (Span){0}, DIAG_DEFECT, "%s", problem);
+    return false;
+}
+
+// The bytes that an argument may reach; none where that is not known.
+static void reach(const IrParam *p, const IrArg *arg, Piece *piece) {
+    const IrType *t = p->value->type;
+    int64_t low = 0, high = 0, bits = dtype_bits(t->elem);
+    *piece = (Piece){.from = arg->data};
+    if (t->kind == IR_TILE || !arg->data) return;
+    if (arg->size) {
+        *piece = (Piece){.from = (unsigned char *)(uintptr_t)arg->base, .size = arg->size};
+        return;
+    }
+    if (t->kind == IR_PTR) return;  // to nowhere: its address is all that counts
+    for (uint32_t d = 0; d < t->rank; d++) {
+        if (arg->extent[d] == 0) return;
+        int64_t far;
+        bool wild = __builtin_mul_overflow(arg->extent[d] - 1, arg->stride[d], &far);
+        if (wild || far > FARTHEST || far < -FARTHEST) return;  // no memory of that size
+        *(far < 0 ? &low : &high) += far;
+    }
+    piece->from += low * bits / 8;
+    piece->size = (size_t)((high - low + 1) * bits + 7) / 8;
+}
+
+// Pieces that overlap become one.
+static void add_piece(Run *run, Piece piece) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        Piece *p = &run->pieces[i];
+        unsigned char *end = piece.from + piece.size, *other = p->from + p->size;
+        if (piece.from >= other || p->from >= end) continue;
+        if (p->from < piece.from) piece.from = p->from;
+        piece.size = (size_t)((end > other ? end : other) - piece.from);
+        *p = run->pieces[--run->count];
+        i = UINT32_MAX;  // again, with the larger one
+    }
+    run->pieces[run->count++] = piece;
+}
+
+// Rooms are of whole words, as GPUs' memory is: atomics of bytes change the word around them.
+static bool copy_in(Run *run, Piece *p) {
+    const RtDeviceApi *api = run->device->api;
+    size_t skew = (uintptr_t)p->from % ALIGN, room = (p->size + skew + 3) / 4 * 4;
+    if (api->alloc(run->device, room, &p->room)) return false;
+    p->to = (unsigned char *)p->room + skew;
+    void *stream = run->device->first->state;
+    const uint32_t zero = 0;
+    return !api->copy(run->device, stream, (unsigned char *)p->room + room - 4, &zero, 4) &&
+           !api->copy(run->device, stream, p->to, p->from, p->size);
+}
+
+static bool move(Run *run, const IrFunc *func, const IrLaunch *launch, IrArg *moved) {
+    Piece piece;
+    if (launch->arg_count > PIECES) return told(run->diags, "too many arguments");
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        reach(&func->params.data[i], &launch->args[i], &piece);
+        if (piece.size) add_piece(run, piece);
+    }
+    for (uint32_t i = 0; i < run->count; i++)
+        if (!copy_in(run, &run->pieces[i])) return told(run->diags, "no memory on the machine");
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        moved[i] = launch->args[i];
+        reach(&func->params.data[i], &launch->args[i], &piece);
+        for (uint32_t k = 0; piece.size && k < run->count; k++) {
+            const Piece *p = &run->pieces[k];
+            if (piece.from < p->from || piece.from >= p->from + p->size) continue;
+            uintptr_t offset = (uintptr_t)launch->args[i].data - (uintptr_t)p->from;
+            moved[i].data = (void *)((uintptr_t)p->to + offset);
+        }
+    }
+    return true;
+}
+
+static void copy_back(Run *run) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        const Piece *p = &run->pieces[i];
+        run->device->api->copy(run->device, run->device->first->state, p->from, p->to, p->size);
+    }
+}
+
+// ---- the run ------------------------------------------------------------------------------------
+
+static void print_line(void *user, const char *line, size_t length) {
+    const IrLaunch *launch = user;
+    if (launch->print) launch->print(launch->user, (Str){line, length});
+}
+
+static tilec_status run_on(Run *run, RtModule *module, const MetaKernel *meta,
+                           const IrLaunch *launch, const unsigned char *block) {
+    RtLaunch l = {.module = module,
+                  .meta = meta,
+                  .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                  .block = block};
+    const RtDeviceApi *api = run->device->api;
+    void *stream = run->device->first->state;
+    rt_begin(run->context);
+    tilec_status s = api->launch(run->device, stream, &l);
+    return s ? s : api->stream_synchronize(run->device, stream);
+}
+
+// A failed assert is an outcome; all else that fails is a defect.
+static bool ended(const Run *run, tilec_status s, IrOutcome *outcome) {
+    const char *text = s ? tilec_last_error(run->context) : "";
+    *outcome = s ? IR_RUN_ASSERT : IR_RUN_DONE;
+    if (!s || (s == TILEC_KERNEL_FAILED && strstr(text, "[assert]"))) return true;
+    diag_error(run->diags, (Span){0}, DIAG_DEFECT, "the machine says: %s", text);
+    return false;
+}
+
+static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, Str text,
+                        const IrLaunch *launch, IrOutcome *outcome) {
+    Arena *arena = func->module->arena;
+    IrArg *args = arena_new(arena, IrArg, launch->arg_count + 1);
+    if (!move(run, func, launch, args)) return false;
+    MetaVariant variant = {.entry = notes->entry, .guard = META_NO_VALUE, .block = {1, 1, 1}};
+    code_note_variant(notes, &variant);
+    MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
+    const unsigned char *block = arg_block(arena, func, args, launch->arg_count, &meta.size);
+    RtPtxImage image = {.text = text, .entry = notes->entry};
+    RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
+    RtModule *module = NULL;
+    tilec_status s = run->device->api->module_load(run->device, &wrapped, &module);
+    if (!s) s = run_on(run, module, &meta, launch, block);
+    bool fine = ended(run, s, outcome);
+    copy_back(run);
+    if (module) run->device->api->module_unload(run->device, module);
+    return fine;
+}
+
+static bool run_code(const IrFunc *func, const CodeNotes *notes, const char *name, Str text,
+                     const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
+    static const RtDeviceApi *const apis[] = {&sim_device_api};
+    IrLaunch kept = *launch;
+    tilec_context_options options = {.size = sizeof options, .print = print_line, .user = &kept};
+    Run run = {.diags = diags};
+    CHECK(!rt_context_create(&options, apis, 1, &run.context), "no context");
+    CHECK(!tilec_device_open(run.context, name, &run.device), "no device %s", name);
+    bool fine = launch_code(&run, func, notes, text, launch, outcome);
+    tilec_context_destroy(run.context);
+    return fine;
+}
+
+bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
+                   const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
+    const CodegenApi *api = codegen_plugin();
+    if (!api || !lowered_to_threads(m, options->choice, true, options->facts, diags)) return false;
+    CodeNotes notes = code_notes_of(m->arena, kernel);
+    notes.entry = STR("kernel_entry");
+    CodegenGpuOptions o = {.target = lowered_gpu(options->choice).gpu,
+                           .output = CODEGEN_ASM,
+                           .entry = notes.entry,
+                           .lines = true};
+    Str text;
+    if (!api->gpu_compile(m->arena, kernel, &o, &text, diags)) return false;
+    char gpu[GPU_NAME_MAX];
+    char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(o.target, gpu),
+                              (unsigned)(options->choice / 7 % ORDERS));
+    return run_code(kernel, &notes, name, text, launch, outcome, diags);
+}

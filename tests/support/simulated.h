@@ -1,0 +1,26 @@
+// Modules of tile IR compiled for a GPU and run on the warp machine with all observers that check:
+// what a kernel does as PTX, beside what it does on the interpreter.
+//
+// Invariants: the module is lowered on the way; `requires` and `grid` are the caller's matter, and
+// so is `sanitize`. Memory is copied to the machine, its addresses' low bits kept, and back. What
+// observers find is a diagnostic. Ownership: the module's arena.
+//
+//     SimulatedOptions o = {.choice = hash, .facts = lowered_facts(kernel, launch.args)};
+//     if (simulated_run(m, kernel, &o, &launch, &outcome, diags)) …
+#ifndef TILEC_TESTS_SUPPORT_SIMULATED_H
+#define TILEC_TESTS_SUPPORT_SIMULATED_H
+
+#include "base/diag.h"
+#include "ir/interp/interp.h"
+
+typedef struct SimulatedOptions {
+    uint64_t choice;  // as in lowered_to_threads: of a machine, warps, facts, the order of warps
+    unsigned facts;   // FACT_ bits that hold of the arguments
+} SimulatedOptions;
+
+// False with diagnostics where it does not compile, or observers found something; else it ran:
+// IR_RUN_DONE or IR_RUN_ASSERT.
+bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
+                   const IrLaunch *launch, IrOutcome *outcome, Diags *diags);
+
+#endif
