@@ -12,6 +12,7 @@ static void need_here(Places *p, Piece *piece, const IrOp *op) {
     uint32_t at = p->number[outermost(p, op)->id];
     if (at < piece->first) piece->first = at;
     if (at > piece->last) piece->last = at;
+    vec_push(p->scratch, &piece->users, op);
 }
 
 // A pointer that a loop or an `if` carries is followed to wherever it may come out.
@@ -70,9 +71,14 @@ static void sort_by_need(Places *p) {
     }
 }
 
-static bool overlap(const Piece *a, const Piece *b) {
-    bool time = a->first <= b->last && b->first <= a->last;
-    return time && a->place < b->place + b->size && b->place < a->place + a->size;
+static bool at_once(const Places *p, const Piece *a, const Piece *b) {
+    (void)p;
+    return a->first <= b->last && b->first <= a->last;
+}
+
+static bool overlap(const Places *p, const Piece *a, const Piece *b) {
+    bool places = a->place < b->place + b->size && b->place < a->place + a->size;
+    return places && p->at_once(p, a, b);
 }
 
 // The lowest place at which nothing that is needed at the same time lies: past one that is in the
@@ -83,7 +89,7 @@ static void place_piece(Places *p, size_t i) {
     while (moved) {
         moved = false;
         for (size_t k = 0; k < i; k++) {
-            if (!overlap(piece, &p->pieces.data[k])) continue;
+            if (!overlap(p, piece, &p->pieces.data[k])) continue;
             piece->place = p->pieces.data[k].place + p->pieces.data[k].size;
             moved = true;
         }
@@ -91,7 +97,8 @@ static void place_piece(Places *p, size_t i) {
 }
 
 Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align) {
-    Places p = {.scratch = scratch, .code = code, .align = align, .body = ir_body(f)};
+    Places p = {
+        .scratch = scratch, .code = code, .align = align, .body = ir_body(f), .at_once = at_once};
     p.number = arena_new(scratch, uint32_t, f->op_count);
     uint32_t number = 0;
     IR_EACH_OP(op, p.body) { p.number[op->id] = number++; }

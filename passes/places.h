@@ -19,16 +19,20 @@ typedef struct Piece {
     uint64_t size, place;
     uint32_t first, last;  // numbers of ops of the body: both needed, and all between
     bool copied;           // a thread.copy may still land in it
+    VEC(const IrOp *) users;
 } Piece;
 
-typedef struct Places {
+typedef struct Places Places;
+struct Places {
     Arena *scratch;
     IrOpcode code;
     uint64_t align;
     const IrBlock *body;
     uint32_t *number;  // by op id: of the ops of the body
     VEC(Piece) pieces;
-} Places;
+    // Are both needed at some time? By default when their ops of the body say so.
+    bool (*at_once)(const Places *p, const Piece *a, const Piece *b);
+};
 
 // Every op `code` of the body, with what it needs.
 Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align);
