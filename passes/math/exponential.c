@@ -130,8 +130,9 @@ static IrValue *tanh_wide(Math *m, IrValue *x) {
 
 // With e = exp(-2|x|): (1 - e) / (1 + e); from 10 on that is 1. Dividend and divisor come of the
 // same two parts by one rounding each. Where the result is small the divisor is just below 2 (that
-// of exp(2|x|) would be just above it), so that its rounding is small: all of f32 has at most 1.954
-// ulp, without a correction of the quotient. f64, which can't all be tried, might have 2.2.
+// of exp(2|x|) would be just above it), so that its rounding is small: every f32 from 2^-23 on has
+// at most 1.954 ulp, without a correction of the quotient. f64, which can't all be tried, might
+// have 2.2.
 static IrValue *tanh_narrow(Math *m, IrValue *x) {
     IrValue *below = math_at_least(m, math_neg(m, math_abs(m, x)), -10);
     MathExpm1 by = math_expm1_parts(m, math_add(m, below, below));
