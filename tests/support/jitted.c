@@ -39,7 +39,9 @@ static bool is_place(const IrOp *op, JittedPlant plant) {
     case JITTED_OTHER_ORDER: return floats && (op->code == IR_MIN || op->code == IR_MAX);
     case JITTED_SWAPPED: return floats && op->code == IR_SELECT;
     case JITTED_CONSTANT: return floats && op->code == IR_CONST;
-    case JITTED_LOST_STORE: return op->code == IR_STORE || op->code == IR_CPU_STORE;
+    // Of floats: a pointer or an index that was never written would lead anywhere.
+    case JITTED_LOST_STORE:
+        return (op->code == IR_STORE || op->code == IR_CPU_STORE) && is_float(ir_operand(op, 1));
     case JITTED_NO_PLANT:
     case JITTED_PLANTS: break;
     }
