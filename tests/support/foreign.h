@@ -24,7 +24,7 @@ const char *foreign_missing(void);
 bool foreign_is(CpuTarget target);
 // A shared object; false with what is wrong with it.
 bool foreign_load(Str image, Str entry, const char **problem);
-// The arguments with their memory moved; false when the size of some is not known or too large.
+// The arguments with their memory moved; false when there is no room for some.
 bool foreign_arguments(const IrFunc *func, const IrArg *args, uint32_t count, IrArg *moved);
 // Places for the argument block and the scratch memory; false when there is no room.
 bool foreign_rooms(size_t block, size_t scratch);

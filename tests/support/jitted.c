@@ -129,7 +129,7 @@ static bool prepare(const IrFunc *func, const CodeNotes *notes, Str code, const 
     const char *problem = foreign_missing();
     if (problem || !foreign_load(code, notes->entry, &problem)) return told(diags, problem);
     return foreign_arguments(func, launch->args, launch->arg_count, args) ||
-           told(diags, "the size of an argument is not known, or too large");
+           told(diags, "there is no room for the arguments");
 }
 
 static RtImage image_of(const CodeNotes *notes, CpuTarget target, Str code, RtCpuImage *image,
