@@ -11,7 +11,8 @@ trap 'rm -rf "$scratch"' EXIT
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
     -Wcast-qual -Wundef -Wvla -Wformat=2 -Werror)
 test_defines=(-DTEST_SOURCE_DIR='"."' -DTEST_BINARY_DIR='"."' -DTEST_TOOL='"tilec"'
-    -DTEST_FAKE_PLUGIN='"."' -DTEST_FAKE_KERNEL='"."' -DTEST_LIBDIR_BESIDE='"../lib"')
+    -DTEST_FAKE_PLUGIN='"."' -DTEST_FAKE_KERNEL='"."' -DTEST_FAKE_CUDA='"."'
+    -DTEST_LIBDIR_BESIDE='"../lib"')
 ccache=$(command -v ccache || true)
 
 # The files of the tree, those not yet committed included, one per line. A file deleted but still in
