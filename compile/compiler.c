@@ -93,9 +93,7 @@ tilec_status tilec_context_create(const tilec_context_options *options, tilec_co
     if (s) return s;
     Compiler *c = create(*context);
     (*context)->compiler = c;
-    bool compiles = code_can_be_made(c);
-    (*context)->best = compiles ? &cpu_device_api : &interp_device_api;
-    (*context)->preferred = compiles ? &cuda_device_api : NULL;
+    (*context)->best = code_can_be_made(c) ? &cpu_device_api : &interp_device_api;
     (*context)->compiler_destroy = destroy;
     return TILEC_OK;
 }

@@ -40,8 +40,7 @@ struct tilec_context {
     char *compiler_library;         // and options.compiler_library
     const RtDeviceApi *const *apis;
     size_t api_count;
-    const RtDeviceApi *best;       // what "auto" stands for
-    const RtDeviceApi *preferred;  // instead, where it opens; NULL: none
+    const RtDeviceApi *best;  // what "auto" stands for: on the host's memory
     tilec_device *devices;
     RtBuffer *buffers;
     uint32_t buffer_count, buffer_capacity;

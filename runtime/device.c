@@ -13,16 +13,6 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
-// What "auto" stands for: the preferred device where it opens, which may be missing.
-static tilec_status open_best(tilec_device *d, Str instance) {
-    tilec_context *c = d->context;
-    d->api = c->preferred;
-    if (d->api && d->api->open(c, instance, &d->state) == TILEC_OK) return TILEC_OK;
-    rt_begin(c);
-    d->api = c->best;
-    return d->api->open(c, instance, &d->state);
-}
-
 static tilec_status unknown_device(tilec_context *c, const char *name) {
     Arena *scratch = arena_create();
     StrBuf kinds = strbuf(scratch);
@@ -57,7 +47,7 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     d->context = context;
     d->api = api;
     bool any = str_equal(kind, STR("auto"));
-    tilec_status s = any ? open_best(d, instance) : api->open(context, instance, &d->state);
+    tilec_status s = api->open(context, instance, &d->state);
     d->name = copy_name(any ? d->api->kind : name);
     if (s) {
         free(d->name);

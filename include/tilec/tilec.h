@@ -145,9 +145,9 @@ TILEC_API tilec_status tilec_diagnostic_get(tilec_context *context, size_t index
 
 // ---- Devices, streams, events
 
-// "cpu", "cpu:N" (N threads), "interp", "cuda" and "cuda:N" (NVIDIA GPUs), "auto": where the
-// compiler library is found cuda if there is one, else cpu; without it interp. Raw pointers must be
-// of the device's memory: with "auto" use buffers.
+// "cpu", "cpu:N" (N threads), "interp", "cuda" and "cuda:N" (NVIDIA GPUs), "auto": cpu where the
+// compiler library is found, else interp. Raw pointers must be of the device's memory; "auto" is
+// always a device on the host's, so GPUs are asked for by name.
 TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *name,
                                          tilec_device **device);
 // Destroys what was made for it: kernels, events, streams, buffers.
