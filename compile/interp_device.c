@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "compile/at_once.h"
 #include "ir/interp/interp.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
@@ -15,13 +16,6 @@ struct RtModule {
     IrInterp *interp;
     OsMutex *lock;
 };
-
-// A stream does one launch after another, whichever threads ask; it holds its first failure.
-typedef struct Stream {
-    OsMutex *lock;
-    tilec_status status;  // TILEC_OK: no failure
-    RtReport failure;
-} Stream;
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     if (instance.size)
@@ -41,72 +35,6 @@ static tilec_status device_alloc(tilec_device *device, size_t size, void **addre
 
 static void device_free(tilec_device *device, void *address, size_t size) {
     rt_release(device->context, address, size);
-}
-
-static tilec_status stream_create(tilec_device *device, void **stream) {
-    Stream *s = calloc(1, sizeof *s);
-    if (!s) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
-    s->lock = os_mutex_create();
-    *stream = s;
-    return TILEC_OK;
-}
-
-static void stream_destroy(tilec_device *device, void *stream) {
-    (void)device;
-    Stream *s = stream;
-    rt_report_free(&s->failure);
-    os_mutex_destroy(s->lock);
-    free(s);
-}
-
-static tilec_status stream_synchronize(tilec_device *device, void *stream) {
-    Stream *s = stream;
-    os_mutex_lock(s->lock);
-    tilec_status status = s->status;
-    RtReport failure = s->failure;
-    s->status = TILEC_OK;
-    s->failure = (RtReport){0};
-    os_mutex_unlock(s->lock);
-    return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
-}
-
-static tilec_status stream_wait(tilec_device *device, void *stream, void *event) {
-    (void)device, (void)stream, (void)event;  // all work is done already
-    return TILEC_OK;
-}
-
-static tilec_status event_create(tilec_device *device, void **event) {
-    *event = calloc(1, sizeof(uint64_t));
-    return *event ? TILEC_OK
-                  : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory for an event");
-}
-
-static void event_destroy(tilec_device *device, void *event) {
-    (void)device;
-    free(event);
-}
-
-static tilec_status event_record(tilec_device *device, void *event, void *stream) {
-    (void)device, (void)stream;
-    *(uint64_t *)event = os_time_ns();
-    return TILEC_OK;
-}
-
-static tilec_status event_synchronize(tilec_device *device, void *event) {
-    (void)device, (void)event;
-    return TILEC_OK;
-}
-
-static tilec_status event_query(tilec_device *device, void *event, bool *done) {
-    (void)device, (void)event;
-    *done = true;
-    return TILEC_OK;
-}
-
-static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
-    (void)device;
-    *ns = *(uint64_t *)end - *(uint64_t *)begin;
-    return TILEC_OK;
 }
 
 static tilec_status copy(tilec_device *device, void *stream, void *to, const void *from,
@@ -204,7 +132,7 @@ tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch 
 }
 
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
-    Stream *s = stream;
+    AtOnceStream *s = stream;
     os_mutex_lock(s->lock);
     // After a failure the stream does nothing until it is synchronised.
     if (s->status == TILEC_OK) s->status = interp_host_run(l->module, device, l, &s->failure);
@@ -219,16 +147,16 @@ const RtDeviceApi interp_device_api = {
     .close = device_close,
     .alloc = device_alloc,
     .free = device_free,
-    .stream_create = stream_create,
-    .stream_destroy = stream_destroy,
-    .stream_synchronize = stream_synchronize,
-    .stream_wait = stream_wait,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_record = event_record,
-    .event_synchronize = event_synchronize,
-    .event_query = event_query,
-    .event_elapsed = event_elapsed,
+    .stream_create = at_once_stream_create,
+    .stream_destroy = at_once_stream_destroy,
+    .stream_synchronize = at_once_stream_synchronize,
+    .stream_wait = at_once_stream_wait,
+    .event_create = at_once_event_create,
+    .event_destroy = at_once_event_destroy,
+    .event_record = at_once_event_record,
+    .event_synchronize = at_once_event_synchronize,
+    .event_query = at_once_event_query,
+    .event_elapsed = at_once_event_elapsed,
     .copy = copy,
     .module_load = module_load,
     .module_unload = module_unload,

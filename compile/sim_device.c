@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "compile/at_once.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
 #include "sim/machine/machine.h"
@@ -28,12 +29,6 @@ struct RtModule {
     Str entry;
 };
 
-// A stream does one launch after another; it holds its first failure.
-typedef struct Stream {
-    tilec_status status;
-    RtReport failure;
-} Stream;
-
 bool sim_arch_parse(Str name, GpuTarget *target) {
     return gpu_target_parse(name, target) && target->vendor == GPU_NVIDIA;
 }
@@ -55,7 +50,7 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
                        "sm_90, sm_100, sm_103, sm_120, sm_121",
                        STR_ARG(arch));
     if (arch.size < instance.size && !str_to_u64(rest, &seed, NULL))
-        return rt_fail(context, TILEC_UNAVAILABLE,
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device sim:%.*s: expected a number that orders the warps, found '%.*s'",
                        STR_ARG(arch), STR_ARG(rest));
     Device *d = calloc(1, sizeof *d);
@@ -96,63 +91,6 @@ static void device_free(tilec_device *device, void *address, size_t size) {
     os_mutex_lock(d->lock);
     sim_memory_free(d->memory, number_of(address));
     os_mutex_unlock(d->lock);
-}
-
-static tilec_status stream_create(tilec_device *device, void **stream) {
-    *stream = calloc(1, sizeof(Stream));
-    return *stream ? TILEC_OK : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
-}
-
-static void stream_destroy(tilec_device *device, void *stream) {
-    (void)device;
-    rt_report_free(&((Stream *)stream)->failure);
-    free(stream);
-}
-
-static tilec_status stream_synchronize(tilec_device *device, void *stream) {
-    Device *d = device->state;
-    Stream *s = stream;
-    os_mutex_lock(d->lock);
-    tilec_status status = s->status;
-    RtReport failure = s->failure;
-    s->status = TILEC_OK;
-    s->failure = (RtReport){0};
-    os_mutex_unlock(d->lock);
-    return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
-}
-
-static tilec_status stream_wait(tilec_device *device, void *stream, void *event) {
-    (void)device, (void)stream, (void)event;  // all work is done already
-    return TILEC_OK;
-}
-
-static tilec_status event_create(tilec_device *device, void **event) {
-    *event = calloc(1, sizeof(uint64_t));
-    return *event ? TILEC_OK
-                  : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory for an event");
-}
-static void event_destroy(tilec_device *device, void *event) {
-    (void)device;
-    free(event);
-}
-static tilec_status event_record(tilec_device *device, void *event, void *stream) {
-    (void)device, (void)stream;
-    *(uint64_t *)event = os_time_ns();
-    return TILEC_OK;
-}
-static tilec_status event_synchronize(tilec_device *device, void *event) {
-    (void)device, (void)event;
-    return TILEC_OK;
-}
-static tilec_status event_query(tilec_device *device, void *event, bool *done) {
-    (void)device, (void)event;
-    *done = true;
-    return TILEC_OK;
-}
-static tilec_status event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
-    (void)device;
-    *ns = *(uint64_t *)end - *(uint64_t *)begin;
-    return TILEC_OK;
 }
 
 // Both within the device go through a copy: the machine's memory is written from the host's only.
@@ -403,17 +341,19 @@ static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failu
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
     enum { ACROSS_MAX = 65535 };  // programs along the second and third dimension, on all GPUs
     Device *d = device->state;
-    Stream *s = stream;
+    AtOnceStream *s = stream;
     for (int i = 1; i < 3; i++)
         if (l->grid[i] > ACROSS_MAX)
             return rt_fail(device->context, TILEC_LAUNCH_REFUSED,
                            "%.*s: the grid's dimension %d has %lld programs, GPUs have at most %d "
                            "there: make the first dimension the long one",
                            STR_ARG(l->meta->name), i, (long long)l->grid[i], ACROSS_MAX);
-    os_mutex_lock(d->lock);
+    os_mutex_lock(s->lock);
+    os_mutex_lock(d->lock);  // the machine's memory
     // After a failure the stream does nothing until it is synchronised.
     if (s->status == TILEC_OK) s->status = run(device, l, &s->failure);
     os_mutex_unlock(d->lock);
+    os_mutex_unlock(s->lock);
     return TILEC_OK;
 }
 
@@ -424,16 +364,16 @@ const RtDeviceApi sim_device_api = {
     .gpu = device_gpu,
     .alloc = device_alloc,
     .free = device_free,
-    .stream_create = stream_create,
-    .stream_destroy = stream_destroy,
-    .stream_synchronize = stream_synchronize,
-    .stream_wait = stream_wait,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_record = event_record,
-    .event_synchronize = event_synchronize,
-    .event_query = event_query,
-    .event_elapsed = event_elapsed,
+    .stream_create = at_once_stream_create,
+    .stream_destroy = at_once_stream_destroy,
+    .stream_synchronize = at_once_stream_synchronize,
+    .stream_wait = at_once_stream_wait,
+    .event_create = at_once_event_create,
+    .event_destroy = at_once_event_destroy,
+    .event_record = at_once_event_record,
+    .event_synchronize = at_once_event_synchronize,
+    .event_query = at_once_event_query,
+    .event_elapsed = at_once_event_elapsed,
     .copy = copy,
     .module_load = module_load,
     .module_unload = module_unload,
