@@ -3,6 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// cmocka wants these first
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
 #include "ir/edit.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -143,7 +150,12 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
         options.facts = lowered_told(seed) ? lowered_facts(kernel_of(m), plain->args) : 0;
         if (gpu) kernel_of(m)->warps = (int)lowered_warps(seed);
         fine = passes_run(m, steps, count, &options, w->diags);
-        if (!fine && gpu && lowered_unsupported(w->diags).size) return true;
+        Str lacks = fine || !gpu ? (Str){0} : lowered_unsupported(w->diags);
+        if (lacks.size) {
+            print_message("left out on GPUs, seed %llu: %.*s\n", (unsigned long long)seed,
+                          STR_ARG(lacks));
+            return true;
+        }
     }
     if (!fine) return problem_is(arena, problem, "a pass failed:\n%.*s", STR_ARG(said(w)));
     any_launch_expand(m, w->diags);

@@ -72,17 +72,6 @@ static DeviceResult run_interp(const Device *d, Program *p, Arena *arena, IrOutc
     return module ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
-static bool is_unsupported(Str what) {
-    static const char *const known[] = {
-#define UNSUPPORTED_ON_GPU(what, file) what,
-#include "tests/matrix/unsupported_gpu.def"
-#undef UNSUPPORTED_ON_GPU
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (str_equal(what, str(known[i]))) return true;
-    return false;
-}
-
 static uint64_t hash_of(const char *text) {  // FNV-1a
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
@@ -145,7 +134,7 @@ static DeviceResult run_threads(const Device *d, Program *p, Arena *arena, IrOut
     uint64_t choice = hash_of(p->text) >> 16;
     bool fine =
         module && lowered_to_threads(module, choice, false, lowered_facts(kernel, p->args), diags);
-    if (!fine && is_unsupported(lowered_unsupported(diags))) return DEVICE_LEFT_OUT;
+    if (!fine && lowered_unsupported(diags).size) return DEVICE_LEFT_OUT;
     if (fine) run_kernel(kernel, &launch, arena, diags, outcome);
     diags_text(diags, (DiagStyle){0}, message);
     if (fine && *outcome == p->outcome) return DEVICE_RAN;
@@ -171,7 +160,7 @@ static DeviceResult run_simulated(const Device *d, Program *p, Arena *arena, IrO
     SimulatedOptions options = {.choice = hash_of(p->text) >> 16};
     if (module) options.facts = lowered_facts(kernel, p->args);
     bool fine = module && simulated_run(module, kernel, &options, &launch, outcome, diags);
-    if (!fine && is_unsupported(lowered_unsupported(diags))) return DEVICE_LEFT_OUT;
+    if (!fine && lowered_unsupported(diags).size) return DEVICE_LEFT_OUT;
     diags_text(diags, (DiagStyle){0}, message);
     if (!fine && module) ir_print_module(module, message);
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
