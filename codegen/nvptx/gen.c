@@ -13,6 +13,18 @@ LLVMValueRef nvptx_in_space(Gen *g, LLVMValueRef p, unsigned space) {
     return LLVMBuildAddrSpaceCast(g->b, p, nvptx_pointer(g, space), "");
 }
 
+// Halves are combined until one register is left: the order the op is defined by.
+static void reduce(Gen *g, const IrOp *op) {
+    const IrValue *x = ir_operand(op, 0);
+    IrType t = gen_part_type(g, x->type);
+    IrOpcode code = gen_reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), t.elem);
+    LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, x->type->count);
+    memcpy(parts, gen_parts(g, x), x->type->count * sizeof *parts);
+    for (uint32_t n = x->type->count / 2; n; n /= 2)
+        for (uint32_t i = 0; i < n; i++) parts[i] = gen_binary(g, code, &t, parts[i], parts[i + n]);
+    gen_define(g, op, parts[0]);
+}
+
 static void nvptx_op(Gen *g, const IrOp *op) {
     switch ((unsigned)op->code) {
     case IR_THREAD_ID:
@@ -32,18 +44,7 @@ static void nvptx_op(Gen *g, const IrOp *op) {
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: nvptx_warp(g, op); return;
     case IR_THREAD_MMA: nvptx_mma(g, op); return;
-    case IR_CPU_REDUCE: {
-        const IrValue *x = ir_operand(op, 0);
-        IrType t = gen_part_type(g, x->type);
-        IrOpcode code = gen_reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), t.elem);
-        LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, x->type->count);
-        memcpy(parts, gen_parts(g, x), x->type->count * sizeof *parts);
-        for (uint32_t n = x->type->count / 2; n; n /= 2)
-            for (uint32_t i = 0; i < n; i++)
-                parts[i] = gen_binary(g, code, &t, parts[i], parts[i + n]);
-        gen_define(g, op, parts[0]);
-        return;
-    }
+    case IR_CPU_REDUCE: reduce(g, op); return;
     case IR_CPU_ASSERT: nvptx_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
     }

@@ -35,7 +35,6 @@ typedef struct Threads {
     IrRanges *ranges;
     Map map;          // IrValue * of the gpu level → IrValue * of the thread level
     IrBuilder b;      // where new ops go, with the span of the op that is lowered
-    IrBuilder top;    // before everything: what depends on the thread alone
     IrValue *thread;  // thread.id
     uint32_t sites;   // asserts and prints met
 } Threads;
