@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Instructions that ptxas makes of our PTX and of Triton's, kernel by kernel; no GPU needed.
+
+usage: bench/sass.py [-k REGEX] [SM…]       SM: 75 80 89 90 120 (default: all)
+
+  TILEC     the command (default: build/debug/tilec)
+  BASELINE  the directory of loops.py (default: ../shared/triton-baseline)
+  TRITON    Triton's outputs, KERNEL_SM/k.ptx, made as the README.md there says; without them our
+            side alone is printed
+  WHEEL     bin/ of Triton's wheel, with ptxas, ptxas-blackwell and nvdisasm (default: from PATH)
+  KEEP      a directory for PTX and cubins (default: a temporary one)
+
+Both sides' PTX is assembled by one ptxas and counted by one loops.py. "all": the instructions of
+the kernel, "loop": of its main loop, "matrix": matrix instructions among those, "a 2048": of the
+loop, for each 2048 multiply-adds of a warp (by FFMA where there is no matrix instruction);
+registers and spilled bytes are ptxas's. "ratio" is ours over Triton's: of "a 2048" where the kernel
+is a product, else of "all".
+"""
+import ast, os, re, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BASELINE = os.environ.get('BASELINE', os.path.join(ROOT, '..', 'shared', 'triton-baseline'))
+TILEC = os.environ.get('TILEC', os.path.join(ROOT, 'build', 'debug', 'tilec'))
+WHEEL, TRITON = os.environ.get('WHEEL', ''), os.environ.get('TRITON', '')
+
+# name, Triton's name, kernel, is it a product?, options
+CASES = [
+    ('vadd', 'vadd', 'vadd', False, 'warps=4'),
+    ('vadd, pointers', 'vadd', 'vadd_pointers', False, 'warps=4'),
+    ('softmax', 'softmax', 'softmax', False, 'warps=4'),
+    ('layernorm f16', 'layernorm', 'layernorm', False, 'warps=4'),
+    ('matmul f16', 'matmul_fp16', 'matmul', True, 'T=f16 warps=8 stages=3'),
+    ('matmul bf16', 'matmul_bf16', 'matmul', True, 'T=bf16 warps=8 stages=3'),
+    ('matmul tf32', 'matmul_fp32', 'matmul', True, 'T=f32 TF32=1 BN=64 BK=32 warps=8 stages=3'),
+    ('attention', 'attn_fp16', 'attention', True, 'warps=4 stages=3'),
+    ('attention, causal', 'attn_fp16_causal', 'attention', True, 'CAUSAL=1 warps=4 stages=3'),
+    ('transpose f32', None, 'transposed', False, 'warps=4'),
+]
+
+
+def tool(name):
+    return os.path.join(WHEEL, name) if WHEEL else name
+
+
+def assemble(ptx, cubin, sm):
+    """registers and spilled bytes, or None"""
+    blackwell = tool('ptxas-blackwell')
+    ptxas = blackwell if sm >= 100 and os.path.exists(blackwell) else tool('ptxas')
+    arch = re.search(r'^\.target\s+(\w+)', open(ptx).read(), re.M)[1]
+    made = subprocess.run([ptxas, '-v', '-arch=' + arch, ptx, '-o', cubin], capture_output=True, text=True)
+    if made.returncode:
+        print(made.stderr.strip()[:500], file=sys.stderr)
+        return None
+    registers = re.search(r'Used (\d+) registers', made.stderr)
+    spilled = re.search(r'(\d+) bytes spill stores', made.stderr)
+    return int(registers[1]), int(spilled[1]) if spilled else 0
+
+
+def multiply_adds(kind):
+    """of one warp, of a matrix instruction"""
+    wide = re.search(r'\.(\d+)x(\d+)x(\d+)', kind)
+    if wide:
+        return int(wide[1]) * int(wide[2]) * int(wide[3]) // 4  # four warps share it
+    shape = re.search(r'\.(16)(8)(\d+)|\.(8)(8)(\d+)', kind)
+    m, n, k = [int(x) for x in shape.groups() if x]
+    return m * n * k
+
+
+def count(cubin, product):
+    """all, loop, matrix, loop for each 2048 multiply-adds"""
+    env = dict(os.environ, NVDISASM=tool('nvdisasm'))
+    line = subprocess.run([sys.executable, os.path.join(BASELINE, 'loops.py'), cubin], env=env,
+                          capture_output=True, text=True, check=True).stdout
+    none = re.search(r'no loop, (\d+)', line)
+    if none:
+        return int(none[1]), None, None, None
+    loop, total = (int(x) for x in re.search(r'loop (\d+) \(total (\d+)\)', line).groups())
+    matrix = re.search(r'(\d+) matrix (\{[^}]*\})', line)
+    fma = re.search(r'fma=(\d+)', line)
+    work = 0
+    if matrix:
+        work = sum(multiply_adds(k) * n for k, n in ast.literal_eval(matrix[2]).items())
+    elif product and fma:
+        work = 32 * int(fma[1])
+    return total, loop, int(matrix[1]) if matrix else None, loop * 2048 / work if work else None
+
+
+def measure(ptx, folder, name, sm, product):
+    cubin = os.path.join(folder, name + '.cubin')
+    used = assemble(ptx, cubin, sm)
+    return (*count(cubin, product), *used) if used else None
+
+
+def ours(kernel, options, folder, name, sm, product):
+    ptx = os.path.join(folder, name + '.ptx')
+    command = [TILEC, 'emit', os.path.join(ROOT, 'bench', 'sass', 'kernels.tile'), kernel, '--as', 'asm',
+               '--target', f'sm_{sm}', '--math=contract,approx', '-o', ptx]
+    for option in options.split():
+        command += ['--set', option]
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode:
+        print(made.stderr.strip()[:500], file=sys.stderr)
+        return None
+    return measure(ptx, folder, name, sm, product)
+
+
+def cell(x):
+    return '' if x is None else f'{x:.2f}' if isinstance(x, float) else str(x)
+
+
+def row(name, sm, a, b, product):
+    which = 3 if product else 0
+    ratio = a[which] / b[which] if a and b and a[which] and b[which] else None
+    none = (None,) * 6
+    cells = [name, f'sm_{sm}', *(cell(x) for x in a or none), *(cell(x) for x in b or none), cell(ratio)]
+    print('| ' + ' | '.join(cells) + ' |', flush=True)
+
+
+def main():
+    arguments, only = sys.argv[1:], ''
+    if arguments and arguments[0] in ('-h', '--help'):
+        sys.exit(print(__doc__))
+    if arguments[:1] == ['-k']:
+        only, arguments = arguments[1], arguments[2:]
+    if not os.path.exists(os.path.join(BASELINE, 'loops.py')):
+        sys.exit(f'no loops.py in {BASELINE}: set BASELINE')
+    folder = os.environ.get('KEEP') or tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    heads = 'all|loop|matrix|a 2048|registers|spilled'.split('|')
+    print('| ' + ' | '.join(['kernel', 'target', *heads, 'Triton: all', *heads[1:], 'ratio']) + ' |')
+    print('|---' * 15 + '|')
+    for name, triton, kernel, product, options in CASES:
+        for sm in [int(x) for x in arguments] or [75, 80, 89, 90, 120]:
+            if not re.search(only, name):
+                continue
+            stem = re.sub(r'\W+', '_', name) + f'_{sm}'
+            a = ours(kernel, options, folder, stem, sm, product)
+            theirs = os.path.join(TRITON, f'{triton}_{sm}', 'k.ptx')
+            b = measure(theirs, folder, 'triton_' + stem, sm, product) if TRITON and os.path.exists(theirs) else None
+            row(name, sm, a, b, product)
+
+
+main()
