@@ -16,7 +16,7 @@ void case_transpose(Bench *bench);
 void case_matmul(Bench *bench);  // f32, bf16, i8
 void case_attention(Bench *bench);
 void case_launch(Bench *bench);   // empty kernels and regions
-void case_compile(Bench *bench);  // source to callable
+void case_compile(Bench *bench);  // source to callable, on the CPU and for a GPU
 
 // A hand-written loop as a contestant.
 void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *loop,

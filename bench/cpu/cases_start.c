@@ -58,18 +58,18 @@ static void compile_once(void *self) {
     arena_destroy(arena);
 }
 
-static void compile_kernel(Bench *bench, const char *file, const char *kernel) {
-    const char *name = arena_printf(bench->arena, "compile %s", kernel);
+static void compile_kernel(Bench *bench, const char *file, const char *kernel, const char *device,
+                           tilec_dtype dtype) {
+    const char *name = arena_printf(bench->arena, "compile %s, %s", kernel, device);
     if (!bench_wants(bench, name)) return;
-    CompileRun run = {
-        .file = file, .kernel = kernel, .spec = TILEC_SPEC(TILEC_TYPE("T", TILEC_F32))};
+    CompileRun run = {.file = file, .kernel = kernel, .spec = TILEC_SPEC(TILEC_TYPE("T", dtype))};
     OsError error;
     tilec_context_options o = {.size = sizeof o, .cpu_threads = 1, .cache_folder = ""};
     Row row = {.name = name};
     if (!os_read_file(bench->arena, file, 1 << 20, &run.source, &error))
         row.failure = error.text;
     else if (tilec_context_create(&o, &run.context) ||
-             tilec_device_open(run.context, "cpu", &run.device))
+             tilec_device_open(run.context, device, &run.device))
         row.failure = "no device";
     if (!row.failure) compile_once(&run);
     if (run.status) row.failure = arena_printf(bench->arena, "%s", tilec_last_error(run.context));
@@ -78,10 +78,17 @@ static void compile_kernel(Bench *bench, const char *file, const char *kernel) {
     tilec_context_destroy(run.context);
 }
 
+// A simulated GPU is given what its driver would be: PTX.
 void case_compile(Bench *bench) {
-    compile_kernel(bench, "examples/vector_add.tile", "add");
-    compile_kernel(bench, "examples/matmul.tile", "matmul");
-    compile_kernel(bench, "examples/attention.tile", "attention");
+    static const struct {
+        const char *file, *kernel;
+    } kernels[] = {{"examples/vector_add.tile", "add"},
+                   {"examples/matmul.tile", "matmul"},
+                   {"examples/attention.tile", "attention"}};
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        compile_kernel(bench, kernels[i].file, kernels[i].kernel, "cpu", TILEC_F32);
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        compile_kernel(bench, kernels[i].file, kernels[i].kernel, "sim:sm_80", TILEC_F16);
 }
 
 // ---- A fresh process ----
