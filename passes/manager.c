@@ -84,7 +84,8 @@ static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
     PassContext context = {.scratch = m->scratch,
                            .diags = m->diags,
                            .machine = &m->machine,
-                           .facts = m->options->facts};
+                           .facts = m->options->facts,
+                           .remarks = m->options->remarks};
     bool did = infos[pass].run(f, &context);
     *changed |= did;
     bool fine = diags_errors(m->diags) == errors;

@@ -17,12 +17,14 @@
 #include "base/diag.h"
 #include "ir/ir.h"
 #include "ir/machine.h"
+#include "ir/remark.h"
 
 typedef struct PassContext {
     Arena *scratch;
     Diags *diags;
     const Machine *machine;  // never NULL; of the target that is compiled for
     unsigned facts;          // FACT_ bits of the variant, ir/machine.h
+    Remarks *remarks;        // NULL: nobody asks
 } PassContext;
 
 typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: changed something
@@ -79,6 +81,7 @@ typedef struct PassOptions {
     const Machine *machine;  // NULL: that of x86-64-v3
     unsigned facts;
     PassTimings *timings;  // NULL: not kept; pushed with the module's arena
+    Remarks *remarks;      // NULL: not made
 } PassOptions;
 
 // Runs the steps on every function of the module, in order. False when a pass reported an error.

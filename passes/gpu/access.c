@@ -173,15 +173,12 @@ uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t 
     return extent && extent->facts.divisor ? extent->facts.divisor : 1;
 }
 
-// Elements that one access may take: neighbours in a lane, aligned, all inside or all outside.
-static uint32_t vector_of(const Threads *t, const Selection *s) {
+// What is known of the memory along the last dimension.
+static LayoutMemory memory_of(const Threads *t, const Selection *s) {
     const IrValue *view = ir_operand(s->op, 0);
     const IrParam *param = &t->func->params.data[view->index];
     const Dim *last = &s->dims[s->rank - 1];
     uint32_t bytes = (uint32_t)dtype_size(view->type->elem);
-    if (!s->layout || last->axis < 0 || param->strided || view->type->elem == DTYPE_BOOL ||
-        !threads_disjoint(s->layout, (uint32_t)last->axis))
-        return 1;
     bool wide = (t->facts & FACT_WIDE) != 0;
     uint64_t row = access_extent_divisor(t, param, s->rank - 1), base = param->facts.divisor;
     bool named = param->dims[s->rank - 1].extent != NULL;
@@ -199,7 +196,22 @@ static uint32_t vector_of(const Threads *t, const Selection *s) {
         memory.base_divisor = start & (0 - start);
     if (memory.edge_divisor && last->divisor < memory.edge_divisor)
         memory.edge_divisor = last->divisor & (0 - last->divisor);
-    return layout_vector(s->layout, &memory);
+    return memory;
+}
+
+// Elements that one access may take: neighbours in a lane, aligned, all inside or all outside.
+static uint32_t vector_of(const Threads *t, const Selection *s) {
+    const IrValue *view = ir_operand(s->op, 0);
+    const Dim *last = &s->dims[s->rank - 1];
+    LayoutMemory memory = {0};
+    uint32_t vector = 1;
+    if (s->layout && last->axis >= 0 && !t->func->params.data[view->index].strided &&
+        view->type->elem != DTYPE_BOOL && threads_disjoint(s->layout, (uint32_t)last->axis)) {
+        memory = memory_of(t, s);
+        vector = layout_vector(s->layout, &memory);
+    }
+    access_remarks(t, s, &memory, vector);
+    return vector;
 }
 
 // ---- walking the registers ----------------------------------------------------------------------
@@ -299,6 +311,7 @@ static void view_inside(Threads *t, const IrOp *op) {
 // ---- pointers -----------------------------------------------------------------------------------
 
 static void pointer_load(Threads *t, const IrOp *op) {
+    access_remarks_pointer(t, op);
     IrValue *operands[3];
     for (uint32_t i = 0; i < 3; i++) operands[i] = threads_operand(t, op, i);
     const IrType *type = threads_type(t, op->results[0].type);
@@ -306,6 +319,7 @@ static void pointer_load(Threads *t, const IrOp *op) {
 }
 
 static void pointer_store(Threads *t, const IrOp *op) {
+    access_remarks_pointer(t, op);
     const Layout *l = ir_operand(op, 0)->type->layout;
     IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
     IrValue *masks = threads_operand(t, op, 2), *owner = access_owner(t, l);

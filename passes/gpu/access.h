@@ -46,6 +46,12 @@ IrValue *access_owner(Threads *t, const Layout *l);
 // What is known to divide an extent.
 uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t dim);
 
+// What `tilec explain` says of an access of a view by `vector` elements at once (memory: what is
+// known of the last dimension, of views in which neighbours may be); of one through pointers.
+void access_remarks(const Threads *t, const Selection *s, const LayoutMemory *memory,
+                    uint32_t vector);
+void access_remarks_pointer(const Threads *t, const IrOp *op);
+
 // Registers in accesses of several neighbours.
 typedef struct Runs {
     uint32_t vector, count;  // registers of an access, accesses

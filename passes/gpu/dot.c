@@ -31,6 +31,17 @@ static bool find_form(Dtype factor, uint32_t k, const Machine *machine, LayoutMm
     return false;
 }
 
+uint32_t gpu_dot_least_k(Dtype factor, const Machine *machine) {
+    uint32_t least = 0;
+    if (machine->gpu.vendor != GPU_NVIDIA) return 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const Form *f = &forms[i];
+        if (f->factor != factor || machine->gpu.number < f->least) continue;
+        if (!least || f->mma.k < least) least = f->mma.k;
+    }
+    return least;
+}
+
 static bool is_ocp8(Dtype t) { return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2; }
 
 // The sum that the unit has of such factors, where the result is to be of this type. Of f64, which
@@ -232,6 +243,7 @@ void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine) {
 
 void threads_dot(Threads *t, const IrOp *op) {
     GpuDot d = gpu_dot_plan(op, (uint32_t)t->func->warps, t->machine);
+    gpu_dot_remarks(t->remarks, op, &d, t->machine);
     const Layout *l = op->results[0].type->layout;
     Dtype result = op->results[0].type->elem;
     IrValue *acc = threads_operand(t, op, 2);

@@ -24,6 +24,11 @@ typedef struct GpuDot {
 
 GpuDot gpu_dot_plan(const IrOp *op, uint32_t warps, const Machine *machine);
 
+// What `tilec explain` says of a plan (dot_remarks.c).
+void gpu_dot_remarks(Remarks *remarks, const IrOp *op, const GpuDot *d, const Machine *machine);
+// The fewest products that one instruction of the machine sums up for such factors; 0: it has none.
+uint32_t gpu_dot_least_k(Dtype factor, const Machine *machine);
+
 // The product of thread-level vectors (a and b as their values are spread), as d->c spreads it; acc
 // is spread so too, of type d->sum, NULL: zeros.
 IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);

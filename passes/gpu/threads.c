@@ -247,7 +247,8 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .scratch = context->scratch,
                  .diags = context->diags,
                  .machine = context->machine,
-                 .facts = context->facts};
+                 .facts = context->facts,
+                 .remarks = context->remarks};
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
     t.b = ir_builder_at_end(body);

@@ -32,6 +32,7 @@ typedef struct Threads {
     Diags *diags;
     const Machine *machine;
     unsigned facts;
+    Remarks *remarks;  // NULL: nobody asks
     IrRanges *ranges;
     Map map;          // IrValue * of the gpu level → IrValue * of the thread level
     IrBuilder b;      // where new ops go, with the span of the op that is lowered
