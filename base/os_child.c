@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/os_memory.h"
 
 struct OsChildOut {
     int fd;
@@ -125,20 +128,85 @@ static void collect(Arena *arena, pid_t pid, int output, int errors, unsigned se
     }
 }
 
+// ---- Both ----
+
+typedef struct Pipes {
+    int output[2], errors[2];  // read, write
+} Pipes;
+
+static bool open_pipes(Pipes *p, OsError *error) {
+    if (pipe2(p->output, O_CLOEXEC) != 0) return os_error_number(error, errno);
+    if (pipe2(p->errors, O_CLOEXEC) == 0) return true;
+    int number = errno;
+    close(p->output[0]), close(p->output[1]);
+    return os_error_number(error, number);
+}
+
+// In the parent; `number` is errno behind fork.
+static bool finish(Arena *arena, pid_t pid, int number, const Pipes *p, unsigned seconds,
+                   OsChildEnd *end, OsError *error) {
+    close(p->output[1]), close(p->errors[1]);
+    if (pid > 0) collect(arena, pid, p->output[0], p->errors[0], seconds, end);
+    close(p->output[0]), close(p->errors[0]);
+    return pid > 0 ? true : os_error_number(error, number);
+}
+
 bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), void *argument,
                   unsigned seconds, OsChildEnd *end, OsError *error) {
-    int output[2], errors[2];
-    if (pipe2(output, O_CLOEXEC) != 0) return os_error_number(error, errno);
-    if (pipe2(errors, O_CLOEXEC) != 0) {
-        int number = errno;
-        close(output[0]), close(output[1]);
-        return os_error_number(error, number);
-    }
+    Pipes p;
+    if (!open_pipes(&p, error)) return false;
     pid_t pid = fork();
     int number = errno;
-    if (pid == 0) child(work, argument, output[1], errors[1]);
-    close(output[1]), close(errors[1]);
-    if (pid > 0) collect(arena, pid, output[0], errors[0], seconds, end);
-    close(output[0]), close(errors[0]);
-    return pid > 0 ? true : os_error_number(error, number);
+    if (pid == 0) child(work, argument, p.output[1], p.errors[1]);
+    return finish(arena, pid, number, &p, seconds, end, error);
+}
+
+// ---- Programs ----
+
+// Nothing here but what POSIX allows between fork and exec in a process of several threads.
+static _Noreturn void become(const char *const *argv, int input, const Pipes *p) {
+    static const char words[] = "cannot be started";
+    forget_handlers();
+    lseek(input, 0, SEEK_SET);
+    dup2(input, STDIN_FILENO);
+    dup2(p->output[1], STDOUT_FILENO);
+    dup2(p->errors[1], STDERR_FILENO);
+    char *const *arguments;
+    memcpy(&arguments, &argv, sizeof arguments);
+    execv(argv[0], arguments);
+    os_child_write(&(OsChildOut){STDERR_FILENO}, words, sizeof words - 1);
+    _exit(127);
+}
+
+bool os_program_run(Arena *arena, const char *const *argv, Str input, unsigned seconds,
+                    OsChildEnd *end, OsError *error) {
+    Pipes p;
+    OsMemoryFile file;
+    if (!os_memory_file_open(input, &file, error)) return false;
+    bool fine = open_pipes(&p, error);
+    if (fine) {
+        pid_t pid = fork();
+        int number = errno;
+        if (pid == 0) become(argv, file.number, &p);
+        fine = finish(arena, pid, number, &p, seconds, end, error);
+    }
+    os_memory_file_close(&file);
+    return fine;
+}
+
+bool os_program_exists(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+Str os_program_find(Arena *arena, const char *name) {
+    const char *folders = os_env("PATH");
+    Str rest = str(folders ? folders : "");
+    while (rest.size) {
+        Str folder = str_cut(rest, ':', &rest);
+        if (!folder.size || folder.text[0] != '/') continue;  // what lies here is not asked for
+        char *path = arena_printf(arena, "%.*s/%s", STR_ARG(folder), name);
+        if (os_program_exists(path)) return str(path);
+    }
+    return STR("");
 }

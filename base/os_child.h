@@ -6,6 +6,8 @@
 // returns from os_child_run and runs no exit handlers; handlers of signals that the program set are
 // not run in it. The parent waits, at most `seconds`. Ownership: texts are the arena's.
 //
+// Programs run the same way, as processes of their own with the bytes given as standard input.
+//
 //     OsChildEnd end;
 //     if (os_child_run(arena, compile, &job, 60, &end, &e) && end.how == OS_CHILD_DONE) …
 #ifndef TILEC_BASE_OS_CHILD_H
@@ -35,5 +37,15 @@ typedef struct OsChildEnd {
 // False when no child could be made.
 bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), void *argument,
                   unsigned seconds, OsChildEnd *end, OsError *error);
+
+// Starts the program at the path argv[0] (a NULL ends argv) and waits. Both outputs come back as
+// above; `how` is never OS_CHILD_DONE: a program that ended by itself has OS_CHILD_EXITED and its
+// status, and 127 when it could not be started, which `errors` then explains. False when no process
+// could be made.
+bool os_program_run(Arena *arena, const char *const *argv, Str input, unsigned seconds,
+                    OsChildEnd *end, OsError *error);
+// The file that a bare name stands for in the folders of $PATH; empty: none that may be run.
+Str os_program_find(Arena *arena, const char *name);
+bool os_program_exists(const char *path);
 
 #endif

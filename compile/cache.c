@@ -1,12 +1,12 @@
 #include "compile/cache.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
 
-enum { DEFAULT_LIMIT_MIB = 512, ENTRY_LIMIT = 64 << 20, NAME_SIZE = HASH_HEX + 4 };
-#define ENTRY_END ".so"
+enum { DEFAULT_LIMIT_MIB = 512, ENTRY_LIMIT = 64 << 20, NAME_SIZE = HASH_HEX + 8 };
 
 struct Cache {
     OsMutex *lock;  // guards all below
@@ -73,16 +73,27 @@ static const char *entry_read(Str bytes, const HashKey *key, CacheEntry *entry) 
     return NULL;
 }
 
-static const char *entry_name(const HashKey *key, char name[NAME_SIZE]) {
-    hash_hex(key, name);
-    memcpy(name + HASH_HEX, ENTRY_END, sizeof ENTRY_END);
+static const char *const kind_names[CACHE_KINDS] = {
+    [CACHE_SHARED] = "so", [CACHE_PTX] = "ptx", [CACHE_CUBIN] = "cubin"};
+
+const char *cache_kind_name(CacheKind kind) { return kind_names[kind]; }
+
+static const char *entry_name(CacheKind kind, const HashKey *key, char name[NAME_SIZE]) {
+    char hex[HASH_HEX + 1];
+    hash_hex(key, hex);
+    snprintf(name, NAME_SIZE, "%s.%s", hex, kind_names[kind]);
     return name;
 }
 
-static bool entry_key(const char *name, HashKey *key) {
+static bool entry_key(const char *name, CacheKind *kind, HashKey *key) {
     Str text = str(name);
-    return text.size == NAME_SIZE - 1 && str_ends(text, STR(ENTRY_END)) &&
-           hash_from_hex((Str){name, HASH_HEX}, key);
+    if (text.size < HASH_HEX + 1 || name[HASH_HEX] != '.') return false;
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        if (strcmp(name + HASH_HEX + 1, kind_names[i]) != 0) continue;
+        *kind = (CacheKind)i;
+        return hash_from_hex((Str){name, HASH_HEX}, key);
+    }
+    return false;
 }
 
 // ---- Where, and how much ----
@@ -181,7 +192,7 @@ static OsFolder *open_folder(Cache *c) {
 
 // ---- Finding and keeping ----
 
-bool cache_find(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry) {
+bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
     const OsFolder *folder = open_folder(cache);
     os_mutex_unlock(cache->lock);
@@ -189,7 +200,7 @@ bool cache_find(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entr
     char name[NAME_SIZE];
     Str bytes;
     OsError e;
-    if (!os_folder_read(folder, arena, entry_name(key, name), ENTRY_LIMIT, &bytes, &e))
+    if (!os_folder_read(folder, arena, entry_name(kind, key, name), ENTRY_LIMIT, &bytes, &e))
         return false;
     const char *wrong = entry_read(bytes, key, entry);
     if (!wrong) {
@@ -211,10 +222,11 @@ static int oldest_first(const void *a, const void *b) {
 // Files of others in the folder stay, and count for nothing.
 static void keep_ours(OsFolderFiles *files) {
     size_t kept = 0;
+    CacheKind kind;
     HashKey key;
     for (size_t i = 0; i < files->count; i++) {
         const char *name = files->data[i].name;
-        if (entry_key(name, &key) || os_folder_is_temporary(name))
+        if (entry_key(name, &kind, &key) || os_folder_is_temporary(name))
             files->data[kept++] = files->data[i];
     }
     files->count = kept;
@@ -245,7 +257,7 @@ static void say_too_large(Cache *c, size_t size, uint64_t most) {
     c->too_large = true;
 }
 
-static const char *keep(Cache *c, Arena *arena, const HashKey *key, Str bytes) {
+static const char *keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, Str bytes) {
     uint64_t most = c->limit / 2 < ENTRY_LIMIT ? c->limit / 2 : ENTRY_LIMIT;
     bool fits = bytes.size <= most;
     make_room(c, arena, fits ? bytes.size : 0);  // the folder may be of a time with a higher limit
@@ -255,7 +267,7 @@ static const char *keep(Cache *c, Arena *arena, const HashKey *key, Str bytes) {
     }
     char name[NAME_SIZE];
     OsError e;
-    if (os_folder_write(c->folder, arena, entry_name(key, name), bytes, &e)) {
+    if (os_folder_write(c->folder, arena, entry_name(kind, key, name), bytes, &e)) {
         c->size += bytes.size;
         return arena_printf(arena, "%.*s/%s", STR_ARG(c->path), name);
     }
@@ -265,10 +277,11 @@ static const char *keep(Cache *c, Arena *arena, const HashKey *key, Str bytes) {
     return NULL;
 }
 
-void cache_keep(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry) {
+void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
     entry->path = NULL;
-    if (open_folder(cache)) entry->path = keep(cache, arena, key, entry_bytes(arena, key, *entry));
+    if (open_folder(cache))
+        entry->path = keep(cache, kind, arena, key, entry_bytes(arena, key, *entry));
     os_mutex_unlock(cache->lock);
 }
 
@@ -284,7 +297,7 @@ bool cache_list(const OsFolder *folder, Arena *arena, CacheRows *rows, OsError *
     TRY(os_folder_list(folder, arena, &files, error));
     for (size_t i = 0; i < files.count; i++) {
         CacheRow row = {.size = files.data[i].size, .used_ns = files.data[i].used_ns};
-        if (entry_key(files.data[i].name, &row.key)) vec_push(arena, rows, row);
+        if (entry_key(files.data[i].name, &row.kind, &row.key)) vec_push(arena, rows, row);
     }
     return true;
 }
@@ -295,7 +308,8 @@ void cache_check(const OsFolder *folder, Arena *arena, CacheRow *row) {
     OsError e;
     CacheEntry entry;
     ArenaMark mark = arena_mark(arena);
-    if (os_folder_read(folder, arena, entry_name(&row->key, name), ENTRY_LIMIT, &bytes, &e)) {
+    if (os_folder_read(folder, arena, entry_name(row->kind, &row->key, name), ENTRY_LIMIT, &bytes,
+                       &e)) {
         const char *wrong = entry_read(bytes, &row->key, &entry);
         arena_reset(arena, mark);
         row->why = str(wrong);
@@ -306,9 +320,9 @@ void cache_check(const OsFolder *folder, Arena *arena, CacheRow *row) {
     row->why = str(arena_text(arena, e.text, strlen(e.text)));
 }
 
-bool cache_remove(const OsFolder *folder, const HashKey *key, OsError *error) {
+bool cache_remove(const OsFolder *folder, const CacheRow *row, OsError *error) {
     char name[NAME_SIZE];
-    return os_folder_remove(folder, entry_name(key, name), error);
+    return os_folder_remove(folder, entry_name(row->kind, &row->key, name), error);
 }
 
 // Files of others in the folder stay: somebody may have named a folder that is not ours alone.
@@ -318,9 +332,10 @@ bool cache_clear(const OsFolder *folder, Arena *arena, uint64_t *files, uint64_t
     *files = *bytes = 0;
     TRY(os_folder_list(folder, arena, &found, error));
     for (size_t i = 0; i < found.count; i++) {
+        CacheKind kind;
         HashKey key;
         const OsFolderFile *f = &found.data[i];
-        if (!entry_key(f->name, &key) && !os_folder_is_temporary(f->name)) continue;
+        if (!entry_key(f->name, &kind, &key) && !os_folder_is_temporary(f->name)) continue;
         TRY(os_folder_remove(folder, f->name, error));
         ++*files;
         *bytes += f->size;

@@ -1,6 +1,7 @@
 // The cache on disk: compiled kernels by the hash of all they were made of.
 //
-// One file an entry, "<key>.so": the shared object, so that tools can look into it; behind it the
+// One file an entry, named by what it holds, so that tools can look into it: "<key>.so" a shared
+// object, ".ptx" a text for NVIDIA's driver, ".cubin" machine code for it; behind the code the
 // notes (what the launch must know of the code, code.h) and a foot with sizes, version, key and a
 // checksum over everything. Invariants: an entry is believed only when all that fits; what does not
 // is removed and made again. The folder is private to the user (base/os_folder.h); one that is not,
@@ -14,7 +15,10 @@
 // Ownership: cache_destroy; what cache_find gives belongs to the arena given.
 //
 //     Cache *c = cache_create(NULL, log, user);
-//     if (!cache_find(c, &key, arena, &entry)) { …make it…; cache_keep(c, &key, arena, &entry); }
+//     if (!cache_find(c, CACHE_SHARED, &key, arena, &entry)) {
+//         …make it…;
+//         cache_keep(c, CACHE_SHARED, &key, arena, &entry);
+//     }
 #ifndef TILEC_COMPILE_CACHE_H
 #define TILEC_COMPILE_CACHE_H
 
@@ -22,6 +26,8 @@
 #include "base/os_folder.h"
 
 enum { CACHE_FORMAT = 1 };
+
+typedef enum CacheKind { CACHE_SHARED, CACHE_PTX, CACHE_CUBIN, CACHE_KINDS } CacheKind;
 
 typedef struct CacheEntry {
     Str code;
@@ -37,17 +43,21 @@ typedef struct Cache Cache;
 Cache *cache_create(const char *folder, CacheLog *log, void *user);
 void cache_destroy(Cache *cache);
 
-bool cache_find(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry);
+bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry);
 // Sets the path, in `arena`, when it was kept.
-void cache_keep(Cache *cache, const HashKey *key, Arena *arena, CacheEntry *entry);
+void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry);
 
 // ---- What `tilec cache` shows and does
 
 // The folder by the rules above; empty when the cache is off.
 Str cache_folder_path(Arena *arena, const char *folder);
 
+// "so", "ptx", "cubin".
+const char *cache_kind_name(CacheKind kind);
+
 typedef struct CacheRow {
     HashKey key;
+    CacheKind kind;
     uint64_t size;
     int64_t used_ns;  // since 1970
     bool whole;       // after cache_check
@@ -59,7 +69,7 @@ typedef VEC(CacheRow) CacheRows;
 OsFolder *cache_folder_open(Arena *arena, Str path, bool *missing, OsError *error);
 bool cache_list(const OsFolder *folder, Arena *arena, CacheRows *rows, OsError *error);
 void cache_check(const OsFolder *folder, Arena *arena, CacheRow *row);
-bool cache_remove(const OsFolder *folder, const HashKey *key, OsError *error);
+bool cache_remove(const OsFolder *folder, const CacheRow *row, OsError *error);
 // Entries and what unfinished writers left; counts what went.
 bool cache_clear(const OsFolder *folder, Arena *arena, uint64_t *files, uint64_t *bytes,
                  OsError *error);

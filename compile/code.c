@@ -62,9 +62,15 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
                    : api->cpu_compile(unit->arena, compiled->func, &cpu, output, unit->diags);
 }
 
-bool code_find(Arena *arena, const CodeServices *services, const HashKey *key, Code *code) {
+static CacheKind kind_of(CodeTarget target) {
+    return code_target_is_gpu(target) ? CACHE_PTX : CACHE_SHARED;
+}
+
+bool code_find(Arena *arena, const CodeServices *services, CodeTarget target, const HashKey *key,
+               Code *code) {
     CacheEntry entry;
-    if (!services->cache || !cache_find(services->cache, key, arena, &entry)) return false;
+    if (!services->cache || !cache_find(services->cache, kind_of(target), key, arena, &entry))
+        return false;
     *code = (Code){.bytes = entry.code, .path = entry.path, .cached = true};
     return code_notes_read(arena, entry.notes, &code->notes);
 }
@@ -81,8 +87,30 @@ bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
     StrBuf notes = strbuf(unit->arena);
     code_notes_write(&code->notes, &notes);
     CacheEntry kept = {.code = code->bytes, .notes = strbuf_str(&notes)};
-    cache_keep(services->cache, key, unit->arena, &kept);
+    cache_keep(services->cache, kind_of(options->target), key, unit->arena, &kept);
     code->path = kept.path;
+    return true;
+}
+
+// The tool and its version belong to the key: a newer one may make better code.
+bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, Str ptx,
+                Cubin *cubin) {
+    Str tool = cubin_tool(services->cubin, unit->arena, ptx, unit->diags);
+    if (!tool.size) return false;
+    Hash hash = hash_begin();
+    hash_text(&hash, STR("cubin"));
+    hash_bytes(&hash, key, sizeof *key);
+    hash_text(&hash, tool);
+    HashKey own = hash_end(&hash);
+    CacheEntry entry;
+    *cubin = (Cubin){0};
+    if (services->cache && cache_find(services->cache, CACHE_CUBIN, &own, unit->arena, &entry)) {
+        cubin->bytes = entry.code;
+        return true;
+    }
+    TRY(cubin_make(services->cubin, unit->arena, unit->sources, ptx, cubin, unit->diags));
+    entry = (CacheEntry){.code = cubin->bytes, .notes = STR("")};
+    if (services->cache) cache_keep(services->cache, CACHE_CUBIN, &own, unit->arena, &entry);
     return true;
 }
 

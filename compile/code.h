@@ -20,6 +20,7 @@
 #include "codegen/codegen.h"
 #include "compile/cache.h"
 #include "compile/compile.h"
+#include "compile/cubin.h"
 #include "compile/plugin.h"
 #include "compile/target.h"
 
@@ -28,6 +29,7 @@ typedef struct CodeServices {
     Plugin *plugin;
     const char *library;  // of the child's plugin; NULL: looked for
     Cache *cache;         // NULL: nothing is kept
+    CubinMaker *cubin;    // of devices that take machine code; NULL: drivers compile PTX
     bool in_child;        // codegen runs in a process of its own
 } CodeServices;
 
@@ -63,7 +65,8 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
 Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
 
 // Only the disk is asked.
-bool code_find(Arena *arena, const CodeServices *services, const HashKey *key, Code *code);
+bool code_find(Arena *arena, const CodeServices *services, CodeTarget target, const HashKey *key,
+               Code *code);
 // What a device loads: a shared object, or PTX for a driver.
 CodegenOutput code_output(CodeTarget target);
 // Lowers: the function becomes one of the target's level.
@@ -71,6 +74,9 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
 // Lowers, generates, and keeps what devices load on disk under the key (NULL: not kept).
 bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                const CodeServices *services, const HashKey *key, Code *code);
+// Machine code of the PTX that has this key, from the disk or made and kept. False after reporting.
+bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, Str ptx,
+                Cubin *cubin);
 // The metadata's variant with what the notes say.
 void code_note_variant(const CodeNotes *notes, MetaVariant *variant);
 

@@ -28,8 +28,21 @@ static void choose_target(Compiler *c) {
 
 static void log_cache(void *user, const char *text) { rt_log(user, TILEC_WARNING, "%s", text); }
 
+// Who compiles PTX for devices `cuda`; the option has been checked.
+static CubinMaker *make_cubin_maker(tilec_context *context) {
+    const char *wanted = context->options.ptx_compiler;
+    if (!wanted) wanted = os_env("TILEC_PTX_COMPILER");
+    PtxBy by = PTX_BY_DRIVER;
+    if (wanted && wanted[0] && !ptx_by_parse(str(wanted), &by))
+        rt_log(context, TILEC_WARNING,
+               "TILEC_PTX_COMPILER is '%s', expected one of " PTX_BY_TEXT "; it is the driver",
+               wanted);
+    return by == PTX_BY_DRIVER ? NULL : cubin_maker_create(by);
+}
+
 static void destroy(void *compiler) {
     Compiler *c = compiler;
+    cubin_maker_destroy(c->services.cubin);
     images_destroy(c->images);
     cache_destroy(c->services.cache);
     plugin_destroy(c->services.plugin);
@@ -57,6 +70,7 @@ static Compiler *create(tilec_context *context) {
     c->services.plugin = plugin_create(context->options.compiler_library);
     c->services.cache = cache_create(context->options.cache_folder, log_cache, context);
     c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
+    c->services.cubin = make_cubin_maker(context);
     choose_target(c);
     read_tuned(c, context);
     return c;
@@ -89,8 +103,16 @@ static bool code_can_be_made(const Compiler *c) {
 tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
     static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api, &cuda_device_api,
                                               &sim_device_api};
-    tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, context);
+    tilec_context *made = NULL;
+    PtxBy by;
+    if (!context) return TILEC_INVALID_ARGUMENT;
+    tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, &made);
     if (s) return s;
+    if (made->options.ptx_compiler && !ptx_by_parse(str(made->options.ptx_compiler), &by)) {
+        tilec_context_destroy(made);
+        return TILEC_INVALID_ARGUMENT;
+    }
+    *context = made;
     Compiler *c = create(*context);
     (*context)->compiler = c;
     (*context)->best = code_can_be_made(c) ? &cpu_device_api : &interp_device_api;

@@ -3,6 +3,7 @@
 //     TILEC_CPU_TARGET=x86-64-v3   code of device cpu for this target instead of the machine's best
 //     TILEC_COMPILE_IN_CHILD=1     as the context's option compile_in_child
 //     TILEC_CACHE…                 see cache.h;   TILEC_LLVM_LIBRARY: plugin.h
+//     TILEC_PTX_COMPILER=ptxas     as the context's option ptx_compiler; TILEC_PTXAS…: cubin.h
 //     TILEC_TUNE_FILE              what `tilec tune` found: tuner.h
 //
 // Invariants: made with the context, never changed; its parts lock themselves. Ownership: the

@@ -12,6 +12,7 @@
 #include "compile/sim_device.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
 #include "runtime/launch.h"
 
 typedef struct Specialization {
@@ -122,14 +123,36 @@ static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
 
 // ---- Run as code ----
 
-static tilec_status load_ptx(tilec_kernel *kernel, const Code *code, RtModule **module) {
-    RtPtxImage image = {.text = code->bytes, .entry = code->notes.entry};
-    RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
+// What a tool says of code that it makes nothing of is no failure: the driver has the last word.
+static bool find_cubin(const tilec_kernel *kernel, const HashKey *key, Str ptx, Cubin *cubin) {
+    Unit *unit = ((Jit *)kernel->source)->unit;
+    const Compiler *c = compiler_of(kernel->context);
+    if (!c->services.cubin || kernel->device->api != &cuda_device_api) return false;
+    size_t before = diags_count(unit->diags);
+    bool made = code_cubin(unit, &c->services, key, ptx, cubin);
+    for (size_t i = before; i < diags_count(unit->diags); i++)
+        rt_log(kernel->context, TILEC_WARNING, "%s: %.*s", kernel->name,
+               STR_ARG(diags_get(unit->diags, i)->text));
+    diags_truncate(unit->diags, before);
+    return made;
+}
+
+static tilec_status load_for_gpu(tilec_kernel *kernel, const HashKey *key, const Code *code,
+                                 RtModule **module) {
+    RtPtxImage ptx = {.text = code->bytes, .entry = code->notes.entry};
+    RtImage wrapped = {RT_IMAGE_PTX, &ptx, sizeof ptx};
+    RtCubinImage image = {.entry = ptx.entry, .ptx = ptx.text};
+    Cubin cubin;
+    if (find_cubin(kernel, key, ptx.text, &cubin)) {
+        image.bytes = cubin.bytes;
+        wrapped = (RtImage){RT_IMAGE_CUBIN, &image, sizeof image};
+    }
     return kernel->device->api->module_load(kernel->device, &wrapped, module);
 }
 
-static tilec_status load_code(tilec_kernel *kernel, const Code *code, RtModule **module) {
-    if (kernel->device->api->gpu) return load_ptx(kernel, code, module);
+static tilec_status load_code(tilec_kernel *kernel, const HashKey *key, const Code *code,
+                              RtModule **module) {
+    if (kernel->device->api->gpu) return load_for_gpu(kernel, key, code, module);
     const Compiler *c = compiler_of(kernel->context);
     RtCpuImage image = {.abi = CPU_ABI_VERSION,
                         .target = c->target,
@@ -157,13 +180,13 @@ static tilec_status find_image(tilec_kernel *kernel, Specialization *s, const Co
     *image = images_take(c->images, kernel->device, &key);
     if (*image) return TILEC_OK;
     Code code;
-    if (!code_find(jit->unit->arena, &c->services, &key, &code)) {
+    if (!code_find(jit->unit->arena, &c->services, options.target, &key, &code)) {
         s->fresh = NULL;
         if (!code_make(jit->unit, compiled, &options, &c->services, &key, &code))
             return fail_diags(kernel);
     }
     RtModule *module;
-    tilec_status status = load_code(kernel, &code, &module);
+    tilec_status status = load_code(kernel, &key, &code, &module);
     if (!status) *image = images_put(c->images, kernel->device, &key, module, &code.notes);
     return status;
 }

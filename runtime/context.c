@@ -70,7 +70,8 @@ static bool copy_text(const char **text, char **own) {
 
 static tilec_status create_parts(tilec_context *c) {
     if (!copy_text(&c->options.cache_folder, &c->cache_folder) ||
-        !copy_text(&c->options.compiler_library, &c->compiler_library))
+        !copy_text(&c->options.compiler_library, &c->compiler_library) ||
+        !copy_text(&c->options.ptx_compiler, &c->ptx_compiler))
         return TILEC_OUT_OF_MEMORY;
     c->thread = os_thread_key_create(thread_ended);
     if (!c->thread) return TILEC_OUT_OF_MEMORY;
@@ -87,6 +88,7 @@ tilec_status rt_context_create(const tilec_context_options *options, const RtDev
     if (s) {
         free(c->cache_folder);
         free(c->compiler_library);
+        free(c->ptx_compiler);
         free(c);
         return s;
     }
@@ -111,6 +113,7 @@ void tilec_context_destroy(tilec_context *context) {
     free(context->buffers);
     free(context->cache_folder);
     free(context->compiler_library);
+    free(context->ptx_compiler);
     os_mutex_destroy(context->lock);
     free(context);
 }

@@ -38,6 +38,7 @@ struct tilec_context {
     tilec_context_options options;  // whole, whatever the caller knew of it; texts are copies
     char *cache_folder;             // what options.cache_folder points at
     char *compiler_library;         // and options.compiler_library
+    char *ptx_compiler;             // and options.ptx_compiler
     const RtDeviceApi *const *apis;
     size_t api_count;
     const RtDeviceApi *best;  // what "auto" stands for: on the host's memory

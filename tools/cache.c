@@ -44,11 +44,13 @@ static void list(Shown *s) {
         if (utc) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", utc);
         json_open(j, '{');
         json_key(j, "key"), json_str(j, str(hex));
+        json_key(j, "kind"), json_str(j, str(cache_kind_name(row->kind)));
         json_key(j, "bytes"), json_uint(j, row->size);
         json_key(j, "used"), json_str(j, str(when));
         json_close(j, '}');
         if (!s->cli->json)
-            printf("%.16s %9llu bytes, used %s\n", hex, (unsigned long long)row->size, when);
+            printf("%.16s %-5s %9llu bytes, used %s\n", hex, cache_kind_name(row->kind),
+                   (unsigned long long)row->size, when);
     }
     json_close(j, ']');
     if (!s->cli->json)

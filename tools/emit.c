@@ -52,6 +52,7 @@ typedef struct Emit {
     bool has_target;  // code for it is wanted
     CodeTarget target;
     int64_t variant;  // -1: the likeliest one
+    PtxFacts facts;   // of a GPU's object
 } Emit;
 
 static const Compiled *compile(Emit *e) {
@@ -72,6 +73,19 @@ static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
                            count, count == 1 ? "" : "s", *variant);
 }
 
+// Machine code of the PTX: there is no driver to make it here.
+static bool assemble(Emit *e, Code *code) {
+    CubinMaker *maker = cubin_maker_create(PTX_BY_ANY);
+    Cubin cubin;
+    bool made =
+        cubin_make(maker, e->unit->arena, e->unit->sources, code->bytes, &cubin, e->unit->diags);
+    cubin_maker_destroy(maker);
+    if (!made) return false;
+    code->bytes = cubin.bytes;
+    e->facts = cubin.facts;
+    return true;
+}
+
 // The code of one variant, or its IR.
 static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     static const CodegenOutput outputs[FORMS] = {
@@ -82,6 +96,8 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
                      .passes = e->passes.options};
     int status = choose_variant(e, c, &o.variant);
     if (status) return status;
+    bool cubin = e->form == FORM_OBJECT && code_target_is_gpu(e->target);
+    if (cubin) o.output = CODEGEN_ASM;
     if (e->form == FORM_CPU_IR || e->form == FORM_THREAD_IR) {
         if (!code_lower(e->unit, c, &o)) return failed(e);
         ir_print_module(c->module, out);
@@ -90,6 +106,7 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     Code code;
     Progress *p = progress_begin(e->cli, "compiling %s", e->kernel->decl->name);
     bool good = front_code(&e->passes, e->unit, c, &o, &code);
+    if (good && cubin) good = assemble(e, &code);
     progress_end(p);
     if (!good) return failed(e);
     strbuf_add(out, code.bytes);
@@ -113,12 +130,20 @@ static int note_variants(Emit *e, const Compiled *c) {
     return EXIT_FINE;
 }
 
+static void facts_json(Json *j, const PtxFacts *facts) {
+    json_key(j, "registers"), json_uint(j, facts->registers);
+    json_key(j, "stack"), json_uint(j, facts->stack);
+    json_key(j, "spillStores"), json_uint(j, facts->spill_stores);
+    json_key(j, "spillLoads"), json_uint(j, facts->spill_loads);
+}
+
 static int write_form(Emit *e, Str text, const MetaKernel *meta) {
     Cli *cli = e->cli;
     if (cli->json) {
         json_key(&cli->json_out, "kernel"), json_str(&cli->json_out, meta->name);
         json_key(&cli->json_out, "form"), json_str(&cli->json_out, str(form_names[e->form]));
     }
+    if (cli->json && e->facts.known) facts_json(&cli->json_out, &e->facts);
     if (e->form == FORM_METADATA && cli->json && !cli_has(cli, "o")) {
         json_key(&cli->json_out, "metadata"), json_raw(&cli->json_out, str_trim(text));
         return EXIT_FINE;
@@ -199,10 +224,6 @@ static int check_form(Emit *e) {
     if (!gpu && e->form == FORM_THREAD_IR)
         return cli_usage_error(
             e->cli, "--as thread-ir is of GPUs: for %s, take cpu-ir, or --target sm_80", name);
-    if (gpu && e->form == FORM_OBJECT)
-        return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                        "--as asm gives PTX, which NVIDIA's driver takes, and `ptxas` translates",
-                        "this version makes no machine code for '%s'", name);
     return EXIT_FINE;
 }
 

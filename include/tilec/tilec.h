@@ -118,6 +118,9 @@ typedef struct tilec_context_options {
     uint32_t compile_in_child;  // 1: compilers run in a process of their own, whose end harms none
     const char *cache_folder;   // of compiled kernels; NULL: the user's own, "": nothing is kept
     const char *compiler_library;  // the file libtilec_llvm.so; NULL: it is looked for
+    // Who makes machine code for NVIDIA's GPUs: "driver", "ptxas", "nvjitlink", or "auto", the
+    // first of the last two that is here. NULL: the driver.
+    const char *ptx_compiler;
 } tilec_context_options;
 
 // `options` may be NULL.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/cuda/device.h"
+#include "runtime/cuda/ptx_log.h"
 #include "runtime/cuda/state.h"
 
 enum { LOG_SIZE = 16384 };
@@ -28,34 +29,6 @@ static CUresult load_image(const Loading *l, const void *image, CUmodule *handle
 }
 
 // ---- What the compiler said ----
-
-// The line of the PTX that a line of the log speaks of ("…, line 12; …"), as a place; else nowhere.
-static Span place_of(Str line, const SourceFile *file) {
-    static const char mark[] = "line ";
-    for (size_t i = 0; file && i + sizeof mark <= line.size; i++) {
-        if (memcmp(line.text + i, mark, sizeof mark - 1) != 0) continue;
-        uint64_t number = 0;
-        for (size_t j = i + sizeof mark - 1; j < line.size && number <= UINT32_MAX; j++) {
-            if (line.text[j] < '0' || line.text[j] > '9') break;
-            number = number * 10 + (uint64_t)(line.text[j] - '0');
-        }
-        uint32_t at = 0;
-        while (number > 1 && at < file->text.size)
-            if (file->text.text[at++] == '\n') number--;
-        if (number != 1 || at >= file->text.size) continue;
-        return (Span){file->base + at, file->base + at + 1};
-    }
-    return (Span){0};
-}
-
-static void add_lines(Diags *diags, const char *log, const SourceFile *file) {
-    Str rest = str(log);
-    while (rest.size) {
-        Str line = str_trim(str_cut(rest, '\n', &rest));
-        if (line.size)
-            diag_error(diags, place_of(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
-    }
-}
 
 static void add_help(const tilec_device *device, Diags *diags, CUresult code) {
     const CudaDevice *d = device->state;
@@ -81,7 +54,7 @@ static tilec_status fail_load(const Loading *l, CUresult code, Str ptx) {
     diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "device %s does not take the code: %s",
                l->device->name, text.text);
     add_help(l->device, diags, code);
-    add_lines(diags, l->error, file);
+    ptx_log_errors(str(l->error), file, diags);
     return rt_fail_diags(l->device->context, TILEC_UNSUPPORTED, diags);
 }
 

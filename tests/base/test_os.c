@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "base/os_child.h"
+
 typedef struct Room {
     Arena *arena;
     char *folder;  // empty at first, gone at the end
@@ -241,6 +243,39 @@ static void the_machine(void **state) {
     os_mutex_destroy(NULL);
 }
 
+// Programs get their input whole, though nobody reads it, and end in one of few ways.
+static void programs(void **state) {
+    Room *room = *state;
+    Arena *a = room->arena;
+    OsChildEnd end;
+    OsError e;
+    size_t size = 1 << 20;
+    char *bytes = arena_alloc(a, size);
+    memset(bytes, 'x', size);
+    Str input = {bytes, size};
+    Str cat = os_program_find(a, "cat"), sh = os_program_find(a, "sh");
+    assert_true(cat.size && sh.size && os_program_exists(sh.text));
+    assert_true(os_program_run(a, (const char *[]){cat.text, NULL}, input, 20, &end, &e));
+    assert_int_equal(end.how, OS_CHILD_EXITED);
+    assert_int_equal(end.number, 0);
+    assert_true(str_equal(end.output, input));
+    const char *fails[] = {sh.text, "-c", "echo out; echo no >&2; exit 7", NULL};
+    assert_true(os_program_run(a, fails, input, 20, &end, &e));
+    assert_int_equal(end.number, 7);
+    assert_true(str_equal(end.output, STR("out\n")) && str_equal(end.errors, STR("no\n")));
+    assert_true(os_program_run(a, (const char *[]){"/none/x", NULL}, input, 20, &end, &e));
+    assert_int_equal(end.number, 127);
+    assert_true(str_equal(end.errors, STR("cannot be started")));
+    const char *waits[] = {sh.text, "-c", "exec sleep 60", NULL};
+    assert_true(os_program_run(a, waits, input, 1, &end, &e));
+    assert_int_equal(end.how, OS_CHILD_TIMED_OUT);
+    const char *dies[] = {sh.text, "-c", "kill -9 $$", NULL};
+    assert_true(os_program_run(a, dies, input, 20, &end, &e));
+    assert_int_equal(end.how, OS_CHILD_SIGNAL);
+    assert_false(os_program_find(a, "a-program-nobody-has").size);
+    assert_false(os_program_exists("/"));
+}
+
 #define WITH_ROOM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -255,6 +290,7 @@ int main(void) {
         WITH_ROOM(links_are_followed_and_modes_kept),
         WITH_ROOM(writable_says_why_not),
         WITH_ROOM(paths),
+        WITH_ROOM(programs),
         cmocka_unit_test(the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static Str filled(World *w, size_t size, char with) {
 static bool has(World *w, Cache *c, unsigned number, Str code) {
     HashKey key = key_of(number);
     CacheEntry e = {0};
-    if (!cache_find(c, &key, w->arena, &e)) return false;
+    if (!cache_find(c, CACHE_SHARED, &key, w->arena, &e)) return false;
     assert_true(str_equal(e.code, code));
     assert_true(str_equal(e.notes, STR("notes")));
     assert_non_null(e.path);
@@ -74,7 +74,7 @@ static bool has(World *w, Cache *c, unsigned number, Str code) {
 static const char *put(World *w, Cache *c, unsigned number, Str code) {
     HashKey key = key_of(number);
     CacheEntry e = {.code = code, .notes = STR("notes")};
-    cache_keep(c, &key, w->arena, &e);
+    cache_keep(c, CACHE_SHARED, &key, w->arena, &e);
     return e.path;
 }
 
@@ -406,8 +406,8 @@ static void processes_share_a_folder(void **state) {
             HashKey key = key_of(i % ENTRIES);
             Str code = filled(w, 3000 + i % ENTRIES, (char)('a' + i % ENTRIES));
             CacheEntry e = {.code = code, .notes = STR("notes")};
-            if (cache_find(c, &key, w->arena, &e)) wrong += !str_equal(e.code, code);
-            cache_keep(c, &key, w->arena, &e);
+            if (cache_find(c, CACHE_SHARED, &key, w->arena, &e)) wrong += !str_equal(e.code, code);
+            cache_keep(c, CACHE_SHARED, &key, w->arena, &e);
         }
         _exit(wrong || w->lines ? 1 : 0);
     }

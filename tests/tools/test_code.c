@@ -73,6 +73,40 @@ static void code_has_many_forms(void **state) {
     assert_true(tool_said(t, "codegen.emit"));
 }
 
+// A ptxas that does as a test says.
+#define PTXAS "TILEC_PTXAS=$PWD/ptxas TILEC_NVJITLINK=/none/link.so "
+#define OBJECT "tilec emit good.tile --as object --target sm_80 -o k.cubin"
+
+static void objects_of_gpus_need_a_tool(void **state) {
+    Tool *t = *state;
+    if (!can_generate()) return;
+    tool_fails(t, 4, "error: machine code for sm_80 needs ptxas or libnvJitLink that knows PTX",
+               PTXAS OBJECT);
+    assert_true(tool_said(t, "/ptxas: no such program"));
+    assert_true(tool_said(t, "help: install NVIDIA's toolkit (Debian, Ubuntu: apt-get install"));
+    tool_file(t, "ptxas",
+              STR("#!/bin/sh\n"
+                  "[ \"$1\" = --version ] && echo 'release 13.0, V13.0.88' && exit 0\n"
+                  "echo \"$SAYS\" >&2\n"
+                  "grep -q '^.target sm_80' && printf '\\177ELF of sm_80'\n"));
+    tool_run(t, 0, "chmod u+x ptxas; SAYS= " PTXAS OBJECT " && cat k.cubin");
+    assert_true(tool_said(t, "ELF of sm_80"));
+    const JsonValue *j =
+        tool_json(t, 0,
+                  "SAYS='ptxas info : Used 40 registers, used 1 barriers\n"
+                  "   8 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads' " PTXAS OBJECT
+                  " --json");
+    tool_number_at(j, "registers", 40);
+    tool_number_at(j, "stack", 8);
+    tool_number_at(j, "spillStores", 4);
+    tool_number_at(j, "spillLoads", 0);
+    tool_number_at(j, "warnings", 1);
+    tool_run(t, 4, "rm k.cubin; SAYS='ptxas /dev/stdin, line 2; error   : bad' " PTXAS OBJECT);
+    assert_true(tool_said(t, "kernel.ptx:2:1: error: ptxas /dev/stdin, line 2; error   : bad"));
+    tool_run(t, 4, "SAYS='(C7514) they wait' " PTXAS OBJECT "; s=$?; ls k.cubin; exit $s");
+    assert_true(tool_said(t, "error: (C7514) they wait"));
+}
+
 // Processors with an instruction for pairs of bf16 take subnormals as 0: --check knows it, where
 // the code is for them, and only there.
 static void check_knows_what_is_flushed(void **state) {
@@ -113,6 +147,7 @@ int main(void) {
         cmocka_unit_test(a_warm_cache_opens_no_llvm),
         cmocka_unit_test(the_same_input_gives_the_same_bytes),
         cmocka_unit_test(code_has_many_forms),
+        cmocka_unit_test(objects_of_gpus_need_a_tool),
         cmocka_unit_test(check_knows_what_is_flushed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

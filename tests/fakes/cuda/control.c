@@ -161,6 +161,8 @@ static unsigned calls(const char *symbol) {
     return sum;
 }
 
+static unsigned cubins(void) { return fake_state.cubins; }
+
 static unsigned live(void) {
     unsigned count = 0;
     for (const Thing *t = fake_state.things; t; t = t->next)
@@ -182,6 +184,7 @@ static unsigned current_depth(void) { return depth; }
 
 FAKE_EXPORT const FakeCuda *fake_cuda(void);
 const FakeCuda *fake_cuda(void) {
-    static const FakeCuda table = {reset, configure, fail, calls, live, problems, current_depth};
+    static const FakeCuda table = {reset,  configure, fail,     calls,
+                                   cubins, live,      problems, current_depth};
     return &table;
 }

@@ -90,6 +90,7 @@ typedef struct Fake {
     FakeDevice devices[FAKE_DEVICES];
     Thing *things;
     unsigned calls[CUDA_CALLS];
+    unsigned cubins;
     int fail_call;
     CUresult fail_code;
     unsigned fail_skip;

@@ -125,7 +125,11 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
         if (options[i] == CU_JIT_ERROR_LOG_BUFFER) log = values[i];
         if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) log_size = (size_t)values[i];
     }
-    if (memcmp(image, "\177ELF", 4) == 0) return fake_end(CUDA_ERROR_NO_BINARY_FOR_GPU);
+    size_t head = strlen(FAKE_CUBIN);
+    if (strncmp(image, FAKE_CUBIN, head) == 0)
+        image = (const char *)image + head, fake_state.cubins++;
+    else if (memcmp(image, "\177ELF", 4) == 0)
+        return fake_end(CUDA_ERROR_NO_BINARY_FOR_GPU);
     const SimProgram *program;
     r = read_ptx(image, log ? log : none, log ? log_size : 1, &program);
     if (r) return fake_end(r);
