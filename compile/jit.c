@@ -83,18 +83,25 @@ static tilec_status fail_diags(tilec_kernel *kernel) {
     return rt_fail_diags(kernel->context, s, diags);
 }
 
-static const Compiled *compile(const Jit *jit, const TileSpec *spec, CompileVariants variants) {
-    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
-    // But functions have the bits that they have on every device.
-    static const PassStep functions[] = {{PASS_EXPAND_MATH, "all that a sanitized kernel gets"}};
-    CompileOptions options = {.variants = variants};
-    if (jit->switches.sanitize) options.steps = functions, options.step_count = 1;
-    return unit_compile(jit->unit, jit->kernel, spec, &options);
-}
-
 static CompileVariants variants_of(const tilec_kernel *kernel) {
     if (!makes_code(kernel)) return VARIANTS_NONE;
     return kernel->device->api->gpu ? VARIANTS_GPU : VARIANTS_CPU;
+}
+
+static const Compiled *compile(const tilec_kernel *kernel, const TileSpec *spec) {
+    const Jit *jit = kernel->source;
+    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
+    // But functions have the bits that they have on every device.
+    static const PassStep functions[] = {{PASS_EXPAND_MATH, "all that a sanitized kernel gets"}};
+    CompileOptions options = {.variants = variants_of(kernel)};
+    CodeTarget target;
+    Machine machine;
+    if (options.variants != VARIANTS_NONE && compiler_target_of(kernel->device, &target)) {
+        machine = code_target_machine(target);
+        options.passes.machine = &machine;
+    }
+    if (jit->switches.sanitize) options.steps = functions, options.step_count = 1;
+    return unit_compile(jit->unit, jit->kernel, spec, &options);
 }
 
 // ---- Run by the interpreter ----
@@ -202,10 +209,9 @@ static tilec_status fail_target(tilec_context *context, const Compiler *c) {
 
 // The variant's module; the kernel's mutex is held.
 static tilec_status make_variant(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
-    Jit *jit = kernel->source;
     const Compiler *c = compiler_of(kernel->context);
     if (c->bad_target[0] && !kernel->device->api->gpu) return fail_target(kernel->context, c);
-    const Compiled *compiled = s->fresh ? s->fresh : compile(jit, &s->spec, variants_of(kernel));
+    const Compiled *compiled = s->fresh ? s->fresh : compile(kernel, &s->spec);
     if (!compiled) return fail_diags(kernel);
     tilec_status status = find_image(kernel, s, compiled, variant, &s->images[variant]);
     if (status) return status;
@@ -260,7 +266,7 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
             return TILEC_OK;
         }
     TileSpec spec = copy_spec(jit->unit->arena, wanted);
-    const Compiled *compiled = compile(jit, &spec, variants_of(kernel));
+    const Compiled *compiled = compile(kernel, &spec);
     if (!compiled) return fail_diags(kernel);
     Specialization *s = new_specialization(jit, &spec, compiled);
     uint32_t likeliest = launch_likeliest(s->loaded.meta);

@@ -44,7 +44,7 @@ static IrValue *widened(IrBuilder *b, IrValue *x) {
     return ir_cast(b, x, DTYPE_F32, false);
 }
 
-static void expand(IrOp *op, unsigned options) {
+static void expand(IrOp *op, unsigned options, bool gpu) {
     IrBuilder b = ir_builder_before(op);
     if (op->code == IR_RANDOM) {
         IrValue *results[4];
@@ -54,7 +54,7 @@ static void expand(IrOp *op, unsigned options) {
     }
     IrValue *x = widened(&b, ir_operand(op, 0));
     IrValue *y = widened(&b, op->operand_count > 1 ? ir_operand(op, 1) : NULL);
-    Math m = math_begin(&b, x->type, options);
+    Math m = math_begin(&b, x->type, options, gpu);
     IrValue *r = build(&m, op->code, x, y);
     Dtype elem = op->results[0].type->elem;
     if (elem != r->type->elem) r = ir_cast(&b, r, elem, true);
@@ -96,7 +96,8 @@ bool pass_expand_math(IrFunc *f, PassContext *context) {
     for (size_t i = 0; i < f->sections.count; i++) {
         if (f->sections.data[i].kind == IR_BODY) collect(&e, f->sections.data[i].block);
     }
-    for (size_t i = 0; i < e.found.count; i++) expand(e.found.data[i], f->math);
+    bool gpu = context->machine->gpu.vendor != GPU_NONE;
+    for (size_t i = 0; i < e.found.count; i++) expand(e.found.data[i], f->math, gpu);
     bool approx = f->math & IR_MATH_APPROX;
     bool divided = approx && f->is_kernel && ir_body(f) && divide_once_in(ir_body(f));
     return divided || e.found.count > 0;

@@ -51,6 +51,7 @@ typedef struct Emit {
     CompileOptions options;
     bool has_target;  // code for it is wanted
     CodeTarget target;
+    Machine machine;  // of the target
     int64_t variant;  // -1: the likeliest one
     PtxFacts facts;   // of a GPU's object
 } Emit;
@@ -187,6 +188,10 @@ static int prepare(Emit *e) {
     if (!status) status = front_passes(cli, e->unit->diags, &e->passes);
     if (status) return status;
     e->passes.options.verify = true;
+    if (e->has_target) {
+        e->machine = code_target_machine(e->target);
+        e->passes.options.machine = &e->machine;
+    }
     CompileVariants variants = code_target_is_gpu(e->target) ? VARIANTS_GPU : VARIANTS_CPU;
     e->options = (CompileOptions){.passes = e->passes.options,
                                   .variants = e->has_target ? variants : VARIANTS_NONE};

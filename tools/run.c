@@ -209,7 +209,9 @@ bool run_as_code(const Run *r, CodeTarget *target) {
 // more. The kernel that runs may have come from a cache.
 static bool watch_code(Run *r, CodeTarget target, FrontPasses *passes) {
     CompileVariants variants = code_target_is_gpu(target) ? VARIANTS_GPU : VARIANTS_CPU;
+    Machine machine = code_target_machine(target);
     CompileOptions o = {.passes = passes->options, .variants = variants};
+    o.passes.machine = &machine;
     const Compiled *c = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     if (!c) return false;
     CodeOptions code = {.target = target,

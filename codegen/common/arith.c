@@ -101,13 +101,19 @@ static LLVMValueRef leave_half(Gen *g, const IrType *t, LLVMValueRef v) {
     return t->elem == DTYPE_F16 ? LLVMBuildBitCast(g->b, v, gen_type(g, t), "") : v;
 }
 
+static LLVMValueRef quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+    LLVMValueRef r = NULL;
+    if (g->func->math & IR_MATH_APPROX && g->target->quotient) r = g->target->quotient(g, t, a, b);
+    return r ? r : LLVMBuildFDiv(g->b, a, b, "");
+}
+
 static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                  LLVMValueRef b) {
     switch ((unsigned)code) {
     case IR_ADD: return LLVMBuildFAdd(g->b, a, b, "");
     case IR_SUB: return LLVMBuildFSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildFMul(g->b, a, b, "");
-    case IR_DIV: return LLVMBuildFDiv(g->b, a, b, "");
+    case IR_DIV: return quotient(g, t, a, b);
     case IR_REM: return g->target->remainder(g, t, a, b);
     case IR_MIN: return g->target->extreme(g, t, a, b, false);
     case IR_MAX: return g->target->extreme(g, t, a, b, true);

@@ -33,6 +33,8 @@ typedef struct GenTarget {
     // Of two floats of a part's type `t` (f16 as half): the least or greatest, NaN if one of them
     // is.
     LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
+    // a / b where math(approx) has another way. NULL, or a NULL result: LLVM's instruction.
+    LLVMValueRef (*quotient)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // Compares and swaps integers where LLVM's own instruction will not do: the bits that were

@@ -36,6 +36,13 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: return c->machine.async_copy ? NULL : check_lacks;
     case IR_THREAD_MMA: return multiplies(c, op) ? NULL : check_lacks;
+    case IR_EXP2:
+    case IR_RSQRT:
+    case IR_SIN:
+    case IR_COS:
+        return op->results[0].type->elem == DTYPE_F32 && c->func->math & IR_MATH_APPROX
+                   ? NULL
+                   : check_common;
     case IR_REM:
         return dtype_is(op->results[0].type->elem, DTYPE_CLASS_INT) ? NULL : check_legalize;
     }

@@ -25,11 +25,29 @@ static void reduce(Gen *g, const IrOp *op) {
     gen_define(g, op, parts[0]);
 }
 
+static void thread_id(Gen *g, const IrOp *op) {
+    LLVMValueRef v = gen_intrinsic(g, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL);
+    unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
+    uint64_t from = 0, to = ir_thread_count(g->func);
+    LLVMAddCallSiteAttribute(v, 0,
+                             LLVMCreateConstantRangeAttribute(g->context, kind, 32, &from, &to));
+    gen_define(g, op, v);
+}
+
+// The hardware's own functions, which math(approx) leaves as they are.
+static void approximate(Gen *g, const IrOp *op, const char *name) {
+    LLVMValueRef *r = gen_define_parts(g, op);
+    for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
+        LLVMValueRef x = gen_operand_part(g, op, 0, i);
+        LLVMTypeRef type = LLVMTypeOf(x);
+        bool of_any = LLVMIntrinsicIsOverloaded(LLVMLookupIntrinsicID(name, strlen(name)));
+        r[i] = gen_intrinsic(g, name, of_any, &type, 1, &x);
+    }
+}
+
 static void nvptx_op(Gen *g, const IrOp *op) {
     switch ((unsigned)op->code) {
-    case IR_THREAD_ID:
-        gen_define(g, op, gen_intrinsic(g, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL));
-        return;
+    case IR_THREAD_ID: thread_id(g, op); return;
     case IR_PTR_ADD:
     case IR_LOAD:
     case IR_STORE:
@@ -44,6 +62,10 @@ static void nvptx_op(Gen *g, const IrOp *op) {
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: nvptx_warp(g, op); return;
     case IR_THREAD_MMA: nvptx_mma(g, op); return;
+    case IR_EXP2: approximate(g, op, "llvm.nvvm.ex2.approx.ftz"); return;
+    case IR_RSQRT: approximate(g, op, "llvm.nvvm.rsqrt.approx.ftz.f"); return;
+    case IR_SIN: approximate(g, op, "llvm.nvvm.sin.approx.ftz.f"); return;
+    case IR_COS: approximate(g, op, "llvm.nvvm.cos.approx.ftz.f"); return;
     case IR_CPU_REDUCE: reduce(g, op); return;
     case IR_CPU_ASSERT: nvptx_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
@@ -56,6 +78,13 @@ static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMV
     LLVMTypeRef type = LLVMTypeOf(a);
     return gen_intrinsic(g, greatest ? "llvm.maximum" : "llvm.minimum", 1, &type, 2,
                          (LLVMValueRef[]){a, b});
+}
+
+// By the reciprocal: 1 ulp and a rounding, where 1 / b is a normal number.
+static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+    if (t->elem != DTYPE_F32) return NULL;
+    LLVMValueRef r = gen_intrinsic(g, "llvm.nvvm.rcp.approx.ftz.f", 0, NULL, 1, &b);
+    return LLVMBuildFMul(g->b, a, r, "");
 }
 
 static LLVMValueRef nvptx_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
@@ -93,5 +122,6 @@ const GenTarget nvptx_gen_target = {.swap = nvptx_swap,
                                     .lanes_apart = true,
                                     .op = nvptx_op,
                                     .extreme = nvptx_extreme,
+                                    .quotient = nvptx_quotient,
                                     .remainder = nvptx_remainder,
                                     .fence = nvptx_fence};

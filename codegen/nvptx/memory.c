@@ -77,36 +77,42 @@ static LLVMValueRef lane(Gen *g, LLVMValueRef v, uint32_t count, uint32_t i) {
     return count == 1 ? v : LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
 }
 
+static LLVMValueRef in_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
+    LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef one = to_memory(g, elem, x[i]);
+        v = count == 1 ? one : LLVMBuildInsertElement(g->b, v, one, gen_i32(g, (int32_t)i), "");
+    }
+    return v;
+}
+
 // `other`: the values where the mask is false, or NULL: zeros.
 static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                       LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
     Dtype elem = op->results[0].type->elem;
     LLVMTypeRef type = memory_type(g, elem, count);
     Branch b = {0};
-    if (mask) b = branch_begin(g, mask);
+    LLVMValueRef none = NULL;
+    if (mask) {
+        none = other ? in_memory(g, elem, other, count) : LLVMConstNull(type);
+        b = branch_begin(g, mask);
+    }
     LLVMValueRef v = LLVMBuildLoad2(g->b, type, p, "");
     LLVMSetAlignment(v, align_of(op, elem));
     if (mask) {
         branch_end(g, &b);
-        LLVMValueRef phi = LLVMBuildPhi(g->b, type, ""), none = LLVMConstNull(type);
+        LLVMValueRef phi = LLVMBuildPhi(g->b, type, "");
         LLVMAddIncoming(phi, (LLVMValueRef[]){v, none}, (LLVMBasicBlockRef[]){b.inside, b.before},
                         2);
         v = phi;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        r[i] = from_memory(g, elem, lane(g, v, count, i));
-        if (mask && other) r[i] = LLVMBuildSelect(g->b, mask, r[i], other[i], "");
-    }
+    for (uint32_t i = 0; i < count; i++) r[i] = from_memory(g, elem, lane(g, v, count, i));
 }
 
 static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                        LLVMValueRef const *x, uint32_t count) {
     Dtype elem = ir_operand(op, 1)->type->elem;
-    LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
-    for (uint32_t i = 0; i < count; i++) {
-        LLVMValueRef one = to_memory(g, elem, x[i]);
-        v = count == 1 ? one : LLVMBuildInsertElement(g->b, v, one, gen_i32(g, (int32_t)i), "");
-    }
+    LLVMValueRef v = in_memory(g, elem, x, count);
     Branch b = {0};
     if (mask) b = branch_begin(g, mask);
     LLVMSetAlignment(LLVMBuildStore(g->b, v, p), align_of(op, elem));

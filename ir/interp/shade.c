@@ -204,6 +204,9 @@ static Shade lane_divide(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
     double v = a.v / b.v;
     if (holds_zero(b) || (b.v == 0 && holds_zero(a))) return (Shade){v, HUGE_VAL};
+    // A hardware's division may take the reciprocal, which is subnormal there.
+    if (l->approximate && l->to != DTYPE_F64 && fabs(b.v) + b.e > 0x1p126)
+        return (Shade){v, isinf(b.v) && b.e == 0 ? 0 : HUGE_VAL};
     double least = fabs(b.v) - b.e, p = 0;
     if (a.e > 0) p += a.e / least;
     if (b.e > 0) p += fabs(v) * (b.e / least);  // in this order |v| may be subnormal

@@ -16,6 +16,13 @@ static IrValue *view_number(Threads *t, IrOpcode code, const IrValue *view, uint
     return ir_result(op, 0);
 }
 
+// Extents of one name are one value, whichever view is asked.
+static IrValue *view_extent(Threads *t, const IrValue *view, uint32_t dim) {
+    const IrParam *param = &t->func->params.data[view->index];
+    if (!param->dims[dim].extent) return threads_i64(t, param->dims[dim].value);
+    return ir_extent(&t->b, param->dims[dim].extent);
+}
+
 static IrValue *view_data(Threads *t, const IrValue *view) {
     IrValue *operand = (IrValue *)(uintptr_t)view;
     Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
@@ -41,7 +48,7 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
     Dim r = {.axis = -1};
     IrRange range = ir_range_of(t->ranges, index);
     r.divisor = range.known ? range.divisor : 1;
-    r.extent = view_number(t, IR_CPU_EXTENT, view, d);
+    r.extent = view_extent(t, view, d);
     r.stride = view_number(t, IR_CPU_STRIDE, view, d);
     if (op->code != IR_VIEW_INSIDE) r.inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
     IrValue *value = as_i64(t, threads_value(t, index));

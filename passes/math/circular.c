@@ -236,12 +236,14 @@ static IrValue *wave(Math *m, const Turned *t, IrValue *quadrant) {
 }
 
 IrValue *math_sin(Math *m, IrValue *x) {
+    if (m->hardware) return ir_unary(m->b, IR_SIN, x);
     IrValue *a = math_abs(m, x);
     Turned t = turn(m, a);
     return finite_only(m, a, flip_sign(m, wave(m, &t, t.quadrant), sign_of(m, x)));
 }
 
 IrValue *math_cos(Math *m, IrValue *x) {
+    if (m->hardware) return ir_unary(m->b, IR_COS, x);
     IrValue *a = math_abs(m, x);
     Turned t = turn(m, a);
     return finite_only(m, a, wave(m, &t, math_add(m, t.quadrant, math_word(m, 1))));

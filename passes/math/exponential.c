@@ -64,7 +64,20 @@ static IrValue *exp_of_clamped(Math *m, IrValue *x) {
 
 static double exp_least(const Math *m) { return m->wide ? -746 : -104; }
 
+// With y = x * log2(e) as rounded and z what it lacks, 2^y * (1 + z * ln 2): what |y| costs in
+// accuracy comes back. Clamped, as infinities less themselves are no number.
+static IrValue *exp_by_exp2(Math *m, IrValue *x) {
+    IrValue *high = math_const(m, 0x1.715476p+0), *low = math_const(m, 0x1.4ae0c0p-26);
+    x = ir_binary(m->b, IR_MAX, x, math_const(m, -128));
+    x = ir_binary(m->b, IR_MIN, x, math_const(m, 128));
+    IrValue *y = math_mul(m, x, high);
+    IrValue *z = math_fma(m, x, low, math_fma(m, x, high, math_neg(m, y)));
+    IrValue *rest = math_fma(m, z, math_const(m, 0x1.62e430p-1), math_const(m, 1));
+    return math_mul(m, ir_unary(m->b, IR_EXP2, y), rest);
+}
+
 IrValue *math_exp(Math *m, IrValue *x) {
+    if (m->hardware) return exp_by_exp2(m, x);
     x = math_at_least(m, x, exp_least(m));
     return exp_of_clamped(m, math_at_most(m, x, m->wide ? 710 : 89));
 }
@@ -90,6 +103,7 @@ IrValue *math_exp2_sum(Math *m, IrValue *high, IrValue *low) {
 }
 
 IrValue *math_exp2(Math *m, IrValue *x) {
+    if (m->hardware) return ir_unary(m->b, IR_EXP2, x);
     x = math_at_least(m, x, m->wide ? -1080 : -152);
     return math_exp2_sum(m, math_at_most(m, x, m->wide ? 1025 : 129), NULL);
 }
@@ -104,6 +118,7 @@ static IrValue *expm1_rest(Math *m, IrValue *r) {
 // small number still. Two roundings fewer than exp and a division would have.
 IrValue *math_sigmoid(Math *m, IrValue *x) {
     IrValue *one = math_const(m, 1);
+    if (m->hardware) return math_div(m, one, math_add(m, one, exp_by_exp2(m, math_neg(m, x))));
     IrValue *below = math_neg(m, math_abs(m, x));
     Reduced by = reduce(m, math_at_least(m, below, exp_least(m)), 1, 0, true);
     IrValue *e = scale(m, math_add(m, expm1_rest(m, by.rest), one), by.rounded);
@@ -147,5 +162,6 @@ IrValue *math_tanh(Math *m, IrValue *x) {
 }
 
 IrValue *math_rsqrt(Math *m, IrValue *x) {
+    if (m->hardware) return ir_unary(m->b, IR_RSQRT, x);
     return math_div(m, math_const(m, 1), ir_unary(m->b, IR_SQRT, x));
 }

@@ -2,11 +2,12 @@
 
 #include <math.h>
 
-Math math_begin(IrBuilder *b, const IrType *real, unsigned options) {
+Math math_begin(IrBuilder *b, const IrType *real, unsigned options, bool gpu) {
     bool wide = real->elem == DTYPE_F64;
     Math m = {.b = b, .real = real, .wide = wide, .approx = (options & IR_MATH_APPROX) != 0};
     m.sint = ir_with_elem(b->module, real, wide ? DTYPE_I64 : DTYPE_I32);
     m.word = ir_with_elem(b->module, real, wide ? DTYPE_U64 : DTYPE_U32);
+    m.hardware = gpu && m.approx && !wide;
     m.fraction = wide ? 52 : 23;
     m.bias = wide ? 1023 : 127;
     m.magic = wide ? 0x1.8p52 : 0x1.8p23;

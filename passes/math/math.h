@@ -6,7 +6,7 @@
 // goes through by arithmetic, so a clamp is written such that a NaN passes it. Ownership: built ops
 // are the module's; a Math is a value.
 //
-//     Math m = math_begin(&b, x->type, func->math);
+//     Math m = math_begin(&b, x->type, func->math, false);
 //     IrValue *y = math_exp(&m, x);
 #ifndef TILEC_PASSES_MATH_MATH_H
 #define TILEC_PASSES_MATH_MATH_H
@@ -20,12 +20,13 @@ typedef struct Math {
     const IrType *word;  // u32 or u64
     bool wide;           // f64
     bool approx;         // math(approx)
+    bool hardware;       // f32 of a GPU under math(approx): exp2, rsqrt, sin, cos stay, as its own
     int fraction;        // bits behind the point of a significand: 23 or 52
     int bias;            // of the exponent: 127 or 1023
     double magic;        // 1.5 * 2^fraction: adding it rounds to an integer in the low bits
 } Math;
 
-Math math_begin(IrBuilder *b, const IrType *real, unsigned options);
+Math math_begin(IrBuilder *b, const IrType *real, unsigned options, bool gpu);
 
 // ---- the functions: the bounds stand in docs/numerics.md
 IrValue *math_exp(Math *m, IrValue *x);
