@@ -42,7 +42,7 @@ static void say_matrix(const Said *s) {
     Layout one = layout_mma(*mma, LAYOUT_OPERAND_C);
     uint32_t sums = layout_size(&s->d->c, LAYOUT_REG) / layout_size(&one, LAYOUT_REG);
     uint32_t times = s->d->split ? 3 : 1;
-    char name[64];
+    char name[128];
     snprintf(name, sizeof name, "mma.m%un%uk%u of %s", mma->m, mma->n, mma->k, s->types);
     remark(s->remarks, s->op->span, REASON_DOT_MATRIX, name,
            REMARK((int64_t)sums * (s->k / mma->k) * times));
