@@ -85,6 +85,11 @@ typedef struct DiagStyle {
     bool quiet;  // errors only
 } DiagStyle;
 void diags_text(const Diags *d, DiagStyle style, StrBuf *out);
+// A place as diagnostics show it: "k.tile:3:9: ", and the line with a mark below it. Nothing of
+// nowhere.
+void diag_show_place(const Sources *sources, Span span, DiagStyle style, StrBuf *out);
+void diag_show_source(const Sources *sources, Span span, DiagSeverity severity, DiagStyle style,
+                      StrBuf *out);
 // A JSON array of objects {severity, code, message, file, line, column, endLine, endColumn, help,
 // notes}.
 void diags_json(const Diags *d, StrBuf *out);

@@ -56,8 +56,8 @@ static void add_colored(StrBuf *out, DiagStyle style, const char *color, const c
     if (style.color) strbuf_add(out, STR("\033[0m"));
 }
 
-static void add_place(const Diags *d, Span span, DiagStyle style, StrBuf *out) {
-    SourceLine at = source_line(diags_sources(d), span.begin);
+void diag_show_place(const Sources *sources, Span span, DiagStyle style, StrBuf *out) {
+    SourceLine at = source_line(sources, span.begin);
     if (!at.file) return;
     if (style.color) strbuf_add(out, STR("\033[1m"));
     add_safe(out, at.file->path);
@@ -104,25 +104,26 @@ static void add_window(StrBuf *out, Arena *arena, Str line, size_t caret, size_t
     strbuf_char(out, '\n');
 }
 
-static void add_source(const Diags *d, const Diag *diag, DiagStyle style, StrBuf *out) {
-    SourceLine at = source_line(diags_sources(d), diag->span.begin);
+void diag_show_source(const Sources *sources, Span span, DiagSeverity severity, DiagStyle style,
+                      StrBuf *out) {
+    SourceLine at = source_line(sources, span.begin);
     if (!at.file) return;
     size_t caret = at.column - 1;
     if (caret > at.text.size) caret = at.text.size;
-    size_t size = diag->span.end > diag->span.begin ? diag->span.end - diag->span.begin : 0;
-    add_window(out, out->arena, at.text, caret, caret + size, style, diag->severity);
+    size_t size = span.end > span.begin ? span.end - span.begin : 0;
+    add_window(out, out->arena, at.text, caret, caret + size, style, severity);
 }
 
 static void add_diag(const Diags *d, const Diag *diag, DiagStyle style, StrBuf *out) {
     if (!span_known(diag->span)) strbuf_add(out, STR("tilec: "));
-    add_place(d, diag->span, style, out);
+    diag_show_place(diags_sources(d), diag->span, style, out);
     add_colored(out, style, color_of(diag->severity), severities[diag->severity]);
     strbuf_add(out, STR(": "));
     add_safe(out, diag->text);
     strbuf_printf(out, " [%s]\n", diag_slug(diag->code));
-    add_source(d, diag, style, out);
+    diag_show_source(diags_sources(d), diag->span, diag->severity, style, out);
     for (const DiagNote *note = diag->notes; note; note = note->next) {
-        add_place(d, note->span, style, out);
+        diag_show_place(diags_sources(d), note->span, style, out);
         add_colored(out, style, "\033[1;36m", "note");
         strbuf_add(out, STR(": "));
         add_safe(out, note->text);

@@ -19,8 +19,9 @@
 #include "base/diag.h"
 #include "base/gpu.h"
 #include "ir/ir.h"
+#include "ir/remark.h"
 
-enum { CODEGEN_VERSION = 2 };
+enum { CODEGEN_VERSION = 3 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -40,6 +41,7 @@ typedef struct CodegenCpuOptions {
     bool quick;  // the same bits from slower code that LLVM makes in less time: for tests
     bool lines;  // line tables, so that gdb and perf know source lines; names, too
     CodegenTimes *times;  // NULL: not kept
+    Remarks *remarks;     // NULL: nobody asks
     // Called when a defect of LLVM or of codegen is about to end the process, on the thread that
     // failed; NULL: nothing is. The IR is as it was given.
     void (*on_defect)(void *user);
@@ -52,6 +54,7 @@ typedef struct CodegenGpuOptions {
     Str entry;
     bool lines;  // .loc directives: source lines in profilers, and in findings of the warp machine
     CodegenTimes *times;
+    Remarks *remarks;
     void (*on_defect)(void *user);  // as above
     void *user;
 } CodegenGpuOptions;

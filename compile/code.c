@@ -38,12 +38,14 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
                              .output = options->output,
                              .entry = entry,
                              .lines = options->lines,
-                             .times = options->times};
+                             .times = options->times,
+                             .remarks = options->remarks};
     CodegenGpuOptions gpu = {.target = options->target.gpu,
                              .output = options->output,
                              .entry = entry,
                              .lines = options->lines,
-                             .times = options->times};
+                             .times = options->times,
+                             .remarks = options->remarks};
     bool for_gpu = code_target_is_gpu(options->target);
     if (services->in_child) {
         ChildJob job = {.func = compiled->func, .library = services->library};

@@ -40,6 +40,7 @@ typedef struct CodeOptions {
     bool lines;  // line tables
     PassOptions passes;
     CodegenTimes *times;  // NULL: not kept
+    Remarks *remarks;     // of the code generator in this process; NULL: not made
 } CodeOptions;
 
 // What a launch must know of the code beyond the metadata.

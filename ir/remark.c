@@ -64,6 +64,8 @@ static int compare(const void *left, const void *right) {
     const Entry *a = *(Entry *const *)left, *b = *(Entry *const *)right;
     if (a->remark.span.begin != b->remark.span.begin)
         return a->remark.span.begin < b->remark.span.begin ? -1 : 1;
+    if (a->remark.span.end != b->remark.span.end)
+        return a->remark.span.end < b->remark.span.end ? -1 : 1;
     return a->serial < b->serial ? -1 : a->serial > b->serial;
 }
 

@@ -18,16 +18,6 @@ static const CliOption options[] = {
     {"o", "OUT", "write there instead of to standard output", false},
 };
 
-// What has no code yet: gfx1100, or the interpreter.
-static bool target_known(Str target) {
-    static const char digits[] = "0123456789abcdef";
-    if (str_equal(target, STR("interp"))) return true;
-    if (!str_starts(target, STR("gfx")) || target.size < 5 || target.size > 8) return false;
-    for (size_t i = 3; i < target.size; i++)
-        if (!memchr(digits, target.text[i], sizeof digits - 1)) return false;
-    return true;
-}
-
 typedef enum Form {
     FORM_TILE_IR,
     FORM_METADATA,
@@ -240,18 +230,8 @@ static int parse_target(Emit *e) {
         e->target.cpu = cpu_native();
         return check_form(e);
     }
-    e->has_target = code_target_parse(target, &e->target);
-    if (e->has_target) return check_form(e);
-    if (!target_known(target))
-        return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                        "targets are: sm_75 … sm_121a, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
-                        "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
-                        "there is no target '%.*s'", STR_ARG(target));
-    if (!code) return EXIT_FINE;
-    return cli_fail(e->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                    "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
-                    "aarch64, native, sm_75 … sm_121a",
-                    "this version makes no code for '%.*s'", STR_ARG(target));
+    int status = front_target(e->cli, target, code, &e->target, &e->has_target);
+    return status || !e->has_target ? status : check_form(e);
 }
 
 static int run(Cli *cli) {

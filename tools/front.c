@@ -43,6 +43,31 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
     return tile_kernel_count((*unit)->file) || named ? EXIT_USAGE : EXIT_INPUT;
 }
 
+// What has no code yet: gfx1100, or the interpreter.
+static bool target_known(Str target) {
+    static const char digits[] = "0123456789abcdef";
+    if (str_equal(target, STR("interp"))) return true;
+    if (!str_starts(target, STR("gfx")) || target.size < 5 || target.size > 8) return false;
+    for (size_t i = 3; i < target.size; i++)
+        if (!memchr(digits, target.text[i], sizeof digits - 1)) return false;
+    return true;
+}
+
+int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *has_code) {
+    *has_code = code_target_parse(name, target);
+    if (*has_code) return EXIT_FINE;
+    if (!target_known(name))
+        return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+                        "targets are: sm_75 … sm_121a, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
+                        "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
+                        "there is no target '%.*s'", STR_ARG(name));
+    if (!needs_code) return EXIT_FINE;
+    return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+                    "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
+                    "aarch64, native, sm_75 … sm_121a",
+                    "this version makes no code for '%.*s'", STR_ARG(name));
+}
+
 static void dump(void *user, PassId pass, const IrFunc *f) {
     FrontPasses *p = user;
     StrBuf text = strbuf(p->cli->arena);

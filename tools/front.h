@@ -23,6 +23,10 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel);
 // Reports the unit's diagnostics in order of their places.
 void front_report(Cli *cli, Unit *unit);
 
+// What --target names, but for `native`. A name without code is fine where code is not needed;
+// EXIT_UNAVAILABLE after reporting one that is not.
+int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *has_code);
+
 // The option rows of commands that run passes.
 #define FRONT_PASS_OPTIONS                                                                   \
     {"dump-after", "LIST", "the IR after these passes, on standard error (all: after each)", \

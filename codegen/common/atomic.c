@@ -105,7 +105,11 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     bool xchg = rmw == IR_RMW_XCHG;
     // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.
     bool farther = ir_attr_int(lane->op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
-    if ((!integer && !xchg) || (g->target->lanes_apart && farther)) return swap_loop(g, lane);
+    if ((!integer && !xchg) || (g->target->lanes_apart && farther)) {
+        remark(g->remarks, lane->op->span, REASON_ATOMIC_SWAP, dtype_name(lane->t->elem),
+               REMARK(0));
+        return swap_loop(g, lane);
+    }
     LLVMValueRef old =
         LLVMBuildAtomicRMW(g->b, instruction_of(rmw, dtype_signed(lane->t->elem)), lane->p,
                            to_bits(g, lane, lane->x), LLVMAtomicOrderingMonotonic, false);

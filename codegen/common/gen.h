@@ -17,6 +17,7 @@
 #include <llvm-c/Core.h>
 
 #include "ir/ir.h"
+#include "ir/remark.h"
 
 typedef struct GenKinds {  // numbers of metadata kinds
     unsigned invariant, alias_scope, noalias, nontemporal;
@@ -60,7 +61,8 @@ struct Gen {
     LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
     LLVMValueRef grid[3], place[3];  // i64; `place` of this program
     GenKinds kinds;
-    GenLines *lines;  // NULL: none
+    GenLines *lines;   // NULL: none
+    Remarks *remarks;  // NULL: nobody asks
 };
 
 // Everything but target, params' values and lines; `g` is zeroed otherwise.

@@ -28,6 +28,7 @@ static CpuGen *gen_create(Module *m, const CodegenCpuOptions *options) {
     made->g.context = m->context;
     made->g.module = m->module;
     gen_begin(&made->g, m->scratch, &cpu_gen_target, m->func);
+    made->g.remarks = options->remarks;
     made->machine = machine_of_cpu(options->target);
     made->memory = arena_new(m->scratch, unsigned char, m->func->value_count + 1);
     made->scopes[0] = scope(m->context, "scratch");

@@ -26,6 +26,7 @@ static bool build(Module *m, const char *entry, const CodegenGpuOptions *options
     made->g.context = m->context;
     made->g.module = m->module;
     gen_begin(&made->g, m->scratch, &nvptx_gen_target, m->func);
+    made->g.remarks = options->remarks;
     made->machine = machine_of_gpu(options->target);
     if (options->lines)
         made->g.lines = lines_create(m->scratch, m->context, m->module, m->func, true);

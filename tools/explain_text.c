@@ -1,0 +1,234 @@
+// What `tilec explain` shows, as text.
+#include "tools/explain.h"
+
+#include <stdio.h>
+
+typedef struct Page {
+    const Sources *sources;
+    const Explain *e;
+    DiagStyle style;
+    StrBuf *out;
+} Page;
+
+static void heading(const Page *p, const char *text) {
+    strbuf_printf(p->out, p->style.color ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
+}
+
+// "softmax.tile:12:9", as wide as `width`.
+static void place(const Page *p, Span span, int width) {
+    SourceLine at = source_line(p->sources, span.begin);
+    char text[32] = "";
+    if (at.file && span_known(span)) snprintf(text, sizeof text, "%u:%u", at.line, at.column);
+    strbuf_printf(p->out, "  %-*s", width, text);
+}
+
+// ---- the head -----------------------------------------------------------------------------------
+
+void explain_variant_text(const Explain *e, StrBuf *out) {
+    static const struct {
+        unsigned fact;
+        const char *text;
+    } facts[] = {{META_FACT_DISJOINT, "no array that is written overlaps another"},
+                 {META_FACT_CONTIGUOUS, "strided views have an innermost stride of 1"},
+                 {META_FACT_STREAM, "what is written is large and aligned"},
+                 {META_FACT_WIDE, "arrays and rows begin at multiples of 16 bytes"}};
+    const MetaVariant *v = &e->meta->variants[e->variant];
+    bool any = false;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (!(v->facts & facts[i].fact)) continue;
+        strbuf_printf(out, "%s%s", any ? ", " : "", facts[i].text);
+        any = true;
+    }
+    if (!any) strbuf_add(out, STR("always holds"));
+}
+
+static void head(const Page *p) {
+    const Explain *e = p->e;
+    const MetaVariant *v = &e->meta->variants[e->variant];
+    char name[CODE_TARGET_NAME_MAX];
+    strbuf_printf(p->out, "%.*s for %s", STR_ARG(e->meta->name), code_target_name(e->target, name));
+    for (uint32_t i = 0; i < v->binding_count; i++) {
+        const MetaBinding *b = &v->bindings[i];
+        strbuf_printf(p->out, "%s %.*s=", i ? "," : ":", STR_ARG(b->name));
+        if (b->is_type)
+            strbuf_add(p->out, str(dtype_name(b->type)));
+        else
+            strbuf_printf(p->out, "%lld", (long long)b->value);
+    }
+    strbuf_printf(p->out, "\nvariant %u of %u, counted from 0: ", e->variant,
+                  e->meta->variant_count);
+    explain_variant_text(e, p->out);
+    strbuf_char(p->out, '\n');
+}
+
+// ---- what it takes ------------------------------------------------------------------------------
+
+const char *explain_limit_name(OccupancyLimit limit) {
+    switch (limit) {
+    case OCCUPANCY_WARPS: return "warps";
+    case OCCUPANCY_BLOCKS: return "programs";
+    case OCCUPANCY_SHARED: return "shared memory";
+    case OCCUPANCY_REGISTERS: return "registers";
+    }
+    return "";
+}
+
+static void measured(const Page *p) {
+    const Explain *e = p->e;
+    if (!e->measured.known) {
+        strbuf_add(p->out, STR("  registers, spills   not measured: install ptxas (of NVIDIA's "
+                               "toolkit), or name it in TILEC_PTXAS\n"));
+        return;
+    }
+    strbuf_printf(p->out, "  registers           %u a thread\n", e->measured.registers);
+    strbuf_printf(p->out, "  spills              %u bytes stored, %u loaded; stack %u bytes\n",
+                  e->measured.spill_stores, e->measured.spill_loads, e->measured.stack);
+}
+
+static void resources_gpu(const Page *p) {
+    const Explain *e = p->e;
+    const Occupancy *o = &e->occupancy;
+    strbuf_printf(p->out, "  threads             %u, in %u warp%s\n", e->notes.threads, e->warps,
+                  e->warps == 1 ? "" : "s");
+    measured(p);
+    strbuf_printf(p->out, "  shared memory       %u bytes of %u\n", e->notes.shared_bytes,
+                  e->machine.shared_bytes);
+    strbuf_printf(p->out,
+                  "  occupancy           %u of %u warps: %u program%s at once on a "
+                  "multiprocessor, limited by %s\n",
+                  o->warps, o->warps_most, o->blocks, o->blocks == 1 ? "" : "s",
+                  explain_limit_name(o->limit));
+    strbuf_printf(p->out, "  code                %llu bytes of PTX\n",
+                  (unsigned long long)e->code_bytes);
+}
+
+static void resources_cpu(const Page *p) {
+    const Explain *e = p->e;
+    strbuf_printf(p->out, "  vectors             %u bytes, %u registers\n", e->machine.vector_bytes,
+                  e->machine.vector_registers);
+    strbuf_printf(p->out, "  scratch memory      %u bytes a thread (first cache %u, second %u)\n",
+                  e->notes.scratch_bytes, e->machine.l1_bytes, e->machine.l2_bytes);
+    strbuf_printf(p->out, "  code                %llu bytes\n", (unsigned long long)e->code_bytes);
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+enum { PLACE_WIDTH = 9, NAME_WIDTH = 14, COLUMN_WIDTH = 10 };
+
+static bool is_column(const Page *p, int count) {
+    if (explain_count_info((ExplainCount)count)->gpu != code_target_is_gpu(p->e->target))
+        return false;
+    for (size_t i = 0; i < p->e->loops.count; i++)
+        if (p->e->loops.data[i].counts[count]) return true;
+    return false;
+}
+
+static void row(const Page *p, const ExplainLoop *l) {
+    char name[64];
+    const char *kind = l->depth == 0 ? "straight" : l->counted ? "for" : "while";
+    snprintf(name, sizeof name, "%*s%s", (int)(2 * l->depth < 24 ? 2 * l->depth : 24), "", kind);
+    place(p, l->span, PLACE_WIDTH);
+    strbuf_printf(p->out, "%-*s%*u", NAME_WIDTH, name, COLUMN_WIDTH, l->ops);
+    for (int i = 0; i < EXPLAIN_COUNTS; i++)
+        if (is_column(p, i)) strbuf_printf(p->out, "%*u", COLUMN_WIDTH, l->counts[i]);
+    strbuf_char(p->out, '\n');
+}
+
+static void loops(const Page *p) {
+    heading(p, "operations, of one turn of each loop");
+    strbuf_printf(p->out, "  %-*s%-*s%*s", PLACE_WIDTH, "", NAME_WIDTH, "", COLUMN_WIDTH, "ops");
+    for (int i = 0; i < EXPLAIN_COUNTS; i++)
+        if (is_column(p, i))
+            strbuf_printf(p->out, "%*s", COLUMN_WIDTH,
+                          explain_count_info((ExplainCount)i)->heading);
+    strbuf_char(p->out, '\n');
+    for (size_t i = 0; i < p->e->loops.count; i++) row(p, &p->e->loops.data[i]);
+}
+
+// ---- remarks ------------------------------------------------------------------------------------
+
+static void done(const Page *p) {
+    bool any = false;
+    for (size_t i = 0; i < remarks_count(p->e->remarks); i++) {
+        const Remark *r = remarks_get(p->e->remarks, i);
+        if (reason_info(r->reason)->kind != REASON_DONE) continue;
+        if (!any) heading(p, "what was chosen");
+        any = true;
+        place(p, r->span, PLACE_WIDTH);
+        remark_text(r, p->out);
+        if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
+        strbuf_char(p->out, '\n');
+    }
+}
+
+static bool is_shown(const Remark *r, const Reason *only) {
+    return only ? r->reason == *only : reason_info(r->reason)->kind == REASON_MISSED;
+}
+
+static bool same_place(const Remark *a, const Remark *b) {
+    return a->span.begin == b->span.begin && a->span.end == b->span.end;
+}
+
+static void missed(const Page *p, const Remark *r) {
+    diag_show_place(p->sources, r->span, p->style, p->out);
+    remark_text(r, p->out);
+    if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
+    strbuf_printf(p->out, " [%s]\n", reason_info(r->reason)->slug);
+}
+
+// What to change, once for each reason of those from `first` to `end`.
+static void helps(const Page *p, size_t first, size_t end, const Reason *only) {
+    bool said[REASONS] = {false};
+    for (size_t i = first; i < end; i++) {
+        const Remark *r = remarks_get(p->e->remarks, i);
+        const char *help = reason_info(r->reason)->help;
+        if (!is_shown(r, only) || said[r->reason] || !help[0]) continue;
+        said[r->reason] = true;
+        strbuf_printf(p->out, "help: %s\n", help);
+    }
+}
+
+// Those of one place together: what they say, the place, what to change. Returns where they end.
+static size_t one_place(const Page *p, size_t first, const Reason *only, bool *any) {
+    const Remark *head = remarks_get(p->e->remarks, first);
+    size_t end = first;
+    bool shown = false;
+    for (; end < remarks_count(p->e->remarks); end++) {
+        const Remark *r = remarks_get(p->e->remarks, end);
+        if (!same_place(head, r)) break;
+        if (!is_shown(r, only)) continue;
+        if (!*any && !only) heading(p, "what was not done, and what to change");
+        *any = shown = true;
+        missed(p, r);
+    }
+    if (shown) diag_show_source(p->sources, head->span, DIAG_INFO, p->style, p->out);
+    helps(p, first, end, only);
+    return end;
+}
+
+static bool by_place(const Page *p, const Reason *only) {
+    bool any = false;
+    for (size_t i = 0; i < remarks_count(p->e->remarks);) i = one_place(p, i, only, &any);
+    return any;
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+void explain_text(const Cli *cli, const Unit *unit, const Explain *e, StrBuf *out) {
+    Page p = {unit->sources, e, {.color = cli->color}, out};
+    head(&p);
+    heading(&p, "resources");
+    if (code_target_is_gpu(e->target))
+        resources_gpu(&p);
+    else
+        resources_cpu(&p);
+    loops(&p);
+    done(&p);
+    if (!by_place(&p, NULL)) strbuf_add(out, STR("\nnothing was missed\n"));
+}
+
+void explain_text_only(const Cli *cli, const Unit *unit, const Explain *e, Reason only,
+                       StrBuf *out) {
+    Page p = {unit->sources, e, {.color = cli->color}, out};
+    if (!by_place(&p, &only)) strbuf_printf(out, "no remark [%s]\n", reason_info(only)->slug);
+}
