@@ -72,7 +72,8 @@ SimHandler sim_cvt, sim_cvt_packed;
 
 SimHandler sim_load, sim_store, sim_load_param, sim_atom, sim_prefetch;
 SimHandler sim_copy_async, sim_copy_commit, sim_copy_wait;
-SimHandler sim_tile_load, sim_tile_store, sim_tile_transpose, sim_matrix, sim_matrix_int;
+SimHandler sim_tile_load, sim_tile_store, sim_tile_transpose, sim_matrix, sim_matrix_double,
+    sim_matrix_int;
 SimHandler sim_shfl, sim_vote_all, sim_vote_any, sim_vote_uni, sim_vote_ballot, sim_match_any,
     sim_match_all, sim_redux, sim_activemask, sim_elect, sim_warp_sync, sim_fence, sim_proxy_fence,
     sim_nothing, sim_trap, sim_cvta_from, sim_cvta_to, sim_isspacep, sim_clock, sim_yield,

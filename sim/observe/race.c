@@ -1,235 +1,326 @@
-// Races in shared memory: two accesses to one byte, at least one a write, with
-// nothing between them that orders them.
+// Races: two accesses to one byte of shared or global memory, at least one a write, with nothing
+// between them that orders them (order.h).
 //
-// Each warp has a vector clock. A barrier joins the clocks of the warps that
-// arrived and gives the result to those that waited; bar.warp.sync moves a
-// warp's own clock on. A byte remembers its last write and, for each warp, its
-// last read: an access is in order when its warp's clock has seen them. Lanes
-// of one warp need bar.warp.sync or a barrier between a write and another
-// lane's access (a write after a read of another lane is not looked for).
-// Releases and acquires, with fences beside relaxed accesses, order by the
-// clock kept at their address. Two strong accesses never race. A part of
-// cp.async counts as a write when it is issued and again when it lands.
+// Memory is looked at in cells of 4 bytes, of 2 or 1 where accesses are so narrow. A cell remembers
+// its last write, of shared memory each warp's last read, of global memory the last reads of two
+// different warps. Lanes of one warp need bar.warp.sync or a barrier between a write and another
+// lane's access (a write after a read of another lane is not looked for). Two strong accesses never
+// race, where their scopes hold both; a strong read is not remembered. A part of cp.async counts as
+// a write when it is issued and again when it lands.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "sim/observe/observe.h"
+#include "sim/observe/order.h"
 
-enum { WARPS = 32, WHOLE_WARP = 255 };
+enum { WHOLE_WARP = 255, CELL_SHIFT = 2, PAGE_SHIFT = 12, PAGE = 1 << PAGE_SHIFT, READERS = 2 };
 
-typedef uint32_t Clock[WARPS];
+typedef enum Strength { WEAK, STRONG_IN_BLOCK, STRONG } Strength;
 
 typedef struct Write {
+    uint64_t block;
     uint32_t clock;  // 0: none
     uint8_t warp, lane;
-    bool strong, async;
+    uint8_t strength;
+    bool async;
 } Write;
+typedef struct Read {
+    uint64_t block;
+    uint32_t clock;  // 0: none
+    uint32_t warp;
+} Read;
+
+// Some bytes' cells.
+typedef struct Shadow {
+    uint64_t base;
+    uint32_t shift;  // bytes of a cell: 1 << shift
+    uint32_t bytes;
+    Write *writes;
+    uint32_t *clocks;          // shared: of the last read, by cell and warp
+    Read (*readers)[READERS];  // global: the last one, and the last of another warp
+} Shadow;
 
 typedef struct Races {
     SimObserver observer;
     Arena *arena;
     SimFindings *findings;
-    uint32_t warps, bytes;
-    Clock *now;       // of each warp
-    Clock *fenced;    // at its last fence
-    Clock *pending;   // what relaxed reads have seen, until a fence makes it count
-    Write *writes;    // by byte
-    uint32_t *reads;  // by byte and warp
-    Map places;       // address to Clock *: what was released there
+    SimMemory *memory;
+    Order *order;
+    uint32_t warps;
+    Shadow shared;
+    Map pages;  // of global memory: address / PAGE to Shadow *
+    Shadow *last;
 } Races;
+
+// ---- Cells ----
+
+static uint32_t cells(const Shadow *s) { return (s->bytes + (1u << s->shift) - 1) >> s->shift; }
+
+static void make_cells(Races *r, Shadow *s, bool shared) {
+    uint32_t count = cells(s);
+    s->writes = arena_new(r->arena, Write, count + 1);
+    if (shared)
+        s->clocks = arena_new(r->arena, uint32_t, (size_t)count * r->warps + 1);
+    else
+        s->readers = (Read(*)[READERS])arena_new(r->arena, Read, (size_t)count * READERS);
+}
+
+// Each cell becomes several.
+static void split(Races *r, Shadow *s, uint32_t shift) {
+    Shadow old = *s;
+    s->shift = shift;
+    make_cells(r, s, old.clocks != NULL);
+    for (uint32_t n = 0; n < cells(s); n++) {
+        uint32_t from = n >> (old.shift - shift);
+        s->writes[n] = old.writes[from];
+        if (old.clocks)
+            memcpy(&s->clocks[(size_t)n * r->warps], &old.clocks[(size_t)from * r->warps],
+                   r->warps * sizeof *s->clocks);
+        else
+            memcpy(s->readers[n], old.readers[from], sizeof *s->readers);
+    }
+}
+
+static Shadow *page_of(Races *r, uint64_t address) {
+    uint64_t number = address >> PAGE_SHIFT;
+    if (r->last && r->last->base >> PAGE_SHIFT == number) return r->last;
+    uint64_t *at = map_at(r->arena, &r->pages, number);
+    if (!*at) {
+        Shadow *s = arena_new(r->arena, Shadow, 1);
+        *s = (Shadow){.base = number << PAGE_SHIFT, .shift = CELL_SHIFT, .bytes = PAGE};
+        make_cells(r, s, false);
+        *at = map_key(s);
+    }
+    return r->last = (Shadow *)(uintptr_t)*at;
+}
+
+// ---- Order ----
 
 static void launch_begin(void *state, const SimLaunchFacts *f) {
     Races *r = state;
-    r->warps = f->warps, r->bytes = f->shared_bytes;
-    r->now = arena_new(r->arena, Clock, WARPS);
-    r->fenced = arena_new(r->arena, Clock, WARPS);
-    r->pending = arena_new(r->arena, Clock, WARPS);
-    r->writes = arena_new(r->arena, Write, r->bytes + 1);
-    r->reads = arena_new(r->arena, uint32_t, (size_t)r->bytes * r->warps + 1);
+    r->warps = f->warps, r->memory = f->memory;
+    r->pages = (Map){0}, r->last = NULL;
+    r->shared = (Shadow){.shift = CELL_SHIFT, .bytes = f->shared_bytes};
+    make_cells(r, &r->shared, true);
+    order_begin_launch(r->order);
 }
 
 static void block_begin(void *state, uint64_t block) {
     Races *r = state;
-    (void)block;
-    memset(r->now, 0, WARPS * sizeof *r->now);
-    memset(r->fenced, 0, WARPS * sizeof *r->fenced);
-    memset(r->pending, 0, WARPS * sizeof *r->pending);
-    memset(r->writes, 0, (r->bytes + 1) * sizeof *r->writes);
-    memset(r->reads, 0, (size_t)r->bytes * r->warps * sizeof *r->reads);
-    for (uint32_t w = 0; w < r->warps; w++) r->now[w][w] = 1;
-    for (uint32_t n = 0; n < r->places.count; n++)
-        memset((void *)(uintptr_t)r->places.entries[n].value, 0, sizeof(Clock));
-}
-
-static void join(Clock to, const Clock from) {
-    for (uint32_t n = 0; n < WARPS; n++) to[n] = from[n] > to[n] ? from[n] : to[n];
+    uint32_t count = cells(&r->shared);
+    memset(r->shared.writes, 0, count * sizeof *r->shared.writes);
+    memset(r->shared.clocks, 0, (size_t)count * r->warps * sizeof *r->shared.clocks);
+    order_begin_block(r->order, block, r->warps);
 }
 
 static void barrier(void *state, const SimBarrierDone *done) {
-    Races *r = state;
-    Clock all = {0};
-    for (uint32_t w = 0; w < done->warp_count; w++)
-        if (done->arrived[w]) join(all, r->now[w]);
-    for (uint32_t w = 0; w < done->warp_count; w++) {
-        if (done->waited[w]) join(r->now[w], all);
-        if (done->arrived[w]) r->now[w][w]++;
-    }
+    order_barrier(((Races *)state)->order, done);
 }
 
 static void warp_sync(void *state, const SimPlace *at, uint32_t mask) {
     (void)mask;
-    ((Races *)state)->now[at->warp][at->warp]++;
+    order_tick(((Races *)state)->order, at->warp);
 }
 
 static void fence(void *state, const SimPlace *at, uint32_t mask, SimFence kind, SimScope scope) {
-    Races *r = state;
-    (void)mask, (void)scope;
-    if (kind != SIM_FENCE_MEMORY) return;
-    join(r->now[at->warp], r->pending[at->warp]);
-    join(r->fenced[at->warp], r->now[at->warp]);
-    r->now[at->warp][at->warp]++;
-}
-
-// ---- Order by what is released and acquired at an address ----
-
-static uint32_t *clock_at(Races *r, const SimAccess *a, uint32_t l) {
-    uint64_t key = a->address[l] ^ (uint64_t)a->space << 60;
-    uint64_t *place = map_at(r->arena, &r->places, key);
-    if (!*place) *place = map_key(arena_new(r->arena, Clock, 1));
-    return (uint32_t *)(uintptr_t)*place;
-}
-
-static void synchronize(Races *r, const SimAccess *a) {
-    uint32_t w = a->at.warp;
-    bool reads = a->kind == SIM_ACCESS_LOAD || a->kind == SIM_ACCESS_ATOMIC;
-    bool writes = a->kind == SIM_ACCESS_STORE || a->kind == SIM_ACCESS_ATOMIC;
-    bool acquires = a->order == SIM_ORDER_ACQUIRE || a->order >= SIM_ORDER_ACQ_REL;
-    bool releases = a->order == SIM_ORDER_RELEASE || a->order >= SIM_ORDER_ACQ_REL;
-    for (uint32_t l = 0; l < SIM_LANES; l++) {
-        if (!(a->mask >> l & 1)) continue;
-        uint32_t *clock = clock_at(r, a, l);
-        if (reads) join(acquires ? r->now[w] : r->pending[w], clock);
-        if (writes) join(clock, releases ? r->now[w] : r->fenced[w]);
-    }
-    if (releases) r->now[w][w]++;
+    (void)mask;
+    if (kind == SIM_FENCE_MEMORY) order_fence(((Races *)state)->order, at->warp, scope);
 }
 
 static void mbarrier(void *state, const SimMbarrierEvent *e) {
-    Races *r = state;
-    uint32_t w = e->at.warp;
-    uint64_t *place = map_at(r->arena, &r->places, e->address ^ UINT64_C(1) << 62);
-    if (!*place) *place = map_key(arena_new(r->arena, Clock, 1));
-    uint32_t *clock = (uint32_t *)(uintptr_t)*place;
-    if (e->acquire) {
-        join(r->now[w], clock);
-        return;
-    }
-    join(clock, r->now[w]);
-    r->now[w][w]++;
+    order_mbarrier(((Races *)state)->order, e);
+}
+
+// ---- Findings ----
+
+// One lane's access.
+typedef struct Touch {
+    const SimAccess *access;
+    uint32_t lane;    // that makes it
+    uint32_t writer;  // the lane, or WHOLE_WARP
+    Strength strength;
+    const uint32_t *now;  // its warp's clock
+    Shadow *shadow;
+} Touch;
+
+static void place_text(const Races *r, const SimAccess *a, uint64_t address, char *text,
+                       size_t size) {
+    const SimRegion *region =
+        a->space == SIM_SPACE_GLOBAL ? sim_memory_nearest(r->memory, address) : NULL;
+    if (a->space == SIM_SPACE_SHARED)
+        snprintf(text, size, "byte %llu of shared memory", (unsigned long long)address);
+    else if (region)
+        snprintf(text, size, "byte %llu of %s in global memory",
+                 (unsigned long long)(address - region->base), region->name);
+    else
+        snprintf(text, size, "%#llx of global memory", (unsigned long long)address);
+}
+
+static void found(Races *r, const Touch *t, uint32_t cell, const char *what, Moment other,
+                  uint32_t lane) {
+    const SimAccess *a = t->access;
+    char place[128], who[48], where[64];
+    place_text(r, a, t->shadow->base + ((uint64_t)cell << t->shadow->shift), place, sizeof place);
+    if (lane == WHOLE_WARP)
+        snprintf(who, sizeof who, "warp %u", other.warp);
+    else
+        snprintf(who, sizeof who, "thread %u", other.warp * SIM_LANES + lane);
+    if (other.block == a->at.block)
+        snprintf(where, sizeof where, "block %llu", (unsigned long long)other.block);
+    else
+        snprintf(where, sizeof where, "blocks %llu and %llu", (unsigned long long)a->at.block,
+                 (unsigned long long)other.block);
+    bool loosely = order_saw_loosely(r->order, a->at.warp, other);
+    sim_findings_add(r->findings, loosely ? SIM_FINDING_FENCE : SIM_FINDING_RACE, &a->at,
+                     "'%s' of thread %u at %s, and %s of %s: %s (%s)", a->at.instr->name,
+                     a->at.warp * SIM_LANES + t->lane, place, what, who,
+                     loosely ? "a flag is between them, but no fence" : "nothing orders them",
+                     where);
 }
 
 // ---- Accesses ----
 
-static const char *kind_name(const Write *w) {
-    return w->async ? "a copy that was under way" : "a write";
-}
-
-static void found(Races *r, const SimAccess *a, uint32_t l, uint64_t byte, const char *what,
-                  uint32_t warp, uint32_t lane) {
-    if (lane == WHOLE_WARP)
-        sim_findings_add(r->findings, SIM_FINDING_RACE, &a->at,
-                         "'%s' of thread %u at byte %llu of shared memory, and %s of warp %u: "
-                         "nothing orders them (block %llu)",
-                         a->at.instr->name, a->at.warp * SIM_LANES + l, (unsigned long long)byte,
-                         what, warp, (unsigned long long)a->at.block);
-    else
-        sim_findings_add(r->findings, SIM_FINDING_RACE, &a->at,
-                         "'%s' of thread %u at byte %llu of shared memory, and %s of thread %u: "
-                         "nothing orders them (block %llu)",
-                         a->at.instr->name, a->at.warp * SIM_LANES + l, (unsigned long long)byte,
-                         what, warp * SIM_LANES + lane, (unsigned long long)a->at.block);
-}
-
 // Has this lane's access seen the write?
-static bool in_order(const Races *r, const Write *last, uint32_t w, uint32_t lane) {
+static inline bool in_order(const Races *r, const Touch *t, const Write *last) {
+    uint32_t w = t->access->at.warp;
     if (!last->clock) return true;
-    if (last->warp != w) return last->clock <= r->now[w][last->warp];
-    bool same = last->lane == lane || last->lane == WHOLE_WARP || lane == WHOLE_WARP;
-    return same || last->clock < r->now[w][w];
+    if (last->block != t->access->at.block || last->warp != w)
+        return order_saw(r->order, w, (Moment){last->block, last->clock, last->warp});
+    bool same = last->lane == t->writer || last->lane == WHOLE_WARP || t->writer == WHOLE_WARP;
+    return same || last->clock < t->now[w];
 }
 
-static bool check_write(Races *r, const SimAccess *a, uint32_t l, uint32_t lane, uint64_t byte,
-                        bool strong) {
-    const Write *last = &r->writes[byte];
-    uint32_t w = a->at.warp;
-    if (in_order(r, last, w, lane) || (strong && last->strong)) return true;
-    found(r, a, l, byte, kind_name(last), last->warp, last->lane);
+static bool both_strong(const Touch *t, const Write *last) {
+    Strength least = last->block == t->access->at.block ? STRONG_IN_BLOCK : STRONG;
+    return t->strength >= least && last->strength >= least;
+}
+
+static bool check_write(Races *r, const Touch *t, uint32_t cell) {
+    const Write *last = &t->shadow->writes[cell];
+    if (in_order(r, t, last) || both_strong(t, last)) return true;
+    found(r, t, cell, last->async ? "a copy that was under way" : "a write",
+          (Moment){last->block, last->clock, last->warp}, last->lane);
     return false;
 }
 
-static bool check_reads(Races *r, const SimAccess *a, uint32_t l, uint64_t byte) {
-    const uint32_t *reads = &r->reads[byte * r->warps], *now = r->now[a->at.warp];
-    for (uint32_t w = 0; w < r->warps; w++)
-        if (w != a->at.warp && reads[w] > now[w])
-            return found(r, a, l, byte, "a read", w, WHOLE_WARP), false;
-    return true;
+static void check_reads(Races *r, const Touch *t, uint32_t cell) {
+    const SimAccess *a = t->access;
+    const Shadow *s = t->shadow;
+    for (uint32_t w = 0; s->clocks && w < r->warps; w++) {
+        uint32_t clock = s->clocks[(size_t)cell * r->warps + w];
+        if (clock <= t->now[w] || w == a->at.warp) continue;
+        found(r, t, cell, "a read", (Moment){a->at.block, clock, w}, WHOLE_WARP);
+        return;
+    }
+    for (uint32_t n = 0; s->readers && n < READERS; n++) {
+        const Read *last = &s->readers[cell][n];
+        if (!last->clock || (last->block == a->at.block && last->warp == a->at.warp)) continue;
+        Moment m = {last->block, last->clock, last->warp};
+        if (order_saw(r->order, a->at.warp, m)) continue;
+        found(r, t, cell, "a read", m, WHOLE_WARP);
+        return;
+    }
 }
 
-// Lanes of one store that write different values to one place. What a lane
-// wrote in this very instruction bears the warp's clock and the instruction's
-// mark.
-static bool same_value(const SimAccess *a, uint32_t l, uint32_t other, uint64_t byte) {
+// Lanes of one store that write different values to one place. What a lane wrote in this very
+// instruction bears the warp's clock.
+static bool same_value(const Touch *t, uint32_t other, uint32_t cell) {
+    const SimAccess *a = t->access;
+    uint32_t l = t->lane, bytes = 1u << t->shadow->shift;
     if (!a->data || other >= SIM_LANES || !(a->mask >> other & 1) || other >= l) return false;
-    uint64_t mine = byte - a->address[l], theirs = byte - a->address[other];
+    uint64_t at = t->shadow->base + ((uint64_t)cell << t->shadow->shift);
+    uint64_t mine = at - a->address[l], theirs = at - a->address[other];
     if (theirs >= a->bytes) return false;
-    return a->data[32 * (size_t)l + mine] == a->data[32 * (size_t)other + theirs];
+    return memcmp(a->data + 32 * (size_t)l + mine, a->data + 32 * (size_t)other + theirs, bytes) ==
+           0;
 }
 
-static void write_byte(Races *r, const SimAccess *a, uint32_t l, uint32_t lane, uint64_t byte,
-                       bool strong) {
-    Write *last = &r->writes[byte];
+static void write_cell(Races *r, const Touch *t, uint32_t cell) {
+    const SimAccess *a = t->access;
+    Write *last = &t->shadow->writes[cell];
     uint32_t w = a->at.warp;
-    bool twin =
-        last->warp == w && last->clock == r->now[w][w] && same_value(a, l, last->lane, byte);
-    if (!twin && check_write(r, a, l, lane, byte, strong) && !strong) check_reads(r, a, l, byte);
-    *last = (Write){.clock = r->now[w][w],
+    bool twin = last->clock == t->now[w] && last->warp == w && last->block == a->at.block &&
+                same_value(t, last->lane, cell);
+    if (!twin && check_write(r, t, cell)) check_reads(r, t, cell);
+    *last = (Write){.block = a->at.block,
+                    .clock = t->now[w],
                     .warp = (uint8_t)w,
-                    .lane = (uint8_t)lane,
-                    .strong = strong,
+                    .lane = (uint8_t)t->writer,
+                    .strength = (uint8_t)t->strength,
                     .async = a->kind == SIM_ACCESS_ASYNC_START};
 }
 
-static void read_byte(Races *r, const SimAccess *a, uint32_t l, uint32_t lane, uint64_t byte,
-                      bool strong) {
-    check_write(r, a, l, lane, byte, strong);
-    if (!strong) r->reads[byte * r->warps + a->at.warp] = r->now[a->at.warp][a->at.warp];
+static void read_cell(Races *r, const Touch *t, uint32_t cell) {
+    const SimAccess *a = t->access;
+    uint32_t w = a->at.warp;
+    check_write(r, t, cell);
+    if (t->strength != WEAK) return;
+    if (t->shadow->clocks) {
+        t->shadow->clocks[(size_t)cell * r->warps + w] = t->now[w];
+        return;
+    }
+    Read *readers = t->shadow->readers[cell];
+    if (readers[0].warp != w || readers[0].block != a->at.block) readers[1] = readers[0];
+    readers[0] = (Read){a->at.block, t->now[w], w};
+}
+
+// The part of a lane's bytes that one shadow has.
+static void touch(Races *r, Touch *t, uint64_t begin, uint64_t end, bool reads) {
+    Shadow *s = t->shadow;
+    uint64_t first = begin - s->base, last = end - s->base;
+    uint32_t shift = (uint32_t)__builtin_ctzll(first | last | 1u << CELL_SHIFT);
+    if (shift < s->shift) split(r, s, shift);
+    for (uint64_t cell = first >> s->shift; cell < last >> s->shift; cell++)
+        if (reads)
+            read_cell(r, t, (uint32_t)cell);
+        else
+            write_cell(r, t, (uint32_t)cell);
+}
+
+static void touch_global(Races *r, Touch *t, uint64_t begin, uint64_t end, bool reads) {
+    while (begin < end) {
+        t->shadow = page_of(r, begin);
+        uint64_t stop = t->shadow->base + PAGE < end ? t->shadow->base + PAGE : end;
+        touch(r, t, begin, stop, reads);
+        begin = stop;
+    }
+}
+
+static bool is_read(SimAccessKind kind) {
+    return kind == SIM_ACCESS_LOAD || kind == SIM_ACCESS_MATRIX_LOAD ||
+           kind == SIM_ACCESS_ASYNC_READ;
 }
 
 static void access(void *state, const SimAccess *a) {
     Races *r = state;
     bool strong = a->kind == SIM_ACCESS_ATOMIC || a->order != SIM_ORDER_WEAK;
-    bool memory = a->space == SIM_SPACE_SHARED || a->space == SIM_SPACE_GLOBAL;
-    if (strong && memory) synchronize(r, a);
-    if (a->space != SIM_SPACE_SHARED) return;
-    bool reads = a->kind == SIM_ACCESS_LOAD || a->kind == SIM_ACCESS_MATRIX_LOAD;
+    if (a->space != SIM_SPACE_SHARED && a->space != SIM_SPACE_GLOBAL) return;
+    if (strong) order_strong(r->order, a);
+    bool reads = is_read(a->kind);
     bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE;
+    Touch t = {.access = a,
+               .strength = !strong                     ? WEAK
+                           : a->scope >= SIM_SCOPE_GPU ? STRONG
+                                                       : STRONG_IN_BLOCK,
+               .now = order_now(r->order, a->at.warp),
+               .shadow = &r->shared};
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(a->mask >> l & 1)) continue;
-        uint32_t lane = whole ? WHOLE_WARP : l;
-        uint64_t end = a->address[l] + a->bytes;
-        if (end > r->bytes) end = r->bytes;
-        for (uint64_t byte = a->address[l]; byte < end; byte++) {
-            if (reads)
-                read_byte(r, a, l, lane, byte, strong);
-            else
-                write_byte(r, a, l, lane, byte, strong);
+        t.lane = l, t.writer = whole ? WHOLE_WARP : l;
+        uint64_t begin = a->address[l], end = begin + a->bytes;
+        if (a->space == SIM_SPACE_GLOBAL) {
+            touch_global(r, &t, begin, end, reads);
+            continue;
         }
+        if (end > r->shared.bytes) end = r->shared.bytes;
+        if (begin < end) touch(r, &t, begin, end, reads);
     }
 }
 
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
     Races *r = arena_new(arena, Races, 1);
-    r->arena = arena, r->findings = f;
+    r->arena = arena, r->findings = f, r->order = order_create(arena);
     r->observer = (SimObserver){.state = r,
                                 .launch_begin = launch_begin,
                                 .block_begin = block_begin,

@@ -72,7 +72,7 @@ bool decode_mma(Decoder *d) {
     op->d_regs = registers_of(op->d, (uint32_t)op->m * op->n);
     d->now.detail = op, d->now.flow = SIM_COLLECT;
     d->now.flags |= SIM_OWN_POISON | SIM_UNIFORM | SIM_MATRIX;
-    d->now.run = is_int(op->a) ? sim_matrix_int : sim_matrix;
+    d->now.run = is_int(op->a) ? sim_matrix_int : op->a == SIM_F64 ? sim_matrix_double : sim_matrix;
     SimType wide = op->a == SIM_F64 ? SIM_B64 : SIM_B32;
     TRY(registers(d, wide, op->rd, op->d_regs, true));
     TRY(registers(d, wide, op->ra, op->a_regs, false));

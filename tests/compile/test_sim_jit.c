@@ -171,7 +171,7 @@ static void findings_fail_the_launch(void **state) {
 }
 
 static void grids_have_limits(void **state) {
-    static const char text[] = "kernel g(i64 n, f32 x[M]) grid(1, n) { x[0] = 1.0; }\n";
+    static const char text[] = "kernel g(i64 n, f32 x[M]) grid(1, n) { x[program(1)] = 1.0; }\n";
     World *w = *state;
     if (!can_generate()) return;
     float data[N] = {0};

@@ -14,6 +14,7 @@ typedef struct Control {
     SimFindingKind kind;
     uint32_t threads;
     const char *text;  // part of the finding
+    uint32_t blocks;
 } Control;
 
 #define ZERO "mov.u32 %r0, 0;"
@@ -23,65 +24,121 @@ typedef struct Control {
     "%r10, %r11;"
 #define NEIGHBOUR "xor.b32 %r13, %r11, 128; add.u32 %r14, %r10, %r13;"
 
+#define OWN_WORD "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd0, %r1, 4; add.s64 %rd0, %rd63, %rd0;"
+// The neighbour's place in global memory.
+#define FAR_NEIGHBOUR(by)                                             \
+    "xor.b32 %r13, %r63, " by                                         \
+    "; mul.wide.u32 %rd0, %r13, 16; ld.param.u64 %rd1, [k_param_0]; " \
+    "add.s64 %rd0, %rd0, %rd1;"
+// The block that comes last reads what the other one wrote.
+#define LAST_READS(before, atom, after)                                                         \
+    OWN_WORD "mov.u32 %r0, 7; st.global.u32 [%rd0], %r0;" before atom " %r2, [%rd61], 1;" after \
+             "setp.ne.u32 %p0, %r2, 0; @%p0 bra E; xor.b32 %r3, %r1, 1; mul.wide.u32 %rd1, "    \
+             "%r3, 4; add.s64 %rd1, %rd63, %rd1; ld.global.u32 %r4, [%rd1];\nE:"
+// Warp 1 waits for a flag of warp 0's, and reads what it wrote.
+#define FLAG(before, after)                                                                     \
+    TILE ZERO                                                                                   \
+        "setp.ge.u32 %p0, %r63, 32; st.volatile.shared.u32 [tile+512], %r0; bar.sync 0; "       \
+        "@%p0 bra L; st.shared.u32 [%r12], %r0; bar.warp.sync -1; mov.u32 %r1, 1;" before       \
+        "st.volatile.shared.u32 [tile+512], %r1; bra E;\n"                                      \
+        "L: ld.volatile.shared.u32 %r2, [tile+512]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;" after \
+            NEIGHBOUR "ld.shared.u32 %r1, [%r14];\nE:"
+
 static const Control controls[] = {
     {ZERO "st.global.u32 [%rd63+4096], %r0;", ZERO STORE, SIM_FINDING_BOUNDS, 32,
-     "after the begin of buffer"},
+     "after the begin of buffer", 1},
     {TILE ZERO "st.shared.u32 [%r12+1000], %r0;", TILE ZERO "st.shared.u32 [%r12], %r0;",
-     SIM_FINDING_BOUNDS, 32, "shared memory"},
+     SIM_FINDING_BOUNDS, 32, "shared memory", 1},
     {"ld.global.u32 %r0, [%rd63+2];", "ld.global.u32 %r0, [%rd63+4];", SIM_FINDING_ALIGNMENT, 32,
-     "not aligned"},
-    {STORE, ZERO STORE, SIM_FINDING_POISON, 32, "stored to global"},
+     "not aligned", 1},
+    {STORE, ZERO STORE, SIM_FINDING_POISON, 32, "stored to global", 1},
     {TILE "ld.shared.u32 %r0, [%r12];" STORE,
      TILE ZERO "st.shared.u32 [%r12], %r0; ld.shared.u32 %r0, [%r12];" STORE, SIM_FINDING_POISON,
-     32, "stored to global"},
+     32, "stored to global", 1},
     {"setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:",
      "mov.u32 %r5, 1; setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:", SIM_FINDING_POISON, 32,
-     "where the kernel goes"},
+     "where the kernel goes", 1},
     // The wait is for the wrong group.
     {TILE "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.commit_group; "
           "cp.async.wait_group 1; ld.shared.u32 %r0, [%r12];" STORE,
      TILE "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.commit_group; "
           "cp.async.wait_group 0; ld.shared.u32 %r0, [%r12];" STORE,
-     SIM_FINDING_POISON, 32, "waited for"},
+     SIM_FINDING_POISON, 32, "waited for", 1},
     // Another warp reads without a barrier.
     {TILE NEIGHBOUR ZERO "st.shared.u32 [%r12], %r0; ld.shared.u32 %r1, [%r14];",
      TILE NEIGHBOUR ZERO "st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r1, [%r14];",
-     SIM_FINDING_RACE, 64, "nothing orders them"},
+     SIM_FINDING_RACE, 64, "nothing orders them", 1},
     // It writes what was read.
     {TILE NEIGHBOUR ZERO
      "st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r1, [%r14]; st.shared.u32 [%r12], %r0;",
      TILE NEIGHBOUR ZERO "st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r1, [%r14]; "
                          "bar.sync 0; st.shared.u32 [%r12], %r0;",
-     SIM_FINDING_RACE, 64, "nothing orders them"},
+     SIM_FINDING_RACE, 64, "nothing orders them", 1},
     // Lanes of one warp need bar.warp.sync.
     {TILE ZERO "st.shared.u32 [%r12], %r0; xor.b32 %r13, %r11, 4; add.u32 %r14, %r10, %r13; "
                "ld.shared.u32 %r1, [%r14];",
      TILE ZERO "st.shared.u32 [%r12], %r0; bar.warp.sync -1; xor.b32 %r13, %r11, 4; add.u32 %r14, "
                "%r10, %r13; ld.shared.u32 %r1, [%r14];",
-     SIM_FINDING_RACE, 32, "a write"},
+     SIM_FINDING_RACE, 32, "a write", 1},
     // Lanes of one store: different values at one place; the same value is fine.
     {TILE "st.shared.u32 [tile], %r63;", TILE ZERO "st.shared.u32 [tile], %r0;", SIM_FINDING_RACE,
-     32, "a write"},
+     32, "a write", 1},
     // A copy waited for by its own thread only.
     {TILE NEIGHBOUR
      "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.wait_all; ld.shared.u32 %r1, [%r14];",
      TILE NEIGHBOUR "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.wait_all; bar.sync 0; "
                     "ld.shared.u32 %r1, [%r14];",
-     SIM_FINDING_RACE, 64, "nothing orders them"},
+     SIM_FINDING_RACE, 64, "nothing orders them", 1},
+    // Through global memory: another warp, another lane, another block.
+    {ZERO STORE FAR_NEIGHBOUR("32") "ld.global.u32 %r1, [%rd0];",
+     ZERO STORE "bar.sync 0;" FAR_NEIGHBOUR("32") "ld.global.u32 %r1, [%rd0];", SIM_FINDING_RACE,
+     64, "of buffer in global memory", 1},
+    {FAR_NEIGHBOUR("32") "ld.global.u32 %r1, [%rd0];" ZERO STORE,
+     FAR_NEIGHBOUR("32") "ld.global.u32 %r1, [%rd0]; bar.sync 0;" ZERO STORE, SIM_FINDING_RACE, 64,
+     "global memory", 1},
+    {ZERO STORE FAR_NEIGHBOUR("1") "ld.global.u32 %r1, [%rd0];",
+     ZERO STORE "bar.warp.sync -1;" FAR_NEIGHBOUR("1") "ld.global.u32 %r1, [%rd0];",
+     SIM_FINDING_RACE, 32, "a write of thread", 1},
+    {ZERO STORE, OWN_WORD ZERO "st.global.u32 [%rd0], %r0;", SIM_FINDING_RACE, 32, "blocks ", 4},
+    {ZERO "red.global.add.u32 [%rd63], 1; st.global.u32 [%rd63], %r0;",
+     "red.global.add.u32 [%rd63], 1;", SIM_FINDING_RACE, 32, "blocks ", 4},
+    // An atomic for the block only.
+    {"red.relaxed.cta.global.add.u32 [%rd63], 1;", "red.relaxed.gpu.global.add.u32 [%rd63], 1;",
+     SIM_FINDING_RACE, 32, "blocks ", 4},
+    // Bytes of one word, and one byte of a word.
+    {OWN_WORD ZERO "st.global.u32 [%rd0], %r0; st.global.u8 [%rd63+5], %r0;",
+     OWN_WORD ZERO "st.global.u8 [%rd0+1], %r0; st.global.u8 [%rd0+3], %r0;", SIM_FINDING_RACE, 32,
+     "byte 5 of", 4},
+    {LAST_READS("", "atom.global.inc.u32", ""),
+     LAST_READS("membar.gl;", "atom.global.inc.u32", "membar.gl;"), SIM_FINDING_RACE, 1, "blocks ",
+     2},
+    {LAST_READS("membar.cta;", "atom.global.inc.u32", "membar.cta;"),
+     LAST_READS("", "atom.acq_rel.gpu.global.inc.u32", ""), SIM_FINDING_RACE, 1, "blocks ", 2},
+    {LAST_READS("membar.gl;", "atom.global.inc.u32", ""),
+     LAST_READS("fence.acq_rel.gpu;", "atom.global.inc.u32", "fence.acq_rel.gpu;"),
+     SIM_FINDING_FENCE, 1, "no fence", 2},
+    {FLAG("", ""), FLAG("membar.cta;", "membar.cta;"), SIM_FINDING_FENCE, 64, "no fence", 1},
+    {FLAG("membar.cta;", ""), FLAG("membar.cta;", "membar.cta;"), SIM_FINDING_FENCE, 64, "no fence",
+     1},
+    {FLAG("", "membar.cta;"), FLAG("membar.cta;", "membar.cta;"), SIM_FINDING_FENCE, 64, "no fence",
+     1},
     {"setp.lt.u32 %p0, %r63, 16; @%p0 bra L; bar.sync 0; bra E;\nL: bar.sync 0;\nE:", "bar.sync 0;",
-     SIM_FINDING_DIVERGED, 32, "bar.sync"},
+     SIM_FINDING_DIVERGED, 32, "bar.sync", 1},
 };
 
 static void run_control(const Control *c, const char *body, bool wrong) {
     Arena *arena = arena_create();
     Warp w;
-    warp_open(&w, warp_kernel(arena, "sm_80", body));
+    const char *text = arena_printf(arena, ".loc 1 7 3\n%s", body);
+    warp_open(&w, arena_printf(arena, "%s.file 1 \"k.tile\"\n", warp_kernel(arena, "sm_80", text)));
     warp_watch(&w);
     uint32_t in = 1;
     uint64_t args[] = {warp_alloc(&w, c->threads * 16), warp_upload(&w, &in, 4)};
     // The neighbour's word exists for both warps' order.
-    for (w.seed = 0; w.seed < 8; w.seed++) warp_run(&w, "k", 1, c->threads, 0, args, 2);
-    bool found = warp_found(&w, c->kind);
+    for (w.seed = 0; w.seed < 8; w.seed++) warp_run(&w, "k", c->blocks, c->threads, 0, args, 2);
+    bool found = wrong && warp_found(&w, c->kind);
+    for (size_t i = 0; !wrong && i < w.findings->list.count; i++)
+        found |= sim_finding_is_error(w.findings->list.data[i].kind);
     if (found != wrong)
         fail_msg("%s: %s", body, wrong ? "nothing was found" : "something was found");
     for (size_t i = 0; wrong && i < w.findings->list.count; i++) {
@@ -89,6 +146,8 @@ static void run_control(const Control *c, const char *body, bool wrong) {
         if (f->kind != c->kind) continue;
         if (!strstr(f->text.text, c->text)) fail_msg("%s: %.*s", body, STR_ARG(f->text));
         assert_true(f->line.text_line > 0);
+        assert_int_equal(f->line.line, 7);
+        assert_true(str_ends(f->line.file, STR("k.tile")));
         break;
     }
     warp_close(&w);

@@ -1,0 +1,40 @@
+// Products of matrices as the matrix instructions make them: d = a * b + c, every element the exact
+// sum of its products and c, rounded once.
+//
+// Elements of floats are given as f32, which holds those of every type but f64. Invariants: an
+// element's sum takes the first way that loses nothing: double arithmetic where exponents spread
+// little, pairs of doubles that say whether they lost something, and else exact.h. Which one it was
+// cannot be seen in the bits.
+//
+//     SimFloats p = {.m = 16, .k = 16};
+//     …p.a by rows, p.b by columns, both along k…
+//     sim_product_floats(&p, SIM_F16, SIM_F16, SIM_F32, c, SIM_F32, d);
+#ifndef TILEC_SIM_MACHINE_PRODUCT_H
+#define TILEC_SIM_MACHINE_PRODUCT_H
+
+#include "sim/machine/program.h"
+
+enum { SIM_ROWS = 16, SIM_COLUMNS = 8, SIM_DEPTH = 64, SIM_RESULTS = SIM_ROWS * SIM_COLUMNS };
+
+// Line n of a and b begins at n * k: a row of A, a column of B.
+typedef struct SimFloats {
+    float a[SIM_ROWS * SIM_DEPTH], b[SIM_COLUMNS * SIM_DEPTH];
+    uint32_t m, k;
+} SimFloats;
+typedef struct SimDoubles {
+    double a[SIM_ROWS * SIM_DEPTH], b[SIM_COLUMNS * SIM_DEPTH];
+    uint32_t m, k;
+} SimDoubles;
+typedef struct SimInts {
+    int16_t a[SIM_ROWS * SIM_DEPTH], b[SIM_COLUMNS * SIM_DEPTH];
+    uint32_t m, k;
+    bool saturate;
+} SimInts;
+
+// c and d by rows of SIM_COLUMNS, as bits of their type (f32 or f16).
+void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type, const uint32_t *c,
+                        SimType d_type, uint32_t *d);
+void sim_product_doubles(const SimDoubles *p, const uint64_t *c, uint64_t *d);
+void sim_product_ints(const SimInts *p, const uint32_t *c, uint32_t *d);
+
+#endif
