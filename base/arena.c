@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/recover.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -51,6 +52,7 @@ typedef struct Chunk {
 _Static_assert(sizeof(Chunk) % ALIGNMENT == 0, "blocks start aligned behind the header");
 
 struct Arena {
+    Owned owned;
     char *cursor;  // the next block, in the newest chunk
     size_t room;   // bytes left behind the cursor
     Chunk *newest;
@@ -106,15 +108,23 @@ static void chunk_add(Arena *arena, size_t size) {
     arena->room = chunk->size;
 }
 
+static void release(Owned *owned) { arena_destroy((Arena *)owned); }
+
 Arena *arena_create(void) {
     Arena *arena = calloc(1, sizeof *arena);
     if (!arena) os_out_of_memory();
     arena->next_size = CHUNK_FIRST;
+    recover_own(&arena->owned, OWNED_MADE, release);
     return arena;
+}
+
+void arena_keep(Arena *arena) {
+    if (arena) recover_keep(&arena->owned);
 }
 
 void arena_destroy(Arena *arena) {
     if (!arena) return;
+    recover_keep(&arena->owned);
     for (Chunk *chunk = arena->newest, *older; chunk; chunk = older) {
         older = chunk->older;
         chunk_free(chunk);

@@ -4,8 +4,10 @@
 // nothing is freed singly. Chunks grow geometrically; allocation moves a cursor.
 // Invariants: memory from an arena is zeroed and aligned to 16 bytes; it stays put until the arena
 // is reset to an earlier mark or destroyed. An arena belongs to one thread at a time.
-// Ownership: the creator destroys it. When the system is out of memory the process ends through
-// os_out_of_memory(): sizes taken from input are checked against limits before they come here.
+// Ownership: the creator destroys it; a region of recovery that fails (base/recover.h) destroys
+// those made in it, and leaves others as they were, but for memory that nobody uses. When the
+// system is out of memory os_out_of_memory() is called: sizes taken from input are checked against
+// limits before they come here.
 //
 //     Arena *a = arena_create();
 //     Node *n = arena_new(a, Node, 1);
@@ -23,6 +25,8 @@ typedef struct ArenaMark {
 } ArenaMark;
 
 Arena *arena_create(void);
+// It is handed to an owner beyond the region of recovery.
+void arena_keep(Arena *arena);
 void arena_destroy(Arena *arena);
 
 // Zeroed memory of `size` bytes, 16-byte aligned.

@@ -47,10 +47,12 @@ static void grow(Arena *arena, Map *map) {
         if (map->count) memcpy(entries, map->entries, map->count * sizeof(MapEntry));
         map->entries = entries;
     }
+    // First all memory, then the change: the map stays whole when there is none.
+    uint32_t *slots = capacity > MAP_SMALL ? arena_new(arena, uint32_t, capacity * 2) : NULL;
     map->capacity = capacity;
     if (capacity <= MAP_SMALL) return;
     map->slot_count = capacity * 2;
-    map->slots = arena_new(arena, uint32_t, map->slot_count);
+    map->slots = slots;
     for (uint32_t i = 0; i < map->count; i++) link_entry(map, i);
 }
 

@@ -115,15 +115,14 @@ static bool quick_double(const Scan *scan, int exponent, double *value) {
 // The library's conversion, on a copy that ends in NUL and has no '_'.
 static double slow_double(Str s) {
     char small[256];
-    char *copy = s.size < sizeof small ? small : malloc(s.size + 1);
-    if (!copy) os_out_of_memory();
+    char *copy = s.size < sizeof small ? small : recover_new(s.size + 1);
     size_t n = 0;
     for (size_t i = 0; i < s.size; i++) {
         if (s.text[i] != '_') copy[n++] = s.text[i];
     }
     copy[n] = 0;
     double value = os_text_to_double(copy, NULL);
-    if (copy != small) free(copy);
+    if (copy != small) recover_free(copy);
     return value;
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <sched.h>
@@ -48,7 +49,7 @@ static bool fail_limit(OsError *error, uint64_t limit) {
     return fail(error, EFBIG, text);
 }
 
-void os_out_of_memory(void) {
+void os_die_out_of_memory(void) {
     fputs("tilec: out of memory\n", stderr);
     exit(70);
 }
@@ -62,6 +63,10 @@ void os_work_begin(OsWork *work) {
 
 void os_work_end(OsWork *work) { current_work = work->outer; }
 
+OsWork *os_work_current(void) { return current_work; }
+
+void os_work_restore(OsWork *work) { current_work = work; }
+
 void os_defect(const char *file, int line, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -72,12 +77,25 @@ void os_defect(const char *file, int line, const char *format, ...) {
     vfprintf(stderr, format, args);
     fputs("\n", stderr);
     va_end(args);
+    recover_forget();
     // A defect of `keep` itself goes on with the next.
     for (OsWork *work; (work = current_work);) {
         current_work = work->outer;
         work->keep(work);
     }
     exit(70);
+}
+
+static void release_descriptor(Owned *owned) { close(((OwnedFile *)owned)->number); }
+
+void os_own_descriptor(OwnedFile *file, int number) {
+    file->number = number;
+    recover_own(&file->owned, OWNED_FRAME, release_descriptor);
+}
+
+void os_close_descriptor(OwnedFile *file) {
+    recover_keep(&file->owned);
+    close(file->number);
 }
 
 // ---- Reading ----
@@ -131,8 +149,10 @@ static bool read_fd(Arena *arena, int fd, uint64_t limit, Str *contents, OsError
 bool os_read_file(Arena *arena, const char *path, uint64_t limit, Str *contents, OsError *error) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return os_error_number(error, errno);
+    OwnedFile file;
+    os_own_descriptor(&file, fd);
     bool done = read_fd(arena, fd, limit, contents, error);
-    close(fd);
+    os_close_descriptor(&file);
     return done;
 }
 
@@ -265,11 +285,9 @@ Str os_path_beside(Arena *arena, Str base, Str path) {
 
 Str os_path_real(Arena *arena, Str path) {
     char *copy = arena_text(arena, path.text, path.size);
-    char *real = strlen(copy) == path.size ? realpath(copy, NULL) : NULL;
-    if (!real) return (Str){copy, path.size};
-    Str result = {arena_text(arena, real, strlen(real)), strlen(real)};
-    free(real);
-    return result;
+    char real[PATH_MAX];
+    if (strlen(copy) != path.size || !realpath(copy, real)) return (Str){copy, path.size};
+    return (Str){arena_text(arena, real, strlen(real)), strlen(real)};
 }
 
 // ---- The machine ----
@@ -308,42 +326,68 @@ double os_text_to_double(const char *text, char **end) {
 }
 
 struct OsMutex {
+    Owned made;
+    Owned held;  // on the list of whoever holds it
     pthread_mutex_t mutex;
 };
 
+static void release_made(Owned *made) { os_mutex_destroy((OsMutex *)made); }
+
+static void release_held(Owned *held) {
+    os_mutex_unlock((OsMutex *)(void *)((char *)held - offsetof(OsMutex, held)));
+}
+
 OsMutex *os_mutex_create(void) {
     OsMutex *mutex = calloc(1, sizeof *mutex);
-    if (!mutex || pthread_mutex_init(&mutex->mutex, NULL) != 0) os_out_of_memory();
+    if (!mutex || pthread_mutex_init(&mutex->mutex, NULL) != 0) {
+        free(mutex);
+        os_out_of_memory();
+    }
+    recover_own(&mutex->made, OWNED_MADE, release_made);
     return mutex;
 }
 
 void os_mutex_destroy(OsMutex *mutex) {
     if (!mutex) return;
+    recover_keep(&mutex->made);
     pthread_mutex_destroy(&mutex->mutex);
     free(mutex);
 }
 
+void os_mutex_renew(OsMutex *mutex) {
+    CHECK(pthread_mutex_init(&mutex->mutex, NULL) == 0, "a mutex can't be made again");
+}
+
 void os_mutex_lock(OsMutex *mutex) {
     CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex can't be locked");
+    recover_own(&mutex->held, OWNED_FRAME, release_held);
 }
 
 void os_mutex_unlock(OsMutex *mutex) {
+    recover_keep(&mutex->held);
     CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex can't be unlocked");
 }
 
 struct OsThreadKey {
+    Owned owned;
     pthread_key_t key;
 };
+
+static void release_key(Owned *owned) { os_thread_key_destroy((OsThreadKey *)owned); }
 
 OsThreadKey *os_thread_key_create(void (*ended)(void *value)) {
     OsThreadKey *key = calloc(1, sizeof *key);
     if (!key) os_out_of_memory();
-    if (pthread_key_create(&key->key, ended) == 0) return key;
+    if (pthread_key_create(&key->key, ended) == 0) {
+        recover_own(&key->owned, OWNED_MADE, release_key);
+        return key;
+    }
     free(key);
     return NULL;
 }
 
 void os_thread_key_destroy(OsThreadKey *key) {
+    recover_keep(&key->owned);
     pthread_key_delete(key->key);
     free(key);
 }

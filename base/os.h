@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/recover.h"
 #include "base/str.h"
 
 typedef struct OsError {
@@ -63,10 +64,16 @@ void os_pages_unmap(void *pages, size_t size);
 // strtod of the C locale, whatever the process has set.
 double os_text_to_double(const char *text, char **end);
 
+// A descriptor that is closed when its region of recovery fails.
+void os_own_descriptor(OwnedFile *file, int number);
+void os_close_descriptor(OwnedFile *file);
+
 // Not recursive.
 typedef struct OsMutex OsMutex;
 OsMutex *os_mutex_create(void);
 void os_mutex_destroy(OsMutex *mutex);
+// Of a process that forked: free, whoever held it in the parent.
+void os_mutex_renew(OsMutex *mutex);
 void os_mutex_lock(OsMutex *mutex);
 void os_mutex_unlock(OsMutex *mutex);
 
@@ -85,10 +92,15 @@ typedef struct OsWork {
 } OsWork;
 void os_work_begin(OsWork *work);
 void os_work_end(OsWork *work);
+OsWork *os_work_current(void);
+void os_work_restore(OsWork *work);  // recovery leaves what was begun since
 
-// Says so on standard error and ends the process with status 70: the only way out of here that is
-// no return. For memory exhausted, and for defects of our own (assertions).
+// Back to where the thread's region of recovery began (base/recover.h); without one the process
+// ends as below.
 _Noreturn void os_out_of_memory(void);
+// Says so on standard error and ends the process with status 70. For memory exhausted, and for
+// defects of our own (assertions).
+_Noreturn void os_die_out_of_memory(void);
 _Noreturn void os_defect(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -54,6 +54,9 @@ static _Noreturn void child(void (*work)(void *, OsChildOut *), void *argument, 
     if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     OsChildOut out = {output};
+    recover_forget();
+    Recovery r;
+    if (RECOVER_FAILED(&r)) _exit(OS_CHILD_NO_MEMORY);
     work(argument, &out);
     bool told = os_child_write(&out, done_mark, sizeof done_mark);
     _exit(told ? 0 : 1);
@@ -110,11 +113,25 @@ static void reap(pid_t pid, OsChildEnd *end) {
     }
 }
 
+typedef struct OwnedChild {
+    Owned owned;
+    pid_t pid;
+} OwnedChild;
+
+static void release_child(Owned *owned) {
+    pid_t pid = ((OwnedChild *)owned)->pid;
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+}
+
 static void collect(Arena *arena, pid_t pid, int output, int errors, unsigned seconds,
                     OsChildEnd *end) {
+    OwnedChild own = {.pid = pid};
+    recover_own(&own.owned, OWNED_FRAME, release_child);
     Reader readers[2] = {{output, strbuf(arena), SIZE_MAX},
                          {errors, strbuf(arena), OS_CHILD_ERRORS}};
     bool in_time = read_both(readers, seconds);
+    recover_keep(&own.owned);
     if (!in_time) kill(pid, SIGKILL);
     *end = (OsChildEnd){.how = OS_CHILD_EXITED};
     reap(pid, end);
@@ -145,9 +162,11 @@ static bool open_pipes(Pipes *p, OsError *error) {
 // In the parent; `number` is errno behind fork.
 static bool finish(Arena *arena, pid_t pid, int number, const Pipes *p, unsigned seconds,
                    OsChildEnd *end, OsError *error) {
+    OwnedFile ends[2];
     close(p->output[1]), close(p->errors[1]);
+    os_own_descriptor(&ends[0], p->output[0]), os_own_descriptor(&ends[1], p->errors[0]);
     if (pid > 0) collect(arena, pid, p->output[0], p->errors[0], seconds, end);
-    close(p->output[0]), close(p->errors[0]);
+    os_close_descriptor(&ends[1]), os_close_descriptor(&ends[0]);
     return pid > 0 ? true : os_error_number(error, number);
 }
 
@@ -187,7 +206,7 @@ bool os_program_run(Arena *arena, const char *const *argv, Str input, unsigned s
     if (fine) {
         pid_t pid = fork();
         int number = errno;
-        if (pid == 0) become(argv, file.number, &p);
+        if (pid == 0) become(argv, file.file.number, &p);
         fine = finish(arena, pid, number, &p, seconds, end, error);
     }
     os_memory_file_close(&file);

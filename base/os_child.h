@@ -15,7 +15,10 @@
 
 #include "base/os.h"
 
-enum { OS_CHILD_ERRORS = 8 << 10 };
+enum {
+    OS_CHILD_ERRORS = 8 << 10,
+    OS_CHILD_NO_MEMORY = 77,  // the status of a child whose work ran out of memory
+};
 
 typedef struct OsChildOut OsChildOut;
 bool os_child_write(OsChildOut *out, const void *bytes, size_t size);

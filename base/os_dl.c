@@ -70,18 +70,23 @@ bool os_library_check(Str bytes, OsError *error) {
 
 // ---- Opening ----
 
+static _Noreturn void no_memory(int fd) {
+    if (fd >= 0) close(fd);
+    os_out_of_memory();
+}
+
 static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     OsLibrary *library = calloc(1, sizeof *library);
-    if (!library) {
-        fail(error, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!library) no_memory(fd);
     library->fd = fd;
+    errno = 0;
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library->handle) return library;
+    bool memory = errno == ENOMEM;
     const char *why = dlerror();
     fail(error, 0, why ? why : "can't be loaded");
     free(library);
+    if (memory) no_memory(fd);
     return NULL;
 }
 

@@ -53,11 +53,14 @@ OsFolder *os_folder_open(Arena *arena, const char *path, bool create, OsError *e
             os_error_number(error, errno);
         return NULL;
     }
-    OsFolder *folder = is_private(fd, error) ? malloc(sizeof *folder) : NULL;
+    OwnedFile file;
+    os_own_descriptor(&file, fd);
+    OsFolder *folder = is_private(fd, error) ? recover_new(sizeof *folder) : NULL;
     if (!folder) {
-        close(fd);
+        os_close_descriptor(&file);
         return NULL;
     }
+    recover_keep(&file.owned);
     folder->fd = fd;
     return folder;
 }
@@ -65,7 +68,7 @@ OsFolder *os_folder_open(Arena *arena, const char *path, bool create, OsError *e
 void os_folder_close(OsFolder *folder) {
     if (!folder) return;
     close(folder->fd);
-    free(folder);
+    recover_free(folder);
 }
 
 // ---- Files ----
@@ -99,8 +102,10 @@ bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint
     // Not blocking: a pipe of that name must not make us wait.
     int fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return os_error_number(error, errno);
+    OwnedFile file;
+    os_own_descriptor(&file, fd);
     bool done = read_private(fd, arena, limit, contents, error);
-    close(fd);
+    os_close_descriptor(&file);
     return done;
 }
 
@@ -163,6 +168,13 @@ static int by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
+typedef struct OwnedEntries {
+    Owned owned;
+    DIR *entries;
+} OwnedEntries;
+
+static void release_entries(Owned *owned) { closedir(((OwnedEntries *)owned)->entries); }
+
 bool os_folder_list(const OsFolder *folder, Arena *arena, OsFolderFiles *files, OsError *error) {
     int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
@@ -171,6 +183,8 @@ bool os_folder_list(const OsFolder *folder, Arena *arena, OsFolderFiles *files, 
         if (fd >= 0) close(fd);
         return false;
     }
+    OwnedEntries own = {.entries = entries};
+    recover_own(&own.owned, OWNED_FRAME, release_entries);
     for (const struct dirent *e; (e = readdir(entries));) {
         struct stat info;
         if (fstatat(folder->fd, e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -182,6 +196,7 @@ bool os_folder_list(const OsFolder *folder, Arena *arena, OsFolderFiles *files, 
             .used_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec};
         vec_push(arena, files, file);
     }
+    recover_keep(&own.owned);
     closedir(entries);
     if (files->count) qsort(files->data, files->count, sizeof *files->data, by_name);
     return true;

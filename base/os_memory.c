@@ -18,30 +18,29 @@ static bool failed(OsError *error) {
 static void name_path(char path[40], int number) { snprintf(path, 40, "/proc/self/fd/%d", number); }
 
 bool os_memory_file_open(Str contents, OsMemoryFile *file, OsError *error) {
-    file->number = memfd_create("tilec", MFD_CLOEXEC);
-    if (file->number < 0) return failed(error);
+    int number = memfd_create("tilec", MFD_CLOEXEC);
+    if (number < 0) return failed(error);
     for (size_t at = 0; at < contents.size;) {
-        ssize_t n = write(file->number, contents.text + at, contents.size - at);
+        ssize_t n = write(number, contents.text + at, contents.size - at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             failed(error);
-            os_memory_file_close(file);
+            close(number);
             return false;
         }
         at += (size_t)n;
     }
-    name_path(file->path, file->number);
+    os_own_descriptor(&file->file, number);
+    name_path(file->path, number);
     return true;
 }
 
-void os_memory_file_close(OsMemoryFile *file) {
-    if (file->number >= 0) close(file->number);
-    file->number = -1;
-}
+void os_memory_file_close(OsMemoryFile *file) { os_close_descriptor(&file->file); }
 
 // ---- collector ----------------------------------------------------------------------------------
 
 struct OsCollector {
+    Owned owned;
     int reads, writes;
     char path[40];
     pthread_t thread;
@@ -78,10 +77,29 @@ static void *collect(void *user) {
     }
 }
 
+static void end_collector(OsCollector *c) {
+    if (c->writes < 0) return;
+    close(c->writes);
+    pthread_join(c->thread, NULL);
+    close(c->reads);
+    c->writes = -1;
+}
+
+static void release_collector(Owned *owned) {
+    OsCollector *c = (OsCollector *)owned;
+    end_collector(c);
+    free(c->bytes);
+    free(c);
+}
+
 OsCollector *os_collector_open(OsError *error) {
     OsCollector *c = calloc(1, sizeof *c);
     int ends[2];
-    if (!c) os_out_of_memory();
+    if (!c) {
+        errno = ENOMEM;
+        failed(error);
+        return NULL;
+    }
     if (pipe2(ends, O_CLOEXEC) != 0) {
         failed(error);
         free(c);
@@ -90,7 +108,10 @@ OsCollector *os_collector_open(OsError *error) {
     *c = (OsCollector){.reads = ends[0], .writes = ends[1], .whole = true};
     name_path(c->path, c->writes);
     errno = pthread_create(&c->thread, NULL, collect, c);
-    if (errno == 0) return c;
+    if (errno == 0) {
+        recover_own(&c->owned, OWNED_FRAME, release_collector);
+        return c;
+    }
     failed(error);
     close(c->reads);
     close(c->writes);
@@ -101,13 +122,11 @@ OsCollector *os_collector_open(OsError *error) {
 const char *os_collector_path(const OsCollector *collector) { return collector->path; }
 
 bool os_collector_close(OsCollector *collector, Arena *arena, Str *contents) {
-    close(collector->writes);
-    pthread_join(collector->thread, NULL);
-    close(collector->reads);
+    end_collector(collector);
     bool whole = collector->whole;
     *contents = (Str){arena_text(arena, collector->bytes ? collector->bytes : "", collector->size),
                       collector->size};
-    free(collector->bytes);
-    free(collector);
+    recover_keep(&collector->owned);
+    release_collector(&collector->owned);
     return whole;
 }

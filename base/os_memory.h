@@ -13,7 +13,7 @@
 #include "base/os.h"
 
 typedef struct OsMemoryFile {
-    int number;
+    OwnedFile file;
     char path[40];
 } OsMemoryFile;
 bool os_memory_file_open(Str contents, OsMemoryFile *file, OsError *error);

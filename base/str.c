@@ -160,8 +160,8 @@ Interner *interner_create(Arena *arena) {
 static void intern_grow(Interner *names) {
     InternSlot *old = names->slots;
     size_t old_count = names->slot_count;
-    names->slot_count = old_count * 2;
-    names->slots = arena_new(names->arena, InternSlot, names->slot_count);
+    names->slots = arena_new(names->arena, InternSlot, old_count * 2);
+    names->slot_count = old_count * 2;  // with the memory, so that the table stays whole without
     for (size_t i = 0; i < old_count; i++) {
         if (!old[i].name) continue;
         size_t at = old[i].hash & (names->slot_count - 1);

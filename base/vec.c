@@ -11,9 +11,10 @@ void *vec_grow(Arena *arena, void *data, size_t *capacity, size_t count, size_t 
     size_t room = *capacity ? *capacity * 2 : VEC_FIRST;
     if (room > SIZE_MAX / 2 / size) os_out_of_memory();
     size_t old = *capacity * size;
-    *capacity = room;
-    if (data && arena_extend(arena, data, old, room * size)) return data;
-    void *grown = arena_array(arena, size, room);
+    bool extended = data && arena_extend(arena, data, old, room * size);
+    void *grown = extended ? data : arena_array(arena, size, room);
+    *capacity = room;  // once there is the memory: the vector stays whole without
+    if (extended) return data;
     if (count) memcpy(grown, data, count * size);
     return grown;
 }

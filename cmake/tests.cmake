@@ -140,6 +140,12 @@ foreach(source IN LISTS unit_sources)
     if(source MATCHES "^matrix/")
         target_link_libraries(${target} PRIVATE test_matrix)
     endif()
+    if(source MATCHES "^memory/")  # whose memory runs out when they say so
+        target_sources(${target} PRIVATE tests/memory/failing.c tests/memory/session.c)
+        foreach(function malloc calloc realloc aligned_alloc os_pages_map arena_alloc arena_array)
+            target_link_options(${target} PRIVATE "-Wl,--wrap=${function}")
+        endforeach()
+    endif()
 endforeach()
 
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/examples/*.c")

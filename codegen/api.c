@@ -15,6 +15,7 @@ typedef struct Work {
     OsWork work;  // the first member
     void (*on_defect)(void *user);
     void *user;
+    bool broken;  // memory ran out within LLVM
 } Work;
 
 static void keep(OsWork *work) {
@@ -22,20 +23,38 @@ static void keep(OsWork *work) {
     if (w->on_defect) w->on_defect(w->user);
 }
 
+// The caller's region of recovery is one of its own library, which this one knows nothing of.
+static _Noreturn void end_without_memory(void (*no_memory)(void)) {
+    if (no_memory) no_memory();
+    os_die_out_of_memory();
+}
+
 static bool cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
                         Str *output, Diags *diags) {
-    Work work = {{.keep = keep}, options->on_defect, options->user};
+    Work work = {{.keep = keep}, options->on_defect, options->user, false};
+    Recovery r;
     os_work_begin(&work.work);
+    if (RECOVER_FAILED(&r)) {
+        os_work_end(&work.work);
+        end_without_memory(options->no_memory);
+    }
     bool fine = codegen_cpu_compile(arena, func, options, output, diags);
+    recover_end(&r);
     os_work_end(&work.work);
     return fine;
 }
 
 static bool gpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
                         Str *output, Diags *diags) {
-    Work work = {{.keep = keep}, options->on_defect, options->user};
+    Work work = {{.keep = keep}, options->on_defect, options->user, false};
+    Recovery r;
     os_work_begin(&work.work);
+    if (RECOVER_FAILED(&r)) {
+        os_work_end(&work.work);
+        end_without_memory(options->no_memory);
+    }
     bool fine = codegen_nvptx_compile(arena, func, options, output, diags);
+    recover_end(&r);
     os_work_end(&work.work);
     return fine;
 }
@@ -52,3 +71,15 @@ const CodegenApi *tilec_codegen_api(void) { return &api; }
 
 // LLVM cannot go on after this, and its frames cannot be left in order.
 void codegen_fatal(const char *reason) { os_defect("LLVM", 0, "%s", reason); }
+
+void codegen_no_memory(void) {
+    Work *w = (Work *)os_work_current();
+    if (!w || !recover_possible()) return;
+    w->broken = true;
+    os_out_of_memory();
+}
+
+int codegen_llvm_is_broken(void) {
+    const Work *w = (const Work *)os_work_current();
+    return w && w->broken;
+}

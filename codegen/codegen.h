@@ -46,6 +46,9 @@ typedef struct CodegenCpuOptions {
     // failed; NULL: nothing is. The IR is as it was given.
     void (*on_defect)(void *user);
     void *user;
+    // Memory ran out, and what codegen had made is released, but for what LLVM was in the midst of:
+    // its frames cannot be left in order. Does not return; NULL: the process ends.
+    void (*no_memory)(void);
 } CodegenCpuOptions;
 
 typedef struct CodegenGpuOptions {
@@ -57,6 +60,7 @@ typedef struct CodegenGpuOptions {
     Remarks *remarks;
     void (*on_defect)(void *user);  // as above
     void *user;
+    void (*no_memory)(void);
 } CodegenGpuOptions;
 
 typedef struct CodegenApi {

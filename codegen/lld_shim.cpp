@@ -4,17 +4,32 @@
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
+#include <llvm/Support/ErrorHandling.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
 LLD_HAS_DRIVER(elf)
 
+// Of operator new, which calls it until there is memory or it does not return.
+static void no_memory() {
+    codegen_no_memory();
+    std::set_new_handler(nullptr);  // not ours: operator new throws as it would without us
+}
+
+// Of LLVM's own allocations by malloc.
+static void no_malloc(void *, const char *reason, bool) {
+    codegen_no_memory();
+    codegen_fatal(reason);
+}
+
 static bool start() {
     LLVMInstallFatalErrorHandler(codegen_fatal);
+    llvm::install_bad_alloc_error_handler(no_malloc);
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -37,6 +52,7 @@ static bool start() {
 void codegen_start(void) {
     static const bool started = start();
     (void)started;
+    std::set_new_handler(no_memory);
 }
 
 int codegen_lld(size_t count, const char *const *arguments, char **messages) {

@@ -23,6 +23,11 @@ int codegen_lld(size_t count, const char *const *arguments, char **messages);
 // LLVM has met what it cannot go on from: ends the process with status 70, after on_defect of the
 // compilation on this thread; in api.c.
 void codegen_fatal(const char *reason);
+// LLVM has no memory: leaves the compilation on this thread, and LLVM's half-made objects where
+// they are; returns where there is none. In api.c.
+void codegen_no_memory(void);
+// Is the compilation of this thread left in the midst of LLVM?
+int codegen_llvm_is_broken(void);
 
 #ifdef __cplusplus
 }

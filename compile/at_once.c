@@ -2,13 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/recover.h"
 #include "runtime/context.h"
 
 // ---- streams ------------------------------------------------------------------------------------
 
 tilec_status at_once_stream_create(tilec_device *device, void **stream) {
-    AtOnceStream *s = calloc(1, sizeof *s);
-    if (!s) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    (void)device;
+    AtOnceStream *s = recover_new(sizeof *s);
     s->lock = os_mutex_create();
     *stream = s;
     return TILEC_OK;
@@ -19,7 +20,7 @@ void at_once_stream_destroy(tilec_device *device, void *stream) {
     AtOnceStream *s = stream;
     rt_report_free(&s->failure);
     os_mutex_destroy(s->lock);
-    free(s);
+    recover_free(s);
 }
 
 tilec_status at_once_stream_synchronize(tilec_device *device, void *stream) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/recover.h"
 #include "base/status.h"
 
 enum { DEFAULT_LIMIT_MIB = 512, ENTRY_LIMIT = 64 << 20, NAME_SIZE = HASH_HEX + 8 };
@@ -156,8 +157,7 @@ static void read_limit(Cache *c) {
 }
 
 Cache *cache_create(const char *folder, CacheLog *log, void *user) {
-    Cache *c = calloc(1, sizeof *c);
-    if (!c) os_out_of_memory();
+    Cache *c = recover_new(sizeof *c);
     c->lock = os_mutex_create();
     c->arena = arena_create();
     c->wanted = folder ? arena_text(c->arena, folder, strlen(folder)) : NULL;
@@ -171,22 +171,25 @@ void cache_destroy(Cache *cache) {
     os_folder_close(cache->folder);
     arena_destroy(cache->arena);
     os_mutex_destroy(cache->lock);
-    free(cache);
+    recover_free(cache);
 }
 
-// The lock is held. NULL: the cache is off.
+// The lock is held. NULL: the cache is off. It counts as opened when that has come to its end.
 static OsFolder *open_folder(Cache *c) {
     if (c->opened) return c->folder;
-    c->opened = true;
     read_limit(c);
     Str path = cache_folder_path(c->arena, c->wanted);
-    if (!path.size || !c->limit) return NULL;
-    OsError e;
-    c->folder = os_folder_open(c->arena, path.text, true, &e);
-    c->path = os_path_real(c->arena, path);
-    if (!c->folder)
-        say(c, "compiled kernels are not kept: the folder '%s' cannot be used: %s", path.text,
-            e.text);
+    if (path.size && c->limit) {
+        OsError e;
+        c->path = os_path_real(c->arena, path);
+        OsFolder *folder = os_folder_open(c->arena, path.text, true, &e);
+        if (!folder)
+            say(c, "compiled kernels are not kept: the folder '%s' cannot be used: %s", path.text,
+                e.text);
+        recover_keep_block(folder);
+        c->folder = folder;
+    }
+    c->opened = true;
     return c->folder;
 }
 

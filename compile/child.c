@@ -26,11 +26,13 @@ static bool compile(Work *w, const CodegenApi *api, CodegenTimes *times, Str *ou
     if (job->gpu) {
         CodegenGpuOptions options = *job->gpu;
         options.on_defect = NULL;
+        options.no_memory = os_out_of_memory;
         options.times = times;
         return api->gpu_compile(w->arena, job->func, &options, output, w->diags);
     }
     CodegenCpuOptions options = *job->options;
     options.on_defect = NULL;
+    options.no_memory = os_out_of_memory;
     options.times = times;
     return api->cpu_compile(w->arena, job->func, &options, output, w->diags);
 }
@@ -121,6 +123,7 @@ bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags)
         return false;
     }
     bool good = false;
+    if (end.how == OS_CHILD_EXITED && end.number == OS_CHILD_NO_MEMORY) os_out_of_memory();
     if (end.how == OS_CHILD_DONE && answer(&own, end.output, output, diags, &good)) return good;
     report(arena, &own, &end, diags);
     return false;

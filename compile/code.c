@@ -59,6 +59,7 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
     Defect defect = defect_of(unit, compiled, options, entry);
     cpu.on_defect = gpu.on_defect = defect_say;
     cpu.user = gpu.user = &defect;
+    cpu.no_memory = gpu.no_memory = os_out_of_memory;
     if (!api) return false;
     return for_gpu ? api->gpu_compile(unit->arena, compiled->func, &gpu, output, unit->diags)
                    : api->cpu_compile(unit->arena, compiled->func, &cpu, output, unit->diags);

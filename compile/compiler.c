@@ -1,9 +1,9 @@
 #include "compile/compiler.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/recover.h"
 #include "compile/interp_device.h"
 #include "compile/sim_device.h"
 #include "runtime/cpu/device.h"
@@ -47,7 +47,7 @@ static void destroy(void *compiler) {
     cache_destroy(c->services.cache);
     plugin_destroy(c->services.plugin);
     arena_destroy(c->tune_arena);
-    free(c);
+    recover_free(c);
 }
 
 // Bad rows are said and left out: a table that somebody spoilt fails no compilation.
@@ -63,8 +63,7 @@ static void read_tuned(Compiler *c, tilec_context *context) {
 }
 
 static Compiler *create(tilec_context *context) {
-    Compiler *c = calloc(1, sizeof *c);
-    if (!c) os_out_of_memory();
+    Compiler *c = recover_new(sizeof *c);
     c->images = images_create();
     c->services.library = context->options.compiler_library;
     c->services.plugin = plugin_create(context->options.compiler_library);
@@ -100,22 +99,30 @@ static bool code_can_be_made(const Compiler *c) {
     return found;
 }
 
-tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
+static tilec_status create_context(const tilec_context_options *options, tilec_context **context) {
     static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api, &cuda_device_api,
                                               &sim_device_api};
-    tilec_context *made = NULL;
+    tilec_context *made;
     PtxBy by;
-    if (!context) return TILEC_INVALID_ARGUMENT;
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, &made);
     if (s) return s;
     if (made->options.ptx_compiler && !ptx_by_parse(str(made->options.ptx_compiler), &by)) {
         tilec_context_destroy(made);
         return TILEC_INVALID_ARGUMENT;
     }
+    Compiler *c = create(made);
+    made->compiler = c;
+    made->best = code_can_be_made(c) ? &cpu_device_api : &interp_device_api;
+    made->compiler_destroy = destroy;
     *context = made;
-    Compiler *c = create(*context);
-    (*context)->compiler = c;
-    (*context)->best = code_can_be_made(c) ? &cpu_device_api : &interp_device_api;
-    (*context)->compiler_destroy = destroy;
     return TILEC_OK;
+}
+
+tilec_status tilec_context_create(const tilec_context_options *options, tilec_context **context) {
+    if (!context) return TILEC_INVALID_ARGUMENT;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return TILEC_OUT_OF_MEMORY;
+    tilec_status s = create_context(options, context);
+    recover_end(&r);
+    return s;
 }

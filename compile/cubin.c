@@ -1,10 +1,10 @@
 #include "compile/cubin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/gpu.h"
 #include "base/os_child.h"
+#include "base/recover.h"
 #include "compile/nvjitlink.h"
 
 enum { TOOLS = 16, SECONDS = 600, VERSION_SECONDS = 20 };
@@ -40,8 +40,7 @@ bool ptx_by_parse(Str text, PtxBy *by) {
 }
 
 CubinMaker *cubin_maker_create(PtxBy by) {
-    CubinMaker *m = calloc(1, sizeof *m);
-    if (!m) os_out_of_memory();
+    CubinMaker *m = recover_new(sizeof *m);
     m->by = by;
     m->lock = os_mutex_create();
     m->arena = arena_create();
@@ -54,7 +53,7 @@ void cubin_maker_destroy(CubinMaker *maker) {
     for (size_t i = 0; i < maker->count; i++) nvjitlink_close(maker->tools[i].library);
     os_mutex_destroy(maker->lock);
     arena_destroy(maker->arena);
-    free(maker);
+    recover_free(maker);
 }
 
 // ---- What a text is of ----
@@ -193,10 +192,11 @@ static void look_for_libraries(CubinMaker *m) {
 
 static void look(CubinMaker *m) {
     if (m->looked) return;
-    m->looked = true;
+    m->tried.size = 0;  // memory may have run out the last time
     if (m->by == PTX_BY_ANY || m->by == PTX_BY_PTXAS) look_for_programs(m);
     // A library that nobody needs is not mapped.
     if (m->by == PTX_BY_NVJITLINK || (m->by == PTX_BY_ANY && !m->count)) look_for_libraries(m);
+    m->looked = true;
 }
 
 static void say_missing(const CubinMaker *m, Str ptx, Diags *diags) {

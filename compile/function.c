@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
 
@@ -166,27 +167,39 @@ static tilec_status check(tilec_kernel *kernel, const void *place, const MetaKer
                    kernel->name, (*meta)->arg_count, LAUNCH_MAX_ARGS);
 }
 
-// The kernel's arena; the context's mutex is held.
-static Arena *texts(tilec_kernel *kernel) {
-    if (!kernel->texts) kernel->texts = arena_create();
-    return kernel->texts;
+// The context's mutex is held. What was begun does not stay without memory for the whole.
+static const char *make_function(tilec_kernel *kernel, const MetaKernel *meta) {
+    Arena *texts = rt_kernel_texts(kernel);
+    ArenaMark mark = arena_mark(texts);
+    FunctionCode *code = NULL;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        arena_reset(texts, mark);
+        os_out_of_memory();
+    }
+    const char *why_not = function_code_create(kernel, function_plan(texts, meta), &code);
+    if (code) kernel->function = code, kernel->function_destroy = function_code_destroy;
+    recover_keep_all();
+    recover_end(&r);
+    return why_not;
 }
 
 tilec_status tilec_function(tilec_kernel *kernel, tilec_function_pointer *function) {
     const MetaKernel *meta;
     tilec_status s = check(kernel, function, &meta);
     if (s) return s;
-    FunctionCode *code = NULL;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
     const char *why_not = NULL;
     os_mutex_lock(kernel->context->lock);
-    if (!kernel->function)
-        why_not = function_code_create(kernel, function_plan(texts(kernel), meta), &code);
-    if (code) kernel->function = code, kernel->function_destroy = function_code_destroy;
-    if (!why_not) *function = function_code_pointer(kernel->function);
+    if (!kernel->function) why_not = make_function(kernel, meta);
     os_mutex_unlock(kernel->context->lock);
-    if (!why_not) return TILEC_OK;
-    return rt_fail(kernel->context, TILEC_UNAVAILABLE, "%s cannot be called as a C function: %s",
-                   kernel->name, why_not);
+    recover_end(&r);
+    if (why_not)
+        return rt_fail(kernel->context, TILEC_UNAVAILABLE,
+                       "%s cannot be called as a C function: %s", kernel->name, why_not);
+    *function = function_code_pointer(kernel->function);
+    return TILEC_OK;
 }
 
 static const char *signature(Arena *arena, const char *name, const MetaKernel *meta) {
@@ -199,13 +212,28 @@ static const char *signature(Arena *arena, const char *name, const MetaKernel *m
     return b.text;
 }
 
+static void make_signature(tilec_kernel *kernel, const MetaKernel *meta) {
+    Arena *texts = rt_kernel_texts(kernel);
+    ArenaMark mark = arena_mark(texts);
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        arena_reset(texts, mark);
+        os_out_of_memory();
+    }
+    kernel->signature = signature(texts, kernel->name, meta);
+    recover_end(&r);
+}
+
 tilec_status tilec_function_signature(tilec_kernel *kernel, const char **text) {
     const MetaKernel *meta;
     tilec_status s = check(kernel, text, &meta);
     if (s) return s;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
     os_mutex_lock(kernel->context->lock);
-    if (!kernel->signature) kernel->signature = signature(texts(kernel), kernel->name, meta);
+    if (!kernel->signature) make_signature(kernel, meta);
     os_mutex_unlock(kernel->context->lock);
+    recover_end(&r);
     *text = kernel->signature;
     return TILEC_OK;
 }

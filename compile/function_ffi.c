@@ -1,7 +1,7 @@
 // The code of a function, by libffi; without it every kernel says why it cannot have one.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/recover.h"
 #include "compile/function.h"
 
 #ifdef TILEC_HAVE_FFI
@@ -63,22 +63,19 @@ static void called(ffi_cif *cif, void *result, void **values, void *user) {
 void function_code_destroy(void *code) {
     FunctionCode *c = code;
     if (c->closure) ffi_closure_free(c->closure);
-    free(c->types);
-    free(c);
+    recover_free(c->types);
+    recover_free(c);
 }
 
 const char *function_code_create(tilec_kernel *kernel, const FunctionPlan *plan,
                                  FunctionCode **code) {
-    FunctionCode *c = calloc(1, sizeof *c);
-    if (!c) return "out of memory";
+    FunctionCode *c = recover_new(sizeof *c);
     c->kernel = kernel;
     c->plan = plan;
-    c->types = calloc(plan->count + 1, sizeof *c->types);
-    const char *why_not = c->types ? NULL : "out of memory";
-    for (uint32_t i = 0; !why_not && i < plan->count; i++)
-        c->types[i] = param_type(plan, &plan->params[i]);
-    if (!why_not &&
-        ffi_prep_cif(&c->cif, FFI_DEFAULT_ABI, plan->count, &ffi_type_uint32, c->types) != FFI_OK)
+    c->types = recover_new((plan->count + 1) * sizeof *c->types);
+    const char *why_not = NULL;
+    for (uint32_t i = 0; i < plan->count; i++) c->types[i] = param_type(plan, &plan->params[i]);
+    if (ffi_prep_cif(&c->cif, FFI_DEFAULT_ABI, plan->count, &ffi_type_uint32, c->types) != FFI_OK)
         why_not = "libffi does not know this machine's calling convention";
     if (!why_not) c->closure = ffi_closure_alloc(sizeof *c->closure, &c->pointer);
     if (!why_not &&

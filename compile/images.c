@@ -1,6 +1,6 @@
 #include "compile/images.h"
 
-#include <stdlib.h>
+#include "base/recover.h"
 
 struct Images {
     OsMutex *lock;
@@ -8,8 +8,7 @@ struct Images {
 };
 
 Images *images_create(void) {
-    Images *i = calloc(1, sizeof *i);
-    if (!i) os_out_of_memory();
+    Images *i = recover_new(sizeof *i);
     i->lock = os_mutex_create();
     return i;
 }
@@ -17,7 +16,7 @@ Images *images_create(void) {
 void images_destroy(Images *images) {
     CHECK(!images->first, "code is still in use as its context goes");
     os_mutex_destroy(images->lock);
-    free(images);
+    recover_free(images);
 }
 
 // The lock is held.
@@ -45,24 +44,30 @@ static void copy_notes(Image *image, const CodeNotes *notes) {
           "notes do not read back");
 }
 
-Image *images_put(Images *images, tilec_device *device, const HashKey *key, RtModule *module,
-                  const CodeNotes *notes) {
-    Image *made = calloc(1, sizeof *made);
-    if (!made) os_out_of_memory();
-    *made = (Image){
-        .key = *key, .device = device, .module = module, .arena = arena_create(), .users = 1};
+Image *images_prepare(tilec_device *device, const HashKey *key, const CodeNotes *notes) {
+    Image *made = recover_new(sizeof *made);
+    *made = (Image){.key = *key, .device = device, .arena = arena_create(), .users = 1};
     copy_notes(made, notes);
+    return made;
+}
+
+void images_forget(Image *image) {
+    arena_destroy(image->arena);
+    recover_free(image);
+}
+
+Image *images_put(Images *images, Image *made, RtModule *module) {
+    made->module = module;
     os_mutex_lock(images->lock);
-    Image *found = find(images, device, key);
+    Image *found = find(images, made->device, &made->key);
     if (!found) {
         made->next = images->first;
         images->first = made;
     }
     os_mutex_unlock(images->lock);
     if (!found) return made;
-    device->api->module_unload(device, module);
-    arena_destroy(made->arena);
-    free(made);
+    made->device->api->module_unload(made->device, module);
+    images_forget(made);
     return found;
 }
 
@@ -81,6 +86,5 @@ void images_drop(Images *images, Image *image) {
     os_mutex_unlock(images->lock);
     if (!last) return;
     image->device->api->module_unload(image->device, image->module);
-    arena_destroy(image->arena);
-    free(image);
+    images_forget(image);
 }

@@ -1,10 +1,10 @@
 #include "compile/interp_device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
+#include "base/recover.h"
 #include "compile/at_once.h"
 #include "ir/interp/interp.h"
 #include "runtime/context.h"
@@ -47,8 +47,7 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
 static tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
     if (image->kind != RT_IMAGE_IR || image->size != sizeof(InterpImage))
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "device interp runs IR only");
-    RtModule *m = calloc(1, sizeof *m);
-    if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    RtModule *m = recover_new(sizeof *m);
     memcpy(&m->image, image->data, sizeof m->image);
     m->arena = arena_create();
     m->interp = ir_interp_create(m->arena, m->image.func);
@@ -62,7 +61,7 @@ static void module_unload(tilec_device *device, RtModule *module) {
     ir_interp_destroy(module->interp);
     arena_destroy(module->arena);
     os_mutex_destroy(module->lock);
-    free(module);
+    recover_free(module);
 }
 
 // The packed block, read back by the layout that meta.h states.
@@ -109,25 +108,53 @@ static tilec_status status_of(IrOutcome outcome) {
     return TILEC_INTERNAL;
 }
 
+// What a run left that ran out of memory is nothing to go on with.
+static void begin_anew(RtModule *m) {
+    ir_interp_destroy(m->interp);
+    m->interp = NULL;
+    arena_reset(m->arena, (ArenaMark){0});
+}
+
+static IrInterp *interp_of(RtModule *m) {
+    if (!m->interp) {
+        m->interp = ir_interp_create(m->arena, m->image.func);
+        recover_keep_all();
+    }
+    return m->interp;
+}
+
+static tilec_status run(RtModule *m, const IrLaunch *launch, RtReport *report) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        begin_anew(m);
+        *report = rt_report_no_memory();
+        return TILEC_OUT_OF_MEMORY;
+    }
+    IrInterp *interp = interp_of(m);
+    Arena *arena = arena_create();
+    Diags *diags = diags_create(arena, m->image.func->module->sources);
+    tilec_status status = status_of(ir_interp_run(interp, launch, diags));
+    if (status) *report = rt_report_of(diags);
+    arena_destroy(arena);
+    recover_end(&r);
+    return status;
+}
+
 tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch *l,
                              RtReport *report) {
     RtModule *m = module;
     IrArg args[LAUNCH_MAX_ARGS];
     CHECK(l->meta->arg_count <= LAUNCH_MAX_ARGS, "%u arguments", l->meta->arg_count);
     unpack(l, args);
-    IrLaunch run = {.args = args,
-                    .arg_count = l->meta->arg_count,
-                    .grid = {l->grid[0], l->grid[1], l->grid[2]},
-                    .sanitize = m->image.sanitize,
-                    .print = print_line,
-                    .user = device->context};
-    Arena *arena = arena_create();
-    Diags *diags = diags_create(arena, m->image.func->module->sources);
+    IrLaunch launch = {.args = args,
+                       .arg_count = l->meta->arg_count,
+                       .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                       .sanitize = m->image.sanitize,
+                       .print = print_line,
+                       .user = device->context};
     os_mutex_lock(m->lock);
-    tilec_status status = status_of(ir_interp_run(m->interp, &run, diags));
+    tilec_status status = run(m, &launch, report);
     os_mutex_unlock(m->lock);
-    if (status) *report = rt_report_of(diags);
-    arena_destroy(arena);
     return status;
 }
 

@@ -1,10 +1,10 @@
 #include "compile/jit.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
+#include "base/recover.h"
 #include "base/status.h"
 #include "compile/compiler.h"
 #include "compile/interp_device.h"
@@ -16,6 +16,7 @@
 #include "runtime/launch.h"
 
 typedef struct Specialization {
+    Arena *arena;  // of all that it is
     TileSpec spec;
     RtLoaded loaded;
     const Compiled *fresh;  // not lowered yet; NULL once code was made of it
@@ -38,6 +39,14 @@ typedef struct Jit {
     const TuneRow *refused;  // the last row whose consts do not compile: not tried at each launch
     Specialization *made;
 } Jit;
+
+// The unit with an arena and diagnostics of one compilation: what that takes goes with it.
+static Unit unit_in(const Jit *jit, Arena *arena, Diags *diags) {
+    Unit unit = *jit->unit;
+    unit.arena = arena;
+    unit.diags = diags;
+    return unit;
+}
 
 static bool types_known(const AstKernel *kernel, const TileSpec *spec) {
     for (const AstDecl *p = kernel->params; p; p = p->next)
@@ -70,8 +79,7 @@ static bool makes_code(const tilec_kernel *kernel) {
 }
 
 // What was wrong decides the status: the source, the place, or tilec.
-static tilec_status fail_diags(tilec_kernel *kernel) {
-    const Diags *diags = ((Jit *)kernel->source)->unit->diags;
+static tilec_status fail_diags(tilec_kernel *kernel, const Diags *diags) {
     tilec_status s = TILEC_INVALID_SOURCE;
     for (size_t i = diags_count(diags); i-- > 0;) {
         const Diag *d = diags_get(diags, i);
@@ -88,7 +96,7 @@ static CompileVariants variants_of(const tilec_kernel *kernel) {
     return kernel->device->api->gpu ? VARIANTS_GPU : VARIANTS_CPU;
 }
 
-static const Compiled *compile(const tilec_kernel *kernel, const TileSpec *spec) {
+static const Compiled *compile(const tilec_kernel *kernel, Unit *unit, const TileSpec *spec) {
     const Jit *jit = kernel->source;
     // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
     // But functions have the bits that they have on every device.
@@ -101,24 +109,34 @@ static const Compiled *compile(const tilec_kernel *kernel, const TileSpec *spec)
         options.passes.machine = &machine;
     }
     if (jit->switches.sanitize) options.steps = functions, options.step_count = 1;
-    return unit_compile(jit->unit, jit->kernel, spec, &options);
+    return unit_compile(unit, jit->kernel, spec, &options);
 }
 
 // ---- Run by the interpreter ----
 
-static tilec_status load_interpreted(tilec_kernel *kernel, Specialization *s) {
+// On the device interp, or where the device has the interpreter run it.
+static tilec_status load_modules(tilec_kernel *kernel, Specialization *s, RtModule **module) {
     RtImage image = {RT_IMAGE_IR, &s->interp, sizeof s->interp};
     tilec_status status = interp_device_api.module_load(kernel->device, &image, &s->interpreted);
     if (status) return status;
-    RtModule *module = s->interpreted;
-    if (kernel->device->api != &interp_device_api) {
-        RtHostImage host = {interp_host_run, s->interpreted};
-        image = (RtImage){RT_IMAGE_HOST, &host, sizeof host};
-        status = kernel->device->api->module_load(kernel->device, &image, &module);
-    }
+    *module = s->interpreted;
+    if (kernel->device->api == &interp_device_api) return TILEC_OK;
+    RtHostImage host = {interp_host_run, s->interpreted};
+    image = (RtImage){RT_IMAGE_HOST, &host, sizeof host};
+    status = kernel->device->api->module_load(kernel->device, &image, module);
+    if (status) interp_device_api.module_unload(kernel->device, s->interpreted);
+    return status;
+}
+
+static tilec_status load_interpreted(tilec_kernel *kernel, Specialization *s) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) os_out_of_memory();
+    RtModule *module;
+    tilec_status status = load_modules(kernel, s, &module);
     for (uint32_t i = 0; !status && i < s->loaded.meta->variant_count; i++)
         atomic_store_explicit(&s->modules[i], module, memory_order_release);
-    if (status) interp_device_api.module_unload(kernel->device, s->interpreted);
+    recover_keep_all();
+    recover_end(&r);
     return status;
 }
 
@@ -131,8 +149,8 @@ static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
 // ---- Run as code ----
 
 // What a tool says of code that it makes nothing of is no failure: the driver has the last word.
-static bool find_cubin(const tilec_kernel *kernel, const HashKey *key, Str ptx, Cubin *cubin) {
-    Unit *unit = ((Jit *)kernel->source)->unit;
+static bool find_cubin(const tilec_kernel *kernel, Unit *unit, const HashKey *key, Str ptx,
+                       Cubin *cubin) {
     const Compiler *c = compiler_of(kernel->context);
     if (!c->services.cubin || kernel->device->api != &cuda_device_api) return false;
     size_t before = diags_count(unit->diags);
@@ -144,22 +162,22 @@ static bool find_cubin(const tilec_kernel *kernel, const HashKey *key, Str ptx, 
     return made;
 }
 
-static tilec_status load_for_gpu(tilec_kernel *kernel, const HashKey *key, const Code *code,
-                                 RtModule **module) {
+static tilec_status load_for_gpu(tilec_kernel *kernel, Unit *unit, const HashKey *key,
+                                 const Code *code, RtModule **module) {
     RtPtxImage ptx = {.text = code->bytes, .entry = code->notes.entry};
     RtImage wrapped = {RT_IMAGE_PTX, &ptx, sizeof ptx};
     RtCubinImage image = {.entry = ptx.entry, .ptx = ptx.text};
     Cubin cubin;
-    if (find_cubin(kernel, key, ptx.text, &cubin)) {
+    if (find_cubin(kernel, unit, key, ptx.text, &cubin)) {
         image.bytes = cubin.bytes;
         wrapped = (RtImage){RT_IMAGE_CUBIN, &image, sizeof image};
     }
     return kernel->device->api->module_load(kernel->device, &wrapped, module);
 }
 
-static tilec_status load_code(tilec_kernel *kernel, const HashKey *key, const Code *code,
-                              RtModule **module) {
-    if (kernel->device->api->gpu) return load_for_gpu(kernel, key, code, module);
+static tilec_status load_code(tilec_kernel *kernel, Unit *unit, const HashKey *key,
+                              const Code *code, RtModule **module) {
+    if (kernel->device->api->gpu) return load_for_gpu(kernel, unit, key, code, module);
     const Compiler *c = compiler_of(kernel->context);
     RtCpuImage image = {.abi = CPU_ABI_VERSION,
                         .target = c->target,
@@ -175,27 +193,43 @@ static tilec_status load_code(tilec_kernel *kernel, const HashKey *key, const Co
     return api->module_load(kernel->device, &wrapped, module);
 }
 
+// Loaded code is owned by its image alone: what the two need is there before it is loaded, and
+// stays from then on.
+static tilec_status load_image(tilec_kernel *kernel, Unit *unit, const Code *code,
+                               const HashKey *key, Image **image) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) os_out_of_memory();
+    Images *images = compiler_of(kernel->context)->images;
+    Image *made = images_prepare(kernel->device, key, &code->notes);
+    RtModule *module;
+    tilec_status status = load_code(kernel, unit, key, code, &module);
+    if (status)
+        images_forget(made);
+    else
+        *image = images_put(images, made, module);
+    recover_keep_all();
+    recover_end(&r);
+    return status;
+}
+
 // The image from memory, from the disk, or made.
-static tilec_status find_image(tilec_kernel *kernel, Specialization *s, const Compiled *compiled,
-                               uint32_t variant, Image **image) {
+static tilec_status find_image(tilec_kernel *kernel, Unit *unit, Specialization *s,
+                               const Compiled *compiled, uint32_t variant, Image **image) {
     Jit *jit = kernel->source;
     const Compiler *c = compiler_of(kernel->context);
     CodeOptions options = {.variant = variant, .lines = jit->switches.debug};
     compiler_target_of(kernel->device, &options.target);
     options.output = code_output(options.target);
-    HashKey key = code_key(jit->unit->arena, compiled, &options);
+    HashKey key = code_key(unit->arena, compiled, &options);
     *image = images_take(c->images, kernel->device, &key);
     if (*image) return TILEC_OK;
     Code code;
-    if (!code_find(jit->unit->arena, &c->services, options.target, &key, &code)) {
+    if (!code_find(unit->arena, &c->services, options.target, &key, &code)) {
         s->fresh = NULL;
-        if (!code_make(jit->unit, compiled, &options, &c->services, &key, &code))
-            return fail_diags(kernel);
+        if (!code_make(unit, compiled, &options, &c->services, &key, &code))
+            return fail_diags(kernel, unit->diags);
     }
-    RtModule *module;
-    tilec_status status = load_code(kernel, &key, &code, &module);
-    if (!status) *image = images_put(c->images, kernel->device, &key, module, &code.notes);
-    return status;
+    return load_image(kernel, unit, &code, &key, image);
 }
 
 static tilec_status fail_target(tilec_context *context, const Compiler *c) {
@@ -207,41 +241,52 @@ static tilec_status fail_target(tilec_context *context, const Compiler *c) {
                    c->bad_target, CPU_TARGETS_TEXT);
 }
 
-// The variant's module; the kernel's mutex is held.
-static tilec_status make_variant(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
+// The variant's module; the kernel's mutex is held. The unit's arena may go then.
+static tilec_status make_variant(tilec_kernel *kernel, Unit *unit, Specialization *s,
+                                 uint32_t variant) {
     const Compiler *c = compiler_of(kernel->context);
     if (c->bad_target[0] && !kernel->device->api->gpu) return fail_target(kernel->context, c);
-    const Compiled *compiled = s->fresh ? s->fresh : compile(kernel, &s->spec);
-    if (!compiled) return fail_diags(kernel);
-    tilec_status status = find_image(kernel, s, compiled, variant, &s->images[variant]);
+    const Compiled *compiled = s->fresh ? s->fresh : compile(kernel, unit, &s->spec);
+    if (!compiled) return fail_diags(kernel, unit->diags);
+    tilec_status status = find_image(kernel, unit, s, compiled, variant, &s->images[variant]);
     if (status) return status;
     code_note_variant(&s->images[variant]->notes, &s->variants[variant]);
     atomic_store_explicit(&s->modules[variant], s->images[variant]->module, memory_order_release);
     return TILEC_OK;
 }
 
+static tilec_status prepare_locked(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
+    if (atomic_load(&s->modules[variant])) return TILEC_OK;
+    Jit *jit = kernel->source;
+    Arena *arena = arena_create();
+    Unit unit = unit_in(jit, arena, diags_create(arena, jit->unit->sources));
+    tilec_status status = make_variant(kernel, &unit, s, variant);
+    arena_destroy(arena);
+    return status;
+}
+
 // A variant that no launch had chosen so far.
 static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                             RtModule **module) {
     Jit *jit = kernel->source;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
     os_mutex_lock(jit->lock);
     Specialization *s = jit->made;
     while (&s->loaded != loaded) s = s->next;
-    size_t before = diags_count(jit->unit->diags);
-    tilec_status status = TILEC_OK;
-    if (!atomic_load(&s->modules[variant])) status = make_variant(kernel, s, variant);
-    diags_truncate(jit->unit->diags, before);
+    tilec_status status = prepare_locked(kernel, s, variant);
     *module = atomic_load(&s->modules[variant]);
     os_mutex_unlock(jit->lock);
+    recover_end(&r);
     return status;
 }
 
 // ---- Specialisations ----
 
-static Specialization *new_specialization(const Jit *jit, const TileSpec *spec,
+static Specialization *new_specialization(const Jit *jit, Arena *arena, const TileSpec *spec,
                                           const Compiled *compiled) {
-    Arena *arena = jit->unit->arena;
     Specialization *s = arena_new(arena, Specialization, 1);
+    s->arena = arena;
     uint32_t count = compiled->meta->variant_count;
     s->spec = *spec;
     s->fresh = compiled;
@@ -256,8 +301,22 @@ static Specialization *new_specialization(const Jit *jit, const TileSpec *spec,
     return s;
 }
 
+// In an arena of its own, which goes with a failure. `diags` NULL: those of the arena.
+static tilec_status make_specialization(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
+                                        Arena *arena, Specialization **made) {
+    Jit *jit = kernel->source;
+    Unit unit = unit_in(jit, arena, diags ? diags : diags_create(arena, jit->unit->sources));
+    TileSpec spec = copy_spec(arena, wanted);
+    const Compiled *compiled = compile(kernel, &unit, &spec);
+    if (!compiled) return fail_diags(kernel, unit.diags);
+    Specialization *s = *made = new_specialization(jit, arena, &spec, compiled);
+    uint32_t likeliest = launch_likeliest(s->loaded.meta);
+    return makes_code(kernel) ? make_variant(kernel, &unit, s, likeliest)
+                              : load_interpreted(kernel, s);
+}
+
 // Compiles and loads one specialisation, or finds it; the kernel's mutex is held.
-static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
+static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
                                const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     for (Specialization *s = jit->made; s; s = s->next)
@@ -265,14 +324,14 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted,
             *loaded = &s->loaded;
             return TILEC_OK;
         }
-    TileSpec spec = copy_spec(jit->unit->arena, wanted);
-    const Compiled *compiled = compile(kernel, &spec);
-    if (!compiled) return fail_diags(kernel);
-    Specialization *s = new_specialization(jit, &spec, compiled);
-    uint32_t likeliest = launch_likeliest(s->loaded.meta);
-    tilec_status status =
-        makes_code(kernel) ? make_variant(kernel, s, likeliest) : load_interpreted(kernel, s);
-    if (status) return status;
+    Arena *arena = arena_create();
+    Specialization *s;
+    tilec_status status = make_specialization(kernel, wanted, diags, arena, &s);
+    if (status) {
+        arena_destroy(arena);
+        return status;
+    }
+    arena_keep(arena);
     s->next = jit->made;
     jit->made = s;
     *loaded = &s->loaded;
@@ -343,7 +402,7 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
     if (!row || row == jit->refused ||
         !tune_apply(jit->scratch, jit->unit->names, jit->kernel, row, &tuned))
         return;
-    if (specialize(kernel, &tuned, &better))
+    if (specialize(kernel, &tuned, NULL, &better))
         jit->refused = row;
     else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
                              &plan))
@@ -354,36 +413,35 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
 static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                                    bool own_grid, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
-    size_t before = diags_count(jit->unit->diags);
-    ArenaMark mark = arena_mark(jit->scratch);
+    arena_reset(jit->scratch, (ArenaMark){0});
+    Diags *diags = diags_create(jit->scratch, jit->unit->sources);
     TileSpec spec = copy_spec(jit->scratch, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
     if (count > LAUNCH_MAX_ARGS) count = LAUNCH_MAX_ARGS;
     for (size_t i = 0; i < count; i++) types[i] = arg_type(&args[i]);
     tilec_status s;
-    if (!unit_infer_types(jit->scratch, jit->kernel, types, count, &spec, jit->unit->diags)) {
-        s = rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, jit->unit->diags);
-    } else if (!types_known(jit->kernel, &spec) && !views_given(kernel, args, count, &s)) {
-        // s says which argument should be a view
-    } else if (!types_known(jit->kernel, &spec)) {
-        s = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                    "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
-                    jit->kernel->decl->name);
-    } else {
-        s = specialize(kernel, &spec, loaded);
-        if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
+    if (!unit_infer_types(jit->scratch, jit->kernel, types, count, &spec, diags))
+        return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
+    if (!types_known(jit->kernel, &spec)) {
+        if (!views_given(kernel, args, count, &s)) return s;
+        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                       "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
+                       jit->kernel->decl->name);
     }
-    diags_truncate(jit->unit->diags, before);
-    arena_reset(jit->scratch, mark);
+    s = specialize(kernel, &spec, NULL, loaded);
+    if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
     return s;
 }
 
 static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             bool own_grid, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
     os_mutex_lock(jit->lock);
     tilec_status s = resolve_locked(kernel, args, count, own_grid, loaded);
     os_mutex_unlock(jit->lock);
+    recover_end(&r);
     return s;
 }
 
@@ -395,56 +453,86 @@ static void unload(tilec_kernel *kernel, Specialization *s) {
 
 static void destroy(tilec_kernel *kernel) {
     Jit *jit = kernel->source;
-    for (Specialization *s = jit->made; s; s = s->next) unload(kernel, s);
+    for (Specialization *s = jit->made, *next; s; s = next) {
+        next = s->next;
+        unload(kernel, s);
+        arena_destroy(s->arena);
+    }
     unit_destroy(jit->unit);
     arena_destroy(jit->scratch);
     os_mutex_destroy(jit->lock);
-    free(jit);
+    recover_free(jit);
 }
 
-// Takes the unit over, also on failure.
-static tilec_status make_kernel(tilec_context *context, tilec_device *device, Unit *unit,
-                                const char *name, const tilec_spec *spec, tilec_kernel **out) {
-    Jit *jit = calloc(1, sizeof *jit);
-    tilec_kernel *k = calloc(1, sizeof *k);
-    if (!jit || !k) {
-        free(jit);
-        free(k);
-        unit_destroy(unit);
-        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
-    }
+// A kernel that tilec_kernel_destroy takes; not yet anybody's.
+static tilec_kernel *new_kernel(tilec_context *context, tilec_device *device, Unit *unit) {
+    Jit *jit = recover_new(sizeof *jit);
+    tilec_kernel *k = recover_new(sizeof *k);
     *k = (tilec_kernel){.context = context,
                         .device = device,
                         .resolve = resolve,
                         .prepare = prepare,
                         .destroy = destroy,
+                        .name = "",
                         .source = jit};
     jit->unit = unit;
     jit->lock = os_mutex_create();
     jit->scratch = arena_create();
     jit->switches.debug = true;
-    jit->spec.target = compiler_target_name(unit->arena, device);
-    tilec_status s = TILEC_OK;
+    return k;
+}
+
+static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_spec *spec) {
+    tilec_context *context = k->context;
+    Jit *jit = k->source;
+    Unit *unit = jit->unit;
+    const RtDeviceApi *api = k->device->api;
+    jit->spec.target = compiler_target_name(unit->arena, k->device);
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
     k->name = jit->kernel ? jit->kernel->decl->name : "";
     if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->switches)) {
         bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
-        s = rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
-    } else if (jit->switches.sanitize && device->api->gpu) {
-        s = rt_fail(
-            context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
-            device->name,
-            device->api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
-    } else if (types_known(jit->kernel, &jit->spec)) {
-        s = specialize(k, &jit->spec, &k->loaded);
+        return rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
     }
-    if (s) {
-        tilec_kernel_destroy(k);
-        return s;
+    if (jit->switches.sanitize && api->gpu)
+        return rt_fail(
+            context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
+            k->device->name,
+            api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
+    if (types_known(jit->kernel, &jit->spec)) {
+        tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
+        if (s) return s;
     }
     jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
     k->by_shape = tune_knows(compiler_of(context)->tuned, &jit->tune_key);
     rt_keep_diags(context, unit->diags);
+    return TILEC_OK;
+}
+
+// What a kernel is made from: a file, or a text with a name.
+typedef struct Origin {
+    const char *path;
+    Str name, text;
+} Origin;
+
+static tilec_status make_kernel(tilec_context *context, tilec_device *device, const Origin *from,
+                                const char *name, const tilec_spec *spec, tilec_kernel **out) {
+    Recovery r;
+    tilec_kernel *volatile made = NULL;
+    if (RECOVER_FAILED(&r)) {
+        tilec_kernel_destroy(made);
+        return rt_no_memory(context);
+    }
+    Unit *unit = from->path ? unit_load_file(from->path) : unit_load_text(from->name, from->text);
+    tilec_kernel *k = new_kernel(context, device, unit);
+    recover_keep_all();
+    made = k;
+    tilec_status s = begin_kernel(k, name, spec);
+    recover_end(&r);
+    if (s) {
+        tilec_kernel_destroy(k);
+        return s;
+    }
     rt_kernel_adopt(k);
     *out = k;
     return TILEC_OK;
@@ -468,7 +556,8 @@ tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device
                                     const char *kernel, const tilec_spec *spec,
                                     tilec_kernel **out) {
     tilec_status s = check_call(context, device, "the path", path, out);
-    return s ? s : make_kernel(context, device, unit_load_file(path), kernel, spec, out);
+    Origin from = {.path = path};
+    return s ? s : make_kernel(context, device, &from, kernel, spec, out);
 }
 
 tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *device,
@@ -477,7 +566,6 @@ tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *devi
                                       tilec_kernel **out) {
     tilec_status s = check_call(context, device, "the source", text, out);
     if (s) return s;
-    Str path = name ? str(name) : STR("source");
-    return make_kernel(context, device, unit_load_text(path, (Str){text, length}), kernel, spec,
-                       out);
+    Origin from = {.name = name ? str(name) : STR("source"), .text = {text, length}};
+    return make_kernel(context, device, &from, kernel, spec, out);
 }

@@ -1,10 +1,10 @@
 #include "compile/plugin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os_dl.h"
 #include "base/os_self.h"
+#include "base/recover.h"
 
 // Where `make install` puts libraries; given by the build.
 #ifndef TILEC_INSTALL_LIBDIR
@@ -22,12 +22,12 @@ struct Plugin {
     Arena *arena;
     Str named;     // by the context's option; empty: by nobody
     Str opened;    // empty: nothing is
-    StrBuf tried;  // "\npath: why not" for each; not empty while api is NULL: opening has failed
+    StrBuf tried;  // "\npath: why not" for each
+    bool failed;   // opening has
 };
 
 Plugin *plugin_create(const char *named) {
-    Plugin *p = calloc(1, sizeof *p);
-    if (!p) os_out_of_memory();
+    Plugin *p = recover_new(sizeof *p);
     p->lock = os_mutex_create();
     p->arena = arena_create();
     p->tried = strbuf(p->arena);
@@ -40,7 +40,7 @@ void plugin_destroy(Plugin *plugin) {
     if (plugin->library) os_library_close(plugin->library);
     arena_destroy(plugin->arena);
     os_mutex_destroy(plugin->lock);
-    free(plugin);
+    recover_free(plugin);
 }
 
 // ---- Where it may be ----
@@ -137,8 +137,10 @@ static void open_path(Plugin *p, Str path) {
 }
 
 static void open_places(Plugin *p) {
+    p->tried.size = 0;  // memory may have run out the last time
     Places places = places_of(p, p->arena);
     for (size_t i = 0; i < places.count && !p->api; i++) open_path(p, places.paths[i]);
+    p->failed = !p->api;
 }
 
 static void report(const Plugin *p, Diags *diags) {
@@ -155,7 +157,7 @@ static void report(const Plugin *p, Diags *diags) {
 
 const CodegenApi *plugin_open(Plugin *plugin, Diags *diags) {
     os_mutex_lock(plugin->lock);
-    if (!plugin->api && !plugin->tried.size) open_places(plugin);
+    if (!plugin->api && !plugin->failed) open_places(plugin);
     const CodegenApi *api = plugin->api;
     if (!api) report(plugin, diags);
     os_mutex_unlock(plugin->lock);

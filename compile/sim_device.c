@@ -1,10 +1,10 @@
 #include "compile/sim_device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
+#include "base/recover.h"
 #include "compile/at_once.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
@@ -37,7 +37,7 @@ static void device_close(void *state) {
     Device *d = state;
     sim_memory_destroy(d->memory);
     os_mutex_destroy(d->lock);
-    free(d);
+    recover_free(d);
 }
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
@@ -53,10 +53,10 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
         return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device sim:%.*s: expected a number that orders the warps, found '%.*s'",
                        STR_ARG(arch), STR_ARG(rest));
-    Device *d = calloc(1, sizeof *d);
-    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    Device *d = recover_new(sizeof *d);
     d->lock = os_mutex_create();
     d->memory = sim_memory_create(true);
+    if (!d->memory) os_out_of_memory();
     d->target = target;
     d->seed = seed;
     if (!sim_memory_alloc(d->memory, sizeof(RtGpuReport), "the report", &d->failed)) {
@@ -139,6 +139,12 @@ static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, 
     return p && arch_runs(p, arch, diags) ? p : NULL;
 }
 
+// Those that there are: an address is never 0.
+static void free_variables(Device *d, const RtModule *m) {
+    for (uint32_t i = 0; i < m->program->variable_count; i++)
+        if (m->variables[i]) sim_memory_free(d->memory, m->variables[i]);
+}
+
 static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule *m) {
     Device *d = device->state;
     Sources *sources = sources_create(m->arena);
@@ -147,10 +153,11 @@ static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule
     m->program = read_program(m->arena, sources, STR("kernel.ptx"), text, d->target.number, diags);
     if (!m->program) return rt_fail_diags(device->context, TILEC_UNSUPPORTED, diags);
     m->variables = arena_new(m->arena, uint64_t, m->program->variable_count + 1);
+    m->entry = (Str){arena_text(m->arena, image->entry.text, image->entry.size), image->entry.size};
     os_mutex_lock(d->lock);
     bool good = sim_program_load(m->program, d->memory, m->variables);
+    if (!good) free_variables(d, m);
     os_mutex_unlock(d->lock);
-    m->entry = (Str){arena_text(m->arena, image->entry.text, image->entry.size), image->entry.size};
     return good ? TILEC_OK : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
 }
 
@@ -158,8 +165,7 @@ static tilec_status module_load(tilec_device *device, const RtImage *image, RtMo
     if (image->kind != RT_IMAGE_PTX || image->size != sizeof(RtPtxImage))
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "device %s runs PTX only",
                        device->name);
-    RtModule *m = calloc(1, sizeof *m);
-    if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    RtModule *m = recover_new(sizeof *m);
     m->arena = arena_create();
     tilec_status s = load(device, image->data, m);
     if (!s) {
@@ -167,18 +173,17 @@ static tilec_status module_load(tilec_device *device, const RtImage *image, RtMo
         return TILEC_OK;
     }
     arena_destroy(m->arena);
-    free(m);
+    recover_free(m);
     return s;
 }
 
 static void module_unload(tilec_device *device, RtModule *module) {
     Device *d = device->state;
     os_mutex_lock(d->lock);
-    for (uint32_t i = 0; i < module->program->variable_count; i++)
-        sim_memory_free(d->memory, module->variables[i]);
+    free_variables(d, module);
     os_mutex_unlock(d->lock);
     arena_destroy(module->arena);
-    free(module);
+    recover_free(module);
 }
 
 // ---- Launches ----
@@ -321,7 +326,7 @@ static bool assert_failed(const Device *d, const RtLaunch *l, RtReport *failure)
     return true;
 }
 
-static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failure) {
+static tilec_status run_watched(tilec_device *device, const RtLaunch *l, RtReport *failure) {
     Arena *arena = arena_create();
     Diags *diags = diags_create(arena, sources_create(arena));
     SimFindings *findings = sim_findings_create(arena);
@@ -330,12 +335,23 @@ static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failu
     bool good = report(arena, &r, findings, diags, &places);
     if (!good) {
         *failure = rt_report_of(diags);
-        name_places(&places, failure);
+        if (failure->arena) name_places(&places, failure);
     } else if (assert_failed(device->state, l, failure)) {
         good = false;
     }
     arena_destroy(arena);
     return good ? TILEC_OK : TILEC_KERNEL_FAILED;
+}
+
+static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failure) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        *failure = rt_report_no_memory();
+        return TILEC_OUT_OF_MEMORY;
+    }
+    tilec_status s = run_watched(device, l, failure);
+    recover_end(&r);
+    return s;
 }
 
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
@@ -488,6 +504,7 @@ bool sim_run_foreign(Arena *arena, SimForeign *f, Sources *sources, Diags *diags
     const SimProgram *p = read_program(arena, sources, f->path, f->text, target.number, diags);
     if (!p) return false;
     SimMemory *memory = sim_memory_create(true);
+    if (!memory) os_out_of_memory();
     bool good = run_in(arena, f, p, memory, diags, failed);
     sim_memory_destroy(memory);
     return good;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/recover.h"
+
 // What one thread was last told.
 struct RtError {
     RtOwned owned;
@@ -59,20 +61,18 @@ static bool take_options(tilec_context *c, const tilec_context_options *from) {
 }
 
 // The context's own copy of a text of the options.
-static bool copy_text(const char **text, char **own) {
-    if (!*text) return true;
+static void copy_text(const char **text, char **own) {
+    if (!*text) return;
     size_t size = strlen(*text) + 1;
-    char *copy = malloc(size);
-    if (copy) memcpy(copy, *text, size);
+    char *copy = recover_new(size);
+    memcpy(copy, *text, size);
     *text = *own = copy;
-    return copy != NULL;
 }
 
 static tilec_status create_parts(tilec_context *c) {
-    if (!copy_text(&c->options.cache_folder, &c->cache_folder) ||
-        !copy_text(&c->options.compiler_library, &c->compiler_library) ||
-        !copy_text(&c->options.ptx_compiler, &c->ptx_compiler))
-        return TILEC_OUT_OF_MEMORY;
+    copy_text(&c->options.cache_folder, &c->cache_folder);
+    copy_text(&c->options.compiler_library, &c->compiler_library);
+    copy_text(&c->options.ptx_compiler, &c->ptx_compiler);
     c->thread = os_thread_key_create(thread_ended);
     if (!c->thread) return TILEC_OUT_OF_MEMORY;
     c->lock = os_mutex_create();
@@ -82,14 +82,13 @@ static tilec_status create_parts(tilec_context *c) {
 tilec_status rt_context_create(const tilec_context_options *options, const RtDeviceApi *const *apis,
                                size_t api_count, tilec_context **context) {
     if (!context) return TILEC_INVALID_ARGUMENT;
-    tilec_context *c = calloc(1, sizeof *c);
-    if (!c) return TILEC_OUT_OF_MEMORY;
+    tilec_context *c = recover_new(sizeof *c);
     tilec_status s = take_options(c, options) ? create_parts(c) : TILEC_INVALID_ARGUMENT;
     if (s) {
-        free(c->cache_folder);
-        free(c->compiler_library);
-        free(c->ptx_compiler);
-        free(c);
+        recover_free(c->cache_folder);
+        recover_free(c->compiler_library);
+        recover_free(c->ptx_compiler);
+        recover_free(c);
         return s;
     }
     c->apis = apis;
@@ -111,11 +110,11 @@ void tilec_context_destroy(tilec_context *context) {
         error_free(e);
     }
     free(context->buffers);
-    free(context->cache_folder);
-    free(context->compiler_library);
-    free(context->ptx_compiler);
+    recover_free(context->cache_folder);
+    recover_free(context->compiler_library);
+    recover_free(context->ptx_compiler);
     os_mutex_destroy(context->lock);
-    free(context);
+    recover_free(context);
 }
 
 // The calling thread's record, or NULL.
@@ -137,18 +136,23 @@ static RtError *error_make(tilec_context *c) {
 
 void rt_begin(tilec_context *context) {
     RtError *e = error_record(context);
-    if (e && e->report.arena) rt_report_free(&e->report);
+    if (e) rt_report_free(&e->report);
 }
 
 tilec_status rt_fail_report(tilec_context *context, tilec_status status, RtReport report) {
     RtError *e = error_make(context);
     if (!e) {
         rt_report_free(&report);
-        return TILEC_OUT_OF_MEMORY;
+        return status;
     }
     rt_report_free(&e->report);
+    arena_keep(report.arena);
     e->report = report;
     return status;
+}
+
+tilec_status rt_no_memory(tilec_context *context) {
+    return rt_fail_report(context, TILEC_OUT_OF_MEMORY, rt_report_no_memory());
 }
 
 tilec_status rt_fail(tilec_context *context, tilec_status status, const char *format, ...) {

@@ -10,6 +10,10 @@
 // What a device needs of the host's memory comes from rt_allocate; what somebody should hear of
 // though nothing failed goes to rt_log. Neither is called under the context's mutex.
 //
+// Memory of tilec's own: a public function that may run out of it in an arena does its work in a
+// region of recovery (base/recover.h). What tells of a failure may always be called: without memory
+// for the words it says "out of memory", and the status stays.
+//
 //     rt_begin(ctx);
 //     if (!path) return rt_fail(ctx, TILEC_INVALID_ARGUMENT, "the path is NULL");
 #ifndef TILEC_RUNTIME_CONTEXT_H
@@ -52,14 +56,17 @@ struct tilec_context {
     void (*compiler_destroy)(void *compiler);
 };
 
+// In a region of recovery.
 tilec_status rt_context_create(const tilec_context_options *options, const RtDeviceApi *const *apis,
                                size_t api_count, tilec_context **context);
 
 // Forgets the calling thread's last error; the first line of every public function that can fail.
 void rt_begin(tilec_context *context);
-// Keeps the text as the calling thread's last error and returns `status`.
+// Keeps the text as the calling thread's last error and returns `status`, memory or not.
 tilec_status rt_fail(tilec_context *context, tilec_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// The failure of a region of recovery: TILEC_OUT_OF_MEMORY.
+tilec_status rt_no_memory(tilec_context *context);
 // Takes the report over.
 tilec_status rt_fail_report(tilec_context *context, tilec_status status, RtReport report);
 tilec_status rt_fail_diags(tilec_context *context, tilec_status status, const Diags *diags);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/recover.h"
 #include "runtime/context.h"
 
 static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
@@ -25,9 +26,45 @@ static tilec_status unknown_device(tilec_context *c, const char *name) {
 
 static char *copy_name(const char *name) {
     size_t size = strlen(name) + 1;
-    char *copy = malloc(size);
-    if (copy) memcpy(copy, name, size);
+    char *copy = recover_new(size);
+    memcpy(copy, name, size);
     return copy;
+}
+
+static tilec_status open_device(tilec_context *context, const char *name, Str instance,
+                                const RtDeviceApi *api, tilec_device **device) {
+    bool any = str_starts(str(name), STR("auto"));
+    tilec_device *d = recover_new(sizeof *d);
+    d->context = context;
+    d->api = api;
+    d->name = copy_name(any ? api->kind : name);
+    tilec_status s = api->open(context, instance, &d->state);
+    if (s) {
+        recover_free(d->name);
+        recover_free(d);
+        return s;
+    }
+    recover_keep_all();
+    os_mutex_lock(context->lock);
+    d->next = context->devices;
+    context->devices = d;
+    os_mutex_unlock(context->lock);
+    s = tilec_stream_create(d, &d->first);
+    if (s)
+        tilec_device_close(d);
+    else
+        *device = d;
+    return s;
+}
+
+static tilec_status find_and_open(tilec_context *context, const char *name, tilec_device **device) {
+    Str instance, kind = str_cut(str(name), ':', &instance);
+    const RtDeviceApi *api = find_api(context, kind);
+    if (!api) return unknown_device(context, name);
+    if (!instance.size && strchr(name, ':'))
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "device '%s': nothing follows the ':'; leave it out, or say which", name);
+    return open_device(context, name, instance, api, device);
 }
 
 tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_device **device) {
@@ -36,35 +73,11 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     if (!device)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the device is NULL");
     if (!name) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the device's name is NULL");
-    Str instance, kind = str_cut(str(name), ':', &instance);
-    const RtDeviceApi *api = find_api(context, kind);
-    if (!api) return unknown_device(context, name);
-    if (!instance.size && strchr(name, ':'))
-        return rt_fail(context, TILEC_INVALID_ARGUMENT,
-                       "device '%s': nothing follows the ':'; leave it out, or say which", name);
-    tilec_device *d = calloc(1, sizeof *d);
-    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
-    d->context = context;
-    d->api = api;
-    bool any = str_equal(kind, STR("auto"));
-    tilec_status s = api->open(context, instance, &d->state);
-    d->name = copy_name(any ? d->api->kind : name);
-    if (s) {
-        free(d->name);
-        free(d);
-        return s;
-    }
-    os_mutex_lock(context->lock);
-    d->next = context->devices;
-    context->devices = d;
-    os_mutex_unlock(context->lock);
-    s = tilec_stream_create(d, &d->first);
-    if (s) {
-        tilec_device_close(d);
-        return s;
-    }
-    *device = d;
-    return TILEC_OK;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(context);
+    tilec_status s = find_and_open(context, name, device);
+    recover_end(&r);
+    return s;
 }
 
 static void release_buffers(tilec_device *device) {
@@ -98,28 +111,36 @@ void tilec_device_close(tilec_device *device) {
     release_buffers(device);
     os_mutex_unlock(c->lock);
     device->api->close(device->state);
-    free(device->name);
-    free(device);
+    recover_free(device->name);
+    recover_free(device);
 }
 
 const char *tilec_device_name(const tilec_device *device) { return device ? device->name : ""; }
+
+static tilec_status create_stream(tilec_device *device, tilec_stream **stream) {
+    tilec_stream *s = recover_new(sizeof *s);
+    s->device = device;
+    tilec_status status = device->api->stream_create(device, &s->state);
+    if (status) {
+        recover_free(s);
+        return status;
+    }
+    recover_keep_all();
+    rt_own(device->context, &device->streams, &s->owned);
+    *stream = s;
+    return TILEC_OK;
+}
 
 tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
     if (!stream)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the stream is NULL");
-    tilec_stream *s = calloc(1, sizeof *s);
-    if (!s) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
-    s->device = device;
-    tilec_status status = device->api->stream_create(device, &s->state);
-    if (status) {
-        free(s);
-        return status;
-    }
-    rt_own(device->context, &device->streams, &s->owned);
-    *stream = s;
-    return TILEC_OK;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(device->context);
+    tilec_status s = create_stream(device, stream);
+    recover_end(&r);
+    return s;
 }
 
 void tilec_stream_destroy(tilec_stream *stream) {
@@ -127,7 +148,7 @@ void tilec_stream_destroy(tilec_stream *stream) {
     rt_disown(stream->device->context, &stream->owned);
     if (stream->device->first == stream) stream->device->first = NULL;
     stream->device->api->stream_destroy(stream->device, stream->state);
-    free(stream);
+    recover_free(stream);
 }
 
 tilec_status tilec_stream_synchronize(tilec_stream *stream) {

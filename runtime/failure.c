@@ -1,5 +1,7 @@
 #include "runtime/failure.h"
 
+#include "base/recover.h"
+
 enum { SOURCE_LINES_MAX = 1 << 20 };  // a place beyond is told without its line
 
 // A source that has the one line we know, at its place; the span of the site within.
@@ -33,7 +35,7 @@ static const MetaSite *find_site(const MetaVariant *v, uint32_t site) {
     return &v->sites[site];
 }
 
-RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure) {
+static RtReport report_assert(const MetaVariant *variant, const RtFailure *failure) {
     const MetaSite *site = find_site(variant, failure->site);
     Arena *arena = arena_create();
     Span span = {0, 0};
@@ -47,7 +49,7 @@ RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure) 
                (long long)failure->place[2], (long long)failure->lane);
     if (failure->note) diag_note(diags, (Span){0, 0}, "%s", failure->note);
     RtReport report = rt_report_of(diags);
-    if (site && site->line) {
+    if (report.arena && site && site->line) {
         name_place(&report, site);
         if (!span_known(span)) {
             StrBuf text = strbuf(report.arena);
@@ -58,5 +60,13 @@ RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure) 
         }
     }
     arena_destroy(arena);
+    return report;
+}
+
+RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure) {
+    Recovery recovery;
+    if (RECOVER_FAILED(&recovery)) return rt_report_no_memory();
+    RtReport report = report_assert(variant, failure);
+    recover_end(&recovery);
     return report;
 }

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/recover.h"
 #include "runtime/launch.h"
 
 void tilec_kernel_destroy(tilec_kernel *kernel) {
@@ -11,7 +12,7 @@ void tilec_kernel_destroy(tilec_kernel *kernel) {
     if (kernel->function) kernel->function_destroy(kernel->function);
     kernel->destroy(kernel);
     arena_destroy(kernel->texts);
-    free(kernel);
+    recover_free(kernel);
 }
 
 void rt_kernel_adopt(tilec_kernel *kernel) {

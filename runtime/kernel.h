@@ -5,7 +5,8 @@
 // A variant's module may be made at the first launch that chooses it, by `prepare`; a launch of a
 // variant that is there reads one pointer. Invariants: what `resolve` and `prepare` returned stays
 // loaded until the kernel is destroyed; a module's pointer goes from NULL to its value once.
-// Ownership: `source` belongs to whoever set the functions; `destroy` frees it and what was loaded.
+// Ownership: the struct is of recover_new; `source` belongs to whoever set the functions; `destroy`
+// frees it and what was loaded.
 //
 //     RtModule *module;
 //     tilec_status s = rt_kernel_module(kernel, loaded, plan.variant, &module);
@@ -50,6 +51,8 @@ struct tilec_kernel {
 tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                               RtModule **module);
 
+// The arena of answers about it; the context's mutex is held.
+Arena *rt_kernel_texts(tilec_kernel *kernel);
 // Its metadata, or NULL after saying that its types are still open.
 const MetaKernel *rt_kernel_meta(tilec_kernel *kernel);
 

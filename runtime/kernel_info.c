@@ -1,4 +1,5 @@
 // What a kernel is, for hosts that ask: answered from its metadata, in texts that end in NUL.
+#include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/kernel.h"
 
@@ -48,17 +49,38 @@ const MetaKernel *rt_kernel_meta(tilec_kernel *kernel) {
     return NULL;
 }
 
-// Made at the first question, by whichever thread asks; NULL after saying why not.
-static const RtKernelInfo *find_info(tilec_kernel *kernel) {
-    const MetaKernel *meta = rt_kernel_meta(kernel);
-    if (!meta) return NULL;
-    os_mutex_lock(kernel->context->lock);
-    if (!kernel->info) {
-        if (!kernel->texts) kernel->texts = arena_create();
-        kernel->info = make_info(kernel->texts, meta);
+Arena *rt_kernel_texts(tilec_kernel *kernel) {
+    if (!kernel->texts) {
+        kernel->texts = arena_create();
+        arena_keep(kernel->texts);
     }
+    return kernel->texts;
+}
+
+// Made at the first question, by whichever thread asks. Half an answer does not stay.
+static void fill_info(tilec_kernel *kernel, const MetaKernel *meta) {
+    Arena *texts = rt_kernel_texts(kernel);
+    ArenaMark mark = arena_mark(texts);
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        arena_reset(texts, mark);
+        os_out_of_memory();
+    }
+    kernel->info = make_info(texts, meta);
+    recover_end(&r);
+}
+
+static tilec_status find_info(tilec_kernel *kernel, const RtKernelInfo **info) {
+    const MetaKernel *meta = rt_kernel_meta(kernel);
+    if (!meta) return TILEC_INVALID_ARGUMENT;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
+    os_mutex_lock(kernel->context->lock);
+    if (!kernel->info) fill_info(kernel, meta);
     os_mutex_unlock(kernel->context->lock);
-    return kernel->info;
+    recover_end(&r);
+    *info = kernel->info;
+    return TILEC_OK;
 }
 
 static tilec_status no_place(const tilec_kernel *kernel) {
@@ -81,8 +103,9 @@ tilec_status tilec_kernel_param(tilec_kernel *kernel, size_t index, tilec_param 
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     rt_begin(kernel->context);
     if (!param) return no_place(kernel);
-    const RtKernelInfo *info = find_info(kernel);
-    if (!info) return TILEC_INVALID_ARGUMENT;
+    const RtKernelInfo *info;
+    tilec_status s = find_info(kernel, &info);
+    if (s) return s;
     uint32_t count = kernel->loaded->meta->arg_count;
     if (index >= count)
         return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
@@ -106,8 +129,9 @@ tilec_status tilec_kernel_metadata(tilec_kernel *kernel, const char **json) {
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     rt_begin(kernel->context);
     if (!json) return no_place(kernel);
-    const RtKernelInfo *info = find_info(kernel);
-    if (!info) return TILEC_INVALID_ARGUMENT;
+    const RtKernelInfo *info;
+    tilec_status s = find_info(kernel, &info);
+    if (s) return s;
     *json = info->json;
     return TILEC_OK;
 }

@@ -1,10 +1,19 @@
 #include "runtime/report.h"
 
+#include "base/recover.h"
+
+// In the place of words that there is no memory for.
+RtReport rt_report_no_memory(void) { return (RtReport){.text = STR("out of memory")}; }
+
 RtReport rt_report_text(const char *format, va_list args) {
+    Recovery recovery;
+    if (RECOVER_FAILED(&recovery)) return rt_report_no_memory();
     RtReport r = {.arena = arena_create()};
     StrBuf b = strbuf(r.arena);
     strbuf_vprintf(&b, format, args);
     r.text = strbuf_str(&b);
+    arena_keep(r.arena);
+    recover_end(&recovery);
     return r;
 }
 
@@ -40,12 +49,21 @@ static void keep_one(RtReport *r, const Sources *sources, const Diag *from) {
     }
 }
 
-RtReport rt_report_of(const Diags *diags) {
+static RtReport report_of(const Diags *diags) {
     RtReport r = {.arena = arena_create()};
     StrBuf b = strbuf(r.arena);
     diags_text(diags, (DiagStyle){0}, &b);
     r.text = strbuf_str(&b);
     for (size_t i = 0; i < diags_count(diags); i++)
         keep_one(&r, diags_sources(diags), diags_get(diags, i));
+    return r;
+}
+
+RtReport rt_report_of(const Diags *diags) {
+    Recovery recovery;
+    if (RECOVER_FAILED(&recovery)) return rt_report_no_memory();
+    RtReport r = report_of(diags);
+    arena_keep(r.arena);
+    recover_end(&recovery);
     return r;
 }

@@ -2,7 +2,8 @@
 //
 // Purpose: a thread's last error, and the failure that waits on a stream, outlive the call, the
 // kernel and the source they speak of. Invariants: the zeroed report is empty; all texts live in
-// its arena. Ownership: whoever made it frees it, or hands it on to rt_fail_report.
+// its arena, or are constant, as "out of memory" is, which every other becomes when there is no
+// memory for it. Ownership: whoever made it frees it, or hands it on to rt_fail_report.
 //
 //     RtReport r = rt_report_of(diags);
 //     return rt_fail_report(context, TILEC_KERNEL_FAILED, r);
@@ -24,6 +25,8 @@ typedef struct RtReport {
 RtReport rt_report_text(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 // Diagnostics as data, and as the text that a terminal would show.
 RtReport rt_report_of(const Diags *diags);
+// "out of memory": takes none.
+RtReport rt_report_no_memory(void);
 void rt_report_free(RtReport *report);
 
 #endif

@@ -5,6 +5,16 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "codegen/lld_shim.h"
+
+// What LLVM was in the middle of cannot be ended: it stays.
+static void release(Owned *owned) {
+    Module *m = (Module *)owned;
+    if (codegen_llvm_is_broken()) return;
+    LLVMDisposeTargetMachine(m->machine);
+    LLVMDisposeModule(m->module);
+    LLVMContextDispose(m->context);
+}
 
 void module_begin(Module *m, const char *name, LLVMTargetMachineRef machine, const char *triple) {
     m->scratch = arena_create();
@@ -12,6 +22,7 @@ void module_begin(Module *m, const char *name, LLVMTargetMachineRef machine, con
     target_log(m->context, &m->log);
     m->module = LLVMModuleCreateWithNameInContext(name, m->context);
     m->machine = machine;
+    recover_own(&m->owned, OWNED_FRAME, release);
     LLVMSetTarget(m->module, triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->machine);
     LLVMSetModuleDataLayout(m->module, layout);
@@ -37,9 +48,8 @@ void module_text(Module *m, Str *output) {
 }
 
 void module_end(Module *m) {
-    LLVMDisposeTargetMachine(m->machine);
-    LLVMDisposeModule(m->module);
-    LLVMContextDispose(m->context);
+    recover_keep(&m->owned);
+    release(&m->owned);
     arena_destroy(m->scratch);
 }
 

@@ -12,10 +12,12 @@
 #ifndef TILEC_CODEGEN_COMMON_MODULE_H
 #define TILEC_CODEGEN_COMMON_MODULE_H
 
+#include "base/recover.h"
 #include "codegen/codegen.h"
 #include "codegen/common/target.h"
 
 typedef struct Module {
+    Owned owned;     // ends it when memory runs out in our own code
     Arena *arena;    // of the output
     Arena *scratch;  // gone at the end
     const IrFunc *func;

@@ -171,8 +171,7 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags) 
     const IrFunc *f = interp->func;
     CHECK(launch->arg_count == f->params.count, "%u arguments for %zu parameters",
           launch->arg_count, f->params.count);
-    arena_destroy(interp->memory);
-    interp->memory = arena_create();
+    arena_reset(interp->memory, (ArenaMark){0});
     interp->pages = launch->shadow || launch->sanitize ? pages_create(interp->memory) : NULL;
     Run run = run_begin(interp, launch);
     const IrBlock *body = ir_body(f);

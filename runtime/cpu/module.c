@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/os_dl.h"
+#include "base/recover.h"
 #include "runtime/cpu/pool.h"
 
 enum { IMAGE_BYTES_MAX = 1 << 30 };
@@ -79,13 +80,12 @@ static tilec_status load(tilec_context *c, RtModule *m, const RtImage *image) {
 
 static void free_module(RtModule *m) {
     os_library_close(m->library);
-    free(m);
+    recover_free(m);
 }
 
 tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
     pool_enter(device->state);
-    RtModule *m = calloc(1, sizeof *m);
-    if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    RtModule *m = recover_new(sizeof *m);
     tilec_status s = load(device->context, m, image);
     if (s)
         free_module(m);

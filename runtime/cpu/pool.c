@@ -106,18 +106,18 @@ static void stop_workers(Pool *pool) {
 // ---- The pool ----
 
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
+    OsMutex *print_lock = os_mutex_create();  // which is released when there is no memory
     Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
-    if (!p) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
-    *p = (Pool){.context = context, .thread_count = threads};
+    if (!p) os_out_of_memory();
+    *p = (Pool){.context = context, .thread_count = threads, .print_lock = print_lock};
     p->workers = calloc(threads, sizeof *p->workers);
     p->mark = os_fork_mark_create();
     if (!p->workers || !p->mark) {
         free(p->workers);
         os_fork_mark_destroy(p->mark);
         free(p);
-        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+        os_out_of_memory();
     }
-    p->print_lock = os_mutex_create();
     // On one processor a thread that spins keeps others from what it waits for.
     p->spin_ns = os_cpu_count() > 1 ? POOL_SPIN_NS : 0;
     *pool = p;
@@ -153,8 +153,7 @@ void pool_destroy(Pool *pool) {
 // The child has this thread only: workers, and whoever held a lock, live in the parent.
 static void mend_after_fork(Pool *pool) {
     atomic_store(&pool->lock, LOCK_FREE);
-    os_mutex_destroy(pool->print_lock);
-    pool->print_lock = os_mutex_create();
+    os_mutex_renew(pool->print_lock);
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         os_thread_forget(pool->workers[i].thread);
         pool->workers[i].scratch = (Scratch){0};  // it may have been about to change

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/recover.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/failure.h"
 
@@ -57,7 +58,17 @@ static void print_tile(const MetaValue *v, const void *data, uint32_t d, uint64_
     strbuf_char(out, ']');
 }
 
-void report_print(const Grid *grid, uint32_t site, const void *const *values) {
+static void print_line(const Grid *grid, Str line) {
+    const tilec_context_options *options = &grid->device->context->options;
+    os_mutex_lock(grid->pool->print_lock);
+    if (options->print)
+        options->print(options->user, line.text, line.size);
+    else
+        printf("%.*s\n", STR_ARG(line));
+    os_mutex_unlock(grid->pool->print_lock);
+}
+
+static void print_site(const Grid *grid, uint32_t site, const void *const *values) {
     const MetaVariant *v = &grid->launch.meta->variants[grid->launch.variant];
     if (site >= v->site_count || v->sites[site].kind != META_SITE_PRINT) return;
     const MetaSite *s = &v->sites[site];
@@ -67,12 +78,17 @@ void report_print(const Grid *grid, uint32_t site, const void *const *values) {
         if (i < s->text_count) strbuf_add(&line, s->texts[i]);
         if (i < s->value_count) print_tile(&s->values[i], values[i], 0, 0, &line);
     }
-    const tilec_context_options *options = &grid->device->context->options;
-    os_mutex_lock(grid->pool->print_lock);
-    if (options->print)
-        options->print(options->user, line.text, line.size);
-    else
-        printf("%.*s\n", STR_ARG(strbuf_str(&line)));
-    os_mutex_unlock(grid->pool->print_lock);
+    print_line(grid, strbuf_str(&line));
     arena_destroy(arena);
+}
+
+// A kernel goes on without memory for its words, and says that they are missing.
+void report_print(const Grid *grid, uint32_t site, const void *const *values) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        print_line(grid, STR("(out of memory: a line of print is lost)"));
+        return;
+    }
+    print_site(grid, site, values);
+    recover_end(&r);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/recover.h"
 #include "runtime/cuda/state.h"
 
 enum { OLDEST = 75 };  // of the architectures that code is made for
@@ -12,13 +13,16 @@ enum { OLDEST = 75 };  // of the architectures that code is made for
 
 static tilec_status fail_open(tilec_context *context, const CudaDevice *d, CudaCall call,
                               CUresult code) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(context);
+    tilec_status s = cuda_code_status(code);
     Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
     cuda_code_text(&d->driver, code, &text);
-    tilec_status s = cuda_code_status(code);
     s = rt_fail(context, s == TILEC_OUT_OF_MEMORY ? s : TILEC_UNAVAILABLE, "device cuda:%d: %s: %s",
                 d->ordinal, cuda_call_symbol(call), text.text);
     arena_destroy(arena);
+    recover_end(&r);
     return s;
 }
 
@@ -83,16 +87,16 @@ static tilec_status read_ordinal(tilec_context *context, Str instance, int *ordi
 }
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
-    CudaDevice *d = calloc(1, sizeof *d);
-    if (!d) return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
+    CudaDevice *d = recover_new(sizeof *d);
+    d->lock = os_mutex_create();
     tilec_status s = read_ordinal(context, instance, &d->ordinal);
     if (!s) s = cuda_driver_open(context, &d->driver);
     if (!s) s = find_device(context, d);
     if (s) {
-        free(d);
+        os_mutex_destroy(d->lock);
+        recover_free(d);
         return s;
     }
-    d->lock = os_mutex_create();
     *state = d;
     return TILEC_OK;
 }
@@ -101,7 +105,7 @@ static void device_close(void *state) {
     CudaDevice *d = state;
     d->driver.primary_release(d->number);
     os_mutex_destroy(d->lock);
-    free(d);
+    recover_free(d);
 }
 
 static GpuTarget device_gpu(const tilec_device *device) {

@@ -1,6 +1,7 @@
 // The driver's failures as ours, and its contexts.
 #include <stdio.h>
 
+#include "base/recover.h"
 #include "runtime/cuda/state.h"
 
 void cuda_code_text(const CudaDriver *driver, CUresult code, StrBuf *out) {
@@ -16,19 +17,22 @@ void cuda_code_text(const CudaDriver *driver, CUresult code, StrBuf *out) {
 tilec_status cuda_fail_about(const tilec_device *device, CudaCall call, CUresult code,
                              const char *about) {
     CudaDevice *d = device->state;
+    if (cuda_code(code).way == CUDA_WAY_LOST) atomic_store(&d->lost, code);
+    Recovery r;
+    if (RECOVER_FAILED(&r))
+        return rt_fail_report(device->context, cuda_code_status(code), rt_report_no_memory());
     Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
     cuda_code_text(&d->driver, code, &text);
-    if (cuda_code(code).way == CUDA_WAY_LOST) {
-        atomic_store(&d->lost, code);
+    if (cuda_code(code).way == CUDA_WAY_LOST)
         strbuf_printf(&text,
                       "; the process can use the device no more; run the kernel on device "
                       "sim:sm_%u to see where it fails",
                       d->target.number);
-    }
     tilec_status s = rt_fail(device->context, cuda_code_status(code), "device %s: %s%s: %s",
                              device->name, cuda_call_symbol(call), about, text.text);
     arena_destroy(arena);
+    recover_end(&r);
     return s;
 }
 
@@ -38,6 +42,9 @@ tilec_status cuda_fail(const tilec_device *device, CudaCall call, CUresult code)
 
 static tilec_status fail_lost(const tilec_device *device, CUresult code) {
     const CudaDevice *d = device->state;
+    Recovery r;
+    if (RECOVER_FAILED(&r))
+        return rt_fail_report(device->context, TILEC_UNAVAILABLE, rt_report_no_memory());
     Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
     cuda_code_text(&d->driver, code, &text);
@@ -45,6 +52,7 @@ static tilec_status fail_lost(const tilec_device *device, CUresult code) {
         rt_fail(device->context, TILEC_UNAVAILABLE,
                 "device %s was lost before: %s; start the process again", device->name, text.text);
     arena_destroy(arena);
+    recover_end(&r);
     return s;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/recover.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/ptx_log.h"
 #include "runtime/cuda/state.h"
@@ -106,20 +107,33 @@ static tilec_status load_any(const Loading *l, const RtImage *image, RtModule *m
                    l->device->name);
 }
 
+// In the driver's context, which is left before memory is said to have run out.
+static tilec_status load_inside(const Loading *l, const RtImage *image, RtModule *m) {
+    const CudaDevice *d = l->device->state;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        if (m->handle) d->driver.module_unload(m->handle);
+        cuda_leave(d);
+        os_out_of_memory();
+    }
+    tilec_status s = load_any(l, image, m);
+    recover_end(&r);
+    return s;
+}
+
 tilec_status cuda_module_load(tilec_device *device, const RtImage *image, RtModule **module) {
-    RtModule *m = calloc(1, sizeof *m);
-    if (!m) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    RtModule *m = recover_new(sizeof *m);
     Loading l = {.device = device, .arena = arena_create()};
     l.info = arena_alloc(l.arena, LOG_SIZE);
     l.error = arena_alloc(l.arena, LOG_SIZE);
     tilec_status s = cuda_enter(device);
     if (!s) {
-        s = load_any(&l, image, m);
+        s = load_inside(&l, image, m);
         cuda_leave(device->state);
     }
     arena_destroy(l.arena);
     if (s)
-        free(m);
+        recover_free(m);
     else
         *module = m;
     return s;
@@ -138,5 +152,5 @@ void cuda_module_unload(tilec_device *device, RtModule *module) {
     os_mutex_unlock(d->lock);
     if (inside) d->driver.module_unload(module->handle);
     if (inside) cuda_leave(d);
-    free(module);
+    recover_free(module);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "base/status.h"
 #include "sim/machine/flow.h"
 
@@ -349,28 +350,35 @@ static void prepare(SimRun *run, const SimLaunch *launch, SimResult *r) {
     }
 }
 
+typedef struct OwnedRun {
+    Owned owned;
+    SimRun *run;
+} OwnedRun;
+
+static void release_run(Owned *owned) {
+    SimRun *run = ((OwnedRun *)owned)->run;
+    free_block(&run->block);
+    free(run);
+}
+
 SimResult sim_run(const SimLaunch *launch) {
     SimResult r = {.outcome = SIM_DONE};
     if (!check(launch, &r)) return r;
     SimRun *run = malloc(sizeof *run);
-    if (!run) {
-        refuse(&r, "out of memory");
-        return r;
-    }
+    if (!run) os_out_of_memory();
     prepare(run, launch, &r);
-    if (make_block(run)) {
-        SimLaunchFacts f = facts(run);
-        SIM_TELL(run, launch_begin, &f);
-        run_blocks(run);
-        for (uint32_t i = 0; i < launch->observer_count; i++)
-            if (launch->observers[i]->launch_end)
-                launch->observers[i]->launch_end(launch->observers[i]->state);
-    } else {
-        refuse(&r, "out of memory for a block of this kernel");
-    }
+    OwnedRun own = {.run = run};
+    recover_own(&own.owned, OWNED_FRAME, release_run);
+    if (!make_block(run)) os_out_of_memory();
+    SimLaunchFacts f = facts(run);
+    SIM_TELL(run, launch_begin, &f);
+    run_blocks(run);
+    for (uint32_t i = 0; i < launch->observer_count; i++)
+        if (launch->observers[i]->launch_end)
+            launch->observers[i]->launch_end(launch->observers[i]->state);
     r.steps = run->steps, r.lane_steps = run->lane_steps;
-    free_block(&run->block);
-    free(run);
+    recover_keep(&own.owned);
+    release_run(&own.owned);
     return r;
 }
 

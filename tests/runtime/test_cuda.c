@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/os_dl.h"
+#include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
@@ -145,8 +146,7 @@ static tilec_status make_kernel(tilec_device *device, const char *text, Kernel *
     tilec_status s = load(device, text, &module);
     if (s) return s;
     atomic_init(&k->module, module);
-    tilec_kernel *made = calloc(1, sizeof *made);
-    assert_non_null(made);
+    tilec_kernel *made = recover_new(sizeof *made);
     *made = (tilec_kernel){.context = device->context,
                            .device = device,
                            .name = "add",

@@ -1,0 +1,109 @@
+#include "base/recover.h"
+
+#include <stdlib.h>
+
+#include "base/os.h"
+
+// What a thread has made, newest first, while it is in a region.
+typedef struct Thread {
+    Recovery *recovery;
+    Owned *newest;
+} Thread;
+static _Thread_local Thread current_thread;
+
+void recover_own(Owned *owned, OwnedKind kind, void (*release)(Owned *owned)) {
+    Thread *t = &current_thread;
+    *owned = (Owned){.release = release, .kind = kind};
+    if (!t->recovery) return;
+    owned->listed = true;
+    owned->older = t->newest;
+    if (t->newest) t->newest->newer = owned;
+    t->newest = owned;
+}
+
+// Only the thread whose list it is on may do so: what is handed to others is kept first.
+void recover_keep(Owned *owned) {
+    if (!owned->listed) return;
+    Thread *t = &current_thread;
+    if (owned->older) owned->older->newer = owned->newer;
+    if (owned->newer)
+        owned->newer->older = owned->older;
+    else
+        t->newest = owned->older;
+    for (Recovery *r = t->recovery; r; r = r->outer)
+        if (r->before == owned) r->before = owned->older;
+    owned->listed = false;
+}
+
+void recover_keep_all(void) {
+    const Recovery *r = current_thread.recovery;
+    for (Owned *o = current_thread.newest, *older; r && o != r->before; o = older) {
+        older = o->older;
+        if (o->kind == OWNED_MADE) recover_keep(o);
+    }
+}
+
+void recover_begin(Recovery *recovery) {
+    Thread *t = &current_thread;
+    recovery->outer = t->recovery;
+    recovery->before = t->newest;
+    recovery->work = os_work_current();
+    t->recovery = recovery;
+}
+
+// What was made in an inner region is the outer one's from here on.
+void recover_end(Recovery *recovery) {
+    Thread *t = &current_thread;
+    CHECK(t->recovery == recovery, "a region ends that is not the innermost");
+    t->recovery = recovery->outer;
+    while (!t->recovery && t->newest) recover_keep(t->newest);
+}
+
+void recover_forget(void) { current_thread = (Thread){0}; }
+
+bool recover_possible(void) { return current_thread.recovery != NULL; }
+
+void os_out_of_memory(void) {
+    Thread *t = &current_thread;
+    Recovery *r = t->recovery;
+    if (!r) os_die_out_of_memory();
+    while (t->newest != r->before) {
+        Owned *o = t->newest;
+        recover_keep(o);
+        o->release(o);
+    }
+    t->recovery = r->outer;
+    os_work_restore(r->work);
+    longjmp(r->place, 1);
+}
+
+// ---- Blocks ----
+
+typedef struct Block {
+    Owned owned;
+    max_align_t bytes[];
+} Block;
+
+static void release_block(Owned *owned) { free(owned); }
+
+void *recover_new(size_t size) {
+    Block *b = size < SIZE_MAX / 2 ? calloc(1, sizeof *b + size) : NULL;
+    if (!b) os_out_of_memory();
+    recover_own(&b->owned, OWNED_MADE, release_block);
+    return b->bytes;
+}
+
+static Block *block_of(void *bytes) {
+    return (Block *)(void *)((char *)bytes - offsetof(Block, bytes));
+}
+
+void recover_keep_block(void *block) {
+    if (block) recover_keep(&block_of(block)->owned);
+}
+
+void recover_free(void *block) {
+    if (!block) return;
+    Block *b = block_of(block);
+    recover_keep(&b->owned);
+    free(b);
+}

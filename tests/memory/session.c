@@ -1,0 +1,275 @@
+#include "tests/memory/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tilec/dlpack.h>
+#include <tilec/tilec.h>
+// after the above, as cmocka asks
+#include <cmocka.h>
+
+#include "tests/memory/failing.h"
+
+enum { COUNT = 10 };
+
+typedef struct Session {
+    const SessionPlan *plan;
+    tilec_context *context;
+    tilec_device *device;
+    tilec_stream *stream;
+    tilec_event *begin, *end;
+    tilec_kernel *copy, *generic, *speaks, *fails;
+    tilec_buffer buffer, other;
+    float x[COUNT], y[COUNT];
+} Session;
+
+static const char copy_text[] =
+    "kernel copy(f32 x[N], f32 y[N], const B = 64) grid(cdiv(N, B)) {\n"
+    "    y[program(0) * B +: B] = x[program(0) * B +: B];\n"
+    "}\n";
+static const char generic_text[] =
+    "fn twice(x) { return x + x; }\n"
+    "kernel double(type T, T x[N], T y[N], const B = 16) requires N < 1000 grid(cdiv(N, B)) {\n"
+    "    let at = program(0) * B;\n"
+    "    y[at +: B] = twice(x[at +: B]);\n"
+    "}\n";
+static const char speaks_text[] = "kernel speaks(f32 x[N]) grid(1) { print(\"x \", x[0 +: 4]); }\n";
+static const char fails_text[] =
+    "kernel fails(f32 x[N]) grid(1) { assert(x[0] > 100.0, \"small\"); }\n";
+
+static void print(void *user, const char *line, size_t length) {
+    (void)user, (void)line, (void)length;
+}
+
+static void say(void *user, tilec_severity severity, const char *text) {
+    (void)user, (void)severity, (void)text;
+}
+
+static tilec_status make_context(Session *s) {
+    tilec_context_options o = {.size = sizeof o,
+                               .print = print,
+                               .log = say,
+                               .cpu_threads = 2,
+                               .cache_folder = s->plan->cache,
+                               .compiler_library = s->plan->library};
+    return tilec_context_create(&o, &s->context);
+}
+
+static tilec_status open_unknown(Session *s) {
+    tilec_device *d = NULL;
+    tilec_status status = tilec_device_open(s->context, "abacus", &d);
+    assert_null(d);
+    return status;
+}
+
+static tilec_status open_device(Session *s) {
+    return tilec_device_open(s->context, s->plan->device, &s->device);
+}
+
+static tilec_status make_stream(Session *s) { return tilec_stream_create(s->device, &s->stream); }
+static tilec_status make_begin(Session *s) { return tilec_event_create(s->device, &s->begin); }
+static tilec_status make_end(Session *s) { return tilec_event_create(s->device, &s->end); }
+
+static tilec_status make_buffer(Session *s) {
+    return tilec_buffer_create(s->device, sizeof s->x, &s->buffer);
+}
+
+static tilec_status make_other(Session *s) {
+    return tilec_buffer_create(s->device, sizeof s->x, &s->other);
+}
+
+static tilec_status write_buffer(Session *s) {
+    for (int i = 0; i < COUNT; i++) s->x[i] = (float)i;
+    return tilec_buffer_write(s->device, s->stream, s->buffer, 0, s->x, sizeof s->x);
+}
+
+static tilec_status make_kernel(Session *s, const char *text, tilec_kernel **kernel) {
+    tilec_kernel *k = NULL;
+    tilec_status status = tilec_kernel_from_source(s->context, s->device, "k.tile", text,
+                                                   strlen(text), NULL, NULL, &k);
+    assert_true(!status == (k != NULL));
+    if (!status) *kernel = k;
+    return status;
+}
+
+static tilec_status make_copy(Session *s) { return make_kernel(s, copy_text, &s->copy); }
+static tilec_status make_generic(Session *s) { return make_kernel(s, generic_text, &s->generic); }
+static tilec_status make_speaks(Session *s) { return make_kernel(s, speaks_text, &s->speaks); }
+static tilec_status make_fails(Session *s) { return make_kernel(s, fails_text, &s->fails); }
+
+static tilec_status make_wrong(Session *s) {
+    tilec_kernel *k;
+    return make_kernel(s, "kernel wrong(f32 x[N]) grid(1) { x[0] = y; z = ; }", &k);
+}
+
+static tilec_status make_missing(Session *s) {
+    tilec_kernel *k = NULL;
+    return tilec_kernel_from_file(s->context, s->device, "no/such.tile", NULL, NULL, &k);
+}
+
+static tilec_view view(tilec_buffer b) { return tilec_buffer_view1(TILEC_F32, b, COUNT); }
+
+static tilec_status record_begin(Session *s) { return tilec_event_record(s->begin, s->stream); }
+static tilec_status record_end(Session *s) { return tilec_event_record(s->end, s->stream); }
+
+static tilec_status run(Session *s, tilec_kernel *k, const tilec_arg *args, size_t count) {
+    tilec_status status = tilec_launch(k, s->stream, args, count);
+    return status ? status : tilec_stream_synchronize(s->stream);
+}
+
+// What the kernel made of the buffer, as `expected` says.
+static tilec_status check(Session *s, float factor, float add) {
+    float found[COUNT];
+    tilec_status status = tilec_buffer_read(s->device, s->stream, s->other, 0, found, sizeof found);
+    for (int i = 0; !status && i < COUNT; i++) {
+        // The fake compiler's variants add 1 and 2.
+        float off = found[i] - factor * s->x[i];
+        assert_true(off == 0 || off == add || off == 2 * add);
+    }
+    return status;
+}
+
+static tilec_status prepare_copy(Session *s) {
+    return tilec_kernel_prepare(s->copy, s->stream, TILEC_ARGS(view(s->buffer), view(s->other)));
+}
+
+static tilec_status launch_copy(Session *s) {
+    tilec_status status = run(s, s->copy, TILEC_ARGS(view(s->buffer), view(s->other)));
+    return status ? status : check(s, 1, 1);
+}
+
+// Overlapping arrays: another variant, of which there is no code yet.
+static tilec_status launch_overlapping(Session *s) {
+    tilec_view to = view(s->buffer);
+    return run(s, s->copy, TILEC_ARGS(view(s->buffer), to));
+}
+
+static tilec_status launch_generic(Session *s) {
+    tilec_status status = run(s, s->generic, TILEC_ARGS(view(s->buffer), view(s->other)));
+    return status ? status : check(s, 2, 0);
+}
+
+static tilec_status launch_refused(Session *s) {
+    return run(s, s->copy, TILEC_ARGS(view(s->buffer)));
+}
+
+static tilec_status launch_untyped(Session *s) { return run(s, s->generic, TILEC_ARGS(1, 2)); }
+static tilec_status launch_speaks(Session *s) {
+    return run(s, s->speaks, TILEC_ARGS(view(s->buffer)));
+}
+static tilec_status launch_fails(Session *s) {
+    return run(s, s->fails, TILEC_ARGS(view(s->buffer)));
+}
+
+static tilec_status ask_param(Session *s) {
+    tilec_param p;
+    return tilec_kernel_param(s->copy, 1, &p);
+}
+
+static tilec_status ask_metadata(Session *s) {
+    const char *json;
+    return tilec_kernel_metadata(s->copy, &json);
+}
+
+static tilec_status ask_signature(Session *s) {
+    const char *text;
+    return tilec_function_signature(s->copy, &text);
+}
+
+static tilec_status call_function(Session *s) {
+    tilec_function_pointer f;
+    return tilec_function(s->copy, &f);
+}
+
+static tilec_status export_view(Session *s) {
+    tilec_view v = view(s->buffer), back;
+    tilec_dl_managed *tensor = NULL;
+    tilec_status status = tilec_view_to_dlpack(s->device, &v, &tensor);
+    if (status) return status;
+    status = tilec_view_from_dlpack(s->device, &tensor->tensor, &back);
+    tensor->deleter(tensor);
+    return status;
+}
+
+static tilec_status finish(Session *s) { return tilec_device_synchronize(s->device); }
+
+static tilec_status elapsed(Session *s) {
+    uint64_t ns;
+    tilec_status status = tilec_event_synchronize(s->end);
+    return status ? status : tilec_event_elapsed_ns(s->begin, s->end, &ns);
+}
+
+// Devices: all; those that compile any kernel; those on the host's memory; those that can print.
+enum { ANY = 1, COMPILES = 2, HOST = 4, PRINTS = 8 };
+static const struct Step {
+    const char *name;
+    tilec_status (*run)(Session *s);
+    tilec_status expected;
+    int where;
+} steps[] = {
+    {"make_context", make_context, TILEC_OK, ANY},
+    {"open_unknown", open_unknown, TILEC_UNAVAILABLE, ANY},
+    {"open_device", open_device, TILEC_OK, ANY},
+    {"make_stream", make_stream, TILEC_OK, ANY},
+    {"make_begin", make_begin, TILEC_OK, ANY},
+    {"make_end", make_end, TILEC_OK, ANY},
+    {"make_buffer", make_buffer, TILEC_OK, ANY},
+    {"make_other", make_other, TILEC_OK, ANY},
+    {"write_buffer", write_buffer, TILEC_OK, ANY},
+    {"make_wrong", make_wrong, TILEC_INVALID_SOURCE, ANY},
+    {"make_missing", make_missing, TILEC_IO, ANY},
+    {"make_copy", make_copy, TILEC_OK, ANY},
+    {"prepare_copy", prepare_copy, TILEC_OK, ANY},
+    {"record_begin", record_begin, TILEC_OK, ANY},
+    {"launch_copy", launch_copy, TILEC_OK, ANY},
+    {"record_end", record_end, TILEC_OK, ANY},
+    {"elapsed", elapsed, TILEC_OK, ANY},
+    {"launch_overlapping", launch_overlapping, TILEC_OK, ANY},
+    {"launch_refused", launch_refused, TILEC_LAUNCH_REFUSED, ANY},
+    {"ask_param", ask_param, TILEC_OK, ANY},
+    {"ask_metadata", ask_metadata, TILEC_OK, ANY},
+    {"ask_signature", ask_signature, TILEC_OK, ANY},
+    {"call_function", call_function, TILEC_OK, ANY},
+    {"export_view", export_view, TILEC_OK, HOST},
+    {"make_generic", make_generic, TILEC_OK, COMPILES},
+    {"launch_untyped", launch_untyped, TILEC_LAUNCH_REFUSED, COMPILES},
+    {"launch_generic", launch_generic, TILEC_OK, COMPILES},
+    {"make_speaks", make_speaks, TILEC_OK, PRINTS},
+    {"launch_speaks", launch_speaks, TILEC_OK, PRINTS},
+    {"make_fails", make_fails, TILEC_OK, COMPILES},
+    {"launch_fails", launch_fails, TILEC_KERNEL_FAILED, COMPILES},
+    {"write_again", write_buffer, TILEC_OK, ANY},
+    {"launch_again", launch_copy, TILEC_OK, ANY},
+    {"finish", finish, TILEC_OK, ANY},
+};
+
+static void do_step(Session *s, const struct Step *step) {
+    tilec_status status = step->run(s);
+    if (status == step->expected) return;
+    if (status != TILEC_OUT_OF_MEMORY || !failing_happened())
+        fail_msg("%s, allocation %zu (%u): %s: %s", step->name, s->plan->nth, s->plan->how,
+                 tilec_status_text(status), tilec_last_error(s->context));
+    failing_end();
+    status = step->run(s);
+    if (status != step->expected)
+        fail_msg("%s again, after allocation %zu (%u): %s: %s", step->name, s->plan->nth,
+                 s->plan->how, tilec_status_text(status), tilec_last_error(s->context));
+}
+
+size_t session_run(const SessionPlan *plan) {
+    Session s = {.plan = plan};
+    bool sim = strncmp(plan->device, "sim", 3) == 0;
+    int here = ANY | (plan->library ? 0 : COMPILES) | (sim ? 0 : HOST);
+    if (here & COMPILES && !sim) here |= PRINTS;
+    failing_begin(plan->nth, plan->how);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i].where & here) do_step(&s, &steps[i]);
+    // What ends things needs no memory.
+    tilec_kernel_destroy(s.copy);
+    tilec_context_destroy(s.context);
+    failing_end();
+    return failing_counted();
+}
