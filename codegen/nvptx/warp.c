@@ -57,12 +57,39 @@ static LLVMValueRef shuffle_one(Gen *g, const IrType *t, LLVMValueRef v, LLVMVal
     return from_bits(g, t, LLVMBuildBitCast(g->b, r, int_type(g, 64), ""));
 }
 
+// Several narrow elements, which share a word.
+static void shuffle_packed(Gen *g, const IrType *t, uint32_t count, const LLVMValueRef *parts,
+                           LLVMValueRef lane, int32_t by, LLVMValueRef *r) {
+    unsigned bits = dtype_bits(t->elem);
+    LLVMTypeRef type = LLVMVectorType(int_type(g, bits), 32 / bits);
+    LLVMValueRef word = LLVMConstNull(type);
+    for (uint32_t i = 0; i < count; i++)
+        word =
+            LLVMBuildInsertElement(g->b, word, to_bits(g, t, parts[i]), gen_i32(g, (int32_t)i), "");
+    word = LLVMBuildBitCast(g->b, word, int_type(g, 32), "");
+    word = LLVMBuildBitCast(g->b, shuffle_word(g, word, lane, by), type, "");
+    for (uint32_t i = 0; i < count; i++)
+        r[i] = from_bits(g, t, LLVMBuildExtractElement(g->b, word, gen_i32(g, (int32_t)i), ""));
+}
+
+static uint32_t per_word(const IrType *t) {
+    if (t->kind == IR_PTR || t->elem == DTYPE_BOOL || dtype_bits(t->elem) > 16) return 1;
+    return 32 / dtype_bits(t->elem);
+}
+
 static void shuffle(Gen *g, const IrOp *op) {
     const IrType *t = op->results[0].type;
-    LLVMValueRef *r = gen_define_parts(g, op), lane = gen_operand(g, op, 1);
+    LLVMValueRef *r = gen_define_parts(g, op), lane = gen_operand(g, op, 1), some[32];
     int32_t by = (int32_t)ir_attr_int(op, IR_ATTR_LANE);
-    for (uint32_t i = 0; i < t->count; i++)
-        r[i] = shuffle_one(g, t, gen_operand_part(g, op, 0, i), lane, by);
+    for (uint32_t i = 0; i < t->count;) {
+        uint32_t count = per_word(t) < t->count - i ? per_word(t) : t->count - i;
+        for (uint32_t k = 0; k < count; k++) some[k] = gen_operand_part(g, op, 0, i + k);
+        if (count == 1)
+            r[i] = shuffle_one(g, t, some[0], lane, by);
+        else
+            shuffle_packed(g, t, count, some, lane, by, r + i);
+        i += count;
+    }
 }
 
 static void pack(Gen *g, const IrOp *op) {

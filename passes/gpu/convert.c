@@ -1,5 +1,5 @@
-// From one layout to another: registers by other names, shuffles within warps, or a trip through
-// shared memory.
+// From one layout to another, the cheapest way: registers by other names, shuffles within warps, or
+// a trip through shared memory.
 #include "passes/gpu/threads.h"
 
 static IrValue *through_shared(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
@@ -13,31 +13,18 @@ static IrValue *through_shared(Threads *t, IrValue *x, const Layout *from, const
     return r;
 }
 
-// ---- within a lane ------------------------------------------------------------------------------
-
-static bool by_registers(Threads *t, IrValue **x, const Layout *from, const Layout *to) {
-    LayoutMoves moves;
-    if (!layout_moves(from, to, &moves)) return false;
-    for (uint32_t i = 0; i < LAYOUT_MAX_BITS; i++)
-        if (moves.by_lane[i] || moves.by_warp[i] || moves.by_block[i]) return false;
-    uint32_t count = layout_size(to, LAYOUT_REG);
-    uint32_t *regs = arena_new(t->scratch, uint32_t, count);
-    for (uint32_t r = 0; r < count; r++)
-        for (uint32_t bit = 0; r >> bit; bit++)
-            if (r >> bit & 1) regs[r] ^= moves.by_register[bit];
-    *x = threads_pick(t, *x, count, regs);
-    return true;
-}
-
 // ---- all ----------------------------------------------------------------------------------------
 
 IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
     const IrType *own = x->type;
-    if (by_registers(t, &x, from, to)) return x;
+    GpuConversion how = gpu_conversion(from, to, dtype_bits(gpu_moved_elem(own)));
+    if (how.way == GPU_WAY_NONE) return x;
+    if (how.way == GPU_WAY_REGISTERS) return threads_renamed(t, x, from, to);
     bool is_bool = own->elem == DTYPE_BOOL, pointer = own->kind == IR_PTR;
     if (pointer) x = ir_bitcast(&t->b, x, threads_vector(t, DTYPE_U64, own->count));
     if (is_bool) x = ir_cast(&t->b, x, DTYPE_U8, false);
-    x = through_shared(t, x, from, to);
+    x = how.way == GPU_WAY_SHUFFLES ? threads_shuffled(t, x, from, to, &how.shuffle)
+                                    : through_shared(t, x, from, to);
     uint32_t count = x->type->count;
     if (is_bool) x = ir_cast(&t->b, x, DTYPE_BOOL, false);
     if (pointer) x = ir_bitcast(&t->b, x, ir_ptr(t->module, own->elem, 1, &count));

@@ -14,7 +14,7 @@
 #include "ir/spread.h"
 #include "passes/pass.h"
 
-enum { GPU_LANES = 32, GPU_ACCESS_BYTES = 16 };
+enum { GPU_LANE_BITS = 5, GPU_LANES = 1 << GPU_LANE_BITS, GPU_ACCESS_BYTES = 16 };
 
 // For memory accesses of `bytes` an element: neighbours along the last axis in one lane up to 16
 // bytes, lanes along it as far as it goes, then along the others; warps along the first axes.

@@ -8,7 +8,7 @@
 // anyone reads, and one before it is written again (barriers.c takes away what is not needed).
 //
 //     threads.c   the walk; control; elementwise ops     coords.c    who holds what, as numbers
-//     access.c    views and pointers                     convert.c   from layout to layout
+//     access.c    views and pointers                     convert.c, shuffle.c   layout to layout
 //     reduce.c    reductions                             scan.c      scans
 //     dot*.c      products                               order.c     sort, topk, histogram, gather
 //     effect.c    atomics, assert, print                 trip.c      through shared memory
@@ -23,6 +23,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "ir/analysis.h"
+#include "passes/gpu/cost.h"
 #include "passes/gpu/gpu.h"
 
 typedef struct Threads {
@@ -111,6 +112,10 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
 void threads_access(Threads *t, const IrOp *op);   // access.c: view_load, view_store, view_inside,
                                                    // load, store
 void threads_convert(Threads *t, const IrOp *op);  // convert.c: gpu.convert
+// shuffle.c: the same where each lane, or each warp, has all it needs.
+IrValue *threads_renamed(Threads *t, IrValue *x, const Layout *from, const Layout *to);
+IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layout *to,
+                          const LayoutShuffle *plan);
 // The tile of a thread-level vector spread by `from`, as `to` spreads it.
 IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to);
 void threads_shape(Threads *t, const IrOp *op);   // shape.c: broadcast, reshape, permute, join, …

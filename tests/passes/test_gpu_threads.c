@@ -54,6 +54,26 @@ static Layout any_layout(const IrType *type, uint32_t warps) {
     return l;
 }
 
+// The same with the same warps: registers and lanes in another order.
+static Layout any_in_warp(const Layout *from) {
+    uint32_t shape[IR_MAX_RANK], order[LAYOUT_MAX_BITS], count = 0;
+    layout_shape(from, shape);
+    Layout l = layout_empty(from->rank, shape);
+    for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_LANE; dim++)
+        for (uint32_t i = 0; i < from->dim_bits[dim]; i++)
+            order[count++] = layout_basis(from, dim, i);
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t k = roll(i), t = order[k];
+        order[k] = order[i - 1];
+        order[i - 1] = t;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        layout_add(&l, i < count - 5 ? LAYOUT_REG : LAYOUT_LANE, order[i]);
+    for (uint32_t i = 0; i < from->dim_bits[LAYOUT_WARP]; i++)
+        layout_add(&l, LAYOUT_WARP, layout_basis(from, LAYOUT_WARP, i));
+    return l;
+}
+
 static IrValue *convert(IrBuilder *b, IrValue *v, const Layout *l) {
     const IrType *t = ir_with_layout(b->module, v->type, l);
     return ir_result(ir_op(b, IR_GPU_CONVERT, 1, &v, 1, &t, 0, NULL), 0);
@@ -106,12 +126,17 @@ static void scramble_same(IrFunc *f, IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) scramble_result(f, op, i, &l);
 }
 
+// What is stored is moved about inside its warps first.
 static void scramble_store(IrFunc *f, IrOp *op) {
     if (!spread_is_tile(ir_operand(op, 1)) || ir_operand(op, 2)) return;
     for (uint32_t i = 3; i < op->operand_count; i++)
         if (spread_is_tile(ir_operand(op, i))) return;
     Layout l = any_layout(ir_operand(op, 1)->type, (uint32_t)f->warps);
     scramble_operand(op, 1, &l);
+    for (int i = 0; i < 2; i++) {
+        l = any_in_warp(&l);
+        scramble_operand(op, 1, &l);
+    }
 }
 
 static void scramble(IrFunc *f) {
