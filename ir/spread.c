@@ -83,7 +83,7 @@ bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layo
 // ---- backward -----------------------------------------------------------------------------------
 
 // Stretched axes are one element again: what ran along them replicates. Registers that do are
-// dropped; the result then has them in another order than forward would give, so it is compared.
+// dropped.
 static bool shrunk(const IrOp *op, const Layout *result, Layout *operand) {
     const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
     if (from->rank != to->rank) return false;
@@ -118,6 +118,12 @@ bool spread_backward(const IrOp *op, const Layout *result, Layout *operand) {
     case IR_SPLIT: *operand = layout_join(result); return true;
     }
     return false;
+}
+
+bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, const Layout *to) {
+    Layout l;
+    if (op->code == IR_BROADCAST && shrunk(op, to, &l) && layout_equal(&l, operand)) return true;
+    return spread_forward(op, result, operand, &l) && layout_equal(&l, to);
 }
 
 // ---- view ops -----------------------------------------------------------------------------------

@@ -27,6 +27,10 @@ SpreadRule spread_rule(const IrOp *op);
 bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layout *out);
 // Of rule SHAPE: a layout of operand 0 with which result 0 has this one. False: none is.
 bool spread_backward(const IrOp *op, const Layout *result, Layout *operand);
+// Of rules SHAPE and REDUCE: may the result be spread so when the operand is? Where forward says
+// so, and, of a broadcast, where every register of the result has its element in the operand's of
+// the same thread: many layouts of the result go with one of the operand.
+bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, const Layout *to);
 // An index tile of a view op (operand i) whose value is spread so.
 bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout *index);
 

@@ -72,9 +72,11 @@ static uint32_t ops_of(const IrFunc *f) {
     return count;
 }
 
-// Layouts are on the types of the gpu level; passes of other levels know nothing of them.
+// Layouts are on the types of the gpu level; passes of other levels know nothing of them, but for
+// those that make no ops: they move, merge and drop what is there.
 static bool may_run(PassId pass, const IrFunc *f) {
-    return f->level != IR_LEVEL_GPU || strncmp(infos[pass].text, "gpu_", 4) == 0;
+    return f->level != IR_LEVEL_GPU || strncmp(infos[pass].text, "gpu_", 4) == 0 ||
+           pass == PASS_LICM || pass == PASS_CSE || pass == PASS_DCE;
 }
 
 static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {

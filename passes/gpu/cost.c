@@ -34,7 +34,7 @@ static uint64_t shuffle_cost(const LayoutShuffle *s, const Layout *from, const L
         layout_size(from, LAYOUT_REG);
     selects += rank_of(keep, GPU_LANE_BITS, NULL, 0) * kept;
     uint64_t packing = pack > 1 ? 2 * (uint64_t)rounds * pack : 0;
-    return (uint64_t)rounds * words * GPU_COST_SHUFFLE +
+    return GPU_COST_LATENCY + (uint64_t)rounds * words * GPU_COST_SHUFFLE +
            (selects * words + packing) * GPU_COST_ISSUE;
 }
 

@@ -23,6 +23,9 @@ Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes);
 // but one, too.
 Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_t depth);
 
+// scan.c: in which a scan along the axis is done.
+Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps);
+
 // dot.c: how the sum of a product is spread; what it wants of its factors.
 Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine);
 void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine);

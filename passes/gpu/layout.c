@@ -1,36 +1,19 @@
 // gpu_layout: every tile gets a layout, and what does not fit is converted.
 //
 // How: values that one op wants alike (elementwise work, carried values, sums of dots) are of one
-// class. A class takes the layout of what matters most in it: the sum of a product, spread as the
-// matrix unit leaves it; then loads and stores, spread so that lanes touch neighbours and each
-// access is of up to 16 bytes; else what follows through shapes (slices after reductions, reshapes)
-// from a class that is known; else the plain one of its shape. Where an op then finds an operand in
-// another layout than it must have, a gpu.convert stands before it.
+// class. To begin with a class takes the layout of what matters most in it: the sum of a product,
+// spread as the matrix unit leaves it; then loads and stores, spread so that lanes touch neighbours
+// and each access is of up to 16 bytes; else what follows through shapes (slices after reductions,
+// reshapes) from a class that is known; else the plain one of its shape. Then relax.c weighs
+// accesses, work and conversions against one another by the costs of cost.h, fit.c puts a
+// gpu.convert where an op finds an operand in another layout than it must have, and again.c does
+// away with those of values that are cheaper to make once more.
 // Invariants: the function becomes one of the gpu level; what it computes stays, bit for bit.
-#include "passes/gpu/gpu.h"
+#include "passes/gpu/spreading.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-typedef struct Class {
-    uint32_t parent;  // by value id; itself: a root
-    uint32_t bytes;   // of the narrowest element that is loaded or stored in it; 0: none
-    uint32_t depth;   // of what a lane loads, gpu_blocked_deep; 0: 1
-    bool known, dot;
-    Layout layout;
-} Class;
-
-typedef struct Spread {
-    IrFunc *func;
-    Arena *scratch;
-    uint32_t warps;
-    const Machine *machine;
-    Class *classes;  // by value id
-    uint32_t known;  // values with higher numbers are converts, made here
-    VEC(IrOp *) ops;
-    VEC(IrValue *) values;  // tiles
-} Spread;
-
-static Class *class_of(Spread *s, const IrValue *v) {
+SpreadClass *spreading_class(Spreading *s, const IrValue *v) {
     while (v->id >= s->known) v = ir_operand(v->def, 0);
     uint32_t id = v->id;
     while (s->classes[id].parent != id) id = s->classes[id].parent;
@@ -38,21 +21,21 @@ static Class *class_of(Spread *s, const IrValue *v) {
     return &s->classes[id];
 }
 
-static void join(Spread *s, const IrValue *a, const IrValue *b) {
+static void join(Spreading *s, const IrValue *a, const IrValue *b) {
     if (!spread_is_tile(a) || !spread_is_tile(b)) return;
-    Class *x = class_of(s, a), *y = class_of(s, b);
+    SpreadClass *x = spreading_class(s, a), *y = spreading_class(s, b);
     if (x != y) y->parent = x->parent;
 }
 
 // ---- collecting ---------------------------------------------------------------------------------
 
-static void meet(Spread *s, IrValue *v) {
+static void meet(Spreading *s, IrValue *v) {
     if (!spread_is_tile(v)) return;
     vec_push(s->scratch, &s->values, v);
     s->classes[v->id].parent = v->id;
 }
 
-static void collect(Spread *s, IrBlock *block) {
+static void collect(Spreading *s, IrBlock *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) meet(s, block->args[i]);
     IR_EACH_OP(op, block) {
         vec_push(s->scratch, &s->ops, op);
@@ -63,7 +46,7 @@ static void collect(Spread *s, IrBlock *block) {
     }
 }
 
-static void join_same(Spread *s, const IrOp *op) {
+static void join_same(Spreading *s, const IrOp *op) {
     const IrValue *first = NULL;
     for (uint32_t i = 0; i < op->operand_count + op->result_count; i++) {
         const IrValue *v =
@@ -74,7 +57,7 @@ static void join_same(Spread *s, const IrOp *op) {
     }
 }
 
-static void join_carried(Spread *s, const IrOp *op) {
+static void join_carried(Spreading *s, const IrOp *op) {
     uint32_t first = op->code == IR_FOR ? 3 : 0, skip = op->code == IR_FOR ? 1 : 0;
     for (uint32_t i = 0; i < op->result_count; i++) {
         const IrValue *r = ir_result(op, i);
@@ -88,7 +71,7 @@ static void join_carried(Spread *s, const IrOp *op) {
     }
 }
 
-static void join_all(Spread *s) {
+static void join_all(Spreading *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
         const IrOp *op = s->ops.data[i];
         switch (spread_rule(op)) {
@@ -114,8 +97,7 @@ static void join_all(Spread *s) {
 
 // ---- what classes want --------------------------------------------------------------------------
 
-// The value that an access moves: what is loaded, stored or exchanged; NULL for other ops.
-static const IrValue *moved_value(const IrOp *op) {
+const IrValue *spreading_moved(const IrOp *op) {
     switch ((unsigned)ir_op_info(op->code)->rule) {
     case IR_RULE_LOAD:
     case IR_RULE_VIEW_LOAD:
@@ -129,25 +111,25 @@ static const IrValue *moved_value(const IrOp *op) {
     return NULL;
 }
 
-static void find_wishes(Spread *s) {
+static void find_wishes(Spreading *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
         const IrOp *op = s->ops.data[i];
-        const IrValue *v = moved_value(op);
+        const IrValue *v = spreading_moved(op);
         if (spread_is_tile(v)) {
-            Class *c = class_of(s, v);
+            SpreadClass *c = spreading_class(s, v);
             uint32_t bytes = (uint32_t)dtype_size(v->type->elem);
             if (!c->bytes || bytes < c->bytes) c->bytes = bytes;
         }
         if (op->code == IR_DOT) {
-            Class *c = class_of(s, ir_result(op, 0));
+            SpreadClass *c = spreading_class(s, ir_result(op, 0));
             c->known = c->dot = true;
             c->layout = gpu_dot_layout(op, s->warps, s->machine);
-            class_of(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->warps, s->machine);
+            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->warps, s->machine);
         }
     }
     for (size_t i = 0; i < s->values.count; i++) {
         const IrValue *v = s->values.data[i];
-        Class *c = class_of(s, v);
+        SpreadClass *c = spreading_class(s, v);
         if (c->known || !c->bytes) continue;
         c->known = true;
         c->layout = gpu_blocked_deep(v->type, s->warps, c->bytes, c->depth ? c->depth : 1);
@@ -155,12 +137,12 @@ static void find_wishes(Spread *s) {
 }
 
 // Through one op, if one side is known and the other is not.
-static bool follow(Spread *s, const IrOp *op) {
+static bool follow(Spreading *s, const IrOp *op) {
     bool reduces = spread_rule(op) == SPREAD_REDUCE;
     if (!reduces && spread_rule(op) != SPREAD_SHAPE) return false;
     const IrValue *x = ir_operand(op, reduces ? 1 : 0), *r = ir_result(op, 0);
     if (!spread_is_tile(x) || !spread_is_tile(r)) return false;
-    Class *from = class_of(s, x), *to = class_of(s, r);
+    SpreadClass *from = spreading_class(s, x), *to = spreading_class(s, r);
     if (from->known && !to->known)
         return to->known = spread_forward(op, 0, &from->layout, &to->layout);
     if (to->known && !from->known)
@@ -168,7 +150,7 @@ static bool follow(Spread *s, const IrOp *op) {
     return false;
 }
 
-static void settle(Spread *s) {
+static void settle(Spreading *s) {
     bool changed = true;
     for (size_t at = 0; at <= s->values.count;) {
         for (changed = true; changed;) {
@@ -176,115 +158,103 @@ static void settle(Spread *s) {
             for (size_t i = 0; i < s->ops.count; i++) changed |= follow(s, s->ops.data[i]);
         }
         // Nothing follows any more: the next that is unknown takes the plain layout.
-        while (at < s->values.count && class_of(s, s->values.data[at])->known) at++;
+        while (at < s->values.count && spreading_class(s, s->values.data[at])->known) at++;
         if (at == s->values.count) return;
         const IrValue *v = s->values.data[at];
-        Class *c = class_of(s, v);
+        SpreadClass *c = spreading_class(s, v);
         c->known = true;
         c->layout = gpu_blocked(v->type, s->warps, ir_elem_size(v->type));
     }
 }
 
-// ---- giving -------------------------------------------------------------------------------------
+// ---- what hangs between classes -----------------------------------------------------------------
 
-static void give_types(Spread *s) {
+static void add_tie(Spreading *s, SpreadTie tie) {
+    if (!spread_is_tile(tie.a) || !spread_is_tile(tie.b)) return;
+    SpreadTie *t = arena_new(s->scratch, SpreadTie, 1);
+    SpreadClass *a = spreading_class(s, tie.a), *b = spreading_class(s, tie.b);
+    *t = tie;
+    vec_push(s->scratch, &a->ties, t);
+    if (b != a) vec_push(s->scratch, &b->ties, t);
+}
+
+// An index tile that does not change in a loop is converted before it.
+static uint64_t index_times(const IrOp *op, const IrValue *index) {
+    return spreading_times(index->def ? index->def : op);
+}
+
+static void tie_view(Spreading *s, IrOp *op, const IrValue *moved) {
+    SpreadTie tie = {.op = op, .a = moved, .times = spreading_times(op)};
+    for (uint32_t i = 1; i < op->operand_count; i++) {
+        bool is_index = i >= ir_view_index_start(op->code);
+        tie.at = i;
+        tie.b = ir_operand(op, i);
+        if (!spread_is_tile(tie.b) || tie.b == moved) continue;
+        tie.kind = is_index ? SPREAD_TIE_INDEX : SPREAD_TIE_ALIKE;
+        if (is_index) tie.times = index_times(op, tie.b);
+        add_tie(s, tie);
+    }
+}
+
+static void tie_op(Spreading *s, IrOp *op) {
+    SpreadTie tie = {.op = op, .times = spreading_times(op)};
+    const IrValue *moved = spreading_moved(op);
+    if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)
+        tie_view(s, op, op->code == IR_VIEW_INSIDE ? ir_result(op, 0) : moved);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        tie.at = i;
+        tie.b = ir_result(op, i);
+        if (spread_rule(op) == SPREAD_SHAPE || op->code == IR_REDUCE) {
+            tie.kind = op->code == IR_REDUCE ? SPREAD_TIE_REDUCE : SPREAD_TIE_SHAPE;
+            tie.a = ir_operand(op, op->code == IR_REDUCE ? 1 : 0);
+            add_tie(s, tie);
+        }
+        if (op->code == IR_SCAN) {
+            tie.kind = SPREAD_TIE_SCAN;
+            tie.a = ir_operand(op, i);
+            tie.inside =
+                gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->warps);
+            add_tie(s, tie);
+        }
+    }
+    if (op->code == IR_GATHER)
+        add_tie(s, (SpreadTie){.kind = SPREAD_TIE_ALIKE,
+                               .op = op,
+                               .at = 1,
+                               .a = ir_result(op, 0),
+                               .b = ir_operand(op, 1),
+                               .times = tie.times});
+}
+
+// Elementwise work, but what loads and stores: constants are part of the instructions that use
+// them.
+static void note_work(Spreading *s, IrOp *op) {
+    const IrValue *moved = spreading_moved(op);
+    const IrValue *x = op->code == IR_REDUCE ? ir_operand(op, 1) : moved;
+    if (spread_is_tile(x)) {
+        SpreadClass *c = spreading_class(s, x);
+        vec_push(s->scratch, &c->accesses, op);
+        return;
+    }
+    if (moved || spread_rule(op) != SPREAD_SAME || op->code == IR_CONST || !op->result_count)
+        return;
+    if (spread_is_tile(ir_result(op, 0)))
+        spreading_class(s, ir_result(op, 0))->work += spreading_times(op);
+}
+
+static void tie_all(Spreading *s) {
+    for (size_t i = 0; i < s->ops.count; i++) {
+        tie_op(s, s->ops.data[i]);
+        note_work(s, s->ops.data[i]);
+    }
+}
+
+// ---- the pass -----------------------------------------------------------------------------------
+
+static void give_types(Spreading *s) {
     for (size_t i = 0; i < s->values.count; i++) {
         IrValue *v = s->values.data[i];
-        v->type = ir_with_layout(s->func->module, v->type, &class_of(s, v)->layout);
-    }
-}
-
-static IrValue *converted(IrBuilder *b, IrValue *v, const Layout *wanted) {
-    if (!spread_is_tile(v) || layout_equal(v->type->layout, wanted)) return v;
-    const IrType *t = ir_with_layout(b->module, v->type, wanted);
-    return ir_result(ir_op(b, IR_GPU_CONVERT, 1, &v, 1, &t, 0, NULL), 0);
-}
-
-static void convert_operand(IrOp *op, uint32_t i, const Layout *wanted) {
-    IrBuilder b = ir_builder_before(op);
-    b.span = op->span;
-    IrValue *v = ir_operand(op, i), *made = v ? converted(&b, v, wanted) : NULL;
-    if (made != v) ir_set_operand(op, i, made);
-}
-
-// The result comes as it follows from the operands; who wants it otherwise gets it converted.
-static void convert_results(Spread *s, IrOp *op, const Layout *operand) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        IrValue *r = ir_result(op, i);
-        Layout natural, wanted = {0};
-        if (!spread_is_tile(r) || !spread_forward(op, i, operand, &natural)) continue;
-        wanted = *r->type->layout;
-        if (layout_equal(&natural, &wanted)) continue;
-        r->type = ir_with_layout(s->func->module, r->type, &natural);
-        IrBuilder b = ir_builder_at_end(op->block);
-        b.before = op->next;
-        b.span = op->span;
-        const IrType *t = ir_with_layout(b.module, r->type, &wanted);
-        IrValue *none = NULL;
-        IrOp *convert = ir_op(&b, IR_GPU_CONVERT, 1, &none, 1, &t, 0, NULL);
-        ir_replace_all(r, ir_result(convert, 0));
-        ir_set_operand(convert, 0, r);
-    }
-}
-
-static void fit_shape(Spread *s, IrOp *op) {
-    IrValue *x = ir_operand(op, 0), *r = ir_result(op, 0);
-    if (!spread_is_tile(x)) return;
-    Layout backward, again;
-    // Better a small operand moved than a large result.
-    if (spread_is_tile(r) && spread_backward(op, r->type->layout, &backward) &&
-        spread_forward(op, 0, &backward, &again) && layout_equal(&again, r->type->layout)) {
-        for (uint32_t i = 0; i < op->operand_count; i++) convert_operand(op, i, &backward);
-        return;
-    }
-    if (op->code == IR_SPLIT) {  // the halves in one register pair
-        Layout half = gpu_blocked(r->type, s->warps, ir_elem_size(r->type));
-        Layout pair = layout_join(&half);
-        if (!layout_split(x->type->layout, &half, &(uint32_t){0})) convert_operand(op, 0, &pair);
-    }
-    convert_results(s, op, ir_operand(op, 0)->type->layout);
-}
-
-static void fit_view(IrOp *op) {
-    const IrValue *v = moved_value(op);
-    if (op->code == IR_VIEW_INSIDE) v = ir_result(op, 0);
-    if (!spread_is_tile(v)) return;
-    const Layout *wanted = v->type->layout;
-    for (uint32_t i = 1; i < op->operand_count; i++) {
-        Layout index;
-        bool is_index = i >= ir_view_index_start(op->code);
-        if (!is_index)
-            convert_operand(op, i, wanted);
-        else if (spread_index(op, i, wanted, &index))
-            convert_operand(op, i, &index);
-    }
-}
-
-static void fit_store(Spread *s, IrOp *op) {
-    if (op->code != IR_VIEW_STORE || !spread_is_tile(ir_operand(op, 1))) return;
-    IrValue *v = ir_operand(op, 1);
-    // What a matrix unit leaves is scattered in small pieces.
-    if (class_of(s, v)->dot) {
-        Layout wide = gpu_blocked(v->type, s->warps, ir_elem_size(v->type));
-        convert_operand(op, 1, &wide);
-    }
-}
-
-static void fit(Spread *s, IrOp *op) {
-    switch (spread_rule(op)) {
-    case SPREAD_SHAPE: fit_shape(s, op); return;
-    case SPREAD_REDUCE:
-        if (spread_is_tile(ir_operand(op, 1)))
-            convert_results(s, op, ir_operand(op, 1)->type->layout);
-        return;
-    case SPREAD_DOT: gpu_fit_dot(op, s->warps, s->machine); return;
-    case SPREAD_NONE:
-        fit_store(s, op);
-        if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)
-            fit_view(op);
-        return;
-    case SPREAD_SAME:
-    case SPREAD_CONTROL: return;
+        v->type = ir_with_layout(s->func->module, v->type, &spreading_class(s, v)->layout);
     }
 }
 
@@ -304,18 +274,21 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
     if (!warps_fit(f, context->diags)) return false;
-    Spread s = {.func = f,
-                .scratch = context->scratch,
-                .warps = (uint32_t)f->warps,
-                .machine = context->machine};
+    Spreading s = {.func = f,
+                   .scratch = context->scratch,
+                   .warps = (uint32_t)f->warps,
+                   .machine = context->machine};
     s.known = f->value_count;
-    s.classes = arena_new(s.scratch, Class, f->value_count + 1);
+    s.classes = arena_new(s.scratch, SpreadClass, f->value_count + 1);
     collect(&s, body);
     join_all(&s);
     find_wishes(&s);
     settle(&s);
+    tie_all(&s);
+    spreading_relax(&s);
     give_types(&s);
     f->level = IR_LEVEL_GPU;
-    for (size_t i = 0; i < s.ops.count; i++) fit(&s, s.ops.data[i]);
+    spreading_fit(&s);
+    spreading_again(&s);
     return true;
 }

@@ -46,24 +46,38 @@ static void fill(Layout *l, LayoutDim dim, uint32_t axis, uint32_t count, uint32
     while (dim != LAYOUT_REG && count-- > 0) layout_add(l, dim, 0);
 }
 
-static void choose_layout(Scan *s, const IrType *type, uint32_t axis, uint32_t warps) {
-    enum { LANE_BITS = 5 };
-    uint32_t warp_bits = (uint32_t)__builtin_ctz(warps), threads = LANE_BITS + warp_bits;
+// Registers along the axis, as many as each thread has; then lanes, then warps.
+Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps) {
+    uint32_t warp_bits = (uint32_t)__builtin_ctz(warps), threads = GPU_LANE_BITS + warp_bits;
     uint32_t used[IR_MAX_RANK] = {0};
-    Layout *l = &s->layout;
-    *l = layout_empty(type->rank, type->shape);
-    uint32_t along = l->axis_bits[axis], all = l->tile_bits;
+    Layout l = layout_empty(type->rank, type->shape);
+    uint32_t along = l.axis_bits[axis], all = l.tile_bits;
     uint32_t regs = least(along, all > threads ? all - threads : 0);
-    s->lane_bits = least(along - regs, LANE_BITS);
-    s->warp_bits = along - regs - s->lane_bits;
-    add_bits(l, LAYOUT_REG, axis, regs, used);
-    add_bits(l, LAYOUT_LANE, axis, s->lane_bits, used);
-    fill(l, LAYOUT_LANE, axis, LANE_BITS - s->lane_bits, used);
-    add_bits(l, LAYOUT_WARP, axis, s->warp_bits, used);
-    fill(l, LAYOUT_WARP, axis, warp_bits - s->warp_bits, used);
-    fill(l, LAYOUT_REG, axis, all, used);
-    s->n = 1u << regs;
-    s->lines = layout_size(l, LAYOUT_REG) / s->n;
+    uint32_t lanes = least(along - regs, GPU_LANE_BITS), more = along - regs - lanes;
+    add_bits(&l, LAYOUT_REG, axis, regs, used);
+    add_bits(&l, LAYOUT_LANE, axis, lanes, used);
+    fill(&l, LAYOUT_LANE, axis, GPU_LANE_BITS - lanes, used);
+    add_bits(&l, LAYOUT_WARP, axis, more, used);
+    fill(&l, LAYOUT_WARP, axis, warp_bits - more, used);
+    fill(&l, LAYOUT_REG, axis, all, used);
+    return l;
+}
+
+static uint32_t bits_along(const Layout *l, LayoutDim dim, uint32_t axis) {
+    uint32_t start = layout_axis_start(l, axis), end = start + l->axis_bits[axis], count = 0;
+    for (uint32_t i = 0; i < l->dim_bits[dim]; i++) {
+        uint32_t basis = layout_basis(l, dim, i);
+        count += basis >> start != 0 && basis >> end == 0;
+    }
+    return count;
+}
+
+static void choose_layout(Scan *s, const IrType *type, uint32_t axis, uint32_t warps) {
+    s->layout = gpu_scan_layout(type, axis, warps);
+    s->lane_bits = bits_along(&s->layout, LAYOUT_LANE, axis);
+    s->warp_bits = bits_along(&s->layout, LAYOUT_WARP, axis);
+    s->n = 1u << bits_along(&s->layout, LAYOUT_REG, axis);
+    s->lines = layout_size(&s->layout, LAYOUT_REG) / s->n;
 }
 
 // ---- a thread's stretches -----------------------------------------------------------------------
