@@ -26,7 +26,7 @@ static void number_block(IrLiveness *l, const IrBlock *block) {
 
 static bool repeats(const IrOp *op) {
     return op->code == IR_FOR || op->code == IR_WHILE || op->code == IR_REDUCE ||
-           op->code == IR_SCAN;
+           op->code == IR_SCAN || op->code == IR_THREAD_UPDATE;
 }
 
 // The position until which this use needs its value.

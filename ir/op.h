@@ -164,6 +164,7 @@ typedef enum IrRule {
     IR_RULE_THREAD_MATRIX_LOAD,
     IR_RULE_THREAD_MMA,
     IR_RULE_THREAD_COPY,
+    IR_RULE_THREAD_UPDATE,
 } IrRule;
 
 enum {  // element classes of a row, beside DtypeClass bits

@@ -47,6 +47,8 @@ IrType verifier_scalar(Dtype elem);
 IrType verifier_tile_like(const IrType *t, Dtype elem);  // a tile of t's shape
 void verifier_set_shape(IrType *t, uint32_t rank, const uint32_t *shape);
 
+// V9 of a region that is one: scalars only, no effects.
+bool verifier_combiner_ops(Verifier *v, const IrBlock *block);
 bool verifier_rule(Verifier *v, const IrOp *op);
 bool verifier_tile_rule(Verifier *v, const IrOp *op);     // products, reductions, orders
 bool verifier_memory_rule(Verifier *v, const IrOp *op);   // pointers and views

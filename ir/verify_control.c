@@ -132,7 +132,8 @@ static bool rule_yield(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const IrType *expected = parent->results[i].type;
         IrType scalar = verifier_scalar(expected->elem);
-        bool combiner = parent->code == IR_REDUCE || parent->code == IR_SCAN;
+        bool combiner = parent->code == IR_REDUCE || parent->code == IR_SCAN ||
+                        parent->code == IR_THREAD_UPDATE;
         TRY(verifier_operand(v, op, i, combiner ? &scalar : expected));
     }
     return true;

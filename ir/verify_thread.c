@@ -130,6 +130,20 @@ static bool rule_copy(Verifier *v, const IrOp *op) {
     return verifier_fail(v, op, "expected 4, 8 or 16 bytes, found %lld", (long long)bytes);
 }
 
+// The region takes what is there and the operand's element.
+static bool rule_update(Verifier *v, const IrOp *op) {
+    const IrType *p = ir_operand(op, 0)->type;
+    const IrBlock *block = op->regions[0];
+    TRY(plain(v, op, 0));
+    IrType expected = verifier_tile_like(p, p->elem), scalar = verifier_scalar(p->elem);
+    TRY(verifier_operand(v, op, 1, &expected) && verifier_mask(v, op, 2, p));
+    if (block->arg_count != 2)
+        return verifier_fail(v, op, "expected a region of 2 arguments, found %u", block->arg_count);
+    for (uint32_t i = 0; i < 2; i++)
+        TRY(verifier_same(v, op, "an argument", block->args[i]->type, &scalar));
+    return verifier_combiner_ops(v, block) && verifier_result(v, op, 0, &expected);
+}
+
 bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     IrType number = verifier_scalar(DTYPE_I32);
@@ -141,5 +155,6 @@ bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_THREAD_MATRIX_LOAD) return rule_matrix_load(v, op);
     if (rule == IR_RULE_THREAD_MMA) return rule_mma(v, op);
     if (rule == IR_RULE_THREAD_COPY) return rule_copy(v, op);
+    if (rule == IR_RULE_THREAD_UPDATE) return rule_update(v, op);
     return verifier_result(v, op, 0, &number);
 }

@@ -105,6 +105,10 @@ static bool combiner_ops(Verifier *v, const IrBlock *block, const IrBlock *combi
     return true;
 }
 
+bool verifier_combiner_ops(Verifier *v, const IrBlock *block) {
+    return combiner_ops(v, block, block);
+}
+
 static bool combiner(Verifier *v, const IrOp *op, uint32_t first, bool custom) {
     if (op->region_count != (custom ? 1u : 0u)) {
         return verifier_fail(v, op, "expected %s, found %u regions",
@@ -115,8 +119,7 @@ static bool combiner(Verifier *v, const IrOp *op, uint32_t first, bool custom) {
         return verifier_fail(v, op, "expected 1 tile for a built-in kind, found %u",
                              op->operand_count - first);
     }
-    return !custom ||
-           (combiner_args(v, op, first) && combiner_ops(v, op->regions[0], op->regions[0]));
+    return !custom || (combiner_args(v, op, first) && verifier_combiner_ops(v, op->regions[0]));
 }
 
 // The tiles from `first` on have one shape, and there are as many results.

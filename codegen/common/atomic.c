@@ -66,6 +66,15 @@ static LLVMValueRef exchange(Gen *g, const Lane *lane, LLVMValueRef expected, LL
     return LLVMBuildExtractValue(g->b, pair, 0, "");
 }
 
+// What thread.update's region makes of the two: scalars of one part.
+static LLVMValueRef run_region(Gen *g, const IrOp *op, LLVMValueRef old, LLVMValueRef x) {
+    const IrBlock *region = op->regions[0];
+    gen_set(g, region->args[0], old);
+    gen_set(g, region->args[1], x);
+    gen_ops(g, region);
+    return gen_operand(g, region->last, 0);
+}
+
 // Reads the bits, makes new ones, and tries again when another thread was faster. For cas it stops
 // without a write where the old value is not the expected one.
 static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
@@ -86,6 +95,9 @@ static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
                                            to_bits(g, lane, lane->expected), "");
         LLVMBuildCondBr(g->b, equal, attempt, after);
         LLVMPositionBuilderAtEnd(g->b, attempt);
+    } else if (lane->op->code == IR_THREAD_UPDATE) {
+        next = run_region(g, lane->op, old, lane->x);
+        attempt = LLVMGetInsertBlock(g->b);
     } else if (ir_attr_int(lane->op, IR_ATTR_RMW) != IR_RMW_XCHG) {
         IrOpcode code = opcode_of((IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW));
         next = gen_binary(g, code, lane->t, old, lane->x);
@@ -100,7 +112,7 @@ static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
 
 static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     bool integer = dtype_is(lane->t->elem, DTYPE_CLASS_INT);
-    if (lane->expected) return swap_loop(g, lane);
+    if (lane->expected || lane->op->code == IR_THREAD_UPDATE) return swap_loop(g, lane);
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool xchg = rmw == IR_RMW_XCHG;
     // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.

@@ -174,6 +174,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_THREAD_MATRIX_LOAD:
     case IR_THREAD_MMA:
     case IR_THREAD_COPY:
+    case IR_THREAD_UPDATE:
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT:
     case IR_GPU_BARRIER:

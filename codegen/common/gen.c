@@ -128,7 +128,8 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_CPU_SHUFFLE:
     case IR_CPU_LANE: gen_lanes(g, op); return;
     case IR_ATOMIC:
-    case IR_ATOMIC_CAS: gen_atomic(g, op); return;
+    case IR_ATOMIC_CAS:
+    case IR_THREAD_UPDATE: gen_atomic(g, op); return;
     case IR_FOR:
     case IR_WHILE:
     case IR_IF: gen_control(g, op); return;

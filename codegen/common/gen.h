@@ -115,6 +115,8 @@ void gen_atomic(Gen *g, const IrOp *op);       // atomic.c
 // Arithmetic of two values of one type, as the elementwise ops have it (arith.c); what reductions
 // and atomics share. `t` is the operands' type, of a part.
 LLVMValueRef gen_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+// C's fmod of scalars, f32 or f64, in integers (remainder.c).
+LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
 // The op by which a reduction combines two; IR_OPCODES for none.
 IrOpcode gen_reduce_opcode(IrReduce kind, Dtype elem);
 LLVMValueRef gen_broadcast(Gen *g, LLVMValueRef scalar, uint32_t count);  // a vector

@@ -31,7 +31,8 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_THREAD_STORE:
     case IR_THREAD_SHUFFLE:
     case IR_THREAD_PACK:
-    case IR_THREAD_MATRIX_LOAD: return NULL;
+    case IR_THREAD_MATRIX_LOAD:
+    case IR_THREAD_UPDATE: return NULL;
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: return c->machine.async_copy ? NULL : check_lacks;
@@ -43,8 +44,6 @@ static const char *own(const Check *c, const IrOp *op) {
         return op->results[0].type->elem == DTYPE_F32 && c->func->math & IR_MATH_APPROX
                    ? NULL
                    : check_common;
-    case IR_REM:
-        return dtype_is(op->results[0].type->elem, DTYPE_CLASS_INT) ? NULL : check_legalize;
     }
     return check_common;
 }

@@ -87,11 +87,6 @@ static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVM
     return LLVMBuildFMul(g->b, a, r, "");
 }
 
-static LLVMValueRef nvptx_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
-    (void)g, (void)a, (void)b;
-    UNREACHABLE("a remainder of %s was not refused", dtype_name(t->elem));
-}
-
 static void nvptx_fence(Gen *g, bool release, IrScope scope) {
     static const char *const scopes[] = {"block", "device", ""};
     const char *name = scopes[scope];
@@ -123,5 +118,5 @@ const GenTarget nvptx_gen_target = {.swap = nvptx_swap,
                                     .op = nvptx_op,
                                     .extreme = nvptx_extreme,
                                     .quotient = nvptx_quotient,
-                                    .remainder = nvptx_remainder,
+                                    .remainder = gen_remainder,
                                     .fence = nvptx_fence};

@@ -343,7 +343,7 @@ static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
 static uint32_t mask_operand(IrOpcode code) {
     if (code == IR_LOAD || is_neighbours_load(code)) return 1;
     if (code == IR_STORE || is_neighbours_store(code) || code == IR_ATOMIC ||
-        code == IR_VIEW_STORE || code == IR_VIEW_ATOMIC)
+        code == IR_THREAD_UPDATE || code == IR_VIEW_STORE || code == IR_VIEW_ATOMIC)
         return 2;
     if (code == IR_ATOMIC_CAS || code == IR_VIEW_CAS) return 3;
     return 0;

@@ -325,8 +325,9 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_CPU_STORE:
     case IR_THREAD_LOAD:
     case IR_THREAD_STORE:
+    case IR_THREAD_UPDATE:
         next = memory_allowed(run);
-        if (next) execute_memory(run, frame, op);
+        if (next) next = execute_memory(run, frame, op);
         break;
     case IR_ASSERT:
     case IR_ASSUME: next = execute_assert(run, frame, op); break;

@@ -263,7 +263,7 @@ void execute_sort(Run *run, Frame *frame, const IrOp *op);
 void execute_topk(Run *run, Frame *frame, const IrOp *op);
 void execute_histogram(Run *run, Frame *frame, const IrOp *op);
 void execute_random(Run *run, Frame *frame, const IrOp *op);
-void execute_memory(Run *run, Frame *frame, const IrOp *op);
+bool execute_memory(Run *run, Frame *frame, const IrOp *op);
 void execute_scratch(Run *run, Frame *frame, const IrOp *op);
 bool execute_assert(Run *run, Frame *frame, const IrOp *op);
 void execute_print(Run *run, Frame *frame, const IrOp *op);

@@ -364,7 +364,28 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
     slot_put_place(r, 0, (Place){packed ? address * 2 : address, origin});
 }
 
-void execute_memory(Run *run, Frame *frame, const IrOp *op) {
+// thread.update. How exact the region is nobody asks at this level.
+static bool execute_update(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *x = operand_slot(run, frame, op, 1);
+    Slot *r = result_slot(run, frame, op, 0);
+    Access a = access_of(run, frame, op, TOUCH_ATOMIC);
+    if (run->shadow) slot_doubt(run, r);
+    for (uint32_t i = 0; i < a.count; i++) {
+        uint64_t address = a.place[i].address, old = 0;
+        if (a.on[i]) {
+            old = memory_read(a.elem, address);
+            Scalar inputs[2] = {{.bits = old}, {.bits = slot_get(x, slot_lane(x, i))}}, next;
+            TRY(combine(run, frame, op, inputs, &next));
+            memory_write(a.elem, address, next.bits);
+            if (run->shadow) put_shade(run, &a, i, (Shade){0, HUGE_VAL});
+        }
+        slot_put(r, i, old);
+    }
+    return true;
+}
+
+bool execute_memory(Run *run, Frame *frame, const IrOp *op) {
+    if (op->code == IR_THREAD_UPDATE) return execute_update(run, frame, op);
     if (op->code == IR_VIEW_INSIDE)
         execute_inside(run, frame, op);
     else if (op->code == IR_LOAD || op->code == IR_VIEW_LOAD || op->code == IR_CPU_LOAD ||
@@ -375,4 +396,5 @@ void execute_memory(Run *run, Frame *frame, const IrOp *op) {
         execute_store(run, frame, op);
     else
         execute_atomic(run, frame, op);
+    return true;
 }

@@ -245,12 +245,29 @@ static IrValue *exchange(IrBuilder *b, const IrOp *op, IrValue *expected, IrValu
     return ir_result(made, 0);
 }
 
+// Threads are in step: what repeats until it comes through is one op.
+static IrValue *update(Legal *l, const IrOp *op, IrOpcode code) {
+    IrValue *operands[] = {ir_operand(op, 0), ir_operand(op, 1), ir_operand(op, 2)};
+    const IrType *t = op->results[0].type, *scalar = ir_scalar(l->b.module, t->elem);
+    IrBlock *region = ir_block_create(l->b.func);
+    IrValue *old = ir_block_add_arg(region, scalar), *x = ir_block_add_arg(region, scalar);
+    IrOp *made = ir_op(&l->b, IR_THREAD_UPDATE, 3, operands, 1, &t, 1, &region);
+    ir_attr_set_int(made, IR_ATTR_ORDER, ir_attr_int(op, IR_ATTR_ORDER));
+    ir_attr_set_int(made, IR_ATTR_SCOPE, ir_attr_int(op, IR_ATTR_SCOPE));
+    Legal inner = {ir_builder_at_end(region), l->machine};
+    inner.b.span = op->span;
+    ir_yield(&inner.b, 1, (IrValue *[]){computed(&inner, code, old, x)});
+    return ir_result(made, 0);
+}
+
 // The old value is read by an exchange that changes nothing; then exchanges until one finds what
 // the one before it saw. A masked one gives 0 each time, which ends it.
 static IrValue *atomic(Legal *l, const IrOp *op) {
     IrOpcode code = rmw_code((IrRmw)ir_attr_int(op, IR_ATTR_RMW));
     IrValue *x = ir_operand(op, 1);
-    if (code == IR_OPCODES || x->type->rank) return NULL;
+    if (code == IR_OPCODES) return NULL;
+    if (l->b.func->level == IR_LEVEL_THREAD) return update(l, op, code);
+    if (x->type->rank) return NULL;
     const IrType *t = x->type, *flag = ir_scalar(l->b.module, DTYPE_BOOL);
     IrValue *zero = ir_const_bits(&l->b, t, 0);
     IrValue *init[] = {exchange(&l->b, op, zero, zero, IR_ORDER_RELAXED),
@@ -296,7 +313,8 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
         if (!narrow && !is_narrow(to)) return NULL;
         return cast(l, x[0], to, ir_attr_int(op, IR_ATTR_SATURATE) != 0);
     }
-    if (op->code == IR_ATOMIC) return is_narrow(op->results[0].type->elem) ? atomic(l, op) : NULL;
+    if (op->code == IR_ATOMIC && is_narrow(op->results[0].type->elem)) return atomic(l, op);
+    if (op->code == IR_ATOMIC) return NULL;
     if (op->code == IR_FMA && !narrow) return l->machine->fma ? NULL : fma_wide(l, x);
     if (!narrow) return NULL;
     if (op->code == IR_CPU_REDUCE) return reduce(l, op);

@@ -171,7 +171,8 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_THREAD_PACK:
     case IR_RULE_THREAD_MATRIX_LOAD:
     case IR_RULE_THREAD_MMA:
-    case IR_RULE_THREAD_COPY: return "Of the thread level";
+    case IR_RULE_THREAD_COPY:
+    case IR_RULE_THREAD_UPDATE: return "Of the thread level";
     }
     return "";
 }

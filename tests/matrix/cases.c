@@ -82,7 +82,8 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_THREAD_PACK:
     case IR_RULE_THREAD_MATRIX_LOAD:
     case IR_RULE_THREAD_MMA:
-    case IR_RULE_THREAD_COPY: return 0;
+    case IR_RULE_THREAD_COPY:
+    case IR_RULE_THREAD_UPDATE: return 0;
     }
     return 0;
 }

@@ -88,7 +88,7 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
 
 // ---- for GPUs -----------------------------------------------------------------------------------
 
-static const uint32_t architectures[] = {75, 80, 90};
+static const uint32_t architectures[] = {75, 80, 89, 90};
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures, WARP_COUNTS = 4 };
 
 Machine lowered_gpu(uint64_t choice) {

@@ -11,7 +11,7 @@
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/lowered.h"
 
-enum { ORDERS = 4, ALIGN = 256, PIECES = 64, FARTHEST = 1 << 30 };
+enum { ORDERS = 20, ALIGN = 256, PIECES = 64, FARTHEST = 1 << 30 };
 
 // ---- memory -------------------------------------------------------------------------------------
 
