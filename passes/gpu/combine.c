@@ -102,115 +102,24 @@ static State combine_arg(Threads *t, const Combiner *c, const State *x, const St
     return combine_choose(t, c, take, y, x);
 }
 
-// ---- combiners of one's own ---------------------------------------------------------------------
+// ---- both ---------------------------------------------------------------------------------------
 
-static void bind(Threads *t, const IrValue *from, IrValue *to) {
-    map_put(t->scratch, &t->map, map_key(from), map_key(to));
+// A bool vector of those registers where both hold; NULL is everywhere.
+static IrValue *both_hold(Threads *t, IrValue *a, IrValue *b) {
+    if (!a || !b) return a ? a : b;
+    return ir_binary(&t->b, IR_AND, like(t, a, b), like(t, b, a));
 }
 
-static void bind_arguments(Threads *t, const IrBlock *block, IrValue *const *x, IrValue *const *y) {
-    uint32_t count = block->arg_count / 2;
-    for (uint32_t i = 0; i < count; i++) {
-        bind(t, block->args[i], x[i]);
-        bind(t, block->args[count + i], y[i]);
-    }
-}
-
-static void call_block(Threads *t, const IrBlock *block, const IrValue *shape, IrValue **out);
-
-// What all registers share stays a scalar, the rest is a vector.
-static void call_op(Threads *t, const IrOp *op, const IrValue *shape) {
-    IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
-    const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
-    uint32_t rank = 0;
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        operands[i] = threads_operand(t, op, i);
-        if (operands[i] && operands[i]->type->rank) rank = 1;
-    }
-    for (uint32_t i = 0; rank && i < op->operand_count; i++)
-        if (operands[i]) operands[i] = like(t, operands[i], shape);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        types[i] = ir_with_shape(t->module, op->results[i].type, rank, shape->type->shape);
-    IrOp *made =
-        ir_op(&t->b, op->code, op->operand_count, operands, op->result_count, types, 0, NULL);
-    for (int i = 0; i < ir_op_info(op->code)->attr_count; i++) made->attrs[i] = op->attrs[i];
-    for (uint32_t i = 0; i < op->result_count; i++) bind(t, ir_result(op, i), ir_result(made, i));
-}
-
-// Combiners have no effects: both sides are computed, and each register takes its own.
-static void call_if(Threads *t, const IrOp *op, const IrValue *shape) {
-    IrValue **x = arena_new(t->scratch, IrValue *, op->result_count + 1);
-    IrValue **y = arena_new(t->scratch, IrValue *, op->result_count + 1);
-    IrValue *which = like(t, threads_operand(t, op, 0), shape);
-    call_block(t, op->regions[0], shape, x);
-    call_block(t, op->regions[1], shape, y);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        bind(t, ir_result(op, i), ir_ternary(&t->b, IR_SELECT, which, x[i], y[i]));
-}
-
-// Of as many steps for every register.
-static void call_for(Threads *t, const IrOp *op, const IrValue *shape) {
-    enum { BOUNDS = 3 };
-    const IrBlock *block = op->regions[0];
-    IrBlock *made = ir_block_create(t->func);
-    IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count);
-    const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        operands[i] = threads_operand(t, op, i);
-        if (i >= BOUNDS) operands[i] = like(t, operands[i], shape);
-    }
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        const IrType *type = i ? operands[BOUNDS + i - 1]->type : block->args[0]->type;
-        if (i) types[i - 1] = type;
-        bind(t, block->args[i], ir_block_add_arg(made, type));
-    }
-    IrOp *loop =
-        ir_op(&t->b, IR_FOR, op->operand_count, operands, op->result_count, types, 1, &made);
-    for (int i = 0; i < ir_op_info(op->code)->attr_count; i++) loop->attrs[i] = op->attrs[i];
-    IrBuilder here = t->b;
-    IrValue **out = arena_new(t->scratch, IrValue *, op->result_count + 1);
-    t->b = ir_builder_at_end(made);
-    t->b.span = op->span;
-    call_block(t, block, shape, out);
-    ir_yield(&t->b, op->result_count, out);
-    t->b = here;
-    for (uint32_t i = 0; i < op->result_count; i++) bind(t, ir_result(op, i), ir_result(loop, i));
-}
-
-static bool same_for_all(Threads *t, const IrOp *op) {
-    if (ir_attr_int(op, IR_ATTR_EXIT)) return false;
-    for (uint32_t i = 0; i < 3; i++)
-        if (threads_operand(t, op, i)->type->rank) return false;
-    return true;
-}
-
-// The combiner's ops on whole vectors: each is elementwise.
-static void call_block(Threads *t, const IrBlock *block, const IrValue *shape, IrValue **out) {
-    for (const IrOp *op = block->first; op; op = op->next) {
-        if (op->code == IR_YIELD) {
-            for (uint32_t i = 0; i < op->operand_count; i++)
-                out[i] = like(t, threads_operand(t, op, i), shape);
-        } else if (op->code == IR_IF) {
-            call_if(t, op, shape);
-        } else if (op->code == IR_FOR && same_for_all(t, op)) {
-            call_for(t, op, shape);
-        } else if (op->region_count) {
-            threads_unsupported(t, op, "a combiner's loop whose steps depend on its operands");
-            for (uint32_t i = 0; i < op->result_count; i++)
-                bind(t, ir_result(op, i), ir_const_bits(&t->b, op->results[i].type, 0));
-        } else {
-            call_op(t, op, shape);
-        }
-    }
-}
-
-static State combine_custom(Threads *t, const Combiner *c, const State *x, const State *y) {
+static State combine_custom(Threads *t, const Combiner *c, IrValue *where, const State *x,
+                            const State *y) {
     const IrBlock *block = c->op->regions[0];
     State both = {0};
-    bind_arguments(t, block, x->part, y->part);
-    call_block(t, block, x->part[0], both.part);
+    IrValue *x_has = c->has ? x->part[c->values] : NULL,
+            *y_has = c->has ? y->part[c->values] : NULL;
+    where = both_hold(t, where, both_hold(t, x_has, y_has));
+    if (where) where = like(t, where, x->part[0]);
+    region_call(t, block, x->part, y->part, where, both.part);
     if (!c->has) return both;
-    IrValue *x_has = x->part[c->values], *y_has = y->part[c->values];
     both.part[c->values] = x_has;
     State r = combine_choose(t, c, x_has, &both, y);
     r = combine_choose(t, c, y_has, &r, x);
@@ -218,8 +127,8 @@ static State combine_custom(Threads *t, const Combiner *c, const State *x, const
     return r;
 }
 
-State combine_states(Threads *t, const Combiner *c, const State *x, const State *y) {
-    if (c->custom) return combine_custom(t, c, x, y);
+State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *x, const State *y) {
+    if (c->custom) return combine_custom(t, c, where, x, y);
     if (c->arg) return combine_arg(t, c, x, y);
     State r = {0};
     for (uint32_t i = 0; i < c->values; i++) {
@@ -228,6 +137,10 @@ State combine_states(Threads *t, const Combiner *c, const State *x, const State 
     }
     if (c->has) r.part[c->values] = ir_binary(&t->b, IR_OR, x->part[c->values], y->part[c->values]);
     return r;
+}
+
+State combine_states(Threads *t, const Combiner *c, const State *x, const State *y) {
+    return combine_where(t, c, NULL, x, y);
 }
 
 // ---- through shared memory ----------------------------------------------------------------------

@@ -32,6 +32,13 @@ Combiner combine_of(const IrOp *op, uint32_t values, bool has);
 Dtype combine_elem(IrReduce kind, Dtype elem);
 // x first, then y.
 State combine_states(Threads *t, const Combiner *c, const State *x, const State *y);
+// Elsewhere than where the bool holds nobody looks at what comes out: loops of a combiner do not
+// run for it.
+State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *x, const State *y);
+// One's own combiner of the vectors x and y, value by value; `where` a bool vector, or NULL:
+// everywhere (region.c).
+void region_call(Threads *t, const IrBlock *block, IrValue *const *x, IrValue *const *y,
+                 IrValue *where, IrValue **out);
 // Value by value: x where the bool (a scalar or a vector) holds, else y.
 State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State *x, const State *y);
 // Some registers of all parts; states end to end.

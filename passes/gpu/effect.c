@@ -130,8 +130,7 @@ static void atomic(Threads *t, const IrOp *op) {
 
 // ---- asserts ------------------------------------------------------------------------------------
 
-// The least of all threads, which all get.
-static IrValue *least_of_all(Threads *t, IrValue *x) {
+IrValue *threads_least(Threads *t, IrValue *x) {
     for (uint32_t by = 1; by < GPU_LANES; by *= 2)
         x = ir_binary(&t->b, IR_MIN, x, threads_xor_lane(t, x, by));
     uint32_t warps = (uint32_t)t->func->warps;
@@ -166,7 +165,7 @@ static IrValue *first_false(Threads *t, IrValue *c, const Layout *l) {
         number = ir_ternary(&t->b, IR_SELECT, threads_get(t, c, r), fine, number);
         least = least ? ir_binary(&t->b, IR_MIN, least, number) : number;
     }
-    return least_of_all(t, least);
+    return threads_least(t, least);
 }
 
 static void assert_all(Threads *t, const IrOp *op) {

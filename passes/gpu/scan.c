@@ -127,8 +127,8 @@ static Prefix scan_lanes(Threads *t, const Scan *s, State *sum) {
     IrValue *at = position(t, s, 0, s->lane_bits);
     for (uint32_t by = 1; by < 1u << s->lane_bits; by *= 2) {
         State early = from_earlier_lane(t, s, sum, by);
-        State both = combine_states(t, &s->c, &early, sum);
         IrValue *has = ir_binary(&t->b, IR_GE, at, threads_i32(t, by));
+        State both = combine_where(t, &s->c, has, &early, sum);
         *sum = combine_choose(t, &s->c, has, &both, sum);
     }
     p.x = from_earlier_lane(t, s, sum, 1);
@@ -152,7 +152,7 @@ static Prefix scan_warps(Threads *t, const Scan *s, const State *sum) {
         State x = combine_read(t, &s->c, &board, from, warp * GPU_LANES + (s->reverse ? 0 : lanes));
         IrValue *has = ir_binary(&t->b, IR_GT, at, threads_i32(t, g));
         if (g) {
-            State both = combine_states(t, &s->c, &p.x, &x);
+            State both = combine_where(t, &s->c, has, &p.x, &x);
             x = combine_choose(t, &s->c, has, &both, &p.x);
         } else {
             p.has = has;
@@ -167,7 +167,8 @@ static Prefix scan_warps(Threads *t, const Scan *s, const State *sum) {
 static Prefix join(Threads *t, const Scan *s, const Prefix *x, const Prefix *y) {
     if (!x->has) return *y;
     if (!y->has) return *x;
-    State both = combine_states(t, &s->c, &x->x, &y->x);
+    IrValue *where = ir_binary(&t->b, IR_AND, x->has, y->has);
+    State both = combine_where(t, &s->c, where, &x->x, &y->x);
     Prefix p = {.has = ir_binary(&t->b, IR_OR, x->has, y->has)};
     p.x = combine_choose(t, &s->c, x->has, &both, &y->x);
     p.x = combine_choose(t, &s->c, y->has, &p.x, &x->x);
@@ -190,7 +191,7 @@ static State shown_identity(Threads *t, const Scan *s) {
 
 static State behind(Threads *t, const Scan *s, const Prefix *p, const State *x) {
     if (!p->has) return *x;
-    State both = combine_states(t, &s->c, &p->x, x);
+    State both = combine_where(t, &s->c, p->has, &p->x, x);
     return combine_choose(t, &s->c, p->has, &both, x);
 }
 

@@ -11,6 +11,7 @@
 //     access.c    views and pointers                     convert.c, shuffle.c   layout to layout
 //     reduce.c    reductions                             scan.c      scans
 //     dot*.c      products                               order.c     sort, topk, histogram, gather
+//     region.c    combiners of one's own
 //     effect.c    atomics, assert, print                 trip.c      through shared memory
 //
 // Invariants: registers that hold the same element hold the same value; so do threads. What changes
@@ -123,6 +124,8 @@ void threads_reduce(Threads *t, const IrOp *op);  // reduce.c
 void threads_scan(Threads *t, const IrOp *op);    // scan.c
 void threads_dot(Threads *t, const IrOp *op);     // dot.c
 void threads_order(Threads *t, const IrOp *op);   // order.c: gather, sort, topk, histogram
+// The least of an i32 scalar of all threads, which all get (effect.c).
+IrValue *threads_least(Threads *t, IrValue *x);
 void threads_effect(Threads *t, const IrOp *op);  // effect.c: atomics, assert, print
 
 #endif
