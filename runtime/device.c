@@ -117,10 +117,13 @@ void tilec_device_close(tilec_device *device) {
 
 const char *tilec_device_name(const tilec_device *device) { return device ? device->name : ""; }
 
-static tilec_status create_stream(tilec_device *device, tilec_stream **stream) {
+typedef tilec_status MakeStream(tilec_device *device, void *native, void **state);
+
+static tilec_status create_stream(tilec_device *device, MakeStream *make, void *native,
+                                  tilec_stream **stream) {
     tilec_stream *s = recover_new(sizeof *s);
     s->device = device;
-    tilec_status status = device->api->stream_create(device, &s->state);
+    tilec_status status = make(device, native, &s->state);
     if (status) {
         recover_free(s);
         return status;
@@ -131,16 +134,49 @@ static tilec_status create_stream(tilec_device *device, tilec_stream **stream) {
     return TILEC_OK;
 }
 
-tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
-    if (!device) return TILEC_INVALID_ARGUMENT;
-    rt_begin(device->context);
+static tilec_status make_stream(tilec_device *device, MakeStream *make, void *native,
+                                tilec_stream **stream) {
     if (!stream)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the stream is NULL");
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(device->context);
-    tilec_status s = create_stream(device, stream);
+    tilec_status s = create_stream(device, make, native, stream);
     recover_end(&r);
     return s;
+}
+
+static tilec_status make_own(tilec_device *device, void *native, void **state) {
+    (void)native;
+    return device->api->stream_create(device, state);
+}
+
+tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    return make_stream(device, make_own, NULL, stream);
+}
+
+static tilec_status no_native(const tilec_device *device) {
+    return rt_fail(device->context, TILEC_UNSUPPORTED,
+                   "device %s has no streams that other libraries know", device->name);
+}
+
+tilec_status tilec_stream_from_native(tilec_device *device, void *native, tilec_stream **stream) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    rt_begin(device->context);
+    if (!device->api->stream_wrap) return no_native(device);
+    return make_stream(device, device->api->stream_wrap, native, stream);
+}
+
+tilec_status tilec_stream_native(tilec_stream *stream, void **native) {
+    if (!stream) return TILEC_INVALID_ARGUMENT;
+    const tilec_device *device = stream->device;
+    rt_begin(device->context);
+    if (!native)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the stream is NULL");
+    if (!device->api->stream_native) return no_native(device);
+    *native = device->api->stream_native(stream->state);
+    return TILEC_OK;
 }
 
 void tilec_stream_destroy(tilec_stream *stream) {

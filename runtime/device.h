@@ -70,9 +70,15 @@ typedef struct RtDeviceApi {
     // The DLPack number of its kind of memory (tilec/dlpack.h); RT_HOST_MEMORY is the host's; 0:
     // other libraries cannot share it.
     int32_t memory;
+    int32_t memory_also[2];  // kinds of memory that all devices of this kind reach; 0: none
+    int32_t (*memory_number)(const tilec_device *device);  // of the device there; NULL: 0
     tilec_status (*alloc)(tilec_device *device, size_t size, void **address);
     void (*free)(tilec_device *device, void *address, size_t size);
     tilec_status (*stream_create)(tilec_device *device, void **stream);
+    // A stream around one that others made, and what a stream is to them; NULL: there is no such
+    // thing.
+    tilec_status (*stream_wrap)(tilec_device *device, void *native, void **stream);
+    void *(*stream_native)(void *stream);
     void (*stream_destroy)(tilec_device *device, void *stream);
     tilec_status (*stream_synchronize)(tilec_device *device, void *stream);
     tilec_status (*stream_wait)(tilec_device *device, void *stream, void *event);

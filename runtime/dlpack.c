@@ -48,11 +48,22 @@ static tilec_status find_dtype(tilec_context *c, tilec_dl_dtype t, tilec_view *v
                    t.bits);
 }
 
+static int32_t number_of(const tilec_device *device) {
+    return device->api->memory_number ? device->api->memory_number(device) : 0;
+}
+
 static tilec_status check_memory(const tilec_device *device, tilec_dl_device where) {
     int32_t own = device->api->memory, type = where.type;
     bool pinned = type == TILEC_DL_CUDA_HOST || type == TILEC_DL_ROCM_HOST;
     if (own == RT_HOST_MEMORY && (type == TILEC_DL_CPU || pinned)) return TILEC_OK;
-    if (own && own == type) return TILEC_OK;
+    for (int i = 0; type && i < 2; i++)
+        if (device->api->memory_also[i] == type) return TILEC_OK;
+    bool fits = own && own == type;
+    if (fits && (own == RT_HOST_MEMORY || where.id == number_of(device))) return TILEC_OK;
+    if (fits)
+        return rt_fail(device->context, TILEC_UNSUPPORTED,
+                       "the tensor is in memory of DLPack device %d:%d, that of device %s is %d:%d",
+                       type, where.id, device->name, own, number_of(device));
     return rt_fail(device->context, TILEC_UNSUPPORTED,
                    "the tensor is in memory of DLPack device %d, that of device %s is %d", type,
                    device->name, own);
@@ -226,7 +237,7 @@ static tilec_status export_view(tilec_device *device, const tilec_view *v, Expor
     memcpy(e->shape, v->extent, sizeof e->shape);
     memcpy(e->strides, v->stride, sizeof e->strides);
     tilec_dl_tensor t = {.data = address,
-                         .device = {device->api->memory, 0},
+                         .device = {device->api->memory, number_of(device)},
                          .ndim = v->rank,
                          .shape = e->shape,
                          .strides = e->strides};

@@ -26,7 +26,8 @@ enum {
     TILEC_DL_CUDA = 2,
     TILEC_DL_CUDA_HOST = 3,
     TILEC_DL_ROCM = 10,
-    TILEC_DL_ROCM_HOST = 11
+    TILEC_DL_ROCM_HOST = 11,
+    TILEC_DL_CUDA_MANAGED = 13
 };
 // Codes of element types (DLDataTypeCode): those that have a tilec_dtype.
 enum {

@@ -160,6 +160,13 @@ TILEC_API const char *tilec_device_name(const tilec_device *device);
 // Work on one stream happens in order; a NULL stream is the device's own first one.
 TILEC_API tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream);
 TILEC_API void tilec_stream_destroy(tilec_stream *stream);
+// A stream that another library made, as one of ours: on "cuda:N" a CUstream (or cudaStream_t) of
+// the GPU's primary context; NULL is its default stream. It stays the other library's, and must
+// live until ours is destroyed. TILEC_UNSUPPORTED: devices of this kind have no such thing.
+TILEC_API tilec_status tilec_stream_from_native(tilec_device *device, void *native,
+                                                tilec_stream **stream);
+// The other way round: what other libraries may use as long as the stream lives.
+TILEC_API tilec_status tilec_stream_native(tilec_stream *stream, void **native);
 // Waits; reports the first failure of the stream's work since the last call.
 TILEC_API tilec_status tilec_stream_synchronize(tilec_stream *stream);
 // The same for all streams of the device; one failure is reported, the others wait on their

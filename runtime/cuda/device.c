@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <tilec/dlpack.h>
 
 #include "base/recover.h"
 #include "runtime/cuda/state.h"
@@ -114,6 +115,10 @@ static GpuTarget device_gpu(const tilec_device *device) {
 
 // ---- Memory ----
 
+static int32_t memory_number(const tilec_device *device) {
+    return ((const CudaDevice *)device->state)->ordinal;
+}
+
 static CUdeviceptr number_of(const void *address) { return (CUdeviceptr)(uintptr_t)address; }
 
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
@@ -191,10 +196,14 @@ const RtDeviceApi cuda_device_api = {
     .open = device_open,
     .close = device_close,
     .gpu = device_gpu,
-    .memory = 0,  // DLPack numbers devices of a kind, too, which nobody compares yet
+    .memory = TILEC_DL_CUDA,
+    .memory_also = {TILEC_DL_CUDA_MANAGED, TILEC_DL_CUDA_HOST},
+    .memory_number = memory_number,
     .alloc = device_alloc,
     .free = device_free,
     .stream_create = cuda_stream_create,
+    .stream_wrap = cuda_stream_wrap,
+    .stream_native = cuda_stream_native,
     .stream_destroy = cuda_stream_destroy,
     .stream_synchronize = cuda_stream_synchronize,
     .stream_wait = cuda_stream_wait,

@@ -1,5 +1,6 @@
 #include "runtime/cuda/driver.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/os_dl.h"
@@ -8,6 +9,12 @@
 // One row for each entry point, in the order of CudaDriver's members.
 static const char *const symbols[] = {
 #define CUDA_CALL(name, symbol, params) #symbol,
+#include "runtime/cuda/driver.def"
+#undef CUDA_CALL
+};
+static const bool newer[] = {
+#define CUDA_CALL(name, symbol, params) false,
+#define CUDA_CALL_NEWER(name, symbol, params) true,
 #include "runtime/cuda/driver.def"
 #undef CUDA_CALL
 };
@@ -31,7 +38,7 @@ tilec_status cuda_driver_open(tilec_context *context, CudaDriver *driver) {
     void *found[CUDA_CALLS];
     for (int i = 0; i < CUDA_CALLS; i++) {
         found[i] = os_library_symbol(library, symbols[i]);
-        if (found[i]) continue;
+        if (found[i] || newer[i]) continue;
         os_library_close(library);
         return rt_fail(context, TILEC_UNAVAILABLE,
                        "NVIDIA's driver %s is too old: it has no %s; update it", path, symbols[i]);

@@ -1,8 +1,9 @@
 // NVIDIA's driver, opened when it is needed: a table of its entry points.
 //
 // The file is libcuda.so.1, or what TILEC_CUDA_LIBRARY names. Invariants: a table has all entry
-// points of driver.def, or it was not opened; the driver stays loaded until the process ends, as
-// threads of its own may run. Ownership: the caller's, a plain struct.
+// points of driver.def (but those that say that older drivers lack them), or it was not opened; the
+// driver stays loaded until the process ends, as threads of its own may run. Ownership: the
+// caller's, a plain struct.
 //
 //     CudaDriver driver;
 //     tilec_status s = cuda_driver_open(context, &driver);

@@ -7,7 +7,9 @@
 enum {
     PARAMS_MAX = 4096,   // bytes of a kernel's parameters, on every driver
     ACROSS_MAX = 65535,  // programs along the second and third dimension
-    SHARED_PLAIN = 48 * 1024
+    SHARED_PLAIN = 48 * 1024,
+    CLUSTERS_FROM = 90,  // architectures
+    CLUSTER_MAX = 8      // programs of one, everywhere
 };
 
 #define REFUSE(...) rt_fail(device->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
@@ -162,6 +164,26 @@ tilec_status cuda_prepare(tilec_device *device, void *stream, const RtLaunch *l)
     return s;
 }
 
+// The option `ctas` asks that so many programs run at once beside each other: a wish, which devices
+// and drivers that know no clusters, and grids that cannot be cut so, leave unfulfilled.
+static bool has_clusters(const CudaDevice *d, const RtLaunch *l) {
+    int32_t ctas = l->meta->variants[l->variant].ctas;
+    return ctas > 1 && ctas <= CLUSTER_MAX && d->target.number >= CLUSTERS_FROM &&
+           d->driver.launch_kernel_ex && l->grid[0] % ctas == 0;
+}
+
+static tilec_status launch_clusters(tilec_device *device, const RtLaunch *l, CUlaunchConfig *config,
+                                    void **extra) {
+    const CudaDevice *d = device->state;
+    CUlaunchAttribute cluster = {
+        .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        .value.cluster = {(unsigned)l->meta->variants[l->variant].ctas, 1, 1}};
+    config->attrs = &cluster;
+    config->numAttrs = 1;
+    CUresult r = d->driver.launch_kernel_ex(config, l->module->function, NULL, extra);
+    return r ? cuda_fail(device, CUDA_CALL_launch_kernel_ex, r) : TILEC_OK;
+}
+
 // The block is copied by the driver before the call returns; its size is told, so that a kernel
 // that takes more is refused.
 static tilec_status launch_here(tilec_device *device, const CudaStream *stream, const RtLaunch *l,
@@ -175,10 +197,18 @@ static tilec_status launch_here(tilec_device *device, const CudaStream *stream, 
     void *extra[] = {(void *)CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, params,
                      (void *)CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT, &size,
                      (void *)CU_LAUNCH_PARAM_END_AS_INT};
-    CUresult r = d->driver.launch_kernel(
-        l->module->function, (unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2],
-        v->block[0], v->block[1] ? v->block[1] : 1, v->block[2] ? v->block[2] : 1, v->shared_bytes,
-        stream->handle, NULL, extra);
+    CUlaunchConfig c = {.gridDimX = (unsigned)l->grid[0],
+                        .gridDimY = (unsigned)l->grid[1],
+                        .gridDimZ = (unsigned)l->grid[2],
+                        .blockDimX = v->block[0],
+                        .blockDimY = v->block[1] ? v->block[1] : 1,
+                        .blockDimZ = v->block[2] ? v->block[2] : 1,
+                        .sharedMemBytes = v->shared_bytes,
+                        .hStream = stream->handle};
+    if (has_clusters(d, l)) return launch_clusters(device, l, &c, extra);
+    CUresult r = d->driver.launch_kernel(l->module->function, c.gridDimX, c.gridDimY, c.gridDimZ,
+                                         c.blockDimX, c.blockDimY, c.blockDimZ, c.sharedMemBytes,
+                                         c.hStream, NULL, extra);
     return r ? cuda_fail(device, CUDA_CALL_launch_kernel, r) : TILEC_OK;
 }
 

@@ -48,6 +48,7 @@ typedef struct CudaSpot {
 
 struct CudaStream {
     CUstream handle;
+    bool foreign;  // made by others, who destroy it
     CudaSpot *spots;
     tilec_status status;  // kept until the stream is synchronised
     RtReport failure;
@@ -72,6 +73,8 @@ void cuda_code_text(const CudaDriver *driver, CUresult code, StrBuf *out);
 
 // stream.c
 tilec_status cuda_stream_create(tilec_device *device, void **stream);
+tilec_status cuda_stream_wrap(tilec_device *device, void *native, void **stream);
+void *cuda_stream_native(void *stream);
 void cuda_stream_destroy(tilec_device *device, void *stream);
 tilec_status cuda_stream_synchronize(tilec_device *device, void *stream);
 tilec_status cuda_stream_wait(tilec_device *device, void *stream, void *event);

@@ -5,15 +5,34 @@
 
 // ---- Streams ----
 
-tilec_status cuda_stream_create(tilec_device *device, void **stream) {
+static tilec_status own_handle(tilec_device *device, CudaStream *stream) {
+    CudaDevice *d = device->state;
+    CUresult r = d->driver.stream_create(&stream->handle, CU_STREAM_NON_BLOCKING);
+    return r ? cuda_fail(device, CUDA_CALL_stream_create, r) : TILEC_OK;
+}
+
+// The driver takes modules and streams of one context only.
+static tilec_status check_handle(tilec_device *device, CudaStream *stream) {
+    CudaDevice *d = device->state;
+    CUcontext context = NULL;
+    CUresult r = d->driver.stream_context(stream->handle, &context);
+    if (r) return cuda_fail(device, CUDA_CALL_stream_context, r);
+    if (context == d->context) return TILEC_OK;
+    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                   "the stream is of another device or context; device %s works in the primary "
+                   "context of its GPU",
+                   device->name);
+}
+
+static tilec_status add_stream(tilec_device *device, CudaStream from, void **stream) {
     CudaDevice *d = device->state;
     CudaStream *made = calloc(1, sizeof *made);
     if (!made) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    *made = from;
     tilec_status s = cuda_enter(device);
     if (!s) {
-        CUresult r = d->driver.stream_create(&made->handle, CU_STREAM_NON_BLOCKING);
+        s = made->foreign ? check_handle(device, made) : own_handle(device, made);
         cuda_leave(d);
-        if (r) s = cuda_fail(device, CUDA_CALL_stream_create, r);
     }
     if (s) {
         free(made);
@@ -27,6 +46,16 @@ tilec_status cuda_stream_create(tilec_device *device, void **stream) {
     return TILEC_OK;
 }
 
+tilec_status cuda_stream_create(tilec_device *device, void **stream) {
+    return add_stream(device, (CudaStream){0}, stream);
+}
+
+tilec_status cuda_stream_wrap(tilec_device *device, void *native, void **stream) {
+    return add_stream(device, (CudaStream){.handle = native, .foreign = true}, stream);
+}
+
+void *cuda_stream_native(void *stream) { return ((CudaStream *)stream)->handle; }
+
 void cuda_stream_destroy(tilec_device *device, void *stream) {
     CudaDevice *d = device->state;
     CudaStream *s = stream;
@@ -36,8 +65,10 @@ void cuda_stream_destroy(tilec_device *device, void *stream) {
     *link = s->next;
     os_mutex_unlock(d->lock);
     bool inside = !d->driver.push_current(d->context);
-    if (inside) d->driver.stream_synchronize(s->handle);  // nobody writes to its spots any more
-    if (inside) d->driver.stream_destroy(s->handle);
+    // Nobody writes to its spots any more; one of others may be in a capture, and is not ours to
+    // end.
+    if (inside && (!s->foreign || s->spots)) d->driver.stream_synchronize(s->handle);
+    if (inside && !s->foreign) d->driver.stream_destroy(s->handle);
     os_mutex_lock(d->lock);
     cuda_spots_free(d, s, NULL);
     os_mutex_unlock(d->lock);

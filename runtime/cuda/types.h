@@ -26,6 +26,29 @@ typedef unsigned CUfunction_attribute;
 typedef unsigned CUpointer_attribute;
 typedef unsigned CUjit_option;
 
+// A launch with attributes: as cuLaunchKernelEx has it.
+typedef struct CUlaunchAttribute {
+    unsigned id;
+    unsigned pad;
+    union {
+        unsigned cluster[3];
+        char room[64];
+    } value;
+} CUlaunchAttribute;
+typedef struct CUlaunchConfig {
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    CUstream hStream;
+    CUlaunchAttribute *attrs;
+    unsigned numAttrs;
+} CUlaunchConfig;
+_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8 &&
+                   sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32 &&
+                   offsetof(CUlaunchConfig, attrs) == 40 &&
+                   offsetof(CUlaunchConfig, numAttrs) == 48,
+               "as cuda.h has it (tests/runtime/test_cuda_header.c)");
+
 enum {
 #define CUDA_CODE(name, value, way, help) CUDA_##name = value,
 #include "runtime/cuda/code.def"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tilec/dlpack.h>
 
 #include <cmocka.h>
 
@@ -236,14 +237,21 @@ static tilec_status scenario(Fixture *f) {
     tilec_buffer copy;
     uint64_t ns = 0;
     memset(f->z, 0, sizeof f->z);
+    fake->configure(2, 90, 12020, 83);
     tilec_status s = open_with(f, "cuda:0", add_text);
+    tilec_stream *theirs = NULL;
     if (!s) s = tilec_stream_create(f->device, &stream);
+    if (!s) s = tilec_stream_from_native(f->device, NULL, &theirs);
     if (!s) s = tilec_event_create(f->device, &begin);
     if (!s) s = tilec_event_create(f->device, &end);
     if (!s) s = tilec_buffer_create(f->device, sizeof f->z, &copy);
     if (!s) s = fill(f, NULL);
     if (!s) s = tilec_event_record(begin, NULL);
     if (!s) s = launch(f, NULL);
+    f->made.variant.ctas = 2;
+    if (!s) s = launch(f, theirs);
+    f->made.variant.ctas = 0;
+    if (!s) s = tilec_stream_synchronize(theirs);
     if (!s) s = tilec_event_record(end, NULL);
     if (!s) s = tilec_stream_wait_event(stream, end);
     if (!s) s = tilec_buffer_copy(f->device, stream, copy, 0, f->buffers[2], 0, sizeof f->z);
@@ -319,6 +327,120 @@ static void orders_streams(void **state) {
     }
 }
 
+// A stream of somebody else's: work is on it, and it stays when ours goes.
+static void takes_streams_of_others(void **state) {
+    Fixture *f = *state;
+    CudaDriver d;
+    CUstream theirs = NULL;
+    tilec_stream *ours = NULL, *none = NULL;
+    void *native = NULL;
+    CUcontext context;
+    assert_int_equal(open_with(f, "cuda:0", add_text), TILEC_OK);
+    assert_int_equal(cuda_driver_open(f->context, &d), TILEC_OK);
+    assert_int_equal(d.primary_retain(&context, 0), 0);
+    assert_int_equal(d.push_current(context), 0);
+    assert_int_equal(d.stream_create(&theirs, 1), 0);
+    assert_int_equal(fill(f, NULL), TILEC_OK);
+    assert_int_equal(tilec_stream_from_native(f->device, theirs, &ours), TILEC_OK);
+    assert_int_equal(tilec_stream_native(ours, &native), TILEC_OK);
+    assert_ptr_equal(native, theirs);
+    assert_int_equal(launch(f, ours), TILEC_OK);
+    assert_int_equal(d.stream_synchronize(theirs), 0);  // by its owner
+    assert_int_equal(tilec_buffer_read(f->device, NULL, f->buffers[2], 0, f->z, sizeof f->z), 0);
+    sums(f);
+    unsigned waited = fake->calls("cuStreamSynchronize");
+    tilec_stream_destroy(ours);  // it may be in a capture, where nobody may wait
+    assert_int_equal(fake->calls("cuStreamSynchronize"), waited);
+    assert_int_equal(d.stream_synchronize(theirs), 0);
+    // The device's own streams are the driver's, too.
+    assert_int_equal(tilec_stream_native(f->device->first, &native), TILEC_OK);
+    assert_int_equal(d.stream_synchronize(native), 0);
+    refused(f, tilec_stream_native(f->device->first, NULL), TILEC_INVALID_ARGUMENT, "is NULL");
+    assert_int_equal(tilec_stream_native(NULL, &native), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_stream_from_native(NULL, theirs, &none), TILEC_INVALID_ARGUMENT);
+    refused(f, tilec_stream_from_native(f->device, theirs, NULL), TILEC_INVALID_ARGUMENT,
+            "is NULL");
+    Fixture g = *f;
+    assert_int_equal(tilec_device_open(f->context, "cuda:1", &g.device), TILEC_OK);
+    refused(f, tilec_stream_from_native(g.device, theirs, &none), TILEC_INVALID_ARGUMENT,
+            "the stream is of another device or context; device cuda:1 works in the primary");
+    assert_null(none);
+    assert_int_equal(d.stream_destroy(theirs), 0);
+    assert_int_equal(d.pop_current(&context), 0);
+    assert_int_equal(d.primary_release(0), 0);
+}
+
+// Programs beside each other where the device and the grid allow it.
+static void asks_for_clusters(void **state) {
+    Fixture *f = *state;
+    static const struct {
+        int arch;
+        int32_t ctas;
+        unsigned calls;
+    } rows[] = {{90, 2, 1}, {90, 3, 0}, {90, 16, 0}, {90, 1, 0}, {80, 2, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fake->reset();
+        fake->configure(2, rows[i].arch, 12020, 83);
+        assert_int_equal(open_with(f, "cuda:0", add_text), TILEC_OK);
+        f->made.variant.ctas = rows[i].ctas;
+        memset(f->z, 0, sizeof f->z);
+        assert_int_equal(fill(f, NULL), TILEC_OK);
+        assert_int_equal(launch(f, NULL), TILEC_OK);
+        assert_int_equal(fake->calls("cuLaunchKernelEx"), rows[i].calls);
+        assert_int_equal(fake->calls("cuLaunchKernel"), 1 - rows[i].calls);
+        assert_int_equal(tilec_buffer_read(f->device, NULL, f->buffers[2], 0, f->z, sizeof f->z),
+                         0);
+        sums(f);
+        tilec_device_close(f->device);
+    }
+}
+
+// Tensors of this GPU and no other; memory that every GPU reaches is as good.
+static void shares_tensors(void **state) {
+    Fixture *f = *state;
+    tilec_device *other;
+    int64_t shape[] = {N};
+    void *p;
+    tilec_arg args[3];
+    assert_int_equal(open_with(f, "cuda:1", add_text), TILEC_OK);
+    assert_int_equal(fill(f, NULL), TILEC_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tilec_buffer_address(f->device, f->buffers[i], &p, NULL), TILEC_OK);
+        tilec_dl_tensor t = {.data = p,
+                             .device = {TILEC_DL_CUDA, 1},
+                             .ndim = 1,
+                             .dtype = {TILEC_DL_FLOAT, 32, 1},
+                             .shape = shape};
+        tilec_view v;
+        assert_int_equal(tilec_view_from_dlpack(f->device, &t, &v), TILEC_OK);
+        args[i] = tilec_arg_view(v);
+        t.device = (tilec_dl_device){TILEC_DL_CUDA_MANAGED, 0};
+        assert_int_equal(tilec_view_from_dlpack(f->device, &t, &v), TILEC_OK);
+        t.device = (tilec_dl_device){TILEC_DL_CUDA_HOST, 0};
+        assert_int_equal(tilec_view_from_dlpack(f->device, &t, &v), TILEC_OK);
+        t.device = (tilec_dl_device){TILEC_DL_CUDA, 0};
+        refused(f, tilec_view_from_dlpack(f->device, &t, &v), TILEC_UNSUPPORTED,
+                "is in memory of DLPack device 2:0, that of device cuda:1 is 2:1");
+        t.device = (tilec_dl_device){TILEC_DL_CPU, 0};
+        refused(f, tilec_view_from_dlpack(f->device, &t, &v), TILEC_UNSUPPORTED,
+                "is in memory of DLPack device 1, that of device cuda:1 is 2");
+    }
+    assert_int_equal(tilec_launch(f->kernel, NULL, args, 3), TILEC_OK);
+    // Out again, to the device that it is on.
+    tilec_dl_managed *out = NULL;
+    tilec_view z = tilec_buffer_view1(TILEC_F32, f->buffers[2], N);
+    assert_int_equal(tilec_view_to_dlpack(f->device, &z, &out), TILEC_OK);
+    assert_int_equal(out->tensor.device.type, TILEC_DL_CUDA);
+    assert_int_equal(out->tensor.device.id, 1);
+    assert_ptr_equal(out->tensor.data, p);
+    assert_int_equal(tilec_device_open(f->context, "cuda:0", &other), TILEC_OK);
+    tilec_view v;
+    refused(f, tilec_view_from_dlpack(other, &out->tensor, &v), TILEC_UNSUPPORTED, "cuda:0 is 2:0");
+    out->deleter(out);
+    assert_int_equal(tilec_buffer_read(f->device, NULL, f->buffers[2], 0, f->z, sizeof f->z), 0);
+    sums(f);
+}
+
 static void takes_raw_pointers(void **state) {
     Fixture *f = *state;
     assert_int_equal(open_with(f, "cuda:0", add_text), TILEC_OK);
@@ -363,24 +485,33 @@ static void has_two_devices(void **state) {
     free(g);
 }
 
-// The first launch makes what it needs; the others call the driver's launch and nothing else but
-// what makes the context current.
+// A prepared launch gives the device one thing, the kernel, and asks the driver for nothing else:
+// so it may stand in a capture, on a stream of others, too.
 static void prepared_launches_do_nothing_else(void **state) {
     Fixture *f = *state;
+    tilec_stream *streams[2];
     assert_int_equal(open_with(f, "cuda:0", assert_text), TILEC_OK);
     f->made.variant.site_count = 1, f->made.variant.sites = &f->made.site;
     f->made.variant.shared_bytes = 64 * 1024;
+    assert_int_equal(tilec_stream_create(f->device, &streams[0]), TILEC_OK);
+    assert_int_equal(tilec_stream_from_native(f->device, NULL, &streams[1]), TILEC_OK);
     const tilec_arg args[] = {tilec_arg_view(tilec_buffer_view1(TILEC_F32, f->buffers[0], N)),
                               tilec_arg_view(tilec_buffer_view1(TILEC_F32, f->buffers[1], N)),
                               tilec_arg_view(tilec_buffer_view1(TILEC_F32, f->buffers[2], N))};
-    assert_int_equal(tilec_kernel_prepare(f->kernel, NULL, args, 3), TILEC_OK);
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(tilec_kernel_prepare(f->kernel, streams[k], args, 3), TILEC_OK);
     assert_int_equal(fake->calls("cuLaunchKernel"), 0);
     assert_int_equal(fake->calls("cuFuncSetAttribute"), 1);
-    unsigned before = fake->calls(NULL);
-    for (int i = 0; i < 10; i++) assert_int_equal(launch(f, NULL), TILEC_OK);
-    assert_int_equal(fake->calls(NULL) - before, 30);
-    assert_int_equal(fake->calls("cuLaunchKernel"), 10);
-    assert_int_equal(tilec_stream_synchronize(f->device->first), TILEC_KERNEL_FAILED);
+    unsigned before[CUDA_CALLS];
+    for (int i = 0; i < CUDA_CALLS; i++) before[i] = fake->calls(cuda_call_symbol((CudaCall)i));
+    for (int i = 0; i < 10; i++) assert_int_equal(launch(f, streams[i % 2]), TILEC_OK);
+    for (int i = 0; i < CUDA_CALLS; i++) {
+        bool made = i == CUDA_CALL_launch_kernel || i == CUDA_CALL_push_current ||
+                    i == CUDA_CALL_pop_current;
+        assert_int_equal(fake->calls(cuda_call_symbol((CudaCall)i)) - before[i], made ? 10 : 0);
+    }
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(tilec_stream_synchronize(streams[k]), TILEC_KERNEL_FAILED);
 }
 
 static void reports_asserts(void **state) {
@@ -631,6 +762,9 @@ int main(void) {
         TEST(runs),
         TEST(restores_the_context),
         TEST(orders_streams),
+        TEST(takes_streams_of_others),
+        TEST(asks_for_clusters),
+        TEST(shares_tensors),
         TEST(takes_raw_pointers),
         TEST(has_two_devices),
         TEST(prepared_launches_do_nothing_else),

@@ -37,6 +37,15 @@ UNSIGNED(CUpointer_attribute);
 UNSIGNED(CUjit_option);
 _Static_assert(__builtin_types_compatible_p(CUdevice, int), "CUdevice");
 _Static_assert(__builtin_types_compatible_p(CUdeviceptr, unsigned long long), "CUdeviceptr");
+#if CUDA_VERSION >= 11080
+// As runtime/cuda/types.h has it, which cannot be included beside cuda.h.
+_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "");
+_Static_assert(offsetof(CUlaunchAttribute, value.clusterDim.z) == 16, "");
+_Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, sharedMemBytes) == 24, "");
+_Static_assert(offsetof(CUlaunchConfig, hStream) == 32 && offsetof(CUlaunchConfig, attrs) == 40,
+               "");
+_Static_assert(offsetof(CUlaunchConfig, numAttrs) == 48, "");
+#endif
 #endif
 
 static void compares(void **state) {

@@ -66,8 +66,23 @@ Thing *fake_make(ThingKind kind) {
     return t;
 }
 
+// NULL is the default stream of the current context.
+static Thing *default_stream(void) {
+    FakeDevice *d = fake_device();
+    if (!d->stream) d->stream = fake_make(THING_STREAM);
+    return d->stream;
+}
+
+Thing *fake_find(const void *handle, ThingKind kind) {
+    if (!handle && kind == THING_STREAM) return default_stream();
+    Thing *t = fake_state.things;
+    while (t && t != handle) t = t->next;
+    return t && t->kind == kind && !t->dead ? t : NULL;
+}
+
 Thing *fake_check(const void *handle, ThingKind kind) {
     static const char *const kinds[] = {"context", "stream", "event", "module", "function"};
+    if (!handle && kind == THING_STREAM) return default_stream();
     Thing *t = fake_state.things;
     while (t && t != handle) t = t->next;
     if (!t || t->kind != kind)
@@ -169,7 +184,7 @@ static unsigned live(void) {
         count += !t->dead && t->kind != THING_FUNCTION;
     for (int i = 0; i < FAKE_DEVICES; i++) {
         const FakeDevice *d = &fake_state.devices[i];
-        count += d->allocations;
+        count += d->allocations - (d->stream != NULL);
         for (size_t j = 0; j < d->host.count; j++) count += !d->host.data[j].dead;
     }
     return count;

@@ -75,6 +75,7 @@ typedef struct HostBlock {
 
 typedef struct FakeDevice {
     Thing *context;
+    Thing *stream;  // the default one; NULL: not used yet
     unsigned retained;
     SimMemory *memory;
     CUresult broken;
@@ -107,6 +108,8 @@ FakeDevice *fake_device(void);  // of the current context
 int fake_current(void);         // its number
 void fake_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 Thing *fake_make(ThingKind kind);
+// The thing behind a handle, alive, of any context; else NULL.
+Thing *fake_find(const void *handle, ThingKind kind);
 // The thing behind a handle, of this kind, alive, of the current context; else NULL and a problem.
 Thing *fake_check(const void *handle, ThingKind kind);
 

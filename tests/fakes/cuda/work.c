@@ -27,6 +27,14 @@ CUresult cuStreamSynchronize(CUstream stream) {
     return fake_end(r ? r : s ? fake_run(s) : CUDA_ERROR_INVALID_HANDLE);
 }
 
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
+    CUresult r = fake_begin(CUDA_CALL_stream_context, true);
+    const Thing *s = r ? NULL : fake_find(stream, THING_STREAM);
+    if (!s) return fake_end(r ? r : CUDA_ERROR_INVALID_HANDLE);
+    *context = (CUcontext)fake_state.devices[s->device].context;
+    return fake_end(CUDA_SUCCESS);
+}
+
 // ---- Events ----
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
@@ -199,24 +207,55 @@ static bool block_fits(const SimKernel *k, const Work *w) {
     return threads <= 1024 && w->grid[0] <= INT32_MAX && w->grid[1] <= 65535 && w->grid[2] <= 65535;
 }
 
+// The lock is held.
+static CUresult push_launch(const CUlaunchConfig *c, CUfunction function, void **params,
+                            void **extra) {
+    Thing *t = fake_check(function, THING_FUNCTION);
+    Thing *s = t ? fake_check(c->hStream, THING_STREAM) : NULL;
+    if (!s || params) return CUDA_ERROR_INVALID_HANDLE;
+    if (t->module->dead) fake_problem("a function of a dead module");
+    Work w = {.kind = WORK_LAUNCH,
+              .function = t,
+              .grid = {c->gridDimX, c->gridDimY, c->gridDimZ},
+              .block = {c->blockDimX, c->blockDimY, c->blockDimZ},
+              .shared = c->sharedMemBytes,
+              .params = take_params(t->kernel, extra)};
+    if (!w.params || !block_fits(t->kernel, &w) || w.shared > t->shared_max) {
+        fake_problem("a launch that does not fit its kernel");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    fake_push(s, w);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                         CUstream stream, void **params, void **extra) {
     CUresult r = fake_begin(CUDA_CALL_launch_kernel, true);
-    Thing *t = r ? NULL : fake_check(function, THING_FUNCTION);
-    Thing *s = t ? fake_check(stream, THING_STREAM) : NULL;
-    if (!s || params) return fake_end(r ? r : CUDA_ERROR_INVALID_HANDLE);
-    if (t->module->dead) fake_problem("a function of a dead module");
-    Work w = {.kind = WORK_LAUNCH,
-              .function = t,
-              .grid = {grid_x, grid_y, grid_z},
-              .block = {block_x, block_y, block_z},
-              .shared = shared,
-              .params = take_params(t->kernel, extra)};
-    if (!w.params || !block_fits(t->kernel, &w) || shared > t->shared_max) {
-        fake_problem("a launch that does not fit its kernel");
-        return fake_end(CUDA_ERROR_INVALID_VALUE);
+    CUlaunchConfig c = {.gridDimX = grid_x,
+                        .gridDimY = grid_y,
+                        .gridDimZ = grid_z,
+                        .blockDimX = block_x,
+                        .blockDimY = block_y,
+                        .blockDimZ = block_z,
+                        .sharedMemBytes = shared,
+                        .hStream = stream};
+    return fake_end(r ? r : push_launch(&c, function, params, extra));
+}
+
+// Clusters are all that is known of attributes; each is a block of its own here.
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
+                          void **extra) {
+    CUresult r = fake_begin(CUDA_CALL_launch_kernel_ex, true);
+    for (unsigned i = 0; !r && i < config->numAttrs; i++) {
+        const CUlaunchAttribute *a = &config->attrs[i];
+        const unsigned *c = a->value.cluster;
+        bool fits = a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && c[0] && c[0] <= 8 &&
+                    c[1] == 1 && c[2] == 1 && config->gridDimX % c[0] == 0;
+        if (!fits || fake_state.arch < 90) {
+            fake_problem("attributes that no launch can have");
+            r = CUDA_ERROR_INVALID_VALUE;
+        }
     }
-    fake_push(s, w);
-    return fake_end(CUDA_SUCCESS);
+    return fake_end(r ? r : push_launch(config, function, params, extra));
 }
