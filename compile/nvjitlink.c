@@ -1,10 +1,10 @@
 #include "compile/nvjitlink.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os_dl.h"
+#include "base/recover.h"
 
 // The library's own interface: its enumerations are int in the ABI.
 typedef void *Handle;
@@ -45,11 +45,11 @@ static bool find(const OsLibrary *library, const char *symbol, void *function) {
 }
 
 NvJitLink *nvjitlink_open(const char *path, OsError *error) {
-    NvJitLink *l = calloc(1, sizeof *l);
-    if (!l) os_out_of_memory();
+    NvJitLink *l = recover_new(sizeof *l);
+    recover_keep_block(l);
     l->library = os_library_open(path, error);
     if (!l->library) {
-        free(l);
+        recover_free(l);
         return NULL;
     }
 #define FIND(name, symbol, params)                                                  \
@@ -68,7 +68,7 @@ void nvjitlink_close(const NvJitLink *library) {
     os_library_keep(library->library);  // it frees some of its memory when the process ends only
     void *all;
     memcpy(&all, &library, sizeof all);
-    free(all);
+    recover_free(all);
 }
 
 void nvjitlink_version(const NvJitLink *library, uint32_t *major, uint32_t *minor) {
