@@ -269,11 +269,11 @@ foreach(script IN LISTS check_scripts)
 endforeach()
 
 # Pages written by programs are what the programs would write now.
-if(TARGET gen_ir_docs)
-    add_test(NAME check/ir_docs COMMAND gen_ir_docs --check docs/ir.md
+foreach(page ir explain)
+    add_test(NAME check/${page}_docs COMMAND gen_${page}_docs --check docs/${page}.md
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(check/ir_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
-endif()
+    set_tests_properties(check/${page}_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
+endforeach()
 
 # Bounded fuzzing builds its own tree; it has a label of its own, so that `-L quick` stays quick.
 if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")

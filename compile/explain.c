@@ -157,8 +157,21 @@ static void say_occupancy(Explain *e, Span span) {
                REMARK(o->warps, o->warps_most, e->warps));
 }
 
+// What is wrong with the tool, or with the text, is no failure of explaining.
+static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
+    Diags *aside = diags_create(unit->arena, unit->sources);
+    Cubin cubin = {0};
+    if (!maker) return;
+    e->measured_by = cubin_tool(maker, unit->arena, ptx, NULL);
+    if (e->measured_by.size && cubin_make(maker, unit->arena, unit->sources, ptx, &cubin, aside))
+        e->measured = cubin.facts;
+}
+
 static void survey_gpu(Explain *e, const IrFunc *f) {
     e->warps = (uint32_t)f->warps;
+    if (e->measured.spill_stores + e->measured.spill_loads > 0)
+        remark(e->remarks, f->span, REASON_REGISTER_SPILLS, NULL,
+               REMARK(e->measured.registers, e->measured.spill_stores, e->measured.spill_loads));
     e->occupancy = gpu_occupancy(e->target.gpu.number, e->notes.threads, e->measured.registers,
                                  e->notes.shared_bytes);
     say_occupancy(e, f->span);
@@ -184,7 +197,12 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     ExplainLoop whole = {.span = compiled->func->span};
     vec_push(s.arena, &e->loops, whole);
     find_loops(&s, ir_body(compiled->func), 0);
+    if (gpu) measure(e, unit, services->cubin, code.bytes);
     if (gpu) survey_gpu(e, compiled->func);
+    const MetaVariant *v = &e->meta->variants[variant];
+    if (!v->facts && e->meta->variant_count > 1)
+        remark(e->remarks, compiled->func->span, REASON_VARIANT_GENERAL, NULL,
+               REMARK(e->meta->variant_count - 1));
     remarks_sort(e->remarks);
     return true;
 }

@@ -2,8 +2,8 @@
 // and the remarks of the passes and the code generator.
 //
 // Invariants: nothing comes from a cache and nothing is kept; facts are of the very IR that code
-// was made of. What only a tool of the vendor knows (registers, spills) is `measured` where that
-// tool is here. Ownership: the unit's arena; layouts are the module's.
+// was made of. What only a tool of the vendor knows (registers, spills) is `measured` where
+// services->cubin finds that tool. Ownership: the unit's arena; layouts are the module's.
 //
 //     Explain e;
 //     if (explain(unit, compiled, target, variant, &services, &e)) …   // e.loops.data[0].counts
@@ -67,10 +67,8 @@ typedef struct Explain {
     CodeNotes notes;
     uint32_t warps;
     uint64_t code_bytes;  // of machine code; on GPUs of PTX
-    struct {
-        bool known;
-        uint32_t registers, stack, spill_stores, spill_loads;
-    } measured;
+    PtxFacts measured;    // GPUs: by a tool of NVIDIA's
+    Str measured_by;      // "ptxas 13.0.88"; empty: there is none here
     Occupancy occupancy;  // GPUs
     Remarks *remarks;
     VEC(ExplainLoop) loops;

@@ -12,7 +12,7 @@ static const CliOption options[] = {
     SETTINGS_OPTIONS,
     {"target", "T", "x86-64-v4, aarch64, sm_80, native (default), …; see `tilec emit`", false},
     {"variant", "N", "of the metadata (default: the likeliest one)", false},
-    {"only", "CODE", "the remarks of this reason alone", false},
+    {"only", "CODE", "the remarks of this reason alone; docs/explain.md lists them", false},
     {"svg", "FILE", "draws who holds what of the kernel's tiles there; -: standard output", false},
 };
 
@@ -89,11 +89,13 @@ static int make(Command *c) {
         return cli_usage_error(c->cli,
                                "the kernel has %u variant%s, from 0 on; there is no variant %u",
                                count, count == 1 ? "" : "s", variant);
-    CodeServices services = {.plugin = plugin_create(NULL)};
+    CodeServices services = {.plugin = plugin_create(NULL),
+                             .cubin = cubin_maker_create(PTX_BY_ANY)};
     Progress *p = progress_begin(c->cli, "compiling %s", c->kernel->decl->name);
     bool fine = explain(c->unit, compiled, c->target, variant, &services, &c->e);
     progress_end(p);
     plugin_destroy(services.plugin);
+    cubin_maker_destroy(services.cubin);
     return fine ? EXIT_FINE : failed(c);
 }
 

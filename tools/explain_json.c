@@ -28,6 +28,11 @@ static void resources_gpu(Json *j, const Explain *e) {
     const Occupancy *o = &e->occupancy;
     member_uint(j, "threads", e->notes.threads);
     member_uint(j, "warps", e->warps);
+    json_key(j, "measuredBy");
+    if (e->measured.known)
+        json_str(j, e->measured_by);
+    else
+        json_null(j);
     known_or_null(j, e, "registers", e->measured.registers);
     known_or_null(j, e, "stackBytes", e->measured.stack);
     known_or_null(j, e, "spillStoreBytes", e->measured.spill_stores);

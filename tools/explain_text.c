@@ -75,12 +75,18 @@ const char *explain_limit_name(OccupancyLimit limit) {
 
 static void measured(const Page *p) {
     const Explain *e = p->e;
+    if (!e->measured.known && e->measured_by.size) {
+        strbuf_printf(p->out, "  registers, spills   not measured: %.*s does not take this code\n",
+                      STR_ARG(e->measured_by));
+        return;
+    }
     if (!e->measured.known) {
         strbuf_add(p->out, STR("  registers, spills   not measured: install ptxas (of NVIDIA's "
                                "toolkit), or name it in TILEC_PTXAS\n"));
         return;
     }
-    strbuf_printf(p->out, "  registers           %u a thread\n", e->measured.registers);
+    strbuf_printf(p->out, "  registers           %u a thread (measured by %.*s)\n",
+                  e->measured.registers, STR_ARG(e->measured_by));
     strbuf_printf(p->out, "  spills              %u bytes stored, %u loaded; stack %u bytes\n",
                   e->measured.spill_stores, e->measured.spill_loads, e->measured.stack);
 }

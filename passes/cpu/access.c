@@ -650,8 +650,7 @@ Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
         view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
     IrValue *other = other_value(l, nest, op, view ? 1 : 2, &lanes, place);
     if (nest->collecting) return (Val){NULL, lanes.depth};
-    IrBuilder *b = nest_builder(nest, lanes.depth);
-    b->span = op->span;
+    IrBuilder *b = access_begin(l, nest, op, &lanes, lanes.depth);
     if (view && is_packed(ir_operand(op, 0)))
         return (Val){packed_load(l, nest, op, &lanes, other), lanes.depth};
     Dtype elem = ir_operand(op, 0)->type->elem;
@@ -724,8 +723,7 @@ void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
         add_mask_operand(l, nest, op, 2, place, &lanes);
     }
     if (nest->collecting) return;
-    IrBuilder *b = nest_builder(nest, nest->depth);
-    b->span = op->span;
+    IrBuilder *b = access_begin(l, nest, op, &lanes, nest->depth);
     if (lanes.vector) x = value_splat(l, nest, x);
     IrValue *value = lanes.vector ? x.value : lane_of(b, x.value, nest->lanes - 1);
     if (view && is_packed(ir_operand(op, 0)))

@@ -26,6 +26,8 @@ IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, 
                         Dtype elem, uint32_t count, IrValue *mask, IrValue *other);
 void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
                      bool stream);
+// The builder for an access there, which `tilec explain` hears of (access_remarks.c).
+IrBuilder *access_begin(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, uint8_t depth);
 IrValue *access_view_data(IrBuilder *b, IrValue *view);
 // data + linear, a vector of pointers where `linear` is one of numbers.
 IrValue *access_element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear);

@@ -172,6 +172,20 @@ static IrValue *depth_of(Lower *l, const Dot *d, IrBuilder *b) {
     return lower_min(b, ir_binary(b, IR_AND, room, lower_i64(b, -turn)), whole);
 }
 
+static void say_dot(const Lower *l, const Dot *d) {
+    if (!l->remarks) return;
+    const IrOp *op = d->op;
+    const char *type = dtype_name(d->group > 1 ? d->part_b : d->sum);
+    remark(l->remarks, op->span, REASON_DOT_BLOCK, type,
+           REMARK(d->block.rows, dot_columns(d), d->group));
+    Dtype a = ir_operand(op, 0)->type->elem;
+    if (d->group == 1 && a != d->sum && (a == DTYPE_BF16 || is_byte(a)))
+        remark(l->remarks, op->span, REASON_DOT_CONVERTED, dtype_name(a), REMARK(0));
+    uint32_t most = l->machine->vector_bytes / (uint32_t)dtype_size(d->sum);
+    if (d->block.lanes < most)
+        remark(l->remarks, op->span, REASON_DOT_NARROW, NULL, REMARK(d->n, most));
+}
+
 void dot_lower(Lower *l, IrOp *op) {
     IrValue *result = ir_result(op, 0);
     IrValue *acc = op->operand_count == 3 ? ir_operand(op, 2) : NULL;
@@ -179,6 +193,7 @@ void dot_lower(Lower *l, IrOp *op) {
     if (!l->emit) return;
     Dot d = dot_of(l, op);
     d.result = to;
+    say_dot(l, &d);
     if (acc) d.acc = lower_buffer_of(l, acc);
     IrBuilder b = lower_builder(l);
     uint32_t first = result->type->rank - 2;

@@ -321,6 +321,17 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
     return is_elementwise(op->code) ? arithmetic(l, op->code, x) : NULL;
 }
 
+// What was done in another type than it is written in. Casts are no arithmetic.
+static void say(const Legalize *z, const IrOp *op) {
+    Remarks *remarks = z->context->remarks;
+    if (!remarks || !op->operand_count || !ir_operand(op, 0)) return;
+    const IrType *type = ir_operand(op, 0)->type;
+    if (op->code == IR_FMA && !is_narrow(type->elem))
+        remark(remarks, op->span, REASON_FMA_EMULATED, dtype_name(type->elem), REMARK(0));
+    else if (op->code == IR_CPU_REDUCE || (is_elementwise(op->code) && is_narrow(type->elem)))
+        remark(remarks, op->span, REASON_ARITHMETIC_WIDENED, dtype_name(type->elem), REMARK(0));
+}
+
 static void collect(Legalize *z, const IrBlock *block) {
     IR_EACH_OP(op, block) {
         vec_push(z->context->scratch, &z->found, op);
@@ -339,6 +350,7 @@ bool pass_cpu_legalize(IrFunc *f, PassContext *context) {
         Legal l = {ir_builder_before(op), context->machine};
         IrValue *value = replacement(&l, op);
         if (!value) continue;
+        say(&z, op);
         rewrite_replace_op(op, &value);
         changed = true;
     }

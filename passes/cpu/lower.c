@@ -459,6 +459,21 @@ static void clean_up(Lower *l) {
     buffer_drop_unread(l);
 }
 
+// ---- remarks ------------------------------------------------------------------------------------
+
+// Planning is over: which tiles lie in memory is known.
+static void say_buffers(Lower *l, const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        for (uint32_t r = 0; r < op->region_count; r++) say_buffers(l, op->regions[r]);
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            const IrValue *v = ir_result(op, i);
+            if (!lower_is_tile(v) || lower_tile(l, v)->mode != MODE_BUFFER) continue;
+            remark(l->remarks, op->span, REASON_TILE_IN_MEMORY, ir_op_info(op->code)->text,
+                   REMARK((int64_t)v->type->count * ir_elem_size(v->type)));
+        }
+    }
+}
+
 // ---- the pass -----------------------------------------------------------------------------------
 
 static void start_walk(Lower *l, IrBlock *body) {
@@ -489,7 +504,8 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
                .scratch = context->scratch,
                .diags = context->diags,
                .machine = context->machine,
-               .facts = context->facts};
+               .facts = context->facts,
+               .remarks = context->remarks};
     f->level = IR_LEVEL_CPU;
     l.sites = effect_prepare(f);
     widen_products(&l, body);
@@ -503,6 +519,7 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
     // Values only ever become BUFFER, so this ends.
     do walk(&l, body);
     while (l.changed);
+    if (l.remarks) say_buffers(&l, body);
     l.emit = true;
     l.top = ir_builder_before(body->first);
     walk(&l, body);

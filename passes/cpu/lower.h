@@ -195,6 +195,7 @@ struct Lower {
     Diags *diags;
     const Machine *machine;
     unsigned facts;
+    Remarks *remarks;  // NULL: nobody asks
     const IrRanges *ranges;
     Demand *demand;  // by value id, of the values before the walks
     uint32_t demand_count;

@@ -92,10 +92,12 @@ static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
     if (nest->work > VERY_LONG_CHAIN) registers = 1;
     uint32_t lanes = l->machine->vector_bytes / size * registers;
     if (lanes > l->machine->vector_bytes) lanes = l->machine->vector_bytes;
-    for (size_t i = 0; i < nest->roots.count; i++)
-        if (reduce_needs_scalars(nest->roots.data[i].op) ||
-            access_needs_scalars(l, nest->roots.data[i].op))
-            return 1;
+    for (size_t i = 0; i < nest->roots.count; i++) {
+        const IrOp *op = nest->roots.data[i].op;
+        if (!reduce_needs_scalars(op) && !access_needs_scalars(l, op)) continue;
+        if (l->emit) remark(l->remarks, op->span, REASON_LOOP_SCALAR, NULL, REMARK(0));
+        return 1;
+    }
     uint32_t extent = nest->shape[nest->lane];
     return lanes < extent ? lanes : extent;
 }

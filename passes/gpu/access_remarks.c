@@ -25,7 +25,8 @@ static uint64_t lowest_bit(uint64_t x) { return x & (0 - x); }
 
 // The greatest access, in bytes, that a divisor (0: of everything) allows.
 static uint64_t allowed(uint64_t divisor, uint64_t unit) {
-    return divisor ? lowest_bit(divisor) * unit : UINT64_MAX;
+    uint64_t bit = lowest_bit(divisor);
+    return bit && bit < GPU_ACCESS_BYTES ? bit * unit : UINT64_MAX;
 }
 
 static void say_unaligned(const Said *x, const LayoutMemory *memory, uint32_t most) {
@@ -42,21 +43,25 @@ static void say_unaligned(const Said *x, const LayoutMemory *memory, uint32_t mo
         say(x, REASON_ACCESS_BASE, numbers);
 }
 
+// Bytes side by side that a lane has, up to an access.
+static uint32_t most_bytes(const Said *x) {
+    int axis = x->s->dims[x->s->rank - 1].axis;
+    uint32_t most = axis < 0 ? x->size : layout_contiguity(x->s->layout, (uint32_t)axis) * x->size;
+    return most < GPU_ACCESS_BYTES ? most : GPU_ACCESS_BYTES;
+}
+
 static void say_width(const Said *x, const LayoutMemory *memory) {
     const Dim *last = &x->s->dims[x->s->rank - 1];
-    uint32_t width = x->vector * x->size;
+    uint32_t width = x->vector * x->size, most = most_bytes(x);
     if (width >= GPU_ACCESS_BYTES || ir_operand(x->s->op, 0)->type->elem == DTYPE_BOOL) return;
     if (x->param->strided) {
         say(x, REASON_ACCESS_STRIDED, REMARK(x->size));
     } else if (last->axis < 0) {
         if (last->tile) say(x, REASON_ACCESS_INDEXED, REMARK(x->size));
+    } else if (most > width) {
+        say_unaligned(x, memory, most);
     } else {
-        uint32_t most = layout_contiguity(x->s->layout, (uint32_t)last->axis) * x->size;
-        if (most > GPU_ACCESS_BYTES) most = GPU_ACCESS_BYTES;
-        if (most > width)
-            say_unaligned(x, memory, most);
-        else
-            say(x, REASON_ACCESS_SMALL, REMARK(width, layout_elements(x->s->layout)));
+        say(x, REASON_ACCESS_SMALL, REMARK(width, layout_elements(x->s->layout)));
     }
 }
 
@@ -86,7 +91,9 @@ static void say_sectors(const Said *x) {
     uint32_t bytes = layout_size(l, LAYOUT_LANE) / copies * x->vector * x->size;
     uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
     say(x, REASON_ACCESS, REMARK(x->vector * x->size, sectors, ideal));
-    if (sectors > ideal) say(x, REASON_ACCESS_SCATTERED, REMARK(sectors, ideal));
+    // Of narrow accesses the next ones touch the rest.
+    if (sectors > ideal && x->vector * x->size >= most_bytes(x))
+        say(x, REASON_ACCESS_SCATTERED, REMARK(sectors, ideal));
 }
 
 // ---- all ----------------------------------------------------------------------------------------

@@ -77,6 +77,8 @@ static IrValue *act(Threads *t, const Atomic *a) {
 static IrValue *from_other_warps(Threads *t, IrValue *x, uint32_t away) {
     uint32_t threads = GPU_LANES * (uint32_t)t->func->warps, count = x->type->count;
     IrValue *memory = threads_shared(t, x->type->elem, count * threads);
+    remark(t->remarks, t->b.span, REASON_ATOMIC_OLD_SHARED, NULL,
+           REMARK((int64_t)count * threads * ir_elem_size(x->type)));
     IrValue *own = threads_at(t, memory, t->thread);
     IrValue *owner = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)away));
     IrValue *theirs = threads_at(t, memory, owner);

@@ -16,6 +16,7 @@ typedef struct Fences {
     Arena *scratch;
     unsigned facts;
     bool added;
+    Remarks *remarks;
 } Fences;
 
 static bool is_access(const IrOp *op) {
@@ -93,6 +94,7 @@ static void visit(Fences *f, IrOp *op, Pending *pending) {
         IrBuilder b = ir_builder_before(op);
         b.span = op->span;
         ir_op(&b, IR_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+        remark(f->remarks, op->span, REASON_BARRIER_KEPT, NULL, REMARK(0));
         pending->count = 0;
         f->added = true;
         break;
@@ -115,7 +117,10 @@ static void walk(Fences *f, IrBlock *block, Pending *pending) {
 
 bool pass_gpu_fences(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
-    Fences fences = {.func = f, .scratch = context->scratch, .facts = context->facts};
+    Fences fences = {.func = f,
+                     .scratch = context->scratch,
+                     .facts = context->facts,
+                     .remarks = context->remarks};
     Pending pending = {0};
     walk(&fences, ir_body(f), &pending);
     return fences.added;

@@ -37,6 +37,8 @@ static void gather(Threads *t, const IrOp *op) {
     uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), strides[IR_MAX_RANK];
     place_strides(x->type, strides);
     IrValue *memory = threads_shared(t, x->type->elem, x->type->count);
+    remark(t->remarks, op->span, REASON_GATHER_SHARED, NULL,
+           REMARK((int64_t)x->type->count * ir_elem_size(x->type)));
     Place from = place_of(t, x->type->layout, strides);
     place_store(t, memory, threads_value(t, x), &from);
     threads_barrier(t);
@@ -84,6 +86,7 @@ static void histogram(Threads *t, const IrOp *op) {
     uint32_t strides[IR_MAX_RANK];
     place_strides(type, strides);
     IrValue *memory = threads_shared(t, DTYPE_I32, type->count);
+    remark(t->remarks, op->span, REASON_HISTOGRAM_ATOMICS, NULL, REMARK(type->count));
     Place bins = place_of(t, type->layout, strides);
     place_store(t, memory, ir_const_bits(&t->b, threads_type(t, type), 0), &bins);
     threads_barrier(t);
@@ -117,6 +120,9 @@ static void leave_ranks(Threads *t, Sort *s, bool descending) {
     Place at = place_of(t, l, s->strides);
     IrValue *rank = rank_of(&t->b, threads_value(t, key), descending);
     s->packed = dtype_size(rank->type->elem) * 8 <= RANK_BITS;
+    uint32_t steps = log2_of(s->n);
+    remark(t->remarks, s->op->span, REASON_SORT_NETWORK, NULL,
+           REMARK(s->n, steps * (steps + 1) / 2));
     s->order = threads_shared(t, DTYPE_U64, s->total);
     if (s->packed) {
         IrValue *place = places_of(t, l, s->axis, DTYPE_U64);

@@ -102,6 +102,7 @@ static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, 
     Board board = combine_board(t, &r->c, x);
     combine_leave(t, &r->c, &board, x);
     threads_barrier(t);
+    remark(t->remarks, t->b.span, REASON_REDUCE_SHARED, NULL, REMARK(1 << count));
     uint32_t group = 1u << count, mask = away(bits, count, group - 1);
     State *all = arena_new(t->scratch, State, group);
     IrValue *first = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)mask));

@@ -142,6 +142,7 @@ static Prefix scan_warps(Threads *t, const Scan *s, const State *sum) {
     if (!s->warp_bits) return p;
     uint32_t count = 1u << s->warp_bits, lanes = (1u << s->lane_bits) - 1;
     Board board = combine_board(t, &s->c, sum);
+    remark(t->remarks, t->b.span, REASON_SCAN_SHARED, NULL, REMARK(count));
     combine_leave(t, &s->c, &board, sum);
     threads_barrier(t);
     IrValue *at = position(t, s, 5, s->warp_bits);

@@ -1,6 +1,7 @@
 // The walk over the body, control, elementwise ops.
 #include "passes/gpu/threads.h"
 
+#include "ir/occupancy.h"
 #include "passes/passes.h"
 
 // ---- values -------------------------------------------------------------------------------------
@@ -132,8 +133,20 @@ IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane) { return shuff
 
 // ---- ops that stay what they are ----------------------------------------------------------------
 
+// Arithmetic of f64 where the machine has few units for it.
+static void say_slow(Threads *t, const IrOp *op) {
+    enum { SLOW = 8 };
+    IrRule rule = ir_op_info(op->code)->rule;
+    bool works = rule == IR_RULE_BINARY || rule == IR_RULE_TERNARY || rule == IR_RULE_UNARY;
+    if (!t->remarks || !works || op->results[0].type->elem != DTYPE_F64) return;
+    uint32_t ratio = gpu_limits(t->machine->gpu.number)->f64_ratio;
+    if (ratio >= SLOW)
+        remark(t->remarks, op->span, REASON_F64_SLOW, ir_op_info(op->code)->text, REMARK(ratio));
+}
+
 // The same op on what the thread holds.
 static void again(Threads *t, const IrOp *op) {
+    say_slow(t, op);
     IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
     const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
     for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = threads_operand(t, op, i);

@@ -98,11 +98,20 @@ static void store_all(Threads *t, IrValue *memory, IrValue *x, const Side *s) {
     }
 }
 
+static void say_conflicts(Threads *t, const char *what, LayoutConflicts c) {
+    if (c.wavefronts > c.phases)
+        remark(t->remarks, t->b.span, REASON_BANK_CONFLICTS, what, REMARK(c.wavefronts, c.phases));
+}
+
 void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
                         const Layout *memory) {
     uint32_t bits = dtype_bits(p->type->elem);
-    Side s = side_of(from, memory, layout_shared_vector(from, memory, bits, GPU_ACCESS_BYTES));
+    uint32_t vector = layout_shared_vector(from, memory, bits, GPU_ACCESS_BYTES);
+    Side s = side_of(from, memory, vector);
     place_threads(t, &s, NULL);
+    if (t->remarks)
+        say_conflicts(t, "a store to",
+                      layout_conflicts(from, memory, vector, bits, &layout_banks_nvidia, true));
     store_all(t, p, x, &s);
 }
 
@@ -137,6 +146,18 @@ static void try_matrix(ThreadsTrip *r, const Layout *from, const Layout *to, uin
     r->matrix = matrix;
 }
 
+// Wavefronts beyond those that as many bytes take without conflicts; matrix loads have none.
+static void say_trip(Threads *t, const ThreadsTrip *r, const LayoutTrip *trip, Dtype elem) {
+    if (!t->remarks) return;
+    const char *how = !r->by_matrix ? "vectors" : r->turned ? "ldmatrix.trans" : "ldmatrix";
+    uint32_t size = (uint32_t)dtype_size(elem);
+    uint32_t load_bytes = r->by_matrix ? GPU_ACCESS_BYTES : trip->load_vector * size;
+    remark(t->remarks, t->b.span, REASON_SHARED_TRIP, how,
+           REMARK(layout_elements(&trip->memory) * size, trip->store_vector * size, load_bytes));
+    say_conflicts(t, "a store to", trip->store);
+    if (!r->by_matrix) say_conflicts(t, "a load from", trip->load);
+}
+
 ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
     LayoutSide store = {.layout = from}, load = {.layout = to};
     LayoutTrip best;
@@ -150,6 +171,7 @@ ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layo
         try_matrix(r, from, to, bits, false, &cost, &best);
         if (bits == 16) try_matrix(r, from, to, bits, true, &cost, &best);
     }
+    say_trip(t, r, &best, elem);
     r->memory = threads_shared(t, elem, layout_elements(&best.memory));
     Side in = side_of(from, &best.memory, best.store_vector);
     place_threads(t, &in, NULL);
