@@ -25,6 +25,10 @@ IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *
     bool is_bool = own->elem == DTYPE_BOOL, pointer = own->kind == IR_PTR;
     if (pointer) x = ir_bitcast(&t->b, x, threads_vector(t, DTYPE_U64, own->count));
     if (is_bool) x = ir_cast(&t->b, x, DTYPE_U8, false);
+    if (how.way == GPU_WAY_SHUFFLES)
+        remark(t->remarks, t->b.span, REASON_CONVERT_SHUFFLES, NULL,
+               REMARK((int64_t)layout_elements(to) * ir_elem_size(x->type),
+                      1 << how.shuffle.round_bits));
     x = how.way == GPU_WAY_SHUFFLES ? threads_shuffled(t, x, from, to, &how.shuffle)
                                     : through_shared(t, x, from, to);
     uint32_t count = x->type->count;

@@ -64,7 +64,6 @@ static void text_of_a_gpu(void **state) {
          "matrix unit [dot-ieee]\n");
     says(t,
          "            acc = dot(a[i +: B, k +: B], b[k +: B, j +: B], acc);\n"
-         "                  ^~~");\n"
          "                  ^~~");
     says(t, "help: `dot(…, precision = tf32x3)` keeps about 21 bits");
 }
