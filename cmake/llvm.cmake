@@ -97,6 +97,13 @@ else()
     target_include_directories(tilec_llvm_targets SYSTEM PRIVATE "${llvm_include}")
     list(APPEND llvm_link_libraries tilec_llvm_targets -lz -lzstd -ldl -lrt -lm)
     target_link_options(tilec_llvm PRIVATE -static-libstdc++ -static-libgcc -Wl,-s)
+    target_compile_definitions(tilec_lld_shim PRIVATE CODEGEN_LLVM_STATIC)
+    foreach(function __cxa_guard_acquire __cxa_guard_release pthread_mutex_lock
+            pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_rdlock pthread_rwlock_wrlock
+            pthread_rwlock_unlock pthread_once malloc calloc realloc
+            __cxa_thread_atexit_impl)
+        target_link_options(tilec_llvm PRIVATE "-Wl,--wrap=${function}")
+    endforeach()
 endif()
 target_link_libraries(tilec_llvm PRIVATE -Wl,--start-group lldELF lldCommon ${llvm_link_libraries}
                                          -Wl,--end-group)

@@ -46,6 +46,9 @@ target_link_options(fake_plugin PRIVATE
     "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
 if(TARGET tilec_llvm)
     target_compile_definitions(test_support PUBLIC TEST_CODEGEN)
+    if(NOT TILEC_LLVM_SHARED)
+        target_compile_definitions(test_support PUBLIC TEST_LLVM_STATIC)
+    endif()
 endif()
 
 # A driver of NVIDIA's without a GPU: PTX runs on the warp machine.

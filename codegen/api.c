@@ -67,7 +67,10 @@ static const CodegenApi api = {
     .gpu_compile = gpu_compile,
 };
 
-const CodegenApi *tilec_codegen_api(void) { return &api; }
+const CodegenApi *tilec_codegen_api(void) {
+    codegen_opened();
+    return &api;
+}
 
 // LLVM cannot go on after this, and its frames cannot be left in order.
 void codegen_fatal(const char *reason) { os_defect("LLVM", 0, "%s", reason); }

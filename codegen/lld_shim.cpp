@@ -1,11 +1,18 @@
 #include "codegen/lld_shim.h"
 
+extern "C" {
+#include "base/recover.h"
+}
+
 #include <lld/Common/Driver.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm/Support/ErrorHandling.h>
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -15,17 +22,152 @@
 
 LLD_HAS_DRIVER(elf)
 
+// ---- Memory ----
+
+// How many locks and initialisations of LLVM's statics this thread is within. Left there, they
+// would stop every later compilation: until it is out, memory comes from a reserve.
+static thread_local unsigned inside;
+static std::atomic<void *> reserve;
+enum { RESERVE = 1 << 20 };
+
+// The library's own statics, while it is opened: until somebody asks for its table.
+static std::atomic<bool> opening;
+
+static bool must_go_on() { return inside || opening.load(); }
+
+// True: there is some memory again.
+static bool open_reserve() {
+    void *block = must_go_on() ? reserve.exchange(nullptr) : nullptr;
+    std::free(block);
+    return block != nullptr;
+}
+
+static void fill_reserve() {
+    if (reserve.load()) return;
+    void *none = nullptr, *block = std::malloc(RESERVE);
+    if (!reserve.compare_exchange_strong(none, block)) std::free(block);
+}
+
+// As the library goes.
+__attribute__((destructor)) static void drop_reserve() { std::free(reserve.exchange(nullptr)); }
+
+#ifdef CODEGEN_LLVM_STATIC  // linked with --wrap for these
+extern "C" {
+int __real___cxa_guard_acquire(long long *guard);
+void __real___cxa_guard_release(long long *guard);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __real_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int __real_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+int __real_pthread_rwlock_unlock(pthread_rwlock_t *lock);
+int __real_pthread_once(pthread_once_t *once, void (*run)(void));
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+
+int __wrap___cxa_guard_acquire(long long *guard);
+void __wrap___cxa_guard_release(long long *guard);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock);
+int __wrap_pthread_once(pthread_once_t *once, void (*run)(void));
+int __real___cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library);
+int __wrap___cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+int __wrap___cxa_guard_acquire(long long *guard) {
+    int first = __real___cxa_guard_acquire(guard);
+    if (first) inside++;
+    return first;
+}
+void __wrap___cxa_guard_release(long long *guard) {
+    inside--;
+    __real___cxa_guard_release(guard);
+}
+static int entered(int result) {
+    if (!result) inside++;
+    return result;
+}
+static int left(int result) {
+    if (!result) inside--;
+    return result;
+}
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
+    return entered(__real_pthread_mutex_lock(mutex));
+}
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    return entered(__real_pthread_mutex_trylock(mutex));
+}
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    return left(__real_pthread_mutex_unlock(mutex));
+}
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    return entered(__real_pthread_rwlock_rdlock(lock));
+}
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    return entered(__real_pthread_rwlock_wrlock(lock));
+}
+int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+    return left(__real_pthread_rwlock_unlock(lock));
+}
+// glibc ends the process when it has no memory to note the end of a thread's object.
+int __wrap___cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library) {
+    enum { NOTE = 256 };
+    void *block = __real_malloc(NOTE);
+    std::free(block ? block : reserve.exchange(nullptr));
+    return __real___cxa_thread_atexit_impl(run, object, library);
+}
+void *__wrap_malloc(size_t size) {
+    void *block = __real_malloc(size);
+    return block || !open_reserve() ? block : __real_malloc(size);
+}
+void *__wrap_calloc(size_t count, size_t size) {
+    void *block = __real_calloc(count, size);
+    return block || !open_reserve() ? block : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *old, size_t size) {
+    void *block = __real_realloc(old, size);
+    return block || !size || !open_reserve() ? block : __real_realloc(old, size);
+}
+int __wrap_pthread_once(pthread_once_t *once, void (*run)(void)) {
+    inside++;
+    int result = __real_pthread_once(once, run);
+    inside--;
+    return result;
+}
+}
+#endif
+
 // Of operator new, which calls it until there is memory or it does not return.
 static void no_memory() {
+    if (open_reserve()) return;
+    if (must_go_on()) codegen_fatal("out of memory under a lock");
     codegen_no_memory();
     std::set_new_handler(nullptr);  // not ours: operator new throws as it would without us
 }
 
 // Of LLVM's own allocations by malloc.
 static void no_malloc(void *, const char *reason, bool) {
-    codegen_no_memory();
+    if (!must_go_on()) codegen_no_memory();
     codegen_fatal(reason);
 }
+
+#ifdef CODEGEN_LLVM_STATIC
+// Before the other constructors of this library.
+__attribute__((constructor(101))) static void prepare() {
+    opening.store(true);
+    fill_reserve();
+    std::set_new_handler(no_memory);
+}
+#endif
+
+void codegen_opened(void) { opening.store(false); }
 
 static bool start() {
     LLVMInstallFatalErrorHandler(codegen_fatal);
@@ -52,17 +194,48 @@ static bool start() {
 void codegen_start(void) {
     static const bool started = start();
     (void)started;
+    fill_reserve();
     std::set_new_handler(no_memory);
+}
+
+// lld may run out of memory, too: its lock is no place that must not be left.
+struct LinkLock {
+    Owned owned;
+    std::mutex *mutex;
+};
+
+static void release_lock(Owned *owned) {
+    std::mutex *mutex = reinterpret_cast<LinkLock *>(owned)->mutex;
+#ifdef CODEGEN_LLVM_STATIC
+    inside++;
+#endif
+    mutex->unlock();
+}
+
+static void link_lock(LinkLock *held, std::mutex &mutex) {
+    mutex.lock();
+#ifdef CODEGEN_LLVM_STATIC
+    inside--;
+#endif
+    held->mutex = &mutex;
+    recover_own(&held->owned, OWNED_FRAME, release_lock);
+}
+
+static void link_unlock(LinkLock *held) {
+    recover_keep(&held->owned);
+    release_lock(&held->owned);
 }
 
 int codegen_lld(size_t count, const char *const *arguments, char **messages) {
     static std::mutex one_at_a_time;
+    LinkLock held;
     std::vector<const char *> args = {"ld.lld"};
     args.insert(args.end(), arguments, arguments + count);
     std::string text;
     llvm::raw_string_ostream stream(text);
-    std::lock_guard<std::mutex> lock(one_at_a_time);
+    link_lock(&held, one_at_a_time);
     lld::Result result = lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    link_unlock(&held);
     if (result.retCode != 0) *messages = strdup(text.c_str());
     return result.retCode == 0;
 }

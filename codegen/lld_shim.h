@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+// The library has been opened: the calls that follow may run out of memory.
+void codegen_opened(void);
 // Registers LLVM's targets and the handler of its fatal errors.
 void codegen_start(void);
 // ld.lld with these arguments (without the program's name).

@@ -36,6 +36,11 @@ static Unit *unit_create(void) {
 
 static Unit *load(Unit *u, const SourceFile *file) {
     if (file) u->file = tile_load(u->arena, u->sources, u->names, file, read_import, u, u->diags);
+    // Nothing is compiled of a wrong file: all that is wrong with it is said at once.
+    if (u->file && diags_errors(u->diags)) {
+        tile_check(u->file, u->diags);
+        diags_sort(u->diags);
+    }
     return u;
 }
 

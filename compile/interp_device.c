@@ -19,7 +19,7 @@ struct RtModule {
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     if (instance.size)
-        return rt_fail(context, TILEC_UNAVAILABLE, "device 'interp' takes no ':%.*s'",
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "device 'interp' takes no ':%.*s'",
                        STR_ARG(instance));
     *state = NULL;
     return TILEC_OK;

@@ -325,7 +325,7 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted, Dia
             return TILEC_OK;
         }
     Arena *arena = arena_create();
-    Specialization *s;
+    Specialization *s = NULL;
     tilec_status status = make_specialization(kernel, wanted, diags, arena, &s);
     if (status) {
         arena_destroy(arena);

@@ -40,12 +40,19 @@ static void device_close(void *state) {
     recover_free(d);
 }
 
+// Is it an architecture that somebody builds, though not one of those simulated?
+static bool names_gpu(Str arch) {
+    bool nvidia = str_starts(arch, STR("sm_")) && arch.size >= 5 && arch.size <= 7;
+    bool amd = str_starts(arch, STR("gfx")) && arch.size >= 6 && arch.size <= 7;
+    return nvidia || amd;
+}
+
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     Str rest, arch = str_cut(instance, ':', &rest);
     GpuTarget target;
     uint64_t seed = 0;
     if (!sim_arch_parse(arch, &target))
-        return rt_fail(context, TILEC_UNAVAILABLE,
+        return rt_fail(context, names_gpu(arch) ? TILEC_UNAVAILABLE : TILEC_INVALID_ARGUMENT,
                        "there is no simulated '%.*s': sim:sm_75, sm_80, sm_86, sm_87, sm_89, "
                        "sm_90, sm_100, sm_103, sm_120, sm_121",
                        STR_ARG(arch));

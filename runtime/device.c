@@ -14,12 +14,22 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
-static tilec_status unknown_device(tilec_context *c, const char *name) {
+// AMD's GPUs, which this version has no device for, are no mistake of whoever names them.
+static tilec_status unknown_device(tilec_context *c, const char *name, Str kind) {
+    enum { KINDS = 16 };
     Arena *scratch = arena_create();
     StrBuf kinds = strbuf(scratch);
+    Str known[KINDS] = {STR("auto")};
+    size_t count = 1;
     rt_device_kinds(c, &kinds);
-    tilec_status s =
-        rt_fail(c, TILEC_UNAVAILABLE, "no device '%s' here; there are: %s", name, kinds.text);
+    for (size_t i = 0; i < c->api_count && count < KINDS; i++)
+        known[count++] = str(c->apis[i]->kind);
+    Str nearest = str_nearest(kind, known, count);
+    bool absent = str_equal(kind, STR("hip"));
+    const char *meant =
+        nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";
+    tilec_status s = rt_fail(c, absent ? TILEC_UNAVAILABLE : TILEC_INVALID_ARGUMENT,
+                             "no device '%s' here%s there are: %s", name, meant, kinds.text);
     arena_destroy(scratch);
     return s;
 }
@@ -60,7 +70,7 @@ static tilec_status open_device(tilec_context *context, const char *name, Str in
 static tilec_status find_and_open(tilec_context *context, const char *name, tilec_device **device) {
     Str instance, kind = str_cut(str(name), ':', &instance);
     const RtDeviceApi *api = find_api(context, kind);
-    if (!api) return unknown_device(context, name);
+    if (!api) return unknown_device(context, name, kind);
     if (!instance.size && strchr(name, ':'))
         return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device '%s': nothing follows the ':'; leave it out, or say which", name);

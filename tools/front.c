@@ -53,14 +53,28 @@ static bool target_known(Str target) {
     return true;
 }
 
+static int fail_unknown(Cli *cli, Str name) {
+    static const char *const names[] = {
+        "sm_75",     "sm_80",     "sm_86",   "sm_87",   "sm_89",   "sm_90",         "sm_90a",
+        "sm_100",    "sm_100a",   "sm_103",  "sm_103a", "sm_120",  "sm_120a",       "sm_121",
+        "sm_121a",   "gfx90a",    "gfx942",  "gfx950",  "gfx1100", "gfx1201",       "x86-64-v2",
+        "x86-64-v3", "x86-64-v4", "aarch64", "native",  "interp",  "x86-64-v4+bf16"};
+    enum { NAMES = sizeof names / sizeof *names };
+    Str known[NAMES];
+    for (size_t i = 0; i < NAMES; i++) known[i] = str(names[i]);
+    Str nearest = str_nearest(name, known, NAMES);
+    const char *meant = "";
+    if (nearest.size) meant = arena_printf(cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest));
+    return cli_fail(cli, EXIT_INPUT, DIAG_UNSUPPORTED,
+                    "targets are: sm_75 … sm_121a, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
+                    "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
+                    "there is no target '%.*s'%s", STR_ARG(name), meant);
+}
+
 int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *has_code) {
     *has_code = code_target_parse(name, target);
     if (*has_code) return EXIT_FINE;
-    if (!target_known(name))
-        return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                        "targets are: sm_75 … sm_121a, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
-                        "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
-                        "there is no target '%.*s'", STR_ARG(name));
+    if (!target_known(name)) return fail_unknown(cli, name);
     if (!needs_code) return EXIT_FINE;
     return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                     "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "

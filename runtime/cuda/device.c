@@ -80,7 +80,7 @@ static tilec_status find_device(tilec_context *context, CudaDevice *d) {
 static tilec_status read_ordinal(tilec_context *context, Str instance, int *ordinal) {
     uint64_t n = 0;
     if (instance.size && (!str_to_u64(instance, &n, NULL) || n > 1000))
-        return rt_fail(context, TILEC_UNAVAILABLE,
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device cuda: expected the number of a device, found '%.*s'",
                        STR_ARG(instance));
     *ordinal = (int)n;

@@ -76,6 +76,8 @@ static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT
 static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile,
                                        NULL};
 
+void codegen_opened(void) {}
+
 const CodegenApi *tilec_codegen_api(void) {
     if (is("other version")) return &other_version;
     return is("other build") ? &other_build : real_codegen_api();

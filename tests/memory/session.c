@@ -211,7 +211,7 @@ static const struct Step {
     int where;
 } steps[] = {
     {"make_context", make_context, TILEC_OK, ANY},
-    {"open_unknown", open_unknown, TILEC_UNAVAILABLE, ANY},
+    {"open_unknown", open_unknown, TILEC_INVALID_ARGUMENT, ANY},
     {"open_device", open_device, TILEC_OK, ANY},
     {"make_stream", make_stream, TILEC_OK, ANY},
     {"make_begin", make_begin, TILEC_OK, ANY},

@@ -479,7 +479,7 @@ static void has_two_devices(void **state) {
     tilec_device *none = NULL;
     refused(f, tilec_device_open(f->context, "cuda:2", &none), TILEC_UNAVAILABLE,
             "there is no device cuda:2; the driver has 2");
-    refused(f, tilec_device_open(f->context, "cuda:x", &none), TILEC_UNAVAILABLE,
+    refused(f, tilec_device_open(f->context, "cuda:x", &none), TILEC_INVALID_ARGUMENT,
             "expected the number of a device, found 'x'");
     tilec_device_close(g->device);
     free(g);

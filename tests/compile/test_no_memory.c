@@ -1,0 +1,169 @@
+// LLVM runs out of memory: a process compiles its first kernel, one allocation of which fails,
+// wherever it is asked for; the call says so, and another comes to its end.
+//
+// The program's own malloc stands for that of every library in the process.
+#define _GNU_SOURCE  // setenv
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tilec/tilec.h>
+#include <unistd.h>
+// after the above, as cmocka asks
+#include <cmocka.h>
+
+#if defined TEST_CODEGEN && defined TEST_LLVM_STATIC && !defined __SANITIZE_ADDRESS__ && \
+    !defined __SANITIZE_THREAD__
+#define CAN_FAIL 1
+#endif
+
+#ifdef CAN_FAIL
+
+#define SHOWN __attribute__((visibility("default")))
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+void __libc_free(void *block);
+
+static atomic_size_t counted, failing_at;
+static atomic_bool counts, goes_on;
+static atomic_llong freed;  // while it goes on: what may be had again
+
+// From the n-th on there is only what is given back.
+static bool fails(size_t size) {
+    if (!atomic_load(&counts)) return false;
+    size_t now = atomic_fetch_add(&counted, 1) + 1, at = atomic_load(&failing_at);
+    if (!at || now <= at || !atomic_load(&goes_on)) return at && now == at;
+    if (atomic_fetch_sub(&freed, (long long)size) >= (long long)size) return false;
+    atomic_fetch_add(&freed, (long long)size);
+    return true;
+}
+
+SHOWN void *malloc(size_t size) { return fails(size) ? NULL : __libc_malloc(size); }
+
+SHOWN void *calloc(size_t count, size_t size) {
+    return fails(count * size) ? NULL : __libc_calloc(count, size);
+}
+
+SHOWN void *realloc(void *old, size_t size) {
+    return fails(size) ? NULL : __libc_realloc(old, size);
+}
+
+SHOWN void *aligned_alloc(size_t alignment, size_t size) {
+    return fails(size) ? NULL : __libc_memalign(alignment, size);
+}
+
+SHOWN void free(void *block) {
+    if (atomic_load(&counts)) atomic_fetch_add(&freed, (long long)malloc_usable_size(block));
+    __libc_free(block);
+}
+
+static const char text[] =
+    "kernel mul(f32 a[M, K], f32 b[K, N], f32 c[M, N]) grid(cdiv(M, 16), cdiv(N, 16)) {\n"
+    "    c[program(0) * 16 +: 16, program(1) * 16 +: 16] =\n"
+    "        dot(a[program(0) * 16 +: 16, 0 +: 16], b[0 +: 16, program(1) * 16 +: 16]);\n"
+    "}\n";
+
+static tilec_status make(tilec_context *c, tilec_device *d, tilec_kernel **k) {
+    return tilec_kernel_from_source(c, d, "k.tile", text, sizeof text - 1, NULL, NULL, k);
+}
+
+enum { FINE = 0, NO_MEMORY = 10, WRONG = 20 };
+
+// In a process of its own: the first compilation, with the n-th allocation from its beginning
+// failing.
+static int first_compilation(size_t nth, bool on, size_t *count) {
+    tilec_context_options o = {.size = sizeof o, .cache_folder = "", .cpu_threads = 1};
+    tilec_context *c = NULL;
+    tilec_device *d = NULL;
+    tilec_kernel *k = NULL;
+    if (tilec_context_create(&o, &c) || tilec_device_open(c, "cpu", &d)) return WRONG;
+    atomic_store(&failing_at, nth);
+    atomic_store(&goes_on, on);
+    atomic_store(&counts, true);
+    tilec_status s = make(c, d, &k);
+    atomic_store(&counts, false);
+    *count = atomic_load(&counted);
+    if (s && s != TILEC_OUT_OF_MEMORY) {
+        fprintf(stderr, "allocation %zu: %s: %s\n", nth, tilec_status_text(s), tilec_last_error(c));
+        return WRONG;
+    }
+    if (s && (k || make(c, d, &k))) {
+        fprintf(stderr, "again, after allocation %zu: %s\n", nth, tilec_last_error(c));
+        return WRONG + 1;
+    }
+    tilec_context_destroy(c);
+    return s ? NO_MEMORY : FINE;
+}
+
+static int in_child(size_t nth, bool on, size_t *count) {
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        alarm(60);
+        size_t found = 0;
+        int end = first_compilation(nth, on, &found);
+        _exit(write(ends[1], &found, sizeof found) == sizeof found ? end : WRONG + 2);
+    }
+    close(ends[1]);
+    if (read(ends[0], count, sizeof *count) != sizeof *count) *count = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void each(bool on, size_t samples) {
+    size_t count = 0, ignored, ended[2] = {0, 0};
+    assert_int_equal(in_child(0, false, &count), FINE);
+    assert_true(count > 1000);
+    if (getenv("TILEC_TEST_WHOLE")) samples = count;
+    for (size_t i = 0; i < samples; i++) {
+        size_t nth = 1 + count * i / samples;
+        int end = in_child(nth, on, &ignored);
+        if (end != FINE && end != NO_MEMORY) fail_msg("allocation %zu: status %d", nth, end);
+        ended[end == NO_MEMORY]++;
+    }
+    print_message("of %zu allocations: %zu did without, %zu ended the call\n", count, ended[0],
+                  ended[1]);
+    assert_true(ended[1] > samples / 2);
+}
+
+static void one_fails(void **state) {
+    (void)state;
+    each(false, 150);
+}
+
+static void all_fail_from_there(void **state) {
+    (void)state;
+    each(true, 60);
+}
+
+#else
+
+static void one_fails(void **state) {
+    (void)state;
+    print_message("needs a build with LLVM linked in statically, and without sanitizers\n");
+    skip();
+}
+
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_fails),
+#ifdef CAN_FAIL
+        cmocka_unit_test(all_fail_from_there),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
