@@ -8,6 +8,7 @@
 #include "compile/at_once.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
+#include "runtime/print.h"
 #include "sim/machine/machine.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
@@ -19,7 +20,6 @@ typedef struct Device {
     SimMemory *memory;
     GpuTarget target;
     uint64_t seed;
-    uint64_t failed;  // where kernels leave an RtGpuReport
 } Device;
 
 struct RtModule {
@@ -66,10 +66,6 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
     if (!d->memory) os_out_of_memory();
     d->target = target;
     d->seed = seed;
-    if (!sim_memory_alloc(d->memory, sizeof(RtGpuReport), "the report", &d->failed)) {
-        device_close(d);
-        return rt_fail(context, TILEC_OUT_OF_MEMORY, "out of memory");
-    }
     *state = d;
     return TILEC_OK;
 }
@@ -282,17 +278,15 @@ static void print_text(void *user, Str text) {
     if (text.size) printf("%.*s", STR_ARG(text));
 }
 
-// The block of arguments, and behind it the address of an empty report.
-static uint8_t *make_block(Arena *arena, const Device *d, const RtLaunch *l) {
-    uint8_t *block = arena_alloc(arena, l->meta->size + sizeof d->failed);
-    RtGpuReport none = {0};
+// The block of arguments, and behind it the address of the report.
+static uint8_t *make_block(Arena *arena, const RtLaunch *l, uint64_t report) {
+    uint8_t *block = arena_alloc(arena, l->meta->size + sizeof report);
     memcpy(block, l->block, l->meta->size);
-    memcpy(block + l->meta->size, &d->failed, sizeof d->failed);
-    sim_memory_write(d->memory, d->failed, &none, sizeof none);
+    memcpy(block + l->meta->size, &report, sizeof report);
     return block;
 }
 
-static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *l,
+static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *l, uint64_t report,
                             SimFindings *findings) {
     const Device *d = device->state;
     const RtModule *m = l->module;
@@ -304,7 +298,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     if (!k) return r;
     snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
              STR_ARG(m->entry), k->param_bytes, l->meta->size);
-    if (k->param_bytes > l->meta->size + sizeof d->failed) return r;
+    if (k->param_bytes > l->meta->size + sizeof report) return r;
     return sim_run(
         &(SimLaunch){.kernel = k,
                      .memory = d->memory,
@@ -312,7 +306,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
                      .block = {v->block[0], v->block[1], v->block[2]},
                      .shared = v->shared_bytes,
-                     .params = make_block(arena, d, l),
+                     .params = make_block(arena, l, report),
                      .seed = d->seed,
                      .step_limit = UINT64_C(1) << STEP_LIMIT_SHIFT,
                      .observers = list,
@@ -322,42 +316,64 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
 }
 
 // Programs go on after one has failed, but for itself.
-static bool assert_failed(const Device *d, const RtLaunch *l, RtReport *failure) {
-    RtGpuReport left;
-    if (!sim_memory_read(d->memory, d->failed, &left, sizeof left) || !left.site) return false;
-    RtFailure f = {.site = left.site - 1, .lane = left.lane};
-    memcpy(f.place, left.place, sizeof f.place);
+static bool assert_failed(const GpuReport *left, const RtLaunch *l, RtReport *failure) {
+    if (!left->site) return false;
+    RtFailure f = {.site = left->site - 1, .lane = left->lane};
+    memcpy(f.place, left->place, sizeof f.place);
     bool more = l->grid[0] * l->grid[1] * l->grid[2] > 1;
     if (more) f.note = "others may have failed, too: device interp counts them";
     *failure = rt_report_assert(&l->meta->variants[l->variant], &f);
     return true;
 }
 
-static tilec_status run_watched(tilec_device *device, const RtLaunch *l, RtReport *failure) {
+// `at` is the report's on the device. What the kernel prints is said when all is done.
+static tilec_status run_watched(tilec_device *device, const RtLaunch *l, uint64_t at, uint64_t size,
+                                RtPrints *prints, RtReport *failure) {
+    const Device *d = device->state;
+    const MetaVariant *v = &l->meta->variants[l->variant];
     Arena *arena = arena_create();
+    GpuReport *left = arena_alloc(arena, size);
+    rt_gpu_report_clear(left, size);
+    sim_memory_write(d->memory, at, left, sizeof *left);
     Diags *diags = diags_create(arena, sources_create(arena));
     SimFindings *findings = sim_findings_create(arena);
-    SimResult r = run_kernel(arena, device, l, findings);
+    SimResult r = run_kernel(arena, device, l, at, findings);
+    sim_memory_read(d->memory, at, left, size);
     Places places = {0};
     bool good = report(arena, &r, findings, diags, &places);
     if (!good) {
         *failure = rt_report_of(diags);
         if (failure->arena) name_places(&places, failure);
-    } else if (assert_failed(device->state, l, failure)) {
+    } else if (assert_failed(left, l, failure)) {
         good = false;
     }
+    rt_prints_take(left, v, true, prints);
     arena_destroy(arena);
     return good ? TILEC_OK : TILEC_KERNEL_FAILED;
 }
 
-static tilec_status run(tilec_device *device, const RtLaunch *l, RtReport *failure) {
+static tilec_status run_recovered(tilec_device *device, const RtLaunch *l, uint64_t at,
+                                  uint64_t size, RtPrints *prints, RtReport *failure) {
     Recovery r;
     if (RECOVER_FAILED(&r)) {
         *failure = rt_report_no_memory();
         return TILEC_OUT_OF_MEMORY;
     }
-    tilec_status s = run_watched(device, l, failure);
+    tilec_status s = run_watched(device, l, at, size, prints, failure);
     recover_end(&r);
+    return s;
+}
+
+static tilec_status run(tilec_device *device, const RtLaunch *l, RtPrints *prints,
+                        RtReport *failure) {
+    const Device *d = device->state;
+    uint64_t at, size = rt_gpu_report_size(&l->meta->variants[l->variant]);
+    if (!sim_memory_alloc(d->memory, size, "the report", &at)) {
+        *failure = rt_report_no_memory();
+        return TILEC_OUT_OF_MEMORY;
+    }
+    tilec_status s = run_recovered(device, l, at, size, prints, failure);
+    sim_memory_free(d->memory, at);
     return s;
 }
 
@@ -374,9 +390,11 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     os_mutex_lock(s->lock);
     os_mutex_lock(d->lock);  // the machine's memory
     // After a failure the stream does nothing until it is synchronised.
-    if (s->status == TILEC_OK) s->status = run(device, l, &s->failure);
+    RtPrints prints = {0};
+    if (s->status == TILEC_OK) s->status = run(device, l, &prints, &s->failure);
     os_mutex_unlock(d->lock);
     os_mutex_unlock(s->lock);
+    rt_prints_say(device->context, &prints);
     return TILEC_OK;
 }
 

@@ -39,7 +39,7 @@ typedef struct RtImage {
 } RtImage;
 
 // Of a kernel that takes the launch's block of arguments, by value, and behind it the address of an
-// RtGpuReport (failure.h).
+// GpuReport (base/gpu_abi.h).
 typedef struct RtPtxImage {
     Str text;
     Str entry;

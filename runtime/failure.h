@@ -21,12 +21,4 @@ typedef struct RtFailure {
 
 RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure);
 
-// What a kernel for a GPU leaves of its first failed assert; its code has the address.
-typedef struct RtGpuReport {
-    uint32_t site;  // 0: none; else 1 + its number
-    uint32_t unused;
-    int64_t place[3];
-    int64_t lane;
-} RtGpuReport;
-
 #endif

@@ -32,7 +32,8 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_THREAD_SHUFFLE:
     case IR_THREAD_PACK:
     case IR_THREAD_MATRIX_LOAD:
-    case IR_THREAD_UPDATE: return NULL;
+    case IR_THREAD_UPDATE:
+    case IR_CPU_PRINT: return NULL;
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: return c->machine.async_copy ? NULL : check_lacks;

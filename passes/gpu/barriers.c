@@ -52,12 +52,18 @@ static const IrOp *piece_of(const IrValue *p, bool *elsewhere) {
     return NULL;
 }
 
-static bool touch_of(const Barriers *b, const IrOp *op, Touch *touch) {
+static bool touches_operand(const IrOp *op, uint32_t i) {
     IrEffect effect = ir_op_info(op->code)->effect;
-    if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE) return false;
-    bool elsewhere;
-    const IrOp *piece = piece_of(ir_operand(op, 0), &elsewhere);
-    *touch = (Touch){piece, effect == IR_EFFECT_WRITE, b->epoch};
+    if (op->code == IR_CPU_PRINT) return true;
+    return i == 0 && (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE);
+}
+
+// What the op touches by its i-th operand.
+static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, Touch *touch) {
+    if (!touches_operand(op, i)) return false;
+    bool elsewhere, writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
+    const IrOp *piece = piece_of(ir_operand(op, i), &elsewhere);
+    *touch = (Touch){piece, writes, b->epoch};
     return !elsewhere;
 }
 
@@ -118,9 +124,9 @@ static void walk_if(Barriers *b, IrOp *op, Touches *touches) {
     *touches = out;
 }
 
-static void visit(Barriers *b, IrOp *op, Touches *touches) {
+static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     Touch touch;
-    if (!touch_of(b, op, &touch)) return;
+    if (!touch_of(b, op, operand, &touch)) return;
     for (size_t i = 0; i < touches->count; i++) {
         if (!meet(&touches->data[i], &touch)) continue;
         IrBuilder builder = ir_builder_before(op);
@@ -151,7 +157,7 @@ static void walk(Barriers *b, IrBlock *block, Touches *touches) {
             b->epoch++;
             if (stays(b, op)) touches->count = 0;
         } else {
-            visit(b, op, touches);
+            for (uint32_t i = 0; i < op->operand_count; i++) visit(b, op, i, touches);
         }
     }
 }

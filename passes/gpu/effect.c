@@ -189,7 +189,7 @@ void threads_effect(Threads *t, const IrOp *op) {
     switch ((unsigned)op->code) {
     case IR_ASSERT: assert_all(t, op); return;
     case IR_ASSUME: return;  // what it says is of use to proofs only
-    case IR_PRINT: threads_unsupported(t, op, "'print'"); return;
+    case IR_PRINT: threads_print(t, op); return;
     default: atomic(t, op);
     }
 }

@@ -77,15 +77,6 @@ IrValue *threads_splat(Threads *t, IrValue *scalar, uint32_t count) {
     return ir_broadcast(&t->b, scalar, 1, &count);
 }
 
-void threads_unsupported(Threads *t, const IrOp *op, const char *what) {
-    diag_error(t->diags, op->span, DIAG_UNSUPPORTED, "%s cannot be compiled for GPUs yet", what);
-    diag_help(t->diags, "the devices 'cpu' and 'interp' take it");
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        const IrType *type = threads_type(t, op->results[i].type);
-        threads_define(t, op, i, type->kind == IR_PTR ? NULL : ir_const_bits(&t->b, type, 0));
-    }
-}
-
 // ---- memory -------------------------------------------------------------------------------------
 
 IrValue *threads_shared(Threads *t, Dtype elem, uint32_t count) {

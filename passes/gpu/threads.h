@@ -12,7 +12,7 @@
 //     reduce.c    reductions                             scan.c      scans
 //     dot*.c      products                               order.c     sort, topk, histogram, gather
 //     region.c    combiners of one's own
-//     effect.c    atomics, assert, print                 trip.c      through shared memory
+//     effect.c    atomics, assert; print.c               trip.c      through shared memory
 //
 // Invariants: registers that hold the same element hold the same value; so do threads. What changes
 // memory is done by one of the threads that hold an element (threads_owner). Control is uniform.
@@ -41,9 +41,6 @@ typedef struct Threads {
     IrValue *thread;  // thread.id
     uint32_t sites;   // asserts and prints met
 } Threads;
-
-// Reports that this cannot be lowered; what the op should have made is undefined afterwards.
-void threads_unsupported(Threads *t, const IrOp *op, const char *what);
 
 // ---- values (threads.c) -------------------------------------------------------------------------
 
@@ -127,5 +124,6 @@ void threads_order(Threads *t, const IrOp *op);   // order.c: gather, sort, topk
 // The least of an i32 scalar of all threads, which all get (effect.c).
 IrValue *threads_least(Threads *t, IrValue *x);
 void threads_effect(Threads *t, const IrOp *op);  // effect.c: atomics, assert, print
+void threads_print(Threads *t, const IrOp *op);   // print.c
 
 #endif

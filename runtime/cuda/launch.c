@@ -16,17 +16,23 @@ enum {
 
 // ---- Spots ----
 
+static void collect_failure(CudaStream *stream, const CudaSpot *s) {
+    const GpuReport *left = s->report;
+    if (!left->site || stream->status) return;  // the first is told
+    RtFailure f = {.site = left->site - 1, .lane = left->lane};
+    memcpy(f.place, left->place, sizeof f.place);
+    if (s->programs > 1) f.note = "others may have failed, too: device interp counts them";
+    stream->status = TILEC_KERNEL_FAILED;
+    stream->failure = rt_report_assert(&s->variant, &f);
+}
+
 void cuda_spots_collect(CudaStream *stream) {
     for (CudaSpot *s = stream->spots; s; s = s->next) {
-        RtGpuReport left = *s->report;
-        if (!left.site) continue;
-        *s->report = (RtGpuReport){0};
-        if (stream->status) continue;  // the first is told
-        RtFailure f = {.site = left.site - 1, .lane = left.lane};
-        memcpy(f.place, left.place, sizeof f.place);
-        if (s->programs > 1) f.note = "others may have failed, too: device interp counts them";
-        stream->status = TILEC_KERNEL_FAILED;
-        stream->failure = rt_report_assert(&s->variant, &f);
+        if (!s->report->site && !s->report->used) continue;
+        collect_failure(stream, s);
+        rt_prints_take(s->report, &s->variant, s->launches == 1, &stream->prints);
+        rt_gpu_report_clear(s->report, s->size);
+        s->launches = 0;
     }
 }
 
@@ -48,7 +54,8 @@ static tilec_status make_spot(tilec_device *device, CudaSpot *spot) {
     const CudaDevice *d = device->state;
     void *memory = NULL;
     unsigned flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
-    CUresult r = d->driver.host_alloc(&memory, sizeof *spot->report, flags);
+    spot->size = rt_gpu_report_size(&spot->variant);
+    CUresult r = d->driver.host_alloc(&memory, (size_t)spot->size, flags);
     if (r) return cuda_fail(device, CUDA_CALL_host_alloc, r);
     r = d->driver.host_address(&spot->address, memory, 0);
     if (r) {
@@ -56,7 +63,7 @@ static tilec_status make_spot(tilec_device *device, CudaSpot *spot) {
         return cuda_fail(device, CUDA_CALL_host_address, r);
     }
     spot->report = memory;
-    *spot->report = (RtGpuReport){0};
+    rt_gpu_report_clear(spot->report, spot->size);
     return TILEC_OK;
 }
 
@@ -66,10 +73,10 @@ static CudaSpot *find_spot(const CudaStream *stream, const RtModule *module) {
     return s;
 }
 
-// Where this launch leaves its failed assert, made when it is the first on its stream; 0 for
-// kernels that have none. In the device's context.
+// Where this launch leaves its failed assert and prints, made when it is the first on its stream; 0
+// for kernels that have none. In the device's context.
 static tilec_status take_spot(tilec_device *device, CudaStream *stream, const RtLaunch *l,
-                              CUdeviceptr *address) {
+                              uint32_t launches, CUdeviceptr *address) {
     CudaDevice *d = device->state;
     const MetaVariant *v = &l->meta->variants[l->variant];
     *address = 0;
@@ -79,18 +86,19 @@ static tilec_status take_spot(tilec_device *device, CudaStream *stream, const Rt
     tilec_status status = TILEC_OK;
     if (!s) {
         s = calloc(1, sizeof *s);
+        if (s) s->variant = *v;
         status = s ? make_spot(device, s)
                    : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
         if (status) {
             free(s);
         } else {
             s->module = l->module;
-            s->variant = *v;
             s->next = stream->spots;
             stream->spots = s;
         }
     }
     if (!status) s->programs = l->grid[0] * l->grid[1] * l->grid[2];
+    if (!status) s->launches += launches;
     if (!status) *address = s->address;
     os_mutex_unlock(d->lock);
     return status;
@@ -159,7 +167,7 @@ tilec_status cuda_prepare(tilec_device *device, void *stream, const RtLaunch *l)
     if (!s) s = cuda_enter(device);
     if (s) return s;
     s = allow_shared(device, l);
-    if (!s) s = take_spot(device, stream, l, &spot);
+    if (!s) s = take_spot(device, stream, l, 0, &spot);
     cuda_leave(device->state);
     return s;
 }
@@ -220,7 +228,7 @@ tilec_status cuda_launch(tilec_device *device, void *stream, const RtLaunch *l) 
     if (!s) s = cuda_enter(device);
     if (s) return s;
     s = allow_shared(device, l);
-    if (!s) s = take_spot(device, stream, l, &spot);
+    if (!s) s = take_spot(device, stream, l, 1, &spot);
     if (!s) s = launch_here(device, stream, l, spot);
     cuda_leave(device->state);
     return s;

@@ -18,6 +18,7 @@
 #include "runtime/context.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/failure.h"
+#include "runtime/print.h"
 
 typedef struct CudaStream CudaStream;
 
@@ -41,7 +42,9 @@ typedef struct CudaSpot {
     const RtModule *module;
     MetaVariant variant;  // texts live as long as the module
     int64_t programs;     // of the last launch
-    RtGpuReport *report;
+    uint32_t launches;    // since what was left was collected
+    uint64_t size;        // of the report
+    GpuReport *report;
     CUdeviceptr address;
     struct CudaSpot *next;
 } CudaSpot;
@@ -52,6 +55,7 @@ struct CudaStream {
     CudaSpot *spots;
     tilec_status status;  // kept until the stream is synchronised
     RtReport failure;
+    RtPrints prints;
     CudaStream *next;
 };
 
@@ -92,7 +96,8 @@ void cuda_module_unload(tilec_device *device, RtModule *module);
 // launch.c
 tilec_status cuda_prepare(tilec_device *device, void *stream, const RtLaunch *launch);
 tilec_status cuda_launch(tilec_device *device, void *stream, const RtLaunch *launch);
-// What the stream's kernels left: kept as its failure. The device has done all; the lock is held.
+// What the stream's kernels left: kept as its failure and its prints. The device has done all; the
+// lock is held.
 void cuda_spots_collect(CudaStream *stream);
 // Frees the spots of a module, or (NULL) all. In the device's context; the lock is held.
 void cuda_spots_free(const CudaDevice *d, CudaStream *stream, const RtModule *module);

@@ -67,12 +67,15 @@ void cuda_stream_destroy(tilec_device *device, void *stream) {
     bool inside = !d->driver.push_current(d->context);
     // Nobody writes to its spots any more; one of others may be in a capture, and is not ours to
     // end.
-    if (inside && (!s->foreign || s->spots)) d->driver.stream_synchronize(s->handle);
+    bool done = inside && (!s->foreign || s->spots);
+    if (done) done = !d->driver.stream_synchronize(s->handle);
     if (inside && !s->foreign) d->driver.stream_destroy(s->handle);
     os_mutex_lock(d->lock);
+    if (done) cuda_spots_collect(s);
     cuda_spots_free(d, s, NULL);
     os_mutex_unlock(d->lock);
     if (inside) cuda_leave(d);
+    rt_prints_say(device->context, &s->prints);
     rt_report_free(&s->failure);
     free(s);
 }
@@ -85,7 +88,10 @@ static tilec_status report_kept(tilec_device *device, CudaStream *s) {
     RtReport failure = s->failure;
     s->status = TILEC_OK;
     s->failure = (RtReport){0};
+    RtPrints prints = s->prints;
+    s->prints = (RtPrints){0};
     os_mutex_unlock(d->lock);
+    rt_prints_say(device->context, &prints);
     return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
 }
 

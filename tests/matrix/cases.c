@@ -138,21 +138,6 @@ static bool test_exists(const Unsupported *u) {
     return strstr(text, wanted) != NULL;
 }
 
-// The same of what GPUs have not yet: the filetest holds the diagnostic.
-static void check_unsupported_on_gpu(Matrix *m) {
-    static const struct {
-        const char *said, *file;
-    } rows[] = {
-#define UNSUPPORTED_ON_GPU(what, file) {what, file},
-#include "tests/matrix/unsupported_gpu.def"
-#undef UNSUPPORTED_ON_GPU
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Unsupported u = {.file = rows[i].file, .test = rows[i].said};
-        if (!test_exists(&u)) matrix_fail(m, rows[i].said, "no such text in %s", u.file);
-    }
-}
-
 static const Unsupported *unsupported_find(IrOpcode code, int column) {
     for (const Unsupported *u = unsupported; u->file; u++)
         if (u->code == code && u->column == column) return u;
@@ -165,7 +150,6 @@ uint32_t matrix_unsupported_count(void) {
 
 uint32_t matrix_missing(Matrix *m) {
     uint32_t missing = 0;
-    check_unsupported_on_gpu(m);
     for (int code = 0; code < IR_OPCODES; code++)
         for (int column = 0; column < COLUMNS; column++) {
             const Unsupported *u = unsupported_find((IrOpcode)code, column);

@@ -26,8 +26,5 @@ uint32_t lowered_warps(uint64_t choice);
 // The tile pipeline, then that of GPUs: all of it where `whole`, else some choices stop after
 // gpu_threads. False with diagnostics.
 bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags);
-// What cannot be compiled for GPUs yet, as the first diagnostic says ("'print'"), where that is the
-// only reason why lowering failed, and a row of tests/matrix/unsupported_gpu.def; else empty.
-Str lowered_unsupported(const Diags *diags);
 
 #endif

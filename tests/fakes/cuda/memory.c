@@ -4,6 +4,8 @@
 
 #include "tests/fakes/cuda/state.h"
 
+enum { HOST_MAX = 1 << 21 };  // bytes of one piece
+
 CUresult cuInit(unsigned flags) {
     CUresult r = fake_begin(CUDA_CALL_init, false);
     if (!r && flags) r = CUDA_ERROR_INVALID_VALUE;
@@ -106,10 +108,12 @@ CUresult cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
     if (r) return fake_end(r);
     FakeDevice *d = fake_device();
     HostBlock b = {.size = size};
-    static const uint8_t zeros[256];
-    if (size > sizeof zeros || !sim_memory_alloc(d->memory, size, "h", &b.address))
+    if (size > HOST_MAX || !sim_memory_alloc(d->memory, size, "h", &b.address))
         return fake_end(CUDA_ERROR_OUT_OF_MEMORY);
-    sim_memory_write(d->memory, b.address, zeros, size);
+    static const uint8_t zeros[256];
+    for (size_t at = 0; at < size; at += sizeof zeros)
+        sim_memory_write(d->memory, b.address + at, zeros,
+                         size - at < sizeof zeros ? size - at : sizeof zeros);
     b.bytes = sim_memory_find(d->memory, b.address, size)->bytes;
     vec_push(fake_state.arena, &d->host, b);
     *memory = b.bytes;
