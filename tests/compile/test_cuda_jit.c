@@ -86,6 +86,62 @@ static void runs_from_source(void **state) {
     }
 }
 
+// ---- prints -------------------------------------------------------------------------------------
+
+typedef struct Lines {
+    char text[4096];
+    unsigned count;
+} Lines;
+
+static void keep_line(void *user, const char *line, size_t length) {
+    Lines *lines = user;
+    size_t at = strlen(lines->text);
+    lines->count++;
+    if (at + length + 2 > sizeof lines->text) return;
+    memcpy(lines->text + at, line, length);
+    memcpy(lines->text + at + length, "\n", 2);
+}
+
+// Lines come when the stream is waited for: of one launch program by program, of several as they
+// came; what does not fit is told.
+static void prints_when_waited_for(void **state) {
+    static const char text[] =
+        "kernel p(i64 n, i64 times, const B = 4) grid(n) {\n"
+        "    for i in 0 .. times\n"
+        "        print(program(0), \": \", iota(B) * i32(i));\n"
+        "}\n";
+    if (!can_generate()) return;
+    World *w = *state;
+    Lines lines = {.count = 0};
+    tilec_context_options o = {.size = sizeof o, .print = keep_line, .user = &lines};
+    tilec_context_destroy(w->context);
+    assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);
+    open_device(w, "cuda:0");
+    tilec_kernel *k = kernel_of(w, text);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(2), tilec_arg_int(2))),
+                     TILEC_OK);
+    assert_int_equal(lines.count, 0);
+    assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
+    assert_string_equal(lines.text,
+                        "0: [0, 0, 0, 0]\n0: [0, 1, 2, 3]\n"
+                        "1: [0, 0, 0, 0]\n1: [0, 1, 2, 3]\n");
+    lines = (Lines){.count = 0};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(1), tilec_arg_int(1))),
+                         TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
+    assert_string_equal(lines.text, "0: [0, 0, 0, 0]\n0: [0, 0, 0, 0]\n");
+    assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
+    assert_int_equal(lines.count, 2);
+    // 56 bytes a line: a head of 32, 8 for the number, 16 for the tile.
+    lines = (Lines){.count = 0};
+    enum { ROOM = 1 << 20, LINE = 56, FITTING = ROOM / LINE };
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(1), tilec_arg_int(20000))),
+                     TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
+    assert_int_equal(lines.count, FITTING + 1);
+}
+
 // Programs hand it the host's memory.
 static void auto_stays_on_the_host(void **state) {
     if (!can_generate()) return;
@@ -96,6 +152,7 @@ static void auto_stays_on_the_host(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(runs_from_source), TEST(auto_stays_on_the_host)};
+    const struct CMUnitTest tests[] = {TEST(runs_from_source), TEST(prints_when_waited_for),
+                                       TEST(auto_stays_on_the_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // Kernels on simulated GPUs through the public API: variants, the cache, what is refused, what the
 // machine finds.
 #define _GNU_SOURCE  // setenv, mkdtemp
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,6 +185,81 @@ static void grids_have_limits(void **state) {
     assert_int_equal(tilec_device_synchronize(w->device), TILEC_OK);
 }
 
+// ---- remainders ---------------------------------------------------------------------------------
+
+static uint64_t next_random(uint64_t *state) {  // xorshift
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    return *state ^= *state << 17;
+}
+
+// Any bits; now and then special ones, and pairs that are near.
+static uint64_t any_bits(uint64_t *state, unsigned width, uint64_t beside) {
+    uint64_t bits = next_random(state) >> (64 - width), top = UINT64_C(1) << (width - 1);
+    unsigned fraction = width == 64 ? 52 : 23;
+    switch (next_random(state) % 8) {
+    case 0: return bits & top;                                        // a zero
+    case 1: return bits & ((UINT64_C(1) << fraction) - 1);            // a subnormal
+    case 2: return (bits & top) | (top - (UINT64_C(1) << fraction));  // infinite
+    case 3: return beside + (bits & 3);
+    case 4: return beside & ~((UINT64_C(1) << fraction / 2) - 1);
+    default: return bits;
+    }
+}
+
+enum { PAIRS = 4096 };
+
+static void check_remainders(World *w, tilec_dtype type, const uint64_t *bits, void *memory[3]) {
+    size_t size = type == TILEC_F64 ? 8 : 4;
+    static const char text[] =
+        "kernel rest(type T, T x[M], T y[M], T z[M], const B = 256)\n"
+        "    grid(cdiv(M, B)) {\n"
+        "    let i = program(0) * B;\n"
+        "    z[i +: B] = x[i +: B] % y[i +: B];\n"
+        "}\n";
+    tilec_buffer b[3];
+    tilec_view v[3];
+    for (int i = 0; i < 3; i++) {
+        for (size_t k = 0; i < 2 && k < PAIRS; k++)
+            memcpy((char *)memory[i] + k * size, &bits[2 * k + (size_t)i], size);
+        assert_int_equal(tilec_buffer_create(w->device, PAIRS * size, &b[i]), TILEC_OK);
+        assert_int_equal(tilec_buffer_write(w->device, NULL, b[i], 0, memory[i], PAIRS * size),
+                         TILEC_OK);
+        v[i] = tilec_buffer_view1(type, b[i], PAIRS);
+    }
+    if (tilec_launch(kernel_of(w, text), NULL, TILEC_ARGS(v[0], v[1], v[2])) ||
+        tilec_device_synchronize(w->device))
+        fail_msg("%s", tilec_last_error(w->context));
+    assert_int_equal(tilec_buffer_read(w->device, NULL, b[2], 0, memory[2], PAIRS * size),
+                     TILEC_OK);
+    for (int i = 0; i < 3; i++) tilec_buffer_destroy(w->device, b[i]);
+}
+
+// As C's fmod, to the bit, whatever the numbers.
+static void remainders_are_exact(void **state) {
+    static double wide[3][PAIRS];
+    static float narrow[3][PAIRS];
+    static uint64_t bits[2 * PAIRS];
+    World *w = *state;
+    if (!can_generate()) return;
+    uint64_t random = 1;
+    for (size_t i = 0; i < 2 * PAIRS; i++) bits[i] = any_bits(&random, 64, i ? bits[i - 1] : 1);
+    check_remainders(w, TILEC_F64, bits, (void *[]){wide[0], wide[1], wide[2]});
+    for (size_t i = 0; i < PAIRS; i++) {
+        double want = fmod(wide[0][i], wide[1][i]);
+        if (isnan(want) ? !isnan(wide[2][i]) : memcmp(&want, &wide[2][i], 8) != 0)
+            fail_msg("%a %% %a is %a, not %a", wide[0][i], wide[1][i], want, wide[2][i]);
+    }
+    for (size_t i = 0; i < 2 * PAIRS; i++) bits[i] = any_bits(&random, 32, i ? bits[i - 1] : 1);
+    check_remainders(w, TILEC_F32, bits, (void *[]){narrow[0], narrow[1], narrow[2]});
+    for (size_t i = 0; i < PAIRS; i++) {
+        float want = fmodf(narrow[0][i], narrow[1][i]);
+        if (isnan(want) ? !isnan(narrow[2][i]) : memcmp(&want, &narrow[2][i], 4) != 0)
+            fail_msg("%a %% %a is %a, not %a", (double)narrow[0][i], (double)narrow[1][i],
+                     (double)want, (double)narrow[2][i]);
+    }
+}
+
 static void refuse_option(World *w, const char *name, int64_t value, const char *said) {
     tilec_spec_entry e = {.kind = TILEC_SPEC_OPTION, .name = name, .value = value};
     tilec_kernel *k;
@@ -213,6 +289,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_cache_needs_no_compiler, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_child_compiles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(findings_fail_the_launch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(remainders_are_exact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grids_have_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_gpus_lack_is_refused, set_up, tear_down),
     };
