@@ -84,12 +84,32 @@ static bool at_once(const Places *p, const Piece *a, const Piece *b) {
     return x.first <= y.last && y.first <= x.last;
 }
 
-static void refuse(const IrFunc *f, const PassContext *context, uint64_t bytes) {
+static const Piece *greatest(const Places *p, uint64_t below, size_t after) {
+    const Piece *most = NULL;
+    for (size_t i = 0; i < p->pieces.count; i++) {
+        const Piece *piece = &p->pieces.data[i];
+        bool left = piece->size < below || (piece->size == below && i > after);
+        if (left && (!most || piece->size > most->size)) most = piece;
+    }
+    return most;
+}
+
+// The line that takes most, and what else takes much.
+static void refuse(const Places *p, const IrFunc *f, const PassContext *context, uint64_t bytes) {
+    enum { TOLD = 4 };
     char name[GPU_NAME_MAX];
-    diag_error(context->diags, f->span, DIAG_UNSUPPORTED,
-               "kernel '%s' needs %llu bytes of shared memory for each program, and %s has %u",
+    const Piece *most = greatest(p, UINT64_MAX, 0);
+    diag_error(context->diags, most->op->span, DIAG_UNSUPPORTED,
+               "kernel '%s' needs %llu bytes of shared memory for each program, and %s has %u; "
+               "%llu are for this",
                f->name, (unsigned long long)bytes, gpu_target_name(context->machine->gpu, name),
-               context->machine->shared_bytes);
+               context->machine->shared_bytes, (unsigned long long)most->size);
+    for (int i = 1; i < TOLD; i++) {
+        most = greatest(p, most->size, (size_t)(most - p->pieces.data));
+        if (!most) break;
+        diag_note(context->diags, most->op->span, "%llu bytes are for this",
+                  (unsigned long long)most->size);
+    }
     diag_help(context->diags,
               "smaller tiles or fewer stages need less: the kernel's consts, or its "
               "`tune` lines for this target");
@@ -102,6 +122,6 @@ bool pass_gpu_place(IrFunc *f, PassContext *context) {
     bool changed = places_assign(&p);
     uint64_t end = places_end(&p);
     uint32_t most = context->machine->shared_bytes;
-    if (most && end > most) refuse(f, context, end);
+    if (most && end > most) refuse(&p, f, context, end);
     return changed;
 }
