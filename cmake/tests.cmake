@@ -284,6 +284,10 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")
     set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 3600 SKIP_RETURN_CODE 77)
 endif()
 
+# What goes to machines with GPUs: it builds the preset release, and has a label of its own, too.
+add_test(NAME bundle COMMAND bash tests/bundle/bundle.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(bundle PROPERTIES LABELS bundle TIMEOUT 3600 SKIP_RETURN_CODE 77)
+
 # The exact reference of the math functions, where it is installed.
 find_library(MPFR_LIBRARY mpfr)
 find_library(GMP_LIBRARY gmp)

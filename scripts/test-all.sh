@@ -19,6 +19,7 @@ parts='
 debug/quick       | 1  | debug    |       | -L ^quick$
 debug/long        | 1  | debug    |       | -L ^long$ -E ^(passes/long_expand_math|matrix/)
 fuzz              | 1  | debug    |       | -L ^fuzz$
+bundle            | 1  | debug    |       | -L ^bundle$
 clang/quick       | 1  | clang    |       | -L ^quick$ -LE ^check$
 tsan/quick        | 1  | tsan     |       | -L ^quick$ -LE ^check$
 release/quick     | 1  | release  |       | -L ^quick$ -LE ^check$

@@ -8,7 +8,7 @@ const char *launcher_open(Launcher *launcher, const char *device) {
     if (tilec_context_create(NULL, &launcher->context)) return "no context";
     if (tilec_device_open(launcher->context, device, &launcher->device))
         return tilec_last_error(launcher->context);
-    launcher->own_memory = strncmp(device, "sim:", 4) == 0;
+    launcher->own_memory = strncmp(device, "sim:", 4) == 0 || strncmp(device, "cuda", 4) == 0;
     return NULL;
 }
 

@@ -3,7 +3,7 @@
 //     test_examples [--long] [--device NAME] [KERNEL]
 //
 // On a simulated GPU (sim:sm_80) shapes are small, and each runs with several orders of warps; what
-// cannot be compiled for GPUs is skipped, with the reason.
+// cannot be compiled for GPUs is skipped there and on real ones (cuda:0), with the reason.
 //
 // The quick shapes take every extent at 1, 7, 127 and 1000 (one at a time where all of them at once
 // would take long), and one shape that is smaller than the kernel's own tile in every dimension;
@@ -30,6 +30,7 @@ typedef struct Session {
     int launcher_count;
     const char *device;
     bool all, gpu;
+    bool hardware;  // a GPU that is no simulation
 } Session;
 
 typedef struct Case {
@@ -156,7 +157,7 @@ static void test_example(void **state) {
     Shapes *shapes = calloc(1, sizeof *shapes);
     int failed = 0;
     assert_non_null(shapes);
-    if (c->session->gpu)
+    if (c->session->gpu && !c->session->hardware)
         gpu_shapes(c->example, shapes);
     else if (c->session->all)
         all_shapes(c->example, shapes);
@@ -196,7 +197,7 @@ static int run_examples(Session *session, const char *only) {
 }
 
 static bool open_launchers(Session *session) {
-    int orders = session->gpu ? ORDERS : 1;
+    int orders = session->gpu && !session->hardware ? ORDERS : 1;
     for (int i = 0; i < orders; i++) {
         char name[64];
         snprintf(name, sizeof name, i ? "%s:%d" : "%s", session->device, i);
@@ -220,7 +221,8 @@ int main(int argc, char **argv) {
             only = argv[i];
     }
     int failed = only ? 0 : test_parts();
-    session.gpu = strncmp(session.device, "sim:", 4) == 0;
+    session.hardware = strncmp(session.device, "cuda", 4) == 0;
+    session.gpu = session.hardware || strncmp(session.device, "sim:", 4) == 0;
     failed += open_launchers(&session) ? run_examples(&session, only) : 1;
     for (int i = 0; i < session.launcher_count; i++) launcher_close(&session.launchers[i]);
     return failed != 0;

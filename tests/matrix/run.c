@@ -225,7 +225,8 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
     if (matrix_not_compiled(d)) return false;
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     uint64_t number = (uint64_t)(d - matrix_devices) % COMPILED_DEVICES;
-    bool own = number == hash % COMPILED_DEVICES;
+    bool own =
+        number == hash % COMPILED_DEVICES || (!d->target && is_set("TILEC_TEST_DEVICE", d->name));
     bool sliced = own && (m->first || hash / COMPILED_DEVICES % m->compiled_slice == 0);
     bool all = is_set("TILEC_TEST_TARGETS", "all");
     p->quick = all && !sliced;

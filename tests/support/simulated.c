@@ -7,6 +7,7 @@
 #include "compile/code.h"
 #include "compile/sim_device.h"
 #include "runtime/context.h"
+#include "runtime/cuda/device.h"
 #include "tests/support/arg_block.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/lowered.h"
@@ -161,6 +162,39 @@ static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, St
     return fine;
 }
 
+// The device that TILEC_TEST_GPU names, opened for the process; NULL: it is the warp machine.
+static tilec_device *hardware(void) {
+    static const RtDeviceApi *const apis[] = {&cuda_device_api};
+    static tilec_context *context;
+    static tilec_device *device;
+    const char *name = os_env("TILEC_TEST_GPU");
+    if (!name || !name[0] || device) return device;
+    CHECK(!rt_context_create(NULL, apis, 1, &context), "no context");
+    tilec_status s = tilec_device_open(context, name, &device);
+    CHECK(!s, "%s", tilec_last_error(context));
+    return device;
+}
+
+// The next choice whose code the device runs.
+static uint64_t fitting_choice(const tilec_device *device, uint64_t choice) {
+    GpuTarget own = device->api->gpu(device);
+    for (int i = 0; i < 64; i++, choice++) {
+        GpuTarget t = lowered_gpu(choice).gpu;
+        if (t.own ? t.number == own.number : t.number <= own.number) break;
+    }
+    return choice;
+}
+
+static bool run_on_hardware(const IrFunc *func, const CodeNotes *notes, Str text,
+                            const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
+    tilec_device *device = hardware();
+    Run run = {.context = device->context, .device = device, .diags = diags};
+    bool fine = launch_code(&run, func, notes, text, launch, outcome);
+    for (uint32_t i = 0; i < run.count; i++)
+        if (run.pieces[i].room) device->api->free(device, run.pieces[i].room, 0);
+    return fine;
+}
+
 static bool run_code(const IrFunc *func, const CodeNotes *notes, const char *name, Str text,
                      const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
     static const RtDeviceApi *const apis[] = {&sim_device_api};
@@ -177,17 +211,20 @@ static bool run_code(const IrFunc *func, const CodeNotes *notes, const char *nam
 bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
                    const IrLaunch *launch, IrOutcome *outcome, Diags *diags) {
     const CodegenApi *api = codegen_plugin();
-    if (!api || !lowered_to_threads(m, options->choice, true, options->facts, diags)) return false;
+    tilec_device *device = hardware();
+    uint64_t choice = device ? fitting_choice(device, options->choice) : options->choice;
+    if (!api || !lowered_to_threads(m, choice, true, options->facts, diags)) return false;
     CodeNotes notes = code_notes_of(m->arena, kernel);
     notes.entry = STR("kernel_entry");
-    CodegenGpuOptions o = {.target = lowered_gpu(options->choice).gpu,
+    CodegenGpuOptions o = {.target = lowered_gpu(choice).gpu,
                            .output = CODEGEN_ASM,
                            .entry = notes.entry,
                            .lines = true};
     Str text;
     if (!api->gpu_compile(m->arena, kernel, &o, &text, diags)) return false;
+    if (device) return run_on_hardware(kernel, &notes, text, launch, outcome, diags);
     char gpu[GPU_NAME_MAX];
     char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(o.target, gpu),
-                              (unsigned)(options->choice / 7 % ORDERS));
+                              (unsigned)(choice / 7 % ORDERS));
     return run_code(kernel, &notes, name, text, launch, outcome, diags);
 }

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Tests and measures tilec on this machine:
+#     ./run.sh [--device D] [--quick] [--tests] [--bench] [--out FOLDER]
+# D is cuda:0 where the driver finds a GPU, else cpu and then sim:sm_80 (compiled for GPUs, executed
+# without one). --quick: a part of the tests, and small benchmarks. --tests, --bench: these alone.
+# Writes FOLDER/results.json, FOLDER/results.txt (a table) and what each part said; the status is not 0
+# when something failed.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+devices=()
+quick=0
+parts=""
+out=$PWD/tilec-results
+while [ $# -gt 0 ]; do
+    case $1 in
+    --device) devices+=("${2:?--device takes a name}") && shift ;;
+    --quick) quick=1 ;;
+    --tests | --bench) parts="$parts ${1#--}" ;;
+    --out) out=${2:?--out takes a folder} && shift ;;
+    *)
+        sed -n '2,9p' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+parts=${parts:-tests bench}
+mkdir -p "$out" || exit 2
+out=$(cd "$out" && pwd)
+cd "$here" || exit 2
+export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export TILEC_CACHE_DIR=$out/cache
+unset TILEC_CPU_TARGET TILEC_TEST_WHOLE TILEC_TEST_TARGETS TILEC_TUNE_FILE
+export TILEC_TUNE_FILE=
+
+has_gpu() { bin/tilec run examples/vector_add.tile add --device cuda:0 --set T=f32 --set N=1000 --check >"$out/gpu.log" 2>&1; }
+if [ ${#devices[@]} -eq 0 ]; then
+    if has_gpu; then
+        devices=(cuda:0)
+    else
+        echo "run.sh: no GPU is used: $(head -n 1 "$out/gpu.log")"
+        devices=(cpu sim:sm_80)
+    fi
+fi
+
+: >"$out/results.txt"
+: >"$out/rows.json"
+failed=0
+row() { # DEVICE NAME RESULT SECONDS
+    printf '%-10s %-18s %-8s %6s s\n' "$1" "$2" "$3" "$4" | tee -a "$out/results.txt"
+    [ ! -s "$out/rows.json" ] || printf ',\n  ' >>"$out/rows.json"
+    printf '{"device":"%s","test":"%s","result":"%s","seconds":%s}' "$1" "$2" "$3" "$4" >>"$out/rows.json"
+    [ "$3" != FAILED ] || failed=1
+}
+part() { # DEVICE NAME COMMAND…: a test
+    local device=$1 name=$2 begin=$SECONDS log
+    shift 2
+    log=$out/${device//:/-}-$name.log
+    if "$@" >"$log" 2>&1; then
+        row "$device" "$name" passed $((SECONDS - begin))
+    else
+        row "$device" "$name" FAILED $((SECONDS - begin))
+        tail -n 20 "$log"
+    fi
+}
+
+# One kernel by the command, and what the library says of itself.
+command_works() {
+    bin/tilec devices &&
+        bin/tilec run examples/vector_add.tile add --device "$1" --set T=f32 --set N=3000 --check &&
+        bin/tilec run examples/softmax.tile softmax --device "$1" --set R=3 --set C=1000 --check
+}
+examples_work() {
+    if [ $quick -eq 0 ]; then
+        bin/test_examples --device "$1"
+        return
+    fi
+    for kernel in add softmax matmul attention row_sum transposed; do
+        bin/test_examples --device "$1" $kernel || return 1
+    done
+}
+# The matrix of operations, types and shapes against references in C, compiled for the device.
+matrix_works() {
+    if [ $quick -eq 0 ]; then
+        matrix_on "$1"
+        return
+    fi
+    for op in add load dot reduce; do
+        TILEC_TEST_OP=$op matrix_on "$1" || return 1
+    done
+}
+matrix_on() {
+    case $1 in
+    cpu*) TILEC_TEST_DEVICE="cpu native" bin/test_matrix ;;
+    sim*) TILEC_TEST_DEVICE=sim bin/test_matrix ;;
+    cuda*) TILEC_TEST_DEVICE=sim TILEC_TEST_GPU=$1 bin/test_matrix ;;
+    *) echo "no matrix is compiled for $1" ;;
+    esac
+}
+bench() { # DEVICE: a table, and rows for results.json
+    local small=
+    case $1 in
+    cuda*) [ $quick -eq 0 ] || small=--small ;;
+    *) small=--small ;;
+    esac
+    bin/bench_gpu --device "$1" $small --json "$out/bench-${1//:/-}.json"
+}
+peers() { python3 peers.py "$out/peers.json"; }
+
+for device in "${devices[@]}"; do
+    for what in $parts; do
+        if [ "$what" = tests ]; then
+            part "$device" command command_works "$device"
+            part "$device" examples examples_work "$device"
+            part "$device" matrix matrix_works "$device"
+        else
+            part "$device" bench bench "$device"
+            cat "$out/${device//:/-}-bench.log" | tee -a "$out/results.txt"
+            case $device in
+            cuda*)
+                if python3 -c 'import torch' 2>/dev/null; then
+                    part "$device" peers peers
+                    cat "$out/${device//:/-}-peers.log" | tee -a "$out/results.txt"
+                else
+                    echo "PyTorch, Triton: not measured, they are not installed" | tee -a "$out/results.txt"
+                fi
+                ;;
+            esac
+        fi
+    done
+done
+
+{
+    printf '{"version":"%s","quick":%s,\n "tests":[' "$(bin/tilec --version | head -n 1)" \
+        "$([ $quick -eq 1 ] && echo true || echo false)"
+    cat "$out/rows.json"
+    printf '],\n "bench":{'
+    separator=
+    for file in "$out"/bench-*.json "$out"/peers.json; do
+        [ -s "$file" ] || continue
+        key=$(basename "$file" .json)
+        printf '%s"%s":' "$separator" "${key#bench-}"
+        cat "$file"
+        separator=,
+    done
+    printf '}}\n'
+} >"$out/results.json"
+rm -f "$out/rows.json"
+if [ $failed -ne 0 ]; then
+    echo "run.sh: something failed; $out has what it said"
+    exit 1
+fi
+echo "run.sh: everything passed; results are in $out"

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Every ELF file of a folder runs with this glibc, and needs no library that is not there:
+#     symbols.sh FOLDER [VERSION]        2.34 if none is given
+# Prints each symbol of a newer version, and each library that neither lies in FOLDER/lib nor belongs
+# to glibc.
+set -eu
+export LC_ALL=C
+folder=$1
+limit=${2:-2.34}
+failed=0
+files=0
+newer() { # newer than the limit, of the versions on standard input
+    while read -r version name; do
+        [ "$(printf '%s\n%s\n' "$version" "$limit" | sort -V | tail -n 1)" = "$limit" ] ||
+            echo "GLIBC_$version $name"
+    done
+}
+while IFS= read -r -d '' file; do
+    [ "$(head -c 4 "$file" | tr -d '\177')" = ELF ] || continue
+    files=$((files + 1))
+    found=$(objdump -T "$file" | sed -nE 's/.*\*UND\*.*\(?GLIBC_([0-9.]+)\)? +(.*)/\1 \2/p' | sort -u | newer)
+    if [ -n "$found" ]; then
+        printf '%s needs a glibc newer than %s:\n%s\n' "$file" "$limit" "$found"
+        failed=1
+    fi
+    for library in $(objdump -p "$file" | awk '$1 == "NEEDED" { print $2 }'); do
+        case $library in
+        libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-x86-64.so.2) ;;
+        *)
+            [ -e "$folder/lib/$library" ] || {
+                echo "$file needs $library, which is not in the bundle"
+                failed=1
+            }
+            ;;
+        esac
+    done
+done < <(find "$folder" -type f -print0)
+[ $files -gt 0 ] || {
+    echo "symbols: $folder has no ELF file"
+    exit 1
+}
+[ $failed -ne 0 ] || echo "symbols: $files files run from glibc $limit on"
+exit $failed

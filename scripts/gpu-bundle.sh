@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# One archive with which tilec is tested and measured on any x86-64 Linux from glibc 2.34 on, with an
+# NVIDIA driver or without: no LLVM, no toolkit, no compiler, no Python is needed there.
+#     scripts/gpu-bundle.sh [OUT.tar.gz]        default: build/tilec-gpu-bundle.tar.gz
+# Builds what it holds in build/release (LLVM linked to archives). docs/testing.md says how it is
+# used.
+set -eu
+cd "$(dirname "$0")/.."
+out=${1:-build/tilec-gpu-bundle.tar.gz}
+build=build/release
+most=$((50 << 20))
+name=tilec-gpu-bundle
+
+fail() {
+    echo "gpu-bundle: $1" >&2
+    exit "${2:-1}"
+}
+
+[ "$(uname -sm)" = "Linux x86_64" ] || fail "bundles are made on x86-64 Linux" 77
+scripts/build.sh release tilec_tool tilec_shared tilec_rt_shared test_examples matrix_test_matrix \
+    bench_gpu
+grep -q '^TILEC_LLVM_SHARED:BOOL=OFF' $build/CMakeCache.txt || fail "$build links the shared libLLVM"
+if ! grep -q '^TILEC_LLVM_CONFIG:FILEPATH=/' $build/CMakeCache.txt; then
+    fail "LLVM is not installed here" 77
+fi
+scripts/build.sh release tilec_llvm
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+to=$stage/$name
+mkdir -p "$to/bin" "$to/lib" "$to/include"
+cp $build/tilec $build/bench_gpu $build/tests/test_examples "$to/bin/"
+cp $build/tests/matrix_test_matrix "$to/bin/test_matrix"
+cp -P $build/libtilec.so* $build/libtilec_rt.so* $build/libtilec_llvm.so "$to/lib/"
+cp -R include/tilec "$to/include/"
+cp -R examples docs LICENSE NOTICE "$to/"
+cp scripts/bundle/run.sh scripts/bundle/peers.py scripts/bundle/triton_kernels.py "$to/"
+# The matrix looks whether the tests are there that its exceptions name.
+grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported*.def | sort -u |
+    xargs -I{} cp --parents {} "$to/"
+# What those need beside glibc.
+libraries() { objdump -p "$to"/bin/* "$to"/lib/*.so.* | awk '$1 == "NEEDED" { print $2 }' | sort -u; }
+for library in $(libraries); do
+    case $library in
+    libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) continue ;;
+    esac
+    [ -e "$to/lib/$library" ] || cp -L "$(ldconfig -p | awk -v name="$library" \
+        '$1 == name && /x86-64/ { print $NF; exit }')" "$to/lib/$library"
+done
+strip --strip-debug "$to"/bin/* "$to"/lib/*.so*
+scripts/bundle/symbols.sh "$to"
+
+mkdir -p "$(dirname "$out")"
+tar -C "$stage" --sort=name --owner=0 --group=0 --mtime='2000-01-01 00:00Z' -cf - $name |
+    gzip -n -6 >"$out.part"
+mv "$out.part" "$out"
+size=$(stat -c %s "$out")
+[ "$size" -le $most ] || fail "$out has $size bytes, at most $most are allowed"
+echo "gpu-bundle: $out, $((size >> 20)) MiB"
