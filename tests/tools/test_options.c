@@ -25,7 +25,7 @@ static int tear_down(void **state) {
 
 // ---- What every command has ----
 
-static const char *const commands[] = {"check", "run",  "emit",    "opt",
+static const char *const commands[] = {"check", "run",  "emit",    "explain", "opt",
                                        "bench", "tune", "devices", "cache"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -43,7 +43,8 @@ static void tells_its_version_and_usage(void **state) {
         tool_prints(t, "--json ", "tilec %s --json --help", commands[i]);
     }
     tool_fails(t, 2, "usage: tilec COMMAND", "tilec");
-    tool_fails(t, 2, "unknown command 'bake' [usage]\nhelp: commands are: check run emit opt",
+    tool_fails(t, 2,
+               "unknown command 'bake' [usage]\nhelp: commands are: check run emit explain opt",
                "tilec bake");
     tool_fails(t, 2, "unknown command 'bake'", "tilec help bake");
 }
