@@ -13,13 +13,14 @@
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
 
-enum { WATCHERS = 4, STEP_LIMIT_SHIFT = 40 };
+enum { WATCHERS = 4, COUNTERS = 3, STEP_LIMIT_SHIFT = 40 };
 
 typedef struct Device {
     OsMutex *lock;
     SimMemory *memory;
     GpuTarget target;
     uint64_t seed;
+    SimTally *tally;  // or NULL
 } Device;
 
 struct RtModule {
@@ -199,6 +200,32 @@ static uint32_t watchers(Arena *arena, SimFindings *f, const SimObserver **list)
     return WATCHERS;
 }
 
+typedef struct Counters {
+    SimCounts *counts;
+    SimTrafficTable *global, *shared;
+} Counters;
+
+static void count_with(Arena *arena, Counters *c, const SimObserver **list) {
+    list[0] = sim_observe_counts(arena, &c->counts);
+    list[1] = sim_observe_coalescing(arena, NULL, &c->global);
+    list[2] = sim_observe_banks(arena, NULL, &c->shared);
+}
+
+static void add_counts(SimTally *t, const Counters *c) {
+    const SimTraffic *l = &c->global->load, *s = &c->global->store;
+    t->instructions += c->counts->total, t->lane_instructions += c->counts->total_lanes;
+    t->matrix += c->counts->matrix, t->barriers += c->counts->barriers;
+    t->accesses += l->requests + s->requests, t->bytes += l->bytes + s->bytes;
+    t->sectors += l->units + s->units, t->least_sectors += l->ideal + s->ideal;
+    l = &c->shared->load, s = &c->shared->store;
+    t->wavefronts += l->units + s->units, t->least_wavefronts += l->ideal + s->ideal;
+}
+
+void sim_device_tally(tilec_device *device, SimTally *tally) {
+    Device *d = device->state;
+    d->tally = tally;
+}
+
 static DiagCode code_of(SimFindingKind kind) {
     switch (kind) {
     case SIM_FINDING_BOUNDS:
@@ -291,15 +318,18 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     const Device *d = device->state;
     const RtModule *m = l->module;
     const MetaVariant *v = &l->meta->variants[l->variant];
-    const SimObserver *list[WATCHERS];
+    const SimObserver *list[WATCHERS + COUNTERS];
     const SimKernel *k = sim_kernel_find(m->program, m->entry);
+    Counters counters;
     SimResult r = {.outcome = SIM_REFUSED};
     snprintf(r.text, sizeof r.text, "the code has no kernel '%.*s'", STR_ARG(m->entry));
     if (!k) return r;
     snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
              STR_ARG(m->entry), k->param_bytes, l->meta->size);
     if (k->param_bytes > l->meta->size + sizeof report) return r;
-    return sim_run(
+    uint32_t count = watchers(arena, findings, list);
+    if (d->tally) count_with(arena, &counters, list + count);
+    r = sim_run(
         &(SimLaunch){.kernel = k,
                      .memory = d->memory,
                      .variables = m->variables,
@@ -310,9 +340,11 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .seed = d->seed,
                      .step_limit = UINT64_C(1) << STEP_LIMIT_SHIFT,
                      .observers = list,
-                     .observer_count = watchers(arena, findings, list),
+                     .observer_count = count + (d->tally ? COUNTERS : 0),
                      .print = print_text,
                      .user = device->context});
+    if (d->tally) add_counts(d->tally, &counters);
+    return r;
 }
 
 // Programs go on after one has failed, but for itself.
@@ -467,16 +499,6 @@ static uint8_t *make_params(Arena *arena, const SimKernel *k, const SimForeign *
     return params;
 }
 
-static void keep_counts(SimForeign *f, const SimCounts *c, const SimTrafficTable *global,
-                        const SimTrafficTable *shared) {
-    f->instructions = c->total, f->lane_instructions = c->total_lanes;
-    f->matrix = c->matrix, f->barriers = c->barriers;
-    f->sectors = global->load.units + global->store.units;
-    f->least_sectors = global->load.ideal + global->store.ideal;
-    f->wavefronts = shared->load.units + shared->store.units;
-    f->least_wavefronts = shared->load.ideal + shared->store.ideal;
-}
-
 static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *memory,
                    Diags *diags, bool *failed) {
     uint64_t *variables = arena_new(arena, uint64_t, p->variable_count + 1);
@@ -490,12 +512,10 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *
     uint8_t *params = make_params(arena, k, f, memory, addresses, diags);
     if (!params) return false;
     SimFindings *findings = sim_findings_create(arena);
-    SimCounts *counts;
-    SimTrafficTable *global, *shared;
-    const SimObserver *list[WATCHERS + 3] = {sim_observe_counts(arena, &counts),
-                                             sim_observe_coalescing(arena, NULL, &global),
-                                             sim_observe_banks(arena, NULL, &shared)};
-    uint32_t count = 3 + (f->watch ? watchers(arena, findings, list + 3) : 0);
+    Counters counters;
+    const SimObserver *list[WATCHERS + COUNTERS];
+    count_with(arena, &counters, list);
+    uint32_t count = COUNTERS + (f->watch ? watchers(arena, findings, list + COUNTERS) : 0);
     SimLaunch l = {.kernel = k,
                    .memory = memory,
                    .variables = variables,
@@ -510,7 +530,7 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *
     memcpy(l.grid, f->grid, sizeof l.grid);
     memcpy(l.block, f->block, sizeof l.block);
     SimResult r = sim_run(&l);
-    keep_counts(f, counts, global, shared);
+    add_counts(&f->tally, &counters);
     for (uint32_t i = 0; i < f->arg_count; i++)
         if (f->args[i].is_buffer)
             sim_memory_read(memory, addresses[i], f->args[i].data, f->args[i].size);

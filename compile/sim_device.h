@@ -19,6 +19,18 @@ extern const RtDeviceApi sim_device_api;
 // Whether "sm_80", "sm_90a" and so on is one of the machine's.
 bool sim_arch_parse(Str name, GpuTarget *target);
 
+// ---- What launches do, counted ----
+
+typedef struct SimTally {
+    uint64_t instructions, lane_instructions, matrix, barriers;
+    uint64_t accesses, bytes;         // of global memory: warp instructions, and what they ask for
+    uint64_t sectors, least_sectors;  // of global memory
+    uint64_t wavefronts, least_wavefronts;  // of shared memory
+} SimTally;
+// Launches on this device, one of sim_device_api, add to *tally from now on; NULL: no longer. The
+// tally stays the caller's.
+void sim_device_tally(tilec_device *device, SimTally *tally);
+
 // ---- Code from anywhere: one launch with arguments in order ----
 
 typedef struct SimForeignArg {
@@ -38,9 +50,7 @@ typedef struct SimForeign {
     uint32_t arg_count;
     void (*print)(void *user, Str text);
     void *user;
-    // Results: what was counted.
-    uint64_t instructions, lane_instructions, matrix, barriers;
-    uint64_t sectors, least_sectors, wavefronts, least_wavefronts;
+    SimTally tally;  // what was counted
 } SimForeign;
 
 // False: diagnostics say why; `failed` tells a kernel that failed or findings from bad input.

@@ -163,7 +163,7 @@ static void print_text(void *user, Str text) {
 }
 
 static void print_counts(Foreign *f) {
-    const SimForeign *r = &f->run;
+    const SimTally *r = &f->run.tally;
     const struct {
         const char *name, *text;
         uint64_t value;

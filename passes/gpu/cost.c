@@ -57,7 +57,7 @@ static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits)
     LayoutSide store = {.layout = from}, load = {.layout = to};
     if (!layout_trip(&store, &load, bits, &layout_banks_nvidia, &trip)) return UINT64_MAX;
     return side_cost(from, trip.store_vector, trip.store) +
-           side_cost(to, trip.load_vector, trip.load) + 2 * GPU_COST_BARRIER + 2 * GPU_COST_ADDRESS;
+           side_cost(to, trip.load_vector, trip.load) + 2 * GPU_COST_BARRIER + GPU_COST_ADDRESS;
 }
 
 GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits) {

@@ -13,14 +13,13 @@
 #include "ir/layout/query.h"
 
 // A multiprocessor issues four instructions a clock and serves one wavefront of shared memory, one
-// shuffle, or four sectors from its cache; what it writes goes on sector by sector.
+// shuffle, or one line of its cache, from which lanes that are scattered take a sector.
 typedef enum GpuCost {
     GPU_COST_ISSUE = 1,  // any instruction: a select, a move, arithmetic
     GPU_COST_WAVEFRONT = 4,
     GPU_COST_SHUFFLE = GPU_COST_ISSUE + GPU_COST_WAVEFRONT,
-    GPU_COST_SECTOR_READ = 2,  // of global memory
-    GPU_COST_SECTOR_WRITTEN = 4,
-    GPU_COST_ADDRESS = 4,   // of an access: address and edge
+    GPU_COST_SECTOR = 4,    // of global memory
+    GPU_COST_ADDRESS = 8,   // of a global access: address and edge; of a whole trip
     GPU_COST_LATENCY = 16,  // of a round of shuffles until the first comes back
     GPU_COST_BARRIER = 40,
 } GpuCost;

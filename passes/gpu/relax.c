@@ -66,9 +66,8 @@ static uint64_t direct_cost(const IrOp *op, const IrType *type, const Layout *l)
     if (neighbours && is_plain_access(op)) vector = layout_contiguity(l, fast);
     while (vector > 1 && vector * bytes > GPU_ACCESS_BYTES) vector /= 2;
     uint32_t sectors = layout_sectors(l, 0, 0, vector, fast, bytes, 0, strides);
-    bool writes = ir_op_info(op->code)->effect != IR_EFFECT_READ;
     uint64_t one = GPU_COST_ISSUE + GPU_COST_ADDRESS + GPU_COST_WAVEFRONT;
-    one += (uint64_t)sectors * (writes ? GPU_COST_SECTOR_WRITTEN : GPU_COST_SECTOR_READ);
+    one += (uint64_t)sectors * GPU_COST_SECTOR;
     return registers(l) / vector * one;
 }
 
