@@ -112,6 +112,98 @@ static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, 
     return combine_tree(t, &r->c, all, group);
 }
 
+// ---- warps whose lanes agree --------------------------------------------------------------------
+
+// Do all lanes of a warp have the same, once the first `taken` bits are?
+static bool lanes_agree(const Reduce *r, uint32_t taken) {
+    for (uint32_t at = 0; at < GPU_LANE_BITS; at++) {
+        bool same = layout_basis(&r->layout, LAYOUT_LANE, at) == 0;
+        for (uint32_t k = 0; k < taken && !same; k++)
+            same = r->bits[k].dim == LAYOUT_LANE && r->bits[k].at == at;
+        if (!same) return false;
+    }
+    return true;
+}
+
+// A place for each warp, those of a group side by side: a warp's number to its place; `own`: that
+// of the warp itself, else of the first of its group.
+static IrValue *place_of_warp(Threads *t, const Bit *bits, uint32_t count, bool own) {
+    uint32_t none[GPU_LANE_BITS] = {0}, bases[LAYOUT_MAX_BITS] = {0};
+    uint32_t warp_bits = (uint32_t)__builtin_ctz((uint32_t)t->func->warps), others = count;
+    for (uint32_t at = 0; at < warp_bits; at++) {
+        bool of_group = false;
+        for (uint32_t k = 0; k < count; k++) {
+            if (bits[k].at != at) continue;
+            of_group = true;
+            if (own) bases[at] = 1u << k;
+        }
+        if (!of_group) bases[at] = 1u << others++;
+    }
+    return threads_linear(t, none, GPU_LANE_BITS, bases, warp_bits);
+}
+
+static IrValue *at_register(Threads *t, IrValue *p, uint32_t reg, uint32_t by) {
+    int64_t offset = (int64_t)reg * t->func->warps + by;
+    return offset ? threads_at(t, p, threads_i64(t, offset)) : p;
+}
+
+// What all of a group left of one register, in accesses as wide as there are.
+static void read_group(Threads *t, IrValue *p, uint32_t reg, uint32_t group, IrValue **out) {
+    uint32_t size = (uint32_t)dtype_size(p->type->elem), some = GPU_ACCESS_BYTES / size;
+    if (some > group) some = group;
+    for (uint32_t g = 0; g < group; g++) {
+        if (g % some == 0)
+            out[g] = threads_load(t, at_register(t, p, reg, g), some, some * size, NULL, NULL);
+        else
+            out[g] = out[g - g % some];
+    }
+    for (uint32_t g = group; g-- > 0;) out[g] = threads_get(t, out[g], g % some);
+}
+
+// One part of a state, which each warp leaves once; the memory.
+static IrValue *leave_once(Threads *t, IrValue *x, const Bit *bits, uint32_t count) {
+    if (x->type->elem == DTYPE_BOOL) x = ir_cast(&t->b, x, DTYPE_U8, false);
+    uint32_t regs = x->type->count;
+    IrValue *memory = threads_shared(t, x->type->elem, regs * (uint32_t)t->func->warps);
+    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, GPU_LANES - 1));
+    IrValue *owner = ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0));
+    IrValue *own = threads_at(t, memory, place_of_warp(t, bits, count, true));
+    for (uint32_t r = 0; r < regs; r++)
+        threads_store(t, at_register(t, own, r, 0), threads_get(t, x, r), 0, owner);
+    return memory;
+}
+
+// What all of a group left of it.
+static void read_all(Threads *t, IrValue *memory, const IrType *type, const Bit *bits,
+                     uint32_t count, IrValue **parts) {
+    uint32_t regs = type->count, group = 1u << count;
+    IrValue *first = threads_at(t, memory, place_of_warp(t, bits, count, false));
+    IrValue **all = arena_new(t->scratch, IrValue *, regs * group);
+    IrValue **one = arena_new(t->scratch, IrValue *, regs);
+    for (uint32_t r = 0; r < regs; r++) read_group(t, first, r, group, all + r * group);
+    for (uint32_t g = 0; g < group; g++) {
+        for (uint32_t r = 0; r < regs; r++) one[r] = all[r * group + g];
+        parts[g] = threads_pack(t, regs, one);
+        if (type->elem == DTYPE_BOOL) parts[g] = ir_cast(&t->b, parts[g], DTYPE_BOOL, false);
+    }
+}
+
+static State meet_once(Threads *t, const Reduce *r, const State *x, const Bit *bits,
+                       uint32_t count) {
+    uint32_t group = 1u << count;
+    IrValue *memory[COMBINE_MAX_PARTS];
+    State *all = arena_new(t->scratch, State, group);
+    IrValue **parts = arena_new(t->scratch, IrValue *, group);
+    for (uint32_t i = 0; i < r->c.parts; i++) memory[i] = leave_once(t, x->part[i], bits, count);
+    threads_barrier(t);
+    for (uint32_t i = 0; i < r->c.parts; i++) {
+        read_all(t, memory[i], x->part[i]->type, bits, count, parts);
+        for (uint32_t g = 0; g < group; g++) all[g].part[i] = parts[g];
+    }
+    threads_barrier(t);
+    return combine_tree(t, &r->c, all, group);
+}
+
 // Some registers at a time: the memory stays small.
 static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
     enum { ELEMENTS = 2048 };
@@ -119,12 +211,14 @@ static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
     uint32_t step = ELEMENTS / (GPU_LANES * (uint32_t)t->func->warps);
     if (step < 1) step = 1;
     if (step > regs) step = regs;
+    bool once = lanes_agree(r, (uint32_t)(bits - r->bits));
+    if (once) step = regs;
     State *done = arena_new(t->scratch, State, regs / step);
     uint32_t *some = arena_new(t->scratch, uint32_t, step);
     for (uint32_t at = 0; at < regs; at += step) {
         for (uint32_t i = 0; i < step; i++) some[i] = at + i;
         State x = combine_pick(t, &r->c, &r->x, step, some);
-        done[at / step] = meet(t, r, &x, bits, count);
+        done[at / step] = once ? meet_once(t, r, &x, bits, count) : meet(t, r, &x, bits, count);
     }
     r->x = combine_pack(t, &r->c, regs / step, done);
 }

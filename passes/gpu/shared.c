@@ -8,6 +8,8 @@
 // still reads it. So a piece is needed until the next barrier of its home; one that thread.copy
 // fills, until the barrier after all copies are waited for. Without such a barrier it is needed all
 // through the block, and until the next barrier around it.
+// A piece of no more than SHARED_ALIGN bytes shares with none: that would save less than the
+// barrier costs which keeps the two apart.
 #include "passes/passes.h"
 #include "passes/places.h"
 
@@ -76,6 +78,7 @@ static void go_out(const Places *p, const Piece *piece, Need *need, const IrBloc
 }
 
 static bool at_once(const Places *p, const Piece *a, const Piece *b) {
+    if (a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN) return true;
     Need x = need_at_home(p, a), y = need_at_home(p, b);
     const IrBlock *both = x.block;
     while (!holds(both, y.block)) both = around(both);

@@ -41,7 +41,10 @@ enum {
     W = 1024,  // of rows in one tile, C / W of them
     SIDE = 256,
     WARPS = 4,
-    MEETING = WARPS + WARPS * WARPS,  // each leaves its share; each reads all
+    PHASES = 4,  // of an access of 16 bytes a lane
+    // Each leaves its share; each reads all of them in one access. Bools are bytes.
+    MEETING = WARPS + WARPS * PHASES,
+    MEETING_OF_BOOLS = WARPS + WARPS,
 };
 
 static const Row rows[] = {
@@ -91,14 +94,14 @@ static const Row rows[] = {
      {{T, {R, C}}, {T, {C}}, {T, {C}}, {T, {R, C}}},
      true,
      6 * R *C * 2,
-     R *C / W * 3 * MEETING},
+     R *C / W *(2 * MEETING + MEETING_OF_BOOLS)},
     {"layernorm",
      "layernorm",
      TILEC_F32,
      {{T, {R, C}}, {T, {C}}, {T, {C}}, {T, {R, C}}},
      true,
      6 * R *C * 4,
-     R *C / W * 3 * MEETING},
+     R *C / W *(2 * MEETING + MEETING_OF_BOOLS)},
     // x and residual twice.
     {"rmsnorm",
      "add_rmsnorm",

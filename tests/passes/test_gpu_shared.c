@@ -10,14 +10,15 @@
 #include "ir/build.h"
 #include "tests/support/pass_case.h"
 
-#define KERNEL(body)                                                          \
-    "kernel @k(%x: *f32) {level = thread, warps = 1} {\n"                     \
-    "  body {\n"                                                              \
-    "    %0 = thread.load %x, _, _ {align = 4} : f32\n"                       \
-    "    %1 = thread.shared {elem = f32, count = 33, place = 0} : *f32\n"     \
-    "    %2 = thread.shared {elem = f32, count = 8, place = 0} : *f32\n" body \
-    "    return\n"                                                            \
-    "  }\n"                                                                   \
+#define KERNEL(body) KERNEL_OF("64", body)
+#define KERNEL_OF(second, body)                                                        \
+    "kernel @k(%x: *f32) {level = thread, warps = 1} {\n"                              \
+    "  body {\n"                                                                       \
+    "    %0 = thread.load %x, _, _ {align = 4} : f32\n"                                \
+    "    %1 = thread.shared {elem = f32, count = 33, place = 0} : *f32\n"              \
+    "    %2 = thread.shared {elem = f32, count = " second ", place = 0} : *f32\n" body \
+    "    return\n"                                                                     \
+    "  }\n"                                                                            \
     "}\n"
 #define BARRIER "    thread.barrier\n"
 #define STORE_A "    thread.store %1, %0, _ {align = 4}\n"
@@ -50,6 +51,7 @@ static void pieces_share_after_barriers(void **state) {
         {KERNEL(COPY_A WAIT(1) BARRIER STORE_B), 256},
         {KERNEL(COPY_A BARRIER WAIT(0) STORE_B), 256},
         {KERNEL(COPY_A WAIT(0) BARRIER STORE_B), 0},
+        {KERNEL_OF("8", STORE_A BARRIER STORE_B), 256},  // too small to share
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int64_t found[2];
