@@ -161,11 +161,14 @@ static bool has_print(const IrBlock *block) {
 
 static tilec_status launch(Run *r) {
     r->best_ns = UINT64_MAX;
+    r->tallied = r->cli->json && str_starts(str(tilec_device_name(r->device)), STR("sim:"));
+    if (r->tallied) sim_device_tally(r->device, &r->tally);
     for (int64_t n = 0; n < r->repeat; n++) {
         tilec_status s = n ? restore(r) : TILEC_OK;
         if (s) return s;
         uint64_t begin = os_time_ns();
         s = run_launch(r, r->handle);
+        if (r->tallied) sim_device_tally(r->device, NULL);
         if (s) return s;
         uint64_t took = os_time_ns() - begin;
         if (took < r->best_ns) r->best_ns = took;

@@ -11,6 +11,7 @@
 
 #include <tilec/tilec.h>
 
+#include "compile/sim_device.h"
 #include "compile/target.h"
 #include "tools/arrays.h"
 
@@ -31,6 +32,8 @@ typedef struct Run {
     uint64_t best_ns;
     VEC(Str) printed;  // under --json: lines that the kernel printed
     StrBuf report;     // under --json: rows of --check
+    bool tallied;      // under --json, on a simulated device: what the first launch did
+    SimTally tally;
 } Run;
 
 // Everything before the kernel is made: the file, the device, names, types, extents, contents.
@@ -57,6 +60,8 @@ bool run_as_code(const Run *r, CodeTarget *target);
 int run_check(Run *r);
 // FILE.ptx: code from anywhere, on a simulated GPU (run_foreign.c).
 int run_foreign(Cli *cli);
+// What was counted, as text or as members of an object.
+void run_print_tally(Cli *cli, const SimTally *tally);
 // What the run left; `done`: the kernel ran to its end.
 void run_print(Run *r, bool done);
 

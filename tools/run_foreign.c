@@ -162,8 +162,7 @@ static void print_text(void *user, Str text) {
         printf("%.*s", STR_ARG(text));
 }
 
-static void print_counts(Foreign *f) {
-    const SimTally *r = &f->run.tally;
+void run_print_tally(Cli *cli, const SimTally *r) {
     const struct {
         const char *name, *text;
         uint64_t value;
@@ -171,17 +170,24 @@ static void print_counts(Foreign *f) {
                 {"laneInstructions", "lane instructions", r->lane_instructions},
                 {"matrixInstructions", "matrix instructions", r->matrix},
                 {"barriers", "barriers", r->barriers},
-                {"sectors", "sectors of global memory", r->sectors},
+                {"accesses", "accesses of global memory", r->accesses},
+                {"bytes", "  bytes asked for", r->bytes},
+                {"sectors", "  sectors", r->sectors},
                 {"leastSectors", "  the least possible", r->least_sectors},
                 {"wavefronts", "wavefronts of shared memory", r->wavefronts},
                 {"leastWavefronts", "  the least possible", r->least_wavefronts}};
-    Json *j = &f->cli->json_out;
+    Json *j = &cli->json_out;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (f->cli->json)
+        if (cli->json)
             json_key(j, rows[i].name), json_uint(j, rows[i].value);
-        else if (!f->cli->quiet)
+        else if (!cli->quiet)
             printf("%-28s %llu\n", rows[i].text, (unsigned long long)rows[i].value);
     }
+}
+
+static void print_counts(Foreign *f) {
+    Json *j = &f->cli->json_out;
+    run_print_tally(f->cli, &f->run.tally);
     if (f->cli->json) json_key(j, "printed"), json_str(j, strbuf_str(&f->printed));
 }
 

@@ -248,6 +248,11 @@ static void print_json(Run *r, bool done) {
     json_key(j, "printed"), json_open(j, '[');
     for (size_t i = 0; i < r->printed.count; i++) json_str(j, r->printed.data[i]);
     json_close(j, ']');
+    if (r->tallied && done) {
+        json_key(j, "counts"), json_open(j, '{');
+        run_print_tally(r->cli, &r->tally);
+        json_close(j, '}');
+    }
     if (r->report.size) json_key(j, "check"), json_raw(j, strbuf_str(&r->report));
 }
 

@@ -1,4 +1,5 @@
-// How many conversions between layouts the examples are left with: outside of loops and inside.
+// How many conversions between layouts the examples are left with, outside of loops and inside; and
+// what `tilec run` counts of a launch.
 #include <setjmp.h>  // cmocka.h needs these four
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +89,25 @@ static void conversions(void **state) {
     assert_true(good);
 }
 
+// What the warp machine counted comes with the answer: 32 by 32 elements there and back.
+static void counts(void **state) {
+    (void)state;
+#ifdef TEST_CODEGEN
+    Tool *t = tool_open();
+    const JsonValue *j = tool_json(t, 0,
+                                   "tilec run $S/examples/transpose.tile --set T=f32 --set M=32 "
+                                   "--set N=32 --device sim:sm_80 --json");
+    tool_number_at(j, "counts.accesses", 16);
+    tool_number_at(j, "counts.bytes", 8192);
+    tool_number_at(j, "counts.sectors", 256);
+    tool_number_at(j, "counts.leastSectors", 256);
+    tool_close(t);
+#else
+    print_message("skipped: libtilec_llvm was not built\n");
+#endif
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conversions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conversions), cmocka_unit_test(counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
