@@ -201,8 +201,7 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     if (gpu) survey_gpu(e, compiled->func);
     const MetaVariant *v = &e->meta->variants[variant];
     if (!v->facts && e->meta->variant_count > 1)
-        remark(e->remarks, compiled->func->span, REASON_VARIANT_GENERAL, NULL,
-               REMARK(e->meta->variant_count - 1));
+        remark(e->remarks, compiled->func->span, REASON_VARIANT_GENERAL, NULL, REMARK(0));
     remarks_sort(e->remarks);
     return true;
 }

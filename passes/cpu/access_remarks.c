@@ -5,6 +5,8 @@
 #include "passes/cpu/access.h"
 
 static const char *name_of(const Lower *l, const IrValue *array) {
+    while (array->def && (array->def->code == IR_PTR_ADD || array->def->code == IR_BROADCAST))
+        array = ir_operand(array->def, 0);
     for (size_t i = 0; i < l->func->params.count; i++)
         if (l->func->params.data[i].value == array) return l->func->params.data[i].name;
     return "a pointer";
