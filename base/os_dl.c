@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct OsLibrary {
@@ -75,6 +76,16 @@ static _Noreturn void no_memory(int fd) {
     os_out_of_memory();
 }
 
+// The loader says that it cannot map a segment, and not why.
+static bool could_be_mapped(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || info.st_size <= 0) return true;
+    void *map = mmap(NULL, (size_t)info.st_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) return false;
+    munmap(map, (size_t)info.st_size);
+    return true;
+}
+
 static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     OsLibrary *library = calloc(1, sizeof *library);
     if (!library) no_memory(fd);
@@ -82,7 +93,7 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     errno = 0;
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library->handle) return library;
-    bool memory = errno == ENOMEM;
+    bool memory = errno == ENOMEM || !could_be_mapped(path);
     const char *why = dlerror();
     fail(error, 0, why ? why : "can't be loaded");
     free(library);

@@ -107,15 +107,17 @@ OsCollector *os_collector_open(OsError *error) {
     }
     *c = (OsCollector){.reads = ends[0], .writes = ends[1], .whole = true};
     name_path(c->path, c->writes);
-    errno = pthread_create(&c->thread, NULL, collect, c);
-    if (errno == 0) {
+    int number = pthread_create(&c->thread, NULL, collect, c);
+    if (number == 0) {
         recover_own(&c->owned, OWNED_FRAME, release_collector);
         return c;
     }
-    failed(error);
     close(c->reads);
     close(c->writes);
     free(c);
+    if (number == EAGAIN || number == ENOMEM) os_out_of_memory();  // no room for a stack
+    errno = number;
+    failed(error);
     return NULL;
 }
 

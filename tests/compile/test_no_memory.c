@@ -3,6 +3,7 @@
 //
 // The program's own malloc stands for that of every library in the process.
 #define _GNU_SOURCE  // setenv
+#include <dlfcn.h>
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <tilec/tilec.h>
 #include <unistd.h>
@@ -32,6 +34,7 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
+SHOWN int __cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library);
 
 static atomic_size_t counted, failing_at;
 static atomic_bool counts, goes_on;
@@ -64,6 +67,17 @@ SHOWN void *aligned_alloc(size_t alignment, size_t size) {
 SHOWN void free(void *block) {
     if (atomic_load(&counts)) atomic_fetch_add(&freed, (long long)malloc_usable_size(block));
     __libc_free(block);
+}
+
+// glibc ends the process where it cannot note the end of a thread's object.
+SHOWN int __cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library) {
+    int (*real)(void (*)(void *), void *, void *);
+    bool counted_before = atomic_exchange(&counts, false);
+    void *symbol = dlsym(RTLD_NEXT, "__cxa_thread_atexit_impl");
+    memcpy(&real, &symbol, sizeof real);
+    int result = real(run, object, library);
+    atomic_store(&counts, counted_before);
+    return result;
 }
 
 static const char text[] =
@@ -138,6 +152,72 @@ static void each(bool on, size_t samples) {
     assert_true(ended[1] > samples / 2);
 }
 
+// The whole way to a result; where it ends is for the test to judge.
+static tilec_status whole_way(tilec_context **c, tilec_device **d, tilec_kernel **k) {
+    tilec_context_options o = {.size = sizeof o, .cache_folder = "", .cpu_threads = 2};
+    float a[256] = {1}, b[256] = {2}, x[256];
+    tilec_status s = *c ? TILEC_OK : tilec_context_create(&o, c);
+    if (!s && !*d) s = tilec_device_open(*c, "cpu", d);
+    if (!s && !*k) s = make(*c, *d, k);
+    if (!s)
+        s = tilec_launch(
+            *k, NULL,
+            TILEC_ARGS(tilec_view2(TILEC_F32, a, 16, 16), tilec_view2(TILEC_F32, b, 16, 16),
+                       tilec_view2(TILEC_F32, x, 16, 16)));
+    return s ? s : tilec_device_synchronize(*d);
+}
+
+static rlim_t address_space(void) {
+    unsigned long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%llu", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static int within(rlim_t more) {
+    tilec_context *c = NULL;
+    tilec_device *d = NULL;
+    tilec_kernel *k = NULL;
+    struct rlimit old;
+    alarm(60);
+    if (getrlimit(RLIMIT_AS, &old)) return WRONG;
+    struct rlimit small = {address_space() + more, old.rlim_max};
+    if (setrlimit(RLIMIT_AS, &small)) return WRONG;
+    tilec_status s = whole_way(&c, &d, &k);
+    if (setrlimit(RLIMIT_AS, &old)) return WRONG;
+    if (s && s != TILEC_OUT_OF_MEMORY) {
+        fprintf(stderr, "%llu bytes more: %s: %s\n", (unsigned long long)more, tilec_status_text(s),
+                c ? tilec_last_error(c) : "");
+        return WRONG;
+    }
+    if (s && whole_way(&c, &d, &k)) {
+        fprintf(stderr, "again, after %llu bytes more: %s\n", (unsigned long long)more,
+                c ? tilec_last_error(c) : "");
+        return WRONG + 1;
+    }
+    tilec_context_destroy(c);
+    return s ? NO_MEMORY : FINE;
+}
+
+// What the system gives, instead of what a test makes of it.
+static void limits_of_the_system(void **state) {
+    (void)state;
+    size_t ended = 0, fine = 0;
+    for (rlim_t mib = 0; mib <= 320; mib += mib < 160 ? 4 : 16) {
+        int status;
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) _exit(within(mib << 20));
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        int end = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        if (end != FINE && end != NO_MEMORY) fail_msg("%d MiB: status %d", (int)mib, end);
+        ended += end == NO_MEMORY, fine += end == FINE;
+    }
+    print_message("%zu limits ended a call, %zu did not\n", ended, fine);
+    assert_true(ended && fine);
+}
+
 static void one_fails(void **state) {
     (void)state;
     each(false, 150);
@@ -163,6 +243,7 @@ int main(void) {
         cmocka_unit_test(one_fails),
 #ifdef CAN_FAIL
         cmocka_unit_test(all_fail_from_there),
+        cmocka_unit_test(limits_of_the_system),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
