@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One archive with which tilec is tested and measured on any x86-64 Linux from glibc 2.34 on, with an
-# NVIDIA driver or without: no LLVM, no toolkit, no compiler, no Python is needed there.
+# One archive with which tilec is tested and measured on any x86-64 Linux from glibc 2.34 on, with
+# an NVIDIA driver or without: no LLVM, no toolkit, no compiler, no Python is needed there.
 #     scripts/gpu-bundle.sh [OUT.tar.gz]        default: build/tilec-gpu-bundle.tar.gz
 # Builds what it holds in build/release (LLVM linked to archives). docs/testing.md says how it is
 # used.
@@ -19,7 +19,8 @@ fail() {
 [ "$(uname -sm)" = "Linux x86_64" ] || fail "bundles are made on x86-64 Linux" 77
 scripts/build.sh release tilec_tool tilec_shared tilec_rt_shared test_examples matrix_test_matrix \
     bench_gpu
-grep -q '^TILEC_LLVM_SHARED:BOOL=OFF' $build/CMakeCache.txt || fail "$build links the shared libLLVM"
+grep -q '^TILEC_LLVM_SHARED:BOOL=OFF' $build/CMakeCache.txt ||
+    fail "$build links the shared libLLVM"
 if ! grep -q '^TILEC_LLVM_CONFIG:FILEPATH=/' $build/CMakeCache.txt; then
     fail "LLVM is not installed here" 77
 fi
@@ -39,12 +40,14 @@ cp scripts/bundle/run.sh scripts/bundle/peers.py scripts/bundle/triton_kernels.p
 grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported*.def | sort -u |
     xargs -I{} cp --parents {} "$to/"
 # What those need beside glibc.
-libraries() { objdump -p "$to"/bin/* "$to"/lib/*.so.* | awk '$1 == "NEEDED" { print $2 }' | sort -u; }
+libraries() {
+    objdump -p "$to"/bin/* "$to"/lib/*.so.* | awk '$1 == "NEEDED" { print $2 }' | sort -u
+}
 for library in $(libraries); do
     case $library in
     libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) continue ;;
     esac
-    [ -e "$to/lib/$library" ] || cp -L "$(ldconfig -p | awk -v name="$library" \
+    [ -e "$to/lib/$library" ] || cp -L "$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$library" \
         '$1 == name && /x86-64/ { print $NF; exit }')" "$to/lib/$library"
 done
 strip --strip-debug "$to"/bin/* "$to"/lib/*.so*

@@ -3,8 +3,8 @@
 #     ./run.sh [--device D] [--quick] [--tests] [--bench] [--out FOLDER]
 # D is cuda:0 where the driver finds a GPU, else cpu and then sim:sm_80 (compiled for GPUs, executed
 # without one). --quick: a part of the tests, and small benchmarks. --tests, --bench: these alone.
-# Writes FOLDER/results.json, FOLDER/results.txt (a table) and what each part said; the status is not 0
-# when something failed.
+# Writes FOLDER/results.json, FOLDER/results.txt (a table) and what each part said; the status is
+# not 0 when something failed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 devices=()
@@ -33,7 +33,10 @@ export TILEC_CACHE_DIR=$out/cache
 unset TILEC_CPU_TARGET TILEC_TEST_WHOLE TILEC_TEST_TARGETS TILEC_TUNE_FILE
 export TILEC_TUNE_FILE=
 
-has_gpu() { bin/tilec run examples/vector_add.tile add --device cuda:0 --set T=f32 --set N=1000 --check >"$out/gpu.log" 2>&1; }
+has_gpu() {
+    bin/tilec run examples/vector_add.tile add --device cuda:0 --set T=f32 --set N=1000 --check \
+        >"$out/gpu.log" 2>&1
+}
 if [ ${#devices[@]} -eq 0 ]; then
     if has_gpu; then
         devices=(cuda:0)
@@ -49,7 +52,8 @@ failed=0
 row() { # DEVICE NAME RESULT SECONDS
     printf '%-10s %-18s %-8s %6s s\n' "$1" "$2" "$3" "$4" | tee -a "$out/results.txt"
     [ ! -s "$out/rows.json" ] || printf ',\n  ' >>"$out/rows.json"
-    printf '{"device":"%s","test":"%s","result":"%s","seconds":%s}' "$1" "$2" "$3" "$4" >>"$out/rows.json"
+    printf '{"device":"%s","test":"%s","result":"%s","seconds":%s}' "$1" "$2" "$3" "$4" \
+        >>"$out/rows.json"
     [ "$3" != FAILED ] || failed=1
 }
 part() { # DEVICE NAME COMMAND…: a test
@@ -115,14 +119,15 @@ for device in "${devices[@]}"; do
             part "$device" matrix matrix_works "$device"
         else
             part "$device" bench bench "$device"
-            cat "$out/${device//:/-}-bench.log" | tee -a "$out/results.txt"
+            tee -a "$out/results.txt" <"$out/${device//:/-}-bench.log"
             case $device in
             cuda*)
                 if python3 -c 'import torch' 2>/dev/null; then
                     part "$device" peers peers
-                    cat "$out/${device//:/-}-peers.log" | tee -a "$out/results.txt"
+                    tee -a "$out/results.txt" <"$out/${device//:/-}-peers.log"
                 else
-                    echo "PyTorch, Triton: not measured, they are not installed" | tee -a "$out/results.txt"
+                    echo "PyTorch, Triton: not measured, they are not installed" |
+                        tee -a "$out/results.txt"
                 fi
                 ;;
             esac

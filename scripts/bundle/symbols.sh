@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Every ELF file of a folder runs with this glibc, and needs no library that is not there:
 #     symbols.sh FOLDER [VERSION]        2.34 if none is given
-# Prints each symbol of a newer version, and each library that neither lies in FOLDER/lib nor belongs
-# to glibc.
+# Prints each symbol of a newer version, and each library that neither lies in FOLDER/lib nor
+# belongs to glibc.
 set -eu
 export LC_ALL=C
 folder=$1
@@ -18,7 +18,8 @@ newer() { # newer than the limit, of the versions on standard input
 while IFS= read -r -d '' file; do
     [ "$(head -c 4 "$file" | tr -d '\177')" = ELF ] || continue
     files=$((files + 1))
-    found=$(objdump -T "$file" | sed -nE 's/.*\*UND\*.*\(?GLIBC_([0-9.]+)\)? +(.*)/\1 \2/p' | sort -u | newer)
+    found=$(objdump -T "$file" |
+        sed -nE 's/.*\*UND\*.*\(?GLIBC_([0-9.]+)\)? +(.*)/\1 \2/p' | sort -u | newer)
     if [ -n "$found" ]; then
         printf '%s needs a glibc newer than %s:\n%s\n' "$file" "$limit" "$found"
         failed=1
