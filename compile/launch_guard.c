@@ -5,7 +5,8 @@
 
 _Static_assert((int)FACT_DISJOINT == META_FACT_DISJOINT &&
                    (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS &&
-                   (int)FACT_STREAM == META_FACT_STREAM && (int)FACT_WIDE == META_FACT_WIDE,
+                   (int)FACT_STREAM == META_FACT_STREAM && (int)FACT_WIDE == META_FACT_WIDE &&
+                   (int)FACT_NARROW == META_FACT_NARROW,
                "passes and runtime number the facts alike");
 
 typedef struct Guard {
@@ -156,6 +157,49 @@ static void require_wide(Guard *g) {
     }
 }
 
+// ---- numbers of 32 bits -------------------------------------------------------------------------
+
+static void require_below(Guard *g, uint32_t value) {
+    require(g, compare(g, LAUNCH_LE, value, constant(g, INT32_MAX)));
+}
+
+// The product of the extents. None of its factors has 32 bits; where a product of some has, that is
+// enough to say no, whatever the next ones wrap to.
+static void require_few(Guard *g, uint32_t i) {
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
+        uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, d);
+        require_below(g, extent);
+        count = d ? emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, extent) : extent;
+        if (d) require_below(g, count);
+    }
+}
+
+// The number of the last element, and each of its terms.
+static void require_near(Guard *g, uint32_t i) {
+    uint32_t one = constant(g, 1), none = constant(g, 0), sum = none;
+    for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
+        uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, d);
+        uint32_t stride = fact(g, LAUNCH_ARG_STRIDE, i, d);
+        require_below(g, extent);
+        require_below(g, stride);
+        require(g, compare(g, LAUNCH_GE, stride, none));
+        uint32_t last = emit(g, LAUNCH_SUB, DTYPE_I64, DTYPE_I64, extent, one);
+        uint32_t far = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, last, stride);
+        require_below(g, far);
+        sum = emit(g, LAUNCH_ADD, DTYPE_I64, DTYPE_I64, sum, far);
+    }
+    require_below(g, sum);
+}
+
+static void require_narrow(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->kind != META_VIEW || !arg->rank) continue;
+        (arg->strided ? require_near : require_few)(g, i);
+    }
+}
+
 // A variant with one more fact; where its guard would be empty, the fact holds always.
 static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
                      void (*require_it)(Guard *g)) {
@@ -193,9 +237,10 @@ static Guard guard_of(Arena *arena, const MetaKernel *meta, MetaVariant *variant
 
 void launch_add_gpu_variants(Arena *arena, MetaKernel *meta) {
     if (!fits(meta)) return;
-    MetaVariant *variants = arena_new(arena, MetaVariant, 2);
+    MetaVariant *variants = arena_new(arena, MetaVariant, 3);
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
+    add_fact(&g, variants, &count, META_FACT_NARROW, require_narrow);
     add_fact(&g, variants, &count, META_FACT_WIDE, require_wide);
     meta->variants = variants;
     meta->variant_count = count;

@@ -2,8 +2,9 @@
 //
 // Facts (runtime/meta.h): `disjoint`: no array that the kernel writes overlaps another one, but
 // for two that are the same: equal address, extents and strides; `contiguous`: the innermost
-// stride of every strided view is 1; `stream`: what is written is large and aligned; `wide`, of
-// GPUs: every array begins, and every row of a view with a named extent ends, at 16 bytes. A fact
+// stride of every strided view is 1; `stream`: what is written is large and aligned; of GPUs
+// `narrow`: all extents and the number of every element of a view are below 2^31, and `wide`: every
+// array begins, and every row of a view with a named extent ends, at 16 bytes. A fact
 // that holds for all arguments there can be is one of variant 0, which has no guard; each of the
 // others adds a variant, whose guard is launch code. Pointers into unknown memory (no buffer) are
 // disjoint from nothing. Invariants: guards imply those of the variants before them; requires and
@@ -16,7 +17,7 @@
 #include "runtime/meta.h"
 
 void launch_add_variants(Arena *arena, MetaKernel *meta);
-// The same for GPUs: at most two, the general one and the wide one.
+// The same for GPUs: at most three: the general one, narrow, and narrow and wide.
 void launch_add_gpu_variants(Arena *arena, MetaKernel *meta);
 // The variant that most launches choose: of the most facts, but for that of large outputs.
 uint32_t launch_likeliest(const MetaKernel *meta);

@@ -41,6 +41,9 @@ enum {
     // Every array begins at a multiple of 16 bytes, and the row of every contiguous view whose last
     // extent has a name is one.
     FACT_WIDE = 8,
+    // Every extent of every view is below 2^31, and so is the number of every element, its distance
+    // from the first one; strides are not negative.
+    FACT_NARROW = 16,
 };
 
 enum { FACT_STREAM_ALIGN = 64 };

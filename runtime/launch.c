@@ -352,6 +352,10 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
     if (override) {
         c->plan->variant = (uint32_t) override->variant;
         launch_code_run(&c->meta->variants[c->plan->variant].code, c->plan->inputs, values);
+        int64_t guard = c->meta->variants[c->plan->variant].guard;
+        if (guard != META_NO_VALUE && !values[guard])
+            return REFUSE(c, "%.*s: variant %d rests on facts that do not hold of these arguments",
+                          STR_ARG(c->meta->name), override->variant);
     } else {
         c->plan->variant = choose(c->meta, c->plan->inputs, values);
     }

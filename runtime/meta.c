@@ -168,6 +168,7 @@ static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) 
     if (v->facts & META_FACT_CONTIGUOUS) json_str(j, STR("contiguous"));
     if (v->facts & META_FACT_STREAM) json_str(j, STR("stream"));
     if (v->facts & META_FACT_WIDE) json_str(j, STR("wide"));
+    if (v->facts & META_FACT_NARROW) json_str(j, STR("narrow"));
     json_close(j, ']');
     launch_json(j, meta, v);
     json_close(j, '}');

@@ -77,7 +77,13 @@ typedef struct MetaSite {
 } MetaSite;
 // What a variant's code rests on beyond `requires`; its guard has said so. As FACT_ of
 // ir/machine.h.
-enum { META_FACT_DISJOINT = 1, META_FACT_CONTIGUOUS = 2, META_FACT_STREAM = 4, META_FACT_WIDE = 8 };
+enum {
+    META_FACT_DISJOINT = 1,
+    META_FACT_CONTIGUOUS = 2,
+    META_FACT_STREAM = 4,
+    META_FACT_WIDE = 8,
+    META_FACT_NARROW = 16
+};
 
 typedef struct MetaVariant {
     Str entry;

@@ -2,7 +2,7 @@
 // 16 bytes; of pointers, register by register.
 #include "passes/gpu/access.h"
 
-// ---- a view op, dimension by dimension ----------------------------------------------------------
+// ---- what is known of a view --------------------------------------------------------------------
 
 static bool is_packed(const IrValue *view) {
     return dtype_is(view->type->elem, DTYPE_CLASS_PACKED);
@@ -40,6 +40,52 @@ static void add_to(Threads *t, IrValue **sum, IrValue *x) {
     *sum = *sum ? ir_binary(&t->b, IR_ADD, *sum, x) : x;
 }
 
+static IrValue *number(Threads *t, const Selection *s, int64_t value) {
+    return s->narrow ? threads_i32(t, value) : threads_i64(t, value);
+}
+
+static IrValue *as_number(Threads *t, const Selection *s, IrValue *x) {
+    return s->narrow ? ir_cast(&t->b, x, DTYPE_I32, false) : as_i64(t, x);
+}
+
+// A sum of the selection's numbers as a number of elements: no negative one is narrow.
+static IrValue *as_distance(Threads *t, const Selection *s, IrValue *sum) {
+    return s->narrow ? as_i64(t, ir_cast(&t->b, sum, DTYPE_U32, false)) : sum;
+}
+
+// ---- narrow selections --------------------------------------------------------------------------
+
+static int64_t width_of(const Selection *s, const Dim *dim) {
+    return dim->axis >= 0 && s->layout ? layout_extent(s->layout, (uint32_t)dim->axis) : 1;
+}
+
+static bool may_be_narrow(const Threads *t, const IrOp *op, const Layout *layout) {
+    const IrValue *view = ir_operand(op, 0);
+    if (!(t->facts & FACT_NARROW) || is_packed(view)) return false;
+    const int64_t *widths = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
+    uint32_t axis = 0;
+    for (uint32_t d = 0; d < view->type->rank; d++) {
+        const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
+        IrRange range = ir_range_of(t->ranges, index);
+        if (index->type->rank || !range.known || range.min < 0) return false;
+        if (widths[d] > 0 && layout && !threads_disjoint(layout, axis)) return false;
+        axis += widths[d] > 0;
+    }
+    return true;
+}
+
+// Extents are below 2^31: a start that is not is as good as the greatest that is.
+static void compare_from_start(Threads *t, const Selection *s, Dim *dim, IrValue *start,
+                               IrRange range) {
+    int64_t width = width_of(s, dim);
+    if (range.max <= INT32_MAX - width) return;
+    IrValue *least = ir_binary(&t->b, IR_MIN, start, threads_i64(t, INT32_MAX));
+    dim->left = ir_binary(&t->b, IR_SUB, dim->extent, ir_cast(&t->b, least, DTYPE_I32, false));
+    dim->coord = width > 1 ? threads_coord(t, s->layout, (uint32_t)dim->axis) : threads_i32(t, 0);
+}
+
+// ---- a view op, dimension by dimension ----------------------------------------------------------
+
 static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axis) {
     const IrOp *op = s->op;
     const IrValue *view = ir_operand(op, 0);
@@ -48,8 +94,8 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
     Dim r = {.axis = -1};
     IrRange range = ir_range_of(t->ranges, index);
     r.divisor = range.known ? range.divisor : 1;
-    r.extent = view_extent(t, view, d);
-    r.stride = view_number(t, IR_CPU_STRIDE, view, d);
+    r.extent = as_number(t, s, view_extent(t, view, d));
+    r.stride = as_number(t, s, view_number(t, IR_CPU_STRIDE, view, d));
     if (op->code != IR_VIEW_INSIDE) r.inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
     IrValue *value = as_i64(t, threads_value(t, index));
     if (width > 0) {
@@ -65,11 +111,12 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
         r.tile_axis = (uint32_t)*tile_axis;
         return r;
     }
-    r.start = value;
-    r.base = value;
+    r.start = as_number(t, s, value);
+    r.base = r.start;
+    if (s->narrow && !r.inside) compare_from_start(t, s, &r, value, range);
     if (r.axis >= 0 && s->layout)
-        r.base = ir_binary(&t->b, IR_ADD, value,
-                           as_i64(t, threads_coord(t, s->layout, (uint32_t)r.axis)));
+        r.base = ir_binary(&t->b, IR_ADD, r.start,
+                           as_number(t, s, threads_coord(t, s->layout, (uint32_t)r.axis)));
     return r;
 }
 
@@ -78,13 +125,15 @@ Selection access_select(Threads *t, const IrOp *op, const Layout *layout) {
     Selection s = {.op = op, .layout = layout, .rank = view->type->rank};
     int axis = 0, tile_axis = -1;
     s.data = view_data(t, view);
+    s.narrow = may_be_narrow(t, op, layout);
     IrValue *sum = NULL;
     for (uint32_t d = 0; d < s.rank; d++) {
         s.dims[d] = dim_of(t, &s, d, &axis, &tile_axis);
         Dim *dim = &s.dims[d];
         if (dim->base) add_to(t, &sum, ir_binary(&t->b, IR_MUL, dim->base, dim->stride));
     }
-    s.pointer = sum && !is_packed(view) ? ir_ptr_add(&t->b, s.data, sum) : s.data;
+    s.pointer =
+        sum && !is_packed(view) ? ir_ptr_add(&t->b, s.data, as_distance(t, &s, sum)) : s.data;
     return s;
 }
 
@@ -112,7 +161,7 @@ static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_
     uint32_t axis = (uint32_t)dim->axis;
     if (threads_disjoint(s->layout, axis)) {
         *offset = threads_offset(s->layout, reg, axis);
-        return *offset ? ir_binary(&t->b, IR_ADD, dim->base, threads_i64(t, *offset)) : dim->base;
+        return *offset ? ir_binary(&t->b, IR_ADD, dim->base, number(t, s, *offset)) : dim->base;
     }
     if (reg == 0) return dim->base;
     *offset = -1;
@@ -122,6 +171,7 @@ static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_
 
 // 0 <= index < extent, in one comparison.
 static IrValue *is_inside(Threads *t, IrValue *index, IrValue *extent) {
+    if (index->type->elem == DTYPE_I32) return ir_binary(&t->b, IR_LT, index, extent);
     IrValue *i = ir_cast(&t->b, index, DTYPE_U64, false);
     return ir_binary(&t->b, IR_LT, i, ir_cast(&t->b, extent, DTYPE_U64, false));
 }
@@ -133,7 +183,11 @@ IrValue *access_mask(Threads *t, const Selection *s, uint32_t reg) {
         const Dim *dim = &s->dims[d];
         int64_t offset;
         if (dim->inside) continue;
-        IrValue *fine = is_inside(t, index_at(t, s, dim, reg, &offset), dim->extent);
+        IrValue *index = index_at(t, s, dim, reg, &offset);
+        if (dim->left)
+            index =
+                offset ? ir_binary(&t->b, IR_ADD, dim->coord, threads_i32(t, offset)) : dim->coord;
+        IrValue *fine = is_inside(t, index, dim->left ? dim->left : dim->extent);
         mask = mask ? ir_binary(&t->b, IR_AND, mask, fine) : fine;
     }
     return mask;
@@ -153,12 +207,12 @@ IrValue *access_pointer(Threads *t, const Selection *s, uint32_t reg) {
             continue;
         }
         if (offset == 0) continue;
-        IrValue *by = offset > 0  ? threads_i64(t, offset)
+        IrValue *by = offset > 0  ? number(t, s, offset)
                       : dim->base ? ir_binary(&t->b, IR_SUB, index, dim->base)
                                   : index;
         add_to(t, &sum, ir_binary(&t->b, IR_MUL, by, dim->stride));
     }
-    IrValue *p = sum ? ir_ptr_add(&t->b, s->pointer, sum) : s->pointer;
+    IrValue *p = sum ? ir_ptr_add(&t->b, s->pointer, as_distance(t, s, sum)) : s->pointer;
     return plain ? ir_ptr_add(&t->b, p, threads_i64(t, plain)) : p;
 }
 
@@ -169,7 +223,7 @@ IrValue *access_number(Threads *t, const Selection *s, uint32_t reg) {
         IrValue *index = index_at(t, s, &s->dims[d], reg, &offset);
         add_to(t, &sum, ir_binary(&t->b, IR_MUL, index, s->dims[d].stride));
     }
-    return sum ? sum : threads_i64(t, 0);
+    return sum ? as_distance(t, s, sum) : threads_i64(t, 0);
 }
 
 // ---- how wide -----------------------------------------------------------------------------------

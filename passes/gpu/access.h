@@ -12,16 +12,20 @@
 
 #include "passes/gpu/threads.h"
 
+// Numbers are i64, or i32 where the selection is narrow.
 typedef struct Dim {
-    IrValue *start;  // i64; of an index tile NULL
+    IrValue *start;  // of an index tile NULL
     IrValue *tile;   // thread-level vector, i64
     const Layout *tile_layout;
     int axis;                       // of the value; -1: a scalar index
     uint32_t tile_axis, tile_rank;  // where the tile's axes stand in the value
-    IrValue *base;                  // i64: start + this thread's coordinate (register 0)
-    IrValue *extent, *stride;       // i64
-    bool inside;                    // proven
-    uint64_t divisor;               // of start
+    IrValue *base;                  // start + this thread's coordinate (register 0)
+    IrValue *extent, *stride;
+    bool inside;  // proven
+    // Narrow, and the start may be beyond 2^31: base - start and extent - start stand for base and
+    // extent in comparisons.
+    IrValue *coord, *left;
+    uint64_t divisor;  // of start
 } Dim;
 
 typedef struct Selection {
@@ -29,6 +33,9 @@ typedef struct Selection {
     const Layout *layout;  // of the value; NULL: a scalar
     uint32_t rank;
     Dim dims[IR_MAX_VIEW_RANK];
+    // With FACT_NARROW the number of every element is below 2^31. Where no index is negative, sums
+    // and products modulo 2^32 are right for all elements that are inside.
+    bool narrow;
     IrValue *data;     // pointer to element 0; of packed elements to their first byte
     IrValue *pointer;  // … plus all that does not depend on the register
 } Selection;

@@ -243,6 +243,16 @@ static void erase_all(IrBlock *block) {
     }
 }
 
+// What the variant's guard has asked for is a fact of its extents.
+static void narrow_extents(IrFunc *f) {
+    for (size_t i = 0; i < f->extents.count; i++) {
+        IrFacts *facts = &f->extents.data[i].facts;
+        if (!facts->has_range) facts->min = 0;
+        if (!facts->has_range || facts->max > INT32_MAX) facts->max = INT32_MAX;
+        facts->has_range = true;
+    }
+}
+
 bool pass_gpu_threads(IrFunc *f, PassContext *context) {
     IrSection *section = f->is_kernel ? body_section(f) : NULL;
     if (!section || f->level != IR_LEVEL_GPU) return false;
@@ -253,6 +263,7 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .machine = context->machine,
                  .facts = context->facts,
                  .remarks = context->remarks};
+    if (t.facts & FACT_NARROW) narrow_extents(f);
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
     t.b = ir_builder_at_end(body);

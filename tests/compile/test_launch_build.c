@@ -220,11 +220,79 @@ static void test_metadata(void **state) {
     unit_destroy(u);
 }
 
+// ---- variants of GPUs ---------------------------------------------------------------------------
+
+// The last variant whose guard holds, as the runtime chooses; -1: one holds without those before.
+static int chosen(const MetaKernel *m, const LaunchInput *in) {
+    int last = 0;
+    for (uint32_t i = 1; i < m->variant_count; i++) {
+        uint64_t values[LAUNCH_CODE_MAX];
+        assert_true(launch_code_valid(&m->variants[i].code, m->arg_count));
+        launch_code_run(&m->variants[i].code, in, values);
+        if (!values[m->variants[i].guard]) continue;
+        if (last + 1 != (int)i) return -1;
+        last = (int)i;
+    }
+    return last;
+}
+
+static void test_narrow(void **state) {
+    (void)state;
+    enum { GENERAL, NARROW, WIDE };
+    static const char source[] =
+        "kernel k(f32 x[A, B, C], strided f32 y[M, N]) grid(1) {\n    y[0, 0] = x[0, 0, 0];\n}\n";
+    static const struct {
+        int64_t a, b, c, m, n, sm, sn;  // extents and strides
+        int variant;
+    } cases[] = {
+        {4, 4, 4, 4, 4, 4, 1, WIDE},
+        {4, 4, 3, 4, 4, 4, 1, NARROW},
+        {0, 0, 0, 0, 0, 0, 0, WIDE},
+        {1 << 10, 1 << 10, (1 << 11) - 4, 1, 1, 1, 1, WIDE},
+        {1 << 10, 1 << 10, 1 << 11, 1, 1, 1, 1, GENERAL},  // 2^31 elements
+        {1 << 11, 1 << 10, 1 << 11, 1, 1, 1, 1, GENERAL},  // 2^32, no bit of which is in the low 32
+        {1, 1, INT32_MAX - 3, 1, 1, 1, 1, WIDE},
+        {1, 1, INT64_C(1) << 31, 1, 1, 1, 1, GENERAL},
+        {0, INT64_C(1) << 40, 4, 1, 1, 1, 1, GENERAL},  // no element, but an extent of 40 bits
+        {0, INT64_C(1) << 32, INT64_C(1) << 32, 1, 1, 1, 1, GENERAL},  // the product wraps to 0
+        {INT64_C(1) << 22, INT64_C(1) << 21, INT64_C(1) << 21, 1, 1, 1, 1, GENERAL},  // 2^64
+        {1, 1, 4, 2, 2, INT32_MAX - 1, 1, WIDE},
+        {1, 1, 4, 2, 2, INT32_MAX, 1, GENERAL},
+        {1, 1, 4, 1, 2, INT32_MAX, 1, WIDE},
+        {1, 1, 4, 2, 1, INT64_C(1) << 31, 1, GENERAL},
+        {1, 1, 4, 3, 2, -8, 1, GENERAL},
+        {1, 1, 4, 1 << 16, 1 << 16, 1 << 16, 1, GENERAL},
+        {1, 1, 4, 1 << 16, 1 << 15, 1 << 15, 1, WIDE},
+        {1, 1, 4, 1 << 30, 1 << 30, 0, 1, WIDE},  // rows that are one
+    };
+    Unit *u = unit_load_text(STR("narrow.tile"), str(source));
+    const AstKernel *k = unit_kernel(u, STR("k"));
+    CompileOptions options = {.variants = VARIANTS_GPU};
+    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    assert_non_null(c);
+    assert_int_equal(c->meta->variant_count, 3);
+    assert_int_equal(c->meta->variants[1].facts, META_FACT_NARROW);
+    assert_int_equal(c->meta->variants[2].facts, META_FACT_NARROW | META_FACT_WIDE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        LaunchInput in[2] = {
+            {.address = 64, .extent = {cases[i].a, cases[i].b, cases[i].c}},
+            {.address = 64,
+             .extent = {cases[i].m, cases[i].n},
+             .stride = {cases[i].sm, cases[i].sn}},
+        };
+        int found = chosen(c->meta, in);
+        if (found != cases[i].variant)
+            fail_msg("case %zu: variant %d, expected %d", i, found, cases[i].variant);
+    }
+    unit_destroy(u);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_refuses_loops),
         cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,11 @@ static void test_variants(void **state) {
     Fixture *f = *state;
     assert_int_equal(prepare(f), TILEC_OK);
     assert_int_equal(f->plan.variant, 0);
+    LaunchOverride wrong = {.variant = 1, .grid = {1, 1, 1}};  // its guard does not hold
+    assert_int_equal(
+        launch_prepare(f->context, f->device, &f->meta, f->actual, 4, &wrong, &f->plan),
+        TILEC_LAUNCH_REFUSED);
+    assert_non_null(strstr(tilec_last_error(f->context), "facts that do not hold"));
     f->actual[2] = tilec_arg_view(tilec_view2(TILEC_F32, f->memory, 3, 6));
     f->actual[3] = tilec_arg_view(tilec_view2(TILEC_I8, f->memory, 6, 4));
     assert_int_equal(prepare(f), TILEC_OK);

@@ -45,12 +45,25 @@ static bool is_wide(const IrParam *p, const IrArg *arg) {
     return true;
 }
 
+// Have all extents, strides and numbers of elements 31 bits?
+static bool is_narrow(const IrParam *p, const IrArg *arg) {
+    int64_t sum = 0;
+    for (uint32_t d = 0; d < p->value->type->rank; d++) {
+        int64_t extent = arg->extent[d], stride = arg->stride[d];
+        if (extent > INT32_MAX || stride < 0 || stride > INT32_MAX) return false;
+        sum += (extent - 1) * stride;
+        if (sum > INT32_MAX) return false;
+    }
+    return true;
+}
+
 unsigned lowered_facts(const IrFunc *f, const IrArg *args) {
-    bool disjoint = true, contiguous = true, wide = true;
+    bool disjoint = true, contiguous = true, wide = true, narrow = true;
     for (size_t i = 0; i < f->params.count; i++) {
         const IrParam *p = &f->params.data[i];
         if (p->value->type->kind != IR_TILE) wide &= is_wide(p, &args[i]);
         if (p->value->type->kind != IR_VIEW) continue;
+        narrow &= is_narrow(p, &args[i]);
         if (p->strided && args[i].stride[p->value->type->rank - 1] != 1) contiguous = false;
         for (size_t k = 0; k < i; k++) {
             const IrParam *q = &f->params.data[k];
@@ -60,7 +73,7 @@ unsigned lowered_facts(const IrFunc *f, const IrArg *args) {
         }
     }
     return (disjoint ? FACT_DISJOINT : 0u) | (contiguous ? FACT_CONTIGUOUS : 0u) |
-           (wide ? FACT_WIDE : 0u);
+           (wide ? FACT_WIDE : 0u) | (narrow ? FACT_NARROW : 0u);
 }
 
 // ---- the passes ---------------------------------------------------------------------------------
