@@ -45,7 +45,7 @@ def tool(name):
 def assemble(ptx, cubin, sm):
     """registers and spilled bytes, or None"""
     blackwell = tool('ptxas-blackwell')
-    ptxas = blackwell if sm >= 100 and os.path.exists(blackwell) else tool('ptxas')
+    ptxas = blackwell if sm >= 90 and os.path.exists(blackwell) else tool('ptxas')
     arch = re.search(r'^\.target\s+(\w+)', open(ptx).read(), re.M)[1]
     made = subprocess.run([ptxas, '-v', '-arch=' + arch, ptx, '-o', cubin], capture_output=True, text=True)
     if made.returncode:

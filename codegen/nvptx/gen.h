@@ -32,6 +32,13 @@ void nvptx_warp(Gen *g, const IrOp *op);    // warp.c: shuffles, ldmatrix, copie
 void nvptx_mma(Gen *g, const IrOp *op);     // mma.c
 void nvptx_effect(Gen *g, const IrOp *op);  // effect.c
 
+// Under a mask, without a branch (masked.c); can_mask says whether there is such an instruction for
+// so many bytes. `type` is that of the value in memory, `other` its value where the mask is false.
+bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align);
+LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
+                               LLVMValueRef mask, LLVMValueRef other);
+void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v);
+
 LLVMTypeRef nvptx_pointer(const Gen *g, unsigned space);
 // The same address in a space, or generic (0).
 LLVMValueRef nvptx_in_space(Gen *g, LLVMValueRef p, unsigned space);

@@ -86,26 +86,30 @@ static LLVMValueRef in_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_
     return v;
 }
 
+static LLVMValueRef load_branching(Gen *g, LLVMTypeRef type, uint32_t align, LLVMValueRef p,
+                                   LLVMValueRef mask, LLVMValueRef none) {
+    Branch b = {0};
+    if (mask) b = branch_begin(g, mask);
+    LLVMValueRef v = LLVMBuildLoad2(g->b, type, p, "");
+    LLVMSetAlignment(v, align);
+    if (!mask) return v;
+    branch_end(g, &b);
+    LLVMValueRef phi = LLVMBuildPhi(g->b, type, "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){v, none}, (LLVMBasicBlockRef[]){b.inside, b.before}, 2);
+    return phi;
+}
+
 // `other`: the values where the mask is false, or NULL: zeros.
 static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                       LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
     Dtype elem = op->results[0].type->elem;
     LLVMTypeRef type = memory_type(g, elem, count);
-    Branch b = {0};
+    uint32_t bytes = count * (uint32_t)dtype_size(elem), align = align_of(op, elem);
     LLVMValueRef none = NULL;
-    if (mask) {
-        none = other ? in_memory(g, elem, other, count) : LLVMConstNull(type);
-        b = branch_begin(g, mask);
-    }
-    LLVMValueRef v = LLVMBuildLoad2(g->b, type, p, "");
-    LLVMSetAlignment(v, align_of(op, elem));
-    if (mask) {
-        branch_end(g, &b);
-        LLVMValueRef phi = LLVMBuildPhi(g->b, type, "");
-        LLVMAddIncoming(phi, (LLVMValueRef[]){v, none}, (LLVMBasicBlockRef[]){b.inside, b.before},
-                        2);
-        v = phi;
-    }
+    if (mask) none = other ? in_memory(g, elem, other, count) : LLVMConstNull(type);
+    LLVMValueRef v = mask && nvptx_can_mask(p, bytes, align)
+                         ? nvptx_masked_load(g, type, bytes, p, mask, none)
+                         : load_branching(g, type, align, p, mask, none);
     for (uint32_t i = 0; i < count; i++) r[i] = from_memory(g, elem, lane(g, v, count, i));
 }
 
@@ -113,9 +117,14 @@ static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask
                        LLVMValueRef const *x, uint32_t count) {
     Dtype elem = ir_operand(op, 1)->type->elem;
     LLVMValueRef v = in_memory(g, elem, x, count);
+    uint32_t bytes = count * (uint32_t)dtype_size(elem), align = align_of(op, elem);
+    if (mask && nvptx_can_mask(p, bytes, align)) {
+        nvptx_masked_store(g, bytes, p, mask, v);
+        return;
+    }
     Branch b = {0};
     if (mask) b = branch_begin(g, mask);
-    LLVMSetAlignment(LLVMBuildStore(g->b, v, p), align_of(op, elem));
+    LLVMSetAlignment(LLVMBuildStore(g->b, v, p), align);
     if (mask) branch_end(g, &b);
 }
 

@@ -188,6 +188,7 @@ static void lower_op(Threads *t, const IrOp *op) {
     t->b.span = op->span;
     switch ((unsigned)ir_op_info(op->code)->rule) {
     case IR_RULE_IOTA: lower_iota(t, op); return;
+    case IR_RULE_COMPARE: threads_compare(t, op); return;
     case IR_RULE_BROADCAST:
     case IR_RULE_RESHAPE:
     case IR_RULE_PERMUTE:

@@ -107,6 +107,7 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
 
 // ---- one file each ------------------------------------------------------------------------------
 
+void threads_compare(Threads *t, const IrOp *op);  // compare.c
 void threads_access(Threads *t, const IrOp *op);   // access.c: view_load, view_store, view_inside,
                                                    // load, store
 void threads_convert(Threads *t, const IrOp *op);  // convert.c: gpu.convert

@@ -1,0 +1,189 @@
+// Loads and stores under a mask without branches: instructions under a predicate.
+//
+// LLVM has no such instruction for NVIDIA's GPUs, and what follows a branch is another block, where
+// addresses are computed anew and nothing is scheduled across. So it is assembly in line, of memory
+// that is known to be global or shared.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/nvptx/gen.h"
+
+enum { MOST_WORDS = 4, MOST_BYTES = 16 };
+
+// How the bytes of an access are registers.
+typedef struct Words {
+    uint32_t count, bits;  // of memory, each
+    char constraint;
+    LLVMTypeRef type;  // of a register
+} Words;
+
+static Words words_of(Gen *g, uint32_t bytes, bool wide) {
+    Words w = {.count = 1, .bits = 8 * bytes, .constraint = 'h'};
+    if (bytes >= 4) w.bits = wide && bytes >= 8 ? 64 : 32;
+    w.count = 8 * bytes / w.bits;
+    if (w.bits == 32) w.constraint = 'r';
+    if (w.bits == 64) w.constraint = 'l';
+    w.type = LLVMIntTypeInContext(g->context, w.bits == 8 ? 16 : w.bits);
+    return w;
+}
+
+// The space that a generic address was cast from; 0: not known.
+static unsigned space_of(LLVMValueRef p) {
+    for (;;) {
+        bool constant = LLVMIsAConstantExpr(p) != NULL;
+        if (!constant && !LLVMIsAInstruction(p)) return 0;
+        LLVMOpcode code = constant ? LLVMGetConstOpcode(p) : LLVMGetInstructionOpcode(p);
+        if (code != LLVMGetElementPtr && code != LLVMAddrSpaceCast) return 0;
+        p = LLVMGetOperand(p, 0);
+        unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
+        if (space == SPACE_GLOBAL || space == SPACE_SHARED) return space;
+    }
+}
+
+bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align) {
+    return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && space_of(p);
+}
+
+// ---- between the value and its registers --------------------------------------------------------
+
+static LLVMTypeRef all_type(const Words *w, LLVMContextRef context) {
+    LLVMTypeRef word = LLVMIntTypeInContext(context, w->bits);
+    return w->count == 1 ? word : LLVMVectorType(word, w->count);
+}
+
+static void split(Gen *g, const Words *w, LLVMValueRef v, LLVMValueRef *r) {
+    v = LLVMBuildBitCast(g->b, v, all_type(w, g->context), "");
+    for (uint32_t i = 0; i < w->count; i++) {
+        LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(g->context), i, false);
+        r[i] = w->count == 1 ? v : LLVMBuildExtractElement(g->b, v, at, "");
+        r[i] = LLVMBuildZExt(g->b, r[i], w->type, "");
+    }
+}
+
+static LLVMValueRef join(Gen *g, const Words *w, LLVMValueRef const *r, LLVMTypeRef type) {
+    LLVMTypeRef all = all_type(w, g->context), word = LLVMIntTypeInContext(g->context, w->bits);
+    LLVMValueRef v = LLVMGetPoison(all);
+    for (uint32_t i = 0; i < w->count; i++) {
+        LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(g->context), i, false);
+        LLVMValueRef x = LLVMBuildTrunc(g->b, r[i], word, "");
+        v = w->count == 1 ? x : LLVMBuildInsertElement(g->b, v, x, at, "");
+    }
+    return LLVMBuildBitCast(g->b, v, type, "");
+}
+
+// ---- the assembly -------------------------------------------------------------------------------
+
+// "{$2, $3}" or "$2": `count` operands from number `first` on.
+static void list(const Words *w, uint32_t first, char *text, size_t size) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s$%u",
+                              i              ? ", "
+                              : w->count > 1 ? "{"
+                                             : "",
+                              first + i);
+    if (w->count > 1) snprintf(text + n, size - n, "}");
+}
+
+static void vector(const Words *w, char *text, size_t size) {
+    if (w->count > 1)
+        snprintf(text, size, ".v%u.b%u", w->count, w->bits);
+    else
+        snprintf(text, size, ".b%u", w->bits);
+}
+
+static const char *space_name(unsigned space) {
+    return space == SPACE_SHARED ? "shared" : "global";
+}
+
+static LLVMValueRef assembly(Gen *g, LLVMTypeRef function, const char *text,
+                             const char *constraints, LLVMValueRef *operands, uint32_t count) {
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints), true,
+                         false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, function, code, operands, count, "");
+}
+
+static bool is_wide(LLVMTypeRef type) {
+    LLVMTypeRef elem =
+        LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+    LLVMTypeKind kind = LLVMGetTypeKind(elem);
+    return kind == LLVMDoubleTypeKind ||
+           (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(elem) == 64);
+}
+
+// Constants are moved to the registers by the assembly itself: as operands they would be copied.
+static bool constants(const Words *w, LLVMValueRef const *r) {
+    for (uint32_t i = 0; i < w->count; i++)
+        if (!LLVMIsAConstantInt(r[i])) return false;
+    return true;
+}
+
+static size_t moves(const Words *w, LLVMValueRef const *r, char *text, size_t size) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        n += (size_t)snprintf(text + n, size - n, "mov.b%u $%u, 0x%llx; ",
+                              w->bits == 8 ? 16 : w->bits, i, LLVMConstIntGetZExtValue(r[i]));
+    return n;
+}
+
+static void load_constraints(const Words *w, bool tied, char *text, size_t size) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        n += (size_t)snprintf(text + n, size - n, "=&%c,", w->constraint);
+    n += (size_t)snprintf(text + n, size - n, "b,l");
+    for (uint32_t i = 0; tied && i < w->count; i++)
+        n += (size_t)snprintf(text + n, size - n, ",%u", i);
+    snprintf(text + n, size - n, ",~{memory}");
+}
+
+static LLVMTypeRef load_type(Gen *g, const Words *w, LLVMValueRef const *operands, uint32_t count) {
+    LLVMTypeRef types[2 + MOST_WORDS], results[MOST_WORDS], result = w->type;
+    for (uint32_t i = 0; i < count; i++) types[i] = LLVMTypeOf(operands[i]);
+    for (uint32_t i = 0; i < w->count; i++) results[i] = w->type;
+    if (w->count > 1) result = LLVMStructTypeInContext(g->context, results, w->count, false);
+    return LLVMFunctionType(result, types, count, false);
+}
+
+// The registers hold `other` before, and what is loaded afterwards.
+LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
+                               LLVMValueRef mask, LLVMValueRef other) {
+    Words w = words_of(g, bytes, is_wide(type));
+    unsigned space = space_of(p);
+    char registers[64], width[16], text[256], constraints[96];
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)}, r[MOST_WORDS];
+    split(g, &w, other, operands + 2);
+    bool tied = !constants(&w, operands + 2);
+    uint32_t count = tied ? 2 + w.count : 2;
+    load_constraints(&w, tied, constraints, sizeof constraints);
+    list(&w, 0, registers, sizeof registers);
+    vector(&w, width, sizeof width);
+    size_t n = tied ? 0 : moves(&w, operands + 2, text, sizeof text);
+    snprintf(text + n, sizeof text - n, "@$%u ld.%s%s %s, [$%u];", w.count, space_name(space),
+             width, registers, w.count + 1);
+    LLVMTypeRef function = load_type(g, &w, operands, count);
+    LLVMValueRef all = assembly(g, function, text, constraints, operands, count);
+    for (uint32_t i = 0; i < w.count; i++)
+        r[i] = w.count == 1 ? all : LLVMBuildExtractValue(g->b, all, i, "");
+    return join(g, &w, r, type);
+}
+
+void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v) {
+    Words w = words_of(g, bytes, is_wide(LLVMTypeOf(v)));
+    unsigned space = space_of(p);
+    char registers[64], width[16], text[128], constraints[64];
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
+    LLVMTypeRef types[2 + MOST_WORDS];
+    split(g, &w, v, operands + 2);
+    size_t n = (size_t)snprintf(constraints, sizeof constraints, "b,l");
+    for (uint32_t i = 0; i < w.count; i++)
+        n += (size_t)snprintf(constraints + n, sizeof constraints - n, ",%c", w.constraint);
+    snprintf(constraints + n, sizeof constraints - n, ",~{memory}");
+    for (uint32_t i = 0; i < 2 + w.count; i++) types[i] = LLVMTypeOf(operands[i]);
+    list(&w, 2, registers, sizeof registers);
+    vector(&w, width, sizeof width);
+    snprintf(text, sizeof text, "@$0 st.%s%s [$1], %s;", space_name(space), width, registers);
+    LLVMTypeRef function =
+        LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, 2 + w.count, false);
+    assembly(g, function, text, constraints, operands, 2 + w.count);
+}

@@ -1,0 +1,97 @@
+// Comparisons of integers: in 32 bits where one side is known to fit, and once for registers whose
+// elements cannot differ: x < n is the same for all x of an aligned group whose size divides n.
+#include "passes/gpu/threads.h"
+
+// ---- 32 bits ------------------------------------------------------------------------------------
+
+// Strictly inside: then what is beyond may be bounded to 32 bits, and still is beyond.
+static bool fits(IrRange range) {
+    return range.known && range.min > INT32_MIN && range.max < INT32_MAX;
+}
+
+static IrValue *like(Threads *t, const IrValue *x, int64_t value) {
+    return ir_const_bits(&t->b, x->type, (uint64_t)value);
+}
+
+static IrValue *narrowed(Threads *t, IrValue *x, IrRange range) {
+    if (!range.known || range.max > INT32_MAX)
+        x = ir_binary(&t->b, IR_MIN, x, like(t, x, INT32_MAX));
+    if (!range.known || range.min < INT32_MIN)
+        x = ir_binary(&t->b, IR_MAX, x, like(t, x, INT32_MIN));
+    return ir_cast(&t->b, x, DTYPE_I32, false);
+}
+
+// ---- registers that cannot differ ---------------------------------------------------------------
+
+// On which axis, in groups of how many (a power of two), do comparisons with a multiple of the
+// group's size agree?
+static uint32_t group_of(const Threads *t, const IrOp *op, uint32_t x, uint32_t *axis) {
+    const IrValue *v = ir_operand(op, x), *n = ir_operand(op, 1 - x);
+    IrRange runs = ir_range_of(t->ranges, v), limit = ir_range_of(t->ranges, n);
+    uint32_t most = 1;
+    if (!runs.known || !limit.known) return 1;
+    for (uint32_t d = 0; d < v->type->rank; d++) {
+        bool flat = !n->type->rank || limit.constant[d] >= v->type->shape[d];
+        uint64_t all = runs.contiguous[d] | runs.first[d] | limit.divisor, group = all & (0 - all);
+        if (!flat || group <= most) continue;
+        most = group > v->type->shape[d] ? v->type->shape[d] : (uint32_t)group;
+        *axis = d;
+    }
+    return most;
+}
+
+// x < n and x >= n, either way around.
+static bool agrees_in_groups(IrOpcode code, uint32_t x) {
+    if (x == 0) return code == IR_LT || code == IR_GE;
+    return code == IR_GT || code == IR_LE;
+}
+
+static bool same_group(const Layout *l, uint32_t a, uint32_t b, uint32_t axis, uint32_t group) {
+    for (uint32_t d = 0; d < l->rank; d++) {
+        uint32_t apart = threads_offset(l, a, d) ^ threads_offset(l, b, d);
+        if (apart && (d != axis || apart >= group)) return false;
+    }
+    return true;
+}
+
+// Of each register the place of its group's first one among those, which are counted and listed.
+static uint32_t leaders_of(const Layout *l, uint32_t axis, uint32_t group, uint32_t *leaders,
+                           uint32_t *place) {
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < layout_size(l, LAYOUT_REG); r++) {
+        uint32_t k = 0;
+        while (k < count && !same_group(l, leaders[k], r, axis, group)) k++;
+        if (k == count) leaders[count++] = r;
+        place[r] = k;
+    }
+    return count;
+}
+
+// ---- the op -------------------------------------------------------------------------------------
+
+static IrValue *compared(Threads *t, const IrOp *op, IrValue **sides) {
+    IrRange ranges[2];
+    for (int i = 0; i < 2; i++) ranges[i] = ir_range_of(t->ranges, ir_operand(op, (uint32_t)i));
+    bool wide = sides[0]->type->elem == DTYPE_I64 && (fits(ranges[0]) || fits(ranges[1]));
+    for (int i = 0; i < 2 && wide; i++) sides[i] = narrowed(t, sides[i], ranges[i]);
+    return ir_binary(&t->b, op->code, sides[0], sides[1]);
+}
+
+void threads_compare(Threads *t, const IrOp *op) {
+    const IrType *type = op->results[0].type;
+    IrValue *sides[2] = {threads_operand(t, op, 0), threads_operand(t, op, 1)};
+    uint32_t axis = 0, group = 1;
+    for (uint32_t x = 0; x < 2 && group == 1 && type->rank; x++)
+        if (agrees_in_groups(op->code, x)) group = group_of(t, op, x, &axis);
+    if (group == 1) {
+        threads_define(t, op, 0, compared(t, op, sides));
+        return;
+    }
+    uint32_t count = layout_size(type->layout, LAYOUT_REG);
+    uint32_t *leaders = arena_new(t->scratch, uint32_t, count);
+    uint32_t *place = arena_new(t->scratch, uint32_t, count);
+    uint32_t some = leaders_of(type->layout, axis, group, leaders, place);
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->type->rank) sides[i] = threads_pick(t, sides[i], some, leaders);
+    threads_define(t, op, 0, threads_pick(t, compared(t, op, sides), count, place));
+}
