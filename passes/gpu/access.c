@@ -1,5 +1,5 @@
-// Loads and stores: of views, register runs that are neighbours in memory as one access of up to
-// 16 bytes; of pointers, register by register.
+// Loads and stores of views: register runs that are neighbours in memory as one access of up to 16
+// bytes.
 #include "passes/gpu/access.h"
 
 // ---- what is known of a view --------------------------------------------------------------------
@@ -369,36 +369,13 @@ static void view_inside(Threads *t, const IrOp *op) {
     threads_define(t, op, 0, type->rank ? threads_pack(t, count, parts) : parts[0]);
 }
 
-// ---- pointers -----------------------------------------------------------------------------------
-
-static void pointer_load(Threads *t, const IrOp *op) {
-    access_remarks_pointer(t, op);
-    IrValue *operands[3];
-    for (uint32_t i = 0; i < 3; i++) operands[i] = threads_operand(t, op, i);
-    const IrType *type = threads_type(t, op->results[0].type);
-    threads_define(t, op, 0, ir_result(ir_op(&t->b, IR_LOAD, 3, operands, 1, &type, 0, NULL), 0));
-}
-
-static void pointer_store(Threads *t, const IrOp *op) {
-    access_remarks_pointer(t, op);
-    const Layout *l = ir_operand(op, 0)->type->layout;
-    IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
-    IrValue *masks = threads_operand(t, op, 2), *owner = access_owner(t, l);
-    uint32_t count = l ? layout_size(l, LAYOUT_REG) : 1;
-    for (uint32_t r = 0; r < count; r++) {
-        if (l && threads_first_holder(l, r) != r) continue;
-        IrValue *mask = access_both(t, masks ? threads_get(t, masks, r) : NULL, owner);
-        threads_store(t, threads_get(t, p, r), threads_get(t, x, r), 0, mask);
-    }
-}
-
 void threads_access(Threads *t, const IrOp *op) {
     bool packed = is_packed(ir_operand(op, 0));
     switch ((unsigned)op->code) {
     case IR_VIEW_LOAD: (packed ? access_load_packed : view_load)(t, op); return;
     case IR_VIEW_STORE: (packed ? access_store_packed : view_store)(t, op); return;
     case IR_VIEW_INSIDE: view_inside(t, op); return;
-    case IR_LOAD: pointer_load(t, op); return;
-    case IR_STORE: pointer_store(t, op); return;
+    case IR_LOAD: access_load_pointers(t, op); return;
+    case IR_STORE: access_store_pointers(t, op); return;
     }
 }

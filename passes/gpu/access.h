@@ -69,6 +69,10 @@ Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector);
 // The results of the accesses as one vector in the registers' own order.
 IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts);
 
+// Pointers (pointers.c).
+void access_load_pointers(Threads *t, const IrOp *op);
+void access_store_pointers(Threads *t, const IrOp *op);
+
 // Views of packed elements (packed.c).
 void access_load_packed(Threads *t, const IrOp *op);
 void access_store_packed(Threads *t, const IrOp *op);

@@ -23,27 +23,32 @@ static IrValue *narrowed(Threads *t, IrValue *x, IrRange range) {
 
 // ---- registers that cannot differ ---------------------------------------------------------------
 
-// On which axis, in groups of how many (a power of two), do comparisons with a multiple of the
-// group's size agree?
-static uint32_t group_of(const Threads *t, const IrOp *op, uint32_t x, uint32_t *axis) {
-    const IrValue *v = ir_operand(op, x), *n = ir_operand(op, 1 - x);
-    IrRange runs = ir_range_of(t->ranges, v), limit = ir_range_of(t->ranges, n);
-    uint32_t most = 1;
-    if (!runs.known || !limit.known) return 1;
-    for (uint32_t d = 0; d < v->type->rank; d++) {
-        bool flat = !n->type->rank || limit.constant[d] >= v->type->shape[d];
-        uint64_t all = runs.contiguous[d] | runs.first[d] | limit.divisor, group = all & (0 - all);
-        if (!flat || group <= most) continue;
-        most = group > v->type->shape[d] ? v->type->shape[d] : (uint32_t)group;
-        *axis = d;
-    }
-    return most;
-}
-
 // x < n and x >= n, either way around.
 static bool agrees_in_groups(IrOpcode code, uint32_t x) {
     if (x == 0) return code == IR_LT || code == IR_GE;
     return code == IR_GT || code == IR_LE;
+}
+
+static bool is_flat(const IrValue *v, const IrRange *range, uint32_t axis) {
+    return !v->type->rank || range->constant[axis] >= v->type->shape[axis];
+}
+
+uint32_t threads_compare_group(const Threads *t, const IrOp *op, uint32_t axis) {
+    IrRange ranges[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ranges[i] = ir_range_of(t->ranges, ir_operand(op, i));
+        if (!ranges[i].known) return 1;
+    }
+    for (uint32_t x = 0; x < 2; x++) {
+        const IrValue *v = ir_operand(op, x), *n = ir_operand(op, 1 - x);
+        if (!is_flat(n, &ranges[1 - x], axis)) continue;
+        if (is_flat(v, &ranges[x], axis)) return op->results[0].type->shape[axis];
+        if (!agrees_in_groups(op->code, x)) continue;
+        uint64_t all = ranges[x].contiguous[axis] | ranges[x].first[axis] | ranges[1 - x].divisor;
+        uint64_t group = all & (0 - all);
+        return group < v->type->shape[axis] ? (uint32_t)group : v->type->shape[axis];
+    }
+    return 1;
 }
 
 static bool same_group(const Layout *l, uint32_t a, uint32_t b, uint32_t axis, uint32_t group) {
@@ -81,8 +86,12 @@ void threads_compare(Threads *t, const IrOp *op) {
     const IrType *type = op->results[0].type;
     IrValue *sides[2] = {threads_operand(t, op, 0), threads_operand(t, op, 1)};
     uint32_t axis = 0, group = 1;
-    for (uint32_t x = 0; x < 2 && group == 1 && type->rank; x++)
-        if (agrees_in_groups(op->code, x)) group = group_of(t, op, x, &axis);
+    for (uint32_t d = 0; d < type->rank; d++) {
+        uint32_t along = threads_compare_group(t, op, d);
+        if (along <= group) continue;
+        group = along;
+        axis = d;
+    }
     if (group == 1) {
         threads_define(t, op, 0, compared(t, op, sides));
         return;

@@ -29,6 +29,12 @@ static IrValue *tf32_of(Threads *t, IrValue *x) {
     return ir_ternary(&t->b, IR_SELECT, number, ir_bitcast(&t->b, bits, x->type), nan);
 }
 
+// The unit drops what tf32 does not have. Of x (1 + 2^-11) that leaves x where tf32 has it, and
+// what is no further than 2^-11 of x else.
+static IrValue *for_tf32(Threads *t, IrValue *x) {
+    return ir_binary(&t->b, IR_MUL, x, splat_bits(t, x->type, 0x3f801000));
+}
+
 static IrValue *rounded(Threads *t, IrValue *x, Dtype to) {
     return to == DTYPE_F32 ? tf32_of(t, x) : ir_cast(&t->b, x, to, false);
 }
@@ -52,7 +58,7 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
     f.registers = layout_size(&one, LAYOUT_REG);
     f.x = threads_operand(t, op, i);
     if (!d->split && type->elem == DTYPE_F32)
-        f.x = rounded(t, f.x, f.elem);
+        f.x = for_tf32(t, f.x);
     else if (!d->split && type->elem != f.elem)
         f.x = ir_cast(&t->b, f.x, f.elem, false);
     if (layout_conversion(type->layout, f.layout) <= LAYOUT_CONVERT_REGISTERS)

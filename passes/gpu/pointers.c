@@ -1,0 +1,180 @@
+// Loads and stores of pointers: where the ranges show that the registers of a lane point at
+// neighbours, aligned, all under one mask, as accesses of up to 16 bytes; else register by
+// register.
+#include "passes/gpu/access.h"
+
+enum { WHOLE = 1 << 30, DEPTH = 16 };
+
+// ---- what is known along an axis ----------------------------------------------------------------
+
+// Runs of pointers, in aligned groups: neighbours, or all the same; `align` of the first of a run,
+// in bytes.
+typedef struct PointerRun {
+    uint32_t contiguous, constant;
+    uint64_t align;
+} PointerRun;
+
+static uint64_t low_bit(uint64_t x) { return x ? x & (0 - x) : IR_ZERO_DIVISOR; }
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// The axis of a reshape's operand that an axis of its result is, where only extents of one come or
+// go; -1 where it is not that simple.
+static int axis_before(const IrOp *op, uint32_t axis) {
+    const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+    uint32_t k = 0;
+    int found = -1;
+    for (uint32_t d = 0; d < to->rank; d++) {
+        if (to->shape[d] == 1) continue;
+        while (k < from->rank && from->shape[k] == 1) k++;
+        if (k == from->rank || from->shape[k] != to->shape[d]) return -1;
+        if (d == axis) found = (int)k;
+        k++;
+    }
+    return found;
+}
+
+static uint64_t base_align(const Threads *t, const IrValue *p) {
+    bool param = !p->def && !p->block;
+    uint64_t known = param ? t->func->params.data[p->index].facts.divisor : 1;
+    if (param && t->facts & FACT_WIDE && known < GPU_ACCESS_BYTES) known = GPU_ACCESS_BYTES;
+    uint64_t size = dtype_size(p->type->elem);
+    return low_bit(known > size ? known : size);
+}
+
+static PointerRun run_of(const Threads *t, const IrValue *p, uint32_t axis, int depth);
+
+static PointerRun run_of_sum(const Threads *t, const IrOp *op, uint32_t axis, int depth) {
+    const IrValue *by = ir_operand(op, 1);
+    uint64_t size = dtype_size(op->results[0].type->elem);
+    uint32_t width = op->results[0].type->rank ? op->results[0].type->shape[axis] : 1;
+    PointerRun base = run_of(t, ir_operand(op, 0), axis, depth + 1);
+    IrRange range = ir_range_of(t->ranges, by);
+    PointerRun none = {1, 1, least(base.align, size)};
+    if (!range.known) return none;
+    bool flat = !by->type->rank || range.constant[axis] >= width;
+    if (flat) {
+        base.align = least(base.align, least(low_bit(range.divisor), WHOLE) * size);
+        return base;
+    }
+    if (base.constant < width) return none;
+    uint64_t first = least(low_bit(range.first[axis]), WHOLE) * size;
+    return (PointerRun){range.contiguous[axis], 1, least(base.align, first)};
+}
+
+static PointerRun run_of(const Threads *t, const IrValue *p, uint32_t axis, int depth) {
+    PointerRun flat = {1, WHOLE, base_align(t, p)}, none = {1, 1, dtype_size(p->type->elem)};
+    const IrOp *def = p->def;
+    if (!p->type->rank && (!def || def->code != IR_PTR_ADD)) return flat;
+    if (!def || depth > DEPTH) return none;
+    switch ((unsigned)def->code) {
+    case IR_PTR_ADD: return run_of_sum(t, def, axis, depth);
+    case IR_GPU_CONVERT: return run_of(t, ir_operand(def, 0), axis, depth + 1);
+    case IR_BROADCAST: {
+        const IrValue *x = ir_operand(def, 0);
+        bool same = x->type->rank && x->type->shape[axis] == p->type->shape[axis];
+        PointerRun run = run_of(t, x, x->type->rank ? axis : 0, depth + 1);
+        return same ? run : (PointerRun){1, WHOLE, run.align};
+    }
+    case IR_RESHAPE: {
+        int before = axis_before(def, axis);
+        return before < 0 ? none : run_of(t, ir_operand(def, 0), (uint32_t)before, depth + 1);
+    }
+    }
+    return none;
+}
+
+// In aligned groups of how many along the axis is a mask the same?
+static uint32_t mask_run(const Threads *t, const IrValue *m, uint32_t axis, int depth) {
+    const IrOp *def = m->def;
+    if (!m->type->rank || m->type->shape[axis] == 1) return WHOLE;
+    if (!def || depth > DEPTH) return 1;
+    const IrValue *x = def->operand_count ? ir_operand(def, 0) : NULL;
+    switch ((unsigned)ir_op_info(def->code)->rule) {
+    case IR_RULE_CONST: return WHOLE;
+    case IR_RULE_COMPARE: return threads_compare_group(t, def, axis);
+    case IR_RULE_BROADCAST:
+        if (!x->type->rank || x->type->shape[axis] == 1) return WHOLE;
+        return mask_run(t, x, axis, depth + 1);
+    case IR_RULE_RESHAPE: {
+        int before = axis_before(def, axis);
+        return before < 0 ? 1 : mask_run(t, x, (uint32_t)before, depth + 1);
+    }
+    case IR_RULE_GPU_CONVERT: return mask_run(t, x, axis, depth + 1);
+    }
+    if (def->code == IR_NOT) return mask_run(t, x, axis, depth + 1);
+    if (def->code != IR_AND && def->code != IR_OR && def->code != IR_XOR) return 1;
+    uint32_t a = mask_run(t, x, axis, depth + 1);
+    uint32_t b = mask_run(t, ir_operand(def, 1), axis, depth + 1);
+    return a < b ? a : b;
+}
+
+// ---- how wide -----------------------------------------------------------------------------------
+
+static uint32_t vector_of(const Threads *t, const Layout *l, const IrValue *p, const IrValue *mask,
+                          uint32_t *axis) {
+    uint32_t best = 1, bytes = (uint32_t)dtype_size(p->type->elem);
+    if (!l || p->type->elem == DTYPE_BOOL) return 1;
+    for (uint32_t d = 0; d < l->rank; d++) {
+        PointerRun run = run_of(t, p, d, 0);
+        uint64_t most = least(layout_contiguity(l, d), run.contiguous);
+        most = least(most, least(run.align, GPU_ACCESS_BYTES) / bytes);
+        if (mask) most = least(most, mask_run(t, mask, d, 0));
+        if (most <= best || !threads_disjoint(l, d)) continue;
+        while (most & (most - 1)) most &= most - 1;
+        best = (uint32_t)most;
+        *axis = d;
+    }
+    return best;
+}
+
+// ---- the ops ------------------------------------------------------------------------------------
+
+static void load_each(Threads *t, const IrOp *op, IrValue **operands) {
+    const IrType *type = threads_type(t, op->results[0].type);
+    threads_define(t, op, 0, ir_result(ir_op(&t->b, IR_LOAD, 3, operands, 1, &type, 0, NULL), 0));
+}
+
+static IrValue *some(Threads *t, IrValue *x, uint32_t count, const uint32_t *regs) {
+    if (!x || !x->type->rank) return x ? threads_splat(t, x, count) : NULL;
+    return threads_pick(t, x, count, regs);
+}
+
+void access_load_pointers(Threads *t, const IrOp *op) {
+    const Layout *l = op->results[0].type->layout;
+    const IrValue *mask = op->operand_count > 1 ? ir_operand(op, 1) : NULL;
+    IrValue *operands[3];
+    for (uint32_t i = 0; i < 3; i++) operands[i] = threads_operand(t, op, i);
+    uint32_t axis = 0, vector = vector_of(t, l, ir_operand(op, 0), mask, &axis);
+    if (vector == 1) {
+        load_each(t, op, operands);
+        return;
+    }
+    Runs r = access_runs(t, l, axis, vector);
+    IrValue **parts = arena_new(t->scratch, IrValue *, r.count);
+    for (uint32_t i = 0; i < r.count; i++) {
+        const uint32_t *regs = &r.registers[i * vector];
+        IrValue *p = threads_get(t, operands[0], regs[0]);
+        IrValue *on = operands[1] ? threads_get(t, operands[1], regs[0]) : NULL;
+        uint32_t align = vector * (uint32_t)dtype_size(p->type->elem);
+        parts[i] = threads_load(t, p, vector, align, on, some(t, operands[2], vector, regs));
+    }
+    threads_define(t, op, 0, access_in_order(t, &r, parts));
+}
+
+void access_store_pointers(Threads *t, const IrOp *op) {
+    const Layout *l = ir_operand(op, 0)->type->layout;
+    const IrValue *mask = op->operand_count > 2 ? ir_operand(op, 2) : NULL;
+    IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
+    IrValue *masks = threads_operand(t, op, 2), *owner = access_owner(t, l);
+    uint32_t axis = 0, vector = vector_of(t, l, ir_operand(op, 0), mask, &axis);
+    Runs r = access_runs(t, l, axis, vector);
+    for (uint32_t i = 0; i < r.count; i++) {
+        const uint32_t *regs = &r.registers[i * vector];
+        if (l && threads_first_holder(l, regs[0]) != regs[0]) continue;
+        IrValue *on = access_both(t, masks ? threads_get(t, masks, regs[0]) : NULL, owner);
+        IrValue *part = vector == 1 ? threads_get(t, x, regs[0]) : some(t, x, vector, regs);
+        uint32_t align = vector == 1 ? 0 : vector * (uint32_t)dtype_size(p->type->elem);
+        threads_store(t, threads_get(t, p, regs[0]), part, align, on);
+    }
+}
