@@ -34,6 +34,7 @@ typedef struct RangeOverlay {
 struct IrRanges {
     Arena *arena;
     const IrFunc *func;
+    uint32_t count;  // of the function's values then: of later ones nothing is known
     IrTrust trust;
     IrRange *facts;
     bool *seen;   // a range is there

@@ -498,6 +498,7 @@ IrRanges *ir_ranges(Arena *arena, const IrFunc *f, IrTrust trust) {
     r->arena = arena;
     r->func = f;
     r->trust = trust;
+    r->count = f->value_count;
     r->facts = arena_new(arena, IrRange, f->value_count);
     r->seen = arena_new(arena, bool, f->value_count);
     r->exact = arena_new(arena, bool, f->value_count);
@@ -510,6 +511,6 @@ IrRanges *ir_ranges(Arena *arena, const IrFunc *f, IrTrust trust) {
 }
 
 IrRange ir_range_of(const IrRanges *ranges, const IrValue *value) {
-    if (!range_is_integer(value) || value->id >= ranges->func->value_count) return range_nothing();
+    if (!range_is_integer(value) || value->id >= ranges->count) return range_nothing();
     return ranges->seen[value->id] ? ranges->facts[value->id] : range_full(value->type);
 }

@@ -45,7 +45,7 @@ static bool operand_of(const IrOp *op, const Layout *l, Layout *operand) {
 
 static uint64_t load_price(Again *g, const IrOp *op, const Layout *l) {
     if (op->results[0].type->count > MOST_LOADED) return UINT64_MAX;
-    uint64_t all = spreading_access_cost(op, l, g->s->warps, NULL);
+    uint64_t all = spreading_access_cost(g->s, op, l, NULL);
     for (uint32_t i = 1; i < op->operand_count; i++) {
         Layout index;
         if (!spread_is_tile(ir_operand(op, i))) continue;

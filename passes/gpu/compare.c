@@ -33,10 +33,10 @@ static bool is_flat(const IrValue *v, const IrRange *range, uint32_t axis) {
     return !v->type->rank || range->constant[axis] >= v->type->shape[axis];
 }
 
-uint32_t threads_compare_group(const Threads *t, const IrOp *op, uint32_t axis) {
+uint32_t gpu_compare_run(const IrRanges *known, const IrOp *op, uint32_t axis) {
     IrRange ranges[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ranges[i] = ir_range_of(t->ranges, ir_operand(op, i));
+        ranges[i] = ir_range_of(known, ir_operand(op, i));
         if (!ranges[i].known) return 1;
     }
     for (uint32_t x = 0; x < 2; x++) {
@@ -87,7 +87,7 @@ void threads_compare(Threads *t, const IrOp *op) {
     IrValue *sides[2] = {threads_operand(t, op, 0), threads_operand(t, op, 1)};
     uint32_t axis = 0, group = 1;
     for (uint32_t d = 0; d < type->rank; d++) {
-        uint32_t along = threads_compare_group(t, op, d);
+        uint32_t along = gpu_compare_run(t->ranges, op, d);
         if (along <= group) continue;
         group = along;
         axis = d;

@@ -66,7 +66,7 @@ static void fit_access(Spreading *s, IrOp *op) {
     Layout wide;
     if (!spread_is_tile(v)) return;
     wide = *v->type->layout;
-    spreading_access_cost(op, &wide, s->warps, &wide);
+    spreading_access_cost(s, op, &wide, &wide);
     if (op->code == IR_VIEW_STORE) convert_operand(op, 1, &wide);
     if (op->code == IR_VIEW_LOAD) convert_result(s, op, 0, &wide);
 }

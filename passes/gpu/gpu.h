@@ -7,6 +7,7 @@
 #ifndef TILEC_PASSES_GPU_GPU_H
 #define TILEC_PASSES_GPU_GPU_H
 
+#include "ir/analysis.h"
 #include "ir/build.h"
 #include "ir/edit.h"
 #include "ir/layout/build.h"
@@ -32,5 +33,17 @@ void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine);
 // Neighbours along K that a lane should load of the factor b: as many as fill a register of the
 // matrix unit, where no matrix load turns them.
 uint32_t gpu_dot_depth(const IrOp *op, uint32_t warps, const Machine *machine);
+
+// pointers.c: as many neighbours along an axis of a load or store of pointers, in aligned groups,
+// are known to lie together, aligned and all on or all off: at most 16 bytes of them.
+typedef struct GpuKnown {
+    const IrFunc *func;
+    const IrRanges *ranges;
+    unsigned facts;
+} GpuKnown;
+uint32_t gpu_pointer_run(const GpuKnown *known, const IrOp *op, uint32_t axis);
+// compare.c: does a comparison say the same for aligned groups of elements along an axis? Of how
+// many, a power of two.
+uint32_t gpu_compare_run(const IrRanges *ranges, const IrOp *op, uint32_t axis);
 
 #endif

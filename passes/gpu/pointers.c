@@ -34,22 +34,22 @@ static int axis_before(const IrOp *op, uint32_t axis) {
     return found;
 }
 
-static uint64_t base_align(const Threads *t, const IrValue *p) {
+static uint64_t base_align(const GpuKnown *g, const IrValue *p) {
     bool param = !p->def && !p->block;
-    uint64_t known = param ? t->func->params.data[p->index].facts.divisor : 1;
-    if (param && t->facts & FACT_WIDE && known < GPU_ACCESS_BYTES) known = GPU_ACCESS_BYTES;
+    uint64_t known = param ? g->func->params.data[p->index].facts.divisor : 1;
+    if (param && g->facts & FACT_WIDE && known < GPU_ACCESS_BYTES) known = GPU_ACCESS_BYTES;
     uint64_t size = dtype_size(p->type->elem);
     return low_bit(known > size ? known : size);
 }
 
-static PointerRun run_of(const Threads *t, const IrValue *p, uint32_t axis, int depth);
+static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth);
 
-static PointerRun run_of_sum(const Threads *t, const IrOp *op, uint32_t axis, int depth) {
+static PointerRun run_of_sum(const GpuKnown *g, const IrOp *op, uint32_t axis, int depth) {
     const IrValue *by = ir_operand(op, 1);
     uint64_t size = dtype_size(op->results[0].type->elem);
     uint32_t width = op->results[0].type->rank ? op->results[0].type->shape[axis] : 1;
-    PointerRun base = run_of(t, ir_operand(op, 0), axis, depth + 1);
-    IrRange range = ir_range_of(t->ranges, by);
+    PointerRun base = run_of(g, ir_operand(op, 0), axis, depth + 1);
+    IrRange range = ir_range_of(g->ranges, by);
     PointerRun none = {1, 1, least(base.align, size)};
     if (!range.known) return none;
     bool flat = !by->type->rank || range.constant[axis] >= width;
@@ -62,67 +62,76 @@ static PointerRun run_of_sum(const Threads *t, const IrOp *op, uint32_t axis, in
     return (PointerRun){range.contiguous[axis], 1, least(base.align, first)};
 }
 
-static PointerRun run_of(const Threads *t, const IrValue *p, uint32_t axis, int depth) {
-    PointerRun flat = {1, WHOLE, base_align(t, p)}, none = {1, 1, dtype_size(p->type->elem)};
+static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int depth) {
+    PointerRun flat = {1, WHOLE, base_align(g, p)}, none = {1, 1, dtype_size(p->type->elem)};
     const IrOp *def = p->def;
     if (!p->type->rank && (!def || def->code != IR_PTR_ADD)) return flat;
     if (!def || depth > DEPTH) return none;
     switch ((unsigned)def->code) {
-    case IR_PTR_ADD: return run_of_sum(t, def, axis, depth);
-    case IR_GPU_CONVERT: return run_of(t, ir_operand(def, 0), axis, depth + 1);
+    case IR_PTR_ADD: return run_of_sum(g, def, axis, depth);
+    case IR_GPU_CONVERT: return run_of(g, ir_operand(def, 0), axis, depth + 1);
     case IR_BROADCAST: {
         const IrValue *x = ir_operand(def, 0);
         bool same = x->type->rank && x->type->shape[axis] == p->type->shape[axis];
-        PointerRun run = run_of(t, x, x->type->rank ? axis : 0, depth + 1);
+        PointerRun run = run_of(g, x, x->type->rank ? axis : 0, depth + 1);
         return same ? run : (PointerRun){1, WHOLE, run.align};
     }
     case IR_RESHAPE: {
         int before = axis_before(def, axis);
-        return before < 0 ? none : run_of(t, ir_operand(def, 0), (uint32_t)before, depth + 1);
+        return before < 0 ? none : run_of(g, ir_operand(def, 0), (uint32_t)before, depth + 1);
     }
     }
     return none;
 }
 
 // In aligned groups of how many along the axis is a mask the same?
-static uint32_t mask_run(const Threads *t, const IrValue *m, uint32_t axis, int depth) {
+static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int depth) {
     const IrOp *def = m->def;
     if (!m->type->rank || m->type->shape[axis] == 1) return WHOLE;
     if (!def || depth > DEPTH) return 1;
     const IrValue *x = def->operand_count ? ir_operand(def, 0) : NULL;
     switch ((unsigned)ir_op_info(def->code)->rule) {
     case IR_RULE_CONST: return WHOLE;
-    case IR_RULE_COMPARE: return threads_compare_group(t, def, axis);
+    case IR_RULE_COMPARE: return gpu_compare_run(g->ranges, def, axis);
     case IR_RULE_BROADCAST:
         if (!x->type->rank || x->type->shape[axis] == 1) return WHOLE;
-        return mask_run(t, x, axis, depth + 1);
+        return mask_run(g, x, axis, depth + 1);
     case IR_RULE_RESHAPE: {
         int before = axis_before(def, axis);
-        return before < 0 ? 1 : mask_run(t, x, (uint32_t)before, depth + 1);
+        return before < 0 ? 1 : mask_run(g, x, (uint32_t)before, depth + 1);
     }
-    case IR_RULE_GPU_CONVERT: return mask_run(t, x, axis, depth + 1);
+    case IR_RULE_GPU_CONVERT: return mask_run(g, x, axis, depth + 1);
     }
-    if (def->code == IR_NOT) return mask_run(t, x, axis, depth + 1);
+    if (def->code == IR_NOT) return mask_run(g, x, axis, depth + 1);
     if (def->code != IR_AND && def->code != IR_OR && def->code != IR_XOR) return 1;
-    uint32_t a = mask_run(t, x, axis, depth + 1);
-    uint32_t b = mask_run(t, ir_operand(def, 1), axis, depth + 1);
+    uint32_t a = mask_run(g, x, axis, depth + 1);
+    uint32_t b = mask_run(g, ir_operand(def, 1), axis, depth + 1);
     return a < b ? a : b;
 }
 
 // ---- how wide -----------------------------------------------------------------------------------
 
-static uint32_t vector_of(const Threads *t, const Layout *l, const IrValue *p, const IrValue *mask,
-                          uint32_t *axis) {
-    uint32_t best = 1, bytes = (uint32_t)dtype_size(p->type->elem);
-    if (!l || p->type->elem == DTYPE_BOOL) return 1;
-    for (uint32_t d = 0; d < l->rank; d++) {
-        PointerRun run = run_of(t, p, d, 0);
-        uint64_t most = least(layout_contiguity(l, d), run.contiguous);
-        most = least(most, least(run.align, GPU_ACCESS_BYTES) / bytes);
-        if (mask) most = least(most, mask_run(t, mask, d, 0));
+uint32_t gpu_pointer_run(const GpuKnown *g, const IrOp *op, uint32_t axis) {
+    uint32_t at = op->code == IR_LOAD ? 1 : 2;
+    const IrValue *p = ir_operand(op, 0);
+    const IrValue *mask = op->operand_count > at ? ir_operand(op, at) : NULL;
+    if (p->type->elem == DTYPE_BOOL) return 1;
+    PointerRun run = run_of(g, p, axis, 0);
+    uint64_t most =
+        least(run.contiguous, least(run.align, GPU_ACCESS_BYTES) / dtype_size(p->type->elem));
+    if (mask) most = least(most, mask_run(g, mask, axis, 0));
+    while (most & (most - 1)) most &= most - 1;
+    return most ? (uint32_t)most : 1;
+}
+
+static uint32_t vector_of(const Threads *t, const IrOp *op, const Layout *l, uint32_t *axis) {
+    GpuKnown known = {t->func, t->ranges, t->facts};
+    uint32_t best = 1;
+    for (uint32_t d = 0; l && d < l->rank; d++) {
+        uint32_t run = gpu_pointer_run(&known, op, d), most = layout_contiguity(l, d);
+        if (run < most) most = run;
         if (most <= best || !threads_disjoint(l, d)) continue;
-        while (most & (most - 1)) most &= most - 1;
-        best = (uint32_t)most;
+        best = most;
         *axis = d;
     }
     return best;
@@ -142,10 +151,9 @@ static IrValue *some(Threads *t, IrValue *x, uint32_t count, const uint32_t *reg
 
 void access_load_pointers(Threads *t, const IrOp *op) {
     const Layout *l = op->results[0].type->layout;
-    const IrValue *mask = op->operand_count > 1 ? ir_operand(op, 1) : NULL;
     IrValue *operands[3];
     for (uint32_t i = 0; i < 3; i++) operands[i] = threads_operand(t, op, i);
-    uint32_t axis = 0, vector = vector_of(t, l, ir_operand(op, 0), mask, &axis);
+    uint32_t axis = 0, vector = vector_of(t, op, l, &axis);
     if (vector == 1) {
         load_each(t, op, operands);
         return;
@@ -164,10 +172,9 @@ void access_load_pointers(Threads *t, const IrOp *op) {
 
 void access_store_pointers(Threads *t, const IrOp *op) {
     const Layout *l = ir_operand(op, 0)->type->layout;
-    const IrValue *mask = op->operand_count > 2 ? ir_operand(op, 2) : NULL;
     IrValue *p = threads_operand(t, op, 0), *x = threads_operand(t, op, 1);
     IrValue *masks = threads_operand(t, op, 2), *owner = access_owner(t, l);
-    uint32_t axis = 0, vector = vector_of(t, l, ir_operand(op, 0), mask, &axis);
+    uint32_t axis = 0, vector = vector_of(t, op, l, &axis);
     Runs r = access_runs(t, l, axis, vector);
     for (uint32_t i = 0; i < r.count; i++) {
         const uint32_t *regs = &r.registers[i * vector];

@@ -59,11 +59,16 @@ static bool is_plain_access(const IrOp *op) {
     return op->code == IR_VIEW_LOAD || op->code == IR_VIEW_STORE;
 }
 
-static uint64_t direct_cost(const IrOp *op, const IrType *type, const Layout *l) {
+static uint64_t direct_cost(const Spreading *s, const IrOp *op, const IrType *type,
+                            const Layout *l) {
     int64_t strides[IR_MAX_RANK];
     bool neighbours = strides_of(op, type, strides);
     uint32_t bytes = ir_elem_size(type), fast = type->rank - 1, vector = 1;
     if (neighbours && is_plain_access(op)) vector = layout_contiguity(l, fast);
+    if (op->code == IR_LOAD || op->code == IR_STORE) {
+        uint32_t run = gpu_pointer_run(&s->facts, op, fast), most = layout_contiguity(l, fast);
+        vector = run < most ? run : most;
+    }
     while (vector > 1 && vector * bytes > GPU_ACCESS_BYTES) vector /= 2;
     uint32_t sectors = layout_sectors(l, 0, 0, vector, fast, bytes, 0, strides);
     uint64_t one = GPU_COST_ISSUE + GPU_COST_ADDRESS + GPU_COST_WAVEFRONT;
@@ -71,12 +76,12 @@ static uint64_t direct_cost(const IrOp *op, const IrType *type, const Layout *l)
     return registers(l) / vector * one;
 }
 
-uint64_t spreading_access_cost(const IrOp *op, const Layout *l, uint32_t warps, Layout *wide) {
+uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide) {
     const IrType *type = spreading_moved(op)->type;
-    uint64_t direct = direct_cost(op, type, l);
+    uint64_t direct = direct_cost(s, op, type, l);
     if (!is_plain_access(op)) return direct;
-    Layout best = gpu_blocked(type, warps, ir_elem_size(type));
-    uint64_t around = direct_cost(op, type, &best);
+    Layout best = gpu_blocked(type, s->warps, ir_elem_size(type));
+    uint64_t around = direct_cost(s, op, type, &best);
     if (around >= direct) return direct;
     bool loads = op->code == IR_VIEW_LOAD;
     around += spreading_convert_cost(spreading_moved(op), loads ? &best : l, loads ? l : &best);
@@ -183,8 +188,8 @@ static uint64_t price_of(const Choice *k, const Layout *l, uint64_t most) {
     uint64_t sum = c->work * registers(l);
     for (size_t i = 0; i < c->accesses.count && sum < most; i++) {
         const IrOp *op = c->accesses.data[i];
-        uint64_t one = op->code == IR_REDUCE ? reduce_cost(op, l)
-                                             : spreading_access_cost(op, l, k->s->warps, NULL);
+        uint64_t one =
+            op->code == IR_REDUCE ? reduce_cost(op, l) : spreading_access_cost(k->s, op, l, NULL);
         sum += one * spreading_times(op);
     }
     for (size_t i = 0; i < c->ties.count && sum < most; i++) {

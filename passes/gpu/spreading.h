@@ -8,7 +8,7 @@
 // have their layouts on their types. Ownership: the pass's scratch.
 //
 //     SpreadClass *c = spreading_class(s, v);
-//     uint64_t cost = spreading_access_cost(op, &c->layout, NULL);
+//     uint64_t cost = spreading_access_cost(s, op, &c->layout, NULL);
 #ifndef TILEC_PASSES_GPU_SPREADING_H
 #define TILEC_PASSES_GPU_SPREADING_H
 
@@ -50,6 +50,7 @@ typedef struct Spreading {
     uint32_t warps;
     const Machine *machine;
     SpreadClass *classes;  // by value id
+    GpuKnown facts;        // before the pass
     uint32_t known;        // values with higher numbers were made by the pass
     VEC(IrOp *) ops;
     VEC(IrValue *) values;  // tiles
@@ -65,7 +66,7 @@ const IrValue *spreading_moved(const IrOp *op);
 
 // Of one access in such a layout; *wide (not NULL) gets the layout in which to do it when that, and
 // a conversion, costs less.
-uint64_t spreading_access_cost(const IrOp *op, const Layout *l, uint32_t warps, Layout *wide);
+uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide);
 // Of a conversion of the value.
 uint64_t spreading_convert_cost(const IrValue *v, const Layout *from, const Layout *to);
 // How a shape op gets from one layout to another: *operand (not NULL) is what its operands are

@@ -107,9 +107,6 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
 
 // ---- one file each ------------------------------------------------------------------------------
 
-// Does a comparison, of the gpu level, say the same for aligned groups of elements along an axis?
-// Of how many, a power of two.
-uint32_t threads_compare_group(const Threads *t, const IrOp *op, uint32_t axis);
 void threads_compare(Threads *t, const IrOp *op);  // compare.c
 void threads_access(Threads *t, const IrOp *op);   // access.c: view_load, view_store, view_inside,
                                                    // load, store
