@@ -16,6 +16,7 @@ SpreadRule spread_rule(const IrOp *op) {
     case IR_RULE_STORE:
     case IR_RULE_ATOMIC:
     case IR_RULE_ATOMIC_CAS:
+    case IR_RULE_GPU_SLOT:
     case IR_RULE_RANDOM: return SPREAD_SAME;
     case IR_RULE_BROADCAST:
     case IR_RULE_RESHAPE:

@@ -34,6 +34,12 @@ bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, cons
 // An index tile of a view op (operand i) whose value is spread so.
 bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout *index);
 
+// Where a tile lies in memory shared by the program's threads, not who holds it.
+static inline bool spread_is_memory(const IrValue *v) {
+    return v && v->type->kind == IR_PTR && v->type->layout &&
+           v->type->layout->dim_bits[LAYOUT_OFFSET] > 0;
+}
+
 static inline bool spread_is_tile(const IrValue *v) {
     return v && v->type->kind != IR_VIEW && v->type->rank > 0;
 }

@@ -2,10 +2,26 @@
 #include "ir/spread.h"
 #include "ir/verifier.h"
 
+// Memory of the program's threads: each element at an offset of its own, and for these ops only.
+static bool memory_fits(Verifier *v, const IrOp *op, const IrValue *value) {
+    const Layout *l = value->type->layout;
+    bool first = op->operand_count > 0 && ir_operand(op, 0) == value;
+    bool known = op->code == IR_GPU_SHARED || op->code == IR_GPU_SLOT || op->code == IR_PERMUTE ||
+                 (first && (op->code == IR_GPU_COPY || op->code == IR_GPU_READ));
+    if (!known)
+        return verifier_fail(v, op, "expected gpu.copy or gpu.read to reach what is shared: %s",
+                             verifier_type(v, value->type));
+    if (l->bits == l->dim_bits[LAYOUT_OFFSET] && layout_injective(l) && layout_surjective(l))
+        return true;
+    return verifier_fail(v, op, "expected one offset for each element, found %s",
+                         verifier_type(v, value->type));
+}
+
 static bool layout_fits(Verifier *v, const IrOp *op, const IrValue *value) {
     if (!spread_is_tile(value)) return true;
     const Layout *l = value->type->layout;
     if (!l) return verifier_fail(v, op, "expected a layout on %s", verifier_type(v, value->type));
+    if (spread_is_memory(value)) return memory_fits(v, op, value);
     uint32_t threads = layout_size(l, LAYOUT_LANE) * layout_size(l, LAYOUT_WARP);
     if (threads != ir_thread_count(v->func))
         return verifier_fail(v, op, "expected a layout over %u threads, found %s",

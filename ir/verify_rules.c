@@ -374,6 +374,10 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return verifier_cpu_rule(v, op);
     case IR_RULE_GPU_CONVERT:
+    case IR_RULE_GPU_SHARED:
+    case IR_RULE_GPU_SLOT:
+    case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_READ: return verifier_gpu_rule(v, op);
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
     case IR_RULE_THREAD_STORE:

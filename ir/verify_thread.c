@@ -147,7 +147,6 @@ static bool rule_update(Verifier *v, const IrOp *op) {
 bool verifier_thread_rule(Verifier *v, const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     IrType number = verifier_scalar(DTYPE_I32);
-    if (rule == IR_RULE_GPU_CONVERT) return verifier_result(v, op, 0, ir_operand(op, 0)->type);
     if (rule == IR_RULE_THREAD_LOAD) return rule_load(v, op);
     if (rule == IR_RULE_THREAD_STORE) return rule_store(v, op);
     if (rule == IR_RULE_THREAD_SHUFFLE) return rule_shuffle(v, op);

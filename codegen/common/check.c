@@ -178,6 +178,12 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT:
     case IR_GPU_BARRIER:
+    case IR_GPU_SHARED:
+    case IR_GPU_SLOT:
+    case IR_GPU_COPY:
+    case IR_GPU_COMMIT:
+    case IR_GPU_WAIT:
+    case IR_GPU_READ:
     case IR_GPU_CONVERT: return elsewhere;
     case IR_OPCODES: break;
     }

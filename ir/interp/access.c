@@ -224,7 +224,7 @@ static void check_race(Run *run, const Access *a, uint32_t i, Touch touch, const
     if (b->op) {  // scratch is the program's own
         bool written = pages_written(run->interp->pages, address, a->bytes);
         // Vectors of lowered code may hold lanes that nobody wants.
-        bool matters = b->op->code == IR_THREAD_SHARED;
+        bool matters = b->op->code == IR_THREAD_SHARED || b->op->code == IR_GPU_SHARED;
         if (matters && touch != TOUCH_WRITE && !written)
             finding_add(run, a->op, FINDING_UNWRITTEN, i,
                         "reads scratch memory that nothing has written");

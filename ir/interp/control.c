@@ -321,6 +321,8 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_VIEW_ATOMIC:
     case IR_VIEW_CAS:
     case IR_VIEW_INSIDE:
+    case IR_GPU_COPY:
+    case IR_GPU_READ:
     case IR_CPU_LOAD:
     case IR_CPU_STORE:
     case IR_THREAD_LOAD:
@@ -339,6 +341,7 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_YIELD:
     case IR_RETURN: break;  // the op around reads the operands
     case IR_CALL: next = execute_call(run, frame, op); break;
+    case IR_GPU_SHARED:
     case IR_THREAD_SHARED:
     case IR_CPU_SCRATCH:
         next = memory_allowed(run);
@@ -355,7 +358,10 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
     case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
     case IR_CPU_PREFETCH: break;
-    case IR_GPU_BARRIER: break;  // programs run in order
+    case IR_GPU_BARRIER:  // programs run in order
+    case IR_GPU_COMMIT:
+    case IR_GPU_WAIT: break;
+    case IR_GPU_SLOT: execute_slot(run, frame, op); break;
     case IR_GPU_CONVERT:
         slot_copy(run, result_slot(run, frame, op, 0), operand_slot(run, frame, op, 0));
         break;

@@ -265,6 +265,7 @@ void execute_histogram(Run *run, Frame *frame, const IrOp *op);
 void execute_random(Run *run, Frame *frame, const IrOp *op);
 bool execute_memory(Run *run, Frame *frame, const IrOp *op);
 void execute_scratch(Run *run, Frame *frame, const IrOp *op);
+void execute_slot(Run *run, Frame *frame, const IrOp *op);  // gpu.slot
 bool execute_assert(Run *run, Frame *frame, const IrOp *op);
 void execute_print(Run *run, Frame *frame, const IrOp *op);
 bool execute_noalias(Run *run, Frame *frame, const IrOp *op);

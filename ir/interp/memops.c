@@ -352,6 +352,7 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
     int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
     bool packed = dtype_is(r->elem, DTYPE_CLASS_PACKED);
     uint64_t bytes = packed ? 1 : dtype_size(r->elem);
+    if (count > 0 && count < SCRATCH_LIMIT) count *= r->count;
     uint64_t size = count > 0 && count < SCRATCH_LIMIT ? (uint64_t)count * bytes : 0;
     uint64_t origin = scratch_origin(run, op);
     if (!r->spare) r->spare = arena_alloc(run->interp->arena, size + 1);
@@ -361,7 +362,26 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
     b->data = b->low = address;
     b->high = address + size;
     if (run->interp->pages) pages_forget(run->interp->pages, address, size);
-    slot_put_place(r, 0, (Place){packed ? address * 2 : address, origin});
+    uint32_t inverse[LAYOUT_MAX_TILE_BITS];
+    bool laid = r->type->layout && layout_invert(r->type->layout, inverse);
+    for (uint32_t i = 0; i < r->count; i++) {
+        uint64_t offset = 0;
+        for (uint32_t bit = 0; laid && i >> bit; bit++)
+            if (i >> bit & 1) offset ^= inverse[bit];
+        uint64_t at = address + offset * bytes;
+        slot_put_place(r, i, (Place){packed ? at * 2 : at, origin});
+    }
+}
+
+void execute_slot(Run *run, Frame *frame, const IrOp *op) {
+    const Slot *p = operand_slot(run, frame, op, 0), *n = operand_slot(run, frame, op, 1);
+    Slot *r = result_slot(run, frame, op, 0);
+    uint64_t size = (uint64_t)r->count * dtype_size(r->elem);
+    for (uint32_t i = 0; i < r->count; i++) {
+        Place place = slot_place(p, i);
+        place.address += (uint64_t)(int64_t)(int32_t)slot_get(n, 0) * size;
+        slot_put_place(r, i, place);
+    }
 }
 
 // thread.update. How exact the region is nobody asks at this level.
@@ -389,10 +409,10 @@ bool execute_memory(Run *run, Frame *frame, const IrOp *op) {
     if (op->code == IR_VIEW_INSIDE)
         execute_inside(run, frame, op);
     else if (op->code == IR_LOAD || op->code == IR_VIEW_LOAD || op->code == IR_CPU_LOAD ||
-             op->code == IR_THREAD_LOAD)
+             op->code == IR_THREAD_LOAD || op->code == IR_GPU_READ)
         execute_load(run, frame, op);
     else if (op->code == IR_STORE || op->code == IR_VIEW_STORE || op->code == IR_CPU_STORE ||
-             op->code == IR_THREAD_STORE)
+             op->code == IR_THREAD_STORE || op->code == IR_GPU_COPY)
         execute_store(run, frame, op);
     else
         execute_atomic(run, frame, op);

@@ -77,13 +77,17 @@ static void matrix_load(Run *run, Frame *frame, const IrOp *op) {
 static void copy(Run *run, Frame *frame, const IrOp *op) {
     const Slot *to = operand_slot(run, frame, op, 0), *from = operand_slot(run, frame, op, 1);
     const Slot *mask = operand_slot(run, frame, op, 2);
-    size_t bytes = (size_t)ir_attr_int(op, IR_ATTR_COUNT) * dtype_size(to->elem);
+    uint32_t size = (uint32_t)dtype_size(to->elem),
+             count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
+    size_t bytes = (size_t)count * size;
     unsigned char *target = (unsigned char *)(uintptr_t)slot_place(to, 0).address;
     const unsigned char *source = (const unsigned char *)(uintptr_t)slot_place(from, 0).address;
     if (mask && !slot_get(mask, 0))
         memset(target, 0, bytes);
     else
         memcpy(target, source, bytes);
+    for (uint32_t i = 0; run->sanitize && i < count; i++)
+        pages_touch(run->interp->pages, slot_place(to, 0).address + i * size, size, TOUCH_WRITE, 1);
 }
 
 // ---- all ----------------------------------------------------------------------------------------

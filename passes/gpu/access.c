@@ -228,49 +228,63 @@ IrValue *access_number(Threads *t, const Selection *s, uint32_t reg) {
 
 // ---- how wide -----------------------------------------------------------------------------------
 
-uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t d) {
+static uint64_t extent_divisor(const IrFunc *f, const IrParam *param, uint32_t d) {
     if (!param->dims[d].extent) return (uint64_t)param->dims[d].value;
-    const IrExtent *extent = ir_extent_find(t->func, param->dims[d].extent);
+    const IrExtent *extent = ir_extent_find(f, param->dims[d].extent);
     return extent && extent->facts.divisor ? extent->facts.divisor : 1;
 }
 
-// What is known of the memory along the last dimension.
-static LayoutMemory memory_of(const Threads *t, const Selection *s) {
-    const IrValue *view = ir_operand(s->op, 0);
-    const IrParam *param = &t->func->params.data[view->index];
-    const Dim *last = &s->dims[s->rank - 1];
-    uint32_t bytes = (uint32_t)dtype_size(view->type->elem);
-    bool wide = (t->facts & FACT_WIDE) != 0;
-    uint64_t row = access_extent_divisor(t, param, s->rank - 1), base = param->facts.divisor;
-    bool named = param->dims[s->rank - 1].extent != NULL;
+uint64_t access_extent_divisor(const Threads *t, const IrParam *param, uint32_t d) {
+    return extent_divisor(t->func, param, d);
+}
+
+static uint64_t index_divisor(const IrRanges *ranges, const IrOp *op, uint32_t d) {
+    IrRange range = ir_range_of(ranges, ir_operand(op, ir_view_index_start(op->code) + d));
+    return range.known ? range.divisor : 1;
+}
+
+// What is known of the memory along the last dimension; *memory is zeroed where no lane's
+// neighbours are neighbours there.
+static uint32_t vector_of(const IrFunc *f, unsigned facts, const IrRanges *ranges, const IrOp *op,
+                          const Layout *l, LayoutMemory *memory) {
+    const IrValue *view = ir_operand(op, 0);
+    const IrParam *param = &f->params.data[view->index];
+    uint32_t bytes = (uint32_t)dtype_size(view->type->elem), last = view->type->rank - 1;
+    *memory = (LayoutMemory){0};
+    if (!l || ir_attr(op, IR_ATTR_SELECT)->u.ints.items[last] <= 0) return 1;
+    uint32_t axis = l->rank - 1u;
+    if (param->strided || view->type->elem == DTYPE_BOOL || !threads_disjoint(l, axis)) return 1;
+    bool wide = (facts & FACT_WIDE) != 0;
+    uint64_t row = extent_divisor(f, param, last), base = param->facts.divisor;
+    bool named = param->dims[last].extent != NULL;
     if (wide && named && row % (GPU_ACCESS_BYTES / bytes)) row *= GPU_ACCESS_BYTES / bytes;
     if (wide && base < GPU_ACCESS_BYTES) base = GPU_ACCESS_BYTES;
-    LayoutMemory memory = {.element_bytes = bytes,
-                           .fast_axis = (uint32_t)last->axis,
-                           .base_divisor = base ? base : 1,
-                           .stride_divisor = s->rank > 1 ? row : 0,
-                           .edge_divisor = last->inside ? 0 : row,
-                           .max_bytes = GPU_ACCESS_BYTES};
+    bool inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[last] != 0;
+    *memory = (LayoutMemory){.element_bytes = bytes,
+                             .fast_axis = axis,
+                             .base_divisor = base ? base : 1,
+                             .stride_divisor = last ? row : 0,
+                             .edge_divisor = inside ? 0 : row,
+                             .max_bytes = GPU_ACCESS_BYTES};
     // The start on the fast axis shifts both the address and the edge.
-    uint64_t start = last->divisor * bytes;
-    if (start && memory.base_divisor > (start & (0 - start)))
-        memory.base_divisor = start & (0 - start);
-    if (memory.edge_divisor && last->divisor < memory.edge_divisor)
-        memory.edge_divisor = last->divisor & (0 - last->divisor);
-    return memory;
+    uint64_t divisor = index_divisor(ranges, op, last), start = divisor * bytes;
+    if (start && memory->base_divisor > (start & (0 - start)))
+        memory->base_divisor = start & (0 - start);
+    if (memory->edge_divisor && divisor < memory->edge_divisor)
+        memory->edge_divisor = divisor & (0 - divisor);
+    return layout_vector(l, memory);
+}
+
+uint32_t gpu_view_vector(const IrFunc *f, unsigned facts, const IrRanges *ranges, const IrOp *op,
+                         const Layout *l) {
+    LayoutMemory memory;
+    return vector_of(f, facts, ranges, op, l, &memory);
 }
 
 // Elements that one access may take: neighbours in a lane, aligned, all inside or all outside.
-static uint32_t vector_of(const Threads *t, const Selection *s) {
-    const IrValue *view = ir_operand(s->op, 0);
-    const Dim *last = &s->dims[s->rank - 1];
-    LayoutMemory memory = {0};
-    uint32_t vector = 1;
-    if (s->layout && last->axis >= 0 && !t->func->params.data[view->index].strided &&
-        view->type->elem != DTYPE_BOOL && threads_disjoint(s->layout, (uint32_t)last->axis)) {
-        memory = memory_of(t, s);
-        vector = layout_vector(s->layout, &memory);
-    }
+static uint32_t vector_here(Threads *t, const Selection *s) {
+    LayoutMemory memory;
+    uint32_t vector = vector_of(t->func, t->facts, t->ranges, s->op, s->layout, &memory);
     access_remarks(t, s, &memory, vector);
     return vector;
 }
@@ -308,7 +322,7 @@ IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts) {
 
 static Runs view_runs(Threads *t, const Selection *s) {
     int axis = s->dims[s->rank - 1].axis;
-    return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_of(t, s));
+    return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_here(t, s));
 }
 
 static uint32_t align_of(const Selection *s, uint32_t vector) {
@@ -316,6 +330,7 @@ static uint32_t align_of(const Selection *s, uint32_t vector) {
 }
 
 static void view_load(Threads *t, const IrOp *op) {
+    if (threads_load_is_copy(t, op)) return;
     const IrType *type = op->results[0].type;
     Selection s = access_select(t, op, type->layout);
     Runs r = view_runs(t, &s);

@@ -5,12 +5,9 @@
 static IrValue *through_shared(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
     ThreadsTrip *trip = threads_trip(t, x, from, to);
     threads_barrier(t);
-    uint32_t count = layout_size(to, LAYOUT_REG);
-    uint32_t *regs = arena_new(t->scratch, uint32_t, count);
-    for (uint32_t i = 0; i < count; i++) regs[i] = i;
     remark(t->remarks, t->b.span, REASON_CONVERT_SHARED, NULL,
            REMARK((int64_t)layout_elements(to) * ir_elem_size(x->type)));
-    IrValue *r = threads_trip_load(t, trip, count, regs);
+    IrValue *r = threads_trip_load_all(t, trip);
     threads_barrier(t);
     return r;
 }

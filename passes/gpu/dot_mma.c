@@ -7,6 +7,7 @@ typedef struct Factor {
     uint32_t registers;  // of a fragment: the lowest ones
     IrValue *x;
     ThreadsTrip *trip;      // NULL: x is spread as it must be
+    bool in_memory;         // as it was there, not as what is multiplied
     IrValue **high, **low;  // by fragment; NULL: not yet
     Dtype elem;
 } Factor;
@@ -56,6 +57,13 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
     Factor f = {.layout = i ? &d->b : &d->a, .elem = i ? d->b_elem : d->a_elem};
     Layout one = layout_mma(d->mma, i ? LAYOUT_OPERAND_B : LAYOUT_OPERAND_A);
     f.registers = layout_size(&one, LAYOUT_REG);
+    uint32_t fragments = layout_size(f.layout, LAYOUT_REG) / f.registers;
+    f.high = arena_new(t->scratch, IrValue *, fragments);
+    f.low = arena_new(t->scratch, IrValue *, fragments);
+    if ((f.trip = threads_read(t, ir_operand(op, i)))) {
+        f.in_memory = true;
+        return f;
+    }
     f.x = threads_operand(t, op, i);
     if (!d->split && type->elem == DTYPE_F32)
         f.x = for_tf32(t, f.x);
@@ -65,9 +73,6 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
         f.x = threads_move(t, f.x, type->layout, f.layout);
     else
         f.trip = threads_trip(t, f.x, type->layout, f.layout);
-    uint32_t fragments = layout_size(f.layout, LAYOUT_REG) / f.registers;
-    f.high = arena_new(t->scratch, IrValue *, fragments);
-    f.low = arena_new(t->scratch, IrValue *, fragments);
     return f;
 }
 
@@ -85,7 +90,8 @@ static void make_fragment(Threads *t, const GpuDot *d, Factor *f, uint32_t fragm
     for (uint32_t i = 0; i < f->registers; i++) regs[i] = fragment * f->registers + i;
     IrValue *x = f->trip ? threads_trip_load(t, f->trip, f->registers, regs)
                          : threads_pick(t, f->x, f->registers, regs);
-    f->high[fragment] = d->split ? rounded(t, x, f->elem) : x;
+    bool differs = f->in_memory && (f->elem == DTYPE_F32 || x->type->elem != f->elem);
+    f->high[fragment] = d->split || differs ? rounded(t, x, f->elem) : x;
     if (d->split) f->low[fragment] = rest_of(t, x, f->high[fragment], f->elem);
 }
 
@@ -124,7 +130,7 @@ static IrValue *step(Threads *t, const GpuDot *d, Factor *f, const Tile *tile, u
 IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc) {
     Factor f[2];
     for (uint32_t i = 0; i < 2; i++) f[i] = factor_of(t, op, d, i);
-    bool moves = f[0].trip || f[1].trip;
+    bool moves = (f[0].trip && !f[0].in_memory) || (f[1].trip && !f[1].in_memory);
     if (moves) threads_barrier(t);
     Layout one = layout_mma(d->mma, LAYOUT_OPERAND_C);
     uint32_t size = layout_size(&one, LAYOUT_REG);

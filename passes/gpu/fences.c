@@ -21,7 +21,8 @@ typedef struct Fences {
 
 static bool is_access(const IrOp *op) {
     IrEffect effect = ir_op_info(op->code)->effect;
-    return (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE) && op->code != IR_CALL;
+    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_READ;  // of memory of its own
+    return (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE) && op->code != IR_CALL && !ring;
 }
 
 static bool writes(const IrOp *op) { return ir_op_info(op->code)->effect == IR_EFFECT_WRITE; }

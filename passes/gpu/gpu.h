@@ -27,6 +27,32 @@ Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_
 // scan.c: in which a scan along the axis is done.
 Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps);
 
+// trip.c: a tile through shared memory: its layout there, free of bank conflicts where that can be,
+// and how it is loaded: as vectors of a lane, or by matrix loads. A store is of `store_bytes` at
+// most.
+typedef struct GpuTrip {
+    LayoutTrip way;
+    bool by_matrix, turned;
+    LayoutMatrix matrix;
+} GpuTrip;
+GpuTrip gpu_trip(const Layout *from, uint32_t store_bytes, const Layout *to, uint32_t bits,
+                 const Machine *machine);
+
+// access.c: elements of the widest access of a lane's neighbours that such a load or store of a
+// view allows when its value is spread so: aligned, all inside or all outside.
+uint32_t gpu_view_vector(const IrFunc *f, unsigned facts, const IrRanges *ranges, const IrOp *op,
+                         const Layout *l);
+
+// ring.c: elements that one thread.copy brings from what a load of a view reads to a place of this
+// layout (NULL: of the best); 0: a copy cannot be in place of the load.
+typedef struct GpuFacts {
+    const Machine *machine;
+    unsigned facts;
+    const IrRanges *ranges;
+} GpuFacts;
+uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
+                         const Layout *memory);
+
 // dot.c: how the sum of a product is spread; what it wants of its factors.
 Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine);
 void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine);

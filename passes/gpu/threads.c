@@ -186,6 +186,10 @@ static void lower_control(Threads *t, const IrOp *op) {
 
 static void lower_op(Threads *t, const IrOp *op) {
     t->b.span = op->span;
+    if (op->result_count && op->code == IR_PERMUTE && spread_is_memory(&op->results[0])) {
+        threads_ring(t, op);
+        return;
+    }
     switch ((unsigned)ir_op_info(op->code)->rule) {
     case IR_RULE_IOTA: lower_iota(t, op); return;
     case IR_RULE_COMPARE: threads_compare(t, op); return;
@@ -217,11 +221,11 @@ static void lower_op(Threads *t, const IrOp *op) {
     case IR_RULE_WHILE:
     case IR_RULE_IF: lower_control(t, op); return;
     case IR_RULE_GPU_CONVERT: threads_convert(t, op); return;
-    case IR_RULE_NOTHING: {  // gpu.barrier
-        IrOp *barrier = ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
-        ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
-        return;
-    }
+    case IR_RULE_GPU_SHARED:
+    case IR_RULE_GPU_SLOT:
+    case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_READ:
+    case IR_RULE_NOTHING: threads_ring(t, op); return;
     default: again(t, op);
     }
 }

@@ -13,6 +13,7 @@
 //     dot*.c      products                               order.c     sort, topk, histogram, gather
 //     region.c    combiners of one's own
 //     effect.c    atomics, assert; print.c               trip.c      through shared memory
+//     ring.c      copies beside the computation
 //
 // Invariants: registers that hold the same element hold the same value; so do threads. What changes
 // memory is done by one of the threads that hold an element (threads_owner). Control is uniform.
@@ -101,6 +102,18 @@ typedef struct ThreadsTrip ThreadsTrip;
 ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to);
 // These registers of `to`. What an access brings is kept for later calls of the same block.
 IrValue *threads_trip_load(Threads *t, ThreadsTrip *trip, uint32_t count, const uint32_t *regs);
+// The same from a memory where the tile lies, of that layout; all its registers.
+ThreadsTrip *threads_trip_open(Threads *t, IrValue *p, const Layout *memory, const Layout *to);
+IrValue *threads_trip_load_all(Threads *t, ThreadsTrip *trip);
+// Where registers of a layout lie in a memory of that one.
+typedef struct ThreadsPlaces {
+    const Layout *layout;
+    uint32_t inverse[LAYOUT_MAX_TILE_BITS];  // of the memory
+    IrValue *base;                           // i32: of this thread's register 0
+    bool adds;                               // base and a register's offset share no bits
+} ThreadsPlaces;
+ThreadsPlaces threads_places(Threads *t, const Layout *l, const Layout *memory);
+IrValue *threads_places_at(Threads *t, const ThreadsPlaces *places, IrValue *memory, uint32_t reg);
 // The vector of `from` to a memory of that layout.
 void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
                         const Layout *memory);
@@ -117,6 +130,12 @@ IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layo
                           const LayoutShuffle *plan);
 // The tile of a thread-level vector spread by `from`, as `to` spreads it.
 IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to);
+// ring.c: gpu.shared, slot, copy, commit, wait, read; permutations of what is shared.
+void threads_ring(Threads *t, const IrOp *op);
+// Is the load done by the gpu.copy that uses it?
+bool threads_load_is_copy(Threads *t, const IrOp *load);
+// What products read step by step; NULL: the value is in registers.
+ThreadsTrip *threads_read(Threads *t, const IrValue *v);
 void threads_shape(Threads *t, const IrOp *op);   // shape.c: broadcast, reshape, permute, join, …
 void threads_reduce(Threads *t, const IrOp *op);  // reduce.c
 void threads_scan(Threads *t, const IrOp *op);    // scan.c

@@ -164,6 +164,10 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return "Of the CPU level";
     case IR_RULE_GPU_CONVERT: return "The operand's type but for the layout";
+    case IR_RULE_GPU_SHARED:
+    case IR_RULE_GPU_SLOT:
+    case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_READ: return "Of the GPU level";
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
     case IR_RULE_THREAD_STORE:

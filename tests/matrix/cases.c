@@ -75,6 +75,10 @@ unsigned matrix_classes(IrOpcode code) {
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT:
     case IR_RULE_GPU_CONVERT:
+    case IR_RULE_GPU_SHARED:
+    case IR_RULE_GPU_SLOT:
+    case IR_RULE_GPU_COPY:
+    case IR_RULE_GPU_READ:
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
     case IR_RULE_THREAD_STORE:
