@@ -47,7 +47,7 @@ typedef struct Pipeline {
     IrOp *loop;
     IrBlock *body;
     IrValue *lo, *hi;
-    int64_t step;
+    int64_t step, least_hi;
     Ops advance;
     VEC(IrValue *) more;  // carried values that are new
     IrValue **rings;      // by feed of the copies
@@ -79,7 +79,9 @@ static IrValue *bound_of(Pipeline *p, uint32_t j) {
     int64_t ahead = (int64_t)j * p->step, known;
     if (rewrite_constant_int(p->hi, &known) && known >= INT64_MIN + ahead)
         return number(p, known - ahead);
-    IrValue *hi = ir_binary(&p->b, IR_MAX, p->hi, number(p, INT64_MIN + ahead));
+    IrValue *hi = p->hi;
+    if (p->least_hi < INT64_MIN + ahead)
+        hi = ir_binary(&p->b, IR_MAX, hi, number(p, INT64_MIN + ahead));
     return ir_binary(&p->b, IR_SUB, hi, number(p, ahead));
 }
 
@@ -436,6 +438,8 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
                       .body = loop->regions[0],
                       .lo = ir_operand(loop, 0),
                       .hi = ir_operand(loop, 1)};
+        IrRange hi = ir_range_of(facts.ranges, p.hi);
+        p.least_hi = hi.known ? hi.min : INT64_MIN;
         CHECK(rewrite_constant_int(ir_operand(loop, 2), &p.step), "a step that is known");
         for (const IrOp *op = p.body->first; op; op = op->next)
             if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);

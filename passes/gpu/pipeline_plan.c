@@ -232,20 +232,35 @@ static bool is_copied(const PipelinePlan *plan, const IrValue *v) {
     return false;
 }
 
-// What else of a step passes through shared memory, at most.
-static uint64_t other_bytes(const Planner *p, const IrBlock *block) {
+// Through shared memory, beside what is copied.
+static uint64_t moved_bytes(const Planner *p, const IrOp *op) {
     uint64_t bytes = 0;
-    for (const IrOp *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->region_count; i++) bytes += other_bytes(p, op->regions[i]);
-        bool product = op->code == IR_DOT;
-        bool moving = op->code == IR_GPU_CONVERT || op->code == IR_GATHER || op->code == IR_SORT;
-        for (uint32_t i = 0; i < op->operand_count && i < 2 && (product || moving); i++) {
-            const IrValue *v = ir_operand(op, i);
-            if (v && v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
-            if (v && !is_copied(p->plan, v)) bytes += bytes_of(v);
-        }
+    bool product = op->code == IR_DOT, converts = op->code == IR_GPU_CONVERT;
+    bool by_number = op->code == IR_GATHER || op->code == IR_SORT;
+    if (converts && layout_conversion(ir_operand(op, 0)->type->layout,
+                                      op->results[0].type->layout) <= LAYOUT_CONVERT_REGISTERS)
+        return 0;
+    for (uint32_t i = 0; i < op->operand_count && (product || converts || by_number); i++) {
+        const IrValue *v = ir_operand(op, i);
+        if (product && i == 2) continue;  // the sum
+        if (v && v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
+        if (v && !is_copied(p->plan, v)) bytes += bytes_of(v);
     }
     return bytes;
+}
+
+// What else of a step is in shared memory, at most: one op after the other.
+static uint64_t other_bytes(const Planner *p, const IrBlock *block) {
+    uint64_t most = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        uint64_t bytes = moved_bytes(p, op);
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            uint64_t inner = other_bytes(p, op->regions[i]);
+            if (inner > bytes) bytes = inner;
+        }
+        if (bytes > most) most = bytes;
+    }
+    return most;
 }
 
 static uint64_t ring_bytes(const PipelinePlan *plan) {

@@ -44,6 +44,11 @@ bool threads_load_is_copy(Threads *t, const IrOp *load) {
     return copy && copies(t, load, ir_operand(copy, 0)->type->layout, &vector);
 }
 
+bool threads_copies(Threads *t, const IrOp *copy) {
+    const IrOp *load = ir_operand(copy, 1)->def;
+    return load && copy_of(load) == copy && threads_load_is_copy(t, load);
+}
+
 // ---- copying ------------------------------------------------------------------------------------
 
 static void begin_copy(Threads *t, IrValue *to, IrValue *from, uint32_t count, IrValue *mask) {
@@ -62,7 +67,8 @@ static void copy_tile(Threads *t, const IrOp *load, IrValue *p, const Layout *me
         uint32_t reg = r.registers[i * r.vector];
         if (threads_first_holder(l, reg) != reg) continue;
         IrValue *to = threads_places_at(t, &places, p, reg);
-        begin_copy(t, to, access_pointer(t, &s, reg), vector, access_mask(t, &s, reg));
+        IrValue *mask = access_both(t, access_mask(t, &s, reg), t->when);
+        begin_copy(t, to, access_pointer(t, &s, reg), vector, mask);
     }
 }
 

@@ -159,6 +159,8 @@ static void lower_iota(Threads *t, const IrOp *op) {
 
 // ---- control ------------------------------------------------------------------------------------
 
+static void lower_op(Threads *t, const IrOp *op);
+
 static void lower_control(Threads *t, const IrOp *op) {
     IrBuilder here = t->b;
     IrBlock *regions[2] = {0};
@@ -180,6 +182,29 @@ static void lower_control(Threads *t, const IrOp *op) {
     for (uint32_t r = 0; r < op->region_count; r++) threads_block(t, op->regions[r], regions[r]);
     t->b = here;
     for (uint32_t i = 0; i < op->result_count; i++) threads_define(t, op, i, ir_result(made, i));
+}
+
+// Only copies happen in it, and only if its condition holds: then the copies have the condition,
+// and nothing branches.
+static bool only_copies(Threads *t, const IrOp *op) {
+    bool copies = false;
+    if (op->code != IR_IF || op->result_count || op->regions[1]->first->code != IR_YIELD)
+        return false;
+    for (const IrOp *in = op->regions[0]->first; in; in = in->next) {
+        IrEffect effect = ir_op_info(in->code)->effect;
+        bool part = effect == IR_EFFECT_READ && threads_load_is_copy(t, in);
+        bool copy = in->code == IR_GPU_COPY && threads_copies(t, in);
+        if (in->code != IR_YIELD && effect != IR_EFFECT_PURE && !part && !copy) return false;
+        copies |= copy;
+    }
+    return copies;
+}
+
+static void lower_copies(Threads *t, const IrOp *op) {
+    t->when = threads_operand(t, op, 0);
+    for (const IrOp *in = op->regions[0]->first; in->code != IR_YIELD; in = in->next)
+        lower_op(t, in);
+    t->when = NULL;
 }
 
 // ---- by op --------------------------------------------------------------------------------------
@@ -219,7 +244,7 @@ static void lower_op(Threads *t, const IrOp *op) {
     case IR_RULE_PRINT: threads_effect(t, op); return;
     case IR_RULE_FOR:
     case IR_RULE_WHILE:
-    case IR_RULE_IF: lower_control(t, op); return;
+    case IR_RULE_IF: (only_copies(t, op) ? lower_copies : lower_control)(t, op); return;
     case IR_RULE_GPU_CONVERT: threads_convert(t, op); return;
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:

@@ -41,6 +41,7 @@ typedef struct Threads {
     IrBuilder b;      // where new ops go, with the span of the op that is lowered
     IrValue *thread;  // thread.id
     uint32_t sites;   // asserts and prints met
+    IrValue *when;    // copies bring zeros where this bool is false; NULL: none does
 } Threads;
 
 // ---- values (threads.c) -------------------------------------------------------------------------
@@ -134,6 +135,7 @@ IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *
 void threads_ring(Threads *t, const IrOp *op);
 // Is the load done by the gpu.copy that uses it?
 bool threads_load_is_copy(Threads *t, const IrOp *load);
+bool threads_copies(Threads *t, const IrOp *copy);  // with its load: no store from registers
 // What products read step by step; NULL: the value is in registers.
 ThreadsTrip *threads_read(Threads *t, const IrValue *v);
 void threads_shape(Threads *t, const IrOp *op);   // shape.c: broadcast, reshape, permute, join, …
