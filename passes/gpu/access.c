@@ -281,8 +281,7 @@ uint32_t gpu_view_vector(const IrFunc *f, unsigned facts, const IrRanges *ranges
     return vector_of(f, facts, ranges, op, l, &memory);
 }
 
-// Elements that one access may take: neighbours in a lane, aligned, all inside or all outside.
-static uint32_t vector_here(Threads *t, const Selection *s) {
+uint32_t access_vector(Threads *t, const Selection *s) {
     LayoutMemory memory;
     uint32_t vector = vector_of(t->func, t->facts, t->ranges, s->op, s->layout, &memory);
     access_remarks(t, s, &memory, vector);
@@ -322,7 +321,7 @@ IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts) {
 
 static Runs view_runs(Threads *t, const Selection *s) {
     int axis = s->dims[s->rank - 1].axis;
-    return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, vector_here(t, s));
+    return access_runs(t, s->layout, axis < 0 ? 0 : (uint32_t)axis, access_vector(t, s));
 }
 
 static uint32_t align_of(const Selection *s, uint32_t vector) {

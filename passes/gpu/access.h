@@ -59,6 +59,9 @@ void access_remarks(const Threads *t, const Selection *s, const LayoutMemory *me
                     uint32_t vector);
 void access_remarks_pointer(const Threads *t, const IrOp *op);
 
+// Elements that one access may take: neighbours in a lane, aligned, all inside or all outside.
+uint32_t access_vector(Threads *t, const Selection *s);
+
 // Registers in accesses of several neighbours.
 typedef struct Runs {
     uint32_t vector, count;  // registers of an access, accesses

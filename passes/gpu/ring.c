@@ -61,6 +61,7 @@ static void copy_tile(Threads *t, const IrOp *load, IrValue *p, const Layout *me
                       uint32_t vector) {
     const Layout *l = load->results[0].type->layout;
     Selection s = access_select(t, load, l);
+    (void)access_vector(t, &s);  // for its remarks
     Runs r = access_runs(t, l, l->rank - 1u, vector);
     ThreadsPlaces places = threads_places(t, l, memory);
     for (uint32_t i = 0; i < r.count; i++) {
