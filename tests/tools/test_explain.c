@@ -58,7 +58,7 @@ static void text_of_a_gpu(void **state) {
     says(t, " bytes of 166912\n");
     says(t, "limited by ");
     says(t, "mma.m16n8k16 of f16 and f16 into f32");
-    says(t, "load of 'a': 16 bytes a lane at a time, 16 sectors a request, 16 at best\n");
+    says(t, "load of 'a': 16 bytes a lane at a time, 16 sectors a request, 16 at best (3 times)\n");
     tool_run(t, 0, BARE "tilec explain k.tile --target sm_80 --set T=f32");
     says(t,
          "k.tile:9:15: dot of f32 and f32 into f32 with precision `ieee` is computed without the "
