@@ -12,6 +12,7 @@ enum {
     STAGES = 3,           // of loops with products, where none are asked for
     STAGES_MAX = 8,       // more would wait for nothing
     REGISTERS_MAX = 64,   // of 32 bits, for all that is kept in them
+    CARRIED_MAX = 144,    // with all else that goes round, so that the step itself has enough
     SHARED_SPARE = 4096,  // for reductions and scans of a step
 };
 
@@ -23,7 +24,7 @@ typedef struct Planner {
     IrBlock *body;
     bool product, asserts;
     VEC(const IrOp *) writes;
-    uint32_t registers;
+    uint32_t carried, registers;  // words of a thread: of the loop's values, of what is kept
 } Planner;
 
 static bool is_load(const IrOp *op) { return op->code == IR_VIEW_LOAD || op->code == IR_LOAD; }
@@ -192,6 +193,21 @@ bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Lay
 
 // ---- by copies ----------------------------------------------------------------------------------
 
+// A memory in which lie side by side what a copy brings at once and, in each place, what a load of
+// `wanted` takes, of 4 bytes at least: wide loads first, which may want another order.
+static bool memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted, uint32_t vector) {
+    const IrType *type = feed->load->results[0].type;
+    uint32_t bits = dtype_bits(type->elem), least = bits < 32 ? 4 : bits / 8;
+    for (uint32_t most = GPU_ACCESS_BYTES; most >= least; most /= 2) {
+        GpuTrip trip =
+            gpu_trip(type->layout, vector * bits / 8, wanted, most, bits, p->facts->machine);
+        feed->memory = trip.way.memory;
+        if (!trip.by_matrix && trip.way.load_vector * bits < 32) continue;
+        if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
+    }
+    return false;
+}
+
 // The memory for it, or why there is none.
 static Reason ring_reason(Planner *p, PipelineFeed *feed) {
     const IrOp *load = feed->load;
@@ -213,13 +229,7 @@ static Reason ring_reason(Planner *p, PipelineFeed *feed) {
         if (first) wanted = other;
         first = false;
     }
-    uint32_t bits = dtype_bits(type->elem);
-    GpuTrip trip = gpu_trip(type->layout, vector * bits / 8, &wanted, bits, machine);
-    feed->memory = trip.way.memory;
-    if (gpu_copy_vector(p->func, p->facts, load, &feed->memory) < vector)
-        return REASON_PIPELINE_TURNED;
-    if (!trip.by_matrix && trip.way.load_vector * bits < 32) return REASON_PIPELINE_TURNED;
-    return REASONS;
+    return memory_for(p, feed, &wanted, vector) ? REASONS : REASON_PIPELINE_TURNED;
 }
 
 static uint64_t bytes_of(const IrValue *v) {
@@ -282,8 +292,8 @@ static uint32_t stages_that_fit(const Planner *p) {
 
 // ---- in registers -------------------------------------------------------------------------------
 
-static uint32_t words_of(const IrOp *load) {
-    const IrType *type = load->results[0].type;
+static uint32_t words_of(const IrType *type) {
+    if (!type->layout) return 1;
     return layout_size(type->layout, LAYOUT_REG) * ir_elem_size(type) / 4;
 }
 
@@ -296,9 +306,10 @@ static void drop(PipelinePlan *plan, size_t i) {
 
 // In registers, for a reason that it is not copied; false: there are too few.
 static bool keep(Planner *p, PipelineFeed *feed, Reason reason) {
-    uint32_t words = words_of(feed->load);
+    uint32_t words = words_of(feed->load->results[0].type);
     feed->copied = false;
-    bool fits = p->registers + words <= REGISTERS_MAX;
+    bool fits =
+        p->registers + words <= REGISTERS_MAX && p->carried + p->registers + words <= CARRIED_MAX;
     say(p, feed->load, fits ? reason : REASON_PIPELINE_REGISTERS_FULL, REMARK(words));
     if (!fits) return false;
     say(p, feed->load, REASON_PIPELINED_REGISTERS, REMARK(words));
@@ -353,6 +364,7 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
         say(&p, loop, reason, REMARK(0));
         return plan;
     }
+    for (uint32_t i = 0; i < loop->result_count; i++) p.carried += words_of(loop->results[i].type);
     plan_block(&p, p.body);
     settle_stages(&p);
     return plan;

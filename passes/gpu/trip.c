@@ -163,9 +163,10 @@ static bool loads_matrices(const Machine *machine, uint32_t bits) {
     return bits <= 32 && machine->gpu.vendor == GPU_NVIDIA;
 }
 
-GpuTrip gpu_trip(const Layout *from, uint32_t store_bytes, const Layout *to, uint32_t bits,
-                 const Machine *machine) {
-    LayoutSide store = {.layout = from, .max_bytes = store_bytes}, load = {.layout = to};
+GpuTrip gpu_trip(const Layout *from, uint32_t store_bytes, const Layout *to, uint32_t load_bytes,
+                 uint32_t bits, const Machine *machine) {
+    LayoutSide store = {.layout = from, .max_bytes = store_bytes};
+    LayoutSide load = {.layout = to, .max_bytes = load_bytes};
     GpuTrip best = {.by_matrix = false};
     CHECK(layout_trip(&store, &load, bits, &layout_banks_nvidia, &best.way),
           "no trip between two layouts of a tile");
@@ -191,7 +192,8 @@ static ThreadsTrip *trip_from(Threads *t, IrValue *memory, const GpuTrip *plan, 
 
 ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
     Dtype elem = x->type->elem;
-    GpuTrip plan = gpu_trip(from, GPU_ACCESS_BYTES, to, dtype_bits(elem), t->machine);
+    GpuTrip plan =
+        gpu_trip(from, GPU_ACCESS_BYTES, to, GPU_ACCESS_BYTES, dtype_bits(elem), t->machine);
     say_trip(t, &plan, elem);
     IrValue *memory = threads_shared(t, elem, layout_elements(&plan.way.memory));
     Side in = side_of(from, &plan.way.memory, plan.way.store_vector);
