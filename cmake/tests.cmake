@@ -197,13 +197,15 @@ if(TARGET tilec_llvm AND TARGET test_examples)
             tilec_target_test(docs/test_language-${target} ${target} ${label} docs_test_language)
         endif()
     endforeach()
-    foreach(arch sm_75 sm_80 sm_90)
+    foreach(arch sm_75 sm_80 sm_89 sm_90)
         set(label long)
         if(arch STREQUAL "sm_80")
             set(label quick)
         endif()
         tilec_target_test(examples/sim-${arch} native ${label}
                           test_examples --device sim:${arch})
+        tilec_target_test(examples_long/sim-${arch} native long
+                          test_examples --long --device sim:${arch})
     endforeach()
     # They write the same folders.
     get_property(all_tests DIRECTORY PROPERTY TESTS)

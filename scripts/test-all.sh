@@ -31,6 +31,7 @@ release/random    | 4  | release  | whole | -R ^gen/long_random$
 release/code      | 20 | release  | whole | -R ^gen/long_code$
 release/math      | 16 | release  | whole | -R ^passes/long_expand_math$
 release/matrix    | 20 | release  | whole | -R ^matrix/long_matrix$
+release/gpu       | 40 | release  | whole | -R ^matrix/long_gpu$
 coverage          | 1  | coverage |       |
 '
 

@@ -78,12 +78,14 @@ static uint64_t hash_of(const char *text) {  // FNV-1a
     return hash ^ hash >> 32;
 }
 
-// Of a GPU, warps, facts and their order: TILEC_TEST_CHOICE=N takes others for the same cells.
+// Of a GPU, warps, facts and orders of warps (lowered.h, simulated.h). TILEC_TEST_CHOICE=N: others;
+// 16 numbers in a row are every GPU with every number of warps, 20 are every order.
 static uint64_t choice_of(const Program *p) {
-    const char *seed = getenv("TILEC_TEST_CHOICE");
-    uint64_t hash = hash_of(p->text);
-    if (seed) hash = hash_of(seed) * UINT64_C(0x9e3779b97f4a7c15) ^ hash * UINT64_C(0x100000001b3);
-    return hash >> 16;
+    const char *text = getenv("TILEC_TEST_CHOICE");
+    uint64_t hash = hash_of(p->text), n = text ? strtoull(text, NULL, 10) : 0;
+    uint64_t place = (hash + n) % (LOWERED_GPUS * LOWERED_WARPS);
+    return lowered_choice(place % LOWERED_GPUS, place / LOWERED_GPUS, (hash >> 8) + n / 3,
+                          hash >> 16, (hash >> 24) + n);
 }
 
 static CpuTarget target_of(const Device *d) {
@@ -225,8 +227,7 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
     if (matrix_not_compiled(d)) return false;
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     uint64_t number = (uint64_t)(d - matrix_devices) % COMPILED_DEVICES;
-    bool own =
-        number == hash % COMPILED_DEVICES || (!d->target && is_set("TILEC_TEST_DEVICE", d->name));
+    bool own = number == hash % COMPILED_DEVICES || is_set("TILEC_TEST_DEVICE", d->name);
     bool sliced = own && (m->first || hash / COMPILED_DEVICES % m->compiled_slice == 0);
     bool all = is_set("TILEC_TEST_TARGETS", "all");
     p->quick = all && !sliced;

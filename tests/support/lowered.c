@@ -101,15 +101,30 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
 
 // ---- for GPUs -----------------------------------------------------------------------------------
 
-static const uint32_t architectures[] = {75, 80, 89, 90};
-enum { ARCHITECTURES = sizeof architectures / sizeof *architectures, WARP_COUNTS = 4 };
+static const uint32_t architectures[LOWERED_GPUS] = {75, 80, 89, 90};
+enum { PARTS = 4 };
+
+uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,
+                        uint64_t order) {
+    uint64_t choice = order % LOWERED_ORDERS;
+    choice = choice * PARTS + part % PARTS;
+    choice = choice * LOWERED_WARPS + warps % LOWERED_WARPS;
+    choice = choice * 2 + facts % 2;
+    return choice * LOWERED_GPUS + gpu % LOWERED_GPUS;
+}
+
+uint32_t lowered_order(uint64_t choice) {
+    return (uint32_t)(choice / (LOWERED_GPUS * 2 * LOWERED_WARPS * PARTS) % LOWERED_ORDERS);
+}
 
 Machine lowered_gpu(uint64_t choice) {
-    uint32_t number = architectures[choice % ARCHITECTURES];
+    uint32_t number = architectures[choice % LOWERED_GPUS];
     return machine_of_gpu((GpuTarget){.vendor = GPU_NVIDIA, .number = number, .own = number == 90});
 }
 
-uint32_t lowered_warps(uint64_t choice) { return 1u << choice / (2 * ARCHITECTURES) % WARP_COUNTS; }
+uint32_t lowered_warps(uint64_t choice) {
+    return 1u << choice / (2 * LOWERED_GPUS) % LOWERED_WARPS;
+}
 
 static size_t steps_to(const PassStep *steps, size_t count, PassId last) {
     for (size_t i = 0; i < count; i++)
@@ -120,11 +135,11 @@ static size_t steps_to(const PassStep *steps, size_t count, PassId last) {
 bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags) {
     Machine machine = lowered_gpu(choice);
     PassOptions options = {.verify = true, .machine = &machine};
-    options.facts = choice / ARCHITECTURES % 2 ? facts : 0;
+    options.facts = choice / LOWERED_GPUS % 2 ? facts : 0;
     size_t before, count;
     const PassStep *tile = pipeline_steps(PIPELINE_TILE, &before);
     const PassStep *gpu = pipeline_steps(PIPELINE_GPU, &count);
-    if (!whole && choice / (2 * ARCHITECTURES * WARP_COUNTS) % 4 == 0)
+    if (!whole && choice / (2 * LOWERED_GPUS * LOWERED_WARPS) % PARTS == 0)
         count = steps_to(gpu, count, PASS_GPU_THREADS);
     for (size_t i = 0; i < m->funcs.count; i++)
         if (m->funcs.data[i]->warps <= 0) m->funcs.data[i]->warps = (int)lowered_warps(choice);

@@ -20,7 +20,12 @@ bool lowered_told(uint64_t choice);
 // The tile pipeline, then cpu_lower or all of the cpu pipeline. False with diagnostics.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
 
-// For GPUs: the architecture and the warps of a program that a choice stands for.
+// For GPUs a choice stands for an architecture, whether the passes are told of facts, 1, 2, 4 or 8
+// warps of a program, how much of the pipeline runs, and an order of warps.
+enum { LOWERED_GPUS = 4, LOWERED_WARPS = 4, LOWERED_ORDERS = 20 };
+uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,
+                        uint64_t order);
+uint32_t lowered_order(uint64_t choice);
 Machine lowered_gpu(uint64_t choice);
 uint32_t lowered_warps(uint64_t choice);
 // The tile pipeline, then that of GPUs: all of it where `whole`, else some choices stop after

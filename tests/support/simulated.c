@@ -12,7 +12,7 @@
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/lowered.h"
 
-enum { ORDERS = 20, ALIGN = 256, PIECES = 64, FARTHEST = 1 << 30 };
+enum { ALIGN = 256, PIECES = 64, FARTHEST = 1 << 30 };
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -225,6 +225,6 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
     if (device) return run_on_hardware(kernel, &notes, text, launch, outcome, diags);
     char gpu[GPU_NAME_MAX];
     char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(o.target, gpu),
-                              (unsigned)(choice / 7 % ORDERS));
+                              lowered_order(options->choice));
     return run_code(kernel, &notes, name, text, launch, outcome, diags);
 }
