@@ -77,11 +77,18 @@ static GpuTarget device_gpu(const tilec_device *device) {
 
 static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
 
+// Whole pairs of bytes, as atomics of one byte change both; the machine's drivers give out more.
+static bool alloc_pairs(SimMemory *memory, uint64_t size, uint64_t *at) {
+    static const uint8_t zero = 0;
+    if (!sim_memory_alloc(memory, size + size % 2, "a buffer", at)) return false;
+    return size % 2 == 0 || sim_memory_write(memory, *at + size, &zero, 1);
+}
+
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
     Device *d = device->state;
     uint64_t at;
     os_mutex_lock(d->lock);
-    bool good = sim_memory_alloc(d->memory, size, "a buffer", &at);
+    bool good = alloc_pairs(d->memory, size, &at);
     os_mutex_unlock(d->lock);
     if (!good)
         return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory: %zu bytes", size);

@@ -117,7 +117,8 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     bool xchg = rmw == IR_RMW_XCHG;
     // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.
     bool farther = ir_attr_int(lane->op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
-    if ((!integer && !xchg) || (g->target->lanes_apart && farther)) {
+    bool own = g->target->swap && dtype_size(lane->t->elem) < 4;
+    if ((!integer && !xchg) || own || (g->target->lanes_apart && farther)) {
         remark(g->remarks, lane->op->span, REASON_ATOMIC_SWAP, dtype_name(lane->t->elem),
                REMARK(0));
         return swap_loop(g, lane);

@@ -38,6 +38,8 @@ bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align);
 LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
                                LLVMValueRef mask, LLVMValueRef other);
 void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v);
+// As many integers of 8 or 16 bits as a word has, the first lowest (word.c).
+LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits);
 
 LLVMTypeRef nvptx_pointer(const Gen *g, unsigned space);
 // The same address in a space, or generic (0).

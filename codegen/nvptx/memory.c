@@ -77,12 +77,26 @@ static LLVMValueRef lane(Gen *g, LLVMValueRef v, uint32_t count, uint32_t i) {
     return count == 1 ? v : LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
 }
 
+// Bytes by words (word.c).
+static LLVMValueRef bytes(Gen *g, LLVMValueRef const *x, uint32_t count) {
+    enum { PER = 4 };
+    LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
+    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(word, count / PER));
+    for (uint32_t i = 0; i < count / PER; i++)
+        v = LLVMBuildInsertElement(g->b, v, nvptx_word(g, x + (size_t)PER * i, 8),
+                                   gen_i32(g, (int32_t)i), "");
+    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
+    return LLVMBuildBitCast(g->b, v, LLVMVectorType(byte, count), "");
+}
+
 static LLVMValueRef in_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
+    LLVMValueRef *all = arena_new(g->arena, LLVMValueRef, count);
+    for (uint32_t i = 0; i < count; i++) all[i] = to_memory(g, elem, x[i]);
+    if (count == 1) return all[0];
+    if (dtype_size(elem) == 1 && count % 4 == 0) return bytes(g, all, count);
     LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
-    for (uint32_t i = 0; i < count; i++) {
-        LLVMValueRef one = to_memory(g, elem, x[i]);
-        v = count == 1 ? one : LLVMBuildInsertElement(g->b, v, one, gen_i32(g, (int32_t)i), "");
-    }
+    for (uint32_t i = 0; i < count; i++)
+        v = LLVMBuildInsertElement(g->b, v, all[i], gen_i32(g, (int32_t)i), "");
     return v;
 }
 

@@ -45,13 +45,10 @@ static uint32_t words_of(Gen *g, const IrValue *v, bool factor, LLVMValueRef *wo
         return count;
     }
     uint32_t per = 32 / bits;
-    LLVMTypeRef group = LLVMVectorType(LLVMIntTypeInContext(g->context, bits), per);
     LLVMTypeRef pair = LLVMVectorType(LLVMHalfTypeInContext(g->context), 2);
     for (uint32_t i = 0; i < count / per; i++) {
-        LLVMValueRef all = LLVMGetPoison(group);
-        for (uint32_t k = 0; k < per; k++)
-            all = LLVMBuildInsertElement(g->b, all, parts[i * per + k], gen_i32(g, (int32_t)k), "");
-        words[i] = LLVMBuildBitCast(g->b, all, halves ? pair : word, "");
+        LLVMValueRef all = nvptx_word(g, parts + (size_t)i * per, bits);
+        words[i] = halves ? LLVMBuildBitCast(g->b, all, pair, "") : all;
     }
     return count / per;
 }

@@ -81,8 +81,11 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
     CUresult r = fake_begin(CUDA_CALL_mem_alloc, true);
     if (!r && !size) r = CUDA_ERROR_INVALID_VALUE;
     uint64_t at = 0;
-    if (!r && (size > (size_t)1 << 32 || !sim_memory_alloc(fake_device()->memory, size, "m", &at)))
+    if (!r && (size > (size_t)1 << 32 ||
+               !sim_memory_alloc(fake_device()->memory, size + size % 2, "m", &at)))
         r = CUDA_ERROR_OUT_OF_MEMORY;
+    static const uint8_t zero = 0;  // drivers give out whole words
+    if (!r && size % 2) sim_memory_write(fake_device()->memory, at + size, &zero, 1);
     if (r) return fake_end(r);
     fake_device()->allocations++;
     *address = at;
