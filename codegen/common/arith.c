@@ -71,6 +71,11 @@ static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a
     LLVMTypeRef count_type = LLVMTypeOf(n), type = LLVMTypeOf(a);
     uint64_t bits = dtype_bits(t->elem);
     bool signed_right = code == IR_SHR && is_signed(t);
+    // LLVM 22 makes one instruction of GPUs of a wide count's comparison and the shift, and forgets
+    // the count's upper bits.
+    bool wide = LLVMGetTypeKind(count_type) == LLVMIntegerTypeKind &&
+                LLVMGetIntTypeWidth(count_type) > bits;
+    if (g->target->lanes_apart && wide) n = of_two(g, "llvm.umin", n, number(count_type, bits));
     LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, n, number(count_type, bits), "");
     if (signed_right) n = of_two(g, "llvm.umin", n, number(count_type, bits - 1));
     LLVMValueRef count = LLVMBuildIntCast2(g->b, n, type, false, "");

@@ -38,8 +38,10 @@ bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align);
 LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
                                LLVMValueRef mask, LLVMValueRef other);
 void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v);
-// As many integers of 8 or 16 bits as a word has, the first lowest (word.c).
-LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits);
+// As many integers of 8 or 16 bits as a word has, the first lowest (word.c). Apart: LLVM's own way
+// might go through undefined halves; pairs that are not stored it is trusted with.
+bool nvptx_apart(LLVMValueRef const *parts, uint32_t bits, bool stored);
+LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool stored);
 
 LLVMTypeRef nvptx_pointer(const Gen *g, unsigned space);
 // The same address in a space, or generic (0).

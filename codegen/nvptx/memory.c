@@ -77,23 +77,31 @@ static LLVMValueRef lane(Gen *g, LLVMValueRef v, uint32_t count, uint32_t i) {
     return count == 1 ? v : LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
 }
 
-// Bytes by words (word.c).
-static LLVMValueRef bytes(Gen *g, LLVMValueRef const *x, uint32_t count) {
-    enum { PER = 4 };
+// Elements of so many bits by words (word.c).
+static LLVMValueRef by_words(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bits) {
+    uint32_t per = 32 / bits;
     LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
-    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(word, count / PER));
-    for (uint32_t i = 0; i < count / PER; i++)
-        v = LLVMBuildInsertElement(g->b, v, nvptx_word(g, x + (size_t)PER * i, 8),
+    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(word, count / per));
+    for (uint32_t i = 0; i < count / per; i++)
+        v = LLVMBuildInsertElement(g->b, v, nvptx_word(g, x + (size_t)per * i, bits, true),
                                    gen_i32(g, (int32_t)i), "");
-    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
-    return LLVMBuildBitCast(g->b, v, LLVMVectorType(byte, count), "");
+    LLVMTypeRef elem = LLVMIntTypeInContext(g->context, bits);
+    return LLVMBuildBitCast(g->b, v, LLVMVectorType(elem, count), "");
+}
+
+static bool any_apart(LLVMValueRef const *x, uint32_t count, uint32_t bits) {
+    if (bits > 16 || count % (32 / bits) != 0) return false;
+    for (uint32_t i = 0; i < count; i += 32 / bits)
+        if (nvptx_apart(x + i, bits, true)) return true;
+    return false;
 }
 
 static LLVMValueRef in_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
+    uint32_t bits = 8 * (uint32_t)dtype_size(elem);
     LLVMValueRef *all = arena_new(g->arena, LLVMValueRef, count);
     for (uint32_t i = 0; i < count; i++) all[i] = to_memory(g, elem, x[i]);
     if (count == 1) return all[0];
-    if (dtype_size(elem) == 1 && count % 4 == 0) return bytes(g, all, count);
+    if (any_apart(all, count, bits)) return by_words(g, all, count, bits);
     LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
     for (uint32_t i = 0; i < count; i++)
         v = LLVMBuildInsertElement(g->b, v, all[i], gen_i32(g, (int32_t)i), "");

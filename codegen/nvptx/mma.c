@@ -47,7 +47,7 @@ static uint32_t words_of(Gen *g, const IrValue *v, bool factor, LLVMValueRef *wo
     uint32_t per = 32 / bits;
     LLVMTypeRef pair = LLVMVectorType(LLVMHalfTypeInContext(g->context), 2);
     for (uint32_t i = 0; i < count / per; i++) {
-        LLVMValueRef all = nvptx_word(g, parts + (size_t)i * per, bits);
+        LLVMValueRef all = nvptx_word(g, parts + (size_t)i * per, bits, false);
         words[i] = halves ? LLVMBuildBitCast(g->b, all, pair, "") : all;
     }
     return count / per;

@@ -22,18 +22,21 @@ static bool are_together(LLVMValueRef const *parts, uint32_t count) {
     return true;
 }
 
+bool nvptx_apart(LLVMValueRef const *parts, uint32_t bits, bool stored) {
+    if (bits == 8 || stored) return !are_together(parts, 32 / bits);
+    return parts[0] == parts[1] && !LLVMIsConstant(parts[0]);
+}
+
 static LLVMValueRef chosen_bytes(Gen *g, LLVMValueRef a, LLVMValueRef b, int32_t selector) {
     LLVMValueRef args[] = {a, b, gen_i32(g, selector)};
     return gen_intrinsic(g, "llvm.nvvm.prmt", 0, NULL, 3, args);
 }
 
-LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits) {
+LLVMValueRef nvptx_word(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool stored) {
     enum { LOW_BYTES = 0x3340, LOW_HALVES = 0x5410 };
     uint32_t per = 32 / bits;
     LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
-    bool apart =
-        bits == 8 ? !are_together(parts, per) : parts[0] == parts[1] && !LLVMIsConstant(parts[0]);
-    if (!apart) {
+    if (!nvptx_apart(parts, bits, stored)) {
         LLVMValueRef all =
             LLVMGetPoison(LLVMVectorType(LLVMIntTypeInContext(g->context, bits), per));
         for (uint32_t i = 0; i < per; i++)
