@@ -110,9 +110,27 @@ static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
     return old;
 }
 
+// The machine's own sum of floats; NULL where it has none. a - b is a + (-b), signs of zero and
+// all.
+static LLVMValueRef own_sum(Gen *g, const Lane *lane) {
+    IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
+    bool sums = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB;
+    if (!g->target->add || !sums || !dtype_is(lane->t->elem, DTYPE_CLASS_ANYFLOAT)) return NULL;
+    LLVMValueRef x = lane->x;
+    if (rmw == IR_RMW_SUB) {
+        uint64_t sign = UINT64_C(1) << (dtype_bits(lane->t->elem) - 1);
+        x = LLVMBuildXor(g->b, to_bits(g, lane, x), LLVMConstInt(lane->bits, sign, false), "");
+        x = from_bits(g, lane, x);
+    }
+    return g->target->add(g, lane->p, lane->t->elem, x,
+                          (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE));
+}
+
 static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     bool integer = dtype_is(lane->t->elem, DTYPE_CLASS_INT);
     if (lane->expected || lane->op->code == IR_THREAD_UPDATE) return swap_loop(g, lane);
+    LLVMValueRef sum = own_sum(g, lane);
+    if (sum) return sum;
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool xchg = rmw == IR_RMW_XCHG;
     // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.

@@ -42,6 +42,9 @@ typedef struct GenTarget {
     // there. NULL, or a NULL result: LLVM's instruction.
     LLVMValueRef (*swap)(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
                          IrScope scope);
+    // Adds x, of an element's type, to the float at p: what was there. NULL, or a NULL result: the
+    // machine has no such instruction that rounds as additions do.
+    LLVMValueRef (*add)(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope);
     // Before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;

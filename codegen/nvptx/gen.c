@@ -1,6 +1,7 @@
 // Ops that only GPUs have, or have their own way.
 #include "codegen/nvptx/gen.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -172,7 +173,27 @@ static LLVMValueRef nvptx_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LL
     return width == 8 ? swap_byte(g, p, expected, x, scope) : NULL;
 }
 
-const GenTarget nvptx_gen_target = {.swap = nvptx_swap,
+// The hardware's sums of f32 flush subnormals: right enough under math(approx) only.
+static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope) {
+    static const char *const scopes[] = {"cta", "gpu", "sys"};
+    bool loose = (g->func->math & IR_MATH_APPROX) != 0;
+    if (elem != DTYPE_F64 && elem != DTYPE_F16 && !(elem == DTYPE_F32 && loose)) return NULL;
+    const char *type = elem == DTYPE_F64 ? "f64" : elem == DTYPE_F16 ? "noftz.f16" : "f32";
+    const char *constraints = elem == DTYPE_F64   ? "=d,l,d,~{memory}"
+                              : elem == DTYPE_F16 ? "=h,l,h,~{memory}"
+                                                  : "=f,l,f,~{memory}";
+    char text[64];
+    snprintf(text, sizeof text, "atom.relaxed.%s.add.%s $0, [$1], $2;", scopes[scope], type);
+    LLVMTypeRef params[] = {nvptx_pointer(g, 0), LLVMTypeOf(x)};
+    LLVMTypeRef function = LLVMFunctionType(LLVMTypeOf(x), params, 2, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints), true,
+                         false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, function, code, (LLVMValueRef[]){p, x}, 2, "");
+}
+
+const GenTarget nvptx_gen_target = {.add = nvptx_add,
+                                    .swap = nvptx_swap,
                                     .lanes_apart = true,
                                     .op = nvptx_op,
                                     .extreme = nvptx_extreme,

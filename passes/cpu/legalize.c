@@ -266,7 +266,9 @@ static IrValue *atomic(Legal *l, const IrOp *op) {
     IrOpcode code = rmw_code((IrRmw)ir_attr_int(op, IR_ATTR_RMW));
     IrValue *x = ir_operand(op, 1);
     if (code == IR_OPCODES) return NULL;
-    if (l->b.func->level == IR_LEVEL_THREAD) return update(l, op, code);
+    // Sums of f16 the hardware has.
+    bool native = is_native(l, code, x->type->elem) && (code == IR_ADD || code == IR_SUB);
+    if (l->b.func->level == IR_LEVEL_THREAD) return native ? NULL : update(l, op, code);
     if (x->type->rank) return NULL;
     const IrType *t = x->type, *flag = ir_scalar(l->b.module, DTYPE_BOOL);
     IrValue *zero = ir_const_bits(&l->b, t, 0);
