@@ -2,6 +2,7 @@
 #   tests/<room>/**/test_*.c   one cmocka program each, label quick
 #   tests/**/long_*.c          the same, label long
 #   tests/examples/*.c         one program of all, label quick;
+#   tests/mutate/*.c           one program with the examples' launches, label quick;
 #                              with --long, all extents, label long
 #   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
 #   tests/support/*.c, tests/gen/gen_*.c   a library linked to all of them
@@ -129,6 +130,7 @@ file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}
      "${PROJECT_SOURCE_DIR}/tests/test_*.c" "${PROJECT_SOURCE_DIR}/tests/long_*.c")
 foreach(source IN LISTS unit_sources)
     if(source MATCHES "^(support|fuzz|filetest|files)/"
+       OR source MATCHES "^mutate/"
        OR source MATCHES "^examples/[^/]*$" AND NOT source MATCHES "/long_")
         continue()
     endif()
@@ -160,6 +162,18 @@ if(example_sources AND TARGET tilec_tool)
     add_test(NAME examples_long COMMAND test_examples --long
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(examples_long PROPERTIES LABELS long TIMEOUT 14400)
+endif()
+
+# Mutants of the examples' code for GPUs: a slice of them in the quick run, all in the long one.
+file(GLOB mutate_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/mutate/*.c")
+if(example_sources AND TARGET tilec_llvm)
+    set(example_parts ${example_sources})
+    list(FILTER example_parts EXCLUDE REGEX "/test_[^/]*$")
+    tilec_test_program(test_mutants mutate/mutants quick ${mutate_sources} ${example_parts})
+    add_test(NAME mutate/long_mutants COMMAND test_mutants --whole
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(mutate/long_mutants PROPERTIES LABELS long TIMEOUT 14400 ENVIRONMENT
+        "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CUDA_LIBRARY=none")
 endif()
 
 # As compiled code: the examples and the blocks of docs/language.md, for each target that this

@@ -28,6 +28,8 @@ struct RtModule {
     const SimProgram *program;
     uint64_t *variables;
     Str entry;
+    uint64_t step_limit;
+    const SimObserver *watcher;  // or NULL
 };
 
 bool sim_arch_parse(Str name, GpuTarget *target) {
@@ -169,6 +171,8 @@ static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule
     bool good = sim_program_load(m->program, d->memory, m->variables);
     if (!good) free_variables(d, m);
     os_mutex_unlock(d->lock);
+    m->watcher = image->watcher;
+    m->step_limit = image->step_limit ? image->step_limit : UINT64_C(1) << STEP_LIMIT_SHIFT;
     return good ? TILEC_OK : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
 }
 
@@ -325,7 +329,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     const Device *d = device->state;
     const RtModule *m = l->module;
     const MetaVariant *v = &l->meta->variants[l->variant];
-    const SimObserver *list[WATCHERS + COUNTERS];
+    const SimObserver *list[WATCHERS + COUNTERS + 1];
     const SimKernel *k = sim_kernel_find(m->program, m->entry);
     Counters counters;
     SimResult r = {.outcome = SIM_REFUSED};
@@ -335,6 +339,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
              STR_ARG(m->entry), k->param_bytes, l->meta->size);
     if (k->param_bytes > l->meta->size + sizeof report) return r;
     uint32_t count = watchers(arena, findings, list);
+    if (m->watcher) list[count++] = m->watcher;
     if (d->tally) count_with(arena, &counters, list + count);
     r = sim_run(
         &(SimLaunch){.kernel = k,
@@ -345,7 +350,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .shared = v->shared_bytes,
                      .params = make_block(arena, l, report),
                      .seed = d->seed,
-                     .step_limit = UINT64_C(1) << STEP_LIMIT_SHIFT,
+                     .step_limit = m->step_limit,
                      .observers = list,
                      .observer_count = count + (d->tally ? COUNTERS : 0),
                      .print = print_text,

@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "runtime/meta.h"
 
+struct SimObserver;
 typedef struct RtModule RtModule;  // a loaded image; each device kind has its own
 
 // What codegen made, or the IR for the interpreter; `kind` says for which kind of device.
@@ -43,6 +44,9 @@ typedef struct RtImage {
 typedef struct RtPtxImage {
     Str text;
     Str entry;
+    // For tests of the warp machine: steps of a launch, 0: its own limit; and who else watches.
+    uint64_t step_limit;
+    const struct SimObserver *watcher;
 } RtPtxImage;
 
 // Where a pointer or view argument points: for checks under sanitize. size 0: unknown.

@@ -1,0 +1,270 @@
+#include "tests/mutate/subject.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "compile/sim_device.h"
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "sim/machine/observer.h"
+
+enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 26, SLACK = 4 };  // of steps
+enum { APART = 16 };                                              // bytes, of arrays that overlap
+
+typedef struct Buffer {
+    void *address;
+    const void *host;
+    size_t size;
+} Buffer;
+// What a launch moves: lanes' bytes.
+typedef struct Traffic {
+    uint64_t global, shared;
+} Traffic;
+// Arguments of which what the kernel writes lies upon what it reads, a little further on.
+typedef struct Overlap {
+    void *block;
+    uint8_t *address;
+    const Array *read, *written;
+} Overlap;
+typedef struct Loaded {
+    RtModule *module;
+    Str text, entry;
+} Loaded;
+
+struct Subject {
+    RtDeviceApi api;  // first: a device's table is found to be a subject
+    Arena *arena;
+    tilec_device *device;
+    Run run;
+    VEC(Buffer) buffers;
+    VEC(Loaded) modules;
+    VEC(Buffer) freed;
+    bool launched;
+    Str text, entry;
+    MetaKernel meta;
+    MetaVariant variant;
+    RtLaunch launch;
+    uint64_t limit;
+    Traffic most;
+    VEC(Overlap) overlaps;
+    char said[512];
+};
+
+static void count_access(void *state, const SimAccess *a) {
+    Traffic *t = state;
+    uint64_t bytes = (uint64_t)__builtin_popcount(a->mask) * a->bytes;
+    if (a->space == SIM_SPACE_GLOBAL) t->global += bytes;
+    if (a->space == SIM_SPACE_SHARED) t->shared += bytes;
+}
+
+static Subject *subject_of(const tilec_device *device) { return (Subject *)(uintptr_t)device->api; }
+
+// ---- What the device sees ----
+
+static Str kept(Arena *arena, Str s) { return (Str){arena_text(arena, s.text, s.size), s.size}; }
+
+static tilec_status spy_load(tilec_device *device, const RtImage *image, RtModule **module) {
+    Subject *s = subject_of(device);
+    tilec_status status = sim_device_api.module_load(device, image, module);
+    if (status) return status;
+    const RtPtxImage *ptx = image->data;
+    Loaded loaded = {*module, kept(s->arena, ptx->text), kept(s->arena, ptx->entry)};
+    vec_push(s->arena, &s->modules, loaded);
+    return TILEC_OK;
+}
+
+static void keep_launch(Subject *s, const RtLaunch *l) {
+    for (size_t i = 0; i < s->modules.count; i++)
+        if (s->modules.data[i].module == l->module)
+            s->text = s->modules.data[i].text, s->entry = s->modules.data[i].entry;
+    s->launched = true;
+    const MetaVariant *v = &l->meta->variants[l->variant];
+    s->variant = (MetaVariant){.guard = META_NO_VALUE, .shared_bytes = v->shared_bytes};
+    memcpy(s->variant.block, v->block, sizeof v->block);
+    s->meta = (MetaKernel){
+        .name = STR("k"), .size = l->meta->size, .variant_count = 1, .variants = &s->variant};
+    void *block = arena_alloc(s->arena, l->meta->size + 8);
+    memcpy(block, l->block, l->meta->size);
+    s->launch = (RtLaunch){.meta = &s->meta, .block = block};
+    memcpy(s->launch.grid, l->grid, sizeof l->grid);
+}
+
+static tilec_status spy_launch(tilec_device *device, void *stream, const RtLaunch *l) {
+    keep_launch(subject_of(device), l);
+    return sim_device_api.launch(device, stream, l);
+}
+
+static tilec_status spy_copy(tilec_device *device, void *stream, void *to, const void *from,
+                             size_t size) {
+    Subject *s = subject_of(device);
+    Buffer buffer = {to, from, size};
+    if (!s->launched) vec_push(s->arena, &s->buffers, buffer);
+    return sim_device_api.copy(device, stream, to, from, size);
+}
+
+static void spy_free(tilec_device *device, void *address, size_t size) {
+    Subject *s = subject_of(device);
+    Buffer buffer = {.address = address, .size = size};
+    vec_push(s->arena, &s->freed, buffer);
+}
+
+// ---- Again ----
+
+static Array *array_at(Run *run, const void *data) {
+    for (int i = 0; i < run->array_count; i++)
+        if (run->arrays[i].data == data) return &run->arrays[i];
+    return NULL;
+}
+
+static size_t bytes_of(const Array *a) { return dtype_storage(a->type, (uint64_t)a->count); }
+
+// Each array's bytes, to the device or from it.
+static bool move(Subject *s, bool back) {
+    void *stream = s->device->first->state;
+    for (size_t i = 0; i < s->buffers.count; i++) {
+        const Buffer *b = &s->buffers.data[i];
+        Array *a = array_at(&s->run, b->host);
+        if (!a) return false;
+        tilec_status status =
+            back ? sim_device_api.copy(s->device, stream, a->data, b->address, b->size)
+                 : sim_device_api.copy(s->device, stream, b->address, a->before, b->size);
+        if (status) return false;
+    }
+    return true;
+}
+
+static const char *failure(Subject *s) {
+    snprintf(s->said, sizeof s->said, "%s", tilec_last_error(s->device->context));
+    return s->said;
+}
+
+// One launch with these arguments.
+static const char *launch(Subject *s, Str text, uint64_t limit, const void *block, Traffic *moved) {
+    void *stream = s->device->first->state;
+    SimObserver watcher = {.state = moved, .access = count_access};
+    RtPtxImage image = {.text = text, .entry = s->entry, .step_limit = limit, .watcher = &watcher};
+    RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
+    RtModule *module = NULL;
+    *moved = (Traffic){0};
+    rt_begin(s->device->context);
+    if (sim_device_api.module_load(s->device, &wrapped, &module)) return failure(s);
+    RtLaunch l = s->launch;
+    l.module = module, l.block = block;
+    tilec_status status = sim_device_api.launch(s->device, stream, &l);
+    if (!status) status = sim_device_api.stream_synchronize(s->device, stream);
+    const char *wrong = status ? failure(s) : NULL;
+    sim_device_api.module_unload(s->device, module);
+    return wrong;
+}
+
+static const char *run_plainly(Subject *s, Str text, uint64_t limit, Traffic *moved) {
+    if (!move(s, false)) return "the buffers are gone";
+    const char *wrong = launch(s, text, limit, s->launch.block, moved);
+    if (wrong) return wrong;
+    if (!move(s, true)) return "the buffers are gone";
+    return run_compare(&s->run, s->said, sizeof s->said);
+}
+
+// Only what observers say counts.
+static const char *run_overlapped(Subject *s, Str text, const Overlap *o) {
+    void *stream = s->device->first->state;
+    Traffic moved;
+    size_t size = bytes_of(o->read), more = bytes_of(o->written);
+    sim_device_api.copy(s->device, stream, o->address + size, o->written->before, more);
+    sim_device_api.copy(s->device, stream, o->address, o->read->before, size);
+    return launch(s, text, s->limit, o->block, &moved);
+}
+
+bool subject_runs(Subject *s, Str text, const char **why) {
+    Traffic moved;
+    *why = run_plainly(s, text, s->limit, &moved);
+    for (size_t i = 0; i < s->overlaps.count && !*why; i++)
+        *why = run_overlapped(s, text, &s->overlaps.data[i]);
+    if (!*why && (moved.global > s->most.global || moved.shared > s->most.shared))
+        *why = "it moves more bytes";
+    return !*why;
+}
+
+Str subject_text(const Subject *s) { return s->text; }
+
+// ---- Opening ----
+
+static const char *find_limit(Subject *s) {
+    const char *why = NULL;
+    for (uint64_t limit = FIRST_LIMIT; limit <= LAST_LIMIT; limit *= 2) {
+        why = run_plainly(s, s->text, limit, &s->most);
+        if (why) continue;
+        s->limit = SLACK * limit;
+        return NULL;
+    }
+    return why;
+}
+
+static void *device_address(const Subject *s, const Array *a) {
+    for (size_t i = 0; i < s->buffers.count; i++)
+        if (s->buffers.data[i].host == a->data) return s->buffers.data[i].address;
+    return NULL;
+}
+
+static void replace_address(uint8_t *block, size_t size, const void *from, const void *to) {
+    for (size_t at = 0; at + sizeof from <= size; at += sizeof from)
+        if (!memcmp(block + at, &from, sizeof from)) memcpy(block + at, &to, sizeof to);
+}
+
+static void add_overlap(Subject *s, const Array *read, const Array *written) {
+    const void *from = device_address(s, read), *to = device_address(s, written);
+    size_t size = bytes_of(read) + bytes_of(written) + APART;
+    Overlap o = {.read = read, .written = written};
+    void *address;
+    if (!from || !to || sim_device_api.alloc(s->device, size, &address)) return;
+    Buffer freed = {.address = address, .size = size};
+    vec_push(s->arena, &s->freed, freed);
+    o.address = address;
+    o.block = arena_alloc(s->arena, s->meta.size + 8);
+    memcpy(o.block, s->launch.block, s->meta.size);
+    replace_address(o.block, s->meta.size, from, o.address);
+    replace_address(o.block, s->meta.size, to, o.address + APART);
+    if (!run_overlapped(s, s->text, &o)) vec_push(s->arena, &s->overlaps, o);
+}
+
+// Launches in which programs do not meet, and that observers find nothing in.
+static void add_overlaps(Subject *s) {
+    const int64_t *grid = s->launch.grid;
+    if (grid[0] * grid[1] * grid[2] != 1) return;
+    for (int w = 0; w < s->run.array_count; w++)
+        for (int r = 0; r < s->run.array_count && s->run.arrays[w].wanted; r++)
+            if (r != w) add_overlap(s, &s->run.arrays[r], &s->run.arrays[w]);
+}
+
+Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
+                      const char **why) {
+    Subject *s = arena_new(arena, Subject, 1);
+    s->arena = arena, s->device = launcher->device;
+    s->api = sim_device_api;
+    s->api.module_load = spy_load, s->api.launch = spy_launch;
+    s->api.copy = spy_copy, s->api.free = spy_free;
+    s->run.seed = 1;
+    example->make(&s->run, shape);
+    s->device->api = &s->api;
+    *why = launcher_run(launcher, example, &s->run);
+    s->device->api = &sim_device_api;
+    if (*why && launcher->unsupported)
+        *why = NULL;
+    else if (!*why)
+        *why = run_compare(&s->run, s->said, sizeof s->said);
+    if (!*why && s->launched) *why = find_limit(s);
+    if (!*why && s->limit) {
+        add_overlaps(s);
+        return s;
+    }
+    subject_close(s);
+    return NULL;
+}
+
+void subject_close(Subject *s) {
+    for (size_t i = 0; i < s->freed.count; i++)
+        sim_device_api.free(s->device, s->freed.data[i].address, s->freed.data[i].size);
+    run_free(&s->run);
+}

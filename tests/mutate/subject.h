@@ -1,0 +1,29 @@
+// One launch of an example on a simulated GPU, kept so that it can be done again with other code.
+//
+// Purpose: the example runs through the public API once; what the device saw of it (text, packed
+// arguments, buffers) is kept. Invariants: buffers keep their addresses while the subject lives, so
+// the packed arguments stay right; each run begins with the bytes that the first began with.
+// Ownership: subject_close.
+//
+//     Subject *s = subject_open(arena, &launcher, example, &shape, &why);
+//     if (subject_runs(s, s->text, &why)) …   // as it should
+#ifndef TILEC_TESTS_MUTATE_SUBJECT_H
+#define TILEC_TESTS_MUTATE_SUBJECT_H
+
+#include "base/str.h"
+#include "tests/examples/launch.h"
+
+typedef struct Subject Subject;
+
+// NULL when nothing was launched or it went wrong; `why` says what, NULL: the grid was empty or the
+// device cannot run it.
+Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
+                      const char **why);
+void subject_close(Subject *s);
+Str subject_text(const Subject *s);
+// Whether the text, in place of the example's own, still does what the example should: no finding
+// (also where arrays overlap), right results, no more bytes moved. Else `why` says what was
+// noticed.
+bool subject_runs(Subject *s, Str text, const char **why);
+
+#endif

@@ -1,0 +1,233 @@
+// Mutants of the examples' PTX must be noticed: by an observer of the warp machine, by wrong
+// results, or because they move more bytes. Those that are not are printed.
+//
+//     test_mutants [--whole] [--device NAME] [KERNEL]
+//
+// The quick run takes some examples and a slice of their mutants, both by their hash; --whole takes
+// all, in portions if the environment says so.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/mutate/mutants.h"
+#include "tests/mutate/subject.h"
+#include "tests/support/portion.h"
+
+// Of examples one in so many, of their mutants likewise; a text is looked at that so many launches
+// run.
+enum {
+    SHAPES = 16,
+    WORK_MOST = 500000,
+    QUICK_WORK = 30000,
+    EXAMPLES_OF = 16,
+    SLICE = 10,
+    LAUNCHES = 3
+};
+enum { NOTICED_LEAST = 880, OF = 1000 };
+
+typedef struct Session {
+    Launcher launcher;
+    Portion portion;
+    bool whole;
+    uint64_t number;  // of the next mutant
+    uint64_t made[MUTANT_KIND_COUNT], noticed[MUTANT_KIND_COUNT];
+    uint64_t broken;
+} Session;
+
+typedef struct Group {
+    Subject *subjects[SHAPES];
+    int count;
+    const Example *example;
+    Dtype type;
+} Group;
+
+static void survived(const Group *g, const Mutant *m, Str text) {
+    const char *begin = text.text + m->begin, *end = begin + m->size;
+    while (begin > text.text && begin[-1] != '\n') begin--;
+    while (end < text.text + text.size && *end != '\n') end++;
+    printf("survives: %s %s:%u: %.*s %s: %.*s\n", g->example->kernel, dtype_name(g->type), m->line,
+           STR_ARG(m->opcode), m->change, (int)(end - begin), begin);
+}
+
+// A number's bits well mixed (splitmix64).
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static bool chosen(Session *session) {
+    uint64_t number = session->number++;
+    return session->whole ? portion_has(session->portion, number) : mixed(number) % SLICE == 0;
+}
+
+static void try_mutant(Session *session, const Group *g, const Mutant *m) {
+    if (!chosen(session)) return;
+    Arena *arena = arena_create();
+    Str own = subject_text(g->subjects[0]), text = mutant_text(arena, own, m);
+    bool noticed = false;
+    const char *why;
+    for (int i = 0; i < g->count && !noticed; i++)
+        noticed = !subject_runs(g->subjects[i], text, &why);
+    session->made[m->kind]++;
+    session->noticed[m->kind] += noticed;
+    if (!noticed) survived(g, m, own);
+    arena_destroy(arena);
+}
+
+static void try_group(Session *session, const Group *g) {
+    Arena *arena = arena_create();
+    Mutants list = mutants_of(arena, subject_text(g->subjects[0]));
+    for (size_t i = 0; i < list.count; i++) try_mutant(session, g, &list.data[i]);
+    arena_destroy(arena);
+}
+
+// ---- Launches ----
+
+// Whether its reference can do without elements along a dimension.
+static bool may_be_empty(const Example *example) {
+    static const char *const cannot[] = {"moments", "row_argmax", "cross_entropy", "route"};
+    for (size_t i = 0; i < sizeof cannot / sizeof *cannot; i++)
+        if (!strcmp(example->kernel, cannot[i])) return false;
+    return example->dims > 1;
+}
+
+// With small tiles: ragged ones, below a tile and above; and even ones, for which there may be code
+// of its own.
+static int shapes_of(const Example *example, bool whole, Shape *shapes) {
+    static const int64_t extents[EXAMPLE_MAX_DIMS][SHAPES][EXAMPLE_MAX_DIMS] = {
+        {{5}, {9}, {70}, {103}, {211}, {330}, {603}, {1030}, {16}, {64}, {224}, {640}},
+        {{2, 33},
+         {7, 45},
+         {70, 39},
+         {1, 47},
+         {9, 58},
+         {33, 63},
+         {3, 49},
+         {5, 42},
+         {16, 48},
+         {3, 64},
+         {80, 32},
+         {3, 704},
+         {1, 48},
+         {1, 16},
+         {1, 1},
+         {2, 0}},
+        {{2, 3, 5},
+         {17, 33, 40},
+         {40, 45, 70},
+         {3, 50, 101},
+         {5, 60, 7},
+         {17, 11, 14},
+         {9, 35, 71},
+         {50, 4, 12},
+         {16, 16, 16},
+         {32, 64, 48},
+         {48, 32, 80},
+         {16, 96, 16},
+         {1, 1, 48},
+         {1, 1, 37},
+         {9, 7, 0},
+         {16, 16, 64}},
+        {{2, 3, 5, 4},
+         {3, 17, 33, 40},
+         {2, 40, 45, 70},
+         {1, 5, 20, 101},
+         {2, 5, 7, 31},
+         {3, 17, 11, 14},
+         {1, 9, 35, 71},
+         {2, 50, 4, 12},
+         {2, 16, 16, 16},
+         {2, 32, 64, 48},
+         {2, 48, 32, 80},
+         {1, 16, 96, 16},
+         {1, 5, 7, 33},
+         {1, 16, 16, 64},
+         {1, 3, 5, 0}}};
+    int count = 0;
+    for (int i = 0; i < SHAPES; i++) {
+        Shape s = {0};
+        double work = example->work;
+        for (int d = 0; d < EXAMPLE_MAX_DIMS; d++) {
+            s.n[d] = extents[example->dims - 1][i][d];
+            if (d < example->dims) work *= (double)s.n[d];
+        }
+        if (work <= (whole ? WORK_MOST : QUICK_WORK) && (work > 0 || may_be_empty(example)))
+            shapes[count++] = s;
+    }
+    return count;
+}
+
+// Subjects with the same code are one group.
+static void add_subject(Group *groups, int *count, const Group *like, Subject *s) {
+    int at = 0;
+    while (at < *count && !str_equal(subject_text(groups[at].subjects[0]), subject_text(s))) at++;
+    if (at == *count) groups[(*count)++] = *like;
+    groups[at].subjects[groups[at].count++] = s;
+}
+
+static void try_example(Session *session, const Example *example, Dtype type) {
+    Arena *arena = arena_create();
+    Shape shapes[SHAPES];
+    Group groups[SHAPES], like = {.example = example, .type = type};
+    int count = 0, all = shapes_of(example, session->whole, shapes);
+    for (int i = 0; i < all; i++) {
+        const char *why;
+        shapes[i].type = type;
+        Subject *s = subject_open(arena, &session->launcher, example, &shapes[i], &why);
+        if (s) add_subject(groups, &count, &like, s);
+        if (!s && why) {
+            printf("%s %s: %s\n", example->kernel, dtype_name(type), why);
+            session->broken++;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        if (groups[i].count >= LAUNCHES) try_group(session, &groups[i]);
+    for (int i = 0; i < count; i++)
+        for (int n = 0; n < groups[i].count; n++) subject_close(groups[i].subjects[n]);
+    arena_destroy(arena);
+}
+
+// ---- The run ----
+
+static int tell(const Session *s) {
+    uint64_t made = 0, noticed = 0;
+    for (int k = 0; k < MUTANT_KIND_COUNT; k++) {
+        made += s->made[k], noticed += s->noticed[k];
+        printf("%-10s %6llu mutants, %6llu noticed\n", mutant_kind_name((MutantKind)k),
+               (unsigned long long)s->made[k], (unsigned long long)s->noticed[k]);
+    }
+    printf("all        %6llu mutants, %6llu noticed\n", (unsigned long long)made,
+           (unsigned long long)noticed);
+    bool enough = noticed * OF >= made * NOTICED_LEAST;
+    if (!enough) printf("less than %d of %d noticed\n", NOTICED_LEAST, OF);
+    return s->broken || !made || !enough;
+}
+
+static bool wanted(const Session *s, size_t example, int type) {
+    return s->whole || mixed(example * EXAMPLE_MAX_TYPES + (uint64_t)type) % EXAMPLES_OF == 0;
+}
+
+int main(int argc, char **argv) {
+    Session session = {.portion = portion()};
+    const char *only = NULL, *device = "sim:sm_80";
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--whole"))
+            session.whole = true;
+        else if (!strcmp(argv[i], "--device") && i + 1 < argc)
+            device = argv[++i];
+        else
+            only = argv[i];
+    }
+    const char *wrong = launcher_open(&session.launcher, device);
+    if (wrong) {
+        printf("%s: %s\n", device, wrong);
+        return 1;
+    }
+    for (size_t i = 0; i < example_count; i++)
+        for (int t = 0; t < example_table[i].type_count; t++)
+            if (only ? !strcmp(only, example_table[i].kernel) : wanted(&session, i, t))
+                try_example(&session, &example_table[i], example_table[i].types[t]);
+    launcher_close(&session.launcher);
+    return tell(&session);
+}
