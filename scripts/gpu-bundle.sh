@@ -43,12 +43,15 @@ grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported*.def | sort -u |
 libraries() {
     objdump -p "$to"/bin/* "$to"/lib/*.so.* | awk '$1 == "NEEDED" { print $2 }' | sort -u
 }
+place() {
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p |
+        awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }'
+}
 for library in $(libraries); do
     case $library in
     libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) continue ;;
     esac
-    [ -e "$to/lib/$library" ] || cp -L "$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$library" \
-        '$1 == name && /x86-64/ { print $NF; exit }')" "$to/lib/$library"
+    [ -e "$to/lib/$library" ] || cp -L "$(place "$library")" "$to/lib/$library"
 done
 strip --strip-debug "$to"/bin/* "$to"/lib/*.so*
 scripts/bundle/symbols.sh "$to"
