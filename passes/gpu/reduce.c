@@ -102,7 +102,6 @@ static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, 
     Board board = combine_board(t, &r->c, x);
     combine_leave(t, &r->c, &board, x);
     threads_barrier(t);
-    remark(t->remarks, t->b.span, REASON_REDUCE_SHARED, NULL, REMARK(1 << count));
     uint32_t group = 1u << count, mask = away(bits, count, group - 1);
     State *all = arena_new(t->scratch, State, group);
     IrValue *first = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)mask));
@@ -213,6 +212,7 @@ static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
     if (step > regs) step = regs;
     bool once = lanes_agree(r, (uint32_t)(bits - r->bits));
     if (once) step = regs;
+    remark(t->remarks, t->b.span, REASON_REDUCE_SHARED, NULL, REMARK(1 << count));
     State *done = arena_new(t->scratch, State, regs / step);
     uint32_t *some = arena_new(t->scratch, uint32_t, step);
     for (uint32_t at = 0; at < regs; at += step) {
