@@ -23,6 +23,16 @@ static IrValue *view_extent(Threads *t, const IrValue *view, uint32_t dim) {
     return ir_extent(&t->b, param->dims[dim].extent);
 }
 
+// Without strides of its own a view's follow from its extents, and are another view's of the same.
+static IrValue *view_stride(Threads *t, const IrValue *view, uint32_t dim) {
+    const IrParam *param = &t->func->params.data[view->index];
+    if (param->strided) return view_number(t, IR_CPU_STRIDE, view, dim);
+    IrValue *stride = threads_i64(t, 1);
+    for (uint32_t d = view->type->rank; d-- > dim + 1;)
+        stride = ir_binary(&t->b, IR_MUL, stride, view_extent(t, view, d));
+    return stride;
+}
+
 static IrValue *view_data(Threads *t, const IrValue *view) {
     IrValue *operand = (IrValue *)(uintptr_t)view;
     Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
@@ -95,7 +105,7 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
     IrRange range = ir_range_of(t->ranges, index);
     r.divisor = range.known ? range.divisor : 1;
     r.extent = as_number(t, s, view_extent(t, view, d));
-    r.stride = as_number(t, s, view_number(t, IR_CPU_STRIDE, view, d));
+    r.stride = as_number(t, s, view_stride(t, view, d));
     if (op->code != IR_VIEW_INSIDE) r.inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
     IrValue *value = as_i64(t, threads_value(t, index));
     if (width > 0) {
