@@ -108,7 +108,7 @@ static void mutations_are_survived(void **state) {
         memset(bytes, 0, room);
         memcpy(bytes, text.text, text.size);
         size_t size = text.size;
-        for (uint64_t n = next_random(&seed) % 4 + 1; n > 0; n--) {
+        for (uint64_t n = next_random(&seed) % 3 + 1; n > 0; n--) {
             size = mutate(bytes, size, room, &seed);
         }
         accepted += survive(bytes, size);
