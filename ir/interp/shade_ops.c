@@ -289,15 +289,16 @@ typedef struct DotBound {
     double absolute;
 } DotBound;
 
-static DotBound dot_bound(const IrOp *op, const Slot *a, Dtype wide, uint64_t k, const Matrix *x,
-                          const Matrix *y) {
+static DotBound dot_bound(const Run *run, const IrOp *op, const Slot *a, Dtype wide, uint64_t k,
+                          const Matrix *x, const Matrix *y) {
     DotBound d = {.wide = wide, .k = k, .lowest = x->lowest + y->lowest};
     int64_t precision = a->elem == DTYPE_F32 ? ir_attr_int(op, IR_ATTR_PRECISION) : 0;
     bool inexact = a->elem == DTYPE_F64 || (a->elem == DTYPE_F32 && wide != DTYPE_F64);
     if (inexact) d.absolute = (double)k * half_ulp(wide, 0);
     if (wide == DTYPE_F64) return d;
     double low_parts = (double)k * ldexp(1, -126) * (x->greatest + y->greatest);
-    if (precision == IR_PRECISION_TF32) d.relative = ldexp(2, -11) + ldexp(1, -22);
+    double dropped = ldexp(1, run->approximate ? -10 : -11);
+    if (precision == IR_PRECISION_TF32) d.relative = 2 * dropped + dropped * dropped;
     if (precision == IR_PRECISION_TF32X3) d.relative = ldexp(3, -22);
     if (precision == IR_PRECISION_BF16X3) d.relative = ldexp(3, -16);
     if (precision == IR_PRECISION_TF32X3 || precision == IR_PRECISION_BF16X3) {
@@ -364,7 +365,7 @@ void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
     uint64_t m = a->type->shape[rank - 2], k = a->type->shape[rank - 1];
     uint64_t n = b->type->shape[rank - 1];
     Matrix x = matrix_of(run, a), y = matrix_of(run, b);
-    DotBound bound = dot_bound(op, a, r->elem, k, &x, &y);
+    DotBound bound = dot_bound(run, op, a, r->elem, k, &x, &y);
     bound.exact = !a->shaded && !b->shaded;
     bound.flushes = run->launch->flushes_bf16 && a->elem == DTYPE_BF16 && r->elem == DTYPE_F32;
     Shade *shade = slot_shade_blank(run, r);

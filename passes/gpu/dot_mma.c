@@ -30,9 +30,12 @@ static IrValue *tf32_of(Threads *t, IrValue *x) {
     return ir_ternary(&t->b, IR_SELECT, number, ir_bitcast(&t->b, bits, x->type), nan);
 }
 
-// The unit drops what tf32 does not have. Of x (1 + 2^-11) that leaves x where tf32 has it, and
-// what is no further than 2^-11 of x else.
-static IrValue *for_tf32(Threads *t, IrValue *x) {
+// What the unit is given of a factor that is not split. It drops what tf32 does not have, and may
+// under math(approx). Of x (1 + 2^-11) that leaves x where tf32 has it, and what is no further than
+// 2^-11 of x else.
+static IrValue *whole(Threads *t, IrValue *x, Dtype to) {
+    if (x->type->elem != to) return ir_cast(&t->b, x, to, false);
+    if (to != DTYPE_F32 || (t->func->math & IR_MATH_APPROX)) return x;
     return ir_binary(&t->b, IR_MUL, x, splat_bits(t, x->type, 0x3f801000));
 }
 
@@ -65,10 +68,7 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
         return f;
     }
     f.x = threads_operand(t, op, i);
-    if (!d->split && type->elem == DTYPE_F32)
-        f.x = for_tf32(t, f.x);
-    else if (!d->split && type->elem != f.elem)
-        f.x = ir_cast(&t->b, f.x, f.elem, false);
+    if (!d->split) f.x = whole(t, f.x, f.elem);
     if (layout_conversion(type->layout, f.layout) <= LAYOUT_CONVERT_REGISTERS)
         f.x = threads_move(t, f.x, type->layout, f.layout);
     else
@@ -90,8 +90,8 @@ static void make_fragment(Threads *t, const GpuDot *d, Factor *f, uint32_t fragm
     for (uint32_t i = 0; i < f->registers; i++) regs[i] = fragment * f->registers + i;
     IrValue *x = f->trip ? threads_trip_load(t, f->trip, f->registers, regs)
                          : threads_pick(t, f->x, f->registers, regs);
-    bool differs = f->in_memory && (f->elem == DTYPE_F32 || x->type->elem != f->elem);
-    f->high[fragment] = d->split || differs ? rounded(t, x, f->elem) : x;
+    if (f->in_memory && !d->split) x = whole(t, x, f->elem);
+    f->high[fragment] = d->split ? rounded(t, x, f->elem) : x;
     if (d->split) f->low[fragment] = rest_of(t, x, f->high[fragment], f->elem);
 }
 
