@@ -161,7 +161,8 @@ static uint32_t add_saturated(int32_t sum, uint32_t c) {
 }
 
 // Sums of products of 8 bits need 22 of the 32 they have.
-SIM_CLONES void sim_product_ints(const SimInts *p, const uint32_t *c, uint32_t *d) {
+// Static: what has clones is seen outside by all, whatever else is hidden.
+SIM_CLONES static void sum_ints(const SimInts *p, const uint32_t *c, uint32_t *d) {
     int32_t b[SIM_DEPTH][SIM_COLUMNS];
     for (uint32_t n = 0; n < SIM_COLUMNS; n++)
         for (uint32_t k = 0; k < p->k; k++) b[k][n] = p->b[n * p->k + k];
@@ -175,3 +176,5 @@ SIM_CLONES void sim_product_ints(const SimInts *p, const uint32_t *c, uint32_t *
         }
     }
 }
+
+void sim_product_ints(const SimInts *p, const uint32_t *c, uint32_t *d) { sum_ints(p, c, d); }

@@ -20,7 +20,7 @@ enum {
     WORK_MOST = 500000,
     QUICK_WORK = 30000,
     EXAMPLES_OF = 16,
-    SLICE = 10,
+    SLICE = 1,
     LAUNCHES = 3
 };
 enum { NOTICED_LEAST = 880, OF = 1000 };
