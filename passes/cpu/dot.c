@@ -39,7 +39,9 @@ static void choose_parts(const Lower *l, Dot *d, Dtype a, Dtype b) {
     const Machine *m = l->machine;
     d->part_a = d->part_b = d->sum;
     if (d->block.lanes < m->vector_bytes / 4) return;
-    bool pairs = m->bf16_dot && a == DTYPE_BF16 && d->sum == DTYPE_F32 && d->k >= 2;
+    // Pairs take subnormals as 0, which docs/numerics.md allows results of f32 alone.
+    bool wide = d->op->results[0].type->elem == DTYPE_F32;
+    bool pairs = m->bf16_dot && a == DTYPE_BF16 && wide && d->k >= 2;
     bool fours = m->i8_dot && is_byte(a) && is_byte(b) && d->k >= 4;
     if (!pairs && !fours) return;
     d->group = pairs ? 2 : 4;

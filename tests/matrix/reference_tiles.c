@@ -365,14 +365,20 @@ typedef struct Products {
     uint32_t n, a[1 << 10], b[1 << 10];  // lanes that meet
 } Products;
 
+// Subnormals of the operands as 0, where the reckoning has them so.
+static long double factor(const Case *c, Dtype t, uint64_t bits) {
+    long double x = element_value(t, bits);
+    return c->flushes && fabsl(x) < ldexpl(1, -126) ? 0 : x;
+}
+
 static Answer dot_floats(const Case *c, const Products *p, long double start) {
     Dtype a = c->in[0].elem, b = c->in[1].elem, sum = c->out[0].elem;
     Dtype by = sum == DTYPE_F64 ? DTYPE_F64 : sum == DTYPE_F16 ? DTYPE_F16 : DTYPE_F32;
     bool split = c->precision == IR_PRECISION_TF32X3 || c->precision == IR_PRECISION_BF16X3;
     long double value = start, size = 0, largest = 0, special = start;
     for (uint32_t k = 0; k < p->n; k++) {
-        long double x = element_value(a, c->in[0].bits[p->a[k]]);
-        long double y = element_value(b, c->in[1].bits[p->b[k]]);
+        long double x = factor(c, a, c->in[0].bits[p->a[k]]);
+        long double y = factor(c, b, c->in[1].bits[p->b[k]]);
         Parts u = parts_of(c->precision, c->ties_away, x);
         Parts v = parts_of(c->precision, c->ties_away, y);
         special += u.high * v.high;
@@ -390,6 +396,7 @@ static Answer dot_floats(const Case *c, const Products *p, long double start) {
     bound += precision_term(c->precision) * size;
     if (split) bound += p->n * ldexpl(1, -126) * 2 * largest;
     if (a == by) bound += n * format_half(by, 0);
+    if (c->flushes) bound += (n + 1) * ldexpl(1, -126);
     return answer_bound(value, bound);
 }
 
