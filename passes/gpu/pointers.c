@@ -134,6 +134,7 @@ static uint32_t vector_of(const Threads *t, const IrOp *op, const Layout *l, uin
         best = most;
         *axis = d;
     }
+    if (best == 1 && l && layout_size(l, LAYOUT_REG) > 1) access_remarks_pointer(t, op);
     return best;
 }
 

@@ -2,11 +2,8 @@
 //
 //     gen_explain_docs docs/explain.md           writes it
 //     gen_explain_docs --check docs/explain.md   fails when the file is not what would be written
-#include <stdio.h>
-#include <string.h>
-
-#include "base/os.h"
 #include "ir/remark.h"
+#include "scripts/gen/page.h"
 
 static const char head[] =
     "<!-- Generated from ir/reasons.def by scripts/gen/explain_docs.c (the program "
@@ -62,37 +59,10 @@ static void add_reasons(StrBuf *out, ReasonKind kind) {
     }
 }
 
-static int check(Arena *arena, const char *path, Str wanted) {
-    Str found;
-    OsError error;
-    if (!os_read_file(arena, path, 1 << 24, &found, &error)) {
-        fprintf(stderr, "%s: %s\n", path, error.text);
-        return 1;
-    }
-    if (str_equal(found, wanted)) return 0;
-    fprintf(stderr, "%s is not what the table says; run gen_explain_docs %s\n", path, path);
-    return 1;
+static void add_page(StrBuf *out) {
+    strbuf_add(out, str(head));
+    add_reasons(out, REASON_DONE);
+    add_reasons(out, REASON_MISSED);
 }
 
-int main(int argc, char **argv) {
-    bool checking = argc == 3 && strcmp(argv[1], "--check") == 0;
-    if (argc != 2 && !checking) {
-        fputs("usage: gen_explain_docs [--check] FILE\n", stderr);
-        return 2;
-    }
-    Arena *arena = arena_create();
-    StrBuf out = strbuf(arena);
-    strbuf_add(&out, str(head));
-    add_reasons(&out, REASON_DONE);
-    add_reasons(&out, REASON_MISSED);
-    int status = 0;
-    OsError error;
-    if (checking) {
-        status = check(arena, argv[2], strbuf_str(&out));
-    } else if (!os_write_file(arena, argv[1], strbuf_str(&out), &error)) {
-        fprintf(stderr, "%s: %s\n", argv[1], error.text);
-        status = 1;
-    }
-    arena_destroy(arena);
-    return status;
-}
+int main(int argc, char **argv) { return page_main(argc, argv, add_page); }

@@ -2,12 +2,11 @@
 //
 //     gen_ir_docs docs/ir.md           writes it
 //     gen_ir_docs --check docs/ir.md   fails when the file is not what would be written
-#include <stdio.h>
 #include <string.h>
 
 #include "base/dtype.h"
-#include "base/os.h"
 #include "ir/ir.h"
+#include "scripts/gen/page.h"
 
 static const char head[] =
     "<!-- Generated from ir/ops.def by scripts/gen/ir_docs.c (the program gen_ir_docs): do not "
@@ -281,39 +280,12 @@ static void add_attrs(StrBuf *out) {
     }
 }
 
-static int check(Arena *arena, const char *path, Str wanted) {
-    Str found;
-    OsError error;
-    if (!os_read_file(arena, path, 1 << 24, &found, &error)) {
-        fprintf(stderr, "%s: %s\n", path, error.text);
-        return 1;
-    }
-    if (str_equal(found, wanted)) return 0;
-    fprintf(stderr, "%s is not what the op table says; run gen_ir_docs %s\n", path, path);
-    return 1;
+static void add_page(StrBuf *out) {
+    strbuf_add(out, str(head));
+    strbuf_add(out, STR("\n## Ops\n"));
+    add_ops(out);
+    add_attrs(out);
+    strbuf_add(out, str(checks));
 }
 
-int main(int argc, char **argv) {
-    bool checking = argc == 3 && strcmp(argv[1], "--check") == 0;
-    if (argc != 2 && !checking) {
-        fputs("usage: gen_ir_docs [--check] FILE\n", stderr);
-        return 2;
-    }
-    Arena *arena = arena_create();
-    StrBuf out = strbuf(arena);
-    strbuf_add(&out, str(head));
-    strbuf_add(&out, STR("\n## Ops\n"));
-    add_ops(&out);
-    add_attrs(&out);
-    strbuf_add(&out, str(checks));
-    int status = 0;
-    OsError error;
-    if (checking) {
-        status = check(arena, argv[2], strbuf_str(&out));
-    } else if (!os_write_file(arena, argv[1], strbuf_str(&out), &error)) {
-        fprintf(stderr, "%s: %s\n", argv[1], error.text);
-        status = 1;
-    }
-    arena_destroy(arena);
-    return status;
-}
+int main(int argc, char **argv) { return page_main(argc, argv, add_page); }

@@ -160,8 +160,8 @@ static uint32_t add_saturated(int32_t sum, uint32_t c) {
     return (uint32_t)(whole > INT32_MAX ? INT32_MAX : whole < INT32_MIN ? INT32_MIN : whole);
 }
 
-// Sums of products of 8 bits need 22 of the 32 they have.
-// Static: what has clones is seen outside by all, whatever else is hidden.
+// Sums of products of 8 bits need 22 of the 32 they have. Static, because what has clones is seen
+// from outside, whatever its visibility.
 SIM_CLONES static void sum_ints(const SimInts *p, const uint32_t *c, uint32_t *d) {
     int32_t b[SIM_DEPTH][SIM_COLUMNS];
     for (uint32_t n = 0; n < SIM_COLUMNS; n++)

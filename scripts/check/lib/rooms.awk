@@ -17,8 +17,8 @@ BEGIN {
     allowed["tests"] = all
     allowed["bench"] = all " bench"
     allowed["cmake"] = ""
-    allowed["scripts"] = "base ir"
-    n = split(all " bench", rooms, " ")
+    allowed["scripts"] = "base ir scripts"
+    n = split(all " bench scripts", rooms, " ")
     for (i = 1; i <= n; i++) is_room[rooms[i]] = 1
     while ((getline file < tree) > 0) is_file[file] = 1
 }
