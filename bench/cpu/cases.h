@@ -17,6 +17,7 @@ void case_matmul(Bench *bench);  // f32, bf16, i8
 void case_attention(Bench *bench);
 void case_launch(Bench *bench);   // empty kernels and regions
 void case_compile(Bench *bench);  // source to callable, on the CPU and for a GPU
+void case_growth(Bench *bench);   // compiling with larger tiles
 
 // A hand-written loop as a contestant.
 void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *loop,

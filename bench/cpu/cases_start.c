@@ -1,5 +1,4 @@
-// What it costs to begin: launches of empty kernels, compiling, and a fresh process with the disk
-// cache.
+// What it costs to begin: launches of empty kernels, and a fresh process with the disk cache.
 #include "bench/cpu/start.h"
 
 #include <stdio.h>
@@ -28,67 +27,6 @@ void case_launch(Bench *bench) {
     empty(bench, "empty kernel, 1 program", 1, false);
     empty(bench, "empty kernel, 64 programs", 64, true);
     empty(bench, "empty kernel, 1000000 programs", 1000000, false);
-}
-
-// ---- Compiling ----
-
-typedef struct CompileRun {
-    tilec_context *context;
-    tilec_device *device;
-    const char *file, *kernel;
-    Str source;
-    const tilec_spec *spec;
-    unsigned turn;
-    tilec_status status;
-} CompileRun;
-
-// A comment that no run had before makes each text a new one, so that no cache knows it.
-static void compile_once(void *self) {
-    CompileRun *r = self;
-    Arena *arena = arena_create();
-    char *text = arena_printf(arena, "// %u\n%.*s", ++r->turn, STR_ARG(r->source));
-    tilec_kernel *kernel = NULL;
-    r->status = tilec_kernel_from_source(r->context, r->device, r->file, text, strlen(text),
-                                         r->kernel, r->spec, &kernel);
-    if (!r->status) {
-        tilec_function_pointer callable;
-        r->status = tilec_function(kernel, &callable);
-    }
-    tilec_kernel_destroy(kernel);
-    arena_destroy(arena);
-}
-
-static void compile_kernel(Bench *bench, const char *file, const char *kernel, const char *device,
-                           tilec_dtype dtype) {
-    const char *name = arena_printf(bench->arena, "compile %s, %s", kernel, device);
-    if (!bench_wants(bench, name)) return;
-    CompileRun run = {.file = file, .kernel = kernel, .spec = TILEC_SPEC(TILEC_TYPE("T", dtype))};
-    OsError error;
-    tilec_context_options o = {.size = sizeof o, .cpu_threads = 1, .cache_folder = ""};
-    Row row = {.name = name};
-    if (!os_read_file(bench->arena, file, 1 << 20, &run.source, &error))
-        row.failure = error.text;
-    else if (tilec_context_create(&o, &run.context) ||
-             tilec_device_open(run.context, device, &run.device))
-        row.failure = "no device";
-    if (!row.failure) compile_once(&run);
-    if (run.status) row.failure = arena_printf(bench->arena, "%s", tilec_last_error(run.context));
-    if (!row.failure) row_add(&row, "tilec", ROLE_TILEC, compile_once, &run);
-    row_measure(bench, &row);
-    tilec_context_destroy(run.context);
-}
-
-// A simulated GPU is given what its driver would be: PTX.
-void case_compile(Bench *bench) {
-    static const struct {
-        const char *file, *kernel;
-    } kernels[] = {{"examples/vector_add.tile", "add"},
-                   {"examples/matmul.tile", "matmul"},
-                   {"examples/attention.tile", "attention"}};
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
-        compile_kernel(bench, kernels[i].file, kernels[i].kernel, "cpu", TILEC_F32);
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
-        compile_kernel(bench, kernels[i].file, kernels[i].kernel, "sim:sm_80", TILEC_F16);
 }
 
 // ---- A fresh process ----

@@ -11,8 +11,9 @@
 #include "bench/cpu/cases.h"
 #include "bench/cpu/start.h"
 
-static void (*const cases[])(Bench *) = {case_peaks,  case_streams,   case_rows,   case_transpose,
-                                         case_matmul, case_attention, case_launch, case_compile};
+static void (*const cases[])(Bench *) = {case_peaks,     case_streams, case_rows,
+                                         case_transpose, case_matmul,  case_attention,
+                                         case_launch,    case_compile, case_growth};
 
 typedef struct Arguments {
     PeerPaths paths;

@@ -18,25 +18,15 @@
 
 typedef struct Example {
     const char *file, *kernel;
-    const char *types[2], *consts[3];
+    bool typed;     // takes T
     bool straight;  // 64 numbers are computed without loops
+    const char *consts[4];
 } Example;
 
 static const Example examples[] = {
-    {"adam", NULL, {"T"}, {"B"}, true},
-    {"attention", NULL, {"T"}, {"BM", "BN"}, false},
-    {"axpy", NULL, {"T"}, {"B"}, true},
-    {"batched_matmul", NULL, {"T"}, {"BM", "BN", "BK"}, false},
-    {"cumsum", "row_cumsum", {"T"}, {"W"}, true},
-    {"gelu", NULL, {"T"}, {"W"}, false},
-    {"layernorm", NULL, {"T"}, {"W"}, true},
-    {"matmul", "matmul", {"T"}, {"BM", "BN", "BK"}, false},
-    {"matmul", "matmul_i8", {NULL}, {"BM", "BN", "BK"}, false},
-    {"rmsnorm", NULL, {"T"}, {"W"}, false},
-    {"softmax", "softmax", {NULL}, {"W"}, true},
-    {"sort", "sort_rows", {"T"}, {"W"}, true},
-    {"transpose", NULL, {"T"}, {"BM", "BN"}, false},
-    {"vector_add", "add", {"T"}, {"B"}, true},
+#define GROWTH(file, kernel, typed, straight, ...) {#file, kernel, typed, straight, {__VA_ARGS__}},
+#include "tests/support/growth.def"
+#undef GROWTH
 };
 
 static void bind(Unit *u, const AstKernel *kernel, TileSpec *spec, const char *name, bool is_type,
@@ -92,8 +82,8 @@ static Size size_of(const Example *e, CpuLevel level, int64_t width) {
     const AstKernel *kernel = unit_kernel(u, e->kernel ? str(e->kernel) : STR(""));
     assert_non_null(kernel);
     TileSpec spec = {0};
-    for (int i = 0; i < 2 && e->types[i]; i++) bind(u, kernel, &spec, e->types[i], true, 0);
-    for (int i = 0; i < 3 && e->consts[i]; i++) bind(u, kernel, &spec, e->consts[i], false, width);
+    if (e->typed) bind(u, kernel, &spec, "T", true, 0);
+    for (int i = 0; i < 4 && e->consts[i]; i++) bind(u, kernel, &spec, e->consts[i], false, width);
     Machine machine = machine_of_cpu((CpuTarget){.level = level});
     CompileOptions options = {.passes = {.machine = &machine, .facts = FACT_DISJOINT}};
     options.steps = passes_parse(u->arena, STR("tile,cpu"), &options.step_count, u->diags);
