@@ -186,8 +186,9 @@ static bool start() {
     LLVMInitializeNVPTXAsmPrinter();
     // LLVM 22's pass against blocked store forwarding dies of some masked copies on x86-64-v3
     // ("cannot implicitly convert a scalable size").
-    static const char *const options[] = {"tilec", "-x86-disable-avoid-SFB"};
-    LLVMParseCommandLineOptions(2, options, nullptr);
+    // Addresses of shared memory have 32 bits; there is no other way to say so.
+    static const char *const options[] = {"tilec", "-x86-disable-avoid-SFB", "-nvptx-short-ptr"};
+    LLVMParseCommandLineOptions(3, options, nullptr);
     return true;
 }
 

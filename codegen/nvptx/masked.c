@@ -127,11 +127,14 @@ static size_t moves(const Words *w, LLVMValueRef const *r, char *text, size_t si
     return n;
 }
 
-static void load_constraints(const Words *w, bool tied, char *text, size_t size) {
+// Of the register of an address: those of shared memory have 32 bits.
+static char address(unsigned space) { return space == SPACE_SHARED ? 'r' : 'l'; }
+
+static void load_constraints(const Words *w, unsigned space, bool tied, char *text, size_t size) {
     size_t n = 0;
     for (uint32_t i = 0; i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, "=&%c,", w->constraint);
-    n += (size_t)snprintf(text + n, size - n, "b,l");
+    n += (size_t)snprintf(text + n, size - n, "b,%c", address(space));
     for (uint32_t i = 0; tied && i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, ",%u", i);
     snprintf(text + n, size - n, ",~{memory}");
@@ -155,7 +158,7 @@ LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMVal
     split(g, &w, other, operands + 2);
     bool tied = !constants(&w, operands + 2);
     uint32_t count = tied ? 2 + w.count : 2;
-    load_constraints(&w, tied, constraints, sizeof constraints);
+    load_constraints(&w, space, tied, constraints, sizeof constraints);
     list(&w, 0, registers, sizeof registers);
     vector(&w, width, sizeof width);
     size_t n = tied ? 0 : moves(&w, operands + 2, text, sizeof text);
@@ -175,7 +178,7 @@ void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mas
     LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
     LLVMTypeRef types[2 + MOST_WORDS];
     split(g, &w, v, operands + 2);
-    size_t n = (size_t)snprintf(constraints, sizeof constraints, "b,l");
+    size_t n = (size_t)snprintf(constraints, sizeof constraints, "b,%c", address(space));
     for (uint32_t i = 0; i < w.count; i++)
         n += (size_t)snprintf(constraints + n, sizeof constraints - n, ",%c", w.constraint);
     snprintf(constraints + n, sizeof constraints - n, ",~{memory}");

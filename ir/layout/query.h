@@ -148,6 +148,7 @@ typedef struct LayoutSide {
     const Layout *layout;
     LayoutMove move;
     uint32_t max_bytes;  // of a lane's access; 0: 16
+    uint32_t min_bytes;  // of a plain one: no narrower ones; 0: of an element
 } LayoutSide;
 // The memory for a tile that one layout stores and another loads, free of bank conflicts on both
 // sides wherever the widths allow it (always, where both accesses are of full width), with the

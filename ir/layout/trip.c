@@ -37,6 +37,10 @@ static uint32_t most_bits(const Trip *t, const Access *a) {
     return log2_floor(bytes * 8 / t->bits);
 }
 
+static uint32_t least_bits(const Trip *t, const Access *a) {
+    return log2_floor(a->side->min_bytes * 8 / t->bits);
+}
+
 static Gf2List registers_of(const Access *a) {
     Gf2List list = {0};
     const Layout *l = a->side->layout;
@@ -188,6 +192,7 @@ static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint
                         LayoutTrip *trip) {
     t->store.vector = *store;
     t->load.vector = *load;
+    if (store->count < least_bits(t, &t->store) || load->count < least_bits(t, &t->load)) return;
     if (least_cost(t, &t->store) + least_cost(t, &t->load) >= *best) return;
     LayoutTrip made;
     made.memory = memory_of(t, store->count > load->count ? store : load);

@@ -84,12 +84,14 @@ static bool may_be_narrow(const Threads *t, const IrOp *op, const Layout *layout
     return true;
 }
 
-// Extents are below 2^31: a start that is not is as good as the greatest that is.
+// Extents are below 2^31: a start that is not is as good as the greatest that is. Sums with it may
+// be beyond 2^31, differences are not.
 static void compare_from_start(Threads *t, const Selection *s, Dim *dim, IrValue *start,
                                IrRange range) {
     int64_t width = width_of(s, dim);
-    if (range.max <= INT32_MAX - width) return;
-    IrValue *least = ir_binary(&t->b, IR_MIN, start, threads_i64(t, INT32_MAX));
+    if (range.max <= INT32_MAX - width + 1) return;
+    IrValue *least = start;
+    if (range.max > INT32_MAX) least = ir_binary(&t->b, IR_MIN, start, threads_i64(t, INT32_MAX));
     dim->left = ir_binary(&t->b, IR_SUB, dim->extent, ir_cast(&t->b, least, DTYPE_I32, false));
     dim->coord = width > 1 ? threads_coord(t, s->layout, (uint32_t)dim->axis) : threads_i32(t, 0);
 }

@@ -28,15 +28,15 @@ Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_
 Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps);
 
 // trip.c: a tile through shared memory: its layout there, free of bank conflicts where that can be,
-// and how it is loaded: as vectors of a lane, or by matrix loads. A store is of `store_bytes` at
-// most, a load of `load_bytes`.
+// and how it is loaded: as vectors of a lane, or by matrix loads. Both sides are plain ones; false:
+// there is none with accesses as wide as they ask for.
 typedef struct GpuTrip {
     LayoutTrip way;
     bool by_matrix, turned;
     LayoutMatrix matrix;
 } GpuTrip;
-GpuTrip gpu_trip(const Layout *from, uint32_t store_bytes, const Layout *to, uint32_t load_bytes,
-                 uint32_t bits, const Machine *machine);
+bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
+              const Machine *machine, GpuTrip *trip);
 
 // access.c: elements of the widest access of a lane's neighbours that such a load or store of a
 // view allows when its value is spread so: aligned, all inside or all outside.

@@ -147,15 +147,17 @@ static IrValue *nothing(Pipeline *p, const IrType *type) {
     return ir_bitcast(&p->b, ir_const_bits(&p->b, bits, 0), type);
 }
 
-// Copies to slot `at` what the step of that counter loads; or, `at` NULL, loads it: e->kept.
-static void load_step(Pipeline *p, Early *e, IrValue *counter, IrValue *on, IrValue *at) {
+// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Its
+// counter is computed where `on` holds, so that it is known to be below the loop's end.
+static void load_step(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+                      IrValue *at) {
     IrBuilder here, inside;
     size_t n = e->feeds.count, results = at ? 0 : n;
     const IrType **types = arena_new(p->scratch, const IrType *, n);
     IrValue **values = arena_new(p->scratch, IrValue *, n), **none;
     IrBlock *regions[2];
     regions[0] = region(p, &here);
-    Map map = map_of(p, counter, e->ahead);
+    Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
     clone_all(p, &e->ops, &map);
     for (size_t i = 0; i < n; i++) {
         values[i] = mapped(&map, ir_result(e->feeds.data[i]->load, 0));
@@ -200,10 +202,9 @@ static void load_first_steps(Pipeline *p, Early *e) {
     for (size_t i = 0; i < p->plan->ahead.count; i++)
         e->ahead[i] = ir_operand(p->loop, 2 + p->plan->ahead.data[i]);
     for (uint32_t j = 0; j < e->distance; j++) {
-        IrValue *counter = some_steps_on(p, p->lo, j);
         IrValue *on = below(p, p->lo, bound_of(p, j));
-        load_step(p, e, counter, on, e->copies ? place(p, j) : NULL);
-        advance(p, e, counter);
+        load_step(p, e, p->lo, j, on, e->copies ? place(p, j) : NULL);
+        advance(p, e, some_steps_on(p, p->lo, j));
     }
 }
 
@@ -248,7 +249,7 @@ static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
         at = p->body->args[p->read + 1];
     }
     IrValue *on = below(p, counter, bound);
-    load_step(p, e, some_steps_on(p, counter, e->distance), on, at);
+    load_step(p, e, counter, e->distance, on, at);
 }
 
 static void yield_more(Pipeline *p, Early *e) {

@@ -197,12 +197,13 @@ bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Lay
 // `wanted` takes, of 4 bytes at least: wide loads first, which may want another order.
 static bool memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted, uint32_t vector) {
     const IrType *type = feed->load->results[0].type;
-    uint32_t bits = dtype_bits(type->elem), least = bits < 32 ? 4 : bits / 8;
-    for (uint32_t most = GPU_ACCESS_BYTES; most >= least; most /= 2) {
-        GpuTrip trip =
-            gpu_trip(type->layout, vector * bits / 8, wanted, most, bits, p->facts->machine);
+    uint32_t bits = dtype_bits(type->elem), bytes = vector * bits / 8;
+    LayoutSide copy = {.layout = type->layout, .max_bytes = bytes, .min_bytes = bytes};
+    LayoutSide load = {.layout = wanted, .max_bytes = GPU_ACCESS_BYTES, .min_bytes = 4};
+    for (; load.max_bytes >= 4; load.max_bytes /= 2) {
+        GpuTrip trip;
+        if (!gpu_trip(&copy, &load, bits, p->facts->machine, &trip)) continue;
         feed->memory = trip.way.memory;
-        if (!trip.by_matrix && trip.way.load_vector * bits < 32) continue;
         if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
     }
     return false;

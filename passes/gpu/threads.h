@@ -111,7 +111,7 @@ typedef struct ThreadsPlaces {
     const Layout *layout;
     uint32_t inverse[LAYOUT_MAX_TILE_BITS];  // of the memory
     IrValue *base;                           // i32: of this thread's register 0
-    bool adds;                               // base and a register's offset share no bits
+    uint32_t moving;                         // its bits that differ by thread
 } ThreadsPlaces;
 ThreadsPlaces threads_places(Threads *t, const Layout *l, const Layout *memory);
 IrValue *threads_places_at(Threads *t, const ThreadsPlaces *places, IrValue *memory, uint32_t reg);

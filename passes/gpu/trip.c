@@ -42,7 +42,7 @@ static uint32_t offsets_of_bits(const ThreadsPlaces *s, LayoutDim dim, uint32_t 
 
 // Lanes lie where `lanes` says (5 bits), or, NULL, what they hold.
 static void place_threads(Threads *t, ThreadsPlaces *s, const uint32_t *lanes) {
-    uint32_t own[32], warps[32], regs[32], bits = 5, moving = 0;
+    uint32_t own[32], warps[32], bits = 5, moving = 0;
     if (!lanes) {
         moving = offsets_of_bits(s, LAYOUT_LANE, own);
         bits = s->layout->dim_bits[LAYOUT_LANE];
@@ -50,7 +50,7 @@ static void place_threads(Threads *t, ThreadsPlaces *s, const uint32_t *lanes) {
     }
     for (uint32_t i = 0; i < bits; i++) moving |= lanes[i];
     moving |= offsets_of_bits(s, LAYOUT_WARP, warps);
-    s->adds = (moving & offsets_of_bits(s, LAYOUT_REG, regs)) == 0;
+    s->moving = moving;
     s->base = threads_linear(t, lanes, bits, warps, s->layout->dim_bits[LAYOUT_WARP]);
 }
 
@@ -79,11 +79,11 @@ ThreadsPlaces threads_places(Threads *t, const Layout *l, const Layout *memory) 
 }
 
 IrValue *threads_places_at(Threads *t, const ThreadsPlaces *s, IrValue *memory, uint32_t reg) {
-    uint32_t offset = offset_of(s, reg);
-    if (!s->adds && offset)
-        return threads_at(t, memory, ir_binary(&t->b, IR_XOR, s->base, threads_i32(t, offset)));
-    IrValue *p = threads_at(t, memory, s->base);
-    return offset ? threads_at(t, p, threads_i64(t, offset)) : p;
+    uint32_t offset = offset_of(s, reg), turned = offset & s->moving, apart = offset & ~s->moving;
+    IrValue *base = s->base;
+    if (turned) base = ir_binary(&t->b, IR_XOR, base, threads_i32(t, turned));
+    IrValue *p = threads_at(t, memory, base);
+    return apart ? threads_at(t, p, threads_i64(t, apart)) : p;
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -163,18 +163,17 @@ static bool loads_matrices(const Machine *machine, uint32_t bits) {
     return bits <= 32 && machine->gpu.vendor == GPU_NVIDIA;
 }
 
-GpuTrip gpu_trip(const Layout *from, uint32_t store_bytes, const Layout *to, uint32_t load_bytes,
-                 uint32_t bits, const Machine *machine) {
-    LayoutSide store = {.layout = from, .max_bytes = store_bytes};
-    LayoutSide load = {.layout = to, .max_bytes = load_bytes};
-    GpuTrip best = {.by_matrix = false};
-    CHECK(layout_trip(&store, &load, bits, &layout_banks_nvidia, &best.way),
-          "no trip between two layouts of a tile");
-    uint64_t cost = trip_cost(from, to, &best.way, best.way.load_vector);
-    if (!loads_matrices(machine, bits)) return best;
-    try_matrix(&best, &store, to, bits, false, &cost);
-    if (bits == 16) try_matrix(&best, &store, to, bits, true, &cost);
-    return best;
+bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
+              const Machine *machine, GpuTrip *trip) {
+    uint64_t cost = UINT64_MAX;
+    *trip = (GpuTrip){.by_matrix = false};
+    if (layout_trip(store, load, bits, &layout_banks_nvidia, &trip->way))
+        cost = trip_cost(store->layout, load->layout, &trip->way, trip->way.load_vector);
+    if (loads_matrices(machine, bits)) {
+        try_matrix(trip, store, load->layout, bits, false, &cost);
+        if (bits == 16) try_matrix(trip, store, load->layout, bits, true, &cost);
+    }
+    return cost != UINT64_MAX;
 }
 
 static ThreadsTrip *trip_from(Threads *t, IrValue *memory, const GpuTrip *plan, const Layout *to) {
@@ -192,8 +191,10 @@ static ThreadsTrip *trip_from(Threads *t, IrValue *memory, const GpuTrip *plan, 
 
 ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
     Dtype elem = x->type->elem;
-    GpuTrip plan =
-        gpu_trip(from, GPU_ACCESS_BYTES, to, GPU_ACCESS_BYTES, dtype_bits(elem), t->machine);
+    LayoutSide store = {.layout = from}, load = {.layout = to};
+    GpuTrip plan;
+    CHECK(gpu_trip(&store, &load, dtype_bits(elem), t->machine, &plan),
+          "no trip between two layouts of a tile");
     say_trip(t, &plan, elem);
     IrValue *memory = threads_shared(t, elem, layout_elements(&plan.way.memory));
     Side in = side_of(from, &plan.way.memory, plan.way.store_vector);

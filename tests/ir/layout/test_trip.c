@@ -137,6 +137,32 @@ static void the_widest_vector_is_used(void **state) {
     assert_int_equal(trip.load.wavefronts, trip.load.phases);
 }
 
+// Copies cannot be narrower than what they bring: a factor of 32 bits that is stored by rows of 16
+// bytes is read word by word, and both without conflicts.
+static void no_access_is_narrower(void **state) {
+    (void)state;
+    Layout b1 = layout_mma((LayoutMma){16, 8, 8, 32}, LAYOUT_OPERAND_B);
+    for (uint32_t n = 32; n <= 128; n *= 2) {
+        uint32_t shape[] = {32, n};
+        Layout in = blocked(shape, 1, 4, n / 4, 32, 4);
+        Layout b = layout_tile(&b1, shape, 2, (int8_t[]){-1, 1}, NULL, NULL);
+        LayoutSide store = {.layout = &in, .min_bytes = 16};
+        LayoutSide load = {.layout = &b, .max_bytes = 4};
+        LayoutTrip trip;
+        assert_true(layout_trip(&store, &load, 32, &layout_banks_nvidia, &trip));
+        assert_int_equal(trip.store_vector, 4);
+        assert_int_equal(trip.load_vector, 1);
+        assert_int_equal(trip.store.wavefronts, trip.store.phases);
+        assert_int_equal(trip.load.wavefronts, 1);
+        assert_int_equal(counted(&b, &trip.memory, 1, 32, &layout_banks_nvidia, false, 0), 1);
+        // Matrices have their rows along K, a copy along N.
+        load = (LayoutSide){.layout = &b, .move = LAYOUT_MOVE_MATRIX};
+        assert_false(layout_trip(&store, &load, 32, &layout_banks_nvidia, &trip));
+        store.min_bytes = 0;
+        assert_true(layout_trip(&store, &load, 32, &layout_banks_nvidia, &trip));
+    }
+}
+
 // A blocked copy in by 16 bytes, ldmatrix out: the loop of a matrix product.
 static void operands_by_ldmatrix(void **state) {
     (void)state;
@@ -221,8 +247,11 @@ static void anything_to_anything(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transposes),           cmocka_unit_test(the_widest_vector_is_used),
-        cmocka_unit_test(operands_by_ldmatrix), cmocka_unit_test(results_by_stmatrix),
+        cmocka_unit_test(transposes),
+        cmocka_unit_test(the_widest_vector_is_used),
+        cmocka_unit_test(no_access_is_narrower),
+        cmocka_unit_test(operands_by_ldmatrix),
+        cmocka_unit_test(results_by_stmatrix),
         cmocka_unit_test(anything_to_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
