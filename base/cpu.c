@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os.h"
+
 typedef struct Name {
     const char *text;
     unsigned value;
@@ -11,7 +13,11 @@ static const Name levels[] = {{"x86-64-v2", CPU_X86_64_V2},
                               {"x86-64-v3", CPU_X86_64_V3},
                               {"x86-64-v4", CPU_X86_64_V4},
                               {"aarch64", CPU_AARCH64}};
-static const Name extras[] = {{"vnni", CPU_VNNI}, {"bf16", CPU_BF16}, {"fp16", CPU_FP16}};
+static const Name extras[] = {{"vnni", CPU_VNNI},
+                              {"bf16", CPU_BF16},
+                              {"fp16", CPU_FP16},
+                              {"amx-bf16", CPU_AMX_BF16},
+                              {"amx-int8", CPU_AMX_INT8}};
 enum { LEVELS = sizeof levels / sizeof *levels, EXTRAS = sizeof extras / sizeof *extras };
 
 // Takes the part up to the next '+'.
@@ -79,14 +85,34 @@ static bool has_v3(void) {
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 }
 
-// AVX512-FP16 is bit 23 of EDX of leaf 7: older compilers have no name for it.
-static bool has_fp16(void) {
+// EDX of leaf 7: older compilers have no names for some of its bits.
+enum { LEAF_7_AMX_BF16 = 22, LEAF_7_FP16 = 23, LEAF_7_AMX_TILE = 24, LEAF_7_AMX_INT8 = 25 };
+
+static unsigned leaf_7(void) {
     unsigned a = 7, b, c = 0, d;
     __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-    return (d >> 23 & 1) != 0;
+    return d;
 }
 
-CpuTarget cpu_native(void) {
+static bool bit(unsigned bits, unsigned place) { return (bits >> place & 1) != 0; }
+
+// Does the system save the tile registers (XCR0, bits 17 and 18)? Needs XGETBV, which AVX does.
+static bool saves_tiles(void) {
+    enum { CONFIG_AND_DATA = 3 << 17 };
+    unsigned a, d;
+    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    return (a & CONFIG_AND_DATA) == CONFIG_AND_DATA;
+}
+
+static unsigned amx_extras(void) {
+    unsigned bits = leaf_7(), found = 0;
+    if (!bit(bits, LEAF_7_AMX_TILE)) return 0;
+    if (bit(bits, LEAF_7_AMX_BF16)) found |= CPU_AMX_BF16;
+    if (bit(bits, LEAF_7_AMX_INT8)) found |= CPU_AMX_INT8;
+    return found && saves_tiles() && os_tile_registers_ask() ? found : 0;
+}
+
+static CpuTarget machine(bool tiles) {
     __builtin_cpu_init();
     CpuTarget t = {CPU_X86_64_V2, 0};
     if (has_v3()) t.level = CPU_X86_64_V3;
@@ -94,7 +120,8 @@ CpuTarget cpu_native(void) {
     t.level = CPU_X86_64_V4;
     if (__builtin_cpu_supports("avx512vnni")) t.extras |= CPU_VNNI;
     if (__builtin_cpu_supports("avx512bf16")) t.extras |= CPU_BF16;
-    if (has_fp16()) t.extras |= CPU_FP16;
+    if (bit(leaf_7(), LEAF_7_FP16)) t.extras |= CPU_FP16;
+    if (tiles) t.extras |= amx_extras();
     return t;
 }
 
@@ -113,7 +140,10 @@ void cpu_float_mode_restore(uint64_t mode) {
 
 #else
 
-CpuTarget cpu_native(void) { return (CpuTarget){CPU_AARCH64, 0}; }
+static CpuTarget machine(bool tiles) {
+    (void)tiles;
+    return (CpuTarget){CPU_AARCH64, 0};
+}
 
 uint64_t cpu_float_mode_usual(void) {
     uint64_t mode;
@@ -127,3 +157,9 @@ void cpu_float_mode_restore(uint64_t mode) {
 }
 
 #endif
+
+CpuTarget cpu_native(void) { return machine(true); }
+
+bool cpu_runs_here(CpuTarget target) {
+    return cpu_runs(machine((target.extras & CPU_AMX) != 0), target);
+}

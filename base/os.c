@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -315,6 +316,15 @@ unsigned os_cpu_count(void) {
 uint64_t os_memory_size(void) {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
+}
+
+bool os_tile_registers_ask(void) {
+#if defined SYS_arch_prctl
+    enum { REQUEST = 0x1023, TILE_DATA = 18 };  // ARCH_REQ_XCOMP_PERM; a component of XSAVE
+    return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+#else
+    return false;
+#endif
 }
 
 double os_text_to_double(const char *text, char **end) {

@@ -55,6 +55,11 @@ bool os_is_terminal(FILE *stream);
 const char *os_env(const char *name);  // NULL when unset
 unsigned os_cpu_count(void);
 uint64_t os_memory_size(void);  // bytes of the machine's memory
+// Asks that this process may use the machine's tile registers (AMX), which the system saves for
+// processes that asked only: all threads, those to come too, and what is forked. False: it may not,
+// because the system does not know of them, forbids them, or some thread's signal stack is too
+// small for what is saved; from the first true on, none can be set up that is. Asking twice is one.
+bool os_tile_registers_ask(void);
 
 // Zeroed memory in big pages where the system has them: for blocks of many megabytes, whose first
 // touch would otherwise cost a page fault every 4 KiB. NULL when there is none.

@@ -14,7 +14,7 @@ Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *mach
                        .arg_count = (uint32_t)compiled->func->params.count,
                        .grid = {grid[0], grid[1], grid[2]},
                        .shadow = true,
-                       .flushes_bf16 = machine && machine->bf16_dot};
+                       .flushes_bf16 = machine && (machine->bf16_dot || machine->bf16_tiles)};
     if (ir_interp_run(c->interp, &launch, diags) == IR_RUN_DONE) return c;
     compare_destroy(c);
     return NULL;

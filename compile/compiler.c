@@ -16,14 +16,12 @@ static bool is_on(const char *variable) {
 
 static void choose_target(Compiler *c) {
     const char *wanted = os_env("TILEC_CPU_TARGET");
-    c->target = cpu_native();
-    if (!wanted || !wanted[0]) return;
     CpuTarget target;
-    c->target_exists = cpu_target_parse(str(wanted), &target);
-    if (c->target_exists && cpu_runs(c->target, target))
-        c->target = target;
-    else
-        snprintf(c->bad_target, sizeof c->bad_target, "%s", wanted);
+    bool asked = wanted && wanted[0];
+    c->target_exists = asked && cpu_target_parse(str(wanted), &target);
+    bool runs = c->target_exists && cpu_runs_here(target);
+    c->target = runs ? target : cpu_native();
+    if (asked && !runs) snprintf(c->bad_target, sizeof c->bad_target, "%s", wanted);
 }
 
 static void log_cache(void *user, const char *text) { rt_log(user, TILEC_WARNING, "%s", text); }

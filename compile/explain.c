@@ -92,6 +92,10 @@ static void count_op(const IrOp *op, ExplainLoop *loop) {
     case IR_FMA:
     case IR_CPU_DOT2:
     case IR_CPU_DOT4: n[EXPLAIN_MULTIPLY_ADDS]++; return;
+    case IR_CPU_TILES:  // of one turn along the depth
+        n[EXPLAIN_MULTIPLY_ADDS] +=
+            (uint32_t)(ir_attr_int(op, IR_ATTR_ROWS) * ir_attr_int(op, IR_ATTR_COLUMNS) / 256);
+        return;
     default: return;
     }
     // Elements one by one: of CPUs a kind of its own.

@@ -21,6 +21,8 @@ Machine machine_of_cpu(CpuTarget target) {
         m.f16 = (target.extras & CPU_FP16) != 0;
         m.bf16_dot = (target.extras & CPU_BF16) != 0;
         m.i8_dot = (target.extras & CPU_VNNI) != 0;
+        m.bf16_tiles = (target.extras & CPU_AMX_BF16) != 0;
+        m.i8_tiles = (target.extras & CPU_AMX_INT8) != 0;
         return m;
     case CPU_AARCH64:
         m.vector_registers = 32;

@@ -21,6 +21,8 @@ typedef struct Machine {
     bool f16;          // arithmetic of f16 in hardware
     bool bf16_dot;     // cpu.dot2
     bool i8_dot;       // cpu.dot4
+    bool bf16_tiles;   // cpu.tiles of bf16
+    bool i8_tiles;     // cpu.tiles of bytes
     uint32_t l1_bytes, l2_bytes;
     uint32_t warp;          // GPUs: threads of a warp
     uint32_t shared_bytes;  // GPUs: the most that a program may have

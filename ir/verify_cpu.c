@@ -161,6 +161,41 @@ static bool rule_dot(Verifier *v, const IrOp *op) {
     return verifier_result(v, op, 0, &sums);
 }
 
+static bool tiles_step(Verifier *v, const IrOp *op, uint32_t i) {
+    IrType t = verifier_scalar(DTYPE_I64);
+    return verifier_operand(v, op, i, &t);
+}
+
+static bool tiles_extent(Verifier *v, const IrOp *op, IrAttrName name, const char *what) {
+    int64_t n = ir_attr_int(op, name);
+    if (n == 16 || n == 32) return true;
+    return verifier_fail(v, op, "expected 16 or 32 %s, found %lld", what, (long long)n);
+}
+
+static bool tiles_factor(Verifier *v, const IrOp *op, uint32_t i, bool floats) {
+    const IrType *p = ir_operand(op, i)->type;
+    bool fits = floats ? p->elem == DTYPE_BF16 : p->elem == DTYPE_I8 || p->elem == DTYPE_U8;
+    if (p->kind == IR_PTR && p->rank == 0 && fits) return true;
+    return verifier_fail(v, op, "expected operand %u to be a scalar pointer to %s, found %s", i,
+                         floats ? "bf16" : "i8 or u8", verifier_type(v, p));
+}
+
+static bool rule_tiles(Verifier *v, const IrOp *op) {
+    const IrType *to = ir_operand(op, 0)->type;
+    bool floats = to->elem == DTYPE_F32;
+    if (to->kind != IR_PTR || to->rank != 0 || (!floats && to->elem != DTYPE_I32))
+        return verifier_fail(v, op, "expected a scalar pointer to f32 or i32, found %s",
+                             verifier_type(v, to));
+    TRY(tiles_extent(v, op, IR_ATTR_ROWS, "rows"));
+    TRY(tiles_extent(v, op, IR_ATTR_COLUMNS, "columns"));
+    if (!ir_operand(op, 2) != !ir_operand(op, 3))
+        return verifier_fail(v, op, "expected acc and its step, or neither");
+    if (ir_operand(op, 2)) TRY(verifier_operand(v, op, 2, to) && tiles_step(v, op, 3));
+    TRY(tiles_factor(v, op, 4, floats) && tiles_factor(v, op, 6, floats));
+    return tiles_step(v, op, 1) && tiles_step(v, op, 5) && tiles_step(v, op, 7) &&
+           tiles_step(v, op, 8);
+}
+
 static bool rule_assert(Verifier *v, const IrOp *op) {
     IrType t = verifier_scalar(DTYPE_I64);
     return verifier_operand(v, op, 0, &t);
@@ -208,6 +243,7 @@ bool verifier_cpu_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_CPU_SHUFFLE) return rule_shuffle(v, op);
     if (rule == IR_RULE_CPU_LANE) return rule_lane(v, op);
     if (rule == IR_RULE_CPU_DOT) return rule_dot(v, op);
+    if (rule == IR_RULE_CPU_TILES) return rule_tiles(v, op);
     if (rule == IR_RULE_CPU_ASSERT) return rule_assert(v, op);
     return rule_print(v, op);
 }

@@ -371,6 +371,7 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_CPU_SHUFFLE:
     case IR_RULE_CPU_LANE:
     case IR_RULE_CPU_DOT:
+    case IR_RULE_CPU_TILES:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return verifier_cpu_rule(v, op);
     case IR_RULE_GPU_CONVERT:

@@ -164,6 +164,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CPU_PRINT:
     case IR_CPU_DOT2:
     case IR_CPU_DOT4:
+    case IR_CPU_TILES:
     case IR_THREAD_ID:
     case IR_THREAD_SHARED:
     case IR_THREAD_BARRIER:

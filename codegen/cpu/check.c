@@ -12,6 +12,10 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_CPU_PRINT: return NULL;
     case IR_CPU_DOT2: return c->machine.bf16_dot ? NULL : check_lacks;
     case IR_CPU_DOT4: return c->machine.i8_dot ? NULL : check_lacks;
+    case IR_CPU_TILES: {
+        bool floats = ir_operand(op, 0)->type->elem == DTYPE_F32;
+        return (floats ? c->machine.bf16_tiles : c->machine.i8_tiles) ? NULL : check_lacks;
+    }
     case IR_REM: {
         const IrType *t = op->results[0].type;
         return check_computes(c, t) && t->elem != DTYPE_F16 ? NULL : check_legalize;

@@ -48,6 +48,7 @@ static void gen_print(Gen *g, const IrOp *op) {
     LLVMTypeRef types[] = {LLVMTypeOf(args[0]), LLVMTypeOf(args[1]), LLVMTypeOf(args[2]),
                            LLVMTypeOf(args[3])};
     call_service(g, offsetof(CpuServices, print), 4, types, args);
+    cpu_tiles_begin(cpu_gen(g));  // who prints may have used the registers
 }
 
 void cpu_effect(Gen *g, const IrOp *op) {

@@ -153,6 +153,7 @@ static void program_loop(CpuGen *c, LLVMValueRef place[3], LLVMBasicBlockRef fro
     LLVMBuildCondBr(c->g.b, cancelled(c), done, run);
     LLVMPositionBuilderAtEnd(c->g.b, run);
     find_run(c, rows);
+    cpu_tiles_begin(c);
     gen_ops(&c->g, ir_body(c->g.func));
     LLVMBuildBr(c->g.b, c->next_program);
     LLVMPositionBuilderAtEnd(c->g.b, c->next_program);
@@ -188,5 +189,6 @@ void cpu_function(CpuGen *c, const char *entry) {
     // Stores past the caches are ordered with nothing, not even the end of the launch.
     if (c->streams && c->machine.cpu.level != CPU_AARCH64)
         gen_intrinsic(&c->g, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
+    cpu_tiles_end(c);
     LLVMBuildRetVoid(c->g.b);
 }

@@ -19,6 +19,7 @@ static void cpu_op(Gen *g, const IrOp *op) {
     case IR_CPU_REDUCE:
     case IR_CPU_DOT2:
     case IR_CPU_DOT4: cpu_vector(g, op); return;
+    case IR_CPU_TILES: cpu_tiles(g, op); return;
     case IR_PTR_ADD:
     case IR_LOAD:
     case IR_STORE:

@@ -27,6 +27,7 @@ typedef struct CpuGen {
     LLVMBasicBlockRef next_program;
     LLVMMetadataRef scopes[2];  // lists of one scope: scratch, arguments
     bool streams;               // some store goes past the caches
+    LLVMValueRef tiles;         // the configuration of tile registers; NULL: none are used
 } CpuGen;
 
 static inline CpuGen *cpu_gen(Gen *g) { return (CpuGen *)g; }
@@ -41,6 +42,10 @@ void cpu_memory_kinds(CpuGen *c);                 // memory.c: fills `memory`
 void cpu_memory(Gen *g, const IrOp *op);          // memory.c
 void cpu_vector(Gen *g, const IrOp *op);          // vector.c
 void cpu_effect(Gen *g, const IrOp *op);          // effect.c
+void cpu_tiles(Gen *g, const IrOp *op);           // tiles.c
+// Where tile registers become this function's, and before it returns; nothing where it has none.
+void cpu_tiles_begin(CpuGen *c);
+void cpu_tiles_end(CpuGen *c);
 LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
 LLVMValueRef cpu_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);  // floats.c
 

@@ -25,11 +25,16 @@ static const char *cpu_name(CpuLevel level) {
     UNREACHABLE("CPU level %d", (int)level);
 }
 
-static void features(CpuTarget target, char text[64]) {
+enum { FEATURES_MAX = 128 };
+
+static void features(CpuTarget target, char text[FEATURES_MAX]) {
     text[0] = 0;
     if (target.extras & CPU_VNNI) strcat(text, ",+avx512vnni");
     if (target.extras & CPU_BF16) strcat(text, ",+avx512bf16");
     if (target.extras & CPU_FP16) strcat(text, ",+avx512fp16");
+    if (target.extras & CPU_AMX) strcat(text, ",+amx-tile");
+    if (target.extras & CPU_AMX_BF16) strcat(text, ",+amx-bf16");
+    if (target.extras & CPU_AMX_INT8) strcat(text, ",+amx-int8");
     if (text[0]) memmove(text, text + 1, strlen(text));
 }
 
@@ -38,7 +43,7 @@ LLVMTargetMachineRef target_machine(CpuTarget target, bool quick) {
     char *message = NULL;
     if (LLVMGetTargetFromTriple(target_triple(target), &found, &message))
         os_defect(__FILE__, __LINE__, "LLVM: %s", message);
-    char text[64];
+    char text[FEATURES_MAX];
     features(target, text);
     return LLVMCreateTargetMachine(found, target_triple(target), cpu_name(target.level), text,
                                    quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault,

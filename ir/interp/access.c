@@ -326,6 +326,19 @@ static Access access_neighbours(Run *run, Frame *frame, const IrOp *op) {
     return a;
 }
 
+Access access_rows(Run *run, const IrOp *op, const Slot *p, const Runs *runs, Touch touch) {
+    uint64_t size = dtype_size(p->elem);
+    Access a = access_blank(run, op, p->elem, runs->count * runs->length);
+    for (uint32_t i = 0; i < a.count; i++) {
+        uint64_t at = (uint64_t)runs->first + i / runs->length * (uint64_t)runs->step;
+        a.place[i] = slot_place(p, 0);
+        a.place[i].address += (at + i % runs->length) * size;
+        a.inside[i] = a.on[i] = 1;
+    }
+    access_check(run, &a, touch, true);
+    return a;
+}
+
 static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
     if (is_neighbours_load(op->code) || is_neighbours_store(op->code))
         return access_neighbours(run, frame, op);

@@ -4,7 +4,7 @@
 // Nesting of regions and calls; the parser's and the front end's own limits are far below.
 enum { DEPTH_LIMIT = 1000 };
 
-static bool step(Run *run) {
+bool execute_step(Run *run) {
     run->steps++;
     if (run->launch->step_limit && run->steps > run->launch->step_limit) run->over_limit = true;
     return !run->over_limit;
@@ -16,7 +16,7 @@ bool execute_block(Run *run, Frame *frame, const IrBlock *block) {
         return false;
     }
     for (const IrOp *op = block->first; op; op = op->next)
-        if (!step(run) || !execute_op(run, frame, op)) return false;
+        if (!execute_step(run) || !execute_op(run, frame, op)) return false;
     run->depth--;
     return true;
 }
@@ -153,7 +153,7 @@ static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
             run->doubt++;
         }
         if (!slot_get(go, 0)) break;
-        TRY(step(run));
+        TRY(execute_step(run));
         for (uint32_t t = 0; t < frame_threads(frame); t++) {
             Frame *f = frame_thread(frame, t);
             for (uint32_t i = 0; i < body->arg_count; i++)
@@ -355,6 +355,10 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     case IR_CPU_LANE:
     case IR_CPU_DOT2:
     case IR_CPU_DOT4: execute_cpu_vector(run, frame, op); break;
+    case IR_CPU_TILES:
+        next = memory_allowed(run);
+        if (next) next = execute_cpu_tiles(run, frame, op);
+        break;
     case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
     case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
     case IR_CPU_PREFETCH: break;

@@ -238,6 +238,7 @@ int last_bit(double x);  // the exponent of the last one bit of a finite x that 
 // ---- ops; false: this program (or section, or run) ends -----------------------------------------
 bool execute_op(Run *run, Frame *frame, const IrOp *op);
 bool execute_block(Run *run, Frame *frame, const IrBlock *block);
+bool execute_step(Run *run);  // false: the launch's limit of steps is reached
 bool execute_control(Run *run, Frame *frame, const IrOp *op);
 // Of `thread` level, for all threads of the program.
 bool execute_threads(Run *run, Frame *frame, const IrOp *op);
@@ -273,6 +274,9 @@ bool execute_noalias(Run *run, Frame *frame, const IrOp *op);
 void noalias_prepare(IrInterp *interp);
 bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op);
 void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op);
+bool execute_cpu_tiles(Run *run, Frame *frame, const IrOp *op);  // tiles.c
+// 0 of x's sign for a subnormal one.
+float flush_subnormal(float x);
 bool execute_cpu_assert(Run *run, Frame *frame, const IrOp *op);
 void execute_cpu_print(Run *run, Frame *frame, const IrOp *op);
 // The op by which a built-in reduction combines two; IR_OPCODES where it is none.
@@ -371,6 +375,13 @@ typedef struct Selection {
 Selection selection_of(Run *run, Frame *frame, const IrOp *op);
 // Of a load, store or atomic through pointers or a view; checks bounds and races as `touch` says.
 Access access_of(Run *run, Frame *frame, const IrOp *op, Touch touch);
+// Runs of neighbours, `step` elements from one to the next.
+typedef struct Runs {
+    int64_t first;  // element, from the pointer on
+    uint32_t count, length;
+    int64_t step;
+} Runs;
+Access access_rows(Run *run, const IrOp *op, const Slot *p, const Runs *runs, Touch touch);
 uint64_t memory_read(Dtype elem, uint64_t address);
 void memory_write(Dtype elem, uint64_t address, uint64_t bits);
 

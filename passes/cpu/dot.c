@@ -15,6 +15,7 @@ static Block choose_block(const Lower *l, const Dot *d) {
     block.vectors = at_most(vectors, 2);
     // One row alone keeps the units busy only with many columns.
     if (d->m <= 2) block.vectors = at_most(vectors, m->vector_registers / 4 / d->m);
+    if (d->tiles) block.vectors = at_most(vectors, 2), block.rows = 2 * TILE_ROWS;
     CHECK(block.vectors <= MAX_VECTORS, "%u vectors in a row", block.vectors);
     block.rows = at_most(d->m, block.rows);
     return block;
@@ -33,10 +34,25 @@ static bool is_byte(Dtype t) { return t == DTYPE_I8 || t == DTYPE_U8; }
 
 static Dtype other_sign(Dtype t) { return t == DTYPE_I8 ? DTYPE_U8 : DTYPE_I8; }
 
+// Whole tile registers only; sums of other types are converted, which none does.
+static bool fits_tiles(const Lower *l, const Dot *d, Dtype a, Dtype b) {
+    bool pairs = l->machine->bf16_tiles && a == DTYPE_BF16 && b == DTYPE_BF16;
+    bool fours = l->machine->i8_tiles && is_byte(a) && is_byte(b);
+    Dtype sum = pairs ? DTYPE_F32 : DTYPE_I32;
+    if ((!pairs && !fours) || d->op->results[0].type->elem != sum) return false;
+    return d->m >= TILE_ROWS && d->n >= TILE_ROWS && d->k * dtype_size(a) >= TILE_BYTES;
+}
+
 // Instructions that multiply several neighbours take the operands as they are; else both are
 // converted to the type of the sum.
 static void choose_parts(const Lower *l, Dot *d, Dtype a, Dtype b) {
     const Machine *m = l->machine;
+    if (d->tiles) {
+        d->part_a = a;
+        d->part_b = b;
+        d->group = TILE_BYTES / TILE_ROWS / (uint32_t)dtype_size(a);
+        return;
+    }
     d->part_a = d->part_b = d->sum;
     if (d->block.lanes < m->vector_bytes / 4) return;
     // Pairs take subnormals as 0, which docs/numerics.md allows results of f32 alone.
@@ -59,6 +75,7 @@ static Dot dot_of(const Lower *l, IrOp *op) {
     d.n = b->shape[r - 1];
     Dtype result = op->results[0].type->elem;
     d.sum = result == DTYPE_F16 ? DTYPE_F32 : result;
+    d.tiles = fits_tiles(l, &d, a->elem, b->elem);
     d.block = choose_block(l, &d);
     choose_parts(l, &d, a->elem, b->elem);
     return d;
@@ -100,16 +117,16 @@ static bool is_constant(const IrValue *v) {
 
 // Tall blocks, then short ones for the rows that are left.
 static void all_rows(Lower *l, const Dot *d, IrBuilder *b, IrValue *j) {
-    uint32_t tall = d->block.rows, small = tall >= 8 ? 4 : 2;
+    uint32_t tall = d->block.rows, small = d->tiles ? TILE_ROWS : tall >= 8 ? 4 : 2;
     IrValue *end = d->row_end, *at = lower_i64(b, 0);
-    if (tall > small && !is_constant(end)) {
+    if (d->tiles || (tall > small && !is_constant(end))) {
         // Rows of the tile beyond those that matter are as good as none: no need to single them.
         end = lower_add(b, end, lower_i64(b, small - 1));
         end = ir_binary(b, IR_AND, end, lower_i64(b, -(int64_t)small));
     }
     at = blocks_of(l, d, b, at, end, j, tall);
     if (tall > small) at = blocks_of(l, d, b, at, end, j, small);
-    bool single = tall > 1 && (tall <= small || is_constant(end));
+    bool single = !d->tiles && tall > 1 && (tall <= small || is_constant(end));
     if (single) blocks_of(l, d, b, at, end, j, 1);
 }
 
@@ -178,7 +195,7 @@ static void say_dot(const Lower *l, const Dot *d) {
     if (!l->remarks) return;
     const IrOp *op = d->op;
     const char *type = dtype_name(d->group > 1 ? d->part_b : d->sum);
-    remark(l->remarks, op->span, REASON_DOT_BLOCK, type,
+    remark(l->remarks, op->span, d->tiles ? REASON_DOT_TILES : REASON_DOT_BLOCK, type,
            REMARK(d->block.rows, dot_columns(d), d->group));
     Dtype a = ir_operand(op, 0)->type->elem;
     if (d->group == 1 && a != d->sum && (a == DTYPE_BF16 || is_byte(a)))

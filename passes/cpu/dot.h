@@ -34,6 +34,7 @@ typedef struct Dot {
     Dtype sum;             // type of the accumulators
     Dtype part_a, part_b;  // types of packed elements
     uint32_t group;        // neighbours along k that one step multiplies: 1; cpu.dot2, cpu.dot4
+    bool tiles;            // blocks are in tile registers: cpu.tiles
     // Bytes of equal sign: a's go by 128 into the other sign's range; `shift` of each column is
     // what that adds.
     bool flipped;
@@ -60,10 +61,13 @@ void dot_store(IrBuilder *b, IrValue *pointer, IrValue *x);
 // Scratch memory for `count` elements.
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
 
+// A tile register: rows, and bytes of each.
+enum { TILE_ROWS = 16, TILE_BYTES = 64 };
 // Steps along k that one turn of the innermost loop takes.
 static inline uint32_t dot_steps(const Dot *d) {
-    enum { STEPS = 4 };
+    enum { STEPS = 4, TILE_STEPS = TILE_BYTES / 4 };
     uint32_t steps = d->k / d->group;
+    if (d->tiles) return TILE_STEPS;
     return steps < STEPS ? steps : STEPS;
 }
 // dot.c: how deep a product should be that may be as deep as it likes.

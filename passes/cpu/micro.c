@@ -124,7 +124,28 @@ static void step(Lower *l, const Dot *d, IrBuilder *b, IrValue *a, IrValue *row,
     }
 }
 
+// All of k in tile registers.
+static void tiles_block(const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows) {
+    uint32_t row = d->result.type->rank - 2;
+    bool acc = d->acc.id != 0;
+    IrValue *operands[9] = {corner(d, b, d->result, i, j), lower_i64(b, d->result.step[row])};
+    if (acc) operands[2] = corner(d, b, d->acc, i, j);
+    if (acc) operands[3] = lower_i64(b, d->acc.step[row]);
+    operands[4] = ir_ptr_add(b, d->a.data, lower_mul(b, i, d->a.across));
+    operands[5] = d->a.across;
+    operands[6] = ir_ptr_add(b, d->b.data, lower_mul(b, j, d->b.across));
+    operands[7] = lower_mul(b, d->b.step, lower_i64(b, d->group));
+    operands[8] = d->depth_end;
+    IrOp *op = ir_op(b, IR_CPU_TILES, 9, operands, 0, NULL, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_ROWS, rows);
+    ir_attr_set_int(op, IR_ATTR_COLUMNS, dot_columns(d));
+}
+
 void dot_block(Lower *l, const Dot *d, IrBuilder *b, IrValue *i, IrValue *j, uint32_t rows) {
+    if (d->tiles) {
+        tiles_block(d, b, i, j, rows);
+        return;
+    }
     IrValue *sums[MAX_BLOCK];
     uint32_t count = rows * d->block.vectors;
     CHECK(count <= MAX_BLOCK, "a block of %u vectors", count);

@@ -15,11 +15,10 @@ static tilec_status check_target(tilec_context *c, uint32_t abi, CpuTarget targe
                        "the image was compiled for version %u of the kernels' interface; this is "
                        "version %d: compile it anew",
                        abi, CPU_ABI_VERSION);
-    CpuTarget machine = cpu_native();
-    if (cpu_runs(machine, target)) return TILEC_OK;
+    if (cpu_runs_here(target)) return TILEC_OK;
     char wanted[CPU_NAME_MAX], here[CPU_NAME_MAX];
     return rt_fail(c, TILEC_UNAVAILABLE, "the image was compiled for %s; this machine is %s",
-                   cpu_target_name(target, wanted), cpu_target_name(machine, here));
+                   cpu_target_name(target, wanted), cpu_target_name(cpu_native(), here));
 }
 
 static const char *name_of(const RtCpuImage *image) {

@@ -160,6 +160,7 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_CPU_SHUFFLE:
     case IR_RULE_CPU_LANE:
     case IR_RULE_CPU_DOT:
+    case IR_RULE_CPU_TILES:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT: return "Of the CPU level";
     case IR_RULE_GPU_CONVERT: return "The operand's type but for the layout";

@@ -54,7 +54,7 @@ uint64_t bundle_value(Dtype elem, uint32_t i, unsigned variant);
 
 // Marks the ops of a block and its regions.
 void bundle_mark(const IrBlock *block, bool *seen);
-typedef enum Place { NONE, VALUES, MEMORY, CONTROL, REFUSED, NOWHERE } Place;
+typedef enum Place { NONE, VALUES, MEMORY, TILES, CONTROL, REFUSED, NOWHERE } Place;
 Place bundle_place(IrOpcode code);  // of cells.def
 // Every op that cells.def places here has been seen.
 void bundle_all_seen(Place place, const bool *seen);

@@ -236,6 +236,7 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_CPU_SHUFFLE:
     case IR_RULE_CPU_LANE:
     case IR_RULE_CPU_DOT:
+    case IR_RULE_CPU_TILES:
     case IR_RULE_CPU_ASSERT:
     case IR_RULE_CPU_PRINT:
     case IR_RULE_GPU_CONVERT:

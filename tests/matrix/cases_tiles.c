@@ -25,7 +25,7 @@ typedef struct Product {
 } Product;
 static const Product products[] = {
     {0, 4, 16, 8}, {0, 1, 1, 1}, {0, 16, 16, 16}, {0, 1, 32, 1},
-    {0, 16, 1, 4}, {2, 4, 8, 2}, {1, 2, 2, 2},
+    {0, 16, 1, 4}, {2, 4, 8, 2}, {1, 2, 2, 2},    {0, 16, 64, 32},
 };
 
 static Shape matrix_shape(uint32_t batch, uint32_t rows, uint32_t columns) {

@@ -197,6 +197,9 @@ static DeviceResult run_compiled(const Device *d, Program *p, Arena *arena, IrOu
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
+// The best target without tile registers.
+#define V4_WITHOUT_TILES "x86-64-v4+vnni+bf16"
+
 const Device matrix_devices[] = {
     {.name = "interp", .run = run_interp, .splits = true},
     {.name = "lowered", .run = run_lowered},
@@ -204,12 +207,13 @@ const Device matrix_devices[] = {
     {.name = "cpu v2", .run = run_compiled, .compiled = true, .target = "x86-64-v2"},
     {.name = "cpu v3", .run = run_compiled, .compiled = true, .target = "x86-64-v3"},
     {.name = "cpu v4", .run = run_compiled, .compiled = true, .target = "x86-64-v4"},
+    {.name = "cpu v4 pairs", .run = run_compiled, .compiled = true, .target = V4_WITHOUT_TILES},
     {.name = "cpu native", .run = run_compiled, .compiled = true, .target = "native"},
     {.name = "cpu aarch64", .run = run_compiled, .compiled = true, .target = "aarch64"},
     {.name = "sim", .run = run_simulated, .compiled = true, .ties_away = true},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 6 };
+enum { COMPILED_DEVICES = 7 };
 
 const char *matrix_not_compiled(const Device *d) {
     if (!jitted_possible()) return "libtilec_llvm was not built";
@@ -461,6 +465,8 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_ALIGN:
     case IR_ATTR_TURNED:
     case IR_ATTR_GLOBAL:
+    case IR_ATTR_ROWS:
+    case IR_ATTR_COLUMNS:
     case IR_ATTRS: break;
     }
     return false;
@@ -619,8 +625,9 @@ static const Case *other_case(Matrix *m, const Case *c, IrPrecision precision, b
 // takes subnormals as 0 (docs/numerics.md, where hardware deviates): an infinity times one is a
 // NaN.
 static bool flushes_bf16(const Case *c, const Device *d) {
-    return d->target && target_of(d).extras & CPU_BF16 && c->in[0].elem == DTYPE_BF16 &&
-           c->in[1].elem == DTYPE_BF16 && c->out[0].elem == DTYPE_F32;
+    return d->target && target_of(d).extras & (CPU_BF16 | CPU_AMX_BF16) &&
+           c->in[0].elem == DTYPE_BF16 && c->in[1].elem == DTYPE_BF16 &&
+           c->out[0].elem == DTYPE_F32;
 }
 
 enum { OTHERS = 3 };

@@ -32,8 +32,9 @@ static const Types all_types[] = {
 };
 enum { TYPES = sizeof all_types / sizeof all_types[0] };
 
-static const char *const machines[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni+bf16",
-                                       "aarch64"};
+static const char *const machines[] = {
+    "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni+bf16", "x86-64-v4+amx-bf16+amx-int8",
+    "aarch64"};
 enum { MACHINES = sizeof machines / sizeof machines[0] };
 
 typedef enum Strides {
