@@ -1,15 +1,21 @@
 // The warp machine's speed: lane-instructions a second on one core, bare and with all observers.
 //
 //     bench_sim
+//     bench_sim [--bare | --observed] FILE.ptx GRID SHARED ARG...
 //
-// Kernels: a loop of mixed arithmetic, shared memory and barriers; matrix products of numbers whose
-// exponents are near each other, and are not; copies to shared memory under way.
+// A lane-instruction is one PTX instruction of one lane that its guard lets through, whatever it
+// does: an mma.sync is 32. With a file: its first kernel, on GRID blocks with SHARED dynamic bytes,
+// on arrays f16:COUNT and f32:COUNT of normal numbers, and on i64:N, f32=X (bench/sim.sh has the
+// kernels of the documented table). Without one, kernels: a loop of mixed arithmetic, shared memory
+// and barriers; matrix products of numbers whose exponents are near each other, and are not; copies
+// to shared memory under way.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
 #include "sim/machine/machine.h"
+#include "sim/machine/number.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
 
@@ -76,9 +82,16 @@ static const char copies[] = HEAD
 
 static const char *const models[] = {mixed, products, copies};
 
+enum { PARAMS_MAX = 512, SAMPLE_NS = 400 * 1000 * 1000, TEXT_MAX_BYTES = 16 << 20 };
+
 typedef struct Bench {
     Arena *arena;
     const SimProgram *program;
+    uint32_t grid, shared;
+    char **args;  // of the kernel
+    int arg_count;
+    uint64_t random;
+    bool not_bare, not_observed;
 } Bench;
 
 static uint32_t all_observers(Arena *arena, const SimObserver **list) {
@@ -95,56 +108,127 @@ static uint32_t all_observers(Arena *arena, const SimObserver **list) {
     return sizeof all / sizeof *all;
 }
 
-static void measure(const Bench *b, const SimKernel *k, bool watched) {
+// About normal: the sum of twelve even ones.
+static float normal(Bench *b) {
+    float sum = -6;
+    for (int n = 0; n < 12; n++) {
+        b->random = b->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        sum += (float)(b->random >> 40) * 0x1p-24f;
+    }
+    return sum;
+}
+
+static bool fill_array(Bench *b, SimMemory *memory, bool half, uint64_t count, uint64_t *address) {
+    size_t size = half ? 2 : 4;
+    uint8_t *data = arena_alloc(b->arena, count * size + 1);
+    for (uint64_t n = 0; n < count; n++) {
+        float x = normal(b);
+        uint16_t h = (uint16_t)sim_f16_round(x);
+        memcpy(data + n * size, half ? (void *)&h : (void *)&x, size);
+    }
+    return sim_memory_alloc(memory, count * size, "array", address) &&
+           sim_memory_write(memory, *address, data, count * size);
+}
+
+// One argument at 8 bytes.
+static bool put_arg(Bench *b, SimMemory *memory, const char *arg, uint8_t *to) {
+    const char *value = arg + 4;
+    uint64_t bits = 0;
+    if (!strncmp(arg, "i64:", 4)) {
+        bits = strtoull(value, NULL, 10);
+    } else if (!strncmp(arg, "f32=", 4)) {
+        bits = sim_bits_f32(strtof(value, NULL));
+    } else if (!strncmp(arg, "f32:", 4) || !strncmp(arg, "f16:", 4)) {
+        if (!fill_array(b, memory, arg[1] == '1', strtoull(value, NULL, 10), &bits)) return false;
+    } else {
+        fprintf(stderr, "bench_sim: '%s' is no argument\n", arg);
+        return false;
+    }
+    memcpy(to, &bits, sizeof bits);
+    return true;
+}
+
+static bool measure(Bench *b, const SimKernel *k, bool watched) {
     SimMemory *memory = sim_memory_create(watched);
-    uint64_t out = 0, *variables = arena_new(b->arena, uint64_t, b->program->variable_count + 1);
+    uint64_t *variables = arena_new(b->arena, uint64_t, b->program->variable_count + 1);
     const SimObserver *list[8];
-    uint8_t *params = arena_alloc(b->arena, k->param_bytes + 8);
-    if (!sim_memory_alloc(memory, 1 << 20, "out", &out)) return;
-    if (!sim_program_load(b->program, memory, variables)) return;
-    memcpy(params, &out, 8);
+    uint8_t params[PARAMS_MAX] = {0};
+    bool good = k->param_bytes <= sizeof params && sim_program_load(b->program, memory, variables);
+    for (int n = 0; good && n < b->arg_count; n++)
+        good = 8u * (unsigned)n < sizeof params &&
+               put_arg(b, memory, b->args[n], params + (size_t)8 * (unsigned)n);
     SimLaunch l = {.kernel = k,
                    .memory = memory,
                    .variables = variables,
-                   .grid = {2, 1, 1},
-                   .block = {256, 1, 1},
-                   .shared = 8192,
+                   .grid = {b->grid, 1, 1},
+                   .block = {k->reqntid[0] ? k->reqntid[0] : 256, 1, 1},
+                   .shared = b->shared,
                    .params = params,
                    .observers = list,
                    .observer_count = watched ? all_observers(b->arena, list) : 0};
     uint64_t best = UINT64_MAX;
     SimResult r = {0};
-    for (int n = 0; n < 5; n++) {
+    uint64_t first = os_time_ns();
+    while (good && os_time_ns() - first < SAMPLE_NS) {
         uint64_t begin = os_time_ns();
         r = sim_run(&l);
         uint64_t took = os_time_ns() - begin;
         best = took < best ? took : best;
     }
     if (r.outcome != SIM_DONE) printf("%s\n", r.text);
-    printf("%-10.*s %-14s %8.1f M lane-instructions/s  (%llu warp instructions)\n",
+    printf("%-24.*s %-14s %8.1f M lane-instructions/s  (%llu warp instructions)\n",
            STR_ARG(k->name), watched ? "all observers" : "bare",
            (double)r.lane_steps * 1e3 / (double)best, (unsigned long long)r.steps);
     sim_memory_destroy(memory);
+    return good && r.outcome == SIM_DONE;
 }
 
-static bool measure_all(const char *model) {
-    Bench b = {.arena = arena_create()};
-    Sources *sources = sources_create(b.arena);
-    Diags *diags = diags_create(b.arena, sources);
-    b.program = ptx_read(b.arena, source_add(sources, STR("bench.ptx"), str(model)), diags);
-    if (!b.program) {
-        StrBuf text = strbuf(b.arena);
-        diags_text(diags, (DiagStyle){0}, &text);
-        fputs(text.text, stderr);
+static bool measure_all(Bench *b, const char *name, Str text) {
+    b->arena = arena_create();
+    Sources *sources = sources_create(b->arena);
+    Diags *diags = diags_create(b->arena, sources);
+    b->program = ptx_read(b->arena, source_add(sources, str(name), text), diags);
+    if (!b->program) {
+        StrBuf said = strbuf(b->arena);
+        diags_text(diags, (DiagStyle){0}, &said);
+        fputs(said.text, stderr);
     }
-    for (uint32_t i = 0; b.program && i < b.program->kernel_count; i++)
-        for (int watched = 0; watched < 2; watched++) measure(&b, &b.program->kernels[i], watched);
-    arena_destroy(b.arena);
-    return b.program != NULL;
+    bool good = b->program != NULL;
+    for (uint32_t i = 0; good && i < b->program->kernel_count; i++)
+        good &= (b->not_bare || measure(b, &b->program->kernels[i], false)) &&
+                (b->not_observed || measure(b, &b->program->kernels[i], true));
+    arena_destroy(b->arena);
+    return good;
 }
 
-int main(void) {
+static int measure_file(int count, char **words) {
+    bool bare = !strcmp(words[1], "--bare"), observed = !strcmp(words[1], "--observed");
+    words += bare | observed, count -= bare | observed;
+    if (count < 4) return 1;
+    Bench b = {.not_bare = observed,
+               .not_observed = bare,
+               .grid = (uint32_t)strtoul(words[2], NULL, 10),
+               .shared = (uint32_t)strtoul(words[3], NULL, 10),
+               .args = words + 4,
+               .arg_count = count - 4};
+    Arena *arena = arena_create();
+    Str text;
+    OsError error;
+    bool good = os_read_file(arena, words[1], TEXT_MAX_BYTES, &text, &error);
+    if (!good) fprintf(stderr, "bench_sim: %s\n", error.text);
+    good = good && measure_all(&b, words[1], text);
+    arena_destroy(arena);
+    return good ? 0 : 1;
+}
+
+int main(int count, char **words) {
+    static char array[] = "f32:262144";
+    char *args[] = {array};
     bool good = true;
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) good &= measure_all(models[i]);
+    if (count > 3) return measure_file(count, words);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        Bench b = {.grid = 2, .shared = 8192, .args = args, .arg_count = 1};
+        good &= measure_all(&b, "bench.ptx", str(models[i]));
+    }
     return good ? 0 : 1;
 }

@@ -1,11 +1,26 @@
 // From a lane's address to the host's memory, for every instruction that touches memory.
 #include "sim/machine/warp.h"
 
+enum { CLEAN_MAX = 8192 };  // bytes whose poison is worth one look
+
 static SimSpace window_of(uint64_t address) {
     switch (address & SIM_WINDOW_MASK) {
     case SIM_SHARED_BASE: return SIM_SPACE_SHARED;
     case SIM_LOCAL_BASE: return SIM_SPACE_LOCAL;
     default: return SIM_SPACE_GLOBAL;
+    }
+}
+
+void sim_addresses(const SimWarp *w, const SimAccessOp *op, uint64_t *address) {
+    uint64_t offset = (uint64_t)op->offset;
+    if (op->fixed) {
+        SIM_EACH_LANE(w, address[l] = offset;);
+    } else if (op->wide) {
+        const LaneU64 *a = SIM_REG(w, op->address, LaneU64);
+        SIM_EACH_LANE(w, address[l] = a[l] + offset;);
+    } else {
+        const LaneU32 *a = SIM_REG(w, op->address, LaneU32);
+        SIM_EACH_LANE(w, address[l] = (uint32_t)(a[l] + (uint32_t)offset););
     }
 }
 
@@ -90,6 +105,20 @@ static void fault(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lan
              n > 1 ? " and others" : "", what);
 }
 
+static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpace space,
+                       uint32_t mask) {
+    SimAccess a = {.at = sim_place(w, i),
+                   .space = space,
+                   .kind = t->kind,
+                   .order = t->order,
+                   .scope = t->scope,
+                   .mask = mask,
+                   .bytes = t->bytes,
+                   .address = t->address,
+                   .data = t->data};
+    SIM_TELL(w->run, access, &a);
+}
+
 // An instruction that meets several spaces is told once for each.
 static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
     uint32_t left = t->mask;
@@ -99,20 +128,63 @@ static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
         for (uint32_t l = 0; l < SIM_LANES; l++)
             if ((left >> l & 1) && t->met[l] == space) mask |= 1u << l;
         left &= ~mask;
-        SimAccess a = {.at = sim_place(w, i),
-                       .space = space,
-                       .kind = t->kind,
-                       .order = t->order,
-                       .scope = t->scope,
-                       .mask = mask,
-                       .bytes = t->bytes,
-                       .address = t->address,
-                       .data = t->data};
-        SIM_TELL(w->run, access, &a);
+        tell_space(w, i, t, space, mask);
     }
 }
 
-bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
+// ---- What most requests are: all lanes within one piece of memory, at straight addresses ----
+
+typedef struct Piece {
+    SimSpace space;
+    uint64_t base, size;
+    uint8_t *bytes, *poison;
+} Piece;
+
+// The piece that the first lane is in.
+static bool find_piece(SimWarp *w, const SimTouch *t, Piece *p) {
+    const SimBlock *b = w->block;
+    uint64_t first = t->address[sim_first_lane(t->mask)];
+    if (t->space == SIM_SPACE_SHARED) {
+        *p = (Piece){t->space, 0, b->shared_bytes, b->shared, b->shared_poison};
+        return p->size >= t->bytes;
+    }
+    bool generic = t->space == SIM_SPACE_GENERIC;
+    if (t->space == SIM_SPACE_LOCAL || (generic && window_of(first) != SIM_SPACE_GLOBAL))
+        return false;
+    const SimRegion *r = sim_memory_find(w->run->launch->memory, first, t->bytes);
+    if (!r || (r->constant && is_write(t->kind))) return false;
+    *p = (Piece){generic ? SIM_SPACE_GLOBAL : t->space, r->base, r->size, r->bytes, r->poison};
+    return true;
+}
+
+SIM_CLONES static bool all_within(SimTouch *t, const Piece *p) {
+    uint64_t last = p->size - t->bytes, low_bits = t->bytes - 1, first = t->address[0];
+    uint64_t wrong = 0, skew = 0, low = UINT64_MAX, high = 0;
+    SIM_EACH_OF(t->mask, uint64_t at = t->address[l] - p->base;
+                wrong |= (uint64_t)(at > last) | (t->address[l] & low_bits);
+                skew |= t->address[l] - first - (uint64_t)l * t->bytes; low = at < low ? at : low;
+                high = at > high ? at : high;);
+    t->dense = t->mask == UINT32_MAX && !skew;
+    t->low = low, t->high = high + t->bytes;
+    return !wrong;
+}
+
+SIM_CLONES static void fill(SimTouch *t, const Piece *p) {
+    uint8_t *bytes = p->bytes, *poison = p->poison;
+    uint64_t base = p->base;
+    SimSpace space = p->space;
+    SIM_EACH_OF(t->mask, t->host[l] = bytes + (t->address[l] - base);
+                t->poison_at[l] = t->address[l] - base; t->poison[l] = poison; t->met[l] = space;);
+}
+
+bool sim_touch_is_clean(const SimTouch *t) {
+    return t->bits && t->high - t->low <= CLEAN_MAX &&
+           !sim_poison_any(t->bits, t->low, t->high - t->low);
+}
+
+// ---- All others: lane by lane ----
+
+static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
     classify(t);
     uint32_t crooked = 0, outside = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
@@ -127,4 +199,17 @@ bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
         fault(w, i, t, outside,
               t->host[sim_first_lane(outside)] ? SIM_FAULT_READONLY : SIM_FAULT_BOUNDS);
     return !crooked && !outside;
+}
+
+bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
+    Piece p;
+    t->dense = false, t->bits = NULL;
+    if (!find_piece(w, t, &p) || !all_within(t, &p)) {
+        t->dense = false;
+        return touch_each(w, i, t);
+    }
+    t->bits = p.poison;
+    fill(t, &p);
+    if (w->run->access_asked) tell_space(w, i, t, p.space, t->mask);
+    return true;
 }

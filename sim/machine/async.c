@@ -5,66 +5,94 @@
 
 #include "sim/machine/ops.h"
 
-enum { COPIES_MAX = 1 << 20 };
+enum { COPIES_MAX = 1 << 15 };
 
-static SimCopy *new_copy(SimWarp *w, const SimInstr *i) {
-    if (w->copy_count == w->copy_capacity) {
-        uint32_t capacity = w->copy_capacity ? w->copy_capacity * 2 : 256;
-        SimCopy *copies =
-            capacity > COPIES_MAX ? NULL : realloc(w->copies, capacity * sizeof *copies);
-        if (!copies) {
-            sim_fail(w, i, (SimFault){.kind = SIM_FAULT_USE, .mask = w->mask},
-                     "'%s': more copies under way than memory for them", i->name);
-            return NULL;
-        }
-        w->copies = copies, w->copy_capacity = capacity;
+// Room at the end: what has landed at the front makes place first.
+static bool make_room(SimWarp *w, const SimInstr *i) {
+    if (w->copy_count < w->copy_capacity) return true;
+    if (w->copy_first > w->copy_capacity / 2) {
+        w->copy_count -= w->copy_first;
+        memmove(w->copies, w->copies + w->copy_first, w->copy_count * sizeof *w->copies);
+        w->copy_first = 0;
+        return true;
     }
-    return &w->copies[w->copy_count++];
+    uint32_t capacity = w->copy_capacity ? w->copy_capacity * 2 : 32;
+    SimCopy *copies = capacity > COPIES_MAX ? NULL : realloc(w->copies, capacity * sizeof *copies);
+    if (!copies) {
+        sim_fail(w, i, (SimFault){.kind = SIM_FAULT_USE, .mask = w->mask},
+                 "'%s': more copies under way than memory for them", i->name);
+        return false;
+    }
+    w->copies = copies, w->copy_capacity = capacity;
+    return true;
 }
 
-// Bytes that lane l reads; the rest of its 4, 8 or 16 is zeros.
-static uint32_t source_bytes(const SimWarp *w, const SimCopyOp *op, uint32_t l) {
-    uint32_t n = op->from.width;
+// Those of the lanes whose open group is the first one's.
+static uint32_t same_group(const SimWarp *w, uint32_t lanes) {
+    uint32_t group = w->group[sim_first_lane(lanes)], same = 0;
+    for (uint32_t l = 0; l < SIM_LANES; l++) same |= (uint32_t)(w->group[l] == group) << l;
+    return same & lanes;
+}
+
+// Bytes that each lane reads; the rest of its 4, 8 or 16 is zeros. Gives the most of them.
+static uint32_t source_bytes(const SimWarp *w, const SimCopyOp *op, uint32_t *bytes) {
+    const uint32_t width = op->from.width;
+    uint32_t most = 0;
+    SIM_EACH_LANE(w, bytes[l] = width;);
     if (op->source_bytes.number >= 0) {
-        uint32_t asked = SIM_REG(w, op->source_bytes, LaneU32)[l];
-        if (asked < n) n = asked;
+        const LaneU32 *asked = SIM_REG(w, op->source_bytes, LaneU32);
+        SIM_EACH_LANE(w, bytes[l] = asked[l] < width ? asked[l] : width;);
     }
-    if (op->ignore.number >= 0 && (sim_pred(w, op->ignore, op->ignore_negated) >> l & 1)) n = 0;
-    return n;
+    if (op->ignore.number >= 0) {
+        uint32_t ignored = sim_pred(w, op->ignore, op->ignore_negated);
+        SIM_EACH_LANE(w, bytes[l] = ignored >> l & 1 ? 0 : bytes[l];);
+    }
+    SIM_EACH_LANE(w, most = bytes[l] > most ? bytes[l] : most;);
+    return most;
 }
 
 static void read_sources(SimWarp *w, const SimInstr *i, const SimCopyOp *op, uint32_t *bytes,
                          SimTouch *t) {
-    *t = (SimTouch){
-        .space = SIM_SPACE_GLOBAL, .kind = SIM_ACCESS_ASYNC_READ, .bytes = op->from.width};
-    for (uint32_t l = 0; l < SIM_LANES; l++) {
-        if (!(w->mask >> l & 1)) continue;
-        bytes[l] = source_bytes(w, op, l);
-        t->address[l] = (op->from.fixed ? 0 : SIM_REG(w, op->from.address, LaneU64)[l]) +
-                        (uint64_t)op->from.offset;
-        if (bytes[l]) t->mask |= 1u << l;
-    }
+    t->space = SIM_SPACE_GLOBAL, t->kind = SIM_ACCESS_ASYNC_READ;
+    t->order = SIM_ORDER_WEAK, t->scope = SIM_SCOPE_CTA;
+    t->mask = 0, t->data = NULL;
+    uint32_t most = source_bytes(w, op, bytes), mask = 0;
+    sim_addresses(w, &op->from, t->address);
+    SIM_EACH_LANE(w, mask |= (uint32_t)(bytes[l] != 0) << l;);
     // A read of fewer bytes is told, and checked, as one of a power of two that holds them.
-    uint32_t most = 1;
-    for (uint32_t l = 0; l < SIM_LANES; l++)
-        while ((t->mask >> l & 1) && most < bytes[l]) most *= 2;
-    t->bytes = most;
-    if (t->mask) sim_touch(w, i, t);
+    t->bytes = 1;
+    while (t->bytes < most) t->bytes *= 2;
+    t->mask = mask;
+    if (mask) sim_touch(w, i, t);
 }
 
 static void destinations(SimWarp *w, const SimInstr *i, const SimCopyOp *op, SimTouch *t) {
-    *t = (SimTouch){.space = SIM_SPACE_SHARED,
-                    .kind = SIM_ACCESS_ASYNC_START,
-                    .mask = w->mask,
-                    .bytes = op->from.width};
-    for (uint32_t l = 0; l < SIM_LANES; l++) {
-        if (!(w->mask >> l & 1)) continue;
-        uint64_t base = op->to_fixed  ? 0
-                        : op->to_wide ? SIM_REG(w, op->to, LaneU64)[l]
-                                      : SIM_REG(w, op->to, LaneU32)[l];
-        t->address[l] = (base + (uint64_t)op->to_offset) & ~SIM_WINDOW_MASK;
-    }
+    t->space = SIM_SPACE_SHARED, t->kind = SIM_ACCESS_ASYNC_START;
+    t->order = SIM_ORDER_WEAK, t->scope = SIM_SCOPE_CTA;
+    t->mask = w->mask, t->bytes = op->from.width, t->data = NULL;
+    SimAccessOp to = {
+        .address = op->to, .wide = op->to_wide, .fixed = op->to_fixed, .offset = op->to_offset};
+    sim_addresses(w, &to, t->address);
+    SIM_EACH_LANE(w, t->address[l] &= ~SIM_WINDOW_MASK;);
     sim_touch(w, i, t);
+}
+
+// On its way: the lanes' bytes, with zeros behind those that are fewer.
+static void issue(SimWarp *w, SimCopy *c, uint32_t lanes, const uint32_t *bytes,
+                  const SimTouch *from, const SimTouch *to) {
+    uint8_t *poison = w->block->shared_poison;
+    c->mask = lanes, c->bytes = to->bytes, c->group = w->group[sim_first_lane(lanes)];
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(lanes >> l & 1)) continue;
+        c->to[l] = (uint32_t)to->address[l];
+        if (bytes[l] == 16) {
+            memcpy(c->data[l], from->host[l], 16);
+        } else {
+            memset(c->data[l], 0, sizeof c->data[l]);
+            if (bytes[l]) memcpy(c->data[l], from->host[l], bytes[l]);
+        }
+        if (poison) sim_poison_set_few(poison, c->to[l], c->bytes, true);
+    }
 }
 
 void sim_copy_async(SimWarp *w, const SimInstr *i) {
@@ -78,16 +106,10 @@ void sim_copy_async(SimWarp *w, const SimInstr *i) {
     }
     read_sources(w, i, op, bytes, &from);
     destinations(w, i, op, &to);
-    for (uint32_t l = 0; l < SIM_LANES && !w->run->stop; l++) {
-        if (!(w->mask >> l & 1)) continue;
-        SimCopy *c = new_copy(w, i);
-        if (!c) return;
-        *c = (SimCopy){.to = (uint32_t)to.address[l],
-                       .lane = (uint8_t)l,
-                       .bytes = op->from.width,
-                       .group = w->group[l]};
-        if (bytes[l]) memcpy(c->data, from.host[l], bytes[l]);
-        if (w->block->shared_poison) sim_poison_set(w->block->shared_poison, c->to, c->bytes, true);
+    for (uint32_t left = w->mask; left && !w->run->stop;) {
+        uint32_t lanes = same_group(w, left);
+        left &= ~lanes;
+        if (make_room(w, i)) issue(w, &w->copies[w->copy_count++], lanes, bytes, &from, &to);
     }
 }
 
@@ -96,46 +118,63 @@ void sim_copy_commit(SimWarp *w, const SimInstr *i) {
     SIM_EACH_LANE(w, w->group[l]++;);
 }
 
-static void tell_landing(SimWarp *w, const SimInstr *i, const SimCopy *c) {
+static void tell_landing(SimWarp *w, const SimInstr *i, const SimCopy *c, uint32_t lanes) {
     uint64_t address[SIM_LANES] = {0};
-    uint8_t data[32 * SIM_LANES] = {0};
-    address[c->lane] = c->to;
-    memcpy(data + 32 * (size_t)c->lane, c->data, c->bytes);
+    uint8_t data[32 * SIM_LANES];
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(lanes >> l & 1)) continue;
+        address[l] = c->to[l];
+        memcpy(data + 32 * (size_t)l, c->data[l], 16);
+    }
     SimAccess a = {.at = sim_place(w, i),
                    .space = SIM_SPACE_SHARED,
                    .kind = SIM_ACCESS_ASYNC_LAND,
-                   .mask = 1u << c->lane,
+                   .mask = lanes,
                    .bytes = c->bytes,
                    .address = address,
                    .data = data};
     SIM_TELL(w->run, access, &a);
 }
 
-static void land(SimWarp *w, const SimInstr *i, const SimCopy *c) {
-    if (w->run->access_asked) tell_landing(w, i, c);
-    memcpy(w->block->shared + c->to, c->data, c->bytes);
-    if (w->block->shared_poison) sim_poison_set(w->block->shared_poison, c->to, c->bytes, false);
+static void land(SimWarp *w, const SimInstr *i, SimCopy *c, uint32_t lanes) {
+    uint8_t *shared = w->block->shared, *poison = w->block->shared_poison;
+    if (w->run->access_asked) tell_landing(w, i, c, lanes);
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(lanes >> l & 1)) continue;
+        if (c->bytes == 16)
+            memcpy(shared + c->to[l], c->data[l], 16);
+        else
+            memcpy(shared + c->to[l], c->data[l], c->bytes);
+        if (poison) sim_poison_set_few(poison, c->to[l], c->bytes, false);
+    }
+    c->mask &= ~lanes;
 }
 
-// Copies of the mask's lanes whose group is done: those with `pending` younger groups or more.
-static void wait_for(SimWarp *w, const SimInstr *i, uint32_t pending, bool all) {
-    uint32_t kept = 0;
-    for (uint32_t n = 0; n < w->copy_count; n++) {
+// Copies of the lanes, all of one open group, whose group is done: those with `pending` younger
+// groups or more.
+static void wait_for(SimWarp *w, const SimInstr *i, uint32_t lanes, uint32_t pending, bool all) {
+    uint64_t group = w->group[sim_first_lane(lanes)];
+    for (uint32_t n = w->copy_first; n < w->copy_count; n++) {
         SimCopy *c = &w->copies[n];
-        bool mine = w->mask >> c->lane & 1;
-        bool due = mine && (all || (uint64_t)c->group + pending < w->group[c->lane]);
-        if (due)
-            land(w, i, c);
-        else
-            w->copies[kept++] = *c;
+        if (c->mask & lanes && (all || (uint64_t)c->group + pending < group))
+            land(w, i, c, c->mask & lanes);
+        if (!c->mask && n == w->copy_first) w->copy_first++;
     }
-    w->copy_count = kept;
+    if (w->copy_first == w->copy_count) w->copy_first = w->copy_count = 0;
+}
+
+static void wait_each(SimWarp *w, const SimInstr *i, uint32_t pending, bool all) {
+    for (uint32_t left = w->mask; left;) {
+        uint32_t lanes = same_group(w, left);
+        left &= ~lanes;
+        wait_for(w, i, lanes, pending, all);
+    }
 }
 
 // immediate: groups that may stay under way; UINT64_MAX: wait_all.
 void sim_copy_wait(SimWarp *w, const SimInstr *i) {
     bool all = i->immediate == UINT64_MAX;
-    wait_for(w, i, all ? 0 : (uint32_t)i->immediate, all);
+    wait_each(w, i, all ? 0 : (uint32_t)i->immediate, all);
 }
 
-void sim_copies_land(SimWarp *w, const SimInstr *i) { wait_for(w, i, 0, true); }
+void sim_copies_land(SimWarp *w, const SimInstr *i) { wait_each(w, i, 0, true); }

@@ -79,10 +79,10 @@ static void flow_poison(SimWarp *w, const SimAccessOp *op, const SimTouch *t) {
         for (uint32_t l = 0; l < SIM_LANES; l++) {
             if (!(w->mask >> l & 1) || !t->poison[l]) continue;
             uint64_t at = t->poison_at[l] + (uint64_t)n * op->width;
-            bool was = sim_poison_any(t->poison[l], at, op->width);
+            bool was = sim_poison_any_few(t->poison[l], at, op->width);
             before |= (uint32_t)was << l;
             bool keeps = was && op->atom != SIM_ATOM_EXCH;
-            sim_poison_set(t->poison[l], at, op->width, keeps || (operand >> l & 1));
+            sim_poison_set_few(t->poison[l], at, op->width, keeps || (operand >> l & 1));
         }
         if (!op->no_result) sim_poison_put(w, op->values[n], before);
     }
@@ -96,14 +96,7 @@ void sim_atom(SimWarp *w, const SimInstr *i) {
                   .scope = op->scope,
                   .mask = w->mask,
                   .bytes = (uint32_t)op->width * op->count};
-    for (uint32_t l = 0; l < SIM_LANES; l++) {
-        if (!(w->mask >> l & 1)) continue;
-        uint64_t base = op->fixed  ? 0
-                        : op->wide ? SIM_REG(w, op->address, LaneU64)[l]
-                                   : SIM_REG(w, op->address, LaneU32)[l];
-        t.address[l] = base + (uint64_t)op->offset;
-        if (!op->wide && !op->fixed) t.address[l] = (uint32_t)t.address[l];
-    }
+    sim_addresses(w, op, t.address);
     if (w->poison && !op->fixed) sim_poison_check(w, i, op->address, SIM_POISON_ADDRESS);
     if (!sim_touch(w, i, &t)) return;
     w->spins++;

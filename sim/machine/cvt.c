@@ -134,28 +134,50 @@ static uint64_t convert(const SimInstr *i, const SimCvtOp *op, uint64_t v) {
 
 // ---- Common ones ----
 
+#define LOOP(D, A, ...)                             \
+    do {                                            \
+        D *d = SIM_REG(w, i->d, D);                 \
+        const A *a = SIM_REG(w, i->a, A);           \
+        SIM_EACH_LANE(w, d[l] = (D)(__VA_ARGS__);); \
+        return true;                                \
+    } while (0)
+
+SIM_CLONES static bool quick_float(SimWarp *w, const SimInstr *i, const SimCvtOp *op) {
+    switch (op->to << 8 | op->from) {
+    case SIM_F32 << 8 | SIM_F16: LOOP(LaneF32, LaneU16, sim_canonical(sim_f16_value(a[l])));
+    case SIM_F32 << 8 | SIM_BF16: LOOP(LaneF32, LaneU16, sim_canonical(sim_bf16_value(a[l])));
+    case SIM_F16 << 8 | SIM_F32: LOOP(LaneU16, LaneF32, sim_f16_round(a[l]));
+    case SIM_BF16 << 8 | SIM_F32: LOOP(LaneU16, LaneF32, sim_bf16_round(a[l]));
+    case SIM_F32 << 8 | SIM_S32: LOOP(LaneF32, LaneS32, a[l]);
+    case SIM_F32 << 8 | SIM_U32: LOOP(LaneF32, LaneU32, a[l]);
+    default: return false;
+    }
+}
+
+// The value's bits moved up and down again: all but those of its type are its sign or 0.
+#define KEPT(v, type, up) \
+    (is_signed(type) ? (uint64_t)((int64_t)((v) << (up)) >> (up)) : (v) << (up) >> (up))
+SIM_CLONES static bool quick_int(SimWarp *w, const SimInstr *i, const SimCvtOp *op) {
+    const SimType to = op->to, from = op->from;
+    const unsigned cut = 64 - sim_type_bits(from), keep = 64 - sim_type_bits(to);
+    switch (op->to_slot << 4 | op->from_slot) {
+    case 2 << 4 | 2: LOOP(LaneU16, LaneU16, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 2 << 4 | 4: LOOP(LaneU16, LaneU32, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 2 << 4 | 8: LOOP(LaneU16, LaneU64, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 4 << 4 | 2: LOOP(LaneU32, LaneU16, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 4 << 4 | 4: LOOP(LaneU32, LaneU32, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 4 << 4 | 8: LOOP(LaneU32, LaneU64, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 8 << 4 | 2: LOOP(LaneU64, LaneU16, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 8 << 4 | 4: LOOP(LaneU64, LaneU32, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    case 8 << 4 | 8: LOOP(LaneU64, LaneU64, KEPT(KEPT((uint64_t)a[l], from, cut), to, keep));
+    default: return false;
+    }
+}
+
 static bool quick(SimWarp *w, const SimInstr *i, const SimCvtOp *op) {
-    if (i->flags & (SIM_SAT | SIM_FTZ | SIM_RELU) || op->to_integral || i->round != SIM_RN)
-        return false;
-    if (op->to == SIM_F32 && op->from == SIM_F16) {
-        LaneF32 *d = SIM_REG(w, i->d, LaneF32);
-        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);
-        SIM_EACH_LANE(w, d[l] = sim_canonical(sim_f16_value(a[l])););
-        return true;
-    }
-    if (op->to == SIM_F16 && op->from == SIM_F32) {
-        LaneU16 *d = SIM_REG(w, i->d, LaneU16);
-        const LaneF32 *a = SIM_REG(w, i->a, LaneF32);
-        SIM_EACH_LANE(w, d[l] = (uint16_t)sim_f16_round(a[l]););
-        return true;
-    }
-    if (op->to == SIM_BF16 && op->from == SIM_F32) {
-        LaneU16 *d = SIM_REG(w, i->d, LaneU16);
-        const LaneF32 *a = SIM_REG(w, i->a, LaneF32);
-        SIM_EACH_LANE(w, d[l] = (uint16_t)sim_bf16_round(a[l]););
-        return true;
-    }
-    return false;
+    if (i->flags & (SIM_SAT | SIM_FTZ | SIM_RELU) || op->to_integral) return false;
+    if (!sim_format(op->to) && !sim_format(op->from)) return quick_int(w, i, op);
+    return i->round == SIM_RN && quick_float(w, i, op);
 }
 
 void sim_cvt(SimWarp *w, const SimInstr *i) {

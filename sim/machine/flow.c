@@ -186,7 +186,7 @@ static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
     uint32_t mask = guard_lanes(w, i, f->mask);
     if (w->poison && i->guard.number >= 0) check_guard(w, i, f->mask);
     if (w->run->step_asked && f->state == SIM_RUNS) tell_step(w, i, mask);
-    w->run->lane_steps += (uint32_t)__builtin_popcount(mask);
+    w->run->lane_steps += sim_lane_count(mask);
     w->mask = mask;
     switch ((SimFlow)i->flow) {
     case SIM_NEXT:
@@ -226,14 +226,53 @@ static bool over_limit(SimWarp *w, const SimInstr *i) {
     return true;
 }
 
+// Whether the fragment stops after an instruction that went well.
+static inline bool interrupted(const SimWarp *w) {
+    return w->run->stop | w->yield | (w->spins > SPINS_MAX);
+}
+
+// Instructions that do no more than call their handlers, up to another one or to a join.
+static uint32_t run_straight(SimWarp *w, SimFragment *f, const SimInstr *code, uint32_t steps) {
+    SimRun *run = w->run;
+    const bool watched = run->step_asked, poison = w->poison != NULL;
+    uint32_t done = 0, pc = f->pc;
+    uint64_t lanes = 0;
+    while (done < steps && code[pc].flow == SIM_NEXT && !interrupted(w)) {
+        const SimInstr *i = &code[pc];
+        uint32_t mask = guard_lanes(w, i, f->mask);
+        if (poison && i->guard.number >= 0) check_guard(w, i, f->mask);
+        if (watched) tell_step(w, i, mask);
+        w->mask = mask;
+        if (mask) {
+            i->run(w, i);
+            if (poison && !(i->flags & SIM_OWN_POISON)) sim_poison_flow(w, i);
+        }
+        lanes += sim_lane_count(mask);
+        done++;
+        if (++pc == f->stop) break;
+    }
+    f->pc = pc;
+    run->lane_steps += lanes, run->steps += done;
+    return done;
+}
+
 // Straight code and jumps of whole fragments stay in here.
 static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
     const SimInstr *code = w->run->launch->kernel->code;
     uint32_t done = 0;
     w->yield = false;
-    while (done < steps && !w->run->stop && !w->yield && w->spins <= SPINS_MAX) {
+    while (done < steps && !interrupted(w)) {
         uint32_t count = w->fragment_count;
         if (index >= count || w->fragments[index].state == SIM_AT_BARRIER) break;
+        SimFragment *f = &w->fragments[index];
+        if (f->state == SIM_RUNS && code[f->pc].flow == SIM_NEXT) {
+            done += run_straight(w, f, code, steps - done);
+            if (f->pc == f->stop) {
+                sim_fragment_meet(w, index);
+                break;
+            }
+            continue;
+        }
         uint32_t mask = w->fragments[index].mask;
         const SimInstr *i = &code[w->fragments[index].pc];
         bool collecting = w->fragments[index].state == SIM_COLLECTS;

@@ -5,6 +5,11 @@
 //     A   row g + 8 (r % 2), step r / 2; of 8 rows: row g, step r
 //     B   column g, step r
 //     C   row g + 8 (r / 2), column 2t + r % 2; of f16: row g + 8r, column 2t + j
+// Columns are kept in the order 0 2 4 6 1 3 5 7: so four lanes' registers are four neighbours.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "sim/machine/number.h"
 #include "sim/machine/ops.h"
 #include "sim/machine/product.h"
@@ -16,27 +21,38 @@ typedef struct Fragment {
     uint32_t count;
     SimType type;
     uint32_t halves;  // of 8 lines
+    bool columns;
 } Fragment;
 
 static Fragment fragment_a(const SimMatrixOp *op) {
-    return (Fragment){op->ra, op->a_regs, op->a, op->m / 8u};
+    return (Fragment){op->ra, op->a_regs, op->a, op->m / 8u, false};
 }
 static Fragment fragment_b(const SimMatrixOp *op) {
-    return (Fragment){op->rb, op->b_regs, op->b, 1};
+    return (Fragment){op->rb, op->b_regs, op->b, 1, true};
 }
 static uint32_t line_of(const Fragment *f, uint32_t r, uint32_t g) {
     return g + 8 * (r % f->halves);
 }
 
-// The lines, one after another.
-static void read_lines(const SimWarp *w, const Fragment *f, uint8_t *to) {
-    uint32_t step = f->type == SIM_F64 ? 32 : 16, line = f->count / f->halves * step;
+// Where columns are kept.
+static uint32_t column_place(uint32_t g) { return g / 2 + 4 * (g & 1); }
+
+// The lines, one after another; `step` is what four lanes hold.
+static inline void read_steps(const SimWarp *w, const Fragment *f, uint32_t step, uint8_t *to) {
+    uint32_t steps = f->count / f->halves, line = steps * step;
     for (uint32_t r = 0; r < f->count; r++) {
         const uint8_t *from = w->regs + f->regs[r].at;
+        uint8_t *first = to + line_of(f, r, 0) * line + r / f->halves * step;
         for (uint32_t g = 0; g < GROUPS; g++)
-            memcpy(to + line_of(f, r, g) * line + r / f->halves * step, from + (size_t)g * step,
-                   step);
+            memcpy(first + (size_t)(f->columns ? column_place(g) : g) * line,
+                   from + (size_t)g * step, step);
     }
+}
+static void read_lines(const SimWarp *w, const Fragment *f, uint8_t *to) {
+    if (f->type == SIM_F64)
+        read_steps(w, f, 32, to);
+    else
+        read_steps(w, f, 16, to);
 }
 
 static inline float e4m3_value(uint32_t v) {
@@ -52,6 +68,25 @@ static inline float e4m3_value(uint32_t v) {
         memcpy(&v, from + n * sizeof v, sizeof v); \
         to[n] = __VA_ARGS__;                       \
     }
+// The hardware's own conversion, which gcc 12 makes no vectors of.
+#if defined(SIM_HAS_CLONES)
+__attribute__((target("avx512f"))) static uint32_t halves(const uint8_t *from, uint32_t count,
+                                                          float *to) {
+    uint32_t n = 0;
+    for (; n + 16 <= count; n += 16)
+        _mm512_storeu_ps(to + n, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + 2 * n))));
+    return n;
+}
+static uint32_t quick_halves(const uint8_t *from, uint32_t count, float *to) {
+    return __builtin_cpu_supports("avx512f") ? halves(from, count, to) : 0;
+}
+#else
+static uint32_t quick_halves(const uint8_t *from, uint32_t count, float *to) {
+    (void)from, (void)count, (void)to;
+    return 0;
+}
+#endif
+
 SIM_CLONES static void floats(SimType type, const uint8_t *from, uint32_t count, float *to) {
     switch ((int)type) {
     case SIM_F16: EACH_VALUE(uint16_t, sim_f16_value(v)) return;
@@ -60,6 +95,10 @@ SIM_CLONES static void floats(SimType type, const uint8_t *from, uint32_t count,
     case SIM_E5M2: EACH_VALUE(uint8_t, sim_f16_value((uint32_t)v << 8)) return;
     default: EACH_VALUE(uint8_t, e4m3_value(v)) return;
     }
+}
+static void numbers(SimType type, const uint8_t *from, uint32_t count, float *to) {
+    uint32_t done = type == SIM_F16 ? quick_halves(from, count, to) : 0;
+    if (done < count) floats(type, from + (size_t)2 * done, count - done, to + done);
 }
 SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, int16_t *to) {
     switch ((int)type) {
@@ -75,28 +114,32 @@ SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, i
 
 // ---- C and D: by rows ----
 
+// Where the four lanes of group g lie of register r of C.
+static uint32_t place_of(uint32_t r, uint32_t g) {
+    return HALF_RESULTS * (r / 2) + SIM_COLUMNS * g + 4 * (r % 2);
+}
+static uint32_t place_of_half(uint32_t r, uint32_t l, uint32_t j) {
+    return HALF_RESULTS * r + SIM_COLUMNS * (l / 4) + 4 * j + l % 4;
+}
+
 static void read_c(const SimWarp *w, const SimMatrixOp *op, uint32_t *c) {
     for (uint32_t r = 0; r < op->c_regs; r++) {
         const LaneU32 *from = SIM_REG(w, op->rc[r], LaneU32);
-        if (op->c == SIM_F16)
-            for (uint32_t l = 0; l < SIM_LANES; l++) {
-                c[HALF_RESULTS * r + 2 * l] = from[l] & 0xffff;
-                c[HALF_RESULTS * r + 2 * l + 1] = from[l] >> 16;
-            }
-        else
-            for (uint32_t l = 0; l < SIM_LANES; l++)
-                c[HALF_RESULTS * (r / 2) + 2 * l + r % 2] = from[l];
+        for (uint32_t l = 0; op->c == SIM_F16 && l < SIM_LANES; l++) {
+            c[place_of_half(r, l, 0)] = from[l] & 0xffff;
+            c[place_of_half(r, l, 1)] = from[l] >> 16;
+        }
+        for (uint32_t g = 0; op->c != SIM_F16 && g < GROUPS; g++)
+            memcpy(c + place_of(r, g), from + (size_t)4 * g, 16);
     }
 }
 static void write_d(SimWarp *w, const SimMatrixOp *op, const uint32_t *d) {
     for (uint32_t r = 0; r < op->d_regs; r++) {
         LaneU32 *to = SIM_REG(w, op->rd[r], LaneU32);
-        if (op->d == SIM_F16)
-            for (uint32_t l = 0; l < SIM_LANES; l++)
-                to[l] = d[HALF_RESULTS * r + 2 * l] | d[HALF_RESULTS * r + 2 * l + 1] << 16;
-        else
-            for (uint32_t l = 0; l < SIM_LANES; l++)
-                to[l] = d[HALF_RESULTS * (r / 2) + 2 * l + r % 2];
+        for (uint32_t l = 0; op->d == SIM_F16 && l < SIM_LANES; l++)
+            to[l] = d[place_of_half(r, l, 0)] | d[place_of_half(r, l, 1)] << 16;
+        for (uint32_t g = 0; op->d != SIM_F16 && g < GROUPS; g++)
+            memcpy(to + (size_t)4 * g, d + place_of(r, g), 16);
     }
 }
 
@@ -155,8 +198,8 @@ void sim_matrix(SimWarp *w, const SimInstr *i) {
     read_c(w, op, c);
     SimFloats p;
     p.m = op->m, p.k = op->k;
-    floats(op->a, a, p.m * p.k, p.a);
-    floats(op->b, b, SIM_COLUMNS * p.k, p.b);
+    numbers(op->a, a, p.m * p.k, p.a);
+    numbers(op->b, b, SIM_COLUMNS * p.k, p.b);
     sim_product_floats(&p, op->a, op->b, op->c, c, op->d, d);
     write_d(w, op, d);
 }
@@ -173,11 +216,11 @@ void sim_matrix_double(SimWarp *w, const SimInstr *i) {
     memcpy(p.b, b, sizeof(double) * SIM_COLUMNS * p.k);
     for (uint32_t r = 0; r < op->c_regs; r++)
         for (uint32_t l = 0; l < SIM_LANES; l++)
-            c[HALF_RESULTS * (r / 2) + 2 * l + r % 2] = SIM_REG(w, op->rc[r], LaneU64)[l];
+            c[place_of(r, l / 4) + l % 4] = SIM_REG(w, op->rc[r], LaneU64)[l];
     sim_product_doubles(&p, c, d);
     for (uint32_t r = 0; r < op->d_regs; r++)
         for (uint32_t l = 0; l < SIM_LANES; l++)
-            SIM_REG(w, op->rd[r], LaneU64)[l] = d[HALF_RESULTS * (r / 2) + 2 * l + r % 2];
+            SIM_REG(w, op->rd[r], LaneU64)[l] = d[place_of(r, l / 4) + l % 4];
 }
 
 void sim_matrix_int(SimWarp *w, const SimInstr *i) {

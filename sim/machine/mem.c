@@ -3,36 +3,18 @@
 
 #include "sim/machine/ops.h"
 
-// The address of each lane of the mask.
-static void addresses(SimWarp *w, const SimAccessOp *op, SimTouch *t) {
-    if (op->fixed) {
-        SIM_EACH_LANE(w, t->address[l] = (uint64_t)op->offset;);
-    } else if (op->wide) {
-        const LaneU64 *a = SIM_REG(w, op->address, LaneU64);
-        SIM_EACH_LANE(w, t->address[l] = a[l] + (uint64_t)op->offset;);
-    } else {
-        const LaneU32 *a = SIM_REG(w, op->address, LaneU32);
-        SIM_EACH_LANE(w, t->address[l] = (uint32_t)(a[l] + (uint32_t)op->offset););
-    }
-}
-
 static bool touch(SimWarp *w, const SimInstr *i, const SimAccessOp *op, SimAccessKind kind,
                   SimTouch *t) {
     t->space = op->space, t->kind = kind, t->order = op->order, t->scope = op->scope;
     t->mask = w->mask, t->bytes = (uint32_t)op->width * op->count;
     if (w->poison && !op->fixed) sim_poison_check(w, i, op->address, SIM_POISON_ADDRESS);
-    addresses(w, op, t);
+    sim_addresses(w, op, t->address);
     return sim_touch(w, i, t);
 }
 
 // One element into its register, extended to the register's size.
-#define LOAD_LOOP(R, M)                            \
-    for (uint32_t l = 0; l < SIM_LANES; l++)       \
-        if (w->mask >> l & 1) {                    \
-            M m;                                   \
-            memcpy(&m, t->host[l] + at, sizeof m); \
-            ((R *)to)[l] = (R)m;                   \
-        }
+#define LOAD_LOOP(R, M) \
+    SIM_EACH_LANE(w, M m; memcpy(&m, t->host[l] + at, sizeof m); ((R *)to)[l] = (R)m;);
 static void load_element(SimWarp *w, const SimAccessOp *op, const SimTouch *t, uint32_t n) {
     void *to = w->regs + op->values[n].at;
     size_t at = (size_t)n * op->width;
@@ -62,11 +44,45 @@ static void load_element(SimWarp *w, const SimAccessOp *op, const SimTouch *t, u
             memcpy((uint8_t *)to + (size_t)l * op->slot, t->host[l] + at, op->width);
 }
 
+// ---- Words of neighbouring lanes that are neighbours in memory ----
+
+static bool is_words(const SimAccessOp *op, const SimTouch *t) {
+    return t->dense && op->width == 4 && op->slot == 4;
+}
+static inline void every_word(const uint8_t *from, uint32_t step, LaneU32 *to) {
+    for (uint32_t l = 0; l < SIM_LANES; l++) memcpy(&to[l], from + (size_t)4 * step * l, 4);
+}
+static void load_words(SimWarp *w, const SimAccessOp *op, const uint8_t *from, uint32_t n) {
+    LaneU32 *to = SIM_REG(w, op->values[n], LaneU32);
+    switch (op->count) {
+    case 1: every_word(from, 1, to); return;
+    case 2: every_word(from + (size_t)4 * n, 2, to); return;
+    case 4: every_word(from + (size_t)4 * n, 4, to); return;
+    default: every_word(from + (size_t)4 * n, op->count, to); return;
+    }
+}
+static inline void put_every_word(uint8_t *to, uint32_t step, const LaneU32 *from) {
+    for (uint32_t l = 0; l < SIM_LANES; l++) memcpy(to + (size_t)4 * step * l, &from[l], 4);
+}
+static void store_words(const SimWarp *w, const SimAccessOp *op, uint8_t *to) {
+    for (uint32_t n = 0; n < op->count; n++) {
+        const LaneU32 *from = SIM_REG(w, op->values[n], LaneU32);
+        switch (op->count) {
+        case 1: put_every_word(to, 1, from); break;
+        case 2: put_every_word(to + (size_t)4 * n, 2, from); break;
+        case 4: put_every_word(to + (size_t)4 * n, 4, from); break;
+        default: put_every_word(to + (size_t)4 * n, op->count, from); break;
+        }
+    }
+}
+
+// ---- Loads ----
+
 static uint32_t poison_loaded(const SimWarp *w, const SimTouch *t, uint32_t at, uint32_t bytes) {
     uint32_t lanes = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++)
         if ((w->mask >> l & 1) && t->poison[l] &&
-            sim_poison_any(t->poison[l], t->poison_at[l] + at, bytes))
+            sim_poison_any_few(t->poison[l], t->poison_at[l] + at, bytes))
             lanes |= 1u << l;
     return lanes;
 }
@@ -77,31 +93,55 @@ void sim_load(SimWarp *w, const SimInstr *i) {
     t.data = NULL;
     if (!touch(w, i, op, SIM_ACCESS_LOAD, &t)) return;
     w->spins += op->order != SIM_ORDER_WEAK;
+    bool clean = w->poison && sim_touch_is_clean(&t), words = is_words(op, &t);
     for (uint32_t n = 0; n < op->count; n++) {
         if (op->values[n].number < 0) continue;
-        load_element(w, op, &t, n);
-        if (w->poison)
-            sim_poison_put(w, op->values[n], poison_loaded(w, &t, n * op->width, op->width));
+        if (words)
+            load_words(w, op, t.host[0], n);
+        else
+            load_element(w, op, &t, n);
+        if (!w->poison) continue;
+        sim_poison_put(w, op->values[n],
+                       clean ? 0 : poison_loaded(w, &t, n * op->width, op->width));
     }
 }
 
+// ---- Stores ----
+
+// Values by lane, as the observers and memory want them.
 static void gather(const SimWarp *w, const SimAccessOp *op, uint8_t *data) {
     for (uint32_t n = 0; n < op->count; n++) {
         const uint8_t *from = w->regs + op->values[n].at;
-        for (uint32_t l = 0; l < SIM_LANES; l++)
-            memcpy(data + 32 * l + (size_t)n * op->width, from + (size_t)l * op->slot, op->width);
+        uint8_t *to = data + (size_t)n * op->width;
+        if (op->width == 4)
+            for (uint32_t l = 0; l < SIM_LANES; l++)
+                memcpy(to + 32 * l, from + (size_t)l * op->slot, 4);
+        else
+            for (uint32_t l = 0; l < SIM_LANES; l++)
+                memcpy(to + 32 * l, from + (size_t)l * op->slot, op->width);
+    }
+}
+static void scatter(const SimWarp *w, const SimTouch *t, const uint8_t *data) {
+    switch (t->bytes) {
+    case 4: SIM_EACH_LANE(w, memcpy(t->host[l], data + 32 * l, 4);); return;
+    case 8: SIM_EACH_LANE(w, memcpy(t->host[l], data + 32 * l, 8);); return;
+    case 16: SIM_EACH_LANE(w, memcpy(t->host[l], data + 32 * l, 16);); return;
+    default: SIM_EACH_LANE(w, memcpy(t->host[l], data + 32 * l, t->bytes);); return;
     }
 }
 
 static void poison_stored(SimWarp *w, const SimInstr *i, const SimAccessOp *op, const SimTouch *t) {
+    uint32_t any = 0;
+    for (uint32_t n = 0; n < op->count; n++) any |= sim_poison_of(w, op->values[n]) & w->mask;
+    if (!any && sim_touch_is_clean(t)) return;
     for (uint32_t n = 0; n < op->count; n++) {
         uint32_t lanes = sim_poison_of(w, op->values[n]), seen = 0;
         for (uint32_t l = 0; l < SIM_LANES; l++) {
             if (!(w->mask >> l & 1)) continue;
             if (t->met[l] == SIM_SPACE_GLOBAL) seen |= 1u << l;
             if (t->poison[l])
-                sim_poison_set(t->poison[l], t->poison_at[l] + (size_t)n * op->width, op->width,
-                               lanes >> l & 1);
+                sim_poison_set_few(t->poison[l], t->poison_at[l] + (size_t)n * op->width, op->width,
+                                   lanes >> l & 1);
         }
         if (!(lanes & seen)) continue;
         SimPoison p = {sim_place(w, i), SIM_POISON_STORE, lanes & seen, op->values[n].number};
@@ -112,12 +152,16 @@ static void poison_stored(SimWarp *w, const SimInstr *i, const SimAccessOp *op, 
 void sim_store(SimWarp *w, const SimInstr *i) {
     const SimAccessOp *op = i->detail;
     uint8_t data[32 * SIM_LANES];
-    gather(w, op, data);
     SimTouch t;
     t.data = data;
+    if (w->run->access_asked) gather(w, op, data);
     if (!touch(w, i, op, SIM_ACCESS_STORE, &t)) return;
-    for (uint32_t l = 0; l < SIM_LANES; l++)
-        if (w->mask >> l & 1) memcpy(t.host[l], data + 32 * l, t.bytes);
+    if (is_words(op, &t)) {
+        store_words(w, op, t.host[0]);
+    } else {
+        if (!w->run->access_asked) gather(w, op, data);
+        scatter(w, &t, data);
+    }
     if (w->poison) poison_stored(w, i, op, &t);
 }
 
@@ -127,7 +171,7 @@ void sim_load_param(SimWarp *w, const SimInstr *i) {
     const SimAccessOp *op = i->detail;
     SimTouch t;
     uint32_t bytes = (uint32_t)op->width * op->count, size = w->run->launch->kernel->param_bytes;
-    addresses(w, op, &t);
+    sim_addresses(w, op, t.address);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(w->mask >> l & 1)) continue;
         if (t.address[l] > size || bytes > size - t.address[l]) {

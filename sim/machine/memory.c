@@ -52,7 +52,7 @@ static bool fill(SimMemory *m, SimRegion *r, uint64_t size, const char *name) {
     r->bytes = calloc(1, size ? (size_t)size : 1);
     if (!r->bytes) return false;
     if (m->poison) {
-        size_t bits = (size_t)(size / 8 + 1);
+        size_t bits = SIM_POISON_BYTES(size);
         r->poison = malloc(bits);
         if (!r->poison) return false;
         memset(r->poison, 0xff, bits);
@@ -139,22 +139,24 @@ bool sim_memory_read(SimMemory *m, uint64_t address, void *to, uint64_t size) {
     return true;
 }
 
-// ---- Bits ----
+// ---- Bits: whole bytes of them, and fewer at the ends ----
 
-static unsigned span_mask(uint64_t at, uint64_t end) {
-    unsigned first = at & 7, count = end - at > 8 - first ? 8 - first : (unsigned)(end - at);
-    return ((1u << count) - 1) << first;
-}
+enum { FEW = 32 };
 
 bool sim_poison_any(const uint8_t *bits, uint64_t at, uint64_t size) {
-    for (uint64_t end = at + size; at < end; at = (at | 7) + 1)
-        if (bits[at >> 3] & span_mask(at, end)) return true;
-    return false;
+    for (; size > FEW; at += FEW, size -= FEW)
+        if (sim_poison_any_few(bits, at, FEW)) return true;
+    return sim_poison_any_few(bits, at, (uint32_t)size);
 }
 
 void sim_poison_set(uint8_t *bits, uint64_t at, uint64_t size, bool poison) {
-    for (uint64_t end = at + size; at < end; at = (at | 7) + 1) {
-        unsigned mask = span_mask(at, end);
-        bits[at >> 3] = (uint8_t)(poison ? bits[at >> 3] | mask : bits[at >> 3] & ~mask);
+    uint64_t first = at & 7 ? 8 - (at & 7) : 0;
+    if (size <= FEW) {
+        sim_poison_set_few(bits, at, (uint32_t)size, poison);
+        return;
     }
+    sim_poison_set_few(bits, at, (uint32_t)first, poison);
+    at += first, size -= first;
+    memset(bits + (at >> 3), poison ? 0xff : 0, (size_t)(size >> 3));
+    sim_poison_set_few(bits, at + (size & ~UINT64_C(7)), size & 7, poison);
 }

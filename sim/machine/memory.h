@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -55,8 +56,22 @@ static inline bool sim_address_is_global(uint64_t address) {
     return (address & SIM_WINDOW_MASK) == SIM_GLOBAL_BASE;
 }
 
-// Bits of poison, `size` up to any length.
+// Bits of poison, one for each byte. What keeps them has SIM_POISON_BYTES for its size.
+#define SIM_POISON_BYTES(size) ((size_t)((size) / 8) + 16)
 bool sim_poison_any(const uint8_t *bits, uint64_t at, uint64_t size);
 void sim_poison_set(uint8_t *bits, uint64_t at, uint64_t size, bool poison);
+
+// The same for sizes up to 32, as of what one lane touches: within one word.
+static inline bool sim_poison_any_few(const uint8_t *bits, uint64_t at, uint32_t size) {
+    uint64_t word;
+    memcpy(&word, bits + (at >> 3), sizeof word);
+    return (word >> (at & 7) & ((UINT64_C(1) << size) - 1)) != 0;
+}
+static inline void sim_poison_set_few(uint8_t *bits, uint64_t at, uint32_t size, bool poison) {
+    uint64_t word, mask = ((UINT64_C(1) << size) - 1) << (at & 7);
+    memcpy(&word, bits + (at >> 3), sizeof word);
+    word = poison ? word | mask : word & ~mask;
+    memcpy(bits + (at >> 3), &word, sizeof word);
+}
 
 #endif

@@ -68,11 +68,10 @@ static inline double sim_add_odd(double a, double b) {
 static inline double sim_fma_odd(double a, double b, double c) { return sim_add_odd(a * b, c); }
 
 static inline float sim_f16_value(uint32_t h) {
-    uint32_t sign = (h & 0x8000) << 16, rest = h & 0x7fff;
-    // As a subnormal f32 times 2^112: exact, also for subnormals of f16.
-    float x = sim_f32_bits(rest << 13) * 0x1p112f;
-    uint32_t u = sim_bits_f32(x);
-    u = rest >= 0x7c00 ? (rest << 13) | 0x7f800000 : u;
+    uint32_t sign = (h & 0x8000) << 16, rest = h & 0x7fff, wide = rest << 13;
+    uint32_t small = sim_bits_f32((float)(int32_t)rest * 0x1p-24f);
+    uint32_t u = rest < 0x400 ? small : wide + (112u << 23);
+    u = rest >= 0x7c00 ? wide | 0x7f800000 : u;
     return sim_f32_bits(u | sign);
 }
 static inline float sim_bf16_value(uint32_t h) { return sim_f32_bits(h << 16); }

@@ -3,23 +3,47 @@
 #include "sim/machine/exact.h"
 #include "sim/machine/warp.h"
 
-enum { DOUBLE_BITS = 53, SUM_BITS = 8 };  // of a sum of products beyond those of one
+enum { DOUBLE_BITS = 53 };
 
 #define EACH(count, ...)                     \
     for (uint32_t n = 0; n < (count); n++) { \
         __VA_ARGS__                          \
     }
 
-// The span of exponents of what is not zero: from the greatest down to the least's last bit.
-SIM_CLONES static int span(const float *x, uint32_t count, int precision) {
+// Numbers below 2^top in magnitude, and multiples of 2^bottom.
+typedef struct Range {
+    int top, bottom;
+    bool known;  // else there are infinities, NaN or subnormals of f32 among them
+} Range;
+
+// Of f32, given as bits, with so many bits of significand; zeros do not count.
+SIM_CLONES static Range range_of(const void *x, uint32_t count, int precision) {
+    const uint8_t *from = x;
     uint32_t most = 0, least = UINT32_MAX;
-    EACH(count, uint32_t u = sim_bits_f32(x[n]) & 0x7fffffff; uint32_t v = u - 1;
-         most = u > most ? u : most; least = v < least ? v : least;)
-    if (!most) return 0;
-    least++;
-    if (most >= 0x7f800000 || least < 0x800000) return 1000;
-    return (int)(most >> 23) - (int)(least >> 23) + precision;
+    EACH(count, uint32_t u; memcpy(&u, from + (size_t)4 * n, sizeof u); u &= 0x7fffffff;
+         uint32_t v = u - 1; most = u > most ? u : most; least = v < least ? v : least;)
+    if (!most) return (Range){-10000, 10000, true};
+    int last = (int)((least + 1) >> 23);
+    return (Range){.top = (int)(most >> 23) - 126,
+                   .bottom = last - 127 - (precision - 1),
+                   .known = most < 0x7f800000 && last};
 }
+
+// Sums of k products of such numbers, begun or whole.
+static Range range_of_sums(const SimFloats *p, SimType a, SimType b) {
+    Range x = range_of(p->a, p->m * p->k, sim_format(a)->precision);
+    Range y = range_of(p->b, SIM_COLUMNS * p->k, sim_format(b)->precision);
+    return (Range){.top = x.top + y.top + 32 - __builtin_clz(p->k - 1),
+                   .bottom = x.bottom + y.bottom,
+                   .known = x.known && y.known};
+}
+static Range range_with(Range a, Range b) {
+    return (Range){.top = (a.top > b.top ? a.top : b.top) + 1,
+                   .bottom = a.bottom < b.bottom ? a.bottom : b.bottom,
+                   .known = a.known && b.known};
+}
+// Whether doubles hold them all.
+static bool is_exact(Range r) { return r.known && r.top - r.bottom <= DOUBLE_BITS; }
 
 // A row of results.
 typedef double Row __attribute__((vector_size(SIM_COLUMNS * sizeof(double))));
@@ -36,21 +60,49 @@ typedef union Lost {
     int64_t at[SIM_RESULTS];
     Flags row[SIM_ROWS];
 } Lost;
-static void turn(const SimFloats *p, Factors *b) {
-    for (uint32_t c = 0; c < SIM_COLUMNS; c++)
+typedef double Lines[SIM_ROWS * SIM_DEPTH];
+
+// Eight by eight, three times: line n and line n + 4 shuffled into lines 2n and 2n + 1.
+typedef float Eight __attribute__((vector_size(8 * sizeof(float))));
+#define SHUFFLED(x, y, i) \
+    __builtin_shufflevector(x, y, i, i + 8, i + 1, i + 9, i + 2, i + 10, i + 3, i + 11)
+static inline void shuffle(const Eight *from, Eight *to) {
+    for (int n = 0; n < 4; n++) {
+        to[2 * n] = SHUFFLED(from[n], from[n + 4], 0);
+        to[2 * n + 1] = SHUFFLED(from[n], from[n + 4], 4);
+    }
+}
+
+// The columns of b, as rows.
+SIM_CLONES static void turn(const SimFloats *p, Factors *b) {
+    for (uint32_t k = 0; p->k % 8 == 0 && k < p->k; k += 8) {
+        Eight line[8], half[8];
+        for (uint32_t c = 0; c < 8; c++) memcpy(&line[c], &p->b[c * p->k + k], sizeof line[c]);
+        shuffle(line, half), shuffle(half, line), shuffle(line, half);
+        for (uint32_t n = 0; n < 8; n++) b->row[k + n] = __builtin_convertvector(half[n], Row);
+    }
+    for (uint32_t c = 0; p->k % 8 && c < SIM_COLUMNS; c++)
         for (uint32_t n = 0; n < p->k; n++) b->at[n][c] = (double)p->b[c * p->k + n];
 }
 
-// Sums that plain double arithmetic holds whole. They begin at -0, which changes none.
-SIM_CLONES static void plain_sums(const SimFloats *p, const Factors *b, Sums *sums) {
-    for (uint32_t r = 0; r < p->m; r += 2) {
-        const float *a = &p->a[r * p->k], *next = a + p->k;
-        Row first = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0}, second = first;
-        for (uint32_t n = 0; n < p->k; n++) {
-            first += (double)a[n] * b->row[n];
-            second += (double)next[n] * b->row[n];
+SIM_CLONES static void widen(const float *from, uint32_t count, double *to) {
+    EACH(count, to[n] = (double)from[n];)
+}
+
+// Adds the products to sums that plain double arithmetic holds whole.
+SIM_CLONES static void plain_sums(const SimFloats *p, const double *a, const Factors *b,
+                                  Sums *sums) {
+    const uint32_t k = p->k;
+    for (uint32_t r = 0; r < p->m; r += 4, a += (size_t)4 * k) {
+        Row s0 = sums->row[r], s1 = sums->row[r + 1], s2 = sums->row[r + 2], s3 = sums->row[r + 3];
+        for (uint32_t n = 0; n < k; n++) {
+            const Row factor = b->row[n];
+            s0 += a[n] * factor;
+            s1 += a[n + k] * factor;
+            s2 += a[n + 2 * k] * factor;
+            s3 += a[n + 3 * k] * factor;
         }
-        sums->row[r] = first, sums->row[r + 1] = second;
+        sums->row[r] = s0, sums->row[r + 1] = s1, sums->row[r + 2] = s2, sums->row[r + 3] = s3;
     }
 }
 
@@ -59,13 +111,13 @@ SIM_CLONES static void plain_sums(const SimFloats *p, const Factors *b, Sums *su
 
 // Sums of c and products as pairs of doubles, `high` the sum and `low` what it lost; `worse` is 0
 // where the pair holds the whole sum.
-SIM_CLONES static void pair_sums(const SimFloats *p, const Factors *b, Sums *high, Sums *low,
-                                 Lost *worse) {
+SIM_CLONES static void pair_sums(const SimFloats *p, const double *a, const Factors *b, Sums *high,
+                                 Sums *low, Lost *worse) {
     for (uint32_t r = 0; r < p->m; r++) {
         Row h = high->row[r], l = {0};
         Flags bad = {0};
         for (uint32_t n = 0; n < p->k; n++) {
-            Row product = (double)p->a[r * p->k + n] * b->row[n], sum = h + product;
+            Row product = a[r * p->k + n] * b->row[n], sum = h + product;
             Row error = LOST(h, product, sum), rest = l + error;
             bad |= LOST(l, error, rest) != 0;  // of NaN, too
             h = sum, l = rest;
@@ -74,11 +126,11 @@ SIM_CLONES static void pair_sums(const SimFloats *p, const Factors *b, Sums *hig
     }
 }
 
-static uint32_t exact_element(const SimFloats *p, uint32_t row, uint32_t column, double c,
-                              const SimFormat *to) {
+static uint32_t exact_element(const SimFloats *p, uint32_t row, uint32_t column, SimType c_type,
+                              uint32_t c, const SimFormat *to) {
     SimExact e;
     sim_exact_clear(&e);
-    sim_exact_add(&e, c, 1.0);
+    sim_exact_add(&e, c_type == SIM_F32 ? (double)sim_f32_bits(c) : (double)sim_f16_value(c), 1.0);
     for (uint32_t n = 0; n < p->k; n++)
         sim_exact_add(&e, (double)p->a[row * p->k + n], (double)p->b[column * p->k + n]);
     return (uint32_t)sim_exact_round(&e, to, SIM_RN);
@@ -117,30 +169,43 @@ SIM_CLONES static void read_c(SimType type, const uint32_t *c, uint32_t count, d
         EACH(count, to[n] = (double)sim_f16_value(c[n]);)
 }
 
-void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type, const uint32_t *c,
-                        SimType d_type, uint32_t *d) {
+static void pairs(const SimFloats *p, const double *lines, const Factors *factors, SimType c_type,
+                  const uint32_t *c, SimType d_type, uint32_t *d) {
     uint32_t count = p->m * SIM_COLUMNS;
-    Factors factors;
-    Sums add, sums, low;
+    Sums sums, low;
     Lost worse;
-    int bits = span(p->a, p->m * p->k, sim_format(a)->precision) +
-               span(p->b, SIM_COLUMNS * p->k, sim_format(b)->precision) + SUM_BITS;
-    turn(p, &factors);
-    read_c(c_type, c, count, add.at);
-    if (bits <= DOUBLE_BITS) {
-        plain_sums(p, &factors, &sums);
-        add_c(add.at, count, sums.at);
-        round_to(d_type, sums.at, count, d);
-        return;
-    }
-    sums = add;
-    pair_sums(p, &factors, &sums, &low, &worse);
+    read_c(c_type, c, count, sums.at);
+    pair_sums(p, lines, factors, &sums, &low, &worse);
     join_pairs(low.at, count, sums.at);
     round_to(d_type, sums.at, count, d);
     for (uint32_t n = 0; n < count; n++)
         if (worse.at[n])
-            d[n] =
-                exact_element(p, n / SIM_COLUMNS, n % SIM_COLUMNS, add.at[n], sim_format(d_type));
+            d[n] = exact_element(p, n / SIM_COLUMNS, n % SIM_COLUMNS, c_type, c[n],
+                                 sim_format(d_type));
+}
+
+void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type, const uint32_t *c,
+                        SimType d_type, uint32_t *d) {
+    uint32_t count = p->m * SIM_COLUMNS;
+    Lines lines;
+    Factors factors;
+    Sums sums, add;
+    widen(p->a, p->m * p->k, lines);
+    turn(p, &factors);
+    Range range = range_of_sums(p, a, b);
+    if (!is_exact(range)) {
+        pairs(p, lines, &factors, c_type, c, d_type, d);
+    } else if (c_type == SIM_F32 && is_exact(range_with(range, range_of(c, count, 24)))) {
+        read_c(c_type, c, count, sums.at);
+        plain_sums(p, lines, &factors, &sums);
+        round_to(d_type, sums.at, count, d);
+    } else {
+        for (uint32_t n = 0; n < count; n++) sums.at[n] = -0.0;  // which changes no sum
+        plain_sums(p, lines, &factors, &sums);
+        read_c(c_type, c, count, add.at);
+        add_c(add.at, count, sums.at);
+        round_to(d_type, sums.at, count, d);
+    }
 }
 
 void sim_product_doubles(const SimDoubles *p, const uint64_t *c, uint64_t *d) {

@@ -121,14 +121,15 @@ static void begin_warp(SimBlock *b, SimWarp *w) {
     if (w->poison) memset(w->poison, 0xff, sizeof *w->poison * k->register_count);
     for (uint32_t i = 0; i < k->constant_count; i++) fill_constant(b, w, &k->constants[i]);
     if (w->local) memset(w->local, 0xab, (size_t)k->local_bytes * SIM_LANES);
-    if (w->local_poison) memset(w->local_poison, 0xff, (size_t)k->local_bytes * SIM_LANES / 8 + 1);
+    if (w->local_poison)
+        memset(w->local_poison, 0xff, SIM_POISON_BYTES((uint64_t)k->local_bytes * SIM_LANES));
     uint32_t threads = n->block[0] * n->block[1] * n->block[2];
     uint32_t left = threads - w->index * SIM_LANES;
     w->live = left >= SIM_LANES ? UINT32_MAX : (1u << left) - 1;
     w->fragments[0] = (SimFragment){.mask = w->live, .stop = UINT32_MAX, .join = SIM_NO_JOIN};
     w->fragment_count = 1;
     w->join_count = 0;
-    w->copy_count = 0;
+    w->copy_first = w->copy_count = 0;
     w->carry = 0;
     w->spins = 0;
     w->force = false;
@@ -197,7 +198,7 @@ static void begin_block(SimBlock *b, uint64_t linear) {
     b->ctaid[1] = (uint32_t)(linear / n->grid[0] % n->grid[1]);
     b->ctaid[2] = (uint32_t)(linear / n->grid[0] / n->grid[1]);
     memset(b->shared, 0xab, b->shared_bytes);
-    if (b->shared_poison) memset(b->shared_poison, 0xff, b->shared_bytes / 8 + 1);
+    if (b->shared_poison) memset(b->shared_poison, 0xff, SIM_POISON_BYTES(b->shared_bytes));
     memset(b->barriers, 0, sizeof b->barriers);
     for (uint32_t i = 0; i < b->warp_count; i++) begin_warp(b, &b->warps[i]);
 }
@@ -245,7 +246,7 @@ static bool make_warp(SimRun *run, SimWarp *w, uint32_t index) {
     if (!k->local_bytes) return true;
     w->local = malloc((size_t)k->local_bytes * SIM_LANES);
     if (w->local && run->poison)
-        w->local_poison = malloc((size_t)k->local_bytes * SIM_LANES / 8 + 1);
+        w->local_poison = malloc(SIM_POISON_BYTES((uint64_t)k->local_bytes * SIM_LANES));
     return w->local && (!run->poison || w->local_poison);
 }
 
@@ -257,7 +258,7 @@ static bool make_block(SimRun *run) {
     b->shared = aligned_alloc(1024, (b->shared_bytes / 1024 + 1) * (size_t)1024);
     if (!b->shared) return false;
     if (run->poison) {
-        b->shared_poison = malloc(b->shared_bytes / 8 + 1);
+        b->shared_poison = malloc(SIM_POISON_BYTES(b->shared_bytes));
         if (!b->shared_poison) return false;
     }
     uint32_t threads = n->block[0] * n->block[1] * n->block[2];

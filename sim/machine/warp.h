@@ -39,9 +39,10 @@ typedef double __attribute__((may_alias)) LaneF64;
 #else
 #define SIM_IVDEP _Pragma("GCC ivdep")
 #endif
-#define SIM_EACH_LANE(w, ...)                                                  \
+#define SIM_EACH_LANE(w, ...) SIM_EACH_OF((w)->mask, __VA_ARGS__)
+#define SIM_EACH_OF(lanes, ...)                                                \
     do {                                                                       \
-        const uint32_t each_mask = (w)->mask;                                  \
+        const uint32_t each_mask = (lanes);                                    \
         if (each_mask == UINT32_MAX) {                                         \
             SIM_IVDEP for (uint32_t l = 0; l < SIM_LANES; l++) { __VA_ARGS__ } \
         } else {                                                               \
@@ -55,6 +56,7 @@ typedef double __attribute__((may_alias)) LaneF64;
 // Hot loops are compiled for wider vectors, too, where the loader can choose
 // between them.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+#define SIM_HAS_CLONES
 #define SIM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SIM_CLONES
@@ -81,13 +83,13 @@ typedef struct SimJoin {
     int32_t parent;
 } SimJoin;
 
-// A part of a cp.async on its way to shared memory.
+// A warp's cp.async on its way to shared memory.
 typedef struct SimCopy {
-    uint32_t to;
-    uint8_t lane, bytes;
-    bool used;
-    uint32_t group;  // of the lane
-    uint8_t data[16];
+    uint32_t mask;   // lanes whose bytes have not landed
+    uint32_t group;  // of these lanes
+    uint32_t bytes;  // of each
+    uint32_t to[SIM_LANES];
+    uint8_t data[SIM_LANES][16];
 } SimCopy;
 
 typedef struct SimBarrier {
@@ -120,8 +122,8 @@ struct SimWarp {
     SimJoin joins[SIM_JOINS];
     uint32_t join_count;
     uint32_t group[SIM_LANES];  // open group of cp.async
-    SimCopy *copies;
-    uint32_t copy_count, copy_capacity;
+    SimCopy *copies;            // from copy_first on, in the order of issue
+    uint32_t copy_first, copy_count, copy_capacity;
 };
 
 struct SimBlock {
@@ -167,6 +169,9 @@ static inline uint32_t sim_pred(const SimWarp *w, SimOperand p, bool negated) {
     return negated ? ~bits : bits;
 }
 static inline uint32_t sim_first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+static inline uint32_t sim_lane_count(uint32_t mask) {
+    return mask == UINT32_MAX ? SIM_LANES : (uint32_t)__builtin_popcount(mask);
+}
 static inline void sim_set_pred(SimWarp *w, SimOperand p, uint32_t bits) {
     LaneU32 *to = SIM_REG(w, p, LaneU32);
     *to = (*to & ~w->mask) | (bits & w->mask);
@@ -199,9 +204,14 @@ typedef struct SimTouch {
     uint8_t *poison[SIM_LANES];  // bits of the region, NULL when not kept
     uint64_t poison_at[SIM_LANES];
     SimSpace met[SIM_LANES];
+    bool dense;     // all lanes, each beginning where the one before ends
+    uint8_t *bits;  // of the one region that all lanes are in, NULL when they are not or not kept
+    uint64_t low, high;  // the first bit, and the one after the last
 } SimTouch;
 // Finds the memory, tells the observers. False: a fault; the launch is over.
 bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t);
+// Nothing there is poison. False: something may be.
+bool sim_touch_is_clean(const SimTouch *t);
 
 // ---- cp.async (async.c) ----
 // All of the mask's lanes' copies.
@@ -241,6 +251,8 @@ typedef struct SimAccessOp {
     SimOperand values2[8];  // operands of an atomic
     SimOperand compare;     // of cas
 } SimAccessOp;
+// The mask's lanes' addresses.
+void sim_addresses(const SimWarp *w, const SimAccessOp *op, uint64_t *address);
 
 typedef struct SimSwitch {
     const uint32_t *targets;
