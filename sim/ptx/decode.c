@@ -325,7 +325,10 @@ bool read_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to)
 bool write_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to) {
     uint8_t slot;
     TRY(write_wide(d, o, type, to, &slot));
-    return to->number < 0 || same_size(d, o, type, slot);
+    if (to->number >= 0) return same_size(d, o, type, slot);
+    TRY(new_register(d, type, to));  // '_': nobody reads it
+    vec_push(d->arena, &d->writes, to->number);
+    return true;
 }
 
 bool read_wide(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to, uint8_t *slot) {

@@ -53,8 +53,10 @@ static bool check(Decoder *d, const SimMatrixOp *op) {
     bool floats = is_small(op->a) && is_small(op->b) && (op->c == SIM_F32 || op->c == SIM_F16) &&
                   (op->d == SIM_F32 || op->d == SIM_F16);
     bool doubles = op->a == SIM_F64 && op->b == SIM_F64 && op->c == SIM_F64 && op->d == SIM_F64;
-    bool fits = step(op->a) == step(op->b) && op->k % step(op->a) == 0 && op->k <= 4 * step(op->a);
-    if ((ints || floats || doubles) && fits && (op->m == 16 || !floats)) return true;
+    bool known = ints || floats || doubles;
+    bool fits = known && step(op->a) == step(op->b) && op->k % step(op->a) == 0 &&
+                op->k <= 4 * step(op->a) && (op->m == 16 || !floats);
+    if (fits) return true;
     return decode_fail(d, d->statement->span, DIAG_UNSUPPORTED,
                        "'%.*s' is not supported by the warp machine", STR_ARG(d->statement->name));
 }

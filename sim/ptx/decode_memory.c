@@ -58,7 +58,7 @@ static bool access_op(Decoder *d, SimAccessOp *op) {
     if (bits < 8)
         return decode_fail(d, d->statement->span, DIAG_TYPE, "'%.*s' names no type of memory",
                            STR_ARG(d->statement->name));
-    op->width = (uint8_t)(bits / 8);
+    op->width = (uint8_t)(bits / 8), op->slot = 0;
     op->count = take_vector(d);
     op->sign = is_signed(op->type);
     op->compare = no_operand();
@@ -75,12 +75,14 @@ static bool values(Decoder *d, const PtxOperand *o, SimAccessOp *op, SimOperand 
     if (count != op->count)
         return decode_fail(d, o->span, DIAG_ARGUMENTS, "%u registers for a vector of %u", count,
                            op->count);
-    op->slot = (uint8_t)sim_type_slot(op->type);
     for (uint32_t n = 0; n < count; n++) {
         uint8_t slot = 0;
         TRY(write ? write_wide(d, &items[n], op->type, &to[n], &slot)
                   : read_wide(d, &items[n], op->type, &to[n], &slot));
-        if (to[n].number >= 0) op->slot = slot;
+        if (to[n].number < 0) continue;
+        if (op->slot && op->slot != slot)
+            return decode_fail(d, items[n].span, DIAG_TYPE, "registers of different sizes");
+        op->slot = slot;
     }
     return true;
 }
@@ -167,6 +169,11 @@ bool decode_atom(Decoder *d) {
     TRY((o = take_any(d)) && address_operand(d, o, op));
     if (op->atom == SIM_ATOM_CAS) TRY(next_read(d, op->type, &op->compare));
     TRY((o = take_any(d)) && values(d, o, op, op->values2, false));
+    bool cas = op->atom == SIM_ATOM_CAS, whole = cas || op->atom == SIM_ATOM_EXCH;
+    if ((cas && (op->count > 1 || op->slot != sim_type_slot(op->type))) ||
+        (op->type == SIM_B128 && (!whole || op->count > 1)))
+        return decode_fail(d, d->statement->span, DIAG_TYPE, "'%.*s' is not possible with its type",
+                           STR_ARG(d->statement->name));
     return skip_policy(d, policy);
 }
 
@@ -206,6 +213,7 @@ bool decode_copy(Decoder *d) {
     take(d, "global");
     bool policy = take_hints(d);
     SimAccessOp *to = arena_new(d->arena, SimAccessOp, 1);
+    to->address = no_operand();
     const PtxOperand *o = take_any(d);
     TRY(o && address_operand(d, o, to));
     op->to = to->address, op->to_wide = to->wide, op->to_fixed = to->fixed;

@@ -296,8 +296,27 @@ static void test_stmatrix(void **state) {
     arena_destroy(arena);
 }
 
+// What goes to '_' changes no register.
+static void test_sink(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    Warp w;
+    warp_open(&w, warp_kernel(arena, "sm_80",
+                              "mov.u32 %r1, 5; movmatrix.sync.aligned.m8n8.trans.b16 _, %r63; "
+                              "shfl.sync.idx.b32 _|%p1, %r63, 1, 31, -1; "
+                              "st.global.u32 [%rd63], %r1; st.global.u32 [%rd63+4], %r63;"));
+    uint64_t args[] = {warp_alloc(&w, 512), 0};
+    warp_run_well(&w, "k", 1, 32, 0, args, 2);
+    uint32_t out[128];
+    warp_download(&w, args[0], out, sizeof out);
+    for (uint32_t l = 0; l < 32; l++) assert_true(out[4 * l] == 5 && out[4 * l + 1] == l);
+    warp_close(&w);
+    arena_destroy(arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mma), cmocka_unit_test(test_ldmatrix),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sink), cmocka_unit_test(test_mma),
+                                       cmocka_unit_test(test_ldmatrix),
                                        cmocka_unit_test(test_stmatrix)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,14 +141,15 @@ static void run_control(const Control *c, const char *body, bool wrong) {
         found |= sim_finding_is_error(w.findings->list.data[i].kind);
     if (found != wrong)
         fail_msg("%s: %s", body, wrong ? "nothing was found" : "something was found");
+    bool told = false;
     for (size_t i = 0; wrong && i < w.findings->list.count; i++) {
         const SimFinding *f = &w.findings->list.data[i];
-        if (f->kind != c->kind) continue;
-        if (!strstr(f->text.text, c->text)) fail_msg("%s: %.*s", body, STR_ARG(f->text));
         assert_true(f->line.text_line > 0);
         assert_int_equal(f->line.line, 7);
         assert_true(str_ends(f->line.file, STR("k.tile")));
-        break;
+        if (f->kind != c->kind || told) continue;
+        if (!strstr(f->text.text, c->text)) fail_msg("%s: %.*s", body, STR_ARG(f->text));
+        told = true;
     }
     warp_close(&w);
     arena_destroy(arena);
@@ -165,7 +166,9 @@ static void test_controls(void **state) {
 static SimTraffic traffic(const char *body, bool global, uint64_t in_size) {
     Arena *arena = arena_create();
     Warp w;
-    warp_open(&w, warp_kernel(arena, "sm_80", body));
+    const char *placed = arena_printf(arena, ".loc 1 7 3\n%s", body);
+    warp_open(&w,
+              arena_printf(arena, "%s.file 1 \"k.tile\"\n", warp_kernel(arena, "sm_80", placed)));
     SimTrafficTable *table;
     w.observers[0] = global ? sim_observe_coalescing(w.arena, w.findings, &table)
                             : sim_observe_banks(w.arena, w.findings, &table);
@@ -176,6 +179,9 @@ static SimTraffic traffic(const char *body, bool global, uint64_t in_size) {
     SimTraffic t = table->load;
     assert_int_equal(t.units > t.ideal,
                      warp_found(&w, global ? SIM_FINDING_UNCOALESCED : SIM_FINDING_CONFLICT));
+    for (size_t i = 0; i < w.findings->list.count; i++)
+        assert_true(w.findings->list.data[i].line.line == 7 &&
+                    str_ends(w.findings->list.data[i].line.file, STR("k.tile")));
     warp_close(&w);
     arena_destroy(arena);
     return t;

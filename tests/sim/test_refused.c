@@ -34,9 +34,30 @@ static void test_refused(void **state) {
     refused("@%r1 add.u32 %r0, %r1, %r2;", "is no predicate");
     refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0,%r1}, {%r2}, {%r3}, {%r4,%r5};",
             "is not supported");
+    refused(
+        "mma.sync.aligned.m16n8k16.row.col.f32 {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%r8,%r9}, "
+        "{%r0,%r1,%r2,%r3};",
+        "is not supported");
+    refused("ld.global.v2.u32 {%r0, %rd0}, [%rd1];", "registers of different sizes");
+    refused("atom.global.add.u32 %rd0, [%rd1], %r0;", "registers of different sizes");
+    refused("{ .reg .b128 %q<3>; atom.global.add.b128 %q0, [%rd1], %q1; }",
+            "is not possible with its type");
     refused("call elsewhere, ();", "has no body in this text");
     refused("mov.u32 %r0, 0f12;", "is no number");
     refused("add.u32 %r0, %r1, %r2", "expected");
+}
+
+// The line is the instruction's own.
+static void test_unknown(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    Str said = warp_refused(arena,
+                            ".version 8.0\n.target sm_80\n.address_size 64\n"
+                            ".visible .entry k()\n{\nbar.sync 0;\n"
+                            "\twgmma.fence.sync.aligned;\nret;\n}\n");
+    assert_non_null(strstr(said.text, "wgmma.fence.sync.aligned"));
+    assert_non_null(strstr(said.text, "k.ptx:7:"));
+    arena_destroy(arena);
 }
 
 static void test_recursion(void **state) {
@@ -98,8 +119,8 @@ static void test_rubbish(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_recursion),
-                                       cmocka_unit_test(test_rubbish)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_recursion), cmocka_unit_test(test_rubbish)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
