@@ -253,6 +253,11 @@ bool os_path_exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
+bool os_path_waits(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
 // The folder that a new file at `path` would be in.
 static char *folder_of(Arena *arena, const char *path) {
     const char *slash = strrchr(path, '/');

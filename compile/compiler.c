@@ -55,8 +55,9 @@ static void read_tuned(Compiler *c, tilec_context *context) {
     c->tuned = tune_read(c->tune_arena, path);
     for (size_t i = 0; i < c->tuned->problems.count; i++) {
         const TuneProblem *p = &c->tuned->problems.data[i];
-        rt_log(context, TILEC_WARNING, "tune table %.*s, line %u is left out: %s", STR_ARG(path),
-               p->line, p->text);
+        const char *line = p->line ? arena_printf(c->tune_arena, ", line %u", p->line) : "";
+        rt_log(context, TILEC_WARNING, "tune table %.*s%s is left out: %s", STR_ARG(path), line,
+               p->text);
     }
 }
 

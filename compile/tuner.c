@@ -99,9 +99,11 @@ TuneTable *tune_read(Arena *arena, Str path) {
     OsError error = {0};
     char *name = arena_text(arena, path.text, path.size);
     if (!path.size || !os_path_exists(name)) return tune_parse(arena, text);
-    if (os_read_file(arena, name, FILE_MAX, &text, &error)) return tune_parse(arena, text);
+    bool waits = os_path_waits(name);
+    if (!waits && os_read_file(arena, name, FILE_MAX, &text, &error))
+        return tune_parse(arena, text);
     TuneTable *table = arena_new(arena, TuneTable, 1);
-    problem(arena, table, 0, arena_printf(arena, "%s", error.text));
+    problem(arena, table, 0, waits ? "it is a pipe" : arena_printf(arena, "%s", error.text));
     return table;
 }
 
@@ -205,19 +207,22 @@ int64_t tune_bucket(int64_t extent) {
     return bucket;
 }
 
+static bool may_set(const AstKernel *kernel, Symbol name) {
+    if (tile_is_option(name)) return true;
+    for (const AstDecl *p = kernel->params; p; p = p->next)
+        if (p->kind == DECL_CONST_PARAM && p->name == name) return true;
+    return false;
+}
+
 bool tune_apply(Arena *arena, Interner *names, const AstKernel *kernel, const TuneRow *row,
                 TileSpec *spec) {
     bool any = false;
     for (size_t i = 0; i < row->consts.count; i++) {
         IrBinding b = {.name = intern(names, row->consts.data[i].name),
                        .value = row->consts.data[i].value};
-        for (const AstDecl *p = kernel->params; p; p = p->next) {
-            if (p->kind != DECL_CONST_PARAM || p->name != b.name || tile_spec_find(spec, b.name))
-                continue;
-            vec_push(arena, &spec->bindings, b);
-            any = true;
-            break;
-        }
+        if (!may_set(kernel, b.name) || tile_spec_find(spec, b.name)) continue;
+        vec_push(arena, &spec->bindings, b);
+        any = true;
     }
     return any;
 }

@@ -13,7 +13,7 @@
 #include "tools/progress.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, or auto (default)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, sim:ARCH, or auto (default)", false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"seed", "S", "fills arrays without --in (default 1)", false},
@@ -49,26 +49,26 @@ typedef struct Search {
     _Atomic size_t next;  // to compile
     OsMutex *lock;        // of the arena
     Progress *progress;
+    Str where;         // of the table; empty: the result is kept nowhere
+    TuneTable *table;  // what is there already
 } Search;
 
 // ---- The space ----
 
-static bool is_const(const AstKernel *kernel, Symbol name) {
-    for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == DECL_CONST_PARAM && p->name == name) return true;
-    return false;
+// Consts and, for GPUs, options: nothing else has threads in warps and copies in flight.
+static bool is_tried(const Run *r, Symbol name) {
+    CodeTarget target;
+    bool gpu = compiler_target_of(r->device, &target) && code_target_is_gpu(target);
+    return !tile_spec_find(&r->settings.spec, name) && (gpu || !tile_is_option(name));
 }
 
-// Consts that are not set. The options warps, stages and ctas mean nothing to the devices that
-// there are.
 static int find_space(Search *s) {
     Run *r = s->run;
     const TileTune *space;
     size_t n = tile_tune_space(r->unit->file, r->kernel, r->settings.spec.target, &space);
     s->count = 1;
     for (size_t i = 0; i < n; i++) {
-        if (!is_const(r->kernel, space[i].name) || tile_spec_find(&r->settings.spec, space[i].name))
-            continue;
+        if (!is_tried(r, space[i].name)) continue;
         if (s->name_count == NAMES_MAX || s->count * space[i].count > CANDIDATES_MAX)
             return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
                             "the tune space of '%s' has more than %d candidates",
@@ -126,9 +126,11 @@ static void compile_one(const Worker *w, Candidate *c) {
         return;
     }
     if (w->given.count) memcpy(all, w->given.entries, w->given.count * sizeof *all);
-    for (size_t k = 0; k < s->name_count; k++)
-        all[w->given.count + k] =
-            (tilec_spec_entry){TILEC_SPEC_CONST, s->names[k]->name, 0, c->values[k]};
+    for (size_t k = 0; k < s->name_count; k++) {
+        Symbol name = s->names[k]->name;
+        tilec_spec_kind kind = tile_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
+        all[w->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
+    }
     if (tilec_kernel_from_source(s->run->context, s->run->device, w->path, w->text.text,
                                  w->text.size, s->run->kernel->decl->name, &spec, &c->kernel))
         first_line(s, c);
@@ -197,7 +199,20 @@ static Candidate *measure_all(Search *s) {
 
 // ---- The result ----
 
-static int keep(Search *s, const Candidate *best, Str *where) {
+// Before anything is measured: a file that is no table, or has lines that would be lost, stays.
+static int open_table(Search *s) {
+    Cli *cli = s->run->cli;
+    s->where = cli_has(cli, "table") ? cli_value(cli, "table") : tune_path(cli->arena);
+    s->table = tune_read(cli->arena, s->where);
+    if (!s->table->problems.count) return EXIT_FINE;
+    const TuneProblem *p = &s->table->problems.data[0];
+    const char *help = "mend the file or remove it; --table FILE or TILEC_TUNE_FILE names another";
+    const char *line = p->line ? arena_printf(cli->arena, "line %u: ", p->line) : "";
+    return cli_fail(cli, EXIT_INPUT, DIAG_TUNE, help, "'%.*s' is left as it is: %s%s",
+                    STR_ARG(s->where), line, p->text);
+}
+
+static int keep(Search *s, const Candidate *best) {
     Run *r = s->run;
     Arena *arena = r->cli->arena;
     TuneRow row = tune_key(arena, r->kernel, r->settings.spec.target);
@@ -211,13 +226,11 @@ static int keep(Search *s, const Candidate *best, Str *where) {
         TuneSetting value = {str(s->names[k]->name), best->values[k]};
         vec_push(arena, &row.consts, value);
     }
-    *where = cli_has(r->cli, "table") ? cli_value(r->cli, "table") : tune_path(arena);
-    if (!where->size) return EXIT_FINE;
-    TuneTable *table = tune_read(arena, *where);
-    tune_put(arena, table, &row);
+    if (!s->where.size) return EXIT_FINE;
+    tune_put(arena, s->table, &row);
     StrBuf text = strbuf(arena);
-    tune_print(table, &text);
-    const char *path = cli_text(r->cli, *where), *slash = strrchr(path, '/');
+    tune_print(s->table, &text);
+    const char *path = cli_text(r->cli, s->where), *slash = strrchr(path, '/');
     OsError error;
     if (slash && slash > path && !cli_has(r->cli, "table")) {
         const char *folder = arena_text(arena, path, (size_t)(slash - path));
@@ -227,7 +240,7 @@ static int keep(Search *s, const Candidate *best, Str *where) {
     return cli_fail(r->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%s': %s", path, error.text);
 }
 
-static void print_text(const Search *s, const Candidate *best, Str where) {
+static void print_text(const Search *s, const Candidate *best) {
     char text[200];
     size_t failed = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -241,14 +254,14 @@ static void print_text(const Search *s, const Candidate *best, Str where) {
     if (failed) printf("%zu of %zu candidates cannot be used here\n", failed, s->count);
     candidate_text(s, best, text, sizeof text);
     printf("%s on %s: %s\n", s->run->kernel->decl->name, tilec_device_name(s->run->device), text);
-    if (where.size) printf("kept in %.*s\n", STR_ARG(where));
+    if (s->where.size) printf("kept in %.*s\n", STR_ARG(s->where));
 }
 
-static void print_json(const Search *s, const Candidate *best, Str where) {
+static void print_json(const Search *s, const Candidate *best) {
     Json *j = &s->run->cli->json_out;
     json_key(j, "kernel"), json_str(j, str(s->run->kernel->decl->name));
     json_key(j, "device"), json_str(j, str(tilec_device_name(s->run->device)));
-    json_key(j, "table"), json_str(j, where);
+    json_key(j, "table"), json_str(j, s->where);
     json_key(j, "best"), json_uint(j, (uint64_t)(best - s->candidates));
     json_key(j, "candidates"), json_open(j, '[');
     for (size_t i = 0; i < s->count; i++) {
@@ -269,7 +282,8 @@ static void print_json(const Search *s, const Candidate *best, Str where) {
 
 static int search(Search *s) {
     Run *r = s->run;
-    int status = run_make_args(r);
+    int status = open_table(s);
+    if (!status) status = run_make_args(r);
     if (status) return status;
     s->candidates = arena_array(r->cli->arena, sizeof *s->candidates, s->count);
     for (size_t i = 0; i < s->count; i++) fill_candidate(s, i);
@@ -280,13 +294,12 @@ static int search(Search *s) {
     if (!best)
         return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, s->candidates[0].failure,
                         "none of %zu candidates can be launched", s->count);
-    Str where;
-    status = keep(s, best, &where);
+    status = keep(s, best);
     if (status) return status;
     if (r->cli->json)
-        print_json(s, best, where);
+        print_json(s, best);
     else if (!r->cli->quiet)
-        print_text(s, best, where);
+        print_text(s, best);
     return EXIT_FINE;
 }
 

@@ -131,7 +131,7 @@ static int option_value(Elab *e, const char *name) {
     return 0;
 }
 
-static bool option_name(Symbol name) {
+bool tile_is_option(Symbol name) {
     Str s = str(name);
     return str_equal(s, STR("warps")) || str_equal(s, STR("stages")) || str_equal(s, STR("ctas"));
 }
@@ -139,7 +139,7 @@ static bool option_name(Symbol name) {
 static void check_bindings(Elab *e) {
     for (size_t i = 0; i < e->spec->bindings.count; i++) {
         const IrBinding *b = &e->spec->bindings.data[i];
-        bool known = option_name(b->name);
+        bool known = tile_is_option(b->name);
         for (const AstDecl *p = e->kernel->params; p && !known; p = p->next)
             known = str_equal(str(p->name), str(b->name)) &&
                     (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM);

@@ -6,13 +6,8 @@ static bool own_file(const Resolver *r, const SourceFile *file) { return file ==
 // --- heads of kernels
 // -----------------------------------------------------------------------------
 
-static bool is_option(Symbol name) {
-    Str s = str(name);
-    return str_equal(s, STR("warps")) || str_equal(s, STR("stages")) || str_equal(s, STR("ctas"));
-}
-
 static void check_reserved(Resolver *r, const AstDecl *decl) {
-    if (!is_option(decl->name)) return;
+    if (!tile_is_option(decl->name)) return;
     diag_error(r->diags, decl->span, DIAG_RESERVED_NAME,
                "'%s' is the name of an option and cannot be %s", decl->name, decl_phrase(decl));
     diag_help(r->diags, "warps, stages and ctas are given by 'tune' or '--set'");
@@ -165,7 +160,7 @@ static const AstDecl *const_param(const AstKernel *k, Symbol name) {
 }
 
 static void check_entry_name(Resolver *r, const AstKernel *k, const AstTuneEntry *e) {
-    if (is_option(e->name) || k->broken || const_param(k, e->name)) return;
+    if (tile_is_option(e->name) || k->broken || const_param(k, e->name)) return;
     diag_error(r->diags, e->span, DIAG_TUNE, "kernel '%s' has no const '%s'", k->decl->name,
                e->name);
     diag_note(r->diags, k->decl->span, "'%s' is declared here", k->decl->name);

@@ -63,4 +63,7 @@ typedef struct TileTune {
 } TileTune;
 size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target, const TileTune **space);
 
+// warps, stages, ctas: what `tune` and callers set without a parameter of that name.
+bool tile_is_option(Symbol name);
+
 #endif

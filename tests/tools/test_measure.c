@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -120,6 +121,30 @@ static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
     tool_run(t, 0, "rm -r new");
 }
 
+// What means something to the device is tried, and launches take what was found: other warps are
+// other instructions.
+static void tune_tries_options_on_gpus(void **state) {
+    Tool *t = *state;
+    const char *sim =
+        "--set T=f16 --set M=16 --set N=8 --set K=8 --set BM=16 --set BK=8 "
+        "--device sim:sm_80";
+    const JsonValue *j =
+        tool_json(t, 0, "tilec tune product.tile product --json --table g.txt %s", sim);
+    assert_int_equal(tool_count(tool_at(j, "candidates")), 2);
+    tool_number_at(j, "candidates.0.consts.warps", 4);
+    tool_number_at(j, "candidates.1.consts.warps", 8);
+    double instructions[2];
+    for (int i = 0; i < 2; i++) {
+        Str table = tool_read(t, "g.txt");
+        assert_true(str_ends(table, STR("warps=4\n")) || str_ends(table, STR("warps=8\n")));
+        const char *head = arena_printf(t->arena, "%.*s", (int)(table.size - 2), table.text);
+        tool_file(t, "w.txt", str(arena_printf(t->arena, "%s%d\n", head, i ? 8 : 4)));
+        j = tool_json(t, 0, "TILEC_TUNE_FILE=w.txt tilec run product.tile product --json %s", sim);
+        instructions[i] = tool_at(j, "counts.instructions")->number;
+    }
+    assert_true(instructions[0] < instructions[1]);
+}
+
 static void tune_refuses(void **state) {
     Tool *t = *state;
     tool_fails(t, 2, "the kernel is missing: tilec tune FILE KERNEL", "tilec tune product.tile");
@@ -130,6 +155,20 @@ static void tune_refuses(void **state) {
                "tilec tune fixed.tile f --set N=8 --device interp");
     tool_fails(t, 1, "cannot write 'no/t.txt'",
                "tilec tune product.tile product --table no/t.txt " SHAPE);
+    tool_file(t, "notes.txt", STR("my notes\n"));
+    tool_fails(t, 1,
+               "'notes.txt' is left as it is: line 1: the table does not begin with 'tilec-tune 1'",
+               "tilec tune product.tile product --table notes.txt " SHAPE);
+    tool_fails(t, 1, "'notes.txt' is left as it is",
+               "TILEC_TUNE_FILE=notes.txt tilec tune product.tile product " SHAPE);
+    assert_true(str_equal(tool_read(t, "notes.txt"), STR("my notes\n")));
+    tool_file(t, "rows.txt", STR("tilec-tune 1\na row of mine\n"));
+    tool_fails(t, 1, "'rows.txt' is left as it is: line 2: a row has six fields",
+               "tilec tune product.tile product --table rows.txt " SHAPE);
+    assert_true(str_equal(tool_read(t, "rows.txt"), STR("tilec-tune 1\na row of mine\n")));
+    assert_int_equal(mkfifo(arena_printf(t->arena, "%s/pipe", t->folder), 0600), 0);
+    tool_fails(t, 1, "'pipe' is left as it is: it is a pipe",
+               "tilec tune product.tile product --table pipe " SHAPE);
 }
 
 // A const that breaks requires is left out and counted.
@@ -166,6 +205,7 @@ int main(void) {
         cmocka_unit_test(bench_refuses),
         cmocka_unit_test(tune_keeps_the_fastest),
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
+        cmocka_unit_test(tune_tries_options_on_gpus),
         cmocka_unit_test(tune_refuses),
         cmocka_unit_test(tune_leaves_out_what_fails),
         cmocka_unit_test(progress_is_for_terminals),
