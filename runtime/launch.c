@@ -426,8 +426,8 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
     if (!s) s = extents(&c);
     if (s) return s;
     if (override && (override->variant < 0 || (uint32_t) override->variant >= meta->variant_count))
-        return REFUSE(&c, "%.*s has %u variants; there is no variant %d", STR_ARG(meta->name),
-                      meta->variant_count, override->variant);
+        return REFUSE(&c, "%.*s has %u variant%s; there is no variant %d", STR_ARG(meta->name),
+                      meta->variant_count, meta->variant_count == 1 ? "" : "s", override->variant);
     s = grid(&c, override);
     if (!s && !plan->empty) s = pointers_given(&c);
     if (!s) pack(&c);

@@ -220,7 +220,23 @@ typedef struct ShadeLane {
     uint64_t result;
 } ShadeLane;
 Shade shade_lane(const ShadeLane *l);
-// One line of a built-in reduction or scan: the terms that are on, the result's bits.
+// A sum, product, least or greatest, term by term, so that a scan asks after each. `x`: the bits of
+// the result, of the terms so far or of all.
+typedef struct ShadeFold {
+    Dtype elem;
+    IrReduce kind;
+    uint32_t n;
+    bool exact, finite;                 // so are all terms
+    bool certain;                       // no factor may be 0 or infinite by its error alone
+    int lowest;                         // last bit of any term
+    double v, magnitude, reach, error;  // in doubles; of absolute values; with errors; of errors
+    double small, large;                // products of what is below and above 1
+    Shade extreme;
+} ShadeFold;
+ShadeFold shade_fold(Dtype elem, IrReduce kind);
+void shade_fold_take(ShadeFold *f, Shade s, uint64_t x);
+Shade shade_folded(const ShadeFold *f, uint64_t x);
+// One line of a built-in reduction: the terms that are on, the result's bits.
 typedef struct ShadeTerms {
     Dtype elem;
     uint32_t n;

@@ -310,19 +310,20 @@ static Direction direction_of(const IrOp *op, uint64_t n) {
 
 static uint64_t place_of(Direction d, uint64_t k) { return d.reverse ? d.n - 1 - k : k; }
 
-static void scan_shade(Run *run, Direction d, const Line *line, IrReduce kind, Slot *r) {
-    ArenaMark mark = arena_mark(run->scratch);
-    uint64_t *bits = arena_new(run->scratch, uint64_t, d.n);
-    Shade *shades = arena_new(run->scratch, Shade, d.n);
+// Where the interpreter's own prefix of k terms is; the last of an exclusive scan is nowhere.
+static uint64_t prefix_place(Direction d, const Line *line, uint64_t k) {
+    return line->first + place_of(d, k < d.n ? k : d.n - 1) * line->stride;
+}
+
+static void scan_shade(Direction d, const Line *line, IrReduce kind, Slot *r) {
+    ShadeFold prefix = shade_fold(line->x->elem, kind);
     for (uint64_t k = 0; k < d.n; k++) {
-        uint64_t at = line->first + place_of(d, k) * line->stride;
-        bits[k] = slot_get(line->x, at);
-        shades[k] = shade_get(line->x, at);
-        uint32_t terms = (uint32_t)(d.exclusive ? k : k + 1);
-        ShadeTerms prefix = {line->x->elem, terms, bits, shades};
-        r->shade[at] = shade_reduce(&prefix, kind, slot_get(r, at));
+        uint64_t at = prefix_place(d, line, k);
+        if (d.exclusive) r->shade[at] = shade_folded(&prefix, slot_get(r, at));
+        uint64_t so_far = slot_get(r, prefix_place(d, line, d.exclusive ? k + 1 : k));
+        shade_fold_take(&prefix, shade_get(line->x, at), so_far);
+        if (!d.exclusive) r->shade[at] = shade_folded(&prefix, so_far);
     }
-    arena_reset(run->scratch, mark);
 }
 
 static void scan_operand(Run *run, const IrOp *op, const Slot *x, Slot *r) {
@@ -341,7 +342,7 @@ static void scan_operand(Run *run, const IrOp *op, const Slot *x, Slot *r) {
                 take(&s, slot_get(x, at), 0);
                 if (!d.exclusive) slot_put(r, at, taken(&s));
             }
-            if (shadow) scan_shade(run, d, &line, kind, r);
+            if (shadow) scan_shade(d, &line, kind, r);
         }
 }
 

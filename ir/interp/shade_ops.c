@@ -97,27 +97,6 @@ void shade_elementwise(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-static bool all_exact(const ShadeTerms *t) {
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->shades[i].e != 0) return false;
-    return true;
-}
-
-// Rule S: no order of the additions rounds.
-static bool sums_exactly(const ShadeTerms *t, int precision) {
-    int lowest = 10000;
-    double magnitude = 0;
-    for (uint32_t i = 0; i < t->n; i++) {
-        double v = t->shades[i].v;
-        if (!isfinite(v)) return false;
-        if (v == 0) continue;
-        int last = last_bit(v);
-        if (last < lowest) lowest = last;
-        magnitude += fabs(v);
-    }
-    return magnitude == 0 || magnitude < ldexp(1, lowest + precision);
-}
-
 static Shade narrowed(Dtype t, Dtype wide, double v, double p, bool certain) {
     double e = t == wide ? p : p + half_ulp(t, fabs(v) + p);
     return shade_settle(t, dtype_is(t, DTYPE_CLASS_FP8), v, e, certain);
@@ -125,64 +104,113 @@ static Shade narrowed(Dtype t, Dtype wide, double v, double p, bool certain) {
 
 static Dtype accumulator_of(Dtype t) { return t == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32; }
 
-static Shade reduce_sum(const ShadeTerms *t, uint64_t x) {
-    Dtype wide = accumulator_of(t->elem);
-    const DtypeFloat *f = dtype_float(wide);
-    double v = 0, magnitude = 0, reach = 0, p = 0;
-    if (all_exact(t) && sums_exactly(t, f->precision)) return shade_exact(t->elem, x);
-    for (uint32_t i = 0; i < t->n; i++) {
-        v += t->shades[i].v;
-        magnitude += fabs(t->shades[i].v);
-        reach += fabs(t->shades[i].v) + t->shades[i].e;
-        p += t->shades[i].e;
-    }
-    if (isnan(v) || isinf(v))
-        return shade_settle(t->elem, dtype_is(t->elem, DTYPE_CLASS_FP8), v, p, isfinite(p) != 0);
-    p += 2 * t->n * ldexp(1, -f->precision) * reach + ldexp(t->n, -53) * magnitude;
-    if (reach > f->greatest) p = HUGE_VAL;  // some order may overflow on the way
-    return narrowed(t->elem, wide, v, p, true);
+ShadeFold shade_fold(Dtype elem, IrReduce kind) {
+    bool product = kind == IR_REDUCE_PROD;
+    ShadeFold f = {.elem = elem, .kind = kind, .exact = true, .finite = true, .certain = true};
+    f.v = f.magnitude = f.reach = product ? 1 : 0;
+    f.small = f.large = 1;
+    f.lowest = 10000;
+    return f;
 }
 
-static Shade reduce_product(const ShadeTerms *t) {
-    Dtype wide = accumulator_of(t->elem);
-    const DtypeFloat *f = dtype_float(wide);
-    double v = 1, reach = 1, magnitude = 1, small = 1, large = 1;
-    bool certain = true;
-    for (uint32_t i = 0; i < t->n; i++) {
-        Shade s = t->shades[i];
-        double most = fabs(s.v) + s.e;
-        v *= s.v;
-        magnitude *= fabs(s.v);
-        reach *= most;
-        if (fabs(s.v) < 1) small *= fabs(s.v);
-        if (most > 1) large *= most;
-        if (s.e > 0 && (isinf(s.e) || fabs(s.v) <= s.e)) certain = false;
-    }
-    double u = ldexp(1, -f->precision) + ldexp(1, -53);
-    double p = reach - magnitude + 2 * t->n * u * reach;
-    if (isfinite(v) && (large > f->greatest || (v != 0 && small < ldexp(1, f->min_exponent))))
-        p = HUGE_VAL;
-    return narrowed(t->elem, wide, v, p, certain);
+static void take_term(ShadeFold *f, Shade s) {
+    f->v += s.v;
+    f->magnitude += fabs(s.v);
+    f->reach += fabs(s.v) + s.e;
+    if (!isfinite(s.v)) f->finite = false;
+    if (!f->exact || !f->finite || s.v == 0) return;
+    int last = last_bit(s.v);
+    if (last < f->lowest) f->lowest = last;
 }
 
-static Shade reduce_extreme(const ShadeTerms *t, IrReduce kind, uint64_t x) {
-    Dtype elem = t->elem;
-    Shade s = shade_exact(elem, x);
-    if (all_exact(t)) return s;
-    ShadeLane lane = {.code = kind == IR_REDUCE_MIN ? IR_MIN : IR_MAX,
-                      .from = elem,
-                      .to = elem,
+static void take_factor(ShadeFold *f, Shade s) {
+    double most = fabs(s.v) + s.e;
+    f->v *= s.v;
+    f->magnitude *= fabs(s.v);
+    f->reach *= most;
+    if (fabs(s.v) < 1) f->small *= fabs(s.v);
+    if (most > 1) f->large *= most;
+    if (s.e > 0 && (isinf(s.e) || fabs(s.v) <= s.e)) f->certain = false;
+}
+
+static void take_extreme(ShadeFold *f, Shade s, uint64_t x) {
+    ShadeLane lane = {.code = f->kind == IR_REDUCE_MIN ? IR_MIN : IR_MAX,
+                      .from = f->elem,
+                      .to = f->elem,
                       .same_bits = true,
                       .n = 2,
-                      .result = x};
-    s = t->shades[0];
-    for (uint32_t i = 1; i < t->n; i++) {
-        lane.in[0] = s;
-        lane.in[1] = t->shades[i];
-        s = shade_lane(&lane);
-    }
-    if (!dtype_is(elem, DTYPE_CLASS_ANYFLOAT)) s.v = shade_exact(elem, x).v;
+                      .result = x,
+                      .in = {f->extreme, s}};
+    f->extreme = f->n ? shade_lane(&lane) : s;
+}
+
+void shade_fold_take(ShadeFold *f, Shade s, uint64_t x) {
+    if (s.e != 0) f->exact = false;
+    f->error += s.e;
+    if (f->kind == IR_REDUCE_SUM)
+        take_term(f, s);
+    else if (f->kind == IR_REDUCE_PROD)
+        take_factor(f, s);
+    else
+        take_extreme(f, s, x);
+    f->n++;
+}
+
+// Rule S: no order of the additions rounds.
+static bool sums_exactly(const ShadeFold *f, int precision) {
+    if (!f->exact || !f->finite) return false;
+    return f->magnitude == 0 || f->magnitude < ldexp(1, f->lowest + precision);
+}
+
+static Shade folded_sum(const ShadeFold *f, uint64_t x) {
+    Dtype wide = accumulator_of(f->elem);
+    const DtypeFloat *format = dtype_float(wide);
+    double p = f->error;
+    if (sums_exactly(f, format->precision)) return shade_exact(f->elem, x);
+    if (isnan(f->v) || isinf(f->v))
+        return shade_settle(f->elem, dtype_is(f->elem, DTYPE_CLASS_FP8), f->v, p, isfinite(p) != 0);
+    p += 2 * f->n * ldexp(1, -format->precision) * f->reach + ldexp(f->n, -53) * f->magnitude;
+    if (f->reach > format->greatest) p = HUGE_VAL;  // some order may overflow on the way
+    return narrowed(f->elem, wide, f->v, p, true);
+}
+
+static Shade folded_product(const ShadeFold *f, uint64_t x) {
+    if (f->n == 1 && f->exact) return shade_exact(f->elem, x);
+    Dtype wide = accumulator_of(f->elem);
+    const DtypeFloat *format = dtype_float(wide);
+    double u = ldexp(1, -format->precision) + ldexp(1, -53);
+    double p = f->reach - f->magnitude + 2 * f->n * u * f->reach;
+    bool leaves =
+        f->large > format->greatest || (f->v != 0 && f->small < ldexp(1, format->min_exponent));
+    if (isfinite(f->v) && leaves) p = HUGE_VAL;
+    return narrowed(f->elem, wide, f->v, p, f->certain);
+}
+
+static Shade folded_integers(const ShadeFold *f, uint64_t x) {
+    double e = f->kind != IR_REDUCE_SUM && f->error > 0 ? HUGE_VAL : f->error;
+    Shade s = shade_exact(f->elem, x);
+    double high = (double)dtype_int_max(f->elem), low = (double)dtype_int_min(f->elem);
+    s.e = e == 0 || (s.v + e <= high && s.v - e >= low) ? e : HUGE_VAL;
     return s;
+}
+
+static Shade folded_extreme(const ShadeFold *f, uint64_t x) {
+    if (f->exact) return shade_exact(f->elem, x);
+    bool is_float = dtype_is(f->elem, DTYPE_CLASS_ANYFLOAT);
+    return (Shade){is_float ? f->extreme.v : shade_exact(f->elem, x).v, f->extreme.e};
+}
+
+Shade shade_folded(const ShadeFold *f, uint64_t x) {
+    if (!f->n) return shade_exact(f->elem, x);
+    if (f->kind == IR_REDUCE_MIN || f->kind == IR_REDUCE_MAX) return folded_extreme(f, x);
+    if (!dtype_is(f->elem, DTYPE_CLASS_ANYFLOAT)) return folded_integers(f, x);
+    return f->kind == IR_REDUCE_SUM ? folded_sum(f, x) : folded_product(f, x);
+}
+
+static Shade reduce_folded(const ShadeTerms *t, IrReduce kind, uint64_t x) {
+    ShadeFold f = shade_fold(t->elem, kind);
+    for (uint32_t i = 0; i < t->n; i++) shade_fold_take(&f, t->shades[i], x);
+    return shade_folded(&f, x);
 }
 
 // The place is certain when the winner's comparison with every other element is.
@@ -211,16 +239,6 @@ static Shade reduce_logic(const ShadeTerms *t, IrReduce kind, uint64_t x) {
     return (Shade){(double)(x != 0), decided ? 0 : HUGE_VAL};
 }
 
-static Shade reduce_integers(const ShadeTerms *t, IrReduce kind, uint64_t x) {
-    double e = 0;
-    for (uint32_t i = 0; i < t->n; i++) e += t->shades[i].e;
-    Shade s = shade_exact(t->elem, x);
-    if (kind != IR_REDUCE_SUM && e > 0) e = HUGE_VAL;
-    double high = (double)dtype_int_max(t->elem), low = (double)dtype_int_min(t->elem);
-    s.e = e == 0 || (s.v + e <= high && s.v - e >= low) ? e : HUGE_VAL;
-    return s;
-}
-
 // The winner: least or greatest as the interpreter chose it.
 static uint64_t winner_of(const ShadeTerms *t, IrReduce kind) {
     uint64_t best = t->n ? t->bits[0] : 0;
@@ -234,17 +252,11 @@ static uint64_t winner_of(const ShadeTerms *t, IrReduce kind) {
 }
 
 Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
-    bool is_float = dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT);
     switch (kind) {
     case IR_REDUCE_SUM:
-        if (t->n == 0) return shade_exact(t->elem, x);
-        return is_float ? reduce_sum(t, x) : reduce_integers(t, kind, x);
     case IR_REDUCE_PROD:
-        if (t->n == 0) return shade_exact(t->elem, x);
-        if (t->n == 1 && t->shades[0].e == 0) return shade_exact(t->elem, x);
-        return is_float ? reduce_product(t) : reduce_integers(t, kind, x);
     case IR_REDUCE_MIN:
-    case IR_REDUCE_MAX: return t->n ? reduce_extreme(t, kind, x) : shade_exact(t->elem, x);
+    case IR_REDUCE_MAX: return reduce_folded(t, kind, x);
     case IR_REDUCE_ARGMIN:
     case IR_REDUCE_ARGMAX: return reduce_place(t, x, winner_of(t, kind));
     case IR_REDUCE_ANY:

@@ -95,6 +95,19 @@ static void copy_attrs(IrOp *to, const IrOp *from) {
     for (int i = 0; i < count; i++) to->attrs[i] = from->attrs[i];
 }
 
+// The op on lanes or on one number. One with several results (`random`) has all of them again, and
+// its scalars stay scalars.
+static IrValue *again(Lower *l, Nest *nest, IrBuilder *b, const IrOp *op, const IrValue *tile,
+                      bool vector, IrValue **operands) {
+    const IrType *types[4];
+    CHECK(op->result_count <= 4, "'%s' at a place", ir_op_info(op->code)->text);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        types[i] = value_type(l, nest, op->results[i].type, vector);
+    IrOp *made = ir_op(b, op->code, op->operand_count, operands, op->result_count, types, 0, NULL);
+    copy_attrs(made, op);
+    return ir_result(made, (uint32_t)(tile - op->results));
+}
+
 static Val at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place) {
     enum { OPERANDS = 4 };
     CHECK(op->operand_count <= OPERANDS, "'%s' at a place", ir_op_info(op->code)->text);
@@ -116,14 +129,13 @@ static Val at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *t
         nest_builder(nest, depth)->span = op->span;
         return (Val){quotient_of(l, nest, x[0], x[1]), depth};
     }
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        operands[i] = vector ? value_splat(l, nest, x[i]).value : x[i].value;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        bool scalar = op->result_count > 1 && !ir_operand(op, i)->type->rank;
+        operands[i] = vector && !scalar ? value_splat(l, nest, x[i]).value : x[i].value;
+    }
     IrBuilder *b = nest_builder(nest, depth);
     b->span = op->span;
-    const IrType *type = value_type(l, nest, tile->type, vector);
-    IrOp *made = ir_op(b, op->code, op->operand_count, operands, 1, &type, 0, NULL);
-    copy_attrs(made, op);
-    return (Val){ir_result(made, 0), depth};
+    return (Val){again(l, nest, b, op, tile, vector, operands), depth};
 }
 
 // Rows of another length are read from a buffer, which has them one after the other.
