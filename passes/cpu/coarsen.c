@@ -18,6 +18,7 @@ typedef struct Coarsen {
     uint8_t *mark;   // by value id: the dimension that is its program's, + 1
     bool changed, refused;
     bool product;  // some product has it
+    bool tiles;    // as the rows of one in tile registers
     VEC(IrOp *) accesses;
 } Coarsen;
 
@@ -127,7 +128,7 @@ static void of_permute(Coarsen *c, const IrOp *op) {
     }
 }
 
-static void of_dot(Coarsen *c, const IrOp *op) {
+static void of_dot(Coarsen *c, IrOp *op) {
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1), *r = &op->results[0];
     uint32_t rows = r->type->rank - 1, columns = r->type->rank;
     if (op->operand_count > 2 && ir_operand(op, 2)) same_mark(c, ir_operand(op, 2), r);
@@ -138,6 +139,7 @@ static void of_dot(Coarsen *c, const IrOp *op) {
     bool fits = r->type->rank == 2 && mark_of(c, a) != columns && mark_of(c, b) != rows;
     if (!fits && (mark_of(c, a) || mark_of(c, b))) c->refused = true;
     if (mark_of(c, r)) c->product = true;
+    if (mark_of(c, r) == rows && dot_has_tiles(c->l, op)) c->tiles = true;
 }
 
 static void of_reduce(Coarsen *c, const IrOp *op) {
@@ -322,14 +324,15 @@ static IrValue *span_extent(Coarsen *c, IrBlock *body, uint32_t times) {
 }
 
 static void widen_grid(Lower *l, IrBlock *body, int64_t dim) {
-    enum { WIDE = 256 };  // rows or columns of a run
     Coarsen c = {.l = l, .grid_dim = dim};
     bool several = false;
     IrOp *program = find_program(body, dim, &several);
     if (!program || several || names_program(body, dim, program)) return;
-    if (!find_base(&c, program) || c.width >= WIDE) return;
-    if (!note_accesses(&c) || !find_marks(&c, body)) return;
-    uint32_t times = WIDE / c.width;
+    if (!find_base(&c, program) || !note_accesses(&c) || !find_marks(&c, body)) return;
+    // Rows or columns of a run. Tiles multiply so fast that packing b is what counts.
+    uint32_t wide = c.tiles ? 512 : 256;
+    if (c.width >= wide) return;
+    uint32_t times = wide / c.width;
     widen_block(&c, body, times);
     IrValue *extent = span_extent(&c, body, times);
     for (size_t i = 0; i < c.accesses.count; i++)

@@ -82,10 +82,12 @@ static Dot dot_of(const Lower *l, IrOp *op) {
 }
 
 uint32_t dot_wanted_depth(const Lower *l, IrOp *op) {
-    enum { BYTES = 512 };  // then a panel of b fills a third of the first cache
+    enum { BYTES = 512, TILES_BYTES = 1024 };  // then a panel of b fits into the first cache
     Dot d = dot_of(l, op);
-    return BYTES / (uint32_t)dtype_size(d.part_a);
+    return (d.tiles ? TILES_BYTES : BYTES) / (uint32_t)dtype_size(d.part_a);
 }
+
+bool dot_has_tiles(const Lower *l, IrOp *op) { return dot_of(l, op).tiles; }
 
 // ---- loops --------------------------------------------------------------------------------------
 

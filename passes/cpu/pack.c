@@ -183,10 +183,60 @@ static int64_t step_along(Dtype part, uint32_t depth) {
     return bytes < FAR ? depth : (bytes + LINE) / size;
 }
 
+// Rows as they are wanted, in memory.
+static bool rows_lie_there(Lower *l, const Dot *d, const IrValue *tile, Dtype part) {
+    return !d->item && tile->def && tile->type->elem == part &&
+           lower_tile(l, tile)->mode == MODE_INLINE && access_is_whole(l, tile->def);
+}
+
+// Neighbouring rows, `step` elements from one to the next.
+typedef struct Rows {
+    IrValue *data, *step;
+} Rows;
+
+// Rows that are a multiple of pages apart share the places of a cache.
+static IrValue *are_apart(IrBuilder *b, IrValue *step, Dtype part) {
+    enum { PAGE = 4096 };
+    IrValue *rest = ir_binary(b, IR_AND, step, lower_i64(b, PAGE / (int64_t)dtype_size(part) - 1));
+    return ir_binary(b, IR_NE, rest, lower_i64(b, 0));
+}
+
+// Where they are if all of them are inside, else a copy of them. `again`: they are read often.
+static Rows rows_there_or_copy(Lower *l, IrBuilder *b, const Matrix *m, IrValue *to, int64_t step,
+                               bool again) {
+    Whole whole = access_whole(l, b, m->tile->def);
+    if (again)
+        whole.inside = lower_and(b, whole.inside, are_apart(b, whole.step[0], to->type->elem));
+    if (!whole.inside) return (Rows){whole.pointer, whole.step[0]};
+    IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
+    IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
+    stay.span = copy.span = b->span;
+    ir_yield(&stay, 2, (IrValue *[]){whole.pointer, whole.step[0]});
+    copy_matrix(l, &copy, m, to, step, 1);
+    ir_yield(&copy, 2, (IrValue *[]){to, lower_i64(&copy, step)});
+    const IrType *types[2] = {to->type, whole.step[0]->type};
+    IrOp *op = ir_op(b, IR_IF, 1, &whole.inside, 2, types, 2, regions);
+    return (Rows){ir_result(op, 0), ir_result(op, 1)};
+}
+
+// Tile registers read rows of any distance.
+static void rows_for_tiles(Lower *l, Dot *d, IrBuilder *b, IrValue *tile) {
+    Matrix m = {.tile = tile, .limit = {d->row_end, d->depth_end}, .lane = 1};
+    m.lanes = copy_lanes(l, tile, d->part_a, d->k);
+    int64_t step = step_along(d->part_a, d->k);
+    IrValue *to = dot_scratch(l, d->part_a, (uint64_t)step * d->m);
+    Rows rows = rows_there_or_copy(l, b, &m, to, step, true);
+    d->a = (Operand){rows.data, rows.step, lower_i64(b, 1)};
+}
+
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 0);
     if (lies_ready(l, tile, d->part_a)) {
         d->a = buffer_operand(l, d, b, tile, 0);
+        return;
+    }
+    if (d->tiles && rows_lie_there(l, d, tile, d->part_a)) {
+        rows_for_tiles(l, d, b, tile);
         return;
     }
     bool turned = d->group == 1 && (runs_across(l, tile) || d->k < d->m / 8);
@@ -212,8 +262,7 @@ static void panels_of_b(Lower *l, Dot *d, IrBuilder *b, IrValue *to) {
 }
 
 static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
-    return d->group == 1 && !d->item && tile->def && tile->type->elem == d->part_b &&
-           lower_tile(l, tile)->mode == MODE_INLINE && access_is_whole(l, tile->def);
+    return d->group == 1 && rows_lie_there(l, d, tile, d->part_b);
 }
 
 bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there, IrValue **inside) {
@@ -258,6 +307,10 @@ static Operand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *rows = dot_scratch(l, d->part_b, (uint64_t)d->k * d->n);
     Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 1};
     m.lanes = copy_lanes(l, tile, d->part_b, d->n);
+    if (rows_lie_there(l, d, tile, d->part_b)) {
+        Rows there = rows_there_or_copy(l, b, &m, rows, d->n, false);
+        return (Operand){there.data, lower_i64(b, 1), there.step};
+    }
     copy_matrix(l, b, &m, rows, d->n, 1);
     return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->n)};
 }

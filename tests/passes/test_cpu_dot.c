@@ -378,6 +378,64 @@ static void whole_blocks_and_few_rows(void **state) {
         }
 }
 
+static int count_tiles(const IrBlock *block) {
+    int count = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        count += op->code == IR_CPU_TILES;
+        for (uint32_t i = 0; i < op->region_count; i++) count += count_tiles(op->regions[i]);
+    }
+    return count;
+}
+
+static bool takes_tiles(const Case *c, const char *machine) {
+    Arena *arena = arena_create();
+    Tir *t = tir_load("%s", kernel_text(arena, c));
+    lower(t, machine);
+    bool takes = count_tiles(ir_body(t->module->funcs.data[0])) > 0;
+    tir_free(t);
+    arena_destroy(arena);
+    return takes;
+}
+
+// Rows, columns and depths that end within a tile register; operands where they lie, and copied.
+static void tile_registers_whole_and_cut(void **state) {
+    (void)state;
+    static const char machine[] = "x86-64-v4+amx-bf16+amx-int8";
+    static const int64_t rows[] = {1, 16, 17, 40, 64}, depths[] = {128, 64, 70, 31};
+    for (uint32_t t = 0; t < TYPES; t++) {
+        bool bytes = dtype_size(all_types[t].a) == 1 && all_types[t].sum == DTYPE_I32;
+        bool pairs = all_types[t].a == DTYPE_BF16 && all_types[t].sum == DTYPE_F32;
+        for (uint32_t i = 0; i < 5; i++) {
+            Case c = {.types = all_types[t], .m = 64, .n = 32, .k = 64, .loop = true};
+            assert_int_equal(takes_tiles(&c, machine), bytes || pairs);
+            if (!bytes && !pairs) break;
+            c.rows = rows[i];
+            c.columns = i % 2 ? 32 : 19;
+            c.depth = depths[i % 4];
+            c.acc = i == 3;
+            c.turned_b = i == 2;
+            check(&c, machine, i);
+        }
+    }
+}
+
+// Fewer rows, columns or neighbours than a tile has, or other sums.
+static void small_products_stay_out_of_tiles(void **state) {
+    (void)state;
+    static const uint32_t shapes[][3] = {{8, 64, 64}, {64, 8, 64}, {64, 64, 16}};
+    Case c = {.types = {DTYPE_BF16, DTYPE_BF16, DTYPE_F32}};
+    for (uint32_t i = 0; i < 3; i++) {
+        c.m = shapes[i][0];
+        c.n = shapes[i][1];
+        c.k = shapes[i][2];
+        assert_false(takes_tiles(&c, "x86-64-v4+amx-bf16"));
+    }
+    c.m = c.n = c.k = 64;
+    assert_true(takes_tiles(&c, "x86-64-v4+amx-bf16"));
+    assert_false(takes_tiles(&c, "x86-64-v4+amx-int8"));
+    assert_false(takes_tiles(&c, "x86-64-v4+bf16"));
+}
+
 // ---- runs of several programs -------------------------------------------------------------------
 
 static const char grid_kernel[] =
@@ -450,6 +508,8 @@ int main(void) {
         cmocka_unit_test(every_type_on_every_machine),
         cmocka_unit_test(floats_that_round_keep_the_bound),
         cmocka_unit_test(whole_blocks_and_few_rows),
+        cmocka_unit_test(tile_registers_whole_and_cut),
+        cmocka_unit_test(small_products_stay_out_of_tiles),
         cmocka_unit_test(neighbours_become_one_run),
         cmocka_unit_test(others_stay_alone),
     };

@@ -78,12 +78,11 @@ unsigned lowered_facts(const IrFunc *f, const IrArg *args) {
 
 // ---- the passes ---------------------------------------------------------------------------------
 
-static const CpuLevel levels[] = {CPU_X86_64_V2, CPU_X86_64_V3, CPU_X86_64_V4};
+static const CpuTarget levels[] = {
+    {CPU_X86_64_V2, 0}, {CPU_X86_64_V3, 0}, {CPU_X86_64_V4, 0}, {CPU_X86_64_V4, CPU_AMX}};
 enum { LEVELS = sizeof levels / sizeof *levels };
 
-Machine lowered_machine(uint64_t choice) {
-    return machine_of_cpu((CpuTarget){levels[choice % LEVELS], 0});
-}
+Machine lowered_machine(uint64_t choice) { return machine_of_cpu(levels[choice % LEVELS]); }
 
 bool lowered_told(uint64_t choice) { return choice / LEVELS % 2 != 0; }
 
