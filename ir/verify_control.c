@@ -73,11 +73,14 @@ static bool region_args(Verifier *v, const IrOp *op, uint32_t region, uint32_t f
 }
 
 static bool rule_for(Verifier *v, const IrOp *op) {
-    for (uint32_t i = 0; i < 3; i++) TRY(want_scalar(v, op, i, DTYPE_I64));
+    bool narrow =
+        v->func->level == IR_LEVEL_THREAD && is_scalar(ir_operand(op, 0)->type, DTYPE_I32);
+    Dtype elem = narrow ? DTYPE_I32 : DTYPE_I64;
+    for (uint32_t i = 0; i < 3; i++) TRY(want_scalar(v, op, i, elem));
     TRY(carried(v, op, 3));
     TRY(region_args(v, op, 0, 1, 3));
-    IrType i64 = verifier_scalar(DTYPE_I64);
-    TRY(verifier_same(v, op, "argument 0 of region 0", op->regions[0]->args[0]->type, &i64));
+    IrType counter = verifier_scalar(elem);
+    TRY(verifier_same(v, op, "argument 0 of region 0", op->regions[0]->args[0]->type, &counter));
     if (!ir_attr_int(op, IR_ATTR_EXIT)) return true;
     if (op->operand_count == 3) {
         return verifier_fail(v, op, "expected a carried bool for exit, found none");

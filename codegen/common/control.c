@@ -39,10 +39,11 @@ static Bounds bounds_of(Gen *g, const IrOp *op) {
                 .step = gen_operand(g, op, 2),
                 .down = ir_attr_int(op, IR_ATTR_DOWN) != 0};
     LLVMIntPredicate before = r.down ? LLVMIntSGT : LLVMIntSLT;
-    LLVMValueRef right_way = compare(g, r.down ? LLVMIntSLT : LLVMIntSGT, r.step, gen_i64(g, 0));
+    LLVMTypeRef type = LLVMTypeOf(r.step);
+    LLVMValueRef none = LLVMConstInt(type, 0, false);
+    LLVMValueRef right_way = compare(g, r.down ? LLVMIntSLT : LLVMIntSGT, r.step, none);
     r.enters = LLVMBuildAnd(g->b, right_way, compare(g, before, r.lo, r.hi), "");
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(g->context);
-    r.limit = gen_intrinsic(g, "llvm.ssub.sat", 1, &i64, 2, (LLVMValueRef[]){r.hi, r.step});
+    r.limit = gen_intrinsic(g, "llvm.ssub.sat", 1, &type, 2, (LLVMValueRef[]){r.hi, r.step});
     return r;
 }
 

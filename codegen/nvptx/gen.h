@@ -32,6 +32,8 @@ void nvptx_warp(Gen *g, const IrOp *op);    // warp.c: shuffles, ldmatrix, copie
 void nvptx_mma(Gen *g, const IrOp *op);     // mma.c
 void nvptx_effect(Gen *g, const IrOp *op);  // effect.c
 
+// The space that a generic address was cast from; 0: not known.
+unsigned nvptx_space_of(LLVMValueRef p);
 // Under a mask, without a branch (masked.c); can_mask says whether there is such an instruction for
 // so many bytes. `type` is that of the value in memory, `other` its value where the mask is false.
 bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align);

@@ -27,8 +27,7 @@ static Words words_of(Gen *g, uint32_t bytes, bool wide) {
     return w;
 }
 
-// The space that a generic address was cast from; 0: not known.
-static unsigned space_of(LLVMValueRef p) {
+unsigned nvptx_space_of(LLVMValueRef p) {
     for (;;) {
         bool constant = LLVMIsAConstantExpr(p) != NULL;
         if (!constant && !LLVMIsAInstruction(p)) return 0;
@@ -41,7 +40,7 @@ static unsigned space_of(LLVMValueRef p) {
 }
 
 bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align) {
-    return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && space_of(p);
+    return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && nvptx_space_of(p);
 }
 
 // ---- between the value and its registers --------------------------------------------------------
@@ -152,7 +151,7 @@ static LLVMTypeRef load_type(Gen *g, const Words *w, LLVMValueRef const *operand
 LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
                                LLVMValueRef mask, LLVMValueRef other) {
     Words w = words_of(g, bytes, is_wide(type));
-    unsigned space = space_of(p);
+    unsigned space = nvptx_space_of(p);
     char registers[64], width[16], text[256], constraints[96];
     LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)}, r[MOST_WORDS];
     split(g, &w, other, operands + 2);
@@ -173,7 +172,7 @@ LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMVal
 
 void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v) {
     Words w = words_of(g, bytes, is_wide(LLVMTypeOf(v)));
-    unsigned space = space_of(p);
+    unsigned space = nvptx_space_of(p);
     char registers[64], width[16], text[128], constraints[64];
     LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
     LLVMTypeRef types[2 + MOST_WORDS];

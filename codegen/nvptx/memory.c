@@ -1,14 +1,30 @@
 // Memory: pointers, loads and stores of vectors, under a mask or not.
 #include "codegen/nvptx/gen.h"
 
+// An offset in shared memory in bytes, computed where its number of elements is: what a loop does
+// not change is multiplied before it, and is added by the access itself. NULL: not of 32 bits.
+static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
+    if (!LLVMIsASExtInst(n)) return NULL;
+    LLVMValueRef narrow = LLVMGetOperand(n, 0);
+    if (LLVMGetIntTypeWidth(LLVMTypeOf(narrow)) != 32) return NULL;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, n);
+    LLVMValueRef by = gen_i32(g, __builtin_ctz(size));
+    LLVMValueRef bytes = LLVMBuildShl(g->b, narrow, by, "");
+    LLVMPositionBuilderAtEnd(g->b, here);
+    return LLVMBuildSExt(g->b, bytes, LLVMTypeOf(n), "");
+}
+
 // In elements, wrapping; bool and the packed types count bytes.
 static void gen_ptr_add(Gen *g, const IrOp *op) {
-    LLVMTypeRef unit =
-        LLVMIntTypeInContext(g->context, 8 * (unsigned)dtype_size(op->results[0].type->elem));
+    uint32_t size = (uint32_t)dtype_size(op->results[0].type->elem);
+    LLVMTypeRef unit = LLVMIntTypeInContext(g->context, 8 * size);
+    LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < op->results[0].type->count; i++) {
-        LLVMValueRef n = gen_operand_part(g, op, 1, i);
-        r[i] = LLVMBuildGEP2(g->b, unit, gen_operand_part(g, op, 0, i), &n, 1, "");
+        LLVMValueRef p = gen_operand_part(g, op, 0, i), n = gen_operand_part(g, op, 1, i), bytes;
+        bytes = nvptx_space_of(p) == SPACE_SHARED ? in_bytes(g, n, size) : NULL;
+        r[i] = LLVMBuildGEP2(g->b, bytes ? byte : unit, p, bytes ? &bytes : &n, 1, "");
     }
 }
 

@@ -1,4 +1,5 @@
 // What threads do together: shuffles, matrices from shared memory, copies, barriers.
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/nvptx/gen.h"
@@ -137,6 +138,20 @@ static void matrix_load(Gen *g, const IrOp *op) {
     }
 }
 
+// In assembly, since LLVM makes a chain of selections of a conjunction, of which ptxas does not see
+// that all the instruction needs is a predicate.
+static LLVMValueRef size_where(Gen *g, LLVMValueRef mask, uint32_t bytes) {
+    char text[40];
+    int n = snprintf(text, sizeof text, "selp.b32 $0, %u, 0, $1;", bytes);
+    static const char constraints[] = "=r,b";
+    LLVMTypeRef bit = LLVMTypeOf(mask);
+    LLVMTypeRef function = LLVMFunctionType(LLVMInt32TypeInContext(g->context), &bit, 1, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, text, (size_t)n, constraints, sizeof constraints - 1, false,
+                         false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, function, code, &mask, 1, "");
+}
+
 // cp.async reads none of the source, and writes zeros, where its size is 0.
 static void copy(Gen *g, const IrOp *op) {
     static const char *const names[2][3] = {
@@ -149,7 +164,7 @@ static void copy(Gen *g, const IrOp *op) {
     LLVMValueRef x[3] = {nvptx_in_space(g, gen_operand(g, op, 0), SPACE_SHARED),
                          nvptx_in_space(g, gen_operand(g, op, 1), SPACE_GLOBAL), NULL};
     LLVMValueRef mask = gen_operand(g, op, 2);
-    if (mask) x[2] = LLVMBuildSelect(g->b, mask, gen_i32(g, (int32_t)bytes), gen_i32(g, 0), "");
+    if (mask) x[2] = size_where(g, mask, bytes);
     gen_intrinsic(g,
                   names[mask ? 1 : 0][bytes == 4   ? 0
                                       : bytes == 8 ? 1

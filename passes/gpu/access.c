@@ -188,21 +188,40 @@ static IrValue *is_inside(Threads *t, IrValue *index, IrValue *extent) {
     return ir_binary(&t->b, IR_LT, i, ir_cast(&t->b, extent, DTYPE_U64, false));
 }
 
-// Is the element of a register inside? NULL: it is known to be.
+// Is the element of a register inside on a dimension? NULL: it is known to be.
+static IrValue *mask_along(Threads *t, const Selection *s, const Dim *dim, uint32_t reg) {
+    int64_t offset;
+    if (dim->inside) return NULL;
+    IrValue *index = index_at(t, s, dim, reg, &offset);
+    if (dim->left)
+        index = offset ? ir_binary(&t->b, IR_ADD, dim->coord, threads_i32(t, offset)) : dim->coord;
+    return is_inside(t, index, dim->left ? dim->left : dim->extent);
+}
+
 IrValue *access_mask(Threads *t, const Selection *s, uint32_t reg) {
     IrValue *mask = NULL;
-    for (uint32_t d = 0; d < s->rank; d++) {
-        const Dim *dim = &s->dims[d];
-        int64_t offset;
-        if (dim->inside) continue;
-        IrValue *index = index_at(t, s, dim, reg, &offset);
-        if (dim->left)
-            index =
-                offset ? ir_binary(&t->b, IR_ADD, dim->coord, threads_i32(t, offset)) : dim->coord;
-        IrValue *fine = is_inside(t, index, dim->left ? dim->left : dim->extent);
-        mask = mask ? ir_binary(&t->b, IR_AND, mask, fine) : fine;
-    }
+    for (uint32_t d = 0; d < s->rank; d++)
+        mask = access_both(t, mask, mask_along(t, s, &s->dims[d], reg));
     return mask;
+}
+
+static bool differs(const Selection *s, const Dim *dim, const Runs *r) {
+    if (dim->tile) return true;
+    if (dim->axis < 0) return false;
+    uint32_t axis = (uint32_t)dim->axis, first = threads_offset(s->layout, r->registers[0], axis);
+    for (uint32_t i = 1; i < r->count; i++)
+        if (threads_offset(s->layout, r->registers[i * r->vector], axis) != first) return true;
+    return false;
+}
+
+IrValue *access_mask_when(Threads *t, const Selection *s, const Runs *r, uint32_t i,
+                          IrValue *when) {
+    for (int own = 0; own < 2; own++)
+        for (uint32_t d = 0; d < s->rank; d++)
+            if (differs(s, &s->dims[d], r) == own)
+                when = access_both(t, when,
+                                   mask_along(t, s, &s->dims[d], r->registers[i * r->vector]));
+    return when;
 }
 
 IrValue *access_pointer(Threads *t, const Selection *s, uint32_t reg) {

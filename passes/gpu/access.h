@@ -69,6 +69,9 @@ typedef struct Runs {
 } Runs;
 // Accesses in order of their first register, each register once.
 Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector);
+// Is access i of these done, where `when` (NULL: always) holds? What they share is asked first, so
+// that it is asked once.
+IrValue *access_mask_when(Threads *t, const Selection *s, const Runs *r, uint32_t i, IrValue *when);
 // The results of the accesses as one vector in the registers' own order.
 IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts);
 

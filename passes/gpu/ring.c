@@ -68,7 +68,7 @@ static void copy_tile(Threads *t, const IrOp *load, IrValue *p, const Layout *me
         uint32_t reg = r.registers[i * r.vector];
         if (threads_first_holder(l, reg) != reg) continue;
         IrValue *to = threads_places_at(t, &places, p, reg);
-        IrValue *mask = access_both(t, access_mask(t, &s, reg), t->when);
+        IrValue *mask = access_mask_when(t, &s, &r, i, t->when);
         begin_copy(t, to, access_pointer(t, &s, reg), vector, mask);
     }
 }

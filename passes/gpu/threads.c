@@ -161,8 +161,25 @@ static void lower_iota(Threads *t, const IrOp *op) {
 
 static void lower_op(Threads *t, const IrOp *op);
 
+// Do all numbers that the loop counts with have 32 bits?
+static bool counts_narrow(Threads *t, const IrOp *op) {
+    for (uint32_t i = 0; i < 3; i++) {
+        IrRange range = ir_range_of(t->ranges, ir_operand(op, i));
+        if (!range.known || range.min < INT32_MIN || range.max > INT32_MAX) return false;
+    }
+    return true;
+}
+
+static void narrow_counter(Threads *t, const IrOp *op, IrValue **operands, IrBlock *body) {
+    for (uint32_t i = 0; i < 3; i++) operands[i] = ir_cast(&t->b, operands[i], DTYPE_I32, false);
+    IrBuilder inside = ir_builder_at_end(body);
+    inside.span = op->span;
+    IrValue *counter = ir_block_add_arg(body, ir_scalar(t->module, DTYPE_I32));
+    bind(t, op->regions[0]->args[0], ir_cast(&inside, counter, DTYPE_I64, false));
+}
+
 static void lower_control(Threads *t, const IrOp *op) {
-    IrBuilder here = t->b;
+    bool narrow = op->code == IR_FOR && counts_narrow(t, op);
     IrBlock *regions[2] = {0};
     IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
     const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
@@ -171,10 +188,12 @@ static void lower_control(Threads *t, const IrOp *op) {
     for (uint32_t r = 0; r < op->region_count; r++) {
         const IrBlock *from = op->regions[r];
         regions[r] = ir_block_create(t->func);
-        for (uint32_t i = 0; i < from->arg_count; i++)
+        if (narrow) narrow_counter(t, op, operands, regions[r]);
+        for (uint32_t i = narrow; i < from->arg_count; i++)
             bind(t, from->args[i],
                  ir_block_add_arg(regions[r], threads_type(t, from->args[i]->type)));
     }
+    IrBuilder here = t->b;
     IrOp *made = ir_op(&here, op->code, op->operand_count, operands, op->result_count, types,
                        op->region_count, regions);
     const IrOpInfo *info = ir_op_info(op->code);
