@@ -65,13 +65,14 @@ static IrValue *exp_of_clamped(Math *m, IrValue *x) {
 static double exp_least(const Math *m) { return m->wide ? -746 : -104; }
 
 // With y = x * log2(e) as rounded and z what it lacks, 2^y * (1 + z * ln 2): what |y| costs in
-// accuracy comes back. Clamped, as infinities less themselves are no number.
+// accuracy comes back. z is left out where 2^y is 0 or infinite: infinities less themselves are no
+// number.
 static IrValue *exp_by_exp2(Math *m, IrValue *x) {
     IrValue *high = math_const(m, 0x1.715476p+0), *low = math_const(m, 0x1.4ae0c0p-26);
-    x = ir_binary(m->b, IR_MAX, x, math_const(m, -128));
-    x = ir_binary(m->b, IR_MIN, x, math_const(m, 128));
     IrValue *y = math_mul(m, x, high);
     IrValue *z = math_fma(m, x, low, math_fma(m, x, high, math_neg(m, y)));
+    IrValue *known = ir_binary(m->b, IR_LT, ir_unary(m->b, IR_ABS, x), math_const(m, 128));
+    z = ir_ternary(m->b, IR_SELECT, known, z, math_const(m, 0));
     IrValue *rest = math_fma(m, z, math_const(m, 0x1.62e430p-1), math_const(m, 1));
     return math_mul(m, ir_unary(m->b, IR_EXP2, y), rest);
 }
