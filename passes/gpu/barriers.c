@@ -5,13 +5,25 @@
 // How: walking in order, what was touched since the last barrier that stays is kept, with the
 // number of barriers met by then (its epoch). Between two accesses with no barrier of the
 // lowering's between them none is needed. Loops are walked again with what their end leaves until
-// nothing is added. A barrier for global memory serves shared memory, too, and stays.
+// nothing is added. A barrier for global memory serves shared memory, too; it stays where global
+// memory was touched since the last one that does.
+//
+// What thread.copy writes goes on past barriers until all copies have been waited for: to the
+// places of other pieces; of its own the lowering takes care. A wait for all copies goes if nothing
+// that follows touches shared memory.
 #include "passes/gpu/gpu.h"
 #include "passes/passes.h"
+
+typedef enum Kind {
+    OF_SHARED,
+    UNDER_WAY,  // a copy to shared memory, until it has been waited for
+    OF_GLOBAL
+} Kind;
 
 // An access: the piece of shared memory, or NULL when it is not known which.
 typedef struct Touch {
     const IrOp *piece;
+    Kind kind;
     bool writes;
     uint32_t epoch;
 } Touch;
@@ -63,7 +75,7 @@ static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, Touch *touch
     if (!touches_operand(op, i)) return false;
     bool elsewhere, writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
     const IrOp *piece = piece_of(ir_operand(op, i), &elsewhere);
-    *touch = (Touch){piece, writes, b->epoch};
+    *touch = (Touch){piece, OF_SHARED, writes, b->epoch};
     return !elsewhere;
 }
 
@@ -74,6 +86,7 @@ static void range_of(const IrOp *piece, uint64_t range[2]) {
 }
 
 static bool meet(const Touch *a, const Touch *b) {
+    if (a->kind == OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
     if (!a->piece || !b->piece || a->piece == b->piece) return true;
     uint64_t x[2], y[2];
@@ -85,9 +98,12 @@ static bool meet(const Touch *a, const Touch *b) {
 // ---- walking ------------------------------------------------------------------------------------
 
 static void add(Barriers *b, Touches *touches, Touch touch) {
-    for (size_t i = 0; i < touches->count; i++)
-        if (touches->data[i].piece == touch.piece && touches->data[i].writes == touch.writes)
+    for (size_t i = 0; i < touches->count; i++) {
+        const Touch *known = &touches->data[i];
+        if (known->piece == touch.piece && known->kind == touch.kind &&
+            known->writes == touch.writes)
             return;
+    }
     vec_push(b->scratch, touches, touch);
 }
 
@@ -124,6 +140,37 @@ static void walk_if(Barriers *b, IrOp *op, Touches *touches) {
     *touches = out;
 }
 
+// What a barrier orders.
+static void settle(Touches *touches) {
+    size_t left = 0;
+    for (size_t i = 0; i < touches->count; i++)
+        if (touches->data[i].kind == UNDER_WAY) touches->data[left++] = touches->data[i];
+    touches->count = left;
+}
+
+// All copies have been waited for, each thread its own.
+static void land(Barriers *b, Touches *touches) {
+    Touches all = *touches;
+    *touches = (Touches){0};
+    for (size_t i = 0; i < all.count; i++) {
+        Touch touch = all.data[i];
+        if (touch.kind == UNDER_WAY) touch.kind = OF_SHARED, touch.epoch = b->epoch;
+        add(b, touches, touch);
+    }
+}
+
+static bool waits_for_all(const IrOp *op) {
+    return op->code == IR_THREAD_WAIT && !ir_attr_int(op, IR_ATTR_COUNT);
+}
+
+static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
+    IrEffect effect = ir_op_info(op->code)->effect;
+    Touch touch;
+    if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE) return;
+    if (op->code != IR_THREAD_COPY && touch_of(b, op, 0, &touch) && touch.piece) return;
+    add(b, touches, (Touch){.kind = OF_GLOBAL, .writes = true});
+}
+
 static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     Touch touch;
     if (!touch_of(b, op, operand, &touch)) return;
@@ -133,18 +180,32 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
         builder.span = op->span;
         vec_push(b->scratch, &b->kept,
                  ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL));
-        touches->count = 0;
+        settle(touches);
         b->added = true;
         break;
     }
     add(b, touches, touch);
+    if (op->code != IR_THREAD_COPY) return;
+    touch.kind = UNDER_WAY;
+    add(b, touches, touch);
 }
 
 static bool stays(const Barriers *b, const IrOp *op) {
-    if (ir_attr_int(op, IR_ATTR_GLOBAL)) return true;
     for (size_t i = 0; i < b->kept.count; i++)
         if (b->kept.data[i] == op) return true;
     return false;
+}
+
+static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
+    bool global = ir_attr_int(op, IR_ATTR_GLOBAL) != 0, since = false;
+    for (size_t i = 0; global && i < touches->count; i++)
+        since |= touches->data[i].kind == OF_GLOBAL;
+    b->epoch++;
+    if (since && !stays(b, op)) {
+        vec_push(b->scratch, &b->kept, op);
+        b->added = true;
+    }
+    if (stays(b, op)) settle(touches);
 }
 
 static void walk(Barriers *b, IrBlock *block, Touches *touches) {
@@ -154,18 +215,41 @@ static void walk(Barriers *b, IrBlock *block, Touches *touches) {
         } else if (op->code == IR_IF) {
             walk_if(b, op, touches);
         } else if (op->code == IR_THREAD_BARRIER) {
-            b->epoch++;
-            if (stays(b, op)) touches->count = 0;
+            visit_barrier(b, op, touches);
+        } else if (waits_for_all(op)) {
+            land(b, touches);
         } else {
+            visit_global(b, op, touches);
             for (uint32_t i = 0; i < op->operand_count; i++) visit(b, op, i, touches);
         }
     }
 }
 
+static bool touches_shared(const Barriers *b, const IrOp *op) {
+    Touch touch;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (touch_of(b, op, i, &touch)) return true;
+    for (uint32_t r = 0; r < op->region_count; r++)
+        for (const IrOp *in = op->regions[r]->first; in; in = in->next)
+            if (touches_shared(b, in)) return true;
+    return false;
+}
+
+// May anything that comes after the op touch shared memory?
+static bool shared_follows(const Barriers *b, const IrOp *op) {
+    for (const IrOp *at = op->next; at; at = at->next)
+        if (touches_shared(b, at)) return true;
+    const IrOp *around = op->block->parent;
+    if (!around) return false;
+    return around->code != IR_IF || shared_follows(b, around);
+}
+
 static void strip(const Barriers *b, IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t r = 0; r < op->region_count; r++) strip(b, op->regions[r]);
-        if (op->code == IR_THREAD_BARRIER && !stays(b, op)) ir_erase(op);
+        bool needless = op->code == IR_THREAD_BARRIER ? !stays(b, op)
+                                                      : waits_for_all(op) && !shared_follows(b, op);
+        if (needless) ir_erase(op);
     }
 }
 

@@ -103,6 +103,20 @@ static void visit(Fences *f, IrOp *op, Pending *pending) {
     add(f, pending, op);
 }
 
+static bool is_copied(const IrOp *op) {
+    const IrUse *use = op->result_count ? op->results[0].uses : NULL;
+    return use && !use->next && use->user->code == IR_GPU_COPY;
+}
+
+// A wait is a barrier; one for groups that bring nothing comes after the barriers of all others.
+static void visit_wait(const IrOp *op, Pending *pending) {
+    bool global = ir_attr_int(op, IR_ATTR_GLOBAL) != 0;
+    size_t left = 0;
+    for (size_t i = 0; i < pending->count && !global; i++)
+        if (!is_copied(pending->data[i])) pending->data[left++] = pending->data[i];
+    pending->count = left;
+}
+
 static void walk(Fences *f, IrBlock *block, Pending *pending) {
     IR_EACH_OP(op, block) {
         if (op->code == IR_FOR || op->code == IR_WHILE)
@@ -111,6 +125,8 @@ static void walk(Fences *f, IrBlock *block, Pending *pending) {
             walk_if(f, op, pending);
         else if (op->code == IR_GPU_BARRIER)
             pending->count = 0;
+        else if (op->code == IR_GPU_WAIT)
+            visit_wait(op, pending);
         else if (is_access(op))
             visit(f, op, pending);
     }

@@ -10,12 +10,13 @@
 //                                                       … gpu.read of slot read …
 //                                                       next: read + 1 or 0, read
 //                                                   }
-//                                                   gpu.wait {0}
+//                                                   gpu.wait {0}           of empty groups
 //
 // What is copied to has been read in the step before, which the barrier ends. In registers: the
 // value of the next step is loaded at the begin of a step, if there is one, and carried.
 // Addresses are computed anew for the step that is loaded, from the loop's counter and from what
-// other carried values (pointers that move) are some steps on, which is carried, too.
+// other carried values (pointers that move) are some steps on, which is carried, too. Nothing asks
+// for the step where one past the end is outside of every view, by the counter alone.
 // Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only where the loop
 // writes nothing that they may read.
 #include "passes/gpu/pipeline_plan.h"
@@ -36,6 +37,7 @@ typedef struct Early {
     IrValue **ahead;  // the plan's carried values, so many steps on; before the loop, then within
     IrValue **kept;   // by feed: the value, where it is not copied
     uint32_t carried, carried_kept;  // where these are among the body's arguments
+    bool unasked;                    // a step past the end loads nothing by itself
 } Early;
 
 typedef struct Pipeline {
@@ -59,9 +61,10 @@ static IrValue *place(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE
 
 static void effect(Pipeline *p, IrOpcode code) { ir_op(&p->b, code, 0, NULL, 0, NULL, 0, NULL); }
 
-static void wait_for(Pipeline *p, uint32_t count) {
+static void wait_for(Pipeline *p, uint32_t count, bool brings) {
     IrOp *op = ir_op(&p->b, IR_GPU_WAIT, 0, NULL, 0, NULL, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_COUNT, count);
+    if (brings) ir_attr_set_int(op, IR_ATTR_GLOBAL, true);
 }
 
 static IrValue *slot(Pipeline *p, IrValue *ring, IrValue *at) {
@@ -122,6 +125,31 @@ static void advance(Pipeline *p, Early *e, IrValue *counter) {
 
 // ---- a step's loads -----------------------------------------------------------------------------
 
+// Is all that it loads outside of its view once the loop's counter is at its end? What is marked as
+// inside must not depend on the counter.
+static bool ends_with_loop(const Pipeline *p, const IrOp *op) {
+    if (op->code != IR_VIEW_LOAD || !p->hi->def || p->hi->def->code != IR_EXTENT) return false;
+    const IrParam *param = &p->func->params.data[ir_operand(op, 0)->index];
+    bool ends = false;
+    for (uint32_t d = 0; d < ir_operand(op, 0)->type->rank; d++) {
+        const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
+        bool inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
+        bool varies = index->block == p->body || (index->def && index->def->block == p->body);
+        if (inside && varies) return false;
+        ends |= !inside && index == p->body->args[0] &&
+                param->dims[d].extent == ir_attr(p->hi->def, IR_ATTR_EXTENT)->u.name;
+    }
+    return ends;
+}
+
+static bool all_end_with_loop(const Pipeline *p, const Early *e) {
+    for (size_t i = 0; i < e->ops.count; i++) {
+        const IrOp *op = e->ops.data[i];
+        if (ir_op_info(op->code)->effect != IR_EFFECT_PURE && !ends_with_loop(p, op)) return false;
+    }
+    return true;
+}
+
 static IrBlock *region(Pipeline *p, IrBuilder *around) {
     IrBlock *block = ir_block_create(p->func);
     *around = p->b;
@@ -147,32 +175,50 @@ static IrValue *nothing(Pipeline *p, const IrType *type) {
     return ir_bitcast(&p->b, ir_const_bits(&p->b, bits, 0), type);
 }
 
-// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Its
-// counter is computed where `on` holds, so that it is known to be below the loop's end.
-static void load_step(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
-                      IrValue *at) {
-    IrBuilder here, inside;
-    size_t n = e->feeds.count, results = at ? 0 : n;
-    const IrType **types = arena_new(p->scratch, const IrType *, n);
-    IrValue **values = arena_new(p->scratch, IrValue *, n), **none;
-    IrBlock *regions[2];
-    regions[0] = region(p, &here);
+// The values of the step so many on; with `at` they are copied to that slot.
+static IrValue **step_values(Pipeline *p, const Early *e, IrValue *counter, uint32_t steps,
+                             IrValue *at) {
+    IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
     clone_all(p, &e->ops, &map);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < e->feeds.count; i++) {
         values[i] = mapped(&map, ir_result(e->feeds.data[i]->load, 0));
-        types[i] = values[i]->type;
         if (at) copy_feed(p, e->feeds.data[i], p->rings[i], at, &map);
     }
+    return values;
+}
+
+// If there is such a step. Its counter is computed where `on` holds, so that it is known to be below
+// the loop's end.
+static void load_if(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+                    IrValue *at) {
+    IrBuilder here, inside;
+    size_t results = at ? 0 : e->feeds.count;
+    const IrType **types = arena_new(p->scratch, const IrType *, results + 1);
+    IrValue **none = arena_new(p->scratch, IrValue *, results + 1);
+    IrBlock *regions[2];
+    regions[0] = region(p, &here);
+    IrValue **values = step_values(p, e, counter, steps, at);
     ir_yield(&p->b, (uint32_t)results, values);
     p->b = here;
     regions[1] = region(p, &inside);
-    none = arena_new(p->scratch, IrValue *, n);
-    for (size_t i = 0; i < results; i++) none[i] = nothing(p, types[i]);
+    for (size_t i = 0; i < results; i++) types[i] = values[i]->type, none[i] = nothing(p, types[i]);
     ir_yield(&p->b, (uint32_t)results, none);
     p->b = here;
     IrOp *op = ir_op(&p->b, IR_IF, 1, &on, (uint32_t)results, types, 2, regions);
     for (size_t i = 0; i < results; i++) e->kept[i] = ir_result(op, (uint32_t)i);
+}
+
+// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Where a
+// step past the end loads nothing anyway, nothing asks whether there is one.
+static void load_step(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+                      IrValue *at) {
+    if (e->unasked) {
+        IrValue **values = step_values(p, e, counter, steps, at);
+        if (!at) e->kept = values;
+    } else {
+        load_if(p, e, counter, steps, on, at);
+    }
     if (at) effect(p, IR_GPU_COMMIT);
 }
 
@@ -245,7 +291,7 @@ static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
     IrValue *counter = p->body->args[0], *at = NULL;
     for (size_t i = 0; i < p->plan->ahead.count; i++) e->ahead[i] = p->body->args[e->carried + i];
     if (e->copies) {
-        wait_for(p, e->distance - 1);
+        wait_for(p, e->distance - 1, true);
         at = p->body->args[p->read + 1];
     }
     IrValue *on = below(p, counter, bound);
@@ -349,6 +395,7 @@ static Early early_of(Pipeline *p, bool copies, uint32_t known) {
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
     e.kept = arena_new(p->scratch, IrValue *, e.feeds.count + 1);
     e.ops = marked(p, &e, known);
+    e.unasked = all_end_with_loop(p, &e);
     return e;
 }
 
@@ -400,7 +447,7 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
     p->b = ir_builder_at_end(p->loop->block);
     p->b.before = p->loop->next;
     p->b.span = p->loop->span;
-    wait_for(p, 0);
+    wait_for(p, 0, false);
 }
 
 static void loops_in(IrBlock *block, Arena *scratch, Ops *loops) {

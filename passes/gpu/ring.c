@@ -131,16 +131,15 @@ static void lower_slot(Threads *t, const IrOp *op) {
     threads_define(t, op, 0, threads_at(t, threads_operand(t, op, 0), at));
 }
 
-// One that stays: gpu_barriers knows nothing of copies.
-static void lower_barrier(Threads *t) {
+static void lower_barrier(Threads *t, bool global) {
     IrOp *barrier = ir_op(&t->b, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
-    ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
+    if (global) ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
 }
 
 static void lower_wait(Threads *t, const IrOp *op) {
     IrOp *wait = ir_op(&t->b, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
     ir_attr_set_int(wait, IR_ATTR_COUNT, ir_attr_int(op, IR_ATTR_COUNT));
-    lower_barrier(t);
+    lower_barrier(t, ir_attr_int(op, IR_ATTR_GLOBAL) != 0);
 }
 
 void threads_ring(Threads *t, const IrOp *op) {
@@ -149,7 +148,7 @@ void threads_ring(Threads *t, const IrOp *op) {
     case IR_GPU_SLOT: lower_slot(t, op); return;
     case IR_GPU_COPY: lower_copy(t, op); return;
     case IR_GPU_COMMIT: ir_op(&t->b, IR_THREAD_COMMIT, 0, NULL, 0, NULL, 0, NULL); return;
-    case IR_GPU_BARRIER: lower_barrier(t); return;
+    case IR_GPU_BARRIER: lower_barrier(t, true); return;
     case IR_GPU_WAIT: lower_wait(t, op); return;
     case IR_GPU_READ: lower_read(t, op); return;
     case IR_PERMUTE: threads_define(t, op, 0, threads_operand(t, op, 0)); return;

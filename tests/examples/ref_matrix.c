@@ -14,8 +14,8 @@ void make_matmul(Run *run, const Shape *shape) {
     int64_t m = shape->n[0], n = shape->n[1], inner = shape->n[2];
     run_type(run, "T", t);
     matmul_tiles(run, shape);
-    Array *a = run_input(run, "a", t, FILL_REAL, EXTENTS(m, inner));
-    Array *b = run_input(run, "b", t, FILL_REAL, EXTENTS(inner, n));
+    Array *a = run_input(run, "a", t, FILL_FACTOR, EXTENTS(m, inner));
+    Array *b = run_input(run, "b", t, FILL_FACTOR, EXTENTS(inner, n));
     Array *c = run_output(run, "c", t, EXTENTS(m, n));
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -45,8 +45,8 @@ void make_batched_matmul(Run *run, const Shape *shape) {
     int64_t batch = shape->n[0], m = shape->n[1], n = shape->n[2], inner = shape->n[3];
     run_type(run, "T", t);
     matmul_tiles(run, shape);
-    Array *a = run_input(run, "a", t, FILL_REAL, EXTENTS(batch, m, inner));
-    Array *b = run_input(run, "b", t, FILL_REAL, EXTENTS(batch, inner, n));
+    Array *a = run_input(run, "a", t, FILL_FACTOR, EXTENTS(batch, m, inner));
+    Array *b = run_input(run, "b", t, FILL_FACTOR, EXTENTS(batch, inner, n));
     Array *c = run_output(run, "c", t, EXTENTS(batch, m, n));
     for (int64_t e = 0; e < batch; e++)
         for (int64_t i = 0; i < m; i++)
@@ -64,9 +64,9 @@ void make_linear_relu(Run *run, const Shape *shape) {
     int64_t m = shape->n[0], n = shape->n[1], inner = shape->n[2];
     run_type(run, "T", t);
     matmul_tiles(run, shape);
-    Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(m, inner));
+    Array *x = run_input(run, "x", t, FILL_FACTOR, EXTENTS(m, inner));
     run_column_major(x);
-    Array *weight = run_input(run, "weight", t, FILL_REAL, EXTENTS(n, inner));
+    Array *weight = run_input(run, "weight", t, FILL_FACTOR, EXTENTS(n, inner));
     Array *bias = run_input(run, "bias", t, FILL_REAL, EXTENTS(n));
     Array *y = run_output(run, "y", t, EXTENTS(m, n));
     for (int64_t i = 0; i < m; i++)
@@ -86,8 +86,8 @@ void make_fp8_matmul(Run *run, const Shape *shape) {
     run_type(run, "B", DTYPE_F8E4M3);
     run_type(run, "C", DTYPE_BF16);
     matmul_tiles(run, shape);
-    Array *a = run_input(run, "a", shape->type, FILL_REAL, EXTENTS(m, inner));
-    Array *b = run_input(run, "b", DTYPE_F8E4M3, FILL_REAL, EXTENTS(inner, n));
+    Array *a = run_input(run, "a", shape->type, FILL_FACTOR, EXTENTS(m, inner));
+    Array *b = run_input(run, "b", DTYPE_F8E4M3, FILL_FACTOR, EXTENTS(inner, n));
     Array *rows = run_input(run, "row_scale", f32, FILL_POSITIVE, EXTENTS(m));
     Array *columns = run_input(run, "column_scale", f32, FILL_POSITIVE, EXTENTS(n));
     Array *c = run_output(run, "c", DTYPE_BF16, EXTENTS(m, n));
@@ -110,7 +110,7 @@ void make_int4_matvec(Run *run, const Shape *shape) {
     tile(run, shape, "BN", 4);
     Array *w = run_input(run, "w", DTYPE_I4, FILL_INT, EXTENTS(rows, groups * group));
     Array *scale = run_input(run, "scale", DTYPE_F16, FILL_POSITIVE, EXTENTS(rows, groups));
-    Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(groups * group));
+    Array *x = run_input(run, "x", t, FILL_FACTOR, EXTENTS(groups * group));
     Array *y = run_output(run, "y", t, EXTENTS(rows));
     for (int64_t r = 0; r < rows; r++) {
         NumSum all = {0};
@@ -130,7 +130,7 @@ void make_q8_0_matvec(Run *run, const Shape *shape) {
     tile(run, shape, "BN", 4);
     tile(run, shape, "BK", 2);
     Array *w = run_input(run, "w", DTYPE_U8, FILL_INT, EXTENTS(rows, blocks, 34));
-    Array *x = run_input(run, "x", f32, FILL_REAL, EXTENTS(blocks, 32));
+    Array *x = run_input(run, "x", f32, FILL_FACTOR, EXTENTS(blocks, 32));
     Array *y = run_output(run, "y", f32, EXTENTS(rows));
     for (int64_t r = 0; r < rows; r++) {
         NumSum all = {0};
@@ -180,8 +180,8 @@ void make_conv2d(Run *run, const Shape *shape) {
                    window, stride, pad};
     run_type(run, "T", t);
     matmul_tiles(run, shape);
-    Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(2, height, side, channels));
-    Array *w = run_input(run, "w", t, FILL_REAL, EXTENTS(window, window, channels, filters));
+    Array *x = run_input(run, "x", t, FILL_FACTOR, EXTENTS(2, height, side, channels));
+    Array *w = run_input(run, "w", t, FILL_FACTOR, EXTENTS(window, window, channels, filters));
     Array *y = run_output(run, "y", t, EXTENTS(2, image.height, image.width, filters));
     run_int(run, stride);
     run_int(run, pad);

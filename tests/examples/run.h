@@ -23,6 +23,7 @@ enum { RUN_MAX_RANK = 5, RUN_MAX_ARGS = 16, RUN_MAX_SPECS = 8 };
 
 typedef enum Fill {
     FILL_REAL,      // floats in [-2, 2)
+    FILL_FACTOR,    // the same; of a wild run some rows begin with NaN
     FILL_POSITIVE,  // floats in [0.25, 2)
     FILL_ZERO,
     FILL_CANARY,  // bytes that no kernel writes by chance
@@ -55,6 +56,7 @@ typedef struct Spec {
 
 typedef struct Run {
     uint64_t seed;
+    bool wild;
     Array arrays[RUN_MAX_ARGS];
     Arg args[RUN_MAX_ARGS];
     Spec specs[RUN_MAX_SPECS];

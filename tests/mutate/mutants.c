@@ -360,8 +360,7 @@ Mutants mutants_of(Arena *arena, Str text) {
         if (!stop) break;
         Statement s = parse((Str){line.text, (size_t)(stop + 1 - line.text)}, source_line);
         vec_push(arena, &m.statements, s);
-        size_t after = (size_t)(stop + 1 - text.text);
-        at = after > at ? after : at;
+        at = (size_t)(stop + 1 - text.text);  // there may be another one on the line
     }
     find_uses(&m);
     for (size_t i = 0; i < m.statements.count; i++) {

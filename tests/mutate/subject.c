@@ -28,6 +28,10 @@ typedef struct Overlap {
     uint8_t *address;
     const Array *read, *written;
 } Overlap;
+// One more program along a dimension: a host may ask for more than the kernel does.
+typedef struct Grid {
+    int64_t extent[3];
+} Grid;
 typedef struct Loaded {
     RtModule *module;
     Str text, entry;
@@ -49,6 +53,7 @@ struct Subject {
     uint64_t limit;
     Traffic most;
     VEC(Overlap) overlaps;
+    VEC(Grid) grids;
     char said[512];
 };
 
@@ -141,7 +146,8 @@ static const char *failure(Subject *s) {
 }
 
 // One launch with these arguments.
-static const char *launch(Subject *s, Str text, uint64_t limit, const void *block, Traffic *moved) {
+static const char *launch(Subject *s, Str text, uint64_t limit, const void *block,
+                          const int64_t *grid, Traffic *moved) {
     void *stream = s->device->first->state;
     SimObserver watcher = {.state = moved, .access = count_access};
     RtPtxImage image = {.text = text, .entry = s->entry, .step_limit = limit, .watcher = &watcher};
@@ -152,6 +158,7 @@ static const char *launch(Subject *s, Str text, uint64_t limit, const void *bloc
     if (sim_device_api.module_load(s->device, &wrapped, &module)) return failure(s);
     RtLaunch l = s->launch;
     l.module = module, l.block = block;
+    memcpy(l.grid, grid, sizeof l.grid);
     tilec_status status = sim_device_api.launch(s->device, stream, &l);
     if (!status) status = sim_device_api.stream_synchronize(s->device, stream);
     const char *wrong = status ? failure(s) : NULL;
@@ -159,9 +166,10 @@ static const char *launch(Subject *s, Str text, uint64_t limit, const void *bloc
     return wrong;
 }
 
-static const char *run_plainly(Subject *s, Str text, uint64_t limit, Traffic *moved) {
+static const char *run_plainly(Subject *s, Str text, uint64_t limit, const int64_t *grid,
+                               Traffic *moved) {
     if (!move(s, false)) return "the buffers are gone";
-    const char *wrong = launch(s, text, limit, s->launch.block, moved);
+    const char *wrong = launch(s, text, limit, s->launch.block, grid, moved);
     if (wrong) return wrong;
     if (!move(s, true)) return "the buffers are gone";
     return run_compare(&s->run, s->said, sizeof s->said);
@@ -174,16 +182,18 @@ static const char *run_overlapped(Subject *s, Str text, const Overlap *o) {
     size_t size = bytes_of(o->read), more = bytes_of(o->written);
     sim_device_api.copy(s->device, stream, o->address + size, o->written->before, more);
     sim_device_api.copy(s->device, stream, o->address, o->read->before, size);
-    return launch(s, text, s->limit, o->block, &moved);
+    return launch(s, text, s->limit, o->block, s->launch.grid, &moved);
 }
 
 bool subject_runs(Subject *s, Str text, const char **why) {
     Traffic moved;
-    *why = run_plainly(s, text, s->limit, &moved);
+    *why = run_plainly(s, text, s->limit, s->launch.grid, &moved);
+    bool more = !*why && (moved.global > s->most.global || moved.shared > s->most.shared);
+    if (more) *why = "it moves more bytes";
+    for (size_t i = 0; i < s->grids.count && !*why; i++)
+        *why = run_plainly(s, text, s->limit, s->grids.data[i].extent, &moved);
     for (size_t i = 0; i < s->overlaps.count && !*why; i++)
         *why = run_overlapped(s, text, &s->overlaps.data[i]);
-    if (!*why && (moved.global > s->most.global || moved.shared > s->most.shared))
-        *why = "it moves more bytes";
     return !*why;
 }
 
@@ -194,7 +204,7 @@ Str subject_text(const Subject *s) { return s->text; }
 static const char *find_limit(Subject *s) {
     const char *why = NULL;
     for (uint64_t limit = FIRST_LIMIT; limit <= LAST_LIMIT; limit *= 2) {
-        why = run_plainly(s, s->text, limit, &s->most);
+        why = run_plainly(s, s->text, limit, s->launch.grid, &s->most);
         if (why) continue;
         s->limit = SLACK * limit;
         return NULL;
@@ -238,14 +248,26 @@ static void add_overlaps(Subject *s) {
             if (r != w) add_overlap(s, &s->run.arrays[r], &s->run.arrays[w]);
 }
 
+// Where programs that are too many do nothing.
+static void add_grids(Subject *s) {
+    Traffic moved;
+    for (int d = 0; d < 3; d++) {
+        Grid grid;
+        memcpy(grid.extent, s->launch.grid, sizeof grid.extent);
+        grid.extent[d]++;
+        if (!run_plainly(s, s->text, s->limit, grid.extent, &moved))
+            vec_push(s->arena, &s->grids, grid);
+    }
+}
+
 Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
-                      const char **why) {
+                      bool wild, const char **why) {
     Subject *s = arena_new(arena, Subject, 1);
     s->arena = arena, s->device = launcher->device;
     s->api = sim_device_api;
     s->api.module_load = spy_load, s->api.launch = spy_launch;
     s->api.copy = spy_copy, s->api.free = spy_free;
-    s->run.seed = 1;
+    s->run.seed = 1, s->run.wild = wild;
     example->make(&s->run, shape);
     s->device->api = &s->api;
     *why = launcher_run(launcher, example, &s->run);
@@ -257,6 +279,7 @@ Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, 
     if (!*why && s->launched) *why = find_limit(s);
     if (!*why && s->limit) {
         add_overlaps(s);
+        add_grids(s);
         return s;
     }
     subject_close(s);

@@ -5,7 +5,7 @@
 // the packed arguments stay right; each run begins with the bytes that the first began with.
 // Ownership: subject_close.
 //
-//     Subject *s = subject_open(arena, &launcher, example, &shape, &why);
+//     Subject *s = subject_open(arena, &launcher, example, &shape, false, &why);
 //     if (subject_runs(s, s->text, &why)) …   // as it should
 #ifndef TILEC_TESTS_MUTATE_SUBJECT_H
 #define TILEC_TESTS_MUTATE_SUBJECT_H
@@ -15,14 +15,16 @@
 
 typedef struct Subject Subject;
 
+// `wild`: factors of products have NaNs among them, whose results nobody but they may spoil.
 // NULL when nothing was launched or it went wrong; `why` says what, NULL: the grid was empty or the
 // device cannot run it.
 Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
-                      const char **why);
+                      bool wild, const char **why);
 void subject_close(Subject *s);
 Str subject_text(const Subject *s);
 // Whether the text, in place of the example's own, still does what the example should: no finding
-// (also where arrays overlap), right results, no more bytes moved. Else `why` says what was
+// (also where arrays overlap), right results (also where
+// more programs run than the kernel asks for), no more bytes moved. Else `why` says what was
 // noticed.
 bool subject_runs(Subject *s, Str text, const char **why);
 

@@ -16,14 +16,15 @@
 // Of examples one in so many, of their mutants likewise; a text is looked at that so many launches
 // run.
 enum {
-    SHAPES = 16,
+    SHAPES = 32,
+    SUBJECTS = 2 * SHAPES,
     WORK_MOST = 500000,
     QUICK_WORK = 30000,
     EXAMPLES_OF = 16,
     SLICE = 1,
     LAUNCHES = 3
 };
-enum { NOTICED_LEAST = 880, OF = 1000 };
+enum { NOTICED_LEAST = 940, OF = 1000 };
 
 typedef struct Session {
     Launcher launcher;
@@ -35,8 +36,8 @@ typedef struct Session {
 } Session;
 
 typedef struct Group {
-    Subject *subjects[SHAPES];
-    int count;
+    Subject *subjects[SUBJECTS];
+    int count, tame;
     const Example *example;
     Dtype type;
 } Group;
@@ -96,7 +97,7 @@ static bool may_be_empty(const Example *example) {
 // of its own.
 static int shapes_of(const Example *example, bool whole, Shape *shapes) {
     static const int64_t extents[EXAMPLE_MAX_DIMS][SHAPES][EXAMPLE_MAX_DIMS] = {
-        {{5}, {9}, {70}, {103}, {211}, {330}, {603}, {1030}, {16}, {64}, {224}, {640}},
+        {{5}, {9}, {70}, {103}, {211}, {330}, {603}, {1030}, {16}, {64}, {224}, {640}, {0}, {1}},
         {{2, 33},
          {7, 45},
          {70, 39},
@@ -112,23 +113,13 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
          {1, 48},
          {1, 16},
          {1, 1},
-         {2, 0}},
-        {{2, 3, 5},
-         {17, 33, 40},
-         {40, 45, 70},
-         {3, 50, 101},
-         {5, 60, 7},
-         {17, 11, 14},
-         {9, 35, 71},
-         {50, 4, 12},
-         {16, 16, 16},
-         {32, 64, 48},
-         {48, 32, 80},
-         {16, 96, 16},
-         {1, 1, 48},
-         {1, 1, 37},
-         {9, 7, 0},
-         {16, 16, 64}},
+         {2, 0},
+         {5, 16},
+         {19, 64}},
+        {{2, 3, 5},    {17, 33, 40}, {40, 45, 70}, {3, 50, 101}, {5, 60, 7},
+         {17, 11, 14}, {9, 35, 71},  {50, 4, 12},  {16, 16, 16}, {32, 64, 48},
+         {48, 32, 80}, {16, 96, 16}, {1, 1, 48},   {1, 1, 37},   {9, 7, 0},
+         {16, 16, 64}, {5, 16, 32},  {21, 48, 16}, {9, 16, 0},   {37, 32, 48}},
         {{2, 3, 5, 4},
          {3, 17, 33, 40},
          {2, 40, 45, 70},
@@ -143,7 +134,11 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
          {1, 16, 96, 16},
          {1, 5, 7, 33},
          {1, 16, 16, 64},
-         {1, 3, 5, 0}}};
+         {1, 3, 5, 0},
+         {2, 5, 16, 32},
+         {1, 21, 48, 16},
+         {2, 9, 16, 0},
+         {2, 37, 32, 16}}};
     int count = 0;
     for (int i = 0; i < SHAPES; i++) {
         Shape s = {0};
@@ -159,30 +154,36 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
 }
 
 // Subjects with the same code are one group.
-static void add_subject(Group *groups, int *count, const Group *like, Subject *s) {
+static void add_subject(Group *groups, int *count, const Group *like, Subject *s, bool wild) {
     int at = 0;
     while (at < *count && !str_equal(subject_text(groups[at].subjects[0]), subject_text(s))) at++;
     if (at == *count) groups[(*count)++] = *like;
     groups[at].subjects[groups[at].count++] = s;
+    groups[at].tame += !wild;
+}
+
+static void open_subject(Session *session, Arena *arena, Group *groups, int *count,
+                         const Group *like, const Shape *shape, bool wild) {
+    const char *why;
+    Subject *s = subject_open(arena, &session->launcher, like->example, shape, wild, &why);
+    if (s) add_subject(groups, count, like, s, wild);
+    if (s || !why) return;
+    printf("%s %s: %s\n", like->example->kernel, dtype_name(like->type), why);
+    session->broken++;
 }
 
 static void try_example(Session *session, const Example *example, Dtype type) {
     Arena *arena = arena_create();
     Shape shapes[SHAPES];
-    Group groups[SHAPES], like = {.example = example, .type = type};
+    Group groups[SUBJECTS], like = {.example = example, .type = type};
     int count = 0, all = shapes_of(example, session->whole, shapes);
     for (int i = 0; i < all; i++) {
-        const char *why;
         shapes[i].type = type;
-        Subject *s = subject_open(arena, &session->launcher, example, &shapes[i], &why);
-        if (s) add_subject(groups, &count, &like, s);
-        if (!s && why) {
-            printf("%s %s: %s\n", example->kernel, dtype_name(type), why);
-            session->broken++;
-        }
+        for (int wild = 0; wild < (example->dims > 2 ? 2 : 1); wild++)
+            open_subject(session, arena, groups, &count, &like, &shapes[i], wild);
     }
     for (int i = 0; i < count; i++)
-        if (groups[i].count >= LAUNCHES) try_group(session, &groups[i]);
+        if (groups[i].tame >= LAUNCHES) try_group(session, &groups[i]);
     for (int i = 0; i < count; i++)
         for (int n = 0; n < groups[i].count; n++) subject_close(groups[i].subjects[n]);
     arena_destroy(arena);
