@@ -15,8 +15,9 @@
 // What is copied to has been read in the step before, which the barrier ends. In registers: the
 // value of the next step is loaded at the begin of a step, if there is one, and carried.
 // Addresses are computed anew for the step that is loaded, from the loop's counter and from what
-// other carried values (pointers that move) are some steps on, which is carried, too. Nothing asks
-// for the step where one past the end is outside of every view, by the counter alone.
+// other carried values (pointers that move) are some steps on, which is carried, too. Values are
+// loaded without a branch where a step past the end is outside of every view, by the counter alone;
+// copies have the condition in their masks, which costs less than not to know it.
 // Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only where the loop
 // writes nothing that they may read.
 #include "passes/gpu/pipeline_plan.h"
@@ -188,8 +189,8 @@ static IrValue **step_values(Pipeline *p, const Early *e, IrValue *counter, uint
     return values;
 }
 
-// If there is such a step. Its counter is computed where `on` holds, so that it is known to be below
-// the loop's end.
+// If there is such a step. Its counter is computed where `on` holds, so that it is known to be
+// below the loop's end.
 static void load_if(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
                     IrValue *at) {
     IrBuilder here, inside;
@@ -209,8 +210,8 @@ static void load_if(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrV
     for (size_t i = 0; i < results; i++) e->kept[i] = ir_result(op, (uint32_t)i);
 }
 
-// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Where a
-// step past the end loads nothing anyway, nothing asks whether there is one.
+// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Where
+// a step past the end loads nothing anyway, nothing asks whether there is one.
 static void load_step(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
                       IrValue *at) {
     if (e->unasked) {
@@ -395,7 +396,7 @@ static Early early_of(Pipeline *p, bool copies, uint32_t known) {
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
     e.kept = arena_new(p->scratch, IrValue *, e.feeds.count + 1);
     e.ops = marked(p, &e, known);
-    e.unasked = all_end_with_loop(p, &e);
+    e.unasked = !copies && all_end_with_loop(p, &e);
     return e;
 }
 

@@ -221,6 +221,8 @@ static void in_registers_where_nothing_is_copied(void **state) {
     const IrOp *loop = ir_body(t->module->funcs.data[0])->first;
     while (loop->code != IR_FOR) loop = loop->next;
     assert_int_equal(loop->result_count, 3);  // the sum, and a step of each factor
+    for (const IrOp *op = loop->regions[0]->first; op; op = op->next)
+        assert_int_not_equal(op->code, IR_IF);  // past the end all is outside
     tir_free(t);
 }
 
