@@ -6,7 +6,7 @@ static const Dtype f32 = DTYPE_F32;
 static void matmul_tiles(Run *run, const Shape *shape) {
     tile(run, shape, "BM", 16);
     tile(run, shape, "BN", 32);
-    tile(run, shape, "BK", 16);
+    tile(run, shape, "BK", 32);
 }
 
 void make_matmul(Run *run, const Shape *shape) {

@@ -173,9 +173,9 @@ void make_grouped_matmul(Run *run, const Shape *shape) {
     int64_t pairs = shape->n[0], experts = shape->n[1], n = shape->n[2], inner = shape->n[3];
     int64_t tokens = up(pairs, 2);
     run_type(run, "T", t);
-    tile(run, shape, "BM", 8);
+    tile(run, shape, "BM", 16);
     tile(run, shape, "BN", 16);
-    tile(run, shape, "BK", 16);
+    tile(run, shape, "BK", 32);
     Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(tokens, inner));
     Array *w = run_input(run, "w", t, FILL_REAL, EXTENTS(experts, inner, n));
     Array *token = run_input(run, "token", DTYPE_I32, FILL_ZERO, EXTENTS(pairs));

@@ -27,7 +27,7 @@ static Num sum_of_exponentials(const Array *x, int64_t row, Num top, int64_t res
 }
 
 static void softmax_rows(Run *run, Dtype t, int64_t rows, int64_t columns, int64_t rescales) {
-    Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(rows, columns));
+    Array *x = run_input(run, "x", t, FILL_EXPONENT, EXTENTS(rows, columns));
     Array *y = run_output(run, "y", t, EXTENTS(rows, columns));
     for (int64_t r = 0; r < rows; r++) {
         Num top = num_exact(greatest(x, r));
@@ -149,7 +149,7 @@ void make_cross_entropy(Run *run, const Shape *shape) {
     int64_t rows = shape->n[0], columns = shape->n[1];
     run_type(run, "T", t);
     tile(run, shape, "W", 64);
-    Array *x = run_input(run, "logits", t, FILL_REAL, EXTENTS(rows, columns));
+    Array *x = run_input(run, "logits", t, FILL_EXPONENT, EXTENTS(rows, columns));
     Array *label = run_input(run, "label", DTYPE_I32, FILL_ZERO, EXTENTS(rows));
     Array *loss = run_output(run, "loss", f32, EXTENTS(rows));
     Array *gradient = run_output(run, "gradient", t, EXTENTS(rows, columns));

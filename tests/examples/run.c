@@ -47,6 +47,11 @@ static double random_real(Run *run, double low, double high) {
 
 static void fill_element(Run *run, Array *a, int64_t i, Fill fill) {
     switch (fill) {
+    case FILL_EXPONENT: {
+        bool far = run->wild && run_below(run, 0, 4) == 0;
+        put(a, i, random_real(run, -2, 2) * (far ? 50 : 1));
+        break;
+    }
     case FILL_FACTOR:
     case FILL_REAL: put(a, i, random_real(run, -2, 2)); break;
     case FILL_POSITIVE: put(a, i, random_real(run, 0.25, 2)); break;

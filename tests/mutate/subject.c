@@ -18,9 +18,9 @@ typedef struct Buffer {
     const void *host;
     size_t size;
 } Buffer;
-// What a launch moves: lanes' bytes.
+// What a launch moves and does: lanes' bytes, warps' instructions.
 typedef struct Traffic {
-    uint64_t global, shared;
+    uint64_t global, shared, steps;
 } Traffic;
 // Arguments of which what the kernel writes lies upon what it reads, a little further on.
 typedef struct Overlap {
@@ -62,6 +62,11 @@ static void count_access(void *state, const SimAccess *a) {
     uint64_t bytes = (uint64_t)__builtin_popcount(a->mask) * a->bytes;
     if (a->space == SIM_SPACE_GLOBAL) t->global += bytes;
     if (a->space == SIM_SPACE_SHARED) t->shared += bytes;
+}
+
+static void count_step(void *state, const SimPlace *at, uint32_t mask) {
+    (void)at, (void)mask;
+    ((Traffic *)state)->steps++;
 }
 
 static Subject *subject_of(const tilec_device *device) { return (Subject *)(uintptr_t)device->api; }
@@ -149,7 +154,7 @@ static const char *failure(Subject *s) {
 static const char *launch(Subject *s, Str text, uint64_t limit, const void *block,
                           const int64_t *grid, Traffic *moved) {
     void *stream = s->device->first->state;
-    SimObserver watcher = {.state = moved, .access = count_access};
+    SimObserver watcher = {.state = moved, .access = count_access, .step = count_step};
     RtPtxImage image = {.text = text, .entry = s->entry, .step_limit = limit, .watcher = &watcher};
     RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
     RtModule *module = NULL;
@@ -190,6 +195,7 @@ bool subject_runs(Subject *s, Str text, const char **why) {
     *why = run_plainly(s, text, s->limit, s->launch.grid, &moved);
     bool more = !*why && (moved.global > s->most.global || moved.shared > s->most.shared);
     if (more) *why = "it moves more bytes";
+    if (!*why && moved.steps > s->most.steps) *why = "it runs more instructions";
     for (size_t i = 0; i < s->grids.count && !*why; i++)
         *why = run_plainly(s, text, s->limit, s->grids.data[i].extent, &moved);
     for (size_t i = 0; i < s->overlaps.count && !*why; i++)

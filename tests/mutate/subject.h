@@ -23,9 +23,8 @@ Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, 
 void subject_close(Subject *s);
 Str subject_text(const Subject *s);
 // Whether the text, in place of the example's own, still does what the example should: no finding
-// (also where arrays overlap), right results (also where
-// more programs run than the kernel asks for), no more bytes moved. Else `why` says what was
-// noticed.
+// (also where arrays overlap), right results (also where more programs run than the kernel asks
+// for), no more bytes moved or instructions run. Else `why` says what was noticed.
 bool subject_runs(Subject *s, Str text, const char **why);
 
 #endif
