@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os_write.h"
+
 // ---- Errors ----
 
 static bool fail(OsError *error, int number, const char *text) {
@@ -212,7 +214,7 @@ bool os_file_begin(Arena *arena, const char *path, OsFile *file, OsError *error)
     return begin_temporary(arena, file, exists ? &info : NULL, error);
 }
 
-bool os_file_commit(OsFile *file, OsError *error) {
+static bool commit(OsFile *file, OsError *error) {
     bool written = fflush(file->stream) == 0 && !ferror(file->stream);
     int number = written ? 0 : errno ? errno : EIO;
     if (fclose(file->stream) != 0 && written) {
@@ -226,11 +228,22 @@ bool os_file_commit(OsFile *file, OsError *error) {
     }
     if (!written && file->temporary) unlink(file->temporary);
     file->temporary = NULL;
-    return written ? true : os_error_number(error, number);
+    return written ? true : os_error_written(error, number);
+}
+
+bool os_file_commit(OsFile *file, OsError *error) {
+    OsWriting writing;
+    os_writing_begin(&writing);
+    bool done = commit(file, error);
+    os_writing_end(&writing);
+    return done;
 }
 
 void os_file_abandon(OsFile *file) {
+    OsWriting writing;
+    os_writing_begin(&writing);  // what the stream still holds is written as it is closed
     if (file->stream) fclose(file->stream);
+    os_writing_end(&writing);
     if (file->temporary) unlink(file->temporary);
     file->stream = NULL;
     file->temporary = NULL;
@@ -239,11 +252,14 @@ void os_file_abandon(OsFile *file) {
 bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error) {
     OsFile file;
     if (!os_file_begin(arena, path, &file, error)) return false;
+    OsWriting writing;
+    os_writing_begin(&writing);
     size_t written = contents.size ? fwrite(contents.text, 1, contents.size, file.stream) : 0;
+    os_writing_end(&writing);
     if (written == contents.size) return os_file_commit(&file, error);
     int number = errno;
     os_file_abandon(&file);
-    return os_error_number(error, number);
+    return os_error_written(error, number);
 }
 
 // ---- Paths ----

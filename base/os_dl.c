@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os_write.h"
+
 struct OsLibrary {
     void *handle;
     // Of a library from bytes: stays open, for the loader knows libraries by their path, and the
@@ -103,16 +105,6 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
 
 OsLibrary *os_library_open(const char *path, OsError *error) { return open_at(path, -1, error); }
 
-static bool write_all(int fd, Str bytes) {
-    while (bytes.size) {
-        ssize_t n = write(fd, bytes.text, bytes.size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        bytes = (Str){bytes.text + n, bytes.size - (size_t)n};
-    }
-    return true;
-}
-
 // The path says whose descriptor it is: debuggers open it, too, and have others under the number
 // (a pipe among them, on which they would wait for ever). A mounted /proc may be that of others.
 static OsLibrary *open_descriptor(int fd, OsError *error) {
@@ -129,10 +121,7 @@ OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error) {
         return NULL;
     }
     OsLibrary *library = NULL;
-    if (write_all(fd, bytes))
-        library = open_descriptor(fd, error);
-    else
-        fail(error, ENOMEM, "out of memory");
+    if (os_write_all(fd, bytes, error)) library = open_descriptor(fd, error);
     if (!library) close(fd);
     return library;
 }

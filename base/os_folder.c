@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os_write.h"
+
 struct OsFolder {
     int fd;
 };
@@ -109,16 +111,6 @@ bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint
     return done;
 }
 
-static bool write_whole(int fd, Str contents, OsError *error) {
-    while (contents.size) {
-        ssize_t n = write(fd, contents.text, contents.size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return os_error_number(error, n < 0 ? errno : EIO);
-        contents = (Str){contents.text + n, contents.size - (size_t)n};
-    }
-    return true;
-}
-
 #define TEMPORARY_END ".tmp"
 enum { TEMPORARY_TRIES = 100 };
 
@@ -143,7 +135,7 @@ bool os_folder_write(const OsFolder *folder, Arena *arena, const char *name, Str
     char *temporary;
     int fd = open_temporary(folder, arena, name, &temporary);
     if (fd < 0) return os_error_number(error, errno);
-    bool done = write_whole(fd, contents, error);
+    bool done = os_write_all(fd, contents, error);
     if (close(fd) != 0 && done) done = os_error_number(error, errno);
     if (done && renameat(folder->fd, temporary, folder->fd, name) != 0)
         done = os_error_number(error, errno);
@@ -214,7 +206,7 @@ const char *os_keep_temporary(Arena *arena, const char *prefix, const char *suff
         os_error_number(error, errno);
         return NULL;
     }
-    bool done = write_whole(fd, contents, error);
+    bool done = os_write_all(fd, contents, error);
     if (close(fd) != 0) done = false;
     if (!done) unlink(path);
     return done ? path : NULL;

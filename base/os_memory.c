@@ -4,31 +4,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool failed(OsError *error) {
-    error->number = errno;
-    snprintf(error->text, sizeof error->text, "%s", strerror(error->number));
-    return false;
-}
+#include "base/os_write.h"
+
+static bool failed(OsError *error) { return os_error_number(error, errno); }
 
 static void name_path(char path[40], int number) { snprintf(path, 40, "/proc/self/fd/%d", number); }
 
 bool os_memory_file_open(Str contents, OsMemoryFile *file, OsError *error) {
     int number = memfd_create("tilec", MFD_CLOEXEC);
     if (number < 0) return failed(error);
-    for (size_t at = 0; at < contents.size;) {
-        ssize_t n = write(number, contents.text + at, contents.size - at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            failed(error);
-            close(number);
-            return false;
-        }
-        at += (size_t)n;
+    if (!os_write_all(number, contents, error)) {
+        close(number);
+        return false;
     }
     os_own_descriptor(&file->file, number);
     name_path(file->path, number);
@@ -92,6 +85,16 @@ static void release_collector(Owned *owned) {
     free(c);
 }
 
+// Signals are for the threads of the program.
+static int start(OsCollector *c) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int number = pthread_create(&c->thread, NULL, collect, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return number;
+}
+
 OsCollector *os_collector_open(OsError *error) {
     OsCollector *c = calloc(1, sizeof *c);
     int ends[2];
@@ -107,7 +110,7 @@ OsCollector *os_collector_open(OsError *error) {
     }
     *c = (OsCollector){.reads = ends[0], .writes = ends[1], .whole = true};
     name_path(c->path, c->writes);
-    int number = pthread_create(&c->thread, NULL, collect, c);
+    int number = start(c);
     if (number == 0) {
         recover_own(&c->owned, OWNED_FRAME, release_collector);
         return c;
@@ -115,9 +118,12 @@ OsCollector *os_collector_open(OsError *error) {
     close(c->reads);
     close(c->writes);
     free(c);
-    if (number == EAGAIN || number == ENOMEM) os_out_of_memory();  // no room for a stack
-    errno = number;
-    failed(error);
+    if (number == ENOMEM) os_out_of_memory();
+    error->number = number;
+    snprintf(error->text, sizeof error->text,
+             "the system gives the process no more threads, or no memory for one's stack (error "
+             "%d); see the limits RLIMIT_NPROC and RLIMIT_AS",
+             number);
     return NULL;
 }
 

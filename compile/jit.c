@@ -84,6 +84,7 @@ static tilec_status fail_diags(tilec_kernel *kernel, const Diags *diags) {
     for (size_t i = diags_count(diags); i-- > 0;) {
         const Diag *d = diags_get(diags, i);
         if (d->severity != DIAG_ERROR) continue;
+        if (d->code == DIAG_IO) s = TILEC_IO;
         if (d->code == DIAG_UNAVAILABLE) s = TILEC_UNAVAILABLE;
         if (d->code == DIAG_UNSUPPORTED) s = TILEC_UNSUPPORTED;
         if (d->code == DIAG_DEFECT || d->code == DIAG_PASS) s = TILEC_INTERNAL;
@@ -354,6 +355,12 @@ static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_
             *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
                               "%s: argument '%s' expects a view, found something else",
                               jit->kernel->decl->name, p->name);
+            return false;
+        }
+        if (p->kind == DECL_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
+            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                              "%s: argument '%s' expects elements of some type, found no type (%d)",
+                              jit->kernel->decl->name, p->name, (int)args[i].view.dtype);
             return false;
         }
         i++;

@@ -40,6 +40,7 @@ static void error_free(RtError *e) {
 // The thread that was told has ended.
 static void thread_ended(void *error) {
     RtError *e = error;
+    if (e == e->context->lost) return;
     rt_disown(e->context, &e->owned);
     error_free(e);
 }
@@ -76,6 +77,9 @@ static tilec_status create_parts(tilec_context *c) {
     c->thread = os_thread_key_create(thread_ended);
     if (!c->thread) return TILEC_OUT_OF_MEMORY;
     c->lock = os_mutex_create();
+    c->lost = recover_new(sizeof *c->lost);
+    c->lost->context = c;
+    c->lost->report = rt_report_no_memory();
     return TILEC_OK;
 }
 
@@ -114,20 +118,22 @@ void tilec_context_destroy(tilec_context *context) {
     recover_free(context->compiler_library);
     recover_free(context->ptx_compiler);
     os_mutex_destroy(context->lock);
+    recover_free(context->lost);
     recover_free(context);
 }
 
-// The calling thread's record, or NULL.
+// The calling thread's record, or NULL; c->lost when there was no memory for its own.
 static RtError *error_record(tilec_context *c) { return os_thread_key_get(c->thread); }
 
 static RtError *error_make(tilec_context *c) {
     RtError *e = error_record(c);
-    if (e) return e;
+    if (e && e != c->lost) return e;
     e = calloc(1, sizeof *e);
-    if (!e) return NULL;
-    e->context = c;
-    if (!os_thread_key_set(c->thread, e)) {
+    if (e) e->context = c;
+    if (!e || !os_thread_key_set(c->thread, e)) {
         free(e);
+        // The threads share this one, which says that there is no memory, and is never changed.
+        os_thread_key_set(c->thread, c->lost);
         return NULL;
     }
     rt_own(c, &c->errors, &e->owned);
@@ -136,7 +142,10 @@ static RtError *error_make(tilec_context *c) {
 
 void rt_begin(tilec_context *context) {
     RtError *e = error_record(context);
-    if (e) rt_report_free(&e->report);
+    if (e && e == context->lost)
+        os_thread_key_set(context->thread, NULL);
+    else if (e)
+        rt_report_free(&e->report);
 }
 
 tilec_status rt_fail_report(tilec_context *context, tilec_status status, RtReport report) {

@@ -39,6 +39,7 @@ typedef struct RtError RtError;
 struct tilec_context {
     OsMutex *lock;
     OsThreadKey *thread;            // the calling thread's RtError
+    RtError *lost;                  // of threads for whose own there was no memory
     tilec_context_options options;  // whole, whatever the caller knew of it; texts are copies
     char *cache_folder;             // what options.cache_folder points at
     char *compiler_library;         // and options.compiler_library

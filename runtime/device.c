@@ -43,7 +43,7 @@ static char *copy_name(const char *name) {
 
 static tilec_status open_device(tilec_context *context, const char *name, Str instance,
                                 const RtDeviceApi *api, tilec_device **device) {
-    bool any = str_starts(str(name), STR("auto"));
+    bool any = str_equal(str(name), STR("auto"));
     tilec_device *d = recover_new(sizeof *d);
     d->context = context;
     d->api = api;
@@ -74,6 +74,10 @@ static tilec_status find_and_open(tilec_context *context, const char *name, tile
     if (!instance.size && strchr(name, ':'))
         return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device '%s': nothing follows the ':'; leave it out, or say which", name);
+    if (instance.size && str_equal(kind, STR("auto")))
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "device '%s': nothing may follow 'auto'; name the kind, such as 'cpu:%.*s'",
+                       name, STR_ARG(instance));
     return open_device(context, name, instance, api, device);
 }
 

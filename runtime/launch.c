@@ -93,6 +93,9 @@ static tilec_status pointer(const Check *c, const MetaArg *arg, const tilec_arg 
     RtRange *range = &c->plan->ranges[i];
     if (from->kind != TILEC_ARG_POINTER) return wrong_kind(c, arg, from);
     in->address = (uint64_t)(uintptr_t)from->pointer;
+    if (from->buffer.handle && from->pointer)
+        return REFUSE(c, "%.*s: argument '%.*s' has both a buffer and a pointer; leave one out",
+                      WHERE(c, arg));
     if (from->buffer.handle) {
         tilec_status s = find_memory(c, arg, from->buffer, range);
         if (s) return s;
@@ -145,6 +148,12 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
     if (arg->written && v->flags & TILEC_VIEW_READ_ONLY)
         return REFUSE(c, "%.*s: argument '%.*s' is written, and the view is read-only",
                       WHERE(c, arg));
+    if (v->rank == -1)
+        return REFUSE(
+            c,
+            "%.*s: argument '%.*s' has no extents (tilec_view_of was given NULL for them, "
+            "or the view's rank is -1)",
+            WHERE(c, arg));
     if (v->rank != (int32_t)arg->rank)
         return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
                       arg->rank, v->rank);
@@ -201,6 +210,9 @@ static tilec_status view_memory(const Check *c, const MetaArg *arg, const tilec_
         return REFUSE(c, "%.*s: argument '%.*s' reaches over more than 2^63 bytes", WHERE(c, arg));
     offset /= 8;
     void *base = v->data;
+    if (v->buffer.handle && base)
+        return REFUSE(c, "%.*s: argument '%.*s' has both a buffer and a pointer; leave one out",
+                      WHERE(c, arg));
     if (v->buffer.handle) {
         tilec_status s = find_memory(c, arg, v->buffer, range);
         if (s) return s;

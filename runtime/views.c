@@ -12,10 +12,8 @@ static tilec_view make_view(tilec_dtype dtype, tilec_buffer buffer, void *data, 
     v.rank = rank;
     v.buffer = buffer;
     v.data = data;
-    if (!extent || rank < 0 || rank > TILEC_MAX_RANK) {
-        v.rank = -1;  // of no kernel: the launch refuses it
-        return v;
-    }
+    if (!extent && rank > 0) v.rank = -1;  // which the launch refuses, as any rank that is none
+    if (v.rank < 0 || rank > TILEC_MAX_RANK) return v;
     uint64_t stride = 1;  // wraps for absurd extents, which the launch refuses
     for (int32_t d = rank; d-- > 0;) {
         v.extent[d] = extent[d];

@@ -5,9 +5,13 @@
 
 // ---- what LLVM says -----------------------------------------------------------------------------
 
-void target_failed(TargetLog *log, const char *what, const char *text) {
+void target_refused(TargetLog *log, DiagCode code, const char *what, const char *text) {
     log->errors++;
-    diag_error(log->diags, log->span, DIAG_DEFECT, "%s: %s", what, text);
+    diag_error(log->diags, log->span, code, "%s: %s", what, text);
+}
+
+void target_failed(TargetLog *log, const char *what, const char *text) {
+    target_refused(log, DIAG_DEFECT, what, text);
 }
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {

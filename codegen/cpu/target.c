@@ -123,12 +123,13 @@ bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *out
     OsError error = {0};
     OsMemoryFile input;
     if (!os_memory_file_open(object, &input, &error)) {
-        target_failed(log, "a file in memory", error.text);
+        target_refused(log, DIAG_IO, "the kernel's code needs a file in memory", error.text);
+        diag_help(log->diags, "device interp needs no file");
         return false;
     }
     OsCollector *collector = os_collector_open(&error);
     bool fine = collector != NULL;
-    if (!fine) target_failed(log, "a pipe", error.text);
+    if (!fine) target_refused(log, DIAG_UNAVAILABLE, "a pipe takes the kernel's code", error.text);
     if (fine) {
         fine = link_files(arena, target, input.path, os_collector_path(collector), entry, log);
         if (!os_collector_close(collector, arena, output) && fine) {

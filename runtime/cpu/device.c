@@ -251,11 +251,18 @@ static bool count_programs(const RtLaunch *l, int64_t *total) {
            !__builtin_mul_overflow(*total, l->grid[2], total);
 }
 
+// What lies behind the command of a launch.
+static size_t block_room(const RtLaunch *l) { return ((size_t)l->meta->size + 15) / 16 * 16; }
+
+static size_t ranges_room(const RtLaunch *l) {
+    bool host = l->module->kind == RT_IMAGE_HOST;
+    return host && l->ranges ? l->meta->arg_count * sizeof(RtRange) : 0;
+}
+
 // A launch that outlives the call: block and ranges lie behind it. The lock is held.
 static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t total) {
     bool host = l->module->kind == RT_IMAGE_HOST;
-    size_t block = ((size_t)l->meta->size + 15) / 16 * 16;
-    size_t ranges = host && l->ranges ? l->meta->arg_count * sizeof(RtRange) : 0;
+    size_t block = block_room(l), ranges = ranges_room(l);
     CommandKind kind = host ? COMMAND_HOST : COMMAND_GRID;
     Command *c = command_create(device->state, kind, block + ranges);
     if (!c) return NULL;
@@ -292,6 +299,7 @@ static tilec_status run_grid(Grid *grid, Scratch *scratch, bool *handed, Stream 
         if (*handed) return TILEC_OK;
         grid->brief = false;
         grid_run(grid, scratch);
+        if (!grid_is_taken(grid)) grid->no_memory = true;
     }
     return grid_outcome(grid, report);
 }
@@ -342,20 +350,18 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     return queued && !c ? fail_memory(device) : TILEC_OK;
 }
 
-// Threads and the caller's scratch; the other threads' is made as they first need it.
+// Threads, scratch for each of them, and commands for the queue.
 static tilec_status prepare(tilec_device *device, void *stream, const RtLaunch *l) {
     Pool *pool = enter(device, stream);
     pool_start(pool);
-    Scratch *scratch = scratch_borrow(pool);
+    bool good = command_prepare(pool, block_room(l) + ranges_room(l));
     pool_unlock(pool);
+    if (!good) return fail_memory(device);
     size_t size = l->meta->variants[l->variant].scratch_bytes;
-    bool good = scratch && scratch_reserve(pool, scratch, size);
-    pool_lock(pool);
-    scratch_return(pool, scratch);
-    pool_unlock(pool);
-    if (good) return TILEC_OK;
-    return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "%.*s: no %zu bytes of scratch memory",
-                   STR_ARG(l->meta->name), size);
+    if (scratch_prepare(pool, size)) return TILEC_OK;
+    return rt_fail(device->context, TILEC_OUT_OF_MEMORY,
+                   "%.*s: no %zu bytes of scratch memory for each thread", STR_ARG(l->meta->name),
+                   size);
 }
 
 const RtDeviceApi cpu_device_api = {

@@ -11,7 +11,7 @@
 enum {
     SHARES = 2,         // chunks for each thread if all were as large as the first
     CHUNK_PS = 500000,  // a chunk that takes less costs more to take than it brings
-    PARTS = 4,          // of a grid that is believed to be short
+    GROWTH = 4,         // of the pieces of a grid that is believed to be short
     PS = 1000           // in a ns
 };
 
@@ -89,8 +89,10 @@ static int64_t chunk_end(const Grid *g, int64_t first) {
     if (g->takers <= 1 && !g->brief) return g->total;
     int64_t whole = variant_of(g)->chunk ? variant_of(g)->chunk : 1;
     int64_t size = left / (SHARES * (int64_t)g->takers), least = least_chunk(g);
-    if (g->brief) size = g->total / PARTS + 1;
-    if (size < least && !g->brief) size = least;
+    if (g->brief)
+        size = first ? (GROWTH - 1) * first : 1;
+    else if (size < least)
+        size = least;
     size = size / whole * whole;
     if (size < whole) size = whole;
     if (size >= left) return g->total;
@@ -118,9 +120,14 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
         return true;
     }
     pool_lock(g->pool);
-    g->no_memory = true;
+    if (scratch) scratch->refused = size;
+    // Who only helps leaves the grid to those whose memory was prepared.
+    bool others = g->pool->worker_count && !(scratch && scratch->worker);
+    if (!others) {
+        g->no_memory = true;
+        atomic_store(&g->next, g->total);
+    }
     pool_unlock(g->pool);
-    atomic_store(&g->next, g->total);
     return false;
 }
 
@@ -196,6 +203,7 @@ bool grid_is_short(const RtModule *module, int64_t total) {
 }
 
 void grid_note_cost(const Grid *grid, uint64_t cost) {
+    if (!grid_is_clean(grid)) return;  // many of its programs ran in part, or not at all
     _Atomic uint64_t *known = &grid->launch.module->cost;
     uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
     // All threads read it: it is written when it is news.

@@ -72,9 +72,13 @@ void scratch_release(Pool *pool, Scratch *scratch) {
 }
 
 Scratch *scratch_borrow(Pool *pool) {
-    Scratch *s = pool->scratch;
-    if (!s) return calloc(1, sizeof *s);
-    pool->scratch = s->next;
+    Scratch **largest = &pool->scratch;
+    if (!*largest) return calloc(1, sizeof(Scratch));
+    for (Scratch **at = &(*largest)->next; *at; at = &(*at)->next)
+        if ((*at)->size > (*largest)->size) largest = at;
+    Scratch *s = *largest;
+    *largest = s->next;
+    s->refused = 0;
     return s;
 }
 
@@ -82,4 +86,56 @@ void scratch_return(Pool *pool, Scratch *scratch) {
     if (!scratch) return;
     scratch->next = pool->scratch;
     pool->scratch = scratch;
+}
+
+void scratch_take_larger(Worker *worker) {
+    Scratch *mine = &worker->scratch, *larger = worker->larger;
+    if (!larger) return;
+    void *memory = larger->memory;
+    size_t size = larger->size;
+    larger->memory = mine->memory, larger->size = mine->size;
+    mine->memory = memory, mine->size = size;
+    worker->larger = NULL;
+    scratch_return(worker->pool, larger);  // who borrows it has use for the smaller one
+}
+
+static bool worker_has(Pool *pool, const Worker *w, size_t size) {
+    pool_lock(pool);
+    bool has = w->scratch.size >= size || (w->larger && w->larger->size >= size);
+    pool_unlock(pool);
+    return has;
+}
+
+// Only the worker itself may touch the memory it works in: it finds the larger one beside it.
+static bool prepare_worker(Pool *pool, Worker *w, size_t size) {
+    if (worker_has(pool, w, size)) return true;
+    Scratch *s = calloc(1, sizeof *s);
+    if (!s) return false;
+    if (!scratch_reserve(pool, s, size)) {
+        free(s);
+        return false;
+    }
+    pool_lock(pool);
+    if (!w->larger || w->larger->size < size) {
+        Scratch *before = w->larger;
+        w->larger = s;
+        s = before;
+    }
+    scratch_return(pool, s);
+    pool_unlock(pool);
+    return true;
+}
+
+bool scratch_prepare(Pool *pool, size_t size) {
+    pool_lock(pool);
+    Scratch *own = scratch_borrow(pool);
+    uint32_t workers = pool->worker_count;
+    pool_unlock(pool);
+    bool good = own && scratch_reserve(pool, own, size);
+    for (uint32_t i = 0; good && i < workers; i++)
+        good = prepare_worker(pool, &pool->workers[i], size);
+    pool_lock(pool);
+    scratch_return(pool, own);
+    pool_unlock(pool);
+    return good;
 }

@@ -73,7 +73,9 @@ static void worker_main(void *argument) {
     for (;;) {
         uint32_t seen = atomic_load(&pool->work);
         pool_lock(pool);
-        while (!pool->stop && pool_step(pool, &w->scratch)) {}
+        do {
+            scratch_take_larger(w);
+        } while (!pool->stop && pool_step(pool, &w->scratch));
         bool stop = pool->stop;
         pool_unlock(pool);
         if (stop) return;
@@ -89,6 +91,7 @@ void pool_start(Pool *pool) {
         snprintf(name, sizeof name, "tilec-cpu-%u", i + 1);
         Worker *w = &pool->workers[i];
         w->pool = pool;
+        w->scratch.worker = true;
         w->thread = os_thread_start(name, worker_main, w);
         if (!w->thread) return;  // as many as the system gives
         pool->worker_count++;
@@ -125,8 +128,11 @@ tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) 
 }
 
 static void release_memory(Pool *pool) {
-    for (uint32_t i = 0; i + 1 < pool->thread_count; i++)
-        scratch_release(pool, &pool->workers[i].scratch);
+    for (uint32_t i = 0; i + 1 < pool->thread_count; i++) {
+        Worker *w = &pool->workers[i];
+        scratch_release(pool, &w->scratch);
+        if (w->larger) scratch_return(pool, w->larger);
+    }
     while (pool->scratch) {
         Scratch *s = pool->scratch;
         pool->scratch = s->next;
@@ -157,6 +163,7 @@ static void mend_after_fork(Pool *pool) {
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         os_thread_forget(pool->workers[i].thread);
         pool->workers[i].scratch = (Scratch){0};  // it may have been about to change
+        pool->workers[i].larger = NULL;
     }
     pool->started = false;
     pool->worker_count = 0;

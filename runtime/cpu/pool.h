@@ -31,17 +31,22 @@
 // is not worth another processor's attention.
 enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000, POOL_HERE_NS = 2000 };
 
-// Memory of one thread for one entry; grown when a kernel needs more.
+enum { COMMANDS_PREPARED = 64 };
+
+// Memory of one thread for one entry; grown when a kernel needs more, by the thread that has it.
 typedef struct Scratch {
     struct Scratch *next;  // in the pool's list, of those that threads other than workers use
     void *memory;
-    size_t size;
+    _Atomic size_t size;
+    size_t refused;  // so much was not to be had since it was borrowed; 0: nothing was refused
+    bool worker;     // a worker's own
 } Scratch;
 
 typedef struct Worker {
     struct Pool *pool;
     OsThread *thread;
     Scratch scratch;
+    Scratch *larger;  // what was prepared for it to take instead; guarded by the lock
 } Worker;
 
 typedef struct Pool {
@@ -68,6 +73,7 @@ typedef struct Pool {
     uint64_t tickets;       // commands so far
     Scratch *scratch;       // free ones
     struct Command *spare;  // free ones
+    size_t room;            // of those that are kept, behind them
 } Pool;
 
 // What event_record leaves: filled when the stream gets there. Shared by event and commands.
@@ -111,7 +117,7 @@ typedef struct Command {
     struct Command *next;
     uint64_t ticket;
     bool exhausted;    // nothing of it is left to take
-    bool spare;        // of the size that is kept
+    size_t room;       // bytes that follow it
     uint32_t threads;  // at work on it now
     RtModule *module;  // grids and host functions
     Record *record;    // record and wait
@@ -166,6 +172,8 @@ void pool_wait(Pool *pool, const _Atomic uint32_t *word, uint32_t seen, _Atomic 
 
 // With room for `extra` bytes after it; NULL: no memory. Its stream lets go of it.
 Command *command_create(Pool *pool, CommandKind kind, size_t extra);
+// So that the next COMMANDS_PREPARED of this size need no memory; false: there is none.
+bool command_prepare(Pool *pool, size_t extra);
 void stream_push(Pool *pool, Stream *stream, Command *command);
 // Does a part of what the stream's head asks for; false when there is nothing in it for this
 // thread.
@@ -195,9 +203,10 @@ void record_release(Record *record);
 void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *launch,
                 int64_t total);
 // Runs programs until all are taken, or a brief run has lasted long enough; without the lock.
+// A thread that has no scratch memory leaves them to the workers, where there are any.
 // Returns the ps that a program took, 0: not known.
 uint64_t grid_run(Grid *grid, Scratch *scratch);
-// The next launch of the module may expect so many ps of a program.
+// The next launch of the module may expect so many ps of a program, if this one went well.
 void grid_note_cost(const Grid *grid, uint64_t cost);
 // Whether nothing is left to take.
 bool grid_is_taken(const Grid *grid);
@@ -220,9 +229,13 @@ void memory_free(tilec_device *device, void *address, size_t size);
 // At least `size` bytes, or false.
 bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size);
 void scratch_release(Pool *pool, Scratch *scratch);
-// One for a thread that is no worker; the lock is held. NULL: no memory.
+// The largest for a thread that is no worker; the lock is held. NULL: no memory.
 Scratch *scratch_borrow(Pool *pool);
 void scratch_return(Pool *pool, Scratch *scratch);
+// So much for each worker and one thread that launches; false: there is not enough.
+bool scratch_prepare(Pool *pool, size_t size);
+// Takes what was prepared for this worker, if anything; the lock is held.
+void scratch_take_larger(Worker *worker);
 
 // ---- module.c ----
 

@@ -9,26 +9,52 @@
 
 enum { SPARE_EXTRA = 512 };
 
-Command *command_create(Pool *pool, CommandKind kind, size_t extra) {
-    size_t align = _Alignof(Command), size = (sizeof(Command) + extra + align - 1) / align * align;
-    bool spare = extra <= SPARE_EXTRA;
-    Command *c = spare ? pool->spare : NULL;
-    if (c)
-        pool->spare = c->next;
-    else
-        c = aligned_alloc(align, spare ? (sizeof(Command) + SPARE_EXTRA) / align * align : size);
-    if (c) *c = (Command){.kind = kind, .spare = spare};
+static Command *command_new(const Pool *pool, size_t extra) {
+    size_t align = _Alignof(Command), room = extra < SPARE_EXTRA ? SPARE_EXTRA : extra;
+    if (room < pool->room) room = pool->room;
+    room = (room + align - 1) / align * align;
+    Command *c = aligned_alloc(align, sizeof(Command) + room);
+    if (c) c->room = room;
     return c;
+}
+
+Command *command_create(Pool *pool, CommandKind kind, size_t extra) {
+    Command **link = &pool->spare;
+    while (*link && (*link)->room < extra) link = &(*link)->next;
+    Command *c = *link;
+    if (c)
+        *link = c->next;
+    else
+        c = command_new(pool, extra);
+    if (c) *c = (Command){.kind = kind, .room = c->room};
+    return c;
+}
+
+static void keep_spare(Pool *pool, Command *c) {
+    c->next = pool->spare;
+    pool->spare = c;
 }
 
 static void command_release(Pool *pool, Command *c) {
     record_release(c->record);
-    if (!c->spare) {
+    bool large = c->room > SPARE_EXTRA && c->room > pool->room;
+    if (large)
         free(c);
-        return;
+    else
+        keep_spare(pool, c);
+}
+
+bool command_prepare(Pool *pool, size_t extra) {
+    size_t align = _Alignof(Command), room = (extra + align - 1) / align * align;
+    if (room > pool->room) pool->room = room;
+    int missing = COMMANDS_PREPARED;
+    for (const Command *c = pool->spare; c && missing; c = c->next) missing -= c->room >= extra;
+    for (; missing; missing--) {
+        Command *c = command_new(pool, extra);
+        if (!c) return false;
+        keep_spare(pool, c);
     }
-    c->next = pool->spare;
-    pool->spare = c;
+    return true;
 }
 
 // A thread that has not seen the command asks for all of it at once.
@@ -121,8 +147,8 @@ static bool step_grid(Pool *pool, Stream *s, Command *c, Scratch *scratch) {
     uint64_t cost = grid_run(&c->grid, scratch);
     pool_lock(pool);
     if (cost > c->grid.cost) c->grid.cost = cost;
-    c->exhausted = true;
-    if (--c->threads) return true;
+    c->exhausted = c->exhausted || grid_is_taken(&c->grid);
+    if (--c->threads || !c->exhausted) return true;
     grid_note_cost(&c->grid, c->grid.cost);
     // Nobody touches the command but this thread now.
     if (!grid_is_clean(&c->grid)) {
@@ -157,6 +183,13 @@ void record_reach(Record *record) {
     atomic_store(&record->done, true);
 }
 
+// It asked for the memory that this grid needs, in vain: then the workers do it.
+static bool lacks_memory(const Pool *pool, const Grid *grid, const Scratch *scratch) {
+    if (!pool->worker_count || (scratch && scratch->worker)) return false;
+    size_t size = grid->launch.meta->variants[grid->launch.variant].scratch_bytes;
+    return size && (!scratch || (scratch->refused && scratch->refused <= size));
+}
+
 bool stream_step(Pool *pool, Stream *stream, Scratch *scratch) {
     Command *c = stream->head;
     if (!c) return false;
@@ -170,6 +203,7 @@ bool stream_step(Pool *pool, Stream *stream, Scratch *scratch) {
     }
     bool ready = c->kind != COMMAND_WAIT || atomic_load(&c->record->done);
     if (!ready) return false;
+    if (c->kind == COMMAND_GRID && lacks_memory(pool, &c->grid, scratch)) return false;
     switch (c->kind) {
     case COMMAND_GRID: return step_grid(pool, stream, c, scratch);
     case COMMAND_HOST:

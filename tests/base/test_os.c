@@ -1,20 +1,29 @@
 // Os: files are read whole or refused, written whole or not at all.
-#define _GNU_SOURCE  // mkdtemp, symlink
+#define _GNU_SOURCE  // mkdtemp, symlink, sigtimedwait
 #include "base/os.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/os_child.h"
+#include "base/os_folder.h"
+#include "base/os_memory.h"
+#include "base/os_write.h"
 
 typedef struct Room {
     Arena *arena;
@@ -169,6 +178,106 @@ static void a_full_device_is_an_error(void **state) {
     assert_true(os_path_exists("/dev/full"));
 }
 
+// ---- the process's limit on the size of files ----
+
+static _Atomic int handled;
+
+static void count_signal(int number) {
+    (void)number;
+    handled++;
+}
+
+static void limit_files(rlim_t size, struct rlimit *old) {
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, old), 0);
+    struct rlimit small = {size, old->rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+}
+
+static bool waits(int number) {
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, number) == 1;
+}
+
+// A write past the limit is an error; the program's handler hears of nothing, and its own signals
+// of that kind stay as they were.
+static void a_limit_on_files_is_an_error(void **state) {
+    const Room *r = *state;
+    struct rlimit old;
+    OsError e = {0};
+    OsMemoryFile file;
+    char bytes[8192];
+    memset(bytes, 'x', sizeof bytes);
+    const Str large = {bytes, sizeof bytes};
+    struct sigaction ours = {.sa_handler = count_signal}, before, after;
+    OsFolder *folder = os_folder_open(r->arena, r->folder, false, &e);
+    assert_non_null(folder);
+    for (int blocked = 0; blocked < 2; blocked++) {
+        sigset_t set, mask, now;
+        sigemptyset(&set), sigaddset(&set, SIGXFSZ);
+        assert_int_equal(sigaction(SIGXFSZ, &ours, &before), 0);
+        pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, &mask);
+        if (blocked) raise(SIGXFSZ);
+        limit_files(1000, &old);
+        bool written = os_write_file(r->arena, path_in(r, "f"), large, &e);
+        bool memory = os_memory_file_open(large, &file, &e);
+        bool in_folder = os_folder_write(folder, r->arena, "g", large, &e);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        pthread_sigmask(SIG_SETMASK, NULL, &now);
+        assert_int_equal(sigaction(SIGXFSZ, NULL, &after), 0);
+        assert_false(written || memory || in_folder);
+        assert_int_equal(e.number, EFBIG);
+        assert_string_equal(e.text,
+                            "the process may not make files larger than 1000 bytes "
+                            "(RLIMIT_FSIZE, `ulimit -f`)");
+        assert_int_equal(handled, 0);
+        assert_int_equal(sigismember(&now, SIGXFSZ), blocked);
+        assert_true(waits(SIGXFSZ) == (blocked == 1));
+        assert_true(after.sa_handler == count_signal);
+        if (blocked) assert_int_equal(sigtimedwait(&set, NULL, &(struct timespec){0}), SIGXFSZ);
+        pthread_sigmask(SIG_SETMASK, &mask, NULL);
+        assert_int_equal(sigaction(SIGXFSZ, &before, NULL), 0);
+    }
+    os_folder_close(folder);
+    assert_int_equal(count_files(r->folder, r->arena, false), 0);
+}
+
+// ---- threads ----
+
+// 0: the message names what is missing.
+static int collect_without_threads(void) {
+    const struct rlimit one = {1, 1};
+    if (setrlimit(RLIMIT_NPROC, &one) != 0 || setuid(65534) != 0) return 2;
+    OsError e = {0};
+    if (os_collector_open(&e)) return 3;
+    return e.number == EAGAIN && strstr(e.text, "no more threads") ? 0 : 4;
+}
+
+static void no_threads_are_named(void **state) {
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can become a user who may have no threads\n");
+        skip();
+    }
+    pid_t child = fork();
+    if (child == 0) _exit(collect_without_threads());
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void nobody_reads_a_pipe(void **state) {
+    (void)state;
+    int ends[2];
+    OsError e = {0};
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    assert_false(os_write_all(ends[1], STR("x"), &e));
+    assert_int_equal(e.number, EPIPE);
+    assert_false(waits(SIGPIPE));
+    close(ends[1]);
+}
+
 static void devices_are_not_replaced(void **state) {
     const Room *r = *state;
     OsError e = {0};
@@ -286,6 +395,9 @@ int main(void) {
         WITH_ROOM(says_why_not),
         WITH_ROOM(nothing_is_half_written),
         WITH_ROOM(a_full_device_is_an_error),
+        WITH_ROOM(a_limit_on_files_is_an_error),
+        cmocka_unit_test(nobody_reads_a_pipe),
+        cmocka_unit_test(no_threads_are_named),
         WITH_ROOM(devices_are_not_replaced),
         WITH_ROOM(links_are_followed_and_modes_kept),
         WITH_ROOM(writable_says_why_not),

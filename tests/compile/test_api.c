@@ -78,6 +78,10 @@ static void test_inference(void **state) {
     assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F64, d, 3), 2.0)),
                      TILEC_OK);
     assert_true(d[2] == 18 && n[2] == 15);
+    tilec_view no_type = tilec_view1((tilec_dtype)99, d, 3);
+    assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(no_type, 2.0)), TILEC_LAUNCH_REFUSED);
+    assert_string_equal(tilec_last_error(f->context),
+                        "scale: argument 'x' expects elements of some type, found no type (99)");
     assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_I32, n, 3), 1.5)),
                      TILEC_LAUNCH_REFUSED);
     assert_int_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_BOOL, n, 3), 1)),
@@ -135,6 +139,9 @@ static void test_diagnostics(void **state) {
                      TILEC_INVALID_SOURCE);
     assert_int_equal(tilec_device_open(f->context, "cuda:0", &f->device), TILEC_UNAVAILABLE);
     assert_int_equal(tilec_device_open(f->context, "interp:1", &f->device), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_device_open(f->context, "auto:2", &f->device), TILEC_INVALID_ARGUMENT);
+    assert_non_null(strstr(tilec_last_error(f->context),
+                           "device 'auto:2': nothing may follow 'auto'; name the kind"));
 }
 
 static void test_null_arguments(void **state) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <tilec/tilec.h>
 #include <unistd.h>
 // after the above, as cmocka asks
@@ -127,6 +128,26 @@ static void variants_are_made_when_chosen(void **state) {
     assert_true(launch(w, k, x, x + 1) == x[0] + 1);
     assert_string_equal(asked(w), "copy_B_64_v1 copy_B_64 ");
     tilec_kernel_destroy(k);
+}
+
+// Neither the cache nor code in memory may be written: no signal ends the process, the status says
+// what the limit is, and without it the same calls work.
+static void a_limit_on_files_is_a_status(void **state) {
+    World *w = *state;
+    struct rlimit old;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    struct rlimit small = {1000, old.rlim_max};
+    tilec_kernel *k = NULL;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    tilec_status s = tilec_kernel_from_source(w->context, w->device, "k.tile", copy_text,
+                                              strlen(copy_text), NULL, NULL, &k);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(s, TILEC_IO);
+    assert_non_null(strstr(tilec_last_error(w->context),
+                           "the process may not make files larger than 1000 bytes (RLIMIT_FSIZE"));
+    assert_non_null(strstr(w->said, "RLIMIT_FSIZE"));
+    float x[10] = {0}, y[10] = {0};
+    assert_true(launch(w, kernel_of(w, copy_text, NULL), x, y) == 2);
 }
 
 static void equal_kernels_share_code(void **state) {
@@ -368,6 +389,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         JIT_TEST(the_context_names_the_compiler),
         JIT_TEST(variants_are_made_when_chosen),
+        JIT_TEST(a_limit_on_files_is_a_status),
         JIT_TEST(equal_kernels_share_code),
         JIT_TEST(other_kernels_do_not),
         JIT_TEST(the_disk_keeps_code),

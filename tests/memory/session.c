@@ -252,6 +252,9 @@ static void do_step(Session *s, const struct Step *step) {
     if (status != TILEC_OUT_OF_MEMORY || !failing_happened())
         fail_msg("%s, allocation %zu (%u): %s: %s", step->name, s->plan->nth, s->plan->how,
                  tilec_status_text(status), tilec_last_error(s->context));
+    if (s->context && !strstr(tilec_last_error(s->context), "memory"))
+        fail_msg("%s, allocation %zu (%u): the last error says '%s'", step->name, s->plan->nth,
+                 s->plan->how, tilec_last_error(s->context));
     failing_end();
     status = step->run(s);
     if (status != step->expected)

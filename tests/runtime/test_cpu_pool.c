@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/os_thread.h"
+#include "runtime/cpu/pool.h"
 #include "tests/support/cpu_rig.h"
 
 static void count_entry(const void *args, int64_t first, int64_t last, void *scratch,
@@ -391,16 +392,20 @@ static void heap_release(void *user, void *memory, size_t size) {
     free(memory);
 }
 
+static void open_on_heap(CpuRig *rig, Heap *heap) {
+    static const RtDeviceApi *const apis[] = {&cpu_device_api};
+    tilec_context_options options = {
+        .size = sizeof options, .allocator = {heap_allocate, heap_release, heap}, .cpu_threads = 4};
+    *rig = (CpuRig){0};
+    assert_int_equal(rt_context_create(&options, apis, 1, &rig->context), TILEC_OK);
+    assert_int_equal(tilec_device_open(rig->context, "cpu", &rig->device), TILEC_OK);
+}
+
 static void test_allocator(void **state) {
     (void)state;
-    static const RtDeviceApi *const apis[] = {&cpu_device_api};
     Heap heap = {0};
-    tilec_context_options options = {.size = sizeof options,
-                                     .allocator = {heap_allocate, heap_release, &heap},
-                                     .cpu_threads = 4};
-    CpuRig rig = {0};
-    assert_int_equal(rt_context_create(&options, apis, 1, &rig.context), TILEC_OK);
-    assert_int_equal(tilec_device_open(rig.context, "cpu", &rig.device), TILEC_OK);
+    CpuRig rig;
+    open_on_heap(&rig, &heap);
     tilec_buffer b;
     for (size_t size = 1; size <= 4 << 20; size *= 4)
         assert_int_equal(tilec_buffer_create(rig.device, size, &b), TILEC_OK);
@@ -425,6 +430,71 @@ static void test_allocator(void **state) {
     cpu_rig_unload(&rig, &k);
     cpu_rig_close(&rig);
     assert_int_equal(heap.live, 0);
+}
+
+typedef struct Helper {
+    CpuRig *rig;
+    tilec_status status;
+} Helper;
+
+static void *help(void *user) {
+    Helper *h = user;
+    h->status = tilec_device_synchronize(h->rig->device);
+    return NULL;
+}
+
+// More threads than were prepared for wait for it, and would help if they had memory.
+static void wait_with_many(CpuRig *rig) {
+    Helper helpers[6];
+    pthread_t threads[6];
+    for (int i = 0; i < 6; i++) {
+        helpers[i] = (Helper){rig, TILEC_OK};
+        assert_int_equal(pthread_create(&threads[i], NULL, help, &helpers[i]), 0);
+    }
+    for (int i = 0; i < 6; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(helpers[i].status, TILEC_OK);
+    }
+}
+
+// What was prepared runs when there is no memory any more: its threads have theirs, however the
+// programs are shared out, and the queue has commands.
+static void test_prepared(void **state) {
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        Heap heap = {0};
+        CpuRig rig;
+        CpuRigKernel k;
+        _Atomic bool bad = false;
+        open_on_heap(&rig, &heap);
+        cpu_rig_kernel(&rig, &k, scratch_entry);
+        static const uint32_t sizes[] = {100, 64 << 10, 5000, 1 << 20};
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            k.variant.scratch_bytes = sizes[i];
+            assert_int_equal(cpu_rig_prepare(&rig, &k, 100), TILEC_OK);
+            int calls = heap.calls;
+            atomic_store(&heap.full, true);
+            for (int n = 0; n < COMMANDS_PREPARED; n++)
+                assert_int_equal(
+                    cpu_rig_launch(&rig, NULL, &k, n ? 100 : 1, (CpuRigBlock){&bad, sizes[i]}), 0);
+            assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
+            assert_int_equal(heap.calls, calls);
+            for (int n = 0; n < 10; n++)
+                assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 100, (CpuRigBlock){&bad, sizes[i]}),
+                                 0);
+            wait_with_many(&rig);
+            atomic_store(&heap.full, false);
+        }
+        assert_false(bad);
+        atomic_store(&heap.full, true);
+        k.variant.scratch_bytes = 2 << 20;
+        assert_int_equal(cpu_rig_prepare(&rig, &k, 100), TILEC_OUT_OF_MEMORY);
+        assert_string_equal(tilec_last_error(rig.context),
+                            "k: no 2097152 bytes of scratch memory for each thread");
+        cpu_rig_unload(&rig, &k);
+        cpu_rig_close(&rig);
+        assert_int_equal(heap.live, 0);
+    }
 }
 
 // With no room for stacks there are fewer threads, or none, and all is done nevertheless.
@@ -524,6 +594,7 @@ typedef struct Threads {
     pthread_t launcher;
     _Atomic uint8_t counts[SHORT_GRID];
     _Atomic bool others;  // have run a program
+    int slow;             // programs that the launcher ran
 } Threads;
 
 static void wait_for_others(Threads *t) {
@@ -541,7 +612,8 @@ static void short_entry(const void *args, int64_t first, int64_t last, void *scr
     for (int64_t p = first; p < last; p++) {
         t->counts[p]++;
         uint64_t begin = os_time_ns();
-        while (b->number == SLOW && os_time_ns() - begin < 2000) os_spin_hint();
+        while (b->number == SLOW && os_time_ns() - begin < POOL_HERE_NS) os_spin_hint();
+        if (b->number == SLOW && pthread_equal(pthread_self(), t->launcher)) t->slow++;
         if (b->number == SLOW && p >= SHORT_GRID / 2) wait_for_others(t);
     }
 }
@@ -561,9 +633,11 @@ static void test_short_grids(void **state) {
                              TILEC_OK);
         assert_int_equal(tilec_device_synchronize(rig.device), TILEC_OK);
         t.others = false;
+        t.slow = 0;
         assert_int_equal(cpu_rig_launch(&rig, NULL, &k, SHORT_GRID, (CpuRigBlock){&t, SLOW}),
                          TILEC_OK);
         runs++;
+        assert_true(t.slow <= 1);  // that says how slow they are
         // What was launched behind it waits for it.
         assert_int_equal(cpu_rig_launch(&rig, NULL, &k, SHORT_GRID, (CpuRigBlock){&t, 0}),
                          TILEC_OK);
@@ -576,15 +650,62 @@ static void test_short_grids(void **state) {
     cpu_rig_close(&rig);
 }
 
+// ---- what a launch teaches the next ----
+
+enum { FAILS = 1 };
+
+static void failing_entry(const void *args, int64_t first, int64_t last, void *scratch,
+                          const CpuServices *services) {
+    const CpuRigBlock *b = args;
+    (void)last, (void)scratch;
+    uint64_t begin = os_time_ns();
+    if (b->number == FAILS)
+        services->assert_failed(services, first, 0, 0);
+    else
+        while (os_time_ns() - begin < 200000) os_spin_hint();
+}
+
+// Programs that fail are quick: that says nothing of those that do not.
+static void test_failures_teach_nothing(void **state) {
+    (void)state;
+    CpuRig rig;
+    CpuRigKernel k;
+    static const MetaSite sites[] = {{.kind = META_SITE_ASSERT}};
+    cpu_rig_open(&rig, "cpu:3");
+    cpu_rig_kernel(&rig, &k, failing_entry);
+    k.variant.sites = sites;
+    k.variant.site_count = 1;
+    for (int64_t fails = FAILS; fails >= 0; fails--) {
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 64, (CpuRigBlock){NULL, fails}), TILEC_OK);
+        assert_int_equal(tilec_device_synchronize(rig.device),
+                         fails ? TILEC_KERNEL_FAILED : TILEC_OK);
+        assert_true((k.module->cost == 0) == (fails == FAILS));
+    }
+    uint64_t known = k.module->cost;
+    assert_int_equal(cpu_rig_launch(&rig, NULL, &k, 64, (CpuRigBlock){NULL, FAILS}), TILEC_OK);
+    assert_int_equal(tilec_device_synchronize(rig.device), TILEC_KERNEL_FAILED);
+    assert_true(k.module->cost == known);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_once),       cmocka_unit_test(test_names),
-        cmocka_unit_test(test_parked_wake),     cmocka_unit_test(test_idle_is_idle),
-        cmocka_unit_test(test_many_callers),    cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_fork_while_busy), cmocka_unit_test(test_scratch),
-        cmocka_unit_test(test_grid_limits),     cmocka_unit_test(test_allocator),
-        cmocka_unit_test(test_no_threads_left), cmocka_unit_test(test_float_mode),
+        cmocka_unit_test(test_each_once),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_parked_wake),
+        cmocka_unit_test(test_idle_is_idle),
+        cmocka_unit_test(test_many_callers),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_fork_while_busy),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_grid_limits),
+        cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_no_threads_left),
+        cmocka_unit_test(test_float_mode),
         cmocka_unit_test(test_short_grids),
+        cmocka_unit_test(test_prepared),
+        cmocka_unit_test(test_failures_teach_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,15 +53,27 @@ void cpu_rig_unload(CpuRig *rig, CpuRigKernel *kernel) {
     cpu_device_api.module_unload(rig->device, kernel->module);
 }
 
+static RtLaunch launch_of(const CpuRigKernel *kernel, const int64_t grid[3],
+                          const CpuRigBlock *block) {
+    return (RtLaunch){.module = kernel->module,
+                      .meta = &kernel->meta,
+                      .grid = {grid[0], grid[1], grid[2]},
+                      .block = block};
+}
+
 tilec_status cpu_rig_launch3(CpuRig *rig, tilec_stream *stream, const CpuRigKernel *kernel,
                              const int64_t grid[3], CpuRigBlock block) {
     if (!stream) stream = rig->device->first;
-    RtLaunch l = {.module = kernel->module,
-                  .meta = &kernel->meta,
-                  .grid = {grid[0], grid[1], grid[2]},
-                  .block = &block};
+    RtLaunch l = launch_of(kernel, grid, &block);
     rt_begin(rig->context);
     return cpu_device_api.launch(rig->device, stream->state, &l);
+}
+
+tilec_status cpu_rig_prepare(CpuRig *rig, const CpuRigKernel *kernel, int64_t programs) {
+    CpuRigBlock block = {0};
+    RtLaunch l = launch_of(kernel, (int64_t[3]){programs, 1, 1}, &block);
+    rt_begin(rig->context);
+    return cpu_device_api.prepare(rig->device, rig->device->first->state, &l);
 }
 
 tilec_status cpu_rig_launch(CpuRig *rig, tilec_stream *stream, const CpuRigKernel *kernel,

@@ -40,6 +40,7 @@ void cpu_rig_host_kernel(CpuRig *rig, CpuRigKernel *kernel, RtHostRun *run, void
 void cpu_rig_unload(CpuRig *rig, CpuRigKernel *kernel);
 tilec_status cpu_rig_launch(CpuRig *rig, tilec_stream *stream, const CpuRigKernel *kernel,
                             int64_t programs, CpuRigBlock block);
+tilec_status cpu_rig_prepare(CpuRig *rig, const CpuRigKernel *kernel, int64_t programs);
 tilec_status cpu_rig_launch3(CpuRig *rig, tilec_stream *stream, const CpuRigKernel *kernel,
                              const int64_t grid[3], CpuRigBlock block);
 
