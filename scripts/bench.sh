@@ -48,15 +48,18 @@ fi
 arguments+=(--hand build/bench/libhand.so)
 
 find_library() { # find_library NAME: where the loader would find it
-    ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
+    ldconfig -p | awk -v name="$1" '$1 == name && !found++ { print $NF }'
 }
 openmp=$(find_library libomp.so.5)
 # Debian's alternatives hide OpenBLAS behind the name of the reference library.
-blas=$(ls /usr/lib/*/openblas-pthread/libopenblas.so.0 2>/dev/null | head -1)
+blas=$(ls /usr/lib/*/openblas-pthread/libopenblas.so.0 2>/dev/null | head -1 || true)
 [ -n "$blas" ] || blas=$(find_library libopenblas.so.0)
 onednn=
 [ ! -e build/peers/lib/libdnnl.so ] || onednn=build/peers/lib/libdnnl.so
-arguments+=(--openmp "$openmp" --blas "$blas" --onednn "$onednn")
+# By its name, so that oneDNN and PoCL share one loader: oneDNN's, where that is installed, which
+# finds PoCL as the system's would.
+opencl=libOpenCL.so.1
+arguments+=(--openmp "$openmp" --blas "$blas" --onednn "$onednn" --opencl "$opencl")
 
 # Each library's own best: OpenBLAS knows few CPUs by name; oneDNN's finds its CPU through OpenCL;
 # OpenMP threads sleep soon after their work, so that they do not disturb whoever is measured next.
@@ -70,7 +73,13 @@ export LD_LIBRARY_PATH="$PWD/build/peers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH
 export OCL_ICD_FILENAMES="$PWD/build/peers/lib/libintelocl.so"
 export KMP_BLOCKTIME=${KMP_BLOCKTIME:-1}
 
+# What PoCL compiles. Its threads are not bound to processors (POCL_AFFINITY), as nobody's are.
+export POCL_CACHE_DIR="$PWD/build/bench/pocl"
+mkdir -p "$POCL_CACHE_DIR"
+
 for n in $threads; do
+    # PoCL's threads; the second name is that of later versions.
+    export POCL_MAX_PTHREAD_COUNT=$n POCL_CPU_MAX_CU_COUNT=$n
     # One thread is pinned: libraries that start as many threads as there are processors obey.
     pin=()
     [ "$n" -gt 1 ] || pin=(taskset -c 0)

@@ -22,6 +22,8 @@ void case_growth(Bench *bench);   // compiling with larger tiles
 // A hand-written loop as a contestant.
 void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *loop,
               const HandJob *job, int64_t units, int64_t grain);
+// PoCL as a contestant, where it is here.
+void add_pocl(Bench *bench, Row *row, const PoclJob *job);
 // The peak of the machine, for rows with FLOP/s.
 void add_peak(Bench *bench, Row *row, const char *loop);
 

@@ -73,6 +73,18 @@ static void add_product(Bench *bench, Row *row, Product kind, const MatmulJob *j
     kernels_add(bench, row, &k);
 }
 
+// Only what its kernel is made for: operands as they are, and 8 rows at a time.
+static void add_pocl_product(Bench *bench, Row *row, const MatmulJob *job) {
+    int64_t m = job->m, n = job->n, k = job->k;
+    if (job->transpose_a || job->transpose_b || m < 8) return;
+    add_pocl(bench, row,
+             &(PoclJob){
+                 .kernel = "matmul",
+                 .args = {POCL_MEMORY(job->a, m * k), POCL_MEMORY(job->b, k * n),
+                          POCL_MEMORY(job->c, m * n), POCL_WHOLE(m), POCL_WHOLE(n), POCL_WHOLE(k)},
+                 .items = {(n + 31) / 32, (m + 127) / 128}});
+}
+
 static void product(Bench *bench, const char *name, Product kind, const MatmulJob *shape) {
     if (!bench_wants(bench, name)) return;
     MatmulJob job = *shape;
@@ -96,6 +108,7 @@ static void product(Bench *bench, const char *name, Product kind, const MatmulJo
     case PRODUCT_I8: run = onednn_matmul(bench, &job, DNNL_S8, DNNL_S32, &self); break;
     }
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    if (kind == PRODUCT_F32) add_pocl_product(bench, &row, &job);
     add_peak(bench, &row,
              kind == PRODUCT_F32    ? "hand_peak_f32"
              : kind == PRODUCT_BF16 ? "hand_peak_bf16"

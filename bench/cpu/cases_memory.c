@@ -21,6 +21,16 @@ void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *l
     row_add(row, name, role, run, self);
 }
 
+// An elementwise kernel of PoCL's: each item 16 elements, each group HAND_CHUNK.
+static void add_pocl_map(Bench *bench, Row *row, const char *kernel, const HandJob *job,
+                         int64_t n) {
+    add_pocl(bench, row,
+             &(PoclJob){.kernel = kernel,
+                        .args = {POCL_MEMORY(job->x, n), POCL_MEMORY(job->z, n)},
+                        .items = {n / 16},
+                        .group = {HAND_CHUNK / 16}});
+}
+
 void case_transpose(Bench *bench) {
     const int64_t n = 4096;
     if (!bench_wants(bench, "transpose 4096x4096")) return;
@@ -40,6 +50,11 @@ void case_transpose(Bench *bench) {
     void *self = NULL;
     Runner *run = onednn_transpose(bench, &job, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    add_pocl(
+        bench, &row,
+        &(PoclJob){.kernel = "transpose",
+                   .args = {POCL_MEMORY(job.x, n * n), POCL_MEMORY(job.z, n * n), POCL_WHOLE(n)},
+                   .items = {n / 64, n / 64}});
     row_measure(bench, &row);
 }
 
@@ -63,6 +78,12 @@ static void stream_add(Bench *bench, int64_t n) {
     void *self = NULL;
     Runner *run = onednn_add(bench, &job, n, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    add_pocl(
+        bench, &row,
+        &(PoclJob){.kernel = "add",
+                   .args = {POCL_MEMORY(job.x, n), POCL_MEMORY(job.y, n), POCL_MEMORY(job.z, n)},
+                   .items = {n / 16},
+                   .group = {HAND_CHUNK / 16}});
     row_measure(bench, &row);
 }
 
@@ -78,6 +99,13 @@ static void stream_axpy(Bench *bench, int64_t n) {
                              .args = args,
                              .arg_count = 3});
     add_hand(bench, &row, "C", ROLE_STREAM, "hand_axpy", &job, n, HAND_CHUNK);
+    row.output = bench->z, row.output_count = (size_t)n;
+    add_pocl(
+        bench, &row,
+        &(PoclJob){.kernel = "axpy",
+                   .args = {POCL_REAL(job.alpha), POCL_MEMORY(job.x, n), POCL_MEMORY(bench->z, n)},
+                   .items = {n / 16},
+                   .group = {HAND_CHUNK / 16}});
     row_measure(bench, &row);
 }
 
@@ -98,6 +126,14 @@ static void stream_sum(Bench *bench, int64_t n) {
     void *self = NULL;
     Runner *run = onednn_sum(bench, &job, n, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    // These leave one sum or sums of chunks, PoCL those of rows as tilec does.
+    for (size_t i = 1; i < row.count; i++) row.contestants[i].unlike = true;
+    row.output = bench->z, row.output_count = (size_t)rows;
+    add_pocl(
+        bench, &row,
+        &(PoclJob){.kernel = "row_sum",
+                   .args = {POCL_MEMORY(job.x, n), POCL_MEMORY(job.z, rows), POCL_WHOLE(n / rows)},
+                   .items = {rows}});
     row_measure(bench, &row);
 }
 
@@ -129,6 +165,7 @@ static void stream_map(Bench *bench, const char *name, const char *kernel, const
     void *self = NULL;
     Runner *run = onednn_map(bench, map, &job, n, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    add_pocl_map(bench, &row, kernel, &job, n);
     row_measure(bench, &row);
 }
 
@@ -148,6 +185,9 @@ static int64_t power_of_two(int64_t n) {
     while (p < n) p *= 2;
     return p;
 }
+
+// How many rows make a group of PoCL's.
+static int64_t pocl_rows(int64_t rows) { return rows % 16 ? 1 : 16; }
 
 static void softmax(Bench *bench, int64_t rows, int64_t columns) {
     const char *name =
@@ -174,6 +214,12 @@ static void softmax(Bench *bench, int64_t rows, int64_t columns) {
     void *self = NULL;
     Runner *run = onednn_softmax(bench, &job, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    add_pocl(bench, &row,
+             &(PoclJob){.kernel = "softmax",
+                        .args = {POCL_MEMORY(job.x, rows * columns),
+                                 POCL_MEMORY(job.z, rows * columns), POCL_WHOLE(columns)},
+                        .items = {rows},
+                        .group = {pocl_rows(rows)}});
     row_measure(bench, &row);
 }
 
@@ -205,6 +251,14 @@ static void layernorm(Bench *bench, int64_t rows, int64_t columns) {
     void *self = NULL;
     Runner *run = onednn_layernorm(bench, &job, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
+    add_pocl(
+        bench, &row,
+        &(PoclJob){.kernel = "layernorm",
+                   .args = {POCL_MEMORY(job.x, rows * columns), POCL_MEMORY(job.weight, columns),
+                            POCL_MEMORY(job.bias, columns), POCL_MEMORY(job.z, rows * columns),
+                            POCL_WHOLE(columns), POCL_REAL(job.eps)},
+                   .items = {rows},
+                   .group = {pocl_rows(rows)}});
     row_measure(bench, &row);
 }
 

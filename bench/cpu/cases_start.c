@@ -20,6 +20,7 @@ static void empty(Bench *bench, const char *name, int64_t programs, bool region)
     void *self = NULL;
     Runner *run = region ? peers_region(bench, &self) : NULL;
     row_add(&row, "libomp, empty region", ROLE_PEER, run, self);
+    if (programs <= 64) add_pocl(bench, &row, &(PoclJob){.kernel = "empty", .items = {programs}});
     row_measure(bench, &row);
 }
 

@@ -1,7 +1,7 @@
 // bench_cpu: tilec on the CPU against its peers, in one process; scripts/bench.sh runs it.
 //
 //     bench_cpu [--threads N] [--quick] [--json] [--hand LIB] [--onednn LIB] [--blas LIB]
-//               [--openmp LIB] [FILTER]
+//               [--openmp LIB] [--opencl LIB] [FILTER]
 //     bench_cpu --fresh CACHE      one process with the disk cache
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ static bool parse(int argc, char **argv, Bench *bench, Arguments *a) {
         if (value_of(argc, argv, &i, "--onednn", &a->paths.onednn)) continue;
         if (value_of(argc, argv, &i, "--blas", &a->paths.blas)) continue;
         if (value_of(argc, argv, &i, "--openmp", &a->paths.openmp)) continue;
+        if (value_of(argc, argv, &i, "--opencl", &a->paths.opencl)) continue;
         if (value_of(argc, argv, &i, "--fresh", &a->fresh)) continue;
         if (strcmp(argv[i], "--quick") == 0)
             bench->quick = true;

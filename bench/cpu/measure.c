@@ -80,23 +80,34 @@ static double calibrate(Contestant *c) {
     return (once * (c->repeats + (c->repeats > 1))) + PAUSE_SECONDS;
 }
 
-// Do tilec and the first of the others compute the same? Wrong results make times worthless.
+// Does it leave what tilec left in the output, of which `seen` are every `step`th?
+static bool differs(const Row *row, const Contestant *c, const float *seen, size_t step) {
+    double worst = 0, scale = 0;
+    c->run(c->self);
+    for (size_t i = 0; i < row->output_count / step; i++) {
+        double difference = fabs((double)seen[i] - (double)row->output[i * step]);
+        if (!(difference <= worst)) worst = difference;
+        scale = fmax(scale, fabs((double)row->output[i * step]));
+    }
+    return !(worst <= 1e-3 * scale);
+}
+
+// Do the peers compute what tilec computes? Wrong results make times worthless. Of the streams,
+// only one that comes first, before all peers, does the work of the row.
 static void compare_outputs(Row *row) {
     size_t other = 0;
     while (other < row->count && row->contestants[other].role == ROLE_TILEC) other++;
     if (!row->output || !other || other == row->count) return;
     float seen[CHECKED];
-    size_t step = row->output_count / CHECKED + 1, n = row->output_count / step;
+    size_t step = row->output_count / CHECKED + 1;
     row->contestants[0].run(row->contestants[0].self);
-    for (size_t i = 0; i < n; i++) seen[i] = row->output[i * step];
-    row->contestants[other].run(row->contestants[other].self);
-    double worst = 0, scale = 0;
-    for (size_t i = 0; i < n; i++) {
-        double difference = fabs((double)seen[i] - (double)row->output[i * step]);
-        if (!(difference <= worst)) worst = difference;
-        scale = fmax(scale, fabs((double)row->output[i * step]));
+    for (size_t i = 0; i < row->output_count / step; i++) seen[i] = row->output[i * step];
+    for (size_t i = other; i < row->count; i++) {
+        Contestant *c = &row->contestants[i];
+        if (!c->unlike && (c->role == ROLE_PEER || i == other))
+            c->differs = differs(row, c, seen, step);
+        row->differs = row->differs || c->differs;
     }
-    row->differs = !(worst <= 1e-3 * scale);
 }
 
 static void measure(Bench *bench, Row *row) {
@@ -171,8 +182,11 @@ static void print_one(const Row *row, const Contestant *c) {
 static void print_row(const Bench *bench, const Row *row) {
     printf("%s, %u thread%s\n", row->name, bench->threads, bench->threads > 1 ? "s" : "");
     if (row->failure) printf("    tilec: %s\n", row->failure);
-    if (row->differs) printf("    THE RESULTS DIFFER\n");
-    for (size_t i = 0; i < row->count; i++) print_one(row, &row->contestants[i]);
+    for (size_t i = 0; i < row->count; i++) {
+        const Contestant *c = &row->contestants[i];
+        if (c->differs) printf("    THE RESULTS OF %s DIFFER\n", c->name);
+        print_one(row, c);
+    }
     fflush(stdout);
 }
 
@@ -195,6 +209,7 @@ static void json_row(Bench *bench, const Row *row) {
         json_key(j, "seconds"), json_double(j, c->median);
         json_key(j, "least"), json_double(j, c->least);
         json_key(j, "greatest"), json_double(j, c->greatest);
+        if (c->differs) json_key(j, "differs"), json_bool(j, true);
         double part = c->role == ROLE_TILEC || c->role == ROLE_PEER ? share(row, c) : -1;
         if (part >= 0) json_key(j, "share"), json_double(j, part);
         if (tilec && c->role == ROLE_PEER)

@@ -46,6 +46,8 @@ typedef struct Contestant {
     void (*run)(void *self);
     void *self;
     double operations;  // of one run, of ROLE_PEAK
+    bool unlike;        // leaves something else in the row's output: not compared
+    bool differs;       // from tilec
     double times[SAMPLES_MAX];
     double median, least, greatest;
     unsigned repeats;  // runs of one sample
@@ -56,7 +58,7 @@ typedef struct Row {
     double bytes;         // read and written by one run; 0: no share of a stream is shown
     double flops;         // 0: no FLOP/s are shown
     const char *failure;  // why tilec is left out
-    const float *output;  // compared between tilec and the first of the others, if given
+    const float *output;  // of tilec, which the peers' are compared with, if given
     size_t output_count;
     Contestant contestants[ROW_MAX];
     size_t count, samples;

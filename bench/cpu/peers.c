@@ -35,6 +35,8 @@ Peers *peers_open(Bench *bench, const PeerPaths *paths) {
     set_threads(p->openmp, "omp_set_num_threads", bench->threads);
     bench->peers = p;
     if (p->onednn && !onednn_start(bench, p)) p->onednn = NULL;
+    p->opencl = open_library(paths->opencl);
+    if (p->opencl && !pocl_start(bench, p)) p->pocl = NULL;
     return p;
 }
 
@@ -43,6 +45,7 @@ void peers_print_missing(const Peers *p) {
     if (!p->openmp) printf("no OpenMP: apt-get install libomp5\n");
     if (!p->blas) printf("no OpenBLAS: apt-get install libopenblas0-pthread\n");
     if (!p->onednn) printf("no oneDNN: scripts/bench.sh --peers (pip install onednn, 800 MB)\n");
+    if (!p->pocl) printf("no PoCL: apt-get install pocl-opencl-icd ocl-icd-libopencl1\n");
 }
 
 // ---- Hand-written loops ----

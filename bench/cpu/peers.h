@@ -16,12 +16,13 @@
 typedef void Runner(void *self);
 
 typedef struct Peers {
-    OsLibrary *hand, *openmp, *blas, *onednn;
+    OsLibrary *hand, *openmp, *blas, *onednn, *opencl;
     struct OneDnn *dnnl;
+    struct Pocl *pocl;  // NULL: OpenCL knows no PoCL here
 } Peers;
 
 typedef struct PeerPaths {
-    const char *hand, *openmp, *blas, *onednn;
+    const char *hand, *openmp, *blas, *onednn, *opencl;
 } PeerPaths;
 
 Peers *peers_open(Bench *bench, const PeerPaths *paths);
@@ -59,5 +60,32 @@ Runner *onednn_layernorm(Bench *bench, const HandJob *job, void **self);
 Runner *onednn_transpose(Bench *bench, const HandJob *job, void **self);
 // False when the library cannot make an engine here.
 bool onednn_start(Bench *bench, Peers *peers);
+
+// PoCL: a kernel of bench/cpu/pocl.cl with its arguments, given by the macros below.
+typedef struct Pocl Pocl;
+typedef struct PoclArg {
+    bool given;
+    const float *memory;  // of `count` floats; NULL: a number
+    int64_t count;
+    union {
+        float real;
+        int32_t whole;
+    } number;
+} PoclArg;
+#define POCL_MEMORY(data, floats) \
+    { .given = true, .memory = (data), .count = (floats) }
+#define POCL_REAL(value) \
+    { .given = true, .number.real = (value) }
+#define POCL_WHOLE(value) \
+    { .given = true, .number.whole = (int32_t)(value) }
+
+enum { POCL_ARGS = 8 };
+typedef struct PoclJob {
+    const char *kernel;
+    PoclArg args[POCL_ARGS];
+    int64_t items[2], group[2];  // multiples of the group; 0: 1
+} PoclJob;
+// False, after a line on stderr where one helps, when there is no PoCL or it does not start.
+bool pocl_start(Bench *bench, Peers *peers);
 
 #endif
