@@ -112,7 +112,7 @@ static bool has_wild(const Example *example) {
 // of its own.
 static int shapes_of(const Example *example, bool whole, Shape *shapes) {
     static const int64_t extents[EXAMPLE_MAX_DIMS][SHAPES][EXAMPLE_MAX_DIMS] = {
-        {{5}, {9}, {70}, {103}, {211}, {330}, {603}, {1030}, {16}, {64}, {224}, {640}, {0}, {1}},
+        {{5}, {9}, {70}, {103}, {211}, {330}, {603}, {1030}, {16}, {64}, {224}, {640}, {1}},
         {{2, 33}, {7, 45},  {70, 39}, {1, 47},  {9, 58},  {33, 63}, {3, 49},
          {5, 42}, {16, 48}, {3, 64},  {80, 32}, {3, 704}, {1, 48},  {1, 16},
          {1, 1},  {2, 0},   {5, 16},  {19, 64}, {1, 15},  {1, 300}, {1, 704}},
@@ -124,7 +124,7 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
          {3, 17, 11, 14}, {1, 9, 35, 71},  {2, 50, 4, 12},  {2, 16, 16, 16}, {2, 32, 64, 48},
          {2, 48, 32, 80}, {1, 16, 96, 16}, {1, 5, 7, 33},   {1, 16, 16, 64}, {1, 3, 5, 0},
          {2, 5, 16, 32},  {1, 21, 48, 16}, {2, 9, 16, 0},   {2, 37, 32, 16}, {40, 1, 16, 16},
-         {37, 1, 11, 35}, {9, 1, 16, 0},   {5, 1, 7, 0}}};
+         {37, 1, 11, 35}, {9, 1, 16, 0},   {5, 1, 7, 0},    {1, 1, 16, 160}, {1, 1, 7, 165}}};
     int count = 0;
     for (int i = 0; i < SHAPES; i++) {
         Shape s = {0};
@@ -133,7 +133,8 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
             s.n[d] = extents[example->dims - 1][i][d];
             if (d < example->dims) work *= (double)s.n[d];
         }
-        if (work <= (whole ? WORK_MOST : QUICK_WORK) && (work > 0 || may_be_empty(example)))
+        if (s.n[0] && work <= (whole ? WORK_MOST : QUICK_WORK) &&
+            (work > 0 || may_be_empty(example)))
             shapes[count++] = s;
     }
     return count;
