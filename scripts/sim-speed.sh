@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The warp machine's speed on tilec's own kernels for sm_80, bare and with all observers (the \
-    rows of
-# docs/performance.md): scripts/sim-speed.sh [BUILD]
+# The warp machine's speed on tilec's own kernels for sm_80, bare and with all observers (the rows
+# of docs/performance.md): scripts/sim-speed.sh [BUILD]
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build/release}

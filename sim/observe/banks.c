@@ -42,13 +42,31 @@ static uint32_t group_waves(const SimAccess *a, uint32_t first, uint32_t lanes, 
     return most;
 }
 
+// What most groups are: straight addresses of words that all lie in banks of their own.
+static bool is_free(const SimAccess *a, uint32_t first, uint32_t lanes, uint32_t *words) {
+    uint32_t taken = 0, crooked = 0, count = 0, slots = BANKS * 4 / a->bytes;
+    for (uint32_t l = first; l < first + lanes; l++) {
+        if (!(a->mask >> l & 1)) continue;
+        taken |= 1u << (a->address[l] / a->bytes % slots);
+        crooked |= (uint32_t)a->address[l] & (a->bytes - 1);
+        count++;
+    }
+    *words = count * (a->bytes / 4);
+    return !crooked && (uint32_t)__builtin_popcount(taken) == count;
+}
+
 static void access(void *state, const SimAccess *a) {
     Banks *b = state;
     if (a->space != SIM_SPACE_SHARED || a->kind == SIM_ACCESS_ASYNC_LAND) return;
     uint32_t lanes = a->bytes <= 4 ? 32 : a->bytes == 8 ? 16 : 8;
+    bool words_whole = a->bytes == 4 || a->bytes == 8 || a->bytes == 16;
     SimTraffic t = {.requests = 1};
     for (uint32_t first = 0; first < SIM_LANES; first += lanes) {
-        uint32_t words, waves = group_waves(a, first, lanes, &words);
+        uint32_t words, waves;
+        if (words_whole && is_free(a, first, lanes, &words))
+            waves = words != 0;
+        else
+            waves = group_waves(a, first, lanes, &words);
         t.units += waves;
         t.bytes += 4 * (uint64_t)words;
         t.ideal += (words + BANKS - 1) / BANKS;

@@ -1,12 +1,15 @@
 // Races: two accesses to one byte of shared or global memory, at least one a write, with nothing
 // between them that orders them (order.h).
 //
-// Memory is looked at in cells of 4 bytes, of 2 or 1 where accesses are so narrow. A cell remembers
+// Memory is looked at in cells of 16 bytes, of fewer where accesses are so narrow. A cell remembers
 // its last write, of shared memory each warp's last read, of global memory the last reads of two
 // different warps. Lanes of one warp need bar.warp.sync or a barrier between a write and another
-// lane's access (a write after a read of another lane is not looked for). Two strong accesses never
-// race, where their scopes hold both; a strong read is not remembered. A part of cp.async counts as
-// a write when it is issued and again when it lands.
+// lane's access. In shared memory, a write after another lane's read needs one of these or any
+// collective of the whole warp, which cannot begin before what the lanes hold has come: a shuffle,
+// a product; of the readers, the warp that was last is remembered, and one of its lanes or
+// "several". ldmatrix reads for all lanes. Two strong accesses never race, where their scopes hold
+// both; a strong read is not remembered. A part of cp.async counts as a write when it is issued and
+// again when it lands.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +17,14 @@
 #include "sim/observe/observe.h"
 #include "sim/observe/order.h"
 
-enum { WHOLE_WARP = 255, CELL_SHIFT = 2, PAGE_SHIFT = 12, PAGE = 1 << PAGE_SHIFT, READERS = 2 };
+enum {
+    WHOLE_WARP = 255,
+    SEVERAL = 254,
+    CELL_SHIFT = 4,
+    PAGE_SHIFT = 12,
+    PAGE = 1 << PAGE_SHIFT,
+    READERS = 2
+};
 
 typedef enum Strength { WEAK, STRONG_IN_BLOCK, STRONG } Strength;
 
@@ -30,6 +40,11 @@ typedef struct Read {
     uint32_t clock;  // 0: none
     uint32_t warp;
 } Read;
+// The last warp that read, for writes of its own lanes.
+typedef struct Reader {
+    uint32_t turn;  // of the warp, when it read; 0: none
+    uint8_t warp, lane;
+} Reader;
 
 // Some bytes' cells.
 typedef struct Shadow {
@@ -38,6 +53,7 @@ typedef struct Shadow {
     uint32_t bytes;
     Write *writes;
     uint32_t *clocks;          // shared: of the last read, by cell and warp
+    Reader *own;               // shared
     Read (*readers)[READERS];  // global: the last one, and the last of another warp
 } Shadow;
 
@@ -48,6 +64,7 @@ typedef struct Races {
     SimMemory *memory;
     Order *order;
     uint32_t warps;
+    uint32_t collectives[ORDER_WARPS];  // of each warp, in this block
     Shadow shared;
     Map pages;  // of global memory: address / PAGE to Shadow *
     Shadow *last;
@@ -60,10 +77,12 @@ static uint32_t cells(const Shadow *s) { return (s->bytes + (1u << s->shift) - 1
 static void make_cells(Races *r, Shadow *s, bool shared) {
     uint32_t count = cells(s);
     s->writes = arena_new(r->arena, Write, count + 1);
-    if (shared)
+    if (shared) {
         s->clocks = arena_new(r->arena, uint32_t, (size_t)count * r->warps + 1);
-    else
+        s->own = arena_new(r->arena, Reader, count + 1);
+    } else {
         s->readers = (Read(*)[READERS])arena_new(r->arena, Read, (size_t)count * READERS);
+    }
 }
 
 // Each cell becomes several.
@@ -74,6 +93,7 @@ static void split(Races *r, Shadow *s, uint32_t shift) {
     for (uint32_t n = 0; n < cells(s); n++) {
         uint32_t from = n >> (old.shift - shift);
         s->writes[n] = old.writes[from];
+        if (old.own) s->own[n] = old.own[from];
         if (old.clocks)
             memcpy(&s->clocks[(size_t)n * r->warps], &old.clocks[(size_t)from * r->warps],
                    r->warps * sizeof *s->clocks);
@@ -110,12 +130,19 @@ static void block_begin(void *state, uint64_t block) {
     Races *r = state;
     uint32_t count = cells(&r->shared);
     memset(r->shared.writes, 0, count * sizeof *r->shared.writes);
+    memset(r->shared.own, 0, count * sizeof *r->shared.own);
+    memset(r->collectives, 0, sizeof r->collectives);
     memset(r->shared.clocks, 0, (size_t)count * r->warps * sizeof *r->shared.clocks);
     order_begin_block(r->order, block, r->warps);
 }
 
 static void barrier(void *state, const SimBarrierDone *done) {
     order_barrier(((Races *)state)->order, done);
+}
+
+static void step(void *state, const SimPlace *at, uint32_t mask) {
+    Races *r = state;
+    if (at->instr->flow == SIM_COLLECT && mask == UINT32_MAX) r->collectives[at->warp]++;
 }
 
 static void warp_sync(void *state, const SimPlace *at, uint32_t mask) {
@@ -141,6 +168,7 @@ typedef struct Touch {
     uint32_t writer;  // the lane, or WHOLE_WARP
     Strength strength;
     const uint32_t *now;  // its warp's clock
+    uint32_t turn;        // moves on whenever the warp's lanes met
     Shadow *shadow;
 } Touch;
 
@@ -204,9 +232,31 @@ static bool check_write(Races *r, const Touch *t, uint32_t cell) {
     return false;
 }
 
+// A read of another lane of the warp, since the lanes met.
+static bool check_own_reads(Races *r, const Touch *t, uint32_t cell) {
+    const Reader *last = &t->shadow->own[cell];
+    uint32_t w = t->access->at.warp;
+    if (last->turn != t->turn || last->warp != w || last->lane == t->writer) return true;
+    if (last->lane == WHOLE_WARP || t->writer == WHOLE_WARP) return true;
+    found(r, t, cell, "a read", (Moment){t->access->at.block, t->now[w], w},
+          last->lane == SEVERAL ? WHOLE_WARP : last->lane);
+    return false;
+}
+
+static void remember_reader(const Touch *t, uint32_t cell) {
+    Reader *last = &t->shadow->own[cell];
+    uint32_t w = t->access->at.warp;
+    bool again = last->turn == t->turn && last->warp == w && last->lane != WHOLE_WARP;
+    uint32_t lane = !again                                               ? t->writer
+                    : last->lane == t->writer || t->writer == WHOLE_WARP ? last->lane
+                                                                         : SEVERAL;
+    *last = (Reader){.turn = t->turn, .warp = (uint8_t)w, .lane = (uint8_t)lane};
+}
+
 static void check_reads(Races *r, const Touch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     const Shadow *s = t->shadow;
+    if (s->own && !check_own_reads(r, t, cell)) return;
     for (uint32_t w = 0; s->clocks && w < r->warps; w++) {
         uint32_t clock = s->clocks[(size_t)cell * r->warps + w];
         if (clock <= t->now[w] || w == a->at.warp) continue;
@@ -257,6 +307,7 @@ static void read_cell(Races *r, const Touch *t, uint32_t cell) {
     check_write(r, t, cell);
     if (t->strength != WEAK) return;
     if (t->shadow->clocks) {
+        remember_reader(t, cell);
         t->shadow->clocks[(size_t)cell * r->warps + w] = t->now[w];
         return;
     }
@@ -305,6 +356,7 @@ static void access(void *state, const SimAccess *a) {
                                                        : STRONG_IN_BLOCK,
                .now = order_now(r->order, a->at.warp),
                .shadow = &r->shared};
+    t.turn = t.now[a->at.warp] + r->collectives[a->at.warp];
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(a->mask >> l & 1)) continue;
         t.lane = l, t.writer = whole ? WHOLE_WARP : l;
@@ -324,6 +376,7 @@ const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
     r->observer = (SimObserver){.state = r,
                                 .launch_begin = launch_begin,
                                 .block_begin = block_begin,
+                                .step = step,
                                 .access = access,
                                 .barrier = barrier,
                                 .warp_sync = warp_sync,

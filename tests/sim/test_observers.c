@@ -25,6 +25,11 @@ typedef struct Control {
 #define NEIGHBOUR "xor.b32 %r13, %r11, 128; add.u32 %r14, %r10, %r13;"
 
 #define OWN_WORD "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd0, %r1, 4; add.s64 %rd0, %rd63, %rd0;"
+// Reads what another lane of the warp wrote.
+#define OTHER_LANE                                                                           \
+    TILE ZERO                                                                                \
+        "st.shared.u32 [%r12], %r0; bar.warp.sync -1; xor.b32 %r13, %r11, 4; add.u32 %r14, " \
+        "%r10, %r13; ld.shared.u32 %r1, [%r14];"
 // The neighbour's place in global memory.
 #define FAR_NEIGHBOUR(by)                                             \
     "xor.b32 %r13, %r63, " by                                         \
@@ -80,6 +85,18 @@ static const Control controls[] = {
      TILE ZERO "st.shared.u32 [%r12], %r0; bar.warp.sync -1; xor.b32 %r13, %r11, 4; add.u32 %r14, "
                "%r10, %r13; ld.shared.u32 %r1, [%r14];",
      SIM_FINDING_RACE, 32, "a write", 1},
+    // A lane writes what another one of its warp has read; a shuffle waits for what was read.
+    {OTHER_LANE "st.shared.u32 [%r12], %r1;",
+     OTHER_LANE "bar.warp.sync -1; st.shared.u32 [%r12], %r1;", SIM_FINDING_RACE, 32,
+     "a read of thread", 1},
+    {OTHER_LANE "st.shared.u32 [%r12], %r1; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;",
+     OTHER_LANE "shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; st.shared.u32 [%r12], %r2;",
+     SIM_FINDING_RACE, 32, "a read of thread", 1},
+    {TILE ZERO "setp.eq.u32 %p0, %r63, 0; @%p0 st.shared.u32 [tile], %r0; bar.warp.sync -1; "
+               "ld.shared.u32 %r1, [tile]; @%p0 st.shared.u32 [tile], %r1;",
+     TILE ZERO "setp.eq.u32 %p0, %r63, 0; @%p0 st.shared.u32 [tile], %r0; bar.warp.sync -1; "
+               "ld.shared.u32 %r1, [tile]; bar.warp.sync -1; @%p0 st.shared.u32 [tile], %r1;",
+     SIM_FINDING_RACE, 32, "a read of warp 0", 1},
     // Lanes of one store: different values at one place; the same value is fine.
     {TILE "st.shared.u32 [tile], %r63;", TILE ZERO "st.shared.u32 [tile], %r0;", SIM_FINDING_RACE,
      32, "a write", 1},
