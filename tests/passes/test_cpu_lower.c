@@ -14,7 +14,7 @@
 #include "tests/support/lowered.h"
 #include "tests/support/pass_case.h"
 
-enum { ELEMENTS = 64, ARGS = 2, CHOICES = 12, LEVELS = 3 };
+enum { ELEMENTS = 64, ARGS = 2 };
 
 typedef struct Memory {
     int32_t x[ELEMENTS], y[ELEMENTS];
@@ -53,7 +53,7 @@ static void same_lowered_with(const char *text, bool in_place) {
     PassWorld w = pass_world();
     Memory plain, lowered;
     run_with(&w, pass_parse(&w, text), &plain, in_place);
-    for (uint64_t choice = 0; choice < CHOICES; choice++) {
+    for (uint64_t choice = 0; choice < LOWERED_CHOICES; choice++) {
         IrModule *m = pass_parse(&w, text);
         unsigned facts = FACT_DISJOINT | FACT_CONTIGUOUS;
         assert_true(lowered_run(m, choice, facts, w.diags));
@@ -215,8 +215,7 @@ static void expect_loads(const char *op, uint32_t ahead, uint32_t plain) {
                   "view_store %%y, %%2, _, %%0 {select = [4096], inside = [0]}\nreturn\n} }\n",
                   op);
     IrModule *m = pass_parse(&w, text.text);
-    const uint64_t told = LEVELS;
-    assert_true(lowered_run(m, told, FACT_DISJOINT, w.diags));
+    assert_true(lowered_run(m, LOWERED_TOLD, FACT_DISJOINT, w.diags));
     assert_int_equal(loads_in(ir_body(m->funcs.data[0]), true), ahead);
     assert_int_equal(loads_in(ir_body(m->funcs.data[0]), false), plain);
     pass_world_free(&w);

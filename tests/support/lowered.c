@@ -78,13 +78,14 @@ unsigned lowered_facts(const IrFunc *f, const IrArg *args) {
 
 // ---- the passes ---------------------------------------------------------------------------------
 
-static const CpuTarget levels[] = {
+static const CpuTarget machines[LOWERED_MACHINES] = {
     {CPU_X86_64_V2, 0}, {CPU_X86_64_V3, 0}, {CPU_X86_64_V4, 0}, {CPU_X86_64_V4, CPU_AMX}};
-enum { LEVELS = sizeof levels / sizeof *levels };
 
-Machine lowered_machine(uint64_t choice) { return machine_of_cpu(levels[choice % LEVELS]); }
+Machine lowered_machine(uint64_t choice) {
+    return machine_of_cpu(machines[choice % LOWERED_MACHINES]);
+}
 
-bool lowered_told(uint64_t choice) { return choice / LEVELS % 2 != 0; }
+bool lowered_told(uint64_t choice) { return choice / LOWERED_TOLD % 2 != 0; }
 
 // Every other choice stops after lowering; the rest runs what follows it too.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
@@ -94,7 +95,7 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
     options.facts = lowered_told(choice) ? facts : 0;
     size_t count, rest = 1;
     const PassStep *tile = pipeline_steps(PIPELINE_TILE, &count), *cpu = lower;
-    if (choice / (2 * LEVELS) % 2 != 0) cpu = pipeline_steps(PIPELINE_CPU, &rest);
+    if (choice / (2 * LOWERED_TOLD) % 2 != 0) cpu = pipeline_steps(PIPELINE_CPU, &rest);
     return passes_run(m, tile, count, &options, diags) && passes_run(m, cpu, rest, &options, diags);
 }
 

@@ -14,7 +14,12 @@
 
 // FACT_ bits that hold of these arguments.
 unsigned lowered_facts(const IrFunc *f, const IrArg *args);
-// What a choice stands for: a machine, and whether the pass is told of facts.
+// What a choice stands for: a machine, whether the pass is told of facts, and how much runs.
+enum {
+    LOWERED_MACHINES = 4,
+    LOWERED_TOLD = LOWERED_MACHINES,
+    LOWERED_CHOICES = 4 * LOWERED_MACHINES
+};
 Machine lowered_machine(uint64_t choice);
 bool lowered_told(uint64_t choice);
 // The tile pipeline, then cpu_lower or all of the cpu pipeline. False with diagnostics.
