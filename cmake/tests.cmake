@@ -304,6 +304,11 @@ endif()
 add_test(NAME bundle COMMAND bash tests/bundle/bundle.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(bundle PROPERTIES LABELS bundle TIMEOUT 3600 SKIP_RETURN_CODE 77)
 
+# The examples' PTX is what NVIDIA's assembler takes, and spills nothing.
+add_test(NAME examples/ptxas COMMAND bash tests/ptxas/ptxas.sh $<TARGET_FILE:tilec_tool>
+         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(examples/ptxas PROPERTIES LABELS quick TIMEOUT 900 SKIP_RETURN_CODE 77)
+
 # The exact reference of the math functions, where it is installed.
 find_library(MPFR_LIBRARY mpfr)
 find_library(GMP_LIBRARY gmp)
