@@ -192,8 +192,28 @@ static void SETP_BF16X2(SimWarp *w, const SimInstr *i) { compare_pairs(w, i, bf1
 
 // ---- mov between a vector and a wider register ----
 
+static uint64_t half_of(const SimPackOp *p, uint32_t n) {
+    return n < p->count / 2u ? UINT32_MAX : ~(uint64_t)UINT32_MAX;
+}
+
+static void flow_packed(SimWarp *w, const SimPackOp *p) {
+    uint64_t halves = 0;
+    for (uint32_t n = 0; n < p->count; n++) {
+        uint32_t lanes = sim_poison_of(w, p->parts[n]);
+        halves |= sim_poison_halves(lanes, lanes) & half_of(p, n);
+    }
+    sim_poison_put_halves(w, p->whole, halves);
+}
+
+static void flow_unpacked(SimWarp *w, const SimPackOp *p) {
+    uint64_t halves = p->whole.number < 0 ? 0 : w->poison[p->whole.number];
+    for (uint32_t n = 0; n < p->count; n++)
+        sim_poison_put(w, p->parts[n], sim_poison_any_half(halves & half_of(p, n)));
+}
+
 void sim_mov_pack(SimWarp *w, const SimInstr *i) {
     const SimPackOp *p = i->detail;
+    if (w->poison) flow_packed(w, p);
     uint8_t *whole = w->regs + p->whole.at;
     size_t size = (size_t)p->count * p->bytes;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
@@ -210,6 +230,7 @@ void sim_mov_pack(SimWarp *w, const SimInstr *i) {
 
 void sim_mov_unpack(SimWarp *w, const SimInstr *i) {
     const SimPackOp *p = i->detail;
+    if (w->poison) flow_unpacked(w, p);
     const uint8_t *whole = w->regs + p->whole.at;
     size_t size = (size_t)p->count * p->bytes;
     for (uint32_t l = 0; l < SIM_LANES; l++) {

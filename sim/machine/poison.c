@@ -1,12 +1,13 @@
 #include "sim/machine/warp.h"
 
 void sim_poison_flow(SimWarp *w, const SimInstr *i) {
-    uint32_t lanes = 0;
-    for (uint32_t n = 0; n < i->reads; n++) lanes |= w->poison[i->registers[i->writes + n]];
-    lanes &= w->mask;
+    uint64_t halves = 0, mask = sim_poison_halves(w->mask, w->mask);
+    for (uint32_t n = 0; n < i->reads; n++) halves |= w->poison[i->registers[i->writes + n]];
+    uint32_t any = sim_poison_any_half(halves);
+    halves = sim_poison_halves(any, any) & mask;
     for (uint32_t n = 0; n < i->writes; n++) {
-        uint32_t *to = &w->poison[i->registers[n]];
-        *to = (*to & ~w->mask) | lanes;
+        uint64_t *to = &w->poison[i->registers[n]];
+        *to = (*to & ~mask) | halves;
     }
 }
 

@@ -104,7 +104,8 @@ typedef struct SimBlock SimBlock;
 
 struct SimWarp {
     uint8_t *regs;
-    uint32_t *poison;  // by number of the register: lanes; NULL: nobody asks
+    uint64_t *poison;  // by number of the register: lanes whose lower half is, then whose upper
+                       // half is; NULL: nobody asks
     uint32_t mask;     // lanes that execute
     uint32_t live;
     uint32_t index;
@@ -178,11 +179,23 @@ static inline void sim_set_pred(SimWarp *w, SimOperand p, uint32_t bits) {
 }
 
 // ---- What a register's lanes are poison ----
+// Each half of a register for itself, as vectors are made of parts that nobody wrote and nobody
+// reads; whatever but such a move computes with a register takes it for poison if a half is.
+static inline uint64_t sim_poison_halves(uint32_t low, uint32_t high) {
+    return (uint64_t)high << 32 | low;
+}
+static inline uint32_t sim_poison_any_half(uint64_t halves) {
+    return (uint32_t)(halves | halves >> 32);
+}
 static inline uint32_t sim_poison_of(const SimWarp *w, SimOperand o) {
-    return o.number < 0 ? 0 : w->poison[o.number];
+    return o.number < 0 ? 0 : sim_poison_any_half(w->poison[o.number]);
+}
+static inline void sim_poison_put_halves(SimWarp *w, SimOperand o, uint64_t halves) {
+    uint64_t mask = sim_poison_halves(w->mask, w->mask);
+    if (o.number >= 0) w->poison[o.number] = (w->poison[o.number] & ~mask) | (halves & mask);
 }
 static inline void sim_poison_put(SimWarp *w, SimOperand o, uint32_t lanes) {
-    if (o.number >= 0) w->poison[o.number] = (w->poison[o.number] & ~w->mask) | (lanes & w->mask);
+    sim_poison_put_halves(w, o, sim_poison_halves(lanes, lanes));
 }
 // Results are poison where any operand is.
 void sim_poison_flow(SimWarp *w, const SimInstr *i);

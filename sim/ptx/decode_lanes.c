@@ -210,6 +210,7 @@ bool decode_mov(Decoder *d) {
         bool unpack = to->kind == PTX_VECTOR;
         d->now.detail = p;
         d->now.run = unpack ? sim_mov_unpack : sim_mov_pack;
+        d->now.flags |= SIM_OWN_POISON;
         return unpack ? read_operand(d, from, type, &p->whole) && parts(d, to, type, p, true)
                       : write_operand(d, to, type, &p->whole) && parts(d, from, type, p, false);
     }

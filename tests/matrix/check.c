@@ -14,9 +14,10 @@ static void print_devices(const Matrix *m) {
     for (uint32_t d = 0; d < matrix_device_count; d++) {
         const Device *device = &matrix_devices[d];
         const char *why = device->compiled ? matrix_not_compiled(device) : NULL;
-        print_message("  %-11s %llu cells, %llu left out (sanitize, thread.*, cpu.*)%s%s\n",
-                      device->name, (unsigned long long)m->runs[d],
-                      (unsigned long long)m->left_out[d], why ? ": skipped, " : "", why ? why : "");
+        print_message(
+            "  %-11s %llu cells, %llu left out (sanitize, thread.*, cpu.*, shared memory)%s%s\n",
+            device->name, (unsigned long long)m->runs[d], (unsigned long long)m->left_out[d],
+            why ? ": skipped, " : "", why ? why : "");
     }
 }
 

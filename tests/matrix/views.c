@@ -28,19 +28,26 @@ ViewIndex view_scalar(Dtype type, int64_t value) {
     return (ViewIndex){.type = type, .value = value};
 }
 
+static Int128 index_value(const ViewIndex *index, uint32_t lane) {
+    if (!index->tile) return integer_of(index->type, integer_wrap(index->type, index->value));
+    return integer_of(index->type, index->values.bits[lane]);
+}
+
+// Which lane of several that write one element comes last is nobody's to say: those inside are all
+// different.
 ViewIndex view_tile(Matrix *m, Dtype type, uint32_t rank, const uint32_t *shape, int64_t extent) {
     ViewIndex index = {.tile = true, .type = type, .values = tile_make(m, (int)type, rank, shape)};
     tile_fill(m, &index.values, FILL_ANY);
     uint64_t first = matrix_random(m);
-    for (uint32_t i = 0; i < index.values.count; i++)  // most inside, and there all different
+    for (uint32_t i = 0; i < index.values.count; i++) {
+        uint64_t *bits = &index.values.bits[i];
+        Int128 any = index_value(&index, i);
         if (i % 4 != 3)
-            index.values.bits[i] = (first % 64 + i) % (uint64_t)(extent + 1) & type_mask(type) >> 1;
+            *bits = (first % 64 + i) % (uint64_t)(extent + 1) & type_mask(type) >> 1;
+        else if (any >= 0 && any < extent)
+            *bits = (uint64_t)extent;
+    }
     return index;
-}
-
-static Int128 index_value(const ViewIndex *index, uint32_t lane) {
-    if (!index->tile) return integer_of(index->type, integer_wrap(index->type, index->value));
-    return integer_of(index->type, index->values.bits[lane]);
 }
 
 // The extents of all tile indices stretched together.

@@ -63,6 +63,13 @@ static const Control controls[] = {
     {"setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:",
      "mov.u32 %r5, 1; setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:", SIM_FINDING_POISON, 32,
      "where the kernel goes", 1},
+    // One half of a pair was written, the other is read.
+    {ZERO "mov.b64 %rd1, {%r5, %r0}; mov.b64 {%r0, _}, %rd1;" STORE,
+     ZERO "mov.b64 %rd1, {%r5, %r0}; mov.b64 {_, %r0}, %rd1;" STORE, SIM_FINDING_POISON, 32,
+     "stored to global", 1},
+    {ZERO "mov.b64 %rd1, {%r0, %r5}; add.u64 %rd1, %rd1, 0; mov.b64 {%r0, _}, %rd1;" STORE,
+     ZERO "mov.b64 %rd1, {%r0, %r0}; add.u64 %rd1, %rd1, 0; mov.b64 {%r0, _}, %rd1;" STORE,
+     SIM_FINDING_POISON, 32, "stored to global", 1},
     // The wait is for the wrong group.
     {TILE "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.commit_group; "
           "cp.async.wait_group 1; ld.shared.u32 %r0, [%r12];" STORE,
