@@ -258,6 +258,30 @@ static void TESTP_F64(SimWarp *w, const SimInstr *i) {
     sim_set_pred(w, i->d, r);
 }
 
+// ---- f32 with f16 or bf16, which are widened; the last operand is f32 ----
+
+#define WIDENED(type, value)                                                          \
+    static void ADD_WIDENED_##type(SimWarp *w, const SimInstr *i) {                   \
+        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);                                 \
+        const LaneF32 *b = SIM_REG(w, i->b, LaneF32);                                 \
+        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                       \
+        SIM_EACH_LANE(w, d[l] = slow_add(i, value(a[l]), b[l]););                     \
+    }                                                                                 \
+    static void SUB_WIDENED_##type(SimWarp *w, const SimInstr *i) {                   \
+        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);                                 \
+        const LaneF32 *b = SIM_REG(w, i->b, LaneF32);                                 \
+        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                       \
+        SIM_EACH_LANE(w, d[l] = slow_sub(i, value(a[l]), b[l]););                     \
+    }                                                                                 \
+    static void FMA_WIDENED_##type(SimWarp *w, const SimInstr *i) {                   \
+        const LaneU16 *a = SIM_REG(w, i->a, LaneU16), *b = SIM_REG(w, i->b, LaneU16); \
+        const LaneF32 *c = SIM_REG(w, i->c, LaneF32);                                 \
+        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                       \
+        SIM_EACH_LANE(w, d[l] = slow_fma(i, value(a[l]), value(b[l]), c[l]););        \
+    }
+WIDENED(F16, sim_f16_value)
+WIDENED(BF16, sim_bf16_value)
+
 #define ROW(op, type) {SIM_OP_##op, SIM_##type, SIM_NONE, op##_##type},
 #define ROWS_BOTH(op) ROW(op, F32) ROW(op, F64)
 static const SimLaneRow rows[] = {
@@ -265,5 +289,7 @@ static const SimLaneRow rows[] = {
     ROWS_BOTH(MIN) ROWS_BOTH(MAX) ROWS_BOTH(SQRT) ROWS_BOTH(RCP) ROWS_BOTH(RSQRT)  //
     ROWS_BOTH(ABS) ROWS_BOTH(NEG) ROWS_BOTH(COPYSIGN) ROWS_BOTH(TESTP)             //
     ROW(SIN, F32) ROW(COS, F32) ROW(LG2, F32) ROW(EX2, F32) ROW(TANH, F32)         //
-    ROW(ADD, F32X2) ROW(SUB, F32X2) ROW(MUL, F32X2) ROW(FMA, F32X2)};
+    ROW(ADD, F32X2) ROW(SUB, F32X2) ROW(MUL, F32X2) ROW(FMA, F32X2)                //
+    ROW(ADD_WIDENED, F16) ROW(SUB_WIDENED, F16) ROW(FMA_WIDENED, F16)              //
+    ROW(ADD_WIDENED, BF16) ROW(SUB_WIDENED, BF16) ROW(FMA_WIDENED, BF16)};
 const SimLaneTable sim_lanes_float = {rows, sizeof rows / sizeof *rows};

@@ -73,6 +73,22 @@ static bool find_handler(Decoder *d, SimOp op, SimType type) {
                        STR_ARG(d->statement->name), sim_type_name(type));
 }
 
+// add.f32.f16 and its like.
+static SimOp widened(SimOp op) {
+    switch ((int)op) {
+    case SIM_OP_ADD: return SIM_OP_ADD_WIDENED;
+    case SIM_OP_SUB: return SIM_OP_SUB_WIDENED;
+    case SIM_OP_FMA: return SIM_OP_FMA_WIDENED;
+    default: return op;
+    }
+}
+
+static bool decode_widened(Decoder *d, SimOp op) {
+    d->operands = op == SIM_OP_FMA_WIDENED ? "dtts" : "dts";
+    TRY(find_handler(d, op, type_at(d, 1)));
+    return operands(d);
+}
+
 bool decode_lanes(Decoder *d) {
     if (!d->type_count)
         return decode_fail(d, d->statement->span, DIAG_TYPE, "'%.*s' has no type",
@@ -81,6 +97,8 @@ bool decode_lanes(Decoder *d) {
     SimOp op = d->op;
     SimType type = type_at(d, 0);
     d->now.type = (uint8_t)type, d->now.from = (uint8_t)type_at(d, 1);
+    bool narrow = type_at(d, 1) == SIM_F16 || type_at(d, 1) == SIM_BF16;
+    if (type == SIM_F32 && narrow && widened(op) != op) return decode_widened(d, widened(op));
     bool saturated_int = d->now.flags & SIM_SAT && type == SIM_S32;
     if (saturated_int && op == SIM_OP_ADD) op = SIM_OP_ADD_SAT;
     if (saturated_int && op == SIM_OP_SUB) op = SIM_OP_SUB_SAT;

@@ -117,6 +117,37 @@ static void test_f32(void **state) {
             }
 }
 
+// What f32 makes of narrow operands that have been widened.
+static void test_widened(void **state) {
+    (void)state;
+    static const char *const types[] = {"f16", "bf16"}, *const texts[] = {"add", "sub", "fma"};
+    uint32_t seed = 17, in[LANES][4];
+    uint64_t out[LANES][2];
+    for (int t = 0; t < 2; t++)
+        for (int op = 0; op < 3; op++)
+            for (int mode = 0; mode < 4; mode++) {
+                char body[512];
+                const char *name = texts[op], *round = mode_names[mode], *type = types[t];
+                bool two = op == 2;
+                snprintf(body, sizeof body,
+                         "{.reg .b16 %%x, %%y, %%z; mov.b32 {%%x, %%z}, %%r0; mov.b32 {%%y, %%z}, "
+                         "%%r1; cvt.f32.%s %%f0, %%x; cvt.f32.%s %%f1, %%y;"
+                         "%s.%s.f32 %%f4, %%f0, %s%%f2; mov.b32 %%r4, %%f4;"
+                         "%s.%s.f32.%s %%f4, %%x, %s%%f2; mov.b32 %%r5, %%f4;"
+                         "mov.b64 %%rd4, {%%r4, %%r5};}",
+                         type, type, name, round, two ? "%f1, " : "", name, round, type,
+                         two ? "%y, " : "");
+                for (int i = 0; i < 4 * LANES; i++) in[i / 4][i % 4] = random_float(&seed);
+                run_lanes("sm_100", body, in, out);
+                uint32_t different = 0;
+                for (int l = 0; l < LANES; l++) {
+                    assert_int_equal((uint32_t)out[l][0], out[l][0] >> 32);
+                    different += (uint32_t)out[l][0] != in[l][2];
+                }
+                assert_true(different > LANES / 8);  // not just the last operand
+            }
+}
+
 static void test_f64(void **state) {
     (void)state;
     static const char *const texts[] = {"add", "sub", "mul", "div", "fma", "sqrt"};
@@ -399,10 +430,14 @@ static void test_rounding_of_cvt(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f32),         cmocka_unit_test(test_f64),
-        cmocka_unit_test(test_half),        cmocka_unit_test(test_flush_and_extremes),
-        cmocka_unit_test(test_approximate), cmocka_unit_test(test_cvt),
-        cmocka_unit_test(test_fp8),         cmocka_unit_test(test_rounding_of_cvt)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_f32),
+                                       cmocka_unit_test(test_widened),
+                                       cmocka_unit_test(test_f64),
+                                       cmocka_unit_test(test_half),
+                                       cmocka_unit_test(test_flush_and_extremes),
+                                       cmocka_unit_test(test_approximate),
+                                       cmocka_unit_test(test_cvt),
+                                       cmocka_unit_test(test_fp8),
+                                       cmocka_unit_test(test_rounding_of_cvt)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
