@@ -49,8 +49,7 @@ typedef struct Search {
     _Atomic size_t next;  // to compile
     OsMutex *lock;        // of the arena
     Progress *progress;
-    Str where;         // of the table; empty: the result is kept nowhere
-    TuneTable *table;  // what is there already
+    Str where;  // of the table; empty: the result is kept nowhere
 } Search;
 
 // ---- The space ----
@@ -199,17 +198,24 @@ static Candidate *measure_all(Search *s) {
 
 // ---- The result ----
 
-// Before anything is measured: a file that is no table, or has lines that would be lost, stays.
-static int open_table(Search *s) {
+// A file that is no table, or has lines that would be lost, stays: asked before anything is
+// measured. Read again when the result is known: others may have kept theirs meanwhile.
+static int read_table(const Search *s, TuneTable **table) {
     Cli *cli = s->run->cli;
-    s->where = cli_has(cli, "table") ? cli_value(cli, "table") : tune_path(cli->arena);
-    s->table = tune_read(cli->arena, s->where);
-    if (!s->table->problems.count) return EXIT_FINE;
-    const TuneProblem *p = &s->table->problems.data[0];
+    *table = tune_read(cli->arena, s->where);
+    if (!(*table)->problems.count) return EXIT_FINE;
+    const TuneProblem *p = &(*table)->problems.data[0];
     const char *help = "mend the file or remove it; --table FILE or TILEC_TUNE_FILE names another";
     const char *line = p->line ? arena_printf(cli->arena, "line %u: ", p->line) : "";
     return cli_fail(cli, EXIT_INPUT, DIAG_TUNE, help, "'%.*s' is left as it is: %s%s",
                     STR_ARG(s->where), line, p->text);
+}
+
+static int find_table(Search *s) {
+    Cli *cli = s->run->cli;
+    TuneTable *table;
+    s->where = cli_has(cli, "table") ? cli_value(cli, "table") : tune_path(cli->arena);
+    return read_table(s, &table);
 }
 
 static int keep(Search *s, const Candidate *best) {
@@ -227,9 +233,12 @@ static int keep(Search *s, const Candidate *best) {
         vec_push(arena, &row.consts, value);
     }
     if (!s->where.size) return EXIT_FINE;
-    tune_put(arena, s->table, &row);
+    TuneTable *table;
+    int status = read_table(s, &table);
+    if (status) return status;
+    tune_put(arena, table, &row);
     StrBuf text = strbuf(arena);
-    tune_print(s->table, &text);
+    tune_print(table, &text);
     const char *path = cli_text(r->cli, s->where), *slash = strrchr(path, '/');
     OsError error;
     if (slash && slash > path && !cli_has(r->cli, "table")) {
@@ -282,7 +291,7 @@ static void print_json(const Search *s, const Candidate *best) {
 
 static int search(Search *s) {
     Run *r = s->run;
-    int status = open_table(s);
+    int status = find_table(s);
     if (!status) status = run_make_args(r);
     if (status) return status;
     s->candidates = arena_array(r->cli->arena, sizeof *s->candidates, s->count);

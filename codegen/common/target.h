@@ -21,9 +21,9 @@ typedef struct TargetLog {  // of LLVM's own diagnostics
 
 void target_log(LLVMContextRef context, TargetLog *log);
 // A defect of LLVM, or of what it was given.
+void target_failed(TargetLog *log, const char *what, const char *text);
 // Not a defect: the system did not give what is needed.
 void target_refused(TargetLog *log, DiagCode code, const char *what, const char *text);
-void target_failed(TargetLog *log, const char *what, const char *text);
 bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log);
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
                  Str *output, TargetLog *log);

@@ -260,25 +260,25 @@ static void TESTP_F64(SimWarp *w, const SimInstr *i) {
 
 // ---- f32 with f16 or bf16, which are widened; the last operand is f32 ----
 
-#define WIDENED(type, value)                                                          \
-    static void ADD_WIDENED_##type(SimWarp *w, const SimInstr *i) {                   \
-        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);                                 \
-        const LaneF32 *b = SIM_REG(w, i->b, LaneF32);                                 \
-        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                       \
-        SIM_EACH_LANE(w, d[l] = slow_add(i, value(a[l]), b[l]););                     \
-    }                                                                                 \
-    static void SUB_WIDENED_##type(SimWarp *w, const SimInstr *i) {                   \
-        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);                                 \
-        const LaneF32 *b = SIM_REG(w, i->b, LaneF32);                                 \
-        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                       \
-        SIM_EACH_LANE(w, d[l] = slow_sub(i, value(a[l]), b[l]););                     \
-    }                                                                                 \
-    static void FMA_WIDENED_##type(SimWarp *w, const SimInstr *i) {                   \
-        const LaneU16 *a = SIM_REG(w, i->a, LaneU16), *b = SIM_REG(w, i->b, LaneU16); \
-        const LaneF32 *c = SIM_REG(w, i->c, LaneF32);                                 \
-        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                       \
-        SIM_EACH_LANE(w, d[l] = slow_fma(i, value(a[l]), value(b[l]), c[l]););        \
+#define WIDENED_SUM(op, type, value, sum)                            \
+    static void op##_WIDENED_##type(SimWarp *w, const SimInstr *i) { \
+        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);                \
+        const LaneF32 *b = SIM_REG(w, i->b, LaneF32);                \
+        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                      \
+        SIM_EACH_LANE(w, d[l] = sum(i, value(a[l]), b[l]););         \
     }
+#define WIDENED_FMA(type, value)                                               \
+    static void FMA_WIDENED_##type(SimWarp *w, const SimInstr *i) {            \
+        const LaneU16 *a = SIM_REG(w, i->a, LaneU16);                          \
+        const LaneU16 *b = SIM_REG(w, i->b, LaneU16);                          \
+        const LaneF32 *c = SIM_REG(w, i->c, LaneF32);                          \
+        LaneF32 *d = SIM_REG(w, i->d, LaneF32);                                \
+        SIM_EACH_LANE(w, d[l] = slow_fma(i, value(a[l]), value(b[l]), c[l]);); \
+    }
+#define WIDENED(type, value)                \
+    WIDENED_SUM(ADD, type, value, slow_add) \
+    WIDENED_SUM(SUB, type, value, slow_sub) \
+    WIDENED_FMA(type, value)
 WIDENED(F16, sim_f16_value)
 WIDENED(BF16, sim_bf16_value)
 
