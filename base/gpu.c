@@ -27,6 +27,14 @@ bool gpu_target_parse(Str text, GpuTarget *target) {
     return false;
 }
 
+uint32_t gpu_shared_bytes(GpuTarget target) {
+    uint32_t number = target.number;
+    if (number < 80) return 64 << 10;
+    if (number == 80 || number == 87) return 163 << 10;
+    if (number < 90 || number >= 120) return 99 << 10;
+    return 227 << 10;
+}
+
 const char *gpu_target_name(GpuTarget target, char *buffer) {
     snprintf(buffer, GPU_NAME_MAX, "sm_%u%s", target.number, target.own ? "a" : "");
     return buffer;

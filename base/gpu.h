@@ -23,6 +23,11 @@ typedef struct GpuTarget {
 } GpuTarget;
 
 bool gpu_target_parse(Str text, GpuTarget *target);
+// The most shared memory that a block of an architecture may ask for; without asking, and declared
+// in the code, it has GPU_SHARED_STATIC at most.
+uint32_t gpu_shared_bytes(GpuTarget target);
+enum { GPU_SHARED_STATIC = 48 << 10 };
+enum { GPU_PTX_NEWEST = 901 };  // version 9.1: the newest PTX that is known here
 enum { GPU_NAME_MAX = 16 };
 // Into a buffer of GPU_NAME_MAX bytes, which is returned.
 const char *gpu_target_name(GpuTarget target, char *buffer);

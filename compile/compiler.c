@@ -29,12 +29,14 @@ static void log_cache(void *user, const char *text) { rt_log(user, TILEC_WARNING
 // Who compiles PTX for devices `cuda`; the option has been checked.
 static CubinMaker *make_cubin_maker(tilec_context *context) {
     const char *wanted = context->options.ptx_compiler;
-    if (!wanted) wanted = os_env("TILEC_PTX_COMPILER");
     PtxBy by = PTX_BY_DRIVER;
-    if (wanted && wanted[0] && !ptx_by_parse(str(wanted), &by))
-        rt_log(context, TILEC_WARNING,
-               "TILEC_PTX_COMPILER is '%s', expected one of " PTX_BY_TEXT "; it is the driver",
-               wanted);
+    Arena *arena = arena_create();
+    Str problem;
+    if (wanted && wanted[0])
+        ptx_by_parse(str(wanted), &by);
+    else if (!wanted && !ptx_by_environment(arena, &by, &problem))
+        rt_log(context, TILEC_WARNING, "%.*s; it is the driver", STR_ARG(problem));
+    arena_destroy(arena);
     return by == PTX_BY_DRIVER ? NULL : cubin_maker_create(by);
 }
 

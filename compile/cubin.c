@@ -39,6 +39,17 @@ bool ptx_by_parse(Str text, PtxBy *by) {
     return false;
 }
 
+bool ptx_by_environment(Arena *arena, PtxBy *by, Str *problem) {
+    const char *wanted = os_env("TILEC_PTX_COMPILER");
+    *by = PTX_BY_DRIVER;
+    if (!wanted || !wanted[0] || ptx_by_parse(str(wanted), by)) return true;
+    *problem = str(arena_printf(arena,
+                                "TILEC_PTX_COMPILER is '%s', expected one of " PTX_BY_TEXT
+                                " (which program ptxas is, TILEC_PTXAS says)",
+                                wanted));
+    return false;
+}
+
 CubinMaker *cubin_maker_create(PtxBy by) {
     CubinMaker *m = recover_new(sizeof *m);
     m->by = by;
@@ -88,7 +99,7 @@ static uint32_t newest_ptx(uint32_t release) {
         {1000, 603}, {1001, 604}, {1002, 605}, {1100, 700}, {1101, 701}, {1102, 702},
         {1103, 703}, {1104, 704}, {1105, 705}, {1106, 706}, {1107, 707}, {1108, 708},
         {1200, 800}, {1201, 801}, {1202, 802}, {1203, 803}, {1204, 804}, {1205, 805},
-        {1206, 805}, {1207, 806}, {1208, 807}, {1209, 808}, {1300, 900}, {1301, 901}};
+        {1206, 805}, {1207, 806}, {1208, 807}, {1209, 808}, {1300, 900}, {1301, GPU_PTX_NEWEST}};
     uint32_t found = 0;
     size_t count = sizeof rows / sizeof *rows;
     if (release > rows[count - 1][0]) return UINT32_MAX;

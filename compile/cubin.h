@@ -21,6 +21,9 @@ typedef enum PtxBy { PTX_BY_DRIVER, PTX_BY_ANY, PTX_BY_PTXAS, PTX_BY_NVJITLINK }
 // "driver", "auto", "ptxas", "nvjitlink".
 bool ptx_by_parse(Str text, PtxBy *by);
 #define PTX_BY_TEXT "driver, auto, ptxas and nvjitlink"
+// Whom TILEC_PTX_COMPILER names; without it the driver. False, after saying why in `problem`: it
+// names nobody.
+bool ptx_by_environment(Arena *arena, PtxBy *by, Str *problem);
 
 typedef struct Cubin {
     Str bytes;

@@ -86,7 +86,7 @@ static tilec_status fail_diags(tilec_kernel *kernel, const Diags *diags) {
         if (d->severity != DIAG_ERROR) continue;
         if (d->code == DIAG_IO) s = TILEC_IO;
         if (d->code == DIAG_UNAVAILABLE) s = TILEC_UNAVAILABLE;
-        if (d->code == DIAG_UNSUPPORTED) s = TILEC_UNSUPPORTED;
+        if (d->code == DIAG_UNSUPPORTED || d->code == DIAG_LIMIT) s = TILEC_UNSUPPORTED;
         if (d->code == DIAG_DEFECT || d->code == DIAG_PASS) s = TILEC_INTERNAL;
     }
     return rt_fail_diags(kernel->context, s, diags);
@@ -149,6 +149,20 @@ static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
 
 // ---- Run as code ----
 
+// One diagnostic; of a tool that is missing also the places where it was looked for.
+static void log_tool(const tilec_kernel *kernel, const Unit *unit, size_t number) {
+    const Diag *d = diags_get(unit->diags, number);
+    StrBuf text = strbuf(unit->arena);
+    strbuf_add(&text, d->text);
+    if (d->code == DIAG_UNAVAILABLE) {
+        for (const DiagNote *n = d->notes; n; n = n->next)
+            strbuf_printf(&text, "%s%.*s", n == d->notes ? " (" : "; ", STR_ARG(n->text));
+        strbuf_printf(&text, "%sTILEC_PTX_COMPILER or the context asks for it; the driver does it",
+                      d->notes ? "): " : ": ");
+    }
+    rt_log(kernel->context, TILEC_WARNING, "%s: %s", kernel->name, text.text);
+}
+
 // What a tool says of code that it makes nothing of is no failure: the driver has the last word.
 static bool find_cubin(const tilec_kernel *kernel, Unit *unit, const HashKey *key, Str ptx,
                        Cubin *cubin) {
@@ -156,9 +170,7 @@ static bool find_cubin(const tilec_kernel *kernel, Unit *unit, const HashKey *ke
     if (!c->services.cubin || kernel->device->api != &cuda_device_api) return false;
     size_t before = diags_count(unit->diags);
     bool made = code_cubin(unit, &c->services, key, ptx, cubin);
-    for (size_t i = before; i < diags_count(unit->diags); i++)
-        rt_log(kernel->context, TILEC_WARNING, "%s: %.*s", kernel->name,
-               STR_ARG(diags_get(unit->diags, i)->text));
+    for (size_t i = before; i < diags_count(unit->diags); i++) log_tool(kernel, unit, i);
     diags_truncate(unit->diags, before);
     return made;
 }

@@ -347,6 +347,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .variables = m->variables,
                      .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
                      .block = {v->block[0], v->block[1], v->block[2]},
+                     .device = d->target,
                      .shared = v->shared_bytes,
                      .params = make_block(arena, l, report),
                      .seed = d->seed,
@@ -511,8 +512,8 @@ static uint8_t *make_params(Arena *arena, const SimKernel *k, const SimForeign *
     return params;
 }
 
-static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *memory,
-                   Diags *diags, bool *failed) {
+static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, GpuTarget target,
+                   SimMemory *memory, Diags *diags, bool *failed) {
     uint64_t *variables = arena_new(arena, uint64_t, p->variable_count + 1);
     uint64_t *addresses = arena_new(arena, uint64_t, f->arg_count + 1);
     const SimKernel *k = choose(p, f->kernel, diags);
@@ -531,6 +532,7 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *
     SimLaunch l = {.kernel = k,
                    .memory = memory,
                    .variables = variables,
+                   .device = target,
                    .shared = f->shared,
                    .params = params,
                    .seed = f->seed,
@@ -547,6 +549,10 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, SimMemory *
         if (f->args[i].is_buffer)
             sim_memory_read(memory, addresses[i], f->args[i].data, f->args[i].size);
     *failed = !report(arena, &r, findings, diags, NULL) && r.outcome != SIM_REFUSED;
+    if (*failed && k->takes_shared && !f->shared)
+        diag_help(diags,
+                  "'%.*s' uses `.extern .shared`, and the launch gives it no bytes: --shared N",
+                  STR_ARG(k->name));
     return !diags_errors(diags);
 }
 
@@ -562,7 +568,7 @@ bool sim_run_foreign(Arena *arena, SimForeign *f, Sources *sources, Diags *diags
     if (!p) return false;
     SimMemory *memory = sim_memory_create(true);
     if (!memory) os_out_of_memory();
-    bool good = run_in(arena, f, p, memory, diags, failed);
+    bool good = run_in(arena, f, p, target, memory, diags, failed);
     sim_memory_destroy(memory);
     return good;
 }

@@ -32,14 +32,6 @@ Machine machine_of_cpu(CpuTarget target) {
     UNREACHABLE("CPU level %d", (int)target.level);
 }
 
-// The most shared memory a block of an architecture may ask for.
-static uint32_t shared_of(uint32_t number) {
-    if (number < 80) return 64 << 10;
-    if (number == 80 || number == 87) return 163 << 10;
-    if (number < 90 || number >= 120) return 99 << 10;
-    return 227 << 10;
-}
-
 Machine machine_of_gpu(GpuTarget target) {
     return (Machine){.gpu = target,
                      .vector_bytes = 16,
@@ -47,6 +39,6 @@ Machine machine_of_gpu(GpuTarget target) {
                      .f16_convert = true,
                      .f16 = true,
                      .warp = 32,
-                     .shared_bytes = shared_of(target.number),
+                     .shared_bytes = gpu_shared_bytes(target),
                      .async_copy = target.number >= 80};
 }

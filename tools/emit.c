@@ -66,7 +66,7 @@ static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
 
 // Machine code of the PTX: there is no driver to make it here.
 static bool assemble(Emit *e, Code *code) {
-    CubinMaker *maker = cubin_maker_create(PTX_BY_ANY);
+    CubinMaker *maker = front_cubin_maker(e->cli);
     Cubin cubin;
     bool made =
         cubin_make(maker, e->unit->arena, e->unit->sources, code->bytes, &cubin, e->unit->diags);

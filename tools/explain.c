@@ -89,8 +89,7 @@ static int make(Command *c) {
         return cli_usage_error(c->cli,
                                "the kernel has %u variant%s, from 0 on; there is no variant %u",
                                count, count == 1 ? "" : "s", variant);
-    CodeServices services = {.plugin = plugin_create(NULL),
-                             .cubin = cubin_maker_create(PTX_BY_ANY)};
+    CodeServices services = {.plugin = plugin_create(NULL), .cubin = front_cubin_maker(c->cli)};
     Progress *p = progress_begin(c->cli, "compiling %s", c->kernel->decl->name);
     bool fine = explain(c->unit, compiled, c->target, variant, &services, &c->e);
     progress_end(p);

@@ -126,6 +126,15 @@ bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
     return passes->generated;
 }
 
+CubinMaker *front_cubin_maker(Cli *cli) {
+    PtxBy by;
+    Str problem;
+    if (!ptx_by_environment(cli->arena, &by, &problem))
+        cli_warn(cli, DIAG_IO,
+                 arena_printf(cli->arena, "%.*s; it is any tool that is here", STR_ARG(problem)));
+    return cubin_maker_create(by == PTX_BY_DRIVER ? PTX_BY_ANY : by);
+}
+
 int front_status(const Diags *diags) {
     int status = EXIT_INPUT;
     for (size_t i = 0; i < diags_count(diags); i++) {

@@ -55,6 +55,9 @@ int front_passes(Cli *cli, Diags *diags, FrontPasses *passes);
 bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
                 const CodeOptions *options, Code *code);
 // What compiling that failed means: the input, something missing here, or a defect.
+// Who makes machine code of PTX: whom TILEC_PTX_COMPILER names, else any tool that is here (there
+// is no driver). A name that is none is a warning.
+CubinMaker *front_cubin_maker(Cli *cli);
 int front_status(const Diags *diags);
 // After the passes ran: dumps and timings, as text or members of the object.
 void front_passes_report(FrontPasses *passes);

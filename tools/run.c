@@ -8,6 +8,8 @@
 #include "base/os.h"
 #include "compile/compiler.h"
 #include "compile/launch_guard.h"
+#include "runtime/kernel.h"
+#include "runtime/launch.h"
 #include "tools/front.h"
 #include "tools/progress.h"
 
@@ -200,6 +202,17 @@ void run_compute_grid(Run *r) {
     const MetaVariant *v = &meta->variants[0];
     launch_code_run(&v->code, inputs, values);
     for (uint32_t d = 0; d < v->grid_rank; d++) r->grid[d] = (int64_t)values[v->grid[d]];
+}
+
+void run_launched_grid(const Run *r, int64_t grid[3]) {
+    uint32_t count = r->compiled->meta->arg_count;
+    const RtLoaded *loaded = r->handle->loaded;
+    LaunchPlan plan;
+    memcpy(grid, r->grid, sizeof r->grid);
+    if (r->own_grid || !r->handle->by_shape) return;
+    if (!r->handle->resolve(r->handle, r->args, count, true, &loaded) &&
+        !launch_prepare(r->context, r->device, loaded->meta, r->args, count, NULL, &plan))
+        memcpy(grid, plan.grid, sizeof plan.grid);
 }
 
 // ---- The command ----

@@ -45,6 +45,8 @@ int run_make_kernel(Run *r);
 int run_make_args(Run *r);
 // The grid by the kernel's own rule, unless one was given.
 void run_compute_grid(Run *r);
+// The grid that run_launch launches: consts of the tune table count.
+void run_launched_grid(const Run *r, int64_t grid[3]);
 // Launches and waits.
 tilec_status run_launch(const Run *r, tilec_kernel *kernel);
 // The specialisation as the public API takes it; with room for no more entries.

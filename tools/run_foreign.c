@@ -115,6 +115,28 @@ static int parse_arg(Foreign *f, Str text) {
     return from_file(f, text, in, out);
 }
 
+// What kernels of a source have, and code that is made already has not.
+static int refuse_settings(Cli *cli) {
+    static const struct {
+        const char *option, *why;
+    } rows[] = {{"set", "has no parameters with names, types or consts"},
+                {"math", "is compiled already"},
+                {"in", "takes its arguments in order: --arg in:F.npy"},
+                {"out", "takes its arguments in order: --arg out:F.npy:DTYPE:EXTENT"},
+                {"repeat", "is launched once"},
+                {"check", "has nothing to be compared with"},
+                {"dump-after", "goes through no passes"},
+                {"time-passes", "goes through no passes"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (cli_has(cli, rows[i].option))
+            return cli_fail(cli, EXIT_USAGE, DIAG_USAGE,
+                            "tilec run FILE.ptx [KERNEL] takes --device sim:ARCH, --grid X,Y,Z, "
+                            "--block X,Y,Z, --shared N, --arg KIND:VALUE, --seed S and --sanitize",
+                            "--%s is for sources: '%.*s' %s", rows[i].option,
+                            STR_ARG(cli->operands.data[0]), rows[i].why);
+    return EXIT_FINE;
+}
+
 static int parse(Foreign *f) {
     Cli *cli = f->cli;
     Str instance, device = str_cut(cli_value(cli, "device"), ':', &instance);
@@ -211,13 +233,15 @@ int run_foreign(Cli *cli) {
         return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                         "tilec devices lists what there is",
                         "no device of this version runs '%.*s'", STR_ARG(path));
+    int status = refuse_settings(cli);
+    if (status) return status;
     Foreign f = {.cli = cli};
     f.sources = sources_create(cli->arena);
     f.diags = diags_create(cli->arena, f.sources);
     f.printed = strbuf(cli->arena);
     f.run.path = path, f.run.print = print_text, f.run.user = &f;
     if (cli->operands.count > 1) f.run.kernel = cli->operands.data[1];
-    int status = parse(&f);
+    status = parse(&f);
     if (status) return status;
     OsError error;
     if (!os_read_file(cli->arena, cli_text(cli, path), TEXT_MAX, &f.run.text, &error))

@@ -56,9 +56,21 @@ static void add_diag(const Run *r, Diags *to, const tilec_diagnostic *d) {
     if (d->help[0]) diag_help(to, "%s", d->help);
 }
 
+// Did the kernel ask for more than there is? Then its consts are wrong: nothing is missing here.
+static bool beyond_limits(tilec_context *context) {
+    tilec_diagnostic d;
+    for (size_t i = 0; i < tilec_diagnostic_count(context); i++) {
+        DiagCode code;
+        if (tilec_diagnostic_get(context, i, &d) == TILEC_OK && d.severity == TILEC_ERROR &&
+            diag_code_from_slug(str(d.code), &code) && code == DIAG_LIMIT)
+            return true;
+    }
+    return false;
+}
+
 int run_api_error(Run *r, tilec_status status) {
     size_t n = tilec_diagnostic_count(r->context);
-    int exit = exit_status(status);
+    int exit = beyond_limits(r->context) ? EXIT_INPUT : exit_status(status);
     DiagCode code = exit == EXIT_UNAVAILABLE ? DIAG_UNSUPPORTED : DIAG_LAUNCH;
     if (!n) return cli_fail(r->cli, exit, code, NULL, "%s", tilec_last_error(r->context));
     Diags *all = diags_create(r->cli->arena, r->unit->sources);
@@ -235,7 +247,9 @@ static void print_json(Run *r, bool done) {
     json_key(j, "kernel"), json_str(j, meta->name);
     json_key(j, "device"), json_str(j, str(tilec_device_name(r->device)));
     json_key(j, "grid"), json_open(j, '[');
-    for (int d = 0; d < 3; d++) json_int(j, r->grid[d]);
+    int64_t grid[3];
+    run_launched_grid(r, grid);
+    for (int d = 0; d < 3; d++) json_int(j, grid[d]);
     json_close(j, ']');
     json_key(j, "seed"), json_int(j, r->seed);
     json_key(j, "repeat"), json_int(j, r->repeat);

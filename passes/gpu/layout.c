@@ -263,7 +263,7 @@ enum { WARPS = 4, WARPS_MAX = 32 };  // what a program gets that asks for none; 
 static bool warps_fit(IrFunc *f, Diags *diags) {
     if (f->warps <= 0) f->warps = WARPS;
     if (f->warps <= WARPS_MAX && (f->warps & (f->warps - 1)) == 0) return true;
-    diag_error(diags, f->span, DIAG_UNSUPPORTED,
+    diag_error(diags, f->span, DIAG_LIMIT,
                "kernel '%s' asks for %d warps; programs on GPUs have 1, 2, 4, 8, 16 or 32", f->name,
                f->warps);
     diag_help(diags, "set the option warps: in the kernel's `tune` line, or --set warps=8");

@@ -102,7 +102,7 @@ static void refuse(const Places *p, const IrFunc *f, const PassContext *context,
     enum { TOLD = 4 };
     char name[GPU_NAME_MAX];
     const Piece *most = greatest(p, UINT64_MAX, 0);
-    diag_error(context->diags, most->op->span, DIAG_UNSUPPORTED,
+    diag_error(context->diags, most->op->span, DIAG_LIMIT,
                "kernel '%s' needs %llu bytes of shared memory for each program, and %s has %u; "
                "%llu are for this",
                f->name, (unsigned long long)bytes, gpu_target_name(context->machine->gpu, name),

@@ -15,15 +15,17 @@
 #define TILEC_SIM_MACHINE_MACHINE_H
 
 #include "base/arena.h"
+#include "base/gpu.h"
 #include "sim/machine/observer.h"
 
-enum { SIM_SHARED_MAX = 228 * 1024, SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 512 };
+enum { SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 512 };
 
 typedef struct SimLaunch {
     const SimKernel *kernel;
     SimMemory *memory;
     const uint64_t *variables;  // addresses of the program's variables (sim_program_load)
     uint32_t grid[3], block[3];
+    GpuTarget device;    // whose limits hold
     uint32_t shared;     // dynamic bytes
     const void *params;  // kernel->param_bytes
     uint64_t seed;

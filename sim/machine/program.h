@@ -153,6 +153,7 @@ typedef struct SimKernel {
     const SimParam *params;
     uint32_t param_count, param_bytes;
     uint32_t shared_bytes;            // static; what the launch adds begins here
+    bool takes_shared;                // it uses what the launch adds
     uint32_t local_bytes;             // of each thread
     uint32_t maxntid[3], reqntid[3];  // 0: not said
 } SimKernel;

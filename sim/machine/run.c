@@ -323,10 +323,20 @@ static bool check_block(const SimLaunch *n, SimResult *r) {
 
 static bool check(const SimLaunch *n, SimResult *r) {
     TRY(check_block(n, r));
-    uint64_t shared = (uint64_t)n->kernel->shared_bytes + n->shared;
-    if (shared > SIM_SHARED_MAX)
-        return refuse(r, "%llu bytes of shared memory: there are %d", (unsigned long long)shared,
-                      SIM_SHARED_MAX);
+    const SimKernel *k = n->kernel;
+    char name[GPU_NAME_MAX];
+    uint32_t most = gpu_shared_bytes(n->device);
+    if (k->shared_bytes > GPU_SHARED_STATIC)
+        return refuse(r,
+                      "kernel '%.*s' declares %u bytes of shared memory, and at most %d can be "
+                      "declared: `.extern .shared` takes more, as the launch gives it",
+                      STR_ARG(k->name), k->shared_bytes, GPU_SHARED_STATIC);
+    if (k->shared_bytes > most || n->shared > most - k->shared_bytes)
+        return refuse(r,
+                      "kernel '%.*s' needs %llu bytes of shared memory (%u declared, %u of the "
+                      "launch), and a block of %s has at most %u",
+                      STR_ARG(k->name), (unsigned long long)k->shared_bytes + n->shared,
+                      k->shared_bytes, n->shared, gpu_target_name(n->device, name), most);
     return true;
 }
 

@@ -657,8 +657,8 @@ static void place_dynamic(Decoder *d) {
     if (align < 16) align = 16;
     SimKernel *k = d->kernel;
     k->shared_bytes = d->shared_bytes;
-    if (d->dynamic_constants.count || d->dynamic_offsets.count)
-        k->shared_bytes = (d->shared_bytes + align - 1) & ~(align - 1);
+    k->takes_shared = d->dynamic_constants.count || d->dynamic_offsets.count;
+    if (k->takes_shared) k->shared_bytes = (d->shared_bytes + align - 1) & ~(align - 1);
     for (size_t n = 0; n < d->dynamic_constants.count; n++)
         d->constants.data[d->dynamic_constants.data[n]].value += k->shared_bytes;
     for (size_t n = 0; n < d->dynamic_offsets.count; n++)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/gpu.h"
 #include "base/status.h"
 
 enum { DEPTH_MAX = 8, VARIABLE_BYTES_MAX = 1 << 28 };
@@ -501,8 +502,17 @@ static bool parse_target(Parser *p) {
 static bool parse_version(Parser *p) {
     Str rest, major = str_cut(p->now.text, '.', &rest);
     uint64_t a, b;
-    if (p->now.kind != PTX_F64 || !str_to_u64(major, &a, NULL) || !str_to_u64(rest, &b, NULL))
+    bool overflow = false;
+    if (p->now.kind != PTX_F64 || !str_to_u64(major, &a, &overflow) ||
+        !str_to_u64(rest, &b, &overflow) || overflow || rest.size > 1)
         return fail(p, "a version such as 8.0");
+    if (a > GPU_PTX_NEWEST / 100 || a * 100 + b > GPU_PTX_NEWEST) {
+        diag_error(p->diags, p->now.span, DIAG_UNSUPPORTED,
+                   "PTX %.*s is newer than %d.%d, the newest known here", STR_ARG(p->now.text),
+                   GPU_PTX_NEWEST / 100, GPU_PTX_NEWEST % 100);
+        diag_help(p->diags, "let the compiler that wrote it write an older version");
+        return false;
+    }
     p->module->version = (unsigned)(a * 10 + b);
     next(p);
     return true;

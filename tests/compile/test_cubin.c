@@ -350,6 +350,7 @@ static void ptx_is_the_way_back(void **state) {
     setenv("TILEC_PTXAS", "/none/ptxas", 1);
     runs(w, "ptxas");
     logs(w, "needs ptxas that knows PTX");
+    logs(w, "(/none/ptxas: no such program): TILEC_PTX_COMPILER or the context asks for it");
     assert_int_equal(fake->cubins(), 0);
 }
 

@@ -58,6 +58,7 @@ static void launch(Arena *arena, const SimProgram *p, const SimKernel *k, uint64
                    .variables = variables,
                    .grid = {2, 1, 1},
                    .block = {64, 1, 1},
+                   .device = {GPU_NVIDIA, p->arch, p->arch_a},
                    .shared = SHARED,
                    .params = params,
                    .seed = seed,

@@ -103,8 +103,43 @@ static void objects_of_gpus_need_a_tool(void **state) {
     tool_number_at(j, "warnings", 1);
     tool_run(t, 4, "rm k.cubin; SAYS='ptxas /dev/stdin, line 2; error   : bad' " PTXAS OBJECT);
     assert_true(tool_said(t, "kernel.ptx:2:1: error: ptxas /dev/stdin, line 2; error   : bad"));
+    tool_run(t, 0, "rm -f k.cubin; SAYS= TILEC_PTX_COMPILER=gcc " PTXAS OBJECT);
+    assert_true(tool_said(t,
+                          "warning: TILEC_PTX_COMPILER is 'gcc', expected one of driver, auto, "
+                          "ptxas and nvjitlink (which program ptxas is, TILEC_PTXAS says)"));
+    tool_fails(t, 4, "needs libnvJitLink that knows PTX",
+               "TILEC_PTX_COMPILER=nvjitlink " PTXAS OBJECT);
+    tool_run(t, 0, "TILEC_PTX_COMPILER=gcc " PTXAS "tilec explain good.tile --target sm_80");
+    assert_true(tool_said(t, "warning: TILEC_PTX_COMPILER is 'gcc'"));
     tool_run(t, 4, "SAYS='(C7514) they wait' " PTXAS OBJECT "; s=$?; ls k.cubin; exit $s");
     assert_true(tool_said(t, "error: (C7514) they wait"));
+}
+
+// More than a GPU has is a mistake of the kernel's consts, not of the machine's.
+static void limits_are_bad_input(void **state) {
+    Tool *t = *state;
+    if (!can_generate()) return;
+    tool_file(t, "turn.tile",
+              text_of("kernel turn(f32 a[M, N], f32 b[N, M], const B = 64)\n"
+                      "    grid(cdiv(M, B), cdiv(N, B))\n{\n"
+                      "    let tile = a[program(0) * B +: B, program(1) * B +: B];\n"
+                      "    b[program(1) * B +: B, program(0) * B +: B] = transpose(tile);\n}\n"));
+    static const char *const commands[] = {"run turn.tile --device sim:sm_86 --set M=1 --set N=1",
+                                           "emit turn.tile --target sm_86 --as asm",
+                                           "explain turn.tile --target sm_86"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        tool_fails(t, 1,
+                   "turn.tile:1:8: error: kernel 'turn' asks for 3 warps; programs on GPUs have "
+                   "1, 2, 4, 8, 16 or 32 [limit]",
+                   "tilec %s --set warps=3", commands[i]);
+        assert_true(tool_said(t, "help: set the option warps"));
+        tool_fails(t, 1, "asks for 64 warps", "tilec %s --set warps=64", commands[i]);
+        tool_fails(t, 1,
+                   "turn.tile:4:16: error: kernel 'turn' needs 262144 bytes of shared memory for "
+                   "each program, and sm_86 has 101376; 262144 are for this [limit]",
+                   "tilec %s --set B=256", commands[i]);
+        assert_true(tool_said(t, "help: smaller tiles or fewer stages need less"));
+    }
 }
 
 // Processors with an instruction for pairs of bf16 take subnormals as 0: --check knows it, where
@@ -148,6 +183,7 @@ int main(void) {
         cmocka_unit_test(the_same_input_gives_the_same_bytes),
         cmocka_unit_test(code_has_many_forms),
         cmocka_unit_test(objects_of_gpus_need_a_tool),
+        cmocka_unit_test(limits_are_bad_input),
         cmocka_unit_test(check_knows_what_is_flushed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -110,6 +110,26 @@ static void tune_keeps_the_fastest(void **state) {
     tool_run(t, 0, "TILEC_TUNE_FILE=t.txt tilec run product.tile --check " SHAPE);
 }
 
+// The grid is that of the launch: the table's consts, those that were set, or the one given.
+static void runs_say_the_grid_launched(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0, "tilec tune product.tile product --table t.txt " SHAPE);
+    tool_run(t, 0, "sed -i s/BM=[0-9]*/BM=4/ t.txt");
+    static const struct {
+        const char *before, *options;
+        int programs;
+    } rows[] = {{"", "", 1},
+                {"TILEC_TUNE_FILE=t.txt ", "", 4},
+                {"TILEC_TUNE_FILE=t.txt ", "--set BM=8", 2},
+                {"", "--set BM=8", 2},
+                {"TILEC_TUNE_FILE=t.txt ", "--grid 3", 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const JsonValue *j = tool_json(t, 0, "%stilec run product.tile --json %s " SHAPE,
+                                       rows[i].before, rows[i].options);
+        tool_number_at(j, "grid.0", rows[i].programs);
+    }
+}
+
 static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "TILEC_TUNE_FILE= tilec tune product.tile product " SHAPE);
@@ -203,6 +223,7 @@ int main(void) {
         cmocka_unit_test(bench_speaks_json),
         cmocka_unit_test(bench_refuses),
         cmocka_unit_test(tune_keeps_the_fastest),
+        cmocka_unit_test(runs_say_the_grid_launched),
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
         cmocka_unit_test(tune_tries_options_on_gpus),
         cmocka_unit_test(tune_refuses),

@@ -387,6 +387,83 @@ static void run_knows_its_devices(void **state) {
     tool_fails(t, 2, "--arg is for", "tilec run k.tile --arg i32:3");
 }
 
+// Code from anywhere: what cannot be meant, and what the device would refuse.
+#define PTX(version, arch, variable, body)                                        \
+    ".version " version "\n.target " arch "\n.address_size 64\n" variable         \
+    "\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n" \
+    "ld.param.u64 %d1, [p];\n" body "ret;\n}\n"
+#define EXTERN ".extern .shared .align 16 .b8 s[];"
+#define STORES                                                      \
+    "mov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\n" \
+    "add.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %r1;\n"
+#define RUN_PTX "--device sim:sm_80 --grid 1 --block 32"
+
+static void foreign_code_is_checked(void **state) {
+    Tool *t = *state;
+    tool_file(t, "k.ptx", text_of(PTX("8.0", "sm_80", EXTERN, STORES)));
+    static const char *const settings[] = {"set N=3",    "set T=f16",   "math approx",
+                                           "in x=x.npy", "out x=x.npy", "repeat 3",
+                                           "check",      "time-passes", "dump-after all"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        tool_fails(t, 2, "is for sources: 'k.ptx' ", "tilec run k.ptx --%s " RUN_PTX, settings[i]);
+    tool_fails(t, 2, "help: tilec run FILE.ptx [KERNEL] takes --device sim:ARCH, --grid X,Y,Z",
+               "tilec run k.ptx --set T=f16 " RUN_PTX);
+    tool_run(t, 0, "tilec run k.ptx " RUN_PTX " --shared 128 --sanitize");
+    tool_fails(t, 3,
+               "help: 'k' uses `.extern .shared`, and the launch gives it no bytes: --shared N",
+               "tilec run k.ptx " RUN_PTX);
+    tool_run(t, 3, "tilec run k.ptx " RUN_PTX " --shared 64");  // too few: no more to say
+    assert_false(tool_said(t, "help"));
+    tool_file(t, "new.ptx", text_of(PTX("99.0", "sm_80", "", "")));
+    tool_fails(t, 1, "new.ptx:1:10: error: PTX 99.0 is newer than 9.1, the newest known here",
+               "tilec run new.ptx " RUN_PTX);
+    static const char *const versions[] = {"9.10", "8", "99999999999999999999.0", "8.x"};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        const char *text = PTX("%s", "sm_80", "", "");
+        const char *at = strchr(text, '%');
+        StrBuf b = strbuf(t->arena);
+        strbuf_add(&b, (Str){text, (size_t)(at - text)});
+        strbuf_printf(&b, "%s%s", versions[i], at + 2);
+        tool_file(t, "new.ptx", strbuf_str(&b));
+        tool_fails(t, 1, "new.ptx:1:10: error: ", "tilec run new.ptx " RUN_PTX);
+    }
+}
+
+static void shared_memory_has_an_end(void **state) {
+    Tool *t = *state;
+    static const struct {
+        const char *arch;
+        int most;
+    } rows[] = {{"sm_75", 64}, {"sm_80", 163}, {"sm_86", 99}, {"sm_90", 227}, {"sm_120", 99}};
+    tool_file(t, "k.ptx", text_of(PTX("8.0", "sm_75", EXTERN, STORES)));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *fits = arena_printf(
+            t->arena, "tilec run k.ptx --device sim:%s --grid 1 --block 32 --shared %d",
+            rows[i].arch, rows[i].most << 10);
+        tool_run(t, 0, "%s", fits);
+        const char *error = arena_printf(t->arena,
+                                         "kernel 'k' needs %d bytes of shared memory (0 declared, "
+                                         "%d of the launch), and a block of %s has at most %d",
+                                         (rows[i].most << 10) + 10, (rows[i].most << 10) + 10,
+                                         rows[i].arch, rows[i].most << 10);
+        tool_fails(t, 1, error, "tilec run k.ptx --device sim:%s --grid 1 --block 32 --shared %d",
+                   rows[i].arch, (rows[i].most << 10) + 10);
+    }
+    tool_file(t, "big.ptx",
+              text_of(PTX("8.0", "sm_75", ".shared .align 16 .b8 s[49168];", STORES)));
+    tool_fails(
+        t, 1, "kernel 'k' declares 49168 bytes of shared memory, and at most 49152 can be declared",
+        "tilec run big.ptx " RUN_PTX);
+    tool_file(t, "both.ptx",
+              text_of(PTX("8.0", "sm_75", ".shared .align 16 .b8 t[49152];\n" EXTERN,
+                          STORES "st.shared.u32 [t], %r1;\n")));
+    tool_run(t, 0, "tilec run both.ptx --device sim:sm_75 --grid 1 --block 1 --shared 16384");
+    tool_fails(t, 1,
+               "needs 65552 bytes of shared memory (49152 declared, 16400 of the launch), and a "
+               "block of sm_75 has at most 65536",
+               "tilec run both.ptx --device sim:sm_75 --grid 1 --block 32 --shared 16400");
+}
+
 // ---- emit ----
 
 static void emit_prints_forms(void **state) {
@@ -585,6 +662,8 @@ int main(void) {
         cmocka_unit_test(run_checks),
         cmocka_unit_test(run_sanitizes),
         cmocka_unit_test(run_knows_its_devices),
+        cmocka_unit_test(foreign_code_is_checked),
+        cmocka_unit_test(shared_memory_has_an_end),
         cmocka_unit_test(emit_prints_forms),
         cmocka_unit_test(emit_follows_tune_lines),
         cmocka_unit_test(emit_speaks_json),

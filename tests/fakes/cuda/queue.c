@@ -48,6 +48,7 @@ static CUresult do_launch(const FakeDevice *d, const Work *w) {
     SimLaunch launch = {.kernel = function->kernel,
                         .memory = d->memory,
                         .variables = function->module->variables,
+                        .device = {GPU_NVIDIA, (uint32_t)fake_state.arch, false},
                         .shared = w->shared,
                         .params = w->params,
                         .step_limit = 1 << 28,
