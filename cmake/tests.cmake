@@ -221,6 +221,14 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         tilec_target_test(examples_long/sim-${arch} native long
                           test_examples --long --device sim:${arch})
     endforeach()
+    # From sm_100 on LLVM has other vectors in registers: quick are examples that depend on it.
+    foreach(arch sm_100 sm_120)
+        tilec_target_test(examples/sim-${arch} native long test_examples --device sim:${arch})
+        foreach(name adam dropout)
+            tilec_target_test(examples/sim-${arch}-${name} native quick
+                              test_examples --device sim:${arch} ${name})
+        endforeach()
+    endforeach()
     # They write the same folders.
     get_property(all_tests DIRECTORY PROPERTY TESTS)
     list(FILTER all_tests INCLUDE REGEX "^docs/test_language")

@@ -35,11 +35,13 @@ void nvptx_effect(Gen *g, const IrOp *op);  // effect.c
 // The space that a generic address was cast from; 0: not known.
 unsigned nvptx_space_of(LLVMValueRef p);
 // Under a mask, without a branch (masked.c); can_mask says whether there is such an instruction for
-// so many bytes. `type` is that of the value in memory, `other` its value where the mask is false.
+// so many bytes. `elem` of `bits` bits is what memory has `count` of, one after the other; `other`
+// what is there where the mask is false, or NULL: zeros.
 bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align);
-LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
-                               LLVMValueRef mask, LLVMValueRef other);
-void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v);
+void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                       LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
+void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                        LLVMValueRef mask, LLVMValueRef const *x);
 // As many integers of 8 or 16 bits as a word has, the first lowest (word.c). Apart: LLVM's own way
 // might go through undefined halves; pairs that are not stored it is trusted with.
 bool nvptx_apart(LLVMValueRef const *parts, uint32_t bits, bool stored);

@@ -10,17 +10,22 @@
 
 enum { MOST_WORDS = 4, MOST_BYTES = 16 };
 
-// How the bytes of an access are registers.
+// How the elements of an access are registers.
 typedef struct Words {
     uint32_t count, bits;  // of memory, each
+    uint32_t per;          // elements in one
     char constraint;
     LLVMTypeRef type;  // of a register
+    LLVMTypeRef elem;
+    uint32_t elem_bits;
 } Words;
 
-static Words words_of(Gen *g, uint32_t bytes, bool wide) {
-    Words w = {.count = 1, .bits = 8 * bytes, .constraint = 'h'};
-    if (bytes >= 4) w.bits = wide && bytes >= 8 ? 64 : 32;
-    w.count = 8 * bytes / w.bits;
+static Words words_of(Gen *g, LLVMTypeRef elem, uint32_t elem_bits, uint32_t count) {
+    uint32_t bits = elem_bits * count;
+    Words w = {.count = 1, .bits = bits, .constraint = 'h', .elem = elem, .elem_bits = elem_bits};
+    if (bits >= 32) w.bits = elem_bits == 64 ? 64 : 32;
+    w.count = bits / w.bits;
+    w.per = count / w.count;
     if (w.bits == 32) w.constraint = 'r';
     if (w.bits == 64) w.constraint = 'l';
     w.type = LLVMIntTypeInContext(g->context, w.bits == 8 ? 16 : w.bits);
@@ -43,31 +48,36 @@ bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align) {
     return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && nvptx_space_of(p);
 }
 
-// ---- between the value and its registers --------------------------------------------------------
+// ---- between elements and registers -------------------------------------------------------------
+// Each register for itself: vectors over several of them LLVM cuts and puts together in other ways
+// on each architecture, through registers that are undefined in part.
 
-static LLVMTypeRef all_type(const Words *w, LLVMContextRef context) {
-    LLVMTypeRef word = LLVMIntTypeInContext(context, w->bits);
-    return w->count == 1 ? word : LLVMVectorType(word, w->count);
+static LLVMValueRef pack(Gen *g, const Words *w, LLVMValueRef const *x) {
+    LLVMTypeRef word = LLVMIntTypeInContext(g->context, w->bits);
+    if (w->per == 1) return LLVMBuildBitCast(g->b, x[0], word, "");
+    if (w->bits == 32) return nvptx_word(g, x, w->elem_bits, true);
+    LLVMValueRef all = LLVMGetPoison(LLVMVectorType(w->elem, w->per));
+    for (uint32_t i = 0; i < w->per; i++)
+        all = LLVMBuildInsertElement(g->b, all, x[i], gen_i32(g, (int32_t)i), "");
+    return LLVMBuildBitCast(g->b, all, word, "");
 }
 
-static void split(Gen *g, const Words *w, LLVMValueRef v, LLVMValueRef *r) {
-    v = LLVMBuildBitCast(g->b, v, all_type(w, g->context), "");
-    for (uint32_t i = 0; i < w->count; i++) {
-        LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(g->context), i, false);
-        r[i] = w->count == 1 ? v : LLVMBuildExtractElement(g->b, v, at, "");
-        r[i] = LLVMBuildZExt(g->b, r[i], w->type, "");
-    }
+// NULL: zeros.
+static void split(Gen *g, const Words *w, LLVMValueRef const *x, LLVMValueRef *r) {
+    for (uint32_t i = 0; i < w->count; i++)
+        r[i] = x ? LLVMBuildZExt(g->b, pack(g, w, x + (size_t)i * w->per), w->type, "")
+                 : LLVMConstNull(w->type);
 }
 
-static LLVMValueRef join(Gen *g, const Words *w, LLVMValueRef const *r, LLVMTypeRef type) {
-    LLVMTypeRef all = all_type(w, g->context), word = LLVMIntTypeInContext(g->context, w->bits);
-    LLVMValueRef v = LLVMGetPoison(all);
-    for (uint32_t i = 0; i < w->count; i++) {
-        LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(g->context), i, false);
-        LLVMValueRef x = LLVMBuildTrunc(g->b, r[i], word, "");
-        v = w->count == 1 ? x : LLVMBuildInsertElement(g->b, v, x, at, "");
+static void unpack(Gen *g, const Words *w, LLVMValueRef word, LLVMValueRef *x) {
+    word = LLVMBuildTrunc(g->b, word, LLVMIntTypeInContext(g->context, w->bits), "");
+    if (w->per == 1) {
+        x[0] = LLVMBuildBitCast(g->b, word, w->elem, "");
+        return;
     }
-    return LLVMBuildBitCast(g->b, v, type, "");
+    word = LLVMBuildBitCast(g->b, word, LLVMVectorType(w->elem, w->per), "");
+    for (uint32_t i = 0; i < w->per; i++)
+        x[i] = LLVMBuildExtractElement(g->b, word, gen_i32(g, (int32_t)i), "");
 }
 
 // ---- the assembly -------------------------------------------------------------------------------
@@ -101,14 +111,6 @@ static LLVMValueRef assembly(Gen *g, LLVMTypeRef function, const char *text,
         LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints), true,
                          false, LLVMInlineAsmDialectATT, false);
     return LLVMBuildCall2(g->b, function, code, operands, count, "");
-}
-
-static bool is_wide(LLVMTypeRef type) {
-    LLVMTypeRef elem =
-        LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-    LLVMTypeKind kind = LLVMGetTypeKind(elem);
-    return kind == LLVMDoubleTypeKind ||
-           (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(elem) == 64);
 }
 
 // Constants are moved to the registers by the assembly itself: as operands they would be copied.
@@ -148,35 +150,36 @@ static LLVMTypeRef load_type(Gen *g, const Words *w, LLVMValueRef const *operand
 }
 
 // The registers hold `other` before, and what is loaded afterwards.
-LLVMValueRef nvptx_masked_load(Gen *g, LLVMTypeRef type, uint32_t bytes, LLVMValueRef p,
-                               LLVMValueRef mask, LLVMValueRef other) {
-    Words w = words_of(g, bytes, is_wide(type));
+void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                       LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
+    Words w = words_of(g, elem, bits, count);
     unsigned space = nvptx_space_of(p);
     char registers[64], width[16], text[256], constraints[96];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)}, r[MOST_WORDS];
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
     split(g, &w, other, operands + 2);
     bool tied = !constants(&w, operands + 2);
-    uint32_t count = tied ? 2 + w.count : 2;
+    uint32_t given = tied ? 2 + w.count : 2;
     load_constraints(&w, space, tied, constraints, sizeof constraints);
     list(&w, 0, registers, sizeof registers);
     vector(&w, width, sizeof width);
     size_t n = tied ? 0 : moves(&w, operands + 2, text, sizeof text);
     snprintf(text + n, sizeof text - n, "@$%u ld.%s%s %s, [$%u];", w.count, space_name(space),
              width, registers, w.count + 1);
-    LLVMTypeRef function = load_type(g, &w, operands, count);
-    LLVMValueRef all = assembly(g, function, text, constraints, operands, count);
+    LLVMTypeRef function = load_type(g, &w, operands, given);
+    LLVMValueRef all = assembly(g, function, text, constraints, operands, given);
     for (uint32_t i = 0; i < w.count; i++)
-        r[i] = w.count == 1 ? all : LLVMBuildExtractValue(g->b, all, i, "");
-    return join(g, &w, r, type);
+        unpack(g, &w, w.count == 1 ? all : LLVMBuildExtractValue(g->b, all, i, ""),
+               x + (size_t)i * w.per);
 }
 
-void nvptx_masked_store(Gen *g, uint32_t bytes, LLVMValueRef p, LLVMValueRef mask, LLVMValueRef v) {
-    Words w = words_of(g, bytes, is_wide(LLVMTypeOf(v)));
+void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                        LLVMValueRef mask, LLVMValueRef const *x) {
+    Words w = words_of(g, elem, bits, count);
     unsigned space = nvptx_space_of(p);
     char registers[64], width[16], text[128], constraints[64];
     LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
     LLVMTypeRef types[2 + MOST_WORDS];
-    split(g, &w, v, operands + 2);
+    split(g, &w, x, operands + 2);
     size_t n = (size_t)snprintf(constraints, sizeof constraints, "b,%c", address(space));
     for (uint32_t i = 0; i < w.count; i++)
         n += (size_t)snprintf(constraints + n, sizeof constraints - n, ",%c", w.constraint);

@@ -112,15 +112,20 @@ static bool any_apart(LLVMValueRef const *x, uint32_t count, uint32_t bits) {
     return false;
 }
 
-static LLVMValueRef in_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
-    uint32_t bits = 8 * (uint32_t)dtype_size(elem);
+// As memory has them, each for itself.
+static LLVMValueRef const *for_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
     LLVMValueRef *all = arena_new(g->arena, LLVMValueRef, count);
     for (uint32_t i = 0; i < count; i++) all[i] = to_memory(g, elem, x[i]);
-    if (count == 1) return all[0];
-    if (any_apart(all, count, bits)) return by_words(g, all, count, bits);
+    return all;
+}
+
+static LLVMValueRef joined(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
+    uint32_t bits = 8 * (uint32_t)dtype_size(elem);
+    if (count == 1) return x[0];
+    if (any_apart(x, count, bits)) return by_words(g, x, count, bits);
     LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
     for (uint32_t i = 0; i < count; i++)
-        v = LLVMBuildInsertElement(g->b, v, all[i], gen_i32(g, (int32_t)i), "");
+        v = LLVMBuildInsertElement(g->b, v, x[i], gen_i32(g, (int32_t)i), "");
     return v;
 }
 
@@ -142,24 +147,28 @@ static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                       LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
     Dtype elem = op->results[0].type->elem;
     LLVMTypeRef type = memory_type(g, elem, count);
-    uint32_t bytes = count * (uint32_t)dtype_size(elem), align = align_of(op, elem);
-    LLVMValueRef none = NULL;
-    if (mask) none = other ? in_memory(g, elem, other, count) : LLVMConstNull(type);
-    LLVMValueRef v = mask && nvptx_can_mask(p, bytes, align)
-                         ? nvptx_masked_load(g, type, bytes, p, mask, none)
-                         : load_branching(g, type, align, p, mask, none);
-    for (uint32_t i = 0; i < count; i++) r[i] = from_memory(g, elem, lane(g, v, count, i));
+    uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
+    if (other) other = for_memory(g, elem, other, count);
+    if (mask && nvptx_can_mask(p, count * size, align)) {
+        nvptx_masked_load(g, memory_elem(g, elem), 8 * size, count, p, mask, other, r);
+    } else {
+        LLVMValueRef none = other ? joined(g, elem, other, count) : LLVMConstNull(type);
+        LLVMValueRef v = load_branching(g, type, align, p, mask, none);
+        for (uint32_t i = 0; i < count; i++) r[i] = lane(g, v, count, i);
+    }
+    for (uint32_t i = 0; i < count; i++) r[i] = from_memory(g, elem, r[i]);
 }
 
 static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                        LLVMValueRef const *x, uint32_t count) {
     Dtype elem = ir_operand(op, 1)->type->elem;
-    LLVMValueRef v = in_memory(g, elem, x, count);
-    uint32_t bytes = count * (uint32_t)dtype_size(elem), align = align_of(op, elem);
-    if (mask && nvptx_can_mask(p, bytes, align)) {
-        nvptx_masked_store(g, bytes, p, mask, v);
+    uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
+    x = for_memory(g, elem, x, count);
+    if (mask && nvptx_can_mask(p, count * size, align)) {
+        nvptx_masked_store(g, memory_elem(g, elem), 8 * size, count, p, mask, x);
         return;
     }
+    LLVMValueRef v = joined(g, elem, x, count);
     Branch b = {0};
     if (mask) b = branch_begin(g, mask);
     LLVMSetAlignment(LLVMBuildStore(g->b, v, p), align);

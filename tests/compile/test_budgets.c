@@ -203,7 +203,7 @@ static bool check(World *w, const Row *row, const char *device) {
 }
 
 static void budgets(void **state) {
-    static const char *const devices[] = {"sim:sm_75", "sim:sm_80", "sim:sm_90"};
+    static const char *const devices[] = {"sim:sm_75", "sim:sm_80", "sim:sm_90", "sim:sm_120"};
     World *w = *state;
     bool good = true;
     for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
