@@ -171,11 +171,23 @@ static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
         e->measured = cubin.facts;
 }
 
+// Spills are for want of registers only where a thread has about as many as it can have.
+static void say_spills(Explain *e, Span span) {
+    enum { NEARLY = 8 };
+    const PtxFacts *m = &e->measured;
+    uint32_t most = gpu_registers_most(e->notes.threads);
+    if (!m->spill_stores && !m->spill_loads) return;
+    if (m->registers + NEARLY > most)
+        remark(e->remarks, span, REASON_REGISTER_SPILLS, NULL,
+               REMARK(m->registers, m->spill_stores, m->spill_loads));
+    else
+        remark(e->remarks, span, REASON_REGISTER_CHOICE, NULL,
+               REMARK(m->registers, most, m->spill_stores, m->spill_loads));
+}
+
 static void survey_gpu(Explain *e, const IrFunc *f) {
     e->warps = (uint32_t)f->warps;
-    if (e->measured.spill_stores + e->measured.spill_loads > 0)
-        remark(e->remarks, f->span, REASON_REGISTER_SPILLS, NULL,
-               REMARK(e->measured.registers, e->measured.spill_stores, e->measured.spill_loads));
+    say_spills(e, f->span);
     e->occupancy = gpu_occupancy(e->target.gpu.number, e->notes.threads, e->measured.registers,
                                  e->notes.shared_bytes);
     say_occupancy(e, f->span);

@@ -24,6 +24,12 @@ static void limit_to(Occupancy *o, uint32_t blocks, OccupancyLimit limit) {
     o->limit = limit;
 }
 
+uint32_t gpu_registers_most(uint32_t threads) {
+    enum { OF_BLOCK = 65536, OF_THREAD = 255, UNIT = 8 };
+    uint32_t share = threads ? OF_BLOCK / threads / UNIT * UNIT : OF_THREAD;
+    return share < OF_THREAD ? share : OF_THREAD;
+}
+
 Occupancy gpu_occupancy(uint32_t number, uint32_t threads, uint32_t registers,
                         uint32_t shared_bytes) {
     const GpuLimits *l = gpu_limits(number);

@@ -33,6 +33,8 @@ typedef struct Occupancy {
     uint32_t warps_most;     // that the machine has places for
     OccupancyLimit limit;
 } Occupancy;
+// The most registers that a thread of a block of so many can have.
+uint32_t gpu_registers_most(uint32_t threads);
 // `registers` of a thread; 0: not known, and no limit.
 Occupancy gpu_occupancy(uint32_t number, uint32_t threads, uint32_t registers,
                         uint32_t shared_bytes);

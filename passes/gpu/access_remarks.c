@@ -50,6 +50,19 @@ static uint32_t most_bytes(const Said *x) {
     return most < GPU_ACCESS_BYTES ? most : GPU_ACCESS_BYTES;
 }
 
+// Bytes that a lane has in all, each element once.
+static uint32_t held_bytes(const Said *x) {
+    const Layout *l = x->s->layout;
+    uint32_t copies = 1u << __builtin_popcount(layout_free_bits(l, LAYOUT_REG));
+    return layout_size(l, LAYOUT_REG) / copies * x->size;
+}
+
+// Has neither the tile along the innermost dimension nor the lane more than an access?
+static bool is_small(const Said *x, uint32_t width) {
+    uint32_t axis = (uint32_t)x->s->dims[x->s->rank - 1].axis;
+    return held_bytes(x) <= width || layout_extent(x->s->layout, axis) * x->size <= width;
+}
+
 static void say_width(const Said *x, const LayoutMemory *memory) {
     const Dim *last = &x->s->dims[x->s->rank - 1];
     uint32_t width = x->vector * x->size, most = most_bytes(x);
@@ -60,6 +73,8 @@ static void say_width(const Said *x, const LayoutMemory *memory) {
         if (last->tile) say(x, REASON_ACCESS_INDEXED, REMARK(x->size));
     } else if (most > width) {
         say_unaligned(x, memory, most);
+    } else if (!is_small(x, width)) {
+        say(x, REASON_ACCESS_LAYOUT, REMARK(width, held_bytes(x)));
     } else {
         say(x, REASON_ACCESS_SMALL, REMARK(width, layout_elements(x->s->layout)));
     }

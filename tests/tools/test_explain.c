@@ -139,7 +139,7 @@ static void what_ptxas_measures(void **state) {
     tool_run(t, 0, "TILEC_PTXAS=$PWD/ptxas tilec explain k.tile --target sm_80 --set T=f16");
     says(t, "  registers           168 a thread (measured by ptxas 13.0.88)\n");
     says(t, "  spills              12 bytes stored, 16 loaded; stack 8 bytes\n");
-    says(t, "[register-spills]");
+    says(t, "[register-spills-early]");
     const JsonValue *o = tool_json(
         t, 0, "TILEC_PTXAS=$PWD/ptxas tilec explain k.tile --json --target sm_80 --set T=f16");
     tool_number_at(o, "resources.registers", 168);
