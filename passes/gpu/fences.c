@@ -4,15 +4,22 @@
 //
 // How: walking in order, the accesses since the last barrier are kept; loops are walked again with
 // what their end leaves, until no barrier is added. Two accesses of the same elements by the same
-// layout are each thread's own affair.
+// layout are each thread's own affair; of different turns of a loop they are, where turns touch the
+// same elements, or others (passes/turns.h).
 #include "passes/alias.h"
 #include "passes/gpu/gpu.h"
 #include "passes/passes.h"
+#include "passes/turns.h"
 
-typedef VEC(const IrOp *) Pending;
+typedef struct Before {
+    const IrOp *op;
+    const IrOp *loop;  // in an earlier turn of it: the outermost one; NULL: in this turn
+} Before;
+typedef VEC(Before) Pending;
 
 typedef struct Fences {
     const IrFunc *func;
+    Turns turns;
     Arena *scratch;
     unsigned facts;
     bool added;
@@ -41,15 +48,18 @@ static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
     return !layout_free_bits(x, LAYOUT_LANE) && !layout_free_bits(x, LAYOUT_WARP);
 }
 
-static bool meet(const Fences *f, const IrOp *a, const IrOp *b) {
+static bool meet(const Fences *f, const Before *before, const IrOp *b) {
+    const IrOp *a = before->op;
     if (!writes(a) && !writes(b)) return false;
-    return alias_conflict(f->func, f->facts, a, b) && !own_affair(f, a, b);
+    if (!alias_conflict(f->func, f->facts, a, b)) return false;
+    if (before->loop && !turns_agree(&f->turns, before->loop, b)) return true;
+    return !own_affair(f, a, b);
 }
 
-static void add(Fences *f, Pending *pending, const IrOp *op) {
+static void add(Fences *f, Pending *pending, Before before) {
     for (size_t i = 0; i < pending->count; i++)
-        if (pending->data[i] == op) return;
-    vec_push(f->scratch, pending, op);
+        if (pending->data[i].op == before.op && pending->data[i].loop == before.loop) return;
+    vec_push(f->scratch, pending, before);
 }
 
 static void add_all(Fences *f, Pending *pending, const Pending *more) {
@@ -60,6 +70,11 @@ static Pending copy_of(Fences *f, const Pending *pending) {
     Pending made = {0};
     add_all(f, &made, pending);
     return made;
+}
+
+// What the end of a turn leaves to the next one.
+static void add_turn(Fences *f, Pending *pending, const Pending *end, const IrOp *loop) {
+    for (size_t i = 0; i < end->count; i++) add(f, pending, (Before){end->data[i].op, loop});
 }
 
 static void walk(Fences *f, IrBlock *block, Pending *pending);
@@ -73,7 +88,7 @@ static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
         for (uint32_t r = 0; r < op->region_count; r++) walk(f, op->regions[r], &state);
         again = f->added;
         size_t known = pending->count;
-        add_all(f, pending, &state);
+        add_turn(f, pending, &state, op);
         again |= pending->count != known;
         f->added |= before;
     }
@@ -91,7 +106,7 @@ static void walk_if(Fences *f, IrOp *op, Pending *pending) {
 
 static void visit(Fences *f, IrOp *op, Pending *pending) {
     for (size_t i = 0; i < pending->count; i++) {
-        if (!meet(f, pending->data[i], op)) continue;
+        if (!meet(f, &pending->data[i], op)) continue;
         IrBuilder b = ir_builder_before(op);
         b.span = op->span;
         ir_op(&b, IR_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
@@ -100,7 +115,7 @@ static void visit(Fences *f, IrOp *op, Pending *pending) {
         f->added = true;
         break;
     }
-    add(f, pending, op);
+    add(f, pending, (Before){op, NULL});
 }
 
 static bool is_copied(const IrOp *op) {
@@ -113,7 +128,7 @@ static void visit_wait(const IrOp *op, Pending *pending) {
     bool global = ir_attr_int(op, IR_ATTR_GLOBAL) != 0;
     size_t left = 0;
     for (size_t i = 0; i < pending->count && !global; i++)
-        if (!is_copied(pending->data[i])) pending->data[left++] = pending->data[i];
+        if (!is_copied(pending->data[i].op)) pending->data[left++] = pending->data[i];
     pending->count = left;
 }
 
@@ -135,6 +150,7 @@ static void walk(Fences *f, IrBlock *block, Pending *pending) {
 bool pass_gpu_fences(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
     Fences fences = {.func = f,
+                     .turns = {f, ir_ranges(context->scratch, f, IR_TRUST_CHECKED)},
                      .scratch = context->scratch,
                      .facts = context->facts,
                      .remarks = context->remarks};
