@@ -237,10 +237,11 @@ static Guard guard_of(Arena *arena, const MetaKernel *meta, MetaVariant *variant
 
 void launch_add_gpu_variants(Arena *arena, MetaKernel *meta) {
     if (!fits(meta)) return;
-    MetaVariant *variants = arena_new(arena, MetaVariant, 3);
+    MetaVariant *variants = arena_new(arena, MetaVariant, 4);
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
     add_fact(&g, variants, &count, META_FACT_NARROW, require_narrow);
+    add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
     add_fact(&g, variants, &count, META_FACT_WIDE, require_wide);
     meta->variants = variants;
     meta->variant_count = count;

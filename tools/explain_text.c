@@ -31,6 +31,7 @@ void explain_variant_text(const Explain *e, StrBuf *out) {
     } facts[] = {{META_FACT_DISJOINT, "no array that is written overlaps another"},
                  {META_FACT_CONTIGUOUS, "strided views have an innermost stride of 1"},
                  {META_FACT_STREAM, "what is written is large and aligned"},
+                 {META_FACT_NARROW, "extents and numbers of elements are below 2^31"},
                  {META_FACT_WIDE, "arrays and rows begin at multiples of 16 bytes"}};
     const MetaVariant *v = &e->meta->variants[e->variant];
     bool any = false;

@@ -7,6 +7,7 @@
 #include "passes/alias.h"
 #include "passes/gpu/dot.h"
 #include "passes/rewrite.h"
+#include "passes/turns.h"
 
 enum {
     STAGES = 3,           // of loops with products, where none are asked for
@@ -93,6 +94,19 @@ static bool needs_carried(Planner *p, const IrValue *arg) {
     return needs(p, ir_operand(p->body->last, arg->index - 1), plan->advances, true);
 }
 
+// A store of what the step has loaded from there before it, or from other elements: then no step
+// writes what a later one loads.
+static bool writes_own_step(const Planner *p, const IrOp *store, const IrOp *load) {
+    const Turns turns = {p->func, p->facts->ranges};
+    if (store->code != IR_VIEW_STORE || store->block != p->body || load->block != p->body)
+        return false;
+    if (dtype_is(ir_operand(load, 0)->type->elem, DTYPE_CLASS_PACKED)) return false;
+    for (const IrOp *op = load; op != store; op = op->next)
+        if (!op->next) return false;  // the load comes after it
+    return alias_same_elements(p->facts->facts, store, load) &&
+           turns_apart(&turns, p->plan->loop, load);
+}
+
 static Reason memory_reason(const Planner *p, const IrOp *load) {
     for (size_t i = 0; i < p->writes.count; i++) {
         const IrOp *op = p->writes.data[i];
@@ -101,7 +115,8 @@ static Reason memory_reason(const Planner *p, const IrOp *load) {
                       rule == IR_RULE_VIEW_ATOMIC || rule == IR_RULE_VIEW_CAS;
         if (atomic && ir_attr_int(op, IR_ATTR_ORDER) != IR_ORDER_RELAXED)
             return REASON_PIPELINE_ORDERED;
-        if (alias_conflict(p->func, p->facts->facts, op, load)) return REASON_PIPELINE_WRITTEN;
+        if (alias_conflict(p->func, p->facts->facts, op, load) && !writes_own_step(p, op, load))
+            return REASON_PIPELINE_WRITTEN;
     }
     return REASONS;
 }

@@ -238,7 +238,7 @@ static int chosen(const MetaKernel *m, const LaunchInput *in) {
 
 static void test_narrow(void **state) {
     (void)state;
-    enum { GENERAL, NARROW, WIDE };
+    enum { GENERAL, NARROW, APART, WIDE };
     static const char source[] =
         "kernel k(f32 x[A, B, C], strided f32 y[M, N]) grid(1) {\n    y[0, 0] = x[0, 0, 0];\n}\n";
     static const struct {
@@ -246,7 +246,7 @@ static void test_narrow(void **state) {
         int variant;
     } cases[] = {
         {4, 4, 4, 4, 4, 4, 1, WIDE},
-        {4, 4, 3, 4, 4, 4, 1, NARROW},
+        {4, 4, 3, 4, 4, 4, 1, APART},
         {0, 0, 0, 0, 0, 0, 0, WIDE},
         {1 << 10, 1 << 10, (1 << 11) - 4, 1, 1, 1, 1, WIDE},
         {1 << 10, 1 << 10, 1 << 11, 1, 1, 1, 1, GENERAL},  // 2^31 elements
@@ -270,13 +270,20 @@ static void test_narrow(void **state) {
     CompileOptions options = {.variants = VARIANTS_GPU};
     const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
     assert_non_null(c);
-    assert_int_equal(c->meta->variant_count, 3);
-    assert_int_equal(c->meta->variants[1].facts, META_FACT_NARROW);
-    assert_int_equal(c->meta->variants[2].facts, META_FACT_NARROW | META_FACT_WIDE);
+    assert_int_equal(c->meta->variant_count, 4);
+    assert_int_equal(c->meta->variants[NARROW].facts, META_FACT_NARROW);
+    assert_int_equal(c->meta->variants[APART].facts, META_FACT_NARROW | META_FACT_DISJOINT);
+    assert_int_equal(c->meta->variants[WIDE].facts,
+                     META_FACT_NARROW | META_FACT_DISJOINT | META_FACT_WIDE);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         LaunchInput in[2] = {
-            {.address = 64, .extent = {cases[i].a, cases[i].b, cases[i].c}},
-            {.address = 64,
+            {.address = 4096,
+             .first = 4096,
+             .last = 4096 + 64,
+             .extent = {cases[i].a, cases[i].b, cases[i].c}},
+            {.address = 4096 + 64,
+             .first = 4096 + 64,
+             .last = 4096 + 128,
              .extent = {cases[i].m, cases[i].n},
              .stride = {cases[i].sm, cases[i].sn}},
         };
@@ -284,6 +291,13 @@ static void test_narrow(void **state) {
         if (found != cases[i].variant)
             fail_msg("case %zu: variant %d, expected %d", i, found, cases[i].variant);
     }
+    // y over x: what rests on arrays that are apart does not hold, however well they are aligned.
+    LaunchInput over[2] = {
+        {.address = 4096, .first = 4096, .last = 4160, .extent = {1, 4, 4}},
+        {.address = 4144, .first = 4144, .last = 4208, .extent = {4, 4}, .stride = {4, 1}}};
+    assert_int_equal(chosen(c->meta, over), NARROW);
+    over[0].last = 4144;
+    assert_int_equal(chosen(c->meta, over), WIDE);
     unit_destroy(u);
 }
 
