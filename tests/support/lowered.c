@@ -101,7 +101,7 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
 
 // ---- for GPUs -----------------------------------------------------------------------------------
 
-static const uint32_t architectures[LOWERED_GPUS] = {75, 80, 89, 90};
+static const uint32_t architectures[LOWERED_GPUS] = {75, 80, 89, 90, 120};
 enum { PARTS = 4 };
 
 uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,
