@@ -13,25 +13,50 @@ typedef struct Guard {
     Arena *arena;
     const MetaKernel *meta;
     VEC(LaunchInstr) code;
-    int64_t value;  // what holds so far: a bool, or META_NO_VALUE
+    int64_t value;       // what holds so far: a bool, or META_NO_VALUE
+    VEC(uint32_t) held;  // of what it is made
 } Guard;
 
-static uint32_t emit(Guard *g, LaunchOp op, Dtype type, Dtype result, uint32_t a, uint32_t b) {
-    LaunchInstr x = {
-        .op = (uint8_t)op, .dtype = (uint8_t)type, .result = (uint8_t)result, .a = a, .b = b};
+static bool same_instr(const LaunchInstr *x, const LaunchInstr *y) {
+    return x->op == y->op && x->dtype == y->dtype && x->result == y->result && x->a == y->a &&
+           x->b == y->b && x->c == y->c && x->imm == y->imm;
+}
+
+// Every launch runs it: what was computed before is not computed again.
+static uint32_t add(Guard *g, LaunchInstr x) {
+    for (uint32_t i = 0; i < g->code.count; i++)
+        if (same_instr(&g->code.data[i], &x)) return i;
     vec_push(g->arena, &g->code, x);
     return (uint32_t)g->code.count - 1;
 }
 
+static uint32_t emit(Guard *g, LaunchOp op, Dtype type, Dtype result, uint32_t a, uint32_t b) {
+    return add(
+        g,
+        (LaunchInstr){
+            .op = (uint8_t)op, .dtype = (uint8_t)type, .result = (uint8_t)result, .a = a, .b = b});
+}
+
+// Extents of one name are equal when a variant is chosen: the first of them stands for all.
+static void first_mention(const MetaKernel *meta, uint32_t *arg, uint32_t *dim) {
+    int32_t name = meta->args[*arg].dims[*dim].extent;
+    for (uint32_t i = 0; i <= *arg && name >= 0; i++)
+        for (uint32_t d = 0; meta->args[i].kind == META_VIEW && d < meta->args[i].rank; d++)
+            if (meta->args[i].dims[d].extent == name) {
+                *arg = i, *dim = d;
+                return;
+            }
+}
+
 static uint32_t fact(Guard *g, LaunchOp op, uint32_t arg, uint32_t other) {
     Dtype type = op == LAUNCH_ARG_DISJOINT ? DTYPE_BOOL : DTYPE_I64;
+    if (op == LAUNCH_ARG_EXTENT) first_mention(g->meta, &arg, &other);
     return emit(g, op, type, type, arg, other);
 }
 
 static uint32_t constant(Guard *g, uint64_t number) {
-    uint32_t at = emit(g, LAUNCH_CONST, DTYPE_I64, DTYPE_I64, 0, 0);
-    g->code.data[at].imm = number;
-    return at;
+    return add(g, (LaunchInstr){
+                      .op = LAUNCH_CONST, .dtype = DTYPE_I64, .result = DTYPE_I64, .imm = number});
 }
 
 static uint32_t compare(Guard *g, LaunchOp op, uint32_t a, uint32_t b) {
@@ -43,6 +68,9 @@ static uint32_t both(Guard *g, LaunchOp op, uint32_t a, uint32_t b) {
 }
 
 static void require(Guard *g, uint32_t value) {
+    for (size_t i = 0; i < g->held.count; i++)
+        if (g->held.data[i] == value) return;
+    vec_push(g->arena, &g->held, value);
     g->value = g->value == META_NO_VALUE ? value : both(g, LAUNCH_AND, (uint32_t)g->value, value);
 }
 
@@ -56,7 +84,9 @@ static bool may_be_same(const MetaArg *a, const MetaArg *b) {
 
 static uint32_t equal_in(Guard *g, LaunchOp op, uint32_t i, uint32_t j, uint32_t dim,
                          uint32_t so_far) {
-    uint32_t equal = compare(g, LAUNCH_EQ, fact(g, op, i, dim), fact(g, op, j, dim));
+    uint32_t a = fact(g, op, i, dim), b = fact(g, op, j, dim);
+    if (a == b) return so_far;
+    uint32_t equal = compare(g, LAUNCH_EQ, a, b);
     return both(g, LAUNCH_AND, so_far, equal);
 }
 
@@ -103,8 +133,9 @@ static void require_contiguous(Guard *g) {
     }
 }
 
+// Of a power of two; of addresses only the low bits are looked at.
 static uint32_t multiple_of(Guard *g, uint32_t value, uint64_t divisor) {
-    uint32_t rest = emit(g, LAUNCH_REM, DTYPE_I64, DTYPE_I64, value, constant(g, divisor));
+    uint32_t rest = emit(g, LAUNCH_AND, DTYPE_I64, DTYPE_I64, value, constant(g, divisor - 1));
     return compare(g, LAUNCH_EQ, rest, constant(g, 0));
 }
 
@@ -144,10 +175,17 @@ enum { WIDE_BYTES = 16 };
 
 // Rows of a strided view may lie anywhere; a fixed extent is known without being asked for.
 static void require_wide(Guard *g) {
+    int64_t addresses = META_NO_VALUE;  // any bit that one of them has
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        if (!is_array(&g->meta->args[i])) continue;
+        uint32_t address = fact(g, LAUNCH_ARG_ADDRESS, i, 0);
+        addresses = addresses == META_NO_VALUE
+                        ? address
+                        : emit(g, LAUNCH_OR, DTYPE_I64, DTYPE_I64, (uint32_t)addresses, address);
+    }
+    if (addresses != META_NO_VALUE) require(g, multiple_of(g, (uint32_t)addresses, WIDE_BYTES));
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         const MetaArg *arg = &g->meta->args[i];
-        if (!is_array(arg)) continue;
-        require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), WIDE_BYTES));
         bool rows = arg->kind == META_VIEW && arg->rank && !arg->strided;
         if (!rows || arg->dims[arg->rank - 1].extent < 0) continue;
         uint64_t bits = dtype_is(arg->dtype, DTYPE_CLASS_PACKED) ? dtype_bits(arg->dtype)
@@ -203,10 +241,10 @@ static void require_narrow(Guard *g) {
 // A variant with one more fact; where its guard would be empty, the fact holds always.
 static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
                      void (*require_it)(Guard *g)) {
-    size_t before = g->code.count;
+    size_t before = g->held.count;
     require_it(g);
     MetaVariant *last = &variants[*count - 1];
-    if (g->code.count == before) {
+    if (g->held.count == before) {
         if (which == META_FACT_STREAM) return;  // nothing to stream
         for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
         return;

@@ -183,9 +183,45 @@ static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uin
     return integer_op(x, a, b);
 }
 
+// What guards and grids are made of, at once: numbers of 64 bits that no wrapping changes, and
+// bools. False: the general way.
+static inline bool run_plain(const LaunchInstr *x, const LaunchInput *in, const uint64_t *values,
+                             uint64_t *to) {
+    switch ((LaunchOp)x->op) {
+    case LAUNCH_CONST: return *to = x->imm, true;
+    case LAUNCH_ARG_EXTENT: return *to = (uint64_t)in[x->a].extent[x->b], true;
+    case LAUNCH_ARG_STRIDE: return *to = (uint64_t)in[x->a].stride[x->b], true;
+    case LAUNCH_ARG_SCALAR: return *to = in[x->a].scalar, true;
+    case LAUNCH_ARG_BYTES: return *to = in[x->a].last - in[x->a].first, true;
+    case LAUNCH_ARG_ADDRESS: return *to = in[x->a].address, true;
+    case LAUNCH_ARG_DISJOINT: return *to = disjoint(&in[x->a], &in[x->b]), true;
+    default: break;
+    }
+    if (x->dtype != DTYPE_I64 && x->dtype != DTYPE_BOOL) return false;
+    bool number = x->dtype == DTYPE_I64;
+    uint64_t a = values[x->a], b = values[x->b];  // of one operand the other is the first value
+    switch ((LaunchOp)x->op) {
+    case LAUNCH_AND: return *to = a & b, true;
+    case LAUNCH_OR: return *to = a | b, true;
+    case LAUNCH_EQ: return *to = a == b, true;
+    case LAUNCH_LE: return *to = (int64_t)a <= (int64_t)b, number;
+    case LAUNCH_GE: return *to = (int64_t)a >= (int64_t)b, number;
+    case LAUNCH_GT: return *to = (int64_t)a > (int64_t)b, number;
+    case LAUNCH_ADD: return *to = a + b, number;
+    case LAUNCH_MUL: return *to = a * b, number;
+    case LAUNCH_CAST: return *to = a, !number && x->result == DTYPE_I64;
+    default: break;
+    }
+    if (!number || (x->op != LAUNCH_DIV && x->op != LAUNCH_REM) || (int64_t)b <= 0) return false;
+    int64_t quotient = (int64_t)a / (int64_t)b;
+    *to = x->op == LAUNCH_DIV ? (uint64_t)quotient : a - (uint64_t)quotient * b;
+    return true;
+}
+
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values) {
     for (uint32_t i = 0; i < code->count; i++)
-        values[i] = run_instr(&code->code[i], inputs, values);
+        if (!run_plain(&code->code[i], inputs, values, &values[i]))
+            values[i] = run_instr(&code->code[i], inputs, values);
 }
 
 // ---- Did it wrap? ----

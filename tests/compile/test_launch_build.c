@@ -222,6 +222,27 @@ static void test_metadata(void **state) {
 
 // ---- variants of GPUs ---------------------------------------------------------------------------
 
+// Launches run guards: nothing is computed twice, and extents of one name are looked at once.
+static void test_short(void **state) {
+    (void)state;
+    static const char source[] =
+        "kernel k(f32 x[M, N], f32 y[M, N], f32 z[N, M]) grid(1) { z[0, 0] = x[0, 0] + y[0, 0]; }";
+    Unit *u = unit_load_text(STR("short.tile"), str(source));
+    const AstKernel *k = unit_kernel(u, STR("k"));
+    CompileOptions options = {.variants = VARIANTS_GPU};
+    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    assert_non_null(c);
+    const LaunchCode *code = &c->meta->variants[c->meta->variant_count - 1].code;
+    uint32_t extents = 0;
+    for (uint32_t i = 0; i < code->count; i++) {
+        extents += code->code[i].op == LAUNCH_ARG_EXTENT;
+        for (uint32_t n = 0; n < i; n++)
+            assert_memory_not_equal(&code->code[i], &code->code[n], sizeof code->code[n]);
+    }
+    assert_int_equal(extents, 2);
+    unit_destroy(u);
+}
+
 // The last variant whose guard holds, as the runtime chooses; -1: one holds without those before.
 static int chosen(const MetaKernel *m, const LaunchInput *in) {
     int last = 0;
@@ -303,10 +324,9 @@ static void test_narrow(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_refuses_loops),
-        cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_refuses_loops),
+        cmocka_unit_test(test_metadata), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
