@@ -1,5 +1,6 @@
 #include "compile/launch_guard.h"
 
+#include "base/limits.h"
 #include "base/vec.h"
 #include "ir/machine.h"
 
@@ -230,7 +231,14 @@ static void require_near(Guard *g, uint32_t i) {
     require_below(g, sum);
 }
 
+static void require_few_programs(Guard *g) {
+    const MetaVariant *v = &g->meta->variants[0];
+    for (uint32_t d = 0; d < v->grid_rank; d++)
+        require(g, compare(g, LAUNCH_LE, v->grid[d], constant(g, LIMIT_NARROW_GRID)));
+}
+
 static void require_narrow(Guard *g) {
+    require_few_programs(g);
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         const MetaArg *arg = &g->meta->args[i];
         if (arg->kind != META_VIEW || !arg->rank) continue;

@@ -467,6 +467,25 @@ static IrRange range_moved(const IrRanges *r, const IrOp *op, uint32_t i, const 
     return range;
 }
 
+enum { THREADS_MAX = 1 << 15 };  // of a program: 32 to each of at most 1024 warps
+
+static IrRange range_of_grid(const IrOp *op) {
+    bool all = op->code == IR_PROGRAMS, narrow = ir_attr_int(op, IR_ATTR_NARROW) != 0;
+    int64_t count = narrow ? LIMIT_NARROW_GRID : LIMIT_GRID;
+    return range_between(op->results[0].type, all, all ? count : count - 1, 1);
+}
+
+static IrRange range_of_packed(const IrRanges *r, const IrOp *op) {
+    IrRange range = range_get(r, ir_operand(op, 0));
+    for (uint32_t i = 1; i < op->operand_count && range.known; i++) {
+        IrRange more = range_get(r, ir_operand(op, i));
+        range = more.known ? range_join(&range, &more) : more;
+    }
+    if (!range.known) return range_full(op->results[0].type);
+    drop_runs(&range);
+    return range;
+}
+
 IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) {
     const IrType *type = op->results[i].type;
     const IrValue *first = op->operand_count ? ir_operand(op, 0) : NULL;
@@ -474,8 +493,13 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
     switch (ir_op_info(op->code)->rule) {
     case IR_RULE_CONST: return range_of_const(op);
     case IR_RULE_SCALAR_I64:
-        return range_between(type, op->code == IR_PROGRAMS,
-                             op->code == IR_PROGRAMS ? LIMIT_GRID : LIMIT_GRID - 1, 1);
+        return range_of_grid(op);
+    case IR_RULE_THREAD_ID: return range_between(type, 0, THREADS_MAX - 1, 1);
+    case IR_RULE_THREAD_PACK: return range_of_packed(r, op);
+    case IR_RULE_CPU_LANE:
+        if (!x.known) break;
+        drop_runs(&x);
+        return x;
     case IR_RULE_EXTENT: return range_of_extent(r, op);
     case IR_RULE_IOTA: return range_iota(type);
     case IR_RULE_BINARY:

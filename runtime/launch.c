@@ -387,6 +387,11 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
         if (n < 0)
             return REFUSE(c, "%.*s: the grid's dimension %u is negative (%lld)",
                           STR_ARG(c->meta->name), d, (long long)n);
+        if (override && v->facts & META_FACT_NARROW && n > LIMIT_NARROW_GRID)
+            return REFUSE(c,
+                          "%.*s: variant %d counts programs within 2^23 along a dimension, found "
+                          "%lld",
+                          STR_ARG(c->meta->name), override->variant, (long long)n);
         c->plan->grid[d] = n;
         c->plan->empty = c->plan->empty || n == 0;
         if (n && __builtin_mul_overflow(programs, n, &programs))

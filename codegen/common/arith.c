@@ -21,22 +21,62 @@ static bool is_signed(const IrType *t) { return t->kind == IR_TILE && dtype_sign
 
 // ---- integers -----------------------------------------------------------------------------------
 
+// What is known of a division's operands: by whom it may be, and in how many bits.
+typedef struct Quotient {
+    bool divides;   // anything at all
+    bool rest;      // the remainder is wanted
+    bool no_signs;  // neither is negative
+    bool not_zero;  // the divisor
+    bool below;     // the dividend is not of all ones
+    bool short_a;   // below 2^32 - 1
+    bool short_b;   // below 2^32
+} Quotient;
+
 // x/0 = 0, x%0 = x; MIN/-1 wraps: no divisor that the machine would stop at.
-static LLVMValueRef divide(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool rest) {
+static LLVMValueRef divide_signed(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
-    LLVMValueRef none = zero(a), one = number(type, 1);
-    LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, none, "");
-    if (!is_signed(t)) {
-        LLVMValueRef safe = pick(g, by_zero, one, b);
-        LLVMValueRef r = rest ? LLVMBuildURem(g->b, a, safe, "") : LLVMBuildUDiv(g->b, a, safe, "");
-        return pick(g, by_zero, rest ? a : none, r);
-    }
+    LLVMValueRef one = number(type, 1), by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(a), "");
     LLVMValueRef by_minus = LLVMBuildICmp(g->b, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
-    LLVMValueRef safe = pick(g, LLVMBuildOr(g->b, by_zero, by_minus, ""), one, b);
-    LLVMValueRef r = rest ? LLVMBuildSRem(g->b, a, safe, "") : LLVMBuildSDiv(g->b, a, safe, "");
-    if (rest) return pick(g, by_zero, a, r);  // by -1 as by 1: 0
-    r = pick(g, by_minus, LLVMBuildNeg(g->b, a, ""), r);
-    return pick(g, by_zero, none, r);
+    LLVMValueRef unsafe = q->not_zero ? by_minus : LLVMBuildOr(g->b, by_zero, by_minus, "");
+    LLVMValueRef safe = pick(g, unsafe, one, b);
+    LLVMValueRef r = q->rest ? LLVMBuildSRem(g->b, a, safe, "") : LLVMBuildSDiv(g->b, a, safe, "");
+    if (!q->rest) r = pick(g, by_minus, LLVMBuildNeg(g->b, a, ""), r);  // by -1 as by 1: rest 0
+    return q->not_zero ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
+}
+
+// The greatest divisor takes the place of 0 where it is not reached: its quotient is 0, its rest a.
+static LLVMValueRef divide_unsigned(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(b), "");
+    LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : number(type, 1);
+    LLVMValueRef safe = q->not_zero ? b : pick(g, by_zero, other, b);
+    LLVMValueRef r = q->rest ? LLVMBuildURem(g->b, a, safe, "") : LLVMBuildUDiv(g->b, a, safe, "");
+    return q->not_zero || q->below ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
+}
+
+static LLVMTypeRef words_like(Gen *g, LLVMValueRef x) {
+    LLVMTypeRef type = LLVMTypeOf(x), word = LLVMInt32TypeInContext(g->context);
+    bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    return vector ? LLVMVectorType(word, LLVMGetVectorSize(type)) : word;
+}
+
+// Of 64 bits whose upper halves are 0: a divisor that may have one is as good as the greatest.
+static LLVMValueRef divide_words(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+    LLVMTypeRef type = LLVMTypeOf(a), words = words_like(g, a);
+    if (!q->short_b)
+        b = gen_intrinsic(g, "llvm.umin", 1, &type, 2,
+                          (LLVMValueRef[]){b, number(type, UINT32_MAX)});
+    Quotient words_too = *q;
+    words_too.below = true;
+    LLVMValueRef r = divide_unsigned(g, &words_too, LLVMBuildTrunc(g->b, a, words, ""),
+                                     LLVMBuildTrunc(g->b, b, words, ""));
+    return LLVMBuildZExt(g->b, r, type, "");
+}
+
+static LLVMValueRef divide(Gen *g, const IrType *t, const Quotient *q, LLVMValueRef a,
+                           LLVMValueRef b) {
+    if (q->short_a && q->no_signs && dtype_bits(t->elem) == 64) return divide_words(g, q, a, b);
+    return q->no_signs || !is_signed(t) ? divide_unsigned(g, q, a, b) : divide_signed(g, q, a, b);
 }
 
 static LLVMValueRef of_two(Gen *g, const char *name, LLVMValueRef a, LLVMValueRef b) {
@@ -55,8 +95,8 @@ static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMV
     case IR_ADD: return LLVMBuildAdd(g->b, a, b, "");
     case IR_SUB: return LLVMBuildSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildMul(g->b, a, b, "");
-    case IR_DIV: return divide(g, t, a, b, false);
-    case IR_REM: return divide(g, t, a, b, true);
+    case IR_DIV: return divide(g, t, &(Quotient){0}, a, b);
+    case IR_REM: return divide(g, t, &(Quotient){.rest = true}, a, b);
     case IR_MIN: return of_two(g, is_signed(t) ? "llvm.smin" : "llvm.umin", a, b);
     case IR_MAX: return of_two(g, is_signed(t) ? "llvm.smax" : "llvm.umax", a, b);
     case IR_AND: return LLVMBuildAnd(g->b, a, b, "");
@@ -228,12 +268,30 @@ static LLVMValueRef elementwise(Gen *g, IrOpcode code, const IrType *t, LLVMValu
     return gen_binary(g, code, t, x[0], x[1]);
 }
 
+static Quotient known_quotient(const Gen *g, const IrOp *op) {
+    const IrType *t = ir_operand(op, 0)->type;
+    bool divides = (op->code == IR_DIV || op->code == IR_REM) && !is_float(t);
+    if (!divides) return (Quotient){0};
+    IrRange a = ir_range_of(g->ranges, ir_operand(op, 0));
+    IrRange b = ir_range_of(g->ranges, ir_operand(op, 1));
+    bool known = a.known && b.known, no_signs = known && a.min >= 0 && b.min >= 0;
+    uint64_t ones = UINT64_MAX >> (64 - dtype_bits(t->elem));
+    return (Quotient){.divides = true,
+                      .rest = op->code == IR_REM,
+                      .no_signs = no_signs,
+                      .not_zero = known && (b.min > 0 || b.max < 0),
+                      .below = no_signs && (uint64_t)a.max < ones,
+                      .short_a = no_signs && a.max < UINT32_MAX,
+                      .short_b = no_signs && b.max <= UINT32_MAX};
+}
+
 void gen_elementwise(Gen *g, const IrOp *op) {
     IrType t = gen_part_type(g, ir_operand(op, 0)->type);
     LLVMValueRef *r = gen_define_parts(g, op);
+    Quotient known = known_quotient(g, op);
     for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
         LLVMValueRef x[3] = {0};
         for (uint32_t k = 0; k < op->operand_count; k++) x[k] = gen_operand_part(g, op, k, i);
-        r[i] = elementwise(g, op->code, &t, x);
+        r[i] = known.divides ? divide(g, &t, &known, x[0], x[1]) : elementwise(g, op->code, &t, x);
     }
 }

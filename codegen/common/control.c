@@ -31,6 +31,15 @@ typedef struct Bounds {
     LLVMValueRef limit;   // i is before this one: there is a next
 } Bounds;
 
+static bool stays_inside(const Gen *g, const IrOp *op) {
+    const IrValue *hi = ir_operand(op, 1), *step = ir_operand(op, 2);
+    IrRange h = ir_range_of(g->ranges, hi), s = ir_range_of(g->ranges, step);
+    bool signed_type = dtype_signed(hi->type->elem);
+    if (!h.known || !s.known || !signed_type || ir_attr_int(op, IR_ATTR_DOWN)) return false;
+    int64_t least = INT64_MIN >> (64 - dtype_bits(hi->type->elem));
+    return s.min >= 0 && h.min >= least + s.max;
+}
+
 // `i + step < hi` without overflow is `i < hi - step`, where the difference saturates: beyond the
 // least integer there is no i.
 static Bounds bounds_of(Gen *g, const IrOp *op) {
@@ -43,7 +52,10 @@ static Bounds bounds_of(Gen *g, const IrOp *op) {
     LLVMValueRef none = LLVMConstInt(type, 0, false);
     LLVMValueRef right_way = compare(g, r.down ? LLVMIntSLT : LLVMIntSGT, r.step, none);
     r.enters = LLVMBuildAnd(g->b, right_way, compare(g, before, r.lo, r.hi), "");
-    r.limit = gen_intrinsic(g, "llvm.ssub.sat", 1, &type, 2, (LLVMValueRef[]){r.hi, r.step});
+    if (stays_inside(g, op))
+        r.limit = LLVMBuildNSWSub(g->b, r.hi, r.step, "");
+    else
+        r.limit = gen_intrinsic(g, "llvm.ssub.sat", 1, &type, 2, (LLVMValueRef[]){r.hi, r.step});
     return r;
 }
 

@@ -14,6 +14,7 @@ void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *fu
     g->arena = scratch;
     g->target = target;
     g->func = func;
+    g->ranges = ir_ranges(scratch, func, IR_TRUST_CHECKED);
     g->values = arena_new(scratch, LLVMValueRef *, func->value_count + 1);
     size_t params = func->params.count + 1;
     g->params = arena_new(scratch, LLVMValueRef, params);

@@ -16,6 +16,7 @@
 
 #include <llvm-c/Core.h>
 
+#include "ir/analysis.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
 
@@ -53,6 +54,7 @@ struct Gen {
     Arena *arena;  // scratch
     const GenTarget *target;
     const IrFunc *func;
+    const IrRanges *ranges;  // of what was checked
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;

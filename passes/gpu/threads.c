@@ -302,6 +302,14 @@ static void narrow_extents(IrFunc *f) {
     }
 }
 
+static void narrow_programs(IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        if (op->code == IR_PROGRAM || op->code == IR_PROGRAMS)
+            ir_attr_set_int(op, IR_ATTR_NARROW, 1);
+        for (uint32_t i = 0; i < op->region_count; i++) narrow_programs(op->regions[i]);
+    }
+}
+
 bool pass_gpu_threads(IrFunc *f, PassContext *context) {
     IrSection *section = f->is_kernel ? body_section(f) : NULL;
     if (!section || f->level != IR_LEVEL_GPU) return false;
@@ -312,7 +320,10 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .machine = context->machine,
                  .facts = context->facts,
                  .remarks = context->remarks};
-    if (t.facts & FACT_NARROW) narrow_extents(f);
+    if (t.facts & FACT_NARROW) {
+        narrow_extents(f);
+        narrow_programs(section->block);
+    }
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
     t.b = ir_builder_at_end(body);
