@@ -247,19 +247,42 @@ static IrValue *places(Threads *t, const Layout *l, uint32_t axis) {
     return threads_pack(t, count, parts);
 }
 
+static bool is_float(const IrValue *x) { return dtype_is(x->type->elem, DTYPE_CLASS_ANYFLOAT); }
+
+// Can no element be -0? Then where nothing takes part a sum may have 0, and is 0 itself.
+static bool never_minus_zero(const IrValue *x, int depth) {
+    const IrOp *op = x->def;
+    if (!op || depth == 0) return false;
+    switch ((unsigned)op->code) {
+    case IR_ABS: return true;
+    case IR_MUL: return ir_operand(op, 0) == ir_operand(op, 1);  // a square
+    case IR_CAST:
+        return !is_float(ir_operand(op, 0)) || never_minus_zero(ir_operand(op, 0), depth - 1);
+    case IR_BROADCAST:
+    case IR_GPU_CONVERT: return never_minus_zero(ir_operand(op, 0), depth - 1);
+    case IR_SELECT:
+        return never_minus_zero(ir_operand(op, 1), depth - 1) &&
+               never_minus_zero(ir_operand(op, 2), depth - 1);
+    }
+    return false;
+}
+
 // A value as it takes part: wide, and with nothing in it where the mask is false.
 static IrValue *term(Threads *t, const Reduce *r, IrValue *x, IrValue *mask) {
     Dtype elem = combine_elem(r->c.kind, x->type->elem);
     if (x->type->elem != elem) x = ir_cast(&t->b, x, elem, true);
     if (!mask || r->c.custom || r->c.arg) return x;
-    IrValue *nothing = ir_const_bits(&t->b, x->type, ir_reduce_identity(r->c.kind, elem));
+    bool zero = r->c.kind == IR_REDUCE_SUM && !r->c.has;
+    uint64_t identity = zero ? 0 : ir_reduce_identity(r->c.kind, elem);
+    IrValue *nothing = ir_const_bits(&t->b, x->type, identity);
     return ir_ternary(&t->b, IR_SELECT, mask, x, nothing);
 }
 
+// Of float sums only: -0 where all that takes part is -0, and 0 where nothing does.
 static bool needs_has(const IrOp *op, IrReduce kind) {
     if (!ir_operand(op, 0)) return false;
-    bool sum =
-        kind == IR_REDUCE_SUM && dtype_is(ir_operand(op, 1)->type->elem, DTYPE_CLASS_ANYFLOAT);
+    const IrValue *x = ir_operand(op, 1);
+    bool sum = kind == IR_REDUCE_SUM && is_float(x) && !never_minus_zero(x, 8);
     return sum || kind == IR_REDUCE_CUSTOM || kind == IR_REDUCE_ARGMIN || kind == IR_REDUCE_ARGMAX;
 }
 
