@@ -20,6 +20,8 @@ typedef struct Reduce {
     State x;
     Bit bits[LAYOUT_MAX_TILE_BITS];  // of the axis, in the order in which they are taken
     uint32_t bit_count;
+    bool loops;      // so does the combiner
+    uint32_t wrong;  // bits of lanes where what is right is that of lanes without them
 } Reduce;
 
 // ---- the bits -----------------------------------------------------------------------------------
@@ -64,6 +66,8 @@ static void take_register(Threads *t, Reduce *r, uint32_t k) {
 
 // ---- lanes --------------------------------------------------------------------------------------
 
+// Of a combiner of one's own the order counts: a lane whose bit is set has the two the wrong way
+// around. Nobody asks it for what it then has (settle_lanes), but loops might not end for it.
 static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
     State other = {0};
     for (uint32_t i = 0; i < r->c.parts; i++)
@@ -72,11 +76,34 @@ static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
         r->x = combine_states(t, &r->c, &r->x, &other);
         return;
     }
+    if (!r->loops) {
+        r->x = combine_states(t, &r->c, &r->x, &other);
+        r->wrong |= 1u << bit;
+        return;
+    }
     IrValue *mine = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, 1 << bit));
     IrValue *second = ir_binary(&t->b, IR_NE, mine, threads_i32(t, 0));
     State early = combine_choose(t, &r->c, second, &other, &r->x);
     State late = combine_choose(t, &r->c, second, &r->x, &other);
     r->x = combine_states(t, &r->c, &early, &late);
+}
+
+static bool has_loop(const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        if (op->code == IR_FOR || op->code == IR_WHILE) return true;
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (has_loop(op->regions[i])) return true;
+    }
+    return false;
+}
+
+// What the lane has whose bits are not set.
+static void settle_lanes(Threads *t, Reduce *r) {
+    if (!r->wrong) return;
+    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, GPU_LANES - 1 - r->wrong));
+    for (uint32_t i = 0; i < r->c.parts; i++)
+        r->x.part[i] = threads_from_lane(t, r->x.part[i], lane);
+    r->wrong = 0;
 }
 
 // ---- warps --------------------------------------------------------------------------------------
@@ -124,13 +151,22 @@ static bool lanes_agree(const Reduce *r, uint32_t taken) {
     return true;
 }
 
-// A place for each warp, those of a group side by side: a warp's number to its place; `own`: that
-// of the warp itself, else of the first of its group.
-static IrValue *place_of_warp(Threads *t, const Bit *bits, uint32_t count, bool own) {
+// Warps that have what another one has: the bits of their numbers.
+static uint32_t replicas(Threads *t, const Reduce *r) {
+    uint32_t bits = 0, warp_bits = (uint32_t)__builtin_ctz((uint32_t)t->func->warps);
+    for (uint32_t at = 0; at < warp_bits; at++)
+        if (!layout_basis(&r->layout, LAYOUT_WARP, at)) bits |= 1u << at;
+    return bits;
+}
+
+// A place for each warp that is no replica, those of a group side by side: a warp's number to its
+// place; `own`: that of the warp itself, else of the first of its group.
+static IrValue *place_of_warp(Threads *t, const Reduce *r, const Bit *bits, uint32_t count,
+                              bool own) {
     uint32_t none[GPU_LANE_BITS] = {0}, bases[LAYOUT_MAX_BITS] = {0};
     uint32_t warp_bits = (uint32_t)__builtin_ctz((uint32_t)t->func->warps), others = count;
     for (uint32_t at = 0; at < warp_bits; at++) {
-        bool of_group = false;
+        bool of_group = (replicas(t, r) >> at & 1) != 0;
         for (uint32_t k = 0; k < count; k++) {
             if (bits[k].at != at) continue;
             of_group = true;
@@ -160,23 +196,25 @@ static void read_group(Threads *t, IrValue *p, uint32_t reg, uint32_t group, IrV
 }
 
 // One part of a state, which each warp leaves once; the memory.
-static IrValue *leave_once(Threads *t, IrValue *x, const Bit *bits, uint32_t count) {
+static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const Bit *bits,
+                           uint32_t count) {
     if (x->type->elem == DTYPE_BOOL) x = ir_cast(&t->b, x, DTYPE_U8, false);
     uint32_t regs = x->type->count;
     IrValue *memory = threads_shared(t, x->type->elem, regs * (uint32_t)t->func->warps);
-    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, GPU_LANES - 1));
+    uint32_t others = GPU_LANES - 1 + GPU_LANES * replicas(t, reduce);
+    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, others));
     IrValue *owner = ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0));
-    IrValue *own = threads_at(t, memory, place_of_warp(t, bits, count, true));
+    IrValue *own = threads_at(t, memory, place_of_warp(t, reduce, bits, count, true));
     for (uint32_t r = 0; r < regs; r++)
         threads_store(t, at_register(t, own, r, 0), threads_get(t, x, r), 0, owner);
     return memory;
 }
 
 // What all of a group left of it.
-static void read_all(Threads *t, IrValue *memory, const IrType *type, const Bit *bits,
-                     uint32_t count, IrValue **parts) {
+static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const IrType *type,
+                     const Bit *bits, uint32_t count, IrValue **parts) {
     uint32_t regs = type->count, group = 1u << count;
-    IrValue *first = threads_at(t, memory, place_of_warp(t, bits, count, false));
+    IrValue *first = threads_at(t, memory, place_of_warp(t, reduce, bits, count, false));
     IrValue **all = arena_new(t->scratch, IrValue *, regs * group);
     IrValue **one = arena_new(t->scratch, IrValue *, regs);
     for (uint32_t r = 0; r < regs; r++) read_group(t, first, r, group, all + r * group);
@@ -193,10 +231,10 @@ static State meet_once(Threads *t, const Reduce *r, const State *x, const Bit *b
     IrValue *memory[COMBINE_MAX_PARTS];
     State *all = arena_new(t->scratch, State, group);
     IrValue **parts = arena_new(t->scratch, IrValue *, group);
-    for (uint32_t i = 0; i < r->c.parts; i++) memory[i] = leave_once(t, x->part[i], bits, count);
+    for (uint32_t i = 0; i < r->c.parts; i++) memory[i] = leave_once(t, r, x->part[i], bits, count);
     threads_barrier(t);
     for (uint32_t i = 0; i < r->c.parts; i++) {
-        read_all(t, memory[i], x->part[i]->type, bits, count, parts);
+        read_all(t, r, memory[i], x->part[i]->type, bits, count, parts);
         for (uint32_t g = 0; g < group; g++) all[g].part[i] = parts[g];
     }
     threads_barrier(t);
@@ -221,6 +259,7 @@ static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
         done[at / step] = once ? meet_once(t, r, &x, bits, count) : meet(t, r, &x, bits, count);
     }
     r->x = combine_pack(t, &r->c, regs / step, done);
+    if (once) r->wrong = 0;  // its first lane has left it to all
 }
 
 static void take_all(Threads *t, Reduce *r) {
@@ -236,6 +275,7 @@ static void take_all(Threads *t, Reduce *r) {
         }
         k += run;
     }
+    settle_lanes(t, r);
 }
 
 // ---- the beginning and the end ------------------------------------------------------------------
@@ -292,6 +332,7 @@ static Reduce begin(Threads *t, const IrOp *op, uint32_t first, uint32_t values)
     const Layout *l = ir_operand(op, 1)->type->layout;
     Reduce r = {.c = combine_of(op, values, needs_has(op, kind))};
     r.axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
+    r.loops = r.c.custom && has_loop(op->regions[0]);
     r.layout = layout_without_free(l, LAYOUT_REG, NULL);
     IrValue *mask = threads_operand(t, op, 0);
     uint32_t at = 0;

@@ -12,6 +12,7 @@
 
 enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 26, SLACK = 4 };  // of steps
 enum { APART = 16 };                                              // bytes, of arrays that overlap
+enum { SHIFT = 8 };  // bytes, by which arrays miss the alignment of wide accesses
 
 typedef struct Buffer {
     void *address;
@@ -42,6 +43,7 @@ struct Subject {
     Arena *arena;
     tilec_device *device;
     Run run;
+    size_t shift;
     VEC(Buffer) buffers;
     VEC(Loaded) modules;
     VEC(Buffer) freed;
@@ -114,9 +116,16 @@ static tilec_status spy_copy(tilec_device *device, void *stream, void *to, const
     return sim_device_api.copy(device, stream, to, from, size);
 }
 
+static tilec_status spy_alloc(tilec_device *device, size_t size, void **address) {
+    size_t shift = subject_of(device)->shift;
+    tilec_status status = sim_device_api.alloc(device, size + shift, address);
+    if (!status) *address = (uint8_t *)*address + shift;
+    return status;
+}
+
 static void spy_free(tilec_device *device, void *address, size_t size) {
     Subject *s = subject_of(device);
-    Buffer buffer = {.address = address, .size = size};
+    Buffer buffer = {.address = (uint8_t *)address - s->shift, .size = size + s->shift};
     vec_push(s->arena, &s->freed, buffer);
 }
 
@@ -267,13 +276,14 @@ static void add_grids(Subject *s) {
 }
 
 Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
-                      bool wild, const char **why) {
+                      SubjectInputs inputs, const char **why) {
     Subject *s = arena_new(arena, Subject, 1);
     s->arena = arena, s->device = launcher->device;
     s->api = sim_device_api;
     s->api.module_load = spy_load, s->api.launch = spy_launch;
-    s->api.copy = spy_copy, s->api.free = spy_free;
-    s->run.seed = 1, s->run.wild = wild;
+    s->api.copy = spy_copy, s->api.free = spy_free, s->api.alloc = spy_alloc;
+    s->shift = inputs == SUBJECT_SHIFTED ? SHIFT : 0;
+    s->run.seed = 1, s->run.wild = inputs == SUBJECT_WILD;
     example->make(&s->run, shape);
     s->device->api = &s->api;
     *why = launcher_run(launcher, example, &s->run);

@@ -5,7 +5,7 @@
 // the packed arguments stay right; each run begins with the bytes that the first began with.
 // Ownership: subject_close.
 //
-//     Subject *s = subject_open(arena, &launcher, example, &shape, false, &why);
+//     Subject *s = subject_open(arena, &launcher, example, &shape, SUBJECT_TAME, &why);
 //     if (subject_runs(s, s->text, &why)) …   // as it should
 #ifndef TILEC_TESTS_MUTATE_SUBJECT_H
 #define TILEC_TESTS_MUTATE_SUBJECT_H
@@ -15,11 +15,16 @@
 
 typedef struct Subject Subject;
 
-// `wild`: factors of products have NaNs among them, whose results nobody but they may spoil.
+typedef enum SubjectInputs {
+    SUBJECT_TAME,
+    SUBJECT_WILD,    // factors of products have NaNs among them, whose results nobody may spoil
+    SUBJECT_SHIFTED  // tame, but no array begins at 16 bytes: the code for such takes all shapes
+} SubjectInputs;
+
 // NULL when nothing was launched or it went wrong; `why` says what, NULL: the grid was empty or the
 // device cannot run it.
 Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
-                      bool wild, const char **why);
+                      SubjectInputs inputs, const char **why);
 void subject_close(Subject *s);
 Str subject_text(const Subject *s);
 // Whether the text, in place of the example's own, still does what the example should: no finding
