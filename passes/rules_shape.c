@@ -177,3 +177,8 @@ IrValue *rule_scan_one(Simplify *s, IrOp *op) {
     if (!keeps_one((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), type)) return NULL;
     return ir_operand(op, 0);
 }
+
+IrValue *rule_shuffle_constant(Simplify *s, IrOp *op) {
+    (void)s;
+    return simplify_from(op, 0, IR_CONST) ? none(op) : NULL;
+}

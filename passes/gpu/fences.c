@@ -39,13 +39,22 @@ static const IrType *moved(const IrOp *op) {
     return op->result_count ? op->results[0].type : ir_operand(op, 1)->type;
 }
 
+static bool is_packed(const IrOp *op) {
+    return dtype_is(ir_operand(op, 0)->type->elem, DTYPE_CLASS_PACKED);
+}
+static bool is_store(const IrOp *op) { return op->code == IR_STORE || op->code == IR_VIEW_STORE; }
+
 // Does one thread touch an element both times? Of packed elements whole bytes are stored, by whom
-// is seen later only.
+// is seen later only. Of the threads that hold an element the same one stores it each time, of
+// those that hold a scalar the first.
 static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
     const Layout *x = moved(a)->layout, *y = moved(b)->layout;
-    if (dtype_is(ir_operand(a, 0)->type->elem, DTYPE_CLASS_PACKED)) return false;
+    bool stores = is_store(a) && is_store(b);
+    if (is_packed(a) || is_packed(b)) return false;
+    if (stores && !x && !y) return true;
     if (!x || !y || !layout_equal(x, y) || !alias_same_elements(f->facts, a, b)) return false;
-    return !layout_free_bits(x, LAYOUT_LANE) && !layout_free_bits(x, LAYOUT_WARP);
+    bool once = !layout_free_bits(x, LAYOUT_LANE) && !layout_free_bits(x, LAYOUT_WARP);
+    return stores || once;
 }
 
 static bool meet(const Fences *f, const Before *before, const IrOp *b) {
