@@ -96,6 +96,12 @@ static void compare_from_start(Threads *t, const Selection *s, Dim *dim, IrValue
     dim->coord = width > 1 ? threads_coord(t, s->layout, (uint32_t)dim->axis) : threads_i32(t, 0);
 }
 
+static int64_t group_of(const Threads *t, const IrValue *view, uint32_t d, uint64_t start) {
+    enum { MOST = 1 << 16 };
+    uint64_t both = access_extent_divisor(t, &t->func->params.data[view->index], d) | start | MOST;
+    return (int64_t)(both & (0 - both));
+}
+
 // ---- a view op, dimension by dimension ----------------------------------------------------------
 
 static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axis) {
@@ -106,6 +112,7 @@ static Dim dim_of(Threads *t, Selection *s, uint32_t d, int *axis, int *tile_axi
     Dim r = {.axis = -1};
     IrRange range = ir_range_of(t->ranges, index);
     r.divisor = range.known ? range.divisor : 1;
+    r.group = group_of(t, view, d, r.divisor);
     r.extent = as_number(t, s, view_extent(t, view, d));
     r.stride = as_number(t, s, view_stride(t, view, d));
     if (op->code != IR_VIEW_INSIDE) r.inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
@@ -193,6 +200,11 @@ static IrValue *mask_along(Threads *t, const Selection *s, const Dim *dim, uint3
     int64_t offset;
     if (dim->inside) return NULL;
     IrValue *index = index_at(t, s, dim, reg, &offset);
+    // Without low bits that are the register's alone it is in the same group.
+    if (offset > 0) {
+        offset &= -dim->group;
+        index = offset ? ir_binary(&t->b, IR_ADD, dim->base, number(t, s, offset)) : dim->base;
+    }
     if (dim->left)
         index = offset ? ir_binary(&t->b, IR_ADD, dim->coord, threads_i32(t, offset)) : dim->coord;
     return is_inside(t, index, dim->left ? dim->left : dim->extent);

@@ -26,6 +26,8 @@ typedef struct Dim {
     // extent in comparisons.
     IrValue *coord, *left;
     uint64_t divisor;  // of start
+    // Aligned groups of so many elements, a power of two, are all inside or all outside.
+    int64_t group;
 } Dim;
 
 typedef struct Selection {

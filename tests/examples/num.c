@@ -130,6 +130,7 @@ Num num_round(Num a) {
 }
 
 Num num_max(Num a, Num b) {
+    if (isnan(a.v) || isnan(b.v)) return num_exact((double)NAN);
     double v = larger(a.v, b.v);
     double high = larger(a.v + a.e, b.v + b.e), low = larger(a.v - a.e, b.v - b.e);
     return (Num){v, larger(high - v, v - low)};

@@ -1,4 +1,6 @@
 // References of the examples that multiply matrices.
+#include <math.h>
+
 #include "tests/examples/examples.h"
 
 static const Dtype f32 = DTYPE_F32;
@@ -161,9 +163,12 @@ static Num conv_pixel(const Array *x, const Array *w, const Image *image, const 
         for (int64_t s = 0; s < image->window; s++) {
             int64_t i = at[1] * image->stride - image->pad + r;
             int64_t j = at[2] * image->stride - image->pad + s;
-            if (i < 0 || i >= x->extent[1] || j < 0 || j >= x->extent[2]) continue;
+            bool outside = i < 0 || i >= x->extent[1] || j < 0 || j >= x->extent[2];
             for (int64_t c = 0; c < x->extent[3]; c++) {
                 int64_t tap = ((r * image->window + s) * w->extent[2] + c) * w->extent[3] + at[3];
+                if (outside && isnan(get(w, tap)))  // 0 times it
+                    num_dot_add(&dot, num_exact(0), num_at(w, tap));
+                if (outside) continue;
                 num_dot_add(&dot, num_at(x, at4(x, at[0], i, j, c)), num_at(w, tap));
             }
         }
