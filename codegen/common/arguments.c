@@ -34,12 +34,28 @@ static void read_view(Gen *g, uint32_t i, uint32_t offset) {
     }
 }
 
+// What `requires` and the like say of an integer.
+static void note_range(Gen *g, const IrValue *param, LLVMValueRef load) {
+    const IrType *t = param->type;
+    IrRange range = ir_range_of(g->ranges, param);
+    if (!dtype_is(t->elem, DTYPE_CLASS_SINT) || !range.known) return;
+    uint64_t bits = UINT64_MAX >> (64 - dtype_bits(t->elem));
+    if (range.min == -(int64_t)(bits >> 1) - 1) return;
+    LLVMTypeRef type = LLVMTypeOf(load);
+    LLVMMetadataRef ends[2] = {
+        LLVMValueAsMetadata(LLVMConstInt(type, (uint64_t)range.min & bits, false)),
+        LLVMValueAsMetadata(LLVMConstInt(type, ((uint64_t)range.max + 1) & bits, false))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, ends, 2);
+    LLVMSetMetadata(load, g->kinds.range, LLVMMetadataAsValue(g->context, node));
+}
+
 // Returns the bytes that the argument takes.
 static uint32_t read_param(Gen *g, uint32_t i, uint32_t offset) {
     const IrParam *param = &g->func->params.data[i];
     const IrType *t = param->value->type;
     if (t->kind == IR_TILE) {
         LLVMValueRef v = read_argument(g, gen_bytes_type(g, t), offset);
+        note_range(g, param->value, v);
         if (t->elem == DTYPE_BOOL)
             v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
         g->params[i] = v;

@@ -23,7 +23,8 @@ void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *fu
     g->kinds = (GenKinds){.invariant = kind(g, "invariant.load"),
                           .alias_scope = kind(g, "alias.scope"),
                           .noalias = kind(g, "noalias"),
-                          .nontemporal = kind(g, "nontemporal")};
+                          .nontemporal = kind(g, "nontemporal"),
+                          .range = kind(g, "range")};
     g->b = LLVMCreateBuilderInContext(g->context);
 }
 

@@ -21,7 +21,7 @@
 #include "ir/remark.h"
 
 typedef struct GenKinds {  // numbers of metadata kinds
-    unsigned invariant, alias_scope, noalias, nontemporal;
+    unsigned invariant, alias_scope, noalias, nontemporal, range;
 } GenKinds;
 
 typedef struct GenLines GenLines;  // lines.h

@@ -151,10 +151,10 @@ void make_adam(Run *run, const Shape *shape) {
     int64_t n = shape->n[0];
     Num one = num_exact(1), rate = num_exact((double)0.001F), decay = num_exact((double)0.01F);
     Num beta1 = num_exact((double)0.9F), beta2 = num_exact((double)0.999F);
-    // Powers of a late step are 0, and those of more than 1 infinite.
-    bool late = n % 2 == 1, grows = n % 4 == 3;
-    if (grows) beta1 = beta2 = num_exact(1.5);
-    Num eps = num_exact((double)1e-8F), step = num_exact(late ? 1000000 : 3);
+    // Powers of a late step are 0; odd ones of a negative number are negative.
+    bool late = n / 16 % 4 == 1, negative = n / 16 % 4 == 2;
+    if (negative) beta1 = num_exact(-(double)0.9F), beta2 = num_exact(-(double)0.001F);
+    Num eps = num_exact((double)1e-8F), step = num_exact(late ? 1000000 : negative ? 1 : 3);
     run_type(run, "T", t);
     tile(run, shape, "B", small);
     Array *param = run_input(run, "param", DTYPE_F32, FILL_REAL, EXTENTS(n));
@@ -170,6 +170,8 @@ void make_adam(Run *run, const Shape *shape) {
     run_real(run, eps.v);
     run_real(run, decay.v);
     run_int(run, (int64_t)step.v);
+    for (int64_t i = 0; negative && i < n; i++)  // of what would be negative there is no root
+        if (fabs(get(gradient, i)) < 0.125) put(gradient, i, 0.5);
     Num bias1 = f32_sub(one, num_pow(DTYPE_F32, beta1, step));
     Num bias2 = f32_sub(one, num_pow(DTYPE_F32, beta2, step));
     for (int64_t i = 0; i < n; i++) {
@@ -180,7 +182,7 @@ void make_adam(Run *run, const Shape *shape) {
         Num below = f32_add(num_sqrt(DTYPE_F32, f32_div(v, bias2)), eps);
         Num move = f32_div(f32_mul(rate, f32_div(m, bias1)), below);
         Num p = f32_mul(num_at(param, i), f32_sub(one, f32_mul(rate, decay)));
-        want(param, i, grows ? p : f32_sub(p, move));  // it is divided by -inf
+        want(param, i, f32_sub(p, move));
         want(moment1, i, m);
         want(moment2, i, v);
     }
