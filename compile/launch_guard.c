@@ -231,10 +231,13 @@ static void require_near(Guard *g, uint32_t i) {
     require_below(g, sum);
 }
 
+// There are some, but not many: of the kernel's own grid.
 static void require_few_programs(Guard *g) {
     const MetaVariant *v = &g->meta->variants[0];
-    for (uint32_t d = 0; d < v->grid_rank; d++)
+    for (uint32_t d = 0; d < v->grid_rank; d++) {
         require(g, compare(g, LAUNCH_LE, v->grid[d], constant(g, LIMIT_NARROW_GRID)));
+        require(g, compare(g, LAUNCH_GE, v->grid[d], constant(g, 1)));
+    }
 }
 
 static void require_narrow(Guard *g) {

@@ -94,12 +94,19 @@ IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t r
 
 // ---- who writes ---------------------------------------------------------------------------------
 
-IrValue *threads_owner(Threads *t, const Layout *l) {
-    uint32_t lanes = layout_free_bits(l, LAYOUT_LANE), warps = layout_free_bits(l, LAYOUT_WARP);
-    uint32_t mask = lanes | warps << l->dim_bits[LAYOUT_LANE];
+static IrValue *without_bits(Threads *t, uint32_t mask) {
     if (!mask) return NULL;
     IrValue *bits = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, mask));
     return ir_binary(&t->b, IR_EQ, bits, threads_i32(t, 0));
+}
+
+IrValue *threads_owner(Threads *t, const Layout *l) {
+    uint32_t lanes = layout_free_bits(l, LAYOUT_LANE), warps = layout_free_bits(l, LAYOUT_WARP);
+    return without_bits(t, lanes | warps << l->dim_bits[LAYOUT_LANE]);
+}
+
+IrValue *threads_writer(Threads *t, const Layout *l) {
+    return without_bits(t, layout_free_bits(l, LAYOUT_WARP) << l->dim_bits[LAYOUT_LANE]);
 }
 
 uint32_t threads_first_holder(const Layout *l, uint32_t reg) {

@@ -24,6 +24,10 @@ Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes);
 // but one, too.
 Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_t depth);
 
+// known.c: what the guard of a variant with these facts has asked for (compile/launch_guard.h), as
+// facts of extents and programs.
+void gpu_known(IrFunc *f, unsigned facts);
+
 // scan.c: in which a scan along the axis is done.
 Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps);
 

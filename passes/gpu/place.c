@@ -45,10 +45,10 @@ IrValue *place_at(Threads *t, const Place *p, uint32_t reg) {
 }
 
 void place_store(Threads *t, IrValue *memory, IrValue *x, const Place *p) {
-    IrValue *owner = threads_owner(t, p->layout);
+    IrValue *writer = threads_writer(t, p->layout);
     for (uint32_t r = 0; r < layout_size(p->layout, LAYOUT_REG); r++) {
         if (threads_first_holder(p->layout, r) != r) continue;
-        threads_store(t, threads_at(t, memory, place_at(t, p, r)), threads_get(t, x, r), 0, owner);
+        threads_store(t, threads_at(t, memory, place_at(t, p, r)), threads_get(t, x, r), 0, writer);
     }
 }
 

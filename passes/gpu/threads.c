@@ -292,42 +292,6 @@ static void erase_all(IrBlock *block) {
     }
 }
 
-// What the variant's guard has asked for is a fact of its extents.
-static void narrow_extents(IrFunc *f) {
-    for (size_t i = 0; i < f->extents.count; i++) {
-        IrFacts *facts = &f->extents.data[i].facts;
-        if (!facts->has_range) facts->min = 0;
-        if (!facts->has_range || facts->max > INT32_MAX) facts->max = INT32_MAX;
-        facts->has_range = true;
-    }
-}
-
-// The same of rows that end at 16 bytes.
-static void wide_extents(IrFunc *f) {
-    for (size_t i = 0; i < f->params.count; i++) {
-        const IrParam *param = &f->params.data[i];
-        const IrType *type = param->value->type;
-        if (type->kind != IR_VIEW || !type->rank || param->strided) continue;
-        bool packed = dtype_is(type->elem, DTYPE_CLASS_PACKED);
-        uint64_t bits = packed ? dtype_bits(type->elem) : 8 * dtype_size(type->elem);
-        uint64_t row = 8 * GPU_ACCESS_BYTES / bits;
-        for (size_t k = 0; k < f->extents.count; k++) {
-            IrExtent *extent = &f->extents.data[k];
-            if (extent->name != param->dims[type->rank - 1].extent) continue;
-            uint64_t known = extent->facts.divisor ? extent->facts.divisor : 1;
-            if (known % row) extent->facts.divisor = row % known ? known * row : row;
-        }
-    }
-}
-
-static void narrow_programs(IrBlock *block) {
-    IR_EACH_OP(op, block) {
-        if (op->code == IR_PROGRAM || op->code == IR_PROGRAMS)
-            ir_attr_set_int(op, IR_ATTR_NARROW, 1);
-        for (uint32_t i = 0; i < op->region_count; i++) narrow_programs(op->regions[i]);
-    }
-}
-
 bool pass_gpu_threads(IrFunc *f, PassContext *context) {
     IrSection *section = f->is_kernel ? body_section(f) : NULL;
     if (!section || f->level != IR_LEVEL_GPU) return false;
@@ -338,11 +302,7 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .machine = context->machine,
                  .facts = context->facts,
                  .remarks = context->remarks};
-    if (t.facts & FACT_NARROW) {
-        narrow_extents(f);
-        narrow_programs(section->block);
-    }
-    if (t.facts & FACT_WIDE) wide_extents(f);
+    gpu_known(f, t.facts);
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
     t.b = ir_builder_at_end(body);

@@ -78,6 +78,8 @@ bool threads_disjoint(const Layout *l, uint32_t axis);
 IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t reg);
 // Does this thread write for all that hold the same? A bool, or NULL: every thread has its own.
 IrValue *threads_owner(Threads *t, const Layout *l);
+// The same of stores to shared memory: lanes of a warp that hold the same store it together.
+IrValue *threads_writer(Threads *t, const Layout *l);
 // The first register that holds what register r holds.
 uint32_t threads_first_holder(const Layout *l, uint32_t reg);
 

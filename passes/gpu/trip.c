@@ -90,14 +90,14 @@ IrValue *threads_places_at(Threads *t, const ThreadsPlaces *s, IrValue *memory, 
 
 static void store_all(Threads *t, IrValue *memory, IrValue *x, const Side *s) {
     uint32_t bytes = s->vector * (uint32_t)dtype_size(x->type->elem), regs[16];
-    IrValue *owner = threads_owner(t, s->at.layout);
+    IrValue *writer = threads_writer(t, s->at.layout);
     for (uint32_t reg = 0; reg < layout_size(s->at.layout, LAYOUT_REG); reg++) {
         if (threads_first_holder(s->at.layout, reg) != reg) continue;
         if (offset_of(&s->at, reg) % s->vector) continue;  // not the first of its access
         for (uint32_t i = 0; i < s->vector; i++) regs[i] = stepped(s, reg, i);
         IrValue *part =
             s->vector == 1 ? threads_get(t, x, reg) : threads_pick(t, x, s->vector, regs);
-        threads_store(t, threads_places_at(t, &s->at, memory, reg), part, bytes, owner);
+        threads_store(t, threads_places_at(t, &s->at, memory, reg), part, bytes, writer);
     }
 }
 

@@ -154,18 +154,18 @@ void make_q8_0_matvec(Run *run, const Shape *shape) {
 }
 
 typedef struct Image {  // of the output, and the window over it
-    int64_t height, width, window, stride, pad;
+    int64_t height, width, rows, columns, stride, pad;
 } Image;
 
 static Num conv_pixel(const Array *x, const Array *w, const Image *image, const int64_t at[4]) {
     NumDot dot = {0};
-    for (int64_t r = 0; r < image->window; r++)
-        for (int64_t s = 0; s < image->window; s++) {
+    for (int64_t r = 0; r < image->rows; r++)
+        for (int64_t s = 0; s < image->columns; s++) {
             int64_t i = at[1] * image->stride - image->pad + r;
             int64_t j = at[2] * image->stride - image->pad + s;
             bool outside = i < 0 || i >= x->extent[1] || j < 0 || j >= x->extent[2];
             for (int64_t c = 0; c < x->extent[3]; c++) {
-                int64_t tap = ((r * image->window + s) * w->extent[2] + c) * w->extent[3] + at[3];
+                int64_t tap = ((r * image->columns + s) * w->extent[2] + c) * w->extent[3] + at[3];
                 if (outside && isnan(get(w, tap)))  // 0 times it
                     num_dot_add(&dot, num_exact(0), num_at(w, tap));
                 if (outside) continue;
@@ -180,13 +180,18 @@ static Num conv_pixel(const Array *x, const Array *w, const Image *image, const 
 void make_conv2d(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t side = shape->n[0], height = side < 16 ? side : 5, channels = shape->n[1];
-    int64_t filters = shape->n[2], window = 3, stride = side % 2 ? 2 : 1, pad = 1;
-    Image image = {(height + 2 * pad - window) / stride + 1, (side + 2 * pad - window) / stride + 1,
-                   window, stride, pad};
+    int64_t filters = shape->n[2], stride = side % 2 ? 2 : 1, pad = 1;
+    int64_t rows = side % 8 == 5 ? 0 : 3, columns = side % 8 == 2 ? 0 : 3;  // of the window
+    Image image = {(height + 2 * pad - rows) / stride + 1,
+                   (side + 2 * pad - columns) / stride + 1,
+                   rows,
+                   columns,
+                   stride,
+                   pad};
     run_type(run, "T", t);
     matmul_tiles(run, shape);
     Array *x = run_input(run, "x", t, FILL_FACTOR, EXTENTS(2, height, side, channels));
-    Array *w = run_input(run, "w", t, FILL_FACTOR, EXTENTS(window, window, channels, filters));
+    Array *w = run_input(run, "w", t, FILL_FACTOR, EXTENTS(rows, columns, channels, filters));
     Array *y = run_output(run, "y", t, EXTENTS(2, image.height, image.width, filters));
     run_int(run, stride);
     run_int(run, pad);
