@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define LIMIT_GRID INT64_C(0x7fffffff)   // programs along one dimension of a grid: 2^31 - 1
+#define LIMIT_GRID INT64_C(0x7fffffff)  // programs along one dimension of a grid: 2^31 - 1
 // The same where numbers have 32 bits: tiles of up to 256 begin below 2^31.
 #define LIMIT_NARROW_GRID (INT64_C(1) << 23)
 #define LIMIT_EXTENT (INT64_C(1) << 56)  // of a view along one dimension

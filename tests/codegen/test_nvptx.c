@@ -86,6 +86,43 @@ static void vector_add(void **state) {
         75);
 }
 
+// What is known to be short is divided in 32 bits, and what is known not to be 0 needs no guard.
+static void divisions(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    static const struct {
+        const char *facts, *program;
+        bool guarded;
+    } cases[] = {
+        {"N range 1 2147483647", "dim = 0, narrow = true", false},
+        {"N range 0 2147483647", "dim = 0, narrow = true", true},
+        {"N range 1 2147483647", "dim = 0", false},  // 31 bits
+        {"N divisor 8", "dim = 0, narrow = true", true},
+        {"N divisor 8", "dim = 0", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Tir *t = tir_load(
+            "kernel @k(%%x: view i64[N]) {level = thread, warps = 1, facts = [%s]} { body {\n"
+            "%%0 = program {%s} : i64\n%%1 = extent {extent = N} : i64\n"
+            "%%2 = div %%0, %%1 : i64\n%%3 = rem %%0, %%1 : i64\n%%4 = add %%2, %%3 : i64\n"
+            "%%5 = cpu.data %%x : *i64\nthread.store %%5, %%4, _ {align = 8}\nreturn } }",
+            cases[i].facts, cases[i].program);
+        Str text;
+        if (!ptx_of(t, "sm_80", &text)) {
+            said(t);
+            fail_msg("case %zu does not compile", i);
+        }
+        const char *ptx = arena_text(t->arena, text.text, text.size);
+        bool wide = strstr(ptx, "div.u64") || strstr(ptx, "div.s64");
+        if (wide || !strstr(ptx, "div.u32")) fail_msg("case %zu: %s", i, ptx);
+        if ((strstr(ptx, "selp") != NULL) != cases[i].guarded) fail_msg("case %zu: %s", i, ptx);
+        tir_free(t);
+    }
+}
+
 static void warp_ops(void **state) {
     (void)state;
     if (!codegen_plugin()) {
@@ -170,10 +207,8 @@ static void copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_add),
-        cmocka_unit_test(warp_ops),
-        cmocka_unit_test(matrix_units),
-        cmocka_unit_test(copies),
+        cmocka_unit_test(vector_add),   cmocka_unit_test(divisions), cmocka_unit_test(warp_ops),
+        cmocka_unit_test(matrix_units), cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,6 @@ enum {
     PHASES = 4,  // of an access of 16 bytes a lane
     // Each leaves its share; each reads all of them in one access. Bools are bytes.
     MEETING = WARPS + WARPS * PHASES,
-    MEETING_OF_BOOLS = WARPS + WARPS,
 };
 
 static const Row rows[] = {
@@ -86,22 +85,21 @@ static const Row rows[] = {
      false,
      3 * R *C * 4,
      R *C / W * 2 * MEETING},
-    // x three times; weight and bias for each row. The squares are summed with whether there are
-    // any.
+    // x three times; weight and bias for each row.
     {"layernorm",
      "layernorm",
      TILEC_F16,
      {{T, {R, C}}, {T, {C}}, {T, {C}}, {T, {R, C}}},
      true,
      6 * R *C * 2,
-     R *C / W *(2 * MEETING + MEETING_OF_BOOLS)},
+     R *C / W * 2 * MEETING},
     {"layernorm",
      "layernorm",
      TILEC_F32,
      {{T, {R, C}}, {T, {C}}, {T, {C}}, {T, {R, C}}},
      true,
      6 * R *C * 4,
-     R *C / W *(2 * MEETING + MEETING_OF_BOOLS)},
+     R *C / W * 2 * MEETING},
     // x and residual twice.
     {"rmsnorm",
      "add_rmsnorm",

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "compile/compile.h"
 #include "ir/interp/interp.h"
 
@@ -322,11 +323,37 @@ static void test_narrow(void **state) {
     unit_destroy(u);
 }
 
+// Of the kernel's own grid: some programs, and not too many.
+static void test_few_programs(void **state) {
+    (void)state;
+    enum { GENERAL, NARROW };
+    static const struct {
+        int64_t programs;
+        int variant;
+    } cases[] = {{-1, GENERAL},
+                 {0, GENERAL},
+                 {1, NARROW},
+                 {LIMIT_NARROW_GRID, NARROW},
+                 {LIMIT_NARROW_GRID + 1, GENERAL},
+                 {LIMIT_GRID, GENERAL}};
+    Unit *u = unit_load_text(STR("few.tile"), STR("kernel k(i64 n) grid(1, n) {\n}\n"));
+    const AstKernel *k = unit_kernel(u, STR("k"));
+    CompileOptions options = {.variants = VARIANTS_GPU};
+    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    assert_non_null(c);
+    assert_int_equal(c->meta->variants[1].facts & META_FACT_NARROW, META_FACT_NARROW);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        LaunchInput in = {.scalar = (uint64_t)cases[i].programs};
+        assert_int_equal(chosen(c->meta, &in), cases[i].variant);
+    }
+    unit_destroy(u);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_refuses_loops),
-        cmocka_unit_test(test_metadata), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_random),       cmocka_unit_test(test_refuses_loops),
+        cmocka_unit_test(test_metadata),     cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_few_programs), cmocka_unit_test(test_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,17 +40,21 @@ static bool in_place(const IrParam *p, const IrArg *a, const IrParam *q, const I
 static bool is_wide(const IrParam *p, const IrArg *arg) {
     const IrType *type = p->value->type;
     if ((uintptr_t)arg->data % 16 != 0) return false;
+    bool rows = type->kind == IR_VIEW && type->rank && !p->strided;
+    if (rows && (uint64_t)arg->extent[type->rank - 1] * dtype_bits(type->elem) % 128 != 0)
+        return false;
     for (uint32_t d = 0; type->kind == IR_VIEW && d + 1 < type->rank; d++)
         if ((uint64_t)arg->stride[d] * dtype_bits(type->elem) % 128 != 0) return false;
     return true;
 }
 
-// Have all extents, strides and numbers of elements 31 bits?
+// Have all extents, strides and numbers of elements 31 bits, and is there an element? (Without one
+// a kernel's own grid may be empty, which no narrow variant runs.)
 static bool is_narrow(const IrParam *p, const IrArg *arg) {
     int64_t sum = 0;
     for (uint32_t d = 0; d < p->value->type->rank; d++) {
         int64_t extent = arg->extent[d], stride = arg->stride[d];
-        if (extent > INT32_MAX || stride < 0 || stride > INT32_MAX) return false;
+        if (extent < 1 || extent > INT32_MAX || stride < 0 || stride > INT32_MAX) return false;
         sum += (extent - 1) * stride;
         if (sum > INT32_MAX) return false;
     }
