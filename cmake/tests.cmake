@@ -316,6 +316,9 @@ set_tests_properties(bundle PROPERTIES LABELS bundle TIMEOUT 3600 SKIP_RETURN_CO
 add_test(NAME examples/ptxas COMMAND bash tests/ptxas/ptxas.sh $<TARGET_FILE:tilec_tool>
          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(examples/ptxas PROPERTIES LABELS quick TIMEOUT 900 SKIP_RETURN_CODE 77)
+add_test(NAME examples/amdgpu COMMAND bash tests/amdgpu/objects.sh $<TARGET_FILE:tilec_tool>
+         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(examples/amdgpu PROPERTIES LABELS quick TIMEOUT 900)
 
 # The exact reference of the math functions, where it is installed.
 find_library(MPFR_LIBRARY mpfr)

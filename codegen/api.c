@@ -2,6 +2,7 @@
 #include "codegen/codegen.h"
 
 #include "base/os.h"
+#include "codegen/amdgpu/compile.h"
 #include "codegen/cpu/compile.h"
 #include "codegen/lld_shim.h"
 #include "codegen/nvptx/compile.h"
@@ -53,7 +54,9 @@ static bool gpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOption
         os_work_end(&work.work);
         end_without_memory(options->no_memory);
     }
-    bool fine = codegen_nvptx_compile(arena, func, options, output, diags);
+    bool amd = options->target.vendor == GPU_AMD;
+    bool fine = amd ? codegen_amdgpu_compile(arena, func, options, output, diags)
+                    : codegen_nvptx_compile(arena, func, options, output, diags);
     recover_end(&r);
     os_work_end(&work.work);
     return fine;

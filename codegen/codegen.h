@@ -21,13 +21,13 @@
 #include "ir/ir.h"
 #include "ir/remark.h"
 
-enum { CODEGEN_VERSION = 3 };
+enum { CODEGEN_VERSION = 4, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
     CODEGEN_ASM,     // assembly
     CODEGEN_OBJECT,  // relocatable
-    CODEGEN_SHARED,  // linked by lld: what the cpu device loads
+    CODEGEN_SHARED,  // linked by lld: what the cpu device loads; AMD's code object
 } CodegenOutput;
 
 typedef struct CodegenTimes {  // nanoseconds
@@ -53,9 +53,10 @@ typedef struct CodegenCpuOptions {
 
 typedef struct CodegenGpuOptions {
     GpuTarget target;
-    CodegenOutput output;  // CODEGEN_LLVM, or CODEGEN_ASM: PTX, which is what a driver is given
+    CodegenOutput output;  // of NVIDIA's CODEGEN_LLVM, or CODEGEN_ASM: PTX, which a driver is given
     Str entry;
-    bool lines;  // .loc directives: source lines in profilers, and in findings of the warp machine
+    bool lines;               // source lines in profilers, and in findings of the warp machine
+    uint32_t object_version;  // of AMD's code objects, 5 or 6; 0: CODEGEN_OBJECT_VERSION
     CodegenTimes *times;
     Remarks *remarks;
     void (*on_defect)(void *user);  // as above

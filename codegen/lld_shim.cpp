@@ -184,6 +184,10 @@ static bool start() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
     // LLVM 22's pass against blocked store forwarding dies of some masked copies on x86-64-v3
     // ("cannot implicitly convert a scalable size").
     // Addresses of shared memory have 32 bits; there is no other way to say so.

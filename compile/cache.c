@@ -75,7 +75,7 @@ static const char *entry_read(Str bytes, const HashKey *key, CacheEntry *entry) 
 }
 
 static const char *const kind_names[CACHE_KINDS] = {
-    [CACHE_SHARED] = "so", [CACHE_PTX] = "ptx", [CACHE_CUBIN] = "cubin"};
+    [CACHE_SHARED] = "so", [CACHE_PTX] = "ptx", [CACHE_CUBIN] = "cubin", [CACHE_HSACO] = "hsaco"};
 
 const char *cache_kind_name(CacheKind kind) { return kind_names[kind]; }
 

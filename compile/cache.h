@@ -1,18 +1,19 @@
 // The cache on disk: compiled kernels by the hash of all they were made of.
 //
 // One file an entry, named by what it holds, so that tools can look into it: "<key>.so" a shared
-// object, ".ptx" a text for NVIDIA's driver, ".cubin" machine code for it; behind the code the
-// notes (what the launch must know of the code, code.h) and a foot with sizes, version, key and a
-// checksum over everything. Invariants: an entry is believed only when all that fits; what does not
-// is removed and made again. The folder is private to the user (base/os_folder.h); one that is not,
-// that cannot be made or written, or a full disk turns the cache off or leaves entries out, with a
-// word to the log, and never fails a compilation. Several processes and threads may use one folder.
-// The sum of sizes stays under the limit: what was used longest ago goes first, at the next keep,
-// also when the limit is lower than it was. An entry of more than half the limit, or of 64 MiB, is
-// left out, with a word to the log. Files of others in the folder stay and do not count.
-// Folder: the context's cache_folder, $TILEC_CACHE_DIR, $XDG_CACHE_HOME/tilec, ~/.cache/tilec.
-// $TILEC_CACHE=off turns it off; $TILEC_CACHE_SIZE is its limit ("200M"; default 512 MiB).
-// Ownership: cache_destroy; what cache_find gives belongs to the arena given.
+// object, ".ptx" a text for NVIDIA's driver, ".cubin" machine code for it, ".hsaco" a code object
+// for AMD's; behind the code the notes (what the launch must know of the code, code.h) and a foot
+// with sizes, version, key and a checksum over everything. Invariants: an entry is believed only
+// when all that fits; what does not is removed and made again. The folder is private to the user
+// (base/os_folder.h); one that is not, that cannot be made or written, or a full disk turns the
+// cache off or leaves entries out, with a word to the log, and never fails a compilation. Several
+// processes and threads may use one folder. The sum of sizes stays under the limit: what was used
+// longest ago goes first, at the next keep, also when the limit is lower than it was. An entry of
+// more than half the limit, or of 64 MiB, is left out, with a word to the log. Files of others in
+// the folder stay and do not count. Folder: the context's cache_folder, $TILEC_CACHE_DIR,
+// $XDG_CACHE_HOME/tilec, ~/.cache/tilec. $TILEC_CACHE=off turns it off; $TILEC_CACHE_SIZE is its
+// limit ("200M"; default 512 MiB). Ownership: cache_destroy; what cache_find gives belongs to the
+// arena given.
 //
 //     Cache *c = cache_create(NULL, log, user);
 //     if (!cache_find(c, CACHE_SHARED, &key, arena, &entry)) {
@@ -27,7 +28,7 @@
 
 enum { CACHE_FORMAT = 1 };
 
-typedef enum CacheKind { CACHE_SHARED, CACHE_PTX, CACHE_CUBIN, CACHE_KINDS } CacheKind;
+typedef enum CacheKind { CACHE_SHARED, CACHE_PTX, CACHE_CUBIN, CACHE_HSACO, CACHE_KINDS } CacheKind;
 
 typedef struct CacheEntry {
     Str code;
@@ -52,7 +53,7 @@ void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
 // The folder by the rules above; empty when the cache is off.
 Str cache_folder_path(Arena *arena, const char *folder);
 
-// "so", "ptx", "cubin".
+// "so", "ptx", "cubin", "hsaco".
 const char *cache_kind_name(CacheKind kind);
 
 typedef struct CacheRow {

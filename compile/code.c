@@ -29,7 +29,7 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
 }
 
 CodegenOutput code_output(CodeTarget target) {
-    return code_target_is_gpu(target) ? CODEGEN_ASM : CODEGEN_SHARED;
+    return code_target_takes_ptx(target) ? CODEGEN_ASM : CODEGEN_SHARED;
 }
 
 static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
@@ -66,7 +66,8 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
 }
 
 static CacheKind kind_of(CodeTarget target) {
-    return code_target_is_gpu(target) ? CACHE_PTX : CACHE_SHARED;
+    if (code_target_takes_ptx(target)) return CACHE_PTX;
+    return code_target_is_gpu(target) ? CACHE_HSACO : CACHE_SHARED;
 }
 
 bool code_find(Arena *arena, const CodeServices *services, CodeTarget target, const HashKey *key,

@@ -202,7 +202,7 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     bool gpu = code_target_is_gpu(target);
     CodeOptions o = {.target = target,
                      .variant = variant,
-                     .output = gpu ? CODEGEN_ASM : CODEGEN_OBJECT,
+                     .output = gpu ? code_output(target) : CODEGEN_OBJECT,
                      .remarks = e->remarks};
     o.passes = (PassOptions){
         .verify = true, .dump_all = true, .dump = after_pass, .user = &s, .remarks = e->remarks};
@@ -213,7 +213,7 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     ExplainLoop whole = {.span = compiled->func->span};
     vec_push(s.arena, &e->loops, whole);
     find_loops(&s, ir_body(compiled->func), 0);
-    if (gpu) measure(e, unit, services->cubin, code.bytes);
+    if (code_target_takes_ptx(target)) measure(e, unit, services->cubin, code.bytes);
     if (gpu) survey_gpu(e, compiled->func);
     const MetaVariant *v = &e->meta->variants[variant];
     if (!v->facts && e->meta->variant_count > 1)

@@ -23,5 +23,9 @@ const char *code_target_name(CodeTarget target, char *buffer);
 Machine code_target_machine(CodeTarget target);
 
 static inline bool code_target_is_gpu(CodeTarget target) { return target.gpu.vendor != GPU_NONE; }
+// Its code is PTX, of which its driver or a tool makes machine code.
+static inline bool code_target_takes_ptx(CodeTarget target) {
+    return target.gpu.vendor == GPU_NVIDIA;
+}
 
 #endif

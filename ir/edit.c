@@ -204,6 +204,7 @@ static void clone_facts(IrFunc *made, const IrFunc *f) {
     made->warps = f->warps;
     made->stages = f->stages;
     made->ctas = f->ctas;
+    made->lanes = f->lanes;
     for (size_t i = 0; i < f->extents.count; i++) {
         vec_push(arena, &made->extents, f->extents.data[i]);
     }

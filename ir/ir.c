@@ -10,7 +10,11 @@ IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names) {
     return m;
 }
 
-uint32_t ir_thread_count(const IrFunc *f) { return f->warps > 0 ? (uint32_t)f->warps * 32 : 1; }
+uint32_t ir_lane_count(const IrFunc *f) { return f->lanes > 0 ? (uint32_t)f->lanes : 32; }
+
+uint32_t ir_thread_count(const IrFunc *f) {
+    return f->warps > 0 ? (uint32_t)f->warps * ir_lane_count(f) : 1;
+}
 
 IrFunc *ir_func_find(const IrModule *m, Symbol name) {
     for (size_t i = 0; i < m->funcs.count; i++) {

@@ -163,6 +163,7 @@ struct IrFunc {
     VEC(const IrType *) results;  // functions
     unsigned math;                // IrMath bits
     int warps, stages, ctas;      // reserved options; 0: not given
+    int lanes;                    // of a warp, where the machine does not have 32 of them; 0: 32
     uint32_t value_count;
     uint32_t op_count;
 };
@@ -178,8 +179,9 @@ struct IrModule {
 };
 
 IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names);
-// Threads that run a program of `thread` or `gpu` level: 32 for each warp; 1 while `warps` is not
-// given.
+// Threads of a warp.
+uint32_t ir_lane_count(const IrFunc *f);
+// Threads that run a program of `thread` or `gpu` level; 1 while `warps` is not given.
 uint32_t ir_thread_count(const IrFunc *f);
 IrFunc *ir_func_find(const IrModule *m, Symbol name);
 // The block of the body; NULL while there is none.

@@ -1,6 +1,7 @@
 #include "ir/machine.h"
 
 #include "base/os.h"
+#include "ir/occupancy.h"
 
 Machine machine_of_cpu(CpuTarget target) {
     Machine m = {.cpu = target,
@@ -32,7 +33,7 @@ Machine machine_of_cpu(CpuTarget target) {
     UNREACHABLE("CPU level %d", (int)target.level);
 }
 
-Machine machine_of_gpu(GpuTarget target) {
+static Machine machine_of_nvidia(GpuTarget target) {
     return (Machine){.gpu = target,
                      .vector_bytes = 16,
                      .fma = true,
@@ -40,5 +41,28 @@ Machine machine_of_gpu(GpuTarget target) {
                      .f16 = true,
                      .warp = 32,
                      .shared_bytes = gpu_shared_bytes(target),
-                     .async_copy = target.number >= 80};
+                     .async_copy = target.number >= 80,
+                     .matrix_load = true,
+                     .f64_ratio = gpu_limits(target.number)->f64_ratio,
+                     .banks = &layout_banks_nvidia};
+}
+
+static Machine machine_of_amd(GpuTarget target) {
+    bool waves_of_64 = target.number < 0x1000, wide = target.number == 0x950;
+    bool computes = target.number >= 0x906 && waves_of_64;  // made for it: f64 at half the rate
+    return (Machine){.gpu = target,
+                     .vector_bytes = 16,
+                     .fma = true,
+                     .f16_convert = true,
+                     .f16 = true,
+                     .warp = waves_of_64 ? 64 : 32,
+                     .shared_bytes = gpu_shared_bytes(target),
+                     .f64_ratio = computes ? 2 : 16,
+                     .banks = wide          ? &layout_banks_gfx950
+                              : waves_of_64 ? &layout_banks_gfx9
+                                            : &layout_banks_rdna};
+}
+
+Machine machine_of_gpu(GpuTarget target) {
+    return target.vendor == GPU_AMD ? machine_of_amd(target) : machine_of_nvidia(target);
 }

@@ -9,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/gpu.h"
+#include "ir/layout/query.h"
 
 typedef struct Machine {
     CpuTarget cpu;  // where `gpu` is none
@@ -24,9 +25,12 @@ typedef struct Machine {
     bool bf16_tiles;   // cpu.tiles of bf16
     bool i8_tiles;     // cpu.tiles of bytes
     uint32_t l1_bytes, l2_bytes;
-    uint32_t warp;          // GPUs: threads of a warp
-    uint32_t shared_bytes;  // GPUs: the most that a program may have
-    bool async_copy;        // thread.copy
+    uint32_t warp;             // GPUs: threads of a warp
+    uint32_t shared_bytes;     // GPUs: the most that a program may have
+    bool async_copy;           // thread.copy
+    bool matrix_load;          // thread.matrix_load
+    uint32_t f64_ratio;        // f32 operations in the time of one of f64
+    const LayoutBanks *banks;  // of shared memory
 } Machine;
 
 Machine machine_of_cpu(CpuTarget target);

@@ -401,6 +401,14 @@ static bool option(Parser *p, int *to) {
     return true;
 }
 
+static bool lanes_attr(Parser *p) {
+    Span span = p->token.span;
+    TRY(option(p, &p->func->lanes));
+    if (p->func->lanes == 32 || p->func->lanes == 64) return true;
+    diag_error(p->diags, span, DIAG_IR_SYNTAX, "expected 32 or 64 lanes, found %d", p->func->lanes);
+    return false;
+}
+
 static bool func_attr(Parser *p) {
     Span span = p->token.span;
     Symbol name;
@@ -412,6 +420,7 @@ static bool func_attr(Parser *p) {
     if (str_equal(key, STR("warps"))) return option(p, &p->func->warps);
     if (str_equal(key, STR("stages"))) return option(p, &p->func->stages);
     if (str_equal(key, STR("ctas"))) return option(p, &p->func->ctas);
+    if (str_equal(key, STR("lanes"))) return lanes_attr(p);
     if (str_equal(key, STR("bind"))) return list(p, bind_item);
     if (str_equal(key, STR("facts"))) return list(p, fact_item);
     if (str_equal(key, STR("extents"))) {
@@ -419,7 +428,7 @@ static bool func_attr(Parser *p) {
         return list(p, extent_item);
     }
     diag_error(p->diags, span, DIAG_IR_SYNTAX, "a function has no attribute '%s'", name);
-    diag_help(p->diags, "it has level, math, warps, stages, ctas, bind, facts, extents");
+    diag_help(p->diags, "it has level, math, warps, stages, ctas, lanes, bind, facts, extents");
     return false;
 }
 

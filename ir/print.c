@@ -281,7 +281,8 @@ static void print_options(const IrFunc *f, bool *any, StrBuf *out) {
     const struct {
         const char *name;
         int value;
-    } options[] = {{"warps", f->warps}, {"stages", f->stages}, {"ctas", f->ctas}};
+    } options[] = {
+        {"warps", f->warps}, {"stages", f->stages}, {"ctas", f->ctas}, {"lanes", f->lanes}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (!options[i].value) continue;
         next_attr(any, out);

@@ -10,7 +10,7 @@
 #define TILEC_IR_SPREAD_H
 
 #include "ir/ir.h"
-#include "ir/layout/layout.h"
+#include "ir/layout/build.h"
 
 typedef enum SpreadRule {
     SPREAD_NONE,    // no tiles, or each as it likes: sorts, gathers; loads and stores of views
@@ -33,6 +33,10 @@ bool spread_backward(const IrOp *op, const Layout *result, Layout *operand);
 bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, const Layout *to);
 // An index tile of a view op (operand i) whose value is spread so.
 bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout *index);
+
+// The instruction of a thread.mma: `select` is m, n, k and the unit, which is NVIDIA's where it is
+// not given.
+LayoutProduct spread_product(const IrOp *op);
 
 // Where a tile lies in memory shared by the program's threads, not who holds it.
 static inline bool spread_is_memory(const IrValue *v) {

@@ -17,8 +17,8 @@
 //     operand = "%" ( number | name ) | "_"
 //     region  = [ "(" "%" n ":" type { "," "%" n ":" type } ")" ] "{" { op } "}"
 //     attrs   = "{" key "=" value { "," key "=" value } "}"
-//   Kernel attrs: level, math = [contract, approx], warps, stages, ctas, bind = [T = f16, BM =
-//   128], facts = [M divisor 16 range 0 1024], extents = [M, N] where that is not the order of
+//   Kernel attrs: level, math = [contract, approx], warps, stages, ctas, lanes, bind = [T = f16, BM
+//   = 128], facts = [M divisor 16 range 0 1024], extents = [M, N] where that is not the order of
 //   first mention in the parameters; param attrs: divisor, min, max. A boolean attribute that is
 //   false, and `inside` that is all 0, are left out. Float constants print as the shortest decimal
 //   that reads back, or as hex bits (0x7fc00001) where decimal would lose a NaN's payload or sign;

@@ -1,4 +1,5 @@
 // Typing rules of thread.*: scalars, and vectors, which are tiles of rank 1.
+#include "ir/spread.h"
 #include "ir/verifier.h"
 
 static bool plain(Verifier *v, const IrOp *op, uint32_t i) {
@@ -100,24 +101,34 @@ static bool rule_matrix_load(Verifier *v, const IrOp *op) {
     return result_vector(v, op, elem, (uint32_t)count * 32 / bits);
 }
 
-// What a warp of 32 lanes holds of a matrix of this many elements.
-static bool fragment(Verifier *v, const IrOp *op, uint32_t i, int64_t elements) {
+// What a lane holds of a matrix.
+static bool fragment(Verifier *v, const IrOp *op, uint32_t i, LayoutProduct product) {
     const IrType *t = ir_operand(op, i)->type;
-    if (t->kind == IR_TILE && t->rank == 1 && (int64_t)t->count * 32 == elements) return true;
-    return verifier_fail(v, op, "expected operand %u to be a vector of %lld, found %s", i,
-                         (long long)(elements / 32), verifier_type(v, t));
+    Layout l = layout_fragment(product, (LayoutOperand)i);
+    uint32_t count = layout_size(&l, LAYOUT_REG), lanes = layout_size(&l, LAYOUT_LANE);
+    if (lanes != ir_lane_count(v->func))
+        return verifier_fail(v, op, "expected a warp of %u lanes, found %u", lanes,
+                             ir_lane_count(v->func));
+    if (t->kind == IR_TILE && t->rank == 1 && t->count == count) return true;
+    return verifier_fail(v, op, "expected operand %u to be a vector of %u, found %s", i, count,
+                         verifier_type(v, t));
 }
 
 static bool rule_mma(Verifier *v, const IrOp *op) {
     const IrAttr *shape = ir_attr(op, IR_ATTR_SELECT);
-    if (shape->u.ints.count != 3) return verifier_fail(v, op, "expected select to hold m, n and k");
+    if (shape->u.ints.count != 3 && shape->u.ints.count != 4)
+        return verifier_fail(v, op, "expected select to hold m, n, k and the unit");
     const int64_t *s = shape->u.ints.items;
-    for (int i = 0; i < 3; i++) {
-        if (s[i] >= 1 && s[i] <= 256) continue;
+    for (size_t i = 0; i < shape->u.ints.count; i++) {
+        if (s[i] >= (i < 3) && s[i] <= 256) continue;
         return verifier_fail(v, op, "expected extents from 1 to 256, found %lld", (long long)s[i]);
     }
-    TRY(fragment(v, op, 0, s[0] * s[2]) && fragment(v, op, 1, s[2] * s[1]));
-    TRY(fragment(v, op, 2, s[0] * s[1]));
+    LayoutProduct product = spread_product(op);
+    if (!layout_fragment_exists(product))
+        return verifier_fail(v, op, "no matrix unit multiplies %lld by %lld by %lld of %s",
+                             (long long)s[0], (long long)s[1], (long long)s[2],
+                             dtype_name(ir_operand(op, 0)->type->elem));
+    for (uint32_t i = 0; i < 3; i++) TRY(fragment(v, op, i, product));
     return verifier_result(v, op, 0, ir_operand(op, 2)->type);
 }
 

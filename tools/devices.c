@@ -13,7 +13,8 @@ static const struct {
     {"interp", "interp", "the reference interpreter: exact, slow, always there", ""},
     {"cpu", "cpu", "this machine's processor", ""},
     {"cuda", "cuda", "NVIDIA GPUs", NULL},
-    {"hip", "hip", "AMD GPUs", "this version generates no code for them"},
+    {"hip", "hip", "AMD GPUs",
+     "this version makes code for them (tilec emit), and has no device for them yet"},
     {"sim", "sim:sm_80", "NVIDIA GPUs, simulated: sim:sm_75 to sim:sm_121; kernels and PTX files",
      ""},
 };

@@ -87,8 +87,10 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
                      .passes = e->passes.options};
     int status = choose_variant(e, c, &o.variant);
     if (status) return status;
-    bool cubin = e->form == FORM_OBJECT && code_target_is_gpu(e->target);
-    if (cubin) o.output = CODEGEN_ASM;
+    // What a loader takes: of GPUs, machine code that is linked.
+    bool loads = e->form == FORM_OBJECT && code_target_is_gpu(e->target);
+    bool cubin = loads && code_target_takes_ptx(e->target);
+    if (loads) o.output = code_output(e->target);
     if (e->form == FORM_CPU_IR || e->form == FORM_THREAD_IR) {
         if (!code_lower(e->unit, c, &o)) return failed(e);
         ir_print_module(c->module, out);

@@ -63,8 +63,18 @@ static int check_svg(Command *c) {
     return EXIT_FINE;
 }
 
+static int check_vendor(Command *c) {
+    char name[CODE_TARGET_NAME_MAX];
+    if (c->target.gpu.vendor != GPU_AMD) return EXIT_FINE;
+    return cli_fail(c->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+                    "tilec emit --as asm has the code, whose last lines count its registers",
+                    "this version does not explain code for '%s'",
+                    code_target_name(c->target, name));
+}
+
 static int parse(Command *c) {
     int status = parse_target(c);
+    if (!status) status = check_vendor(c);
     if (!status) status = parse_only(c);
     if (!status) status = check_svg(c);
     if (!status && !cli_number(c->cli, "variant", -1, 0, 100, &c->variant)) status = EXIT_USAGE;

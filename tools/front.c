@@ -43,7 +43,7 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
     return tile_kernel_count((*unit)->file) || named ? EXIT_USAGE : EXIT_INPUT;
 }
 
-// What has no code yet: gfx1100, or the interpreter.
+// What has no code here: old cards, or those to come; the interpreter.
 static bool target_known(Str target) {
     static const char digits[] = "0123456789abcdef";
     if (str_equal(target, STR("interp"))) return true;
@@ -78,7 +78,7 @@ int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *
     if (!needs_code) return EXIT_FINE;
     return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                     "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
-                    "aarch64, native, sm_75 … sm_121a",
+                    "aarch64, native, sm_75 … sm_121a, gfx801 … gfx1201",
                     "this version makes no code for '%.*s'", STR_ARG(name));
 }
 

@@ -28,11 +28,8 @@ void target_log(LLVMContextRef context, TargetLog *log) {
 
 // ---- to code ------------------------------------------------------------------------------------
 
-// The loops are as the passes of ours made them; what is left is to clean up between them.
-static const char passes[] =
-    "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
-
-bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
+bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const char *passes,
+                   TargetLog *log) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);
@@ -41,6 +38,13 @@ bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetL
     target_failed(log, "LLVM", text);
     LLVMDisposeErrorMessage(text);
     return false;
+}
+
+// The loops are as the passes of ours made them; what is left is to clean up between them.
+bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
+    static const char passes[] =
+        "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
+    return target_passes(machine, module, passes, log);
 }
 
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,

@@ -24,6 +24,9 @@ void target_log(LLVMContextRef context, TargetLog *log);
 void target_failed(TargetLog *log, const char *what, const char *text);
 // Not a defect: the system did not give what is needed.
 void target_refused(TargetLog *log, DiagCode code, const char *what, const char *text);
+// By the text of a pipeline.
+bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const char *passes,
+                   TargetLog *log);
 bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log);
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
                  Str *output, TargetLog *log);

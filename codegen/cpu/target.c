@@ -2,12 +2,10 @@
 
 #include <elf.h>
 #include <llvm-c/Core.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
-#include "base/os_memory.h"
-#include "codegen/lld_shim.h"
+#include "codegen/common/link.h"
 
 // ---- facts --------------------------------------------------------------------------------------
 
@@ -95,48 +93,16 @@ bool target_is_closed(Str object, TargetLog *log) {
 
 // ---- link ---------------------------------------------------------------------------------------
 
-static bool link_files(Arena *arena, CpuTarget target, const char *input, const char *output,
-                       Str entry, TargetLog *log) {
+bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *output,
+                 TargetLog *log) {
     const char *args[] = {"-m",
                           target.level == CPU_AARCH64 ? "aarch64linux" : "elf_x86_64",
                           "-shared",
-                          "--threads=1",
-                          "--build-id=none",
                           "--hash-style=gnu",
                           "--no-undefined",
                           "-z",
                           "noexecstack",
                           "-soname",
-                          arena_printf(arena, "%.*s", STR_ARG(entry)),
-                          "-o",
-                          output,
-                          input};
-    char *messages = NULL;
-    bool fine = codegen_lld(sizeof args / sizeof *args, args, &messages) != 0;
-    if (!fine) target_failed(log, "lld", messages ? messages : "no memory");
-    free(messages);
-    return fine;
-}
-
-bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *output,
-                 TargetLog *log) {
-    OsError error = {0};
-    OsMemoryFile input;
-    if (!os_memory_file_open(object, &input, &error)) {
-        target_refused(log, DIAG_IO, "the kernel's code needs a file in memory", error.text);
-        diag_help(log->diags, "device interp needs no file");
-        return false;
-    }
-    OsCollector *collector = os_collector_open(&error);
-    bool fine = collector != NULL;
-    if (!fine) target_refused(log, DIAG_UNAVAILABLE, "a pipe takes the kernel's code", error.text);
-    if (fine) {
-        fine = link_files(arena, target, input.path, os_collector_path(collector), entry, log);
-        if (!os_collector_close(collector, arena, output) && fine) {
-            target_failed(log, "a pipe", "what was linked did not come through");
-            fine = false;
-        }
-    }
-    os_memory_file_close(&input);
-    return fine;
+                          arena_printf(arena, "%.*s", STR_ARG(entry))};
+    return link_in_memory(arena, sizeof args / sizeof *args, args, object, output, log);
 }

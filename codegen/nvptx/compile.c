@@ -22,7 +22,8 @@ static LLVMTargetMachineRef machine_of(GpuTarget target, uint32_t version) {
 }
 
 static bool build(Module *m, const char *entry, const CodegenGpuOptions *options) {
-    NvptxGen *made = arena_new(m->scratch, NvptxGen, 1);
+    GpuGen *made = arena_new(m->scratch, GpuGen, 1);
+    made->ops = &nvptx_ops;
     made->g.context = m->context;
     made->g.module = m->module;
     gen_begin(&made->g, m->scratch, &nvptx_gen_target, m->func);

@@ -7,34 +7,32 @@
 
 #include "base/os.h"
 
-LLVMTypeRef nvptx_pointer(const Gen *g, unsigned space) {
-    return LLVMPointerTypeInContext(g->context, space);
+// All of it is asked for at the launch: static arrays end at 48 KiB.
+static LLVMValueRef shared_memory(Gen *g) {
+    enum { ALIGN = 1024 };  // of the widest swizzles
+    GpuGen *n = gpu_gen(g);
+    if (n->shared) return n->shared;
+    LLVMTypeRef none = LLVMArrayType2(LLVMInt8TypeInContext(g->context), 0);
+    n->shared = LLVMAddGlobalInAddressSpace(g->module, none, "tilec_shared", SPACE_SHARED);
+    LLVMSetLinkage(n->shared, LLVMExternalLinkage);
+    LLVMSetAlignment(n->shared, ALIGN);
+    return n->shared;
 }
 
-LLVMValueRef nvptx_in_space(Gen *g, LLVMValueRef p, unsigned space) {
-    return LLVMBuildAddrSpaceCast(g->b, p, nvptx_pointer(g, space), "");
+static LLVMValueRef thread_id(Gen *g) {
+    return gen_intrinsic(g, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL);
 }
 
-// Halves are combined until one register is left: the order the op is defined by.
-static void reduce(Gen *g, const IrOp *op) {
-    const IrValue *x = ir_operand(op, 0);
-    IrType t = gen_part_type(g, x->type);
-    IrOpcode code = gen_reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), t.elem);
-    LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, x->type->count);
-    memcpy(parts, gen_parts(g, x), x->type->count * sizeof *parts);
-    for (uint32_t n = x->type->count / 2; n; n /= 2)
-        for (uint32_t i = 0; i < n; i++) parts[i] = gen_binary(g, code, &t, parts[i], parts[i + n]);
-    gen_define(g, op, parts[0]);
-}
-
-static void thread_id(Gen *g, const IrOp *op) {
-    LLVMValueRef v = gen_intrinsic(g, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL);
-    unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
-    uint64_t from = 0, to = ir_thread_count(g->func);
-    LLVMAddCallSiteAttribute(v, 0,
-                             LLVMCreateConstantRangeAttribute(g->context, kind, 32, &from, &to));
-    gen_define(g, op, v);
-}
+const GpuOps nvptx_ops = {.shared_memory = shared_memory,
+                          .thread_id = thread_id,
+                          .places = nvptx_places,
+                          .barrier = nvptx_barrier,
+                          .shuffle = nvptx_shuffle,
+                          .can_mask = nvptx_can_mask,
+                          .masked_load = nvptx_masked_load,
+                          .masked_store = nvptx_masked_store,
+                          .apart = nvptx_apart,
+                          .word = nvptx_word};
 
 // The hardware's own functions, which math(approx) leaves as they are.
 static void approximate(Gen *g, const IrOp *op, const char *name) {
@@ -49,16 +47,16 @@ static void approximate(Gen *g, const IrOp *op, const char *name) {
 
 static void nvptx_op(Gen *g, const IrOp *op) {
     switch ((unsigned)op->code) {
-    case IR_THREAD_ID: thread_id(g, op); return;
+    case IR_THREAD_ID: gpu_thread_id(g, op); return;
     case IR_PTR_ADD:
     case IR_LOAD:
     case IR_STORE:
     case IR_THREAD_SHARED:
     case IR_THREAD_LOAD:
-    case IR_THREAD_STORE: nvptx_memory(g, op); return;
-    case IR_THREAD_PACK:
-    case IR_THREAD_BARRIER:
-    case IR_THREAD_SHUFFLE:
+    case IR_THREAD_STORE: gpu_memory(g, op); return;
+    case IR_THREAD_PACK: gpu_pack(g, op); return;
+    case IR_THREAD_SHUFFLE: gpu_shuffle(g, op); return;
+    case IR_THREAD_BARRIER: nvptx_barrier(g, false); return;
     case IR_THREAD_MATRIX_LOAD:
     case IR_THREAD_COPY:
     case IR_THREAD_COMMIT:
@@ -68,9 +66,9 @@ static void nvptx_op(Gen *g, const IrOp *op) {
     case IR_RSQRT: approximate(g, op, "llvm.nvvm.rsqrt.approx.ftz.f"); return;
     case IR_SIN: approximate(g, op, "llvm.nvvm.sin.approx.ftz.f"); return;
     case IR_COS: approximate(g, op, "llvm.nvvm.cos.approx.ftz.f"); return;
-    case IR_CPU_REDUCE: reduce(g, op); return;
+    case IR_CPU_REDUCE: gpu_reduce(g, op); return;
     case IR_CPU_ASSERT:
-    case IR_CPU_PRINT: nvptx_effect(g, op); return;
+    case IR_CPU_PRINT: gpu_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
     }
 }
@@ -101,7 +99,7 @@ static LLVMValueRef extreme_by_parts(Gen *g, LLVMValueRef a, LLVMValueRef b, boo
 static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
                                   bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
-    bool old = nvptx_gen(g)->machine.gpu.number < 80;
+    bool old = gpu_gen(g)->machine.gpu.number < 80;
     if (t->elem == DTYPE_F64 || (t->elem == DTYPE_F32 && old))
         return extreme_by_parts(g, a, b, greatest);
     return gen_intrinsic(g, greatest ? "llvm.maximum" : "llvm.minimum", 1, &type, 2,
@@ -130,7 +128,7 @@ static LLVMValueRef swap_half(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLV
                                         "atom.relaxed.sys.cas.b16 $0, [$1], $2, $3;"};
     static const char constraints[] = "=h,l,h,h,~{memory}";
     LLVMTypeRef type = LLVMTypeOf(x);
-    LLVMTypeRef params[] = {nvptx_pointer(g, 0), type, type};
+    LLVMTypeRef params[] = {gpu_pointer(g, 0), type, type};
     LLVMTypeRef function = LLVMFunctionType(type, params, 3, false);
     LLVMValueRef code =
         LLVMGetInlineAsm(function, texts[scope], strlen(texts[scope]), constraints,
@@ -147,7 +145,7 @@ static Byte byte_at(Gen *g, LLVMValueRef p) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
     LLVMTypeRef half = LLVMInt16TypeInContext(g->context);
     LLVMValueRef at = LLVMBuildPtrToInt(g->b, p, wide, ""), byte;
-    LLVMTypeRef mask_types[] = {nvptx_pointer(g, 0), wide};
+    LLVMTypeRef mask_types[] = {gpu_pointer(g, 0), wide};
     byte = LLVMBuildTrunc(g->b, LLVMBuildAnd(g->b, at, gen_i64(g, 1), ""), half, "");
     Byte b = {.shift = LLVMBuildShl(g->b, byte, LLVMConstInt(half, 3, false), "")};
     b.pair =
@@ -210,7 +208,7 @@ static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x
                                                   : "=f,l,f,~{memory}";
     char text[64];
     snprintf(text, sizeof text, "atom.relaxed.%s.add.%s $0, [$1], $2;", scopes[scope], type);
-    LLVMTypeRef params[] = {nvptx_pointer(g, 0), LLVMTypeOf(x)};
+    LLVMTypeRef params[] = {gpu_pointer(g, 0), LLVMTypeOf(x)};
     LLVMTypeRef function = LLVMFunctionType(LLVMTypeOf(x), params, 2, false);
     LLVMValueRef code =
         LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints), true,

@@ -32,20 +32,8 @@ static Words words_of(Gen *g, LLVMTypeRef elem, uint32_t elem_bits, uint32_t cou
     return w;
 }
 
-unsigned nvptx_space_of(LLVMValueRef p) {
-    for (;;) {
-        bool constant = LLVMIsAConstantExpr(p) != NULL;
-        if (!constant && !LLVMIsAInstruction(p)) return 0;
-        LLVMOpcode code = constant ? LLVMGetConstOpcode(p) : LLVMGetInstructionOpcode(p);
-        if (code != LLVMGetElementPtr && code != LLVMAddrSpaceCast) return 0;
-        p = LLVMGetOperand(p, 0);
-        unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
-        if (space == SPACE_GLOBAL || space == SPACE_SHARED) return space;
-    }
-}
-
 bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align) {
-    return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && nvptx_space_of(p);
+    return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && gpu_space_of(p);
 }
 
 // ---- between elements and registers -------------------------------------------------------------
@@ -153,9 +141,9 @@ static LLVMTypeRef load_type(Gen *g, const Words *w, LLVMValueRef const *operand
 void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
     Words w = words_of(g, elem, bits, count);
-    unsigned space = nvptx_space_of(p);
+    unsigned space = gpu_space_of(p);
     char registers[64], width[16], text[256], constraints[96];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask, gpu_in_space(g, p, space)};
     split(g, &w, other, operands + 2);
     bool tied = !constants(&w, operands + 2);
     uint32_t given = tied ? 2 + w.count : 2;
@@ -175,9 +163,9 @@ void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, 
 void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                         LLVMValueRef mask, LLVMValueRef const *x) {
     Words w = words_of(g, elem, bits, count);
-    unsigned space = nvptx_space_of(p);
+    unsigned space = gpu_space_of(p);
     char registers[64], width[16], text[128], constraints[64];
-    LLVMValueRef operands[2 + MOST_WORDS] = {mask, nvptx_in_space(g, p, space)};
+    LLVMValueRef operands[2 + MOST_WORDS] = {mask, gpu_in_space(g, p, space)};
     LLVMTypeRef types[2 + MOST_WORDS];
     split(g, &w, x, operands + 2);
     size_t n = (size_t)snprintf(constraints, sizeof constraints, "b,%c", address(space));

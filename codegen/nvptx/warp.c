@@ -6,100 +6,21 @@
 
 enum { WARP_MASK = 31 };
 
-static void barrier(Gen *g) {
+void nvptx_barrier(Gen *g, bool global) {
+    (void)global;  // shared or global, it is the same one
     LLVMValueRef zero = gen_i32(g, 0);
     gen_intrinsic(g, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &zero);
 }
 
 // ---- shuffles: words of 32 bits -----------------------------------------------------------------
 
-static LLVMValueRef shuffle_word(Gen *g, LLVMValueRef word, LLVMValueRef lane, int32_t by) {
+LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by) {
     LLVMValueRef all = gen_i32(g, -1), clamp = gen_i32(g, WARP_MASK);
     if (lane)
         return gen_intrinsic(g, "llvm.nvvm.shfl.sync.idx.i32", 0, NULL, 4,
                              (LLVMValueRef[]){all, word, lane, clamp});
     return gen_intrinsic(g, "llvm.nvvm.shfl.sync.bfly.i32", 0, NULL, 4,
-                         (LLVMValueRef[]){all, word, gen_i32(g, by), clamp});
-}
-
-static LLVMTypeRef int_type(const Gen *g, unsigned bits) {
-    return LLVMIntTypeInContext(g->context, bits);
-}
-
-// Any value as an integer of its bits, and back.
-static LLVMValueRef to_bits(Gen *g, const IrType *t, LLVMValueRef v) {
-    if (t->kind == IR_PTR) return LLVMBuildPtrToInt(g->b, v, int_type(g, 64), "");
-    return LLVMBuildBitCast(g->b, v, int_type(g, t->elem == DTYPE_BOOL ? 1 : dtype_bits(t->elem)),
-                            "");
-}
-
-static LLVMValueRef from_bits(Gen *g, const IrType *t, LLVMValueRef v) {
-    IrType part = gen_part_type(g, t);
-    if (t->kind == IR_PTR) return LLVMBuildIntToPtr(g->b, v, gen_type(g, &part), "");
-    return LLVMBuildBitCast(g->b, v, gen_type(g, &part), "");
-}
-
-static LLVMValueRef shuffle_one(Gen *g, const IrType *t, LLVMValueRef v, LLVMValueRef lane,
-                                int32_t by) {
-    LLVMValueRef bits = to_bits(g, t, v);
-    unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(bits));
-    LLVMTypeRef word = int_type(g, 32);
-    if (width <= 32) {
-        LLVMValueRef x = LLVMBuildZExt(g->b, bits, word, "");
-        x = shuffle_word(g, x, lane, by);
-        return from_bits(g, t, LLVMBuildTrunc(g->b, x, int_type(g, width), ""));
-    }
-    LLVMTypeRef pair = LLVMVectorType(word, 2);
-    LLVMValueRef halves = LLVMBuildBitCast(g->b, bits, pair, ""), r = LLVMGetPoison(pair);
-    for (int32_t i = 0; i < 2; i++) {
-        LLVMValueRef x = LLVMBuildExtractElement(g->b, halves, gen_i32(g, i), "");
-        r = LLVMBuildInsertElement(g->b, r, shuffle_word(g, x, lane, by), gen_i32(g, i), "");
-    }
-    return from_bits(g, t, LLVMBuildBitCast(g->b, r, int_type(g, 64), ""));
-}
-
-// Several narrow elements, which share a word.
-static void shuffle_packed(Gen *g, const IrType *t, uint32_t count, const LLVMValueRef *parts,
-                           LLVMValueRef lane, int32_t by, LLVMValueRef *r) {
-    unsigned bits = dtype_bits(t->elem);
-    LLVMTypeRef type = LLVMVectorType(int_type(g, bits), 32 / bits);
-    LLVMValueRef word = LLVMConstNull(type);
-    for (uint32_t i = 0; i < count; i++)
-        word =
-            LLVMBuildInsertElement(g->b, word, to_bits(g, t, parts[i]), gen_i32(g, (int32_t)i), "");
-    word = LLVMBuildBitCast(g->b, word, int_type(g, 32), "");
-    word = LLVMBuildBitCast(g->b, shuffle_word(g, word, lane, by), type, "");
-    for (uint32_t i = 0; i < count; i++)
-        r[i] = from_bits(g, t, LLVMBuildExtractElement(g->b, word, gen_i32(g, (int32_t)i), ""));
-}
-
-static uint32_t per_word(const IrType *t) {
-    if (t->kind == IR_PTR || t->elem == DTYPE_BOOL || dtype_bits(t->elem) > 16) return 1;
-    return 32 / dtype_bits(t->elem);
-}
-
-static void shuffle(Gen *g, const IrOp *op) {
-    const IrType *t = op->results[0].type;
-    LLVMValueRef *r = gen_define_parts(g, op), lane = gen_operand(g, op, 1), some[32];
-    int32_t by = (int32_t)ir_attr_int(op, IR_ATTR_LANE);
-    for (uint32_t i = 0; i < t->count;) {
-        uint32_t count = per_word(t) < t->count - i ? per_word(t) : t->count - i;
-        for (uint32_t k = 0; k < count; k++) some[k] = gen_operand_part(g, op, 0, i + k);
-        if (count == 1)
-            r[i] = shuffle_one(g, t, some[0], lane, by);
-        else
-            shuffle_packed(g, t, count, some, lane, by, r + i);
-        i += count;
-    }
-}
-
-static void pack(Gen *g, const IrOp *op) {
-    LLVMValueRef *r = gen_define_parts(g, op);
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        const IrValue *x = ir_operand(op, i);
-        memcpy(r, gen_parts(g, x), x->type->count * sizeof *r);
-        r += x->type->count;
-    }
+                         (LLVMValueRef[]){all, word, gen_i32(g, (int32_t)by), clamp});
 }
 
 // ---- shared memory ------------------------------------------------------------------------------
@@ -128,7 +49,7 @@ static void matrix_load(Gen *g, const IrOp *op) {
                                              "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"}};
     uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
-    LLVMValueRef p = nvptx_in_space(g, gen_operand(g, op, 0), SPACE_SHARED);
+    LLVMValueRef p = gpu_in_space(g, gen_operand(g, op, 0), SPACE_SHARED);
     LLVMTypeRef type = LLVMTypeOf(p);
     LLVMValueRef all = gen_intrinsic(g, names[turned ? 1 : 0][count / 2], 1, &type, 1, &p);
     LLVMValueRef *r = gen_define_parts(g, op);
@@ -161,8 +82,8 @@ static void copy(Gen *g, const IrOp *op) {
          "llvm.nvvm.cp.async.cg.shared.global.16.s"}};
     Dtype elem = ir_operand(op, 0)->type->elem;
     uint32_t bytes = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT) * (uint32_t)dtype_size(elem);
-    LLVMValueRef x[3] = {nvptx_in_space(g, gen_operand(g, op, 0), SPACE_SHARED),
-                         nvptx_in_space(g, gen_operand(g, op, 1), SPACE_GLOBAL), NULL};
+    LLVMValueRef x[3] = {gpu_in_space(g, gen_operand(g, op, 0), SPACE_SHARED),
+                         gpu_in_space(g, gen_operand(g, op, 1), SPACE_GLOBAL), NULL};
     LLVMValueRef mask = gen_operand(g, op, 2);
     if (mask) x[2] = size_where(g, mask, bytes);
     gen_intrinsic(g,
@@ -175,9 +96,6 @@ static void copy(Gen *g, const IrOp *op) {
 void nvptx_warp(Gen *g, const IrOp *op) {
     LLVMValueRef n;
     switch ((unsigned)op->code) {
-    case IR_THREAD_PACK: pack(g, op); return;
-    case IR_THREAD_BARRIER: barrier(g); return;
-    case IR_THREAD_SHUFFLE: shuffle(g, op); return;
     case IR_THREAD_MATRIX_LOAD: matrix_load(g, op); return;
     case IR_THREAD_COPY: copy(g, op); return;
     case IR_THREAD_COMMIT:

@@ -2,21 +2,23 @@
 // and taken apart again. Sums of floats are taken in double, from the accumulator on in the order
 // of k, and rounded once; what a machine may differ by is in docs/numerics.md.
 #include "ir/interp/internal.h"
-#include "ir/layout/build.h"
+#include "ir/spread.h"
 
-enum { WARP = 32 };
+enum { LANES_MAX = 64 };
 
 typedef struct Fragments {
     Layout layout;
     uint32_t operand;
-    Slot *slots[WARP];
+    uint32_t lanes;
+    Slot *slots[LANES_MAX];
 } Fragments;
 
 static Fragments fragments_of(Run *run, Frame *frame, const IrOp *op, uint32_t first,
-                              uint32_t operand, LayoutMma shape) {
+                              uint32_t operand, LayoutProduct shape) {
     Fragments f = {.operand = operand};
-    f.layout = layout_mma(shape, (LayoutOperand)operand);
-    for (uint32_t lane = 0; lane < WARP; lane++)
+    f.layout = layout_fragment(shape, (LayoutOperand)operand);
+    f.lanes = layout_size(&f.layout, LAYOUT_LANE);
+    for (uint32_t lane = 0; lane < f.lanes; lane++)
         f.slots[lane] = operand_slot(run, frame_thread(frame, first + lane), op, operand);
     return f;
 }
@@ -24,7 +26,7 @@ static Fragments fragments_of(Run *run, Frame *frame, const IrOp *op, uint32_t f
 // Elements in row-major order.
 static uint64_t *gathered(Run *run, const Fragments *f) {
     uint64_t *all = arena_new(run->scratch, uint64_t, layout_elements(&f->layout));
-    for (uint32_t lane = 0; lane < WARP; lane++)
+    for (uint32_t lane = 0; lane < f->lanes; lane++)
         for (uint32_t r = 0; r < f->slots[lane]->count; r++)
             all[layout_apply(&f->layout, layout_at(r, lane, 0))] = slot_get(f->slots[lane], r);
     return all;
@@ -33,7 +35,7 @@ static uint64_t *gathered(Run *run, const Fragments *f) {
 typedef struct Product {
     const uint64_t *a, *b, *c;
     Dtype a_type, b_type, c_type;
-    LayoutMma shape;
+    LayoutProduct shape;
 } Product;
 
 static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
@@ -44,9 +46,10 @@ static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
     return sum & UINT32_MAX;
 }
 
-// Of tf32 the instruction reads the upper 19 bits.
+// Of tf32 (and of xf32, which takes twice the factors) the instruction reads the upper 19 bits.
 static double factor(const Product *p, Dtype t, uint64_t bits) {
-    if (t == DTYPE_F32 && p->shape.bits == 32) bits &= ~UINT64_C(0x1fff);
+    bool exact = p->shape.unit == LAYOUT_UNIT_MFMA && p->shape.m * p->shape.k == 64;
+    if (t == DTYPE_F32 && !exact) bits &= ~UINT64_C(0x1fff);
     return dtype_to_double(t, bits);
 }
 
@@ -60,9 +63,8 @@ static uint64_t float_sum(const Product *p, uint32_t i, uint32_t j) {
 }
 
 static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first) {
-    const int64_t *s = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
     Dtype a_type = ir_operand(op, 0)->type->elem;
-    LayoutMma shape = {(uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2], dtype_bits(a_type)};
+    LayoutProduct shape = spread_product(op);
     Fragments f[3];
     for (uint32_t i = 0; i < 3; i++) f[i] = fragments_of(run, frame, op, first, i, shape);
     Product p = {gathered(run, &f[0]),
@@ -73,7 +75,7 @@ static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first)
                  op->results[0].type->elem,
                  shape};
     bool whole = dtype_is(p.c_type, DTYPE_CLASS_INT);
-    for (uint32_t lane = 0; lane < WARP; lane++) {
+    for (uint32_t lane = 0; lane < f[2].lanes; lane++) {
         Slot *r = result_slot(run, frame_thread(frame, first + lane), op, 0);
         for (uint32_t i = 0; i < r->count; i++) {
             uint32_t e = layout_apply(&f[2].layout, layout_at(i, lane, 0));
@@ -84,6 +86,7 @@ static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first)
 }
 
 void thread_mma(Run *run, Frame *frame, const IrOp *op) {
-    for (uint32_t first = 0; first + WARP <= frame_threads(frame); first += WARP)
+    uint32_t lanes = ir_lane_count(frame->func);
+    for (uint32_t first = 0; first + lanes <= frame_threads(frame); first += lanes)
         warp_product(run, frame, op, first);
 }

@@ -2,8 +2,6 @@
 // other by the code of the other levels; what they do together is here, literally.
 #include "ir/interp/internal.h"
 
-enum { WARP = 32 };
-
 bool threads_agree(Run *run, Frame *frame, const IrOp *op, uint32_t operand) {
     uint64_t first = slot_get(operand_slot(run, frame, op, operand), 0);
     for (uint32_t t = 1; t < frame_threads(frame); t++) {
@@ -39,12 +37,12 @@ void execute_thread_value(Run *run, Frame *frame, const IrOp *op) {
 // ---- within a warp ------------------------------------------------------------------------------
 
 static void shuffle(Run *run, Frame *frame, const IrOp *op) {
-    uint32_t by = (uint32_t)ir_attr_int(op, IR_ATTR_LANE);
+    uint32_t by = (uint32_t)ir_attr_int(op, IR_ATTR_LANE), lanes = ir_lane_count(frame->func);
     for (uint32_t t = 0; t < frame_threads(frame); t++) {
         Frame *f = frame_thread(frame, t);
         const Slot *from = operand_slot(run, f, op, 1);
         uint32_t lane = from ? (uint32_t)slot_get(from, 0) : t ^ by;
-        uint32_t source = (t & ~(uint32_t)(WARP - 1)) | (lane & (WARP - 1));
+        uint32_t source = (t & ~(lanes - 1)) | (lane & (lanes - 1));
         if (source >= frame_threads(frame)) source = t;  // one thread is its own warp
         const Slot *x = operand_slot(run, frame_thread(frame, source), op, 0);
         Slot *r = result_slot(run, f, op, 0);
@@ -52,13 +50,15 @@ static void shuffle(Run *run, Frame *frame, const IrOp *op) {
     }
 }
 
+enum { MATRIX_LANES = 32 };
+
 // Row r of matrix m begins at the pointer of lane 8m + r. A lane gets 4 bytes of each.
 static void matrix_load(Run *run, Frame *frame, const IrOp *op) {
     uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
     for (uint32_t t = 0; t < frame_threads(frame); t++) {
         Slot *r = result_slot(run, frame_thread(frame, t), op, 0);
-        uint32_t lane = t % WARP, warp = t - lane, size = (uint32_t)dtype_size(r->elem);
+        uint32_t lane = t % MATRIX_LANES, warp = t - lane, size = (uint32_t)dtype_size(r->elem);
         uint32_t word = 4 / size;
         for (uint32_t i = 0; i < word * count; i++) {
             uint32_t row = lane / 4, column = word * (lane % 4) + i % word;

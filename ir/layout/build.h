@@ -77,6 +77,25 @@ typedef struct LayoutWmma {
 bool layout_wmma_exists(LayoutWmma wmma);
 Layout layout_wmma(LayoutWmma wmma, LayoutOperand operand);
 
+// ---- matrix instructions of whatever machine
+
+typedef enum LayoutUnit {
+    LAYOUT_UNIT_MMA,    // NVIDIA's
+    LAYOUT_UNIT_MFMA,   // CDNA's
+    LAYOUT_UNIT_WMMA3,  // RDNA3's
+    LAYOUT_UNIT_WMMA4,  // RDNA4's
+    LAYOUT_UNITS
+} LayoutUnit;
+const char *layout_unit_name(LayoutUnit unit);
+
+// m by n by k; `bits` of an element of A and B.
+typedef struct LayoutProduct {
+    LayoutUnit unit;
+    uint32_t m, n, k, bits;
+} LayoutProduct;
+bool layout_fragment_exists(LayoutProduct p);
+Layout layout_fragment(LayoutProduct p, LayoutOperand operand);
+
 // ---- shared memory: offsets, in elements, to elements of the tile
 
 // order: axes, the fastest first (NULL: the last axis first). Vectors of `vec` elements along the

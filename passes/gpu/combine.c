@@ -146,8 +146,7 @@ State combine_states(Threads *t, const Combiner *c, const State *x, const State 
 // ---- through shared memory ----------------------------------------------------------------------
 
 Board combine_board(Threads *t, const Combiner *c, const State *x) {
-    Board board = {.regs = x->part[0]->type->count,
-                   .threads = GPU_LANES * (uint32_t)t->func->warps};
+    Board board = {.regs = x->part[0]->type->count, .threads = ir_thread_count(t->func)};
     for (uint32_t i = 0; i < c->parts; i++)
         board.memory[i] = threads_shared(t, x->part[i]->type->elem, board.regs * board.threads);
     return board;

@@ -12,7 +12,7 @@ Dtype gpu_moved_elem(const IrType *type) {
 // Independent steps by which threads move registers: those of a list of bases.
 static uint32_t rank_of(const uint32_t *bases, uint32_t count, const uint32_t *more,
                         uint32_t more_count) {
-    uint32_t basis[LAYOUT_MAX_BITS + GPU_LANE_BITS], rank = 0;
+    uint32_t basis[LAYOUT_MAX_BITS + GPU_LANE_BITS_MAX], rank = 0;
     for (uint32_t i = 0; i < count + more_count; i++) {
         uint32_t left = i < count ? bases[i] : more[i - count];
         for (uint32_t k = 0; k < rank; k++)
@@ -26,13 +26,13 @@ static uint64_t shuffle_cost(const LayoutShuffle *s, const Layout *from, const L
                              uint32_t bits) {
     uint32_t rounds = 1u << s->round_bits, pack = 1u << s->pack_bits;
     uint32_t words = bits > 32 ? 2 : 1, kept = layout_size(to, LAYOUT_REG) << s->turn_bits;
-    uint32_t keep[GPU_LANE_BITS];
-    for (uint32_t i = 0; i < GPU_LANE_BITS; i++)
+    uint32_t keep[GPU_LANE_BITS_MAX], lane_bits = to->dim_bits[LAYOUT_LANE];
+    for (uint32_t i = 0; i < lane_bits; i++)
         keep[i] = s->keep_lane[i] | s->turn_lane[i] << to->dim_bits[LAYOUT_REG];
     uint64_t selects =
-        rank_of(s->offer_lane, GPU_LANE_BITS, s->offer_warp, from->dim_bits[LAYOUT_WARP]) *
+        rank_of(s->offer_lane, lane_bits, s->offer_warp, from->dim_bits[LAYOUT_WARP]) *
         layout_size(from, LAYOUT_REG);
-    selects += rank_of(keep, GPU_LANE_BITS, NULL, 0) * kept;
+    selects += rank_of(keep, lane_bits, NULL, 0) * kept;
     uint64_t packing = pack > 1 ? 2 * (uint64_t)rounds * pack : 0;
     return GPU_COST_LATENCY + (uint64_t)rounds * words * GPU_COST_SHUFFLE +
            (selects * words + packing) * GPU_COST_ISSUE;
@@ -41,7 +41,8 @@ static uint64_t shuffle_cost(const LayoutShuffle *s, const Layout *from, const L
 static uint64_t rename_cost(const Layout *from, const Layout *to) {
     LayoutMoves m;
     if (!layout_moves(from, to, &m)) return UINT64_MAX;
-    uint32_t steps = rank_of(m.by_lane, GPU_LANE_BITS, m.by_warp, from->dim_bits[LAYOUT_WARP]);
+    uint32_t steps =
+        rank_of(m.by_lane, from->dim_bits[LAYOUT_LANE], m.by_warp, from->dim_bits[LAYOUT_WARP]);
     return (uint64_t)steps * layout_size(from, LAYOUT_REG) * GPU_COST_ISSUE;
 }
 
@@ -52,10 +53,13 @@ static uint64_t side_cost(const Layout *l, uint32_t vector, LayoutConflicts c) {
     return accesses * (GPU_COST_ISSUE + (uint64_t)c.wavefronts * GPU_COST_WAVEFRONT);
 }
 
+// Machines whose warps are alike have banks that hardly differ.
 static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits) {
+    bool long_warps = layout_size(from, LAYOUT_LANE) == 64;
+    const LayoutBanks *banks = long_warps ? &layout_banks_gfx9 : &layout_banks_nvidia;
     LayoutTrip trip;
     LayoutSide store = {.layout = from}, load = {.layout = to};
-    if (!layout_trip(&store, &load, bits, &layout_banks_nvidia, &trip)) return UINT64_MAX;
+    if (!layout_trip(&store, &load, bits, banks, &trip)) return UINT64_MAX;
     return side_cost(from, trip.store_vector, trip.store) +
            side_cost(to, trip.load_vector, trip.load) + 2 * GPU_COST_BARRIER + GPU_COST_ADDRESS;
 }

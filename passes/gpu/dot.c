@@ -6,26 +6,70 @@
 // ---- the instruction ----------------------------------------------------------------------------
 
 typedef struct Form {
-    Dtype factor;    // of either sign: I8; of either format: F8E4M3
-    uint32_t least;  // architecture
-    LayoutMma mma;
+    Dtype factor;           // of either sign: I8; of either format: F8E4M3, F8E4M3FNUZ
+    bool exact;             // F32: all of its bits, not those of tf32
+    GpuVendor vendor;       //
+    uint32_t first, last;   // architectures
+    LayoutProduct product;  //
 } Form;
 
-// Of one factor: the better ones first.
+#define MMA(m, n, k, bits) \
+    { LAYOUT_UNIT_MMA, m, n, k, bits }
+#define MFMA(mn, k, bits) \
+    { LAYOUT_UNIT_MFMA, mn, mn, k, bits }
+#define WMMA3(k, bits) \
+    { LAYOUT_UNIT_WMMA3, 16, 16, k, bits }
+#define WMMA4(k, bits) \
+    { LAYOUT_UNIT_WMMA4, 16, 16, k, bits }
+#define SM(first) GPU_NVIDIA, first, UINT32_MAX
+#define GFX(first, last) GPU_AMD, first, last
+
+// Of one factor and machine: the better ones first.
 static const Form forms[] = {
-    {DTYPE_F16, 80, {16, 8, 16, 16}},  {DTYPE_F16, 75, {16, 8, 8, 16}},
-    {DTYPE_BF16, 80, {16, 8, 16, 16}}, {DTYPE_BF16, 80, {16, 8, 8, 16}},
-    {DTYPE_F32, 80, {16, 8, 8, 32}},   {DTYPE_F64, 80, {8, 8, 4, 64}},
-    {DTYPE_I8, 80, {16, 8, 32, 8}},    {DTYPE_I8, 80, {16, 8, 16, 8}},
-    {DTYPE_I8, 75, {8, 8, 16, 8}},     {DTYPE_F8E4M3, 89, {16, 8, 32, 8}},
+    {DTYPE_F16, false, SM(80), MMA(16, 8, 16, 16)},
+    {DTYPE_F16, false, SM(75), MMA(16, 8, 8, 16)},
+    {DTYPE_BF16, false, SM(80), MMA(16, 8, 16, 16)},
+    {DTYPE_BF16, false, SM(80), MMA(16, 8, 8, 16)},
+    {DTYPE_F32, false, SM(80), MMA(16, 8, 8, 32)},
+    {DTYPE_F64, false, SM(80), MMA(8, 8, 4, 64)},
+    {DTYPE_I8, false, SM(80), MMA(16, 8, 32, 8)},
+    {DTYPE_I8, false, SM(80), MMA(16, 8, 16, 8)},
+    {DTYPE_I8, false, SM(75), MMA(8, 8, 16, 8)},
+    {DTYPE_F8E4M3, false, SM(89), MMA(16, 8, 32, 8)},
+
+    {DTYPE_F16, false, GFX(0x950, 0x950), MFMA(16, 32, 16)},
+    {DTYPE_F16, false, GFX(0x90a, 0x950), MFMA(16, 16, 16)},
+    {DTYPE_BF16, false, GFX(0x950, 0x950), MFMA(16, 32, 16)},
+    {DTYPE_BF16, false, GFX(0x90a, 0x950), MFMA(16, 16, 16)},
+    {DTYPE_F32, true, GFX(0x90a, 0x950), MFMA(16, 4, 32)},
+    {DTYPE_F32, false, GFX(0x942, 0x942), MFMA(16, 8, 32)},
+    {DTYPE_F64, false, GFX(0x90a, 0x950), MFMA(16, 4, 64)},
+    {DTYPE_I8, false, GFX(0x950, 0x950), MFMA(16, 64, 8)},
+    {DTYPE_I8, false, GFX(0x942, 0x950), MFMA(16, 32, 8)},
+    {DTYPE_I8, false, GFX(0x90a, 0x90a), MFMA(16, 16, 8)},
+    {DTYPE_F8E4M3FNUZ, false, GFX(0x942, 0x942), MFMA(16, 32, 8)},
+    {DTYPE_F8E4M3, false, GFX(0x950, 0x950), MFMA(16, 32, 8)},
+
+    {DTYPE_F16, false, GFX(0x1100, 0x1153), WMMA3(16, 16)},
+    {DTYPE_BF16, false, GFX(0x1100, 0x1153), WMMA3(16, 16)},
+    {DTYPE_I8, false, GFX(0x1100, 0x1153), WMMA3(16, 8)},
+    {DTYPE_F16, false, GFX(0x1200, 0x1201), WMMA4(16, 16)},
+    {DTYPE_BF16, false, GFX(0x1200, 0x1201), WMMA4(16, 16)},
+    {DTYPE_I8, false, GFX(0x1200, 0x1201), WMMA4(16, 8)},
+    {DTYPE_F8E4M3, false, GFX(0x1200, 0x1201), WMMA4(16, 8)},
 };
 
-static bool find_form(Dtype factor, uint32_t k, const Machine *machine, LayoutMma *mma) {
-    if (machine->gpu.vendor != GPU_NVIDIA) return false;
+static bool suits(const Form *f, Dtype factor, bool exact, const Machine *machine) {
+    uint32_t number = machine->gpu.number;
+    return f->factor == factor && f->exact == exact && f->vendor == machine->gpu.vendor &&
+           f->first <= number && number <= f->last;
+}
+
+static bool find_form(Dtype factor, bool exact, uint32_t k, const Machine *machine,
+                      LayoutProduct *product) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const Form *f = &forms[i];
-        if (f->factor != factor || machine->gpu.number < f->least || k < f->mma.k) continue;
-        *mma = f->mma;
+        if (!suits(&forms[i], factor, exact, machine) || k < forms[i].product.k) continue;
+        *product = forms[i].product;
         return true;
     }
     return false;
@@ -33,30 +77,54 @@ static bool find_form(Dtype factor, uint32_t k, const Machine *machine, LayoutMm
 
 uint32_t gpu_dot_least_k(Dtype factor, const Machine *machine) {
     uint32_t least = 0;
-    if (machine->gpu.vendor != GPU_NVIDIA) return 0;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const Form *f = &forms[i];
-        if (f->factor != factor || machine->gpu.number < f->least) continue;
-        if (!least || f->mma.k < least) least = f->mma.k;
+        if (!suits(&forms[i], factor, false, machine)) continue;
+        if (!least || forms[i].product.k < least) least = forms[i].product.k;
     }
     return least;
 }
 
-static bool is_ocp8(Dtype t) { return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2; }
+// The one of its family that stands for both formats.
+static Dtype family_of(Dtype fp8) {
+    bool ocp = fp8 == DTYPE_F8E4M3 || fp8 == DTYPE_F8E5M2;
+    return ocp ? DTYPE_F8E4M3 : DTYPE_F8E4M3FNUZ;
+}
 
 // The sum that the unit has of such factors, where the result is to be of this type. Of f64, which
 // no unit adds up for narrow factors: false.
-static bool sum_of(Dtype factor, Dtype result, Dtype *sum) {
+static bool sum_of(Dtype factor, Dtype result, const Machine *machine, Dtype *sum) {
     *sum = result;
     if (factor == DTYPE_I8 || factor == DTYPE_F64) return true;
-    if (result == DTYPE_F16 && factor == DTYPE_F16) return true;
+    bool halves = machine->gpu.vendor == GPU_NVIDIA;  // it adds up in f16, too
+    if (result == DTYPE_F16 && factor == DTYPE_F16 && halves) return true;
     *sum = DTYPE_F32;
     return result == DTYPE_F32 || result == DTYPE_F16;
 }
 
 static bool with_factor(GpuDot *d, Dtype factor, Dtype result, uint32_t k, const Machine *machine) {
-    if (!sum_of(factor, result, &d->sum)) return false;
-    return d->matrix = find_form(factor, k, machine, &d->mma);
+    if (!sum_of(factor, result, machine, &d->sum)) return false;
+    return d->matrix = find_form(factor, d->exact, k, machine, &d->product);
+}
+
+static bool with_all_bits(GpuDot *d, Dtype result, uint32_t k, const Machine *machine) {
+    d->exact = true;
+    if (with_factor(d, DTYPE_F32, result, k, machine)) return true;
+    return d->exact = false;
+}
+
+// Of f32: by all bits, by those of tf32, or by parts. Three products of parts of tf32 are no
+// cheaper than one of all bits.
+static bool choose_single(GpuDot *d, IrPrecision precision, Dtype result, uint32_t k,
+                          const Machine *machine) {
+    bool whole = precision == IR_PRECISION_IEEE || precision == IR_PRECISION_TF32X3;
+    if (whole && with_all_bits(d, result, k, machine)) return true;
+    if (precision == IR_PRECISION_IEEE) return false;
+    d->split = precision != IR_PRECISION_TF32;
+    d->a_elem = d->b_elem = precision == IR_PRECISION_BF16X3 ? DTYPE_BF16 : DTYPE_F32;
+    if (with_factor(d, d->a_elem, result, k, machine)) return true;
+    d->split = false;
+    d->a_elem = d->b_elem = DTYPE_F32;
+    return with_all_bits(d, result, k, machine);
 }
 
 // In f32 what is narrower; f16 exact in it is fp8.
@@ -69,22 +137,21 @@ static void choose_plain(GpuDot *d, Dtype a, Dtype b, Dtype result) {
 static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
     const IrType *ta = ir_operand(op, 0)->type;
     Dtype a = ta->elem, b = ir_operand(op, 1)->type->elem, result = op->results[0].type->elem;
-    int64_t precision = ir_attr_int(op, IR_ATTR_PRECISION);
     uint32_t k = ta->shape[ta->rank - 1];
     d->a_elem = a;
     d->b_elem = b;
     if (a == DTYPE_F16 || a == DTYPE_BF16 || a == DTYPE_F64) {
         if (with_factor(d, a, result, k, machine)) return;
     } else if (a == DTYPE_I8 || a == DTYPE_U8) {
-        if (with_factor(d, DTYPE_I8, result, k, machine)) return;
-    } else if (a == DTYPE_F32 && precision != IR_PRECISION_IEEE) {
-        d->split = precision != IR_PRECISION_TF32;
-        Dtype factor = precision == IR_PRECISION_BF16X3 ? DTYPE_BF16 : DTYPE_F32;
-        d->a_elem = d->b_elem = factor;
-        if (with_factor(d, factor, result, k, machine)) return;
-        d->split = false;
+        bool plain = machine->gpu.vendor == GPU_AMD && machine->warp == 64;  // mfma: of i8 only
+        bool with_sign = a == DTYPE_I8 && b == DTYPE_I8;
+        if ((with_sign || !plain) && with_factor(d, DTYPE_I8, result, k, machine)) return;
+    } else if (a == DTYPE_F32) {
+        if (choose_single(d, (IrPrecision)ir_attr_int(op, IR_ATTR_PRECISION), result, k, machine))
+            return;
     } else if (dtype_is(a, DTYPE_CLASS_FP8)) {
-        if (is_ocp8(a) && with_factor(d, DTYPE_F8E4M3, result, k, machine)) return;
+        bool alike = family_of(a) == family_of(b);
+        if (alike && with_factor(d, family_of(a), result, k, machine)) return;
         d->a_elem = d->b_elem = DTYPE_F16;
         if (result != DTYPE_F16 && with_factor(d, DTYPE_F16, result, k, machine)) return;
         if (result == DTYPE_F16 && with_factor(d, DTYPE_F16, DTYPE_F32, k, machine)) return;
@@ -124,7 +191,7 @@ static bool keeps_rows(const IrBlock *block) {
 }
 
 // Batches first, then squares; what is left over replicates.
-static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, LayoutMma step,
+static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, LayoutProduct step,
                         bool rows_first, int8_t *axes) {
     uint32_t batch = rank == 3 ? shape[0] : 1, m = shape[rank - 2], n = shape[rank - 1];
     for (uint32_t bit = 0; warps >> (bit + 1); bit++) {
@@ -145,9 +212,9 @@ static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, La
 
 // ---- layouts ------------------------------------------------------------------------------------
 
-static Layout fragment_over(const IrType *type, LayoutMma mma, LayoutOperand operand,
+static Layout fragment_over(const IrType *type, LayoutProduct product, LayoutOperand operand,
                             uint32_t warps, const int8_t *axes) {
-    Layout one = layout_mma(mma, operand);
+    Layout one = layout_fragment(product, operand);
     if (type->rank == 3) one = layout_expand(&one, 0);
     uint32_t bits = (uint32_t)__builtin_ctz(warps);
     int8_t own[LAYOUT_MAX_BITS];
@@ -160,9 +227,9 @@ static Layout fragment_over(const IrType *type, LayoutMma mma, LayoutOperand ope
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Four by four elements a lane where there are so many, so that each that is read is used often.
-static Layout plain_layout(const IrType *type, uint32_t warps) {
+static Layout plain_layout(const IrType *type, GpuTeam team) {
     enum { SIDE = 4, LANES_ACROSS = 8 };
-    uint32_t m = type->rank - 2, n = type->rank - 1, threads = GPU_LANES * warps;
+    uint32_t m = type->rank - 2, n = type->rank - 1, threads = gpu_threads(team);
     uint32_t share = type->count > threads ? type->count / threads : 1;
     LayoutBlocked b = {.rank = type->rank};
     for (uint32_t d = 0; d < type->rank; d++) {
@@ -173,40 +240,40 @@ static Layout plain_layout(const IrType *type, uint32_t warps) {
     b.elements[n] = least(least(SIDE, share), type->shape[n]);
     b.elements[m] = least(least(SIDE, share / b.elements[n]), type->shape[m]);
     b.lanes[n] = least(LANES_ACROSS, type->shape[n] / b.elements[n]);
-    b.lanes[m] = least(GPU_LANES / b.lanes[n], type->shape[m] / b.elements[m]);
-    b.lanes[n] *= GPU_LANES / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
-    LayoutMma step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
+    b.lanes[m] = least(team.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
+    b.lanes[n] *= team.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
+    LayoutProduct step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
     int8_t axes[LAYOUT_MAX_BITS];
-    share_warps(warps, type->rank, type->shape, step, false, axes);
-    for (uint32_t bit = 0; warps >> (bit + 1); bit++)
+    share_warps(team.warps, type->rank, type->shape, step, false, axes);
+    for (uint32_t bit = 0; team.warps >> (bit + 1); bit++)
         b.warps[axes[bit] < 0 ? n : (uint32_t)axes[bit]] *= 2;
     return layout_blocked(&b);
 }
 
-GpuDot gpu_dot_plan(const IrOp *op, uint32_t warps, const Machine *machine) {
+GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine) {
     GpuDot d = {0};
     choose(&d, op, machine);
     const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
     const IrType *c = op->results[0].type;
     if (!d.matrix) {
-        d.c = plain_layout(c, warps);
+        d.c = plain_layout(c, team);
         return d;
     }
     int8_t axes[LAYOUT_MAX_BITS];
-    share_warps(warps, c->rank, c->shape, d.mma, keeps_rows(op->block), axes);
-    d.a = fragment_over(a, d.mma, LAYOUT_OPERAND_A, warps, axes);
-    d.b = fragment_over(b, d.mma, LAYOUT_OPERAND_B, warps, axes);
-    d.c = fragment_over(c, d.mma, LAYOUT_OPERAND_C, warps, axes);
+    share_warps(team.warps, c->rank, c->shape, d.product, keeps_rows(op->block), axes);
+    d.a = fragment_over(a, d.product, LAYOUT_OPERAND_A, team.warps, axes);
+    d.b = fragment_over(b, d.product, LAYOUT_OPERAND_B, team.warps, axes);
+    d.c = fragment_over(c, d.product, LAYOUT_OPERAND_C, team.warps, axes);
     return d;
 }
 
-Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine) {
-    return gpu_dot_plan(op, warps, machine).c;
+Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine) {
+    return gpu_dot_plan(op, team, machine).c;
 }
 
-uint32_t gpu_dot_depth(const IrOp *op, uint32_t warps, const Machine *machine) {
-    GpuDot d = gpu_dot_plan(op, warps, machine);
-    return d.matrix && d.mma.bits == 8 ? 4 : 1;
+uint32_t gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine) {
+    GpuDot d = gpu_dot_plan(op, team, machine);
+    return d.matrix && d.product.bits == 8 ? 4 : 1;
 }
 
 // ---- operands -----------------------------------------------------------------------------------
@@ -232,8 +299,8 @@ static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
 
 // Factors of the same block stay as they are: the product moves them itself, step by step along K,
 // so that no more than a step of them is in registers.
-void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine) {
-    GpuDot d = gpu_dot_plan(op, warps, machine);
+void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine) {
+    GpuDot d = gpu_dot_plan(op, team, machine);
     if (!d.matrix) return;
     convert_where_made(op, 0, &d.a);
     convert_where_made(op, 1, &d.b);
@@ -242,7 +309,7 @@ void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine) {
 // ---- threads ------------------------------------------------------------------------------------
 
 void threads_dot(Threads *t, const IrOp *op) {
-    GpuDot d = gpu_dot_plan(op, (uint32_t)t->func->warps, t->machine);
+    GpuDot d = gpu_dot_plan(op, gpu_team(t->func), t->machine);
     gpu_dot_remarks(t->remarks, op, &d, t->machine);
     const Layout *l = op->results[0].type->layout;
     Dtype result = op->results[0].type->elem;

@@ -6,8 +6,8 @@
 // the same rows and columns. Else: c alone, and a and b pass through shared memory. What lies past
 // the end of a tile shorter than the instruction replicates, but never along K. Ownership: a value.
 //
-//     GpuDot d = gpu_dot_plan(op, warps, machine);
-//     if (d.matrix) … d.mma.m
+//     GpuDot d = gpu_dot_plan(op, gpu_team(f), machine);
+//     if (d.matrix) … d.product.m
 #ifndef TILEC_PASSES_GPU_DOT_H
 #define TILEC_PASSES_GPU_DOT_H
 
@@ -15,14 +15,15 @@
 
 typedef struct GpuDot {
     bool matrix;
-    LayoutMma mma;
+    LayoutProduct product;
     Dtype a_elem, b_elem;  // what is multiplied: operands are cast to it, which is exact
+    bool exact;            // factors of f32 keep all their bits
     bool split;            // a high and a low part of each, three products
     Dtype sum;             // what adds up; the result is cast from it
     Layout a, b, c;
 } GpuDot;
 
-GpuDot gpu_dot_plan(const IrOp *op, uint32_t warps, const Machine *machine);
+GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine);
 
 // What `tilec explain` says of a plan (dot_remarks.c).
 void gpu_dot_remarks(Remarks *remarks, const IrOp *op, const GpuDot *d, const Machine *machine);

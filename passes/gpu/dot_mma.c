@@ -30,12 +30,13 @@ static IrValue *tf32_of(Threads *t, IrValue *x) {
     return ir_ternary(&t->b, IR_SELECT, number, ir_bitcast(&t->b, bits, x->type), nan);
 }
 
-// What the unit is given of a factor that is not split. It drops what tf32 does not have, and may
-// under math(approx). Of x (1 + 2^-11) that leaves x where tf32 has it, and what is no further than
-// 2^-11 of x else.
-static IrValue *whole(Threads *t, IrValue *x, Dtype to) {
+// What the unit is given of a factor that is not split. NVIDIA's drops what tf32 does not have, and
+// may under math(approx). Of x (1 + 2^-11) that leaves x where tf32 has it, and what is no further
+// than 2^-11 of x else.
+static IrValue *whole(Threads *t, const GpuDot *d, IrValue *x, Dtype to) {
     if (x->type->elem != to) return ir_cast(&t->b, x, to, false);
-    if (to != DTYPE_F32 || (t->func->math & IR_MATH_APPROX)) return x;
+    if (to != DTYPE_F32 || d->exact || (t->func->math & IR_MATH_APPROX)) return x;
+    if (d->product.unit != LAYOUT_UNIT_MMA) return tf32_of(t, x);
     return ir_binary(&t->b, IR_MUL, x, splat_bits(t, x->type, 0x3f801000));
 }
 
@@ -58,7 +59,7 @@ static IrValue *rest_of(Threads *t, IrValue *x, IrValue *high, Dtype to) {
 static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i) {
     const IrType *type = ir_operand(op, i)->type;
     Factor f = {.layout = i ? &d->b : &d->a, .elem = i ? d->b_elem : d->a_elem};
-    Layout one = layout_mma(d->mma, i ? LAYOUT_OPERAND_B : LAYOUT_OPERAND_A);
+    Layout one = layout_fragment(d->product, i ? LAYOUT_OPERAND_B : LAYOUT_OPERAND_A);
     f.registers = layout_size(&one, LAYOUT_REG);
     uint32_t fragments = layout_size(f.layout, LAYOUT_REG) / f.registers;
     f.high = arena_new(t->scratch, IrValue *, fragments);
@@ -68,7 +69,7 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
         return f;
     }
     f.x = threads_operand(t, op, i);
-    if (!d->split) f.x = whole(t, f.x, f.elem);
+    if (!d->split) f.x = whole(t, d, f.x, f.elem);
     if (layout_conversion(type->layout, f.layout) <= LAYOUT_CONVERT_REGISTERS)
         f.x = threads_move(t, f.x, type->layout, f.layout);
     else
@@ -90,7 +91,7 @@ static void make_fragment(Threads *t, const GpuDot *d, Factor *f, uint32_t fragm
     for (uint32_t i = 0; i < f->registers; i++) regs[i] = fragment * f->registers + i;
     IrValue *x = f->trip ? threads_trip_load(t, f->trip, f->registers, regs)
                          : threads_pick(t, f->x, f->registers, regs);
-    if (f->in_memory && !d->split) x = whole(t, x, f->elem);
+    if (f->in_memory && !d->split) x = whole(t, d, x, f->elem);
     f->high[fragment] = d->split ? rounded(t, x, f->elem) : x;
     if (d->split) f->low[fragment] = rest_of(t, x, f->high[fragment], f->elem);
 }
@@ -101,8 +102,9 @@ static IrValue *multiply(Threads *t, const GpuDot *d, IrValue *a, IrValue *b, Ir
     IrValue *operands[3] = {a, b, acc};
     const IrType *type = acc->type;
     IrOp *op = ir_op(&t->b, IR_THREAD_MMA, 3, operands, 1, &type, 0, NULL);
-    int64_t shape[3] = {d->mma.m, d->mma.n, d->mma.k};
-    ir_attr_set_ints(op, IR_ATTR_SELECT, 3, shape);
+    const LayoutProduct *p = &d->product;
+    int64_t shape[4] = {p->m, p->n, p->k, p->unit};
+    ir_attr_set_ints(op, IR_ATTR_SELECT, p->unit == LAYOUT_UNIT_MMA ? 3 : 4, shape);
     return ir_result(op, 0);
 }
 
@@ -132,7 +134,7 @@ IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue
     for (uint32_t i = 0; i < 2; i++) f[i] = factor_of(t, op, d, i);
     bool moves = (f[0].trip && !f[0].in_memory) || (f[1].trip && !f[1].in_memory);
     if (moves) threads_barrier(t);
-    Layout one = layout_mma(d->mma, LAYOUT_OPERAND_C);
+    Layout one = layout_fragment(d->product, LAYOUT_OPERAND_C);
     uint32_t size = layout_size(&one, LAYOUT_REG);
     uint32_t count = layout_size(&d->c, LAYOUT_REG) / size, regs[16];
     Tile *tiles = arena_new(t->scratch, Tile, count);
@@ -144,7 +146,7 @@ IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue
         sums[i] = acc ? threads_pick(t, acc, size, regs) : ir_const_bits(&t->b, type, 0);
     }
     const IrType *a = ir_operand(op, 0)->type;
-    for (uint32_t k = 0; k < a->shape[a->rank - 1]; k += d->mma.k)
+    for (uint32_t k = 0; k < a->shape[a->rank - 1]; k += d->product.k)
         for (uint32_t i = 0; i < count; i++) sums[i] = step(t, d, f, &tiles[i], k, sums[i]);
     if (moves) threads_barrier(t);
     return threads_pack(t, count, sums);

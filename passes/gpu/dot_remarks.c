@@ -38,19 +38,19 @@ static void say_plain(const Said *s) {
 }
 
 static void say_matrix(const Said *s) {
-    const LayoutMma *mma = &s->d->mma;
-    Layout one = layout_mma(*mma, LAYOUT_OPERAND_C);
+    const LayoutProduct *p = &s->d->product;
+    Layout one = layout_fragment(*p, LAYOUT_OPERAND_C);
     uint32_t sums = layout_size(&s->d->c, LAYOUT_REG) / layout_size(&one, LAYOUT_REG);
     uint32_t times = s->d->split ? 3 : 1;
     char name[128];
-    snprintf(name, sizeof name, "mma.m%un%uk%u of %s", mma->m, mma->n, mma->k, s->types);
+    snprintf(name, sizeof name, "%s.m%un%uk%u of %s", layout_unit_name(p->unit), p->m, p->n, p->k,
+             s->types);
     remark(s->remarks, s->op->span, REASON_DOT_MATRIX, name,
-           REMARK((int64_t)sums * (s->k / mma->k) * times));
+           REMARK((int64_t)sums * (s->k / p->k) * times));
     if (times > 1) say(s, REASON_DOT_SPLIT, REMARK(times));
     if (dtype_is(s->a, DTYPE_CLASS_FP8) && s->d->a_elem == DTYPE_F16)
         say(s, REASON_DOT_WIDENED, REMARK(0));
-    if (s->m < mma->m || s->n < mma->n)
-        say(s, REASON_DOT_PADDED, REMARK(s->m, s->n, mma->m, mma->n));
+    if (s->m < p->m || s->n < p->n) say(s, REASON_DOT_PADDED, REMARK(s->m, s->n, p->m, p->n));
 }
 
 void gpu_dot_remarks(Remarks *remarks, const IrOp *op, const GpuDot *d, const Machine *machine) {

@@ -75,7 +75,7 @@ static IrValue *act(Threads *t, const Atomic *a) {
 
 // What the owner has, for all warps: through shared memory.
 static IrValue *from_other_warps(Threads *t, IrValue *x, uint32_t away) {
-    uint32_t threads = GPU_LANES * (uint32_t)t->func->warps, count = x->type->count;
+    uint32_t threads = ir_thread_count(t->func), count = x->type->count;
     IrValue *memory = threads_shared(t, x->type->elem, count * threads);
     remark(t->remarks, t->b.span, REASON_ATOMIC_OLD_SHARED, NULL,
            REMARK((int64_t)count * threads * ir_elem_size(x->type)));
@@ -96,15 +96,16 @@ static IrValue *from_other_warps(Threads *t, IrValue *x, uint32_t away) {
 
 // The old values, as every holder of an element must have them.
 static IrValue *for_all(Threads *t, const Atomic *a, IrValue *old) {
-    uint32_t lanes = GPU_LANES - 1, warps = (uint32_t)t->func->warps - 1;
+    GpuTeam team = gpu_team(t->func);
+    uint32_t lanes = team.lanes - 1, warps = team.warps - 1;
     if (a->layout) {
         lanes = layout_free_bits(a->layout, LAYOUT_LANE);
         warps = layout_free_bits(a->layout, LAYOUT_WARP);
     }
     if (warps) {
-        old = from_other_warps(t, old, lanes | warps * GPU_LANES);
+        old = from_other_warps(t, old, lanes | warps * team.lanes);
     } else if (lanes) {
-        int64_t kept = (GPU_LANES - 1) & ~lanes;
+        int64_t kept = (team.lanes - 1) & ~lanes;
         IrValue *owner = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, kept));
         old = threads_from_lane(t, old, owner);
     }
@@ -133,13 +134,14 @@ static void atomic(Threads *t, const IrOp *op) {
 // ---- asserts ------------------------------------------------------------------------------------
 
 IrValue *threads_least(Threads *t, IrValue *x) {
-    for (uint32_t by = 1; by < GPU_LANES; by *= 2)
+    uint32_t lanes = ir_lane_count(t->func);
+    for (uint32_t by = 1; by < lanes; by *= 2)
         x = ir_binary(&t->b, IR_MIN, x, threads_xor_lane(t, x, by));
     uint32_t warps = (uint32_t)t->func->warps;
     if (warps == 1) return x;
     IrValue *memory = threads_shared(t, x->type->elem, warps);
-    IrValue *warp = ir_binary(&t->b, IR_SHR, t->thread, threads_i32(t, 5));
-    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, GPU_LANES - 1));
+    IrValue *warp = ir_binary(&t->b, IR_SHR, t->thread, threads_i32(t, __builtin_ctz(lanes)));
+    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, lanes - 1));
     IrValue *first = ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0));
     threads_store(t, threads_at(t, memory, warp), x, 0, first);
     threads_barrier(t);

@@ -54,7 +54,7 @@ static void fit_split(Spreading *s, IrOp *op) {
     uint32_t bit;
     Layout half;
     if (!spread_is_tile(r) && !layout_split(x->type->layout, &half, &bit)) {
-        half = gpu_blocked(r->type, s->warps, ir_elem_size(r->type));
+        half = gpu_blocked(r->type, s->team, ir_elem_size(r->type));
         Layout pair = layout_join(&half);
         convert_operand(op, 0, &pair);
     }
@@ -97,7 +97,7 @@ static void fit(Spreading *s, IrOp *op) {
         if (spread_is_tile(ir_operand(op, 1)))
             convert_results(s, op, ir_operand(op, 1)->type->layout);
         return;
-    case SPREAD_DOT: gpu_fit_dot(op, s->warps, s->machine); return;
+    case SPREAD_DOT: gpu_fit_dot(op, s->team, s->machine); return;
     case SPREAD_NONE:
         if (op->code == IR_VIEW_LOAD || op->code == IR_VIEW_STORE) fit_access(s, op);
         if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)

@@ -1,9 +1,9 @@
 // What the passes of this folder share: the layouts they choose.
 //
-// Invariants: layouts cover their tile and all threads of the program: 32 lanes, `warps` warps (a
-// power of two). Ownership: values.
+// Invariants: layouts cover their tile and all threads of the program: the lanes of
+// a warp and the warps (powers of two). Ownership: values.
 //
-//     Layout l = gpu_blocked(type, 4, 2);   // f16[128,64]: 16 bytes a lane, 8 lanes along a row
+//     Layout l = gpu_blocked(type, gpu_team(f), 2);   // f16: 16 bytes a lane
 #ifndef TILEC_PASSES_GPU_GPU_H
 #define TILEC_PASSES_GPU_GPU_H
 
@@ -15,21 +15,30 @@
 #include "ir/spread.h"
 #include "passes/pass.h"
 
-enum { GPU_LANE_BITS = 5, GPU_LANES = 1 << GPU_LANE_BITS, GPU_ACCESS_BYTES = 16 };
+enum { GPU_LANE_BITS_MAX = 6, GPU_ACCESS_BYTES = 16 };
+
+// The threads of a program.
+typedef struct GpuTeam {
+    uint32_t lanes, warps;
+} GpuTeam;
+static inline GpuTeam gpu_team(const IrFunc *f) {
+    return (GpuTeam){ir_lane_count(f), (uint32_t)f->warps};
+}
+static inline uint32_t gpu_threads(GpuTeam team) { return team.lanes * team.warps; }
 
 // For memory accesses of `bytes` an element: neighbours along the last axis in one lane up to 16
 // bytes, lanes along it as far as it goes, then along the others; warps along the first axes.
-Layout gpu_blocked(const IrType *t, uint32_t warps, uint32_t bytes);
+Layout gpu_blocked(const IrType *t, GpuTeam team, uint32_t bytes);
 // The same, each lane with (where there is enough for all) `depth` neighbours along the last axis
 // but one, too.
-Layout gpu_blocked_deep(const IrType *t, uint32_t warps, uint32_t bytes, uint32_t depth);
+Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, uint32_t depth);
 
 // known.c: what the guard of a variant with these facts has asked for (compile/launch_guard.h), as
 // facts of extents and programs.
 void gpu_known(IrFunc *f, unsigned facts);
 
 // scan.c: in which a scan along the axis is done.
-Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps);
+Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuTeam team);
 
 // trip.c: a tile through shared memory: its layout there, free of bank conflicts where that can be,
 // and how it is loaded: as vectors of a lane, or by matrix loads. Both sides are plain ones; false:
@@ -58,11 +67,11 @@ uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *loa
                          const Layout *memory);
 
 // dot.c: how the sum of a product is spread; what it wants of its factors.
-Layout gpu_dot_layout(const IrOp *op, uint32_t warps, const Machine *machine);
-void gpu_fit_dot(IrOp *op, uint32_t warps, const Machine *machine);
+Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine);
+void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine);
 // Neighbours along K that a lane should load of the factor b: as many as fill a register of the
 // matrix unit, where no matrix load turns them.
-uint32_t gpu_dot_depth(const IrOp *op, uint32_t warps, const Machine *machine);
+uint32_t gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine);
 
 // pointers.c: as many neighbours along an axis of a load or store of pointers, in aligned groups,
 // are known to lie together, aligned and all on or all off: at most 16 bytes of them.

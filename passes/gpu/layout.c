@@ -123,8 +123,8 @@ static void find_wishes(Spreading *s) {
         if (op->code == IR_DOT) {
             SpreadClass *c = spreading_class(s, ir_result(op, 0));
             c->known = c->dot = true;
-            c->layout = gpu_dot_layout(op, s->warps, s->machine);
-            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->warps, s->machine);
+            c->layout = gpu_dot_layout(op, s->team, s->machine);
+            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->team, s->machine);
         }
     }
     for (size_t i = 0; i < s->values.count; i++) {
@@ -132,7 +132,7 @@ static void find_wishes(Spreading *s) {
         SpreadClass *c = spreading_class(s, v);
         if (c->known || !c->bytes) continue;
         c->known = true;
-        c->layout = gpu_blocked_deep(v->type, s->warps, c->bytes, c->depth ? c->depth : 1);
+        c->layout = gpu_blocked_deep(v->type, s->team, c->bytes, c->depth ? c->depth : 1);
     }
 }
 
@@ -163,7 +163,7 @@ static void settle(Spreading *s) {
         const IrValue *v = s->values.data[at];
         SpreadClass *c = spreading_class(s, v);
         c->known = true;
-        c->layout = gpu_blocked(v->type, s->warps, ir_elem_size(v->type));
+        c->layout = gpu_blocked(v->type, s->team, ir_elem_size(v->type));
     }
 }
 
@@ -213,7 +213,7 @@ static void tie_op(Spreading *s, IrOp *op) {
             tie.kind = SPREAD_TIE_SCAN;
             tie.a = ir_operand(op, i);
             tie.inside =
-                gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->warps);
+                gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->team);
             add_tie(s, tie);
         }
     }
@@ -274,10 +274,9 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
     if (!warps_fit(f, context->diags)) return false;
-    Spreading s = {.func = f,
-                   .scratch = context->scratch,
-                   .warps = (uint32_t)f->warps,
-                   .machine = context->machine};
+    if (context->machine->warp != ir_lane_count(f)) f->lanes = (int)context->machine->warp;
+    Spreading s = {
+        .func = f, .scratch = context->scratch, .team = gpu_team(f), .machine = context->machine};
     s.known = f->value_count;
     s.classes = arena_new(s.scratch, SpreadClass, f->value_count + 1);
     collect(&s, body);

@@ -11,7 +11,7 @@
 
 enum { RANK_BITS = 32 };
 
-static uint32_t thread_count(const Threads *t) { return GPU_LANES * (uint32_t)t->func->warps; }
+static uint32_t thread_count(const Threads *t) { return ir_thread_count(t->func); }
 
 static uint32_t log2_of(uint32_t x) { return (uint32_t)__builtin_ctz(x); }
 

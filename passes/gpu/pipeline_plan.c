@@ -181,7 +181,7 @@ static Reason load_reason(Planner *p, PipelineFeed *feed) {
 
 static bool factor_layout(const IrFunc *f, const Machine *machine, const IrUse *use,
                           Layout *wanted) {
-    GpuDot d = gpu_dot_plan(use->user, (uint32_t)f->warps, machine);
+    GpuDot d = gpu_dot_plan(use->user, gpu_team(f), machine);
     bool b = use == &use->user->operands[1];
     if (!d.matrix || use == &use->user->operands[2]) return false;
     if (use->value->type->elem != (b ? d.b_elem : d.a_elem) && !d.split) return false;

@@ -100,7 +100,8 @@ static bool has_loop(const IrBlock *block) {
 // What the lane has whose bits are not set.
 static void settle_lanes(Threads *t, Reduce *r) {
     if (!r->wrong) return;
-    IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, GPU_LANES - 1 - r->wrong));
+    IrValue *lane =
+        ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ir_lane_count(t->func) - 1 - r->wrong));
     for (uint32_t i = 0; i < r->c.parts; i++)
         r->x.part[i] = threads_from_lane(t, r->x.part[i], lane);
     r->wrong = 0;
@@ -109,10 +110,10 @@ static void settle_lanes(Threads *t, Reduce *r) {
 // ---- warps --------------------------------------------------------------------------------------
 
 // By how many threads the g-th of a group is away from the group's first.
-static uint32_t away(const Bit *bits, uint32_t count, uint32_t g) {
+static uint32_t away(uint32_t lanes, const Bit *bits, uint32_t count, uint32_t g) {
     uint32_t by = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (g >> i & 1) by |= (uint32_t)GPU_LANES << bits[i].at;
+        if (g >> i & 1) by |= lanes << bits[i].at;
     return by;
 }
 
@@ -129,11 +130,12 @@ static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, 
     Board board = combine_board(t, &r->c, x);
     combine_leave(t, &r->c, &board, x);
     threads_barrier(t);
-    uint32_t group = 1u << count, mask = away(bits, count, group - 1);
+    uint32_t group = 1u << count, lanes = ir_lane_count(t->func);
+    uint32_t mask = away(lanes, bits, count, group - 1);
     State *all = arena_new(t->scratch, State, group);
     IrValue *first = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)mask));
     for (uint32_t g = 0; g < group; g++)
-        all[g] = combine_read(t, &r->c, &board, first, away(bits, count, g));
+        all[g] = combine_read(t, &r->c, &board, first, away(lanes, bits, count, g));
     threads_barrier(t);
     return combine_tree(t, &r->c, all, group);
 }
@@ -142,7 +144,7 @@ static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, 
 
 // Do all lanes of a warp have the same, once the first `taken` bits are?
 static bool lanes_agree(const Reduce *r, uint32_t taken) {
-    for (uint32_t at = 0; at < GPU_LANE_BITS; at++) {
+    for (uint32_t at = 0; at < r->layout.dim_bits[LAYOUT_LANE]; at++) {
         bool same = layout_basis(&r->layout, LAYOUT_LANE, at) == 0;
         for (uint32_t k = 0; k < taken && !same; k++)
             same = r->bits[k].dim == LAYOUT_LANE && r->bits[k].at == at;
@@ -163,8 +165,9 @@ static uint32_t replicas(Threads *t, const Reduce *r) {
 // place; `own`: that of the warp itself, else of the first of its group.
 static IrValue *place_of_warp(Threads *t, const Reduce *r, const Bit *bits, uint32_t count,
                               bool own) {
-    uint32_t none[GPU_LANE_BITS] = {0}, bases[LAYOUT_MAX_BITS] = {0};
+    uint32_t none[GPU_LANE_BITS_MAX] = {0}, bases[LAYOUT_MAX_BITS] = {0};
     uint32_t warp_bits = (uint32_t)__builtin_ctz((uint32_t)t->func->warps), others = count;
+    uint32_t lane_bits = (uint32_t)__builtin_ctz(ir_lane_count(t->func));
     for (uint32_t at = 0; at < warp_bits; at++) {
         bool of_group = (replicas(t, r) >> at & 1) != 0;
         for (uint32_t k = 0; k < count; k++) {
@@ -174,7 +177,7 @@ static IrValue *place_of_warp(Threads *t, const Reduce *r, const Bit *bits, uint
         }
         if (!of_group) bases[at] = 1u << others++;
     }
-    return threads_linear(t, none, GPU_LANE_BITS, bases, warp_bits);
+    return threads_linear(t, none, lane_bits, bases, warp_bits);
 }
 
 static IrValue *at_register(Threads *t, IrValue *p, uint32_t reg, uint32_t by) {
@@ -201,7 +204,7 @@ static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const B
     if (x->type->elem == DTYPE_BOOL) x = ir_cast(&t->b, x, DTYPE_U8, false);
     uint32_t regs = x->type->count;
     IrValue *memory = threads_shared(t, x->type->elem, regs * (uint32_t)t->func->warps);
-    uint32_t others = GPU_LANES - 1 + GPU_LANES * replicas(t, reduce);
+    uint32_t lanes = ir_lane_count(t->func), others = lanes - 1 + lanes * replicas(t, reduce);
     IrValue *lane = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, others));
     IrValue *owner = ir_binary(&t->b, IR_EQ, lane, threads_i32(t, 0));
     IrValue *own = threads_at(t, memory, place_of_warp(t, reduce, bits, count, true));
@@ -245,7 +248,7 @@ static State meet_once(Threads *t, const Reduce *r, const State *x, const Bit *b
 static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
     enum { ELEMENTS = 2048 };
     uint32_t regs = layout_size(&r->layout, LAYOUT_REG);
-    uint32_t step = ELEMENTS / (GPU_LANES * (uint32_t)t->func->warps);
+    uint32_t step = ELEMENTS / (ir_thread_count(t->func));
     if (step < 1) step = 1;
     if (step > regs) step = regs;
     bool once = lanes_agree(r, (uint32_t)(bits - r->bits));

@@ -91,7 +91,7 @@ static bool all_in_products(const Threads *t, const IrOp *op) {
     uint32_t uses = 0;
     for (const IrUse *use = op->results[0].uses; use; use = use->next, uses++) {
         if (use->user->code != IR_DOT || use->user->block != op->block) return false;
-        GpuDot d = gpu_dot_plan(use->user, (uint32_t)t->func->warps, t->machine);
+        GpuDot d = gpu_dot_plan(use->user, gpu_team(t->func), t->machine);
         const Layout *wanted = ir_operand(use->user, 0) == op->results ? &d.a : &d.b;
         if (!d.matrix || !layout_equal(wanted, op->results[0].type->layout)) return false;
     }

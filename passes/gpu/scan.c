@@ -47,16 +47,17 @@ static void fill(Layout *l, LayoutDim dim, uint32_t axis, uint32_t count, uint32
 }
 
 // Registers along the axis, as many as each thread has; then lanes, then warps.
-Layout gpu_scan_layout(const IrType *type, uint32_t axis, uint32_t warps) {
-    uint32_t warp_bits = (uint32_t)__builtin_ctz(warps), threads = GPU_LANE_BITS + warp_bits;
+Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuTeam team) {
+    uint32_t warp_bits = (uint32_t)__builtin_ctz(team.warps);
+    uint32_t lane_bits = (uint32_t)__builtin_ctz(team.lanes), threads = lane_bits + warp_bits;
     uint32_t used[IR_MAX_RANK] = {0};
     Layout l = layout_empty(type->rank, type->shape);
     uint32_t along = l.axis_bits[axis], all = l.tile_bits;
     uint32_t regs = least(along, all > threads ? all - threads : 0);
-    uint32_t lanes = least(along - regs, GPU_LANE_BITS), more = along - regs - lanes;
+    uint32_t lanes = least(along - regs, lane_bits), more = along - regs - lanes;
     add_bits(&l, LAYOUT_REG, axis, regs, used);
     add_bits(&l, LAYOUT_LANE, axis, lanes, used);
-    fill(&l, LAYOUT_LANE, axis, GPU_LANE_BITS - lanes, used);
+    fill(&l, LAYOUT_LANE, axis, lane_bits - lanes, used);
     add_bits(&l, LAYOUT_WARP, axis, more, used);
     fill(&l, LAYOUT_WARP, axis, warp_bits - more, used);
     fill(&l, LAYOUT_REG, axis, all, used);
@@ -72,8 +73,8 @@ static uint32_t bits_along(const Layout *l, LayoutDim dim, uint32_t axis) {
     return count;
 }
 
-static void choose_layout(Scan *s, const IrType *type, uint32_t axis, uint32_t warps) {
-    s->layout = gpu_scan_layout(type, axis, warps);
+static void choose_layout(Scan *s, const IrType *type, uint32_t axis, GpuTeam team) {
+    s->layout = gpu_scan_layout(type, axis, team);
     s->lane_bits = bits_along(&s->layout, LAYOUT_LANE, axis);
     s->warp_bits = bits_along(&s->layout, LAYOUT_WARP, axis);
     s->n = 1u << bits_along(&s->layout, LAYOUT_REG, axis);
@@ -115,7 +116,7 @@ static State from_earlier_lane(Threads *t, const Scan *s, const State *x, uint32
     State r = {0};
     IrOpcode away = s->reverse ? IR_ADD : IR_SUB;
     IrValue *lane = ir_binary(&t->b, away, t->thread, threads_i32(t, by));
-    lane = ir_binary(&t->b, IR_AND, lane, threads_i32(t, GPU_LANES - 1));
+    lane = ir_binary(&t->b, IR_AND, lane, threads_i32(t, ir_lane_count(t->func) - 1));
     for (uint32_t i = 0; i < s->c.parts; i++) r.part[i] = threads_from_lane(t, x->part[i], lane);
     return r;
 }
@@ -141,16 +142,17 @@ static Prefix scan_warps(Threads *t, const Scan *s, const State *sum) {
     Prefix p = {0};
     if (!s->warp_bits) return p;
     uint32_t count = 1u << s->warp_bits, lanes = (1u << s->lane_bits) - 1;
+    uint32_t all = ir_lane_count(t->func);
     Board board = combine_board(t, &s->c, sum);
     remark(t->remarks, t->b.span, REASON_SCAN_SHARED, NULL, REMARK(count));
     combine_leave(t, &s->c, &board, sum);
     threads_barrier(t);
-    IrValue *at = position(t, s, 5, s->warp_bits);
-    int64_t mask = lanes | (count - 1) * GPU_LANES;
+    IrValue *at = position(t, s, (uint32_t)__builtin_ctz(all), s->warp_bits);
+    int64_t mask = lanes | (count - 1) * all;
     IrValue *from = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~mask));
     for (uint32_t g = 0; g + 1 < count; g++) {
         uint32_t warp = s->reverse ? count - 1 - g : g;
-        State x = combine_read(t, &s->c, &board, from, warp * GPU_LANES + (s->reverse ? 0 : lanes));
+        State x = combine_read(t, &s->c, &board, from, warp * all + (s->reverse ? 0 : lanes));
         IrValue *has = ir_binary(&t->b, IR_GT, at, threads_i32(t, g));
         if (g) {
             State both = combine_where(t, &s->c, has, &p.x, &x);
@@ -226,7 +228,7 @@ static void scan_some(Threads *t, const IrOp *op, uint32_t first, uint32_t value
     s.reverse = ir_attr_int(op, IR_ATTR_REVERSE) != 0;
     s.exclusive = ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0;
     choose_layout(&s, ir_operand(op, 0)->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS),
-                  (uint32_t)t->func->warps);
+                  gpu_team(t->func));
     load(t, &s);
     State sum = s.x[s.n - 1];
     Prefix lanes = scan_lanes(t, &s, &sum), warps = scan_warps(t, &s, &sum);

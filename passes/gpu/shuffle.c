@@ -8,7 +8,7 @@
 
 // F by the bits of the thread's number: the lane's five, then the warp's.
 typedef struct ByThread {
-    uint32_t bases[GPU_LANE_BITS + LAYOUT_MAX_BITS];
+    uint32_t bases[GPU_LANE_BITS_MAX + LAYOUT_MAX_BITS];
     uint32_t bits;
 } ByThread;
 
@@ -66,8 +66,8 @@ static IrValue *exchange(Threads *t, IrValue *x, const ByThread *f) {
 }
 
 static ByThread by_thread(const Layout *l, const uint32_t *lanes, const uint32_t *warps) {
-    ByThread f = {.bits = GPU_LANE_BITS};
-    for (uint32_t i = 0; i < GPU_LANE_BITS; i++) f.bases[i] = lanes[i];
+    ByThread f = {.bits = l->dim_bits[LAYOUT_LANE]};
+    for (uint32_t i = 0; i < l->dim_bits[LAYOUT_LANE]; i++) f.bases[i] = lanes[i];
     for (uint32_t i = 0; warps && i < l->dim_bits[LAYOUT_WARP]; i++) f.bases[f.bits++] = warps[i];
     return f;
 }
@@ -88,11 +88,11 @@ IrValue *threads_renamed(Threads *t, IrValue *x, const Layout *from, const Layou
 
 // The lanes all read from, but for the round's xor; NULL: each from itself.
 static IrValue *sources(Threads *t, const LayoutShuffle *s, const Layout *l) {
-    uint32_t warp_bits = l->dim_bits[LAYOUT_WARP];
+    uint32_t lane_bits = l->dim_bits[LAYOUT_LANE], warp_bits = l->dim_bits[LAYOUT_WARP];
     bool own = true;
-    for (uint32_t i = 0; i < GPU_LANE_BITS; i++) own &= s->source_lane[i] == 1u << i;
+    for (uint32_t i = 0; i < lane_bits; i++) own &= s->source_lane[i] == 1u << i;
     for (uint32_t i = 0; i < warp_bits; i++) own &= s->source_warp[i] == 0;
-    return own ? NULL : threads_linear(t, s->source_lane, GPU_LANE_BITS, s->source_warp, warp_bits);
+    return own ? NULL : threads_linear(t, s->source_lane, lane_bits, s->source_warp, warp_bits);
 }
 
 static IrValue *shuffled(Threads *t, IrValue *x, IrValue *lanes, uint32_t by) {
@@ -131,7 +131,8 @@ IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layo
     ByThread keep = by_thread(to, s->keep_lane, NULL);
     uint32_t count = layout_size(to, LAYOUT_REG), all = count << s->turn_bits;
     // By turns: what came in turn k is kept k * count higher.
-    for (uint32_t i = 0; i < GPU_LANE_BITS; i++) keep.bases[i] |= s->turn_lane[i] * count;
+    for (uint32_t i = 0; i < to->dim_bits[LAYOUT_LANE]; i++)
+        keep.bases[i] |= s->turn_lane[i] * count;
     uint32_t *regs = arena_new(t->scratch, uint32_t, all);
     uint32_t *holders = arena_new(t->scratch, uint32_t, count);
     x = exchange_lanes(t, exchange(t, x, &offer), s, from, count, regs);

@@ -47,7 +47,7 @@ typedef struct SpreadTie {
 typedef struct Spreading {
     IrFunc *func;
     Arena *scratch;
-    uint32_t warps;
+    GpuTeam team;
     const Machine *machine;
     SpreadClass *classes;  // by value id
     GpuKnown facts;        // before the pass

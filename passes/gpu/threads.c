@@ -1,7 +1,6 @@
 // The walk over the body, control, elementwise ops.
 #include "passes/gpu/threads.h"
 
-#include "ir/occupancy.h"
 #include "passes/passes.h"
 
 // ---- values -------------------------------------------------------------------------------------
@@ -130,7 +129,7 @@ static void say_slow(Threads *t, const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
     bool works = rule == IR_RULE_BINARY || rule == IR_RULE_TERNARY || rule == IR_RULE_UNARY;
     if (!t->remarks || !works || op->results[0].type->elem != DTYPE_F64) return;
-    uint32_t ratio = gpu_limits(t->machine->gpu.number)->f64_ratio;
+    uint32_t ratio = t->machine->f64_ratio;
     if (ratio >= SLOW)
         remark(t->remarks, op->span, REASON_F64_SLOW, ir_op_info(op->code)->text, REMARK(ratio));
 }

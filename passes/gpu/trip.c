@@ -114,7 +114,7 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
     place_threads(t, &s.at, NULL);
     if (t->remarks)
         say_conflicts(t, "a store to",
-                      layout_conflicts(from, memory, vector, bits, &layout_banks_nvidia, true));
+                      layout_conflicts(from, memory, vector, bits, t->machine->banks, true));
     store_all(t, p, x, &s);
 }
 
@@ -160,14 +160,14 @@ static void say_trip(Threads *t, const GpuTrip *plan, Dtype elem) {
 }
 
 static bool loads_matrices(const Machine *machine, uint32_t bits) {
-    return bits <= 32 && machine->gpu.vendor == GPU_NVIDIA;
+    return machine->matrix_load && bits <= 32;
 }
 
 bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
               const Machine *machine, GpuTrip *trip) {
     uint64_t cost = UINT64_MAX;
     *trip = (GpuTrip){.by_matrix = false};
-    if (layout_trip(store, load, bits, &layout_banks_nvidia, &trip->way))
+    if (layout_trip(store, load, bits, machine->banks, &trip->way))
         cost = trip_cost(store->layout, load->layout, &trip->way, trip->way.load_vector);
     if (loads_matrices(machine, bits)) {
         try_matrix(trip, store, load->layout, bits, false, &cost);
@@ -223,7 +223,7 @@ static GpuTrip reading(const Layout *l, const Layout *memory, uint32_t bits,
                        const Machine *machine) {
     GpuTrip plan = {.way = {.memory = *memory, .load_vector = vector_in(l, memory, bits)}};
     LayoutConflicts c =
-        layout_conflicts(l, memory, plan.way.load_vector, bits, &layout_banks_nvidia, false);
+        layout_conflicts(l, memory, plan.way.load_vector, bits, machine->banks, false);
     uint64_t best = cost_of(l, plan.way.load_vector, c);
     for (int turned = 0; turned < 2 && loads_matrices(machine, bits); turned++) {
         LayoutMatrix matrix;

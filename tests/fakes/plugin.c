@@ -64,11 +64,21 @@ bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptio
     return false;
 }
 
+static bool no_gpu(const IrFunc *func, Diags *diags) {
+    diag_error(diags, func->span, DIAG_UNSUPPORTED, "the fake compiles for no GPU");
+    return false;
+}
+
 bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
                            Str *output, Diags *diags) {
     (void)arena, (void)options, (void)output;
-    diag_error(diags, func->span, DIAG_UNSUPPORTED, "the fake compiles for no GPU");
-    return false;
+    return no_gpu(func, diags);
+}
+
+bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+                            Str *output, Diags *diags) {
+    (void)arena, (void)options, (void)output;
+    return no_gpu(func, diags);
 }
 
 static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0",

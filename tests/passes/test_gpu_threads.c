@@ -30,7 +30,7 @@ static uint32_t roll(uint32_t below) {
 // ---- layouts at random --------------------------------------------------------------------------
 
 // Tile bits in any order to lanes, warps and registers; some hardware bits replicate.
-static Layout any_layout(const IrType *type, uint32_t warps) {
+static Layout any_layout(const IrType *type, const IrFunc *f) {
     uint32_t order[LAYOUT_MAX_TILE_BITS], next = 0, counts[3] = {0};
     Layout l = layout_empty(type->rank, type->shape);
     for (uint32_t i = 0; i < l.tile_bits; i++) order[i] = i;
@@ -39,8 +39,8 @@ static Layout any_layout(const IrType *type, uint32_t warps) {
         order[k] = order[i - 1];
         order[i - 1] = t;
     }
-    counts[1] = 5;
-    while (1u << counts[2] < warps) counts[2]++;
+    while (1u << counts[1] < ir_lane_count(f)) counts[1]++;
+    while (1 << counts[2] < f->warps) counts[2]++;
     for (int dim = 2; dim > 0; dim--) {
         for (uint32_t i = 0; i < counts[dim]; i++) {
             bool moves = next < l.tile_bits && (roll(4) != 0 || l.tile_bits - next > 4);
@@ -67,8 +67,9 @@ static Layout any_in_warp(const Layout *from) {
         order[k] = order[i - 1];
         order[i - 1] = t;
     }
+    uint32_t regs = count - from->dim_bits[LAYOUT_LANE];
     for (uint32_t i = 0; i < count; i++)
-        layout_add(&l, i < count - 5 ? LAYOUT_REG : LAYOUT_LANE, order[i]);
+        layout_add(&l, i < regs ? LAYOUT_REG : LAYOUT_LANE, order[i]);
     for (uint32_t i = 0; i < from->dim_bits[LAYOUT_WARP]; i++)
         layout_add(&l, LAYOUT_WARP, layout_basis(from, LAYOUT_WARP, i));
     return l;
@@ -103,25 +104,25 @@ static void scramble_each(IrFunc *f, IrOp *op) {
     Layout l;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (!spread_is_tile(ir_operand(op, i))) continue;
-        l = any_layout(ir_operand(op, i)->type, (uint32_t)f->warps);
+        l = any_layout(ir_operand(op, i)->type, f);
         scramble_operand(op, i, &l);
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (!spread_is_tile(ir_result(op, i))) continue;
-        l = any_layout(op->results[i].type, (uint32_t)f->warps);
+        l = any_layout(op->results[i].type, f);
         scramble_result(f, op, i, &l);
     }
 }
 
 static void scramble_reduce(IrFunc *f, IrOp *op) {
-    Layout l = any_layout(ir_operand(op, 1)->type, (uint32_t)f->warps), r;
+    Layout l = any_layout(ir_operand(op, 1)->type, f), r;
     for (uint32_t i = 0; i < op->operand_count; i++) scramble_operand(op, i, &l);
     for (uint32_t i = 0; i < op->result_count; i++)
         if (spread_forward(op, i, &l, &r)) scramble_result(f, op, i, &r);
 }
 
 static void scramble_same(IrFunc *f, IrOp *op) {
-    Layout l = any_layout(op->results[0].type, (uint32_t)f->warps);
+    Layout l = any_layout(op->results[0].type, f);
     for (uint32_t i = 0; i < op->operand_count; i++) scramble_operand(op, i, &l);
     for (uint32_t i = 0; i < op->result_count; i++) scramble_result(f, op, i, &l);
 }
@@ -131,7 +132,7 @@ static void scramble_store(IrFunc *f, IrOp *op) {
     if (!spread_is_tile(ir_operand(op, 1)) || ir_operand(op, 2)) return;
     for (uint32_t i = 3; i < op->operand_count; i++)
         if (spread_is_tile(ir_operand(op, i))) return;
-    Layout l = any_layout(ir_operand(op, 1)->type, (uint32_t)f->warps);
+    Layout l = any_layout(ir_operand(op, 1)->type, f);
     scramble_operand(op, 1, &l);
     for (int i = 0; i < 2; i++) {
         l = any_in_warp(&l);
@@ -201,10 +202,9 @@ static void make_data(Arena *arena, const IrFunc *f, Data *d, const Data *copy) 
     }
 }
 
-static void to_threads(Tir *t, uint32_t warps, bool shaken) {
+static void to_threads(Tir *t, const Machine *machine, uint32_t warps, bool shaken) {
     IrFunc *f = t->module->funcs.data[0];
-    Machine machine = machine_of_gpu((GpuTarget){.vendor = GPU_NVIDIA, .number = 80});
-    PassOptions options = {.verify = true, .machine = &machine};
+    PassOptions options = {.verify = true, .machine = machine};
     size_t count;
     const PassStep *steps = pipeline_steps(PIPELINE_GPU, &count);
     f->warps = (int)warps;
@@ -243,6 +243,11 @@ static void compare(const Data *x, const Data *y, uint32_t count, const char *te
     }
 }
 
+// Warps of 32 lanes and of 64.
+static const GpuTarget machines[] = {
+    {GPU_NVIDIA, 80, false}, {GPU_AMD, 0x942, false}, {GPU_AMD, 0x1100, false}};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
 static void same_with(const char *text, uint32_t warps, bool shaken) {
     Tir *tile = tir_load("%s", text), *thread = tir_load("%s", text);
     const IrFunc *f = tile->module->funcs.data[0];
@@ -251,7 +256,8 @@ static void same_with(const char *text, uint32_t warps, bool shaken) {
     make_data(tile->arena, f, &x, NULL);
     make_data(thread->arena, f, &y, &x);
     IrOutcome expected = tir_run(tile, x.args, count, 1);
-    to_threads(thread, warps, shaken);
+    Machine machine = machine_of_gpu(machines[roll(MACHINES)]);
+    to_threads(thread, &machine, warps, shaken);
     IrOutcome found = tir_run(thread, y.args, count, 1);
     if (found != expected) fail_msg("outcome %d, expected %d\n%s", (int)found, (int)expected, text);
     compare(&x, &y, count, text, warps);

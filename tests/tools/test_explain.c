@@ -180,7 +180,7 @@ static void refusals(void **state) {
     tool_run(t, 2, "tilec explain k.tile --target sm_80 --set T=f32 --variant 7");
     says(t, " variants, from 0 on; there is no variant 7 [usage]\n");
     tool_run(t, 4, "tilec explain k.tile --target gfx942 --set T=f32");
-    says(t, "this version makes no code for 'gfx942'");
+    says(t, "this version does not explain code for 'gfx942'");
     tool_run(t, 1, "tilec explain k.tile --target sm_80 --set T=f16 --svg none/x.svg");
     says(t, "cannot write 'none/x.svg'");
 }

@@ -1,5 +1,5 @@
 // Memory: pointers, loads and stores of vectors, under a mask or not.
-#include "codegen/nvptx/gen.h"
+#include "codegen/gpu/gen.h"
 
 // An offset in shared memory in bytes, computed where its number of elements is: what a loop does
 // not change is multiplied before it, and is added by the access itself. NULL: not of 32 bits.
@@ -23,28 +23,17 @@ static void gen_ptr_add(Gen *g, const IrOp *op) {
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < op->results[0].type->count; i++) {
         LLVMValueRef p = gen_operand_part(g, op, 0, i), n = gen_operand_part(g, op, 1, i), bytes;
-        bytes = nvptx_space_of(p) == SPACE_SHARED ? in_bytes(g, n, size) : NULL;
+        bytes = gpu_space_of(p) == SPACE_SHARED ? in_bytes(g, n, size) : NULL;
         r[i] = LLVMBuildGEP2(g->b, bytes ? byte : unit, p, bytes ? &bytes : &n, 1, "");
     }
-}
-
-// All of it is asked for at the launch: static arrays end at 48 KiB.
-static LLVMValueRef shared_memory(Gen *g) {
-    enum { ALIGN = 1024 };  // of the widest swizzles
-    NvptxGen *n = nvptx_gen(g);
-    if (n->shared) return n->shared;
-    LLVMTypeRef none = LLVMArrayType2(LLVMInt8TypeInContext(g->context), 0);
-    n->shared = LLVMAddGlobalInAddressSpace(g->module, none, "tilec_shared", SPACE_SHARED);
-    LLVMSetLinkage(n->shared, LLVMExternalLinkage);
-    LLVMSetAlignment(n->shared, ALIGN);
-    return n->shared;
 }
 
 static void gen_shared(Gen *g, const IrOp *op) {
     LLVMValueRef at = gen_i64(g, ir_attr_int(op, IR_ATTR_PLACE));
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
-    LLVMValueRef p = LLVMBuildInBoundsGEP2(g->b, byte, shared_memory(g), &at, 1, "");
-    gen_define(g, op, nvptx_in_space(g, p, 0));
+    LLVMValueRef p =
+        LLVMBuildInBoundsGEP2(g->b, byte, gpu_gen(g)->ops->shared_memory(g), &at, 1, "");
+    gen_define(g, op, gpu_in_space(g, p, 0));
 }
 
 // ---- one access: of `count` neighbours ----------------------------------------------------------
@@ -96,19 +85,20 @@ static LLVMValueRef lane(Gen *g, LLVMValueRef v, uint32_t count, uint32_t i) {
 // Elements of so many bits by words (word.c).
 static LLVMValueRef by_words(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bits) {
     uint32_t per = 32 / bits;
-    LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
-    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(word, count / per));
+    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(gpu_int(g, 32), count / per));
     for (uint32_t i = 0; i < count / per; i++)
-        v = LLVMBuildInsertElement(g->b, v, nvptx_word(g, x + (size_t)per * i, bits, true),
+        v = LLVMBuildInsertElement(g->b, v,
+                                   gpu_gen(g)->ops->word(g, x + (size_t)per * i, bits, true),
                                    gen_i32(g, (int32_t)i), "");
     LLVMTypeRef elem = LLVMIntTypeInContext(g->context, bits);
     return LLVMBuildBitCast(g->b, v, LLVMVectorType(elem, count), "");
 }
 
-static bool any_apart(LLVMValueRef const *x, uint32_t count, uint32_t bits) {
-    if (bits > 16 || count % (32 / bits) != 0) return false;
+static bool any_apart(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bits) {
+    const GpuOps *ops = gpu_gen(g)->ops;
+    if (!ops->apart || bits > 16 || count % (32 / bits) != 0) return false;
     for (uint32_t i = 0; i < count; i += 32 / bits)
-        if (nvptx_apart(x + i, bits, true)) return true;
+        if (ops->apart(x + i, bits, true)) return true;
     return false;
 }
 
@@ -122,7 +112,7 @@ static LLVMValueRef const *for_memory(Gen *g, Dtype elem, LLVMValueRef const *x,
 static LLVMValueRef joined(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
     uint32_t bits = 8 * (uint32_t)dtype_size(elem);
     if (count == 1) return x[0];
-    if (any_apart(x, count, bits)) return by_words(g, x, count, bits);
+    if (any_apart(g, x, count, bits)) return by_words(g, x, count, bits);
     LLVMValueRef v = LLVMGetPoison(memory_type(g, elem, count));
     for (uint32_t i = 0; i < count; i++)
         v = LLVMBuildInsertElement(g->b, v, x[i], gen_i32(g, (int32_t)i), "");
@@ -142,6 +132,11 @@ static LLVMValueRef load_branching(Gen *g, LLVMTypeRef type, uint32_t align, LLV
     return phi;
 }
 
+static bool can_mask(Gen *g, LLVMValueRef p, uint32_t bytes, uint32_t align) {
+    const GpuOps *ops = gpu_gen(g)->ops;
+    return ops->can_mask && ops->can_mask(p, bytes, align);
+}
+
 // `other`: the values where the mask is false, or NULL: zeros.
 static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                       LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
@@ -149,8 +144,8 @@ static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
     LLVMTypeRef type = memory_type(g, elem, count);
     uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
     if (other) other = for_memory(g, elem, other, count);
-    if (mask && nvptx_can_mask(p, count * size, align)) {
-        nvptx_masked_load(g, memory_elem(g, elem), 8 * size, count, p, mask, other, r);
+    if (mask && can_mask(g, p, count * size, align)) {
+        gpu_gen(g)->ops->masked_load(g, memory_elem(g, elem), 8 * size, count, p, mask, other, r);
     } else {
         LLVMValueRef none = other ? joined(g, elem, other, count) : LLVMConstNull(type);
         LLVMValueRef v = load_branching(g, type, align, p, mask, none);
@@ -164,8 +159,8 @@ static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask
     Dtype elem = ir_operand(op, 1)->type->elem;
     uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
     x = for_memory(g, elem, x, count);
-    if (mask && nvptx_can_mask(p, count * size, align)) {
-        nvptx_masked_store(g, memory_elem(g, elem), 8 * size, count, p, mask, x);
+    if (mask && can_mask(g, p, count * size, align)) {
+        gpu_gen(g)->ops->masked_store(g, memory_elem(g, elem), 8 * size, count, p, mask, x);
         return;
     }
     LLVMValueRef v = joined(g, elem, x, count);
@@ -198,7 +193,7 @@ static void gen_each(Gen *g, const IrOp *op) {
     }
 }
 
-void nvptx_memory(Gen *g, const IrOp *op) {
+void gpu_memory(Gen *g, const IrOp *op) {
     if (op->code == IR_PTR_ADD) gen_ptr_add(g, op);
     if (op->code == IR_THREAD_SHARED) gen_shared(g, op);
     if (op->code == IR_LOAD || op->code == IR_STORE) gen_each(g, op);

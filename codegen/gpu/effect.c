@@ -3,7 +3,7 @@
 
 #include "base/gpu_abi.h"
 #include "base/os.h"
-#include "codegen/nvptx/gen.h"
+#include "codegen/gpu/gen.h"
 
 static LLVMValueRef place_at(Gen *g, LLVMValueRef base, int64_t offset) {
     LLVMValueRef at = gen_i64(g, offset);
@@ -16,28 +16,28 @@ static void put(Gen *g, LLVMValueRef base, size_t offset, LLVMValueRef value) {
 }
 
 static LLVMValueRef is_first_thread(Gen *g) {
-    LLVMValueRef thread = gen_intrinsic(g, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL);
+    LLVMValueRef thread = gpu_gen(g)->ops->thread_id(g);
     return LLVMBuildICmp(g->b, LLVMIntEQ, thread, gen_i32(g, 0), "");
 }
 
 // The lane is the same in all threads: the program ends as one.
 static void fail(Gen *g, const IrOp *op) {
-    LLVMValueRef lane = gen_operand(g, op, 0), report = nvptx_gen(g)->report;
+    LLVMValueRef lane = gen_operand(g, op, 0), report = gpu_gen(g)->report;
     LLVMBasicBlockRef failed = gen_block(g, "failed"), holds = gen_block(g, "holds");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, lane, gen_i64(g, 0), ""), failed, holds);
     LLVMPositionBuilderAtEnd(g->b, failed);
     LLVMBasicBlockRef first = gen_block(g, "first"), claim = gen_block(g, "claim");
-    LLVMBuildCondBr(g->b, is_first_thread(g), claim, nvptx_gen(g)->done);
+    LLVMBuildCondBr(g->b, is_first_thread(g), claim, gpu_gen(g)->done);
     LLVMPositionBuilderAtEnd(g->b, claim);
     LLVMValueRef site = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_SITE) + 1);
     LLVMValueRef pair =
         LLVMBuildAtomicCmpXchg(g->b, report, gen_i32(g, 0), site, LLVMAtomicOrderingMonotonic,
                                LLVMAtomicOrderingMonotonic, false);
-    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), first, nvptx_gen(g)->done);
+    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), first, gpu_gen(g)->done);
     LLVMPositionBuilderAtEnd(g->b, first);
     for (size_t d = 0; d < 3; d++) put(g, report, offsetof(GpuReport, place) + 8 * d, g->place[d]);
     put(g, report, offsetof(GpuReport, lane), lane);
-    LLVMBuildBr(g->b, nvptx_gen(g)->done);
+    LLVMBuildBr(g->b, gpu_gen(g)->done);
     LLVMPositionBuilderAtEnd(g->b, holds);
 }
 
@@ -58,7 +58,7 @@ static LLVMValueRef claim_record(Gen *g, uint64_t size, LLVMBasicBlockRef taken,
                                  LLVMBasicBlockRef full) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
-    LLVMValueRef report = nvptx_gen(g)->report, bytes = gen_i64(g, (int64_t)size);
+    LLVMValueRef report = gpu_gen(g)->report, bytes = gen_i64(g, (int64_t)size);
     LLVMValueRef at = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpAdd,
                                          place_at(g, report, offsetof(GpuReport, used)), bytes,
                                          LLVMAtomicOrderingMonotonic, false);
@@ -97,7 +97,7 @@ static void print(Gen *g, const IrOp *op) {
     LLVMPositionBuilderAtEnd(g->b, after);
 }
 
-void nvptx_effect(Gen *g, const IrOp *op) {
+void gpu_effect(Gen *g, const IrOp *op) {
     if (op->code == IR_CPU_ASSERT) fail(g, op);
     if (op->code == IR_CPU_PRINT) print(g, op);
 }

@@ -1,0 +1,103 @@
+// The entry: its parameters, the program's place, the metadata that loaders read.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/amdgpu/gen.h"
+
+enum { KERNEL_CONVENTION = 91, SPACE_CONSTANT = 4 };
+#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
+
+static void enum_attribute(Gen *g, unsigned index, const char *name, uint64_t value) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(g->function, index, LLVMCreateEnumAttribute(g->context, kind, value));
+}
+
+// What a loader asks for: all programs have this many threads.
+static void required_size(Gen *g, uint32_t threads) {
+    static const char name[] = "reqd_work_group_size";
+    LLVMMetadataRef size[3];
+    for (int d = 0; d < 3; d++) size[d] = LLVMValueAsMetadata(gen_i32(g, d ? 1 : (int32_t)threads));
+    unsigned kind = LLVMGetMDKindIDInContext(g->context, name, sizeof name - 1);
+    LLVMGlobalSetMetadata(g->function, kind, LLVMMDNodeInContext2(g->context, size, 3));
+}
+
+// All arguments are one block by reference, which lies where the hardware finds arguments.
+static void declare(GpuGen *n, const char *name) {
+    Gen *g = &n->g;
+    LLVMTypeRef block = LLVMArrayType2(gpu_int(g, 8), gpu_block_size(g->func) + 8);
+    LLVMTypeRef p = gpu_pointer(g, SPACE_CONSTANT);
+    LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &p, 1, false);
+    g->function = LLVMAddFunction(g->module, name, t);
+    LLVMSetFunctionCallConv(g->function, KERNEL_CONVENTION);
+    LLVMSetVisibility(g->function, LLVMProtectedVisibility);
+    unsigned byref = LLVMGetEnumAttributeKindForName("byref", 5);
+    LLVMAddAttributeAtIndex(g->function, 1, LLVMCreateTypeAttribute(g->context, byref, block));
+    enum_attribute(g, 1, "align", 16);
+    enum_attribute(g, OF_FUNCTION, "nounwind", 0);
+    uint32_t threads = ir_thread_count(g->func);
+    char range[32];
+    snprintf(range, sizeof range, "%u,%u", threads, threads);
+    gpu_text_attribute(g, OF_FUNCTION, "amdgpu-flat-work-group-size", range);
+    gpu_text_attribute(g, OF_FUNCTION, "uniform-work-group-size", "true");
+    required_size(g, threads);
+}
+
+LLVMValueRef amdgpu_thread_id(Gen *g) {
+    return gen_intrinsic(g, "llvm.amdgcn.workitem.id.x", 0, NULL, 0, NULL);
+}
+
+// The dispatch packet counts threads; all programs have as many.
+static LLVMValueRef programs(Gen *g, LLVMValueRef packet, int d) {
+    enum { GRID_SIZES = 12 };
+    LLVMValueRef at = gen_i64(g, GRID_SIZES + 4 * d), count;
+    LLVMValueRef p = LLVMBuildInBoundsGEP2(g->b, gpu_int(g, 8), packet, &at, 1, "");
+    count = LLVMBuildLoad2(g->b, gpu_int(g, 32), p, "");
+    LLVMSetAlignment(count, 4);
+    LLVMMetadataRef none = LLVMMDNodeInContext2(g->context, NULL, 0);
+    LLVMSetMetadata(count, g->kinds.invariant, LLVMMetadataAsValue(g->context, none));
+    if (!d) {
+        int32_t threads = (int32_t)ir_thread_count(g->func);
+        count = LLVMBuildUDiv(g->b, count, gen_i32(g, threads), "");
+    }
+    return LLVMBuildZExt(g->b, count, gpu_int(g, 64), "");
+}
+
+static bool asks_for_programs(const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_PROGRAMS) return true;
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (asks_for_programs(op->regions[i])) return true;
+    }
+    return false;
+}
+
+void amdgpu_places(Gen *g) {
+    static const char *const places[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
+                                         "llvm.amdgcn.workgroup.id.z"};
+    LLVMValueRef packet = NULL;
+    if (asks_for_programs(ir_body(g->func)))
+        packet = gen_intrinsic(g, "llvm.amdgcn.dispatch.ptr", 0, NULL, 0, NULL);
+    for (int d = 0; d < 3; d++) {
+        LLVMValueRef place = gen_intrinsic(g, places[d], 0, NULL, 0, NULL);
+        g->place[d] = LLVMBuildZExt(g->b, place, gpu_int(g, 64), "");
+        g->grid[d] = packet ? programs(g, packet, d) : NULL;
+    }
+}
+
+// As much as the kernel has, known to whoever loads it.
+LLVMValueRef amdgpu_shared_memory(Gen *g) {
+    enum { ALIGN = 16 };
+    GpuGen *n = gpu_gen(g);
+    if (n->shared) return n->shared;
+    LLVMTypeRef bytes = LLVMArrayType2(gpu_int(g, 8), gpu_shared_size(g->func));
+    n->shared = LLVMAddGlobalInAddressSpace(g->module, bytes, "tilec_shared", SPACE_SHARED);
+    LLVMSetLinkage(n->shared, LLVMInternalLinkage);
+    LLVMSetInitializer(n->shared, LLVMGetPoison(bytes));
+    LLVMSetAlignment(n->shared, ALIGN);
+    return n->shared;
+}
+
+void amdgpu_function(GpuGen *n, const char *entry) {
+    declare(n, entry);
+    gpu_body(n, LLVMGetParam(n->g.function, 0));
+}

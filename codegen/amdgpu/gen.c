@@ -1,0 +1,82 @@
+// Ops that AMD's GPUs have their own way.
+#include "codegen/amdgpu/gen.h"
+
+#include <string.h>
+
+#include "base/os.h"
+
+const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
+                           .thread_id = amdgpu_thread_id,
+                           .places = amdgpu_places,
+                           .barrier = amdgpu_barrier,
+                           .shuffle = amdgpu_shuffle};
+
+// The hardware's own functions, which math(approx) leaves as they are. Sine and cosine take turns.
+static void approximate(Gen *g, const IrOp *op, const char *name, bool turns) {
+    LLVMValueRef *r = gen_define_parts(g, op);
+    for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
+        LLVMValueRef x = gen_operand_part(g, op, 0, i);
+        LLVMTypeRef type = LLVMTypeOf(x);
+        if (turns) x = LLVMBuildFMul(g->b, x, LLVMConstReal(type, 0.15915494309189535), "");
+        r[i] = gen_intrinsic(g, name, 1, &type, 1, &x);
+    }
+}
+
+static void amdgpu_op(Gen *g, const IrOp *op) {
+    switch ((unsigned)op->code) {
+    case IR_THREAD_ID: gpu_thread_id(g, op); return;
+    case IR_PTR_ADD:
+    case IR_LOAD:
+    case IR_STORE:
+    case IR_THREAD_SHARED:
+    case IR_THREAD_LOAD:
+    case IR_THREAD_STORE: gpu_memory(g, op); return;
+    case IR_THREAD_PACK: gpu_pack(g, op); return;
+    case IR_THREAD_SHUFFLE: gpu_shuffle(g, op); return;
+    case IR_THREAD_BARRIER: amdgpu_barrier(g, ir_attr_int(op, IR_ATTR_GLOBAL) != 0); return;
+    case IR_THREAD_MMA: amdgpu_mma(g, op); return;
+    case IR_EXP2: approximate(g, op, "llvm.amdgcn.exp2", false); return;
+    case IR_RSQRT: approximate(g, op, "llvm.amdgcn.rsq", false); return;
+    case IR_SIN: approximate(g, op, "llvm.amdgcn.sin", true); return;
+    case IR_COS: approximate(g, op, "llvm.amdgcn.cos", true); return;
+    case IR_CPU_REDUCE: gpu_reduce(g, op); return;
+    case IR_CPU_ASSERT:
+    case IR_CPU_PRINT: gpu_effect(g, op); return;
+    default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
+    }
+}
+
+static LLVMValueRef amdgpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
+                                   bool greatest) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    (void)t;
+    return gen_intrinsic(g, greatest ? "llvm.maximum" : "llvm.minimum", 1, &type, 2,
+                         (LLVMValueRef[]){a, b});
+}
+
+// By the reciprocal: 1 ulp and a rounding, where 1 / b is a normal number.
+static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
+    LLVMTypeRef type = LLVMTypeOf(b);
+    if (t->elem != DTYPE_F32) return NULL;
+    LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.rcp", 1, &type, 1, &b);
+    return LLVMBuildFMul(g->b, a, r, "");
+}
+
+static const char *scope_name(IrScope scope) {
+    static const char *const scopes[] = {"workgroup", "agent", ""};
+    return scopes[scope];
+}
+
+static void amdgpu_fence(Gen *g, bool release, IrScope scope) {
+    const char *name = scope_name(scope);
+    unsigned id = LLVMGetSyncScopeID(g->context, name, strlen(name));
+    LLVMBuildFenceSyncScope(g->b, release ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire,
+                            id, "");
+}
+
+const GenTarget amdgpu_gen_target = {.lanes_apart = true,
+                                     .op = amdgpu_op,
+                                     .extreme = amdgpu_extreme,
+                                     .quotient = amdgpu_quotient,
+                                     .remainder = gen_remainder,
+                                     .fence = amdgpu_fence};

@@ -1,0 +1,88 @@
+// What the threads of a wave and of a block do together: shuffles, barriers.
+#include <string.h>
+
+#include "codegen/amdgpu/gen.h"
+
+// ---- shuffles: words of 32 bits -----------------------------------------------------------------
+
+// Data-parallel primitives read a register of another lane of the same row of 16, at the price of a
+// move. The controls that are an xor, as the ISA documents number them.
+static int32_t row_control(uint32_t number, uint32_t by) {
+    enum { QUAD = 0x0, ROW_ROR = 0x120, ROW_MIRROR = 0x140, HALF_MIRROR = 0x141, XMASK = 0x160 };
+    static const uint8_t quads[] = {0xe4, 0xb1, 0x4e, 0x1b};  // lanes 0 to 3 xor by, two bits each
+    if (by < 4) return QUAD | quads[by];
+    if (number >= 0x1000 && by < 16) return (int32_t)(XMASK | by);
+    if (by == 7) return HALF_MIRROR;
+    if (by == 8) return ROW_ROR | 8;
+    return by == 15 ? ROW_MIRROR : -1;
+}
+
+static LLVMValueRef by_row(Gen *g, LLVMValueRef word, int32_t control) {
+    enum { ALL_ROWS = 0xf };
+    LLVMTypeRef type = LLVMTypeOf(word), bit = gpu_int(g, 1);
+    LLVMValueRef all = gen_i32(g, ALL_ROWS), yes = LLVMConstInt(bit, 1, false);
+    LLVMValueRef args[] = {LLVMGetPoison(type), word, gen_i32(g, control), all, all, yes};
+    return gen_intrinsic(g, "llvm.amdgcn.update.dpp", 1, &type, 6, args);
+}
+
+// Through the crossbar of the shared memory, of which none is used.
+static LLVMValueRef by_crossbar(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
+    LLVMValueRef bytes = LLVMBuildShl(g->b, lane, gen_i32(g, 2), "");
+    return gen_intrinsic(g, "llvm.amdgcn.ds.bpermute", 0, NULL, 2, (LLVMValueRef[]){bytes, word});
+}
+
+// The same within 32 lanes, the pattern in the instruction.
+static LLVMValueRef by_pattern(Gen *g, LLVMValueRef word, uint32_t by) {
+    enum { KEEP_ALL = 0x1f, XOR_SHIFT = 10 };
+    LLVMValueRef pattern = gen_i32(g, (int32_t)(by << XOR_SHIFT | KEEP_ALL));
+    return gen_intrinsic(g, "llvm.amdgcn.ds.swizzle", 0, NULL, 2, (LLVMValueRef[]){word, pattern});
+}
+
+// The other half of 32 lanes, without the shared memory's crossbar (from gfx1010 on).
+static LLVMValueRef other_row(Gen *g, LLVMValueRef word) {
+    LLVMTypeRef type = LLVMTypeOf(word);
+    LLVMValueRef no = LLVMConstNull(gpu_int(g, 1));
+    // Lane l of a row reads lane l of the other: nibbles 0 to 15 in order.
+    LLVMValueRef args[] = {
+        LLVMGetPoison(type), word, gen_i32(g, 0x76543210), gen_i32(g, (int32_t)0xfedcba98), no, no};
+    return gen_intrinsic(g, "llvm.amdgcn.permlanex16", 1, &type, 6, args);
+}
+
+static LLVMValueRef lane_number(Gen *g) {
+    LLVMValueRef thread = amdgpu_thread_id(g);
+    int32_t lanes = (int32_t)gpu_gen(g)->machine.warp;
+    return LLVMBuildAnd(g->b, thread, gen_i32(g, lanes - 1), "");
+}
+
+LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by) {
+    uint32_t number = gpu_gen(g)->machine.gpu.number;
+    if (lane) return by_crossbar(g, word, lane);
+    if (!by) return word;
+    int32_t control = row_control(number, by);
+    if (control >= 0) return by_row(g, word, control);
+    if (by == 16 && number >= 0x1010) return other_row(g, word);
+    if (by < 32) return by_pattern(g, word, by);
+    return by_crossbar(g, word, LLVMBuildXor(g->b, lane_number(g), gen_i32(g, (int32_t)by), ""));
+}
+
+// ---- barriers -----------------------------------------------------------------------------------
+
+// Which memory the fence is about: the shared one, or (NULL) all.
+static void fence(Gen *g, LLVMAtomicOrdering order, const char *space) {
+    unsigned scope = LLVMGetSyncScopeID(g->context, "workgroup", 9);
+    LLVMValueRef v = LLVMBuildFenceSyncScope(g->b, order, scope, "");
+    if (!space) return;
+    static const char about[] = "amdgpu-synchronize-as";
+    LLVMMetadataRef tag[] = {LLVMMDStringInContext2(g->context, about, sizeof about - 1),
+                             LLVMMDStringInContext2(g->context, space, strlen(space))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, tag, 2);
+    LLVMSetMetadata(v, LLVMGetMDKindIDInContext(g->context, "mmra", 4),
+                    LLVMMetadataAsValue(g->context, node));
+}
+
+void amdgpu_barrier(Gen *g, bool global) {
+    const char *space = global ? NULL : "local";
+    fence(g, LLVMAtomicOrderingRelease, space);
+    gen_intrinsic(g, "llvm.amdgcn.s.barrier", 0, NULL, 0, NULL);
+    fence(g, LLVMAtomicOrderingAcquire, space);
+}

@@ -1,0 +1,104 @@
+// What the entries of all GPUs have in common: the block of arguments, the body.
+#include <string.h>
+
+#include "base/os.h"
+#include "codegen/common/lines.h"
+#include "codegen/gpu/gen.h"
+
+LLVMTypeRef gpu_pointer(const Gen *g, unsigned space) {
+    return LLVMPointerTypeInContext(g->context, space);
+}
+
+LLVMTypeRef gpu_int(const Gen *g, unsigned bits) { return LLVMIntTypeInContext(g->context, bits); }
+
+LLVMValueRef gpu_in_space(Gen *g, LLVMValueRef p, unsigned space) {
+    return LLVMBuildAddrSpaceCast(g->b, p, gpu_pointer(g, space), "");
+}
+
+unsigned gpu_space_of(LLVMValueRef p) {
+    for (;;) {
+        bool constant = LLVMIsAConstantExpr(p) != NULL;
+        if (!constant && !LLVMIsAInstruction(p)) return 0;
+        LLVMOpcode code = constant ? LLVMGetConstOpcode(p) : LLVMGetInstructionOpcode(p);
+        if (code != LLVMGetElementPtr && code != LLVMAddrSpaceCast) return 0;
+        p = LLVMGetOperand(p, 0);
+        unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
+        if (space == SPACE_GLOBAL || space == SPACE_SHARED) return space;
+    }
+}
+
+void gpu_text_attribute(Gen *g, unsigned index, const char *name, const char *value) {
+    LLVMAddAttributeAtIndex(g->function, index,
+                            LLVMCreateStringAttribute(g->context, name, (unsigned)strlen(name),
+                                                      value, (unsigned)strlen(value)));
+}
+
+uint32_t gpu_block_size(const IrFunc *f) {
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < f->params.count; i++) {
+        const IrParam *p = &f->params.data[i];
+        const IrType *t = p->value->type;
+        uint32_t bytes = t->kind == IR_TILE  ? (uint32_t)dtype_size(t->elem)
+                         : t->kind == IR_PTR ? 8
+                                             : 8 + 8 * t->rank * (p->strided ? 2 : 1);
+        uint32_t align = t->kind == IR_TILE ? bytes : 8;
+        size = (size + align - 1) / align * align + bytes;
+    }
+    return (size + 7) / 8 * 8;
+}
+
+void gpu_thread_id(Gen *g, const IrOp *op) {
+    LLVMValueRef v = gpu_gen(g)->ops->thread_id(g);
+    unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
+    uint64_t from = 0, to = ir_thread_count(g->func);
+    LLVMAddCallSiteAttribute(v, 0,
+                             LLVMCreateConstantRangeAttribute(g->context, kind, 32, &from, &to));
+    gen_define(g, op, v);
+}
+
+// Arguments lead to global memory.
+static void arguments_are_global(Gen *g) {
+    for (uint32_t i = 0; i < g->func->params.count; i++) {
+        const IrValue *v = g->func->params.data[i].value;
+        if (v->type->kind == IR_TILE) continue;
+        LLVMValueRef there = gpu_in_space(g, g->params[i], SPACE_GLOBAL);
+        g->params[i] = gpu_in_space(g, there, 0);
+        gen_set(g, v, g->params[i]);
+    }
+}
+
+void gpu_body(GpuGen *n, LLVMValueRef block) {
+    Gen *g = &n->g;
+    if (g->lines) lines_function(g->lines, g->b, g->func, g->function);
+    LLVMBasicBlockRef start = gen_block(g, "entry");
+    n->done = gen_block(g, "done");
+    LLVMPositionBuilderAtEnd(g->b, start);
+    uint32_t size = gen_arguments(g, block);
+    CHECK((size + 7) / 8 * 8 == gpu_block_size(g->func), "arguments of %u bytes", size);
+    LLVMValueRef at = gen_i64(g, gpu_block_size(g->func));
+    LLVMValueRef place = LLVMBuildInBoundsGEP2(g->b, gpu_int(g, 8), g->block, &at, 1, "");
+    n->report = LLVMBuildLoad2(g->b, gpu_pointer(g, 0), place, "report");
+    arguments_are_global(g);
+    n->ops->places(g);
+    gen_ops(g, ir_body(g->func));
+    LLVMBuildBr(g->b, n->done);
+    LLVMPositionBuilderAtEnd(g->b, n->done);
+    LLVMBuildRetVoid(g->b);
+}
+
+static void most_shared(const IrBlock *block, uint64_t *most) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->region_count; i++) most_shared(op->regions[i], most);
+        if (op->code != IR_THREAD_SHARED) continue;
+        uint64_t end =
+            (uint64_t)ir_attr_int(op, IR_ATTR_PLACE) +
+            (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * dtype_size(op->results[0].type->elem);
+        if (end > *most) *most = end;
+    }
+}
+
+uint32_t gpu_shared_size(const IrFunc *f) {
+    uint64_t most = 0;
+    most_shared(ir_body(f), &most);
+    return (uint32_t)(most + 15) / 16 * 16;
+}

@@ -1,0 +1,75 @@
+// What translations for GPUs share beyond codegen/common: memory, shuffles, the report.
+//
+// Purpose: ops of the thread level are the same on all GPUs; a vendor's own way is in its GpuOps.
+// Invariants: the target's check has passed. Pointers are generic (space 0); where they come from
+// is said by casts (global for arguments, shared for thread.shared), from which LLVM finds the
+// space of each access. Ownership: as in codegen/common/gen.h.
+//
+//     GpuGen n = {.ops = &ops, .machine = machine};
+//     gen_begin(&n.g, scratch, &target, func);
+#ifndef TILEC_CODEGEN_GPU_GEN_H
+#define TILEC_CODEGEN_GPU_GEN_H
+
+#include "codegen/common/gen.h"
+#include "ir/machine.h"
+
+enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3 };
+
+// Where a function is NULL, LLVM has a way of its own.
+typedef struct GpuOps {
+    // The block's memory, as a global of space SPACE_SHARED.
+    LLVMValueRef (*shared_memory)(Gen *g);
+    LLVMValueRef (*thread_id)(Gen *g);  // i32
+    void (*places)(Gen *g);             // fills g->place and g->grid
+    void (*barrier)(Gen *g, bool global);
+    // A word of 32 bits of the lane `lane`, or (NULL) of this one's number xor `by`.
+    LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
+    // Under a mask, without a branch; can_mask says whether there is such an instruction for so
+    // many bytes. `elem` of `bits` bits is what memory has `count` of, one after the other; `other`
+    // what is there where the mask is false, or NULL: zeros.
+    bool (*can_mask)(LLVMValueRef p, uint32_t bytes, uint32_t align);
+    void (*masked_load)(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
+    void (*masked_store)(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                         LLVMValueRef mask, LLVMValueRef const *x);
+    // As many integers of 8 or 16 bits as a word has, the first lowest. Apart: LLVM's own way might
+    // go through undefined halves; pairs that are not stored it is trusted with.
+    bool (*apart)(LLVMValueRef const *parts, uint32_t bits, bool stored);
+    LLVMValueRef (*word)(Gen *g, LLVMValueRef const *parts, uint32_t bits, bool stored);
+} GpuOps;
+
+typedef struct GpuGen {
+    Gen g;  // first: a Gen of a GPU is one of these
+    const GpuOps *ops;
+    Machine machine;
+    LLVMValueRef shared;     // the block's memory; NULL until it is asked for
+    LLVMValueRef report;     // address of the report
+    LLVMBasicBlockRef done;  // the end of the program
+} GpuGen;
+
+static inline GpuGen *gpu_gen(Gen *g) { return (GpuGen *)g; }
+
+void gpu_memory(Gen *g, const IrOp *op);     // memory.c
+void gpu_shuffle(Gen *g, const IrOp *op);    // shuffle.c
+void gpu_pack(Gen *g, const IrOp *op);       // shuffle.c
+void gpu_reduce(Gen *g, const IrOp *op);     // shuffle.c: of one thread's registers
+void gpu_effect(Gen *g, const IrOp *op);     // effect.c
+void gpu_thread_id(Gen *g, const IrOp *op);  // function.c
+
+// function.c: bytes of the block of arguments, which the report's address follows: known before the
+// parameters are read.
+uint32_t gpu_block_size(const IrFunc *f);
+void gpu_text_attribute(Gen *g, unsigned index, const char *name, const char *value);
+// The body of the function that has been declared; `block` is where the arguments are.
+void gpu_body(GpuGen *n, LLVMValueRef block);
+// Bytes of thread.shared in all.
+uint32_t gpu_shared_size(const IrFunc *f);
+
+// The space that a generic address was cast from; 0: not known.
+unsigned gpu_space_of(LLVMValueRef p);
+LLVMTypeRef gpu_pointer(const Gen *g, unsigned space);
+// The same address in a space, or generic (0).
+LLVMValueRef gpu_in_space(Gen *g, LLVMValueRef p, unsigned space);
+LLVMTypeRef gpu_int(const Gen *g, unsigned bits);
+
+#endif

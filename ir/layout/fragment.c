@@ -1,0 +1,34 @@
+// Matrix instructions of all machines behind one name.
+#include "base/os.h"
+#include "ir/layout/build.h"
+
+const char *layout_unit_name(LayoutUnit unit) {
+    static const char *const names[] = {"mma", "mfma", "wmma", "wmma"};
+    return names[unit];
+}
+
+static LayoutWmma wmma_of(LayoutProduct p) {
+    return (LayoutWmma){p.unit == LAYOUT_UNIT_WMMA3 ? 11 : 12, 32, p.k, p.bits};
+}
+
+bool layout_fragment_exists(LayoutProduct p) {
+    switch (p.unit) {
+    case LAYOUT_UNIT_MMA: return layout_mma_exists((LayoutMma){p.m, p.n, p.k, p.bits});
+    case LAYOUT_UNIT_MFMA: return p.m == p.n && layout_mfma_exists((LayoutMfma){p.m, p.k, p.bits});
+    case LAYOUT_UNIT_WMMA3:
+    case LAYOUT_UNIT_WMMA4: return p.m == 16 && p.n == 16 && layout_wmma_exists(wmma_of(p));
+    case LAYOUT_UNITS: break;
+    }
+    return false;
+}
+
+Layout layout_fragment(LayoutProduct p, LayoutOperand operand) {
+    switch (p.unit) {
+    case LAYOUT_UNIT_MMA: return layout_mma((LayoutMma){p.m, p.n, p.k, p.bits}, operand);
+    case LAYOUT_UNIT_MFMA: return layout_mfma((LayoutMfma){p.m, p.k, p.bits}, operand);
+    case LAYOUT_UNIT_WMMA3:
+    case LAYOUT_UNIT_WMMA4: return layout_wmma(wmma_of(p), operand);
+    case LAYOUT_UNITS: break;
+    }
+    UNREACHABLE("unit %d", (int)p.unit);
+}
