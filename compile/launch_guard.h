@@ -7,9 +7,9 @@
 // own grid has 1 to LIMIT_NARROW_GRID programs along each dimension (a host's own grid may have
 // fewer, not more: runtime/launch.c), and `wide`: every array begins, and every row of a view with
 // a named extent ends, at 16 bytes. A fact that holds for all arguments there can be is one of
-// variant 0, which has no guard; each of the others adds a variant, whose guard is launch code. Pointers into unknown memory (no buffer) are
-// disjoint from nothing. Invariants: guards imply those of the variants before them; requires and
-// grid are the same in all. Ownership: the arena.
+// variant 0, which has no guard; each of the others adds a variant, whose guard is launch code.
+// Pointers into unknown memory (no buffer) are disjoint from nothing. Invariants: guards imply
+// those of the variants before them; requires and grid are the same in all. Ownership: the arena.
 //
 //     launch_add_variants(arena, meta);   // of launch_build_meta: one variant; now up to four
 #ifndef TILEC_COMPILE_LAUNCH_GUARD_H

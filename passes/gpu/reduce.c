@@ -302,6 +302,8 @@ static bool never_minus_zero(const IrValue *x, int depth) {
     case IR_CAST:
         return !is_float(ir_operand(op, 0)) || never_minus_zero(ir_operand(op, 0), depth - 1);
     case IR_BROADCAST:
+    case IR_RESHAPE:
+    case IR_PERMUTE:
     case IR_GPU_CONVERT: return never_minus_zero(ir_operand(op, 0), depth - 1);
     case IR_SELECT:
         return never_minus_zero(ir_operand(op, 1), depth - 1) &&
