@@ -28,7 +28,7 @@ enum {
     LAUNCHES = 3
 };
 // The aim of both is 980; of all it is what held when it was measured, a little less for portions.
-enum { NOTICED_LEAST = 980, NOTICED_LEAST_WHOLE = 960, OF = 1000 };
+enum { NOTICED_LEAST = 980, NOTICED_LEAST_WHOLE = 965, OF = 1000 };
 
 typedef struct Session {
     Launcher launcher;
