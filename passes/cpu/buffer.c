@@ -121,10 +121,10 @@ IrValue *lower_and(IrBuilder *b, IrValue *x, IrValue *y) {
 
 IrOp *lower_for(IrBuilder *b, IrValue *lo, IrValue *hi, int64_t step, uint32_t carried,
                 IrValue *const *init) {
-    enum { CARRIED = 64 };
-    CHECK(carried <= CARRIED, "%u carried values", carried);
-    IrValue *operands[3 + CARRIED] = {lo, hi, lower_i64(b, step)};
-    const IrType *types[CARRIED];
+    Arena *arena = b->module->arena;
+    IrValue **operands = arena_new(arena, IrValue *, 3 + carried);
+    const IrType **types = arena_new(arena, const IrType *, carried + 1);
+    operands[0] = lo, operands[1] = hi, operands[2] = lower_i64(b, step);
     IrBlock *block = ir_block_create(b->func);
     ir_block_add_arg(block, ir_scalar(b->module, DTYPE_I64));
     for (uint32_t i = 0; i < carried; i++) {

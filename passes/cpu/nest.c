@@ -130,23 +130,26 @@ static void close_loop(Nest *nest, IrBuilder *inside, uint32_t carried, IrValue 
     nest->depth--;
 }
 
-enum { MAX_CARRIED = 64 };
 typedef struct Carried {
     uint32_t count;
-    IrValue *value[MAX_CARRIED];
+    IrValue **value;
 } Carried;
 
-static Carried take_accumulators(const Nest *nest) {
-    Carried c = {0};
+// `first`, unless it is NULL, and then the accumulators of all reductions.
+static Carried carried(Lower *l, const Nest *nest, IrValue *first) {
+    uint32_t count = first ? 1 : 0;
+    for (size_t i = 0; i < nest->roots.count; i++) count += nest->roots.data[i].accumulator_count;
+    Carried c = {.value = arena_new(l->scratch, IrValue *, count + 1)};
+    if (first) c.value[c.count++] = first;
     for (size_t i = 0; i < nest->roots.count; i++) {
         const Root *r = &nest->roots.data[i];
-        for (uint32_t k = 0; k < r->accumulator_count; k++) {
-            CHECK(c.count < MAX_CARRIED, "too many reductions in a nest");
+        for (uint32_t k = 0; k < r->accumulator_count; k++)
             c.value[c.count++] = r->accumulators[k].value;
-        }
     }
     return c;
 }
+
+static Carried take_accumulators(Lower *l, const Nest *nest) { return carried(l, nest, NULL); }
 
 static void put_accumulators(Nest *nest, IrValue *const *values, uint8_t depth) {
     uint32_t at = 0;
@@ -161,10 +164,11 @@ static void put_arguments(Nest *nest, const IrOp *loop) {
     put_accumulators(nest, loop->regions[0]->args + 1, nest->depth);
 }
 
-static void put_results(Nest *nest, IrOp *loop) {
-    Carried c = {.count = loop->result_count};
-    for (uint32_t i = 0; i < c.count; i++) c.value[i] = ir_result(loop, i);
-    put_accumulators(nest, c.value, nest->depth);
+// The accumulators are the loop's results from `first` on.
+static void put_results(Lower *l, Nest *nest, IrOp *loop, uint32_t first) {
+    IrValue **values = arena_new(l->scratch, IrValue *, loop->result_count + 1);
+    for (uint32_t i = first; i < loop->result_count; i++) values[i - first] = ir_result(loop, i);
+    put_accumulators(nest, values, nest->depth);
 }
 
 static void begin_reductions(Lower *l, Nest *nest) {
@@ -239,15 +243,15 @@ static void emit_square(Lower *l, Nest *nest) {
 static void emit_axis_loop(Lower *l, Nest *nest) {
     begin_reductions(l, nest);
     IrBuilder tail = nest->builder[nest->depth];
-    Carried init = take_accumulators(nest);
+    Carried init = take_accumulators(l, nest);
     uint32_t axis = (uint32_t)nest->axis;
     IrOp *loop = open_loop(nest, &tail, axis, lower_i64(&tail, 0),
                            lower_i64(&tail, nest->shape[axis]), 1, init.count, init.value);
     put_arguments(nest, loop);
     emit_body(l, nest);
-    Carried next = take_accumulators(nest);
+    Carried next = take_accumulators(l, nest);
     close_loop(nest, nest_builder(nest, nest->depth), next.count, next.value);
-    put_results(nest, loop);
+    put_results(l, nest, loop, 0);
     // What follows stands after the loop.
     nest->builder[nest->depth] = tail;
     end_reductions(l, nest, nest_place(nest));
@@ -308,28 +312,19 @@ static IrValue *goes_on(Nest *nest, IrBuilder *b, const Rest *rest, const Carrie
 static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi,
                            Rest rest) {
     bool along = along_lanes(nest), exits = along && rest.end;
-    Carried sums = along ? take_accumulators(nest) : (Carried){0}, init = sums;
-    if (exits) {
-        init = (Carried){.count = sums.count + 1, .value = {ir_const_bool(tail, true)}};
-        memcpy(init.value + 1, sums.value, sums.count * sizeof *sums.value);
-    }
+    Carried init = {0}, before = {0}, next = {0};
+    if (along) init = carried(l, nest, exits ? ir_const_bool(tail, true) : NULL);
     IrOp *loop =
         open_loop(nest, tail, (uint32_t)nest->lane, lo, hi, nest->lanes, init.count, init.value);
     if (exits) ir_attr_set_int(loop, IR_ATTR_EXIT, true);
     if (along) put_accumulators(nest, loop->regions[0]->args + (exits ? 2 : 1), nest->depth);
-    Carried before = along ? take_accumulators(nest) : (Carried){0};
+    if (along) before = take_accumulators(l, nest);
     emit_in_lanes(l, nest);
-    Carried next = along ? take_accumulators(nest) : (Carried){0}, yielded = next;
+    if (along) next = take_accumulators(l, nest);
     IrBuilder *end = nest_builder(nest, nest->depth);
-    if (exits) {
-        yielded = (Carried){.count = next.count + 1,
-                            .value = {goes_on(nest, end, &rest, &before, &next)}};
-        memcpy(yielded.value + 1, next.value, next.count * sizeof *next.value);
-    }
-    close_loop(nest, end, yielded.count, yielded.value);
-    if (!along) return;
-    for (uint32_t i = 0; i < next.count; i++) next.value[i] = ir_result(loop, i + (exits ? 1 : 0));
-    put_accumulators(nest, next.value, nest->depth);
+    if (exits) next = carried(l, nest, goes_on(nest, end, &rest, &before, &next));
+    close_loop(nest, end, next.count, next.value);
+    if (along) put_results(l, nest, loop, exits ? 1 : 0);
 }
 
 // ---- how far the loops run ----------------------------------------------------------------------
