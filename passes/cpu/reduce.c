@@ -8,8 +8,6 @@
 #include "ir/reduce.h"
 #include "passes/cpu/lower.h"
 
-enum { MAX_VALUES = 16 };
-
 typedef struct Reduction {
     const IrOp *op;
     IrReduce kind;
@@ -46,10 +44,14 @@ static Dtype carried_elem(const Reduction *r, uint32_t i) {
 
 // What is carried, or what one step brings: `count` values, perhaps a place, perhaps `has`.
 typedef struct Set {
-    IrValue *value[MAX_VALUES];
+    IrValue **value;
     IrValue *place;
     IrValue *has;
 } Set;
+
+static Set new_set(Lower *l, const Reduction *r) {
+    return (Set){.value = arena_new(l->scratch, IrValue *, r->count)};
+}
 
 static const IrType *type_like(IrModule *m, Dtype elem, const IrValue *like) {
     return ir_tile(m, elem, like->type->rank, like->type->shape);
@@ -78,13 +80,13 @@ static IrValue *choose(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y) {
 }
 
 // Two places' best: ties go to the lower place.
-static Set combine_arg(IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
+static Set combine_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
     IrValue *second = before(b, r->kind, y->value[0], x->value[0]);
     IrValue *first = before(b, r->kind, x->value[0], y->value[0]);
     IrValue *lower = ir_binary(b, IR_LT, y->place, x->place);
     IrValue *tie = ir_binary(b, IR_AND, ir_unary(b, IR_NOT, first), lower);
     IrValue *take = ir_binary(b, IR_OR, second, tie);
-    Set s = {0};
+    Set s = new_set(l, r);
     if (r->has) {
         take = ir_binary(b, IR_AND, y->has, ir_binary(b, IR_OR, take, ir_unary(b, IR_NOT, x->has)));
         s.has = ir_binary(b, IR_OR, x->has, y->has);
@@ -182,11 +184,11 @@ void reduce_call_combiner(Lower *l, IrBuilder *b, const IrBlock *block, IrValue 
 
 // x first, then y; either may have nothing.
 static Set combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
-    IrValue *both[MAX_VALUES];
-    reduce_call_combiner(l, b, r->op->regions[0], x->value, y->value, both);
-    Set s = {.has = ir_binary(b, IR_OR, x->has, y->has)};
+    Set s = new_set(l, r);
+    reduce_call_combiner(l, b, r->op->regions[0], x->value, y->value, s.value);
+    s.has = ir_binary(b, IR_OR, x->has, y->has);
     for (uint32_t i = 0; i < r->count; i++) {
-        IrValue *joined = choose(b, x->has, both[i], y->value[i]);
+        IrValue *joined = choose(b, x->has, s.value[i], y->value[i]);
         s.value[i] = choose(b, y->has, joined, x->value[i]);
     }
     return s;
@@ -194,8 +196,8 @@ static Set combine_custom(Lower *l, IrBuilder *b, const Reduction *r, const Set 
 
 static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, const Set *y) {
     if (r->custom) return combine_custom(l, b, r, x, y);
-    if (r->arg) return combine_arg(b, r, x, y);
-    Set s = {0};
+    if (r->arg) return combine_arg(l, b, r, x, y);
+    Set s = new_set(l, r);
     for (uint32_t i = 0; i < r->count; i++)
         s.value[i] = ir_binary(b, ir_reduce_opcode(r->kind, ir_operand(r->op, 1 + i)->type->elem),
                                x->value[i], y->value[i]);
@@ -207,7 +209,8 @@ static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, con
 
 static void put_set(Lower *l, Nest *nest, Root *root, const Reduction *r, const Set *s) {
     root->accumulator_count = r->count + (r->arg ? 1 : 0) + (r->has ? 1 : 0);
-    if (!root->accumulators) root->accumulators = arena_new(l->scratch, Val, MAX_VALUES + 2);
+    if (!root->accumulators)
+        root->accumulators = arena_new(l->scratch, Val, root->accumulator_count);
     uint32_t at = 0;
     for (uint32_t i = 0; i < r->count; i++) root->accumulators[at++].value = s->value[i];
     if (r->arg) root->accumulators[at++].value = s->place;
@@ -215,8 +218,8 @@ static void put_set(Lower *l, Nest *nest, Root *root, const Reduction *r, const 
     for (uint32_t i = 0; i < at; i++) root->accumulators[i].depth = nest->depth;
 }
 
-static Set get_set(const Root *root, const Reduction *r) {
-    Set s = {0};
+static Set get_set(Lower *l, const Root *root, const Reduction *r) {
+    Set s = new_set(l, r);
     uint32_t at = 0;
     for (uint32_t i = 0; i < r->count; i++) s.value[i] = root->accumulators[at++].value;
     if (r->arg) s.place = root->accumulators[at++].value;
@@ -236,8 +239,7 @@ static IrValue *first_places(Nest *nest, IrBuilder *b, bool vector) {
 void reduce_begin(Lower *l, Nest *nest, Root *root) {
     Reduction r = reduction_of(nest, root->op);
     IrBuilder *b = nest_builder(nest, nest->depth);
-    CHECK(r.count <= MAX_VALUES, "a reduction of %u values", r.count);
-    Set s = {0};
+    Set s = new_set(l, &r);
     for (uint32_t i = 0; i < r.count; i++) {
         const IrType *t = ir_tile(l->module, carried_elem(&r, i), r.vector ? 1 : 0, &nest->lanes);
         s.value[i] = ir_const_bits(b, t, ir_reduce_identity(r.kind, t->elem));
@@ -267,9 +269,9 @@ static IrValue *place_value(Lower *l, Nest *nest, const Reduction *r) {
 }
 
 // In ascending order of places: the first of equals stays by itself.
-static Set step_arg(IrBuilder *b, const Reduction *r, const Set *s, const Set *x) {
+static Set step_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, const Set *x) {
     IrValue *take = before(b, r->kind, x->value[0], s->value[0]);
-    Set next = {0};
+    Set next = new_set(l, r);
     if (r->has) {
         IrValue *first = ir_unary(b, IR_NOT, s->has);
         take = ir_binary(b, IR_AND, x->has, ir_binary(b, IR_OR, take, first));
@@ -283,7 +285,7 @@ static Set step_arg(IrBuilder *b, const Reduction *r, const Set *s, const Set *x
 void reduce_step(Lower *l, Nest *nest, Root *root, Place place) {
     Reduction r = reduction_of(nest, root->op);
     IrValue *mask = ir_operand(root->op, 0) ? operand_value(l, nest, &r, 0, place) : NULL;
-    Set x = {0};
+    Set x = new_set(l, &r);
     for (uint32_t i = 0; i < r.count; i++) x.value[i] = operand_value(l, nest, &r, 1 + i, place);
     if (nest->collecting) return;
     IrBuilder *b = nest_builder(nest, nest->depth);
@@ -298,9 +300,9 @@ void reduce_step(Lower *l, Nest *nest, Root *root, Place place) {
     }
     if (r.arg) x.place = place_value(l, nest, &r);
     if (r.has) x.has = mask ? mask : number_like(b, DTYPE_BOOL, 1, x.value[0]);
-    Set s = get_set(root, &r);
+    Set s = get_set(l, root, &r);
     bool first = nest->once && !r.arg && !r.has;  // the identity leaves it as it is
-    s = first ? x : r.arg ? step_arg(b, &r, &s, &x) : combine(l, b, &r, &s, &x);
+    s = first ? x : r.arg ? step_arg(l, b, &r, &s, &x) : combine(l, b, &r, &s, &x);
     put_set(l, nest, root, &r, &s);
 }
 
@@ -325,8 +327,9 @@ static IrValue *only_lane(IrBuilder *b, IrValue *x) {
 }
 
 static Set halves(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, bool second) {
-    Set h = {.place = reduce_half(l, b, s->place, second),
-             .has = reduce_half(l, b, s->has, second)};
+    Set h = new_set(l, r);
+    h.place = reduce_half(l, b, s->place, second);
+    h.has = reduce_half(l, b, s->has, second);
     for (uint32_t i = 0; i < r->count; i++) h.value[i] = reduce_half(l, b, s->value[i], second);
     return h;
 }
@@ -412,7 +415,7 @@ void reduce_end(Lower *l, Nest *nest, Root *root, Place place) {
     Reduction r = reduction_of(nest, root->op);
     IrBuilder *b = nest_builder(nest, nest->depth);
     b->span = root->op->span;
-    Set s = get_set(root, &r);
+    Set s = get_set(l, root, &r);
     if (r.vector && nest->axis == nest->lane) s = finish_lanes(l, b, &r, s);
     for (uint32_t i = 0; i < root->op->result_count; i++) {
         Val x = {final_value(l, b, &r, &s, i), nest->depth};

@@ -11,8 +11,6 @@
 #include "ir/reduce.h"
 #include "passes/cpu/lower.h"
 
-enum { MAX_VALUES = 16 };
-
 typedef struct Scan {
     const IrOp *op;
     IrReduce kind;
@@ -21,7 +19,7 @@ typedef struct Scan {
     int64_t outer, n, inner;  // of lines; row-major
     uint32_t lanes;           // 1: scalars
     bool along;               // lanes lie along the axis
-    Buffer from[MAX_VALUES], to[MAX_VALUES];
+    Buffer *from, *to;
 } Scan;
 
 static Dtype carried_elem(const Scan *s, uint32_t i) {
@@ -51,7 +49,8 @@ static Scan scan_of(Lower *l, const IrOp *op) {
     s.reverse = ir_attr_int(op, IR_ATTR_REVERSE) != 0;
     s.exclusive = ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0;
     s.count = op->operand_count;
-    CHECK(s.count <= MAX_VALUES, "a scan of %u values", s.count);
+    s.from = arena_new(l->scratch, Buffer, s.count);
+    s.to = arena_new(l->scratch, Buffer, s.count);
     s.n = t->shape[axis];
     for (uint32_t d = 0; d < axis; d++) s.outer *= t->shape[d];
     for (uint32_t d = axis + 1; d < t->rank; d++) s.inner *= t->shape[d];
@@ -128,7 +127,9 @@ static void begin_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base, Ir
 
 // All places after the first, of as many lines as there are lanes.
 static void scan_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base) {
-    IrValue *state[MAX_VALUES], *x[MAX_VALUES], *next[MAX_VALUES];
+    IrValue **state = arena_new(l->scratch, IrValue *, s->count);
+    IrValue **x = arena_new(l->scratch, IrValue *, s->count);
+    IrValue **next = arena_new(l->scratch, IrValue *, s->count);
     begin_lines(l, s, b, base, state);
     if (s->n == 1) return;
     IrOp *loop = lower_for(b, lower_i64(b, 1), lower_i64(b, s->n), 1, s->count, state);

@@ -10,8 +10,11 @@ Combiner combine_of(const IrOp *op, uint32_t values, bool has) {
     c.custom = c.kind == IR_REDUCE_CUSTOM;
     c.has = has;
     c.parts = values + (c.arg ? 1 : 0) + (has ? 1 : 0);
-    CHECK(values <= COMBINE_MAX_VALUES, "a combiner of %u values", values);
     return c;
+}
+
+State combine_empty(Threads *t, const Combiner *c) {
+    return (State){arena_new(t->scratch, IrValue *, c->parts)};
 }
 
 Dtype combine_elem(IrReduce kind, Dtype elem) {
@@ -28,7 +31,7 @@ static IrValue *like(Threads *t, IrValue *scalar, const IrValue *x) {
 
 State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State *x,
                      const State *y) {
-    State r = {0};
+    State r = combine_empty(t, c);
     IrValue *mask = like(t, which, x->part[0]);
     for (uint32_t i = 0; i < c->parts; i++)
         r.part[i] = ir_ternary(&t->b, IR_SELECT, mask, x->part[i], y->part[i]);
@@ -37,14 +40,14 @@ State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State 
 
 State combine_pick(Threads *t, const Combiner *c, const State *x, uint32_t count,
                    const uint32_t *regs) {
-    State r = {0};
+    State r = combine_empty(t, c);
     for (uint32_t i = 0; i < c->parts; i++) r.part[i] = threads_pick(t, x->part[i], count, regs);
     return r;
 }
 
 State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *states) {
     IrValue **all = arena_new(t->scratch, IrValue *, count);
-    State r = {0};
+    State r = combine_empty(t, c);
     for (uint32_t i = 0; i < c->parts; i++) {
         for (uint32_t k = 0; k < count; k++) all[k] = states[k].part[i];
         r.part[i] = threads_pack(t, count, all);
@@ -113,7 +116,7 @@ static IrValue *both_hold(Threads *t, IrValue *a, IrValue *b) {
 static State combine_custom(Threads *t, const Combiner *c, IrValue *where, const State *x,
                             const State *y) {
     const IrBlock *block = c->op->regions[0];
-    State both = {0};
+    State both = combine_empty(t, c);
     IrValue *x_has = c->has ? x->part[c->values] : NULL,
             *y_has = c->has ? y->part[c->values] : NULL;
     where = both_hold(t, where, both_hold(t, x_has, y_has));
@@ -130,7 +133,7 @@ static State combine_custom(Threads *t, const Combiner *c, IrValue *where, const
 State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *x, const State *y) {
     if (c->custom) return combine_custom(t, c, where, x, y);
     if (c->arg) return combine_arg(t, c, x, y);
-    State r = {0};
+    State r = combine_empty(t, c);
     for (uint32_t i = 0; i < c->values; i++) {
         IrOpcode code = ir_reduce_opcode(c->kind, x->part[i]->type->elem);
         r.part[i] = ir_binary(&t->b, code, x->part[i], y->part[i]);
@@ -146,7 +149,9 @@ State combine_states(Threads *t, const Combiner *c, const State *x, const State 
 // ---- through shared memory ----------------------------------------------------------------------
 
 Board combine_board(Threads *t, const Combiner *c, const State *x) {
-    Board board = {.regs = x->part[0]->type->count, .threads = ir_thread_count(t->func)};
+    Board board = {.memory = arena_new(t->scratch, IrValue *, c->parts),
+                   .regs = x->part[0]->type->count,
+                   .threads = ir_thread_count(t->func)};
     for (uint32_t i = 0; i < c->parts; i++)
         board.memory[i] = threads_shared(t, x->part[i]->type->elem, board.regs * board.threads);
     return board;
@@ -166,7 +171,7 @@ void combine_leave(Threads *t, const Combiner *c, const Board *board, const Stat
 }
 
 State combine_read(Threads *t, const Combiner *c, const Board *board, IrValue *from, uint32_t by) {
-    State r = {0};
+    State r = combine_empty(t, c);
     IrValue **parts = arena_new(t->scratch, IrValue *, board->regs);
     for (uint32_t i = 0; i < c->parts; i++) {
         IrValue *p = threads_at(t, board->memory[i], from);

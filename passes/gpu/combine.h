@@ -13,8 +13,6 @@
 
 #include "passes/gpu/threads.h"
 
-enum { COMBINE_MAX_VALUES = 16, COMBINE_MAX_PARTS = COMBINE_MAX_VALUES + 2 };
-
 typedef struct Combiner {
     const IrOp *op;
     IrReduce kind;
@@ -24,10 +22,11 @@ typedef struct Combiner {
 } Combiner;
 
 typedef struct State {
-    IrValue *part[COMBINE_MAX_PARTS];
+    IrValue **part;
 } State;
 
 Combiner combine_of(const IrOp *op, uint32_t values, bool has);
+State combine_empty(Threads *t, const Combiner *c);  // room for its parts
 // The type in which a kind is carried.
 Dtype combine_elem(IrReduce kind, Dtype elem);
 // x first, then y.
@@ -50,7 +49,7 @@ void combine_settle(Threads *t, const Combiner *c, State *x);
 
 // Memory in which every thread may leave `regs` registers of each part for others to read.
 typedef struct Board {
-    IrValue *memory[COMBINE_MAX_PARTS];
+    IrValue **memory;  // of each part
     uint32_t regs, threads;
 } Board;
 Board combine_board(Threads *t, const Combiner *c, const State *x);

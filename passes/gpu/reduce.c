@@ -69,7 +69,7 @@ static void take_register(Threads *t, Reduce *r, uint32_t k) {
 // Of a combiner of one's own the order counts: a lane whose bit is set has the two the wrong way
 // around. Nobody asks it for what it then has (settle_lanes), but loops might not end for it.
 static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
-    State other = {0};
+    State other = combine_empty(t, &r->c);
     for (uint32_t i = 0; i < r->c.parts; i++)
         other.part[i] = threads_xor_lane(t, r->x.part[i], 1u << bit);
     if (!r->c.custom) {
@@ -231,8 +231,9 @@ static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const Ir
 static State meet_once(Threads *t, const Reduce *r, const State *x, const Bit *bits,
                        uint32_t count) {
     uint32_t group = 1u << count;
-    IrValue *memory[COMBINE_MAX_PARTS];
+    IrValue **memory = arena_new(t->scratch, IrValue *, r->c.parts);
     State *all = arena_new(t->scratch, State, group);
+    for (uint32_t g = 0; g < group; g++) all[g] = combine_empty(t, &r->c);
     IrValue **parts = arena_new(t->scratch, IrValue *, group);
     for (uint32_t i = 0; i < r->c.parts; i++) memory[i] = leave_once(t, r, x->part[i], bits, count);
     threads_barrier(t);
@@ -341,6 +342,7 @@ static Reduce begin(Threads *t, const IrOp *op, uint32_t first, uint32_t values)
     r.layout = layout_without_free(l, LAYOUT_REG, NULL);
     IrValue *mask = threads_operand(t, op, 0);
     uint32_t at = 0;
+    r.x = combine_empty(t, &r.c);
     for (uint32_t i = 0; i < values; i++)
         r.x.part[at++] = term(t, &r, threads_operand(t, op, first + i), mask);
     if (r.c.arg) r.x.part[at++] = places(t, l, r.axis);

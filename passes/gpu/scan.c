@@ -84,7 +84,7 @@ static void choose_layout(Scan *s, const IrType *type, uint32_t axis, GpuTeam te
 // ---- a thread's stretches -----------------------------------------------------------------------
 
 static void load(Threads *t, Scan *s) {
-    State all = {0};
+    State all = combine_empty(t, &s->c);
     for (uint32_t i = 0; i < s->c.values; i++) {
         const IrValue *v = ir_operand(s->op, s->first + i);
         IrValue *x = threads_move(t, threads_value(t, v), v->type->layout, &s->layout);
@@ -113,7 +113,7 @@ static IrValue *position(Threads *t, const Scan *s, uint32_t shift, uint32_t bit
 }
 
 static State from_earlier_lane(Threads *t, const Scan *s, const State *x, uint32_t by) {
-    State r = {0};
+    State r = combine_empty(t, &s->c);
     IrOpcode away = s->reverse ? IR_ADD : IR_SUB;
     IrValue *lane = ir_binary(&t->b, away, t->thread, threads_i32(t, by));
     lane = ir_binary(&t->b, IR_AND, lane, threads_i32(t, ir_lane_count(t->func) - 1));
@@ -182,7 +182,7 @@ static Prefix join(Threads *t, const Scan *s, const Prefix *x, const Prefix *y) 
 
 // What the first place of an exclusive scan shows; -0 is only what sums begin with.
 static State shown_identity(Threads *t, const Scan *s) {
-    State r = {0};
+    State r = combine_empty(t, &s->c);
     bool zero = s->c.custom || s->c.kind == IR_REDUCE_SUM;
     for (uint32_t i = 0; i < s->c.parts; i++) {
         const IrType *type = s->x[0].part[i]->type;
