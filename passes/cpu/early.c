@@ -20,12 +20,16 @@ typedef struct Way {
     const IrValue *kept;  // the value
     const IrOp *store;    // the one that was found
     bool *seen;           // by value id
+    uint32_t left;        // values that may still be looked at: longer ways are no matter of caches
 } Way;
 
+enum { WAY_VALUES = 256 };
+
 // Is it the first time that the way comes by this value, one of those before the walks?
-static bool is_new(const Way *w, const IrValue *v) {
+static bool is_new(Way *w, const IrValue *v) {
     if (v->id >= w->l->demand_count || w->seen[v->id]) return false;
     w->seen[v->id] = true;
+    if (w->left) w->left--;
     return true;
 }
 
@@ -61,6 +65,7 @@ static bool ends_with_use(Way *w, const IrValue *v, const IrOp *op) {
 }
 
 static bool ends_in_store(Way *w, const IrValue *v) {
+    if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next)
         if (!ends_with_use(w, v, use->user)) return false;
     return true;
@@ -68,6 +73,7 @@ static bool ends_in_store(Way *w, const IrValue *v) {
 
 // Does whatever is read from `v` reach the value, or reductions before it, and nobody else?
 static bool used_before(Way *w, const IrValue *v) {
+    if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
         const IrOp *op = use->user;
         if (op == w->kept->def) continue;
@@ -118,6 +124,7 @@ static bool nothing_between(const Lower *l, const IrValue *kept, const IrOp *sto
 // buffers.
 static bool reads_are_over(Way *w) {
     w->seen = arena_new(w->l->scratch, bool, w->l->demand_count);
+    w->left = WAY_VALUES;
     for (const IrOp *op = w->kept->def->block->first; op != w->kept->def; op = op->next) {
         if (!is_load(op) || op->results[0].type->rank == 0) continue;
         if (!plan_conflict(w->l, op, w->store)) continue;
@@ -143,7 +150,7 @@ IrOp *early_store(Lower *l, const Nest *nest, const Root *root) {
     const IrValue *kept = root->value;
     if (root->kind != ROOT_BUFFER || !root->op || kept->id >= l->demand_count) return NULL;
     if (!plan_keeps_place(root->op) || lower_tile(l, kept)->home) return NULL;
-    Way way = {.l = l, .nest = nest, .kept = kept};
+    Way way = {.l = l, .nest = nest, .kept = kept, .left = WAY_VALUES};
     way.seen = arena_new(l->scratch, bool, l->demand_count);
     if (!ends_in_store(&way, kept) || !way.store || is_root(nest, way.store)) return NULL;
     bool fits = is_plain_store(l, kept, way.store) && nothing_between(l, kept, way.store) &&

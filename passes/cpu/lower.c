@@ -161,6 +161,7 @@ static void lower_element(Lower *l, IrOp *op) {
 }
 
 static void lower_value(Lower *l, IrOp *op) {
+    if (!l->emit) plan_height(l, op);
     for (uint32_t i = 0; i < op->result_count; i++) {
         IrValue *r = ir_result(op, i);
         Tile *t = lower_tile(l, r);

@@ -96,6 +96,7 @@ typedef struct Memo {
     const IrValue *tile;
     Place place;
     Val val;
+    uint32_t earlier;  // the tile's memo before this one: its index + 1
 } Memo;
 
 // A square of a load whose neighbours lie along another loop than the lanes: row i holds what the
@@ -140,7 +141,8 @@ struct Nest {
     bool collecting;    // only looking for checks: nothing is emitted
     VEC(Check) checks;
     VEC(Memo) memo;
-    uint32_t work;  // inline ops met while collecting
+    uint32_t values;  // that its roots compute
+    uint32_t work;    // inline ops met while collecting
     // Squares (square.c): one iteration takes `sides` coordinates of the dimension `side` at once,
     // so that loads whose neighbours lie there are turned in registers.
     int turns;            // collected: the dimension of the first such load; -1: none
@@ -163,6 +165,10 @@ typedef struct Tile {
     Buffer buffer;    // MODE_BUFFER, once defined
     IrValue *vector;  // emit: all of it, in one vector; NULL
     uint32_t nest;    // plan: the nest that last computed it inline, + 1
+    uint32_t member;  // the nest among whose values it was counted last, + 1
+    uint32_t height;  // plan: inline values that it is computed from, one after the other
+    uint32_t seen;    // its place in the list of the walk that met it last, + 1 (plan.c)
+    uint32_t memo;    // its last memo: index + 1; both hold where that one names this tile
     uint32_t time;    // when it was met
     uint32_t home;    // the carried tile whose buffer it shares: its id + 1
 } Tile;
@@ -238,8 +244,12 @@ void lower_block(Lower *l, IrBlock *block);
 // Must the operand lie in a buffer for this op?
 bool plan_needs_buffer(const IrOp *op, uint32_t operand);
 void plan_buffer(Lower *l, const IrValue *value);  // from now on BUFFER
+// Plan mode, for each op in order: chains of inline values end somewhere.
+void plan_height(Lower *l, const IrOp *op);
+// The first root of a nest that is new.
+void plan_begin(Lower *l, Nest *nest, const Root *root);
 // Can the root join the open nest? If not the nest is to be flushed first.
-bool plan_may_join(Lower *l, const Nest *nest, const Root *root);
+bool plan_may_join(Lower *l, Nest *nest, const Root *root);
 // Do both name the same elements in the same order, so that each is read before it is written?
 bool plan_harmless_together(const Lower *l, const IrOp *load, const IrOp *store);
 // Is an element of the result made from the operands' elements of the same place?
@@ -272,6 +282,9 @@ void nest_pack(Lower *l, const IrBuilder *b, const Pack *pack);
 
 // value.c
 Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place);
+// What was found since there were `count` memos is known no longer; or what does not stay.
+void value_forget_from(Lower *l, Nest *nest, size_t count);
+void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const Memo *memo));
 // The place of operand i of a pure tile op for its own place; false: no single place.
 bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *result, uint32_t i,
                          Place place, Place *out);

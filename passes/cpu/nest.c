@@ -117,16 +117,12 @@ static IrOp *open_loop(Nest *nest, IrBuilder *tail, uint32_t dim, IrValue *lo, I
     return loop;
 }
 
-static void forget_deep(Nest *nest, uint8_t depth) {
-    size_t kept = 0;
-    for (size_t i = 0; i < nest->memo.count; i++)
-        if (nest->memo.data[i].val.depth < depth) nest->memo.data[kept++] = nest->memo.data[i];
-    nest->memo.count = kept;
-}
+static bool is_outside(const Nest *nest, const Memo *memo) { return memo->val.depth < nest->depth; }
 
-static void close_loop(Nest *nest, IrBuilder *inside, uint32_t carried, IrValue *const *values) {
+static void close_loop(Lower *l, Nest *nest, IrBuilder *inside, uint32_t carried,
+                       IrValue *const *values) {
     ir_yield(inside, carried, values);
-    forget_deep(nest, nest->depth);
+    value_forget(l, nest, is_outside);
     nest->depth--;
 }
 
@@ -233,11 +229,11 @@ static void emit_square(Lower *l, Nest *nest) {
         IrBuilder *b = nest_builder(nest, nest->depth_of[side]);
         nest->side_at = r;
         nest->variable[side] = lower_add(b, base, lower_i64(b, r));
-        square_forget(nest);
+        square_forget(l, nest);
         emit_body(l, nest);
     }
     nest->variable[side] = base;
-    square_forget(nest);
+    square_forget(l, nest);
 }
 
 static void emit_axis_loop(Lower *l, Nest *nest) {
@@ -250,7 +246,7 @@ static void emit_axis_loop(Lower *l, Nest *nest) {
     put_arguments(nest, loop);
     emit_body(l, nest);
     Carried next = take_accumulators(l, nest);
-    close_loop(nest, nest_builder(nest, nest->depth), next.count, next.value);
+    close_loop(l, nest, nest_builder(nest, nest->depth), next.count, next.value);
     put_results(l, nest, loop, 0);
     // What follows stands after the loop.
     nest->builder[nest->depth] = tail;
@@ -323,7 +319,7 @@ static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, I
     if (along) next = take_accumulators(l, nest);
     IrBuilder *end = nest_builder(nest, nest->depth);
     if (exits) next = carried(l, nest, goes_on(nest, end, &rest, &before, &next));
-    close_loop(nest, end, next.count, next.value);
+    close_loop(l, nest, end, next.count, next.value);
     if (along) put_results(l, nest, loop, exits ? 1 : 0);
 }
 
@@ -427,12 +423,12 @@ static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue 
     nest->sides = 1;
     nest->depth_of[side] = nest->depth + 1;
     nest->depth_of[lane] = nest->depth + 2;
-    square_forget(nest);
+    square_forget(l, nest);
     open_loop(nest, tail, side, base, end, 1, 0, NULL);
     IrBuilder inside = nest->builder[nest->depth];
     emit_lane_loop(l, nest, &inside, lo, hi, (Rest){NULL});
-    square_forget(nest);
-    close_loop(nest, &inside, 0, NULL);
+    square_forget(l, nest);
+    close_loop(l, nest, &inside, 0, NULL);
     nest->depth_of[side] = side_depth;
     nest->depth_of[lane] = lane_depth;
     nest->variable[side] = base;
@@ -526,7 +522,7 @@ static void emit_outer(Lower *l, Nest *nest, uint32_t from) {
     emit_outer(l, nest, d + 1);
     IrBuilder end = ir_builder_at_end(block);
     end.span = tail.span;
-    close_loop(nest, &end, 0, NULL);
+    close_loop(l, nest, &end, 0, NULL);
 }
 
 // A nest of single elements: no loops.
@@ -594,7 +590,7 @@ static void each_from(Lower *l, Nest *nest, uint32_t d, EachElement *each, void 
     open_loop(nest, &tail, d, zero, end, 1, 0, NULL);
     IrBuilder body = nest->builder[nest->depth];
     each_from(l, nest, d + 1, each, user);
-    close_loop(nest, &body, 0, NULL);
+    close_loop(l, nest, &body, 0, NULL);
 }
 
 void nest_each(Lower *l, uint32_t rank, const uint32_t *shape, EachElement *each, void *user) {
@@ -612,6 +608,7 @@ void nest_add(Lower *l, const Root *root, uint32_t rank, const uint32_t *shape, 
         l->nest->rank = rank;
         l->nest->axis = -1;
         memcpy(l->nest->shape, shape, rank * sizeof *shape);
+        plan_begin(l, l->nest, root);
     }
     if (axis >= 0) l->nest->axis = axis;
     vec_push(l->scratch, &l->nest->roots, *root);

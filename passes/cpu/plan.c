@@ -2,11 +2,15 @@
 //
 // A value becomes BUFFER when an op must have it in memory; when it is computed outside of the loop
 // that uses it; when several nests would compute it and that is dear; when it is a load that would
-// move past a write that may touch it.
+// move past a write that may touch it; when the body of a loop would grow beyond all measure.
 #include <string.h>
 
 #include "passes/alias.h"
 #include "passes/cpu/lower.h"
+
+// A body has about as many values as this at most: LLVM's time grows with the square of its length.
+// Chains of values are walked by recursion.
+enum { BODY_VALUES = 2048, CHAIN_VALUES = 1024 };
 
 Tile *lower_tile(Lower *l, const IrValue *value) {
     while (l->tiles.count <= value->id) {
@@ -69,6 +73,7 @@ typedef struct Walk {
     PlanRead read;
     const IrOp *store;  // a store that is to join: `depends` when a load minds
     VEC(Seen) seen;
+    uint32_t values;  // planning: met, less those that lie in memory from now on
 } Walk;
 
 bool plan_keeps_place(const IrOp *op) {
@@ -112,15 +117,17 @@ static bool is_free(const Lower *l, const IrValue *v) {
 }
 
 static bool seen_before(Walk *w, const IrValue *v, bool same_place) {
-    for (size_t i = 0; i < w->seen.count; i++) {
-        Seen *seen = &w->seen.data[i];
-        if (seen->value != v) continue;
+    Tile *t = lower_tile(w->l, v);
+    if (t->seen && t->seen <= w->seen.count && w->seen.data[t->seen - 1].value == v) {
+        Seen *seen = &w->seen.data[t->seen - 1];
         if (same_place || !seen->same_place) return true;
         seen->same_place = false;
         return false;
     }
     Seen seen = {v, same_place};
     vec_push(w->l->scratch, &w->seen, seen);
+    t->seen = (uint32_t)w->seen.count;
+    w->values++;
     return false;
 }
 
@@ -168,6 +175,7 @@ static void meet_store(Walk *w, const IrOp *load, bool same_place) {
 static void walk_value(Walk *w, IrValue *v, bool same_place) {
     Lower *l = w->l;
     Tile *t = lower_tile(l, v);
+    uint32_t before = w->values;
     if (v == w->what) {
         PlanRead read = same_place ? PLAN_SAME_PLACE : PLAN_OTHER_PLACE;
         if (read > w->read) w->read = read;
@@ -188,6 +196,11 @@ static void walk_value(Walk *w, IrValue *v, bool same_place) {
         if (plan_needs_buffer(v->def, i) && lower_is_tile(ir_operand(v->def, i)))
             plan_buffer(l, ir_operand(v->def, i));
     walk_operands(w, v->def, same_place);
+    if (!w->planning) return;
+    bool other = lower_tile(l, v)->pending;  // another root's: its walk cuts it
+    if (!other && w->values - before < BODY_VALUES) return;
+    if (!other) plan_buffer(l, v);
+    w->values = before + 1;
 }
 
 // The op itself looks at its operands where its element is; indices have shapes of their own.
@@ -246,7 +259,25 @@ static bool store_disturbs(Lower *l, const Nest *nest, const IrOp *store) {
     return false;
 }
 
-bool plan_may_join(Lower *l, const Nest *nest, const Root *root) {
+// Counts what the root adds to the nest; false: it is too much.
+static bool take_values(Lower *l, Nest *nest, const Walk *w) {
+    uint32_t member = l->nest_number + 1, more = 1;
+    for (size_t i = 0; i < w->seen.count; i++)
+        more += lower_tile(l, w->seen.data[i].value)->member != member;
+    if (nest->values && nest->values + more > BODY_VALUES) return false;
+    for (size_t i = 0; i < w->seen.count; i++)
+        lower_tile(l, w->seen.data[i].value)->member = member;
+    nest->values += more;
+    return true;
+}
+
+void plan_begin(Lower *l, Nest *nest, const Root *root) {
+    Walk w = {.l = l, .nest = nest};
+    walk_root(&w, root);
+    take_values(l, nest, &w);
+}
+
+bool plan_may_join(Lower *l, Nest *nest, const Root *root) {
     Walk w = {.l = l, .nest = nest};
     walk_root(&w, root);
     if (w.depends) return false;
@@ -256,7 +287,21 @@ bool plan_may_join(Lower *l, const Nest *nest, const Root *root) {
     if (root->kind == ROOT_STORE &&
         (stores_conflict(l, nest, root) || store_disturbs(l, nest, root->op)))
         return false;
-    return !loads_conflict(l, nest, &w);
+    return !loads_conflict(l, nest, &w) && take_values(l, nest, &w);
+}
+
+void plan_height(Lower *l, const IrOp *op) {
+    uint32_t height = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const IrValue *x = ir_operand(op, i);
+        if (!lower_is_tile(x)) continue;
+        const Tile *t = lower_tile(l, x);
+        if (t->mode == MODE_INLINE && t->height >= height) height = t->height + 1;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        lower_tile(l, ir_result(op, i))->height = height;
+        if (height >= CHAIN_VALUES) plan_buffer(l, ir_result(op, i));
+    }
 }
 
 void plan_nest(Lower *l, Nest *nest) {

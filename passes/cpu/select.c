@@ -155,7 +155,7 @@ static void emit_mixed(Lower *l, Nest *nest, IrBlock *block, IrValue *condition,
     IrValue *mask = value_splat(l, nest, value_at(l, nest, condition, at)).value;
     IrValue *mixed = ir_ternary(b, IR_SELECT, mask, x[0], x[1]);
     ir_yield(b, 1, &mixed);
-    nest->memo.count = known;
+    value_forget_from(l, nest, known);
     *b = outside;
 }
 

@@ -146,15 +146,11 @@ void square_choose(const Lower *l, Nest *nest, uint32_t bytes) {
     nest->lanes = lanes;
 }
 
-void square_forget(Nest *nest) {
-    size_t kept = 0;
-    for (size_t i = 0; i < nest->memo.count; i++) {
-        const Memo *m = &nest->memo.data[i];
-        bool depends = false;
-        for (uint32_t d = 0; d < m->place.rank; d++)
-            depends = depends || (m->place.at[d].kind == COORD_LOOP &&
-                                  m->place.at[d].loop == (uint32_t)nest->side);
-        if (!depends) nest->memo.data[kept++] = *m;
-    }
-    nest->memo.count = kept;
+static bool is_beside(const Nest *nest, const Memo *memo) {
+    for (uint32_t d = 0; d < memo->place.rank; d++)
+        if (memo->place.at[d].kind == COORD_LOOP && memo->place.at[d].loop == (uint32_t)nest->side)
+            return false;
+    return true;
 }
+
+void square_forget(Lower *l, Nest *nest) { value_forget(l, nest, is_beside); }

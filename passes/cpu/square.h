@@ -44,6 +44,6 @@ static inline bool square_is_side(const Nest *nest, uint32_t dim) {
 // May what the nest collects be turned along this coordinate of a place?
 bool square_fits(const Nest *nest, Coord c);
 // The body for each coordinate of the side; what is known of one is forgotten for the next.
-void square_forget(Nest *nest);
+void square_forget(Lower *l, Nest *nest);
 
 #endif

@@ -185,12 +185,41 @@ static bool same_place(const IrType *t, Place a, Place b) {
     return true;
 }
 
-static const Memo *memo_find(const Nest *nest, const IrValue *tile, Place place) {
-    for (size_t i = nest->memo.count; i-- > 0;) {
-        const Memo *m = &nest->memo.data[i];
-        if (m->tile == tile && same_place(tile->type, m->place, place)) return m;
+// The tile's last memo of this nest: index + 1, or 0. What `memo` says may be of another nest.
+static uint32_t last_memo(Lower *l, const Nest *nest, const IrValue *tile) {
+    uint32_t last = lower_tile(l, tile)->memo;
+    bool here = last && last <= nest->memo.count && nest->memo.data[last - 1].tile == tile;
+    return here ? last : 0;
+}
+
+static const Memo *memo_find(Lower *l, const Nest *nest, const IrValue *tile, Place place) {
+    for (uint32_t i = last_memo(l, nest, tile); i; i = nest->memo.data[i - 1].earlier) {
+        const Memo *m = &nest->memo.data[i - 1];
+        if (same_place(tile->type, m->place, place)) return m;
     }
     return NULL;
+}
+
+static void memo_add(Lower *l, Nest *nest, Memo memo) {
+    memo.earlier = last_memo(l, nest, memo.tile);
+    vec_push(l->scratch, &nest->memo, memo);
+    lower_tile(l, memo.tile)->memo = (uint32_t)nest->memo.count;
+}
+
+void value_forget_from(Lower *l, Nest *nest, size_t count) {
+    while (nest->memo.count > count) {
+        const Memo *m = &nest->memo.data[--nest->memo.count];
+        lower_tile(l, m->tile)->memo = m->earlier;
+    }
+}
+
+void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const Memo *memo)) {
+    size_t count = nest->memo.count;
+    value_forget_from(l, nest, 0);
+    for (size_t i = 0; i < count; i++) {
+        Memo memo = nest->memo.data[i];
+        if (stays(nest, &memo)) memo_add(l, nest, memo);
+    }
 }
 
 // Does the vector hold just the lanes that are wanted?
@@ -203,14 +232,13 @@ static bool is_whole_vector(const Nest *nest, const Tile *t, Place place) {
 
 Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place) {
     if (tile->type->rank == 0) return (Val){tile, 0};
-    const Memo *known = memo_find(nest, tile, place);
+    const Memo *known = memo_find(l, nest, tile, place);
     if (known) return known->val;
     const Tile *t = lower_tile(l, tile);
     bool stored = t->mode == MODE_BUFFER && !t->pending;
     if (stored && is_whole_vector(nest, t, place)) return (Val){t->vector, 0};
     Val val =
         stored ? access_buffer_load(l, nest, t->buffer, place) : compute(l, nest, tile, place);
-    Memo memo = {tile, place, val};
-    vec_push(l->scratch, &nest->memo, memo);
+    memo_add(l, nest, (Memo){.tile = tile, .place = place, .val = val});
     return val;
 }

@@ -193,6 +193,47 @@ static void code_is_no_longer_for_larger_tiles(void **state) {
     assert_int_equal(size_of_sort(64), size_of_sort(4096));
 }
 
+// Chains of ops share a loop, but not without end: LLVM's time grows with the square of a body.
+// Values that are needed beyond the next one cross from loop to loop.
+static const char *long_chain(PassWorld *w, uint32_t length) {
+    StrBuf text = strbuf(w->arena);
+    strbuf_printf(&text,
+                  "kernel @k(%%x: view i32[64], %%y: view i32[64]) { body {\n"
+                  "%%0 = const {value = 0} : i64\n"
+                  "%%1 = view_load %%x, _, %%0 {select = [64], inside = [1]} : i32[64]\n"
+                  "%%2 = add %%1, %%1 : i32[64]\n");
+    for (uint32_t i = 3; i < length; i++)
+        strbuf_printf(&text, "%%%u = %s %%%u, %%%u : i32[64]\n", i, i % 3 ? "add" : "mul", i - 1,
+                      i % 7 ? i - 2 : i - (i < 50 ? 2 : 45));
+    strbuf_printf(&text,
+                  "view_store %%y, %%%u, _, %%0 {select = [64], inside = [1]}\nreturn\n} }\n",
+                  length - 1);
+    return text.text;
+}
+
+static uint32_t longest_block(const IrBlock *block) {
+    uint32_t own = 0, longest = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        own++;
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            uint32_t inner = longest_block(op->regions[i]);
+            if (inner > longest) longest = inner;
+        }
+    }
+    return own > longest ? own : longest;
+}
+
+static void long_chains_of_ops_are_cut(void **state) {
+    (void)state;
+    PassWorld w = pass_world();
+    const char *text = long_chain(&w, 20000);
+    IrModule *m = pass_parse(&w, text);
+    pass_run(&w, m, "tile,cpu_lower");
+    assert_in_range(longest_block(ir_body(m->funcs.data[0])), 500, 4000);
+    same_lowered(long_chain(&w, 6000));
+    pass_world_free(&w);
+}
+
 // Loads of the loop of lanes, not of its edge, are told of what comes: where the ops between them
 // are many.
 static uint32_t loads_in(const IrBlock *block, bool ahead) {
@@ -263,6 +304,7 @@ int main(void) {
         cmocka_unit_test(elements_of_tiles_become_scalars),
         cmocka_unit_test(orders_along_every_axis),
         cmocka_unit_test(code_is_no_longer_for_larger_tiles),
+        cmocka_unit_test(long_chains_of_ops_are_cut),
         cmocka_unit_test(long_chains_of_ops_fetch_ahead),
         cmocka_unit_test(what_is_kept_early_may_lie_where_it_was_read),
     };
