@@ -42,6 +42,14 @@ bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error)
 // Could a file be written there? Says so before the work whose result it shall hold; writes
 // nothing.
 bool os_path_writable(Arena *arena, const char *path, OsError *error);
+// Only one process at a time is between the two, among those whose `path` lies in the same folder:
+// for a file that is read and then replaced. After `seconds` of waiting, or where the folder cannot
+// be locked: false, and nothing is held. The folder's lock is the system's (flock).
+typedef struct OsLock {
+    int number;  // the folder's descriptor; negative: nothing is held
+} OsLock;
+bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock);
+void os_unlock_beside(OsLock *lock);
 // The whole of standard input.
 bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error);
 bool os_path_exists(const char *path);

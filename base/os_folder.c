@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/os_write.h"
@@ -71,6 +73,30 @@ void os_folder_close(OsFolder *folder) {
     if (!folder) return;
     close(folder->fd);
     recover_free(folder);
+}
+
+// ---- Locks ----
+
+bool os_lock_beside(Arena *arena, const char *path, double seconds, OsLock *lock) {
+    enum { STEP_NS = 5000000 };
+    Str real = os_path_real(arena, str(path));
+    const char *text = arena_text(arena, real.text, real.size), *slash = strrchr(text, '/');
+    const char *folder = slash ? arena_text(arena, text, (size_t)(slash - text) + 1) : ".";
+    uint64_t end = os_time_ns() + (uint64_t)(seconds * 1e9);
+    lock->number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (lock->number >= 0 && flock(lock->number, LOCK_EX | LOCK_NB) != 0) {
+        if ((errno == EWOULDBLOCK || errno == EINTR) && os_time_ns() < end) {
+            nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+            continue;
+        }
+        os_unlock_beside(lock);
+    }
+    return lock->number >= 0;
+}
+
+void os_unlock_beside(OsLock *lock) {
+    if (lock->number >= 0) close(lock->number);
+    lock->number = -1;
 }
 
 // ---- Files ----

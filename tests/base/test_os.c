@@ -85,6 +85,21 @@ static void writes_and_reads(void **state) {
     assert_int_equal(count_files(r->folder, r->arena, false), 1);
 }
 
+// Whoever has the folder keeps others out; who waits in vain goes on and is told.
+static void one_at_a_time(void **state) {
+    const Room *r = *state;
+    const char *path = arena_printf(r->arena, "%s/t.txt", r->folder);
+    OsLock first, second, nowhere;
+    assert_true(os_lock_beside(r->arena, path, 1, &first));
+    assert_false(os_lock_beside(r->arena, path, 0.02, &second));
+    os_unlock_beside(&second);
+    os_unlock_beside(&first);
+    assert_true(os_lock_beside(r->arena, path, 1, &second));
+    os_unlock_beside(&second);
+    assert_false(os_lock_beside(r->arena, "/no/such/folder/t.txt", 1, &nowhere));
+    os_unlock_beside(&nowhere);
+}
+
 static void limits(void **state) {
     const Room *r = *state;
     OsError e = {0};
@@ -390,6 +405,7 @@ static void programs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_ROOM(writes_and_reads),
+        WITH_ROOM(one_at_a_time),
         WITH_ROOM(limits),
         WITH_ROOM(reads_pipes),
         WITH_ROOM(says_why_not),
