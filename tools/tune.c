@@ -20,21 +20,14 @@ static const CliOption options[] = {
     {"table", "FILE", "keep the result here instead of in the user's table", false},
 };
 
-enum {
-    CANDIDATES_MAX = 4096,
-    NAMES_MAX = 16,
-    THREADS_MAX = 16,
-    SPEC_MAX = 128,
-    DUELS = 7,
-    SHOWN = 20
-};
+enum { CANDIDATES_MAX = 4096, THREADS_MAX = 16, DUELS = 7, SHOWN = 20 };
 
 typedef struct Candidate {
-    int64_t values[NAMES_MAX];
+    int64_t *values;  // of the names
     tilec_kernel *kernel;
     const char *failure;  // why it is out: it does not compile, or requires fails
-    double seconds;       // of one launch
-    double ratio;         // to the best of that time
+    double seconds;       // of one launch, at the time when it was measured
+    double score;         // times of the first candidate: by this the fastest is chosen
     unsigned repeats;
 } Candidate;
 
@@ -42,7 +35,7 @@ static const double HOPELESS = 1.3;
 
 typedef struct Search {
     Run *run;
-    const TileTune *names[NAMES_MAX];
+    const TileTune **names;
     size_t name_count;
     Candidate *candidates;
     size_t count;
@@ -66,9 +59,10 @@ static int find_space(Search *s) {
     const TileTune *space;
     size_t n = tile_tune_space(r->unit->file, r->kernel, r->settings.spec.target, &space);
     s->count = 1;
+    s->names = arena_new(r->cli->arena, const TileTune *, n + 1);
     for (size_t i = 0; i < n; i++) {
         if (!is_tried(r, space[i].name)) continue;
-        if (s->name_count == NAMES_MAX || s->count * space[i].count > CANDIDATES_MAX)
+        if (s->count * space[i].count > CANDIDATES_MAX)
             return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
                             "the tune space of '%s' has more than %d candidates",
                             r->kernel->decl->name, CANDIDATES_MAX);
@@ -85,6 +79,7 @@ static int find_space(Search *s) {
 // The i-th candidate; the last name runs fastest, so that the first is the one without tuning.
 static void fill_candidate(const Search *s, size_t index) {
     Candidate *c = &s->candidates[index];
+    c->values = arena_new(s->run->cli->arena, int64_t, s->name_count);
     for (size_t k = s->name_count; k-- > 0;) {
         c->values[k] = s->names[k]->values[index % s->names[k]->count];
         index /= s->names[k]->count;
@@ -108,9 +103,10 @@ static void first_line(Search *s, Candidate *c) {
     os_mutex_unlock(s->lock);
 }
 
-// What all candidates share, read by several threads.
+// What all candidates share, and a thread's own place for the settings of one.
 typedef struct Worker {
     Search *search;
+    tilec_spec_entry *all;
     tilec_spec given;
     const char *path;
     Str text;
@@ -118,12 +114,8 @@ typedef struct Worker {
 
 static void compile_one(const Worker *w, Candidate *c) {
     Search *s = w->search;
-    tilec_spec_entry all[SPEC_MAX];
+    tilec_spec_entry *all = w->all;
     tilec_spec spec = {w->given.count + s->name_count, all};
-    if (spec.count > SPEC_MAX) {
-        c->failure = "there are too many settings";
-        return;
-    }
     if (w->given.count) memcpy(all, w->given.entries, w->given.count * sizeof *all);
     for (size_t k = 0; k < s->name_count; k++) {
         Symbol name = s->names[k]->name;
@@ -148,12 +140,17 @@ static void compile_some(void *argument) {
 
 static void compile_all(Search *s) {
     OsThread *threads[THREADS_MAX] = {0};
-    Worker w = {.search = s, .given = run_spec(s->run)};
+    Worker workers[THREADS_MAX], w = {.search = s, .given = run_spec(s->run)};
     w.text = run_source(s->run, &w.path);
     unsigned n = os_cpu_count() < THREADS_MAX ? os_cpu_count() : THREADS_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        workers[i] = w;
+        workers[i].all =
+            arena_new(s->run->cli->arena, tilec_spec_entry, w.given.count + s->name_count);
+    }
     for (unsigned i = 1; i < n && i < s->count; i++)
-        threads[i] = os_thread_start("tilec-tune", compile_some, &w);
-    compile_some(&w);
+        threads[i] = os_thread_start("tilec-tune", compile_some, &workers[i]);
+    compile_some(&workers[0]);
     for (unsigned i = 1; i < n; i++)
         if (threads[i]) os_thread_join(threads[i]);
 }
@@ -167,16 +164,19 @@ static bool is_faster(Search *s, Candidate *c, Candidate *best) {
     for (size_t i = 0; i < DUELS;) {
         double b = 0;
         if (measure_sample(s->run, best->kernel, best->repeats, &b) ||
-            measure_sample(s->run, c->kernel, c->repeats, &times[i]))
+            measure_sample(s->run, c->kernel, c->repeats, &times[i])) {
+            first_line(s, c);
             return false;
+        }
         ratios[i] = times[i] / b;
         memcpy(sorted, ratios, ++i * sizeof *sorted);
-        c->ratio = measure_median(sorted, i);
+        double ratio = measure_median(sorted, i);
+        c->score = ratio * best->score;
         memcpy(sorted, times, i * sizeof *sorted);
         c->seconds = measure_median(sorted, i);
-        if (i == 3 && c->ratio > HOPELESS) return false;
+        if (i == 3 && ratio > HOPELESS) return false;
     }
-    return c->ratio < 1;
+    return c->score < best->score;
 }
 
 static Candidate *measure_all(Search *s) {
@@ -191,6 +191,7 @@ static Candidate *measure_all(Search *s) {
             first_line(s, c);
             continue;
         }
+        if (!best) c->score = 1;
         if (!best || is_faster(s, c, best)) best = c;
     }
     return best;
@@ -218,6 +219,33 @@ static int find_table(Search *s) {
     return read_table(s, &table);
 }
 
+// Others that keep a result at the same moment wait: what they kept is read again and stays.
+static int keep_row(const Search *s, const TuneRow *row) {
+    enum { PATIENCE = 10 };  // seconds; a folder that somebody else holds for good stops nobody
+    Cli *cli = s->run->cli;
+    Arena *arena = cli->arena;
+    const char *path = cli_text(cli, s->where), *slash = strrchr(path, '/');
+    OsError error;
+    if (slash && slash > path && !cli_has(cli, "table")) {
+        const char *folder = arena_text(arena, path, (size_t)(slash - path));
+        os_folder_close(os_folder_open(arena, folder, true, &error));
+    }
+    OsLock lock;
+    os_lock_beside(arena, path, PATIENCE, &lock);
+    TuneTable *table;
+    int status = read_table(s, &table);
+    if (!status) {
+        tune_put(arena, table, row);
+        StrBuf text = strbuf(arena);
+        tune_print(table, &text);
+        if (!os_write_file(arena, path, strbuf_str(&text), &error))
+            status =
+                cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%s': %s", path, error.text);
+    }
+    os_unlock_beside(&lock);
+    return status;
+}
+
 static int keep(Search *s, const Candidate *best) {
     Run *r = s->run;
     Arena *arena = r->cli->arena;
@@ -232,34 +260,28 @@ static int keep(Search *s, const Candidate *best) {
         TuneSetting value = {str(s->names[k]->name), best->values[k]};
         vec_push(arena, &row.consts, value);
     }
-    if (!s->where.size) return EXIT_FINE;
-    TuneTable *table;
-    int status = read_table(s, &table);
-    if (status) return status;
-    tune_put(arena, table, &row);
-    StrBuf text = strbuf(arena);
-    tune_print(table, &text);
-    const char *path = cli_text(r->cli, s->where), *slash = strrchr(path, '/');
-    OsError error;
-    if (slash && slash > path && !cli_has(r->cli, "table")) {
-        const char *folder = arena_text(arena, path, (size_t)(slash - path));
-        os_folder_close(os_folder_open(arena, folder, true, &error));
-    }
-    if (os_write_file(arena, path, strbuf_str(&text), &error)) return EXIT_FINE;
-    return cli_fail(r->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%s': %s", path, error.text);
+    return s->where.size ? keep_row(s, &row) : EXIT_FINE;
 }
 
 static void print_text(const Search *s, const Candidate *best) {
     char text[200];
-    size_t failed = 0;
+    size_t failed = 0, slow = 0;
     for (size_t i = 0; i < s->count; i++) {
         const Candidate *c = &s->candidates[i];
         failed += c->failure != NULL;
-        if (c->failure || (s->count > SHOWN && c->seconds > HOPELESS * best->seconds)) continue;
+        if (c->failure) continue;
+        double ratio = c->score / best->score;
+        if (s->count > SHOWN && ratio > HOPELESS) {
+            slow++;
+            continue;
+        }
         candidate_text(s, c, text, sizeof text);
-        printf("%-32s %10.4g us  %.2f%s\n", text, c->seconds * 1e6, c->seconds / best->seconds,
+        printf("%-32s %10.4g us  %.2f%s\n", text, c->seconds * 1e6, ratio,
                c == best ? "  fastest" : "");
     }
+    if (slow)
+        printf("%zu candidate%s that take%s more than %.1f times as long not shown\n", slow,
+               slow == 1 ? "" : "s", slow == 1 ? "s" : "", HOPELESS);
     if (failed) printf("%zu of %zu candidates cannot be used here\n", failed, s->count);
     candidate_text(s, best, text, sizeof text);
     printf("%s on %s: %s\n", s->run->kernel->decl->name, tilec_device_name(s->run->device), text);
@@ -283,7 +305,8 @@ static void print_json(const Search *s, const Candidate *best) {
         if (c->failure)
             json_key(j, "failure"), json_str(j, str(c->failure));
         else
-            json_key(j, "seconds"), json_double(j, c->seconds);
+            json_key(j, "seconds"), json_double(j, c->seconds), json_key(j, "ratio"),
+                json_double(j, c->score / best->score);
         json_close(j, '}');
     }
     json_close(j, ']');

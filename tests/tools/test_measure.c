@@ -95,6 +95,11 @@ static void tune_keeps_the_fastest(void **state) {
     static const char *const values[] = {"BM=16,BK=4", "BM=16,BK=8", "BM=4,BK=4",
                                          "BM=4,BK=8",  "BM=8,BK=4",  "BM=8,BK=8"};
     assert_true(best < 6);
+    // The ratios say why it is the best.
+    for (size_t i = 0; i < 6; i++) {
+        double ratio = tool_at(j, arena_printf(t->arena, "candidates.%zu.ratio", i))->number;
+        assert_true(i == best ? ratio == 1 : ratio >= 1);
+    }
     assert_true(str_starts(table, STR("tilec-tune 1\n")));
     assert_true(str_ends(
         table, str(arena_printf(t->arena, " interp T=f32 M=16,K=16,N=16 %s\n", values[best]))));
@@ -128,6 +133,29 @@ static void runs_say_the_grid_launched(void **state) {
                                        rows[i].before, rows[i].options);
         tool_number_at(j, "grid.0", rows[i].programs);
     }
+}
+
+static void tuners_at_once_keep_all_rows(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0,
+             "rm -f all.txt; for i in 8 16 32 64 128 256; do tilec tune product.tile product "
+             "--table all.txt --device interp --set T=f32 --set M=4 --set N=$i --set K=4 "
+             "--set BM=4 --quiet & p=\"$p $!\"; done; for q in $p; do wait $q || exit 9; done; "
+             "grep -c product all.txt");
+    assert_true(tool_said(t, "6\n"));
+    tool_run(t, 0, "rm all.txt");
+}
+
+static void tune_takes_many_names(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0,
+             "{ echo 'kernel k(f32 x[N], const _A0 = 0'; for i in `seq 16`; do "
+             "echo \", const _A$i = $i\"; done; echo ') grid(1) { x[0] = _A0 + _A16; }'; "
+             "echo 'tune k {'; for i in `seq 0 15`; do echo \"_A$i: 1;\"; done; "
+             "echo '_A16: 3, 4; }'; } > names.tile");
+    tool_prints(t, "_A15=1 _A16=4",
+                "tilec tune names.tile k --device interp --set N=1 --table t.txt");
+    tool_run(t, 0, "rm names.tile t.txt");
 }
 
 static void tune_keeps_nowhere_or_in_a_new_folder(void **state) {
@@ -224,6 +252,8 @@ int main(void) {
         cmocka_unit_test(bench_refuses),
         cmocka_unit_test(tune_keeps_the_fastest),
         cmocka_unit_test(runs_say_the_grid_launched),
+        cmocka_unit_test(tuners_at_once_keep_all_rows),
+        cmocka_unit_test(tune_takes_many_names),
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
         cmocka_unit_test(tune_tries_options_on_gpus),
         cmocka_unit_test(tune_refuses),
