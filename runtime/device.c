@@ -258,8 +258,15 @@ static tilec_status same_device(const tilec_event *event, const tilec_stream *st
                    event->device->name, stream->device->name);
 }
 
+// Said where the stream names a context.
+static tilec_status no_event(const tilec_stream *stream) {
+    if (!stream) return TILEC_INVALID_ARGUMENT;
+    rt_begin(stream->device->context);
+    return rt_fail(stream->device->context, TILEC_INVALID_ARGUMENT, "the event is NULL");
+}
+
 tilec_status tilec_event_record(tilec_event *event, tilec_stream *stream) {
-    if (!event) return TILEC_INVALID_ARGUMENT;
+    if (!event) return no_event(stream);
     rt_begin(event->device->context);
     if (!stream) stream = event->device->first;
     tilec_status s = same_device(event, stream);
@@ -288,8 +295,9 @@ tilec_status tilec_event_query(tilec_event *event, int *done) {
 }
 
 tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event) {
-    if (!stream || !event) return TILEC_INVALID_ARGUMENT;
+    if (!event) return no_event(stream);
     rt_begin(event->device->context);
+    if (!stream) stream = event->device->first;
     tilec_status s = same_device(event, stream);
     if (s || !event->recorded) return s;
     return event->device->api->stream_wait(stream->device, stream->state, event->state);

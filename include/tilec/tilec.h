@@ -157,7 +157,10 @@ TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *nam
 TILEC_API void tilec_device_close(tilec_device *device);
 TILEC_API const char *tilec_device_name(const tilec_device *device);
 
-// Work on one stream happens in order; a NULL stream is the device's own first one.
+// Work on one stream happens in order. Beside something that names the device (a kernel, an event,
+// the device itself) a NULL stream is the device's own first one. Where the stream is all there is
+// (destroy does nothing, native, synchronize) NULL is TILEC_INVALID_ARGUMENT, and there is no
+// context that could keep a message; tilec_device_synchronize waits for the first one, too.
 TILEC_API tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream);
 TILEC_API void tilec_stream_destroy(tilec_stream *stream);
 // A stream that another library made, as one of ours: on "cuda:N" a CUstream (or cudaStream_t) of

@@ -256,6 +256,7 @@ static void test_wait_keeps_its_record(void **state) {
     launch_add(&f, 0, 2, 1);
     assert_int_equal(tilec_event_record(e, f.streams[0]), TILEC_OK);
     assert_int_equal(tilec_stream_wait_event(f.streams[1], e), TILEC_OK);
+    assert_int_equal(tilec_stream_wait_event(NULL, e), TILEC_OK);  // the device's first stream
     launch_gate(&f, 0);
     assert_int_equal(tilec_event_record(e, f.streams[0]), TILEC_OK);  // behind the gate
     uint64_t ns = 0;

@@ -287,7 +287,8 @@ static void restores_the_context(void **state) {
     assert_int_equal(driver.primary_retain(&theirs, 1), 0);
     assert_int_equal(driver.push_current(theirs), 0);
     assert_int_equal(scenario(f), TILEC_OK);
-    refused(f, tilec_stream_wait_event(f->device->first, NULL), TILEC_INVALID_ARGUMENT, "");
+    refused(f, tilec_stream_wait_event(f->device->first, NULL), TILEC_INVALID_ARGUMENT,
+            "the event is NULL");
     assert_int_equal(fake->depth(), 1);
     tilec_device_close(f->device);
     assert_int_equal(fake->depth(), 1);
