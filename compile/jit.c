@@ -360,13 +360,20 @@ static Dtype arg_type(const tilec_arg *arg) {
 static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
                         tilec_status *status) {
     const Jit *jit = kernel->source;
-    size_t i = 0;
+    size_t i = 0, expected = 0;
+    for (const AstDecl *p = jit->kernel->params; p; p = p->next)
+        expected += p->kind != DECL_TYPE_PARAM && p->kind != DECL_CONST_PARAM;
+    if (count != expected) {
+        *status =
+            launch_wrong_count(kernel->context, str(jit->kernel->decl->name), expected, count);
+        return false;
+    }
     for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
         if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
         if (p->kind == DECL_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
             *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                              "%s: argument '%s' expects a view, found something else",
-                              jit->kernel->decl->name, p->name);
+                              "%s: argument '%s' expects a view, found %s", jit->kernel->decl->name,
+                              p->name, launch_kind_text(args[i].kind));
             return false;
         }
         if (p->kind == DECL_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
@@ -436,10 +443,10 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
     Diags *diags = diags_create(jit->scratch, jit->unit->sources);
     TileSpec spec = copy_spec(jit->scratch, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
-    if (count > LAUNCH_MAX_ARGS) count = LAUNCH_MAX_ARGS;
-    for (size_t i = 0; i < count; i++) types[i] = arg_type(&args[i]);
+    size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
+    for (size_t i = 0; i < typed; i++) types[i] = arg_type(&args[i]);
     tilec_status s;
-    if (!unit_infer_types(jit->scratch, jit->kernel, types, count, &spec, diags))
+    if (!unit_infer_types(jit->scratch, jit->kernel, types, typed, &spec, diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
     if (!types_known(jit->kernel, &spec)) {
         if (!views_given(kernel, args, count, &s)) return s;

@@ -18,7 +18,7 @@ typedef struct Check {
 #define REFUSE(c, ...) rt_fail((c)->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
 #define WHERE(c, arg) STR_ARG((c)->meta->name), STR_ARG((arg)->name)
 
-static const char *kind_text(tilec_arg_kind kind) {
+const char *launch_kind_text(tilec_arg_kind kind) {
     switch (kind) {
     case TILEC_ARG_VIEW: return "a view";
     case TILEC_ARG_POINTER: return "a pointer";
@@ -32,7 +32,7 @@ static const char *kind_text(tilec_arg_kind kind) {
 static tilec_status wrong_kind(const Check *c, const MetaArg *arg, const tilec_arg *from) {
     static const char *const expected[] = {"a number of type", "a pointer to", "a view of"};
     return REFUSE(c, "%.*s: argument '%.*s' expects %s %s, found %s", WHERE(c, arg),
-                  expected[arg->kind], dtype_name(arg->dtype), kind_text(from->kind));
+                  expected[arg->kind], dtype_name(arg->dtype), launch_kind_text(from->kind));
 }
 
 // Does the integer `value` (as 65 bits: magnitude and sign) fit the type?
@@ -430,13 +430,17 @@ static void pack(const Check *c) {
     }
 }
 
+tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expected, size_t found) {
+    return rt_fail(context, TILEC_LAUNCH_REFUSED, "%.*s takes %zu argument%s, found %zu",
+                   STR_ARG(name), expected, expected == 1 ? "" : "s", found);
+}
+
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan) {
     Check c = {context, device, meta, args, plan};
     if (count != meta->arg_count || count > LAUNCH_MAX_ARGS)
-        return REFUSE(&c, "%.*s takes %u arguments, found %zu", STR_ARG(meta->name),
-                      meta->arg_count, count);
+        return launch_wrong_count(context, meta->name, meta->arg_count, count);
     plan->variant = 0;
     plan->empty = false;
     tilec_status s = arguments(&c);

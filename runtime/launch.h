@@ -29,6 +29,10 @@ typedef struct LaunchOverride {
     int64_t grid[3];
 } LaunchOverride;
 
+// "a view", "an integer": what a refusal says of an argument that was found.
+const char *launch_kind_text(tilec_arg_kind kind);
+// Says how many arguments the kernel takes: the refusal.
+tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expected, size_t found);
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan);

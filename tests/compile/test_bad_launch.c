@@ -81,6 +81,19 @@ static void test_counts(Host *h) {
     works(&l);
 }
 
+// Before the types are known the arguments are looked at by the source; the words are the same.
+static void test_open_types(Host *h) {
+    static const char open[] = "kernel g(type T, T x[N], T y[N]) grid(1) { y[0] = x[0]; }\n";
+    tilec_kernel *g = host_kernel(h, open);
+    host_expect(h, TILEC_LAUNCH_REFUSED, "g takes 2 arguments, found 0",
+                tilec_launch(g, NULL, TILEC_NO_ARGS));
+    host_expect(h, TILEC_LAUNCH_REFUSED, "g takes 2 arguments, found 1",
+                tilec_launch(g, NULL, TILEC_ARGS(1)));
+    host_expect(h, TILEC_LAUNCH_REFUSED, "g: argument 'x' expects a view, found an integer",
+                tilec_launch(g, NULL, TILEC_ARGS(1, 2)));
+    tilec_kernel_destroy(g);
+}
+
 static void test_kinds(Host *h) {
     Launch l = begin(h);
     reset(&l), l.args[0] = tilec_arg_int(3);
@@ -381,6 +394,7 @@ static void test_out_of_memory(Host *h) {
 int main(void) {
     static const HostTest tests[] = {
         {"counts", test_counts},
+        {"open types", test_open_types},
         {"kinds", test_kinds},
         {"views", test_views},
         {"extents", test_extents},
