@@ -147,6 +147,12 @@ static void say(const Cache *c, const char *format, ...) {
     arena_destroy(arena);
 }
 
+static void read_switch(Cache *c) {
+    const char *mode = environment("TILEC_CACHE");
+    if (mode && strcmp(mode, "off") != 0 && strcmp(mode, "on") != 0)
+        say(c, "TILEC_CACHE is '%s', expected on or off; on it is", mode);
+}
+
 static void read_limit(Cache *c) {
     c->limit = (uint64_t)DEFAULT_LIMIT_MIB << 20;
     const char *text = environment("TILEC_CACHE_SIZE");
@@ -177,6 +183,7 @@ void cache_destroy(Cache *cache) {
 // The lock is held. NULL: the cache is off. It counts as opened when that has come to its end.
 static OsFolder *open_folder(Cache *c) {
     if (c->opened) return c->folder;
+    read_switch(c);
     read_limit(c);
     Str path = cache_folder_path(c->arena, c->wanted);
     if (path.size && c->limit) {

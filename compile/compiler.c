@@ -9,9 +9,13 @@
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 
-static bool is_on(const char *variable) {
+// What is no number of a switch is said; it is on, as somebody who set it will have meant.
+static bool is_on(tilec_context *context, const char *variable) {
     const char *value = os_env(variable);
-    return value && value[0] && strcmp(value, "0") != 0;
+    if (!value || !value[0] || strcmp(value, "0") == 0) return false;
+    if (strcmp(value, "1") != 0)
+        rt_log(context, TILEC_WARNING, "%s is '%s', expected 0 or 1; 1 it is", variable, value);
+    return true;
 }
 
 static void choose_target(Compiler *c) {
@@ -69,7 +73,8 @@ static Compiler *create(tilec_context *context) {
     c->services.library = context->options.compiler_library;
     c->services.plugin = plugin_create(context->options.compiler_library);
     c->services.cache = cache_create(context->options.cache_folder, log_cache, context);
-    c->services.in_child = context->options.compile_in_child || is_on("TILEC_COMPILE_IN_CHILD");
+    c->services.in_child =
+        is_on(context, "TILEC_COMPILE_IN_CHILD") || context->options.compile_in_child;
     c->services.cubin = make_cubin_maker(context);
     choose_target(c);
     read_tuned(c, context);
@@ -107,7 +112,8 @@ static tilec_status create_context(const tilec_context_options *options, tilec_c
     PtxBy by;
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, &made);
     if (s) return s;
-    if (made->options.ptx_compiler && !ptx_by_parse(str(made->options.ptx_compiler), &by)) {
+    bool known = !made->options.ptx_compiler || ptx_by_parse(str(made->options.ptx_compiler), &by);
+    if (!known || made->options.compile_in_child > 1) {
         tilec_context_destroy(made);
         return TILEC_INVALID_ARGUMENT;
     }

@@ -109,8 +109,8 @@ tilec_status tilec_kernel_param(tilec_kernel *kernel, size_t index, tilec_param 
     uint32_t count = kernel->loaded->meta->arg_count;
     if (index >= count)
         return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
-                       "%s has %u parameters; there is no parameter %zu", kernel->name, count,
-                       index);
+                       "%s has %u parameter%s; there is no parameter %zu", kernel->name, count,
+                       count == 1 ? "" : "s", index);
     *param = info->params[index];
     return TILEC_OK;
 }

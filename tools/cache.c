@@ -30,6 +30,8 @@ static void facts_json(Shown *s) {
     json_key(j, "bytes"), json_uint(j, s->bytes);
 }
 
+static const char *entries(uint64_t count) { return count == 1 ? "entry" : "entries"; }
+
 static double mebibytes(uint64_t bytes) { return (double)bytes / (1 << 20); }
 
 static void list(Shown *s) {
@@ -54,8 +56,8 @@ static void list(Shown *s) {
     }
     json_close(j, ']');
     if (!s->cli->json)
-        printf("%zu entries, %.1f MiB in %.*s\n", s->rows.count, mebibytes(s->bytes),
-               STR_ARG(s->path));
+        printf("%zu %s, %.1f MiB in %.*s\n", s->rows.count, entries(s->rows.count),
+               mebibytes(s->bytes), STR_ARG(s->path));
 }
 
 // Whoever asks wants to know; the damaged ones would be made again anyway.
@@ -78,11 +80,13 @@ static int verify(Shown *s) {
     }
     json_close(j, ']');
     if (!s->cli->json)
-        printf("%zu entries, %zu damaged, in %.*s\n", s->rows.count, wrong, STR_ARG(s->path));
+        printf("%zu %s, %zu damaged, in %.*s\n", s->rows.count, entries(s->rows.count), wrong,
+               STR_ARG(s->path));
     if (!wrong) return EXIT_FINE;
     return cli_fail(s->cli, EXIT_MISMATCH, DIAG_MISMATCH,
                     "compiling takes no notice of damaged ones and replaces them",
-                    "%zu of %zu entries are damaged", wrong, s->rows.count);
+                    "%zu of %zu %s %s damaged", wrong, s->rows.count, entries(s->rows.count),
+                    wrong == 1 ? "is" : "are");
 }
 
 static int clear(Shown *s) {
@@ -93,7 +97,7 @@ static int clear(Shown *s) {
     Json *j = &s->cli->json_out;
     json_key(j, "removed"), json_uint(j, files);
     if (!s->cli->json)
-        printf("removed %llu entries, %.1f MiB, from %.*s\n", (unsigned long long)files,
+        printf("removed %llu %s, %.1f MiB, from %.*s\n", (unsigned long long)files, entries(files),
                mebibytes(bytes), STR_ARG(s->path));
     return EXIT_FINE;
 }

@@ -359,6 +359,9 @@ static void wishes_are_checked(void **state) {
     tilec_context_options o = {.size = sizeof o, .ptx_compiler = "nvcc"};
     assert_int_equal(tilec_context_create(&o, &w->context), TILEC_INVALID_ARGUMENT);
     assert_null(w->context);
+    o = (tilec_context_options){.size = sizeof o, .compile_in_child = 7};
+    assert_int_equal(tilec_context_create(&o, &w->context), TILEC_INVALID_ARGUMENT);
+    assert_null(w->context);
     setenv("TILEC_PTX_COMPILER", "nvcc", 1);
     o = (tilec_context_options){.size = sizeof o, .user = w, .log = keep_log};
     assert_int_equal(tilec_context_create(&o, &w->context), TILEC_OK);

@@ -40,13 +40,13 @@ static void a_warm_cache_opens_no_llvm(void **state) {
     tool_run(t, 1, KEPT COUNT_LLVM);
     assert_true(tool_said(t, "0\n"));
     tool_run(t, 0, KEPT "tilec cache ls");
-    assert_true(tool_said(t, "1 entries, "));
+    assert_true(tool_said(t, "1 entry, "));
     // Damaged on disk, it is made again, and runs.
     tool_run(t, 0, "for f in store/*.so; do printf x | dd of=$f bs=1 seek=99 conv=notrunc; done");
     tool_run(t, 3, KEPT "tilec cache verify");
     tool_run(t, 0, KEPT COUNT_LLVM);
     tool_run(t, 0, KEPT "tilec cache verify");
-    assert_true(tool_said(t, "1 entries, 0 damaged"));
+    assert_true(tool_said(t, "1 entry, 0 damaged"));
 }
 
 static void the_same_input_gives_the_same_bytes(void **state) {

@@ -550,12 +550,12 @@ static void cache_shows_and_clears(void **state) {
     tool_fails(t, 1, "is a symbolic link", "tilec cache ls --folder link");
     tool_fails(t, 1, "others may write there", "tilec cache clear --folder wide");
     tool_run(t, 0, "touch store/mine store/.x.1-0.tmp");
-    tool_prints(t, "removed 1 entries, 0.0 MiB, from store", "tilec cache clear --folder store");
+    tool_prints(t, "removed 1 entry, 0.0 MiB, from store", "tilec cache clear --folder store");
     tool_run(t, 0, "test -e store/mine");
     const JsonValue *j = tool_json(t, 0, "tilec cache ls --folder store --json");
     assert_true(tool_at(j, "entries")->number == 0);
     tool_run(t, 0, "echo x > store/%064d.so", 0);
-    tool_prints(t, "1 entries, 0.0 MiB in store", "tilec cache ls --folder store");
+    tool_prints(t, "1 entry, 0.0 MiB in store", "tilec cache ls --folder store");
     tool_run(t, 3, "tilec cache verify --folder store");
     assert_true(tool_said(t, "0000000000000000 is damaged: it is cut off"));
     j = tool_json(t, 3, "tilec cache verify --folder store --json");

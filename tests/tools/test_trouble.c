@@ -69,6 +69,8 @@ static void a_useless_folder_is_a_warning(void **state) {
     warned(t, "TILEC_CACHE_DIR=$PWD/file", "file' cannot be used: ");
     warned(t, "TILEC_CACHE_DIR=$PWD/file/below", "below' cannot be used: ");
     warned(t, "TILEC_CACHE_DIR=/dev/full", "'/dev/full' cannot be used: ");
+    warned(t, "TILEC_CACHE=OFF", "TILEC_CACHE is 'OFF', expected on or off; on it is");
+    warned(t, "TILEC_COMPILE_IN_CHILD=yes", "TILEC_COMPILE_IN_CHILD is 'yes', expected 0 or 1");
     warned(t, "TILEC_CACHE_SIZE=much", "TILEC_CACHE_SIZE is 'much', expected a number of bytes");
     tool_run(t, 0, "rm file && rm -r real link open");
     tool_run(t, 0, "id -u");
@@ -143,7 +145,7 @@ static void processes_fill_one_cache(void **state) {
              "cmp out1 out2 && cmp out1 out3 && cmp out1 out4 && rm out?; ls -A store | wc -l");
     assert_true(tool_said(t, "1\n"));
     tool_run(t, 0, FAKE "tilec cache verify");
-    assert_true(tool_said(t, "1 entries, 0 damaged"));
+    assert_true(tool_said(t, "1 entry, 0 damaged"));
 }
 
 static void a_crash_in_a_child_is_told(void **state) {
