@@ -40,10 +40,12 @@ static IrValue *view_data(Threads *t, const IrValue *view) {
     return ir_result(ir_op(&t->b, IR_CPU_DATA, 1, &operand, 1, &type, 0, NULL), 0);
 }
 
-// Unsigned 64-bit indices may pass the greatest signed one: they are outside then, as negative
-// ones are.
+// One of u64 that is no i64 is beyond every extent, wherever coordinates go from there.
 static IrValue *as_i64(Threads *t, IrValue *x) {
-    return x->type->elem == DTYPE_I64 ? x : ir_cast(&t->b, x, DTYPE_I64, false);
+    if (x->type->elem == DTYPE_I64) return x;
+    if (x->type->elem == DTYPE_U64)
+        x = ir_binary(&t->b, IR_MIN, x, ir_const_bits(&t->b, x->type, INT64_MAX));
+    return ir_cast(&t->b, x, DTYPE_I64, false);
 }
 
 static void add_to(Threads *t, IrValue **sum, IrValue *x) {

@@ -19,7 +19,7 @@ IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *
     GpuConversion how = gpu_conversion(from, to, dtype_bits(gpu_moved_elem(own)));
     if (how.way == GPU_WAY_NONE) return x;
     if (how.way == GPU_WAY_REGISTERS) return threads_renamed(t, x, from, to);
-    bool is_bool = own->elem == DTYPE_BOOL, pointer = own->kind == IR_PTR;
+    bool pointer = own->kind == IR_PTR, is_bool = !pointer && own->elem == DTYPE_BOOL;
     if (pointer) x = ir_bitcast(&t->b, x, threads_vector(t, DTYPE_U64, own->count));
     if (is_bool) x = ir_cast(&t->b, x, DTYPE_U8, false);
     if (how.way == GPU_WAY_SHUFFLES)

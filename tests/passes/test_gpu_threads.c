@@ -183,12 +183,14 @@ static uint64_t any_bits(Dtype t) {
     return dtype_from_double(t, (double)((int64_t)roll(5) - 2), false);
 }
 
+enum { POINTED = 64 };  // elements behind a pointer
+
 static void make_data(Arena *arena, const IrFunc *f, Data *d, const Data *copy) {
     for (uint32_t i = 0; i < f->params.count; i++) {
         const IrParam *p = &f->params.data[i];
         const IrType *t = p->value->type;
         int64_t extents[IR_MAX_VIEW_RANK];
-        size_t n = 1;
+        size_t n = t->kind == IR_PTR ? POINTED : 1;
         for (uint32_t k = 0; k < t->rank; k++) n *= (size_t)(extents[k] = p->dims[k].value);
         bool packed = dtype_is(t->elem, DTYPE_CLASS_PACKED);
         d->elem[i] = packed ? DTYPE_U8 : t->elem;
@@ -707,6 +709,51 @@ static void packed_views(void **state) {
         "view_store %s, %4, _, %1 {select = [0]}\nreturn\n} }\n");
 }
 
+// ---- indices and pointers -----------------------------------------------------------------------
+
+// An index of u64 that is no i64 is outside, and so is whatever lies behind it.
+static void far_indices(void **state) {
+    (void)state;
+    same(
+        "kernel @k(%x: view i32[16], %y: view i32[16], %z: view i32[16], %i: view u8[16],"
+        " %q: view u4[16], %p: view u8[16]) { body {\n"
+        "%0 = const {value = 0} : i64\n%1 = const {value = 18446744073709551615} : u64\n"
+        "%2 = const {value = 7} : i32\n%3 = broadcast %2 : i32[8]\n"
+        "%4 = view_load %x, %2, %1 {select = [8]} : i32[8]\n"
+        "view_store %y, %4, _, %0 {select = [8]}\n"
+        "view_store %y, %3, _, %1 {select = [8]}\n"
+        "%5 = view_atomic %z, %3, _, %1 {op = xchg, order = relaxed, scope = device,"
+        " select = [8]} : i32[8]\n"
+        "%6 = view_inside %x, %1 {select = [8]} : bool[8]\n%7 = cast %6 : u8[8]\n"
+        "view_store %i, %7, _, %0 {select = [8]}\n"
+        "%8 = const {value = 18446744073709551614} : u64\n%9 = const {value = 3} : u8\n"
+        "%10 = view_load %q, %9, %8 {select = [8]} : u8[8]\n"
+        "view_store %p, %10, _, %0 {select = [8]}\nreturn\n} }\n");
+}
+
+// Pointers are numbers of 64 bits on their way, whatever they point to.
+static void moved_pointers(void **state) {
+    (void)state;
+    static const char *const elems[] = {"bool", "u8", "f32"};
+    for (int i = 0; i < 3; i++) {
+        Arena *arena = arena_create();
+        const char *e = elems[i];
+        same(arena_printf(
+            arena,
+            "kernel @k(%%p: *%s, %%y: view %s[128], %%z: view %s[64,2]) { body {\n"
+            "%%0 = const {value = 0} : i64\n%%1 = iota : i32[64]\n%%2 = cast %%1 : i64[64]\n"
+            "%%3 = const {value = 63} : i64[64]\n%%4 = sub %%3, %%2 : i64[64]\n"
+            "%%5 = broadcast %%p : *%s[64]\n%%6 = ptr_add %%5, %%2 : *%s[64]\n"
+            "%%7 = ptr_add %%5, %%4 : *%s[64]\n%%8 = cat %%6, %%7 {axis = 0} : *%s[128]\n"
+            "%%9 = load %%8, _, _ : %s[128]\nview_store %%y, %%9, _, %%0 {select = [128]}\n"
+            "%%10 = reshape %%8 : *%s[2,64]\n%%11 = permute %%10 {perm = [1, 0]} : *%s[64,2]\n"
+            "%%12 = load %%11, _, _ : %s[64,2]\n"
+            "view_store %%z, %%12, _, %%0, %%0 {select = [64, 2]}\nreturn\n} }\n",
+            e, e, e, e, e, e, e, e, e, e, e));
+        arena_destroy(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions),     cmocka_unit_test(reductions_by_combiners),
@@ -714,7 +761,8 @@ int main(void) {
         cmocka_unit_test(sorts),          cmocka_unit_test(gathers),
         cmocka_unit_test(histograms),     cmocka_unit_test(atomics),
         cmocka_unit_test(scalar_atomics), cmocka_unit_test(asserts),
-        cmocka_unit_test(packed_views),
+        cmocka_unit_test(packed_views),   cmocka_unit_test(far_indices),
+        cmocka_unit_test(moved_pointers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
