@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/os.h"
+#include "base/os_child.h"
 #include "tests/gen/gen.h"
 #include "tests/support/dice.h"
 #include "tests/support/foreign.h"
@@ -20,6 +21,7 @@ enum {
     WHOLE = 16,     // times as many
     QUICK = 8,      // one in these is compiled as users' kernels are
     FAILURES = 10,  // then the run ends
+    SECONDS = 900,  // for one seed, shrinking included
 };
 
 static uint64_t how_many(uint64_t count) {
@@ -73,7 +75,49 @@ static bool check_source(const Run *run, uint64_t seed, Arena *arena, Str *probl
     return gen_check_source(seed, arena, problem);
 }
 
+typedef struct Job {
+    const Run *run;
+    uint64_t seed;
+} Job;
+
+// Of the address sanitizer, where it is linked: were blocks lost? It says which.
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+static void work(void *argument, OsChildOut *out) {
+    const Job *job = argument;
+    Arena *arena = arena_create();
+    Str problem = {0};
+    bool fine = job->run->check(job->run, job->seed, arena, &problem);
+    if (!fine) os_child_write(out, problem.text, problem.size);
+    arena_destroy(arena);
+    if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) exit(1);
+}
+
+static const char *const endings[] = {
+    [OS_CHILD_DONE] = "says",
+    [OS_CHILD_EXITED] = "ends the process with status",
+    [OS_CHILD_SIGNAL] = "is ended by signal",
+    [OS_CHILD_TIMED_OUT] = "is not done after seconds:",
+};
+
+// In a child, so that a crash names its seed and does not hide the next ones.
 static bool run_seed(const Run *run, uint64_t seed) {
+    Arena *arena = arena_create();
+    Job job = {run, seed};
+    OsChildEnd end;
+    OsError error;
+    if (!os_child_run(arena, work, &job, SECONDS, &end, &error)) fail_msg("%s", error.text);
+    bool done = end.how == OS_CHILD_DONE, fine = done && !end.output.size;
+    if (!done)
+        fprintf(stderr, "seed %llu %s %d\n", (unsigned long long)seed, endings[end.how],
+                end.how == OS_CHILD_TIMED_OUT ? SECONDS : end.number);
+    if (!fine) fprintf(stderr, "%.*s%.*s\n", STR_ARG(end.errors), STR_ARG(end.output));
+    arena_destroy(arena);
+    return fine;
+}
+
+// In this process, where a debugger sees it.
+static bool run_here(const Run *run, uint64_t seed) {
     Arena *arena = arena_create();
     Str problem = {0};
     bool fine = run->check(run, seed, arena, &problem);
@@ -86,7 +130,7 @@ static bool run_seed(const Run *run, uint64_t seed) {
 static void run_all(const Run *run, uint64_t first, uint64_t count) {
     const char *one = os_env("TILEC_TEST_SEED");
     if (one) {
-        assert_true(run_seed(run, strtoull(one, NULL, 10)));
+        assert_true(run_here(run, strtoull(one, NULL, 10)));
         return;
     }
     Portion p = portion();
