@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "codegen/amdgpu/compile.h"
+#include "codegen/amdgpu/disassemble.h"
 #include "codegen/cpu/compile.h"
 #include "codegen/lld_shim.h"
 #include "codegen/nvptx/compile.h"
@@ -68,6 +69,7 @@ static const CodegenApi api = {
     .llvm_version = CODEGEN_LLVM_VERSION,
     .cpu_compile = cpu_compile,
     .gpu_compile = gpu_compile,
+    .amd_disassemble = codegen_amd_disassemble,
 };
 
 const CodegenApi *tilec_codegen_api(void) {

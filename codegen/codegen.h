@@ -18,10 +18,11 @@
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "base/gpu.h"
+#include "base/gpu_code.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
 
-enum { CODEGEN_VERSION = 4, CODEGEN_OBJECT_VERSION = 5 };
+enum { CODEGEN_VERSION = 5, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -74,6 +75,8 @@ typedef struct CodegenApi {
     // The same of the thread level.
     bool (*gpu_compile)(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
                         Str *output, Diags *diags);
+    // AMD machine code as text, for the warp machine.
+    GpuDisassemble *amd_disassemble;
 } CodegenApi;
 
 // What the two sides of the door must agree on beyond the version: sizes of shared structs,

@@ -188,6 +188,7 @@ static bool start() {
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUDisassembler();
     // LLVM 22's pass against blocked store forwarding dies of some masked copies on x86-64-v3
     // ("cannot implicitly convert a scalable size").
     // Addresses of shared memory have 32 bits; there is no other way to say so.

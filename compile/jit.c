@@ -178,7 +178,13 @@ static bool find_cubin(const tilec_kernel *kernel, Unit *unit, const HashKey *ke
 static tilec_status load_for_gpu(tilec_kernel *kernel, Unit *unit, const HashKey *key,
                                  const Code *code, RtModule **module) {
     RtPtxImage ptx = {.text = code->bytes, .entry = code->notes.entry};
+    CodeTarget target;
+    compiler_target_of(kernel->device, &target);
     RtImage wrapped = {RT_IMAGE_PTX, &ptx, sizeof ptx};
+    if (!code_target_takes_ptx(target)) {
+        wrapped.kind = RT_IMAGE_HSACO;
+        return kernel->device->api->module_load(kernel->device, &wrapped, module);
+    }
     RtCubinImage image = {.entry = ptx.entry, .ptx = ptx.text};
     Cubin cubin;
     if (find_cubin(kernel, unit, key, ptx.text, &cubin)) {

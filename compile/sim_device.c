@@ -6,9 +6,11 @@
 #include "base/os.h"
 #include "base/recover.h"
 #include "compile/at_once.h"
+#include "compile/compiler.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
 #include "runtime/print.h"
+#include "sim/amd/amd.h"
 #include "sim/machine/machine.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
@@ -32,8 +34,34 @@ struct RtModule {
     const SimObserver *watcher;  // or NULL
 };
 
+static const char *const amd_names[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1030",
+                                        "gfx1100", "gfx1151", "gfx1200", "gfx1201"};
+
+// The processors whose code objects the machine takes.
+static bool amd_parse(Str name, GpuTarget *target) {
+    for (size_t i = 0; i < sizeof amd_names / sizeof *amd_names; i++) {
+        if (!str_equal(name, str(amd_names[i]))) continue;
+        const char *digits = amd_names[i] + 3;
+        uint32_t number = 0;
+        for (; *digits; digits++)
+            number = 16 * number + (uint32_t)(*digits <= '9' ? *digits - '0' : *digits - 'a' + 10);
+        *target = (GpuTarget){GPU_AMD, number, false};
+        return true;
+    }
+    return false;
+}
+
 bool sim_arch_parse(Str name, GpuTarget *target) {
-    return gpu_target_parse(name, target) && target->vendor == GPU_NVIDIA;
+    GpuTarget known;
+    if (!gpu_target_parse(name, target)) return false;
+    return target->vendor == GPU_NVIDIA || amd_parse(name, &known);
+}
+
+static SimMemory *memory_of(GpuTarget target) {
+    SimMemory *m =
+        sim_memory_create_at(true, target.vendor == GPU_AMD ? SIM_AMD_BASE : SIM_GLOBAL_BASE);
+    if (!m) os_out_of_memory();
+    return m;
 }
 
 static void device_close(void *state) {
@@ -65,8 +93,7 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
                        STR_ARG(arch), STR_ARG(rest));
     Device *d = recover_new(sizeof *d);
     d->lock = os_mutex_create();
-    d->memory = sim_memory_create(true);
-    if (!d->memory) os_out_of_memory();
+    d->memory = memory_of(target);
     d->target = target;
     d->seed = seed;
     *state = d;
@@ -79,18 +106,20 @@ static GpuTarget device_gpu(const tilec_device *device) {
 
 static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
 
-// Whole pairs of bytes, as atomics of one byte change both; the machine's drivers give out more.
-static bool alloc_pairs(SimMemory *memory, uint64_t size, uint64_t *at) {
-    static const uint8_t zero = 0;
-    if (!sim_memory_alloc(memory, size + size % 2, "a buffer", at)) return false;
-    return size % 2 == 0 || sim_memory_write(memory, *at + size, &zero, 1);
+// In whole units, as atomics of one byte change all of it: pairs of bytes, or words on AMD's; the
+// machines' drivers give out more.
+static bool alloc_units(const Device *d, uint64_t size, uint64_t *at) {
+    static const uint8_t zeros[4] = {0};
+    uint64_t unit = d->target.vendor == GPU_AMD ? 4 : 2, more = (unit - size % unit) % unit;
+    if (!sim_memory_alloc(d->memory, size + more, "a buffer", at)) return false;
+    return !more || sim_memory_write(d->memory, *at + size, zeros, more);
 }
 
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
     Device *d = device->state;
     uint64_t at;
     os_mutex_lock(d->lock);
-    bool good = alloc_pairs(d->memory, size, &at);
+    bool good = alloc_units(d, size, &at);
     os_mutex_unlock(d->lock);
     if (!good)
         return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory: %zu bytes", size);
@@ -152,6 +181,17 @@ static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, 
     return p && arch_runs(p, arch, diags) ? p : NULL;
 }
 
+static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target, Plugin *plugin,
+                                     Diags *diags) {
+    const CodegenApi *api = plugin_open(plugin, diags);
+    if (!api) return NULL;
+    const SimProgram *p = amd_read(arena, bytes, api->amd_disassemble, diags);
+    if (!p || p->arch == target.number) return p;
+    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code is for gfx%x; the device is a gfx%x",
+               p->arch, target.number);
+    return NULL;
+}
+
 // Those that there are: an address is never 0.
 static void free_variables(Device *d, const RtModule *m) {
     for (uint32_t i = 0; i < m->program->variable_count; i++)
@@ -163,7 +203,11 @@ static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule
     Sources *sources = sources_create(m->arena);
     Diags *diags = diags_create(m->arena, sources);
     Str text = {arena_text(m->arena, image->text.text, image->text.size), image->text.size};
-    m->program = read_program(m->arena, sources, STR("kernel.ptx"), text, d->target.number, diags);
+    m->program =
+        d->target.vendor == GPU_AMD
+            ? read_object(m->arena, text, d->target, compiler_of(device->context)->services.plugin,
+                          diags)
+            : read_program(m->arena, sources, STR("kernel.ptx"), text, d->target.number, diags);
     if (!m->program) return rt_fail_diags(device->context, TILEC_UNSUPPORTED, diags);
     m->variables = arena_new(m->arena, uint64_t, m->program->variable_count + 1);
     m->entry = (Str){arena_text(m->arena, image->entry.text, image->entry.size), image->entry.size};
@@ -177,9 +221,10 @@ static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule
 }
 
 static tilec_status module_load(tilec_device *device, const RtImage *image, RtModule **module) {
-    if (image->kind != RT_IMAGE_PTX || image->size != sizeof(RtPtxImage))
-        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "device %s runs PTX only",
-                       device->name);
+    bool amd = device_gpu(device).vendor == GPU_AMD;
+    if (image->kind != (amd ? RT_IMAGE_HSACO : RT_IMAGE_PTX) || image->size != sizeof(RtPtxImage))
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "device %s runs %s only",
+                       device->name, amd ? "AMD code objects" : "PTX");
     RtModule *m = recover_new(sizeof *m);
     m->arena = arena_create();
     tilec_status s = load(device, image->data, m);
@@ -324,6 +369,11 @@ static uint8_t *make_block(Arena *arena, const RtLaunch *l, uint64_t report) {
     return block;
 }
 
+// What the launch adds to the shared memory that the code has of its own.
+static uint32_t more_shared(const SimKernel *k, const MetaVariant *v) {
+    return v->shared_bytes > k->shared_bytes ? v->shared_bytes - k->shared_bytes : 0;
+}
+
 static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *l, uint64_t report,
                             SimFindings *findings) {
     const Device *d = device->state;
@@ -348,7 +398,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
                      .grid = {(uint32_t)l->grid[0], (uint32_t)l->grid[1], (uint32_t)l->grid[2]},
                      .block = {v->block[0], v->block[1], v->block[2]},
                      .device = d->target,
-                     .shared = v->shared_bytes,
+                     .shared = more_shared(k, v),
                      .params = make_block(arena, l, report),
                      .seed = d->seed,
                      .step_limit = m->step_limit,
@@ -556,18 +606,34 @@ static bool run_in(Arena *arena, SimForeign *f, const SimProgram *p, GpuTarget t
     return !diags_errors(diags);
 }
 
+static bool is_object(Str bytes) { return str_starts(bytes, (Str){"\177ELF", 4}); }
+
+static const SimProgram *read_foreign(Arena *arena, const SimForeign *f, GpuTarget target,
+                                      Sources *sources, Diags *diags) {
+    bool amd = target.vendor == GPU_AMD;
+    if (is_object(f->text) != amd) {
+        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "device sim:%.*s runs %s, and '%.*s' is not",
+                   STR_ARG(f->arch), amd ? "AMD code objects" : "PTX", STR_ARG(f->path));
+        return NULL;
+    }
+    if (!amd) return read_program(arena, sources, f->path, f->text, target.number, diags);
+    Plugin *plugin = plugin_create(NULL);
+    const SimProgram *p = read_object(arena, f->text, target, plugin, diags);
+    plugin_destroy(plugin);
+    return p;
+}
+
 bool sim_run_foreign(Arena *arena, SimForeign *f, Sources *sources, Diags *diags, bool *failed) {
     GpuTarget target;
     *failed = false;
-    if (!sim_arch_parse(f->arch, &target)) {
+    if (!amd_parse(f->arch, &target) && !sim_arch_parse(f->arch, &target)) {
         diag_error(diags, (Span){0}, DIAG_UNAVAILABLE, "there is no simulated '%.*s'",
                    STR_ARG(f->arch));
         return false;
     }
-    const SimProgram *p = read_program(arena, sources, f->path, f->text, target.number, diags);
+    const SimProgram *p = read_foreign(arena, f, target, sources, diags);
     if (!p) return false;
-    SimMemory *memory = sim_memory_create(true);
-    if (!memory) os_out_of_memory();
+    SimMemory *memory = memory_of(target);
     bool good = run_in(arena, f, p, target, memory, diags, failed);
     sim_memory_destroy(memory);
     return good;

@@ -1,4 +1,4 @@
-// tilec run FILE.ptx [KERNEL]: code from anywhere on a simulated GPU.
+// tilec run FILE.ptx|FILE.hsaco [KERNEL]: code from anywhere on a simulated GPU.
 #include <stdio.h>
 #include <string.h>
 
@@ -229,10 +229,6 @@ static int execute(Foreign *f) {
 
 int run_foreign(Cli *cli) {
     Str path = cli->operands.data[0];
-    if (str_ends(path, STR(".hsaco")))
-        return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                        "tilec devices lists what there is",
-                        "no device of this version runs '%.*s'", STR_ARG(path));
     int status = refuse_settings(cli);
     if (status) return status;
     Foreign f = {.cli = cli};

@@ -62,21 +62,37 @@ static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLV
     return LLVMBuildFMul(g->b, a, r, "");
 }
 
-static const char *scope_name(IrScope scope) {
-    static const char *const scopes[] = {"workgroup", "agent", ""};
-    return scopes[scope];
-}
+static const char *const scopes[] = {"workgroup", "agent", ""};
 
 static void amdgpu_fence(Gen *g, bool release, IrScope scope) {
-    const char *name = scope_name(scope);
+    const char *name = scopes[scope];
     unsigned id = LLVMGetSyncScopeID(g->context, name, strlen(name));
     LLVMBuildFenceSyncScope(g->b, release ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire,
                             id, "");
 }
 
-const GenTarget amdgpu_gen_target = {.lanes_apart = true,
+static LLVMValueRef swap_word(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
+                              IrScope scope) {
+    const char *name = scopes[scope];
+    unsigned id = LLVMGetSyncScopeID(g->context, name, strlen(name));
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchgSyncScope(
+        g->b, p, expected, x, LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, id);
+    return LLVMBuildExtractValue(g->b, pair, 0, "");
+}
+
+// LLVM begins an exchange of 8 or 16 bits with a read of the word that is not atomic.
+static LLVMValueRef amdgpu_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
+                                IrScope scope) {
+    unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(x));
+    if (width < 32) return gpu_swap_within(g, 32, swap_word, p, expected, x, scope);
+    return swap_word(g, p, expected, x, scope);
+}
+
+const GenTarget amdgpu_gen_target = {.swap = amdgpu_swap,
+                                     .lanes_apart = true,
                                      .op = amdgpu_op,
                                      .extreme = amdgpu_extreme,
                                      .quotient = amdgpu_quotient,
                                      .remainder = gen_remainder,
+                                     .scopes = scopes,
                                      .fence = amdgpu_fence};

@@ -1,6 +1,8 @@
 // Atomics, lane by lane in order. An order beyond relaxed is one fence before or after all lanes;
 // between the programs of a launch the atomics themselves are relaxed. Types without an atomic
 // instruction go through compare-and-swap of their bits.
+#include <string.h>
+
 #include "base/os.h"
 #include "codegen/common/gen.h"
 
@@ -134,16 +136,19 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool xchg = rmw == IR_RMW_XCHG;
     // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.
-    bool farther = ir_attr_int(lane->op, IR_ATTR_SCOPE) == IR_SCOPE_SYSTEM;
+    IrScope scope = (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE);
+    bool farther = !g->target->scopes && scope == IR_SCOPE_SYSTEM;
     bool own = g->target->swap && dtype_size(lane->t->elem) < 4;
     if ((!integer && !xchg) || own || (g->target->lanes_apart && farther)) {
         remark(g->remarks, lane->op->span, REASON_ATOMIC_SWAP, dtype_name(lane->t->elem),
                REMARK(0));
         return swap_loop(g, lane);
     }
-    LLVMValueRef old =
-        LLVMBuildAtomicRMW(g->b, instruction_of(rmw, dtype_signed(lane->t->elem)), lane->p,
-                           to_bits(g, lane, lane->x), LLVMAtomicOrderingMonotonic, false);
+    LLVMAtomicRMWBinOp code = instruction_of(rmw, dtype_signed(lane->t->elem));
+    const char *name = g->target->scopes ? g->target->scopes[scope] : "";
+    unsigned id = LLVMGetSyncScopeID(g->context, name, strlen(name));
+    LLVMValueRef old = LLVMBuildAtomicRMWSyncScope(g->b, code, lane->p, to_bits(g, lane, lane->x),
+                                                   LLVMAtomicOrderingMonotonic, id);
     return from_bits(g, lane, old);
 }
 

@@ -46,6 +46,8 @@ typedef struct GenTarget {
     // Adds x, of an element's type, to the float at p: what was there. NULL, or a NULL result: the
     // machine has no such instruction that rounds as additions do.
     LLVMValueRef (*add)(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope);
+    // Names of LLVM's scopes by IrScope, where its read-modify-writes keep them; NULL: they do not.
+    const char *const *scopes;
     // Before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;

@@ -65,6 +65,13 @@ void gpu_body(GpuGen *n, LLVMValueRef block);
 // Bytes of thread.shared in all.
 uint32_t gpu_shared_size(const IrFunc *f);
 
+// swap.c: compares and swaps within a wider unit of so many bits, which `swap` does; the bits that
+// were there. Memory is given out in whole units.
+typedef LLVMValueRef GpuSwap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
+                             IrScope scope);
+LLVMValueRef gpu_swap_within(Gen *g, unsigned unit, GpuSwap *swap, LLVMValueRef p,
+                             LLVMValueRef expected, LLVMValueRef x, IrScope scope);
+
 // The space that a generic address was cast from; 0: not known.
 unsigned gpu_space_of(LLVMValueRef p);
 LLVMTypeRef gpu_pointer(const Gen *g, unsigned space);

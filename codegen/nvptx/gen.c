@@ -136,57 +136,6 @@ static LLVMValueRef swap_half(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLV
     return LLVMBuildCall2(g->b, function, code, (LLVMValueRef[]){p, expected, x}, 3, "");
 }
 
-// A byte among the two that are exchanged together; the other one stays as it is.
-typedef struct Byte {
-    LLVMValueRef pair, shift, others;  // the address of both, the byte's place, a mask of the other
-} Byte;
-
-static Byte byte_at(Gen *g, LLVMValueRef p) {
-    LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
-    LLVMTypeRef half = LLVMInt16TypeInContext(g->context);
-    LLVMValueRef at = LLVMBuildPtrToInt(g->b, p, wide, ""), byte;
-    LLVMTypeRef mask_types[] = {gpu_pointer(g, 0), wide};
-    byte = LLVMBuildTrunc(g->b, LLVMBuildAnd(g->b, at, gen_i64(g, 1), ""), half, "");
-    Byte b = {.shift = LLVMBuildShl(g->b, byte, LLVMConstInt(half, 3, false), "")};
-    b.pair =
-        gen_intrinsic(g, "llvm.ptrmask", 2, mask_types, 2, (LLVMValueRef[]){p, gen_i64(g, -2)});
-    b.others =
-        LLVMBuildNot(g->b, LLVMBuildShl(g->b, LLVMConstInt(half, 0xff, false), b.shift, ""), "");
-    return b;
-}
-
-static LLVMValueRef placed(Gen *g, const Byte *b, LLVMValueRef rest, LLVMValueRef x) {
-    LLVMValueRef wide = LLVMBuildZExt(g->b, x, LLVMInt16TypeInContext(g->context), "");
-    return LLVMBuildOr(g->b, rest, LLVMBuildShl(g->b, wide, b->shift, ""), "");
-}
-
-// Tried again while it is the other byte that has changed.
-static LLVMValueRef swap_byte(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
-                              IrScope scope) {
-    LLVMTypeRef half = LLVMInt16TypeInContext(g->context);
-    Byte b = byte_at(g, p);
-    LLVMValueRef first = LLVMBuildLoad2(g->b, half, b.pair, "");
-    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-    LLVMSetAlignment(first, 2);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = gen_block(g, "pair");
-    LLVMBasicBlockRef after = gen_block(g, "paired");
-    LLVMBuildBr(g->b, loop);
-    LLVMPositionBuilderAtEnd(g->b, loop);
-    LLVMValueRef seen = LLVMBuildPhi(g->b, half, "");
-    LLVMValueRef rest = LLVMBuildAnd(g->b, seen, b.others, "");
-    LLVMValueRef found =
-        swap_half(g, b.pair, placed(g, &b, rest, expected), placed(g, &b, rest, x), scope);
-    LLVMValueRef byte = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, found, b.shift, ""),
-                                       LLVMInt8TypeInContext(g->context), "");
-    LLVMValueRef same = LLVMBuildICmp(g->b, LLVMIntEQ, byte, expected, "");
-    LLVMValueRef other =
-        LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildAnd(g->b, found, b.others, ""), rest, "");
-    LLVMAddIncoming(seen, (LLVMValueRef[]){first, found}, (LLVMBasicBlockRef[]){before, loop}, 2);
-    LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, same, other, ""), loop, after);
-    LLVMPositionBuilderAtEnd(g->b, after);
-    return byte;
-}
-
 // LLVM 22 makes a read and an exchange of the whole word of an exchange of 8 or 16 bits: it reads
 // past the end of an array, and not atomically. The hardware has 16 bits since sm_70; memory is
 // given out in whole pairs of bytes.
@@ -194,7 +143,7 @@ static LLVMValueRef nvptx_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LL
                                IrScope scope) {
     unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(x));
     if (width == 16) return swap_half(g, p, expected, x, scope);
-    return width == 8 ? swap_byte(g, p, expected, x, scope) : NULL;
+    return width == 8 ? gpu_swap_within(g, 16, swap_half, p, expected, x, scope) : NULL;
 }
 
 // The hardware's sums of f32 flush subnormals: right enough under math(approx) only.

@@ -113,6 +113,7 @@ static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpac
                    .order = t->order,
                    .scope = t->scope,
                    .mask = mask,
+                   .lanes = SIM_LANES,
                    .bytes = t->bytes,
                    .address = t->address,
                    .data = t->data};

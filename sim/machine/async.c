@@ -130,6 +130,7 @@ static void tell_landing(SimWarp *w, const SimInstr *i, const SimCopy *c, uint32
                    .space = SIM_SPACE_SHARED,
                    .kind = SIM_ACCESS_ASYNC_LAND,
                    .mask = lanes,
+                   .lanes = SIM_LANES,
                    .bytes = c->bytes,
                    .address = address,
                    .data = data};

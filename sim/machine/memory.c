@@ -13,10 +13,12 @@ struct SimMemory {
     bool poison;
 };
 
-SimMemory *sim_memory_create(bool poison) {
+SimMemory *sim_memory_create(bool poison) { return sim_memory_create_at(poison, SIM_GLOBAL_BASE); }
+
+SimMemory *sim_memory_create_at(bool poison, uint64_t base) {
     SimMemory *m = calloc(1, sizeof *m);
     if (!m) return NULL;
-    m->next = SIM_GLOBAL_BASE + GAP;
+    m->next = base + GAP;
     m->poison = poison;
     return m;
 }

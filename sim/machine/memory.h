@@ -24,6 +24,9 @@
 #define SIM_GLOBAL_BASE UINT64_C(0x1000000000000000)
 #define SIM_SHARED_BASE UINT64_C(0x2000000000000000)
 #define SIM_LOCAL_BASE UINT64_C(0x3000000000000000)
+// Of AMD's GPUs, whose buffers have addresses of 48 bits: a terabyte where no program has memory.
+#define SIM_AMD_BASE UINT64_C(0x0000810000000000)
+#define SIM_AMD_MASK UINT64_C(0xffffff0000000000)
 #define SIM_WINDOW_MASK UINT64_C(0xf000000000000000)
 
 typedef struct SimRegion {
@@ -37,6 +40,8 @@ typedef struct SimRegion {
 
 typedef struct SimMemory SimMemory;
 SimMemory *sim_memory_create(bool poison);
+// With addresses from `base` on: SIM_GLOBAL_BASE or SIM_AMD_BASE.
+SimMemory *sim_memory_create_at(bool poison, uint64_t base);
 void sim_memory_destroy(SimMemory *memory);
 // False: the host has no such memory. Contents are zeros (poison, if it is kept).
 bool sim_memory_alloc(SimMemory *memory, uint64_t size, const char *name, uint64_t *address);
@@ -53,7 +58,8 @@ uint32_t sim_memory_count(const SimMemory *memory);
 bool sim_memory_write(SimMemory *memory, uint64_t address, const void *from, uint64_t size);
 bool sim_memory_read(SimMemory *memory, uint64_t address, void *to, uint64_t size);
 static inline bool sim_address_is_global(uint64_t address) {
-    return (address & SIM_WINDOW_MASK) == SIM_GLOBAL_BASE;
+    return (address & SIM_WINDOW_MASK) == SIM_GLOBAL_BASE ||
+           (address & SIM_AMD_MASK) == SIM_AMD_BASE;
 }
 
 // Bits of poison, one for each byte. What keeps them has SIM_POISON_BYTES for its size.

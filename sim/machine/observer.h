@@ -64,9 +64,10 @@ typedef struct SimAccess {
     SimAccessKind kind;
     SimOrder order;
     SimScope scope;
-    uint32_t mask;
+    uint64_t mask;
+    uint32_t lanes;           // of the warp
     uint32_t bytes;           // of each lane, vectors whole
-    const uint64_t *address;  // SIM_LANES
+    const uint64_t *address;  // `lanes` of them
     const uint8_t *data;      // stores: lane l's bytes at data + 32 * l; else NULL
 } SimAccess;
 
@@ -84,7 +85,7 @@ typedef struct SimFault {
     SimPlace at;
     SimFaultKind kind;
     SimSpace space;
-    uint32_t mask;     // lanes at fault
+    uint64_t mask;     // lanes at fault
     uint64_t address;  // of the first of them
     uint32_t bytes;
     const char *text;
@@ -99,7 +100,7 @@ typedef enum SimPoisonUse {
 typedef struct SimPoison {
     SimPlace at;
     SimPoisonUse use;
-    uint32_t mask;
+    uint64_t mask;
     int32_t number;  // the register
 } SimPoison;
 
@@ -119,13 +120,13 @@ typedef enum SimFence { SIM_FENCE_MEMORY, SIM_FENCE_PROXY_ASYNC } SimFence;
 // collective whose members did not all come.
 typedef struct SimDiverged {
     SimPlace at;
-    uint32_t mask, expected;
+    uint64_t mask, expected;
 } SimDiverged;
 
 // mbarrier: `arrive` releases what the lanes did before to those that see the phase complete.
 typedef struct SimMbarrierEvent {
     SimPlace at;
-    uint32_t mask;
+    uint64_t mask;
     uint64_t address;  // offset in shared memory
     bool acquire;      // a test or try_wait that succeeded; else an arrive
 } SimMbarrierEvent;
@@ -134,8 +135,12 @@ typedef struct SimLaunchFacts {
     const SimKernel *kernel;
     SimMemory *memory;
     uint32_t grid[3], block[3];
-    uint32_t warps;         // of a block
-    uint32_t shared_bytes;  // static and dynamic
+    uint32_t warps;          // of a block
+    uint32_t lanes;          // of a warp, at most SIM_LANES_MOST
+    bool in_step;            // a warp's lanes go together, its accesses in their order
+    uint32_t shared_bytes;   // static and dynamic
+    uint32_t banks;          // of shared memory, 4 bytes wide
+    const uint8_t *loads16;  // lanes in the order that loads of 16 bytes take them; NULL: theirs
 } SimLaunchFacts;
 
 typedef struct SimObserver {
@@ -145,11 +150,11 @@ typedef struct SimObserver {
     void (*launch_end)(void *state);
     void (*block_begin)(void *state, uint64_t block);
     void (*block_end)(void *state, uint64_t block);
-    void (*step)(void *state, const SimPlace *at, uint32_t mask);  // before each instruction
+    void (*step)(void *state, const SimPlace *at, uint64_t mask);  // before each instruction
     void (*access)(void *state, const SimAccess *access);
     void (*barrier)(void *state, const SimBarrierDone *done);
-    void (*warp_sync)(void *state, const SimPlace *at, uint32_t mask);  // bar.warp.sync
-    void (*fence)(void *state, const SimPlace *at, uint32_t mask, SimFence fence, SimScope scope);
+    void (*warp_sync)(void *state, const SimPlace *at, uint64_t mask);  // bar.warp.sync
+    void (*fence)(void *state, const SimPlace *at, uint64_t mask, SimFence fence, SimScope scope);
     void (*mbarrier)(void *state, const SimMbarrierEvent *event);
     void (*poisoned)(void *state, const SimPoison *poison);
     void (*fault)(void *state, const SimFault *fault);

@@ -23,7 +23,13 @@
 
 #include "base/str.h"
 
-enum { SIM_LANES = 32, SIM_REGISTER_ALIGN = 64, SIM_NO_REGISTER = -1 };
+enum {
+    SIM_LANES = 32,
+    SIM_LANES_MOST = 64,
+    SIM_BANKS = 32,
+    SIM_REGISTER_ALIGN = 64,
+    SIM_NO_REGISTER = -1
+};
 
 typedef enum SimType {
 #define SIM_TYPE(name, text, bits) SIM_##name,
@@ -143,6 +149,9 @@ typedef struct SimVariable {  // .global and .const of the module
     uint32_t relocation_count;
 } SimVariable;
 
+struct SimLaunch;
+struct SimResult;
+
 typedef struct SimKernel {
     Str name;
     const SimInstr *code;
@@ -156,6 +165,9 @@ typedef struct SimKernel {
     bool takes_shared;                // it uses what the launch adds
     uint32_t local_bytes;             // of each thread
     uint32_t maxntid[3], reqntid[3];  // 0: not said
+    // Code of another machine, which runs it; NULL: sim_run does.
+    struct SimResult (*run)(const struct SimLaunch *launch);
+    const void *machine;
 } SimKernel;
 
 typedef struct SimProgram {

@@ -347,7 +347,9 @@ static SimLaunchFacts facts(const SimRun *run) {
                             .grid = {n->grid[0], n->grid[1], n->grid[2]},
                             .block = {n->block[0], n->block[1], n->block[2]},
                             .warps = run->block.warp_count,
-                            .shared_bytes = run->block.shared_bytes};
+                            .lanes = SIM_LANES,
+                            .shared_bytes = run->block.shared_bytes,
+                            .banks = SIM_BANKS};
 }
 
 static void prepare(SimRun *run, const SimLaunch *launch, SimResult *r) {
@@ -373,6 +375,7 @@ static void release_run(Owned *owned) {
 }
 
 SimResult sim_run(const SimLaunch *launch) {
+    if (launch->kernel->run) return launch->kernel->run(launch);
     SimResult r = {.outcome = SIM_DONE};
     if (!check(launch, &r)) return r;
     SimRun *run = malloc(sizeof *run);

@@ -1,39 +1,58 @@
 // Shared memory: wavefronts that a request takes against the least for its bytes.
 //
-// 32 banks of 4 bytes. Lanes go in groups: all 32 for up to 4 bytes each, halves for 8, quarters
-// for 16 (so does ldmatrix: a matrix's 8 rows). Within a group, different words of one bank take
-// one wavefront each; lanes with the same word share it.
+// Banks of 4 bytes, as many as the launch says. Lanes go in groups, whose bytes all banks could
+// give at once: with 32 banks, 32 lanes for up to 4 bytes each, 16 for 8, 8 for 16 (so does
+// ldmatrix: a matrix's 8 rows). Within a group, different words of one bank take one wavefront
+// each; lanes with the same word share it.
 #include <string.h>
 
 #include "sim/observe/observe.h"
 
-enum { BANKS = 32 };
+enum { BANKS_MOST = 64 };
 
 typedef struct Banks {
     SimObserver observer;
     Arena *arena;
     SimFindings *findings;  // may be NULL
     SimTrafficTable table;
+    uint32_t banks;
+    const uint8_t *loads16;
 } Banks;
 
 static void launch_begin(void *state, const SimLaunchFacts *launch) {
     Banks *b = state;
     b->table = (SimTrafficTable){.kernel = launch->kernel};
+    b->banks = launch->banks, b->loads16 = launch->loads16;
     b->table.rows = arena_new(b->arena, SimTraffic, launch->kernel->code_count);
 }
 
+// Lanes of a request that go together.
+typedef struct Group {
+    const SimAccess *access;
+    uint32_t first, count, banks;
+    const uint8_t *order;  // NULL: as they are numbered
+} Group;
+
+// The n-th lane, or `lanes` when it takes no part.
+static inline uint32_t lane_of(const Group *g, uint32_t n) {
+    uint32_t l = g->order ? g->order[g->first + n] : g->first + n;
+    return l < g->access->lanes && g->access->mask >> l & 1 ? l : g->access->lanes;
+}
+
 // Wavefronts of one group, and its distinct words.
-static uint32_t group_waves(const SimAccess *a, uint32_t first, uint32_t lanes, uint32_t *words) {
-    uint64_t seen[BANKS][SIM_LANES];
-    uint32_t counts[BANKS] = {0}, most = 0;
+static uint32_t group_waves(const Group *g, uint32_t *words) {
+    const SimAccess *a = g->access;
+    uint64_t seen[BANKS_MOST][SIM_LANES_MOST];
+    uint32_t counts[BANKS_MOST] = {0}, most = 0;
     *words = 0;
-    for (uint32_t l = first; l < first + lanes; l++) {
-        if (!(a->mask >> l & 1)) continue;
+    for (uint32_t k = 0; k < g->count; k++) {
+        uint32_t l = lane_of(g, k);
+        if (l == a->lanes) continue;
         uint64_t end = (a->address[l] + a->bytes - 1) / 4;
         for (uint64_t word = a->address[l] / 4; word <= end; word++) {
-            uint32_t bank = (uint32_t)word % BANKS, n = 0;
+            uint32_t bank = (uint32_t)word % g->banks, n = 0;
             while (n < counts[bank] && seen[bank][n] != word) n++;
-            if (n < counts[bank] || n == SIM_LANES) continue;
+            if (n < counts[bank] || n == SIM_LANES_MOST) continue;
             seen[bank][counts[bank]++] = word;
             ++*words;
             most = counts[bank] > most ? counts[bank] : most;
@@ -43,33 +62,39 @@ static uint32_t group_waves(const SimAccess *a, uint32_t first, uint32_t lanes, 
 }
 
 // What most groups are: straight addresses of words that all lie in banks of their own.
-static bool is_free(const SimAccess *a, uint32_t first, uint32_t lanes, uint32_t *words) {
-    uint32_t taken = 0, crooked = 0, count = 0, slots = BANKS * 4 / a->bytes;
-    for (uint32_t l = first; l < first + lanes; l++) {
-        if (!(a->mask >> l & 1)) continue;
-        taken |= 1u << (a->address[l] / a->bytes % slots);
+static bool is_free(const Group *g, uint32_t *words) {
+    const SimAccess *a = g->access;
+    uint32_t crooked = 0, count = 0, slots = g->banks * 4 / a->bytes;
+    uint64_t taken = 0;
+    for (uint32_t k = 0; k < g->count; k++) {
+        uint32_t l = lane_of(g, k);
+        if (l == a->lanes) continue;
+        taken |= UINT64_C(1) << (a->address[l] / a->bytes % slots);
         crooked |= (uint32_t)a->address[l] & (a->bytes - 1);
         count++;
     }
     *words = count * (a->bytes / 4);
-    return !crooked && (uint32_t)__builtin_popcount(taken) == count;
+    return !crooked && (uint32_t)__builtin_popcountll(taken) == count;
 }
 
 static void access(void *state, const SimAccess *a) {
     Banks *b = state;
     if (a->space != SIM_SPACE_SHARED || a->kind == SIM_ACCESS_ASYNC_LAND) return;
-    uint32_t lanes = a->bytes <= 4 ? 32 : a->bytes == 8 ? 16 : 8;
+    uint32_t lanes = a->bytes <= 4 ? b->banks : a->bytes == 8 ? b->banks / 2 : b->banks / 4;
+    Group g = {.access = a, .count = lanes, .banks = b->banks};
+    if (a->bytes == 16 && a->kind == SIM_ACCESS_LOAD) g.order = b->loads16;
     bool words_whole = a->bytes == 4 || a->bytes == 8 || a->bytes == 16;
     SimTraffic t = {.requests = 1};
-    for (uint32_t first = 0; first < SIM_LANES; first += lanes) {
+    for (uint32_t first = 0; first < a->lanes; first += lanes) {
         uint32_t words, waves;
-        if (words_whole && is_free(a, first, lanes, &words))
+        g.first = first;
+        if (words_whole && is_free(&g, &words))
             waves = words != 0;
         else
-            waves = group_waves(a, first, lanes, &words);
+            waves = group_waves(&g, &words);
         t.units += waves;
         t.bytes += 4 * (uint64_t)words;
-        t.ideal += (words + BANKS - 1) / BANKS;
+        t.ideal += (words + b->banks - 1) / b->banks;
     }
     SimTraffic *rows[] = {&b->table.rows[a->at.pc],
                           a->kind == SIM_ACCESS_LOAD || a->kind == SIM_ACCESS_MATRIX_LOAD

@@ -3,7 +3,7 @@
 
 #include "sim/observe/observe.h"
 
-enum { SECTOR = 32, PIECES = SIM_LANES * 2 };
+enum { SECTOR = 32, PIECES = SIM_LANES_MOST * 2 };
 
 typedef struct Coalesce {
     SimObserver observer;
@@ -26,10 +26,10 @@ static int ascending(const void *a, const void *b) {
 
 // Distinct sectors; and bytes touched, each counted once.
 static uint32_t sectors(const SimAccess *a, uint64_t *distinct_bytes) {
-    uint64_t begins[SIM_LANES], seen[PIECES];
+    uint64_t begins[SIM_LANES_MOST], seen[PIECES];
     uint32_t n = 0, count = 0;
     bool sorted = true;
-    for (uint32_t l = 0; l < SIM_LANES; l++)
+    for (uint32_t l = 0; l < a->lanes; l++)
         if (a->mask >> l & 1) {
             begins[n++] = a->address[l];
             sorted &= n < 2 || begins[n - 1] >= begins[n - 2];

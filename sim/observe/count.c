@@ -14,9 +14,9 @@ static void launch_begin(void *state, const SimLaunchFacts *launch) {
     c->counts.lanes = arena_new(c->arena, uint64_t, launch->kernel->code_count);
 }
 
-static void step(void *state, const SimPlace *at, uint32_t mask) {
+static void step(void *state, const SimPlace *at, uint64_t mask) {
     SimCounts *c = &((Count *)state)->counts;
-    uint64_t lanes = (uint64_t)__builtin_popcount(mask);
+    uint64_t lanes = (uint64_t)__builtin_popcountll(mask);
     c->instructions[at->pc]++;
     c->lanes[at->pc] += lanes;
     c->total++;

@@ -8,11 +8,12 @@ typedef struct Diverge {
 
 static void diverged(void *state, const SimDiverged *e) {
     Diverge *d = state;
-    sim_findings_add(d->findings, SIM_FINDING_DIVERGED, &e->at,
-                     "'%s': lanes %08x of warp %u (block %llu) are here, lanes %08x are to come "
-                     "together",
-                     e->at.instr->name, (unsigned)e->mask, e->at.warp,
-                     (unsigned long long)e->at.block, (unsigned)e->expected);
+    sim_findings_add(
+        d->findings, SIM_FINDING_DIVERGED, &e->at,
+        "'%s': lanes %08llx of warp %u (block %llu) are here, lanes %08llx are to come "
+        "together",
+        e->at.instr->name, (unsigned long long)e->mask, e->at.warp, (unsigned long long)e->at.block,
+        (unsigned long long)e->expected);
 }
 
 const SimObserver *sim_observe_divergence(Arena *arena, SimFindings *f) {

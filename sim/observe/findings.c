@@ -51,6 +51,8 @@ void sim_findings_add(SimFindings *f, SimFindingKind kind, const SimPlace *at, c
 void sim_line_text(const SimLine *line, StrBuf *out) {
     if (line->file.size)
         strbuf_printf(out, "%.*s:%u:%u", STR_ARG(line->file), line->line, line->column);
-    else
+    else if (line->text_line)
         strbuf_printf(out, "line %u of the PTX text", line->text_line);
+    else
+        strbuf_add(out, STR("an unknown line"));
 }

@@ -49,7 +49,7 @@ SimFindings *sim_findings_create(Arena *arena);
 // Adds one, or counts one more of its kind at its place.
 void sim_findings_add(SimFindings *f, SimFindingKind kind, const SimPlace *at, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
-// "kernel.tile:7:21", or the line of the PTX text when the source is not known.
+// "kernel.tile:7:21", or the line of the PTX text when the source is not known, if there is one.
 void sim_line_text(const SimLine *line, StrBuf *out);
 
 const SimObserver *sim_observe_bounds(Arena *arena, SimFindings *f);

@@ -148,8 +148,8 @@ void order_strong(Order *o, const SimAccess *a) {
     bool acquires = a->order == SIM_ORDER_ACQUIRE || a->order >= SIM_ORDER_ACQ_REL;
     bool releases = a->order == SIM_ORDER_RELEASE || a->order >= SIM_ORDER_ACQ_REL;
     bool far = a->space == SIM_SPACE_GLOBAL && a->scope >= SIM_SCOPE_GPU;
-    for (uint32_t l = 0; l < SIM_LANES; l++) {
-        if (!(a->mask >> l & 1)) continue;
+    for (uint64_t left = a->mask; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctzll(left);
         Place *p = place_at(o, a->address[l] ^ (uint64_t)a->space << 60);
         if (reads) read_place(o, p, w, acquires, far);
         if (writes) write_place(o, p, w, releases, far);

@@ -12,8 +12,8 @@ static void poisoned(void *state, const SimPoison *p) {
     Poison *o = state;
     sim_findings_add(o->findings, SIM_FINDING_POISON, &p->at,
                      "'%s': a value that nothing has written, or that was not waited for, %s "
-                     "(lanes %08x of warp %u, block %llu)",
-                     p->at.instr->name, uses[p->use], (unsigned)p->mask, p->at.warp,
+                     "(lanes %08llx of warp %u, block %llu)",
+                     p->at.instr->name, uses[p->use], (unsigned long long)p->mask, p->at.warp,
                      (unsigned long long)p->at.block);
 }
 

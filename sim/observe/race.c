@@ -9,7 +9,7 @@
 // a product; of the readers, the warp that was last is remembered, and one of its lanes or
 // "several". ldmatrix reads for all lanes. Two strong accesses never race, where their scopes hold
 // both; a strong read is not remembered. A part of cp.async counts as a write when it is issued and
-// again when it lands.
+// again when it lands. Where a warp's lanes go in step, its accesses are ordered one by one.
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +63,8 @@ typedef struct Races {
     SimFindings *findings;
     SimMemory *memory;
     Order *order;
-    uint32_t warps;
+    uint32_t warps, lanes;
+    bool in_step;
     uint32_t collectives[ORDER_WARPS];  // of each warp, in this block
     Shadow shared;
     Map pages;  // of global memory: address / PAGE to Shadow *
@@ -120,6 +121,7 @@ static Shadow *page_of(Races *r, uint64_t address) {
 static void launch_begin(void *state, const SimLaunchFacts *f) {
     Races *r = state;
     r->warps = f->warps, r->memory = f->memory;
+    r->lanes = f->lanes, r->in_step = f->in_step;
     r->pages = (Map){0}, r->last = NULL;
     r->shared = (Shadow){.shift = CELL_SHIFT, .bytes = f->shared_bytes};
     make_cells(r, &r->shared, true);
@@ -140,17 +142,17 @@ static void barrier(void *state, const SimBarrierDone *done) {
     order_barrier(((Races *)state)->order, done);
 }
 
-static void step(void *state, const SimPlace *at, uint32_t mask) {
+static void step(void *state, const SimPlace *at, uint64_t mask) {
     Races *r = state;
     if (at->instr->flow == SIM_COLLECT && mask == UINT32_MAX) r->collectives[at->warp]++;
 }
 
-static void warp_sync(void *state, const SimPlace *at, uint32_t mask) {
+static void warp_sync(void *state, const SimPlace *at, uint64_t mask) {
     (void)mask;
     order_tick(((Races *)state)->order, at->warp);
 }
 
-static void fence(void *state, const SimPlace *at, uint32_t mask, SimFence kind, SimScope scope) {
+static void fence(void *state, const SimPlace *at, uint64_t mask, SimFence kind, SimScope scope) {
     (void)mask;
     if (kind == SIM_FENCE_MEMORY) order_fence(((Races *)state)->order, at->warp, scope);
 }
@@ -193,7 +195,7 @@ static void found(Races *r, const Touch *t, uint32_t cell, const char *what, Mom
     if (lane == WHOLE_WARP)
         snprintf(who, sizeof who, "warp %u", other.warp);
     else
-        snprintf(who, sizeof who, "thread %u", other.warp * SIM_LANES + lane);
+        snprintf(who, sizeof who, "thread %u", other.warp * r->lanes + lane);
     if (other.block == a->at.block)
         snprintf(where, sizeof where, "block %llu", (unsigned long long)other.block);
     else
@@ -202,7 +204,7 @@ static void found(Races *r, const Touch *t, uint32_t cell, const char *what, Mom
     bool loosely = order_saw_loosely(r->order, a->at.warp, other);
     sim_findings_add(r->findings, loosely ? SIM_FINDING_FENCE : SIM_FINDING_RACE, &a->at,
                      "'%s' of thread %u at %s, and %s of %s: %s (%s)", a->at.instr->name,
-                     a->at.warp * SIM_LANES + t->lane, place, what, who,
+                     a->at.warp * r->lanes + t->lane, place, what, who,
                      loosely ? "a flag is between them, but no fence" : "nothing orders them",
                      where);
 }
@@ -278,7 +280,7 @@ static void check_reads(Races *r, const Touch *t, uint32_t cell) {
 static bool same_value(const Touch *t, uint32_t other, uint32_t cell) {
     const SimAccess *a = t->access;
     uint32_t l = t->lane, bytes = 1u << t->shadow->shift;
-    if (!a->data || other >= SIM_LANES || !(a->mask >> other & 1) || other >= l) return false;
+    if (!a->data || other >= a->lanes || !(a->mask >> other & 1) || other >= l) return false;
     uint64_t at = t->shadow->base + ((uint64_t)cell << t->shadow->shift);
     uint64_t mine = at - a->address[l], theirs = at - a->address[other];
     if (theirs >= a->bytes) return false;
@@ -347,6 +349,7 @@ static void access(void *state, const SimAccess *a) {
     Races *r = state;
     bool strong = a->kind == SIM_ACCESS_ATOMIC || a->order != SIM_ORDER_WEAK;
     if (a->space != SIM_SPACE_SHARED && a->space != SIM_SPACE_GLOBAL) return;
+    if (r->in_step) order_tick(r->order, a->at.warp);
     if (strong) order_strong(r->order, a);
     bool reads = is_read(a->kind);
     bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE;
@@ -357,7 +360,7 @@ static void access(void *state, const SimAccess *a) {
                .now = order_now(r->order, a->at.warp),
                .shadow = &r->shared};
     t.turn = t.now[a->at.warp] + r->collectives[a->at.warp];
-    for (uint32_t l = 0; l < SIM_LANES; l++) {
+    for (uint32_t l = 0; l < a->lanes; l++) {
         if (!(a->mask >> l & 1)) continue;
         t.lane = l, t.writer = whole ? WHOLE_WARP : l;
         uint64_t begin = a->address[l], end = begin + a->bytes;

@@ -81,10 +81,15 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOp
     return no_gpu(func, diags);
 }
 
-static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0",
-                                         codegen_cpu_compile, NULL};
-static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile,
-                                       NULL};
+bool codegen_amd_disassemble(Arena *arena, const GpuCodeJob *job, GpuCode *code) {
+    (void)arena, (void)job, (void)code;
+    return false;
+}
+
+static const CodegenApi other_version = {
+    CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0", codegen_cpu_compile, NULL, NULL};
+static const CodegenApi other_build = {CODEGEN_VERSION,     "tilec 9.9", "0.0",
+                                       codegen_cpu_compile, NULL,        NULL};
 
 void codegen_opened(void) {}
 

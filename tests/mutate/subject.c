@@ -61,12 +61,12 @@ struct Subject {
 
 static void count_access(void *state, const SimAccess *a) {
     Traffic *t = state;
-    uint64_t bytes = (uint64_t)__builtin_popcount(a->mask) * a->bytes;
+    uint64_t bytes = (uint64_t)__builtin_popcountll(a->mask) * a->bytes;
     if (a->space == SIM_SPACE_GLOBAL) t->global += bytes;
     if (a->space == SIM_SPACE_SHARED) t->shared += bytes;
 }
 
-static void count_step(void *state, const SimPlace *at, uint32_t mask) {
+static void count_step(void *state, const SimPlace *at, uint64_t mask) {
     (void)at, (void)mask;
     ((Traffic *)state)->steps++;
 }

@@ -381,7 +381,7 @@ static void run_knows_its_devices(void **state) {
     tool_fails(t, 2, "--grid X,Y,Z is needed", "tilec run k.ptx k --device sim:sm_80");
     tool_fails(t, 2, "--arg 'i99:1': unknown kind",
                "tilec run k.ptx k --device sim:sm_80 --grid 1 --block 32 --arg i99:1");
-    tool_fails(t, 4, "runs 'k.hsaco'", "tilec run k.hsaco k");
+    tool_fails(t, 4, "sim:sm_80", "tilec run k.hsaco k --device cpu --grid 1 --block 1");
     tool_fails(t, 2, "--block is for .ptx and .hsaco files", "tilec run k.tile --block 3");
     tool_fails(t, 2, "--shared is for", "tilec run k.tile --shared 3");
     tool_fails(t, 2, "--arg is for", "tilec run k.tile --arg i32:3");

@@ -1,0 +1,21 @@
+// AMD code objects on the warp machine.
+//
+// Purpose: reads what HIP's loader would be given and makes a program that sim_run runs.
+// Invariants: any bytes end in a program or in diagnostics; an instruction that the machine does
+// not know is an error that names it. Every kernel of the object is decoded. The program has one
+// variable, the image, which sim_program_load gives memory; launches need memory made with
+// sim_memory_create_at(…, SIM_AMD_BASE), as buffer resources have addresses of 48 bits. Ownership:
+// the arena; `bytes` must outlive it.
+//
+//     const SimProgram *p = amd_read(arena, bytes, api->amd_disassemble, diags);
+//     if (!p) …
+#ifndef TILEC_SIM_AMD_AMD_H
+#define TILEC_SIM_AMD_AMD_H
+
+#include "base/diag.h"
+#include "base/gpu_code.h"
+#include "sim/machine/program.h"
+
+const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassemble *disassemble, Diags *diags);
+
+#endif

@@ -1,0 +1,101 @@
+// AMD code objects: the ELF file that HIP's loader is given.
+//
+// Purpose: kernels with their descriptors and metadata, the bytes of the code, the image in memory,
+// line tables. Invariants: the bytes may be anything; whatever is used lies within them, and what
+// contradicts itself is refused by name. Nothing is copied but the image. Ownership: the arena; the
+// bytes must outlive it.
+//
+//     const AmdObject *o = amd_object_read(arena, bytes, diags);
+//     if (!o) …
+//     o->kernels[0].descriptor.lds;
+#ifndef TILEC_SIM_AMD_OBJECT_H
+#define TILEC_SIM_AMD_OBJECT_H
+
+#include "base/diag.h"
+#include "sim/machine/program.h"
+
+// Of the 64 bytes NAME.kd, as the AMDGPU ABI has them.
+typedef struct AmdDescriptor {
+    uint32_t lds, scratch, kernarg;  // bytes
+    int64_t entry;                   // of the first instruction, from the descriptor on
+    uint32_t rsrc1, rsrc2, rsrc3;
+    uint16_t properties, preload;
+} AmdDescriptor;
+
+// Bits of `properties`, in the order in which their registers come.
+typedef enum AmdProperty {
+    AMD_PRIVATE_BUFFER = 1,  // 4 registers; the others 2, AMD_PRIVATE_SIZE 1
+    AMD_DISPATCH_PTR = 2,
+    AMD_QUEUE_PTR = 4,
+    AMD_KERNARG_PTR = 8,
+    AMD_DISPATCH_ID = 16,
+    AMD_FLAT_SCRATCH = 32,
+    AMD_PRIVATE_SIZE = 64,
+    AMD_WAVE32 = 1 << 10
+} AmdProperty;
+
+typedef enum AmdArgKind {
+    AMD_ARG_VALUE,
+    AMD_ARG_BUFFER,
+    AMD_ARG_LDS,  // dynamic LDS: an offset
+#define AMD_HIDDEN(name, text) AMD_HIDDEN_##name,
+#include "sim/amd/hidden.def"
+#undef AMD_HIDDEN
+    AMD_ARG_HIDDEN_OTHER  // 0
+} AmdArgKind;
+
+typedef struct AmdArg {
+    Str name;
+    AmdArgKind kind;
+    uint32_t offset, size;
+} AmdArg;
+
+typedef struct AmdObjectKernel {
+    Str name;
+    AmdDescriptor descriptor;
+    uint64_t address, begin, size;  // of the descriptor; of the code
+    const AmdArg *args;             // from the metadata
+    uint32_t arg_count;
+    bool described;                      // has metadata
+    uint32_t most_threads, required[3];  // 0: not said
+    uint32_t vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lanes;
+} AmdObjectKernel;
+
+typedef struct AmdLine {
+    uint64_t address;
+    SimLine line;  // line 0: from here on nothing is known
+} AmdLine;
+
+typedef struct AmdObject {
+    uint32_t processor;  // 0x942
+    uint32_t version;    // of the code object: 4, 5, 6
+    const AmdObjectKernel *kernels;
+    uint32_t kernel_count;
+    uint8_t *image;  // from address 0 on
+    uint64_t image_size;
+    const uint64_t *relocations;  // places in the image that hold addresses within it
+    uint32_t relocation_count;
+    const AmdLine *lines;  // ascending
+    uint32_t line_count;
+} AmdObject;
+
+const AmdObject *amd_object_read(Arena *arena, Str bytes, Diags *diags);
+
+// ---- The parts ----
+
+// "amdhsa.kernels" of the metadata: fills in those of the kernels it names.
+bool amd_metadata_read(Arena *arena, Str note, AmdObjectKernel *kernels, uint32_t count,
+                       Diags *diags);
+// DWARF 5 line programs. Sections may be empty. What is not understood gives no lines.
+void amd_lines_read(Arena *arena, Str lines, Str line_strings, Str strings, AmdObject *object);
+
+// Little-endian numbers; false (and 0) beyond the end.
+typedef struct AmdBytes {
+    Str bytes;
+    size_t at;
+    bool bad;  // something lay beyond the end
+} AmdBytes;
+uint64_t amd_take(AmdBytes *b, uint32_t size);
+Str amd_take_bytes(AmdBytes *b, uint64_t size);
+
+#endif

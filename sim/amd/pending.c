@@ -1,0 +1,191 @@
+// Loads and stores under way, and the waits that cover them.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "sim/amd/wave.h"
+
+// The counters that an access is counted by. Older generations have fewer: stores count as loads
+// before gfx10, scalar loads as LDS before gfx12.
+static uint8_t counters_of(const AmdWave *w, AmdClass class) {
+    uint32_t generation = w->kernel->generation;
+    switch (class) {
+    case AMD_CLASS_VECTOR: return 1 << AMD_COUNT_LOAD;
+    case AMD_CLASS_STORE: return generation >= 10 ? 1 << AMD_COUNT_STORE : 1 << AMD_COUNT_LOAD;
+    case AMD_CLASS_LDS: return 1 << AMD_COUNT_LDS;
+    case AMD_CLASS_SCALAR: return generation >= 12 ? 1 << AMD_COUNT_SCALAR : 1 << AMD_COUNT_LDS;
+    case AMD_CLASS_FLAT: return 1 << AMD_COUNT_LOAD | 1 << AMD_COUNT_LDS;
+    }
+    return 0;
+}
+
+AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words) {
+    if (w->pending_count == w->pending_capacity) {
+        uint32_t capacity = w->pending_capacity ? 2 * w->pending_capacity : 16;
+        AmdPending *more = realloc(w->pending, capacity * sizeof *more);
+        if (!more) os_out_of_memory();
+        w->pending = more, w->pending_capacity = capacity;
+    }
+    AmdPending *p = &w->pending[w->pending_count];
+    memset(p, 0, sizeof *p);
+    // Stores of gfx9 come in order with its loads.
+    bool together = class == AMD_CLASS_STORE && w->kernel->generation < 10;
+    p->class = together ? AMD_CLASS_VECTOR : (uint8_t) class;
+    p->counters = counters_of(w, class);
+    p->words = (uint8_t)words, p->instr = i;
+    if (words) {
+        p->data = malloc((size_t)words * AMD_LANES * 2 * sizeof *p->data);
+        if (!p->data) os_out_of_memory();
+    }
+    w->pending_count++;
+    return p;
+}
+
+// What lands in registers makes them poison until then; scalars are lane 0.
+void amd_pend_begin(AmdWave *w, const AmdPending *p) {
+    AmdOperand o = {.kind = p->kind, .number = p->number};
+    if (p->lds) return;
+    for (uint32_t n = 0; n < p->words; n++) {
+        if (p->kind == AMD_SCALAR) {
+            if (p->number != AMD_NULL) w->scalar_shadows[p->number + n] = UINT32_MAX;
+            continue;
+        }
+        uint32_t *shadow = amd_shadow(w, o.number + n);
+        uint32_t bits = !p->half ? UINT32_MAX : p->high ? 0xffff0000 : 0xffff;
+        for (uint32_t l = 0; l < w->lanes; l++)
+            if (p->mask >> l & 1) shadow[l] |= bits;
+        if (p->mask) w->dirty[o.number + n] = 1;
+    }
+}
+
+// ---- Landing ----
+
+static void land_scalars(AmdWave *w, const AmdPending *p) {
+    for (uint32_t n = 0; n < p->words && p->number != AMD_NULL; n++) {
+        w->scalars[p->number + n] = p->data[(size_t)n * AMD_LANES];
+        w->scalar_shadows[p->number + n] = p->data[(size_t)(p->words + n) * AMD_LANES];
+    }
+}
+
+static void land_half(AmdWave *w, const AmdPending *p, const AmdOperand *o) {
+    uint32_t words[AMD_LANES], shadows[AMD_LANES];
+    const uint32_t *old = amd_vector(w, o->number), *shadow = amd_shadow(w, o->number);
+    uint32_t shift = p->high ? 16 : 0, field = 0xffffu << shift;
+    for (uint32_t l = 0; l < w->lanes; l++) {
+        words[l] = (old[l] & ~field) | (p->data[l] << shift & field);
+        shadows[l] = (shadow[l] & ~field) | (p->data[AMD_LANES + l] << shift & field);
+    }
+    amd_put_word(w, o, 0, p->mask, words, shadows);
+}
+
+static void land_registers(AmdWave *w, const AmdPending *p) {
+    AmdOperand o = {.kind = AMD_VECTOR, .number = p->number};
+    if (p->half) {
+        land_half(w, p, &o);
+        return;
+    }
+    for (uint32_t n = 0; n < p->words; n++)
+        amd_put_word(w, &o, n, p->mask, p->data + (size_t)n * AMD_LANES,
+                     p->data + (size_t)(p->words + n) * AMD_LANES);
+}
+
+static void land_lds(AmdWave *w, const AmdPending *p) {
+    AmdGroup *g = w->group;
+    uint64_t address[AMD_LANES] = {0};
+    for (uint32_t l = 0; l < w->lanes; l++) address[l] = p->places[l];
+    SimAccess a = {.at = amd_place(w, p->instr),
+                   .space = SIM_SPACE_SHARED,
+                   .kind = SIM_ACCESS_ASYNC_LAND,
+                   .mask = p->mask,
+                   .lanes = w->lanes,
+                   .bytes = p->bytes,
+                   .address = address};
+    SIM_TELL(w->run, access, &a);
+    for (uint32_t l = 0; l < w->lanes; l++) {
+        if (!(p->mask >> l & 1)) continue;
+        for (uint32_t b = 0; b < p->bytes; b++) {
+            size_t word = (size_t)(b / 4) * AMD_LANES + l;
+            uint32_t shift = 8 * (b % 4), at = p->places[l] + b;
+            g->lds[at] = (uint8_t)(p->data[word] >> shift);
+            uint32_t poison = p->data[(size_t)p->words * AMD_LANES + word] >> shift & 255;
+            sim_poison_set_few(g->lds_poison, at, 1, poison != 0);
+        }
+    }
+}
+
+static void poison_store(AmdWave *w, const AmdPending *p, bool poison) {
+    for (uint32_t l = 0; l < w->lanes; l++)
+        if (p->mask >> l & 1) sim_poison_set(w->group->lds_poison, p->places[l], p->bytes, poison);
+}
+
+static void land(AmdWave *w, AmdPending *p) {
+    if (p->lds && p->words)
+        land_lds(w, p);
+    else if (p->lds && p->half)  // a store that a barrier came before
+        poison_store(w, p, false);
+    else if (p->words && p->kind == AMD_SCALAR)
+        land_scalars(w, p);
+    else if (p->words)
+        land_registers(w, p);
+    free(p->data);
+    p->data = NULL, p->class = UINT8_MAX;
+}
+
+// ---- Waits ----
+
+static uint32_t under_way(const AmdWave *w, AmdCounter c, uint32_t class) {
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < w->pending_count; n++)
+        count += w->pending[n].class == class && w->pending[n].counters >> c & 1;
+    return count;
+}
+
+// At most `left` of those that the counter counts are under way: of each class that comes in order
+// the oldest others have come; those of a class without order only if none is left.
+static void land_counter(AmdWave *w, AmdCounter c, uint32_t left) {
+    for (uint32_t class = AMD_CLASS_VECTOR; class <= AMD_CLASS_FLAT; class ++) {
+        uint32_t count = under_way(w, c, class), come = count > left ? count - left : 0;
+        bool ordered = class != AMD_CLASS_SCALAR && class != AMD_CLASS_FLAT;
+        if (!ordered && left) come = 0;
+        for (uint32_t n = 0; n < w->pending_count && come; n++) {
+            AmdPending *p = &w->pending[n];
+            if (p->class != class || !(p->counters >> c & 1)) continue;
+            come--;
+            p->counters = (uint8_t)(p->counters & ~(1u << c));
+            if (!p->counters) land(w, p);
+        }
+    }
+}
+
+static void forget_landed(AmdWave *w) {
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < w->pending_count; n++)
+        if (w->pending[n].class != UINT8_MAX) w->pending[kept++] = w->pending[n];
+    w->pending_count = kept;
+}
+
+void amd_land(AmdWave *w, const uint8_t *counts) {
+    if (!w->pending_count) return;
+    for (uint32_t c = 0; c < AMD_COUNTERS; c++)
+        if (counts[c] != UINT8_MAX) land_counter(w, (AmdCounter)c, counts[c]);
+    forget_landed(w);
+}
+
+void amd_land_all(AmdWave *w) {
+    static const uint8_t none[AMD_COUNTERS];
+    amd_land(w, none);
+}
+
+void amd_pend_barrier(AmdWave *w) {
+    for (uint32_t n = 0; n < w->pending_count; n++) {
+        AmdPending *p = &w->pending[n];
+        if (!p->lds || p->words || p->half) continue;
+        p->half = true;  // to be healed when it lands
+        poison_store(w, p, true);
+    }
+}
+
+void amd_pend_free(AmdWave *w) {
+    for (uint32_t n = 0; n < w->pending_count; n++) free(w->pending[n].data);
+    w->pending_count = 0;
+}

@@ -1,0 +1,122 @@
+// How poison goes through instructions: bit by bit where a result's bits come from single ones.
+#include "sim/amd/wave.h"
+
+enum { SOURCES = 4 };
+
+static uint64_t spread_up(uint64_t bits) { return bits ? 0 - (bits & (0 - bits)) : 0; }
+
+static uint64_t halves(uint64_t bits, uint32_t width) {
+    uint64_t low = (UINT64_C(1) << width) - 1;
+    return (bits & low ? low : 0) | (bits >> width & low ? low << width : 0);
+}
+
+// What needs no more than the operands' poison.
+static uint64_t by_rule(uint32_t rule, uint64_t any, uint32_t slot) {
+    switch (rule) {
+    case AMD_UP: return spread_up(any);
+    case AMD_HALVES: return halves(any, slot * 4);
+    default: return any ? UINT64_MAX : 0;
+    }
+}
+
+static uint64_t slot_at(const void *slots, uint32_t slot, uint32_t l) {
+    const LaneU64 *wide = slots;
+    const LaneU32 *narrow = slots;
+    return slot == 8 ? wide[l] : narrow[l];
+}
+static void slot_put(void *slots, uint32_t slot, uint32_t l, uint64_t value) {
+    LaneU64 *wide = slots;
+    LaneU32 *narrow = slots;
+    if (slot == 8)
+        wide[l] = value;
+    else
+        narrow[l] = (uint32_t)value;
+}
+
+static uint32_t slot_of(const AmdInstr *i, uint32_t source) { return amd_slot(i->s[source].type); }
+
+// Bits of the result that differ between any two fillings of the poisoned bits with 0 and 1.
+static void try_lanes(const AmdInstr *i, const AmdLanes *x, const AmdBuffer *const *poison,
+                      uint32_t data, AmdBuffer *result) {
+    const void *given[SOURCES] = {x->a, x->b, x->c, x->c2};
+    AmdBuffer trial[SOURCES], out, other;
+    uint32_t slot = amd_slot(i->d[0].type);
+    memset(result->slots, 0, sizeof result->slots);
+    for (uint32_t choice = 0; choice < 1u << SOURCES; choice++) {
+        const void *from[SOURCES];
+        bool needed = true;
+        for (uint32_t n = 0; n < SOURCES; n++) {
+            from[n] = given[n];
+            bool poisoned = n < i->operands && poison[n] && data >> n & 1;
+            if (!poisoned) {
+                needed &= !(choice >> n & 1);
+                continue;
+            }
+            for (uint32_t l = 0; l < x->count; l++) {
+                uint32_t size = slot_of(i, n);
+                uint64_t bits = slot_at(poison[n]->slots, size, l);
+                uint64_t v = slot_at(given[n], size, l);
+                if (i->s[n].type == AMD_MASK) bits &= 1;
+                slot_put(trial[n].slots, size, l, choice >> n & 1 ? v | bits : v & ~bits);
+            }
+            from[n] = trial[n].slots;
+        }
+        if (!needed) continue;
+        AmdLanes y = *x;
+        y.d = out.slots, y.e = other.slots;
+        y.a = from[0], y.b = from[1], y.c = from[2], y.c2 = from[3];
+        i->row->lanes(&y);
+        for (uint32_t l = 0; l < x->count; l++) {
+            uint64_t differs = slot_at(x->d, slot, l) ^ slot_at(out.slots, slot, l);
+            slot_put(result->slots, slot, l, slot_at(result->slots, slot, l) | differs);
+        }
+    }
+}
+
+static bool is_bits(uint32_t rule) { return rule <= AMD_BITS_ABC; }
+
+void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
+                      const AmdBuffer *const *poison, AmdBuffer *result) {
+    uint32_t rule = i->row->poison, slot = amd_slot(i->d[0].type), data = 0;
+    if (is_bits(rule)) data = rule;
+    if (data)
+        try_lanes(i, x, poison, data, result);
+    else
+        memset(result->slots, 0, sizeof result->slots);
+    for (uint32_t l = 0; l < x->count; l++) {
+        uint64_t any = 0;
+        for (uint32_t n = 0; n < i->operands; n++)
+            if (poison[n] && !(data >> n & 1)) any |= slot_at(poison[n]->slots, slot_of(i, n), l);
+        uint64_t bits = slot_at(result->slots, slot, l) | by_rule(rule, any, slot);
+        slot_put(result->slots, slot, l, mask >> l & 1 ? bits : 0);
+    }
+}
+
+static uint64_t try_scalar(const AmdInstr *i, const AmdScalars *x, const uint64_t *poison,
+                           uint32_t data) {
+    uint64_t first = 0, differs = 0;
+    for (uint32_t choice = 0; choice < 8; choice++) {
+        AmdScalars y = *x;
+        uint64_t *from[] = {&y.a, &y.b, &y.c};
+        for (uint32_t n = 0; n < 3; n++)
+            if (data >> n & 1) {
+                if (choice >> n & 1)
+                    *from[n] |= poison[n];
+                else
+                    *from[n] &= ~poison[n];
+            }
+        uint64_t value = i->row->scalar(&y);
+        if (!choice) first = value;
+        differs |= value ^ first;
+    }
+    return differs;
+}
+
+uint64_t amd_poison_scalar(const AmdInstr *i, const AmdScalars *x, const uint64_t *poison) {
+    uint32_t rule = i->row->poison, data = is_bits(rule) ? rule : 0;
+    uint64_t any = 0;
+    for (uint32_t n = 0; n < 3; n++)
+        if (!(data >> n & 1)) any |= poison[n];
+    uint64_t bits = by_rule(rule, any, 8);
+    return data ? bits | try_scalar(i, x, poison, data) : bits;
+}

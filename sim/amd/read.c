@@ -1,0 +1,110 @@
+// A whole code object: its kernels, decoded, and its image.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/vec.h"
+#include "sim/amd/amd.h"
+#include "sim/amd/decode.h"
+#include "sim/amd/launch.h"
+
+typedef struct SimRelocation Relocation;
+
+// Registers that the descriptor gives: vector ones in groups of eight (of four where waves have 64
+// lanes on gfx10 and later); accumulators behind them in one file.
+static void give_registers(AmdDecoder *d) {
+    const AmdDescriptor *k = &d->source->descriptor;
+    bool older = d->kernel->generation == 9;
+    uint32_t group = older || d->kernel->lanes == 32 ? 8 : 4;
+    uint32_t all = ((k->rsrc1 & 63) + 1) * group;
+    d->vectors = all < AMD_ACCUMULATORS ? all : AMD_ACCUMULATORS;
+    d->accumulators = 0;
+    d->scalars = AMD_VCC;
+    if (!older) return;
+    uint32_t own = ((k->rsrc3 & 63) + 1) * 4;
+    if (own < d->vectors) d->vectors = own;
+    d->accumulators = all > own ? all - own : 0;
+    if (d->accumulators > AMD_ACCUMULATORS) d->accumulators = AMD_ACCUMULATORS;
+    d->scalars = ((k->rsrc1 >> 7 & 7) + 1) * 16;
+    if (d->scalars > AMD_VCC) d->scalars = AMD_VCC;
+}
+
+static void fill_params(AmdDecoder *d, SimKernel *to) {
+    const AmdObjectKernel *k = d->source;
+    SimParam *params = arena_new(d->arena, SimParam, k->arg_count + 1);
+    for (uint32_t i = 0; i < k->arg_count; i++) {
+        const AmdArg *a = &k->args[i];
+        if (a->kind > AMD_ARG_LDS) continue;
+        params[to->param_count++] = (SimParam){a->name, a->offset, a->size, a->size};
+        if (a->offset + a->size > to->param_bytes) to->param_bytes = a->offset + a->size;
+    }
+    to->params = params;
+    if (!k->described) to->param_bytes = k->descriptor.kernarg;
+}
+
+static bool read_kernel(AmdDecoder *d, GpuDisassemble *disassemble, SimKernel *to) {
+    char name[16];
+    GpuCode code;
+    snprintf(name, sizeof name, "gfx%x", d->processor);
+    d->kernel = arena_new(d->arena, AmdKernel, 1);
+    d->kernel->object = d->object, d->kernel->source = d->source;
+    d->kernel->generation = amd_generation(d->processor);
+    d->kernel->lanes = d->source->descriptor.properties & AMD_WAVE32 ? 32 : 64;
+    d->kernel->vectors = 3;  // of the work item's place
+    give_registers(d);
+    GpuCodeJob job = {
+        .bytes = {(const char *)d->object->image + d->source->begin, (size_t)d->source->size},
+        .processor = str(name),
+        .begin = d->source->begin,
+        .lanes = d->kernel->lanes};
+    if (!disassemble(d->arena, &job, &code)) {
+        diag_error(d->diags, (Span){0}, DIAG_UNSUPPORTED, "LLVM here has no processor '%s'", name);
+        return false;
+    }
+    TRY(amd_decode_kernel(d, &code, to));
+    to->name = d->source->name;
+    to->machine = d->kernel, to->run = amd_run;
+    to->shared_bytes = d->source->descriptor.lds;
+    to->local_bytes = d->source->descriptor.scratch;
+    memcpy(to->reqntid, d->source->required, sizeof to->reqntid);
+    fill_params(d, to);
+    return true;
+}
+
+static void read_image(Arena *arena, const AmdObject *o, SimProgram *p) {
+    SimVariable *v = arena_new(arena, SimVariable, 1);
+    Relocation *list = arena_new(arena, Relocation, o->relocation_count + 1);
+    for (uint32_t i = 0; i < o->relocation_count; i++) {
+        list[i].at = o->relocations[i];
+        memcpy(&list[i].addend, o->image + o->relocations[i], sizeof list[i].addend);
+    }
+    *v = (SimVariable){.name = STR("the code object"),
+                       .size = o->image_size,
+                       .align = 256,
+                       .bytes = o->image,
+                       .relocations = list,
+                       .relocation_count = o->relocation_count};
+    p->variables = v, p->variable_count = 1;
+}
+
+const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassemble *disassemble, Diags *diags) {
+    const AmdObject *o = amd_object_read(arena, bytes, diags);
+    if (!o) return NULL;
+    SimProgram *p = arena_new(arena, SimProgram, 1);
+    SimKernel *kernels = arena_new(arena, SimKernel, o->kernel_count + 1);
+    AmdDecoder *d = arena_new(arena, AmdDecoder, 1);
+    *d = (AmdDecoder){.arena = arena,
+                      .diags = diags,
+                      .names = interner_create(arena),
+                      .object = o,
+                      .processor = o->processor};
+    amd_rows_begin(d);
+    for (uint32_t i = 0; i < o->kernel_count; i++) {
+        d->source = &o->kernels[i];
+        if (!read_kernel(d, disassemble, &kernels[i])) return NULL;
+    }
+    p->arch = o->processor;
+    p->kernels = kernels, p->kernel_count = o->kernel_count;
+    read_image(arena, o, p);
+    return p;
+}

@@ -1,0 +1,85 @@
+// Code objects as bytes: what is read of them, what is refused by name, and damaged ones.
+#include "tests/support/amd.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/amd/object.h"
+
+static const AmdSource plain = {
+    .processor = "gfx942", .text = "s_nop 0\ns_endpgm", .args = 3, .lds = 256};
+
+static void test_reads(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    Diags *diags = diags_create(arena, sources_create(arena));
+    const AmdObject *o = amd_object_read(arena, amd_object_bytes(arena, &plain), diags);
+    assert_non_null(o);
+    assert_int_equal(o->processor, 0x942);
+    assert_int_equal(o->version, 5);
+    assert_int_equal(o->kernel_count, 1);
+    const AmdObjectKernel *k = &o->kernels[0];
+    assert_true(str_equal(k->name, STR("k")));
+    assert_int_equal(k->descriptor.lds, 256);
+    assert_int_equal(k->descriptor.kernarg, 24);
+    assert_int_equal(k->size, 8);
+    assert_int_equal(k->arg_count, 3);
+    assert_int_equal(k->args[2].offset, 16);
+    assert_int_equal(k->args[2].kind, AMD_ARG_VALUE);
+    arena_destroy(arena);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"v_frobnicate_b32 v0, v1\ns_endpgm", "'v_frobnicate_b32 v0, v1': the simulated"},
+        {"v_add_f32_e32 v0, v1, q7\ns_endpgm", "operand 'q7' is not known"},
+        {"v_add_f32_e32 v0, v1\ns_endpgm", "there are only 2 operands"},
+        {"v_add_f32_e32 v0, v1, v2 frob:1\ns_endpgm", "modifier 'frob:1' is not known"},
+        {"v_mov_b32_e32 v200, 0\ns_endpgm", "v200 is not one of the 128 registers"},
+        {"v_mov_b32_e32 v[0:1], 0\ns_endpgm", "has 2 registers, 1 are expected"},
+        {"s_nop 0", "the code does not end here"},
+        {"s_branch 5\ns_endpgm", "does not go to an instruction"},
+        {"v_mov_b32_dpp v0, v1 row_frob:1\ns_endpgm", "movement is not known"},
+        {"s_getreg_b32 s4, hwreg(HW_REG_HW_ID)\ns_endpgm", "is not simulated"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_create();
+        Str text = amd_refused(arena, &(AmdSource){.processor = "gfx942", .text = cases[i].text});
+        if (!strstr(text.text, cases[i].says)) fail_msg("'%s': %s", cases[i].text, text.text);
+        arena_destroy(arena);
+    }
+}
+
+// Every byte changed, every length: an answer or a diagnostic, and nothing else.
+static void test_damaged(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    Str whole = amd_object_bytes(arena, &plain);
+    for (size_t at = 0; at < whole.size; at += at < 128 ? 1 : 3)
+        for (int kind = 0; kind < 3; kind++) {
+            ArenaMark mark = arena_mark(arena);
+            Diags *diags = diags_create(arena, sources_create(arena));
+            char *bytes = arena_copy(arena, whole.text, whole.size);
+            Str damaged = {bytes, kind == 2 ? at : whole.size};
+            bytes[at] = (char)(kind ? 0xff : bytes[at] ^ 1);
+            const AmdObject *o = amd_object_read(arena, damaged, diags);
+            assert_true(o || diags_errors(diags));
+            arena_reset(arena, mark);
+        }
+    arena_destroy(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_damaged)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

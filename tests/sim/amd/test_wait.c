@@ -1,0 +1,158 @@
+// What is not waited for is poison: each wait beside the same code without it.
+#include "tests/support/amd.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+typedef struct Case {
+    const char *processor, *body;
+    bool poisoned;
+    uint32_t lds;
+} Case;
+
+static const Case cases[] = {
+    // A load of its own thread's first word into v20.
+    {"gfx942", "global_load_dword v20, v[10:11], off\nv_mov_b32_e32 v16, v20", true, 0},
+    {"gfx942", "global_load_dword v20, v[10:11], off\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20",
+     false, 0},
+    {"gfx942",
+     "global_load_dword v20, v[10:11], off\nglobal_load_dword v21, v[10:11], off offset:4\n"
+     "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v20",
+     false, 0},
+    {"gfx942",
+     "global_load_dword v20, v[10:11], off\nglobal_load_dword v21, v[10:11], off offset:4\n"
+     "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v21",
+     true, 0},
+    // gfx9 counts stores with loads, gfx10 and later apart.
+    {"gfx942",
+     "global_store_dword v[10:11], v12, off\nglobal_load_dword v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v20",
+     true, 0},
+    {"gfx1100",
+     "global_load_b32 v20, v[10:11], off\nglobal_store_b32 v[10:11], v12, off\n"
+     "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20",
+     false, 0},
+    {"gfx1100",
+     "global_load_b32 v20, v[10:11], off\ns_waitcnt_vscnt null, 0x0\nv_mov_b32_e32 v16, v20", true,
+     0},
+    {"gfx1201", "global_load_b32 v20, v[10:11], off\ns_wait_dscnt 0x0\nv_mov_b32_e32 v16, v20",
+     true, 0},
+    {"gfx1201", "global_load_b32 v20, v[10:11], off\ns_wait_loadcnt 0x0\nv_mov_b32_e32 v16, v20",
+     false, 0},
+    // Scalar loads come in any order: only no more under way is sure.
+    {"gfx942",
+     "s_load_dword s30, s[20:21], 0x0\ns_load_dword s31, s[20:21], 0x4\ns_waitcnt lgkmcnt(1)\n"
+     "v_mov_b32_e32 v16, s30",
+     true, 0},
+    {"gfx942",
+     "s_load_dword s30, s[20:21], 0x0\ns_load_dword s31, s[20:21], 0x4\ns_waitcnt lgkmcnt(0)\n"
+     "v_mov_b32_e32 v16, s30",
+     false, 0},
+    // What is written before the load has come is overwritten when it does.
+    {"gfx942",
+     "global_load_dword v20, v[10:11], off\nv_mov_b32_e32 v20, 0\ns_waitcnt vmcnt(0)\n"
+     "v_mov_b32_e32 v16, v20",
+     false, 0},
+    // LDS: reads are waited for; what others read was waited for before the barrier.
+    {"gfx942",
+     "v_lshlrev_b32_e32 v22, 2, v0\nds_write_b32 v22, v12\nds_read_b32 v20, v22\n"
+     "v_mov_b32_e32 v16, v20",
+     true, 1024},
+    {"gfx942",
+     "v_lshlrev_b32_e32 v22, 2, v0\nds_write_b32 v22, v12\nds_read_b32 v20, v22\n"
+     "s_waitcnt lgkmcnt(0)\nv_mov_b32_e32 v16, v20",
+     false, 1024},
+    {"gfx942",
+     "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_write_b32 v22, v12\n"
+     "s_barrier\nds_read_b32 v20, v23\ns_waitcnt lgkmcnt(0)\nv_mov_b32_e32 v16, v20\ns_barrier",
+     true, 1024},
+    {"gfx942",
+     "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_write_b32 v22, v12\n"
+     "s_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v20, v23\ns_waitcnt lgkmcnt(0)\n"
+     "v_mov_b32_e32 v16, v20\ns_barrier",
+     false, 1024},
+    {"gfx1201",
+     "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_store_b32 v22, v12\n"
+     "s_wait_dscnt 0x0\ns_barrier_signal -1\ns_barrier_wait 0xffff\nds_load_b32 v20, v23\n"
+     "s_wait_dscnt 0x0\nv_mov_b32_e32 v16, v20",
+     false, 1024},
+    // Straight to LDS.
+    {"gfx942",
+     "s_mov_b32 m0, 0\nglobal_load_lds_dword v[10:11], off\nv_and_b32_e32 v22, 63, v0\n"
+     "v_lshlrev_b32_e32 v22, 2, v22\nds_read_b32 v20, v22\ns_waitcnt lgkmcnt(0)\n"
+     "v_mov_b32_e32 v16, v20",
+     true, 1024},
+    // Registers that nobody wrote, whole and in part.
+    {"gfx942", "v_add_u32_e32 v16, v40, v12", true, 0},
+    {"gfx942", "v_and_b32_e32 v16, 0, v40", false, 0},
+    {"gfx942", "v_mov_b32_e32 v16, s40", true, 0},
+    {"gfx942", "v_lshlrev_b32_e32 v40, 16, v40\nv_and_b32_e32 v16, 0xffff, v40", false, 0},
+    {"gfx942",
+     "global_load_short_d16 v40, v[10:11], off\ns_waitcnt vmcnt(0)\n"
+     "v_and_b32_e32 v16, 0xffff, v40",
+     false, 0},
+    {"gfx942",
+     "global_load_short_d16 v40, v[10:11], off\ns_waitcnt vmcnt(0)\n"
+     "v_lshrrev_b32_e32 v16, 16, v40",
+     true, 0},
+};
+
+static void test_cases(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Case *c = &cases[i];
+        Arena *arena = arena_create();
+        Warp w;
+        uint32_t data[128][4] = {{1}};
+        uint32_t threads = 128;
+        amd_open(&w, &(AmdSource){.processor = c->processor,
+                                  .text = amd_kernel(arena, c->processor, c->body),
+                                  .args = 2,
+                                  .lds = c->lds});
+        warp_watch(&w);
+        w.observer_count = 2;  // bounds and poison
+        uint64_t at = warp_upload(&w, data, sizeof data);
+        SimResult r = warp_run(&w, "k", 1, threads, 0, (uint64_t[]){at, at}, 2);
+        if (r.outcome != SIM_DONE) fail_msg("%s: '%s': %s", c->processor, c->body, r.text);
+        if (warp_found(&w, SIM_FINDING_POISON) != c->poisoned)
+            fail_msg("%s: '%s': %s", c->processor, c->body,
+                     c->poisoned ? "nothing is found" : "poison is found");
+        warp_close(&w);
+        arena_destroy(arena);
+    }
+}
+
+// The same stores to LDS with a barrier between and without.
+static void test_races(void **state) {
+    (void)state;
+    for (int barrier = 0; barrier < 2; barrier++) {
+        Arena *arena = arena_create();
+        Warp w;
+        uint32_t data[128][4] = {{1}};
+        const char *body = arena_printf(
+            arena,
+            "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_write_b32 v22, v12\n"
+            "s_waitcnt lgkmcnt(0)\n%s\nds_read_b32 v20, v23\ns_waitcnt lgkmcnt(0)\n"
+            "v_mov_b32_e32 v16, v20",
+            barrier ? "s_barrier" : "s_nop 0");
+        amd_open(&w,
+                 &(AmdSource){"gfx90a", amd_kernel(arena, "gfx90a", body), .args = 2, .lds = 1024});
+        warp_watch(&w);
+        uint64_t at = warp_upload(&w, data, sizeof data);
+        SimResult r = warp_run(&w, "k", 1, 128, 0, (uint64_t[]){at, at}, 2);
+        assert_int_equal(r.outcome, SIM_DONE);
+        assert_int_equal(warp_found(&w, SIM_FINDING_RACE), !barrier);
+        warp_close(&w);
+        arena_destroy(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_races)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
