@@ -34,27 +34,13 @@ struct RtModule {
     const SimObserver *watcher;  // or NULL
 };
 
-static const char *const amd_names[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1030",
-                                        "gfx1100", "gfx1151", "gfx1200", "gfx1201"};
-
-// The processors whose code objects the machine takes.
-static bool amd_parse(Str name, GpuTarget *target) {
-    for (size_t i = 0; i < sizeof amd_names / sizeof *amd_names; i++) {
-        if (!str_equal(name, str(amd_names[i]))) continue;
-        const char *digits = amd_names[i] + 3;
-        uint32_t number = 0;
-        for (; *digits; digits++)
-            number = 16 * number + (uint32_t)(*digits <= '9' ? *digits - '0' : *digits - 'a' + 10);
-        *target = (GpuTarget){GPU_AMD, number, false};
-        return true;
-    }
-    return false;
-}
-
 bool sim_arch_parse(Str name, GpuTarget *target) {
-    GpuTarget known;
+    static const uint32_t amd[] = {0x90a, 0x942, 0x950, 0x1030, 0x1100, 0x1151, 0x1200, 0x1201};
     if (!gpu_target_parse(name, target)) return false;
-    return target->vendor == GPU_NVIDIA || amd_parse(name, &known);
+    if (target->vendor == GPU_NVIDIA) return true;
+    for (size_t i = 0; i < sizeof amd / sizeof *amd; i++)
+        if (target->number == amd[i]) return true;
+    return false;
 }
 
 static SimMemory *memory_of(GpuTarget target) {
@@ -85,7 +71,8 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
     if (!sim_arch_parse(arch, &target))
         return rt_fail(context, names_gpu(arch) ? TILEC_UNAVAILABLE : TILEC_INVALID_ARGUMENT,
                        "there is no simulated '%.*s': sim:sm_75, sm_80, sm_86, sm_87, sm_89, "
-                       "sm_90, sm_100, sm_103, sm_120, sm_121",
+                       "sm_90, sm_100, sm_103, sm_120, sm_121, gfx90a, gfx942, gfx950, gfx1030, "
+                       "gfx1100, gfx1151, gfx1200, gfx1201",
                        STR_ARG(arch));
     if (arch.size < instance.size && !str_to_u64(rest, &seed, NULL))
         return rt_fail(context, TILEC_INVALID_ARGUMENT,
@@ -626,7 +613,7 @@ static const SimProgram *read_foreign(Arena *arena, const SimForeign *f, GpuTarg
 bool sim_run_foreign(Arena *arena, SimForeign *f, Sources *sources, Diags *diags, bool *failed) {
     GpuTarget target;
     *failed = false;
-    if (!amd_parse(f->arch, &target) && !sim_arch_parse(f->arch, &target)) {
+    if (!sim_arch_parse(f->arch, &target)) {
         diag_error(diags, (Span){0}, DIAG_UNAVAILABLE, "there is no simulated '%.*s'",
                    STR_ARG(f->arch));
         return false;

@@ -1,5 +1,5 @@
-// The devices `sim:sm_75` … `sim:sm_120`: the warp machine behind the device table, and launches of
-// PTX from anywhere.
+// The devices `sim:sm_75` … `sim:sm_120` and `sim:gfx90a` … `sim:gfx1201`: the warp machine behind
+// the device table, and launches of PTX and code objects from anywhere.
 //
 // A buffer lies in the machine's own space of addresses, which no host pointer can be in. Work is
 // done while the call runs; failures wait on the stream until it is synchronised. Images are
@@ -16,7 +16,7 @@
 
 extern const RtDeviceApi sim_device_api;
 
-// Whether "sm_80", "sm_90a" and so on is one of the machine's.
+// Whether "sm_80", "sm_90a", "gfx942" and so on is one of the machine's.
 bool sim_arch_parse(Str name, GpuTarget *target);
 
 // ---- What launches do, counted ----

@@ -14,8 +14,10 @@ static const struct {
     {"cpu", "cpu", "this machine's processor", ""},
     {"cuda", "cuda", "NVIDIA GPUs", NULL},
     {"hip", "hip", "AMD GPUs",
-     "this version makes code for them (tilec emit), and has no device for them yet"},
-    {"sim", "sim:sm_80", "NVIDIA GPUs, simulated: sim:sm_75 to sim:sm_121; kernels and PTX files",
+     "this version makes code for them (tilec emit), and runs it on sim:gfx… only"},
+    {"sim", "sim:sm_80",
+     "GPUs, simulated: sim:sm_75 to sim:sm_121, sim:gfx90a to sim:gfx1201; kernels, PTX and "
+     "objects",
      ""},
 };
 enum { ROWS = sizeof rows / sizeof *rows, ROW_CPU = 1 };

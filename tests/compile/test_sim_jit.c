@@ -274,7 +274,7 @@ static void what_gpus_lack_is_refused(void **state) {
     refuse_option(w, "warps", 64, "asks for 64 warps");
     refuse_option(w, "sanitize", 1, "has no sanitize: run it on interp or cpu");
     tilec_device *other = NULL;
-    static const char *const names[] = {"sim:sm_60", "sim:gfx942"};
+    static const char *const names[] = {"sim:sm_60", "sim:gfx906"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(tilec_device_open(w->context, names[i], &other), TILEC_UNAVAILABLE);
     assert_int_equal(tilec_device_open(w->context, "sim", &other), TILEC_INVALID_ARGUMENT);
