@@ -35,6 +35,9 @@ void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
 // pipeline. False with *problem set, which holds all that is needed to see it again.
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,
                Str *problem);
+// A step of making a failing kernel small: zeros take the place of the op's results, so that it can
+// be erased. False where that could lead a good kernel astray.
+bool gen_drop(IrOp *op);
 // Compiled for a target that the seed picks, it does what it does on the interpreter.
 typedef struct GenCode {
     GenSize size;

@@ -200,13 +200,22 @@ static IrOp *find_op(const IrModule *m, uint32_t at) {
     return NULL;
 }
 
-// Constants in the place of the op's results.
-static bool drop(IrOp *op) {
+// A number that is a pointer's: the interpreter trusts what it does not find in a buffer.
+static bool is_address(const IrValue *v) {
+    for (const IrUse *use = v->uses; use; use = use->next)
+        if (use->user->code == IR_BITCAST && use->user->results[0].type->kind == IR_PTR)
+            return true;
+    return false;
+}
+
+bool gen_drop(IrOp *op) {
     if (ir_op_info(op->code)->effect == IR_EFFECT_END) return false;
     if (op->code == IR_CONST && ir_attr(op, IR_ATTR_VALUE)->u.bits == 0) return ir_unused(op);
     IrBuilder b = ir_builder_before(op);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        if (op->results[i].uses && op->results[i].type->kind != IR_TILE) return false;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const IrValue *result = ir_result(op, i);
+        if (result->uses && (result->type->kind != IR_TILE || is_address(result))) return false;
+    }
     for (uint32_t i = 0; i < op->result_count; i++) {
         IrValue *result = ir_result(op, i);
         if (result->uses) ir_replace_all(result, ir_const_bits(&b, result->type, 0));
@@ -221,7 +230,7 @@ static bool shrink_at(uint32_t at, Str *text, uint64_t seed, const char *passes,
     IrOp *op = find_op(m, at);
     *end = !op;
     bool fails = false;
-    if (op && drop(op)) {
+    if (op && gen_drop(op)) {
         ir_erase(op);
         Str smaller = print(&w, m);
         fails = still_fails(smaller, seed, passes, arena, problem);
