@@ -87,7 +87,8 @@ if(TILEC_LLVM_SHARED)
 else()
     execute_process(COMMAND "${TILEC_LLVM_CONFIG}" --link-static --libs
                             x86codegen aarch64codegen nvptxcodegen amdgpucodegen
-                            amdgpudisassembler passes lto dtlto windowsdriver windowsmanifest debuginfodwarf option
+                            amdgpudisassembler passes lto dtlto windowsdriver windowsmanifest
+                            debuginfodwarf option
                     OUTPUT_VARIABLE llvm_link_libraries OUTPUT_STRIP_TRAILING_WHITESPACE
                     ERROR_VARIABLE llvm_problem)
     string(REPLACE " " ";" llvm_link_libraries "${llvm_link_libraries}")
