@@ -90,7 +90,7 @@ static void work(void *argument, OsChildOut *out) {
     bool fine = job->run->check(job->run, job->seed, arena, &problem);
     if (!fine) os_child_write(out, problem.text, problem.size);
     arena_destroy(arena);
-    if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) exit(1);
+    if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) _Exit(1);
 }
 
 static const char *const endings[] = {
