@@ -244,6 +244,31 @@ static void choose(Src *s, const SrcType *t, int depth) {
     SAY(")");
 }
 
+// Floats whose sums, or products, are the same in any order, since lowered code has one of its own.
+static void exact(Src *s, const SrcType *t, bool products, int depth) {
+    SrcType from = *t;
+    if (!dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT)) {
+        source_expr(s, t, depth - 1);
+        return;
+    }
+    from.elem = products ? DTYPE_BOOL : DTYPE_U8;
+    if (products)
+        SAY("select(");
+    else
+        SAY("%s((", dtype_name(t->elem));
+    source_expr(s, &from, depth - 1);
+    if (!products) {
+        SAY(" & 3))");
+        return;
+    }
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        SAY(", full(%s, %d", dtype_name(t->elem), sign);
+        dims(s, t);
+        SAY(")");
+    }
+    SAY(")");
+}
+
 static void reduction(Src *s, const SrcType *t, int depth) {
     SrcType from = *t;
     uint32_t axis = (uint32_t)roll(s, t->rank + 1);
@@ -258,7 +283,10 @@ static void reduction(Src *s, const SrcType *t, int depth) {
     const char *name = truth ? (const char *[]){"any", "all"}[roll(s, 2)]
                              : (const char *[]){"sum", "max", "min", "prod", "reduce"}[roll(s, 5)];
     SAY("%s(", name);
-    source_expr(s, &from, depth - 1);
+    if (name[0] == 's' || name[0] == 'p')
+        exact(s, &from, name[0] == 'p', depth);
+    else
+        source_expr(s, &from, depth - 1);
     SAY("%s, axis = %u)", name[0] == 'r' ? ", larger" : "", axis);
 }
 
@@ -288,8 +316,9 @@ static void stretched(Src *s, const SrcType *t, int depth) {
 }
 
 static void scanned(Src *s, const SrcType *t, int depth) {
-    SAY("%s(", (const char *[]){"cumsum", "cumprod"}[roll(s, 2)]);
-    source_expr(s, t, depth - 1);
+    bool products = roll(s, 2) != 0;
+    SAY("%s(", products ? "cumprod" : "cumsum");
+    exact(s, t, products, depth);
     SAY(", axis = %u%s%s)", (unsigned)roll(s, t->rank), roll(s, 2) ? ", reverse = true" : "",
         roll(s, 2) ? ", exclusive = true" : "");
 }
@@ -301,12 +330,12 @@ static void product(Src *s, const SrcType *t, int depth) {
     if (elem == DTYPE_I32) elem = DTYPE_I8;
     SrcType a = {elem, 2, {t->shape[0], k}}, b = {elem, 2, {k, t->shape[1]}};
     SAY("dot(");
-    source_expr(s, &a, depth - 1);
+    exact(s, &a, false, depth);
     SAY(", ");
-    source_expr(s, &b, depth - 1);
+    exact(s, &b, false, depth);
     if (roll(s, 2)) {
         SAY(", ");
-        source_expr(s, t, depth - 1);
+        exact(s, t, false, depth);
     }
     SAY(")");
 }
