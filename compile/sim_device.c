@@ -168,11 +168,18 @@ static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, 
     return p && arch_runs(p, arch, diags) ? p : NULL;
 }
 
-static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target, Plugin *plugin,
-                                     Diags *diags) {
-    const CodegenApi *api = plugin_open(plugin, diags);
-    if (!api) return NULL;
-    const SimProgram *p = amd_read(arena, bytes, api->amd_disassemble, diags);
+static GpuDisassemble *disassembler(const tilec_device *device, const RtPtxImage *image,
+                                    Diags *diags) {
+    if (image->disassemble) return image->disassemble;
+    const CodegenApi *api = plugin_open(compiler_of(device->context)->services.plugin, diags);
+    return api ? api->amd_disassemble : NULL;
+}
+
+// Without a disassembler it has been said why.
+static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target,
+                                     GpuDisassemble *disassemble, Diags *diags) {
+    if (!disassemble) return NULL;
+    const SimProgram *p = amd_read(arena, bytes, disassemble, diags);
     if (!p || p->arch == target.number) return p;
     diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code is for gfx%x; the device is a gfx%x",
                p->arch, target.number);
@@ -192,8 +199,7 @@ static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule
     Str text = {arena_text(m->arena, image->text.text, image->text.size), image->text.size};
     m->program =
         d->target.vendor == GPU_AMD
-            ? read_object(m->arena, text, d->target, compiler_of(device->context)->services.plugin,
-                          diags)
+            ? read_object(m->arena, text, d->target, disassembler(device, image, diags), diags)
             : read_program(m->arena, sources, STR("kernel.ptx"), text, d->target.number, diags);
     if (!m->program) return rt_fail_diags(device->context, TILEC_UNSUPPORTED, diags);
     m->variables = arena_new(m->arena, uint64_t, m->program->variable_count + 1);
@@ -605,7 +611,9 @@ static const SimProgram *read_foreign(Arena *arena, const SimForeign *f, GpuTarg
     }
     if (!amd) return read_program(arena, sources, f->path, f->text, target.number, diags);
     Plugin *plugin = plugin_create(NULL);
-    const SimProgram *p = read_object(arena, f->text, target, plugin, diags);
+    const CodegenApi *api = plugin_open(plugin, diags);
+    GpuDisassemble *disassemble = api ? api->amd_disassemble : NULL;
+    const SimProgram *p = read_object(arena, f->text, target, disassemble, diags);
     plugin_destroy(plugin);
     return p;
 }

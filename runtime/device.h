@@ -17,6 +17,7 @@
 #include <tilec/tilec.h>
 
 #include "base/gpu.h"
+#include "base/gpu_code.h"
 #include "base/str.h"
 #include "runtime/meta.h"
 
@@ -47,6 +48,7 @@ typedef struct RtPtxImage {
     // For tests of the warp machine: steps of a launch, 0: its own limit; and who else watches.
     uint64_t step_limit;
     const struct SimObserver *watcher;
+    GpuDisassemble *disassemble;  // of AMD's code; NULL: the context's compiler library's
 } RtPtxImage;
 
 // Where a pointer or view argument points: for checks under sanitize. size 0: unknown.

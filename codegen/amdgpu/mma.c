@@ -64,6 +64,33 @@ static void mfma(Gen *g, const IrOp *op, LayoutProduct p) {
 
 static LLVMTypeRef vector(LLVMTypeRef elem, uint32_t count) { return LLVMVectorType(elem, count); }
 
+// Do only products and what loops carry take it?
+static bool is_carried(const IrValue *v) {
+    for (const IrUse *use = v->uses; use; use = use->next) {
+        switch ((unsigned)use->user->code) {
+        case IR_THREAD_MMA:
+        case IR_YIELD: break;
+        case IR_THREAD_PACK:
+            if (!is_carried(&use->user->results[0])) return false;
+            break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
+// LLVM 22 does not know of wmma that all lanes must take part, and sinks it into the only block
+// that takes its result, where some lanes may be off. An empty instruction with effects holds it
+// here.
+static LLVMValueRef held(Gen *g, const IrOp *op, LLVMValueRef all) {
+    static const char constraints[] = "=v,0";
+    if (is_carried(&op->results[0])) return all;
+    LLVMTypeRef type = LLVMTypeOf(all), function = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef none = LLVMGetInlineAsm(function, "", 0, constraints, sizeof constraints - 1, true,
+                                         false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, function, none, &all, 1, "");
+}
+
 static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {
     LLVMTypeRef word = gpu_int(g, 32), types[] = {vector(word, 8), vector(word, words)};
     LLVMTypeRef bit = gpu_int(g, 1);
@@ -75,7 +102,8 @@ static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {
     }
     args[4] = fragment(g, ir_operand(op, 2), types[0]);
     args[5] = LLVMConstNull(bit);  // wraps
-    define(g, op, gen_intrinsic(g, "llvm.amdgcn.wmma.i32.16x16x16.iu8", 2, types, 6, args));
+    LLVMValueRef all = gen_intrinsic(g, "llvm.amdgcn.wmma.i32.16x16x16.iu8", 2, types, 6, args);
+    define(g, op, held(g, op, all));
 }
 
 static void wmma(Gen *g, const IrOp *op) {
@@ -97,7 +125,7 @@ static void wmma(Gen *g, const IrOp *op) {
     }
     LLVMValueRef args[3];
     for (uint32_t i = 0; i < 3; i++) args[i] = fragment(g, ir_operand(op, i), types[i < 2]);
-    define(g, op, gen_intrinsic(g, name, 2, types, 3, args));
+    define(g, op, held(g, op, gen_intrinsic(g, name, 2, types, 3, args)));
 }
 
 void amdgpu_mma(Gen *g, const IrOp *op) {

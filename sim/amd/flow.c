@@ -211,6 +211,32 @@ void amd_swap(AmdWave *w, const AmdInstr *i) {
     amd_put_word(w, &i->s[0], 0, amd_exec(w), values[1], poison[1]);
 }
 
+// One half of `to` becomes that half of what `from` holds: of values as of poison.
+static uint32_t with_half(uint32_t to, bool to_high, uint32_t from, bool from_high) {
+    uint32_t shift = to_high ? 16 : 0, half = from >> (from_high ? 16 : 0) & 0xffff;
+    return (to & ~(UINT32_C(0xffff) << shift)) | half << shift;
+}
+
+// Both may be halves of one register.
+void amd_swap_half(AmdWave *w, const AmdInstr *i) {
+    const AmdOperand *to[] = {&i->d[0], &i->s[0]};
+    uint32_t old[2][AMD_LANES], old_poison[2][AMD_LANES], values[AMD_LANES], poison[AMD_LANES];
+    for (uint32_t n = 0; n < 2; n++)
+        for (uint32_t l = 0; l < w->lanes; l++) {
+            old[n][l] = amd_word(w, to[n], 0, l);
+            old_poison[n][l] = amd_word_poison(w, to[n], 0, l);
+        }
+    for (uint32_t n = 0; n < 2; n++) {
+        const AmdOperand *own = to[n], *other = to[!n];
+        for (uint32_t l = 0; l < w->lanes; l++) {
+            values[l] = with_half(amd_word(w, own, 0, l), own->high, old[!n][l], other->high);
+            poison[l] =
+                with_half(amd_word_poison(w, own, 0, l), own->high, old_poison[!n][l], other->high);
+        }
+        amd_put_word(w, own, 0, amd_exec(w), values, poison);
+    }
+}
+
 // ---- Through the hardware of LDS: results come as loads do ----
 
 AmdRun amd_bpermute, amd_permute, amd_swizzle;

@@ -105,8 +105,16 @@ static inline double most64(bool ieee, double x, double y) {
     if (y != y) return x;
     return x > y || (x == y && !signbit(x)) ? x : y;
 }
+static inline double strict_least64(double x, double y) {
+    return x != x || y != y ? sim_f64_bits(UINT64_C(0x7ff8) << 48) : least64(false, x, y);
+}
+static inline double strict_most64(double x, double y) {
+    return x != x || y != y ? sim_f64_bits(UINT64_C(0x7ff8) << 48) : most64(false, x, y);
+}
 D2(min_f64, least64(IEEE, p, q))
 D2(max_f64, most64(IEEE, p, q))
+D2(minimum_f64, strict_least64(p, q))
+D2(maximum_f64, strict_most64(p, q))
 
 // ---- Roundings ----
 
@@ -186,8 +194,9 @@ AMD_FUNCTION_1(frexp_exp_f64, LaneS32, D, exponent_of(p))
 
 typedef struct Format {
     int bias, scale, near, least;  // of exponents; least: denominators' and numerators' limits
+    int vanish;                    // quotients this far below one are 0
 } Format;
-static const Format single = {127, 64, 96, 23}, wide = {1023, 128, 768, 53};
+static const Format single = {127, 64, 96, 23, 150}, wide = {1023, 128, 768, 53, 1075};
 
 static int biased(double x, const Format *f) {
     int e;
@@ -212,9 +221,11 @@ static double scale_operand(double a, double b, double c, const Format *f, uint3
     }
     if (eb == 0) return up;
     bool inverse = is_small(1 / b, f), quotient = ec - eb < -f->bias + 1;
+    // AMD's documents scale the denominator up here, which it is too large for, and the last step
+    // down: it must be down for both.
     if (inverse && quotient) {
         *flag = 1;
-        return a == b ? up : a;
+        return a == b ? ldexp(a, -f->scale) : a;
     }
     if (inverse) return ldexp(a, -f->scale);
     if (quotient) {
@@ -239,20 +250,41 @@ static double scale_operand(double a, double b, double c, const Format *f, uint3
 SCALE(div_scale_f32, F, single, amd_quiet)
 SCALE(div_scale_f64, D, wide, amd_quiet64)
 
+// Rounded once, after the scaling.
+static float scaled_sum(float a, float b, float c, int by) {
+    return amd_quiet((float)ldexp(sim_fma_odd((double)a, (double)b, (double)c), by));
+}
+
+// a b + c, of which the last bit says whether there was more, so that it can be rounded again.
+static double fused_odd64(double a, double b, double c) {
+    double p = a * b, s = p + c, back = s - p;
+    double more = ((p - (s - back)) + (c - back)) + fma(a, b, -p), sum = s + more;
+    if (sum - sum != 0) return sum;
+    double rest = more - (sum - s);
+    bool odd = sim_bits_f64(sum) & 1;
+    return rest == 0 || odd ? sum : nextafter(sum, rest > 0 ? (double)INFINITY : -(double)INFINITY);
+}
+
+static double scaled_sum64(double a, double b, double c, int by) {
+    double r = ldexp(fma(a, b, c), by);
+    return biased(r, &wide) > 0 ? r : ldexp(fused_odd64(a, b, c), by);
+}
+
 // The last step takes the scaling back, where div_scale's flag says so.
 void amd_div_fmas_f32(const AmdLanes *x) {
     F *d = x->d;
     const F *a = x->a, *b = x->b, *c = x->c;
     const LaneU32 *flag = x->c2;
-    AMD_EACH(x, float r = fused(a[l], b[l], c[l]); int e = fabsf(c[l]) >= 1 ? 64 : -64;
-             d[l] = flag[l] ? scaled(r, e) : r;)
+    AMD_EACH(x, int e = fabsf(c[l]) >= 1 ? 64 : -64;
+             d[l] = flag[l] ? scaled_sum(a[l], b[l], c[l], e) : fused(a[l], b[l], c[l]);)
 }
 void amd_div_fmas_f64(const AmdLanes *x) {
     D *d = x->d;
     const D *a = x->a, *b = x->b, *c = x->c;
     const LaneU32 *flag = x->c2;
-    AMD_EACH(x, double r = amd_quiet64(fma(a[l], b[l], c[l])); int e = fabs(c[l]) >= 1 ? 128 : -128;
-             d[l] = flag[l] ? scaled64(r, e) : r;)
+    AMD_EACH(
+        x, int e = fabs(c[l]) >= 1 ? 128 : -128;
+        d[l] = amd_quiet64(flag[l] ? scaled_sum64(a[l], b[l], c[l], e) : fma(a[l], b[l], c[l]));)
 }
 
 static double fix_quotient(double q, double b, double c, const Format *f) {
@@ -261,8 +293,8 @@ static double fix_quotient(double q, double b, double c, const Format *f) {
     if ((b == 0 && c == 0) || (isinf(b) && isinf(c))) return (double)NAN;
     if (b == 0 || isinf(c)) return sign * (double)INFINITY;
     if (isinf(b) || c == 0) return sign * 0.0;
-    (void)f;
-    return sign * fabs(q);
+    if (biased(c, f) - biased(b, f) < -f->vanish) return sign * 0.0;
+    return q != q ? sign * (double)INFINITY : sign * fabs(q);  // it overflowed on its way
 }
 F3(div_fixup_f32, amd_quiet((float)fix_quotient((double)p, (double)q, (double)r, &single)))
 D3(div_fixup_f64, amd_quiet64(fix_quotient(p, q, r, &wide)))

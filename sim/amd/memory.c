@@ -130,7 +130,11 @@ bool amd_touch_lanes(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
     if (a->unit == AMD_DS) t->scope = SIM_SCOPE_CTA;
     memcpy(t->address, lanes->address, sizeof t->address);
     if (lanes->local) t->space = SIM_SPACE_LOCAL;
-    t->align = kind == SIM_ACCESS_ATOMIC ? a->bytes : a->bytes < 4 ? a->bytes : 4;
+    // Loaders let all but atomics and LDS be unaligned.
+    t->align = kind == SIM_ACCESS_ATOMIC ? a->bytes
+               : a->unit != AMD_DS       ? 1
+               : a->bytes < 4            ? a->bytes
+                                         : 4;
     uint64_t left = lanes->mask, all = 0;
     while (left) {
         uint32_t bytes = bytes_within(a, lanes->words[__builtin_ctzll(left)]);
@@ -303,11 +307,13 @@ static bool scalar_address(AmdWave *w, const AmdInstr *i, const AmdAccess *a, ui
     if (a->idxen) {  // s_buffer_load
         Resource r;
         if (!resource_of(w, i, &a->base, &r)) return false;
-        *address = r.base + (offset & ~UINT64_C(3));
+        *address = r.base + (offset & ~(uint64_t)(a->bytes < 4 ? 0 : 3));
         *left = offset < r.records ? r.records - offset : 0;
         return true;
     }
-    *address = (amd_scalar(w, &a->base, 2) + offset) & ~UINT64_C(3);
+    // Of bytes and pairs of them there are loads from gfx12 on.
+    uint64_t within = a->bytes < 4 ? 0 : 3;
+    *address = (amd_scalar(w, &a->base, 2) + offset) & ~within;
     return true;
 }
 

@@ -125,6 +125,12 @@ static DeviceResult run_lowered(const Device *d, Program *p, Arena *arena, IrOut
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
 
+// Every pattern of 16 bits at once is more than small machines' shared memory; nothing else is.
+static bool lacks_room(const Program *p, const StrBuf *message) {
+    return strstr(p->text, "[256,256]") &&
+           strstr(message->text, " of shared memory for each program, and ");
+}
+
 // What gpu_threads makes of the cell, all threads in step on the interpreter.
 static DeviceResult run_threads(const Device *d, Program *p, Arena *arena, IrOutcome *outcome,
                                 StrBuf *printed, StrBuf *message) {
@@ -146,6 +152,7 @@ static DeviceResult run_threads(const Device *d, Program *p, Arena *arena, IrOut
     if (fine) run_kernel(kernel, &launch, arena, diags, outcome);
     diags_text(diags, (DiagStyle){0}, message);
     if (fine && *outcome == p->outcome) return DEVICE_RAN;
+    if (!fine && lacks_room(p, message)) return DEVICE_LEFT_OUT;
     if (module) ir_print_module(module, message);
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }
@@ -169,10 +176,7 @@ static DeviceResult run_simulated(const Device *d, Program *p, Arena *arena, IrO
     if (module) options.facts = lowered_facts(kernel, p->args);
     bool fine = module && simulated_run(module, kernel, &options, &launch, outcome, diags);
     diags_text(diags, (DiagStyle){0}, message);
-    // Every pattern of 16 bits at once is more than small machines' shared memory; nothing else is.
-    bool large = strstr(p->text, "[256,256]") != NULL;
-    if (!fine && large && strstr(message->text, " of shared memory for each program, and "))
-        return DEVICE_LEFT_OUT;
+    if (!fine && lacks_room(p, message)) return DEVICE_LEFT_OUT;
     if (!fine && module) ir_print_module(module, message);
     return fine ? DEVICE_RAN : DEVICE_REFUSED;
 }

@@ -105,7 +105,11 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
 
 // ---- for GPUs -----------------------------------------------------------------------------------
 
-static const uint32_t architectures[LOWERED_GPUS] = {75, 80, 89, 90, 120};
+static const GpuTarget gpus[LOWERED_GPUS] = {
+    {GPU_NVIDIA, 75, false},  {GPU_NVIDIA, 80, false},  {GPU_NVIDIA, 89, false},
+    {GPU_NVIDIA, 90, true},   {GPU_NVIDIA, 120, false}, {GPU_AMD, 0x90a, false},
+    {GPU_AMD, 0x942, false},  {GPU_AMD, 0x950, false},  {GPU_AMD, 0x1030, false},
+    {GPU_AMD, 0x1100, false}, {GPU_AMD, 0x1201, false}};
 enum { PARTS = 4 };
 
 uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,
@@ -121,10 +125,7 @@ uint32_t lowered_order(uint64_t choice) {
     return (uint32_t)(choice / (LOWERED_GPUS * 2 * LOWERED_WARPS * PARTS) % LOWERED_ORDERS);
 }
 
-Machine lowered_gpu(uint64_t choice) {
-    uint32_t number = architectures[choice % LOWERED_GPUS];
-    return machine_of_gpu((GpuTarget){.vendor = GPU_NVIDIA, .number = number, .own = number == 90});
-}
+Machine lowered_gpu(uint64_t choice) { return machine_of_gpu(gpus[choice % LOWERED_GPUS]); }
 
 uint32_t lowered_warps(uint64_t choice) {
     return 1u << choice / (2 * LOWERED_GPUS) % LOWERED_WARPS;

@@ -1,5 +1,6 @@
 #include "tests/support/simulated.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -151,8 +152,10 @@ static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, St
     code_note_variant(notes, &variant);
     MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
     const unsigned char *block = arg_block(arena, func, args, launch->arg_count, &meta.size);
-    RtPtxImage image = {.text = text, .entry = notes->entry};
-    RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
+    RtPtxImage image = {
+        .text = text, .entry = notes->entry, .disassemble = codegen_plugin()->amd_disassemble};
+    bool amd = run->device->api->gpu(run->device).vendor == GPU_AMD;
+    RtImage wrapped = {amd ? RT_IMAGE_HSACO : RT_IMAGE_PTX, &image, sizeof image};
     RtModule *module = NULL;
     tilec_status s = run->device->api->module_load(run->device, &wrapped, &module);
     if (!s) s = run_on(run, module, &meta, launch, block);
@@ -180,6 +183,7 @@ static uint64_t fitting_choice(const tilec_device *device, uint64_t choice) {
     GpuTarget own = device->api->gpu(device);
     for (int i = 0; i < 64; i++, choice++) {
         GpuTarget t = lowered_gpu(choice).gpu;
+        if (t.vendor != own.vendor) continue;
         if (t.own ? t.number == own.number : t.number <= own.number) break;
     }
     return choice;
@@ -216,8 +220,9 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
     if (!api || !lowered_to_threads(m, choice, true, options->facts, diags)) return false;
     CodeNotes notes = code_notes_of(m->arena, kernel);
     notes.entry = STR("kernel_entry");
-    CodegenGpuOptions o = {.target = lowered_gpu(choice).gpu,
-                           .output = CODEGEN_ASM,
+    GpuTarget target = lowered_gpu(choice).gpu;
+    CodegenGpuOptions o = {.target = target,
+                           .output = code_output((CodeTarget){.gpu = target}),
                            .entry = notes.entry,
                            .lines = true};
     Str text;
@@ -226,5 +231,6 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
     char gpu[GPU_NAME_MAX];
     char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(o.target, gpu),
                               lowered_order(options->choice));
+    if (os_env("TILEC_TEST_TRACE")) fprintf(stderr, "%s, %d warps\n", name, kernel->warps);
     return run_code(kernel, &notes, name, text, launch, outcome, diags);
 }
