@@ -47,7 +47,7 @@ static void need_library(void) {
 static void compiles(const char *body, const char *const wanted[PROCESSORS]) {
     for (int i = 0; i < PROCESSORS; i++) {
         Tir *t = tir_load("%s", body);
-        Str text, object;
+        Str text = {0}, object = {0};
         if (!code_of(t, processors[i], CODEGEN_ASM, 0, &text) ||
             !code_of(t, processors[i], CODEGEN_SHARED, 0, &object))
             fail_msg("%s: %s", processors[i], said(t));

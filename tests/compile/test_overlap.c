@@ -69,7 +69,7 @@ enum { BEGINS = sizeof begins / sizeof *begins };
 static void launch(tilec_context *c, tilec_device *device, const char *text, int64_t at,
                    float *data) {
     tilec_kernel *k = NULL;
-    tilec_buffer b;
+    tilec_buffer b = {0};
     for (int i = 0; i < ALL; i++) data[i] = (float)(i * 7 % 64) - 20;
     tilec_status s =
         tilec_kernel_from_source(c, device, "k.tile", text, strlen(text), NULL, NULL, &k);

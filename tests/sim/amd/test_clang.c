@@ -211,7 +211,7 @@ static void test_line(void **state) {
     (void)state;
     Arena *arena = arena_create();
     Warp w;
-    Str object;
+    Str object = {0};
     Data x = {0};
     if (!opened || !compile(arena, "gfx942", &object)) skip();
     amd_open_object(&w, object, disassembler);
