@@ -73,12 +73,25 @@ static void try_lanes(const AmdInstr *i, const AmdLanes *x, const AmdBuffer *con
     }
 }
 
-static bool is_bits(uint32_t rule) { return rule <= AMD_BITS_ABC; }
+// Operands of which each bit of the result takes a bit at most.
+static uint32_t bitwise(uint32_t rule) {
+    if (rule == AMD_SHIFT) return AMD_BITS_B;
+    if (rule == AMD_SHIFT_A) return AMD_BITS_A;
+    return rule <= AMD_BITS_ABC ? rule : 0;
+}
+
+// The bits of an operand that the instruction looks at.
+static uint64_t seen(const AmdInstr *i, uint32_t source) {
+    uint32_t rule = i->row->poison, type = i->d[0].type;
+    if (source == (rule == AMD_SHIFT_A) && (rule == AMD_SHIFT || rule == AMD_SHIFT_A))
+        return type == AMD_B64 ? 63 : type == AMD_B16 ? 15 : 31;
+    bool byte = !source && rule >= AMD_OF_BYTE_0 && rule <= AMD_OF_BYTE_3;
+    return byte ? UINT64_C(0xff) << (8 * (rule - AMD_OF_BYTE_0)) : UINT64_MAX;
+}
 
 void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
                       const AmdBuffer *const *poison, AmdBuffer *result) {
-    uint32_t rule = i->row->poison, slot = amd_slot(i->d[0].type), data = 0;
-    if (is_bits(rule)) data = rule;
+    uint32_t rule = i->row->poison, slot = amd_slot(i->d[0].type), data = bitwise(rule);
     if (data)
         try_lanes(i, x, poison, data, result);
     else
@@ -86,7 +99,8 @@ void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
     for (uint32_t l = 0; l < x->count; l++) {
         uint64_t any = 0;
         for (uint32_t n = 0; n < i->operands; n++)
-            if (poison[n] && !(data >> n & 1)) any |= slot_at(poison[n]->slots, slot_of(i, n), l);
+            if (poison[n] && !(data >> n & 1))
+                any |= slot_at(poison[n]->slots, slot_of(i, n), l) & seen(i, n);
         uint64_t bits = slot_at(result->slots, slot, l) | by_rule(rule, any, slot);
         slot_put(result->slots, slot, l, mask >> l & 1 ? bits : 0);
     }
@@ -113,10 +127,10 @@ static uint64_t try_scalar(const AmdInstr *i, const AmdScalars *x, const uint64_
 }
 
 uint64_t amd_poison_scalar(const AmdInstr *i, const AmdScalars *x, const uint64_t *poison) {
-    uint32_t rule = i->row->poison, data = is_bits(rule) ? rule : 0;
+    uint32_t rule = i->row->poison, data = bitwise(rule);
     uint64_t any = 0;
     for (uint32_t n = 0; n < 3; n++)
-        if (!(data >> n & 1)) any |= poison[n];
+        if (!(data >> n & 1)) any |= poison[n] & seen(i, n);
     uint64_t bits = by_rule(rule, any, 8);
     return data ? bits | try_scalar(i, x, poison, data) : bits;
 }

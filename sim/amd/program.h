@@ -84,9 +84,15 @@ typedef enum AmdPoisonRule {
     AMD_BITS_AB = 3,
     AMD_BITS_AC = 5,
     AMD_BITS_ABC = 7,
-    AMD_ALL,     // any bit of any operand: all of the result
-    AMD_UP,      // sums and products of integers: from the lowest such bit on
-    AMD_HALVES,  // each half for itself
+    AMD_ALL,        // any bit of any operand: all of the result
+    AMD_UP,         // sums and products of integers: from the lowest such bit on
+    AMD_HALVES,     // each half for itself
+    AMD_SHIFT,      // AMD_BITS_B; of operand a the low bits count that say how far
+    AMD_SHIFT_A,    // the same of operand a by operand b
+    AMD_OF_BYTE_0,  // AMD_ALL, of that byte of operand a
+    AMD_OF_BYTE_1,
+    AMD_OF_BYTE_2,
+    AMD_OF_BYTE_3,
 } AmdPoisonRule;
 
 typedef enum AmdFamily {
