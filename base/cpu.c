@@ -125,17 +125,25 @@ static CpuTarget machine(bool tiles) {
     return t;
 }
 
-// MXCSR; its low six bits say what happened, no mode. Looked at first: setting it is slow.
-enum { MXCSR_USUAL = 0x1f80, MXCSR_MODE = 0xffc0 };
+// MXCSR, whose low six bits say what happened, no mode, and above its 32 bits the word of x87, by
+// which long doubles and strtod go. Looked at first: setting them is slow.
+enum { MXCSR_USUAL = 0x1f80, MXCSR_MODE = 0xffc0, X87_USUAL = 0x37f, X87_MODE = 0xf3f };
+
+static void set_x87(uint16_t word) { __asm__ volatile("fldcw %0" : : "m"(word)); }
 
 uint64_t cpu_float_mode_usual(void) {
     unsigned mode = __builtin_ia32_stmxcsr();
+    uint16_t word;
+    __asm__ volatile("fnstcw %0" : "=m"(word));
     if ((mode & MXCSR_MODE) != MXCSR_USUAL) __builtin_ia32_ldmxcsr(MXCSR_USUAL);
-    return mode;
+    if ((word & X87_MODE) != (X87_USUAL & X87_MODE)) set_x87(X87_USUAL);
+    return mode | (uint64_t)word << 32;
 }
 
 void cpu_float_mode_restore(uint64_t mode) {
+    uint16_t word = (uint16_t)(mode >> 32);
     if ((mode & MXCSR_MODE) != MXCSR_USUAL) __builtin_ia32_ldmxcsr((unsigned)mode);
+    if ((word & X87_MODE) != (X87_USUAL & X87_MODE)) set_x87(word);
 }
 
 #else

@@ -51,7 +51,8 @@ bool cpu_runs(CpuTarget machine, CpuTarget target);
 bool cpu_runs_here(CpuTarget target);
 
 // How floats are rounded, and whether the least are flushed to 0, is a mode of each thread that any
-// library may have changed. Sets the usual mode; the result is what cpu_float_mode_restore takes.
+// library may have changed, and so is whether an exception is a signal. Sets the usual mode; the
+// result is what cpu_float_mode_restore takes.
 uint64_t cpu_float_mode_usual(void);
 void cpu_float_mode_restore(uint64_t mode);
 

@@ -5,7 +5,7 @@
 // LLVM's: "v_add_f32_e32 v0, s1, v2". Ownership: the arena given to the function.
 //
 //     GpuCode code;
-//     if (!disassemble(user, arena, &(GpuCodeJob){bytes, STR("gfx942"), 0, 64}, &code)) …
+//     if (!d.run(d.user, arena, &(GpuCodeJob){bytes, STR("gfx942"), 0, 64}, &code)) …
 #ifndef TILEC_BASE_GPU_CODE_H
 #define TILEC_BASE_GPU_CODE_H
 
@@ -32,6 +32,10 @@ typedef struct GpuCodeJob {
 } GpuCodeJob;
 
 // False: there is no such processor.
-typedef bool GpuDisassemble(Arena *arena, const GpuCodeJob *job, GpuCode *code);
+typedef bool GpuDisassemble(void *user, Arena *arena, const GpuCodeJob *job, GpuCode *code);
+typedef struct GpuDisassembler {
+    GpuDisassemble *run;  // NULL: there is none
+    void *user;
+} GpuDisassembler;
 
 #endif

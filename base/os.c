@@ -1,6 +1,6 @@
 // Files, paths, the machine, mutexes and memory: with os_thread.c and os_dl.c all that includes
 // POSIX headers.
-#define _GNU_SOURCE  // sched_getaffinity, newlocale
+#define _GNU_SOURCE  // sched_getaffinity, newlocale, secure_getenv
 #include "base/os.h"
 
 #include <errno.h>
@@ -312,6 +312,15 @@ Str os_path_real(Arena *arena, Str path) {
     return (Str){arena_text(arena, real, strlen(real)), strlen(real)};
 }
 
+bool os_path_absolute(Arena *arena, Str path, Str *absolute, OsError *error) {
+    char here[PATH_MAX];
+    *absolute = path;
+    if (path.size && path.text[0] == '/') return true;
+    if (!getcwd(here, sizeof here)) return os_error_number(error, errno);
+    *absolute = str(arena_printf(arena, "%s/%.*s", here, STR_ARG(path)));
+    return true;
+}
+
 // ---- The machine ----
 
 uint64_t os_time_ns(void) {
@@ -325,7 +334,8 @@ bool os_is_terminal(FILE *stream) {
     return fd >= 0 && isatty(fd) == 1;
 }
 
-const char *os_env(const char *name) { return getenv(name); }
+// The environment of a set-user-ID program is of somebody who has less rights than it.
+const char *os_env(const char *name) { return secure_getenv(name); }
 
 unsigned os_cpu_count(void) {
     cpu_set_t set;

@@ -59,10 +59,15 @@ bool os_path_waits(const char *path);
 Str os_path_beside(Arena *arena, Str base, Str path);
 // The canonical path, or the path itself when there is none.
 Str os_path_real(Arena *arena, Str path);
+// Of a path that is seen from the folder in which the process works now: the name that it has from
+// everywhere, also later. False: that folder has no name.
+bool os_path_absolute(Arena *arena, Str path, Str *absolute, OsError *error);
 
 uint64_t os_time_ns(void);  // monotonic
 bool os_is_terminal(FILE *stream);
-const char *os_env(const char *name);  // NULL when unset
+// NULL when unset; always in a program that runs with more rights than who started it (set-user-ID,
+// set-group-ID, capabilities): whose variables name the code that it loads.
+const char *os_env(const char *name);
 unsigned os_cpu_count(void);
 uint64_t os_memory_size(void);  // bytes of the machine's memory
 // Asks that this process may use the machine's tile registers (AMX), which the system saves for

@@ -1,5 +1,5 @@
 // POSIX: fork, pipes, signals.
-#define _GNU_SOURCE  // pipe2
+#define _GNU_SOURCE  // signals, whatever the standard
 #include "base/os_child.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/os_memory.h"
+#include "base/os_private.h"
 
 struct OsChildOut {
     int fd;
@@ -152,8 +153,8 @@ typedef struct Pipes {
 } Pipes;
 
 static bool open_pipes(Pipes *p, OsError *error) {
-    if (pipe2(p->output, O_CLOEXEC) != 0) return os_error_number(error, errno);
-    if (pipe2(p->errors, O_CLOEXEC) == 0) return true;
+    if (!os_pipe(p->output)) return os_error_number(error, errno);
+    if (os_pipe(p->errors)) return true;
     int number = errno;
     close(p->output[0]), close(p->output[1]);
     return os_error_number(error, number);

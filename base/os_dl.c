@@ -1,4 +1,4 @@
-#define _GNU_SOURCE  // memfd_create
+#define _GNU_SOURCE  // MAP_ANONYMOUS
 #include "base/os_dl.h"
 
 #include <dlfcn.h>
@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os_fork.h"
+#include "base/os_private.h"
 #include "base/os_write.h"
 
 struct OsLibrary {
@@ -92,10 +94,16 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     OsLibrary *library = calloc(1, sizeof *library);
     if (!library) no_memory(fd);
     library->fd = fd;
+    // A fork in between leaves the loader of the child with a library that it has half, which ends
+    // the child as it opens the next.
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
     errno = 0;
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    int number = errno;
+    os_no_fork_end(&whole);
     if (library->handle) return library;
-    bool memory = errno == ENOMEM || !could_be_mapped(path);
+    bool memory = number == ENOMEM || !could_be_mapped(path);
     const char *why = dlerror();
     fail(error, 0, why ? why : "can't be loaded");
     free(library);
@@ -115,7 +123,7 @@ static OsLibrary *open_descriptor(int fd, OsError *error) {
 }
 
 OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error) {
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = os_memory_descriptor(name);
     if (fd < 0) {
         fail(error, errno, "no file in memory can be made");
         return NULL;
@@ -132,7 +140,10 @@ void *os_library_symbol(const OsLibrary *library, const char *name) {
 
 void os_library_close(OsLibrary *library) {
     if (!library) return;
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
     dlclose(library->handle);
+    os_no_fork_end(&whole);
     if (library->fd >= 0) close(library->fd);
     free(library);
 }

@@ -46,7 +46,20 @@ static bool is_private(int fd, OsError *error) {
     return true;
 }
 
-OsFolder *os_folder_open(Arena *arena, const char *path, bool create, OsError *error) {
+// Without what would have the system follow a link that the name ends with: "link/", "link/.".
+static const char *without_tail(Arena *arena, const char *path) {
+    Str name = str(path);
+    bool shorter = true;
+    while (shorter && name.size > 1) {
+        bool here = name.size > 2 && str_ends(name, STR("/."));
+        shorter = here || name.text[name.size - 1] == '/';
+        if (shorter) name.size -= here ? 2 : 1;
+    }
+    return arena_text(arena, name.text, name.size);
+}
+
+OsFolder *os_folder_open(Arena *arena, const char *named, bool create, OsError *error) {
+    const char *path = without_tail(arena, named);
     if (create) create_all(arena, path);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {

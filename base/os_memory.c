@@ -1,4 +1,4 @@
-#define _GNU_SOURCE  // memfd_create, pipe2
+#define _GNU_SOURCE  // pthreads
 #include "base/os_memory.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/os_private.h"
 #include "base/os_write.h"
 
 static bool failed(OsError *error) { return os_error_number(error, errno); }
@@ -17,7 +18,7 @@ static bool failed(OsError *error) { return os_error_number(error, errno); }
 static void name_path(char path[40], int number) { snprintf(path, 40, "/proc/self/fd/%d", number); }
 
 bool os_memory_file_open(Str contents, OsMemoryFile *file, OsError *error) {
-    int number = memfd_create("tilec", MFD_CLOEXEC);
+    int number = os_memory_descriptor("tilec");
     if (number < 0) return failed(error);
     if (!os_write_all(number, contents, error)) {
         close(number);
@@ -85,16 +86,6 @@ static void release_collector(Owned *owned) {
     free(c);
 }
 
-// Signals are for the threads of the program.
-static int start(OsCollector *c) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&c->thread, NULL, collect, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return number;
-}
-
 OsCollector *os_collector_open(OsError *error) {
     OsCollector *c = calloc(1, sizeof *c);
     int ends[2];
@@ -103,14 +94,17 @@ OsCollector *os_collector_open(OsError *error) {
         failed(error);
         return NULL;
     }
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (!os_pipe(ends)) {
         failed(error);
         free(c);
         return NULL;
     }
     *c = (OsCollector){.reads = ends[0], .writes = ends[1], .whole = true};
     name_path(c->path, c->writes);
-    int number = start(c);
+    OsQuiet quiet;
+    os_quiet_begin(&quiet);
+    int number = pthread_create(&c->thread, NULL, collect, c);
+    os_quiet_end(&quiet);
     if (number == 0) {
         recover_own(&c->owned, OWNED_FRAME, release_collector);
         return c;

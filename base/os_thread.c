@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/os_private.h"
 
 struct OsThread {
     pthread_t thread;
@@ -34,12 +35,10 @@ OsThread *os_thread_start(const char *name, void (*run)(void *argument), void *a
     t->run = run;
     t->argument = argument;
     snprintf(t->name, sizeof t->name, "%s", name);
-    // A thread inherits the mask of its maker.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    OsQuiet quiet;
+    os_quiet_begin(&quiet);
     int failed = pthread_create(&t->thread, NULL, thread_main, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    os_quiet_end(&quiet);
     if (!failed) return t;
     free(t);
     return NULL;

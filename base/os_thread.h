@@ -1,9 +1,10 @@
 // Threads: starting them, parking them on a word in memory, seeing that the process has forked.
 //
-// Invariants: a thread of ours blocks all signals, so that the program's handlers run on threads of
-// the program. A parked thread may wake without a reason: whoever parks looks again. After a fork
-// only the thread that forked lives on; the handles of the others are forgotten, never joined.
-// Ownership: os_thread_join or os_thread_forget frees a thread; the maker of a mark frees it.
+// Invariants: a thread of ours blocks all signals but those that its instructions raise (SIGSEGV,
+// SIGFPE, …), so that the program's handlers of the others run on threads of the program. A parked
+// thread may wake without a reason: whoever parks looks again. After a fork only the thread that
+// forked lives on; the handles of the others are forgotten, never joined. Ownership: os_thread_join
+// or os_thread_forget frees a thread; the maker of a mark frees it.
 //
 //     OsThread *t = os_thread_start("tilec-1", work, &state);   // NULL: the system has no more
 //     while (atomic_load(&word) == seen) os_park(&word, seen);

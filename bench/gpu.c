@@ -13,7 +13,7 @@
 
 #include "base/os.h"
 #include "runtime/context.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/state.h"
 
 enum { SAMPLES = 5, LAUNCHES = 2000, ARGS_MAX = 5, EXTENTS = 4 };
 
@@ -293,17 +293,18 @@ static const char empty_text[] =
     ".visible .entry empty(.param .align 16 .b8 block[56])\n{\nret;\n}\n";
 
 typedef struct Bare {
-    CudaDriver driver;
-    CUcontext context;
-    CUmodule module;
-    CUfunction function;
+    GpuDriver driver;
+    GpuContext context;
+    GpuModule module;
+    GpuFunction function;
     void *stream;
 } Bare;
 
-static CUresult open_bare(Bench *b, Bare *bare) {
+static GpuResult open_bare(Bench *b, Bare *bare) {
     int ordinal = b->device_name[4] == ':' ? atoi(b->device_name + 5) : 0;
-    CUdevice device;
-    CUresult r = cuda_driver_open(b->context, &bare->driver) ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+    GpuNumber device;
+    GpuResult r = gpu_driver_open(b->context, &cuda_side, &bare->driver) ? CUDA_ERROR_NO_DEVICE
+                                                                         : CUDA_SUCCESS;
     if (!r) r = bare->driver.device_get(&device, ordinal);
     if (!r) r = bare->driver.primary_retain(&bare->context, device);
     if (!r) r = bare->driver.push_current(bare->context);
@@ -321,7 +322,7 @@ static tilec_status launch_bare(Bench *b, void *user) {
     void *extra[] = {(void *)CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, block,
                      (void *)CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT, &size,
                      (void *)CU_LAUNCH_PARAM_END_AS_INT};
-    CUresult r =
+    GpuResult r =
         bare->driver.launch_kernel(bare->function, 1, 1, 1, 32, 1, 1, 0, bare->stream, NULL, extra);
     return r ? TILEC_INTERNAL : TILEC_OK;
 }
@@ -349,7 +350,7 @@ static void bench_bare(Bench *b) {
         return;
     }
     memset(&bare, 0, sizeof bare);
-    CUresult r = open_bare(b, &bare);
+    GpuResult r = open_bare(b, &bare);
     if (r || time_calls(b, launch_bare, &bare, &seconds))
         put_missing(b, "launch, bare driver", "the driver fails", true);
     else

@@ -140,4 +140,5 @@ def main():
             row(name, sm, a, b, product)
 
 
-main()
+if __name__ == '__main__':
+    main()

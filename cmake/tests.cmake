@@ -52,15 +52,22 @@ if(TARGET tilec_llvm)
     endif()
 endif()
 
-# A driver of NVIDIA's without a GPU: PTX runs on the warp machine.
-file(GLOB fake_cuda_sources CONFIGURE_DEPENDS tests/fakes/cuda/*.c)
-add_library(fake_cuda MODULE ${fake_cuda_sources})
-target_link_libraries(fake_cuda PRIVATE tilec)
-target_link_options(fake_cuda PRIVATE "-Wl,--exclude-libs,ALL")
-set_target_properties(fake_cuda PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-target_compile_definitions(test_support PUBLIC TEST_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
-add_dependencies(test_support fake_cuda)
+# Drivers without a GPU, NVIDIA's and AMD's: kernels run on the warp machine.
+file(GLOB fake_gpu_sources CONFIGURE_DEPENDS tests/fakes/gpu/*.c)
+list(FILTER fake_gpu_sources EXCLUDE REGEX "/(cuda|hip)\\.c$")
+foreach(side cuda hip hip5)
+    string(REPLACE 5 "" file ${side})
+    add_library(fake_${side} MODULE ${fake_gpu_sources} tests/fakes/gpu/${file}.c)
+    target_link_libraries(fake_${side} PRIVATE tilec)
+    target_link_options(fake_${side} PRIVATE "-Wl,--exclude-libs,ALL")
+    set_target_properties(fake_${side} PROPERTIES
+        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    target_compile_definitions(test_support PUBLIC
+        TEST_FAKE_$<UPPER_CASE:${side}>="$<TARGET_FILE:fake_${side}>")
+    add_dependencies(test_support fake_${side})
+endforeach()
+target_compile_definitions(fake_hip PRIVATE FAKE_HIP=1)
+target_compile_definitions(fake_hip5 PRIVATE FAKE_HIP=1 FAKE_HIP_5=1)
 
 # What runs AArch64 code for the tests on machines of another kind, under qemu: by clang alone.
 find_program(TILEC_AARCH64_CLANG NAMES clang-22 clang)
@@ -100,6 +107,9 @@ set_target_properties(test_twice PROPERTIES
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 file(CREATE_LINK ../libtilec_llvm.so "${PROJECT_BINARY_DIR}/tests/libtilec_llvm.so" SYMBOLIC)
 
+# What the machine has of GPUs changes nothing.
+set(no_gpus "TILEC_CUDA_LIBRARY=none" "TILEC_HIP_LIBRARY=none")
+
 function(tilec_test_program target test_name label)
     add_executable(${target} ${ARGN})
     target_link_libraries(${target} PRIVATE test_support)
@@ -115,9 +125,8 @@ function(tilec_test_program target test_name label)
         add_dependencies(${target} tilec_llvm)  # some open it
     endif()
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    # What the machine has of GPUs changes nothing.
     set_tests_properties("${test_name}" PROPERTIES LABELS "${label}"
-        ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CUDA_LIBRARY=none")
+        ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
     # scripts/test-all.sh sets the variable before it configures: whole matrices are not quick.
     if(label STREQUAL "quick" AND NOT DEFINED ENV{TILEC_TEST_WHOLE})
         set_tests_properties("${test_name}" PROPERTIES TIMEOUT 600)
@@ -173,7 +182,7 @@ if(example_sources AND TARGET tilec_llvm)
     add_test(NAME mutate/long_mutants COMMAND test_mutants --whole
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(mutate/long_mutants PROPERTIES LABELS long TIMEOUT 14400 ENVIRONMENT
-        "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CUDA_LIBRARY=none")
+        "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
 endif()
 
 # As compiled code: the examples and the blocks of docs/language.md, for each target that this
@@ -181,7 +190,7 @@ endif()
 # long one. The examples on simulated GPUs, too, with small extents.
 function(tilec_target_test name target label)
     add_test(NAME "${name}" COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set(environment "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache" "TILEC_CUDA_LIBRARY=none"
+    set(environment "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache" ${no_gpus}
         "TILEC_CPU_TARGET=${target}")
     set_tests_properties("${name}" PROPERTIES LABELS ${label} TIMEOUT 14400
         ENVIRONMENT "${environment}")
@@ -211,9 +220,9 @@ if(TARGET tilec_llvm AND TARGET test_examples)
             tilec_target_test(docs/test_language-${target} ${target} ${label} docs_test_language)
         endif()
     endforeach()
-    foreach(arch sm_75 sm_80 sm_89 sm_90)
+    foreach(arch sm_75 sm_80 sm_89 sm_90 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
         set(label long)
-        if(arch STREQUAL "sm_80")
+        if(arch MATCHES "^(sm_80|gfx942|gfx1100)$")
             set(label quick)
         endif()
         tilec_target_test(examples/sim-${arch} native ${label}
@@ -229,13 +238,18 @@ if(TARGET tilec_llvm AND TARGET test_examples)
                               test_examples --device sim:${arch} ${name})
         endforeach()
     endforeach()
-    foreach(arch gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
-        set(label long)
-        if(arch STREQUAL "gfx942" OR arch STREQUAL "gfx1100")
-            set(label quick)
-        endif()
-        tilec_target_test(examples/sim-${arch} native ${label}
-                          test_examples --device sim:${arch})
+    # Options that are off unless they are asked for.
+    foreach(arch gfx942 gfx950)
+        foreach(option direct=1 chiplets=8 turns=1)
+            string(REPLACE "=" "" name ${option})
+            tilec_target_test(examples/sim-${arch}-${name} native long
+                              test_examples --device sim:${arch} --option ${option})
+        endforeach()
+        foreach(kernel matmul matmul_i8 linear_relu attention)
+            tilec_target_test(examples/sim-${arch}-options-${kernel} native quick
+                              test_examples --device sim:${arch} --option direct=1
+                              --option chiplets=8 ${kernel})
+        endforeach()
     endforeach()
     # They write the same folders.
     get_property(all_tests DIRECTORY PROPERTY TESTS)
@@ -260,7 +274,7 @@ if(filetest_sources)
                     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
                 set_tests_properties("files/${folder}" PROPERTIES LABELS quick TIMEOUT 600
                     ENVIRONMENT
-                    "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;TILEC_CUDA_LIBRARY=none")
+                    "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
             endif()
         endforeach()
     endif()
@@ -327,6 +341,12 @@ set_tests_properties(examples/ptxas PROPERTIES LABELS quick TIMEOUT 900 SKIP_RET
 add_test(NAME examples/amdgpu COMMAND bash tests/amdgpu/objects.sh $<TARGET_FILE:tilec_tool>
          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(examples/amdgpu PROPERTIES LABELS quick TIMEOUT 900)
+add_test(NAME examples/amdgpu-options COMMAND bash tests/amdgpu/options.sh $<TARGET_FILE:tilec_tool>
+         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(examples/amdgpu-options PROPERTIES LABELS quick TIMEOUT 900)
+add_test(NAME examples/amdgpu-loops COMMAND bash tests/amdgpu/loops.sh $<TARGET_FILE:tilec_tool>
+         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(examples/amdgpu-loops PROPERTIES LABELS quick TIMEOUT 900)
 
 # The exact reference of the math functions, where it is installed.
 find_library(MPFR_LIBRARY mpfr)
@@ -346,4 +366,11 @@ find_path(CUDA_INCLUDE cuda.h PATHS /usr/local/cuda/include "$ENV{CUDA_HOME}/inc
 if(CUDA_INCLUDE)
     target_compile_definitions(runtime_test_cuda_header PRIVATE TEST_HAS_CUDA)
     target_include_directories(runtime_test_cuda_header SYSTEM PRIVATE "${CUDA_INCLUDE}")
+endif()
+
+# AMD's own, where they are installed (Debian: libamdhip64-dev).
+find_path(HIP_INCLUDE hip/hip_runtime_api.h PATHS "$ENV{ROCM_PATH}/include" /opt/rocm/include)
+if(HIP_INCLUDE)
+    target_compile_definitions(runtime_test_hip_header PRIVATE TEST_HAS_HIP)
+    target_include_directories(runtime_test_hip_header SYSTEM PRIVATE "${HIP_INCLUDE}")
 endif()

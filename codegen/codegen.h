@@ -22,7 +22,7 @@
 #include "ir/ir.h"
 #include "ir/remark.h"
 
-enum { CODEGEN_VERSION = 5, CODEGEN_OBJECT_VERSION = 5 };
+enum { CODEGEN_VERSION = 6, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -57,7 +57,7 @@ typedef struct CodegenGpuOptions {
     CodegenOutput output;  // of NVIDIA's CODEGEN_LLVM, or CODEGEN_ASM: PTX, which a driver is given
     Str entry;
     bool lines;               // source lines in profilers, and in findings of the warp machine
-    uint32_t object_version;  // of AMD's code objects, 5 or 6; 0: CODEGEN_OBJECT_VERSION
+    uint32_t object_version;  // of AMD's code objects, 4 to 6; 0: CODEGEN_OBJECT_VERSION
     CodegenTimes *times;
     Remarks *remarks;
     void (*on_defect)(void *user);  // as above

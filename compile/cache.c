@@ -180,6 +180,14 @@ void cache_destroy(Cache *cache) {
     recover_free(cache);
 }
 
+// The path is of the folder that was opened, and looked at, wherever the process works later.
+static OsFolder *open_path(Cache *c, Str path, OsError *e) {
+    TRY(os_path_absolute(c->arena, path, &path, e));
+    OsFolder *folder = os_folder_open(c->arena, path.text, true, e);
+    c->path = os_path_real(c->arena, path);
+    return folder;
+}
+
 // The lock is held. NULL: the cache is off. It counts as opened when that has come to its end.
 static OsFolder *open_folder(Cache *c) {
     if (c->opened) return c->folder;
@@ -188,8 +196,7 @@ static OsFolder *open_folder(Cache *c) {
     Str path = cache_folder_path(c->arena, c->wanted);
     if (path.size && c->limit) {
         OsError e;
-        c->path = os_path_real(c->arena, path);
-        OsFolder *folder = os_folder_open(c->arena, path.text, true, &e);
+        OsFolder *folder = open_path(c, path, &e);
         if (!folder)
             say(c, "compiled kernels are not kept: the folder '%s' cannot be used: %s", path.text,
                 e.text);

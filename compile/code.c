@@ -1,5 +1,6 @@
 #include "compile/code.h"
 
+#include "base/os_fork.h"
 #include "base/status.h"
 #include "compile/child.h"
 #include "compile/defect.h"
@@ -44,6 +45,7 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
                              .output = options->output,
                              .entry = entry,
                              .lines = options->lines,
+                             .object_version = options->object_version,
                              .times = options->times,
                              .remarks = options->remarks};
     bool for_gpu = code_target_is_gpu(options->target);
@@ -61,8 +63,12 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
     cpu.user = gpu.user = &defect;
     cpu.no_memory = gpu.no_memory = os_out_of_memory;
     if (!api) return false;
-    return for_gpu ? api->gpu_compile(unit->arena, compiled->func, &gpu, output, unit->diags)
-                   : api->cpu_compile(unit->arena, compiled->func, &cpu, output, unit->diags);
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
+    bool fine = for_gpu ? api->gpu_compile(unit->arena, compiled->func, &gpu, output, unit->diags)
+                        : api->cpu_compile(unit->arena, compiled->func, &cpu, output, unit->diags);
+    os_no_fork_end(&whole);
+    return fine;
 }
 
 static CacheKind kind_of(CodeTarget target) {

@@ -37,7 +37,8 @@ typedef struct CodeOptions {
     CodeTarget target;
     uint32_t variant;  // of the metadata
     CodegenOutput output;
-    bool lines;  // line tables
+    bool lines;               // line tables
+    uint32_t object_version;  // of AMD's code objects; 0: the code generator's choice
     PassOptions passes;
     CodegenTimes *times;  // NULL: not kept
     Remarks *remarks;     // of the code generator in this process; NULL: not made

@@ -33,6 +33,7 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
     hash_number(&hash, options->variant);
     hash_number(&hash, compiled->meta->variants[options->variant].facts);
     hash_number(&hash, options->lines);
+    hash_number(&hash, options->object_version);
     StrBuf text = strbuf(arena);
     ir_print_func(f, &text);
     hash_text(&hash, strbuf_str(&text));

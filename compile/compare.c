@@ -6,6 +6,12 @@ struct Compare {
     IrInterp *interp;
 };
 
+static IrFlushes flushes_of(const Machine *machine) {
+    if (machine && machine->flushes_halves) return IR_FLUSHES_HALVES;
+    return machine && (machine->bf16_dot || machine->bf16_tiles) ? IR_FLUSHES_BF16
+                                                                 : IR_FLUSHES_NONE;
+}
+
 Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *machine,
                      const IrArg *args, const int64_t grid[3], Diags *diags) {
     Compare *c = arena_new(arena, Compare, 1);
@@ -14,7 +20,7 @@ Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *mach
                        .arg_count = (uint32_t)compiled->func->params.count,
                        .grid = {grid[0], grid[1], grid[2]},
                        .shadow = true,
-                       .flushes_bf16 = machine && (machine->bf16_dot || machine->bf16_tiles)};
+                       .flushes = flushes_of(machine)};
     if (ir_interp_run(c->interp, &launch, diags) == IR_RUN_DONE) return c;
     compare_destroy(c);
     return NULL;

@@ -87,6 +87,11 @@ const AstKernel *unit_kernel(Unit *unit, Str name) {
     return NULL;
 }
 
+CompileVariants compile_variants_of(CodeTarget target) {
+    if (!code_target_is_gpu(target)) return VARIANTS_CPU;
+    return target.gpu.vendor == GPU_AMD ? VARIANTS_BUFFERS : VARIANTS_GPU;
+}
+
 const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec *spec,
                              const CompileOptions *options) {
     static const CompileOptions defaults = {0};
@@ -108,7 +113,9 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
     if (!c->meta) return NULL;
     if (options->variants == VARIANTS_CPU) launch_add_variants(unit->arena, c->meta);
-    if (options->variants == VARIANTS_GPU) launch_add_gpu_variants(unit->arena, c->meta);
+    bool buffers = options->variants == VARIANTS_BUFFERS;
+    if (buffers || options->variants == VARIANTS_GPU)
+        launch_add_gpu_variants(unit->arena, c->meta, buffers);
     return c;
 }
 

@@ -18,6 +18,7 @@
 #define TILEC_COMPILE_COMPILE_H
 
 #include "base/diag.h"
+#include "compile/target.h"
 #include "frontend/tile/tile.h"
 #include "ir/ir.h"
 #include "passes/pass.h"
@@ -43,7 +44,14 @@ typedef struct Compiled {
 } Compiled;
 
 // Metadata with a variant for each set of facts, for targets with code.
-typedef enum CompileVariants { VARIANTS_NONE, VARIANTS_CPU, VARIANTS_GPU } CompileVariants;
+// VARIANTS_BUFFERS: of a GPU whose loads have bounds, of buffers of 32-bit offsets.
+typedef enum CompileVariants {
+    VARIANTS_NONE,
+    VARIANTS_CPU,
+    VARIANTS_GPU,
+    VARIANTS_BUFFERS
+} CompileVariants;
+CompileVariants compile_variants_of(CodeTarget target);
 
 typedef struct CompileOptions {
     const PassStep *steps;  // NULL: the pipeline `tile`

@@ -8,6 +8,7 @@
 #include "compile/sim_device.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
+#include "runtime/hip/device.h"
 
 // What is no number of a switch is said; it is on, as somebody who set it will have meant.
 static bool is_on(tilec_context *context, const char *variable) {
@@ -107,7 +108,7 @@ static bool code_can_be_made(const Compiler *c) {
 
 static tilec_status create_context(const tilec_context_options *options, tilec_context **context) {
     static const RtDeviceApi *const apis[] = {&interp_device_api, &cpu_device_api, &cuda_device_api,
-                                              &sim_device_api};
+                                              &hip_device_api, &sim_device_api};
     tilec_context *made;
     PtxBy by;
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, &made);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "sim/amd/object.h"
 
 static const ExplainCountInfo infos[EXPLAIN_COUNTS] = {
 #define COUNT(name, key, heading) {key, heading, true},
@@ -154,8 +155,9 @@ static void say_occupancy(Explain *e, Span span) {
     if (o->limit == OCCUPANCY_SHARED)
         remark(e->remarks, span, REASON_OCCUPANCY_SHARED, NULL, numbers);
     if (o->limit == OCCUPANCY_REGISTERS)
-        remark(e->remarks, span, REASON_OCCUPANCY_REGISTERS, NULL,
-               REMARK(o->warps, o->warps_most, e->measured.registers));
+        remark(
+            e->remarks, span, REASON_OCCUPANCY_REGISTERS, NULL,
+            REMARK(o->warps, o->warps_most, e->amd.known ? e->amd.vectors : e->measured.registers));
     if (o->limit == OCCUPANCY_BLOCKS)
         remark(e->remarks, span, REASON_OCCUPANCY_WARPS, NULL,
                REMARK(o->warps, o->warps_most, e->warps));
@@ -185,8 +187,43 @@ static void say_spills(Explain *e, Span span) {
                REMARK(m->registers, most, m->spill_stores, m->spill_loads));
 }
 
+// What LLVM says of its own code in the object's metadata.
+static void read_object(Explain *e, Unit *unit, Str bytes) {
+    const AmdObject *o =
+        amd_object_read(unit->arena, bytes, diags_create(unit->arena, unit->sources));
+    if (!o || !o->kernel_count || !o->kernels[0].described) return;
+    const AmdObjectKernel *k = &o->kernels[0];
+    e->amd = (ExplainAmd){.known = true,
+                          .lanes = k->lanes,
+                          .vectors = k->vgprs,
+                          .accumulators = k->agprs,
+                          .scalars = k->sgprs,
+                          .vector_spills = k->vgpr_spills,
+                          .scalar_spills = k->sgpr_spills,
+                          .scratch_bytes = k->descriptor.scratch};
+    e->code_bytes = k->size;
+}
+
+static void survey_amd(Explain *e, Span span) {
+    const ExplainAmd *a = &e->amd;
+    AmdNeeds needs = {.threads = e->notes.threads,
+                      .lanes = a->known ? a->lanes : e->machine.warp,
+                      .vectors = a->vectors,
+                      .scalars = a->scalars,
+                      .shared_bytes = e->notes.shared_bytes};
+    e->occupancy = amd_occupancy(e->target.gpu.number, &needs);
+    if (a->vector_spills)
+        remark(e->remarks, span, REASON_REGISTER_SCRATCH, NULL,
+               REMARK(a->vectors, a->vector_spills, a->scratch_bytes));
+    say_occupancy(e, span);
+}
+
 static void survey_gpu(Explain *e, const IrFunc *f) {
     e->warps = (uint32_t)f->warps;
+    if (e->target.gpu.vendor == GPU_AMD) {
+        survey_amd(e, f->span);
+        return;
+    }
     say_spills(e, f->span);
     e->occupancy = gpu_occupancy(e->target.gpu.number, e->notes.threads, e->measured.registers,
                                  e->notes.shared_bytes);
@@ -214,6 +251,7 @@ bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t v
     vec_push(s.arena, &e->loops, whole);
     find_loops(&s, ir_body(compiled->func), 0);
     if (code_target_takes_ptx(target)) measure(e, unit, services->cubin, code.bytes);
+    if (gpu && target.gpu.vendor == GPU_AMD) read_object(e, unit, code.bytes);
     if (gpu) survey_gpu(e, compiled->func);
     const MetaVariant *v = &e->meta->variants[variant];
     if (!v->facts && e->meta->variant_count > 1)

@@ -59,6 +59,16 @@ typedef struct ExplainLayout {
     VEC(Span) places;
 } ExplainLayout;
 
+// Of AMD's GPUs, from the code object.
+typedef struct ExplainAmd {
+    bool known;
+    uint32_t lanes;                         // of a wave
+    uint32_t vectors, accumulators;         // registers of a thread; accumulators are among them
+    uint32_t scalars;                       // of a wave
+    uint32_t vector_spills, scalar_spills;  // registers
+    uint32_t scratch_bytes;                 // of a thread
+} ExplainAmd;
+
 typedef struct Explain {
     CodeTarget target;
     Machine machine;
@@ -66,9 +76,10 @@ typedef struct Explain {
     uint32_t variant;
     CodeNotes notes;
     uint32_t warps;
-    uint64_t code_bytes;  // of machine code; on GPUs of PTX
+    uint64_t code_bytes;  // of machine code; on NVIDIA's GPUs of PTX
     PtxFacts measured;    // GPUs: by a tool of NVIDIA's
     Str measured_by;      // "ptxas 13.0.88"; empty: there is none here
+    ExplainAmd amd;
     Occupancy occupancy;  // GPUs
     Remarks *remarks;
     VEC(ExplainLoop) loops;

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/os.h"
 #include "base/recover.h"
 #include "base/status.h"
@@ -93,7 +94,9 @@ static tilec_status fail_diags(tilec_kernel *kernel, const Diags *diags) {
 }
 
 static CompileVariants variants_of(const tilec_kernel *kernel) {
+    CodeTarget target;
     if (!makes_code(kernel)) return VARIANTS_NONE;
+    if (compiler_target_of(kernel->device, &target)) return compile_variants_of(target);
     return kernel->device->api->gpu ? VARIANTS_GPU : VARIANTS_CPU;
 }
 
@@ -231,12 +234,21 @@ static tilec_status load_image(tilec_kernel *kernel, Unit *unit, const Code *cod
     return status;
 }
 
+// Code objects that HIP of the device reads: an older version than usual where it is old itself.
+static uint32_t object_version(const tilec_device *device) {
+    const RtDeviceApi *api = device->api;
+    uint32_t newest = api->object_newest ? api->object_newest(device) : CODEGEN_OBJECT_VERSION;
+    return newest < CODEGEN_OBJECT_VERSION ? newest : 0;
+}
+
 // The image from memory, from the disk, or made.
 static tilec_status find_image(tilec_kernel *kernel, Unit *unit, Specialization *s,
                                const Compiled *compiled, uint32_t variant, Image **image) {
     Jit *jit = kernel->source;
     const Compiler *c = compiler_of(kernel->context);
-    CodeOptions options = {.variant = variant, .lines = jit->switches.debug};
+    CodeOptions options = {.variant = variant,
+                           .lines = jit->switches.debug,
+                           .object_version = object_version(kernel->device)};
     compiler_target_of(kernel->device, &options.target);
     options.output = code_output(options.target);
     HashKey key = code_key(unit->arena, compiled, &options);
@@ -430,7 +442,7 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
     const TuneRow *row = tune_find(compiler_of(kernel->context)->tuned, &key);
     TileSpec tuned = copy_spec(jit->scratch, spec);
     const RtLoaded *better = NULL;
-    LaunchPlan plan;
+    LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
     if (!row || row == jit->refused ||
         !tune_apply(jit->scratch, jit->unit->names, jit->kernel, row, &tuned))
         return;
@@ -570,6 +582,15 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, co
     return TILEC_OK;
 }
 
+// Constants are computed on the way: not by what the caller's thread does with floats.
+static tilec_status make_usually(tilec_context *context, tilec_device *device, const Origin *from,
+                                 const char *name, const tilec_spec *spec, tilec_kernel **out) {
+    uint64_t mode = cpu_float_mode_usual();
+    tilec_status s = make_kernel(context, device, from, name, spec, out);
+    cpu_float_mode_restore(mode);
+    return s;
+}
+
 static tilec_status check_call(tilec_context *context, const tilec_device *device, const char *what,
                                const void *source, tilec_kernel **out) {
     if (!context) return TILEC_INVALID_ARGUMENT;
@@ -589,7 +610,7 @@ tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device
                                     tilec_kernel **out) {
     tilec_status s = check_call(context, device, "the path", path, out);
     Origin from = {.path = path};
-    return s ? s : make_kernel(context, device, &from, kernel, spec, out);
+    return s ? s : make_usually(context, device, &from, kernel, spec, out);
 }
 
 tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *device,
@@ -598,6 +619,6 @@ tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *devi
                                       tilec_kernel **out) {
     tilec_status s = check_call(context, device, "the source", text, out);
     if (s) return s;
-    Origin from = {.name = name ? str(name) : STR("source"), .text = {text, length}};
-    return make_kernel(context, device, &from, kernel, spec, out);
+    Origin from = {.name = name && name[0] ? str(name) : STR("source"), .text = {text, length}};
+    return make_usually(context, device, &from, kernel, spec, out);
 }

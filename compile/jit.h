@@ -17,7 +17,7 @@ typedef struct JitSwitches {
     bool debug;  // line tables in code, on unless switched off
 } JitSwitches;
 
-// A public specialisation in the compiler's terms. Options: "warps", "stages", "ctas" are bindings;
+// A public specialisation in the compiler's terms. Options of ir/options.def are bindings;
 // "sanitize", "debug", "math.contract", "math.approx" are switches. Reports unknown ones.
 bool jit_spec(Unit *unit, const AstKernel *kernel, const tilec_spec *from, TileSpec *spec,
               JitSwitches *switches);

@@ -1,5 +1,6 @@
 // From a public specialisation to the compiler's terms.
 #include "compile/jit.h"
+#include "ir/option.h"
 
 static const AstDecl *find_param(const AstKernel *kernel, Str name, AstDeclKind kind) {
     for (const AstDecl *p = kernel->params; p; p = p->next)
@@ -17,9 +18,20 @@ static void unknown_entry(Unit *u, const AstKernel *kernel, const char *what, St
     diag_help(u->diags, b.size ? "it has: %s" : "it has none%s", b.text);
 }
 
+static bool number_option(Unit *u, const AstKernel *kernel, const IrOption *option, int64_t value,
+                          TileSpec *spec) {
+    if (!ir_option_allows(option, value)) {
+        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "%s must be %d to %d, found %lld",
+                   option->name, option->least, option->most, (long long)value);
+        return false;
+    }
+    IrBinding b = {.name = intern(u->names, str(option->name)), .value = value};
+    vec_push(u->arena, &spec->bindings, b);
+    return true;
+}
+
 static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, TileSpec *spec,
                    JitSwitches *switches) {
-    static const char *const numbers[] = {"warps", "stages", "ctas"};
     unsigned math = str_equal(name, STR("math.contract")) ? IR_MATH_CONTRACT
                     : str_equal(name, STR("math.approx")) ? IR_MATH_APPROX
                                                           : 0;
@@ -39,21 +51,13 @@ static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, Ti
         *own = value != 0;
         return true;
     }
-    for (size_t i = 0; i < 3; i++) {
-        if (!str_equal(name, str(numbers[i]))) continue;
-        if (value < 1 || value > 1024) {
-            diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                       "%s must be 1 to 1024, found %lld", numbers[i], (long long)value);
-            return false;
-        }
-        IrBinding b = {.name = intern(u->names, name), .value = value};
-        vec_push(u->arena, &spec->bindings, b);
-        return true;
-    }
+    const IrOption *number = ir_option_find(name);
+    if (number) return number_option(u, kernel, number, value, spec);
     diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "there is no option '%.*s'",
                STR_ARG(name));
-    diag_help(u->diags,
-              "options are: warps, stages, ctas, sanitize, debug, math.contract, math.approx");
+    Str numbers = ir_option_list(u->arena, ", ", ", ");
+    diag_help(u->diags, "options are: %.*s, sanitize, debug, math.contract, math.approx",
+              STR_ARG(numbers));
     return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "ir/option.h"
 #include "runtime/launch.h"
 
 typedef struct Builder {
@@ -173,14 +174,19 @@ static void emit_block(Builder *b, const IrBlock *block) {
 
 static Str symbol_text(Symbol s) { return (Str){s, symbol_size(s)}; }
 
+static void note_options(Builder *b, MetaVariant *v) {
+    MetaOption *options = arena_new(b->arena, MetaOption, IR_OPTIONS);
+    for (size_t i = 0; i < IR_OPTIONS; i++) {
+        int value = ir_option_value(b->func, &ir_options[i]);
+        if (value) options[v->option_count++] = (MetaOption){ir_options[i].name, value};
+    }
+    v->options = options;
+}
+
 static MetaVariant build_variant(Builder *b) {
     const IrFunc *f = b->func;
-    MetaVariant v = {.entry = symbol_text(f->name),
-                     .guard = META_NO_VALUE,
-                     .warps = f->warps,
-                     .stages = f->stages,
-                     .ctas = f->ctas,
-                     .block = {1, 1, 1}};
+    MetaVariant v = {
+        .entry = symbol_text(f->name), .guard = META_NO_VALUE, .ctas = f->ctas, .block = {1, 1, 1}};
     MetaRequires *requires = arena_new(b->arena, MetaRequires, f->sections.count + 1);
     for (size_t i = 0; i < f->sections.count; i++) {
         const IrSection *s = &f->sections.data[i];
@@ -206,6 +212,7 @@ static MetaVariant build_variant(Builder *b) {
     }
     v.bindings = bindings;
     v.binding_count = (uint32_t)f->bindings.count;
+    note_options(b, &v);
     v.code = (LaunchCode){(uint32_t)b->code.count, b->code.data};
     return v;
 }

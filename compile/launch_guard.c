@@ -7,7 +7,7 @@
 _Static_assert((int)FACT_DISJOINT == META_FACT_DISJOINT &&
                    (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS &&
                    (int)FACT_STREAM == META_FACT_STREAM && (int)FACT_WIDE == META_FACT_WIDE &&
-                   (int)FACT_NARROW == META_FACT_NARROW,
+                   (int)FACT_NARROW == META_FACT_NARROW && (int)FACT_NEAR == META_FACT_NEAR,
                "passes and runtime number the facts alike");
 
 typedef struct Guard {
@@ -204,7 +204,7 @@ static void require_below(Guard *g, uint32_t value) {
 
 // The product of the extents. None of its factors has 32 bits; where a product of some has, that is
 // enough to say no, whatever the next ones wrap to.
-static void require_few(Guard *g, uint32_t i) {
+static uint32_t require_few(Guard *g, uint32_t i) {
     uint32_t count = 0;
     for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
         uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, d);
@@ -212,10 +212,11 @@ static void require_few(Guard *g, uint32_t i) {
         count = d ? emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, extent) : extent;
         if (d) require_below(g, count);
     }
+    return count;
 }
 
 // The number of the last element, and each of its terms.
-static void require_near(Guard *g, uint32_t i) {
+static uint32_t require_close(Guard *g, uint32_t i) {
     uint32_t one = constant(g, 1), none = constant(g, 0), sum = none;
     for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
         uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, d);
@@ -229,6 +230,7 @@ static void require_near(Guard *g, uint32_t i) {
         sum = emit(g, LAUNCH_ADD, DTYPE_I64, DTYPE_I64, sum, far);
     }
     require_below(g, sum);
+    return sum;
 }
 
 // There are some, but not many: of the kernel's own grid.
@@ -245,7 +247,20 @@ static void require_narrow(Guard *g) {
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         const MetaArg *arg = &g->meta->args[i];
         if (arg->kind != META_VIEW || !arg->rank) continue;
-        (arg->strided ? require_near : require_few)(g, i);
+        (arg->strided ? require_close : require_few)(g, i);
+    }
+}
+
+// Of packed elements what would be bytes: they are fewer.
+static void require_near(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->kind != META_VIEW || !arg->rank) continue;
+        uint64_t most = (UINT64_C(1) << 31) / dtype_size(arg->dtype);
+        if (arg->strided)
+            require(g, compare(g, LAUNCH_LT, require_close(g, i), constant(g, most)));
+        else
+            require(g, compare(g, LAUNCH_LE, require_few(g, i), constant(g, most)));
     }
 }
 
@@ -284,14 +299,15 @@ static Guard guard_of(Arena *arena, const MetaKernel *meta, MetaVariant *variant
     return g;
 }
 
-void launch_add_gpu_variants(Arena *arena, MetaKernel *meta) {
+void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, bool buffers) {
     if (!fits(meta)) return;
-    MetaVariant *variants = arena_new(arena, MetaVariant, 4);
+    MetaVariant *variants = arena_new(arena, MetaVariant, 5);
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
     add_fact(&g, variants, &count, META_FACT_NARROW, require_narrow);
     add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
     add_fact(&g, variants, &count, META_FACT_WIDE, require_wide);
+    if (buffers) add_fact(&g, variants, &count, META_FACT_NEAR, require_near);
     meta->variants = variants;
     meta->variant_count = count;
 }

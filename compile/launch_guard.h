@@ -6,7 +6,8 @@
 // `narrow`: all extents and the number of every element of a view are below 2^31, and the kernel's
 // own grid has 1 to LIMIT_NARROW_GRID programs along each dimension (a host's own grid may have
 // fewer, not more: runtime/launch.c), and `wide`: every array begins, and every row of a view with
-// a named extent ends, at 16 bytes. A fact that holds for all arguments there can be is one of
+// a named extent ends, at 16 bytes; of GPUs with buffer loads `near`: every view ends at most 2^31
+// bytes behind its first element. A fact that holds for all arguments there can be is one of
 // variant 0, which has no guard; each of the others adds a variant, whose guard is launch code.
 // Pointers into unknown memory (no buffer) are disjoint from nothing. Invariants: guards imply
 // those of the variants before them; requires and grid are the same in all. Ownership: the arena.
@@ -18,8 +19,9 @@
 #include "runtime/meta.h"
 
 void launch_add_variants(Arena *arena, MetaKernel *meta);
-// The same for GPUs: at most three: the general one, narrow, and narrow and wide.
-void launch_add_gpu_variants(Arena *arena, MetaKernel *meta);
+// The same for GPUs: the general one, narrow, disjoint as well, wide as well, and with `buffers`
+// near as well.
+void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, bool buffers);
 // The variant that most launches choose: of the most facts, but for that of large outputs.
 uint32_t launch_likeliest(const MetaKernel *meta);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/os_dl.h"
+#include "base/os_fork.h"
 #include "base/os_self.h"
 #include "base/recover.h"
 
@@ -156,10 +157,13 @@ static void report(const Plugin *p, Diags *diags) {
 }
 
 const CodegenApi *plugin_open(Plugin *plugin, Diags *diags) {
+    OsNoFork whole;  // so that no child of another thread finds the lock held
+    os_no_fork_begin(&whole);
     os_mutex_lock(plugin->lock);
     if (!plugin->api && !plugin->failed) open_places(plugin);
     const CodegenApi *api = plugin->api;
     if (!api) report(plugin, diags);
     os_mutex_unlock(plugin->lock);
+    os_no_fork_end(&whole);
     return api;
 }

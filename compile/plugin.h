@@ -8,10 +8,12 @@
 //     5. in the folder that `make install` fills;
 //     6. wherever the system's loader looks.
 // Invariants: what is opened must carry this version and build (codegen/codegen.h), or it is passed
-// over; opening happens once, its failure is told again to whoever asks again. Ownership:
-// plugin_destroy; the table it gave is dead then.
+// over; opening happens once, its failure is told again to whoever asks again. LLVM does not
+// live through a fork by another thread: whoever calls into the table is within the gate
+// (base/os_fork.h). Ownership: plugin_destroy; the table it gave is dead then.
 //
 //     const CodegenApi *api = plugin_open(plugin, diags);   // NULL after reporting
+//     os_no_fork_begin(&whole);   api->cpu_compile(…);   os_no_fork_end(&whole);
 #ifndef TILEC_COMPILE_PLUGIN_H
 #define TILEC_COMPILE_PLUGIN_H
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/os_fork.h"
 #include "base/recover.h"
 #include "compile/at_once.h"
 #include "compile/compiler.h"
@@ -59,9 +60,12 @@ static void device_close(void *state) {
 
 // Is it an architecture that somebody builds, though not one of those simulated?
 static bool names_gpu(Str arch) {
-    bool nvidia = str_starts(arch, STR("sm_")) && arch.size >= 5 && arch.size <= 7;
-    bool amd = str_starts(arch, STR("gfx")) && arch.size >= 6 && arch.size <= 7;
-    return nvidia || amd;
+    static const char *const others[] = {"sm_50", "sm_52", "sm_53", "sm_60",  "sm_61", "sm_62",
+                                         "sm_70", "sm_72", "sm_88", "sm_101", "sm_110"};
+    GpuTarget target;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_equal(arch, str(others[i]))) return true;
+    return gpu_target_parse(arch, &target);
 }
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
@@ -168,18 +172,21 @@ static const SimProgram *read_program(Arena *arena, Sources *sources, Str path, 
     return p && arch_runs(p, arch, diags) ? p : NULL;
 }
 
-static GpuDisassemble *disassembler(const tilec_device *device, const RtPtxImage *image,
+static GpuDisassembler disassembler(const tilec_device *device, const RtPtxImage *image,
                                     Diags *diags) {
-    if (image->disassemble) return image->disassemble;
+    if (image->disassemble.run) return image->disassemble;
     const CodegenApi *api = plugin_open(compiler_of(device->context)->services.plugin, diags);
-    return api ? api->amd_disassemble : NULL;
+    return (GpuDisassembler){api ? api->amd_disassemble : NULL, NULL};
 }
 
 // Without a disassembler it has been said why.
 static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target,
-                                     GpuDisassemble *disassemble, Diags *diags) {
-    if (!disassemble) return NULL;
+                                     GpuDisassembler disassemble, Diags *diags) {
+    if (!disassemble.run) return NULL;
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
     const SimProgram *p = amd_read(arena, bytes, disassemble, diags);
+    os_no_fork_end(&whole);
     if (!p || p->arch == target.number) return p;
     diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code is for gfx%x; the device is a gfx%x",
                p->arch, target.number);
@@ -354,11 +361,12 @@ static void print_text(void *user, Str text) {
     if (text.size) printf("%.*s", STR_ARG(text));
 }
 
-// The block of arguments, and behind it the address of the report.
+// The block of arguments, and behind it where the report is: of this launch only.
 static uint8_t *make_block(Arena *arena, const RtLaunch *l, uint64_t report) {
-    uint8_t *block = arena_alloc(arena, l->meta->size + sizeof report);
+    GpuTail tail = {.report = report, .launch = 1};
+    uint8_t *block = arena_alloc(arena, l->meta->size + sizeof tail);
     memcpy(block, l->block, l->meta->size);
-    memcpy(block + l->meta->size, &report, sizeof report);
+    memcpy(block + l->meta->size, &tail, sizeof tail);
     return block;
 }
 
@@ -380,7 +388,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     if (!k) return r;
     snprintf(r.text, sizeof r.text, "kernel '%.*s' has %u bytes of parameters, the launch %u",
              STR_ARG(m->entry), k->param_bytes, l->meta->size);
-    if (k->param_bytes > l->meta->size + sizeof report) return r;
+    if (k->param_bytes > l->meta->size + sizeof(GpuTail)) return r;
     uint32_t count = watchers(arena, findings, list);
     if (m->watcher) list[count++] = m->watcher;
     if (d->tally) count_with(arena, &counters, list + count);
@@ -405,9 +413,8 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
 
 // Programs go on after one has failed, but for itself.
 static bool assert_failed(const GpuReport *left, const RtLaunch *l, RtReport *failure) {
-    if (!left->site) return false;
-    RtFailure f = {.site = left->site - 1, .lane = left->lane};
-    memcpy(f.place, left->place, sizeof f.place);
+    RtFailure f;
+    if (!rt_failure_left(left, &f)) return false;
     bool more = l->grid[0] * l->grid[1] * l->grid[2] > 1;
     if (more) f.note = "others may have failed, too: device interp counts them";
     *failure = rt_report_assert(&l->meta->variants[l->variant], &f);
@@ -612,7 +619,7 @@ static const SimProgram *read_foreign(Arena *arena, const SimForeign *f, GpuTarg
     if (!amd) return read_program(arena, sources, f->path, f->text, target.number, diags);
     Plugin *plugin = plugin_create(NULL);
     const CodegenApi *api = plugin_open(plugin, diags);
-    GpuDisassemble *disassemble = api ? api->amd_disassemble : NULL;
+    GpuDisassembler disassemble = {api ? api->amd_disassemble : NULL, NULL};
     const SimProgram *p = read_object(arena, f->text, target, disassemble, diags);
     plugin_destroy(plugin);
     return p;

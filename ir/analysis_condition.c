@@ -1,8 +1,8 @@
 // Ranges: conditions taken apart into facts.
 //
 // A condition that is an `and` gives the facts of both sides when it holds, an `or` when it does
-// not; comparisons give inequalities; `x % c == 0` gives a divisor. What has no such form gives
-// nothing.
+// not; comparisons give inequalities; `x % c == 0` gives a divisor, `x % y == 0` that y is none of
+// 0. What has no such form gives nothing.
 #include "ir/analysis_internal.h"
 
 // A condition used twice at every level would be looked at for ever: STEPS_MAX bounds the whole.
@@ -14,15 +14,29 @@ static void push(const IrRanges *r, RangeFacts *facts, const IrValue *a, int64_t
     if (facts->count < FACTS_MAX) vec_push(r->arena, facts, fact);
 }
 
+// x % y == 0, x above 0, y not below: y is not 0 (x % 0 is x), and not above x.
+static void push_dividing(const IrRanges *r, RangeFacts *facts, const IrOp *rest,
+                          const IrValue *zero) {
+    const IrValue *x = ir_operand(rest, 0), *y = ir_operand(rest, 1);
+    IrRange a = range_get(r, x), b = range_get(r, y);
+    if (!a.known || !b.known || a.min <= 0 || b.min < 0) return;
+    if (range_is_full_u64(x->type, &a) || range_is_full_u64(y->type, &b)) return;
+    push(r, facts, zero, 1, y);
+    push(r, facts, y, 0, x);
+}
+
 // x % c == 0: x is a multiple of c.
 static void push_divisor(const IrRanges *r, RangeFacts *facts, const IrValue *rest,
                          const IrValue *zero) {
     int64_t number, c;
     const IrOp *def = rest->def;
     if (!def || def->code != IR_REM || !range_is_constant(r, zero, &number) || number != 0) return;
-    if (!range_is_constant(r, ir_operand(def, 1), &c) || c <= 1) return;
+    if (!range_is_constant(r, ir_operand(def, 1), &c)) {
+        push_dividing(r, facts, def, zero);
+        return;
+    }
     IrRange x = range_get(r, ir_operand(def, 0));
-    if (!x.known || range_is_full_u64(ir_operand(def, 0)->type, &x)) return;
+    if (c <= 1 || !x.known || range_is_full_u64(ir_operand(def, 0)->type, &x)) return;
     RangeFact fact = {.a = ir_operand(def, 0), .divisor = (uint64_t)c};
     if (facts->count < FACTS_MAX) vec_push(r->arena, facts, fact);
 }

@@ -1,6 +1,7 @@
 #include "ir/edit.h"
 
 #include "base/os.h"
+#include "ir/option.h"
 
 // ---- uses
 
@@ -201,10 +202,10 @@ static void clone_facts(IrFunc *made, const IrFunc *f) {
     made->level = f->level;
     made->span = f->span;
     made->math = f->math;
-    made->warps = f->warps;
-    made->stages = f->stages;
-    made->ctas = f->ctas;
+    for (size_t i = 0; i < IR_OPTIONS; i++)
+        *ir_option_of(made, &ir_options[i]) = ir_option_value(f, &ir_options[i]);
     made->lanes = f->lanes;
+    made->group = f->group;
     for (size_t i = 0; i < f->extents.count; i++) {
         vec_push(arena, &made->extents, f->extents.data[i]);
     }

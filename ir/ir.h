@@ -162,8 +162,11 @@ struct IrFunc {
     VEC(IrSection) sections;      // requires…, grid, body; a function has a body only
     VEC(const IrType *) results;  // functions
     unsigned math;                // IrMath bits
-    int warps, stages, ctas;      // reserved options; 0: not given
-    int lanes;                    // of a warp, where the machine does not have 32 of them; 0: 32
+#define IR_OPTION(name, least, most) int name;  // an option; 0: not given
+#include "ir/options.def"
+#undef IR_OPTION
+    int lanes;  // of a warp, where the machine does not have 32 of them; 0: 32
+    int group;  // programs of dimension 0 that run in turn before it goes on; 0: as they come
     uint32_t value_count;
     uint32_t op_count;
 };

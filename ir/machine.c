@@ -43,13 +43,17 @@ static Machine machine_of_nvidia(GpuTarget target) {
                      .shared_bytes = gpu_shared_bytes(target),
                      .async_copy = target.number >= 80,
                      .matrix_load = true,
+                     .nan_extremes = {target.number >= 80, false},
                      .f64_ratio = gpu_limits(target.number)->f64_ratio,
                      .banks = &layout_banks_nvidia};
 }
 
 static Machine machine_of_amd(GpuTarget target) {
-    bool waves_of_64 = target.number < 0x1000, wide = target.number == 0x950;
-    bool computes = target.number >= 0x906 && waves_of_64;  // made for it: f64 at half the rate
+    uint32_t number = target.number;
+    bool waves_of_64 = number < 0x1000, wide = number == 0x950;
+    bool cdna2 = number == 0x90a || number == 0x942 || number == 0x950;
+    bool cdna3 = number == 0x942 || wide;                         // and later
+    bool computes = cdna2 || number == 0x906 || number == 0x908;  // f64 at half the rate
     return (Machine){.gpu = target,
                      .vector_bytes = 16,
                      .fma = true,
@@ -57,6 +61,13 @@ static Machine machine_of_amd(GpuTarget target) {
                      .f16 = true,
                      .warp = waves_of_64 ? 64 : 32,
                      .shared_bytes = gpu_shared_bytes(target),
+                     .direct_bytes = !cdna3 ? 0
+                                     : wide ? 16
+                                            : 4,
+                     .cdna2 = cdna2,
+                     .flushes_halves = number == 0x90a,
+                     .nan_extremes = {wide || number >= 0x1200, number >= 0x1200},
+                     .chiplets = cdna3,
                      .f64_ratio = computes ? 2 : 16,
                      .banks = wide          ? &layout_banks_gfx950
                               : waves_of_64 ? &layout_banks_gfx9

@@ -25,10 +25,17 @@ typedef struct Machine {
     bool bf16_tiles;   // cpu.tiles of bf16
     bool i8_tiles;     // cpu.tiles of bytes
     uint32_t l1_bytes, l2_bytes;
-    uint32_t warp;             // GPUs: threads of a warp
-    uint32_t shared_bytes;     // GPUs: the most that a program may have
-    bool async_copy;           // thread.copy
+    uint32_t warp;          // GPUs: threads of a warp
+    uint32_t shared_bytes;  // GPUs: the most that a program may have
+    bool async_copy;        // thread.copy
+    // GPUs: with the option `direct` a thread.copy of so many bytes, or 4, which is a load to what
+    // lies in a row in the order of a warp's lanes; 0: there is none.
+    uint32_t direct_bytes;
     bool matrix_load;          // thread.matrix_load
+    bool cdna2;                // AMD, from it on: MFMA, f32 arithmetic of two registers at once
+    bool nan_extremes[2];      // GPUs: least and greatest that keep NaN in one go, of f32, of f64
+    bool flushes_halves;       // GPUs: products take subnormal f16 and bf16 as 0
+    bool chiplets;             // GPUs: programs are dealt in turn to several, each with a cache
     uint32_t f64_ratio;        // f32 operations in the time of one of f64
     const LayoutBanks *banks;  // of shared memory
 } Machine;
@@ -50,6 +57,8 @@ enum {
     // Every extent of every view is below 2^31, and so is the number of every element, its distance
     // from the first one; strides are not negative.
     FACT_NARROW = 16,
+    // Every view ends at most 2^31 bytes behind its first element.
+    FACT_NEAR = 32,
 };
 
 enum { FACT_STREAM_ALIGN = 64 };

@@ -1,4 +1,5 @@
 #include "ir/literal.h"
+#include "ir/option.h"
 #include "ir/parser.h"
 
 // ---- tokens -------------------------------------------------------------------------------------
@@ -394,16 +395,16 @@ static bool list(Parser *p, bool (*item)(Parser *)) {
     return parser_expect(p, ']', "after a list");
 }
 
-static bool option(Parser *p, int *to) {
+static bool whole(Parser *p, int64_t least, int64_t most, int *to) {
     int64_t value;
-    TRY(parser_int(p, "a number", 1, 1 << 16, &value));
+    TRY(parser_int(p, "a number", least, most, &value));
     *to = (int)value;
     return true;
 }
 
 static bool lanes_attr(Parser *p) {
     Span span = p->token.span;
-    TRY(option(p, &p->func->lanes));
+    TRY(whole(p, 1, 1 << 16, &p->func->lanes));
     if (p->func->lanes == 32 || p->func->lanes == 64) return true;
     diag_error(p->diags, span, DIAG_IR_SYNTAX, "expected 32 or 64 lanes, found %d", p->func->lanes);
     return false;
@@ -417,10 +418,10 @@ static bool func_attr(Parser *p) {
     Str key = str(name);
     if (str_equal(key, STR("level"))) return level_attr(p);
     if (str_equal(key, STR("math"))) return list(p, math_item);
-    if (str_equal(key, STR("warps"))) return option(p, &p->func->warps);
-    if (str_equal(key, STR("stages"))) return option(p, &p->func->stages);
-    if (str_equal(key, STR("ctas"))) return option(p, &p->func->ctas);
+    const IrOption *option = ir_option_find(key);
+    if (option) return whole(p, option->least, option->most, ir_option_of(p->func, option));
     if (str_equal(key, STR("lanes"))) return lanes_attr(p);
+    if (str_equal(key, STR("group"))) return whole(p, 1, 1 << 16, &p->func->group);
     if (str_equal(key, STR("bind"))) return list(p, bind_item);
     if (str_equal(key, STR("facts"))) return list(p, fact_item);
     if (str_equal(key, STR("extents"))) {
@@ -428,7 +429,9 @@ static bool func_attr(Parser *p) {
         return list(p, extent_item);
     }
     diag_error(p->diags, span, DIAG_IR_SYNTAX, "a function has no attribute '%s'", name);
-    diag_help(p->diags, "it has level, math, warps, stages, ctas, lanes, bind, facts, extents");
+    Str options = ir_option_list(p->module->arena, ", ", ", ");
+    diag_help(p->diags, "it has level, math, %.*s, lanes, group, bind, facts, extents",
+              STR_ARG(options));
     return false;
 }
 

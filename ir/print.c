@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "ir/literal.h"
+#include "ir/option.h"
 #include "ir/text.h"
 
 // ---- numbers ------------------------------------------------------------------------------------
@@ -277,17 +278,17 @@ static bool extents_implied(const IrFunc *f) {
     return next == f->extents.count;
 }
 
+static void print_number(const char *name, int value, bool *any, StrBuf *out) {
+    if (!value) return;
+    next_attr(any, out);
+    strbuf_printf(out, "%s = %d", name, value);
+}
+
 static void print_options(const IrFunc *f, bool *any, StrBuf *out) {
-    const struct {
-        const char *name;
-        int value;
-    } options[] = {
-        {"warps", f->warps}, {"stages", f->stages}, {"ctas", f->ctas}, {"lanes", f->lanes}};
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (!options[i].value) continue;
-        next_attr(any, out);
-        strbuf_printf(out, "%s = %d", options[i].name, options[i].value);
-    }
+    for (size_t i = 0; i < IR_OPTIONS; i++)
+        print_number(ir_options[i].name, ir_option_value(f, &ir_options[i]), any, out);
+    print_number("lanes", f->lanes, any, out);
+    print_number("group", f->group, any, out);
 }
 
 static void print_func_attrs(const IrFunc *f, StrBuf *out) {

@@ -17,12 +17,13 @@
 //     operand = "%" ( number | name ) | "_"
 //     region  = [ "(" "%" n ":" type { "," "%" n ":" type } ")" ] "{" { op } "}"
 //     attrs   = "{" key "=" value { "," key "=" value } "}"
-//   Kernel attrs: level, math = [contract, approx], warps, stages, ctas, lanes, bind = [T = f16, BM
-//   = 128], facts = [M divisor 16 range 0 1024], extents = [M, N] where that is not the order of
-//   first mention in the parameters; param attrs: divisor, min, max. A boolean attribute that is
-//   false, and `inside` that is all 0, are left out. Float constants print as the shortest decimal
-//   that reads back, or as hex bits (0x7fc00001) where decimal would lose a NaN's payload or sign;
-//   constants of no element type (ill-typed) are hex bits.
+//   Kernel attrs: level, math = [contract, approx], the options of
+//   ir/options.def, lanes, group, bind = [T =
+//   f16, BM = 128], facts = [M divisor 16 range 0 1024], extents = [M, N] where that is not the
+//   order of first mention in the parameters; param attrs: divisor, min, max. A boolean attribute
+//   that is false, and `inside` that is all 0, are left out. Float constants print as the shortest
+//   decimal that reads back, or as hex bits (0x7fc00001) where decimal would lose a NaN's payload
+//   or sign; constants of no element type (ill-typed) are hex bits.
 //   "//" begins a comment. Operands, attributes and types stand on the line of their op's name.
 #ifndef TILEC_IR_TEXT_H
 #define TILEC_IR_TEXT_H

@@ -13,6 +13,7 @@
 #include "passes/rewrite.h"
 
 typedef struct Licm {
+    bool threads;  // it is a program's threads that compute
     bool changed;
 } Licm;
 
@@ -92,11 +93,49 @@ static bool may_move(const IrOp *op, const IrOp *loop, bool memory_still, bool c
     return operands_outside(op, loop) && regions_outside(op, op, loop);
 }
 
+// ---- sums of threads ----------------------------------------------------------------------------
+
+// The operand that changes in the loop, where it is an op of this code there that nobody else
+// needs, and the other one does not.
+static IrOp *changing(const IrOp *op, IrOpcode code, const IrOp *loop, IrValue **still) {
+    for (uint32_t i = 0; i < 2; i++) {
+        const IrValue *x = ir_operand(op, i);
+        *still = ir_operand(op, 1 - i);
+        bool alone = x->def && x->def->code == code && x->uses && !x->uses->next;
+        if (alone && x->def->block == op->block && rewrite_defined_outside(*still, loop))
+            return x->def;
+    }
+    return NULL;
+}
+
+// a + (x + b) as x + (a + b), and (x + b) * a as x * a + b * a, where only x changes: what threads
+// add to an index is added before the loop. Integers wrap, so that the order does not count.
+static bool gather(IrOp *op, IrOp *loop) {
+    if (op->code != IR_ADD && op->code != IR_MUL) return false;
+    if (!dtype_is(op->results[0].type->elem, DTYPE_CLASS_INT)) return false;
+    IrValue *a, *b;
+    IrOp *sum = changing(op, IR_ADD, loop, &a);
+    if (!sum) return false;
+    uint32_t k = rewrite_defined_outside(ir_operand(sum, 0), loop);
+    b = ir_operand(sum, 1 - k);
+    if (!rewrite_defined_outside(b, loop)) return false;
+    IrValue *x = ir_operand(sum, k);
+    IrBuilder outside = ir_builder_before(loop), here = ir_builder_before(op);
+    IrValue *both = ir_binary(&outside, op->code, a, b);
+    if (op->code == IR_MUL) x = ir_binary(&here, IR_MUL, x, a);
+    ir_replace_all(&op->results[0], ir_binary(&here, IR_ADD, x, both));
+    ir_erase(op);
+    ir_erase(sum);
+    return true;
+}
+
 static void hoist_from(Licm *l, IrOp *loop, IrBlock *region, bool memory_still) {
     bool certain = certainly_runs(loop, region);
     IR_EACH_OP(op, region) {
         if (may_move(op, loop, memory_still, certain)) {
             ir_move_before(op, loop);
+            l->changed = true;
+        } else if (l->threads && gather(op, loop)) {
             l->changed = true;
         } else if (may_stop(op)) {
             certain = false;
@@ -117,7 +156,7 @@ static void hoist_in(Licm *l, const IrBlock *block) {
 
 bool pass_licm(IrFunc *f, PassContext *context) {
     (void)context;
-    Licm l = {0};
+    Licm l = {.threads = f->level == IR_LEVEL_THREAD};
     for (size_t i = 0; i < f->sections.count; i++) hoist_in(&l, f->sections.data[i].block);
     return l.changed;
 }

@@ -39,7 +39,8 @@ static const PassStep cpu_steps[] = {
 };
 
 static const PassStep gpu_steps[] = {
-    {PASS_GPU_LAYOUT, "first: all that follows asks who holds what"},
+    {PASS_GPU_GROUP, "while products are products of what is loaded"},
+    {PASS_GPU_LAYOUT, "first of the tiles: all that follows asks who holds what"},
     {PASS_LICM, "conversions of what a loop does not change move out of it"},
     {PASS_CSE, "conversions of one value that are wanted alike"},
     {PASS_DCE, "what was made once more in another layout is not needed in the first"},
@@ -54,7 +55,8 @@ static const PassStep gpu_steps[] = {
     {PASS_CSE, "one value widened twice, masks and constants of formats"},
     {PASS_DCE, "what nobody needs any more is not compiled"},
     {PASS_GPU_PLACE, "before barriers, which are needed where places meet"},
-    {PASS_GPU_BARRIERS, "last: it looks at what is left of the accesses, and at their places"},
+    {PASS_GPU_BARRIERS, "it looks at what is left of the accesses, and at their places"},
+    {PASS_GPU_LATE, "last: loads move behind the barriers that are left"},
 };
 
 static const struct {

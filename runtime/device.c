@@ -14,7 +14,6 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
-// AMD's GPUs, which this version has no device for, are no mistake of whoever names them.
 static tilec_status unknown_device(tilec_context *c, const char *name, Str kind) {
     enum { KINDS = 16 };
     Arena *scratch = arena_create();
@@ -25,11 +24,10 @@ static tilec_status unknown_device(tilec_context *c, const char *name, Str kind)
     for (size_t i = 0; i < c->api_count && count < KINDS; i++)
         known[count++] = str(c->apis[i]->kind);
     Str nearest = str_nearest(kind, known, count);
-    bool absent = str_equal(kind, STR("hip"));
     const char *meant =
         nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";
-    tilec_status s = rt_fail(c, absent ? TILEC_UNAVAILABLE : TILEC_INVALID_ARGUMENT,
-                             "no device '%s' here%s there are: %s", name, meant, kinds.text);
+    tilec_status s = rt_fail(c, TILEC_INVALID_ARGUMENT, "no device '%s' here%s there are: %s", name,
+                             meant, kinds.text);
     arena_destroy(scratch);
     return s;
 }

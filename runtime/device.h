@@ -40,15 +40,15 @@ typedef struct RtImage {
     size_t size;
 } RtImage;
 
-// Of a kernel that takes the launch's block of arguments, by value, and behind it the address of an
-// GpuReport (base/gpu_abi.h).
+// Of a kernel that takes the launch's block of arguments, by value, and behind it a GpuTail
+// (base/gpu_abi.h).
 typedef struct RtPtxImage {
     Str text;
     Str entry;
     // For tests of the warp machine: steps of a launch, 0: its own limit; and who else watches.
     uint64_t step_limit;
     const struct SimObserver *watcher;
-    GpuDisassemble *disassemble;  // of AMD's code; NULL: the context's compiler library's
+    GpuDisassembler disassemble;  // of AMD's code; none: the context's compiler library's
 } RtPtxImage;
 
 // Where a pointer or view argument points: for checks under sanitize. size 0: unknown.
@@ -73,6 +73,10 @@ typedef struct RtDeviceApi {
     tilec_status (*open)(tilec_context *context, Str instance, void **state);
     void (*close)(void *state);
     GpuTarget (*gpu)(const tilec_device *device);  // what code must be for; NULL: it is no GPU
+    // What a GPU of hardware is: its target, its name, its driver. NULL: the kind says all.
+    void (*describe)(const tilec_device *device, StrBuf *out);
+    // The newest version of AMD's code objects that its driver reads; NULL: all that are made.
+    uint32_t (*object_newest)(const tilec_device *device);
     // The DLPack number of its kind of memory (tilec/dlpack.h); RT_HOST_MEMORY is the host's; 0:
     // other libraries cannot share it.
     int32_t memory;

@@ -63,6 +63,21 @@ static RtReport report_assert(const MetaVariant *variant, const RtFailure *failu
     return report;
 }
 
+// A report that a kernel ran over may say anything: a grid has a program at least.
+bool rt_failure_left(const GpuReport *left, RtFailure *failure) {
+    if (!left->launch) return false;
+    uint64_t what = 0, program = left->least[0] >> GPU_PIECE_BITS;
+    for (unsigned i = 0; i < GPU_PIECES; i++)
+        what |= (left->least[i] & ((1 << GPU_PIECE_BITS) - 1)) << i * GPU_PIECE_BITS;
+    uint64_t rows = left->rows > 0 ? (uint64_t)left->rows : 1;
+    uint64_t columns = left->columns > 0 ? (uint64_t)left->columns : 1;
+    *failure = (RtFailure){.site = (uint32_t)(what >> GPU_LANE_BITS),
+                           .place = {(int64_t)(program % rows), (int64_t)(program / rows % columns),
+                                     (int64_t)(program / rows / columns)},
+                           .lane = (int64_t)(what & ((1 << GPU_LANE_BITS) - 1))};
+    return true;
+}
+
 RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure) {
     Recovery recovery;
     if (RECOVER_FAILED(&recovery)) return rt_report_no_memory();

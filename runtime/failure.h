@@ -9,6 +9,7 @@
 #ifndef TILEC_RUNTIME_FAILURE_H
 #define TILEC_RUNTIME_FAILURE_H
 
+#include "base/gpu_abi.h"
 #include "runtime/meta.h"
 #include "runtime/report.h"
 
@@ -19,6 +20,8 @@ typedef struct RtFailure {
     const char *note;  // of what else there may be; NULL: nothing
 } RtFailure;
 
+// What GPUs left; false: no assert failed.
+bool rt_failure_left(const GpuReport *left, RtFailure *failure);
 RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "base/recover.h"
 #include "runtime/launch.h"
 
@@ -58,12 +59,44 @@ static tilec_status get_ready(tilec_kernel *kernel, tilec_stream *stream,
     return rt_kernel_module(kernel, loaded, plan->variant, &r->launch.module);
 }
 
-static tilec_status launch(tilec_kernel *kernel, tilec_stream *stream,
-                           const LaunchOverride *override, const tilec_arg *args, size_t count) {
-    Ready r;
-    tilec_status s = get_ready(kernel, stream, override, args, count, &r);
+typedef enum What { CALL_LAUNCH, CALL_PREPARE } What;
+
+typedef struct Call {
+    What what;
+    tilec_kernel *kernel;
+    tilec_stream *stream;
+    const LaunchOverride *override;
+    const tilec_arg *args;
+    size_t count;
+} Call;
+
+static tilec_status call_in(const Call *call, LaunchPlan plan) {
+    Ready r = {.plan = plan};
+    const RtDeviceApi *api = call->kernel->device->api;
+    tilec_status s =
+        get_ready(call->kernel, call->stream, call->override, call->args, call->count, &r);
     if (s || r.plan.empty) return s;
-    return kernel->device->api->launch(kernel->device, r.stream->state, &r.launch);
+    if (call->what == CALL_LAUNCH)
+        return api->launch(call->kernel->device, r.stream->state, &r.launch);
+    return api->prepare ? api->prepare(call->kernel->device, r.stream->state, &r.launch) : s;
+}
+
+// A thread may have little stack: many arguments take room there only where they are.
+__attribute__((noinline)) static tilec_status call_with_many(const Call *call) {
+    LaunchRoom room;
+    return call_in(call, launch_plan(&room));
+}
+
+__attribute__((noinline)) static tilec_status call_with_few(const Call *call) {
+    LaunchCorner room;
+    return call_in(call, launch_plan_small(&room));
+}
+
+static tilec_status make_call(const Call *call) {
+    uint64_t mode = cpu_float_mode_usual();
+    tilec_status s = call->count > LAUNCH_FEW_ARGS ? call_with_many(call) : call_with_few(call);
+    cpu_float_mode_restore(mode);
+    return s;
 }
 
 static tilec_status check_call(const tilec_kernel *kernel, const void *args, size_t count) {
@@ -76,7 +109,8 @@ tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tile
                           size_t count) {
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
-    return s ? s : launch(kernel, stream, NULL, args, count);
+    if (s) return s;
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, NULL, args, count});
 }
 
 tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
@@ -86,7 +120,7 @@ tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int v
     if (s) return s;
     if (!grid) return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the grid is NULL");
     LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
-    return launch(kernel, stream, &override, args, count);
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, args, count});
 }
 
 tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
@@ -94,8 +128,5 @@ tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, co
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
     if (s) return s;
-    Ready r;
-    s = get_ready(kernel, stream, NULL, args, count, &r);
-    if (s || r.plan.empty || !kernel->device->api->prepare) return s;
-    return kernel->device->api->prepare(kernel->device, r.stream->state, &r.launch);
+    return make_call(&(Call){CALL_PREPARE, kernel, stream, NULL, args, count});
 }

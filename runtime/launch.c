@@ -265,8 +265,9 @@ static tilec_status arguments(const Check *c) {
 
 // Fixed extents, and named ones against their first mention.
 static tilec_status extents(const Check *c) {
-    int32_t first_arg[LAUNCH_MAX_ARGS * META_MAX_RANK], first_dim[LAUNCH_MAX_ARGS * META_MAX_RANK];
-    for (uint32_t e = 0; e < c->meta->extent_count; e++) first_arg[e] = -1;
+    enum { NONE = INT16_MAX };
+    int16_t first[LAUNCH_MAX_ARGS * META_MAX_RANK];  // argument * META_MAX_RANK + dimension
+    for (uint32_t e = 0; e < c->meta->extent_count; e++) first[e] = NONE;
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];
         for (uint32_t d = 0; arg->kind == META_VIEW && d < arg->rank; d++) {
@@ -277,15 +278,16 @@ static tilec_status extents(const Check *c) {
                     return REFUSE(c, "%.*s: extent %u of argument '%.*s' must be %lld, found %lld",
                                   STR_ARG(c->meta->name), d, STR_ARG(arg->name),
                                   (long long)arg->dims[d].value, (long long)found);
-            } else if (first_arg[e] < 0) {
-                first_arg[e] = (int32_t)i, first_dim[e] = (int32_t)d;
-            } else if (c->plan->inputs[first_arg[e]].extent[first_dim[e]] != found) {
+                continue;
+            }
+            if (first[e] == NONE) first[e] = (int16_t)(i * META_MAX_RANK + d);
+            int other = first[e] / META_MAX_RANK;
+            int64_t before = c->plan->inputs[other].extent[first[e] % META_MAX_RANK];
+            if (before != found)
                 return REFUSE(c, "%.*s: extent %.*s is %lld in argument '%.*s' and %lld in '%.*s'",
                               STR_ARG(c->meta->name), STR_ARG(c->meta->extents[e]),
-                              (long long)c->plan->inputs[first_arg[e]].extent[first_dim[e]],
-                              STR_ARG(c->meta->args[first_arg[e]].name), (long long)found,
-                              STR_ARG(arg->name));
-            }
+                              (long long)before, STR_ARG(c->meta->args[other].name),
+                              (long long)found, STR_ARG(arg->name));
         }
     }
     return TILEC_OK;
@@ -359,8 +361,7 @@ static tilec_status refuse_requires(const Check *c, const MetaRequires *requires
                   STR_ARG(c->meta->name), STR_ARG(requires->text), values);
 }
 
-static tilec_status grid(const Check *c, const LaunchOverride *override) {
-    uint64_t values[LAUNCH_CODE_MAX];
+static tilec_status grid_with(const Check *c, const LaunchOverride *override, uint64_t *values) {
     if (override) {
         c->plan->variant = (uint32_t) override->variant;
         launch_code_run(&c->meta->variants[c->plan->variant].code, c->plan->inputs, values);
@@ -403,6 +404,29 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
     return TILEC_OK;
 }
 
+// Launch code of most kernels has some dozens of steps; room for the longest there may be is more
+// than some threads have in all.
+enum { FEW_VALUES = 256 };
+
+__attribute__((noinline)) static tilec_status grid_short(const Check *c,
+                                                         const LaunchOverride *override) {
+    uint64_t values[FEW_VALUES];
+    return grid_with(c, override, values);
+}
+
+__attribute__((noinline)) static tilec_status grid_long(const Check *c,
+                                                        const LaunchOverride *override) {
+    uint64_t values[LAUNCH_CODE_MAX];
+    return grid_with(c, override, values);
+}
+
+static tilec_status grid(const Check *c, const LaunchOverride *override) {
+    bool few = true;
+    for (uint32_t i = 0; i < c->meta->variant_count; i++)
+        few = few && c->meta->variants[i].code.count <= FEW_VALUES;
+    return few ? grid_short(c, override) : grid_long(c, override);
+}
+
 // A NULL pointer may stand for nothing given; one that every program follows is a mistake.
 static tilec_status pointers_given(const Check *c) {
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
@@ -441,6 +465,7 @@ tilec_status launch_prepare(tilec_context *context, tilec_device *device, const 
     Check c = {context, device, meta, args, plan};
     if (count != meta->arg_count || count > LAUNCH_MAX_ARGS)
         return launch_wrong_count(context, meta->name, meta->arg_count, count);
+    CHECK(count <= plan->room, "room for %u arguments, and there are %zu", plan->room, count);
     plan->variant = 0;
     plan->empty = false;
     tilec_status s = arguments(&c);

@@ -4,25 +4,54 @@
 // scalars), check views (extents >= 0, strides, bounds and life of buffers, alignment), bind named
 // extents and compare equal ones, choose the variant, check its requires, compute its grid, pack
 // the block. Invariants: nothing is launched unless all that succeeded; every refusal names kernel,
-// argument, expected and found. No allocation: everything is on the caller's LaunchPlan.
+// argument, expected and found. No allocation: everything is on the caller's LaunchPlan, in room
+// that the caller has; and little stack, for threads that have little: room for LAUNCH_MAX_ARGS and
+// for the longest launch code is taken only by kernels that need it.
 //
-//     LaunchPlan plan;
-//     tilec_status s = launch_prepare(ctx, meta, args, count, NULL, &plan);
+//     LaunchRoom room;
+//     LaunchPlan plan = launch_plan(&room);
+//     tilec_status s = launch_prepare(ctx, device, meta, args, count, NULL, &plan);
 #ifndef TILEC_RUNTIME_LAUNCH_H
 #define TILEC_RUNTIME_LAUNCH_H
 
 #include "runtime/context.h"
 
-enum { LAUNCH_MAX_ARGS = 64 };
+// LAUNCH_PACKED_ARG: of an argument in the block, at most.
+enum { LAUNCH_MAX_ARGS = 64, LAUNCH_FEW_ARGS = 12, LAUNCH_PACKED_ARG = 88 };
 
 typedef struct LaunchPlan {
     uint32_t variant;
     int64_t grid[3];
-    bool empty;  // the grid has no program: a success without a launch
+    bool empty;     // the grid has no program: a success without a launch
+    uint32_t room;  // arguments that there is room for
+    LaunchInput *inputs;
+    RtRange *ranges;
+    uint8_t *block;  // aligned to 16 bytes
+} LaunchPlan;
+
+// For any kernel.
+typedef struct LaunchRoom {
     LaunchInput inputs[LAUNCH_MAX_ARGS];
     RtRange ranges[LAUNCH_MAX_ARGS];
-    uint8_t block[LAUNCH_MAX_ARGS * 88] __attribute__((aligned(16)));
-} LaunchPlan;
+    _Alignas(16) uint8_t block[LAUNCH_MAX_ARGS * LAUNCH_PACKED_ARG];
+} LaunchRoom;
+
+// For kernels of few arguments.
+typedef struct LaunchCorner {
+    LaunchInput inputs[LAUNCH_FEW_ARGS];
+    RtRange ranges[LAUNCH_FEW_ARGS];
+    _Alignas(16) uint8_t block[LAUNCH_FEW_ARGS * LAUNCH_PACKED_ARG];
+} LaunchCorner;
+
+static inline LaunchPlan launch_plan(LaunchRoom *r) {
+    return (LaunchPlan){
+        .room = LAUNCH_MAX_ARGS, .inputs = r->inputs, .ranges = r->ranges, .block = r->block};
+}
+
+static inline LaunchPlan launch_plan_small(LaunchCorner *r) {
+    return (LaunchPlan){
+        .room = LAUNCH_FEW_ARGS, .inputs = r->inputs, .ranges = r->ranges, .block = r->block};
+}
 
 typedef struct LaunchOverride {
     int variant;

@@ -244,26 +244,37 @@ static bool instr_wraps(const LaunchInstr *x, const uint64_t *values, uint64_t r
     return over || exact != found;
 }
 
-static void need_operands(const LaunchInstr *x, const uint64_t *values, bool *needed) {
+// A bit for each value: this is on the stack of whoever launches.
+typedef struct Needed {
+    uint64_t bits[LAUNCH_CODE_MAX / 64];
+} Needed;
+
+static void need(Needed *n, uint32_t value) { n->bits[value / 64] |= UINT64_C(1) << value % 64; }
+
+static bool is_needed(const Needed *n, uint32_t value) {
+    return n->bits[value / 64] >> value % 64 & 1;
+}
+
+static void need_operands(const LaunchInstr *x, const uint64_t *values, Needed *needed) {
     if (x->op == LAUNCH_SELECT) {
-        needed[x->a] = true;
-        needed[values[x->a] ? x->b : x->c] = true;
+        need(needed, x->a);
+        need(needed, values[x->a] ? x->b : x->c);
         return;
     }
     const uint32_t operands[3] = {x->a, x->b, x->c};
-    for (int k = 0; k < ops[x->op].operands; k++) needed[operands[k]] = true;
+    for (int k = 0; k < ops[x->op].operands; k++) need(needed, operands[k]);
 }
 
 bool launch_code_wraps(const LaunchCode *code, const uint64_t *values, uint32_t value) {
     uint32_t first = 0;
     while (first <= value && !instr_wraps(&code->code[first], values, values[first])) first++;
     if (first > value) return false;  // nearly always
-    bool needed[LAUNCH_CODE_MAX] = {false};
-    needed[value] = true;
+    Needed needed = {{0}};
+    need(&needed, value);
     for (uint32_t i = value + 1; i-- > first;) {
-        if (!needed[i]) continue;
+        if (!is_needed(&needed, i)) continue;
         if (instr_wraps(&code->code[i], values, values[i])) return true;
-        need_operands(&code->code[i], values, needed);
+        need_operands(&code->code[i], values, &needed);
     }
     return false;
 }

@@ -149,9 +149,8 @@ static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) 
     json_key(j, "shared"), json_uint(j, v->shared_bytes);
     cpu_json(j, v);
     json_key(j, "options"), json_open(j, '{');
-    if (v->warps) json_key(j, "warps"), json_int(j, v->warps);
-    if (v->stages) json_key(j, "stages"), json_int(j, v->stages);
-    if (v->ctas) json_key(j, "ctas"), json_int(j, v->ctas);
+    for (uint32_t i = 0; i < v->option_count; i++)
+        json_key(j, v->options[i].name), json_int(j, v->options[i].value);
     json_close(j, '}');
     json_key(j, "bindings"), json_open(j, '{');
     for (uint32_t i = 0; i < v->binding_count; i++) {
@@ -169,6 +168,7 @@ static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) 
     if (v->facts & META_FACT_STREAM) json_str(j, STR("stream"));
     if (v->facts & META_FACT_WIDE) json_str(j, STR("wide"));
     if (v->facts & META_FACT_NARROW) json_str(j, STR("narrow"));
+    if (v->facts & META_FACT_NEAR) json_str(j, STR("near"));
     json_close(j, ']');
     launch_json(j, meta, v);
     json_close(j, '}');

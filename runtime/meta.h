@@ -82,8 +82,14 @@ enum {
     META_FACT_CONTIGUOUS = 2,
     META_FACT_STREAM = 4,
     META_FACT_WIDE = 8,
-    META_FACT_NARROW = 16
+    META_FACT_NARROW = 16,
+    META_FACT_NEAR = 32
 };
+
+typedef struct MetaOption {
+    const char *name;
+    int value;
+} MetaOption;
 
 typedef struct MetaVariant {
     Str entry;
@@ -96,7 +102,9 @@ typedef struct MetaVariant {
     uint32_t grid[3];  // values of the code: i64
     uint32_t binding_count;
     const MetaBinding *bindings;
-    int warps, stages, ctas;
+    int ctas;               // programs of a cluster; 0: none are asked for
+    uint32_t option_count;  // those that are given
+    const MetaOption *options;
     uint32_t block[3];  // threads, GPUs
     uint32_t shared_bytes;
     uint32_t scratch_bytes;  // of each thread, CPUs

@@ -73,6 +73,7 @@ uint64_t rt_gpu_report_size(const MetaVariant *variant) {
 
 void rt_gpu_report_clear(GpuReport *report, uint64_t size) {
     *report = (GpuReport){.room = size - sizeof *report};
+    memset(report->least, 0xff, sizeof report->least);
 }
 
 typedef struct Found {

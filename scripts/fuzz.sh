@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a bounded time: scripts/fuzz.sh [TARGET…]
 #   FUZZ_SECONDS   seconds per target (default 20)
+#   FUZZ_SEED      of the random choices (default 1, so that one commit is judged as it was before;
+#                  0: another each time, as scripts/test-all.sh has it)
 # Starts from the committed corpus in tests/fuzz/corpus/<target>/ (source also from the examples and
 # the files of errors); what is found on the way goes to
 # build/fuzz/found/, inputs that fail to build/fuzz/artifacts/.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-20}
+seed=${FUZZ_SEED:-1}
 if ! ls tests/fuzz/fuzz_*.c >/dev/null 2>&1; then
     echo "fuzz: skipped: there are no fuzz targets"
     exit 77
@@ -39,7 +42,7 @@ for target in "${targets[@]}"; do
     folders=("$found")
     [ ! -d "tests/fuzz/corpus/$name" ] || folders+=("tests/fuzz/corpus/$name")
     [ "$name" != source ] || folders+=(examples tests/files/errors)
-    options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -verbosity=0
+    options=(-seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -verbosity=0
         -artifact_prefix="build/fuzz/artifacts/$name-")
     [ ! -f "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
     log=build/fuzz/$name.log

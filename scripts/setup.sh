@@ -21,6 +21,8 @@ libclang-rt-22-dev | optional | sanitizers and libFuzzer for clang
 lld-22             | optional | links AMD code objects; what runs AArch64 code in tests
 llvm-22-dev        | optional | code generation
 liblld-22-dev      | optional | code generation
+libamdhip64-5      | optional | a real HIP, if without a GPU, for the tests of the device hip
+libamdhip64-dev    | optional | headers of HIP, against which our prototypes are compared
 libmpfr-dev        | optional | exact references for the tests of mathematical functions
 qemu-user          | optional | runs AArch64 code in tests
 zlib1g-dev         | optional | linking LLVM statically

@@ -8,13 +8,15 @@
 # says when each begins and how it ended, with seconds; they are kept in build/test-all/log, beside
 # the output of each part.
 #   FUZZ_SECONDS   seconds for each fuzz target (default 600)
+#   FUZZ_SEED      see scripts/fuzz.sh (default 0: another each time)
 #   TEST_JOBS      tests at a time (default: one for each processor)
 set -u
 cd "$(dirname "$0")/.."
-export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
+export FUZZ_SECONDS=${FUZZ_SECONDS:-600} FUZZ_SEED=${FUZZ_SEED:-0}
 
 # part | portions | preset | environment | what ctest is to run
-# `whole`: all of the matrix, 100,000 kernels; without it what debug and thread checkers can bear.
+# `whole`: all of the matrix, 20 choices of warps and their order, 100,000 kernels; without it what
+# debug and thread checkers can bear.
 parts='
 debug/quick       | 1  | debug    |       | -L ^quick$
 debug/long        | 1  | debug    |       | -L ^long$ -E ^(passes/long_expand_math|matrix/)
@@ -88,7 +90,7 @@ run_part() {
     TILEC_TEST_WHOLE=1 scripts/build.sh "$1" || return 1
     unset TILEC_TEST_WHOLE TILEC_TEST_TARGETS
     export TILEC_TEST_PORTION=$2
-    [ -z "$3" ] || export TILEC_TEST_WHOLE=1 TILEC_TEST_TARGETS=all
+    [ -z "$3" ] || export TILEC_TEST_WHOLE=1 TILEC_TEST_TARGETS=all TILEC_TEST_CHOICES=20
     # shellcheck disable=SC2086
     ctest --preset "$1" $4 --no-tests=error -j "${TEST_JOBS:-$(nproc)}"
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Triton's PTX for the kernels of ../shared/triton-baseline, for tests/sim/test_triton and bench/.
-#   scripts/triton-ptx.sh OUT [SM]...      default: 75 80 89 90 120
+# Triton's PTX and code objects for the kernels of ../shared/triton-baseline, for
+# tests/sim/test_triton and bench/.
+#   scripts/triton-ptx.sh OUT [TARGET]...
+# TARGET: 75 80 89 90 120 gfx90a gfx942 gfx950 gfx1100 gfx1201 (default: all)
 # Triton is installed with pip into OUT/venv unless $PYTHON has it already. Then
 #   TILEC_TRITON_PTX=OUT ctest --preset debug -R sim/test_triton
 set -eu
@@ -13,7 +15,7 @@ fi
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- 75 80 89 90 120
+[ $# -gt 0 ] || set -- 75 80 89 90 120 gfx90a gfx942 gfx950 gfx1100 gfx1201
 if [ ! -f "$baseline/compile.py" ]; then
     echo "triton-ptx: no compile.py in $baseline; TILEC_TRITON_BASELINE says where it is" >&2
     exit 1

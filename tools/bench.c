@@ -7,7 +7,8 @@
 #include "tools/progress.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, sim:ARCH, or auto (default)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, hip:N, sim:ARCH, or auto (default)",
+     false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"grid", "X[,Y[,Z]]", "this grid instead of the kernel's own", false},

@@ -3,24 +3,23 @@
 #include <tilec/tilec.h>
 
 #include "base/os.h"
+#include "base/vec.h"
 #include "compile/plugin.h"
+#include "runtime/device.h"
 #include "tools/cli.h"
 
-// `mend` says what a device needs that is not there; NULL: opening it does.
 static const struct {
-    const char *name, *opens, *what, *mend;
+    const char *name, *opens, *what;
 } rows[] = {
-    {"interp", "interp", "the reference interpreter: exact, slow, always there", ""},
-    {"cpu", "cpu", "this machine's processor", ""},
-    {"cuda", "cuda", "NVIDIA GPUs", NULL},
-    {"hip", "hip", "AMD GPUs",
-     "this version makes code for them (tilec emit), and runs it on sim:gfx… only"},
+    {"interp", "interp", "the reference interpreter: exact, slow, always there"},
+    {"cpu", "cpu", "this machine's processor"},
+    {"cuda", "cuda", "NVIDIA GPUs"},
+    {"hip", "hip", "AMD GPUs"},
     {"sim", "sim:sm_80",
      "GPUs, simulated: sim:sm_75 to sim:sm_121, sim:gfx90a to sim:gfx1201; kernels, PTX and "
-     "objects",
-     ""},
+     "objects"},
 };
-enum { ROWS = sizeof rows / sizeof *rows, ROW_CPU = 1 };
+enum { ROWS = sizeof rows / sizeof *rows, ROW_CPU = 1, ROW_HIP = 3 };
 
 // What code for the processor is made for and with.
 typedef struct CpuFacts {
@@ -52,6 +51,39 @@ static CpuFacts cpu_facts(Arena *arena, Plugin *plugin) {
     return f;
 }
 
+// Devices of one kind that is hardware: "hip:1", and what it is.
+typedef struct Card {
+    Str name, what;
+} Card;
+typedef VEC(Card) Cards;
+
+// As many as open, from the first on, which is open.
+static Cards find_cards(Arena *arena, tilec_context *context, const char *kind,
+                        tilec_device *device) {
+    enum { MOST = 64 };
+    Cards cards = {0};
+    for (int i = 0; device && device->api->describe && i < MOST; i++) {
+        const char *name = arena_printf(arena, "%s:%d", kind, i);
+        if (i && tilec_device_open(context, name, &device)) break;
+        StrBuf what = strbuf(arena);
+        device->api->describe(device, &what);
+        vec_push(arena, &cards, ((Card){str(name), strbuf_str(&what)}));
+    }
+    return cards;
+}
+
+// What of ROCm is installed where its own packages put it; empty: nothing.
+static Str rocm_here(Arena *arena) {
+    const char *path = os_env("ROCM_PATH");
+    Str version;
+    OsError error;
+    if (!path || !path[0]) path = "/opt/rocm";
+    const char *file = arena_printf(arena, "%s/.info/version", path);
+    if (!os_read_file(arena, file, 4096, &version, &error)) return STR("");
+    version = str_trim(version);
+    return str(arena_printf(arena, "ROCm %.*s, %s", STR_ARG(version), path));
+}
+
 static void add_cpu_json(Json *j, const CpuFacts *f) {
     json_key(j, "target"), json_str(j, str(f->target));
     json_key(j, "processors"), json_uint(j, f->processors);
@@ -64,16 +96,37 @@ static void add_cpu_json(Json *j, const CpuFacts *f) {
     if (!f->llvm) json_key(j, "missing"), json_str(j, f->why);
 }
 
-static void add_json(Json *j, size_t i, bool found, const char *why, const CpuFacts *cpu) {
+static void add_cards_json(Json *j, const Cards *cards) {
+    json_key(j, "cards"), json_open(j, '[');
+    for (size_t i = 0; i < cards->count; i++) {
+        json_open(j, '{');
+        json_key(j, "name"), json_str(j, cards->data[i].name);
+        json_key(j, "description"), json_str(j, cards->data[i].what);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+// One device's row: what was found of it.
+typedef struct Found {
+    bool available;
+    const char *why;  // it is not
+    Cards cards;
+    Str rocm;
+} Found;
+
+static void add_json(Json *j, size_t i, const Found *f, const CpuFacts *cpu) {
     json_open(j, '{');
     json_key(j, "name"), json_str(j, str(rows[i].name));
     json_key(j, "description"), json_str(j, str(rows[i].what));
-    json_key(j, "available"), json_bool(j, found);
-    if (found)
+    json_key(j, "available"), json_bool(j, f->available);
+    if (f->available)
         json_key(j, "version"), json_str(j, str(tilec_version()));
     else
-        json_key(j, "missing"), json_str(j, str(why));
+        json_key(j, "missing"), json_str(j, str(f->why));
     if (i == ROW_CPU) add_cpu_json(j, cpu);
+    if (f->cards.count) add_cards_json(j, &f->cards);
+    if (f->rocm.size) json_key(j, "rocm"), json_str(j, f->rocm);
     json_close(j, '}');
 }
 
@@ -86,13 +139,26 @@ static void print_cpu(const CpuFacts *f) {
         printf("         runs only what its cache holds: %.*s\n", STR_ARG(f->why));
 }
 
-static void print_row(size_t i, bool found, const char *why, const CpuFacts *cpu) {
-    if (!found) {
-        printf("%-8s %s: not available, %s\n", rows[i].name, rows[i].what, why);
-        return;
-    }
-    printf("%-8s %s (tilec %s)\n", rows[i].name, rows[i].what, tilec_version());
-    if (i == ROW_CPU) print_cpu(cpu);
+static void print_row(size_t i, const Found *f, const CpuFacts *cpu) {
+    if (f->available)
+        printf("%-8s %s (tilec %s)\n", rows[i].name, rows[i].what, tilec_version());
+    else
+        printf("%-8s %s: not available, %s\n", rows[i].name, rows[i].what, f->why);
+    if (i == ROW_CPU && f->available) print_cpu(cpu);
+    for (size_t k = 0; k < f->cards.count; k++)
+        printf("         %.*s: %.*s\n", STR_ARG(f->cards.data[k].name),
+               STR_ARG(f->cards.data[k].what));
+    if (f->rocm.size) printf("         %.*s\n", STR_ARG(f->rocm));
+}
+
+static Found find(Arena *arena, tilec_context *context, size_t i) {
+    tilec_device *device = NULL;
+    Found f = {.available = tilec_device_open(context, rows[i].opens, &device) == TILEC_OK};
+    Str why = f.available ? STR("") : str(tilec_last_error(context));
+    f.why = arena_text(arena, why.text, why.size);
+    f.cards = find_cards(arena, context, rows[i].name, device);
+    if (i == ROW_HIP) f.rocm = rocm_here(arena);
+    return f;
 }
 
 static int run(Cli *cli) {
@@ -103,11 +169,9 @@ static int run(Cli *cli) {
     CpuFacts cpu = cpu_facts(cli->arena, plugin);
     json_key(&cli->json_out, "devices"), json_open(&cli->json_out, '[');
     for (size_t i = 0; i < ROWS; i++) {
-        tilec_device *device = NULL;
-        bool found = tilec_device_open(context, rows[i].opens, &device) == TILEC_OK;
-        const char *why = rows[i].mend ? rows[i].mend : tilec_last_error(context);
-        add_json(&cli->json_out, i, found, why, &cpu);
-        if (!cli->json && (found || !cli->quiet)) print_row(i, found, why, &cpu);
+        Found f = find(cli->arena, context, i);
+        add_json(&cli->json_out, i, &f, &cpu);
+        if (!cli->json && (f.available || !cli->quiet)) print_row(i, &f, &cpu);
     }
     json_close(&cli->json_out, ']');
     plugin_destroy(plugin);

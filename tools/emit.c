@@ -184,9 +184,8 @@ static int prepare(Emit *e) {
         e->machine = code_target_machine(e->target);
         e->passes.options.machine = &e->machine;
     }
-    CompileVariants variants = code_target_is_gpu(e->target) ? VARIANTS_GPU : VARIANTS_CPU;
-    e->options = (CompileOptions){.passes = e->passes.options,
-                                  .variants = e->has_target ? variants : VARIANTS_NONE};
+    CompileVariants variants = e->has_target ? compile_variants_of(e->target) : VARIANTS_NONE;
+    e->options = (CompileOptions){.passes = e->passes.options, .variants = variants};
     Str list = cli_value(cli, "passes");
     e->options.elaborate_only = str_equal(list, STR("none"));
     if (!cli_has(cli, "passes") || e->options.elaborate_only) return EXIT_FINE;

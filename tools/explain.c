@@ -10,7 +10,8 @@
 
 static const CliOption options[] = {
     SETTINGS_OPTIONS,
-    {"target", "T", "x86-64-v4, aarch64, sm_80, native (default), …; see `tilec emit`", false},
+    {"target", "T", "x86-64-v4, aarch64, sm_80, gfx942, native (default), …; see `tilec emit`",
+     false},
     {"variant", "N", "of the metadata (default: the likeliest one)", false},
     {"only", "CODE", "the remarks of this reason alone; docs/explain.md lists them", false},
     {"svg", "FILE", "draws who holds what of the kernel's tiles there; -: standard output", false},
@@ -63,18 +64,8 @@ static int check_svg(Command *c) {
     return EXIT_FINE;
 }
 
-static int check_vendor(Command *c) {
-    char name[CODE_TARGET_NAME_MAX];
-    if (c->target.gpu.vendor != GPU_AMD) return EXIT_FINE;
-    return cli_fail(c->cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
-                    "tilec emit --as asm has the code, whose last lines count its registers",
-                    "this version does not explain code for '%s'",
-                    code_target_name(c->target, name));
-}
-
 static int parse(Command *c) {
     int status = parse_target(c);
-    if (!status) status = check_vendor(c);
     if (!status) status = parse_only(c);
     if (!status) status = check_svg(c);
     if (!status && !cli_number(c->cli, "variant", -1, 0, 100, &c->variant)) status = EXIT_USAGE;
@@ -82,11 +73,10 @@ static int parse(Command *c) {
 }
 
 static const Compiled *compile(Command *c) {
-    bool gpu = code_target_is_gpu(c->target);
     char name[CODE_TARGET_NAME_MAX];
     c->settings.spec.target = str(cli_text(c->cli, str(code_target_name(c->target, name))));
     CompileOptions o = {.passes = {.verify = true}};
-    o.variants = gpu ? VARIANTS_GPU : VARIANTS_CPU;
+    o.variants = compile_variants_of(c->target);
     return unit_compile(c->unit, c->kernel, &c->settings.spec, &o);
 }
 

@@ -24,10 +24,7 @@ static void known_or_null(Json *j, const Explain *e, const char *key, uint32_t v
         json_null(j);
 }
 
-static void resources_gpu(Json *j, const Explain *e) {
-    const Occupancy *o = &e->occupancy;
-    member_uint(j, "threads", e->notes.threads);
-    member_uint(j, "warps", e->warps);
+static void measured_by_tool(Json *j, const Explain *e) {
     json_key(j, "measuredBy");
     if (e->measured.known)
         json_str(j, e->measured_by);
@@ -37,9 +34,31 @@ static void resources_gpu(Json *j, const Explain *e) {
     known_or_null(j, e, "stackBytes", e->measured.stack);
     known_or_null(j, e, "spillStoreBytes", e->measured.spill_stores);
     known_or_null(j, e, "spillLoadBytes", e->measured.spill_loads);
+}
+
+static void read_from_object(Json *j, const Explain *e) {
+    const ExplainAmd *a = &e->amd;
+    member_uint(j, "lanes", e->machine.warp);
+    member_uint(j, "registers", a->vectors);
+    member_uint(j, "accumulators", a->accumulators);
+    member_uint(j, "scalarRegisters", a->scalars);
+    member_uint(j, "spilledRegisters", a->vector_spills);
+    member_uint(j, "spilledScalarRegisters", a->scalar_spills);
+    member_uint(j, "scratchBytes", a->scratch_bytes);
+}
+
+static void resources_gpu(Json *j, const Explain *e) {
+    const Occupancy *o = &e->occupancy;
+    bool amd = e->target.gpu.vendor == GPU_AMD;
+    member_uint(j, "threads", e->notes.threads);
+    member_uint(j, "warps", e->warps);
+    if (amd)
+        read_from_object(j, e);
+    else
+        measured_by_tool(j, e);
     member_uint(j, "sharedBytes", e->notes.shared_bytes);
     member_uint(j, "sharedMost", e->machine.shared_bytes);
-    member_uint(j, "ptxBytes", e->code_bytes);
+    member_uint(j, amd ? "codeBytes" : "ptxBytes", e->code_bytes);
     json_key(j, "occupancy"), json_open(j, '{');
     member_uint(j, "programs", o->blocks);
     member_uint(j, "warps", o->warps);

@@ -92,9 +92,41 @@ static void measured(const Page *p) {
                   e->measured.spill_stores, e->measured.spill_loads, e->measured.stack);
 }
 
+static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
+
+static void resources_amd(const Page *p) {
+    const Explain *e = p->e;
+    const Occupancy *o = &e->occupancy;
+    const ExplainAmd *a = &e->amd;
+    strbuf_printf(p->out, "  threads             %u, in %u wave%s of %u\n", e->notes.threads,
+                  e->warps, plural(e->warps), e->machine.warp);
+    strbuf_printf(p->out, "  vector registers    %u a thread", a->vectors);
+    if (a->accumulators)
+        strbuf_printf(p->out, ", of which %u accumulator%s", a->accumulators,
+                      plural(a->accumulators));
+    strbuf_printf(p->out, "\n  scalar registers    %u a wave\n", a->scalars);
+    strbuf_printf(p->out,
+                  "  spills              %u vector and %u scalar registers; scratch memory %u "
+                  "bytes a thread\n",
+                  a->vector_spills, a->scalar_spills, a->scratch_bytes);
+    strbuf_printf(p->out, "  shared memory       %u bytes of %u\n", e->notes.shared_bytes,
+                  e->machine.shared_bytes);
+    strbuf_printf(p->out,
+                  "  occupancy           %u of %u waves: %u program%s at once on a %s, limited by "
+                  "%s\n",
+                  o->warps, o->warps_most, o->blocks, plural(o->blocks),
+                  e->target.gpu.number < 0x1000 ? "compute unit" : "work-group processor",
+                  explain_limit_name(o->limit));
+    strbuf_printf(p->out, "  code                %llu bytes\n", (unsigned long long)e->code_bytes);
+}
+
 static void resources_gpu(const Page *p) {
     const Explain *e = p->e;
     const Occupancy *o = &e->occupancy;
+    if (e->target.gpu.vendor == GPU_AMD) {
+        resources_amd(p);
+        return;
+    }
     strbuf_printf(p->out, "  threads             %u, in %u warp%s\n", e->notes.threads, e->warps,
                   e->warps == 1 ? "" : "s");
     measured(p);

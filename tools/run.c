@@ -14,7 +14,8 @@
 #include "tools/progress.h"
 
 static const CliOption options[] = {
-    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, sim:ARCH, or auto (default)", false},
+    {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, hip:N, sim:ARCH, or auto (default)",
+     false},
     SETTINGS_OPTIONS,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},
@@ -207,7 +208,8 @@ void run_compute_grid(Run *r) {
 void run_launched_grid(const Run *r, int64_t grid[3]) {
     uint32_t count = r->compiled->meta->arg_count;
     const RtLoaded *loaded = r->handle->loaded;
-    LaunchPlan plan;
+    LaunchRoom room;
+    LaunchPlan plan = launch_plan(&room);
     memcpy(grid, r->grid, sizeof r->grid);
     if (r->own_grid || !r->handle->by_shape) return;
     if (!r->handle->resolve(r->handle, r->args, count, true, &loaded) &&
@@ -224,9 +226,8 @@ bool run_as_code(const Run *r, CodeTarget *target) {
 // What --time-passes and --dump-after look at on a device with code: the way to the code, gone once
 // more. The kernel that runs may have come from a cache.
 static bool watch_code(Run *r, CodeTarget target, FrontPasses *passes) {
-    CompileVariants variants = code_target_is_gpu(target) ? VARIANTS_GPU : VARIANTS_CPU;
     Machine machine = code_target_machine(target);
-    CompileOptions o = {.passes = passes->options, .variants = variants};
+    CompileOptions o = {.passes = passes->options, .variants = compile_variants_of(target)};
     o.passes.machine = &machine;
     const Compiled *c = unit_compile(r->unit, r->kernel, &r->settings.spec, &o);
     if (!c) return false;

@@ -142,7 +142,9 @@ static int parse(Foreign *f) {
     Str instance, device = str_cut(cli_value(cli, "device"), ':', &instance);
     int64_t shared, seed;
     if (!str_equal(device, STR("sim")))
-        return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED, "use --device sim:sm_80",
+        return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
+                        str_ends(cli->operands.data[0], STR(".hsaco")) ? "use --device sim:gfx942"
+                                                                       : "use --device sim:sm_80",
                         "no device of this version runs '%.*s' but a simulated one",
                         STR_ARG(cli->operands.data[0]));
     f->run.arch = instance;

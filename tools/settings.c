@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
-
-static const char *const option_names[] = {"warps", "stages", "ctas"};
-enum { OPTION_NAMES = sizeof option_names / sizeof *option_names };
+#include "ir/option.h"
 
 static const AstDecl *find_decl(const AstDecl *list, Str name) {
     for (; list; list = list->next)
@@ -26,8 +24,8 @@ static int unknown_name(const Settings *s, Str name) {
             strbuf_printf(&b, "%s%s (%s)", b.size ? ", " : "", p->name, kinds[p->kind]);
     for (const AstDecl *e = s->kernel->extents; e; e = e->next)
         strbuf_printf(&b, "%s%s (extent)", b.size ? ", " : "", e->name);
-    for (size_t i = 0; i < OPTION_NAMES; i++)
-        strbuf_printf(&b, "%s%s", b.size ? ", " : "", option_names[i]);
+    Str options = ir_option_list(s->cli->arena, ", ", ", ");
+    strbuf_printf(&b, "%s%.*s", b.size ? ", " : "", STR_ARG(options));
     return cli_fail(
         s->cli, EXIT_USAGE, DIAG_USAGE, arena_printf(s->cli->arena, "there are: %s", b.text),
         "--set: kernel '%s' has nothing named '%.*s'", s->kernel->decl->name, STR_ARG(name));
@@ -117,12 +115,12 @@ static int set_size(Settings *s, Str whole, Str name, Str text) {
     return status;
 }
 
-static int set_option(Settings *s, Symbol name, Str text) {
+static int set_option(Settings *s, const IrOption *option, Symbol name, Str text) {
     IrBinding b = {.name = name};
-    int status = set_integer(s, str(name), text, 1, &b.value);
-    if (!status && b.value > 64)
-        return cli_usage_error(s->cli, "--set %s must be 1 to 64, found %lld", name,
-                               (long long)b.value);
+    int status = set_integer(s, str(name), text, option->least, &b.value);
+    if (!status && b.value > option->most)
+        return cli_usage_error(s->cli, "--set %s must be %d to %d, found %lld", name, option->least,
+                               option->most, (long long)b.value);
     return status ? status : set_binding(s, b);
 }
 
@@ -134,8 +132,8 @@ static int set_one(Settings *s, Str setting) {
         return set_size(s, name, (Str){name.text, name.size - 5}, text);
     Symbol symbol = intern(s->unit->names, name);
     if (already_set(s, symbol)) return cli_usage_error(s->cli, "--set %s is given twice", symbol);
-    for (size_t i = 0; i < OPTION_NAMES; i++)
-        if (str_equal(name, str(option_names[i]))) return set_option(s, symbol, text);
+    const IrOption *option = ir_option_find(name);
+    if (option) return set_option(s, option, symbol, text);
     const AstDecl *param = find_decl(s->kernel->params, name);
     if (param) return set_param(s, param, symbol, text);
     if (!find_decl(s->kernel->extents, name)) return unknown_name(s, name);

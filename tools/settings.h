@@ -30,9 +30,9 @@ typedef struct Settings {
 } Settings;
 
 // The option rows that every command with kernels shares.
-#define SETTINGS_OPTIONS                                                                          \
-    {"set", "NAME=VALUE", "an extent, type, const, scalar, p.size, warps, stages, ctas", true}, { \
-        "math", "LIST", "contract, approx: allow fused multiply-add, fast functions", false       \
+#define SETTINGS_OPTIONS                                                                        \
+    {"set", "NAME=VALUE", "an extent, type, const, scalar, p.size, option (warps, …)", true}, { \
+        "math", "LIST", "contract, approx: allow fused multiply-add, fast functions", false     \
     }
 
 int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings);

@@ -55,7 +55,7 @@ static void compile_kernel(Bench *bench, const char *file, const char *kernel, c
     tilec_context_destroy(run.context);
 }
 
-// A simulated GPU is given what its driver would be: PTX.
+// A simulated GPU is given what its driver would be: PTX, or a linked code object.
 void case_compile(Bench *bench) {
     static const struct {
         const char *file, *kernel;
@@ -66,6 +66,8 @@ void case_compile(Bench *bench) {
         compile_kernel(bench, kernels[i].file, kernels[i].kernel, "cpu", TILEC_F32);
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
         compile_kernel(bench, kernels[i].file, kernels[i].kernel, "sim:sm_80", TILEC_F16);
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        compile_kernel(bench, kernels[i].file, kernels[i].kernel, "sim:gfx942", TILEC_F16);
 }
 
 // ---- Larger tiles ----

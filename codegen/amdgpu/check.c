@@ -1,9 +1,7 @@
 #include "codegen/amdgpu/check.h"
 
-#include "codegen/common/check.h"
+#include "codegen/gpu/check.h"
 #include "ir/spread.h"
-
-// ---- matrix instructions ------------------------------------------------------------------------
 
 static bool is_ocp(Dtype t) { return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2; }
 
@@ -45,42 +43,6 @@ static bool multiplies(const Check *c, const IrOp *op) {
     return p.unit == LAYOUT_UNIT_MFMA ? mfma_exists(number, p, a, b) : wmma_exists(number, p, a, b);
 }
 
-// ---- all ops ------------------------------------------------------------------------------------
-
-static const char *own(const Check *c, const IrOp *op) {
-    switch ((unsigned)op->code) {
-    case IR_THREAD_ID:
-    case IR_THREAD_SHARED:
-    case IR_THREAD_BARRIER:
-    case IR_THREAD_LOAD:
-    case IR_THREAD_STORE:
-    case IR_THREAD_SHUFFLE:
-    case IR_THREAD_PACK:
-    case IR_THREAD_UPDATE:
-    case IR_CPU_PRINT: return NULL;
-    case IR_THREAD_MATRIX_LOAD:
-    case IR_THREAD_COPY:
-    case IR_THREAD_COMMIT:
-    case IR_THREAD_WAIT: return check_lacks;
-    case IR_THREAD_MMA: return multiplies(c, op) ? NULL : check_lacks;
-    case IR_EXP2:
-    case IR_RSQRT:
-    case IR_SIN:
-    case IR_COS:
-        return op->results[0].type->elem == DTYPE_F32 && c->func->math & IR_MATH_APPROX
-                   ? NULL
-                   : check_common;
-    }
-    return check_common;
-}
-
 bool amdgpu_check(const IrFunc *func, GpuTarget target, Diags *diags) {
-    char name[GPU_NAME_MAX];
-    Check c = {.func = func,
-               .machine = machine_of_gpu(target),
-               .target = gpu_target_name(target, name),
-               .lower = "the pass gpu_threads takes it away",
-               .own = own,
-               .diags = diags};
-    return check_function(&c);
+    return gpu_check(func, target, multiplies, diags);
 }

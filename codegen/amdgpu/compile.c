@@ -10,13 +10,20 @@
 
 static const char triple[] = "amdgcn-amd-amdhsa";
 
+// Of gfx11 LLVM 22 takes halves of registers for registers of their own, and joins them by a move
+// each: two where one permutation of bytes would do.
+static const char *features_of(GpuTarget target) {
+    return target.number >> 8 == 0x11 ? "-real-true16" : "";
+}
+
 static LLVMTargetMachineRef machine_of(GpuTarget target) {
     LLVMTargetRef found = NULL;
     char *message = NULL, name[GPU_NAME_MAX];
     if (LLVMGetTargetFromTriple(triple, &found, &message))
         os_defect(__FILE__, __LINE__, "LLVM: %s", message);
-    return LLVMCreateTargetMachine(found, triple, gpu_target_name(target, name), "",
-                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+    return LLVMCreateTargetMachine(found, triple, gpu_target_name(target, name),
+                                   features_of(target), LLVMCodeGenLevelDefault, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
 }
 
 static void set_version(Module *m, uint32_t version) {
@@ -34,6 +41,7 @@ static bool build(Module *m, const char *entry, const CodegenGpuOptions *options
     gen_begin(&made->g, m->scratch, &amdgpu_gen_target, m->func);
     made->g.remarks = options->remarks;
     made->machine = machine_of_gpu(options->target);
+    made->g.pairs = made->machine.cdna2;
     if (options->lines)
         made->g.lines = lines_create(m->scratch, m->context, m->module, m->func, false);
     amdgpu_function(made, entry);
@@ -47,6 +55,10 @@ static bool link_object(Module *m, Str object, Str *output) {
     return link_in_memory(m->arena, sizeof args / sizeof *args, args, object, output, &m->log);
 }
 
+// Spaces of memory first: the attributor casts the addresses of accesses only, and leaves what they
+// are computed from without a space, where no offset becomes one of an access.
+static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-attributor";
+
 static bool emit(Module *m, const char *entry, const CodegenGpuOptions *options, Str *output) {
     uint64_t clock = os_time_ns();
     set_version(m, options->object_version ? options->object_version : CODEGEN_OBJECT_VERSION);
@@ -58,7 +70,7 @@ static bool emit(Module *m, const char *entry, const CodegenGpuOptions *options,
         return true;
     }
     fine = target_optimise(m->machine, m->module, &m->log) &&
-           target_passes(m->machine, m->module, "amdgpu-attributor", &m->log);
+           target_passes(m->machine, m->module, passes, &m->log);
     m->times.optimise = module_lap(&clock);
     bool assembly = options->output == CODEGEN_ASM, shared = options->output == CODEGEN_SHARED;
     Str code;

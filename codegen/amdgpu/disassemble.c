@@ -29,11 +29,18 @@ static size_t decode_one(LLVMDisasmContextRef context, Str bytes, size_t at, uin
     return LLVMDisasmInstruction(context, window, size, address, text, TEXT_MOST);
 }
 
-bool codegen_amd_disassemble(Arena *arena, const GpuCodeJob *job, GpuCode *code) {
+bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, GpuCode *code) {
+    (void)user;
     codegen_start();
     char cpu[NAME_MOST];
     snprintf(cpu, sizeof cpu, "%.*s", STR_ARG(job->processor));
-    const char *features = job->lanes == 32 ? "+wavefrontsize32" : "+wavefrontsize64";
+    // Halves of registers by their own names, where there are such: of gfx12 LLVM would leave the
+    // instructions out that only other compilers write.
+    bool halves =
+        str_starts(job->processor, STR("gfx11")) || str_starts(job->processor, STR("gfx12"));
+    char features[64];
+    snprintf(features, sizeof features, "+wavefrontsize%u%s", job->lanes == 32 ? 32u : 64u,
+             halves ? ",+real-true16" : "");
     LLVMDisasmContextRef context =
         LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", cpu, features, NULL, 0, NULL, NULL);
     if (!context) return false;

@@ -4,7 +4,7 @@
 // instruction give a line without text. Thread-safe. Ownership: the arena given.
 //
 //     GpuCode code;
-//     if (!codegen_amd_disassemble(arena, &job, &code)) …   // no such processor
+//     if (!codegen_amd_disassemble(NULL, arena, &job, &code)) …   // no such processor
 #ifndef TILEC_CODEGEN_AMDGPU_DISASSEMBLE_H
 #define TILEC_CODEGEN_AMDGPU_DISASSEMBLE_H
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/gpu_abi.h"
 #include "codegen/amdgpu/gen.h"
 
 enum { KERNEL_CONVENTION = 91, SPACE_CONSTANT = 4 };
@@ -24,7 +25,7 @@ static void required_size(Gen *g, uint32_t threads) {
 // All arguments are one block by reference, which lies where the hardware finds arguments.
 static void declare(GpuGen *n, const char *name) {
     Gen *g = &n->g;
-    LLVMTypeRef block = LLVMArrayType2(gpu_int(g, 8), gpu_block_size(g->func) + 8);
+    LLVMTypeRef block = LLVMArrayType2(gpu_int(g, 8), gpu_block_size(g->func) + sizeof(GpuTail));
     LLVMTypeRef p = gpu_pointer(g, SPACE_CONSTANT);
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &p, 1, false);
     g->function = LLVMAddFunction(g->module, name, t);
@@ -39,6 +40,7 @@ static void declare(GpuGen *n, const char *name) {
     snprintf(range, sizeof range, "%u,%u", threads, threads);
     gpu_text_attribute(g, OF_FUNCTION, "amdgpu-flat-work-group-size", range);
     gpu_text_attribute(g, OF_FUNCTION, "uniform-work-group-size", "true");
+    gpu_text_attribute(g, OF_FUNCTION, "amdgpu-ieee", "false");
     required_size(g, threads);
 }
 
@@ -62,9 +64,10 @@ static LLVMValueRef programs(Gen *g, LLVMValueRef packet, int d) {
     return LLVMBuildZExt(g->b, count, gpu_int(g, 64), "");
 }
 
+// A failed assert says what the grid is.
 static bool asks_for_programs(const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        if (op->code == IR_PROGRAMS) return true;
+        if (op->code == IR_PROGRAMS || op->code == IR_CPU_ASSERT) return true;
         for (uint32_t i = 0; i < op->region_count; i++)
             if (asks_for_programs(op->regions[i])) return true;
     }
@@ -75,7 +78,7 @@ void amdgpu_places(Gen *g) {
     static const char *const places[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
                                          "llvm.amdgcn.workgroup.id.z"};
     LLVMValueRef packet = NULL;
-    if (asks_for_programs(ir_body(g->func)))
+    if (gpu_renumbers(g) || asks_for_programs(ir_body(g->func)))
         packet = gen_intrinsic(g, "llvm.amdgcn.dispatch.ptr", 0, NULL, 0, NULL);
     for (int d = 0; d < 3; d++) {
         LLVMValueRef place = gen_intrinsic(g, places[d], 0, NULL, 0, NULL);
@@ -97,7 +100,26 @@ LLVMValueRef amdgpu_shared_memory(Gen *g) {
     return n->shared;
 }
 
+// Atomics are of memory of this very device: LLVM would go around the instructions for the least,
+// the greatest and bits, which the bus does not know, and begin with a plain load.
+static void atomics_are_local(Gen *g) {
+    static const char *const notes[] = {"amdgpu.no.fine.grained.memory", "amdgpu.no.remote.memory"};
+    LLVMMetadataRef none = LLVMMDNodeInContext2(g->context, NULL, 0);
+    LLVMValueRef empty = LLVMMetadataAsValue(g->context, none);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+            for (size_t i = 0; LLVMIsAAtomicRMWInst(v) && i < 2; i++) {
+                unsigned kind =
+                    LLVMGetMDKindIDInContext(g->context, notes[i], (unsigned)strlen(notes[i]));
+                LLVMSetMetadata(v, kind, empty);
+            }
+}
+
 void amdgpu_function(GpuGen *n, const char *entry) {
     declare(n, entry);
+    amdgpu_find_copies(n);
     gpu_body(n, LLVMGetParam(n->g.function, 0));
+    if (n->copies) amdgpu_copy_scopes(&n->g);
+    atomics_are_local(&n->g);
+    amdgpu_latches(&n->g);
 }

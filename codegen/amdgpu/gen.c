@@ -9,7 +9,10 @@ const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
                            .thread_id = amdgpu_thread_id,
                            .places = amdgpu_places,
                            .barrier = amdgpu_barrier,
-                           .shuffle = amdgpu_shuffle};
+                           .shuffle = amdgpu_shuffle,
+                           .can_mask = amdgpu_can_mask,
+                           .masked_load = amdgpu_masked_load,
+                           .masked_store = amdgpu_masked_store};
 
 // The hardware's own functions, which math(approx) leaves as they are. Sine and cosine take turns.
 static void approximate(Gen *g, const IrOp *op, const char *name, bool turns) {
@@ -34,7 +37,14 @@ static void amdgpu_op(Gen *g, const IrOp *op) {
     case IR_THREAD_PACK: gpu_pack(g, op); return;
     case IR_THREAD_SHUFFLE: gpu_shuffle(g, op); return;
     case IR_THREAD_BARRIER: amdgpu_barrier(g, ir_attr_int(op, IR_ATTR_GLOBAL) != 0); return;
-    case IR_THREAD_MMA: amdgpu_mma(g, op); return;
+    case IR_THREAD_MMA:
+        amdgpu_turn_begins(g, op);
+        amdgpu_mma(g, op);
+        amdgpu_turn_ends(g, op);
+        return;
+    case IR_THREAD_COPY: amdgpu_copy(g, op); return;
+    case IR_THREAD_COMMIT: amdgpu_commit(g); return;
+    case IR_THREAD_WAIT: amdgpu_wait(g, op); return;
     case IR_EXP2: approximate(g, op, "llvm.amdgcn.exp2", false); return;
     case IR_RSQRT: approximate(g, op, "llvm.amdgcn.rsq", false); return;
     case IR_SIN: approximate(g, op, "llvm.amdgcn.sin", true); return;
@@ -60,6 +70,18 @@ static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLV
     if (t->elem != DTYPE_F32) return NULL;
     LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.rcp", 1, &type, 1, &b);
     return LLVMBuildFMul(g->b, a, r, "");
+}
+
+// LLVM 22 divides numbers of up to 24 bits as floats, by a reciprocal that may be too great: the
+// quotient is then one too many, from 2^22 on. This zero, the same in all lanes, it does not know.
+static LLVMValueRef amdgpu_hidden(Gen *g, LLVMValueRef x) {
+    static const char constraints[] = "=s,0";
+    LLVMTypeRef word = gpu_int(g, 32), function = LLVMFunctionType(word, &word, 1, false);
+    LLVMValueRef zero = gen_i32(g, 0);
+    LLVMValueRef kept = LLVMGetInlineAsm(function, "", 0, constraints, sizeof constraints - 1,
+                                         false, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef unknown = LLVMBuildCall2(g->b, function, kept, &zero, 1, "");
+    return LLVMBuildOr(g->b, x, LLVMBuildZExtOrBitCast(g->b, unknown, LLVMTypeOf(x), ""), "");
 }
 
 static const char *const scopes[] = {"workgroup", "agent", ""};
@@ -90,9 +112,11 @@ static LLVMValueRef amdgpu_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, L
 
 const GenTarget amdgpu_gen_target = {.swap = amdgpu_swap,
                                      .lanes_apart = true,
+                                     .joins_narrow = true,
                                      .op = amdgpu_op,
                                      .extreme = amdgpu_extreme,
                                      .quotient = amdgpu_quotient,
+                                     .hidden = amdgpu_hidden,
                                      .remainder = gen_remainder,
                                      .scopes = scopes,
                                      .fence = amdgpu_fence};

@@ -18,6 +18,29 @@ void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);  // wave.c
 void amdgpu_barrier(Gen *g, bool global);
+void amdgpu_release(Gen *g);              // of this program's memory to its threads
+void amdgpu_latches(Gen *g);              // latch.c: once all is there
 void amdgpu_mma(Gen *g, const IrOp *op);  // mma.c
+// copy.c: of functions that copy straight to shared memory, barriers are others, and LLVM is told
+// once all is there that nothing else meets the copies.
+void amdgpu_find_copies(GpuGen *n);
+void amdgpu_copy(Gen *g, const IrOp *op);
+void amdgpu_commit(Gen *g);
+void amdgpu_wait(Gen *g, const IrOp *op);
+void amdgpu_copying_barrier(Gen *g);
+void amdgpu_copy_scopes(Gen *g);
+// turns.c: before and behind each matrix instruction.
+void amdgpu_turn_begins(Gen *g, const IrOp *op);
+void amdgpu_turn_ends(Gen *g, const IrOp *op);
+// buffer.c
+// Bytes of p, which leads from a view's data, behind it; beyond the resource where the mask (NULL:
+// there is none) is false.
+LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,
+                                  LLVMValueRef *resource);
+bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);
+void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
+void amdgpu_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                         LLVMValueRef mask, LLVMValueRef const *x);
 
 #endif

@@ -19,6 +19,11 @@ static LLVMValueRef fragment(Gen *g, const IrValue *v, LLVMTypeRef type) {
     return LLVMBuildBitCast(g->b, all, type, "");
 }
 
+// What the instruction takes as its i-th operand: b as a, a as b (layout_fragment).
+static const IrValue *taken(const IrOp *op, uint32_t i) {
+    return ir_operand(op, i < 2 ? 1 - i : i);
+}
+
 static void define(Gen *g, const IrOp *op, LLVMValueRef all) {
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < op->results[0].type->count; i++)
@@ -46,7 +51,7 @@ static void mfma_types(LayoutProduct p, Dtype a, Dtype b, char text[NAME_SIZE]) 
 static void mfma(Gen *g, const IrOp *op, LayoutProduct p) {
     char types[NAME_SIZE], name[2 * NAME_SIZE];
     const IrType *c = op->results[0].type;
-    mfma_types(p, ir_operand(op, 0)->type->elem, ir_operand(op, 1)->type->elem, types);
+    mfma_types(p, ir_operand(op, 1)->type->elem, ir_operand(op, 0)->type->elem, types);
     snprintf(name, sizeof name, "llvm.amdgcn.mfma.%s.%ux%ux%u%s", dtype_name(c->elem), p.m, p.n,
              p.k, types);
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -55,7 +60,7 @@ static void mfma(Gen *g, const IrOp *op, LayoutProduct p) {
     LLVMValueRef declared = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
     LLVMGetParamTypes(LLVMGlobalGetValueType(declared), params);
     LLVMValueRef args[6], zero = gen_i32(g, 0);  // blocks are neither broadcast nor permuted
-    for (uint32_t i = 0; i < 3; i++) args[i] = fragment(g, ir_operand(op, i), params[i]);
+    for (uint32_t i = 0; i < 3; i++) args[i] = fragment(g, taken(op, i), params[i]);
     args[3] = args[4] = args[5] = zero;
     define(g, op, gen_intrinsic(g, name, 0, NULL, 6, args));
 }
@@ -96,7 +101,7 @@ static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {
     LLVMTypeRef bit = gpu_int(g, 1);
     LLVMValueRef args[6];
     for (uint32_t i = 0; i < 2; i++) {
-        const IrValue *v = ir_operand(op, i);
+        const IrValue *v = taken(op, i);
         args[2 * i] = LLVMConstInt(bit, v->type->elem == DTYPE_I8, false);
         args[2 * i + 1] = fragment(g, v, types[1]);
     }
@@ -120,11 +125,11 @@ static void wmma(Gen *g, const IrOp *op) {
         snprintf(name, sizeof name, "llvm.amdgcn.wmma.f32.16x16x16.%s", dtype_name(a->elem));
     } else {
         types[1] = vector(gpu_int(g, 32), bytes / 4);
-        snprintf(name, sizeof name, "llvm.amdgcn.wmma.f32.16x16x16.%s.%s", fp8_name(a->elem),
-                 fp8_name(ir_operand(op, 1)->type->elem));
+        snprintf(name, sizeof name, "llvm.amdgcn.wmma.f32.16x16x16.%s.%s",
+                 fp8_name(taken(op, 0)->type->elem), fp8_name(taken(op, 1)->type->elem));
     }
     LLVMValueRef args[3];
-    for (uint32_t i = 0; i < 3; i++) args[i] = fragment(g, ir_operand(op, i), types[i < 2]);
+    for (uint32_t i = 0; i < 3; i++) args[i] = fragment(g, taken(op, i), types[i < 2]);
     define(g, op, held(g, op, gen_intrinsic(g, name, 2, types, 3, args)));
 }
 

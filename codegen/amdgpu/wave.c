@@ -80,9 +80,38 @@ static void fence(Gen *g, LLVMAtomicOrdering order, const char *space) {
                     LLVMMetadataAsValue(g->context, node));
 }
 
+static void wait_for(Gen *g, const char *name, LLVMTypeRef type, uint32_t code) {
+    LLVMValueRef n = LLVMConstInt(type, code, false);
+    gen_intrinsic(g, name, 0, NULL, 1, &n);
+}
+
+// What a release waits for, once more as an instruction of its own: LLVM 22 moves a fence's wait
+// out of a loop, to before its first turn. For stores, which gfx10 and later count apart, latch.c
+// sees to it.
+static void wait_here(Gen *g, bool global) {
+    enum { GFX9_SHARED = 0xc07f, GFX9_ALL = 0x70, GFX11_SHARED = 0xfc07, GFX11_ALL = 7 };
+    uint32_t number = gpu_gen(g)->machine.gpu.number;
+    LLVMTypeRef half = gpu_int(g, 16), word = gpu_int(g, 32);
+    if (number < 0x1200) {
+        uint32_t shared = number < 0x1100 ? GFX9_SHARED : GFX11_SHARED;
+        uint32_t all = number < 0x1100 ? GFX9_ALL : GFX11_ALL;
+        wait_for(g, "llvm.amdgcn.s.waitcnt", word, global ? all : shared);
+        return;
+    }
+    wait_for(g, "llvm.amdgcn.s.wait.dscnt", half, 0);
+    if (global) wait_for(g, "llvm.amdgcn.s.wait.loadcnt", half, 0);
+}
+
+void amdgpu_release(Gen *g) { fence(g, LLVMAtomicOrderingRelease, NULL); }
+
 void amdgpu_barrier(Gen *g, bool global) {
     const char *space = global ? NULL : "local";
+    if (gpu_gen(g)->copies) {
+        amdgpu_copying_barrier(g);
+        return;
+    }
     fence(g, LLVMAtomicOrderingRelease, space);
+    wait_here(g, global);
     gen_intrinsic(g, "llvm.amdgcn.s.barrier", 0, NULL, 0, NULL);
     fence(g, LLVMAtomicOrderingAcquire, space);
 }

@@ -30,7 +30,19 @@ typedef struct Quotient {
     bool below;     // the dividend is not of all ones
     bool short_a;   // below 2^32 - 1
     bool short_b;   // below 2^32
+    bool small;     // the dividend is below 2^22
 } Quotient;
+
+LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x) {
+    return g->target->hidden ? g->target->hidden(g, x) : x;
+}
+
+// Of 8 and 16 bits, too, no dividend is too large for LLVM's ways with small numbers.
+static LLVMValueRef dividend(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef divisor) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    bool word = LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 16;
+    return !word || q->small || LLVMIsConstant(divisor) ? a : gen_dividend(g, a);
+}
 
 // x/0 = 0, x%0 = x; MIN/-1 wraps: no divisor that the machine would stop at.
 static LLVMValueRef divide_signed(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
@@ -39,7 +51,8 @@ static LLVMValueRef divide_signed(Gen *g, const Quotient *q, LLVMValueRef a, LLV
     LLVMValueRef by_minus = LLVMBuildICmp(g->b, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
     LLVMValueRef unsafe = q->not_zero ? by_minus : LLVMBuildOr(g->b, by_zero, by_minus, "");
     LLVMValueRef safe = pick(g, unsafe, one, b);
-    LLVMValueRef r = q->rest ? LLVMBuildSRem(g->b, a, safe, "") : LLVMBuildSDiv(g->b, a, safe, "");
+    LLVMValueRef x = dividend(g, q, a, b);
+    LLVMValueRef r = q->rest ? LLVMBuildSRem(g->b, x, safe, "") : LLVMBuildSDiv(g->b, x, safe, "");
     if (!q->rest) r = pick(g, by_minus, LLVMBuildNeg(g->b, a, ""), r);  // by -1 as by 1: rest 0
     return q->not_zero ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
 }
@@ -50,7 +63,8 @@ static LLVMValueRef divide_unsigned(Gen *g, const Quotient *q, LLVMValueRef a, L
     LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(b), "");
     LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : number(type, 1);
     LLVMValueRef safe = q->not_zero ? b : pick(g, by_zero, other, b);
-    LLVMValueRef r = q->rest ? LLVMBuildURem(g->b, a, safe, "") : LLVMBuildUDiv(g->b, a, safe, "");
+    LLVMValueRef x = dividend(g, q, a, b);
+    LLVMValueRef r = q->rest ? LLVMBuildURem(g->b, x, safe, "") : LLVMBuildUDiv(g->b, x, safe, "");
     return q->not_zero || q->below ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
 }
 
@@ -112,9 +126,9 @@ static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a
     uint64_t bits = dtype_bits(t->elem);
     bool signed_right = code == IR_SHR && is_signed(t);
     // LLVM 22 makes one instruction of GPUs of a wide count's comparison and the shift, and forgets
-    // the count's upper bits.
+    // the bits of the count that the instruction does not look at: it has at most 32.
     bool wide = LLVMGetTypeKind(count_type) == LLVMIntegerTypeKind &&
-                LLVMGetIntTypeWidth(count_type) > bits;
+                (LLVMGetIntTypeWidth(count_type) > bits || LLVMGetIntTypeWidth(count_type) > 32);
     if (g->target->lanes_apart && wide) n = of_two(g, "llvm.umin", n, number(count_type, bits));
     LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, n, number(count_type, bits), "");
     if (signed_right) n = of_two(g, "llvm.umin", n, number(count_type, bits - 1));
@@ -268,6 +282,16 @@ static LLVMValueRef elementwise(Gen *g, IrOpcode code, const IrType *t, LLVMValu
     return gen_binary(g, code, t, x[0], x[1]);
 }
 
+// Or it is x / y of 0 < y <= x.
+static bool is_not_zero(const Gen *g, const IrOp *at, const IrValue *value) {
+    IrRange range = ir_range_of(g->ranges, value);
+    if (!range.known || range.min > 0 || range.max < 0) return range.known;
+    if (!value->def || value->def->code != IR_DIV) return false;
+    const IrValue *x = ir_operand(value->def, 0), *y = ir_operand(value->def, 1);
+    IrRange below = ir_range_of(g->ranges, y);
+    return below.known && below.min > 0 && ir_provably_le(g->ranges, at, y, 0, x);
+}
+
 static Quotient known_quotient(const Gen *g, const IrOp *op) {
     const IrType *t = ir_operand(op, 0)->type;
     bool divides = (op->code == IR_DIV || op->code == IR_REM) && !is_float(t);
@@ -276,18 +300,66 @@ static Quotient known_quotient(const Gen *g, const IrOp *op) {
     IrRange b = ir_range_of(g->ranges, ir_operand(op, 1));
     bool known = a.known && b.known, no_signs = known && a.min >= 0 && b.min >= 0;
     uint64_t ones = UINT64_MAX >> (64 - dtype_bits(t->elem));
+    int64_t large = INT64_C(1) << 22;
     return (Quotient){.divides = true,
                       .rest = op->code == IR_REM,
                       .no_signs = no_signs,
-                      .not_zero = known && (b.min > 0 || b.max < 0),
+                      .not_zero = known && is_not_zero(g, op, ir_operand(op, 1)),
                       .below = no_signs && (uint64_t)a.max < ones,
                       .short_a = no_signs && a.max < UINT32_MAX,
-                      .short_b = no_signs && b.max <= UINT32_MAX};
+                      .short_b = no_signs && b.max <= UINT32_MAX,
+                      .small = a.known && a.max < large && a.min > -large};
+}
+
+// ---- two at once --------------------------------------------------------------------------------
+
+// Are neighbours of the value neighbours where they come from, or the same? Pairs of others would
+// have to be put together first.
+static bool is_paired(const IrValue *v) {
+    if (!v->def || v->def->code != IR_CPU_SHUFFLE) return true;
+    const int64_t *lanes = ir_attr(v->def, IR_ATTR_LANES)->u.ints.items;
+    for (uint32_t i = 0; i + 1 < v->type->count; i += 2)
+        if (lanes[i + 1] != lanes[i] && (lanes[i] % 2 || lanes[i + 1] != lanes[i] + 1))
+            return false;
+    return true;
+}
+
+static bool goes_in_pairs(const Gen *g, const IrOp *op, const IrType *t) {
+    bool has = op->code == IR_ADD || op->code == IR_SUB || op->code == IR_MUL || op->code == IR_FMA;
+    if (!g->pairs || !has || t->elem != DTYPE_F32 ||
+        gen_part_count(g, op->results[0].type) % 2 != 0)
+        return false;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (!is_paired(ir_operand(op, i))) return false;
+    return true;
+}
+
+static LLVMValueRef pair_of(Gen *g, LLVMValueRef const x[2]) {
+    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(x[0]), 2));
+    for (int32_t i = 0; i < 2; i++) v = LLVMBuildInsertElement(g->b, v, x[i], gen_i32(g, i), "");
+    return v;
+}
+
+static void elementwise_pair(Gen *g, const IrOp *op, const IrType *t, uint32_t at,
+                             LLVMValueRef r[2]) {
+    LLVMValueRef x[3] = {0};
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        LLVMValueRef both[2];
+        for (uint32_t i = 0; i < 2; i++) both[i] = gen_operand_part(g, op, k, at + i);
+        x[k] = pair_of(g, both);
+    }
+    LLVMValueRef v = elementwise(g, op->code, t, x);
+    for (int32_t i = 0; i < 2; i++) r[i] = LLVMBuildExtractElement(g->b, v, gen_i32(g, i), "");
 }
 
 void gen_elementwise(Gen *g, const IrOp *op) {
     IrType t = gen_part_type(g, ir_operand(op, 0)->type);
     LLVMValueRef *r = gen_define_parts(g, op);
+    if (goes_in_pairs(g, op, &t)) {
+        for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i += 2)
+            elementwise_pair(g, op, &t, i, r + i);
+        return;
+    }
     Quotient known = known_quotient(g, op);
     for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
         LLVMValueRef x[3] = {0};

@@ -24,6 +24,7 @@ struct Check {
     // Asked first: NULL, the op is fine; check_common, the table of all targets says; else how to
     // be rid of it.
     const char *(*own)(const Check *c, const IrOp *op);
+    bool (*multiplies)(const Check *c, const IrOp *op);  // for `own`
     Diags *diags;
     bool failed;
 };

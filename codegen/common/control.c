@@ -5,21 +5,86 @@ static LLVMValueRef compare(Gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValu
     return LLVMBuildICmp(g->b, p, a, b, "");
 }
 
-// New phis for the parts of `to`, which from this block are those of `from`.
-static void phis_begin(Gen *g, const IrValue *to, const IrValue *from, LLVMBasicBlockRef block) {
-    LLVMValueRef *parts = gen_parts(g, from);
-    LLVMValueRef *phis = arena_new(g->arena, LLVMValueRef, gen_part_count(g, to->type));
-    for (uint32_t i = 0; i < gen_part_count(g, to->type); i++) {
-        phis[i] = LLVMBuildPhi(g->b, LLVMTypeOf(parts[i]), "");
-        LLVMAddIncoming(phis[i], &parts[i], &block, 1);
-    }
-    g->values[to->id] = phis;
+// ---- phis ---------------------------------------------------------------------------------------
+
+// Where blocks meet, each part is a phi; or, where the target says so, narrow ones share one of up
+// to four words of 32 bits: what an access has joined stays joined.
+typedef struct Meeting {
+    const IrValue *to;
+    uint32_t count, per;  // phis, parts in one
+    LLVMTypeRef type;     // of several parts, else NULL
+    LLVMValueRef *phis;
+} Meeting;
+
+static LLVMTypeRef narrow_type(const Gen *g, const IrType *t) {
+    bool wide = t->kind == IR_PTR || t->elem == DTYPE_BOOL || dtype_bits(t->elem) > 16;
+    return wide ? NULL : LLVMIntTypeInContext(g->context, dtype_bits(t->elem));
 }
 
-static void phis_add(Gen *g, const IrValue *to, const IrValue *from, LLVMBasicBlockRef block) {
-    LLVMValueRef *phis = gen_parts(g, to), *parts = gen_parts(g, from);
-    for (uint32_t i = 0; i < gen_part_count(g, to->type); i++)
-        LLVMAddIncoming(phis[i], &parts[i], &block, 1);
+static uint32_t parts_in_one(const Gen *g, const IrType *t) {
+    enum { WORD = 32, MOST = 128 };
+    uint32_t count = gen_part_count(g, t);
+    if (!g->target->joins_narrow || !narrow_type(g, t)) return 1;
+    for (uint32_t bits = MOST; bits >= WORD; bits /= 2)
+        if (count % (bits / dtype_bits(t->elem)) == 0) return bits / dtype_bits(t->elem);
+    return 1;
+}
+
+static LLVMTypeRef words_type(const Gen *g, const IrType *t, uint32_t per) {
+    LLVMTypeRef word = LLVMInt32TypeInContext(g->context);
+    uint32_t count = per * dtype_bits(t->elem) / 32;
+    return count == 1 ? word : LLVMVectorType(word, count);
+}
+
+// At the end of a block, whose branch is there.
+static LLVMValueRef joined(Gen *g, const Meeting *m, LLVMValueRef const *parts,
+                           LLVMBasicBlockRef block) {
+    if (m->per == 1) return parts[0];
+    GenSpot here = gen_go_before(g, LLVMGetBasicBlockTerminator(block));
+    LLVMValueRef all = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(parts[0]), m->per));
+    for (uint32_t i = 0; i < m->per; i++)
+        all = LLVMBuildInsertElement(g->b, all, parts[i], gen_i32(g, (int32_t)i), "");
+    all = LLVMBuildBitCast(g->b, all, m->type, "");
+    gen_go_back(g, here);
+    return all;
+}
+
+static void meeting_add(Gen *g, const Meeting *m, const IrValue *from, LLVMBasicBlockRef block) {
+    LLVMValueRef *parts = gen_parts(g, from);
+    for (uint32_t i = 0; i < m->count; i++) {
+        LLVMValueRef x = joined(g, m, parts + (size_t)i * m->per, block);
+        LLVMAddIncoming(m->phis[i], &x, &block, 1);
+    }
+}
+
+// New phis for `to`, which from this block are `from`. All phis of a block are made before any of
+// them is opened.
+static Meeting meeting_begin(Gen *g, const IrValue *to, const IrValue *from,
+                             LLVMBasicBlockRef block) {
+    Meeting m = {.to = to, .per = parts_in_one(g, to->type)};
+    m.count = gen_part_count(g, to->type) / m.per;
+    m.phis = arena_new(g->arena, LLVMValueRef, m.count);
+    if (m.per > 1) m.type = words_type(g, to->type, m.per);
+    for (uint32_t i = 0; i < m.count; i++)
+        m.phis[i] = LLVMBuildPhi(g->b, m.type ? m.type : LLVMTypeOf(gen_parts(g, from)[i]), "");
+    meeting_add(g, &m, from, block);
+    return m;
+}
+
+static void meeting_open(Gen *g, const Meeting *m) {
+    g->values[m->to->id] = m->phis;
+    if (m->per == 1) return;
+    LLVMTypeRef type = LLVMVectorType(narrow_type(g, m->to->type), m->per);
+    LLVMValueRef *parts = arena_new(g->arena, LLVMValueRef, (size_t)m->count * m->per);
+    for (uint32_t i = 0; i < m->count * m->per; i++) {
+        LLVMValueRef all = LLVMBuildBitCast(g->b, m->phis[i / m->per], type, "");
+        parts[i] = LLVMBuildExtractElement(g->b, all, gen_i32(g, (int32_t)(i % m->per)), "");
+    }
+    g->values[m->to->id] = parts;
+}
+
+static void meetings_open(Gen *g, const Meeting *m, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) meeting_open(g, &m[i]);
 }
 
 // ---- for ----------------------------------------------------------------------------------------
@@ -40,6 +105,13 @@ static bool stays_inside(const Gen *g, const IrOp *op) {
     return s.min >= 0 && h.min >= least + s.max;
 }
 
+// Is it proven that there is a first iteration?
+static bool first_step_certain(const Gen *g, const IrOp *op) {
+    IrRange step = ir_range_of(g->ranges, ir_operand(op, 2));
+    return !ir_attr_int(op, IR_ATTR_DOWN) && step.known && step.min > 0 &&
+           ir_provably_le(g->ranges, op, ir_operand(op, 0), 1, ir_operand(op, 1));
+}
+
 // `i + step < hi` without overflow is `i < hi - step`, where the difference saturates: beyond the
 // least integer there is no i.
 static Bounds bounds_of(Gen *g, const IrOp *op) {
@@ -52,6 +124,7 @@ static Bounds bounds_of(Gen *g, const IrOp *op) {
     LLVMValueRef none = LLVMConstInt(type, 0, false);
     LLVMValueRef right_way = compare(g, r.down ? LLVMIntSLT : LLVMIntSGT, r.step, none);
     r.enters = LLVMBuildAnd(g->b, right_way, compare(g, before, r.lo, r.hi), "");
+    if (first_step_certain(g, op)) r.enters = LLVMConstInt(LLVMTypeOf(r.enters), 1, false);
     if (stays_inside(g, op))
         r.limit = LLVMBuildNSWSub(g->b, r.hi, r.step, "");
     else
@@ -71,9 +144,10 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMBuildCondBr(g->b, go, loop, after);
     LLVMPositionBuilderAtEnd(g->b, loop);
     const IrOp *yield = body->last;
-    phis_begin(g, body->args[0], ir_operand(op, 0), before);
-    for (uint32_t i = 0; i < count; i++)
-        phis_begin(g, body->args[i + 1], ir_operand(op, i + 3), before);
+    Meeting *each = arena_new(g->arena, Meeting, count + 1), *results = each;
+    for (uint32_t i = 0; i <= count; i++)
+        each[i] = meeting_begin(g, body->args[i], ir_operand(op, i ? i + 2 : 0), before);
+    meetings_open(g, each, count + 1);
     gen_ops(g, body);
     LLVMValueRef counter = gen_value(g, body->args[0]);
     LLVMValueRef more = compare(g, bounds.down ? LLVMIntSGT : LLVMIntSLT, counter, bounds.limit);
@@ -83,12 +157,13 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildCondBr(g->b, more, loop, after);
     LLVMAddIncoming(counter, &stepped, &last, 1);
-    for (uint32_t i = 0; i < count; i++) phis_add(g, body->args[i + 1], ir_operand(yield, i), last);
+    for (uint32_t i = 0; i < count; i++) meeting_add(g, &each[i + 1], ir_operand(yield, i), last);
     LLVMPositionBuilderAtEnd(g->b, after);
     for (uint32_t i = 0; i < count; i++) {
-        phis_begin(g, &op->results[i], ir_operand(op, i + 3), before);
-        phis_add(g, &op->results[i], ir_operand(yield, i), last);
+        results[i] = meeting_begin(g, &op->results[i], ir_operand(op, i + 3), before);
+        meeting_add(g, &results[i], ir_operand(yield, i), last);
     }
+    meetings_open(g, results, count);
 }
 
 // ---- while, if ----------------------------------------------------------------------------------
@@ -100,8 +175,11 @@ static void gen_while(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef after = gen_block(g, "end");
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
+    Meeting *each = arena_new(g->arena, Meeting, op->operand_count + 1);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        each[i] = meeting_begin(g, test->args[i], ir_operand(op, i), before);
+    meetings_open(g, each, op->operand_count);
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        phis_begin(g, test->args[i], ir_operand(op, i), before);
         g->values[body->args[i]->id] = g->values[test->args[i]->id];
         g->values[op->results[i].id] = g->values[test->args[i]->id];
     }
@@ -112,7 +190,7 @@ static void gen_while(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, loop);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        phis_add(g, test->args[i], ir_operand(body->last, i), last);
+        meeting_add(g, &each[i], ir_operand(body->last, i), last);
     LLVMPositionBuilderAtEnd(g->b, after);
 }
 
@@ -127,10 +205,12 @@ static void gen_if(Gen *g, const IrOp *op) {
         LLVMBuildBr(g->b, after);
     }
     LLVMPositionBuilderAtEnd(g->b, after);
+    Meeting *each = arena_new(g->arena, Meeting, op->result_count + 1);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        phis_begin(g, &op->results[i], ir_operand(op->regions[0]->last, i), last[0]);
-        phis_add(g, &op->results[i], ir_operand(op->regions[1]->last, i), last[1]);
+        each[i] = meeting_begin(g, &op->results[i], ir_operand(op->regions[0]->last, i), last[0]);
+        meeting_add(g, &each[i], ir_operand(op->regions[1]->last, i), last[1]);
     }
+    meetings_open(g, each, op->result_count);
 }
 
 void gen_control(Gen *g, const IrOp *op) {

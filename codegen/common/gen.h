@@ -30,6 +30,8 @@ typedef struct Gen Gen;
 // What a target does its own way.
 typedef struct GenTarget {
     bool lanes_apart;
+    // Parts of 8 and 16 bits share words of 32 where blocks meet: registers have no halves.
+    bool joins_narrow;
     // Every op that gen.c does not know itself.
     void (*op)(Gen *g, const IrOp *op);
     // Of two floats of a part's type `t` (f16 as half): the least or greatest, NaN if one of them
@@ -37,6 +39,9 @@ typedef struct GenTarget {
     LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
     // a / b where math(approx) has another way. NULL, or a NULL result: LLVM's instruction.
     LLVMValueRef (*quotient)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+    // An integer of one part, itself, of which LLVM knows nothing. NULL: LLVM may know all, for it
+    // divides small numbers as rightly as great ones.
+    LLVMValueRef (*hidden)(Gen *g, LLVMValueRef x);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // Compares and swaps integers where LLVM's own instruction will not do: the bits that were
@@ -68,6 +73,7 @@ struct Gen {
     LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
     LLVMValueRef grid[3], place[3];  // i64; `place` of this program
     GenKinds kinds;
+    bool pairs;        // of f32 the machine adds and multiplies two at once
     GenLines *lines;   // NULL: none
     Remarks *remarks;  // NULL: nobody asks
 };
@@ -104,6 +110,13 @@ void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes);
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTypeRef *types,
                            uint32_t count, LLVMValueRef *args);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name);
+// Builds before another instruction for a while, of the line that it was at.
+typedef struct GenSpot {
+    LLVMBasicBlockRef block;
+    LLVMMetadataRef line;
+} GenSpot;
+GenSpot gen_go_before(Gen *g, LLVMValueRef instruction);
+void gen_go_back(Gen *g, GenSpot spot);
 void gen_op(Gen *g, const IrOp *op);
 void gen_ops(Gen *g, const IrBlock *block);
 // The views and extents of a kernel, once params, extents and strides are there.
@@ -122,6 +135,8 @@ void gen_atomic(Gen *g, const IrOp *op);       // atomic.c
 // Arithmetic of two values of one type, as the elementwise ops have it (arith.c); what reductions
 // and atomics share. `t` is the operands' type, of a part.
 LLVMValueRef gen_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a, LLVMValueRef b);
+// A dividend for LLVM's divisions by what is not constant, where it may reach 2^22.
+LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x);
 // C's fmod of scalars, f32 or f64, in integers (remainder.c).
 LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
 // The op by which a reduction combines two; IR_OPCODES for none.

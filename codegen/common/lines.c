@@ -22,7 +22,8 @@ struct GenLines {
 };
 
 static LLVMMetadataRef file_of(GenLines *lines, const SourceFile *source) {
-    return LLVMDIBuilderCreateFile(lines->di, source->path.text, source->path.size, ".", 1);
+    Str path = source->path.size ? source->path : STR("source");  // LLVM refuses files without name
+    return LLVMDIBuilderCreateFile(lines->di, path.text, path.size, ".", 1);
 }
 
 static void flag(LLVMContextRef context, LLVMModuleRef module, const char *name, unsigned value) {

@@ -42,7 +42,8 @@ static LLVMValueRef divide(Gen *g, const Format *f, LLVMValueRef m, LLVMValueRef
                            LLVMValueRef divisor) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
     LLVMValueRef d = LLVMBuildZExt(g->b, divisor, wide, ""), zero = gen_i64(g, 0);
-    LLVMValueRef first = LLVMBuildURem(g->b, LLVMBuildZExt(g->b, m, wide, ""), d, "");
+    LLVMValueRef top = gen_dividend(g, LLVMBuildZExt(g->b, m, wide, ""));
+    LLVMValueRef first = LLVMBuildURem(g->b, top, d, "");
     LLVMValueRef left = LLVMBuildZExt(g->b, places, wide, "");
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
     LLVMBasicBlockRef loop = gen_block(g, "rem"), after = gen_block(g, "end");

@@ -48,6 +48,8 @@ static void declare(CpuGen *c, const char *name) {
     attribute(c, OF_FUNCTION, "nounwind", 0);
     if (c->g.lines) attribute(c, OF_FUNCTION, "uwtable", 2);
     text_attribute(c, "no-builtins", "true");
+    // Estimates that LLVM betters by steps are NaN of 0 and of infinities.
+    text_attribute(c, "reciprocal-estimates", "none");
     if (c->machine.vector_bytes == 64) {
         text_attribute(c, "prefer-vector-width", "512");
         text_attribute(c, "min-legal-vector-width", "512");

@@ -20,24 +20,89 @@ static LLVMValueRef is_first_thread(Gen *g) {
     return LLVMBuildICmp(g->b, LLVMIntEQ, thread, gen_i32(g, 0), "");
 }
 
+// On in programs of the first launch that failed; the first of those says what its grid is.
+static void claim_launch(Gen *g) {
+    LLVMValueRef report = gpu_gen(g)->report, launch = gpu_gen(g)->launch;
+    LLVMBasicBlockRef first = gen_block(g, "first"), other = gen_block(g, "other");
+    LLVMBasicBlockRef ours = gen_block(g, "ours");
+    LLVMValueRef pair =
+        LLVMBuildAtomicCmpXchg(g->b, report, gen_i64(g, 0), launch, LLVMAtomicOrderingMonotonic,
+                               LLVMAtomicOrderingMonotonic, false);
+    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), first, other);
+    LLVMPositionBuilderAtEnd(g->b, first);
+    put(g, report, offsetof(GpuReport, rows), g->grid[0]);
+    put(g, report, offsetof(GpuReport, columns), g->grid[1]);
+    LLVMBuildBr(g->b, ours);
+    LLVMPositionBuilderAtEnd(g->b, other);
+    LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, found, launch, ""), ours,
+                    gpu_gen(g)->done);
+    LLVMPositionBuilderAtEnd(g->b, ours);
+}
+
+static LLVMValueRef program_number(Gen *g) {
+    LLVMValueRef n = LLVMBuildMul(g->b, g->place[2], g->grid[1], "");
+    n = LLVMBuildMul(g->b, LLVMBuildAdd(g->b, n, g->place[1], ""), g->grid[0], "");
+    return LLVMBuildAdd(g->b, n, g->place[0], "");
+}
+
+// An atomic minimum by compare-and-swap: the report is memory of the host, and its bus knows no
+// other that would do.
+static void least(Gen *g, LLVMValueRef at, LLVMValueRef value) {
+    LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = gen_block(g, "least");
+    LLVMBasicBlockRef again = gen_block(g, "again"), after = gen_block(g, "told");
+    LLVMBuildBr(g->b, loop);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    LLVMValueRef seen = LLVMBuildPhi(g->b, wide, "");
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, at, seen, value, LLVMAtomicOrderingMonotonic,
+                                               LLVMAtomicOrderingMonotonic, false);
+    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), after, again);
+    LLVMPositionBuilderAtEnd(g->b, again);
+    LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntUGT, found, value, ""), loop, after);
+    LLVMAddIncoming(seen, (LLVMValueRef[]){gen_i64(g, -1), found},
+                    (LLVMBasicBlockRef[]){before, again}, 2);
+    LLVMPositionBuilderAtEnd(g->b, after);
+}
+
+// The least program wins in each piece: base/gpu_abi.h.
+static void leave_failure(Gen *g, LLVMValueRef what) {
+    LLVMValueRef report = gpu_gen(g)->report, bits = gen_i64(g, GPU_PIECE_BITS);
+    LLVMValueRef program = LLVMBuildShl(g->b, program_number(g), bits, "");
+    for (size_t i = 0; i < GPU_PIECES; i++) {
+        LLVMValueRef piece = LLVMBuildAnd(g->b, what, gen_i64(g, (1 << GPU_PIECE_BITS) - 1), "");
+        least(g, place_at(g, report, (int64_t)(offsetof(GpuReport, least) + 8 * i)),
+              LLVMBuildOr(g->b, program, piece, ""));
+        what = LLVMBuildLShr(g->b, what, bits, "");
+    }
+}
+
+// One for all asserts: what failed comes in the phi.
+static LLVMBasicBlockRef failure_block(Gen *g) {
+    GpuGen *n = gpu_gen(g);
+    if (n->failure) return n->failure;
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(g->b), claim = gen_block(g, "claim");
+    n->failure = gen_block(g, "failure");
+    LLVMPositionBuilderAtEnd(g->b, n->failure);
+    n->failed = LLVMBuildPhi(g->b, LLVMInt64TypeInContext(g->context), "");
+    LLVMBuildCondBr(g->b, is_first_thread(g), claim, n->done);
+    LLVMPositionBuilderAtEnd(g->b, claim);
+    claim_launch(g);
+    leave_failure(g, n->failed);
+    LLVMBuildBr(g->b, n->done);
+    LLVMPositionBuilderAtEnd(g->b, from);
+    return n->failure;
+}
+
 // The lane is the same in all threads: the program ends as one.
 static void fail(Gen *g, const IrOp *op) {
-    LLVMValueRef lane = gen_operand(g, op, 0), report = gpu_gen(g)->report;
-    LLVMBasicBlockRef failed = gen_block(g, "failed"), holds = gen_block(g, "holds");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, lane, gen_i64(g, 0), ""), failed, holds);
-    LLVMPositionBuilderAtEnd(g->b, failed);
-    LLVMBasicBlockRef first = gen_block(g, "first"), claim = gen_block(g, "claim");
-    LLVMBuildCondBr(g->b, is_first_thread(g), claim, gpu_gen(g)->done);
-    LLVMPositionBuilderAtEnd(g->b, claim);
-    LLVMValueRef site = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_SITE) + 1);
-    LLVMValueRef pair =
-        LLVMBuildAtomicCmpXchg(g->b, report, gen_i32(g, 0), site, LLVMAtomicOrderingMonotonic,
-                               LLVMAtomicOrderingMonotonic, false);
-    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), first, gpu_gen(g)->done);
-    LLVMPositionBuilderAtEnd(g->b, first);
-    for (size_t d = 0; d < 3; d++) put(g, report, offsetof(GpuReport, place) + 8 * d, g->place[d]);
-    put(g, report, offsetof(GpuReport, lane), lane);
-    LLVMBuildBr(g->b, gpu_gen(g)->done);
+    LLVMValueRef lane = gen_operand(g, op, 0);
+    LLVMValueRef site = gen_i64(g, ir_attr_int(op, IR_ATTR_SITE) << GPU_LANE_BITS);
+    LLVMBasicBlockRef failure = failure_block(g), holds = gen_block(g, "holds");
+    LLVMValueRef what = LLVMBuildOr(g->b, lane, site, "");
+    LLVMAddIncoming(gpu_gen(g)->failed, &what, (LLVMBasicBlockRef[]){LLVMGetInsertBlock(g->b)}, 1);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, lane, gen_i64(g, 0), ""), failure, holds);
     LLVMPositionBuilderAtEnd(g->b, holds);
 }
 

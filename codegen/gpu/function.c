@@ -1,6 +1,8 @@
 // What the entries of all GPUs have in common: the block of arguments, the body.
+#include <stddef.h>
 #include <string.h>
 
+#include "base/gpu_abi.h"
 #include "base/os.h"
 #include "codegen/common/lines.h"
 #include "codegen/gpu/gen.h"
@@ -67,6 +69,79 @@ static void arguments_are_global(Gen *g) {
     }
 }
 
+// A plane of the grid (dimensions 0 and 1), and the number in it of the program that runs.
+typedef struct Plane {
+    LLVMValueRef rows, columns, number;  // i32: launches have less than 2^32
+} Plane;
+
+static Plane plane_of(Gen *g) {
+    LLVMTypeRef word = gpu_int(g, 32);
+    Plane p = {.rows = LLVMBuildTrunc(g->b, g->grid[0], word, ""),
+               .columns = LLVMBuildTrunc(g->b, g->grid[1], word, "")};
+    LLVMValueRef x = LLVMBuildTrunc(g->b, g->place[0], word, "");
+    LLVMValueRef y = LLVMBuildTrunc(g->b, g->place[1], word, "");
+    p.number = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, y, p.rows, ""), x, "");
+    return p;
+}
+
+// Programs are dealt to chiplets in turn: of chiplet c's, the i-th runs in the place of the i-th
+// behind all those of the chiplets before, of which the first count % chiplets have one more.
+static LLVMValueRef by_chiplet(Gen *g, const Plane *p) {
+    LLVMTypeRef word = gpu_int(g, 32);
+    LLVMValueRef chiplets = gen_i32(g, g->func->chiplets);
+    LLVMValueRef count = LLVMBuildMul(g->b, p->rows, p->columns, "");
+    LLVMValueRef each = LLVMBuildUDiv(g->b, count, chiplets, "");
+    LLVMValueRef more = LLVMBuildURem(g->b, count, chiplets, "");
+    LLVMValueRef turn = LLVMBuildUDiv(g->b, p->number, chiplets, "");
+    LLVMValueRef c = LLVMBuildURem(g->b, p->number, chiplets, "");
+    LLVMValueRef before = gen_intrinsic(g, "llvm.umin", 1, &word, 2, (LLVMValueRef[]){c, more});
+    before = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, c, each, ""), before, "");
+    return LLVMBuildAdd(g->b, before, turn, "");
+}
+
+// In groups of func->group along dimension 0, in each of which dimension 0 runs first and 1 next;
+// 0: all of dimension 0 is one group.
+static void place_in(Gen *g, const Plane *p) {
+    LLVMTypeRef word = gpu_int(g, 32);
+    LLVMValueRef row, column;
+    if (g->func->group) {
+        LLVMValueRef most = gen_i32(g, g->func->group);
+        LLVMValueRef span = LLVMBuildMul(g->b, most, p->columns, "");
+        LLVMValueRef group = LLVMBuildUDiv(g->b, p->number, span, "");
+        LLVMValueRef rest = LLVMBuildSub(g->b, p->number, LLVMBuildMul(g->b, group, span, ""), "");
+        LLVMValueRef first = LLVMBuildMul(g->b, group, most, "");
+        LLVMValueRef left = LLVMBuildSub(g->b, p->rows, first, "");
+        LLVMValueRef height =
+            gen_intrinsic(g, "llvm.umin", 1, &word, 2, (LLVMValueRef[]){left, most});
+        column = LLVMBuildUDiv(g->b, rest, height, "");
+        LLVMValueRef within = LLVMBuildSub(g->b, rest, LLVMBuildMul(g->b, column, height, ""), "");
+        row = LLVMBuildAdd(g->b, first, within, "");
+    } else {
+        column = LLVMBuildUDiv(g->b, p->number, p->rows, "");
+        row = LLVMBuildSub(g->b, p->number, LLVMBuildMul(g->b, column, p->rows, ""), "");
+    }
+    g->place[0] = LLVMBuildZExt(g->b, row, gpu_int(g, 64), "");
+    g->place[1] = LLVMBuildZExt(g->b, column, gpu_int(g, 64), "");
+}
+
+static bool has_chiplets(Gen *g) { return g->func->chiplets > 1 && gpu_gen(g)->machine.chiplets; }
+
+bool gpu_renumbers(Gen *g) { return g->func->group || has_chiplets(g); }
+
+// Which program runs in this one's place.
+static void renumber(Gen *g) {
+    Plane p = plane_of(g);
+    if (has_chiplets(g)) p.number = by_chiplet(g, &p);
+    place_in(g, &p);
+}
+
+// Of what follows the arguments.
+static LLVMValueRef tail_word(Gen *g, LLVMTypeRef type, size_t offset) {
+    LLVMValueRef at = gen_i64(g, gpu_block_size(g->func) + (int64_t)offset);
+    LLVMValueRef place = LLVMBuildInBoundsGEP2(g->b, gpu_int(g, 8), g->block, &at, 1, "");
+    return LLVMBuildLoad2(g->b, type, place, "");
+}
+
 void gpu_body(GpuGen *n, LLVMValueRef block) {
     Gen *g = &n->g;
     if (g->lines) lines_function(g->lines, g->b, g->func, g->function);
@@ -75,15 +150,16 @@ void gpu_body(GpuGen *n, LLVMValueRef block) {
     LLVMPositionBuilderAtEnd(g->b, start);
     uint32_t size = gen_arguments(g, block);
     CHECK((size + 7) / 8 * 8 == gpu_block_size(g->func), "arguments of %u bytes", size);
-    LLVMValueRef at = gen_i64(g, gpu_block_size(g->func));
-    LLVMValueRef place = LLVMBuildInBoundsGEP2(g->b, gpu_int(g, 8), g->block, &at, 1, "");
-    n->report = LLVMBuildLoad2(g->b, gpu_pointer(g, 0), place, "report");
+    n->report = tail_word(g, gpu_pointer(g, 0), offsetof(GpuTail, report));
+    n->launch = tail_word(g, gpu_int(g, 64), offsetof(GpuTail, launch));
     arguments_are_global(g);
     n->ops->places(g);
+    if (gpu_renumbers(g)) renumber(g);
     gen_ops(g, ir_body(g->func));
     LLVMBuildBr(g->b, n->done);
     LLVMPositionBuilderAtEnd(g->b, n->done);
     LLVMBuildRetVoid(g->b);
+    gpu_extremes(n);
 }
 
 static void most_shared(const IrBlock *block, uint64_t *most) {

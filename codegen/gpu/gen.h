@@ -25,9 +25,9 @@ typedef struct GpuOps {
     // A word of 32 bits of the lane `lane`, or (NULL) of this one's number xor `by`.
     LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
     // Under a mask, without a branch; can_mask says whether there is such an instruction for so
-    // many bytes. `elem` of `bits` bits is what memory has `count` of, one after the other; `other`
-    // what is there where the mask is false, or NULL: zeros.
-    bool (*can_mask)(LLVMValueRef p, uint32_t bytes, uint32_t align);
+    // many bytes of `op`. `elem` of `bits` bits is what memory has `count` of, one after the other;
+    // `other` what is there where the mask is false, or NULL: zeros.
+    bool (*can_mask)(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);
     void (*masked_load)(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                         LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
     void (*masked_store)(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
@@ -44,7 +44,14 @@ typedef struct GpuGen {
     Machine machine;
     LLVMValueRef shared;     // the block's memory; NULL until it is asked for
     LLVMValueRef report;     // address of the report
+    LLVMValueRef launch;     // the number of this launch, in the report
     LLVMBasicBlockRef done;  // the end of the program
+    // Where failed asserts go, and which failed: site and lane; NULL until there is one.
+    LLVMBasicBlockRef failure;
+    LLVMValueRef failed;
+    // Of functions with thread.copy, what AMD's GPUs wait for: copies of a group, at least.
+    bool copies;
+    uint32_t group_copies;
 } GpuGen;
 
 static inline GpuGen *gpu_gen(Gen *g) { return (GpuGen *)g; }
@@ -56,10 +63,14 @@ void gpu_reduce(Gen *g, const IrOp *op);     // shuffle.c: of one thread's regis
 void gpu_effect(Gen *g, const IrOp *op);     // effect.c
 void gpu_thread_id(Gen *g, const IrOp *op);  // function.c
 
-// function.c: bytes of the block of arguments, which the report's address follows: known before the
-// parameters are read.
+// function.c: bytes of the block of arguments, which a GpuTail (base/gpu_abi.h) follows: known
+// before the parameters are read.
 uint32_t gpu_block_size(const IrFunc *f);
+// Do programs run in another order than they come, so that the grid must be known?
+bool gpu_renumbers(Gen *g);
 void gpu_text_attribute(Gen *g, unsigned index, const char *name, const char *value);
+// extreme.c: trees of the greatest and the least, where NaN costs instructions of its own.
+void gpu_extremes(GpuGen *n);
 // The body of the function that has been declared; `block` is where the arguments are.
 void gpu_body(GpuGen *n, LLVMValueRef block);
 // Bytes of thread.shared in all.

@@ -7,11 +7,10 @@ static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     if (!LLVMIsASExtInst(n)) return NULL;
     LLVMValueRef narrow = LLVMGetOperand(n, 0);
     if (LLVMGetIntTypeWidth(LLVMTypeOf(narrow)) != 32) return NULL;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, n);
+    GenSpot here = gen_go_before(g, n);
     LLVMValueRef by = gen_i32(g, __builtin_ctz(size));
     LLVMValueRef bytes = LLVMBuildShl(g->b, narrow, by, "");
-    LLVMPositionBuilderAtEnd(g->b, here);
+    gen_go_back(g, here);
     return LLVMBuildSExt(g->b, bytes, LLVMTypeOf(n), "");
 }
 
@@ -132,9 +131,9 @@ static LLVMValueRef load_branching(Gen *g, LLVMTypeRef type, uint32_t align, LLV
     return phi;
 }
 
-static bool can_mask(Gen *g, LLVMValueRef p, uint32_t bytes, uint32_t align) {
+static bool can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
     const GpuOps *ops = gpu_gen(g)->ops;
-    return ops->can_mask && ops->can_mask(p, bytes, align);
+    return ops->can_mask && ops->can_mask(g, op, p, bytes, align);
 }
 
 // `other`: the values where the mask is false, or NULL: zeros.
@@ -144,7 +143,7 @@ static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
     LLVMTypeRef type = memory_type(g, elem, count);
     uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
     if (other) other = for_memory(g, elem, other, count);
-    if (mask && can_mask(g, p, count * size, align)) {
+    if (mask && can_mask(g, op, p, count * size, align)) {
         gpu_gen(g)->ops->masked_load(g, memory_elem(g, elem), 8 * size, count, p, mask, other, r);
     } else {
         LLVMValueRef none = other ? joined(g, elem, other, count) : LLVMConstNull(type);
@@ -159,7 +158,7 @@ static void store_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask
     Dtype elem = ir_operand(op, 1)->type->elem;
     uint32_t size = (uint32_t)dtype_size(elem), align = align_of(op, elem);
     x = for_memory(g, elem, x, count);
-    if (mask && can_mask(g, p, count * size, align)) {
+    if (mask && can_mask(g, op, p, count * size, align)) {
         gpu_gen(g)->ops->masked_store(g, memory_elem(g, elem), 8 * size, count, p, mask, x);
         return;
     }

@@ -1,15 +1,28 @@
 // The entry: its parameters, the program's place, the body.
 #include <stdio.h>
 
+#include "base/gpu_abi.h"
 #include "codegen/nvptx/gen.h"
+#include "ir/occupancy.h"
 
 enum { PTX_KERNEL_CONVENTION = 71 };
 #define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
 
+// ptxas saves registers, and computes more, to have more blocks at once; it does not know that
+// their shared memory leaves no room for them. Asked for one, it does not. Not where so many
+// registers would cost blocks.
+static void spare_no_registers(GpuGen *n) {
+    enum { WORTH = 128, REGISTERS = 65536 };
+    uint32_t threads = ir_thread_count(n->g.func), shared = gpu_shared_size(n->g.func);
+    Occupancy o = gpu_occupancy(n->machine.gpu.number, threads, 0, shared);
+    bool room = o.limit == OCCUPANCY_SHARED && o.blocks * threads <= REGISTERS / WORTH;
+    if (room) gpu_text_attribute(&n->g, OF_FUNCTION, "nvvm.minctasm", "1");
+}
+
 static void declare(GpuGen *n, const char *name) {
     Gen *g = &n->g;
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
-    LLVMTypeRef block = LLVMArrayType2(byte, gpu_block_size(g->func) + 8);
+    LLVMTypeRef block = LLVMArrayType2(byte, gpu_block_size(g->func) + sizeof(GpuTail));
     LLVMTypeRef p = LLVMPointerTypeInContext(g->context, 0);
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &p, 1, false);
     g->function = LLVMAddFunction(g->module, name, t);
@@ -22,6 +35,7 @@ static void declare(GpuGen *n, const char *name) {
     char threads[16];
     snprintf(threads, sizeof threads, "%u", ir_thread_count(g->func));
     gpu_text_attribute(g, OF_FUNCTION, "nvvm.reqntid", threads);
+    spare_no_registers(n);
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddAttributeAtIndex(g->function, OF_FUNCTION,
                             LLVMCreateEnumAttribute(g->context, nounwind, 0));

@@ -1,7 +1,6 @@
 // Ops that only GPUs have, or have their own way.
 #include "codegen/nvptx/gen.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,28 +79,18 @@ static bool is_number_but_zero(LLVMValueRef v) {
     return x < 0 || x > 0;
 }
 
-// Where no instruction propagates NaN: PTX's max has +0 above -0, but drops a NaN. Beside a number
-// that is not 0 a comparison does, being false for NaN.
-static LLVMValueRef extreme_by_parts(Gen *g, LLVMValueRef a, LLVMValueRef b, bool greatest) {
+// Beside a number that is not 0 a comparison keeps NaN, being false for it, and costs less where no
+// instruction does (codegen/gpu/extreme.c).
+static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
+                                  bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
-    if (is_number_but_zero(a) || is_number_but_zero(b)) {
+    const bool *keeps_nan = gpu_gen(g)->machine.nan_extremes;
+    bool dear = t->elem == DTYPE_F64 ? !keeps_nan[1] : t->elem == DTYPE_F32 && !keeps_nan[0];
+    if (dear && (is_number_but_zero(a) || is_number_but_zero(b))) {
         LLVMValueRef bound = is_number_but_zero(a) ? a : b, x = bound == a ? b : a;
         LLVMRealPredicate beyond = greatest ? LLVMRealOLT : LLVMRealOGT;
         return LLVMBuildSelect(g->b, LLVMBuildFCmp(g->b, beyond, x, bound, ""), bound, x, "");
     }
-    LLVMValueRef r = gen_intrinsic(g, greatest ? "llvm.maxnum" : "llvm.minnum", 1, &type, 2,
-                                   (LLVMValueRef[]){a, b});
-    LLVMValueRef none = LLVMBuildFCmp(g->b, LLVMRealUNO, a, b, "");
-    LLVMValueRef nan = LLVMConstReal(type, NAN);
-    return LLVMBuildSelect(g->b, none, nan, r, "");
-}
-
-static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
-                                  bool greatest) {
-    LLVMTypeRef type = LLVMTypeOf(a);
-    bool old = gpu_gen(g)->machine.gpu.number < 80;
-    if (t->elem == DTYPE_F64 || (t->elem == DTYPE_F32 && old))
-        return extreme_by_parts(g, a, b, greatest);
     return gen_intrinsic(g, greatest ? "llvm.maximum" : "llvm.minimum", 1, &type, 2,
                          (LLVMValueRef[]){a, b});
 }

@@ -20,7 +20,7 @@ LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_
 void nvptx_mma(Gen *g, const IrOp *op);  // mma.c
 
 // masked.c; word.c
-bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align);
+bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align);
 void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x);
 void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,

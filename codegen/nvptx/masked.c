@@ -32,7 +32,8 @@ static Words words_of(Gen *g, LLVMTypeRef elem, uint32_t elem_bits, uint32_t cou
     return w;
 }
 
-bool nvptx_can_mask(LLVMValueRef p, uint32_t bytes, uint32_t align) {
+bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
+    (void)g, (void)op;
     return bytes <= MOST_BYTES && (bytes & (bytes - 1)) == 0 && align >= bytes && gpu_space_of(p);
 }
 

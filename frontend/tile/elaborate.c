@@ -3,6 +3,8 @@
 
 #include "frontend/tile/elaborate.h"
 
+#include "ir/option.h"
+
 Val el_silent(Elab *e) {
     e->silent = true;
     return EL_POISON;
@@ -117,24 +119,21 @@ static void bind_const(Elab *e, const AstDecl *decl) {
     if (slot) el_declare_slot(e, slot, el_int(value));
 }
 
-static int option_value(Elab *e, const char *name) {
-    Symbol symbol = intern(e->file->names, str(name));
+static int option_value(Elab *e, const IrOption *option) {
+    Symbol symbol = intern(e->file->names, str(option->name));
     const IrBinding *given = tile_spec_find(e->spec, symbol);
     int64_t value = given ? given->value : 0;
     if (!given) {
         TileTune tune = el_tune_find(e, e->kernel, symbol, e->spec->target);
         if (tune.count) value = tune.values[0];
     }
-    if (value >= 0 && value <= 1024) return (int)value;
-    el_error(e, e->kernel->decl->span, DIAG_TUNE, "'%s' must be from 1 to 1024, found %lld", name,
-             (long long)value);
+    if (value == 0 || ir_option_allows(option, value)) return (int)value;
+    el_error(e, e->kernel->decl->span, DIAG_TUNE, "'%s' must be from %d to %d, found %lld",
+             option->name, option->least, option->most, (long long)value);
     return 0;
 }
 
-bool tile_is_option(Symbol name) {
-    Str s = str(name);
-    return str_equal(s, STR("warps")) || str_equal(s, STR("stages")) || str_equal(s, STR("ctas"));
-}
+bool tile_is_option(Symbol name) { return ir_option_find(str(name)) != NULL; }
 
 static void check_bindings(Elab *e) {
     for (size_t i = 0; i < e->spec->bindings.count; i++) {
@@ -365,9 +364,8 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
     e.place = EL_IN_CONST;
     check_bindings(&e);
     kernel_params(&e);
-    e.func->warps = option_value(&e, "warps");
-    e.func->stages = option_value(&e, "stages");
-    e.func->ctas = option_value(&e, "ctas");
+    for (size_t i = 0; i < IR_OPTIONS; i++)
+        *ir_option_of(e.func, &ir_options[i]) = option_value(&e, &ir_options[i]);
     kernel_requires(&e);
     kernel_grid(&e);
     kernel_body(&e);

@@ -414,7 +414,7 @@ static void sync_entry(Parser *p) {
 
 static void parse_tune_entry(Parser *p, AstTune *tune) {
     AstTuneEntry entry = {0};
-    entry.name = parse_name(p, "the name of a const, 'warps', 'stages' or 'ctas'", &entry.span);
+    entry.name = parse_name(p, "the name of a const or of an option", &entry.span);
     if (parse_at(p, TOK_ASSIGN)) {
         parse_expected(p, "':' after the name");
     } else if (entry.name && parse_expect(p, TOK_COLON, "after the name")) {

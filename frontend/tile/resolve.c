@@ -1,6 +1,8 @@
 // Names of a whole file: globals, the heads of kernels and fns, tune blocks.
 #include "frontend/tile/resolve.h"
 
+#include "ir/option.h"
+
 static bool own_file(const Resolver *r, const SourceFile *file) { return file == r->t->main; }
 
 // --- heads of kernels
@@ -10,7 +12,8 @@ static void check_reserved(Resolver *r, const AstDecl *decl) {
     if (!tile_is_option(decl->name)) return;
     diag_error(r->diags, decl->span, DIAG_RESERVED_NAME,
                "'%s' is the name of an option and cannot be %s", decl->name, decl_phrase(decl));
-    diag_help(r->diags, "warps, stages and ctas are given by 'tune' or '--set'");
+    Str options = ir_option_list(r->arena, ", ", " and ");
+    diag_help(r->diags, "%.*s are given by 'tune' or '--set'", STR_ARG(options));
 }
 
 static void declare_param(Resolver *r, AstDecl *decl) {
@@ -164,11 +167,11 @@ static void check_entry_name(Resolver *r, const AstKernel *k, const AstTuneEntry
     diag_error(r->diags, e->span, DIAG_TUNE, "kernel '%s' has no const '%s'", k->decl->name,
                e->name);
     diag_note(r->diags, k->decl->span, "'%s' is declared here", k->decl->name);
-    size_t count = 3;
+    size_t count = IR_OPTIONS;
     for (const AstDecl *p = k->params; p; p = p->next) count += p->kind == DECL_CONST_PARAM;
     Str *names = arena_new(r->arena, Str, count);
-    names[0] = STR("warps"), names[1] = STR("stages"), names[2] = STR("ctas");
-    size_t n = 3;
+    size_t n = 0;
+    while (n < IR_OPTIONS) names[n] = str(ir_options[n].name), n++;
     for (const AstDecl *p = k->params; p; p = p->next)
         if (p->kind == DECL_CONST_PARAM) names[n++] = str(p->name);
     Str near = str_nearest(str(e->name), names, count);

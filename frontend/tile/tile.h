@@ -39,7 +39,7 @@ const AstKernel *tile_kernel_find(const TileFile *file, Str name);
 // What a kernel is specialised to. A type parameter is given or inferred by the caller from
 // arguments. Consts not given take the tune space's first value for `target`, then their default.
 typedef struct TileSpec {
-    VEC(IrBinding) bindings;  // types, consts and reserved options (warps, stages, ctas)
+    VEC(IrBinding) bindings;  // types, consts and options (ir/options.def)
     Str target;               // for `tune … for`; empty: none
     unsigned math;            // added to the kernel's own
     Map fixed_extents;        // Symbol → value: extents compiled as constants (facts)
@@ -63,7 +63,7 @@ typedef struct TileTune {
 } TileTune;
 size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target, const TileTune **space);
 
-// warps, stages, ctas: what `tune` and callers set without a parameter of that name.
+// An option of compilation: what `tune` and callers set without a parameter of that name.
 bool tile_is_option(Symbol name);
 
 #endif

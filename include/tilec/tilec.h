@@ -148,9 +148,9 @@ TILEC_API tilec_status tilec_diagnostic_get(tilec_context *context, size_t index
 
 // ---- Devices, streams, events
 
-// "cpu", "cpu:N" (N threads), "interp", "cuda" and "cuda:N" (NVIDIA GPUs), "auto": cpu where the
-// compiler library is found, else interp. Raw pointers must be of the device's memory; "auto" is
-// always a device on the host's, so GPUs are asked for by name.
+// "cpu", "cpu:N" (N threads), "interp", "cuda" and "cuda:N" (NVIDIA GPUs), "hip" and "hip:N" (AMD
+// GPUs), "auto": cpu where the compiler library is found, else interp. Raw pointers must be of the
+// device's memory; "auto" is always a device on the host's, so GPUs are asked for by name.
 TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *name,
                                          tilec_device **device);
 // Destroys what was made for it: kernels, events, streams, buffers.
@@ -164,8 +164,9 @@ TILEC_API const char *tilec_device_name(const tilec_device *device);
 TILEC_API tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream);
 TILEC_API void tilec_stream_destroy(tilec_stream *stream);
 // A stream that another library made, as one of ours: on "cuda:N" a CUstream (or cudaStream_t) of
-// the GPU's primary context; NULL is its default stream. It stays the other library's, and must
-// live until ours is destroyed. TILEC_UNSUPPORTED: devices of this kind have no such thing.
+// the GPU's primary context, on "hip:N" a hipStream_t of the GPU; NULL is its default stream. It
+// stays the other library's, and must live until ours is destroyed. TILEC_UNSUPPORTED: devices of
+// this kind have no such thing.
 TILEC_API tilec_status tilec_stream_from_native(tilec_device *device, void *native,
                                                 tilec_stream **stream);
 // The other way round: what other libraries may use as long as the stream lives.

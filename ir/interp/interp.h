@@ -31,13 +31,20 @@ typedef struct IrArg {
     uint64_t size;
 } IrArg;
 
+// Which subnormal operands of dots count as 0.
+typedef enum IrFlushes {
+    IR_FLUSHES_NONE,
+    IR_FLUSHES_BF16,    // of bf16 that are summed up in f32, and sums with them
+    IR_FLUSHES_HALVES,  // of f16, of bf16 and of what is multiplied as them
+} IrFlushes;
+
 typedef struct IrLaunch {
     const IrArg *args;  // one for each parameter
     uint32_t arg_count;
     int64_t grid[3];
     bool sanitize;  // bounds of pointers, assumes, noalias, writes of two programs to one element
     bool shadow;
-    bool flushes_bf16;  // the shadow is for a device whose dots of bf16 take subnormals as 0
+    IrFlushes flushes;  // of the device that the shadow is for
     // Lines of `print`; NULL: dropped.
     void (*print)(void *user, Str line);
     void *user;

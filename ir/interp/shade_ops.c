@@ -296,7 +296,8 @@ typedef struct DotBound {
     uint64_t k;
     int lowest;       // products are multiples of 2^lowest
     bool exact;       // no operand has an error
-    bool flushes;     // subnormal operands and sums become 0
+    double least;     // operands below it may become 0
+    bool flushes;     // so may subnormal sums
     double relative;  // of the operands' representation, times |A||B|
     double absolute;
 } DotBound;
@@ -325,21 +326,33 @@ typedef struct DotSums {
     double lost;  // of products with an operand that may be subnormal
 } DotSums;
 
+// Below which the device takes operands of a type as 0, if it does.
+static double least_kept(const Run *run, Dtype factor, Dtype sum) {
+    switch (run->launch->flushes) {
+    case IR_FLUSHES_NONE: return 0;
+    case IR_FLUSHES_BF16: return factor == DTYPE_BF16 && sum == DTYPE_F32 ? ldexp(1, -126) : 0;
+    case IR_FLUSHES_HALVES:
+        if (factor == DTYPE_BF16) return ldexp(1, -126);
+        return factor == DTYPE_F16 || dtype_is(factor, DTYPE_CLASS_FP8) ? ldexp(1, -14) : 0;
+    }
+    UNREACHABLE("flushes %d", (int)run->launch->flushes);
+}
+
 // How much of an operand the device may take as 0.
-static double flushed(Shade s) {
-    double least = ldexp(1, -126), reach = fabs(s.v) + s.e;
+static double flushed(double least, Shade s) {
+    double reach = fabs(s.v) + s.e;
     return fabs(s.v) - s.e < least ? fmin(reach, least) : 0;
 }
 
-static double product_lost(Shade a, Shade b) {
-    double x = flushed(a), y = flushed(b), lost = 0;
+static double product_lost(double least, Shade a, Shade b) {
+    double x = flushed(least, a), y = flushed(least, b), lost = 0;
     if (x > 0) lost += x * (fabs(b.v) + b.e);
     if (y > 0) lost += y * (fabs(a.v) + a.e);
     return isnan(lost) ? HUGE_VAL : lost;
 }
 
 static void dot_term(const DotBound *bound, DotSums *d, Shade a, Shade b) {
-    if (bound->flushes) d->lost += product_lost(a, b);
+    if (bound->least > 0) d->lost += product_lost(bound->least, a, b);
     double v = a.v * b.v;
     d->v += v;
     d->magnitude += fabs(v);
@@ -379,7 +392,8 @@ void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
     Matrix x = matrix_of(run, a), y = matrix_of(run, b);
     DotBound bound = dot_bound(run, op, a, r->elem, k, &x, &y);
     bound.exact = !a->shaded && !b->shaded;
-    bound.flushes = run->launch->flushes_bf16 && a->elem == DTYPE_BF16 && r->elem == DTYPE_F32;
+    bound.least = least_kept(run, a->elem, r->elem);
+    bound.flushes = bound.least > 0 && run->launch->flushes == IR_FLUSHES_BF16;
     Shade *shade = slot_shade_blank(run, r);
     DotSums *row = arena_new(run->scratch, DotSums, n);
     for (uint64_t i = 0; i < r->count / n; i++) {

@@ -178,6 +178,17 @@ static bool access_cost(const Trip *t, const Access *a, const Layout *memory,
     return true;
 }
 
+// Instructions that put a lane's narrow elements in the order of its registers, one for each word:
+// of an access that does not begin with them as they are there.
+static uint32_t repacking(const Trip *t, const Access *a) {
+    Gf2List registers = registers_of(a);
+    if (a->side->move != LAYOUT_MOVE_PLAIN || registers.count < t->word) return 0;
+    uint32_t alike = 0;
+    while (alike < t->word && alike < a->vector.count && a->vector.v[alike] == registers.v[alike])
+        alike++;
+    return alike == t->word ? 0 : UINT32_C(1) << (registers.count - t->word);
+}
+
 // What a plain access costs at best.
 static uint64_t least_cost(const Trip *t, const Access *a) {
     if (a->side->move != LAYOUT_MOVE_PLAIN) return 0;
@@ -206,20 +217,25 @@ static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint
     bool conflicts =
         made.store.wavefronts > made.store.phases || made.load.wavefronts > made.load.phases;
     uint64_t cost = (uint64_t)stores * (made.store.wavefronts + 1) +
-                    (uint64_t)loads * (made.load.wavefronts + 1);
+                    (uint64_t)loads * (made.load.wavefronts + 1) + repacking(t, &t->store) +
+                    repacking(t, &t->load);
     if (conflicts) cost |= UINT64_C(1) << 62;
     if (cost >= *best) return;
     *best = cost;
     *trip = made;
 }
 
-// A list as long as `count`: vectors of `first`, then unit vectors, then others of `from`.
-static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, uint32_t count) {
+// A list as long as `count`: vectors of `first`, then those of `order` (NULL: unit vectors) that
+// are in the span of `from`, then others of `from`.
+static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, const Gf2List *order,
+                     uint32_t count) {
     Gf2List list = *first;
     if (list.count > count) list.count = count;
     Gf2Span span = gf2_span(from);
-    for (uint32_t i = 0; i < t->tile_bits && list.count < count; i++) {
-        if (gf2_has(&span, UINT32_C(1) << i)) gf2_list_add(&list, UINT32_C(1) << i);
+    uint32_t most = order ? order->count : t->tile_bits;
+    for (uint32_t i = 0; i < most && list.count < count; i++) {
+        uint32_t v = order ? order->v[i] : UINT32_C(1) << i;
+        if (gf2_has(&span, v)) gf2_list_add(&list, v);
     }
     for (uint32_t i = 0; i < from->count && list.count < count; i++) {
         gf2_list_add(&list, from->v[i]);
@@ -227,7 +243,16 @@ static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, u
     return list;
 }
 
-// All pairs of vectors, wide loads first: of equals the first is kept.
+// The same, but that what follows the first `kept` begins with number `from`.
+static Gf2List from_on(const Gf2List *list, uint32_t kept, uint32_t from) {
+    Gf2List r = *list;
+    for (uint32_t i = kept, k = from; i < list->count; i++, k++)
+        r.v[i] = list->v[k < list->count ? k : k - list->count + kept];
+    return r;
+}
+
+// All pairs of vectors, wide loads first: of equals the first is kept, which leaves what is loaded
+// in the order of the registers, as products want it.
 static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
     Gf2List store = registers_of(&t->store), load = registers_of(&t->load), none = {0};
     Gf2List shared = gf2_intersect(&store, &load);
@@ -238,9 +263,16 @@ static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
         for (uint32_t j = store_most + 1; j-- > 0;) {
             uint32_t less = i < j ? i : j;
             if (less > shared.count) continue;
-            Gf2List small = grown(t, &none, &shared, less);
-            Gf2List for_load = grown(t, &small, &load, i), for_store = grown(t, &small, &store, j);
-            try_vectors(t, &for_store, &for_load, best, trip);
+            // The load's own order, with each of the rest as the last, and the elements' own.
+            uint32_t kept = i > less ? i - 1 : load.count;
+            for (uint32_t last = kept; last <= load.count; last++) {
+                bool units = last == load.count && i > less;
+                Gf2List own = from_on(&load, kept, last);
+                Gf2List small = grown(t, &none, &shared, units ? NULL : &load, less);
+                Gf2List for_load = grown(t, &small, &load, units ? NULL : &own, i);
+                Gf2List for_store = grown(t, &small, &store, NULL, j);
+                try_vectors(t, &for_store, &for_load, best, trip);
+            }
         }
     }
 }

@@ -73,7 +73,7 @@ typedef struct Term {
     Place place;     // of the tile index
     bool proven;
     bool moves;     // with the lanes
-    bool positive;  // the index of a width is never below 0
+    bool positive;  // the index of a width is never below 0, nor are its lanes'
 } Term;
 typedef struct Terms {
     uint32_t rank;
@@ -150,6 +150,13 @@ static bool is_aligned(const Lower *l, const IrOp *op, const IrValue *index) {
     return leaves && r.known && r.divisor % (FACT_STREAM_ALIGN / size) == 0;
 }
 
+// In none of the lanes that go on from the index: sums wrap.
+static bool never_negative(const Lower *l, const IrOp *op, const IrValue *index) {
+    IrRange r = ir_range_of(l->ranges, index);
+    return r.known && r.max <= INT64_MAX - UINT32_MAX &&
+           ir_provably_at_least(l->ranges, op, index, 0);
+}
+
 void access_prove(Lower *l, const IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) access_prove(l, op->regions[i]);
@@ -161,7 +168,7 @@ void access_prove(Lower *l, const IrBlock *block) {
             bool width = select->u.ints.items[d] > 0;
             bool last = d + 1 == select->u.ints.count;
             if (width && last) l->aligned[op->id] = is_aligned(l, op, ir_operand(op, start + d));
-            if (width && ir_provably_at_least(l->ranges, op, ir_operand(op, start + d), 0))
+            if (width && never_negative(l, op, ir_operand(op, start + d)))
                 l->positive[op->id] |= (uint8_t)(1u << d);
         }
     }

@@ -206,7 +206,7 @@ struct Lower {
     Demand *demand;  // by value id, of the values before the walks
     uint32_t demand_count;
     bool *aligned;      // by op id: begins where a vector may (FACT_STREAM), or a byte (packed)
-    uint8_t *positive;  // by op id: bit d says that index d of a selection is never negative
+    uint8_t *positive;  // by op id: bit d says that index d of a selection has no lane below 0
     bool emit;          // else: planning
     bool changed;       // plan: a value became BUFFER
     VEC(Tile) tiles;    // by value id

@@ -26,11 +26,13 @@ typedef struct Touch {
     Kind kind;
     bool writes;
     uint32_t epoch;
+    const IrOp *by;  // of global memory: what touches it
 } Touch;
 typedef VEC(Touch) Touches;
 
 typedef struct Barriers {
     Arena *scratch;
+    const IrRanges *ranges;
     uint32_t epoch;
     VEC(const IrOp *) kept;
     bool added;
@@ -38,17 +40,14 @@ typedef struct Barriers {
 
 // ---- what an op touches -------------------------------------------------------------------------
 
-static const IrOp *piece_of(const IrValue *p, bool *elsewhere);
-
 static bool all_elsewhere(const IrOp *pack) {
     bool elsewhere = true;
     for (uint32_t i = 0; elsewhere && i < pack->operand_count; i++)
-        piece_of(ir_operand(pack, i), &elsewhere);
+        gpu_piece_of(ir_operand(pack, i), &elsewhere);
     return elsewhere;
 }
 
-// The thread.shared that a pointer leads into. *elsewhere: into other memory for sure.
-static const IrOp *piece_of(const IrValue *p, bool *elsewhere) {
+const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere) {
     *elsewhere = false;
     while (p->def) {
         IrOpcode code = p->def->code;
@@ -74,8 +73,8 @@ static bool touches_operand(const IrOp *op, uint32_t i) {
 static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, Touch *touch) {
     if (!touches_operand(op, i)) return false;
     bool elsewhere, writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
-    const IrOp *piece = piece_of(ir_operand(op, i), &elsewhere);
-    *touch = (Touch){piece, OF_SHARED, writes, b->epoch};
+    const IrOp *piece = gpu_piece_of(ir_operand(op, i), &elsewhere);
+    *touch = (Touch){.piece = piece, .kind = OF_SHARED, .writes = writes, .epoch = b->epoch};
     return !elsewhere;
 }
 
@@ -101,7 +100,7 @@ static void add(Barriers *b, Touches *touches, Touch touch) {
     for (size_t i = 0; i < touches->count; i++) {
         const Touch *known = &touches->data[i];
         if (known->piece == touch.piece && known->kind == touch.kind &&
-            known->writes == touch.writes)
+            known->writes == touch.writes && known->by == touch.by)
             return;
     }
     vec_push(b->scratch, touches, touch);
@@ -113,20 +112,67 @@ static void add_all(Barriers *b, Touches *touches, const Touches *more) {
 
 static void walk(Barriers *b, IrBlock *block, Touches *touches);
 
+// Does the condition say that the loop has a first step?
+static bool says_entered(const Barriers *b, const IrOp *loop, const IrValue *condition) {
+    const IrOp *def = condition->def;
+    if (!def) return false;
+    if (def->code == IR_AND)
+        return says_entered(b, loop, ir_operand(def, 0)) ||
+               says_entered(b, loop, ir_operand(def, 1));
+    if (def->code != IR_LT && def->code != IR_GT) return false;
+    bool less = def->code == IR_LT;
+    const IrValue *low = ir_operand(def, less ? 0 : 1), *high = ir_operand(def, less ? 1 : 0);
+    return ir_provably_le(b->ranges, def, ir_operand(loop, 0), 0, low) &&
+           ir_provably_le(b->ranges, def, high, 0, ir_operand(loop, 1));
+}
+
+// Did the access not happen when the loop had no step? So it is with what is fetched for the first.
+static bool only_if_entered(const Barriers *b, const IrOp *loop, const Touch *touch) {
+    if (!touch->by) return false;
+    uint32_t at = touch->by->code == IR_THREAD_LOAD ? 1 : 2;
+    bool masked = touch->by->code == IR_THREAD_LOAD || touch->by->code == IR_THREAD_COPY;
+    const IrValue *mask =
+        masked && at < touch->by->operand_count ? ir_operand(touch->by, at) : NULL;
+    return mask && says_entered(b, loop, mask);
+}
+
+// Does the loop count upwards, until it is at its end?
+static bool counts_up(const Barriers *b, const IrOp *loop) {
+    if (loop->code != IR_FOR || ir_attr_int(loop, IR_ATTR_DOWN) || ir_attr_int(loop, IR_ATTR_EXIT))
+        return false;
+    IrRange step = ir_range_of(b->ranges, ir_operand(loop, 2));
+    return step.known && step.min > 0;
+}
+
+// What comes past a loop that has no step.
+static void add_passed(Barriers *b, const IrOp *loop, Touches *out, const Touches *before) {
+    bool up = counts_up(b, loop);
+    if (up && ir_provably_le(b->ranges, loop, ir_operand(loop, 0), 1, ir_operand(loop, 1))) return;
+    for (size_t i = 0; i < before->count; i++)
+        if (!up || !only_if_entered(b, loop, &before->data[i])) add(b, out, before->data[i]);
+}
+
 static void walk_loop(Barriers *b, IrOp *op, Touches *touches) {
-    bool again = true;
-    while (again) {
+    Touches begin = {0}, end = {0};
+    add_all(b, &begin, touches);
+    for (bool again = true; again;) {
         bool before = b->added;
         Touches state = {0};
-        add_all(b, &state, touches);
+        add_all(b, &state, &begin);
         b->added = false;
-        for (uint32_t r = 0; r < op->region_count; r++) walk(b, op->regions[r], &state);
+        end = (Touches){0};
+        for (uint32_t r = 0; r < op->region_count; r++) {
+            walk(b, op->regions[r], &state);
+            if (r == 0) add_all(b, &end, &state);  // a while ends behind its condition
+        }
         again = b->added;
-        size_t known = touches->count;
-        add_all(b, touches, &state);
-        again |= touches->count != known;
+        size_t known = begin.count;
+        add_all(b, &begin, &state);
+        again |= begin.count != known;
         b->added |= before;
     }
+    if (op->code == IR_FOR) add_passed(b, op, &end, touches);
+    *touches = end;
 }
 
 static void walk_if(Barriers *b, IrOp *op, Touches *touches) {
@@ -168,7 +214,7 @@ static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     Touch touch;
     if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE) return;
     if (op->code != IR_THREAD_COPY && touch_of(b, op, 0, &touch) && touch.piece) return;
-    add(b, touches, (Touch){.kind = OF_GLOBAL, .writes = true});
+    add(b, touches, (Touch){.kind = OF_GLOBAL, .writes = true, .by = op});
 }
 
 static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
@@ -255,7 +301,8 @@ static void strip(const Barriers *b, IrBlock *block) {
 
 bool pass_gpu_barriers(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_THREAD) return false;
-    Barriers b = {.scratch = context->scratch};
+    Barriers b = {.scratch = context->scratch,
+                  .ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED)};
     Touches touches = {0};
     walk(&b, ir_body(f), &touches);
     strip(&b, ir_body(f));

@@ -6,11 +6,11 @@
 // ---- the instruction ----------------------------------------------------------------------------
 
 typedef struct Form {
-    Dtype factor;           // of either sign: I8; of either format: F8E4M3, F8E4M3FNUZ
-    bool exact;             // F32: all of its bits, not those of tf32
-    GpuVendor vendor;       //
-    uint32_t first, last;   // architectures
-    LayoutProduct product;  //
+    Dtype factor;  // of either sign: I8; of either format: F8E4M3, F8E4M3FNUZ
+    bool exact;    // F32: all of its bits, not those of tf32
+    GpuVendor vendor;
+    uint32_t first, last;  // architectures
+    LayoutProduct product;
 } Form;
 
 #define MMA(m, n, k, bits) \
@@ -62,7 +62,8 @@ static const Form forms[] = {
 static bool suits(const Form *f, Dtype factor, bool exact, const Machine *machine) {
     uint32_t number = machine->gpu.number;
     return f->factor == factor && f->exact == exact && f->vendor == machine->gpu.vendor &&
-           f->first <= number && number <= f->last;
+           f->first <= number && number <= f->last &&
+           (f->product.unit != LAYOUT_UNIT_MFMA || machine->cdna2);
 }
 
 static bool find_form(Dtype factor, bool exact, uint32_t k, const Machine *machine,
@@ -250,6 +251,26 @@ static Layout plain_layout(const IrType *type, GpuTeam team) {
     return layout_blocked(&b);
 }
 
+// What a warp has of an axis.
+static uint32_t share_along(uint32_t warps, const int8_t *axes, const uint32_t *shape, uint32_t d) {
+    uint32_t share = shape[d];
+    for (uint32_t bit = 0; warps >> (bit + 1); bit++) share >>= axes[bit] == (int8_t)d;
+    return share;
+}
+
+// MFMA twice as long both ways, where a warp has so much: half as many instructions, and less of
+// the factors for each.
+static LayoutProduct enlarged(LayoutProduct p, const IrType *c, uint32_t warps, bool rows_first) {
+    enum { SIDE = 32 };
+    LayoutProduct large = {p.unit, SIDE, SIDE, p.k / 2, p.bits};
+    if (p.unit != LAYOUT_UNIT_MFMA || !layout_fragment_exists(large)) return p;
+    int8_t axes[LAYOUT_MAX_BITS];
+    share_warps(warps, c->rank, c->shape, p, rows_first, axes);
+    bool fits = share_along(warps, axes, c->shape, c->rank - 2u) >= SIDE &&
+                share_along(warps, axes, c->shape, c->rank - 1u) >= SIDE;
+    return fits ? large : p;
+}
+
 GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine) {
     GpuDot d = {0};
     choose(&d, op, machine);
@@ -260,7 +281,9 @@ GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine) {
         return d;
     }
     int8_t axes[LAYOUT_MAX_BITS];
-    share_warps(team.warps, c->rank, c->shape, d.product, keeps_rows(op->block), axes);
+    bool rows_first = keeps_rows(op->block);
+    d.product = enlarged(d.product, c, team.warps, rows_first);
+    share_warps(team.warps, c->rank, c->shape, d.product, rows_first, axes);
     d.a = fragment_over(a, d.product, LAYOUT_OPERAND_A, team.warps, axes);
     d.b = fragment_over(b, d.product, LAYOUT_OPERAND_B, team.warps, axes);
     d.c = fragment_over(c, d.product, LAYOUT_OPERAND_C, team.warps, axes);
@@ -271,9 +294,19 @@ Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine) {
     return gpu_dot_plan(op, team, machine).c;
 }
 
-uint32_t gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine) {
+GpuDepth gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine) {
     GpuDot d = gpu_dot_plan(op, team, machine);
-    return d.matrix && d.product.bits == 8 ? 4 : 1;
+    bool turned = machine->matrix_load && d.product.bits == 16;
+    if (!d.matrix || d.product.bits >= 32 || turned) return (GpuDepth){1, 0};
+    if (machine->matrix_load) return (GpuDepth){4, 0};
+    GpuDepth deep = {.elements = 4};
+    Layout one = layout_fragment(d.product, LAYOUT_OPERAND_B);
+    for (uint32_t i = 0; i < one.dim_bits[LAYOUT_LANE]; i++) {
+        uint32_t coords[IR_MAX_RANK];
+        layout_coords(&one, layout_basis(&one, LAYOUT_LANE, i), coords);
+        deep.late |= coords[0];
+    }
+    return deep;
 }
 
 // ---- operands -----------------------------------------------------------------------------------

@@ -29,9 +29,17 @@ static inline uint32_t gpu_threads(GpuTeam team) { return team.lanes * team.warp
 // For memory accesses of `bytes` an element: neighbours along the last axis in one lane up to 16
 // bytes, lanes along it as far as it goes, then along the others; warps along the first axes.
 Layout gpu_blocked(const IrType *t, GpuTeam team, uint32_t bytes);
-// The same, each lane with (where there is enough for all) `depth` neighbours along the last axis
-// but one, too.
-Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, uint32_t depth);
+// How what lies along the last axis but one is shared: `elements` neighbours a lane (0: 1), where
+// there is enough for all; of the steps along it, which are its powers of two, the lanes take those
+// of `late` after the others.
+typedef struct GpuDepth {
+    uint32_t elements, late;
+} GpuDepth;
+// The same, as deep.
+Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, GpuDepth deep);
+
+// barriers.c: the thread.shared that a pointer leads into. *elsewhere: into other memory for sure.
+const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere);
 
 // known.c: what the guard of a variant with these facts has asked for (compile/launch_guard.h), as
 // facts of extents and programs.
@@ -66,12 +74,25 @@ typedef struct GpuFacts {
 uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
                          const Layout *memory);
 
+// direct.c: what a copy brings of so many neighbouring bytes of a lane: as many, or fewer; 0: there
+// is no such copy.
+uint32_t gpu_copy_bytes(const IrFunc *f, const GpuFacts *facts, uint32_t bytes);
+// The memory for what a load of a view brings, where a warp's lanes must lie there in a row
+// (Machine.direct_bytes), and is read as `wanted`; how the load is spread then. False: there is
+// none.
+typedef struct GpuDirect {
+    Layout memory, spread;
+    uint32_t vector;  // elements of a lane's copy
+} GpuDirect;
+bool gpu_direct(const IrFunc *f, const GpuFacts *facts, const IrOp *load, const Layout *wanted,
+                GpuDirect *direct);
+
 // dot.c: how the sum of a product is spread; what it wants of its factors.
 Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine);
 void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine);
-// Neighbours along K that a lane should load of the factor b: as many as fill a register of the
-// matrix unit, where no matrix load turns them.
-uint32_t gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine);
+// How a lane should load the factor b along K: neighbours as fill a register of the matrix unit,
+// where no matrix load turns them, and late what lanes of the unit share.
+GpuDepth gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine);
 
 // pointers.c: as many neighbours along an axis of a load or store of pointers, in aligned groups,
 // are known to lie together, aligned and all on or all off: at most 16 bytes of them.

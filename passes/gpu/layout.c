@@ -132,7 +132,7 @@ static void find_wishes(Spreading *s) {
         SpreadClass *c = spreading_class(s, v);
         if (c->known || !c->bytes) continue;
         c->known = true;
-        c->layout = gpu_blocked_deep(v->type, s->team, c->bytes, c->depth ? c->depth : 1);
+        c->layout = gpu_blocked_deep(v->type, s->team, c->bytes, c->depth);
     }
 }
 
@@ -258,14 +258,19 @@ static void give_types(Spreading *s) {
     }
 }
 
-enum { WARPS = 4, WARPS_MAX = 32 };  // what a program gets that asks for none; the most there are
+enum {
+    WARPS = 4,
+    THREADS_MOST = 1024
+};  // what a program gets that asks for none; what it may have
 
 static bool warps_fit(IrFunc *f, Diags *diags) {
+    uint32_t lanes = ir_lane_count(f);
     if (f->warps <= 0) f->warps = WARPS;
-    if (f->warps <= WARPS_MAX && (f->warps & (f->warps - 1)) == 0) return true;
+    int most = THREADS_MOST / (int)lanes;
+    if (f->warps <= most && (f->warps & (f->warps - 1)) == 0) return true;
     diag_error(diags, f->span, DIAG_LIMIT,
-               "kernel '%s' asks for %d warps; programs on GPUs have 1, 2, 4, 8, 16 or 32", f->name,
-               f->warps);
+               "kernel '%s' asks for %d warps of %u threads; there may be 1, 2, 4, 8%s %d", f->name,
+               f->warps, lanes, most > 16 ? ", 16 or" : " or", most);
     diag_help(diags, "set the option warps: in the kernel's `tune` line, or --set warps=8");
     return false;
 }
@@ -273,8 +278,8 @@ static bool warps_fit(IrFunc *f, Diags *diags) {
 bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
-    if (!warps_fit(f, context->diags)) return false;
     if (context->machine->warp != ir_lane_count(f)) f->lanes = (int)context->machine->warp;
+    if (!warps_fit(f, context->diags)) return false;
     Spreading s = {
         .func = f, .scratch = context->scratch, .team = gpu_team(f), .machine = context->machine};
     s.known = f->value_count;

@@ -161,7 +161,9 @@ static IrBlock *region(Pipeline *p, IrBuilder *around) {
 
 static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrValue *at,
                       const Map *map) {
-    IrValue *operands[2] = {slot(p, ring, at), mapped(map, ir_result(feed->load, 0))};
+    IrValue *x = mapped(map, ir_result(feed->load, 0));
+    x->type = ir_with_layout(p->func->module, x->type, &feed->spread);
+    IrValue *operands[2] = {slot(p, ring, at), x};
     IrBuilder here = p->b;
     p->b.span = feed->load->span;
     ir_op(&p->b, IR_GPU_COPY, 2, operands, 0, NULL, 0, NULL);

@@ -219,9 +219,19 @@ static bool memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted, uin
         GpuTrip trip;
         if (!gpu_trip(&copy, &load, bits, p->facts->machine, &trip)) continue;
         feed->memory = trip.way.memory;
+        feed->spread = *type->layout;
         if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
     }
     return false;
+}
+
+// One in which what a warp's lanes copy lies in a row.
+static bool direct_memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted) {
+    GpuDirect direct;
+    if (!gpu_direct(p->func, p->facts, feed->load, wanted, &direct)) return false;
+    feed->memory = direct.memory;
+    feed->spread = direct.spread;
+    return true;
 }
 
 // The memory for it, or why there is none.
@@ -231,12 +241,12 @@ static Reason ring_reason(Planner *p, PipelineFeed *feed) {
     const Machine *machine = p->facts->machine;
     Layout wanted = *type->layout, other;
     bool first = true;
-    if (!machine->async_copy) return REASON_PIPELINE_NO_COPY;
+    if (!gpu_copy_bytes(p->func, p->facts, GPU_ACCESS_BYTES)) return REASON_PIPELINE_NO_COPY;
     if (load->code != IR_VIEW_LOAD) return REASON_PIPELINE_POINTERS;
     const IrValue *pad = ir_operand(load, 1);
     if (pad && !rewrite_is_zero(pad)) return REASON_PIPELINE_PAD;
     uint32_t vector = gpu_copy_vector(p->func, p->facts, load, NULL);
-    if (!vector) return REASON_PIPELINE_NARROW;
+    if (!vector && machine->async_copy) return REASON_PIPELINE_NARROW;
     for (const IrUse *use = load->results[0].uses; use; use = use->next) {
         if (!pipeline_use(p->func, machine, use, &other)) {
             if (p->product) return REASON_PIPELINE_CHANGED;
@@ -245,6 +255,8 @@ static Reason ring_reason(Planner *p, PipelineFeed *feed) {
         if (first) wanted = other;
         first = false;
     }
+    if (!machine->async_copy)
+        return direct_memory_for(p, feed, &wanted) ? REASONS : REASON_PIPELINE_UNORDERED;
     return memory_for(p, feed, &wanted, vector) ? REASONS : REASON_PIPELINE_TURNED;
 }
 

@@ -14,6 +14,7 @@ typedef struct PipelineFeed {
     IrOp *load;
     bool copied;    // else kept in registers
     Layout memory;  // of its places
+    Layout spread;  // of the load that is copied there
     bool *needed;   // by op id: it, and what its address, mask and pad need of the loop
 } PipelineFeed;
 

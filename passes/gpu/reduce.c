@@ -33,7 +33,8 @@ static Bit bit_of(const Layout *l, uint32_t basis) {
     UNREACHABLE("nobody holds element %u", basis);
 }
 
-static void find_bits(Reduce *r) {
+// Registers far apart first, where the machine adds neighbours two at once.
+static void find_bits(const Threads *t, Reduce *r) {
     uint32_t count = r->layout.axis_bits[r->axis], start = layout_axis_start(&r->layout, r->axis);
     Bit all[LAYOUT_MAX_TILE_BITS];
     for (uint32_t k = 0; k < count; k++) all[k] = bit_of(&r->layout, UINT32_C(1) << (start + k));
@@ -42,8 +43,11 @@ static void find_bits(Reduce *r) {
         return;
     }
     for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
-        for (uint32_t k = 0; k < count; k++)
+        for (uint32_t i = 0; i < count; i++) {
+            bool far_first = dim == LAYOUT_REG && t->machine->cdna2;
+            uint32_t k = far_first ? count - 1 - i : i;
             if (all[k].dim == dim) r->bits[r->bit_count++] = all[k];
+        }
 }
 
 // ---- registers ----------------------------------------------------------------------------------
@@ -367,7 +371,7 @@ static IrValue *result(Threads *t, const Reduce *r, const IrType *type, IrValue 
 
 static void reduce_some(Threads *t, const IrOp *op, uint32_t first, uint32_t values) {
     Reduce r = begin(t, op, first, values);
-    find_bits(&r);
+    find_bits(t, &r);
     if (r.bit_count == 0) combine_settle(t, &r.c, &r.x);
     take_all(t, &r);
     for (uint32_t i = 0; i < values; i++) {

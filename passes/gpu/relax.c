@@ -219,7 +219,7 @@ static bool choose(Spreading *s, const IrValue *v, SpreadClass *c, bool upwards)
         const IrValue *moved = spreading_moved(op);
         if (!moved) continue;
         uint32_t bytes = is_plain_access(op) ? ir_elem_size(moved->type) : GPU_ACCESS_BYTES;
-        l = gpu_blocked_deep(v->type, s->team, bytes, c->depth ? c->depth : 1);
+        l = gpu_blocked_deep(v->type, s->team, bytes, c->depth);
         try(&k, &l, false);
     }
     for (size_t i = 0; i < c->ties.count; i++) {

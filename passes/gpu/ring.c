@@ -6,10 +6,23 @@
 
 // ---- who copies what ----------------------------------------------------------------------------
 
+// Elements of a lane, if the lanes of a warp lie in the memory one behind the other; else 0.
+static uint32_t row_vector(const Layout *l, const Layout *memory) {
+    uint32_t lanes = l->dim_bits[LAYOUT_LANE], bits = memory->dim_bits[LAYOUT_OFFSET], low = 0;
+    uint32_t first = layout_basis(l, LAYOUT_LANE, 0);
+    while (low < bits && layout_basis(memory, LAYOUT_OFFSET, low) != first) low++;
+    if (low + lanes > bits) return 0;
+    for (uint32_t i = 0; i < lanes; i++)
+        if (layout_basis(l, LAYOUT_LANE, i) != layout_basis(memory, LAYOUT_OFFSET, low + i))
+            return 0;
+    return 1u << low;
+}
+
 uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
                          const Layout *memory) {
     const IrValue *x = &load->results[0];
-    if (!facts->machine->async_copy || load->code != IR_VIEW_LOAD || !spread_is_tile(x)) return 0;
+    if (!gpu_copy_bytes(f, facts, GPU_ACCESS_BYTES)) return 0;
+    if (load->code != IR_VIEW_LOAD || !spread_is_tile(x)) return 0;
     const Layout *l = x->type->layout;
     Dtype elem = ir_operand(load, 0)->type->elem;
     if (dtype_is(elem, DTYPE_CLASS_PACKED) || elem == DTYPE_BOOL) return 0;
@@ -20,7 +33,10 @@ uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *loa
     uint32_t bytes = (uint32_t)dtype_size(elem);
     for (uint32_t bit = 0; memory && 1u << bit < vector; bit++)
         if (layout_basis(memory, LAYOUT_OFFSET, bit) != 1u << bit) vector = 1u << bit;
-    return vector * bytes >= 4 ? vector : 0;
+    vector = gpu_copy_bytes(f, facts, vector * bytes) / bytes;
+    if (facts->machine->async_copy || !memory) return vector;
+    uint32_t row = row_vector(l, memory);
+    return row <= vector && gpu_copy_bytes(f, facts, row * bytes) == row * bytes ? row : 0;
 }
 
 // Do the elements that such a copy brings together lie in a row, the last axis the fastest?

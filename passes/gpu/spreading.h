@@ -18,7 +18,7 @@
 typedef struct SpreadClass {
     uint32_t parent;  // by value id; itself: a root
     uint32_t bytes;   // of the narrowest element that is loaded or stored in it; 0: none
-    uint32_t depth;   // of what a lane loads, gpu_blocked_deep; 0: 1
+    GpuDepth depth;   // of what a lane loads, gpu_blocked_deep
     bool known, dot;  // dot: its layout is the matrix unit's, and stays
     Layout layout;
     uint64_t work;  // elementwise ops, each as often as it runs

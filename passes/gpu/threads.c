@@ -93,6 +93,12 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index) {
     return ir_ptr_add(&t->b, p, index);
 }
 
+// Does p lead to a view's data, whose end is known to be near?
+static bool is_narrow(const Threads *t, const IrValue *p) {
+    while (p->def && p->def->code == IR_PTR_ADD) p = ir_operand(p->def, 0);
+    return t->facts & FACT_NEAR && p->def && p->def->code == IR_CPU_DATA;
+}
+
 IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, IrValue *mask,
                       IrValue *other) {
     const IrType *type =
@@ -100,6 +106,7 @@ IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, Ir
     IrValue *operands[3] = {p, mask, mask ? other : NULL};
     IrOp *op = ir_op(&t->b, IR_THREAD_LOAD, 3, operands, 1, &type, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_ALIGN, align);
+    if (is_narrow(t, p)) ir_attr_set_int(op, IR_ATTR_NARROW, true);
     return ir_result(op, 0);
 }
 
@@ -107,6 +114,7 @@ void threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *
     IrValue *operands[3] = {p, x, mask};
     IrOp *op = ir_op(&t->b, IR_THREAD_STORE, 3, operands, 0, NULL, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_ALIGN, align);
+    if (is_narrow(t, p)) ir_attr_set_int(op, IR_ATTR_NARROW, true);
 }
 
 static IrValue *shuffle(Threads *t, IrValue *x, IrValue *lane, uint32_t by) {

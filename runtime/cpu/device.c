@@ -299,7 +299,7 @@ static tilec_status run_grid(Grid *grid, Scratch *scratch, bool *handed, Stream 
         if (*handed) return TILEC_OK;
         grid->brief = false;
         grid_run(grid, scratch);
-        if (!grid_is_taken(grid)) grid->no_memory = true;
+        if (!grid_is_taken(grid)) grid->scratch = TILEC_OUT_OF_MEMORY;
     }
     return grid_outcome(grid, report);
 }
@@ -358,10 +358,10 @@ static tilec_status prepare(tilec_device *device, void *stream, const RtLaunch *
     pool_unlock(pool);
     if (!good) return fail_memory(device);
     size_t size = l->meta->variants[l->variant].scratch_bytes;
-    if (scratch_prepare(pool, size)) return TILEC_OK;
-    return rt_fail(device->context, TILEC_OUT_OF_MEMORY,
-                   "%.*s: no %zu bytes of scratch memory for each thread", STR_ARG(l->meta->name),
-                   size);
+    tilec_status s = scratch_prepare(pool, size);
+    if (!s) return TILEC_OK;
+    return rt_fail(device->context, s, "%.*s: no %zu bytes of scratch memory for each thread%s",
+                   STR_ARG(l->meta->name), size, scratch_why_not(s));
 }
 
 const RtDeviceApi cpu_device_api = {

@@ -73,7 +73,7 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     atomic_init(&grid->failed, INT64_MAX);
     grid->failed_lane = 0;
     grid->failed_site = 0;
-    grid->no_memory = false;
+    grid->scratch = TILEC_OK;
     grid->active = NULL;
 }
 
@@ -115,7 +115,8 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
     size_t size = variant_of(g)->scratch_bytes;
     *memory = NULL;
     if (!size) return true;
-    if (scratch && scratch_reserve(g->pool, scratch, size)) {
+    tilec_status status = scratch ? scratch_reserve(g->pool, scratch, size) : TILEC_OUT_OF_MEMORY;
+    if (!status) {
         *memory = scratch->memory;
         return true;
     }
@@ -124,7 +125,7 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
     // Who only helps leaves the grid to those whose memory was prepared.
     bool others = g->pool->worker_count && !(scratch && scratch->worker);
     if (!others) {
-        g->no_memory = true;
+        g->scratch = status;
         atomic_store(&g->next, g->total);
     }
     pool_unlock(g->pool);
@@ -217,14 +218,15 @@ bool grid_is_taken(const Grid *grid) {
 }
 
 bool grid_is_clean(const Grid *grid) {
-    return !grid->no_memory && atomic_load(&grid->failed) == INT64_MAX;
+    return !grid->scratch && atomic_load(&grid->failed) == INT64_MAX;
 }
 
 tilec_status grid_outcome(const Grid *grid, RtReport *report) {
-    if (grid->no_memory) {
-        *report = report_words("%.*s: no %u bytes of scratch memory for a thread",
-                               STR_ARG(grid->launch.meta->name), variant_of(grid)->scratch_bytes);
-        return TILEC_OUT_OF_MEMORY;
+    if (grid->scratch) {
+        *report = report_words("%.*s: no %u bytes of scratch memory for a thread%s",
+                               STR_ARG(grid->launch.meta->name), variant_of(grid)->scratch_bytes,
+                               scratch_why_not(grid->scratch));
+        return grid->scratch;
     }
     if (atomic_load(&grid->failed) == INT64_MAX) return TILEC_OK;
     *report = report_assert(grid);

@@ -53,16 +53,22 @@ void memory_free(tilec_device *device, void *address, size_t size) {
 
 // ---- Scratch ----
 
-bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size) {
-    if (scratch->size >= size) return true;
+tilec_status scratch_reserve(Pool *pool, Scratch *scratch, size_t size) {
+    if (scratch->size >= size) return TILEC_OK;
     scratch_release(pool, scratch);
     bool zeroed;
-    if (get_memory(pool->context, size, &scratch->memory, &zeroed)) {
+    tilec_status s = get_memory(pool->context, size, &scratch->memory, &zeroed);
+    if (s)
         rt_begin(pool->context);  // the stream will say it, not this thread's last call
-        return false;
-    }
-    scratch->size = size;
-    return true;
+    else
+        scratch->size = size;
+    return s;
+}
+
+const char *scratch_why_not(tilec_status status) {
+    return status == TILEC_INVALID_ARGUMENT ? "; the context's allocator gave some that is not "
+                                              "aligned"
+                                            : "";
 }
 
 void scratch_release(Pool *pool, Scratch *scratch) {
@@ -107,13 +113,13 @@ static bool worker_has(Pool *pool, const Worker *w, size_t size) {
 }
 
 // Only the worker itself may touch the memory it works in: it finds the larger one beside it.
-static bool prepare_worker(Pool *pool, Worker *w, size_t size) {
-    if (worker_has(pool, w, size)) return true;
+static tilec_status prepare_worker(Pool *pool, Worker *w, size_t size) {
+    if (worker_has(pool, w, size)) return TILEC_OK;
     Scratch *s = calloc(1, sizeof *s);
-    if (!s) return false;
-    if (!scratch_reserve(pool, s, size)) {
+    tilec_status status = s ? scratch_reserve(pool, s, size) : TILEC_OUT_OF_MEMORY;
+    if (status) {
         free(s);
-        return false;
+        return status;
     }
     pool_lock(pool);
     if (!w->larger || w->larger->size < size) {
@@ -123,19 +129,18 @@ static bool prepare_worker(Pool *pool, Worker *w, size_t size) {
     }
     scratch_return(pool, s);
     pool_unlock(pool);
-    return true;
+    return TILEC_OK;
 }
 
-bool scratch_prepare(Pool *pool, size_t size) {
+tilec_status scratch_prepare(Pool *pool, size_t size) {
     pool_lock(pool);
     Scratch *own = scratch_borrow(pool);
     uint32_t workers = pool->worker_count;
     pool_unlock(pool);
-    bool good = own && scratch_reserve(pool, own, size);
-    for (uint32_t i = 0; good && i < workers; i++)
-        good = prepare_worker(pool, &pool->workers[i], size);
+    tilec_status s = own ? scratch_reserve(pool, own, size) : TILEC_OUT_OF_MEMORY;
+    for (uint32_t i = 0; !s && i < workers; i++) s = prepare_worker(pool, &pool->workers[i], size);
     pool_lock(pool);
     scratch_return(pool, own);
     pool_unlock(pool);
-    return good;
+    return s;
 }

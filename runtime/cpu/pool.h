@@ -100,7 +100,7 @@ typedef struct Grid {
     // The rest of that failure, guarded by the pool's lock.
     int64_t failed_lane;
     uint32_t failed_site;
-    bool no_memory;        // a thread had no scratch
+    tilec_status scratch;  // why a thread had none
     struct Taker *active;  // threads that others may have to stop
 } Grid;
 
@@ -226,14 +226,17 @@ void report_print(const Grid *grid, uint32_t site, const void *const *values);
 
 tilec_status memory_alloc(tilec_device *device, size_t size, void **address);
 void memory_free(tilec_device *device, void *address, size_t size);
-// At least `size` bytes, or false.
-bool scratch_reserve(Pool *pool, Scratch *scratch, size_t size);
+// At least `size` bytes, or TILEC_OUT_OF_MEMORY, or TILEC_INVALID_ARGUMENT from an allocator that
+// does not align them; the thread is told nothing.
+tilec_status scratch_reserve(Pool *pool, Scratch *scratch, size_t size);
 void scratch_release(Pool *pool, Scratch *scratch);
 // The largest for a thread that is no worker; the lock is held. NULL: no memory.
 Scratch *scratch_borrow(Pool *pool);
 void scratch_return(Pool *pool, Scratch *scratch);
-// So much for each worker and one thread that launches; false: there is not enough.
-bool scratch_prepare(Pool *pool, size_t size);
+// What a message about missing scratch memory says besides.
+const char *scratch_why_not(tilec_status status);
+// So much for each worker and one thread that launches.
+tilec_status scratch_prepare(Pool *pool, size_t size);
 // Takes what was prepared for this worker, if anything; the lock is held.
 void scratch_take_larger(Worker *worker);
 

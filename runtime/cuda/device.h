@@ -3,8 +3,8 @@
 // Names: "cuda" (the first device), "cuda:N". The device's primary context is used, the one that
 // other libraries of the process use, too; what context the calling thread had is its again when a
 // call returns. Images are PTX (RtPtxImage) or machine code (RtCubinImage) of one variant. A
-// launch's parameters are the block of arguments and behind it the address of an GpuReport
-// (runtime/failure.h), for kernels that assert. Invariants: a kernel's failed assert is kept by the
+// launch's parameters are the block of arguments and behind it a GpuTail (base/gpu_abi.h), for
+// kernels that assert or print. Invariants: a kernel's failed assert is kept by the
 // stream until it is synchronised; a fault of the device is for good: every later call says so.
 // Ownership: images are copied by module_load.
 //

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures tilec on this machine:
 #     ./run.sh [--device D] [--quick] [--tests] [--bench] [--out FOLDER]
-# D is cuda:0 where the driver finds a GPU, else cpu and then sim:sm_80 (compiled for GPUs, executed
-# without one). --quick: a part of the tests, and small benchmarks. --tests, --bench: these alone.
-# Writes FOLDER/results.json, FOLDER/results.txt (a table) and what each part said; the status is
-# not 0 when something failed.
+# D is cuda:0 and hip:0 where the drivers find a GPU, else cpu and then sim:sm_80 (compiled for
+# GPUs, executed without one). --quick: a part of the tests, and small benchmarks. --tests, --bench:
+# these alone. Writes FOLDER/results.json, FOLDER/results.txt (a table) and what each part said; the
+# status is not 0 when something failed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 devices=()
@@ -33,15 +33,18 @@ export TILEC_CACHE_DIR=$out/cache
 unset TILEC_CPU_TARGET TILEC_TEST_WHOLE TILEC_TEST_TARGETS TILEC_TUNE_FILE
 export TILEC_TUNE_FILE=
 
-has_gpu() {
-    bin/tilec run examples/vector_add.tile add --device cuda:0 --set T=f32 --set N=1000 --check \
-        >"$out/gpu.log" 2>&1
+has_gpu() { # DEVICE
+    bin/tilec run examples/vector_add.tile add --device "$1" --set T=f32 --set N=1000 --check \
+        >>"$out/gpu.log" 2>&1
 }
 if [ ${#devices[@]} -eq 0 ]; then
-    if has_gpu; then
-        devices=(cuda:0)
-    else
-        echo "run.sh: no GPU is used: $(head -n 1 "$out/gpu.log")"
+    : >"$out/gpu.log"
+    for device in cuda:0 hip:0; do
+        if has_gpu "$device"; then devices+=("$device"); fi
+    done
+    if [ ${#devices[@]} -eq 0 ]; then
+        echo "run.sh: no GPU is used:"
+        grep error: "$out/gpu.log"
         devices=(cpu sim:sm_80)
     fi
 fi
@@ -97,14 +100,14 @@ matrix_on() {
     case $1 in
     cpu*) TILEC_TEST_DEVICE="cpu native" bin/test_matrix ;;
     sim*) TILEC_TEST_DEVICE=sim bin/test_matrix ;;
-    cuda*) TILEC_TEST_DEVICE=sim TILEC_TEST_GPU=$1 bin/test_matrix ;;
+    cuda* | hip*) TILEC_TEST_DEVICE=sim TILEC_TEST_GPU=$1 bin/test_matrix ;;
     *) echo "no matrix is compiled for $1" ;;
     esac
 }
 bench() { # DEVICE: a table, and rows for results.json
     local small=
     case $1 in
-    cuda*) [ $quick -eq 0 ] || small=--small ;;
+    cuda* | hip*) [ $quick -eq 0 ] || small=--small ;;
     *) small=--small ;;
     esac
     bin/bench_gpu --device "$1" $small --json "$out/bench-${1//:/-}.json"
@@ -121,7 +124,7 @@ for device in "${devices[@]}"; do
             part "$device" bench bench "$device"
             tee -a "$out/results.txt" <"$out/${device//:/-}-bench.log"
             case $device in
-            cuda*)
+            cuda* | hip*)
                 if python3 -c 'import torch' 2>/dev/null; then
                     part "$device" peers peers
                     tee -a "$out/results.txt" <"$out/${device//:/-}-peers.log"

@@ -1,5 +1,6 @@
 // From lanes' addresses to the host's memory.
 #include "sim/amd/wave.h"
+#include "sim/machine/refuse.h"
 
 static bool within(uint64_t address, uint64_t size, uint64_t bytes) {
     return address <= size && bytes <= size - address;
@@ -52,20 +53,15 @@ static void classify(const AmdWave *w, AmdTouch *t, uint32_t l) {
 
 static void fault(AmdWave *w, const AmdInstr *i, const AmdTouch *t, uint64_t lanes,
                   SimFaultKind kind) {
-    static const char *const spaces[] = {"generic", "global", "shared", "local", "param", "const"};
     uint32_t l = (uint32_t)__builtin_ctzll(lanes);
     SimFault f = {.kind = kind,
                   .space = t->met[l],
                   .mask = lanes,
                   .address = t->address[l],
                   .bytes = t->bytes};
-    const char *what = kind == SIM_FAULT_ALIGN      ? "is not aligned"
-                       : kind == SIM_FAULT_READONLY ? "may not be written"
-                                                    : "lies outside of what may be accessed";
-    amd_fail(w, i, f, "address %#llx (%s memory, %u bytes, thread %u of block %llu%s) %s",
-             (unsigned long long)t->address[l], spaces[t->met[l]], t->bytes,
-             w->index * w->lanes + l, (unsigned long long)w->group->linear,
-             lanes & (lanes - 1) ? " and others" : "", what);
+    char text[SIM_FAULT_TEXT];
+    sim_fault_says(text, &f, w->index * w->lanes + l, w->group->linear);
+    amd_fail(w, i, f, "%s", text);
 }
 
 static void tell(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
@@ -85,7 +81,8 @@ static void tell(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
                        .lanes = w->lanes,
                        .bytes = t->bytes,
                        .address = t->address,
-                       .data = t->data};
+                       .data = t->data,
+                       .there = t->host};
         SIM_TELL(w->run, access, &a);
     }
 }

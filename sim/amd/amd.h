@@ -7,7 +7,8 @@
 // sim_memory_create_at(…, SIM_AMD_BASE), as buffer resources have addresses of 48 bits. Ownership:
 // the arena; `bytes` must outlive it.
 //
-//     const SimProgram *p = amd_read(arena, bytes, api->amd_disassemble, diags);
+//     GpuDisassembler d = {api->amd_disassemble, NULL};
+//     const SimProgram *p = amd_read(arena, bytes, d, diags);
 //     if (!p) …
 #ifndef TILEC_SIM_AMD_AMD_H
 #define TILEC_SIM_AMD_AMD_H
@@ -16,6 +17,6 @@
 #include "base/gpu_code.h"
 #include "sim/machine/program.h"
 
-const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassemble *disassemble, Diags *diags);
+const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassembler disassemble, Diags *diags);
 
 #endif

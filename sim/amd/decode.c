@@ -209,9 +209,21 @@ static bool all_taken(AmdDecoder *d, const AmdText *t) {
     return true;
 }
 
+// Inline constants among halves that are widened are halves, too.
+static bool take_mixed(AmdDecoder *d, const AmdText *t, AmdInstr *i) {
+    for (uint32_t n = 0; n < i->operands; n++) {
+        AmdOperand *o = &i->s[n], half;
+        if (o->type != AMD_MIX || o->kind != AMD_CONSTANT || !(i->op_sel_hi >> n & 1)) continue;
+        TRY(amd_text_operand(d, t, i->results + n, AMD_F16, &half));
+        o->value = half.value;
+    }
+    return true;
+}
+
 bool amd_decode_lanes(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i) {
     TRY(by_roles(d, t, row, i));
     take_selections(t, i);
+    TRY(take_mixed(d, t, i));
     if (t->dpp) TRY(take_dpp(d, t, i));
     if (t->sdwa) TRY(take_sdwa(d, t, i));
     return true;
@@ -226,7 +238,7 @@ static bool decode_hwreg(AmdDecoder *d, AmdText *t, AmdInstr *i) {
     Str s = t->operands[at++];
     if (!str_starts(s, STR("hwreg(")))
         return amd_decode_fail(d, "register '%.*s' is not known", STR_ARG(s));
-    Str rest, name = str_cut((Str){s.text + 6, s.size - 7}, ',', &rest);
+    Str rest, name = str_cut(amd_text_inner(s, 6), ',', &rest);
     int64_t offset = 0, size = 32;
     Str width, begin = str_cut(rest, ',', &width);
     if (begin.size) (void)amd_text_number(str_trim(begin), &offset);
@@ -254,24 +266,26 @@ static bool decode_own(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i
 
 static bool decode_one(AmdDecoder *d, Str text, AmdInstr *i);
 
+static size_t find_pair(Str text) {
+    for (size_t n = 0; n + 1 < text.size; n++)
+        if (text.text[n] == ':' && text.text[n + 1] == ':') return n;
+    return 0;
+}
+
+static bool is_lanes(const AmdInstr *i) { return i->row && i->row->family == AMD_FAMILY_LANES; }
+
 // "v_dual_mov_b32 v0, v1 :: v_dual_add_f32 v3, v4, v5"
 static bool decode_pair(AmdDecoder *d, Str text, size_t at, AmdInstr *i) {
     AmdInstr *other = arena_new(d->arena, AmdInstr, 1);
     Str first = str_trim((Str){text.text, at});
     Str second = str_trim((Str){text.text + at + 2, text.size - at - 2});
+    if (find_pair(second)) return amd_decode_fail(d, "these are no pair");
     TRY(decode_one(d, first, i));
     TRY(decode_one(d, second, other));
-    if (i->row->family != AMD_FAMILY_LANES || other->row->family != AMD_FAMILY_LANES)
-        return amd_decode_fail(d, "these two are no pair");
+    if (!is_lanes(i) || !is_lanes(other)) return amd_decode_fail(d, "these two are no pair");
     i->other = other;
     i->run = amd_run_pair;
     return true;
-}
-
-static size_t find_pair(Str text) {
-    for (size_t n = 0; n + 1 < text.size; n++)
-        if (text.text[n] == ':' && text.text[n + 1] == ':') return n;
-    return 0;
 }
 
 static bool decode_row(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i) {

@@ -49,6 +49,8 @@ bool amd_text_operand(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type,
 bool amd_text_one(AmdDecoder *d, Str text, AmdType type, AmdOperand *o);
 // The modifier with this name: "clamp", or "offset" of "offset:16", with what follows the colon.
 bool amd_text_modifier(AmdText *t, const char *name, Str *value);
+// What a bracket holds: without the first `head` characters and the last one.
+Str amd_text_inner(Str s, size_t head);
 bool amd_text_number(Str s, int64_t *value);
 // "[0,1,1]": numbers.
 uint32_t amd_text_list(Str s, uint32_t *values, uint32_t most);

@@ -167,7 +167,24 @@ static bool find_width(Str name, AmdAccess *a) {
     return false;
 }
 
+// "b64_tr_b16" of gfx950's LDS.
+static bool cut_transposed(Str *name, AmdAccess *a) {
+    static const struct {
+        const char *suffix;
+        uint8_t bits;
+    } rows[] = {{"_tr_b16", 16}, {"_tr_b8", 8}, {"_tr_b6", 6}, {"_tr_b4", 4}};
+    a->transposed = 0;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        if (!str_ends(*name, str(rows[n].suffix))) continue;
+        name->size -= strlen(rows[n].suffix);
+        a->transposed = rows[n].bits;
+        return a->unit == AMD_DS;
+    }
+    return true;
+}
+
 static bool find_action(Str name, AmdAccess *a) {
+    if (!cut_transposed(&name, a)) return false;
     for (size_t n = 0; n < sizeof actions / sizeof *actions; n++) {
         Str rest = name;
         if (!cut_prefix(&rest, actions[n].name)) continue;
@@ -360,7 +377,7 @@ bool amd_decode_access(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine) {
 static bool swizzle_offset(AmdDecoder *d, Str s, int64_t *to) {
     if (amd_text_number(s, to)) return true;
     if (!str_starts(s, STR("swizzle("))) return amd_decode_fail(d, "a swizzle that is not known");
-    Str rest, kind = str_cut((Str){s.text + 8, s.size - 9}, ',', &rest);
+    Str rest, kind = str_cut(amd_text_inner(s, 8), ',', &rest);
     int64_t v[8] = {0};
     uint32_t count = 0;
     if (str_equal(kind, STR("BITMASK_PERM"))) {
@@ -380,7 +397,9 @@ static bool swizzle_offset(AmdDecoder *d, Str s, int64_t *to) {
     }
     while (rest.size && count < 8) {
         Str more, one = str_trim(str_cut(rest, ',', &more));
-        if (!amd_text_number(one, &v[count++])) break;
+        if (!amd_text_number(one, &v[count]) || v[count] < 0 || v[count] > 32)
+            return amd_decode_fail(d, "a swizzle that is not known");
+        count++;
         rest = more;
     }
     if (str_equal(kind, STR("QUAD_PERM")))
@@ -390,7 +409,7 @@ static bool swizzle_offset(AmdDecoder *d, Str s, int64_t *to) {
     else if (str_equal(kind, STR("SWAP")))
         *to = 0x1f | v[0] << 10;
     else if (str_equal(kind, STR("REVERSE")))
-        *to = 0x1f | (v[0] - 1) << 10;
+        *to = 0x1f | ((v[0] - 1) & 31) << 10;
     else
         return amd_decode_fail(d, "a swizzle that is not known");
     return true;
@@ -426,7 +445,7 @@ static void wait_for(AmdWait *w, AmdCounter c, int64_t n) {
 static bool wait_part(AmdDecoder *d, Str s, AmdWait *w) {
     Str rest, name = str_cut(s, '(', &rest);
     int64_t n;
-    if (!rest.size || !amd_text_number((Str){rest.text, rest.size - 1}, &n) || n < 0 || n > 255)
+    if (!rest.size || !amd_text_number(amd_text_inner(rest, 0), &n) || n < 0 || n > 255)
         return amd_decode_fail(d, "'%.*s' is not known", STR_ARG(s));
     if (str_equal(name, STR("vmcnt")))
         wait_for(w, AMD_COUNT_LOAD, n);

@@ -86,6 +86,8 @@ F3(min3_f32, least(IEEE, least(IEEE, p, q), r))
 F3(max3_f32, most(IEEE, most(IEEE, p, q), r))
 F3(minimum3_f32, strict_least(strict_least(p, q), r))
 F3(maximum3_f32, strict_most(strict_most(p, q), r))
+F3(maximumminimum_f32, strict_least(strict_most(p, q), r))
+F3(minimummaximum_f32, strict_most(strict_least(p, q), r))
 F3(maxmin_f32, least(IEEE, most(IEEE, p, q), r))
 F3(minmax_f32, most(IEEE, least(IEEE, p, q), r))
 static inline float median(bool ieee, float x, float y, float z) {

@@ -8,37 +8,16 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "sim/amd/matrix.h"
+#include "sim/machine/refuse.h"
 
-enum { LDS_MOST = 64 * 1024, LDS_MOST_950 = 160 * 1024, PACKET = 64, THREADS_MOST = 1024 };
-
-static bool refuse(SimResult *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool refuse(SimResult *r, const char *format, ...) {
-    r->outcome = SIM_REFUSED;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->text, sizeof r->text, format, args);
-    va_end(args);
-    return false;
-}
+enum { LDS_MOST = 64 * 1024, LDS_MOST_950 = 160 * 1024, PACKET = 64 };
 
 static bool check_block(const SimLaunch *n, const AmdObjectKernel *k, SimResult *r) {
-    uint64_t threads = 1;
-    for (int d = 0; d < 3; d++) {
-        if (!n->grid[d] || n->grid[d] > (d ? 65535 : INT32_MAX))
-            return refuse(r, "a grid of %u along dimension %d is not possible", n->grid[d], d);
-        if (!n->block[d] || n->block[d] > THREADS_MOST)
-            return refuse(r, "a block of %u threads along dimension %d is not possible",
-                          n->block[d], d);
-        if (k->required[0] && n->block[d] != k->required[d])
-            return refuse(r, "kernel '%.*s' requires blocks of %u by %u by %u threads",
-                          STR_ARG(k->name), k->required[0], k->required[1], k->required[2]);
-        threads *= n->block[d];
-    }
-    uint64_t most = k->most_threads ? k->most_threads : THREADS_MOST;
-    if (threads > most)
-        return refuse(r, "a block of %llu threads: kernel '%.*s' takes at most %llu",
-                      (unsigned long long)threads, STR_ARG(k->name), (unsigned long long)most);
-    return true;
+    SimBlockRule rule = {.name = k->name,
+                         .most = k->most_threads ? k->most_threads : SIM_THREADS_MAX,
+                         .items = UINT32_MAX};  // as the dispatch packet has them
+    memcpy(rule.required, k->required, sizeof rule.required);
+    return sim_check_block(n, &rule, r);
 }
 
 static bool check(const SimLaunch *n, const AmdKernel *k, SimResult *r) {
@@ -46,10 +25,10 @@ static bool check(const SimLaunch *n, const AmdKernel *k, SimResult *r) {
     uint64_t lds = (uint64_t)k->source->descriptor.lds + n->shared;
     uint32_t most = k->object->processor == 0x950 ? LDS_MOST_950 : LDS_MOST;
     if (lds > most)
-        return refuse(r, "%llu bytes of LDS: there are %u", (unsigned long long)lds, most);
+        return sim_refuse(r, "%llu bytes of LDS: there are %u", (unsigned long long)lds, most);
     if (k->source->descriptor.rsrc1 >> 12 & 15)
-        return refuse(r, "kernel '%.*s' does not round to the nearest: that is not simulated",
-                      STR_ARG(k->source->name));
+        return sim_refuse(r, "kernel '%.*s' does not round to the nearest: that is not simulated",
+                          STR_ARG(k->source->name));
     return true;
 }
 

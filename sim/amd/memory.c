@@ -36,7 +36,21 @@ typedef struct Resource {
     uint64_t base, records;
     uint32_t stride;
     bool scratch;  // swizzled: each lane has its own
+    bool open;     // bounds are those of a buffer without records: none, or nothing
 } Resource;
+
+// From gfx10 on a resource says what is compared: offsets (raw buffers), or nothing but whether
+// there are records.
+static bool bounds_of(AmdWave *w, const AmdInstr *i, uint32_t word, Resource *r) {
+    enum { RECORDS = 2, RAW = 3 };
+    uint32_t check = w->kernel->generation < 10 || r->scratch ? RAW : word >> 28 & 3;
+    r->open = check == RECORDS;
+    if (check == RAW || check == RECORDS) return true;
+    amd_fail(w, i, (SimFault){.kind = SIM_FAULT_USE},
+             "the bounds of the buffer resource are those of structures: only raw buffers are "
+             "simulated");
+    return false;
+}
 
 static bool resource_of(AmdWave *w, const AmdInstr *i, const AmdOperand *o, Resource *r) {
     uint32_t word[RESOURCE_WORDS];
@@ -46,7 +60,7 @@ static bool resource_of(AmdWave *w, const AmdInstr *i, const AmdOperand *o, Reso
     r->records = word[2];
     r->scratch = word[1] >> 31;
     bool swizzled = word[1] >> 30 & 1;
-    if (!swizzled && !r->stride) return true;
+    if (!swizzled && !r->stride) return bounds_of(w, i, word[3], r);
     amd_fail(w, i, (SimFault){.kind = SIM_FAULT_USE},
              "the buffer resource has a stride or swizzling: only raw buffers and scratch are "
              "simulated");
@@ -54,7 +68,8 @@ static bool resource_of(AmdWave *w, const AmdInstr *i, const AmdOperand *o, Reso
 }
 
 // Words of each lane that lie within the buffer; others are read as 0 and not written. The offset
-// that all lanes share counts for the bounds on gfx9 only.
+// that all lanes share counts for the bounds on gfx9 only; of scratch, where lanes' words lie side
+// by side, it steps over those of all lanes.
 static bool buffer_addresses(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
                              AmdLanesTouched *t) {
     Resource r;
@@ -66,12 +81,14 @@ static bool buffer_addresses(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
         if (a->offen) own += (uint32_t)vector_address(w, &a->address, l);
         t->address[l] = r.base + own + shared;
         if (r.scratch) {
-            t->address[l] = (uint32_t)t->address[l], t->words[l] = UINT16_MAX;
+            t->address[l] = (uint32_t)(r.base + own + shared / w->lanes);
+            t->words[l] = UINT16_MAX;
             continue;
         }
         uint64_t from = counts ? own + shared : own, word = a->bytes < 4 ? a->bytes : 4;
         for (uint32_t n = 0; n < (a->bytes + 3u) / 4; n++)
-            if (from + 4 * n + word <= r.records) t->words[l] |= (uint16_t)(1u << n);
+            if (r.open ? r.records != 0 : from + 4 * n + word <= r.records)
+                t->words[l] |= (uint16_t)(1u << n);
         if (t->words[l]) inside |= UINT64_C(1) << l;
     }
     t->local = r.scratch;
@@ -187,6 +204,42 @@ static AmdClass class_of(const AmdAccess *a, bool load) {
     return load ? AMD_CLASS_VECTOR : AMD_CLASS_STORE;
 }
 
+// ---- Loads that transpose ----
+
+static uint32_t bits_at(const uint32_t *words, uint32_t l, uint32_t at, uint32_t bits) {
+    uint32_t value = 0;
+    for (uint32_t b = 0; b < bits; b++, at++)
+        value |= (words[(size_t)(at / 32) * AMD_LANES + l] >> at % 32 & 1) << b;
+    return value;
+}
+
+// What 16 lanes have read, one after the other, are rows of 16 elements; each lane gets a column.
+static void transpose_words(uint32_t *words, uint32_t count, uint32_t bits) {
+    uint32_t from[3 * AMD_LANES], each = 32 * count / bits;
+    memcpy(from, words, (size_t)count * AMD_LANES * sizeof *from);
+    memset(words, 0, (size_t)count * AMD_LANES * sizeof *words);
+    for (uint32_t l = 0; l < AMD_LANES; l++)
+        for (uint32_t k = 0; k < each; k++) {
+            uint32_t linear = 16 * k + l % 16, lane = l / 16 * 16 + linear / each;
+            uint64_t value = bits_at(from, lane, linear % each * bits, bits);
+            uint32_t at = k * bits;
+            value <<= at % 32;
+            words[(size_t)(at / 32) * AMD_LANES + l] |= (uint32_t)value;
+            if (value >> 32)
+                words[(size_t)(at / 32 + 1) * AMD_LANES + l] |= (uint32_t)(value >> 32);
+        }
+}
+
+// Lanes that do not take part have nothing to give.
+static void transpose(const AmdWave *w, const AmdAccess *a, AmdPending *p) {
+    uint32_t *poison = p->data + (size_t)p->words * AMD_LANES;
+    for (uint32_t n = 0; n < a->words; n++)
+        for (uint32_t l = 0; l < w->lanes; l++)
+            if (!(p->mask >> l & 1)) poison[(size_t)n * AMD_LANES + l] = UINT32_MAX;
+    transpose_words(p->data, a->words, a->transposed);
+    transpose_words(poison, a->words, a->transposed);
+}
+
 static void run_load(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     AmdLanesTouched lanes;
     AmdTouch t;
@@ -199,6 +252,7 @@ static void run_load(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
         if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_LOAD, NULL, &t)) return;
         for (uint32_t l = 0; l < w->lanes; l++) load_lane(a, &t, &lanes, l, piece * a->words, p);
     }
+    if (a->transposed) transpose(w, a, p);
     amd_pend_begin(w, p);
 }
 
@@ -211,8 +265,10 @@ static void run_load_lds(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_ASYNC_READ, NULL, &t)) return;
     AmdPending *p = amd_pend(w, i, AMD_CLASS_VECTOR, a->words);
     p->lds = true, p->mask = amd_exec(w), p->bytes = 4u * a->words;
-    uint32_t base = w->scalars[AMD_M0] & 0xffff;
-    if (w->scalar_shadows[AMD_M0] & 0xffff) amd_tell_poison(w, i, SIM_POISON_ADDRESS, p->mask);
+    // As many bits as LDS has: gfx950's is larger than the others'.
+    uint32_t bits = w->kernel->object->processor == 0x950 ? 0x3ffff : 0xffff;
+    uint32_t base = w->scalars[AMD_M0] & bits;
+    if (w->scalar_shadows[AMD_M0] & bits) amd_tell_poison(w, i, SIM_POISON_ADDRESS, p->mask);
     to.mask = p->mask, to.bytes = p->bytes, to.align = 4;
     for (uint32_t l = 0; l < w->lanes; l++) {
         load_lane(a, &t, &lanes, l, 0, p);
@@ -308,7 +364,7 @@ static bool scalar_address(AmdWave *w, const AmdInstr *i, const AmdAccess *a, ui
         Resource r;
         if (!resource_of(w, i, &a->base, &r)) return false;
         *address = r.base + (offset & ~(uint64_t)(a->bytes < 4 ? 0 : 3));
-        *left = offset < r.records ? r.records - offset : 0;
+        if (!r.open || !r.records) *left = offset < r.records ? r.records - offset : 0;
         return true;
     }
     // Of bytes and pairs of them there are loads from gfx12 on.

@@ -112,13 +112,8 @@ static bool read_header(Reader *r) {
     r->object->version = abi + 2;  // ABI version 2 is code object version 4
     if (r->object->version < 4 || r->object->version > 6)
         return refuse(r, "has none of the versions 4, 5 and 6");
+    r->object->mach = flags & 0xff;
     r->object->processor = processor_of(flags);
-    if (!r->object->processor) {
-        diag_error(r->diags, (Span){0}, DIAG_UNSUPPORTED,
-                   "the code object is for a processor (number %#x) that is not simulated",
-                   flags & 0xff);
-        return false;
-    }
     return true;
 }
 

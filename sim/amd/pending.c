@@ -19,7 +19,18 @@ static uint8_t counters_of(const AmdWave *w, AmdClass class) {
     return 0;
 }
 
+// A counter that is full holds the wave until the oldest have come.
+static void make_room(AmdWave *w, AmdClass class) {
+    enum { MOST = 63 };
+    if (class != AMD_CLASS_VECTOR || w->pending_count < MOST) return;
+    uint8_t counts[AMD_COUNTERS];
+    memset(counts, UINT8_MAX, sizeof counts);
+    counts[AMD_COUNT_LOAD] = MOST - 1;
+    amd_land(w, counts);
+}
+
 AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words) {
+    make_room(w, class);
     if (w->pending_count == w->pending_capacity) {
         uint32_t capacity = w->pending_capacity ? 2 * w->pending_capacity : 16;
         AmdPending *more = realloc(w->pending, capacity * sizeof *more);

@@ -192,6 +192,7 @@ typedef struct AmdAccess {
     uint8_t pieces;              // 2: ds_read2 and its kin
     bool returns;                // of atomics
     bool to_lds;
+    uint8_t transposed;  // bits of an element: 16 lanes' columns come as rows
     bool offen, idxen;
     uint8_t coherence;                             // 0: weak; else 1 + SimScope
     int64_t offset[2];                             // bytes

@@ -42,7 +42,7 @@ static void fill_params(AmdDecoder *d, SimKernel *to) {
     if (!k->described) to->param_bytes = k->descriptor.kernarg;
 }
 
-static bool read_kernel(AmdDecoder *d, GpuDisassemble *disassemble, SimKernel *to) {
+static bool read_kernel(AmdDecoder *d, GpuDisassembler disassemble, SimKernel *to) {
     char name[16];
     GpuCode code;
     snprintf(name, sizeof name, "gfx%x", d->processor);
@@ -57,7 +57,7 @@ static bool read_kernel(AmdDecoder *d, GpuDisassemble *disassemble, SimKernel *t
         .processor = str(name),
         .begin = d->source->begin,
         .lanes = d->kernel->lanes};
-    if (!disassemble(d->arena, &job, &code)) {
+    if (!disassemble.run(disassemble.user, d->arena, &job, &code)) {
         diag_error(d->diags, (Span){0}, DIAG_UNSUPPORTED, "LLVM here has no processor '%s'", name);
         return false;
     }
@@ -87,9 +87,15 @@ static void read_image(Arena *arena, const AmdObject *o, SimProgram *p) {
     p->variables = v, p->variable_count = 1;
 }
 
-const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassemble *disassemble, Diags *diags) {
+const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassembler disassemble, Diags *diags) {
     const AmdObject *o = amd_object_read(arena, bytes, diags);
     if (!o) return NULL;
+    if (!o->processor) {
+        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED,
+                   "the code object is for a processor (number %#x) that is not simulated",
+                   o->mach);
+        return NULL;
+    }
     SimProgram *p = arena_new(arena, SimProgram, 1);
     SimKernel *kernels = arena_new(arena, SimKernel, o->kernel_count + 1);
     AmdDecoder *d = arena_new(arena, AmdDecoder, 1);

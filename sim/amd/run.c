@@ -84,7 +84,10 @@ static void give_system(AmdWave *w) {
     const AmdDescriptor *d = &w->kernel->source->descriptor;
     const uint32_t *place = w->group->place;
     uint32_t at = d->rsrc2 >> 1 & 31;
-    if (w->kernel->generation >= 12) {  // of the trap handler's registers, two are promised
+    if (w->kernel->generation >= 12) {  // what is promised of the trap handler's registers
+        const uint32_t wave = 31u << 25;
+        w->scalars[AMD_TTMP + 8] = w->index << 25 & wave;
+        w->scalar_shadows[AMD_TTMP + 8] = ~wave;
         w->scalars[AMD_TTMP + 9] = place[0];
         w->scalars[AMD_TTMP + 7] = (place[1] & 0xffff) | place[2] << 16;
         w->scalar_shadows[AMD_TTMP + 9] = w->scalar_shadows[AMD_TTMP + 7] = 0;
@@ -101,7 +104,7 @@ static void give_items(AmdWave *w) {
     const uint32_t *block = w->run->launch->block;
     uint32_t mode = w->kernel->source->descriptor.rsrc2 >> 11 & 3;
     bool packed = w->kernel->generation != 10;
-    for (uint32_t n = 0; n <= (packed ? 0 : mode) && n < w->kernel->vectors; n++) {
+    for (uint32_t n = 0; n <= (packed ? 0 : mode) && n < 3 && n < w->kernel->vectors; n++) {
         uint32_t *to = amd_vector(w, n), *shadow = amd_shadow(w, n), any = 0;
         for (uint32_t l = 0; l < w->lanes; l++) {
             uint32_t thread = w->index * w->lanes + l;

@@ -96,6 +96,10 @@ bool amd_text_modifier(AmdText *t, const char *name, Str *value) {
     return false;
 }
 
+Str amd_text_inner(Str s, size_t head) {
+    return s.size > head ? (Str){s.text + head, s.size - head - 1} : (Str){"", 0};
+}
+
 bool amd_text_number(Str s, int64_t *value) {
     bool negative = s.size && s.text[0] == '-';
     if (negative) s = rest_of(s, 1);
@@ -108,7 +112,7 @@ bool amd_text_number(Str s, int64_t *value) {
 
 uint32_t amd_text_list(Str s, uint32_t *values, uint32_t most) {
     if (s.size < 2 || s.text[0] != '[') return 0;
-    s = (Str){s.text + 1, s.size - 2};
+    s = amd_text_inner(s, 1);
     uint32_t count = 0;
     while (s.size && count < most) {
         Str rest, one = str_trim(str_cut(s, ',', &rest));
@@ -160,8 +164,7 @@ static bool named_scalar(Str s, uint32_t *number, uint32_t *words) {
 static bool range(Str s, uint32_t *first, uint32_t *words) {
     int64_t low, high;
     if (s.size && s.text[0] == '[') {
-        Str rest, inner = {s.text + 1, s.size - 2};
-        Str begin = str_cut(inner, ':', &rest);
+        Str rest, begin = str_cut(amd_text_inner(s, 1), ':', &rest);
         if (!amd_text_number(begin, &low)) return false;
         if (!rest.size) rest = begin;
         if (!amd_text_number(rest, &high)) return false;

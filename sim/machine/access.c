@@ -1,4 +1,5 @@
 // From a lane's address to the host's memory, for every instruction that touches memory.
+#include "sim/machine/refuse.h"
 #include "sim/machine/warp.h"
 
 enum { CLEAN_MAX = 8192 };  // bytes whose poison is worth one look
@@ -88,21 +89,15 @@ static bool place(SimWarp *w, SimTouch *t, uint32_t l) {
 
 static void fault(SimWarp *w, const SimInstr *i, const SimTouch *t, uint32_t lanes,
                   SimFaultKind kind) {
-    static const char *const spaces[] = {"generic", "global", "shared", "local", "param", "const"};
     uint32_t l = sim_first_lane(lanes);
-    uint32_t n = (uint32_t)__builtin_popcount(lanes);
     SimFault f = {.kind = kind,
                   .space = t->met[l],
                   .mask = lanes,
                   .address = t->address[l],
                   .bytes = t->bytes};
-    const char *what = kind == SIM_FAULT_ALIGN      ? "is not aligned"
-                       : kind == SIM_FAULT_READONLY ? "may not be written"
-                                                    : "lies outside of what may be accessed";
-    sim_fail(w, i, f, "'%s': address %#llx (%s memory, %u bytes, thread %u of block %llu%s) %s",
-             i->name, (unsigned long long)t->address[l], spaces[t->met[l]], t->bytes,
-             w->index * SIM_LANES + l, (unsigned long long)w->block->linear,
-             n > 1 ? " and others" : "", what);
+    char text[SIM_FAULT_TEXT];
+    sim_fault_says(text, &f, w->index * SIM_LANES + l, w->block->linear);
+    sim_fail(w, i, f, "'%s': %s", i->name, text);
 }
 
 static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpace space,
@@ -116,7 +111,8 @@ static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpac
                    .lanes = SIM_LANES,
                    .bytes = t->bytes,
                    .address = t->address,
-                   .data = t->data};
+                   .data = t->data,
+                   .there = t->host};
     SIM_TELL(w->run, access, &a);
 }
 

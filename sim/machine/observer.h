@@ -69,6 +69,8 @@ typedef struct SimAccess {
     uint32_t bytes;           // of each lane, vectors whole
     const uint64_t *address;  // `lanes` of them
     const uint8_t *data;      // stores: lane l's bytes at data + 32 * l; else NULL
+    // Where lane l's bytes are now, or NULL: nowhere. NULL for all: not said.
+    uint8_t *const *there;
 } SimAccess;
 
 typedef enum SimFaultKind {

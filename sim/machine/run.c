@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "sim/machine/flow.h"
+#include "sim/machine/refuse.h"
 
 enum { TURN = 4096, SEEDED_TURN = 48 };
 
@@ -285,40 +286,19 @@ static void free_block(SimBlock *b) {
     free(b->shared_poison);
 }
 
-static bool refuse(SimResult *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool refuse(SimResult *r, const char *format, ...) {
-    r->outcome = SIM_REFUSED;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->text, sizeof r->text, format, args);
-    va_end(args);
-    return false;
+// 1 for what the kernel leaves out.
+static uint32_t threads_along(const uint32_t threads[3], int d) {
+    return threads[d] ? threads[d] : 1;
 }
 
 static bool check_block(const SimLaunch *n, SimResult *r) {
     const SimKernel *k = n->kernel;
-    uint64_t threads = 1;
-    for (int d = 0; d < 3; d++) {
-        if (!n->grid[d] || n->grid[d] > (d ? 65535 : INT32_MAX))
-            return refuse(r, "a grid of %u along dimension %d is not possible", n->grid[d], d);
-        if (!n->block[d] || n->block[d] > SIM_THREADS_MAX)
-            return refuse(r, "a block of %u threads along dimension %d is not possible",
-                          n->block[d], d);
-        if (k->reqntid[0] && n->block[d] != (k->reqntid[d] ? k->reqntid[d] : 1))
-            return refuse(r, "kernel '%.*s' requires blocks of %u by %u by %u threads",
-                          STR_ARG(k->name), k->reqntid[0], k->reqntid[1] ? k->reqntid[1] : 1,
-                          k->reqntid[2] ? k->reqntid[2] : 1);
-        threads *= n->block[d];
-    }
-    uint64_t most = SIM_THREADS_MAX;
-    if (k->maxntid[0]) {
-        most = k->maxntid[0];
-        for (int d = 1; d < 3; d++) most *= k->maxntid[d] ? k->maxntid[d] : 1;
-    }
-    if (threads > most)
-        return refuse(r, "a block of %llu threads: kernel '%.*s' takes at most %llu",
-                      (unsigned long long)threads, STR_ARG(k->name), (unsigned long long)most);
-    return true;
+    SimBlockRule rule = {.name = k->name, .most = SIM_THREADS_MAX};
+    for (int d = 0; d < 3 && k->reqntid[0]; d++) rule.required[d] = threads_along(k->reqntid, d);
+    if (k->maxntid[0])
+        rule.most =
+            (uint64_t)k->maxntid[0] * threads_along(k->maxntid, 1) * threads_along(k->maxntid, 2);
+    return sim_check_block(n, &rule, r);
 }
 
 static bool check(const SimLaunch *n, SimResult *r) {
@@ -327,16 +307,16 @@ static bool check(const SimLaunch *n, SimResult *r) {
     char name[GPU_NAME_MAX];
     uint32_t most = gpu_shared_bytes(n->device);
     if (k->shared_bytes > GPU_SHARED_STATIC)
-        return refuse(r,
-                      "kernel '%.*s' declares %u bytes of shared memory, and at most %d can be "
-                      "declared: `.extern .shared` takes more, as the launch gives it",
-                      STR_ARG(k->name), k->shared_bytes, GPU_SHARED_STATIC);
+        return sim_refuse(r,
+                          "kernel '%.*s' declares %u bytes of shared memory, and at most %d can be "
+                          "declared: `.extern .shared` takes more, as the launch gives it",
+                          STR_ARG(k->name), k->shared_bytes, GPU_SHARED_STATIC);
     if (k->shared_bytes > most || n->shared > most - k->shared_bytes)
-        return refuse(r,
-                      "kernel '%.*s' needs %llu bytes of shared memory (%u declared, %u of the "
-                      "launch), and a block of %s has at most %u",
-                      STR_ARG(k->name), (unsigned long long)k->shared_bytes + n->shared,
-                      k->shared_bytes, n->shared, gpu_target_name(n->device, name), most);
+        return sim_refuse(r,
+                          "kernel '%.*s' needs %llu bytes of shared memory (%u declared, %u of the "
+                          "launch), and a block of %s has at most %u",
+                          STR_ARG(k->name), (unsigned long long)k->shared_bytes + n->shared,
+                          k->shared_bytes, n->shared, gpu_target_name(n->device, name), most);
     return true;
 }
 

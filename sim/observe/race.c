@@ -7,9 +7,11 @@
 // lane's access. In shared memory, a write after another lane's read needs one of these or any
 // collective of the whole warp, which cannot begin before what the lanes hold has come: a shuffle,
 // a product; of the readers, the warp that was last is remembered, and one of its lanes or
-// "several". ldmatrix reads for all lanes. Two strong accesses never race, where their scopes hold
-// both; a strong read is not remembered. A part of cp.async counts as a write when it is issued and
-// again when it lands. Where a warp's lanes go in step, its accesses are ordered one by one.
+// "several". Two stores of one block that write the same value are no race; of what they overtook
+// the first is forgotten. ldmatrix reads for all lanes. Two strong accesses never race, where their
+// scopes hold both; a strong read is not remembered. A part of cp.async counts as a write when it
+// is issued and again when it lands. Where a warp's lanes go in step, its accesses are ordered one
+// by one.
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +35,7 @@ typedef struct Write {
     uint32_t clock;  // 0: none
     uint8_t warp, lane;
     uint8_t strength;
-    bool async;
+    uint8_t kind;  // SimAccessKind
 } Write;
 typedef struct Read {
     uint64_t block;
@@ -226,10 +228,33 @@ static bool both_strong(const Touch *t, const Write *last) {
     return t->strength >= least && last->strength >= least;
 }
 
+// What the last write put there, of the bytes of this one's lane: by another lane of this very
+// store, which bears the warp's clock, or what memory has. NULL: not known.
+static const uint8_t *last_written(const Touch *t, const Write *last, uint64_t at) {
+    const SimAccess *a = t->access;
+    uint32_t l = t->lane, w = a->at.warp, other = last->lane;
+    bool now = last->clock == t->now[w] && last->warp == w;
+    if (now && other < l && a->mask >> other & 1 && at - a->address[other] < a->bytes)
+        return a->data + 32 * (size_t)other + (at - a->address[other]);
+    return a->there && a->there[l] ? a->there[l] + (at - a->address[l]) : NULL;
+}
+
+// Two stores of one program, of the same value: whichever comes last, it stays.
+static bool same_value(const Touch *t, const Write *last, uint32_t cell) {
+    const SimAccess *a = t->access;
+    bool stores = a->kind == SIM_ACCESS_STORE && last->kind == SIM_ACCESS_STORE && a->data;
+    if (!stores || !last->clock || last->block != a->at.block) return false;
+    uint64_t at = t->shadow->base + ((uint64_t)cell << t->shadow->shift);
+    const uint8_t *theirs = last_written(t, last, at);
+    return theirs && !memcmp(a->data + 32 * (size_t)t->lane + (at - a->address[t->lane]), theirs,
+                             (size_t)1 << t->shadow->shift);
+}
+
 static bool check_write(Races *r, const Touch *t, uint32_t cell) {
     const Write *last = &t->shadow->writes[cell];
-    if (in_order(r, t, last) || both_strong(t, last)) return true;
-    found(r, t, cell, last->async ? "a copy that was under way" : "a write",
+    if (in_order(r, t, last) || both_strong(t, last) || same_value(t, last, cell)) return true;
+    bool copy = last->kind == SIM_ACCESS_ASYNC_START;
+    found(r, t, cell, copy ? "a copy that was under way" : "a write",
           (Moment){last->block, last->clock, last->warp}, last->lane);
     return false;
 }
@@ -275,32 +300,17 @@ static void check_reads(Races *r, const Touch *t, uint32_t cell) {
     }
 }
 
-// Lanes of one store that write different values to one place. What a lane wrote in this very
-// instruction bears the warp's clock.
-static bool same_value(const Touch *t, uint32_t other, uint32_t cell) {
-    const SimAccess *a = t->access;
-    uint32_t l = t->lane, bytes = 1u << t->shadow->shift;
-    if (!a->data || other >= a->lanes || !(a->mask >> other & 1) || other >= l) return false;
-    uint64_t at = t->shadow->base + ((uint64_t)cell << t->shadow->shift);
-    uint64_t mine = at - a->address[l], theirs = at - a->address[other];
-    if (theirs >= a->bytes) return false;
-    return memcmp(a->data + 32 * (size_t)l + mine, a->data + 32 * (size_t)other + theirs, bytes) ==
-           0;
-}
-
 static void write_cell(Races *r, const Touch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     Write *last = &t->shadow->writes[cell];
     uint32_t w = a->at.warp;
-    bool twin = last->clock == t->now[w] && last->warp == w && last->block == a->at.block &&
-                same_value(t, last->lane, cell);
-    if (!twin && check_write(r, t, cell)) check_reads(r, t, cell);
+    if (check_write(r, t, cell)) check_reads(r, t, cell);
     *last = (Write){.block = a->at.block,
                     .clock = t->now[w],
                     .warp = (uint8_t)w,
                     .lane = (uint8_t)t->writer,
                     .strength = (uint8_t)t->strength,
-                    .async = a->kind == SIM_ACCESS_ASYNC_START};
+                    .kind = (uint8_t)a->kind};
 }
 
 static void read_cell(Races *r, const Touch *t, uint32_t cell) {

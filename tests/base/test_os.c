@@ -5,9 +5,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 
 #include "base/os_child.h"
 #include "base/os_folder.h"
+#include "base/os_fork.h"
 #include "base/os_memory.h"
 #include "base/os_write.h"
 
@@ -348,6 +351,12 @@ static void paths(void **state) {
     assert_true(str_equal(os_path_beside(a, STR("/y"), STR("../z")), STR("/../z")));
     assert_true(str_equal(os_path_real(a, STR("/no/such/file")), STR("/no/such/file")));
     assert_true(str_equal(os_path_real(a, STR("/dev/null\0x")), STR("/dev/null\0x")));
+    Str absolute;
+    OsError e;
+    assert_true(os_path_absolute(a, STR("/x/y"), &absolute, &e));
+    assert_true(str_equal(absolute, STR("/x/y")));
+    assert_true(os_path_absolute(a, STR("x/y"), &absolute, &e));
+    assert_true(absolute.text[0] == '/' && str_ends(absolute, STR("/x/y")));
 }
 
 static void the_machine(void **state) {
@@ -400,10 +409,140 @@ static void programs(void **state) {
     assert_false(os_program_exists("/"));
 }
 
+static void say_hello(void *user, OsChildOut *out) {
+    (void)user;
+    os_child_write(out, "hello", 5);
+}
+
+static int run_without_streams(Arena *a) {
+    OsChildEnd end;
+    OsError e;
+    close(0), close(1), close(2);
+    if (!os_child_run(a, say_hello, NULL, 20, &end, &e)) return 1;
+    if (end.how != OS_CHILD_DONE || !str_equal(end.output, STR("hello"))) return 2;
+    const char *cat[] = {os_program_find(a, "cat").text, NULL};
+    if (!os_program_run(a, cat, STR("input"), 20, &end, &e)) return 3;
+    if (end.how != OS_CHILD_EXITED || end.number != 0) return 4;
+    return str_equal(end.output, STR("input")) ? 0 : 5;
+}
+
+// A daemon has none of the three standard streams: what we open instead must not take their
+// numbers, which a child gives to its own.
+static void closed_streams_harm_no_child(void **state) {
+    Room *room = *state;
+    pid_t child = fork();
+    if (child == 0) _exit(run_without_streams(room->arena));
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+typedef struct Whole {
+    _Atomic int begun;
+    _Atomic bool broken;
+    _Atomic bool stop;
+} Whole;
+
+static void *work_whole(void *user) {
+    Whole *w = user;
+    while (!w->stop) {
+        OsNoFork outer, inner;
+        os_no_fork_begin(&outer);
+        w->broken = true;
+        w->begun++;
+        os_no_fork_begin(&inner);
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        os_no_fork_end(&inner);
+        w->broken = false;
+        os_no_fork_end(&outer);
+    }
+    return NULL;
+}
+
+static void expect_good_child(const Whole *w) {
+    pid_t child = fork();
+    if (child == 0) {
+        OsNoFork whole;
+        alarm(20);
+        bool broken = w->broken;
+        os_no_fork_begin(&whole);
+        os_no_fork_end(&whole);
+        _exit(broken ? 1 : 0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void forks_cut_no_work_in_two(void **state) {
+    (void)state;
+    Whole w = {.begun = 0};
+    pthread_t threads[2];
+    // Within such work a thread forks as it likes.
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
+    expect_good_child(&w);
+    os_no_fork_end(&whole);
+    assert_int_equal(pthread_create(&threads[0], NULL, work_whole, &w), 0);
+    while (!w.begun) sched_yield();
+    for (int i = 0; i < 20; i++) {
+        int before = w.begun;
+        while (w.begun == before) sched_yield();
+        expect_good_child(&w);
+    }
+    w.stop = true;
+    pthread_join(threads[0], NULL);
+    expect_good_child(&w);
+}
+
+// This program as one that runs with the rights of another user than who started it.
+static void others_name_no_code_for_us(void **state) {
+    Room *room = *state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can make a program of another user\n");
+        skip();
+    }
+    Str bytes;
+    OsError e;
+    assert_true(os_read_file(room->arena, "/proc/self/exe", UINT64_C(1) << 30, &bytes, &e));
+    const char *path = arena_printf(room->arena, "%s/of-another", room->folder);
+    assert_true(os_write_file(room->arena, path, bytes, &e));
+    setenv("TILEC_TEST_SAY", "said", 1);
+    const char *argv[] = {path, "--say", NULL};
+    OsChildEnd end;
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_true(os_program_run(room->arena, argv, STR(""), 20, &end, &e));
+    assert_true(str_equal(end.output, STR("said")));
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    assert_int_equal(chmod(path, 04755), 0);
+    assert_true(os_program_run(room->arena, argv, STR(""), 20, &end, &e));
+    unsetenv("TILEC_TEST_SAY");
+    if (end.number == 3) {
+        print_message("skipped: the file system of %s knows no set-user-ID\n", room->folder);
+        skip();
+    }
+    assert_int_equal(end.number, 0);
+    assert_true(str_equal(end.output, STR("nothing")));
+}
+
+// Ends at once: what sanitizers do at the end is not for such a program.
+static _Noreturn void say(void) {
+    struct stat info;
+    const char *text = os_env("TILEC_TEST_SAY");
+    bool asked = stat("/proc/self/exe", &info) == 0 && info.st_mode & S_ISUID;
+    if (asked && geteuid() == getuid()) _exit(3);
+    printf("%s", text ? text : "nothing");
+    _exit(fflush(stdout) == 0 ? 0 : 1);
+}
+
 #define WITH_ROOM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--say") == 0) say();
     const struct CMUnitTest tests[] = {
+        WITH_ROOM(closed_streams_harm_no_child),
+        cmocka_unit_test(forks_cut_no_work_in_two),
+        WITH_ROOM(others_name_no_code_for_us),
         WITH_ROOM(writes_and_reads),
         WITH_ROOM(one_at_a_time),
         WITH_ROOM(limits),

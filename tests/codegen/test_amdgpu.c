@@ -86,11 +86,11 @@ static void loaders_are_told(void **state) {
     Str text;
     assert_true(code_of(t, "gfx942", CODEGEN_ASM, 0, &text));
     const char *all = arena_text(t->arena, text.text, text.size);
-    static const char *const lines[] = {".kernarg_segment_size: 24",
+    static const char *const lines[] = {".kernarg_segment_size: 32",
                                         ".max_flat_workgroup_size: 128",
                                         ".private_segment_fixed_size: 0",
                                         ".uniform_work_group_size: 1",
-                                        ".size:           24",
+                                        ".size:           32",
                                         ".value_kind:     by_value"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (!strstr(all, lines[i])) fail_msg("no '%s' in\n%s", lines[i], all);
@@ -101,10 +101,10 @@ static void loaders_are_told(void **state) {
 static void versions_are_chosen(void **state) {
     (void)state;
     need_library();
-    enum { ABI_VERSION = 8 };  // of the identification: 3 for version 5, 4 for version 6
-    static const uint32_t versions[] = {0, 5, 6};
-    static const char abi[] = {3, 3, 4};
-    for (int i = 0; i < 3; i++) {
+    enum { ABI_VERSION = 8 };  // of the identification: 2 for version 4, and so on
+    static const uint32_t versions[] = {0, 4, 5, 6};
+    static const char abi[] = {3, 2, 3, 4};
+    for (int i = 0; i < 4; i++) {
         Tir *t = tir_load("%s", add_text);
         Str object, again;
         assert_true(code_of(t, "gfx1100", CODEGEN_SHARED, versions[i], &object));
@@ -165,6 +165,42 @@ static void shared_memory(void **state) {
         NULL);
 }
 
+// Under a mask, and known to be near: a buffer load or store, at 2^31 where the mask is false. What
+// is not known to be near is in a branch.
+static void masks_are_bounds(void **state) {
+    (void)state;
+    need_library();
+    static const struct {
+        const char *gfx, *load, *store, *word;
+    } rows[] = {{"gfx900", "buffer_load_dwordx4", "buffer_store_dwordx4", "0x27000"},
+                {"gfx90a", "buffer_load_dwordx4", "buffer_store_dwordx4", "0x27000"},
+                {"gfx950", "buffer_load_dwordx4", "buffer_store_dwordx4", "0x27000"},
+                {"gfx1030", "buffer_load_dwordx4", "buffer_store_dwordx4", "0x31016000"},
+                {"gfx1100", "buffer_load_b128", "buffer_store_b128", "0x30016000"},
+                {"gfx1201", "buffer_load_b128", "buffer_store_b128", "0x30016000"}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        const char *near = i % 2 ? "" : ", narrow = true", *gfx = rows[i / 2].gfx;
+        Tir *t = tir_load(
+            "kernel @add(%%x: view f32[N]) {level = thread, warps = 2} { body {\n"
+            "%%0 = thread.id : i32\n%%1 = const {value = 2} : i32\n%%2 = shl %%0, %%1 : i32\n"
+            "%%3 = cast %%2 : i64\n%%4 = extent {extent = N} : i64\n%%5 = lt %%3, %%4 : bool\n"
+            "%%6 = cpu.data %%x : *f32\n%%7 = ptr_add %%6, %%3 : *f32\n"
+            "%%8 = thread.load %%7, %%5, _ {align = 16%s} : f32[4]\n%%9 = add %%8, %%8 : f32[4]\n"
+            "thread.store %%7, %%9, %%5 {align = 16%s}\nreturn } }",
+            near, near);
+        Str code = {0};
+        if (!code_of(t, gfx, CODEGEN_ASM, 0, &code)) fail_msg("%s: %s", gfx, said(t));
+        const char *all = arena_text(t->arena, code.text, code.size);
+        const char *const wanted[] = {rows[i / 2].load, rows[i / 2].store, rows[i / 2].word};
+        for (int k = 0; k < 3; k++)
+            if ((strstr(all, wanted[k]) != NULL) != (i % 2 == 0))
+                fail_msg("%s: '%s' in\n%s", gfx, wanted[k], all);
+        if ((strstr(all, "s_cbranch") != NULL) != (i % 2 != 0))
+            fail_msg("%s: branches in\n%s", gfx, all);
+        tir_free(t);
+    }
+}
+
 static void what_is_not_there(void **state) {
     (void)state;
     need_library();
@@ -181,106 +217,62 @@ static void what_is_not_there(void **state) {
     tir_free(t);
 }
 
+// Forms of matrix instructions: of `gfx` and what follows it in the same line of processors, by the
+// mnemonics that are not NULL.
+typedef struct Form {
+    const char *a, *b, *c;
+    int mn, k, unit, ab_count, c_count, lanes;
+    const char *gfx[3], *mnemonic[3];
+} Form;
+
+// clang-format off
+static const Form forms[] = {
+    {"f16", "f16", "f32", 16, 16, 1, 4, 4, 64, {"gfx90a", "gfx942", "gfx950"},
+     {"v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16_f16", "v_mfma_f32_16x16x16_f16"}},
+    {"bf16", "bf16", "f32", 16, 32, 1, 8, 4, 64, {"gfx950"}, {"v_mfma_f32_16x16x32_bf16"}},
+    {"f8e4m3fnuz", "f8e5m2fnuz", "f32", 32, 16, 1, 8, 16, 64, {"gfx942"},
+     {"v_mfma_f32_32x32x16_bf8_fp8"}},
+    {"f8e5m2", "f8e4m3", "f32", 16, 32, 1, 8, 4, 64, {"gfx950"}, {"v_mfma_f32_16x16x32_fp8_bf8"}},
+    {"f64", "f64", "f64", 16, 4, 1, 1, 4, 64, {"gfx90a", "gfx942", "gfx950"},
+     {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64", "v_mfma_f64_16x16x4_f64"}},
+    {"f16", "f16", "f32", 16, 16, 2, 16, 8, 32, {"gfx1100", "gfx1151"},
+     {"v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_f16"}},
+    {"i8", "u8", "i32", 16, 16, 3, 8, 8, 32, {"gfx1201"}, {"v_wmma_i32_16x16x16_iu8"}},
+};
+// clang-format on
+
+// NULL: `gfx` has it not.
+static const char *mnemonic_of(const Form *f, const char *gfx) {
+    for (int i = 0; i < 3 && f->gfx[i]; i++)
+        if (strcmp(f->gfx[i], gfx) == 0) return f->mnemonic[i];
+    return NULL;
+}
+
+// What is done with the result: `end`, of %z, %3 of type `c`.
+static Tir *product(const Form *f, const char *end) {
+    return tir_load(
+        "kernel @mma(%%x: *%s, %%y: *%s, %%z: *%s) {level = thread, warps = 1, lanes = %d} "
+        "{ body {\n%%0 = thread.load %%x, _, _ {align = 0} : %s[%d]\n"
+        "%%1 = thread.load %%y, _, _ {align = 0} : %s[%d]\n"
+        "%%2 = thread.load %%z, _, _ {align = 0} : %s[%d]\n"
+        "%%3 = thread.mma %%0, %%1, %%2 {select = [%d, %d, %d, %d], precision = ieee} : "
+        "%s[%d]\n%s\nreturn } }",
+        f->a, f->b, f->c, f->lanes, f->a, f->ab_count, f->b, f->ab_count, f->c, f->c_count, f->mn,
+        f->mn, f->k, f->unit, f->c, f->c_count, end);
+}
+
 // A matrix instruction on the processors that have it, and refused on the others.
 static void matrix_units(void **state) {
     (void)state;
     need_library();
-    static const struct {
-        const char *a, *b, *c;
-        int mn, k, unit, ab_count, c_count, lanes;
-        const char *mnemonic[PROCESSORS];
-    } forms[] = {
-#define MFMA90 "v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16_f16", "v_mfma_f32_16x16x16_f16"
-        {"f16",
-         "f16",
-         "f32",
-         16,
-         16,
-         1,
-         4,
-         4,
-         64,
-         {NULL, NULL, MFMA90, NULL, NULL, NULL, NULL, NULL}},
-        {"bf16",
-         "bf16",
-         "f32",
-         16,
-         32,
-         1,
-         8,
-         4,
-         64,
-         {NULL, NULL, NULL, NULL, "v_mfma_f32_16x16x32_bf16", NULL, NULL, NULL, NULL, NULL}},
-        {"f8e4m3fnuz",
-         "f8e5m2fnuz",
-         "f32",
-         32,
-         16,
-         1,
-         8,
-         16,
-         64,
-         {NULL, NULL, NULL, "v_mfma_f32_32x32x16_fp8_bf8", NULL, NULL, NULL, NULL, NULL, NULL}},
-        {"f8e5m2",
-         "f8e4m3",
-         "f32",
-         16,
-         32,
-         1,
-         8,
-         4,
-         64,
-         {NULL, NULL, NULL, NULL, "v_mfma_f32_16x16x32_bf8_fp8", NULL, NULL, NULL, NULL, NULL}},
-        {"f64",
-         "f64",
-         "f64",
-         16,
-         4,
-         1,
-         1,
-         4,
-         64,
-         {NULL, NULL, "v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64", "v_mfma_f64_16x16x4_f64",
-          NULL, NULL, NULL, NULL, NULL}},
-        {"f16",
-         "f16",
-         "f32",
-         16,
-         16,
-         2,
-         16,
-         8,
-         32,
-         {NULL, NULL, NULL, NULL, NULL, NULL, NULL, "v_wmma_f32_16x16x16_f16",
-          "v_wmma_f32_16x16x16_f16", NULL}},
-        {"i8",
-         "u8",
-         "i32",
-         16,
-         16,
-         3,
-         8,
-         8,
-         32,
-         {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "v_wmma_i32_16x16x16_iu8"}},
-    };
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (int i = 0; i < PROCESSORS; i++) {
             GpuTarget target;
             assert_true(gpu_target_parse(str(processors[i]), &target));
             if (machine_of_gpu(target).warp != (uint32_t)forms[f].lanes) continue;
-            Tir *t = tir_load(
-                "kernel @mma(%%x: *%s, %%y: *%s, %%z: *%s) {level = thread, warps = 1, lanes = %d} "
-                "{ body {\n%%0 = thread.load %%x, _, _ {align = 0} : %s[%d]\n"
-                "%%1 = thread.load %%y, _, _ {align = 0} : %s[%d]\n"
-                "%%2 = thread.load %%z, _, _ {align = 0} : %s[%d]\n"
-                "%%3 = thread.mma %%0, %%1, %%2 {select = [%d, %d, %d, %d], precision = ieee} : "
-                "%s[%d]\nthread.store %%z, %%3, _ {align = 0}\nreturn } }",
-                forms[f].a, forms[f].b, forms[f].c, forms[f].lanes, forms[f].a, forms[f].ab_count,
-                forms[f].b, forms[f].ab_count, forms[f].c, forms[f].c_count, forms[f].mn,
-                forms[f].mn, forms[f].k, forms[f].unit, forms[f].c, forms[f].c_count);
+            Tir *t = product(&forms[f], "thread.store %z, %3, _ {align = 0}");
             Str code;
-            const char *wanted = forms[f].mnemonic[i];
+            const char *wanted = mnemonic_of(&forms[f], processors[i]);
             bool fine = code_of(t, processors[i], CODEGEN_ASM, 0, &code);
             if (fine != (wanted != NULL)) fail_msg("%s, form %zu: %s", processors[i], f, said(t));
             if (wanted && !strstr(arena_text(t->arena, code.text, code.size), wanted))
@@ -289,12 +281,121 @@ static void matrix_units(void **state) {
         }
 }
 
+// All lanes take part in a product, though only some store what comes of it.
+static void products_are_of_all_lanes(void **state) {
+    (void)state;
+    need_library();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        if (forms[f].lanes != 32) continue;
+        Tir *t = product(&forms[f],
+                         "%4 = thread.id : i32\n%5 = const {value = 7} : i32\n"
+                         "%6 = lt %4, %5 : bool\nthread.store %z, %3, %6 {align = 0}");
+        Str code;
+        if (!code_of(t, forms[f].gfx[0], CODEGEN_ASM, 0, &code)) fail_msg("%s", said(t));
+        const char *all = arena_text(t->arena, code.text, code.size);
+        const char *mma = strstr(all, forms[f].mnemonic[0]);
+        const char *some = strstr(all, "s_cbranch_execz");
+        if (!mma || !some || some < mma) fail_msg("not of all lanes:\n%s", all);
+        tir_free(t);
+    }
+}
+
+// Copies straight to shared memory: as wide as the processor does them, from a view's data; what
+// waits counts instructions, of which each group has two here.
+static const char copies_text[] =
+    "kernel @k(%%a: view f32[N], %%n: i32) {level = thread, warps = 2, direct = 1} {\n  body {\n"
+    "    %%0 = thread.id : i32\n    %%1 = cast %%0 : i64\n    %%2 = const {value = %u} : i64\n"
+    "    %%3 = mul %%1, %%2 : i64\n    %%4 = thread.shared {count = 1024, elem = f32, place = 0} : "
+    "*f32\n"
+    "    %%5 = ptr_add %%4, %%3 : *f32\n    %%6 = cpu.data %%a : *f32\n"
+    "    %%7 = ptr_add %%6, %%3 : *f32\n    %%8 = const {value = 512} : i64\n"
+    "    %%9 = ptr_add %%5, %%8 : *f32\n    %%10 = ptr_add %%7, %%8 : *f32\n"
+    "    %%11 = const {value = 7} : i32\n    %%12 = lt %%0, %%11 : bool\n"
+    "    thread.copy %%5, %%7, %%12 {count = %u}\n    thread.copy %%9, %%10, _ {count = %u}\n"
+    "    thread.commit\n    thread.copy %%5, %%7, _ {count = %u}\n"
+    "    thread.copy %%9, %%10, %%12 {count = %u}\n    thread.commit\n"
+    "    thread.wait {count = 1}\n    thread.barrier\n    thread.wait {count = 0}\n"
+    "    return\n  }\n}\n";
+
+static void copies_go_straight(void **state) {
+    (void)state;
+    need_library();
+    for (int i = 0; i < PROCESSORS; i++)
+        for (unsigned count = 1; count <= 4; count *= 2) {
+            bool wide = strcmp(processors[i], "gfx950") == 0;
+            bool can = (count == 1 && (wide || strcmp(processors[i], "gfx942") == 0)) ||
+                       (count == 4 && wide);
+            Tir *t = tir_load(copies_text, count, count, count, count, count);
+            Str text = {0};
+            bool did = code_of(t, processors[i], CODEGEN_ASM, 0, &text);
+            if (did != can)
+                fail_msg("%s, %u words: %s", processors[i], count, did ? "compiles" : said(t));
+            if (can) {
+                const char *all = arena_text(t->arena, text.text, text.size);
+                assert_non_null(strstr(all, count == 1 ? "buffer_load_dword v" : "load_dwordx4 v"));
+                assert_non_null(strstr(all, "offen lds"));
+                const char *wait = strstr(all, "vmcnt(2)");
+                if (!wait) fail_msg("%s", all);
+                assert_non_null(strstr(wait, "s_barrier"));
+                assert_non_null(strstr(wait, "vmcnt(0)"));
+            } else {
+                assert_non_null(strstr(said(t), "thread.copy"));
+            }
+            tir_free(t);
+        }
+}
+
+// What a barrier at a loop's head waits for was begun by the turn before.
+static void loops_wait_for_their_turns(void **state) {
+    static const struct {
+        const char *gfx, *store, *wait;
+    } rows[] = {{"gfx90a", "global_store", "s_waitcnt vmcnt(0)"},
+                {"gfx1030", "global_store", "s_waitcnt_vscnt null, 0x0"},
+                {"gfx1100", "global_store", "s_waitcnt_vscnt null, 0x0"},
+                {"gfx1201", "global_store", "s_wait_storecnt"},
+                {"gfx90a", "ds_write", "lgkmcnt(0)"},
+                {"gfx1100", "ds_store", "lgkmcnt(0)"},
+                {"gfx1201", "ds_store", "dscnt"}};
+    (void)state;
+    need_library();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool global = rows[i].store[0] == 'g';
+        Tir *t = tir_load(
+            "kernel @k(%%x: *i32, %%n: i32) {level = thread, warps = 2} {\n  body {\n"
+            "    %%0 = thread.id : i32\n    %%1 = cast %%0 : i64\n    %%2 = const {value = 0} : "
+            "i32\n"
+            "    %%3 = const {value = 1} : i32\n"
+            "    %%4 = thread.shared {count = 1024, elem = i32, place = 0} : *i32\n"
+            "    %%5 = ptr_add %%%s, %%1 : *i32\n"
+            "    for %%2, %%n, %%3 (%%6: i32) {\n      thread.barrier {global = %s}\n"
+            "      thread.store %%5, %%6, _ {align = 4}\n      yield\n    }\n"
+            "    return\n  }\n}\n",
+            global ? "x" : "4", global ? "true" : "false");
+        Str text = {0};
+        if (!code_of(t, rows[i].gfx, CODEGEN_ASM, 0, &text))
+            fail_msg("%s: %s", rows[i].gfx, said(t));
+        const char *all = arena_text(t->arena, text.text, text.size);
+        const char *loop = strstr(all, "\n.LBB0_"), *end = strstr(all, "s_endpgm");
+        const char *wait = loop ? strstr(loop, rows[i].wait) : NULL;
+        if (!wait || wait > end || !strstr(loop, rows[i].store))
+            fail_msg("%s: no '%s' in the loop of\n%s", rows[i].gfx, rows[i].wait, all);
+        tir_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses_are_wide),   cmocka_unit_test(loaders_are_told),
-        cmocka_unit_test(versions_are_chosen), cmocka_unit_test(lanes_read_one_another),
-        cmocka_unit_test(shared_memory),       cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(loops_wait_for_their_turns),
+        cmocka_unit_test(accesses_are_wide),
+        cmocka_unit_test(loaders_are_told),
+        cmocka_unit_test(versions_are_chosen),
+        cmocka_unit_test(lanes_read_one_another),
+        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(masks_are_bounds),
+        cmocka_unit_test(what_is_not_there),
         cmocka_unit_test(matrix_units),
+        cmocka_unit_test(products_are_of_all_lanes),
+        cmocka_unit_test(copies_go_straight),
     };
     return cmocka_run_group_tests(tests, group_setup, NULL);
 }

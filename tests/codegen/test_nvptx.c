@@ -205,10 +205,40 @@ static void copies(void **state) {
     tir_free(t);
 }
 
+// Where shared memory leaves room for few blocks, registers are not spared for more of them.
+static void registers_are_not_spared(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    static const struct {
+        int warps, bytes;
+        bool told;
+    } rows[] = {{4, 1, false},    {4, 8192, false},  {4, 49152, true},
+                {8, 65536, true}, {8, 16384, false}, {32, 65536, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "kernel @k(%%x: *i8) {level = thread, warps = %d} { body {\n"
+                 "%%0 = thread.shared {elem = i8, count = %d, place = 0} : *i8\n"
+                 "%%1 = thread.load %%0, _, _ {align = 1} : i8\n"
+                 "thread.store %%x, %%1, _ {align = 1}\nreturn } }",
+                 rows[i].warps, rows[i].bytes);
+        Tir *t = tir_load("%s", text);
+        Str ptx;
+        assert_true(ptx_of(t, "sm_80", &ptx));
+        bool told = strstr(arena_text(t->arena, ptx.text, ptx.size), ".minnctapersm 1") != NULL;
+        if (told != rows[i].told) fail_msg("%d warps, %d bytes", rows[i].warps, rows[i].bytes);
+        tir_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_add),   cmocka_unit_test(divisions), cmocka_unit_test(warp_ops),
-        cmocka_unit_test(matrix_units), cmocka_unit_test(copies),
+        cmocka_unit_test(vector_add), cmocka_unit_test(divisions),
+        cmocka_unit_test(warp_ops),   cmocka_unit_test(matrix_units),
+        cmocka_unit_test(copies),     cmocka_unit_test(registers_are_not_spared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,7 +200,9 @@ static void unsafe_folders_are_refused(void **state) {
     const char *real = arena_printf(w->arena, "%s/real", w->folder);
     assert_int_equal(mkdir(real, 0700), 0);
     assert_int_equal(symlink(real, link), 0);
-    expect_refused(w, link, "symbolic link");
+    static const char *const tails[] = {"", "/", "//", "/.", "/./"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+        expect_refused(w, arena_printf(w->arena, "%s%s", link, tails[i]), "symbolic link");
     assert_int_equal(chmod(real, 0770), 0);
     expect_refused(w, real, "others may write");
     assert_int_equal(chmod(real, 0702), 0);
@@ -216,6 +218,29 @@ static void unsafe_folders_are_refused(void **state) {
     overwrite(file, STR("x"));
     expect_refused(w, file, "directory");
     expect_refused(w, arena_printf(w->arena, "%s/below", file), "directory");
+}
+
+// The folder of a relative name is the one that was made and looked at, wherever the process works
+// later, though a folder of that name, of somebody else, may be there.
+static void a_relative_folder_stays_where_it_is(void **state) {
+    World *w = *state;
+    char before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    const char *other = arena_printf(w->arena, "%s/other", w->folder);
+    assert_int_equal(mkdir(other, 0700), 0);
+    assert_int_equal(mkdir(arena_printf(w->arena, "%s/below", other), 0777), 0);
+    assert_int_equal(chdir(w->folder), 0);
+    Cache *c = cache_create("below", listen, w);
+    const char *path = put(w, c, 1, STR("code"));
+    assert_int_equal(chdir(other), 0);
+    assert_non_null(path);
+    assert_true(str_starts(str(path), str(arena_printf(w->arena, "%s/below/", w->folder))));
+    path = put(w, c, 2, STR("more"));
+    assert_true(str_starts(str(path), str(arena_printf(w->arena, "%s/below/", w->folder))));
+    assert_true(has(w, c, 1, STR("code")));
+    cache_destroy(c);
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(w->lines, 0);
 }
 
 // An entry that is a link, a pipe, or another's: as if it were not there.
@@ -431,6 +456,7 @@ int main(void) {
         CACHE_TEST(damaged_entries_are_made_again),
         CACHE_TEST(foreign_entries_are_not_believed),
         CACHE_TEST(unsafe_folders_are_refused),
+        CACHE_TEST(a_relative_folder_stays_where_it_is),
         CACHE_TEST(unsafe_entries_are_ignored),
         CACHE_TEST(works_without_writing),
         CACHE_TEST(a_full_disk_leaves_nothing),

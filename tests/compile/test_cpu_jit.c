@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <tilec/tilec.h>
 #include <unistd.h>
 // after the above, as cmocka asks
@@ -383,6 +384,136 @@ static void the_context_names_the_compiler(void **state) {
     }
 }
 
+// ---- forks ----
+
+// In a context of its own: nothing is known yet.
+static bool compiles_anew(bool in_child) {
+    tilec_context_options o = {.size = sizeof o, .cache_folder = "", .compile_in_child = in_child};
+    tilec_context *c = NULL;
+    tilec_device *d = NULL;
+    tilec_kernel *k = NULL;
+    bool fine = !tilec_context_create(&o, &c) && !tilec_device_open(c, "cpu:1", &d) &&
+                !tilec_kernel_from_source(c, d, "k", copy_text, strlen(copy_text), NULL, NULL, &k);
+    if (!fine) fprintf(stderr, "%s\n", c ? tilec_last_error(c) : "no context");
+    tilec_context_destroy(c);
+    return fine;
+}
+
+typedef struct Compiling {
+    _Atomic bool stop;
+    bool failed;
+} Compiling;
+
+static void *compile_on(void *user) {
+    Compiling *c = user;
+    while (!c->stop && !c->failed) c->failed = !compiles_anew(false);
+    return NULL;
+}
+
+// While another thread compiles, which holds locks that no fork knows of, this one forks: by
+// itself, and to compile in a child.
+static void forks_wait_for_compilations(void **state) {
+    (void)state;
+#if defined __SANITIZE_THREAD__
+    print_message("skipped: the thread sanitizer does not support locks in a forked child\n");
+    skip();
+#endif
+    setenv("FAKE_PLUGIN", "lock", 1);
+    unsetenv("FAKE_LOG");
+    Compiling other = {.failed = false};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, compile_on, &other), 0);
+    for (int i = 0; i < 8; i++) {
+        usleep(7000 + (useconds_t)i * 3000);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            _exit(compiles_anew(false) ? 0 : 1);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_true(compiles_anew(true));
+    }
+    other.stop = true;
+    pthread_join(thread, NULL);
+    assert_false(other.failed);
+}
+
+// A name that says nothing is none: messages call the text as without one.
+static void an_empty_name_is_none(void **state) {
+    World *w = *state;
+    tilec_kernel *k = NULL;
+    static const char bad[] = "kernel k(f32 x[N]) grid(1) { x[0] = nothing; }";
+    assert_int_equal(
+        tilec_kernel_from_source(w->context, w->device, "", bad, strlen(bad), NULL, NULL, &k),
+        TILEC_INVALID_SOURCE);
+    tilec_diagnostic d;
+    assert_int_equal(tilec_diagnostic_get(w->context, 0, &d), TILEC_OK);
+    assert_string_equal(d.file, "source");
+}
+
+// ---- stacks ----
+
+// What the calls below may take of a thread's stack, the kernel's own code aside: docs/c-api.md
+// promises twice that. Sanitizers have larger frames.
+#if defined __SANITIZE_ADDRESS__
+enum { LAUNCH_STACK = 24 << 10 };
+#else
+enum { LAUNCH_STACK = 12 << 10 };
+#endif
+enum { WHOLE_STACK = 512 << 10, PAINT = 0x5a };
+
+typedef struct Launching {
+    World *world;
+    tilec_kernel *kernel;
+    float x[10], y[10];
+    const char *top;
+} Launching;
+
+static void *launch_on(void *user) {
+    Launching *l = user;
+    char here = 0;
+    l->top = &here;
+    launch(l->world, l->kernel, l->x, l->y);
+    return NULL;
+}
+
+// On a thread of its own, with a stack that shows how deep it was.
+static size_t stack_of_a_launch(Launching *l) {
+    long page = sysconf(_SC_PAGESIZE);
+    char *stack = aligned_alloc((size_t)page, WHOLE_STACK);
+    assert_non_null(stack);
+    memset(stack, PAINT, WHOLE_STACK);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, WHOLE_STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, launch_on, l), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    const char *low = stack;
+    while (low < l->top && *low == PAINT) low++;
+    size_t used = (size_t)(l->top - low);
+    free(stack);
+    return used;
+}
+
+static void a_launch_takes_little_stack(void **state) {
+    World *w = *state;
+#if defined __SANITIZE_THREAD__
+    print_message("skipped: threads on stacks of ours are nothing for the thread sanitizer\n");
+    skip();
+#endif
+    Launching l = {.world = w, .kernel = kernel_of(w, copy_text, NULL), .x = {1, 2, 3}};
+    for (int i = 0; i < 2; i++) {  // the first one makes the variant that it chooses
+        size_t used = stack_of_a_launch(&l);
+        if (i && used > LAUNCH_STACK) fail_msg("a launch took %zu bytes of stack", used);
+    }
+    assert_true(l.y[0] != 0);
+    tilec_kernel_destroy(l.kernel);
+}
+
 #define JIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -399,6 +530,9 @@ int main(void) {
         JIT_TEST(failures_are_statuses),
         JIT_TEST(sanitize_is_the_interpreter),
         JIT_TEST(threads_compile_at_once),
+        JIT_TEST(forks_wait_for_compilations),
+        JIT_TEST(an_empty_name_is_none),
+        JIT_TEST(a_launch_takes_little_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,8 @@
 #include <cmocka.h>
 
 #include "base/os_dl.h"
-#include "tests/fakes/cuda/fake.h"
+#include "tests/fakes/gpu/fake.h"
+#include "tests/support/codegen_plugin.h"
 
 static const char ptx[] =
     "//\n.version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
@@ -236,26 +237,17 @@ static const char source[] =
     "}\n";
 enum { N = 1000 };
 
-static bool can_generate(void) {
-#ifdef TEST_CODEGEN
-    return true;
-#else
-    print_message("skipped: libtilec_llvm was not built\n");
-    return false;
-#endif
-}
-
 static void keep_log(void *user, tilec_severity severity, const char *text) {
     World *w = user;
     strbuf_printf(&w->logged, "%d %s\n", (int)severity, text);
 }
 
-static const FakeCuda *open_fake(void) {
+static const FakeGpu *open_fake(void) {
     OsError e;
     OsLibrary *l = os_library_open(TEST_FAKE_CUDA, &e);
     if (!l) fail_msg("%s", e.text);
-    void *symbol = os_library_symbol(l, "fake_cuda");
-    const FakeCuda *(*get)(void);
+    void *symbol = os_library_symbol(l, "fake_gpu");
+    const FakeGpu *(*get)(void);
     memcpy(&get, &symbol, sizeof get);
     os_library_keep(l);
     get()->reset();
@@ -307,8 +299,8 @@ static int count_lines(World *w, const char *command) {
 
 static void machine_code_runs_and_is_kept(void **state) {
     World *w = *state;
-    if (!can_generate()) return;
-    const FakeCuda *fake = open_fake();
+    if (!codegen_built()) return;
+    const FakeGpu *fake = open_fake();
     setenv("TILEC_PTXAS", program(w, "ptxas", "13.0.88", FAKE_CODE), 1);
     runs(w, "driver");
     assert_int_equal(fake->cubins(), 0);
@@ -338,8 +330,8 @@ static void logs(const World *w, const char *text) {
 // What goes wrong with machine code leaves the PTX.
 static void ptx_is_the_way_back(void **state) {
     World *w = *state;
-    if (!can_generate()) return;
-    const FakeCuda *fake = open_fake();
+    if (!codegen_built()) return;
+    const FakeGpu *fake = open_fake();
     setenv("TILEC_PTXAS", program(w, "ptxas", "13.0.88", ELF), 1);  // of another architecture
     runs(w, "ptxas");
     logs(w, "does not run the machine code (CUDA_ERROR_NO_BINARY_FOR_GPU): its PTX");

@@ -323,6 +323,47 @@ static void test_narrow(void **state) {
     unit_destroy(u);
 }
 
+// Of GPUs with buffers: every view ends within 2^31 bytes.
+static void test_near(void **state) {
+    (void)state;
+    enum { GENERAL, WIDE = 3, NEAR };
+    static const char source[] =
+        "kernel k(f16 x[A, B], strided f32 y[M, N]) grid(1) {\n    y[0, 0] = f32(x[0, 0]);\n}\n";
+    static const struct {
+        int64_t a, b, m, n, sm;
+        int variant;
+    } cases[] = {
+        {8, 8, 4, 4, 4, NEAR},
+        {1 << 10, 1 << 20, 4, 4, 4, NEAR},              // 2^31 bytes
+        {(1 << 10) + 1, 1 << 20, 4, 4, 4, WIDE},        // and some
+        {8, 8, 1 << 15, 1 << 14, 1 << 14, NEAR},        // 2^29 elements of 4 bytes
+        {8, 8, 1 << 15, 1 << 14, (1 << 14) + 4, WIDE},  // further apart
+        {1 << 16, 1 << 15, 4, 4, 4, GENERAL},           // 2^31 elements
+    };
+    Unit *u = unit_load_text(STR("near.tile"), str(source));
+    const AstKernel *k = unit_kernel(u, STR("k"));
+    CompileOptions options = {.variants = VARIANTS_BUFFERS};
+    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    assert_non_null(c);
+    assert_int_equal(c->meta->variant_count, 5);
+    assert_int_equal(c->meta->variants[NEAR].facts,
+                     META_FACT_NARROW | META_FACT_DISJOINT | META_FACT_WIDE | META_FACT_NEAR);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        LaunchInput in[2] = {
+            {.address = 4096, .first = 4096, .last = 4160, .extent = {cases[i].a, cases[i].b}},
+            {.address = 4160,
+             .first = 4160,
+             .last = 4224,
+             .extent = {cases[i].m, cases[i].n},
+             .stride = {cases[i].sm, 1}},
+        };
+        int found = chosen(c->meta, in);
+        if (found != cases[i].variant)
+            fail_msg("case %zu: variant %d, expected %d", i, found, cases[i].variant);
+    }
+    unit_destroy(u);
+}
+
 // Of the kernel's own grid: some programs, and not too many.
 static void test_few_programs(void **state) {
     (void)state;
@@ -351,9 +392,10 @@ static void test_few_programs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),       cmocka_unit_test(test_refuses_loops),
-        cmocka_unit_test(test_metadata),     cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_few_programs), cmocka_unit_test(test_short),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_refuses_loops),
+        cmocka_unit_test(test_metadata), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_near),     cmocka_unit_test(test_few_programs),
+        cmocka_unit_test(test_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "tests/support/codegen_plugin.h"
 
 enum { N = 96 };
 
@@ -23,15 +24,6 @@ typedef struct World {
     tilec_context *context;
     tilec_device *device;
 } World;
-
-static bool can_generate(void) {
-#ifdef TEST_CODEGEN
-    return true;
-#else
-    print_message("skipped: libtilec_llvm was not built\n");
-    return false;
-#endif
-}
 
 static void open_device(World *w, const char *name) {
     tilec_context_options o = {.size = sizeof o};
@@ -113,7 +105,7 @@ static void check_plus(World *w, tilec_kernel *k, int64_t offset, int64_t count)
 
 static void both_variants_run(void **state) {
     World *w = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tilec_kernel *k = kernel_of(w, plus_text);
     check_plus(w, k, 0, 64);
     check_plus(w, k, 4, 92);
@@ -124,7 +116,7 @@ static void both_variants_run(void **state) {
 
 static void the_cache_needs_no_compiler(void **state) {
     World *w = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tilec_kernel *k = kernel_of(w, plus_text);
     check_plus(w, k, 0, 64);
     tilec_context_destroy(w->context);
@@ -139,7 +131,7 @@ static void the_cache_needs_no_compiler(void **state) {
 
 static void a_child_compiles(void **state) {
     World *w = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tilec_context_destroy(w->context);
     setenv("TILEC_COMPILE_IN_CHILD", "1", 1);
     open_device(w, "sim:sm_75");
@@ -153,7 +145,7 @@ static void findings_fail_the_launch(void **state) {
         "    store(p + iota(B), x + 1.0);\n"
         "}\n";
     World *w = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     float data[N] = {0};
     tilec_buffer b = buffer_of(w, data, 32);
     tilec_kernel *k = kernel_of(w, text);
@@ -174,7 +166,7 @@ static void findings_fail_the_launch(void **state) {
 static void grids_have_limits(void **state) {
     static const char text[] = "kernel g(i64 n, f32 x[M]) grid(1, n) { x[program(1)] = 1.0; }\n";
     World *w = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     float data[N] = {0};
     tilec_view v = tilec_buffer_view1(TILEC_F32, buffer_of(w, data, N), N);
     tilec_kernel *k = kernel_of(w, text);
@@ -241,7 +233,7 @@ static void remainders_are_exact(void **state) {
     static float narrow[3][PAIRS];
     static uint64_t bits[2 * PAIRS];
     World *w = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     uint64_t random = 1;
     for (size_t i = 0; i < 2 * PAIRS; i++) bits[i] = any_bits(&random, 64, i ? bits[i - 1] : 1);
     check_remainders(w, TILEC_F64, bits, (void *[]){wide[0], wide[1], wide[2]});
@@ -269,8 +261,9 @@ static void refuse_option(World *w, const char *name, int64_t value, const char 
 
 static void what_gpus_lack_is_refused(void **state) {
     World *w = *state;
-    if (!can_generate()) return;
-    refuse_option(w, "warps", 3, "asks for 3 warps; programs on GPUs have 1, 2, 4, 8, 16 or 32");
+    if (!codegen_built()) return;
+    refuse_option(w, "warps", 3,
+                  "asks for 3 warps of 32 threads; there may be 1, 2, 4, 8, 16 or 32");
     refuse_option(w, "warps", 64, "asks for 64 warps");
     refuse_option(w, "sanitize", 1, "has no sanitize: run it on interp or cpu");
     tilec_device *other = NULL;

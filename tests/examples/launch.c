@@ -8,7 +8,8 @@ const char *launcher_open(Launcher *launcher, const char *device) {
     if (tilec_context_create(NULL, &launcher->context)) return "no context";
     if (tilec_device_open(launcher->context, device, &launcher->device))
         return tilec_last_error(launcher->context);
-    launcher->own_memory = strncmp(device, "sim:", 4) == 0 || strncmp(device, "cuda", 4) == 0;
+    launcher->own_memory = strncmp(device, "sim:", 4) == 0 || strncmp(device, "cuda", 4) == 0 ||
+                           strncmp(device, "hip", 3) == 0;
     return NULL;
 }
 
@@ -52,7 +53,7 @@ static tilec_arg arg_of(const Arg *arg, tilec_buffer buffer) {
 }
 
 const char *launcher_run(Launcher *launcher, const Example *example, Run *run) {
-    tilec_spec_entry entries[RUN_MAX_SPECS];
+    tilec_spec_entry entries[RUN_MAX_SPECS + LAUNCHER_OPTIONS];
     tilec_arg args[RUN_MAX_ARGS];
     tilec_kernel *kernel = NULL;
     for (int i = 0; i < run->spec_count; i++) {
@@ -62,15 +63,17 @@ const char *launcher_run(Launcher *launcher, const Example *example, Run *run) {
                                         .dtype = (tilec_dtype)spec->type,
                                         .value = spec->value};
     }
+    int count = run->spec_count;
+    for (int i = 0; i < launcher->option_count; i++) entries[count++] = launcher->options[i];
     tilec_buffer buffers[RUN_MAX_ARGS] = {{0}};
     for (int i = 0; i < run->arg_count; i++) {
         if (run->args[i].array) buffers[i] = buffer_of(launcher, run->args[i].array);
         args[i] = arg_of(&run->args[i], buffers[i]);
     }
     run_before(run);
-    tilec_status status = tilec_kernel_from_file(
-        launcher->context, launcher->device, example->file, example->kernel,
-        &(tilec_spec){.count = (size_t)run->spec_count, .entries = entries}, &kernel);
+    tilec_status status =
+        tilec_kernel_from_file(launcher->context, launcher->device, example->file, example->kernel,
+                               &(tilec_spec){.count = (size_t)count, .entries = entries}, &kernel);
     if (!status) status = tilec_launch(kernel, NULL, args, (size_t)run->arg_count);
     if (!status) status = tilec_device_synchronize(launcher->device);
     tilec_kernel_destroy(kernel);

@@ -5,12 +5,16 @@
 #include <tilec/tilec.h>
 #include "tests/examples/examples.h"
 
+enum { LAUNCHER_OPTIONS = 4 };
+
 typedef struct Launcher {
     tilec_context *context;
     tilec_device *device;
     bool own_memory;
-    bool unsupported;  // the last run could not be compiled for this device
-    char text[1024];   // what went wrong in it
+    bool unsupported;                 // the last run could not be compiled for this device
+    char text[1024];                  // what went wrong in it
+    const tilec_spec_entry *options;  // of all runs, at most LAUNCHER_OPTIONS; set by the caller
+    int option_count;
 } Launcher;
 
 // NULL, or what went wrong (valid until the next call).

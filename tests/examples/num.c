@@ -166,9 +166,16 @@ Num num_sum(Dtype accumulator, const NumSum *s) {
     return overflow(accumulator, (Num){s->v, s->e + order + ldexp(s->n * s->magnitude, -53)});
 }
 
+// How much of an operand may count as 0.
+static double flushed(double least, Num a) {
+    double reach = fabs(a.v) + a.e;
+    return fabs(a.v) - a.e >= least ? 0 : reach < least ? reach : least;
+}
+
 void num_dot_add(NumDot *d, Num a, Num b) {
     d->v += a.v * b.v;
     d->e += product_bound(a, b);
+    d->e += flushed(d->least, a) * (fabs(b.v) + b.e) + flushed(d->least, b) * (fabs(a.v) + a.e);
     d->magnitude += (fabs(a.v) + a.e) * (fabs(b.v) + b.e);
     d->k += 1;
 }

@@ -126,7 +126,8 @@ void make_rope(Run *run, const Shape *shape) {
     Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(length, heads, width));
     Array *position = run_input(run, "position", DTYPE_I32, FILL_ZERO, EXTENTS(length));
     Array *y = run_output(run, "y", t, EXTENTS(length, heads, width));
-    Num base = num_exact(10000);
+    const double bases[] = {(double)INFINITY, 0, -3, -(double)INFINITY, 1, -1};
+    Num base = num_exact(run->wild ? bases[(length + width / 2) % 6] : 10000);
     run_real(run, base.v);
     for (int64_t s = 0; s < length; s++) {
         put(position, s, (double)run_below(run, 0, 2000));

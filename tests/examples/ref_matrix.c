@@ -21,7 +21,7 @@ void make_matmul(Run *run, const Shape *shape) {
     Array *c = run_output(run, "c", t, EXTENTS(m, n));
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-            NumDot dot = {0};
+            NumDot dot = run_dot(run, t);
             for (int64_t k = 0; k < inner; k++)
                 num_dot_add(&dot, num_at(a, at2(a, i, k)), num_at(b, at2(b, k, j)));
             want(c, at2(c, i, j), num_cast(t, num_dot(f32, &dot)));
@@ -53,7 +53,7 @@ void make_batched_matmul(Run *run, const Shape *shape) {
     for (int64_t e = 0; e < batch; e++)
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
-                NumDot dot = {0};
+                NumDot dot = run_dot(run, t);
                 for (int64_t k = 0; k < inner; k++)
                     num_dot_add(&dot, num_at(a, at3(a, e, i, k)), num_at(b, at3(b, e, k, j)));
                 want(c, at3(c, e, i, j), num_cast(t, num_dot(f32, &dot)));
@@ -73,7 +73,7 @@ void make_linear_relu(Run *run, const Shape *shape) {
     Array *y = run_output(run, "y", t, EXTENTS(m, n));
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-            NumDot dot = {0};
+            NumDot dot = run_dot(run, t);
             for (int64_t k = 0; k < inner; k++)
                 num_dot_add(&dot, num_at(x, at2(x, i, k)), num_at(weight, at2(weight, j, k)));
             Num shifted = f32_add(num_dot(f32, &dot), num_at(bias, j));
@@ -95,7 +95,7 @@ void make_fp8_matmul(Run *run, const Shape *shape) {
     Array *c = run_output(run, "c", DTYPE_BF16, EXTENTS(m, n));
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-            NumDot dot = {0};
+            NumDot dot = run_dot(run, shape->type);
             for (int64_t k = 0; k < inner; k++)
                 num_dot_add(&dot, num_at(a, at2(a, i, k)), num_at(b, at2(b, k, j)));
             Num scaled = f32_mul(num_dot(f32, &dot), num_at(rows, i));
@@ -157,8 +157,9 @@ typedef struct Image {  // of the output, and the window over it
     int64_t height, width, rows, columns, stride, pad;
 } Image;
 
-static Num conv_pixel(const Array *x, const Array *w, const Image *image, const int64_t at[4]) {
-    NumDot dot = {0};
+static Num conv_pixel(const Run *run, const Array *x, const Array *w, const Image *image,
+                      const int64_t at[4]) {
+    NumDot dot = run_dot(run, x->type);
     for (int64_t r = 0; r < image->rows; r++)
         for (int64_t s = 0; s < image->columns; s++) {
             int64_t i = at[1] * image->stride - image->pad + r;
@@ -198,6 +199,6 @@ void make_conv2d(Run *run, const Shape *shape) {
     for (int64_t i = 0; i < y->count; i++) {
         int64_t pixel = i / filters, row = pixel / image.width;
         int64_t at[4] = {row / image.height, row % image.height, pixel % image.width, i % filters};
-        want(y, i, num_cast(t, conv_pixel(x, w, &image, at)));
+        want(y, i, num_cast(t, conv_pixel(run, x, w, &image, at)));
     }
 }

@@ -29,11 +29,12 @@ typedef struct Query {
     Num scale;
     Dtype probability, result;
     double rescales;
+    NumDot none;  // of no factors
     bool by_dot;  // scores and results are dots, not sums of products
 } Query;
 
 static Num query_score(const Query *query, const Keys *keys, int64_t j) {
-    NumDot dot = {0};
+    NumDot dot = query->none;
     NumSum sum = {0};
     for (int64_t d = 0; d < query->width; d++) {
         Num a = num_at(query->q, query->place + d);
@@ -45,7 +46,7 @@ static Num query_score(const Query *query, const Keys *keys, int64_t j) {
 }
 
 static Num query_result(const Query *query, const Keys *keys, const Num *p, Num total, int64_t d) {
-    NumDot dot = {0};
+    NumDot dot = query->none;
     NumSum sum = {0};
     for (int64_t j = 0; j < keys->count; j++) {
         Num v = num_at(keys->values, key_place(keys, j, d));
@@ -73,8 +74,21 @@ static void attend(const Query *query, const Keys *keys, Array *y, int64_t place
     }
     Num total = num_more(f32, num_sum(f32, &sum), 6 * query->rescales);
     for (int64_t d = 0; d < query->width; d++)
-        want(y, place + d, query_result(query, keys, p, total, d));
+        want(y, place + d,
+             keys->count ? query_result(query, keys, p, total, d) : num_exact((double)NAN));
     free(p);
+}
+
+// Scores far below 0: what is not seen must not count as 0; and far from each other, in a row and
+// from row to row: who misses the greatest one, or takes another row's, overflows.
+static void spread_scores(Run *run, Array *q, Array *k) {
+    int64_t width = k->extent[k->rank - 1];
+    for (int64_t i = 0; i < q->count; i++)
+        put(q, i, (0.5 + fabs(get(q, i)) / 2) * (i / width % 3 == 1 ? 0.25 : 1));
+    for (int64_t i = 0; i < k->count; i += width) {
+        double by = run_below(run, 0, 12) ? 1 : 0.125;
+        for (int64_t d = i; d < i + width; d++) put(k, d, by * (-0.5 - fabs(get(k, d)) / 2));
+    }
 }
 
 // Extents: queries, keys, width of a head. Four heads share two key heads; an odd number of queries
@@ -91,10 +105,8 @@ void make_attention(Run *run, const Shape *shape) {
     run_const(run, "BD", next_power(width, 16));
     Array *q = run_input(run, "q", t, FILL_REAL, EXTENTS(1, 4, m, width));
     Array *k = run_input(run, "k", t, FILL_REAL, EXTENTS(1, 2, n, width));
-    // Scores far below 0: what is not seen must not count as 0.
     bool far = n % 3 == 1;
-    for (int64_t i = 0; far && i < q->count; i++) put(q, i, 0.5 + fabs(get(q, i)) / 2);
-    for (int64_t i = 0; far && i < k->count; i++) put(k, i, -0.5 - fabs(get(k, i)) / 2);
+    if (far) spread_scores(run, q, k);
     Array *v = run_input(run, "v", t, FILL_REAL, EXTENTS(1, 2, n, width));
     Array *y = run_output(run, "y", t, EXTENTS(1, 4, m, width));
     Num scale = num_exact((double)(float)(far ? 400 / (double)width : 1 / sqrt((double)width)));
@@ -103,13 +115,14 @@ void make_attention(Run *run, const Shape *shape) {
     for (int64_t h = 0; h < 4; h++)
         for (int64_t i = 0; i < m; i++) {
             int64_t place = (h * m + i) * width;
-            Query query = {q, place, width, scale, t, t, tiles, true};
+            Query query = {q, place, width, scale, t, t, tiles, run_dot(run, t), true};
             Keys keys = {k, v, causal ? i + n - m + 1 : n, width, h / 2 * n * width, NULL};
             attend(&query, &keys, y, place);
         }
 }
 
-// Extents: sequences, heads, width. Sequence b has 1 to 40 keys in pages of 16 of a pool of 7.
+// Extents: sequences, heads, width. Sequence b has 1 to 40 keys, in wild runs maybe none, in pages
+// of 16 of a pool of 7.
 void make_decode_attention(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t batch = shape->n[0], heads = shape->n[1], width = shape->n[2];
@@ -121,18 +134,21 @@ void make_decode_attention(Run *run, const Shape *shape) {
     Array *pages = run_input(run, "pages", DTYPE_I32, FILL_ZERO, EXTENTS(batch, 3));
     Array *length = run_input(run, "length", DTYPE_I32, FILL_ZERO, EXTENTS(batch));
     Array *y = run_output(run, "y", t, EXTENTS(batch, heads, width));
-    Num scale = num_exact((double)(float)(1 / sqrt((double)width)));
+    if (run->wild) spread_scores(run, q, k);
+    double factor = run->wild ? 400 / (double)width : 1 / sqrt((double)width);
+    Num scale = num_exact((double)(float)factor);
     run_real(run, scale.v);
     for (int64_t b = 0; b < batch; b++) {
         int64_t page[3];
-        put(length, b, (double)run_below(run, 1, 41));
+        bool none = run->wild && run_below(run, 0, 4) == 0;
+        put(length, b, none ? 0 : (double)run_below(run, 1, 41));
         for (int64_t l = 0; l < 3; l++) {
             put(pages, at2(pages, b, l), (double)run_below(run, 0, 7));
             page[l] = (int64_t)get(pages, at2(pages, b, l)) * 16 * heads * width;
         }
         for (int64_t h = 0; h < heads; h++) {
             int64_t place = (b * heads + h) * width;
-            Query query = {q, place, width, scale, f32, t, 3, false};
+            Query query = {q, place, width, scale, f32, t, 3, run_dot(run, f32), false};
             Keys keys = {k, v, (int64_t)get(length, b), heads * width, h * width, page};
             attend(&query, &keys, y, place);
         }
@@ -192,7 +208,7 @@ void make_grouped_matmul(Run *run, const Shape *shape) {
         for (; pair < end; pair++) {
             put(token, pair, (double)run_below(run, 0, tokens));
             for (int64_t j = 0; j < n; j++) {
-                NumDot dot = {0};
+                NumDot dot = run_dot(run, t);
                 for (int64_t k = 0; k < inner; k++)
                     num_dot_add(&dot, num_at(x, at2(x, (int64_t)get(token, pair), k)),
                                 num_at(w, at3(w, e, k, j)));

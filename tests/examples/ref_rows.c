@@ -195,8 +195,8 @@ void make_column_max(Run *run, const Shape *shape) {
     Array *x = run_input(run, "x", shape->type, FILL_REAL, EXTENTS(rows, columns));
     Array *y = run_output(run, "y", shape->type, EXTENTS(columns));
     for (int64_t c = 0; c < columns; c++) {
-        double top = get(x, c);
-        for (int64_t r = 1; r < rows; r++) top = fmax(top, get(x, at2(x, r, c)));
+        double top = -(double)INFINITY;
+        for (int64_t r = 0; r < rows; r++) top = fmax(top, get(x, at2(x, r, c)));
         want_exact(y, c, top);
     }
 }

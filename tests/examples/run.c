@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+NumDot run_dot(const Run *run, Dtype factor) {
+    bool half = factor == DTYPE_F16 || dtype_is(factor, DTYPE_CLASS_FP8);
+    double least = half ? ldexp(1, -14) : factor == DTYPE_BF16 ? ldexp(1, -126) : 0;
+    return (NumDot){.least = run->flushes_halves ? least : 0};
+}
+
 void run_type(Run *run, const char *name, Dtype type) {
     assert(run->spec_count < RUN_MAX_SPECS);
     run->specs[run->spec_count++] = (Spec){.name = name, .is_type = true, .type = type};
@@ -48,8 +54,8 @@ static double random_real(Run *run, double low, double high) {
 static void fill_element(Run *run, Array *a, int64_t i, Fill fill) {
     switch (fill) {
     case FILL_EXPONENT: {
-        bool far = run->wild && run_below(run, 0, 4) == 0;
-        put(a, i, random_real(run, -2, 2) * (far ? 50 : 1));
+        bool far = run->wild && run_below(run, 0, 16) == 0;
+        put(a, i, random_real(run, -2, 2) * (far ? 200 : 1));
         break;
     }
     case FILL_FACTOR:

@@ -24,7 +24,7 @@ enum { RUN_MAX_RANK = 5, RUN_MAX_ARGS = 16, RUN_MAX_SPECS = 8 };
 typedef enum Fill {
     FILL_REAL,      // floats in [-2, 2)
     FILL_FACTOR,    // the same; of a wild run some rows begin with NaN
-    FILL_EXPONENT,  // the same; of a wild run one in four is 50 times as large
+    FILL_EXPONENT,  // the same; of a wild run one in 16 is 200 times as large
     FILL_POSITIVE,  // floats in [0.25, 2)
     FILL_ZERO,
     FILL_CANARY,  // bytes that no kernel writes by chance
@@ -58,6 +58,7 @@ typedef struct Spec {
 typedef struct Run {
     uint64_t seed;
     bool wild;
+    bool flushes_halves;  // the device takes subnormal f16 and bf16 as 0 in dots
     Array arrays[RUN_MAX_ARGS];
     Arg args[RUN_MAX_ARGS];
     Spec specs[RUN_MAX_SPECS];
@@ -70,6 +71,8 @@ typedef struct Run {
         __VA_ARGS__                                                                      \
     }
 
+// An empty dot of such factors.
+NumDot run_dot(const Run *run, Dtype factor);
 void run_type(Run *run, const char *name, Dtype type);
 void run_const(Run *run, const char *name, int64_t value);
 void run_int(Run *run, int64_t value);

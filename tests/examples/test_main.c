@@ -1,7 +1,8 @@
 // Every example against its reference, through the public C API.
 //
-//     test_examples [--long] [--device NAME] [KERNEL]
+//     test_examples [--long] [--device NAME] [--flushes] [--option NAME=NUMBER]… [KERNEL]
 //
+// --flushes: the device takes subnormal f16 and bf16 as 0 in dots (gfx90a as "hip:0").
 // On a simulated GPU (sim:sm_80) shapes are small, and each runs with two orders of warps, --long
 // with all of them; what the GPU has too little shared memory for is skipped there and on real ones
 // (cuda:0), with the reason.
@@ -30,8 +31,11 @@ typedef struct Session {
     Launcher launchers[ORDERS];
     int launcher_count;
     const char *device;
+    tilec_spec_entry options[LAUNCHER_OPTIONS];
+    int option_count;
     bool all, gpu;
     bool hardware;  // a GPU that is no simulation
+    bool flushes;   // it takes subnormal f16 and bf16 as 0 in dots
 } Session;
 
 typedef struct Case {
@@ -120,7 +124,7 @@ static void gpu_shapes(const Example *example, Shapes *shapes) {
 static bool run_shape(Session *session, Launcher *launcher, const Example *example,
                       const Shape *shape) {
     char text[512];
-    Run run = {.seed = seed_of(example, shape)};
+    Run run = {.seed = seed_of(example, shape), .flushes_halves = session->flushes};
     example->make(&run, shape);
     const char *wrong = launcher_run(launcher, example, &run);
     if (wrong && session->gpu && launcher->unsupported) {
@@ -205,11 +209,22 @@ static bool open_launchers(Session *session) {
     for (int i = 0; i < orders; i++) {
         char name[64];
         snprintf(name, sizeof name, i ? "%s:%d" : "%s", session->device, i);
-        const char *wrong = launcher_open(&session->launchers[session->launcher_count++], name);
+        Launcher *launcher = &session->launchers[session->launcher_count++];
+        const char *wrong = launcher_open(launcher, name);
+        launcher->options = session->options, launcher->option_count = session->option_count;
         if (!wrong) continue;
         print_error("%s: %s\n", name, wrong);
         return false;
     }
+    return true;
+}
+
+static bool add_option(Session *session, char *text) {
+    char *value = strchr(text, '=');
+    if (!value || session->option_count == LAUNCHER_OPTIONS) return false;
+    *value = '\0';
+    session->options[session->option_count++] = (tilec_spec_entry){
+        .kind = TILEC_SPEC_OPTION, .name = text, .value = strtoll(value + 1, NULL, 10)};
     return true;
 }
 
@@ -221,11 +236,17 @@ int main(int argc, char **argv) {
             session.all = true;
         else if (!strcmp(argv[i], "--device") && i + 1 < argc)
             session.device = argv[++i];
+        else if (!strcmp(argv[i], "--flushes"))
+            session.flushes = true;
+        else if (!strcmp(argv[i], "--option") && i + 1 < argc && add_option(&session, argv[i + 1]))
+            i++;
         else
             only = argv[i];
     }
+    session.flushes |= strstr(session.device, "gfx90a") != NULL;
     int failed = only ? 0 : test_parts();
-    session.hardware = strncmp(session.device, "cuda", 4) == 0;
+    session.hardware =
+        strncmp(session.device, "cuda", 4) == 0 || strncmp(session.device, "hip", 3) == 0;
     session.gpu = session.hardware || strncmp(session.device, "sim:", 4) == 0;
     failed += open_launchers(&session) ? run_examples(&session, only) : 1;
     for (int i = 0; i < session.launcher_count; i++) launcher_close(&session.launchers[i]);

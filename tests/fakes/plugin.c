@@ -3,10 +3,12 @@
 // Every shared object that it makes is the file $FAKE_KERNEL. It says so in $FAKE_LOG, a line for
 // each call, so that tests can count them.
 #define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -32,6 +34,14 @@ static void note_call(Str entry) {
     fclose(log);
 }
 
+// As LLVM does: for a while a lock is held of which no fork knows.
+static void hold_a_lock(void) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
 bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
                          Str *output, Diags *diags) {
     note_call(options->entry);
@@ -46,6 +56,7 @@ bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptio
     if (is("exit")) exit(70);
     if (is("hang"))
         for (;;) sleep(1);
+    if (is("lock")) hold_a_lock();
     if (is("refuse")) {
         diag_warning(diags, func->span, DIAG_UNSUPPORTED, "something to think about");
         diag_error(diags, func->span, DIAG_UNSUPPORTED, "'%s' is refused", func->name);
@@ -81,8 +92,8 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOp
     return no_gpu(func, diags);
 }
 
-bool codegen_amd_disassemble(Arena *arena, const GpuCodeJob *job, GpuCode *code) {
-    (void)arena, (void)job, (void)code;
+bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, GpuCode *code) {
+    (void)user, (void)arena, (void)job, (void)code;
     return false;
 }
 

@@ -536,7 +536,7 @@ static int small_dot_refused(SmallDot *d, bool flushes, double *widest) {
     IrArg args[] = {tir_view(d->a, 2, (int64_t[]){8, 8}), tir_view(d->b, 2, (int64_t[]){8, 8}),
                     tir_view(d->c, 2, (int64_t[]){8, 8})};
     d->t->launch.shadow = true;
-    d->t->launch.flushes_bf16 = flushes;
+    d->t->launch.flushes = flushes ? IR_FLUSHES_BF16 : IR_FLUSHES_NONE;
     assert_int_equal(tir_run(d->t, args, 3, 1), IR_RUN_DONE);
     int refused = 0;
     *widest = 0;

@@ -36,6 +36,11 @@ static const RangeCase cases[] = {
      "%0 = extent {extent = M} : i64\n%1 = const {value = 4} : i64\n%2 = div %0, %1 : i64\n",
      "0..18014398509481984 %4"},
     {"rests", "%0 = const {value = 12} : i64\n%1 = rem %n, %0 : i64\n", "-11..11 %4"},
+    {"who divides without a rest is not 0, nor above",
+     "%0 = const {value = 12} : i64\n%1 = const {value = 0} : i64\n%2 = cast %s : i64\n"
+     "%3 = max %2, %1 : i64\n%4 = rem %0, %3 : i64\n%5 = eq %4, %1 : bool\n"
+     "assert %5 {text = \"even\"}\n%6 = add %3, %1 : i64\n",
+     "1..12 %1"},
     {"rests that are none", "%0 = const {value = 8} : i64\n%1 = rem %n, %0 : i64\n", "0..0 %0"},
     {"rests of u64", "%0 = const {value = 10} : u64\n%1 = rem %u, %0 : u64\n", "0..9 %1"},
     {"a u64 that is not known is full", "%0 = const {value = 1} : u64\n%1 = max %u, %0 : u64\n",

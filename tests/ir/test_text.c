@@ -251,7 +251,7 @@ static void mistakes_in_functions_are_told(void **state) {
         {"kernel @k() {math = [fast]} {\n}\n", "expected contract or approx, found 'fast'"},
         {"kernel @k() {math = fast} {\n}\n", "expected '[' before a list, found 'fast'"},
         {"kernel @k() {math = [approx} {\n}\n", "expected ']' after a list, found '}'"},
-        {"kernel @k() {warps = 0} {\n}\n", "expected a number from 1 to 65536, found 0"},
+        {"kernel @k() {warps = 0} {\n}\n", "expected a number from 1 to 1024, found 0"},
         {"kernel @k() {speed = 1} {\n}\n", "a function has no attribute 'speed'"},
         {"kernel @k() {warps = 1, 2} {\n}\n", "expected the name of an attribute, found '2'"},
         {"kernel @k() {bind = [T]} {\n}\n", "expected '=' after the name of a binding"},

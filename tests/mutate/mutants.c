@@ -1,13 +1,14 @@
 #include "tests/mutate/mutants.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "tests/mutate/listing.h"
+#include "tests/mutate/statements.h"
 
-enum { OPERANDS_MAX = 8, APART = 128 };  // bytes that a place in shared memory is moved by
+enum { APART = 128 };  // bytes that a place in shared memory is moved by
 
 const char *mutant_kind_name(MutantKind kind) {
     static const char *const names[] = {
@@ -17,17 +18,6 @@ const char *mutant_kind_name(MutantKind kind) {
     };
     return names[kind];
 }
-
-// One statement: "@%p1 add.s32 %r1, %r2, 3;" over one line or several.
-typedef struct Statement {
-    Str whole;  // with the semicolon
-    Str guard;  // "@%p1", "@!%p1", or empty
-    Str opcode;
-    Str rest;  // operands, without the semicolon
-    Str operands[OPERANDS_MAX];
-    uint32_t operand_count;
-    uint32_t line;
-} Statement;
 
 // What a register is for, by any way through the kernel.
 typedef enum Use {
@@ -39,79 +29,21 @@ typedef enum Use {
 typedef struct Maker {
     Arena *arena;
     Str text;
-    VEC(Statement) statements;
+    Statements statements;
     Map uses;  // of registers: Use bits
     const Statement *s;
     Mutants list;
 } Maker;
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-static Str trimmed(Str s) {
-    while (s.size && is_space(s.text[0])) s.text++, s.size--;
-    while (s.size && is_space(s.text[s.size - 1])) s.size--;
-    return s;
-}
-static Str word(Str *s) {
-    *s = trimmed(*s);
-    size_t n = 0;
-    while (n < s->size && !is_space(s->text[n])) n++;
-    Str first = {s->text, n};
-    *s = trimmed((Str){s->text + n, s->size - n});
-    return first;
-}
-static bool has(Str s, const char *part) {
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= s.size; i++)
-        if (!memcmp(s.text + i, part, n)) return true;
-    return false;
-}
+static bool has(Str s, const char *part) { return statement_has(s, part); }
 static bool starts(Str s, const char *with) { return str_starts(s, str(with)); }
 
-// Operands apart at commas outside of brackets and braces.
-static void split(Statement *s) {
-    size_t from = 0;
-    int depth = 0;
-    for (size_t i = 0; i <= s->rest.size; i++) {
-        char c = i < s->rest.size ? s->rest.text[i] : ',';
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        if (c != ',' || depth || s->operand_count == OPERANDS_MAX) continue;
-        s->operands[s->operand_count++] = trimmed((Str){s->rest.text + from, i - from});
-        from = i + 1;
-    }
-}
-
-static Statement parse(Str whole, uint32_t line) {
-    Statement s = {.whole = whole, .line = line};
-    Str rest = {whole.text, whole.size - 1};
-    if (rest.size && rest.text[0] == '@') s.guard = word(&rest);
-    s.opcode = word(&rest);
-    s.rest = rest;
-    if (rest.size) split(&s);
-    return s;
-}
-
 // ---- What registers are for ----
-
-// The next register of the text from *at on: a key, 0: none.
-static uint64_t next_register(Str s, size_t *at) {
-    while (*at < s.size && s.text[*at] != '%') ++*at;
-    if (*at >= s.size) return 0;
-    uint64_t letters = 0, digits = 0;
-    for (++*at; *at < s.size && (isalnum((unsigned char)s.text[*at]) || s.text[*at] == '_');
-         ++*at) {
-        char c = s.text[*at];
-        if (isdigit((unsigned char)c))
-            digits = digits * 10 + (uint64_t)(c - '0');
-        else
-            letters = letters * 31 + (uint64_t)(unsigned char)c;
-    }
-    return letters << 32 | (digits & UINT32_MAX);
-}
 
 static unsigned uses_in(const Maker *m, Str s) {
     unsigned uses = 0;
     size_t at = 0;
-    for (uint64_t key; (key = next_register(s, &at)) != 0;) {
+    for (uint64_t key; (key = statement_register(s, &at)) != 0;) {
         const uint64_t *known = map_find(&m->uses, key);
         if (known) uses |= (unsigned)*known;
     }
@@ -120,7 +52,7 @@ static unsigned uses_in(const Maker *m, Str s) {
 static bool add_uses(Maker *m, Str s, unsigned uses) {
     bool more = false;
     size_t at = 0;
-    for (uint64_t key; uses && (key = next_register(s, &at)) != 0;) {
+    for (uint64_t key; uses && (key = statement_register(s, &at)) != 0;) {
         uint64_t *known = map_at(m->arena, &m->uses, key);
         more |= (*known | uses) != *known;
         *known |= uses;
@@ -128,13 +60,6 @@ static bool add_uses(Maker *m, Str s, unsigned uses) {
     return more;
 }
 
-static bool has_result(const Statement *s) {
-    static const char *const without[] = {"st.",   "red.", "bra",  "bar",  "cp.",      "membar",
-                                          "fence", "ret",  "exit", "trap", "stmatrix", "prefetch"};
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (starts(s->opcode, without[i])) return false;
-    return s->operand_count > 1;
-}
 static bool loads(const Statement *s) {
     return starts(s->opcode, "ld") || starts(s->opcode, "atom") || starts(s->opcode, "shfl");
 }
@@ -149,7 +74,7 @@ static bool brings_data(const Statement *s) {
 // What one statement says of its registers. True: something new.
 static bool flow(Maker *m, const Statement *s) {
     bool more = add_uses(m, s->guard, USE_GUARD);
-    bool result = has_result(s);
+    bool result = statement_has_result(s);
     unsigned from = 0, to = result ? uses_in(m, s->operands[0]) : 0;
     for (uint32_t n = result; n < s->operand_count; n++) {
         Str o = s->operands[n];
@@ -272,7 +197,7 @@ static void mutate_vectors(Maker *m) {
         if (o.size < 2 || o.text[0] != '{') continue;
         Str rest, inside = {o.text + 1, o.size - 2};
         Str a = str_cut(inside, ',', &rest), b = str_cut(rest, ',', &rest);
-        if (!b.size || str_equal(trimmed(a), trimmed(b))) continue;
+        if (!b.size || str_equal(statement_trim(a), statement_trim(b))) continue;
         Str both = {a.text, (size_t)(b.text + b.size - a.text)};
         make_text(m, MUTANT_FRAGMENT, names[n], both,
                   arena_printf(m->arena, "%.*s,%.*s", STR_ARG(b), STR_ARG(a)));
@@ -327,41 +252,11 @@ static void mutate(Maker *m) {
     if (starts(op, "cp.async.c") && !starts(op, "cp.async.commit")) mutate_bytes(m);
 }
 
-// ---- The text ----
-
-static uint32_t loc_line(Str line, uint32_t before) {
-    uint64_t value;
-    Str rest = line;
-    if (!str_equal(word(&rest), STR(".loc"))) return before;
-    word(&rest);
-    return str_to_u64(word(&rest), &value, NULL) ? (uint32_t)value : before;
-}
-
-// What begins so is no instruction: directives, labels, comments, scopes.
-static bool begins_statement(Str line) {
-    return line.size && !strchr("./${})(", line.text[0]) && line.text[line.size - 1] != ':';
-}
+// ---- The whole ----
 
 Mutants mutants_of(Arena *arena, Str text) {
-    Maker m = {.arena = arena, .text = text};
-    uint32_t source_line = 0;
-    bool body = false;
-    for (size_t at = 0; at < text.size;) {
-        const char *newline = memchr(text.text + at, '\n', text.size - at);
-        size_t end = newline ? (size_t)(newline - text.text) : text.size;
-        Str line = trimmed((Str){text.text + at, end - at});
-        at = end + 1;
-        source_line = loc_line(line, source_line);
-        if (line.size == 1 && (line.text[0] == '{' || line.text[0] == '}'))
-            body = line.text[0] == '{';
-        if (!body || !begins_statement(line)) continue;
-        size_t left = text.size - (size_t)(line.text - text.text);
-        const char *stop = memchr(line.text, ';', left);
-        if (!stop) break;
-        Statement s = parse((Str){line.text, (size_t)(stop + 1 - line.text)}, source_line);
-        vec_push(arena, &m.statements, s);
-        at = (size_t)(stop + 1 - text.text);  // there may be another one on the line
-    }
+    if (str_starts(text, STR(LISTING_BEGIN))) return mutants_of_listing(arena, text);
+    Maker m = {.arena = arena, .text = text, .statements = statements_of(arena, text)};
     find_uses(&m);
     for (size_t i = 0; i < m.statements.count; i++) {
         m.s = &m.statements.data[i];

@@ -1,4 +1,4 @@
-// Mutants of PTX: the text with one statement changed.
+// Mutants of PTX, or of a listing of AMD's code: the text with one statement changed.
 //
 // Purpose: each barrier, wait, fence, predicate, swizzle basis and fragment index of a kernel is
 // taken away or perturbed, one at a time; what runs the mutants must notice them. Invariants: the
@@ -39,7 +39,8 @@ typedef struct Mutant {
 } Mutant;
 typedef VEC(Mutant) Mutants;
 
-Mutants mutants_of(Arena *arena, Str text);
+Mutants mutants_of(Arena *arena, Str text);          // of PTX, or of a listing
+Mutants mutants_of_listing(Arena *arena, Str text);  // of AMD's code (listing.h)
 Str mutant_text(Arena *arena, Str text, const Mutant *m);
 
 #endif

@@ -9,6 +9,8 @@
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "sim/machine/observer.h"
+#include "tests/mutate/listing.h"
+#include "tests/mutate/statements.h"
 
 enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 26, SLACK = 4 };  // of steps
 enum { APART = 16 };                                              // bytes, of arrays that overlap
@@ -29,29 +31,44 @@ typedef struct Overlap {
     uint8_t *address;
     const Array *read, *written;
 } Overlap;
-// One more program along a dimension: a host may ask for more than the kernel does.
+// Two more programs along a dimension: a host may ask for more than the kernel does, and an array
+// may have one element more than there are programs.
 typedef struct Grid {
     int64_t extent[3];
 } Grid;
+// Somebody else's change of a place at the first compare-and-swap, taken back at the second: who
+// does not try again has lost.
+typedef struct Other {
+    uint8_t *place;
+    bool back;
+} Other;
+typedef struct Watch {
+    Traffic *moved;
+    Other *other;  // NULL: nobody
+} Watch;
 typedef struct Loaded {
     RtModule *module;
     Str text, entry;
+    Str object;  // AMD's; the text is its listing
 } Loaded;
 
 struct Subject {
     RtDeviceApi api;  // first: a device's table is found to be a subject
     Arena *arena;
     tilec_device *device;
+    Listing *listing;
     Run run;
     size_t shift;
     VEC(Buffer) buffers;
     VEC(Loaded) modules;
     VEC(Buffer) freed;
-    bool launched;
-    Str text, entry;
+    bool launched, unread;
+    bool swaps;  // it compares and swaps, and tries again
+    Str text, entry, object;
     MetaKernel meta;
     MetaVariant variant;
     RtLaunch launch;
+    Facts facts;
     uint64_t limit;
     Traffic most;
     VEC(Overlap) overlaps;
@@ -59,8 +76,18 @@ struct Subject {
     char said[512];
 };
 
+static void interfere(Other *o, const SimAccess *a) {
+    bool swap = a->kind == SIM_ACCESS_ATOMIC && a->space == SIM_SPACE_GLOBAL && a->mask;
+    if (!swap || !a->there || o->back || !statement_has(str(a->at.instr->name), "cas")) return;
+    o->back = o->place != NULL;
+    if (!o->place) o->place = a->there[__builtin_ctzll(a->mask)];
+    if (o->place) *o->place ^= 1;
+}
+
 static void count_access(void *state, const SimAccess *a) {
-    Traffic *t = state;
+    const Watch *w = state;
+    Traffic *t = w->moved;
+    if (w->other) interfere(w->other, a);
     uint64_t bytes = (uint64_t)__builtin_popcountll(a->mask) * a->bytes;
     if (a->space == SIM_SPACE_GLOBAL) t->global += bytes;
     if (a->space == SIM_SPACE_SHARED) t->shared += bytes;
@@ -68,7 +95,7 @@ static void count_access(void *state, const SimAccess *a) {
 
 static void count_step(void *state, const SimPlace *at, uint64_t mask) {
     (void)at, (void)mask;
-    ((Traffic *)state)->steps++;
+    ((const Watch *)state)->moved->steps++;
 }
 
 static Subject *subject_of(const tilec_device *device) { return (Subject *)(uintptr_t)device->api; }
@@ -79,10 +106,16 @@ static Str kept(Arena *arena, Str s) { return (Str){arena_text(arena, s.text, s.
 
 static tilec_status spy_load(tilec_device *device, const RtImage *image, RtModule **module) {
     Subject *s = subject_of(device);
-    tilec_status status = sim_device_api.module_load(device, image, module);
+    const RtPtxImage *data = image->data;
+    RtPtxImage listed = *data;
+    bool amd = image->kind == RT_IMAGE_HSACO;
+    if (amd) listed.disassemble = listing_taker(s->listing);
+    RtImage wrapped = {image->kind, &listed, sizeof listed};
+    tilec_status status = sim_device_api.module_load(device, &wrapped, module);
     if (status) return status;
-    const RtPtxImage *ptx = image->data;
-    Loaded loaded = {*module, kept(s->arena, ptx->text), kept(s->arena, ptx->entry)};
+    Str text = kept(s->arena, data->text);
+    Loaded loaded = {*module, amd ? listing_taken(s->listing, s->arena) : text,
+                     kept(s->arena, data->entry), amd ? text : (Str){0}};
     vec_push(s->arena, &s->modules, loaded);
     return TILEC_OK;
 }
@@ -90,9 +123,11 @@ static tilec_status spy_load(tilec_device *device, const RtImage *image, RtModul
 static void keep_launch(Subject *s, const RtLaunch *l) {
     for (size_t i = 0; i < s->modules.count; i++)
         if (s->modules.data[i].module == l->module)
-            s->text = s->modules.data[i].text, s->entry = s->modules.data[i].entry;
+            s->text = s->modules.data[i].text, s->entry = s->modules.data[i].entry,
+            s->object = s->modules.data[i].object;
     s->launched = true;
     const MetaVariant *v = &l->meta->variants[l->variant];
+    s->facts = facts_of(s->arena, l->meta, l->variant);
     s->variant = (MetaVariant){.guard = META_NO_VALUE, .shared_bytes = v->shared_bytes};
     memcpy(s->variant.block, v->block, sizeof v->block);
     s->meta = (MetaKernel){
@@ -161,15 +196,18 @@ static const char *failure(Subject *s) {
 
 // One launch with these arguments.
 static const char *launch(Subject *s, Str text, uint64_t limit, const void *block,
-                          const int64_t *grid, Traffic *moved) {
+                          const int64_t *grid, Watch watch) {
     void *stream = s->device->first->state;
-    SimObserver watcher = {.state = moved, .access = count_access, .step = count_step};
+    SimObserver watcher = {.state = &watch, .access = count_access, .step = count_step};
     RtPtxImage image = {.text = text, .entry = s->entry, .step_limit = limit, .watcher = &watcher};
-    RtImage wrapped = {RT_IMAGE_PTX, &image, sizeof image};
+    bool amd = s->object.size != 0;
+    if (amd) image.text = s->object, image.disassemble = listing_reader(s->listing, text);
+    RtImage wrapped = {amd ? RT_IMAGE_HSACO : RT_IMAGE_PTX, &image, sizeof image};
     RtModule *module = NULL;
-    *moved = (Traffic){0};
+    *watch.moved = (Traffic){0};
     rt_begin(s->device->context);
-    if (sim_device_api.module_load(s->device, &wrapped, &module)) return failure(s);
+    s->unread = sim_device_api.module_load(s->device, &wrapped, &module) != TILEC_OK;
+    if (s->unread) return failure(s);
     RtLaunch l = s->launch;
     l.module = module, l.block = block;
     memcpy(l.grid, grid, sizeof l.grid);
@@ -181,45 +219,55 @@ static const char *launch(Subject *s, Str text, uint64_t limit, const void *bloc
 }
 
 static const char *run_plainly(Subject *s, Str text, uint64_t limit, const int64_t *grid,
-                               Traffic *moved) {
+                               Watch watch) {
     if (!move(s, false)) return "the buffers are gone";
-    const char *wrong = launch(s, text, limit, s->launch.block, grid, moved);
+    const char *wrong = launch(s, text, limit, s->launch.block, grid, watch);
     if (wrong) return wrong;
     if (!move(s, true)) return "the buffers are gone";
     return run_compare(&s->run, s->said, sizeof s->said);
 }
 
-// Only what observers say counts.
+// Only what observers say counts; one program, for others may meet it there.
 static const char *run_overlapped(Subject *s, Str text, const Overlap *o) {
     void *stream = s->device->first->state;
     Traffic moved;
     size_t size = bytes_of(o->read), more = bytes_of(o->written);
     sim_device_api.copy(s->device, stream, o->address + size, o->written->before, more);
     sim_device_api.copy(s->device, stream, o->address, o->read->before, size);
-    return launch(s, text, s->limit, o->block, s->launch.grid, &moved);
+    return launch(s, text, s->limit, o->block, (const int64_t[]){1, 1, 1}, (Watch){&moved, NULL});
+}
+
+static const char *run_disturbed(Subject *s, Str text) {
+    Traffic moved;
+    Other other = {0};
+    return run_plainly(s, text, s->limit, s->launch.grid, (Watch){&moved, &other});
 }
 
 bool subject_runs(Subject *s, Str text, const char **why) {
     Traffic moved;
-    *why = run_plainly(s, text, s->limit, s->launch.grid, &moved);
+    Watch watch = {&moved, NULL};
+    *why = run_plainly(s, text, s->limit, s->launch.grid, watch);
     bool more = !*why && (moved.global > s->most.global || moved.shared > s->most.shared);
     if (more) *why = "it moves more bytes";
     if (!*why && moved.steps > s->most.steps) *why = "it runs more instructions";
     for (size_t i = 0; i < s->grids.count && !*why; i++)
-        *why = run_plainly(s, text, s->limit, s->grids.data[i].extent, &moved);
+        *why = run_plainly(s, text, s->limit, s->grids.data[i].extent, watch);
     for (size_t i = 0; i < s->overlaps.count && !*why; i++)
         *why = run_overlapped(s, text, &s->overlaps.data[i]);
+    if (!*why && s->swaps) *why = run_disturbed(s, text);
     return !*why;
 }
 
 Str subject_text(const Subject *s) { return s->text; }
+const Facts *subject_facts(const Subject *s) { return &s->facts; }
+bool subject_could_not_read(const Subject *s) { return s->unread; }
 
 // ---- Opening ----
 
 static const char *find_limit(Subject *s) {
     const char *why = NULL;
     for (uint64_t limit = FIRST_LIMIT; limit <= LAST_LIMIT; limit *= 2) {
-        why = run_plainly(s, s->text, limit, s->launch.grid, &s->most);
+        why = run_plainly(s, s->text, limit, s->launch.grid, (Watch){&s->most, NULL});
         if (why) continue;
         s->limit = SLACK * limit;
         return NULL;
@@ -254,10 +302,8 @@ static void add_overlap(Subject *s, const Array *read, const Array *written) {
     if (!run_overlapped(s, s->text, &o)) vec_push(s->arena, &s->overlaps, o);
 }
 
-// Launches in which programs do not meet, and that observers find nothing in.
+// Those that observers find nothing in.
 static void add_overlaps(Subject *s) {
-    const int64_t *grid = s->launch.grid;
-    if (grid[0] * grid[1] * grid[2] != 1) return;
     for (int w = 0; w < s->run.array_count; w++)
         for (int r = 0; r < s->run.array_count && s->run.arrays[w].wanted; r++)
             if (r != w) add_overlap(s, &s->run.arrays[r], &s->run.arrays[w]);
@@ -269,16 +315,16 @@ static void add_grids(Subject *s) {
     for (int d = 0; d < 3; d++) {
         Grid grid;
         memcpy(grid.extent, s->launch.grid, sizeof grid.extent);
-        grid.extent[d]++;
-        if (!run_plainly(s, s->text, s->limit, grid.extent, &moved))
+        grid.extent[d] += 2;
+        if (!run_plainly(s, s->text, s->limit, grid.extent, (Watch){&moved, NULL}))
             vec_push(s->arena, &s->grids, grid);
     }
 }
 
-Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, const Shape *shape,
-                      SubjectInputs inputs, const char **why) {
+Subject *subject_open(Arena *arena, Launcher *launcher, Listing *listing, const Example *example,
+                      const Shape *shape, SubjectInputs inputs, const char **why) {
     Subject *s = arena_new(arena, Subject, 1);
-    s->arena = arena, s->device = launcher->device;
+    s->arena = arena, s->device = launcher->device, s->listing = listing;
     s->api = sim_device_api;
     s->api.module_load = spy_load, s->api.launch = spy_launch;
     s->api.copy = spy_copy, s->api.free = spy_free, s->api.alloc = spy_alloc;
@@ -296,6 +342,7 @@ Subject *subject_open(Arena *arena, Launcher *launcher, const Example *example, 
     if (!*why && s->limit) {
         add_overlaps(s);
         add_grids(s);
+        s->swaps = statement_has(s->text, "cas") && !run_disturbed(s, s->text);
         return s;
     }
     subject_close(s);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "ir/layout/layout.h"
 #include "passes/pass.h"
 #include "tests/support/dice.h"
 #include "tests/support/tir.h"
@@ -75,7 +76,9 @@ static void lower(Tir *t, const char *target, const char *passes) {
     Machine m = machine_of_gpu(gpu);
     size_t count;
     const PassStep *steps = passes_parse(t->arena, str(passes), &count, t->diags);
-    PassOptions options = {.verify = true, .machine = &m, .facts = FACT_WIDE | FACT_DISJOINT};
+    unsigned facts = FACT_WIDE | FACT_DISJOINT;
+    if (gpu.vendor == GPU_AMD) facts |= FACT_NARROW | FACT_NEAR;  // of buffers
+    PassOptions options = {.verify = true, .machine = &m, .facts = facts};
     if (!passes_run(t->module, steps, count, &options, t->diags))
         fail_msg("%s: %s", target, said(t));
 }
@@ -85,7 +88,7 @@ static Tir *load(const char *text, int stages) {
     if (stages) snprintf(option, sizeof option, ", stages = %d", stages);
     return tir_load(
         "kernel @k(%%a: view f16[R, K], %%b: view f16[K, S], %%c: view f32[M, N]) "
-        "{warps = 2%s%s",
+        "{warps = 2, direct = 1%s%s",
         option, text);
 }
 
@@ -127,8 +130,8 @@ static void agree(const char *text, const char *target, int stages) {
 }
 
 static void agree_on_all(const char *text) {
-    static const char *const targets[] = {"sm_75", "sm_80", "sm_90"};
-    for (int i = 0; i < 3; i++)
+    static const char *const targets[] = {"sm_75", "sm_80", "sm_90", "gfx942", "gfx950", "gfx1100"};
+    for (int i = 0; i < 6; i++)
         for (int stages = 2; stages <= 5; stages++) agree(text, targets[i], stages);
 }
 
@@ -239,6 +242,81 @@ static void not_where_it_is_not_wanted(void **state) {
     }
 }
 
+// ---- straight to shared memory ------------------------------------------------------------------
+
+// What a warp's lanes bring lies in the memory one behind the other, whatever the register.
+static void check_row(const IrOp *copy, uint32_t most) {
+    const Layout *memory = ir_operand(copy, 0)->type->layout;
+    const Layout *l = ir_operand(copy, 1)->type->layout;
+    uint32_t inverse[LAYOUT_MAX_BITS], vector = 0;
+    assert_true(layout_invert(memory, inverse));
+    for (uint32_t reg = 0; reg < layout_size(l, LAYOUT_REG); reg++)
+        for (uint32_t lane = 0; lane < layout_size(l, LAYOUT_LANE); lane++) {
+            uint32_t at[2];
+            for (uint32_t i = 0; i < 2; i++) {
+                uint32_t element = layout_apply(l, layout_at(reg, i ? lane : 0, 0));
+                at[i] = 0;
+                for (uint32_t bit = 0; element >> bit; bit++)
+                    if (element >> bit & 1) at[i] ^= inverse[bit];
+            }
+            if (lane == 1 && reg == 0) vector = at[1] - at[0];
+            if (lane) assert_int_equal(at[1], at[0] + lane * vector);
+        }
+    uint32_t bytes = vector * ir_elem_size(ir_operand(copy, 1)->type);
+    assert_true(bytes == 4 || bytes == most);
+}
+
+static uint32_t check_rows(const IrBlock *block, uint32_t most) {
+    uint32_t found = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_GPU_COPY) check_row(op, most), found++;
+        for (uint32_t r = 0; r < op->region_count; r++) found += check_rows(op->regions[r], most);
+    }
+    return found;
+}
+
+static void lanes_lie_in_a_row(void **state) {
+    (void)state;
+    static const char *const elems[] = {"f16", "f32", "i8"};
+    for (int i = 0; i < 6; i++) {
+        bool wide = i % 2 != 0;
+        const char *elem = elems[i / 2], *total = i / 2 == 2 ? "i32" : "f32";
+        Tir *t = tir_load(
+            "kernel @k(%%a: view %s[R, K], %%b: view %s[S, K], %%c: view %s[M, N]) "
+            "{warps = 4, direct = 1} {\n  body {\n    %%0 = const {value = 0} : i64\n"
+            "    %%1 = extent {extent = K} : i64\n    %%2 = const {value = 32} : i64\n"
+            "    %%3 = const {value = 0%s} : %s[64,64]\n"
+            "    %%4 = for %%0, %%1, %%2, %%3 : %s[64,64] (%%5: i64, %%6: %s[64,64]) {\n"
+            "      %%7 = view_load %%a, _, %%0, %%5 {select = [64, 32]} : %s[64,32]\n"
+            "      %%8 = view_load %%b, _, %%0, %%5 {select = [64, 32]} : %s[64,32]\n"
+            "      %%9 = permute %%8 {perm = [1, 0]} : %s[32,64]\n"
+            "      %%10 = dot %%7, %%9, %%6 {precision = ieee} : %s[64,64]\n"
+            "      yield %%10\n    }\n"
+            "    view_store %%c, %%4, _, %%0, %%0 {select = [64, 64]}\n    return\n  }\n}\n",
+            elem, elem, total, i / 2 == 2 ? "" : ".0", total, total, total, elem, elem, elem,
+            total);
+        lower(t, wide ? "gfx950" : "gfx942", "tile,gpu_layout,gpu_pipeline");
+        uint32_t found = check_rows(ir_body(t->module->funcs.data[0]), wide ? 16 : 4);
+        if (!found) fail_msg("%s: nothing is copied", elem);
+        tir_free(t);
+    }
+}
+
+// Without the option, without buffers, and where the machine has none, all goes through registers.
+static void not_straight_unless_asked(void **state) {
+    (void)state;
+    static const char *const targets[] = {"gfx90a", "gfx1100", "gfx942"};
+    for (int i = 0; i < 3; i++) {
+        Tir *t = load(product, 3);
+        Count before, inside;
+        if (i == 2) t->module->funcs.data[0]->direct = 0;
+        lower(t, targets[i], "tile,gpu");
+        counts_of(t, &before, &inside);
+        assert_int_equal(before.copies + inside.copies + inside.commits, 0);
+        tir_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products),
@@ -248,6 +326,8 @@ int main(void) {
         cmocka_unit_test(as_many_as_stages_less_one),
         cmocka_unit_test(in_registers_where_nothing_is_copied),
         cmocka_unit_test(not_where_it_is_not_wanted),
+        cmocka_unit_test(lanes_lie_in_a_row),
+        cmocka_unit_test(not_straight_unless_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

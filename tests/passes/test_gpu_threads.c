@@ -207,15 +207,16 @@ static void make_data(Arena *arena, const IrFunc *f, Data *d, const Data *copy) 
 static void to_threads(Tir *t, const Machine *machine, uint32_t warps, bool shaken) {
     IrFunc *f = t->module->funcs.data[0];
     PassOptions options = {.verify = true, .machine = machine};
-    size_t count;
+    size_t count, first = 0;
     const PassStep *steps = pipeline_steps(PIPELINE_GPU, &count);
     f->warps = (int)warps;
-    bool fine = passes_run(t->module, steps, 1, &options, t->diags);
+    while (steps[first++].pass != PASS_GPU_LAYOUT) continue;
+    bool fine = passes_run(t->module, steps, first, &options, t->diags);
     if (fine && shaken) {
         scramble(f);
         fine = ir_verify(t->module, t->diags);
     }
-    fine = fine && passes_run(t->module, steps + 1, count - 1, &options, t->diags);
+    fine = fine && passes_run(t->module, steps + first, count - first, &options, t->diags);
     if (!fine) {
         StrBuf out = strbuf(t->arena);
         diags_text(t->diags, (DiagStyle){0}, &out);

@@ -84,6 +84,19 @@ static void test_from_bytes_and_file(void **state) {
     cpu_device_api.module_unload(f->rig.device, modules[5]);
 }
 
+// The system's names of files in memory are shorter than kernels' may be.
+static void test_long_name(void **state) {
+    Fixture *f = *state;
+    char name[1000];
+    RtModule *module = NULL;
+    memset(name, 'q', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    f->image.name = name;
+    assert_int_equal(load(f, &module), TILEC_OK);
+    check_runs(f, module, 2);
+    cpu_device_api.module_unload(f->rig.device, module);
+}
+
 static void test_refused(void **state) {
     Fixture *f = *state;
     f->image.abi = CPU_ABI_VERSION + 1;
@@ -133,6 +146,7 @@ static void test_other_kinds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_from_bytes_and_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_kinds, set_up, tear_down),

@@ -105,7 +105,11 @@ typedef struct Meeting {
 static bool signals_blocked(void) {
     sigset_t set;
     pthread_sigmask(SIG_SETMASK, NULL, &set);
-    return sigismember(&set, SIGINT) && sigismember(&set, SIGTERM) && sigismember(&set, SIGUSR1);
+    bool raised = sigismember(&set, SIGSEGV) || sigismember(&set, SIGBUS) ||
+                  sigismember(&set, SIGFPE) || sigismember(&set, SIGILL) ||
+                  sigismember(&set, SIGTRAP) || sigismember(&set, SIGABRT);
+    return !raised && sigismember(&set, SIGINT) && sigismember(&set, SIGTERM) &&
+           sigismember(&set, SIGUSR1);
 }
 
 static uint64_t now(void) { return os_time_ns(); }
@@ -375,6 +379,7 @@ typedef struct Heap {
     _Atomic int live;
     _Atomic int calls;
     _Atomic bool full;
+    _Atomic bool crooked;  // gives memory that is not aligned
 } Heap;
 
 static void *heap_allocate(void *user, size_t size, size_t alignment) {
@@ -382,14 +387,16 @@ static void *heap_allocate(void *user, size_t size, size_t alignment) {
     atomic_fetch_add(&h->calls, 1);
     if (atomic_load(&h->full)) return NULL;
     atomic_fetch_add(&h->live, 1);
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    char *memory =
+        aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment + alignment);
+    return memory && atomic_load(&h->crooked) ? memory + 1 : memory;
 }
 
 static void heap_release(void *user, void *memory, size_t size) {
     Heap *h = user;
     (void)size;
     atomic_fetch_sub(&h->live, 1);
-    free(memory);
+    free((char *)memory - (uintptr_t)memory % 2);
 }
 
 static void open_on_heap(CpuRig *rig, Heap *heap) {
@@ -427,6 +434,29 @@ static void test_allocator(void **state) {
                             "k: no 3145728 bytes of scratch memory for a thread");
     }
     assert_int_equal(tilec_buffer_create(rig.device, 100, &b), TILEC_OUT_OF_MEMORY);
+    cpu_rig_unload(&rig, &k);
+    cpu_rig_close(&rig);
+    assert_int_equal(heap.live, 0);
+}
+
+static void test_crooked_allocator(void **state) {
+    (void)state;
+    Heap heap = {0};
+    CpuRig rig;
+    open_on_heap(&rig, &heap);
+    CpuRigKernel k;
+    cpu_rig_kernel(&rig, &k, scratch_entry);
+    k.variant.scratch_bytes = 5000;
+    _Atomic bool bad = false;
+    atomic_store(&heap.crooked, true);
+    for (int64_t n = 1; n < 30; n += 28) {
+        assert_int_equal(cpu_rig_launch(&rig, NULL, &k, n, (CpuRigBlock){&bad, 5000}), TILEC_OK);
+        assert_int_equal(tilec_device_synchronize(rig.device), TILEC_INVALID_ARGUMENT);
+        assert_string_equal(tilec_last_error(rig.context),
+                            "k: no 5000 bytes of scratch memory for a thread; the context's "
+                            "allocator gave some that is not aligned");
+    }
+    assert_int_equal(cpu_rig_prepare(&rig, &k, 100), TILEC_INVALID_ARGUMENT);
     cpu_rig_unload(&rig, &k);
     cpu_rig_close(&rig);
     assert_int_equal(heap.live, 0);
@@ -691,21 +721,14 @@ static void test_failures_teach_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_once),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_parked_wake),
-        cmocka_unit_test(test_idle_is_idle),
-        cmocka_unit_test(test_many_callers),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_fork_while_busy),
-        cmocka_unit_test(test_scratch),
-        cmocka_unit_test(test_grid_limits),
-        cmocka_unit_test(test_allocator),
-        cmocka_unit_test(test_no_threads_left),
-        cmocka_unit_test(test_float_mode),
-        cmocka_unit_test(test_short_grids),
-        cmocka_unit_test(test_prepared),
-        cmocka_unit_test(test_failures_teach_nothing),
+        cmocka_unit_test(test_each_once),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_parked_wake),       cmocka_unit_test(test_idle_is_idle),
+        cmocka_unit_test(test_many_callers),      cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_fork_while_busy),   cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_grid_limits),       cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_crooked_allocator), cmocka_unit_test(test_no_threads_left),
+        cmocka_unit_test(test_float_mode),        cmocka_unit_test(test_short_grids),
+        cmocka_unit_test(test_prepared),          cmocka_unit_test(test_failures_teach_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

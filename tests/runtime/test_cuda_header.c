@@ -10,17 +10,37 @@
 #ifdef TEST_HAS_CUDA
 #include <cuda.h>
 
+typedef CUresult GpuResult;
+typedef CUdevice GpuNumber;
+typedef CUdeviceptr GpuAddress;
+typedef CUcontext GpuContext;
+typedef CUmodule GpuModule;
+typedef CUfunction GpuFunction;
+typedef CUstream GpuStreamHandle;
+typedef CUevent GpuEvent;
+typedef CUdevice_attribute GpuAttribute;
+typedef CUfunction_attribute GpuFunctionAttribute;
+typedef CUpointer_attribute GpuPointerAttribute;
+typedef CUjit_option GpuJitOption;
+#if CUDA_VERSION >= 11080
+typedef CUlaunchConfig GpuLaunchConfig;
+#endif
+
 // The macros of cuda.h lead from a plain name to the version of today; ours are named in full.
 #define CUDA_CALL(name, symbol, params)                                               \
     _Static_assert(__builtin_types_compatible_p(__typeof__(symbol), CUresult params), \
                    "another prototype: " #symbol);
-#include "runtime/cuda/driver.def"
+#define GPU_CALL(name, cuda, hip, params) CUDA_CALL(name, cuda, params)
+#define HIP_CALL(name, symbol, params)
+#include "runtime/gpu/driver.def"
 #undef CUDA_CALL
+#undef GPU_CALL
+#undef HIP_CALL
 
-#define CUDA_CODE(name, value, way, help) \
-    _Static_assert((int)CUDA_##name == value, "another value: " #name);
+#define GPU_CODE(name, value, way, help) \
+    _Static_assert((int)name == value, "another value: " #name);
 #include "runtime/cuda/code.def"
-#undef CUDA_CODE
+#undef GPU_CODE
 
 #define CUDA_NUMBER(name, value) _Static_assert((int)name == value, "another value: " #name);
 #include "runtime/cuda/number.def"
@@ -38,7 +58,7 @@ UNSIGNED(CUjit_option);
 _Static_assert(__builtin_types_compatible_p(CUdevice, int), "CUdevice");
 _Static_assert(__builtin_types_compatible_p(CUdeviceptr, unsigned long long), "CUdeviceptr");
 #if CUDA_VERSION >= 11080
-// As runtime/cuda/types.h has it, which cannot be included beside cuda.h.
+// As runtime/gpu/types.h has it, which cannot be included beside cuda.h.
 _Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "");
 _Static_assert(offsetof(CUlaunchAttribute, value.clusterDim.z) == 16, "");
 _Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, sharedMemBytes) == 24, "");

@@ -24,6 +24,7 @@ typedef struct Fixture {
     MetaKernel meta;
     float memory[64];
     tilec_arg actual[4];
+    LaunchRoom room;
     LaunchPlan plan;
 } Fixture;
 
@@ -84,6 +85,7 @@ static void make_meta(Fixture *f) {
 
 static int set_up(void **state) {
     Fixture *f = test_calloc(1, sizeof *f);
+    f->plan = launch_plan(&f->room);
     f->context = fake_context(&f->log);
     assert_int_equal(tilec_device_open(f->context, "fake", &f->device), TILEC_OK);
     make_meta(f);

@@ -107,6 +107,35 @@ static const Control controls[] = {
     // Lanes of one store: different values at one place; the same value is fine.
     {TILE "st.shared.u32 [tile], %r63;", TILE ZERO "st.shared.u32 [tile], %r0;", SIM_FINDING_RACE,
      32, "a write", 1},
+    {TILE ZERO "setp.eq.u32 %p0, %r63, 1; selp.u32 %r1, 0, 7, %p0; st.shared.u32 [tile], %r0; "
+               "bar.warp.sync -1; setp.lt.u32 %p0, %r63, 2; @%p0 st.shared.u32 [tile], %r1;",
+     TILE ZERO "setp.eq.u32 %p0, %r63, 1; selp.u32 %r1, 0, 7, %p0; st.shared.u32 [tile], %r0; "
+               "bar.warp.sync -1; setp.lt.u32 %p0, %r63, 2; @%p0 st.shared.u32 [tile], 7;",
+     SIM_FINDING_RACE, 32, "a write of thread 0", 1},
+    // Warps, and two stores of lanes of one warp: as much; and they write what others read.
+    {TILE "shr.u32 %r0, %r63, 5; st.shared.u32 [tile], %r0;", TILE "st.shared.u32 [tile], 5;",
+     SIM_FINDING_RACE, 64, "a write", 1},
+    {"ld.param.u64 %rd1, [k_param_0]; shr.u32 %r0, %r63, 5; st.global.u32 [%rd1], %r0;",
+     "ld.param.u64 %rd1, [k_param_0]; st.global.u32 [%rd1], 5;", SIM_FINDING_RACE, 64, "a write",
+     1},
+    {TILE "setp.eq.u32 %p0, %r63, 0; @%p0 st.shared.u32 [tile], 5; @!%p0 st.shared.u32 [tile], 6;",
+     TILE "setp.eq.u32 %p0, %r63, 0; @%p0 st.shared.u32 [tile], 5; @!%p0 st.shared.u32 [tile], 5;",
+     SIM_FINDING_RACE, 32, "a write of thread 0", 1},
+    {TILE "st.shared.u32 [tile], 5; ld.shared.u32 %r0, [tile];", TILE "st.shared.u32 [tile], 5;",
+     SIM_FINDING_RACE, 64, "a write", 1},
+    {TILE
+     "st.shared.u32 [tile], 5; bar.sync 0; ld.shared.u32 %r0, [tile]; st.shared.u32 [tile], 5;",
+     TILE "st.shared.u32 [tile], 5; bar.sync 0; st.shared.u32 [tile], 5;", SIM_FINDING_RACE, 64,
+     "a read", 1},
+    // One of the bytes differs; of an atomic nobody knows what it will have written.
+    {TILE "shr.u32 %r0, %r63, 5; shl.b32 %r0, %r0, 16; mov.u32 %r1, 3; "
+          "st.shared.v2.u32 [tile], {%r1, %r0};",
+     TILE "mov.u32 %r0, 4; mov.u32 %r1, 3; st.shared.v2.u32 [tile], {%r1, %r0};", SIM_FINDING_RACE,
+     64, "a write", 1},
+    {TILE
+     "shr.u32 %r0, %r63, 5; setp.eq.u32 %p0, %r0, 0; @%p0 atom.shared.exch.b32 %r1, [tile], 5; "
+     "@!%p0 st.shared.u32 [tile], 5;",
+     TILE "atom.shared.exch.b32 %r1, [tile], 5;", SIM_FINDING_RACE, 64, "a write", 1},
     // A copy waited for by its own thread only.
     {TILE NEIGHBOUR
      "cp.async.ca.shared.global [%r12], [%rd61], 4; cp.async.wait_all; ld.shared.u32 %r1, [%r14];",

@@ -11,23 +11,14 @@
 #ifndef TILEC_TESTS_SUPPORT_AMD_H
 #define TILEC_TESTS_SUPPORT_AMD_H
 
-#include "base/gpu_code.h"
+#include "tests/support/amd_object.h"
 #include "tests/support/warp.h"
-
-typedef struct AmdSource {
-    const char *processor, *text;
-    uint32_t args;
-    uint32_t lds, scratch;
-    uint32_t lanes;  // 0: 64 up to gfx950, then 32
-} AmdSource;
 
 void amd_open(Warp *w, const AmdSource *source);
 // A whole code object, with a disassembler of somebody's.
 void amd_open_object(Warp *w, Str bytes, GpuDisassemble *disassemble);
 // What reading it says, which must fail.
 Str amd_refused(Arena *arena, const AmdSource *source);
-// The bytes of the code object.
-Str amd_object_bytes(Arena *arena, const AmdSource *source);
 
 // A kernel around a body: v0 is the thread, v[10:11] the address of its 16 bytes of the buffer that
 // is argument 0, and v[12:15] what the buffer held; v[16:19] is stored there at the end. s[20:21]

@@ -12,6 +12,15 @@
 
 #include <cmocka.h>
 
+bool codegen_built(void) {
+#ifdef TEST_CODEGEN
+    return true;
+#else
+    print_message("skipped: libtilec_llvm was not built\n");
+    return false;
+#endif
+}
+
 const CodegenApi *codegen_plugin(void) {
     static const char path[] = TEST_BINARY_DIR "/libtilec_llvm.so";
     if (!os_path_exists(path)) {

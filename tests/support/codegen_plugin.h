@@ -9,6 +9,8 @@
 
 #include "codegen/codegen.h"
 
+// Is there one? False after printing that there is none.
+bool codegen_built(void);
 // NULL after printing why.
 const CodegenApi *codegen_plugin(void);
 

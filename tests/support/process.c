@@ -23,7 +23,7 @@ static void child_exec(const Process *process, const char *path, int out, int er
     if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
         chdir(process->folder) != 0 || setenv("PATH", path, 1) != 0 ||
         setenv("NO_COLOR", "1", 1) != 0 || setenv("LC_ALL", "C", 1) != 0 ||
-        setenv("ASAN_OPTIONS", "exitcode=99", 1) != 0 ||
+        setenv("ASAN_OPTIONS", "exitcode=99:intercept_tls_get_addr=0", 1) != 0 ||
         setenv("UBSAN_OPTIONS", "exitcode=99:print_stacktrace=1", 1) != 0 ||
         setenv("LSAN_OPTIONS", "exitcode=99", 1) != 0 ||
         setenv("TSAN_OPTIONS", "exitcode=99", 1) != 0)

@@ -9,6 +9,7 @@
 #include "compile/sim_device.h"
 #include "runtime/context.h"
 #include "runtime/cuda/device.h"
+#include "runtime/hip/device.h"
 #include "tests/support/arg_block.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/lowered.h"
@@ -152,8 +153,9 @@ static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, St
     code_note_variant(notes, &variant);
     MetaKernel meta = {.name = STR("k"), .variant_count = 1, .variants = &variant};
     const unsigned char *block = arg_block(arena, func, args, launch->arg_count, &meta.size);
-    RtPtxImage image = {
-        .text = text, .entry = notes->entry, .disassemble = codegen_plugin()->amd_disassemble};
+    RtPtxImage image = {.text = text,
+                        .entry = notes->entry,
+                        .disassemble = {codegen_plugin()->amd_disassemble, NULL}};
     bool amd = run->device->api->gpu(run->device).vendor == GPU_AMD;
     RtImage wrapped = {amd ? RT_IMAGE_HSACO : RT_IMAGE_PTX, &image, sizeof image};
     RtModule *module = NULL;
@@ -167,12 +169,12 @@ static bool launch_code(Run *run, const IrFunc *func, const CodeNotes *notes, St
 
 // The device that TILEC_TEST_GPU names, opened for the process; NULL: it is the warp machine.
 static tilec_device *hardware(void) {
-    static const RtDeviceApi *const apis[] = {&cuda_device_api};
+    static const RtDeviceApi *const apis[] = {&cuda_device_api, &hip_device_api};
     static tilec_context *context;
     static tilec_device *device;
     const char *name = os_env("TILEC_TEST_GPU");
     if (!name || !name[0] || device) return device;
-    CHECK(!rt_context_create(NULL, apis, 1, &context), "no context");
+    CHECK(!rt_context_create(NULL, apis, 2, &context), "no context");
     tilec_status s = tilec_device_open(context, name, &device);
     CHECK(!s, "%s", tilec_last_error(context));
     return device;
@@ -184,9 +186,11 @@ static uint64_t fitting_choice(const tilec_device *device, uint64_t choice) {
     for (int i = 0; i < 64; i++, choice++) {
         GpuTarget t = lowered_gpu(choice).gpu;
         if (t.vendor != own.vendor) continue;
-        if (t.own ? t.number == own.number : t.number <= own.number) break;
+        bool exact = t.own || t.vendor == GPU_AMD;
+        if (exact ? t.number == own.number : t.number <= own.number) return choice;
     }
-    return choice;
+    char name[GPU_NAME_MAX];
+    CHECK(false, "none of the GPUs that are tested runs on a %s", gpu_target_name(own, name));
 }
 
 static bool run_on_hardware(const IrFunc *func, const CodeNotes *notes, Str text,

@@ -201,7 +201,8 @@ static void settings_name_what_there_is(void **state) {
     const char *twice = "tilec run k.tile twice --out y=left.npy";
     tool_fails(t, 2,
                "--set: kernel 'twice' has nothing named 'Q' [usage]\n"
-               "help: there are: T (type), B (const), N (extent), warps, stages, ctas\n",
+               "help: there are: T (type), B (const), N (extent), warps, stages, ctas, "
+               "chiplets, turns, direct\n",
                "%s --set Q=1", twice);
     tool_fails(t, 2, "there are: p (pointer: .size), v (scalar), n (scalar), B (const), warps",
                "tilec run k.tile fill --set N=1");
@@ -273,8 +274,14 @@ static void settings_have_types(void **state) {
     tool_fails(t, 2, "--set p.size must be at least 0", "tilec run k.tile fill --set p.size=-1");
     tool_fails(t, 2, "--set warps must be at least 1, found 0",
                "tilec emit k.tile says --set warps=0");
-    tool_fails(t, 2, "--set ctas must be 1 to 64, found 65",
-               "tilec emit k.tile says --set ctas=65");
+    tool_fails(t, 2, "--set chiplets must be 0 to 64, found 65",
+               "tilec emit k.tile says --set chiplets=65");
+    tool_fails(t, 2, "--set turns must be at least 0, found -1",
+               "tilec emit k.tile says --set turns=-1");
+    tool_fails(t, 2, "--set direct must be 0 to 1, found 2",
+               "tilec emit k.tile says --set direct=2");
+    tool_fails(t, 2, "--set ctas must be 1 to 1024, found 1025",
+               "tilec emit k.tile says --set ctas=1025");
     tool_fails(t, 2, "--math takes contract and approx, found 'fast'",
                "tilec run k.tile says --set n=1 --math fast");
     tool_fails(t, 2, "--math takes contract and approx, found ''",

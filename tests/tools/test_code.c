@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/codegen_plugin.h"
 #include "tests/tools/kernels.h"
 
 static int set_up(void **state) {
@@ -20,22 +21,13 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static bool can_generate(void) {
-#ifdef TEST_CODEGEN
-    return true;
-#else
-    print_message("skipped: libtilec_llvm was not built\n");
-    return false;
-#endif
-}
-
 #define KEPT "TILEC_CACHE_DIR=$PWD/store "
 #define COUNT_LLVM "LD_DEBUG=files tilec run good.tile --set N=3 --device cpu 2>&1 | grep -ci llvm"
 
 // The loader lists what it opens: LLVM on the first run, not on the second.
 static void a_warm_cache_opens_no_llvm(void **state) {
     Tool *t = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tool_run(t, 0, KEPT COUNT_LLVM);
     tool_run(t, 1, KEPT COUNT_LLVM);
     assert_true(tool_said(t, "0\n"));
@@ -51,7 +43,7 @@ static void a_warm_cache_opens_no_llvm(void **state) {
 
 static void the_same_input_gives_the_same_bytes(void **state) {
     Tool *t = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tool_run(t, 0, "TILEC_CACHE_DIR=$PWD/a tilec run good.tile --set N=3 --device cpu");
     tool_run(t, 0,
              "TILEC_CACHE_DIR=$PWD/b TILEC_COMPILE_IN_CHILD=1 "
@@ -61,7 +53,7 @@ static void the_same_input_gives_the_same_bytes(void **state) {
 
 static void code_has_many_forms(void **state) {
     Tool *t = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tool_prints(t, "define void @copy", "tilec emit good.tile --as llvm");
     tool_prints(t, "vmovups", "tilec emit good.tile --as asm --target x86-64-v3");
     tool_prints(t, "\tret\n", "tilec emit good.tile --as asm --target aarch64 --variant 0");
@@ -79,7 +71,7 @@ static void code_has_many_forms(void **state) {
 
 static void objects_of_gpus_need_a_tool(void **state) {
     Tool *t = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tool_fails(t, 4, "error: machine code for sm_80 needs ptxas or libnvJitLink that knows PTX",
                PTXAS OBJECT);
     assert_true(tool_said(t, "/ptxas: no such program"));
@@ -118,7 +110,7 @@ static void objects_of_gpus_need_a_tool(void **state) {
 // More than a GPU has is a mistake of the kernel's consts, not of the machine's.
 static void limits_are_bad_input(void **state) {
     Tool *t = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tool_file(t, "turn.tile",
               text_of("kernel turn(f32 a[M, N], f32 b[N, M], const B = 64)\n"
                       "    grid(cdiv(M, B), cdiv(N, B))\n{\n"
@@ -129,8 +121,8 @@ static void limits_are_bad_input(void **state) {
                                            "explain turn.tile --target sm_86"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         tool_fails(t, 1,
-                   "turn.tile:1:8: error: kernel 'turn' asks for 3 warps; programs on GPUs have "
-                   "1, 2, 4, 8, 16 or 32 [limit]",
+                   "turn.tile:1:8: error: kernel 'turn' asks for 3 warps of 32 threads; there "
+                   "may be 1, 2, 4, 8, 16 or 32 [limit]",
                    "tilec %s --set warps=3", commands[i]);
         assert_true(tool_said(t, "help: set the option warps"));
         tool_fails(t, 1, "asks for 64 warps", "tilec %s --set warps=64", commands[i]);
@@ -146,7 +138,7 @@ static void limits_are_bad_input(void **state) {
 // the code is for them, and only there.
 static void check_knows_what_is_flushed(void **state) {
     Tool *t = *state;
-    if (!can_generate()) return;
+    if (!codegen_built()) return;
     tool_file(t, "fill.tile",
               text_of("kernel fill(bf16 a[16, 16], bf16 b[16, 16]) grid(1) {\n"
                       "    let i = u16(iota(16));\n"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/codegen_plugin.h"
 #include "tests/tools/kernels.h"
 
 // Line 4 is the one with work in it.
@@ -30,15 +31,6 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     tool_close(*state);
     return 0;
-}
-
-static bool can_generate(void) {
-#ifdef TEST_CODEGEN
-    return true;
-#else
-    print_message("skipped: libtilec_llvm was not built\n");
-    return false;
-#endif
 }
 
 // Whether a shell command succeeds; whatever it says is left aside.
@@ -75,7 +67,7 @@ static void stops(Tool *t, const char *environment, const char *place, const cha
 static void gdb_stops_at_a_line(void **state) {
     static const char line[] = "stop.tile:4\n4\t    y[i +: 256] = exp(";
     Tool *t = *state;
-    if (!can_generate() || !has_gdb(t)) return;
+    if (!codegen_built() || !has_gdb(t)) return;
     stops(t, "TILEC_CACHE_DIR=$PWD/store", "stop.tile:4", "stop.tile", line);
     // From the cache, with a path that is not relative.
     stops(t, "TILEC_CACHE_DIR=$PWD/store", "stop.tile:4", "$PWD/stop.tile", line);
@@ -85,7 +77,7 @@ static void gdb_stops_at_a_line(void **state) {
 
 static void gdb_stops_in_a_kernel(void **state) {
     Tool *t = *state;
-    if (!can_generate() || !has_gdb(t)) return;
+    if (!codegen_built() || !has_gdb(t)) return;
     stops(t, "TILEC_CACHE=off", "stop_here if 1", "stop.tile", "stop.tile:1\n1\tkernel stop_here(");
 }
 
@@ -99,7 +91,7 @@ static bool has_perf(Tool *t) {
 
 static void perf_names_kernels(void **state) {
     Tool *t = *state;
-    if (!can_generate() || !has_perf(t)) return;
+    if (!codegen_built() || !has_perf(t)) return;
     tool_run(t, 0,
              "TILEC_CACHE_DIR=$PWD/store " RECORD
              "tilec run stop.tile --set N=100000 --repeat 2000 --device cpu --quiet 2>&1");

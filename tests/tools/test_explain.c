@@ -69,6 +69,51 @@ static void text_of_a_gpu(void **state) {
     says(t, "help: `dot(…, precision = tf32x3)` keeps about 21 bits");
 }
 
+static void text_of_amd(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0, "tilec explain k.tile --target gfx942 --set T=f16");
+    assert_int_equal(t->last.errors.size, 0);
+    says(t, "mm for gfx942: T=f16, B=64\n");
+    says(t, "  threads             256, in 4 waves of 64\n");
+    says(t, "  vector registers    ");
+    says(t, " a thread\n");
+    says(t, " a wave\n");
+    says(
+        t,
+        "  spills              0 vector and 0 scalar registers; scratch memory 0 bytes a thread\n");
+    says(t, " bytes of 65536\n");
+    says(t, " of 32 waves: ");
+    says(t, " at once on a compute unit, limited by ");
+    says(t, "mfma.m");
+    says(t, "load of 'a': 16 bytes a lane at a time, 32 sectors a request, 32 at best");
+    assert_false(tool_said(t, "ptxas"));
+    tool_run(t, 0, "tilec explain k.tile --target gfx1100 --set T=f16");
+    says(t, "in 4 waves of 32\n");
+    says(t, " of 64 waves: ");
+    says(t, " at once on a work-group processor, limited by ");
+    says(t, "wmma.m16n16k16 of f16 and f16 into f32");
+    tool_run(t, 0, "tilec explain k.tile --target gfx1030 --set T=f16 --only dot-no-instruction");
+    says(t, "is computed without the matrix unit: the target has no such instruction");
+}
+
+// What the text shows is what the object's metadata say.
+static void data_of_amd(void **state) {
+    Tool *t = *state;
+    const JsonValue *o = tool_json(t, 0, "tilec explain k.tile --json --target gfx90a --set T=f16");
+    tool_number_at(o, "resources.lanes", 64);
+    double registers = tool_at(o, "resources.registers")->number;
+    assert_true(registers > 16 && registers <= 512);
+    assert_true(tool_at(o, "resources.scalarRegisters")->number > 8);
+    tool_number_at(o, "resources.spilledRegisters", 0);
+    tool_number_at(o, "resources.scratchBytes", 0);
+    assert_true(tool_at(o, "resources.codeBytes")->number > 100);
+    tool_number_at(o, "resources.occupancy.warpsMost", 32);
+    tool_run(t, 0, "tilec emit k.tile --as asm --target gfx90a --set T=f16");
+    char text[64];
+    snprintf(text, sizeof text, "    .vgpr_count:     %d\n", (int)registers);
+    says(t, text);
+}
+
 static void text_of_a_cpu(void **state) {
     Tool *t = *state;
     tool_run(t, 0, "tilec explain k.tile --target x86-64-v4 --set T=f32");
@@ -179,8 +224,8 @@ static void refusals(void **state) {
                "tilec explain k.tile --target x86-64-v3 --set T=f32 --svg x.svg");
     tool_run(t, 2, "tilec explain k.tile --target sm_80 --set T=f32 --variant 7");
     says(t, " variants, from 0 on; there is no variant 7 [usage]\n");
-    tool_run(t, 4, "tilec explain k.tile --target gfx942 --set T=f32");
-    says(t, "this version does not explain code for 'gfx942'");
+    tool_run(t, 4, "tilec explain k.tile --target gfx94 --set T=f32");
+    says(t, "this version makes no code for 'gfx94'");
     tool_run(t, 1, "tilec explain k.tile --target sm_80 --set T=f16 --svg none/x.svg");
     says(t, "cannot write 'none/x.svg'");
 }
@@ -229,6 +274,8 @@ static void every_reason_is_tested(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(text_of_a_gpu),
+        TEST(text_of_amd),
+        TEST(data_of_amd),
         TEST(text_of_a_cpu),
         TEST(data),
         TEST(products_are_the_least),

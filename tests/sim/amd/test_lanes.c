@@ -115,11 +115,38 @@ R1(r_d2f, u((float)d(x)))
 REF(r_f2d, put(y, q((double)f(x[0]))))
 R1(r_dlt, d(x) < d(x + 2) ? 1 : 0)
 R1(r_mix, u((float)(hv(x[0] >> 16) * (double)f(x[1]) + hv(x[2]))))
+R1(r_mix_one, u((float)(hv(x[2]) - (double)f(x[0]))))
 R1(r_mixlo, half((double)f(x[0] & 0x9fffffff) * (double)f(x[1] & 0x9fffffff) + hv(x[2])))
 R1(r_sum16, (x[0] & 0xffff) + (x[1] >> 16))
+R1(r_divide, u(f(x[0]) / f(x[1])))
+static uint32_t h3(uint32_t a, uint32_t b, uint32_t c, bool most) {
+    a &= 0xffff, b &= 0xffff, c &= 0xffff;
+    uint32_t r = (a < b) == most ? b : a;
+    return (r < c) == most ? c : r;
+}
+R1(r_min3_u16, h3(x[0], x[1], x[2], false))
+R1(r_max3_i16, h3(x[0] ^ 0x8000, x[1] ^ 0x8000, x[2] ^ 0x8000, true) ^ 0x8000)
+R1(r_turned, x[0] << 16 | x[0] >> 16)
+R1(r_byte1, u((float)(x[0] >> 8 & 255)))
 R1(r_carry, x[0] + x[1] < x[0])
 
+// A quotient of f32 as LLVM makes it: v22 and v23 scaled, v21 the reciprocal, v24 the quotient.
+#define DIVISION                                                                            \
+    "v_rcp_f32_e32 v21, v22\nv_fma_f32 v20, -v22, v21, 1.0\nv_fma_f32 v21, v20, v21, v21\n" \
+    "v_mul_f32_e32 v24, v23, v21\nv_fma_f32 v20, -v22, v24, v23\n"                          \
+    "v_fma_f32 v24, v20, v21, v24\nv_fma_f32 v22, -v22, v24, v23\n"                         \
+    "v_div_fmas_f32 v20, v22, v21, v24\nv_div_fixup_f32"
+
 static const Case cases[] = {
+    {"v_div_scale_f32 v22, s[4:5], v13, v13, v12\nv_div_scale_f32 v23, vcc, v12, v13, "
+     "v12\n" DIVISION,
+     "v_div_scale_f32 v22, null, v13, v13, v12\nv_div_scale_f32 v23, vcc_lo, v12, v13, "
+     "v12\n" DIVISION,
+     "v16, v20, v13, v12", r_divide},
+    {NULL, "v_mov_b32_e32 v16, v12\nv_swap_b16", "v16.l, v16.h", r_turned},
+    {"v_min3_u16", NULL, "v16, v12, v13, v14", r_min3_u16},
+    {"v_max3_i16", NULL, "v16, v12, v13, v14", r_max3_i16},
+    {"v_cvt_f32_ubyte1_e32", "v_cvt_f32_ubyte1_e32", "v16, v12", r_byte1},
     {"v_add_u32_e32", "v_add_nc_u32_e32", "v16, v12, v13", r_add},
     {"v_sub_u32_e64", "v_sub_nc_u32_e64", "v16, v12, v13", r_sub},
     {"v_add_u32_e64", "v_add_nc_u32_e64", "v16, v12, v13 clamp", r_add_clamp},
@@ -189,6 +216,7 @@ static const Case cases[] = {
     {"v_cvt_f64_f32_e32", "v_cvt_f64_f32_e32", "v[16:17], v12", r_f2d},
     {"v_cmp_lt_f64_e32 vcc, v[12:13], v[14:15]\nv_cndmask_b32_e64", NULL, "v16, 0, 1, vcc", r_dlt},
     {NULL, "v_fma_mix_f32", "v16, v12, v13, v14 op_sel:[1,0,0] op_sel_hi:[1,0,1]", r_mix},
+    {NULL, "v_fma_mix_f32", "v16, -v12, 1.0, v14 op_sel_hi:[0,1,1]", r_mix_one},
     {"v_and_b32_e32 v20, 0x9fffffff, v12\nv_and_b32_e32 v21, 0x9fffffff, v13\nv_fma_mixlo_f16",
      "v_and_b32_e32 v20, 0x9fffffff, v12\nv_and_b32_e32 v21, 0x9fffffff, v13\nv_fma_mixlo_f16",
      "v16, v20, v21, v14 op_sel_hi:[0,0,1]", r_mixlo},

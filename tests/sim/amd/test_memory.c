@@ -26,6 +26,23 @@ typedef struct Case {
     "s_mov_b32 s24, s20\ns_and_b32 s25, s21, 0xffff\ns_mov_b32 s26, 648\n" \
     "s_mov_b32 s27, 0x31014000\nv_lshlrev_b32_e32 v22, 4, v0\n"
 
+// The resource of all that is less than 2^31 bytes behind argument 0, as compilers make it; the
+// offsets of odd threads are beyond it. Word 3 of each generation: a format, and how bounds are
+// meant.
+#define WHOLE(flags)                                                              \
+    "s_mov_b32 s24, s20\ns_and_b32 s25, s21, 0xffff\ns_mov_b32 s26, 0x80000000\n" \
+    "s_mov_b32 s27, " flags                                                       \
+    "\nv_lshlrev_b32_e32 v22, 4, v0\nv_and_b32_e32 v23, 1, v0\n"                  \
+    "v_lshlrev_b32_e32 v23, 31, v23\nv_or_b32_e32 v22, v22, v23\n"
+#define WHOLE_9 WHOLE("0x27000")
+#define WHOLE_10 WHOLE("0x31016000")
+#define WHOLE_11 WHOLE("0x30016000")
+// Only whether there are records counts: what is beyond them is touched.
+#define RECORDS_11                                                        \
+    "s_mov_b32 s24, s20\ns_and_b32 s25, s21, 0xffff\ns_mov_b32 s26, 16\n" \
+    "s_mov_b32 s27, 0x20016000\nv_lshlrev_b32_e32 v22, 4, v0\n"
+
+static uint32_t even(uint32_t t, uint32_t (*x)[4]) { return t % 2 ? 0 : x[t][3]; }
 static uint32_t within(uint32_t t, uint32_t (*x)[4]) { return t < 40 ? x[t][0] : 0; }
 static uint32_t third_within(uint32_t t, uint32_t (*x)[4]) {
     return t < 40 ? x[t][2] : t == 40 ? 0 : 0;
@@ -41,6 +58,7 @@ static uint32_t halves(uint32_t t, uint32_t (*x)[4]) {
 }
 static uint32_t neighbour(uint32_t t, uint32_t (*x)[4]) { return x[t ^ 1][0]; }
 static uint32_t sum_two(uint32_t t, uint32_t (*x)[4]) { return x[t ^ 1][0] + x[t ^ 1][1]; }
+static uint32_t second(uint32_t t, uint32_t (*x)[4]) { return x[t][1]; }
 static uint32_t same(uint32_t t, uint32_t (*x)[4]) { return x[t][3]; }
 static uint32_t before(uint32_t t, uint32_t (*x)[4]) {
     (void)x;
@@ -50,6 +68,27 @@ static uint32_t greatest(uint32_t t, uint32_t (*x)[4]) {
     (void)t, (void)x;
     return 63;
 }
+static uint32_t across(uint32_t t, uint32_t (*x)[4]) { return x[t][0] >> 24 | x[t][1] << 8; }
+static uint32_t moved(uint32_t t, uint32_t (*x)[4]) {
+    return (x[t][3] & 0xff000000) | x[t][0] >> 8;
+}
+static uint32_t scalar_byte(uint32_t t, uint32_t (*x)[4]) {
+    (void)t;
+    return x[0][1] >> 8 & 255;
+}
+// The first word of a column of what 16 lanes have read, rows of 16 elements.
+static uint32_t column(uint32_t t, uint32_t (*x)[4], uint32_t bits) {
+    uint32_t word = 0, each = 64 / bits;
+    for (uint32_t k = 0; k < 32 / bits; k++) {
+        uint32_t linear = 16 * k + t % 16, lane = t / 16 * 16 + linear / each;
+        uint32_t at = linear % each * bits;
+        word |= (x[lane][at / 32] >> at % 32 & ((1u << bits) - 1)) << (k * bits);
+    }
+    return word;
+}
+static uint32_t column16(uint32_t t, uint32_t (*x)[4]) { return column(t, x, 16); }
+static uint32_t column8(uint32_t t, uint32_t (*x)[4]) { return column(t, x, 8); }
+static uint32_t column4(uint32_t t, uint32_t (*x)[4]) { return column(t, x, 4); }
 static uint32_t scalar(uint32_t t, uint32_t (*x)[4]) {
     (void)t;
     return x[0][2] + x[1][0];
@@ -75,6 +114,29 @@ static const Case cases[] = {
      RESOURCE11 "buffer_load_b128 v[30:33], v22, s[24:27], 0 offen\n"
                 "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v32",
      third_within},
+    {"gfx90a",
+     WHOLE_9 "buffer_load_dword v16, v22, s[24:27], 0 offen offset:12\ns_waitcnt vmcnt(0)", even},
+    {"gfx950",
+     WHOLE_9 "buffer_load_dwordx4 v[30:33], v22, s[24:27], 0 offen\ns_waitcnt vmcnt(0)\n"
+             "v_mov_b32_e32 v16, v33",
+     even},
+    // On gfx9 the offset that all lanes share counts.
+    {"gfx942",
+     WHOLE_9 "s_mov_b32 s4, 12\nbuffer_load_dword v16, v22, s[24:27], s4 offen\n"
+             "s_waitcnt vmcnt(0)",
+     even},
+    {"gfx1030",
+     WHOLE_10 "buffer_load_dwordx4 v[30:33], v22, s[24:27], 0 offen\ns_waitcnt vmcnt(0)\n"
+              "v_mov_b32_e32 v16, v33",
+     even},
+    {"gfx1100",
+     WHOLE_11 "buffer_load_b128 v[30:33], v22, s[24:27], 0 offen\ns_waitcnt vmcnt(0)\n"
+              "v_mov_b32_e32 v16, v33",
+     even},
+    {"gfx1201",
+     WHOLE_11 "buffer_load_b32 v16, v22, s[24:27], null offen offset:12\ns_wait_loadcnt 0x0", even},
+    {"gfx1100",
+     RECORDS_11 "buffer_load_b32 v16, v22, s[24:27], 0 offen offset:12\ns_waitcnt vmcnt(0)", same},
     {"gfx942", "global_load_ubyte v16, v[10:11], off offset:1\ns_waitcnt vmcnt(0)", byte_of},
     {"gfx942", "global_load_sbyte v16, v[10:11], off offset:1\ns_waitcnt vmcnt(0)", signed_of},
     {"gfx942",
@@ -110,9 +172,38 @@ static const Case cases[] = {
      "ds_load_2addr_stride64_b32 v[30:31], v23 offset1:1\n"
      "s_waitcnt lgkmcnt(0)\nv_add_nc_u32_e32 v16, v30, v31",
      sum_two},
+    {"gfx950",
+     "v_lshlrev_b32_e32 v22, 3, v0\nds_write_b64 v22, v[12:13]\n"
+     "ds_read_b64_tr_b16 v[16:17], v22\ns_waitcnt lgkmcnt(0)",
+     column16},
+    {"gfx950",
+     "v_lshlrev_b32_e32 v22, 3, v0\nds_write_b64 v22, v[12:13]\n"
+     "ds_read_b64_tr_b8 v[16:17], v22\ns_waitcnt lgkmcnt(0)",
+     column8},
+    {"gfx950",
+     "v_lshlrev_b32_e32 v22, 3, v0\nds_write_b64 v22, v[12:13]\n"
+     "ds_read_b64_tr_b4 v[16:17], v22\ns_waitcnt lgkmcnt(0)",
+     column4},
+    // LDS of 160 KiB has addresses of 18 bits, in M0, too.
+    {"gfx950",
+     "v_lshlrev_b32_e32 v22, 2, v0\nv_add_u32_e32 v22, 0x11000, v22\ns_mov_b32 m0, 0x11000\n"
+     "global_load_lds_dword v[10:11], off offset:4\ns_waitcnt vmcnt(0)\n"
+     "ds_read_b32 v16, v22 offset:4\ns_waitcnt lgkmcnt(0)",
+     second},
     {"gfx942",
      "scratch_store_dwordx4 off, v[12:15], off offset:16\n"
      "scratch_load_dword v16, off, off offset:28\ns_waitcnt vmcnt(0)",
+     same},
+    // The shared offset steps over all lanes' words: 8 bytes of each.
+    {"gfx1030",
+     "s_mov_b32 s4, 0\ns_brev_b32 s5, 1\ns_mov_b32 s6, -1\ns_mov_b32 s7, 0\n"
+     "s_movk_i32 s8, 0x100\nbuffer_store_dword v15, off, s[4:7], s8 offset:4\n"
+     "buffer_load_dword v16, off, s[4:7], 0 offset:12\ns_waitcnt vmcnt(0)",
+     same},
+    {"gfx90a",
+     "s_mov_b32 s4, 0\ns_brev_b32 s5, 1\ns_mov_b32 s6, -1\ns_mov_b32 s7, 0\n"
+     "s_movk_i32 s8, 0x200\nbuffer_store_dword v15, off, s[4:7], s8 offset:4\n"
+     "buffer_load_dword v16, off, s[4:7], 0 offset:12\ns_waitcnt vmcnt(0)",
      same},
     {"gfx942",
      "v_mov_b32_e32 v20, 0\nv_mov_b32_e32 v21, 0\nds_write_b32 v20, v21\n"
@@ -136,7 +227,21 @@ static const Case cases[] = {
      "s_load_dword s7, s[20:21], s6\ns_waitcnt lgkmcnt(0)\ns_add_u32 s4, s4, s7\n"
      "v_mov_b32_e32 v16, s4",
      scalar},
+    {"gfx1201", "s_load_u8 s4, s[20:21], 0x5\ns_wait_kmcnt 0x0\nv_mov_b32_e32 v16, s4",
+     scalar_byte},
+    // Wherever a word begins.
+    {"gfx942", "global_load_dword v16, v[10:11], off offset:3\ns_waitcnt vmcnt(0)", across},
+    {"gfx1201", "global_load_b32 v16, v[10:11], off offset:3\ns_wait_loadcnt 0x0", across},
+    {"gfx942",
+     "global_store_dword v[10:11], v12, off offset:11\n"
+     "global_load_dword v20, v[10:11], off offset:12\ns_waitcnt vmcnt(0)\n"
+     "v_mov_b32_e32 v16, v20",
+     moved},
 };
+
+static uint32_t processor_lds(const char *processor) {
+    return strcmp(processor, "gfx950") == 0 ? 80 * 1024 : 1024;
+}
 
 static void test_cases(void **state) {
     (void)state;
@@ -150,7 +255,7 @@ static void test_cases(void **state) {
         amd_open(&w, &(AmdSource){.processor = c->processor,
                                   .text = amd_kernel(arena, c->processor, c->body),
                                   .args = 2,
-                                  .lds = 1024,
+                                  .lds = processor_lds(c->processor),
                                   .scratch = 64});
         warp_watch(&w);
         w.observer_count = 2;  // lanes of one wave write one place here

@@ -50,6 +50,12 @@ static void test_refused(void **state) {
         {"s_branch 5\ns_endpgm", "does not go to an instruction"},
         {"v_mov_b32_dpp v0, v1 row_frob:1\ns_endpgm", "movement is not known"},
         {"s_getreg_b32 s4, hwreg(HW_REG_HW_ID)\ns_endpgm", "is not simulated"},
+        {"s_getreg_b32 s4, hwreg(\ns_endpgm", "register '' is not simulated"},
+        {"s_load_dwordx4 s[0:3], s[\ns_endpgm", "operand 's[' is not known"},
+        {"ds_swizzle_b32 v1, v2 offset:swizzle(\ns_endpgm", "a swizzle that is not known"},
+        {"ds_swizzle_b32 v1, v2 offset:swizzle(SWAP,-1)\ns_endpgm", "a swizzle that is not known"},
+        {"ds_read_b32 v0, v1 :: v_mov_b32 v1, v2\ns_endpgm", "these two are no pair"},
+        {"v_mov_b32 v0, v1 :: v_mov_b32 v1, v2 :: v_mov_b32 v3, v4\ns_endpgm", "are no pair"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Arena *arena = arena_create();

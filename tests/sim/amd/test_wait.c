@@ -100,6 +100,12 @@ static const Case cases[] = {
      "global_load_short_d16 v40, v[10:11], off\ns_waitcnt vmcnt(0)\n"
      "v_lshrrev_b32_e32 v16, 16, v40",
      true, 0},
+    // Of a count, five bits count; of a word, the byte that is converted.
+    {"gfx942", "v_lshlrev_b32_e32 v16, v40, v12", true, 0},
+    {"gfx942", "v_lshlrev_b32_e32 v40, 5, v40\nv_lshlrev_b32_e32 v16, v40, v12", false, 0},
+    {"gfx942", "v_lshlrev_b32_e32 v40, 4, v40\nv_lshlrev_b32_e32 v16, v40, v12", true, 0},
+    {"gfx942", "v_lshlrev_b32_e32 v40, 16, v40\nv_cvt_f32_ubyte1_e32 v16, v40", false, 0},
+    {"gfx942", "v_lshlrev_b32_e32 v40, 16, v40\nv_cvt_f32_ubyte2_e32 v16, v40", true, 0},
 };
 
 static void test_cases(void **state) {

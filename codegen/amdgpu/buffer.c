@@ -1,0 +1,171 @@
+// Loads and stores of views under a mask without branches: buffers, whose bounds the hardware
+// checks.
+//
+// A buffer is a view's data and what is less than 2^31 bytes behind it. An access where the mask is
+// false is one at 2^31: it loads 0 and stores nothing. Masks are selects of offsets, then, and the
+// resource (four scalar registers) says no more than where the data begins.
+#include "codegen/amdgpu/gen.h"
+
+enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 11 };
+#define BEYOND UINT32_C(0x80000000)
+
+// ---- where an access goes -----------------------------------------------------------------------
+
+typedef struct Place {
+    LLVMValueRef data;    // the view's, of space SPACE_GLOBAL
+    LLVMValueRef offset;  // bytes behind it, i32; NULL: none
+    uint32_t plain;       // and so many more
+} Place;
+
+// `n` elements of `size` bytes modulo 2^32, computed where their number is: what a loop does not
+// change is computed before it.
+static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
+    LLVMTypeRef word = gpu_int(g, 32);
+    LLVMValueRef by = gen_i32(g, __builtin_ctz(size));
+    bool extends = LLVMIsAZExtInst(n) || LLVMIsASExtInst(n);
+    LLVMValueRef narrow = extends ? LLVMGetOperand(n, 0) : NULL;
+    if (narrow && LLVMGetIntTypeWidth(LLVMTypeOf(narrow)) == 32) {
+        GenSpot here = gen_go_before(g, n);
+        n = LLVMBuildShl(g->b, narrow, by, "");
+        gen_go_back(g, here);
+        return n;
+    }
+    if (LLVMGetIntTypeWidth(LLVMTypeOf(n)) > 32) n = LLVMBuildTrunc(g->b, n, word, "");
+    return LLVMBuildShl(g->b, n, by, "");
+}
+
+static void add_step(Gen *g, Place *at, LLVMValueRef step) {
+    uint32_t size = LLVMGetIntTypeWidth(LLVMGetGEPSourceElementType(step)) / 8;
+    LLVMValueRef n = LLVMGetOperand(step, 1);
+    if (LLVMIsAConstantInt(n)) {
+        at->plain += (uint32_t)LLVMConstIntGetZExtValue(n) * size;
+        return;
+    }
+    n = in_bytes(g, n, size);
+    at->offset = at->offset ? LLVMBuildAdd(g->b, at->offset, n, "") : n;
+}
+
+static bool is_data(const Gen *g, LLVMValueRef p) {
+    for (uint32_t i = 0; i < g->func->params.count; i++)
+        if (g->params[i] == p) return true;
+    return false;
+}
+
+// Steps of pointer arithmetic from a view's data on, the last one first; 0 and *count: the data
+// itself. False: p comes from elsewhere.
+static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[MOST_STEPS], uint32_t *count,
+                     LLVMValueRef *data) {
+    *count = 0;
+    while (!is_data(g, p)) {
+        if (!LLVMIsAGetElementPtrInst(p) || *count == MOST_STEPS) return false;
+        steps[(*count)++] = p;
+        p = LLVMGetOperand(p, 0);
+    }
+    *data = p;
+    return gpu_space_of(p) == SPACE_GLOBAL;
+}
+
+static Place place_of(Gen *g, LLVMValueRef p) {
+    LLVMValueRef steps[MOST_STEPS];
+    Place at = {0};
+    uint32_t count;
+    steps_of(g, p, steps, &count, &at.data);
+    while (count--) add_step(g, &at, steps[count]);
+    return at;
+}
+
+bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
+    LLVMValueRef steps[MOST_STEPS], data;
+    uint32_t count;
+    bool narrow = (op->code == IR_THREAD_LOAD || op->code == IR_THREAD_STORE) &&
+                  ir_attr_int(op, IR_ATTR_NARROW) != 0;
+    return narrow && align >= (bytes < 4 ? bytes : 4) && bytes <= MOST_BYTES &&
+           (bytes & (bytes - 1)) == 0 && steps_of(g, p, steps, &count, &data);
+}
+
+// ---- the resource -------------------------------------------------------------------------------
+
+// Word 3: a format that is none of those that stand for no buffer at all; from gfx10 on that
+// offsets are compared, not indices.
+static uint32_t flags_of(GpuTarget target) {
+    enum { WORD_9 = 4 << 15 | 7 << 12, FLOAT_10 = 22 << 12, LEVEL_10 = 1 << 24, RAW_10 = 3 << 28 };
+    if (target.number < 0x1000) return WORD_9;
+    return FLOAT_10 | RAW_10 | (target.number < 0x1100 ? LEVEL_10 : 0);
+}
+
+// Where the data is known, so that all accesses share it.
+static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
+    LLVMTypeRef types[] = {gpu_pointer(g, SPACE_RESOURCE), gpu_pointer(g, SPACE_GLOBAL)};
+    GenSpot here = gen_go_before(g, LLVMGetNextInstruction(data));
+    LLVMValueRef args[] = {gpu_in_space(g, data, SPACE_GLOBAL), LLVMConstNull(gpu_int(g, 16)),
+                           gen_i64(g, BEYOND),
+                           gen_i32(g, (int32_t)flags_of(gpu_gen(g)->machine.gpu))};
+    LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.make.buffer.rsrc", 2, types, 4, args);
+    gen_go_back(g, here);
+    return r;
+}
+
+// The instruction has room for small numbers; they do not lead back from 2^31.
+static LLVMValueRef offset_of(Gen *g, const Place *at, LLVMValueRef mask) {
+    LLVMValueRef small = gen_i32(g, (int32_t)(at->plain % MOST_PLAIN));
+    LLVMValueRef large = gen_i32(g, (int32_t)(at->plain / MOST_PLAIN * MOST_PLAIN));
+    LLVMValueRef offset = at->offset ? LLVMBuildAdd(g->b, at->offset, large, "") : large;
+    if (mask) offset = LLVMBuildSelect(g->b, mask, offset, gen_i32(g, (int32_t)BEYOND), "");
+    return LLVMBuildAdd(g->b, offset, small, "");
+}
+
+LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,
+                                  LLVMValueRef *resource) {
+    Place at = place_of(g, p);
+    *resource = resource_of(g, at.data);
+    return offset_of(g, &at, mask);
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+// What the instructions move: integers of up to 32 bits, or several words.
+static LLVMTypeRef moved_type(Gen *g, uint32_t bits) {
+    LLVMTypeRef word = gpu_int(g, 32);
+    return bits <= 32 ? gpu_int(g, bits) : LLVMVectorType(word, bits / 32);
+}
+
+static LLVMValueRef joined(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count,
+                           LLVMValueRef const *x) {
+    LLVMTypeRef moved = moved_type(g, bits * count);
+    if (count == 1) return LLVMBuildBitCast(g->b, x[0], moved, "");
+    LLVMValueRef all = LLVMGetPoison(LLVMVectorType(elem, count));
+    for (uint32_t i = 0; i < count; i++)
+        all = LLVMBuildInsertElement(g->b, all, x[i], gen_i32(g, (int32_t)i), "");
+    return LLVMBuildBitCast(g->b, all, moved, "");
+}
+
+static void apart(Gen *g, LLVMTypeRef elem, uint32_t count, LLVMValueRef all, LLVMValueRef *x) {
+    all = LLVMBuildBitCast(g->b, all, count == 1 ? elem : LLVMVectorType(elem, count), "");
+    if (count == 1) x[0] = all;
+    for (uint32_t i = 0; count > 1 && i < count; i++)
+        x[i] = LLVMBuildExtractElement(g->b, all, gen_i32(g, (int32_t)i), "");
+}
+
+void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
+    Place at = place_of(g, p);
+    LLVMTypeRef moved = moved_type(g, bits * count);
+    LLVMValueRef none = gen_i32(g, 0);
+    LLVMValueRef args[] = {resource_of(g, at.data), offset_of(g, &at, mask), none, none};
+    LLVMValueRef all = gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.load", 1, &moved, 4, args);
+    if (other) {
+        LLVMValueRef there = joined(g, elem, bits, count, other);
+        if (!LLVMIsNull(there)) all = LLVMBuildSelect(g->b, mask, all, there, "");
+    }
+    apart(g, elem, count, all, x);
+}
+
+void amdgpu_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
+                         LLVMValueRef mask, LLVMValueRef const *x) {
+    Place at = place_of(g, p);
+    LLVMTypeRef moved = moved_type(g, bits * count);
+    LLVMValueRef none = gen_i32(g, 0);
+    LLVMValueRef args[] = {joined(g, elem, bits, count, x), resource_of(g, at.data),
+                           offset_of(g, &at, mask), none, none};
+    gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.store", 1, &moved, 5, args);
+}

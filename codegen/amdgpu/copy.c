@@ -1,0 +1,154 @@
+// Loads that go straight to shared memory: thread.copy.
+//
+// The instruction writes lane l's bytes at M0 + l * bytes: the pass has put what the lanes of a
+// warp bring in a row, so that M0 is where the first lane's go. A buffer load brings zeros where
+// the mask is false, and is issued all the same: loads end in order, so that groups of copies are
+// waited for by counting instructions. What is loaded otherwise meanwhile only makes it wait
+// longer.
+//
+// LLVM would wait for all copies before any access of shared memory, and at each fence. That the
+// two do not meet between two barriers is said by scopes; barriers wait for what this wave has done
+// with shared memory (but for copies) by themselves.
+#include <string.h>
+
+#include "codegen/amdgpu/gen.h"
+
+enum { COUNT_MOST = 63, MOST_STEPS = 16 };
+
+// ---- groups -------------------------------------------------------------------------------------
+
+// The copies of the block's groups, at least; *any: there are some, in what it holds, too.
+static void count_groups(const IrBlock *block, uint32_t *least, bool *any) {
+    uint32_t copies = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->region_count; i++) count_groups(op->regions[i], least, any);
+        copies += op->code == IR_THREAD_COPY;
+        *any |= op->code == IR_THREAD_COPY;
+        if (op->code != IR_THREAD_COMMIT) continue;
+        if (copies < *least) *least = copies;
+        copies = 0;
+    }
+}
+
+void amdgpu_find_copies(GpuGen *n) {
+    n->group_copies = UINT32_MAX;
+    count_groups(ir_body(n->g.func), &n->group_copies, &n->copies);
+}
+
+// s_waitcnt of gfx9: until so many loads and stores of global memory, and so many accesses of LDS,
+// are under way at most; the greatest number is no wait.
+static void wait_until(Gen *g, uint32_t global, uint32_t shared) {
+    enum { EXPORTS = 7 << 4 };
+    uint32_t code = (global & 15) | (global >> 4) << 14 | shared << 8 | EXPORTS;
+    LLVMValueRef n = gen_i32(g, (int32_t)code);
+    gen_intrinsic(g, "llvm.amdgcn.s.waitcnt", 0, NULL, 1, &n);
+}
+
+// For LLVM alone: nothing moves past it.
+static void keep_order(Gen *g) {
+    unsigned scope = LLVMGetSyncScopeID(g->context, "singlethread", 12);
+    LLVMBuildFenceSyncScope(g->b, LLVMAtomicOrderingSequentiallyConsistent, scope, "");
+}
+
+void amdgpu_commit(Gen *g) { keep_order(g); }
+
+void amdgpu_wait(Gen *g, const IrOp *op) {
+    enum { NO_WAIT = 15 };
+    uint64_t loads = (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * gpu_gen(g)->group_copies;
+    wait_until(g, loads < COUNT_MOST ? (uint32_t)loads : COUNT_MOST, NO_WAIT);
+}
+
+void amdgpu_copying_barrier(Gen *g) {
+    keep_order(g);
+    wait_until(g, COUNT_MOST, 0);
+    gen_intrinsic(g, "llvm.amdgcn.s.barrier", 0, NULL, 0, NULL);
+    keep_order(g);
+}
+
+// ---- a copy -------------------------------------------------------------------------------------
+
+static LLVMValueRef of_first_lane(Gen *g, LLVMValueRef x) {
+    LLVMTypeRef word = gpu_int(g, 32);
+    return gen_intrinsic(g, "llvm.amdgcn.readfirstlane", 1, &word, 1, &x);
+}
+
+// The first lane's step, in bytes: read where it is computed, since LLVM leaves it in its loop.
+static LLVMValueRef first_step(Gen *g, LLVMValueRef step) {
+    uint32_t size = LLVMGetIntTypeWidth(LLVMGetGEPSourceElementType(step)) / 8;
+    LLVMValueRef n = LLVMGetOperand(step, 1), by = gen_i32(g, __builtin_ctz(size));
+    LLVMTypeRef word = gpu_int(g, 32);
+    if (LLVMIsAConstantInt(n))
+        return LLVMConstInt(word, (uint64_t)LLVMConstIntGetSExtValue(n) * size, false);
+    bool extends = LLVMIsASExtInst(n) || LLVMIsAZExtInst(n);
+    if (extends) n = LLVMGetOperand(n, 0);
+    GenSpot here = {0};
+    bool early = LLVMIsAInstruction(n) && !LLVMIsAPHINode(n);
+    if (early) here = gen_go_before(g, LLVMGetNextInstruction(n));
+    if (LLVMGetIntTypeWidth(LLVMTypeOf(n)) > 32) n = LLVMBuildTrunc(g->b, n, word, "");
+    LLVMValueRef bytes = of_first_lane(g, LLVMBuildShl(g->b, n, by, ""));
+    if (early) gen_go_back(g, here);
+    return bytes;
+}
+
+// Where the first lane's part goes, the same for all lanes.
+static LLVMValueRef row_of(Gen *g, LLVMValueRef p) {
+    LLVMValueRef offset = gen_i32(g, 0);
+    for (uint32_t i = 0; i < MOST_STEPS && LLVMIsAGetElementPtrInst(p); i++) {
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) != 0) break;
+        offset = LLVMBuildAdd(g->b, offset, first_step(g, p), "");
+        p = LLVMGetOperand(p, 0);
+    }
+    p = gpu_in_space(g, p, SPACE_SHARED);
+    if (!LLVMIsConstant(p)) {
+        LLVMTypeRef word = gpu_int(g, 32);
+        LLVMValueRef at = of_first_lane(g, LLVMBuildPtrToInt(g->b, p, word, ""));
+        p = LLVMBuildIntToPtr(g->b, at, LLVMTypeOf(p), "");
+    }
+    return LLVMBuildGEP2(g->b, gpu_int(g, 8), p, &offset, 1, "");
+}
+
+void amdgpu_copy(Gen *g, const IrOp *op) {
+    Dtype elem = ir_operand(op, 0)->type->elem;
+    uint32_t bytes = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT) * (uint32_t)dtype_size(elem);
+    LLVMValueRef resource, none = gen_i32(g, 0), mask = gen_operand(g, op, 2);
+    LLVMValueRef offset = amdgpu_buffer_offset(g, gen_operand(g, op, 1), mask, &resource);
+    LLVMValueRef args[] = {
+        resource, row_of(g, gen_operand(g, op, 0)), gen_i32(g, (int32_t)bytes), offset, none, none,
+        none};
+    gen_intrinsic(g, "llvm.amdgcn.raw.ptr.buffer.load.lds", 0, NULL, 7, args);
+}
+
+// ---- scopes -------------------------------------------------------------------------------------
+
+static LLVMValueRef scope(Gen *g, const char *name, LLVMMetadataRef domain) {
+    LLVMMetadataRef of[] = {LLVMMDStringInContext2(g->context, name, strlen(name)), domain};
+    LLVMMetadataRef one = LLVMMDNodeInContext2(g->context, of, 2);
+    return LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, &one, 1));
+}
+
+static bool is_copy(LLVMValueRef v) {
+    static const char name[] = "llvm.amdgcn.raw.ptr.buffer.load.lds";
+    size_t size;
+    if (!LLVMIsACallInst(v)) return false;
+    const char *called = LLVMGetValueName2(LLVMGetCalledValue(v), &size);
+    return size == sizeof name - 1 && memcmp(called, name, size) == 0;
+}
+
+static bool is_shared_access(LLVMValueRef v) {
+    if (LLVMIsALoadInst(v)) return gpu_space_of(LLVMGetOperand(v, 0)) == SPACE_SHARED;
+    return LLVMIsAStoreInst(v) && gpu_space_of(LLVMGetOperand(v, 1)) == SPACE_SHARED;
+}
+
+void amdgpu_copy_scopes(Gen *g) {
+    static const char name[] = "shared memory";
+    LLVMMetadataRef text = LLVMMDStringInContext2(g->context, name, sizeof name - 1);
+    LLVMMetadataRef domain = LLVMMDNodeInContext2(g->context, &text, 1);
+    LLVMValueRef copies = scope(g, "copies", domain), others = scope(g, "others", domain);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
+            bool copy = is_copy(v);
+            if (!copy && !is_shared_access(v)) continue;
+            LLVMSetMetadata(v, g->kinds.alias_scope, copy ? copies : others);
+            if (!copy) LLVMSetMetadata(v, g->kinds.noalias, copies);
+        }
+}

@@ -1,0 +1,54 @@
+#include "codegen/gpu/check.h"
+
+// From a view's data, as buffers are; as wide as the machine does it.
+static bool copies_directly(const Check *c, const IrOp *op) {
+    enum { MOST_STEPS = 16 };
+    const IrValue *p = ir_operand(op, 1);
+    int64_t bytes =
+        ir_attr_int(op, IR_ATTR_COUNT) * (int64_t)dtype_size(ir_operand(op, 0)->type->elem);
+    for (int i = 0; i < MOST_STEPS && p->def && p->def->code == IR_PTR_ADD; i++)
+        p = ir_operand(p->def, 0);
+    bool fits = bytes == 4 || bytes == c->machine.direct_bytes;
+    return c->machine.direct_bytes && fits && p->def && p->def->code == IR_CPU_DATA;
+}
+
+static const char *own(const Check *c, const IrOp *op) {
+    switch ((unsigned)op->code) {
+    case IR_THREAD_ID:
+    case IR_THREAD_SHARED:
+    case IR_THREAD_BARRIER:
+    case IR_THREAD_LOAD:
+    case IR_THREAD_STORE:
+    case IR_THREAD_SHUFFLE:
+    case IR_THREAD_PACK:
+    case IR_THREAD_UPDATE:
+    case IR_CPU_PRINT: return NULL;
+    case IR_THREAD_MATRIX_LOAD: return c->machine.matrix_load ? NULL : check_lacks;
+    case IR_THREAD_COPY:
+        return c->machine.async_copy || copies_directly(c, op) ? NULL : check_lacks;
+    case IR_THREAD_COMMIT:
+    case IR_THREAD_WAIT:
+        return c->machine.async_copy || c->machine.direct_bytes ? NULL : check_lacks;
+    case IR_THREAD_MMA: return c->multiplies(c, op) ? NULL : check_lacks;
+    case IR_EXP2:
+    case IR_RSQRT:
+    case IR_SIN:
+    case IR_COS:
+        return op->results[0].type->elem == DTYPE_F32 && c->func->math & IR_MATH_APPROX
+                   ? NULL
+                   : check_common;
+    }
+    return check_common;
+}
+
+bool gpu_check(const IrFunc *func, GpuTarget target, GpuMultiplies *multiplies, Diags *diags) {
+    char name[GPU_NAME_MAX];
+    Check c = {.func = func,
+               .machine = machine_of_gpu(target),
+               .target = gpu_target_name(target, name),
+               .lower = "the pass gpu_threads takes it away",
+               .own = own,
+               .multiplies = multiplies,
+               .diags = diags};
+    return check_function(&c);
+}

@@ -1,0 +1,153 @@
+// Devices of a driver: open, close, memory.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/recover.h"
+#include "runtime/gpu/state.h"
+
+// ---- Open, close ----
+
+static tilec_status find_device(tilec_context *context, GpuDevice *d) {
+    const GpuNumbers *n = &d->side->numbers;
+    int count = 0;
+    GPU_TRY_OPEN(get_version, &d->version);
+    GPU_TRY_OPEN(init, 0);
+    GPU_TRY_OPEN(device_get_count, &count);
+    if (!count) return gpu_fail_open(context, d, GPU_CALL_device_get_count, n->no_device);
+    if (d->ordinal >= count)
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "there is no device %s:%d; the driver has %d, numbered from 0",
+                       d->side->kind, d->ordinal, count);
+    GPU_TRY_OPEN(device_get, &d->number, d->ordinal);
+    GPU_TRY_OPEN(device_get_attribute, &d->threads_max, n->threads_max, d->number);
+    GPU_TRY_OPEN(device_get_attribute, &d->shared_max, n->shared_max, d->number);
+    return d->side->find(context, d);
+}
+
+static tilec_status read_ordinal(tilec_context *context, GpuDevice *d, Str instance) {
+    uint64_t n = 0;
+    if (instance.size && (!str_to_u64(instance, &n, NULL) || n > 1000))
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "device %s: expected the number of a device, found '%.*s'", d->side->kind,
+                       STR_ARG(instance));
+    d->ordinal = (int)n;
+    return TILEC_OK;
+}
+
+tilec_status gpu_device_open(tilec_context *context, const GpuSide *side, Str instance,
+                             void **state) {
+    GpuDevice *d = recover_new(sizeof *d);
+    d->side = side;
+    d->lock = os_mutex_create();
+    tilec_status s = read_ordinal(context, d, instance);
+    if (!s) s = gpu_driver_open(context, side, &d->driver);
+    if (!s) s = find_device(context, d);
+    if (s) {
+        os_mutex_destroy(d->lock);
+        recover_free(d);
+        return s;
+    }
+    *state = d;
+    return TILEC_OK;
+}
+
+void gpu_device_close(void *state) {
+    GpuDevice *d = state;
+    if (d->side->release) d->side->release(d);
+    os_mutex_destroy(d->lock);
+    recover_free(d);
+}
+
+GpuTarget gpu_device_target(const tilec_device *device) {
+    return ((const GpuDevice *)device->state)->target;
+}
+
+void gpu_device_describe(const tilec_device *device, StrBuf *out) {
+    const GpuDevice *d = device->state;
+    char name[256] = "", target[GPU_NAME_MAX];
+    strbuf_printf(out, "%s", gpu_target_name(d->target, target));
+    if (!GPU_DO(d, device_get_name, name, sizeof name - 1, d->number) && name[0])
+        strbuf_printf(out, ", %s", name);
+    strbuf_add(out, STR(", "));
+    d->side->describe(d, out);
+}
+
+// ---- Memory ----
+
+int32_t gpu_memory_number(const tilec_device *device) {
+    return ((const GpuDevice *)device->state)->ordinal;
+}
+
+static GpuAddress number_of(const void *address) { return (GpuAddress)(uintptr_t)address; }
+
+tilec_status gpu_alloc(tilec_device *device, size_t size, void **address) {
+    const GpuDevice *d = device->state;
+    GpuAddress at = 0;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    GpuResult r = GPU_DO(d, mem_alloc, &at, size ? size : 1);
+    gpu_leave(d, place);
+    char about[48];
+    snprintf(about, sizeof about, " of %zu bytes", size);
+    if (r) return gpu_fail_about(device, GPU_CALL_mem_alloc, r, about);
+    *address = (void *)(uintptr_t)at;
+    return TILEC_OK;
+}
+
+// Waits for what uses it: the driver does.
+void gpu_free(tilec_device *device, void *address, size_t size) {
+    const GpuDevice *d = device->state;
+    GpuPlace place;
+    (void)size;
+    if (d->side->enter(d, &place).code) return;
+    GPU_DO(d, mem_free, number_of(address));
+    gpu_leave(d, place);
+}
+
+// Memory that the driver knows nothing of is the host's.
+static tilec_status find_side(const tilec_device *device, const void *address, bool *host) {
+    const GpuDevice *d = device->state;
+    unsigned type = 0;
+    GpuResult r =
+        GPU_DO(d, pointer_get_attribute, &type, d->side->numbers.memory_type, number_of(address));
+    *host = r || d->side->is_host(d, type);
+    if (!r || r == d->side->numbers.invalid_value) return TILEC_OK;
+    return gpu_fail(device, GPU_CALL_pointer_get_attribute, r);
+}
+
+// The host's memory is free on return: the copy has ended then.
+static tilec_status copy_host(const tilec_device *device, const GpuStream *s, void *to,
+                              const void *from, size_t size, bool to_host) {
+    const GpuDevice *d = device->state;
+    GpuResult r = to_host ? GPU_DO(d, copy_to_host, to, number_of(from), size, s->handle)
+                          : GPU_DO(d, copy_to_device, number_of(to), from, size, s->handle);
+    if (r) return gpu_fail(device, to_host ? GPU_CALL_copy_to_host : GPU_CALL_copy_to_device, r);
+    r = GPU_DO(d, stream_synchronize, s->handle);
+    return r ? gpu_fail(device, GPU_CALL_stream_synchronize, r) : TILEC_OK;
+}
+
+static tilec_status copy_any(const tilec_device *device, const GpuStream *s, void *to,
+                             const void *from, size_t size) {
+    const GpuDevice *d = device->state;
+    bool to_host, from_host;
+    tilec_status found = find_side(device, to, &to_host);
+    if (!found) found = find_side(device, from, &from_host);
+    if (found) return found;
+    if (to_host && from_host)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "device %s: a copy from the host's memory to the host's", device->name);
+    if (to_host || from_host) return copy_host(device, s, to, from, size, to_host);
+    GpuResult r = GPU_DO(d, copy_within, number_of(to), number_of(from), size, s->handle);
+    return r ? gpu_fail(device, GPU_CALL_copy_within, r) : TILEC_OK;
+}
+
+tilec_status gpu_copy(tilec_device *device, void *stream, void *to, const void *from, size_t size) {
+    GpuPlace place;
+    if (!size) return TILEC_OK;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    s = copy_any(device, stream, to, from, size);
+    gpu_leave(device->state, place);
+    return s;
+}

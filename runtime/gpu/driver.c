@@ -1,0 +1,78 @@
+#include "runtime/gpu/driver.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/os_dl.h"
+#include "runtime/context.h"
+#include "runtime/gpu/state.h"
+
+// One row for each entry point, in the order of GpuDriver's members.
+typedef struct CallRow {
+    const char *cuda, *hip;  // symbols; NULL: there is no such thing
+    bool newer;              // than the oldest driver that is taken
+} CallRow;
+static const CallRow rows[] = {
+#define GPU_CALL(name, cuda, hip, params) {#cuda, #hip, false},
+#define CUDA_CALL(name, symbol, params) {#symbol, NULL, false},
+#define HIP_CALL(name, symbol, params) {NULL, #symbol, false},
+#define CUDA_CALL_NEWER(name, symbol, params) {#symbol, NULL, true},
+#define HIP_CALL_NEWER(name, symbol, params) {NULL, #symbol, true},
+#include "runtime/gpu/driver.def"
+#undef GPU_CALL
+#undef CUDA_CALL
+#undef HIP_CALL
+};
+_Static_assert(sizeof(GpuDriver) == GPU_CALLS * sizeof(void *), "pointers and nothing else");
+
+const char *gpu_call_symbol(GpuVendor vendor, GpuCall call) {
+    return vendor == GPU_NVIDIA ? rows[call].cuda : rows[call].hip;
+}
+
+// The first of the names that can be opened; the error is that of the first one.
+static OsLibrary *open_any(const char *const *names, const char **path, OsError *error) {
+    OsLibrary *library = os_library_open(*path = names[0], error);
+    for (size_t i = 1; !library && names[i]; i++) {
+        OsError later;
+        library = os_library_open(*path = names[i], &later);
+    }
+    return library;
+}
+
+tilec_status gpu_driver_open(tilec_context *context, const GpuSide *side, GpuDriver *driver) {
+    const char *wanted = os_env(side->variable), *path = NULL;
+    const char *const named[] = {wanted, NULL};
+    OsError error;
+    OsLibrary *library = open_any(wanted && *wanted ? named : side->libraries, &path, &error);
+    if (!library)
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "%s cannot be opened: %s; %s, or name its "
+                       "library in %s",
+                       side->owned, error.text, side->install, side->variable);
+    void *found[GPU_CALLS];
+    for (int i = 0; i < GPU_CALLS; i++) {
+        const char *symbol = gpu_call_symbol(side->vendor, (GpuCall)i);
+        found[i] = symbol ? os_library_symbol(library, symbol) : NULL;
+        if (found[i] || !symbol || rows[i].newer) continue;
+        os_library_close(library);
+        return rt_fail(context, TILEC_UNAVAILABLE, "%s %s is too old: it has no %s; update it",
+                       side->owned, path, symbol);
+    }
+    memcpy(driver, found, sizeof *driver);
+    os_library_keep(library);
+    return TILEC_OK;
+}
+
+tilec_status gpu_way_status(GpuWay way) {
+    switch (way) {
+    case GPU_WAY_FINE: return TILEC_OK;
+    case GPU_WAY_LATER: return TILEC_INVALID_ARGUMENT;
+    case GPU_WAY_ABSENT: return TILEC_UNAVAILABLE;
+    case GPU_WAY_MEMORY: return TILEC_OUT_OF_MEMORY;
+    case GPU_WAY_UNABLE: return TILEC_UNSUPPORTED;
+    case GPU_WAY_REFUSED: return TILEC_LAUNCH_REFUSED;
+    case GPU_WAY_LOST: return TILEC_KERNEL_FAILED;
+    case GPU_WAY_DEFECT: break;
+    }
+    return TILEC_INTERNAL;
+}

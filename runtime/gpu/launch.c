@@ -1,0 +1,228 @@
+// Launches of a driver.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/gpu/state.h"
+#include "runtime/launch.h"
+
+enum {
+    ACROSS_MAX = 65535,  // programs along the second and third dimension
+    PARAMS_ROOM = sizeof(((LaunchRoom *)NULL)->block) + sizeof(GpuTail)
+};
+
+#define REFUSE(...) rt_fail(device->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
+
+// ---- Spots ----
+
+static void collect_failure(GpuStream *stream, const GpuSpot *s) {
+    RtFailure f;
+    if (stream->status || !rt_failure_left(s->report, &f)) return;  // the first is told
+    if (s->programs > 1) f.note = "others may have failed, too: device interp counts them";
+    stream->status = TILEC_KERNEL_FAILED;
+    stream->failure = rt_report_assert(&s->variant, &f);
+}
+
+void gpu_spots_collect(GpuStream *stream) {
+    for (GpuSpot *s = stream->spots; s; s = s->next) {
+        if (!s->report->launch && !s->report->used) continue;
+        collect_failure(stream, s);
+        rt_prints_take(s->report, &s->variant, s->launches == 1, &stream->prints);
+        rt_gpu_report_clear(s->report, s->size);
+        s->launches = 0;
+    }
+}
+
+void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module) {
+    GpuSpot **link = &stream->spots;
+    while (*link) {
+        GpuSpot *s = *link;
+        if (module && s->module != module) {
+            link = &s->next;
+            continue;
+        }
+        *link = s->next;
+        GPU_DO(d, host_free, s->report);
+        free(s);
+    }
+}
+
+static tilec_status make_spot(tilec_device *device, GpuSpot *spot) {
+    const GpuDevice *d = device->state;
+    void *memory = NULL;
+    spot->size = rt_gpu_report_size(&spot->variant);
+    GpuResult r = GPU_DO(d, host_alloc, &memory, (size_t)spot->size, d->side->numbers.host_flags);
+    if (r) return gpu_fail(device, GPU_CALL_host_alloc, r);
+    r = GPU_DO(d, host_address, &spot->address, memory, 0);
+    if (r) {
+        GPU_DO(d, host_free, memory);
+        return gpu_fail(device, GPU_CALL_host_address, r);
+    }
+    spot->report = memory;
+    rt_gpu_report_clear(spot->report, spot->size);
+    return TILEC_OK;
+}
+
+static GpuSpot *find_spot(const GpuStream *stream, const RtModule *module) {
+    GpuSpot *s = stream->spots;
+    while (s && s->module != module) s = s->next;
+    return s;
+}
+
+// Where this launch leaves its failed assert and prints, made when it is the first on its stream; 0
+// for kernels that have none. In the device's context.
+static tilec_status take_spot(tilec_device *device, GpuStream *stream, const RtLaunch *l,
+                              uint32_t launches, GpuTail *tail) {
+    GpuDevice *d = device->state;
+    const MetaVariant *v = &l->meta->variants[l->variant];
+    *tail = (GpuTail){0};
+    if (!v->site_count) return TILEC_OK;
+    os_mutex_lock(d->lock);
+    GpuSpot *s = find_spot(stream, l->module);
+    tilec_status status = TILEC_OK;
+    if (!s) {
+        s = calloc(1, sizeof *s);
+        if (s) s->variant = *v;
+        status = s ? make_spot(device, s)
+                   : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+        if (status) {
+            free(s);
+        } else {
+            s->module = l->module;
+            s->next = stream->spots;
+            stream->spots = s;
+        }
+    }
+    if (!status) s->programs = l->grid[0] * l->grid[1] * l->grid[2];
+    if (!status) s->launches += launches, s->last += launches;
+    if (!status) *tail = (GpuTail){s->address, s->last};
+    os_mutex_unlock(d->lock);
+    return status;
+}
+
+// ---- Checks ----
+
+static tilec_status check_grid(const tilec_device *device, const RtLaunch *l) {
+    for (int i = 1; i < 3; i++)
+        if (l->grid[i] > ACROSS_MAX)
+            return REFUSE(
+                "%.*s: the grid's dimension %d has %lld programs, GPUs have at most %d there: make "
+                "the first dimension the long one",
+                STR_ARG(l->meta->name), i, (long long)l->grid[i], ACROSS_MAX);
+    if (l->grid[0] <= INT32_MAX && l->grid[0] * l->grid[1] > UINT32_MAX)  // ir.h: IrFunc.group
+        return REFUSE(
+            "%.*s: the grid's first two dimensions have %lld programs together, GPUs have at most "
+            "%u there: launch it in parts",
+            STR_ARG(l->meta->name), (long long)(l->grid[0] * l->grid[1]), UINT32_MAX);
+    if (l->grid[0] <= INT32_MAX) return TILEC_OK;
+    return REFUSE(
+        "%.*s: the grid's first dimension has %lld programs, GPUs have at most %d there: "
+        "launch it in parts",
+        STR_ARG(l->meta->name), (long long)l->grid[0], INT32_MAX);
+}
+
+static uint64_t threads_of(const MetaVariant *v) {
+    uint64_t threads = (uint64_t)v->block[0] * (v->block[1] ? v->block[1] : 1);
+    return threads * (v->block[2] ? v->block[2] : 1);
+}
+
+static tilec_status check_params(const tilec_device *device, const RtLaunch *l) {
+    const GpuDevice *d = device->state;
+    uint32_t most = d->side->numbers.params_max;
+    if (!most || most > PARAMS_ROOM) most = PARAMS_ROOM;
+    if (l->meta->size + sizeof(GpuTail) <= most) return TILEC_OK;
+    return REFUSE("%.*s: its arguments take %u bytes, device %s has room for %d",
+                  STR_ARG(l->meta->name), l->meta->size, device->name,
+                  (int)(most - sizeof(GpuTail)));
+}
+
+static tilec_status check_fits(const tilec_device *device, const RtLaunch *l) {
+    const GpuDevice *d = device->state;
+    const MetaVariant *v = &l->meta->variants[l->variant];
+    uint64_t threads = threads_of(v), row = d->side->numbers.threads_row;
+    if (!threads || threads > (uint64_t)d->threads_max)
+        return REFUSE(
+            "%.*s: its programs have %llu threads, device %s has at most %d: use fewer "
+            "warps",
+            STR_ARG(l->meta->name), (unsigned long long)threads, device->name, d->threads_max);
+    if (row && (uint64_t)l->grid[0] > row / threads)
+        return REFUSE(
+            "%.*s: the grid's first dimension has %lld programs, device %s has at most %llu of "
+            "%llu threads there: launch it in parts",
+            STR_ARG(l->meta->name), (long long)l->grid[0], device->name,
+            (unsigned long long)(row / threads), (unsigned long long)threads);
+    if (v->shared_bytes > (uint64_t)d->shared_max)
+        return REFUSE(
+            "%.*s: its programs need %u bytes of shared memory, device %s has %d: smaller "
+            "tiles or fewer stages need less",
+            STR_ARG(l->meta->name), v->shared_bytes, device->name, d->shared_max);
+    return check_params(device, l);
+}
+
+static bool is_empty(const RtLaunch *l) {
+    return l->grid[0] <= 0 || l->grid[1] <= 0 || l->grid[2] <= 0;
+}
+
+// ---- Prepare, launch ----
+
+static tilec_status allow(const tilec_device *device, const RtLaunch *l) {
+    const GpuDevice *d = device->state;
+    return d->side->allow ? d->side->allow(device, l) : TILEC_OK;
+}
+
+tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *l,
+                              const GpuLaunchConfig *c, void **extra) {
+    const GpuDevice *d = device->state;
+    GpuResult r = GPU_DO(d, launch_kernel, l->module->function, c->gridDimX, c->gridDimY,
+                         c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, c->sharedMemBytes,
+                         c->hStream, NULL, extra);
+    return r ? gpu_fail(device, GPU_CALL_launch_kernel, r) : TILEC_OK;
+}
+
+// The block is copied by the driver before the call returns; its size is told, so that a kernel
+// that takes more is refused.
+static tilec_status launch_here(const tilec_device *device, const GpuStream *stream,
+                                const RtLaunch *l, GpuTail tail) {
+    const GpuDevice *d = device->state;
+    const GpuNumbers *n = &d->side->numbers;
+    const MetaVariant *v = &l->meta->variants[l->variant];
+    uint8_t params[PARAMS_ROOM] __attribute__((aligned(16)));
+    size_t size = l->meta->size + sizeof tail;
+    if (l->meta->size) memcpy(params, l->block, l->meta->size);
+    memcpy(params + l->meta->size, &tail, sizeof tail);
+    void *extra[] = {(void *)n->param_buffer, params, (void *)n->param_size, &size,
+                     (void *)n->param_end};
+    GpuLaunchConfig c = {.gridDimX = (unsigned)l->grid[0],
+                         .gridDimY = (unsigned)l->grid[1],
+                         .gridDimZ = (unsigned)l->grid[2],
+                         .blockDimX = v->block[0],
+                         .blockDimY = v->block[1] ? v->block[1] : 1,
+                         .blockDimZ = v->block[2] ? v->block[2] : 1,
+                         .sharedMemBytes = v->shared_bytes,
+                         .hStream = stream->handle};
+    return d->side->launch(device, l, &c, extra);
+}
+
+// All that a launch needs; where it is no rehearsal, the launch.
+static tilec_status start(tilec_device *device, GpuStream *stream, const RtLaunch *l,
+                          bool rehearsal) {
+    GpuTail tail = {0};
+    GpuPlace place;
+    if (is_empty(l)) return TILEC_OK;
+    tilec_status s = check_grid(device, l);
+    if (!s) s = check_fits(device, l);
+    if (!s) s = gpu_enter(device, &place);
+    if (s) return s;
+    s = allow(device, l);
+    if (!s) s = take_spot(device, stream, l, !rehearsal, &tail);
+    if (!s && !rehearsal) s = launch_here(device, stream, l, tail);
+    gpu_leave(device->state, place);
+    return s;
+}
+
+tilec_status gpu_prepare(tilec_device *device, void *stream, const RtLaunch *l) {
+    return start(device, stream, l, true);
+}
+
+tilec_status gpu_launch(tilec_device *device, void *stream, const RtLaunch *l) {
+    return start(device, stream, l, false);
+}

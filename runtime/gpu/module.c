@@ -1,0 +1,84 @@
+// Modules of a driver.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/recover.h"
+#include "runtime/gpu/state.h"
+
+Diags *gpu_bad_code(const tilec_device *device, Arena *arena, Sources *sources, GpuResult code,
+                    const char *help) {
+    const GpuDevice *d = device->state;
+    Diags *diags = diags_create(arena, sources);
+    StrBuf text = strbuf(arena);
+    gpu_code_name(d, code, &text);
+    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "device %s does not take the code: %s",
+               device->name, text.text);
+    if (!help) help = d->side->code(code).help;
+    if (help && help[0]) diag_help(diags, "%s", help);
+    return diags;
+}
+
+tilec_status gpu_module_function(tilec_device *device, Arena *arena, RtModule *m, Str entry) {
+    const GpuDevice *d = device->state;
+    const char *name = arena_text(arena, entry.text, entry.size);
+    GpuResult r = GPU_DO(d, module_function, &m->function, m->handle, name);
+    if (!r) return TILEC_OK;
+    GPU_DO(d, module_unload, m->handle);
+    m->handle = NULL;
+    if (r == d->side->numbers.not_found)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "device %s: the code has no kernel '%s'", device->name, name);
+    return gpu_fail(device, GPU_CALL_module_function, r);
+}
+
+// In the device's place, which is left before memory is said to have run out.
+static tilec_status load_inside(tilec_device *device, GpuPlace place, Arena *arena,
+                                const RtImage *image, RtModule *m) {
+    const GpuDevice *d = device->state;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        if (m->handle) GPU_DO(d, module_unload, m->handle);
+        gpu_leave(d, place);
+        os_out_of_memory();
+    }
+    tilec_status s = d->side->load(device, arena, image, m);
+    recover_end(&r);
+    return s;
+}
+
+tilec_status gpu_module_load(tilec_device *device, const RtImage *image, RtModule **module) {
+    RtModule *m = recover_new(sizeof *m);
+    Arena *arena = arena_create();
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (!s) {
+        s = load_inside(device, place, arena, image, m);
+        gpu_leave(device->state, place);
+    }
+    arena_destroy(arena);
+    if (!s) {
+        *module = m;
+        return TILEC_OK;
+    }
+    recover_free(m->image);
+    recover_free(m);
+    return s;
+}
+
+// What was launched ends first; its failed asserts are told with the texts that go now.
+void gpu_module_unload(tilec_device *device, RtModule *module) {
+    GpuDevice *d = device->state;
+    GpuPlace place;
+    bool inside = !d->side->enter(d, &place).code;
+    bool fine = inside && !gpu_result(d, d->driver.synchronize());
+    os_mutex_lock(d->lock);
+    for (GpuStream *s = d->streams; s; s = s->next) {
+        if (fine) gpu_spots_collect(s);
+        gpu_spots_free(d, s, module);
+    }
+    os_mutex_unlock(d->lock);
+    if (inside) GPU_DO(d, module_unload, module->handle);
+    if (inside) gpu_leave(d, place);
+    recover_free(module->image);
+    recover_free(module);
+}

@@ -1,0 +1,238 @@
+// Devices that a vendor's driver runs: what the files of runtime/gpu share, and what a vendor adds.
+//
+// The two drivers mirror each other, so one code serves both devices, `cuda` and `hip`: streams,
+// events, buffers, reports, launches. What differs is a GpuSide: names, numbers, error codes, how a
+// device becomes the calling thread's and how code is loaded. Invariants: `lock` guards the list of
+// streams, their spots and kept failures; it may be held while the driver is called. Every call of
+// the driver but those of opening stands between gpu_enter and gpu_leave, and its result passes
+// gpu_result: so the caller's thread keeps its device, and HIP's last error of the thread is not
+// one that we caused. Ownership: the device owns its streams' list, streams own their spots.
+//
+//     GpuPlace place;
+//     tilec_status s = gpu_enter(device, &place);
+//     if (s) return s;
+//     GpuResult r = GPU_DO(d, mem_alloc, &at, size);
+//     gpu_leave(d, place);
+//     return r ? gpu_fail(device, GPU_CALL_mem_alloc, r) : TILEC_OK;
+#ifndef TILEC_RUNTIME_GPU_STATE_H
+#define TILEC_RUNTIME_GPU_STATE_H
+
+#include <stdatomic.h>
+
+#include "base/os.h"
+#include "runtime/context.h"
+#include "runtime/failure.h"
+#include "runtime/gpu/driver.h"
+#include "runtime/print.h"
+
+typedef struct GpuStream GpuStream;
+typedef struct GpuDevice GpuDevice;
+
+// What a code of the driver's means for us.
+typedef enum GpuWay {
+    GPU_WAY_FINE,
+    GPU_WAY_LATER,    // not a failure: not yet
+    GPU_WAY_ABSENT,   // the device cannot be used here
+    GPU_WAY_MEMORY,   // there is too little of it
+    GPU_WAY_UNABLE,   // the device or driver cannot do what was asked
+    GPU_WAY_REFUSED,  // a launch that does not fit the device
+    GPU_WAY_LOST,     // a kernel or the machine failed: the process gets no more from the device
+    GPU_WAY_DEFECT    // a call that should not have been made
+} GpuWay;
+typedef struct GpuMeaning {
+    const char *name;  // "CUDA_ERROR_NO_DEVICE"; NULL: one we do not know
+    GpuWay way;
+    const char *help;  // "" when there is none
+} GpuMeaning;
+tilec_status gpu_way_status(GpuWay way);
+
+// A call that failed, or (code 0) nothing.
+typedef struct GpuFailed {
+    GpuCall call;
+    GpuResult code;
+} GpuFailed;
+
+// What the calling thread had before, for gpu_leave.
+typedef struct GpuPlace {
+    int device;
+    bool changed;
+} GpuPlace;
+
+// Numbers that both drivers have, each its own.
+typedef struct GpuNumbers {
+    GpuAttribute threads_max, shared_max;
+    GpuPointerAttribute memory_type;
+    unsigned host_flags;  // of memory that the device sees, too
+    unsigned stream_flags;
+    uintptr_t param_end, param_buffer, param_size;  // of a launch's block
+    // What some codes are that are no failures, or are told in other words.
+    GpuResult invalid_value, not_found, not_ready, no_device;
+    uint32_t params_max;   // bytes of a kernel's parameters, on every driver
+    uint64_t threads_row;  // of a grid along its first dimension; 0: any
+} GpuNumbers;
+
+typedef struct GpuSide {
+    GpuVendor vendor;
+    const char *kind;              // "cuda", of devices
+    const char *owned;             // "NVIDIA's driver"
+    const char *variable;          // of the environment, that names the library
+    const char *const *libraries;  // tried in this order; NULL ends them
+    const char *install;           // "install it"
+    GpuNumbers numbers;
+    GpuMeaning (*code)(GpuResult code);
+    // The driver's own words for a code, or its name; NULL: it has none.
+    const char *(*words)(const GpuDriver *driver, GpuResult code, bool name);
+    // Why there is no such device, behind the driver's words; may add nothing. NULL: nothing does.
+    void (*missing)(const GpuDevice *d, GpuFailed failed, StrBuf *out);
+    // Finds target, version and what only this vendor has, of a device whose number is known.
+    tilec_status (*find)(tilec_context *context, GpuDevice *d);
+    void (*release)(GpuDevice *d);
+    GpuFailed (*enter)(const GpuDevice *d, GpuPlace *place);
+    void (*leave)(const GpuDevice *d, GpuPlace place);
+    // Is the memory of this type the host's?
+    bool (*is_host)(const GpuDevice *d, unsigned type);
+    // Refuses a stream of others that is of another device.
+    tilec_status (*check_stream)(const tilec_device *device, GpuStreamHandle handle);
+    tilec_status (*load)(tilec_device *device, Arena *arena, const RtImage *image,
+                         RtModule *module);
+    // What a launch needs beyond the report, once; NULL: nothing.
+    tilec_status (*allow)(const tilec_device *device, const RtLaunch *launch);
+    tilec_status (*launch)(const tilec_device *device, const RtLaunch *launch,
+                           GpuLaunchConfig *config, void **extra);
+    void (*describe)(const GpuDevice *d, StrBuf *out);  // the driver's version
+} GpuSide;
+
+struct GpuDevice {
+    const GpuSide *side;
+    GpuDriver driver;
+    GpuNumber number;
+    GpuContext context;  // NVIDIA's
+    int ordinal;
+    GpuTarget target;
+    int version;      // as the driver says: CUDA's 12020, HIP's 60200000
+    int threads_max;  // of a block
+    int shared_max;   // bytes of a block
+    _Atomic(GpuResult) lost;
+    OsMutex *lock;
+    GpuStream *streams;
+};
+
+// Where one module's launches on one stream leave their first failure: memory of the host that the
+// device sees.
+typedef struct GpuSpot {
+    const RtModule *module;
+    MetaVariant variant;  // texts live as long as the module
+    int64_t programs;     // of the last launch
+    uint32_t launches;    // since what was left was collected
+    uint64_t last;        // the number of the last launch
+    uint64_t size;        // of the report
+    GpuReport *report;
+    GpuAddress address;
+    struct GpuSpot *next;
+} GpuSpot;
+
+struct GpuStream {
+    GpuStreamHandle handle;
+    bool foreign;  // made by others, who destroy it
+    GpuSpot *spots;
+    tilec_status status;  // kept until the stream is synchronised
+    RtReport failure;
+    RtPrints prints;
+    GpuStream *next;
+};
+
+struct RtModule {
+    GpuModule handle;
+    void *image;  // bytes that the driver may look at as long as the module lives; NULL: none
+    GpuFunction function;
+    _Atomic(uint32_t) shared;  // dynamic bytes that the function may have
+};
+
+// error.c
+// Calls an entry point of the device's driver.
+#define GPU_DO(d, call, ...) gpu_result(d, (d)->driver.call(__VA_ARGS__))
+// The code itself. HIP keeps the last failure of a thread for whoever asks next, and ours are told.
+static inline GpuResult gpu_result(const GpuDevice *d, GpuResult code) {
+    if (code && d->driver.forget_error) d->driver.forget_error();
+    return code;
+}
+tilec_status gpu_enter(const tilec_device *device, GpuPlace *place);
+void gpu_leave(const GpuDevice *d, GpuPlace place);
+// What failed, in words; a lost device is remembered.
+tilec_status gpu_fail(const tilec_device *device, GpuCall call, GpuResult code);
+// " (more)" behind the words: what the call was about.
+tilec_status gpu_fail_about(const tilec_device *device, GpuCall call, GpuResult code,
+                            const char *about);
+tilec_status gpu_fail_open(tilec_context *context, const GpuDevice *d, GpuCall call,
+                           GpuResult code);
+// The code's name and the driver's words; and with what else is known of it.
+void gpu_code_name(const GpuDevice *d, GpuResult code, StrBuf *out);
+void gpu_code_text(const GpuDevice *d, GpuResult code, StrBuf *out);
+tilec_status gpu_code_status(const GpuDevice *d, GpuResult code);
+
+#define GPU_TRY_OPEN(call, ...)                                                  \
+    do {                                                                         \
+        GpuResult result_ = GPU_DO(d, call, __VA_ARGS__);                        \
+        if (result_) return gpu_fail_open(context, d, GPU_CALL_##call, result_); \
+    } while (0)
+
+// device.c
+tilec_status gpu_device_open(tilec_context *context, const GpuSide *side, Str instance,
+                             void **state);
+void gpu_device_close(void *state);
+GpuTarget gpu_device_target(const tilec_device *device);
+void gpu_device_describe(const tilec_device *device, StrBuf *out);
+int32_t gpu_memory_number(const tilec_device *device);
+tilec_status gpu_alloc(tilec_device *device, size_t size, void **address);
+void gpu_free(tilec_device *device, void *address, size_t size);
+tilec_status gpu_copy(tilec_device *device, void *stream, void *to, const void *from, size_t size);
+
+// stream.c
+tilec_status gpu_stream_create(tilec_device *device, void **stream);
+tilec_status gpu_stream_wrap(tilec_device *device, void *native, void **stream);
+void *gpu_stream_native(void *stream);
+void gpu_stream_destroy(tilec_device *device, void *stream);
+tilec_status gpu_stream_synchronize(tilec_device *device, void *stream);
+tilec_status gpu_stream_wait(tilec_device *device, void *stream, void *event);
+tilec_status gpu_event_create(tilec_device *device, void **event);
+void gpu_event_destroy(tilec_device *device, void *event);
+tilec_status gpu_event_record(tilec_device *device, void *event, void *stream);
+tilec_status gpu_event_synchronize(tilec_device *device, void *event);
+tilec_status gpu_event_query(tilec_device *device, void *event, bool *done);
+tilec_status gpu_event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns);
+
+// module.c
+tilec_status gpu_module_load(tilec_device *device, const RtImage *image, RtModule **module);
+void gpu_module_unload(tilec_device *device, RtModule *module);
+// The kernel of a module that was loaded; the module goes with a failure.
+tilec_status gpu_module_function(tilec_device *device, Arena *arena, RtModule *module, Str entry);
+// "device D does not take the code: …", with the code's help if `help` is NULL; more may follow.
+Diags *gpu_bad_code(const tilec_device *device, Arena *arena, Sources *sources, GpuResult code,
+                    const char *help);
+
+// launch.c
+tilec_status gpu_prepare(tilec_device *device, void *stream, const RtLaunch *launch);
+tilec_status gpu_launch(tilec_device *device, void *stream, const RtLaunch *launch);
+// For GpuSide.launch: the call that both drivers have.
+tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *launch,
+                              const GpuLaunchConfig *config, void **extra);
+// What the stream's kernels left: kept as its failure and its prints. The device has done all; the
+// lock is held.
+void gpu_spots_collect(GpuStream *stream);
+// Frees the spots of a module, or (NULL) all. In the device's place; the lock is held.
+void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
+
+// A device's table but for its kind, its memory's and `open`.
+#define GPU_DEVICE_FUNCTIONS                                                                    \
+    .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe,       \
+    .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,                   \
+    .stream_create = gpu_stream_create, .stream_wrap = gpu_stream_wrap,                         \
+    .stream_native = gpu_stream_native, .stream_destroy = gpu_stream_destroy,                   \
+    .stream_synchronize = gpu_stream_synchronize, .stream_wait = gpu_stream_wait,               \
+    .event_create = gpu_event_create, .event_destroy = gpu_event_destroy,                       \
+    .event_record = gpu_event_record, .event_synchronize = gpu_event_synchronize,               \
+    .event_query = gpu_event_query, .event_elapsed = gpu_event_elapsed, .copy = gpu_copy,       \
+    .module_load = gpu_module_load, .module_unload = gpu_module_unload, .prepare = gpu_prepare, \
+    .launch = gpu_launch
+
+#endif

@@ -1,0 +1,179 @@
+// Streams and events of a driver.
+#include <stdlib.h>
+
+#include "runtime/gpu/state.h"
+
+// ---- Streams ----
+
+static tilec_status own_handle(const tilec_device *device, GpuStream *stream) {
+    const GpuDevice *d = device->state;
+    GpuResult r = GPU_DO(d, stream_create, &stream->handle, d->side->numbers.stream_flags);
+    return r ? gpu_fail(device, GPU_CALL_stream_create, r) : TILEC_OK;
+}
+
+static tilec_status add_stream(tilec_device *device, GpuStream from, void **stream) {
+    GpuDevice *d = device->state;
+    GpuStream *made = calloc(1, sizeof *made);
+    if (!made) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
+    *made = from;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (!s) {
+        s = made->foreign ? d->side->check_stream(device, made->handle) : own_handle(device, made);
+        gpu_leave(d, place);
+    }
+    if (s) {
+        free(made);
+        return s;
+    }
+    os_mutex_lock(d->lock);
+    made->next = d->streams;
+    d->streams = made;
+    os_mutex_unlock(d->lock);
+    *stream = made;
+    return TILEC_OK;
+}
+
+tilec_status gpu_stream_create(tilec_device *device, void **stream) {
+    return add_stream(device, (GpuStream){0}, stream);
+}
+
+tilec_status gpu_stream_wrap(tilec_device *device, void *native, void **stream) {
+    return add_stream(device, (GpuStream){.handle = native, .foreign = true}, stream);
+}
+
+void *gpu_stream_native(void *stream) { return ((GpuStream *)stream)->handle; }
+
+void gpu_stream_destroy(tilec_device *device, void *stream) {
+    GpuDevice *d = device->state;
+    GpuStream *s = stream;
+    os_mutex_lock(d->lock);
+    GpuStream **link = &d->streams;
+    while (*link != s) link = &(*link)->next;
+    *link = s->next;
+    os_mutex_unlock(d->lock);
+    GpuPlace place;
+    bool inside = !d->side->enter(d, &place).code;
+    // Nobody writes to its spots any more; one of others may be in a capture, and is not ours to
+    // end.
+    bool done = inside && (!s->foreign || s->spots);
+    if (done) done = !GPU_DO(d, stream_synchronize, s->handle);
+    if (inside && !s->foreign) GPU_DO(d, stream_destroy, s->handle);
+    os_mutex_lock(d->lock);
+    if (done) gpu_spots_collect(s);
+    gpu_spots_free(d, s, NULL);
+    os_mutex_unlock(d->lock);
+    if (inside) gpu_leave(d, place);
+    rt_prints_say(device->context, &s->prints);
+    rt_report_free(&s->failure);
+    free(s);
+}
+
+static tilec_status report_kept(tilec_device *device, GpuStream *s) {
+    GpuDevice *d = device->state;
+    os_mutex_lock(d->lock);
+    gpu_spots_collect(s);
+    tilec_status status = s->status;
+    RtReport failure = s->failure;
+    s->status = TILEC_OK;
+    s->failure = (RtReport){0};
+    RtPrints prints = s->prints;
+    s->prints = (RtPrints){0};
+    os_mutex_unlock(d->lock);
+    rt_prints_say(device->context, &prints);
+    return status ? rt_fail_report(device->context, status, failure) : TILEC_OK;
+}
+
+tilec_status gpu_stream_synchronize(tilec_device *device, void *stream) {
+    const GpuDevice *d = device->state;
+    GpuStream *s = stream;
+    GpuPlace place;
+    tilec_status status = gpu_enter(device, &place);
+    if (status) return status;
+    GpuResult r = GPU_DO(d, stream_synchronize, s->handle);
+    gpu_leave(d, place);
+    return r ? gpu_fail(device, GPU_CALL_stream_synchronize, r) : report_kept(device, s);
+}
+
+tilec_status gpu_stream_wait(tilec_device *device, void *stream, void *event) {
+    const GpuDevice *d = device->state;
+    const GpuStream *s = stream;
+    GpuPlace place;
+    tilec_status status = gpu_enter(device, &place);
+    if (status) return status;
+    GpuResult r = GPU_DO(d, stream_wait_event, s->handle, event, 0);
+    gpu_leave(d, place);
+    return r ? gpu_fail(device, GPU_CALL_stream_wait_event, r) : TILEC_OK;
+}
+
+// ---- Events: the driver's, as they are ----
+
+tilec_status gpu_event_create(tilec_device *device, void **event) {
+    const GpuDevice *d = device->state;
+    GpuEvent made = NULL;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    GpuResult r = GPU_DO(d, event_create, &made, 0);
+    gpu_leave(d, place);
+    if (r) return gpu_fail(device, GPU_CALL_event_create, r);
+    *event = made;
+    return TILEC_OK;
+}
+
+void gpu_event_destroy(tilec_device *device, void *event) {
+    const GpuDevice *d = device->state;
+    GpuPlace place;
+    if (d->side->enter(d, &place).code) return;
+    GPU_DO(d, event_destroy, event);
+    gpu_leave(d, place);
+}
+
+tilec_status gpu_event_record(tilec_device *device, void *event, void *stream) {
+    const GpuDevice *d = device->state;
+    const GpuStream *s = stream;
+    GpuPlace place;
+    tilec_status status = gpu_enter(device, &place);
+    if (status) return status;
+    GpuResult r = GPU_DO(d, event_record, event, s->handle);
+    gpu_leave(d, place);
+    return r ? gpu_fail(device, GPU_CALL_event_record, r) : TILEC_OK;
+}
+
+tilec_status gpu_event_synchronize(tilec_device *device, void *event) {
+    const GpuDevice *d = device->state;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    GpuResult r = GPU_DO(d, event_synchronize, event);
+    gpu_leave(d, place);
+    return r ? gpu_fail(device, GPU_CALL_event_synchronize, r) : TILEC_OK;
+}
+
+tilec_status gpu_event_query(tilec_device *device, void *event, bool *done) {
+    const GpuDevice *d = device->state;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    GpuResult r = GPU_DO(d, event_query, event);
+    gpu_leave(d, place);
+    if (r && r != d->side->numbers.not_ready) return gpu_fail(device, GPU_CALL_event_query, r);
+    *done = !r;
+    return TILEC_OK;
+}
+
+tilec_status gpu_event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
+    const GpuDevice *d = device->state;
+    float milliseconds = 0;
+    GpuPlace place;
+    tilec_status s = gpu_enter(device, &place);
+    if (s) return s;
+    GpuResult r = GPU_DO(d, event_elapsed, &milliseconds, begin, end);
+    gpu_leave(d, place);
+    if (r == d->side->numbers.not_ready)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "an event has not been reached yet; synchronise it first");
+    if (r) return gpu_fail(device, GPU_CALL_event_elapsed, r);
+    *ns = milliseconds > 0 ? (uint64_t)((double)milliseconds * 1e6) : 0;
+    return TILEC_OK;
+}

@@ -1,0 +1,198 @@
+// The device `hip`: what is AMD's own of it.
+#include "runtime/hip/device.h"
+
+#include <string.h>
+#include <tilec/dlpack.h>
+
+#include "runtime/hip/missing.h"
+#include "runtime/hip/state.h"
+
+// ---- Codes ----
+
+GpuMeaning hip_code(GpuResult code) {
+    switch (code) {
+#define GPU_CODE(name, value, way, help) \
+    case value:                          \
+        return (GpuMeaning){#name, GPU_WAY_##way, help};
+#include "runtime/hip/code.def"
+#undef GPU_CODE
+    }
+    return (GpuMeaning){NULL, GPU_WAY_ABSENT, ""};
+}
+
+static const char *words(const GpuDriver *driver, GpuResult code, bool name) {
+    return name ? driver->error_name(code) : driver->error_text(code);
+}
+
+void hip_version_text(int version, StrBuf *out) {
+    strbuf_printf(out, "HIP %d.%d.%d", version / 10000000, version / 100000 % 100,
+                  version % 100000);
+}
+
+// ---- Open ----
+
+static void missing(const GpuDevice *d, GpuFailed failed, StrBuf *out) {
+    bool counted = failed.call == GPU_CALL_init || failed.call == GPU_CALL_device_get_count;
+    if (!counted || (failed.code != hipErrorNoDevice && failed.code != hipErrorInvalidDevice))
+        return;
+    static const HipPlaces places = {"/dev/kfd", "/dev/dri", "/sys/class/kfd/kfd/topology/nodes"};
+    HipSystem s = hip_look(&places);
+    strbuf_add(out, STR("; "));
+    hip_version_text(d->version, out);
+    strbuf_add(out, STR(" finds no GPU: "));
+    hip_missing_text(&s, out);
+}
+
+// The processor's name is in the properties only (an attribute of HIP 5 was never answered), and
+// their layout is another since HIP 6. The symbol says which one is filled in: libraries of HIP 6
+// and later have R0600 and its layout for good, and before that the plain name means the only
+// layout there was. The features behind the name ("gfx90a:sramecc+:xnack-") are all the same to our
+// code.
+static tilec_status read_name(tilec_context *context, GpuDevice *d, char *name) {
+    _Alignas(16) char properties[HIP_PROPERTIES_ROOM] = {0};
+    size_t at = HIP_PROPERTIES_NAME_6;
+    if (d->driver.properties_6) {
+        GPU_TRY_OPEN(properties_6, properties, d->ordinal);
+    } else {
+        at = HIP_PROPERTIES_NAME_5;
+        GPU_TRY_OPEN(properties, properties, d->ordinal);
+    }
+    memcpy(name, properties + at, HIP_PROPERTIES_NAME_SIZE);
+    name[HIP_PROPERTIES_NAME_SIZE - 1] = 0;
+    return TILEC_OK;
+}
+
+static tilec_status no_code(tilec_context *context, const GpuDevice *d, Str name) {
+    uint64_t number = 0;
+    uint32_t becomes = 0;
+    const char *value = NULL;
+    for (size_t i = 3; i < name.size && i < 8; i++) {
+        char c = name.text[i];
+        bool digit = c >= '0' && c <= '9', letter = c >= 'a' && c <= 'f';
+        number = number << 4 | (uint64_t)(digit ? c - '0' : letter ? c - 'a' + 10 : 0);
+    }
+    if (str_starts(name, STR("gfx"))) value = hip_override((uint32_t)number, &becomes);
+    if (value)
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "device hip:%d is a %.*s, which no code is made for; it may run that of a "
+                       "gfx%x: set HSA_OVERRIDE_GFX_VERSION=%s",
+                       d->ordinal, STR_ARG(name), becomes, value);
+    return rt_fail(context, TILEC_UNAVAILABLE, "device hip:%d is a %.*s, which no code is made for",
+                   d->ordinal, STR_ARG(name));
+}
+
+static tilec_status find(tilec_context *context, GpuDevice *d) {
+    char text[HIP_PROPERTIES_NAME_SIZE];
+    tilec_status s = read_name(context, d, text);
+    if (s) return s;
+    Str features, name = str_cut(str(text), ':', &features);
+    if (!gpu_target_parse(name, &d->target) || d->target.vendor != GPU_AMD)
+        return no_code(context, d, name);
+    return TILEC_OK;
+}
+
+static void describe(const GpuDevice *d, StrBuf *out) { hip_version_text(d->version, out); }
+
+// ---- The calling thread's device: each thread has one ----
+
+static GpuFailed enter(const GpuDevice *d, GpuPlace *place) {
+    *place = (GpuPlace){0};
+    GpuResult r = GPU_DO(d, get_current, &place->device);
+    if (r) return (GpuFailed){GPU_CALL_get_current, r};
+    if (place->device == d->number) return (GpuFailed){0};
+    r = GPU_DO(d, set_current, d->number);
+    place->changed = !r;
+    return (GpuFailed){GPU_CALL_set_current, r};
+}
+
+static void leave(const GpuDevice *d, GpuPlace place) {
+    if (place.changed) GPU_DO(d, set_current, place.device);
+}
+
+// HIP 6 counts the kinds of memory anew, as NVIDIA does: 0 is none of HIP's, 1 the host's. Before,
+// 0 was the host's and 1 the device's.
+static bool is_host(const GpuDevice *d, unsigned type) {
+    return type <= (d->version < 60000000 ? 0 : 1);
+}
+
+// Older versions cannot be asked, and believe the caller.
+static tilec_status check_stream(const tilec_device *device, GpuStreamHandle handle) {
+    const GpuDevice *d = device->state;
+    GpuNumber number = d->number;
+    GpuResult r = d->driver.stream_device ? GPU_DO(d, stream_device, handle, &number) : hipSuccess;
+    if (r) return gpu_fail(device, GPU_CALL_stream_device, r);
+    if (number == d->number) return TILEC_OK;
+    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                   "the stream is of device hip:%d, not of device %s", number, device->name);
+}
+
+// All shared memory of a kernel is declared in its code.
+static tilec_status launch(const tilec_device *device, const RtLaunch *l, GpuLaunchConfig *config,
+                           void **extra) {
+    config->sharedMemBytes = 0;
+    return gpu_launch_plain(device, l, config, extra);
+}
+
+// ---- Tables ----
+
+// The newest first; the plain name is that of packages for developers.
+static const char *const libraries[] = {
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
+    "libamdhip64.so",
+    "/opt/rocm/lib/libamdhip64.so",
+    NULL,
+};
+
+const GpuSide hip_side = {
+    .vendor = GPU_AMD,
+    .kind = "hip",
+    .owned = "AMD's HIP",
+    .variable = "TILEC_HIP_LIBRARY",
+    .libraries = libraries,
+    .install = "install ROCm (Debian, Ubuntu: apt-get install libamdhip64-5)",
+    // Reports are written by atomics of the device and read by the host while other kernels run:
+    // in memory that neither side caches.
+    .numbers = {.threads_max = hipDeviceAttributeMaxThreadsPerBlock,
+                .shared_max = hipDeviceAttributeMaxSharedMemoryPerBlock,
+                .memory_type = HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                .host_flags = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent,
+                .stream_flags = hipStreamNonBlocking,
+                .param_end = HIP_LAUNCH_PARAM_END,
+                .param_buffer = HIP_LAUNCH_PARAM_BUFFER_POINTER,
+                .param_size = HIP_LAUNCH_PARAM_BUFFER_SIZE,
+                .invalid_value = hipErrorInvalidValue,
+                .not_found = hipErrorNotFound,
+                .not_ready = hipErrorNotReady,
+                .no_device = hipErrorNoDevice,
+                .threads_row = UINT32_MAX},
+    .code = hip_code,
+    .words = words,
+    .missing = missing,
+    .find = find,
+    .enter = enter,
+    .leave = leave,
+    .is_host = is_host,
+    .check_stream = check_stream,
+    .load = hip_load,
+    .launch = launch,
+    .describe = describe,
+};
+
+static tilec_status device_open(tilec_context *context, Str instance, void **state) {
+    return gpu_device_open(context, &hip_side, instance, state);
+}
+
+static uint32_t object_newest(const tilec_device *device) {
+    return hip_object_newest(((const GpuDevice *)device->state)->version);
+}
+
+const RtDeviceApi hip_device_api = {
+    .kind = "hip",
+    .open = device_open,
+    .object_newest = object_newest,
+    .memory = TILEC_DL_ROCM,
+    .memory_also = {TILEC_DL_ROCM_HOST},
+    GPU_DEVICE_FUNCTIONS,
+};

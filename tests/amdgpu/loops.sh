@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The main loops of products and attention on AMD's processors, with the consts that `tune` begins
+# with: so many instructions at most, the matrix instructions that the tile takes, LDS read by 16
+# bytes, global memory by 16 bytes, no scratch memory and no branch for edges.
+#   loops.sh TILEC
+set -u
+tilec=$1
+folder=$(dirname "$0")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Kernel, settings; then for each processor: instructions at most; exactly, matrix instructions,
+# 16-byte reads of LDS, narrower ones, 16-byte loads, narrower ones, accesses of scratch memory,
+# branches.
+budgets='
+matmul matmul T=f16
+gfx90a 80 16 12 0 4 0 0 1
+gfx942 80 16 12 0 4 0 0 1
+gfx950 72 8 12 0 4 0 0 1
+gfx1100 88 16 24 0 4 0 0 1
+gfx1201 84 16 12 0 4 0 0 1
+matmul matmul T=bf16
+gfx90a 80 16 12 0 4 0 0 1
+gfx942 80 16 12 0 4 0 0 1
+gfx950 72 8 12 0 4 0 0 1
+gfx1100 88 16 24 0 4 0 0 1
+gfx1201 84 16 12 0 4 0 0 1
+matmul matmul T=f32
+gfx90a 175 64 24 0 8 0 0 1
+gfx950 175 64 24 0 8 0 0 1
+matmul matmul_i8
+gfx90a 285 64 16 0 8 0 0 1
+gfx942 245 32 16 0 8 0 0 1
+gfx950 235 16 16 0 8 0 0 1
+gfx1100 375 64 48 0 8 0 0 1
+gfx1201 355 64 24 0 8 0 0 1
+fp8_matmul fp8_matmul A=f8e4m3 B=f8e5m2 C=f16
+gfx950 260 32 16 0 8 0 0 1
+gfx1201 355 64 24 0 8 0 0 1
+fp8_matmul fp8_matmul A=f8e4m3fnuz B=f8e4m3fnuz C=f16
+gfx942 245 32 16 0 8 0 0 1
+attention attention T=f16
+gfx90a 490 32 16 0 4 0 0 1
+gfx942 490 32 16 0 4 0 0 1
+gfx950 440 16 18 0 4 0 0 1
+gfx1100 1090 32 72 0 8 0 0 1
+gfx1201 980 32 36 0 8 0 0 1
+attention attention T=f16 CAUSAL=1
+gfx90a 510 32 16 0 4 0 0 2
+gfx942 490 32 16 0 4 0 0 2
+gfx950 445 16 18 0 4 0 0 2
+gfx1201 985 32 36 0 0 0 0 2
+'
+
+checked=0 failed=0
+while read -r first second rest; do
+    [ -n "$first" ] || continue
+    if [[ $first != gfx* ]]; then
+        file=$first kernel=$second settings=()
+        for s in $rest; do settings+=(--set "$s"); done
+        continue
+    fi
+    checked=$((checked + 1))
+    what="$kernel ${settings[*]} for $first"
+    if ! "$tilec" emit "$folder/../../examples/$file.tile" "$kernel" --target "$first" --as asm \
+        "${settings[@]}" -o "$scratch/k.s" 2>"$scratch/log"; then
+        echo "$what: does not compile: $(head -1 "$scratch/log")"
+        failed=$((failed + 1))
+        continue
+    fi
+    read -r all found <<<"$(awk -f "$folder/loop.awk" "$scratch/k.s")"
+    if [ "$found" != "$rest" ] || [ "$all" -gt "$second" ]; then
+        echo "$what: expected at most $second instructions, of them $rest; found $all, $found"
+        failed=$((failed + 1))
+    fi
+done <<<"$budgets"
+echo "amdgpu: $checked loops, $failed beyond their budgets"
+[ "$checked" -gt 0 ] && [ "$failed" -eq 0 ]

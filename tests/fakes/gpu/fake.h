@@ -1,0 +1,45 @@
+// Drivers without a GPU: the entry points of libcuda.so.1 or of libamdhip64.so, and the warp
+// machine (sim/) behind them. One source, in which cuda.c and hip.c are what the two differ in;
+// libfake_hip5.so lacks what the first of HIP 5 lack.
+//
+// Every call is counted; handles are checked for being alive, of the right kind and of the calling
+// thread's device; work waits on its stream until somebody synchronises it, so that what relies on
+// the device being fast fails. Memory of the device has addresses that no memory of the host has.
+// Kernels are the PTX that was loaded (machine code is of another architecture, but for PTX behind
+// the bytes FAKE_CUBIN), or the very code object. What a program does wrong is a line of
+// problems(). Invariants: nothing is freed before reset, so that dead handles are recognised.
+// Ownership: the fake's, all of it.
+//
+//     const FakeGpu *fake = ((const FakeGpu *(*)(void))os_library_symbol(l, "fake_gpu"))();
+//     fake->fail_call("cuMemAlloc_v2", CUDA_ERROR_OUT_OF_MEMORY, 0);     the next one fails
+#ifndef TILEC_TESTS_FAKES_GPU_FAKE_H
+#define TILEC_TESTS_FAKES_GPU_FAKE_H
+
+#include <stdbool.h>
+
+#include "base/gpu_code.h"
+#include "runtime/gpu/types.h"
+
+// What passes for machine code of NVIDIA's devices: this, then PTX to its end.
+#define FAKE_CUBIN "\177ELFfake\n"
+
+typedef struct FakeGpu {
+    void (*reset)(void);  // as when the process began
+    // Before the first call: devices; their architecture (80; 0x90a); the version that the driver
+    // says (12020; 60200000); the newest version that it takes, of PTX (83) or of code objects (5).
+    void (*configure)(int devices, int arch, int version, unsigned newest);
+    void (*configure_one)(int device, int arch);  // the other devices stay as they are
+    // The call after `skip` more of this entry point gives the code and does nothing; NULL: none.
+    void (*fail_call)(const char *symbol, GpuResult code, unsigned skip);
+    unsigned (*calls)(const char *symbol);  // since reset; NULL: of all entry points
+    unsigned (*cubins)(void);               // modules of machine code loaded since reset
+    unsigned (*live)(void);                 // contexts, streams, events, modules, memory
+    const char *(*problems)(void);          // lines; "" when there are none
+    // Where the calling thread is: of NVIDIA's, the depth of its stack of contexts; of AMD's, its
+    // device.
+    unsigned (*place)(void);
+    // Of AMD's code, until reset; NULL: libtilec_llvm's.
+    void (*disassemble)(GpuDisassemble *disassemble);
+} FakeGpu;
+
+#endif

@@ -1,0 +1,180 @@
+// The fakes' devices and memory.
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/fakes/gpu/state.h"
+
+enum {
+    HOST_MAX = 1 << 21,  // bytes of one piece
+    MEMORY_TYPE = 2      // of a pointer's attributes, with both
+};
+
+GpuResult fake_init(unsigned flags) {
+    GpuResult r = fake_begin(GPU_CALL_init, false);
+    if (!r && flags) r = FAKE_INVALID_VALUE;
+    if (!r && !fake_state.device_count) r = FAKE_NO_DEVICE;
+    if (!r) fake_state.ready = true;
+    return fake_end(r);
+}
+
+GpuResult fake_get_version(int *version) {
+    GpuResult r = fake_begin(GPU_CALL_get_version, false);
+    *version = fake_state.version;
+    return fake_end(r);
+}
+
+static GpuResult begin_ready(GpuCall call) {
+    GpuResult r = fake_begin(call, false);
+    return r ? r : fake_state.ready ? 0 : FAKE_NOT_INITIALIZED;
+}
+
+GpuResult fake_device_get_count(int *count) {
+    GpuResult r = begin_ready(GPU_CALL_device_get_count);
+    if (!r) *count = fake_state.device_count;
+    return fake_end(r);
+}
+
+GpuResult fake_device_get(GpuNumber *device, int ordinal) {
+    GpuResult r = begin_ready(GPU_CALL_device_get);
+    if (!r && (ordinal < 0 || ordinal >= fake_state.device_count)) r = FAKE_INVALID_DEVICE;
+    if (!r) *device = ordinal;
+    return fake_end(r);
+}
+
+GpuResult fake_device_get_name(char *name, int size, GpuNumber device) {
+    GpuResult r = begin_ready(GPU_CALL_device_get_name);
+    if (!r) snprintf(name, (size_t)size, "Fake %d", device);
+    return fake_end(r);
+}
+
+GpuResult fake_device_get_attribute(int *value, GpuAttribute attribute, GpuNumber device) {
+    GpuResult r = begin_ready(GPU_CALL_device_get_attribute);
+    if (!r && (device < 0 || device >= fake_state.device_count)) r = FAKE_INVALID_DEVICE;
+    if (r) return fake_end(r);
+    return fake_end(fake_attribute(attribute, device, value) ? 0 : FAKE_INVALID_VALUE);
+}
+
+GpuResult fake_synchronize(void) {
+    GpuResult r = fake_begin(GPU_CALL_synchronize, true);
+    return fake_end(r ? r : fake_run_all(fake_current()));
+}
+
+// ---- Memory ----
+
+// In whole units, as atomics of one byte change all of it: drivers give out more.
+static bool alloc_units(FakeDevice *d, size_t size, uint64_t *at) {
+    static const uint8_t zeros[8];
+    size_t more = (fake_facts.memory_unit - size % fake_facts.memory_unit) % fake_facts.memory_unit;
+    if (size > (size_t)1 << 32 || !sim_memory_alloc(fake_memory(d), size + more, "m", at))
+        return false;
+    if (more) sim_memory_write(d->memory, *at + size, zeros, more);
+    return true;
+}
+
+GpuResult fake_mem_alloc(GpuAddress *address, size_t size) {
+    GpuResult r = fake_begin(GPU_CALL_mem_alloc, true);
+    if (!r && !size) r = FAKE_INVALID_VALUE;
+    uint64_t at = 0;
+    if (!r && !alloc_units(fake_device(), size, &at)) r = FAKE_OUT_OF_MEMORY;
+    if (r) return fake_end(r);
+    fake_device()->allocations++;
+    *address = at;
+    return fake_end(0);
+}
+
+GpuResult fake_mem_free(GpuAddress address) {
+    GpuResult r = fake_begin(GPU_CALL_mem_free, true);
+    if (!r) r = fake_run_all(fake_current());
+    if (r) return fake_end(r);
+    if (!sim_memory_free(fake_device()->memory, address)) {
+        fake_problem("memory freed that is not there");
+        return fake_end(FAKE_INVALID_VALUE);
+    }
+    fake_device()->allocations--;
+    return fake_end(0);
+}
+
+// Memory of the machine's, whose bytes the host can reach: both have it.
+GpuResult fake_host_alloc(void **memory, size_t size, unsigned flags) {
+    GpuResult r = fake_begin(GPU_CALL_host_alloc, true);
+    if (!r && flags != fake_facts.host_flags) r = FAKE_INVALID_VALUE;
+    if (r) return fake_end(r);
+    FakeDevice *d = fake_device();
+    HostBlock b = {.size = size};
+    if (size > HOST_MAX || !sim_memory_alloc(fake_memory(d), size, "h", &b.address))
+        return fake_end(FAKE_OUT_OF_MEMORY);
+    static const uint8_t zeros[256];
+    for (size_t at = 0; at < size; at += sizeof zeros)
+        sim_memory_write(d->memory, b.address + at, zeros,
+                         size - at < sizeof zeros ? size - at : sizeof zeros);
+    b.bytes = sim_memory_find(d->memory, b.address, size)->bytes;
+    vec_push(fake_state.arena, &d->host, b);
+    *memory = b.bytes;
+    return fake_end(0);
+}
+
+static HostBlock *find_host(const void *memory) {
+    FakeDevice *d = fake_device();
+    for (size_t i = 0; i < d->host.count; i++)
+        if (d->host.data[i].bytes == memory && !d->host.data[i].dead) return &d->host.data[i];
+    return NULL;
+}
+
+GpuResult fake_host_free(void *memory) {
+    GpuResult r = fake_begin(GPU_CALL_host_free, true);
+    if (r) return fake_end(r);
+    HostBlock *b = find_host(memory);
+    if (!b) {
+        fake_problem("memory of the host freed that is not there");
+        return fake_end(FAKE_INVALID_VALUE);
+    }
+    b->dead = true;
+    sim_memory_free(fake_device()->memory, b->address);
+    return fake_end(0);
+}
+
+GpuResult fake_host_address(GpuAddress *address, void *memory, unsigned flags) {
+    GpuResult r = fake_begin(GPU_CALL_host_address, true);
+    const HostBlock *b = r || flags ? NULL : find_host(memory);
+    if (!r && !b) r = FAKE_INVALID_VALUE;
+    if (!r) *address = b->address;
+    return fake_end(r);
+}
+
+GpuResult fake_pointer_get_attribute(void *value, GpuPointerAttribute attribute,
+                                     GpuAddress pointer) {
+    GpuResult r = fake_begin(GPU_CALL_pointer_get_attribute, true);
+    if (!r && attribute != MEMORY_TYPE) r = FAKE_INVALID_VALUE;
+    if (r) return fake_end(r);
+    bool host = find_host((const void *)(uintptr_t)pointer) != NULL;
+    if (!host && !sim_memory_find(fake_memory(fake_device()), pointer, 1))
+        return fake_end(FAKE_INVALID_VALUE);
+    *(unsigned *)value = fake_memory_type(host);
+    return fake_end(0);
+}
+
+static GpuResult copy(GpuCall call, uint64_t to, uint64_t from, size_t size,
+                      GpuStreamHandle stream) {
+    GpuResult r = fake_begin(call, true);
+    Thing *s = r ? NULL : fake_check(stream, THING_STREAM);
+    if (!r && !s) r = FAKE_INVALID_HANDLE;
+    if (!r && !size) r = FAKE_INVALID_VALUE;
+    bool host_to = call == GPU_CALL_copy_to_host, host_from = call == GPU_CALL_copy_to_device;
+    if (!r && (sim_address_is_global(to) == host_to || sim_address_is_global(from) == host_from)) {
+        fake_problem("%s: memory of the wrong side", fake_symbol(call));
+        r = FAKE_INVALID_VALUE;
+    }
+    if (!r) fake_push(s, (Work){.kind = WORK_COPY, .to = to, .from = from, .size = size});
+    return fake_end(r);
+}
+
+GpuResult fake_copy_to_device(GpuAddress to, const void *from, size_t size,
+                              GpuStreamHandle stream) {
+    return copy(GPU_CALL_copy_to_device, to, (uint64_t)(uintptr_t)from, size, stream);
+}
+GpuResult fake_copy_to_host(void *to, GpuAddress from, size_t size, GpuStreamHandle stream) {
+    return copy(GPU_CALL_copy_to_host, (uint64_t)(uintptr_t)to, from, size, stream);
+}
+GpuResult fake_copy_within(GpuAddress to, GpuAddress from, size_t size, GpuStreamHandle stream) {
+    return copy(GPU_CALL_copy_within, to, from, size, stream);
+}
