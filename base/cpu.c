@@ -129,7 +129,8 @@ static CpuTarget machine(bool tiles) {
 // which long doubles and strtod go. Looked at first: setting them is slow.
 enum { MXCSR_USUAL = 0x1f80, MXCSR_MODE = 0xffc0, X87_USUAL = 0x37f, X87_MODE = 0xf3f };
 
-static void set_x87(uint16_t word) { __asm__ volatile("fldcw %0" : : "m"(word)); }
+// What is pending is forgotten: under a word that traps it would signal at the next instruction.
+static void set_x87(uint16_t word) { __asm__ volatile("fnclex\n\tfldcw %0" : : "m"(word)); }
 
 uint64_t cpu_float_mode_usual(void) {
     unsigned mode = __builtin_ia32_stmxcsr();

@@ -13,7 +13,7 @@
 
 #include "codegen/amdgpu/gen.h"
 
-enum { COUNT_MOST = 63, MOST_STEPS = 16 };
+enum { MOST_STEPS = 16 };
 
 // ---- groups -------------------------------------------------------------------------------------
 
@@ -35,15 +35,6 @@ void amdgpu_find_copies(GpuGen *n) {
     count_groups(ir_body(n->g.func), &n->group_copies, &n->copies);
 }
 
-// s_waitcnt of gfx9: until so many loads and stores of global memory, and so many accesses of LDS,
-// are under way at most; the greatest number is no wait.
-static void wait_until(Gen *g, uint32_t global, uint32_t shared) {
-    enum { EXPORTS = 7 << 4 };
-    uint32_t code = (global & 15) | (global >> 4) << 14 | shared << 8 | EXPORTS;
-    LLVMValueRef n = gen_i32(g, (int32_t)code);
-    gen_intrinsic(g, "llvm.amdgcn.s.waitcnt", 0, NULL, 1, &n);
-}
-
 // For LLVM alone: nothing moves past it.
 static void keep_order(Gen *g) {
     unsigned scope = LLVMGetSyncScopeID(g->context, "singlethread", 12);
@@ -53,14 +44,13 @@ static void keep_order(Gen *g) {
 void amdgpu_commit(Gen *g) { keep_order(g); }
 
 void amdgpu_wait(Gen *g, const IrOp *op) {
-    enum { NO_WAIT = 15 };
     uint64_t loads = (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * gpu_gen(g)->group_copies;
-    wait_until(g, loads < COUNT_MOST ? (uint32_t)loads : COUNT_MOST, NO_WAIT);
+    amdgpu_wait_until(g, loads < AMDGPU_ANY ? (uint32_t)loads : AMDGPU_ANY, AMDGPU_ANY);
 }
 
 void amdgpu_copying_barrier(Gen *g) {
     keep_order(g);
-    wait_until(g, COUNT_MOST, 0);
+    amdgpu_wait_until(g, AMDGPU_ANY, 0);
     gen_intrinsic(g, "llvm.amdgcn.s.barrier", 0, NULL, 0, NULL);
     keep_order(g);
 }

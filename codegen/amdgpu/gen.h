@@ -18,6 +18,10 @@ void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);  // wave.c
 void amdgpu_barrier(Gen *g, bool global);
+// Until so many accesses of global memory (from gfx10 on: loads) and of shared memory, at most, are
+// under way; AMDGPU_ANY: that kind is not waited for.
+enum { AMDGPU_ANY = 63 };
+void amdgpu_wait_until(Gen *g, uint32_t global, uint32_t shared);
 void amdgpu_release(Gen *g);              // of this program's memory to its threads
 void amdgpu_latches(Gen *g);              // latch.c: once all is there
 void amdgpu_mma(Gen *g, const IrOp *op);  // mma.c

@@ -80,38 +80,46 @@ static void fence(Gen *g, LLVMAtomicOrdering order, const char *space) {
                     LLVMMetadataAsValue(g->context, node));
 }
 
+// s_waitcnt: a field of so many bits for each kind, all ones being no wait. Exports are not waited
+// for.
+static uint32_t wait_code(uint32_t number, uint32_t global, uint32_t shared) {
+    if (number >= 0x1100) return global << 10 | shared << 4 | 7;
+    uint32_t most = number < 0x1000 ? 15 : 63;
+    return (global & 15) | (global >> 4) << 14 | 7 << 4 | (shared < most ? shared : most) << 8;
+}
+
 static void wait_for(Gen *g, const char *name, LLVMTypeRef type, uint32_t code) {
     LLVMValueRef n = LLVMConstInt(type, code, false);
     gen_intrinsic(g, name, 0, NULL, 1, &n);
 }
 
-// What a release waits for, once more as an instruction of its own: LLVM 22 moves a fence's wait
-// out of a loop, to before its first turn. For stores, which gfx10 and later count apart, latch.c
-// sees to it.
-static void wait_here(Gen *g, bool global) {
-    enum { GFX9_SHARED = 0xc07f, GFX9_ALL = 0x70, GFX11_SHARED = 0xfc07, GFX11_ALL = 7 };
+void amdgpu_wait_until(Gen *g, uint32_t global, uint32_t shared) {
     uint32_t number = gpu_gen(g)->machine.gpu.number;
     LLVMTypeRef half = gpu_int(g, 16), word = gpu_int(g, 32);
     if (number < 0x1200) {
-        uint32_t shared = number < 0x1100 ? GFX9_SHARED : GFX11_SHARED;
-        uint32_t all = number < 0x1100 ? GFX9_ALL : GFX11_ALL;
-        wait_for(g, "llvm.amdgcn.s.waitcnt", word, global ? all : shared);
+        wait_for(g, "llvm.amdgcn.s.waitcnt", word, wait_code(number, global, shared));
         return;
     }
-    wait_for(g, "llvm.amdgcn.s.wait.dscnt", half, 0);
-    if (global) wait_for(g, "llvm.amdgcn.s.wait.loadcnt", half, 0);
+    if (shared != AMDGPU_ANY) wait_for(g, "llvm.amdgcn.s.wait.dscnt", half, shared);
+    if (global != AMDGPU_ANY) wait_for(g, "llvm.amdgcn.s.wait.loadcnt", half, global);
 }
 
-void amdgpu_release(Gen *g) { fence(g, LLVMAtomicOrderingRelease, NULL); }
+// A fence, and what it waits for once more as an instruction of its own: LLVM 22 moves a fence's
+// wait out of a loop, to before its first turn. For stores, which gfx10 and later count apart,
+// latch.c sees to it.
+static void release(Gen *g, bool global) {
+    fence(g, LLVMAtomicOrderingRelease, global ? NULL : "local");
+    amdgpu_wait_until(g, global ? 0 : AMDGPU_ANY, 0);
+}
+
+void amdgpu_release(Gen *g) { release(g, true); }
 
 void amdgpu_barrier(Gen *g, bool global) {
-    const char *space = global ? NULL : "local";
-    if (gpu_gen(g)->copies) {
+    if (gpu_gen(g)->copies && !global) {
         amdgpu_copying_barrier(g);
         return;
     }
-    fence(g, LLVMAtomicOrderingRelease, space);
-    wait_here(g, global);
+    release(g, global);
     gen_intrinsic(g, "llvm.amdgcn.s.barrier", 0, NULL, 0, NULL);
-    fence(g, LLVMAtomicOrderingAcquire, space);
+    fence(g, LLVMAtomicOrderingAcquire, global ? NULL : "local");
 }

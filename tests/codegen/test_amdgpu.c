@@ -345,6 +345,36 @@ static void copies_go_straight(void **state) {
         }
 }
 
+// A barrier of global memory waits for loads and stores of it though there are copies, which one of
+// shared memory alone leaves under way.
+static void copies_leave_barriers_whole(void **state) {
+    static const char text[] =
+        "kernel @k(%%a: view f32[N], %%b: *i32, %%n: i32) {level = thread, warps = 2, direct = 1} "
+        "{\n  body {\n"
+        "    %%0 = thread.id : i32\n    %%1 = cast %%0 : i64\n"
+        "    %%2 = thread.shared {count = 128, elem = f32, place = 0} : *f32\n"
+        "    %%3 = ptr_add %%2, %%1 : *f32\n    %%4 = cpu.data %%a : *f32\n"
+        "    %%5 = ptr_add %%4, %%1 : *f32\n    %%6 = ptr_add %%b, %%1 : *i32\n"
+        "    thread.copy %%3, %%5, _ {count = 1}\n    thread.commit\n"
+        "    thread.store %%6, %%n, _ {align = 4}\n"
+        "    thread.barrier {global = %s}\n    thread.wait {count = 0}\n"
+        "    return\n  }\n}\n";
+    (void)state;
+    need_library();
+    for (int global = 0; global < 2; global++) {
+        Tir *t = tir_load(text, global ? "true" : "false");
+        Str code = {0};
+        if (!code_of(t, "gfx942", CODEGEN_ASM, 0, &code)) fail_msg("%s", said(t));
+        char *all = arena_text(t->arena, code.text, code.size);
+        char *store = strstr(all, "global_store"), *barrier = strstr(all, "s_barrier");
+        assert_true(store && barrier && store < barrier);
+        *barrier = '\0';
+        bool waits = strstr(store, "vmcnt(0)") != NULL;
+        if (waits != (global == 1)) fail_msg("global %d: %s", global, all);
+        tir_free(t);
+    }
+}
+
 // What a barrier at a loop's head waits for was begun by the turn before.
 static void loops_wait_for_their_turns(void **state) {
     static const struct {
@@ -396,6 +426,7 @@ int main(void) {
         cmocka_unit_test(matrix_units),
         cmocka_unit_test(products_are_of_all_lanes),
         cmocka_unit_test(copies_go_straight),
+        cmocka_unit_test(copies_leave_barriers_whole),
     };
     return cmocka_run_group_tests(tests, group_setup, NULL);
 }
