@@ -99,7 +99,6 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CPU_ASSERT: return NULL;
     case IR_EXTENT: return extent_is_known(c, op) ? NULL : "no view of the kernel has this extent";
     case IR_CPU_DATA:
-    case IR_CPU_EXTENT:
     case IR_CPU_STRIDE: return view_is_parameter(op) ? NULL : "views are parameters here";
     case IR_FLOOR:
     case IR_CEIL:

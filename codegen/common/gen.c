@@ -117,7 +117,6 @@ void gen_fact(Gen *g, const IrOp *op) {
     if (code == IR_PROGRAMS) v = g->grid[dim];
     if (code == IR_EXTENT) v = extent_named(g, ir_attr(op, IR_ATTR_EXTENT)->u.name);
     if (code == IR_CPU_DATA) v = g->params[view_of(op)];
-    if (code == IR_CPU_EXTENT) v = g->extents[view_of(op)][dim];
     if (code == IR_CPU_STRIDE) v = g->strides[view_of(op)][dim];
     gen_define(g, op, v);
 }
@@ -132,7 +131,6 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_PROGRAMS:
     case IR_EXTENT:
     case IR_CPU_DATA:
-    case IR_CPU_EXTENT:
     case IR_CPU_STRIDE: gen_fact(g, op); return;
     case IR_CAST:
     case IR_BITCAST: gen_cast(g, op); return;

@@ -348,7 +348,6 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
         if (next) execute_scratch(run, frame, op);
         break;
     case IR_CPU_DATA:
-    case IR_CPU_EXTENT:
     case IR_CPU_STRIDE: next = execute_cpu_view(run, frame, op); break;
     case IR_CPU_REDUCE:
     case IR_CPU_SHUFFLE:

@@ -11,8 +11,7 @@ bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op) {
         slot_put_place(r, 0, (Place){(uint64_t)(uintptr_t)arg->data, view->argument + 1});
         return true;
     }
-    int64_t dim = ir_attr_int(op, IR_ATTR_DIM);
-    slot_put(r, 0, (uint64_t)(op->code == IR_CPU_EXTENT ? arg->extent[dim] : arg->stride[dim]));
+    slot_put(r, 0, (uint64_t)arg->stride[ir_attr_int(op, IR_ATTR_DIM)]);
     return true;
 }
 

@@ -29,7 +29,7 @@ static IrValue *view_op(IrBuilder *b, IrOpcode code, IrValue *view, uint32_t dim
 
 static IrValue *view_extent(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
     const IrDim *d = &param_of(l, view)->dims[dim];
-    return d->extent ? view_op(b, IR_CPU_EXTENT, view, dim) : lower_i64(b, d->value);
+    return d->extent ? ir_extent(b, d->extent) : lower_i64(b, d->value);
 }
 
 int access_run(const Lower *l, const IrValue *view) {
