@@ -31,23 +31,18 @@ static _Noreturn void end_without_memory(void (*no_memory)(void)) {
     os_die_out_of_memory();
 }
 
-static bool cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
-                        Str *output, Diags *diags) {
-    Work work = {{.keep = keep}, options->on_defect, options->user, false};
-    Recovery r;
-    os_work_begin(&work.work);
-    if (RECOVER_FAILED(&r)) {
-        os_work_end(&work.work);
-        end_without_memory(options->no_memory);
+static bool for_target(Arena *arena, const IrFunc *func, const CodegenOptions *options, Str *output,
+                       Diags *diags) {
+    switch (options->target.gpu.vendor) {
+    case GPU_NONE: return codegen_cpu_compile(arena, func, options, output, diags);
+    case GPU_NVIDIA: return codegen_nvptx_compile(arena, func, options, output, diags);
+    case GPU_AMD: return codegen_amdgpu_compile(arena, func, options, output, diags);
     }
-    bool fine = codegen_cpu_compile(arena, func, options, output, diags);
-    recover_end(&r);
-    os_work_end(&work.work);
-    return fine;
+    UNREACHABLE("vendor %d", (int)options->target.gpu.vendor);
 }
 
-static bool gpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
-                        Str *output, Diags *diags) {
+static bool compile(Arena *arena, const IrFunc *func, const CodegenOptions *options, Str *output,
+                    Diags *diags) {
     Work work = {{.keep = keep}, options->on_defect, options->user, false};
     Recovery r;
     os_work_begin(&work.work);
@@ -55,9 +50,7 @@ static bool gpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOption
         os_work_end(&work.work);
         end_without_memory(options->no_memory);
     }
-    bool amd = options->target.vendor == GPU_AMD;
-    bool fine = amd ? codegen_amdgpu_compile(arena, func, options, output, diags)
-                    : codegen_nvptx_compile(arena, func, options, output, diags);
+    bool fine = for_target(arena, func, options, output, diags);
     recover_end(&r);
     os_work_end(&work.work);
     return fine;
@@ -67,8 +60,7 @@ static const CodegenApi api = {
     .version = CODEGEN_VERSION,
     .build = CODEGEN_BUILD_TEXT,
     .llvm_version = CODEGEN_LLVM_VERSION,
-    .cpu_compile = cpu_compile,
-    .gpu_compile = gpu_compile,
+    .compile = compile,
     .amd_disassemble = codegen_amd_disassemble,
 };
 

@@ -11,18 +11,17 @@
 //
 //     const CodegenApi *api = tilec_codegen_api();
 //     Str object;
-//     if (!api->cpu_compile(arena, func, &options, &object, diags)) …
+//     if (!api->compile(arena, func, &options, &object, diags)) …
 #ifndef TILEC_CODEGEN_CODEGEN_H
 #define TILEC_CODEGEN_CODEGEN_H
 
-#include "base/cpu.h"
 #include "base/diag.h"
-#include "base/gpu.h"
 #include "base/gpu_code.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
+#include "ir/target.h"
 
-enum { CODEGEN_VERSION = 6, CODEGEN_OBJECT_VERSION = 5 };
+enum { CODEGEN_VERSION = 7, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -35,14 +34,18 @@ typedef struct CodegenTimes {  // nanoseconds
     uint64_t build, optimise, emit, link;
 } CodegenTimes;
 
-typedef struct CodegenCpuOptions {
-    CpuTarget target;
+typedef struct CodegenOptions {
+    CodeTarget target;
+    // For NVIDIA's GPUs CODEGEN_LLVM, or CODEGEN_ASM: PTX, which a driver is given.
     CodegenOutput output;
     Str entry;   // the symbol of the entry; of a kernel's name and what it is specialised to
-    bool quick;  // the same bits from slower code that LLVM makes in less time: for tests
-    bool lines;  // line tables, so that gdb and perf know source lines; names, too
-    CodegenTimes *times;  // NULL: not kept
-    Remarks *remarks;     // NULL: nobody asks
+    bool quick;  // of CPUs: the same bits from slower code that LLVM makes in less time: for tests
+    // Line tables, so that gdb, perf and profilers know source lines; findings of the warp machine,
+    // too.
+    bool lines;
+    uint32_t object_version;  // of AMD's code objects, 4 to 6; 0: CODEGEN_OBJECT_VERSION
+    CodegenTimes *times;      // NULL: not kept
+    Remarks *remarks;         // NULL: nobody asks
     // Called when a defect of LLVM or of codegen is about to end the process, on the thread that
     // failed; NULL: nothing is. The IR is as it was given.
     void (*on_defect)(void *user);
@@ -50,31 +53,16 @@ typedef struct CodegenCpuOptions {
     // Memory ran out, and what codegen had made is released, but for what LLVM was in the midst of:
     // its frames cannot be left in order. Does not return; NULL: the process ends.
     void (*no_memory)(void);
-} CodegenCpuOptions;
-
-typedef struct CodegenGpuOptions {
-    GpuTarget target;
-    CodegenOutput output;  // of NVIDIA's CODEGEN_LLVM, or CODEGEN_ASM: PTX, which a driver is given
-    Str entry;
-    bool lines;               // source lines in profilers, and in findings of the warp machine
-    uint32_t object_version;  // of AMD's code objects, 4 to 6; 0: CODEGEN_OBJECT_VERSION
-    CodegenTimes *times;
-    Remarks *remarks;
-    void (*on_defect)(void *user);  // as above
-    void *user;
-    void (*no_memory)(void);
-} CodegenGpuOptions;
+} CodegenOptions;
 
 typedef struct CodegenApi {
     uint32_t version;
     const char *build;         // equal to codegen_build() of whoever calls
     const char *llvm_version;  // "22.1.8"
-    // False after reporting. `func` is verified IR of the cpu level.
-    bool (*cpu_compile)(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
-                        Str *output, Diags *diags);
-    // The same of the thread level.
-    bool (*gpu_compile)(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
-                        Str *output, Diags *diags);
+    // False after reporting. `func` is verified IR of the cpu level, or for a GPU of the thread
+    // level.
+    bool (*compile)(Arena *arena, const IrFunc *func, const CodegenOptions *options, Str *output,
+                    Diags *diags);
     // AMD machine code as text, for the warp machine.
     GpuDisassemble *amd_disassemble;
 } CodegenApi;

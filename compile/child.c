@@ -22,19 +22,11 @@ static void put_times(StrBuf *out, const CodegenTimes *times) {
 
 // Nobody is told of defects: the parent keeps the file, however this process ends.
 static bool compile(Work *w, const CodegenApi *api, CodegenTimes *times, Str *output) {
-    const ChildJob *job = w->job;
-    if (job->gpu) {
-        CodegenGpuOptions options = *job->gpu;
-        options.on_defect = NULL;
-        options.no_memory = os_out_of_memory;
-        options.times = times;
-        return api->gpu_compile(w->arena, job->func, &options, output, w->diags);
-    }
-    CodegenCpuOptions options = *job->options;
+    CodegenOptions options = *w->job->options;
     options.on_defect = NULL;
     options.no_memory = os_out_of_memory;
     options.times = times;
-    return api->cpu_compile(w->arena, job->func, &options, output, w->diags);
+    return api->compile(w->arena, w->job->func, &options, output, w->diags);
 }
 
 static void work(void *argument, OsChildOut *out) {
@@ -55,14 +47,8 @@ static void work(void *argument, OsChildOut *out) {
 // ---- In this process ----
 
 static const char *keep_reproducer(Arena *arena, const ChildJob *job) {
-    Defect defect = {.arena = arena, .func = job->func};
-    if (job->gpu) {
-        defect.target.gpu = job->gpu->target;
-        defect.entry = job->gpu->entry;
-    } else {
-        defect.target.cpu = job->options->target;
-        defect.entry = job->options->entry;
-    }
+    const CodegenOptions *o = job->options;
+    Defect defect = {.arena = arena, .func = job->func, .target = o->target, .entry = o->entry};
     return defect_keep(&defect);
 }
 
@@ -106,8 +92,7 @@ static bool answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bo
     times.emit = wire_number(&r);
     times.link = wire_number(&r);
     *output = wire_text(&r);
-    CodegenTimes *wanted = job->gpu ? job->gpu->times : job->options->times;
-    if (wanted) *wanted = times;
+    if (job->options->times) *job->options->times = times;
     return wire_ended(&r);
 }
 

@@ -16,10 +16,9 @@ enum { CHILD_SECONDS = 120 };
 
 typedef struct ChildJob {
     const IrFunc *func;
-    const CodegenCpuOptions *options;
-    const CodegenGpuOptions *gpu;  // instead of `options`: code for a GPU
-    const char *library;           // plugin_create
-    unsigned seconds;              // 0: CHILD_SECONDS
+    const CodegenOptions *options;
+    const char *library;  // plugin_create
+    unsigned seconds;     // 0: CHILD_SECONDS
 } ChildJob;
 
 bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags);

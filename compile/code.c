@@ -35,38 +35,26 @@ CodegenOutput code_output(CodeTarget target) {
 
 static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                      const CodeServices *services, Str entry, Str *output) {
-    CodegenCpuOptions cpu = {.target = options->target.cpu,
-                             .output = options->output,
-                             .entry = entry,
-                             .lines = options->lines,
-                             .times = options->times,
-                             .remarks = options->remarks};
-    CodegenGpuOptions gpu = {.target = options->target.gpu,
-                             .output = options->output,
-                             .entry = entry,
-                             .lines = options->lines,
-                             .object_version = options->object_version,
-                             .times = options->times,
-                             .remarks = options->remarks};
-    bool for_gpu = code_target_is_gpu(options->target);
+    CodegenOptions o = {.target = options->target,
+                        .output = options->output,
+                        .entry = entry,
+                        .lines = options->lines,
+                        .object_version = options->object_version,
+                        .times = options->times,
+                        .remarks = options->remarks};
     if (services->in_child) {
-        ChildJob job = {.func = compiled->func, .library = services->library};
-        if (for_gpu)
-            job.gpu = &gpu;
-        else
-            job.options = &cpu;
+        ChildJob job = {.func = compiled->func, .options = &o, .library = services->library};
         return child_compile(unit->arena, &job, output, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);
     Defect defect = defect_of(unit, compiled, options, entry);
-    cpu.on_defect = gpu.on_defect = defect_say;
-    cpu.user = gpu.user = &defect;
-    cpu.no_memory = gpu.no_memory = os_out_of_memory;
+    o.on_defect = defect_say;
+    o.user = &defect;
+    o.no_memory = os_out_of_memory;
     if (!api) return false;
     OsNoFork whole;
     os_no_fork_begin(&whole);
-    bool fine = for_gpu ? api->gpu_compile(unit->arena, compiled->func, &gpu, output, unit->diags)
-                        : api->cpu_compile(unit->arena, compiled->func, &cpu, output, unit->diags);
+    bool fine = api->compile(unit->arena, compiled->func, &o, output, unit->diags);
     os_no_fork_end(&whole);
     return fine;
 }

@@ -18,9 +18,9 @@
 #define TILEC_COMPILE_COMPILE_H
 
 #include "base/diag.h"
-#include "compile/target.h"
 #include "frontend/tile/tile.h"
 #include "ir/ir.h"
+#include "ir/target.h"
 #include "passes/pass.h"
 #include "runtime/meta.h"
 

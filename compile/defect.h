@@ -14,8 +14,8 @@
 #define TILEC_COMPILE_DEFECT_H
 
 #include "base/os.h"
-#include "compile/target.h"
 #include "ir/ir.h"
+#include "ir/target.h"
 
 typedef struct Defect {
     OsWork work;  // the first member

@@ -13,7 +13,7 @@
 // (base/os_fork.h). Ownership: plugin_destroy; the table it gave is dead then.
 //
 //     const CodegenApi *api = plugin_open(plugin, diags);   // NULL after reporting
-//     os_no_fork_begin(&whole);   api->cpu_compile(…);   os_no_fork_end(&whole);
+//     os_no_fork_begin(&whole);   api->compile(…);   os_no_fork_end(&whole);
 #ifndef TILEC_COMPILE_PLUGIN_H
 #define TILEC_COMPILE_PLUGIN_H
 

@@ -3,10 +3,8 @@
 #include "base/os.h"
 #include "codegen/amdgpu/check.h"
 #include "codegen/amdgpu/gen.h"
-#include "codegen/common/lines.h"
 #include "codegen/common/link.h"
 #include "codegen/common/module.h"
-#include "codegen/lld_shim.h"
 
 static const char triple[] = "amdgcn-amd-amdhsa";
 
@@ -16,8 +14,9 @@ static const char *features_of(GpuTarget target) {
     return target.number >> 8 == 0x11 ? "-real-true16" : "";
 }
 
-static LLVMTargetMachineRef machine_of(GpuTarget target) {
+static LLVMTargetMachineRef machine_of(const Module *m) {
     LLVMTargetRef found = NULL;
+    GpuTarget target = m->options->target.gpu;
     char *message = NULL, name[GPU_NAME_MAX];
     if (LLVMGetTargetFromTriple(triple, &found, &message))
         os_defect(__FILE__, __LINE__, "LLVM: %s", message);
@@ -33,67 +32,34 @@ static void set_version(Module *m, uint32_t version) {
     LLVMAddModuleFlag(m->module, LLVMModuleFlagBehaviorError, name, sizeof name - 1, value);
 }
 
-static bool build(Module *m, const char *entry, const CodegenGpuOptions *options) {
+static Gen *gen_create(Module *m) {
+    uint32_t version = m->options->object_version;
     GpuGen *made = arena_new(m->scratch, GpuGen, 1);
     made->ops = &amdgpu_ops;
-    made->g.context = m->context;
-    made->g.module = m->module;
-    gen_begin(&made->g, m->scratch, &amdgpu_gen_target, m->func);
-    made->g.remarks = options->remarks;
-    made->machine = machine_of_gpu(options->target);
+    made->machine = machine_of_gpu(m->options->target.gpu);
     made->g.pairs = made->machine.cdna2;
-    if (options->lines)
-        made->g.lines = lines_create(m->scratch, m->context, m->module, m->func, false);
-    amdgpu_function(made, entry);
-    if (made->g.lines) lines_finish(made->g.lines);
-    LLVMDisposeBuilder(made->g.b);
-    return module_verify(m);
+    set_version(m, version ? version : CODEGEN_OBJECT_VERSION);
+    return &made->g;
 }
 
-static bool link_object(Module *m, Str object, Str *output) {
+static bool finish(Module *m, Str *code) {
     static const char *const args[] = {"-m", "elf64_amdgpu", "-shared", "--no-undefined"};
-    return link_in_memory(m->arena, sizeof args / sizeof *args, args, object, output, &m->log);
+    return m->options->output != CODEGEN_SHARED ||
+           link_in_memory(m->arena, sizeof args / sizeof *args, args, *code, code, &m->log);
 }
 
 // Spaces of memory first: the attributor casts the addresses of accesses only, and leaves what they
 // are computed from without a space, where no offset becomes one of an access.
 static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-attributor";
 
-static bool emit(Module *m, const char *entry, const CodegenGpuOptions *options, Str *output) {
-    uint64_t clock = os_time_ns();
-    set_version(m, options->object_version ? options->object_version : CODEGEN_OBJECT_VERSION);
-    bool fine = build(m, entry, options);
-    m->times.build = module_lap(&clock);
-    if (!fine) return false;
-    if (options->output == CODEGEN_LLVM) {
-        module_text(m, output);
-        return true;
-    }
-    fine = target_optimise(m->machine, m->module, &m->log) &&
-           target_passes(m->machine, m->module, passes, &m->log);
-    m->times.optimise = module_lap(&clock);
-    bool assembly = options->output == CODEGEN_ASM, shared = options->output == CODEGEN_SHARED;
-    Str code;
-    fine = fine && target_emit(shared ? m->scratch : m->arena, m->machine, m->module, assembly,
-                               &code, &m->log);
-    m->times.emit = module_lap(&clock);
-    if (!fine) return false;
-    *output = code;
-    if (!shared) return true;
-    fine = link_object(m, code, output);
-    m->times.link = module_lap(&clock);
-    return fine;
-}
-
-bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                             Str *output, Diags *diags) {
-    if (!amdgpu_check(func, options->target, diags)) return false;
-    codegen_start();
-    Module m = {.arena = arena, .func = func, .log = {.diags = diags, .span = func->span}};
-    const char *entry = arena_text(arena, options->entry.text, options->entry.size);
-    module_begin(&m, entry, machine_of(options->target), triple);
-    bool fine = emit(&m, entry, options, output);
-    if (options->times) *options->times = m.times;
-    module_end(&m);
-    return fine;
+    static const ModuleTarget target = {.machine = machine_of,
+                                        .gen = gen_create,
+                                        .ops = &amdgpu_gen_target,
+                                        .function = amdgpu_function,
+                                        .passes = passes,
+                                        .finish = finish};
+    return amdgpu_check(func, options->target.gpu, diags) &&
+           module_compile(arena, func, options, &target, output, diags);
 }

@@ -11,7 +11,7 @@
 
 #include "codegen/codegen.h"
 
-bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                             Str *output, Diags *diags);
 
 #endif

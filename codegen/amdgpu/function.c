@@ -115,11 +115,12 @@ static void atomics_are_local(Gen *g) {
             }
 }
 
-void amdgpu_function(GpuGen *n, const char *entry) {
+void amdgpu_function(Gen *g, const char *entry) {
+    GpuGen *n = gpu_gen(g);
     declare(n, entry);
     amdgpu_find_copies(n);
-    gpu_body(n, LLVMGetParam(n->g.function, 0));
-    if (n->copies) amdgpu_copy_scopes(&n->g);
-    atomics_are_local(&n->g);
-    amdgpu_latches(&n->g);
+    gpu_body(n, LLVMGetParam(g->function, 0));
+    if (n->copies) amdgpu_copy_scopes(g);
+    atomics_are_local(g);
+    amdgpu_latches(g);
 }

@@ -12,7 +12,7 @@
 extern const GenTarget amdgpu_gen_target;  // gen.c
 extern const GpuOps amdgpu_ops;
 
-void amdgpu_function(GpuGen *n, const char *entry);  // function.c
+void amdgpu_function(Gen *g, const char *entry);  // function.c
 LLVMValueRef amdgpu_thread_id(Gen *g);
 void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);

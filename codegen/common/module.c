@@ -1,11 +1,13 @@
 #include "codegen/common/module.h"
 
 #include <llvm-c/Analysis.h>
-#include <llvm-c/Core.h>
 #include <string.h>
 
 #include "base/os.h"
+#include "codegen/common/lines.h"
 #include "codegen/lld_shim.h"
+
+// ---- begin and end ------------------------------------------------------------------------------
 
 // What LLVM was in the middle of cannot be ended: it stays.
 static void release(Owned *owned) {
@@ -16,20 +18,30 @@ static void release(Owned *owned) {
     LLVMContextDispose(m->context);
 }
 
-void module_begin(Module *m, const char *name, LLVMTargetMachineRef machine, const char *triple) {
+static void begin(Module *m, const char *name) {
     m->scratch = arena_create();
     m->context = LLVMContextCreate();
     target_log(m->context, &m->log);
     m->module = LLVMModuleCreateWithNameInContext(name, m->context);
-    m->machine = machine;
+    m->machine = m->target->machine(m);
     recover_own(&m->owned, OWNED_FRAME, release);
+    char *triple = LLVMGetTargetMachineTriple(m->machine);
     LLVMSetTarget(m->module, triple);
+    LLVMDisposeMessage(triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->machine);
     LLVMSetModuleDataLayout(m->module, layout);
     LLVMDisposeTargetData(layout);
 }
 
-bool module_verify(Module *m) {
+static void end(Module *m) {
+    recover_keep(&m->owned);
+    release(&m->owned);
+    arena_destroy(m->scratch);
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+static bool verify(Module *m) {
     char *message = NULL;
     bool wrong = LLVMVerifyModule(m->module, LLVMReturnStatusAction, &message);
     if (wrong) {
@@ -41,20 +53,74 @@ bool module_verify(Module *m) {
     return !wrong && m->log.errors == 0;
 }
 
-void module_text(Module *m, Str *output) {
+static bool build(Module *m, const char *entry) {
+    const ModuleTarget *target = m->target;
+    Gen *g = target->gen(m);
+    g->context = m->context;
+    g->module = m->module;
+    gen_begin(g, m->scratch, target->ops, m->func);
+    g->remarks = m->options->remarks;
+    if (m->options->lines)
+        g->lines = lines_create(m->scratch, m->context, m->module, m->func, target->directives);
+    target->function(g, entry);
+    if (g->lines) lines_finish(g->lines);
+    LLVMDisposeBuilder(g->b);
+    return verify(m);
+}
+
+static void print(const Module *m, Str *output) {
     char *text = LLVMPrintModuleToString(m->module);
     *output = (Str){arena_text(m->arena, text, strlen(text)), strlen(text)};
     LLVMDisposeMessage(text);
 }
 
-void module_end(Module *m) {
-    recover_keep(&m->owned);
-    release(&m->owned);
-    arena_destroy(m->scratch);
+static bool optimise(Module *m) {
+    const char *more = m->target->passes;
+    if (m->options->quick) return true;
+    return target_optimise(m->machine, m->module, &m->log) &&
+           (!more || target_passes(m->machine, m->module, more, &m->log));
 }
 
-uint64_t module_lap(uint64_t *from) {
+// Nanoseconds since *from, which becomes now.
+static uint64_t lap(uint64_t *from) {
     uint64_t now = os_time_ns(), passed = now - *from;
     *from = now;
     return passed;
+}
+
+static bool emit(Module *m, const char *entry, Str *output) {
+    CodegenOutput kind = m->options->output;
+    uint64_t clock = os_time_ns();
+    bool fine = build(m, entry);
+    m->times.build = lap(&clock);
+    if (!fine) return false;
+    if (kind == CODEGEN_LLVM) {
+        print(m, output);
+        return true;
+    }
+    fine = optimise(m);
+    m->times.optimise = lap(&clock);
+    Arena *arena = kind == CODEGEN_SHARED ? m->scratch : m->arena;
+    fine = fine && target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM, output, &m->log);
+    m->times.emit = lap(&clock);
+    if (!fine || kind == CODEGEN_ASM || !m->target->finish) return fine;
+    fine = m->target->finish(m, output);
+    m->times.link = lap(&clock);
+    return fine;
+}
+
+bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
+                    const ModuleTarget *target, Str *output, Diags *diags) {
+    codegen_start();
+    Module m = {.arena = arena,
+                .target = target,
+                .func = func,
+                .options = options,
+                .log = {.diags = diags, .span = func->span}};
+    const char *entry = arena_text(arena, options->entry.text, options->entry.size);
+    begin(&m, entry);
+    bool fine = emit(&m, entry, output);
+    if (options->times) *options->times = m.times;
+    end(&m);
+    return fine;
 }

@@ -10,7 +10,7 @@
 
 #include "codegen/codegen.h"
 
-bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
+bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                          Str *output, Diags *diags);
 
 #endif

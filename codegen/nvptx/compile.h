@@ -12,7 +12,7 @@
 
 #include "codegen/codegen.h"
 
-bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                            Str *output, Diags *diags);
 
 #endif

@@ -59,7 +59,7 @@ void nvptx_places(Gen *g) {
     }
 }
 
-void nvptx_function(GpuGen *n, const char *entry) {
-    declare(n, entry);
-    gpu_body(n, LLVMGetParam(n->g.function, 0));
+void nvptx_function(Gen *g, const char *entry) {
+    declare(gpu_gen(g), entry);
+    gpu_body(gpu_gen(g), LLVMGetParam(g->function, 0));
 }

@@ -12,7 +12,7 @@
 extern const GenTarget nvptx_gen_target;  // gen.c
 extern const GpuOps nvptx_ops;
 
-void nvptx_function(GpuGen *n, const char *entry);  // function.c
+void nvptx_function(Gen *g, const char *entry);  // function.c
 void nvptx_places(Gen *g);
 void nvptx_warp(Gen *g, const IrOp *op);  // warp.c: ldmatrix, copies
 void nvptx_barrier(Gen *g, bool global);

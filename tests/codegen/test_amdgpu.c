@@ -19,13 +19,12 @@ enum { PROCESSORS = sizeof processors / sizeof *processors };
 static bool code_of(Tir *t, const char *gfx, CodegenOutput output, uint32_t version, Str *code) {
     GpuTarget target;
     assert_true(gpu_target_parse(str(gfx), &target));
-    CodegenGpuOptions options = {.target = target,
-                                 .output = output,
-                                 .entry = STR("kernel_entry"),
-                                 .object_version = version};
+    CodegenOptions options = {.target.gpu = target,
+                              .output = output,
+                              .entry = STR("kernel_entry"),
+                              .object_version = version};
     t->module->funcs.data[0]->lanes = (int)machine_of_gpu(target).warp;
-    return codegen_plugin()->gpu_compile(t->arena, t->module->funcs.data[0], &options, code,
-                                         t->diags);
+    return codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, code, t->diags);
 }
 
 static const char *said(const Tir *t) {

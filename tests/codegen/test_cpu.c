@@ -187,15 +187,15 @@ typedef struct Worker {
 
 static void work(void *user) {
     Worker *w = user;
-    CodegenCpuOptions options = {.target = cpu_native(),
-                                 .output = CODEGEN_SHARED,
-                                 .entry = STR("kernel_entry"),
-                                 .lines = true};
+    CodegenOptions options = {.target.cpu = cpu_native(),
+                              .output = CODEGEN_SHARED,
+                              .entry = STR("kernel_entry"),
+                              .lines = true};
     w->same = true;
     for (int i = 0; i < 10; i++) {
         Str text = {0};
-        w->same &= w->api->cpu_compile(w->t->arena, w->t->module->funcs.data[0], &options, &text,
-                                       w->t->diags);
+        w->same &=
+            w->api->compile(w->t->arena, w->t->module->funcs.data[0], &options, &text, w->t->diags);
         if (i == 0) w->first = text;
         w->same &= str_equal(text, w->first);
     }
@@ -226,12 +226,12 @@ static void times_are_kept(void **state) {
     if (!api) skip();
     Tir *t = tir_load(kernel);
     CodegenTimes times = {0};
-    CodegenCpuOptions options = {.target = cpu_native(),
-                                 .output = CODEGEN_SHARED,
-                                 .entry = STR("kernel_entry"),
-                                 .times = &times};
+    CodegenOptions options = {.target.cpu = cpu_native(),
+                              .output = CODEGEN_SHARED,
+                              .entry = STR("kernel_entry"),
+                              .times = &times};
     Str text;
-    assert_true(api->cpu_compile(t->arena, t->module->funcs.data[0], &options, &text, t->diags));
+    assert_true(api->compile(t->arena, t->module->funcs.data[0], &options, &text, t->diags));
     assert_true(times.build && times.optimise && times.emit && times.link);
     tir_free(t);
 }

@@ -21,10 +21,9 @@ enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 static bool ptx_of(Tir *t, const char *arch, Str *text) {
     GpuTarget target;
     assert_true(gpu_target_parse(str(arch), &target));
-    CodegenGpuOptions options = {
-        .target = target, .output = CODEGEN_ASM, .entry = STR("kernel_entry")};
-    return codegen_plugin()->gpu_compile(t->arena, t->module->funcs.data[0], &options, text,
-                                         t->diags);
+    CodegenOptions options = {
+        .target.gpu = target, .output = CODEGEN_ASM, .entry = STR("kernel_entry")};
+    return codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, text, t->diags);
 }
 
 static void said(const Tir *t) {

@@ -142,11 +142,11 @@ static Str ptx_of(Tir *t, uint32_t number, const char *where) {
     const PassStep *tile_steps = pipeline_steps(PIPELINE_TILE, &tile);
     const PassStep *gpu_steps = pipeline_steps(PIPELINE_GPU, &gpu);
     t->module->funcs.data[0]->warps = 4;
-    CodegenGpuOptions o = {.target = target, .output = CODEGEN_ASM, .entry = STR("kernel_entry")};
+    CodegenOptions o = {.target.gpu = target, .output = CODEGEN_ASM, .entry = STR("kernel_entry")};
     Str text = {0};
     if (!passes_run(t->module, tile_steps, tile, &options, t->diags) ||
         !passes_run(t->module, gpu_steps, gpu, &options, t->diags) ||
-        !codegen_plugin()->gpu_compile(t->arena, t->module->funcs.data[0], &o, &text, t->diags))
+        !codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &o, &text, t->diags))
         failed(t, where);
     return text;
 }

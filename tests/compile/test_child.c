@@ -19,7 +19,7 @@ typedef struct World {
     Arena *arena;
     Diags *diags;
     ChildJob job;
-    CodegenCpuOptions options;
+    CodegenOptions options;
     CodegenTimes times;
 } World;
 
@@ -42,7 +42,7 @@ static int set_up(void **state) {
     const SourceFile *file = source_add(sources, STR("k.tir"), str(kernel_text));
     IrModule *m = ir_parse(w->arena, sources, interner_create(w->arena), file, w->diags);
     assert_non_null(m);
-    w->options = (CodegenCpuOptions){.output = CODEGEN_ASM, .entry = STR("k"), .times = &w->times};
+    w->options = (CodegenOptions){.output = CODEGEN_ASM, .entry = STR("k"), .times = &w->times};
     w->job = (ChildJob){.func = m->funcs.data[0], .options = &w->options};
     setenv("TILEC_LLVM_LIBRARY", TEST_FAKE_PLUGIN, 1);
     setenv("TMPDIR", TEST_BINARY_DIR, 1);

@@ -56,10 +56,10 @@ typedef struct Size {
 // Each line of a body that is indented and no comment. 0 where LLVM is not at hand.
 static uint32_t instructions_in(Arena *arena, const IrFunc *func, CpuLevel level, Diags *diags) {
 #ifdef TEST_CODEGEN
-    CodegenCpuOptions o = {
-        .target = {.level = level}, .output = CODEGEN_LLVM, .entry = STR("entry")};
+    CodegenOptions o = {
+        .target.cpu = {.level = level}, .output = CODEGEN_LLVM, .entry = STR("entry")};
     Str text;
-    assert_true(codegen_plugin()->cpu_compile(arena, func, &o, &text, diags));
+    assert_true(codegen_plugin()->compile(arena, func, &o, &text, diags));
     uint32_t count = 0;
     bool within = false;
     while (text.size) {

@@ -150,10 +150,10 @@ static void lives_beside_another_llvm(void **state) {
     const SourceFile *file = source_add(sources, STR("k.tir"), str(kernel_text));
     IrModule *m = ir_parse(w->arena, sources, interner_create(w->arena), file, w->diags);
     assert_non_null(m);
-    CodegenCpuOptions options = {
-        .target = {.level = CPU_X86_64_V3}, .output = CODEGEN_SHARED, .entry = STR("k")};
+    CodegenOptions options = {
+        .target.cpu = {.level = CPU_X86_64_V3}, .output = CODEGEN_SHARED, .entry = STR("k")};
     Str object = {0};
-    assert_true(api->cpu_compile(w->arena, m->funcs.data[0], &options, &object, w->diags));
+    assert_true(api->compile(w->arena, m->funcs.data[0], &options, &object, w->diags));
     assert_true(str_starts(object, STR("\177ELF")));
     if (other) dlclose(other);
 }

@@ -42,7 +42,7 @@ static void hold_a_lock(void) {
     pthread_mutex_unlock(&lock);
 }
 
-bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenCpuOptions *options,
+bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                          Str *output, Diags *diags) {
     note_call(options->entry);
     if (options->times) *options->times = (CodegenTimes){1, 2, 3, 4};
@@ -80,13 +80,13 @@ static bool no_gpu(const IrFunc *func, Diags *diags) {
     return false;
 }
 
-bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                            Str *output, Diags *diags) {
     (void)arena, (void)options, (void)output;
     return no_gpu(func, diags);
 }
 
-bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenGpuOptions *options,
+bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                             Str *output, Diags *diags) {
     (void)arena, (void)options, (void)output;
     return no_gpu(func, diags);
@@ -97,10 +97,10 @@ bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, Gp
     return false;
 }
 
-static const CodegenApi other_version = {
-    CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0", codegen_cpu_compile, NULL, NULL};
-static const CodegenApi other_build = {CODEGEN_VERSION,     "tilec 9.9", "0.0",
-                                       codegen_cpu_compile, NULL,        NULL};
+static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0",
+                                         codegen_cpu_compile, NULL};
+static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile,
+                                       NULL};
 
 void codegen_opened(void) {}
 

@@ -478,11 +478,10 @@ static void a_product_is_a_factor_in_place(void **state) {
 // ---- PTX ----------------------------------------------------------------------------------------
 
 static Str assembled(Tir *t, const char *target) {
-    CodegenGpuOptions options = {.output = CODEGEN_ASM, .entry = STR("kernel_entry")};
+    CodegenOptions options = {.output = CODEGEN_ASM, .entry = STR("kernel_entry")};
     Str text;
-    assert_true(gpu_target_parse(str(target), &options.target));
-    if (!codegen_plugin()->gpu_compile(t->arena, t->module->funcs.data[0], &options, &text,
-                                       t->diags))
+    assert_true(gpu_target_parse(str(target), &options.target.gpu));
+    if (!codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, &text, t->diags))
         fail_msg("%s: %s", target, said(t));
     OsError error;
     const char *path = os_keep_temporary(t->arena, "tilec_ptx_", ".ptx", text, &error);
@@ -502,12 +501,11 @@ static Str assembled(Tir *t, const char *target) {
 // AMD's: linked, as a loader takes it.
 static void link_object(const char *text, const char *target) {
     Tir *t = tir_load("%s", text);
-    CodegenGpuOptions options = {.output = CODEGEN_SHARED, .entry = STR("kernel_entry")};
+    CodegenOptions options = {.output = CODEGEN_SHARED, .entry = STR("kernel_entry")};
     Str object;
     lower(t, target, FACT_CONTIGUOUS | FACT_WIDE);
-    assert_true(gpu_target_parse(str(target), &options.target));
-    if (!codegen_plugin()->gpu_compile(t->arena, t->module->funcs.data[0], &options, &object,
-                                       t->diags))
+    assert_true(gpu_target_parse(str(target), &options.target.gpu));
+    if (!codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, &object, t->diags))
         fail_msg("%s: %s\n%s", target, said(t), text);
     assert_true(str_starts(object, STR("\177ELF")));
     tir_free(t);

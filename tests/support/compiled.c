@@ -16,10 +16,10 @@
 #include <cmocka.h>
 
 bool compiled_output(Tir *t, CpuTarget target, CodegenOutput output, bool lines, Str *text) {
-    CodegenCpuOptions options = {
-        .target = target, .output = output, .entry = STR("kernel_entry"), .lines = lines};
+    CodegenOptions options = {
+        .target.cpu = target, .output = output, .entry = STR("kernel_entry"), .lines = lines};
     const IrFunc *func = t->module->funcs.data[0];
-    return codegen_plugin()->cpu_compile(t->arena, func, &options, text, t->diags);
+    return codegen_plugin()->compile(t->arena, func, &options, text, t->diags);
 }
 
 // ---- services -----------------------------------------------------------------------------------

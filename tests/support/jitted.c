@@ -183,11 +183,11 @@ bool jitted_run(IrModule *m, IrFunc *kernel, const JittedOptions *options, const
     if (options->plant) plant(kernel, options);
     CodeNotes notes = code_notes_of(m->arena, kernel);
     notes.entry = STR("kernel_entry");
-    CodegenCpuOptions o = {.target = options->target,
-                           .output = CODEGEN_SHARED,
-                           .entry = notes.entry,
-                           .quick = options->quick};
+    CodegenOptions o = {.target.cpu = options->target,
+                        .output = CODEGEN_SHARED,
+                        .entry = notes.entry,
+                        .quick = options->quick};
     Str code;
-    return api->cpu_compile(m->arena, kernel, &o, &code, diags) &&
+    return api->compile(m->arena, kernel, &o, &code, diags) &&
            run_code(kernel, &notes, options->target, code, launch, outcome, diags);
 }

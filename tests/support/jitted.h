@@ -35,7 +35,7 @@ typedef struct JittedOptions {
     JittedPlant plant;
     uint64_t plant_at;      // number of the place, modulo how many there are
     bool *planted;          // set to true when there was a place
-    bool quick;             // as in CodegenCpuOptions
+    bool quick;             // as in CodegenOptions
     unsigned facts;         // FACT_ bits that hold of the arguments
     const PassStep *steps;  // NULL: all of PIPELINE_TILE, then all of PIPELINE_CPU
     size_t step_count;

@@ -225,15 +225,15 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
     CodeNotes notes = code_notes_of(m->arena, kernel);
     notes.entry = STR("kernel_entry");
     GpuTarget target = lowered_gpu(choice).gpu;
-    CodegenGpuOptions o = {.target = target,
-                           .output = code_output((CodeTarget){.gpu = target}),
-                           .entry = notes.entry,
-                           .lines = true};
+    CodegenOptions o = {.target.gpu = target,
+                        .output = code_output((CodeTarget){.gpu = target}),
+                        .entry = notes.entry,
+                        .lines = true};
     Str text;
-    if (!api->gpu_compile(m->arena, kernel, &o, &text, diags)) return false;
+    if (!api->compile(m->arena, kernel, &o, &text, diags)) return false;
     if (device) return run_on_hardware(kernel, &notes, text, launch, outcome, diags);
     char gpu[GPU_NAME_MAX];
-    char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(o.target, gpu),
+    char *name = arena_printf(m->arena, "sim:%s:%u", gpu_target_name(target, gpu),
                               lowered_order(options->choice));
     if (os_env("TILEC_TEST_TRACE")) fprintf(stderr, "%s, %d warps\n", name, kernel->warps);
     return run_code(kernel, &notes, name, text, launch, outcome, diags);

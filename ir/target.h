@@ -5,8 +5,8 @@
 //     CodeTarget t;
 //     if (!code_target_parse(STR("sm_80"), &t)) …
 //     Machine m = code_target_machine(t);
-#ifndef TILEC_COMPILE_TARGET_H
-#define TILEC_COMPILE_TARGET_H
+#ifndef TILEC_IR_TARGET_H
+#define TILEC_IR_TARGET_H
 
 #include "ir/machine.h"
 
