@@ -1,23 +1,11 @@
 #include "tests/mutate/bits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 
 enum { DEPTH_MAX = 24 };
 #define HIGH_HALF (UINT64_MAX << 32)
-
-static bool is(const Statement *s, const char *begin) { return str_starts(s->opcode, str(begin)); }
-
-static bool literal(Str s, int64_t *value) {
-    char text[32], *end;
-    if (!s.size || s.size >= sizeof text) return false;
-    memcpy(text, s.text, s.size);
-    text[s.size] = 0;
-    *value = strtoll(text, &end, 0);
-    return !*end;
-}
 
 // The lowest n bits.
 static uint64_t low(uint64_t n) { return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX; }
@@ -54,24 +42,30 @@ static const Statement *definition(const Bits *b, Str name) {
 
 static uint64_t moved(const Statement *s, uint64_t x, int64_t by) {
     if (by < 0 || by > 63) return 0;
-    if (is(s, "shl")) return x << by | low((uint64_t)by);
-    return is(s, "shr.u") ? x >> by | (by ? UINT64_MAX << (64 - by) : 0) : 0;
+    if (statement_is(s, "shl")) return x << by | low((uint64_t)by);
+    return statement_is(s, "shr.u") ? x >> by | (by ? UINT64_MAX << (64 - by) : 0) : 0;
 }
 
 // Of the result of a statement on operands whose zeros are x, y, z.
 static uint64_t result(const Statement *s, const uint64_t *x, bool fixed, int64_t by) {
-    if (is(s, "and")) return x[0] | x[1];
-    if (is(s, "or") || is(s, "xor") || is(s, "min.") || is(s, "max.")) return x[0] & x[1];
-    if (is(s, "selp.b") || is(s, "selp.s") || is(s, "selp.u")) return x[0] & x[1];
-    if (fixed && (is(s, "shl") || is(s, "shr"))) return moved(s, x[0], by);
-    if (is(s, "mov.b") || is(s, "mov.u") || is(s, "cvt.u64.u32") || is(s, "cvt.u32.u64"))
+    if (statement_is(s, "and")) return x[0] | x[1];
+    if (statement_is(s, "or") || statement_is(s, "xor") || statement_is(s, "min.") ||
+        statement_is(s, "max."))
+        return x[0] & x[1];
+    if (statement_is(s, "selp.b") || statement_is(s, "selp.s") || statement_is(s, "selp.u"))
+        return x[0] & x[1];
+    if (fixed && (statement_is(s, "shl") || statement_is(s, "shr"))) return moved(s, x[0], by);
+    if (statement_is(s, "mov.b") || statement_is(s, "mov.u") || statement_is(s, "cvt.u64.u32") ||
+        statement_is(s, "cvt.u32.u64"))
         return x[0];
-    if (is(s, "cvt.s64.s32")) return x[0] & low(31);
+    if (statement_is(s, "cvt.s64.s32")) return x[0] & low(31);
     uint64_t sum = count(x[0]) < count(x[1]) ? count(x[0]) : count(x[1]);
-    if (is(s, "add.s") || is(s, "sub.s") || is(s, "add.u") || is(s, "sub.u")) return low(sum);
+    if (statement_is(s, "add.s") || statement_is(s, "sub.s") || statement_is(s, "add.u") ||
+        statement_is(s, "sub.u"))
+        return low(sum);
     uint64_t product = count(x[0]) + count(x[1]);
-    if (is(s, "mul.lo.") || is(s, "mul.wide.")) return low(product);
-    if (is(s, "mad.lo.") || is(s, "mad.wide."))
+    if (statement_is(s, "mul.lo.") || statement_is(s, "mul.wide.")) return low(product);
+    if (statement_is(s, "mad.lo.") || statement_is(s, "mad.wide."))
         return low(product < count(x[2]) ? product : count(x[2]));
     return 0;
 }
@@ -84,17 +78,17 @@ uint64_t bits_zeros(const Bits *b, Str operand) {
     int64_t value, by = 0;
     uint64_t x[3] = {0};
     uint32_t offset;
-    if (literal(operand, &value)) return ~(uint64_t)value;
+    if (statement_number(operand, &value)) return ~(uint64_t)value;
     const Statement *s = b->depth < DEPTH_MAX ? definition(b, operand) : NULL;
     if (!s || operand.text[0] != '%') return 0;
-    bool narrow = !is_wide(s) || is(s, "cvt.u32") || is(s, "cvt.s32");
-    uint64_t above = narrow || is(s, "cvt.u64.u32") ? HIGH_HALF : 0;
-    if (is(s, "ld.param.b") || is(s, "ld.param.u"))
+    bool narrow = !is_wide(s) || statement_is(s, "cvt.u32") || statement_is(s, "cvt.s32");
+    uint64_t above = narrow || statement_is(s, "cvt.u64.u32") ? HIGH_HALF : 0;
+    if (statement_is(s, "ld.param.b") || statement_is(s, "ld.param.u"))
         return above | (argument(s->operands[1], &offset) ? facts_zeros(b->facts, offset) : 0);
     if (s->operand_count < 2 || s->operand_count > 4 || s->operands[0].text[0] == '{') return 0;
     Bits below = {b->statements, b->facts, b->depth + 1};
     for (uint32_t n = 1; n < s->operand_count; n++) x[n - 1] = bits_zeros(&below, s->operands[n]);
-    bool fixed = s->operand_count == 3 && literal(s->operands[2], &by);
+    bool fixed = s->operand_count == 3 && statement_number(s->operands[2], &by);
     // A register of 32 bits as the result of 64: what is above is gone.
     return result(s, x, fixed, by) | above;
 }

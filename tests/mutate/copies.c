@@ -24,8 +24,6 @@ struct Copies {
     size_t bit;
 };
 
-static bool is(const Statement *s, const char *begin) { return str_starts(s->opcode, str(begin)); }
-
 static Register *find(const Copies *c, Str name) {
     size_t at = 0;
     uint64_t key = statement_register(name, &at);
@@ -35,18 +33,9 @@ static Register *find(const Copies *c, Str name) {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-static bool literal(Str s, int64_t *value) {
-    char text[32], *end;
-    if (!s.size || s.size >= sizeof text) return false;
-    memcpy(text, s.text, s.size);
-    text[s.size] = 0;
-    *value = strtoll(text, &end, 0);
-    return !*end;
-}
-
 // An operand as the thread sees it; shared memory begins at 0.
 static bool number_of(const Copies *c, Str s, size_t thread, int64_t *value) {
-    if (literal(s, value)) return true;
+    if (statement_number(s, value)) return true;
     *value = str_equal(s, STR("%tid.x")) ? (int64_t)thread : 0;
     if (str_equal(s, STR("%tid.x")) || str_equal(s, STR("tilec_shared"))) return true;
     const Register *r = find(c, s);
@@ -56,35 +45,36 @@ static bool number_of(const Copies *c, Str s, size_t thread, int64_t *value) {
 
 static bool compute(const Statement *s, const int64_t *x, int64_t *y) {
     uint64_t a = (uint32_t)x[0], b = (uint32_t)x[1], n = (uint32_t)x[2];
-    if (is(s, "mov.b32") || is(s, "mov.u32") || is(s, "cvt.u64.u32") || is(s, "cvt.u32.u64"))
+    if (statement_is(s, "mov.b32") || statement_is(s, "mov.u32") ||
+        statement_is(s, "cvt.u64.u32") || statement_is(s, "cvt.u32.u64"))
         *y = (int64_t)a;
-    else if (is(s, "and.b32"))
+    else if (statement_is(s, "and.b32"))
         *y = (int64_t)(a & b);
-    else if (is(s, "or.b32"))
+    else if (statement_is(s, "or.b32"))
         *y = (int64_t)(a | b);
-    else if (is(s, "xor.b32"))
+    else if (statement_is(s, "xor.b32"))
         *y = (int64_t)(a ^ b);
-    else if (is(s, "add.s32"))
+    else if (statement_is(s, "add.s32"))
         *y = (uint32_t)(a + b);
-    else if (is(s, "sub.s32"))
+    else if (statement_is(s, "sub.s32"))
         *y = (uint32_t)(a - b);
-    else if (is(s, "shl.b32"))
+    else if (statement_is(s, "shl.b32"))
         *y = b < 32 ? (uint32_t)(a << b) : 0;
-    else if (is(s, "shr.u32"))
+    else if (statement_is(s, "shr.u32"))
         *y = b < 32 ? (int64_t)(a >> b) : 0;
-    else if (is(s, "bfe.u32") && b + n < 32)
+    else if (statement_is(s, "bfe.u32") && b + n < 32)
         *y = (int64_t)(a >> b & ((UINT64_C(1) << n) - 1));
-    else if (is(s, "bfe.s32") && b + n < 32 && n)
+    else if (statement_is(s, "bfe.s32") && b + n < 32 && n)
         *y = (uint32_t)((int64_t)(a << (64 - b - n)) >> (64 - n));
-    else if (is(s, "setp.lt.u32"))
+    else if (statement_is(s, "setp.lt.u32"))
         *y = a < b;
-    else if (is(s, "setp.gt.u32"))
+    else if (statement_is(s, "setp.gt.u32"))
         *y = a > b;
-    else if (is(s, "setp.eq.b32"))
+    else if (statement_is(s, "setp.eq.b32"))
         *y = a == b;
-    else if (is(s, "setp.ne.b32"))
+    else if (statement_is(s, "setp.ne.b32"))
         *y = a != b;
-    else if (is(s, "selp.b32"))
+    else if (statement_is(s, "selp.b32"))
         *y = (int64_t)(n ? a : b);
     else
         return false;
@@ -137,7 +127,7 @@ static bool thread_address(const Copies *c, Str s, size_t thread, int64_t *addre
     int64_t offset = 0;
     if (s.size < 3 || s.text[0] != '[') return false;
     Str base = statement_trim(str_cut(inside, '+', &rest));
-    if (rest.size && !literal(statement_trim(rest), &offset)) return false;
+    if (rest.size && !statement_number(statement_trim(rest), &offset)) return false;
     if (!number_of(c, base, thread, address)) return false;
     *address += offset;
     return true;
@@ -145,16 +135,20 @@ static bool thread_address(const Copies *c, Str s, size_t thread, int64_t *addre
 
 // Of an access of shared memory, by each thread. NULL: not known.
 static int64_t *addresses_of(const Copies *c, const Statement *s) {
-    if (!statement_has(s->opcode, ".shared") || is(s, "cp.async")) return NULL;
+    if (!statement_has(s->opcode, ".shared") || statement_is(s, "cp.async")) return NULL;
     int64_t *all = arena_new(c->arena, int64_t, c->threads);
-    uint32_t n = is(s, "st") ? 0 : 1;
+    uint32_t n = statement_is(s, "st") ? 0 : 1;
     for (size_t t = 0; t < c->threads; t++)
         if (n >= s->operand_count || !thread_address(c, s->operands[n], t, &all[t])) return NULL;
     return all;
 }
 
-static bool ends_stretch(const Statement *s) { return is(s, "bar.sync") || is(s, "barrier"); }
-static bool leaves(const Statement *s) { return is(s, "bra") || is(s, "ret") || is(s, "exit"); }
+static bool ends_stretch(const Statement *s) {
+    return statement_is(s, "bar.sync") || statement_is(s, "barrier");
+}
+static bool leaves(const Statement *s) {
+    return statement_is(s, "bra") || statement_is(s, "ret") || statement_is(s, "exit");
+}
 
 // The statements before `at` up to the barrier before it, on the only way to it.
 static bool stretch_before(const Copies *c, size_t at, size_t *begin) {
@@ -181,8 +175,9 @@ static bool writer_of(const Copies *c, size_t begin, size_t end, int64_t address
     int found = 0;
     for (size_t i = begin; i < end; i++) {
         const Statement *s = &c->statements.data[i];
-        if (is(s, "stmatrix") || is(s, "atom") || is(s, "red")) return false;
-        if (!is(s, "st.shared")) continue;
+        if (statement_is(s, "stmatrix") || statement_is(s, "atom") || statement_is(s, "red"))
+            return false;
+        if (!statement_is(s, "st.shared")) continue;
         if (!c->addresses[i]) return false;
         int64_t size = (int64_t)access_bytes(s);
         for (size_t t = 0; t < c->threads; t++) {
@@ -206,8 +201,9 @@ typedef struct Around {
 static bool look_around(const Copies *c, size_t load, Around *r) {
     const Statement *all = c->statements.data;
     if (!stretch_before(c, load, &r->from) || !r->from) return false;
-    for (r->to = load; !ends_stretch(&all[r->to]) && !is(&all[r->to], "ret"); r->to++)
-        if (leaves(&all[r->to]) || is(&all[r->to], "stmatrix") || r->to + 1 == c->statements.count)
+    for (r->to = load; !ends_stretch(&all[r->to]) && !statement_is(&all[r->to], "ret"); r->to++)
+        if (leaves(&all[r->to]) || statement_is(&all[r->to], "stmatrix") ||
+            r->to + 1 == c->statements.count)
             return false;
     r->end = r->begin = r->from - 1;
     while (r->begin && !all[r->begin].label && !leaves(&all[r->begin - 1]) &&
@@ -220,7 +216,7 @@ static bool look_around(const Copies *c, size_t load, Around *r) {
 static bool is_quiet(const Copies *c, const Around *r, int64_t address, size_t bytes) {
     for (size_t i = r->from; i < r->to; i++) {
         const Statement *s = &c->statements.data[i];
-        if (!is(s, "st.shared")) continue;
+        if (!statement_is(s, "st.shared")) continue;
         if (!c->addresses[i]) return false;
         for (size_t t = 0; t < c->threads; t++)
             if (c->addresses[i][t] < address + (int64_t)bytes &&
@@ -270,7 +266,7 @@ static bool joins_both(const Copies *c, size_t place) {
     static const char *const joins[] = {"add", "mul", "min", "max", "and", "or", "xor"};
     const Statement *s = &c->statements.data[place];
     bool commutes = false;
-    for (size_t i = 0; i < sizeof joins / sizeof *joins; i++) commutes |= is(s, joins[i]);
+    for (size_t i = 0; i < sizeof joins / sizeof *joins; i++) commutes |= statement_is(s, joins[i]);
     if (!commutes || s->operand_count != 3 || s->guard.size) return false;
     for (int n = 1; n <= 2; n++) {
         const Register *moved = find(c, s->operands[n]), *x = find(c, s->operands[3 - n]);
@@ -278,9 +274,9 @@ static bool joins_both(const Copies *c, size_t place) {
         size_t at = moved->defs.data[0], from = x->defs.data[0];
         const Statement *shuffle = &c->statements.data[at];
         int64_t lanes;
-        if (is(shuffle, "shfl.sync.bfly.b32") && !shuffle->guard.size &&
+        if (statement_is(shuffle, "shfl.sync.bfly.b32") && !shuffle->guard.size &&
             str_equal(shuffle->operands[1], s->operands[3 - n]) &&
-            literal(shuffle->operands[2], &lanes) && lanes == (int64_t)c->bit &&
+            statement_number(shuffle->operands[2], &lanes) && lanes == (int64_t)c->bit &&
             straight(c, from, at) && straight(c, at, place))
             return true;
     }
@@ -290,15 +286,17 @@ static bool joins_both(const Copies *c, size_t place) {
 static bool result_same(const Copies *c, size_t place) {
     static const char *const of_warps[] = {"mma", "ldmatrix", "wmma", "vote", "match", "redux"};
     const Statement *s = &c->statements.data[place];
-    bool warps = c->bit < LANES && is(s, "shfl") && !is(s, "shfl.sync.bfly");
+    bool warps = c->bit < LANES && statement_is(s, "shfl") && !statement_is(s, "shfl.sync.bfly");
     for (size_t i = 0; i < sizeof of_warps / sizeof *of_warps; i++)
-        warps |= c->bit < LANES && is(s, of_warps[i]);
+        warps |= c->bit < LANES && statement_is(s, of_warps[i]);
     bool waits = statement_has(s->opcode, ".acquire") || statement_has(s->opcode, ".volatile") ||
                  statement_has(s->opcode, ".relaxed");
-    if (warps || waits || is(s, "atom") || is(s, "activemask") || !guard_same(c, s)) return false;
+    if (warps || waits || statement_is(s, "atom") || statement_is(s, "activemask") ||
+        !guard_same(c, s))
+        return false;
     bool same = true;
     for (uint32_t n = 1; n < s->operand_count; n++) same &= operand_same(c, s->operands[n]);
-    return same || joins_both(c, place) || (is(s, "ld.shared") && copy_same(c, place));
+    return same || joins_both(c, place) || (statement_is(s, "ld.shared") && copy_same(c, place));
 }
 
 static bool branches_same(const Copies *c) {
@@ -369,10 +367,10 @@ Copies *copies_of(Arena *arena, Str text) {
 static bool harmless(const Copies *c, size_t store, size_t other) {
     const Statement *s = &c->statements.data[other];
     const int64_t *x = c->addresses[store], *y = c->addresses[other];
-    if (!statement_has(s->opcode, ".shared") || is(s, "cp.async")) return true;
-    uint32_t n = is(s, "st") ? 0 : 1;
+    if (!statement_has(s->opcode, ".shared") || statement_is(s, "cp.async")) return true;
+    uint32_t n = statement_is(s, "st") ? 0 : 1;
     if (n < s->operand_count && guard_same(c, s) && operand_same(c, s->operands[n])) return true;
-    if (!x || !y || is(s, "ldmatrix") || is(s, "stmatrix")) return false;
+    if (!x || !y || statement_is(s, "ldmatrix") || statement_is(s, "stmatrix")) return false;
     int64_t wide = (int64_t)access_bytes(&c->statements.data[store]);
     for (size_t t = 0; t < c->threads; t++)
         for (size_t u = 0; u < c->threads; u++)
@@ -386,7 +384,7 @@ static bool alone(const Copies *c, size_t place) {
     for (size_t i = begin; i < c->statements.count; i++) {
         const Statement *s = &c->statements.data[i];
         if (i > place && ends_stretch(s)) return true;
-        if (leaves(s)) return is(s, "ret");
+        if (leaves(s)) return statement_is(s, "ret");
         if (i != place && !harmless(c, place, i)) return false;
     }
     return true;
@@ -406,7 +404,7 @@ bool copies_store(Copies *c, const char *at) {
     if (place == c->statements.count) return false;
     const Statement *s = &c->statements.data[place];
     const Register *guard = find(c, s->guard);
-    if (!is(s, "st.shared") || !guard || !guard->number) return false;
+    if (!statement_is(s, "st.shared") || !guard || !guard->number) return false;
     if (!settle(c, guard_bit(c, guard))) return false;
     for (size_t t = 0; t < c->threads; t++)
         if (guard->number[t] == guard->number[t ^ c->bit]) return false;
@@ -440,7 +438,7 @@ static bool is_number(const Copies *c, const Copies *changed, const Statement *s
 static bool loads_copy(Copies *c, const Copies *changed, size_t load) {
     const int64_t *x = c->addresses[load], *y = changed->addresses[load];
     const Statement *s = &c->statements.data[load];
-    if (!is(s, "ld.shared") || s->guard.size || !x || !y) return false;
+    if (!statement_is(s, "ld.shared") || s->guard.size || !x || !y) return false;
     c->bit = 0;
     for (size_t t = 0; t < c->threads; t++) {
         Writer w[2];

@@ -1,7 +1,6 @@
 #include "tests/mutate/mutants.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -119,19 +118,10 @@ static void make_text(Maker *m, MutantKind kind, const char *change, Str part, c
 }
 static void drop(Maker *m, MutantKind kind) { make_text(m, kind, "gone", m->s->whole, ""); }
 
-static bool number(Str s, int64_t *value) {
-    char text[32], *end;
-    if (!s.size || s.size >= sizeof text) return false;
-    memcpy(text, s.text, s.size);
-    text[s.size] = 0;
-    *value = strtoll(text, &end, 0);
-    return !*end;
-}
-
 static void mutate_wait(Maker *m) {
     int64_t groups;
     drop(m, MUTANT_WAIT);
-    if (m->s->operand_count == 1 && number(m->s->operands[0], &groups))
+    if (m->s->operand_count == 1 && statement_number(m->s->operands[0], &groups))
         make_text(m, MUTANT_WAIT, "one more", m->s->operands[0],
                   arena_printf(m->arena, "%lld", (long long)groups + 1));
 }
@@ -163,7 +153,7 @@ static void mutate_constant(Maker *m, bool shift) {
     int64_t value;
     if (m->s->operand_count < 3) return;
     Str last = m->s->operands[m->s->operand_count - 1];
-    if (!number(last, &value) || !value || !is_coordinate(m, m->s->operands[0])) return;
+    if (!statement_number(last, &value) || !value || !is_coordinate(m, m->s->operands[0])) return;
     int64_t other = shift ? (value > 1 ? value - 1 : value + 1) : value ^ (value & -value);
     make_text(m, MUTANT_BASIS, shift ? "one off" : "without its lowest bit", last,
               arena_printf(m->arena, "%lld", (long long)other));
@@ -179,7 +169,7 @@ static void mutate_place(Maker *m) {
         // "[%r1+64]": the sum, for an address has one offset.
         const char *plus = memchr(o.text, '+', o.size);
         int64_t offset;
-        if (plus && number((Str){plus + 1, (size_t)(end.text - plus - 1)}, &offset)) {
+        if (plus && statement_number((Str){plus + 1, (size_t)(end.text - plus - 1)}, &offset)) {
             made->begin = (size_t)(plus - m->text.text);
             made->size = (size_t)(end.text + 1 - plus);
             made->by = str(arena_printf(m->arena, "+%lld]", (long long)offset + APART));
@@ -206,7 +196,7 @@ static void mutate_vectors(Maker *m) {
 
 static void mutate_lane(Maker *m) {
     int64_t lane;
-    if (m->s->operand_count < 3 || !number(m->s->operands[2], &lane)) return;
+    if (m->s->operand_count < 3 || !statement_number(m->s->operands[2], &lane)) return;
     make_text(m, MUTANT_FRAGMENT, "another lane", m->s->operands[2],
               arena_printf(m->arena, "%lld", (long long)(lane > 1 ? lane / 2 : 2)));
 }

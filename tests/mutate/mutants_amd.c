@@ -1,7 +1,6 @@
 // Mutants of AMD's code, of its listing: the same kinds as of PTX, by what the machine has for
 // them.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/mutate/listing.h"
@@ -35,15 +34,6 @@ static void make(Maker *m, MutantKind kind, const char *change, Str part, Str by
     vec_push(m->arena, &m->list, made);
 }
 
-static bool number(Str s, int64_t *value) {
-    char text[32], *end;
-    if (!s.size || s.size >= sizeof text) return false;
-    memcpy(text, s.text, s.size);
-    text[s.size] = 0;
-    *value = strtoll(text, &end, 0);
-    return !*end;
-}
-
 // The whole instruction.
 static Str whole(const Maker *m) {
     size_t size = m->opcode.size;
@@ -74,7 +64,7 @@ static void mutate_wait(Maker *m) {
         while (i + 1 + n < all.size && strchr("0123456789", all.text[i + 1 + n])) n++;
         int64_t count;
         Str digits = {all.text + i + 1, n};
-        if (all.text[i] != '(' || !number(digits, &count)) continue;
+        if (all.text[i] != '(' || !statement_number(digits, &count)) continue;
         make(m, MUTANT_WAIT, "one more", digits,
              str(arena_printf(m->arena, "%lld", (long long)count + 1)));
     }
@@ -130,7 +120,7 @@ static void note_compare(Maker *m) {
 static void mutate_constant(Maker *m, bool shift) {
     int64_t value;
     for (uint32_t n = 1; n < m->operand_count; n++) {
-        if (!number(m->operands[n], &value) || value <= 0) continue;
+        if (!statement_number(m->operands[n], &value) || value <= 0) continue;
         if (shift && value == EXPONENT) return;  // it makes a power of two, no coordinate
         int64_t other = shift ? (value > 1 ? value - 1 : value + 1) : value ^ (value & -value);
         make(m, MUTANT_BASIS, shift ? "one off" : "without its lowest bit", m->operands[n],
@@ -151,7 +141,7 @@ static void mutate_place(Maker *m) {
         if (memcmp(all.text + i, "offset:", 7) != 0) continue;
         while (i + 7 + digits.size < all.size && strchr("0123456789", digits.text[digits.size]))
             digits.size++;
-        if (number(digits, &offset))
+        if (statement_number(digits, &offset))
             make(m, MUTANT_BASIS, "elsewhere", digits,
                  str(arena_printf(m->arena, "%lld", (long long)offset + APART)));
         return;

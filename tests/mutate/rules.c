@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/mutate/bits.h"
@@ -115,15 +114,6 @@ static bool is_equal_copy(Arena *arena, Str text, const Mutant *m) {
     return copies_read(copies_of(arena, text), copies_of(arena, mutant_text(arena, text, m)));
 }
 
-static bool to_number(Str s, int64_t *value) {
-    char text[32], *end;
-    if (!s.size || s.size >= sizeof text) return false;
-    memcpy(text, s.text, s.size);
-    text[s.size] = 0;
-    *value = strtoll(text, &end, 0);
-    return !*end;
-}
-
 // The statement that a mutant changes.
 static const Statement *changed_statement(const Statements *list, Str text, const Mutant *m) {
     for (size_t i = 0; i < list->count; i++) {
@@ -139,8 +129,8 @@ static bool is_known_bit(Arena *arena, Str text, const Mutant *m, const Facts *f
     if (m->kind != MUTANT_BASIS || !str_starts(m->opcode, STR("and."))) return false;
     Statements list = statements_of(arena, text);
     const Statement *s = changed_statement(&list, text, m);
-    if (!s || !to_number((Str){text.text + m->begin, m->size}, &before)) return false;
-    if (!to_number(m->by, &after) || s->operand_count != 3) return false;
+    if (!s || !statement_number((Str){text.text + m->begin, m->size}, &before)) return false;
+    if (!statement_number(m->by, &after) || s->operand_count != 3) return false;
     Bits bits = {&list, facts, 0};
     uint64_t other = (uint64_t)before ^ (uint64_t)after;
     return s->operands[2].text == text.text + m->begin &&

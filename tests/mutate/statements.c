@@ -1,6 +1,7 @@
 #include "tests/mutate/statements.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -74,6 +75,15 @@ static uint32_t loc_line(Str line, uint32_t before) {
 // What begins so is no instruction: directives, labels, comments, scopes.
 static bool begins_statement(Str line) {
     return line.size && !strchr("./${})(", line.text[0]) && line.text[line.size - 1] != ':';
+}
+
+bool statement_number(Str s, int64_t *value) {
+    char text[32], *end;
+    if (!s.size || s.size >= sizeof text) return false;
+    memcpy(text, s.text, s.size);
+    text[s.size] = 0;
+    *value = strtoll(text, &end, 0);
+    return !*end;
 }
 
 bool statement_has_result(const Statement *s) {

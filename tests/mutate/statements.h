@@ -31,6 +31,12 @@ Statements statements_of(Arena *arena, Str text);
 Statement statement_parse(Str text);  // of one, without its semicolon
 // The next register of the text from *at on: a key, 0: none.
 uint64_t statement_register(Str s, size_t *at);
+// Does the opcode begin so?
+static inline bool statement_is(const Statement *s, const char *begin) {
+    return str_starts(s->opcode, str(begin));
+}
+// A literal, in any of C's notations.
+bool statement_number(Str s, int64_t *value);
 bool statement_has_result(const Statement *s);
 bool statement_has(Str s, const char *part);  // somewhere in it
 Str statement_trim(Str s);
