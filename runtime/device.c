@@ -135,6 +135,7 @@ static tilec_status create_stream(tilec_device *device, MakeStream *make, void *
                                   tilec_stream **stream) {
     tilec_stream *s = recover_new(sizeof *s);
     s->device = device;
+    s->holds = 1;
     tilec_status status = make(device, native, &s->state);
     if (status) {
         recover_free(s);
@@ -191,12 +192,29 @@ tilec_status tilec_stream_native(tilec_stream *stream, void **native) {
     return TILEC_OK;
 }
 
-void tilec_stream_destroy(tilec_stream *stream) {
-    if (!stream) return;
-    rt_disown(stream->device->context, &stream->owned);
-    if (stream->device->first == stream) stream->device->first = NULL;
+static uint32_t holds_of(tilec_stream *stream, int change) {
+    OsMutex *lock = stream->device->context->lock;
+    os_mutex_lock(lock);
+    uint32_t holds = stream->holds += (uint32_t)change;
+    os_mutex_unlock(lock);
+    return holds;
+}
+
+static void let_go(tilec_stream *stream) {
+    if (holds_of(stream, -1)) return;
     stream->device->api->stream_destroy(stream->device, stream->state);
     recover_free(stream);
+}
+
+// Where another thread waits for the device, and so for this stream, too, that one frees it: the
+// work is done all the same when this returns.
+void tilec_stream_destroy(tilec_stream *stream) {
+    if (!stream) return;
+    tilec_device *device = stream->device;
+    rt_disown(device->context, &stream->owned);
+    if (device->first == stream) device->first = NULL;
+    if (holds_of(stream, 0) > 1) (void)device->api->stream_synchronize(device, stream->state);
+    let_go(stream);
 }
 
 tilec_status tilec_stream_synchronize(tilec_stream *stream) {
@@ -214,12 +232,17 @@ tilec_status tilec_device_synchronize(tilec_device *device) {
     for (const RtOwned *s = device->streams; s; s = s->next) count++;
     tilec_stream **streams = calloc(count + 1, sizeof(tilec_stream *));
     size_t i = count;
-    for (RtOwned *s = device->streams; streams && s; s = s->next) streams[--i] = (tilec_stream *)s;
+    for (RtOwned *s = device->streams; streams && s; s = s->next) {
+        streams[--i] = (tilec_stream *)s;
+        streams[i]->holds++;
+    }
     os_mutex_unlock(device->context->lock);
     if (!streams) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
     tilec_status status = TILEC_OK;
-    for (i = 0; i < count && !status; i++)
-        status = device->api->stream_synchronize(device, streams[i]->state);
+    for (i = 0; i < count; i++) {
+        if (!status) status = device->api->stream_synchronize(device, streams[i]->state);
+        let_go(streams[i]);
+    }
     free(streams);
     return status;
 }
@@ -251,9 +274,14 @@ void tilec_event_destroy(tilec_event *event) {
 
 static tilec_status same_device(const tilec_event *event, const tilec_stream *stream) {
     if (event->device == stream->device) return TILEC_OK;
-    return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT,
-                   "the event belongs to device %s, the stream to another device, %s",
-                   event->device->name, stream->device->name);
+    static const char text[] = "the event belongs to device %s, the stream to another device, %s";
+    tilec_context *c = stream->device->context;
+    if (c != event->device->context) {
+        rt_begin(c);
+        (void)rt_fail(c, TILEC_INVALID_ARGUMENT, text, event->device->name, stream->device->name);
+    }
+    return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT, text, event->device->name,
+                   stream->device->name);
 }
 
 // Said where the stream names a context.

@@ -131,12 +131,13 @@ struct tilec_stream {
     RtOwned owned;
     tilec_device *device;
     void *state;
+    uint32_t holds;  // its owner's, and of those who wait for the device: the last one frees it
 };
 struct tilec_event {
     RtOwned owned;
     tilec_device *device;
     void *state;
-    bool recorded;
+    _Atomic bool recorded;
 };
 
 #endif

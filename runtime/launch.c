@@ -170,7 +170,7 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
                 "%.*s: argument '%.*s' must be contiguous in row-major order: stride %d is %lld, "
                 "expected %lld; declare it 'strided' to pass it as it is",
                 WHERE(c, arg), d, (long long)v->stride[d], (long long)contiguous);
-        if (arg->strided && arg->written && v->stride[d] == 0 && v->extent[d] > 1)
+        if (arg->strided && arg->written && !empty && v->stride[d] == 0 && v->extent[d] > 1)
             return REFUSE(c, "%.*s: argument '%.*s' is written, so its stride %d must not be 0",
                           WHERE(c, arg), d);
         if (__builtin_mul_overflow(contiguous, v->extent[d] ? v->extent[d] : 1, &contiguous))
@@ -283,6 +283,13 @@ static tilec_status extents(const Check *c) {
             if (first[e] == NONE) first[e] = (int16_t)(i * META_MAX_RANK + d);
             int other = first[e] / META_MAX_RANK;
             int64_t before = c->plan->inputs[other].extent[first[e] % META_MAX_RANK];
+            if (before != found && other == (int)i)
+                return REFUSE(c,
+                              "%.*s: extent %.*s is %lld in dimension %d of argument '%.*s' and "
+                              "%lld in dimension %u",
+                              STR_ARG(c->meta->name), STR_ARG(c->meta->extents[e]),
+                              (long long)before, first[e] % META_MAX_RANK, STR_ARG(arg->name),
+                              (long long)found, d);
             if (before != found)
                 return REFUSE(c, "%.*s: extent %.*s is %lld in argument '%.*s' and %lld in '%.*s'",
                               STR_ARG(c->meta->name), STR_ARG(c->meta->extents[e]),

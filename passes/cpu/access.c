@@ -76,6 +76,7 @@ typedef struct Term {
     bool positive;  // the index of a width is never below 0, nor are its lanes'
 } Term;
 typedef struct Terms {
+    Place place;
     uint32_t rank;
     Term at[IR_MAX_VIEW_RANK];
 } Terms;
@@ -103,7 +104,7 @@ static Terms terms_of(Lower *l, const Nest *nest, const IrOp *op, const Place *p
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     bool can_prove = op->code != IR_VIEW_INSIDE;
     uint32_t start = ir_view_index_start(op->code), at = 0, tiles_at = 0;
-    Terms t = {.rank = select->u.ints.count};
+    Terms t = {.place = *place, .rank = select->u.ints.count};
     uint32_t tile_rank = tile_rank_of(op, start, t.rank);
     bool placed = false;
     for (uint32_t d = 0; d < t.rank; d++) {
@@ -191,8 +192,7 @@ static bool coords_equal(const Place *a, const Place *b) {
 }
 
 // An access that goes before the loop of lanes (`depth`) is reached by its edge as well.
-static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, Place place,
-                          uint8_t depth) {
+static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint8_t depth) {
     bool moves = false, open = false, endless = false;
     bool always = nest->lane >= 0 && depth < nest->depth_of[nest->lane];
     for (uint32_t d = 0; d < t->rank; d++) {
@@ -206,18 +206,19 @@ static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, Place 
     if (!moves || !open) return;
     Check *known = check_find(nest, op);
     if (known) {
-        known->always = known->always || always || !coords_equal(&known->place, &place);
+        known->always = known->always || always || !coords_equal(&known->place, &t->place);
         return;
     }
-    Check check = {op, place, always};
+    Check check = {op, t->place, always};
     vec_push(l->scratch, &nest->checks, check);
 }
 
-// Do the loops' own bounds say that all lanes are inside?
-static bool is_interior(Nest *nest, const IrOp *op) {
+// Do the loops' own bounds say that all lanes are inside? They do of the place that was checked:
+// the same op may be reached at another one, where its lanes do not move.
+static bool is_interior(Nest *nest, const IrOp *op, const Terms *t) {
     if (nest->masked) return false;
     const Check *check = check_find(nest, op);
-    return check && !check->always;
+    return check && !check->always && coords_equal(&check->place, &t->place);
 }
 
 // An index as i64: one of u64 that is no i64 is beyond every extent, wherever lanes go from there.
@@ -386,9 +387,10 @@ static IrValue *mask_and(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
     return ir_binary(b, IR_AND, x, y);
 }
 
-static void mask_term(Lower *l, Nest *nest, const IrOp *op, const Term *m, uint32_t dim, Val index,
+static void mask_term(Lower *l, Nest *nest, const IrOp *op, const Terms *t, uint32_t dim, Val index,
                       bool run, Lanes *lanes) {
-    if (m->proven || is_interior(nest, op)) return;
+    const Term *m = &t->at[dim];
+    if (m->proven || is_interior(nest, op, t)) return;
     lanes->depth = max_depth(lanes->depth, index.depth);
     IrBuilder *b = nest_builder(nest, lanes->depth);
     IrValue *extent = view_extent(l, nest_builder(nest, 0), ir_operand(op, 0), dim);
@@ -467,13 +469,13 @@ Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
         Val index = term_index(l, nest, m, first_only);
         lanes.depth = max_depth(lanes.depth, index.depth);
         if (nest->collecting) continue;
-        mask_term(l, nest, op, m, d, index, first_only && lanes.vector, &lanes);
+        mask_term(l, nest, op, &t, d, index, first_only && lanes.vector, &lanes);
         IrBuilder *b = nest_builder(nest, lanes.depth);
         IrValue *stride = access_stride(l, nest_builder(nest, 0), view, d);
         linear = access_sum(nest, b, linear, access_scaled(nest, b, index.value, stride));
     }
     if (nest->collecting) {
-        check_collect(l, nest, op, &t, place, lanes.depth);
+        check_collect(l, nest, op, &t, lanes.depth);
         return lanes;
     }
     lanes.linear = linear;
@@ -588,7 +590,7 @@ static Far view_far(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint32_t lan
 }
 
 static bool known_inside(Nest *nest, const IrOp *op, const Terms *t) {
-    if (is_interior(nest, op)) return true;
+    if (is_interior(nest, op, t)) return true;
     for (uint32_t d = 0; d < t->rank; d++)
         if (!t->at[d].proven) return false;
     return true;
@@ -677,7 +679,7 @@ Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place) {
         Val index = term_index(l, nest, &t.at[d], run || !lanes.vector);
         lanes.depth = max_depth(lanes.depth, index.depth);
         if (nest->collecting) continue;
-        mask_term(l, nest, op, &t.at[d], d, index, run, &lanes);
+        mask_term(l, nest, op, &t, d, index, run, &lanes);
     }
     if (!nest->collecting) spread_mask(nest, &lanes);
     return (Val){lanes.mask, lanes.depth};

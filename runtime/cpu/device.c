@@ -23,7 +23,8 @@ static tilec_status check_count(tilec_context *c, const char *what, uint64_t n, 
 
 static tilec_status read_count(tilec_context *c, const char *what, Str text, uint32_t *count) {
     uint64_t n;
-    if (str_to_u64(text, &n, NULL)) return check_count(c, what, n, count);
+    bool too_large = false;
+    if (str_to_u64(text, &n, &too_large) && !too_large) return check_count(c, what, n, count);
     return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found '%.*s'", what,
                    POOL_THREADS_MAX, STR_ARG(text));
 }

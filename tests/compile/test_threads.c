@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -160,6 +161,67 @@ static void test_one_stream(void **state) {
     tilec_context_destroy(context);  // with its kernels
 }
 
+// Threads make, use and destroy streams of their own, and ask for an event that another one
+// records, while one waits for the whole device.
+typedef struct Crowd {
+    tilec_kernel *kernel;
+    tilec_device *device;
+    tilec_event *event;
+    atomic_uint left;  // threads that are not done
+    atomic_bool failed;
+} Crowd;
+
+enum { CROWD = 3, STREAMS = 400 };
+
+static bool comes_and_goes(Crowd *c) {
+    float x[20] = {0};
+    int done;
+    tilec_stream *stream = NULL;
+    tilec_arg view = tilec_arg_view(tilec_view1(TILEC_F32, x, 20));
+    if (tilec_stream_create(c->device, &stream)) return false;
+    bool fine = tilec_launch(c->kernel, stream, TILEC_ARGS(view, 2)) == TILEC_OK &&
+                tilec_event_record(c->event, stream) == TILEC_OK &&
+                tilec_event_query(c->event, &done) == TILEC_OK &&
+                tilec_stream_wait_event(stream, c->event) == TILEC_OK;
+    tilec_stream_destroy(stream);  // not before its work is done
+    return fine && x[0] == 2 && x[19] == 2;
+}
+
+static void *come_and_go(void *user) {
+    Crowd *c = user;
+    for (int i = 0; i < STREAMS; i++)
+        if (!comes_and_goes(c)) c->failed = true;
+    c->left--;
+    return NULL;
+}
+
+static void waits_for_a_crowd(const char *name) {
+    tilec_context *context = NULL;
+    Crowd c = {.left = CROWD};
+    pthread_t threads[CROWD];
+    assert_int_equal(tilec_context_create(NULL, &context), TILEC_OK);
+    assert_int_equal(tilec_device_open(context, name, &c.device), TILEC_OK);
+    tilec_status s = tilec_kernel_from_source(context, c.device, "one.tile", shared_source,
+                                              strlen(shared_source), "add",
+                                              TILEC_SPEC(TILEC_TYPE("T", TILEC_F32)), &c.kernel);
+    if (s) fail_msg("%s: %s", name, tilec_last_error(context));
+    assert_int_equal(tilec_event_create(c.device, &c.event), TILEC_OK);
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &c), 0);
+    while (c.left) assert_int_equal(tilec_device_synchronize(c.device), TILEC_OK);
+    for (int i = 0; i < CROWD; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_false(c.failed);
+    tilec_context_destroy(context);
+}
+
+static void test_device_waits(void **state) {
+    (void)state;
+    waits_for_a_crowd("interp");
+#ifdef TEST_CODEGEN
+    waits_for_a_crowd("cpu:2");
+#endif
+}
+
 static void *fail_once(void *user) {
     tilec_device *device = NULL;
     tilec_device_open(user, "nowhere", &device);
@@ -191,6 +253,7 @@ static void test_errors_end_with_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_device_waits),
         cmocka_unit_test(test_one_stream),
         cmocka_unit_test(test_errors_end_with_threads),
     };

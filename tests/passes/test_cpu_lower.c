@@ -78,6 +78,27 @@ static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
         "view_store %y, %6, _, %0, %0 {select = [4,8], inside = [0,0]}\nreturn\n} }\n");
 }
 
+// What says of the lanes that they are inside says nothing of the rows.
+static void a_load_along_rows_and_lanes_has_two_masks(void **state) {
+    static const char text[] =
+        "kernel @k(%%x: view i32[%d], %%y: view i32[%d,8]) { body {\n"
+        "%%0 = const {value = 0} : i64\n%%1 = const {value = 5} : i32\n"
+        "%%2 = view_load %%x, %s, %%0 {select = [8], inside = [0]} : i32[8]\n"
+        "%%3 = reshape %%2 : i32[%d,%d]\n%%4 = reshape %%2 : i32[%d,%d]\n"
+        "%%5 = broadcast %%3 : i32[8,8]\n%%6 = broadcast %%4 : i32[8,8]\n"
+        "%%7 = sub %%5, %%6 : i32[8,8]\n"
+        "view_store %%y, %%7, _, %%0, %%0 {select = [8,8], inside = [0,0]}\nreturn\n} }\n";
+    (void)state;
+    for (int length = 1; length <= 9; length++)
+        for (int form = 0; form < 8; form++) {
+            char all[1024];
+            int a = form & 1 ? 1 : 8, b = form & 1 ? 8 : 1;
+            snprintf(all, sizeof all, text, length, form & 2 ? 8 : 3, form & 4 ? "%1" : "_", a, b,
+                     b, a);
+            same_lowered(all);
+        }
+}
+
 // 2^64 - 1 is no -1: all lanes are outside.
 static void an_index_of_u64_does_not_wrap(void **state) {
     (void)state;
@@ -298,6 +319,7 @@ static void what_is_kept_early_may_lie_where_it_was_read(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_before_the_loop_of_lanes_has_a_mask),
+        cmocka_unit_test(a_load_along_rows_and_lanes_has_two_masks),
         cmocka_unit_test(an_index_of_u64_does_not_wrap),
         cmocka_unit_test(carried_tiles_change_places),
         cmocka_unit_test(a_load_stays_before_a_store),

@@ -88,6 +88,9 @@ static void test_names(void **state) {
     tilec_device *d = NULL;
     assert_int_equal(tilec_device_open(rig.context, "cpu", &d), TILEC_INVALID_ARGUMENT);
     assert_non_null(strstr(tilec_last_error(rig.context), "TILEC_CPU_THREADS: expected"));
+    setenv("TILEC_CPU_THREADS", "99999999999999999999", 1);
+    assert_int_equal(tilec_device_open(rig.context, "cpu", &d), TILEC_INVALID_ARGUMENT);
+    assert_non_null(strstr(tilec_last_error(rig.context), "found '99999999999999999999'"));
     setenv("TILEC_CPU_THREADS", "3", 1);
     assert_int_equal(tilec_device_open(rig.context, "cpu", &d), TILEC_OK);
     unsetenv("TILEC_CPU_THREADS");

@@ -181,6 +181,11 @@ static void test_refuses_views(void **state) {
     f->actual[2] = good;
     f->actual[3].view.stride[1] = 0;
     refused(f, "is written, so its stride 1 must not be 0");
+    // Without elements there is nothing that a stride could bring together.
+    f->actual[2] = tilec_arg_view(tilec_view2(TILEC_F32, NULL, 3, 0));
+    f->actual[3] = tilec_arg_view(tilec_view2(TILEC_I8, NULL, 0, 4));
+    f->actual[3].view.stride[1] = 0;
+    assert_int_equal(prepare(f), TILEC_OK);
 }
 
 static void test_refuses_extents(void **state) {
@@ -189,6 +194,9 @@ static void test_refuses_extents(void **state) {
     refused(f, "extent 1 of argument 'y' must be 4, found 5");
     f->actual[3] = tilec_arg_view(tilec_view2(TILEC_I8, f->memory, 6, 4));
     refused(f, "extent N is 4 in argument 'x' and 6 in 'y'");
+    f->args[2].dims[0].extent = 1;
+    refused(f, "extent N is 3 in dimension 0 of argument 'x' and 4 in dimension 1");
+    f->args[2].dims[0].extent = 0;
     f->actual[2] = tilec_arg_view(tilec_view2(TILEC_F32, f->memory, 3, 3));
     f->actual[3] = tilec_arg_view(tilec_view2(TILEC_I8, f->memory, 3, 4));
     refused(f, "k requires N % 2 == 0, which does not hold");
