@@ -271,6 +271,8 @@ static void build_arg(const IrFunc *f, const IrParam *p, MetaArg *arg) {
     }
 }
 
+_Static_assert((int)LAUNCH_MAX_ARGS == (int)IR_MAX_ARGS, "what the language allows is launched");
+
 MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags) {
     if (kernel->params.count > LAUNCH_MAX_ARGS) {
         diag_error(diags, kernel->span, DIAG_KERNEL, "a kernel has at most %d arguments, found %zu",

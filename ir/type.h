@@ -18,7 +18,7 @@
 #include "base/dtype.h"
 #include "base/str.h"
 
-enum { IR_MAX_RANK = 8, IR_MAX_VIEW_RANK = 5, IR_MAX_COUNT = 1 << 20 };
+enum { IR_MAX_RANK = 8, IR_MAX_VIEW_RANK = 5, IR_MAX_COUNT = 1 << 20, IR_MAX_ARGS = 64 };
 
 typedef enum IrTypeKind { IR_TILE, IR_PTR, IR_VIEW } IrTypeKind;
 

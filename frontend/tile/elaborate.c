@@ -233,14 +233,29 @@ static void add_param(Elab *e, const AstDecl *decl) {
     if (slot) el_declare_slot(e, slot, el_ir(param->value));
 }
 
+static bool is_argument(const AstDecl *p) {
+    return p->kind == DECL_SCALAR || p->kind == DECL_POINTER || p->kind == DECL_VIEW;
+}
+
+static void count_arguments(Elab *e) {
+    const AstDecl *excess = NULL;
+    uint32_t count = 0;
+    for (const AstDecl *p = e->kernel->params; p; p = p->next)
+        if (is_argument(p) && ++count == IR_MAX_ARGS + 1) excess = p;
+    if (!excess) return;
+    el_error(e, excess->span, DIAG_KERNEL, "a kernel has at most %d arguments, found %u",
+             IR_MAX_ARGS, count);
+    el_help(e, "views of more dimensions take the place of several");
+}
+
 static void kernel_params(Elab *e) {
+    count_arguments(e);
     for (const AstDecl *p = e->kernel->params; p; p = p->next) {
         if (p->kind == DECL_TYPE_PARAM) bind_type(e, p);
         if (p->kind == DECL_CONST_PARAM) bind_const(e, p);
     }
     for (const AstDecl *p = e->kernel->params; p; p = p->next)
-        if (p->kind == DECL_SCALAR || p->kind == DECL_POINTER || p->kind == DECL_VIEW)
-            add_param(e, p);
+        if (is_argument(p)) add_param(e, p);
     for (const AstDecl *x = e->kernel->extents; x; x = x->next) {
         ir_func_add_extent(e->func, x->name);
         const uint64_t *fixed = map_find(&e->spec->fixed_extents, map_key(x->name));

@@ -239,13 +239,29 @@ static uint32_t some_view(Gen *g, bool write) {
     return list[dice_below(&g->dice, write ? g->write_views.count : g->read_views.count)];
 }
 
+// Each element of what was loaded against each: in one nest, along rows and along lanes.
+static void gen_pairs(Gen *g, IrValue *x) {
+    uint32_t n = x->type->count, rows[] = {n, 1}, lanes[] = {1, n}, all[] = {n, n};
+    IrValue *a = ir_broadcast(&g->b, ir_reshape(&g->b, x, 2, rows), 2, all);
+    IrValue *b = ir_broadcast(&g->b, ir_reshape(&g->b, x, 2, lanes), 2, all);
+    IrOpcode code = IR_LT;
+    if (dtype_is(x->type->elem, DTYPE_CLASS_INT)) code = IR_SUB;
+    if (x->type->elem == DTYPE_BOOL) code = IR_XOR;
+    IrValue *pairs = ir_binary(&g->b, code, a, b);
+    gen_push(g, pairs);
+    if (g->f->is_kernel && g->depth == 0) gen_store_result(g, pairs);
+}
+
 static void gen_view_load(Gen *g) {
     bool own = dice_chance(&g->dice, 40);
     Selection s;
     if (!own || !known_selection(g, &s)) s = gen_selection(g, some_view(g, own), own, false);
     const IrType *t = selection_type(g, &s);
     IrValue *pad = dice_chance(&g->dice, 50) ? gen_scalar(g, t->elem) : NULL;
-    gen_push(g, ir_result(view_op(g, IR_VIEW_LOAD, &s, 1, &pad, t), 0));
+    IrValue *x = ir_result(view_op(g, IR_VIEW_LOAD, &s, 1, &pad, t), 0);
+    gen_push(g, x);
+    if (t->rank == 1 && t->count * t->count <= GEN_COUNT_MAX && dice_chance(&g->dice, 20))
+        gen_pairs(g, x);
 }
 
 static void gen_view_store(Gen *g) {
