@@ -60,15 +60,15 @@ if(NOT CMAKE_CXX_COMPILER)
 endif()
 enable_language(CXX)
 set(CMAKE_CXX_STANDARD 17)
-add_library(tilec_lld_shim OBJECT codegen/lld_shim.cpp)
-target_include_directories(tilec_lld_shim PRIVATE "${PROJECT_SOURCE_DIR}")
-target_include_directories(tilec_lld_shim SYSTEM PRIVATE "${llvm_include}")
-target_compile_options(tilec_lld_shim PRIVATE -Wall -Wextra -fno-rtti -fno-exceptions
+add_library(tilec_llvm_shim OBJECT codegen/llvm_shim.cpp)
+target_include_directories(tilec_llvm_shim PRIVATE "${PROJECT_SOURCE_DIR}")
+target_include_directories(tilec_llvm_shim SYSTEM PRIVATE "${llvm_include}")
+target_compile_options(tilec_llvm_shim PRIVATE -Wall -Wextra -fno-rtti -fno-exceptions
                                               -fvisibility=hidden)
 
 # --- the plugin
 tilec_room_sources(llvm_sources codegen/**/*.c base/*.c ir/**/*.c)
-add_library(tilec_llvm MODULE ${llvm_sources} $<TARGET_OBJECTS:tilec_lld_shim>)
+add_library(tilec_llvm MODULE ${llvm_sources} $<TARGET_OBJECTS:tilec_llvm_shim>)
 target_link_libraries(tilec_llvm PRIVATE tilec_flags)
 target_include_directories(tilec_llvm SYSTEM PRIVATE "${llvm_include}")
 set_target_properties(tilec_llvm PROPERTIES LINKER_LANGUAGE CXX)
@@ -108,7 +108,7 @@ else()
     list(APPEND llvm_link_libraries tilec_llvm_targets -ldl -lrt -lm)
     target_sources(tilec_llvm PRIVATE cmake/old_glibc.c)
     target_link_options(tilec_llvm PRIVATE -static-libstdc++ -static-libgcc -Wl,-s)
-    target_compile_definitions(tilec_lld_shim PRIVATE CODEGEN_LLVM_STATIC)
+    target_compile_definitions(tilec_llvm_shim PRIVATE CODEGEN_LLVM_STATIC)
     foreach(function __cxa_guard_acquire __cxa_guard_release pthread_mutex_lock
             pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_rdlock pthread_rwlock_wrlock
             pthread_rwlock_unlock pthread_once malloc calloc realloc

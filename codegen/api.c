@@ -5,7 +5,7 @@
 #include "codegen/amdgpu/compile.h"
 #include "codegen/amdgpu/disassemble.h"
 #include "codegen/cpu/compile.h"
-#include "codegen/lld_shim.h"
+#include "codegen/llvm_shim.h"
 #include "codegen/nvptx/compile.h"
 
 #ifndef CODEGEN_LLVM_VERSION

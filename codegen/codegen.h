@@ -21,7 +21,7 @@
 #include "ir/remark.h"
 #include "ir/target.h"
 
-enum { CODEGEN_VERSION = 7, CODEGEN_OBJECT_VERSION = 5 };
+enum { CODEGEN_VERSION = 8, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM

@@ -77,7 +77,7 @@ static void require(Guard *g, uint32_t value) {
 
 static bool is_array(const MetaArg *arg) { return arg->kind != META_SCALAR; }
 
-// Can the two be one and the same array, element by element?
+// Can the two be one and the same array, element by element? passes/alias.c counts on no more.
 static bool may_be_same(const MetaArg *a, const MetaArg *b) {
     return a->kind == META_VIEW && b->kind == META_VIEW && a->rank == b->rank &&
            dtype_bits(a->dtype) == dtype_bits(b->dtype);

@@ -34,16 +34,10 @@ static bool same_elements(const IrOp *a, const IrOp *b) {
     return same_selection(a, b);
 }
 
-static const IrParam *param_of(const IrFunc *f, const IrValue *v) {
-    for (size_t i = 0; i < f->params.count; i++)
-        if (f->params.data[i].value == v) return &f->params.data[i];
-    return NULL;
-}
-
-// Under FACT_DISJOINT two arrays may still be one, in place.
-static bool may_be_in_place(const IrFunc *f, const IrValue *a, const IrValue *b) {
-    const IrParam *p = param_of(f, a), *q = param_of(f, b);
-    return a->type == b->type && p && q && p->strided == q->strided;
+// Under FACT_DISJOINT two arrays may still be one, in place: all that the fact's guard lets pass
+// (compile/launch_guard.c, `may_be_same`), of whatever types and strides.
+static bool may_be_in_place(const IrValue *a, const IrValue *b) {
+    return a->type->rank == b->type->rank && dtype_bits(a->type->elem) == dtype_bits(b->type->elem);
 }
 
 // The kernel's own `requires noalias(a, b)`.
@@ -67,7 +61,7 @@ bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *
     if (requires_disjoint(f, x, y)) return false;
     if (!(facts & FACT_DISJOINT)) return true;
     bool views = x->type->kind == IR_VIEW && y->type->kind == IR_VIEW;
-    return views && may_be_in_place(f, x, y);
+    return views && may_be_in_place(x, y);
 }
 
 bool alias_same_elements(unsigned facts, const IrOp *a, const IrOp *b) {

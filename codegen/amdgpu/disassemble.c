@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "codegen/lld_shim.h"
+#include "codegen/llvm_shim.h"
 
 enum { TEXT_MOST = 512, WORD = 4, NAME_MOST = 32 };
 

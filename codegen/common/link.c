@@ -4,7 +4,7 @@
 
 #include "base/os.h"
 #include "base/os_memory.h"
-#include "codegen/lld_shim.h"
+#include "codegen/llvm_shim.h"
 
 static bool link_files(uint32_t count, const char *const *args, const char *input,
                        const char *output, TargetLog *log) {

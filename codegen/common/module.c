@@ -5,7 +5,7 @@
 
 #include "base/os.h"
 #include "codegen/common/lines.h"
-#include "codegen/lld_shim.h"
+#include "codegen/llvm_shim.h"
 
 // ---- begin and end ------------------------------------------------------------------------------
 
@@ -101,7 +101,8 @@ static bool emit(Module *m, const char *entry, Str *output) {
     fine = optimise(m);
     m->times.optimise = lap(&clock);
     Arena *arena = kind == CODEGEN_SHARED ? m->scratch : m->arena;
-    fine = fine && target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM, output, &m->log);
+    fine = fine && target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM,
+                               m->target->without, output, &m->log);
     m->times.emit = lap(&clock);
     if (!fine || kind == CODEGEN_ASM || !m->target->finish) return fine;
     fine = m->target->finish(m, output);

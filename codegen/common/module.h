@@ -26,6 +26,8 @@ typedef struct ModuleTarget {
     void (*function)(Gen *g, const char *entry);
     bool directives;     // lines.h
     const char *passes;  // of LLVM, behind those of all targets; NULL: none
+    // Passes of LLVM's way to machine code that are left out, up to a NULL; NULL: none is.
+    const char *const *without;
     // What becomes of an object, *code: looked through, linked. NULL: it stays.
     bool (*finish)(Module *m, Str *code);
 } ModuleTarget;

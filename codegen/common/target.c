@@ -2,6 +2,9 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+
+#include "codegen/llvm_shim.h"
 
 // ---- what LLVM says -----------------------------------------------------------------------------
 
@@ -48,13 +51,12 @@ bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetL
 }
 
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
-                 Str *output, TargetLog *log) {
+                 const char *const *without, Str *output, TargetLog *log) {
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
-    LLVMCodeGenFileType kind = assembly ? LLVMAssemblyFile : LLVMObjectFile;
-    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, kind, &message, &buffer)) {
-        target_failed(log, "LLVM", message);
-        LLVMDisposeMessage(message);
+    if (!codegen_emit(machine, module, assembly, without, &message, &buffer)) {
+        target_failed(log, "LLVM", message ? message : "no memory");
+        free(message);
         return false;
     }
     size_t size = LLVMGetBufferSize(buffer);

@@ -5,7 +5,7 @@
 //
 //     target_log(context, &log);
 //     if (!target_optimise(tm, module, &log)) …
-//     if (!target_emit(arena, tm, module, true, &text, &log)) …
+//     if (!target_emit(arena, tm, module, true, NULL, &text, &log)) …
 #ifndef TILEC_CODEGEN_COMMON_TARGET_H
 #define TILEC_CODEGEN_COMMON_TARGET_H
 
@@ -28,7 +28,8 @@ void target_refused(TargetLog *log, DiagCode code, const char *what, const char 
 bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const char *passes,
                    TargetLog *log);
 bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log);
+// Without those of LLVM's passes that are named (up to a NULL); NULL: with all.
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
-                 Str *output, TargetLog *log);
+                 const char *const *without, Str *output, TargetLog *log);
 
 #endif

@@ -45,13 +45,27 @@ static bool finish(Module *m, Str *code) {
            target_link(m->arena, o->target.cpu, *code, o->entry, code, &m->log);
 }
 
+// What is left out of LLVM's way to machine code.
+//   loop-reduce, canon-freeze  a third of the time of a short kernel: they turn addresses that are
+//                              base + index already into pointers that are counted on, of which
+//                              more are then spilled than were saved (docs/cpu.md)
+//   livedebugvalues            where variables are; there are none
+//   x86-avoid-sfb              LLVM 22's dies of some masked copies on x86-64-v3 ("cannot
+//                              implicitly convert a scalable size")
+static const char *const without_x86[] = {"loop-reduce", "canon-freeze", "livedebugvalues",
+                                          "x86-avoid-sfb", NULL};
+static const char *const without_aarch64[] = {"loop-reduce", "canon-freeze", "livedebugvalues",
+                                              NULL};
+
 bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                          Str *output, Diags *diags) {
-    static const ModuleTarget target = {.machine = machine_of,
-                                        .gen = gen_create,
-                                        .ops = &cpu_gen_target,
-                                        .function = function,
-                                        .finish = finish};
+    bool aarch64 = options->target.cpu.level == CPU_AARCH64;
+    const ModuleTarget target = {.machine = machine_of,
+                                 .gen = gen_create,
+                                 .ops = &cpu_gen_target,
+                                 .function = function,
+                                 .without = aarch64 ? without_aarch64 : without_x86,
+                                 .finish = finish};
     return cpu_check(func, options->target.cpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
 }

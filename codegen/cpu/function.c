@@ -58,20 +58,33 @@ static void declare(CpuGen *c, const char *name) {
 
 // ---- programs -----------------------------------------------------------------------------------
 
+// Of how many dimensions a block asks for the place of its program.
+static int programs_asked(const IrBlock *block) {
+    int most = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        int here = op->code == IR_PROGRAM ? (int)ir_attr_int(op, IR_ATTR_DIM) + 1 : 0;
+        if (here > most) most = here;
+        for (uint32_t r = 0; r < op->region_count; r++) {
+            here = programs_asked(op->regions[r]);
+            if (here > most) most = here;
+        }
+    }
+    return most;
+}
+
 // The place in the grid of program `first`; divisions happen once.
 static void first_place(CpuGen *c, LLVMValueRef place[3]) {
     LLVMValueRef rest = c->first;
-    for (int d = 0; d < 2; d++) {
-        place[d] = LLVMBuildURem(c->g.b, rest, c->g.grid[d], "");
-        rest = LLVMBuildUDiv(c->g.b, rest, c->g.grid[d], "");
+    for (int d = 0; d < c->places; d++) {
+        place[d] = d < 2 ? LLVMBuildURem(c->g.b, rest, c->g.grid[d], "") : rest;
+        if (d + 1 < c->places) rest = LLVMBuildUDiv(c->g.b, rest, c->g.grid[d], "");
     }
-    place[2] = rest;
 }
 
 // The next place: the first dimension is fastest.
 static void next_place(CpuGen *c, LLVMValueRef next[3]) {
     LLVMValueRef carry = NULL;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < c->places; d++) {
         LLVMValueRef by = d < 2 ? c->span[d] : gen_i64(&c->g, 1);
         LLVMValueRef more = LLVMBuildAdd(c->g.b, c->g.place[d], by, "");
         if (carry) more = LLVMBuildSelect(c->g.b, carry, more, c->g.place[d], "");
@@ -104,6 +117,9 @@ static void find_spans(CpuGen *c) {
     for (const IrOp *op = ir_body(c->g.func)->first; op; op = op->next)
         if (op->code == IR_CPU_SPAN)
             c->most[ir_attr_int(op, IR_ATTR_DIM)] = ir_attr_int(op, IR_ATTR_COUNT);
+    bool runs = c->most[0] > 1 || c->most[1] > 1;  // which look at where they begin
+    c->places = programs_asked(ir_body(c->g.func));
+    if (runs && c->places < 2) c->places = 2;
 }
 
 // Rows of the grid go together when all of each is wanted; then what is left bounds no run in it.
@@ -149,8 +165,7 @@ static void program_loop(CpuGen *c, LLVMValueRef place[3], LLVMBasicBlockRef fro
     c->next_program = gen_block(&c->g, "next");
     LLVMPositionBuilderAtEnd(c->g.b, program);
     c->linear = phi_of(c, c->first, from);
-    for (int d = 0; d < 3; d++) c->g.place[d] = phi_of(c, place[d], from);
-    find_spans(c);
+    for (int d = 0; d < c->places; d++) c->g.place[d] = phi_of(c, place[d], from);
     LLVMValueRef rows = c->most[1] > 1 ? phi_of(c, gen_i64(&c->g, 1), from) : NULL;
     LLVMBuildCondBr(c->g.b, cancelled(c), done, run);
     LLVMPositionBuilderAtEnd(c->g.b, run);
@@ -161,7 +176,8 @@ static void program_loop(CpuGen *c, LLVMValueRef place[3], LLVMBasicBlockRef fro
     LLVMPositionBuilderAtEnd(c->g.b, c->next_program);
     LLVMValueRef next[3];
     next_place(c, next);
-    for (int d = 0; d < 3; d++) LLVMAddIncoming(c->g.place[d], &next[d], &c->next_program, 1);
+    for (int d = 0; d < c->places; d++)
+        LLVMAddIncoming(c->g.place[d], &next[d], &c->next_program, 1);
     if (rows) LLVMAddIncoming(rows, &c->span[1], &c->next_program, 1);
     LLVMValueRef number = next_number(c, next);
     LLVMAddIncoming(c->linear, &number, &c->next_program, 1);
@@ -184,6 +200,7 @@ void cpu_function(CpuGen *c, const char *entry) {
     LLVMBuildCondBr(c->g.b, some, start, done);
     LLVMPositionBuilderAtEnd(c->g.b, start);
     LLVMValueRef place[3];
+    find_spans(c);
     first_place(c, place);
     LLVMBuildBr(c->g.b, program);
     program_loop(c, place, start, program, done);

@@ -20,6 +20,7 @@ typedef struct CpuGen {
     Machine machine;
     unsigned char *memory;                              // by value id, of pointers: MEMORY_ bits
     LLVMValueRef args, first, last, scratch, services;  // the entry's parameters
+    int places;               // dimensions of which the body asks where its program is
     int64_t most[2];          // programs of a run, along a dimension; 1: no cpu.span
     LLVMValueRef span[2];     // those of this run
     LLVMValueRef linear;      // number of this program

@@ -107,6 +107,38 @@ static void tell_align(Gen *g, LLVMValueRef call, unsigned index, uint32_t align
     LLVMAddCallSiteAttribute(call, index, LLVMCreateEnumAttribute(g->context, kind, align));
 }
 
+// Is it a comparison of numbers? LLVM knows all of its lanes or none.
+static bool is_comparison(LLVMValueRef mask) {
+    if (LLVMIsConstant(mask)) return true;
+    if (!LLVMIsAICmpInst(mask)) return LLVMIsAFCmpInst(mask) != NULL;
+    LLVMTypeRef lane = LLVMGetElementType(LLVMTypeOf(LLVMGetOperand(mask, 0)));
+    return LLVMGetTypeKind(lane) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(lane) > 1;
+}
+
+// Zero, which LLVM does not know.
+static LLVMValueRef veiled_zero(Gen *g, LLVMTypeRef type) {
+    static const char constraints[] = "=r,0";
+    LLVMTypeRef call = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef zero = LLVMConstNull(type);
+    LLVMValueRef nothing = LLVMGetInlineAsm(call, "", 0, constraints, sizeof constraints - 1, false,
+                                            false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, call, nothing, &zero, 1, "");
+}
+
+// AVX2 looks at the signs of a mask's lanes. LLVM 22 cuts a mask into registers, forgets all but
+// the signs, and where it then finds a part to be constant takes lanes of 1, whose sign is clear,
+// for true: it would read what is masked away. What comparisons are joined to is hidden from it.
+static LLVMValueRef by_signs(Gen *g, const IrType *t, LLVMValueRef mask) {
+    uint32_t bytes = align_of(t);  // fewer than 4 have no masked accesses
+    bool cut = bytes >= 4 && t->count * bytes > cpu_gen(g)->machine.vector_bytes;
+    if (cpu_gen(g)->machine.cpu.level != CPU_X86_64_V3 || !cut || is_comparison(mask)) return mask;
+    LLVMTypeRef lane = LLVMIntTypeInContext(g->context, 8 * bytes);
+    LLVMValueRef signs = LLVMBuildSExt(g->b, mask, gen_shaped(lane, t), "");
+    LLVMValueRef zeros = gen_broadcast(g, veiled_zero(g, lane), t->count);
+    signs = LLVMBuildOr(g->b, signs, zeros, "");
+    return LLVMBuildICmp(g->b, LLVMIntSLT, signs, LLVMConstNull(LLVMTypeOf(signs)), "");
+}
+
 static LLVMValueRef masked_load(Gen *g, const IrOp *op, const IrType *t, const char *name,
                                 LLVMValueRef mask) {
     LLVMTypeRef type = gen_bytes_type(g, t);
@@ -184,7 +216,8 @@ static void gen_load(Gen *g, const IrOp *op) {
     const IrType *t = op->results[0].type;
     LLVMValueRef mask = gen_operand(g, op, 1), v;
     if (op->code == IR_CPU_LOAD)
-        v = mask ? masked_load(g, op, t, "llvm.masked.load", mask) : plain_load(g, op, t);
+        v = mask ? masked_load(g, op, t, "llvm.masked.load", by_signs(g, t, mask))
+                 : plain_load(g, op, t);
     else if (t->rank)
         v = masked_load(g, op, t, "llvm.masked.gather", mask ? mask : all_lanes(g, t));
     else
@@ -212,7 +245,7 @@ static void gen_store(Gen *g, const IrOp *op) {
     LLVMValueRef mask = gen_operand(g, op, 2);
     bool neighbours = op->code == IR_CPU_STORE;
     if (neighbours && mask)
-        masked_store(g, op, t, "llvm.masked.store", mask);
+        masked_store(g, op, t, "llvm.masked.store", by_signs(g, t, mask));
     else if (neighbours && ir_attr_int(op, IR_ATTR_STREAM))
         stream_store(g, op, t);
     else if (neighbours)

@@ -457,6 +457,28 @@ static void spread_mask(Nest *nest, Lanes *lanes) {
     lanes->mask = ir_broadcast(nest_builder(nest, lanes->depth), lanes->mask, 1, &nest->lanes);
 }
 
+static bool goes_along(const Place *place, uint32_t loop) {
+    for (uint32_t d = 0; d < place->rank; d++)
+        if (place->at[d].kind == COORD_LOOP && place->at[d].loop == loop) return true;
+    return false;
+}
+
+// By how many elements the access moves with each coordinate of the side; NULL: there is no
+// telling.
+static IrValue *side_stride(Lower *l, Nest *nest, const IrOp *op, const Terms *t) {
+    int along = -1;
+    for (uint32_t d = 0; d < t->rank; d++) {
+        const Term *m = &t->at[d];
+        if (m->tile && goes_along(&m->place, (uint32_t)nest->side)) return NULL;
+        if (!m->width || m->coord.kind != COORD_LOOP || m->coord.loop != (uint32_t)nest->side)
+            continue;
+        if (along >= 0) return NULL;
+        along = (int)d;
+    }
+    if (along < 0) return NULL;
+    return access_stride(l, nest_builder(nest, 0), ir_operand(op, 0), (uint32_t)along);
+}
+
 Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     Terms t = terms_of(l, nest, op, &place);
     Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
@@ -486,6 +508,9 @@ Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
     IrBuilder *b = nest_builder(nest, lanes.depth);
     lanes.pointer =
         access_element_pointer(nest, b, access_view_data(nest_builder(nest, 0), view), linear);
+    bool square = nest->side_base && linear->type->rank == 0;
+    IrValue *stride = square ? side_stride(l, nest, op, &t) : NULL;
+    if (stride) lanes.pointer = square_beside(l, nest, b, op->id, place, lanes.pointer, stride);
     return lanes;
 }
 
@@ -544,12 +569,6 @@ static Lanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, Place 
 
 // ---- loads that are turned ----------------------------------------------------------------------
 
-static bool goes_along(const Place *place, Coord c) {
-    for (uint32_t d = 0; d < place->rank; d++)
-        if (place->at[d].kind == COORD_LOOP && place->at[d].loop == c.loop) return true;
-    return false;
-}
-
 // Lanes along one dimension, neighbours along another one, by single steps both: the dimension of
 // the lanes, or -1. No other index may go along with either.
 static int turned_lanes(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
@@ -561,7 +580,8 @@ static int turned_lanes(Lower *l, const Nest *nest, const IrOp *op, const Terms 
     for (uint32_t d = 0; d < t->rank; d++) {
         const Term *m = &t->at[d];
         bool with_it = m->width && m->coord.kind == COORD_LOOP && m->coord.loop == side.loop;
-        if ((m->tile && goes_along(&m->place, side)) || ((int)d != along && with_it)) return -1;
+        if ((m->tile && goes_along(&m->place, side.loop)) || ((int)d != along && with_it))
+            return -1;
         if (!m->moves) continue;
         if (m->tile || lanes >= 0) return -1;
         lanes = (int)d;

@@ -108,6 +108,20 @@ typedef struct Square {
     IrValue **row;
 } Square;
 
+// Rows that lie `stride` elements apart: from every fourth one the next three are reached.
+typedef struct Steps {
+    IrValue *stride;  // i64
+    IrValue *fourth;  // a pointer: to row 0, 4, 8 …
+    uint32_t row;     // which that is
+} Steps;
+
+// An access of which the side is taken coordinate by coordinate.
+typedef struct Beside {
+    uint32_t of;  // the op's id
+    Place place;
+    Steps rows;
+} Beside;
+
 // A tile computed vector by vector into memory laid out as the caller likes.
 typedef struct Pack {
     IrValue *tile;
@@ -150,9 +164,10 @@ struct Nest {
     int side;
     uint32_t sides;       // 0, 1: no squares
     uint32_t side_at;     // the one that the body is for
-    IrValue *side_base;   // the first one's coordinate
+    IrValue *side_base;   // the first one's coordinate; NULL: outside of squares
     IrValue *side_limit;  // where the loop ends
     VEC(Square) squares;
+    VEC(Beside) beside;
 };
 
 // ---- the pass -----------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ static void emit_square(Lower *l, Nest *nest) {
     uint32_t side = (uint32_t)nest->side;
     IrValue *base = nest->variable[side];
     nest->side_base = base;
-    nest->squares.count = 0;
+    nest->squares.count = nest->beside.count = 0;
     for (uint32_t r = 0; r < nest->sides; r++) {
         IrBuilder *b = nest_builder(nest, nest->depth_of[side]);
         nest->side_at = r;
@@ -233,6 +233,7 @@ static void emit_square(Lower *l, Nest *nest) {
         emit_body(l, nest);
     }
     nest->variable[side] = base;
+    nest->side_base = NULL;
     square_forget(l, nest);
 }
 

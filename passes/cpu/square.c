@@ -67,21 +67,30 @@ static void load_rows(Lower *l, IrBuilder *b, IrValue **row, IrValue *const *poi
     exchange_bit(l, b, row, count, half, units, 1);
 }
 
-// Pointers to rows: from every fourth one the next three are reached by the same three distances.
-static void point_at_rows(Nest *nest, IrBuilder *b, const Far *far, IrValue **pointer,
-                          uint32_t count) {
+// NULL where too many rows have been passed over.
+static IrValue *point_at_row(Nest *nest, IrBuilder *b, Steps *rows, uint32_t row) {
     enum { NEAR = 4 };
+    uint32_t distance = row - rows->row;
+    if (distance == 0) return rows->fourth;
+    if (distance > NEAR) return NULL;
     IrBuilder *top = nest_builder(nest, 0);
-    IrValue *by[NEAR + 1] = {NULL, far->stride};
-    for (uint32_t i = 2; i <= NEAR; i++) by[i] = lower_mul(top, far->stride, lower_i64(top, i));
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t rest = i % NEAR;
-        if (i == 0)
-            pointer[i] = far->pointer;
-        else
-            pointer[i] = rest ? ir_ptr_add(b, pointer[i - rest], by[rest])
-                              : ir_ptr_add(b, pointer[i - NEAR], by[NEAR]);
+    IrValue *by = lower_mul(top, rows->stride, lower_i64(top, distance));
+    IrValue *pointer = ir_ptr_add(b, rows->fourth, by);
+    if (distance == NEAR) *rows = (Steps){rows->stride, pointer, row};
+    return pointer;
+}
+
+IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, Place place,
+                       IrValue *pointer, IrValue *stride) {
+    for (size_t i = 0; i < nest->beside.count; i++) {
+        Beside *known = &nest->beside.data[i];
+        if (known->of != of || !same_place(&known->place, &place)) continue;
+        IrValue *beside = point_at_row(nest, b, &known->rows, nest->side_at);
+        return beside ? beside : pointer;
     }
+    Beside first = {of, place, {stride, pointer, nest->side_at}};
+    vec_push(l->scratch, &nest->beside, first);
+    return pointer;
 }
 
 // Vectors of `count` squares, side by side.
@@ -101,7 +110,8 @@ const Square *square_load(Lower *l, Nest *nest, const Far *far, Place place) {
     IrBuilder *b = nest_builder(nest, far->depth);
     IrValue **pointer = arena_new(l->scratch, IrValue *, lanes);
     IrValue **part = arena_new(l->scratch, IrValue *, lanes);
-    point_at_rows(nest, b, far, pointer, lanes);
+    Steps rows = {far->stride, far->pointer, 0};
+    for (uint32_t i = 0; i < lanes; i++) pointer[i] = point_at_row(nest, b, &rows, i);
     for (uint32_t i = 0; i < count; i++)
         load_rows(l, b, part + (size_t)i * sides, pointer + (size_t)i * sides, sides, sides);
     Square square = {.of = far->of, .buffer = far->buffer, .place = place};

@@ -30,6 +30,10 @@ typedef struct Far {
     IrValue *stride;   // i64
     uint8_t depth;
 } Far;
+// In the body for a coordinate of the side: where access `of` lies there, reached from where it lay
+// at earlier ones, `stride` elements apart. `pointer` is the same by itself.
+IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, Place place,
+                       IrValue *pointer, IrValue *stride);
 // Is the square known already?
 const Square *square_find(const Nest *nest, const Place *place, uint32_t of, bool buffer);
 const Square *square_load(Lower *l, Nest *nest, const Far *far, Place place);

@@ -129,6 +129,27 @@ static void the_cache_needs_no_compiler(void **state) {
     assert_int_equal(make(w, plus_text, NULL, &k), TILEC_UNAVAILABLE);
 }
 
+// LLVM's options are the whole process's, and links set them back.
+static void what_was_compiled_before_changes_nothing(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    static const char text[] =
+        "kernel product(f16 x[M, K], f16 y[K, N], f32 z[M, N]) grid(1) {\n"
+        "    var t = zeros(f32, 64, 64);\n"
+        "    for k in 0 .. K step 32 t = dot(x[0 +: 64, k +: 32], y[k +: 32, 0 +: 64], t);\n"
+        "    z[0 +: 64, 0 +: 64] = t;\n"
+        "}\n";
+    static const char *const devices[] = {"sim:sm_80", "sim:gfx942", "cpu", "sim:sm_80"};
+    for (int i = 0; i < 4; i++) {
+        tilec_context_destroy(w->context);
+        setenv("TILEC_CACHE_DIR", arena_printf(w->arena, "%s/%d", w->folder, i), 1);
+        open_device(w, devices[i]);
+        tilec_kernel_destroy(kernel_of(w, text));
+    }
+    assert_int_equal(system(arena_printf(w->arena, "diff -r '%s/0' '%s/3'", w->folder, w->folder)),
+                     0);
+}
+
 static void a_child_compiles(void **state) {
     World *w = *state;
     if (!codegen_built()) return;
@@ -280,6 +301,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_variants_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_cache_needs_no_compiler, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_compiled_before_changes_nothing, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_child_compiles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(findings_fail_the_launch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(remainders_are_exact, set_up, tear_down),

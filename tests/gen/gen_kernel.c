@@ -55,9 +55,10 @@ void gen_store_result(Gen *g, IrValue *value) {
 
 // ---- parameters ---------------------------------------------------------------------------------
 
-static IrDim some_dim(Gen *g) {
+static IrDim some_dim(Gen *g, bool last) {
     static const char *const names[EXTENTS] = {"L", "M", "N"};
-    if (dice_chance(&g->dice, 30)) return (IrDim){.value = (int64_t)dice_below(&g->dice, 9) + 1};
+    uint64_t most = last && dice_chance(&g->dice, 50) ? 24 : 9;
+    if (dice_chance(&g->dice, 30)) return (IrDim){.value = (int64_t)dice_below(&g->dice, most) + 1};
     return (IrDim){.extent = intern(g->m->names, str(names[dice_below(&g->dice, EXTENTS)]))};
 }
 
@@ -74,7 +75,7 @@ static void add_view(Gen *g, const char *prefix, bool write) {
     IrParam *p = ir_func_add_param(g->f, name_of(g, prefix), ir_view(g->m, elem, rank));
     p->strided = !packed && dice_chance(&g->dice, 20);
     for (uint32_t d = 0; d < rank; d++) {
-        p->dims[d] = some_dim(g);
+        p->dims[d] = some_dim(g, d + 1 == rank);
         if (packed && d + 1 == rank)
             p->dims[d] = (IrDim){.value = (int64_t)dice_below(&g->dice, 4) * 2 + 2};
         if (p->dims[d].extent) ir_func_add_extent(g->f, p->dims[d].extent);

@@ -167,7 +167,7 @@ static void select_dim(Gen *g, Selection *s, uint32_t d) {
     }
     uint64_t way = dice_below(&g->dice, 3), room = packed ? GEN_COUNT_MAX / 2 : GEN_COUNT_MAX;
     if (way == 0 || whole_bytes) {
-        int64_t width = (int64_t)1 << (dice_below(&g->dice, 4) + (whole_bytes ? 1 : 0));
+        int64_t width = (int64_t)1 << (dice_below(&g->dice, 6) + (whole_bytes ? 1 : 0));
         while (width > (whole_bytes ? 2 : 1) && s->count * (uint64_t)width > room) width /= 2;
         s->select[d] = width;
         s->count *= (uint32_t)width;
@@ -180,12 +180,26 @@ static void select_dim(Gen *g, Selection *s, uint32_t d) {
     }
 }
 
+// All of a row whose length is known, and what is behind it.
+static bool known_row(Gen *g, Selection *s, const IrDim *dim) {
+    uint32_t width = 8;
+    while (width < dim->value) width *= 2;
+    if (!dim->value || s->count * width > GEN_COUNT_MAX || dice_chance(&g->dice, 50)) return false;
+    if (s->count * width * 2 <= GEN_COUNT_MAX && dice_chance(&g->dice, 50)) width *= 2;
+    s->count *= width;
+    s->select[s->rank - 1] = width;
+    s->index[s->rank - 1] = gen_int(g, DTYPE_I64, 0);
+    return true;
+}
+
 static Selection gen_selection(Gen *g, uint32_t param, bool own, bool distinct) {
     Selection s = {.view = g->f->params.data[param].value, .own = own, .distinct = distinct};
     s.rank = s.view->type->rank;
     s.count = 1;
     s.distinct_dim = -1;
-    for (uint32_t d = 0; d < s.rank; d++) select_dim(g, &s, d);
+    const IrDim *last = &g->f->params.data[param].dims[s.rank - 1];
+    for (uint32_t d = 0; d < s.rank; d++)
+        if (d == 0 || d + 1 < s.rank || !known_row(g, &s, last)) select_dim(g, &s, d);
     return s;
 }
 

@@ -56,7 +56,7 @@ with_headers() {
     if [ ${#llvm[@]} -gt 0 ]; then
         cat
     else
-        grep -vE '^codegen/(cpu/|api\.c|lld_shim)' || true
+        grep -vE '^codegen/(cpu/|api\.c|llvm_shim)' || true
     fi
 }
 

@@ -1,14 +1,23 @@
-#include "codegen/lld_shim.h"
+#include "codegen/llvm_shim.h"
 
 extern "C" {
 #include "base/recover.h"
 }
 
 #include <lld/Common/Driver.h>
+#include <llvm-c/Core.h>
 #include <llvm-c/ErrorHandling.h>
-#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Pass.h>
+#include <llvm/PassInfo.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <pthread.h>
 
@@ -169,6 +178,15 @@ __attribute__((constructor(101))) static void prepare() {
 
 void codegen_opened(void) { opening.store(false); }
 
+// An option of LLVM's command line is true from now on. It is its default that changes: every link
+// of lld sets all options back to theirs.
+static void set_default(llvm::StringRef name) {
+    auto &options = llvm::cl::getRegisteredOptions();
+    auto found = options.find(name);
+    if (found == options.end()) codegen_fatal("an option of LLVM is gone");
+    static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(true);
+}
+
 static bool start() {
     LLVMInstallFatalErrorHandler(codegen_fatal);
     llvm::install_bad_alloc_error_handler(no_malloc);
@@ -189,11 +207,8 @@ static bool start() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUDisassembler();
-    // LLVM 22's pass against blocked store forwarding dies of some masked copies on x86-64-v3
-    // ("cannot implicitly convert a scalable size").
     // Addresses of shared memory have 32 bits; there is no other way to say so.
-    static const char *const options[] = {"tilec", "-x86-disable-avoid-SFB", "-nvptx-short-ptr"};
-    LLVMParseCommandLineOptions(3, options, nullptr);
+    set_default("nvptx-short-ptr");
     return true;
 }
 
@@ -244,4 +259,62 @@ int codegen_lld(size_t count, const char *const *arguments, char **messages) {
     link_unlock(&held);
     if (result.retCode != 0) *messages = strdup(text.c_str());
     return result.retCode == 0;
+}
+
+// ---- Machine code ----
+
+namespace {
+// Passes as LLVM adds them, without some.
+class Passes : public llvm::legacy::PassManager {
+    const char *const *without;
+    std::vector<bool> met;
+
+    static llvm::StringRef name_of(const llvm::Pass *pass) {
+        const llvm::PassInfo *info = llvm::Pass::lookupPassInfo(pass->getPassID());
+        return info ? info->getPassArgument() : "";
+    }
+
+   public:
+    explicit Passes(const char *const *names) : without(names) {
+        while (without && without[met.size()]) met.push_back(false);
+    }
+    void add(llvm::Pass *pass) override {
+        llvm::StringRef name = name_of(pass);
+        for (size_t i = 0; i < met.size(); i++) {
+            if (name != without[i]) continue;
+            met[i] = true;
+            delete pass;
+            return;
+        }
+        llvm::legacy::PassManager::add(pass);
+    }
+    // The first that was not there; NULL: all were.
+    const char *missed() const {
+        for (size_t i = 0; i < met.size(); i++)
+            if (!met[i]) return without[i];
+        return nullptr;
+    }
+};
+}  // namespace
+
+static int refused(char **message, const std::string &text) {
+    *message = strdup(text.c_str());
+    return false;
+}
+
+int codegen_emit(LLVMTargetMachineRef machine, LLVMModuleRef module, int assembly,
+                 const char *const *without, char **message, LLVMMemoryBufferRef *output) {
+    auto *target = reinterpret_cast<llvm::TargetMachine *>(machine);
+    auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+    llvm::SmallString<0> code;
+    llvm::raw_svector_ostream stream(code);
+    Passes passes(without);
+    if (target->addPassesToEmitFile(passes, stream, nullptr, kind))
+        return refused(message, "the target emits no such file");
+    const char *missed = passes.missed();
+    if (missed && target->getOptLevel() != llvm::CodeGenOptLevel::None)
+        return refused(message, std::string("there is no pass ") + missed + " to leave out");
+    passes.run(*llvm::unwrap(module));
+    *output = LLVMCreateMemoryBufferWithMemoryRangeCopy(code.data(), code.size(), "");
+    return true;
 }

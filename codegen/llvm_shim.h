@@ -1,4 +1,5 @@
-// The C++ side of codegen, as C: lld's library entry has no C interface.
+// The C++ side of codegen, as C: what has no C interface is lld's entry, and which passes LLVM's
+// way to machine code is made of.
 //
 // Invariants: lld keeps state of its own, so that links run one at a time, under a lock that the
 // shim owns; codegen_start does its work once, whoever calls it first.
@@ -7,8 +8,9 @@
 //     codegen_start();
 //     char *messages = NULL;
 //     if (!codegen_lld(count, arguments, &messages)) … free(messages);
-#ifndef TILEC_CODEGEN_LLD_SHIM_H
-#define TILEC_CODEGEN_LLD_SHIM_H
+//     if (!codegen_emit(machine, module, false, without, &messages, &buffer)) … free(messages);
+#ifndef TILEC_CODEGEN_LLVM_SHIM_H
+#define TILEC_CODEGEN_LLVM_SHIM_H
 
 #include <stddef.h>
 
@@ -22,6 +24,15 @@ void codegen_opened(void);
 void codegen_start(void);
 // ld.lld with these arguments (without the program's name).
 int codegen_lld(size_t count, const char *const *arguments, char **messages);
+// Machine code, as LLVMTargetMachineEmitToMemoryBuffer makes it, without the passes named (a NULL
+// at the end; NULL: with all). A name that LLVM does not know is a failure, unless `machine` does
+// not optimise: it says that passes have changed. `message` as of codegen_lld.
+struct LLVMOpaqueTargetMachine;
+struct LLVMOpaqueModule;
+struct LLVMOpaqueMemoryBuffer;
+int codegen_emit(struct LLVMOpaqueTargetMachine *machine, struct LLVMOpaqueModule *module,
+                 int assembly, const char *const *without, char **message,
+                 struct LLVMOpaqueMemoryBuffer **output);
 // LLVM has met what it cannot go on from: ends the process with status 70, after on_defect of the
 // compilation on this thread; in api.c.
 void codegen_fatal(const char *reason);
