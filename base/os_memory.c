@@ -40,7 +40,7 @@ struct OsCollector {
     pthread_t thread;
     char *bytes;
     size_t size, capacity;
-    bool whole;
+    bool whole, full;  // all was read; there was no memory for some of it
 };
 
 static bool has_room(OsCollector *c) {
@@ -59,7 +59,7 @@ static void *collect(void *user) {
     for (;;) {
         char rest[4096];
         bool room = has_room(c);
-        c->whole &= room;
+        c->full |= !room;
         char *to = room ? c->bytes + c->size : rest;
         ssize_t n = read(c->reads, to, room ? c->capacity - c->size : sizeof rest);
         if (n < 0 && errno == EINTR) continue;
@@ -125,6 +125,7 @@ const char *os_collector_path(const OsCollector *collector) { return collector->
 
 bool os_collector_close(OsCollector *collector, Arena *arena, Str *contents) {
     end_collector(collector);
+    if (collector->full) os_out_of_memory();
     bool whole = collector->whole;
     *contents = (Str){arena_text(arena, collector->bytes ? collector->bytes : "", collector->size),
                       collector->size};

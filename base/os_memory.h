@@ -22,7 +22,7 @@ void os_memory_file_close(OsMemoryFile *file);
 typedef struct OsCollector OsCollector;
 OsCollector *os_collector_open(OsError *error);  // NULL: see the error
 const char *os_collector_path(const OsCollector *collector);
-// All that was written; false when it could not be kept.
+// All that was written; false when it could not be read.
 bool os_collector_close(OsCollector *collector, Arena *arena, Str *contents);
 
 #endif

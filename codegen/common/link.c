@@ -1,10 +1,23 @@
 #include "codegen/common/link.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/os.h"
 #include "base/os_memory.h"
 #include "codegen/llvm_shim.h"
+
+// What lld says; the last line has an end.
+static void say_failed(char *messages, TargetLog *log) {
+    size_t size = strlen(messages);
+    if (size && messages[size - 1] == '\n') messages[size - 1] = 0;
+    bool descriptors = strstr(messages, strerror(EMFILE)) || strstr(messages, strerror(ENFILE));
+    if (descriptors)
+        target_refused(log, DIAG_UNAVAILABLE, "the linker takes file descriptors", messages);
+    else
+        target_failed(log, "lld", messages);
+}
 
 static bool link_files(uint32_t count, const char *const *args, const char *input,
                        const char *output, TargetLog *log) {
@@ -13,7 +26,8 @@ static bool link_files(uint32_t count, const char *const *args, const char *inpu
     CHECK(count <= LINK_ARGS_MAX, "%u arguments for lld", count);
     for (uint32_t i = 0; i < count; i++) all[5 + i] = args[i];
     bool fine = codegen_lld(5 + count, all, &messages) != 0;
-    if (!fine) target_failed(log, "lld", messages ? messages : "no memory");
+    if (!fine && !messages) os_out_of_memory();
+    if (!fine) say_failed(messages, log);
     free(messages);
     return fine;
 }

@@ -26,6 +26,7 @@ static void begin(Module *m, const char *name) {
     m->machine = m->target->machine(m);
     recover_own(&m->owned, OWNED_FRAME, release);
     char *triple = LLVMGetTargetMachineTriple(m->machine);
+    if (!triple) os_out_of_memory();
     LLVMSetTarget(m->module, triple);
     LLVMDisposeMessage(triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->machine);
@@ -47,7 +48,7 @@ static bool verify(Module *m) {
     if (wrong) {
         m->log.errors++;
         diag_error(m->log.diags, m->func->span, DIAG_DEFECT, "LLVM IR is not well formed: %s",
-                   message);
+                   message ? message : "no memory");
     }
     LLVMDisposeMessage(message);
     return !wrong && m->log.errors == 0;
@@ -70,6 +71,7 @@ static bool build(Module *m, const char *entry) {
 
 static void print(const Module *m, Str *output) {
     char *text = LLVMPrintModuleToString(m->module);
+    if (!text) os_out_of_memory();
     *output = (Str){arena_text(m->arena, text, strlen(text)), strlen(text)};
     LLVMDisposeMessage(text);
 }

@@ -21,7 +21,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     TargetLog *log = user;
     if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
     char *text = LLVMGetDiagInfoDescription(info);
-    target_failed(log, "LLVM", text);
+    target_failed(log, "LLVM", text ? text : "no memory");
     LLVMDisposeMessage(text);
 }
 

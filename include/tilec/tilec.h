@@ -340,8 +340,9 @@ TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *str
                                          const int64_t grid[3], const tilec_arg *args,
                                          size_t count);
 // Checks as tilec_launch does and makes all that such a launch needs, but launches nothing. A
-// launch with arguments of these types and extents then allocates, loads and waits for nothing, as
-// long as no more than 64 launches of the device wait. Only interp and sim, which are references
+// launch with arguments of these types, extents and strides, which overlap where these do, then
+// allocates, loads and waits for nothing, as long as no more than 64 launches of the device wait.
+// Others may choose another variant, which they compile. Only interp and sim, which are references
 // and not devices for production, ask for memory in each launch.
 TILEC_API tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream,
                                             const tilec_arg *args, size_t count);
