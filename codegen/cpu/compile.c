@@ -46,9 +46,9 @@ static bool finish(Module *m, Str *code) {
 }
 
 // What is left out of LLVM's way to machine code.
-//   loop-reduce, canon-freeze  a third of the time of a short kernel: they turn addresses that are
-//                              base + index already into pointers that are counted on, of which
-//                              more are then spilled than were saved (docs/cpu.md)
+//   loop-reduce, canon-freeze  a quarter of the time of a short kernel: they make pointers that are
+//                              counted on of addresses that are base + index already, and more of
+//                              them are spilled than instructions are saved (docs/cpu.md)
 //   livedebugvalues            where variables are; there are none
 //   x86-avoid-sfb              LLVM 22's dies of some masked copies on x86-64-v3 ("cannot
 //                              implicitly convert a scalable size")

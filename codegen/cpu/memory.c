@@ -107,7 +107,7 @@ static void tell_align(Gen *g, LLVMValueRef call, unsigned index, uint32_t align
     LLVMAddCallSiteAttribute(call, index, LLVMCreateEnumAttribute(g->context, kind, align));
 }
 
-// Is it a comparison of numbers? LLVM knows all of its lanes or none.
+// Is it a comparison of numbers? Where LLVM finds one to hold it sets all bits of a lane.
 static bool is_comparison(LLVMValueRef mask) {
     if (LLVMIsConstant(mask)) return true;
     if (!LLVMIsAICmpInst(mask)) return LLVMIsAFCmpInst(mask) != NULL;
