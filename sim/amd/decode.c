@@ -39,6 +39,15 @@ static AmdOperand implicit(const AmdDecoder *d, uint32_t number) {
                         .number = (uint16_t)number};
 }
 
+bool amd_decode_result(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type, AmdOperand *to) {
+    // Masks, and what is read of one lane, are the scalar unit's.
+    bool scalar =
+        type == AMD_MASK || str_starts(t->name, STR("s_")) || str_starts(t->name, STR("v_read"));
+    TRY(amd_text_operand(d, t, n, type, to));
+    if (to->kind == (scalar ? AMD_SCALAR : AMD_VECTOR)) return true;
+    return amd_decode_fail(d, "the result must be a %s register", scalar ? "scalar" : "vector");
+}
+
 static bool take_results(AmdDecoder *d, AmdText *t, const char *roles, AmdInstr *i, uint32_t *at,
                          bool hidden) {
     for (; *roles != ':'; roles++) {
@@ -51,9 +60,7 @@ static bool take_results(AmdDecoder *d, AmdText *t, const char *roles, AmdInstr 
             *to = implicit(d, AMD_EXEC);
             continue;
         }
-        TRY(amd_text_operand(d, t, (*at)++, (AmdType)*roles, to));
-        if (to->kind == AMD_NOTHING || to->kind == AMD_CONSTANT)
-            return amd_decode_fail(d, "a result must be a register");
+        TRY(amd_decode_result(d, t, (*at)++, (AmdType)*roles, to));
     }
     return true;
 }
@@ -234,7 +241,7 @@ bool amd_decode_lanes(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i)
 static bool decode_hwreg(AmdDecoder *d, AmdText *t, AmdInstr *i) {
     uint32_t at = 0;
     bool get = str_starts(t->name, STR("s_getreg"));
-    if (get) TRY(amd_text_operand(d, t, at++, AMD_B32, &i->d[i->results++]));
+    if (get) TRY(amd_decode_result(d, t, at++, AMD_B32, &i->d[i->results++]));
     Str s = t->operands[at++];
     if (!str_starts(s, STR("hwreg(")))
         return amd_decode_fail(d, "register '%.*s' is not known", STR_ARG(s));
@@ -259,6 +266,9 @@ static bool decode_own(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i
     }
     if (row->run == amd_endpgm && t->operand_count) t->operand_count = 0;
     TRY(by_roles(d, t, row, i));
+    bool swaps = row->run == amd_permlane_swap || row->run == amd_swap || row->run == amd_swap_half;
+    if (swaps && i->s[0].kind != AMD_VECTOR)
+        return amd_decode_fail(d, "both operands must be vector registers");
     if (row->run == amd_permlane16 || row->run == amd_permlane_swap) take_selections(t, i);
     if (i->operands && i->s[0].kind == AMD_CONSTANT) i->immediate = (int64_t)i->s[0].value;
     return true;

@@ -55,6 +55,9 @@ bool amd_text_number(Str s, int64_t *value);
 // "[0,1,1]": numbers.
 uint32_t amd_text_list(Str s, uint32_t *values, uint32_t most);
 
+// Operand n as a result: of the kind that the instruction's unit writes.
+bool amd_decode_result(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type, AmdOperand *to);
+
 // Of the families.
 bool amd_decode_lanes(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i);
 bool amd_decode_access(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine);

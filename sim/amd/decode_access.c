@@ -424,7 +424,7 @@ static bool decode_move(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine) {
     bool swizzle = str_equal(t->name, STR("ds_swizzle_b32"));
     if (!back && !forth && !swizzle) return true;
     *mine = true;
-    TRY(amd_text_operand(d, t, 0, AMD_B32, &i->d[i->results++]));
+    TRY(amd_decode_result(d, t, 0, AMD_B32, &i->d[i->results++]));
     TRY(amd_text_operand(d, t, 1, AMD_B32, &i->s[i->operands++]));
     if (!swizzle) TRY(amd_text_operand(d, t, 2, AMD_B32, &i->s[i->operands++]));
     bool offset = amd_text_modifier(t, "offset", &v);

@@ -57,12 +57,11 @@ static bool parse_shape(Str s, AmdMatrix *m) {
 }
 
 static bool parse_name(Str name, AmdMatrix *m, uint32_t generation) {
-    if (str_starts(name, STR("v_wmma_")))
-        m->form = (uint8_t)(generation >= 12 ? 12 : 11);
-    else if (str_starts(name, STR("v_mfma_scale_")))
-        m->scaled = true, name = (Str){name.text + 6, name.size - 6};
-    else if (!str_starts(name, STR("v_mfma_")))
-        return false;
+    Str family = generation == 9 ? STR("v_mfma_") : STR("v_wmma_");
+    if (generation == 10 || !str_starts(name, family)) return false;
+    if (generation > 9) m->form = (uint8_t)(generation >= 12 ? 12 : 11);
+    m->scaled = str_starts(name, STR("v_mfma_scale_"));
+    if (m->scaled) name = (Str){name.text + 6, name.size - 6};
     Str shape, type = str_cut((Str){name.text + 7, name.size - 7}, '_', &shape);
     return find_element(type, &m->c) && parse_shape(shape, m);
 }
@@ -156,7 +155,7 @@ bool amd_decode_matrix(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine) {
     i->detail = m, i->run = amd_run_matrix, i->matrix = true;
     i->results = 1, i->operands = 3;
     AmdType sum = m->c == AMD_E_F64 ? AMD_F64 : m->c == AMD_E_F16 ? AMD_F16 : AMD_F32;
-    TRY(amd_text_operand(d, t, 0, AMD_WORDS, &i->d[0]));
+    TRY(amd_decode_result(d, t, 0, AMD_WORDS, &i->d[0]));
     for (uint32_t n = 0; n < 3; n++) {
         TRY(amd_text_operand(d, t, n + 1, AMD_WORDS, &i->s[n]));
         if (i->s[n].kind != AMD_VECTOR && n < 2)

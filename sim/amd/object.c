@@ -16,6 +16,7 @@ enum {
     OS_HSA = 64,
     LOAD = 1,
     IMAGE_MOST = 64 << 20,
+    ARGUMENTS_MOST = 1 << 20,
     KERNELS_MOST = 4096,
     SECTION_SYMBOLS = 2,
     SECTION_RELOCATIONS = 4,
@@ -194,6 +195,10 @@ static bool add_kernel(Reader *r, Str name, uint64_t address) {
     k.begin = address + (uint64_t)k.descriptor.entry;
     if (k.begin >= r->object->image_size || k.begin % 4)
         return refuse(r, "has a kernel whose code is not within it");
+    if (k.descriptor.kernarg > ARGUMENTS_MOST)
+        return refuse(r, "has a kernel with more than a MiB of arguments");
+    if (AMD_ITEM_DIMENSIONS(&k.descriptor) > 3)
+        return refuse(r, "has a kernel whose work items have places in four dimensions");
     vec_push(r->arena, &r->kernels, k);
     return true;
 }

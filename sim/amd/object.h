@@ -21,6 +21,8 @@ typedef struct AmdDescriptor {
     uint32_t rsrc1, rsrc2, rsrc3;
     uint16_t properties, preload;
 } AmdDescriptor;
+// How many dimensions of their places work items are given: 1 to 3.
+#define AMD_ITEM_DIMENSIONS(d) (((d)->rsrc2 >> 11 & 3) + 1)
 
 // Bits of `properties`, in the order in which their registers come.
 typedef enum AmdProperty {

@@ -50,6 +50,11 @@ static bool read_kernel(AmdDecoder *d, GpuDisassembler disassemble, SimKernel *t
     d->kernel->object = d->object, d->kernel->source = d->source;
     d->kernel->generation = amd_generation(d->processor);
     d->kernel->lanes = d->source->descriptor.properties & AMD_WAVE32 ? 32 : 64;
+    if (d->kernel->generation == 9 && d->kernel->lanes == 32) {
+        diag_error(d->diags, (Span){0}, DIAG_UNSUPPORTED,
+                   "the code object has a kernel for waves of 32 lanes, and '%s' has none", name);
+        return false;
+    }
     d->kernel->vectors = 3;  // of the work item's place
     give_registers(d);
     GpuCodeJob job = {

@@ -102,16 +102,16 @@ static void give_system(AmdWave *w) {
 // Places of work items: in one register since gfx90a and gfx11, in three on gfx10.
 static void give_items(AmdWave *w) {
     const uint32_t *block = w->run->launch->block;
-    uint32_t mode = w->kernel->source->descriptor.rsrc2 >> 11 & 3;
+    uint32_t dimensions = AMD_ITEM_DIMENSIONS(&w->kernel->source->descriptor);
     bool packed = w->kernel->generation != 10;
-    for (uint32_t n = 0; n <= (packed ? 0 : mode) && n < 3 && n < w->kernel->vectors; n++) {
+    for (uint32_t n = 0; n < (packed ? 1 : dimensions) && n < w->kernel->vectors; n++) {
         uint32_t *to = amd_vector(w, n), *shadow = amd_shadow(w, n), any = 0;
         for (uint32_t l = 0; l < w->lanes; l++) {
             uint32_t thread = w->index * w->lanes + l;
             uint32_t place[] = {thread % block[0], thread / block[0] % block[1],
                                 thread / block[0] / block[1]};
             to[l] = place[n];
-            for (uint32_t k = 1; packed && k <= mode; k++) to[l] |= place[k] << (10 * k);
+            for (uint32_t k = 1; packed && k < dimensions; k++) to[l] |= place[k] << (10 * k);
             shadow[l] = w->live >> l & 1 ? 0 : UINT32_MAX;
             any |= shadow[l];
         }

@@ -35,6 +35,14 @@ static void test_reads(void **state) {
     arena_destroy(arena);
 }
 
+static void refuses(const AmdSource *source, const char *says) {
+    Arena *arena = arena_create();
+    Str text = amd_refused(arena, source);
+    if (!strstr(text.text, says))
+        fail_msg("%s, '%s': %s", source->processor, source->text, text.text);
+    arena_destroy(arena);
+}
+
 static void test_refused(void **state) {
     (void)state;
     static const struct {
@@ -46,6 +54,17 @@ static void test_refused(void **state) {
         {"v_add_f32_e32 v0, v1, v2 frob:1\ns_endpgm", "modifier 'frob:1' is not known"},
         {"v_mov_b32_e32 v200, 0\ns_endpgm", "v200 is not one of the 128 registers"},
         {"v_mov_b32_e32 v[0:1], 0\ns_endpgm", "has 2 registers, 1 are expected"},
+        {"v_cvt_f32_i32_e32 scc, v1\ns_endpgm", "the result must be a vector register"},
+        {"v_mov_b32_e32 1, v1\ns_endpgm", "the result must be a vector register"},
+        {"v_readlane_b32 v0, v1, 0\ns_endpgm", "the result must be a scalar register"},
+        {"v_cmp_eq_u32_e64 v[0:1], v1, v2\ns_endpgm", "the result must be a scalar register"},
+        {"s_mov_b32 v0, s1\ns_endpgm", "the result must be a scalar register"},
+        {"s_getreg_b32 v0, hwreg(HW_REG_MODE)\ns_endpgm", "the result must be a scalar register"},
+        {"ds_bpermute_b32 s0, v1, v2\ns_endpgm", "the result must be a vector register"},
+        {"v_mfma_f32_4x4x4_16b_f16 s[0:3], v[4:5], v[6:7], v[0:3]\ns_endpgm",
+         "the result must be a vector register"},
+        {"v_swap_b32 v0, s1\ns_endpgm", "both operands must be vector registers"},
+        {"v_permlane32_swap_b32_e32 v0, 1\ns_endpgm", "both operands must be vector registers"},
         {"s_nop 0", "the code does not end here"},
         {"s_branch 5\ns_endpgm", "does not go to an instruction"},
         {"v_mov_b32_dpp v0, v1 row_frob:1\ns_endpgm", "movement is not known"},
@@ -57,12 +76,47 @@ static void test_refused(void **state) {
         {"ds_read_b32 v0, v1 :: v_mov_b32 v1, v2\ns_endpgm", "these two are no pair"},
         {"v_mov_b32 v0, v1 :: v_mov_b32 v1, v2 :: v_mov_b32 v3, v4\ns_endpgm", "are no pair"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Arena *arena = arena_create();
-        Str text = amd_refused(arena, &(AmdSource){.processor = "gfx942", .text = cases[i].text});
-        if (!strstr(text.text, cases[i].says)) fail_msg("'%s': %s", cases[i].text, text.text);
-        arena_destroy(arena);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuses(&(AmdSource){.processor = "gfx942", .text = cases[i].text}, cases[i].says);
+}
+
+#define MFMA "v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]\ns_endpgm"
+#define WMMA "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[8:15], v[0:7]\ns_endpgm"
+
+// What one family has and another has not.
+static void test_of_another_family(void **state) {
+    (void)state;
+    static const char *const none = "the simulated processor has no such instruction";
+    refuses(&(AmdSource){.processor = "gfx1030", .text = MFMA}, none);
+    refuses(&(AmdSource){.processor = "gfx1201", .text = MFMA}, none);
+    refuses(&(AmdSource){.processor = "gfx942", .text = WMMA}, none);
+    refuses(&(AmdSource){.processor = "gfx1030", .text = WMMA}, none);
+    refuses(&(AmdSource){.processor = "gfx942", .text = "s_endpgm", .lanes = 32},
+            "for waves of 32 lanes, and 'gfx942' has none");
+}
+
+// The kernel's descriptor with bits set in a byte of it.
+static void refuses_descriptor(uint32_t at, uint8_t bits, const char *says) {
+    Arena *arena = arena_create();
+    Diags *diags = diags_create(arena, sources_create(arena));
+    Str whole = amd_object_bytes(arena, &plain);
+    const AmdObject *o = amd_object_read(arena, whole, diags);
+    assert_non_null(o);
+    char *bytes = arena_copy(arena, whole.text, whole.size);
+    bytes[o->kernels[0].address + at] = (char)(bytes[o->kernels[0].address + at] | bits);
+    assert_null(amd_object_read(arena, (Str){bytes, whole.size}, diags));
+    StrBuf said = strbuf(arena);
+    diags_text(diags, (DiagStyle){0}, &said);
+    if (!strstr(strbuf_str(&said).text, says)) fail_msg("%s", strbuf_str(&said).text);
+    arena_destroy(arena);
+}
+
+// What the descriptor has room for and no machine does.
+static void test_descriptors(void **state) {
+    (void)state;
+    enum { KERNARG = 8, RSRC2 = 52 };
+    refuses_descriptor(KERNARG + 3, 1, "more than a MiB of arguments");
+    refuses_descriptor(RSRC2 + 1, 3 << 11 >> 8, "places in four dimensions");
 }
 
 // Every byte changed, every length: an answer or a diagnostic, and nothing else.
@@ -86,6 +140,8 @@ static void test_damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_of_another_family),
+                                       cmocka_unit_test(test_descriptors),
                                        cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
