@@ -11,7 +11,9 @@ PROCESSOR: gfx90a gfx942 gfx950 gfx1100 gfx1201 (default: all)
   KEEP      a directory for our assembly (default: a temporary one)
 
 Both sides are counted by the same rules from LLVM's assembly. The main loop is the natural loop with
-the most matrix instructions (else multiply-adds, else instructions) that has no loop within it.
+the most matrix instructions (else multiply-adds, else instructions) that has no loop within it, of
+several with as many matrix instructions the first: the steps of whole tiles. "masked": the last one,
+which has the steps of tiles at an edge.
 "loop": the instructions of the shortest way around it that passes every block with matrix
 instructions, multiply-adds or loads from global memory, as a tile without edges goes; waits and
 s_nop, s_delay_alu and s_clause are not counted, and a pair is one. "matrix": matrix instructions among
@@ -188,17 +190,20 @@ def measure(path, processor):
 
     def number(name):
         return int((re.search(rf'\.{name}:\s*(\d+)', text) or [0, 0])[1])
-    result = {'all': sum(b.size() for b in blocks), 'vgprs': number('vgpr_count'), 'loop': None, 'matrix': None,
+    result = {'all': sum(b.size() for b in blocks), 'vgprs': number('vgpr_count'), 'loop': None, 'masked': None, 'matrix': None,
               'a2048': None, 'spilled': number('vgpr_spill_count'), 'scratch': number('private_segment_fixed_size')}
     result['waves'] = waves(processor, result['vgprs'])
     loops, best = natural_loops(blocks), None
-    for header, body in loops.items():
+    for header, body in sorted(loops.items()):
         if any(h != header and b < body for h, b in loops.items()):
             continue
         code = [op for at in around(blocks, header, body) for op in blocks[at].code]
         kinds = [sum(1 for op in code if MATRIX.match(op)), sum(len(MULTIPLY_ADD.findall(op)) for op in code), len(code)]
-        if best is None or kinds > best[0]:
+        if best and kinds[0] and kinds[0] == best[0][0]:
+            result['masked'] = sum(1 for op in code if not SKIPPED.match(op))
+        elif best is None or kinds > best[0]:
             best = kinds, code
+            result['masked'] = None
     if best:
         code = [op for op in best[1] if not SKIPPED.match(op)]
         work = sum(multiply_adds(op, lanes) for op in code if not best[0][0] or MATRIX.match(op))
@@ -224,7 +229,7 @@ def ours(kernel, options, folder, name, processor):
     return measure(path, processor)
 
 
-COLUMNS = ['all', 'loop', 'matrix', 'a2048', 'vgprs', 'waves', 'spilled']
+COLUMNS = ['all', 'loop', 'masked', 'matrix', 'a2048', 'vgprs', 'waves', 'spilled']
 
 
 def row(name, processor, a, b, product):
@@ -261,9 +266,9 @@ def main():
         return
     folder = os.environ.get('KEEP') or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
-    heads = 'all|loop|matrix|a 2048|VGPRs|waves|spilled'.split('|')
+    heads = 'all|loop|masked|matrix|a 2048|VGPRs|waves|spilled'.split('|')
     print('| ' + ' | '.join(['kernel', 'target', *heads, 'Triton: all', *heads[1:], 'ratio']) + ' |')
-    print('|---' * 17 + '|')
+    print('|---' * 19 + '|')
     for name, triton, kernel, product, options in CASES:
         for processor in arguments or PROCESSORS:
             if not re.search(only, name):

@@ -14,7 +14,9 @@ Both sides' PTX is assembled by one ptxas and counted by one loops.py. "all": th
 the kernel, "loop": of its main loop, "matrix": matrix instructions among those, "a 2048": of the
 loop, for each 2048 multiply-adds of a warp (by FFMA where there is no matrix instruction);
 registers and spilled bytes are ptxas's. "ratio" is ours over Triton's: of "a 2048" where the kernel
-is a product, else of "all".
+is a product, else of "all". Of several loops with as many matrix instructions loops.py takes the
+longest; the main one is the first, which has the steps of whole tiles, and "masked" is what loops.py
+takes, with the steps of tiles at an edge.
 """
 import ast, os, re, subprocess, sys, tempfile
 
@@ -66,23 +68,51 @@ def multiply_adds(kind):
     return m * n * k
 
 
+MATRIX = re.compile(r'[HIDQ]G?MMA|UTC\w*MMA|OMMA')
+
+
+def first_loop(cubin, matrix):
+    """instructions of the first loop with so many matrix instructions and no loop within it"""
+    text = subprocess.run([tool('nvdisasm'), '-c', cubin], capture_output=True, text=True, check=True).stdout
+    at, code, loops = {}, [], []
+    for line in text.splitlines():
+        label = re.match(r'\s*(\.L_\w+):', line)
+        if label:
+            at[label[1]] = len(code)
+        op = re.match(r'\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)(.*?);', line)
+        if op:
+            to = re.search(r'\.L_\w+', op[2]) if op[1].startswith('BRA') else None
+            if to and at.get(to[0], len(code)) < len(code):
+                loops.append((at[to[0]], len(code)))
+            code.append(op[1])
+    for a, b in sorted(loops):
+        body = [op for op in code[a:b + 1] if not op.startswith('NOP')]
+        if sum(1 for op in body if MATRIX.match(op)) == matrix and not any(
+                a <= c and d <= b and (c, d) != (a, b) for c, d in loops):
+            return len(body)
+    return None
+
+
 def count(cubin, product):
-    """all, loop, matrix, loop for each 2048 multiply-adds"""
+    """all, loop, masked, matrix, loop for each 2048 multiply-adds"""
     env = dict(os.environ, NVDISASM=tool('nvdisasm'))
     line = subprocess.run([sys.executable, os.path.join(BASELINE, 'loops.py'), cubin], env=env,
                           capture_output=True, text=True, check=True).stdout
     none = re.search(r'no loop, (\d+)', line)
     if none:
-        return int(none[1]), None, None, None
+        return int(none[1]), None, None, None, None
     loop, total = (int(x) for x in re.search(r'loop (\d+) \(total (\d+)\)', line).groups())
     matrix = re.search(r'(\d+) matrix (\{[^}]*\})', line)
     fma = re.search(r'fma=(\d+)', line)
-    work = 0
+    work, masked = 0, None
     if matrix:
+        first = first_loop(cubin, int(matrix[1]))
+        if first and first != loop:
+            loop, masked = first, loop
         work = sum(multiply_adds(k) * n for k, n in ast.literal_eval(matrix[2]).items())
     elif product and fma:
         work = 32 * int(fma[1])
-    return total, loop, int(matrix[1]) if matrix else None, loop * 2048 / work if work else None
+    return total, loop, masked, int(matrix[1]) if matrix else None, loop * 2048 / work if work else None
 
 
 def measure(ptx, folder, name, sm, product):
@@ -109,9 +139,9 @@ def cell(x):
 
 
 def row(name, sm, a, b, product):
-    which = 3 if product else 0
+    which = 4 if product else 0
     ratio = a[which] / b[which] if a and b and a[which] and b[which] else None
-    none = (None,) * 6
+    none = (None,) * 7
     cells = [name, f'sm_{sm}', *(cell(x) for x in a or none), *(cell(x) for x in b or none), cell(ratio)]
     print('| ' + ' | '.join(cells) + ' |', flush=True)
 
@@ -126,9 +156,9 @@ def main():
         sys.exit(f'no loops.py in {BASELINE}: set BASELINE')
     folder = os.environ.get('KEEP') or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
-    heads = 'all|loop|matrix|a 2048|registers|spilled'.split('|')
+    heads = 'all|loop|masked|matrix|a 2048|registers|spilled'.split('|')
     print('| ' + ' | '.join(['kernel', 'target', *heads, 'Triton: all', *heads[1:], 'ratio']) + ' |')
-    print('|---' * 15 + '|')
+    print('|---' * 17 + '|')
     for name, triton, kernel, product, options in CASES:
         for sm in [int(x) for x in arguments] or [75, 80, 89, 90, 120]:
             if not re.search(only, name):

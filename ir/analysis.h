@@ -42,6 +42,8 @@ typedef struct IrRanges IrRanges;
 IrRanges *ir_ranges(Arena *arena, const IrFunc *f, IrTrust trust);
 // What holds wherever the value is.
 IrRange ir_range_of(const IrRanges *ranges, const IrValue *value);
+// Is the integer that the op computes the number that its operands' make, without wrapping?
+bool ir_is_exact(const IrRanges *ranges, const IrValue *result);
 // Is a + add <= b provable where `at` stands (NULL: anywhere), for a scalar or for every element?
 // The sum is that of numbers: it does not wrap. The tiles have one shape, or one is a scalar.
 bool ir_provably_le(const IrRanges *ranges, const IrOp *at, const IrValue *a, int64_t add,

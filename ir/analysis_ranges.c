@@ -510,6 +510,10 @@ IrRanges *ir_ranges(Arena *arena, const IrFunc *f, IrTrust trust) {
     return r;
 }
 
+bool ir_is_exact(const IrRanges *ranges, const IrValue *result) {
+    return result->id < ranges->count && ranges->exact[result->id];
+}
+
 IrRange ir_range_of(const IrRanges *ranges, const IrValue *value) {
     if (!range_is_integer(value) || value->id >= ranges->count) return range_nothing();
     return ranges->seen[value->id] ? ranges->facts[value->id] : range_full(value->type);

@@ -39,6 +39,10 @@ static const PassStep cpu_steps[] = {
 };
 
 static const PassStep gpu_steps[] = {
+    {PASS_SPLIT, "first: what it leaves out is to be gone before anything is laid out"},
+    {PASS_SIMPLIFY, "selects by masks that hold, bounds of the loops"},
+    {PASS_BOUNDS, "loads of the steps without masks are inside of their views"},
+    {PASS_DCE, "the masks' indices"},
     {PASS_GPU_GROUP, "while products are products of what is loaded"},
     {PASS_GPU_LAYOUT, "first of the tiles: all that follows asks who holds what"},
     {PASS_LICM, "conversions of what a loop does not change move out of it"},

@@ -143,7 +143,7 @@ static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a
 
 static LLVMValueRef loosen(Gen *g, LLVMValueRef v) {
     unsigned flags = LLVMFastMathNone;
-    if (g->func->math & IR_MATH_CONTRACT) flags |= LLVMFastMathAllowContract;
+    if (g->contract) flags |= LLVMFastMathAllowContract;
     if (g->func->math & IR_MATH_APPROX)
         flags |= LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal;
     if (flags && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))

@@ -123,7 +123,21 @@ void gen_fact(Gen *g, const IrOp *op) {
 
 // ---- by op --------------------------------------------------------------------------------------
 
+// May LLVM fuse what the op computes with a sum? Not a product that is needed by itself as well:
+// its factors would have to stay until the sum, and nothing would be saved.
+static bool contracts(const Gen *g, const IrOp *op) {
+    bool summed = false, needed = false;
+    if (!(g->func->math & IR_MATH_CONTRACT)) return false;
+    if (op->code != IR_MUL) return true;
+    for (const IrUse *use = op->results[0].uses; use; use = use->next) {
+        bool sum = use->user->code == IR_ADD || use->user->code == IR_SUB;
+        *(sum ? &summed : &needed) = true;
+    }
+    return !summed || !needed;
+}
+
 void gen_op(Gen *g, const IrOp *op) {
+    g->contract = contracts(g, op);
     if (g->lines) lines_at(g->lines, g->b, op->span);
     switch ((unsigned)op->code) {
     case IR_CONST: gen_constant(g, op); return;

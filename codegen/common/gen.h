@@ -67,6 +67,7 @@ struct Gen {
     LLVMBuilderRef b;
     LLVMValueRef function;
     LLVMValueRef **values;  // by value id: its parts
+    bool contract;          // the op that is compiled may be fused with others
     LLVMValueRef block;     // where the arguments are
     LLVMValueRef *params;   // by parameter: scalars, pointers, and the data of views
     LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter

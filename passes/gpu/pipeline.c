@@ -17,7 +17,8 @@
 // Addresses are computed anew for the step that is loaded, from the loop's counter and from what
 // other carried values (pointers that move) are some steps on, which is carried, too. Values are
 // loaded without a branch where a step past the end is outside of every view, by the counter alone;
-// copies have the condition in their masks, which costs less than not to know it.
+// copies have the condition in their masks, which costs less than not to know it; the last step in
+// registers loads what it has again, where that follows from the counter alone.
 // Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only where the loop
 // writes nothing that they may read.
 #include "passes/gpu/pipeline_plan.h"
@@ -298,7 +299,13 @@ static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
         at = p->body->args[p->read + 1];
     }
     IrValue *on = below(p, counter, bound);
-    load_step(p, e, counter, e->distance, on, at);
+    if (e->copies || e->unasked || p->plan->ahead.count) {
+        load_step(p, e, counter, e->distance, on, at);
+        return;
+    }
+    // The last step loads its own once more: a branch would hold up what stands around it.
+    IrValue *next = some_steps_on(p, counter, e->distance);
+    e->kept = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
 }
 
 static void yield_more(Pipeline *p, Early *e) {

@@ -1,0 +1,237 @@
+// split: loops of products whose masks hold at first are there twice: steps without, then with.
+//
+//     for j in lo .. hi step s {         let end = min(hi, n - B + 1)
+//         … j + iota(B) < n …            for j in lo .. end step s { … true … }
+//     }                                  for j in lo + s * cdiv(max(end - lo, 0), s) .. hi step s {
+//                                            … j + iota(B) < n …
+//                                        }
+//
+// Where hi is n and s not less than B - 1, the second loop has one step at most, and is an `if`.
+//
+// How: a comparison's sides are taken apart into the counter, scalars from outside of the loop and
+// a rest between two numbers, through ops that do not wrap. Where that gives c + x < y with c the
+// counter, it holds for every element in all steps below y - x, least against greatest rest.
+// Keeps: every step and effect and their order; a comparison is only left out where it holds.
+// Invariants: loops of products only, innermost and upwards: a step of theirs is long enough for
+// what a second loop costs to begin, and its elements many enough for masks to be worth it.
+#include "ir/analysis.h"
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+// So that sums of a few cannot wrap. Rests that are wider leave no step to be without masks.
+#define SCALAR_MOST (INT64_C(1) << 56)
+#define NUMBER_MOST (INT64_C(1) << 40)
+enum { SCALARS_MOST = 4, REST_MOST = 1 << 16, DEPTH_MOST = 12, OPS_MOST = 256 };
+
+// counter * steps + plus - minus + a number of low .. high
+typedef struct Sum {
+    int32_t steps;
+    IrValue *plus[SCALARS_MOST], *minus[SCALARS_MOST];
+    uint32_t plus_count, minus_count;
+    int64_t low, high;
+} Sum;
+
+typedef struct Split {
+    IrRanges *ranges;
+    IrOp *loop;
+} Split;
+
+static bool within(const IrRange *r, int64_t most) {
+    return r->known && r->min >= -most && r->max <= most;
+}
+
+static bool add_scalar(Sum *sum, IrValue *v, bool minus) {
+    uint32_t *count = minus ? &sum->minus_count : &sum->plus_count;
+    if (*count == SCALARS_MOST) return false;
+    (minus ? sum->minus : sum->plus)[(*count)++] = v;
+    return true;
+}
+
+static void add_rest(Sum *sum, int64_t low, int64_t high, bool minus) {
+    sum->low += minus ? -high : low;
+    sum->high += minus ? -low : high;
+}
+
+// Adds the elements of v, or takes them off.
+static bool add(const Split *s, Sum *sum, IrValue *v, bool minus, int depth) {
+    const IrOp *def = v->def;
+    IrRange range = ir_range_of(s->ranges, v);
+    if (!range.known || depth == 0) return false;
+    if (v == s->loop->regions[0]->args[0]) {
+        sum->steps += minus ? -1 : 1;
+        return true;
+    }
+    bool number = range.min == range.max && within(&range, NUMBER_MOST);
+    if (ir_is_scalar(v->type) && !number && rewrite_defined_outside(v, s->loop))
+        return within(&range, SCALAR_MOST) && add_scalar(sum, v, minus);
+    bool moves =
+        def && (def->code == IR_BROADCAST || def->code == IR_RESHAPE || def->code == IR_PERMUTE);
+    bool exact = moves || (def && ir_is_exact(s->ranges, v));
+    if (exact && !number && (moves || def->code == IR_CAST))
+        return add(s, sum, ir_operand(def, 0), minus, depth - 1);
+    if (exact && !number && (def->code == IR_ADD || def->code == IR_SUB))
+        return add(s, sum, ir_operand(def, 0), minus, depth - 1) &&
+               add(s, sum, ir_operand(def, 1), (def->code == IR_SUB) != minus, depth - 1);
+    if (!within(&range, NUMBER_MOST) || range.max - range.min > REST_MOST) return false;
+    add_rest(sum, range.min, range.max, minus);
+    return true;
+}
+
+// The comparison as a - b < 0 of numbers; the one side's steps are the counter's, once.
+static bool holds_at_first(const Split *s, const IrOp *op, Sum *sum) {
+    bool turned = op->code == IR_GT || op->code == IR_GE;
+    bool equal = op->code == IR_LE || op->code == IR_GE;
+    *sum = (Sum){0};
+    if (!add(s, sum, ir_operand(op, turned ? 1 : 0), false, DEPTH_MOST) ||
+        !add(s, sum, ir_operand(op, turned ? 0 : 1), true, DEPTH_MOST))
+        return false;
+    if (equal) add_rest(sum, -1, -1, false);
+    return sum->steps == 1;
+}
+
+// ---- the loop -----------------------------------------------------------------------------------
+
+static bool has_product(const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next)
+        if (op->code == IR_DOT) return true;
+    return false;
+}
+
+static bool is_comparison(const IrOp *op) {
+    return (op->code == IR_LT || op->code == IR_LE || op->code == IR_GT || op->code == IR_GE) &&
+           op->results[0].type->count > 1 && ir_operand(op, 0)->type->elem != DTYPE_U64;
+}
+
+static bool goes_upwards(const IrOp *loop) {
+    int64_t step;
+    return !ir_attr_int(loop, IR_ATTR_EXIT) && !ir_attr_int(loop, IR_ATTR_DOWN) &&
+           ir_operand(loop, 0)->type->elem == DTYPE_I64 &&
+           rewrite_constant_int(ir_operand(loop, 2), &step) && step > 0 && step <= REST_MOST;
+}
+
+static bool is_short(const IrBlock *block) {
+    uint32_t count = 0;
+    for (const IrOp *op = block->first; op; op = op->next)
+        if (++count > OPS_MOST || op->code == IR_FOR || op->code == IR_WHILE) return false;
+    return true;
+}
+
+static bool bounds_fit(const Split *s) {
+    for (uint32_t i = 0; i < 2; i++) {
+        IrRange r = ir_range_of(s->ranges, ir_operand(s->loop, i));
+        if (!within(&r, SCALAR_MOST)) return false;
+    }
+    return true;
+}
+
+// The first counter for which the comparison may not hold: -(what is added to the counter).
+static IrValue *limit_of(IrBuilder *b, const Sum *sum) {
+    IrValue *limit = ir_const_int(b, DTYPE_I64, -sum->high);
+    for (uint32_t i = 0; i < sum->minus_count; i++)
+        limit = ir_binary(b, IR_ADD, ir_cast(b, sum->minus[i], DTYPE_I64, false), limit);
+    for (uint32_t i = 0; i < sum->plus_count; i++)
+        limit = ir_binary(b, IR_SUB, limit, ir_cast(b, sum->plus[i], DTYPE_I64, false));
+    return limit;
+}
+
+// lo + step * cdiv(max(end - lo, 0), step)
+static IrValue *after_steps(IrBuilder *b, IrValue *lo, IrValue *end, IrValue *step) {
+    IrValue *zero = ir_const_int(b, DTYPE_I64, 0), *one = ir_const_int(b, DTYPE_I64, 1);
+    IrValue *way = ir_binary(b, IR_MAX, ir_binary(b, IR_SUB, end, lo), zero);
+    IrValue *up = ir_binary(b, IR_ADD, way, ir_binary(b, IR_SUB, step, one));
+    IrValue *steps = ir_binary(b, IR_DIV, up, step);
+    return ir_binary(b, IR_ADD, lo, ir_binary(b, IR_MUL, steps, step));
+}
+
+// What the clone of the comparison is: true.
+static void leave_out(const IrOp *comparison, const Map *names) {
+    IrValue *copy = (IrValue *)(uintptr_t)*map_find(names, map_key(&comparison->results[0]));
+    IrBuilder b = ir_builder_before(copy->def);
+    IrValue *yes = ir_const_bits(&b, copy->type, 1);
+    rewrite_replace_op(copy->def, &yes);
+}
+
+// All steps but the last are below the limit, hi - high, where high is no more than a step.
+static bool leaves_one(const IrOp *loop, const Sum *sum) {
+    int64_t step;
+    return sum->plus_count == 0 && sum->minus_count == 1 && sum->minus[0] == ir_operand(loop, 1) &&
+           rewrite_constant_int(ir_operand(loop, 2), &step) && sum->high <= step;
+}
+
+// The loop that takes one step or none becomes an `if`.
+static void open_last(IrFunc *f, IrOp *loop, Arena *scratch) {
+    const IrBlock *body = loop->regions[0];
+    uint32_t count = loop->result_count;
+    IrValue **values = arena_new(scratch, IrValue *, count + 1);
+    const IrType **types = arena_new(scratch, const IrType *, count + 1);
+    IrBlock *regions[2] = {ir_block_create(f), ir_block_create(f)};
+    IrBuilder b = ir_builder_before(loop), yes = ir_builder_at_end(regions[0]),
+              no = ir_builder_at_end(regions[1]);
+    b.span = yes.span = no.span = loop->span;
+    Map names = {0};
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        IrValue *is = ir_operand(loop, i ? 2 + i : 0);
+        map_put(scratch, &names, map_key(body->args[i]), map_key(is));
+    }
+    ir_clone_block(&yes, body, &names, scratch);
+    for (uint32_t i = 0; i < count; i++) {
+        IrValue *v = ir_operand(body->last, i);
+        const uint64_t *copy = map_find(&names, map_key(v));
+        values[i] = copy ? (IrValue *)(uintptr_t)*copy : v;
+        types[i] = v->type;
+    }
+    ir_yield(&yes, count, values);
+    for (uint32_t i = 0; i < count; i++) values[i] = ir_operand(loop, 3 + i);
+    ir_yield(&no, count, values);
+    IrValue *some = ir_binary(&b, IR_LT, ir_operand(loop, 0), ir_operand(loop, 1));
+    IrOp *op = ir_op(&b, IR_IF, 1, &some, count, types, 2, regions);
+    for (uint32_t i = 0; i < count; i++) values[i] = ir_result(op, i);
+    rewrite_replace_op(loop, values);
+}
+
+static bool split(IrFunc *f, IrOp *loop, Split *s, Arena *scratch) {
+    VEC(IrOp *) found = {0};
+    VEC(Sum) sums = {0};
+    for (IrOp *op = loop->regions[0]->first; op; op = op->next) {
+        Sum sum;
+        if (!is_comparison(op)) continue;
+        if (!s->ranges) s->ranges = ir_ranges(scratch, f, IR_TRUST_CHECKED);
+        s->loop = loop;
+        if (!bounds_fit(s) || !holds_at_first(s, op, &sum)) continue;
+        vec_push(scratch, &found, op);
+        vec_push(scratch, &sums, sum);
+    }
+    if (!found.count) return false;
+    IrBuilder b = ir_builder_before(loop);
+    b.span = loop->span;
+    IrValue *end = ir_operand(loop, 1);
+    for (size_t i = 0; i < sums.count; i++)
+        end = ir_binary(&b, IR_MIN, end, limit_of(&b, &sums.data[i]));
+    Map names = {0};
+    IrOp *first = ir_clone(&b, loop, &names, scratch);
+    ir_set_operand(first, 1, end);
+    ir_set_operand(loop, 0, after_steps(&b, ir_operand(loop, 0), end, ir_operand(loop, 2)));
+    for (uint32_t i = 0; i < loop->result_count; i++)
+        ir_set_operand(loop, 3 + i, ir_result(first, i));
+    for (size_t i = 0; i < found.count; i++) leave_out(found.data[i], &names);
+    if (sums.count == 1 && leaves_one(loop, &sums.data[0])) open_last(f, loop, scratch);
+    return true;
+}
+
+static bool split_in(IrFunc *f, IrBlock *block, Split *s, Arena *scratch) {
+    bool changed = false;
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++)
+            changed |= split_in(f, op->regions[i], s, scratch);
+        if (op->code == IR_FOR && goes_upwards(op) && is_short(op->regions[0]) &&
+            has_product(op->regions[0]))
+            changed |= split(f, op, s, scratch);
+    }
+    return changed;
+}
+
+bool pass_split(IrFunc *f, PassContext *context) {
+    IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
+    if (!body || f->level != IR_LEVEL_TILE) return false;
+    return split_in(f, body, &(Split){0}, context->scratch);
+}
