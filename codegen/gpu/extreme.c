@@ -1,6 +1,8 @@
 // The greatest (least) of several numbers, NaN if one of them is, where the machine's own
 // instruction drops NaNs: each step would need a comparison and a select. So of a tree of them the
-// elements are compared two by two, and one select stands at its end.
+// elements are compared two by two, and one select stands at its end. Where all lanes of a warp go
+// on to exchange what they have, five times, the end is behind that: a vote says whether any has
+// NaN.
 #include <math.h>
 #include <string.h>
 
@@ -58,19 +60,102 @@ static LLVMValueRef drop(const Extremes *e, LLVMValueRef const *x, size_t count)
     return gen_intrinsic(e->g, e->dropping, 1, &type, 2, two);
 }
 
+static LLVMValueRef any_nan(const Extremes *e, const Values *leaves) {
+    LLVMBuilderRef b = e->g->b;
+    LLVMValueRef any = NULL;
+    for (size_t i = 0; i < leaves->count; i += 2) {
+        LLVMValueRef other = leaves->data[i + 1 < leaves->count ? i + 1 : i];
+        LLVMValueRef unordered = LLVMBuildFCmp(b, LLVMRealUNO, leaves->data[i], other, "");
+        any = any ? LLVMBuildOr(b, any, unordered, "") : unordered;
+    }
+    return any;
+}
+
+static LLVMValueRef or_nan(const Extremes *e, LLVMValueRef any, LLVMValueRef r) {
+    LLVMValueRef nan = LLVMConstReal(LLVMTypeOf(r), (double)NAN);
+    return LLVMBuildSelect(e->g->b, any, nan, r, "");
+}
+
 static void replace(const Extremes *e, LLVMValueRef root) {
-    Gen *g = e->g;
     Values leaves = {0};
     collect(e, root, &leaves);
-    LLVMPositionBuilderBefore(g->b, root);
-    LLVMValueRef r = drop(e, leaves.data, leaves.count), any = NULL;
-    for (size_t i = 0; i < leaves.count; i += 2) {
-        LLVMValueRef b = leaves.data[i + 1 < leaves.count ? i + 1 : i];
-        LLVMValueRef unordered = LLVMBuildFCmp(g->b, LLVMRealUNO, leaves.data[i], b, "");
-        any = any ? LLVMBuildOr(g->b, any, unordered, "") : unordered;
+    LLVMPositionBuilderBefore(e->g->b, root);
+    LLVMValueRef r = drop(e, leaves.data, leaves.count);
+    LLVMReplaceAllUsesWith(root, or_nan(e, any_nan(e, &leaves), r));
+}
+
+// ---- over a warp --------------------------------------------------------------------------------
+
+enum { LANE_BITS = 5 };
+
+// greatest = extreme(x, what the other lane has for x), of x's bits as a word.
+typedef struct Exchange {
+    LLVMValueRef x, bits, other, greatest;
+} Exchange;
+
+static bool is_exchange(const Extremes *e, LLVMValueRef v, Exchange *to, uint32_t *by) {
+    const GpuOps *ops = gpu_gen(e->g)->ops;
+    for (unsigned i = 0; ops->exchanged && is_extreme(e, v) && i < 2; i++) {
+        LLVMValueRef other = LLVMGetOperand(v, i), x = LLVMGetOperand(v, 1 - i);
+        if (!LLVMIsABitCastInst(other)) continue;
+        LLVMValueRef bits = ops->exchanged(LLVMGetOperand(other, 0), by);
+        if (!bits || !LLVMIsABitCastInst(bits) || LLVMGetOperand(bits, 0) != x) continue;
+        *to = (Exchange){x, bits, other, v};
+        return LLVMGetInstructionParent(bits) == LLVMGetInstructionParent(v);
     }
-    r = LLVMBuildSelect(g->b, any, LLVMConstReal(LLVMTypeOf(root), (double)NAN), r, "");
-    LLVMReplaceAllUsesWith(root, r);
+    return false;
+}
+
+// Used by the exchange alone: once to give it away, once beside what comes back?
+static bool goes_no_further(const Exchange *s) {
+    LLVMUseRef first = LLVMGetFirstUse(s->x), second = first ? LLVMGetNextUse(first) : NULL;
+    LLVMUseRef use = LLVMGetFirstUse(s->bits);
+    return second && !LLVMGetNextUse(second) && use && !LLVMGetNextUse(use);
+}
+
+// The exchanges that end in v, first one first, if every lane gets to know of all others.
+static bool find_exchanges(const Extremes *e, LLVMValueRef v, Exchange steps[LANE_BITS]) {
+    uint32_t seen = 0, by;
+    for (uint32_t i = LANE_BITS; i-- > 0; v = steps[i].x) {
+        if (!is_exchange(e, v, &steps[i], &by) || !goes_no_further(&steps[i])) return false;
+        if (LLVMGetInstructionParent(v) != LLVMGetInstructionParent(steps[LANE_BITS - 1].greatest))
+            return false;
+        seen |= by;
+    }
+    return seen == (1u << LANE_BITS) - 1;
+}
+
+// Is what is exchanged first a tree of its own, which is part of the whole?
+static bool begins_with_tree(const Extremes *e, const Exchange *s) {
+    return is_extreme(e, s->x) &&
+           LLVMGetInstructionParent(s->x) == LLVMGetInstructionParent(s->bits);
+}
+
+// The shuffles stay where they are; what they exchange has dropped its NaNs.
+static void replace_over_warp(const Extremes *e, const Exchange steps[LANE_BITS]) {
+    Gen *g = e->g;
+    Values leaves = {0};
+    if (begins_with_tree(e, &steps[0]))
+        collect(e, steps[0].x, &leaves);
+    else
+        vec_push(g->arena, &leaves, steps[0].x);
+    LLVMPositionBuilderBefore(g->b, steps[0].bits);
+    LLVMValueRef r = drop(e, leaves.data, leaves.count), any = any_nan(e, &leaves);
+    for (uint32_t i = 0; i < LANE_BITS; i++) {
+        LLVMTypeRef type = LLVMTypeOf(r);
+        LLVMSetOperand(steps[i].bits, 0, r);
+        LLVMPositionBuilderBefore(g->b, steps[i].greatest);
+        r = gen_intrinsic(g, e->dropping, 1, &type, 2, (LLVMValueRef[]){r, steps[i].other});
+    }
+    any = gpu_gen(g)->ops->any_lane(g, any);
+    LLVMReplaceAllUsesWith(steps[LANE_BITS - 1].greatest, or_nan(e, any, r));
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+static void forget(Values *roots, LLVMValueRef v) {
+    for (size_t i = 0; i < roots->count; i++)
+        if (roots->data[i] == v) roots->data[i] = NULL;
 }
 
 static void each(GpuGen *n, LLVMTypeKind kind, const char *name, const char *dropping) {
@@ -81,7 +166,17 @@ static void each(GpuGen *n, LLVMTypeKind kind, const char *name, const char *dro
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
             if (is_root(&e, v)) vec_push(g->arena, &roots, v);
-    for (size_t i = 0; i < roots.count; i++) replace(&e, roots.data[i]);
+    for (size_t i = roots.count; i-- > 0;) {  // an exchange's end before what it begins with
+        Exchange steps[LANE_BITS];
+        if (!roots.data[i]) continue;
+        if (!find_exchanges(&e, roots.data[i], steps)) {
+            replace(&e, roots.data[i]);
+            continue;
+        }
+        for (uint32_t k = begins_with_tree(&e, &steps[0]) ? 0 : 1; k < LANE_BITS; k++)
+            forget(&roots, steps[k].x);
+        replace_over_warp(&e, steps);
+    }
 }
 
 void gpu_extremes(GpuGen *n) {

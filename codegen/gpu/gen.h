@@ -24,6 +24,10 @@ typedef struct GpuOps {
     void (*barrier)(Gen *g, bool global);
     // A word of 32 bits of the lane `lane`, or (NULL) of this one's number xor `by`.
     LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
+    // The word that such a call gives the lane whose number xor *by is its own; NULL: it is another
+    // one. And whether the bit is set in some lane of the warp. Both NULL: nothing is made of it.
+    LLVMValueRef (*exchanged)(LLVMValueRef call, uint32_t *by);
+    LLVMValueRef (*any_lane)(Gen *g, LLVMValueRef bit);
     // Under a mask, without a branch; can_mask says whether there is such an instruction for so
     // many bytes of `op`. `elem` of `bits` bits is what memory has `count` of, one after the other;
     // `other` what is there where the mask is false, or NULL: zeros.

@@ -17,6 +17,8 @@ void nvptx_places(Gen *g);
 void nvptx_warp(Gen *g, const IrOp *op);  // warp.c: ldmatrix, copies
 void nvptx_barrier(Gen *g, bool global);
 LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
+LLVMValueRef nvptx_exchanged(LLVMValueRef call, uint32_t *by);
+LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit);
 void nvptx_mma(Gen *g, const IrOp *op);  // mma.c
 
 // masked.c; word.c

@@ -23,6 +23,20 @@ LLVMValueRef nvptx_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_
                          (LLVMValueRef[]){all, word, gen_i32(g, (int32_t)by), clamp});
 }
 
+LLVMValueRef nvptx_exchanged(LLVMValueRef call, uint32_t *by) {
+    static const char name[] = "llvm.nvvm.shfl.sync.bfly.i32";
+    LLVMValueRef called = LLVMIsACallInst(call) ? LLVMGetCalledValue(call) : NULL;
+    if (!called || !LLVMIsAFunction(called)) return NULL;
+    if (LLVMGetIntrinsicID(called) != LLVMLookupIntrinsicID(name, sizeof name - 1)) return NULL;
+    *by = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 2));
+    return LLVMGetOperand(call, 1);
+}
+
+LLVMValueRef nvptx_any_lane(Gen *g, LLVMValueRef bit) {
+    return gen_intrinsic(g, "llvm.nvvm.vote.any.sync", 0, NULL, 2,
+                         (LLVMValueRef[]){gen_i32(g, -1), bit});
+}
+
 // ---- shared memory ------------------------------------------------------------------------------
 
 // The elements of a 32-bit word; how many they are.

@@ -233,11 +233,67 @@ static void registers_are_not_spared(void **state) {
     }
 }
 
+static uint32_t occurrences(const char *text, const char *of) {
+    uint32_t count = 0;
+    for (; (text = strstr(text, of)); text++) count++;
+    return count;
+}
+
+// Where the machine's max drops NaN: one question for each two elements of a lane, and a vote in
+// place of one after each exchange, if all lanes exchange and nobody else looks at what is between.
+static void nan_is_voted_on(void **state) {
+    (void)state;
+    if (!codegen_plugin()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    static const char head[] =
+        "kernel @k(%x: *f32, %y: *f32) {level = thread, warps = 1} { body {\n"
+        "%0 = thread.load %x, _, _ {align = 16} : f32[4]\n"
+        "%20 = cpu.shuffle %0, _ {lanes = [0, 2]} : f32[2]\n"
+        "%21 = cpu.shuffle %0, _ {lanes = [1, 3]} : f32[2]\n%22 = max %20, %21 : f32[2]\n"
+        "%23 = cpu.shuffle %22, _ {lanes = [0]} : f32[1]\n"
+        "%24 = cpu.shuffle %22, _ {lanes = [1]} : f32[1]\n%1 = max %23, %24 : f32[1]\n";
+    static const char ends[] = "thread.store %y, %11, _ {align = 4}\nreturn } }";
+    static const struct {
+        const char *arch;
+        int lanes[5];
+        const char *more;  // another use of a value between
+        uint32_t votes, questions;
+    } rows[] = {{"sm_75", {1, 2, 4, 8, 16}, "", 1, 2},
+                {"sm_75", {16, 1, 8, 2, 4}, "", 1, 2},
+                {"sm_75", {1, 2, 4, 8, 8}, "", 0, 7},
+                {"sm_75", {1, 2, 4, 8, 16}, "thread.store %y, %5, _ {align = 4}\n", 0, 7},
+                {"sm_80", {1, 2, 4, 8, 16}, "", 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[1024];
+        int size = snprintf(text, sizeof text, "%s", head);
+        for (int k = 0; k < 5; k++)
+            size +=
+                snprintf(text + size, sizeof text - (size_t)size,
+                         "%%%d = thread.shuffle %%%d, _ {lane = %d} : f32[1]\n"
+                         "%%%d = max %%%d, %%%d : f32[1]\n",
+                         2 * k + 2, 2 * k + 1, rows[i].lanes[k], 2 * k + 3, 2 * k + 1, 2 * k + 2);
+        snprintf(text + size, sizeof text - (size_t)size, "%s%s", rows[i].more, ends);
+        Tir *t = tir_load("%s", text);
+        Str made;
+        assert_true(ptx_of(t, rows[i].arch, &made));
+        const char *ptx = arena_text(t->arena, made.text, made.size);
+        uint32_t votes = occurrences(ptx, "vote.sync.any");
+        uint32_t questions = occurrences(ptx, "setp.nan");
+        if (votes != rows[i].votes || questions != rows[i].questions)
+            fail_msg("row %zu: %u votes, %u questions in\n%s", i, votes, questions, ptx);
+        assemble(t, made, rows[i].arch);
+        tir_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_add), cmocka_unit_test(divisions),
-        cmocka_unit_test(warp_ops),   cmocka_unit_test(matrix_units),
-        cmocka_unit_test(copies),     cmocka_unit_test(registers_are_not_spared),
+        cmocka_unit_test(vector_add),      cmocka_unit_test(divisions),
+        cmocka_unit_test(warp_ops),        cmocka_unit_test(matrix_units),
+        cmocka_unit_test(copies),          cmocka_unit_test(registers_are_not_spared),
+        cmocka_unit_test(nan_is_voted_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

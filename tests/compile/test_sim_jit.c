@@ -297,6 +297,63 @@ static void what_gpus_lack_is_refused(void **state) {
     assert_said(w, "expected a number that orders the warps, found 'x'");
 }
 
+// Rows of which one has a NaN at each place, and one has none: the greatest and the least, and both
+// of what they are made of, whoever of a warp's lanes holds the NaN.
+static const char extremes_text[] =
+    "kernel extremes(f32 x[R, 256], f32 y[R, 3]) grid(R) {\n"
+    "    let r = program(0);\n"
+    "    let row = x[r, 0 +: 256];\n"
+    "    let top = max(row);\n"
+    "    y[r, 0] = top;\n"
+    "    y[r, 1] = min(row);\n"
+    "    y[r, 2] = max(row - top);\n"
+    "}\n";
+
+enum { EXTREME_ROWS = 257, EXTREME_WIDTH = 256 };
+
+static void check_extremes(const char *name, const float *y) {
+    for (int r = 0; r < EXTREME_ROWS; r++) {
+        const float *of = y + 3 * (size_t)r;
+        bool right = r < EXTREME_WIDTH ? isnan(of[0]) && isnan(of[1]) && isnan(of[2])
+                                       : of[0] == 255 && of[1] == 0 && of[2] == 0;
+        if (!right)
+            fail_msg("%s, row %d: %g, %g, %g", name, r, (double)of[0], (double)of[1],
+                     (double)of[2]);
+    }
+}
+
+static void nan_of_any_lane_counts(void **state) {
+    static const char *const devices[] = {"sim:sm_75", "sim:sm_80", "sim:gfx90a", "sim:gfx1100",
+                                          "sim:gfx1201"};
+    World *w = *state;
+    if (!codegen_built()) return;
+    float *x = arena_new(w->arena, float, EXTREME_ROWS *EXTREME_WIDTH);
+    float *y = arena_new(w->arena, float, EXTREME_ROWS * 3);
+    for (int r = 0; r < EXTREME_ROWS; r++)
+        for (int c = 0; c < EXTREME_WIDTH; c++)
+            x[r * EXTREME_WIDTH + c] = c == r ? NAN : (float)((c * 37 + r) % EXTREME_WIDTH);
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
+        for (int warps = 1; warps <= 4; warps *= 4) {
+            assert_int_equal(tilec_device_open(w->context, devices[d], &w->device), TILEC_OK);
+            tilec_kernel *k;
+            if (make(w, extremes_text, TILEC_SPEC(TILEC_OPTION("warps", warps)), &k))
+                fail_msg("%s", tilec_last_error(w->context));
+            tilec_buffer from = buffer_of(w, x, EXTREME_ROWS * EXTREME_WIDTH);
+            tilec_buffer to = buffer_of(w, y, EXTREME_ROWS * 3);
+            tilec_view vx = tilec_buffer_view2(TILEC_F32, from, EXTREME_ROWS, EXTREME_WIDTH);
+            tilec_view vy = tilec_buffer_view2(TILEC_F32, to, EXTREME_ROWS, 3);
+            tilec_status status = tilec_launch(k, NULL, TILEC_ARGS(vx, vy));
+            if (!status) status = tilec_device_synchronize(w->device);
+            if (status) fail_msg("%s", tilec_last_error(w->context));
+            size_t size = EXTREME_ROWS * 3 * sizeof *y;
+            assert_int_equal(tilec_buffer_read(w->device, NULL, to, 0, y, size), TILEC_OK);
+            check_extremes(devices[d], y);
+            tilec_buffer_destroy(w->device, from);
+            tilec_buffer_destroy(w->device, to);
+            tilec_kernel_destroy(k);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_variants_run, set_up, tear_down),
@@ -306,6 +363,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_child_compiles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(findings_fail_the_launch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(remainders_are_exact, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nan_of_any_lane_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grids_have_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_gpus_lack_is_refused, set_up, tear_down),
     };
