@@ -69,6 +69,8 @@ double measure_bytes(const Run *run) {
     const MetaKernel *meta = run->compiled->meta;
     double bytes = 0;
     size_t next = 0;
+    for (int d = 0; d < 3; d++)
+        if (!run->grid[d]) return 0;
     for (uint32_t i = 0; i < meta->arg_count; i++) {
         const MetaArg *arg = &meta->args[i];
         if (arg->kind == META_SCALAR) continue;

@@ -42,8 +42,9 @@ static int parse_grid(Run *r) {
         uint64_t n;
         bool overflow = false;
         if (!str_to_u64(word, &n, &overflow) || overflow || n > INT32_MAX)
-            return cli_usage_error(r->cli, "--grid takes up to three numbers: X,Y,Z; found '%.*s'",
-                                   STR_ARG(word));
+            return cli_usage_error(r->cli,
+                                   "--grid takes up to three numbers up to %d: X,Y,Z; found '%.*s'",
+                                   INT32_MAX, STR_ARG(word));
         r->grid[d] = (int64_t)n;
         more = word.size < rest.size;
         rest = next;
