@@ -32,7 +32,10 @@ typedef struct Sum {
 } Sum;
 
 typedef struct Split {
-    IrRanges *ranges;
+    IrFunc *func;
+    Arena *scratch;
+    Remarks *remarks;  // NULL: nobody asks
+    IrRanges *ranges;  // NULL until a loop asks
     IrOp *loop;
 } Split;
 
@@ -143,12 +146,22 @@ static IrValue *after_steps(IrBuilder *b, IrValue *lo, IrValue *end, IrValue *st
     return ir_binary(b, IR_ADD, lo, ir_binary(b, IR_MUL, steps, step));
 }
 
-// What the clone of the comparison is: true.
-static void leave_out(const IrOp *comparison, const Map *names) {
-    IrValue *copy = (IrValue *)(uintptr_t)*map_find(names, map_key(&comparison->results[0]));
-    IrBuilder b = ir_builder_before(copy->def);
-    IrValue *yes = ir_const_bits(&b, copy->type, 1);
-    rewrite_replace_op(copy->def, &yes);
+static void leave_out(IrOp *comparison) {
+    IrBuilder b = ir_builder_before(comparison);
+    IrValue *yes = ir_const_bits(&b, comparison->results[0].type, 1);
+    rewrite_replace_op(comparison, &yes);
+}
+
+static IrOp *copy_of(const IrOp *op, const Map *names) {
+    const uint64_t *copy = map_find(names, map_key(&op->results[0]));
+    return ((const IrValue *)(uintptr_t)*copy)->def;
+}
+
+// In every step, as where the end is a multiple of the step?
+static bool always_holds(const Split *s, const IrOp *op, const Sum *sum) {
+    return sum->plus_count == 0 && sum->minus_count == 1 &&
+           ir_provably_le(s->ranges, op, s->loop->regions[0]->args[0], sum->high + 1,
+                          sum->minus[0]);
 }
 
 // All steps but the last are below the limit, hi - high, where high is no more than a step.
@@ -159,21 +172,22 @@ static bool leaves_one(const IrOp *loop, const Sum *sum) {
 }
 
 // The loop that takes one step or none becomes an `if`.
-static void open_last(IrFunc *f, IrOp *loop, Arena *scratch) {
+static void open_last(const Split *s) {
+    IrOp *loop = s->loop;
     const IrBlock *body = loop->regions[0];
     uint32_t count = loop->result_count;
-    IrValue **values = arena_new(scratch, IrValue *, count + 1);
-    const IrType **types = arena_new(scratch, const IrType *, count + 1);
-    IrBlock *regions[2] = {ir_block_create(f), ir_block_create(f)};
+    IrValue **values = arena_new(s->scratch, IrValue *, count + 1);
+    const IrType **types = arena_new(s->scratch, const IrType *, count + 1);
+    IrBlock *regions[2] = {ir_block_create(s->func), ir_block_create(s->func)};
     IrBuilder b = ir_builder_before(loop), yes = ir_builder_at_end(regions[0]),
               no = ir_builder_at_end(regions[1]);
     b.span = yes.span = no.span = loop->span;
     Map names = {0};
     for (uint32_t i = 0; i < body->arg_count; i++) {
         IrValue *is = ir_operand(loop, i ? 2 + i : 0);
-        map_put(scratch, &names, map_key(body->args[i]), map_key(is));
+        map_put(s->scratch, &names, map_key(body->args[i]), map_key(is));
     }
-    ir_clone_block(&yes, body, &names, scratch);
+    ir_clone_block(&yes, body, &names, s->scratch);
     for (uint32_t i = 0; i < count; i++) {
         IrValue *v = ir_operand(body->last, i);
         const uint64_t *copy = map_find(&names, map_key(v));
@@ -189,43 +203,64 @@ static void open_last(IrFunc *f, IrOp *loop, Arena *scratch) {
     rewrite_replace_op(loop, values);
 }
 
-static bool split(IrFunc *f, IrOp *loop, Split *s, Arena *scratch) {
-    VEC(IrOp *) found = {0};
-    VEC(Sum) sums = {0};
-    for (IrOp *op = loop->regions[0]->first; op; op = op->next) {
+typedef struct Found {
+    VEC(IrOp *) ops;
+    VEC(Sum) sums;
+} Found;
+
+// The loop's comparisons that hold at first. Those that always do are left out: true.
+static bool find(Split *s, Found *found) {
+    bool changed = false;
+    IR_EACH_OP(op, s->loop->regions[0]) {
         Sum sum;
         if (!is_comparison(op)) continue;
-        if (!s->ranges) s->ranges = ir_ranges(scratch, f, IR_TRUST_CHECKED);
-        s->loop = loop;
+        if (!s->ranges) s->ranges = ir_ranges(s->scratch, s->func, IR_TRUST_CHECKED);
         if (!bounds_fit(s) || !holds_at_first(s, op, &sum)) continue;
-        vec_push(scratch, &found, op);
-        vec_push(scratch, &sums, sum);
+        if (always_holds(s, op, &sum)) {
+            leave_out(op);
+            changed = true;
+            continue;
+        }
+        vec_push(s->scratch, &found->ops, op);
+        vec_push(s->scratch, &found->sums, sum);
     }
-    if (!found.count) return false;
+    return changed;
+}
+
+static bool split(Split *s) {
+    Found found = {0};
+    bool changed = find(s, &found);
+    if (!found.ops.count) return changed;
+    IrOp *loop = s->loop;
     IrBuilder b = ir_builder_before(loop);
     b.span = loop->span;
     IrValue *end = ir_operand(loop, 1);
-    for (size_t i = 0; i < sums.count; i++)
-        end = ir_binary(&b, IR_MIN, end, limit_of(&b, &sums.data[i]));
+    for (size_t i = 0; i < found.sums.count; i++)
+        end = ir_binary(&b, IR_MIN, end, limit_of(&b, &found.sums.data[i]));
     Map names = {0};
-    IrOp *first = ir_clone(&b, loop, &names, scratch);
+    IrOp *first = ir_clone(&b, loop, &names, s->scratch);
     ir_set_operand(first, 1, end);
     ir_set_operand(loop, 0, after_steps(&b, ir_operand(loop, 0), end, ir_operand(loop, 2)));
     for (uint32_t i = 0; i < loop->result_count; i++)
         ir_set_operand(loop, 3 + i, ir_result(first, i));
-    for (size_t i = 0; i < found.count; i++) leave_out(found.data[i], &names);
-    if (sums.count == 1 && leaves_one(loop, &sums.data[0])) open_last(f, loop, scratch);
+    for (size_t i = 0; i < found.ops.count; i++) leave_out(copy_of(found.ops.data[i], &names));
+    bool one = found.sums.count == 1 && leaves_one(loop, &found.sums.data[0]);
+    if (s->remarks)
+        remark(s->remarks, loop->span, REASON_WHOLE_TILES, one ? "one step" : "a loop",
+               REMARK((int64_t)found.ops.count));
+    if (one) open_last(s);
     return true;
 }
 
-static bool split_in(IrFunc *f, IrBlock *block, Split *s, Arena *scratch) {
+static bool split_in(Split *s, IrBlock *block) {
     bool changed = false;
     IR_EACH_OP(op, block) {
-        for (uint32_t i = 0; i < op->region_count; i++)
-            changed |= split_in(f, op->regions[i], s, scratch);
-        if (op->code == IR_FOR && goes_upwards(op) && is_short(op->regions[0]) &&
-            has_product(op->regions[0]))
-            changed |= split(f, op, s, scratch);
+        for (uint32_t i = 0; i < op->region_count; i++) changed |= split_in(s, op->regions[i]);
+        if (op->code != IR_FOR || !goes_upwards(op) || !is_short(op->regions[0]) ||
+            !has_product(op->regions[0]))
+            continue;
+        s->loop = op;
+        changed |= split(s);
     }
     return changed;
 }
@@ -233,5 +268,6 @@ static bool split_in(IrFunc *f, IrBlock *block, Split *s, Arena *scratch) {
 bool pass_split(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
-    return split_in(f, body, &(Split){0}, context->scratch);
+    Split s = {.func = f, .scratch = context->scratch, .remarks = context->remarks};
+    return split_in(&s, body);
 }

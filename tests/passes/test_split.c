@@ -241,12 +241,42 @@ static void one_step_is_left(void **state) {
     }
 }
 
+// To an end that is a multiple of the step every tile is whole.
+static void all_tiles_are_whole(void **state) {
+    (void)state;
+    PassWorld w = pass_world();
+    const char *text =
+        text_of(&w, &(Case){.mask = "%51 = broadcast %1 : i64[8]\n%50 = lt %49, %51 : bool[8]\n"});
+    text = changed(w.arena, text, "%44 = const {value = 5}", "%44 = const {value = 8}");
+    text = changed(w.arena, text, "%0 = cast %lo : i64", "%0 = const {value = 16} : i64");
+    text = changed(w.arena, text, "%1 = cast %hi : i64",
+                   "%60 = cast %hi : i64\n%61 = const {value = 24} : i64\n"
+                   "%1 = mul %60, %61 : i64");
+    IrModule *plain = pass_parse(&w, text), *without = pass_parse(&w, text);
+    split(&w, without);
+    uint32_t loops = 0;
+    IR_EACH_OP(op, ir_body(without->funcs.data[0])) {
+        loops += op->code == IR_FOR;
+        assert_true(op->code != IR_FOR || comparisons(op) == 0);
+        assert_true(op->code != IR_IF);
+    }
+    assert_int_equal(loops, 1);
+    for (int32_t hi = -2; hi < 5; hi++) {
+        Results a, b;
+        run(&w, plain, (Numbers){.hi = hi}, &a);
+        run(&w, without, (Numbers){.hi = hi}, &b);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    pass_world_free(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out),
         cmocka_unit_test(the_same_steps),
         cmocka_unit_test(products_that_go_upwards),
         cmocka_unit_test(one_step_is_left),
+        cmocka_unit_test(all_tiles_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
