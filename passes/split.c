@@ -112,10 +112,13 @@ static bool goes_upwards(const IrOp *loop) {
            rewrite_constant_int(ir_operand(loop, 2), &step) && step > 0 && step <= REST_MOST;
 }
 
-static bool is_short(const IrBlock *block) {
-    uint32_t count = 0;
-    for (const IrOp *op = block->first; op; op = op->next)
-        if (++count > OPS_MOST || op->code == IR_FOR || op->code == IR_WHILE) return false;
+// Has it few ops, and no loop among what is nested in them?
+static bool is_short(const IrBlock *block, uint32_t *room) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if ((*room)-- == 0 || op->code == IR_FOR || op->code == IR_WHILE) return false;
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (!is_short(op->regions[i], room)) return false;
+    }
     return true;
 }
 
@@ -256,8 +259,9 @@ static bool split_in(Split *s, IrBlock *block) {
     bool changed = false;
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) changed |= split_in(s, op->regions[i]);
-        if (op->code != IR_FOR || !goes_upwards(op) || !is_short(op->regions[0]) ||
-            !has_product(op->regions[0]))
+        uint32_t room = OPS_MOST;
+        if (op->code != IR_FOR || !goes_upwards(op) || !has_product(op->regions[0]) ||
+            !is_short(op->regions[0], &room))
             continue;
         s->loop = op;
         changed |= split(s);

@@ -18,7 +18,8 @@
 // other carried values (pointers that move) are some steps on, which is carried, too. Values are
 // loaded without a branch where a step past the end is outside of every view, by the counter alone;
 // copies have the condition in their masks, which costs less than not to know it; the last step in
-// registers loads what it has again, where that follows from the counter alone.
+// registers loads what it has again, where that follows from the counter alone and nothing is
+// written.
 // Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only where the loop
 // writes nothing that they may read.
 #include "passes/gpu/pipeline_plan.h"
@@ -52,6 +53,7 @@ typedef struct Pipeline {
     IrBlock *body;
     IrValue *lo, *hi;
     int64_t step, least_hi;
+    bool writes;  // something in the body changes memory
     Ops advance;
     VEC(IrValue *) more;  // carried values that are new
     IrValue **rings;      // by feed of the copies
@@ -299,11 +301,12 @@ static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
         at = p->body->args[p->read + 1];
     }
     IrValue *on = below(p, counter, bound);
-    if (e->copies || e->unasked || p->plan->ahead.count) {
+    if (e->copies || e->unasked || p->plan->ahead.count || p->writes) {
         load_step(p, e, counter, e->distance, on, at);
         return;
     }
-    // The last step loads its own once more: a branch would hold up what stands around it.
+    // The last step loads its own once more: a branch would hold up what stands around it. Where
+    // the loop writes, those may be what it writes.
     IrValue *next = some_steps_on(p, counter, e->distance);
     e->kept = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
 }
@@ -499,6 +502,8 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
         IrRange hi = ir_range_of(facts.ranges, p.hi);
         p.least_hi = hi.known ? hi.min : INT64_MIN;
         CHECK(rewrite_constant_int(ir_operand(loop, 2), &p.step), "a step that is known");
+        for (const IrOp *op = p.body->first; op; op = op->next)
+            p.writes |= rewrite_stirs_memory(op);
         for (const IrOp *op = p.body->first; op; op = op->next)
             if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);
         pipeline_loop(&p, known);
