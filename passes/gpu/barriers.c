@@ -217,19 +217,30 @@ static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     add(b, touches, (Touch){.kind = OF_GLOBAL, .writes = true, .by = op});
 }
 
+// A barrier before the op, and a wait for all copies where what is met is one under way: through
+// pointers that anything may be behind.
+static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
+    IrBuilder builder = ir_builder_before(op);
+    builder.span = op->span;
+    if (under_way) {
+        ir_op(&builder, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
+        land(b, touches);
+    }
+    vec_push(b->scratch, &b->kept, ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL));
+    settle(touches);
+    b->added = true;
+}
+
 static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     Touch touch;
     if (!touch_of(b, op, operand, &touch)) return;
+    bool any = false, under_way = false;
     for (size_t i = 0; i < touches->count; i++) {
         if (!meet(&touches->data[i], &touch)) continue;
-        IrBuilder builder = ir_builder_before(op);
-        builder.span = op->span;
-        vec_push(b->scratch, &b->kept,
-                 ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL));
-        settle(touches);
-        b->added = true;
-        break;
+        any = true;
+        under_way |= touches->data[i].kind == UNDER_WAY;
     }
+    if (any) order(b, op, under_way, touches);
     add(b, touches, touch);
     if (op->code != IR_THREAD_COPY) return;
     touch.kind = UNDER_WAY;
