@@ -21,15 +21,6 @@ static bool runs_once(const IrOp *loop) {
            rewrite_is_bool(ir_operand(rewrite_terminator(loop->regions[0]), 0), false);
 }
 
-static void open_loop(IrOp *loop, Arena *scratch) {
-    IrValue **args = arena_new(scratch, IrValue *, loop->result_count + 1u);
-    IrValue **values = arena_new(scratch, IrValue *, loop->result_count);
-    args[0] = ir_operand(loop, 0);
-    for (uint32_t i = 0; i < loop->result_count; i++) args[i + 1] = ir_operand(loop, 3 + i);
-    rewrite_splice(loop, loop->regions[0], args, values);
-    rewrite_replace_op(loop, values);
-}
-
 static bool skip_loop(IrOp *loop, Arena *scratch) {
     uint64_t trips;
     bool never = rewrite_trip_count(loop, &trips) && trips == 0;
@@ -131,7 +122,7 @@ static bool loops_in(IrBlock *block, Arena *scratch) {
         if (skip_loop(loop, scratch)) {
             changed = true;
         } else if (runs_once(loop)) {
-            open_loop(loop, scratch);
+            rewrite_open_loop(loop, scratch);
             changed = true;
         }
     }

@@ -71,6 +71,15 @@ IrBlock *rewrite_block_of(const IrValue *value) {
     return value->def ? value->def->block : value->block;
 }
 
+void rewrite_open_loop(IrOp *loop, Arena *scratch) {
+    IrValue **args = arena_new(scratch, IrValue *, loop->result_count + 1u);
+    IrValue **values = arena_new(scratch, IrValue *, loop->result_count + 1u);
+    args[0] = ir_operand(loop, 0);
+    for (uint32_t i = 0; i < loop->result_count; i++) args[i + 1] = ir_operand(loop, 3 + i);
+    rewrite_splice(loop, loop->regions[0], args, values);
+    rewrite_replace_op(loop, values);
+}
+
 bool rewrite_defined_outside(const IrValue *value, const IrOp *op) {
     const IrBlock *block = rewrite_block_of(value);
     while (block && block->parent) {

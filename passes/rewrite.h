@@ -35,6 +35,10 @@ void rewrite_splice(IrOp *op, IrBlock *region, IrValue *const *args, IrValue **y
 // Every result of `op` is replaced by the value of the same place; then op is erased.
 void rewrite_replace_op(IrOp *op, IrValue *const *values);
 
+// Puts the body of a `for` in its place, for its first step, and erases it: of a loop that takes
+// that one step.
+void rewrite_open_loop(IrOp *loop, Arena *scratch);
+
 // Is the value defined outside of `op` and what is nested in it?
 bool rewrite_defined_outside(const IrValue *value, const IrOp *op);
 // The block in which a value is defined; NULL for parameters.

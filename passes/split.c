@@ -177,33 +177,24 @@ static bool leaves_one(const IrOp *loop, const Sum *sum) {
 // The loop that takes one step or none becomes an `if`.
 static void open_last(const Split *s) {
     IrOp *loop = s->loop;
-    const IrBlock *body = loop->regions[0];
     uint32_t count = loop->result_count;
     IrValue **values = arena_new(s->scratch, IrValue *, count + 1);
     const IrType **types = arena_new(s->scratch, const IrType *, count + 1);
     IrBlock *regions[2] = {ir_block_create(s->func), ir_block_create(s->func)};
-    IrBuilder b = ir_builder_before(loop), yes = ir_builder_at_end(regions[0]),
-              no = ir_builder_at_end(regions[1]);
-    b.span = yes.span = no.span = loop->span;
-    Map names = {0};
-    for (uint32_t i = 0; i < body->arg_count; i++) {
-        IrValue *is = ir_operand(loop, i ? 2 + i : 0);
-        map_put(s->scratch, &names, map_key(body->args[i]), map_key(is));
-    }
-    ir_clone_block(&yes, body, &names, s->scratch);
-    for (uint32_t i = 0; i < count; i++) {
-        IrValue *v = ir_operand(body->last, i);
-        const uint64_t *copy = map_find(&names, map_key(v));
-        values[i] = copy ? (IrValue *)(uintptr_t)*copy : v;
-        types[i] = v->type;
-    }
+    for (uint32_t i = 0; i < count; i++) types[i] = loop->results[i].type;
+    IrBuilder b = ir_builder_before(loop);
+    b.span = loop->span;
+    IrValue *some = ir_binary(&b, IR_LT, ir_operand(loop, 0), ir_operand(loop, 1));
+    IrOp *op = ir_op(&b, IR_IF, 1, &some, count, types, 2, regions);
+    for (uint32_t i = 0; i < count; i++) ir_replace_all(ir_result(loop, i), ir_result(op, i));
+    ir_move_to_end(loop, regions[0]);
+    IrBuilder yes = ir_builder_at_end(regions[0]), no = ir_builder_at_end(regions[1]);
+    yes.span = no.span = loop->span;
+    for (uint32_t i = 0; i < count; i++) values[i] = ir_result(loop, i);
     ir_yield(&yes, count, values);
     for (uint32_t i = 0; i < count; i++) values[i] = ir_operand(loop, 3 + i);
     ir_yield(&no, count, values);
-    IrValue *some = ir_binary(&b, IR_LT, ir_operand(loop, 0), ir_operand(loop, 1));
-    IrOp *op = ir_op(&b, IR_IF, 1, &some, count, types, 2, regions);
-    for (uint32_t i = 0; i < count; i++) values[i] = ir_result(op, i);
-    rewrite_replace_op(loop, values);
+    rewrite_open_loop(loop, s->scratch);
 }
 
 typedef struct Found {

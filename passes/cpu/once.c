@@ -57,15 +57,6 @@ static bool is_short(const Machine *m, const IrOp *op, int *room) {
     return true;
 }
 
-static void open_loop(IrOp *loop, Arena *scratch) {
-    IrValue **args = arena_new(scratch, IrValue *, loop->result_count + 1u);
-    IrValue **values = arena_new(scratch, IrValue *, loop->result_count + 1u);
-    args[0] = ir_operand(loop, 0);
-    for (uint32_t i = 0; i < loop->result_count; i++) args[i + 1] = ir_operand(loop, 3 + i);
-    rewrite_splice(loop, loop->regions[0], args, values);
-    rewrite_replace_op(loop, values);
-}
-
 static IrValue *is_one_step(IrBuilder *b, const IrOp *loop) {
     IrValue *end = ir_operand(loop, 1);
     IrValue *some = ir_binary(b, IR_LT, ir_operand(loop, 0), end);
@@ -94,7 +85,7 @@ static void split(IrFunc *f, Loops loops, Arena *scratch) {
     }
     ir_yield(&once, 0, NULL);
     ir_yield(&many, 0, NULL);
-    for (size_t i = 0; i < copies.count; i++) open_loop(copies.data[i], scratch);
+    for (size_t i = 0; i < copies.count; i++) rewrite_open_loop(copies.data[i], scratch);
 }
 
 bool pass_cpu_once(IrFunc *f, PassContext *context) {

@@ -502,10 +502,10 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
         IrRange hi = ir_range_of(facts.ranges, p.hi);
         p.least_hi = hi.known ? hi.min : INT64_MIN;
         CHECK(rewrite_constant_int(ir_operand(loop, 2), &p.step), "a step that is known");
-        for (const IrOp *op = p.body->first; op; op = op->next)
+        for (const IrOp *op = p.body->first; op; op = op->next) {
             p.writes |= rewrite_stirs_memory(op);
-        for (const IrOp *op = p.body->first; op; op = op->next)
             if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);
+        }
         pipeline_loop(&p, known);
         changed = true;
     }

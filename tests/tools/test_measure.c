@@ -68,6 +68,8 @@ static void bench_speaks_json(void **state) {
     assert_true(tool_at(j, "greatest")->number >= tool_at(j, "seconds")->number);
     assert_true(tool_at(j, "samples")->number >= 3);
     assert_true(tool_at(j, "repeats")->number >= 1);
+    j = tool_json(t, 0, "tilec bench product.tile --json --grid 0 " SHAPE);
+    tool_number_at(j, "bytes", 0);
     j = tool_json(t, 0, "tilec bench product.tile --json --flops 5 " SHAPE);
     tool_number_at(j, "flops", 5);
 }
