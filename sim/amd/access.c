@@ -84,6 +84,7 @@ static void tell(AmdWave *w, const AmdInstr *i, const AmdTouch *t) {
                        .data = t->data,
                        .there = t->host};
         SIM_TELL(w->run, access, &a);
+        if (w->run->late_asked) amd_pend_touch(w, &a);
     }
 }
 

@@ -117,12 +117,12 @@ void amd_run_atomic(AmdWave *w, const AmdInstr *i) {
     AmdTouch t;
     uint64_t bad = 0;
     if (!amd_addresses(w, i, a, 0, &lanes)) return;
-    if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_ATOMIC, NULL, &t)) return;
     AmdClass class = a->unit == AMD_DS          ? AMD_CLASS_LDS
                      : a->unit == AMD_FLAT_UNIT ? AMD_CLASS_FLAT
                      : a->returns               ? AMD_CLASS_VECTOR
                                                 : AMD_CLASS_STORE;
     AmdPending *p = amd_pend(w, i, class, a->returns ? a->words : 0);
+    if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_ATOMIC, NULL, &t)) return;
     p->kind = AMD_VECTOR, p->number = a->result.number, p->mask = lanes.mask;
     if (p->words) memset(p->data, 0, (size_t)p->words * AMD_LANES * 2 * sizeof *p->data);
     for (uint64_t left = t.mask; left; left &= left - 1)

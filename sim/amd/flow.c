@@ -38,10 +38,7 @@ void amd_trap(AmdWave *w, const AmdInstr *i) {
 // A wave comes to the barrier and waits until all that have not ended have come; since gfx12 the
 // two are instructions of their own.
 
-static void come(AmdWave *w) {
-    amd_pend_barrier(w);
-    w->signaled = w->group->phase + 1;
-}
+static void come(AmdWave *w) { w->signaled = w->group->phase + 1; }
 
 void amd_barrier(AmdWave *w, const AmdInstr *i) {
     (void)i;

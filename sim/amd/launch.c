@@ -175,6 +175,7 @@ static void prepare(AmdLaunch *run, const SimLaunch *launch, SimResult *r) {
     for (uint32_t i = 0; i < launch->observer_count; i++) {
         run->step_asked |= launch->observers[i]->step != NULL;
         run->access_asked |= launch->observers[i]->access != NULL;
+        run->late_asked |= launch->observers[i]->late != NULL;
     }
 }
 

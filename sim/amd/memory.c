@@ -322,6 +322,7 @@ static void run_store(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     AmdLanesTouched lanes;
     AmdTouch t;
     Bytes b;
+    amd_pend(w, i, class_of(a, false), 0);
     for (uint32_t piece = 0; piece < a->pieces; piece++) {
         if (!amd_addresses(w, i, a, piece, &lanes)) return;
         gather(w, a, piece ? &a->more : &a->data, lanes.mask, &b);
@@ -332,9 +333,6 @@ static void run_store(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
             uint32_t l = (uint32_t)__builtin_ctzll(left);
             put_bytes(&t, l, 0, bytes_within(a, lanes.words[l]), &b);
         }
-        AmdPending *p = amd_pend(w, i, class_of(a, false), 0);
-        p->lds = a->unit == AMD_DS, p->mask = t.mask, p->bytes = a->bytes;
-        for (uint32_t l = 0; p->lds && l < w->lanes; l++) p->places[l] = (uint32_t)t.address[l];
     }
 }
 
@@ -381,13 +379,13 @@ void amd_run_smem(AmdWave *w, const AmdInstr *i) {
     if (!scalar_address(w, i, a, &address, &left)) return;
     AmdLanesTouched lanes = {.mask = 1};
     AmdTouch t;
+    AmdPending *p = amd_pend(w, i, AMD_CLASS_SCALAR, a->words);
     lanes.address[0] = address;
     for (uint32_t n = 0; n < (a->bytes + 3u) / 4; n++)
         if (4 * (uint64_t)n + (a->bytes < 4 ? a->bytes : 4) <= left)
             lanes.words[0] |= (uint16_t)(1u << n);
     if (!lanes.words[0]) lanes.mask = 0;
     if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_LOAD, NULL, &t)) return;
-    AmdPending *p = amd_pend(w, i, AMD_CLASS_SCALAR, a->words);
     p->kind = AMD_SCALAR, p->number = a->result.number, p->mask = 1;
     load_lane(a, &t, &lanes, 0, 0, p);
     amd_pend_begin(w, p);

@@ -52,17 +52,41 @@ AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t wor
     return p;
 }
 
+static uint32_t bits_of(const AmdPending *p) {
+    return !p->half ? UINT32_MAX : p->high ? 0xffff0000 : 0xffff;
+}
+
+// The lanes of a register that a load fills bits of, where they are some of these.
+static uint64_t fills(const AmdPending *p, uint8_t kind, uint32_t number, uint32_t bits) {
+    bool own = p->class != UINT8_MAX && !p->lds && p->kind == kind && number >= p->number &&
+               number - p->number < p->words && bits_of(p) & bits;
+    return own ? p->mask : 0;
+}
+
+static bool in_order(uint32_t class) {
+    return class != AMD_CLASS_SCALAR && class != AMD_CLASS_FLAT;
+}
+
+// Of two loads to the same place that come in any order nobody knows what is left there.
+static void find_clashes(AmdWave *w, AmdPending *p) {
+    for (AmdPending *q = w->pending; q < p; q++)
+        for (uint32_t n = 0; n < p->words; n++)
+            if (fills(q, p->kind, p->number + n, bits_of(p)) & p->mask)
+                if (q->class != p->class || !in_order(p->class)) p->lost = q->lost = true;
+}
+
 // What lands in registers makes them poison until then; scalars are lane 0.
-void amd_pend_begin(AmdWave *w, const AmdPending *p) {
+void amd_pend_begin(AmdWave *w, AmdPending *p) {
     AmdOperand o = {.kind = p->kind, .number = p->number};
     if (p->lds) return;
+    find_clashes(w, p);
     for (uint32_t n = 0; n < p->words; n++) {
         if (p->kind == AMD_SCALAR) {
             if (p->number != AMD_NULL) w->scalar_shadows[p->number + n] = UINT32_MAX;
             continue;
         }
         uint32_t *shadow = amd_shadow(w, o.number + n);
-        uint32_t bits = !p->half ? UINT32_MAX : p->high ? 0xffff0000 : 0xffff;
+        uint32_t bits = bits_of(p);
         for (uint32_t l = 0; l < w->lanes; l++)
             if (p->mask >> l & 1) shadow[l] |= bits;
         if (p->mask) w->dirty[o.number + n] = 1;
@@ -71,33 +95,41 @@ void amd_pend_begin(AmdWave *w, const AmdPending *p) {
 
 // ---- Landing ----
 
+// The lanes of its n-th word that no younger load fills: of the others that one has the last word.
+static uint64_t last_word(const AmdWave *w, const AmdPending *p, uint32_t n) {
+    uint64_t mask = p->mask;
+    for (const AmdPending *q = p + 1; q < w->pending + w->pending_count; q++)
+        mask &= ~fills(q, p->kind, p->number + n, bits_of(p));
+    return mask;
+}
+
 static void land_scalars(AmdWave *w, const AmdPending *p) {
     for (uint32_t n = 0; n < p->words && p->number != AMD_NULL; n++) {
+        uint32_t *shadow = &w->scalar_shadows[p->number + n];
+        bool written = *shadow != UINT32_MAX || p->lost;
+        if (!(last_word(w, p, n) & 1)) continue;
         w->scalars[p->number + n] = p->data[(size_t)n * AMD_LANES];
-        w->scalar_shadows[p->number + n] = p->data[(size_t)(p->words + n) * AMD_LANES];
+        *shadow = written ? UINT32_MAX : p->data[(size_t)(p->words + n) * AMD_LANES];
     }
 }
 
-static void land_half(AmdWave *w, const AmdPending *p, const AmdOperand *o) {
-    uint32_t words[AMD_LANES], shadows[AMD_LANES];
-    const uint32_t *old = amd_vector(w, o->number), *shadow = amd_shadow(w, o->number);
-    uint32_t shift = p->high ? 16 : 0, field = 0xffffu << shift;
+// A register that was written while the load was under way holds the one or the other.
+static void land_word(AmdWave *w, const AmdPending *p, uint32_t n) {
+    AmdOperand o = {.kind = AMD_VECTOR, .number = p->number};
+    const uint32_t *data = p->data + (size_t)n * AMD_LANES, *old = amd_vector(w, o.number + n),
+                   *poison = p->data + (size_t)(p->words + n) * AMD_LANES,
+                   *shadow = amd_shadow(w, o.number + n);
+    uint32_t words[AMD_LANES], shadows[AMD_LANES], bits = bits_of(p), shift = p->high ? 16 : 0;
     for (uint32_t l = 0; l < w->lanes; l++) {
-        words[l] = (old[l] & ~field) | (p->data[l] << shift & field);
-        shadows[l] = (shadow[l] & ~field) | (p->data[AMD_LANES + l] << shift & field);
+        bool written = (shadow[l] & bits) != bits || p->lost;
+        words[l] = (old[l] & ~bits) | (data[l] << shift & bits);
+        shadows[l] = (shadow[l] & ~bits) | (written ? bits : poison[l] << shift & bits);
     }
-    amd_put_word(w, o, 0, p->mask, words, shadows);
+    amd_put_word(w, &o, n, last_word(w, p, n), words, shadows);
 }
 
 static void land_registers(AmdWave *w, const AmdPending *p) {
-    AmdOperand o = {.kind = AMD_VECTOR, .number = p->number};
-    if (p->half) {
-        land_half(w, p, &o);
-        return;
-    }
-    for (uint32_t n = 0; n < p->words; n++)
-        amd_put_word(w, &o, n, p->mask, p->data + (size_t)n * AMD_LANES,
-                     p->data + (size_t)(p->words + n) * AMD_LANES);
+    for (uint32_t n = 0; n < p->words; n++) land_word(w, p, n);
 }
 
 static void land_lds(AmdWave *w, const AmdPending *p) {
@@ -124,22 +156,23 @@ static void land_lds(AmdWave *w, const AmdPending *p) {
     }
 }
 
-static void poison_store(AmdWave *w, const AmdPending *p, bool poison) {
-    for (uint32_t l = 0; l < w->lanes; l++)
-        if (p->mask >> l & 1) sim_poison_set(w->group->lds_poison, p->places[l], p->bytes, poison);
+static void drop(AmdPending *p) {
+    for (AmdLate *late = p->late, *next; late; late = next) {
+        next = late->next;
+        free(late);
+    }
+    free(p->data);
+    p->late = NULL, p->data = NULL, p->class = UINT8_MAX;
 }
 
 static void land(AmdWave *w, AmdPending *p) {
-    if (p->lds && p->words)
+    if (p->lds)
         land_lds(w, p);
-    else if (p->lds && p->half)  // a store that a barrier came before
-        poison_store(w, p, false);
     else if (p->words && p->kind == AMD_SCALAR)
         land_scalars(w, p);
     else if (p->words)
         land_registers(w, p);
-    free(p->data);
-    p->data = NULL, p->class = UINT8_MAX;
+    drop(p);
 }
 
 // ---- Waits ----
@@ -156,8 +189,7 @@ static uint32_t under_way(const AmdWave *w, AmdCounter c, uint32_t class) {
 static void land_counter(AmdWave *w, AmdCounter c, uint32_t left) {
     for (uint32_t class = AMD_CLASS_VECTOR; class <= AMD_CLASS_FLAT; class ++) {
         uint32_t count = under_way(w, c, class), come = count > left ? count - left : 0;
-        bool ordered = class != AMD_CLASS_SCALAR && class != AMD_CLASS_FLAT;
-        if (!ordered && left) come = 0;
+        if (!in_order(class) && left) come = 0;
         for (uint32_t n = 0; n < w->pending_count && come; n++) {
             AmdPending *p = &w->pending[n];
             if (p->class != class || !(p->counters >> c & 1)) continue;
@@ -187,16 +219,29 @@ void amd_land_all(AmdWave *w) {
     amd_land(w, none);
 }
 
-void amd_pend_barrier(AmdWave *w) {
-    for (uint32_t n = 0; n < w->pending_count; n++) {
-        AmdPending *p = &w->pending[n];
-        if (!p->lds || p->words || p->half) continue;
-        p->half = true;  // to be healed when it lands
-        poison_store(w, p, true);
-    }
+// ---- Barriers ----
+
+void amd_pend_touch(AmdWave *w, const SimAccess *access) {
+    bool own = access->kind == SIM_ACCESS_LOAD || access->kind == SIM_ACCESS_STORE ||
+               access->kind == SIM_ACCESS_ATOMIC;
+    if (!own) return;  // those to LDS are told of when they land
+    AmdPending *p = &w->pending[w->pending_count - 1];
+    AmdLate *late = malloc(sizeof *late);
+    if (!late) os_out_of_memory();
+    *late = (AmdLate){.next = p->late, .access = *access};
+    memcpy(late->address, access->address, w->lanes * sizeof *late->address);
+    late->access.address = late->address;
+    late->access.data = NULL, late->access.there = NULL;
+    p->late = late;
+}
+
+void amd_pend_late(const AmdWave *w) {
+    for (uint32_t n = 0; n < w->pending_count; n++)
+        for (const AmdLate *late = w->pending[n].late; late; late = late->next)
+            SIM_TELL(w->run, late, &late->access);
 }
 
 void amd_pend_free(AmdWave *w) {
-    for (uint32_t n = 0; n < w->pending_count; n++) free(w->pending[n].data);
+    for (uint32_t n = 0; n < w->pending_count; n++) drop(&w->pending[n]);
     w->pending_count = 0;
 }

@@ -192,7 +192,7 @@ static void tell_barrier(AmdGroup *g) {
 
 // All that have not ended have come: those that wait go on.
 static bool look_at_barrier(AmdGroup *g) {
-    bool any = false, separate = g->run->kernel->generation >= 12;
+    bool any = false;
     for (uint32_t n = 0; n < g->wave_count; n++) {
         const AmdWave *w = &g->waves[n];
         if (w->state == AMD_ENDED) continue;
@@ -204,11 +204,11 @@ static bool look_at_barrier(AmdGroup *g) {
     tell_barrier(g);
     for (uint32_t n = 0; n < g->wave_count; n++) {
         AmdWave *w = &g->waves[n];
+        amd_pend_late(w);
         if (w->state != AMD_AT_BARRIER) continue;
         w->state = AMD_RUNS;
         w->signaled = 0;
     }
-    (void)separate;
     return true;
 }
 

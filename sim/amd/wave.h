@@ -3,8 +3,9 @@
 // Invariants: exec is scalars[AMD_EXEC], of 32 lanes the low half; vector registers have AMD_LANES
 // places each, whatever the wave has. Beside each register lies its shadow: a bit of it is set
 // where the bit of the register is poison; `dirty` says whether a vector register has any. What a
-// load gets lands in the registers when a wait covers it; until then they are poison. After
-// amd_fail nothing more runs. Ownership: the launch's.
+// load gets lands in the registers when a wait covers it; until then they are poison, and after it
+// where somebody else wrote them meanwhile. After amd_fail nothing more runs. Ownership: the
+// launch's.
 //
 //     static void add_u32(const AmdLanes *x) { AMD_EACH(x, d[l] = a[l] + b[l]) }
 #ifndef TILEC_SIM_AMD_WAVE_H
@@ -38,18 +39,28 @@ typedef enum AmdClass {
     AMD_CLASS_FLAT
 } AmdClass;
 
+// What it touches, for whoever hears of accesses that are late; several if lanes meet several
+// spaces.
+typedef struct AmdLate {
+    struct AmdLate *next;
+    SimAccess access;
+    uint64_t address[AMD_LANES];
+} AmdLate;
+
 typedef struct AmdPending {
     uint8_t class, counters;  // AmdClass; a bit for each AmdCounter it is counted by
     uint8_t kind;             // AmdOperandKind of what it fills
     uint8_t words;            // 0: a store
     bool half, high;          // lands in this half only
-    bool lds;                 // a store to LDS, or with words what lands there
+    bool lds;                 // lands in LDS
+    bool lost;                // another one may come before or after it, to the same place
     uint16_t number;
     uint64_t mask;
     uint32_t bytes;              // of LDS, each lane
     uint32_t *data;              // words * AMD_LANES values, then as many of their poison
     uint32_t places[AMD_LANES];  // of LDS
     const AmdInstr *instr;
+    AmdLate *late;
 } AmdPending;
 
 typedef enum AmdState { AMD_RUNS, AMD_AT_BARRIER, AMD_ENDED } AmdState;
@@ -93,7 +104,7 @@ struct AmdLaunch {
     uint64_t image;    // where the code object is
     uint64_t kernarg;  // where the arguments are
     uint64_t packet;   // where the dispatch packet is
-    bool stop, step_asked, access_asked;
+    bool stop, step_asked, access_asked, late_asked;
     uint64_t random, steps, lane_steps;
     void *product;  // room for products of matrices (matrix.c)
     AmdGroup group;
@@ -205,10 +216,12 @@ bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t);
 
 // A load's data: words * AMD_LANES values and as many of poison, to be filled in.
 AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words);
+// The newest one touches this, too.
+void amd_pend_touch(AmdWave *w, const SimAccess *access);
 // Its registers are poison from now on.
-void amd_pend_begin(AmdWave *w, const AmdPending *p);
-// Stores to LDS that no wait covers: others may not see them yet.
-void amd_pend_barrier(AmdWave *w);
+void amd_pend_begin(AmdWave *w, AmdPending *p);
+// A barrier is complete: what is still under way is late.
+void amd_pend_late(const AmdWave *w);
 void amd_pend_free(AmdWave *w);
 void amd_land(AmdWave *w, const uint8_t *counts);
 void amd_land_all(AmdWave *w);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { GAP = 512, NAME_MAX_BYTES = 64 };
+#define FIRST (UINT64_C(1) << 32)
 
 struct SimMemory {
     SimRegion *regions;  // in order of allocation, which is that of addresses
@@ -18,7 +19,7 @@ SimMemory *sim_memory_create(bool poison) { return sim_memory_create_at(poison, 
 SimMemory *sim_memory_create_at(bool poison, uint64_t base) {
     SimMemory *m = calloc(1, sizeof *m);
     if (!m) return NULL;
-    m->next = base + GAP;
+    m->next = base + FIRST + GAP;
     m->poison = poison;
     return m;
 }

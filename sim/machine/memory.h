@@ -40,7 +40,8 @@ typedef struct SimRegion {
 
 typedef struct SimMemory SimMemory;
 SimMemory *sim_memory_create(bool poison);
-// With addresses from `base` on: SIM_GLOBAL_BASE or SIM_AMD_BASE.
+// With addresses from 4 GiB behind `base` on, that of SIM_GLOBAL_BASE or SIM_AMD_BASE: whoever
+// loses a bit of the upper half is somewhere else.
 SimMemory *sim_memory_create_at(bool poison, uint64_t base);
 void sim_memory_destroy(SimMemory *memory);
 // False: the host has no such memory. Contents are zeros (poison, if it is kept).

@@ -355,12 +355,7 @@ static bool is_read(SimAccessKind kind) {
            kind == SIM_ACCESS_ASYNC_READ;
 }
 
-static void access(void *state, const SimAccess *a) {
-    Races *r = state;
-    bool strong = a->kind == SIM_ACCESS_ATOMIC || a->order != SIM_ORDER_WEAK;
-    if (a->space != SIM_SPACE_SHARED && a->space != SIM_SPACE_GLOBAL) return;
-    if (r->in_step) order_tick(r->order, a->at.warp);
-    if (strong) order_strong(r->order, a);
+static void meet(Races *r, const SimAccess *a, bool strong) {
     bool reads = is_read(a->kind);
     bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE;
     Touch t = {.access = a,
@@ -383,6 +378,19 @@ static void access(void *state, const SimAccess *a) {
     }
 }
 
+static void hear(Races *r, const SimAccess *a, bool late) {
+    bool strong = a->kind == SIM_ACCESS_ATOMIC || a->order != SIM_ORDER_WEAK;
+    if (a->space != SIM_SPACE_SHARED && a->space != SIM_SPACE_GLOBAL) return;
+    if (r->in_step) order_tick(r->order, a->at.warp);
+    if (strong && !late) order_strong(r->order, a);
+    meet(r, a, strong);
+}
+
+static void access(void *state, const SimAccess *a) { hear(state, a, false); }
+
+// It may come only now, whatever was told of it before.
+static void late(void *state, const SimAccess *a) { hear(state, a, true); }
+
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
     Races *r = arena_new(arena, Races, 1);
     r->arena = arena, r->findings = f, r->order = order_create(arena);
@@ -391,6 +399,7 @@ const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {
                                 .block_begin = block_begin,
                                 .step = step,
                                 .access = access,
+                                .late = late,
                                 .barrier = barrier,
                                 .warp_sync = warp_sync,
                                 .fence = fence,

@@ -55,9 +55,21 @@ static void exchange(Maker *m, MutantKind kind, const char *change, const char *
         }
 }
 
+// "s_wait_loadcnt_dscnt 0x103", "s_waitcnt_vscnt null, 0x0".
+static void mutate_wait_number(Maker *m) {
+    enum { HIGH = 8 };  // where the first of two counts begins
+    Str last = m->operand_count ? m->operands[m->operand_count - 1] : (Str){0};
+    int64_t count;
+    if (!statement_number(last, &count)) return;
+    for (int shift = 0; shift <= (statement_has(m->opcode, "cnt_dscnt") ? HIGH : 0); shift += HIGH)
+        make(m, MUTANT_WAIT, "one more", last,
+             str(arena_printf(m->arena, "0x%llx", (long long)count + (1 << shift))));
+}
+
 // "vmcnt(0) lgkmcnt(1)": one more of each, one at a time.
 static void mutate_wait(Maker *m) {
     make(m, MUTANT_WAIT, "gone", whole(m), STR("s_nop 0"));
+    mutate_wait_number(m);
     Str all = whole(m);
     for (size_t i = 0; i + 1 < all.size; i++) {
         size_t n = 0;
@@ -182,7 +194,8 @@ static void mutate(Maker *m) {
                                          "v_lshl_add_u32", "s_lshl_b32",    "s_lshr_b32"};
     Str op = m->opcode;
     if (starts(op, "s_barrier")) make(m, MUTANT_BARRIER, "gone", whole(m), STR("s_nop 0"));
-    if (starts(op, "s_waitcnt") && !starts(op, "s_waitcnt_depctr")) mutate_wait(m);
+    if (starts(op, "s_wait") && statement_has(op, "cnt") && !starts(op, "s_waitcnt_depctr"))
+        mutate_wait(m);
     if (starts(op, "s_and_saveexec")) mutate_guard(m);
     if (starts(op, "s_cbranch_scc") || starts(op, "s_cbranch_vcc")) mutate_branch(m);
     if (starts(op, "v_cndmask_b32")) mutate_choice(m);

@@ -6,6 +6,8 @@
 
 #include "tests/mutate/bits.h"
 #include "tests/mutate/copies.h"
+#include "tests/mutate/listing.h"
+#include "tests/mutate/waits.h"
 
 static bool in_name(char c) {
     return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '$';
@@ -138,6 +140,7 @@ static bool is_known_bit(Arena *arena, Str text, const Mutant *m, const Facts *f
 }
 
 const char *rules_excuse(Arena *arena, Str text, const Mutant *m, const Facts *facts) {
+    if (str_starts(text, STR(LISTING_BEGIN))) return waits_excuse(arena, text, m);
     if (is_known_bit(arena, text, m, facts)) return "known bit";
     if (is_commutative(text, m)) return "commutative";
     if (is_other_copy(arena, text, m)) return "other copy";

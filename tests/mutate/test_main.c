@@ -15,6 +15,7 @@
 #include "tests/mutate/mutants.h"
 #include "tests/mutate/rules.h"
 #include "tests/mutate/subject.h"
+#include "tests/mutate/waits.h"
 #include "tests/support/portion.h"
 
 // Of examples one in so many, of their mutants likewise; a text is looked at that so many launches
@@ -268,6 +269,7 @@ int main(int argc, char **argv) {
     Arena *arena = arena_create();
     const char *bad = facts_fail(arena);
     if (!bad) bad = rules_fail(arena);
+    if (!bad) bad = waits_fail(arena);
     if (bad) printf("rules: %s\n", bad);
     session.broken += bad != NULL;
     arena_destroy(arena);

@@ -53,12 +53,46 @@ static const Case cases[] = {
      "s_load_dword s30, s[20:21], 0x0\ns_load_dword s31, s[20:21], 0x4\ns_waitcnt lgkmcnt(0)\n"
      "v_mov_b32_e32 v16, s30",
      false, 0},
-    // What is written before the load has come is overwritten when it does.
+    // What is written before the load has come may be overwritten when it does.
     {"gfx942",
      "global_load_dword v20, v[10:11], off\nv_mov_b32_e32 v20, 0\ns_waitcnt vmcnt(0)\n"
      "v_mov_b32_e32 v16, v20",
+     true, 0},
+    {"gfx942",
+     "global_load_dword v20, v[10:11], off\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v20, 0\n"
+     "v_mov_b32_e32 v16, v20",
      false, 0},
-    // LDS: reads are waited for; what others read was waited for before the barrier.
+    {"gfx942",
+     "s_load_dword s30, s[20:21], 0x0\ns_and_b32 s30, s30, 0\ns_waitcnt lgkmcnt(0)\n"
+     "v_mov_b32_e32 v16, s30",
+     true, 0},
+    {"gfx942",
+     "global_load_short_d16 v20, v[10:11], off\nglobal_load_short_d16_hi v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20",
+     false, 0},
+    // Loads to one register: the later one of those that come in order, else nobody knows.
+    {"gfx942",
+     "global_load_dwordx2 v[20:21], v[10:11], off\nglobal_load_dword v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(0)\nv_add_u32_e32 v16, v20, v21",
+     false, 0},
+    {"gfx942",
+     "global_load_dwordx2 v[20:21], v[10:11], off\nglobal_load_dword v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v21",
+     false, 0},
+    {"gfx942",
+     "global_load_dwordx2 v[20:21], v[10:11], off\nglobal_load_dword v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v20",
+     true, 0},
+    {"gfx942",
+     "s_load_dword s30, s[20:21], 0x0\ns_load_dword s30, s[20:21], 0x4\ns_waitcnt lgkmcnt(0)\n"
+     "v_mov_b32_e32 v16, s30",
+     true, 0},
+    {"gfx942",
+     "v_lshlrev_b32_e32 v22, 2, v0\nds_write_b32 v22, v12\nds_read_b32 v20, v22\n"
+     "global_load_dword v20, v[10:11], off\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
+     "v_mov_b32_e32 v16, v20",
+     true, 1024},
+    // LDS: reads are waited for.
     {"gfx942",
      "v_lshlrev_b32_e32 v22, 2, v0\nds_write_b32 v22, v12\nds_read_b32 v20, v22\n"
      "v_mov_b32_e32 v16, v20",
@@ -66,20 +100,6 @@ static const Case cases[] = {
     {"gfx942",
      "v_lshlrev_b32_e32 v22, 2, v0\nds_write_b32 v22, v12\nds_read_b32 v20, v22\n"
      "s_waitcnt lgkmcnt(0)\nv_mov_b32_e32 v16, v20",
-     false, 1024},
-    {"gfx942",
-     "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_write_b32 v22, v12\n"
-     "s_barrier\nds_read_b32 v20, v23\ns_waitcnt lgkmcnt(0)\nv_mov_b32_e32 v16, v20\ns_barrier",
-     true, 1024},
-    {"gfx942",
-     "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_write_b32 v22, v12\n"
-     "s_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v20, v23\ns_waitcnt lgkmcnt(0)\n"
-     "v_mov_b32_e32 v16, v20\ns_barrier",
-     false, 1024},
-    {"gfx1201",
-     "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_store_b32 v22, v12\n"
-     "s_wait_dscnt 0x0\ns_barrier_signal -1\ns_barrier_wait 0xffff\nds_load_b32 v20, v23\n"
-     "s_wait_dscnt 0x0\nv_mov_b32_e32 v16, v20",
      false, 1024},
     // Straight to LDS.
     {"gfx942",
@@ -133,26 +153,61 @@ static void test_cases(void **state) {
     }
 }
 
-// The same stores to LDS with a barrier between and without.
+// v22: the thread's own place in LDS, v23: that of one of the other wave.
+#define PLACES "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\n"
+#define WAITED "s_waitcnt lgkmcnt(0)\n"
+#define READ_BACK "ds_read_b32 v20, v23\n" WAITED "v_mov_b32_e32 v16, v20"
+#define WRITTEN PLACES "ds_write_b32 v22, v12\n" WAITED
+#define AGAIN "ds_write_b32 v22, v13\n" WAITED "v_mov_b32_e32 v16, v20"
+// Into the array, and all threads' look at its first word.
+#define STORED "v_mov_b32_e32 v30, 0\nglobal_store_dword v[10:11], v12, off\n"
+#define SEEN "global_load_dword v20, v30, s[20:21]\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20"
+#define GOT "v_mov_b32_e32 v30, 0\nglobal_load_dword v20, v30, s[20:21]\n"
+#define PUT "global_store_dword v[10:11], v12, off\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20"
+
+// What others read or write is waited for before the barrier between, too.
 static void test_races(void **state) {
     (void)state;
-    for (int barrier = 0; barrier < 2; barrier++) {
+    static const struct {
+        const char *processor, *body;
+        bool race;
+    } races[] = {
+        {"gfx90a", WRITTEN READ_BACK, true},
+        {"gfx90a", WRITTEN "s_barrier\n" READ_BACK, false},
+        {"gfx942", PLACES "ds_write_b32 v22, v12\ns_barrier\n" READ_BACK, true},
+        {"gfx942", WRITTEN "s_barrier\nds_read_b32 v20, v23\n" WAITED "s_barrier\n" AGAIN, false},
+        {"gfx942", WRITTEN "s_barrier\nds_read_b32 v20, v23\ns_barrier\n" AGAIN, true},
+        {"gfx942", WRITTEN "s_barrier\nds_add_u32 v22, v12\ns_barrier\n" READ_BACK, true},
+        {"gfx942", WRITTEN "s_barrier\nds_add_u32 v22, v12\n" WAITED "s_barrier\n" READ_BACK,
+         false},
+        {"gfx942", STORED "s_barrier\n" SEEN "\ns_barrier", true},
+        {"gfx942", STORED "s_waitcnt vmcnt(0)\ns_barrier\n" SEEN "\ns_barrier", false},
+        {"gfx942", GOT "s_barrier\n" PUT "\ns_barrier", true},
+        {"gfx942", GOT "s_waitcnt vmcnt(0)\ns_barrier\n" PUT "\ns_barrier", false},
+        {"gfx1201",
+         PLACES "ds_store_b32 v22, v12\ns_wait_dscnt 0x0\ns_barrier_signal -1\n"
+                "s_barrier_wait 0xffff\nds_load_b32 v20, v23\ns_wait_dscnt 0x0\n"
+                "v_mov_b32_e32 v16, v20",
+         false},
+        {"gfx1201",
+         PLACES "ds_store_b32 v22, v12\ns_barrier_signal -1\ns_barrier_wait 0xffff\n"
+                "ds_load_b32 v20, v23\ns_wait_dscnt 0x0\nv_mov_b32_e32 v16, v20",
+         true},
+    };
+    for (size_t i = 0; i < sizeof races / sizeof *races; i++) {
         Arena *arena = arena_create();
         Warp w;
         uint32_t data[128][4] = {{1}};
-        const char *body = arena_printf(
-            arena,
-            "v_lshlrev_b32_e32 v22, 2, v0\nv_xor_b32_e32 v23, 0x100, v22\nds_write_b32 v22, v12\n"
-            "s_waitcnt lgkmcnt(0)\n%s\nds_read_b32 v20, v23\ns_waitcnt lgkmcnt(0)\n"
-            "v_mov_b32_e32 v16, v20",
-            barrier ? "s_barrier" : "s_nop 0");
-        amd_open(&w,
-                 &(AmdSource){"gfx90a", amd_kernel(arena, "gfx90a", body), .args = 2, .lds = 1024});
+        amd_open(&w, &(AmdSource){races[i].processor,
+                                  amd_kernel(arena, races[i].processor, races[i].body), .args = 2,
+                                  .lds = 1024});
         warp_watch(&w);
         uint64_t at = warp_upload(&w, data, sizeof data);
         SimResult r = warp_run(&w, "k", 1, 128, 0, (uint64_t[]){at, at}, 2);
-        assert_int_equal(r.outcome, SIM_DONE);
-        assert_int_equal(warp_found(&w, SIM_FINDING_RACE), !barrier);
+        if (r.outcome != SIM_DONE) fail_msg("'%s': %s", races[i].body, r.text);
+        if (warp_found(&w, SIM_FINDING_RACE) != races[i].race)
+            fail_msg("%s: '%s': %s", races[i].processor, races[i].body,
+                     races[i].race ? "nothing is found" : "a race is found");
         warp_close(&w);
         arena_destroy(arena);
     }
