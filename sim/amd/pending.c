@@ -108,6 +108,7 @@ static void land_scalars(AmdWave *w, const AmdPending *p) {
         uint32_t *shadow = &w->scalar_shadows[p->number + n];
         bool written = *shadow != UINT32_MAX || p->lost;
         if (!(last_word(w, p, n) & 1)) continue;
+        if (written) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, 1);
         w->scalars[p->number + n] = p->data[(size_t)n * AMD_LANES];
         *shadow = written ? UINT32_MAX : p->data[(size_t)(p->words + n) * AMD_LANES];
     }
@@ -120,12 +121,15 @@ static void land_word(AmdWave *w, const AmdPending *p, uint32_t n) {
                    *poison = p->data + (size_t)(p->words + n) * AMD_LANES,
                    *shadow = amd_shadow(w, o.number + n);
     uint32_t words[AMD_LANES], shadows[AMD_LANES], bits = bits_of(p), shift = p->high ? 16 : 0;
+    uint64_t mask = last_word(w, p, n), lost = 0;
     for (uint32_t l = 0; l < w->lanes; l++) {
         bool written = (shadow[l] & bits) != bits || p->lost;
+        lost |= (uint64_t)written << l;
         words[l] = (old[l] & ~bits) | (data[l] << shift & bits);
         shadows[l] = (shadow[l] & ~bits) | (written ? bits : poison[l] << shift & bits);
     }
-    amd_put_word(w, &o, n, last_word(w, p, n), words, shadows);
+    if (lost & mask) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, lost & mask);
+    amd_put_word(w, &o, n, mask, words, shadows);
 }
 
 static void land_registers(AmdWave *w, const AmdPending *p) {

@@ -98,6 +98,7 @@ typedef enum SimPoisonUse {
     SIM_POISON_BRANCH,   // a guard or the index of a branch
     SIM_POISON_STORE,    // stored to global memory
     SIM_POISON_MEMBERS,  // a mask of lanes, a barrier's number
+    SIM_POISON_RESULT,   // of a load: written by others before it was waited for
 } SimPoisonUse;
 typedef struct SimPoison {
     SimPlace at;

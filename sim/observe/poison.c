@@ -7,13 +7,15 @@ typedef struct Poison {
 } Poison;
 
 static void poisoned(void *state, const SimPoison *p) {
-    static const char *const uses[] = {"is an address", "decides where the kernel goes",
-                                       "is stored to global memory", "names lanes or a barrier"};
+#define UNKNOWN "a value that nothing has written, or that was not waited for, "
+    static const char *const says[] = {
+        UNKNOWN "is an address", UNKNOWN "decides where the kernel goes",
+        UNKNOWN "is stored to global memory", UNKNOWN "names lanes or a barrier",
+        "others wrote where its result goes, before it was waited for"};
     Poison *o = state;
     sim_findings_add(o->findings, SIM_FINDING_POISON, &p->at,
-                     "'%s': a value that nothing has written, or that was not waited for, %s "
-                     "(lanes %08llx of warp %u, block %llu)",
-                     p->at.instr->name, uses[p->use], (unsigned long long)p->mask, p->at.warp,
+                     "'%s': %s (lanes %08llx of warp %u, block %llu)", p->at.instr->name,
+                     says[p->use], (unsigned long long)p->mask, p->at.warp,
                      (unsigned long long)p->at.block);
 }
 

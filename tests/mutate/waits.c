@@ -47,10 +47,10 @@ static uint8_t adds(const Code *c, const Line *l) {
     uint8_t stores = c->older ? 1 << LOADS : 1 << STORES;
     if (IS_ONE_OF(l, scalar)) return c->newer ? 1 << SCALAR : 1 << LOCAL;
     if (is(l, "ds_")) return 1 << LOCAL;
-    if (!IS_ONE_OF(l, vector)) return 0;
+    if (!IS_ONE_OF(l, vector) || statement_has(l->s.opcode, "_inv")) return 0;
     if (is(l, "buffer_load") || is(l, "global_load") || is(l, "scratch_load")) return 1 << LOADS;
     if (is(l, "buffer_store") || is(l, "global_store") || is(l, "scratch_store")) return stores;
-    return (uint8_t)(1 << LOADS | stores);  // atomics with a result and without, caches
+    return (uint8_t)(1 << LOADS | stores);  // atomics with a result and without
 }
 
 static bool is_load(const Line *l) {
@@ -70,6 +70,7 @@ static bool orders(const Line *l) {
     if (is(l, "s_barrier") || is(l, "s_sendmsg")) return true;
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
         if (statement_has(l->s.whole, scopes[i])) return true;
+    if (statement_has(l->s.opcode, "_inv")) return true;
     return l->adds && !is_load(l) && !is_store(l) && !IS_ONE_OF(l, plain);
 }
 
