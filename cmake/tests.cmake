@@ -181,8 +181,17 @@ if(example_sources AND TARGET tilec_llvm)
     tilec_test_program(test_mutants mutate/mutants quick ${mutate_sources} ${example_parts})
     add_test(NAME mutate/long_mutants COMMAND test_mutants --whole
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(mutate/long_mutants PROPERTIES LABELS long TIMEOUT 14400 ENVIRONMENT
-        "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
+    # Of AMD's code fewer are noticed or proven to be the same (docs/sim.md).
+    add_test(NAME mutate/mutants_gfx942 COMMAND test_mutants --device sim:gfx942 --least 940
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME mutate/long_mutants_gfx942
+             COMMAND test_mutants --whole --device sim:gfx942 --least 960
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(mutate/mutants_gfx942 PROPERTIES LABELS quick TIMEOUT 600)
+    set_tests_properties(mutate/long_mutants mutate/long_mutants_gfx942 PROPERTIES
+        LABELS long TIMEOUT 14400)
+    set_tests_properties(mutate/mutants_gfx942 mutate/long_mutants mutate/long_mutants_gfx942
+        PROPERTIES ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
 endif()
 
 # As compiled code: the examples and the blocks of docs/language.md, for each target that this

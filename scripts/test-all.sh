@@ -35,6 +35,7 @@ release/math      | 16 | release  | whole | -R ^passes/long_expand_math$
 release/ptxas     | 1  | release  | whole | -R ^examples/ptxas$
 release/amdgpu    | 1  | release  | whole | -R ^examples/amdgpu$
 release/mutants   | 4  | release  | whole | -R ^mutate/long_mutants$
+release/amdmutants| 4  | release  | whole | -R ^mutate/long_mutants_gfx942$
 release/matrix    | 20 | release  | whole | -R ^matrix/long_matrix$
 release/gpu       | 40 | release  | whole | -R ^matrix/long_gpu$
 coverage          | 1  | coverage |       |

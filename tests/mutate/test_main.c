@@ -3,10 +3,10 @@
 // printed: with the rule that proves them to be the same program (rules.h), which then do not
 // count, or as unexplained. Each example's counts are printed, too.
 //
-//     test_mutants [--whole] [--device NAME] [--opcode BEGIN] [KERNEL]
+//     test_mutants [--whole] [--device NAME] [--opcode BEGIN] [--least N] [KERNEL]
 //
-// The quick run takes some examples and a slice of their mutants, both by their hash; --whole takes
-// all, in portions if the environment says so.
+// Of a thousand that count N must be noticed. The quick run takes some examples and a slice of
+// their mutants, both by their hash; --whole takes all, in portions if the environment says so.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +41,7 @@ typedef struct Session {
     Portion portion;
     bool whole;
     const char *opcode;  // of the mutants to try: NULL: all
+    uint64_t least;      // of a thousand
     uint64_t number;     // of the next mutant
     Tally kinds[MUTANT_KIND_COUNT];
     uint64_t broken;
@@ -244,8 +245,8 @@ static int tell(const Session *s) {
         tell_tally(mutant_kind_name((MutantKind)k), s->kinds[k]);
     Tally all = total(s);
     tell_tally("all", all);
-    bool enough = all.noticed * OF >= (all.made - all.same) * NOTICED_LEAST;
-    if (!enough) printf("less than %d of %d noticed\n", NOTICED_LEAST, OF);
+    bool enough = all.noticed * OF >= (all.made - all.same) * s->least;
+    if (!enough) printf("less than %u of %d noticed\n", (unsigned)s->least, OF);
     return s->broken || !all.made || !enough;
 }
 
@@ -254,7 +255,7 @@ static bool wanted(const Session *s, size_t example, int type) {
 }
 
 int main(int argc, char **argv) {
-    Session session = {.portion = portion()};
+    Session session = {.portion = portion(), .least = NOTICED_LEAST};
     const char *only = NULL, *device = "sim:sm_80";
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--whole"))
@@ -263,6 +264,8 @@ int main(int argc, char **argv) {
             device = argv[++i];
         else if (!strcmp(argv[i], "--opcode") && i + 1 < argc)
             session.opcode = argv[++i];
+        else if (!strcmp(argv[i], "--least") && i + 1 < argc)
+            session.least = strtoull(argv[++i], NULL, 10);
         else
             only = argv[i];
     }
