@@ -22,10 +22,9 @@ static uint8_t counters_of(const AmdWave *w, AmdClass class) {
 // A counter that is full holds the wave until the oldest have come.
 static void make_room(AmdWave *w, AmdClass class) {
     enum { MOST = 63 };
-    if (class != AMD_CLASS_VECTOR || w->pending_count < MOST) return;
-    uint8_t counts[AMD_COUNTERS];
-    memset(counts, UINT8_MAX, sizeof counts);
-    counts[AMD_COUNT_LOAD] = MOST - 1;
+    if (w->pending_count < MOST) return;
+    uint8_t counts[AMD_COUNTERS], own = counters_of(w, class);
+    for (uint32_t c = 0; c < AMD_COUNTERS; c++) counts[c] = own >> c & 1 ? MOST - 1 : UINT8_MAX;
     amd_land(w, counts);
 }
 
