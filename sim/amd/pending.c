@@ -94,19 +94,22 @@ void amd_pend_begin(AmdWave *w, AmdPending *p) {
 
 // ---- Landing ----
 
-// The lanes of its n-th word that no younger load fills: of the others that one has the last word.
-static uint64_t last_word(const AmdWave *w, const AmdPending *p, uint32_t n) {
-    uint64_t mask = p->mask;
+// The bits of each lane's n-th word that no younger load fills: of the others that one has the last
+// word.
+static void last_word(const AmdWave *w, const AmdPending *p, uint32_t n, uint32_t *bits) {
+    for (uint32_t l = 0; l < w->lanes; l++) bits[l] = p->mask >> l & 1 ? bits_of(p) : 0;
     for (const AmdPending *q = p + 1; q < w->pending + w->pending_count; q++)
-        mask &= ~fills(q, p->kind, p->number + n, bits_of(p));
-    return mask;
+        for (uint64_t left = fills(q, p->kind, p->number + n, bits_of(p)); left; left &= left - 1)
+            bits[__builtin_ctzll(left)] &= ~bits_of(q);
 }
 
 static void land_scalars(AmdWave *w, const AmdPending *p) {
     for (uint32_t n = 0; n < p->words && p->number != AMD_NULL; n++) {
         uint32_t *shadow = &w->scalar_shadows[p->number + n];
         bool written = *shadow != UINT32_MAX || p->lost;
-        if (!(last_word(w, p, n) & 1)) continue;
+        uint32_t bits[AMD_LANES];
+        last_word(w, p, n, bits);
+        if (!bits[0]) continue;
         if (written) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, 1);
         w->scalars[p->number + n] = p->data[(size_t)n * AMD_LANES];
         *shadow = written ? UINT32_MAX : p->data[(size_t)(p->words + n) * AMD_LANES];
@@ -119,16 +122,17 @@ static void land_word(AmdWave *w, const AmdPending *p, uint32_t n) {
     const uint32_t *data = p->data + (size_t)n * AMD_LANES, *old = amd_vector(w, o.number + n),
                    *poison = p->data + (size_t)(p->words + n) * AMD_LANES,
                    *shadow = amd_shadow(w, o.number + n);
-    uint32_t words[AMD_LANES], shadows[AMD_LANES], bits = bits_of(p), shift = p->high ? 16 : 0;
-    uint64_t mask = last_word(w, p, n), lost = 0;
+    uint32_t words[AMD_LANES], shadows[AMD_LANES], bits[AMD_LANES], shift = p->high ? 16 : 0;
+    uint64_t lost = 0;
+    last_word(w, p, n, bits);
     for (uint32_t l = 0; l < w->lanes; l++) {
-        bool written = (shadow[l] & bits) != bits || p->lost;
+        bool written = bits[l] && ((shadow[l] & bits[l]) != bits[l] || p->lost);
         lost |= (uint64_t)written << l;
-        words[l] = (old[l] & ~bits) | (data[l] << shift & bits);
-        shadows[l] = (shadow[l] & ~bits) | (written ? bits : poison[l] << shift & bits);
+        words[l] = (old[l] & ~bits[l]) | (data[l] << shift & bits[l]);
+        shadows[l] = (shadow[l] & ~bits[l]) | (written ? bits[l] : poison[l] << shift & bits[l]);
     }
-    if (lost & mask) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, lost & mask);
-    amd_put_word(w, &o, n, mask, words, shadows);
+    if (lost) amd_tell_poison(w, p->instr, SIM_POISON_RESULT, lost);
+    amd_put_word(w, &o, n, p->mask, words, shadows);
 }
 
 static void land_registers(AmdWave *w, const AmdPending *p) {

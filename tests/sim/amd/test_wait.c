@@ -70,6 +70,14 @@ static const Case cases[] = {
      "global_load_short_d16 v20, v[10:11], off\nglobal_load_short_d16_hi v20, v[10:11], off\n"
      "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20",
      false, 0},
+    {"gfx942",
+     "global_load_ushort v20, v[10:11], off\nglobal_load_short_d16_hi v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v16, v20",
+     false, 0},
+    {"gfx942",
+     "global_load_ushort v20, v[10:11], off\nglobal_load_short_d16_hi v20, v[10:11], off\n"
+     "s_waitcnt vmcnt(1)\nv_mov_b32_e32 v16, v20",
+     true, 0},
     // Loads to one register: the later one of those that come in order, else nobody knows.
     {"gfx942",
      "global_load_dwordx2 v[20:21], v[10:11], off\nglobal_load_dword v20, v[10:11], off\n"
