@@ -6,7 +6,8 @@
 // number of barriers met by then (its epoch). Between two accesses with no barrier of the
 // lowering's between them none is needed. Loops are walked again with what their end leaves until
 // nothing is added. A barrier for global memory serves shared memory, too; it stays where global
-// memory was touched since the last one that does.
+// memory was touched since the last barrier that does. Where only one of shared memory came since,
+// that one becomes one for global memory in its place.
 //
 // What thread.copy writes goes on past barriers until all copies have been waited for: to the
 // places of other pieces; of its own the lowering takes care. A wait for all copies goes if nothing
@@ -17,7 +18,8 @@
 typedef enum Kind {
     OF_SHARED,
     UNDER_WAY,  // a copy to shared memory, until it has been waited for
-    OF_GLOBAL
+    OF_GLOBAL,
+    BEHIND  // of global memory, before a barrier that is for shared memory only
 } Kind;
 
 // An access: the piece of shared memory, or NULL when it is not known which.
@@ -26,7 +28,7 @@ typedef struct Touch {
     Kind kind;
     bool writes;
     uint32_t epoch;
-    const IrOp *by;  // of global memory: what touches it
+    const IrOp *by;  // of global memory: what touches it, or the barrier behind it
 } Touch;
 typedef VEC(Touch) Touches;
 
@@ -34,7 +36,7 @@ typedef struct Barriers {
     Arena *scratch;
     const IrRanges *ranges;
     uint32_t epoch;
-    VEC(const IrOp *) kept;
+    VEC(const IrOp *) kept, widened;  // that stay; that become ones for global memory
     bool added;
 } Barriers;
 
@@ -85,7 +87,7 @@ static void range_of(const IrOp *piece, uint64_t range[2]) {
 }
 
 static bool meet(const Touch *a, const Touch *b) {
-    if (a->kind == OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
+    if (a->kind >= OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
     if (!a->piece || !b->piece || a->piece == b->piece) return true;
     uint64_t x[2], y[2];
@@ -186,11 +188,44 @@ static void walk_if(Barriers *b, IrOp *op, Touches *touches) {
     *touches = out;
 }
 
+static bool has_op(const IrOp *const *ops, size_t count, const IrOp *op) {
+    for (size_t i = 0; i < count; i++)
+        if (ops[i] == op) return true;
+    return false;
+}
+
+static bool stays(const Barriers *b, const IrOp *op) {
+    return has_op(b->kept.data, b->kept.count, op);
+}
+static bool is_global(const Barriers *b, const IrOp *barrier) {
+    return ir_attr_int(barrier, IR_ATTR_GLOBAL) ||
+           has_op(b->widened.data, b->widened.count, barrier);
+}
+
 // What a barrier orders.
-static void settle(Touches *touches) {
+static void settle(Barriers *b, const IrOp *barrier, Touches *touches) {
     size_t left = 0;
-    for (size_t i = 0; i < touches->count; i++)
+    bool behind = false;
+    for (size_t i = 0; i < touches->count; i++) {
+        behind |= touches->data[i].kind >= OF_GLOBAL;
         if (touches->data[i].kind == UNDER_WAY) touches->data[left++] = touches->data[i];
+    }
+    touches->count = left;
+    if (behind && !is_global(b, barrier)) add(b, touches, (Touch){.kind = BEHIND, .by = barrier});
+}
+
+// A barrier for global memory that goes: those that the accesses are behind of serve for it.
+static void widen(Barriers *b, Touches *touches) {
+    size_t left = 0;
+    for (size_t i = 0; i < touches->count; i++) {
+        if (touches->data[i].kind != BEHIND) {
+            touches->data[left++] = touches->data[i];
+            continue;
+        }
+        if (is_global(b, touches->data[i].by)) continue;
+        vec_push(b->scratch, &b->widened, touches->data[i].by);
+        b->added = true;
+    }
     touches->count = left;
 }
 
@@ -226,8 +261,9 @@ static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
         ir_op(&builder, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
         land(b, touches);
     }
-    vec_push(b->scratch, &b->kept, ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL));
-    settle(touches);
+    const IrOp *barrier = ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+    vec_push(b->scratch, &b->kept, barrier);
+    settle(b, barrier, touches);
     b->added = true;
 }
 
@@ -247,14 +283,8 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     add(b, touches, touch);
 }
 
-static bool stays(const Barriers *b, const IrOp *op) {
-    for (size_t i = 0; i < b->kept.count; i++)
-        if (b->kept.data[i] == op) return true;
-    return false;
-}
-
 static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
-    bool global = ir_attr_int(op, IR_ATTR_GLOBAL) != 0, since = false;
+    bool global = is_global(b, op), since = false;
     for (size_t i = 0; global && i < touches->count; i++)
         since |= touches->data[i].kind == OF_GLOBAL;
     b->epoch++;
@@ -262,7 +292,10 @@ static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
         vec_push(b->scratch, &b->kept, op);
         b->added = true;
     }
-    if (stays(b, op)) settle(touches);
+    if (stays(b, op))
+        settle(b, op, touches);
+    else if (global)
+        widen(b, touches);
 }
 
 static void walk(Barriers *b, IrBlock *block, Touches *touches) {
@@ -306,7 +339,10 @@ static void strip(const Barriers *b, IrBlock *block) {
         for (uint32_t r = 0; r < op->region_count; r++) strip(b, op->regions[r]);
         bool needless = op->code == IR_THREAD_BARRIER ? !stays(b, op)
                                                       : waits_for_all(op) && !shared_follows(b, op);
-        if (needless) ir_erase(op);
+        if (needless)
+            ir_erase(op);
+        else if (op->code == IR_THREAD_BARRIER && is_global(b, op))
+            ir_attr_set_int(op, IR_ATTR_GLOBAL, true);
     }
 }
 

@@ -260,7 +260,8 @@ static bool decode_hwreg(AmdDecoder *d, AmdText *t, AmdInstr *i) {
 static bool decode_own(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i) {
     if (row->run == amd_wait) return amd_decode_wait(d, t, i);
     if (row->run == amd_setreg || row->run == amd_getreg) return decode_hwreg(d, t, i);
-    if (row->run == amd_fence) {  // coherence of caches, which the machine has not
+    bool cache = row->run == amd_fence || row->run == amd_invalidate || row->run == amd_write_back;
+    if (cache) {  // coherence of caches, which the machine has not
         t->taken = UINT32_MAX, i->immediate = SIM_SCOPE_GPU;
         return true;
     }

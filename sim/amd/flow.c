@@ -82,6 +82,15 @@ void amd_fence(AmdWave *w, const AmdInstr *i) {
     SimPlace at = amd_place(w, i);
     SIM_TELL(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
 }
+// Of gfx12: counted as a load, and as stores where it writes back.
+void amd_invalidate(AmdWave *w, const AmdInstr *i) {
+    amd_pend(w, i, AMD_CLASS_VECTOR, 0);
+    amd_fence(w, i);
+}
+void amd_write_back(AmdWave *w, const AmdInstr *i) {
+    amd_pend(w, i, AMD_CLASS_STORE, 0);
+    amd_fence(w, i);
+}
 
 // ---- The MODE register, of which the low 8 bits count here ----
 

@@ -233,12 +233,15 @@ void amd_pend_touch(AmdWave *w, const SimAccess *access) {
                access->kind == SIM_ACCESS_ATOMIC;
     if (!own) return;  // those to LDS are told of when they land
     AmdPending *p = &w->pending[w->pending_count - 1];
-    AmdLate *late = malloc(sizeof *late);
+    size_t data = access->data ? (size_t)w->lanes * 32 : 0;
+    AmdLate *late = malloc(sizeof *late + data);
     if (!late) os_out_of_memory();
-    *late = (AmdLate){.next = p->late, .access = *access};
+    late->next = p->late, late->access = *access;
     memcpy(late->address, access->address, w->lanes * sizeof *late->address);
-    late->access.address = late->address;
-    late->access.data = NULL, late->access.there = NULL;
+    memcpy(late->there, access->there, w->lanes * sizeof(uint8_t *));
+    if (data) memcpy(late->data, access->data, data);
+    late->access.address = late->address, late->access.there = late->there;
+    late->access.data = data ? late->data : NULL;
     p->late = late;
 }
 

@@ -45,6 +45,8 @@ typedef struct AmdLate {
     struct AmdLate *next;
     SimAccess access;
     uint64_t address[AMD_LANES];
+    uint8_t *there[AMD_LANES];
+    uint8_t data[];  // of stores
 } AmdLate;
 
 typedef struct AmdPending {

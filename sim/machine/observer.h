@@ -156,8 +156,7 @@ typedef struct SimObserver {
     void (*step)(void *state, const SimPlace *at, uint64_t mask);  // before each instruction
     void (*access)(void *state, const SimAccess *access);
     // A barrier is complete, an access of before it is not: that no wait has covered may come
-    // after. It has been told of before, has no data now, and is told of again at each such
-    // barrier.
+    // after. It has been told of before, and is told of again at each such barrier.
     void (*late)(void *state, const SimAccess *access);
     void (*barrier)(void *state, const SimBarrierDone *done);
     void (*warp_sync)(void *state, const SimPlace *at, uint64_t mask);  // bar.warp.sync

@@ -47,6 +47,7 @@ static uint8_t adds(const Code *c, const Line *l) {
     uint8_t stores = c->older ? 1 << LOADS : 1 << STORES;
     if (IS_ONE_OF(l, scalar)) return c->newer ? 1 << SCALAR : 1 << LOCAL;
     if (is(l, "ds_")) return 1 << LOCAL;
+    if (is(l, "global_inv") || is(l, "global_wb")) return 1 << LOADS | 1 << STORES;
     if (!IS_ONE_OF(l, vector) || statement_has(l->s.opcode, "_inv")) return 0;
     if (is(l, "buffer_load") || is(l, "global_load") || is(l, "scratch_load")) return 1 << LOADS;
     if (is(l, "buffer_store") || is(l, "global_store") || is(l, "scratch_store")) return stores;
@@ -61,11 +62,11 @@ static bool is_load(const Line *l) {
 static bool is_store(const Line *l) {
     static const char *const stores[] = {"buffer_store", "global_store", "scratch_store",
                                          "ds_write", "ds_store"};
-    return IS_ONE_OF(l, stores);
+    return IS_ONE_OF(l, stores) && !statement_has(l->s.opcode, "xchg");
 }
 
 static bool orders(const Line *l) {
-    static const char *const scopes[] = {" sc0", " sc1", " glc", " slc", " scope:"};
+    static const char *const scopes[] = {" sc0", " sc1", " glc", " slc", " dlc", " scope:", "lds"};
     static const char *const plain[] = {"s_load", "s_buffer_load", "s_memtime"};
     if (is(l, "s_barrier") || is(l, "s_sendmsg")) return true;
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
@@ -126,9 +127,14 @@ static bool read_wait(Line *l) {
 }
 
 static bool read_flow(Line *l) {
-    static const char *const unknown[] = {"flat_",  "s_setpc", "s_swappc",    "s_call",
-                                          "image_", "tbuffer", "s_subvector", "s_cbranch_i",
-                                          "s_trap", "exp",     "s_cbranch_j", "s_cbranch_g"};
+    static const char *const unknown[] = {"flat_",         "s_setpc",
+                                          "s_swappc",      "s_call",
+                                          "image_",        "tbuffer",
+                                          "s_subvector",   "s_cbranch_i",
+                                          "s_trap",        "exp",
+                                          "lds_",          "tensor_",
+                                          "s_get_barrier", "s_barrier_signal_isfirst",
+                                          "s_cbranch_j",   "s_cbranch_g"};
     int64_t far;
     if (IS_ONE_OF(l, unknown)) return false;
     l->may_go = is(l, "s_cbranch");
@@ -171,7 +177,7 @@ static bool read_code(Code *c, Str listing) {
         Line l = line_of(str_cut(rest, '\n', &rest));
         if (!read_wait(&l) || !read_flow(&l)) return false;
         l.adds = adds(c, &l);
-        l.sure = is_load(&l) || is_store(&l);
+        l.sure = (is_load(&l) || is_store(&l)) && !is(&l, "scratch_");
         l.orders = orders(&l);
         vec_push(c->arena, &c->lines, l);
     }
@@ -259,7 +265,7 @@ typedef struct Follow {
     uint32_t access;
     bool known;  // what it is
     bool loads;  // it has a result,
-    bool alone;  // of what nobody else changes: of other lanes, or through the scalars' cache
+    bool alone;  // of what nobody else changes: of other lanes, or of arguments
     Span into;
     uint8_t *newer[2];  // of each line, before and behind the change: so many accesses came since
 } Follow;
@@ -268,6 +274,7 @@ typedef struct Follow {
 static bool is_harmless(const Follow *f, const Line *l) {
     bool relative = statement_has(l->s.opcode, "movrel") || statement_has(l->s.opcode, "gpr_idx");
     bool ordered = l->orders && !f->alone;
+    if (!f->loads && is_store(l)) return false;  // which may be what says that it is there
     return f->known && !ordered && !relative && !(f->loads && mentions(l, &f->into));
 }
 
@@ -296,13 +303,32 @@ static bool step(const Follow *f, uint32_t line, int behind, bool *moved) {
     return true;
 }
 
+// Of the kernel's arguments: through registers that nothing but such loads has to do with.
+static bool is_argument(const Code *c, const Line *load) {
+    size_t at = 0;
+    Span base, into;
+    if (load->s.operand_count < 2 || !next_span(load->s.operands[1], &at, &base)) return false;
+    for (size_t i = 0; i < c->lines.count; i++) {
+        const Line *l = &c->lines.data[i];
+        if (!mentions(l, &base)) continue;
+        bool same = is(l, "s_load") && l->s.operand_count > 1 &&
+                    str_equal(l->s.operands[1], load->s.operands[1]);
+        at = 0;
+        if (!same || !next_span(l->s.operands[0], &at, &into)) return false;
+        if (into.kind == base.kind && into.first <= base.last && base.first <= into.last)
+            return false;
+    }
+    return true;
+}
+
 // An access that the wait no longer covers meets nothing before another wait does.
 static bool comes_later(Follow *f) {
     static const char *const shuffles[] = {"ds_swizzle", "ds_bpermute", "ds_permute"};
     const Line *access = &f->code->lines.data[f->access];
     size_t at = 0, count = f->code->lines.count;
     bool scalar = is(access, "s_load") || is(access, "s_buffer_load");
-    f->loads = !is_store(access), f->alone = scalar || IS_ONE_OF(access, shuffles);
+    f->loads = !is_store(access);
+    f->alone = IS_ONE_OF(access, shuffles) || (scalar && is_argument(f->code, access));
     f->known = (access->sure || scalar) && access->s.operand_count > 0;
     if (f->loads && f->known) f->known = next_span(access->s.operands[0], &at, &f->into);
     for (int behind = 0; behind < 2; behind++) {
@@ -386,7 +412,21 @@ static const Case cases[] = {
      "ds_read_b128 v[4:7], v2\ns_waitcnt lgkmcnt(0)\nv_pk_add_f32 v[8:9], v[6:7], v[2:3]"},
     {"gfx942", "gone", EARLY,
      "ds_read_b128 v[4:7], v2\ns_waitcnt lgkmcnt(0)\nv_pk_add_f32 v[8:9], v[2:3], s[4:5]"},
-    // Lanes of a warp and the scalars' cache have no barriers.
+    {"gfx1100", "gone", NULL,
+     "ds_storexchg_rtn_b32 v1, v2, v3\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v4, v1"},
+    {"gfx1201", "gone", NULL,
+     "global_load_b32 v1, v[2:3], off\nglobal_inv scope:SCOPE_DEV\ns_wait_loadcnt 0x1\n"
+     "v_mov_b32 v4, v1"},
+    {"gfx942", "gone", NULL,
+     "s_load_dword s4, s[2:3], 0x0\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+     "global_store_dword v1, v2, s[2:3]"},
+    {"gfx1100", "gone", NULL,
+     "global_store_b32 v[2:3], v1, off\ns_waitcnt_vscnt null, 0x0\n"
+     "global_store_b32 v[4:5], v6, off"},
+    {"gfx942", "gone", NULL,
+     "ds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\nbuffer_store_lds_dword s[4:7], 0"},
+    {"gfx1100", "gone", NULL, "ds_store_b32 v1, v2\ns_waitcnt lgkmcnt(0)\nlds_direct_load v4"},
+    // Lanes of a warp and arguments have no barriers.
     {"gfx942", "gone", EARLY, "ds_bpermute_b32 v1, v2, v3\ns_waitcnt lgkmcnt(0)\ns_barrier"},
     {"gfx942", "gone", NULL, "ds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\ns_barrier"},
     {"gfx942", "gone", NULL, "ds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\ns_barrier"},
