@@ -40,9 +40,9 @@ static AmdOperand implicit(const AmdDecoder *d, uint32_t number) {
 }
 
 bool amd_decode_result(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type, AmdOperand *to) {
-    // Masks, and what is read of one lane, are the scalar unit's.
-    bool scalar =
-        type == AMD_MASK || str_starts(t->name, STR("s_")) || str_starts(t->name, STR("v_read"));
+    // Masks, what is read of one lane, and functions of scalars are the scalar unit's.
+    bool scalar = type == AMD_MASK || str_starts(t->name, STR("s_")) ||
+                  str_starts(t->name, STR("v_s_")) || str_starts(t->name, STR("v_read"));
     TRY(amd_text_operand(d, t, n, type, to));
     if (to->kind == (scalar ? AMD_SCALAR : AMD_VECTOR)) return true;
     return amd_decode_fail(d, "the result must be a %s register", scalar ? "scalar" : "vector");
