@@ -245,10 +245,11 @@ void amd_pend_touch(AmdWave *w, const SimAccess *access) {
     p->late = late;
 }
 
+// LLVM's fences do not wait for scalar loads on gfx12.
 void amd_pend_late(const AmdWave *w) {
     for (uint32_t n = 0; n < w->pending_count; n++)
         for (const AmdLate *late = w->pending[n].late; late; late = late->next)
-            SIM_TELL(w->run, late, &late->access);
+            if (w->pending[n].class != AMD_CLASS_SCALAR) SIM_TELL(w->run, late, &late->access);
 }
 
 void amd_pend_free(AmdWave *w) {
