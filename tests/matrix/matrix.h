@@ -65,7 +65,7 @@ typedef struct Case {
     IrReduce kind;
     IrPrecision precision;
     bool ties_away;  // not of the op: how the reference rounds to tf32
-    bool flushes;    // nor this: dots of bf16 take subnormals as 0
+    int flushes;     // nor this: dots take operands below 2 to this power as 0; 0: none
     bool saturate, reverse, exclusive, descending;
     const char *region;  // text of a combiner
 } Case;

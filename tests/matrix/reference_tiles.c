@@ -368,7 +368,7 @@ typedef struct Products {
 // Subnormals of the operands as 0, where the reckoning has them so.
 static long double factor(const Case *c, Dtype t, uint64_t bits) {
     long double x = element_value(t, bits);
-    return c->flushes && fabsl(x) < ldexpl(1, -126) ? 0 : x;
+    return c->flushes && fabsl(x) < ldexpl(1, c->flushes) ? 0 : x;
 }
 
 static Answer dot_floats(const Case *c, const Products *p, long double start) {

@@ -619,7 +619,7 @@ static void compare_case(Matrix *m, const char *name, const Case *c, const Case 
 
 // The same case by another reckoning.
 static const Case *other_case(Matrix *m, const Case *c, IrPrecision precision, bool ties_away,
-                              bool flushes) {
+                              int flushes) {
     Case *other = arena_new(m->arena, Case, 1);
     *other = *c;
     other->precision = precision;
@@ -630,24 +630,31 @@ static const Case *other_case(Matrix *m, const Case *c, IrPrecision precision, b
 }
 
 // The bound of a split precision holds of exact products, too, but infinities and NaNs come as they
-// do with ieee; and as the parts are rounded. Pairs of bf16 are multiplied by an instruction that
-// takes subnormals as 0 (docs/numerics.md, where hardware deviates): an infinity times one is a
-// NaN.
-static bool flushes_bf16(const Case *c, const Device *d) {
-    return d->target && target_of(d).extras & (CPU_BF16 | CPU_AMX_BF16) &&
-           c->in[0].elem == DTYPE_BF16 && c->in[1].elem == DTYPE_BF16 &&
-           c->out[0].elem == DTYPE_F32;
+// do with ieee; and as the parts are rounded. Pairs of bf16 are multiplied by instructions of CPUs,
+// and short floats by those of gfx90a, that take subnormals as 0 (docs/numerics.md, where hardware
+// deviates): an infinity times one is a NaN.
+static int flushes_below(const Case *c, const Device *d, const Program *p) {
+    enum { LEAST_F16 = -14, LEAST_BF16 = -126 };
+    bool bf16 = c->in[0].elem == DTYPE_BF16 && c->in[1].elem == DTYPE_BF16;
+    if (d->target && target_of(d).extras & (CPU_BF16 | CPU_AMX_BF16))
+        return bf16 && c->out[0].elem == DTYPE_F32 ? LEAST_BF16 : 0;
+    if (d->run != run_simulated) return 0;
+    GpuTarget gpu = lowered_gpu(choice_of(p)).gpu;
+    bool flushes = gpu.vendor == GPU_AMD && gpu.number == 0x90a && dtype_bits(c->in[0].elem) <= 16;
+    return !flushes || !type_is_float(c->in[0].elem) ? 0 : bf16 ? LEAST_BF16 : LEAST_F16;
 }
 
 enum { OTHERS = 3 };
-static void other_cases(Matrix *m, const Case *c, const Device *d, const Case *others[OTHERS]) {
+static void other_cases(Matrix *m, const Case *c, const Device *d, const Program *p,
+                        const Case *others[OTHERS]) {
     uint32_t count = 0;
     memset(others, 0, OTHERS * sizeof *others);
     if (c->code != IR_DOT) return;
-    if (flushes_bf16(c, d)) others[count++] = other_case(m, c, c->precision, false, true);
+    int least = flushes_below(c, d, p);
+    if (least) others[count++] = other_case(m, c, c->precision, false, least);
     if (c->precision == IR_PRECISION_IEEE) return;
-    if (!d->splits) others[count++] = other_case(m, c, IR_PRECISION_IEEE, false, false);
-    if (d->ties_away) others[count] = other_case(m, c, c->precision, true, false);
+    if (!d->splits) others[count++] = other_case(m, c, IR_PRECISION_IEEE, false, 0);
+    if (d->ties_away) others[count] = other_case(m, c, c->precision, true, 0);
 }
 
 // Sums may be made in another order; all else has one answer, which the interpreter gives.
@@ -698,7 +705,7 @@ void matrix_case(Matrix *m, const char *name, Case *c) {
         const Device *device = &matrix_devices[d];
         if (!matrix_execute(m, name, device, &p)) continue;
         const Case *others[OTHERS];
-        other_cases(m, c, device, others);
+        other_cases(m, c, device, &p, others);
         compare_case(m, name, c, others, results, device->name);
         if (device->run == run_lowered) memcpy(lowered, results, sizeof lowered);
         if (device->compiled && lowered[0] && has_one_answer(c))
