@@ -233,6 +233,7 @@ void amd_pend_touch(AmdWave *w, const SimAccess *access) {
                access->kind == SIM_ACCESS_ATOMIC;
     if (!own) return;  // those to LDS are told of when they land
     AmdPending *p = &w->pending[w->pending_count - 1];
+    if (p->class == AMD_CLASS_SCALAR) return;
     size_t data = access->data ? (size_t)w->lanes * 32 : 0;
     AmdLate *late = malloc(sizeof *late + data);
     if (!late) os_out_of_memory();
@@ -245,11 +246,10 @@ void amd_pend_touch(AmdWave *w, const SimAccess *access) {
     p->late = late;
 }
 
-// LLVM's fences do not wait for scalar loads on gfx12.
 void amd_pend_late(const AmdWave *w) {
     for (uint32_t n = 0; n < w->pending_count; n++)
         for (const AmdLate *late = w->pending[n].late; late; late = late->next)
-            if (w->pending[n].class != AMD_CLASS_SCALAR) SIM_TELL(w->run, late, &late->access);
+            SIM_TELL(w->run, late, &late->access);
 }
 
 void amd_pend_free(AmdWave *w) {

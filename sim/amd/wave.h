@@ -18,7 +18,7 @@
 typedef struct AmdGroup AmdGroup;
 typedef struct AmdLaunch AmdLaunch;
 
-enum { AMD_WAVES = 32, AMD_PENDING_MOST = 256 };
+enum { AMD_WAVES = 32 };
 
 // Counters of what is under way; s_waitcnt names them. Of the generations that have fewer, several
 // count in one (amd_counter_of).
@@ -218,7 +218,8 @@ bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t);
 
 // A load's data: words * AMD_LANES values and as many of poison, to be filled in.
 AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words);
-// The newest one touches this, too.
+// The newest one touches this, too: what it is told of when it is late. Not of scalar loads: LLVM's
+// fences do not wait for them on gfx12.
 void amd_pend_touch(AmdWave *w, const SimAccess *access);
 // Its registers are poison from now on.
 void amd_pend_begin(AmdWave *w, AmdPending *p);

@@ -1,6 +1,6 @@
 // The matrix on simulated GPUs, every cell: TILEC_TEST_CHOICES (1) times with other GPUs, numbers
-// of warps, facts and orders of warps. 20 times are each cell on every GPU with every number of
-// warps, and in every order.
+// of warps, facts and orders of warps. 20 times are each cell on every GPU and in every order, 44
+// times on every GPU with every number of warps.
 #define _GNU_SOURCE  // setenv
 #include <setjmp.h>
 #include <stdarg.h>

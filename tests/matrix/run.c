@@ -79,7 +79,7 @@ static uint64_t hash_of(const char *text) {  // FNV-1a
 }
 
 // Of a GPU, warps, facts and orders of warps (lowered.h, simulated.h). TILEC_TEST_CHOICE=N: others;
-// 16 numbers in a row are every GPU with every number of warps, 20 are every order.
+// 44 numbers in a row are every GPU with every number of warps, 20 are every order.
 static uint64_t choice_of(const Program *p) {
     const char *text = getenv("TILEC_TEST_CHOICE");
     uint64_t hash = hash_of(p->text), n = text ? strtoull(text, NULL, 10) : 0;

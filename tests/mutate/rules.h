@@ -16,6 +16,8 @@
 //                 products before it, and by what the variant's guard says of extents (bits.h,
 //                 facts.h).
 //
+// Of AMD's code, a listing, only waits are excused (waits.h).
+//
 // Ownership: static text.
 //
 //     const char *why = rules_excuse(arena, text, &mutant, &facts);

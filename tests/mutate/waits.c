@@ -17,7 +17,6 @@ typedef struct Line {
     uint8_t adds;       // a bit for each counter that may count it
     bool sure;          // that one does, and those of it come in order
     Counts wait;        // at most so many are left; NO_WAIT: as many as there are
-    bool waits;         // any of them
     bool goes, may_go;  // away: always, or maybe
     uint32_t target;    // of lines
     bool orders;        // what others do may come between what is before it and what is after
@@ -120,8 +119,7 @@ static bool read_one(Line *l) {
 static bool read_wait(Line *l) {
     static const char *const others[] = {"s_waitcnt_depctr", "s_wait_alu", "s_waitcnt_expcnt"};
     memset(l->wait.of, NO_WAIT, sizeof l->wait.of);
-    l->waits = is(l, "s_wait") && !IS_ONE_OF(l, others);
-    if (!l->waits) return true;
+    if (!is(l, "s_wait") || IS_ONE_OF(l, others)) return true;
     return str_equal(l->s.opcode, STR("s_waitcnt")) ? read_counts(l->s.rest, &l->wait)
                                                     : read_one(l);
 }

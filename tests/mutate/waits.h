@@ -12,8 +12,7 @@
 #include "tests/mutate/mutants.h"
 
 //   idle wait    Neither before the change nor after it does it wait for anything: of what it
-//   counts
-//                no more than it lets pass can be under way.
+//                counts no more than it lets pass can be under way.
 //   early wait   What it no longer waits for is covered by a later wait, on all ways; in between no
 //                instruction touches the registers that it fills, and none (a barrier, an atomic, a
 //                change of the caches) orders it against what others do.

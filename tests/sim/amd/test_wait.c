@@ -44,6 +44,10 @@ static const Case cases[] = {
      true, 0},
     {"gfx1201", "global_load_b32 v20, v[10:11], off\ns_wait_loadcnt 0x0\nv_mov_b32_e32 v16, v20",
      false, 0},
+    {"gfx1201",
+     "global_load_b32 v20, v[10:11], off\nglobal_inv scope:SCOPE_DEV\ns_wait_loadcnt 0x1\n"
+     "v_mov_b32_e32 v16, v20",
+     false, 0},
     // Scalar loads come in any order: only no more under way is sure.
     {"gfx942",
      "s_load_dword s30, s[20:21], 0x0\ns_load_dword s31, s[20:21], 0x4\ns_waitcnt lgkmcnt(1)\n"
