@@ -151,6 +151,16 @@ static void forget(Diags *d, Entry *entry) {
     before->same_span = entry->same_span;
 }
 
+void diag_copy(Diags *d, const Diag *from) {
+    if (from->severity == DIAG_ERROR)
+        diag_error(d, from->span, from->code, "%.*s", STR_ARG(from->text));
+    else
+        diag_warning(d, from->span, from->code, "%.*s", STR_ARG(from->text));
+    if (from->help.size) diag_help(d, "%.*s", STR_ARG(from->help));
+    for (const DiagNote *n = from->notes; n; n = n->next)
+        diag_note(d, n->span, "%.*s", STR_ARG(n->text));
+}
+
 void diags_truncate(Diags *d, size_t count) {
     if (count >= d->entries.count) return;
     while (d->entries.count > count) forget(d, vec_pop(&d->entries));

@@ -68,6 +68,9 @@ void diag_warning(Diags *d, Span span, DiagCode code, const char *format, ...)
 void diag_note(Diags *d, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diags *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// One of another list, with its notes and help; texts are copied, places are taken as they are.
+void diag_copy(Diags *d, const Diag *from);
+
 // Those kept; errors and warnings count the ones beyond DIAGS_MAX too.
 size_t diags_count(const Diags *d);
 size_t diags_errors(const Diags *d);

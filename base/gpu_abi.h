@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 enum {
+    GPU_ABI_VERSION = 1,  // of all this and of the argument block; archives say theirs
     GPU_PIECES = 3,
     GPU_PIECE_BITS = 16,
     GPU_LANE_BITS = 20  // a failure is lane | site << GPU_LANE_BITS

@@ -47,6 +47,15 @@ bool str_to_u64(Str s, uint64_t *value, bool *overflow) {
     return true;
 }
 
+bool str_to_i64(Str s, int64_t *value) {
+    bool negative = s.size && s.text[0] == '-', overflow = false;
+    if (negative) s.text++, s.size--;
+    uint64_t magnitude;
+    if (!str_to_u64(s, &magnitude, &overflow) || overflow || magnitude > INT64_MAX) return false;
+    *value = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+    return true;
+}
+
 // A decimal or hexadecimal floating text, taken apart while it is checked.
 typedef struct Scan {
     Str left;

@@ -262,6 +262,14 @@ bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error)
     return os_error_written(error, number);
 }
 
+bool os_make_folder(const char *path, OsError *error) {
+    struct stat st;
+    if (mkdir(path, 0777) == 0) return true;
+    int number = errno;
+    if (number == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return true;
+    return os_error_written(error, number);
+}
+
 // ---- Paths ----
 
 bool os_path_exists(const char *path) {

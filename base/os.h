@@ -39,6 +39,8 @@ bool os_file_begin(Arena *arena, const char *path, OsFile *file, OsError *error)
 bool os_file_commit(OsFile *file, OsError *error);
 void os_file_abandon(OsFile *file);
 bool os_write_file(Arena *arena, const char *path, Str contents, OsError *error);
+// Makes the folder, if there is none yet; what it lies in is there.
+bool os_make_folder(const char *path, OsError *error);
 // Could a file be written there? Says so before the work whose result it shall hold; writes
 // nothing.
 bool os_path_writable(Arena *arena, const char *path, OsError *error);

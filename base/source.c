@@ -69,6 +69,12 @@ const SourceFile *source_add(Sources *sources, Str path, Str text) {
     return &entry->file;
 }
 
+size_t sources_count(const Sources *sources) { return sources->entries.count; }
+
+const SourceFile *sources_get(const Sources *sources, size_t number) {
+    return &sources->entries.data[number]->file;
+}
+
 const SourceFile *source_find(const Sources *sources, Str path) {
     for (size_t i = 0; i < sources->entries.count; i++) {
         const SourceFile *file = &sources->entries.data[i]->file;

@@ -43,6 +43,9 @@ Sources *sources_create(Arena *arena);
 const SourceFile *source_add(Sources *sources, Str path, Str text);
 // The file already added under this path, or NULL.
 const SourceFile *source_find(const Sources *sources, Str path);
+// All of them, in the order in which they were added.
+size_t sources_count(const Sources *sources);
+const SourceFile *sources_get(const Sources *sources, size_t number);
 SourceLine source_line(const Sources *sources, uint32_t position);
 Str source_text(const Sources *sources, Span span);
 

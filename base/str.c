@@ -47,6 +47,14 @@ Str str_cut(Str s, char separator, Str *rest) {
     return (Str){s.text, before};
 }
 
+bool str_item(Str *list, Str *item) {
+    if (!list->text) return false;
+    Str rest, whole = *list;
+    *item = str_cut(whole, ',', &rest);
+    *list = item->size < whole.size ? rest : (Str){0};
+    return true;
+}
+
 // Both halves of the product folded into one: every bit of the input reaches every bit of it.
 static uint64_t fold(uint64_t a, uint64_t b) {
     Uint128 product = (Uint128)a * b;

@@ -35,6 +35,9 @@ int str_compare(Str a, Str b);
 Str str_trim(Str s);
 // The part before `separator`; *rest is what follows it (empty when there is none).
 Str str_cut(Str s, char separator, Str *rest);
+// The items of a list with commas, one after the other; an empty list has one that is empty:
+//     for (Str item; str_item(&list, &item);) …
+bool str_item(Str *list, Str *item);
 uint64_t str_hash(Str s);
 // Edit distance (insert, delete, replace, swap of neighbours), for "did you mean"; never above
 // `limit`.
@@ -73,6 +76,7 @@ size_t str_utf8(Str s, uint32_t *point);
 // Numbers in text, whatever the locale. False when the text is no such number as a whole. A number
 // over 2^64-1 sets *overflow (may be NULL) and gives that value.
 bool str_to_u64(Str s, uint64_t *value, bool *overflow);  // decimal, 0x, 0b, '_' between digits
+bool str_to_i64(Str s, int64_t *value);                   // and a '-' in front; INT64_MIN is none
 bool str_to_double(Str s, double *value);  // sign, decimal, 0x…p…, inf, nan; '_' as above
 
 typedef const char *Symbol;

@@ -5,6 +5,8 @@
 #                                   so that none can meet a name of the program they are linked to
 #   include/tilec, bin/tilec, pkg-config files, find_package(tilec)
 #
+# liblzma is in them, and what neither a program nor the rest of a library can call is not.
+#
 # All paths in the package files are relative to where they lie: the tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -15,6 +17,12 @@ set(tilec_ffi_libraries "")
 if(TILEC_FFI_FOUND)
     set(tilec_ffi_libraries ffi)
 endif()
+set(tilec_lzma_archive "")
+if(TILEC_LZMA_STATIC)
+    set(tilec_lzma_archive "${TILEC_LZMA_ARCHIVE}")
+else()
+    list(APPEND tilec_system_libraries lzma)
+endif()
 
 # tilec_sealed(NAME EXPORTED LIBS OBJECTS…): libNAME.a of one object. The build's own libNAME.a,
 # which the tests use, shows all names.
@@ -24,14 +32,17 @@ function(tilec_sealed name exported libraries)
     foreach(target IN LISTS ARGN)
         list(APPEND objects "$<TARGET_OBJECTS:${target}>")
     endforeach()
+    list(APPEND objects ${tilec_lzma_archive})
     # By a response file: the list is longer than some systems' command lines.
     file(GENERATE OUTPUT "${whole}.rsp" CONTENT "$<JOIN:${objects},\n>\n")
     set(hide "")
     if(CMAKE_OBJCOPY)
-        set(hide COMMAND "${CMAKE_OBJCOPY}" --localize-hidden "${whole}")
+        set(hide COMMAND "${CMAKE_OBJCOPY}" --localize-hidden
+            --wildcard --localize-symbol "lzma_*" "${whole}")
     endif()
     add_custom_command(OUTPUT "${whole}"
-        COMMAND "${CMAKE_C_COMPILER}" -r -nostdlib -o "${whole}" "@${whole}.rsp"
+        COMMAND "${CMAKE_C_COMPILER}" -r -nostdlib -Wl,--gc-sections,--gc-keep-exported
+                -o "${whole}" "@${whole}.rsp"
         ${hide}
         DEPENDS ${ARGN} ${objects} "${whole}.rsp" COMMAND_EXPAND_LISTS VERBATIM)
     set_source_files_properties("${whole}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
@@ -49,18 +60,20 @@ function(tilec_shared_library name exported)
         list(APPEND objects "$<TARGET_OBJECTS:${target}>")
     endforeach()
     add_library(${name}_shared SHARED ${objects})
-    target_link_libraries(${name}_shared PRIVATE tilec_flags)
+    target_link_libraries(${name}_shared PRIVATE tilec_flags tilec_lzma)
+    target_link_options(${name}_shared PRIVATE -Wl,--gc-sections,--exclude-libs,liblzma.a)
     set_target_properties(${name}_shared PROPERTIES
         OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
         EXPORT_NAME ${exported})
 endfunction()
 
-tilec_sealed(tilec_rt rt "${tilec_system_libraries}" tilec_rt_objects)
+tilec_sealed(tilec_rt rt "${tilec_system_libraries}"
+             tilec_rt_objects tilec_rt_alone)
 tilec_sealed(tilec tilec "${tilec_system_libraries};${tilec_ffi_libraries}"
              tilec_rt_objects tilec_objects)
 set(tilec_installed tilec_rt_sealed tilec_sealed)
 if(TILEC_SHARED)
-    tilec_shared_library(tilec_rt rt tilec_rt_objects)
+    tilec_shared_library(tilec_rt rt tilec_rt_objects tilec_rt_alone)
     tilec_shared_library(tilec tilec tilec_rt_objects tilec_objects)
     if(TILEC_FFI_FOUND)
         target_link_libraries(tilec_shared PRIVATE tilec_ffi)
@@ -76,6 +89,20 @@ foreach(target tilec_tool tilec_llvm)  # the compiler proper is opened when it i
 endforeach()
 install(DIRECTORY include/tilec TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
+# In this tree, too, and in projects that have it as a folder of theirs.
+foreach(target IN LISTS tilec_installed)
+    target_include_directories(${target} INTERFACE
+        "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
+    get_target_property(name ${target} EXPORT_NAME)
+    add_library(tilec::${name} ALIAS ${target})
+    if(NOT TILEC_SHARED)
+        string(REPLACE "_static" "" name ${name})
+        add_library(tilec::${name} ALIAS ${target})
+    endif()
+endforeach()
+set_property(GLOBAL PROPERTY tilec_version ${PROJECT_VERSION})
+include(cmake/tilec-build.cmake)
+
 # --- find_package(tilec)
 set(tilec_package "${CMAKE_INSTALL_LIBDIR}/cmake/tilec")
 set(tilec_compatible SameMajorVersion)
@@ -88,6 +115,7 @@ configure_package_config_file(cmake/tilec-config.cmake.in tilec-config.cmake
 write_basic_package_version_file(tilec-config-version.cmake COMPATIBILITY ${tilec_compatible})
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tilec-config.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/tilec-config-version.cmake"
+              cmake/tilec-build.cmake
         DESTINATION "${tilec_package}")
 
 # --- pkg-config

@@ -124,6 +124,9 @@ function(tilec_test_program target test_name label)
     if(TARGET tilec_llvm)
         add_dependencies(${target} tilec_llvm)  # some open it
     endif()
+    if(TARGET tilec_rt_shared)
+        add_dependencies(${target} tilec_rt_shared)  # which built libraries ask for
+    endif()
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${test_name}" PROPERTIES LABELS "${label}"
         ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
@@ -306,14 +309,45 @@ if(TARGET tilec_sealed AND TARGET tilec_tool)
     string(REPLACE "gcc" "g++" cxx "${cxx}")
     set_tests_properties(install/install PROPERTIES
         ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${cxx}")
+    add_test(NAME install/size COMMAND bash tests/install/size.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(install/size PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
+    # What a launch costs, of the runtime as users have it: this build's, or one of its own.
+    set(plain "")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND flags STREQUAL "")
+        set(plain "${PROJECT_BINARY_DIR}")
+    endif()
+    if(TARGET tilec_llvm)
+        add_test(NAME cost/launch
+            COMMAND bash tests/cost/cost.sh $<TARGET_FILE:tilec_tool> ${plain}
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        set_tests_properties(cost/launch PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77
+            ENVIRONMENT "CC=${CMAKE_C_COMPILER};TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
+    endif()
     add_test(NAME install/headers COMMAND bash tests/install/headers.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    # Kernels ahead of time: the examples as users have them, and tilec_add_library in this tree.
+    add_test(NAME aot/aot COMMAND bash tests/aot/aot.sh "${PROJECT_BINARY_DIR}" "${flags}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(aot/aot PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77
+        ENVIRONMENT
+        "CC=${CMAKE_C_COMPILER};CXX=${cxx};TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
+    if(TARGET tilec_llvm)
+        tilec_add_library(tree_ops SOURCES examples/vector_add.tile TARGETS native SET T=f32)
+        add_executable(aot_tree tests/aot/tree.c)
+        target_link_libraries(aot_tree PRIVATE tree_ops tilec_flags)
+        set_target_properties(aot_tree PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+        add_test(NAME aot/tree COMMAND aot_tree)
+        set_tests_properties(aot/tree PROPERTIES LABELS quick TIMEOUT 60
+            ENVIRONMENT "${no_gpus}")
+    endif()
     add_test(NAME abi/symbols COMMAND bash tests/abi/symbols.sh "${PROJECT_BINARY_DIR}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/c_api COMMAND bash tests/docs/c_api.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(install/install install/headers abi/symbols docs/c_api PROPERTIES
-        LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+    set_tests_properties(install/install install/headers install/size abi/symbols docs/c_api
+        PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
 # --- rules of the house: every script of scripts/check but its helpers

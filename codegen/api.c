@@ -5,6 +5,7 @@
 #include "codegen/amdgpu/compile.h"
 #include "codegen/amdgpu/disassemble.h"
 #include "codegen/cpu/compile.h"
+#include "codegen/cpu/library.h"
 #include "codegen/llvm_shim.h"
 #include "codegen/nvptx/compile.h"
 
@@ -41,19 +42,55 @@ static bool for_target(Arena *arena, const IrFunc *func, const CodegenOptions *o
     UNREACHABLE("vendor %d", (int)options->target.gpu.vendor);
 }
 
+// One call of the table.
+typedef struct Request {
+    Arena *arena;
+    const IrFunc *func;  // of these three the one that was asked for
+    const CodegenLibrary *library;
+    const CodegenSharedLibrary *shared;
+    const CodegenOptions *options;  // of `func`
+    Str *output;
+    Diags *diags;
+} Request;
+
+static bool answer(const Request *r) {
+    if (r->library) return codegen_cpu_library(r->arena, r->library, r->output, r->diags);
+    if (r->shared) return codegen_cpu_link_shared(r->arena, r->shared, r->output, r->diags);
+    return for_target(r->arena, r->func, r->options, r->output, r->diags);
+}
+
+static bool at_work(Work *work, const Request *request, void (*no_memory)(void)) {
+    Recovery r;
+    os_work_begin(&work->work);
+    if (RECOVER_FAILED(&r)) {
+        os_work_end(&work->work);
+        end_without_memory(no_memory);
+    }
+    bool fine = answer(request);
+    recover_end(&r);
+    os_work_end(&work->work);
+    return fine;
+}
+
 static bool compile(Arena *arena, const IrFunc *func, const CodegenOptions *options, Str *output,
                     Diags *diags) {
     Work work = {{.keep = keep}, options->on_defect, options->user, false};
-    Recovery r;
-    os_work_begin(&work.work);
-    if (RECOVER_FAILED(&r)) {
-        os_work_end(&work.work);
-        end_without_memory(options->no_memory);
-    }
-    bool fine = for_target(arena, func, options, output, diags);
-    recover_end(&r);
-    os_work_end(&work.work);
-    return fine;
+    Request r = {
+        .arena = arena, .func = func, .options = options, .output = output, .diags = diags};
+    return at_work(&work, &r, options->no_memory);
+}
+
+static bool library(Arena *arena, const CodegenLibrary *given, Str *object, Diags *diags) {
+    Work work = {.work.keep = keep};
+    Request r = {.arena = arena, .library = given, .output = object, .diags = diags};
+    return at_work(&work, &r, given->no_memory);
+}
+
+static bool link_shared(Arena *arena, const CodegenSharedLibrary *given, Str *shared,
+                        Diags *diags) {
+    Work work = {.work.keep = keep};
+    Request r = {.arena = arena, .shared = given, .output = shared, .diags = diags};
+    return at_work(&work, &r, given->no_memory);
 }
 
 static const CodegenApi api = {
@@ -62,6 +99,8 @@ static const CodegenApi api = {
     .llvm_version = CODEGEN_LLVM_VERSION,
     .compile = compile,
     .amd_disassemble = codegen_amd_disassemble,
+    .library = library,
+    .link_shared = link_shared,
 };
 
 const CodegenApi *tilec_codegen_api(void) {

@@ -15,13 +15,14 @@
 #ifndef TILEC_CODEGEN_CODEGEN_H
 #define TILEC_CODEGEN_CODEGEN_H
 
+#include "base/archive_abi.h"
 #include "base/diag.h"
 #include "base/gpu_code.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
 #include "ir/target.h"
 
-enum { CODEGEN_VERSION = 8, CODEGEN_OBJECT_VERSION = 5 };
+enum { CODEGEN_VERSION = 9, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -55,6 +56,38 @@ typedef struct CodegenOptions {
     void (*no_memory)(void);
 } CodegenOptions;
 
+// A function of a built library: takes a stream, then a value for each of `values`, and hands their
+// addresses to tilec_archive_call with its own number.
+typedef struct CodegenStub {
+    Str symbol;
+    uint32_t value_count;
+    const ArchiveValue *values;
+} CodegenStub;
+
+// What a built library is beside the code of its kernels (base/archive_abi.h).
+typedef struct CodegenLibrary {
+    CpuTarget host;      // the architecture counts: stubs are of its lowest level
+    Str archive_symbol;  // of the tilec_archive
+    Str bytes;
+    uint32_t entry_count;
+    const Str *entries;  // symbols of code for CPUs, in other objects; hidden
+    uint32_t stub_count;
+    const CodegenStub *stubs;  // stub i calls function i
+    void (*no_memory)(void);   // as of CodegenOptions
+} CodegenLibrary;
+
+// Objects to one shared library.
+typedef struct CodegenSharedLibrary {
+    CpuTarget host;
+    Str soname;
+    Str runtime;  // the soname of the runtime that the loader is to load with it
+    uint32_t object_count;
+    const Str *objects;
+    uint32_t export_count;
+    const Str *exports;  // all other symbols stay inside
+    void (*no_memory)(void);
+} CodegenSharedLibrary;
+
 typedef struct CodegenApi {
     uint32_t version;
     const char *build;         // equal to codegen_build() of whoever calls
@@ -65,6 +98,10 @@ typedef struct CodegenApi {
                     Diags *diags);
     // AMD machine code as text, for the warp machine.
     GpuDisassemble *amd_disassemble;
+    // The object that has a library's stubs and data; false after reporting.
+    bool (*library)(Arena *arena, const CodegenLibrary *library, Str *object, Diags *diags);
+    bool (*link_shared)(Arena *arena, const CodegenSharedLibrary *library, Str *shared,
+                        Diags *diags);
 } CodegenApi;
 
 // What the two sides of the door must agree on beyond the version: sizes of shared structs,

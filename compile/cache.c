@@ -74,8 +74,11 @@ static const char *entry_read(Str bytes, const HashKey *key, CacheEntry *entry) 
     return NULL;
 }
 
-static const char *const kind_names[CACHE_KINDS] = {
-    [CACHE_SHARED] = "so", [CACHE_PTX] = "ptx", [CACHE_CUBIN] = "cubin", [CACHE_HSACO] = "hsaco"};
+static const char *const kind_names[CACHE_KINDS] = {[CACHE_SHARED] = "so",
+                                                    [CACHE_PTX] = "ptx",
+                                                    [CACHE_CUBIN] = "cubin",
+                                                    [CACHE_HSACO] = "hsaco",
+                                                    [CACHE_OBJECT] = "o"};
 
 const char *cache_kind_name(CacheKind kind) { return kind_names[kind]; }
 

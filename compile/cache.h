@@ -28,7 +28,14 @@
 
 enum { CACHE_FORMAT = 1 };
 
-typedef enum CacheKind { CACHE_SHARED, CACHE_PTX, CACHE_CUBIN, CACHE_HSACO, CACHE_KINDS } CacheKind;
+typedef enum CacheKind {
+    CACHE_SHARED,
+    CACHE_PTX,
+    CACHE_CUBIN,
+    CACHE_HSACO,
+    CACHE_OBJECT,
+    CACHE_KINDS
+} CacheKind;
 
 typedef struct CacheEntry {
     Str code;
@@ -53,7 +60,7 @@ void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
 // The folder by the rules above; empty when the cache is off.
 Str cache_folder_path(Arena *arena, const char *folder);
 
-// "so", "ptx", "cubin", "hsaco".
+// "so", "ptx", "cubin", "hsaco", "o".
 const char *cache_kind_name(CacheKind kind);
 
 typedef struct CacheRow {

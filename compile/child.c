@@ -2,8 +2,8 @@
 
 #include "base/os_child.h"
 #include "compile/defect.h"
+#include "compile/diag_wire.h"
 #include "compile/plugin.h"
-#include "compile/wire.h"
 
 // ---- In the child ----
 

@@ -59,15 +59,22 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
     return fine;
 }
 
-static CacheKind kind_of(CodeTarget target) {
-    if (code_target_takes_ptx(target)) return CACHE_PTX;
-    return code_target_is_gpu(target) ? CACHE_HSACO : CACHE_SHARED;
+// False: that output is not kept.
+static bool kind_of(const CodeOptions *options, CacheKind *kind) {
+    bool gpu = code_target_is_gpu(options->target);
+    *kind = code_target_takes_ptx(options->target) ? CACHE_PTX
+            : gpu                                  ? CACHE_HSACO
+            : options->output == CODEGEN_OBJECT    ? CACHE_OBJECT
+                                                   : CACHE_SHARED;
+    return options->output == code_output(options->target) || *kind == CACHE_OBJECT;
 }
 
-bool code_find(Arena *arena, const CodeServices *services, CodeTarget target, const HashKey *key,
-               Code *code) {
+bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *options,
+               const HashKey *key, Code *code) {
     CacheEntry entry;
-    if (!services->cache || !cache_find(services->cache, kind_of(target), key, arena, &entry))
+    CacheKind kind;
+    if (!services->cache || !kind_of(options, &kind) ||
+        !cache_find(services->cache, kind, key, arena, &entry))
         return false;
     *code = (Code){.bytes = entry.code, .path = entry.path, .cached = true};
     return code_notes_read(arena, entry.notes, &code->notes);
@@ -76,16 +83,18 @@ bool code_find(Arena *arena, const CodeServices *services, CodeTarget target, co
 bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                const CodeServices *services, const HashKey *key, Code *code) {
     *code = (Code){0};
-    Str entry = code_entry(unit->arena, compiled->func, options->variant);
+    Str entry = options->entry.size ? options->entry
+                                    : code_entry(unit->arena, compiled->func, options->variant);
+    CacheKind kind;
     TRY(code_lower(unit, compiled, options));
     code->notes = code_notes_of(unit->arena, compiled->func);
     code->notes.entry = entry;
     TRY(generate(unit, compiled, options, services, entry, &code->bytes));
-    if (!key || !services->cache || options->output != code_output(options->target)) return true;
+    if (!key || !services->cache || !kind_of(options, &kind)) return true;
     StrBuf notes = strbuf(unit->arena);
     code_notes_write(&code->notes, &notes);
     CacheEntry kept = {.code = code->bytes, .notes = strbuf_str(&notes)};
-    cache_keep(services->cache, kind_of(options->target), key, unit->arena, &kept);
+    cache_keep(services->cache, kind, key, unit->arena, &kept);
     code->path = kept.path;
     return true;
 }

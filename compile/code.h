@@ -37,6 +37,7 @@ typedef struct CodeOptions {
     CodeTarget target;
     uint32_t variant;  // of the metadata
     CodegenOutput output;
+    Str entry;                // the symbol; empty: by code_entry
     bool lines;               // line tables
     uint32_t object_version;  // of AMD's code objects; 0: the code generator's choice
     PassOptions passes;
@@ -66,14 +67,15 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
 // Of the kernel's name and what it is specialised to: letters, digits and '_'.
 Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
 
-// Only the disk is asked.
-bool code_find(Arena *arena, const CodeServices *services, CodeTarget target, const HashKey *key,
-               Code *code);
+// Only the disk is asked, for code of the options' target and output.
+bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *options,
+               const HashKey *key, Code *code);
 // What a device loads: a shared object, or PTX for a driver.
 CodegenOutput code_output(CodeTarget target);
 // Lowers: the function becomes one of the target's level.
 bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options);
-// Lowers, generates, and keeps what devices load on disk under the key (NULL: not kept).
+// Lowers, generates, and keeps what devices load, and objects, on disk under the key (NULL: not
+// kept).
 bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                const CodeServices *services, const HashKey *key, Code *code);
 // Machine code of the PTX that has this key, from the disk or made and kept. False after reporting.

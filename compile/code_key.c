@@ -3,20 +3,25 @@
 #include "compile/code.h"
 #include "ir/text.h"
 
-// Where each op comes from: line tables, asserts and prints name places.
-static void add_places(Hash *hash, const Sources *sources, const IrBlock *block) {
+static void add_place(Hash *hash, const Sources *sources, const IrOp *op) {
+    SourceLine at = source_line(sources, op->span.begin);
+    hash_number(hash, span_known(op->span) ? at.line : 0);
+    hash_number(hash, span_known(op->span) ? at.column : 0);
+}
+
+// Where ops come from, all for line tables; asserts and prints name places anyhow.
+static void add_places(Hash *hash, const Sources *sources, const IrBlock *block, bool all) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        SourceLine at = source_line(sources, op->span.begin);
-        hash_number(hash, span_known(op->span) ? at.line : 0);
-        hash_number(hash, span_known(op->span) ? at.column : 0);
-        for (uint32_t i = 0; i < op->region_count; i++) add_places(hash, sources, op->regions[i]);
+        if (all || op->code == IR_ASSERT || op->code == IR_PRINT) add_place(hash, sources, op);
+        for (uint32_t i = 0; i < op->region_count; i++)
+            add_places(hash, sources, op->regions[i], all);
     }
 }
 
-static void add_files(Hash *hash, const IrFunc *f) {
+static void add_files(Hash *hash, const IrFunc *f, bool lines) {
     SourceLine at = source_line(f->module->sources, f->span.begin);
     if (at.file) hash_text(hash, at.file->path);
-    hash_number(hash, at.line);
+    if (lines) hash_number(hash, at.line);
 }
 
 // A change of anything that makes code is a change of the key: COMPILE_STAMP is a hash of the
@@ -37,9 +42,9 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
     StrBuf text = strbuf(arena);
     ir_print_func(f, &text);
     hash_text(&hash, strbuf_str(&text));
-    add_files(&hash, f);
+    add_files(&hash, f, options->lines);
     for (size_t i = 0; i < f->sections.count; i++)
-        add_places(&hash, f->module->sources, f->sections.data[i].block);
+        add_places(&hash, f->module->sources, f->sections.data[i].block, options->lines);
     return hash_end(&hash);
 }
 

@@ -2,7 +2,7 @@
 // that may speak, with their places in the source.
 #include "base/cpu_abi.h"
 #include "compile/code.h"
-#include "compile/wire.h"
+#include "runtime/meta_wire.h"
 
 // ---- From the lowered function ----
 
@@ -91,66 +91,13 @@ CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered) {
 
 // ---- As bytes ----
 
-static void write_site(const MetaSite *s, StrBuf *out) {
-    wire_put_number(out, s->kind);
-    wire_put_text(out, s->file);
-    wire_put_number(out, s->line);
-    wire_put_number(out, s->column);
-    wire_put_number(out, s->end_line);
-    wire_put_number(out, s->end_column);
-    wire_put_text(out, s->source);
-    wire_put_number(out, s->text_count);
-    for (uint32_t i = 0; i < s->text_count; i++) wire_put_text(out, s->texts[i]);
-    wire_put_number(out, s->value_count);
-    for (uint32_t i = 0; i < s->value_count; i++) {
-        const MetaValue *v = &s->values[i];
-        wire_put_number(out, v->dtype);
-        wire_put_number(out, v->pointer);
-        wire_put_number(out, v->rank);
-        for (uint32_t d = 0; d < v->rank; d++) wire_put_number(out, v->shape[d]);
-    }
-}
-
 void code_notes_write(const CodeNotes *notes, StrBuf *out) {
     wire_put_text(out, notes->entry);
     wire_put_number(out, notes->scratch_bytes);
     wire_put_number(out, notes->threads);
     wire_put_number(out, notes->shared_bytes);
     wire_put_number(out, notes->site_count);
-    for (uint32_t i = 0; i < notes->site_count; i++) write_site(&notes->sites[i], out);
-}
-
-// A number below `limit`, or 0 and failed.
-static uint32_t number_below(WireReader *r, uint64_t limit) {
-    uint64_t number = wire_number(r);
-    if (number < limit) return (uint32_t)number;
-    r->failed = true;
-    return 0;
-}
-
-static void read_value(WireReader *r, MetaValue *v) {
-    v->dtype = (Dtype)number_below(r, DTYPES);
-    v->pointer = number_below(r, 2) != 0;
-    v->rank = number_below(r, META_MAX_TILE_RANK + 1);
-    for (uint32_t d = 0; d < v->rank; d++) v->shape[d] = number_below(r, UINT32_MAX);
-}
-
-static void read_site(WireReader *r, Arena *arena, MetaSite *s) {
-    s->kind = (MetaSiteKind)number_below(r, META_SITE_PRINT + 1);
-    s->file = wire_text(r);
-    s->line = number_below(r, UINT32_MAX);
-    s->column = number_below(r, UINT32_MAX);
-    s->end_line = number_below(r, UINT32_MAX);
-    s->end_column = number_below(r, UINT32_MAX);
-    s->source = wire_text(r);
-    s->text_count = wire_count(r);
-    Str *texts = arena_new(arena, Str, s->text_count + 1);
-    for (uint32_t i = 0; i < s->text_count; i++) texts[i] = wire_text(r);
-    s->texts = texts;
-    s->value_count = wire_count(r);
-    MetaValue *values = arena_new(arena, MetaValue, s->value_count + 1);
-    for (uint32_t i = 0; i < s->value_count; i++) read_value(r, &values[i]);
-    s->values = values;
+    for (uint32_t i = 0; i < notes->site_count; i++) meta_write_site(&notes->sites[i], out);
 }
 
 bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
@@ -158,12 +105,12 @@ bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
     *notes = (CodeNotes){.entry = wire_text(&r)};
     // A C text: the loader is asked for it.
     notes->entry.text = arena_text(arena, notes->entry.text, notes->entry.size);
-    notes->scratch_bytes = number_below(&r, UINT32_MAX);
-    notes->threads = number_below(&r, UINT32_MAX);
-    notes->shared_bytes = number_below(&r, UINT32_MAX);
+    notes->scratch_bytes = wire_below(&r, UINT32_MAX);
+    notes->threads = wire_below(&r, UINT32_MAX);
+    notes->shared_bytes = wire_below(&r, UINT32_MAX);
     notes->site_count = wire_count(&r);
     MetaSite *sites = arena_new(arena, MetaSite, notes->site_count + 1);
-    for (uint32_t i = 0; i < notes->site_count; i++) read_site(&r, arena, &sites[i]);
+    for (uint32_t i = 0; i < notes->site_count; i++) meta_read_site(&r, arena, &sites[i]);
     notes->sites = sites;
     return wire_ended(&r);
 }

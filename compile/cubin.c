@@ -250,10 +250,18 @@ Str cubin_tool(CubinMaker *maker, Arena *arena, Str ptx, Diags *diags) {
 
 // ---- Making it ----
 
+// Of PTX without lines the tools would make some of the PTX's own, with its whole text.
+bool cubin_has_lines(Str ptx) {
+    static const char mark[] = "\n\t.loc";
+    for (size_t i = 0; i + sizeof mark <= ptx.size; i++)
+        if (memcmp(ptx.text + i, mark, sizeof mark - 1) == 0) return true;
+    return false;
+}
+
 static bool run_program(const Tool *tool, Arena *arena, const char *arch, Str ptx, Str *bytes,
                         Str *log, Diags *diags) {
-    const char *argv[] = {tool->path, arch,          "-v",         "-lineinfo",
-                          "-o",       "/dev/stdout", "/dev/stdin", NULL};
+    const char *argv[] = {tool->path, arch, "-v", "-o", "/dev/stdout", "/dev/stdin", NULL, NULL};
+    if (cubin_has_lines(ptx)) argv[6] = "-lineinfo";
     OsChildEnd end;
     OsError e;
     if (!os_program_run(arena, argv, ptx, SECONDS, &end, &e)) {

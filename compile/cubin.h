@@ -37,6 +37,8 @@ void cubin_maker_destroy(CubinMaker *maker);
 // The tool that would be taken for this text, and its version, for keys: "ptxas 13.0.88"; empty:
 // there is none, and `diags` (NULL: nobody) hears where it was looked for.
 Str cubin_tool(CubinMaker *maker, Arena *arena, Str ptx, Diags *diags);
+// Does the PTX say which lines of the source it is of?
+bool cubin_has_lines(Str ptx);
 // False after reporting: no tool, or what it said. Warnings and spills are reported, too. `sources`
 // are those of the diagnostics.
 bool cubin_make(CubinMaker *maker, Arena *arena, Sources *sources, Str ptx, Cubin *cubin,

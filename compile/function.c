@@ -5,6 +5,7 @@
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"
+#include "runtime/values.h"
 
 // How C spells the types: a scalar by value, and an element that a pointer leads to. Formats that C
 // lacks are floats by value and bits in memory.
@@ -23,21 +24,102 @@ static const struct {
     [DTYPE_U4] = {"uint8_t", "uint8_t"},
 };
 
-static bool is_c_keyword(Str name) {
-    static const char *const words[] = {
-        "auto",     "bool",    "break",  "case",     "char",   "const",    "continue",
-        "default",  "do",      "double", "else",     "enum",   "extern",   "float",
-        "for",      "goto",    "if",     "inline",   "int",    "long",     "register",
-        "restrict", "return",  "short",  "signed",   "sizeof", "static",   "struct",
-        "switch",   "typedef", "union",  "unsigned", "void",   "volatile", "while",
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+static bool is_listed(Str name, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
         if (str_equal(name, str(words[i]))) return true;
     return false;
 }
+#define IS_LISTED(name, words) is_listed((name), (words), sizeof(words) / sizeof *(words))
 
-static const char *c_name(Arena *arena, Str name) {
+// Of C and of C++11, and what compilers add by default.
+static bool is_c_keyword(Str name) {
+    static const char *const words[] = {
+        "alignas",     "alignof",
+        "and",         "and_eq",
+        "asm",         "auto",
+        "bitand",      "bitor",
+        "bool",        "break",
+        "case",        "catch",
+        "char",        "char16_t",
+        "char32_t",    "char8_t",
+        "class",       "compl",
+        "concept",     "const",
+        "const_cast",  "constexpr",
+        "consteval",   "constinit",
+        "continue",    "co_await",
+        "co_return",   "co_yield",
+        "decltype",    "default",
+        "delete",      "do",
+        "double",      "dynamic_cast",
+        "else",        "enum",
+        "explicit",    "export",
+        "extern",      "false",
+        "float",       "for",
+        "friend",      "goto",
+        "if",          "inline",
+        "int",         "linux",
+        "long",        "mutable",
+        "namespace",   "new",
+        "noexcept",    "not",
+        "not_eq",      "nullptr",
+        "operator",    "or",
+        "or_eq",       "private",
+        "protected",   "public",
+        "register",    "reinterpret_cast",
+        "requires",    "restrict",
+        "return",      "short",
+        "signed",      "sizeof",
+        "static",      "static_assert",
+        "static_cast", "struct",
+        "switch",      "template",
+        "this",        "thread_local",
+        "throw",       "true",
+        "try",         "typedef",
+        "typeid",      "typename",
+        "typeof",      "typeof_unqual",
+        "union",       "unix",
+        "unsigned",    "using",
+        "virtual",     "void",
+        "volatile",    "wchar_t",
+        "while",       "xor",
+        "xor_eq",
+    };
+    return IS_LISTED(name, words);
+}
+
+// Functions of the C library that a kernel's might be taken for, by the linker or the compiler.
+static bool is_c_function(Str name) {
+    static const char *const words[] = {
+        "abort",   "abs",       "acos",    "acosh",  "asin",   "asinh",     "atan",      "atan2",
+        "atanh",   "calloc",    "cbrt",    "ceil",   "close",  "copysign",  "cos",       "cosh",
+        "div",     "erf",       "erfc",    "exit",   "exp",    "exp10",     "exp2",      "expm1",
+        "fabs",    "fdim",      "floor",   "fma",    "fmax",   "fmin",      "fmod",      "free",
+        "frexp",   "gamma",     "hypot",   "ilogb",  "index",  "j0",        "j1",        "jn",
+        "labs",    "ldexp",     "lgamma",  "link",   "llrint", "llround",   "log",       "log10",
+        "log1p",   "log2",      "logb",    "lrint",  "lround", "main",      "malloc",    "memcmp",
+        "memcpy",  "memmove",   "memset",  "modf",   "nan",    "nearbyint", "nextafter", "open",
+        "pow",     "printf",    "putchar", "puts",   "qsort",  "rand",      "random",    "read",
+        "realloc", "remainder", "remove",  "remquo", "rename", "rint",      "rindex",    "round",
+        "scalbn",  "select",    "send",    "signal", "sin",    "sincos",    "sinh",      "sleep",
+        "sqrt",    "strcmp",    "strlen",  "system", "tan",    "tanh",      "tgamma",    "time",
+        "trunc",   "write",     "y0",      "y1",     "yn",
+    };
+    if (IS_LISTED(name, words)) return true;
+    bool suffix =
+        name.size > 2 && (name.text[name.size - 1] == 'f' || name.text[name.size - 1] == 'l');
+    return suffix && IS_LISTED(((Str){name.text, name.size - 1}), words);
+}
+
+const char *function_c_scalar(Dtype t) { return c_types[t].scalar; }
+const char *function_c_element(Dtype t) { return c_types[t].element; }
+
+const char *function_c_name(Arena *arena, Str name) {
     return arena_printf(arena, "%.*s%s", STR_ARG(name), is_c_keyword(name) ? "_" : "");
+}
+
+const char *function_c_symbol(Arena *arena, Str name) {
+    bool reserved = is_c_keyword(name) || is_c_function(name) || str_starts(name, STR("tilec_"));
+    return arena_printf(arena, "%.*s%s", STR_ARG(name), reserved ? "_" : "");
 }
 
 static void add(FunctionPlan *plan, FunctionValue value, uint32_t arg, uint32_t dimension,
@@ -47,12 +129,12 @@ static void add(FunctionPlan *plan, FunctionValue value, uint32_t arg, uint32_t 
 
 static void add_view(Arena *arena, FunctionPlan *plan, uint32_t i, bool *known) {
     const MetaArg *arg = &plan->meta->args[i];
-    const char *name = c_name(arena, arg->name);
+    const char *name = function_c_name(arena, arg->name);
     for (uint32_t d = 0; d < arg->rank; d++) {
         int32_t e = arg->dims[d].extent;
         if (e < 0 || known[e]) continue;
         known[e] = true;
-        const char *extent = c_name(arena, plan->meta->extents[e]);
+        const char *extent = function_c_name(arena, plan->meta->extents[e]);
         add(plan, VALUE_EXTENT, i, d, arena_printf(arena, "int64_t %s", extent));
     }
     for (uint32_t d = 0; arg->strided && d < arg->rank; d++)
@@ -67,7 +149,7 @@ FunctionPlan *function_plan(Arena *arena, const MetaKernel *meta) {
     bool *known = arena_new(arena, bool, meta->extent_count + 1);
     for (uint32_t i = 0; i < meta->arg_count; i++) {
         const MetaArg *arg = &meta->args[i];
-        const char *name = c_name(arena, arg->name);
+        const char *name = function_c_name(arena, arg->name);
         if (arg->kind == META_SCALAR) {
             add(plan, VALUE_SCALAR, i, 0,
                 arena_printf(arena, "%s %s", c_types[arg->dtype].scalar, name));
@@ -79,32 +161,6 @@ FunctionPlan *function_plan(Arena *arena, const MetaKernel *meta) {
         if (arg->kind == META_VIEW) add_view(arena, plan, i, known);
     }
     return plan;
-}
-
-static tilec_arg scalar(Dtype t, const void *from) {
-    switch (t) {
-    case DTYPE_BOOL: return tilec_arg_uint(*(const uint8_t *)from != 0);
-    case DTYPE_I4:
-    case DTYPE_I8: return tilec_arg_int(*(const int8_t *)from);
-    case DTYPE_I16: return tilec_arg_int(*(const int16_t *)from);
-    case DTYPE_I32: return tilec_arg_int(*(const int32_t *)from);
-    case DTYPE_I64: return tilec_arg_int(*(const int64_t *)from);
-    case DTYPE_U4:
-    case DTYPE_U8: return tilec_arg_uint(*(const uint8_t *)from);
-    case DTYPE_U16: return tilec_arg_uint(*(const uint16_t *)from);
-    case DTYPE_U32: return tilec_arg_uint(*(const uint32_t *)from);
-    case DTYPE_U64: return tilec_arg_uint(*(const uint64_t *)from);
-    case DTYPE_F16:
-    case DTYPE_BF16:
-    case DTYPE_F32:
-    case DTYPE_F8E4M3:
-    case DTYPE_F8E5M2:
-    case DTYPE_F8E4M3FNUZ:
-    case DTYPE_F8E5M2FNUZ: return tilec_arg_double((double)*(const float *)from);
-    case DTYPE_F64: return tilec_arg_double(*(const double *)from);
-    case DTYPES: break;
-    }
-    UNREACHABLE("element type %d", (int)t);
 }
 
 static tilec_arg pointer(const MetaArg *arg, void *data) {
@@ -132,7 +188,7 @@ void function_arguments(const FunctionPlan *plan, const void *const *values, til
         const FunctionParam *p = &plan->params[i];
         const MetaArg *arg = &meta->args[p->arg];
         switch (p->value) {
-        case VALUE_SCALAR: args[p->arg] = scalar(arg->dtype, values[i]); break;
+        case VALUE_SCALAR: args[p->arg] = rt_value_scalar(arg->dtype, values[i]); break;
         case VALUE_POINTER: args[p->arg] = pointer(arg, *(void *const *)values[i]); break;
         case VALUE_EXTENT:
             extents[arg->dims[p->dimension].extent] = *(const int64_t *)values[i];
@@ -205,7 +261,7 @@ tilec_status tilec_function(tilec_kernel *kernel, tilec_function_pointer *functi
 static const char *signature(Arena *arena, const char *name, const MetaKernel *meta) {
     const FunctionPlan *plan = function_plan(arena, meta);
     StrBuf b = strbuf(arena);
-    strbuf_printf(&b, "tilec_status %s(", c_name(arena, str(name)));
+    strbuf_printf(&b, "tilec_status %s(", function_c_name(arena, str(name)));
     for (uint32_t i = 0; i < plan->count; i++)
         strbuf_printf(&b, "%s%s", i ? ", " : "", plan->params[i].text);
     strbuf_printf(&b, plan->count ? ")" : "void)");

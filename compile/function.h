@@ -46,4 +46,12 @@ const char *function_code_create(tilec_kernel *kernel, const FunctionPlan *plan,
 void function_code_destroy(void *code);
 tilec_function_pointer function_code_pointer(const FunctionCode *code);
 
+// How C spells a scalar by value, what a pointer leads to, and a parameter's name, which gets a '_'
+// when it is a keyword.
+const char *function_c_scalar(Dtype type);
+const char *function_c_element(Dtype type);
+const char *function_c_name(Arena *arena, Str name);
+// A name for the linker: it gets a '_', too, when it is one of the C library's or of tilec's.
+const char *function_c_symbol(Arena *arena, Str name);
+
 #endif

@@ -255,7 +255,7 @@ static tilec_status find_image(tilec_kernel *kernel, Unit *unit, Specialization 
     *image = images_take(c->images, kernel->device, &key);
     if (*image) return TILEC_OK;
     Code code;
-    if (!code_find(unit->arena, &c->services, options.target, &key, &code)) {
+    if (!code_find(unit->arena, &c->services, &options, &key, &code)) {
         s->fresh = NULL;
         if (!code_make(unit, compiled, &options, &c->services, &key, &code))
             return fail_diags(kernel, unit->diags);

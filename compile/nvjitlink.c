@@ -1,5 +1,7 @@
 #include "compile/nvjitlink.h"
 
+#include "compile/cubin.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -102,7 +104,8 @@ bool nvjitlink_run(const NvJitLink *library, Arena *arena, const char *arch, Str
                    Str *log) {
     const char *options[] = {arch, "-verbose", "-lineinfo"};
     Handle handle = NULL;
-    if (library->create(&handle, sizeof options / sizeof *options, options)) {
+    uint32_t count = cubin_has_lines(ptx) ? 3 : 2;
+    if (library->create(&handle, count, options)) {
         *log = STR("error: libnvJitLink does not take its options");
         return false;
     }

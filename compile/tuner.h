@@ -1,64 +1,26 @@
-// What `tilec tune` found: consts for a kernel on a target, for shapes of a size; a text table.
+// Where the tables of `tilec tune` are kept (runtime/tune.h reads them), and what their rows are to
+// the compiler.
 //
-//     tilec-tune 1
-//     # kernel  source            target        types  shape                   consts
-//     matmul    0123456789abcdef  x86-64-v4     T=f32  M=1024,N=1024,K=1024    BM=64,BN=128,BK=64
-//
-// One row a line, six fields between blanks, "-" for an empty one, '#' begins a comment. `source`
-// is a hash of the text of the kernel's file: a result is of the text it was found with. `shape`
-// names the extents, each rounded up to a power of two. docs/cli.md describes the format to users.
-// Invariants: reading never fails: lines that are no rows are listed in `problems` and are not
-// among the rows; of two rows with the same key the later counts. Ownership: the arena given; texts
-// of rows point into the text read.
+// Invariants: a table that cannot be read is one with a problem. Ownership: the arena given.
 //
 //     TuneTable *t = tune_read(arena, tune_path(arena));
-//     const TuneRow *row = tune_find(t, &key);    // key: a row without consts
+//     TuneRow key = tune_key(arena, kernel, target);    // a row without types, shape and consts
 #ifndef TILEC_COMPILE_TUNER_H
 #define TILEC_COMPILE_TUNER_H
 
 #include "compile/compile.h"
-
-typedef struct TuneSetting {
-    Str name;
-    int64_t value;
-} TuneSetting;
-typedef VEC(TuneSetting) TuneSettings;
-
-typedef struct TuneRow {
-    Str kernel, source, target, types;
-    TuneSettings shape, consts;
-} TuneRow;
-
-typedef struct TuneProblem {
-    uint32_t line;  // from 1; 0: the whole file
-    const char *text;
-} TuneProblem;
-
-typedef struct TuneTable {
-    VEC(TuneRow) rows;
-    VEC(TuneProblem) problems;
-} TuneTable;
+#include "runtime/tune.h"
 
 // Where results are kept: $TILEC_TUNE_FILE (empty: nowhere), else tilec/tune.txt in
 // $XDG_CONFIG_HOME or ~/.config. Empty when there is no place.
 Str tune_path(Arena *arena);
 // A file that is not there is an empty table.
 TuneTable *tune_read(Arena *arena, Str path);
-TuneTable *tune_parse(Arena *arena, Str text);
-void tune_print(const TuneTable *table, StrBuf *out);
-// Adds the row, or takes the place of the one with its key.
-void tune_put(Arena *arena, TuneTable *table, const TuneRow *row);
-// NULL: there is none. Later rows win.
-const TuneRow *tune_find(const TuneTable *table, const TuneRow *key);
-// Is there a row of this kernel, source and target, whatever its types and shape?
-bool tune_knows(const TuneTable *table, const TuneRow *key);
 
 // The key of a kernel: name, source and target; types and shape are still to come.
 TuneRow tune_key(Arena *arena, const AstKernel *kernel, Str target);
 // The types that the specialisation binds, in the order of the parameters.
 Str tune_types(Arena *arena, const AstKernel *kernel, const TileSpec *spec);
-// An extent's size class: the least power of two that is not below it; 0 stays.
-int64_t tune_bucket(int64_t extent);
 // Adds the row's consts that the kernel has and the specialisation leaves open. False: none.
 bool tune_apply(Arena *arena, Interner *names, const AstKernel *kernel, const TuneRow *row,
                 TileSpec *spec);

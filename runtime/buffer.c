@@ -112,6 +112,7 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     os_mutex_lock(device->context->lock);
     RtBuffer *b = live_slot(device->context, buffer);
     if (b && b->device != device) b = NULL;
+    if (b) atomic_fetch_add(&device->context->buffers_gone, 1);
     if (b && b->holds)
         b->destroyed = true;
     else if (b)

@@ -19,6 +19,8 @@
 #ifndef TILEC_RUNTIME_CONTEXT_H
 #define TILEC_RUNTIME_CONTEXT_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/os.h"
@@ -51,7 +53,8 @@ struct tilec_context {
     RtBuffer *buffers;
     uint32_t buffer_count, buffer_capacity;
     uint32_t first_generation;
-    RtOwned *errors;  // one for each thread that failed
+    _Atomic(uint64_t) buffers_gone;  // how many were destroyed
+    RtOwned *errors;                 // one for each thread that failed
     // What compile/ keeps for the context; NULL without a compiler.
     void *compiler;
     void (*compiler_destroy)(void *compiler);

@@ -6,6 +6,7 @@
 
 #include "base/recover.h"
 #include "runtime/context.h"
+#include "runtime/library.h"
 
 static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     if (str_equal(kind, STR("auto"))) return c->best;
@@ -107,6 +108,7 @@ static void release_buffers(tilec_device *device) {
 
 // What the device made goes first, newest first.
 static void release_owned(tilec_device *device) {
+    library_close_all(device);
     while (device->kernels) tilec_kernel_destroy((tilec_kernel *)device->kernels);
     while (device->events) tilec_event_destroy((tilec_event *)device->events);
     while (device->streams) tilec_stream_destroy((tilec_stream *)device->streams);
@@ -208,6 +210,8 @@ static void let_go(tilec_stream *stream) {
 
 // Where another thread waits for the device, and so for this stream, too, that one frees it: the
 // work is done all the same when this returns.
+tilec_stream *tilec_device_stream(tilec_device *device) { return device ? device->first : NULL; }
+
 void tilec_stream_destroy(tilec_stream *stream) {
     if (!stream) return;
     tilec_device *device = stream->device;

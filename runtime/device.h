@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tilec/tilec.h>
+#include <tilec/library.h>
 
 #include "base/gpu.h"
 #include "base/gpu_code.h"
@@ -125,6 +125,7 @@ struct tilec_device {
     char *name;
     tilec_stream *first;  // what a NULL stream stands for
     RtOwned *streams, *events, *kernels;
+    _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
 };
 struct tilec_stream {

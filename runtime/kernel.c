@@ -5,14 +5,21 @@
 
 #include "base/cpu.h"
 #include "base/recover.h"
-#include "runtime/launch.h"
+#include "runtime/context.h"
+#include "runtime/launch_memo.h"
+#include "runtime/values.h"
+
+void rt_kernel_end(tilec_kernel *kernel) {
+    launch_forget(kernel);
+    if (kernel->function) kernel->function_destroy(kernel->function);
+    arena_destroy(kernel->texts);
+}
 
 void tilec_kernel_destroy(tilec_kernel *kernel) {
-    if (!kernel) return;
+    if (!kernel || kernel->of_library) return;
     rt_disown(kernel->context, &kernel->owned);
-    if (kernel->function) kernel->function_destroy(kernel->function);
+    rt_kernel_end(kernel);
     kernel->destroy(kernel);
-    arena_destroy(kernel->texts);
     recover_free(kernel);
 }
 
@@ -26,39 +33,6 @@ tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint
     return *module ? TILEC_OK : kernel->prepare(kernel, loaded, variant, module);
 }
 
-// What the checks of a call find: where and what to launch.
-typedef struct Ready {
-    tilec_stream *stream;
-    LaunchPlan plan;
-    RtLaunch launch;
-} Ready;
-
-static tilec_status get_ready(tilec_kernel *kernel, tilec_stream *stream,
-                              const LaunchOverride *override, const tilec_arg *args, size_t count,
-                              Ready *r) {
-    tilec_context *c = kernel->context;
-    r->stream = stream ? stream : kernel->device->first;
-    if (r->stream->device != kernel->device)
-        return rt_fail(c, TILEC_INVALID_ARGUMENT,
-                       "the stream belongs to device %s, the kernel to another device, %s",
-                       stream->device->name, kernel->device->name);
-    const RtLoaded *loaded = kernel->loaded;
-    if (!loaded || (kernel->by_shape && !override)) {
-        tilec_status s = kernel->resolve(kernel, args, count, !override, &loaded);
-        if (s) return s;
-    }
-    LaunchPlan *plan = &r->plan;
-    tilec_status s = launch_prepare(c, kernel->device, loaded->meta, args, count, override, plan);
-    if (s) return s;
-    r->launch = (RtLaunch){.meta = loaded->meta,
-                           .variant = plan->variant,
-                           .grid = {plan->grid[0], plan->grid[1], plan->grid[2]},
-                           .block = plan->block,
-                           .ranges = plan->ranges};
-    if (plan->empty) return TILEC_OK;
-    return rt_kernel_module(kernel, loaded, plan->variant, &r->launch.module);
-}
-
 typedef enum What { CALL_LAUNCH, CALL_PREPARE } What;
 
 typedef struct Call {
@@ -66,19 +40,72 @@ typedef struct Call {
     tilec_kernel *kernel;
     tilec_stream *stream;
     const LaunchOverride *override;
-    const tilec_arg *args;
-    size_t count;
+    LaunchGiven given;
 } Call;
 
-static tilec_status call_in(const Call *call, LaunchPlan plan) {
-    Ready r = {.plan = plan};
-    const RtDeviceApi *api = call->kernel->device->api;
+// With all that launch_recall does not know: which of the kernel's code, all checks.
+static tilec_status prepare_whole(const Call *call, const tilec_arg *args, LaunchPlan *plan,
+                                  const RtLoaded **loaded) {
+    tilec_kernel *kernel = call->kernel;
+    tilec_context *c = kernel->context;
+    uint64_t gone = atomic_load_explicit(&c->buffers_gone, memory_order_acquire);
+    size_t count = call->given.count;
+    *loaded = kernel->loaded;
+    if (!*loaded || (kernel->by_shape && !call->override)) {
+        tilec_status s = kernel->resolve(kernel, args, count, !call->override, loaded);
+        if (s) return s;
+    }
     tilec_status s =
-        get_ready(call->kernel, call->stream, call->override, call->args, call->count, &r);
-    if (s || r.plan.empty) return s;
-    if (call->what == CALL_LAUNCH)
-        return api->launch(call->kernel->device, r.stream->state, &r.launch);
-    return api->prepare ? api->prepare(call->kernel->device, r.stream->state, &r.launch) : s;
+        launch_prepare(c, kernel->device, (*loaded)->meta, args, count, call->override, plan);
+    if (!s && !call->override)
+        launch_remember(kernel, &(LaunchGiven){.count = count, .args = args}, *loaded, plan, gone);
+    return s;
+}
+
+__attribute__((noinline)) static tilec_status prepare_many(const Call *call, LaunchPlan *plan,
+                                                           const RtLoaded **loaded) {
+    tilec_arg args[LAUNCH_MAX_ARGS];
+    const LaunchGiven *g = &call->given;
+    for (size_t i = 0; i < g->count; i++) args[i] = rt_value_of(&g->meta->args[i], g->values[i]);
+    return prepare_whole(call, args, plan, loaded);
+}
+
+__attribute__((noinline)) static tilec_status prepare_few(const Call *call, LaunchPlan *plan,
+                                                          const RtLoaded **loaded) {
+    tilec_arg args[LAUNCH_FEW_ARGS];
+    const LaunchGiven *g = &call->given;
+    for (size_t i = 0; i < g->count; i++) args[i] = rt_value_of(&g->meta->args[i], g->values[i]);
+    return prepare_whole(call, args, plan, loaded);
+}
+
+static tilec_status prepare(const Call *call, LaunchPlan *plan, const RtLoaded **loaded) {
+    const LaunchGiven *g = &call->given;
+    if (!call->override && launch_recall(call->kernel, g, plan, loaded)) return TILEC_OK;
+    if (g->args || !g->count) return prepare_whole(call, g->args, plan, loaded);
+    return g->count > LAUNCH_FEW_ARGS ? prepare_many(call, plan, loaded)
+                                      : prepare_few(call, plan, loaded);
+}
+
+static tilec_status call_in(const Call *call, LaunchPlan plan) {
+    tilec_kernel *kernel = call->kernel;
+    tilec_device *device = kernel->device;
+    tilec_stream *stream = call->stream ? call->stream : device->first;
+    const RtLoaded *loaded;
+    if (stream->device != device)
+        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
+                       "the stream belongs to device %s, the kernel to another device, %s",
+                       stream->device->name, device->name);
+    tilec_status s = prepare(call, &plan, &loaded);
+    if (s || plan.empty) return s;
+    RtLaunch launch = {.meta = loaded->meta,
+                       .variant = plan.variant,
+                       .grid = {plan.grid[0], plan.grid[1], plan.grid[2]},
+                       .block = plan.block,
+                       .ranges = plan.ranges};
+    s = rt_kernel_module(kernel, loaded, plan.variant, &launch.module);
+    if (s) return s;
+    if (call->what == CALL_LAUNCH) return device->api->launch(device, stream->state, &launch);
+    return device->api->prepare ? device->api->prepare(device, stream->state, &launch) : s;
 }
 
 // A thread may have little stack: many arguments take room there only where they are.
@@ -94,7 +121,8 @@ __attribute__((noinline)) static tilec_status call_with_few(const Call *call) {
 
 static tilec_status make_call(const Call *call) {
     uint64_t mode = cpu_float_mode_usual();
-    tilec_status s = call->count > LAUNCH_FEW_ARGS ? call_with_many(call) : call_with_few(call);
+    tilec_status s =
+        call->given.count > LAUNCH_FEW_ARGS ? call_with_many(call) : call_with_few(call);
     cpu_float_mode_restore(mode);
     return s;
 }
@@ -110,7 +138,14 @@ tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tile
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
     if (s) return s;
-    return make_call(&(Call){CALL_LAUNCH, kernel, stream, NULL, args, count});
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, NULL, {count, args, NULL, NULL}});
+}
+
+tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values) {
+    const MetaKernel *meta = kernel->loaded->meta;
+    rt_begin(kernel->context);
+    return make_call(
+        &(Call){CALL_LAUNCH, kernel, stream, NULL, {meta->arg_count, NULL, values, meta}});
 }
 
 tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
@@ -120,7 +155,7 @@ tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int v
     if (s) return s;
     if (!grid) return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the grid is NULL");
     LaunchOverride override = {.variant = variant, .grid = {grid[0], grid[1], grid[2]}};
-    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, args, count});
+    return make_call(&(Call){CALL_LAUNCH, kernel, stream, &override, {count, args, NULL, NULL}});
 }
 
 tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, const tilec_arg *args,
@@ -128,5 +163,5 @@ tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream, co
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     tilec_status s = check_call(kernel, args, count);
     if (s) return s;
-    return make_call(&(Call){CALL_PREPARE, kernel, stream, NULL, args, count});
+    return make_call(&(Call){CALL_PREPARE, kernel, stream, NULL, {count, args, NULL, NULL}});
 }

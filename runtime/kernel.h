@@ -28,10 +28,12 @@ struct tilec_kernel {
     RtOwned owned;  // by the device
     tilec_context *context;
     tilec_device *device;
-    const char *name;        // lives as long as the source
-    const RtLoaded *loaded;  // NULL while types are open
-    bool by_shape;           // launches with the kernel's own grid ask `resolve`, loaded or not
-    Arena *texts;            // what questions about it were answered with; NULL before the first
+    const char *name;                     // lives as long as the source
+    const RtLoaded *loaded;               // NULL while types are open
+    _Atomic(struct LaunchMemos *) memos;  // runtime/launch_memo.h
+    bool of_library;  // which destroys it; its owner's calls to do so are passed over
+    bool by_shape;    // launches with the kernel's own grid ask `resolve`, loaded or not
+    Arena *texts;     // what questions about it were answered with; NULL before the first
     RtKernelInfo *info;
     const char *signature;  // of its C function
     void *function;         // what tilec_function made, if anything
@@ -56,6 +58,12 @@ Arena *rt_kernel_texts(tilec_kernel *kernel);
 // Its metadata, or NULL after saying that its types are still open.
 const MetaKernel *rt_kernel_meta(tilec_kernel *kernel);
 
+// Launches a kernel that is loaded; values[i] is where the value of argument i is
+// (runtime/values.h).
+tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values);
+
+// What it has beside its source goes: the first step of destroying one.
+void rt_kernel_end(tilec_kernel *kernel);
 // The kernel belongs to its device from here on.
 void rt_kernel_adopt(tilec_kernel *kernel);
 

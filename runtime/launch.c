@@ -36,42 +36,45 @@ static tilec_status wrong_kind(const Check *c, const MetaArg *arg, const tilec_a
 }
 
 // Does the integer `value` (as 65 bits: magnitude and sign) fit the type?
-static bool integer_fits(Dtype t, const tilec_arg *from) {
+static bool integer_fits(Dtype t, const RtNumber *from) {
     bool negative = from->kind == TILEC_ARG_INT && from->integer < 0;
     if (negative) return dtype_signed(t) && from->integer >= dtype_int_min(t);
     uint64_t value = from->kind == TILEC_ARG_INT ? (uint64_t)from->integer : from->natural;
     return value <= (t == DTYPE_BOOL ? 1 : dtype_int_max(t));
 }
 
-static tilec_status scalar(const Check *c, const MetaArg *arg, const tilec_arg *from,
-                           uint64_t *bits) {
+bool launch_scalar(const MetaArg *arg, const RtNumber *from, uint64_t *bits) {
     bool is_float = dtype_is(arg->dtype, DTYPE_CLASS_ANYFLOAT);
     switch (from->kind) {
     case TILEC_ARG_INT:
+        if (!is_float && !integer_fits(arg->dtype, from)) return false;
+        *bits = is_float ? dtype_cast(arg->dtype, DTYPE_I64, (uint64_t)from->integer, true)
+                         : dtype_wrap(arg->dtype, (uint64_t)from->integer);
+        return true;
     case TILEC_ARG_UINT:
-        if (is_float) {
-            *bits = from->kind == TILEC_ARG_INT
-                        ? dtype_cast(arg->dtype, DTYPE_I64, (uint64_t)from->integer, true)
-                        : dtype_cast(arg->dtype, DTYPE_U64, from->natural, true);
-            return TILEC_OK;
-        }
-        if (!integer_fits(arg->dtype, from)) {
-            if (from->kind == TILEC_ARG_UINT)
-                return REFUSE(c, "%.*s: argument '%.*s' is %s; %llu does not fit", WHERE(c, arg),
-                              dtype_name(arg->dtype), (unsigned long long)from->natural);
-            return REFUSE(c, "%.*s: argument '%.*s' is %s; %lld does not fit", WHERE(c, arg),
-                          dtype_name(arg->dtype), (long long)from->integer);
-        }
-        *bits = dtype_wrap(arg->dtype,
-                           from->kind == TILEC_ARG_INT ? (uint64_t)from->integer : from->natural);
-        return TILEC_OK;
+        if (!is_float && !integer_fits(arg->dtype, from)) return false;
+        *bits = is_float ? dtype_cast(arg->dtype, DTYPE_U64, from->natural, true)
+                         : dtype_wrap(arg->dtype, from->natural);
+        return true;
     case TILEC_ARG_DOUBLE:
-        if (!is_float) return wrong_kind(c, arg, from);
-        *bits = dtype_from_double(arg->dtype, from->real, true);
-        return TILEC_OK;
+        if (is_float) *bits = dtype_from_double(arg->dtype, from->real, true);
+        return is_float;
     case TILEC_ARG_VIEW:
     case TILEC_ARG_POINTER: break;
     }
+    return false;
+}
+
+static tilec_status scalar(const Check *c, const MetaArg *arg, const tilec_arg *from,
+                           uint64_t *bits) {
+    RtNumber number = rt_number_of_arg(from);
+    if (launch_scalar(arg, &number, bits)) return TILEC_OK;
+    if (from->kind == TILEC_ARG_UINT)
+        return REFUSE(c, "%.*s: argument '%.*s' is %s; %llu does not fit", WHERE(c, arg),
+                      dtype_name(arg->dtype), (unsigned long long)from->natural);
+    if (from->kind == TILEC_ARG_INT)
+        return REFUSE(c, "%.*s: argument '%.*s' is %s; %lld does not fit", WHERE(c, arg),
+                      dtype_name(arg->dtype), (long long)from->integer);
     return wrong_kind(c, arg, from);
 }
 

@@ -15,6 +15,7 @@
 #define TILEC_RUNTIME_LAUNCH_H
 
 #include "runtime/context.h"
+#include "runtime/values.h"
 
 // LAUNCH_PACKED_ARG: of an argument in the block, at most.
 enum { LAUNCH_MAX_ARGS = 64, LAUNCH_FEW_ARGS = 12, LAUNCH_PACKED_ARG = 88 };
@@ -65,6 +66,8 @@ tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expecte
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan);
+// The bits of a number for a parameter; false: it is none, or does not fit.
+bool launch_scalar(const MetaArg *arg, const RtNumber *from, uint64_t *bits);
 // A view's reach in bytes relative to its element 0: [*first, *last). False on overflow.
 bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last);
 

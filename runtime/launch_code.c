@@ -157,11 +157,6 @@ static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b)
     return 0;
 }
 
-static bool disjoint(const LaunchInput *a, const LaunchInput *b) {
-    if (a->first >= a->last || b->first >= b->last) return true;
-    return a->last <= b->first || b->last <= a->first;
-}
-
 static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uint64_t *values) {
     switch ((LaunchOp)x->op) {
     case LAUNCH_CONST: return x->imm;
@@ -170,7 +165,7 @@ static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uin
     case LAUNCH_ARG_STRIDE: return (uint64_t)in[x->a].stride[x->b];
     case LAUNCH_ARG_ADDRESS: return in[x->a].address;
     case LAUNCH_ARG_BYTES: return in[x->a].last - in[x->a].first;
-    case LAUNCH_ARG_DISJOINT: return disjoint(&in[x->a], &in[x->b]);
+    case LAUNCH_ARG_DISJOINT: return launch_disjoint(&in[x->a], &in[x->b]);
     case LAUNCH_SELECT: return values[x->a] ? values[x->b] : values[x->c];
     case LAUNCH_CAST:
         return dtype_cast((Dtype)x->result, (Dtype)x->dtype, values[x->a], x->imm != 0);
@@ -194,7 +189,7 @@ static inline bool run_plain(const LaunchInstr *x, const LaunchInput *in, const 
     case LAUNCH_ARG_SCALAR: return *to = in[x->a].scalar, true;
     case LAUNCH_ARG_BYTES: return *to = in[x->a].last - in[x->a].first, true;
     case LAUNCH_ARG_ADDRESS: return *to = in[x->a].address, true;
-    case LAUNCH_ARG_DISJOINT: return *to = disjoint(&in[x->a], &in[x->b]), true;
+    case LAUNCH_ARG_DISJOINT: return *to = launch_disjoint(&in[x->a], &in[x->b]), true;
     default: break;
     }
     if (x->dtype != DTYPE_I64 && x->dtype != DTYPE_BOOL) return false;

@@ -50,6 +50,12 @@ typedef struct LaunchInput {
     int64_t stride[5];
 } LaunchInput;
 
+// Do the two touch no byte in common?
+static inline bool launch_disjoint(const LaunchInput *a, const LaunchInput *b) {
+    if (a->first >= a->last || b->first >= b->last) return true;
+    return a->last <= b->first || b->last <= a->first;
+}
+
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values);
 // After launch_code_run: does values[value] rest on a signed sum, difference, product or left shift
 // whose exact result does not fit? Of a select only the part that was chosen counts.

@@ -17,8 +17,8 @@ fail() {
 }
 
 [ "$(uname -sm)" = "Linux x86_64" ] || fail "bundles are made on x86-64 Linux" 77
-scripts/build.sh release tilec_tool tilec_shared tilec_rt_shared test_examples matrix_test_matrix \
-    bench_gpu
+scripts/build.sh release tilec_tool tilec_shared tilec_rt_shared tilec_rt_sealed test_examples \
+    matrix_test_matrix bench_gpu
 grep -q '^TILEC_LLVM_SHARED:BOOL=OFF' $build/CMakeCache.txt ||
     fail "$build links the shared libLLVM"
 if ! grep -q '^TILEC_LLVM_CONFIG:FILEPATH=/' $build/CMakeCache.txt; then
@@ -32,6 +32,15 @@ to=$stage/$name
 mkdir -p "$to/bin" "$to/lib" "$to/include"
 cp $build/tilec $build/bench_gpu $build/tests/test_examples "$to/bin/"
 cp $build/tests/matrix_test_matrix "$to/bin/test_matrix"
+# A library of examples/aot with its program, compiled here: nothing of tilec is needed to run it.
+library=$stage/library
+mkdir "$library"
+$build/tilec build examples/softmax.tile examples/rmsnorm.tile examples/matmul.tile \
+    examples/attention.tile -o "$library/libops.a" --header "$library/ops.h" --prefix ops_ \
+    --kernels softmax --specialize 'add_rmsnorm T=f32' --specialize 'matmul T=f16,f32' \
+    --specialize 'attention T=f32' --target sm_80,sm_90a,gfx90a,gfx942,x86-64-v2,x86-64-v3 --quiet
+"${CC:-cc}" -std=c99 -O2 -Iinclude -I"$library" examples/aot/programs/{host,check}.c \
+    "$library/libops.a" $build/sealed/libtilec_rt.a -pthread -lm -ldl -o "$to/bin/aot_host"
 cp -P $build/libtilec.so* $build/libtilec_rt.so* $build/libtilec_llvm.so "$to/lib/"
 cp -R include/tilec "$to/include/"
 cp -R examples docs LICENSE NOTICE "$to/"

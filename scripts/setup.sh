@@ -12,6 +12,7 @@ cmake              | needed   | the build system
 ninja-build        | needed   | runs the build
 pkg-config         | needed   | finds libraries
 libcmocka-dev      | needed   | unit tests
+liblzma-dev        | needed   | packed code in ahead-of-time libraries
 ccache             | optional | rebuilds faster
 g++                | optional | linking LLVM; the tests of C++ programs
 libffi-dev         | optional | kernels as plain C functions
@@ -23,8 +24,11 @@ llvm-22-dev        | optional | code generation
 liblld-22-dev      | optional | code generation
 libamdhip64-5      | optional | a real HIP, if without a GPU, for the tests of the device hip
 libamdhip64-dev    | optional | headers of HIP, against which our prototypes are compared
+libopenmpi-dev     | optional | examples/aot with ranks, and its test
 libmpfr-dev        | optional | exact references for the tests of mathematical functions
+openmpi-bin        | optional | runs them
 qemu-user          | optional | runs AArch64 code in tests
+valgrind           | optional | counts what a launch costs
 zlib1g-dev         | optional | linking LLVM statically
 libzstd-dev        | optional | linking LLVM statically
 '

@@ -89,6 +89,6 @@ void cli_diags(Cli *cli, const Diags *diags);
 int cli_output(Cli *cli, const char *key, Str text);
 
 extern const CliCommand command_check, command_run, command_emit, command_opt, command_devices,
-    command_cache, command_bench, command_tune, command_explain;
+    command_cache, command_bench, command_tune, command_explain, command_build;
 
 #endif

@@ -217,3 +217,16 @@ void front_passes_report(FrontPasses *passes) {
     }
     if (passes->generated && passes->options.timings) codegen_text(passes);
 }
+
+int front_math(Cli *cli, Str list, unsigned *math) {
+    for (Str word; str_item(&list, &word);) {
+        if (str_equal(word, STR("contract")))
+            *math |= IR_MATH_CONTRACT;
+        else if (str_equal(word, STR("approx")))
+            *math |= IR_MATH_APPROX;
+        else
+            return cli_usage_error(cli, "--math takes contract and approx, found '%.*s'",
+                                   STR_ARG(word));
+    }
+    return EXIT_FINE;
+}

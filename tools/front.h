@@ -54,10 +54,12 @@ int front_passes(Cli *cli, Diags *diags, FrontPasses *passes);
 // Lowers and generates, in no cache; times are kept with those of the passes.
 bool front_code(FrontPasses *passes, Unit *unit, const Compiled *compiled,
                 const CodeOptions *options, Code *code);
-// What compiling that failed means: the input, something missing here, or a defect.
+// What a list of --math adds.
+int front_math(Cli *cli, Str list, unsigned *math);
 // Who makes machine code of PTX: whom TILEC_PTX_COMPILER names, else any tool that is here (there
 // is no driver). A name that is none is a warning.
 CubinMaker *front_cubin_maker(Cli *cli);
+// What compiling that failed means: the input, something missing here, or a defect.
 int front_status(const Diags *diags);
 // After the passes ran: dumps and timings, as text or members of the object.
 void front_passes_report(FrontPasses *passes);

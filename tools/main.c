@@ -6,9 +6,9 @@
 #include "base/os.h"
 #include "tools/cli.h"
 
-static const CliCommand *const commands[] = {&command_check,   &command_run,     &command_emit,
-                                             &command_explain, &command_opt,     &command_bench,
-                                             &command_tune,    &command_devices, &command_cache};
+static const CliCommand *const commands[] = {
+    &command_check, &command_run,   &command_emit, &command_explain, &command_build,
+    &command_opt,   &command_bench, &command_tune, &command_devices, &command_cache};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 // Options that every command has.

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "ir/option.h"
+#include "tools/front.h"
 
 static const AstDecl *find_decl(const AstDecl *list, Str name) {
     for (; list; list = list->next)
@@ -142,22 +143,6 @@ static int set_one(Settings *s, Str setting) {
     return status ? status : settings_extent(s, symbol, value, STR("--set"));
 }
 
-static int set_math(Settings *s, Str list) {
-    for (bool more = true; more;) {
-        Str rest, word = str_cut(list, ',', &rest);
-        more = word.size < list.size;
-        if (str_equal(word, STR("contract")))
-            s->spec.math |= IR_MATH_CONTRACT;
-        else if (str_equal(word, STR("approx")))
-            s->spec.math |= IR_MATH_APPROX;
-        else
-            return cli_usage_error(s->cli, "--math takes contract and approx, found '%.*s'",
-                                   STR_ARG(word));
-        list = rest;
-    }
-    return EXIT_FINE;
-}
-
 int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings) {
     *settings = (Settings){.cli = cli, .unit = unit, .kernel = kernel};
     for (size_t i = 0; i < cli->args.count; i++) {
@@ -166,7 +151,7 @@ int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *sett
         if (strcmp(a->option->name, "set") == 0)
             status = set_one(settings, a->value);
         else if (strcmp(a->option->name, "math") == 0)
-            status = set_math(settings, a->value);
+            status = front_math(cli, a->value, &settings->spec.math);
         if (status) return status;
     }
     return EXIT_FINE;

@@ -45,7 +45,7 @@ static Gen *gen_create(Module *m) {
 static bool finish(Module *m, Str *code) {
     static const char *const args[] = {"-m", "elf64_amdgpu", "-shared", "--no-undefined"};
     return m->options->output != CODEGEN_SHARED ||
-           link_in_memory(m->arena, sizeof args / sizeof *args, args, *code, code, &m->log);
+           link_in_memory(m->arena, sizeof args / sizeof *args, args, 1, code, code, &m->log);
 }
 
 // Spaces of memory first: the attributor casts the addresses of accesses only, and leaves what they

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ar.h"
 #include "base/os.h"
 #include "base/os_memory.h"
 #include "codegen/llvm_shim.h"
@@ -21,22 +22,39 @@ static void say_failed(char *messages, TargetLog *log) {
 
 static bool link_files(uint32_t count, const char *const *args, const char *input,
                        const char *output, TargetLog *log) {
-    const char *all[LINK_ARGS_MAX + 5] = {"--threads=1", "--build-id=none", "-o", output, input};
+    const char *all[LINK_ARGS_MAX + 6] = {"--threads=1", "--build-id=none", "-o",
+                                          output,        "--whole-archive", input};
     char *messages = NULL;
     CHECK(count <= LINK_ARGS_MAX, "%u arguments for lld", count);
-    for (uint32_t i = 0; i < count; i++) all[5 + i] = args[i];
-    bool fine = codegen_lld(5 + count, all, &messages) != 0;
+    for (uint32_t i = 0; i < count; i++) all[6 + i] = args[i];
+    bool fine = codegen_lld(6 + count, all, &messages) != 0;
     if (!fine && !messages) os_out_of_memory();
     if (!fine) say_failed(messages, log);
     free(messages);
     return fine;
 }
 
-bool link_in_memory(Arena *arena, uint32_t count, const char *const *args, Str object, Str *output,
-                    TargetLog *log) {
+// Several objects are one file: there may be more of them than a process may have files open.
+static bool pack(Arena *arena, uint32_t count, const Str *objects, Str *input, TargetLog *log) {
+    if (count == 1) {
+        *input = objects[0];
+        return true;
+    }
+    ArMember *members = arena_new(arena, ArMember, count);
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = (ArMember){.name = str(arena_printf(arena, "%u.o", i)), .bytes = objects[i]};
+    if (ar_write(arena, members, count, input)) return true;
+    target_refused(log, DIAG_TOO_LARGE, "lld", "the objects have 4 GiB or more");
+    return false;
+}
+
+bool link_in_memory(Arena *arena, uint32_t count, const char *const *args, uint32_t object_count,
+                    const Str *objects, Str *output, TargetLog *log) {
     OsError error = {0};
     OsMemoryFile input;
-    if (!os_memory_file_open(object, &input, &error)) {
+    Str bytes;
+    if (!pack(arena, object_count, objects, &bytes, log)) return false;
+    if (!os_memory_file_open(bytes, &input, &error)) {
         target_refused(log, DIAG_IO, "the kernel's code needs a file in memory", error.text);
         diag_help(log->diags, "device interp needs no file");
         return false;

@@ -18,12 +18,12 @@ static void release(Owned *owned) {
     LLVMContextDispose(m->context);
 }
 
-static void begin(Module *m, const char *name) {
+void module_begin(Module *m, const char *name, LLVMTargetMachineRef machine) {
     m->scratch = arena_create();
     m->context = LLVMContextCreate();
     target_log(m->context, &m->log);
     m->module = LLVMModuleCreateWithNameInContext(name, m->context);
-    m->machine = m->target->machine(m);
+    m->machine = machine;
     recover_own(&m->owned, OWNED_FRAME, release);
     char *triple = LLVMGetTargetMachineTriple(m->machine);
     if (!triple) os_out_of_memory();
@@ -34,7 +34,7 @@ static void begin(Module *m, const char *name) {
     LLVMDisposeTargetData(layout);
 }
 
-static void end(Module *m) {
+void module_end(Module *m) {
     recover_keep(&m->owned);
     release(&m->owned);
     arena_destroy(m->scratch);
@@ -42,12 +42,12 @@ static void end(Module *m) {
 
 // ---- steps --------------------------------------------------------------------------------------
 
-static bool verify(Module *m) {
+bool module_verify(Module *m) {
     char *message = NULL;
     bool wrong = LLVMVerifyModule(m->module, LLVMReturnStatusAction, &message);
     if (wrong) {
         m->log.errors++;
-        diag_error(m->log.diags, m->func->span, DIAG_DEFECT, "LLVM IR is not well formed: %s",
+        diag_error(m->log.diags, m->log.span, DIAG_DEFECT, "LLVM IR is not well formed: %s",
                    message ? message : "no memory");
     }
     LLVMDisposeMessage(message);
@@ -66,7 +66,7 @@ static bool build(Module *m, const char *entry) {
     target->function(g, entry);
     if (g->lines) lines_finish(g->lines);
     LLVMDisposeBuilder(g->b);
-    return verify(m);
+    return module_verify(m);
 }
 
 static void print(const Module *m, Str *output) {
@@ -121,9 +121,9 @@ bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *opti
                 .options = options,
                 .log = {.diags = diags, .span = func->span}};
     const char *entry = arena_text(arena, options->entry.text, options->entry.size);
-    begin(&m, entry);
+    module_begin(&m, entry, target->machine(&m));
     bool fine = emit(&m, entry, output);
     if (options->times) *options->times = m.times;
-    end(&m);
+    module_end(&m);
     return fine;
 }

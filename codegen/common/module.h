@@ -1,4 +1,5 @@
-// One LLVM module on its way from IR to code: what all targets share of it.
+// One LLVM module on its way from IR to code: what all targets share of it. Modules that are not of
+// IR begin and end the same way.
 //
 // Invariants: one LLVM context for each, so that compilations of several threads do not meet; a
 // module that LLVM does not find well formed is a defect of ours, reported as one; what the target
@@ -33,10 +34,10 @@ typedef struct ModuleTarget {
 } ModuleTarget;
 
 struct Module {
-    Owned owned;     // ends it when memory runs out in our own code
-    Arena *arena;    // of the output
-    Arena *scratch;  // gone at the end
-    const ModuleTarget *target;
+    Owned owned;                 // ends it when memory runs out in our own code
+    Arena *arena;                // of the output
+    Arena *scratch;              // gone at the end
+    const ModuleTarget *target;  // this and the next two: NULL of a module that is not of IR
     const IrFunc *func;
     const CodegenOptions *options;
     CodegenTimes times;
@@ -48,5 +49,10 @@ struct Module {
 
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                     const ModuleTarget *target, Str *output, Diags *diags);
+
+// Of a module that somebody else fills: `arena` and `log` are set. It has the machine from then on.
+void module_begin(Module *m, const char *name, LLVMTargetMachineRef machine);
+bool module_verify(Module *m);  // false after reporting
+void module_end(Module *m);
 
 #endif

@@ -13,6 +13,14 @@ const char *target_triple(CpuTarget target) {
     return target.level == CPU_AARCH64 ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
 }
 
+const char *target_emulation(CpuTarget target) {
+    return target.level == CPU_AARCH64 ? "aarch64linux" : "elf_x86_64";
+}
+
+CpuTarget target_lowest(CpuTarget target) {
+    return (CpuTarget){target.level == CPU_AARCH64 ? CPU_AARCH64 : CPU_X86_64_V2, 0};
+}
+
 static const char *cpu_name(CpuLevel level) {
     switch (level) {
     case CPU_X86_64_V2: return "x86-64-v2";
@@ -66,29 +74,61 @@ static bool elf_section(const Elf *elf, unsigned i, Elf64_Shdr *section) {
                     section);
 }
 
-static void find_undefined(const Elf *elf, const Elf64_Shdr *symbols, TargetLog *log) {
+// NULL: it does not end within the object.
+static const char *elf_name(const Elf *elf, uint64_t at) {
+    if (at >= elf->bytes.size) return NULL;
+    const char *name = elf->bytes.text + at;
+    return memchr(name, 0, elf->bytes.size - at) ? name : NULL;
+}
+
+static void find_undefined(const Elf *elf, const Elf64_Shdr *symbols, TargetSymbol *each,
+                           void *user) {
     Elf64_Shdr names;
     if (!elf_section(elf, symbols->sh_link, &names)) return;
     for (uint64_t at = sizeof(Elf64_Sym); at < symbols->sh_size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym s;
-        if (!elf_part(elf, symbols->sh_offset + at, sizeof s, &s) || s.st_shndx != SHN_UNDEF)
-            continue;
-        const char *name = elf->bytes.text + names.sh_offset + s.st_name;
-        target_failed(log, "the code calls what it must not", name);
-        diag_help(log->diags, "this is a defect of tilec; please report it with the kernel");
+        if (!elf_part(elf, symbols->sh_offset + at, sizeof s, &s)) return;
+        const char *name =
+            s.st_shndx == SHN_UNDEF ? elf_name(elf, names.sh_offset + s.st_name) : NULL;
+        if (name) each(user, name, ELF64_ST_VISIBILITY(s.st_other) != STV_DEFAULT);
     }
 }
 
-bool target_is_closed(Str object, TargetLog *log) {
+// With all of its sections: lld ends the process over one that has not.
+static bool elf_open(Elf *elf) {
+    if (!elf_part(elf, 0, sizeof elf->head, &elf->head)) return false;
+    if (memcmp(elf->head.e_ident, ELFMAG, SELFMAG) != 0 || elf->head.e_type != ET_REL) return false;
+    for (unsigned i = 0; i < elf->head.e_shnum; i++) {
+        Elf64_Shdr s;
+        if (!elf_section(elf, i, &s)) return false;
+        if (s.sh_type == SHT_NOBITS || s.sh_type == SHT_NULL) continue;
+        if (s.sh_offset > elf->bytes.size || s.sh_size > elf->bytes.size - s.sh_offset)
+            return false;
+    }
+    return elf->head.e_shnum > 0;
+}
+
+bool target_undefined(Str object, TargetSymbol *each, void *user) {
     Elf elf = {.bytes = object};
-    unsigned before = log->errors;
-    if (!elf_part(&elf, 0, sizeof elf.head, &elf.head)) return false;
+    if (!elf_open(&elf)) return false;
     for (unsigned i = 0; i < elf.head.e_shnum; i++) {
         Elf64_Shdr section;
         if (elf_section(&elf, i, &section) && section.sh_type == SHT_SYMTAB)
-            find_undefined(&elf, &section, log);
+            find_undefined(&elf, &section, each, user);
     }
-    return log->errors == before;
+    return true;
+}
+
+static void report_undefined(void *user, const char *name, bool hidden) {
+    TargetLog *log = user;
+    (void)hidden;
+    target_failed(log, "the code calls what it must not", name);
+    diag_help(log->diags, "this is a defect of tilec; please report it with the kernel");
+}
+
+bool target_is_closed(Str object, TargetLog *log) {
+    unsigned before = log->errors;
+    return target_undefined(object, report_undefined, log) && log->errors == before;
 }
 
 // ---- link ---------------------------------------------------------------------------------------
@@ -96,7 +136,7 @@ bool target_is_closed(Str object, TargetLog *log) {
 bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *output,
                  TargetLog *log) {
     const char *args[] = {"-m",
-                          target.level == CPU_AARCH64 ? "aarch64linux" : "elf_x86_64",
+                          target_emulation(target),
                           "-shared",
                           "--hash-style=gnu",
                           "--no-undefined",
@@ -104,5 +144,5 @@ bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *out
                           "noexecstack",
                           "-soname",
                           arena_printf(arena, "%.*s", STR_ARG(entry))};
-    return link_in_memory(arena, sizeof args / sizeof *args, args, object, output, log);
+    return link_in_memory(arena, sizeof args / sizeof *args, args, 1, &object, output, log);
 }

@@ -10,8 +10,15 @@
 #include "base/cpu.h"
 #include "codegen/common/target.h"
 
+// What LLVM, and lld (-m), call it.
 const char *target_triple(CpuTarget target);
+const char *target_emulation(CpuTarget target);
+CpuTarget target_lowest(CpuTarget target);  // of its architecture
 LLVMTargetMachineRef target_machine(CpuTarget target, bool quick);
+// An object's undefined symbols, in its order; `hidden`: another object must have it. False: the
+// bytes are no object.
+typedef void TargetSymbol(void *user, const char *name, bool hidden);
+bool target_undefined(Str object, TargetSymbol *each, void *user);
 // Kernel code calls nothing: reports each undefined symbol of an object.
 bool target_is_closed(Str object, TargetLog *log);
 bool target_link(Arena *arena, CpuTarget target, Str object, Str entry, Str *output,

@@ -162,6 +162,8 @@ TILEC_API const char *tilec_device_name(const tilec_device *device);
 // (destroy does nothing, native, synchronize) NULL is TILEC_INVALID_ARGUMENT, and there is no
 // context that could keep a message; tilec_device_synchronize waits for the first one, too.
 TILEC_API tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream);
+// The first one, for calls that have nothing but a stream; destroyed with the device.
+TILEC_API tilec_stream *tilec_device_stream(tilec_device *device);
 TILEC_API void tilec_stream_destroy(tilec_stream *stream);
 // A stream that another library made, as one of ours: on "cuda:N" a CUstream (or cudaStream_t) of
 // the GPU's primary context, on "hip:N" a hipStream_t of the GPU; NULL is its default stream. It

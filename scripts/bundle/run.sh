@@ -104,6 +104,13 @@ matrix_on() {
     *) echo "no matrix is compiled for $1" ;;
     esac
 }
+# Kernels compiled ahead of time, by the runtime alone.
+library_works() {
+    case $1 in
+    cpu* | cuda* | hip*) bin/aot_host "$1" ;;
+    *) echo "the runtime alone has no $1" ;;
+    esac
+}
 bench() { # DEVICE: a table, and rows for results.json
     local small=
     case $1 in
@@ -120,6 +127,7 @@ for device in "${devices[@]}"; do
             part "$device" command command_works "$device"
             part "$device" examples examples_work "$device"
             part "$device" matrix matrix_works "$device"
+            part "$device" library library_works "$device"
         else
             part "$device" bench bench "$device"
             tee -a "$out/results.txt" <"$out/${device//:/-}-bench.log"

@@ -39,7 +39,7 @@ grep -hv '^tilec_' "$here"/libtilec*.txt && {
     failed=1
 }
 # What the headers declare and what the library has are the same.
-cat "$here"/../../include/tilec/{tilec,dlpack}.h | tr '\n' ' ' | sed 's/TILEC_API/\n&/g' |
+cat "$here"/../../include/tilec/{tilec,dlpack,library}.h | tr '\n' ' ' | sed 's/TILEC_API/\n&/g' |
     sed -n 's/^TILEC_API [^(]*[ *]\(tilec_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$scratch/declared"
 if ! diff "$scratch/declared" "$here/libtilec.txt" >"$scratch/difference"; then
     echo "symbols: the headers declare (<) and libtilec exports (>)"

@@ -16,9 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <tilec/dlpack.h>
+#include <tilec/library.h>
 
 #include <cmocka.h>
 
+#include "base/archive_abi.h"
 #include "base/os.h"
 
 static const char list_path[] = "tests/abi/layout.txt";
@@ -62,6 +64,20 @@ static const Struct structs[] = {
       MEMBER(tilec_diagnostic, file), MEMBER(tilec_diagnostic, line),
       MEMBER(tilec_diagnostic, column), MEMBER(tilec_diagnostic, end_line),
       MEMBER(tilec_diagnostic, end_column)}},
+    {"tilec_archive_info",
+     sizeof(tilec_archive_info),
+     {MEMBER(tilec_archive_info, name), MEMBER(tilec_archive_info, function_count),
+      MEMBER(tilec_archive_info, target_count), MEMBER(tilec_archive_info, interface_number),
+      MEMBER(tilec_archive_info, bytes)}},
+    {"tilec_function_info",
+     sizeof(tilec_function_info),
+     {MEMBER(tilec_function_info, name), MEMBER(tilec_function_info, prototype)}},
+    {"tilec_archive",
+     sizeof(struct tilec_archive),
+     {MEMBER(tilec_archive, magic), MEMBER(tilec_archive, abi), MEMBER(tilec_archive, size),
+      MEMBER(tilec_archive, cpu_abi), MEMBER(tilec_archive, entry_count),
+      MEMBER(tilec_archive, bytes), MEMBER(tilec_archive, byte_count),
+      MEMBER(tilec_archive, entries)}},
     {"tilec_buffer", sizeof(tilec_buffer), {MEMBER(tilec_buffer, handle)}},
     {"tilec_view",
      sizeof(tilec_view),

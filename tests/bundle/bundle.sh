@@ -38,7 +38,7 @@ run() { # FOLDER ARGUMENT…
 has() { grep -qE "$2" "$scratch/out/$1" || { cat "$scratch/out/$1"; fail "'$2' is not in $1"; }; }
 run "$bundle" --device cpu --device sim:sm_80 --device cuda:0
 for device in cpu sim:sm_80 cuda:0; do
-    for name in command examples matrix bench; do
+    for name in command examples matrix library bench; do
         has results.txt "^$device +$name +passed"
         has results.json "\"device\":\"$device\",\"test\":\"$name\",\"result\":\"passed\""
     done

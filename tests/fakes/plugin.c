@@ -97,10 +97,30 @@ bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, Gp
     return false;
 }
 
-static const CodegenApi other_version = {CODEGEN_VERSION + 1, CODEGEN_BUILD_TEXT, "0.0",
-                                         codegen_cpu_compile, NULL};
-static const CodegenApi other_build = {CODEGEN_VERSION, "tilec 9.9", "0.0", codegen_cpu_compile,
-                                       NULL};
+static bool no_library(Diags *diags) {
+    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the fake builds no libraries");
+    return false;
+}
+
+bool codegen_cpu_library(Arena *arena, const CodegenLibrary *library, Str *object, Diags *diags) {
+    (void)arena, (void)library, (void)object;
+    return no_library(diags);
+}
+
+bool codegen_cpu_link_shared(Arena *arena, const CodegenSharedLibrary *library, Str *shared,
+                             Diags *diags) {
+    (void)arena, (void)library, (void)shared;
+    return no_library(diags);
+}
+
+static const CodegenApi other_version = {.version = CODEGEN_VERSION + 1,
+                                         .build = CODEGEN_BUILD_TEXT,
+                                         .llvm_version = "0.0",
+                                         .compile = codegen_cpu_compile};
+static const CodegenApi other_build = {.version = CODEGEN_VERSION,
+                                       .build = "tilec 9.9",
+                                       .llvm_version = "0.0",
+                                       .compile = codegen_cpu_compile};
 
 void codegen_opened(void) {}
 

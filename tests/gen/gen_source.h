@@ -37,7 +37,7 @@ typedef struct Src {
 
 Dtype source_elem(Src *s, unsigned classes);
 SrcType source_type(Src *s, unsigned classes);
-uint32_t source_count(const SrcType *t);
+uint32_t source_elements(const SrcType *t);
 void source_expr(Src *s, const SrcType *t, int depth);
 // A variable of the type (any when `t` is NULL); NULL when there is none.
 const SrcVar *source_var(Src *s, const SrcType *t, bool assignable);

@@ -27,7 +27,7 @@ SrcType source_type(Src *s, unsigned classes) {
     return t;
 }
 
-uint32_t source_count(const SrcType *t) {
+uint32_t source_elements(const SrcType *t) {
     uint32_t count = 1;
     for (uint32_t d = 0; d < t->rank; d++) count *= t->shape[d];
     return count;
@@ -272,7 +272,7 @@ static void exact(Src *s, const SrcType *t, bool products, int depth) {
 static void reduction(Src *s, const SrcType *t, int depth) {
     SrcType from = *t;
     uint32_t axis = (uint32_t)roll(s, t->rank + 1);
-    if (t->rank == 3 || source_count(t) > COUNT_MAX / 4) {
+    if (t->rank == 3 || source_elements(t) > COUNT_MAX / 4) {
         leaf(s, t);
         return;
     }
@@ -291,7 +291,7 @@ static void reduction(Src *s, const SrcType *t, int depth) {
 }
 
 static void reshaped(Src *s, const SrcType *t, int depth) {
-    SrcType from = {.elem = t->elem, .rank = 1, .shape = {source_count(t)}};
+    SrcType from = {.elem = t->elem, .rank = 1, .shape = {source_elements(t)}};
     if (t->rank == 2 && roll(s, 2)) {
         from = (SrcType){t->elem, 2, {t->shape[1], t->shape[0]}};
         call(s, "transpose", &from, 1, depth);

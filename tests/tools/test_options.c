@@ -27,8 +27,8 @@ static int tear_down(void **state) {
 
 // ---- What every command has ----
 
-static const char *const commands[] = {"check", "run",  "emit",    "explain", "opt",
-                                       "bench", "tune", "devices", "cache"};
+static const char *const commands[] = {"check", "run",   "emit", "explain", "build",
+                                       "opt",   "bench", "tune", "devices", "cache"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void tells_its_version_and_usage(void **state) {
@@ -45,9 +45,10 @@ static void tells_its_version_and_usage(void **state) {
         tool_prints(t, "--json ", "tilec %s --json --help", commands[i]);
     }
     tool_fails(t, 2, "usage: tilec COMMAND", "tilec");
-    tool_fails(t, 2,
-               "unknown command 'bake' [usage]\nhelp: commands are: check run emit explain opt",
-               "tilec bake");
+    tool_fails(
+        t, 2,
+        "unknown command 'bake' [usage]\nhelp: commands are: check run emit explain build opt",
+        "tilec bake");
     tool_fails(t, 2, "unknown command 'bake'", "tilec help bake");
 }
 

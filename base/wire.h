@@ -1,4 +1,4 @@
-// Wire: numbers and texts as bytes, for entries of the cache and answers of child processes.
+// Wire: numbers and texts as bytes, for entries of the cache, answers of child processes, archives.
 //
 // Invariants: little endian, numbers of 8 bytes, texts behind their length; the same values give
 // the same bytes. Reading never goes beyond the end: a reader that ran out gives 0 and empty texts
@@ -8,10 +8,10 @@
 //     WireReader r = {.bytes = bytes};
 //     uint64_t n = wire_number(&r);  Str name = wire_text(&r);
 //     if (r.failed) …
-#ifndef TILEC_COMPILE_WIRE_H
-#define TILEC_COMPILE_WIRE_H
+#ifndef TILEC_BASE_WIRE_H
+#define TILEC_BASE_WIRE_H
 
-#include "base/diag.h"
+#include "base/str.h"
 
 void wire_put_number(StrBuf *out, uint64_t number);
 void wire_put_text(StrBuf *out, Str text);
@@ -23,13 +23,11 @@ typedef struct WireReader {
 } WireReader;
 
 uint64_t wire_number(WireReader *r);
+// A number below `limit`, at most 2^32; 0 and failed when it is not.
+uint32_t wire_below(WireReader *r, uint64_t limit);
 // A count of things that take at least a byte each; 0 and failed when so many cannot follow.
 uint32_t wire_count(WireReader *r);
 Str wire_text(WireReader *r);
 bool wire_ended(const WireReader *r);  // all read, and nothing failed
-
-// Diagnostics with their spans, notes and help; from number `first` on.
-void wire_put_diags(StrBuf *out, const Diags *diags, size_t first);
-void wire_diags(WireReader *r, Diags *diags);
 
 #endif

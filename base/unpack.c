@@ -1,0 +1,46 @@
+#include "base/unpack.h"
+
+#include <lzma.h>
+#include <stdint.h>
+#include <string.h>
+
+// Of liblzma the decoder of .lzma files is what needs the least of the library. Such a file is raw
+// LZMA behind this header: settings, the window, a size; here the size that means "not known", with
+// which the data says where it ends.
+enum { HEADER_SIZE = 13 };
+static void put_header(uint8_t header[HEADER_SIZE]) {
+    header[0] = (UNPACK_PB * 5 + UNPACK_LP) * 9 + UNPACK_LC;
+    for (int i = 0; i < 4; i++) header[1 + i] = (uint8_t)((uint32_t)UNPACK_WINDOW >> 8 * i);
+    memset(header + 5, 0xff, 8);
+}
+
+static lzma_ret begin(lzma_stream *stream) {
+    uint8_t header[HEADER_SIZE], none;
+    put_header(header);
+    lzma_ret ret = lzma_alone_decoder(stream, UINT64_MAX);
+    stream->next_in = header;
+    stream->avail_in = sizeof header;
+    stream->next_out = &none;  // without room it does not even read the header
+    stream->avail_out = 1;
+    return ret == LZMA_OK ? lzma_code(stream, LZMA_RUN) : ret;
+}
+
+UnpackResult unpack(Str packed, void *bytes, size_t size) {
+    lzma_stream stream = LZMA_STREAM_INIT;
+    lzma_ret ret = begin(&stream);
+    stream.next_in = (const uint8_t *)packed.text;
+    stream.avail_in = packed.size;
+    stream.next_out = bytes;
+    stream.avail_out = size;
+    // The second call in a row without progress is LZMA_BUF_ERROR.
+    while (ret == LZMA_OK && stream.avail_out) ret = lzma_code(&stream, LZMA_FINISH);
+    // The mark of the end may be still to come; a byte more than `size` goes here and is noticed.
+    uint8_t more;
+    stream.next_out = &more;
+    stream.avail_out = 1;
+    while (ret == LZMA_OK) ret = lzma_code(&stream, LZMA_FINISH);
+    bool whole = ret == LZMA_STREAM_END && !stream.avail_in && stream.total_out == size;
+    lzma_end(&stream);
+    if (ret == LZMA_MEM_ERROR) return UNPACK_NO_MEMORY;
+    return whole ? UNPACK_FINE : UNPACK_DAMAGED;
+}

@@ -1,0 +1,243 @@
+# Kernels compiled ahead of time as a library of a CMake project. Part of find_package(tilec), and
+# of tilec's own tree.
+#
+#     find_package(tilec REQUIRED)
+#     tilec_add_library(kernels
+#         SOURCES softmax.tile matmul.tile
+#         TARGETS sm_80 gfx942 x86-64-v3
+#         SPECIALIZE "matmul T=f16,f32")
+#     target_link_libraries(program PRIVATE kernels)        # which has #include "kernels.h"
+#
+#     tilec_install_library(kernels)                        # for find_package(kernels) elsewhere
+#
+# All that `tilec build` does is described in docs/libraries.md and docs/cli.md.
+include_guard(GLOBAL)
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.21)
+
+# The command that compiles: TILEC_EXECUTABLE, else the one of tilec's own tree. It runs on the
+# machine that builds; when that is another kind than the one built for, name one of its own.
+function(_tilec_command command depends)
+    if(TILEC_EXECUTABLE)
+        if(NOT EXISTS "${TILEC_EXECUTABLE}")
+            message(FATAL_ERROR "tilec_add_library: there is no ${TILEC_EXECUTABLE}: set "
+                                "TILEC_EXECUTABLE to the command tilec")
+        endif()
+        get_property(wanted GLOBAL PROPERTY tilec_version)
+        execute_process(COMMAND "${TILEC_EXECUTABLE}" --version OUTPUT_VARIABLE said
+                        ERROR_VARIABLE why RESULT_VARIABLE failed)
+        if(failed)
+            message(FATAL_ERROR "tilec_add_library: ${TILEC_EXECUTABLE} does not run here: "
+                                "${failed} ${why}\nSet TILEC_EXECUTABLE to a tilec of this machine")
+        endif()
+        string(REGEX REPLACE "^tilec ([0-9]+\\.[0-9]+).*" "\\1" found "${said}")
+        string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" wanted "${wanted}")
+        if(wanted AND NOT found STREQUAL wanted)
+            message(FATAL_ERROR "tilec_add_library: ${TILEC_EXECUTABLE} is of version ${found}, "
+                                "the runtime that is linked of ${wanted}")
+        endif()
+        set(${command} "${TILEC_EXECUTABLE}" PARENT_SCOPE)
+        set(${depends} "${TILEC_EXECUTABLE}" PARENT_SCOPE)
+    elseif(TARGET tilec_tool)
+        set(${command} "$<TARGET_FILE:tilec_tool>" PARENT_SCOPE)
+        set(compiler "")
+        if(TARGET tilec_llvm)
+            set(compiler tilec_llvm)  # which it opens
+        endif()
+        set(${depends} tilec_tool ${compiler} PARENT_SCOPE)
+    else()
+        message(FATAL_ERROR "tilec_add_library: the command tilec is not found: install it, or set "
+                            "TILEC_EXECUTABLE to it")
+    endif()
+endfunction()
+
+# Whose processors call the functions: those that the project is built for.
+function(_tilec_host host)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^([xX]86_64|[aA][mM][dD]64)$")
+        set(${host} x86-64-v2 PARENT_SCOPE)
+    elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^([aA][aA][rR][cC][hH]64|[aA][rR][mM]64)$")
+        set(${host} aarch64 PARENT_SCOPE)
+    else()
+        message(FATAL_ERROR "tilec_add_library: CMAKE_SYSTEM_PROCESSOR is "
+                            "'${CMAKE_SYSTEM_PROCESSOR}'; libraries are for x86_64 and aarch64")
+    endif()
+endfunction()
+
+# tilec_add_library(NAME SOURCES file… TARGETS target… [option…])
+#
+#   SOURCES file…      kernels; what they import is found, and a change of it builds them anew
+#   TARGETS target…    sm_80, gfx942, x86-64-v3, …: GPUs, and CPUs of the project's architecture
+#   SPECIALIZE line…   "matmul T=f16,f32 BM=64", "small=matmul T=f16 BM=16", one a line
+#   SET name=value…    types, consts and options of all kernels that have them
+#   KERNELS name…      these kernels only
+#   HEADER name.h      default NAME.h
+#   PREFIX text        what all functions' names begin with
+#   MATH word…         contract, approx
+#   TUNE file          a table of `tilec tune`
+#   SHARED             a shared library; else a static one
+#   LINES              line tables, for debuggers and profilers
+#   RUNTIME target     what is linked with it; default tilec::rt_static, of a shared one tilec::rt
+#   OPTIONS option…    more options of `tilec build`
+#
+# Makes the target NAME: to be linked to, installed, exported as any library is.
+function(tilec_add_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;LINES" "HEADER;PREFIX;TUNE;RUNTIME"
+                          "SOURCES;TARGETS;SPECIALIZE;SET;KERNELS;MATH;OPTIONS")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "tilec_add_library(${name}): '${arg_UNPARSED_ARGUMENTS}' follows no "
+                            "keyword: write tilec_add_library(${name} SOURCES … TARGETS …)")
+    endif()
+    if(arg_KEYWORDS_MISSING_VALUES)
+        message(FATAL_ERROR "tilec_add_library(${name}): nothing follows "
+                            "${arg_KEYWORDS_MISSING_VALUES}")
+    endif()
+    if(NOT arg_SOURCES)
+        message(FATAL_ERROR "tilec_add_library(${name}): SOURCES are missing: the .tile files")
+    endif()
+    if(NOT arg_TARGETS)
+        message(FATAL_ERROR "tilec_add_library(${name}): TARGETS are missing: what to build for, "
+                            "as sm_80 gfx942 x86-64-v3")
+    endif()
+    set(sources "")
+    foreach(source IN LISTS arg_SOURCES arg_TUNE)
+        get_filename_component(path "${source}" ABSOLUTE)
+        if(NOT EXISTS "${path}")
+            get_property(made SOURCE "${path}" PROPERTY GENERATED)
+            if(NOT made)
+                message(FATAL_ERROR "tilec_add_library(${name}): there is no file ${path}")
+            endif()
+        endif()
+        list(APPEND sources "${path}")
+    endforeach()
+    set(inputs ${sources})
+    set(options "")
+    if(arg_TUNE)
+        list(POP_BACK sources tune)
+        list(APPEND options --tune "${tune}")
+    endif()
+    if(NOT arg_HEADER)
+        set(arg_HEADER "${name}.h")
+    elseif(arg_HEADER MATCHES "/")
+        message(FATAL_ERROR "tilec_add_library(${name}): HEADER is a name without a folder, found "
+                            "'${arg_HEADER}'")
+    endif()
+    _tilec_command(command depends)
+    _tilec_host(host)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if("C" IN_LIST languages)
+        set(language C)
+    elseif("CXX" IN_LIST languages)
+        set(language CXX)
+    else()
+        message(FATAL_ERROR "tilec_add_library(${name}): the project has neither C nor C++")
+    endif()
+
+    foreach(pair "TARGETS target" "KERNELS kernels" "MATH math")
+        string(REPLACE " " ";" pair "${pair}")
+        list(GET pair 0 list)
+        list(GET pair 1 option)
+        if(arg_${list})
+            list(JOIN arg_${list} "," values)
+            list(APPEND options --${option} "${values}")
+        endif()
+    endforeach()
+    foreach(line IN LISTS arg_SPECIALIZE)
+        list(APPEND options --specialize "${line}")
+    endforeach()
+    foreach(setting IN LISTS arg_SET)
+        list(APPEND options --set "${setting}")
+    endforeach()
+    if(arg_PREFIX)
+        list(APPEND options --prefix "${arg_PREFIX}")
+    endif()
+    if(arg_LINES)
+        list(APPEND options --lines)
+    endif()
+    string(MAKE_C_IDENTIFIER "${name}" identifier)
+
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}_tilec")
+    set(archive "${folder}/lib${name}.a")
+    set(header "${folder}/${arg_HEADER}")
+    set(object "${folder}/${name}.o")
+    file(MAKE_DIRECTORY "${folder}")
+    add_custom_command(OUTPUT "${archive}" "${header}"
+        COMMAND "${command}" build ${sources} -o "${archive}" --header "${header}"
+                --name ${identifier} --host ${host} --depfile "${archive}.d" --quiet
+                ${options} ${arg_OPTIONS}
+        DEPENDS ${inputs} ${depends} DEPFILE "${archive}.d"
+        COMMENT "Building kernels ${name}" VERBATIM)
+    # One object, whose names but the functions' are local: two libraries with the same kernel do
+    # not meet. A library of the project's own is made of it, with all that CMake knows of those.
+    set(hide "")
+    if(CMAKE_OBJCOPY)
+        set(hide COMMAND "${CMAKE_OBJCOPY}" --localize-hidden "${object}")
+    endif()
+    add_custom_command(OUTPUT "${object}"
+        COMMAND "${CMAKE_LINKER}" -r --whole-archive "${archive}" -o "${object}" ${hide}
+        DEPENDS "${archive}" COMMENT "Linking kernels ${name}" VERBATIM)
+    set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set(kind STATIC)
+    set(runtime tilec::rt_static)
+    if(arg_SHARED)
+        set(kind SHARED)
+        set(runtime tilec::rt)
+    endif()
+    if(arg_RUNTIME)
+        set(runtime "${arg_RUNTIME}")
+    endif()
+    add_library(${name} ${kind} "${object}" "${header}")
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE ${language} PUBLIC_HEADER "${header}")
+    target_include_directories(${name} INTERFACE "$<BUILD_INTERFACE:${folder}>")
+    target_link_libraries(${name} PUBLIC ${runtime})
+endfunction()
+
+# tilec_install_library(NAME… [PACKAGE package] [NAMESPACE text] [VERSION version])
+#
+# Installs the libraries with their headers as a package: find_package(PACKAGE) in another project,
+# then target_link_libraries(program PRIVATE PACKAGE::NAME). PACKAGE is the first NAME, NAMESPACE
+# is PACKAGE::, VERSION is the project's, where they are not given. Projects that have a package of
+# their own do without it: install(TARGETS … EXPORT …) and find_dependency(tilec) are all there is.
+function(tilec_install_library)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE;NAMESPACE;VERSION" "")
+    set(names ${arg_UNPARSED_ARGUMENTS})
+    if(NOT names)
+        message(FATAL_ERROR "tilec_install_library: which libraries?")
+    endif()
+    foreach(name IN LISTS names)
+        if(NOT TARGET ${name})
+            message(FATAL_ERROR "tilec_install_library: '${name}' is no target; "
+                                "tilec_add_library makes them")
+        endif()
+    endforeach()
+    if(NOT arg_PACKAGE)
+        list(GET names 0 arg_PACKAGE)
+    endif()
+    if(NOT arg_NAMESPACE)
+        set(arg_NAMESPACE "${arg_PACKAGE}::")
+    endif()
+    if(NOT arg_VERSION)
+        set(arg_VERSION "${PROJECT_VERSION}")
+    endif()
+    include(GNUInstallDirs)
+    include(CMakePackageConfigHelpers)
+    set(place "${CMAKE_INSTALL_LIBDIR}/cmake/${arg_PACKAGE}")
+    set(made "${CMAKE_CURRENT_BINARY_DIR}/${arg_PACKAGE}_tilec_package")
+    install(TARGETS ${names} EXPORT ${arg_PACKAGE}-targets
+            PUBLIC_HEADER DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+            INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT ${arg_PACKAGE}-targets NAMESPACE "${arg_NAMESPACE}" DESTINATION "${place}")
+    get_property(tilec GLOBAL PROPERTY tilec_version)
+    file(CONFIGURE OUTPUT "${made}/${arg_PACKAGE}-config.cmake" @ONLY CONTENT [=[
+include(CMakeFindDependencyMacro)
+find_dependency(tilec @tilec@)
+include("${CMAKE_CURRENT_LIST_DIR}/@arg_PACKAGE@-targets.cmake")
+]=])
+    install(FILES "${made}/${arg_PACKAGE}-config.cmake" DESTINATION "${place}")
+    if(arg_VERSION)
+        write_basic_package_version_file("${made}/${arg_PACKAGE}-config-version.cmake"
+            VERSION "${arg_VERSION}" COMPATIBILITY SameMajorVersion)
+        install(FILES "${made}/${arg_PACKAGE}-config-version.cmake" DESTINATION "${place}")
+    endif()
+endfunction()
+
+cmake_policy(POP)

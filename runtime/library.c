@@ -1,0 +1,508 @@
+#include "runtime/library.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/gpu_abi.h"
+#include "base/recover.h"
+#include "runtime/context.h"
+#include "runtime/cpu/device.h"
+#include "runtime/launch_memo.h"
+
+_Static_assert(sizeof(tilec_view) == ARCHIVE_VIEW_BYTES, "built functions take views of this size");
+
+// ---- What is said of archives ----
+
+static tilec_status unreadable(tilec_context *context, const char *wrong) {
+    return rt_fail(context, TILEC_IO, "the archive cannot be read: %s", wrong);
+}
+
+static tilec_status open_archive(tilec_context *context, const struct tilec_archive *data,
+                                 Archive *archive) {
+    const char *wrong;
+    if (!data) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the archive is NULL");
+    return archive_open(data, archive, &wrong) ? TILEC_OK : unreadable(context, wrong);
+}
+
+// Where code is to run: a GPU, or this machine, but TILEC_CPU_TARGET may ask for less.
+static tilec_status place_of(const tilec_device *device, ArchivePlace *place) {
+    const char *limit = os_env("TILEC_CPU_TARGET");
+    *place = (ArchivePlace){0};
+    if (device->api->gpu) {
+        place->gpu = device->api->gpu(device);
+        return TILEC_OK;
+    }
+    place->limit = cpu_native();
+    if (!limit || !limit[0] || cpu_target_parse(str(limit), &place->limit)) return TILEC_OK;
+    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                   "TILEC_CPU_TARGET is '%s', and there is no such target; there are: %s", limit,
+                   CPU_TARGETS_TEXT);
+}
+
+const char *library_place_target(const ArchivePlace *place, char *buffer) {
+    if (place->gpu.vendor) return gpu_target_name(place->gpu, buffer);
+    return cpu_target_name(cpu_runs_here(place->limit) ? place->limit : cpu_native(), buffer);
+}
+
+static void add_list(const Archive *archive, const char *separator, StrBuf *out) {
+    ArchiveTarget t;
+    for (uint32_t i = 0; archive_target(archive, i, &t); i++)
+        strbuf_printf(out, "%s%.*s", i ? separator : "", STR_ARG(t.name));
+}
+
+static void add_held(const Archive *archive, StrBuf *out) {
+    strbuf_printf(out, "; it has code for ");
+    add_list(archive, ", ", out);
+}
+
+// The command that it was built with.
+static void add_command(const Archive *archive, StrBuf *out) {
+    strbuf_printf(out, "%.*s --target ", STR_ARG(archive->command));
+    add_list(archive, ",", out);
+}
+
+void library_add_targets(const Archive *archive, const char *missing, StrBuf *out) {
+    add_held(archive, out);
+    strbuf_printf(out, ". Build it with that target, too: ");
+    add_command(archive, out);
+    strbuf_printf(out, ",%s", missing);
+}
+
+static tilec_status no_target(const tilec_device *device, const Archive *archive,
+                              const ArchivePlace *place) {
+    char name[CPU_NAME_MAX];
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    const char *target = library_place_target(place, name);
+    library_add_targets(archive, target, &text);
+    tilec_status s =
+        rt_fail(device->context, TILEC_UNAVAILABLE, "library %.*s has no code for device %s (%s)%s",
+                STR_ARG(archive->name), device->name, target, text.text);
+    arena_destroy(arena);
+    return s;
+}
+
+// The interpreter.
+static tilec_status no_code_runs(const tilec_device *device, const Archive *archive) {
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    add_held(archive, &text);
+    tilec_status s = rt_fail(device->context, TILEC_UNSUPPORTED,
+                             "device %s runs no compiled code: open cpu, cuda or hip for library "
+                             "%.*s%s",
+                             device->name, STR_ARG(archive->name), text.text);
+    arena_destroy(arena);
+    return s;
+}
+
+// ---- Loading ----
+
+static bool has_target(const ArchivePlace *place, const Archive *archive) {
+    ArchiveTarget t;
+    for (uint32_t i = 0; archive_target(archive, i, &t); i++)
+        if (archive_fit(&t, place)) return true;
+    return false;
+}
+
+static tilec_status check_archive(const tilec_device *device, const Archive *archive,
+                                  uint64_t interface_number, ArchivePlace *place) {
+    tilec_context *c = device->context;
+    if (!device->api->gpu && device->api != &cpu_device_api) return no_code_runs(device, archive);
+    tilec_status s = place_of(device, place);
+    if (s) return s;
+    if (interface_number && interface_number != archive->interface_number)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT,
+                       "the header is not that of library %.*s: their functions differ (%016llx "
+                       "and %016llx). Compile the program with the header that tilec build wrote "
+                       "beside the library",
+                       STR_ARG(archive->name), (unsigned long long)interface_number,
+                       (unsigned long long)archive->interface_number);
+    if (!has_target(place, archive)) return no_target(device, archive, place);
+    uint32_t found = device->api->gpu ? archive->gpu_abi : archive->data->cpu_abi;
+    uint32_t known = device->api->gpu ? GPU_ABI_VERSION : CPU_ABI_VERSION;
+    if (found != known)
+        return rt_fail(c, TILEC_UNAVAILABLE,
+                       "library %.*s was built for version %u of the kernels' interface; this is "
+                       "version %u: build it anew",
+                       STR_ARG(archive->name), found, known);
+    return TILEC_OK;
+}
+
+static bool read_targets(tilec_library *l) {
+    uint32_t count = l->archive.target_count;
+    l->targets = arena_new(l->arena, ArchiveTarget, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        if (!archive_target(&l->archive, i, &l->targets[i])) return false;
+    return true;
+}
+
+// What an archive adds to a library that has none.
+static tilec_status fill(tilec_library *l, const Archive *archive, const ArchivePlace *place) {
+    l->place = *place;
+    l->archive = *archive;
+    l->arena = arena_create();
+    l->name = arena_text(l->arena, archive->name.text, archive->name.size);
+    l->functions = arena_array(l->arena, sizeof(LibrarySlot), archive->function_count);
+    for (uint32_t i = 0; i < archive->function_count; i++) atomic_init(&l->functions[i], NULL);
+    if (!read_targets(l)) {
+        arena_destroy(l->arena);
+        return unreadable(l->device->context, "its index does not hold together; build it anew");
+    }
+    arena_keep(l->arena);
+    l->users = 1;
+    return TILEC_OK;
+}
+
+static tilec_library *new_library(tilec_device *device) {
+    tilec_library *l = recover_new(sizeof *l);
+    l->device = device;
+    l->lock = os_mutex_create();
+    return l;
+}
+
+// The context's mutex is held.
+static tilec_status find_or_fill(tilec_device *device, const Archive *archive,
+                                 const ArchivePlace *place, tilec_library **library) {
+    tilec_library *l = library_find(device, archive->data);
+    if (l) {
+        l->users++;
+        *library = l;
+        return TILEC_OK;
+    }
+    l = library_find(device, NULL);
+    bool fresh = !l;
+    if (fresh) l = new_library(device);
+    tilec_status s = fill(l, archive, place);
+    if (s && fresh) {
+        os_mutex_destroy(l->lock);
+        recover_free(l);
+    }
+    if (s) return s;
+    recover_keep_all();
+    atomic_store_explicit(&l->data, archive->data, memory_order_release);
+    if (fresh) {
+        l->next = atomic_load(&device->libraries);
+        atomic_store_explicit(&device->libraries, l, memory_order_release);
+    }
+    *library = l;
+    return TILEC_OK;
+}
+
+static tilec_status load(tilec_device *device, const struct tilec_archive *data,
+                         uint64_t interface_number, tilec_library **library) {
+    tilec_context *c = device->context;
+    Archive archive;
+    ArchivePlace place;
+    tilec_status s = open_archive(c, data, &archive);
+    if (!s) s = check_archive(device, &archive, interface_number, &place);
+    if (s) return s;
+    os_mutex_lock(c->lock);
+    s = find_or_fill(device, &archive, &place, library);
+    os_mutex_unlock(c->lock);
+    return s;
+}
+
+tilec_status tilec_library_load(tilec_device *device, const tilec_archive *data,
+                                uint64_t interface_number, tilec_library **library) {
+    if (!device) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = device->context;
+    rt_begin(c);
+    if (!library) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the library is NULL");
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(c);
+    tilec_status s = load(device, data, interface_number, library);
+    recover_end(&r);
+    return s;
+}
+
+// ---- Unloading ----
+
+// A library that is being emptied has this archive: nobody finds it, nobody takes it for another.
+static const struct tilec_archive leaving;
+
+static void empty(tilec_library *l) {
+    for (uint32_t i = 0; i < l->archive.function_count; i++)
+        library_function_destroy(atomic_load(&l->functions[i]));
+    arena_destroy(l->tune_arena);
+    arena_destroy(l->arena);
+    l->tune_arena = l->arena = NULL;
+    l->tuned = NULL;
+    l->functions = NULL;
+    atomic_store_explicit(&l->data, NULL, memory_order_release);
+}
+
+void tilec_library_unload(tilec_library *library) {
+    if (!library) return;
+    tilec_context *c = library->device->context;
+    os_mutex_lock(c->lock);
+    bool last = library->users && --library->users == 0;
+    if (last) atomic_store_explicit(&library->data, &leaving, memory_order_release);
+    os_mutex_unlock(c->lock);
+    if (last) empty(library);
+}
+
+void library_close_all(tilec_device *device) {
+    tilec_library *next;
+    for (tilec_library *l = atomic_load(&device->libraries); l; l = next) {
+        next = l->next;
+        if (atomic_load(&l->data)) empty(l);
+        os_mutex_destroy(l->lock);
+        recover_free(l);
+    }
+    atomic_store(&device->libraries, NULL);
+}
+
+// ---- Which device ----
+
+enum { GPUS_MAX = 64 };
+
+// The first GPU of the kind that there is code for. What is not there is no error here.
+static tilec_device *open_gpu(tilec_context *context, const char *kind, const Archive *archive) {
+    for (int i = 0; i < GPUS_MAX; i++) {
+        char name[32];
+        tilec_device *device = NULL;
+        snprintf(name, sizeof name, "%s:%d", kind, i);
+        if (tilec_device_open(context, name, &device)) {
+            rt_log(context, TILEC_NOTE, "%s: %s", name, tilec_last_error(context));
+            return NULL;
+        }
+        ArchivePlace place;
+        if (!place_of(device, &place) && has_target(&place, archive)) return device;
+        tilec_device_close(device);
+    }
+    return NULL;
+}
+
+static bool has_vendor(const Archive *archive, GpuVendor vendor) {
+    ArchiveTarget t;
+    for (uint32_t i = 0; archive_target(archive, i, &t); i++)
+        if (t.gpu.vendor == vendor) return true;
+    return false;
+}
+
+static tilec_status open_cpu(tilec_context *context, const Archive *archive,
+                             tilec_device **device) {
+    tilec_device *cpu = NULL;
+    ArchivePlace place;
+    tilec_status s = tilec_device_open(context, "cpu", &cpu);
+    if (s) return s;
+    s = place_of(cpu, &place);
+    if (!s && has_target(&place, archive)) {
+        *device = cpu;
+        return TILEC_OK;
+    }
+    if (!s) s = no_target(cpu, archive, &place);
+    tilec_device_close(cpu);
+    return s;
+}
+
+tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *data,
+                                   tilec_device **device) {
+    if (!context) return TILEC_INVALID_ARGUMENT;
+    rt_begin(context);
+    if (!device)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the device is NULL");
+    Archive archive;
+    tilec_status s = open_archive(context, data, &archive);
+    if (s) return s;
+    tilec_device *found = NULL;
+    if (has_vendor(&archive, GPU_NVIDIA)) found = open_gpu(context, "cuda", &archive);
+    if (!found && has_vendor(&archive, GPU_AMD)) found = open_gpu(context, "hip", &archive);
+    rt_begin(context);
+    if (!found) return open_cpu(context, &archive, device);
+    *device = found;
+    return TILEC_OK;
+}
+
+// ---- Calls ----
+
+static tilec_status not_loaded(tilec_stream *stream, const struct tilec_archive *data) {
+    tilec_context *c = stream->device->context;
+    Archive archive;
+    rt_begin(c);
+    tilec_status s = open_archive(c, data, &archive);
+    if (s) return s;
+    return rt_fail(c, TILEC_INVALID_ARGUMENT,
+                   "library %.*s is not loaded on device %s: call %.*s_load for it first",
+                   STR_ARG(archive.name), stream->device->name, STR_ARG(archive.name));
+}
+
+static tilec_status call(tilec_library *library, uint32_t number, tilec_stream *stream,
+                         const void *const *values) {
+    LibraryFunction *f = atomic_load_explicit(&library->functions[number], memory_order_acquire);
+    if (!f) {
+        rt_begin(library->device->context);
+        tilec_status s = library_function(library, number, &f);
+        if (s) return s;
+    }
+    return rt_kernel_call(&f->kernel, stream, values);
+}
+
+tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, tilec_stream *stream,
+                                const void *const *values) {
+    if (!stream || !data) return TILEC_INVALID_ARGUMENT;
+    tilec_library *l = library_find(stream->device, data);
+    if (!l) return not_loaded(stream, data);
+    if (function < l->archive.function_count) return call(l, function, stream, values);
+    rt_begin(l->device->context);
+    return rt_fail(l->device->context, TILEC_INVALID_ARGUMENT,
+                   "library %s has no function of number %u", l->name, function);
+}
+
+// ---- By name ----
+
+// Or its name is there, and damaged.
+static tilec_status no_function(const tilec_library *l, const char *name) {
+    enum { LISTED = 32 };
+    Str known[LISTED];
+    ArchiveFunction f;
+    const char *wrong;
+    uint32_t count = 0;
+    if (!archive_verify(&l->archive, &wrong)) return unreadable(l->device->context, wrong);
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    while (count < LISTED && archive_function(&l->archive, count, &f)) known[count++] = f.name;
+    Str nearest = str_nearest(str(name), known, count);
+    if (nearest.size) strbuf_printf(&text, "; did you mean '%.*s'?", STR_ARG(nearest));
+    strbuf_printf(&text, "%s it has: ", nearest.size ? "" : ";");
+    for (uint32_t i = 0; i < count; i++)
+        strbuf_printf(&text, "%s%.*s", i ? ", " : "", STR_ARG(known[i]));
+    if (count < l->archive.function_count)
+        strbuf_printf(&text, ", and %u more", l->archive.function_count - count);
+    strbuf_printf(&text, ". Types that are missing are added by: ");
+    add_command(&l->archive, &text);
+    strbuf_printf(&text, " --specialize 'KERNEL T=TYPE' (which names all types of its kernel)");
+    tilec_status s = rt_fail(l->device->context, TILEC_INVALID_ARGUMENT,
+                             "library %s has no function '%s'%s", l->name, name, text.text);
+    arena_destroy(arena);
+    return s;
+}
+
+static tilec_status find_function(tilec_library *library, const char *name,
+                                  LibraryFunction **function) {
+    tilec_context *c = library->device->context;
+    if (!name) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the function's name is NULL");
+    const struct tilec_archive *data = atomic_load(&library->data);
+    if (!data || data == &leaving)
+        return rt_fail(c, TILEC_INVALID_ARGUMENT, "the library was unloaded");
+    int64_t number = archive_find(&library->archive, str(name));
+    if (number == ARCHIVE_NONE) return no_function(library, name);
+    return library_function(library, (uint32_t)number, function);
+}
+
+tilec_status tilec_library_kernel(tilec_library *library, const char *name, tilec_kernel **kernel) {
+    if (!library) return TILEC_INVALID_ARGUMENT;
+    rt_begin(library->device->context);
+    if (!kernel)
+        return rt_fail(library->device->context, TILEC_INVALID_ARGUMENT,
+                       "the place for the kernel is NULL");
+    LibraryFunction *f;
+    tilec_status s = find_function(library, name, &f);
+    if (!s) *kernel = &f->kernel;
+    return s;
+}
+
+tilec_status tilec_library_call(tilec_library *library, const char *name, tilec_stream *stream,
+                                const void *const *values) {
+    if (!library) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = library->device->context;
+    rt_begin(c);
+    LibraryFunction *f;
+    tilec_status s = find_function(library, name, &f);
+    if (s) return s;
+    uint32_t count = f->kernel.loaded->meta->arg_count;
+    if (!values && count) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the values are NULL");
+    for (uint32_t i = 0; i < count; i++)
+        if (!values[i])
+            return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: the place of value %u is NULL", name, i);
+    return rt_kernel_call(&f->kernel, stream, values);
+}
+
+// What they chose may be another alternative now.
+static void forget_launches(tilec_library *library) {
+    for (uint32_t i = 0; library->functions && i < library->archive.function_count; i++) {
+        LibraryFunction *f = atomic_load(&library->functions[i]);
+        if (f) launch_forget(&f->kernel);
+    }
+}
+
+static tilec_status take_table(tilec_library *library, Str table) {
+    Arena *arena = arena_create();
+    Str text = {arena_text(arena, table.text, table.size), table.size};
+    const TuneTable *tuned = tune_parse(arena, text);
+    if (tuned->problems.count) {
+        const TuneProblem *p = &tuned->problems.data[0];
+        tilec_status s = rt_fail(library->device->context, TILEC_INVALID_ARGUMENT,
+                                 "the table, line %u: %s", p->line, p->text);
+        arena_destroy(arena);
+        return s;
+    }
+    arena_keep(arena);
+    os_mutex_lock(library->lock);
+    arena_destroy(library->tune_arena);
+    library->tune_arena = arena;
+    library->tuned = tuned;
+    forget_launches(library);
+    os_mutex_unlock(library->lock);
+    return TILEC_OK;
+}
+
+tilec_status tilec_library_tune(tilec_library *library, const char *table, size_t size) {
+    if (!library) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = library->device->context;
+    rt_begin(c);
+    if (!table && size) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the table is NULL");
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(c);
+    tilec_status s = take_table(library, (Str){size ? table : "", size});
+    recover_end(&r);
+    return s;
+}
+
+// ---- What an archive holds ----
+
+tilec_status tilec_archive_describe(tilec_context *context, const tilec_archive *data,
+                                    tilec_archive_info *info) {
+    if (!context) return TILEC_INVALID_ARGUMENT;
+    rt_begin(context);
+    if (!info) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    Archive archive;
+    const char *wrong;
+    tilec_status s = open_archive(context, data, &archive);
+    if (s) return s;
+    if (!archive_verify(&archive, &wrong)) return unreadable(context, wrong);
+    *info = (tilec_archive_info){.name = archive.name.text,
+                                 .function_count = archive.function_count,
+                                 .target_count = archive.target_count,
+                                 .interface_number = archive.interface_number,
+                                 .bytes = data->byte_count};
+    return TILEC_OK;
+}
+
+tilec_status tilec_archive_function(tilec_context *context, const tilec_archive *data,
+                                    uint32_t index, tilec_function_info *info) {
+    if (!context) return TILEC_INVALID_ARGUMENT;
+    rt_begin(context);
+    if (!info) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    Archive archive;
+    ArchiveFunction f;
+    const char *wrong;
+    if (!data) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the archive is NULL");
+    if (!archive_open(data, &archive, &wrong)) return unreadable(context, wrong);
+    if (index < archive.function_count && !archive_function_whole(&archive, index, &f))
+        return unreadable(context, "its index is damaged; build it anew");
+    if (index >= archive.function_count)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "library %s has no function of number %u",
+                       archive.name.text, index);
+    *info = (tilec_function_info){f.name.text, f.prototype.text};
+    return TILEC_OK;
+}
+
+const char *tilec_archive_target(const tilec_archive *data, uint32_t index) {
+    Archive archive;
+    ArchiveTarget target;
+    const char *wrong;
+    if (!archive_open(data, &archive, &wrong) || !archive_target(&archive, index, &target))
+        return NULL;
+    return target.name.text;
+}

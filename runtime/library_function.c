@@ -1,0 +1,331 @@
+// A function of a built library on its device: from the archive's group to a kernel.
+#include <string.h>
+
+#include "base/recover.h"
+#include "runtime/context.h"
+#include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
+#include "runtime/launch.h"
+#include "runtime/library.h"
+
+// ---- Modules ----
+
+static LibraryAlternative *alternative_of(LibraryFunction *f, const RtLoaded *loaded) {
+    LibraryAlternative *a = f->alternatives;
+    while (&a->loaded != loaded) a++;
+    return a;
+}
+
+static tilec_status load_cpu(const LibraryFunction *f, const ArchiveCode *code, RtModule **module) {
+    const struct tilec_archive *data = f->library->archive.data;
+    RtCpuFunction entry = {.abi = data->cpu_abi, .target = f->library->targets[f->target].cpu};
+    entry.entry = data->entries[code->entry];
+    RtImage image = {RT_IMAGE_CPU_ENTRY, &entry, sizeof entry};
+    return f->kernel.device->api->module_load(f->kernel.device, &image, module);
+}
+
+static tilec_status load_gpu(const LibraryFunction *f, const ArchiveCode *code, Str entry,
+                             RtModule **module) {
+    tilec_device *device = f->kernel.device;
+    RtPtxImage text = {.text = code->bytes, .entry = entry};
+    RtCubinImage cubin = {.entry = entry, .bytes = code->cubin, .ptx = code->bytes};
+    RtImage image = {RT_IMAGE_PTX, &text, sizeof text};
+    if (f->library->targets[f->target].gpu.vendor == GPU_AMD) image.kind = RT_IMAGE_HSACO;
+    if (code->cubin.size && device->api == &cuda_device_api)
+        image = (RtImage){RT_IMAGE_CUBIN, &cubin, sizeof cubin};
+    return device->api->module_load(device, &image, module);
+}
+
+// The library's mutex is held.
+static tilec_status load_module(LibraryFunction *f, LibraryAlternative *a, uint32_t variant) {
+    const ArchiveCode *code = &a->codes[variant];
+    RtModule *module = NULL;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) os_out_of_memory();
+    tilec_status s = f->kernel.device->api->gpu
+                         ? load_gpu(f, code, a->loaded.meta->variants[variant].entry, &module)
+                         : load_cpu(f, code, &module);
+    if (!s) atomic_store_explicit(&a->modules[variant], module, memory_order_release);
+    recover_keep_all();
+    recover_end(&r);
+    return s;
+}
+
+static tilec_status prepare_locked(LibraryFunction *f, const RtLoaded *loaded, uint32_t variant,
+                                   RtModule **module) {
+    LibraryAlternative *a = alternative_of(f, loaded);
+    tilec_status s = TILEC_OK;
+    if (!atomic_load(&a->modules[variant])) s = load_module(f, a, variant);
+    *module = atomic_load(&a->modules[variant]);
+    return s;
+}
+
+static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
+                            RtModule **module) {
+    LibraryFunction *f = (LibraryFunction *)kernel;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
+    os_mutex_lock(f->library->lock);
+    tilec_status s = prepare_locked(f, loaded, variant, module);
+    os_mutex_unlock(f->library->lock);
+    recover_end(&r);
+    return s;
+}
+
+// ---- Which alternative ----
+
+// The extents of the arguments by name, rounded up; false when some name has none.
+static bool shape_of(Arena *arena, const MetaKernel *meta, const tilec_arg *args, size_t count,
+                     TuneRow *key) {
+    for (uint32_t e = 0; e < meta->extent_count; e++) {
+        TuneSetting found = {.name = meta->extents[e], .value = -1};
+        for (uint32_t i = 0; i < meta->arg_count && i < count; i++)
+            for (uint32_t d = 0; meta->args[i].kind == META_VIEW && d < meta->args[i].rank; d++)
+                if (meta->args[i].dims[d].extent == (int32_t)e && args[i].kind == TILEC_ARG_VIEW)
+                    found.value = args[i].view.extent[d];
+        if (found.value < 0) return false;
+        found.value = tune_bucket(found.value);
+        vec_push(arena, &key->shape, found);
+    }
+    return true;
+}
+
+static bool has_setting(const MetaVariant *v, const TuneSetting *s) {
+    for (uint32_t i = 0; i < v->binding_count; i++)
+        if (str_equal(v->bindings[i].name, s->name))
+            return !v->bindings[i].is_type && v->bindings[i].value == s->value;
+    for (uint32_t i = 0; i < v->option_count; i++)
+        if (str_equal(str(v->options[i].name), s->name)) return v->options[i].value == s->value;
+    return false;
+}
+
+static bool is_as_tuned(const MetaKernel *meta, const TuneRow *row) {
+    for (size_t i = 0; i < row->consts.count; i++)
+        if (!has_setting(&meta->variants[0], &row->consts.data[i])) return false;
+    return true;
+}
+
+typedef struct Choice {
+    LibraryFunction *f;
+    Arena *scratch;
+    const tilec_arg *args;
+    size_t count;
+    LaunchPlan plan;
+} Choice;
+
+static bool fits(Choice *c, const LibraryAlternative *a) {
+    const tilec_kernel *k = &c->f->kernel;
+    return !launch_prepare(k->context, k->device, a->loaded.meta, c->args, c->count, NULL,
+                           &c->plan);
+}
+
+static const LibraryAlternative *tuned(Choice *c) {
+    LibraryFunction *f = c->f;
+    TuneRow key = f->tune_key;
+    if (!shape_of(c->scratch, f->alternatives[0].loaded.meta, c->args, c->count, &key)) return NULL;
+    const TuneRow *row = tune_find(f->library->tuned, &key);
+    for (uint32_t i = 0; row && i < f->count; i++)
+        if (is_as_tuned(f->alternatives[i].loaded.meta, row) && fits(c, &f->alternatives[i]))
+            return &f->alternatives[i];
+    return NULL;
+}
+
+static const LibraryAlternative *choose(Choice *c, bool own_grid) {
+    const LibraryAlternative *found = own_grid ? tuned(c) : NULL;
+    for (uint32_t i = 0; !found && i < c->f->count; i++)
+        if (fits(c, &c->f->alternatives[i])) found = &c->f->alternatives[i];
+    // The launch says what is wrong with the first one.
+    rt_begin(c->f->kernel.context);
+    return found ? found : c->f->alternatives;
+}
+
+static const LibraryAlternative *resolve_locked(LibraryFunction *f, const tilec_arg *args,
+                                                size_t count, bool own_grid) {
+    arena_reset(f->scratch, (ArenaMark){0});
+    Choice c = {.f = f, .scratch = f->scratch, .args = args, .count = count};
+    c.plan = launch_plan(arena_new(c.scratch, LaunchRoom, 1));
+    return choose(&c, own_grid);
+}
+
+static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                            bool own_grid, const RtLoaded **loaded) {
+    LibraryFunction *f = (LibraryFunction *)kernel;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
+    os_mutex_lock(f->library->lock);
+    *loaded = &resolve_locked(f, args, count, own_grid)->loaded;
+    os_mutex_unlock(f->library->lock);
+    recover_end(&r);
+    return TILEC_OK;
+}
+
+// ---- Making ----
+
+// Of the groups of a function the one that fits best; false: none does.
+static bool best_group(const tilec_library *l, const ArchiveFunction *from, uint32_t *group,
+                       uint32_t *target) {
+    uint32_t best = 0, t;
+    for (uint32_t i = 0; i < from->group_count; i++) {
+        if (!archive_group_target(&l->archive, from->first_group + i, &t)) continue;
+        uint32_t fit = archive_fit(&l->targets[t], &l->place);
+        if (fit <= best) continue;
+        best = fit;
+        *group = from->first_group + i;
+        *target = t;
+    }
+    return best > 0;
+}
+
+static tilec_status no_code(const tilec_library *l, const ArchiveFunction *from) {
+    char name[CPU_NAME_MAX];
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    const char *target = library_place_target(&l->place, name);
+    library_add_targets(&l->archive, target, &text);
+    tilec_status s = rt_fail(l->device->context, TILEC_UNAVAILABLE,
+                             "library %s has no code of %s for device %s (%s)%s", l->name,
+                             from->name.text, l->device->name, target, text.text);
+    arena_destroy(arena);
+    return s;
+}
+
+// As `tilec tune` writes them: the types that were chosen, in the order of the parameters.
+static Str types_of(Arena *arena, const MetaKernel *meta) {
+    StrBuf out = strbuf(arena);
+    const MetaVariant *v = &meta->variants[0];
+    for (uint32_t i = 0; i < v->binding_count; i++)
+        if (v->bindings[i].is_type)
+            strbuf_printf(&out, "%s%.*s=%s", out.size ? "," : "", STR_ARG(v->bindings[i].name),
+                          dtype_name(v->bindings[i].type));
+    return out.size ? strbuf_str(&out) : STR("-");
+}
+
+static void add_alternative(LibraryFunction *f, uint32_t number, const ArchiveAlternative *from) {
+    LibraryAlternative *a = &f->alternatives[number];
+    uint32_t count = from->meta->variant_count;
+    a->modules = arena_array(f->arena, sizeof(RtModuleSlot), count);
+    for (uint32_t i = 0; i < count; i++) atomic_init(&a->modules[i], NULL);
+    a->codes = from->codes;
+    a->loaded = (RtLoaded){.modules = a->modules, .meta = from->meta};
+}
+
+// All alternatives are called with the same arguments.
+static bool same_arguments(const ArchiveGroup *group) {
+    for (uint32_t i = 1; i < group->count; i++)
+        if (group->alternatives[i].meta->arg_count != group->alternatives[0].meta->arg_count)
+            return false;
+    return true;
+}
+
+static bool entries_exist(const tilec_library *l, const ArchiveGroup *group, bool on_gpu) {
+    for (uint32_t i = 0; i < group->count; i++)
+        for (uint32_t v = 0; v < group->alternatives[i].meta->variant_count; v++) {
+            const ArchiveCode *code = &group->alternatives[i].codes[v];
+            if (on_gpu ? !code->bytes.size : code->entry >= l->archive.data->entry_count)
+                return false;
+        }
+    return true;
+}
+
+// The library's mutex is held. False: the archive's table is damaged.
+static bool has_table(tilec_library *l) {
+    Str text;
+    if (l->tuned) return true;
+    ArchiveResult result = archive_tuned(&l->archive, l->arena, &text);
+    if (result == ARCHIVE_NO_MEMORY) os_out_of_memory();
+    if (result) return false;
+    l->tuned = tune_parse(l->arena, text);
+    return true;
+}
+
+static tilec_status damaged(const tilec_library *l, const ArchiveFunction *from) {
+    return rt_fail(l->device->context, TILEC_IO,
+                   "the archive of library %s is damaged: its code of %s does not have its "
+                   "checksum; build it anew",
+                   l->name, from->name.text);
+}
+
+tilec_status library_function_make(tilec_library *library, uint32_t number,
+                                   LibraryFunction **function) {
+    ArchiveFunction from;
+    uint32_t group, target;
+    if (!archive_function_whole(&library->archive, number, &from))
+        return rt_fail(library->device->context, TILEC_IO,
+                       "the archive of library %s is damaged; build it anew", library->name);
+    if (!best_group(library, &from, &group, &target)) return no_code(library, &from);
+    Arena *arena = arena_create();
+    ArchiveGroup code;
+    ArchiveResult result = archive_group(&library->archive, group, arena, &code);
+    if (result == ARCHIVE_NO_MEMORY) os_out_of_memory();
+    bool on_gpu = library->device->api->gpu != NULL;
+    if (result || !same_arguments(&code) || !entries_exist(library, &code, on_gpu) ||
+        (code.count > 1 && !has_table(library))) {
+        arena_destroy(arena);
+        return damaged(library, &from);
+    }
+    LibraryFunction *f = arena_new(arena, LibraryFunction, 1);
+    f->library = library;
+    f->arena = arena;
+    f->scratch = arena_create();
+    f->target = target;
+    f->count = code.count;
+    f->alternatives = arena_new(arena, LibraryAlternative, code.count);
+    for (uint32_t i = 0; i < code.count; i++) add_alternative(f, i, &code.alternatives[i]);
+    f->tune_key = (TuneRow){.kernel = code.kernel,
+                            .source = code.source,
+                            .target = library->targets[target].name,
+                            .types = types_of(arena, code.alternatives[0].meta)};
+    f->kernel = (tilec_kernel){.context = library->device->context,
+                               .device = library->device,
+                               .of_library = true,
+                               .by_shape = code.count > 1,
+                               .name = arena_text(arena, from.name.text, from.name.size),
+                               .loaded = &f->alternatives[0].loaded,
+                               .resolve = resolve,
+                               .prepare = prepare};
+    *function = f;
+    return TILEC_OK;
+}
+
+static tilec_status find_or_make(tilec_library *library, uint32_t number,
+                                 LibraryFunction **function) {
+    LibrarySlot *slot = &library->functions[number];
+    *function = atomic_load(slot);
+    if (*function) return TILEC_OK;
+    tilec_status s = library_function_make(library, number, function);
+    if (s) return s;
+    arena_keep((*function)->arena);
+    arena_keep((*function)->scratch);
+    atomic_store_explicit(slot, *function, memory_order_release);
+    return TILEC_OK;
+}
+
+tilec_status library_function(tilec_library *library, uint32_t number, LibraryFunction **function) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(library->device->context);
+    os_mutex_lock(library->lock);
+    tilec_status s = find_or_make(library, number, function);
+    os_mutex_unlock(library->lock);
+    recover_end(&r);
+    return s;
+}
+
+static void unload(const LibraryFunction *f, RtModule *module) {
+    const RtDeviceApi *api = f->kernel.device->api;
+    if (api->module_finish) api->module_finish(f->kernel.device, module);
+    api->module_unload(f->kernel.device, module);
+}
+
+void library_function_destroy(LibraryFunction *f) {
+    if (!f) return;
+    rt_kernel_end(&f->kernel);
+    for (uint32_t i = 0; i < f->count; i++) {
+        LibraryAlternative *a = &f->alternatives[i];
+        for (uint32_t v = 0; v < a->loaded.meta->variant_count; v++) {
+            RtModule *module = atomic_load(&a->modules[v]);
+            if (module) unload(f, module);
+        }
+    }
+    arena_destroy(f->scratch);
+    arena_destroy(f->arena);
+}

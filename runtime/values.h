@@ -1,0 +1,30 @@
+// Values of C as arguments of a launch: what plain C functions of kernels are given.
+//
+// Invariants: formats that C lacks come as float; i4 and u4 as bytes. No ownership.
+//
+//     args[i] = rt_value_scalar(DTYPE_F16, &number);   // a float
+#ifndef TILEC_RUNTIME_VALUES_H
+#define TILEC_RUNTIME_VALUES_H
+
+#include <tilec/tilec.h>
+
+#include "base/dtype.h"
+#include "runtime/meta.h"
+
+// A number of an argument, without the rest of it.
+typedef struct RtNumber {
+    tilec_arg_kind kind;  // an integer or TILEC_ARG_DOUBLE; another kind: none
+    int64_t integer;
+    uint64_t natural;
+    double real;
+} RtNumber;
+
+static inline RtNumber rt_number_of_arg(const tilec_arg *arg) {
+    return (RtNumber){arg->kind, arg->integer, arg->natural, arg->real};
+}
+RtNumber rt_number_of_value(Dtype type, const void *from);
+tilec_arg rt_value_scalar(Dtype type, const void *from);
+// For a parameter of any kind: a number, a pointer, a tilec_view.
+tilec_arg rt_value_of(const MetaArg *arg, const void *from);
+
+#endif

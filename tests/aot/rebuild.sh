@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# What tilec_add_library builds anew, with Ninja and with make; what it says of wrong calls; what it
+# does for another kind of machine. Helper of aot.sh, which has installed tilec.
+#
+#     rebuild.sh PREFIX SCRATCH [FLAGS]
+set -eu
+prefix=$1
+scratch=$2
+flags=${3:-}
+here=$(cd "$(dirname "$0")" && pwd)
+package=$(dirname "$(find "$prefix" -name tilec-build.cmake)")
+problems=0
+problem() {
+    echo "rebuild: $*"
+    problems=$((problems + 1))
+}
+
+kernels=$scratch/kernels
+mkdir -p "$kernels"
+write_kernels() {
+    echo 'const FACTOR = 2;' >"$kernels/imported.tile"
+    echo 'const OTHER = 7;' >"$kernels/not_imported.tile"
+    cat >"$kernels/one.tile" <<'TILE'
+import "imported.tile";
+kernel grow(type T, T x[N], T y[N]) grid(cdiv(N, 16))
+{
+    let i = program(0) * 16;
+    y[i +: 16] = x[i +: 16] * T(FACTOR);
+}
+TILE
+    cat >"$kernels/two.tile" <<'TILE'
+kernel half(f32 x[N], f32 y[N]) grid(cdiv(N, 16))
+{
+    let i = program(0) * 16;
+    y[i +: 16] = x[i +: 16] * 0.5;
+}
+TILE
+}
+# built FOLDER yes|no WHY: builds, and compares whether kernels were.
+built() {
+    cmake --build "$1" >"$scratch/log" 2>&1 || {
+        cat "$scratch/log"
+        problem "$3: the build fails"
+        return
+    }
+    local found=no
+    ! grep -q 'Building kernels' "$scratch/log" || found=yes
+    [ "$found" = "$2" ] || problem "$1: $3: kernels are built: $found"
+}
+prints() { # prints FOLDER TEXT
+    "$1/program" >"$scratch/output" 2>&1 || true
+    [ "$(cat "$scratch/output")" = "$2" ] || problem "$1 prints $(cat "$scratch/output"), not $2"
+}
+for generator in Ninja 'Unix Makefiles'; do
+    to=$scratch/rebuild_${generator%% *}
+    write_kernels
+    cmake -G "$generator" -S "$here/rebuild" -B "$to" "-DCMAKE_PREFIX_PATH=$prefix" \
+        "-DCMAKE_C_FLAGS=$flags" "-DKERNELS=$kernels" >"$scratch/log" 2>&1 || {
+        cat "$scratch/log"
+        problem "configuring for $generator fails"
+        continue
+    }
+    built "$to" yes 'the first build'
+    prints "$to" '2 0.5 0.25'
+    built "$to" no 'nothing was touched'
+    touch "$kernels/not_imported.tile"
+    built "$to" no 'a file that is not imported was touched'
+    sleep 0.01
+    echo 'const FACTOR = 3;' >"$kernels/imported.tile"
+    built "$to" yes 'an import was changed'
+    prints "$to" '3 0.5 0.25'
+    touch "$kernels/two.tile"
+    built "$to" yes 'a source was touched'
+    built "$to" no 'nothing was touched since'
+done
+
+# Wrong calls, each with what it must say. They end before there is anything to build.
+says() { # says TEXT [-DNAME=VALUE]… : what stands on standard input is run
+    local text=$1
+    shift
+    {
+        echo 'set(CMAKE_SYSTEM_PROCESSOR x86_64)'
+        echo "include($package/tilec-build.cmake)"
+        cat
+    } >"$scratch/wrong.cmake"
+    if cmake "$@" -P "$scratch/wrong.cmake" >"$scratch/log" 2>&1; then
+        problem "this is taken: $(cat "$scratch/wrong.cmake")"
+    elif ! tr -s ' \n' ' ' <"$scratch/log" | grep -qF -e "$text"; then
+        cat "$scratch/log"
+        problem "the message does not say: $text"
+    fi
+}
+tile=$kernels/two.tile
+says 'SOURCES are missing' <<<'tilec_add_library(k TARGETS sm_80)'
+says 'TARGETS are missing' <<<"tilec_add_library(k SOURCES $tile)"
+says 'nothing follows TARGETS' <<<"tilec_add_library(k SOURCES $tile TARGETS)"
+says "'a.tile' follows no keyword" <<<"tilec_add_library(k a.tile TARGETS sm_80)"
+says "there is no file $kernels/three.tile" \
+    <<<"tilec_add_library(k SOURCES $kernels/three.tile TARGETS sm_80)"
+says 'HEADER is a name without a folder' \
+    <<<"tilec_add_library(k SOURCES $tile TARGETS sm_80 HEADER a/b.h)"
+says 'the command tilec is not found' <<<"tilec_add_library(k SOURCES $tile TARGETS sm_80)"
+says 'there is no /nowhere/tilec' -DTILEC_EXECUTABLE=/nowhere/tilec \
+    <<<"tilec_add_library(k SOURCES $tile TARGETS sm_80)"
+says 'does not run here' "-DTILEC_EXECUTABLE=$tile" \
+    <<<"tilec_add_library(k SOURCES $tile TARGETS sm_80)"
+says 'the runtime that is linked of 99.0' "-DTILEC_EXECUTABLE=$prefix/bin/tilec" <<CMAKE
+set_property(GLOBAL PROPERTY tilec_version 99.0.1)
+tilec_add_library(k SOURCES $tile TARGETS sm_80)
+CMAKE
+says "CMAKE_SYSTEM_PROCESSOR is 'riscv64'" "-DTILEC_EXECUTABLE=$prefix/bin/tilec" <<CMAKE
+set(CMAKE_SYSTEM_PROCESSOR riscv64)
+tilec_add_library(k SOURCES $tile TARGETS sm_80)
+CMAKE
+says 'which libraries?' <<<'tilec_install_library(PACKAGE k)'
+says "'k' is no target" <<<'tilec_install_library(k)'
+
+# For a machine of another kind: no C library is needed to make a static one.
+cross=aarch64
+[ "$(uname -m)" != aarch64 ] || cross=x86_64
+clang=$(command -v clang-22 || command -v clang || true)
+if [ -z "$clang" ]; then
+    echo "rebuild: skipped libraries for $cross: no clang here"
+else
+    mkdir -p "$scratch/cross_source"
+    cat >"$scratch/cross_source/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(cross LANGUAGES C)
+find_package(tilec 0.1 REQUIRED)
+tilec_add_library(cross SOURCES "${KERNELS}/two.tile" TARGETS sm_80)
+CMAKE
+    if cmake -G Ninja -S "$scratch/cross_source" -B "$scratch/cross" \
+        -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$cross" "-DCMAKE_C_COMPILER=$clang" \
+        "-DCMAKE_C_COMPILER_TARGET=$cross-linux-gnu" -DCMAKE_C_COMPILER_WORKS=ON \
+        -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY "-DCMAKE_PREFIX_PATH=$prefix" \
+        "-DTILEC_EXECUTABLE=$prefix/bin/tilec" "-DKERNELS=$kernels" >"$scratch/log" 2>&1 &&
+        cmake --build "$scratch/cross" >>"$scratch/log" 2>&1; then
+        machine=$(readelf -h "$scratch/cross/libcross.a" | sed -n 's/ *Machine: *//p' | sort -u)
+        case $cross:$machine in
+        aarch64:AArch64 | x86_64:*X86-64*) ;;
+        *) problem "the library for $cross is of machine $machine" ;;
+        esac
+    else
+        cat "$scratch/log"
+        problem "a library for $cross is not built"
+    fi
+fi
+[ "$problems" -eq 0 ] || exit 1
+echo "rebuild: ok"

@@ -1,0 +1,396 @@
+// tilec build FILE…: kernels to a library: one archive of objects, one header, every target.
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "compile/build.h"
+#include "tools/build_plan.h"
+#include "tools/front.h"
+#include "tools/progress.h"
+
+static const CliOption options[] = {
+    {"o", "LIB.a", "the static library", false},
+    {"shared", "LIB.so", "a shared library", false},
+    {"header", "FILE.h", "the C header", false},
+    {"target", "T,T,…", "sm_80, sm_90a, gfx942, gfx1100, x86-64-v3, native, …", true},
+    {"specialize", "LINE", "'KERNEL NAME=VALUE,… …' or 'FUNCTION=KERNEL NAME=VALUE,… …'", true},
+    {"set", "NAME=VALUE,…", "a type, const or option (warps, …) of all kernels that have it", true},
+    {"kernels", "LIST", "these kernels only", false},
+    {"name", "NAME", "of the library: NAME_load, NAME_archive (default: from -o)", false},
+    {"prefix", "TEXT", "what all functions' names begin with", false},
+    {"math", "LIST", "contract, approx: allow fused multiply-add, fast functions", false},
+    {"tune", "FILE", "a table of `tilec tune`: what it found is built, too, and chosen by shape",
+     false},
+    {"lines", NULL, "line tables, for debuggers and profilers", false},
+    {"object-version", "N", "of AMD's code objects: 4, 5 or 6 (default: 5)", false},
+    {"host", "ARCH", "whose processors call it: x86-64-v2, aarch64 (default: of the targets)",
+     false},
+    {"manifest", "FILE", "what was built, as JSON", false},
+    {"depfile", "FILE", "the sources it is made of, for make and ninja", false},
+    {"codes", "DIR", "PTX, cubins, code objects and objects as files of their own", false},
+    {"j", "N", "compilations at a time (default: one for each processor)", false},
+};
+
+typedef struct Build {
+    Cli *cli;
+    BuildPlan plan;
+    Built built;
+    CodeServices services;
+    Progress *progress;
+    uint64_t begun;
+    _Atomic bool cache_spoke;
+    char cache_said[512];
+} Build;
+
+// ---- Before ----
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Of "out/libmy-kernels.a": my_kernels.
+static Str name_of(Cli *cli, Str path) {
+    for (size_t i = path.size; i-- > 0;)
+        if (path.text[i] == '/') {
+            path.text += i + 1, path.size -= i + 1;
+            break;
+        }
+    if (str_starts(path, STR("lib"))) path.text += 3, path.size -= 3;
+    StrBuf b = strbuf(cli->arena);
+    for (size_t i = 0; i < path.size && path.text[i] != '.'; i++)
+        strbuf_char(&b, is_word(path.text[i]) ? path.text[i] : '_');
+    bool bad = !b.size || (b.text[0] >= '0' && b.text[0] <= '9');
+    return bad ? STR("kernels") : strbuf_str(&b);
+}
+
+static int choose_name(Build *b) {
+    Cli *cli = b->cli;
+    if (!cli_has(cli, "o") && !cli_has(cli, "shared"))
+        return cli_usage_error(cli,
+                               "where is the library to go? -o libNAME.a, or --shared FILE.so");
+    Str name = cli_value(cli, "name");
+    b->plan.name = name.size ? name
+                             : name_of(cli, cli_has(cli, "o") ? cli_value(cli, "o")
+                                                              : cli_value(cli, "shared"));
+    for (size_t i = 0; i < name.size; i++)
+        if (!is_word(name.text[i]) || (i == 0 && name.text[i] >= '0' && name.text[i] <= '9'))
+            return cli_usage_error(cli, "--name takes a C identifier, found '%.*s'", STR_ARG(name));
+    // Names that begin so are tilec's own.
+    if (str_equal(b->plan.name, STR("tilec")) || str_starts(b->plan.name, STR("tilec_")))
+        return cli_usage_error(cli, "'%.*s' is tilec's own name; give another one with --name",
+                               STR_ARG(b->plan.name));
+    return EXIT_FINE;
+}
+
+static int load_sources(Build *b) {
+    Cli *cli = b->cli;
+    size_t n = cli->operands.count;
+    const char **paths = arena_new(cli->arena, const char *, n);
+    Unit **units = arena_new(cli->arena, Unit *, n);
+    int status = EXIT_FINE;
+    b->plan.paths = paths;
+    b->plan.units = units;
+    for (size_t i = 0; i < n; i++) {
+        if (str_equal(cli->operands.data[i], STR("-")))
+            return cli_usage_error(cli, "build reads files; '-' is none");
+        for (size_t k = 0; k < i; k++)
+            if (str_equal(cli->operands.data[i], cli->operands.data[k]))
+                return cli_usage_error(cli, "'%s' is given twice", paths[k]);
+        paths[i] = cli_text(cli, cli->operands.data[i]);
+        units[i] = unit_load_file(paths[i]);
+        b->plan.source_count++;
+        if (!diags_errors(units[i]->diags)) continue;
+        front_report(cli, units[i]);
+        diags_truncate(units[i]->diags, 0);
+        status = EXIT_INPUT;
+    }
+    return status;
+}
+
+static int read_table(Build *b) {
+    Cli *cli = b->cli;
+    if (!cli_has(cli, "tune")) return EXIT_FINE;
+    Str path = cli_value(cli, "tune");
+    if (!os_path_exists(cli_text(cli, path)))
+        return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot read '%.*s': there is no such file",
+                        STR_ARG(path));
+    TuneTable *table = tune_read(cli->arena, path);
+    b->plan.tuned = table;
+    for (size_t i = 0; i < table->problems.count; i++) {
+        const TuneProblem *p = &table->problems.data[i];
+        return cli_fail(cli, EXIT_INPUT, DIAG_TUNE, NULL, "%.*s:%u: %s", STR_ARG(path), p->line,
+                        p->text);
+    }
+    return EXIT_FINE;
+}
+
+static int read_numbers(Build *b) {
+    enum { THREADS_MAX = 256 };
+    int64_t threads, version;
+    if (!cli_number(b->cli, "j", os_cpu_count(), 1, THREADS_MAX, &threads)) return EXIT_USAGE;
+    if (!cli_number(b->cli, "object-version", 0, 4, 6, &version)) return EXIT_USAGE;
+    b->plan.threads = (uint32_t)threads;
+    b->plan.object_version = (uint32_t)version;
+    b->plan.lines = cli_has(b->cli, "lines");
+    return EXIT_FINE;
+}
+
+static const char *const outputs[] = {"o", "shared", "header", "manifest", "depfile"};
+enum { OUTPUTS = sizeof outputs / sizeof *outputs };
+
+static bool is_source(const Build *b, Str path) {
+    Str real = os_path_real(b->cli->arena, path);
+    for (uint32_t i = 0; i < b->plan.source_count; i++) {
+        const Sources *sources = b->plan.units[i]->sources;
+        for (size_t k = 0; k < sources_count(sources); k++)
+            if (str_equal(os_path_real(b->cli->arena, sources_get(sources, k)->path), real))
+                return true;
+    }
+    return false;
+}
+
+// Before the work: what cannot be written is said, and nothing is written then.
+static int check_outputs(const Build *b) {
+    OsError error;
+    Cli *cli = b->cli;
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        if (!cli_has(cli, outputs[i])) continue;
+        Str path = cli_value(cli, outputs[i]);
+        for (size_t k = 0; k < i; k++)
+            if (cli_has(cli, outputs[k]) && str_equal(cli_value(cli, outputs[k]), path))
+                return cli_usage_error(cli, "'%.*s' is asked for as two outputs", STR_ARG(path));
+        if (is_source(b, path))
+            return cli_usage_error(cli, "'%.*s' is a source: it is not written over",
+                                   STR_ARG(path));
+        if (!os_path_writable(cli->arena, cli_text(cli, path), &error))
+            return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
+                            STR_ARG(path), error.text);
+    }
+    return EXIT_FINE;
+}
+
+static int prepare(Build *b) {
+    int status = choose_name(b);
+    if (!status) status = read_numbers(b);
+    if (!status) status = build_plan_targets(b->cli, &b->plan);
+    if (!status) status = read_table(b);
+    if (!status) status = load_sources(b);
+    if (!status) status = check_outputs(b);
+    if (!status) status = build_plan_functions(b->cli, &b->plan);
+    if (!status) b->plan.command = build_plan_command(b->cli, &b->plan);
+    return status;
+}
+
+// ---- After ----
+
+static int write_file(const Build *b, Str path, Str bytes) {
+    OsError error;
+    Cli *cli = b->cli;
+    if (os_write_file(cli->arena, cli_text(cli, path), bytes, &error)) return EXIT_FINE;
+    return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s", STR_ARG(path),
+                    error.text);
+}
+
+static int make_library(Build *b, Str *bytes) {
+    const Built *built = &b->built;
+    if (!cli_has(b->cli, "o")) return EXIT_FINE;
+    if (ar_write(b->cli->arena, built->members.data, (uint32_t)built->members.count, bytes))
+        return EXIT_FINE;
+    return cli_fail(b->cli, EXIT_INPUT, DIAG_TOO_LARGE, "build fewer kernels or targets at once",
+                    "the library would be larger than 4 GiB");
+}
+
+static int make_shared(Build *b, Str *bytes) {
+    Str path = cli_value(b->cli, "shared"), soname = path;
+    if (!cli_has(b->cli, "shared")) return EXIT_FINE;
+    for (size_t i = path.size; i-- > 0 && soname.size == path.size;)
+        if (path.text[i] == '/') soname = (Str){path.text + i + 1, path.size - i - 1};
+    if (build_shared(b->cli->arena, &b->plan, &b->built, soname, bytes)) return EXIT_FINE;
+    front_report(b->cli, b->plan.units[0]);
+    int status = front_status(b->plan.units[0]->diags);
+    diags_truncate(b->plan.units[0]->diags, 0);
+    return status;
+}
+
+static void add_escaped(StrBuf *out, Str path) {
+    for (size_t i = 0; i < path.size; i++) {
+        char c = path.text[i];
+        if (c == ' ' || c == '#' || c == '\\') strbuf_char(out, '\\');
+        if (c == '$') strbuf_char(out, '$');
+        strbuf_char(out, c);
+    }
+}
+
+// Imports are files of the units, too.
+static Str make_depfile(const Build *b) {
+    Cli *cli = b->cli;
+    StrBuf out = strbuf(cli->arena), empty = strbuf(cli->arena);
+    add_escaped(&out, cli_value(cli, cli_has(cli, "o") ? "o" : "shared"));
+    strbuf_char(&out, ':');
+    for (uint32_t i = 0; i < b->plan.source_count; i++)
+        for (size_t k = 0; k < sources_count(b->plan.units[i]->sources); k++) {
+            Str path = sources_get(b->plan.units[i]->sources, k)->path;
+            strbuf_printf(&out, " \\\n  ");
+            add_escaped(&out, path);
+            // A file that goes away does not stop make.
+            add_escaped(&empty, path);
+            strbuf_printf(&empty, ":\n");
+        }
+    strbuf_printf(&out, "\n%s", empty.text);
+    return strbuf_str(&out);
+}
+
+static int write_codes(Build *b) {
+    Str folder = cli_value(b->cli, "codes");
+    OsError error;
+    if (!folder.size) return EXIT_FINE;
+    if (!os_make_folder(cli_text(b->cli, folder), &error))
+        return cli_fail(b->cli, EXIT_INPUT, DIAG_IO, NULL, "cannot make the folder '%.*s': %s",
+                        STR_ARG(folder), error.text);
+    for (size_t i = 0; i < b->built.codes.count; i++) {
+        const BuiltCode *c = &b->built.codes.data[i];
+        char target[CODE_TARGET_NAME_MAX];
+        const char *path = arena_printf(b->cli->arena, "%.*s/%.*s.%s.%u.%u.%s", STR_ARG(folder),
+                                        STR_ARG(b->plan.functions[c->function].symbol),
+                                        code_target_name(b->plan.targets[c->target], target),
+                                        c->alternative, c->variant, c->extension);
+        int status = write_file(b, str(path), c->bytes);
+        if (status) return status;
+    }
+    return EXIT_FINE;
+}
+
+// All is made before any of it is written; the library comes last: where it is, all is.
+static int write_all(Build *b) {
+    Cli *cli = b->cli;
+    Arena *arena = cli->arena;
+    Str library = STR(""), shared = STR("");
+    int status = make_library(b, &library);
+    if (!status) status = make_shared(b, &shared);
+    if (!status) status = write_codes(b);
+    if (!status && cli_has(cli, "header"))
+        status = write_file(b, cli_value(cli, "header"), build_header(arena, &b->plan, &b->built));
+    if (!status && cli_has(cli, "manifest"))
+        status =
+            write_file(b, cli_value(cli, "manifest"), build_manifest(arena, &b->plan, &b->built));
+    if (!status && cli_has(cli, "depfile"))
+        status = write_file(b, cli_value(cli, "depfile"), make_depfile(b));
+    if (!status && cli_has(cli, "shared")) status = write_file(b, cli_value(cli, "shared"), shared);
+    return !status && cli_has(cli, "o") ? write_file(b, cli_value(cli, "o"), library) : status;
+}
+
+static void say_done(const Build *b) {
+    Cli *cli = b->cli;
+    size_t cached = 0;
+    for (size_t i = 0; i < b->built.codes.count; i++) cached += b->built.codes.data[i].cached;
+    if (cli->json) {
+        Str manifest = build_manifest(cli->arena, &b->plan, &b->built);
+        json_key(&cli->json_out, "built"), json_raw(&cli->json_out, str_trim(manifest));
+        json_key(&cli->json_out, "cached"), json_uint(&cli->json_out, cached);
+        return;
+    }
+    if (cli->quiet) return;
+    double seconds = (double)(os_time_ns() - b->begun) / 1e9;
+    printf(
+        "%.*s: %u function%s for %u target%s, %zu pieces of code (%zu from the cache), GPUs' "
+        "%.1f KB packed, %.2f s\n",
+        STR_ARG(b->plan.name), b->plan.function_count, b->plan.function_count == 1 ? "" : "s",
+        b->plan.target_count, b->plan.target_count == 1 ? "" : "s", b->built.codes.count, cached,
+        (double)b->built.packed_bytes / 1000, seconds);
+}
+
+static void progress(void *user, uint32_t done, uint32_t all) {
+    Build *b = user;
+    progress_say(b->progress, "building %.*s: %u of %u", STR_ARG(b->plan.name), done, all);
+}
+
+static int report(Build *b) {
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < b->plan.source_count; i++) {
+        Unit *unit = b->plan.units[i];
+        front_report(b->cli, unit);
+        if (diags_errors(unit->diags)) {
+            int own = front_status(unit->diags);
+            if (own > status) status = own;
+        }
+        diags_truncate(unit->diags, 0);
+    }
+    return status;
+}
+
+// The first word of the cache, from any thread, is said at the end.
+static void note_cache(void *user, const char *text) {
+    Build *b = user;
+    if (!atomic_exchange(&b->cache_spoke, true))
+        snprintf(b->cache_said, sizeof b->cache_said, "%s", text);
+}
+
+// A driver compiles PTX where the library runs: then none does here.
+static CubinMaker *make_cubin_maker(Cli *cli) {
+    const char *by = os_env("TILEC_PTX_COMPILER");
+    return by && strcmp(by, "driver") == 0 ? NULL : front_cubin_maker(cli);
+}
+
+// Rows that no target asks for would be passed over in silence.
+static void warn_of_rows(Build *b) {
+    Cli *cli = b->cli;
+    const TuneTable *table = b->plan.tuned;
+    for (size_t i = 0; table && i < table->rows.count; i++) {
+        const TuneRow *row = &table->rows.data[i];
+        bool wanted = false, has_target = false;
+        for (uint32_t f = 0; f < b->plan.function_count; f++)
+            wanted = wanted || str_equal(b->plan.functions[f].kernel, row->kernel);
+        for (uint32_t t = 0; t < b->plan.target_count; t++) {
+            char name[CODE_TARGET_NAME_MAX];
+            code_target_name(b->plan.targets[t], name);
+            has_target = has_target || str_equal(row->target, str(name));
+        }
+        if (wanted && !has_target)
+            cli_warn(cli, DIAG_TUNE,
+                     arena_printf(cli->arena,
+                                  "the table's row of %.*s for %.*s is not used: that is none of "
+                                  "the targets",
+                                  STR_ARG(row->kernel), STR_ARG(row->target)));
+    }
+}
+
+static int compile(Build *b) {
+    b->services = (CodeServices){.plugin = plugin_create(NULL),
+                                 .cache = cache_create(NULL, note_cache, b),
+                                 .cubin = make_cubin_maker(b->cli)};
+    b->plan.services = &b->services;
+    b->plan.progress = progress;
+    b->plan.user = b;
+    b->progress = progress_begin(b->cli, "building %.*s", STR_ARG(b->plan.name));
+    bool good = build_library(b->cli->arena, &b->plan, &b->built);
+    progress_end(b->progress);
+    warn_of_rows(b);
+    if (b->cache_spoke) cli_warn(b->cli, DIAG_IO, b->cache_said);
+    int status = report(b);
+    if (good && !status) status = write_all(b);
+    if (good && !status) say_done(b);
+    cubin_maker_destroy(b->services.cubin);
+    cache_destroy(b->services.cache);
+    plugin_destroy(b->services.plugin);
+    return good || status ? status : EXIT_DEFECT;
+}
+
+static int run(Cli *cli) {
+    Build b = {.cli = cli, .begun = os_time_ns()};
+    int status = prepare(&b);
+    if (!status) status = compile(&b);
+    for (uint32_t i = 0; i < b.plan.source_count; i++) unit_destroy(b.plan.units[i]);
+    return status;
+}
+
+const CliCommand command_build = {
+    .name = "build",
+    .usage = "FILE… -o LIB.a --header FILE.h --target T,T,… [options]",
+    .summary = "compiles kernels ahead of time: a library for any device, and its C header",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .min_operands = 1,
+    .max_operands = 4096,
+    .run = run,
+};

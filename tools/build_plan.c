@@ -1,0 +1,549 @@
+#include "tools/build_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "compile/function.h"
+#include "ir/option.h"
+#include "tools/front.h"
+
+// ---- One setting: a name and its values ----
+
+typedef struct Setting {
+    Str name, values;
+    bool used;  // of --set: some kernel has it
+} Setting;
+typedef VEC(Setting) Settings;
+
+// What one function line asks for.
+typedef struct Line {
+    Str text, name, kernel;
+    Settings settings;
+    bool used;
+} Line;
+
+typedef struct Planner {
+    Cli *cli;
+    BuildPlan *plan;
+    Settings everywhere;
+    VEC(Line) lines;
+    VEC(BuildFunction) functions;
+    unsigned math;
+} Planner;
+
+static int parse_setting(Cli *cli, const char *option, Str text, Settings *out) {
+    Setting s = {0};
+    s.name = str_cut(text, '=', &s.values);
+    if (!s.name.size || s.name.size == text.size || !s.values.size)
+        return cli_usage_error(cli, "--%s takes NAME=VALUE or NAME=VALUE,VALUE, found '%.*s'",
+                               option, STR_ARG(text));
+    for (size_t i = 0; i < out->count; i++)
+        if (str_equal(out->data[i].name, s.name))
+            return cli_usage_error(cli, "--%s: '%.*s' is given twice", option, STR_ARG(s.name));
+    vec_push(cli->arena, out, s);
+    return EXIT_FINE;
+}
+
+static Str next_word(Str *text) {
+    *text = str_trim(*text);
+    Str word = {text->text, 0};
+    while (word.size < text->size && text->text[word.size] != ' ' && text->text[word.size] != '\t')
+        word.size++;
+    text->text += word.size, text->size -= word.size;
+    return word;
+}
+
+static int parse_line(Planner *p, Str text) {
+    Line line = {.text = text};
+    Str rest = text, head = next_word(&rest), kernel;
+    bool nameless = head.size && head.text[0] == '=';
+    line.name = str_cut(head, '=', &kernel);
+    line.kernel = kernel.size ? kernel : line.name;
+    if (!kernel.size) line.name = STR("");
+    if (!line.kernel.size || nameless)
+        return cli_usage_error(p->cli,
+                               "--specialize takes 'KERNEL NAME=VALUE …' or 'FUNCTION=KERNEL "
+                               "NAME=VALUE …', found '%.*s'",
+                               STR_ARG(text));
+    for (Str word; (word = next_word(&rest)).size;) {
+        int status = parse_setting(p->cli, "specialize", word, &line.settings);
+        if (status) return status;
+    }
+    vec_push(p->cli->arena, &p->lines, line);
+    return EXIT_FINE;
+}
+
+static int parse_options(Planner *p) {
+    for (size_t i = 0; i < p->cli->args.count; i++) {
+        const CliArg *a = &p->cli->args.data[i];
+        int status = EXIT_FINE;
+        if (strcmp(a->option->name, "set") == 0)
+            status = parse_setting(p->cli, "set", a->value, &p->everywhere);
+        else if (strcmp(a->option->name, "specialize") == 0)
+            status = parse_line(p, a->value);
+        else if (strcmp(a->option->name, "math") == 0)
+            status = front_math(p->cli, a->value, &p->math);
+        if (status) return status;
+    }
+    return EXIT_FINE;
+}
+
+// ---- A kernel's parameters and their values ----
+
+// A name that the function depends on, and what it may be.
+typedef struct Axis {
+    Str name;
+    bool is_type;
+    VEC(BuildBinding) values;
+} Axis;
+typedef VEC(Axis) Axes;
+
+static const AstDecl *find_param(const AstKernel *kernel, Str name) {
+    for (const AstDecl *p = kernel->params; p; p = p->next)
+        if (str_equal(str(p->name), name)) return p;
+    return NULL;
+}
+
+static bool is_setting_of(const AstKernel *kernel, Str name) {
+    const AstDecl *p = find_param(kernel, name);
+    if (p) return p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM;
+    return ir_option_find(name) != NULL;
+}
+
+static int bad_value(const Planner *p, const AstKernel *kernel, Str name, Str value,
+                     const char *expected) {
+    return cli_usage_error(p->cli, "kernel '%s': %.*s takes %s, found '%.*s'", kernel->decl->name,
+                           STR_ARG(name), expected, STR_ARG(value));
+}
+
+static int parse_value(const Planner *p, const AstKernel *kernel, Str name, Str text,
+                       BuildBinding *b) {
+    const AstDecl *param = find_param(kernel, name);
+    *b = (BuildBinding){.name = name, .is_type = param && param->kind == DECL_TYPE_PARAM};
+    if (b->is_type) {
+        if (dtype_from_name(text, &b->type)) return EXIT_FINE;
+        StrBuf types = strbuf(p->cli->arena);
+        strbuf_printf(&types, "an element type (");
+        for (int t = 0; t < DTYPES; t++)
+            strbuf_printf(&types, "%s%s", t ? " " : "", dtype_name((Dtype)t));
+        strbuf_char(&types, ')');
+        return bad_value(p, kernel, name, text, types.text);
+    }
+    if (!str_to_i64(text, &b->value)) return bad_value(p, kernel, name, text, "a whole number");
+    const IrOption *option = param ? NULL : ir_option_find(name);
+    if (!option || ir_option_allows(option, b->value)) return EXIT_FINE;
+    return bad_value(p, kernel, name, text,
+                     arena_printf(p->cli->arena, "%d to %d", option->least, option->most));
+}
+
+static int add_axis(const Planner *p, const AstKernel *kernel, const Setting *s, Axes *axes) {
+    Axis axis = {.name = s->name};
+    Str list = s->values;
+    for (Str word; str_item(&list, &word);) {
+        BuildBinding b;
+        int status = parse_value(p, kernel, s->name, word, &b);
+        if (status) return status;
+        axis.is_type = b.is_type;
+        vec_push(p->cli->arena, &axis.values, b);
+    }
+    vec_push(p->cli->arena, axes, axis);
+    return EXIT_FINE;
+}
+
+static bool has_axis(const Axes *axes, Str name) {
+    for (size_t i = 0; i < axes->count; i++)
+        if (str_equal(axes->data[i].name, name)) return true;
+    return false;
+}
+
+static int unknown_setting(const Planner *p, const AstKernel *kernel, Str name) {
+    StrBuf b = strbuf(p->cli->arena);
+    for (const AstDecl *d = kernel->params; d; d = d->next)
+        if (d->kind == DECL_TYPE_PARAM || d->kind == DECL_CONST_PARAM)
+            strbuf_printf(&b, "%s%s (%s)", b.size ? ", " : "", d->name,
+                          d->kind == DECL_TYPE_PARAM ? "type" : "const");
+    Str options = ir_option_list(p->cli->arena, ", ", ", ");
+    strbuf_printf(&b, "%s%.*s", b.size ? ", " : "", STR_ARG(options));
+    return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
+                    arena_printf(p->cli->arena, "there are: %s", b.text),
+                    "--specialize: kernel '%s' has no type, const or option named '%.*s'",
+                    kernel->decl->name, STR_ARG(name));
+}
+
+// Those of the line, and of --set what the line leaves open.
+static int gather_axes(Planner *p, const AstKernel *kernel, const Line *line, Axes *axes) {
+    int status = EXIT_FINE;
+    for (size_t i = 0; line && !status && i < line->settings.count; i++) {
+        const Setting *s = &line->settings.data[i];
+        status = is_setting_of(kernel, s->name) ? add_axis(p, kernel, s, axes)
+                                                : unknown_setting(p, kernel, s->name);
+    }
+    for (size_t i = 0; !status && i < p->everywhere.count; i++) {
+        Setting *s = &p->everywhere.data[i];
+        if (!is_setting_of(kernel, s->name)) continue;
+        s->used = true;
+        if (!has_axis(axes, s->name)) status = add_axis(p, kernel, s, axes);
+    }
+    return status;
+}
+
+static bool has_tune_value(const Planner *p, const Unit *unit, const AstKernel *kernel,
+                           const AstDecl *param) {
+    for (uint32_t t = 0; t < p->plan->target_count; t++) {
+        const TileTune *space;
+        char name[CODE_TARGET_NAME_MAX];
+        Str target = str(code_target_name(p->plan->targets[t], name));
+        size_t n = tile_tune_space(unit->file, kernel, target, &space);
+        bool found = false;
+        for (size_t i = 0; i < n; i++) found = found || space[i].name == param->name;
+        TRY(found);
+    }
+    return true;
+}
+
+static int require_all(const Planner *p, const Unit *unit, const AstKernel *kernel,
+                       const Axes *axes) {
+    const char *name = kernel->decl->name;
+    for (const AstDecl *d = kernel->params; d; d = d->next) {
+        if (has_axis(axes, str(d->name))) continue;
+        if (d->kind == DECL_TYPE_PARAM)
+            return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
+                            arena_printf(p->cli->arena,
+                                         "--specialize '%s %s=f16,f32' builds %s_f16 and %s_f32; "
+                                         "--set %s=f16 is for all kernels that have it",
+                                         name, d->name, name, name, d->name),
+                            "kernel '%s' leaves type '%s' open", name, d->name);
+        if (d->kind == DECL_CONST_PARAM && !d->value && !has_tune_value(p, unit, kernel, d))
+            return cli_fail(
+                p->cli, EXIT_USAGE, DIAG_USAGE,
+                arena_printf(p->cli->arena, "--specialize '%s %s=VALUE'", name, d->name),
+                "kernel '%s': const '%s' has no default", name, d->name);
+    }
+    return EXIT_FINE;
+}
+
+// ---- Combinations ----
+
+// The number-th combination of the axes of a kind, the last axis fastest.
+static void combine(const Axes *axes, bool types, size_t number, Arena *arena, size_t *count,
+                    BuildBinding *out) {
+    (void)arena;
+    *count = 0;
+    for (size_t i = axes->count; i-- > 0;) {
+        const Axis *a = &axes->data[i];
+        if (a->is_type != types) continue;
+        out[(*count)++] = a->values.data[number % a->values.count];
+        number /= a->values.count;
+    }
+}
+
+static size_t combinations(const Axes *axes, bool types) {
+    size_t n = 1;
+    for (size_t i = 0; i < axes->count; i++)
+        if (axes->data[i].is_type == types) n *= axes->data[i].values.count;
+    return n;
+}
+
+static const BuildBinding *find_binding(const BuildBinding *list, size_t count, Str name) {
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(list[i].name, name)) return &list[i];
+    return NULL;
+}
+
+static Str symbol_of(const Planner *p, const AstKernel *kernel, const Line *line,
+                     const BuildBinding *types, size_t count) {
+    StrBuf b = strbuf(p->cli->arena);
+    Str name = line && line->name.size ? line->name : str(kernel->decl->name);
+    strbuf_add(&b, cli_value(p->cli, "prefix"));
+    strbuf_add(&b, name);
+    for (const AstDecl *d = kernel->params; d; d = d->next) {
+        const BuildBinding *t = find_binding(types, count, str(d->name));
+        if (t && t->is_type) strbuf_printf(&b, "_%s", dtype_name(t->type));
+    }
+    return str(function_c_symbol(p->cli->arena, strbuf_str(&b)));
+}
+
+enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 1 << 16 };
+
+static int add_functions(Planner *p, uint32_t source, const AstKernel *kernel, const Line *line) {
+    Axes axes = {0};
+    Arena *arena = p->cli->arena;
+    int status = gather_axes(p, kernel, line, &axes);
+    if (!status) status = require_all(p, p->plan->units[source], kernel, &axes);
+    if (status) return status;
+    size_t functions = combinations(&axes, true), count = combinations(&axes, false);
+    if (count > ALTERNATIVES_MAX)
+        return cli_usage_error(p->cli,
+                               "kernel '%s': the values combine to %zu alternatives; %d are "
+                               "the most",
+                               kernel->decl->name, count, ALTERNATIVES_MAX);
+    for (size_t f = 0; f < functions; f++) {
+        BuildBinding *types = arena_new(arena, BuildBinding, axes.count + 1);
+        BuildAlternative *list = arena_new(arena, BuildAlternative, count);
+        size_t type_count, const_count;
+        combine(&axes, true, f, arena, &type_count, types);
+        for (size_t i = 0; i < count; i++) {
+            BuildBinding *all = arena_new(arena, BuildBinding, axes.count + 1);
+            memcpy(all, types, type_count * sizeof *all);
+            combine(&axes, false, i, arena, &const_count, all + type_count);
+            list[i] = (BuildAlternative){(uint32_t)(type_count + const_count), all};
+        }
+        BuildFunction made = {.symbol = symbol_of(p, kernel, line, types, type_count),
+                              .source = source,
+                              .kernel = str(kernel->decl->name),
+                              .math = p->math,
+                              .alternative_count = (uint32_t)count,
+                              .alternatives = list};
+        vec_push(arena, &p->functions, made);
+    }
+    return EXIT_FINE;
+}
+
+// ---- All kernels ----
+
+static bool is_listed(Str list, Str name) {
+    for (Str word; str_item(&list, &word);)
+        if (str_equal(str_trim(word), name)) return true;
+    return false;
+}
+
+static int add_kernel(Planner *p, uint32_t source, const AstKernel *kernel) {
+    Str name = str(kernel->decl->name);
+    bool named = false;
+    int status = EXIT_FINE;
+    for (size_t i = 0; !status && i < p->lines.count; i++) {
+        Line *line = &p->lines.data[i];
+        if (!str_equal(line->kernel, name)) continue;
+        named = line->used = true;
+        status = add_functions(p, source, kernel, line);
+    }
+    if (status || named) return status;
+    if (cli_has(p->cli, "kernels") && !is_listed(cli_value(p->cli, "kernels"), name))
+        return EXIT_FINE;
+    return add_functions(p, source, kernel, NULL);
+}
+
+static bool kernel_exists(const Planner *p, Str name, Str *names, size_t *count, size_t room) {
+    for (uint32_t s = 0; s < p->plan->source_count; s++)
+        for (size_t k = 0; k < tile_kernel_count(p->plan->units[s]->file); k++) {
+            Str found = str(tile_kernel(p->plan->units[s]->file, k)->decl->name);
+            if (str_equal(found, name)) return true;
+            if (*count < room) names[(*count)++] = found;
+        }
+    return false;
+}
+
+static int require_kernel(const Planner *p, const char *option, Str name) {
+    enum { NAMES = 64 };
+    Str names[NAMES];
+    size_t count = 0;
+    if (kernel_exists(p, name, names, &count, NAMES)) return EXIT_FINE;
+    StrBuf list = strbuf(p->cli->arena);
+    strbuf_printf(&list, "there are: ");
+    for (size_t i = 0; i < count; i++)
+        strbuf_printf(&list, "%s%.*s", i ? ", " : "", STR_ARG(names[i]));
+    Str nearest = str_nearest(name, names, count);
+    const char *meant =
+        nearest.size ? arena_printf(p->cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest)) : "";
+    return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE, list.text, "--%s: no kernel is named '%.*s'%s",
+                    option, STR_ARG(name), meant);
+}
+
+static int check_names(const Planner *p) {
+    int status = EXIT_FINE;
+    for (size_t i = 0; !status && i < p->lines.count; i++)
+        status = require_kernel(p, "specialize", p->lines.data[i].kernel);
+    if (!cli_has(p->cli, "kernels")) return status;
+    Str list = cli_value(p->cli, "kernels");
+    for (Str word; !status && str_item(&list, &word);)
+        status = require_kernel(p, "kernels", str_trim(word));
+    return status;
+}
+
+static int check_set(const Planner *p) {
+    for (size_t i = 0; i < p->everywhere.count; i++)
+        if (!p->everywhere.data[i].used)
+            return cli_usage_error(p->cli, "--set %.*s: no kernel has a type or const of that name",
+                                   STR_ARG(p->everywhere.data[i].name));
+    return EXIT_FINE;
+}
+
+static int by_symbol(const void *a, const void *b) {
+    return str_compare(((const BuildFunction *)a)->symbol, ((const BuildFunction *)b)->symbol);
+}
+
+// A C identifier: kernels' names are, but for what --prefix and --specialize add.
+static bool is_identifier(Str name) {
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.text[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (i == 0 || c < '0' || c > '9')) return false;
+    }
+    return name.size > 0;
+}
+
+// What the library has beside its functions.
+static bool is_own_name(const Planner *p, Str symbol) {
+    Str name = p->plan->name;
+    if (str_ends(symbol, STR("_INTERFACE")) || str_ends(symbol, STR("_TILEC_H"))) return true;
+    if (!str_starts(symbol, name)) return false;
+    Str rest = {symbol.text + name.size, symbol.size - name.size};
+    return str_equal(rest, STR("_load")) || str_equal(rest, STR("_archive"));
+}
+
+static int bad_symbol(const Planner *p, const BuildFunction *f) {
+    if (!is_identifier(f->symbol))
+        return cli_usage_error(p->cli, "'%.*s' is no name of a C function", STR_ARG(f->symbol));
+    if (!is_own_name(p, f->symbol)) return EXIT_FINE;
+    return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
+                    arena_printf(p->cli->arena,
+                                 "give it another name: --specialize 'NAME=%.*s …', or the "
+                                 "library: --name NAME",
+                                 STR_ARG(f->kernel)),
+                    "'%.*s' is the library's own name: no function has it", STR_ARG(f->symbol));
+}
+
+static int sort_functions(Planner *p) {
+    size_t n = p->functions.count;
+    BuildFunction *f = p->functions.data;
+    if (!n) return cli_fail(p->cli, EXIT_INPUT, DIAG_KERNEL, NULL, "there is no kernel to build");
+    qsort(f, n, sizeof *f, by_symbol);
+    for (size_t i = 0; i < n; i++) {
+        int status = bad_symbol(p, &f[i]);
+        if (status) return status;
+        if (i && str_equal(f[i].symbol, f[i - 1].symbol))
+            return cli_fail(
+                p->cli, EXIT_USAGE, DIAG_USAGE,
+                f[i].source == f[i - 1].source
+                    ? arena_printf(p->cli->arena,
+                                   "give one another name: --specialize 'NAME=%.*s …'",
+                                   STR_ARG(f[i].kernel))
+                    : "kernels of one name take libraries of their own, with another --prefix",
+                "two functions would be named '%.*s' (of %s and %s)", STR_ARG(f[i].symbol),
+                p->plan->paths[f[i - 1].source], p->plan->paths[f[i].source]);
+    }
+    p->plan->functions = f;
+    p->plan->function_count = (uint32_t)n;
+    return EXIT_FINE;
+}
+
+int build_plan_functions(Cli *cli, BuildPlan *plan) {
+    Planner p = {.cli = cli, .plan = plan};
+    int status = parse_options(&p);
+    if (!status) status = check_names(&p);
+    for (uint32_t s = 0; !status && s < plan->source_count; s++)
+        for (size_t k = 0; !status && k < tile_kernel_count(plan->units[s]->file); k++)
+            status = add_kernel(&p, s, tile_kernel(plan->units[s]->file, k));
+    if (!status) status = check_set(&p);
+    return status ? status : sort_functions(&p);
+}
+
+// ---- Targets ----
+
+static bool is_aarch64(CpuTarget t) { return t.level == CPU_AARCH64; }
+
+static bool same_target(CodeTarget a, CodeTarget b) {
+    return a.gpu.vendor == b.gpu.vendor && a.gpu.number == b.gpu.number && a.gpu.own == b.gpu.own &&
+           a.cpu.level == b.cpu.level && a.cpu.extras == b.cpu.extras;
+}
+
+static int add_target(Cli *cli, Str word, BuildPlan *plan, CodeTarget *targets, bool *has_cpu) {
+    CodeTarget t;
+    bool has_code;
+    int status = front_target(cli, word, true, &t, &has_code);
+    if (status) return status;
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        if (same_target(targets[i], t)) return EXIT_FINE;
+    if (!code_target_is_gpu(t)) {
+        if (*has_cpu && is_aarch64(t.cpu) != is_aarch64(plan->host))
+            return cli_usage_error(cli,
+                                   "one library is for one architecture of CPUs: x86-64 and "
+                                   "AArch64 take a build each");
+        plan->host = t.cpu;
+        *has_cpu = true;
+    }
+    targets[plan->target_count++] = t;
+    return EXIT_FINE;
+}
+
+int build_plan_targets(Cli *cli, BuildPlan *plan) {
+    enum { TARGETS_MAX = 256 };
+    CodeTarget *targets = arena_new(cli->arena, CodeTarget, TARGETS_MAX);
+    bool has_cpu = false;
+    plan->host = cpu_native();
+    if (!cli_has(cli, "target"))
+        return cli_usage_error(cli,
+                               "--target is missing: the targets to build for, as "
+                               "sm_80,gfx942,x86-64-v3");
+    for (size_t i = 0; i < cli->args.count; i++) {
+        if (strcmp(cli->args.data[i].option->name, "target") != 0) continue;
+        Str list = cli->args.data[i].value;
+        for (Str word; str_item(&list, &word);) {
+            if (plan->target_count == TARGETS_MAX)
+                return cli_usage_error(cli, "at most %d targets", TARGETS_MAX);
+            int status = add_target(cli, str_trim(word), plan, targets, &has_cpu);
+            if (status) return status;
+        }
+    }
+    plan->targets = targets;
+    if (!cli_has(cli, "host")) return EXIT_FINE;
+    CpuTarget host;
+    if (!cpu_target_parse(cli_value(cli, "host"), &host))
+        return cli_usage_error(cli, "--host takes x86-64-v2 or aarch64, found '%.*s'",
+                               STR_ARG(cli_value(cli, "host")));
+    if (has_cpu && is_aarch64(host) != is_aarch64(plan->host))
+        return cli_usage_error(cli,
+                               "--host is %.*s, and the targets name CPUs of another "
+                               "architecture",
+                               STR_ARG(cli_value(cli, "host")));
+    plan->host = host;
+    return EXIT_FINE;
+}
+
+// ---- The command, as messages tell it ----
+
+static Str base_name(Str path) {
+    for (size_t i = path.size; i-- > 0;)
+        if (path.text[i] == '/') return (Str){path.text + i + 1, path.size - i - 1};
+    return path;
+}
+
+// A word as the shell takes it.
+static void add_word(StrBuf *b, Str word) {
+    static const char plain[] = "_-.,:=+/@%";
+    bool quoted = !word.size;
+    for (size_t i = 0; i < word.size; i++) {
+        char c = word.text[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        quoted = quoted || (!letter && !memchr(plain, c, sizeof plain - 1));
+    }
+    strbuf_add(b, quoted ? STR(" '") : STR(" "));
+    for (size_t i = 0; i < word.size; i++)
+        if (word.text[i] == '\'')
+            strbuf_add(b, STR("'\\''"));
+        else
+            strbuf_char(b, word.text[i]);
+    strbuf_add(b, quoted ? STR("'") : STR(""));
+}
+
+// Where the files lie is not told: the same sources give the same library anywhere.
+Str build_plan_command(Cli *cli, const BuildPlan *plan) {
+    static const char *const told[] = {"specialize", "set",  "kernels", "prefix",
+                                       "math",       "tune", "lines",   "object-version"};
+    StrBuf b = strbuf(cli->arena);
+    strbuf_printf(&b, "tilec build");
+    for (uint32_t i = 0; i < plan->source_count; i++) add_word(&b, base_name(str(plan->paths[i])));
+    strbuf_printf(&b, " -o lib%.*s.a --header %.*s.h", STR_ARG(plan->name), STR_ARG(plan->name));
+    for (size_t t = 0; t < sizeof told / sizeof *told; t++)
+        for (size_t i = 0; i < cli->args.count; i++) {
+            const CliArg *a = &cli->args.data[i];
+            if (strcmp(a->option->name, told[t]) != 0) continue;
+            strbuf_printf(&b, " --%s", told[t]);
+            if (strcmp(told[t], "tune") == 0)
+                add_word(&b, base_name(a->value));
+            else if (a->option->argument)
+                add_word(&b, a->value);
+        }
+    return strbuf_str(&b);
+}
