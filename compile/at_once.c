@@ -1,5 +1,6 @@
 #include "compile/at_once.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/recover.h"
@@ -41,8 +42,10 @@ tilec_status at_once_stream_wait(tilec_device *device, void *stream, void *event
 
 // ---- events: the time of day --------------------------------------------------------------------
 
+typedef _Atomic(uint64_t) Moment;
+
 tilec_status at_once_event_create(tilec_device *device, void **event) {
-    *event = calloc(1, sizeof(uint64_t));
+    *event = calloc(1, sizeof(Moment));
     return *event ? TILEC_OK
                   : rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory for an event");
 }
@@ -54,7 +57,7 @@ void at_once_event_destroy(tilec_device *device, void *event) {
 
 tilec_status at_once_event_record(tilec_device *device, void *event, void *stream) {
     (void)device, (void)stream;
-    *(uint64_t *)event = os_time_ns();
+    atomic_store((Moment *)event, os_time_ns());  // several threads may record it
     return TILEC_OK;
 }
 
@@ -71,6 +74,6 @@ tilec_status at_once_event_query(tilec_device *device, void *event, bool *done) 
 
 tilec_status at_once_event_elapsed(tilec_device *device, void *begin, void *end, uint64_t *ns) {
     (void)device;
-    *ns = *(uint64_t *)end - *(uint64_t *)begin;
+    *ns = atomic_load((Moment *)end) - atomic_load((Moment *)begin);
     return TILEC_OK;
 }
