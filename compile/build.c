@@ -1,9 +1,11 @@
 #include "compile/build.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include <tilec/version.h>
 
+#include "base/map.h"
 #include "base/os_fork.h"
 #include "base/os_thread.h"
 #include "base/recover.h"
@@ -49,25 +51,18 @@ static const BuildFunction *function_of(const Job *j) { return &j->plan->functio
 
 static bool is_gpu(const Bench *b) { return code_target_is_gpu(b->target); }
 
-// "softmax_f16.x86-64-v3.0.1" with `dot`, or of letters, digits and '_' only.
-static Str code_name(Arena *arena, const Bench *b, uint32_t alternative, uint32_t variant,
-                     char dot) {
-    StrBuf name = strbuf(arena);
-    strbuf_printf(&name, "%.*s.%s.%u.%u", STR_ARG(function_of(b->job)->symbol), b->target_name,
-                  alternative, variant);
-    for (size_t i = 0; dot != '.' && i < name.size; i++)
-        if (name.text[i] == '.' || name.text[i] == '-' || name.text[i] == '+') name.text[i] = dot;
-    return strbuf_str(&name);
-}
-
-// Objects of two libraries may come together in a program: what they are made of is in the name.
-static Str object_symbol(Arena *arena, const Bench *b, const HashKey *key, uint32_t alternative,
-                         uint32_t variant) {
+// What an object is made of, and nothing else, names it: the same code has the same bytes from the
+// cache or not, in whatever function and library it is.
+static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint32_t variant,
+                         const HashKey *key) {
     char hex[HASH_HEX + 1];
     hash_hex(key, hex);
-    Str name = code_name(arena, b, alternative, variant, '_');
-    const char *text = arena_printf(arena, "tilec_%.*s_%.16s", STR_ARG(name), hex);
-    return str(text);
+    StrBuf name = strbuf(arena);
+    strbuf_printf(&name, "tilec_%.*s_%s_%.16s", STR_ARG(code_entry(arena, func, variant)),
+                  b->target_name, hex);
+    for (size_t i = 0; i < name.size; i++)
+        if (name.text[i] == '-' || name.text[i] == '+') name.text[i] = '_';
+    return strbuf_str(&name);
 }
 
 static const Compiled *compile(Bench *b, const TileSpec *spec) {
@@ -124,8 +119,8 @@ static void keep_object(Bench *b, const CodeOptions *o, const Code *code, uint32
     Arena *arena = b->job->arena;
     Str *symbol = arena_new(arena, Str, 1);
     *symbol = copy(arena, code->notes.entry);
-    const char *name =
-        arena_printf(arena, "%.*s.o", STR_ARG(code_name(arena, b, alternative, o->variant, '.')));
+    const char *name = arena_printf(arena, "%.*s.%s.%u.%u.o", STR_ARG(function_of(b->job)->symbol),
+                                    b->target_name, alternative, o->variant);
     ArMember m = {str(name), copy(arena, code->bytes), 1, symbol};
     out->entry = b->entries++;
     vec_push(arena, &b->job->objects, m);
@@ -141,7 +136,7 @@ static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternativ
                      .lines = plan->lines,
                      .object_version = plan->object_version};
     HashKey key = code_key(b->unit->arena, compiled, &o);
-    if (!is_gpu(b)) o.entry = object_symbol(b->unit->arena, b, &key, alternative, variant);
+    if (!is_gpu(b)) o.entry = object_symbol(b->unit->arena, b, compiled->func, variant, &key);
     Code code;
     TRY(find_or_make(b, compiled, &o, &key, &code));
     code_note_variant(&code.notes, meta);
@@ -430,7 +425,20 @@ static Str tuned_text(Arena *arena, const BuildPlan *plan) {
     return strbuf_str(&out);
 }
 
-typedef VEC(Str) Entries;
+typedef struct Entries {
+    VEC(Str) symbols;
+    Map members;  // by a part of the symbol's hash: those whose object is there
+} Entries;
+
+// Functions that come to the same code share an object.
+static bool is_new(Arena *arena, Entries *entries, Str symbol) {
+    HashKey key = hash_of(symbol.text, symbol.size);
+    uint64_t part;
+    memcpy(&part, key.bytes, sizeof part);
+    if (map_find(&entries->members, part)) return false;
+    map_put(arena, &entries->members, part, 1);
+    return true;
+}
 
 // What a job gave goes with it.
 static void gather_job(Arena *arena, const Job *j, Built *built, Entries *entries) {
@@ -439,8 +447,8 @@ static void gather_job(Arena *arena, const Job *j, Built *built, Entries *entrie
         Str *symbol = arena_new(arena, Str, 1);
         *symbol = copy(arena, m.symbols[0]);
         m = (ArMember){copy(arena, m.name), copy(arena, m.bytes), 1, symbol};
-        vec_push(arena, entries, *symbol);
-        vec_push(arena, &built->members, m);
+        vec_push(arena, &entries->symbols, *symbol);
+        if (is_new(arena, entries, *symbol)) vec_push(arena, &built->members, m);
     }
     for (size_t c = 0; c < j->codes.count; c++) {
         BuiltCode code = j->codes.data[c];
@@ -456,7 +464,7 @@ static ArchiveGroupRow *gather(Arena *arena, const Work *w, Built *built, Entrie
         const Job *j = &w->jobs[i];
         rows[i] = (ArchiveGroupRow){.function = j->function,
                                     .target = j->target,
-                                    .first_entry = (uint32_t)entries->count,
+                                    .first_entry = (uint32_t)entries->symbols.count,
                                     .packed = {copy(arena, j->packed.bytes), j->packed.whole}};
         if (code_target_is_gpu(w->plan->targets[j->target]))
             built->packed_bytes += j->packed.bytes.size;
@@ -511,8 +519,8 @@ static bool add_object(Arena *arena, const BuildPlan *plan, const Entries *entri
     CodegenLibrary library = {.host = plan->host,
                               .archive_symbol = str(archive),
                               .bytes = built->archive,
-                              .entry_count = (uint32_t)entries->count,
-                              .entries = entries->data,
+                              .entry_count = (uint32_t)entries->symbols.count,
+                              .entries = entries->symbols.data,
                               .stub_count = plan->function_count,
                               .stubs = stubs,
                               .no_memory = os_out_of_memory};

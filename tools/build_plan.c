@@ -226,9 +226,7 @@ static int require_all(const Planner *p, const Unit *unit, const AstKernel *kern
 // ---- Combinations ----
 
 // The number-th combination of the axes of a kind, the last axis fastest.
-static void combine(const Axes *axes, bool types, size_t number, Arena *arena, size_t *count,
-                    BuildBinding *out) {
-    (void)arena;
+static void combine(const Axes *axes, bool types, size_t number, size_t *count, BuildBinding *out) {
     *count = 0;
     for (size_t i = axes->count; i-- > 0;) {
         const Axis *a = &axes->data[i];
@@ -264,7 +262,7 @@ static Str symbol_of(const Planner *p, const AstKernel *kernel, const Line *line
     return str(function_c_symbol(p->cli->arena, strbuf_str(&b)));
 }
 
-enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 1 << 16 };
+enum { ALTERNATIVES_MAX = 64 };
 
 static int add_functions(Planner *p, uint32_t source, const AstKernel *kernel, const Line *line) {
     Axes axes = {0};
@@ -282,11 +280,11 @@ static int add_functions(Planner *p, uint32_t source, const AstKernel *kernel, c
         BuildBinding *types = arena_new(arena, BuildBinding, axes.count + 1);
         BuildAlternative *list = arena_new(arena, BuildAlternative, count);
         size_t type_count, const_count;
-        combine(&axes, true, f, arena, &type_count, types);
+        combine(&axes, true, f, &type_count, types);
         for (size_t i = 0; i < count; i++) {
             BuildBinding *all = arena_new(arena, BuildBinding, axes.count + 1);
             memcpy(all, types, type_count * sizeof *all);
-            combine(&axes, false, i, arena, &const_count, all + type_count);
+            combine(&axes, false, i, &const_count, all + type_count);
             list[i] = (BuildAlternative){(uint32_t)(type_count + const_count), all};
         }
         BuildFunction made = {.symbol = symbol_of(p, kernel, line, types, type_count),

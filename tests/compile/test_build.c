@@ -89,6 +89,36 @@ static void only_what_changed_is_compiled(void **state) {
     assert_true(changed.interface_number == both.interface_number);
 }
 
+static Str built_names(World *w, const char *path, const char *cache, const char *const *names,
+                       bool link) {
+    MadeLibrary *m = made_library("names", "x86-64-v2");
+    if (cache) made_cache(m, cache);
+    made_source(m, path);
+    for (size_t i = 0; i < 2; i++) made_function(m, names[i]);
+    made_build(m);
+    StrBuf bytes = strbuf(w->arena);
+    for (size_t i = 0; i < m->built.members.count; i++)
+        strbuf_add(&bytes, m->built.members.data[i].bytes);
+    if (link) made_link(m);
+    made_free(m);
+    return strbuf_str(&bytes);
+}
+
+// What an object is called does not depend on who made it first; two functions that come to the
+// same code share it, also in a shared library.
+static void objects_have_names_of_their_own(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    static const char *const first[] = {"a=plus", "b=plus"}, *const second[] = {"c=plus", "d=plus"};
+    const char *path = write_source(w, "plus.tile", PLAIN);
+    const char *cache = arena_printf(w->arena, "%s/cache", w->folder);
+    built_names(w, path, cache, first, true);
+    Str cached = built_names(w, path, cache, second, false);
+    Str fresh = built_names(w, path, NULL, second, false);
+    assert_true(fresh.size > 0);
+    assert_true(str_equal(cached, fresh));
+}
+
 // All errors of all functions, each once.
 static void errors_are_all_reported(void **state) {
     World *w = *state;
@@ -315,6 +345,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         BUILD_TEST(the_same_plan_gives_the_same_bytes),
         BUILD_TEST(only_what_changed_is_compiled),
+        BUILD_TEST(objects_have_names_of_their_own),
         BUILD_TEST(errors_are_all_reported),
         BUILD_TEST(libraries_live_beside_each_other),
         BUILD_TEST(a_place_is_taken_again),
