@@ -254,14 +254,14 @@ static bool do_job_with(Bench *b) {
     return true;
 }
 
-// Spans of two units of one file are the same, as both read the same files in the same order.
+// Spans of two units of one source are the same, as both have the same texts in the same order.
 static void keep_diags(Job *j, const Diags *diags, size_t first) {
     StrBuf bytes = strbuf(j->arena);
     wire_put_diags(&bytes, diags, first);
     j->diags = strbuf_str(&bytes);
 }
 
-// What a thread has from one job to the next: reading a file of many kernels for each of them would
+// What a thread has from one job to the next: parsing a file of many kernels for each of them would
 // take time that grows with the square of their number.
 typedef struct Worker {
     Unit *unit;  // NULL: none
@@ -280,7 +280,7 @@ static void take_unit(Worker *k, const Job *j) {
     uint32_t source = function_of(j)->source;
     if (k->unit && k->source == source && arena_used(k->unit->arena) < UNIT_MAX) return;
     leave_unit(k);
-    Unit *unit = unit_load_file(j->plan->paths[source]);
+    Unit *unit = unit_load_again(j->plan->units[source]);
     *k = (Worker){unit, source, diags_errors(unit->diags) ? 0 : diags_count(unit->diags)};
 }
 

@@ -9,6 +9,8 @@
 static const SourceFile *add_file(Unit *u, Str path, Span span) {
     const SourceFile *known = source_find(u->sources, path);
     if (known) return known;
+    const SourceFile *given = u->given ? source_find(u->given, path) : NULL;
+    if (given) return source_add(u->sources, path, given->text);
     Str text;
     OsError error;
     char *name = arena_text(u->arena, path.text, path.size);
@@ -56,6 +58,13 @@ Unit *unit_load_text(Str name, Str text) {
         diag_error(u->diags, (Span){0}, DIAG_TOO_LARGE, "'%.*s' is larger than %d MiB",
                    STR_ARG(name), SOURCE_MAX >> 20);
     return load(u, file);
+}
+
+Unit *unit_load_again(const Unit *unit) {
+    Unit *u = unit_create();
+    const SourceFile *first = sources_count(unit->sources) ? sources_get(unit->sources, 0) : NULL;
+    u->given = unit->sources;
+    return load(u, first ? add_file(u, first->path, (Span){0}) : NULL);
 }
 
 void unit_destroy(Unit *unit) {

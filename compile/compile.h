@@ -29,12 +29,15 @@ typedef struct Unit {
     Sources *sources;
     Interner *names;
     Diags *diags;
-    TileFile *file;  // NULL when the source could not be read
+    TileFile *file;        // NULL when the source could not be read
+    const Sources *given;  // NULL: files are read
 } Unit;
 
 // Never NULL; look at diags_errors(unit->diags).
 Unit *unit_load_file(const char *path);
 Unit *unit_load_text(Str name, Str text);
+// Another of the same texts, whatever became of the files.
+Unit *unit_load_again(const Unit *unit);
 void unit_destroy(Unit *unit);
 
 typedef struct Compiled {

@@ -236,11 +236,12 @@ static void combine(const Axes *axes, bool types, size_t number, size_t *count, 
     }
 }
 
-static size_t combinations(const Axes *axes, bool types) {
+// No more than `most`; more is told as one more than that.
+static size_t combinations(const Axes *axes, bool types, size_t most) {
     size_t n = 1;
     for (size_t i = 0; i < axes->count; i++)
-        if (axes->data[i].is_type == types) n *= axes->data[i].values.count;
-    return n;
+        if (axes->data[i].is_type == types && n <= most) n *= axes->data[i].values.count;
+    return n <= most ? n : most + 1;
 }
 
 static const BuildBinding *find_binding(const BuildBinding *list, size_t count, Str name) {
@@ -262,7 +263,7 @@ static Str symbol_of(const Planner *p, const AstKernel *kernel, const Line *line
     return str(function_c_symbol(p->cli->arena, strbuf_str(&b)));
 }
 
-enum { ALTERNATIVES_MAX = 64 };
+enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 65536 };
 
 static int add_functions(Planner *p, uint32_t source, const AstKernel *kernel, const Line *line) {
     Axes axes = {0};
@@ -270,12 +271,17 @@ static int add_functions(Planner *p, uint32_t source, const AstKernel *kernel, c
     int status = gather_axes(p, kernel, line, &axes);
     if (!status) status = require_all(p, p->plan->units[source], kernel, &axes);
     if (status) return status;
-    size_t functions = combinations(&axes, true), count = combinations(&axes, false);
+    size_t functions = combinations(&axes, true, FUNCTIONS_MAX);
+    size_t count = combinations(&axes, false, ALTERNATIVES_MAX);
     if (count > ALTERNATIVES_MAX)
         return cli_usage_error(p->cli,
-                               "kernel '%s': the values combine to %zu alternatives; %d are "
-                               "the most",
-                               kernel->decl->name, count, ALTERNATIVES_MAX);
+                               "kernel '%s': the values combine to more than %d alternatives",
+                               kernel->decl->name, ALTERNATIVES_MAX);
+    if (functions > FUNCTIONS_MAX - p->functions.count)
+        return cli_usage_error(p->cli,
+                               "kernel '%s': the types combine to more than %d functions of the "
+                               "library",
+                               kernel->decl->name, FUNCTIONS_MAX);
     for (size_t f = 0; f < functions; f++) {
         BuildBinding *types = arena_new(arena, BuildBinding, axes.count + 1);
         BuildAlternative *list = arena_new(arena, BuildAlternative, count);

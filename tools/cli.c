@@ -31,8 +31,8 @@ bool cli_number(Cli *cli, const char *option, int64_t fallback, int64_t min, int
         *value = (int64_t)number;
         return true;
     }
-    cli_usage_error(cli, "--%s takes a number from %lld to %lld, found '%.*s'", option,
-                    (long long)min, (long long)max, STR_ARG(text));
+    cli_usage_error(cli, "%s%s takes a number from %lld to %lld, found '%.*s'",
+                    option[1] ? "--" : "-", option, (long long)min, (long long)max, STR_ARG(text));
     return false;
 }
 

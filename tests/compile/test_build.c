@@ -89,6 +89,29 @@ static void only_what_changed_is_compiled(void **state) {
     assert_true(changed.interface_number == both.interface_number);
 }
 
+// A library is of the sources as they were read at first, all of it.
+static void what_becomes_of_files_meanwhile_is_not_in_it(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    write_source(w, "one.tile", "fn one() { return 1.0; }\n");
+    const char *path = write_source(w, "plus.tile",
+                                    "import \"one.tile\";\n"
+                                    "kernel plus(f32 x[N]) grid(1) { x[0] = one(); }\n");
+    Str archives[2];
+    for (int i = 0; i < 2; i++) {
+        MadeLibrary *m = made_library("meanwhile", "sm_80,gfx942");
+        made_source(m, path);
+        made_function(m, "plus");
+        if (i) write_source(w, "one.tile", "fn one() { return 2.0; }\n");
+        if (i) assert_int_equal(remove(path), 0);
+        made_build(m);
+        archives[i] = (Str){arena_copy(w->arena, m->built.archive.text, m->built.archive.size),
+                            m->built.archive.size};
+        made_free(m);
+    }
+    assert_true(str_equal(archives[0], archives[1]));
+}
+
 static Str built_names(World *w, const char *path, const char *cache, const char *const *names,
                        bool link) {
     MadeLibrary *m = made_library("names", "x86-64-v2");
@@ -345,6 +368,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         BUILD_TEST(the_same_plan_gives_the_same_bytes),
         BUILD_TEST(only_what_changed_is_compiled),
+        BUILD_TEST(what_becomes_of_files_meanwhile_is_not_in_it),
         BUILD_TEST(objects_have_names_of_their_own),
         BUILD_TEST(errors_are_all_reported),
         BUILD_TEST(libraries_live_beside_each_other),

@@ -231,6 +231,10 @@ static void headers_compile_anywhere(void **state) {
 
 // ---- What is refused; nothing is left behind ----
 
+#define ALL_TYPES "f16,f32,f64,bf16,i8,i16,i32,i64,u8,u16"
+#define FIVE \
+    "kernel five(type T, type U, type V, type W, type X, T x[N]) grid(1) { x[0] = x[1]; }\n"
+
 static void wrong_uses_are_refused(void **state) {
     static const struct {
         const char *arguments, *error;
@@ -271,6 +275,12 @@ static void wrong_uses_are_refused(void **state) {
          "two functions would be named 'any_f16'", 2},
         {"any.tile -o l.a --target sm_80 --kernels set --set B=1 --specialize 'l_load=set'",
          "'l_load' is the library's own name", 2},
+        {"any.tile -o l.a --target sm_80 --set T=f32 --set B=1,2,3,4,5,6,7,8 --set "
+         "warps=1,2,4,8,16,32,64,128,256",
+         "kernel 'any': the values combine to more than 64 alternatives", 2},
+        {"five.tile -o l.a --target sm_80 --set T=" ALL_TYPES " --set U=" ALL_TYPES
+         " --set V=" ALL_TYPES " --set W=" ALL_TYPES " --set X=" ALL_TYPES,
+         "kernel 'five': the types combine to more than 65536 functions", 2},
         {"any.tile any.tile -o l.a --target sm_80 " ANY_ALL, "'any.tile' is given twice", 2},
         {"any.tile ./any.tile -o l.a --target sm_80 " ANY_ALL,
          "two functions would be named 'any_f16' (of", 2},
@@ -293,7 +303,7 @@ static void wrong_uses_are_refused(void **state) {
         {"any.tile -o l.a --target sm_80 --prefix 9 " ANY_ALL, "'9any_f16' is no name", 2},
         {"any.tile -o l.a --target sm_80 --math fast " ANY_ALL, "--math takes contract and approx",
          2},
-        {"any.tile -o l.a --target sm_80 -j 0 " ANY_ALL, "takes a number from 1 to 256", 2},
+        {"any.tile -o l.a --target sm_80 -j 0 " ANY_ALL, "-j takes a number from 1 to 256", 2},
         {"any.tile -o l.a --target gfx942 --object-version 3 " ANY_ALL, "from 4 to 6", 2},
         {"any.tile -o l.a --target sm_80 --tune no.txt " ANY_ALL, "cannot read 'no.txt'", 1},
         {"any.tile -o l.a --target sm_80 --tune any.tile " ANY_ALL,
@@ -303,6 +313,7 @@ static void wrong_uses_are_refused(void **state) {
     };
     Tool *t = *state;
     if (!codegen_built()) return;
+    tool_file(t, "five.tile", text_of(FIVE));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         tool_fails(t, rows[i].status, rows[i].error, "tilec build %s", rows[i].arguments);
     assert_true(str_equal(tool_read(t, "any.tile"), text_of(ANY)));
