@@ -93,8 +93,10 @@ Array *run_input(Run *run, const char *name, Dtype type, Fill fill, int rank,
     Array *a = new_array(run, name, type, rank, extent);
     for (int64_t i = 0; i < a->count; i++) fill_element(run, a, i, fill);
     int64_t row = extent[rank - 1];
-    for (int64_t i = 0; run->wild && fill == FILL_FACTOR && i < a->count; i += row)
-        if (run_below(run, 0, 4) == 0) put(a, i, NAN);
+    for (int64_t i = 0; run->wild && fill == FILL_FACTOR && i < a->count; i += row) {
+        int64_t way = run_below(run, 0, 8);
+        if (way < 4) put(a, way < 2 ? i : i + run_below(run, 0, row), NAN);
+    }
     return a;
 }
 

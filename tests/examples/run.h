@@ -23,7 +23,7 @@ enum { RUN_MAX_RANK = 5, RUN_MAX_ARGS = 16, RUN_MAX_SPECS = 8 };
 
 typedef enum Fill {
     FILL_REAL,      // floats in [-2, 2)
-    FILL_FACTOR,    // the same; of a wild run some rows begin with NaN
+    FILL_FACTOR,    // the same; of a wild run some rows have NaN
     FILL_EXPONENT,  // the same; of a wild run one in 16 is 200 times as large
     FILL_POSITIVE,  // floats in [0.25, 2)
     FILL_ZERO,

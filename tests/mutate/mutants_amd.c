@@ -164,7 +164,7 @@ static void mutate_place(Maker *m) {
 static void mutate_lane(Maker *m) {
     static const char *const ways[][2] = {{"quad_perm:[1,0,3,2]", "quad_perm:[2,3,0,1]"},
                                           {"quad_perm:[2,3,0,1]", "quad_perm:[1,0,3,2]"},
-                                          {"row_ror:8", "row_ror:4"},
+                                          {"row_ror:8", "row_ror:12"},
                                           {"row_ror:4", "row_ror:8"},
                                           {"swizzle(SWAP,4)", "swizzle(SWAP,2)"},
                                           {"swizzle(SWAP,8)", "swizzle(SWAP,4)"},
