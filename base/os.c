@@ -320,6 +320,18 @@ Str os_path_real(Arena *arena, Str path) {
     return (Str){arena_text(arena, real, strlen(real)), strlen(real)};
 }
 
+// Of a file that is not there, by its folder.
+static Str whole_path(Arena *arena, Str path) {
+    char *text = arena_text(arena, path.text, path.size);
+    if (access(text, F_OK) == 0) return os_path_real(arena, path);
+    Str folder = os_path_real(arena, str(folder_of(arena, text))), name = str_file_name(path);
+    return str(arena_printf(arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(name)));
+}
+
+bool os_path_same(Arena *arena, Str a, Str b) {
+    return str_equal(whole_path(arena, a), whole_path(arena, b));
+}
+
 bool os_path_absolute(Arena *arena, Str path, Str *absolute, OsError *error) {
     char here[PATH_MAX];
     *absolute = path;

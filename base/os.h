@@ -61,6 +61,8 @@ bool os_path_waits(const char *path);
 Str os_path_beside(Arena *arena, Str base, Str path);
 // The canonical path, or the path itself when there is none.
 Str os_path_real(Arena *arena, Str path);
+// Do both lead to one file, or would they, if it were there?
+bool os_path_same(Arena *arena, Str a, Str b);
 // Of a path that is seen from the folder in which the process works now: the name that it has from
 // everywhere, also later. False: that folder has no name.
 bool os_path_absolute(Arena *arena, Str path, Str *absolute, OsError *error);

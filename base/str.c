@@ -40,6 +40,12 @@ Str str_trim(Str s) {
     return s;
 }
 
+Str str_file_name(Str path) {
+    size_t begin = path.size;
+    while (begin && path.text[begin - 1] != '/') begin--;
+    return (Str){path.text + begin, path.size - begin};
+}
+
 Str str_cut(Str s, char separator, Str *rest) {
     const char *at = s.size ? memchr(s.text, separator, s.size) : NULL;
     size_t before = at ? (size_t)(at - s.text) : s.size;

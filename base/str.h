@@ -33,6 +33,8 @@ bool str_starts(Str s, Str prefix);
 bool str_ends(Str s, Str suffix);
 int str_compare(Str a, Str b);
 Str str_trim(Str s);
+// Of a path what is behind the last '/'.
+Str str_file_name(Str path);
 // The part before `separator`; *rest is what follows it (empty when there is none).
 Str str_cut(Str s, char separator, Str *rest);
 // The items of a list with commas, one after the other; an empty list has one that is empty:

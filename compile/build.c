@@ -132,6 +132,7 @@ static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternativ
     const BuildPlan *plan = b->job->plan;
     CodeOptions o = {.target = b->target,
                      .variant = variant,
+                     .file_names = true,
                      .output = is_gpu(b) ? code_output(b->target) : CODEGEN_OBJECT,
                      .lines = plan->lines,
                      .object_version = plan->object_version};
@@ -203,15 +204,31 @@ static bool is_as_tuned(const Bench *b, const TuneRow *row, const TileSpec *spec
     return true;
 }
 
-// What was found for this kernel and target: alternatives of their own, behind those given.
+bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target) {
+    CodeTarget t;
+    uint32_t best = 0;
+    if (!code_target_parse(device, &t)) return false;
+    ArchivePlace place = {t.gpu, t.cpu};
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        ArchiveTarget code = {.gpu = plan->targets[i].gpu, .cpu = plan->targets[i].cpu};
+        uint32_t fit = archive_fit(&code, &place);
+        if (fit > best) best = fit, *target = i;
+    }
+    return best > 0;
+}
+
+// What was found for this kernel, on devices that take this target's code: alternatives of their
+// own, behind those given.
 static void add_tuned(Bench *b) {
     const TuneTable *table = b->job->plan->tuned;
     TuneRow key = tune_key(b->unit->arena, b->kernel, str(b->target_name));
     key.types = tune_types(b->unit->arena, b->kernel, &b->specs.data[0]);
     for (size_t i = 0; table && i < table->rows.count; i++) {
         const TuneRow *row = &table->rows.data[i];
+        uint32_t target;
         if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source) ||
-            !str_equal(row->target, key.target) || !str_equal(row->types, key.types))
+            !str_equal(row->types, key.types) ||
+            !build_device_takes(b->job->plan, row->target, &target) || target != b->job->target)
             continue;
         TileSpec spec = spec_of(b, &function_of(b->job)->alternatives[0]);
         tune_apply(b->unit->arena, b->unit->names, b->kernel, row, &spec);

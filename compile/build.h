@@ -83,6 +83,9 @@ bool build_library(Arena *arena, const BuildPlan *plan, Built *built);
 // One shared library of the members.
 bool build_shared(Arena *arena, const BuildPlan *plan, const Built *built, Str soname, Str *shared);
 
+// Which target's code a device takes that is called so, as rows of tables are; false: none.
+bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target);
+
 // "tilec_status softmax(tilec_stream *stream, tilec_view x, tilec_view y)"
 Str build_prototype(Arena *arena, Str symbol, const MetaKernel *meta);
 // How a stub takes the arguments.

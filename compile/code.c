@@ -87,7 +87,7 @@ bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                                     : code_entry(unit->arena, compiled->func, options->variant);
     CacheKind kind;
     TRY(code_lower(unit, compiled, options));
-    code->notes = code_notes_of(unit->arena, compiled->func);
+    code->notes = code_notes_of(unit->arena, compiled->func, options->file_names);
     code->notes.entry = entry;
     TRY(generate(unit, compiled, options, services, entry, &code->bytes));
     if (!key || !services->cache || !kind_of(options, &kind)) return true;

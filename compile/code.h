@@ -39,6 +39,7 @@ typedef struct CodeOptions {
     CodegenOutput output;
     Str entry;                // the symbol; empty: by code_entry
     bool lines;               // line tables
+    bool file_names;          // asserts and prints name files without their folders
     uint32_t object_version;  // of AMD's code objects; 0: the code generator's choice
     PassOptions passes;
     CodegenTimes *times;  // NULL: not kept
@@ -84,7 +85,7 @@ bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, St
 // The metadata's variant with what the notes say.
 void code_note_variant(const CodeNotes *notes, MetaVariant *variant);
 
-CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered);
+CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names);
 void code_notes_write(const CodeNotes *notes, StrBuf *out);
 bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes);
 

@@ -3,25 +3,27 @@
 #include "compile/code.h"
 #include "ir/text.h"
 
-static void add_place(Hash *hash, const Sources *sources, const IrOp *op) {
-    SourceLine at = source_line(sources, op->span.begin);
-    hash_number(hash, span_known(op->span) ? at.line : 0);
-    hash_number(hash, span_known(op->span) ? at.column : 0);
+typedef struct Places {
+    Hash *hash;
+    const Sources *sources;
+    bool all;         // for line tables; asserts and prints name places anyhow
+    bool file_names;  // without their folders
+} Places;
+
+static void add_place(const Places *p, Span span) {
+    SourceLine at = source_line(p->sources, span.begin);
+    bool known = span_known(span) && at.file;
+    Str path = known ? at.file->path : STR("");
+    hash_text(p->hash, p->file_names && !p->all ? str_file_name(path) : path);
+    hash_number(p->hash, known ? at.line : 0);
+    hash_number(p->hash, known ? at.column : 0);
 }
 
-// Where ops come from, all for line tables; asserts and prints name places anyhow.
-static void add_places(Hash *hash, const Sources *sources, const IrBlock *block, bool all) {
+static void add_places(const Places *p, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        if (all || op->code == IR_ASSERT || op->code == IR_PRINT) add_place(hash, sources, op);
-        for (uint32_t i = 0; i < op->region_count; i++)
-            add_places(hash, sources, op->regions[i], all);
+        if (p->all || op->code == IR_ASSERT || op->code == IR_PRINT) add_place(p, op->span);
+        for (uint32_t i = 0; i < op->region_count; i++) add_places(p, op->regions[i]);
     }
-}
-
-static void add_files(Hash *hash, const IrFunc *f, bool lines) {
-    SourceLine at = source_line(f->module->sources, f->span.begin);
-    if (at.file) hash_text(hash, at.file->path);
-    if (lines) hash_number(hash, at.line);
 }
 
 // A change of anything that makes code is a change of the key: COMPILE_STAMP is a hash of the
@@ -38,13 +40,14 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
     hash_number(&hash, options->variant);
     hash_number(&hash, compiled->meta->variants[options->variant].facts);
     hash_number(&hash, options->lines);
+    hash_number(&hash, options->file_names);
     hash_number(&hash, options->object_version);
     StrBuf text = strbuf(arena);
     ir_print_func(f, &text);
     hash_text(&hash, strbuf_str(&text));
-    add_files(&hash, f, options->lines);
-    for (size_t i = 0; i < f->sections.count; i++)
-        add_places(&hash, f->module->sources, f->sections.data[i].block, options->lines);
+    Places places = {&hash, f->module->sources, options->lines, options->file_names};
+    if (options->lines) add_place(&places, f->span);
+    for (size_t i = 0; i < f->sections.count; i++) add_places(&places, f->sections.data[i].block);
     return hash_end(&hash);
 }
 

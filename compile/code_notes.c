@@ -11,6 +11,7 @@ enum { SHARED_ALIGN = 16 };
 typedef struct Finder {
     Arena *arena;
     const Sources *sources;
+    bool file_names;
     uint32_t scratch_bytes, shared_bytes;
     VEC(MetaSite) sites;
 } Finder;
@@ -29,7 +30,7 @@ static void place_of(const Finder *f, Span span, MetaSite *site) {
     SourceLine begin = source_line(f->sources, span.begin);
     SourceLine end = source_line(f->sources, span.end);
     if (!begin.file) return;
-    site->file = begin.file->path;
+    site->file = f->file_names ? str_file_name(begin.file->path) : begin.file->path;
     site->line = begin.line;
     site->column = begin.column;
     site->end_line = end.line;
@@ -78,8 +79,8 @@ static void find_in(Finder *f, const IrBlock *block) {
     }
 }
 
-CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered) {
-    Finder f = {.arena = arena, .sources = lowered->module->sources};
+CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names) {
+    Finder f = {.arena = arena, .sources = lowered->module->sources, .file_names = file_names};
     find_in(&f, ir_body(lowered));
     bool on_gpu = lowered->level == IR_LEVEL_THREAD;
     return (CodeNotes){.scratch_bytes = f.scratch_bytes,

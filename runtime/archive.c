@@ -235,13 +235,14 @@ ArchiveResult archive_tuned(const Archive *archive, Arena *arena, Str *table) {
 }
 
 static uint32_t fit_nvidia(GpuTarget code, GpuTarget device) {
-    // What only one architecture has is the best there; else the newest that is not newer.
-    if (code.own) return device.own && code.number == device.number ? 2 * code.number + 1 : 0;
+    // What only one architecture has is the best there, and each device has its own; else the
+    // newest that is not newer.
+    if (code.own) return code.number == device.number ? 2 * code.number + 1 : 0;
     return code.number <= device.number ? 2 * code.number : 0;
 }
 
 static uint32_t fit_cpu(CpuTarget code, CpuTarget limit) {
-    if (!cpu_runs(limit, code) || !cpu_runs_here(code)) return 0;
+    if (!cpu_runs(limit, code)) return 0;
     return 1 + (uint32_t)code.level * 32 + (uint32_t)__builtin_popcount(code.extras);
 }
 

@@ -126,7 +126,7 @@ ArchiveResult archive_group(const Archive *archive, uint32_t group, Arena *arena
 // The table of `tilec tune`; empty when there is none.
 ArchiveResult archive_tuned(const Archive *archive, Arena *arena, Str *table);
 
-// What code is looked for: for a GPU, or for this machine, but no better than the limit.
+// What code is looked for: for a GPU, or for a processor of the limit.
 typedef struct ArchivePlace {
     GpuTarget gpu;  // of a CPU none
     CpuTarget limit;

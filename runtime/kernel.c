@@ -144,6 +144,13 @@ tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream, const tile
 tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values) {
     const MetaKernel *meta = kernel->loaded->meta;
     rt_begin(kernel->context);
+    if (!values && meta->arg_count)
+        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "%s: the values are NULL",
+                       kernel->name);
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        if (!values[i])
+            return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
+                           "%s: the place of value %u is NULL", kernel->name, i);
     return make_call(
         &(Call){CALL_LAUNCH, kernel, stream, NULL, {meta->arg_count, NULL, values, meta}});
 }

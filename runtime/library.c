@@ -5,6 +5,7 @@
 
 #include "base/gpu_abi.h"
 #include "base/recover.h"
+#include "base/status.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 #include "runtime/launch_memo.h"
@@ -56,7 +57,7 @@ static void add_held(const Archive *archive, StrBuf *out) {
 }
 
 // The command that it was built with.
-static void add_command(const Archive *archive, StrBuf *out) {
+void library_add_command(const Archive *archive, StrBuf *out) {
     strbuf_printf(out, "%.*s --target ", STR_ARG(archive->command));
     add_list(archive, ",", out);
 }
@@ -64,20 +65,37 @@ static void add_command(const Archive *archive, StrBuf *out) {
 void library_add_targets(const Archive *archive, const char *missing, StrBuf *out) {
     add_held(archive, out);
     strbuf_printf(out, ". Build it with that target, too: ");
-    add_command(archive, out);
+    library_add_command(archive, out);
     strbuf_printf(out, ",%s", missing);
 }
 
-static tilec_status no_target(const tilec_device *device, const Archive *archive,
-                              const ArchivePlace *place) {
+// Devices that were found, and what they take.
+typedef struct Found {
+    StrBuf devices, targets;
+} Found;
+
+static void add_found(Found *f, const tilec_device *device, const ArchivePlace *place) {
     char name[CPU_NAME_MAX];
+    const char *target = library_place_target(place, name), *limit = os_env("TILEC_CPU_TARGET");
+    bool limited = !place->gpu.vendor && limit && limit[0];
+    strbuf_printf(&f->devices, "%s%s (%s%s%s)", f->devices.size ? ", " : "", device->name, target,
+                  limited ? ", TILEC_CPU_TARGET is " : "", limited ? limit : "");
+    strbuf_printf(&f->targets, "%s%s", f->targets.size ? "," : "", target);
+}
+
+static tilec_status no_target(tilec_context *context, const Archive *archive, const Found *found) {
+    StrBuf text = strbuf(found->devices.arena);
+    library_add_targets(archive, found->targets.text, &text);
+    return rt_fail(context, TILEC_UNAVAILABLE, "library %.*s has no code for device %s%s",
+                   STR_ARG(archive->name), found->devices.text, text.text);
+}
+
+static tilec_status no_target_of(const tilec_device *device, const Archive *archive,
+                                 const ArchivePlace *place) {
     Arena *arena = arena_create();
-    StrBuf text = strbuf(arena);
-    const char *target = library_place_target(place, name);
-    library_add_targets(archive, target, &text);
-    tilec_status s =
-        rt_fail(device->context, TILEC_UNAVAILABLE, "library %.*s has no code for device %s (%s)%s",
-                STR_ARG(archive->name), device->name, target, text.text);
+    Found found = {strbuf(arena), strbuf(arena)};
+    add_found(&found, device, place);
+    tilec_status s = no_target(device->context, archive, &found);
     arena_destroy(arena);
     return s;
 }
@@ -97,11 +115,57 @@ static tilec_status no_code_runs(const tilec_device *device, const Archive *arch
 
 // ---- Loading ----
 
+// The limit may be of another machine.
+uint32_t library_fit(const ArchiveTarget *target, const ArchivePlace *place) {
+    if (!place->gpu.vendor && !cpu_runs_here(target->cpu)) return 0;
+    return archive_fit(target, place);
+}
+
 static bool has_target(const ArchivePlace *place, const Archive *archive) {
     ArchiveTarget t;
     for (uint32_t i = 0; archive_target(archive, i, &t); i++)
-        if (archive_fit(&t, place)) return true;
+        if (library_fit(&t, place)) return true;
     return false;
+}
+
+static void add_functions(const Archive *archive, StrBuf *out) {
+    enum { LISTED = 256 };
+    ArchiveFunction f;
+    uint32_t i = 0;
+    for (; i < LISTED && archive_function(archive, i, &f); i++)
+        strbuf_printf(out, "%s%.*s", i ? ", " : "", STR_ARG(f.name));
+    if (i < archive->function_count)
+        strbuf_printf(out, ", and %u more", archive->function_count - i);
+}
+
+static tilec_status other_header(tilec_context *c, const Archive *archive,
+                                 uint64_t interface_number) {
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    strbuf_printf(&text, "it has: ");
+    add_functions(archive, &text);
+    strbuf_printf(&text, ". Compile the program with the header that is written with it: ");
+    library_add_command(archive, &text);
+    tilec_status s = rt_fail(c, TILEC_INVALID_ARGUMENT,
+                             "the header is not that of library %.*s: their functions differ "
+                             "(%016llx and %016llx); %s",
+                             STR_ARG(archive->name), (unsigned long long)interface_number,
+                             (unsigned long long)archive->interface_number, text.text);
+    arena_destroy(arena);
+    return s;
+}
+
+static tilec_status other_version(tilec_context *c, const Archive *archive, uint32_t found,
+                                  uint32_t known) {
+    Arena *arena = arena_create();
+    StrBuf text = strbuf(arena);
+    library_add_command(archive, &text);
+    tilec_status s = rt_fail(c, TILEC_UNAVAILABLE,
+                             "library %.*s was built for version %u of the kernels' interface; "
+                             "this is version %u. Build it anew: %s",
+                             STR_ARG(archive->name), found, known, text.text);
+    arena_destroy(arena);
+    return s;
 }
 
 static tilec_status check_archive(const tilec_device *device, const Archive *archive,
@@ -111,21 +175,11 @@ static tilec_status check_archive(const tilec_device *device, const Archive *arc
     tilec_status s = place_of(device, place);
     if (s) return s;
     if (interface_number && interface_number != archive->interface_number)
-        return rt_fail(c, TILEC_INVALID_ARGUMENT,
-                       "the header is not that of library %.*s: their functions differ (%016llx "
-                       "and %016llx). Compile the program with the header that tilec build wrote "
-                       "beside the library",
-                       STR_ARG(archive->name), (unsigned long long)interface_number,
-                       (unsigned long long)archive->interface_number);
-    if (!has_target(place, archive)) return no_target(device, archive, place);
+        return other_header(c, archive, interface_number);
+    if (!has_target(place, archive)) return no_target_of(device, archive, place);
     uint32_t found = device->api->gpu ? archive->gpu_abi : archive->data->cpu_abi;
     uint32_t known = device->api->gpu ? GPU_ABI_VERSION : CPU_ABI_VERSION;
-    if (found != known)
-        return rt_fail(c, TILEC_UNAVAILABLE,
-                       "library %.*s was built for version %u of the kernels' interface; this is "
-                       "version %u: build it anew",
-                       STR_ARG(archive->name), found, known);
-    return TILEC_OK;
+    return found == known ? TILEC_OK : other_version(c, archive, found, known);
 }
 
 static bool read_targets(tilec_library *l) {
@@ -257,7 +311,8 @@ void library_close_all(tilec_device *device) {
 enum { GPUS_MAX = 64 };
 
 // The first GPU of the kind that there is code for. What is not there is no error here.
-static tilec_device *open_gpu(tilec_context *context, const char *kind, const Archive *archive) {
+static tilec_device *open_gpu(tilec_context *context, const char *kind, const Archive *archive,
+                              Found *found) {
     for (int i = 0; i < GPUS_MAX; i++) {
         char name[32];
         tilec_device *device = NULL;
@@ -268,6 +323,9 @@ static tilec_device *open_gpu(tilec_context *context, const char *kind, const Ar
         }
         ArchivePlace place;
         if (!place_of(device, &place) && has_target(&place, archive)) return device;
+        add_found(found, device, &place);
+        rt_log(context, TILEC_NOTE, "%s: library %.*s has no code for it", name,
+               STR_ARG(archive->name));
         tilec_device_close(device);
     }
     return NULL;
@@ -280,7 +338,7 @@ static bool has_vendor(const Archive *archive, GpuVendor vendor) {
     return false;
 }
 
-static tilec_status open_cpu(tilec_context *context, const Archive *archive,
+static tilec_status open_cpu(tilec_context *context, const Archive *archive, Found *found,
                              tilec_device **device) {
     tilec_device *cpu = NULL;
     ArchivePlace place;
@@ -291,9 +349,22 @@ static tilec_status open_cpu(tilec_context *context, const Archive *archive,
         *device = cpu;
         return TILEC_OK;
     }
-    if (!s) s = no_target(cpu, archive, &place);
+    if (!s) {
+        add_found(found, cpu, &place);
+        s = no_target(context, archive, found);
+    }
     tilec_device_close(cpu);
     return s;
+}
+
+static tilec_status open_for(tilec_context *context, const Archive *archive, Found *found,
+                             tilec_device **device) {
+    *device = NULL;
+    if (has_vendor(archive, GPU_NVIDIA)) *device = open_gpu(context, "cuda", archive, found);
+    if (!*device && has_vendor(archive, GPU_AMD))
+        *device = open_gpu(context, "hip", archive, found);
+    rt_begin(context);
+    return *device ? TILEC_OK : open_cpu(context, archive, found, device);
 }
 
 tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *data,
@@ -305,13 +376,14 @@ tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *
     Archive archive;
     tilec_status s = open_archive(context, data, &archive);
     if (s) return s;
-    tilec_device *found = NULL;
-    if (has_vendor(&archive, GPU_NVIDIA)) found = open_gpu(context, "cuda", &archive);
-    if (!found && has_vendor(&archive, GPU_AMD)) found = open_gpu(context, "hip", &archive);
-    rt_begin(context);
-    if (!found) return open_cpu(context, &archive, device);
-    *device = found;
-    return TILEC_OK;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(context);
+    Arena *arena = arena_create();
+    Found found = {strbuf(arena), strbuf(arena)};
+    s = open_for(context, &archive, &found, device);
+    arena_destroy(arena);
+    recover_end(&r);
+    return s;
 }
 
 // ---- Calls ----
@@ -351,27 +423,99 @@ tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, ti
 
 // ---- By name ----
 
+// "matmul" of "matmul_f16_f32": without the types at the end, which are counted.
+static Str without_types(Str name, uint32_t *types) {
+    *types = 0;
+    for (size_t i = name.size; i-- > 1;) {
+        Dtype t;
+        if (name.text[i] != '_') continue;
+        if (!dtype_from_name((Str){name.text + i + 1, name.size - i - 1}, &t)) break;
+        name.size = i;
+        ++*types;
+    }
+    return name;
+}
+
+// Of one kernel with other types?
+static bool is_sibling(Str a, Str b) {
+    uint32_t of_a, of_b;
+    Str name = without_types(a, &of_a);
+    return str_equal(name, without_types(b, &of_b)) && of_a && of_a == of_b;
+}
+
+// The kernel of a function, as it was built.
+static bool kernel_of(const tilec_library *l, uint32_t function, Arena *arena,
+                      ArchiveGroup *group) {
+    ArchiveFunction f;
+    TRY(archive_function_whole(&l->archive, function, &f) && f.group_count);
+    return archive_group(&l->archive, f.first_group, arena, group) == ARCHIVE_FINE;
+}
+
+// " --specialize 'matmul T=f16'", with the types in the function's name.
+static void add_line(const ArchiveGroup *kernel, Str function, StrBuf *out) {
+    uint32_t types;
+    Str base = without_types(function, &types), rest;
+    str_cut((Str){function.text + base.size, function.size - base.size}, '_', &rest);
+    const MetaVariant *v = &kernel->alternatives[0].meta->variants[0];
+    strbuf_printf(out, " --specialize '");
+    if (!str_ends(base, kernel->kernel)) strbuf_printf(out, "%.*s=", STR_ARG(base));
+    strbuf_add(out, kernel->kernel);
+    for (uint32_t i = 0; i < v->binding_count; i++) {
+        if (!v->bindings[i].is_type) continue;
+        Str type = str_cut(rest, '_', &rest);
+        strbuf_printf(out, " %.*s=%.*s", STR_ARG(v->bindings[i].name), STR_ARG(type));
+    }
+    strbuf_char(out, '\'');
+}
+
+static bool is_in(Str text, const char *part) {
+    size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (!memcmp(text.text + i, part, size)) return true;
+    return false;
+}
+
+// What builds the function that is not there, if it is a kernel that is with other types. Lines of
+// a kernel are for all its functions: those that the command has none of get theirs.
+static bool add_lines(const tilec_library *l, Str name, StrBuf *out) {
+    ArchiveFunction f;
+    ArchiveGroup kernel;
+    uint32_t first = 0;
+    while (archive_function(&l->archive, first, &f) && !is_sibling(f.name, name)) first++;
+    TRY(first < l->archive.function_count && kernel_of(l, first, out->arena, &kernel));
+    const char *text = arena_printf(out->arena, "%.*s", STR_ARG(kernel.kernel));
+    bool has_lines =
+        is_in(l->archive.command, arena_printf(out->arena, "--specialize '%s ", text)) ||
+        is_in(l->archive.command, arena_printf(out->arena, "--specialize %s ", text)) ||
+        is_in(l->archive.command, arena_printf(out->arena, "=%s ", text));
+    add_line(&kernel, name, out);
+    for (uint32_t i = first; !has_lines && archive_function(&l->archive, i, &f); i++)
+        if (is_sibling(f.name, name)) add_line(&kernel, f.name, out);
+    return true;
+}
+
+static Str nearest_function(const tilec_library *l, Str name, Arena *arena) {
+    ArchiveFunction f;
+    uint32_t count = 0;
+    Str *known = arena_new(arena, Str, l->archive.function_count + 1);
+    while (archive_function(&l->archive, count, &f)) known[count++] = f.name;
+    return str_nearest(name, known, count);
+}
+
 // Or its name is there, and damaged.
 static tilec_status no_function(const tilec_library *l, const char *name) {
-    enum { LISTED = 32 };
-    Str known[LISTED];
-    ArchiveFunction f;
     const char *wrong;
-    uint32_t count = 0;
     if (!archive_verify(&l->archive, &wrong)) return unreadable(l->device->context, wrong);
     Arena *arena = arena_create();
-    StrBuf text = strbuf(arena);
-    while (count < LISTED && archive_function(&l->archive, count, &f)) known[count++] = f.name;
-    Str nearest = str_nearest(str(name), known, count);
+    StrBuf text = strbuf(arena), lines = strbuf(arena);
+    Str nearest = nearest_function(l, str(name), arena);
     if (nearest.size) strbuf_printf(&text, "; did you mean '%.*s'?", STR_ARG(nearest));
     strbuf_printf(&text, "%s it has: ", nearest.size ? "" : ";");
-    for (uint32_t i = 0; i < count; i++)
-        strbuf_printf(&text, "%s%.*s", i ? ", " : "", STR_ARG(known[i]));
-    if (count < l->archive.function_count)
-        strbuf_printf(&text, ", and %u more", l->archive.function_count - count);
-    strbuf_printf(&text, ". Types that are missing are added by: ");
-    add_command(&l->archive, &text);
-    strbuf_printf(&text, " --specialize 'KERNEL T=TYPE' (which names all types of its kernel)");
+    add_functions(&l->archive, &text);
+    bool known = add_lines(l, str(name), &lines);
+    strbuf_add(&text, known ? STR(". Build it, too: ") : STR(". It was built by: "));
+    library_add_command(&l->archive, &text);
+    if (known) strbuf_add(&text, strbuf_str(&lines));
     tilec_status s = rt_fail(l->device->context, TILEC_INVALID_ARGUMENT,
                              "library %s has no function '%s'%s", l->name, name, text.text);
     arena_destroy(arena);
@@ -405,17 +549,10 @@ tilec_status tilec_library_kernel(tilec_library *library, const char *name, tile
 tilec_status tilec_library_call(tilec_library *library, const char *name, tilec_stream *stream,
                                 const void *const *values) {
     if (!library) return TILEC_INVALID_ARGUMENT;
-    tilec_context *c = library->device->context;
-    rt_begin(c);
+    rt_begin(library->device->context);
     LibraryFunction *f;
     tilec_status s = find_function(library, name, &f);
-    if (s) return s;
-    uint32_t count = f->kernel.loaded->meta->arg_count;
-    if (!values && count) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the values are NULL");
-    for (uint32_t i = 0; i < count; i++)
-        if (!values[i])
-            return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: the place of value %u is NULL", name, i);
-    return rt_kernel_call(&f->kernel, stream, values);
+    return s ? s : rt_kernel_call(&f->kernel, stream, values);
 }
 
 // What they chose may be another alternative now.

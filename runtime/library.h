@@ -79,8 +79,12 @@ tilec_status library_function_make(tilec_library *library, uint32_t number,
                                    LibraryFunction **function);
 void library_function_destroy(LibraryFunction *function);
 
+// The command that builds it: "tilec build … --target sm_80".
+void library_add_command(const Archive *archive, StrBuf *out);
 // What a library has code for, and how to build it for more: "; it has code for sm_80; …".
 void library_add_targets(const Archive *archive, const char *missing, StrBuf *out);
+// archive_fit, where this machine runs the code.
+uint32_t library_fit(const ArchiveTarget *target, const ArchivePlace *place);
 // The target that code for the place is made for: "sm_90".
 const char *library_place_target(const ArchivePlace *place, char *buffer);
 

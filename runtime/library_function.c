@@ -113,38 +113,87 @@ typedef struct Choice {
     LaunchPlan plan;
 } Choice;
 
-static bool fits(Choice *c, const LibraryAlternative *a) {
+static tilec_status attempt(Choice *c, const LibraryAlternative *a) {
     const tilec_kernel *k = &c->f->kernel;
-    return !launch_prepare(k->context, k->device, a->loaded.meta, c->args, c->count, NULL,
-                           &c->plan);
+    rt_begin(k->context);
+    return launch_prepare(k->context, k->device, a->loaded.meta, c->args, c->count, NULL, &c->plan);
 }
+
+static bool fits(Choice *c, const LibraryAlternative *a) { return attempt(c, a) == TILEC_OK; }
 
 static const LibraryAlternative *tuned(Choice *c) {
     LibraryFunction *f = c->f;
     TuneRow key = f->tune_key;
+    char device[CPU_NAME_MAX];
     if (!shape_of(c->scratch, f->alternatives[0].loaded.meta, c->args, c->count, &key)) return NULL;
+    // What was found on such a device, else on what the code is for.
+    key.target = str(library_place_target(&f->library->place, device));
     const TuneRow *row = tune_find(f->library->tuned, &key);
+    key.target = f->tune_key.target;
+    if (!row) row = tune_find(f->library->tuned, &key);
     for (uint32_t i = 0; row && i < f->count; i++)
         if (is_as_tuned(f->alternatives[i].loaded.meta, row) && fits(c, &f->alternatives[i]))
             return &f->alternatives[i];
     return NULL;
 }
 
-static const LibraryAlternative *choose(Choice *c, bool own_grid) {
-    const LibraryAlternative *found = own_grid ? tuned(c) : NULL;
-    for (uint32_t i = 0; !found && i < c->f->count; i++)
-        if (fits(c, &c->f->alternatives[i])) found = &c->f->alternatives[i];
-    // The launch says what is wrong with the first one.
-    rt_begin(c->f->kernel.context);
-    return found ? found : c->f->alternatives;
+// In all alternatives?
+static bool is_common(const LibraryFunction *f, const TuneSetting *s) {
+    for (uint32_t i = 0; i < f->count; i++)
+        if (!has_setting(&f->alternatives[i].loaded.meta->variants[0], s)) return false;
+    return true;
 }
 
-static const LibraryAlternative *resolve_locked(LibraryFunction *f, const tilec_arg *args,
-                                                size_t count, bool own_grid) {
+// "BM=64 warps=4 | BM=128 warps=8": what they differ in.
+static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
+    for (uint32_t i = 0; i < f->count; i++) {
+        const MetaVariant *v = &f->alternatives[i].loaded.meta->variants[0];
+        if (i) strbuf_add(out, STR(" |"));
+        for (uint32_t k = 0; k < v->binding_count; k++) {
+            TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
+            if (!v->bindings[k].is_type && !is_common(f, &s))
+                strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
+        }
+        for (uint32_t k = 0; k < v->option_count; k++) {
+            TuneSetting s = {str(v->options[k].name), v->options[k].value};
+            if (!is_common(f, &s))
+                strbuf_printf(out, " %.*s=%lld", STR_ARG(s.name), (long long)s.value);
+        }
+    }
+}
+
+// What is wrong with the first one was said.
+static tilec_status none_fits(const Choice *c, tilec_status status) {
+    tilec_context *context = c->f->kernel.context;
+    StrBuf text = strbuf(c->scratch);
+    strbuf_printf(&text, "%s. It is built for", tilec_last_error(context));
+    add_alternatives(c->f, &text);
+    strbuf_printf(&text, ", and none fits. Add a value to its --specialize: ");
+    library_add_command(&c->f->library->archive, &text);
+    rt_begin(context);
+    return rt_fail(context, status, "%s", text.text);
+}
+
+static tilec_status choose(Choice *c, bool own_grid, const LibraryAlternative **found) {
+    tilec_status first = TILEC_OK;
+    *found = own_grid ? tuned(c) : NULL;
+    for (uint32_t i = 0; !*found && i < c->f->count; i++)
+        if (fits(c, &c->f->alternatives[i])) *found = &c->f->alternatives[i];
+    if (!*found) first = attempt(c, c->f->alternatives);
+    if (!*found && first) return none_fits(c, first);
+    rt_begin(c->f->kernel.context);
+    return TILEC_OK;
+}
+
+static tilec_status resolve_locked(LibraryFunction *f, const tilec_arg *args, size_t count,
+                                   bool own_grid, const RtLoaded **loaded) {
+    const LibraryAlternative *found;
     arena_reset(f->scratch, (ArenaMark){0});
     Choice c = {.f = f, .scratch = f->scratch, .args = args, .count = count};
     c.plan = launch_plan(arena_new(c.scratch, LaunchRoom, 1));
-    return choose(&c, own_grid);
+    tilec_status s = choose(&c, own_grid, &found);
+    if (!s) *loaded = &found->loaded;
+    return s;
 }
 
 static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
@@ -153,10 +202,10 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
     os_mutex_lock(f->library->lock);
-    *loaded = &resolve_locked(f, args, count, own_grid)->loaded;
+    tilec_status s = resolve_locked(f, args, count, own_grid, loaded);
     os_mutex_unlock(f->library->lock);
     recover_end(&r);
-    return TILEC_OK;
+    return s;
 }
 
 // ---- Making ----
@@ -167,7 +216,7 @@ static bool best_group(const tilec_library *l, const ArchiveFunction *from, uint
     uint32_t best = 0, t;
     for (uint32_t i = 0; i < from->group_count; i++) {
         if (!archive_group_target(&l->archive, from->first_group + i, &t)) continue;
-        uint32_t fit = archive_fit(&l->targets[t], &l->place);
+        uint32_t fit = library_fit(&l->targets[t], &l->place);
         if (fit <= best) continue;
         best = fit;
         *group = from->first_group + i;
@@ -239,10 +288,15 @@ static bool has_table(tilec_library *l) {
 }
 
 static tilec_status damaged(const tilec_library *l, const ArchiveFunction *from) {
-    return rt_fail(l->device->context, TILEC_IO,
-                   "the archive of library %s is damaged: its code of %s does not have its "
-                   "checksum; build it anew",
-                   l->name, from->name.text);
+    Arena *arena = arena_create();
+    StrBuf command = strbuf(arena);
+    library_add_command(&l->archive, &command);
+    tilec_status s = rt_fail(l->device->context, TILEC_IO,
+                             "the archive of library %s is damaged: its code of %s does not have "
+                             "its checksum. Build it anew: %s",
+                             l->name, from->name.text, command.text);
+    arena_destroy(arena);
+    return s;
 }
 
 tilec_status library_function_make(tilec_library *library, uint32_t number,

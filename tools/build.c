@@ -51,11 +51,7 @@ static bool is_word(char c) {
 
 // Of "out/libmy-kernels.a": my_kernels.
 static Str name_of(Cli *cli, Str path) {
-    for (size_t i = path.size; i-- > 0;)
-        if (path.text[i] == '/') {
-            path.text += i + 1, path.size -= i + 1;
-            break;
-        }
+    path = str_file_name(path);
     if (str_starts(path, STR("lib"))) path.text += 3, path.size -= 3;
     StrBuf b = strbuf(cli->arena);
     for (size_t i = 0; i < path.size && path.text[i] != '.'; i++)
@@ -140,13 +136,25 @@ static const char *const outputs[] = {"o", "shared", "header", "manifest", "depf
 enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
 static bool is_source(const Build *b, Str path) {
-    Str real = os_path_real(b->cli->arena, path);
+    if (cli_has(b->cli, "tune") && os_path_same(b->cli->arena, path, cli_value(b->cli, "tune")))
+        return true;
     for (uint32_t i = 0; i < b->plan.source_count; i++) {
         const Sources *sources = b->plan.units[i]->sources;
         for (size_t k = 0; k < sources_count(sources); k++)
-            if (str_equal(os_path_real(b->cli->arena, sources_get(sources, k)->path), real))
-                return true;
+            if (os_path_same(b->cli->arena, path, sources_get(sources, k)->path)) return true;
     }
+    return false;
+}
+
+// Of another output, or of --codes.
+static bool is_asked_twice(const Build *b, size_t output) {
+    Cli *cli = b->cli;
+    Str path = cli_value(cli, outputs[output]);
+    if (cli_has(cli, "codes") && os_path_same(cli->arena, path, cli_value(cli, "codes")))
+        return true;
+    for (size_t k = 0; k < output; k++)
+        if (cli_has(cli, outputs[k]) && os_path_same(cli->arena, path, cli_value(cli, outputs[k])))
+            return true;
     return false;
 }
 
@@ -157,11 +165,10 @@ static int check_outputs(const Build *b) {
     for (size_t i = 0; i < OUTPUTS; i++) {
         if (!cli_has(cli, outputs[i])) continue;
         Str path = cli_value(cli, outputs[i]);
-        for (size_t k = 0; k < i; k++)
-            if (cli_has(cli, outputs[k]) && str_equal(cli_value(cli, outputs[k]), path))
-                return cli_usage_error(cli, "'%.*s' is asked for as two outputs", STR_ARG(path));
+        if (is_asked_twice(b, i))
+            return cli_usage_error(cli, "'%.*s' is asked for as two outputs", STR_ARG(path));
         if (is_source(b, path))
-            return cli_usage_error(cli, "'%.*s' is a source: it is not written over",
+            return cli_usage_error(cli, "'%.*s' is an input: it is not written over",
                                    STR_ARG(path));
         if (!os_path_writable(cli->arena, cli_text(cli, path), &error))
             return cli_fail(cli, EXIT_INPUT, DIAG_IO, NULL, "cannot write '%.*s': %s",
@@ -202,10 +209,8 @@ static int make_library(Build *b, Str *bytes) {
 }
 
 static int make_shared(Build *b, Str *bytes) {
-    Str path = cli_value(b->cli, "shared"), soname = path;
+    Str soname = str_file_name(cli_value(b->cli, "shared"));
     if (!cli_has(b->cli, "shared")) return EXIT_FINE;
-    for (size_t i = path.size; i-- > 0 && soname.size == path.size;)
-        if (path.text[i] == '/') soname = (Str){path.text + i + 1, path.size - i - 1};
     if (build_shared(b->cli->arena, &b->plan, &b->built, soname, bytes)) return EXIT_FINE;
     front_report(b->cli, b->plan.units[0]);
     int status = front_status(b->plan.units[0]->diags);
@@ -213,32 +218,40 @@ static int make_shared(Build *b, Str *bytes) {
     return status;
 }
 
+// As GNU make reads it, and ninja.
 static void add_escaped(StrBuf *out, Str path) {
     for (size_t i = 0; i < path.size; i++) {
         char c = path.text[i];
-        if (c == ' ' || c == '#' || c == '\\') strbuf_char(out, '\\');
+        if (strchr(" \t#:%", c)) strbuf_char(out, '\\');
         if (c == '$') strbuf_char(out, '$');
         strbuf_char(out, c);
     }
 }
 
+typedef struct Depends {
+    StrBuf rule, empty;
+} Depends;
+
+// A file that goes away does not stop make.
+static void add_depend(Depends *d, Str path) {
+    strbuf_printf(&d->rule, " \\\n  ");
+    add_escaped(&d->rule, path);
+    add_escaped(&d->empty, path);
+    strbuf_printf(&d->empty, ":\n");
+}
+
 // Imports are files of the units, too.
 static Str make_depfile(const Build *b) {
     Cli *cli = b->cli;
-    StrBuf out = strbuf(cli->arena), empty = strbuf(cli->arena);
-    add_escaped(&out, cli_value(cli, cli_has(cli, "o") ? "o" : "shared"));
-    strbuf_char(&out, ':');
+    Depends d = {strbuf(cli->arena), strbuf(cli->arena)};
+    add_escaped(&d.rule, cli_value(cli, cli_has(cli, "o") ? "o" : "shared"));
+    strbuf_char(&d.rule, ':');
     for (uint32_t i = 0; i < b->plan.source_count; i++)
-        for (size_t k = 0; k < sources_count(b->plan.units[i]->sources); k++) {
-            Str path = sources_get(b->plan.units[i]->sources, k)->path;
-            strbuf_printf(&out, " \\\n  ");
-            add_escaped(&out, path);
-            // A file that goes away does not stop make.
-            add_escaped(&empty, path);
-            strbuf_printf(&empty, ":\n");
-        }
-    strbuf_printf(&out, "\n%s", empty.text);
-    return strbuf_str(&out);
+        for (size_t k = 0; k < sources_count(b->plan.units[i]->sources); k++)
+            add_depend(&d, sources_get(b->plan.units[i]->sources, k)->path);
+    if (cli_has(cli, "tune")) add_depend(&d, cli_value(cli, "tune"));
+    strbuf_printf(&d.rule, "\n%s", d.empty.text);
+    return strbuf_str(&d.rule);
 }
 
 static int write_codes(Build *b) {
@@ -332,26 +345,35 @@ static CubinMaker *make_cubin_maker(Cli *cli) {
     return by && strcmp(by, "driver") == 0 ? NULL : front_cubin_maker(cli);
 }
 
-// Rows that no target asks for would be passed over in silence.
+// Why no function asks for the row; NULL: one may, or its kernel is not built here.
+static const char *why_unused(const Build *b, const TuneRow *row) {
+    const char *why = NULL;
+    uint32_t target;
+    for (uint32_t f = 0; f < b->plan.function_count; f++) {
+        const BuildFunction *function = &b->plan.functions[f];
+        if (!str_equal(function->kernel, row->kernel)) continue;
+        const TileFile *file = b->plan.units[function->source]->file;
+        TuneRow key = tune_key(b->cli->arena, tile_kernel_find(file, row->kernel), row->target);
+        if (!str_equal(key.source, row->source))
+            why = "it was found with another text of the file: run tilec tune again";
+        else
+            return build_device_takes(&b->plan, row->target, &target)
+                       ? NULL
+                       : "such a device takes the code of none of the targets";
+    }
+    return why;
+}
+
+// Rows that nothing asks for would be passed over in silence.
 static void warn_of_rows(Build *b) {
-    Cli *cli = b->cli;
     const TuneTable *table = b->plan.tuned;
     for (size_t i = 0; table && i < table->rows.count; i++) {
         const TuneRow *row = &table->rows.data[i];
-        bool wanted = false, has_target = false;
-        for (uint32_t f = 0; f < b->plan.function_count; f++)
-            wanted = wanted || str_equal(b->plan.functions[f].kernel, row->kernel);
-        for (uint32_t t = 0; t < b->plan.target_count; t++) {
-            char name[CODE_TARGET_NAME_MAX];
-            code_target_name(b->plan.targets[t], name);
-            has_target = has_target || str_equal(row->target, str(name));
-        }
-        if (wanted && !has_target)
-            cli_warn(cli, DIAG_TUNE,
-                     arena_printf(cli->arena,
-                                  "the table's row of %.*s for %.*s is not used: that is none of "
-                                  "the targets",
-                                  STR_ARG(row->kernel), STR_ARG(row->target)));
+        const char *why = why_unused(b, row);
+        if (why)
+            cli_warn(b->cli, DIAG_TUNE,
+                     arena_printf(b->cli->arena, "the table's row of %.*s for %.*s is not used: %s",
+                                  STR_ARG(row->kernel), STR_ARG(row->target), why));
     }
 }
 

@@ -507,12 +507,6 @@ int build_plan_targets(Cli *cli, BuildPlan *plan) {
 
 // ---- The command, as messages tell it ----
 
-static Str base_name(Str path) {
-    for (size_t i = path.size; i-- > 0;)
-        if (path.text[i] == '/') return (Str){path.text + i + 1, path.size - i - 1};
-    return path;
-}
-
 // A word as the shell takes it.
 static void add_word(StrBuf *b, Str word) {
     static const char plain[] = "_-.,:=+/@%";
@@ -531,23 +525,41 @@ static void add_word(StrBuf *b, Str word) {
     strbuf_add(b, quoted ? STR("'") : STR(""));
 }
 
-// Where the files lie is not told: the same sources give the same library anywhere.
+static bool is_told_alone(const BuildPlan *plan, uint32_t source) {
+    Str name = str_file_name(str(plan->paths[source]));
+    for (uint32_t i = 0; i < plan->source_count; i++)
+        if (i != source && str_equal(name, str_file_name(str(plan->paths[i])))) return false;
+    return true;
+}
+
+static void add_path(StrBuf *b, const char *option, Str path) {
+    if (!path.size) return;
+    strbuf_printf(b, " --%s", option);
+    add_word(b, str_file_name(path));
+}
+
+// Where the files lie is not told, but of two of one name: the same sources give the same library
+// anywhere.
 Str build_plan_command(Cli *cli, const BuildPlan *plan) {
-    static const char *const told[] = {"specialize", "set",  "kernels", "prefix",
-                                       "math",       "tune", "lines",   "object-version"};
+    static const char *const told[] = {"specialize", "set",   "kernels",        "prefix", "math",
+                                       "host",       "lines", "object-version", "name"};
     StrBuf b = strbuf(cli->arena);
     strbuf_printf(&b, "tilec build");
-    for (uint32_t i = 0; i < plan->source_count; i++) add_word(&b, base_name(str(plan->paths[i])));
-    strbuf_printf(&b, " -o lib%.*s.a --header %.*s.h", STR_ARG(plan->name), STR_ARG(plan->name));
+    for (uint32_t i = 0; i < plan->source_count; i++) {
+        Str path = str(plan->paths[i]);
+        add_word(&b, is_told_alone(plan, i) ? str_file_name(path) : path);
+    }
+    if (cli_has(cli, "o"))
+        strbuf_printf(&b, " -o"), add_word(&b, str_file_name(cli_value(cli, "o")));
+    add_path(&b, "shared", cli_value(cli, "shared"));
+    add_path(&b, "header", cli_value(cli, "header"));
+    add_path(&b, "tune", cli_value(cli, "tune"));
     for (size_t t = 0; t < sizeof told / sizeof *told; t++)
         for (size_t i = 0; i < cli->args.count; i++) {
             const CliArg *a = &cli->args.data[i];
             if (strcmp(a->option->name, told[t]) != 0) continue;
             strbuf_printf(&b, " --%s", told[t]);
-            if (strcmp(told[t], "tune") == 0)
-                add_word(&b, base_name(a->value));
-            else if (a->option->argument)
-                add_word(&b, a->value);
+            if (a->option->argument) add_word(&b, a->value);
         }
     return strbuf_str(&b);
 }

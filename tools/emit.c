@@ -115,7 +115,7 @@ static int note_variants(Emit *e, const Compiled *c) {
         CodeOptions o = {.target = e->target, .variant = i, .passes = e->passes.options};
         Str entry = own ? code_entry(e->unit->arena, own->func, i) : STR("");
         if (!own || !code_lower(e->unit, own, &o)) return failed(e);
-        CodeNotes notes = code_notes_of(e->unit->arena, own->func);
+        CodeNotes notes = code_notes_of(e->unit->arena, own->func, false);
         notes.entry = entry;
         code_note_variant(&notes, &variants[i]);
     }

@@ -351,6 +351,11 @@ static void paths(void **state) {
     assert_true(str_equal(os_path_beside(a, STR("/y"), STR("../z")), STR("/../z")));
     assert_true(str_equal(os_path_real(a, STR("/no/such/file")), STR("/no/such/file")));
     assert_true(str_equal(os_path_real(a, STR("/dev/null\0x")), STR("/dev/null\0x")));
+    assert_true(os_path_same(a, STR("no-such-file"), STR("./no-such-file")));
+    assert_true(os_path_same(a, STR("/dev/null"), STR("/dev/../dev/null")));
+    assert_true(os_path_same(a, STR("/dev/none"), STR("/dev/./none")));
+    assert_false(os_path_same(a, STR("/dev/none"), STR("/none")));
+    assert_false(os_path_same(a, STR("no-such-file"), STR("no-such-file2")));
     Str absolute;
     OsError e;
     assert_true(os_path_absolute(a, STR("/x/y"), &absolute, &e));

@@ -1,5 +1,8 @@
 // Built libraries: the same plan gives the same bytes, only what changed is compiled, several live
 // beside each other, and what is wrong is told.
+#define _GNU_SOURCE  // chdir, getcwd
+#include <unistd.h>
+
 #include "tests/compile/build_world.h"
 
 // ---- The same plan, the same bytes ----
@@ -68,6 +71,34 @@ static void the_same_plan_gives_the_same_bytes(void **state) {
         expect_equal(&first, &others[i]);
         assert_int_equal(others[i].cached, i < 3 ? 0 : first.codes);
     }
+}
+
+// However the path is spelled; only line tables name folders.
+static void folders_are_not_in_it(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    static const char text[] = "kernel plus(f32 x[N]) grid(1) { assert(N > 1); x[0] = 1.0; }\n";
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    const char *a = write_source(w, "plus.tile", text);
+    assert_int_equal(
+        system(arena_printf(w->arena, "mkdir %s/in && cp %s %s/in", w->folder, a, w->folder)), 0);
+    assert_int_equal(chdir(w->folder), 0);
+    const char *paths[] = {a, "plus.tile", "./plus.tile", "in/plus.tile"};
+    Str bytes[4];
+    for (size_t i = 0; i < 4; i++) {
+        MadeLibrary *m = made_library("spelled", SMALL_TARGETS);
+        made_source(m, paths[i]);
+        made_function(m, "plus");
+        made_build(m);
+        StrBuf all = strbuf(w->arena);
+        for (size_t k = 0; k < m->built.members.count; k++)
+            strbuf_add(&all, m->built.members.data[k].bytes);
+        bytes[i] = strbuf_str(&all);
+        made_free(m);
+    }
+    assert_int_equal(chdir(here), 0);
+    for (size_t i = 1; i < 4; i++) assert_true(str_equal(bytes[0], bytes[i]));
 }
 
 // Of a library with one kernel changed only that kernel is compiled.
@@ -276,6 +307,7 @@ static void wrong_uses_are_told(void **state) {
     uint64_t right = m->built.interface_number;
     assert_int_equal(tilec_library_load(device, &m->data, right + 1, &l), TILEC_INVALID_ARGUMENT);
     said(w, "the header is not that of library refused");
+    said(w, "it has: tells. Compile the program with the header that is written with it: tilec");
     assert_int_equal(tilec_library_load(interp, &m->data, right, &l), TILEC_UNSUPPORTED);
     said(w,
          "device interp runs no compiled code: open cpu, cuda or hip for library refused; it has "
@@ -298,7 +330,7 @@ static void wrong_uses_are_told(void **state) {
     said(w, "library refused has no function of number 1");
     assert_int_equal(tilec_library_kernel(l, "tels", &k), TILEC_INVALID_ARGUMENT);
     said(w, "library refused has no function 'tels'; did you mean 'tells'? it has: tells");
-    said(w, "tilec build --target sm_80,gfx942 --specialize 'KERNEL T=TYPE'");
+    said(w, "It was built by: tilec build --target sm_80,gfx942");
     assert_int_equal(tilec_library_kernel(l, NULL, &k), TILEC_INVALID_ARGUMENT);
     assert_int_equal(tilec_library_kernel(l, "tells", NULL), TILEC_INVALID_ARGUMENT);
     assert_int_equal(tilec_library_kernel(NULL, "tells", &k), TILEC_INVALID_ARGUMENT);
@@ -367,6 +399,7 @@ static void a_flipped_bit_never_runs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         BUILD_TEST(the_same_plan_gives_the_same_bytes),
+        BUILD_TEST(folders_are_not_in_it),
         BUILD_TEST(only_what_changed_is_compiled),
         BUILD_TEST(what_becomes_of_files_meanwhile_is_not_in_it),
         BUILD_TEST(objects_have_names_of_their_own),

@@ -16,12 +16,13 @@ static void the_best_target_is_taken(void **state) {
     } rows[] = {
         {"sm_80,sm_90a,gfx942", "sim:sm_80", "sm_80"},
         {"sm_80,sm_90a,gfx942", "sim:sm_90a", "sm_90a"},
-        {"sm_80,sm_90,sm_90a", "sim:sm_90", "sm_90"},
+        {"sm_80,sm_90,sm_90a", "sim:sm_90", "sm_90a"},
+        {"sm_80,sm_90,sm_100a", "sim:sm_90", "sm_90"},
         {"sm_80,sm_90,gfx942", "sim:sm_90a", "sm_90"},
         {"sm_75,sm_80,gfx942", "sim:sm_90a", "sm_80"},
         {"sm_75,sm_86", "sim:sm_80", "sm_75"},
         {"gfx1100,gfx942,sm_80", "sim:gfx942", "gfx942"},
-        {"sm_90a,gfx942", "sim:sm_90", NULL},
+        {"sm_90a,gfx942", "sim:sm_100", NULL},
         {"gfx942", "sim:gfx90a", NULL},
         {"gfx942,gfx1100", "sim:sm_80", NULL},
         {"sm_90", "sim:sm_80", NULL},
@@ -124,6 +125,8 @@ static void the_first_that_fits_is_taken(void **state) {
         assert_int_equal(made_modules(l), 2);
         assert_int_equal(told(l, 50), -1);
         said(w, "N % B == 0");
+        said(w, "It is built for B=64 C=1 | B=16 C=1 | B=32 C=2 | B=16 C=3, and none fits");
+        said(w, "tilec build --target sm_80,gfx942");
         tilec_device_close(device);
     }
     made_free(m);
@@ -192,6 +195,34 @@ static void tables_choose(void **state) {
     made_free(m);
 }
 
+// Rows name devices; what they found is built for the target whose code such a device takes.
+static void tables_name_devices(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    MadeLibrary *m = made_library("tuned", "sm_80,sm_90a");
+    made_source(m, write_source(w, "tells.tile", TELLS));
+    made_function(m, "tells");
+    made_tuned(m,
+               "tilec-tune 1\n"
+               "tells $ sm_86 - N=64,M=1 C=2\n"
+               "tells $ sm_80 - N=64,M=1 C=3\n"
+               "tells $ sm_80 - N=128,M=1 C=4\n"
+               "tells $ sm_90 - N=64,M=1 C=5\n"
+               "tells $ sm_75 - N=64,M=1 C=6\n");
+    made_build(m);
+    static const struct {
+        const char *device;
+        int64_t n, told;
+    } rows[] = {{"sim:sm_86", 64, 402}, {"sim:sm_86", 128, 404}, {"sim:sm_80", 64, 403},
+                {"sim:sm_89", 64, 403}, {"sim:sm_90", 64, 405},  {"sim:sm_90", 128, 401}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tilec_device *device = open_device(w, rows[i].device);
+        assert_int_equal(told(load(w, device, &m->data), rows[i].n), rows[i].told);
+        tilec_device_close(device);
+    }
+    made_free(m);
+}
+
 // A row of another value than the function's own is no alternative.
 static void settings_come_first(void **state) {
     World *w = *state;
@@ -249,6 +280,7 @@ int main(void) {
         BUILD_TEST(the_first_that_fits_is_taken),
         BUILD_TEST(fixed_extents_choose_too),
         BUILD_TEST(tables_choose),
+        BUILD_TEST(tables_name_devices),
         BUILD_TEST(settings_come_first),
         BUILD_TEST(a_damaged_table_is_told),
     };

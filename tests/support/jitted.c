@@ -181,7 +181,7 @@ bool jitted_run(IrModule *m, IrFunc *kernel, const JittedOptions *options, const
     const CodegenApi *api = codegen_plugin();
     if (!api || !lower(m, options, diags)) return false;
     if (options->plant) plant(kernel, options);
-    CodeNotes notes = code_notes_of(m->arena, kernel);
+    CodeNotes notes = code_notes_of(m->arena, kernel, false);
     notes.entry = STR("kernel_entry");
     CodegenOptions o = {.target.cpu = options->target,
                         .output = CODEGEN_SHARED,

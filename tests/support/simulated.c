@@ -222,7 +222,7 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
     tilec_device *device = hardware();
     uint64_t choice = device ? fitting_choice(device, options->choice) : options->choice;
     if (!api || !lowered_to_threads(m, choice, true, options->facts, diags)) return false;
-    CodeNotes notes = code_notes_of(m->arena, kernel);
+    CodeNotes notes = code_notes_of(m->arena, kernel, false);
     notes.entry = STR("kernel_entry");
     GpuTarget target = lowered_gpu(choice).gpu;
     CodegenOptions o = {.target.gpu = target,
