@@ -24,6 +24,13 @@ else()
     list(APPEND tilec_system_libraries lzma)
 endif()
 
+# A program takes one runtime: CMake refuses one that links libraries with different ones, of which
+# the loader would not find the second.
+function(tilec_one_runtime target name)
+    set_target_properties(${target} PROPERTIES
+        INTERFACE_TILEC_RUNTIME ${name} COMPATIBLE_INTERFACE_STRING TILEC_RUNTIME)
+endfunction()
+
 # tilec_sealed(NAME EXPORTED LIBS OBJECTS…): libNAME.a of one object. The build's own libNAME.a,
 # which the tests use, shows all names.
 function(tilec_sealed name exported libraries)
@@ -50,6 +57,7 @@ function(tilec_sealed name exported libraries)
     set_target_properties(${name}_sealed PROPERTIES
         OUTPUT_NAME ${name} LINKER_LANGUAGE C EXPORT_NAME ${exported}_static
         ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/sealed")
+    tilec_one_runtime(${name}_sealed ${exported}_static)
     target_link_libraries(${name}_sealed INTERFACE
         $<INSTALL_INTERFACE:Threads::Threads> ${libraries})
 endfunction()
@@ -65,6 +73,7 @@ function(tilec_shared_library name exported)
     set_target_properties(${name}_shared PROPERTIES
         OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
         EXPORT_NAME ${exported})
+    tilec_one_runtime(${name}_shared ${exported})
 endfunction()
 
 tilec_sealed(tilec_rt rt "${tilec_system_libraries}"

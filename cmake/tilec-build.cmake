@@ -91,6 +91,10 @@ function(tilec_add_library name)
         message(FATAL_ERROR "tilec_add_library(${name}): nothing follows "
                             "${arg_KEYWORDS_MISSING_VALUES}")
     endif()
+    if(name MATCHES "^tilec(_|$)")
+        message(FATAL_ERROR "tilec_add_library(${name}): '${name}' is a name of tilec's own: "
+                            "write another one")
+    endif()
     if(NOT arg_SOURCES)
         message(FATAL_ERROR "tilec_add_library(${name}): SOURCES are missing: the .tile files")
     endif()
@@ -160,7 +164,15 @@ function(tilec_add_library name)
     set(header "${folder}/${arg_HEADER}")
     set(object "${folder}/${name}.o")
     file(MAKE_DIRECTORY "${folder}")
+    # CMake's makefiles keep what depfiles of a custom command ever named, and make for ever what is
+    # of a file that has gone: what they keep is for the next run of make to read anew.
+    set(forget "")
+    if(CMAKE_GENERATOR MATCHES "Makefiles")
+        set(kept "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/compiler_depend")
+        set(forget COMMAND "${CMAKE_COMMAND}" -E rm -f "${kept}.internal")
+    endif()
     add_custom_command(OUTPUT "${archive}" "${header}"
+        ${forget}
         COMMAND "${command}" build ${sources} -o "${archive}" --header "${header}"
                 --name ${identifier} --host ${host} --depfile "${archive}.d" --quiet
                 ${options} ${arg_OPTIONS}

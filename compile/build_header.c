@@ -126,23 +126,40 @@ static void put_comment(StrBuf *out, Str line) {
     strbuf_char(out, '\n');
 }
 
-// The lines of "//" right above the kernel.
+static size_t line_begin(Str text, size_t end) {
+    while (end && text.text[end - 1] != '\n') end--;
+    return end;
+}
+
+// Of the lines right above a place: where a comment of "//" or of "/*" begins, or that place.
+static size_t comment_begin(Str text, size_t end) {
+    size_t begin = end;
+    bool block = false;
+    while (begin) {
+        size_t line = line_begin(text, begin - 1);
+        Str found = str_trim((Str){text.text + line, begin - 1 - line});
+        bool ends = str_ends(found, STR("*/")), begins = str_starts(found, STR("/*"));
+        if (!block && !(begin == end && ends) && !str_starts(found, STR("//"))) break;
+        block = (block || ends) && !begins;
+        begin = line;
+        if (begins) break;
+    }
+    return block ? end : begin;
+}
+
 static void put_doc(const Unit *unit, const AstKernel *kernel, StrBuf *out) {
     SourceLine at = source_line(unit->sources, kernel->decl->span.begin);
     if (!at.file) return;
     Str text = at.file->text;
-    size_t end = (size_t)(at.text.text - text.text), begin = end;
-    while (begin) {
-        size_t line = begin - 1;
-        while (line && text.text[line - 1] != '\n') line--;
-        Str found = str_trim((Str){text.text + line, begin - 1 - line});
-        if (!str_starts(found, STR("//"))) break;
-        begin = line;
-    }
-    while (begin < end) {
-        Str rest, line = str_trim(str_cut((Str){text.text + begin, end - begin}, '\n', &rest));
-        put_comment(out, (Str){line.text + 2, line.size - 2});
-        begin = end - rest.size;
+    size_t end = (size_t)(at.text.text - text.text), begin = comment_begin(text, end);
+    Str doc = str_trim((Str){text.text + begin, end - begin});
+    bool block = str_starts(doc, STR("/*"));
+    if (block) doc = str_trim((Str){doc.text + 2, doc.size - 4});
+    while (doc.size) {
+        Str line = str_trim(str_cut(doc, '\n', &doc));
+        size_t marks = block ? 0 : 2;
+        while (block && marks < line.size && line.text[marks] == '*') marks++;
+        put_comment(out, (Str){line.text + marks, line.size - marks});
     }
 }
 
@@ -167,17 +184,67 @@ static void put_view(const MetaKernel *meta, const MetaArg *arg, StrBuf *out) {
     strbuf_printf(out, ", %s\n", use);
 }
 
-static void put_facts(const MetaKernel *meta, StrBuf *out) {
+// On one line, without comments.
+static void put_requires(Str text, StrBuf *out) {
+    strbuf_printf(out, "// Requires: ");
+    size_t begin = out->size;
+    for (size_t i = 0; i < text.size; i++) {
+        char next = i + 1 < text.size ? text.text[i + 1] : ' ';
+        if (text.text[i] == '/' && next == '/')
+            while (i < text.size && text.text[i] != '\n') i++;
+        else if (text.text[i] == '/' && next == '*')
+            for (i += 3; i < text.size && (text.text[i - 1] != '*' || text.text[i] != '/');) i++;
+        else if (text.text[i] > ' ')
+            strbuf_char(out, text.text[i]);
+        if (i < text.size && text.text[i] <= ' ' && out->size > begin &&
+            out->text[out->size - 1] != ' ')
+            strbuf_char(out, ' ');
+    }
+    strbuf_char(out, '\n');
+}
+
+static void put_value(bool first, Str name, int64_t value, StrBuf *out) {
+    strbuf_printf(out, "%s%.*s = %lld", first ? "" : ", ", STR_ARG(name), (long long)value);
+}
+
+// Consts as the code was made with.
+static void put_consts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
+                       StrBuf *out) {
+    const MetaVariant *v = &meta->variants[0];
+    char target[CODE_TARGET_NAME_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < v->binding_count; i++) {
+        if (v->bindings[i].is_type) continue;
+        if (!count++)
+            strbuf_printf(out, "// Consts of %s: ", code_target_name(plan->targets[0], target));
+        put_value(count == 1, v->bindings[i].name, v->bindings[i].value, out);
+    }
+    if (count) strbuf_char(out, '\n');
+    if (f->alternative_count < 2) return;
+    strbuf_printf(out,
+                  "// This is the first of %u; the first that fits a launch is taken, or what a "
+                  "table says:\n",
+                  f->alternative_count);
+    for (uint32_t a = 0; a < f->alternative_count; a++) {
+        bool first = true;
+        strbuf_printf(out, "//   ");
+        for (uint32_t i = 0; i < f->alternatives[a].count; i++) {
+            const BuildBinding *b = &f->alternatives[a].bindings[i];
+            if (b->is_type) continue;
+            put_value(first, b->name, b->value, out);
+            first = false;
+        }
+        strbuf_char(out, '\n');
+    }
+}
+
+static void put_facts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
+                      StrBuf *out) {
     const MetaVariant *v = &meta->variants[0];
     for (uint32_t i = 0; i < meta->arg_count; i++)
         if (meta->args[i].kind != META_SCALAR) put_view(meta, &meta->args[i], out);
-    for (uint32_t i = 0; i < v->requires_count; i++) {
-        strbuf_printf(out, "// Requires: ");
-        Str text = v->requires[i].text;
-        for (size_t k = 0; k < text.size; k++)
-            strbuf_char(out, text.text[k] == '\n' ? ' ' : text.text[k]);
-        strbuf_char(out, '\n');
-    }
+    for (uint32_t i = 0; i < v->requires_count; i++) put_requires(v->requires[i].text, out);
+    put_consts(plan, f, meta, out);
 }
 
 static void put_function(Arena *arena, const BuildPlan *plan, const Built *built, uint32_t number,
@@ -186,7 +253,7 @@ static void put_function(Arena *arena, const BuildPlan *plan, const Built *built
     const Unit *unit = plan->units[f->source];
     strbuf_char(out, '\n');
     put_doc(unit, tile_kernel_find(unit->file, f->kernel), out);
-    put_facts(built->metas[number], out);
+    put_facts(plan, f, built->metas[number], out);
     put_prototype(out, build_prototype(arena, f->symbol, built->metas[number]));
 }
 

@@ -1,5 +1,6 @@
 #include "compile/function.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/recover.h"
@@ -31,7 +32,7 @@ static bool is_listed(Str name, const char *const *words, size_t count) {
 }
 #define IS_LISTED(name, words) is_listed((name), (words), sizeof(words) / sizeof *(words))
 
-// Of C and of C++11, and what compilers add by default.
+// Of C and of C++11, what compilers add by default, and macros of the usual headers.
 static bool is_c_keyword(Str name) {
     static const char *const words[] = {
         "alignas",     "alignof",
@@ -82,32 +83,25 @@ static bool is_c_keyword(Str name) {
         "virtual",     "void",
         "volatile",    "wchar_t",
         "while",       "xor",
-        "xor_eq",
+        "xor_eq",      "EOF",
+        "I",           "INFINITY",
+        "NAN",         "NULL",
+        "errno",       "stderr",
+        "stdin",       "stdout",
     };
     return IS_LISTED(name, words);
 }
 
-// Functions of the C library that a kernel's might be taken for, by the linker or the compiler.
+static int by_name(const void *a, const void *b) {
+    return str_compare(*(const Str *)a, str(*(const char *const *)b));
+}
+
+// A function that a kernel's might be taken for, by the linker or the compiler.
 static bool is_c_function(Str name) {
     static const char *const words[] = {
-        "abort",   "abs",       "acos",    "acosh",  "asin",   "asinh",     "atan",      "atan2",
-        "atanh",   "calloc",    "cbrt",    "ceil",   "close",  "copysign",  "cos",       "cosh",
-        "div",     "erf",       "erfc",    "exit",   "exp",    "exp10",     "exp2",      "expm1",
-        "fabs",    "fdim",      "floor",   "fma",    "fmax",   "fmin",      "fmod",      "free",
-        "frexp",   "gamma",     "hypot",   "ilogb",  "index",  "j0",        "j1",        "jn",
-        "labs",    "ldexp",     "lgamma",  "link",   "llrint", "llround",   "log",       "log10",
-        "log1p",   "log2",      "logb",    "lrint",  "lround", "main",      "malloc",    "memcmp",
-        "memcpy",  "memmove",   "memset",  "modf",   "nan",    "nearbyint", "nextafter", "open",
-        "pow",     "printf",    "putchar", "puts",   "qsort",  "rand",      "random",    "read",
-        "realloc", "remainder", "remove",  "remquo", "rename", "rint",      "rindex",    "round",
-        "scalbn",  "select",    "send",    "signal", "sin",    "sincos",    "sinh",      "sleep",
-        "sqrt",    "strcmp",    "strlen",  "system", "tan",    "tanh",      "tgamma",    "time",
-        "trunc",   "write",     "y0",      "y1",     "yn",
+#include "compile/c_names.def"
     };
-    if (IS_LISTED(name, words)) return true;
-    bool suffix =
-        name.size > 2 && (name.text[name.size - 1] == 'f' || name.text[name.size - 1] == 'l');
-    return suffix && IS_LISTED(((Str){name.text, name.size - 1}), words);
+    return bsearch(&name, words, sizeof words / sizeof *words, sizeof *words, by_name) != NULL;
 }
 
 const char *function_c_scalar(Dtype t) { return c_types[t].scalar; }

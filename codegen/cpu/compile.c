@@ -27,6 +27,7 @@ static LLVMTargetMachineRef machine_of(const Module *m) {
 static Gen *gen_create(Module *m) {
     CpuGen *made = arena_new(m->scratch, CpuGen, 1);
     made->machine = machine_of_cpu(m->options->target.cpu);
+    made->object = m->options->output == CODEGEN_OBJECT;
     made->memory = arena_new(m->scratch, unsigned char, m->func->value_count + 1);
     made->scopes[0] = scope(m->context, "scratch");
     made->scopes[1] = scope(m->context, "arguments");
@@ -36,6 +37,8 @@ static Gen *gen_create(Module *m) {
 static void function(Gen *g, const char *entry) {
     cpu_memory_kinds(cpu_gen(g));
     cpu_function(cpu_gen(g), entry);
+    // Libraries with the same code may be linked into one program whole.
+    if (cpu_gen(g)->object) LLVMSetLinkage(g->function, LLVMWeakODRLinkage);
 }
 
 static bool finish(Module *m, Str *code) {

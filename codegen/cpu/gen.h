@@ -18,6 +18,7 @@ enum { MEMORY_SCRATCH = 1, MEMORY_ARGUMENTS = 2, MEMORY_ANY = 3 };
 typedef struct CpuGen {
     Gen g;  // first: a Gen of this target is one of these
     Machine machine;
+    bool object;                                        // of a library
     unsigned char *memory;                              // by value id, of pointers: MEMORY_ bits
     LLVMValueRef args, first, last, scratch, services;  // the entry's parameters
     int places;               // dimensions of which the body asks where its program is

@@ -72,6 +72,17 @@ for generator in Ninja 'Unix Makefiles'; do
     touch "$kernels/two.tile"
     built "$to" yes 'a source was touched'
     built "$to" no 'nothing was touched since'
+    sleep 0.01
+    mv "$kernels/imported.tile" "$kernels/renamed.tile"
+    sed -i 's/imported.tile/renamed.tile/' "$kernels/one.tile"
+    built "$to" yes 'an import was renamed'
+    built "$to" no 'nothing was touched since the renaming'
+    sleep 0.01
+    echo 'const FACTOR = 5;' >"$kernels/renamed.tile"
+    built "$to" yes 'the renamed import was changed'
+    prints "$to" '5 0.5 0.25'
+    built "$to" no 'nothing was touched since that'
+    rm "$kernels/renamed.tile"
 done
 
 # Wrong calls, each with what it must say. They end before there is anything to build.
@@ -97,6 +108,8 @@ says 'nothing follows TARGETS' <<<"tilec_add_library(k SOURCES $tile TARGETS)"
 says "'a.tile' follows no keyword" <<<"tilec_add_library(k a.tile TARGETS sm_80)"
 says "there is no file $kernels/three.tile" \
     <<<"tilec_add_library(k SOURCES $kernels/three.tile TARGETS sm_80)"
+says "'tilec_two' is a name of tilec's own" \
+    <<<"tilec_add_library(tilec_two SOURCES $tile TARGETS sm_80)"
 says 'HEADER is a name without a folder' \
     <<<"tilec_add_library(k SOURCES $tile TARGETS sm_80 HEADER a/b.h)"
 says 'the command tilec is not found' <<<"tilec_add_library(k SOURCES $tile TARGETS sm_80)"
@@ -114,6 +127,28 @@ tilec_add_library(k SOURCES $tile TARGETS sm_80)
 CMAKE
 says 'which libraries?' <<<'tilec_install_library(PACKAGE k)'
 says "'k' is no target" <<<'tilec_install_library(k)'
+
+# Two runtimes in one program.
+mkdir -p "$scratch/mixed_source"
+echo 'int main(void) { return 0; }' >"$scratch/mixed_source/main.c"
+cat >"$scratch/mixed_source/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(mixed LANGUAGES C)
+find_package(tilec 0.1 REQUIRED)
+tilec_add_library(one SOURCES "${KERNELS}/two.tile" TARGETS sm_80)
+tilec_add_library(two SOURCES "${KERNELS}/two.tile" TARGETS sm_80 PREFIX two_ SHARED)
+add_executable(program main.c)
+target_link_libraries(program PRIVATE one two)
+CMAKE
+if ! find "$prefix" -name 'libtilec_rt.so' | grep -q .; then
+    echo 'rebuild: skipped two runtimes in one program: there is no shared one'
+elif cmake -S "$scratch/mixed_source" -B "$scratch/mixed" "-DCMAKE_PREFIX_PATH=$prefix" \
+    "-DKERNELS=$kernels" >"$scratch/log" 2>&1; then
+    problem 'a program with two runtimes is configured'
+elif ! grep -q TILEC_RUNTIME "$scratch/log"; then
+    cat "$scratch/log"
+    problem 'the message does not say TILEC_RUNTIME'
+fi
 
 # For a machine of another kind: no C library is needed to make a static one.
 cross=aarch64

@@ -69,6 +69,7 @@ static void writes_what_it_is_asked_for(void **state) {
     assert_true(str_starts(tool_read(t, "libmy-k.so"), STR("\177ELF")));
     expect_in(t, "k.h",
               "// Copies.\n//   x: f16[N], read\n//   y: f16[N], written\n"
+              "// Consts of sm_80: B = 64\n"
               "tilec_status any_f16(tilec_stream *stream, tilec_view x, tilec_view y);");
     expect_in(t, "k.h", "static inline tilec_status my_k_load(tilec_device *device, ");
     expect_in(t, "k.h", "#define MY_K_INTERFACE UINT64_C(0x");
@@ -194,12 +195,20 @@ static void headers_compile_anywhere(void **state) {
                       "kernel delete(f32 x[N]) grid(1) { x[0] = 1.0; }\n"
                       "kernel sinf(f32 x[N]) grid(1) { x[0] = 1.0; }\n"
                       "kernel tilec_launch(f32 x[N]) grid(1) { x[0] = 1.0; }\n"
+                      "kernel getpid(f32 NULL[N], f32 errno) requires N % 2 == 0 && // why\n"
+                      "    /* and */ N > 1\n"
+                      "    grid(1) { NULL[0] = errno; }\n"
+                      "// Not of it.\n"
+                      "/* In a block:\n"
+                      " * two lines. */\n"
+                      "kernel blocked(f32 x[N], const B = 8, const C = 3) grid(1) { x[0] = B; }\n"
                       "// Not right above.\n"
                       "\n"
                       "kernel no_arguments() grid(1) { }\n"));
     tool_run(t, 0,
              "tilec build odd.tile any.tile " ANY_ALL
-             " -o libodd.a --shared libodd.so --header odd.h --target x86-64-v2,sm_80");
+             " --specialize 'blocked B=16,32' -o libodd.a --shared libodd.so --header odd.h "
+             "--target x86-64-v2,sm_80");
     expect_in(t, "odd.h",
               "// Ends in a backslash\n// and has */ and /* in it, and ends in\n//\n"
               "// A tab,   and  .\n");
@@ -208,6 +217,14 @@ static void headers_compile_anywhere(void **state) {
               " tilec_view stream_,\n    const float *class_, float new_, float half_t_, "
               "int8_t tilec_view_, uint64_t linux_,\n    bool template_);");
     expect_in(t, "odd.h", "// Requires: N % 2 == 0\n// Requires: N > 0\n");
+    expect_in(t, "odd.h",
+              "// Requires: N % 2 == 0 && N > 1\n"
+              "tilec_status getpid_(tilec_stream *stream, tilec_view NULL_, float errno_);");
+    expect_in(t, "odd.h",
+              "\n\n// In a block:\n// two lines.\n//   x: f32[N], written\n"
+              "// Consts of x86-64-v2: B = 16, C = 3\n"
+              "// This is the first of 2; the first that fits a launch is taken, or what a table "
+              "says:\n//   B = 16\n//   B = 32\ntilec_status blocked(");
     static const char *const names[] = {"exp_", "main_", "delete_", "sinf_", "tilec_launch_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         expect_in(t, "odd.h",
@@ -227,6 +244,16 @@ static void headers_compile_anywhere(void **state) {
         tried += !tool_said(t, "none");
     }
     if (!tried) print_message("no compiler here: the header is not compiled\n");
+}
+
+// Of libraries that are linked whole, the same code.
+static void libraries_are_linked_whole(void **state) {
+    Tool *t = *state;
+    if (!codegen_built()) return;
+    tool_run(t, 0, "tilec build any.tile " ANY_ALL " -o liba.a --target x86-64-v2");
+    tool_run(t, 0, "tilec build any.tile " ANY_ALL " -o libb.a --prefix b_ --target x86-64-v2");
+    tool_run(t, 0,
+             "command -v ld >/dev/null || exit 0; ld -r -o both.o --whole-archive liba.a libb.a");
 }
 
 // ---- What is refused; nothing is left behind ----
@@ -456,6 +483,7 @@ int main(void) {
         BUILD_TEST(wrong_uses_are_refused),
         BUILD_TEST(all_errors_are_told),
         BUILD_TEST(targets_may_refuse),
+        BUILD_TEST(libraries_are_linked_whole),
         BUILD_TEST(told_commands_can_be_typed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
