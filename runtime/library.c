@@ -80,6 +80,9 @@ static void add_found(Found *f, const tilec_device *device, const ArchivePlace *
     bool limited = !place->gpu.vendor && limit && limit[0];
     strbuf_printf(&f->devices, "%s%s (%s%s%s)", f->devices.size ? ", " : "", device->name, target,
                   limited ? ", TILEC_CPU_TARGET is " : "", limited ? limit : "");
+    Str rest = strbuf_str(&f->targets), known;
+    while (rest.size && str_item(&rest, &known))
+        if (str_equal(known, str(target))) return;
     strbuf_printf(&f->targets, "%s%s", f->targets.size ? "," : "", target);
 }
 

@@ -92,6 +92,24 @@ static void cpu_levels_have_a_limit(void **state) {
     made_free(m);
 }
 
+// Of the GPUs that are there, and of the processor, none has code.
+static void devices_that_are_there_are_told(void **state) {
+    World *w = *state;
+    if (!codegen_built()) return;
+    MadeLibrary *m = made_library("none", "sm_90a,gfx942");
+    made_source(m, write_source(w, "tells.tile", TELLS));
+    made_function(m, "tells");
+    made_build(m);
+    setenv("TILEC_CUDA_LIBRARY", TEST_FAKE_CUDA, 1);
+    tilec_device *device = NULL;
+    assert_int_equal(tilec_device_open_for(w->context, &m->data, &device), TILEC_UNAVAILABLE);
+    said(w, "library none has no code for device cuda:0 (sm_80), cuda:1 (sm_80), cpu (");
+    said(w, "--target sm_90a,gfx942,sm_80,");
+    assert_null(strstr(tilec_last_error(w->context), "sm_80,sm_80"));
+    setenv("TILEC_CUDA_LIBRARY", "none", 1);
+    made_free(m);
+}
+
 static unsigned made_modules(tilec_library *l) {
     tilec_kernel *k = NULL;
     unsigned count = 0;
@@ -277,6 +295,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         BUILD_TEST(the_best_target_is_taken),
         BUILD_TEST(cpu_levels_have_a_limit),
+        BUILD_TEST(devices_that_are_there_are_told),
         BUILD_TEST(the_first_that_fits_is_taken),
         BUILD_TEST(fixed_extents_choose_too),
         BUILD_TEST(tables_choose),
