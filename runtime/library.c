@@ -486,6 +486,11 @@ static bool add_lines(const tilec_library *l, Str name, StrBuf *out) {
     uint32_t first = 0;
     while (archive_function(&l->archive, first, &f) && !is_sibling(f.name, name)) first++;
     TRY(first < l->archive.function_count && kernel_of(l, first, out->arena, &kernel));
+    uint32_t types, chosen = 0;
+    without_types(name, &types);
+    const MetaVariant *v = &kernel.alternatives[0].meta->variants[0];
+    for (uint32_t i = 0; i < v->binding_count; i++) chosen += v->bindings[i].is_type;
+    TRY(chosen == types);  // else the kernel's own name ends so
     const char *text = arena_printf(out->arena, "%.*s", STR_ARG(kernel.kernel));
     bool has_lines =
         is_in(l->archive.command, arena_printf(out->arena, "--specialize '%s ", text)) ||

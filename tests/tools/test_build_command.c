@@ -470,6 +470,32 @@ static void told_commands_can_be_typed(void **state) {
     close_library(&o);
 }
 
+// A kernel's own name may end like a type.
+static void names_may_end_like_types(void **state) {
+    Tool *t = *state;
+    if (!codegen_built()) return;
+    tool_file(t, "like.tile",
+              text_of("kernel a_f16(f32 x[N]) grid(1) { x[0] = 1.0; }\n"
+                      "kernel b(type T, type U, T x[N], U y[N]) grid(1)\n"
+                      "{ x[0] = 1; y[0] = 2; }\n"));
+    tool_run(t, 0, "tilec build like.tile --set T=f32 --set U=i8 --shared like.so --target sm_80");
+    Opened o = open_library(t, "like.so", "like_archive", "sim:sm_80");
+    tilec_library *l = NULL;
+    tilec_kernel *k = NULL;
+    assert_int_equal(tilec_library_load(o.device, o.archive, 0, &l), TILEC_OK);
+    assert_int_equal(tilec_library_kernel(l, "a_f32", &k), TILEC_INVALID_ARGUMENT);
+    assert_null(strstr(tilec_last_error(o.context), "--specialize"));
+    assert_int_equal(tilec_library_kernel(l, "b_f64_i32", &k), TILEC_INVALID_ARGUMENT);
+    const char *command = told_command(t, &o);
+    close_library(&o);
+    tool_run(t, 0, "%s", command);
+    o = open_library(t, "like.so", "like_archive", "sim:sm_80");
+    assert_int_equal(tilec_library_load(o.device, o.archive, 0, &l), TILEC_OK);
+    assert_int_equal(tilec_library_kernel(l, "b_f64_i32", &k), TILEC_OK);
+    assert_int_equal(tilec_library_kernel(l, "b_f32_i8", &k), TILEC_OK);
+    close_library(&o);
+}
+
 #define BUILD_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -485,6 +511,7 @@ int main(void) {
         BUILD_TEST(targets_may_refuse),
         BUILD_TEST(libraries_are_linked_whole),
         BUILD_TEST(told_commands_can_be_typed),
+        BUILD_TEST(names_may_end_like_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
