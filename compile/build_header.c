@@ -138,13 +138,21 @@ static size_t comment_begin(Str text, size_t end) {
     while (begin) {
         size_t line = line_begin(text, begin - 1);
         Str found = str_trim((Str){text.text + line, begin - 1 - line});
-        bool ends = str_ends(found, STR("*/")), begins = str_starts(found, STR("/*"));
+        bool ends = str_ends(found, STR("*/")) && !str_starts(found, STR("//"));
+        bool begins = str_starts(found, STR("/*"));
         if (!block && !(begin == end && ends) && !str_starts(found, STR("//"))) break;
         block = (block || ends) && !begins;
         begin = line;
         if (begins) break;
     }
     return block ? end : begin;
+}
+
+// And not several, with code between them.
+static bool is_one_block(Str text) {
+    size_t end = 2;
+    while (end + 2 <= text.size && memcmp(text.text + end, "*/", 2) != 0) end++;
+    return end + 2 == text.size;
 }
 
 static void put_doc(const Unit *unit, const AstKernel *kernel, StrBuf *out) {
@@ -154,6 +162,7 @@ static void put_doc(const Unit *unit, const AstKernel *kernel, StrBuf *out) {
     size_t end = (size_t)(at.text.text - text.text), begin = comment_begin(text, end);
     Str doc = str_trim((Str){text.text + begin, end - begin});
     bool block = str_starts(doc, STR("/*"));
+    if (block && !is_one_block(doc)) return;
     if (block) doc = str_trim((Str){doc.text + 2, doc.size - 4});
     while (doc.size) {
         Str line = str_trim(str_cut(doc, '\n', &doc));

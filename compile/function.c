@@ -88,6 +88,8 @@ static bool is_c_keyword(Str name) {
         "NAN",         "NULL",
         "errno",       "stderr",
         "stdin",       "stdout",
+        "FILE",        "_Bool",
+        "complex",
     };
     return IS_LISTED(name, words);
 }
@@ -112,7 +114,8 @@ const char *function_c_name(Arena *arena, Str name) {
 }
 
 const char *function_c_symbol(Arena *arena, Str name) {
-    bool reserved = is_c_keyword(name) || is_c_function(name) || str_starts(name, STR("tilec_"));
+    bool reserved = is_c_keyword(name) || is_c_function(name) || str_starts(name, STR("tilec_")) ||
+                    str_ends(name, STR("_t"));
     return arena_printf(arena, "%.*s%s", STR_ARG(name), reserved ? "_" : "");
 }
 

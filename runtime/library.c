@@ -454,15 +454,63 @@ static bool kernel_of(const tilec_library *l, uint32_t function, Arena *arena,
     return archive_group(&l->archive, f.first_group, arena, group) == ARCHIVE_FINE;
 }
 
-// " --specialize 'matmul T=f16'", with the types in the function's name.
-static void add_line(const ArchiveGroup *kernel, Str function, StrBuf *out) {
+// The word behind the option at *at of the command, without its quotes; *at goes behind it.
+static bool next_value(Str command, const char *option, size_t *at, Str *value) {
+    size_t size = strlen(option);
+    for (; *at + size < command.size; ++*at) {
+        if (memcmp(command.text + *at, option, size) != 0) continue;
+        *at += size;
+        char end = command.text[*at] == '\'' ? '\'' : ' ';
+        *at += end == '\'';
+        Str rest;
+        *value = str_cut((Str){command.text + *at, command.size - *at}, end, &rest);
+        *value = str_trim(*value);
+        return true;
+    }
+    return false;
+}
+
+// How a line of --specialize calls the function: "matmul", "small=matmul".
+static const char *head_of(const tilec_library *l, const ArchiveGroup *kernel, Str function,
+                           Arena *arena) {
     uint32_t types;
-    Str base = without_types(function, &types), rest;
-    str_cut((Str){function.text + base.size, function.size - base.size}, '_', &rest);
+    size_t at = 0;
+    Str base = without_types(function, &types), prefix;
+    if (next_value(l->archive.command, " --prefix ", &at, &prefix) && str_starts(base, prefix))
+        base.text += prefix.size, base.size -= prefix.size;
+    if (str_equal(base, kernel->kernel)) return arena_printf(arena, "%.*s", STR_ARG(base));
+    return arena_printf(arena, "%.*s=%.*s", STR_ARG(base), STR_ARG(kernel->kernel));
+}
+
+static bool is_type(const ArchiveGroup *kernel, Str name) {
     const MetaVariant *v = &kernel->alternatives[0].meta->variants[0];
-    strbuf_printf(out, " --specialize '");
-    if (!str_ends(base, kernel->kernel)) strbuf_printf(out, "%.*s=", STR_ARG(base));
-    strbuf_add(out, kernel->kernel);
+    for (uint32_t i = 0; i < v->binding_count; i++)
+        if (v->bindings[i].is_type && str_equal(v->bindings[i].name, name)) return true;
+    return false;
+}
+
+// The command's own line of such a head: what it says of consts and options goes on holding.
+static bool find_line(const tilec_library *l, const char *head, Str *settings) {
+    Str line;
+    for (size_t at = 0; next_value(l->archive.command, " --specialize ", &at, &line);)
+        if (str_equal(str_cut(line, ' ', settings), str(head))) return true;
+    *settings = (Str){0};
+    return false;
+}
+
+// " --specialize 'matmul T=f16'", with the types in the function's name.
+static void add_line(const ArchiveGroup *kernel, const char *head, Str settings, Str function,
+                     StrBuf *out) {
+    uint32_t types;
+    Str base = without_types(function, &types), rest, ignored;
+    str_cut((Str){function.text + base.size, function.size - base.size}, '_', &rest);
+    strbuf_printf(out, " --specialize '%s", head);
+    while (settings.size) {
+        Str word = str_cut(settings, ' ', &settings);
+        if (word.size && !is_type(kernel, str_cut(word, '=', &ignored)))
+            strbuf_printf(out, " %.*s", STR_ARG(word));
+    }
+    const MetaVariant *v = &kernel->alternatives[0].meta->variants[0];
     for (uint32_t i = 0; i < v->binding_count; i++) {
         if (!v->bindings[i].is_type) continue;
         Str type = str_cut(rest, '_', &rest);
@@ -471,34 +519,24 @@ static void add_line(const ArchiveGroup *kernel, Str function, StrBuf *out) {
     strbuf_char(out, '\'');
 }
 
-static bool is_in(Str text, const char *part) {
-    size_t size = strlen(part);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (!memcmp(text.text + i, part, size)) return true;
-    return false;
-}
-
 // What builds the function that is not there, if it is a kernel that is with other types. Lines of
 // a kernel are for all its functions: those that the command has none of get theirs.
 static bool add_lines(const tilec_library *l, Str name, StrBuf *out) {
     ArchiveFunction f;
     ArchiveGroup kernel;
-    uint32_t first = 0;
+    uint32_t first = 0, types, chosen = 0;
     while (archive_function(&l->archive, first, &f) && !is_sibling(f.name, name)) first++;
     TRY(first < l->archive.function_count && kernel_of(l, first, out->arena, &kernel));
-    uint32_t types, chosen = 0;
     without_types(name, &types);
     const MetaVariant *v = &kernel.alternatives[0].meta->variants[0];
     for (uint32_t i = 0; i < v->binding_count; i++) chosen += v->bindings[i].is_type;
     TRY(chosen == types);  // else the kernel's own name ends so
-    const char *text = arena_printf(out->arena, "%.*s", STR_ARG(kernel.kernel));
-    bool has_lines =
-        is_in(l->archive.command, arena_printf(out->arena, "--specialize '%s ", text)) ||
-        is_in(l->archive.command, arena_printf(out->arena, "--specialize %s ", text)) ||
-        is_in(l->archive.command, arena_printf(out->arena, "=%s ", text));
-    add_line(&kernel, name, out);
+    const char *head = head_of(l, &kernel, name, out->arena);
+    Str settings;
+    bool has_lines = find_line(l, head, &settings);
+    add_line(&kernel, head, settings, name, out);
     for (uint32_t i = first; !has_lines && archive_function(&l->archive, i, &f); i++)
-        if (is_sibling(f.name, name)) add_line(&kernel, f.name, out);
+        if (is_sibling(f.name, name)) add_line(&kernel, head, settings, f.name, out);
     return true;
 }
 

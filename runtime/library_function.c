@@ -162,14 +162,47 @@ static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
     }
 }
 
+static bool is_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool has_word(const char *text, Str word) {
+    for (const char *at = text; *at; at++) {
+        bool begins = at == text || !is_name(at[-1]);
+        if (begins && !strncmp(at, word.text, word.size) && !is_name(at[word.size])) return true;
+    }
+    return false;
+}
+
+// Whether it is for their consts that none of them takes the arguments: then they do not all say
+// the same, or what they say names a const in which they differ.
+static bool is_for_consts(Choice *c, const char *first) {
+    const LibraryFunction *f = c->f;
+    const MetaVariant *v = &f->alternatives[0].loaded.meta->variants[0];
+    for (uint32_t k = 0; k < v->binding_count; k++) {
+        TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
+        if (!v->bindings[k].is_type && !is_common(f, &s) && has_word(first, s.name)) return true;
+    }
+    for (uint32_t i = 1; i < f->count; i++)
+        if (attempt(c, &f->alternatives[i]) &&
+            strcmp(tilec_last_error(f->kernel.context), first) != 0)
+            return true;
+    return false;
+}
+
 // What is wrong with the first one was said.
-static tilec_status none_fits(const Choice *c, tilec_status status) {
+static tilec_status none_fits(Choice *c, tilec_status status) {
     tilec_context *context = c->f->kernel.context;
+    const char *first = tilec_last_error(context);
+    first = arena_text(c->scratch, first, strlen(first));
     StrBuf text = strbuf(c->scratch);
-    strbuf_printf(&text, "%s. It is built for", tilec_last_error(context));
-    add_alternatives(c->f, &text);
-    strbuf_printf(&text, ", and none fits. Add a value to its --specialize: ");
-    library_add_command(&c->f->library->archive, &text);
+    strbuf_printf(&text, "%s", first);
+    if (is_for_consts(c, first)) {
+        strbuf_printf(&text, ". It is built for");
+        add_alternatives(c->f, &text);
+        strbuf_printf(&text, ", and none fits. Build it for another value, too: ");
+        library_add_command(&c->f->library->archive, &text);
+    }
     rt_begin(context);
     return rt_fail(context, status, "%s", text.text);
 }

@@ -222,7 +222,7 @@ static int make_shared(Build *b, Str *bytes) {
 static void add_escaped(StrBuf *out, Str path) {
     for (size_t i = 0; i < path.size; i++) {
         char c = path.text[i];
-        if (strchr(" \t#:%", c)) strbuf_char(out, '\\');
+        if (strchr(" \t#:", c)) strbuf_char(out, '\\');
         if (c == '$') strbuf_char(out, '$');
         strbuf_char(out, c);
     }

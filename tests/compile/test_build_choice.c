@@ -145,6 +145,12 @@ static void the_first_that_fits_is_taken(void **state) {
         said(w, "N % B == 0");
         said(w, "It is built for B=64 C=1 | B=16 C=1 | B=32 C=2 | B=16 C=3, and none fits");
         said(w, "tilec build --target sm_80,gfx942");
+        // What is wrong for all of them has nothing to do with their consts.
+        tilec_kernel *k = NULL;
+        assert_int_equal(tilec_library_kernel(l, "tells", &k), TILEC_OK);
+        assert_int_not_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(1), tilec_arg_int(2))),
+                             TILEC_OK);
+        assert_null(strstr(tilec_last_error(w->context), "It is built for"));
         tilec_device_close(device);
     }
     made_free(m);

@@ -202,6 +202,8 @@ static void headers_compile_anywhere(void **state) {
                       "/* In a block:\n"
                       " * two lines. */\n"
                       "kernel blocked(f32 x[N], const B = 8, const C = 3) grid(1) { x[0] = B; }\n"
+                      "fn one() { return 1.0; } /* not of it, either */\n"
+                      "kernel size_t(f32 x[N]) grid(1) { x[0] = one(); }\n"
                       "// Not right above.\n"
                       "\n"
                       "kernel no_arguments() grid(1) { }\n"));
@@ -225,6 +227,7 @@ static void headers_compile_anywhere(void **state) {
               "// Consts of x86-64-v2: B = 16, C = 3\n"
               "// This is the first of 2; the first that fits a launch is taken, or what a table "
               "says:\n//   B = 16\n//   B = 32\ntilec_status blocked(");
+    expect_in(t, "odd.h", "\n\n//   x: f32[N], written\ntilec_status size_t_(");
     static const char *const names[] = {"exp_", "main_", "delete_", "sinf_", "tilec_launch_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         expect_in(t, "odd.h",
@@ -493,6 +496,24 @@ static void names_may_end_like_types(void **state) {
     assert_int_equal(tilec_library_load(o.device, o.archive, 0, &l), TILEC_OK);
     assert_int_equal(tilec_library_kernel(l, "b_f64_i32", &k), TILEC_OK);
     assert_int_equal(tilec_library_kernel(l, "b_f32_i8", &k), TILEC_OK);
+    close_library(&o);
+    // With a prefix, under another name, of consts of its own.
+    tool_file(t, "given.tile",
+              text_of("kernel b(type T, T x[N], const B) grid(1) { x[0] = B; }\n"));
+    tool_run(t, 0,
+             "tilec build given.tile --prefix ops_ --specialize ' bb=b T=f32 B=3,5' --shared "
+             "given.so --target sm_80");
+    o = open_library(t, "given.so", "given_archive", "sim:sm_80");
+    assert_int_equal(tilec_library_load(o.device, o.archive, 0, &l), TILEC_OK);
+    assert_int_equal(tilec_library_kernel(l, "ops_bb_i64", &k), TILEC_INVALID_ARGUMENT);
+    assert_non_null(strstr(tilec_last_error(o.context), " --specialize 'bb=b B=3,5 T=i64'"));
+    command = told_command(t, &o);
+    close_library(&o);
+    tool_run(t, 0, "%s", command);
+    o = open_library(t, "given.so", "given_archive", "sim:sm_80");
+    assert_int_equal(tilec_library_load(o.device, o.archive, 0, &l), TILEC_OK);
+    assert_int_equal(tilec_library_kernel(l, "ops_bb_i64", &k), TILEC_OK);
+    assert_int_equal(tilec_library_kernel(l, "ops_bb_f32", &k), TILEC_OK);
     close_library(&o);
 }
 
