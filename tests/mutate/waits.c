@@ -423,7 +423,7 @@ static bool writes_exec(const Line *l) {
            statement_has(l->s.opcode, "wrexec") || is(l, "v_cmpx");
 }
 
-enum { ENTRY = UINT32_MAX };
+static const uint32_t ENTRY = UINT32_MAX;
 
 // The one line whose value is in the mask before `line`, and which is passed once at most.
 static bool is_made_once(const Code *c, const Span *mask, uint32_t line, uint32_t *made) {
