@@ -40,6 +40,28 @@ Str str_trim(Str s) {
     return s;
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool str_word_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+bool str_is_identifier(Str s) {
+    for (size_t i = 0; i < s.size; i++)
+        if (!str_word_char(s.text[i])) return false;
+    return s.size && !is_digit(s.text[0]);
+}
+
+bool str_mentions(Str text, Str word) {
+    for (size_t i = 0; i + word.size <= text.size; i++) {
+        size_t end = i + word.size;
+        bool begins = i == 0 || !str_word_char(text.text[i - 1]);
+        bool ends = end == text.size || !str_word_char(text.text[end]);
+        if (begins && ends && str_equal((Str){text.text + i, word.size}, word)) return true;
+    }
+    return false;
+}
+
 Str str_file_name(Str path) {
     size_t begin = path.size;
     while (begin && path.text[begin - 1] != '/') begin--;

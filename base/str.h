@@ -33,6 +33,11 @@ bool str_starts(Str s, Str prefix);
 bool str_ends(Str s, Str suffix);
 int str_compare(Str a, Str b);
 Str str_trim(Str s);
+// Of what words consist: letters, digits and '_'.
+bool str_word_char(char c);
+bool str_is_identifier(Str s);
+// As a whole word.
+bool str_mentions(Str text, Str word);
 // Of a path what is behind the last '/'.
 Str str_file_name(Str path);
 // The part before `separator`; *rest is what follows it (empty when there is none).

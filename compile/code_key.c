@@ -51,12 +51,8 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
     return hash_end(&hash);
 }
 
-static bool plain(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-}
-
 static void add_plain(StrBuf *b, const char *text) {
-    for (; *text; text++) strbuf_char(b, plain(*text) ? *text : '_');
+    for (; *text; text++) strbuf_char(b, str_word_char(*text) ? *text : '_');
 }
 
 Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant) {

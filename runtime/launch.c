@@ -314,20 +314,6 @@ static uint32_t choose(const MetaKernel *meta, const LaunchInput *inputs, uint64
     return 0;
 }
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool mentions(Str text, Str name) {
-    for (size_t i = 0; i + name.size <= text.size; i++) {
-        bool begins = i == 0 || !is_word(text.text[i - 1]);
-        size_t end = i + name.size;
-        bool ends = end == text.size || !is_word(text.text[end]);
-        if (begins && ends && memcmp(text.text + i, name.text, name.size) == 0) return true;
-    }
-    return false;
-}
-
 enum { VALUES_MAX = 256 };
 
 static void add_value(char *out, Str name, const char *value) {
@@ -346,13 +332,13 @@ static void name_values(const Check *c, Str text, char *out) {
         const LaunchInput *in = &c->plan->inputs[i];
         for (uint32_t d = 0; arg->kind == META_VIEW && d < arg->rank; d++) {
             int32_t e = arg->dims[d].extent;
-            if (e < 0 || told[e] || !mentions(text, c->meta->extents[e])) continue;
+            if (e < 0 || told[e] || !str_mentions(text, c->meta->extents[e])) continue;
             told[e] = true;
             snprintf(value, sizeof value, "%lld", (long long)in->extent[d]);
             add_value(out, c->meta->extents[e], value);
         }
         if (arg->kind != META_SCALAR || dtype_is(arg->dtype, DTYPE_CLASS_ANYFLOAT) ||
-            !mentions(text, arg->name))
+            !str_mentions(text, arg->name))
             continue;
         if (dtype_signed(arg->dtype))
             snprintf(value, sizeof value, "%lld", (long long)dtype_to_i64(arg->dtype, in->scalar));

@@ -14,7 +14,7 @@ _Static_assert(sizeof(tilec_view) == ARCHIVE_VIEW_BYTES, "built functions take v
 
 // ---- What is said of archives ----
 
-static tilec_status unreadable(tilec_context *context, const char *wrong) {
+tilec_status library_unreadable(tilec_context *context, const char *wrong) {
     return rt_fail(context, TILEC_IO, "the archive cannot be read: %s", wrong);
 }
 
@@ -22,7 +22,7 @@ static tilec_status open_archive(tilec_context *context, const struct tilec_arch
                                  Archive *archive) {
     const char *wrong;
     if (!data) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the archive is NULL");
-    return archive_open(data, archive, &wrong) ? TILEC_OK : unreadable(context, wrong);
+    return archive_open(data, archive, &wrong) ? TILEC_OK : library_unreadable(context, wrong);
 }
 
 // Where code is to run: a GPU, or this machine, but TILEC_CPU_TARGET may ask for less.
@@ -131,7 +131,7 @@ static bool has_target(const ArchivePlace *place, const Archive *archive) {
     return false;
 }
 
-static void add_functions(const Archive *archive, StrBuf *out) {
+void library_add_functions(const Archive *archive, StrBuf *out) {
     enum { LISTED = 256 };
     ArchiveFunction f;
     uint32_t i = 0;
@@ -146,7 +146,7 @@ static tilec_status other_header(tilec_context *c, const Archive *archive,
     Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
     strbuf_printf(&text, "it has: ");
-    add_functions(archive, &text);
+    library_add_functions(archive, &text);
     strbuf_printf(&text, ". Compile the program with the header that is written with it: ");
     library_add_command(archive, &text);
     tilec_status s = rt_fail(c, TILEC_INVALID_ARGUMENT,
@@ -203,7 +203,8 @@ static tilec_status fill(tilec_library *l, const Archive *archive, const Archive
     for (uint32_t i = 0; i < archive->function_count; i++) atomic_init(&l->functions[i], NULL);
     if (!read_targets(l)) {
         arena_destroy(l->arena);
-        return unreadable(l->device->context, "its index does not hold together; build it anew");
+        return library_unreadable(l->device->context,
+                                  "its index does not hold together; build it anew");
     }
     arena_keep(l->arena);
     l->users = 1;
@@ -276,6 +277,11 @@ tilec_status tilec_library_load(tilec_device *device, const tilec_archive *data,
 
 // A library that is being emptied has this archive: nobody finds it, nobody takes it for another.
 static const struct tilec_archive leaving;
+
+bool library_is_loaded(const tilec_library *l) {
+    const struct tilec_archive *data = atomic_load(&l->data);
+    return data && data != &leaving;
+}
 
 static void empty(tilec_library *l) {
     for (uint32_t i = 0; i < l->archive.function_count; i++)
@@ -362,12 +368,13 @@ static tilec_status open_cpu(tilec_context *context, const Archive *archive, Fou
 
 static tilec_status open_for(tilec_context *context, const Archive *archive, Found *found,
                              tilec_device **device) {
-    *device = NULL;
-    if (has_vendor(archive, GPU_NVIDIA)) *device = open_gpu(context, "cuda", archive, found);
-    if (!*device && has_vendor(archive, GPU_AMD))
-        *device = open_gpu(context, "hip", archive, found);
+    tilec_device *gpu = NULL;
+    if (has_vendor(archive, GPU_NVIDIA)) gpu = open_gpu(context, "cuda", archive, found);
+    if (!gpu && has_vendor(archive, GPU_AMD)) gpu = open_gpu(context, "hip", archive, found);
     rt_begin(context);
-    return *device ? TILEC_OK : open_cpu(context, archive, found, device);
+    if (!gpu) return open_cpu(context, archive, found, device);
+    *device = gpu;
+    return TILEC_OK;
 }
 
 tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *data,
@@ -424,182 +431,7 @@ tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, ti
                    "library %s has no function of number %u", l->name, function);
 }
 
-// ---- By name ----
-
-// "matmul" of "matmul_f16_f32": without the types at the end, which are counted.
-static Str without_types(Str name, uint32_t *types) {
-    *types = 0;
-    for (size_t i = name.size; i-- > 1;) {
-        Dtype t;
-        if (name.text[i] != '_') continue;
-        if (!dtype_from_name((Str){name.text + i + 1, name.size - i - 1}, &t)) break;
-        name.size = i;
-        ++*types;
-    }
-    return name;
-}
-
-// Of one kernel with other types?
-static bool is_sibling(Str a, Str b) {
-    uint32_t of_a, of_b;
-    Str name = without_types(a, &of_a);
-    return str_equal(name, without_types(b, &of_b)) && of_a && of_a == of_b;
-}
-
-// The kernel of a function, as it was built.
-static bool kernel_of(const tilec_library *l, uint32_t function, Arena *arena,
-                      ArchiveGroup *group) {
-    ArchiveFunction f;
-    TRY(archive_function_whole(&l->archive, function, &f) && f.group_count);
-    return archive_group(&l->archive, f.first_group, arena, group) == ARCHIVE_FINE;
-}
-
-// The word behind the option at *at of the command, without its quotes; *at goes behind it.
-static bool next_value(Str command, const char *option, size_t *at, Str *value) {
-    size_t size = strlen(option);
-    for (; *at + size < command.size; ++*at) {
-        if (memcmp(command.text + *at, option, size) != 0) continue;
-        *at += size;
-        char end = command.text[*at] == '\'' ? '\'' : ' ';
-        *at += end == '\'';
-        Str rest;
-        *value = str_cut((Str){command.text + *at, command.size - *at}, end, &rest);
-        *value = str_trim(*value);
-        return true;
-    }
-    return false;
-}
-
-// How a line of --specialize calls the function: "matmul", "small=matmul".
-static const char *head_of(const tilec_library *l, const ArchiveGroup *kernel, Str function,
-                           Arena *arena) {
-    uint32_t types;
-    size_t at = 0;
-    Str base = without_types(function, &types), prefix;
-    if (next_value(l->archive.command, " --prefix ", &at, &prefix) && str_starts(base, prefix))
-        base.text += prefix.size, base.size -= prefix.size;
-    if (str_equal(base, kernel->kernel)) return arena_printf(arena, "%.*s", STR_ARG(base));
-    return arena_printf(arena, "%.*s=%.*s", STR_ARG(base), STR_ARG(kernel->kernel));
-}
-
-static bool is_type(const ArchiveGroup *kernel, Str name) {
-    const MetaVariant *v = &kernel->alternatives[0].meta->variants[0];
-    for (uint32_t i = 0; i < v->binding_count; i++)
-        if (v->bindings[i].is_type && str_equal(v->bindings[i].name, name)) return true;
-    return false;
-}
-
-// The command's own line of such a head: what it says of consts and options goes on holding.
-static bool find_line(const tilec_library *l, const char *head, Str *settings) {
-    Str line;
-    for (size_t at = 0; next_value(l->archive.command, " --specialize ", &at, &line);)
-        if (str_equal(str_cut(line, ' ', settings), str(head))) return true;
-    *settings = (Str){0};
-    return false;
-}
-
-// " --specialize 'matmul T=f16'", with the types in the function's name.
-static void add_line(const ArchiveGroup *kernel, const char *head, Str settings, Str function,
-                     StrBuf *out) {
-    uint32_t types;
-    Str base = without_types(function, &types), rest, ignored;
-    str_cut((Str){function.text + base.size, function.size - base.size}, '_', &rest);
-    strbuf_printf(out, " --specialize '%s", head);
-    while (settings.size) {
-        Str word = str_cut(settings, ' ', &settings);
-        if (word.size && !is_type(kernel, str_cut(word, '=', &ignored)))
-            strbuf_printf(out, " %.*s", STR_ARG(word));
-    }
-    const MetaVariant *v = &kernel->alternatives[0].meta->variants[0];
-    for (uint32_t i = 0; i < v->binding_count; i++) {
-        if (!v->bindings[i].is_type) continue;
-        Str type = str_cut(rest, '_', &rest);
-        strbuf_printf(out, " %.*s=%.*s", STR_ARG(v->bindings[i].name), STR_ARG(type));
-    }
-    strbuf_char(out, '\'');
-}
-
-// What builds the function that is not there, if it is a kernel that is with other types. Lines of
-// a kernel are for all its functions: those that the command has none of get theirs.
-static bool add_lines(const tilec_library *l, Str name, StrBuf *out) {
-    ArchiveFunction f;
-    ArchiveGroup kernel;
-    uint32_t first = 0, types, chosen = 0;
-    while (archive_function(&l->archive, first, &f) && !is_sibling(f.name, name)) first++;
-    TRY(first < l->archive.function_count && kernel_of(l, first, out->arena, &kernel));
-    without_types(name, &types);
-    const MetaVariant *v = &kernel.alternatives[0].meta->variants[0];
-    for (uint32_t i = 0; i < v->binding_count; i++) chosen += v->bindings[i].is_type;
-    TRY(chosen == types);  // else the kernel's own name ends so
-    const char *head = head_of(l, &kernel, name, out->arena);
-    Str settings;
-    bool has_lines = find_line(l, head, &settings);
-    add_line(&kernel, head, settings, name, out);
-    for (uint32_t i = first; !has_lines && archive_function(&l->archive, i, &f); i++)
-        if (is_sibling(f.name, name)) add_line(&kernel, head, settings, f.name, out);
-    return true;
-}
-
-static Str nearest_function(const tilec_library *l, Str name, Arena *arena) {
-    ArchiveFunction f;
-    uint32_t count = 0;
-    Str *known = arena_new(arena, Str, l->archive.function_count + 1);
-    while (archive_function(&l->archive, count, &f)) known[count++] = f.name;
-    return str_nearest(name, known, count);
-}
-
-// Or its name is there, and damaged.
-static tilec_status no_function(const tilec_library *l, const char *name) {
-    const char *wrong;
-    if (!archive_verify(&l->archive, &wrong)) return unreadable(l->device->context, wrong);
-    Arena *arena = arena_create();
-    StrBuf text = strbuf(arena), lines = strbuf(arena);
-    Str nearest = nearest_function(l, str(name), arena);
-    if (nearest.size) strbuf_printf(&text, "; did you mean '%.*s'?", STR_ARG(nearest));
-    strbuf_printf(&text, "%s it has: ", nearest.size ? "" : ";");
-    add_functions(&l->archive, &text);
-    bool known = add_lines(l, str(name), &lines);
-    strbuf_add(&text, known ? STR(". Build it, too: ") : STR(". It was built by: "));
-    library_add_command(&l->archive, &text);
-    if (known) strbuf_add(&text, strbuf_str(&lines));
-    tilec_status s = rt_fail(l->device->context, TILEC_INVALID_ARGUMENT,
-                             "library %s has no function '%s'%s", l->name, name, text.text);
-    arena_destroy(arena);
-    return s;
-}
-
-static tilec_status find_function(tilec_library *library, const char *name,
-                                  LibraryFunction **function) {
-    tilec_context *c = library->device->context;
-    if (!name) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the function's name is NULL");
-    const struct tilec_archive *data = atomic_load(&library->data);
-    if (!data || data == &leaving)
-        return rt_fail(c, TILEC_INVALID_ARGUMENT, "the library was unloaded");
-    int64_t number = archive_find(&library->archive, str(name));
-    if (number == ARCHIVE_NONE) return no_function(library, name);
-    return library_function(library, (uint32_t)number, function);
-}
-
-tilec_status tilec_library_kernel(tilec_library *library, const char *name, tilec_kernel **kernel) {
-    if (!library) return TILEC_INVALID_ARGUMENT;
-    rt_begin(library->device->context);
-    if (!kernel)
-        return rt_fail(library->device->context, TILEC_INVALID_ARGUMENT,
-                       "the place for the kernel is NULL");
-    LibraryFunction *f;
-    tilec_status s = find_function(library, name, &f);
-    if (!s) *kernel = &f->kernel;
-    return s;
-}
-
-tilec_status tilec_library_call(tilec_library *library, const char *name, tilec_stream *stream,
-                                const void *const *values) {
-    if (!library) return TILEC_INVALID_ARGUMENT;
-    rt_begin(library->device->context);
-    LibraryFunction *f;
-    tilec_status s = find_function(library, name, &f);
-    return s ? s : rt_kernel_call(&f->kernel, stream, values);
-}
+// ---- Tables ----
 
 // What they chose may be another alternative now.
 static void forget_launches(tilec_library *library) {
@@ -653,7 +485,7 @@ tilec_status tilec_archive_describe(tilec_context *context, const tilec_archive 
     const char *wrong;
     tilec_status s = open_archive(context, data, &archive);
     if (s) return s;
-    if (!archive_verify(&archive, &wrong)) return unreadable(context, wrong);
+    if (!archive_verify(&archive, &wrong)) return library_unreadable(context, wrong);
     *info = (tilec_archive_info){.name = archive.name.text,
                                  .function_count = archive.function_count,
                                  .target_count = archive.target_count,
@@ -671,9 +503,9 @@ tilec_status tilec_archive_function(tilec_context *context, const tilec_archive 
     ArchiveFunction f;
     const char *wrong;
     if (!data) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the archive is NULL");
-    if (!archive_open(data, &archive, &wrong)) return unreadable(context, wrong);
+    if (!archive_open(data, &archive, &wrong)) return library_unreadable(context, wrong);
     if (index < archive.function_count && !archive_function_whole(&archive, index, &f))
-        return unreadable(context, "its index is damaged; build it anew");
+        return library_unreadable(context, "its index is damaged; build it anew");
     if (index >= archive.function_count)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "library %s has no function of number %u",
                        archive.name.text, index);

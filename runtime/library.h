@@ -78,6 +78,12 @@ tilec_status library_function(tilec_library *library, uint32_t number, LibraryFu
 tilec_status library_function_make(tilec_library *library, uint32_t number,
                                    LibraryFunction **function);
 void library_function_destroy(LibraryFunction *function);
+// Not unloaded, and not on its way there.
+bool library_is_loaded(const tilec_library *library);
+
+tilec_status library_unreadable(tilec_context *context, const char *wrong);
+// "add, matmul_f16", but for those of libraries with very many.
+void library_add_functions(const Archive *archive, StrBuf *out);
 
 // The command that builds it: "tilec build … --target sm_80".
 void library_add_command(const Archive *archive, StrBuf *out);

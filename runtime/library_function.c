@@ -121,20 +121,26 @@ static tilec_status attempt(Choice *c, const LibraryAlternative *a) {
 
 static bool fits(Choice *c, const LibraryAlternative *a) { return attempt(c, a) == TILEC_OK; }
 
-static const LibraryAlternative *tuned(Choice *c) {
-    LibraryFunction *f = c->f;
-    TuneRow key = f->tune_key;
-    char device[CPU_NAME_MAX];
-    if (!shape_of(c->scratch, f->alternatives[0].loaded.meta, c->args, c->count, &key)) return NULL;
-    // What was found on such a device, else on what the code is for.
-    key.target = str(library_place_target(&f->library->place, device));
-    const TuneRow *row = tune_find(f->library->tuned, &key);
-    key.target = f->tune_key.target;
-    if (!row) row = tune_find(f->library->tuned, &key);
+// The row that the table has for the target, and an alternative that is built as it says.
+static const LibraryAlternative *tuned_for(Choice *c, TuneRow *key, Str target) {
+    const LibraryFunction *f = c->f;
+    key->target = target;
+    const TuneRow *row = tune_find(f->library->tuned, key);
     for (uint32_t i = 0; row && i < f->count; i++)
         if (is_as_tuned(f->alternatives[i].loaded.meta, row) && fits(c, &f->alternatives[i]))
             return &f->alternatives[i];
     return NULL;
+}
+
+// What was found on such a device, else on what the code is for.
+static const LibraryAlternative *tuned(Choice *c) {
+    const LibraryFunction *f = c->f;
+    TuneRow key = f->tune_key;
+    char device[CPU_NAME_MAX];
+    if (!shape_of(c->scratch, f->alternatives[0].loaded.meta, c->args, c->count, &key)) return NULL;
+    const LibraryAlternative *found =
+        tuned_for(c, &key, str(library_place_target(&f->library->place, device)));
+    return found ? found : tuned_for(c, &key, f->tune_key.target);
 }
 
 // In all alternatives?
@@ -162,42 +168,29 @@ static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
     }
 }
 
-static bool is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool has_word(const char *text, Str word) {
-    for (const char *at = text; *at; at++) {
-        bool begins = at == text || !is_name(at[-1]);
-        if (begins && !strncmp(at, word.text, word.size) && !is_name(at[word.size])) return true;
-    }
-    return false;
-}
-
 // Whether it is for their consts that none of them takes the arguments: then they do not all say
 // the same, or what they say names a const in which they differ.
-static bool is_for_consts(Choice *c, const char *first) {
+static bool is_for_consts(Choice *c, Str first) {
     const LibraryFunction *f = c->f;
     const MetaVariant *v = &f->alternatives[0].loaded.meta->variants[0];
     for (uint32_t k = 0; k < v->binding_count; k++) {
         TuneSetting s = {v->bindings[k].name, v->bindings[k].value};
-        if (!v->bindings[k].is_type && !is_common(f, &s) && has_word(first, s.name)) return true;
+        if (!v->bindings[k].is_type && !is_common(f, &s) && str_mentions(first, s.name))
+            return true;
     }
     for (uint32_t i = 1; i < f->count; i++)
         if (attempt(c, &f->alternatives[i]) &&
-            strcmp(tilec_last_error(f->kernel.context), first) != 0)
+            !str_equal(str(tilec_last_error(f->kernel.context)), first))
             return true;
     return false;
 }
 
-// What is wrong with the first one was said.
-static tilec_status none_fits(Choice *c, tilec_status status) {
+// What is wrong with the first one is `said`.
+static tilec_status none_fits(Choice *c, tilec_status status, Str said) {
     tilec_context *context = c->f->kernel.context;
-    const char *first = tilec_last_error(context);
-    first = arena_text(c->scratch, first, strlen(first));
     StrBuf text = strbuf(c->scratch);
-    strbuf_printf(&text, "%s", first);
-    if (is_for_consts(c, first)) {
+    strbuf_add(&text, said);
+    if (is_for_consts(c, said)) {
         strbuf_printf(&text, ". It is built for");
         add_alternatives(c->f, &text);
         strbuf_printf(&text, ", and none fits. Build it for another value, too: ");
@@ -207,14 +200,22 @@ static tilec_status none_fits(Choice *c, tilec_status status) {
     return rt_fail(context, status, "%s", text.text);
 }
 
+// A caller's own grid is for the first alternative, whatever that says of the arguments.
 static tilec_status choose(Choice *c, bool own_grid, const LibraryAlternative **found) {
+    tilec_context *context = c->f->kernel.context;
     tilec_status first = TILEC_OK;
-    *found = own_grid ? tuned(c) : NULL;
-    for (uint32_t i = 0; !*found && i < c->f->count; i++)
-        if (fits(c, &c->f->alternatives[i])) *found = &c->f->alternatives[i];
-    if (!*found) first = attempt(c, c->f->alternatives);
-    if (!*found && first) return none_fits(c, first);
-    rt_begin(c->f->kernel.context);
+    Str said = {0};
+    *found = own_grid ? tuned(c) : c->f->alternatives;
+    for (uint32_t i = 0; !*found && i < c->f->count; i++) {
+        tilec_status s = attempt(c, &c->f->alternatives[i]);
+        if (!s) *found = &c->f->alternatives[i];
+        if (!s || i) continue;
+        first = s;
+        said = str(tilec_last_error(context));
+        said.text = arena_text(c->scratch, said.text, said.size);
+    }
+    if (!*found) return none_fits(c, first, said);
+    rt_begin(context);
     return TILEC_OK;
 }
 

@@ -45,19 +45,14 @@ typedef struct Build {
 
 // ---- Before ----
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Of "out/libmy-kernels.a": my_kernels.
 static Str name_of(Cli *cli, Str path) {
     path = str_file_name(path);
     if (str_starts(path, STR("lib"))) path.text += 3, path.size -= 3;
     StrBuf b = strbuf(cli->arena);
     for (size_t i = 0; i < path.size && path.text[i] != '.'; i++)
-        strbuf_char(&b, is_word(path.text[i]) ? path.text[i] : '_');
-    bool bad = !b.size || (b.text[0] >= '0' && b.text[0] <= '9');
-    return bad ? STR("kernels") : strbuf_str(&b);
+        strbuf_char(&b, str_word_char(path.text[i]) ? path.text[i] : '_');
+    return str_is_identifier(strbuf_str(&b)) ? strbuf_str(&b) : STR("kernels");
 }
 
 static int choose_name(Build *b) {
@@ -69,9 +64,8 @@ static int choose_name(Build *b) {
     b->plan.name = name.size ? name
                              : name_of(cli, cli_has(cli, "o") ? cli_value(cli, "o")
                                                               : cli_value(cli, "shared"));
-    for (size_t i = 0; i < name.size; i++)
-        if (!is_word(name.text[i]) || (i == 0 && name.text[i] >= '0' && name.text[i] <= '9'))
-            return cli_usage_error(cli, "--name takes a C identifier, found '%.*s'", STR_ARG(name));
+    if (name.size && !str_is_identifier(name))
+        return cli_usage_error(cli, "--name takes a C identifier, found '%.*s'", STR_ARG(name));
     // Names that begin so are tilec's own.
     if (str_equal(b->plan.name, STR("tilec")) || str_starts(b->plan.name, STR("tilec_")))
         return cli_usage_error(cli, "'%.*s' is tilec's own name; give another one with --name",

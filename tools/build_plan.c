@@ -377,16 +377,6 @@ static int by_symbol(const void *a, const void *b) {
     return str_compare(((const BuildFunction *)a)->symbol, ((const BuildFunction *)b)->symbol);
 }
 
-// A C identifier: kernels' names are, but for what --prefix and --specialize add.
-static bool is_identifier(Str name) {
-    for (size_t i = 0; i < name.size; i++) {
-        char c = name.text[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && (i == 0 || c < '0' || c > '9')) return false;
-    }
-    return name.size > 0;
-}
-
 // What the library has beside its functions.
 static bool is_own_name(const Planner *p, Str symbol) {
     Str name = p->plan->name;
@@ -397,7 +387,8 @@ static bool is_own_name(const Planner *p, Str symbol) {
 }
 
 static int bad_symbol(const Planner *p, const BuildFunction *f) {
-    if (!is_identifier(f->symbol))
+    // Kernels' names are identifiers, but for what --prefix and --specialize add.
+    if (!str_is_identifier(f->symbol))
         return cli_usage_error(p->cli, "'%.*s' is no name of a C function", STR_ARG(f->symbol));
     if (!is_own_name(p, f->symbol)) return EXIT_FINE;
     return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
@@ -509,12 +500,11 @@ int build_plan_targets(Cli *cli, BuildPlan *plan) {
 
 // A word as the shell takes it.
 static void add_word(StrBuf *b, Str word) {
-    static const char plain[] = "_-.,:=+/@%";
+    static const char plain[] = "-.,:=+/@%";
     bool quoted = !word.size;
     for (size_t i = 0; i < word.size; i++) {
         char c = word.text[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        quoted = quoted || (!letter && !memchr(plain, c, sizeof plain - 1));
+        quoted = quoted || (!str_word_char(c) && !memchr(plain, c, sizeof plain - 1));
     }
     strbuf_add(b, quoted ? STR(" '") : STR(" "));
     for (size_t i = 0; i < word.size; i++)

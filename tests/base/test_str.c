@@ -25,6 +25,17 @@ static void compares(void **state) {
     assert_true(str_compare(STR("\x7f"), STR("\x80")) < 0);
 }
 
+static void finds_words(void **state) {
+    (void)state;
+    assert_true(str_is_identifier(STR("_a9Z")) && str_is_identifier(STR("x")));
+    assert_false(str_is_identifier(STR("")) || str_is_identifier(STR("9a")) ||
+                 str_is_identifier(STR("a-b")) || str_is_identifier(STR("\xc3\xa9")));
+    assert_true(str_mentions(STR("N % BM == 0"), STR("BM")) && str_mentions(STR("BM"), STR("BM")) &&
+                str_mentions(STR("ABM, BM"), STR("BM")));
+    assert_false(str_mentions(STR("BM_"), STR("BM")) || str_mentions(STR("1BM"), STR("BM")) ||
+                 str_mentions(STR("B"), STR("BM")) || str_mentions(STR(""), STR("BM")));
+}
+
 static void takes_apart(void **state) {
     (void)state;
     assert_true(str_equal(str_trim(STR(" \t a b\r\n")), STR("a b")));
@@ -135,13 +146,10 @@ static void interns_one_copy_of_each(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compares),
-        cmocka_unit_test(takes_apart),
-        cmocka_unit_test(hashes_depend_on_every_byte),
-        cmocka_unit_test(distances),
-        cmocka_unit_test(the_nearest_name),
-        cmocka_unit_test(utf8),
-        cmocka_unit_test(interns_one_copy_of_each),
+        cmocka_unit_test(compares),    cmocka_unit_test(finds_words),
+        cmocka_unit_test(takes_apart), cmocka_unit_test(hashes_depend_on_every_byte),
+        cmocka_unit_test(distances),   cmocka_unit_test(the_nearest_name),
+        cmocka_unit_test(utf8),        cmocka_unit_test(interns_one_copy_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,10 +24,6 @@ static size_t pick(Mutator *m, size_t below) {
     return (size_t)(m->state % below);
 }
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static void find_tokens(Mutator *m) {
     m->count = 0;
     for (size_t i = 0; i < m->size && m->count < TOKENS_MAX;) {
@@ -40,7 +36,7 @@ static void find_tokens(Mutator *m) {
             continue;
         }
         size_t begin = i++;
-        while (is_word(m->text[begin]) && i < m->size && is_word(m->text[i])) i++;
+        while (str_word_char(m->text[begin]) && i < m->size && str_word_char(m->text[i])) i++;
         m->tokens[m->count].begin = begin;
         m->tokens[m->count++].end = i;
     }
