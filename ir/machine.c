@@ -61,6 +61,10 @@ static Machine machine_of_amd(GpuTarget target) {
                      .f16 = true,
                      .warp = waves_of_64 ? 64 : 32,
                      .shared_bytes = gpu_shared_bytes(target),
+                     .tile_registers = wide              ? 96
+                                       : number < 0x1100 ? 0
+                                       : number < 0x1200 ? 128
+                                                         : 176,
                      .direct_bytes = !cdna3 ? 0
                                      : wide ? 16
                                             : 4,

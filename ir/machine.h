@@ -28,6 +28,9 @@ typedef struct Machine {
     uint32_t warp;          // GPUs: threads of a warp
     uint32_t shared_bytes;  // GPUs: the most that a program may have
     bool async_copy;        // thread.copy
+    // GPUs: registers of 32 bits that a thread has for tiles, beside addresses, fragments and what
+    // is under way; 0: enough.
+    uint32_t tile_registers;
     // GPUs: with the option `direct` a thread.copy of so many bytes, or 4, which is a load to what
     // lies in a row in the order of a warp's lanes; 0: there is none.
     uint32_t direct_bytes;

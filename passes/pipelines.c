@@ -49,6 +49,7 @@ static const PassStep gpu_steps[] = {
     {PASS_CSE, "conversions of one value that are wanted alike"},
     {PASS_DCE, "what was made once more in another layout is not needed in the first"},
     {PASS_GPU_PIPELINE, "loads move here, so that fences see where they are"},
+    {PASS_GPU_KEEP, "what loops carry is known, and what is left of shared memory"},
     {PASS_GPU_FENCES, "after layouts: who touches what is known, and still by whole tiles"},
     {PASS_GPU_THREADS, "tiles become registers, shuffles and shared memory"},
     {PASS_SIMPLIFY, "lowering leaves indices by constants and masks that are all true"},

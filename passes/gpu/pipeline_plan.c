@@ -264,14 +264,16 @@ static uint64_t bytes_of(const IrValue *v) {
     return spread_is_tile(v) ? (uint64_t)v->type->count * ir_elem_size(v->type) : 0;
 }
 
+// Is it in shared memory anyway?
 static bool is_copied(const PipelinePlan *plan, const IrValue *v) {
-    for (size_t i = 0; i < plan->feeds.count; i++)
+    if (v->def && v->def->code == IR_GPU_READ) return true;
+    for (size_t i = 0; plan && i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied && v->def == plan->feeds.data[i].load) return true;
     return false;
 }
 
 // Through shared memory, beside what is copied.
-static uint64_t moved_bytes(const Planner *p, const IrOp *op) {
+static uint64_t moved_bytes(const PipelinePlan *plan, const IrOp *op) {
     uint64_t bytes = 0;
     bool product = op->code == IR_DOT, converts = op->code == IR_GPU_CONVERT;
     bool by_number = op->code == IR_GATHER || op->code == IR_SORT;
@@ -282,20 +284,27 @@ static uint64_t moved_bytes(const Planner *p, const IrOp *op) {
         const IrValue *v = ir_operand(op, i);
         if (product && i == 2) continue;  // the sum
         if (v && v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
-        if (v && !is_copied(p->plan, v)) bytes += bytes_of(v);
+        if (v && !is_copied(plan, v)) bytes += bytes_of(v);
     }
     return bytes;
 }
 
-// What else of a step is in shared memory, at most: one op after the other.
-static uint64_t other_bytes(const Planner *p, const IrBlock *block) {
+static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block);
+
+static uint64_t other_bytes_of(const PipelinePlan *plan, const IrOp *op) {
+    uint64_t most = moved_bytes(plan, op);
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        uint64_t inner = other_bytes(plan, op->regions[i]);
+        if (inner > most) most = inner;
+    }
+    return most;
+}
+
+// What else is in shared memory, at most: one op after the other.
+static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block) {
     uint64_t most = 0;
     for (const IrOp *op = block->first; op; op = op->next) {
-        uint64_t bytes = moved_bytes(p, op);
-        for (uint32_t i = 0; i < op->region_count; i++) {
-            uint64_t inner = other_bytes(p, op->regions[i]);
-            if (inner > bytes) bytes = inner;
-        }
+        uint64_t bytes = other_bytes_of(plan, op);
         if (bytes > most) most = bytes;
     }
     return most;
@@ -312,15 +321,28 @@ static uint64_t ring_bytes(const PipelinePlan *plan) {
 static uint32_t stages_that_fit(const Planner *p) {
     uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : STAGES;
     uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
-    uint64_t other = other_bytes(p, p->body) + SHARED_SPARE;
+    uint64_t other = other_bytes(p->plan, p->body) + SHARED_SPARE;
     if (stages > STAGES_MAX) stages = STAGES_MAX;
     while (stages >= 2 && room && stages * step + other > room) stages--;
     return stages >= 2 ? stages : 0;
 }
 
+uint64_t pipeline_place_bytes(const IrBlock *body) {
+    uint64_t bytes = 0;
+    for (const IrOp *op = body->first; op; op = op->next) {
+        if (op->code == IR_GPU_SHARED)
+            bytes += bytes_of(op->results) * (uint64_t)ir_attr_int(op, IR_ATTR_COUNT);
+        for (uint32_t i = 0; i < op->region_count; i++)
+            bytes += pipeline_place_bytes(op->regions[i]);
+    }
+    return bytes;
+}
+
+uint64_t pipeline_moved_bytes(const IrOp *op) { return other_bytes_of(NULL, op) + SHARED_SPARE; }
+
 // ---- in registers -------------------------------------------------------------------------------
 
-static uint32_t words_of(const IrType *type) {
+uint32_t pipeline_words(const IrType *type) {
     if (!type->layout) return 1;
     return layout_size(type->layout, LAYOUT_REG) * ir_elem_size(type) / 4;
 }
@@ -334,7 +356,7 @@ static void drop(PipelinePlan *plan, size_t i) {
 
 // In registers, for a reason that it is not copied; false: there are too few.
 static bool keep(Planner *p, PipelineFeed *feed, Reason reason) {
-    uint32_t words = words_of(feed->load->results[0].type);
+    uint32_t words = pipeline_words(feed->load->results[0].type);
     feed->copied = false;
     bool fits =
         p->registers + words <= REGISTERS_MAX && p->carried + p->registers + words <= CARRIED_MAX;
@@ -392,7 +414,8 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
         say(&p, loop, reason, REMARK(0));
         return plan;
     }
-    for (uint32_t i = 0; i < loop->result_count; i++) p.carried += words_of(loop->results[i].type);
+    for (uint32_t i = 0; i < loop->result_count; i++)
+        p.carried += pipeline_words(loop->results[i].type);
     plan_block(&p, p.body);
     settle_stages(&p);
     return plan;

@@ -32,4 +32,10 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
 // that only products use, or a conversion. False: as it is loaded.
 bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Layout *wanted);
 
+// Registers of 32 bits that a thread has of such a tile.
+uint32_t pipeline_words(const IrType *type);
+// Of shared memory: all places of a body; what moves through it at an op and within, at most.
+uint64_t pipeline_place_bytes(const IrBlock *body);
+uint64_t pipeline_moved_bytes(const IrOp *op);
+
 #endif

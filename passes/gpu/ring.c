@@ -152,7 +152,21 @@ static void lower_barrier(Threads *t, bool global) {
     if (global) ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
 }
 
+// Without such copies all that is copied is stored at once.
+static bool has_copies(const Threads *t) {
+    GpuFacts facts = {t->machine, t->facts, t->ranges};
+    return gpu_copy_bytes(t->func, &facts, GPU_ACCESS_BYTES) > 0;
+}
+
+static void lower_commit(Threads *t) {
+    if (has_copies(t)) ir_op(&t->b, IR_THREAD_COMMIT, 0, NULL, 0, NULL, 0, NULL);
+}
+
 static void lower_wait(Threads *t, const IrOp *op) {
+    if (!has_copies(t)) {
+        lower_barrier(t, false);
+        return;
+    }
     IrOp *wait = ir_op(&t->b, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
     ir_attr_set_int(wait, IR_ATTR_COUNT, ir_attr_int(op, IR_ATTR_COUNT));
     lower_barrier(t, ir_attr_int(op, IR_ATTR_GLOBAL) != 0);
@@ -163,7 +177,7 @@ void threads_ring(Threads *t, const IrOp *op) {
     case IR_GPU_SHARED: lower_shared(t, op); return;
     case IR_GPU_SLOT: lower_slot(t, op); return;
     case IR_GPU_COPY: lower_copy(t, op); return;
-    case IR_GPU_COMMIT: ir_op(&t->b, IR_THREAD_COMMIT, 0, NULL, 0, NULL, 0, NULL); return;
+    case IR_GPU_COMMIT: lower_commit(t); return;
     case IR_GPU_BARRIER: lower_barrier(t, true); return;
     case IR_GPU_WAIT: lower_wait(t, op); return;
     case IR_GPU_READ: lower_read(t, op); return;
