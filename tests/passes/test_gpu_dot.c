@@ -196,12 +196,6 @@ static double number(const Array *a, uint64_t i) {
 
 // ---- running ------------------------------------------------------------------------------------
 
-static const char *said(const Tir *t) {
-    StrBuf text = strbuf(t->arena);
-    diags_text(t->diags, (DiagStyle){0}, &text);
-    return text.text;
-}
-
 static Machine machine_of(const char *target) {
     GpuTarget gpu;
     assert_true(gpu_target_parse(str(target), &gpu));
@@ -214,7 +208,7 @@ static void lower(Tir *t, const char *target, unsigned facts) {
     const PassStep *steps = passes_parse(t->arena, STR("tile,gpu"), &count, t->diags);
     PassOptions options = {.verify = true, .machine = &m, .facts = facts};
     if (!passes_run(t->module, steps, count, &options, t->diags))
-        fail_msg("%s: %s", target, said(t));
+        fail_msg("%s: %s", target, tir_text(t));
 }
 
 typedef struct Count {
@@ -245,7 +239,7 @@ static Count run(const char *text, const char *target, const IrArg *args) {
     IrInterp *interp = ir_interp_create(t->arena, t->module->funcs.data[0]);
     IrLaunch launch = {.args = args, .arg_count = 3, .grid = {1, 1, 1}, .sanitize = true};
     if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE)
-        fail_msg("%s: %s\n%s", target ? target : "not lowered", said(t), text);
+        fail_msg("%s: %s\n%s", target ? target : "not lowered", tir_text(t), text);
     ir_interp_destroy(interp);
     tir_free(t);
     return count;
@@ -482,7 +476,7 @@ static Str assembled(Tir *t, const char *target) {
     Str text;
     assert_true(gpu_target_parse(str(target), &options.target.gpu));
     if (!codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, &text, t->diags))
-        fail_msg("%s: %s", target, said(t));
+        fail_msg("%s: %s", target, tir_text(t));
     OsError error;
     const char *path = os_keep_temporary(t->arena, "tilec_ptx_", ".ptx", text, &error);
     assert_non_null(path);
@@ -506,7 +500,7 @@ static void link_object(const char *text, const char *target) {
     lower(t, target, FACT_CONTIGUOUS | FACT_WIDE);
     assert_true(gpu_target_parse(str(target), &options.target.gpu));
     if (!codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, &object, t->diags))
-        fail_msg("%s: %s\n%s", target, said(t), text);
+        fail_msg("%s: %s\n%s", target, tir_text(t), text);
     assert_true(str_starts(object, STR("\177ELF")));
     tir_free(t);
 }

@@ -48,12 +48,6 @@ static void fill(uint16_t *x, size_t count, Dice *dice) {
         x[i] = (uint16_t)dtype_from_double(DTYPE_F16, (double)dice_below(dice, 7) - 3, true);
 }
 
-static const char *said(const Tir *t) {
-    StrBuf text = strbuf(t->arena);
-    diags_text(t->diags, (DiagStyle){0}, &text);
-    return text.text;
-}
-
 static bool lower(Tir *t, const char *target, const char *passes, uint32_t shared_bytes) {
     GpuTarget gpu;
     assert_true(gpu_target_parse(str(target), &gpu));
@@ -75,7 +69,7 @@ static void run(Tir *t, Arrays *x, int64_t rows, int64_t columns, const char *wh
     IrInterp *interp = ir_interp_create(t->arena, t->module->funcs.data[0]);
     IrLaunch launch = {.args = args, .arg_count = 3, .grid = {1, 1, 1}, .sanitize = true};
     if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
-        fail_msg("%s, %lld x %lld: %s", what, (long long)rows, (long long)columns, said(t));
+        fail_msg("%s, %lld x %lld: %s", what, (long long)rows, (long long)columns, tir_text(t));
     ir_interp_destroy(interp);
 }
 
@@ -86,7 +80,7 @@ static void agree(Arrays *x, const char *target, int64_t rows, int64_t columns) 
     tir_free(plain);
     for (int level = 0; level < 2; level++) {
         Tir *t = tir_load("%s", product);
-        if (!lower(t, target, levels[level], 0)) fail_msg("%s: %s", target, said(t));
+        if (!lower(t, target, levels[level], 0)) fail_msg("%s: %s", target, tir_text(t));
         run(t, &x[1], rows, columns, target);
         tir_free(t);
         if (memcmp(x[0].c, x[1].c, sizeof x[0].c) != 0)
@@ -130,7 +124,7 @@ static uint32_t kept(const char *target, int warps, uint32_t shared_bytes) {
     Tir *t = tir_load("%s", product);
     t->module->funcs.data[0]->warps = warps;
     if (!lower(t, target, "tile,gpu_layout,licm,gpu_pipeline,gpu_keep", shared_bytes))
-        fail_msg("%s: %s", target, said(t));
+        fail_msg("%s: %s", target, tir_text(t));
     uint32_t count = kept_in(ir_body(t->module->funcs.data[0]), false);
     tir_free(t);
     return count;

@@ -64,12 +64,6 @@ static void fill(uint16_t *x, size_t count, Dice *dice) {
         x[i] = (uint16_t)dtype_from_double(DTYPE_F16, (double)dice_below(dice, 7) - 3, true);
 }
 
-static const char *said(const Tir *t) {
-    StrBuf text = strbuf(t->arena);
-    diags_text(t->diags, (DiagStyle){0}, &text);
-    return text.text;
-}
-
 static void lower(Tir *t, const char *target, const char *passes) {
     GpuTarget gpu;
     assert_true(gpu_target_parse(str(target), &gpu));
@@ -80,7 +74,7 @@ static void lower(Tir *t, const char *target, const char *passes) {
     if (gpu.vendor == GPU_AMD) facts |= FACT_NARROW | FACT_NEAR;  // of buffers
     PassOptions options = {.verify = true, .machine = &m, .facts = facts};
     if (!passes_run(t->module, steps, count, &options, t->diags))
-        fail_msg("%s: %s", target, said(t));
+        fail_msg("%s: %s", target, tir_text(t));
 }
 
 static Tir *load(const char *text, int stages) {
@@ -100,7 +94,7 @@ static void run(Tir *t, Arrays *x, int64_t depth, const char *what) {
     IrInterp *interp = ir_interp_create(t->arena, t->module->funcs.data[0]);
     IrLaunch launch = {.args = args, .arg_count = 3, .grid = {1, 1, 1}, .sanitize = true};
     if (ir_interp_run(interp, &launch, t->diags) != IR_RUN_DONE || tir_said(t, "error"))
-        fail_msg("%s, depth %lld: %s", what, (long long)depth, said(t));
+        fail_msg("%s, depth %lld: %s", what, (long long)depth, tir_text(t));
     ir_interp_destroy(interp);
 }
 

@@ -75,6 +75,8 @@ IrOutcome tir_run(Tir *t, const IrArg *args, uint32_t count, int64_t programs) {
     return ir_interp_run(t->interp, &t->launch, t->diags);
 }
 
+const char *tir_text(const Tir *t) { return diagnostics(t).text; }
+
 bool tir_said(const Tir *t, const char *text) { return strstr(diagnostics(t).text, text) != NULL; }
 
 void tir_forget(Tir *t) {

@@ -29,7 +29,8 @@ IrArg tir_view(void *data, uint32_t rank, const int64_t *extents);
 IrArg tir_pointer(void *data, uint64_t size);
 IrArg tir_scalar(uint64_t bits);
 IrOutcome tir_run(Tir *t, const IrArg *args, uint32_t count, int64_t programs);
-// Does the text of all diagnostics hold this?
+// The text of all diagnostics; does it hold this?
+const char *tir_text(const Tir *t);
 bool tir_said(const Tir *t, const char *text);
 void tir_forget(Tir *t);  // diagnostics and prints
 
