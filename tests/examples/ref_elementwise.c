@@ -26,17 +26,40 @@ void make_add_pointers(Run *run, const Shape *shape) {
     run_int(run, shape->n[0]);
 }
 
+// One rounding of a·b + c: the sum in double is rounded to odd, by its error, so that no second
+// rounding to T comes from a first (Boldo, Melquiond: Emulation of FMA and correctly rounded sums,
+// 2008). A product of two T is exact.
+static Num fused(Dtype t, Num a, Num b, Num c) {
+    double product = a.v * b.v, sum = product + c.v, part = sum - product;
+    double error = (product - (sum - part)) + (c.v - part);
+    if (t == DTYPE_F64) return num_fma(t, a, b, c);
+    bool even = !(dtype_from_double(DTYPE_F64, sum, true) & 1);
+    if (error != 0 && even) sum = nextafter(sum, error > 0 ? INFINITY : -INFINITY);
+    return num_rounded(t, sum);
+}
+
+// Of a number with 8 bits a product with 9, halfway between two of bf16, and what is so little more
+// or less that it must not be lost in a rounding to f32 or f64.
+static void put_near_tie(Run *run, Array *x, Array *y, int64_t i) {
+    double sign = run_below(run, 0, 2) ? 1 : -1;
+    put(x, i, (85 + 2 * (double)run_below(run, 0, 8)) / 64);
+    put(y, i, sign * 0.75 * (run_below(run, 0, 2) ? 0x1p-23 : 0x1p-52));
+}
+
 void make_axpy(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t n = shape->n[0];
     run_type(run, "T", t);
     tile(run, shape, "B", small);
-    Num alpha = num_exact(run_scalar(t, 0.7));
+    Num alpha = num_exact(run_scalar(t, 0.75));
     run_real(run, alpha.v);
     Array *x = run_input(run, "x", t, FILL_REAL, EXTENTS(n));
     Array *y = run_input(run, "y", t, FILL_REAL, EXTENTS(n));
     run_updates(y);
-    for (int64_t i = 0; i < n; i++) want(y, i, num_fma(t, alpha, num_at(x, i), num_at(y, i)));
+    for (int64_t i = 0; i < n; i++) {
+        if (i % 4 == 1) put_near_tie(run, x, y, i);
+        want(y, i, fused(t, alpha, num_at(x, i), num_at(y, i)));
+    }
 }
 
 // 0.5 h (1 + erf(h / √2)), the constant rounded to f32
@@ -117,8 +140,44 @@ void make_dropout(Run *run, const Shape *shape) {
     }
 }
 
-// Pairs x[2i], x[2i + 1] turn by the angle position · base^(-2i / D).
+// The floats that conform to a bound, which a math function's result is one of. 1: the bound itself
+// stands for all of them.
+static int floats_within(Num a, Num *all, int most) {
+    float x = (float)(a.v - a.e), end = (float)(a.v + a.e);
+    int count = 0;
+    all[0] = a;
+    if (!isfinite(a.v) || a.e == 0) return 1;
+    if ((double)x < a.v - a.e) x = nextafterf(x, INFINITY);
+    for (; x <= end && (double)x <= a.v + a.e; x = nextafterf(x, INFINITY)) {
+        if (count == most) return all[0] = a, 1;
+        all[count++] = num_exact((double)x);
+    }
+    return count;
+}
+
+// A pair of elements by one of the angles that it may turn by.
+static void rotate(Dtype t, Num angle, Num a, Num b, Num *first, Num *second) {
+    Num cosine = num_cos(DTYPE_F32, angle), sine = num_sin(DTYPE_F32, angle);
+    *first = num_cast(t, f32_sub(f32_mul(a, cosine), f32_mul(b, sine)));
+    *second = num_cast(t, f32_add(f32_mul(a, sine), f32_mul(b, cosine)));
+}
+
+// A position's product with a frequency, which is rounded before the sine: of large angles nothing
+// is left but by each float that the frequency may be.
+static int angles_of(double position, Num frequency, Num *angles) {
+    Num exact = num_rounded(DTYPE_F32, position);
+    int count = floats_within(frequency, angles, 1 + RUN_MAX_OTHERS);
+    for (int i = 0; i < count; i++)
+        angles[i] = angles[i].e == 0 && isfinite(angles[i].v)
+                        ? num_rounded(DTYPE_F32, exact.v * angles[i].v)
+                        : f32_mul(exact, angles[i]);
+    return count;
+}
+
+// Pairs x[2i], x[2i + 1] turn by the angle position · base^(-2i / D). An even number of heads has
+// angles of all magnitudes, and negative ones.
 void make_rope(Run *run, const Shape *shape) {
+    enum { WAYS = 1 + RUN_MAX_OTHERS };
     Dtype t = shape->type;
     int64_t length = shape->n[0], heads = shape->n[1], width = 2 * shape->n[2];
     run_type(run, "T", t);
@@ -127,21 +186,23 @@ void make_rope(Run *run, const Shape *shape) {
     Array *position = run_input(run, "position", DTYPE_I32, FILL_ZERO, EXTENTS(length));
     Array *y = run_output(run, "y", t, EXTENTS(length, heads, width));
     const double bases[] = {(double)INFINITY, 0, -3, -(double)INFINITY, 1, -1};
-    Num base = num_exact(run->wild ? bases[(length + width / 2) % 6] : 10000);
+    bool far = !run->wild && heads % 2 == 0;
+    Num base = num_exact(run->wild ? bases[(length + width / 2) % 6] : far ? 0x1p-96 : 10000);
     run_real(run, base.v);
     for (int64_t s = 0; s < length; s++) {
-        put(position, s, (double)run_below(run, 0, 2000));
+        int64_t reach = INT64_C(1) << run_below(run, 0, 31);
+        put(position, s, (double)(far ? run_below(run, -reach, reach) : run_below(run, 0, 2000)));
         for (int64_t d = 0; d < width; d += 2) {
-            Num exponent = f32_div(num_exact((double)d), num_exact((double)width));
+            Num angles[WAYS], first[WAYS], second[WAYS];
+            Num exponent = num_rounded(DTYPE_F32, (double)d / (double)width);
             Num frequency = num_pow(DTYPE_F32, base, num_neg(exponent));
-            Num angle = f32_mul(num_at(position, s), frequency);
-            Num cosine = num_cos(DTYPE_F32, angle), sine = num_sin(DTYPE_F32, angle);
+            int count = angles_of(get(position, s), frequency, angles);
             for (int64_t h = 0; h < heads; h++) {
                 Num a = num_at(x, at3(x, s, h, d)), b = num_at(x, at3(x, s, h, d + 1));
-                Num first = f32_sub(f32_mul(a, cosine), f32_mul(b, sine));
-                Num second = f32_add(f32_mul(a, sine), f32_mul(b, cosine));
-                want(y, at3(y, s, h, d), num_cast(t, first));
-                want(y, at3(y, s, h, d + 1), num_cast(t, second));
+                for (int i = 0; i < count; i++)
+                    rotate(t, angles[i], a, b, &first[i], &second[i]);
+                want_any(y, at3(y, s, h, d), first, count);
+                want_any(y, at3(y, s, h, d + 1), second, count);
             }
         }
     }

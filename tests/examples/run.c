@@ -130,6 +130,7 @@ void run_free(Run *run) {
         free(run->arrays[i].data);
         free(run->arrays[i].before);
         free(run->arrays[i].wanted);
+        free(run->arrays[i].others);
     }
     run->array_count = 0;
 }
@@ -177,6 +178,18 @@ void want(Array *a, int64_t place, Num value) {
 
 void want_exact(Array *a, int64_t place, double value) { want(a, place, num_exact(value)); }
 
+void want_any(Array *a, int64_t place, const Num *values, int count) {
+    assert(count > 0 && count <= 1 + RUN_MAX_OTHERS);
+    int64_t all = a->count * RUN_MAX_OTHERS;
+    if (!a->others) {
+        a->others = malloc((size_t)all * sizeof *a->others);
+        assert(a->others);
+        for (int64_t i = 0; i < all; i++) a->others[i] = (Num){0, -1};
+    }
+    want(a, place, values[0]);
+    for (int i = 1; i < count; i++) a->others[place * RUN_MAX_OTHERS + i - 1] = values[i];
+}
+
 void run_before(Run *run) {
     for (int i = 0; i < run->array_count; i++) {
         Array *a = &run->arrays[i];
@@ -190,6 +203,16 @@ static bool accepted(double x, Num wanted) {
     if (isnan(wanted.v)) return isnan(x);
     if (isinf(wanted.v)) return x == wanted.v;
     return isfinite(x) && fabs(x - wanted.v) <= wanted.e;
+}
+
+static bool accepted_any(const Array *a, int64_t i, Num wanted) {
+    double x = get(a, i);
+    bool right = accepted(x, wanted);
+    for (int n = 0; a->others && n < RUN_MAX_OTHERS && !right; n++) {
+        Num other = a->others[i * RUN_MAX_OTHERS + n];
+        right = other.e >= 0 && accepted(x, other);
+    }
+    return right;
 }
 
 static bool kept(const Array *a, int64_t i) {
@@ -210,7 +233,7 @@ const char *run_compare(const Run *run, char *text, size_t size) {
             Num wanted = a->wanted[i];
             if (run->wild && isnan(wanted.v)) wanted.e = 0;
             undecided += isinf(wanted.e);
-            if (accepted(get(a, i), wanted)) continue;
+            if (accepted_any(a, i, wanted)) continue;
             snprintf(text, size,
                      "%s, element %lld of %lld: %.9g, expected %.9g within %.3g (%.3g times it)",
                      a->name, (long long)i, (long long)a->count, get(a, i), a->wanted[i].v,

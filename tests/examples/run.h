@@ -19,7 +19,7 @@
 
 #include "tests/examples/num.h"
 
-enum { RUN_MAX_RANK = 5, RUN_MAX_ARGS = 16, RUN_MAX_SPECS = 8 };
+enum { RUN_MAX_RANK = 5, RUN_MAX_ARGS = 16, RUN_MAX_SPECS = 8, RUN_MAX_OTHERS = 8 };
 
 typedef enum Fill {
     FILL_REAL,      // floats in [-2, 2)
@@ -39,6 +39,7 @@ typedef struct Array {
     int64_t count;
     uint8_t *data, *before;  // before: the bytes at launch, NULL until then
     Num *wanted;             // NULL: an input, must keep all bytes; e < 0: keeps its bytes
+    Num *others;             // RUN_MAX_OTHERS of each element, right as well; e < 0: none
 } Array;
 
 typedef struct Arg {
@@ -99,6 +100,8 @@ void put(Array *a, int64_t place, double value);
 Num num_at(const Array *a, int64_t place);
 void want(Array *a, int64_t place, Num value);
 void want_exact(Array *a, int64_t place, double value);
+// Any of these, at most 1 + RUN_MAX_OTHERS: what follows from each value that an operand may have.
+void want_any(Array *a, int64_t place, const Num *values, int count);
 
 // NULL if all is as wanted, else what is not, in static storage of `text`.
 const char *run_compare(const Run *run, char *text, size_t size);

@@ -3,8 +3,9 @@
 // printed: with the rule that proves them to be the same program (rules.h), which then do not
 // count, or as unexplained. Each example's counts are printed, too.
 //
-//     test_mutants [--whole] [--device NAME] [--opcode BEGIN] [--least N] [KERNEL]
+//     test_mutants [--whole] [--device NAME] [--opcode BEGIN] [--least N] [--print] [KERNEL]
 //
+// --print prints each text before its mutants.
 // Of a thousand that count N must be noticed. The quick run takes some examples and a slice of
 // their mutants, both by their hash; --whole takes all, in portions if the environment says so.
 #include <stdio.h>
@@ -42,6 +43,7 @@ typedef struct Session {
     bool whole;
     const char *opcode;  // of the mutants to try: NULL: all
     uint64_t least;      // of a thousand
+    bool print;
     uint64_t number;     // of the next mutant
     Tally kinds[MUTANT_KIND_COUNT];
     uint64_t broken;
@@ -105,7 +107,9 @@ static void try_mutant(Session *session, const Group *g, const Mutant *m) {
 
 static void try_group(Session *session, const Group *g) {
     Arena *arena = arena_create();
-    Mutants list = mutants_of(arena, subject_text(g->subjects[0]));
+    Str text = subject_text(g->subjects[0]);
+    if (session->print) printf("%.*s\n", STR_ARG(text));
+    Mutants list = mutants_of(arena, text);
     for (size_t i = 0; i < list.count; i++) try_mutant(session, g, &list.data[i]);
     arena_destroy(arena);
 }
@@ -260,6 +264,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--whole"))
             session.whole = true;
+        else if (!strcmp(argv[i], "--print"))
+            session.print = true;
         else if (!strcmp(argv[i], "--device") && i + 1 < argc)
             device = argv[++i];
         else if (!strcmp(argv[i], "--opcode") && i + 1 < argc)
