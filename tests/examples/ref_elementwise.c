@@ -213,9 +213,11 @@ void make_adam(Run *run, const Shape *shape) {
     int64_t n = shape->n[0];
     Num one = num_exact(1), rate = num_exact((double)0.001F), decay = num_exact((double)0.01F);
     Num beta1 = num_exact((double)0.9F), beta2 = num_exact((double)0.999F);
-    // Powers of a late step are 0; odd ones of a negative number are negative.
-    bool late = n / 16 % 4 == 1, negative = n / 16 % 4 == 2;
+    // Powers of a late step are 0; odd ones of a negative number are negative. Below a half
+    // logarithms have other exponents.
+    bool late = n / 16 % 4 == 1, negative = n / 16 % 4 == 2, small_bases = n / 16 % 4 == 0 && !(n % 2);
     if (negative) beta1 = num_exact(-(double)0.9F), beta2 = num_exact(-(double)0.001F);
+    if (small_bases) beta1 = num_exact((double)0.55F), beta2 = num_exact((double)0.14F);
     Num eps = num_exact((double)1e-8F), step = num_exact(late ? 1000000 : negative ? 1 : 3);
     run_type(run, "T", t);
     tile(run, shape, "B", small);

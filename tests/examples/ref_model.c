@@ -91,12 +91,15 @@ static void spread_scores(Run *run, Array *q, Array *k) {
     }
 }
 
-// Extents: queries, keys, width of a head. Four heads share two key heads; an odd number of queries
-// makes it causal.
+// Extents: queries, keys, width of a head. Four heads share two key heads; an odd number makes it
+// causal. Up to three more of both: of either kind there are some that end at each place of four.
 void make_attention(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t m = shape->n[0], n = shape->n[1], width = shape->n[2];
     bool causal = m % 2 == 1;
+    int64_t more_queries = (m / 2 + n / 3 + width / 8) % 4, more_keys = (m / 2 + n / 8 + width / 3) % 4;
+    if (m) m += more_queries;
+    if (n) n += more_keys;
     if (causal && n < m) n = m;
     run_type(run, "T", t);
     run_const(run, "CAUSAL", causal);
