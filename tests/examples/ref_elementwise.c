@@ -157,6 +157,8 @@ static int floats_within(Num a, Num *all, int most) {
 
 // A pair of elements by one of the angles that it may turn by.
 static void rotate(Dtype t, Num angle, Num a, Num b, Num *first, Num *second) {
+    *first = *second = num_exact((double)NAN);
+    if (!isfinite(angle.v)) return;
     Num cosine = num_cos(DTYPE_F32, angle), sine = num_sin(DTYPE_F32, angle);
     *first = num_cast(t, f32_sub(f32_mul(a, cosine), f32_mul(b, sine)));
     *second = num_cast(t, f32_add(f32_mul(a, sine), f32_mul(b, cosine)));
@@ -175,7 +177,8 @@ static int angles_of(double position, Num frequency, Num *angles) {
 }
 
 // Pairs x[2i], x[2i + 1] turn by the angle position · base^(-2i / D). An even number of heads has
-// angles of all magnitudes, and negative ones.
+// angles of all magnitudes, and negative ones; every other then shows the sine by itself, of which
+// a sum would hide the last bits.
 void make_rope(Run *run, const Shape *shape) {
     enum { WAYS = 1 + RUN_MAX_OTHERS };
     Dtype t = shape->type;
@@ -187,7 +190,7 @@ void make_rope(Run *run, const Shape *shape) {
     Array *y = run_output(run, "y", t, EXTENTS(length, heads, width));
     const double bases[] = {(double)INFINITY, 0, -3, -(double)INFINITY, 1, -1};
     bool far = !run->wild && heads % 2 == 0;
-    Num base = num_exact(run->wild ? bases[(length + width / 2) % 6] : far ? 0x1p-96 : 10000);
+    Num base = num_exact(run->wild ? bases[(length + width / 2) % 6] : far ? 0x1p-120 : 10000);
     run_real(run, base.v);
     for (int64_t s = 0; s < length; s++) {
         int64_t reach = INT64_C(1) << run_below(run, 0, 31);
@@ -198,9 +201,9 @@ void make_rope(Run *run, const Shape *shape) {
             Num frequency = num_pow(DTYPE_F32, base, num_neg(exponent));
             int count = angles_of(get(position, s), frequency, angles);
             for (int64_t h = 0; h < heads; h++) {
+                if (far && h % 2 == 1) put(x, at3(x, s, h, d), 0);
                 Num a = num_at(x, at3(x, s, h, d)), b = num_at(x, at3(x, s, h, d + 1));
-                for (int i = 0; i < count; i++)
-                    rotate(t, angles[i], a, b, &first[i], &second[i]);
+                for (int i = 0; i < count; i++) rotate(t, angles[i], a, b, &first[i], &second[i]);
                 want_any(y, at3(y, s, h, d), first, count);
                 want_any(y, at3(y, s, h, d + 1), second, count);
             }
@@ -215,7 +218,8 @@ void make_adam(Run *run, const Shape *shape) {
     Num beta1 = num_exact((double)0.9F), beta2 = num_exact((double)0.999F);
     // Powers of a late step are 0; odd ones of a negative number are negative. Below a half
     // logarithms have other exponents.
-    bool late = n / 16 % 4 == 1, negative = n / 16 % 4 == 2, small_bases = n / 16 % 4 == 0 && !(n % 2);
+    bool late = n / 16 % 4 == 1, negative = n / 16 % 4 == 2,
+         small_bases = n / 16 % 4 == 0 && !(n % 2);
     if (negative) beta1 = num_exact(-(double)0.9F), beta2 = num_exact(-(double)0.001F);
     if (small_bases) beta1 = num_exact((double)0.55F), beta2 = num_exact((double)0.14F);
     Num eps = num_exact((double)1e-8F), step = num_exact(late ? 1000000 : negative ? 1 : 3);
@@ -316,7 +320,7 @@ static int mandelbrot_count(float cr, float ci, int limit) {
 void make_mandelbrot(Run *run, const Shape *shape) {
     int64_t height = shape->n[0], width = shape->n[1];
     const float left = -2, bottom = -1.25F, step = 0.0078125F * 2.5F;
-    const int limit = 30;
+    const int limit = (height + width) % 4 == 1 ? 0 : 30;
     tile(run, shape, "BH", 4);
     tile(run, shape, "BW", 8);
     Array *count = run_output(run, "count", DTYPE_I32, EXTENTS(height, width));

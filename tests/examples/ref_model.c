@@ -97,7 +97,8 @@ void make_attention(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t m = shape->n[0], n = shape->n[1], width = shape->n[2];
     bool causal = m % 2 == 1;
-    int64_t more_queries = (m / 2 + n / 3 + width / 8) % 4, more_keys = (m / 2 + n / 8 + width / 3) % 4;
+    int64_t more_queries = (m / 2 + n / 3 + width / 8) % 4,
+            more_keys = (m / 2 + n / 8 + width / 3) % 4;
     if (m) m += more_queries;
     if (n) n += more_keys;
     if (causal && n < m) n = m;
@@ -124,8 +125,8 @@ void make_attention(Run *run, const Shape *shape) {
         }
 }
 
-// Extents: sequences, heads, width. Sequence b has 1 to 40 keys, in wild runs maybe none, in pages
-// of 16 of a pool of 7.
+// Extents: sequences, heads, width. Sequence b has 1 to 40 keys, in wild runs maybe none (or what
+// is less than none), in pages of 16 of a pool of 7.
 void make_decode_attention(Run *run, const Shape *shape) {
     Dtype t = shape->type;
     int64_t batch = shape->n[0], heads = shape->n[1], width = shape->n[2];
@@ -144,7 +145,7 @@ void make_decode_attention(Run *run, const Shape *shape) {
     for (int64_t b = 0; b < batch; b++) {
         int64_t page[3];
         bool none = run->wild && run_below(run, 0, 4) == 0;
-        put(length, b, none ? 0 : (double)run_below(run, 1, 41));
+        put(length, b, (double)(none ? run_below(run, -15, 1) : run_below(run, 1, 41)));
         for (int64_t l = 0; l < 3; l++) {
             put(pages, at2(pages, b, l), (double)run_below(run, 0, 7));
             page[l] = (int64_t)get(pages, at2(pages, b, l)) * 16 * heads * width;
@@ -152,7 +153,8 @@ void make_decode_attention(Run *run, const Shape *shape) {
         for (int64_t h = 0; h < heads; h++) {
             int64_t place = (b * heads + h) * width;
             Query query = {q, place, width, scale, f32, t, 3, run_dot(run, f32), false};
-            Keys keys = {k, v, (int64_t)get(length, b), heads * width, h * width, page};
+            int64_t count = get(length, b) > 0 ? (int64_t)get(length, b) : 0;
+            Keys keys = {k, v, count, heads * width, h * width, page};
             attend(&query, &keys, y, place);
         }
     }

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/mutate/barriers.h"
 #include "tests/mutate/bits.h"
+#include "tests/mutate/branches.h"
 #include "tests/mutate/copies.h"
 #include "tests/mutate/listing.h"
 #include "tests/mutate/waits.h"
@@ -140,7 +142,12 @@ static bool is_known_bit(Arena *arena, Str text, const Mutant *m, const Facts *f
 }
 
 const char *rules_excuse(Arena *arena, Str text, const Mutant *m, const Facts *facts) {
-    if (str_starts(text, STR(LISTING_BEGIN))) return waits_excuse(arena, text, m);
+    if (str_starts(text, STR(LISTING_BEGIN))) {
+        const char *why = waits_excuse(arena, text, m);
+        if (!why) why = barriers_excuse(arena, text, m);
+        if (!why) why = branches_excuse(arena, text, m);
+        return why;
+    }
     if (is_known_bit(arena, text, m, facts)) return "known bit";
     if (is_commutative(text, m)) return "commutative";
     if (is_other_copy(arena, text, m)) return "other copy";

@@ -16,7 +16,8 @@
 //                 products before it, and by what the variant's guard says of extents (bits.h,
 //                 facts.h).
 //
-// Of AMD's code, a listing, only waits are excused (waits.h).
+// Of AMD's code, a listing, waits are excused (waits.h), barriers (barriers.h) and branches
+// (branches.h).
 //
 // Ownership: static text.
 //

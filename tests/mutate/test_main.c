@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/mutate/barriers.h"
+#include "tests/mutate/branches.h"
 #include "tests/mutate/listing.h"
 #include "tests/mutate/mutants.h"
 #include "tests/mutate/rules.h"
@@ -44,7 +46,7 @@ typedef struct Session {
     const char *opcode;  // of the mutants to try: NULL: all
     uint64_t least;      // of a thousand
     bool print;
-    uint64_t number;     // of the next mutant
+    uint64_t number;  // of the next mutant
     Tally kinds[MUTANT_KIND_COUNT];
     uint64_t broken;
 } Session;
@@ -124,6 +126,11 @@ static bool may_be_empty(const Example *example) {
     return example->dims > 1;
 }
 
+// Whether an array without rows, the first extent, has programs.
+static bool has_programs_without_rows(const Example *example) {
+    return !strcmp(example->kernel, "column_max") || !strcmp(example->kernel, "groupnorm");
+}
+
 // Whether some of its inputs are others in wild runs.
 static bool has_wild(const Example *example) {
     static const char *const rows[] = {"softmax", "softmax_long", "cross_entropy"};
@@ -147,7 +154,7 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
          {9, 16, 0},   {37, 32, 48}, {14, 0, 16},   {16, 0, 11},   {17, 22, 64}, {19, 31, 16},
          {21, 34, 12}, {14, 22, 16}, {14, 25, 10},  {9, 18, 9},    {5, 17, 34},  {3, 16, 11},
          {2, 2, 33},   {2, 8, 200},  {170, 40, 9},  {176, 64, 32}, {17, 40, 24}, {18, 12, 20},
-         {39, 7, 24},  {18, 24, 40}, {144, 80, 16}, {16, 16, 0}},
+         {39, 7, 24},  {18, 24, 40}, {144, 80, 16}, {16, 16, 0},   {0, 3, 16},   {0, 5, 7}},
         {{2, 3, 5, 4},     {3, 17, 33, 40}, {2, 40, 45, 70}, {1, 5, 20, 101}, {2, 5, 7, 31},
          {3, 17, 11, 14},  {1, 9, 35, 71},  {2, 50, 4, 12},  {2, 16, 16, 16}, {2, 32, 64, 48},
          {2, 48, 32, 80},  {1, 16, 96, 16}, {1, 5, 7, 33},   {1, 16, 16, 64}, {1, 3, 5, 0},
@@ -164,7 +171,7 @@ static int shapes_of(const Example *example, bool whole, Shape *shapes) {
             s.n[d] = extents[example->dims - 1][i][d];
             if (d < example->dims) work *= (double)s.n[d];
         }
-        bool rows = s.n[0] || (s.n[1] && !strcmp(example->kernel, "column_max"));
+        bool rows = s.n[0] || (s.n[1] && has_programs_without_rows(example));
         if (rows && work <= (whole ? WORK_MOST : QUICK_WORK) && (work > 0 || may_be_empty(example)))
             shapes[count++] = s;
     }
@@ -279,6 +286,8 @@ int main(int argc, char **argv) {
     const char *bad = facts_fail(arena);
     if (!bad) bad = rules_fail(arena);
     if (!bad) bad = waits_fail(arena);
+    if (!bad) bad = barriers_fail(arena);
+    if (!bad) bad = branches_fail(arena);
     if (bad) printf("rules: %s\n", bad);
     session.broken += bad != NULL;
     arena_destroy(arena);
