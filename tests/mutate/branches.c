@@ -78,7 +78,9 @@ static bool chosen_at(const Code *c, const bool *targets, uint32_t line, Test *t
         return false;
     if (!span_is(l->s.operands[2], &mask) || mask.kind != 's') return false;
     if (!code_made_once(c, &mask, i, &made) || made == CODE_ENTRY) return false;
+    Str choice = l->s.operands[2];
     l = &c->lines.data[made];
+    if (!line_has_operand(l, 0, "s") || !str_equal(l->s.operands[0], choice)) return false;
     if (!line_is(l, "s_cselect_b64") || l->s.operand_count != 3 || !line_has_operand(l, 1, "-1") ||
         !str_equal(l->s.operands[2], STR("0")) || !compared_at(c, targets, made, t))
         return false;
@@ -153,10 +155,10 @@ typedef struct Case {
 } Case;
 
 #define LOADED "s_load_dword s8, s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n"
-#define CHOICE                                                                    \
-    LOADED                                                                        \
-        "s_cmp_gt_i32 s8, 0\ns_cselect_b64 s[12:13], -1, 0\ns_cmp_lt_i32 s8, 1\n" \
-        "s_cbranch_scc1 2\n"
+#define CHOICE                                                                \
+    LOADED                                                                    \
+    "s_cmp_gt_i32 s8, 0\ns_cselect_b64 s[12:13], -1, 0\ns_cmp_lt_i32 s8, 1\n" \
+    "s_cbranch_scc1 2\n"
 static const Case cases[] = {
     {"never", LOADED "s_cmp_lt_i32 s8, 1\ns_cbranch_scc1 2\ns_cmp_lt_i32 s8, 1\ns_cbranch_scc1 0\n",
      true},

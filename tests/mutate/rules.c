@@ -8,6 +8,7 @@
 #include "tests/mutate/bits.h"
 #include "tests/mutate/branches.h"
 #include "tests/mutate/copies.h"
+#include "tests/mutate/counters.h"
 #include "tests/mutate/listing.h"
 #include "tests/mutate/waits.h"
 
@@ -146,6 +147,7 @@ const char *rules_excuse(Arena *arena, Str text, const Mutant *m, const Facts *f
         const char *why = waits_excuse(arena, text, m);
         if (!why) why = barriers_excuse(arena, text, m);
         if (!why) why = branches_excuse(arena, text, m);
+        if (!why) why = counters_excuse(arena, text, m);
         return why;
     }
     if (is_known_bit(arena, text, m, facts)) return "known bit";

@@ -16,8 +16,8 @@
 //                 products before it, and by what the variant's guard says of extents (bits.h,
 //                 facts.h).
 //
-// Of AMD's code, a listing, waits are excused (waits.h), barriers (barriers.h) and branches
-// (branches.h).
+// Of AMD's code, a listing, waits are excused (waits.h), barriers (barriers.h), branches
+// (branches.h) and masks of what a loop counts (counters.h).
 //
 // Ownership: static text.
 //

@@ -14,6 +14,7 @@
 
 #include "tests/mutate/barriers.h"
 #include "tests/mutate/branches.h"
+#include "tests/mutate/counters.h"
 #include "tests/mutate/listing.h"
 #include "tests/mutate/mutants.h"
 #include "tests/mutate/rules.h"
@@ -288,6 +289,7 @@ int main(int argc, char **argv) {
     if (!bad) bad = waits_fail(arena);
     if (!bad) bad = barriers_fail(arena);
     if (!bad) bad = branches_fail(arena);
+    if (!bad) bad = counters_fail(arena);
     if (bad) printf("rules: %s\n", bad);
     session.broken += bad != NULL;
     arena_destroy(arena);
