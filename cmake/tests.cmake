@@ -185,10 +185,10 @@ if(example_sources AND TARGET tilec_llvm)
     add_test(NAME mutate/long_mutants COMMAND test_mutants --whole
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     # Of AMD's code fewer are noticed or proven to be the same (docs/sim.md).
-    add_test(NAME mutate/mutants_gfx942 COMMAND test_mutants --device sim:gfx942 --least 940
+    add_test(NAME mutate/mutants_gfx942 COMMAND test_mutants --device sim:gfx942 --least 960
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME mutate/long_mutants_gfx942
-             COMMAND test_mutants --whole --device sim:gfx942 --least 960
+             COMMAND test_mutants --whole --device sim:gfx942 --least 970
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(mutate/mutants_gfx942 PROPERTIES LABELS quick TIMEOUT 600)
     set_tests_properties(mutate/long_mutants mutate/long_mutants_gfx942 PROPERTIES
