@@ -172,10 +172,6 @@ void code_flood(const Code *c, uint32_t line, const bool *stop, bool *marked) {
 
 // ---- Registers ----
 
-static bool in_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static int64_t digits_at(Str s, size_t *at) {
     int64_t value = 0;
     for (; *at < s.size && s.text[*at] >= '0' && s.text[*at] <= '9'; ++*at)
@@ -186,7 +182,7 @@ static int64_t digits_at(Str s, size_t *at) {
 bool span_next(Str s, size_t *at, Span *span) {
     for (; *at + 1 < s.size; ++*at) {
         char c = s.text[*at], next = s.text[*at + 1];
-        if ((*at && in_word(s.text[*at - 1])) || !strchr("vsa", c)) continue;
+        if ((*at && str_word_char(s.text[*at - 1])) || !strchr("vsa", c)) continue;
         if (next != '[' && (next < '0' || next > '9')) continue;
         *at += next == '[' ? 2 : 1;
         span->kind = c, span->first = span->last = digits_at(s, at);
