@@ -122,11 +122,60 @@ static const IrOp *last_of(const IrValue *v) {
     return last;
 }
 
-// Bytes that move through shared memory while the value lives, at most.
-static uint64_t moved_beside(const IrValue *v, const IrOp *last) {
+// Of a tile that has no place in shared memory.
+static uint64_t tile_bytes(const IrValue *v) {
+    if (!spread_is_tile(v) || spread_is_memory(v)) return 0;
+    if (v->def && v->def->code == IR_GPU_READ) return 0;
+    uint32_t size = ir_elem_size(v->type);
+    return (uint64_t)v->type->count * (size > 2 ? size : 2);  // bytes may be made halves of
+}
+
+// Of sorts, prints, atomics each has a need of its own.
+static bool has_own_need(const IrOp *op) {
+    switch ((unsigned)op->code) {
+    case IR_SORT:
+    case IR_SCAN:
+    case IR_HISTOGRAM: return true;
+    case IR_LOAD:
+    case IR_STORE:
+    case IR_VIEW_LOAD:
+    case IR_VIEW_STORE:
+    case IR_REDUCE:
+    case IR_GPU_SHARED:
+    case IR_GPU_COPY:
+    case IR_GPU_COMMIT:
+    case IR_GPU_WAIT:
+    case IR_GPU_READ:
+    case IR_GPU_BARRIER: return false;
+    }
+    IrEffect effect = ir_op_info(op->code)->effect;
+    return effect != IR_EFFECT_PURE && effect != IR_EFFECT_END && spread_rule(op) != SPREAD_CONTROL;
+}
+
+// What goes through shared memory at an op and within, at most, but for a factor that is kept: what
+// warps and lanes exchange is a part of the operands.
+static uint64_t moved_at(const IrOp *op, const IrValue *kept) {
+    enum { SPARE = 4096 };
+    uint64_t most = SPARE;
+    bool exchanges = op->code == IR_DOT || op->code == IR_GPU_CONVERT || op->code == IR_GATHER ||
+                     op->code == IR_REDUCE;
+    if (has_own_need(op)) return UINT32_MAX;
+    for (uint32_t i = 0; i < op->operand_count && exchanges; i++)
+        if (ir_operand(op, i) != kept && (op->code != IR_DOT || i != 2))
+            most += tile_bytes(ir_operand(op, i));
+    for (uint32_t r = 0; r < op->region_count; r++)
+        for (const IrOp *in = op->regions[r]->first; in; in = in->next) {
+            uint64_t inner = moved_at(in, kept);
+            if (inner > most) most = inner;
+        }
+    return most;
+}
+
+// From behind an op to the last one, at most.
+static uint64_t moved_beside(const IrOp *first, const IrOp *last, const IrValue *kept) {
     uint64_t most = 0;
-    for (const IrOp *op = v->def; op != last; op = op->next) {
-        uint64_t bytes = pipeline_moved_bytes(op->next);
+    for (const IrOp *op = first; op != last; op = op->next) {
+        uint64_t bytes = moved_at(op->next, kept);
         if (bytes > most) most = bytes;
     }
     return most;
@@ -173,12 +222,13 @@ static void keep(Keep *k, IrOp *op, const Layout *wanted) {
     const Machine *machine = k->context->machine;
     uint32_t most = most_beside(k, v), registers = k->registers[v->id];
     uint64_t bytes = (uint64_t)v->type->count * ir_elem_size(v->type);
-    const IrOp *last = last_of(v);
+    // Directly behind what makes it, so that a load may become a copy.
+    const IrOp *last = last_of(v), *first = x->def && x->def->block == op->block ? x->def : op;
     GpuTrip trip;
     LayoutSide store = {.layout = x->type->layout}, load = {.layout = wanted};
     bool moves = !layout_equal(wanted, v->type->layout);
     if (!moves && (!machine->tile_registers || most <= machine->tile_registers)) return;
-    if (k->places + bytes + moved_beside(v, last) > machine->shared_bytes) return;
+    if (k->places + bytes + moved_beside(first, last, v) > machine->shared_bytes) return;
     if (!gpu_trip(&store, &load, dtype_bits(v->type->elem), machine, &trip)) return;
     remark(k->context->remarks, op->span, moves ? REASON_FACTOR_STORED : REASON_FACTOR_KEPT, NULL,
            REMARK((int64_t)bytes, registers, most));
@@ -186,12 +236,13 @@ static void keep(Keep *k, IrOp *op, const Layout *wanted) {
     k->words[ir_live_end(k->live, v)] += registers;
     k->places += bytes;
     IrBuilder b = ir_builder_at_end(op->block);
-    b.before = op->next;
+    b.before = first->next;
     b.span = op->span;
     IrBuilder after = b;  // from where on something else may have the place
     after.before = last->next;
     wait_for_all(&after);
     read_at_uses(k, v, make_place(k, &b, x, &trip.way.memory), wanted);
+    if (op->code == IR_GPU_CONVERT) ir_erase(op);
     k->changed = true;
 }
 
@@ -204,6 +255,7 @@ static void keep_in(Keep *k, IrBlock *block) {
 }
 
 bool pass_gpu_keep(IrFunc *f, PassContext *context) {
+    if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
     Keep k = {.func = f, .context = context, .live = ir_liveness(context->scratch, f)};
     k.positions = 2 * f->op_count + 2;
     k.registers = arena_new(context->scratch, uint32_t, f->value_count);

@@ -264,10 +264,8 @@ static uint64_t bytes_of(const IrValue *v) {
     return spread_is_tile(v) ? (uint64_t)v->type->count * ir_elem_size(v->type) : 0;
 }
 
-// Is it in shared memory anyway?
 static bool is_copied(const PipelinePlan *plan, const IrValue *v) {
-    if (v->def && v->def->code == IR_GPU_READ) return true;
-    for (size_t i = 0; plan && i < plan->feeds.count; i++)
+    for (size_t i = 0; i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied && v->def == plan->feeds.data[i].load) return true;
     return false;
 }
@@ -289,22 +287,15 @@ static uint64_t moved_bytes(const PipelinePlan *plan, const IrOp *op) {
     return bytes;
 }
 
-static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block);
-
-static uint64_t other_bytes_of(const PipelinePlan *plan, const IrOp *op) {
-    uint64_t most = moved_bytes(plan, op);
-    for (uint32_t i = 0; i < op->region_count; i++) {
-        uint64_t inner = other_bytes(plan, op->regions[i]);
-        if (inner > most) most = inner;
-    }
-    return most;
-}
-
-// What else is in shared memory, at most: one op after the other.
+// What else of a step is in shared memory, at most: one op after the other.
 static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block) {
     uint64_t most = 0;
     for (const IrOp *op = block->first; op; op = op->next) {
-        uint64_t bytes = other_bytes_of(plan, op);
+        uint64_t bytes = moved_bytes(plan, op);
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            uint64_t inner = other_bytes(plan, op->regions[i]);
+            if (inner > bytes) bytes = inner;
+        }
         if (bytes > most) most = bytes;
     }
     return most;
@@ -331,14 +322,13 @@ uint64_t pipeline_place_bytes(const IrBlock *body) {
     uint64_t bytes = 0;
     for (const IrOp *op = body->first; op; op = op->next) {
         if (op->code == IR_GPU_SHARED)
-            bytes += bytes_of(op->results) * (uint64_t)ir_attr_int(op, IR_ATTR_COUNT);
+            bytes += (uint64_t)op->results[0].type->count * dtype_size(op->results[0].type->elem) *
+                     (uint64_t)ir_attr_int(op, IR_ATTR_COUNT);
         for (uint32_t i = 0; i < op->region_count; i++)
             bytes += pipeline_place_bytes(op->regions[i]);
     }
     return bytes;
 }
-
-uint64_t pipeline_moved_bytes(const IrOp *op) { return other_bytes_of(NULL, op) + SHARED_SPARE; }
 
 // ---- in registers -------------------------------------------------------------------------------
 

@@ -34,8 +34,7 @@ bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Lay
 
 // Registers of 32 bits that a thread has of such a tile.
 uint32_t pipeline_words(const IrType *type);
-// Of shared memory: all places of a body; what moves through it at an op and within, at most.
+// All places of a body in shared memory.
 uint64_t pipeline_place_bytes(const IrBlock *body);
-uint64_t pipeline_moved_bytes(const IrOp *op);
 
 #endif
