@@ -31,6 +31,7 @@ typedef struct Quotient {
     bool short_a;   // below 2^32 - 1
     bool short_b;   // below 2^32
     bool small;     // the dividend is below 2^22
+    bool half;      // below 2^31, and not negative
 } Quotient;
 
 LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x) {
@@ -57,14 +58,22 @@ static LLVMValueRef divide_signed(Gen *g, const Quotient *q, LLVMValueRef a, LLV
     return q->not_zero ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
 }
 
+// In words without signs, the divisor not 0.
+static LLVMValueRef whole_quotient(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+    bool word = LLVMTypeOf(a) == LLVMInt32TypeInContext(g->context);
+    if (g->target->whole_quotient && word && q->half && !q->small && !LLVMIsConstant(b))
+        return g->target->whole_quotient(g, a, b, q->rest);
+    LLVMValueRef x = dividend(g, q, a, b);
+    return q->rest ? LLVMBuildURem(g->b, x, b, "") : LLVMBuildUDiv(g->b, x, b, "");
+}
+
 // The greatest divisor takes the place of 0 where it is not reached: its quotient is 0, its rest a.
 static LLVMValueRef divide_unsigned(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(b), "");
     LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : number(type, 1);
     LLVMValueRef safe = q->not_zero ? b : pick(g, by_zero, other, b);
-    LLVMValueRef x = dividend(g, q, a, b);
-    LLVMValueRef r = q->rest ? LLVMBuildURem(g->b, x, safe, "") : LLVMBuildUDiv(g->b, x, safe, "");
+    LLVMValueRef r = whole_quotient(g, q, a, safe);
     return q->not_zero || q->below ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
 }
 
@@ -308,7 +317,8 @@ static Quotient known_quotient(const Gen *g, const IrOp *op) {
                       .below = no_signs && (uint64_t)a.max < ones,
                       .short_a = no_signs && a.max < UINT32_MAX,
                       .short_b = no_signs && b.max <= UINT32_MAX,
-                      .small = a.known && a.max < large && a.min > -large};
+                      .small = a.known && a.max < large && a.min > -large,
+                      .half = a.known && a.min >= 0 && a.max <= INT32_MAX};
 }
 
 // ---- two at once --------------------------------------------------------------------------------

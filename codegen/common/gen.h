@@ -42,6 +42,8 @@ typedef struct GenTarget {
     // An integer of one part, itself, of which LLVM knows nothing. NULL: LLVM may know all, for it
     // divides small numbers as rightly as great ones.
     LLVMValueRef (*hidden)(Gen *g, LLVMValueRef x);
+    // a / b, or its rest, of words without signs: a below 2^31, b not 0. NULL: LLVM's instructions.
+    LLVMValueRef (*whole_quotient)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
     // Compares and swaps integers where LLVM's own instruction will not do: the bits that were

@@ -93,7 +93,11 @@ static void compare_from_start(Threads *t, const Selection *s, Dim *dim, IrValue
     int64_t width = width_of(s, dim);
     if (range.max <= INT32_MAX - width + 1) return;
     IrValue *least = start;
-    if (range.max > INT32_MAX) least = ir_binary(&t->b, IR_MIN, start, threads_i64(t, INT32_MAX));
+    if (range.max > INT32_MAX) {
+        if (range.max <= UINT32_MAX) least = ir_cast(&t->b, start, DTYPE_U32, false);
+        IrValue *most = ir_const_bits(&t->b, least->type, INT32_MAX);
+        least = ir_binary(&t->b, IR_MIN, least, most);
+    }
     dim->left = ir_binary(&t->b, IR_SUB, dim->extent, ir_cast(&t->b, least, DTYPE_I32, false));
     dim->coord = width > 1 ? threads_coord(t, s->layout, (uint32_t)dim->axis) : threads_i32(t, 0);
 }

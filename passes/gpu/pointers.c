@@ -138,6 +138,36 @@ static uint32_t vector_of(const Threads *t, const IrOp *op, const Layout *l, uin
     return best;
 }
 
+// ---- sums ---------------------------------------------------------------------------------------
+
+// Of operand `at`, the scalar that it is stretched from; NULL: none.
+static IrValue *stretched(const IrOp *op, uint32_t at) {
+    const IrOp *def = ir_operand(op, at)->def;
+    bool is = def && def->code == IR_BROADCAST && !ir_operand(def, 0)->type->rank;
+    return is ? ir_operand(def, 0) : NULL;
+}
+
+static bool is_offset(const Threads *t, const IrValue *x) {
+    IrRange range = ir_range_of(t->ranges, x);
+    return range.known && range.min >= 0 && range.max < WHOLE / GPU_ACCESS_BYTES;
+}
+
+bool threads_pointer_sum(Threads *t, const IrOp *op) {
+    const IrOp *sum = ir_operand(op, 1)->def;
+    IrValue *p = stretched(op, 0);
+    if (!t->machine->scalar_bases || !p || !sum || sum->code != IR_ADD) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        IrValue *s = stretched(sum, i);
+        if (!s || !is_offset(t, ir_operand(sum, 1 - i))) continue;
+        IrValue *base = threads_at(t, threads_value(t, p), threads_value(t, s));
+        IrValue *x = threads_operand(t, sum, 1 - i);
+        IrValue *bases = threads_splat(t, base, x->type->count);
+        threads_define(t, op, 0, ir_ptr_add(&t->b, bases, x));
+        return true;
+    }
+    return false;
+}
+
 // ---- the ops ------------------------------------------------------------------------------------
 
 static void load_each(Threads *t, const IrOp *op, IrValue **operands) {

@@ -277,6 +277,10 @@ static void lower_op(Threads *t, const IrOp *op) {
     case IR_RULE_GPU_COPY:
     case IR_RULE_GPU_READ:
     case IR_RULE_NOTHING: threads_ring(t, op); return;
+    case IR_RULE_PTR_ADD:
+        if (threads_pointer_sum(t, op)) return;
+        again(t, op);
+        return;
     default: again(t, op);
     }
 }
