@@ -68,7 +68,7 @@ static Machine machine_of_amd(GpuTarget target) {
                      .direct_bytes = !cdna3 ? 0
                                      : wide ? 16
                                             : 4,
-                     .scalar_bases = true,
+                     .scalar_bases = waves_of_64,
                      .cdna2 = cdna2,
                      .flushes_halves = number == 0x90a,
                      .nan_extremes = {wide || number >= 0x1200, number >= 0x1200},

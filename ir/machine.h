@@ -35,7 +35,7 @@ typedef struct Machine {
     // lies in a row in the order of a warp's lanes; 0: there is none.
     uint32_t direct_bytes;
     bool matrix_load;          // thread.matrix_load
-    bool scalar_bases;         // an access adds a lane's 32 bits to what all lanes have in common
+    bool scalar_bases;         // what addresses of all lanes have in common is best added apart
     bool cdna2;                // AMD, from it on: MFMA, f32 arithmetic of two registers at once
     bool nan_extremes[2];      // GPUs: least and greatest that keep NaN in one go, of f32, of f64
     bool flushes_halves;       // GPUs: products take subnormal f16 and bf16 as 0
