@@ -87,14 +87,14 @@ static LLVMValueRef amdgpu_hidden(Gen *g, LLVMValueRef x) {
 // Of the product of two words.
 static LLVMValueRef upper_word(Gen *g, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef wide = gpu_int(g, 64);
-    LLVMValueRef p = LLVMBuildMul(g->b, LLVMBuildZExt(g->b, a, wide, ""),
-                                  LLVMBuildZExt(g->b, b, wide, ""), "");
+    LLVMValueRef p =
+        LLVMBuildMul(g->b, LLVMBuildZExt(g->b, a, wide, ""), LLVMBuildZExt(g->b, b, wide, ""), "");
     return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, p, gen_i64(g, 32), ""), gpu_int(g, 32), "");
 }
 
-// By the reciprocal in 32 bits behind the point, a little too small: z <= 2^32 / b, by Newton's step
-// less than 1.6 below it, so that a z / 2^32 is at most one too few where a is below 2^31. LLVM,
-// which must have all a in mind, asks twice whether it is.
+// By the reciprocal in 32 bits behind the point, a little too small: z <= 2^32 / b, by Newton's
+// step less than 1.6 below it, so that a z / 2^32 is at most one too few where a is below 2^31.
+// LLVM, which must have all a in mind, asks twice whether it is.
 static LLVMValueRef amdgpu_whole_quotient(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest) {
     const double below = 4294967296.0 - 2048;  // what the float, its reciprocal and rounding add
     LLVMTypeRef word = gpu_int(g, 32), real = LLVMFloatTypeInContext(g->context);
@@ -107,8 +107,8 @@ static LLVMValueRef amdgpu_whole_quotient(Gen *g, LLVMValueRef a, LLVMValueRef b
     LLVMValueRef q = upper_word(g, a, z);
     LLVMValueRef left = LLVMBuildSub(g->b, a, LLVMBuildMul(g->b, q, b, ""), "");
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntUGE, left, b, "");
-    LLVMValueRef next = rest ? LLVMBuildSub(g->b, left, b, "")
-                             : LLVMBuildAdd(g->b, q, gen_i32(g, 1), "");
+    LLVMValueRef next =
+        rest ? LLVMBuildSub(g->b, left, b, "") : LLVMBuildAdd(g->b, q, gen_i32(g, 1), "");
     return LLVMBuildSelect(g->b, more, next, rest ? left : q, "");
 }
 

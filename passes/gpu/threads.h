@@ -126,8 +126,8 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
 void threads_compare(Threads *t, const IrOp *op);  // compare.c
 void threads_access(Threads *t, const IrOp *op);   // access.c: view_load, view_store, view_inside,
                                                    // load, store
-// pointers.c: ptr_add, as (p + s) + x where it is p + (s + x), p and s the same for all threads, and
-// an access adds what a lane has of its own to such a base. False: it is to stay what it is.
+// pointers.c: ptr_add, as (p + s) + x where it is p + (s + x), p and s the same for all threads,
+// and an access adds what a lane has of its own to such a base. False: it is to stay what it is.
 bool threads_pointer_sum(Threads *t, const IrOp *op);
 void threads_convert(Threads *t, const IrOp *op);  // convert.c: gpu.convert
 // shuffle.c: the same where each lane, or each warp, has all it needs.
