@@ -1,5 +1,8 @@
 // Comparisons of integers: in 32 bits where one side is known to fit, and once for registers whose
 // elements cannot differ: x < n is the same for all x of an aligned group whose size divides n.
+// Where both sides are coordinates and what all threads have in common (j + iota(64) <= i +
+// iota(16), a causal mask), one difference is compared with a constant of each register.
+#include "passes/gpu/line.h"
 #include "passes/gpu/threads.h"
 
 // ---- 32 bits ------------------------------------------------------------------------------------
@@ -10,7 +13,8 @@ static bool fits(IrRange range) {
 }
 
 static IrValue *like(Threads *t, const IrValue *x, int64_t value) {
-    return ir_const_bits(&t->b, x->type, (uint64_t)value);
+    uint64_t all = UINT64_MAX >> (64 - dtype_bits(x->type->elem));
+    return ir_const_bits(&t->b, x->type, (uint64_t)value & all);
 }
 
 static IrValue *narrowed(Threads *t, IrValue *x, IrRange range) {
@@ -72,6 +76,67 @@ static uint32_t leaders_of(const Layout *l, uint32_t axis, uint32_t group, uint3
     return count;
 }
 
+// ---- differences --------------------------------------------------------------------------------
+
+// What the scalars of both sides differ by, in 32 bits: where that is beyond 2^30 it may be as good
+// as there, for constants and coordinates are far smaller.
+static IrValue *scalars_apart(Threads *t, const GpuLine *x, const GpuLine *y) {
+    const GpuLine *lines[2] = {x, y};
+    const int64_t most = INT64_C(1) << 30;
+    IrValue *sum = NULL;
+    for (int k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < lines[k]->count; i++) {
+            IrValue *v = threads_value(t, lines[k]->scalars[i]);
+            if (v->type->elem != DTYPE_I64) v = ir_cast(&t->b, v, DTYPE_I64, false);
+            if (!sum) sum = threads_i64(t, 0);
+            bool minus = lines[k]->minus[i] != (k == 1);
+            sum = ir_binary(&t->b, minus ? IR_SUB : IR_ADD, sum, v);
+        }
+    }
+    if (!sum) return NULL;
+    int64_t min = x->min - y->max, max = x->max - y->min;
+    bool narrow = min >= INT32_MIN && max <= INT32_MAX;
+    if (narrow) sum = ir_cast(&t->b, sum, DTYPE_I32, false);
+    if (max > most) sum = ir_binary(&t->b, IR_MIN, sum, like(t, sum, most));
+    if (min < -most) sum = ir_binary(&t->b, IR_MAX, sum, like(t, sum, -most));
+    return narrow ? sum : ir_cast(&t->b, sum, DTYPE_I32, false);
+}
+
+static IrValue *coordinate(Threads *t, const Layout *l, const GpuLine *line) {
+    return line->axis >= 0 ? threads_coord(t, l, (uint32_t)line->axis) : NULL;
+}
+
+static int64_t constant_of(const Layout *l, const GpuLine *line, uint32_t reg) {
+    return line->number + (line->axis >= 0 ? threads_offset(l, reg, (uint32_t)line->axis) : 0);
+}
+
+static bool is_line(const Threads *t, const IrOp *op, uint32_t side, const Layout *l,
+                    GpuLine *line) {
+    const int64_t most = INT64_C(1) << 28;
+    return gpu_line(t->ranges, ir_operand(op, side), line) && line->number <= most &&
+           line->number >= -most && (line->axis < 0 || threads_disjoint(l, (uint32_t)line->axis));
+}
+
+// These registers of the comparison of x + a with y + b, as one of x - y with b - a; NULL: it is
+// not such a one, or no shorter.
+static IrValue *compared_apart(Threads *t, const IrOp *op, uint32_t count, const uint32_t *regs) {
+    enum { FEW = 4 };
+    const Layout *l = op->results[0].type->layout;
+    GpuLine x, y;
+    if (!is_line(t, op, 0, l, &x) || !is_line(t, op, 1, l, &y) || (x.axis < 0 && y.axis < 0))
+        return NULL;
+    bool narrow = x.min - y.max >= INT32_MIN && x.max - y.min <= INT32_MAX;
+    if (count < (narrow ? 2 : FEW)) return NULL;
+    IrValue *apart = scalars_apart(t, &x, &y), *a = coordinate(t, l, &x), *b = coordinate(t, l, &y);
+    IrValue *lanes = !b ? a : ir_binary(&t->b, IR_SUB, a ? a : threads_i32(t, 0), b);
+    apart = apart ? ir_binary(&t->b, IR_ADD, lanes, apart) : lanes;
+    IrValue **limits = arena_new(t->scratch, IrValue *, count);
+    for (uint32_t i = 0; i < count; i++)
+        limits[i] = threads_i32(t, constant_of(l, &y, regs[i]) - constant_of(l, &x, regs[i]));
+    return ir_binary(&t->b, op->code, threads_splat(t, apart, count),
+                     threads_pack(t, count, limits));
+}
+
 // ---- the op -------------------------------------------------------------------------------------
 
 static IrValue *compared(Threads *t, const IrOp *op, IrValue **sides) {
@@ -92,15 +157,16 @@ void threads_compare(Threads *t, const IrOp *op) {
         group = along;
         axis = d;
     }
-    if (group == 1) {
-        threads_define(t, op, 0, compared(t, op, sides));
-        return;
-    }
-    uint32_t count = layout_size(type->layout, LAYOUT_REG);
+    uint32_t count = type->rank ? layout_size(type->layout, LAYOUT_REG) : 1, some = count;
     uint32_t *leaders = arena_new(t->scratch, uint32_t, count);
     uint32_t *place = arena_new(t->scratch, uint32_t, count);
-    uint32_t some = leaders_of(type->layout, axis, group, leaders, place);
-    for (int i = 0; i < 2; i++)
-        if (sides[i]->type->rank) sides[i] = threads_pick(t, sides[i], some, leaders);
-    threads_define(t, op, 0, threads_pick(t, compared(t, op, sides), count, place));
+    for (uint32_t r = 0; r < count; r++) leaders[r] = r;
+    if (group > 1) some = leaders_of(type->layout, axis, group, leaders, place);
+    IrValue *result = type->rank ? compared_apart(t, op, some, leaders) : NULL;
+    if (!result) {
+        for (int i = 0; i < 2 && some < count; i++)
+            if (sides[i]->type->rank) sides[i] = threads_pick(t, sides[i], some, leaders);
+        result = compared(t, op, sides);
+    }
+    threads_define(t, op, 0, group > 1 ? threads_pick(t, result, count, place) : result);
 }

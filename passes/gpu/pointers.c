@@ -2,6 +2,7 @@
 // neighbours, aligned, all under one mask, as accesses of up to 16 bytes; else register by
 // register.
 #include "passes/gpu/access.h"
+#include "passes/gpu/line.h"
 
 enum { WHOLE = 1 << 30, DEPTH = 16 };
 
@@ -17,22 +18,6 @@ typedef struct PointerRun {
 static uint64_t low_bit(uint64_t x) { return x ? x & (0 - x) : IR_ZERO_DIVISOR; }
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-// The axis of a reshape's operand that an axis of its result is, where only extents of one come or
-// go; -1 where it is not that simple.
-static int axis_before(const IrOp *op, uint32_t axis) {
-    const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
-    uint32_t k = 0;
-    int found = -1;
-    for (uint32_t d = 0; d < to->rank; d++) {
-        if (to->shape[d] == 1) continue;
-        while (k < from->rank && from->shape[k] == 1) k++;
-        if (k == from->rank || from->shape[k] != to->shape[d]) return -1;
-        if (d == axis) found = (int)k;
-        k++;
-    }
-    return found;
-}
 
 static uint64_t base_align(const GpuKnown *g, const IrValue *p) {
     bool param = !p->def && !p->block;
@@ -77,7 +62,7 @@ static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int
         return same ? run : (PointerRun){1, WHOLE, run.align};
     }
     case IR_RESHAPE: {
-        int before = axis_before(def, axis);
+        int before = gpu_axis_before(def, axis);
         return before < 0 ? none : run_of(g, ir_operand(def, 0), (uint32_t)before, depth + 1);
     }
     }
@@ -97,7 +82,7 @@ static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int
         if (!x->type->rank || x->type->shape[axis] == 1) return WHOLE;
         return mask_run(g, x, axis, depth + 1);
     case IR_RULE_RESHAPE: {
-        int before = axis_before(def, axis);
+        int before = gpu_axis_before(def, axis);
         return before < 0 ? 1 : mask_run(g, x, (uint32_t)before, depth + 1);
     }
     case IR_RULE_GPU_CONVERT: return mask_run(g, x, axis, depth + 1);
