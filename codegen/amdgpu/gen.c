@@ -5,8 +5,11 @@
 
 #include "base/os.h"
 
+static LLVMValueRef amdgpu_again(Gen *g, LLVMValueRef x, uint32_t n);
+
 const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
                            .thread_id = amdgpu_thread_id,
+                           .again = amdgpu_again,
                            .places = amdgpu_places,
                            .barrier = amdgpu_barrier,
                            .shuffle = amdgpu_shuffle,
@@ -72,16 +75,27 @@ static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLV
     return LLVMBuildFMul(g->b, a, r, "");
 }
 
+LLVMValueRef amdgpu_opaque(Gen *g, const char *text, const char *constraints, bool effects,
+                           LLVMValueRef x) {
+    LLVMTypeRef type = LLVMTypeOf(x), function = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef none =
+        LLVMGetInlineAsm(function, text, strlen(text), constraints, strlen(constraints), effects,
+                         false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, function, none, &x, 1, "");
+}
+
 // LLVM 22 divides numbers of up to 24 bits as floats, by a reciprocal that may be too great: the
 // quotient is then one too many, from 2^22 on. This zero, the same in all lanes, it does not know.
 static LLVMValueRef amdgpu_hidden(Gen *g, LLVMValueRef x) {
-    static const char constraints[] = "=s,0";
-    LLVMTypeRef word = gpu_int(g, 32), function = LLVMFunctionType(word, &word, 1, false);
-    LLVMValueRef zero = gen_i32(g, 0);
-    LLVMValueRef kept = LLVMGetInlineAsm(function, "", 0, constraints, sizeof constraints - 1,
-                                         false, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef unknown = LLVMBuildCall2(g->b, function, kept, &zero, 1, "");
-    return LLVMBuildOr(g->b, x, LLVMBuildZExtOrBitCast(g->b, unknown, LLVMTypeOf(x), ""), "");
+    LLVMValueRef zero = amdgpu_opaque(g, "", "=s,0", false, gen_i32(g, 0));
+    return LLVMBuildOr(g->b, x, LLVMBuildZExtOrBitCast(g->b, zero, LLVMTypeOf(x), ""), "");
+}
+
+// Texts tell two of them apart.
+static LLVMValueRef amdgpu_again(Gen *g, LLVMValueRef x, uint32_t n) {
+    char text[24];
+    snprintf(text, sizeof text, "; again %u", n);
+    return amdgpu_opaque(g, text, "=v,0", false, x);
 }
 
 // Of the product of two words.

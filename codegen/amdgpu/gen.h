@@ -14,6 +14,10 @@ extern const GpuOps amdgpu_ops;
 
 void amdgpu_function(Gen *g, const char *entry);  // function.c
 LLVMValueRef amdgpu_thread_id(Gen *g);
+// gen.c: x by an empty instruction of which LLVM knows its text and constraints, and whether it has
+// effects.
+LLVMValueRef amdgpu_opaque(Gen *g, const char *text, const char *constraints, bool effects,
+                           LLVMValueRef x);
 void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);  // wave.c

@@ -88,12 +88,7 @@ static bool is_carried(const IrValue *v) {
 // that takes its result, where some lanes may be off. An empty instruction with effects holds it
 // here.
 static LLVMValueRef held(Gen *g, const IrOp *op, LLVMValueRef all) {
-    static const char constraints[] = "=v,0";
-    if (is_carried(&op->results[0])) return all;
-    LLVMTypeRef type = LLVMTypeOf(all), function = LLVMFunctionType(type, &type, 1, false);
-    LLVMValueRef none = LLVMGetInlineAsm(function, "", 0, constraints, sizeof constraints - 1, true,
-                                         false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(g->b, function, none, &all, 1, "");
+    return is_carried(&op->results[0]) ? all : amdgpu_opaque(g, "", "=v,0", true, all);
 }
 
 static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {

@@ -20,6 +20,8 @@ typedef struct GpuOps {
     // The block's memory, as a global of space SPACE_SHARED.
     LLVMValueRef (*shared_memory)(Gen *g);
     LLVMValueRef (*thread_id)(Gen *g);  // i32
+    // The same number x, of which LLVM does not know that; another one for each n. NULL: x itself.
+    LLVMValueRef (*again)(Gen *g, LLVMValueRef x, uint32_t n);
     void (*places)(Gen *g);             // fills g->place and g->grid
     void (*barrier)(Gen *g, bool global);
     // A word of 32 bits of the lane `lane`, or (NULL) of this one's number xor `by`.

@@ -185,6 +185,32 @@ static void narrow_counter(Threads *t, const IrOp *op, IrValue **operands, IrBlo
     bind(t, op->regions[0]->args[0], ir_cast(&inside, counter, DTYPE_I64, false));
 }
 
+// What comes of threads' numbers is made again behind a loop of products, where registers are few
+// in it: it would fill some for nothing.
+static IrValue *thread_id(Threads *t) {
+    const IrType *number = ir_scalar(t->module, DTYPE_I32);
+    IrOp *op = ir_op(&t->b, IR_THREAD_ID, 0, NULL, 1, &number, 0, NULL);
+    if (t->again) ir_attr_set_int(op, IR_ATTR_AGAIN, t->again);
+    t->again++;
+    return ir_result(op, 0);
+}
+
+static bool multiplies(const IrOp *op) {
+    if (op->code == IR_DOT) return true;
+    for (uint32_t i = 0; i < op->region_count; i++)
+        IR_EACH_OP(in, op->regions[i]) if (multiplies(in)) return true;
+    return false;
+}
+
+// The last of its block.
+static bool fills_registers(const Threads *t, const IrOp *op) {
+    bool few = t->machine->tile_registers && t->machine->warp == 32;  // 256 of them
+    if (!few || !multiplies(op)) return false;
+    for (op = op->next; op; op = op->next)
+        if (multiplies(op)) return false;
+    return true;
+}
+
 static void lower_control(Threads *t, const IrOp *op) {
     bool narrow = op->code == IR_FOR && counts_narrow(t, op);
     IrBlock *regions[2] = {0};
@@ -205,8 +231,11 @@ static void lower_control(Threads *t, const IrOp *op) {
                        op->region_count, regions);
     const IrOpInfo *info = ir_op_info(op->code);
     for (int i = 0; i < info->attr_count; i++) made->attrs[i] = op->attrs[i];
-    for (uint32_t r = 0; r < op->region_count; r++) threads_block(t, op->regions[r], regions[r]);
+    IrValue *thread = t->thread;
+    for (uint32_t r = 0; r < op->region_count; r++, t->thread = thread)
+        threads_block(t, op->regions[r], regions[r]);
     t->b = here;
+    if (fills_registers(t, op)) t->thread = thread_id(t);
     for (uint32_t i = 0; i < op->result_count; i++) threads_define(t, op, i, ir_result(made, i));
 }
 
@@ -317,8 +346,7 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;
     t.b = ir_builder_at_end(body);
-    const IrType *number = ir_scalar(f->module, DTYPE_I32);
-    t.thread = ir_result(ir_op(&t.b, IR_THREAD_ID, 0, NULL, 1, &number, 0, NULL), 0);
+    t.thread = thread_id(&t);
     threads_block(&t, old, body);
     erase_all(old);
     section->block = body;

@@ -474,6 +474,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_TURNED:
     case IR_ATTR_GLOBAL:
     case IR_ATTR_NARROW:
+    case IR_ATTR_AGAIN:
     case IR_ATTR_ROWS:
     case IR_ATTR_COLUMNS:
     case IR_ATTRS: break;
