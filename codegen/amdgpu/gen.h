@@ -12,12 +12,13 @@
 extern const GenTarget amdgpu_gen_target;  // gen.c
 extern const GpuOps amdgpu_ops;
 
-void amdgpu_function(Gen *g, const char *entry);  // function.c
+// function.c. Ways to have it scheduled, LLVM's own first.
+enum { AMDGPU_WAYS = 3 };
+void amdgpu_function(Gen *g, const char *entry);
 LLVMValueRef amdgpu_thread_id(Gen *g);
-// gen.c: x by an empty instruction of which LLVM knows its text and constraints, and whether it has
+// gen.c: x by an empty instruction, of which LLVM knows these constraints and whether it has
 // effects.
-LLVMValueRef amdgpu_opaque(Gen *g, const char *text, const char *constraints, bool effects,
-                           LLVMValueRef x);
+LLVMValueRef amdgpu_opaque(Gen *g, const char *constraints, bool effects, LLVMValueRef x);
 void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);  // wave.c

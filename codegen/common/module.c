@@ -60,7 +60,7 @@ static bool build(Module *m, const char *entry) {
     g->context = m->context;
     g->module = m->module;
     gen_begin(g, m->scratch, target->ops, m->func);
-    g->remarks = m->options->remarks;
+    g->remarks = m->way ? NULL : m->options->remarks;
     if (m->options->lines)
         g->lines = lines_create(m->scratch, m->context, m->module, m->func, target->directives);
     target->function(g, entry);
@@ -112,18 +112,41 @@ static bool emit(Module *m, const char *entry, Str *output) {
     return fine;
 }
 
+static bool compile_way(Module *m, Str *output) {
+    const char *entry = arena_text(m->arena, m->options->entry.text, m->options->entry.size);
+    module_begin(m, entry, m->target->machine(m));
+    bool fine = emit(m, entry, output);
+    CodegenTimes *times = m->options->times, own = m->times;
+    if (times && m->way) {
+        own.build += times->build, own.optimise += times->optimise;
+        own.emit += times->emit, own.link += times->link;
+    }
+    if (times) *times = own;
+    module_end(m);
+    return fine;
+}
+
+static uint32_t spills_of(const Module *m, Str code) {
+    bool counts = m->target->ways && m->options->output != CODEGEN_LLVM && !m->options->quick;
+    return counts ? m->target->spills(code) : 0;
+}
+
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                     const ModuleTarget *target, Str *output, Diags *diags) {
+    uint32_t fewest = UINT32_MAX;
     codegen_start();
-    Module m = {.arena = arena,
-                .target = target,
-                .func = func,
-                .options = options,
-                .log = {.diags = diags, .span = func->span}};
-    const char *entry = arena_text(arena, options->entry.text, options->entry.size);
-    module_begin(&m, entry, target->machine(&m));
-    bool fine = emit(&m, entry, output);
-    if (options->times) *options->times = m.times;
-    module_end(&m);
-    return fine;
+    for (uint32_t way = 0; fewest && way < (target->ways ? target->ways : 1); way++) {
+        Module m = {.arena = arena,
+                    .target = target,
+                    .func = func,
+                    .options = options,
+                    .way = way,
+                    .log = {.diags = diags, .span = func->span}};
+        Str code = {0};
+        if (!compile_way(&m, &code)) return false;
+        uint32_t spills = spills_of(&m, code);
+        if (spills < fewest) *output = code;
+        if (spills < fewest) fewest = spills;
+    }
+    return true;
 }

@@ -52,8 +52,7 @@ uint32_t gpu_block_size(const IrFunc *f) {
 void gpu_thread_id(Gen *g, const IrOp *op) {
     const GpuOps *ops = gpu_gen(g)->ops;
     LLVMValueRef v = ops->thread_id(g);
-    uint32_t again = (uint32_t)ir_attr_int(op, IR_ATTR_AGAIN);
-    if (again && ops->again) v = ops->again(g, v, again);
+    if (ir_attr_int(op, IR_ATTR_AGAIN) && ops->again) v = ops->again(g, v);
     unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
     uint64_t from = 0, to = ir_thread_count(g->func);
     LLVMAddCallSiteAttribute(v, 0,

@@ -20,9 +20,9 @@ typedef struct GpuOps {
     // The block's memory, as a global of space SPACE_SHARED.
     LLVMValueRef (*shared_memory)(Gen *g);
     LLVMValueRef (*thread_id)(Gen *g);  // i32
-    // The same number x, of which LLVM does not know that; another one for each n. NULL: x itself.
-    LLVMValueRef (*again)(Gen *g, LLVMValueRef x, uint32_t n);
-    void (*places)(Gen *g);             // fills g->place and g->grid
+    // The number x, of which LLVM does not know that it is x. NULL: x itself.
+    LLVMValueRef (*again)(Gen *g, LLVMValueRef x);
+    void (*places)(Gen *g);  // fills g->place and g->grid
     void (*barrier)(Gen *g, bool global);
     // A word of 32 bits of the lane `lane`, or (NULL) of this one's number xor `by`.
     LLVMValueRef (*shuffle)(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);
@@ -55,6 +55,7 @@ typedef struct GpuGen {
     // Where failed asserts go, and which failed: site and lane; NULL until there is one.
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
+    uint32_t way;  // of ModuleTarget's ways
     // Of functions with thread.copy, what AMD's GPUs wait for: copies of a group, at least.
     bool copies;
     uint32_t group_copies;

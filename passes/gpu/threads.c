@@ -190,8 +190,7 @@ static void narrow_counter(Threads *t, const IrOp *op, IrValue **operands, IrBlo
 static IrValue *thread_id(Threads *t) {
     const IrType *number = ir_scalar(t->module, DTYPE_I32);
     IrOp *op = ir_op(&t->b, IR_THREAD_ID, 0, NULL, 1, &number, 0, NULL);
-    if (t->again) ir_attr_set_int(op, IR_ATTR_AGAIN, t->again);
-    t->again++;
+    if (t->thread) ir_attr_set_int(op, IR_ATTR_AGAIN, true);
     return ir_result(op, 0);
 }
 

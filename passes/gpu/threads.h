@@ -39,8 +39,7 @@ typedef struct Threads {
     IrRanges *ranges;
     Map map;          // IrValue * of the gpu level → IrValue * of the thread level
     IrBuilder b;      // where new ops go, with the span of the op that is lowered
-    IrValue *thread;  // thread.id, the last one
-    uint32_t again;   // how often it was asked for again
+    IrValue *thread;  // thread.id, asked for last
     uint32_t sites;   // asserts and prints met
     IrValue *when;    // copies bring zeros where this bool is false; NULL: none does
 } Threads;

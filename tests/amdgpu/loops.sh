@@ -43,7 +43,7 @@ attention attention T=f16
 gfx90a 410 32 16 0 4 0 0 1
 gfx942 410 32 16 0 4 0 0 1
 gfx950 360 16 18 0 4 0 0 1
-gfx1100 970 32 80 0 8 0 0 1
+gfx1100 995 32 80 0 8 0 0 1
 gfx1201 845 32 32 0 8 0 0 1
 attention attention T=f16 CAUSAL=1
 gfx90a 425 32 16 0 4 0 0 1
