@@ -65,6 +65,7 @@ static bool add_value(const IrRanges *ranges, const IrValue *v, const Axes *axes
         return true;
     case IR_CONST:
         if (!rewrite_constant_int(v, &number) || number != (int32_t)number) return false;
+        if (number < 0 && !dtype_signed(v->type->elem)) return false;  // 2^64 less as much
         line->number += minus ? -number : number;
         return true;
     case IR_GPU_CONVERT: return add_value(ranges, ir_operand(op, 0), axes, minus, depth + 1, line);
