@@ -6,7 +6,7 @@
 // resource (four scalar registers) says no more than where the data begins.
 #include "codegen/amdgpu/gen.h"
 
-enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 11 };
+enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 11, LAST = -16 };
 #define BEYOND UINT32_C(0x80000000)
 
 // ---- where an access goes -----------------------------------------------------------------------
@@ -105,12 +105,14 @@ static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
     return r;
 }
 
-// The instruction has room for small numbers; they do not lead back from 2^31.
+// The instruction has room for small numbers; they do not lead back from 2^31. Without one the last
+// 16 bytes are as far out, which every instruction can name.
 static LLVMValueRef offset_of(Gen *g, const Place *at, LLVMValueRef mask) {
     LLVMValueRef small = gen_i32(g, (int32_t)(at->plain % MOST_PLAIN));
     LLVMValueRef large = gen_i32(g, (int32_t)(at->plain / MOST_PLAIN * MOST_PLAIN));
     LLVMValueRef offset = at->offset ? LLVMBuildAdd(g->b, at->offset, large, "") : large;
-    if (mask) offset = LLVMBuildSelect(g->b, mask, offset, gen_i32(g, (int32_t)BEYOND), "");
+    int32_t beyond = at->plain % MOST_PLAIN ? (int32_t)BEYOND : LAST;
+    if (mask) offset = LLVMBuildSelect(g->b, mask, offset, gen_i32(g, beyond), "");
     return LLVMBuildAdd(g->b, offset, small, "");
 }
 

@@ -1,8 +1,5 @@
 #include "codegen/amdgpu/compile.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/os.h"
 #include "codegen/amdgpu/check.h"
 #include "codegen/amdgpu/gen.h"
@@ -41,6 +38,7 @@ static Gen *gen_create(Module *m) {
     made->ops = &amdgpu_ops;
     made->machine = machine_of_gpu(m->options->target.gpu);
     made->way = m->way;
+    made->fault = m->fault;
     made->g.pairs = made->machine.cdna2;
     set_version(m, version ? version : CODEGEN_OBJECT_VERSION);
     return &made->g;
@@ -50,21 +48,6 @@ static bool finish(Module *m, Str *code) {
     static const char *const args[] = {"-m", "elf64_amdgpu", "-shared", "--no-undefined"};
     return m->options->output != CODEGEN_SHARED ||
            link_in_memory(m->arena, sizeof args / sizeof *args, args, 1, code, code, &m->log);
-}
-
-// The vector registers that the code keeps in memory, as its metadata says: in assembly a number
-// behind a colon, in an object one of MessagePack.
-static uint32_t amdgpu_spills(Str code) {
-    enum { BYTE = 0xcc, PAIR = 0xcd };
-    static const char key[] = ".vgpr_spill_count";
-    size_t at = 0, size = sizeof key - 1;
-    while (at + size < code.size && memcmp(code.text + at, key, size) != 0) at++;
-    if (at + size >= code.size) return 0;
-    Str left = {code.text + at + size, code.size - at - size};
-    const unsigned char *bytes = (const unsigned char *)left.text;
-    if (*bytes == ':') return (uint32_t)strtoul(left.text + 1, NULL, 10);
-    if (*bytes == PAIR && left.size > 2) return (uint32_t)(bytes[1] << 8 | bytes[2]);
-    return *bytes == BYTE && left.size > 1 ? bytes[1] : *bytes;
 }
 
 // Spaces of memory first: the attributor casts the addresses of accesses only, and leaves what they
@@ -79,7 +62,8 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                         .function = amdgpu_function,
                                         .passes = passes,
                                         .ways = AMDGPU_WAYS,
-                                        .spills = amdgpu_spills,
+                                        .fault = amdgpu_fault,
+                                        .mends = amdgpu_mends,
                                         .finish = finish};
     return amdgpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);

@@ -22,9 +22,6 @@ static void required_size(Gen *g, uint32_t threads) {
     LLVMGlobalSetMetadata(g->function, kind, LLVMMDNodeInContext2(g->context, size, 3));
 }
 
-// Where registers do not suffice LLVM's scheduler does not see it in time: these look for fewer.
-static const char *const strategies[AMDGPU_WAYS] = {NULL, "iterative-minreg", "max-memory-clause"};
-
 // All arguments are one block by reference, which lies where the hardware finds arguments.
 static void declare(GpuGen *n, const char *name) {
     Gen *g = &n->g;
@@ -44,8 +41,7 @@ static void declare(GpuGen *n, const char *name) {
     gpu_text_attribute(g, OF_FUNCTION, "amdgpu-flat-work-group-size", range);
     gpu_text_attribute(g, OF_FUNCTION, "uniform-work-group-size", "true");
     gpu_text_attribute(g, OF_FUNCTION, "amdgpu-ieee", "false");
-    if (strategies[n->way])
-        gpu_text_attribute(g, OF_FUNCTION, "amdgpu-sched-strategy", strategies[n->way]);
+    amdgpu_go_way(g);
     required_size(g, threads);
 }
 

@@ -7,14 +7,18 @@
 #ifndef TILEC_CODEGEN_AMDGPU_GEN_H
 #define TILEC_CODEGEN_AMDGPU_GEN_H
 
+#include "codegen/common/module.h"
 #include "codegen/gpu/gen.h"
 
 extern const GenTarget amdgpu_gen_target;  // gen.c
 extern const GpuOps amdgpu_ops;
 
-// function.c. Ways to have it scheduled, LLVM's own first.
-enum { AMDGPU_WAYS = 3 };
-void amdgpu_function(Gen *g, const char *entry);
+void amdgpu_function(Gen *g, const char *entry);  // function.c
+// ways.c: ModuleTarget's fault and mends, and the way that the function goes.
+enum { AMDGPU_WAYS = 4 };
+uint32_t amdgpu_fault(const Module *m, Str code);
+bool amdgpu_mends(uint32_t way, uint32_t fault);
+void amdgpu_go_way(Gen *g);
 LLVMValueRef amdgpu_thread_id(Gen *g);
 // gen.c: x by an empty instruction, of which LLVM knows these constraints and whether it has
 // effects.

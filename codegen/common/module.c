@@ -126,27 +126,30 @@ static bool compile_way(Module *m, Str *output) {
     return fine;
 }
 
-static uint32_t spills_of(const Module *m, Str code) {
+static uint32_t fault_of(const Module *m, Str code) {
     bool counts = m->target->ways && m->options->output != CODEGEN_LLVM && !m->options->quick;
-    return counts ? m->target->spills(code) : 0;
+    return counts ? m->target->fault(m, code) : 0;
 }
 
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                     const ModuleTarget *target, Str *output, Diags *diags) {
-    uint32_t fewest = UINT32_MAX;
+    uint32_t first = 0, least = UINT32_MAX;
     codegen_start();
-    for (uint32_t way = 0; fewest && way < (target->ways ? target->ways : 1); way++) {
+    for (uint32_t way = 0; way == 0 || (least && way < target->ways); way++) {
+        if (way && !target->mends(way, first)) continue;
         Module m = {.arena = arena,
                     .target = target,
                     .func = func,
                     .options = options,
                     .way = way,
+                    .fault = first,
                     .log = {.diags = diags, .span = func->span}};
         Str code = {0};
         if (!compile_way(&m, &code)) return false;
-        uint32_t spills = spills_of(&m, code);
-        if (spills < fewest) *output = code;
-        if (spills < fewest) fewest = spills;
+        uint32_t fault = fault_of(&m, code);
+        if (!way) first = fault;
+        if (fault < least) *output = code;
+        if (fault < least) least = fault;
     }
     return true;
 }

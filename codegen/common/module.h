@@ -29,11 +29,12 @@ typedef struct ModuleTarget {
     const char *passes;  // of LLVM, behind those of all targets; NULL: none
     // Passes of LLVM's way to machine code that are left out, up to a NULL; NULL: none is.
     const char *const *without;
-    // Ways to translate a function, which its Gen is told of (Module.way; 0: there is one). The
-    // next one is tried while code keeps so many registers in memory; the one with the fewest
-    // counts.
+    // Ways to translate a function (0: there is one). What is amiss with code of the first (0:
+    // nothing; more is worse) `fault` says; then those are tried that mend it, until nothing is,
+    // and the code with the least fault counts.
     uint32_t ways;
-    uint32_t (*spills)(Str code);
+    uint32_t (*fault)(const Module *m, Str code);
+    bool (*mends)(uint32_t way, uint32_t fault);
     // What becomes of an object, *code: looked through, linked. NULL: it stays.
     bool (*finish)(Module *m, Str *code);
 } ModuleTarget;
@@ -45,7 +46,7 @@ struct Module {
     const ModuleTarget *target;  // this and the next two: NULL of a module that is not of IR
     const IrFunc *func;
     const CodegenOptions *options;
-    uint32_t way;
+    uint32_t way, fault;  // the fault of the first way's code
     CodegenTimes times;
     LLVMContextRef context;
     LLVMModuleRef module;

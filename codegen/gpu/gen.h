@@ -55,7 +55,7 @@ typedef struct GpuGen {
     // Where failed asserts go, and which failed: site and lane; NULL until there is one.
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
-    uint32_t way;  // of ModuleTarget's ways
+    uint32_t way, fault;  // as of Module
     // Of functions with thread.copy, what AMD's GPUs wait for: copies of a group, at least.
     bool copies;
     uint32_t group_copies;

@@ -2,6 +2,7 @@
 # The main loops of products and attention on AMD's processors, with the consts that `tune` begins
 # with: so many instructions at most, the matrix instructions that the tile takes, LDS read by 16
 # bytes, global memory by 16 bytes, no scratch memory and no branch for edges.
+# And vector registers of kernels that have a wave more on each SIMD than LLVM would give them unasked.
 #   loops.sh TILEC
 set -u
 tilec=$1
@@ -53,6 +54,13 @@ gfx1100 985 32 80 0 8 0 0 1
 gfx1201 880 32 32 0 8 0 0 1
 '
 
+waves='
+attention attention gfx942 128
+linear linear_relu gfx950 64
+conv2d conv2d gfx950 72
+conv2d conv2d gfx1201 120
+'
+
 checked=0 failed=0
 while read -r first second rest; do
     [ -n "$first" ] || continue
@@ -75,5 +83,17 @@ while read -r first second rest; do
         failed=$((failed + 1))
     fi
 done <<<"$budgets"
-echo "amdgpu: $checked loops, $failed beyond their budgets"
+while read -r file kernel target most; do
+    [ -n "$file" ] || continue
+    checked=$((checked + 1))
+    rm -f "$scratch/k.s"
+    "$tilec" emit "$folder/../../examples/$file.tile" "$kernel" --target "$target" --as asm \
+        --set T=f16 -o "$scratch/k.s" 2>"$scratch/log"
+    read -r found < <(sed -n 's/^ *\.vgpr_count: *//p' "$scratch/k.s")
+    if [ "${found:-0}" -eq 0 ] || [ "$found" -gt "$most" ]; then
+        echo "$kernel for $target: expected at most $most vector registers, found ${found:-none}"
+        failed=$((failed + 1))
+    fi
+done <<<"$waves"
+echo "amdgpu: $checked loops and kernels, $failed beyond their budgets"
 [ "$checked" -gt 0 ] && [ "$failed" -eq 0 ]
