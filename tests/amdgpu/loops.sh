@@ -2,7 +2,8 @@
 # The main loops of products and attention on AMD's processors, with the consts that `tune` begins
 # with: so many instructions at most, the matrix instructions that the tile takes, LDS read by 16
 # bytes, global memory by 16 bytes, no scratch memory and no branch for edges.
-# And vector registers of kernels that have a wave more on each SIMD than LLVM would give them unasked.
+# And vector registers of kernels that have a wave more on each SIMD than LLVM would give them
+# unasked.
 #   loops.sh TILEC
 set -u
 tilec=$1
