@@ -39,11 +39,11 @@ uint32_t amdgpu_fault(const Module *m, Str code) {
                       .lanes = ir_lane_count(m->func),
                       .vectors = number_of(m, code, ".vgpr_count"),
                       .shared_bytes = gpu_shared_size(m->func)};
-    uint32_t waves = amd_occupancy(number, &needs).warps;
-    if (m->way == WAVES) return waves / SIMDS < m->fault ? m->fault : 0;
+    uint32_t waves = amd_occupancy(number, &needs).warps / SIMDS;
+    if (m->way == WAVES) return waves < m->fault ? m->fault : 0;
     needs.vectors -= needs.vectors / NEARLY;
-    uint32_t nearly = amd_occupancy(number, &needs).warps;
-    return nearly > waves ? nearly / SIMDS : 0;
+    uint32_t nearly = amd_occupancy(number, &needs).warps / SIMDS;
+    return nearly > waves ? nearly : 0;
 }
 
 bool amdgpu_mends(uint32_t way, uint32_t fault) {

@@ -185,8 +185,8 @@ static void narrow_counter(Threads *t, const IrOp *op, IrValue **operands, IrBlo
     bind(t, op->regions[0]->args[0], ir_cast(&inside, counter, DTYPE_I64, false));
 }
 
-// What comes of threads' numbers is made again behind a loop of products, where registers are few
-// in it: it would fill some for nothing.
+// What comes of threads' numbers is made again behind the products, where registers are few: it
+// would fill some meanwhile.
 static IrValue *thread_id(Threads *t) {
     const IrType *number = ir_scalar(t->module, DTYPE_I32);
     IrOp *op = ir_op(&t->b, IR_THREAD_ID, 0, NULL, 1, &number, 0, NULL);
