@@ -190,22 +190,9 @@ static const Case cases[] = {
      false},
 };
 
-static Str listing_of(Arena *arena, const char *body) {
-    StrBuf b = strbuf(arena);
-    Str rest = str(body);
-    strbuf_printf(&b, LISTING_BEGIN "gfx942 0\n");
-    uint32_t at = 0;
-    for (; rest.size; at += 4) {
-        Str line = str_cut(rest, '\n', &rest);
-        strbuf_printf(&b, "%u 4: %.*s\n", at, STR_ARG(line));
-    }
-    strbuf_printf(&b, "%u 4: s_endpgm\n", at);
-    return strbuf_str(&b);
-}
-
 const char *branches_fail(Arena *arena) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Str listing = listing_of(arena, cases[i].body);
+        Str listing = code_listing(arena, "gfx942", cases[i].body);
         Mutants list = mutants_of_listing(arena, listing);
         const Mutant *last = NULL;
         for (size_t n = 0; n < list.count; n++)

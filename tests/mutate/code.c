@@ -307,3 +307,16 @@ const bool *code_all_awake(const Code *c) {
     for (uint32_t i = 0; i < count; i++) all[i] = w.awake[i] == ALL;
     return all;
 }
+
+Str code_listing(Arena *arena, const char *processor, const char *body) {
+    StrBuf b = strbuf(arena);
+    Str rest = str(body);
+    strbuf_printf(&b, LISTING_BEGIN "%s 0\n", processor);
+    uint32_t at = 0;
+    for (; rest.size; at += 4) {
+        Str line = str_cut(rest, '\n', &rest);
+        strbuf_printf(&b, "%u 4: %.*s\n", at, STR_ARG(line));
+    }
+    strbuf_printf(&b, "%u 4: s_endpgm\n", at);
+    return strbuf_str(&b);
+}

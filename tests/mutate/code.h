@@ -51,6 +51,9 @@ static inline bool line_is_one_of(const Line *l, const char *const *list, size_t
 }
 #define LINE_IS_ONE_OF(line, list) line_is_one_of(line, list, sizeof(list) / sizeof *(list))
 
+// A listing of instructions of 4 bytes, one a line, which ends the program: what the rules are
+// tried on.
+Str code_listing(Arena *arena, const char *processor, const char *body);
 bool code_read(Code *c, Str listing);  // false: it has lines that no rule knows
 
 bool line_is_load(const Line *l);

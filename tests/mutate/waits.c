@@ -427,23 +427,10 @@ static const Case cases[] = {
     {"gfx942", "gone", NULL, BRANCHES("s_mov_b64 s[4:5], s[12:13]", "vccnz", "s[6:7]")},
 };
 
-static Str listing_of(Arena *arena, const Case *c) {
-    StrBuf b = strbuf(arena);
-    Str rest = str(c->body);
-    strbuf_printf(&b, LISTING_BEGIN "%s 0\n", c->processor);
-    uint32_t at = 0;
-    for (; rest.size; at += 4) {
-        Str line = str_cut(rest, '\n', &rest);
-        strbuf_printf(&b, "%u 4: %.*s\n", at, STR_ARG(line));
-    }
-    strbuf_printf(&b, "%u 4: s_endpgm\n", at);
-    return strbuf_str(&b);
-}
-
 const char *waits_fail(Arena *arena) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
-        Str listing = listing_of(arena, c);
+        Str listing = code_listing(arena, c->processor, c->body);
         Mutants list = mutants_of_listing(arena, listing);
         const Mutant *last = NULL;
         for (size_t n = 0; n < list.count; n++) {
