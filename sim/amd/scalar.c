@@ -211,6 +211,21 @@ FLOAT(maximum_f32, strict(f(a), f(b), true))
 SCALAR(add_f16, of_half((double)h(a) + (double)h(b)))
 SCALAR(sub_f16, of_half((double)h(a) - (double)h(b)))
 SCALAR(mul_f16, of_half((double)h(a) * (double)h(b)))
+SCALAR(fma_f16, of_half(sim_fma_odd((double)h(a), (double)h(b), (double)h(x->c))))
+#define HALF(name, ...) SCALAR(name, of_half((double)(__VA_ARGS__)))
+HALF(ceil_f16, ceilf(h(a)))
+HALF(floor_f16, floorf(h(a)))
+HALF(trunc_f16, truncf(h(a)))
+HALF(rndne_f16, rintf(h(a)))
+HALF(min_f16, extreme(h(a), h(b), false))
+HALF(max_f16, extreme(h(a), h(b), true))
+HALF(minimum_f16, strict(h(a), h(b), false))
+HALF(maximum_f16, strict(h(a), h(b), true))
+HALF(rcp_f16, 1 / h(a))
+HALF(rsq_f16, 1 / sqrt((double)h(a)))
+HALF(sqrt_f16, sqrtf(h(a)))
+HALF(exp_f16, sim_approx_ex2(h(a)))
+HALF(log_f16, sim_approx_lg2(h(a)))
 SCALAR(cvt_f16_f32, of_half((double)f(a)))
 FLOAT(cvt_f32_f16, h(a))
 FLOAT(cvt_hi_f32_f16, h(a >> 16))
@@ -263,9 +278,12 @@ void amd_run_scalar(AmdWave *w, const AmdInstr *i) {
         uint32_t words = operand_words(&i->s[n]);
         values[n] = amd_scalar(w, &i->s[n], words);
         poison[n] = amd_scalar_poison(w, &i->s[n], words);
+        bool half = i->s[n].type == AMD_F16;
+        uint64_t sign = half ? 0x8000 : 0x80000000;
         if (words == 1) values[n] = (uint32_t)values[n];
-        if (i->s[n].absolute) values[n] &= 0x7fffffff;
-        if (i->s[n].negated) values[n] ^= 0x80000000;
+        if (half) values[n] &= 0xffff, poison[n] &= 0xffff;
+        if (i->s[n].absolute) values[n] &= ~sign;
+        if (i->s[n].negated) values[n] ^= sign;
         any |= poison[n];
     }
     if (reads_scc(i->row) && w->scc_poison) any = poison[0] = UINT64_MAX;

@@ -14,7 +14,7 @@
 #include "tests/matrix/views.h"
 
 // There are a hundred thousand programs here, most of them much alike.
-enum { COMPILED_SLICE = 192 };
+enum { COMPILED_SLICE = 384 };
 
 typedef enum Way { READ, READ_PAD, WRITE, WRITE_MASKED, ADD, CAS, INSIDE, WAYS } Way;
 

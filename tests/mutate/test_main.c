@@ -30,7 +30,7 @@ enum {
     WORK_MOST = 500000,
     QUICK_WORK = 30000,
     EXAMPLES_OF = 16,
-    SLICE = 1,
+    SLICE = 2,
     LAUNCHES = 3
 };
 enum { NOTICED_LEAST = 980, OF = 1000 };
@@ -267,6 +267,7 @@ static bool wanted(const Session *s, size_t example, int type) {
 }
 
 int main(int argc, char **argv) {
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);  // hours: who waits sees how far it is
     Session session = {.portion = portion(), .least = NOTICED_LEAST};
     const char *only = NULL, *device = "sim:sm_80";
     for (int i = 1; i < argc; i++) {
