@@ -345,6 +345,10 @@ typedef struct Tally {
     double sum, magnitude, error;
     int lowest;  // all terms are multiples of 2^lowest
     bool exact;
+    uint8_t kind;  // an IrRmw, sums as IR_RMW_ADD
+    bool shared;   // by other programs than the first
+    bool mixed;    // kinds of which the order decides, in programs that run in any
+    uint32_t program;
 } Tally;
 Tally *pages_tally(Pages *p, uint64_t address, bool make);
 

@@ -235,23 +235,33 @@ static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
     return (Shade){t->sum, e};
 }
 
-static bool sums_floats(const Access *a, IrRmw rmw) {
-    return dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT) && (rmw == IR_RMW_ADD || rmw == IR_RMW_SUB);
+// The tally of an element that `rmw` changes now. Where another kind went before, a program that
+// has it to itself begins again with what that left; of several nobody knows whose came first.
+static Tally *tally_of(Run *run, uint64_t address, IrRmw rmw, Shade old) {
+    Tally *t = pages_tally(run->interp->pages, address, true);
+    uint8_t kind = (uint8_t)(rmw == IR_RMW_SUB ? IR_RMW_ADD : rmw);
+    uint32_t program = run->program_number;
+    if (t->n == 0 || (t->kind != kind && !t->shared && t->program == program)) {
+        *t = (Tally){.exact = true, .lowest = 10000, .kind = kind, .program = program};
+        tally_add(t, old);
+    }
+    t->shared |= t->program != program;
+    t->mixed |= t->kind != kind;
+    t->n++;
+    return t;
 }
 
 // What memory holds after one atomic; `old` is the shade of what it held, `x` that of the operand.
 static Shade atomic_shade(Run *run, const Access *a, uint32_t i, IrRmw rmw, Shade old, Shade x,
                           uint64_t result) {
-    Tally *t = pages_tally(run->interp->pages, shade_address(a, i), true);
-    if (t->n == 0) {
-        *t = (Tally){.exact = true, .lowest = 10000};
-        tally_add(t, old);
-    }
-    t->n++;
+    Tally *t = tally_of(run, shade_address(a, i), rmw, old);
+    bool sums = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB;
+    bool floats = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
     if (rmw == IR_RMW_SUB) x.v = -x.v;
     tally_add(t, x);
-    if (sums_floats(a, rmw)) return tally_shade(t, a->elem, result);
     Shade s = shade_exact(a->elem, result);
+    if (floats && t->mixed) return (Shade){s.v, HUGE_VAL};
+    if (floats && sums) return tally_shade(t, a->elem, result);
     if (rmw == IR_RMW_MIN || rmw == IR_RMW_MAX)
         return shade_lane(&(ShadeLane){.code = rmw == IR_RMW_MIN ? IR_MIN : IR_MAX,
                                        .from = a->elem,
@@ -265,7 +275,7 @@ static Shade atomic_shade(Run *run, const Access *a, uint32_t i, IrRmw rmw, Shad
         return s;
     }
     if (old.e == 0 && x.e == 0) return s;
-    s.e = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB ? old.e + x.e : HUGE_VAL;
+    s.e = sums ? old.e + x.e : HUGE_VAL;
     return s;
 }
 
