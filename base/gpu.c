@@ -3,32 +3,43 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    GpuTarget target;
-} nvidia[] = {
-    {"sm_75", {GPU_NVIDIA, 75, false}},   {"sm_80", {GPU_NVIDIA, 80, false}},
-    {"sm_86", {GPU_NVIDIA, 86, false}},   {"sm_87", {GPU_NVIDIA, 87, false}},
-    {"sm_89", {GPU_NVIDIA, 89, false}},   {"sm_90", {GPU_NVIDIA, 90, false}},
-    {"sm_90a", {GPU_NVIDIA, 90, true}},   {"sm_100", {GPU_NVIDIA, 100, false}},
-    {"sm_100a", {GPU_NVIDIA, 100, true}}, {"sm_103", {GPU_NVIDIA, 103, false}},
-    {"sm_103a", {GPU_NVIDIA, 103, true}}, {"sm_120", {GPU_NVIDIA, 120, false}},
-    {"sm_120a", {GPU_NVIDIA, 120, true}}, {"sm_121", {GPU_NVIDIA, 121, false}},
-    {"sm_121a", {GPU_NVIDIA, 121, true}},
+static const GpuTarget nvidia[] = {
+    {GPU_NVIDIA, 75, false},  {GPU_NVIDIA, 80, false},  {GPU_NVIDIA, 86, false},
+    {GPU_NVIDIA, 87, false},  {GPU_NVIDIA, 89, false},  {GPU_NVIDIA, 90, false},
+    {GPU_NVIDIA, 90, true},   {GPU_NVIDIA, 100, false}, {GPU_NVIDIA, 100, true},
+    {GPU_NVIDIA, 103, false}, {GPU_NVIDIA, 103, true},  {GPU_NVIDIA, 120, false},
+    {GPU_NVIDIA, 120, true},  {GPU_NVIDIA, 121, false}, {GPU_NVIDIA, 121, true},
 };
 
 // What LLVM 22 knows, where lanes can read one another's registers: the number is the name's, in
-// hexadecimal digits.
+// hexadecimal digits. Of two names as near to a wrong one the first is meant.
 static const uint32_t amd[] = {
-    0x801,  0x802,  0x803,  0x805,  0x810,  0x900,  0x902,  0x904,  0x906,  0x908,  0x909,  0x90a,
-    0x90c,  0x942,  0x950,  0x1010, 0x1011, 0x1012, 0x1013, 0x1030, 0x1031, 0x1032, 0x1033, 0x1034,
-    0x1035, 0x1036, 0x1100, 0x1101, 0x1102, 0x1103, 0x1150, 0x1151, 0x1152, 0x1153, 0x1200, 0x1201,
+    0x90a,  0x942,  0x950,  0x1200, 0x1201, 0x1100, 0x1101, 0x1102, 0x1103, 0x1150, 0x1151, 0x1152,
+    0x1153, 0x1030, 0x1031, 0x1032, 0x1033, 0x1034, 0x1035, 0x1036, 0x1010, 0x1011, 0x1012, 0x1013,
+    0x900,  0x902,  0x904,  0x906,  0x908,  0x909,  0x90c,  0x801,  0x802,  0x803,  0x805,  0x810,
+};
+static const char *const foreign[] = {
+    "gfx600",        "gfx601",        "gfx602",         "gfx700",          "gfx701",
+    "gfx702",        "gfx703",        "gfx704",         "gfx705",          "gfx1250",
+    "gfx1251",       "gfx9-generic",  "gfx9-4-generic", "gfx10-1-generic", "gfx10-3-generic",
+    "gfx11-generic", "gfx12-generic",
+};
+enum {
+    NVIDIA = sizeof nvidia / sizeof *nvidia,
+    AMD = sizeof amd / sizeof *amd,
+    FOREIGN = sizeof foreign / sizeof *foreign
 };
 
-static bool parse_amd(Str text, GpuTarget *target) {
+bool gpu_target_at(size_t index, GpuTarget *target) {
+    if (index >= NVIDIA + AMD) return false;
+    *target = index < NVIDIA ? nvidia[index] : (GpuTarget){GPU_AMD, amd[index - NVIDIA], false};
+    return true;
+}
+
+bool gpu_target_parse(Str text, GpuTarget *target) {
     char name[GPU_NAME_MAX];
-    for (size_t i = 0; i < sizeof amd / sizeof *amd; i++) {
-        GpuTarget t = {GPU_AMD, amd[i], false};
+    GpuTarget t;
+    for (size_t i = 0; gpu_target_at(i, &t); i++) {
         if (!str_equal(text, str(gpu_target_name(t, name)))) continue;
         *target = t;
         return true;
@@ -36,13 +47,10 @@ static bool parse_amd(Str text, GpuTarget *target) {
     return false;
 }
 
-bool gpu_target_parse(Str text, GpuTarget *target) {
-    for (size_t i = 0; i < sizeof nvidia / sizeof *nvidia; i++) {
-        if (!str_equal(text, str(nvidia[i].name))) continue;
-        *target = nvidia[i].target;
-        return true;
-    }
-    return parse_amd(text, target);
+bool gpu_target_is_foreign(Str text) {
+    for (size_t i = 0; i < FOREIGN; i++)
+        if (str_equal(text, str(foreign[i]))) return true;
+    return false;
 }
 
 uint32_t gpu_shared_bytes(GpuTarget target) {

@@ -23,6 +23,12 @@ typedef struct GpuTarget {
 } GpuTarget;
 
 bool gpu_target_parse(Str text, GpuTarget *target);
+// The targets one after another, of AMD's those with matrix instructions first; false behind the
+// last.
+bool gpu_target_at(size_t index, GpuTarget *target);
+// One that LLVM has and this version makes no code for: GPUs whose lanes cannot read one another's
+// registers, those that nobody has yet, and what is for several GPUs at once.
+bool gpu_target_is_foreign(Str text);
 // The most shared memory that a block of an architecture may ask for; without asking, and declared
 // in the code, it has GPU_SHARED_STATIC at most.
 uint32_t gpu_shared_bytes(GpuTarget target);

@@ -134,6 +134,15 @@ size_t str_distance(Str a, Str b, size_t limit) {
     return least(rows[a.size % 3][b.size], limit);
 }
 
+Str str_lower(Arena *arena, Str s) {
+    char *text = arena_new(arena, char, s.size + 1);
+    for (size_t i = 0; i < s.size; i++) {
+        char c = s.text[i];
+        text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return (Str){text, s.size};
+}
+
 Str str_nearest(Str name, const Str *candidates, size_t count) {
     size_t limit = name.size / 3 + 1;
     Str nearest = {"", 0};

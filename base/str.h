@@ -46,6 +46,8 @@ Str str_cut(Str s, char separator, Str *rest);
 //     for (Str item; str_item(&list, &item);) …
 bool str_item(Str *list, Str *item);
 uint64_t str_hash(Str s);
+// A to Z of ASCII as a to z.
+Str str_lower(Arena *arena, Str s);
 // Edit distance (insert, delete, replace, swap of neighbours), for "did you mean"; never above
 // `limit`.
 size_t str_distance(Str a, Str b, size_t limit);

@@ -65,19 +65,38 @@ static bool names_gpu(Str arch) {
     GpuTarget target;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (str_equal(arch, str(others[i]))) return true;
-    return gpu_target_parse(arch, &target);
+    return gpu_target_parse(arch, &target) || gpu_target_is_foreign(arch);
+}
+
+static tilec_status fail_unknown(tilec_context *context, Str arch) {
+    enum { MOST = 64 };
+    Arena *arena = arena_create();
+    char names[MOST][GPU_NAME_MAX];
+    Str known[MOST];
+    size_t count = 0;
+    GpuTarget target;
+    for (size_t i = 0; count < MOST && gpu_target_at(i, &target); i++) {
+        known[count] = str(gpu_target_name(target, names[count]));
+        count += sim_arch_parse(known[count], &target);
+    }
+    Str nearest = str_nearest(str_lower(arena, arch), known, count);
+    StrBuf text = strbuf(arena);
+    strbuf_printf(&text, "there is no simulated '%.*s'", STR_ARG(arch));
+    if (nearest.size) strbuf_printf(&text, "; did you mean 'sim:%.*s'?", STR_ARG(nearest));
+    strbuf_printf(&text, "%s there are: ", nearest.size ? "" : ";");
+    for (size_t i = 0; i < count; i++)
+        strbuf_printf(&text, "%s%.*s", i ? ", " : "sim:", STR_ARG(known[i]));
+    tilec_status s = rt_fail(context, names_gpu(arch) ? TILEC_UNAVAILABLE : TILEC_INVALID_ARGUMENT,
+                             "%s", text.text);
+    arena_destroy(arena);
+    return s;
 }
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
     Str rest, arch = str_cut(instance, ':', &rest);
     GpuTarget target;
     uint64_t seed = 0;
-    if (!sim_arch_parse(arch, &target))
-        return rt_fail(context, names_gpu(arch) ? TILEC_UNAVAILABLE : TILEC_INVALID_ARGUMENT,
-                       "there is no simulated '%.*s': sim:sm_75, sm_80, sm_86, sm_87, sm_89, "
-                       "sm_90, sm_100, sm_103, sm_120, sm_121, gfx90a, gfx942, gfx950, gfx1030, "
-                       "gfx1100, gfx1151, gfx1200, gfx1201",
-                       STR_ARG(arch));
+    if (!sim_arch_parse(arch, &target)) return fail_unknown(context, arch);
     if (arch.size < instance.size && !str_to_u64(rest, &seed, NULL))
         return rt_fail(context, TILEC_INVALID_ARGUMENT,
                        "device sim:%.*s: expected a number that orders the warps, found '%.*s'",

@@ -43,30 +43,22 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
     return tile_kernel_count((*unit)->file) || named ? EXIT_USAGE : EXIT_INPUT;
 }
 
-// What has no code here: old cards, or those to come; the interpreter.
-static bool target_known(Str target) {
-    static const char digits[] = "0123456789abcdef";
-    if (str_equal(target, STR("interp"))) return true;
-    if (!str_starts(target, STR("gfx")) || target.size < 5 || target.size > 8) return false;
-    for (size_t i = 3; i < target.size; i++)
-        if (!memchr(digits, target.text[i], sizeof digits - 1)) return false;
-    return true;
-}
-
 static int fail_unknown(Cli *cli, Str name) {
-    static const char *const names[] = {
-        "sm_75",     "sm_80",     "sm_86",   "sm_87",   "sm_89",   "sm_90",         "sm_90a",
-        "sm_100",    "sm_100a",   "sm_103",  "sm_103a", "sm_120",  "sm_120a",       "sm_121",
-        "sm_121a",   "gfx90a",    "gfx942",  "gfx950",  "gfx1100", "gfx1201",       "x86-64-v2",
-        "x86-64-v3", "x86-64-v4", "aarch64", "native",  "interp",  "x86-64-v4+bf16"};
-    enum { NAMES = sizeof names / sizeof *names };
+    static const char *const others[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+bf16",
+                                         "aarch64",   "native",    "interp"};
+    enum { OTHERS = sizeof others / sizeof *others, NAMES = OTHERS + 64 };
     Str known[NAMES];
-    for (size_t i = 0; i < NAMES; i++) known[i] = str(names[i]);
-    Str nearest = str_nearest(name, known, NAMES);
+    char gpus[NAMES][GPU_NAME_MAX];
+    size_t count = 0;
+    GpuTarget gpu;
+    for (; count < NAMES - OTHERS && gpu_target_at(count, &gpu); count++)
+        known[count] = str(gpu_target_name(gpu, gpus[count]));
+    for (size_t i = 0; i < OTHERS; i++) known[count++] = str(others[i]);
+    Str nearest = str_nearest(str_lower(cli->arena, name), known, count);
     const char *meant = "";
     if (nearest.size) meant = arena_printf(cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest));
     return cli_fail(cli, EXIT_INPUT, DIAG_UNSUPPORTED,
-                    "targets are: sm_75 … sm_121a, gfx90a … gfx1201, x86-64-v2, x86-64-v3, "
+                    "targets are: sm_75 … sm_121a, gfx801 … gfx1201, x86-64-v2, x86-64-v3, "
                     "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
                     "there is no target '%.*s'%s", STR_ARG(name), meant);
 }
@@ -74,7 +66,8 @@ static int fail_unknown(Cli *cli, Str name) {
 int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *has_code) {
     *has_code = code_target_parse(name, target);
     if (*has_code) return EXIT_FINE;
-    if (!target_known(name)) return fail_unknown(cli, name);
+    if (!str_equal(name, STR("interp")) && !gpu_target_is_foreign(name))
+        return fail_unknown(cli, name);
     if (!needs_code) return EXIT_FINE;
     return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                     "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
