@@ -1,7 +1,8 @@
 // GPUs as targets: vendor, architecture, and what of it there is.
 //
 // Names: "sm_75", "sm_80", … and "sm_90a", "sm_100a", "sm_120a" with the instructions that only
-// that architecture has; "gfx90a", "gfx942", …. Invariants: the name of a target parses back to it.
+// that architecture has; "gfx90a", "gfx942", …; "gfx11-generic", …. Invariants: the name of a
+// target parses back to it.
 //
 //     GpuTarget t;
 //     if (!gpu_target_parse(STR("sm_90a"), &t)) …
@@ -20,15 +21,16 @@ typedef struct GpuTarget {
     GpuVendor vendor;
     uint32_t number;  // sm_90: 90; gfx942: 0x942
     bool own;         // sm_90a: with what later architectures have not
+    bool generic;     // gfx11-generic: for several processors of AMD
 } GpuTarget;
 
 bool gpu_target_parse(Str text, GpuTarget *target);
 // The targets one after another, of AMD's those with matrix instructions first; false behind the
 // last.
 bool gpu_target_at(size_t index, GpuTarget *target);
-// One that LLVM has and this version makes no code for: GPUs whose lanes cannot read one another's
-// registers, those that nobody has yet, and what is for several GPUs at once.
-bool gpu_target_is_foreign(Str text);
+enum { GPU_TARGETS_MOST = 96 };
+// Of AMD's: does code for the one run on the other?
+bool gpu_target_runs(GpuTarget code, GpuTarget device);
 // The most shared memory that a block of an architecture may ask for; without asking, and declared
 // in the code, it has GPU_SHARED_STATIC at most.
 uint32_t gpu_shared_bytes(GpuTarget target);

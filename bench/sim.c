@@ -162,7 +162,7 @@ static bool measure(Bench *b, const SimKernel *k, bool watched) {
                    .variables = variables,
                    .grid = {b->grid, 1, 1},
                    .block = {k->reqntid[0] ? k->reqntid[0] : 256, 1, 1},
-                   .device = {GPU_NVIDIA, b->program->arch, b->program->arch_a},
+                   .device = {GPU_NVIDIA, b->program->arch, b->program->arch_a, false},
                    .shared = b->shared,
                    .params = params,
                    .observers = list,

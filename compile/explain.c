@@ -202,6 +202,7 @@ static void read_object(Explain *e, Unit *unit, Str bytes) {
                           .scalar_spills = k->sgpr_spills,
                           .scratch_bytes = k->descriptor.scratch};
     e->code_bytes = k->size;
+    e->notes.shared_bytes = k->descriptor.lds;
 }
 
 static void survey_amd(Explain *e, Span span) {

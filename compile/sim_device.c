@@ -39,6 +39,7 @@ bool sim_arch_parse(Str name, GpuTarget *target) {
     static const uint32_t amd[] = {0x90a, 0x942, 0x950, 0x1030, 0x1100, 0x1151, 0x1200, 0x1201};
     if (!gpu_target_parse(name, target)) return false;
     if (target->vendor == GPU_NVIDIA) return true;
+    if (target->generic) return false;
     for (size_t i = 0; i < sizeof amd / sizeof *amd; i++)
         if (target->number == amd[i]) return true;
     return false;
@@ -65,17 +66,16 @@ static bool names_gpu(Str arch) {
     GpuTarget target;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (str_equal(arch, str(others[i]))) return true;
-    return gpu_target_parse(arch, &target) || gpu_target_is_foreign(arch);
+    return gpu_target_parse(arch, &target);
 }
 
 static tilec_status fail_unknown(tilec_context *context, Str arch) {
-    enum { MOST = 64 };
     Arena *arena = arena_create();
-    char names[MOST][GPU_NAME_MAX];
-    Str known[MOST];
+    char names[GPU_TARGETS_MOST][GPU_NAME_MAX];
+    Str known[GPU_TARGETS_MOST];
     size_t count = 0;
     GpuTarget target;
-    for (size_t i = 0; count < MOST && gpu_target_at(i, &target); i++) {
+    for (size_t i = 0; gpu_target_at(i, &target); i++) {
         known[count] = str(gpu_target_name(target, names[count]));
         count += sim_arch_parse(known[count], &target);
     }
@@ -206,9 +206,12 @@ static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target,
     os_no_fork_begin(&whole);
     const SimProgram *p = amd_read(arena, bytes, disassemble, diags);
     os_no_fork_end(&whole);
-    if (!p || p->arch == target.number) return p;
-    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code is for gfx%x; the device is a gfx%x",
-               p->arch, target.number);
+    if (!p) return NULL;
+    GpuTarget code = {.vendor = GPU_AMD, .number = p->arch, .generic = p->arch_generic};
+    if (gpu_target_runs(code, target)) return p;
+    char names[2][GPU_NAME_MAX];
+    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code is for %s; the device is a %s",
+               gpu_target_name(code, names[0]), gpu_target_name(target, names[1]));
     return NULL;
 }
 

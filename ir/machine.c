@@ -51,14 +51,13 @@ static Machine machine_of_nvidia(GpuTarget target) {
 static Machine machine_of_amd(GpuTarget target) {
     uint32_t number = target.number;
     bool waves_of_64 = number < 0x1000, wide = number == 0x950;
-    bool cdna2 = number == 0x90a || number == 0x942 || number == 0x950;
-    bool cdna3 = number == 0x942 || wide;                         // and later
+    bool cdna3 = number >= 0x940 && number <= 0x950, cdna2 = number == 0x90a || cdna3;
     bool computes = cdna2 || number == 0x906 || number == 0x908;  // f64 at half the rate
     return (Machine){.gpu = target,
                      .vector_bytes = 16,
                      .fma = true,
                      .f16_convert = true,
-                     .f16 = true,
+                     .f16 = number >= 0x800,
                      .warp = waves_of_64 ? 64 : 32,
                      .shared_bytes = gpu_shared_bytes(target),
                      .tile_registers = wide              ? 96

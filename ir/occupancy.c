@@ -1,5 +1,6 @@
 #include "ir/occupancy.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { WARP = 32, KIB = 1024, REGISTER_UNIT = 256, PARTS = 4 };
@@ -50,7 +51,7 @@ Occupancy gpu_occupancy(uint32_t number, uint32_t threads, uint32_t registers,
 
 // ---- AMD ----------------------------------------------------------------------------------------
 
-enum { SIMDS = 4, LANES = 64, SCALARS = 800, SCALAR_UNIT = 16, GENERATION_10 = 0x1000 };
+enum { SIMDS = 4, LANES = 64, GENERATION_8 = 0x800, GENERATION_10 = 0x1000 };
 
 // Registers and their portions are those of a lane, where waves have 64 lanes up to gfx950 and 32
 // from gfx10 on; LDS and programs are of a compute unit, or of a work-group processor.
@@ -61,12 +62,14 @@ typedef struct AmdLimits {
 } AmdLimits;
 
 static const AmdLimits amd_limits[] = {
-    {0x900, 10, 256, 4, 64 * KIB, 512, 16},      {0x90a, 8, 512, 8, 64 * KIB, 512, 16},
-    {0x90c, 10, 256, 4, 64 * KIB, 512, 16},      {0x942, 8, 512, 8, 64 * KIB, 512, 16},
+    {0x600, 10, 256, 4, 64 * KIB, 256, 16},      {0x700, 10, 256, 4, 64 * KIB, 512, 16},
+    {0x800, 10, 256, 4, 64 * KIB, 512, 16},      {0x90a, 8, 512, 8, 64 * KIB, 512, 16},
+    {0x90c, 10, 256, 4, 64 * KIB, 512, 16},      {0x940, 8, 512, 8, 64 * KIB, 512, 16},
     {0x950, 8, 512, 8, 160 * KIB, 1280, 16},     {0x1010, 20, 1024, 8, 128 * KIB, 512, 32},
     {0x1030, 16, 1024, 16, 128 * KIB, 1024, 32}, {0x1100, 16, 1536, 24, 128 * KIB, 1024, 32},
     {0x1102, 16, 1024, 16, 128 * KIB, 1024, 32}, {0x1151, 16, 1536, 24, 128 * KIB, 1024, 32},
     {0x1152, 16, 1024, 16, 128 * KIB, 1024, 32}, {0x1200, 16, 1536, 24, 128 * KIB, 1024, 32},
+    {0x1250, 16, 1024, 16, 320 * KIB, 1024, 32},
 };
 
 static const AmdLimits *limits_of_amd(uint32_t number) {
@@ -84,7 +87,8 @@ static uint32_t waves_by_registers(const AmdLimits *l, const AmdNeeds *n) {
     uint32_t own = whole(n->vectors ? n->vectors : 1, l->unit / halves);
     if (l->registers / halves / own < waves) waves = l->registers / halves / own;
     if (l->number >= GENERATION_10 || !n->scalars) return waves;
-    uint32_t by_scalars = SCALARS / whole(n->scalars, SCALAR_UNIT);
+    bool old = l->number < GENERATION_8;
+    uint32_t by_scalars = old ? 512 / whole(n->scalars, 8) : 800 / whole(n->scalars, 16);
     return by_scalars < waves ? by_scalars : waves;
 }
 

@@ -251,7 +251,9 @@ uint32_t archive_fit(const ArchiveTarget *target, const ArchivePlace *place) {
     switch (place->gpu.vendor) {
     case GPU_NONE: return fit_cpu(target->cpu, place->limit);
     case GPU_NVIDIA: return fit_nvidia(target->gpu, place->gpu);
-    case GPU_AMD: return target->gpu.number == place->gpu.number;
+    case GPU_AMD:
+        if (!gpu_target_runs(target->gpu, place->gpu)) return 0;
+        return target->gpu.generic ? 1 : 2;
     }
     return 0;
 }

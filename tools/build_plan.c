@@ -440,7 +440,8 @@ static bool is_aarch64(CpuTarget t) { return t.level == CPU_AARCH64; }
 
 static bool same_target(CodeTarget a, CodeTarget b) {
     return a.gpu.vendor == b.gpu.vendor && a.gpu.number == b.gpu.number && a.gpu.own == b.gpu.own &&
-           a.cpu.level == b.cpu.level && a.cpu.extras == b.cpu.extras;
+           a.gpu.generic == b.gpu.generic && a.cpu.level == b.cpu.level &&
+           a.cpu.extras == b.cpu.extras;
 }
 
 static int add_target(Cli *cli, Str word, BuildPlan *plan, CodeTarget *targets, bool *has_cpu) {

@@ -46,19 +46,19 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
 static int fail_unknown(Cli *cli, Str name) {
     static const char *const others[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+bf16",
                                          "aarch64",   "native",    "interp"};
-    enum { OTHERS = sizeof others / sizeof *others, NAMES = OTHERS + 64 };
+    enum { OTHERS = sizeof others / sizeof *others, NAMES = OTHERS + GPU_TARGETS_MOST };
     Str known[NAMES];
     char gpus[NAMES][GPU_NAME_MAX];
     size_t count = 0;
     GpuTarget gpu;
-    for (; count < NAMES - OTHERS && gpu_target_at(count, &gpu); count++)
+    for (; gpu_target_at(count, &gpu); count++)
         known[count] = str(gpu_target_name(gpu, gpus[count]));
     for (size_t i = 0; i < OTHERS; i++) known[count++] = str(others[i]);
     Str nearest = str_nearest(str_lower(cli->arena, name), known, count);
     const char *meant = "";
     if (nearest.size) meant = arena_printf(cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest));
     return cli_fail(cli, EXIT_INPUT, DIAG_UNSUPPORTED,
-                    "targets are: sm_75 … sm_121a, gfx801 … gfx1201, x86-64-v2, x86-64-v3, "
+                    "targets are: sm_75 … sm_121a, gfx600 … gfx12-generic, x86-64-v2, x86-64-v3, "
                     "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
                     "there is no target '%.*s'%s", STR_ARG(name), meant);
 }
@@ -66,12 +66,11 @@ static int fail_unknown(Cli *cli, Str name) {
 int front_target(Cli *cli, Str name, bool needs_code, CodeTarget *target, bool *has_code) {
     *has_code = code_target_parse(name, target);
     if (*has_code) return EXIT_FINE;
-    if (!str_equal(name, STR("interp")) && !gpu_target_is_foreign(name))
-        return fail_unknown(cli, name);
+    if (!str_equal(name, STR("interp"))) return fail_unknown(cli, name);
     if (!needs_code) return EXIT_FINE;
     return cli_fail(cli, EXIT_UNAVAILABLE, DIAG_UNSUPPORTED,
                     "targets with code are: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16, "
-                    "aarch64, native, sm_75 … sm_121a, gfx801 … gfx1201",
+                    "aarch64, native, sm_75 … sm_121a, gfx600 … gfx12-generic",
                     "this version makes no code for '%.*s'", STR_ARG(name));
 }
 

@@ -77,6 +77,7 @@ static Place place_of(Gen *g, LLVMValueRef p) {
 bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
     LLVMValueRef steps[MOST_STEPS], data;
     uint32_t count;
+    if (gpu_gen(g)->machine.gpu.number >= 0x1250) return false;  // other resources
     bool narrow = (op->code == IR_THREAD_LOAD || op->code == IR_THREAD_STORE) &&
                   ir_attr_int(op, IR_ATTR_NARROW) != 0;
     return narrow && align >= (bytes < 4 ? bytes : 4) && bytes <= MOST_BYTES &&

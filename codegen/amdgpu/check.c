@@ -7,7 +7,7 @@ static bool is_ocp(Dtype t) { return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2; }
 
 static bool mfma_exists(uint32_t number, LayoutProduct p, Dtype a, Dtype b) {
     uint32_t area = p.m * p.k;
-    bool cdna3 = number == 0x942 || number == 0x950, cdna4 = number == 0x950;
+    bool cdna3 = number >= 0x940 && number <= 0x950, cdna4 = number == 0x950;
     if (number != 0x90a && !cdna3) return false;
     switch ((unsigned)a) {
     case DTYPE_F16:
@@ -19,7 +19,7 @@ static bool mfma_exists(uint32_t number, LayoutProduct p, Dtype a, Dtype b) {
         return a == b && (area == 512 ? cdna3 : cdna4);
     }
     bool fp8 = dtype_is(a, DTYPE_CLASS_FP8) && dtype_is(b, DTYPE_CLASS_FP8);
-    return fp8 && area == 512 && cdna3 && is_ocp(a) == cdna4 && is_ocp(b) == cdna4;
+    return fp8 && area == 512 && number >= 0x942 && is_ocp(a) == cdna4 && is_ocp(b) == cdna4;
 }
 
 static bool wmma_exists(uint32_t number, LayoutProduct p, Dtype a, Dtype b) {

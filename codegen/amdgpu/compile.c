@@ -32,15 +32,34 @@ static void set_version(Module *m, uint32_t version) {
     LLVMAddModuleFlag(m->module, LLVMModuleFlagBehaviorError, name, sizeof name - 1, value);
 }
 
+enum { GENERIC_SINCE = 6 };
+
+static uint32_t object_version(const CodegenOptions *options) {
+    if (options->object_version) return options->object_version;
+    return options->target.gpu.generic ? GENERIC_SINCE : CODEGEN_OBJECT_VERSION;
+}
+
+static bool version_fits(const CodegenOptions *options, Diags *diags) {
+    GpuTarget target = options->target.gpu;
+    uint32_t version = object_version(options);
+    char name[GPU_NAME_MAX];
+    if (!target.generic || version >= GENERIC_SINCE) return true;
+    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED,
+               "there are code objects for '%s' from version %d on, not of version %u",
+               gpu_target_name(target, name), GENERIC_SINCE, version);
+    diag_help(diags, "leave the version out, or name one processor, as gfx%x", target.number);
+    return false;
+}
+
 static Gen *gen_create(Module *m) {
-    uint32_t version = m->options->object_version;
+    uint32_t version = object_version(m->options);
     GpuGen *made = arena_new(m->scratch, GpuGen, 1);
     made->ops = &amdgpu_ops;
     made->machine = machine_of_gpu(m->options->target.gpu);
     made->way = m->way;
     made->fault = m->fault;
     made->g.pairs = made->machine.cdna2;
-    set_version(m, version ? version : CODEGEN_OBJECT_VERSION);
+    set_version(m, version);
     return &made->g;
 }
 
@@ -65,6 +84,6 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                         .fault = amdgpu_fault,
                                         .mends = amdgpu_mends,
                                         .finish = finish};
-    return amdgpu_check(func, options->target.gpu, diags) &&
+    return version_fits(options, diags) && amdgpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
 }

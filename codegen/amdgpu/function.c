@@ -89,16 +89,26 @@ void amdgpu_places(Gen *g) {
 }
 
 // As much as the kernel has, known to whoever loads it.
-LLVMValueRef amdgpu_shared_memory(Gen *g) {
+static LLVMValueRef in_shared(Gen *g, const char *name, uint32_t size) {
     enum { ALIGN = 16 };
+    LLVMTypeRef bytes = LLVMArrayType2(gpu_int(g, 8), size);
+    LLVMValueRef v = LLVMAddGlobalInAddressSpace(g->module, bytes, name, SPACE_SHARED);
+    LLVMSetLinkage(v, LLVMInternalLinkage);
+    LLVMSetInitializer(v, LLVMGetPoison(bytes));
+    LLVMSetAlignment(v, ALIGN);
+    return v;
+}
+
+LLVMValueRef amdgpu_shared_memory(Gen *g) {
     GpuGen *n = gpu_gen(g);
-    if (n->shared) return n->shared;
-    LLVMTypeRef bytes = LLVMArrayType2(gpu_int(g, 8), gpu_shared_size(g->func));
-    n->shared = LLVMAddGlobalInAddressSpace(g->module, bytes, "tilec_shared", SPACE_SHARED);
-    LLVMSetLinkage(n->shared, LLVMInternalLinkage);
-    LLVMSetInitializer(n->shared, LLVMGetPoison(bytes));
-    LLVMSetAlignment(n->shared, ALIGN);
+    if (!n->shared) n->shared = in_shared(g, "tilec_shared", gpu_shared_size(g->func));
     return n->shared;
+}
+
+LLVMValueRef amdgpu_exchange_words(Gen *g) {
+    static const char name[] = "tilec_exchange";
+    LLVMValueRef v = LLVMGetNamedGlobal(g->module, name);
+    return v ? v : in_shared(g, name, ir_thread_count(g->func) * 4);
 }
 
 // Atomics are of memory of this very device: LLVM would go around the instructions for the least,

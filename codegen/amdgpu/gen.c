@@ -145,7 +145,8 @@ static LLVMValueRef amdgpu_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, L
     return swap_word(g, p, expected, x, scope);
 }
 
-const GenTarget amdgpu_gen_target = {.swap = amdgpu_swap,
+const GenTarget amdgpu_gen_target = {.global_space = SPACE_GLOBAL,
+                                     .swap = amdgpu_swap,
                                      .lanes_apart = true,
                                      .joins_narrow = true,
                                      .op = amdgpu_op,

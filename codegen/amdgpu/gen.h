@@ -25,6 +25,7 @@ LLVMValueRef amdgpu_thread_id(Gen *g);
 LLVMValueRef amdgpu_opaque(Gen *g, const char *constraints, bool effects, LLVMValueRef x);
 void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
+LLVMValueRef amdgpu_exchange_words(Gen *g);  // of shared memory, one of each thread
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);  // wave.c
 void amdgpu_barrier(Gen *g, bool global);
 // Until so many accesses of global memory (from gfx10 on: loads) and of shared memory, at most, are

@@ -5,11 +5,14 @@
 
 // ---- shuffles: words of 32 bits -----------------------------------------------------------------
 
+enum { CROSSBAR_SINCE = 0x800, WAVE = 64 };  // and of primitives
+
 // Data-parallel primitives read a register of another lane of the same row of 16, at the price of a
 // move. The controls that are an xor, as the ISA documents number them.
 static int32_t row_control(uint32_t number, uint32_t by) {
     enum { QUAD = 0x0, ROW_ROR = 0x120, ROW_MIRROR = 0x140, HALF_MIRROR = 0x141, XMASK = 0x160 };
     static const uint8_t quads[] = {0xe4, 0xb1, 0x4e, 0x1b};  // lanes 0 to 3 xor by, two bits each
+    if (number < CROSSBAR_SINCE) return -1;
     if (by < 4) return QUAD | quads[by];
     if (number >= 0x1000 && by < 16) return (int32_t)(XMASK | by);
     if (by == 7) return HALF_MIRROR;
@@ -48,6 +51,30 @@ static LLVMValueRef other_row(Gen *g, LLVMValueRef word) {
     return gen_intrinsic(g, "llvm.amdgcn.permlanex16", 1, &type, 6, args);
 }
 
+// Through a word of each thread, behind what the program has: a wave's instructions go through
+// shared memory one after another. That they are one program for all lanes says the barrier, which
+// is no instruction.
+static LLVMValueRef by_memory(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
+    LLVMTypeRef type = gpu_int(g, 32);
+    LLVMValueRef thread = amdgpu_thread_id(g), first = gen_i32(g, ~(WAVE - 1));
+    LLVMValueRef from = LLVMBuildAnd(g->b, lane, gen_i32(g, WAVE - 1), "");
+    from = LLVMBuildOr(g->b, LLVMBuildAnd(g->b, thread, first, ""), from, "");
+    LLVMValueRef words = amdgpu_exchange_words(g);
+    LLVMValueRef own = LLVMBuildInBoundsGEP2(g->b, type, words, &thread, 1, "");
+    LLVMSetVolatile(LLVMBuildStore(g->b, word, own), true);
+    gen_intrinsic(g, "llvm.amdgcn.wave.barrier", 0, NULL, 0, NULL);
+    LLVMValueRef other = LLVMBuildInBoundsGEP2(g->b, type, words, &from, 1, "");
+    LLVMValueRef r = LLVMBuildLoad2(g->b, type, other, "");
+    LLVMSetVolatile(r, true);
+    gen_intrinsic(g, "llvm.amdgcn.wave.barrier", 0, NULL, 0, NULL);
+    return r;
+}
+
+static LLVMValueRef by_lane(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
+    if (gpu_gen(g)->machine.gpu.number < CROSSBAR_SINCE) return by_memory(g, word, lane);
+    return by_crossbar(g, word, lane);
+}
+
 static LLVMValueRef lane_number(Gen *g) {
     LLVMValueRef thread = amdgpu_thread_id(g);
     int32_t lanes = (int32_t)gpu_gen(g)->machine.warp;
@@ -56,13 +83,13 @@ static LLVMValueRef lane_number(Gen *g) {
 
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by) {
     uint32_t number = gpu_gen(g)->machine.gpu.number;
-    if (lane) return by_crossbar(g, word, lane);
+    if (lane) return by_lane(g, word, lane);
     if (!by) return word;
     int32_t control = row_control(number, by);
     if (control >= 0) return by_row(g, word, control);
     if (by == 16 && number >= 0x1010) return other_row(g, word);
     if (by < 32) return by_pattern(g, word, by);
-    return by_crossbar(g, word, LLVMBuildXor(g->b, lane_number(g), gen_i32(g, (int32_t)by), ""));
+    return by_lane(g, word, LLVMBuildXor(g->b, lane_number(g), gen_i32(g, (int32_t)by), ""));
 }
 
 // ---- barriers -----------------------------------------------------------------------------------

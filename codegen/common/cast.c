@@ -66,7 +66,7 @@ static LLVMValueRef converted(Gen *g, const Cast *c) {
 static LLVMValueRef same_bits(Gen *g, const Cast *c) {
     if (c->from->kind == IR_PTR && c->to->kind == IR_PTR) return c->x;
     if (c->from->kind == IR_PTR) return LLVMBuildPtrToInt(g->b, c->x, c->type, "");
-    if (c->to->kind == IR_PTR) return LLVMBuildIntToPtr(g->b, c->x, c->type, "");
+    if (c->to->kind == IR_PTR) return gen_pointer(g, c->x, c->type);
     return LLVMBuildBitCast(g->b, c->x, c->type, "");
 }
 

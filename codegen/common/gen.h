@@ -29,6 +29,7 @@ typedef struct Gen Gen;
 
 // What a target does its own way.
 typedef struct GenTarget {
+    unsigned global_space;  // LLVM's address space of what pointers point to
     bool lanes_apart;
     // Parts of 8 and 16 bits share words of 32 where blocks meet: registers have no halves.
     bool joins_narrow;
@@ -87,6 +88,8 @@ void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *fu
 // types.c
 LLVMTypeRef gen_elem_type(const Gen *g, Dtype elem);
 LLVMTypeRef gen_type(const Gen *g, const IrType *t);
+// Of such a type, with these bits: into the target's global space.
+LLVMValueRef gen_pointer(Gen *g, LLVMValueRef bits, LLVMTypeRef type);
 LLVMTypeRef gen_shaped(LLVMTypeRef elem, const IrType *shape);  // scalar or as many lanes
 LLVMTypeRef gen_bytes_type(const Gen *g, const IrType *t);      // as in memory: bool is i8
 LLVMValueRef gen_const(const Gen *g, const IrType *t, uint64_t bits);

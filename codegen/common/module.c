@@ -135,8 +135,8 @@ bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *opti
                     const ModuleTarget *target, Str *output, Diags *diags) {
     uint32_t first = 0, least = UINT32_MAX;
     codegen_start();
-    for (uint32_t way = 0; way == 0 || (least && way < target->ways); way++) {
-        if (way && !target->mends(way, first)) continue;
+    for (uint32_t way = 0; way == 0 || way < target->ways; way++) {
+        if (way && !target->mends(way, least)) continue;
         Module m = {.arena = arena,
                     .target = target,
                     .func = func,

@@ -17,6 +17,13 @@ LLVMTypeRef gen_type(const Gen *g, const IrType *t) {
     return gen_shaped(gen_elem_type(g, t->elem), t);
 }
 
+LLVMValueRef gen_pointer(Gen *g, LLVMValueRef bits, LLVMTypeRef type) {
+    unsigned space = g->target->global_space;
+    if (!space) return LLVMBuildIntToPtr(g->b, bits, type, "");
+    LLVMTypeRef there = LLVMPointerTypeInContext(g->context, space);
+    return LLVMBuildAddrSpaceCast(g->b, LLVMBuildIntToPtr(g->b, bits, there, ""), type, "");
+}
+
 LLVMTypeRef gen_bytes_type(const Gen *g, const IrType *t) {
     if (t->elem == DTYPE_BOOL) return gen_shaped(LLVMInt8TypeInContext(g->context), t);
     return gen_shaped(gen_elem_type(g, t->elem), t);

@@ -12,7 +12,7 @@ static LLVMValueRef to_bits(Gen *g, const IrType *t, LLVMValueRef v) {
 
 static LLVMValueRef from_bits(Gen *g, const IrType *t, LLVMValueRef v) {
     IrType part = gen_part_type(g, t);
-    if (t->kind == IR_PTR) return LLVMBuildIntToPtr(g->b, v, gen_type(g, &part), "");
+    if (t->kind == IR_PTR) return gen_pointer(g, v, gen_type(g, &part));
     return LLVMBuildBitCast(g->b, v, gen_type(g, &part), "");
 }
 

@@ -156,7 +156,8 @@ static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x
     return LLVMBuildCall2(g->b, function, code, (LLVMValueRef[]){p, x}, 2, "");
 }
 
-const GenTarget nvptx_gen_target = {.add = nvptx_add,
+const GenTarget nvptx_gen_target = {.global_space = SPACE_GLOBAL,
+                                    .add = nvptx_add,
                                     .swap = nvptx_swap,
                                     .lanes_apart = true,
                                     .op = nvptx_op,

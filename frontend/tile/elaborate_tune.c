@@ -1,6 +1,7 @@
 // The tune space: which candidates a kernel's consts and options have for a target.
 #include <string.h>
 
+#include "base/gpu.h"
 #include "frontend/tile/elaborate.h"
 
 static const struct {
@@ -48,7 +49,8 @@ bool tile_tune_target_known(Str name) {
         if (str_equal(name, str(names[i]))) return true;
     for (size_t i = 0; i < FAMILY_ROWS; i++)
         if (str_equal(name, str(families[i].family))) return true;
-    return is_numbered(name);
+    GpuTarget gpu;
+    return is_numbered(name) || gpu_target_parse(name, &gpu);
 }
 
 // How closely a line's target names this one: 0 not at all, 1 a line for all, 2 a family, then by

@@ -45,7 +45,7 @@ static const Form forms[] = {
     {DTYPE_F32, false, GFX(0x942, 0x942), MFMA(16, 8, 32)},
     {DTYPE_F64, false, GFX(0x90a, 0x950), MFMA(16, 4, 64)},
     {DTYPE_I8, false, GFX(0x950, 0x950), MFMA(16, 64, 8)},
-    {DTYPE_I8, false, GFX(0x942, 0x950), MFMA(16, 32, 8)},
+    {DTYPE_I8, false, GFX(0x940, 0x950), MFMA(16, 32, 8)},
     {DTYPE_I8, false, GFX(0x90a, 0x90a), MFMA(16, 16, 8)},
     {DTYPE_F8E4M3FNUZ, false, GFX(0x942, 0x942), MFMA(16, 32, 8)},
     {DTYPE_F8E4M3, false, GFX(0x950, 0x950), MFMA(16, 32, 8)},

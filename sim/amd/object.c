@@ -92,15 +92,21 @@ static Str text_at(Str bytes, uint64_t at) {
     return end ? (Str){bytes.text + at, (size_t)(end - bytes.text) - (size_t)at} : (Str){"", 0};
 }
 
-static uint32_t processor_of(uint32_t flags) {
+// What is for several processors runs here as the least of them.
+static void find_processor(AmdObject *o) {
     static const struct {
-        uint32_t mach, number;
-    } known[] = {{0x3f, 0x90a},  {0x4c, 0x942},  {0x4f, 0x950},  {0x36, 0x1030},
-                 {0x41, 0x1100}, {0x46, 0x1101}, {0x47, 0x1102}, {0x44, 0x1103},
-                 {0x43, 0x1150}, {0x4a, 0x1151}, {0x48, 0x1200}, {0x4e, 0x1201}};
+        uint32_t mach, number, generic;
+    } known[] = {{0x3f, 0x90a, 0},      {0x4c, 0x942, 0},       {0x4f, 0x950, 0},
+                 {0x36, 0x1030, 0},     {0x41, 0x1100, 0},      {0x46, 0x1101, 0},
+                 {0x47, 0x1102, 0},     {0x44, 0x1103, 0},      {0x43, 0x1150, 0},
+                 {0x4a, 0x1151, 0},     {0x48, 0x1200, 0},      {0x4e, 0x1201, 0},
+                 {0x5f, 0x942, 0x940},  {0x53, 0x1030, 0x1030}, {0x54, 0x1100, 0x1100},
+                 {0x59, 0x1200, 0x1200}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].mach == (flags & 0xff)) return known[i].number;
-    return 0;
+        if (known[i].mach == o->mach) {
+            o->processor = known[i].number;
+            o->generic = known[i].generic;
+        }
 }
 
 static bool read_header(Reader *r) {
@@ -114,7 +120,7 @@ static bool read_header(Reader *r) {
     if (r->object->version < 4 || r->object->version > 6)
         return refuse(r, "has none of the versions 4, 5 and 6");
     r->object->mach = flags & 0xff;
-    r->object->processor = processor_of(flags);
+    find_processor(r->object);
     return true;
 }
 

@@ -71,6 +71,7 @@ typedef struct AmdLine {
 typedef struct AmdObject {
     uint32_t mach;       // the processor as ELF has it
     uint32_t processor;  // 0x942; 0: none that is simulated
+    uint32_t generic;    // of gfx9-4-generic 0x940, as of GpuTarget; 0: for one processor
     uint32_t version;    // of the code object: 4, 5, 6
     const AmdObjectKernel *kernels;
     uint32_t kernel_count;

@@ -114,7 +114,8 @@ const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassembler disassemble,
         d->source = &o->kernels[i];
         if (!read_kernel(d, disassemble, &kernels[i])) return NULL;
     }
-    p->arch = o->processor;
+    p->arch = o->generic ? o->generic : o->processor;
+    p->arch_generic = o->generic != 0;
     p->kernels = kernels, p->kernel_count = o->kernel_count;
     read_image(arena, o, p);
     return p;

@@ -171,9 +171,10 @@ typedef struct SimKernel {
 } SimKernel;
 
 typedef struct SimProgram {
-    unsigned arch;     // 80 for sm_80
-    bool arch_a;       // sm_90a
-    unsigned version;  // of the PTX: 80 for 8.0
+    unsigned arch;      // 80 for sm_80
+    bool arch_a;        // sm_90a
+    bool arch_generic;  // gfx11-generic
+    unsigned version;   // of the PTX: 80 for 8.0
     const SimKernel *kernels;
     uint32_t kernel_count;
     const SimVariable *variables;

@@ -9,8 +9,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # What cannot have an operand type: products of fp8 name theirs.
 declare -A other=([fp8_matmul]="--set A=f8e4m3 --set B=f8e5m2 --set C=f16")
-processors=(gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1030 gfx1100 gfx1151
-    gfx1200 gfx1201)
+processors=(gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1030 gfx1100
+    gfx1151 gfx1200 gfx1201 gfx1250 gfx1251 gfx9-generic gfx9-4-generic gfx10-1-generic
+    gfx10-3-generic gfx11-generic gfx12-generic)
 
 failed=0 done=0
 fail() {
@@ -30,7 +31,12 @@ one() {
     for form in asm object; do
         if ! "$tilec" emit "$file" "$kernel" --target "$gfx" --as $form "$@" \
             -o "$scratch/k.${form:0:1}" 2>"$scratch/log"; then
-            fail "$what: does not compile: $(head -1 "$scratch/log")"
+            # The oldest have less memory than `tune` begins with, for every target.
+            if [[ $gfx == gfx[67]* ]] && grep -q 'bytes of shared memory for' "$scratch/log"; then
+                echo "$what: left out: $(sed -n '1s/.*error: //p' "$scratch/log")"
+            else
+                fail "$what: does not compile: $(head -1 "$scratch/log")"
+            fi
             return
         fi
     done

@@ -12,8 +12,10 @@
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/tir.h"
 
-static const char *const processors[] = {"gfx803",  "gfx900",  "gfx90a",  "gfx942",  "gfx950",
-                                         "gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"};
+static const char *const processors[] = {"gfx803",  "gfx900",         "gfx90a",       "gfx942",
+                                         "gfx950",  "gfx1010",        "gfx1030",      "gfx1100",
+                                         "gfx1151", "gfx1201",        "gfx600",       "gfx700",
+                                         "gfx1250", "gfx9-4-generic", "gfx11-generic"};
 enum { PROCESSORS = sizeof processors / sizeof *processors };
 
 static bool code_of(Tir *t, const char *gfx, CodegenOutput output, uint32_t version, Str *code) {
@@ -72,7 +74,8 @@ static void accesses_are_wide(void **state) {
     static const char *const loads[PROCESSORS] = {
         "flat_load_dwordx4",   "global_load_dwordx4", "global_load_dwordx4", "global_load_dwordx4",
         "global_load_dwordx4", "global_load_dwordx4", "global_load_dwordx4", "global_load_b128",
-        "global_load_b128",    "global_load_b128"};
+        "global_load_b128",    "global_load_b128",    "buffer_load_dwordx4", "flat_load_dwordx4",
+        "global_load_b128",    "global_load_dwordx4", "global_load_b128"};
     compiles(add_text, loads);
 }
 
@@ -114,6 +117,36 @@ static void versions_are_chosen(void **state) {
     }
 }
 
+// What is for several processors says so, and is of version 6 at least.
+static void code_is_for_several(void **state) {
+    (void)state;
+    need_library();
+    enum { ABI_VERSION = 8, FLAGS = 48 };
+    static const struct {
+        const char *gfx;
+        int mach;
+    } rows[] = {{"gfx9-generic", 0x51},    {"gfx9-4-generic", 0x5f}, {"gfx10-1-generic", 0x52},
+                {"gfx10-3-generic", 0x53}, {"gfx11-generic", 0x54},  {"gfx12-generic", 0x59}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (uint32_t version = 0; version <= 6; version += 6) {
+            Tir *t = tir_load("%s", add_text);
+            Str object;
+            if (!code_of(t, rows[i].gfx, CODEGEN_SHARED, version, &object))
+                fail_msg("%s: %s", rows[i].gfx, said(t));
+            assert_int_equal(object.text[ABI_VERSION], 4);
+            assert_int_equal((uint8_t)object.text[FLAGS], rows[i].mach);
+            assert_int_equal((uint8_t)object.text[FLAGS + 3], 1);  // the code's own version
+            tir_free(t);
+        }
+    Tir *t = tir_load("%s", add_text);
+    Str object;
+    assert_false(code_of(t, "gfx11-generic", CODEGEN_SHARED, 5, &object));
+    assert_non_null(
+        strstr(said(t), "there are code objects for 'gfx11-generic' from version 6 on"));
+    assert_non_null(strstr(said(t), "or name one processor, as gfx1100"));
+    tir_free(t);
+}
+
 // Each distance by the cheapest way that the processor has.
 static void lanes_read_one_another(void **state) {
     (void)state;
@@ -124,16 +157,20 @@ static void lanes_read_one_another(void **state) {
     } rows[] = {
         {1,
          {"quad_perm", "quad_perm", "quad_perm", "quad_perm", "quad_perm", "quad_perm", "quad_perm",
-          "quad_perm", "quad_perm", "quad_perm"}},
+          "quad_perm", "quad_perm", "quad_perm", "ds_swizzle", "ds_swizzle", "quad_perm",
+          "quad_perm", "quad_perm"}},
         {4,
          {"ds_swizzle", "ds_swizzle", "ds_swizzle", "ds_swizzle", "ds_swizzle", "row_xmask:4",
-          "row_xmask:4", "row_xmask:4", "row_xmask:4", "row_xmask:4"}},
+          "row_xmask:4", "row_xmask:4", "row_xmask:4", "row_xmask:4", "ds_swizzle", "ds_swizzle",
+          "row_xmask:4", "ds_swizzle", "row_xmask:4"}},
         {8,
          {"row_ror:8", "row_ror:8", "row_ror:8", "row_ror:8", "row_ror:8", "row_xmask:8",
-          "row_xmask:8", "row_xmask:8", "row_xmask:8", "row_xmask:8"}},
+          "row_xmask:8", "row_xmask:8", "row_xmask:8", "row_xmask:8", "ds_swizzle", "ds_swizzle",
+          "row_xmask:8", "row_ror:8", "row_xmask:8"}},
         {16,
          {"ds_swizzle", "ds_swizzle", "ds_swizzle", "ds_swizzle", "ds_swizzle", "permlanex16",
-          "permlanex16", "permlanex16", "permlanex16", "permlanex16"}},
+          "permlanex16", "permlanex16", "permlanex16", "permlanex16", "ds_swizzle", "ds_swizzle",
+          "permlanex16", "ds_swizzle", "permlanex16"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[512];
@@ -145,6 +182,36 @@ static void lanes_read_one_another(void **state) {
                  "thread.store %%2, %%4, _ {align = 4}\nreturn } }",
                  rows[i].by);
         compiles(text, rows[i].wanted);
+    }
+}
+
+// The oldest have no crossbar: through a word of each thread, behind what the program has.
+static void lanes_of_the_oldest(void **state) {
+    (void)state;
+    need_library();
+    static const char *const gfx[] = {"gfx600", "gfx700", "gfx803"};
+    for (size_t i = 0; i < sizeof gfx / sizeof *gfx; i++) {
+        Tir *t = tir_load(
+            "kernel @k(%%x: *i32) {level = thread, warps = 2} { body {\n"
+            "%%0 = thread.id : i32\n%%1 = cast %%0 : i64\n%%2 = ptr_add %%x, %%1 : *i32\n"
+            "%%3 = thread.load %%2, _, _ {align = 4} : i32\n"
+            "%%4 = thread.shuffle %%3, %%3 {lane = 0} : i32\n"
+            "%%5 = thread.shuffle %%4, _ {lane = 32} : i32\n"
+            "thread.store %%2, %%5, _ {align = 4}\nreturn } }");
+        Str code;
+        if (!code_of(t, gfx[i], CODEGEN_ASM, 0, &code)) fail_msg("%s: %s", gfx[i], said(t));
+        const char *all = arena_text(t->arena, code.text, code.size);
+        bool old = strcmp(gfx[i], "gfx803") != 0;
+        if ((strstr(all, "ds_bpermute") != NULL) == old) fail_msg("%s:\n%s", gfx[i], all);
+        for (int k = 0; k < 2 && old; k++) {
+            all = strstr(all, "ds_write_b32");
+            assert_non_null(all);
+            all = strstr(all, "ds_read_b32");
+            assert_non_null(all);
+        }
+        if (!strstr(all, old ? ".group_segment_fixed_size: 512" : ".group_segment_fixed_size: 0"))
+            fail_msg("%s:\n%s", gfx[i], all);
+        tir_free(t);
     }
 }
 
@@ -221,28 +288,32 @@ static void what_is_not_there(void **state) {
 typedef struct Form {
     const char *a, *b, *c;
     int mn, k, unit, ab_count, c_count, lanes;
-    const char *gfx[3], *mnemonic[3];
+    const char *gfx[4], *mnemonic[4];
 } Form;
 
 // clang-format off
 static const Form forms[] = {
-    {"f16", "f16", "f32", 16, 16, 1, 4, 4, 64, {"gfx90a", "gfx942", "gfx950"},
-     {"v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16_f16", "v_mfma_f32_16x16x16_f16"}},
+    {"f16", "f16", "f32", 16, 16, 1, 4, 4, 64, {"gfx90a", "gfx942", "gfx950", "gfx9-4-generic"},
+     {"v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16_f16", "v_mfma_f32_16x16x16_f16",
+      "v_mfma_f32_16x16x16_f16"}},
+    {"i8", "i8", "i32", 16, 32, 1, 8, 4, 64, {"gfx942", "gfx950", "gfx9-4-generic"},
+     {"v_mfma_i32_16x16x32_i8", "v_mfma_i32_16x16x32_i8", "v_mfma_i32_16x16x32_i8"}},
     {"bf16", "bf16", "f32", 16, 32, 1, 8, 4, 64, {"gfx950"}, {"v_mfma_f32_16x16x32_bf16"}},
     {"f8e4m3fnuz", "f8e5m2fnuz", "f32", 32, 16, 1, 8, 16, 64, {"gfx942"},
      {"v_mfma_f32_32x32x16_bf8_fp8"}},
     {"f8e5m2", "f8e4m3", "f32", 16, 32, 1, 8, 4, 64, {"gfx950"}, {"v_mfma_f32_16x16x32_fp8_bf8"}},
-    {"f64", "f64", "f64", 16, 4, 1, 1, 4, 64, {"gfx90a", "gfx942", "gfx950"},
-     {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64", "v_mfma_f64_16x16x4_f64"}},
-    {"f16", "f16", "f32", 16, 16, 2, 16, 8, 32, {"gfx1100", "gfx1151"},
-     {"v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_f16"}},
+    {"f64", "f64", "f64", 16, 4, 1, 1, 4, 64, {"gfx90a", "gfx942", "gfx950", "gfx9-4-generic"},
+     {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64", "v_mfma_f64_16x16x4_f64",
+      "v_mfma_f64_16x16x4_f64"}},
+    {"f16", "f16", "f32", 16, 16, 2, 16, 8, 32, {"gfx1100", "gfx1151", "gfx11-generic"},
+     {"v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_f16"}},
     {"i8", "u8", "i32", 16, 16, 3, 8, 8, 32, {"gfx1201"}, {"v_wmma_i32_16x16x16_iu8"}},
 };
 // clang-format on
 
 // NULL: `gfx` has it not.
 static const char *mnemonic_of(const Form *f, const char *gfx) {
-    for (int i = 0; i < 3 && f->gfx[i]; i++)
+    for (int i = 0; i < 4 && f->gfx[i]; i++)
         if (strcmp(f->gfx[i], gfx) == 0) return f->mnemonic[i];
     return NULL;
 }
@@ -322,8 +393,9 @@ static void copies_go_straight(void **state) {
     for (int i = 0; i < PROCESSORS; i++)
         for (unsigned count = 1; count <= 4; count *= 2) {
             bool wide = strcmp(processors[i], "gfx950") == 0;
-            bool can = (count == 1 && (wide || strcmp(processors[i], "gfx942") == 0)) ||
-                       (count == 4 && wide);
+            bool narrow =
+                !strcmp(processors[i], "gfx942") || !strcmp(processors[i], "gfx9-4-generic");
+            bool can = (count == 1 && (wide || narrow)) || (count == 4 && wide);
             Tir *t = tir_load(copies_text, count, count, count, count, count);
             Str text = {0};
             bool did = code_of(t, processors[i], CODEGEN_ASM, 0, &text);
@@ -418,7 +490,9 @@ int main(void) {
         cmocka_unit_test(accesses_are_wide),
         cmocka_unit_test(loaders_are_told),
         cmocka_unit_test(versions_are_chosen),
+        cmocka_unit_test(code_is_for_several),
         cmocka_unit_test(lanes_read_one_another),
+        cmocka_unit_test(lanes_of_the_oldest),
         cmocka_unit_test(shared_memory),
         cmocka_unit_test(masks_are_bounds),
         cmocka_unit_test(what_is_not_there),

@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     }
     if (p) {
-        SimFuzz how = {.device = {GPU_AMD, p->arch, false},
+        SimFuzz how = {.device = {GPU_AMD, p->arch, false, false},
                        .base = SIM_AMD_BASE,
                        .threads = 128,
                        .shared = SHARED};

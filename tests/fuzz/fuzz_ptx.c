@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     }
     if (p) {
-        SimFuzz how = {.device = {GPU_NVIDIA, p->arch, p->arch_a},
+        SimFuzz how = {.device = {GPU_NVIDIA, p->arch, p->arch_a, false},
                        .threads = 64,
                        .shared = SHARED,
                        .registers_max = REGISTERS_MAX};

@@ -247,8 +247,9 @@ static void compare(const Data *x, const Data *y, uint32_t count, const char *te
 }
 
 // Warps of 32 lanes and of 64.
-static const GpuTarget machines[] = {
-    {GPU_NVIDIA, 80, false}, {GPU_AMD, 0x942, false}, {GPU_AMD, 0x1100, false}};
+static const GpuTarget machines[] = {{GPU_NVIDIA, 80, false, false},
+                                     {GPU_AMD, 0x942, false, false},
+                                     {GPU_AMD, 0x1100, false, false}};
 enum { MACHINES = sizeof machines / sizeof *machines };
 
 static void same_with(const char *text, uint32_t warps, bool shaken) {

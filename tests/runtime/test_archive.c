@@ -635,6 +635,14 @@ static void the_best_code_is_taken(void **state) {
     assert_true(fit("gfx942", "gfx942"));
     assert_false(fit("gfx942", "gfx90a"));
     assert_false(fit("gfx90a", "gfx942"));
+    // What is for several is taken where there is nothing better.
+    assert_true(fit("gfx11-generic", "gfx1151"));
+    assert_true(fit("gfx1151", "gfx1151") > fit("gfx11-generic", "gfx1151"));
+    assert_true(fit("gfx9-4-generic", "gfx942") && fit("gfx9-4-generic", "gfx950"));
+    assert_true(fit("gfx9-generic", "gfx90c") && fit("gfx10-3-generic", "gfx1036"));
+    assert_false(fit("gfx9-generic", "gfx908") || fit("gfx9-generic", "gfx90a"));
+    assert_false(fit("gfx10-1-generic", "gfx1030") || fit("gfx11-generic", "gfx1200"));
+    assert_false(fit("gfx1100", "gfx1101"));
     assert_false(fit("gfx942", "sm_80"));
     assert_false(fit("sm_80", "gfx942"));
     assert_false(fit("x86-64-v2", "sm_80"));

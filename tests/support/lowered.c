@@ -106,10 +106,12 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
 // ---- for GPUs -----------------------------------------------------------------------------------
 
 static const GpuTarget gpus[LOWERED_GPUS] = {
-    {GPU_NVIDIA, 75, false},  {GPU_NVIDIA, 80, false},  {GPU_NVIDIA, 89, false},
-    {GPU_NVIDIA, 90, true},   {GPU_NVIDIA, 120, false}, {GPU_AMD, 0x90a, false},
-    {GPU_AMD, 0x942, false},  {GPU_AMD, 0x950, false},  {GPU_AMD, 0x1030, false},
-    {GPU_AMD, 0x1100, false}, {GPU_AMD, 0x1201, false}};
+    {GPU_NVIDIA, 75, false, false},  {GPU_NVIDIA, 80, false, false},
+    {GPU_NVIDIA, 89, false, false},  {GPU_NVIDIA, 90, true, false},
+    {GPU_NVIDIA, 120, false, false}, {GPU_AMD, 0x90a, false, false},
+    {GPU_AMD, 0x942, false, false},  {GPU_AMD, 0x950, false, false},
+    {GPU_AMD, 0x1030, false, false}, {GPU_AMD, 0x1100, false, false},
+    {GPU_AMD, 0x1201, false, false}};
 enum { PARTS = 4 };
 
 uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,

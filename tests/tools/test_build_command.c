@@ -473,6 +473,66 @@ static void told_commands_can_be_typed(void **state) {
     close_library(&o);
 }
 
+// A product of the matrix unit, of whole numbers: one code object runs on all of its processors,
+// and is not taken where there is a better one.
+static void multiply(Opened *o, const char *device) {
+    enum { M = 32 };
+    static const uint16_t bits[] = {0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200};  // -3 to 3
+    static uint16_t a[M * M], b[M * M];
+    static float c[M * M];
+    const size_t halves = sizeof a, words = sizeof c;
+    tilec_buffer to[3];
+    tilec_library *l;
+    tilec_kernel *k;
+    for (int i = 0; i < M * M; i++) {
+        a[i] = bits[i % 7];
+        b[i] = bits[1 + i % 5];
+    }
+    if (tilec_library_load(o->device, o->archive, 0, &l) || tilec_library_kernel(l, "mm", &k))
+        fail_msg("%s: %s", device, tilec_last_error(o->context));
+    for (int i = 0; i < 3; i++)
+        assert_false(tilec_buffer_create(o->device, i < 2 ? halves : words, &to[i]));
+    assert_false(tilec_buffer_write(o->device, NULL, to[0], 0, a, halves));
+    assert_false(tilec_buffer_write(o->device, NULL, to[1], 0, b, halves));
+    tilec_status s = tilec_launch(k, NULL,
+                                  TILEC_ARGS(tilec_buffer_view2(TILEC_F16, to[0], M, M),
+                                             tilec_buffer_view2(TILEC_F16, to[1], M, M),
+                                             tilec_buffer_view2(TILEC_F32, to[2], M, M)));
+    if (s || tilec_buffer_read(o->device, NULL, to[2], 0, c, words))
+        fail_msg("%s: %s", device, tilec_last_error(o->context));
+    for (int i = 0; i < M * M; i++) {
+        int sum = 0;
+        for (int j = 0; j < M; j++) sum += ((i / M * M + j) % 7 - 3) * ((j * M + i % M) % 5 - 2);
+        if (c[i] != (float)sum) fail_msg("%s: c[%d] is %g, not %d", device, i, (double)c[i], sum);
+    }
+}
+
+static void code_is_for_several(void **state) {
+    static const char *const devices[] = {"sim:gfx942",  "sim:gfx950",  "sim:gfx1030",
+                                          "sim:gfx1100", "sim:gfx1151", "sim:gfx1200",
+                                          "sim:gfx1201"};
+    Tool *t = *state;
+    if (!codegen_built()) return;
+    tool_file(t, "mm.tile",
+              text_of("kernel mm(f16 a[M, K], f16 b[K, N], f32 c[M, N]) grid(1)\n"
+                      "{ c[0 +: 32, 0 +: 32] = dot(a[0 +: 32, 0 +: 32], b[0 +: 32, 0 +: 32], "
+                      "0.0); }\n"));
+    tool_run(t, 0,
+             "tilec build mm.tile --shared libmm.so --target "
+             "gfx9-4-generic,gfx10-3-generic,gfx11-generic,gfx12-generic");
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        Opened o = open_library(t, "libmm.so", "mm_archive", devices[i]);
+        multiply(&o, devices[i]);
+        close_library(&o);
+    }
+    Opened o = open_library(t, "libmm.so", "mm_archive", "sim:gfx90a");
+    tilec_library *l;
+    assert_int_equal(tilec_library_load(o.device, o.archive, 0, &l), TILEC_UNAVAILABLE);
+    close_library(&o);
+    tool_fails(t, 4, "there are code objects for 'gfx12-generic' from version 6 on",
+               "tilec build mm.tile --shared l.so --target gfx12-generic --object-version 5");
+}
+
 // A kernel's own name may end like a type.
 static void names_may_end_like_types(void **state) {
     Tool *t = *state;
@@ -532,6 +592,7 @@ int main(void) {
         BUILD_TEST(targets_may_refuse),
         BUILD_TEST(libraries_are_linked_whole),
         BUILD_TEST(told_commands_can_be_typed),
+        BUILD_TEST(code_is_for_several),
         BUILD_TEST(names_may_end_like_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,8 +224,6 @@ static void refusals(void **state) {
                "tilec explain k.tile --target x86-64-v3 --set T=f32 --svg x.svg");
     tool_run(t, 2, "tilec explain k.tile --target sm_80 --set T=f32 --variant 7");
     says(t, " variants, from 0 on; there is no variant 7 [usage]\n");
-    tool_run(t, 4, "tilec explain k.tile --target gfx700 --set T=f32");
-    says(t, "this version makes no code for 'gfx700'");
     tool_run(t, 1, "tilec explain k.tile --target gfx94 --set T=f32");
     says(t, "there is no target 'gfx94'; did you mean 'gfx942'?");
     tool_run(t, 1, "tilec explain k.tile --target sm_80 --set T=f16 --svg none/x.svg");

@@ -515,7 +515,7 @@ static void emit_speaks_json(void **state) {
     assert_true(tool_count(tool_at(j, "passes")) > 2);
     tool_at(j, "passes.0.pass"), tool_at(j, "passes.0.seconds"), tool_at(j, "passes.0.ops");
     tool_json(t, 2, "tilec emit k.tile --json");
-    tool_json(t, 4, "tilec emit good.tile --json --as llvm --target gfx700");
+    tool_json(t, 4, "tilec emit good.tile --json --as llvm --target interp");
     tool_json(t, 2, "tilec emit good.tile --json --as object");
     j = tool_json(t, 0, "tilec emit good.tile --json --as cpu-ir --target x86-64-v3");
     assert_non_null(strstr(tool_at(j, "text")->string.text, "cpu.store"));
@@ -573,7 +573,7 @@ static void emit_refuses(void **state) {
     static const char *const later[] = {"llvm", "asm", "object"};
     for (size_t i = 0; i < 3; i++)
         tool_fails(t, 4, "this version makes no code",
-                   "tilec emit good.tile --target gfx700 --as %s", later[i]);
+                   "tilec emit good.tile --target interp --as %s", later[i]);
     tool_fails(t, 2,
                "--as takes tile-ir, metadata, cpu-ir, thread-ir, llvm, asm or object, found 'c'",
                "tilec emit good.tile --as c");

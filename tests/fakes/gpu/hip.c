@@ -169,8 +169,10 @@ GpuResult fake_load(const void *image, unsigned count, GpuJitOption *options, vo
         fake_problem("%s", text.text);
         return hipErrorInvalidKernelFile;
     }
-    bool fits = (*program)->arch == (unsigned)f->archs[current];
-    return fits ? 0 : FAKE_NO_BINARY_FOR_GPU;
+    GpuTarget code = {
+        .vendor = GPU_AMD, .number = (*program)->arch, .generic = (*program)->arch_generic};
+    GpuTarget device = {.vendor = GPU_AMD, .number = (unsigned)f->archs[current]};
+    return gpu_target_runs(code, device) ? 0 : FAKE_NO_BINARY_FOR_GPU;
 }
 
 // ---- Launches ----

@@ -31,16 +31,16 @@ static GpuResult do_launch(const FakeDevice *d, const Work *w) {
                                      sim_observe_races(arena, findings),
                                      sim_observe_divergence(arena, findings)};
     const Thing *function = w->function;
-    SimLaunch launch = {
-        .kernel = function->kernel,
-        .memory = d->memory,
-        .variables = function->module->variables,
-        .device = {fake_facts.vendor, (uint32_t)fake_state.archs[w->function->device], false},
-        .shared = w->shared,
-        .params = w->params,
-        .step_limit = 1 << 28,
-        .observers = watchers,
-        .observer_count = 3};
+    SimLaunch launch = {.kernel = function->kernel,
+                        .memory = d->memory,
+                        .variables = function->module->variables,
+                        .device = {fake_facts.vendor,
+                                   (uint32_t)fake_state.archs[w->function->device], false, false},
+                        .shared = w->shared,
+                        .params = w->params,
+                        .step_limit = 1 << 28,
+                        .observers = watchers,
+                        .observer_count = 3};
     memcpy(launch.grid, w->grid, sizeof launch.grid);
     memcpy(launch.block, w->block, sizeof launch.block);
     SimResult r = sim_run(&launch);
