@@ -260,7 +260,7 @@ static Shade atomic_shade(Run *run, const Access *a, uint32_t i, IrRmw rmw, Shad
     if (rmw == IR_RMW_SUB) x.v = -x.v;
     tally_add(t, x);
     Shade s = shade_exact(a->elem, result);
-    if (floats && t->mixed) return (Shade){s.v, HUGE_VAL};
+    if (t->mixed) return (Shade){s.v, HUGE_VAL};
     if (floats && sums) return tally_shade(t, a->elem, result);
     if (rmw == IR_RMW_MIN || rmw == IR_RMW_MAX)
         return shade_lane(&(ShadeLane){.code = rmw == IR_RMW_MIN ? IR_MIN : IR_MAX,

@@ -117,8 +117,6 @@ void pages_clear_shade(Pages *p, uint64_t address, uint32_t size) {
         }
         at = next;
     }
-    uint64_t *tally = map_find(&p->tallies, address);
-    if (tally) ((Tally *)(uintptr_t)*tally)->n = 0;
 }
 
 void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s) {
