@@ -32,8 +32,9 @@ target_compile_definitions(test_support PUBLIC
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
     TEST_TOOL="${PROJECT_BINARY_DIR}/tilec" TEST_LIBDIR_BESIDE="${tilec_libdir_beside}")
 
-# A compiler library without LLVM that does as it is told, and the code that it makes.
-foreach(fake plugin kernel)
+# A compiler library without LLVM that does as it is told, and the code that it makes; a driver that
+# is too old.
+foreach(fake plugin kernel old)
     add_library(fake_${fake} MODULE tests/fakes/${fake}.c)
     target_link_libraries(fake_${fake} PRIVATE tilec_flags)
     set_target_properties(fake_${fake} PROPERTIES LIBRARY_OUTPUT_DIRECTORY

@@ -8,8 +8,8 @@ struct Compare {
 
 static IrFlushes flushes_of(const Machine *machine) {
     if (machine && machine->flushes_halves) return IR_FLUSHES_HALVES;
-    return machine && (machine->bf16_dot || machine->bf16_tiles) ? IR_FLUSHES_BF16
-                                                                 : IR_FLUSHES_NONE;
+    bool flushes = machine && (machine->bf16_dot || machine->bf16_tiles || machine->loose_pairs);
+    return flushes ? IR_FLUSHES_BF16 : IR_FLUSHES_NONE;
 }
 
 Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *machine,
@@ -20,7 +20,8 @@ Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *mach
                        .arg_count = (uint32_t)compiled->func->params.count,
                        .grid = {grid[0], grid[1], grid[2]},
                        .shadow = true,
-                       .flushes = flushes_of(machine)};
+                       .flushes = flushes_of(machine),
+                       .loose_pairs = machine && machine->loose_pairs};
     if (ir_interp_run(c->interp, &launch, diags) == IR_RUN_DONE) return c;
     compare_destroy(c);
     return NULL;

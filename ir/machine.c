@@ -48,16 +48,24 @@ static Machine machine_of_nvidia(GpuTarget target) {
                      .banks = &layout_banks_nvidia};
 }
 
+// f16 of the processors without a matrix unit that is used.
+static bool multiplies_pairs(uint32_t number) {
+    bool vega = number == 0x906 || number == 0x908, navi1 = number == 0x1011 || number == 0x1012;
+    return vega || navi1 || number >> 4 == 0x103;
+}
+
 static Machine machine_of_amd(GpuTarget target) {
     uint32_t number = target.number;
     bool waves_of_64 = number < 0x1000, wide = number == 0x950;
     bool cdna3 = number >= 0x940 && number <= 0x950, cdna2 = number == 0x90a || cdna3;
+    bool rdna3 = number >> 8 == 0x11;
     bool computes = cdna2 || number == 0x906 || number == 0x908;  // f64 at half the rate
     return (Machine){.gpu = target,
                      .vector_bytes = 16,
                      .fma = true,
                      .f16_convert = true,
                      .f16 = number >= 0x800,
+                     .f16_dot = multiplies_pairs(number),
                      .warp = waves_of_64 ? 64 : 32,
                      .shared_bytes = gpu_shared_bytes(target),
                      .tile_registers = wide              ? 96
@@ -70,6 +78,7 @@ static Machine machine_of_amd(GpuTarget target) {
                      .scalar_bases = waves_of_64,
                      .cdna2 = cdna2,
                      .flushes_halves = number == 0x90a,
+                     .loose_pairs = rdna3 || multiplies_pairs(number),
                      .nan_extremes = {wide || number >= 0x1200, number >= 0x1200},
                      .chiplets = cdna3,
                      .f64_ratio = computes ? 2 : 16,

@@ -20,7 +20,8 @@ typedef struct Machine {
     bool masks;        // masked loads and stores cost as much as plain ones
     bool f16_convert;  // f16 <-> f32 in hardware
     bool f16;          // arithmetic of f16 in hardware
-    bool bf16_dot;     // cpu.dot2
+    bool bf16_dot;     // cpu.dot2 of bf16
+    bool f16_dot;      // cpu.dot2 of f16
     bool i8_dot;       // cpu.dot4
     bool bf16_tiles;   // cpu.tiles of bf16
     bool i8_tiles;     // cpu.tiles of bytes
@@ -39,6 +40,7 @@ typedef struct Machine {
     bool cdna2;                // AMD, from it on: MFMA, f32 arithmetic of two registers at once
     bool nan_extremes[2];      // GPUs: least and greatest that keep NaN in one go, of f32, of f64
     bool flushes_halves;       // GPUs: products take subnormal f16 and bf16 as 0
+    bool loose_pairs;          // GPUs: products of f16 and bf16 are added in pairs, and bits lost
     bool chiplets;             // GPUs: programs are dealt in turn to several, each with a cache
     uint32_t f64_ratio;        // f32 operations in the time of one of f64
     const LayoutBanks *banks;  // of shared memory

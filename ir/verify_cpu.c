@@ -153,8 +153,9 @@ static bool rule_dot(Verifier *v, const IrOp *op) {
     const IrType *acc = ir_operand(op, 0)->type;
     TRY(vector(v, op, "operand 0", acc));
     IrType sums = vector_of(fours ? DTYPE_I32 : DTYPE_F32, acc->count);
-    IrType a = vector_of(fours ? DTYPE_U8 : DTYPE_BF16, acc->count * (fours ? 4 : 2));
-    IrType b = vector_of(fours ? DTYPE_I8 : DTYPE_BF16, acc->count * (fours ? 4 : 2));
+    Dtype halves = ir_operand(op, 1)->type->elem == DTYPE_F16 ? DTYPE_F16 : DTYPE_BF16;
+    IrType a = vector_of(fours ? DTYPE_U8 : halves, acc->count * (fours ? 4 : 2));
+    IrType b = vector_of(fours ? DTYPE_I8 : halves, acc->count * (fours ? 4 : 2));
     TRY(verifier_operand(v, op, 0, &sums));
     TRY(verifier_operand(v, op, 1, &a));
     TRY(verifier_operand(v, op, 2, &b));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a bounded time: scripts/fuzz.sh [TARGET…]
-#   FUZZ_SECONDS   seconds per target (default 15)
+#   FUZZ_SECONDS   seconds per target (default 10)
 #   FUZZ_SEED      of the random choices (default 1, so that one commit is judged as it was before;
 #                  0: another each time, as scripts/test-all.sh has it)
 # Starts from the committed corpus in tests/fuzz/corpus/<target>/ (source also from the examples and
@@ -8,7 +8,7 @@
 # build/fuzz/found/, inputs that fail to build/fuzz/artifacts/.
 set -eu
 cd "$(dirname "$0")/.."
-seconds=${FUZZ_SECONDS:-15}
+seconds=${FUZZ_SECONDS:-10}
 seed=${FUZZ_SEED:-1}
 if ! ls tests/fuzz/fuzz_*.c >/dev/null 2>&1; then
     echo "fuzz: skipped: there are no fuzz targets"

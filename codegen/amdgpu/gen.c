@@ -55,6 +55,7 @@ static void amdgpu_op(Gen *g, const IrOp *op) {
     case IR_SIN: approximate(g, op, "llvm.amdgcn.sin", true); return;
     case IR_COS: approximate(g, op, "llvm.amdgcn.cos", true); return;
     case IR_CPU_REDUCE: gpu_reduce(g, op); return;
+    case IR_CPU_DOT2: amdgpu_dot(g, op); return;
     case IR_CPU_ASSERT:
     case IR_CPU_PRINT: gpu_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);

@@ -35,6 +35,7 @@ void amdgpu_wait_until(Gen *g, uint32_t global, uint32_t shared);
 void amdgpu_release(Gen *g);              // of this program's memory to its threads
 void amdgpu_latches(Gen *g);              // latch.c: once all is there
 void amdgpu_mma(Gen *g, const IrOp *op);  // mma.c
+void amdgpu_dot(Gen *g, const IrOp *op);
 // copy.c: of functions that copy straight to shared memory, barriers are others, and LLVM is told
 // once all is there that nothing else meets the copies.
 void amdgpu_find_copies(GpuGen *n);

@@ -1,4 +1,4 @@
-// thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma).
+// thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); cpu.dot2 of those without.
 #include <stdio.h>
 #include <string.h>
 
@@ -134,4 +134,22 @@ void amdgpu_mma(Gen *g, const IrOp *op) {
         mfma(g, op, p);
     else
         wmma(g, op);
+}
+
+static LLVMValueRef pair(Gen *g, const IrOp *op, uint32_t operand, uint32_t at) {
+    LLVMValueRef v = LLVMGetPoison(vector(gpu_int(g, 16), 2));
+    for (uint32_t i = 0; i < 2; i++)
+        v = LLVMBuildInsertElement(g->b, v, gen_operand_part(g, op, operand, at + i),
+                                   gen_i32(g, (int32_t)i), "");
+    return LLVMBuildBitCast(g->b, v, vector(LLVMHalfTypeInContext(g->context), 2), "");
+}
+
+void amdgpu_dot(Gen *g, const IrOp *op) {
+    LLVMValueRef *r = gen_define_parts(g, op);
+    LLVMValueRef saturates = LLVMConstNull(LLVMInt1TypeInContext(g->context));
+    for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
+        LLVMValueRef x[] = {pair(g, op, 1, 2 * i), pair(g, op, 2, 2 * i),
+                            gen_operand_part(g, op, 0, i), saturates};
+        r[i] = gen_intrinsic(g, "llvm.amdgcn.fdot2", 0, NULL, 4, x);
+    }
 }

@@ -23,6 +23,9 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_THREAD_PACK:
     case IR_THREAD_UPDATE:
     case IR_CPU_PRINT: return NULL;
+    case IR_CPU_DOT2:
+        return c->machine.f16_dot && ir_operand(op, 1)->type->elem == DTYPE_F16 ? NULL
+                                                                                : check_lacks;
     case IR_THREAD_MATRIX_LOAD: return c->machine.matrix_load ? NULL : check_lacks;
     case IR_THREAD_COPY:
         return c->machine.async_copy || copies_directly(c, op) ? NULL : check_lacks;

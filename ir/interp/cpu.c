@@ -44,19 +44,19 @@ static void shuffle_lanes(const IrOp *op, const Slot *a, const Slot *b, Slot *r)
     }
 }
 
-// Subnormals count as 0, as in the instruction: those of a, b and acc, and those that come out.
 float flush_subnormal(float x) { return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x; }
 
-static float bf16_or_zero(uint64_t bits) {
-    return flush_subnormal(dtype_to_float(DTYPE_BF16, bits));
-}
+static float itself(float x) { return x; }
 
+// Subnormals count as 0 where factors are bf16, as in the instruction: those of a, b and acc, and
+// those that come out.
 static void dot_pairs(const Slot *acc, const Slot *a, const Slot *b, Slot *r) {
+    float (*taken)(float) = a->elem == DTYPE_BF16 ? flush_subnormal : itself;
     for (uint32_t i = 0; i < r->count; i++) {
-        float sum = flush_subnormal(dtype_to_float(DTYPE_F32, slot_get(acc, i)));
+        float sum = taken(dtype_to_float(DTYPE_F32, slot_get(acc, i)));
         for (uint32_t k = 2; k-- > 0;)
-            sum = flush_subnormal(fmaf(bf16_or_zero(slot_get(a, 2 * i + k)),
-                                       bf16_or_zero(slot_get(b, 2 * i + k)), sum));
+            sum = taken(fmaf(taken(dtype_to_float(a->elem, slot_get(a, 2 * i + k))),
+                             taken(dtype_to_float(b->elem, slot_get(b, 2 * i + k))), sum));
         slot_put(r, i, dtype_from_float(DTYPE_F32, isnan(sum) ? (float)NAN : sum, true));
     }
 }

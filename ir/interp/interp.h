@@ -45,6 +45,7 @@ typedef struct IrLaunch {
     bool sanitize;  // bounds of pointers, assumes, noalias, writes of two programs to one element
     bool shadow;
     IrFlushes flushes;  // of the device that the shadow is for
+    bool loose_pairs;   // it loses bits where it adds the products of f16 and bf16
     // Lines of `print`; NULL: dropped.
     void (*print)(void *user, Str line);
     void *user;

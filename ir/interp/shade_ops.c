@@ -298,6 +298,7 @@ typedef struct DotBound {
     bool exact;       // no operand has an error
     double least;     // operands below it may become 0
     bool flushes;     // so may subnormal sums
+    bool loose;       // exact sums need not come out exactly
     double relative;  // of the operands' representation, times |A||B|
     double absolute;
 } DotBound;
@@ -325,6 +326,11 @@ typedef struct DotSums {
     double v, magnitude, reach, part;
     double lost;  // of products with an operand that may be subnormal
 } DotSums;
+
+// Multiplied as f16 or bf16, where there is nothing of its own for it.
+static bool is_half(Dtype factor) {
+    return factor == DTYPE_F16 || factor == DTYPE_BF16 || dtype_is(factor, DTYPE_CLASS_FP8);
+}
 
 // Below which the device takes operands of a type as 0, if it does.
 static double least_kept(const Run *run, Dtype factor, Dtype sum) {
@@ -370,7 +376,8 @@ static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, ui
     if (c.v != 0 && last_bit(c.v) < lowest) lowest = last_bit(c.v);
     // Sums are multiples of 2^lowest: none is subnormal where that is not.
     bool sums_flushed = b->flushes && (!exact || lowest < -126);
-    if (exact && !sums_flushed && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))
+    bool kept = exact && !sums_flushed && !b->loose;
+    if (kept && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))
         return shade_exact(t, x);
     double e = c.e + d->part + 2 * (double)(b->k + 2) * ldexp(1, -f->precision) * reach +
                ldexp((double)b->k + 1, -53) * magnitude + b->relative * d->reach + b->absolute +
@@ -393,7 +400,9 @@ void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
     DotBound bound = dot_bound(run, op, a, r->elem, k, &x, &y);
     bound.exact = !a->shaded && !b->shaded;
     bound.least = least_kept(run, a->elem, r->elem);
-    bound.flushes = bound.least > 0 && run->launch->flushes == IR_FLUSHES_BF16;
+    bound.loose = run->launch->loose_pairs && r->elem != DTYPE_F64 && is_half(a->elem);
+    if (bound.loose) bound.k = 3 * k;
+    bound.flushes = bound.loose || (bound.least > 0 && run->launch->flushes == IR_FLUSHES_BF16);
     Shade *shade = slot_shade_blank(run, r);
     DotSums *row = arena_new(run->scratch, DotSums, n);
     for (uint64_t i = 0; i < r->count / n; i++) {

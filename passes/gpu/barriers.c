@@ -5,7 +5,8 @@
 // How: walking in order, what was touched since the last barrier that stays is kept, with the
 // number of barriers met by then (its epoch). Between two accesses with no barrier of the
 // lowering's between them none is needed. Loops are walked again with what their end leaves until
-// nothing is added. A barrier for global memory serves shared memory, too; it stays where global
+// nothing is added; a barrier that one of their steps needs for what came before the loop only goes
+// there. A barrier for global memory serves shared memory, too; it stays where global
 // memory was touched since the last barrier that does. Where only one of shared memory came since,
 // that one becomes one for global memory in its place.
 //
@@ -37,7 +38,11 @@ typedef struct Barriers {
     const IrRanges *ranges;
     uint32_t epoch;
     VEC(const IrOp *) kept, widened;  // that stay; that become ones for global memory
+    VEC(IrOp *) made;                 // of those that stay: not the lowering's
     bool added;
+    // A walk that adds none: without one of those made, does an access meet another?
+    const IrOp *without;
+    bool met;
 } Barriers;
 
 // ---- what an op touches -------------------------------------------------------------------------
@@ -113,6 +118,7 @@ static void add_all(Barriers *b, Touches *touches, const Touches *more) {
 }
 
 static void walk(Barriers *b, IrBlock *block, Touches *touches);
+static void settle(Barriers *b, const IrOp *barrier, Touches *touches);
 
 // Does the condition say that the loop has a first step?
 static bool says_entered(const Barriers *b, const IrOp *loop, const IrValue *condition) {
@@ -154,7 +160,7 @@ static void add_passed(Barriers *b, const IrOp *loop, Touches *out, const Touche
         if (!up || !only_if_entered(b, loop, &before->data[i])) add(b, out, before->data[i]);
 }
 
-static void walk_loop(Barriers *b, IrOp *op, Touches *touches) {
+static void walk_steps(Barriers *b, IrOp *op, Touches *touches) {
     Touches begin = {0}, end = {0};
     add_all(b, &begin, touches);
     for (bool again = true; again;) {
@@ -175,6 +181,39 @@ static void walk_loop(Barriers *b, IrOp *op, Touches *touches) {
     }
     if (op->code == IR_FOR) add_passed(b, op, &end, touches);
     *touches = end;
+}
+
+// Do the steps of the loop need the barrier between them?
+static bool is_needed(Barriers *b, IrOp *loop, const IrOp *barrier) {
+    Barriers saved = *b;
+    Touches nothing = {0};
+    b->without = barrier;
+    b->met = false;
+    walk_steps(b, loop, &nothing);
+    bool met = b->met;
+    *b = saved;
+    return met;
+}
+
+static IrOp *needless_in(Barriers *b, IrOp *loop) {
+    for (size_t i = 0; i < b->made.count; i++) {
+        IrOp *barrier = b->made.data[i];
+        if (barrier->block->parent == loop && !is_needed(b, loop, barrier)) return barrier;
+    }
+    return NULL;
+}
+
+static void walk_loop(Barriers *b, IrOp *op, Touches *touches) {
+    Touches before = {0};
+    add_all(b, &before, touches);
+    walk_steps(b, op, touches);
+    for (IrOp *barrier; !b->without && (barrier = needless_in(b, op));) {
+        ir_move_before(barrier, op);
+        settle(b, barrier, &before);
+        *touches = (Touches){0};
+        add_all(b, touches, &before);
+        walk_steps(b, op, touches);
+    }
 }
 
 static void walk_if(Barriers *b, IrOp *op, Touches *touches) {
@@ -261,8 +300,9 @@ static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
         ir_op(&builder, IR_THREAD_WAIT, 0, NULL, 0, NULL, 0, NULL);
         land(b, touches);
     }
-    const IrOp *barrier = ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+    IrOp *barrier = ir_op(&builder, IR_THREAD_BARRIER, 0, NULL, 0, NULL, 0, NULL);
     vec_push(b->scratch, &b->kept, barrier);
+    if (!under_way) vec_push(b->scratch, &b->made, barrier);
     settle(b, barrier, touches);
     b->added = true;
 }
@@ -276,7 +316,10 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
         any = true;
         under_way |= touches->data[i].kind == UNDER_WAY;
     }
-    if (any) order(b, op, under_way, touches);
+    if (b->without)
+        b->met |= any;
+    else if (any)
+        order(b, op, under_way, touches);
     add(b, touches, touch);
     if (op->code != IR_THREAD_COPY) return;
     touch.kind = UNDER_WAY;
@@ -284,6 +327,7 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
 }
 
 static void visit_barrier(Barriers *b, const IrOp *op, Touches *touches) {
+    if (op == b->without) return;
     bool global = is_global(b, op), since = false;
     for (size_t i = 0; global && i < touches->count; i++)
         since |= touches->data[i].kind == OF_GLOBAL;

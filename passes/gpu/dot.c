@@ -129,10 +129,13 @@ static bool choose_single(GpuDot *d, IrPrecision precision, Dtype result, uint32
 }
 
 // In f32 what is narrower; f16 exact in it is fp8.
-static void choose_plain(GpuDot *d, Dtype a, Dtype b, Dtype result) {
+static void choose_plain(GpuDot *d, Dtype a, Dtype b, Dtype result, uint32_t k,
+                         const Machine *machine) {
     d->sum = result == DTYPE_F16 ? DTYPE_F32 : result;
     d->a_elem = dtype_is(a, DTYPE_CLASS_FP8) ? DTYPE_F16 : a;
     d->b_elem = dtype_is(b, DTYPE_CLASS_FP8) ? DTYPE_F16 : b;
+    bool pairs = machine->f16_dot && d->a_elem == DTYPE_F16 && d->sum == DTYPE_F32 && k > 1;
+    d->group = pairs ? 2 : 1;
 }
 
 static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
@@ -157,7 +160,7 @@ static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
         if (result != DTYPE_F16 && with_factor(d, DTYPE_F16, result, k, machine)) return;
         if (result == DTYPE_F16 && with_factor(d, DTYPE_F16, DTYPE_F32, k, machine)) return;
     }
-    choose_plain(d, a, b, result);
+    choose_plain(d, a, b, result, k, machine);
 }
 
 // ---- warps --------------------------------------------------------------------------------------

@@ -55,6 +55,10 @@ tilec_status gpu_driver_open(tilec_context *context, const GpuSide *side, GpuDri
         found[i] = symbol ? os_library_symbol(library, symbol) : NULL;
         if (found[i] || !symbol || rows[i].newer) continue;
         os_library_close(library);
+        if (i == 0)
+            return rt_fail(context, TILEC_UNAVAILABLE,
+                           "%s is not %s: it has no %s; name its library in %s", path, side->owned,
+                           symbol, side->variable);
         return rt_fail(context, TILEC_UNAVAILABLE, "%s %s is too old: it has no %s; update it",
                        side->owned, path, symbol);
     }

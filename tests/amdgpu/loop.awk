@@ -1,6 +1,6 @@
 # The main loop of LLVM's assembly for an AMD processor: of the loops without another in them the
 # one with the most matrix instructions. One line: instructions (waits and hints are none), matrix
-# instructions, reads of LDS of 16 bytes, narrower ones, loads of global memory of 16 bytes,
+# instructions (or products of pairs), reads of LDS of 16 bytes, narrower ones, loads of global memory of 16 bytes,
 # narrower ones, accesses of scratch memory, branches.
 /^[.A-Za-z_0-9]+:/ { name = $1; sub(/:.*/, "", name); label[name] = count; next }
 /^\t[a-z]/ && $1 !~ /^\./ {
@@ -24,7 +24,7 @@ END {
             op = code[k]
             if (op ~ /^s_(nop|delay_alu|clause|waitcnt|wait_)/) continue
             all++
-            if (op ~ /^v_(mfma|wmma)/) matrix++
+            if (op ~ /^v_(mfma|wmma|dot2)/) matrix++
             if (op ~ /^ds_(read|load)_b128/) wide++
             else if (op ~ /^ds_(read|load)/) narrow++
             if (op ~ /^(buffer|global|flat)_load_(dwordx4|b128)/) loads++

@@ -13,12 +13,12 @@
 
 static void test_kernels(void **state) {
     (void)state;
-    gen_run_kernels(0, 250);
+    gen_run_kernels(0, 120);
 }
 
 static void test_code(void **state) {
     (void)state;
-    gen_run_code(0, 600);
+    gen_run_code(0, 300);
 }
 
 static void test_opcodes(void **state) {
@@ -28,7 +28,7 @@ static void test_opcodes(void **state) {
 
 static void test_sources(void **state) {
     (void)state;
-    gen_run_sources(0, 300);
+    gen_run_sources(0, 200);
 }
 
 int main(void) {

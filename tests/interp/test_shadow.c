@@ -1,6 +1,7 @@
 // The shadow: every rule is tried on operands moved about inside their bounds, and no result may
 // leave the bound that the rule gives; bounds are tight enough to notice 4 ulp; what is undecided
 // says so.
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -581,6 +582,79 @@ static void flushed_products_are_within_their_bound(void **state) {
     tir_free(d.t);
 }
 
+// A sum of three on the grid of the greatest: what is finer is cut off, and what has not the sign
+// of the first lands a unit further from zero.
+static double added_on_a_grid(const double x[3]) {
+    int greatest = INT_MIN;
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        if (x[i] != 0) greatest = ilogb(x[i]) > greatest ? ilogb(x[i]) : greatest;
+    if (greatest == INT_MIN) return 0;
+    for (int i = 0; i < 3; i++) {
+        double units = floor(ldexp(fabs(x[i]), 23 - greatest));
+        bool opposes = x[i] != 0 && signbit(x[i]) != signbit(x[0]);
+        sum += copysign(ldexp(units + opposes, greatest - 23), x[i]);
+    }
+    return (double)(float)sum;
+}
+
+static double pairs_on_device(const SmallDot *d, int row, int column) {
+    double sum = 0;
+    for (int k = 0; k < 8; k += 2) {
+        double x[3] = {sum};
+        for (int i = 0; i < 2; i++)
+            x[i + 1] = dtype_to_double(DTYPE_F16, d->a[row * 8 + k + i]) *
+                       dtype_to_double(DTYPE_F16, d->b[(k + i) * 8 + column]);
+        sum = added_on_a_grid(x);
+    }
+    return sum;
+}
+
+static int pairs_refused(SmallDot *d, bool loose) {
+    IrArg args[] = {tir_view(d->a, 2, (int64_t[]){8, 8}), tir_view(d->b, 2, (int64_t[]){8, 8}),
+                    tir_view(d->c, 2, (int64_t[]){8, 8})};
+    d->t->launch.shadow = true;
+    d->t->launch.loose_pairs = loose;
+    assert_int_equal(tir_run(d->t, args, 3, 1), IR_RUN_DONE);
+    int refused = 0;
+    for (int i = 0; i < 64; i++) {
+        IrShadow s;
+        assert_true(ir_interp_shadow(d->t->interp, &d->c[i], &s));
+        double found = pairs_on_device(d, i / 8, i % 8);
+        refused += fabs(found - s.value) > s.bound;
+        // Not so wide that a product could be left out.
+        assert_true(s.bound < 0x1p-16 * 8 * 64 * 64);
+    }
+    return refused;
+}
+
+// Small whole numbers, whose sums are exact everywhere else, and any numbers.
+static void pairs_added_loosely_are_within_their_bound(void **state) {
+    (void)state;
+    SmallDot d = {0};
+    d.t = tir_load(
+        "kernel @k(%%a: view f16[8, 8], %%b: view f16[8, 8], %%c: view f32[8, 8]) { body {\n"
+        "%%0 = const {value = 0} : i64\n"
+        "%%1 = view_load %%a, _, %%0, %%0 {select = [8, 8]} : f16[8,8]\n"
+        "%%2 = view_load %%b, _, %%0, %%0 {select = [8, 8]} : f16[8,8]\n"
+        "%%3 = dot %%1, %%2 {precision = ieee} : f32[8,8]\n"
+        "view_store %%c, %%3, _, %%0, %%0 {select = [8, 8]}\n"
+        "return\n} }");
+    int strictly[2] = {0};
+    for (int round = 0; round < 400; round++) {
+        bool whole = round % 2;
+        for (int i = 0; i < 64; i++) {
+            double x = random_unit() * 128 - 64, y = random_unit() * 128 - 64;
+            d.a[i] = (uint16_t)dtype_from_double(DTYPE_F16, whole ? floor(x) : x, false);
+            d.b[i] = (uint16_t)dtype_from_double(DTYPE_F16, whole ? floor(y) : y, false);
+        }
+        strictly[whole] += pairs_refused(&d, false);
+        assert_int_equal(pairs_refused(&d, true), 0);
+    }
+    assert_true(strictly[1] > 1000);  // it does matter
+    tir_free(d.t);
+}
+
 // The same kernel with and without shadow: the same bits.
 static void the_shadow_changes_no_result(void **state) {
     (void)state;
@@ -631,6 +705,7 @@ int main(void) {
         cmocka_unit_test(undecided_places_spoil_their_argument_only),
         cmocka_unit_test(atomic_sums_have_the_bound_of_sums),
         cmocka_unit_test(flushed_products_are_within_their_bound),
+        cmocka_unit_test(pairs_added_loosely_are_within_their_bound),
         cmocka_unit_test(the_shadow_changes_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

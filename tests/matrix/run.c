@@ -250,7 +250,7 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
 
 // ---- the matrix ---------------------------------------------------------------------------------
 
-enum { SHOWN_FAILURES = 40, SLICE = 12, COMPILED_SLICE = 32 };
+enum { SHOWN_FAILURES = 40, SLICE = 20, COMPILED_SLICE = 64 };
 
 Matrix *matrix_create(bool whole) {
     Arena *messages = arena_create();

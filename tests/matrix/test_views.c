@@ -14,7 +14,7 @@
 #include "tests/matrix/views.h"
 
 // There are a hundred thousand programs here, most of them much alike.
-enum { COMPILED_SLICE = 192 };
+enum { COMPILED_SLICE = 288 };
 
 typedef enum Way { READ, READ_PAD, WRITE, WRITE_MASKED, ADD, CAS, INSIDE, WAYS } Way;
 
@@ -165,7 +165,7 @@ static void rank_one_from_every_offset(void **state) {
                         .m = m, .elem = (Dtype)t, .rank = 1, .extent = extent, .width = &width};
                     s.kinds = kinds[kind % 3];
                     s.strided = kind >= 3;
-                    s.thin = whole_wanted() ? 1 : kind % 3 == 0 ? 5 : 20;
+                    s.thin = whole_wanted() ? 1 : kind % 3 == 0 ? 13 : 53;
                     ran += sweep(&s);
                 }
     }
@@ -194,7 +194,7 @@ static void rank_two_from_every_offset(void **state) {
     static const int64_t extent[] = {7, 6};
     static const uint32_t width[] = {4, 2};
     static const char *const kinds[] = {"pp", "sp", "ps", "ss", "tp", "pt", "cr", "rc"};
-    sweep_all(2, extent, width, kinds, 8, whole_wanted() ? 1 : 41);
+    sweep_all(2, extent, width, kinds, 8, whole_wanted() ? 1 : 109);
 }
 
 static void rank_three_from_every_offset(void **state) {
@@ -202,7 +202,7 @@ static void rank_three_from_every_offset(void **state) {
     static const int64_t extent[] = {5, 3, 4};
     static const uint32_t width[] = {4, 2, 2};
     static const char *const kinds[] = {"ppp", "spp", "psp", "pps", "cpr", "ptp", "sss"};
-    sweep_all(3, extent, width, kinds, 7, whole_wanted() ? 61 : 3001);
+    sweep_all(3, extent, width, kinds, 7, whole_wanted() ? 61 : 6007);
 }
 
 // The guards are looked at: an extent that is too large makes every device write past the end.

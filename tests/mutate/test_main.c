@@ -30,7 +30,7 @@ enum {
     WORK_MOST = 500000,
     QUICK_WORK = 30000,
     EXAMPLES_OF = 16,
-    SLICE = 2,
+    SLICE = 3,
     LAUNCHES = 3
 };
 enum { NOTICED_LEAST = 980, OF = 1000 };

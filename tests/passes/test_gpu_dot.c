@@ -317,7 +317,7 @@ static Case random_case(Dice *dice, Types types) {
 
 static void every_type_on_every_target(void **state) {
     (void)state;
-    enum { EACH = 12 };
+    enum { EACH = 9 };
     for (uint32_t t = 0; t < TYPES; t++)
         for (uint32_t m = 0; m < TARGETS; m++)
             for (uint64_t i = 0; i < EACH; i++) {

@@ -187,7 +187,11 @@ static void says_what_is_missing(void **state) {
     driver_refused(f, tilec_device_open(f->context, "cuda", &d), TILEC_UNAVAILABLE,
                    "TILEC_CUDA_LIBRARY");
     setenv("TILEC_CUDA_LIBRARY", TEST_FAKE_PLUGIN, 1);
-    driver_refused(f, tilec_device_open(f->context, "cuda", &d), TILEC_UNAVAILABLE, "is too old");
+    driver_refused(f, tilec_device_open(f->context, "cuda", &d), TILEC_UNAVAILABLE,
+                   "is not NVIDIA's driver: it has no cuInit; name its library in TILEC_CUDA_LIB");
+    setenv("TILEC_CUDA_LIBRARY", TEST_FAKE_OLD, 1);
+    driver_refused(f, tilec_device_open(f->context, "cuda", &d), TILEC_UNAVAILABLE,
+                   "is too old: it has no cuDriverGetVersion");
     setenv("TILEC_CUDA_LIBRARY", TEST_FAKE_CUDA, 1);
     driver_fake->configure(0, 80, 12020, 83);
     driver_refused(f, tilec_device_open(f->context, "cuda", &d), TILEC_UNAVAILABLE,

@@ -203,7 +203,10 @@ static void says_what_is_missing(void **state) {
     driver_said(f, "or name its library in TILEC_HIP_LIBRARY");
     setenv("TILEC_HIP_LIBRARY", TEST_FAKE_PLUGIN, 1);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
-                   "is too old: it has no hipInit");
+                   "is not AMD's HIP: it has no hipInit; name its library in TILEC_HIP_LIBRARY");
+    setenv("TILEC_HIP_LIBRARY", TEST_FAKE_OLD, 1);
+    driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
+                   "is too old: it has no hipRuntimeGetVersion");
     setenv("TILEC_HIP_LIBRARY", TEST_FAKE_HIP, 1);
     driver_fake->configure(0, GFX90A, HIP_6, 5);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
@@ -213,9 +216,9 @@ static void says_what_is_missing(void **state) {
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
                    "device hip:0 is a gfx1107, which no code is made for; it may run that of a "
                    "gfx1100: set HSA_OVERRIDE_GFX_VERSION=11.0.0");
-    configure_one(0x700, HIP_6);
+    configure_one(0x1300, HIP_6);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
-                   "device hip:0 is a gfx700, which no code is made for");
+                   "device hip:0 is a gfx1300, which no code is made for");
     assert_null(d);
 }
 
