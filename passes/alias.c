@@ -1,5 +1,9 @@
 #include "passes/alias.h"
 
+#include <stdlib.h>
+
+#include "passes/rewrite.h"
+
 // The parameter that a pointer is made from; NULL: unknown.
 static const IrValue *root_of(const IrValue *p) {
     while (p->def) {
@@ -63,9 +67,149 @@ bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *
     bool views = x->type->kind == IR_VIEW && y->type->kind == IR_VIEW;
     return views && may_be_in_place(x, y);
 }
+// ---- lanes that touch elements of their own -----------------------------------------------------
+
+enum { DEPTH = 24 };
+
+// A tile of integers or pointers, of which the lanes' distances are known: along each axis so much
+// a step, modulo 2^bits, and never INT64_MIN. (What wraps or is widened keeps its low bits.)
+typedef struct Steps {
+    int64_t of[IR_MAX_RANK];
+    uint32_t bits;
+} Steps;
+
+static bool find_steps(const IrValue *v, int depth, Steps *s);
+
+// Multiplied by a number; distances that are no distances any more are none.
+static bool scale(Steps *s, int64_t number) {
+    for (uint32_t d = 0; d < IR_MAX_RANK; d++)
+        if (__builtin_mul_overflow(s->of[d], number, &s->of[d]) || s->of[d] == INT64_MIN)
+            return false;
+    return true;
+}
+
+static bool add_steps(Steps *s, const Steps *more, int sign) {
+    for (uint32_t d = 0; d < IR_MAX_RANK; d++)
+        if (__builtin_add_overflow(s->of[d], sign * more->of[d], &s->of[d]) ||
+            s->of[d] == INT64_MIN)
+            return false;
+    if (more->bits < s->bits) s->bits = more->bits;
+    return true;
+}
+
+// Where only extents of one come or go.
+static bool reshape(const IrOp *op, const Steps *from, Steps *to) {
+    const IrType *x = ir_operand(op, 0)->type, *y = op->results[0].type;
+    uint32_t k = 0;
+    for (uint32_t d = 0; d < y->rank; d++) {
+        if (y->shape[d] == 1) continue;
+        while (k < x->rank && x->shape[k] == 1) k++;
+        if (k == x->rank || x->shape[k] != y->shape[d]) return false;
+        to->of[d] = from->of[k++];
+    }
+    return true;
+}
+
+static bool move_steps(const IrOp *op, int depth, Steps *s) {
+    const IrType *from = ir_operand(op, 0)->type;
+    Steps x;
+    if (!find_steps(ir_operand(op, 0), depth, &x)) return false;
+    if (x.bits < s->bits) s->bits = x.bits;
+    if (op->code == IR_RESHAPE) return reshape(op, &x, s);
+    for (uint32_t d = 0; d < from->rank; d++) {
+        uint32_t k = d;
+        if (op->code == IR_PERMUTE) k = (uint32_t)ir_attr(op, IR_ATTR_PERM)->u.ints.items[d];
+        s->of[d] = from->shape[k] == 1 ? 0 : x.of[k];
+    }
+    return true;
+}
+
+static bool multiply_steps(const IrOp *op, int depth, Steps *s) {
+    int64_t number;
+    for (uint32_t i = 0; i < 2; i++) {
+        const IrValue *x = ir_operand(op, i), *y = ir_operand(op, 1 - i);
+        if (!rewrite_constant_int(y, &number)) continue;
+        return find_steps(x, depth, s) && scale(s, number);
+    }
+    return false;
+}
+
+static bool find_steps(const IrValue *v, int depth, Steps *s) {
+    const IrOp *op = v->def;
+    bool whole = dtype_is(v->type->elem, DTYPE_CLASS_INT) && v->type->kind == IR_TILE;
+    Steps more;
+    int64_t number;
+    *s = (Steps){.bits = whole ? (uint32_t)dtype_bits(v->type->elem) : 62};
+    if (s->bits > 62) s->bits = 62;
+    if (!v->type->rank || rewrite_constant_int(v, &number)) return true;
+    if (!op || depth == DEPTH) return false;
+    switch ((unsigned)op->code) {
+    case IR_IOTA: s->of[0] = 1; return true;
+    case IR_BROADCAST:
+    case IR_RESHAPE:
+    case IR_PERMUTE:
+    case IR_GPU_CONVERT: return move_steps(op, depth + 1, s);
+    case IR_CAST:
+        if (!whole || !dtype_is(ir_operand(op, 0)->type->elem, DTYPE_CLASS_INT)) return false;
+        if (!find_steps(ir_operand(op, 0), depth + 1, &more)) return false;
+        return add_steps(s, &more, 1);
+    case IR_ADD:
+    case IR_SUB:
+    case IR_PTR_ADD:
+        for (uint32_t i = 0; i < 2; i++)
+            if (!find_steps(ir_operand(op, i), depth + 1, &more) ||
+                !add_steps(s, &more, i && op->code == IR_SUB ? -1 : 1))
+                return false;
+        return true;
+    case IR_MUL: return multiply_steps(op, depth + 1, s);
+    }
+    return false;
+}
+
+// Does the value tell lanes apart that differ on the axes on which it has steps? These are added
+// to `axes`. So it is if each step is longer than all ways along shorter ones.
+static void tell_apart(const IrType *t, const Steps *s, uint32_t *axes) {
+    uint32_t told = 0;
+    uint64_t reach = 0;
+    for (uint32_t left = t->rank; left-- > 0;) {
+        uint32_t next = IR_MAX_RANK;
+        for (uint32_t d = 0; d < t->rank; d++) {
+            if (t->shape[d] == 1 || s->of[d] == 0 || told >> d & 1) continue;
+            if (next == IR_MAX_RANK || llabs(s->of[d]) < llabs(s->of[next])) next = d;
+        }
+        if (next == IR_MAX_RANK) break;
+        uint64_t step = (uint64_t)llabs(s->of[next]), way;
+        if (step <= reach) return;
+        if (__builtin_mul_overflow(step, t->shape[next] - 1, &way)) return;
+        if (__builtin_add_overflow(reach, way, &reach)) return;
+        told |= UINT32_C(1) << next;
+    }
+    if (reach >> s->bits == 0) *axes |= told;
+}
+
+static void add_index(const IrValue *v, uint32_t *axes, uint32_t *wanted) {
+    Steps s;
+    for (uint32_t d = 0; d < v->type->rank; d++)
+        if (v->type->shape[d] > 1) *wanted |= UINT32_C(1) << d;
+    if (find_steps(v, 0, &s)) tell_apart(v->type, &s, axes);
+}
+
+// Does every lane of the access touch an element of its own?
+static bool lanes_apart(const IrOp *op) {
+    uint32_t axes = 0, wanted = 0;
+    if (!alias_is_view_access(op)) {
+        add_index(ir_operand(op, 0), &axes, &wanted);
+        return axes == wanted;
+    }
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    uint32_t start = ir_view_index_start(op->code);
+    for (uint32_t d = 0; d < select->u.ints.count; d++)
+        if (select->u.ints.items[d] == 0) add_index(ir_operand(op, start + d), &axes, &wanted);
+    return axes == wanted;
+}
 
 bool alias_same_elements(unsigned facts, const IrOp *a, const IrOp *b) {
-    if (!same_elements(a, b)) return false;
+    if (!same_elements(a, b) || !lanes_apart(a)) return false;
     const IrValue *x = root_of(ir_operand(a, 0)), *y = root_of(ir_operand(b, 0));
     return x == y || (x && y && x->type->kind == IR_VIEW && (facts & FACT_DISJOINT));
 }

@@ -14,7 +14,7 @@
 // May two accesses (loads, stores, atomics, through views or pointers) touch one element?
 bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *b);
 // Does every element that one touches lie where the other touches it in the same order, if they
-// touch any in common?
+// touch any in common, and no two lanes of one of them at one?
 bool alias_same_elements(unsigned facts, const IrOp *a, const IrOp *b);
 bool alias_is_view_access(const IrOp *op);
 

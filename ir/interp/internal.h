@@ -348,6 +348,7 @@ typedef struct Tally {
     uint8_t kind;  // an IrRmw, sums as IR_RMW_ADD
     bool shared;   // by other programs than the first
     bool mixed;    // kinds of which the order decides, in programs that run in any
+    bool again;    // it began again after another kind
     uint32_t program;
 } Tally;
 Tally *pages_tally(Pages *p, uint64_t address, bool make);

@@ -236,17 +236,20 @@ static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
 }
 
 // The tally of an element that `rmw` changes now. Where another kind went before, a program that
-// has it to itself begins again with what that left; of several nobody knows whose came first.
+// has it to itself begins again with what that left, but for another program that comes later; of
+// several nobody knows whose came first.
 static Tally *tally_of(Run *run, uint64_t address, IrRmw rmw, Shade old) {
     Tally *t = pages_tally(run->interp->pages, address, true);
     uint8_t kind = (uint8_t)(rmw == IR_RMW_SUB ? IR_RMW_ADD : rmw);
     uint32_t program = run->program_number;
-    if (t->n == 0 || (t->kind != kind && !t->shared && t->program == program)) {
-        *t = (Tally){.exact = true, .lowest = 10000, .kind = kind, .program = program};
+    bool again = t->n > 0 && t->kind != kind && !t->shared && t->program == program;
+    if (t->n == 0 || again) {
+        *t = (Tally){
+            .exact = true, .lowest = 10000, .kind = kind, .program = program, .again = again};
         tally_add(t, old);
     }
     t->shared |= t->program != program;
-    t->mixed |= t->kind != kind;
+    t->mixed |= t->kind != kind || (t->again && t->shared);
     t->n++;
     return t;
 }
