@@ -67,6 +67,7 @@ bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *
     bool views = x->type->kind == IR_VIEW && y->type->kind == IR_VIEW;
     return views && may_be_in_place(x, y);
 }
+
 // ---- lanes that touch elements of their own -----------------------------------------------------
 
 enum { DEPTH = 24 };

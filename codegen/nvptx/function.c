@@ -10,13 +10,17 @@ enum { PTX_KERNEL_CONVENTION = 71 };
 
 // ptxas saves registers, and computes more, to have more blocks at once; it does not know that
 // their shared memory leaves no room for them. Asked for one, it does not. Not where so many
-// registers would cost blocks.
+// registers would cost blocks; but for one block it shall not spill, and is asked for as many as
+// leave it all the registers that there are.
 static void spare_no_registers(GpuGen *n) {
-    enum { WORTH = 128, REGISTERS = 65536 };
+    enum { WORTH = 128, MOST = 256, REGISTERS = 65536, BLOCKS_TEXT = 12 };
     uint32_t threads = ir_thread_count(n->g.func), shared = gpu_shared_size(n->g.func);
     Occupancy o = gpu_occupancy(n->machine.gpu.number, threads, 0, shared);
-    bool room = o.limit == OCCUPANCY_SHARED && o.blocks * threads <= REGISTERS / WORTH;
-    if (room) gpu_text_attribute(&n->g, OF_FUNCTION, "nvvm.minctasm", "1");
+    uint32_t worth = REGISTERS / WORTH / threads, least = REGISTERS / MOST / threads;
+    if (o.limit != OCCUPANCY_SHARED || !worth || o.blocks > worth + 1) return;
+    char blocks[BLOCKS_TEXT];
+    snprintf(blocks, sizeof blocks, "%u", o.blocks > worth && least ? least : 1);
+    gpu_text_attribute(&n->g, OF_FUNCTION, "nvvm.minctasm", blocks);
 }
 
 static void declare(GpuGen *n, const char *name) {
