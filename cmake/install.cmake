@@ -70,6 +70,10 @@ function(tilec_shared_library name exported)
     add_library(${name}_shared SHARED ${objects})
     target_link_libraries(${name}_shared PRIVATE tilec_flags tilec_lzma)
     target_link_options(${name}_shared PRIVATE -Wl,--gc-sections,--exclude-libs,liblzma.a)
+    if(TILEC_TEST_SHARED)  # whose objects show all names
+        target_link_options(${name}_shared PRIVATE
+            "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/public.map")
+    endif()
     set_target_properties(${name}_shared PROPERTIES
         OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
         EXPORT_NAME ${exported})

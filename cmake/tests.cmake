@@ -6,6 +6,39 @@
 #                              with --long, all extents, label long
 #   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
 #   tests/support/*.c, tests/gen/gen_*.c   a library linked to all of them
+#
+# Labels: `quick` or `long`, and `commit` in the one build in which scripts/test.sh runs the test.
+# Tests of code that handles memory by itself run there with sanitizers. Sweeps over numbers and
+# devices run in the release build, three to six times as fast. The target `commit_tests` builds
+# what the tests with the label `commit` need.
+set(release_tests
+    abi/symbols aot/ base/test_dtype bundle check/ codegen/test_cpu_memory codegen/test_cpu_values
+    codegen/test_library compile/test_foreign compile/test_no_memory compile/test_overlap
+    compile/test_pack cost/ docs/ examples gen/ install/ interp/test_eval ir/test_analysis_random
+    ir/layout/ matrix/ mutate/ passes/test_expand_math passes/test_gpu_dot passes/test_gpu_threads
+    passes/test_legalize passes/test_random)
+list(JOIN release_tests "|" release_tests)
+if(TILEC_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    set(commit_build sanitized)
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TILEC_SANITIZE AND NOT TILEC_COVERAGE)
+    set(commit_build release)
+else()
+    set(commit_build none)
+endif()
+add_custom_target(commit_tests)
+
+# tilec_runs_here(OUT TEST): whether scripts/test.sh runs the test in this build.
+function(tilec_runs_here out test)
+    set(build sanitized)
+    if("${test}" MATCHES "^(${release_tests})")
+        set(build release)
+    endif()
+    set(${out} OFF PARENT_SCOPE)
+    if(build STREQUAL commit_build)
+        set(${out} ON PARENT_SCOPE)
+    endif()
+endfunction()
+
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
@@ -24,13 +57,35 @@ else()
     target_include_directories(tilec_cmocka SYSTEM INTERFACE "${CMOCKA_INCLUDE}")
 endif()
 
+# What all test programs link. As one shared library where the names of the library's objects are
+# visible (TILEC_TEST_SHARED): 170 programs that each hold all of it take 2.5 GB and half a minute.
 tilec_room_sources(support_sources tests/support/*.c tests/gen/gen_*.c tests/codegen/bundle.c)
-add_library(test_support STATIC ${support_sources})
-target_link_libraries(test_support PUBLIC tilec tilec_cmocka ${CMAKE_DL_LIBS})
+add_library(test_flags INTERFACE)
+target_link_libraries(test_flags INTERFACE tilec_flags tilec_cmocka ${CMAKE_DL_LIBS})
+add_library(test_support_objects OBJECT ${support_sources})
+target_link_libraries(test_support_objects PUBLIC test_flags)
+if(TILEC_TEST_SHARED)
+    add_library(test_support SHARED $<TARGET_OBJECTS:test_support_objects>
+        $<TARGET_OBJECTS:tilec_rt_objects> $<TARGET_OBJECTS:tilec_objects>)
+    target_link_libraries(test_support PUBLIC test_flags tilec_lzma)
+    if(TILEC_FFI_FOUND)
+        target_link_libraries(test_support PUBLIC tilec_ffi)
+    endif()
+    # Programs whose memory runs out wrap functions of the library, which needs its objects.
+    add_library(test_support_static STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:test_support_objects>)
+    target_link_libraries(test_support_static PUBLIC test_flags tilec)
+else()
+    add_library(test_support STATIC $<TARGET_OBJECTS:test_support_objects>)
+    target_link_libraries(test_support PUBLIC test_flags tilec)
+    add_library(test_support_static ALIAS test_support)
+endif()
 # Tests run in the root of the sources; these are for those that must name a path all the same.
-target_compile_definitions(test_support PUBLIC
+target_compile_definitions(test_flags INTERFACE
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
     TEST_TOOL="${PROJECT_BINARY_DIR}/tilec" TEST_LIBDIR_BESIDE="${tilec_libdir_beside}")
+
+# What programs open at run time.
+add_custom_target(test_fakes)
 
 # A compiler library without LLVM that does as it is told, and the code that it makes; a driver that
 # is too old.
@@ -39,17 +94,17 @@ foreach(fake plugin kernel old)
     target_link_libraries(fake_${fake} PRIVATE tilec_flags)
     set_target_properties(fake_${fake} PROPERTIES LIBRARY_OUTPUT_DIRECTORY
                                                   "${PROJECT_BINARY_DIR}/tests")
-    target_compile_definitions(test_support PUBLIC
+    target_compile_definitions(test_flags INTERFACE
         TEST_FAKE_$<UPPER_CASE:${fake}>="$<TARGET_FILE:fake_${fake}>")
-    add_dependencies(test_support fake_${fake})
+    add_dependencies(test_fakes fake_${fake})
 endforeach()
 target_link_libraries(fake_plugin PRIVATE tilec_rt)
 target_link_options(fake_plugin PRIVATE
     "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
 if(TARGET tilec_llvm)
-    target_compile_definitions(test_support PUBLIC TEST_CODEGEN)
+    target_compile_definitions(test_flags INTERFACE TEST_CODEGEN)
     if(NOT TILEC_LLVM_SHARED)
-        target_compile_definitions(test_support PUBLIC TEST_LLVM_STATIC)
+        target_compile_definitions(test_flags INTERFACE TEST_LLVM_STATIC)
     endif()
 endif()
 
@@ -63,9 +118,9 @@ foreach(side cuda hip hip5)
     target_link_options(fake_${side} PRIVATE "-Wl,--exclude-libs,ALL")
     set_target_properties(fake_${side} PROPERTIES
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-    target_compile_definitions(test_support PUBLIC
+    target_compile_definitions(test_flags INTERFACE
         TEST_FAKE_$<UPPER_CASE:${side}>="$<TARGET_FILE:fake_${side}>")
-    add_dependencies(test_support fake_${side})
+    add_dependencies(test_fakes fake_${side})
 endforeach()
 target_compile_definitions(fake_hip PRIVATE FAKE_HIP=1)
 target_compile_definitions(fake_hip5 PRIVATE FAKE_HIP=1 FAKE_HIP_5=1)
@@ -85,8 +140,8 @@ if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
             COMMAND ${runner_command} -o "${runner}"
             DEPENDS tests/foreign/runner.c tests/foreign/call.h base/cpu_abi.h)
         add_custom_target(foreign_runner DEPENDS "${runner}")
-        add_dependencies(test_support foreign_runner)
-        target_compile_definitions(test_support PUBLIC TEST_FOREIGN_RUNNER="${runner}")
+        add_dependencies(test_fakes foreign_runner)
+        target_compile_definitions(test_flags INTERFACE TEST_FOREIGN_RUNNER="${runner}")
     endif()
 endif()
 
@@ -113,7 +168,16 @@ set(no_gpus "TILEC_CUDA_LIBRARY=none" "TILEC_HIP_LIBRARY=none")
 
 function(tilec_test_program target test_name label)
     add_executable(${target} ${ARGN})
-    target_link_libraries(${target} PRIVATE test_support)
+    if(test_name MATCHES "^memory/")
+        target_link_libraries(${target} PRIVATE test_support_static)
+    else()
+        target_link_libraries(${target} PRIVATE test_support)
+    endif()
+    add_dependencies(${target} test_fakes)
+    tilec_runs_here(here "${test_name}")
+    if(here AND label STREQUAL "quick")
+        add_dependencies(commit_tests ${target})
+    endif()
     set_target_properties(${target} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     if(TARGET tilec_tool)
@@ -225,18 +289,24 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         set(label long)
         if(target MATCHES "^(native|x86-64-v3)$")
             set(label quick)
+        else()
+            tilec_target_test(examples/slice-${target} ${target} quick
+                              test_examples --device cpu --one-in 8)
         endif()
         tilec_target_test(examples/cpu-${target} ${target} ${label} test_examples --device cpu)
         tilec_target_test(examples_long/cpu-${target} ${target} long
                           test_examples --long --device cpu)
         if(TARGET docs_test_language AND NOT target STREQUAL "native")
-            tilec_target_test(docs/test_language-${target} ${target} ${label} docs_test_language)
+            tilec_target_test(docs/test_language-${target} ${target} quick docs_test_language)
         endif()
     endforeach()
     foreach(arch sm_75 sm_80 sm_89 sm_90 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
         set(label long)
         if(arch MATCHES "^(sm_80|gfx942|gfx1100)$")
             set(label quick)
+        else()
+            tilec_target_test(examples/slice-${arch} native quick
+                              test_examples --device sim:${arch} --one-in 8)
         endif()
         tilec_target_test(examples/sim-${arch} native ${label}
                           test_examples --device sim:${arch})
@@ -246,6 +316,8 @@ if(TARGET tilec_llvm AND TARGET test_examples)
     # From sm_100 on LLVM has other vectors in registers: quick are examples that depend on it.
     foreach(arch sm_100 sm_120)
         tilec_target_test(examples/sim-${arch} native long test_examples --device sim:${arch})
+        tilec_target_test(examples/slice-${arch} native quick
+                          test_examples --device sim:${arch} --one-in 8)
         foreach(name adam dropout)
             tilec_target_test(examples/sim-${arch}-${name} native quick
                               test_examples --device sim:${arch} ${name})
@@ -294,7 +366,7 @@ if(filetest_sources)
 endif()
 
 # --- what users get: the installed tree, the public headers, the binary interface
-if(TARGET tilec_sealed AND TARGET tilec_tool)
+if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     set(flags "")
     if(TILEC_SANITIZE)
         set(flags "-fsanitize=${TILEC_SANITIZE}")
@@ -368,15 +440,60 @@ foreach(page ir explain)
     set_tests_properties(check/${page}_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
 endforeach()
 
+# What else the tests labelled `commit` need.
+if(commit_build STREQUAL "release")
+    add_dependencies(commit_tests ${tilec_installed} gen_ir_docs gen_explain_docs filetest)
+    foreach(target test_examples test_mutants docs_test_language aot_tree)
+        if(TARGET ${target})
+            add_dependencies(commit_tests ${target})
+        endif()
+    endforeach()
+elseif(commit_build STREQUAL "sanitized")
+    add_dependencies(commit_tests filetest)
+endif()
+if(TARGET tilec_tool)
+    add_dependencies(commit_tests tilec_tool)
+endif()
+
 # Bounded fuzzing builds its own tree; it has a label of its own, so that `-L quick` stays quick.
 if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")
     add_test(NAME fuzz COMMAND bash scripts/fuzz.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 3600 SKIP_RETURN_CODE 77)
 endif()
 
+# The fuzz targets on their corpus: what was found once is not found again.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c")
+foreach(source IN LISTS fuzz_sources)
+    get_filename_component(name "${source}" NAME_WE)
+    string(REPLACE "fuzz_" "" name "${name}")
+    set(inputs "")
+    if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+        list(APPEND inputs "tests/fuzz/corpus/${name}")
+    endif()
+    if(name STREQUAL "source")
+        list(APPEND inputs examples tests/files/errors)
+    elseif(name STREQUAL "archive")
+        list(APPEND inputs tests/compile/archive_format1.bin)
+    endif()
+    add_executable(replay_${name} "${source}" tests/fuzz/replay.c)
+    if(name STREQUAL "npy")
+        target_sources(replay_${name} PRIVATE tools/npy.c)
+    endif()
+    target_link_libraries(replay_${name} PRIVATE test_support)
+    set_target_properties(replay_${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    add_test(NAME fuzz/${name} COMMAND replay_${name} ${inputs}
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(fuzz/${name} PROPERTIES LABELS quick TIMEOUT 600
+                                                 ENVIRONMENT "${no_gpus}")
+    if(commit_build STREQUAL "sanitized")
+        add_dependencies(commit_tests replay_${name})
+    endif()
+endforeach()
+
 # What goes to machines with GPUs: it builds the preset release, and has a label of its own, too.
 add_test(NAME bundle COMMAND bash tests/bundle/bundle.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-set_tests_properties(bundle PROPERTIES LABELS bundle TIMEOUT 3600 SKIP_RETURN_CODE 77)
+set_tests_properties(bundle PROPERTIES LABELS "quick" TIMEOUT 3600 SKIP_RETURN_CODE 77)
 
 # The examples' PTX is what NVIDIA's assembler takes, and spills nothing.
 add_test(NAME examples/ptxas COMMAND bash tests/ptxas/ptxas.sh $<TARGET_FILE:tilec_tool>
@@ -418,3 +535,32 @@ if(HIP_INCLUDE)
     target_compile_definitions(runtime_test_hip_header PRIVATE TEST_HAS_HIP)
     target_include_directories(runtime_test_hip_header SYSTEM PRIVATE "${HIP_INCLUDE}")
 endif()
+
+# --- labels and variables of all tests, when all are known
+# Seconds of the longest, so that they start first.
+set(longest
+    "examples/amdgpu 60" "matrix/test_matrix 60")
+get_property(all_tests DIRECTORY PROPERTY TESTS)
+foreach(test IN LISTS all_tests)
+    get_test_property("${test}" LABELS labels)
+    tilec_runs_here(here "${test}")
+    if(here AND "quick" IN_LIST labels)
+        list(APPEND labels commit)
+        set_tests_properties("${test}" PROPERTIES LABELS "${labels}")
+    endif()
+    # The address sanitizer takes some thread-local blocks of loaded libraries for older glibc's.
+    get_test_property("${test}" ENVIRONMENT environment)
+    if(NOT environment)
+        set(environment "")
+    endif()
+    set_tests_properties("${test}" PROPERTIES
+        ENVIRONMENT "${environment};ASAN_OPTIONS=intercept_tls_get_addr=0")
+endforeach()
+foreach(row IN LISTS longest)
+    separate_arguments(row)
+    list(GET row 0 test)
+    list(GET row 1 seconds)
+    if(TEST "${test}")
+        set_tests_properties("${test}" PROPERTIES COST ${seconds})
+    endif()
+endforeach()

@@ -1,52 +1,76 @@
 #!/usr/bin/env bash
-# Everything: all presets, long tests, whole matrices, longer fuzzing. Hours; not for every commit.
-#   scripts/test-all.sh                       all parts
-#   scripts/test-all.sh --list                their names
+# What proves a release: every preset, whole matrices, mutants, fuzzing, AArch64, a bare root.
+#   scripts/test-all.sh                       all parts, some hours
+#   scripts/test-all.sh --list                their names, and the minutes that each takes
 #   scripts/test-all.sh 'release/*' fuzz      these alone; patterns are the shell's
 #   scripts/test-all.sh --resume              those that have not passed on this commit
-# Long parts come in portions, release/code-3 of 10 and so on: each is a part of its own. A line
-# says when each begins and how it ended, with seconds; they are kept in build/test-all/log, beside
-# the output of each part.
+# Long parts come in portions (release/code-3 of 20), each a part of its own. A line says when a
+# part begins, which one it is, and about how long the rest will take. build/test-all/ has the
+# output of each part and table.md, the results of this commit; scripts/release-results.sh keeps
+# the table.
 #   FUZZ_SECONDS   seconds for each fuzz target (default 600)
 #   FUZZ_SEED      see scripts/fuzz.sh (default 0: another each time)
 #   TEST_JOBS      tests at a time (default: one for each processor)
 set -u
 cd "$(dirname "$0")/.."
 export FUZZ_SECONDS=${FUZZ_SECONDS:-600} FUZZ_SEED=${FUZZ_SEED:-0}
+# All files, not only those that changed since scripts/check/base.
+export CHECK_ALL=1
 
-# part | portions | preset | environment | what ctest is to run
+# part | portions | minutes of one portion on two processors | preset | environment | what to run
 # `whole`: all of the matrix, 20 choices of warps and their order, 100,000 kernels; without it what
-# debug and thread checkers can bear.
+# debug and thread checkers can bear. What to run: arguments of ctest, or a script of ours.
 parts='
-debug/quick       | 1  | debug    |       | -L ^quick$
-debug/long        | 1  | debug    |       | -L ^long$ -E ^(passes/long_expand_math|matrix/)
-fuzz              | 1  | debug    |       | -L ^fuzz$
-bundle            | 1  | debug    |       | -L ^bundle$
-clang/quick       | 1  | clang    |       | -L ^quick$ -LE ^check$
-tsan/quick        | 1  | tsan     |       | -L ^quick$ -LE ^check$
-release/quick     | 1  | release  |       | -L ^quick$ -LE ^check$
-release/examples  | 1  | release  |       | -R ^(examples_long|docs/test_language-|examples/)
-release/legalize  | 1  | release  |       | -R ^passes/long_legalize$
-release/foreign   | 1  | release  | whole | -R ^gen/test_foreign$
-release/views     | 1  | release  | whole | -R ^matrix/test_views$
-release/random    | 4  | release  | whole | -R ^gen/long_random$
-release/code      | 20 | release  | whole | -R ^gen/long_code$
-release/math      | 16 | release  | whole | -R ^passes/long_expand_math$
-release/ptxas     | 1  | release  | whole | -R ^examples/ptxas$
-release/amdgpu    | 1  | release  | whole | -R ^examples/amdgpu$
-release/mutants   | 4  | release  | whole | -R ^mutate/long_mutants$
-release/amdmutants| 4  | release  | whole | -R ^mutate/long_mutants_gfx942$
-release/matrix    | 20 | release  | whole | -R ^matrix/long_matrix$
-release/gpu       | 40 | release  | whole | -R ^matrix/long_gpu$
-coverage          | 1  | coverage |       |
+debug/quick       | 1  | 25 | debug    |       | -L ^quick$
+debug/long        | 1  | 60 | debug    |       | -L ^long$ -E ^(passes/long_expand_math|matrix/)
+fuzz              | 1  | 65 |          |       | scripts/fuzz.sh
+clang/quick       | 1  | 30 | clang    |       | -L ^quick$ -LE ^check$
+tsan/quick        | 1  | 40 | tsan     |       | -L ^quick$ -LE ^check$
+release/quick     | 1  | 8  | release  |       | -L ^quick$
+release/bundle    | 1  | 2  | release  | whole | -R ^bundle$
+release/examples  | 1  | 15 | release  |       | -R ^(examples_long|docs/test_language-|examples/)
+release/legalize  | 1  | 1  | release  |       | -R ^passes/long_legalize$
+release/foreign   | 1  | 2  | release  | whole | -R ^gen/test_foreign$
+release/memory    | 1  | 10 | release  | whole | -R ^(memory|compile)/test_no_memory$
+release/views     | 1  | 60 | release  | whole | -R ^matrix/test_views$
+release/random    | 4  | 10 | release  | whole | -R ^gen/(test|long)_random$
+release/code      | 20 | 2  | release  | whole | -R ^gen/long_code$
+release/math      | 16 | 1  | release  | whole | -R ^passes/long_expand_math$
+release/ptxas     | 1  | 10 | release  | whole | -R ^examples/ptxas$
+release/amdgpu    | 1  | 15 | release  | whole | -R ^examples/amdgpu$
+release/mutants   | 4  | 10 | release  | whole | -R ^mutate/long_mutants$
+release/amdmutants| 4  | 15 | release  | whole | -R ^mutate/long_mutants_gfx942$
+release/matrix    | 20 | 3  | release  | whole | -R ^matrix/long_matrix$
+release/gpu       | 40 | 5  | release  | whole | -R ^matrix/long_gpu$
+aarch64           | 1  | 10 |          |       | scripts/test-aarch64.sh
+bare-root         | 1  | 15 |          |       | scripts/test-bare-root.sh --test
+coverage          | 1  | 20 |          |       | scripts/coverage.sh
 '
 
+out=build/test-all
+mkdir -p "$out"
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit=$commit-changed
+# A line for each part that ended on this commit: name, result, seconds. The last one counts.
+results=$out/results-$commit
+touch "$results" "$out/seconds"
+
+# name;portion;seconds;preset;environment;what for each part. Seconds are those of its last run, if
+# it had one in this tree.
 rows() {
-    awk -F'|' 'NF >= 4 { what = $5; for (i = 6; i <= NF; i++) what = what "|" $i
-        for (i = 1; i <= 4; i++) gsub(/ /, "", $i)
-        sub(/^ +/, "", what); sub(/ +$/, "", what)
-        for (p = 1; p <= $2 + 0; p++)
-            print ($2 + 0 > 1 ? $1 "-" p : $1) ";" p "/" $2 ";" $3 ";" $4 ";" what }' <<<"$parts"
+    awk -F'|' '
+        FNR == NR { split($0, words, " "); took[words[1]] = words[2]; next }
+        NF >= 6 {
+            what = $6
+            for (i = 7; i <= NF; i++) what = what "|" $i
+            for (i = 1; i <= 5; i++) gsub(/ /, "", $i)
+            sub(/^ +/, "", what); sub(/ +$/, "", what)
+            for (p = 1; p <= $2 + 0; p++) {
+                name = $2 + 0 > 1 ? $1 "-" p : $1
+                seconds = name in took ? took[name] : $3 * 60
+                print name ";" p "/" $2 ";" seconds ";" $4 ";" $5 ";" what
+            }
+        }' "$out/seconds" <(echo "$parts")
 }
 
 resume=0
@@ -54,7 +78,7 @@ wanted=()
 for argument in "$@"; do
     case $argument in
     --list)
-        rows | cut -d';' -f1
+        rows | awk -F';' '{ printf "%-22s %5.1f min\n", $1, $3 / 60 }'
         exit 0
         ;;
     --resume) resume=1 ;;
@@ -73,19 +97,14 @@ is_wanted() {
     done
     return 1
 }
-
-out=build/test-all
-passed=$out/passed-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-[ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || passed=$passed-changed
-mkdir -p "$out"
-touch "$passed"
+has_passed() { awk -v name="$1" '$1 == name { r = $2 } END { exit r != "passed" }' "$results"; }
 say() { echo "$(date +%H:%M:%S) $1" | tee -a "$out/log"; }
 
 # run_part PRESET PORTION WHOLE WHAT
 run_part() {
-    if [ "$1" = coverage ]; then
-        scripts/coverage.sh
-        return
+    if [[ $4 == scripts/* ]]; then
+        # shellcheck disable=SC2086
+        exec $4
     fi
     # Time limits are of whole runs; what is configured so is not what a developer has.
     TILEC_TEST_WHOLE=1 scripts/build.sh "$1" || return 1
@@ -96,34 +115,72 @@ run_part() {
     ctest --preset "$1" $4 --no-tests=error -j "${TEST_JOBS:-$(nproc)}"
 }
 
+# The results of this commit as a table.
+write_table() {
+    {
+        printf '# test-all on %s, %s, %s processors\n\n' "$commit" "$(date +%F)" "$(nproc)"
+        printf '| part | result | seconds |\n|---|---|---:|\n'
+        rows | cut -d';' -f1 | awk '
+            FNR == NR { result[$1] = $2; seconds[$1] = $3; next }
+            { printf "| %s | %s | %s |\n", $1, $1 in result ? result[$1] : "not run",
+                     $1 in seconds ? seconds[$1] : "" }' "$results" -
+    } >"$out/table.md.part"
+    mv "$out/table.md.part" "$out/table.md"
+}
+
 scripts/setup.sh || exit 1
-failed=()
-ran=0
-while IFS=';' read -r name portion preset whole what <&3; do
+todo=()
+left=0
+while IFS= read -r row; do
+    name=${row%%;*}
     is_wanted "$name" || continue
-    if [ $resume -eq 1 ] && grep -qx "$name" "$passed"; then
+    if [ $resume -eq 1 ] && has_passed "$name"; then
         say "$name: passed before"
         continue
     fi
-    ran=$((ran + 1))
+    todo+=("$row")
+    seconds=$(cut -d';' -f3 <<<"$row")
+    left=$((left + ${seconds%.*}))
+done < <(rows)
+if [ ${#todo[@]} -eq 0 ] && [ $resume -eq 0 ]; then
+    echo "test-all: no part has this name; --list shows them" >&2
+    exit 2
+fi
+
+failed=()
+number=0
+for row in "${todo[@]+"${todo[@]}"}"; do
+    IFS=';' read -r name portion seconds preset whole what <<<"$row"
+    number=$((number + 1))
     begin=$SECONDS
     log=$out/${name//\//-}.log
-    say "$name: begins"
-    if (run_part "$preset" "$portion" "$whole" "$what") >"$log" 2>&1; then
-        say "$name: passed, $((SECONDS - begin)) s"
-        echo "$name" >>"$passed"
+    say "$number of ${#todo[@]}, about $(((left + 59) / 60)) min left: $name"
+    left=$((left - ${seconds%.*}))
+    status=0
+    (run_part "$preset" "$portion" "$whole" "$what") >"$log" 2>&1 </dev/null || status=$?
+    took=$((SECONDS - begin))
+    case $status in
+    0) result=passed ;;
+    77) result=skipped ;;
+    *) result=FAILED ;;
+    esac
+    echo "$name $result $took" >>"$results"
+    if [ $result = passed ]; then
+        sed -i "\\|^$name |d" "$out/seconds"
+        echo "$name $took" >>"$out/seconds"
+    elif [ $result = skipped ]; then
+        grep -m1 'skipped' "$log"
     else
         failed+=("$name")
         tail -n 40 "$log"
-        say "$name: FAILED, $((SECONDS - begin)) s; see $log"
     fi
-done 3< <(rows)
-if [ $ran -eq 0 ] && [ $resume -eq 0 ]; then
-    echo "test-all: no part is called so; --list names them" >&2
-    exit 2
-fi
+    say "$name: $result, $took s${failed[*]:+; failed so far: ${failed[*]}}"
+    write_table
+done
+write_table
+cat "$out/table.md"
 if [ ${#failed[@]} -gt 0 ]; then
-    say "test-all: failed: ${failed[*]}"
+    say "test-all: failed: ${failed[*]}; their output is in $out"
     exit 1
 fi
-say "test-all: everything passed"
+say "test-all: nothing failed; scripts/release-results.sh keeps the table"

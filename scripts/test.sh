@@ -1,9 +1,57 @@
 #!/usr/bin/env bash
-# The test command: sets up, builds the debug preset (sanitizers on), runs the quick tests, the
-# rules of the house, a bounded fuzzing, and the bundle for machines with GPUs. Its last lines are
-# ctest's summary, its status ctest's.
+# The test command: sets up, builds two presets, and runs every test in the one that suits it.
+#   scripts/test.sh                          all that a commit must pass
+#   scripts/test.sh [--slice N] [REGEX]      the tests whose names match, e.g. '^matrix/'
+# `debug` has sanitizers, for code that handles memory by itself; `release` is quick, for sweeps
+# over numbers and devices. Of a large sweep one slice runs. Its number is the number of commits,
+# or 0 where the history is not here, so that consecutive commits run different slices.
+# For each test that fails a line says how to repeat it alone. Results and seconds of all tests are
+# in build/tests.json. The status is 0 when everything passed.
 set -eu
 cd "$(dirname "$0")/.."
+
+slice=0
+if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ] &&
+    [ "$(git rev-parse --show-toplevel)" = "$PWD" ]; then
+    slice=$(git rev-list --count HEAD 2>/dev/null || echo 0)
+fi
+match=.
+while [ $# -gt 0 ]; do
+    case $1 in
+    --slice)
+        slice=${2:?"--slice takes a number"}
+        shift
+        ;;
+    -*)
+        sed -n '2,10s/^# \{0,1\}//p' "$0"
+        [ "$1" = --help ] && exit 0 || exit 2
+        ;;
+    *) match=$1 ;;
+    esac
+    shift
+done
+if ! [[ $slice =~ ^[0-9]+$ ]]; then
+    echo "test: error: --slice $slice: expected a number such as 522" >&2
+    exit 2
+fi
+
 scripts/setup.sh
-scripts/build.sh debug
-exec ctest --preset debug -L '^(quick|fuzz|bundle)$'
+scripts/build.sh debug commit_tests
+scripts/build.sh release commit_tests
+
+# One run over both builds: the tests of each that have the label. ctest takes tests of one name for
+# one test, so the others must not be there.
+mkdir -p build/commit
+for preset in debug release; do
+    awk '{ test = $1; sub(/^[a-z_]+\(/, "", test) }
+         FNR == NR { if (/^set_tests_properties/ && /LABELS "[^"]*commit/) ours[test] = 1; next }
+         test in ours' build/$preset/CTestTestfile.cmake build/$preset/CTestTestfile.cmake
+done >build/commit/CTestTestfile.cmake
+rm -f build/commit/results.xml build/tests.json
+export TILEC_TEST_SLICE=$slice
+echo "test: slice $slice"
+status=0
+ctest --test-dir build/commit -R "$match" --no-tests=error --output-on-failure \
+    -j "$(nproc)" --test-output-size-passed 1000000 --output-junit results.xml || status=$?
+scripts/lib/test-report.sh build/commit/results.xml build/tests.json "$slice" || status=1
+exit $status

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every example's code object, for every AMD processor: it links, has no scratch memory and spills
 # nothing with the consts that `tune` begins with. Each kernel is tried with f16 and with f32.
-#   objects.sh TILEC        one processor for each, by hash
+#   objects.sh TILEC        one processor for each, another in the next slice
 #   TILEC_TEST_WHOLE=1      all
 set -u
 tilec=$1
@@ -13,6 +13,7 @@ processors=(gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx10
     gfx1151 gfx1200 gfx1201 gfx1250 gfx1251 gfx9-generic gfx9-4-generic gfx10-1-generic
     gfx10-3-generic gfx11-generic gfx12-generic)
 
+slice=${TILEC_TEST_SLICE:-0}
 failed=0 done=0
 fail() {
     echo "$1"
@@ -69,7 +70,7 @@ while IFS=: read -r file head; do
         picked=("${processors[@]}")
         if [ "${TILEC_TEST_WHOLE:-0}" != 1 ]; then
             hash=$(cksum <<<"$kernel $s")
-            picked=("${processors[${hash%% *} % ${#processors[@]}]}")
+            picked=("${processors[(${hash%% *} + slice) % ${#processors[@]}]}")
         fi
         # shellcheck disable=SC2086
         for gfx in "${picked[@]}"; do one "$file" "$kernel" "$gfx" $s; done

@@ -21,6 +21,8 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
+#include "tests/support/slice.h"
+
 #if defined TEST_CODEGEN && defined TEST_LLVM_STATIC && !defined __SANITIZE_ADDRESS__ && \
     !defined __SANITIZE_THREAD__
 #define CAN_FAIL 1
@@ -142,7 +144,7 @@ static void each(bool on, size_t samples) {
     assert_true(count > 1000);
     if (getenv("TILEC_TEST_WHOLE")) samples = count;
     for (size_t i = 0; i < samples; i++) {
-        size_t nth = 1 + count * i / samples;
+        size_t nth = 1 + count * i / samples + slice_number() % (count / samples);
         int end = in_child(nth, on, &ignored);
         if (end != FINE && end != NO_MEMORY) fail_msg("allocation %zu: status %d", nth, end);
         ended[end == NO_MEMORY]++;

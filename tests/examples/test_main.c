@@ -1,7 +1,9 @@
 // Every example against its reference, through the public C API.
 //
-//     test_examples [--long] [--device NAME] [--flushes] [--option NAME=NUMBER]… [KERNEL]
+//     test_examples [--long] [--device NAME] [--flushes] [--option NAME=NUMBER]… [--one-in N]
+//                   [KERNEL]
 //
+// --one-in N: one example in N, others in the next slice (tests/support/slice.h).
 // --flushes: the device takes subnormal f16 and bf16 as 0 in dots (gfx90a as "hip:0").
 // On a simulated GPU (sim:sm_80) shapes are small, and each runs with two orders of warps, --long
 // with all of them; what the GPU has too little shared memory for is skipped there and on real ones
@@ -21,6 +23,7 @@
 
 #include "tests/examples/launch.h"
 #include "tests/examples/test_parts.h"
+#include "tests/support/slice.h"
 
 enum { SHAPES_MAX = 1100 };
 static const int64_t sizes[] = {1, 7, 127, 1000};
@@ -33,6 +36,7 @@ typedef struct Session {
     const char *device;
     tilec_spec_entry options[LAUNCHER_OPTIONS];
     int option_count;
+    uint64_t one_in;
     bool all, gpu;
     bool hardware;  // a GPU that is no simulation
     bool flushes;   // it takes subnormal f16 and bf16 as 0 in dots
@@ -149,7 +153,8 @@ static bool run_shape(Session *session, Launcher *launcher, const Example *examp
 static bool run_orders(Session *session, const Example *example, const Shape *shape,
                        bool *some_ran) {
     bool good = true;
-    uint64_t other = 1 + (seed_of(example, shape) >> 32) % (ORDERS - 1);
+    uint64_t seed = (seed_of(example, shape) >> 32) + slice_number();
+    uint64_t other = 1 + seed % (ORDERS - 1);
     for (int i = 0; i < session->launcher_count; i++) {
         if (i && !session->all && (uint64_t)i != other) continue;
         Launcher *launcher = &session->launchers[i];
@@ -182,13 +187,20 @@ static void test_example(void **state) {
     if (!some_ran) skip();
 }
 
+// Each device has other examples in the same slice, so that each example has some device.
+static bool in_slice(const Session *session, size_t example) {
+    uint64_t device = 0;
+    for (const char *c = session->device; *c; c++) device = device * 31 + (unsigned char)*c;
+    return slice_has(example + device, session->one_in);
+}
+
 static int run_examples(Session *session, const char *only) {
     struct CMUnitTest *tests = calloc(example_count, sizeof *tests);
     Case *cases = calloc(example_count, sizeof *cases);
     size_t count = 0;
     int failed = 1;
     for (size_t i = 0; tests && cases && i < example_count; i++) {
-        if (only && strcmp(only, example_table[i].kernel)) continue;
+        if (only ? strcmp(only, example_table[i].kernel) != 0 : !in_slice(session, i)) continue;
         cases[count] = (Case){session, &example_table[i]};
         tests[count] = (struct CMUnitTest){.name = example_table[i].kernel,
                                            .test_func = test_example,
@@ -229,13 +241,15 @@ static bool add_option(Session *session, char *text) {
 }
 
 int main(int argc, char **argv) {
-    Session session = {.device = "interp"};
+    Session session = {.device = "interp", .one_in = 1};
     const char *only = NULL;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--long"))
             session.all = true;
         else if (!strcmp(argv[i], "--device") && i + 1 < argc)
             session.device = argv[++i];
+        else if (!strcmp(argv[i], "--one-in") && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            session.one_in = (uint64_t)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--flushes"))
             session.flushes = true;
         else if (!strcmp(argv[i], "--option") && i + 1 < argc && add_option(&session, argv[i + 1]))
@@ -244,7 +258,7 @@ int main(int argc, char **argv) {
             only = argv[i];
     }
     session.flushes |= strstr(session.device, "gfx90a") != NULL;
-    int failed = only ? 0 : test_parts();
+    int failed = only || session.one_in > 1 ? 0 : test_parts();
     session.hardware =
         strncmp(session.device, "cuda", 4) == 0 || strncmp(session.device, "hip", 3) == 0;
     session.gpu = session.hardware || strncmp(session.device, "sim:", 4) == 0;

@@ -16,6 +16,7 @@
 #include "tests/support/foreign.h"
 #include "tests/support/jitted.h"
 #include "tests/support/portion.h"
+#include "tests/support/slice.h"
 
 enum {
     WHOLE = 16,     // times as many
@@ -24,9 +25,15 @@ enum {
     SECONDS = 900,  // for one seed, shrinking included
 };
 
-static uint64_t how_many(uint64_t count) {
+typedef struct Seeds {
+    uint64_t first, count;
+} Seeds;
+
+// All of `count * WHOLE` numbers, or the slice of them that is due.
+static Seeds seeds_from(uint64_t first, uint64_t count) {
     const char *whole = os_env("TILEC_TEST_WHOLE");
-    return whole && whole[0] == '1' ? count * WHOLE : count;
+    if (whole && whole[0] == '1') return (Seeds){first, count * WHOLE};
+    return (Seeds){first + slice_begin(WHOLE, count), count};
 }
 
 // Neighbouring numbers are no alike programs: the seed is a hash.
@@ -134,11 +141,12 @@ static void run_all(const Run *run, uint64_t first, uint64_t count) {
         return;
     }
     Portion p = portion();
+    Seeds seeds = seeds_from(first, count);
     uint64_t ran = 0, failures = 0;
-    for (uint64_t i = 0; i < how_many(count) && failures < FAILURES; i++) {
+    for (uint64_t i = 0; i < seeds.count && failures < FAILURES; i++) {
         if (!portion_has(p, i)) continue;
         ran++;
-        failures += !run_seed(run, seed_of(first + i));
+        failures += !run_seed(run, seed_of(seeds.first + i));
     }
     print_message("%s: %llu ran, %llu failed\n", run->what, (unsigned long long)ran,
                   (unsigned long long)failures);

@@ -12,6 +12,7 @@
 #include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
 #include "tests/support/simulated.h"
+#include "tests/support/slice.h"
 
 // ---- devices ------------------------------------------------------------------------------------
 
@@ -78,11 +79,12 @@ static uint64_t hash_of(const char *text) {  // FNV-1a
     return hash ^ hash >> 32;
 }
 
-// Of a GPU, warps, facts and orders of warps (lowered.h, simulated.h). TILEC_TEST_CHOICE=N: others;
-// 44 numbers in a row are every GPU with every number of warps, 20 are every order.
+// Chooses a GPU, warps, facts and an order of warps (lowered.h, simulated.h). Each slice chooses
+// others, and so does TILEC_TEST_CHOICE=N: 44 consecutive numbers are every GPU with every number
+// of warps, 20 are every order.
 static uint64_t choice_of(const Program *p) {
     const char *text = getenv("TILEC_TEST_CHOICE");
-    uint64_t hash = hash_of(p->text), n = text ? strtoull(text, NULL, 10) : 0;
+    uint64_t hash = hash_of(p->text), n = text ? strtoull(text, NULL, 10) : slice_number();
     uint64_t place = (hash + n) % (LOWERED_GPUS * LOWERED_WARPS);
     return lowered_choice(place % LOWERED_GPUS, place / LOWERED_GPUS, (hash >> 8) + n / 3,
                           hash >> 16, (hash >> 24) + n);
@@ -239,8 +241,8 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
     if (matrix_not_compiled(d)) return false;
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     uint64_t number = (uint64_t)(d - matrix_devices) % COMPILED_DEVICES;
-    bool own = number == hash % COMPILED_DEVICES || is_set("TILEC_TEST_DEVICE", d->name);
-    bool sliced = own && (m->first || hash / COMPILED_DEVICES % m->compiled_slice == 0);
+    bool own = slice_has(hash - number, COMPILED_DEVICES) || is_set("TILEC_TEST_DEVICE", d->name);
+    bool sliced = own && (m->first || slice_has(hash / COMPILED_DEVICES, m->compiled_slice));
     bool all = is_set("TILEC_TEST_TARGETS", "all");
     p->quick = all && !sliced;
     if (p->quick)
@@ -250,7 +252,9 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
 
 // ---- the matrix ---------------------------------------------------------------------------------
 
-enum { SHOWN_FAILURES = 40, SLICE = 20, COMPILED_SLICE = 64 };
+// One cell in SLICE runs, of those one in COMPILED_SLICE as compiled code of one of
+// COMPILED_DEVICES. No two have a common factor, so that in the end each cell meets each device.
+enum { SHOWN_FAILURES = 40, SLICE = 19, COMPILED_SLICE = 61 };
 
 Matrix *matrix_create(bool whole) {
     Arena *messages = arena_create();
@@ -296,7 +300,7 @@ bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name) {
     m->cells++;
     m->made[code][column]++;
     m->first = m->covered[code][column] == 0;
-    if (!m->whole && m->covered[code][column] > 0 && hash_of(name) % SLICE != 0) return false;
+    if (!m->whole && m->covered[code][column] > 0 && !slice_has(hash_of(name), SLICE)) return false;
     m->covered[code][column]++;
     if (m->whole && !portion_has(m->portion, m->cells)) return false;
     m->ran++;

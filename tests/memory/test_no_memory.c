@@ -13,6 +13,7 @@
 #include "tests/memory/failing.h"
 #include "tests/memory/session.h"
 #include "tests/support/portion.h"
+#include "tests/support/slice.h"
 
 static void forget(const char *folder) {
     char command[128];
@@ -32,7 +33,7 @@ static void run_all(SessionPlan plan, bool keep_cache, size_t step) {
     size_t count = session_run(&plan), tried = 0;
     if (!keep_cache) forget(cache), count = session_run(&plan);
     Portion part = portion();
-    for (size_t n = 1; n <= count; n += step, tried++) {
+    for (size_t n = 1 + slice_number() % step; n <= count; n += step, tried++) {
         if (!portion_has(part, n / step)) continue;
         if (!keep_cache) forget(cache);
         plan.nth = n;

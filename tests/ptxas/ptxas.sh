@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every example's PTX through ptxas, for every architecture: it assembles, spills nothing and has no
 # stack with the consts that `tune` begins with. Each kernel is tried with f16 and with f32.
-#   ptxas.sh TILEC          one architecture for each, by hash
+#   ptxas.sh TILEC          one architecture for each, another in the next slice
 #   TILEC_TEST_WHOLE=1      all
 # Skipped (77) where there is no ptxas; an architecture that it does not know is said and left out.
 set -u
@@ -23,6 +23,7 @@ for sm in 75 80 86 89 90 100 120; do
     fi
 done
 
+slice=${TILEC_TEST_SLICE:-0}
 failed=0 done=0
 fail() {
     echo "$1"
@@ -61,7 +62,7 @@ while IFS=: read -r file head; do
         picked=("${architectures[@]}")
         if [ "${TILEC_TEST_WHOLE:-0}" != 1 ]; then
             hash=$(cksum <<<"$kernel $s")
-            picked=("${architectures[${hash%% *} % ${#architectures[@]}]}")
+            picked=("${architectures[(${hash%% *} + slice) % ${#architectures[@]}]}")
         fi
         # shellcheck disable=SC2086
         for sm in "${picked[@]}"; do one "$file" "$kernel" "$sm" $s; done
