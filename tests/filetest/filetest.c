@@ -1,15 +1,17 @@
-// filetest: runs the command lines that .tile and .tir files carry in their comments, and compares
-// what comes out with what the files say. docs/testing.md has the format; script.h in short.
+// filetest: runs the command lines and passes that .tile and .tir files name in their comments, and
+// compares what comes out with what the files say. docs/testing.md has the format; script.h in
+// short.
 //
 //     filetest --tool build/debug/tilec [--bless] [--jobs N] [--timeout S] FOLDER|FILE…
 //
 // Exit status: 0 all passed, 1 some failed or there was none, 2 wrong usage.
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,10 +60,12 @@ static bool collect(Arena *arena, const char *path, int depth, Paths *files) {
     return true;
 }
 
-// One worker's share: every jobs-th file. Reports failures to `out`; the count of them ends it.
-static void work(const Options *o, const Paths *files, unsigned first, FILE *out) {
+// One worker's share: every jobs-th file. Reports failures to `out`; the count of them ends it. In
+// `at` the parent finds the file that a pass crashed on.
+static void work(const Options *o, const Paths *files, unsigned first, FILE *out, size_t *at) {
     size_t failed = 0;
     for (size_t i = first; i < files->count; i += o->jobs) {
+        *at = i;
         Arena *arena = arena_create();
         StrBuf report = strbuf(arena);
         if (!case_run(arena, &o->run, files->data[i], &report)) {
@@ -100,12 +104,15 @@ static size_t run_all(const Options *o, const Paths *files) {
     FILE *reports[JOBS_MAX] = {0};
     pid_t workers[JOBS_MAX] = {0};
     size_t failed = 0;
+    size_t *at = mmap(NULL, sizeof *at * JOBS_MAX, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return printf("no memory to share with the workers\n"), files->count;
     fflush(stdout);
     for (unsigned i = 0; i < o->jobs; i++) {
         reports[i] = tmpfile();
         workers[i] = reports[i] ? fork() : -1;
         if (workers[i] == 0) {
-            work(o, files, i, reports[i]);
+            work(o, files, i, reports[i], &at[i]);
             _exit(0);
         }
     }
@@ -116,9 +123,13 @@ static size_t run_all(const Options *o, const Paths *files) {
         if (workers[i] > 0 && status == 0)
             failed += print_report(reports[i], share);
         else
-            failed += share, printf("a worker could not run or died: its files count as failed\n");
+            failed += share, printf(
+                                 "a worker could not run or died at %s: its %zu files count as "
+                                 "failed\n",
+                                 files->data[at[i]], share);
         if (reports[i]) fclose(reports[i]);
     }
+    munmap(at, sizeof *at * JOBS_MAX);
     return failed;
 }
 

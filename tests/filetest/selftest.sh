@@ -148,7 +148,7 @@ diff -u - "$work/t/a.tile" <<<'kernel k
 
 # --- what is no test ---
 file <<<'kernel k'
-expect 1 'no RUN or RUN-ERRORS line'
+expect 1 'no RUN, RUN-ERRORS or RUN-PASSES line'
 file <<<'// OUT:
 // RUN: tilec say a'
 expect 1 'a block that follows no RUN'
@@ -224,6 +224,82 @@ code //! error: a [a] @1
 // json  "line": 2, "column": 1}
 // json ]}'
 expect 1 'line 2: not expected'
+
+# --- passes ---
+# passes LIST [OUT…]: a module of two functions, the passes, and the lines of the block.
+passes() {
+    file <<EOF
+// adds nothing
+func @plus_zero(%x: i32[4]) -> i32[4] {
+  %0 = const {value = 0} : i32[4]
+  %1 = add %0, %x : i32[4]
+  return %1
+}
+func @twice(%x: i32) -> i32 {
+  %0 = add %x, %x : i32
+  return %0
+}
+// RUN-PASSES: $1
+// OUT:
+$(printf '//| %s\n' "${@:2}")
+EOF
+}
+plus_zero=('func @plus_zero(%x: i32[4]) -> i32[4] {' '  return %x' '}' '')
+twice=('func @twice(%x: i32) -> i32 {' '  %0 = add %x, %x : i32' '  return %0' '}')
+# No blessing: it must fail as well, and leave the file as it is.
+expect_unblessed() {
+    cp "$work/t/a.tile" "$work/before"
+    expect 1 "$1"
+    expect 1 "$1" --bless
+    cmp -s "$work/before" "$work/t/a.tile" || complain "case $cases: blessed in spite of '$1'"
+}
+passes simplify,dce "${plus_zero[@]}" "${twice[@]}"
+expect 0 '1 passed, 0 failed'
+passes simplify,dce "${plus_zero[@]}" "${twice[@]/add/sub}"
+expect 1 '-  %0 = sub %x, %x : i32
++  %0 = add %x, %x : i32'
+expect 0 '1 passed, 0 failed' --bless
+expect 0 '1 passed, 0 failed'
+file <<<'func @f(%x: i32) -> i32 {
+  return %x
+}
+// RUN-PASSES: dce'
+expect 1 'no blessed output yet'
+# Simplifying leaves a constant that nobody uses, which another dce would take away.
+passes dce,simplify 'func @plus_zero(%x: i32[4]) -> i32[4] {' '  %0 = const {value = 0} : i32[4]' \
+    '  return %x' '}' '' "${twice[@]}"
+expect_unblessed 'the passes, run again, change the module again'
+# What the passes made is right, and so is the block; what runs computes something else.
+passes simplify,dce "${plus_zero[@]}" "${twice[@]}"
+export FILETEST_PLANT=bits
+expect_unblessed '@twice: other bits: buffer 1, element 0: i32'
+export FILETEST_PLANT=verify
+passes cse "${plus_zero[@]}" "${twice[@]}"
+expect_unblessed 'the result does not verify'
+passes simplify,dce "${plus_zero[@]}" "${twice[@]}"
+export FILETEST_PLANT=change
+expect_unblessed 'the passes, run again, report a change, but the text is the same'
+export FILETEST_PLANT=crash
+expect_unblessed 't/a.tile: its 1 files count as failed'
+unset FILETEST_PLANT
+file <<<'func @f(%x: i32) -> i32 {
+  %0 = add %x, %x : i64
+  return %0
+}
+// RUN-PASSES: dce
+// OUT:'
+expect_unblessed 'the module does not verify'
+file <<<'func @f( {
+// RUN-PASSES: dce
+// OUT:'
+expect_unblessed 'the module does not parse'
+passes simplfy
+expect_unblessed "unknown pass 'simplfy'"
+passes ''
+expect 1 'RUN-PASSES wants a list of passes'
+passes simplify,dce "${plus_zero[@]}" "${twice[@]}"
+echo '// EXIT: 1' >>"$work/t/a.tile"
+expect 1 'RUN-PASSES has no exit status'
 
 # --- many files on two workers ---
 file <<<'// RUN: tilec say a

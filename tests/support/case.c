@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "tests/support/diff.h"
 #include "tests/support/match.h"
+#include "tests/support/pass_check.h"
 #include "tests/support/process.h"
 
 enum { BLESS_ROUNDS = 3, SOURCE_LIMIT = 64 << 20 };
@@ -14,6 +15,7 @@ typedef struct Case {
     const CaseOptions *options;
     const char *folder;
     const char *name;       // bare
+    Str text;               // the file's
     const char *temporary;  // %t
     StrBuf *report;
 } Case;
@@ -40,7 +42,7 @@ static bool execute(Case *c, const ScriptRun *run, ProcessResult *result) {
                        .folder = c->folder,
                        .tool_folder = c->options->tool_folder,
                        .seconds = c->options->seconds,
-                       .separate = run->json_errors};
+                       .separate = run->kind == SCRIPT_ERRORS};
     if (!process_run(c->arena, &process, result)) {
         strbuf_printf(c->report, "  line %u: no process could be started\n", run->line);
         return false;
@@ -76,23 +78,43 @@ static bool check_status(Case *c, const ScriptRun *run, int wanted, int found) {
     return false;
 }
 
-static bool check_output(Case *c, const ScriptRun *run) {
-    ProcessResult result;
-    if (!execute(c, run, &result)) return false;
+static bool check_block(Case *c, const ScriptRun *run, Str found) {
     if (!run->has_block) {
         strbuf_printf(c->report, "  line %u: no blessed output yet; see --bless: %.*s\n", run->line,
                       STR_ARG(run->command));
         return false;
     }
-    Str found = whole_lines(c->arena, result.output);
-    bool ok = check_status(c, run, run->status, result.status);
-    if (!str_equal(found, run->expected)) {
-        strbuf_printf(c->report, "  line %u: other output: %.*s\n--- expected\n+++ found\n",
-                      run->line, STR_ARG(run->command));
-        diff_unified(c->arena, run->expected, found, c->report);
-        ok = false;
-    }
-    return ok;
+    if (str_equal(found, run->expected)) return true;
+    strbuf_printf(c->report, "  line %u: other output: %.*s\n--- expected\n+++ found\n", run->line,
+                  STR_ARG(run->command));
+    diff_unified(c->arena, run->expected, found, c->report);
+    return false;
+}
+
+static bool check_output(Case *c, const ScriptRun *run) {
+    ProcessResult result;
+    if (!execute(c, run, &result)) return false;
+    bool same = check_block(c, run, whole_lines(c->arena, result.output));
+    return check_status(c, run, run->has_block ? run->status : result.status, result.status) &&
+           same;
+}
+
+static bool run_passes(Case *c, const ScriptRun *run, Str *printed) {
+    PassCheck check = {.file = c->name, .text = c->text, .passes = run->command};
+    StrBuf report = strbuf(c->arena);
+    bool ok = pass_check(c->arena, &check, &report);
+    *printed = check.printed;
+    if (ok) return true;
+    strbuf_printf(c->report, "  line %u: RUN-PASSES: %.*s\n%.*s", run->line, STR_ARG(run->command),
+                  STR_ARG(strbuf_str(&report)));
+    return false;
+}
+
+static bool check_passes(Case *c, const ScriptRun *run) {
+    Str printed;
+    bool ok = run_passes(c, run, &printed);
+    if (!ok && printed.size == 0) return false;
+    return check_block(c, run, printed) && ok;
 }
 
 static bool check_errors(Case *c, const ScriptRun *run, Script *script) {
@@ -109,7 +131,11 @@ static bool check_all(Case *c, Script *script) {
     bool ok = true;
     for (size_t i = 0; i < script->runs.count; i++) {
         const ScriptRun *run = &script->runs.data[i];
-        ok &= run->json_errors ? check_errors(c, run, script) : check_output(c, run);
+        switch (run->kind) {
+        case SCRIPT_OUTPUT: ok &= check_output(c, run); break;
+        case SCRIPT_ERRORS: ok &= check_errors(c, run, script); break;
+        case SCRIPT_PASSES: ok &= check_passes(c, run); break;
+        }
     }
     return ok;
 }
@@ -127,14 +153,17 @@ static void write_block(StrBuf *out, Str output, int status) {
     if (status != 0) strbuf_printf(out, "// EXIT: %d\n", status);
 }
 
-// The file's text with every block rewritten by what its command wrote now.
-static bool blessed(Case *c, Str text, const Script *script, StrBuf *out) {
+// The file's text with every block rewritten by what its command wrote now, or its passes made.
+static bool blessed(Case *c, const Script *script, StrBuf *out) {
+    Str text = c->text;
     size_t at = 0;
     for (size_t i = 0; i < script->runs.count; i++) {
         const ScriptRun *run = &script->runs.data[i];
-        ProcessResult result;
-        if (run->json_errors) continue;
-        if (!execute(c, run, &result)) return false;
+        ProcessResult result = {0};
+        if (run->kind == SCRIPT_ERRORS) continue;
+        bool ok = run->kind == SCRIPT_PASSES ? run_passes(c, run, &result.output)
+                                             : execute(c, run, &result);
+        if (!ok) return false;
         strbuf_add(out, (Str){text.text + at, run->block_begin - at});
         if (out->size > 0 && out->text[out->size - 1] != '\n') strbuf_char(out, '\n');
         write_block(out, whole_lines(c->arena, result.output), result.status);
@@ -146,18 +175,18 @@ static bool blessed(Case *c, Str text, const Script *script, StrBuf *out) {
 
 // Blocks may move the lines that later output names, so the file is blessed until it stays as it
 // is.
-static bool bless(Case *c, const char *path, Str *text, Script *script) {
+static bool bless(Case *c, const char *path, Script *script) {
     for (int round = 0; round < BLESS_ROUNDS; round++) {
         StrBuf out = strbuf(c->arena);
         OsError error;
-        if (!blessed(c, *text, script, &out)) return false;
+        if (!blessed(c, script, &out)) return false;
         Str now = strbuf_str(&out);
-        if (str_equal(now, *text)) return true;
+        if (str_equal(now, c->text)) return true;
         if (!os_write_file(c->arena, path, now, &error)) {
             strbuf_printf(c->report, "  cannot write: %s\n", error.text);
             return false;
         }
-        *text = now;
+        c->text = now;
         *script = script_read(c->arena, now);
     }
     return true;  // what still differs, the comparison that follows shows
@@ -170,17 +199,16 @@ bool case_run(Arena *arena, const CaseOptions *options, const char *path, StrBuf
     c.folder = slash ? arena_text(arena, path, (size_t)(slash - path)) : ".";
     Str flat = replace(arena, str(path), STR("/"), STR("_"));  // unique, as files run side by side
     c.temporary = arena_printf(arena, "%s/%.*s.tmp", options->scratch, STR_ARG(flat));
-    Str text;
     OsError error;
-    if (!os_read_file(arena, path, SOURCE_LIMIT, &text, &error)) {
+    if (!os_read_file(arena, path, SOURCE_LIMIT, &c.text, &error)) {
         strbuf_printf(report, "  cannot read: %s\n", error.text);
         return false;
     }
-    Script script = script_read(arena, text);
+    Script script = script_read(arena, c.text);
     bool ok = script.problems.count == 0;
     for (size_t i = 0; i < script.problems.count; i++)
         strbuf_printf(report, "  line %u: %s\n", script.problems.data[i].line,
                       script.problems.data[i].text);
-    if (ok && options->bless) ok = bless(&c, path, &text, &script);
+    if (ok && options->bless) ok = bless(&c, path, &script);
     return ok && check_all(&c, &script);
 }

@@ -2,7 +2,8 @@
 //
 // Invariants: the file is run in its own folder under its bare name, so that what it writes names
 // no folder; "%s" in a command is that name, "%t" a temporary file, which reads "%t" in the output.
-// Blessing never accepts a crash, a defect (status 70 and up) or a timeout.
+// Blessing never accepts a crash, a defect (status 70 and up) or a timeout, nor passes that leave
+// invalid IR, change their own result again, or change what a function computes.
 //
 //     StrBuf report = strbuf(arena);
 //     if (!case_run(arena, &options, "tests/files/a.tile", &report)) print(report);

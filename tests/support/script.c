@@ -72,10 +72,13 @@ static void read_block(Reader *r, ScriptRun *run) {
     run->expected = strbuf_str(&expected);
 }
 
-static void read_run(Reader *r, Str command, bool json_errors) {
-    ScriptRun run = {.line = r->line, .json_errors = json_errors, .command = command};
-    if (command.size == 0) problem(r, "RUN wants a command");
+static void read_run(Reader *r, Str command, ScriptKind kind) {
+    ScriptRun run = {.line = r->line, .kind = kind, .command = command};
+    bool passes = kind == SCRIPT_PASSES;
+    if (command.size == 0)
+        problem(r, passes ? "RUN-PASSES wants a list of passes" : "RUN wants a command");
     read_block(r, &run);
+    if (passes && run.has_status) problem(r, "RUN-PASSES has no exit status");
     vec_push(r->arena, &r->script.runs, run);
 }
 
@@ -139,9 +142,11 @@ Script script_read(Arena *arena, Str text) {
     Str line, argument;
     while (next_line(&r, &line)) {
         if (directive(line, STR("// RUN-ERRORS:"), &argument))
-            read_run(&r, argument, true);
+            read_run(&r, argument, SCRIPT_ERRORS);
+        else if (directive(line, STR("// RUN-PASSES:"), &argument))
+            read_run(&r, argument, SCRIPT_PASSES);
         else if (directive(line, STR("// RUN:"), &argument))
-            read_run(&r, argument, false);
+            read_run(&r, argument, SCRIPT_OUTPUT);
         else if (str_starts(str_trim(line), STR("//|")) ||
                  directive(line, STR("// OUT:"), &argument) ||
                  directive(line, STR("// EXIT:"), &argument))
@@ -149,9 +154,10 @@ Script script_read(Arena *arena, Str text) {
         else
             read_expectations(&r, line);
     }
-    if (r.script.runs.count == 0) problem(&r, "no RUN or RUN-ERRORS line");
+    if (r.script.runs.count == 0) problem(&r, "no RUN, RUN-ERRORS or RUN-PASSES line");
     bool errors = false;
-    for (size_t i = 0; i < r.script.runs.count; i++) errors |= r.script.runs.data[i].json_errors;
+    for (size_t i = 0; i < r.script.runs.count; i++)
+        errors |= r.script.runs.data[i].kind == SCRIPT_ERRORS;
     if (!errors && r.script.expectations.count > 0)
         problem(&r, "expectations ('//!') without a RUN-ERRORS line");
     return r.script;

@@ -4,6 +4,8 @@
 //     // OUT:
 //     //| a line of output
 //     // EXIT: 1                   its exit status; 0 when the line is missing
+//     // RUN-PASSES: cse,dce       run these passes on the file's module, in this process; the block
+//                                  is the module after them (pass_check.h says what else must hold)
 //     // RUN-ERRORS: COMMAND       a command that prints diagnostics as JSON; they must be exactly:
 //     x = y;   //! error: unknown name 'y' [unknown-name] @5
 //     //! error: … [code] @7       alone on its line: meant for the next line of code
@@ -19,10 +21,16 @@
 #include "base/str.h"
 #include "base/vec.h"
 
+typedef enum ScriptKind {
+    SCRIPT_OUTPUT,  // RUN
+    SCRIPT_ERRORS,  // RUN-ERRORS
+    SCRIPT_PASSES,  // RUN-PASSES
+} ScriptKind;
+
 typedef struct ScriptRun {
     uint32_t line;
-    bool json_errors;  // RUN-ERRORS
-    Str command;
+    ScriptKind kind;
+    Str command;  // of RUN-PASSES the list of passes
     // The block: where it begins (right after the run's line) and ends in the text; empty if none.
     size_t block_begin, block_end;
     Str expected;  // lines, each ended by '\n'
