@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ir/analysis.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 typedef struct RangeCase {
     const char *name;

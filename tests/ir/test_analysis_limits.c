@@ -10,7 +10,7 @@
 
 #include "ir/analysis.h"
 #include "ir/interp/interp.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 __extension__ typedef __int128 Wide;
 

@@ -12,7 +12,7 @@
 #include "ir/interp/interp.h"
 #include "passes/pass.h"
 #include "tests/support/lowered.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 enum { ELEMENTS = 64, ARGS = 2 };
 

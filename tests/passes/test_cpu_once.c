@@ -10,7 +10,7 @@
 
 #include "ir/interp/interp.h"
 #include "passes/pass.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 enum { MOST = 200 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "ir/build.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 #define KERNEL(body) KERNEL_OF("64", body)
 #define KERNEL_OF(second, body)                                                        \

@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "passes/pass.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 static const char dead[] =
     "func @f(%x: i32) -> i32 {\n"

@@ -12,7 +12,7 @@
 #include "ir/interp/interp.h"
 #include "passes/pass.h"
 #include "tests/support/dice.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 // The sum of a product of what is under the mask %50, and a hash of every step and its mask. %49 is
 // the counter and 0 to 7, %40 and %41 are numbers that the kernel is given.

@@ -10,7 +10,7 @@
 #define TILEC_TESTS_SUPPORT_OP_KERNEL_H
 
 #include "passes/pass.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 enum { OP_LANES = 4096 };
 

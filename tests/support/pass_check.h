@@ -25,8 +25,7 @@ typedef struct PassCheck {
     const char *file;  // its name in diagnostics
     Str text;
     Str passes;
-    Str printed;   // result: the module after the passes; empty when they could not be run
-    uint32_t ran;  // result: how many functions were run on the interpreter
+    Str printed;  // result: the module after the passes; empty when they could not be run
 } PassCheck;
 
 bool pass_check(Arena *arena, PassCheck *check, StrBuf *report);

@@ -11,7 +11,7 @@
 #define TILEC_TESTS_SUPPORT_RANDOM_KERNEL_H
 
 #include "ir/interp/interp.h"
-#include "tests/support/pass_case.h"
+#include "tests/support/pass_world.h"
 
 enum { RANDOM_ARGS = 3, RANDOM_ELEMENTS = 128 };
 

@@ -4,8 +4,8 @@
 //     // OUT:
 //     //| a line of output
 //     // EXIT: 1                   its exit status; 0 when the line is missing
-//     // RUN-PASSES: cse,dce       run these passes on the file's module, in this process; the block
-//                                  is the module after them (pass_check.h says what else must hold)
+//     // RUN-PASSES: cse,dce       run passes on the file's module, in this process; the block is
+//                                  the module after them (pass_check.h says what else must hold)
 //     // RUN-ERRORS: COMMAND       a command that prints diagnostics as JSON; they must be exactly:
 //     x = y;   //! error: unknown name 'y' [unknown-name] @5
 //     //! error: … [code] @7       alone on its line: meant for the next line of code
