@@ -18,11 +18,12 @@ static int set_up(void **state) {
     return 0;
 }
 
-static Tir *load(void **state, const char *text) {
-    Tir *t = tir_load("%s", text);
+static Tir *marked(void **state, Tir *t) {
     bundle_mark(ir_body(t->module->funcs.data[0]), seen_of(state));
     return t;
 }
+
+static Tir *load(void **state, const char *text) { return marked(state, tir_load("%s", text)); }
 
 // Argument `out` is run once each way; both must leave the same bytes.
 static void compare(Tir *t, CpuTarget target, IrArg *args, uint32_t count, uint32_t out,
@@ -159,27 +160,7 @@ static void branches_nest(void **state) {
 // Every scalar type between others, views with and without strides, fixed and shared extents.
 static void arguments_are_where_meta_says(void **state) {
     if (!codegen_plugin()) skip();
-    Tir *t = load(
-        state,
-        "kernel @k(%a: u8, %b: bool, %c: i64, %d: i16, %x: strided view f32[M, 3, N], %e: f16,\n"
-        " %y: view i32[N, M, 5], %f: f64, %r: *i64) {level = cpu} { body {\n"
-        " %0 = const {value = 1} : i64\n"
-        " %1 = cast %a : i64\n store %r, %1, _\n %2 = ptr_add %r, %0 : *i64\n"
-        " %3 = cast %b : i64\n store %2, %3, _\n %4 = ptr_add %2, %0 : *i64\n"
-        " store %4, %c, _\n %5 = ptr_add %4, %0 : *i64\n"
-        " %6 = cast %d : i64\n store %5, %6, _\n %7 = ptr_add %5, %0 : *i64\n"
-        " %8 = extent {extent = M} : i64\n store %7, %8, _\n %9 = ptr_add %7, %0 : *i64\n"
-        " %10 = const {value = 3} : i64\n store %9, %10, _\n %11 = ptr_add %9, %0 : *i64\n"
-        " %12 = cpu.stride %x {dim = 2} : i64\n store %11, %12, _\n %13 = ptr_add %11, %0 : *i64\n"
-        " %14 = cpu.stride %y {dim = 0} : i64\n store %13, %14, _\n %15 = ptr_add %13, %0 : *i64\n"
-        " %16 = cpu.stride %y {dim = 2} : i64\n store %15, %16, _\n %17 = ptr_add %15, %0 : *i64\n"
-        " %18 = extent {extent = N} : i64\n store %17, %18, _\n %19 = ptr_add %17, %0 : *i64\n"
-        " %20 = bitcast %f : i64\n store %19, %20, _\n %21 = ptr_add %19, %0 : *i64\n"
-        " %22 = bitcast %e : i16\n %23 = cast %22 : i64\n store %21, %23, _\n"
-        " %24 = ptr_add %21, %0 : *i64\n %25 = cpu.data %y : *i32\n %26 = load %25, _, _ : i32\n"
-        " %27 = cast %26 : i64\n store %24, %27, _\n %28 = ptr_add %24, %0 : *i64\n"
-        " %29 = cpu.data %x : *f32\n %30 = load %29, _, _ : f32\n %31 = cast %30 : i64\n"
-        " store %28, %31, _\n return } }");
+    Tir *t = marked(state, tir_load_file("tests/codegen/data/arguments.tir"));
     float x = 77;
     int32_t y = -88;
     IrArg args[] = {tir_scalar(200),
@@ -231,22 +212,7 @@ static void programs_know_their_place(void **state) {
 // the runs.
 static void runs_take_every_program_once(void **state) {
     if (!codegen_plugin()) skip();
-    Tir *t = load(state,
-                  "kernel @k(%r: *i64) {level = cpu} { body {\n"
-                  " %0 = program {dim = 0} : i64\n %1 = program {dim = 1} : i64\n"
-                  " %2 = program {dim = 2} : i64\n %3 = programs {dim = 0} : i64\n"
-                  " %4 = programs {dim = 1} : i64\n %5 = cpu.span {dim = 0, count = 2} : i64\n"
-                  " %6 = cpu.span {dim = 1, count = 3} : i64\n %7 = const {value = 0} : i64\n"
-                  " %8 = const {value = 1} : i64\n %9 = mul %2, %4 : i64\n"
-                  " for %7, %6, %8 (%10: i64) {\n"
-                  "  for %7, %5, %8 (%11: i64) {\n"
-                  "   %12 = add %1, %10 : i64\n %13 = add %9, %12 : i64\n %14 = mul %13, %3 : i64\n"
-                  "   %15 = add %0, %11 : i64\n %16 = add %14, %15 : i64\n"
-                  "   %17 = ptr_add %r, %16 : *i64\n %18 = load %17, _, _ : i64\n"
-                  "   %19 = add %18, %8 : i64\n store %17, %19, _\n yield\n }\n yield\n }\n"
-                  " %20 = const {value = 60} : i64\n %21 = ptr_add %r, %20 : *i64\n"
-                  " %22 = load %21, _, _ : i64\n %23 = add %22, %8 : i64\n store %21, %23, _\n"
-                  " return } }");
+    Tir *t = marked(state, tir_load_file("tests/codegen/data/span.tir"));
     Compiled *k = compiled_load(t, cpu_native());
     const int64_t grid[] = {3, 5, 4};
     memcpy(k->services.grid, grid, sizeof grid);

@@ -67,22 +67,7 @@ static void for_counts_up_and_down(void **state) {
 // A yield that exchanges its arguments: the Fibonacci numbers, and a break at 5.
 static void yields_are_simultaneous_and_loops_exit(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%r: view i64[2]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = const {value = 1} : i64\n"
-        "%%2 = const {value = 100} : i64\n"
-        "%%3 = const {value = true} : bool\n"
-        "%%4 = const {value = 5} : i64\n"
-        "%%5, %%6, %%7 = for %%0, %%2, %%1, %%3, %%0, %%1 {exit = true} : bool, i64, i64 "
-        "(%%8: i64, %%9: bool, %%10: i64, %%11: i64) {\n"
-        "  %%12 = add %%10, %%11 : i64\n"
-        "  %%13 = lt %%8, %%4 : bool\n"
-        "  yield %%13, %%11, %%12\n"
-        "}\n"
-        "view_store %%r, %%6, _, %%0 {select = [0]}\n"
-        "view_store %%r, %%7, _, %%1 {select = [0]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/yields.tir");
     int64_t r[2], two = 2;
     IrArg args[] = {tir_view(r, 1, &two)};
     assert_int_equal(tir_run(t, args, 1, 1), IR_RUN_DONE);
@@ -93,31 +78,7 @@ static void yields_are_simultaneous_and_loops_exit(void **state) {
 
 static void while_and_if(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @collatz(%%n: i64, %%r: view i64[1]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = const {value = 1} : i64\n"
-        "%%2 = const {value = 2} : i64\n"
-        "%%3 = const {value = 3} : i64\n"
-        "%%4, %%5 = while %%n, %%0 : i64, i64 (%%6: i64, %%7: i64) {\n"
-        "  %%8 = ne %%6, %%1 : bool\n"
-        "  yield %%8\n"
-        "} (%%9: i64, %%10: i64) {\n"
-        "  %%11 = rem %%9, %%2 : i64\n"
-        "  %%12 = eq %%11, %%0 : bool\n"
-        "  %%13 = if %%12 : i64 {\n"
-        "    %%14 = div %%9, %%2 : i64\n"
-        "    yield %%14\n"
-        "  } {\n"
-        "    %%15 = mul %%9, %%3 : i64\n"
-        "    %%16 = add %%15, %%1 : i64\n"
-        "    yield %%16\n"
-        "  }\n"
-        "  %%17 = add %%10, %%1 : i64\n"
-        "  yield %%13, %%17\n"
-        "}\n"
-        "view_store %%r, %%5, _, %%0 {select = [0]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/collatz.tir");
     int64_t r, one = 1;
     IrArg args[] = {tir_scalar(27), tir_view(&r, 1, &one)};
     assert_int_equal(tir_run(t, args, 2, 1), IR_RUN_DONE);
@@ -150,22 +111,7 @@ static void calls_pass_tiles_and_views(void **state) {
 
 static void programs_and_extents(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%x: view i64[N]) { grid {\n"
-        "%%0 = extent {extent = N} : i64\n"
-        "yield %%0\n"
-        "} body {\n"
-        "%%1 = program {dim = 0} : i64\n"
-        "%%2 = programs {dim = 0} : i64\n"
-        "%%3 = program {dim = 2} : i64\n"
-        "%%4 = programs {dim = 1} : i64\n"
-        "%%5 = extent {extent = N} : i64\n"
-        "%%6 = mul %%1, %%2 : i64\n"
-        "%%7 = add %%6, %%3 : i64\n"
-        "%%8 = add %%7, %%4 : i64\n"
-        "%%9 = mul %%8, %%5 : i64\n"
-        "view_store %%x, %%9, _, %%1 {select = [0]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/programs.tir");
     int64_t x[5], five = 5;
     IrArg args[] = {tir_view(x, 1, &five)};
     IrLaunch launch = {.args = args, .arg_count = 1};

@@ -149,21 +149,7 @@ static void casts_between_all_types(void **state) {
 
 static void select_and_bitcast_move_bits(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%c: view bool[8], %%s: bool, %%a: view f32[8], %%b: view f32[8], "
-        "%%r: view f32[2, 8], %%u: view u32[8]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = const {value = 1} : i64\n"
-        "%%2 = view_load %%c, _, %%0 {select = [8]} : bool[8]\n"
-        "%%3 = view_load %%a, _, %%0 {select = [8]} : f32[8]\n"
-        "%%4 = view_load %%b, _, %%0 {select = [8]} : f32[8]\n"
-        "%%5 = select %%2, %%3, %%4 : f32[8]\n"
-        "%%6 = select %%s, %%3, %%4 : f32[8]\n"
-        "%%7 = bitcast %%3 : u32[8]\n"
-        "view_store %%r, %%5, _, %%0, %%0 {select = [0, 8]}\n"
-        "view_store %%r, %%6, _, %%1, %%0 {select = [0, 8]}\n"
-        "view_store %%u, %%7, _, %%0 {select = [8]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/select_bitcast.tir");
     uint8_t c[8] = {0, 1, 0, 1, 1, 1, 0, 0};
     uint32_t a[8], b[8], r[16], u[8];
     for (uint32_t i = 0; i < 8; i++) {
@@ -190,43 +176,7 @@ static void select_and_bitcast_move_bits(void **state) {
 // One kernel with all of them; each result is compared with its definition.
 static void shapes_follow_their_definitions(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%r: view i32[9, 32]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = iota : i32[16]\n"
-        "%%2 = reshape %%1 : i32[2,8]\n"
-        "%%3 = permute %%2 {perm = [1, 0]} : i32[8,2]\n"
-        "%%4 = reshape %%3 : i32[16]\n"
-        "%%5 = const {value = 1} : i64\n"
-        "view_store %%r, %%4, _, %%0, %%0 {select = [0, 16]}\n"
-        "%%6 = reshape %%1 : i32[2,2,4]\n"
-        "%%7 = permute %%6 {perm = [2, 0, 1]} : i32[4,2,2]\n"
-        "%%8 = reshape %%7 : i32[16]\n"
-        "view_store %%r, %%8, _, %%5, %%0 {select = [0, 16]}\n"
-        "%%9 = reshape %%1 : i32[4,1,4]\n"
-        "%%10 = broadcast %%9 : i32[4,2,4]\n"
-        "%%11 = reshape %%10 : i32[32]\n"
-        "%%12 = const {value = 2} : i64\n"
-        "view_store %%r, %%11, _, %%12, %%0 {select = [0, 32]}\n"
-        "%%13 = neg %%1 : i32[16]\n"
-        "%%14 = join %%1, %%13 : i32[16,2]\n"
-        "%%15 = reshape %%14 : i32[32]\n"
-        "%%16 = const {value = 3} : i64\n"
-        "view_store %%r, %%15, _, %%16, %%0 {select = [0, 32]}\n"
-        "%%17, %%18 = split %%14 : i32[16], i32[16]\n"
-        "%%19 = cat %%18, %%17 {axis = 0} : i32[32]\n"
-        "%%20 = const {value = 4} : i64\n"
-        "view_store %%r, %%19, _, %%20, %%0 {select = [0, 32]}\n"
-        "%%21 = reshape %%13 : i32[2,8]\n"
-        "%%22 = cat %%2, %%21 {axis = 1} : i32[2,16]\n"
-        "%%23 = reshape %%22 : i32[32]\n"
-        "%%24 = const {value = 5} : i64\n"
-        "view_store %%r, %%23, _, %%24, %%0 {select = [0, 32]}\n"
-        "%%25 = const {value = 9} : i32\n"
-        "%%26 = broadcast %%25 : i32[32]\n"
-        "%%27 = const {value = 6} : i64\n"
-        "view_store %%r, %%26, _, %%27, %%0 {select = [0, 32]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/shapes.tir");
     int32_t r[9][32];
     memset(r, 0, sizeof r);
     IrArg args[] = {tir_view(r, 2, (int64_t[]){9, 32})};

@@ -13,27 +13,9 @@
 
 // ---- loads and stores ---------------------------------------------------------------------------
 
-static const char masked_copy[] =
-    "kernel @k(%x: *f32, %y: *f32, %n: i64) { body {\n"
-    "%0 = iota : i32[8]\n"
-    "%1 = cast %0 : i64[8]\n"
-    "%2 = broadcast %n : i64[8]\n"
-    "%3 = lt %1, %2 : bool[8]\n"
-    "%4 = broadcast %x : *f32[8]\n"
-    "%5 = ptr_add %4, %1 : *f32[8]\n"
-    "%6 = const {value = -1.0} : f32[8]\n"
-    "%7 = load %5, %3, %6 : f32[8]\n"
-    "%8 = broadcast %y : *f32[8]\n"
-    "%9 = ptr_add %8, %1 : *f32[8]\n"
-    "store %9, %7, _\n"
-    "%10 = const {value = 9.0} : f32[8]\n"
-    "%11 = ptr_add %9, %2 : *f32[8]\n"
-    "store %11, %10, %3\n"
-    "return\n} }";
-
 static void loads_and_stores_by_pointers(void **state) {
     (void)state;
-    Tir *t = tir_load("%s", masked_copy);
+    Tir *t = tir_load_file("tests/interp/data/masked_copy.tir");
     float x[8], y[16];
     for (int n = 0; n <= 8; n++) {
         for (int i = 0; i < 8; i++) x[i] = (float)i + 0.5F;
@@ -159,20 +141,7 @@ static void atomics_on_every_type(void **state) {
 
 static void scratch_is_poison_and_each_programs_own(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%r: view u8[N, 2]) {level = thread} { body {\n"
-        "%%0 = thread.shared {elem = u8, count = 4, place = 0} : *u8\n"
-        "%%1 = load %%0, _, _ : u8\n"
-        "%%2 = const {value = 3} : u8\n"
-        "store %%0, %%2, _\n"
-        "thread.barrier\n"
-        "%%3 = load %%0, _, _ : u8\n"
-        "%%4 = program {dim = 0} : i64\n"
-        "%%5 = const {value = 0} : i64\n"
-        "%%6 = const {value = 1} : i64\n"
-        "view_store %%r, %%1, _, %%4, %%5 {select = [0, 0]}\n"
-        "view_store %%r, %%3, _, %%4, %%6 {select = [0, 0]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/scratch.tir");
     uint8_t r[3][2];
     IrArg args[] = {tir_view(r, 2, (int64_t[]){3, 2})};
     assert_int_equal(tir_run(t, args, 1, 3), IR_RUN_DONE);
@@ -182,7 +151,7 @@ static void scratch_is_poison_and_each_programs_own(void **state) {
     }
     t->launch.sanitize = true;
     assert_int_equal(tir_run(t, args, 1, 3), IR_RUN_FINDINGS);
-    assert_true(tir_said(t, "test.tir:3:"));
+    assert_true(tir_said(t, "scratch.tir:5:"));
     assert_true(tir_said(t, "scratch memory that nothing has written"));
     assert_int_equal(diags_errors(t->diags), 1);
     tir_free(t);

@@ -191,23 +191,7 @@ static void narrow_sums_round_once(void **state) {
 // argmax and max of pairs by a combiner, earlier first; with a mask and without lanes.
 static void custom_reductions(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%x: view f32[16], %%m: view bool[16], %%r: view f32[1], %%p: view i32[1]) {\n"
-        "body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = view_load %%x, _, %%0 {select = [16]} : f32[16]\n"
-        "%%2 = view_load %%m, _, %%0 {select = [16]} : bool[16]\n"
-        "%%3 = iota : i32[16]\n"
-        "%%4, %%5 = reduce %%2, %%1, %%3 {kind = custom, axis = 0} : f32, i32 "
-        "(%%6: f32, %%7: i32, %%8: f32, %%9: i32) {\n"
-        "  %%10 = gt %%8, %%6 : bool\n"
-        "  %%11 = select %%10, %%8, %%6 : f32\n"
-        "  %%12 = select %%10, %%9, %%7 : i32\n"
-        "  yield %%11, %%12\n"
-        "}\n"
-        "view_store %%r, %%4, _, %%0 {select = [0]}\n"
-        "view_store %%p, %%5, _, %%0 {select = [0]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/custom_reduce.tir");
     for (int round = 0; round < 200; round++) {
         float x[16], r;
         uint8_t mask[16];

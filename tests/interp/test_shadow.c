@@ -344,27 +344,7 @@ static void whole_numbers_sum_exactly(void **state) {
 // y = sum(x) in one program, z = 2 y in the next; the bound comes along through memory.
 static void bounds_pass_through_memory(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%x: view f32[64], %%y: view f32[1], %%z: view f32[3]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = program {dim = 0} : i64\n"
-        "%%2 = eq %%1, %%0 : bool\n"
-        "if %%2 {\n"
-        "  %%3 = view_load %%x, _, %%0 {select = [64]} : f32[64]\n"
-        "  %%4 = reduce _, %%3 {kind = sum, axis = 0} : f32\n"
-        "  view_store %%y, %%4, _, %%0 {select = [0]}\n"
-        "  yield\n"
-        "} {\n"
-        "  %%5 = view_load %%y, _, %%0 {select = [0]} : f32\n"
-        "  %%6 = add %%5, %%5 : f32\n"
-        "  %%7 = const {value = 1} : i64\n"
-        "  %%8 = const {value = 2} : i64\n"
-        "  %%9 = view_load %%x, _, %%7 {select = [0]} : f32\n"
-        "  view_store %%z, %%6, _, %%0 {select = [0]}\n"
-        "  view_store %%z, %%9, _, %%7 {select = [0]}\n"
-        "  yield\n"
-        "}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/memory_bounds.tir");
     float x[64], y = 0, z[3] = {0};
     double sum = 0, magnitude = 0;
     for (int i = 0; i < 64; i++) {
@@ -394,27 +374,7 @@ static void bounds_pass_through_memory(void **state) {
 // A comparison that the bound can't decide: what hangs on it is not compared.
 static void undecided_conditions_say_so(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%x: view f32[64], %%c: f32, %%r: view f32[4], %%q: view f32[2]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = const {value = 1} : i64\n"
-        "%%2 = const {value = 2} : i64\n"
-        "%%3 = const {value = 3} : i64\n"
-        "%%4 = view_load %%x, _, %%0 {select = [64]} : f32[64]\n"
-        "%%5 = reduce _, %%4 {kind = sum, axis = 0} : f32\n"
-        "%%6 = lt %%5, %%c : bool\n"
-        "%%7 = select %%6, %%c, %%5 : f32\n"
-        "view_store %%r, %%7, _, %%0 {select = [0]}\n"
-        "%%8 = if %%6 : f32 {\n"
-        "  view_store %%q, %%c, _, %%1 {select = [0]}\n"
-        "  yield %%c\n"
-        "} {\n"
-        "  yield %%5\n"
-        "}\n"
-        "view_store %%r, %%8, _, %%2 {select = [0]}\n"
-        "view_store %%r, %%c, _, %%3 {select = [0]}\n"
-        "view_store %%r, %%c, _, %%1 {select = [0]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/undecided.tir");
     float x[64], r[4], q[2], sum = 0;
     for (int i = 0; i < 64; i++) {
         x[i] = (float)random_unit();
@@ -658,21 +618,7 @@ static void pairs_added_loosely_are_within_their_bound(void **state) {
 // The same kernel with and without shadow: the same bits.
 static void the_shadow_changes_no_result(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%x: view f16[16, 16], %%r: view f16[16]) { body {\n"
-        "%%0 = const {value = 0} : i64\n"
-        "%%1 = view_load %%x, _, %%0, %%0 {select = [16, 16]} : f16[16,16]\n"
-        "%%2 = dot %%1, %%1 {precision = ieee} : f32[16,16]\n"
-        "%%3 = exp %%2 : f32[16,16]\n"
-        "%%4 = reduce _, %%3 {kind = custom, axis = 1} : f32[16] (%%5: f32, %%6: f32) {\n"
-        "  %%7 = add %%5, %%6 : f32\n"
-        "  yield %%7\n"
-        "}\n"
-        "%%8 = scan %%4 {kind = sum, axis = 0} : f32[16]\n"
-        "%%9 = sort %%8 {axis = 0, descending = true} : f32[16]\n"
-        "%%10 = cast %%9 : f16[16]\n"
-        "view_store %%r, %%10, _, %%0 {select = [16]}\n"
-        "return\n} }");
+    Tir *t = tir_load_file("tests/interp/data/shadow_mix.tir");
     uint16_t x[256], r[16], plain[16];
     for (int i = 0; i < 256; i++)
         x[i] = (uint16_t)dtype_from_double(DTYPE_F16, random_unit() * 0.5 - 0.25, false);

@@ -716,21 +716,9 @@ static void packed_views(void **state) {
 // An index of u64 that is no i64 is outside, and so is whatever lies behind it.
 static void far_indices(void **state) {
     (void)state;
-    same(
-        "kernel @k(%x: view i32[16], %y: view i32[16], %z: view i32[16], %i: view u8[16],"
-        " %q: view u4[16], %p: view u8[16]) { body {\n"
-        "%0 = const {value = 0} : i64\n%1 = const {value = 18446744073709551615} : u64\n"
-        "%2 = const {value = 7} : i32\n%3 = broadcast %2 : i32[8]\n"
-        "%4 = view_load %x, %2, %1 {select = [8]} : i32[8]\n"
-        "view_store %y, %4, _, %0 {select = [8]}\n"
-        "view_store %y, %3, _, %1 {select = [8]}\n"
-        "%5 = view_atomic %z, %3, _, %1 {op = xchg, order = relaxed, scope = device,"
-        " select = [8]} : i32[8]\n"
-        "%6 = view_inside %x, %1 {select = [8]} : bool[8]\n%7 = cast %6 : u8[8]\n"
-        "view_store %i, %7, _, %0 {select = [8]}\n"
-        "%8 = const {value = 18446744073709551614} : u64\n%9 = const {value = 3} : u8\n"
-        "%10 = view_load %q, %9, %8 {select = [8]} : u8[8]\n"
-        "view_store %p, %10, _, %0 {select = [8]}\nreturn\n} }\n");
+    Arena *arena = arena_create();
+    same(tir_read(arena, "tests/passes/data/far_indices.tir"));
+    arena_destroy(arena);
 }
 
 // Pointers are numbers of 64 bits on their way, whatever they point to.

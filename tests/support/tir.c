@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/os.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 
@@ -23,24 +24,41 @@ static Str diagnostics(const Tir *t) {
     return strbuf_str(&text);
 }
 
-Tir *tir_load(const char *format, ...) {
-    Arena *arena = arena_create();
+static Tir *load(Arena *arena, const char *name, const char *text) {
     Tir *t = arena_new(arena, Tir, 1);
     t->arena = arena;
     t->sources = sources_create(arena);
     t->diags = diags_create(arena, t->sources);
+    const SourceFile *file = source_add(t->sources, str(name), str(text));
+    t->module = ir_parse(arena, t->sources, interner_create(arena), file, t->diags);
+    if (!t->module || !ir_verify(t->module, t->diags))
+        fail_msg("%.*s\n%s", STR_ARG(diagnostics(t)), text);
+    t->interp = ir_interp_create(arena, t->module->funcs.data[0]);
+    tir_forget(t);
+    return t;
+}
+
+Tir *tir_load(const char *format, ...) {
+    Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
     va_list args;
     va_start(args, format);
     strbuf_vprintf(&text, format, args);
     va_end(args);
-    const SourceFile *file = source_add(t->sources, STR("test.tir"), strbuf_str(&text));
-    t->module = ir_parse(arena, t->sources, interner_create(arena), file, t->diags);
-    if (!t->module || !ir_verify(t->module, t->diags))
-        fail_msg("%.*s\n%s", STR_ARG(diagnostics(t)), text.text);
-    t->interp = ir_interp_create(arena, t->module->funcs.data[0]);
-    tir_forget(t);
-    return t;
+    return load(arena, "test.tir", text.text);
+}
+
+const char *tir_read(Arena *arena, const char *path) {
+    enum { LIMIT = 1 << 20 };
+    Str text;
+    OsError error;
+    if (!os_read_file(arena, path, LIMIT, &text, &error)) fail_msg("%s: %s", path, error.text);
+    return arena_text(arena, text.text, text.size);
+}
+
+Tir *tir_load_file(const char *path) {
+    Arena *arena = arena_create();
+    return load(arena, path, tir_read(arena, path));
 }
 
 void tir_free(Tir *t) {

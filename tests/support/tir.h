@@ -7,6 +7,9 @@
 //     IrArg args[] = {tir_view(x, 1, (int64_t[]){8})};
 //     assert_int_equal(tir_run(t, args, 1, 4), IR_RUN_DONE);
 //     tir_free(t);
+//
+// Texts of more than a dozen lines are files, tests/<room>/data/<name>.tir, as `tilec opt` prints
+// them, so that no string in C has to be read as IR.
 #ifndef TILEC_TESTS_SUPPORT_TIR_H
 #define TILEC_TESTS_SUPPORT_TIR_H
 
@@ -23,6 +26,9 @@ typedef struct Tir {
 } Tir;
 
 Tir *tir_load(const char *format, ...) __attribute__((format(printf, 1, 2)));
+Tir *tir_load_file(const char *path);  // from the root of the repository
+// The text of a file; a test that cannot read it fails.
+const char *tir_read(Arena *arena, const char *path);
 void tir_free(Tir *t);
 // A row-major view; a pointer with or without a known size in bytes; a scalar's bits.
 IrArg tir_view(void *data, uint32_t rank, const int64_t *extents);
