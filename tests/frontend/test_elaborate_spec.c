@@ -1,5 +1,5 @@
-// Specialisation: types, consts, tune, options, extents; tile_check and tile_tune_space; the form
-// of the IR; and that no tree, however wrong, yields IR that does not verify.
+// Specialisation: types, consts, tune, options, extents; tile_check and tile_tune_space. The form
+// of the IR is in tests/files/frontend.
 #include <stdlib.h>
 
 #include "tests/frontend/elaborate_case.h"
@@ -10,142 +10,6 @@ static IrBinding bind_type(TileText *t, const char *name, Dtype type) {
 
 static IrBinding bind_value(TileText *t, const char *name, int64_t value) {
     return (IrBinding){.name = intern(t->names, str(name)), .value = value};
-}
-
-static const char *printed(const Elaborated *e) {
-    StrBuf out = strbuf(e->text.arena);
-    ir_print_func(e->func, &out);
-    return out.text;
-}
-
-// ---- the form of the IR
-
-static void prints(const char *source, const char *expected) {
-    Elaborated e = elaborated(source, NULL);
-    assert_string_equal(printed(&e), expected);
-    elaborated_free(&e);
-}
-
-static void test_head(void **state) {
-    (void)state;
-    prints(
-        "kernel k(strided bf16 x[N, 4], *i32 p, bf16 s, const W = 8) math(approx) grid(N, 2)\n"
-        "    requires N % W == 0, noalias(x, p)\n{ store(p + 1, 2); x[0, 0] = s + 1.0; }",
-        "kernel @k(%x: strided view bf16[N, 4], %p: *i32, %s: bf16) {math = [approx], bind = [W = "
-        "8]} "
-        "{\n"
-        "  requires \"N % W == 0\" {\n"
-        "    %0 = extent {extent = N} : i64\n"
-        "    %1 = const {value = 8} : i64\n"
-        "    %2 = rem %0, %1 : i64\n"
-        "    %3 = const {value = 0} : i64\n"
-        "    %4 = eq %2, %3 : bool\n"
-        "    yield %4\n"
-        "  }\n"
-        "  requires \"noalias(x, p)\" {\n"
-        "    %5 = noalias %x, %p : bool\n"
-        "    yield %5\n"
-        "  }\n"
-        "  grid {\n"
-        "    %6 = extent {extent = N} : i64\n"
-        "    %7 = const {value = 2} : i64\n"
-        "    yield %6, %7\n"
-        "  }\n"
-        "  body {\n"
-        "    %8 = const {value = 1} : i64\n"
-        "    %9 = ptr_add %p, %8 : *i32\n"
-        "    %10 = const {value = 2} : i32\n"
-        "    store %9, %10, _\n"
-        "    %11 = const {value = 0} : i64\n"
-        "    %12 = const {value = 0} : i64\n"
-        "    %13 = const {value = 1.0} : bf16\n"
-        "    %14 = add %s, %13 : bf16\n"
-        "    view_store %x, %14, _, %11, %12 {select = [0, 0]}\n"
-        "    return\n"
-        "  }\n"
-        "}\n");
-}
-
-static void test_broadcast_is_explicit(void **state) {
-    (void)state;
-    prints(
-        "kernel k(f16 x[N], f32 y[M, N]) grid(1)\n"
-        "{ y[0 +: 4, 0 +: 8] = y[0, 0] * expand(x[0 +: 8], axis = 0); }",
-        "kernel @k(%x: view f16[N], %y: view f32[M, N]) {\n"
-        "  grid {\n"
-        "    %0 = const {value = 1} : i64\n"
-        "    yield %0\n"
-        "  }\n"
-        "  body {\n"
-        "    %1 = const {value = 0} : i64\n"
-        "    %2 = const {value = 0} : i64\n"
-        "    %3 = const {value = 0} : i64\n"
-        "    %4 = const {value = 0} : i64\n"
-        "    %5 = view_load %y, _, %3, %4 {select = [0, 0]} : f32\n"
-        "    %6 = const {value = 0} : i64\n"
-        "    %7 = view_load %x, _, %6 {select = [8]} : f16[8]\n"
-        "    %8 = reshape %7 : f16[1,8]\n"
-        "    %9 = broadcast %5 : f32[1,8]\n"
-        "    %10 = cast %8 : f32[1,8]\n"
-        "    %11 = mul %9, %10 : f32[1,8]\n"
-        "    %12 = broadcast %11 : f32[4,8]\n"
-        "    view_store %y, %12, _, %1, %2 {select = [4, 8]}\n"
-        "    return\n"
-        "  }\n"
-        "}\n");
-}
-
-static void test_early_exit_without_flags(void **state) {
-    (void)state;
-    prints("kernel k(f32 x[N]) grid(N)\n{ let r = program(0); if (r >= N) return; x[r] = 1.0; }",
-           "kernel @k(%x: view f32[N]) {\n"
-           "  grid {\n"
-           "    %0 = extent {extent = N} : i64\n"
-           "    yield %0\n"
-           "  }\n"
-           "  body {\n"
-           "    %1 = program {dim = 0} : i64\n"
-           "    %2 = extent {extent = N} : i64\n"
-           "    %3 = ge %1, %2 : bool\n"
-           "    if %3 {\n"
-           "      yield\n"
-           "    } {\n"
-           "      %4 = const {value = 1.0} : f32\n"
-           "      view_store %x, %4, _, %1 {select = [0]}\n"
-           "      yield\n"
-           "    }\n"
-           "    return\n"
-           "  }\n"
-           "}\n");
-}
-
-static void test_loop_carries_what_it_assigns(void **state) {
-    (void)state;
-    prints(
-        "kernel k(f32 x[N]) grid(1)\n{\n    var a = 0.0;\n    var b = 1.0;\n    b = b;\n"
-        "    for i in 0 .. N { var c = a; c = c + x[i]; a = c; }\n    x[0] = a + b;\n}",
-        "kernel @k(%x: view f32[N]) {\n"
-        "  grid {\n"
-        "    %0 = const {value = 1} : i64\n"
-        "    yield %0\n"
-        "  }\n"
-        "  body {\n"
-        "    %1 = const {value = 0.0} : f32\n"
-        "    %2 = const {value = 1.0} : f32\n"
-        "    %3 = const {value = 0} : i64\n"
-        "    %4 = extent {extent = N} : i64\n"
-        "    %5 = const {value = 1} : i64\n"
-        "    %6 = for %3, %4, %5, %1 : f32 (%7: i64, %8: f32) {\n"
-        "      %9 = view_load %x, _, %7 {select = [0]} : f32\n"
-        "      %10 = add %8, %9 : f32\n"
-        "      yield %10\n"
-        "    }\n"
-        "    %11 = const {value = 0} : i64\n"
-        "    %12 = add %6, %2 : f32\n"
-        "    view_store %x, %12, _, %11 {select = [0]}\n"
-        "    return\n"
-        "  }\n"
-        "}\n");
 }
 
 // ---- what a spec says
@@ -300,16 +164,9 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_head),
-        cmocka_unit_test(test_broadcast_is_explicit),
-        cmocka_unit_test(test_early_exit_without_flags),
-        cmocka_unit_test(test_loop_carries_what_it_assigns),
-        cmocka_unit_test(test_tune_by_target),
-        cmocka_unit_test(test_spec_wins),
-        cmocka_unit_test(test_spec_errors),
-        cmocka_unit_test(test_tune_space),
-        cmocka_unit_test(test_check_candidates),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_tune_by_target),   cmocka_unit_test(test_spec_wins),
+        cmocka_unit_test(test_spec_errors),      cmocka_unit_test(test_tune_space),
+        cmocka_unit_test(test_check_candidates), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

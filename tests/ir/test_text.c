@@ -264,47 +264,6 @@ static void mistakes_in_functions_are_told(void **state) {
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) expect_bad(&bads[i], false);
 }
 
-static void all_mistakes_are_told(void **state) {
-    (void)state;
-    Fixture f = fixture_create();
-    assert_null(fixture_parse(&f,
-                              "kernel @k(%x: f33, %y: view f32[N, {divisor = 2}) {level = x} {\n"
-                              "  body {\n"
-                              "    %0 = ad %x : f32\n"
-                              "    %1 = add %0, %9 : f32\n"
-                              "    %2 = iff %1 : f32 {\n"
-                              "      %3 = cst {value = 1} : f32\n"
-                              "      yield %3\n"
-                              "    } (%4: f32) {\n"
-                              "      yield %4, %5\n"
-                              "    }\n"
-                              "    print %2 {texts = [\"a]}\n"
-                              "    %6 = program {dim = } : i64\n"
-                              "    return\n"
-                              "  }\n"
-                              "}\n"
-                              "kernel @l(%x: f32) {\n"
-                              "  body {\n"
-                              "    %0 = nag %x : f32\n"
-                              "    return\n"
-                              "  }\n"
-                              "}\n"));
-    assert_string_equal(fixture_messages(&f),
-                        "\n"
-                        "1:15: unknown type 'f33' [ir-syntax]\n"
-                        "1:36: expected an extent, found '{' [ir-syntax]\n"
-                        "1:60: expected a level: tile, gpu, cpu or thread, found 'x' [ir-syntax]\n"
-                        "3:10: unknown op 'ad' [ir-syntax]\n"
-                        "4:18: unknown value '%9' [unknown-name]\n"
-                        "5:10: unknown op 'iff' [ir-syntax]\n"
-                        "6:12: unknown op 'cst' [ir-syntax]\n"
-                        "9:17: unknown value '%5' [unknown-name]\n"
-                        "11:24: the string is not closed on its line [bad-string]\n"
-                        "12:25: expected a number, found '}' [ir-syntax]\n"
-                        "18:10: unknown op 'nag' [ir-syntax]\n");
-    fixture_destroy(&f);
-}
-
 // `depth` ifs, one in the other.
 static const char *nested(Fixture *f, int depth) {
     StrBuf text = strbuf(f->arena);
@@ -367,7 +326,6 @@ int main(void) {
         cmocka_unit_test(literals_keep_their_bits),
         cmocka_unit_test(mistakes_in_ops_are_told),
         cmocka_unit_test(mistakes_in_functions_are_told),
-        cmocka_unit_test(all_mistakes_are_told),
         cmocka_unit_test(nesting_has_a_limit),
         cmocka_unit_test(too_many_parameters),
         cmocka_unit_test(one_op_prints_as_a_line),
