@@ -60,13 +60,13 @@ static void compiles(const char *body, const char *const wanted[PROCESSORS]) {
     }
 }
 
-static const char add_text[] =
-    "kernel @add(%x: *f32, %n: i64) {level = thread, warps = 2} { body {\n"
-    "%0 = thread.id : i32\n%1 = cast %0 : i64\n%2 = program {dim = 0} : i64\n"
-    "%3 = const {value = 512} : i64\n%4 = mul %2, %3 : i64\n%5 = const {value = 4} : i64\n"
-    "%6 = mul %1, %5 : i64\n%7 = add %4, %6 : i64\n%8 = lt %7, %n : bool\n"
-    "%9 = ptr_add %x, %7 : *f32\n%10 = thread.load %9, %8, _ {align = 16} : f32[4]\n"
-    "%11 = add %10, %10 : f32[4]\nthread.store %9, %11, %8 {align = 16}\nreturn } }";
+static void file_compiles(const char *path, const char *const wanted[PROCESSORS]) {
+    Arena *arena = arena_create();
+    compiles(tir_read(arena, path), wanted);
+    arena_destroy(arena);
+}
+
+static const char add_path[] = "tests/codegen/data/add.tir";
 
 static void accesses_are_wide(void **state) {
     (void)state;
@@ -76,7 +76,7 @@ static void accesses_are_wide(void **state) {
         "global_load_dwordx4", "global_load_dwordx4", "global_load_dwordx4", "global_load_b128",
         "global_load_b128",    "global_load_b128",    "buffer_load_dwordx4", "flat_load_dwordx4",
         "global_load_b128",    "global_load_dwordx4", "global_load_b128"};
-    compiles(add_text, loads);
+    file_compiles(add_path, loads);
 }
 
 // No hidden arguments, no scratch; the block's size is required; the block of arguments is 16
@@ -84,7 +84,7 @@ static void accesses_are_wide(void **state) {
 static void loaders_are_told(void **state) {
     (void)state;
     need_library();
-    Tir *t = tir_load("%s", add_text);
+    Tir *t = tir_load_file(add_path);
     Str text;
     assert_true(code_of(t, "gfx942", CODEGEN_ASM, 0, &text));
     const char *all = arena_text(t->arena, text.text, text.size);
@@ -107,7 +107,7 @@ static void versions_are_chosen(void **state) {
     static const uint32_t versions[] = {0, 4, 5, 6};
     static const char abi[] = {3, 2, 3, 4};
     for (int i = 0; i < 4; i++) {
-        Tir *t = tir_load("%s", add_text);
+        Tir *t = tir_load_file(add_path);
         Str object, again;
         assert_true(code_of(t, "gfx1100", CODEGEN_SHARED, versions[i], &object));
         assert_int_equal(object.text[ABI_VERSION], abi[i]);
@@ -129,7 +129,7 @@ static void code_is_for_several(void **state) {
                 {"gfx10-3-generic", 0x53}, {"gfx11-generic", 0x54},  {"gfx12-generic", 0x59}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (uint32_t version = 0; version <= 6; version += 6) {
-            Tir *t = tir_load("%s", add_text);
+            Tir *t = tir_load_file(add_path);
             Str object;
             if (!code_of(t, rows[i].gfx, CODEGEN_SHARED, version, &object))
                 fail_msg("%s: %s", rows[i].gfx, said(t));
@@ -138,7 +138,7 @@ static void code_is_for_several(void **state) {
             assert_int_equal((uint8_t)object.text[FLAGS + 3], 1);  // the code's own version
             tir_free(t);
         }
-    Tir *t = tir_load("%s", add_text);
+    Tir *t = tir_load_file(add_path);
     Str object;
     assert_false(code_of(t, "gfx11-generic", CODEGEN_SHARED, 5, &object));
     assert_non_null(
@@ -218,17 +218,7 @@ static void lanes_of_the_oldest(void **state) {
 static void shared_memory(void **state) {
     (void)state;
     need_library();
-    compiles(
-        "kernel @k(%x: *f16) {level = thread, warps = 2} { body {\n"
-        "%0 = thread.id : i32\n%1 = cast %0 : i64\n%2 = const {value = 8} : i64\n"
-        "%3 = mul %1, %2 : i64\n%4 = thread.shared {elem = f16, count = 1024, place = 0} : *f16\n"
-        "%5 = ptr_add %4, %3 : *f16\n%6 = ptr_add %x, %3 : *f16\n"
-        "%7 = thread.load %6, _, _ {align = 16} : f16[8]\n"
-        "thread.store %5, %7, _ {align = 16}\nthread.barrier\n"
-        "%8 = thread.shuffle %0, %0 {lane = 0} : i32\n%9 = cast %8 : i64\n"
-        "%10 = ptr_add %4, %9 : *f16\n%11 = thread.load %10, _, _ {align = 2} : f16\n"
-        "thread.store %6, %11, _ {align = 2}\nreturn } }",
-        NULL);
+    file_compiles("tests/codegen/data/shared.tir", NULL);
 }
 
 // Under a mask, and known to be near: a buffer load or store, at 2^31 where the mask is false. What

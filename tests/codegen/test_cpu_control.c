@@ -117,17 +117,7 @@ static void loops_exit_early(void **state) {
 // Vectors change places from iteration to iteration.
 static void whiles_carry_vectors(void **state) {
     if (!codegen_plugin()) skip();
-    Tir *t = load(
-        state,
-        "kernel @k(%r: *i32, %n: i32) {level = cpu} { body {\n"
-        " %0 = const {value = 1} : i32\n %1 = iota : i32[16]\n %2 = const {value = 1} : i32[16]\n"
-        " %3, %4, %5 = while %n, %1, %2 : i32, i32[16], i32[16] "
-        " (%6: i32, %7: i32[16], %8: i32[16]) {\n"
-        "  %9 = const {value = 0} : i32\n  %10 = gt %6, %9 : bool\n  yield %10\n } "
-        " (%11: i32, %12: i32[16], %13: i32[16]) {\n"
-        "  %14 = sub %11, %0 : i32\n  %15 = add %12, %13 : i32[16]\n  yield %14, %13, %15\n }\n"
-        " cpu.store %r, %4, _\n %16 = const {value = 16} : i64\n %17 = ptr_add %r, %16 : *i32\n"
-        " cpu.store %17, %5, _\n return } }");
+    Tir *t = marked(state, tir_load_file("tests/codegen/data/while_vectors.tir"));
     CpuTarget targets[4];
     uint32_t count = compiled_targets(targets);
     for (uint32_t i = 0; i < count; i++)
@@ -140,16 +130,7 @@ static void whiles_carry_vectors(void **state) {
 
 static void branches_nest(void **state) {
     if (!codegen_plugin()) skip();
-    Tir *t = load(
-        state,
-        "kernel @k(%r: *i64) {level = cpu} { body {\n"
-        " %0 = program {dim = 0} : i64\n %1 = const {value = 3} : i64\n %2 = lt %0, %1 : bool\n"
-        " assume %2\n"
-        " %3 = if %2 : i64 {\n  %4 = const {value = 1} : i64\n  %5 = eq %0, %4 : bool\n"
-        "  %6 = if %5 : i64 {\n   yield %1\n  } {\n   %7 = mul %0, %1 : i64\n   yield %7\n  }\n"
-        "  yield %6\n } {\n  %8 = neg %0 : i64\n  yield %8\n }\n"
-        " %9 = ptr_add %r, %0 : *i64\n store %9, %3, _\n"
-        " if %2 {\n  yield\n } {\n  store %9, %1, _\n  yield\n }\n return } }");
+    Tir *t = marked(state, tir_load_file("tests/codegen/data/branches.tir"));
     IrArg args[] = {tir_pointer(NULL, 0)};
     compare(t, cpu_native(), args, 1, 0, 64, (int64_t[]){8, 1, 1});
     tir_free(t);
@@ -180,16 +161,7 @@ static void arguments_are_where_meta_says(void **state) {
 // Each program writes its place and the grid where its number says; any cut into calls will do.
 static void programs_know_their_place(void **state) {
     if (!codegen_plugin()) skip();
-    Tir *t = load(
-        state,
-        "kernel @k(%r: *i64) {level = cpu} { body {\n"
-        " %0 = program {dim = 0} : i64\n %1 = program {dim = 1} : i64\n"
-        " %2 = program {dim = 2} : i64\n %3 = programs {dim = 0} : i64\n"
-        " %4 = programs {dim = 1} : i64\n %5 = programs {dim = 2} : i64\n"
-        " %6 = mul %2, %4 : i64\n %7 = add %6, %1 : i64\n %8 = mul %7, %3 : i64\n"
-        " %9 = add %8, %0 : i64\n %10 = ptr_add %r, %9 : *i64\n %11 = load %10, _, _ : i64\n"
-        " %12 = const {value = 1000} : i64\n %13 = mul %9, %12 : i64\n %14 = add %13, %5 : i64\n"
-        " %15 = add %14, %11 : i64\n store %10, %15, _\n return } }");
+    Tir *t = marked(state, tir_load_file("tests/codegen/data/places.tir"));
     IrArg args[] = {tir_pointer(NULL, 0)};
     const int64_t grid[] = {3, 4, 5};
     compare(t, cpu_native(), args, 1, 0, 60 * 8, grid);
@@ -234,15 +206,7 @@ static void runs_take_every_program_once(void **state) {
 
 static void asserts_end_their_program(void **state) {
     if (!codegen_plugin()) skip();
-    Tir *t = load(state,
-                  "kernel @k(%r: *i64) {level = cpu} { body {\n"
-                  " %0 = program {dim = 0} : i64\n %1 = const {value = 0} : i64\n"
-                  " %2 = const {value = 1} : i64\n %3 = const {value = 4} : i64\n"
-                  " %4 = ptr_add %r, %0 : *i64\n"
-                  " %5 = for %1, %3, %2, %1 : i64 (%6: i64, %7: i64) {\n"
-                  "  store %4, %6, _\n  %8 = sub %6, %0 : i64\n"
-                  "  cpu.assert %8 {text = \"below\", site = 7}\n  yield %6\n }\n"
-                  " store %4, %3, _\n return } }");
+    Tir *t = marked(state, tir_load_file("tests/codegen/data/asserts.tir"));
     int64_t r[6] = {9, 9, 9, 9, 9, 9};
     Compiled *k = compiled_load(t, cpu_native());
     compiled_run(k, (IrArg[]){tir_pointer(r, sizeof r)}, 1, (int64_t[]){6, 1, 1});

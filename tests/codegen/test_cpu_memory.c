@@ -224,17 +224,7 @@ static void scalars_move(void **state) {
 static void any_byte_is_a_bool(void **state) {
     (void)state;
     if (!codegen_plugin()) skip();
-    Tir *t = tir_load(
-        "kernel @k(%%x: *bool, %%r: *bool, %%s: bool) {level = cpu} { body {\n"
-        " %%0 = cpu.load %%x, _, _ : bool[8]\n cpu.store %%r, %%0, _\n"
-        " %%1 = const {value = 2} : i64\n %%2 = ptr_add %%x, %%1 : *bool\n"
-        " %%3 = load %%2, _, _ : bool\n %%4 = const {value = 8} : i64\n"
-        " %%5 = ptr_add %%r, %%4 : *bool\n store %%5, %%3, _\n"
-        " %%6 = const {value = 9} : i64\n %%7 = ptr_add %%r, %%6 : *bool\n store %%7, %%s, _\n"
-        " %%8 = const {value = false} : bool\n"
-        " %%9 = atomic %%2, %%8, _ {op = or, order = relaxed, scope = device} : bool\n"
-        " %%10 = const {value = 10} : i64\n %%11 = ptr_add %%r, %%10 : *bool\n store %%11, %%9, _\n"
-        " return } }");
+    Tir *t = tir_load_file("tests/codegen/data/bools.tir");
     unsigned char x[8] = {0, 1, 2, 0x80, 0xff, 0, 7, 0}, r[11];
     Compiled *k = compiled_load(t, cpu_native());
     compiled_run(k, (IrArg[]){tir_pointer(x, 8), tir_pointer(r, 11), tir_scalar(1)}, 3,

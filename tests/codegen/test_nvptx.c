@@ -67,22 +67,19 @@ static void compiles(const char *body, uint32_t least) {
     }
 }
 
+static void file_compiles(const char *path, uint32_t least) {
+    Arena *arena = arena_create();
+    compiles(tir_read(arena, path), least);
+    arena_destroy(arena);
+}
+
 static void vector_add(void **state) {
     (void)state;
     if (!codegen_plugin()) {
         print_message("skipped: libtilec_llvm was not built\n");
         skip();
     }
-    compiles(
-        "kernel @add(%x: *f32, %y: *f32, %n: i64) {level = thread, warps = 4} { body {\n"
-        "%0 = thread.id : i32\n%1 = cast %0 : i64\n%2 = program {dim = 0} : i64\n"
-        "%3 = const {value = 512} : i64\n%4 = mul %2, %3 : i64\n%5 = const {value = 4} : i64\n"
-        "%6 = mul %1, %5 : i64\n%7 = add %4, %6 : i64\n%8 = lt %7, %n : bool\n"
-        "%9 = ptr_add %x, %7 : *f32\n%10 = ptr_add %y, %7 : *f32\n"
-        "%11 = thread.load %9, %8, _ {align = 16} : f32[4]\n"
-        "%12 = add %11, %11 : f32[4]\nthread.store %10, %12, %8 {align = 16}\n"
-        "return } }",
-        75);
+    file_compiles("tests/codegen/data/double.tir", 75);
 }
 
 // What is known to be short is divided in 32 bits, and what is known not to be 0 needs no guard.
@@ -128,20 +125,7 @@ static void warp_ops(void **state) {
         print_message("skipped: libtilec_llvm was not built\n");
         skip();
     }
-    compiles(
-        "kernel @warp(%x: *f16, %y: *f16) {level = thread, warps = 1} { body {\n"
-        "%0 = thread.id : i32\n%1 = cast %0 : i64\n"
-        "%2 = thread.shared {elem = f16, count = 1024, place = 0} : *f16\n"
-        "%3 = const {value = 8} : i64\n%4 = mul %1, %3 : i64\n%5 = ptr_add %2, %4 : *f16\n"
-        "%6 = ptr_add %x, %4 : *f16\n%7 = thread.load %6, _, _ {align = 16} : f16[8]\n"
-        "thread.store %5, %7, _ {align = 16}\nthread.barrier\n"
-        "%8 = thread.matrix_load %5 {count = 4, turned = false} : f16[8]\n"
-        "%9 = thread.matrix_load %5 {count = 2, turned = true} : f16[4]\n"
-        "%10 = thread.shuffle %8, _ {lane = 16} : f16[8]\n"
-        "%11 = add %8, %10 : f16[8]\n%12 = thread.pack %9, %9 : f16[8]\n"
-        "%13 = add %11, %12 : f16[8]\n%14 = ptr_add %y, %4 : *f16\n"
-        "thread.store %14, %13, _ {align = 16}\nreturn } }",
-        75);
+    file_compiles("tests/codegen/data/warp.tir", 75);
 }
 
 static void matrix_units(void **state) {
@@ -185,17 +169,9 @@ static void copies(void **state) {
         print_message("skipped: libtilec_llvm was not built\n");
         skip();
     }
-    static const char text[] =
-        "kernel @copy(%x: *f16, %n: i64) {level = thread, warps = 2} { body {\n"
-        "%0 = thread.shared {elem = f16, count = 1024, place = 0} : *f16\n"
-        "%1 = thread.id : i32\n%2 = cast %1 : i64\n%3 = lt %2, %n : bool\n"
-        "%4 = const {value = 8} : i64\n%5 = mul %2, %4 : i64\n%6 = ptr_add %x, %5 : *f16\n"
-        "%7 = ptr_add %0, %5 : *f16\nthread.copy %7, %6, %3 {count = 8}\n"
-        "thread.copy %7, %6, _ {count = 2}\nthread.commit\nthread.wait {count = 0}\n"
-        "thread.barrier\n%8 = thread.load %7, _, _ {align = 16} : f16[8]\n"
-        "thread.store %6, %8, _ {align = 16}\nreturn } }";
-    compiles(text, 80);
-    Tir *t = tir_load("%s", text);
+    static const char path[] = "tests/codegen/data/copies.tir";
+    file_compiles(path, 80);
+    Tir *t = tir_load_file(path);
     Str ptx;
     assert_false(ptx_of(t, "sm_75", &ptx));
     StrBuf message = strbuf(t->arena);

@@ -88,19 +88,7 @@ static void while_and_if(void **state) {
 
 static void calls_pass_tiles_and_views(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%r: view i32[4]) { body {\n"
-        "%%0 = iota : i32[4]\n"
-        "%%1, %%2 = call %%0 {callee = both} : i32[4], i32[4]\n"
-        "%%3, %%4 = call %%2 {callee = both} : i32[4], i32[4]\n"
-        "%%5 = add %%1, %%4 : i32[4]\n"
-        "%%6 = const {value = 0} : i64\n"
-        "view_store %%r, %%5, _, %%6 {select = [4]}\n"
-        "return\n} }\n"
-        "func @both(%%x: i32[4]) -> i32[4], i32[4] {\n"
-        "%%0 = add %%x, %%x : i32[4]\n"
-        "%%1 = mul %%0, %%x : i32[4]\n"
-        "return %%0, %%1\n}\n");
+    Tir *t = tir_load_file("tests/interp/data/calls.tir");
     int32_t r[4];
     int64_t four = 4;
     IrArg args[] = {tir_view(r, 1, &four)};
@@ -209,19 +197,7 @@ static void deep_nesting_ends_in_order(void **state) {
 
 static void requires_are_evaluated(void **state) {
     (void)state;
-    Tir *t = tir_load(
-        "kernel @k(%%x: view f32[M, K], %%y: view f32[K]) {\n"
-        "requires \"K %% 4 == 0\" {\n"
-        "%%0 = extent {extent = K} : i64\n"
-        "%%1 = const {value = 4} : i64\n"
-        "%%2 = rem %%0, %%1 : i64\n"
-        "%%3 = const {value = 0} : i64\n"
-        "%%4 = eq %%2, %%3 : bool\n"
-        "yield %%4\n}\n"
-        "requires \"noalias(x, y)\" {\n"
-        "%%5 = noalias %%x, %%y : bool\n"
-        "yield %%5\n}\n"
-        "body {\nreturn\n} }");
+    Tir *t = tir_load_file("tests/interp/data/requires.tir");
     float memory[64];
     const IrFunc *f = t->module->funcs.data[0];
     IrArg args[] = {tir_view(memory, 2, (int64_t[]){2, 8}),

@@ -31,6 +31,13 @@ static void expect_print(Setup *s, const char *text) {
     assert_string_equal(fixture_print(&s->fixture, s->module), text);
 }
 
+static void expect_print_file(Setup *s, const char *path) {
+    Str text;
+    OsError error;
+    assert_true(os_read_file(s->fixture.arena, path, 1 << 20, &text, &error));
+    expect_print(s, arena_text(s->fixture.arena, text.text, text.size));
+}
+
 static uint32_t use_count(const IrValue *value) {
     uint32_t count = 0;
     for (const IrUse *use = value->uses; use; use = use->next) count++;
@@ -58,28 +65,7 @@ static void built_ops_print_and_verify(void **state) {
     ir_programs(b, 2);
     ir_return(b, 0, NULL);
     expect_valid(&s);
-    expect_print(&s,
-                 "kernel @k(%a: f32, %n: i64) {\n"
-                 "  body {\n"
-                 "    %0 = iota : i32[8]\n"
-                 "    %1 = cast %0 : f32[8]\n"
-                 "    %2 = broadcast %a : f32[8]\n"
-                 "    %3 = lt %1, %2 : bool[8]\n"
-                 "    %4 = select %3, %1, %2 : f32[8]\n"
-                 "    %5 = fma %4, %2, %1 : f32[8]\n"
-                 "    %6 = neg %5 : f32[8]\n"
-                 "    %7 = reshape %6 : f32[2,4]\n"
-                 "    %8 = permute %7 {perm = [1, 0]} : f32[4,2]\n"
-                 "    %9 = bitcast %7 : i32[2,4]\n"
-                 "    %10 = const {value = -1} : i8\n"
-                 "    %11 = const {value = 3.0} : f16\n"
-                 "    %12 = const {value = 0.5} : f32\n"
-                 "    %13 = const {value = true} : bool\n"
-                 "    %14 = program {dim = 1} : i64\n"
-                 "    %15 = programs {dim = 2} : i64\n"
-                 "    return\n"
-                 "  }\n"
-                 "}\n");
+    expect_print_file(&s, "tests/ir/data/built.tir");
     fixture_destroy(&s.fixture);
 }
 

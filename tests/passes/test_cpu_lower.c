@@ -13,6 +13,7 @@
 #include "passes/pass.h"
 #include "tests/support/lowered.h"
 #include "tests/support/pass_world.h"
+#include "tests/support/tir.h"
 
 enum { ELEMENTS = 64, ARGS = 2 };
 
@@ -66,6 +67,12 @@ static void same_lowered_with(const char *text, bool in_place) {
 
 static void same_lowered(const char *text) { same_lowered_with(text, false); }
 
+static void same_lowered_file(const char *path) {
+    Arena *arena = arena_create();
+    same_lowered(tir_read(arena, path));
+    arena_destroy(arena);
+}
+
 // What does not move with the lanes is loaded before their loop, whose edge reads it as well.
 static void a_load_before_the_loop_of_lanes_has_a_mask(void **state) {
     (void)state;
@@ -113,17 +120,7 @@ static void an_index_of_u64_does_not_wrap(void **state) {
 
 static void carried_tiles_change_places(void **state) {
     (void)state;
-    same_lowered(
-        "kernel @k(%x: view i32[16], %y: view i32[16]) { body {\n"
-        "%0 = const {value = 0} : i64\n%1 = const {value = 1} : i64\n"
-        "%2 = const {value = 5} : i64\n"
-        "%3 = view_load %x, _, %0 {select = [8], inside = [0]} : i32[8]\n"
-        "%4 = const {value = 8} : i64\n"
-        "%5 = view_load %x, _, %4 {select = [8], inside = [0]} : i32[8]\n"
-        "%6, %7 = for %0, %2, %1, %3, %5 : i32[8], i32[8] (%8: i64, %9: i32[8], "
-        "%10: i32[8]) {\n%11 = add %9, %10 : i32[8]\nyield %10, %11\n}\n"
-        "view_store %y, %6, _, %0 {select = [8], inside = [0]}\n"
-        "view_store %y, %7, _, %4 {select = [8], inside = [0]}\nreturn\n} }\n");
+    same_lowered_file("tests/passes/data/carried_tiles.tir");
 }
 
 // The load must not move past the store, though nothing but the second store needs it.

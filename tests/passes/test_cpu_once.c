@@ -11,6 +11,7 @@
 #include "ir/interp/interp.h"
 #include "passes/pass.h"
 #include "tests/support/pass_world.h"
+#include "tests/support/tir.h"
 
 enum { MOST = 200 };
 
@@ -80,14 +81,10 @@ static void one_loop_shares_nothing(void **state) {
 // Loops along different rows, or in other steps, need not be of one step together.
 static void loops_must_go_alike(void **state) {
     (void)state;
-    const char *text =
-        "kernel @k(%x: view f32[C], %y: view f32[D]) { body {\n"
-        "%0 = const {value = 0} : i64\n%1 = extent {extent = C} : i64\n"
-        "%2 = extent {extent = D} : i64\n%3 = const {value = 16} : i64\n"
-        "%4 = const {value = 1.0} : f32[16]\nfor %0, %1, %3 (%5: i64) {\n"
-        "view_store %x, %4, _, %5 {select = [16]}\nyield\n}\nfor %0, %2, %3 (%6: i64) {\n"
-        "view_store %y, %4, _, %6 {select = [16]}\nyield\n}\nreturn\n} }\n";
+    Arena *arena = arena_create();
+    const char *text = tir_read(arena, "tests/passes/data/two_extents.tir");
     assert_false(is_split(text, CPU_X86_64_V4));
+    arena_destroy(arena);
 }
 
 static void run(PassWorld *w, IrModule *m, int64_t count, float *y) {

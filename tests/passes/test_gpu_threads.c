@@ -277,6 +277,12 @@ static void same(const char *text) {
     for (uint32_t i = 0; i < 4; i++) same_with(text, warp_counts[i], true);
 }
 
+static void same_file(const char *path) {
+    Arena *arena = arena_create();
+    same(tir_read(arena, path));
+    arena_destroy(arena);
+}
+
 // ---- texts --------------------------------------------------------------------------------------
 
 typedef struct Shape {
@@ -631,18 +637,7 @@ static void atomics(void **state) {
 // What a scalar one finds all threads must agree on; sums into few places.
 static void scalar_atomics(void **state) {
     (void)state;
-    same(
-        "kernel @k(%c: view i32[4], %r: view i32[1], %q: view i32[4]) { body {\n"
-        "%0 = const {value = 0} : i64\n%1 = const {value = 2} : i64\n"
-        "%2 = const {value = 5} : i32\n"
-        "%3 = view_atomic %c, %2, _, %1 {op = add, order = relaxed, scope = device, select = [0]}"
-        " : i32\n"
-        "%4 = view_cas %c, %3, %2, _, %0 {order = acquire, scope = device, select = [0]} : i32\n"
-        "%5 = add %3, %4 : i32\n%6 = eq %3, %4 : bool\n%7 = if %6 : i32 {\n"
-        "  %8 = mul %5, %2 : i32\n  yield %8\n} {\n  yield %5\n}\n"
-        "view_store %r, %7, _, %0 {select = [0]}\n"
-        "%9 = broadcast %4 : i32[4]\nview_store %q, %9, _, %0 {select = [4]}\n"
-        "return\n} }\n");
+    same_file("tests/passes/data/scalar_atomics.tir");
     same(
         "kernel @k(%c: view i32[8], %x: view i32[64]) { body {\n"
         "%0 = const {value = 0} : i64\n%1 = view_load %x, _, %0 {select = [64]} : i32[64]\n"
@@ -716,9 +711,7 @@ static void packed_views(void **state) {
 // An index of u64 that is no i64 is outside, and so is whatever lies behind it.
 static void far_indices(void **state) {
     (void)state;
-    Arena *arena = arena_create();
-    same(tir_read(arena, "tests/passes/data/far_indices.tir"));
-    arena_destroy(arena);
+    same_file("tests/passes/data/far_indices.tir");
 }
 
 // Pointers are numbers of 64 bits on their way, whatever they point to.
