@@ -423,11 +423,13 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
         PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
-# --- rules of the house: every script of scripts/check but its helpers
+# --- rules of the house: every script of scripts/check but its helpers. They read what this build
+# and those beside it know.
 file(GLOB check_scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/check/*.sh")
 foreach(script IN LISTS check_scripts)
     get_filename_component(name "${script}" NAME_WE)
-    add_test(NAME "check/${name}" COMMAND bash "${script}"
+    add_test(NAME "check/${name}" COMMAND bash "${script}" "${PROJECT_SOURCE_DIR}"
+                                           "${PROJECT_BINARY_DIR}"
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("check/${name}" PROPERTIES LABELS "quick;check" TIMEOUT 600
                                                     SKIP_RETURN_CODE 77)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every C file as clang-format 14 writes it.
+# Every C file as clang-format 14 writes it, of those that changed since the base commit
+# (lib/common.sh).
 source "$(dirname "$0")/lib/common.sh"
 
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
@@ -9,6 +10,9 @@ case $("$formatter" --version) in
 *) skip "$("$formatter" --version): other versions format otherwise; 14 is needed" ;;
 esac
 tree_files '*.c' '*.h' >"$scratch/files"
+if changed_files && ! grep -qxF .clang-format "$scratch/changed"; then
+    keep_changed format "$scratch/files"
+fi
 xargs -r -d '\n' -P2 -n 12 "$formatter" --dry-run -Werror <"$scratch/files" 2>&1 |
     grep -E 'error:' >"$scratch/raw" || true
 # One line per file, the first place.

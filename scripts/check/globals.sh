@@ -1,36 +1,94 @@
 #!/usr/bin/env bash
 # No mutable globals: the objects of the library and the command have nothing in .data and .bss.
-# Exceptions stand in globals.allow beside this script, each with its reason.
+# The objects are those of the build folder, which have to be up to date; a source that no target of
+# it compiles is compiled here. Exceptions stand in globals.allow beside this script, each with its
+# reason.
 source "$(dirname "$0")/lib/common.sh"
 
 gcc=$(gcc_command)
 [ -n "$gcc" ] || skip "no C compiler"
 command -v nm >/dev/null || skip "no nm"
-# Without -fPIC, constant tables of pointers are plain .rodata; what is left is truly writable.
-one_source() {
-    local object="$scratch/${1//\//_}.o"
-    if ! $ccache "$gcc" -std=c17 -O1 -fno-pic -w -I. -Iinclude "${llvm[@]}" -c "$1" -o "$object" \
-        2>"$object.log"; then
-        echo "$1: does not compile: $(grep -m1 error "$object.log")"
-        return
-    fi
-    # Symbols of writable sections: d, D, b, B, s, S, g, G, C. Local statics carry a number.
-    nm -f posix "$object" | awk -v file="$1" '$2 ~ /^[dDbBsSgGC]$/ {
-        sub(/\.[0-9]+$/, "", $1); print file " " $1 }'
+targets='tilec_rt_objects|tilec_rt_alone|tilec_objects|tilec_llvm|tilec_tool'
+
+tree_files 'base/*.c' 'ir/*.c' 'frontend/*.c' 'passes/*.c' 'codegen/*.c' 'sim/*.c' 'runtime/*.c' \
+    'compile/*.c' 'tools/*.c' | with_headers >"$scratch/sources"
+# OBJECT, source: what the build is to have made of them; only what it has made and is not stale.
+make_commands ${build:+"$build"}
+make_built ${build:+"$build"}
+awk -F'\t' -v sources="$scratch/sources" -v targets="/CMakeFiles/($targets)\\.dir/" '
+    BEGIN { while ((getline file < sources) > 0) ours[file] = 1 }
+    $1 ~ targets && ($2 in ours) { print $1 "\t" $2 }' "$scratch/commands" >"$scratch/wanted"
+awk -F'\t' '$1 != last { last = $1; print $1 "\t" $2 }' "$scratch/built" >"$scratch/fresh"
+both "$scratch/wanted" "$scratch/fresh" >"$scratch/objects"
+without "$scratch/wanted" "$scratch/fresh" | awk -F'\t' -v build="$build/" '
+    { print $2 ": " substr($1, length(build) + 1) " is missing or older than what it is made of; " \
+        "build first" }' >>"$scratch/found"
+cut -f2 "$scratch/wanted" | LC_ALL=C sort -u >"$scratch/known"
+without "$scratch/sources" "$scratch/known" >"$scratch/unknown"
+
+compile_one() { # compile_one FILE OBJECT
+    # Without -fPIC, constant tables of pointers are plain .rodata.
+    $ccache "$gcc" -std=c17 -O1 -fno-pic -w -I. -Iinclude "${llvm[@]}" -c "$1" -o "$2" \
+        2>"$2.log" || echo "$1: does not compile: $(grep -m1 error "$2.log")"
 }
-half() {
-    tree_files 'base/*.c' 'ir/*.c' 'frontend/*.c' 'passes/*.c' 'codegen/*.c' 'sim/*.c' \
-        'runtime/*.c' 'compile/*.c' 'tools/*.c' | with_headers |
-        awk -v first="$1" 'NR % 2 == first' |
-        while IFS= read -r source; do one_source "$source"; done
-}
-half 0 >"$scratch/half0" &
-half 1 >"$scratch/half1"
+number=0
+while IFS= read -r source; do
+    number=$((number + 1))
+    compile_one "$source" "$scratch/$number.o" >>"$scratch/found" &
+    [ $((number % 2)) -eq 1 ] || wait
+    printf '%s\t%s\n' "$scratch/$number.o" "$source" >>"$scratch/objects"
+done <"$scratch/unknown"
 wait
+[ -s "$scratch/objects" ] || [ -s "$scratch/found" ] || [ ! -s "$scratch/sources" ] || {
+    echo "globals: no objects to read"
+    exit 1
+}
+
+# Writable symbols are those of the classes d, b, s, g and C; a weak one may be. What stands in
+# .data.rel.ro is written by the loader alone. With -fdata-sections a name ends that of its section,
+# so that a variable `ro` with an address in it is in .data.rel.ro, too: the name gives it away.
+# Local statics carry a number. __gcov0.f counts for --coverage, __odr_asan.x is the address
+# sanitizer's: both are the compiler's own.
+while IFS= read -r line; do
+    [ ! -f "${line%%$'\t'*}" ] || printf '%s\n' "$line"
+done <"$scratch/objects" >"$scratch/readable"
+cut -f1 "$scratch/readable" | tr '\n' '\0' | xargs -0 -r nm -f sysv >"$scratch/symbols" \
+    2>"$scratch/nm.log" || sed 's/^/globals: /' "$scratch/nm.log" >>"$scratch/found"
 allow="$root/scripts/check/globals.allow"
 [ -f "$allow" ] || allow=/dev/null
-cat "$scratch/half0" "$scratch/half1" | awk '
-    FILENAME != "-" { if ($0 !~ /^#/ && NF >= 3) ok[$1 " " $2] = 1; next }
-    $0 in ok { next }
-    { print $1 ": mutable global: " substr($0, length($1) + 2) }' "$allow" - >>"$scratch/found"
+awk -v allow="$allow" -v objects="$scratch/readable" '
+    BEGIN {
+        while ((getline row < allow) > 0) {
+            n = split(row, word, " ")
+            if (row !~ /^#/ && n >= 3) ok[word[1] " " word[2]] = 1
+        }
+        while ((getline row < objects) > 0) {
+            split(row, word, "\t")
+            source[word[1]] = word[2]
+            wanted++
+        }
+    }
+    /^Symbols from .*:$/ {
+        object = substr($0, 14, length($0) - 14)
+        if (object in source) read++
+        next
+    }
+    split($0, field, "|") < 7 { next }
+    {
+        name = field[1]; class = field[3]; section = field[7]
+        gsub(/ /, "", name)
+        gsub(/ /, "", class)
+        gsub(/ /, "", section)
+        if (class !~ /^[dDbBsSgGCVv]$/) next
+        if (class ~ /^[Vv]$/ && section ~ /^(\.rodata.*|\*UND\*|)$/) next
+        plain = name
+        sub(/\.[0-9]+$/, "", plain)
+        if (section ~ /^\.data\.rel\.ro($|\.)/ &&
+            !(plain == "ro" && section == ".data.rel." name)) next
+        if (plain ~ /^(__gcov[0-9_]|__odr_asan\.)/) next
+        if ((source[object] " " plain) in ok) next
+        print source[object] ": mutable global: " plain
+    }
+    END { if (read != wanted) print "globals: nm read " read + 0 " of " wanted " objects" }
+    ' "$scratch/symbols" >>"$scratch/found"
 finish globals

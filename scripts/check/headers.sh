@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Every header compiles alone and twice; public headers also as strict C99 and as C++17.
+# Every header compiles alone and twice; public headers also as strict C99 and as C++17. Tried are
+# all public ones, of the others those that changed since the base commit, and those that include
+# such (lib/common.sh).
 source "$(dirname "$0")/lib/common.sh"
 
 gcc=$(gcc_command)
@@ -27,8 +29,15 @@ one_header() {
 # A C++ compiler: g++, else clang, whose C++ needs no headers of C++ here.
 cxx=$(command -v g++ || clang_command)
 [ -n "$cxx" ] || echo "headers: no C++ compiler here; public headers are not tried as C++"
+tree_files '*.h' | with_headers >"$scratch/all"
+cp "$scratch/all" "$scratch/files"
+if changed_files && same_since_base scripts/check/lib/common.sh '^warnings=(' ')$'; then
+    keep_changed headers "$scratch/files" includers
+fi
+grep '^include/' "$scratch/all" >>"$scratch/files" || true
+LC_ALL=C sort -u -o "$scratch/files" "$scratch/files"
 half() { # every second header from the first or second on, so that two run at once
-    tree_files '*.h' | with_headers | awk -v first="$1" 'NR % 2 == first' |
+    awk -v first="$1" 'NR % 2 == first' "$scratch/files" |
         while IFS= read -r header; do one_header "$header"; done
 }
 half 0 >"$scratch/half0" &

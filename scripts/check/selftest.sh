@@ -1,7 +1,21 @@
 #!/usr/bin/env bash
-# The checks themselves: each passes a clean tree, and fails on a planted violation, naming it.
+# The checks themselves: each passes a clean tree, and fails on a planted violation, naming it. If
+# nothing in scripts/check changed since the base commit (lib/common.sh), they are not tried.
 set -eu
 checks=$(cd "$(dirname "$0")" && pwd)
+unchanged() { # whether the checks are those of the base commit, with which this test passed
+    local base
+    [ "${CHECK_ALL:-0}" = 0 ] && [ -f "$checks/base" ] || return 1
+    base=$(cat "$checks/base")
+    git -C "$checks" cat-file -e "$base^{commit}" 2>/dev/null &&
+        git -C "$checks" diff --quiet "$base" -- . ':!base' ../../.clang-format 2>/dev/null &&
+        [ -z "$(git -C "$checks" ls-files -o --exclude-standard .)" ]
+}
+if unchanged; then
+    echo "selftest: the checks have not changed since $(cut -c 1-12 "$checks/base"); not tried"
+    exit 0
+fi
+unset CHECK_ALL
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 failures=0
@@ -28,17 +42,22 @@ int good(int value) { return names[value & 1][0]; }'
 int tilec_one(int value);
 #endif'
 }
+# The folder that checks are given as that of the build, if any.
+folder=''
 # expect CHECK pass|fail [TEXT]: runs it on the tree; its output must name TEXT.
 expect() {
     cases=$((cases + 1))
     local status=0 output
-    output=$(bash "$checks/$1.sh" "$tree" 2>&1) || status=$?
+    output=$(bash "$checks/$1.sh" "$tree" ${folder:+"$folder"} 2>&1) || status=$?
     if [ $status -eq 77 ]; then
         echo "selftest: $1: $output"
         return
     fi
     if [ "$2" = pass ] && [ $status -ne 0 ]; then
         echo "selftest: $1 fails on a clean tree: $output"
+        failures=$((failures + 1))
+    elif [ "$2" = pass ] && [[ $output != *"${3:-}"* ]]; then
+        echo "selftest: $1 passes without saying '$3': $output"
         failures=$((failures + 1))
     elif [ "$2" = fail ] && { [ $status -ne 1 ] || [[ $output != *"$3"* ]]; }; then
         echo "selftest: $1 does not report '$3' (status $status): $output"
@@ -87,7 +106,14 @@ done <<'END'
 %:include "passes/pass.h"
 ?\077=include "passes/pass.h"
 #import "passes/pass.h"
+/*\n*/ #include "passes/pass.h" // */
+/*\n/* a */ #include "passes/pass.h"
+/* a */ /* b\n*/ /**/ #include "passes/pass.h"
 END
+for line in '# /* a\n*/ include "passes/pass.h"' '#include /* a\n*/ "passes/pass.h"'; do
+    printf '#if 0\n%b\n#endif\n' "$line" | plant ir/bad.c
+    expect includes fail 'ir/bad.c:2: a comment of several lines splits'
+done
 plant ir/bad.c <<<'#define H "passes/pass.h"
 #include H'
 expect includes fail 'ir/bad.c:2: ir may not include passes'
@@ -125,6 +151,10 @@ plant passes/pass.h </dev/null
 plant base/names.def <<<'#define H "passes/pass.h"
 #include H'
 plant ir/bad.c <<<'#include "base/names.def"'
+expect includes fail 'ir/bad.c:1: ir may not include passes'
+plant base/names.def <<<'#if 0
+#include "passes/pass.h"
+#endif'
 expect includes fail 'ir/bad.c:1: ir may not include passes'
 reset
 plant ir/bad.c <<<'#if 1
@@ -222,6 +252,189 @@ plant docs/bad.md <<<"one TO""DO here"
 expect style fail 'docs/bad.md:1: an open end'
 plant docs/bad.md <<<"see /ho""me/somebody/notes"
 expect style fail 'docs/bad.md:1: a path of one machine'
+
+
+# What a build knows. make_build FLAGS…: compiles base/*.c and ir/*.c in build/test.
+warnings=$(bash -c 'source "$0"; echo "${warnings[*]}"' "$checks/lib/common.sh" "$checks/../..")
+make_build() {
+    local file
+    folder="$tree/build/test"
+    mkdir -p "$folder"
+    {
+        echo "rule cc"
+        echo "  command = $(command -v gcc) -I../.. -I../../include -std=c17 $*" \
+            '-MD -MF $out.d -o $out -c $in'
+        echo '  depfile = $out.d'
+        echo '  deps = gcc'
+        for file in "$tree"/base/*.c "$tree"/ir/*.c; do
+            file=${file#"$tree/"}
+            [ ! -f "$tree/$file" ] ||
+                echo "build CMakeFiles/tilec_objects.dir/$file.o: cc ../../$file"
+        done
+    } >"$folder/build.ninja"
+    ninja -C "$folder" --quiet
+    (cd "$folder" && ninja -t compdb >compile_commands.json)
+}
+later() { touch -d '+1 minute' "$tree/$1"; } # later than its object
+if command -v gcc >/dev/null && command -v ninja >/dev/null; then
+    reset
+    make_build -fPIC "$warnings"
+    expect includes pass 'includes: 1 of 3 files'
+    expect warnings pass 'gcc: 0 of 1 files'
+    expect globals pass
+    for flags in '-fsanitize=address,undefined' '--coverage -fprofile-update=atomic'; do
+        plant base/good.c <<<'#include "base/good.h"
+int good(int value) { return value + 1; }
+extern const int one;
+const int one = 1;'
+        make_build -g -O1 -fPIC "$flags"
+        expect globals pass
+    done
+    reset
+    make_build "$warnings"
+    # A file outside of the build.
+    plant ir/bad.c <<<'extern int counter;
+int counter = 1L << 40;'
+    expect warnings fail 'gcc: ir/bad.c:2'
+    expect globals fail 'ir/bad.c: mutable global: counter'
+    plant ir/bad.c <<<'#error here'
+    expect includes fail 'ir/bad.c: does not preprocess'
+    # Globals that only the objects show.
+    reset
+    plant ir/bad.c <<<'int use(void);
+#ifdef BUILT
+extern int outer;
+static int value;
+static int *volatile ro = &outer;
+_Thread_local int each;
+static const int *const fine[] = {&value};
+int use(void) { static int calls; return (*ro = ++calls) + *fine[calls & 0] + each + value++; }
+#else
+int use(void) { return 0; }
+#endif'
+    make_build -O2 -fPIC -fdata-sections -DBUILT
+    for name in value ro each calls; do
+        expect globals fail "ir/bad.c: mutable global: $name"
+    done
+    expect globals fail 'globals: 4 violations'
+    folder=''
+    expect globals pass
+    missing='base/good.c: CMakeFiles/tilec_objects.dir/base/good.c.o is missing or older'
+    # Objects of another time: of an older source, of an older header, none, and of no source.
+    reset
+    make_build "$warnings"
+    later base/good.c
+    expect globals fail "$missing"
+    expect warnings pass 'gcc: 1 of 1 files'
+    expect includes pass 'includes: 3 of 3 files'
+    reset
+    make_build "$warnings"
+    later base/good.h
+    expect globals fail "$missing"
+    expect warnings pass 'gcc: 1 of 1 files'
+    reset
+    make_build "$warnings"
+    rm "$folder"/CMakeFiles/*/base/good.c.o
+    expect globals fail "$missing"
+    expect warnings pass 'gcc: 1 of 1 files'
+    reset
+    plant ir/bad.c <<<'int counter;'
+    make_build
+    expect globals fail 'ir/bad.c: mutable global: counter'
+    rm "$tree/ir/bad.c"
+    expect globals pass
+    # A build without these warnings, or that turns one off, says nothing about them.
+    plant ir/bad.c <<<'int bad(int a, long b);
+int bad(int a, long b) { return (int)b; }'
+    make_build
+    expect warnings fail 'gcc: ir/bad.c:2'
+    make_build "$warnings -Wno-unused-parameter"
+    expect warnings fail 'gcc: ir/bad.c:2'
+    # An include that no text shows.
+    reset
+    plant ir/hidden.h <<<'enum { HIDDEN };'
+    make_build -include ../../ir/hidden.h
+    expect includes fail 'base/good.c: the compiler read ir/hidden.h'
+    # A header that the build makes may include what it likes; who includes it is read here.
+    reset
+    plant ir/uses.c <<<'#include <made.h>'
+    mkdir -p "$tree/build/test"
+    plant build/test/made.h <<<'#include "base/good.h"'
+    make_build -I.
+    expect includes pass 'includes: 2 of 4 files'
+    folder=''
+else
+    echo "selftest: no gcc or no ninja; what a build knows is not tried"
+fi
+
+# What changed since the base commit.
+in_git() { git -C "$tree" -c user.name=a -c user.email=a@b.c -c commit.gpgsign=false "$@"; }
+commit() { # all there is; it becomes the base
+    in_git add -A
+    in_git commit -q --allow-empty -m test
+    in_git rev-parse HEAD | plant scripts/check/base
+}
+if command -v git >/dev/null; then
+    reset
+    mkdir -p "$tree/scripts/check/lib"
+    cp "$checks/lib/common.sh" "$tree/scripts/check/lib/"
+    plant base/ugly.c <<<'int ugly( int a, long b );
+int ugly( int a, long b ) { return (int)b; }'
+    plant base/bad.h <<<'size_t bad(void);'
+    plant base/uses.h <<<'#include "base/good.h"
+#define WIDE int'
+    plant base/uses.c <<<'#include "base/uses.h"
+
+int uses(WIDE value);
+
+int uses(WIDE value) { return value; }'
+    in_git init -q
+    commit
+    export CHECK_ALL=1
+    expect format fail 'base/ugly.c:1'
+    expect headers fail 'base/bad.h alone'
+    export CHECK_ALL=0
+    expect format pass 'format: 0 of'
+    expect headers pass 'headers: 0 of'
+    echo '// changed' >>"$tree/base/ugly.c"
+    expect format fail 'base/ugly.c:1'
+    in_git checkout -q base/ugly.c
+    plant base/new.c <<<'int bad( int a ){return a;}'
+    expect format fail 'base/new.c:1' # not yet committed
+    rm "$tree/base/new.c"
+    echo '// changed' >>"$tree/base/bad.h"
+    expect headers fail 'base/bad.h alone'
+    in_git checkout -q base/bad.h
+    plant include/tilec/bad.h <<<'_Static_assert(1, "not in C99");'
+    commit
+    expect headers fail 'tilec/bad.h alone' # a public one, always
+    rm "$tree/include/tilec/bad.h"
+    echo 'ColumnLimit: 99' >>"$tree/.clang-format"
+    expect format fail 'base/ugly.c:1'
+    in_git checkout -q .clang-format
+    if command -v clang-22 clang >/dev/null; then
+        plant base/ugly.c <<<'int ugly(int a);
+int ugly(int a) { a == 1; return a; }'
+        commit
+        expect warnings fail 'gcc: base/ugly.c:2'
+        expect warnings fail 'warnings: clang: 0 of'
+        sed -i 's/int$/long/' "$tree/base/uses.h"
+        expect warnings fail 'clang: base/uses.c:5' # what it includes changed
+        expect warnings fail 'warnings: clang: 1 of'
+        in_git checkout -q base/uses.h
+        sed -i 's/^warnings=(-Wall/warnings=(-Wall -Wunused/' "$tree/scripts/check/lib/common.sh"
+        expect warnings fail 'clang: base/ugly.c:2'
+        in_git checkout -q scripts/check/lib/common.sh
+    fi
+    echo 0123456789012345678901234567890123456789 | plant scripts/check/base
+    expect format fail 'base/ugly.c:' # a commit that is not in the history
+    rm "$tree/scripts/check/base"
+    expect format fail 'base/ugly.c:'
+    unset CHECK_ALL
+    rm -rf "$tree/.git"
+else
+    echo "selftest: no git; what changed since the base commit is not tried"
+fi
 
 rm -rf "${tree:?}" && mkdir "$tree"
 for check in includes headers globals format warnings style; do

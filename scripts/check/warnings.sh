@@ -1,24 +1,39 @@
 #!/usr/bin/env bash
-# All C files without a warning by gcc and by clang.
+# All C files without a warning by gcc and by clang. What a build has compiled as it is now, by gcc
+# with these warnings as errors, is not compiled again. Clang compiles what changed since the base
+# commit, and what includes that (lib/common.sh).
 source "$(dirname "$0")/lib/common.sh"
 
 tree_files '*.c' | with_headers >"$scratch/files"
-run() { # run COMPILER NAME
-    xargs -r -d '\n' -P2 -n 4 "$1" -std=c17 -fsyntax-only "${warnings[@]}" "${test_defines[@]}" \
-        -I. -Iinclude "${llvm[@]}" <"$scratch/files" 2>&1 | grep -E 'error|warning' |
-        sed "s|^|$2: |" >>"$scratch/found" || true
+run() { # run COMPILER NAME LIST
+    # One file a process: so ccache keeps what has passed.
+    xargs -r -d '\n' -P2 -n 1 $ccache "$1" -std=c17 -fsyntax-only "${warnings[@]}" \
+        "${test_defines[@]}" -I. -Iinclude "${llvm[@]}" <"$3" >"$scratch/log" 2>&1 ||
+        [ -s "$scratch/log" ] || echo "$2: fails without a word" >>"$scratch/found"
+    grep -E 'error|warning' "$scratch/log" | sed "s|^|$2: |" >>"$scratch/found" || true
 }
 ran=0
 gcc=$(gcc_command)
 clang=$(clang_command)
 if [ -n "$gcc" ]; then
-    run "$gcc" gcc
+    make_commands ${builds[@]+"${builds[@]}"}
+    make_built ${builds[@]+"${builds[@]}"}
+    awk -F'\t' -v built="$scratch/built" '
+        BEGIN { while ((getline row < built) > 0) { sub(/\t.*/, "", row); fresh[row] = 1 } }
+        $3 == "strict" && ($1 in fresh) { print $2 }' "$scratch/commands" >"$scratch/compiled"
+    without "$scratch/files" "$scratch/compiled" >"$scratch/rest"
+    echo "warnings: gcc: $(wc -l <"$scratch/rest") of $(wc -l <"$scratch/files") files, which no" \
+        "build has compiled"
+    run "$gcc" gcc "$scratch/rest"
     ran=1
 else
     echo "warnings: gcc is missing; not tried with it"
 fi
 if [ -n "$clang" ]; then
-    run "$clang" clang
+    if changed_files && same_since_base scripts/check/lib/common.sh '^warnings=(' ')$'; then
+        keep_changed 'warnings: clang' "$scratch/files" includers
+    fi
+    run "$clang" clang "$scratch/files"
     ran=1
 else
     echo "warnings: clang is missing; not tried with it"

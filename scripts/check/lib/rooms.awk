@@ -31,6 +31,7 @@ function complain(text) { print $1 ":" $2 ": " text }
     other = target
     sub(/\/.*/, "", other)
     if ($3 == "#") { complain("a marker that claims another line or file"); next }
+    if ($3 == "/") { complain("a comment of several lines splits " target); next }
     if ($3 == "?") { complain("an include through the macro " target "; name the file"); next }
     if (!(room in allowed)) { complain("the folder " room " is in no row of the table"); next }
     if (target ~ /\.\./) { complain("\"" target "\": an include names its folder, no \"..\""); next }

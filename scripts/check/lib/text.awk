@@ -1,24 +1,49 @@
 # Files as arguments; prints the same records as directives.awk for the includes that stand in the
 # text, in parts that a condition leaves out, too. Kind `?` is an include through a macro, `#` a
-# marker that claims another file or line.
+# marker that claims another file or line, `/` a directive that a comment splits over two lines.
+#
+# No state is kept from line to line: whether a line begins within a comment would depend on all
+# strings and comments before it. Both cases are tried instead, so that nothing can hide; an include
+# that stands in a comment is reported, too.
 FNR == 1 { joined = ""; first = 0 }
+
+# The text without blanks and whole comments at its begin. Sets `open` if a comment does not end.
+function trimmed(text, end) {
+    open = 0
+    for (;;) {
+        sub(/^[ \t\r\f\v]+/, "", text)
+        if (text !~ /^\/\*/) return text
+        end = index(substr(text, 3), "*/")
+        if (!end) { open = 1; return "" }
+        text = substr(text, end + 4)
+    }
+}
+function report(kind, target) { print FILENAME "\t" first "\t" kind "\t" target }
+# Reports what the text is if it begins outside of a comment.
+function read(text, kind) {
+    text = trimmed(text)
+    if (text !~ /^#/) return
+    text = trimmed(substr(text, 2))
+    if (open) { report("/", "#"); return }
+    if (text ~ /^(line[ \t\/]|[0-9])/) { report("#", text); return }
+    if (!sub(/^(include_next|include|import)/, "", text)) return
+    text = trimmed(text)
+    if (open) { report("/", "#include"); return }
+    kind = substr(text, 1, 1)
+    if (kind != "\"" && kind != "<") { report("?", text); return }
+    text = substr(text, 2)
+    sub(/[">].*/, "", text)
+    report(kind, text)
+}
 {
     if (joined == "") first = FNR
     joined = joined $0
-    if (sub(/(\\|\?\?\/)[ \t\r]*$/, "", joined)) next
-    text = joined
+    if (sub(/(\\|\?\?\/)[ \t\r\f\v]*$/, "", joined)) next
+    line = joined
     joined = ""
-    if (text !~ /#|%:|\?\?=/) next
-    gsub(/\?\?=|%:/, "#", text)
-    gsub(/\/\*[^*]*\*+([^*\/][^*]*\*+)*\//, " ", text)
-    sub(/^.*\*\//, "", text) # the end of a comment of several lines
-    if (text !~ /^[ \t]*#/) next
-    sub(/^[ \t]*#[ \t]*/, "", text)
-    if (text ~ /^(line[ \t]|[0-9])/) { print FILENAME "\t" first "\t#\t" text; next }
-    if (!sub(/^(include_next|include|import)[ \t]*/, "", text)) next
-    kind = substr(text, 1, 1)
-    if (kind != "\"" && kind != "<") { print FILENAME "\t" first "\t?\t" text; next }
-    text = substr(text, 2)
-    sub(/[">].*/, "", text)
-    print FILENAME "\t" first "\t" kind "\t" text
+    if (line !~ /#|%:|\?\?=/) next
+    gsub(/\?\?=|%:/, "#", line)
+    read(line)
+    end = index(line, "*/")
+    if (end) read(substr(line, end + 2))
 }
