@@ -5,8 +5,8 @@
 #
 # Where a compiler or a formatter must read each file, it reads only what changed since the commit
 # that scripts/check/base names: all files passed at that commit. CHECK_ALL=1 makes it read all
-# files, and so does a tree without that commit in its history. scripts/test-all.sh sets CHECK_ALL=1,
-# and only it moves the commit, after everything has passed.
+# files, and so does a tree without that commit in its history. scripts/test-all.sh sets the
+# variable, and only it moves the commit, after everything has passed.
 set -eu
 export LC_ALL=C.UTF-8
 check_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
