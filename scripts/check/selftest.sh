@@ -422,6 +422,13 @@ int ugly(int a) { a == 1; return a; }'
         expect warnings fail 'clang: base/uses.c:5' # what it includes changed
         expect warnings fail 'warnings: clang: 1 of'
         in_git checkout -q base/uses.h
+        plant base/far.h <<<'#include "base/uses.h"'
+        plant base/far.c <<<'#include "base/far.h"'
+        commit
+        echo >>"$tree/base/uses.h"
+        expect warnings fail 'warnings: clang: 1 of'
+        expect headers pass 'headers: not public: 2 of'
+        in_git checkout -q base/uses.h
         sed -i 's/^warnings=(-Wall/warnings=(-Wall -Wunused/' "$tree/scripts/check/lib/common.sh"
         expect warnings fail 'clang: base/ugly.c:2'
         in_git checkout -q scripts/check/lib/common.sh

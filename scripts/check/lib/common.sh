@@ -82,14 +82,19 @@ same_since_base() {
     [ "$(sed -n "/$2/,/$3/p" "$1")" = \
         "$(git show "$(cat scripts/check/base):$1" 2>/dev/null | sed -n "/$2/,/$3/p")" ]
 }
-# keep_changed NAME LIST [includers]: leaves in the file LIST what changed since the base commit, or
-# includes what did. Says how many these are.
+# keep_changed NAME LIST [direct|includers]: leaves in the file LIST what changed since the base
+# commit, and what includes that: itself, or through other headers, too. Says how many these are.
 keep_changed() {
-    local all
+    local all direct=0
     all=$(wc -l <"$2")
-    [ "${3:-}" != includers ] || { make_edges && awk -v changed="$scratch/changed" \
-        -f "$check_lib/includers.awk" "$scratch/edges" >"$scratch/touched"; }
-    [ "${3:-}" = includers ] || cp "$scratch/changed" "$scratch/touched"
+    if [ -n "${3:-}" ]; then
+        [ "$3" != direct ] || direct=1
+        make_edges
+        awk -v changed="$scratch/changed" -v direct=$direct -f "$check_lib/includers.awk" \
+            "$scratch/edges" >"$scratch/touched"
+    else
+        cp "$scratch/changed" "$scratch/touched"
+    fi
     both "$2" "$scratch/touched" >"$2.kept"
     mv "$2.kept" "$2"
     echo "$1: $(wc -l <"$2") of $all files, changed since $(cut -c 1-12 scripts/check/base)"
