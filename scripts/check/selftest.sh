@@ -343,6 +343,12 @@ int use(void) { return 0; }
     expect globals fail 'ir/bad.c: mutable global: counter'
     rm "$tree/ir/bad.c"
     expect globals pass
+    # An object that nm cannot read.
+    reset
+    make_build
+    echo text >"$folder/CMakeFiles/tilec_objects.dir/base/good.c.o"
+    touch -d '-1 hour' "$folder/CMakeFiles/tilec_objects.dir/base/good.c.o"
+    expect globals fail 'nm read 0 of 1 objects'
     # A build without these warnings, or that turns one off, says nothing about them.
     plant ir/bad.c <<<'int bad(int a, long b);
 int bad(int a, long b) { return (int)b; }'
