@@ -79,7 +79,11 @@ set_property(TARGET tilec_llvm APPEND PROPERTY LINK_DEPENDS
              "${PROJECT_SOURCE_DIR}/cmake/exports.map")
 find_program(TILEC_LLD NAMES ld.lld-${TILEC_LLVM_VERSION} ld.lld)
 if(TILEC_LLD)
-    target_link_options(tilec_llvm PRIVATE -fuse-ld=lld -Wl,--icf=all)
+    # gcc looks for the name ld.lld alone, and Debian's lld-22 has ld.lld-22 alone.
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/linker")
+    file(CREATE_LINK "${TILEC_LLD}" "${PROJECT_BINARY_DIR}/linker/ld.lld" SYMBOLIC)
+    target_link_options(tilec_llvm PRIVATE "-B${PROJECT_BINARY_DIR}/linker" -fuse-ld=lld
+                                           -Wl,--icf=all)
 endif()
 target_link_directories(tilec_llvm PRIVATE "${llvm_libraries}")
 if(TILEC_LLVM_SHARED)
