@@ -1,0 +1,244 @@
+#!/usr/bin/env bash
+# Proves that a fresh machine needs nothing but the repository and its network: makes a bare Debian
+# 12 (debootstrap, minbase), clones the committed HEAD into it, and runs the README's commands
+# there. Says how many seconds each step took.
+#   scripts/test-bare-root.sh                 scripts/demo.sh
+#   scripts/test-bare-root.sh --test          scripts/test.sh
+#   scripts/test-bare-root.sh -- COMMAND…     another command, after scripts/setup.sh
+#   --keep FOLDER    keeps the root there, for the next run to use: packages are installed then
+# Runs as root (it mounts and enters a root). Status: 0 passed, 1 failed, 77 skipped with the
+# reason. The output of each step is kept in build/bare-root/. TMPDIR (default /var/tmp) has the
+# root; the demo needs 3 GB there.
+#
+# All mounts are made in a mount namespace of its own, which ends with this script, however it ends.
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+suite=bookworm
+
+skip() {
+    echo "bare-root: skipped: $1"
+    exit 77
+}
+fail() {
+    echo "bare-root: failed: $1" >&2
+    exit 1
+}
+
+# ---- Inside the namespace. step NAME COMMAND…: runs it, says its seconds, or the end of its output
+# and ends the script. Never part of a condition, in which bash would not stop at errors.
+figures=()
+step() {
+    local name=$1 begin=$SECONDS log=$logs/$1.log status=0
+    shift
+    set +e
+    (
+        set -e
+        "$@"
+    ) >"$log" 2>&1 </dev/null
+    status=$?
+    set -e
+    if [ $status -eq 77 ]; then
+        skip "$(tail -n 1 "$log")"
+    elif [ $status -ne 0 ]; then
+        tail -n 40 "$log"
+        fail "$name failed after $((SECONDS - begin)) s; see $log"
+    fi
+    printf 'bare-root: %5d s: %s\n' $((SECONDS - begin)) "$name"
+    figures+=("$name $((SECONDS - begin)) s")
+}
+
+# Where this machine gets Debian's packages from; a mirror may be all that it reaches.
+mirror() {
+    # shellcheck disable=SC2016
+    apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' \
+        'Created-By: Packages' 2>/dev/null |
+        awk -v suite="$suite" '$2 == suite && $3 == "main" && !uri { uri = $1 }
+            END { print uri ? uri : "http://deb.debian.org/debian" }'
+}
+bootstrap() {
+    local from status=0
+    from=$(mirror)
+    debootstrap --variant=minbase "$suite" "$root" "$from" || status=$?
+    # What the network does not have says nothing of the repository.
+    if [ "$status" -ne 0 ] && ! have_release; then
+        echo "debootstrap reaches no $from/dists/$suite/Release"
+        exit 77
+    fi
+    [ "$status" -eq 0 ]
+    touch "$root/.tilec-bare-root"
+}
+# debootstrap keeps the release file it has read.
+have_release() { [ -n "$(find "$root/var/lib/apt/lists" -name '*Release' -size +0 2>/dev/null)" ]; }
+
+# Packages come from where this machine has them from, by the same proxies, where it is a Debian 12;
+# else from Debian.
+give_sources() {
+    local etc=$root/etc/apt codename
+    codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    if [ "$codename" = "$suite" ]; then
+        rm -f "$etc/sources.list"
+        for part in sources.list sources.list.d preferences preferences.d trusted.gpg \
+            trusted.gpg.d keyrings; do
+            [ ! -e "/etc/apt/$part" ] || cp -rLT "/etc/apt/$part" "$etc/$part"
+        done
+        mkdir -p "$root/usr/share/keyrings"
+        cp -rLT /usr/share/keyrings "$root/usr/share/keyrings"
+    else
+        for part in "debian $suite" "debian $suite-updates" "debian-security $suite-security"; do
+            echo "deb http://deb.debian.org/$part main"
+        done >"$etc/sources.list"
+    fi
+    # Hooks of this machine's programs stay behind: the root does not have them.
+    apt-config dump | { grep -E '^Acquire::(https?|Check-[A-Za-z-]+)(::| )' || true; } \
+        >"$etc/apt.conf.d/90host"
+    cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+    # Sources by https cannot be read without certificates; who has such sources has these.
+    if grep -rqsE '^[^#]*https://' "$etc/sources.list" "$etc/sources.list.d"; then
+        mkdir -p "$root/etc/ssl"
+        cp -rLT /etc/ssl/certs "$root/etc/ssl/certs"
+    fi
+}
+
+# The commit alone: nothing that lies in this folder without being committed is there.
+clone() {
+    rm -rf "$root/srv/tilec" "$root/srv/shared"
+    git clone -q --no-hardlinks "$here" "$root/srv/tilec"
+    git -C "$root/srv/tilec" checkout -q --detach "$(git -C "$here" rev-parse HEAD)"
+    if [ -d "$here/../shared" ]; then
+        mkdir "$root/srv/shared"
+        mount --bind "$here/../shared" "$root/srv/shared"
+        mount -o remount,bind,ro "$root/srv/shared"
+    fi
+}
+
+mount_all() {
+    mount -t proc proc "$root/proc"
+    mkdir -p "$root/dev/shm" "$root/dev/pts"
+    mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=666 devpts "$root/dev/pts"
+}
+
+# there COMMAND…: in the clone, with nothing of this machine's environment but the way out.
+there() {
+    env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+        ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
+        ${no_proxy:+"no_proxy=$no_proxy"} \
+        chroot "$root" sh -c 'cd /srv/tilec && exec "$@"' sh "$@"
+}
+
+inside() {
+    root=$1 logs=$2 preset=$3
+    shift 3
+    local kept=
+    if [ -e "$root/.tilec-bare-root" ]; then
+        kept=', in a root that earlier runs have filled'
+    else
+        step debootstrap bootstrap
+    fi
+    step sources give_sources
+    step clone clone
+    step mounts mount_all
+    # Which is what the command does first; by itself only to be timed.
+    step set-up there scripts/setup.sh
+    sed -n 's/^setup: left out */bare-root:          without /p' "$logs/set-up.log"
+    if [ "$preset" != none ]; then
+        step "build-$preset" there scripts/build.sh "$preset"
+    fi
+    step command there "$@"
+    tail -n 3 "$logs/command.log"
+    echo "bare-root: passed: $* on a bare Debian $(cat "$root/etc/debian_version")$kept:" \
+        "$(printf '%s, ' "${figures[@]}" | sed 's/, $//'); the root takes" \
+        "$(du -shx "$root" 2>/dev/null | cut -f1)"
+}
+if [ "${1:-}" = --inside ]; then
+    shift
+    inside "$@"
+    exit
+fi
+
+# ---- Outside
+preset=release
+command=(scripts/demo.sh)
+keep=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --test)
+        preset=debug
+        command=(scripts/test.sh)
+        ;;
+    --keep)
+        keep=${2:-}
+        [ -n "$keep" ] || fail "--keep needs a folder"
+        shift
+        ;;
+    --)
+        shift
+        [ $# -gt 0 ] || fail "no command after --"
+        preset=none
+        command=("$@")
+        break
+        ;;
+    *) fail "unknown option '$1'; see the head of this file" ;;
+    esac
+    shift
+done
+
+PATH=$PATH:/usr/sbin:/sbin
+[ "$(id -u)" -eq 0 ] || skip "not root: sudo scripts/test-bare-root.sh"
+for tool in debootstrap git unshare chroot; do
+    package=$tool
+    [ "$tool" != unshare ] || package=util-linux
+    [ "$tool" != chroot ] || package=coreutils
+    command -v $tool >/dev/null ||
+        skip "no $tool: apt-get install --no-install-recommends $package"
+done
+git -C "$here" rev-parse -q --verify HEAD >/dev/null || skip "no git repository to clone"
+[ -z "$(git -C "$here" status --porcelain 2>/dev/null)" ] ||
+    echo "bare-root: what is not committed is not tested"
+namespace=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
+"${namespace[@]}" true 2>/dev/null || skip "no right to make a mount namespace (unshare)"
+
+base=${TMPDIR:-/var/tmp}
+if [ -n "$keep" ]; then
+    mkdir -p "$keep"
+    root=$(cd "$keep" && pwd)
+    base=$root
+    if [ ! -e "$root/.tilec-bare-root" ] && [ -n "$(ls -A "$root")" ]; then
+        fail "$keep is neither empty nor a root that this script made"
+    fi
+fi
+gigabytes=$(($(df -Pk "$base" | awk 'NR == 2 { print $4 }') / 1000000))
+[ $gigabytes -ge 8 ] || skip "$gigabytes GB free in $base, which is too little: set TMPDIR"
+[ -n "$keep" ] || root=$(mktemp -d "$base/tilec-bare-root-XXXXXX")
+chmod 755 "$root"
+
+# By the time this runs the namespace and its mounts are gone; --one-file-system all the same.
+child=
+clean() {
+    if [ -n "$child" ]; then
+        kill -KILL "$child" 2>/dev/null || true
+        wait "$child" 2>/dev/null || true
+    fi
+    # What was in the namespace may take a moment to die, and write until then.
+    [ -n "$keep" ] || rm -rf --one-file-system "$root" || {
+        sleep 2
+        rm -rf --one-file-system "$root"
+    }
+}
+trap clean EXIT
+trap 'exit 1' INT TERM HUP
+logs=$here/build/bare-root
+mkdir -p "$logs"
+rm -f "$logs"/*.log
+# In the background, so that this shell hears a signal while it waits.
+"${namespace[@]}" bash "$here/scripts/test-bare-root.sh" --inside "$root" "$logs" "$preset" \
+    "${command[@]}" &
+child=$!
+status=0
+wait $child || status=$?
+child=
+[ -z "$keep" ] || echo "bare-root: the root is kept in $keep"
+case $status in
+0 | 77) exit $status ;;
+*) exit 1 ;;
+esac
