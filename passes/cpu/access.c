@@ -235,7 +235,8 @@ static IrValue *as_unsigned(IrBuilder *b, IrValue *x) {
 
 // 0 <= x < extent.
 static IrValue *within(IrBuilder *b, IrValue *x, IrValue *extent) {
-    return ir_binary(b, IR_LT, as_unsigned(b, x), as_unsigned(b, extent));
+    IrValue *end = as_unsigned(b, extent);
+    return ir_binary(b, IR_LT, as_unsigned(b, x), end);
 }
 
 // Is the whole dimension inside that runs in a loop within the lanes' loop?

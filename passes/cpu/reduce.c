@@ -364,12 +364,15 @@ static IrValue *ordered(IrBuilder *b, IrValue *bits) {
 
 static IrValue *horizontal_extreme(Lower *l, IrBuilder *b, IrReduce kind, IrValue *x) {
     const uint32_t nan = kind == IR_REDUCE_MAX ? 0x7fc00000 : 0xffc00000;
-    while (x->type->count * sizeof(float) > l->machine->vector_bytes)
-        x = ir_binary(b, kind == IR_REDUCE_MAX ? IR_MAX : IR_MIN, reduce_half(l, b, x, false),
-                      reduce_half(l, b, x, true));
+    while (x->type->count * sizeof(float) > l->machine->vector_bytes) {
+        IrValue *second = reduce_half(l, b, x, true);
+        IrValue *first = reduce_half(l, b, x, false);
+        x = ir_binary(b, kind == IR_REDUCE_MAX ? IR_MAX : IR_MIN, first, second);
+    }
     const IrType *t = ir_with_elem(l->module, x->type, DTYPE_I32);
     IrValue *is_nan = ir_binary(b, IR_NE, x, x);
-    IrValue *bits = choose(b, is_nan, ir_const_bits(b, t, nan), ir_bitcast(b, x, t));
+    IrValue *bits = ir_bitcast(b, x, t);
+    bits = choose(b, is_nan, ir_const_bits(b, t, nan), bits);
     IrValue *best = horizontal(b, kind, ordered(b, bits));
     return ir_bitcast(b, ordered(b, best), ir_scalar(l->module, DTYPE_F32));
 }
