@@ -172,12 +172,15 @@ static void other_kernels_do_not(void **state) {
     // A blank line more: line tables and asserts name other places.
     kernel_of(w, arena_printf(w->arena, "\n%s", copy_text), NULL);
     kernel_of(w, copy_text, TILEC_SPEC(TILEC_OPTION("debug", 0)));
+    assert_string_equal(asked(w), "copy_B_64_v1 copy_B_64_v1 copy_B_64_v1 ");
+#ifdef __x86_64__  // elsewhere there is one target
     setenv("TILEC_CPU_TARGET", "x86-64-v2", 1);
     World other = {.arena = w->arena};
     open_context(&other);
     kernel_of(&other, copy_text, NULL);
     tilec_context_destroy(other.context);
     assert_string_equal(asked(w), "copy_B_64_v1 copy_B_64_v1 copy_B_64_v1 copy_B_64_v1 ");
+#endif
 }
 
 static void the_disk_keeps_code(void **state) {

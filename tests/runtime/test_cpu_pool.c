@@ -267,6 +267,14 @@ static void skip_forks(void) {
 #endif
 }
 
+static void skip_emulated(const char *why) {
+#ifdef TEST_EMULATED
+    print_message("skipped: %s\n", why);
+    skip();
+#endif
+    (void)why;
+}
+
 static void require(bool good, int code) {
     if (!good) _exit(code);
 }
@@ -322,6 +330,7 @@ static void child_of_busy(CpuRig *rig, CpuRigKernel *k) {
 static void test_fork_while_busy(void **state) {
     (void)state;
     skip_forks();
+    skip_emulated("qemu starts no threads in the child of a process with several");
     CpuRig rig;
     CpuRigKernel k;
     cpu_rig_open(&rig, "cpu:3");
@@ -552,6 +561,7 @@ static void child_without_threads(CpuRig *rig, CpuRigKernel *k) {
 static void test_no_threads_left(void **state) {
     (void)state;
     skip_forks();
+    skip_emulated("the limit of memory would be qemu's");
     CpuRig rig;
     CpuRigKernel k;
     cpu_rig_open(&rig, "cpu:200");
