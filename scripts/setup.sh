@@ -26,6 +26,7 @@ liblld-22-dev      | optional | code generation
 libamdhip64-5      | optional | a real HIP, if without a GPU, for the tests of the device hip
 libamdhip64-dev    | optional | headers of HIP, against which our prototypes are compared
 libopenmpi-dev     | optional | examples/aot with ranks, and its test
+make               | optional | the test of libraries ahead of time
 libmpfr-dev        | optional | exact references for the tests of mathematical functions
 openmpi-bin        | optional | runs them
 qemu-user          | optional | runs AArch64 code in tests

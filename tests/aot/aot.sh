@@ -47,6 +47,10 @@ if [ ! -e "$libdir/libtilec_llvm.so" ]; then
 fi
 shared=true
 [ -e "$libdir/libtilec_rt.so" ] || shared=false
+if ! command -v make >/dev/null; then
+    echo "skipped: no make here (Debian: make)"
+    exit 77
+fi
 levels='x86-64-v2'
 ! grep -qw avx2 /proc/cpuinfo || levels="$levels x86-64-v3"
 ! grep -qw avx512vl /proc/cpuinfo || levels="$levels x86-64-v4"
