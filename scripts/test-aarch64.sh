@@ -107,7 +107,7 @@ done < <(rows)
 status=0
 ctest --preset aarch64 -L '^quick$' -LE '^check$' -R "${1:-.}" -E "^(${excluded#|})\$" \
     --no-tests=error -j "${TEST_JOBS:-$(nproc)}" >"$out/ctest.log" 2>&1 || status=$?
-summary=$(grep 'tests passed' "$out/ctest.log" || echo 'no test ran')
+summary=$(grep 'tests passed' "$out/ctest.log" || echo "ctest ended early, with status $status")
 if [ $status -ne 0 ]; then
     sed -n '/^The following tests FAILED/,$p' "$out/ctest.log"
     fail "$summary; see $out/ctest.log"
