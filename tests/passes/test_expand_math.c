@@ -278,7 +278,7 @@ static void whole_f32(void **state) {
         print_message("skipped: libtilec_llvm was not built\n");
         skip();
     }
-    enum { SLICES = 256 };
+    enum { PARTS = 256 };
     int failures = 0;
     uint64_t ran = 0;
     Portion p = portion();
@@ -286,7 +286,7 @@ static void whole_f32(void **state) {
     for (int i = 0; i < FUNCTIONS; i++) {
         if (!is_wanted(&functions[i])) continue;
         Worst worst = {-1, 0, 0, 0};
-        for (uint64_t slice = 0; slice < SLICES; slice++) {
+        for (uint64_t slice = 0; slice < PARTS; slice++) {
             if (!portion_has(p, slice)) continue;
             for (size_t k = 0; k < b.count; k++) dtype_store(DTYPE_F32, b.x, k, slice << 24 | k);
             run_compiled(&functions[i], &b);
