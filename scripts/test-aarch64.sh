@@ -17,6 +17,7 @@ begin=$SECONDS
 left_out='
 aot/aot                 | builds and runs for this machine; what it does is done below instead
 install/.*              | builds and runs for this machine
+bundle                  | builds and runs for this machine
 docs/c_api              | compiles for this machine
 filetest/selftest       | starts a program of the build by its path, which needs the emulator
 tools/test_places       | starts copies of the command, which need the emulator
