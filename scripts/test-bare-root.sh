@@ -127,9 +127,9 @@ there() {
 }
 
 inside() {
-    root=$1 logs=$2 preset=$3
-    shift 3
-    local kept=
+    root=$1 logs=$2
+    local kept='' presets=$3 targets=$4 preset
+    shift 4
     if [ -e "$root/.tilec-bare-root" ]; then
         kept=', in a root that earlier runs have filled'
     else
@@ -141,9 +141,10 @@ inside() {
     # Which is what the command does first; by itself only to be timed.
     step set-up there scripts/setup.sh
     sed -n 's/^setup: left out */bare-root:          without /p' "$logs/set-up.log"
-    if [ "$preset" != none ]; then
-        step "build-$preset" there scripts/build.sh "$preset"
-    fi
+    for preset in $presets; do
+        # shellcheck disable=SC2086
+        step "build-$preset" there scripts/build.sh "$preset" $targets
+    done
     step command there "$@"
     tail -n 3 "$logs/command.log"
     echo "bare-root: passed: $* on a bare Debian $(cat "$root/etc/debian_version")$kept:" \
@@ -157,13 +158,16 @@ if [ "${1:-}" = --inside ]; then
 fi
 
 # ---- Outside
-preset=release
+# What the command builds, which is done before it to be timed.
+presets=release
+targets=
 command=(scripts/demo.sh)
 keep=
 while [ $# -gt 0 ]; do
     case $1 in
     --test)
-        preset=debug
+        presets='debug release'
+        targets=commit_tests
         command=(scripts/test.sh)
         ;;
     --keep)
@@ -174,7 +178,7 @@ while [ $# -gt 0 ]; do
     --)
         shift
         [ $# -gt 0 ] || fail "no command after --"
-        preset=none
+        presets=
         command=("$@")
         break
         ;;
@@ -231,8 +235,8 @@ logs=$here/build/bare-root
 mkdir -p "$logs"
 rm -f "$logs"/*.log
 # In the background, so that this shell hears a signal while it waits.
-"${namespace[@]}" bash "$here/scripts/test-bare-root.sh" --inside "$root" "$logs" "$preset" \
-    "${command[@]}" &
+"${namespace[@]}" bash "$here/scripts/test-bare-root.sh" --inside "$root" "$logs" "$presets" \
+    "$targets" "${command[@]}" &
 child=$!
 status=0
 wait $child || status=$?
