@@ -46,7 +46,7 @@ cp -R include/tilec "$to/include/"
 cp -R examples docs LICENSE NOTICE "$to/"
 cp scripts/bundle/run.sh scripts/bundle/peers.py scripts/bundle/triton_kernels.py "$to/"
 # The matrix looks whether the tests are there that its exceptions name.
-grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported*.def | sort -u |
+grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported.def | sort -u |
     xargs -I{} cp --parents {} "$to/"
 # What those need beside glibc.
 libraries() {
