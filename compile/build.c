@@ -210,7 +210,8 @@ bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target) {
     if (!code_target_parse(device, &t)) return false;
     ArchivePlace place = {t.gpu, t.cpu};
     for (uint32_t i = 0; i < plan->target_count; i++) {
-        ArchiveTarget code = {.gpu = plan->targets[i].gpu, .cpu = plan->targets[i].cpu};
+        ArchiveTarget code = {
+            .known = true, .gpu = plan->targets[i].gpu, .cpu = plan->targets[i].cpu};
         uint32_t fit = archive_fit(&code, &place);
         if (fit > best) best = fit, *target = i;
     }

@@ -78,6 +78,13 @@ static bool split_index(Archive *a, uint64_t size) {
            text_of(a->front_texts, a->index, INDEX_COMMAND, &a->command);
 }
 
+static bool targets_are_whole(const Archive *a) {
+    Str name;
+    for (uint32_t i = 0; i < a->target_count; i++)
+        TRY(text_of(a->front_texts, a->targets + (size_t)i * INDEX_TARGET_WORDS * 4, 0, &name));
+    return true;
+}
+
 bool archive_open(const struct tilec_archive *data, Archive *archive, const char **wrong) {
     *wrong = check_data(data);
     if (!*wrong) *wrong = check_head(data->bytes, data->byte_count);
@@ -86,7 +93,8 @@ bool archive_open(const struct tilec_archive *data, Archive *archive, const char
     *archive = (Archive){.data = data};
     archive->index = head + number_at(head + ARCHIVE_AT_INDEX, 8);
     archive->interface_number = number_at(head + ARCHIVE_AT_INTERFACE, 8);
-    if (!split_index(archive, number_at(head + ARCHIVE_AT_INDEX_SIZE, 8)))
+    if (!split_index(archive, number_at(head + ARCHIVE_AT_INDEX_SIZE, 8)) ||
+        !targets_are_whole(archive))
         *wrong = "its index is damaged; build it anew";
     return !*wrong;
 }
@@ -103,9 +111,10 @@ bool archive_target(const Archive *archive, uint32_t number, ArchiveTarget *targ
     *target = (ArchiveTarget){0};
     if (number >= archive->target_count) return false;
     const uint8_t *row = archive->targets + (size_t)number * INDEX_TARGET_WORDS * 4;
-    return text_of(archive->front_texts, row, 0, &target->name) &&
-           (gpu_target_parse(target->name, &target->gpu) ||
-            cpu_target_parse(target->name, &target->cpu));
+    TRY(text_of(archive->front_texts, row, 0, &target->name));
+    target->known = gpu_target_parse(target->name, &target->gpu) ||
+                    cpu_target_parse(target->name, &target->cpu);
+    return true;
 }
 
 bool archive_function(const Archive *archive, uint32_t number, ArchiveFunction *function) {
@@ -247,7 +256,7 @@ static uint32_t fit_cpu(CpuTarget code, CpuTarget limit) {
 }
 
 uint32_t archive_fit(const ArchiveTarget *target, const ArchivePlace *place) {
-    if (target->gpu.vendor != place->gpu.vendor) return 0;
+    if (!target->known || target->gpu.vendor != place->gpu.vendor) return 0;
     switch (place->gpu.vendor) {
     case GPU_NONE: return fit_cpu(target->cpu, place->limit);
     case GPU_NVIDIA: return fit_nvidia(target->gpu, place->gpu);

@@ -76,6 +76,7 @@ typedef struct Archive {
 
 typedef struct ArchiveTarget {
     Str name;
+    bool known;  // no: a newer tilec wrote it. Its code is passed over
     CpuTarget cpu;
     GpuTarget gpu;  // of a CPU none
 } ArchiveTarget;
@@ -107,7 +108,7 @@ typedef struct ArchiveGroup {
 bool archive_open(const struct tilec_archive *data, Archive *archive, const char **wrong);
 // The whole index, which takes time that grows with it.
 bool archive_verify(const Archive *archive, const char **wrong);
-// False: that row of the index does not hold together.
+// False: there is no such row. A name that this version does not know is a row as any other.
 bool archive_target(const Archive *archive, uint32_t number, ArchiveTarget *target);
 // The row as it is: for lists and for looking up.
 bool archive_function(const Archive *archive, uint32_t number, ArchiveFunction *function);

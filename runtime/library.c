@@ -185,30 +185,24 @@ static tilec_status check_archive(const tilec_device *device, const Archive *arc
     return found == known ? TILEC_OK : other_version(c, archive, found, known);
 }
 
-static bool read_targets(tilec_library *l) {
+static void read_targets(tilec_library *l) {
     uint32_t count = l->archive.target_count;
     l->targets = arena_new(l->arena, ArchiveTarget, count + 1);
-    for (uint32_t i = 0; i < count; i++)
-        if (!archive_target(&l->archive, i, &l->targets[i])) return false;
-    return true;
+    for (uint32_t i = 0; i < count; i++) archive_target(&l->archive, i, &l->targets[i]);
 }
 
-// What an archive adds to a library that has none.
-static tilec_status fill(tilec_library *l, const Archive *archive, const ArchivePlace *place) {
+// What an archive adds to a library that has none. Nothing fails here: a message wants the
+// context's mutex, which is held.
+static void fill(tilec_library *l, const Archive *archive, const ArchivePlace *place) {
     l->place = *place;
     l->archive = *archive;
     l->arena = arena_create();
     l->name = arena_text(l->arena, archive->name.text, archive->name.size);
     l->functions = arena_array(l->arena, sizeof(LibrarySlot), archive->function_count);
     for (uint32_t i = 0; i < archive->function_count; i++) atomic_init(&l->functions[i], NULL);
-    if (!read_targets(l)) {
-        arena_destroy(l->arena);
-        return library_unreadable(l->device->context,
-                                  "its index does not hold together; build it anew");
-    }
+    read_targets(l);
     arena_keep(l->arena);
     l->users = 1;
-    return TILEC_OK;
 }
 
 static tilec_library *new_library(tilec_device *device) {
@@ -219,31 +213,24 @@ static tilec_library *new_library(tilec_device *device) {
 }
 
 // The context's mutex is held.
-static tilec_status find_or_fill(tilec_device *device, const Archive *archive,
-                                 const ArchivePlace *place, tilec_library **library) {
+static tilec_library *find_or_fill(tilec_device *device, const Archive *archive,
+                                   const ArchivePlace *place) {
     tilec_library *l = library_find(device, archive->data);
     if (l) {
         l->users++;
-        *library = l;
-        return TILEC_OK;
+        return l;
     }
     l = library_find(device, NULL);
     bool fresh = !l;
     if (fresh) l = new_library(device);
-    tilec_status s = fill(l, archive, place);
-    if (s && fresh) {
-        os_mutex_destroy(l->lock);
-        recover_free(l);
-    }
-    if (s) return s;
+    fill(l, archive, place);
     recover_keep_all();
     atomic_store_explicit(&l->data, archive->data, memory_order_release);
     if (fresh) {
         l->next = atomic_load(&device->libraries);
         atomic_store_explicit(&device->libraries, l, memory_order_release);
     }
-    *library = l;
-    return TILEC_OK;
+    return l;
 }
 
 static tilec_status load(tilec_device *device, const struct tilec_archive *data,
@@ -255,9 +242,9 @@ static tilec_status load(tilec_device *device, const struct tilec_archive *data,
     if (!s) s = check_archive(device, &archive, interface_number, &place);
     if (s) return s;
     os_mutex_lock(c->lock);
-    s = find_or_fill(device, &archive, &place, library);
+    *library = find_or_fill(device, &archive, &place);
     os_mutex_unlock(c->lock);
-    return s;
+    return TILEC_OK;
 }
 
 tilec_status tilec_library_load(tilec_device *device, const tilec_archive *data,

@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "base/os.h"
+#include "tests/support/archive_walk.h"
 
 typedef struct Fixed {
     World *w;
@@ -138,8 +139,8 @@ static void refuses(const Fixed *f) {
     assert_non_null(strstr(tilec_last_error(f->w->context), "requires N % 2 == 0"));
 }
 
-static void it_runs_on(World *w, const char *device) {
-    Fixed f = {.w = w, .data = fixture(w)};
+static void it_runs_with(World *w, const char *device, struct tilec_archive data) {
+    Fixed f = {.w = w, .data = data};
     f.device = open_device(w, device);
     f.library = load(w, f.device, &f.data);
     scales(&f, 100, 64);    // the first alternative
@@ -151,10 +152,50 @@ static void it_runs_on(World *w, const char *device) {
     tilec_device_close(f.device);
 }
 
+static void it_runs_on(World *w, const char *device) { it_runs_with(w, device, fixture(w)); }
+
 static void it_runs_on_nvidia(void **state) { it_runs_on(*state, "sim:sm_90a"); }
 
 static void it_runs_on_amd(void **state) {
     if (codegen_built()) it_runs_on(*state, "sim:gfx942");
+}
+
+// The fixture as a newer tilec writes it: with code for a target that nobody knows yet.
+static struct tilec_archive with_unknown(World *w, const char *target, const char *unknown) {
+    struct tilec_archive data = fixture(w);
+    size_t size = strlen(target), found = 0;
+    uint8_t *bytes = arena_alloc(w->arena, data.byte_count);
+    memcpy(bytes, data.bytes, data.byte_count);
+    assert_int_equal(strlen(unknown), size);
+    for (size_t i = 0; i + size < data.byte_count; i++) {
+        if (memcmp(bytes + i, target, size + 1) != 0) continue;
+        memcpy(bytes + i, unknown, size);
+        found++;
+    }
+    assert_int_equal(found, 1);
+    archive_repair(bytes, data.byte_count);
+    data.bytes = bytes;
+    return data;
+}
+
+static void unknown_targets_are_passed_over(void **state) {
+    World *w = *state;
+    struct tilec_archive behind = with_unknown(w, "gfx942", "gfx9zz");
+    struct tilec_archive before = with_unknown(w, "sm_80", "sm_8z");
+    tilec_archive_info info;
+    assert_int_equal(tilec_archive_describe(w->context, &behind, &info), TILEC_OK);
+    assert_int_equal(info.target_count, 2);
+    assert_string_equal(tilec_archive_target(&behind, 1), "gfx9zz");
+    assert_string_equal(tilec_archive_target(&before, 1), "gfx942");
+    it_runs_with(w, "sim:sm_90a", behind);
+    if (codegen_built()) it_runs_with(w, "sim:gfx942", before);
+    // Who has no code is told of all that there is.
+    tilec_library *library = NULL;
+    tilec_device *device = open_device(w, "cpu");
+    assert_int_equal(tilec_library_load(device, &before, 0, &library), TILEC_UNAVAILABLE);
+    said(w, "it has code for sm_8z, gfx942");
+    assert_int_equal(tilec_device_open_for(w->context, &before, &device), TILEC_UNAVAILABLE);
+    said(w, "it has code for sm_8z, gfx942");
 }
 
 int main(void) {
@@ -162,6 +203,7 @@ int main(void) {
         BUILD_TEST(it_tells_what_it_holds),
         BUILD_TEST(it_runs_on_nvidia),
         BUILD_TEST(it_runs_on_amd),
+        BUILD_TEST(unknown_targets_are_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -610,7 +610,7 @@ static void a_huge_size_is_not_believed(void **state) {
 // ---- Which code ----
 
 static uint32_t fit(const char *code, const char *device) {
-    ArchiveTarget t = {.name = str(code)};
+    ArchiveTarget t = {.name = str(code), .known = true};
     ArchivePlace place = {0};
     if (!gpu_target_parse(str(code), &t.gpu)) assert_true(cpu_target_parse(str(code), &t.cpu));
     if (!gpu_target_parse(str(device), &place.gpu))
