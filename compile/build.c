@@ -432,7 +432,8 @@ static Str tuned_text(Arena *arena, const BuildPlan *plan) {
             Unit *unit = plan->units[plan->functions[f].source];
             const AstKernel *kernel = tile_kernel_find(unit->file, plan->functions[f].kernel);
             TuneRow key = tune_key(arena, kernel, row->target);
-            if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source))
+            if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source) ||
+                tune_is_simulated(row->target))
                 continue;
             tune_put(arena, kept, row);
             break;

@@ -36,6 +36,7 @@ typedef struct Jit {
     JitSwitches switches;
     OsMutex *lock;
     Arena *scratch;          // of one look-up
+    TuneNames tune_names;    // of the device
     TuneRow tune_key;        // in the unit's arena; rows of it exist when the kernel is by_shape
     const TuneRow *refused;  // the last row whose consts do not compile: not tried at each launch
     Specialization *made;
@@ -431,6 +432,28 @@ static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, Tune
     return true;
 }
 
+// The table's row for a device of any of the names that this one goes by.
+static const TuneRow *tuned_row(const tilec_kernel *kernel, TuneRow *key) {
+    const Jit *jit = kernel->source;
+    const TuneRow *row = NULL;
+    for (uint32_t i = 0; !row && i < jit->tune_names.count; i++) {
+        key->target = str(jit->tune_names.text[i]);
+        row = tune_find(compiler_of(kernel->context)->tuned, key);
+    }
+    return row;
+}
+
+static bool is_tuned(const tilec_kernel *kernel) {
+    const Jit *jit = kernel->source;
+    TuneRow key = jit->tune_key;
+    bool known = false;
+    for (uint32_t i = 0; !known && i < jit->tune_names.count; i++) {
+        key.target = str(jit->tune_names.text[i]);
+        known = tune_knows(compiler_of(kernel->context)->tuned, &key);
+    }
+    return known;
+}
+
 // The specialisation that the table names for these arguments. What it names and cannot be made or
 // launched leaves the one without it, so that a table changes times and nothing else.
 static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
@@ -439,7 +462,7 @@ static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t cou
     TuneRow key = jit->tune_key;
     key.types = tune_types(jit->scratch, jit->kernel, spec);
     if (!tune_shape(jit, args, count, &key)) return;
-    const TuneRow *row = tune_find(compiler_of(kernel->context)->tuned, &key);
+    const TuneRow *row = tuned_row(kernel, &key);
     TileSpec tuned = copy_spec(jit->scratch, spec);
     const RtLoaded *better = NULL;
     LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
@@ -548,7 +571,9 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
         if (s) return s;
     }
     jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
-    k->by_shape = tune_knows(compiler_of(context)->tuned, &jit->tune_key);
+    jit->tune_names = tune_names(arena_printf(unit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
+                                 api->simulated);
+    k->by_shape = is_tuned(k);
     rt_keep_diags(context, unit->diags);
     return TILEC_OK;
 }

@@ -520,6 +520,7 @@ const RtDeviceApi sim_device_api = {
     .open = device_open,
     .close = device_close,
     .gpu = device_gpu,
+    .simulated = true,
     .alloc = device_alloc,
     .free = device_free,
     .stream_create = at_once_stream_create,

@@ -73,6 +73,7 @@ typedef struct RtDeviceApi {
     tilec_status (*open)(tilec_context *context, Str instance, void **state);
     void (*close)(void *state);
     GpuTarget (*gpu)(const tilec_device *device);  // what code must be for; NULL: it is no GPU
+    bool simulated;                                // a GPU of which times on it say nothing
     // What a GPU of hardware is: its target, its name, its driver. NULL: the kind says all.
     void (*describe)(const tilec_device *device, StrBuf *out);
     // The newest version of AMD's code objects that its driver reads; NULL: all that are made.

@@ -138,8 +138,11 @@ static const LibraryAlternative *tuned(Choice *c) {
     TuneRow key = f->tune_key;
     char device[CPU_NAME_MAX];
     if (!shape_of(c->scratch, f->alternatives[0].loaded.meta, c->args, c->count, &key)) return NULL;
-    const LibraryAlternative *found =
-        tuned_for(c, &key, str(library_place_target(&f->library->place, device)));
+    TuneNames names = tune_names(library_place_target(&f->library->place, device),
+                                 f->kernel.device->api->simulated);
+    const LibraryAlternative *found = NULL;
+    for (uint32_t i = 0; !found && i < names.count; i++)
+        found = tuned_for(c, &key, str(names.text[i]));
     return found ? found : tuned_for(c, &key, f->tune_key.target);
 }
 

@@ -1,5 +1,8 @@
 #include "runtime/tune.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/status.h"
 
 enum { FIELDS = 6 };
@@ -136,6 +139,19 @@ void tune_put(Arena *arena, TuneTable *table, const TuneRow *row) {
             return;
         }
     vec_push(arena, &table->rows, *row);
+}
+
+bool tune_is_simulated(Str target) { return str_starts(target, STR(TUNE_SIMULATED)); }
+
+TuneNames tune_names(const char *target, bool simulated) {
+    TuneNames n = {0};
+    size_t size = strlen(target);
+    if (simulated) snprintf(n.text[n.count++], TUNE_NAME_MAX, TUNE_SIMULATED "%s", target);
+    snprintf(n.text[n.count++], TUNE_NAME_MAX, "%s", target);
+    // What was found with the instructions of all architectures is a start for code with its own.
+    bool own = str_starts(str(target), STR("sm_")) && target[size - 1] == 'a';
+    if (own) snprintf(n.text[n.count++], TUNE_NAME_MAX, "%.*s", (int)size - 1, target);
+    return n;
 }
 
 int64_t tune_bucket(int64_t extent) {

@@ -48,6 +48,17 @@ void tune_put(Arena *arena, TuneTable *table, const TuneRow *row);
 const TuneRow *tune_find(const TuneTable *table, const TuneRow *key);
 // Is there a row of this kernel, source and target, whatever its types and shape?
 bool tune_knows(const TuneTable *table, const TuneRow *key);
+
+// The names that rows for a device may have, the nearest first. Those found on a simulator, which
+// say nothing of a GPU, hold on that simulator only: "sim:sm_90a", "sm_90a", "sm_90".
+enum { TUNE_NAMES = 3, TUNE_NAME_MAX = 64 };
+typedef struct TuneNames {
+    uint32_t count;
+    char text[TUNE_NAMES][TUNE_NAME_MAX];
+} TuneNames;
+#define TUNE_SIMULATED "sim:"
+TuneNames tune_names(const char *target, bool simulated);
+bool tune_is_simulated(Str target);
 // An extent's size class: the least power of two that is not below it; 0 stays.
 int64_t tune_bucket(int64_t extent);
 

@@ -43,6 +43,7 @@ static void print_text(const Run *r, const Result *result) {
     printf(" to ");
     print_seconds(t->greatest);
     printf(", %u samples of %u)\n", t->samples, t->repeats);
+    if (r->device->api->simulated) printf("  " MEASURE_SIMULATED "\n");
     if (result->bytes > 0)
         printf("  %.6g MB read and written: %.4g GB/s\n", result->bytes * 1e-6,
                result->bytes / t->median * 1e-9);
@@ -56,6 +57,7 @@ static void print_json(const Run *r, const Result *result) {
     const Timing *t = &result->timing;
     json_key(j, "kernel"), json_str(j, r->compiled->meta->name);
     json_key(j, "device"), json_str(j, str(tilec_device_name(r->device)));
+    json_key(j, "simulated"), json_bool(j, r->device->api->simulated);
     json_key(j, "grid"), json_open(j, '[');
     for (int d = 0; d < 3; d++) json_int(j, r->grid[d]);
     json_close(j, ']');

@@ -350,6 +350,9 @@ static const char *why_unused(const Build *b, const TuneRow *row) {
         TuneRow key = tune_key(b->cli->arena, tile_kernel_find(file, row->kernel), row->target);
         if (!str_equal(key.source, row->source))
             why = "it was found with another text of the file: run tilec tune again";
+        else if (tune_is_simulated(row->target))
+            return "times of the simulator say nothing of a GPU: run tilec tune on the device, or "
+                   "take '" TUNE_SIMULATED "' out of the row to use it all the same";
         else
             return build_device_takes(&b->plan, row->target, &target)
                        ? NULL

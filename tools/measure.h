@@ -13,6 +13,8 @@
 #include "tools/run.h"
 
 enum { MEASURE_SAMPLES = 101 };
+// What is said of times on a `sim:` device.
+#define MEASURE_SIMULATED "simulated: times of the simulator on this machine, no GPU's"
 
 typedef struct Timing {
     double median, least, greatest;  // seconds of one launch

@@ -251,6 +251,8 @@ static int keep(Search *s, const Candidate *best) {
     Run *r = s->run;
     Arena *arena = r->cli->arena;
     TuneRow row = tune_key(arena, r->kernel, r->settings.spec.target);
+    TuneNames names = tune_names(cli_text(r->cli, row.target), r->device->api->simulated);
+    row.target = str(arena_printf(arena, "%s", names.text[0]));
     row.types = tune_types(arena, r->kernel, &r->settings.spec);
     for (const AstDecl *e = r->kernel->extents; e; e = e->next) {
         const SettingsValue *v = settings_find_extent(&r->settings, e->name);
@@ -287,12 +289,15 @@ static void print_text(const Search *s, const Candidate *best) {
     candidate_text(s, best, text, sizeof text);
     printf("%s on %s: %s\n", s->run->kernel->decl->name, tilec_device_name(s->run->device), text);
     if (s->where.size) printf("kept in %.*s\n", STR_ARG(s->where));
+    if (s->run->device->api->simulated)
+        printf(MEASURE_SIMULATED "; what was found is kept for this device alone\n");
 }
 
 static void print_json(const Search *s, const Candidate *best) {
     Json *j = &s->run->cli->json_out;
     json_key(j, "kernel"), json_str(j, str(s->run->kernel->decl->name));
     json_key(j, "device"), json_str(j, str(tilec_device_name(s->run->device)));
+    json_key(j, "simulated"), json_bool(j, s->run->device->api->simulated);
     json_key(j, "table"), json_str(j, s->where);
     json_key(j, "best"), json_uint(j, (uint64_t)(best - s->candidates));
     json_key(j, "candidates"), json_open(j, '[');

@@ -186,6 +186,7 @@ static void tables_choose(void **state) {
                "tilec-tune 1\n"
                "tells $ sm_80 - N=64,M=1 B=16\n"
                "tells $ sm_80 - N=128,M=1 B=32,C=7\n"
+               "tells $ sim:sm_80 - N=128,M=1 B=64,C=6\n"
                "tells $ gfx942 - N=64,M=1 C=9\n"
                "tells 0123456789abcdef sm_80 - N=16,M=1 B=16\n"
                "other $ sm_80 - N=16,M=1 B=16\n");
@@ -210,6 +211,12 @@ static void tables_choose(void **state) {
     assert_int_equal(tilec_library_tune(l, NULL, 0), TILEC_OK);
     assert_int_equal(told(l, 64), 401);
     assert_int_equal(tilec_library_tune(l, NULL, 1), TILEC_INVALID_ARGUMENT);
+    // Of the simulator's: its rows are for it alone.
+    table = strbuf(w->arena);
+    strbuf_printf(&table, "tilec-tune 1\ntells %.*s sim:sm_80 - N=64,M=1 B=16\n",
+                  STR_ARG(made_source_hash(m, 0)));
+    assert_int_equal(tilec_library_tune(l, table.text, table.size), TILEC_OK);
+    assert_int_equal(told(l, 64), 1601);
     tilec_device_close(device);
     device = open_device(w, "sim:gfx942");
     l = load(w, device, &m->data);

@@ -125,6 +125,21 @@ static void later_rows_win(void **state) {
     assert_null(tune_find(t, &key));
 }
 
+// What a simulator found is not a GPU's; what the plain architecture found is of use to its own.
+static void rows_are_of_devices(void **state) {
+    (void)state;
+    TuneNames n = tune_names("sm_90a", true);
+    assert_int_equal(n.count, 3);
+    assert_string_equal(n.text[0], "sim:sm_90a");
+    assert_string_equal(n.text[1], "sm_90a");
+    assert_string_equal(n.text[2], "sm_90");
+    n = tune_names("gfx90a", false);
+    assert_int_equal(n.count, 1);
+    assert_string_equal(n.text[0], "gfx90a");
+    assert_true(tune_is_simulated(STR("sim:sm_80")));
+    assert_false(tune_is_simulated(STR("sm_80")));
+}
+
 static void prints_what_it_reads(void **state) {
     TuneTable *t = parse(*state, "tilec-tune 1\n" GOOD "k2 0 gfx942 - - W=1\n");
     StrBuf first = strbuf(*state), second = strbuf(*state);
@@ -264,6 +279,7 @@ int main(void) {
         cmocka_unit_test(reads_files),
         cmocka_unit_test(finds_its_place),
         cmocka_unit_test(later_rows_win),
+        cmocka_unit_test(rows_are_of_devices),
         cmocka_unit_test(prints_what_it_reads),
         cmocka_unit_test(rounds_extents_up),
         cmocka_unit_test(launches_take_what_is_tuned),

@@ -180,6 +180,7 @@ static void tune_tries_options_on_gpus(void **state) {
     const JsonValue *j =
         tool_json(t, 0, "tilec tune product.tile product --json --table g.txt %s", sim);
     assert_int_equal(tool_count(tool_at(j, "candidates")), 2);
+    assert_true(tool_at(j, "simulated")->boolean);
     tool_number_at(j, "candidates.0.consts.warps", 4);
     tool_number_at(j, "candidates.1.consts.warps", 8);
     double instructions[2];
@@ -192,6 +193,20 @@ static void tune_tries_options_on_gpus(void **state) {
         instructions[i] = tool_at(j, "counts.instructions")->number;
     }
     assert_true(instructions[0] < instructions[1]);
+}
+
+// Such a time is no GPU's: it is said, and the row is the simulator's alone.
+static void the_simulator_is_no_gpu(void **state) {
+    Tool *t = *state;
+    const char *fixed = "--set T=f16 --set BM=16 --set BK=8";
+    const char *sim = "--set M=16 --set N=8 --set K=8 --device sim:sm_80";
+    tool_prints(t, "no GPU's; what was found is kept for this device alone",
+                "tilec tune product.tile product --table s.txt %s %s", fixed, sim);
+    assert_non_null(strstr(tool_read(t, "s.txt").text, " sim:sm_80 T=f16 "));
+    tool_prints(t, "times of the simulator on this machine, no GPU's",
+                "tilec bench product.tile product %s %s", fixed, sim);
+    tool_run(t, 0, "tilec build product.tile -o libs.a --target sm_80 %s --tune s.txt", fixed);
+    assert_true(tool_said(t, "row of product for sim:sm_80 is not used: times of the simulator"));
 }
 
 static void tune_refuses(void **state) {
@@ -258,6 +273,7 @@ int main(void) {
         cmocka_unit_test(tune_takes_many_names),
         cmocka_unit_test(tune_keeps_nowhere_or_in_a_new_folder),
         cmocka_unit_test(tune_tries_options_on_gpus),
+        cmocka_unit_test(the_simulator_is_no_gpu),
         cmocka_unit_test(tune_refuses),
         cmocka_unit_test(tune_leaves_out_what_fails),
         cmocka_unit_test(progress_is_for_terminals),
