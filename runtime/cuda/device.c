@@ -41,14 +41,28 @@ static GpuTarget newest_target(uint32_t number) {
     return target;
 }
 
+// A device is of exactly one architecture and runs all that this alone has, as libraries choose
+// code for it, too. sm_90a needs PTX 8.0; where others have a form of their own, any PTX that has
+// them has it.
+static GpuTarget own_target(GpuTarget plain, uint32_t number, int version) {
+    enum { CUDA_OF_PTX_8_0 = 12000 };
+    char name[GPU_NAME_MAX];
+    GpuTarget own;
+    snprintf(name, sizeof name, "sm_%ua", number);
+    bool known = plain.number == number && gpu_target_parse(str(name), &own);
+    return known && version >= CUDA_OF_PTX_8_0 ? own : plain;
+}
+
 static tilec_status find(tilec_context *context, GpuDevice *d) {
     int major = 0, minor = 0;
     GPU_TRY_OPEN(device_get_attribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                  d->number);
     GPU_TRY_OPEN(device_get_attribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
                  d->number);
-    if (major >= 0 && major < 100 && minor >= 0 && minor < 10)
-        d->target = newest_target((uint32_t)(major * 10 + minor));
+    if (major >= 0 && major < 100 && minor >= 0 && minor < 10) {
+        uint32_t number = (uint32_t)(major * 10 + minor);
+        d->target = own_target(newest_target(number), number, d->version);
+    }
     if (d->target.vendor != GPU_NVIDIA)
         return rt_fail(
             context, TILEC_UNAVAILABLE,

@@ -248,7 +248,7 @@ static void tables_name_devices(void **state) {
         int64_t n, told;
     } rows[] = {{"sim:sm_86", 64, 402}, {"sim:sm_86", 128, 6408}, {"sim:sm_86", 96, 404},
                 {"sim:sm_80", 64, 403}, {"sim:sm_80", 128, 404},  {"sim:sm_89", 64, 403},
-                {"sim:sm_90", 64, 405}, {"sim:sm_90", 128, 401}};
+                {"sim:sm_90", 64, 405}, {"sim:sm_90", 128, 401},  {"sim:sm_90a", 64, 405}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tilec_device *device = open_device(w, rows[i].device);
         assert_int_equal(told(load(w, device, &m->data), rows[i].n), rows[i].told);

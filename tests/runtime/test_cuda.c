@@ -209,6 +209,27 @@ static void says_what_is_missing(void **state) {
     assert_int_equal(tilec_buffer_create(d, 0, &b), TILEC_OK);
 }
 
+// Code of its own architecture, where there is one: it has what the plain form lacks.
+static void devices_take_their_own_code(void **state) {
+    static const struct {
+        int arch, version;
+        const char *target;
+    } rows[] = {{75, 12020, "sm_75"},    {89, 12020, "sm_89"},    {90, 12020, "sm_90a"},
+                {90, 11080, "sm_90"},    {100, 12080, "sm_100a"}, {103, 12090, "sm_103a"},
+                {120, 12080, "sm_120a"}, {121, 12090, "sm_121a"}, {101, 12080, "sm_100"},
+                {122, 13000, "sm_121"}};
+    DriverFixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tilec_device *d = NULL;
+        char name[GPU_NAME_MAX];
+        driver_fake->reset();
+        driver_fake->configure(1, rows[i].arch, rows[i].version, 83);
+        assert_int_equal(tilec_device_open(f->context, "cuda", &d), TILEC_OK);
+        assert_string_equal(gpu_target_name(cuda_device_api.gpu(d), name), rows[i].target);
+        tilec_device_close(d);
+    }
+}
+
 // The driver without a GPU notices what a program must not do: else the tests above prove little.
 static void notices_misuse(void **state) {
     DriverFixture *f = *state;
@@ -308,6 +329,7 @@ int main(void) {
         DRIVER_TEST(explains_bad_code),
         DRIVER_TEST(falls_back_to_ptx),
         DRIVER_TEST(says_what_is_missing),
+        DRIVER_TEST(devices_take_their_own_code),
         DRIVER_TEST(notices_misuse),
     };
     return driver_tests_run(&rig, tests, sizeof tests / sizeof *tests);
