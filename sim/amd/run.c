@@ -186,7 +186,7 @@ static void tell_barrier(AmdGroup *g) {
     uint32_t lanes[AMD_WAVES] = {0};
     for (uint32_t n = 0; n < g->wave_count; n++)
         if (g->waves[n].state != AMD_ENDED) lanes[n] = UINT32_MAX;
-    SimBarrierDone done = {g->linear, 0, lanes, lanes, g->wave_count};
+    SimBarrierDone done = {g->linear, 0, lanes, lanes, g->wave_count, .hands_on = true};
     SIM_TELL(g->run, barrier, &done);
 }
 

@@ -45,7 +45,7 @@ static void put_result(SimWarp *w, const SimInstr *i, uint32_t mask, const SimBl
 
 static void release(SimBlock *b, uint32_t number) {
     SimBarrier *bar = &b->barriers[number];
-    SimBarrierDone done = {b->linear, number, bar->arrived, bar->waited, b->warp_count};
+    SimBarrierDone done = {b->linear, number, bar->arrived, bar->waited, b->warp_count, false};
     SIM_TELL(b->run, barrier, &done);
     const SimInstr *code = b->run->launch->kernel->code;
     for (uint32_t n = 0; n < b->warp_count; n++) {

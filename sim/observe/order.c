@@ -65,11 +65,12 @@ void order_tick(Order *o, uint32_t warp) {
 }
 
 void order_barrier(Order *o, const SimBarrierDone *done) {
-    Clock all = {0}, loose = {0};
+    Clock all = {0}, loose = {0}, far = {0};
     for (uint32_t w = 0; w < done->warp_count; w++)
-        if (done->arrived[w]) join(all, o->now[w]), join(loose, o->loose[w]);
+        if (done->arrived[w]) join(all, o->now[w]), join(loose, o->loose[w]), join(far, o->far[w]);
     for (uint32_t w = 0; w < done->warp_count; w++) {
         if (done->waited[w]) join(o->now[w], all), join(o->loose[w], loose);
+        if (done->waited[w] && done->hands_on) join(o->far[w], far);
         if (done->arrived[w]) order_tick(o, w);
     }
 }

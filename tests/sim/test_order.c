@@ -1,0 +1,58 @@
+// What one block knows of another: which fences, barriers and atomics let it know.
+#include "sim/observe/order.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { WARPS = 2, ADDRESS = 4096 };
+
+static void atomic(Order *o, uint32_t warp) {
+    const uint64_t address[] = {ADDRESS};
+    SimAccess a = {.at = {.warp = warp},
+                   .space = SIM_SPACE_GLOBAL,
+                   .kind = SIM_ACCESS_ATOMIC,
+                   .order = SIM_ORDER_RELAXED,
+                   .scope = SIM_SCOPE_GPU,
+                   .mask = 1,
+                   .lanes = 1,
+                   .bytes = 4,
+                   .address = address};
+    order_strong(o, &a);
+}
+
+// "The last program adds up": warp 1 stores and fences, all meet, warp 0 counts the block; a later
+// block counts itself, fences, and looks at what was stored.
+static bool last_block_saw(bool fences, bool hands_on) {
+    static const uint32_t lanes[WARPS] = {1, 1};
+    Arena *arena = arena_create();
+    Order *o = order_create(arena);
+    order_begin_launch(o);
+    order_begin_block(o, 0, WARPS);
+    Moment stored = {0, order_now(o, 1)[1], 1};
+    if (fences) order_fence(o, 1, SIM_SCOPE_GPU);
+    const SimBarrierDone done = {0, 0, lanes, lanes, WARPS, hands_on};
+    order_barrier(o, &done);
+    atomic(o, 0);
+    order_begin_block(o, 1, WARPS);
+    atomic(o, 0);
+    order_fence(o, 0, SIM_SCOPE_GPU);
+    bool saw = order_saw(o, 0, stored);
+    arena_destroy(arena);
+    return saw;
+}
+
+static void barriers_hand_fences_on(void **state) {
+    (void)state;
+    assert_true(last_block_saw(true, true));
+    assert_false(last_block_saw(false, true));  // nobody waited for the store
+    assert_false(last_block_saw(true, false));  // PTX: the thread that tells has no fence
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(barriers_hand_fences_on)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
