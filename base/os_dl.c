@@ -81,13 +81,19 @@ static _Noreturn void no_memory(int fd) {
 }
 
 // The loader says that it cannot map a segment, and not why.
-static bool could_be_mapped(const char *path) {
+static bool could_be_mapped(const char *path, size_t heap) {
     struct stat info;
     if (stat(path, &info) != 0 || info.st_size <= 0) return true;
     void *map = mmap(NULL, (size_t)info.st_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) return false;
+    void *block = heap ? malloc(heap) : NULL;
+    free(block);
     munmap(map, (size_t)info.st_size);
-    return true;
+    return block || !heap;
+}
+
+void os_library_require(const char *path, size_t heap) {
+    if (!could_be_mapped(path, heap)) os_out_of_memory();
 }
 
 static OsLibrary *open_at(const char *path, int fd, OsError *error) {
@@ -103,7 +109,7 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     int number = errno;
     os_no_fork_end(&whole);
     if (library->handle) return library;
-    bool memory = number == ENOMEM || !could_be_mapped(path);
+    bool memory = number == ENOMEM || !could_be_mapped(path, 0);
     const char *why = dlerror();
     fail(error, 0, why ? why : "can't be loaded");
     free(library);

@@ -18,6 +18,9 @@ typedef struct OsLibrary OsLibrary;
 // Is this a whole shared library for this machine? Its headers, segments and tables lie within it.
 bool os_library_check(Str bytes, OsError *error);
 OsLibrary *os_library_open(const char *path, OsError *error);
+// Memory runs out here, where that can be told, if there is no room for the file beside so many
+// bytes: constructors of a library of C++ end the process when theirs is refused.
+void os_library_require(const char *path, size_t heap);
 // As a file without a name; `name` is what debuggers and profilers show.
 OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error);
 void *os_library_symbol(const OsLibrary *library, const char *name);

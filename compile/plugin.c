@@ -96,6 +96,9 @@ Str plugin_find(const Plugin *plugin, Arena *arena) {
 
 // ---- Opening it ----
 
+// Several times what the loader, LLVM's constructors and our reserve take while it is opened.
+enum { OPENING_HEAP = 4 << 20 };
+
 // NULL after noting why not.
 static const CodegenApi *api_of(Plugin *p, const CodegenApi *api, Str path) {
     if (api->version != CODEGEN_VERSION) {
@@ -116,6 +119,7 @@ static void open_path(Plugin *p, Str path) {
         strbuf_printf(&p->tried, "\n%.*s: no such file", STR_ARG(path));
         return;
     }
+    os_library_require(path.text, OPENING_HEAP);
     OsLibrary *library = os_library_open(path.text, &e);
     if (!library) {
         strbuf_printf(&p->tried, "\n%.*s: %s", STR_ARG(path), e.text);
