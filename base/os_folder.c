@@ -1,5 +1,5 @@
 // POSIX: directories, permissions, writing beside and renaming.
-#define _GNU_SOURCE  // O_DIRECTORY, O_NOFOLLOW, mkostemps
+#define _GNU_SOURCE  // O_PATH, O_DIRECTORY, O_NOFOLLOW, mkostemps
 #include "base/os_folder.h"
 
 #include <dirent.h>
@@ -46,6 +46,34 @@ static bool is_private(int fd, OsError *error) {
     return true;
 }
 
+// Whoever may write to a folder without a sticky bit may put another in the place of what is in it.
+// The folders above are those of the open one, however its name was spelled.
+static bool is_safe_above(int fd, Arena *arena, const char *path, OsError *error) {
+    enum { MOST = 120 };  // of the name's bytes in the message
+    Str real = os_path_real(arena, str(path));
+    struct stat below, info;
+    bool safe = true, top = fstat(fd, &below) != 0;
+    int at = top ? -1 : openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0 && safe && !top) {
+        while (real.size > 1 && real.text[real.size - 1] != '/') real.size--;
+        if (real.size > 1) real.size--;
+        top = fstat(at, &info) != 0 || (info.st_ino == below.st_ino && info.st_dev == below.st_dev);
+        safe = top || !(info.st_mode & S_IWOTH) || info.st_mode & S_ISVTX;
+        below = info;
+        int up = top ? -1 : openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        close(at);
+        at = up;
+    }
+    if (at >= 0) close(at);
+    if (safe) return true;
+    error->number = EPERM;
+    snprintf(error->text, sizeof error->text,
+             "everybody may write to '%.*s' above it, and so put another in its place; "
+             "chmod o-w that, or name another folder",
+             (int)(real.size < MOST ? real.size : MOST), real.text);
+    return false;
+}
+
 // Without what would have the system follow a link that the name ends with: "link/", "link/.".
 static const char *without_tail(Arena *arena, const char *path) {
     Str name = str(path);
@@ -72,7 +100,8 @@ OsFolder *os_folder_open(Arena *arena, const char *named, bool create, OsError *
     }
     OwnedFile file;
     os_own_descriptor(&file, fd);
-    OsFolder *folder = is_private(fd, error) ? recover_new(sizeof *folder) : NULL;
+    bool safe = is_private(fd, error) && is_safe_above(fd, arena, path, error);
+    OsFolder *folder = safe ? recover_new(sizeof *folder) : NULL;
     if (!folder) {
         os_close_descriptor(&file);
         return NULL;
@@ -136,6 +165,14 @@ static bool read_private(int fd, Arena *arena, uint64_t limit, Str *contents, Os
     if (info.st_size < 0 || (uint64_t)info.st_size > limit)
         return fail(error, EFBIG, "is too large");
     return read_whole(fd, arena, (size_t)info.st_size, contents, error);
+}
+
+// As debuggers open it, too, the process is named; a mounted /proc may be that of others.
+const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *name) {
+    char *path = arena_printf(arena, "/proc/%ld/fd/%d/%s", (long)getpid(), folder->fd, name);
+    if (access(path, R_OK) == 0) return path;
+    path = arena_printf(arena, "/proc/self/fd/%d/%s", folder->fd, name);
+    return access(path, R_OK) == 0 ? path : NULL;
 }
 
 bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint64_t limit,

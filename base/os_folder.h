@@ -1,7 +1,8 @@
 // Folder: a folder of this user alone, for the cache of compiled kernels.
 //
 // Invariants: an open folder is a directory itself (no symbolic link to one), belongs to this user,
-// and nobody else may write there; the same holds for every file read from it. Files appear whole
+// nobody else may write there, and no folder above it lets everybody exchange what lies in it (/tmp
+// does not: its sticky bit is set); the same holds for every file read from it. Files appear whole
 // or not at all, under a name without '/'; two processes may write the same name at once: one of
 // the two is there afterwards. Failures come back as OsError. Ownership: os_folder_close.
 //
@@ -18,6 +19,11 @@ typedef struct OsFolder OsFolder;
 // `create`: made with mode 0700 when it is missing, and the folders above it as well.
 OsFolder *os_folder_open(Arena *arena, const char *path, bool create, OsError *error);
 void os_folder_close(OsFolder *folder);
+
+// A path to a file in it, by the folder's descriptor: it leads to the folder that was looked at,
+// whatever its name stands for by now, while the folder is open. NULL: the system has no such
+// paths.
+const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *name);
 
 bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint64_t limit,
                     Str *contents, OsError *error);

@@ -212,6 +212,13 @@ static OsFolder *open_folder(Cache *c) {
 
 // ---- Finding and keeping ----
 
+// Without /proc the name must do: nobody else may have changed what it stands for.
+static void place(const Cache *c, Arena *arena, const char *name, CacheEntry *entry) {
+    entry->path = arena_printf(arena, "%.*s/%s", STR_ARG(c->path), name);
+    entry->reach = os_folder_reach(c->folder, arena, name);
+    if (!entry->reach) entry->reach = entry->path;
+}
+
 bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
     const OsFolder *folder = open_folder(cache);
@@ -225,7 +232,7 @@ bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
     const char *wrong = entry_read(bytes, key, entry);
     if (!wrong) {
         os_folder_touch(folder, name);
-        entry->path = arena_printf(arena, "%.*s/%s", STR_ARG(cache->path), name);
+        place(cache, arena, name, entry);
         return true;
     }
     say(cache, "the cache's entry %s is not used and made again: %s", name, wrong);
@@ -277,31 +284,31 @@ static void say_too_large(Cache *c, size_t size, uint64_t most) {
     c->too_large = true;
 }
 
-static const char *keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, Str bytes) {
+static void keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, CacheEntry *entry) {
+    Str bytes = entry_bytes(arena, key, *entry);
     uint64_t most = c->limit / 2 < ENTRY_LIMIT ? c->limit / 2 : ENTRY_LIMIT;
     bool fits = bytes.size <= most;
     make_room(c, arena, fits ? bytes.size : 0);  // the folder may be of a time with a higher limit
     if (!fits) {
         say_too_large(c, bytes.size, most);
-        return NULL;
+        return;
     }
     char name[NAME_SIZE];
     OsError e;
     if (os_folder_write(c->folder, arena, entry_name(kind, key, name), bytes, &e)) {
         c->size += bytes.size;
-        return arena_printf(arena, "%.*s/%s", STR_ARG(c->path), name);
+        place(c, arena, name, entry);
+        return;
     }
     if (!c->write_failed)
         say(c, "compiled kernels are not kept: cannot write %s: %s", name, e.text);
     c->write_failed = true;
-    return NULL;
 }
 
 void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
-    entry->path = NULL;
-    if (open_folder(cache))
-        entry->path = keep(cache, kind, arena, key, entry_bytes(arena, key, *entry));
+    entry->path = entry->reach = NULL;
+    if (open_folder(cache)) keep(cache, kind, arena, key, entry);
     os_mutex_unlock(cache->lock);
 }
 

@@ -40,7 +40,8 @@ typedef enum CacheKind {
 typedef struct CacheEntry {
     Str code;
     Str notes;
-    const char *path;  // of the file, for loaders and debuggers; NULL: it is in none
+    const char *path;   // of the file, for people; NULL: it is in none
+    const char *reach;  // of the same file in the folder that was looked at, while the cache lives
 } CacheEntry;
 
 typedef void CacheLog(void *user, const char *text);
@@ -52,7 +53,7 @@ Cache *cache_create(const char *folder, CacheLog *log, void *user);
 void cache_destroy(Cache *cache);
 
 bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry);
-// Sets the path, in `arena`, when it was kept.
+// Sets both paths, in `arena`, when it was kept.
 void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry);
 
 // ---- What `tilec cache` shows and does

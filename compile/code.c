@@ -76,7 +76,7 @@ bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *op
     if (!services->cache || !kind_of(options, &kind) ||
         !cache_find(services->cache, kind, key, arena, &entry))
         return false;
-    *code = (Code){.bytes = entry.code, .path = entry.path, .cached = true};
+    *code = (Code){.bytes = entry.code, .path = entry.reach, .cached = true};
     return code_notes_read(arena, entry.notes, &code->notes);
 }
 
@@ -95,7 +95,7 @@ bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
     code_notes_write(&code->notes, &notes);
     CacheEntry kept = {.code = code->bytes, .notes = strbuf_str(&notes)};
     cache_keep(services->cache, kind, key, unit->arena, &kept);
-    code->path = kept.path;
+    code->path = kept.reach;
     return true;
 }
 

@@ -57,7 +57,7 @@ typedef struct CodeNotes {
 
 typedef struct Code {
     Str bytes;
-    const char *path;  // of a file that begins with them, or NULL
+    const char *path;  // to a file that begins with them, for loaders; or NULL
     CodeNotes notes;
     bool cached;  // came from the disk
 } Code;

@@ -22,7 +22,7 @@ typedef struct RtCpuImage {
     uint32_t abi;       // CPU_ABI_VERSION of whoever compiled it
     CpuTarget target;   // what it was compiled for
     const char *entry;  // the symbol
-    const char *path;   // NULL: the bytes
+    const char *path;   // of a file that begins with the bytes, if there are any; NULL: the bytes
     const char *name;   // of the bytes, for debuggers and profilers
     Str bytes;
 } RtCpuImage;

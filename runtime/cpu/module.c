@@ -25,12 +25,17 @@ static const char *name_of(const RtCpuImage *image) {
     return image->path ? image->path : image->name ? image->name : "kernel";
 }
 
-// The loader trusts what it is given: so the whole file is looked at first.
+// The loader trusts what it is given: so the whole file is looked at first, and is the one that
+// whoever gave the bytes has looked at.
 static bool open_library(RtModule *m, const RtCpuImage *image, OsError *error) {
     Arena *arena = arena_create();
     Str bytes = image->bytes;
     bool good = !image->path || os_read_file(arena, image->path, IMAGE_BYTES_MAX, &bytes, error);
     good = good && os_library_check(bytes, error);
+    if (good && image->path && !str_starts(bytes, image->bytes)) {
+        *error = (OsError){.text = "is not the file that was read before"};
+        good = false;
+    }
     arena_destroy(arena);
     if (!good) return false;
     m->library = image->path ? os_library_open(image->path, error)

@@ -214,6 +214,17 @@ static void unsafe_folders_are_refused(void **state) {
     } else {
         expect_refused(w, "/", "another user");
     }
+    // Whoever may write above it can put another in its place, but for a sticky bit (/tmp).
+    assert_int_equal(chown(real, geteuid(), getegid()), 0);
+    const char *above = arena_printf(w->arena, "%s/above", w->folder);
+    const char *deep = arena_printf(w->arena, "%s/one/two", above);
+    assert_int_equal(mkdir(above, 0700), 0);
+    assert_int_equal(chmod(above, 0777), 0);
+    expect_refused(w, deep, arena_printf(w->arena, "everybody may write to '%s' above", above));
+    assert_int_equal(chmod(above, 01777), 0);
+    Cache *c = cache_create(deep, listen, w);
+    assert_non_null(put(w, c, 1, STR("code")));
+    cache_destroy(c);
     const char *file = arena_printf(w->arena, "%s/file", w->folder);
     overwrite(file, STR("x"));
     expect_refused(w, file, "directory");
@@ -241,6 +252,24 @@ static void a_relative_folder_stays_where_it_is(void **state) {
     cache_destroy(c);
     assert_int_equal(chdir(before), 0);
     assert_int_equal(w->lines, 0);
+}
+
+// What is loaded is in the folder that was looked at, whatever its name has become.
+static void loaders_reach_what_was_read(void **state) {
+    World *w = *state;
+    const char *folder = arena_printf(w->arena, "%s/kept", w->folder);
+    Cache *c = cache_create(folder, listen, w);
+    const char *path = put(w, c, 1, STR("code"));
+    assert_int_equal(rename(folder, arena_printf(w->arena, "%s/moved", w->folder)), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    overwrite(path, STR("evil"));
+    HashKey key = key_of(1);
+    CacheEntry entry;
+    assert_true(cache_find(c, CACHE_SHARED, &key, w->arena, &entry));
+    assert_string_equal(entry.path, path);
+    Str whole = contents(w, entry.reach);
+    assert_true(str_starts(whole, STR("code")));
+    cache_destroy(c);
 }
 
 // An entry that is a link, a pipe, or another's: as if it were not there.
@@ -457,6 +486,7 @@ int main(void) {
         CACHE_TEST(foreign_entries_are_not_believed),
         CACHE_TEST(unsafe_folders_are_refused),
         CACHE_TEST(a_relative_folder_stays_where_it_is),
+        CACHE_TEST(loaders_reach_what_was_read),
         CACHE_TEST(unsafe_entries_are_ignored),
         CACHE_TEST(works_without_writing),
         CACHE_TEST(a_full_disk_leaves_nothing),
