@@ -21,9 +21,13 @@ static const SourceFile *add_file(Unit *u, Str path, Span span) {
     return source_add(u->sources, path, text);
 }
 
+// Whoever writes to a pipe may never come; only the file that a command names may be one.
 static const SourceFile *read_import(void *user, Str path, Span span, Diags *diags) {
-    (void)diags;
-    return add_file(user, path, span);
+    Unit *u = user;
+    const char *name = arena_text(u->arena, path.text, path.size);
+    if (!os_path_waits(name)) return add_file(u, path, span);
+    diag_error(diags, span, DIAG_IMPORT, "'%s' is a pipe: an import reads files", name);
+    return NULL;
 }
 
 static Unit *unit_create(void) {
