@@ -47,6 +47,9 @@ bool token_is_keyword(TokenKind kind) { return tokens[kind].keyword; }
 // --- names
 // ----------------------------------------------------------------------------------------
 
+// Names go on: into symbols, of which PTX takes 1024 characters, files and messages.
+enum { NAME_MAX_BYTES = 255 };
+
 // The hash is taken while the name is read.
 static uint32_t hash_step(uint32_t hash, char c) { return (hash ^ (unsigned char)c) * 0x01000193U; }
 static uint32_t hash_end(uint32_t hash) { return hash ^ (hash >> 15); }
@@ -90,6 +93,9 @@ static void lex_name(Lexer *l, Token *t) {
     const char *begin = l->at, *p = begin;
     uint32_t hash = 0;
     while (class_of(*p) == WORD || class_of(*p) == DIGIT) hash = hash_step(hash, *p++);
+    if (p - begin > NAME_MAX_BYTES)
+        diag_error(l->diags, lex_span(l, begin, p), DIAG_TOO_LARGE,
+                   "a name has at most %d characters, found %td", NAME_MAX_BYTES, p - begin);
     const LexName *name = name_find(l, begin, (uint32_t)(p - begin), hash_end(hash));
     l->at = p;
     t->kind = name->kind;
