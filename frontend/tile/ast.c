@@ -28,3 +28,13 @@ const char *ast_op_text(AstOp op) {
     }
     return "";
 }
+
+Ast *const *ast_chain_of(Arena *arena, const Ast *top, size_t *count) {
+    size_t length = 1;
+    for (const Ast *e = top; ast_chain(e) && ast_chain(e->a); e = e->a) length++;
+    Ast **chain = arena_new(arena, Ast *, length);
+    chain[0] = (Ast *)(uintptr_t)top;
+    for (size_t i = 1; i < length; i++) chain[i] = chain[i - 1]->a;
+    *count = length;
+    return chain;
+}

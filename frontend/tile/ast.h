@@ -6,7 +6,8 @@
 // `next` in source order. After resolve(), every AST_NAME has `decl`, or `builtin` is not -1, or it
 // is the word of a named argument (order, scope, precision: only `name` counts), or an error was
 // reported (decl == NULL, builtin == -1: the elaborator stays silent about it). No fn calls itself,
-// by any way. From a body's block down to any leaf there are at most AST_MAX_DEPTH + 2 nodes.
+// by any way. From a body's block down to any leaf there are at most AST_MAX_DEPTH + 2 nodes, of
+// which a chain (ast_chain) is one.
 // One node type with a tagged union keeps the tree small and quick to walk.
 #ifndef TILEC_FRONTEND_TILE_AST_H
 #define TILEC_FRONTEND_TILE_AST_H
@@ -112,6 +113,14 @@ struct Ast {  // a cache line: a file is mostly these, and walking them costs mi
     };
 };
 _Static_assert(sizeof(Ast) == 64, "a node is a cache line");
+
+// Operators whose left sides may be a chain of any length: all of two operands but && and ||. A
+// chain counts as one node of the depth, so that it is walked without recursion.
+static inline bool ast_chain(const Ast *e) {
+    return e->kind == AST_BINARY && !e->broken && e->op != AST_OP_LAND && e->op != AST_OP_LOR;
+}
+// The node and those down its left side, itself first: chain[count - 1]->a begins it.
+Ast *const *ast_chain_of(Arena *arena, const Ast *top, size_t *count);
 
 // Whatever a name can stand for.
 typedef enum AstDeclKind {

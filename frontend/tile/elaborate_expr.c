@@ -249,9 +249,16 @@ Val el_binary(Elab *e, AstOp op, Val a, Val b, Span span, Span left, Span right)
 
 static Val expr_binary(Elab *e, const Ast *ast) {
     if (ast->op == AST_OP_LAND || ast->op == AST_OP_LOR) return el_logical(e, ast);
-    Val a = el_expr(e, ast->a);
-    Val b = el_expr(e, ast->b);
-    return el_binary(e, ast->op, a, b, ast->span, ast->a->span, ast->b->span);
+    size_t count;
+    Ast *const *chain = ast_chain_of(e->scratch, ast, &count);
+    Val a = el_expr(e, chain[count - 1]->a);
+    for (size_t i = count; i-- > 0;) {
+        const Ast *at = chain[i];
+        e->b.span = at->span;
+        Val b = el_expr(e, at->b);
+        a = el_binary(e, at->op, a, b, at->span, at->a->span, at->b->span);
+    }
+    return a;
 }
 
 static Val expr_unary(Elab *e, const Ast *ast) {

@@ -29,6 +29,16 @@ static void attach(Parser *p, Ast *node, const Ast *child) {
     if (p->statement_depth + node->height > AST_MAX_DEPTH) parse_too_deep(p, node->span);
 }
 
+// Sums and their kin, which may be as long as one likes: whoever walks the tree goes down their
+// left sides in a loop (ast_chain), so that they are no deeper than their terms.
+static void attach_left(Parser *p, Ast *node, const Ast *left) {
+    if (!ast_chain(node) || !ast_chain(left)) {
+        attach(p, node, left);
+    } else if (left->height > node->height) {
+        node->height = left->height;
+    }
+}
+
 // In the place of what was reported, so that nothing more is said about it.
 static Ast *error_at(Parser *p, Span span) { return parse_node(p, AST_ERROR, span); }
 
@@ -400,7 +410,7 @@ static Ast *parse_binary(Parser *p, unsigned least) {
         node->a = not_tuple(p, left);
         node->b = not_tuple(p, parse_binary(p, strength + 1));
         node->span = span_join(left->span, node->b->span);
-        attach(p, node, node->a);
+        attach_left(p, node, node->a);
         attach(p, node, node->b);
         left = node;
     }

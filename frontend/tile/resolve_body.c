@@ -165,9 +165,14 @@ static void resolve_call(Resolver *r, Ast *call) {
 
 // Types are compared, as in 'if const (T == f16)'; the elaborator knows which operands are types.
 static void resolve_binary(Resolver *r, Ast *e) {
-    NameUse use = e->op == AST_OP_EQ || e->op == AST_OP_NE ? USE_ARGUMENT : USE_VALUE;
-    resolve_expr(r, e->a, use);
-    resolve_expr(r, e->b, use);
+    size_t count;
+    Ast *const *chain = ast_chain_of(r->arena, e, &count);
+    for (size_t i = count; i-- > 0;) {
+        AstOp op = chain[i]->op;
+        NameUse use = op == AST_OP_EQ || op == AST_OP_NE ? USE_ARGUMENT : USE_VALUE;
+        if (i + 1 == count) resolve_expr(r, chain[i]->a, use);
+        resolve_expr(r, chain[i]->b, use);
+    }
 }
 
 void resolve_each(Resolver *r, Ast *list, NameUse use) {
