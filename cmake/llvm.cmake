@@ -64,7 +64,7 @@ add_library(tilec_llvm_shim OBJECT codegen/llvm_shim.cpp)
 target_include_directories(tilec_llvm_shim PRIVATE "${PROJECT_SOURCE_DIR}")
 target_include_directories(tilec_llvm_shim SYSTEM PRIVATE "${llvm_include}")
 target_compile_options(tilec_llvm_shim PRIVATE -Wall -Wextra -fno-rtti -fno-exceptions
-                                              -fvisibility=hidden)
+                                              -fvisibility=hidden ${tilec_fortify})
 
 # --- the plugin
 tilec_room_sources(llvm_sources codegen/**/*.c base/*.c ir/**/*.c)
@@ -77,6 +77,14 @@ target_link_options(tilec_llvm PRIVATE
     -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed)
 set_property(TARGET tilec_llvm APPEND PROPERTY LINK_DEPENDS
              "${PROJECT_SOURCE_DIR}/cmake/exports.map")
+# One path where it lies and where it is installed: else CMake leaves an empty one behind it in the
+# build, to have room for another, and the loader takes that for the folder that one works in.
+if(TILEC_LLVM_SHARED)
+    set_target_properties(tilec_llvm PROPERTIES
+        BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${llvm_libraries}")
+else()
+    set_target_properties(tilec_llvm PROPERTIES SKIP_BUILD_RPATH ON)
+endif()
 find_program(TILEC_LLD NAMES ld.lld-${TILEC_LLVM_VERSION} ld.lld)
 if(TILEC_LLD)
     # gcc looks for the name ld.lld alone, and Debian's lld-22 has ld.lld-22 alone.

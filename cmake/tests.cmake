@@ -405,6 +405,9 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     string(REPLACE "gcc" "g++" cxx "${cxx}")
     set_tests_properties(install/install PROPERTIES
         ENVIRONMENT "CC=${CMAKE_C_COMPILER};CXX=${cxx}")
+    add_test(NAME install/hardening
+        COMMAND bash tests/install/hardening.sh "${PROJECT_BINARY_DIR}"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME install/size COMMAND bash tests/install/size.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(install/size PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
@@ -442,7 +445,7 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/c_api COMMAND bash tests/docs/c_api.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(install/install install/headers install/size abi/symbols docs/c_api
+    set_tests_properties(install/install install/headers install/hardening install/size abi/symbols docs/c_api
         PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
