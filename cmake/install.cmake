@@ -100,6 +100,9 @@ foreach(target tilec_tool tilec_llvm)  # the compiler proper is opened when it i
         install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     endif()
 endforeach()
+# Whoever hands the tree on hands on what is in the libraries: with their licences (NOTICE).
+install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY licenses DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY include/tilec TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
 # In this tree, too, and in projects that have it as a folder of theirs.

@@ -43,7 +43,7 @@ $build/tilec build examples/softmax.tile examples/rmsnorm.tile examples/matmul.t
     "$library/libops.a" $build/sealed/libtilec_rt.a -pthread -lm -ldl -o "$to/bin/aot_host"
 cp -P $build/libtilec.so* $build/libtilec_rt.so* $build/libtilec_llvm.so "$to/lib/"
 cp -R include/tilec "$to/include/"
-cp -R examples docs LICENSE NOTICE "$to/"
+cp -R examples docs licenses LICENSE NOTICE "$to/"
 cp scripts/bundle/run.sh scripts/bundle/peers.py scripts/bundle/triton_kernels.py "$to/"
 # The matrix looks whether the tests are there that its exceptions name.
 grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported.def | sort -u |

@@ -115,9 +115,9 @@ typedef struct SimBarrierDone {
     const uint32_t *arrived;  // for each warp: its lanes
     const uint32_t *waited;   // … those that go on from here (bar.arrive does not wait)
     uint32_t warp_count;
-    // What a warp's fence made seen beyond the block is, behind the barrier, released by the others'
-    // relaxed accesses, too: stores that were waited for are there, whoever tells of them. In PTX
-    // each thread needs a fence of its own.
+    // What a warp's fence made seen beyond the block is released by relaxed accesses of the others
+    // behind the barrier, too: stores that were waited for are there, whoever tells of them. In
+    // PTX each thread needs a fence of its own.
     bool hands_on;
 } SimBarrierDone;
 

@@ -32,7 +32,8 @@ cmake --install "$build" --prefix "$scratch/tree" >"$scratch/log" 2>&1 || {
     cat "$scratch/log"
     exit 1
 }
-for file in "$build"/tilec "$build"/*.so "$build"/tests/libtilec*.so $(find "$scratch/tree" -type f); do
+for file in "$build"/tilec "$build"/*.so "$build"/tests/libtilec*.so \
+    $(find "$scratch/tree" -type f); do
     [ ! -f "$file" ] || look_at "$file"
 done
 [ "$looked_at" -ge 2 ] || problem "only $looked_at programs and libraries were found"

@@ -63,6 +63,14 @@ grep -rlI -e "$scratch/first" -e "$root" "$prefix/lib" "$prefix/include" >"$scra
 [ ! -s "$scratch/paths" ] || problem "paths of the build in: $(cat "$scratch/paths")"
 version=$("$prefix/bin/tilec" --version) || problem "the installed command does not run"
 
+# The licences, of others' code, too: NOTICE names each text, and each is there.
+notice=$(find "$prefix" -name NOTICE)
+[ -n "$notice" ] && [ -s "$(dirname "$notice")/LICENSE" ] || problem "no NOTICE and LICENSE"
+for text in llvm zlib zstd liblzma libffi; do
+    grep -qw "$text.txt" "$notice" || problem "NOTICE does not name $text.txt"
+    [ -s "$(dirname "$notice")/licenses/$text.txt" ] || problem "licenses/$text.txt is not there"
+done
+
 pkgconfig=$(dirname "$(find "$prefix" -name tilec.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
 libdir=$(pkg-config --variable=libdir tilec)
