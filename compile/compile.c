@@ -83,13 +83,23 @@ static void list_kernels(Unit *u) {
     if (n) diag_help(u->diags, "the kernels here are: %s", b.text);
 }
 
+static Str nearest_kernel(Unit *u, Str name) {
+    size_t n = tile_kernel_count(u->file);
+    Str *names = arena_new(u->arena, Str, n + 1);
+    for (size_t i = 0; i < n; i++) names[i] = str(tile_kernel(u->file, i)->decl->name);
+    return str_nearest(name, names, n);
+}
+
 const AstKernel *unit_kernel(Unit *unit, Str name) {
     if (!unit->file) return NULL;
     size_t n = tile_kernel_count(unit->file);
     if (name.size) {
         const AstKernel *k = tile_kernel_find(unit->file, name);
         if (k) return k;
-        diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there is no kernel '%.*s'", STR_ARG(name));
+        Str nearest = nearest_kernel(unit, name);
+        diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there is no kernel '%.*s'%s%.*s%s",
+                   STR_ARG(name), nearest.size ? "; did you mean '" : "", STR_ARG(nearest),
+                   nearest.size ? "'?" : "");
         list_kernels(unit);
         return NULL;
     }

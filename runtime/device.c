@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gpu_card.h"
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/library.h"
@@ -13,6 +14,20 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     for (size_t i = 0; i < c->api_count; i++)
         if (str_equal(kind, str(c->apis[i]->kind))) return c->apis[i];
     return NULL;
+}
+
+// NULL: it names no GPU. Devices are of a vendor; a target or a card is no device's name.
+static const char *gpu_meant(Arena *arena, Str name) {
+    GpuTarget gpu;
+    char text[GPU_NAME_MAX];
+    if (str_equal(name, STR("gpu")))
+        return "; GPUs are 'cuda' (NVIDIA's), 'hip' (AMD's) and 'sim:ARCH' (simulated);";
+    const char *card = gpu_card_target(name);
+    if (!gpu_target_parse(card ? str(card) : name, &gpu)) return NULL;
+    const char *target = gpu_target_name(gpu, text);
+    return arena_printf(arena,
+                        "; did you mean '%s', a GPU of this machine, or 'sim:%s', simulated?",
+                        gpu.vendor == GPU_AMD ? "hip" : "cuda", target);
 }
 
 static tilec_status unknown_device(tilec_context *c, const char *name, Str kind) {
@@ -25,8 +40,10 @@ static tilec_status unknown_device(tilec_context *c, const char *name, Str kind)
     for (size_t i = 0; i < c->api_count && count < KINDS; i++)
         known[count++] = str(c->apis[i]->kind);
     Str nearest = str_nearest(kind, known, count);
-    const char *meant =
-        nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";
+    const char *meant = gpu_meant(scratch, kind);
+    if (!meant)
+        meant =
+            nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";
     tilec_status s = rt_fail(c, TILEC_INVALID_ARGUMENT, "no device '%s' here%s there are: %s", name,
                              meant, kinds.text);
     arena_destroy(scratch);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <tilec/tilec.h>
 
+#include "base/gpu_card.h"
 #include "base/os.h"
 #include "base/vec.h"
 #include "compile/plugin.h"
@@ -161,7 +162,49 @@ static Found find(Arena *arena, tilec_context *context, size_t i) {
     return f;
 }
 
+// The cards of a target, with commas; those that take another form of it (sm_90 and sm_90a), too.
+static Str cards_of(Arena *arena, GpuTarget target) {
+    StrBuf out = strbuf(arena);
+    const GpuCard *card;
+    GpuTarget own;
+    for (size_t i = 0; (card = gpu_card_at(i)); i++)
+        if (gpu_target_parse(str(card->target), &own) && own.vendor == target.vendor &&
+            own.number == target.number && !target.generic)
+            strbuf_printf(&out, "%s%s", out.size ? ", " : "", card->name);
+    return strbuf_str(&out);
+}
+
+static int list_targets(Cli *cli) {
+    static const char *const cpus[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
+    Json *j = &cli->json_out;
+    GpuTarget target;
+    json_key(j, "targets"), json_open(j, '[');
+    for (size_t i = 0; gpu_target_at(i, &target); i++) {
+        char name[GPU_NAME_MAX];
+        Str cards = cards_of(cli->arena, target);
+        gpu_target_name(target, name);
+        json_open(j, '{');
+        json_key(j, "name"), json_str(j, str(name));
+        json_key(j, "cards"), json_str(j, cards);
+        json_close(j, '}');
+        if (!cli->json) printf("%-16s%.*s\n", name, STR_ARG(cards));
+    }
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+        json_open(j, '{');
+        json_key(j, "name"), json_str(j, str(cpus[i]));
+        json_close(j, '}');
+        if (!cli->json) printf("%s\n", cpus[i]);
+    }
+    json_close(j, ']');
+    return EXIT_FINE;
+}
+
+static const CliOption options[] = {
+    {"targets", NULL, "instead: what code can be made for, and cards that take it", false},
+};
+
 static int run(Cli *cli) {
+    if (cli_has(cli, "targets")) return list_targets(cli);
     tilec_context *context = NULL;
     if (tilec_context_create(NULL, &context))
         return cli_fail(cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
@@ -183,8 +226,8 @@ const CliCommand command_devices = {
     .name = "devices",
     .usage = "[options]",
     .summary = "what can run kernels here",
-    .options = NULL,
-    .option_count = 0,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
     .max_operands = 0,
     .run = run,
 };

@@ -195,6 +195,21 @@ static int prepare(Emit *e) {
     return EXIT_USAGE;
 }
 
+// What people call some forms, and what these are here.
+static const struct {
+    const char *name, *help;
+} other_forms[] = {
+    {"ptx", "PTX is the assembly of NVIDIA's targets: --as asm --target sm_80"},
+    {"gcn", "AMD's assembly: --as asm --target gfx942"},
+    {"amdgcn", "AMD's assembly: --as asm --target gfx942"},
+    {"cubin", "machine code is --as object --target sm_80 -o FILE; NVIDIA's ptxas makes it"},
+    {"hsaco", "AMD's code object is --as object --target gfx942 -o FILE"},
+    {"sass", "machine code is --as object --target sm_80 -o FILE; NVIDIA's tools list it"},
+    {"assembly", "--as asm"},
+    {"llvm-ir", "--as llvm"},
+    {"ir", "--as tile-ir, or cpu-ir and thread-ir for a target"},
+};
+
 static int parse_form(Emit *e) {
     Str form = cli_has(e->cli, "as") ? cli_value(e->cli, "as") : STR("tile-ir");
     for (int i = 0; i < FORMS; i++) {
@@ -204,6 +219,10 @@ static int parse_form(Emit *e) {
             return cli_usage_error(e->cli, "--as object under --json takes -o: it is no text");
         return EXIT_FINE;
     }
+    for (size_t i = 0; i < sizeof other_forms / sizeof *other_forms; i++)
+        if (str_equal(form, str(other_forms[i].name)))
+            return cli_fail(e->cli, EXIT_USAGE, DIAG_USAGE, other_forms[i].help,
+                            "there is no form '%.*s'", STR_ARG(form));
     return cli_usage_error(
         e->cli,
         "--as takes tile-ir, metadata, cpu-ir, thread-ir, llvm, asm or object, found '%.*s'",

@@ -1,5 +1,7 @@
 #include "tools/front.h"
 
+#include "base/gpu_card.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -55,11 +57,15 @@ static int fail_unknown(Cli *cli, Str name) {
         known[count] = str(gpu_target_name(gpu, gpus[count]));
     for (size_t i = 0; i < OTHERS; i++) known[count++] = str(others[i]);
     Str nearest = str_nearest(str_lower(cli->arena, name), known, count);
-    const char *meant = "";
-    if (nearest.size) meant = arena_printf(cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest));
+    const char *meant = "", *card = gpu_card_target(name);
+    if (card)
+        meant = arena_printf(cli->arena, ", but a card of that name: its target is %s", card);
+    else if (nearest.size)
+        meant = arena_printf(cli->arena, "; did you mean '%.*s'?", STR_ARG(nearest));
     return cli_fail(cli, EXIT_INPUT, DIAG_UNSUPPORTED,
                     "targets are: sm_75 … sm_121a, gfx600 … gfx12-generic, x86-64-v2, x86-64-v3, "
-                    "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp",
+                    "x86-64-v4, x86-64-v4+bf16, aarch64, native, interp; tilec devices "
+                    "--targets lists all, with cards",
                     "there is no target '%.*s'%s", STR_ARG(name), meant);
 }
 

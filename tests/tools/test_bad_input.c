@@ -194,7 +194,7 @@ static void kernels_are_named(void **state) {
                    "help: the kernels here are: twice, fill, says, pair\n",
                    "tilec %s k.tile", verbs[i]);
         tool_fails(t, 2,
-                   "there is no kernel 'tvice' [kernel]\n"
+                   "there is no kernel 'tvice'; did you mean 'twice'? [kernel]\n"
                    "help: the kernels here are: twice, fill, says, pair\n",
                    "tilec %s k.tile tvice", verbs[i]);
         tool_fails(t, 2, "and none is named", "tilec %s k.tile ''", verbs[i]);

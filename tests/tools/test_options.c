@@ -89,7 +89,8 @@ static void refuses_wrong_options(void **state) {
     Tool *t = *state;
     tool_fails(t, 2, "unknown option '--sanitise' [usage]\nhelp: did you mean '--sanitize'?",
                "tilec run k.tile --sanitise");
-    tool_fails(t, 2, "options of tilec devices are: --json", "tilec devices --whatever=3");
+    tool_fails(t, 2, "options of tilec devices are: --targets --json",
+               "tilec devices --whatever=3");
     tool_fails(t, 2, "unknown option '-seed'", "tilec run k.tile -seed 3");
     tool_fails(t, 2, "unknown option '--o'", "tilec emit k.tile --o x");
     tool_fails(t, 2, "--check takes no value", "tilec run k.tile --check=yes");
@@ -373,6 +374,13 @@ static void run_knows_its_devices(void **state) {
                                         "sim", "sim:sm_8", "sim:sm_999", "sim:gfx999"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         tool_fails(t, 1, "error: ", "tilec run good.tile --set N=3 --device %s", wrong[i]);
+    tool_fails(t, 1, "no device 'gpu' here; GPUs are 'cuda' (NVIDIA's), 'hip' (AMD's) and 'sim:",
+               "tilec run good.tile --set N=3 --device gpu");
+    tool_fails(t, 1, "did you mean 'cuda', a GPU of this machine, or 'sim:sm_80', simulated?",
+               "tilec run good.tile --set N=3 --device sm_80");
+    tool_fails(t, 1, "did you mean 'hip', a GPU of this machine, or 'sim:gfx942', simulated?",
+               "tilec run good.tile --set N=3 --device mi300x");
+    tool_prints(t, "sm_90a          H100, H200, GH200\n", "tilec devices --targets");
     tool_fails(t, 1, "no device 'cpuu' here; did you mean 'cpu'? there are: interp",
                "tilec run good.tile --set N=3 --device cpuu");
     tool_fails(t, 1, "expected 1 to 1024 threads", "tilec run good.tile --set N=3 --device cpu:x");
@@ -581,6 +589,10 @@ static void emit_refuses(void **state) {
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         tool_fails(t, 1, "help: targets are: sm_75", "tilec emit good.tile --target %s",
                    targets[i]);
+    tool_fails(t, 1, "there is no target 'H100', but a card of that name: its target is sm_90a",
+               "tilec emit k.tile twice --as asm --target H100");
+    tool_fails(t, 2, "PTX is the assembly of NVIDIA's targets: --as asm --target sm_80",
+               "tilec emit k.tile twice --as ptx");
     tool_fails(t, 1, "there is no target 'sm80'; did you mean 'sm_80'?",
                "tilec emit good.tile --target sm80");
     tool_fails(t, 2,

@@ -1,0 +1,22 @@
+// Cards by the names under which they are sold, and the target of each.
+//
+// People know what card they have, not its architecture: messages and `tilec devices --targets`
+// tell the one from the other. Invariants: a target here is one that gpu_target_parse knows; no
+// name is there twice. Not complete, and not asked by anything that runs code: drivers tell that.
+//
+//     const char *target = gpu_card_target(STR("h100"));   // "sm_90a"
+#ifndef TILEC_BASE_GPU_CARD_H
+#define TILEC_BASE_GPU_CARD_H
+
+#include "base/str.h"
+
+typedef struct GpuCard {
+    const char *name, *target;
+} GpuCard;
+
+// NULL behind the last. Of a vendor's the older architectures first.
+const GpuCard *gpu_card_at(size_t index);
+// Whatever its letters' case, blanks and dashes; NULL: it is not known.
+const char *gpu_card_target(Str name);
+
+#endif
