@@ -287,9 +287,29 @@ static void test_too_many_arguments(void **state) {
     assert_non_null(strstr(tilec_last_error(f->context), "at most 64 arguments, found 65"));
 }
 
+static size_t counted(const tilec_arg *args, size_t count) {
+    for (size_t i = 0; i < count; i++) assert_int_equal(args[i].integer, i);
+    return count;
+}
+
+// As many as a kernel may have.
+static void args_go_to_the_limit(void **state) {
+    (void)state;
+    assert_int_equal(counted(TILEC_ARGS(0)), 1);
+    assert_int_equal(counted(TILEC_ARGS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
+                     17);
+    assert_int_equal(
+        counted(TILEC_ARGS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                           21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38,
+                           39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56,
+                           57, 58, 59, 60, 61, 62, 63)),
+        64);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(args_go_to_the_limit),
         TEST(test_launch),
         TEST(test_inference),
         TEST(test_refusals),
