@@ -70,6 +70,8 @@ endfunction()
 #   SPECIALIZE line…   "matmul T=f16,f32 BM=64", "small=matmul T=f16 BM=16", one a line
 #   SET name=value…    types, consts and options of all kernels that have them
 #   KERNELS name…      these kernels only
+#   NAME name          what NAME_load and NAME_archive are called, and NAME.h: the target's name.
+#                      So several targets (static for C, shared for C++) serve the same sources
 #   HEADER name.h      default NAME.h
 #   PREFIX text        what all functions' names begin with
 #   MATH word…         contract, approx
@@ -81,7 +83,7 @@ endfunction()
 #
 # Makes the target NAME: to be linked to, installed, exported as any library is.
 function(tilec_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;LINES" "HEADER;PREFIX;TUNE;RUNTIME"
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;LINES" "NAME;HEADER;PREFIX;TUNE;RUNTIME"
                           "SOURCES;TARGETS;SPECIALIZE;SET;KERNELS;MATH;OPTIONS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "tilec_add_library(${name}): '${arg_UNPARSED_ARGUMENTS}' follows no "
@@ -119,8 +121,17 @@ function(tilec_add_library name)
         list(POP_BACK sources tune)
         list(APPEND options --tune "${tune}")
     endif()
+    if(NOT arg_NAME)
+        string(MAKE_C_IDENTIFIER "${name}" identifier)
+        set(arg_NAME "${name}")
+    elseif(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+        message(FATAL_ERROR "tilec_add_library(${name}): NAME is a name of C (letters, digits, _), "
+                            "found '${arg_NAME}'")
+    else()
+        set(identifier "${arg_NAME}")
+    endif()
     if(NOT arg_HEADER)
-        set(arg_HEADER "${name}.h")
+        set(arg_HEADER "${arg_NAME}.h")
     elseif(arg_HEADER MATCHES "/")
         message(FATAL_ERROR "tilec_add_library(${name}): HEADER is a name without a folder, found "
                             "'${arg_HEADER}'")
@@ -157,7 +168,6 @@ function(tilec_add_library name)
     if(arg_LINES)
         list(APPEND options --lines)
     endif()
-    string(MAKE_C_IDENTIFIER "${name}" identifier)
 
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}_tilec")
     set(archive "${folder}/lib${name}.a")

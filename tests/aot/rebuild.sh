@@ -150,6 +150,41 @@ elif ! grep -q TILEC_RUNTIME "$scratch/log"; then
     problem 'the message does not say TILEC_RUNTIME'
 fi
 
+# One source as two targets under one name: static for a program in C, shared for one in C++.
+mkdir -p "$scratch/named_source"
+cat >"$scratch/named_source/main.c" <<'C'
+#include "ops.h"
+int main(void) { return &ops_archive ? 0 : 1; }
+C
+cp "$scratch/named_source/main.c" "$scratch/named_source/main.cpp"
+cat >"$scratch/named_source/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(named LANGUAGES C CXX)
+find_package(tilec 0.1 REQUIRED)
+tilec_add_library(ops_c NAME ops SOURCES "${KERNELS}/two.tile" TARGETS sm_80)
+add_executable(in_c main.c)
+target_link_libraries(in_c PRIVATE ops_c)
+if(TARGET tilec::rt)
+    tilec_add_library(ops_cxx NAME ops SOURCES "${KERNELS}/two.tile" TARGETS sm_80 SHARED)
+    add_executable(in_cxx main.cpp)
+    target_link_libraries(in_cxx PRIVATE ops_cxx)
+endif()
+CMAKE
+if ! command -v "${CXX:-g++}" >/dev/null; then
+    echo 'rebuild: skipped libraries of one name: no C++ compiler here'
+elif cmake -S "$scratch/named_source" -B "$scratch/named" "-DCMAKE_PREFIX_PATH=$prefix" \
+    "-DCMAKE_C_FLAGS=$flags" "-DCMAKE_CXX_FLAGS=$flags" "-DKERNELS=$kernels" \
+    >"$scratch/log" 2>&1 && cmake --build "$scratch/named" >>"$scratch/log" 2>&1; then
+    for program in in_c in_cxx; do
+        [ ! -e "$scratch/named/$program" ] || "$scratch/named/$program" ||
+            problem "$program, of a library with a NAME, fails"
+    done
+else
+    cat "$scratch/log"
+    problem 'two targets of one NAME are not built'
+fi
+says "NAME is a name of C" <<<"tilec_add_library(k NAME a-b SOURCES $tile TARGETS sm_80)"
+
 # For a machine of another kind: no C library is needed to make a static one.
 cross=aarch64
 [ "$(uname -m)" != aarch64 ] || cross=x86_64
