@@ -118,6 +118,9 @@ static void report_json(Json *j, const RunArray *a, const CompareReport *c) {
     json_close(j, '}');
 }
 
+// A comparison of nothing is no success.
+static bool all_undecided(const CompareReport *c) { return !c->elements && c->undecided; }
+
 static void report_array(Run *r, const RunArray *a, const CompareReport *c) {
     if (c->wrong) {
         const char *help = arena_printf(
@@ -126,6 +129,13 @@ static void report_array(Run *r, const RunArray *a, const CompareReport *c) {
         cli_fail(r->cli, EXIT_MISMATCH, DIAG_MISMATCH, help,
                  "'%s' differs from the reference in %llu of %llu elements", a->param->name,
                  (unsigned long long)c->wrong, (unsigned long long)c->elements);
+    } else if (all_undecided(c)) {
+        cli_fail(
+            r->cli, EXIT_MISMATCH, DIAG_MISMATCH,
+            "rounding may decide a condition or an index of the kernel either way, so that any "
+            "result is allowed: give inputs that keep away from that (--in, --seed)",
+            "nothing of '%s' was compared: all %llu elements are undecided", a->param->name,
+            (unsigned long long)c->undecided);
     } else if (!r->cli->quiet && !r->cli->json) {
         printf("check %s: %llu elements agree", a->param->name, (unsigned long long)c->elements);
         if (c->undecided) printf(", %llu undecided", (unsigned long long)c->undecided);
@@ -162,7 +172,7 @@ int run_check(Run *r) {
             compare_element(compare, a->dtype, memory[i], k, dtype_load(a->dtype, a->left, k), &c);
         report_json(&j, a, &c);
         report_array(r, a, &c);
-        wrong += c.wrong;
+        wrong += c.wrong + all_undecided(&c);
     }
     json_close(&j, ']');
     compare_destroy(compare);

@@ -304,6 +304,15 @@ static void run_speaks_json(void **state) {
     tool_number_at(j, "check.0.compared", 9);
     tool_number_at(j, "check.0.wrong", 0);
     tool_number_at(j, "check.0.undecided", 0);
+    // Of what nothing can be compared nothing is known.
+    tool_file(t, "undecided.tile",
+              STR("kernel k(f32 x[N], f32 y[N]) grid(1) {\n"
+                  "    let v = x[0 +: 16] or 0.0;\n"
+                  "    if sum(v) * 0.1 - 0.1 * sum(v) > 0.0 { y[0 +: 16] = v; }\n"
+                  "    else { y[0 +: 16] = -v; }\n"
+                  "}\n"));
+    tool_run(t, 3, "tilec run undecided.tile --device interp --set N=16 --check --quiet");
+    assert_true(tool_said(t, "nothing of 'y' was compared: all 16 elements are undecided"));
     tool_number_at(j, "check.0.worstRatio", 0);
     j = tool_json(t, 3, "tilec run k.tile says --set n=9 --json --out y=y.npy");
     tool_text_at(j, "diagnostics.0.code", "assert");
