@@ -151,10 +151,13 @@ tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, voi
 
 static tilec_status find_stream(tilec_device *device, tilec_stream **stream) {
     if (!*stream) *stream = device->first;
-    if ((*stream)->device == device) return TILEC_OK;
+    const tilec_device *other = (*stream)->device;
+    RtDeviceText texts[2];
+    if (other == device) return TILEC_OK;
     return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                   "the stream belongs to another device, %s, not to %s", (*stream)->device->name,
-                   device->name);
+                   "the stream belongs to another device, %s, not to %s",
+                   rt_device_told(other, device, &texts[0]),
+                   rt_device_told(device, other, &texts[1]));
 }
 
 tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream, tilec_buffer buffer,

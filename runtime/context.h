@@ -50,6 +50,7 @@ struct tilec_context {
     size_t api_count;
     const RtDeviceApi *best;  // what "auto" stands for: on the host's memory
     tilec_device *devices;
+    uint32_t devices_opened;
     RtBuffer *buffers;
     uint32_t buffer_count, buffer_capacity;
     uint32_t first_generation;

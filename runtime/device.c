@@ -1,6 +1,7 @@
 // Devices, streams and events: the checked side of the device table.
 #include "runtime/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,14 @@ static tilec_status unknown_device(tilec_context *c, const char *name, Str kind)
     return s;
 }
 
+const char *rt_device_told(const tilec_device *d, const tilec_device *other, RtDeviceText *text) {
+    if (strcmp(d->name, other->name) != 0) return d->name;
+    snprintf(text->text, sizeof text->text, "%.64s (%s %u)", d->name,
+             d->context == other->context ? "opened as number" : "of another context, number",
+             d->number);
+    return text->text;
+}
+
 static char *copy_name(const char *name) {
     size_t size = strlen(name) + 1;
     char *copy = recover_new(size);
@@ -72,6 +81,7 @@ static tilec_status open_device(tilec_context *context, const char *name, Str in
     }
     recover_keep_all();
     os_mutex_lock(context->lock);
+    d->number = ++context->devices_opened;
     d->next = context->devices;
     context->devices = d;
     os_mutex_unlock(context->lock);
@@ -297,12 +307,14 @@ static tilec_status same_device(const tilec_event *event, const tilec_stream *st
     if (event->device == stream->device) return TILEC_OK;
     static const char text[] = "the event belongs to device %s, the stream to another device, %s";
     tilec_context *c = stream->device->context;
+    RtDeviceText texts[2];
+    const char *own = rt_device_told(event->device, stream->device, &texts[0]);
+    const char *other = rt_device_told(stream->device, event->device, &texts[1]);
     if (c != event->device->context) {
         rt_begin(c);
-        (void)rt_fail(c, TILEC_INVALID_ARGUMENT, text, event->device->name, stream->device->name);
+        (void)rt_fail(c, TILEC_INVALID_ARGUMENT, text, own, other);
     }
-    return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT, text, event->device->name,
-                   stream->device->name);
+    return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT, text, own, other);
 }
 
 // Said where the stream names a context.
@@ -351,9 +363,10 @@ tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event) {
 }
 
 tilec_status tilec_event_elapsed_ns(tilec_event *begin, tilec_event *end, uint64_t *ns) {
-    if (!begin || !end) return TILEC_INVALID_ARGUMENT;
-    tilec_context *c = begin->device->context;
+    if (!begin && !end) return TILEC_INVALID_ARGUMENT;
+    tilec_context *c = (begin ? begin : end)->device->context;
     rt_begin(c);
+    if (!begin || !end) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the event is NULL");
     if (!ns) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the time is NULL");
     if (begin->device != end->device)
         return rt_fail(c, TILEC_INVALID_ARGUMENT, "the two events belong to different devices");

@@ -128,7 +128,14 @@ struct tilec_device {
     RtOwned *streams, *events, *kernels;
     _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
+    uint32_t number;  // of those that the context opened, from 1
 };
+// Its name, for a message about both; of two with one name, which of them it is.
+typedef struct RtDeviceText {
+    char text[128];
+} RtDeviceText;
+const char *rt_device_told(const tilec_device *d, const tilec_device *other, RtDeviceText *text);
+
 struct tilec_stream {
     RtOwned owned;
     tilec_device *device;

@@ -86,15 +86,20 @@ static tilec_status prepare(const Call *call, LaunchPlan *plan, const RtLoaded *
                                       : prepare_few(call, plan, loaded);
 }
 
+static tilec_status other_device(const tilec_kernel *kernel, const tilec_stream *stream) {
+    RtDeviceText texts[2];
+    return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
+                   "the stream belongs to device %s, the kernel to another device, %s",
+                   rt_device_told(stream->device, kernel->device, &texts[0]),
+                   rt_device_told(kernel->device, stream->device, &texts[1]));
+}
+
 static tilec_status call_in(const Call *call, LaunchPlan plan) {
     tilec_kernel *kernel = call->kernel;
     tilec_device *device = kernel->device;
     tilec_stream *stream = call->stream ? call->stream : device->first;
     const RtLoaded *loaded;
-    if (stream->device != device)
-        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
-                       "the stream belongs to device %s, the kernel to another device, %s",
-                       stream->device->name, device->name);
+    if (stream->device != device) return other_device(kernel, stream);
     tilec_status s = prepare(call, &plan, &loaded);
     if (s || plan.empty) return s;
     RtLaunch launch = {.meta = loaded->meta,

@@ -84,9 +84,11 @@ static tilec_status find_memory(const Check *c, const MetaArg *arg, tilec_buffer
     if (!rt_buffer_find(c->context, buffer, &b))
         return REFUSE(c, "%.*s: argument '%.*s' names a buffer that does not exist (any more)",
                       WHERE(c, arg));
+    RtDeviceText texts[2];
     if (b.device != c->device)
         return REFUSE(c, "%.*s: argument '%.*s' is a buffer of device %s, the kernel runs on %s",
-                      WHERE(c, arg), b.device->name, c->device->name);
+                      WHERE(c, arg), rt_device_told(b.device, c->device, &texts[0]),
+                      rt_device_told(c->device, b.device, &texts[1]));
     *range = (RtRange){b.address, b.size};
     return TILEC_OK;
 }

@@ -287,7 +287,13 @@ static void test_dead_buffers(Host *h) {
     assert_int_equal(tilec_device_open(h->context, h->name, &other), TILEC_OK);
     assert_int_equal(tilec_buffer_create(other, 72, &foreign), TILEC_OK);
     l.args[0] = tilec_arg_view(tilec_buffer_view2(TILEC_F32, foreign, M, N));
-    refused(&l, "k: argument 'x' is a buffer of device");
+    // Of one name: which of them is said.
+    char said[160];
+    snprintf(said, sizeof said,
+             "k: argument 'x' is a buffer of device %s (opened as number 2), the kernel runs on %s "
+             "(opened as number 1)",
+             h->name, h->name);
+    refused(&l, said);
     tilec_stream *stream = NULL;
     assert_int_equal(tilec_stream_create(other, &stream), TILEC_OK);
     reset(&l);

@@ -264,6 +264,8 @@ static void test_wait_keeps_its_record(void **state) {
     assert_int_equal(tilec_event_query(e, &done), TILEC_OK);
     assert_int_equal(done, 0);
     assert_int_equal(tilec_event_elapsed_ns(e, e, &ns), TILEC_INVALID_ARGUMENT);
+    assert_int_equal(tilec_event_elapsed_ns(NULL, e, &ns), TILEC_INVALID_ARGUMENT);
+    assert_string_equal(tilec_last_error(f.rig.context), "the event is NULL");
     launch_add(&f, 1, 2, 1);
     synchronize(&f, 1);
     assert_int_equal(f.values[1], 4);
