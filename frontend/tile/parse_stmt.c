@@ -205,6 +205,16 @@ static bool begins_foreign_let(Parser *p) {
     return next->kind == TOK_NAME && !next->first;
 }
 
+// Where C's dialects for GPUs put a variable.
+static bool is_memory_word(Str word) {
+    static const char *const words[] = {"__shared__", "__constant__", "__device__",  "__managed__",
+                                        "__local",    "__global",     "threadgroup", "groupshared",
+                                        "shared",     "volatile",     "static",      "register"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_equal(word, str(words[i]))) return true;
+    return false;
+}
+
 static Ast *parse_foreign_let(Parser *p) {
     bool is_const = parse_at(p, TOK_CONST);
     const char *word = is_const ? "const" : p->tok.u.name;
@@ -212,6 +222,13 @@ static Ast *parse_foreign_let(Parser *p) {
     Span span = p->tok.span;
     parse_advance(p);
     while (is_type && parse_at(p, TOK_NAME) && parse_peek(p)->kind == TOK_NAME) parse_advance(p);
+    if (!is_type && is_memory_word(str(word))) {
+        parse_fail(p, span, DIAG_SYNTAX, "there is no '%s': memory is not declared", word);
+        parse_help(p,
+                   "values are tiles, 'var t = zeros(f32, 64, 64);'; the compiler puts them into "
+                   "registers or shared memory itself, and places the barriers");
+        return error_node(p);
+    }
     if (!is_type) {
         parse_expected(p, "'=', '[', '(' or an operator");
         return error_node(p);

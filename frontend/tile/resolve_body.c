@@ -253,7 +253,7 @@ static void resolve_target(Resolver *r, Ast *target) {
     }
     const Binding *b = scope_find(r, target->name);
     if (!b) {
-        scope_unknown(r, "name", target->name, target->span);
+        scope_unknown_target(r, target->name, target->span);
         return;
     }
     if (b->decl && b->decl->kind == DECL_VAR) {

@@ -99,6 +99,8 @@ void scope_declare(Resolver *r, AstDecl *decl) {
 // --- unknown names
 // --------------------------------------------------------------------------------
 
+#define NO_BARRIERS "leave it out: the compiler places the barriers that a program needs"
+
 static const struct {
     const char *name;
     const char *help;
@@ -123,6 +125,15 @@ static const struct {
     {"sqrtf", "write 'sqrt'"},
     {"INFINITY", "write 'inf'"},
     {"NAN", "write 'nan'"},
+    {"rcp", "write '1.0 / x'"},
+    {"reciprocal", "write '1.0 / x'"},
+    {"barrier", NO_BARRIERS},
+    {"syncthreads", NO_BARRIERS},
+    {"__syncthreads", NO_BARRIERS},
+    {"__syncwarp", NO_BARRIERS},
+    {"debug_barrier", NO_BARRIERS},
+    {"s_barrier", NO_BARRIERS},
+    {"__threadfence", "an atomic orders by itself: 'atomic_add(p, 1, order = acq_rel)'"},
 };
 
 static const char *foreign_help(Resolver *r, Symbol name) {
@@ -143,6 +154,14 @@ static const Binding *nearest(Resolver *r, Symbol name) {
         candidates[count + i] = str(r->bindings.data[i].name);
     Str found = str_nearest(str(name), candidates, count + TILE_BUILTINS);
     return found.size ? scope_find(r, intern(r->t->names, found)) : NULL;
+}
+
+void scope_unknown_target(Resolver *r, Symbol name, Span span) {
+    size_t before = diags_count(r->diags);
+    bool hint = foreign_help(r, name) || nearest(r, name);
+    scope_unknown(r, "name", name, span);
+    if (!hint && diags_count(r->diags) > before)
+        diag_help(r->diags, "declare it where it gets its first value: 'var %s = …;'", name);
 }
 
 void scope_unknown(Resolver *r, const char *what, Symbol name, Span span) {
