@@ -443,10 +443,12 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     endif()
     add_test(NAME abi/symbols COMMAND bash tests/abi/symbols.sh "${PROJECT_BINARY_DIR}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME docs/tables COMMAND bash tests/docs/tables.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/c_api COMMAND bash tests/docs/c_api.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(install/install install/headers install/hardening install/size
-        abi/symbols docs/c_api
+        abi/symbols docs/c_api docs/tables
         PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
