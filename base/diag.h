@@ -19,6 +19,8 @@
 //         let v = sofmax(x);
 //                 ^~~~~~
 //     k.tile:1:4: note: 'softmax' is declared here
+//         fn softmax(x) {
+//            ^~~~~~~
 //     help: did you mean 'softmax'?
 // Without a span it begins "tilec: error: ".
 #ifndef TILEC_BASE_DIAG_H

@@ -114,6 +114,12 @@ void diag_show_source(const Sources *sources, Span span, DiagSeverity severity, 
     add_window(out, out->arena, at.text, caret, caret + size, style, severity);
 }
 
+// On a line that is not shown already.
+static bool is_elsewhere(const Sources *sources, Span note, Span shown) {
+    SourceLine a = source_line(sources, note.begin), b = source_line(sources, shown.begin);
+    return a.file && (a.file != b.file || a.line != b.line);
+}
+
 static void add_diag(const Diags *d, const Diag *diag, DiagStyle style, StrBuf *out) {
     if (!span_known(diag->span)) strbuf_add(out, STR("tilec: "));
     diag_show_place(diags_sources(d), diag->span, style, out);
@@ -128,6 +134,8 @@ static void add_diag(const Diags *d, const Diag *diag, DiagStyle style, StrBuf *
         strbuf_add(out, STR(": "));
         add_safe(out, note->text);
         strbuf_char(out, '\n');
+        if (is_elsewhere(diags_sources(d), note->span, diag->span))
+            diag_show_source(diags_sources(d), note->span, DIAG_INFO, style, out);
     }
     if (!diag->help.size) return;
     add_colored(out, style, "\033[1;32m", "help");

@@ -59,6 +59,8 @@ static void the_example_of_the_header(void **state) {
                         "    let v = sofmax(x);\n"
                         "            ^~~~~~\n"
                         "k.tile:1:4: note: 'softmax' is declared here\n"
+                        "    fn softmax(x) {\n"
+                        "       ^~~~~~~\n"
                         "note: names are looked up from the inside out\n"
                         "help: did you mean 'softmax'?\n");
     assert_int_equal(diags_errors(w.d), 1);
