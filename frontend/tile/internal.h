@@ -15,7 +15,9 @@ typedef struct TileSource {
     const SourceFile *file;
     Str path;
     size_t importer;  // place in TileFile.sources_read
+    Span import;      // where the importer names it
     bool loading;
+    bool used;  // the main file names something of it
 } TileSource;
 
 struct TileFile {

@@ -60,8 +60,9 @@ static bool import_known(TileFile *t, Str path, const SourceFile *file, Span spa
     return true;
 }
 
-static void source_enter(TileFile *t, const SourceFile *file, Str path) {
-    TileSource source = {.file = file, .path = path, .importer = t->current, .loading = true};
+static void source_enter(TileFile *t, const SourceFile *file, Str path, Span import) {
+    TileSource source = {
+        .file = file, .path = path, .importer = t->current, .import = import, .loading = true};
     size_t outer = t->current;
     vec_push(t->arena, &t->sources_read, source);
     t->current = t->sources_read.count - 1;
@@ -98,7 +99,7 @@ void tile_import(TileFile *t, const SourceFile *importer, Str path, Span span) {
     const SourceFile *file = t->import(t->import_user, beside, span, t->diags);
     if (!file || import_known(t, beside, file, span)) return;
     vec_push(t->arena, &t->module.imports, beside);
-    source_enter(t, file, beside);
+    source_enter(t, file, beside, span);
 }
 
 // --- globals
@@ -144,7 +145,7 @@ TileFile *tile_load(Arena *arena, Sources *sources, Interner *names, const Sourc
     t->import_user = user;
     t->main = file;
     size_t errors = diags_errors(diags);
-    source_enter(t, file, path_clean(arena, file->path));
+    source_enter(t, file, path_clean(arena, file->path), (Span){0});
     check_empty(t, errors);
     tile_resolve(t);
     diags_sort(diags);

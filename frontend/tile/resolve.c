@@ -3,6 +3,19 @@
 
 #include "ir/option.h"
 
+static bool lies_in(const SourceFile *file, Span span) {
+    return span.begin >= file->base && span.begin <= file->base + file->text.size;
+}
+
+void resolve_use(Resolver *r, AstDecl *decl, Span at) {
+    TileFile *t = r->t;
+    decl->used = true;
+    bool global = decl->kind == DECL_FN || decl->kind == DECL_CONST || decl->kind == DECL_KERNEL;
+    if (!global || t->sources_read.count < 2 || !lies_in(t->main, at)) return;
+    for (size_t i = 1; i < t->sources_read.count; i++)
+        if (lies_in(t->sources_read.data[i].file, decl->span)) t->sources_read.data[i].used = true;
+}
+
 static bool own_file(const Resolver *r, const SourceFile *file) { return file == r->t->main; }
 
 // --- heads of kernels
@@ -55,7 +68,7 @@ static void resolve_extent(Resolver *r, Ast *name, AstDecl ***end) {
     if ((param && (decl->kind == DECL_EXTENT || decl->kind == DECL_CONST_PARAM)) ||
         (decl && decl->kind == DECL_CONST)) {
         name->decl = b->decl;
-        b->decl->used = true;
+        resolve_use(r, b->decl, name->span);
     } else if (param) {
         b->decl->used = true;
         diag_error(r->diags, name->span, DIAG_DUPLICATE_NAME, "'%s' is %s and cannot be an extent",
@@ -137,6 +150,22 @@ static void resolve_consts(Resolver *r) {
         r->value_of = decl;
         resolve_expr(r, decl->value, USE_VALUE);
         r->value_of = NULL;
+    }
+}
+
+// Imports of the main file of which, and of what they import, nothing is named in it.
+static void warn_unused_imports(Resolver *r) {
+    const TileFile *t = r->t;
+    if (t->broken || t->module.kernels.count == 0) return;
+    bool *used = arena_new(r->arena, bool, t->sources_read.count + 1);
+    for (size_t i = 0; i < t->sources_read.count; i++)
+        for (size_t k = i; t->sources_read.data[i].used && k; k = t->sources_read.data[k].importer)
+            used[k] = true;
+    for (size_t i = 1; i < t->sources_read.count; i++) {
+        const TileSource *s = &t->sources_read.data[i];
+        if (s->importer != 0 || used[i]) continue;
+        diag_warning(r->diags, s->import, DIAG_UNUSED, "nothing of this import is used");
+        diag_help(r->diags, "remove it");
     }
 }
 
@@ -244,4 +273,5 @@ void tile_resolve(TileFile *t) {
         resolve_tune(&r, t->imported_tunes.data[i], &seen);
     resolve_recursion(&r);
     warn_unused_consts(&r);
+    warn_unused_imports(&r);
 }

@@ -59,6 +59,8 @@ void scope_close(Resolver *r, size_t mark);  // warns of what was never used
 void scope_declare(Resolver *r, AstDecl *decl);
 const Binding *scope_find(const Resolver *r, Symbol name);
 void scope_unknown(Resolver *r, const char *what, Symbol name, Span span);
+// A declaration is named at the span: neither it nor the import that brought it is unused.
+void resolve_use(Resolver *r, AstDecl *decl, Span at);
 // Of what is assigned to: that it may not have been declared yet.
 void scope_unknown_target(Resolver *r, Symbol name, Span span);
 const char *decl_phrase(const AstDecl *decl);  // "a fn", "a scalar parameter"

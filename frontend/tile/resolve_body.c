@@ -80,7 +80,7 @@ static void resolve_name(Resolver *r, Ast *name, NameUse use) {
     }
     name->decl = b->decl;
     name->builtin = b->builtin;
-    if (b->decl) b->decl->used = true;
+    if (b->decl) resolve_use(r, b->decl, name->span);
     if (too_early(r, name)) {
         unbind(name);
     } else if (use == USE_CALLEE) {

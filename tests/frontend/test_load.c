@@ -40,7 +40,9 @@ static void test_an_imported_fn_is_visible(void **state) {
 static void test_a_file_is_read_once(void **state) {
     (void)state;
     const TileTextFile files[] = {
-        {"main.tile", "import \"b.tile\";\nimport \"./c.tile\";\nimport \"x/../b.tile\";\n" KERNEL},
+        {"main.tile",
+         "import \"b.tile\";\nimport \"./c.tile\";\nimport \"x/../b.tile\";\n"
+         "fn e(x) { return b(x) + c(x); }\n" KERNEL},
         {"b.tile", "import \"d.tile\";\nfn b(x) { return d(x); }\n"},
         {"c.tile", "import \"d.tile\";\nfn c(x) { return d(x); }\n"},
         {"d.tile", "fn d(x) { return x; }\n"},
