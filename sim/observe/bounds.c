@@ -11,7 +11,21 @@ static void launch_begin(void *state, const SimLaunchFacts *launch) {
     ((Bounds *)state)->memory = launch->memory;
 }
 
+// Processes have their memory below; the simulated GPUs' begins above.
+static bool is_of_host(const SimFault *f) {
+    enum { PAGES_AT_NULL = 1 << 16 };
+    return f->space == SIM_SPACE_GLOBAL && f->address >= PAGES_AT_NULL &&
+           f->address < UINT64_C(1) << 47;
+}
+
 static void outside(Bounds *b, const SimFault *f) {
+    if (is_of_host(f)) {
+        sim_findings_add(b->findings, SIM_FINDING_BOUNDS, &f->at,
+                         "%s: it is a pointer of the host, whose memory a GPU does not reach; give "
+                         "the kernel a buffer of the device",
+                         f->text);
+        return;
+    }
     const SimRegion *r = f->space == SIM_SPACE_GLOBAL && b->memory
                              ? sim_memory_nearest(b->memory, f->address)
                              : NULL;

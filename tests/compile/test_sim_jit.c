@@ -184,6 +184,23 @@ static void findings_fail_the_launch(void **state) {
     check_plus(w, kernel_of(w, plus_text), 0, 64);
 }
 
+// Of a pointer that is the host's it is said that it is.
+static void pointers_of_the_host_are_told(void **state) {
+    static const char *const devices[] = {"sim:sm_80", "sim:gfx942"};
+    World *w = *state;
+    if (!codegen_built()) return;
+    float data[N] = {0};
+    for (size_t i = 0; i < 2; i++) {
+        tilec_context_destroy(w->context);
+        open_device(w, devices[i]);
+        tilec_kernel *k = kernel_of(w, "kernel k(f32 x[M]) grid(1) { x[0 +: 16] = 1.0; }\n");
+        tilec_status s = tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F32, data, N)));
+        if (!s) s = tilec_device_synchronize(w->device);
+        assert_int_equal(s, TILEC_KERNEL_FAILED);
+        assert_said(w, "it is a pointer of the host, whose memory a GPU does not reach");
+    }
+}
+
 static void grids_have_limits(void **state) {
     static const char text[] = "kernel g(i64 n, f32 x[M]) grid(1, n) { x[program(1)] = 1.0; }\n";
     World *w = *state;
@@ -362,6 +379,7 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_child_compiles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(findings_fail_the_launch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pointers_of_the_host_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(remainders_are_exact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nan_of_any_lane_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grids_have_limits, set_up, tear_down),
