@@ -569,6 +569,8 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
     if (types_known(jit->kernel, &jit->spec)) {
         tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
         if (s) return s;
+    } else if (!tile_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {
+        return rt_fail_diags(context, TILEC_INVALID_SOURCE, unit->diags);
     }
     jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
     jit->tune_names = tune_names(arena_printf(unit->arena, "%.*s", STR_ARG(jit->tune_key.target)),

@@ -93,3 +93,57 @@ bool tile_check(TileFile *file, Diags *diags) {
     arena_destroy(c.scratch);
     return good;
 }
+
+// ---- One open type, and all there are for it
+
+static size_t check_type(const Check *c, const AstKernel *kernel, const TileSpec *given,
+                         const AstDecl *open, Dtype type, bool *good) {
+    ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
+    IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
+    TileSpec spec = {.target = given->target, .math = given->math};
+    for (size_t i = 0; i < given->bindings.count; i++)
+        vec_push(c->ir, &spec.bindings, given->bindings.data[i]);
+    IrBinding b = {.name = open->name, .is_type = true, .type = type};
+    vec_push(c->ir, &spec.bindings, b);
+    size_t errors = 0;
+    *good = el_kernel(c->file, module, kernel, &spec, c->diags, c->scratch, &errors) != NULL;
+    arena_reset(c->ir, ir_mark);
+    arena_reset(c->scratch, scratch_mark);
+    return errors;
+}
+
+// The usual type first, which most often is right.
+static bool right_for_any(const Check *c, const AstKernel *kernel, const TileSpec *given,
+                          const AstDecl *open) {
+    size_t start = diags_count(c->diags), best = SIZE_MAX;
+    Dtype best_type = DTYPE_F32;
+    bool good = false;
+    for (int i = -1; i < DTYPES; i++) {
+        Dtype type = i < 0 ? DTYPE_F32 : (Dtype)i;
+        size_t errors = check_type(c, kernel, given, open, type, &good);
+        diags_truncate(c->diags, start);
+        if (good || errors == 0) return true;
+        if (errors >= best) continue;
+        best = errors;
+        best_type = type;
+    }
+    check_type(c, kernel, given, open, best_type, &good);
+    diag_note(c->diags, open->span, "so it is with %s for '%s', and no other type does better",
+              dtype_name(best_type), open->name);
+    return false;
+}
+
+bool tile_check_open(TileFile *file, const AstKernel *kernel, const TileSpec *given, Diags *diags) {
+    const AstDecl *open = NULL;
+    for (const AstDecl *p = kernel->params; p; p = p->next) {
+        if (p->kind != DECL_TYPE_PARAM || tile_spec_find(given, p->name)) continue;
+        if (open) return true;
+        open = p;
+    }
+    if (!open) return true;
+    Check c = {file, diags, arena_create(), arena_create()};
+    bool good = right_for_any(&c, kernel, given, open);
+    arena_destroy(c.ir);
+    arena_destroy(c.scratch);
+    return good;
+}

@@ -287,6 +287,31 @@ static void test_too_many_arguments(void **state) {
     assert_non_null(strstr(tilec_last_error(f->context), "at most 64 arguments, found 65"));
 }
 
+// What no type can mend is refused while the type is open, and not at the first launch.
+static void open_types_hide_no_mistake(void **state) {
+    static const char text[] =
+        "kernel k(type T, T x[N], const B = 16) grid(cdiv(N, B))\n"
+        "{ static_assert(B < 64 || T == f64); x[program(0) * B +: B] = T(1); }\n";
+    static const struct {
+        int64_t b;
+        int fine;
+    } rows[] = {{16, 1}, {32, 1}, {64, 1}, {0, 0}, {-3, 0}, {17, 0}};
+    (void)state;
+    tilec_context *c = NULL;
+    tilec_device *d = NULL;
+    assert_int_equal(tilec_context_create(NULL, &c), TILEC_OK);
+    assert_int_equal(tilec_device_open(c, "interp", &d), TILEC_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tilec_kernel *k = NULL;
+        tilec_status s = tilec_kernel_from_source(c, d, "k.tile", text, sizeof text - 1, NULL,
+                                                  TILEC_SPEC(TILEC_CONST("B", rows[i].b)), &k);
+        assert_int_equal(s, rows[i].fine ? TILEC_OK : TILEC_INVALID_SOURCE);
+        if (!rows[i].fine)
+            assert_non_null(strstr(tilec_last_error(c), "must be a power of two, found"));
+    }
+    tilec_context_destroy(c);
+}
+
 static size_t counted(const tilec_arg *args, size_t count) {
     for (size_t i = 0; i < count; i++) assert_int_equal(args[i].integer, i);
     return count;
@@ -310,6 +335,7 @@ int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(args_go_to_the_limit),
+        cmocka_unit_test(open_types_hide_no_mistake),
         TEST(test_launch),
         TEST(test_inference),
         TEST(test_refusals),
