@@ -12,10 +12,10 @@
 # devices run in the release build, three to six times as fast. The target `commit_tests` builds
 # what the tests with the label `commit` need.
 set(release_tests
-    abi/symbols aot/ base/test_dtype bundle check/ codegen/test_cpu_memory codegen/test_cpu_values
-    codegen/test_library compile/test_foreign compile/test_no_memory compile/test_overlap
-    compile/test_pack cost/ docs/ examples gen/ install/ interp/test_eval ir/test_analysis_random
-    ir/layout/ matrix/ mutate/ passes/test_expand_math passes/test_gpu_dot passes/test_gpu_threads
+    abi/symbols aot/ base/test_dtype bundle check/ codegen/ compile/test_foreign
+    compile/test_no_memory compile/test_overlap compile/test_pack cost/ docs/ examples files/explain
+    gen/ install/ interp/test_eval ir/test_analysis_random ir/layout/ matrix/ mutate/
+    passes/test_cpu_dot passes/test_cpu_square passes/test_expand_math passes/test_gpu_
     passes/test_legalize passes/test_random)
 list(JOIN release_tests "|" release_tests)
 if(TILEC_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -325,11 +325,15 @@ if(TARGET tilec_llvm AND TARGET test_examples)
     endforeach()
     foreach(arch sm_75 sm_80 sm_89 sm_90 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
         set(label long)
-        if(arch MATCHES "^(sm_80|gfx942|gfx1100)$")
+        set(one_in 8)
+        if(arch STREQUAL "sm_80")
             set(label quick)
-        else()
+        elseif(arch MATCHES "^(gfx942|gfx1100)$")
+            set(one_in 2)
+        endif()
+        if(label STREQUAL "long")
             tilec_target_test(examples/slice-${arch} native quick
-                              test_examples --device sim:${arch} --one-in 8)
+                              test_examples --device sim:${arch} --one-in ${one_in})
         endif()
         tilec_target_test(examples/sim-${arch} native ${label}
                           test_examples --device sim:${arch})
@@ -570,7 +574,11 @@ endif()
 # --- labels and variables of all tests, when all are known
 # Seconds of the longest, so that they start first.
 set(longest
-    "examples/amdgpu 60" "matrix/test_matrix 60")
+    "aot/aot 30" "bundle 30" "files/run 30" "mutate/mutants_gfx942 30" "matrix/test_matrix 20"
+    "examples/amdgpu 20" "tools/test_bad_input 20" "tools/test_arrays 20" "gen/test_random 15"
+    "examples/slice-gfx942 15" "examples/slice-gfx1100 15" "codegen/test_library 15"
+    "codegen/test_cpu_memory 12" "codegen/test_cpu_values 12" "compile/test_no_memory 12"
+    "tools/test_build_command 11" "compile/test_build_calls 11" "mutate/mutants 10")
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS all_tests)
     get_test_property("${test}" LABELS labels)

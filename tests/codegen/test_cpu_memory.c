@@ -10,6 +10,7 @@
 
 #include "ir/machine.h"
 #include "tests/codegen/bundle.h"
+#include "tests/support/slice.h"
 
 static const uint32_t lengths[] = {1, 4, 16, 64};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
@@ -19,6 +20,11 @@ typedef struct Memory {
     uint32_t target_count;
     bool seen[IR_OPCODES];
 } Memory;
+
+// A third of the combinations in each slice.
+static bool is_due(uint32_t target, uint32_t length, Dtype elem) {
+    return slice_has(target + length + elem, 3);
+}
 
 static int set_up(void **state) {
     static Memory memory;
@@ -139,7 +145,7 @@ static void vectors_move(void **state) {
     for (uint32_t i = 0; i < m->target_count; i++)
         for (uint32_t n = 0; n < LENGTHS; n++)
             for (Dtype elem = 0; elem < DTYPE_I4; elem++)
-                fine &= check_vectors(m, elem, lengths[n], m->targets[i]);
+                if (is_due(i, n, elem)) fine &= check_vectors(m, elem, lengths[n], m->targets[i]);
     assert_true(fine);
 }
 
@@ -183,7 +189,7 @@ static void known_lanes_are_left_out(void **state) {
     for (uint32_t i = 0; i < m->target_count; i++)
         for (uint32_t lanes = 16; lanes <= 32; lanes *= 2)
             for (Dtype elem = 0; elem < DTYPE_I4; elem++)
-                fine &= check_known(m, elem, lanes, m->targets[i]);
+                if (is_due(i, lanes / 16, elem)) fine &= check_known(m, elem, lanes, m->targets[i]);
     assert_true(fine);
 }
 
@@ -216,7 +222,8 @@ static void scalars_move(void **state) {
     if (!codegen_plugin()) skip();
     bool fine = true;
     for (uint32_t i = 0; i < m->target_count; i++)
-        for (Dtype elem = 0; elem < DTYPE_I4; elem++) fine &= check_scalars(m, elem, m->targets[i]);
+        for (Dtype elem = 0; elem < DTYPE_I4; elem++)
+            if (is_due(i, 0, elem)) fine &= check_scalars(m, elem, m->targets[i]);
     assert_true(fine);
 }
 
@@ -301,7 +308,7 @@ static void atomics_change(void **state) {
     for (uint32_t i = 0; i < m->target_count; i++)
         for (uint32_t n = 0; n < 4; n++)
             for (Dtype elem = 0; elem < DTYPE_I4; elem++)
-                fine &= check_atomics(m, elem, lanes[n], m->targets[i]);
+                if (is_due(i, n, elem)) fine &= check_atomics(m, elem, lanes[n], m->targets[i]);
     assert_true(fine);
 }
 

@@ -9,6 +9,7 @@
 
 #include "ir/machine.h"
 #include "tests/codegen/bundle.h"
+#include "tests/support/slice.h"
 
 static const uint32_t lengths[] = {0, 1, 4, 16, 64};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
@@ -18,6 +19,11 @@ typedef struct Values {
     uint32_t target_count;
     bool seen[IR_OPCODES];
 } Values;
+
+// A third of the combinations in each slice.
+static bool is_due(uint32_t target, uint32_t length, Dtype elem) {
+    return slice_has(target + length + elem, 3);
+}
 
 static int set_up(void **state) {
     static Values values;
@@ -110,7 +116,8 @@ static void every_elementwise_op(void **state) {
     for (uint32_t i = 0; i < v->target_count; i++)
         for (uint32_t n = 0; n < LENGTHS; n++)
             for (Dtype elem = 0; elem < DTYPE_I4; elem++)
-                fine &= check_elementwise(v, elem, lengths[n], v->targets[i]);
+                if (is_due(i, n, elem))
+                    fine &= check_elementwise(v, elem, lengths[n], v->targets[i]);
     assert_true(fine);
 }
 
@@ -193,7 +200,7 @@ static void every_cast(void **state) {
     for (uint32_t i = 0; i < v->target_count; i++)
         for (uint32_t n = 0; n < LENGTHS; n++)
             for (Dtype from = 0; from < DTYPE_I4; from++)
-                fine &= check_casts(v, from, lengths[n], v->targets[i]);
+                if (is_due(i, n, from)) fine &= check_casts(v, from, lengths[n], v->targets[i]);
     assert_true(fine);
 }
 
@@ -258,7 +265,7 @@ static void every_vector_op(void **state) {
     for (uint32_t i = 0; i < v->target_count; i++)
         for (uint32_t n = 1; n < LENGTHS; n++)
             for (Dtype elem = 0; elem < DTYPE_I4; elem++)
-                fine &= check_vectors(v, elem, lengths[n], v->targets[i]);
+                if (is_due(i, n, elem)) fine &= check_vectors(v, elem, lengths[n], v->targets[i]);
     assert_true(fine);
 }
 

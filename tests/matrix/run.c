@@ -254,7 +254,7 @@ bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Prog
 
 // One cell in SLICE runs, of those one in COMPILED_SLICE as compiled code of one of
 // COMPILED_DEVICES. No two have a common factor, so that in the end each cell meets each device.
-enum { SHOWN_FAILURES = 40, SLICE = 19, COMPILED_SLICE = 61 };
+enum { SHOWN_FAILURES = 40, SLICE = 37, COMPILED_SLICE = 31 };
 
 Matrix *matrix_create(bool whole) {
     Arena *messages = arena_create();
