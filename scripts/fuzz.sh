@@ -16,7 +16,7 @@ if ! ls tests/fuzz/fuzz_*.c >/dev/null 2>&1; then
 fi
 clang=$(command -v clang-22 || command -v clang || true)
 if [ -z "$clang" ]; then
-    echo "fuzz: skipped: no clang here (scripts/setup.sh installs clang-22)"
+    echo "fuzz: skipped: no clang here: apt-get install clang-22"
     exit 77
 fi
 probe=$(mktemp -d)
@@ -24,7 +24,7 @@ trap 'rm -rf "$probe"' EXIT
 echo 'int LLVMFuzzerTestOneInput(const char *d, long n); int LLVMFuzzerTestOneInput(const char *d,
 long n) { return d && n ? 0 : 0; }' >"$probe/probe.c"
 if ! "$clang" -fsanitize=fuzzer,address "$probe/probe.c" -o "$probe/probe" 2>/dev/null; then
-    echo "fuzz: skipped: $clang has no libFuzzer (Debian: libclang-rt-22-dev)"
+    echo "fuzz: skipped: $clang has no libFuzzer: apt-get install libclang-rt-22-dev"
     exit 77
 fi
 scripts/build.sh fuzz

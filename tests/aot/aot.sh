@@ -48,7 +48,7 @@ fi
 shared=true
 [ -e "$libdir/libtilec_rt.so" ] || shared=false
 if ! command -v make >/dev/null; then
-    echo "skipped: no make here (Debian: make)"
+    echo "skipped: no make here: apt-get install make"
     exit 77
 fi
 levels='x86-64-v2'
@@ -86,7 +86,7 @@ programs() { # programs FOLDER LIBRARY.so [quick]
 # OpenMPI keeps memory, which is no leak of ours.
 ranks() { # ranks FOLDER
     if [ ! -e "$1/ranks" ]; then
-        echo "aot: skipped ranks: no MPI here (Debian: openmpi-bin, libopenmpi-dev)"
+        echo "aot: skipped ranks: no MPI here: apt-get install openmpi-bin libopenmpi-dev"
         return
     fi
     local run=(timeout 120 mpirun --oversubscribe)

@@ -37,7 +37,9 @@ static const char *said(const Tir *t) {
 
 static int group_setup(void **state) {
     (void)state;
-    if (!codegen_plugin()) print_message("skipped: libtilec_llvm was not built\n");
+    if (!codegen_plugin())
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
     return 0;
 }
 static void need_library(void) {

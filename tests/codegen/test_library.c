@@ -166,10 +166,11 @@ static const char *clang_arm(Bench *b) {
             b->t->arena, "%s " CLANG_ARM " -static -fuse-ld=lld empty.c -o empty", names[i]);
         if (!runs(b, command)) continue;
         if (runs(b, "qemu-aarch64 --version")) return names[i];
-        print_message("skipped: qemu-aarch64 is missing (Debian: qemu-user)\n");
+        print_message("skipped: qemu-aarch64 is missing: apt-get install qemu-user\n");
         return NULL;
     }
-    print_message("skipped: no clang makes programs for AArch64 (Debian: clang-22, lld-22)\n");
+    print_message(
+        "skipped: no clang makes programs for AArch64: apt-get install clang-22 lld-22\n");
     return NULL;
 }
 

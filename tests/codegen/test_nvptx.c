@@ -76,7 +76,8 @@ static void file_compiles(const char *path, uint32_t least) {
 static void vector_add(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     file_compiles("tests/codegen/data/double.tir", 75);
@@ -86,7 +87,8 @@ static void vector_add(void **state) {
 static void divisions(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     static const struct {
@@ -122,7 +124,8 @@ static void divisions(void **state) {
 static void warp_ops(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     file_compiles("tests/codegen/data/warp.tir", 75);
@@ -131,7 +134,8 @@ static void warp_ops(void **state) {
 static void matrix_units(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     static const struct {
@@ -166,7 +170,8 @@ static void matrix_units(void **state) {
 static void copies(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     static const char path[] = "tests/codegen/data/copies.tir";
@@ -184,7 +189,8 @@ static void copies(void **state) {
 static void registers_are_not_spared(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     static const struct {
@@ -221,7 +227,8 @@ static uint32_t occurrences(const char *text, const char *of) {
 static void nan_is_voted_on(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     static const char head[] =

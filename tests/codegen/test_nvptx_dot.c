@@ -197,7 +197,8 @@ static bool is_new(const Row *row, uint32_t number) {
 static void every_pair_has_its_form(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     for (int r = 0; r < ROWS; r++)

@@ -218,7 +218,8 @@ static void budgets(void **state) {
 
 int main(void) {
 #ifndef TEST_CODEGEN
-    print_message("skipped: libtilec_llvm was not built\n");
+    print_message(
+        "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
     return 0;
 #endif
     const struct CMUnitTest tests[] = {

@@ -340,7 +340,8 @@ static void threads_compile_at_once(void **state) {
     bool built = plugin_find(plugin, w->arena).size > 0;
     plugin_destroy(plugin);
     if (!built) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         return;
     }
     pthread_t threads[THREADS];

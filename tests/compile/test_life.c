@@ -41,7 +41,8 @@ static void start(tilec_context *c, tilec_kernel *k, tilec_stream *s, float *x) 
 
 static bool codegen_is_there(void) {
     if (codegen_plugin()) return true;
-    print_message("skipped: libtilec_llvm was not built\n");
+    print_message(
+        "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
     return false;
 }
 

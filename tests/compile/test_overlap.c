@@ -165,7 +165,8 @@ static int set_up(void **state) {
 
 int main(void) {
 #ifndef TEST_CODEGEN
-    print_message("skipped: libtilec_llvm was not built\n");
+    print_message(
+        "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
     return 0;
 #endif
     const struct CMUnitTest tests[] = {

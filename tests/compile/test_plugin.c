@@ -140,7 +140,8 @@ static void lives_beside_another_llvm(void **state) {
         other = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
     if (!other) print_message("skipped: no shared LLVM is installed beside ours\n");
     if (!plugin_find(w->plugin, w->arena).size) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         if (other) dlclose(other);
         return;
     }

@@ -22,7 +22,7 @@ shapes   5500
 first_limit=2.0 # milliseconds
 
 command -v valgrind >/dev/null || {
-    echo "cost: skipped: valgrind is missing (Debian: valgrind)"
+    echo "cost: skipped: valgrind is missing: apt-get install valgrind"
     exit 77
 }
 [ "$(uname -m)" = x86_64 ] || {

@@ -160,7 +160,8 @@ void gen_run_kernels(uint64_t first, uint64_t count) {
 
 void gen_run_code(uint64_t first, uint64_t count) {
     if (!jitted_possible()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     run_all(&(Run){"random kernels as code", NULL, check_code}, first, count);

@@ -2,7 +2,7 @@
 //
 // The bulk is judged against long double (f64) and double (f32 and narrower), whose own errors are
 // thousandths of an ulp; every point that looks worse than an ulp, and one in SPARSE, is judged
-// against MPFR. Without MPFR (Debian: libmpfr-dev) these two are left out, and it says so.
+// against MPFR. Without MPFR: apt-get install libmpfr-dev these two are left out, and it says so.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,7 +275,8 @@ static bool is_wanted(const Function *f) {
 static void whole_f32(void **state) {
     (void)state;
     if (!jitted_possible()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     enum { PARTS = 256 };

@@ -520,7 +520,8 @@ static const char *compiled(Arena *arena, const char *text, const char *target) 
 static void ptxas_takes_it(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     for (uint32_t i = 0; i < TYPES; i++)
@@ -535,7 +536,8 @@ static void ptxas_takes_it(void **state) {
 static void objects_link(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     for (uint32_t i = 0; i < TYPES; i++)
@@ -553,7 +555,8 @@ static void objects_link(void **state) {
 static void the_example_does_not_spill(void **state) {
     (void)state;
     if (!codegen_plugin()) {
-        print_message("skipped: libtilec_llvm was not built\n");
+        print_message(
+            "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
     Arena *arena = arena_create();

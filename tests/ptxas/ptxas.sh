@@ -7,7 +7,7 @@
 set -u
 tilec=$1
 ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null) || {
-    echo "skipped: there is no ptxas here; NVIDIA's toolkit has it, or PyPI's nvidia-cuda-nvcc-cu12"
+    echo "skipped: no ptxas here; NVIDIA's toolkit has it, or: pip install nvidia-cuda-nvcc-cu12"
     exit 77
 }
 scratch=$(mktemp -d)

@@ -16,7 +16,8 @@ bool codegen_built(void) {
 #ifdef TEST_CODEGEN
     return true;
 #else
-    print_message("skipped: libtilec_llvm was not built\n");
+    print_message(
+        "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
     return false;
 #endif
 }

@@ -79,7 +79,7 @@ static const char *start(void) {
     foreign.socket = ends[0];
     ForeignMessage m;
     if (child < 0 || !receive(&m) || m.word != FOREIGN_READY)
-        return "qemu-aarch64 does not run here (Debian: qemu-user)";
+        return "qemu-aarch64 does not run here: apt-get install qemu-user";
     return NULL;
 }
 #endif
@@ -92,7 +92,7 @@ const char *foreign_missing(void) {
 #elif defined(TEST_FOREIGN_RUNNER)
         foreign.missing = start();
 #else
-        foreign.missing = "the runner was not built (Debian: clang-22, lld-22)";
+        foreign.missing = "the runner was not built: apt-get install clang-22 lld-22";
 #endif
     }
     return foreign.missing;

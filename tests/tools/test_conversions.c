@@ -103,7 +103,8 @@ static void counts(void **state) {
     tool_number_at(j, "counts.leastSectors", 256);
     tool_close(t);
 #else
-    print_message("skipped: libtilec_llvm was not built\n");
+    print_message(
+        "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
 #endif
 }
 
