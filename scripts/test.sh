@@ -19,19 +19,25 @@ match=.
 while [ $# -gt 0 ]; do
     case $1 in
     --slice)
-        slice=${2:?"--slice takes a number"}
-        shift
+        slice=${2:-}
+        [ $# -eq 1 ] || shift
         ;;
     -*)
         sed -n '2,10s/^# \{0,1\}//p' "$0"
         [ "$1" = --help ] && exit 0 || exit 2
         ;;
-    *) match=$1 ;;
+    *)
+        if [ "$match" != . ]; then
+            echo "test: error: two patterns; write one, such as '^(base|ir)/'" >&2
+            exit 2
+        fi
+        match=$1
+        ;;
     esac
     shift
 done
-if ! [[ $slice =~ ^[0-9]+$ ]]; then
-    echo "test: error: --slice $slice: expected a number such as 522" >&2
+if ! [[ $slice =~ ^(0|[1-9][0-9]{0,8})$ ]]; then
+    echo "test: error: --slice '$slice': expected a number such as 522" >&2
     exit 2
 fi
 

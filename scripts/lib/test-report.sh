@@ -36,12 +36,12 @@ awk -v reasons="$scratch/reasons" '
         print name ": " text >reasons
     }' "$xml" | sort -rn >"$scratch/tests"
 [ -s "$scratch/tests" ] || {
-    echo "test: error: $xml names no tests" >&2
+    echo "test: error: no test has a name that matches; names are like matrix/test_matrix" >&2
     exit 1
 }
 
 if [ -s "$scratch/reasons" ]; then
-    printf '\nSkipped, and why:\n'
+    printf '\nSkipped, whole or in part, and why:\n'
     sort -u "$scratch/reasons" | sed 's/^/  /'
 fi
 printf '\nThe longest:\n'

@@ -530,6 +530,12 @@ static void others_name_no_code_for_us(void **state) {
         print_message("skipped: the file system of %s knows no set-user-ID\n", room->folder);
         skip();
     }
+    // The loader's status where it may not read a library: the program's own shared ones, which
+    // that user cannot reach in a private folder.
+    if (end.number == 127) {
+        print_message("skipped: other users cannot reach %s\n", TEST_BINARY_DIR);
+        skip();
+    }
     assert_int_equal(end.number, 0);
     assert_true(str_equal(end.output, STR("nothing")));
 }

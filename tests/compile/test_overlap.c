@@ -93,6 +93,7 @@ static void launch(tilec_context *c, tilec_device *device, tilec_kernel *kernel,
     tilec_view x = tilec_buffer_view1(kinds[kind].read, b, N);
     tilec_view y = tilec_buffer_view1(TILEC_F32, b, N);
     x.offset = N, y.offset = at;
+    if (!strncmp(kinds[kind].x, "strided", 7)) x.stride[0] = 2;
     if (!s) s = tilec_launch(kernel, NULL, TILEC_ARGS(x, y));
     if (!s) s = tilec_device_synchronize(device);
     if (!s) s = tilec_buffer_read(device, NULL, b, 0, data, ALL * sizeof *data);
