@@ -35,10 +35,10 @@ static int tear_down(void **state) {
 
 // Whether a shell command succeeds; whatever it says is left aside.
 static bool succeeds(Tool *t, const char *command) {
-    tool_run(
-        t, 0,
-        "if %s >said.txt 2>&1 </dev/null; then echo yes; else echo no; fi; mv said.txt probe.txt",
-        command);
+    tool_run(t, 0,
+             "if { %s; } >said.txt 2>&1 </dev/null; then echo yes; else echo no; fi; mv said.txt "
+             "probe.txt",
+             command);
     return tool_said(t, "yes");
 }
 
