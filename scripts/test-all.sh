@@ -59,7 +59,7 @@ touch "$results" "$out/seconds"
 # it had one in this tree.
 rows() {
     awk -F'|' '
-        FNR == NR { split($0, words, " "); took[words[1]] = words[2]; next }
+        FILENAME == ARGV[1] { split($0, words, " "); took[words[1]] = words[2]; next }
         NF >= 6 {
             what = $6
             for (i = 7; i <= NF; i++) what = what "|" $i
@@ -121,7 +121,7 @@ write_table() {
         printf '# test-all on %s, %s, %s processors\n\n' "$commit" "$(date +%F)" "$(nproc)"
         printf '| part | result | seconds |\n|---|---|---:|\n'
         rows | cut -d';' -f1 | awk '
-            FNR == NR { result[$1] = $2; seconds[$1] = $3; next }
+            FILENAME == ARGV[1] { result[$1] = $2; seconds[$1] = $3; next }
             { printf "| %s | %s | %s |\n", $1, $1 in result ? result[$1] : "not run",
                      $1 in seconds ? seconds[$1] : "" }' "$results" -
     } >"$out/table.md.part"
