@@ -46,7 +46,7 @@ static bool is_private(int fd, OsError *error) {
     return true;
 }
 
-// Whoever may write to a folder without a sticky bit may put another in the place of what is in it.
+// Who may write to a folder without a sticky bit can replace what is in it by something else.
 // The folders above are those of the open one, however its name was spelled.
 static bool is_safe_above(int fd, Arena *arena, const char *path, OsError *error) {
     enum { MOST = 120 };  // of the name's bytes in the message

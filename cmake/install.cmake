@@ -100,7 +100,7 @@ foreach(target tilec_tool tilec_llvm)  # the compiler proper is opened when it i
         install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     endif()
 endforeach()
-# Whoever hands the tree on hands on what is in the libraries: with their licences (NOTICE).
+# The licences of what the libraries contain (NOTICE): they must go wherever the libraries go.
 install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY licenses DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY include/tilec TYPE INCLUDE FILES_MATCHING PATTERN "*.h")

@@ -212,7 +212,7 @@ static OsFolder *open_folder(Cache *c) {
 
 // ---- Finding and keeping ----
 
-// Without /proc the name must do: nobody else may have changed what it stands for.
+// Without /proc the file is opened by its name, in a folder that only this user can write to.
 static void place(const Cache *c, Arena *arena, const char *name, CacheEntry *entry) {
     entry->path = arena_printf(arena, "%.*s/%s", STR_ARG(c->path), name);
     entry->reach = os_folder_reach(c->folder, arena, name);

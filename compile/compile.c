@@ -21,7 +21,7 @@ static const SourceFile *add_file(Unit *u, Str path, Span span) {
     return source_add(u->sources, path, text);
 }
 
-// Whoever writes to a pipe may never come; only the file that a command names may be one.
+// Reading a pipe may wait for ever. Only the file that a command names may be one.
 static const SourceFile *read_import(void *user, Str path, Span span, Diags *diags) {
     Unit *u = user;
     const char *name = arena_text(u->arena, path.text, path.size);

@@ -214,7 +214,7 @@ static void unsafe_folders_are_refused(void **state) {
     } else {
         expect_refused(w, "/", "another user");
     }
-    // Whoever may write above it can put another in its place, but for a sticky bit (/tmp).
+    // Who may write to a folder above it can replace it, unless that has a sticky bit (/tmp).
     assert_int_equal(chown(real, geteuid(), getegid()), 0);
     const char *above = arena_printf(w->arena, "%s/above", w->folder);
     const char *deep = arena_printf(w->arena, "%s/one/two", above);

@@ -265,7 +265,7 @@ file <<<'func @f(%x: i32) -> i32 {
 }
 // RUN-PASSES: dce'
 expect 1 'no blessed output yet'
-# Simplifying leaves a constant that nobody uses, which another dce would take away.
+# Simplifying leaves an unused constant, which another dce would remove.
 passes dce,simplify 'func @plus_zero(%x: i32[4]) -> i32[4] {' '  %0 = const {value = 0} : i32[4]' \
     '  return %x' '}' '' "${twice[@]}"
 expect_unblessed 'the passes, run again, change the module again'

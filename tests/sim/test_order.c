@@ -48,7 +48,7 @@ static bool last_block_saw(bool fences, bool hands_on) {
 static void barriers_hand_fences_on(void **state) {
     (void)state;
     assert_true(last_block_saw(true, true));
-    assert_false(last_block_saw(false, true));  // nobody waited for the store
+    assert_false(last_block_saw(false, true));  // no wait for the store
     assert_false(last_block_saw(true, false));  // PTX: the thread that tells has no fence
 }
 
