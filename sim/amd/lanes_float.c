@@ -290,7 +290,7 @@ void amd_div_fmas_f64(const AmdLanes *x) {
 }
 
 static double fix_quotient(double q, double b, double c, const Format *f) {
-    double sign = signbit(b) != signbit(c) ? -1.0 : 1.0;
+    double sign = !signbit(b) != !signbit(c) ? -1.0 : 1.0;
     if (b != b || c != c) return (double)NAN;
     if ((b == 0 && c == 0) || (isinf(b) && isinf(c))) return (double)NAN;
     if (b == 0 || isinf(c)) return sign * (double)INFINITY;
@@ -313,5 +313,6 @@ AMD_FUNCTION_3(dot2_f32_f16, F, LaneU32, LaneU32, F,
 AMD_FUNCTION_3(dot2_f32_bf16, F, LaneU32, LaneU32, F,
                dot2(r, sim_bf16_value(p & 0xffff), sim_bf16_value(q & 0xffff),
                     sim_bf16_value(p >> 16), sim_bf16_value(q >> 16)))
+// Rounded to f32, and then once more.
 AMD_FUNCTION_3(fma_mix_f16, LaneU32, F, F, F,
-               amd_f16_of(sim_fma_odd((double)p, (double)q, (double)r)))
+               amd_f16_of((double)(float)sim_fma_odd((double)p, (double)q, (double)r)))

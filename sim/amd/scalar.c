@@ -198,7 +198,7 @@ FLOAT(log_f32, sim_flush(sim_approx_lg2(sim_flush(f(a)))))
 static float extreme(float x, float y, bool greatest) {
     if (x != x) return y;
     if (y != y) return x;
-    if (x == y) return signbit(x) == greatest ? y : x;
+    if (x == y) return (signbit(x) != 0) == greatest ? y : x;
     return (x < y) != greatest ? x : y;
 }
 static float strict(float x, float y, bool greatest) {

@@ -23,7 +23,7 @@ static float narrow(const SimInstr *i, double odd) {
 }
 // An exact zero of a sum has the sign that the rounding says.
 static double zero_sum(const SimInstr *i, double a, double b, double s) {
-    if (s == 0 && i->round == SIM_RM && a == -b && !(a == 0 && signbit(a) == signbit(b)))
+    if (s == 0 && i->round == SIM_RM && a == -b && !(a == 0 && !signbit(a) == !signbit(b)))
         return -0.0;
     return s;
 }
@@ -107,7 +107,7 @@ static float least(const SimInstr *i, float x, float y, bool greatest) {
 static double least64(double x, double y, bool greatest) {
     if (x != x) return y;
     if (y != y) return x;
-    if (x == y) return signbit(x) != greatest ? x : y;
+    if (x == y) return !signbit(x) == greatest ? x : y;
     return (x < y) != greatest ? x : y;
 }
 

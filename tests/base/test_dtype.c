@@ -126,7 +126,7 @@ static void every_pattern_decodes_and_returns(void **state) {
                 assert_int_equal(back & sign_of(l), bits & sign_of(l));
                 continue;
             }
-            assert_true(found == expected && signbit(found) == signbit(expected));
+            assert_true(found == expected && !signbit(found) == !signbit(expected));
             assert_int_equal(back, bits);
             assert_true((double)dtype_to_float(l->type, bits) == expected);
             assert_int_equal(dtype_from_float(l->type, (float)expected, false), bits);
@@ -266,7 +266,7 @@ static bool is_cast(Dtype to, Dtype from, uint64_t bits, bool saturate, uint64_t
     double back = dtype_to_double(to, found);
     if (isnan(value)) return isnan(back);
     double expected = to == DTYPE_F32 ? (double)(float)value : (double)value;
-    return back == expected && signbit(back) == signbit(expected);
+    return back == expected && !signbit(back) == !signbit(expected);
 }
 
 static void check_cast(Dtype to, Dtype from, uint64_t bits) {

@@ -552,7 +552,7 @@ static double added_on_a_grid(const double x[3]) {
     if (greatest == INT_MIN) return 0;
     for (int i = 0; i < 3; i++) {
         double units = floor(ldexp(fabs(x[i]), 23 - greatest));
-        bool opposes = x[i] != 0 && signbit(x[i]) != signbit(x[0]);
+        bool opposes = x[i] != 0 && !signbit(x[i]) != !signbit(x[0]);
         sum += copysign(ldexp(units + opposes, greatest - 23), x[i]);
     }
     return (double)(float)sum;

@@ -117,7 +117,7 @@ REF(r_f2d, put(y, q((double)f(x[0]))))
 R1(r_dlt, d(x) < d(x + 2) ? 1 : 0)
 R1(r_mix, u((float)(hv(x[0] >> 16) * (double)f(x[1]) + hv(x[2]))))
 R1(r_mix_one, u((float)(hv(x[2]) - (double)f(x[0]))))
-R1(r_mixlo, half((double)f(x[0] & 0x9fffffff) * (double)f(x[1] & 0x9fffffff) + hv(x[2])))
+R1(r_mixlo, half((double)fmaf(f(x[0] & 0x9fffffff), f(x[1] & 0x9fffffff), (float)hv(x[2]))))
 R1(r_sum16, (x[0] & 0xffff) + (x[1] >> 16))
 R1(r_divide, u(f(x[0]) / f(x[1])))
 static uint32_t h3(uint32_t a, uint32_t b, uint32_t c, bool most) {
