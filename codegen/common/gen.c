@@ -82,6 +82,13 @@ void gen_go_back(Gen *g, GenSpot spot) {
     LLVMSetCurrentDebugLocation2(g->b, spot.line);
 }
 
+LLVMValueRef gen_opaque(LLVMBuilderRef b, const char *constraints, bool effects, LLVMValueRef x) {
+    LLVMTypeRef type = LLVMTypeOf(x), function = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef none = LLVMGetInlineAsm(function, "", 0, constraints, strlen(constraints), effects,
+                                         false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(b, function, none, &x, 1, "");
+}
+
 LLVMBasicBlockRef gen_block(Gen *g, const char *name) {
     return LLVMAppendBasicBlockInContext(g->context, g->function, name);
 }

@@ -115,6 +115,9 @@ LLVMValueRef *gen_define_parts(Gen *g, const IrOp *op);   // to be filled
 void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes);
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTypeRef *types,
                            uint32_t count, LLVMValueRef *args);
+// x by an empty instruction, of which LLVM knows these constraints and whether it has effects, so
+// that it knows nothing of the result.
+LLVMValueRef gen_opaque(LLVMBuilderRef b, const char *constraints, bool effects, LLVMValueRef x);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name);
 // Builds before another instruction for a while, of the line that it was at.
 typedef struct GenSpot {

@@ -101,6 +101,7 @@ static bool emit(Module *m, const char *entry, Str *output) {
         return true;
     }
     fine = optimise(m);
+    if (fine && m->target->before_selection) m->target->before_selection(m);
     m->times.optimise = lap(&clock);
     Arena *arena = kind == CODEGEN_SHARED ? m->scratch : m->arena;
     fine = fine && target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM,

@@ -27,6 +27,8 @@ typedef struct ModuleTarget {
     void (*function)(Gen *g, const char *entry);
     bool directives;     // lines.h
     const char *passes;  // of LLVM, behind those of all targets; NULL: none
+    // Changes IR behind all passes over it, where selection would get it wrong. NULL: nothing.
+    void (*before_selection)(Module *m);
     // Passes of LLVM's way to machine code that are left out, up to a NULL; NULL: none is.
     const char *const *without;
     // Ways to translate a function (0: there is one). What is amiss with code of the first (0:
@@ -53,6 +55,9 @@ struct Module {
     LLVMTargetMachineRef machine;
     TargetLog log;
 };
+
+// choices.c: for before_selection, on targets other than x86.
+void module_keep_choices(Module *m);
 
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                     const ModuleTarget *target, Str *output, Diags *diags);

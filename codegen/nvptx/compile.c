@@ -33,6 +33,7 @@ bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOption
                                         .gen = gen_create,
                                         .ops = &nvptx_gen_target,
                                         .function = nvptx_function,
+                                        .before_selection = module_keep_choices,
                                         .directives = true};
     return nvptx_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
