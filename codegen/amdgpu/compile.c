@@ -80,6 +80,7 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                         .ops = &amdgpu_gen_target,
                                         .function = amdgpu_function,
                                         .passes = passes,
+                                        .before_selection = amdgpu_keep_signed_zeros,
                                         .ways = AMDGPU_WAYS,
                                         .fault = amdgpu_fault,
                                         .mends = amdgpu_mends,

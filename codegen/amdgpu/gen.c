@@ -6,7 +6,7 @@
 #include "base/os.h"
 
 static LLVMValueRef amdgpu_again(Gen *g, LLVMValueRef x) {
-    return amdgpu_opaque(g, "=v,0", false, x);
+    return gen_opaque(g->b, "=v,0", false, x);
 }
 
 const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
@@ -78,17 +78,10 @@ static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLV
     return LLVMBuildFMul(g->b, a, r, "");
 }
 
-LLVMValueRef amdgpu_opaque(Gen *g, const char *constraints, bool effects, LLVMValueRef x) {
-    LLVMTypeRef type = LLVMTypeOf(x), function = LLVMFunctionType(type, &type, 1, false);
-    LLVMValueRef none = LLVMGetInlineAsm(function, "", 0, constraints, strlen(constraints), effects,
-                                         false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(g->b, function, none, &x, 1, "");
-}
-
 // LLVM 22 divides numbers of up to 24 bits as floats, by a reciprocal that may be too great: the
 // quotient is then one too many, from 2^22 on. This zero, the same in all lanes, it does not know.
 static LLVMValueRef amdgpu_hidden(Gen *g, LLVMValueRef x) {
-    LLVMValueRef zero = amdgpu_opaque(g, "=s,0", false, gen_i32(g, 0));
+    LLVMValueRef zero = gen_opaque(g->b, "=s,0", false, gen_i32(g, 0));
     return LLVMBuildOr(g->b, x, LLVMBuildZExtOrBitCast(g->b, zero, LLVMTypeOf(x), ""), "");
 }
 

@@ -19,10 +19,9 @@ enum { AMDGPU_WAYS = 4 };
 uint32_t amdgpu_fault(const Module *m, Str code);
 bool amdgpu_mends(uint32_t way, uint32_t fault);
 void amdgpu_go_way(Gen *g);
+// signed_zeros.c: what would lose the sign of zero in selection is written otherwise.
+void amdgpu_keep_signed_zeros(Module *m);
 LLVMValueRef amdgpu_thread_id(Gen *g);
-// gen.c: x by an empty instruction, of which LLVM knows these constraints and whether it has
-// effects.
-LLVMValueRef amdgpu_opaque(Gen *g, const char *constraints, bool effects, LLVMValueRef x);
 void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_exchange_words(Gen *g);  // of shared memory, one of each thread

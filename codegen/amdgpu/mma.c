@@ -88,7 +88,7 @@ static bool is_carried(const IrValue *v) {
 // that takes its result, where some lanes may be off. An empty instruction with effects holds it
 // here.
 static LLVMValueRef held(Gen *g, const IrOp *op, LLVMValueRef all) {
-    return is_carried(&op->results[0]) ? all : amdgpu_opaque(g, "=v,0", true, all);
+    return is_carried(&op->results[0]) ? all : gen_opaque(g->b, "=v,0", true, all);
 }
 
 static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {
