@@ -67,6 +67,7 @@ bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions 
                                  .gen = gen_create,
                                  .ops = &cpu_gen_target,
                                  .function = function,
+                                 .before_selection = aarch64 ? cpu_keep_exact : NULL,
                                  .without = aarch64 ? without_aarch64 : without_x86,
                                  .finish = finish};
     return cpu_check(func, options->target.cpu, diags) &&

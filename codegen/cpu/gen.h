@@ -9,7 +9,7 @@
 #define TILEC_CODEGEN_CPU_GEN_H
 
 #include "base/cpu_abi.h"
-#include "codegen/common/gen.h"
+#include "codegen/common/module.h"
 #include "ir/machine.h"
 
 // Which memory a pointer may lead to.
@@ -48,6 +48,7 @@ void cpu_tiles(Gen *g, const IrOp *op);           // tiles.c
 // Where tile registers become this function's, and before it returns; nothing where it has none.
 void cpu_tiles_begin(CpuGen *c);
 void cpu_tiles_end(CpuGen *c);
+void cpu_keep_exact(Module *m);  // exact.c: what would have other bits in selection, on AArch64
 LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
 LLVMValueRef cpu_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);  // floats.c
 
