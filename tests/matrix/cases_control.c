@@ -26,10 +26,10 @@ static Carried carried_make(Matrix *m, int column) {
 }
 
 static const char *loaded(Matrix *m, const Tile *t, const char *name, int value) {
-    if (!t->pointer) return tile_load(m, t, name, value);
+    if (!t->pointer) return tile_loaded(m, t, name, value);
     Tile plain = *t;
     plain.pointer = false;
-    return matrix_text(m, "%s%%%d = bitcast %%%d : %s\n", tile_load(m, &plain, name, value + 50),
+    return matrix_text(m, "%s%%%d = bitcast %%%d : %s\n", tile_loaded(m, &plain, name, value + 50),
                        value, value + 50, tile_type(m, t));
 }
 
@@ -241,7 +241,7 @@ static void print(Matrix *m, IrOpcode code, int column) {
                              "%%2 = program {dim = 0} : i64\n"
                              "print %%2, %%s, %%1 {texts = [\"\", \": s = \", \", t = \", \"!\"]}\n"
                              "return\n} }\n",
-                             tile_param(m, &x, "x"), column_name(column), tile_load(m, &x, "x", 1));
+                             tile_param(m, &x, "x"), column_name(column), tile_loaded(m, &x, "x", 1));
         matrix_program(m, name.text, &p);
     }
 }
@@ -273,7 +273,7 @@ static void assert_(Matrix *m, IrOpcode code, int column) {
                 "kernel @cell(%s, %s, %s) { body {\n%%0 = const {value = 0} : i64\n%s%s"
                 "%s %%1%s\n%sreturn\n} }\n",
                 tile_param(m, &c, "c"), tile_param(m, &y, "y"), tile_param(m, &z, "z"),
-                tile_load(m, &c, "c", 1), tile_store(m, &y, "y", 1), ir_op_info(code)->text,
+                tile_loaded(m, &c, "c", 1), tile_store(m, &y, "y", 1), ir_op_info(code)->text,
                 assume ? "" : " {text = \"c\"}", tile_store(m, &z, "z", 1));
             matrix_program(m, name.text, &p);
         }

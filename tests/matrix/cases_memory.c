@@ -85,7 +85,7 @@ static const char *whole_of(Matrix *m, const Tile *t) {
     return out.text;
 }
 
-const char *tile_load(Matrix *m, const Tile *t, const char *name, int value) {
+const char *tile_loaded(Matrix *m, const Tile *t, const char *name, int value) {
     return matrix_text(m, "%%%d = view_load %%%s, _%s : %s\n", value, name, whole_of(m, t),
                        tile_type(m, t));
 }
@@ -193,7 +193,7 @@ static void access_run(Matrix *m, const char *name, Access *a, const char *line,
     for (int k = 0; k < 4; k++) {
         if (tiles[k].tile->absent) continue;
         strbuf_printf(&params, ", %s", tile_param(m, tiles[k].tile, tiles[k].name));
-        strbuf_printf(&body, "%s", tile_load(m, tiles[k].tile, tiles[k].name, k + 1));
+        strbuf_printf(&body, "%s", tile_loaded(m, tiles[k].tile, tiles[k].name, k + 1));
         program_tile(m, &a->p, tiles[k].tile);
     }
     Tile pointers = a->place;
@@ -345,8 +345,8 @@ static void ptr_add(Matrix *m, IrOpcode code, int column) {
             "%s%%2 = broadcast %%p : *%s%s\n%%3 = ptr_add %%2, %%1 : *%s%s\n"
             "%%4 = bitcast %%2 : %s\n%%5 = bitcast %%3 : %s\n%%6 = sub %%5, %%4 : %s\n"
             "%sreturn\n} }\n",
-            t, tile_param(m, &n, "n"), tile_param(m, &off, "y"), tile_load(m, &n, "n", 1), t, shape,
-            t, shape, u64, u64, u64, tile_store(m, &off, "y", 6));
+            t, tile_param(m, &n, "n"), tile_param(m, &off, "y"), tile_loaded(m, &n, "n", 1), t,
+            shape, t, shape, u64, u64, u64, tile_store(m, &off, "y", 6));
         matrix_program(m, name.text, &p);
     }
 }
@@ -372,8 +372,8 @@ static void scratch(Matrix *m, IrOpcode code, int column) {
             "%%5 = ptr_add %%4, %%1 : *%s%s\nstore %%5, %%2, _\n%s%%6 = load %%5, _, _ : "
             "%s\n%sreturn\n} }\n",
             tile_param(m, &a.place, "n"), tile_param(m, &a.x, "x"), tile_param(m, &a.old, "y"),
-            shared ? "thread" : "cpu", tile_load(m, &a.place, "n", 1), tile_load(m, &a.x, "x", 2),
-            ir_op_info(code)->text, t, PLACES, t, t, shape, t, shape,
+            shared ? "thread" : "cpu", tile_loaded(m, &a.place, "n", 1),
+            tile_loaded(m, &a.x, "x", 2), ir_op_info(code)->text, t, PLACES, t, t, shape, t, shape,
             shared ? "thread.barrier\n" : "", tile_type(m, &a.x), tile_store(m, &a.old, "y", 6));
         matrix_program(m, name.text, &p);
     }

@@ -23,7 +23,7 @@ void program_tile(Matrix *m, Program *p, const Tile *t);
 void program_result(Matrix *m, Program *p, const Tile *t);
 const char *tile_param(Matrix *m, const Tile *t, const char *name);
 // %0 must be the i64 0.
-const char *tile_load(Matrix *m, const Tile *t, const char *name, int value);
+const char *tile_loaded(Matrix *m, const Tile *t, const char *name, int value);
 const char *tile_store(Matrix *m, const Tile *t, const char *name, int value);
 Tile tile_mask(Matrix *m, uint32_t rank, const uint32_t *shape, bool there);
 

@@ -167,7 +167,7 @@ static void index_text(Matrix *m, ViewProgram *w, uint32_t d) {
     if (index->tile) {
         const char *name = matrix_text(m, "i%u", d);
         strbuf_printf(&w->params, ", %s", tile_param(m, &index->values, name));
-        strbuf_printf(&w->body, "%s", tile_load(m, &index->values, name, 10 + (int)d));
+        strbuf_printf(&w->body, "%s", tile_loaded(m, &index->values, name, 10 + (int)d));
         strbuf_printf(&w->operands, ", %%%u", 10 + d);
         program_tile(m, &w->p, &index->values);
     } else {
@@ -219,7 +219,7 @@ static ViewProgram view_begin(Matrix *m, const ViewCell *v, bool marks) {
 static void view_operand(Matrix *m, ViewProgram *w, const Tile *t, const char *name, int value) {
     if (t->absent) return;
     strbuf_printf(&w->params, ", %s", tile_param(m, t, name));
-    strbuf_printf(&w->body, "%s", tile_load(m, t, name, value));
+    strbuf_printf(&w->body, "%s", tile_loaded(m, t, name, value));
     program_tile(m, &w->p, t);
 }
 
