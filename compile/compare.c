@@ -12,20 +12,25 @@ static IrFlushes flushes_of(const Machine *machine) {
     return flushes ? IR_FLUSHES_BF16 : IR_FLUSHES_NONE;
 }
 
-Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *machine,
-                     const IrArg *args, const int64_t grid[3], Diags *diags) {
+Compare *compare_run(Arena *arena, const Compiled *compiled, const CompareLaunch *launch,
+                     Diags *diags) {
+    const Machine *machine = launch->machine;
     Compare *c = arena_new(arena, Compare, 1);
     c->interp = ir_interp_create(arena, compiled->func);
-    IrLaunch launch = {.args = args,
-                       .arg_count = (uint32_t)compiled->func->params.count,
-                       .grid = {grid[0], grid[1], grid[2]},
-                       .shadow = true,
-                       .flushes = flushes_of(machine),
-                       .loose_pairs = machine && machine->loose_pairs};
-    if (ir_interp_run(c->interp, &launch, diags) == IR_RUN_DONE) return c;
+    IrLaunch run = {.args = launch->args,
+                    .arg_count = (uint32_t)compiled->func->params.count,
+                    .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                    .shadow = true,
+                    .sanitize = launch->sanitize,
+                    .step_limit = launch->steps,
+                    .flushes = flushes_of(machine),
+                    .loose_pairs = machine && machine->loose_pairs};
+    if (ir_interp_run(c->interp, &run, diags) == IR_RUN_DONE) return c;
     compare_destroy(c);
     return NULL;
 }
+
+uint64_t compare_steps(const Compare *compare) { return ir_interp_steps(compare->interp); }
 
 void compare_destroy(Compare *compare) {
     if (compare) ir_interp_destroy(compare->interp);
@@ -37,11 +42,14 @@ static double as_double(Dtype type, uint64_t bits) {
     return (double)bits;
 }
 
-static double float_ratio(double value, const IrShadow *s) {
+// `own` is what the interpreter computed: where it is certain, so is the sign of a zero.
+static double float_ratio(double value, double own, const IrShadow *s) {
     if (isnan(s->value) || isinf(s->value))
         return (isnan(s->value) && isnan(value)) || value == s->value ? 0 : INFINITY;
     double distance = fabs(value - s->value);
     if (!isfinite(value)) return INFINITY;
+    if (s->bound == 0 && own == 0 && value == 0)
+        return !signbit(value) == !signbit(own) ? 0 : INFINITY;
     if (distance <= s->bound) return s->bound > 0 ? distance / s->bound : 0;
     return s->bound > 0 ? distance / s->bound : INFINITY;
 }
@@ -82,7 +90,7 @@ void compare_element(const Compare *compare, Dtype type, const void *data, uint6
         return;
     }
     double value = as_double(type, bits);
-    double ratio =
-        is_float ? float_ratio(value, &shadow) : integer_ratio(type, bits, own, shadow.bound);
+    double ratio = is_float ? float_ratio(value, as_double(type, own), &shadow)
+                            : integer_ratio(type, bits, own, shadow.bound);
     note(report, index, ratio, value, is_float ? shadow.value : as_double(type, own), shadow.bound);
 }

@@ -5,7 +5,8 @@
 // the bounds of exp and the like are lost. compare_element judges one element of the device's
 // result. Ownership: the Compare belongs to the arena given; destroy it to free the interpreter.
 //
-//     Compare *c = compare_run(arena, compiled, &machine, args, grid, diags);
+//     const CompareLaunch launch = {.machine = &machine, .args = args, .grid = {8, 1, 1}};
+//     Compare *c = compare_run(arena, compiled, &launch, diags);
 //     for (each element i) compare_element(c, dtype, interp_data, i, device_bits, &report);
 #ifndef TILEC_COMPILE_COMPARE_H
 #define TILEC_COMPILE_COMPARE_H
@@ -23,12 +24,23 @@ typedef struct CompareReport {
     double worst_value, worst_expected, worst_bound;
 } CompareReport;
 
+typedef struct CompareLaunch {
+    const IrArg *args;  // they point at memory that the run writes
+    int64_t grid[3];
+    // What the device's code was made for, whose deviations (docs/numerics.md, §4) the bounds
+    // allow; NULL: none.
+    const Machine *machine;
+    // For numbers that the kernel may not expect: accesses out of bounds, and more steps than this
+    // (0: no limit), are failures.
+    bool sanitize;
+    uint64_t steps;
+} CompareLaunch;
+
 typedef struct Compare Compare;
-// `args` point at memory that the run writes; `machine` is what the device's code was made for,
-// whose deviations (docs/numerics.md, §4) the bounds allow, NULL for none. NULL when the
-// interpreter itself failed (reported).
-Compare *compare_run(Arena *arena, const Compiled *compiled, const Machine *machine,
-                     const IrArg *args, const int64_t grid[3], Diags *diags);
+// NULL when the interpreter itself failed (reported, but for the limit of steps).
+Compare *compare_run(Arena *arena, const Compiled *compiled, const CompareLaunch *launch,
+                     Diags *diags);
+uint64_t compare_steps(const Compare *compare);  // of the interpreter
 void compare_destroy(Compare *compare);
 // Element `index` of the array at `data` (the interpreter's memory) against the device's bits.
 void compare_element(const Compare *compare, Dtype type, const void *data, uint64_t index,

@@ -1,5 +1,6 @@
 #include "tools/arrays.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -245,6 +246,7 @@ static void fill(RunArray *a, const MetaArg *arg, uint64_t seed, size_t index) {
         uint64_t state = seed * 0x9e3779b97f4a7c15u + (index + 1) * 0xd1b54a32d192ed03u;
         for (uint64_t i = 0; i < a->count; i++)
             dtype_store(a->dtype, a->given, i, random_element(a->dtype, &state));
+        a->random = true;
     }
     memcpy(a->left, a->given, a->size);
 }
@@ -275,6 +277,70 @@ int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArr
     }
     return EXIT_FINE;
 }
+
+// ---- Special values ----
+
+static bool is_random_float(const RunArray *a) {
+    return a->random && a->count && dtype_is(a->dtype, DTYPE_CLASS_ANYFLOAT);
+}
+
+bool arrays_have_random_floats(const RunArrays *arrays) {
+    for (size_t i = 0; i < arrays->count; i++)
+        if (is_random_float(&arrays->items[i])) return true;
+    return false;
+}
+
+// Finite: a zero, a subnormal number, or the least normal one, of either sign.
+static uint64_t small_element(Dtype t, uint64_t *state) {
+    const DtypeFloat *f = dtype_float(t);
+    uint64_t r = next_random(state);
+    double least = ldexp(1, f->min_exponent), sign = r & 1 ? -1.0 : 1.0;
+    double unit = ldexp(1, f->min_exponent - f->precision + 1);
+    uint64_t ulps = (r >> 8) % (UINT64_C(1) << (f->precision - 1));
+    double magnitude = r >> 1 & 1 ? 0 : r >> 2 & 1 ? least : (double)ulps * unit;
+    return dtype_from_double(t, copysign(magnitude, sign), true);
+}
+
+static uint64_t wild_element(Dtype t, uint64_t *state) {
+    uint64_t r = next_random(state);
+    double x = r & 1 ? (double)NAN : r & 2 ? -(double)INFINITY : (double)INFINITY;
+    return dtype_from_double(t, x, false);
+}
+
+static void make_special(RunArray *a, uint64_t seed, size_t index, bool wild) {
+    enum { SMALL_IN = 8, WILD_IN = 4, PARTS = 8 };
+    uint64_t state = seed * 0xd1b54a32d192ed03u + (index + 1) * 0x9e3779b97f4a7c15u;
+    uint64_t part = (a->count + PARTS - 1) / PARTS, begin = next_random(&state) % PARTS * part;
+    for (uint64_t i = 0; i < a->count; i++) {
+        bool here = wild && i >= begin && i < begin + part;
+        uint64_t r = next_random(&state);
+        if (here && r % WILD_IN == 0)
+            dtype_store(a->dtype, a->given, i, wild_element(a->dtype, &state));
+        else if (r % SMALL_IN == 1)
+            dtype_store(a->dtype, a->given, i, small_element(a->dtype, &state));
+    }
+}
+
+RunArrays arrays_make_special(const Settings *s, RunArrays *arrays, uint64_t seed) {
+    Arena *arena = s->cli->arena;
+    RunArrays kept = {arena_copy(arena, arrays->items, arrays->count * sizeof *arrays->items),
+                      arrays->count};
+    size_t floats = 0, at = 0;
+    for (size_t i = 0; i < arrays->count; i++) floats += is_random_float(&arrays->items[i]);
+    for (size_t i = 0; i < arrays->count; i++) {
+        RunArray *a = &arrays->items[i];
+        a->given = arena_copy(arena, a->given, a->size + 1);
+        a->left = arena_copy(arena, a->given, a->size + 1);
+        if (is_random_float(a)) make_special(a, seed, i, at++ == seed % floats);
+    }
+    return kept;
+}
+
+void arrays_restore(RunArrays *arrays, const RunArrays *kept) {
+    memcpy(arrays->items, kept->items, kept->count * sizeof *kept->items);
+}
+
+// ---- Files ----
 
 // Writes one array under a temporary name.
 static bool write_one(const Settings *s, const RunArray *a, OsFile *file, OsError *error) {

@@ -15,6 +15,7 @@ typedef struct RunArray {
     const AstDecl *param;
     Str in, out;  // paths, or empty
     bool from_file;
+    bool random;  // its numbers are the seed's
     NpyArray file;
     Dtype dtype;
     uint32_t rank;  // pointers: 1
@@ -36,6 +37,12 @@ typedef struct RunArrays {
 int arrays_collect(Settings *s, RunArrays *arrays);
 // Once types and extents are known: shapes, sizes and contents.
 int arrays_fill(const Settings *s, const MetaKernel *meta, uint64_t seed, RunArrays *arrays);
+bool arrays_have_random_floats(const RunArrays *arrays);
+// Signed zeros, subnormals and the least normal numbers among the random floats, infinities and NaN
+// in an eighth of one array: what they poison leaves other results to be compared. Gives the arrays
+// as they were, for arrays_restore.
+RunArrays arrays_make_special(const Settings *s, RunArrays *arrays, uint64_t seed);
+void arrays_restore(RunArrays *arrays, const RunArrays *kept);
 RunArray *arrays_find(const RunArrays *arrays, Symbol name);
 // Writes all --out files, or none.
 int arrays_write(const Settings *s, const RunArrays *arrays);

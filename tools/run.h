@@ -32,6 +32,7 @@ typedef struct Run {
     uint64_t best_ns;
     VEC(Str) printed;  // under --json: lines that the kernel printed
     StrBuf report;     // under --json: rows of --check
+    StrBuf special;    // the same with special values, or why there are none
     bool tallied;      // under --json, on a simulated device: what the first launch did
     SimTally tally;
 } Run;
@@ -56,9 +57,12 @@ Str run_source(const Run *r, const char **path);
 
 // What the last failed call of the API had to say, with places in our own copy of the source.
 int run_api_error(Run *r, tilec_status status);
-// Compares all arrays with the interpreter's; EXIT_MISMATCH when one differs.
 // Does compiled code run, and for which target?
 bool run_as_code(const Run *r, CodeTarget *target);
+bool run_has_print(const Run *r);
+// Launches once more, on what the arrays hold now.
+tilec_status run_again(Run *r);
+// Compares all arrays with the interpreter's; EXIT_MISMATCH when one differs (run_check.c).
 int run_check(Run *r);
 // FILE.ptx: code from anywhere, on a simulated GPU (run_foreign.c).
 int run_foreign(Cli *cli);

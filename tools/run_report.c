@@ -1,8 +1,7 @@
-// What `tilec run` says: failures of the API, --check, previews.
+// What `tilec run` says: failures of the API, previews.
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/compare.h"
 #include "compile/compiler.h"
 #include "tools/progress.h"
 #include "tools/run.h"
@@ -80,103 +79,6 @@ int run_api_error(Run *r, tilec_status status) {
     }
     cli_diags(r->cli, all);
     return exit;
-}
-
-// ---- --check ----
-
-// The interpreter's own arguments, on copies of what the device was given.
-static IrArg *interp_args(Run *r, uint8_t **memory) {
-    const MetaKernel *meta = r->compiled->meta;
-    IrArg *args = arena_new(r->cli->arena, IrArg, meta->arg_count + 1);
-    size_t next = 0;
-    for (uint32_t i = 0; i < meta->arg_count; i++) {
-        const MetaArg *arg = &meta->args[i];
-        if (arg->kind == META_SCALAR) {
-            settings_scalar_bits(&r->settings, intern(r->unit->names, arg->name), arg->dtype,
-                                 &args[i].bits);
-            continue;
-        }
-        const RunArray *a = &r->arrays.items[next];
-        memory[next] = arena_copy(r->cli->arena, a->given, a->size + 1);
-        args[i].data = memory[next];
-        args[i].base = memory[next];
-        args[i].size = a->size;
-        memcpy(args[i].extent, a->extent, sizeof args[i].extent);
-        memcpy(args[i].stride, a->stride, sizeof args[i].stride);
-        next++;
-    }
-    return args;
-}
-
-static void report_json(Json *j, const RunArray *a, const CompareReport *c) {
-    json_open(j, '{');
-    json_key(j, "array"), json_str(j, str(a->param->name));
-    json_key(j, "compared"), json_uint(j, c->elements);
-    json_key(j, "undecided"), json_uint(j, c->undecided);
-    json_key(j, "wrong"), json_uint(j, c->wrong);
-    json_key(j, "worstRatio"), json_double(j, c->elements ? c->worst_ratio : 0);
-    json_close(j, '}');
-}
-
-// A comparison of nothing is no success.
-static bool all_undecided(const CompareReport *c) { return !c->elements && c->undecided; }
-
-static void report_array(Run *r, const RunArray *a, const CompareReport *c) {
-    if (c->wrong) {
-        const char *help = arena_printf(
-            r->cli->arena, "worst at element %llu: found %.17g, expected %.17g ± %.3g",
-            (unsigned long long)c->worst_index, c->worst_value, c->worst_expected, c->worst_bound);
-        cli_fail(r->cli, EXIT_MISMATCH, DIAG_MISMATCH, help,
-                 "'%s' differs from the reference in %llu of %llu elements", a->param->name,
-                 (unsigned long long)c->wrong, (unsigned long long)c->elements);
-    } else if (all_undecided(c)) {
-        cli_fail(
-            r->cli, EXIT_MISMATCH, DIAG_MISMATCH,
-            "rounding may decide a condition or an index of the kernel either way, so that any "
-            "result is allowed: give inputs that keep away from that (--in, --seed)",
-            "nothing of '%s' was compared: all %llu elements are undecided", a->param->name,
-            (unsigned long long)c->undecided);
-    } else if (!r->cli->quiet && !r->cli->json) {
-        printf("check %s: %llu elements agree", a->param->name, (unsigned long long)c->elements);
-        if (c->undecided) printf(", %llu undecided", (unsigned long long)c->undecided);
-        printf(", worst at %.3g of the bound\n", c->elements ? c->worst_ratio : 0.0);
-    }
-}
-
-int run_check(Run *r) {
-    uint8_t **memory = arena_new(r->cli->arena, uint8_t *, r->arrays.count + 1);
-    IrArg *args = interp_args(r, memory);
-    diags_truncate(r->unit->diags, 0);  // reported already
-    // Shadows follow the kernel as it was written: an expanded exp has bits that no bound follows.
-    const CompileOptions written = {.elaborate_only = true};
-    const Compiled *reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written);
-    Progress *p = progress_begin(r->cli, "comparing with the interpreter");
-    CodeTarget target;
-    bool code = run_as_code(r, &target);
-    Machine machine = code_target_machine(target);
-    Compare *compare = reference ? compare_run(r->cli->arena, reference, code ? &machine : NULL,
-                                               args, r->grid, r->unit->diags)
-                                 : NULL;
-    progress_end(p);
-    if (!compare) {
-        cli_diags(r->cli, r->unit->diags);
-        return EXIT_MISMATCH;
-    }
-    Json j = json_begin(&r->report);
-    json_open(&j, '[');
-    uint64_t wrong = 0;
-    for (size_t i = 0; i < r->arrays.count; i++) {
-        const RunArray *a = &r->arrays.items[i];
-        CompareReport c = {0};
-        for (uint64_t k = 0; k < a->count; k++)
-            compare_element(compare, a->dtype, memory[i], k, dtype_load(a->dtype, a->left, k), &c);
-        report_json(&j, a, &c);
-        report_array(r, a, &c);
-        wrong += c.wrong + all_undecided(&c);
-    }
-    json_close(&j, ']');
-    compare_destroy(compare);
-    return wrong ? EXIT_MISMATCH : EXIT_FINE;
 }
 
 // ---- Results ----
@@ -278,6 +180,7 @@ static void print_json(Run *r, bool done) {
         json_close(j, '}');
     }
     if (r->report.size) json_key(j, "check"), json_raw(j, strbuf_str(&r->report));
+    if (r->special.size) json_key(j, "checkSpecial"), json_raw(j, strbuf_str(&r->special));
 }
 
 void run_print(Run *r, bool done) {

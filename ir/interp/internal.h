@@ -106,6 +106,7 @@ struct IrInterp {
     Pages *pages;
     VEC(Buffer) buffers;
     VEC(Apart) aparts;  // sanitize
+    uint64_t steps;     // of the last run
 };
 
 typedef struct Run {

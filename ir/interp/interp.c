@@ -184,8 +184,11 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags) 
         arguments_bind(&run, frame_thread(frame, i));
     run_grid(&run, frame, body);
     findings_report(&run, diags);
+    interp->steps = run.steps;
     return run_outcome(&run);
 }
+
+uint64_t ir_interp_steps(const IrInterp *interp) { return interp->steps; }
 
 bool ir_interp_section(IrInterp *interp, const IrSection *section, const IrLaunch *launch,
                        uint32_t count, uint64_t *results) {

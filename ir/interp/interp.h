@@ -63,6 +63,8 @@ typedef struct IrInterp IrInterp;
 IrInterp *ir_interp_create(Arena *arena, const IrFunc *f);
 void ir_interp_destroy(IrInterp *interp);
 IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags);
+// Ops that the last run executed, as step_limit counts them.
+uint64_t ir_interp_steps(const IrInterp *interp);
 
 // Evaluates a pure section or function on scalars: the grid (1 to 3 i64), a requires (one bool).
 // False when it needs what it has not.

@@ -13,7 +13,7 @@
 // math(contract): without it even the quotient has the same bits everywhere, and no bound.
 static const char source[] =
     "kernel k(f32 x[4], f32 moved[4], f32 scaled[4], i32 count[4], bool flag[4], f32 pick[4],\n"
-    "         i32 raw[4]) math(contract) grid(1)\n"
+    "         i32 raw[4], f32 zero[4]) math(contract) grid(1)\n"
     "{\n"
     "    let v = x[0 +: 4];\n"
     "    moved[0 +: 4] = v;\n"
@@ -22,13 +22,14 @@ static const char source[] =
     "    flag[0 +: 4] = iota(4) > 1;\n"
     "    pick[0 +: 4] = select(v / 3 * 3 > v, 1.0, 2.0);\n"
     "    raw[0 +: 4] = bitcast(i32, v / 3);\n"
+    "    zero[0 +: 4] = select(iota(4) == 0, -0.0, select(iota(4) == 1, 0.0, v / 3 * 0));\n"
     "}\n";
 
 typedef struct Fixture {
     Unit *unit;
     Arena *arena;
     Compare *compare;
-    float x[4], moved[4], scaled[4], pick[4];
+    float x[4], moved[4], scaled[4], pick[4], zero[4];
     int32_t count[4], raw[4];
     uint8_t flag[4];
 } Fixture;
@@ -50,8 +51,9 @@ static int set_up(void **state) {
     if (!compiled) return -1;
     IrArg args[] = {view_of(f.x, 16),     view_of(f.moved, 16), view_of(f.scaled, 16),
                     view_of(f.count, 16), view_of(f.flag, 4),   view_of(f.pick, 16),
-                    view_of(f.raw, 16)};
-    f.compare = compare_run(f.arena, compiled, NULL, args, (int64_t[]){1, 1, 1}, f.unit->diags);
+                    view_of(f.raw, 16),   view_of(f.zero, 16)};
+    const CompareLaunch launch = {.args = args, .grid = {1, 1, 1}};
+    f.compare = compare_run(f.arena, compiled, &launch, f.unit->diags);
     *state = &f;
     return f.compare ? 0 : -1;
 }
@@ -140,6 +142,18 @@ static void planted_mistakes_are_counted(void **state) {
     assert_true(r.worst_ratio > 1 && isfinite(r.worst_ratio));
 }
 
+// Where it is certain; a product by 0 of what has a bound has one, too.
+static void the_sign_of_zero_counts(void **state) {
+    Fixture *f = *state;
+    assert_true(signbit(f->zero[0]) && !signbit(f->zero[1]));
+    assert_int_equal(judge(f, f->zero, 0, -0.0F).wrong, 0);
+    CompareReport r = judge(f, f->zero, 0, 0.0F);
+    assert_int_equal(r.wrong, 1);
+    assert_true(isinf(r.worst_ratio));
+    assert_int_equal(judge(f, f->zero, 1, 0.0F).wrong, 0);
+    assert_int_equal(judge(f, f->zero, 1, -0.0F).wrong, 1);
+}
+
 static void classes_must_agree(void **state) {
     Fixture *f = *state;
     assert_int_equal(judge(f, f->scaled, 2, INFINITY).wrong, 0);
@@ -192,6 +206,7 @@ int main(void) {
         cmocka_unit_test(what_was_moved_has_no_bound),
         cmocka_unit_test(what_was_rounded_has_a_small_one),
         cmocka_unit_test(planted_mistakes_are_counted),
+        cmocka_unit_test(the_sign_of_zero_counts),
         cmocka_unit_test(classes_must_agree),
         cmocka_unit_test(integers_are_exact),
         cmocka_unit_test(either_choice_is_right),

@@ -89,7 +89,9 @@ static bool run_example(const Example *e, Dtype type, uint64_t seed, uint64_t *e
     if (fine) {
         grid_of(want, plain->func);
         memcpy(got->launch.grid, want->launch.grid, sizeof got->launch.grid);
-        Compare *c = compare_run(u->arena, plain, NULL, want->args, want->launch.grid, u->diags);
+        const int64_t *grid = want->launch.grid;
+        const CompareLaunch launch = {.args = want->args, .grid = {grid[0], grid[1], grid[2]}};
+        Compare *c = compare_run(u->arena, plain, &launch, u->diags);
         const JittedOptions o = {.target = {CPU_AARCH64, 0}};
         IrOutcome outcome = IR_RUN_DONE;
         StrBuf text = strbuf(v->arena);

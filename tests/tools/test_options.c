@@ -341,6 +341,45 @@ static void run_checks(void **state) {
                 "tilec run k.tile pair --set M=2 --set K=5 --check");
 }
 
+// The second launch of --check has all these numbers: kernels that refuse one of them are not run
+// on them, and neither is one that would not end or would leave its memory.
+static void run_checks_special_values(void **state) {
+    static const char text[] =
+        "kernel twice(f32 x[N], f32 y[N], const B = 256) grid(cdiv(N, B)) {\n"
+        "    let at = program(0) * B;\n    y[at +: B] = x[at +: B] * 2;\n}\n"
+        "kernel whole(i32 x[N], i32 y[N]) grid(1) {\n    y[0] = x[0];\n}\n"
+        "kernel no_nan(f32 x[N]) grid(1) {\n"
+        "    let v = x[0 +: 1024];\n    assert(all(v == v));\n}\n"
+        "kernel no_infinity(f32 x[N]) grid(1) {\n"
+        "    let v = x[0 +: 1024];\n    assert(!any(abs(v) == inf));\n}\n"
+        "kernel no_minus_zero(f32 x[N]) grid(1) {\n"
+        "    let v = bitcast(u32, x[0 +: 1024]);\n    assert(!any(v == 0x80000000));\n}\n"
+        "kernel no_subnormal(f32 x[N]) grid(1) {\n    let v = abs(x[0 +: 1024]);\n"
+        "    assert(!any((v > 0) & (v < 1.17549435e-38)));\n}\n"
+        "kernel endless(f32 x[N], f32 y[N]) grid(1) {\n    var v = max(abs(x[0 +: 1024]), 0);\n"
+        "    while any(v > 0.5) { v = v / 2; }\n    y[0 +: 1024] = v;\n}\n"
+        "kernel wild(*f32 p, f32 x[N]) grid(1) {\n"
+        "    store(p + i32(select(abs(x[0 +: 1024]) <= 1, 0.0, 1.0e9)), 1.0);\n}\n";
+#define CHECKED "check with signed zeros, subnormals, infinities and NaN: "
+    static const char *const refusing[] = {"no_nan",       "no_infinity", "no_minus_zero",
+                                           "no_subnormal", "endless",     "wild --set p.size=1"};
+    Tool *t = *state;
+    tool_file(t, "special.tile", (Str){text, sizeof text - 1});
+    tool_prints(t, CHECKED "all agree\n", "tilec run special.tile twice --set N=1024 --check");
+    tool_prints(t, CHECKED "all agree\n",
+                "tilec run special.tile twice --set N=1 --check --seed 7");
+    for (size_t i = 0; i < sizeof refusing / sizeof *refusing; i++) {
+        tool_prints(t, CHECKED "left out, the kernel is not made for such numbers\n",
+                    "tilec run special.tile %s --set N=1024 --check", refusing[i]);
+    }
+    tool_prints(t, CHECKED "left out, no floats are random\n",
+                "tilec run special.tile whole --set N=4 --check");
+    tool_prints(t, "\"checkSpecial\":[{\"array\":\"x\"",
+                "tilec run special.tile twice --set N=1024 --check --json");
+    tool_prints(t, "\"checkSpecial\":\"no floats are random\"",
+                "tilec run special.tile whole --set N=4 --check --json");
+}
+
 static void run_sanitizes(void **state) {
     Tool *t = *state;
     tool_file(
@@ -703,6 +742,7 @@ int main(void) {
         cmocka_unit_test(run_fills_from_the_seed),
         cmocka_unit_test(run_speaks_json),
         cmocka_unit_test(run_checks),
+        cmocka_unit_test(run_checks_special_values),
         cmocka_unit_test(run_sanitizes),
         cmocka_unit_test(run_knows_its_devices),
         cmocka_unit_test(foreign_code_is_checked),
