@@ -83,8 +83,8 @@ static bool run_example(const Example *e, Dtype type, uint64_t seed, uint64_t *e
     Unit *u = unit_load_file(e->file), *v = unit_load_file(e->file);
     const Compiled *plain = compiled_of(u, e, type), *coded = compiled_of(v, e, type);
     AnyLaunch *want = NULL, *got = NULL;
-    if (plain && coded) want = any_launch(u->arena, plain->func, seed, true);
-    if (want) got = any_launch(v->arena, coded->func, seed, true);
+    if (plain && coded) want = any_launch(u->arena, plain->func, seed, ANY_EXACT);
+    if (want) got = any_launch(v->arena, coded->func, seed, ANY_EXACT);
     bool fine = got && any_launch_allowed(want, plain->func);
     if (fine) {
         grid_of(want, plain->func);

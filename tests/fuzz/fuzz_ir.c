@@ -92,8 +92,8 @@ static bool outcome_tells(IrOutcome outcome) {
 }
 
 static void compare(const World *w, const IrFunc *plain, const IrFunc *passed, uint64_t seed) {
-    AnyLaunch *a = any_launch(w->arena, plain, seed, false);
-    AnyLaunch *b = any_launch(w->arena, passed, seed, false);
+    AnyLaunch *a = any_launch(w->arena, plain, seed, ANY_BITS);
+    AnyLaunch *b = any_launch(w->arena, passed, seed, ANY_BITS);
     if (!a || !b || !any_launch_allowed(a, plain)) return;
     size_t said = diags_count(w->diags);
     IrOutcome before = any_launch_run(a, plain, STEPS, w->diags);

@@ -5,8 +5,8 @@
 // What it never does, so that one answer is right on every target: read or write out of a buffer
 // through a pointer, let two programs of the grid touch one element that either writes, write one
 // element from two lanes of an op, sum floats that do not sum exactly, look at the bits of a NaN
-// that arithmetic made, run a loop for long. Launch it with any_launch(…, seed, true) of the same
-// seed. Ownership: the module's arena.
+// that arithmetic made, run a loop for long. Launch it with any_launch(…, seed, ANY_SPECIAL) of the
+// same seed. Ownership: the module's arena.
 //
 //     IrFunc *f = gen_kernel(m, seed, (GenSize){.statements = 40, .depth = 2});
 #ifndef TILEC_TESTS_GEN_GEN_H
@@ -14,6 +14,7 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
+#include "ir/target.h"
 #include "tests/support/jitted.h"
 
 typedef struct GenSize {
@@ -26,6 +27,9 @@ IrFunc *gen_kernel(IrModule *m, uint64_t seed, GenSize size);
 
 // A source file with one kernel `k`, which tile_check accepts.
 Str gen_source(Arena *arena, uint64_t seed);
+
+// A kernel of elementwise ops on special values, for the same launch (tests/gen/gen_chain.h).
+IrFunc *gen_chain(IrModule *m, uint64_t seed);
 
 // Adds up how often each opcode stands in the module.
 void gen_count(const IrModule *m, uint64_t counts[IR_OPCODES]);
@@ -42,9 +46,24 @@ bool gen_drop(IrOp *op);
 typedef struct GenCode {
     GenSize size;
     bool quick;    // as in JittedOptions
+    bool chain;    // of gen_chain
     bool foreign;  // for AArch64, whatever machine this is (tests/support/foreign.h)
 } GenCode;
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem);
+// What all of them must agree on: the interpreter after the passes, CPUs, simulated GPUs.
+typedef struct GenTarget {
+    const char *name;
+    enum { GEN_PASSES, GEN_CPU, GEN_GPU } kind;
+    CpuTarget cpu;
+    GpuTarget gpu;
+} GenTarget;
+enum { GEN_TARGETS = 12 };
+extern const GenTarget gen_targets[GEN_TARGETS];
+// Why the target's code cannot be run here; NULL when it can.
+const char *gen_target_missing(const GenTarget *target);
+// A random kernel or chain does the same on each of the targets, as the interpreter does.
+bool gen_check_targets(uint64_t seed, const GenTarget *const *targets, size_t count, Arena *arena,
+                       Str *problem);
 // The same after a defect was put into the lowered code: found out is what is wanted.
 typedef enum GenPlanted { GEN_NO_PLACE, GEN_FOUND_OUT, GEN_MISSED } GenPlanted;
 GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant);

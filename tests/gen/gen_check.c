@@ -21,6 +21,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/jitted.h"
 #include "tests/support/lowered.h"
+#include "tests/support/simulated.h"
 
 // A call of pow or random is a few hundred steps, a block in called loops runs 450 times.
 enum { STEPS = 400000, ORDERS = 3, ORDER_LENGTH = 8, SHRINK_TRIES = 3000 };
@@ -88,7 +89,7 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
         return NULL;
     }
     any_launch_expand(m, w->diags);
-    AnyLaunch *l = any_launch(w->arena, f, seed, true);
+    AnyLaunch *l = any_launch(w->arena, f, seed, ANY_SPECIAL);
     if (!l || !any_launch_allowed(l, f)) {
         problem_is(arena, problem, "no launch is allowed");
         return NULL;
@@ -103,19 +104,20 @@ static AnyLaunch *run_plain(const World *w, Str text, uint64_t seed, Arena *aren
 static const char claims[] = "claims", code[] = "code", quick_code[] = "code, quickly made",
                   foreign_code[] = "code of AArch64";
 
+static CpuTarget some_cpu(uint64_t seed) {
+    CpuTarget targets[4];
+    return targets[seed / 7 % compiled_targets(targets)];
+}
+
 // As code of a target, told of the facts or not.
 static bool run_code(const World *w, Str text, uint64_t seed, JittedOptions options,
                      AnyLaunch *plain, Arena *arena, Str *problem) {
-    CpuTarget targets[4];
-    uint64_t choice = seed / 7;
-    if (options.target.level != CPU_AARCH64)
-        options.target = targets[choice % compiled_targets(targets)];
     char target[CPU_NAME_MAX];
     IrModule *m = parse(w, text);
     IrFunc *f = kernel_of(m);
-    if (choice / 4 % 2) options.facts = lowered_facts(f, plain->args);
+    if (seed / 28 % 2) options.facts = lowered_facts(f, plain->args);
     cpu_target_name(options.target, target);
-    AnyLaunch *l = any_launch(w->arena, f, seed, true);
+    AnyLaunch *l = any_launch(w->arena, f, seed, ANY_SPECIAL);
     any_launch_prints(l);
     IrOutcome outcome = IR_RUN_DONE;
     if (getenv("TILEC_TEST_TRACE")) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
@@ -128,14 +130,68 @@ static bool run_code(const World *w, Str text, uint64_t seed, JittedOptions opti
                       options.facts, STR_ARG(difference), STR_ARG(print(w, m)));
 }
 
+// The same bits in any order of the lines: programs of a GPU print when they run.
+static Str sorted(Arena *arena, Str text) {
+    VEC(Str) lines = {0};
+    while (text.size) {
+        Str line = str_cut(text, '\n', &text);
+        vec_push(arena, &lines, line);
+        for (size_t i = lines.count - 1; i && str_compare(lines.data[i], lines.data[i - 1]) < 0;
+             i--) {
+            line = lines.data[i];
+            lines.data[i] = lines.data[i - 1];
+            lines.data[i - 1] = line;
+        }
+    }
+    StrBuf all = strbuf(arena);
+    for (size_t i = 0; i < lines.count; i++) strbuf_printf(&all, "%.*s\n", STR_ARG(lines.data[i]));
+    return strbuf_str(&all);
+}
+
+static bool run_gpu(const World *w, Str text, uint64_t seed, const GenTarget *target,
+                    AnyLaunch *plain, Arena *arena, Str *problem) {
+    IrModule *m = parse(w, text);
+    IrFunc *f = kernel_of(m);
+    SimulatedOptions options = {.choice = seed / 7, .gpu = target->gpu};
+    options.facts = lowered_facts(f, plain->args);
+    AnyLaunch *l = any_launch(w->arena, f, seed, ANY_SPECIAL);
+    any_launch_prints(l);
+    IrOutcome outcome = IR_RUN_DONE;
+    if (!simulated_run(m, f, &options, &l->launch, &outcome, w->diags) || outcome != IR_RUN_DONE)
+        return problem_is(arena, problem, "code for %s ends with outcome %d:\n%.*s", target->name,
+                          (int)outcome, STR_ARG(said(w)));
+    AnyLaunch before = *plain;
+    before.printed = strbuf(arena),
+    strbuf_add(&before.printed, sorted(arena, strbuf_str(&plain->printed)));
+    Str lines = sorted(arena, strbuf_str(&l->printed));
+    l->printed = strbuf(arena), strbuf_add(&l->printed, lines);
+    Str difference = any_launch_difference(arena, &before, l, false);
+    if (!difference.size) return true;
+    return problem_is(arena, problem, "code for %s, another result: %.*s\n%.*s", target->name,
+                      STR_ARG(difference), STR_ARG(print(w, m)));
+}
+
+static const GenTarget *target_named(const char *name) {
+    for (size_t i = 0; i < GEN_TARGETS; i++)
+        if (gen_targets[i].kind != GEN_PASSES && !strcmp(gen_targets[i].name, name))
+            return &gen_targets[i];
+    return NULL;
+}
+
 // The same text after these passes (or with the claims of the analyses as asserts).
 static bool run_passed(const World *w, Str text, uint64_t seed, const char *passes,
                        AnyLaunch *plain, Arena *arena, Str *problem) {
     if (passes == code || passes == quick_code || passes == foreign_code) {
-        JittedOptions options = {.quick = passes == quick_code};
-        options.target.level = passes == foreign_code ? CPU_AARCH64 : CPU_X86_64_V2;
+        JittedOptions options = {.quick = passes == quick_code, .target = some_cpu(seed)};
+        if (passes == foreign_code) options.target = (CpuTarget){CPU_AARCH64, 0};
         return run_code(w, text, seed, options, plain, arena, problem);
     }
+    const GenTarget *target = target_named(passes);
+    if (target && target->kind == GEN_GPU)
+        return run_gpu(w, text, seed, target, plain, arena, problem);
+    if (target)
+        return run_code(w, text, seed, (JittedOptions){.target = target->cpu}, plain, arena,
+                        problem);
     IrModule *m = parse(w, text);
     size_t count = 0;
     bool fine = true;
@@ -154,7 +210,7 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
     if (!fine) return problem_is(arena, problem, "a pass failed:\n%.*s", STR_ARG(said(w)));
     any_launch_expand(m, w->diags);
     const IrFunc *f = kernel_of(m);
-    AnyLaunch *l = any_launch(w->arena, f, seed, true);
+    AnyLaunch *l = any_launch(w->arena, f, seed, ANY_SPECIAL);
     // Loops over elements take many more steps than tile ops.
     bool counts = passes != claims && f->level == IR_LEVEL_TILE;
     IrOutcome outcome = any_launch_run(l, f, counts ? 2 * STEPS : 0, w->diags);
@@ -169,11 +225,16 @@ static bool run_passed(const World *w, Str text, uint64_t seed, const char *pass
 
 // ---- shrinking ----------------------------------------------------------------------------------
 
+static bool is_result(Str problem) { return strstr(problem.text, "another result") != NULL; }
+
+// In the same way: a kernel with another result does not become one with a race.
 static bool still_fails(Str text, uint64_t seed, const char *passes, Arena *arena, Str *problem) {
     World w = world();
-    Str ignored;
-    AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &ignored);
-    bool fails = plain && !run_passed(&w, text, seed, passes, plain, arena, problem);
+    Str now = {0};
+    AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &now);
+    bool fails = plain && !run_passed(&w, text, seed, passes, plain, arena, &now) &&
+                 is_result(now) == is_result(*problem);
+    if (fails) *problem = now;
     arena_destroy(w.arena);
     return fails;
 }
@@ -326,10 +387,13 @@ static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
     return true;
 }
 
-static Str text_of_seed(uint64_t seed, GenSize size, Arena *arena) {
+static Str text_of_seed(uint64_t seed, GenSize size, bool chain, Arena *arena) {
     World w = world();
     IrModule *m = ir_module_create(w.arena, w.sources, w.names);
-    gen_kernel(m, seed, size);
+    if (chain)
+        gen_chain(m, seed);
+    else
+        gen_kernel(m, seed, size);
     Str text = print(&w, m);
     text = (Str){arena_text(arena, text.text, text.size), text.size};
     arena_destroy(w.arena);
@@ -337,23 +401,35 @@ static Str text_of_seed(uint64_t seed, GenSize size, Arena *arena) {
 }
 
 bool gen_check_code(uint64_t seed, GenCode how, Arena *arena, Str *problem) {
-    Str text = text_of_seed(seed, how.size, arena);
+    Str text = text_of_seed(seed, how.size, how.chain, arena);
     const char *as = how.foreign ? foreign_code : how.quick ? quick_code : code;
     return check_passes(text, seed, as, arena, problem);
 }
 
 GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant) {
     World w = world();
-    Str problem, text = text_of_seed(seed, how.size, w.arena);
-    JittedOptions options = {.quick = how.quick, .plant = plant, .plant_at = seed};
+    Str problem, text = text_of_seed(seed, how.size, how.chain, w.arena);
+    JittedOptions options = {
+        .target = some_cpu(seed), .quick = how.quick, .plant = plant, .plant_at = seed};
     bool planted = false;
     options.planted = &planted;
-    if (how.foreign) options.target.level = CPU_AARCH64;
+    if (how.foreign) options.target = (CpuTarget){CPU_AARCH64, 0};
     AnyLaunch *plain = run_plain(&w, text, seed, w.arena, &problem);
     bool same = !plain || run_code(&w, text, seed, options, plain, w.arena, &problem);
     arena_destroy(w.arena);
     if (!planted) return GEN_NO_PLACE;
     return same ? GEN_MISSED : GEN_FOUND_OUT;
+}
+
+bool gen_check_targets(uint64_t seed, const GenTarget *const *targets, size_t count, Arena *arena,
+                       Str *problem) {
+    // Three chains to one kernel of everything else.
+    GenSize size = {.statements = (uint32_t)(seed / 4 % 3) * 6 + 4,
+                    .depth = (uint32_t)(seed / 12 % 3) + 1};
+    Str text = text_of_seed(seed, size, seed % 4 != 0, arena);
+    for (size_t i = 0; i < count; i++)
+        if (!check_passes(text, seed, targets[i]->name, arena, problem)) return false;
+    return true;
 }
 
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,

@@ -12,6 +12,7 @@
 #include "base/os.h"
 #include "base/os_child.h"
 #include "tests/gen/gen.h"
+#include "tests/support/codegen_plugin.h"
 #include "tests/support/dice.h"
 #include "tests/support/foreign.h"
 #include "tests/support/jitted.h"
@@ -23,6 +24,7 @@ enum {
     QUICK = 8,      // one in these is compiled as users' kernels are
     FAILURES = 10,  // then the run ends
     SECONDS = 900,  // for one seed, shrinking included
+    TARGET_SLICE = 10,
 };
 
 typedef struct Seeds {
@@ -34,6 +36,13 @@ static Seeds seeds_from(uint64_t first, uint64_t count) {
     const char *whole = os_env("TILEC_TEST_WHOLE");
     if (whole && whole[0] == '1') return (Seeds){first, count * WHOLE};
     return (Seeds){first + slice_begin(WHOLE, count), count};
+}
+
+// All of `count`, or the few that are due.
+static Seeds seeds_for_targets(uint64_t first, uint64_t count) {
+    const char *whole = os_env("TILEC_TEST_WHOLE");
+    if (whole && whole[0] == '1') return (Seeds){first, count};
+    return (Seeds){first + slice_begin(count / TARGET_SLICE, TARGET_SLICE), TARGET_SLICE};
 }
 
 // Neighbouring numbers are no alike programs: the seed is a hash.
@@ -49,9 +58,11 @@ static GenSize size_of(uint64_t seed) {
 
 // Code of large kernels takes LLVM long. Most are small, and made the quick way.
 static GenCode code_of(uint64_t seed) {
-    if (seed % QUICK == 0) return (GenCode){size_of(seed / QUICK), false, false};
+    if (seed % QUICK == 0) return (GenCode){.size = size_of(seed / QUICK)};
     uint64_t choice = seed / QUICK;
-    return (GenCode){{(uint32_t)(choice % 3) * 6 + 4, (uint32_t)(choice / 3 % 3) + 1}, true, false};
+    GenSize size = {.statements = (uint32_t)(choice % 3) * 6 + 4,
+                    .depth = (uint32_t)(choice / 3 % 3) + 1};
+    return (GenCode){.size = size, .quick = true};
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
@@ -59,6 +70,7 @@ static GenCode code_of(uint64_t seed) {
 typedef struct Run {
     const char *what;
     uint64_t *counts;  // of opcodes
+    const struct Targets *targets;
     bool (*check)(const struct Run *run, uint64_t seed, Arena *arena, Str *problem);
 } Run;
 
@@ -80,6 +92,15 @@ static bool check_foreign(const Run *run, uint64_t seed, Arena *arena, Str *prob
 static bool check_source(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
     (void)run;
     return gen_check_source(seed, arena, problem);
+}
+
+typedef struct Targets {
+    const GenTarget *list[GEN_TARGETS];
+    size_t count;
+} Targets;
+
+static bool check_targets(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    return gen_check_targets(seed, run->targets->list, run->targets->count, arena, problem);
 }
 
 typedef struct Job {
@@ -141,7 +162,7 @@ static void run_all(const Run *run, uint64_t first, uint64_t count) {
         return;
     }
     Portion p = portion();
-    Seeds seeds = seeds_from(first, count);
+    Seeds seeds = run->targets ? seeds_for_targets(first, count) : seeds_from(first, count);
     uint64_t ran = 0, failures = 0;
     for (uint64_t i = 0; i < seeds.count && failures < FAILURES; i++) {
         if (!portion_has(p, i)) continue;
@@ -155,7 +176,7 @@ static void run_all(const Run *run, uint64_t first, uint64_t count) {
 
 void gen_run_kernels(uint64_t first, uint64_t count) {
     uint64_t counts[IR_OPCODES] = {0};
-    run_all(&(Run){"random kernels", counts, check_kernel}, first, count);
+    run_all(&(Run){"random kernels", counts, NULL, check_kernel}, first, count);
 }
 
 void gen_run_code(uint64_t first, uint64_t count) {
@@ -164,7 +185,7 @@ void gen_run_code(uint64_t first, uint64_t count) {
             "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
-    run_all(&(Run){"random kernels as code", NULL, check_code}, first, count);
+    run_all(&(Run){"random kernels as code", NULL, NULL, check_code}, first, count);
 }
 
 void gen_run_foreign(uint64_t first, uint64_t count) {
@@ -173,11 +194,43 @@ void gen_run_foreign(uint64_t first, uint64_t count) {
         print_message("skipped: %s\n", why);
         skip();
     }
-    run_all(&(Run){"random kernels as code of AArch64", NULL, check_foreign}, first, count);
+    run_all(&(Run){"random kernels as code of AArch64", NULL, NULL, check_foreign}, first, count);
+}
+
+static bool is_listed(const char *names, const char *name) {
+    Str rest = str(names);
+    while (rest.size)
+        if (str_equal(str_cut(rest, ',', &rest), str(name))) return true;
+    return false;
+}
+
+// Those that TILEC_TEST_DEVICE names, or all; what cannot run here is said.
+static Targets targets_here(void) {
+    Targets t = {.count = 0};
+    const char *names = os_env("TILEC_TEST_DEVICE");
+    codegen_plugin();  // once, for all children
+    for (size_t i = 0; i < GEN_TARGETS; i++) {
+        if (names && names[0] && !is_listed(names, gen_targets[i].name)) continue;
+        const char *why = gen_target_missing(&gen_targets[i]);
+        if (why)
+            print_message("%s skipped: %s\n", gen_targets[i].name, why);
+        else
+            t.list[t.count++] = &gen_targets[i];
+    }
+    return t;
+}
+
+void gen_run_targets(uint64_t first, uint64_t count) {
+    Targets t = targets_here();
+    assert_true(t.count);
+    print_message("on");
+    for (size_t i = 0; i < t.count; i++) print_message(" %s", t.list[i]->name);
+    print_message("\n");
+    run_all(&(Run){"special values on each target", NULL, &t, check_targets}, first, count);
 }
 
 void gen_run_sources(uint64_t first, uint64_t count) {
-    run_all(&(Run){"random sources", NULL, check_source}, first, count);
+    run_all(&(Run){"random sources", NULL, NULL, check_source}, first, count);
 }
 
 // ---- coverage -----------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // Types and values: picking one in scope, or making one.
-#include <math.h>
-
 #include "tests/gen/gen_internal.h"
+#include "tests/support/special.h"
 
 static const Dtype elems[] = {
     DTYPE_BOOL,       DTYPE_I8,         DTYPE_I16, DTYPE_I32,    DTYPE_I64,
@@ -60,11 +59,8 @@ IrValue *gen_pick(Gen *g, unsigned classes) {
 // ---- constants ----------------------------------------------------------------------------------
 
 static uint64_t const_bits(Gen *g, Dtype t) {
-    static const double edges[] = {0.0, -0.0, 1.0, -1.0, 2.0,      0.5,
-                                   3.0, -7.0, 1e9, 448,  HUGE_VAL, -HUGE_VAL};
     if (t == DTYPE_BOOL) return dice_below(&g->dice, 2);
-    if (dtype_is(t, DTYPE_CLASS_ANYFLOAT))
-        return dtype_from_double(t, edges[dice_below(&g->dice, 12)], true);
+    if (dtype_is(t, DTYPE_CLASS_ANYFLOAT)) return special_float(t, &g->dice);
     switch (dice_below(&g->dice, 8)) {
     case 0: return dtype_wrap(t, (uint64_t)dtype_int_min(t));
     case 1: return dtype_int_max(t);

@@ -12,11 +12,13 @@
 enum { SEEDS = 30, ENOUGH = 8 };  // one in ENOUGH is to be found out
 
 static const char *const names[JITTED_PLANTS] = {
-    "", "another sum", "another order", "select swapped", "another constant", "lost store"};
+    "",           "another sum", "another order", "select swapped", "another constant",
+    "lost store", "sign of zero"};
 
 static void check_plant(JittedPlant plant, bool foreign) {
     uint32_t found = 0, missed = 0;
-    GenCode how = {{20, 2}, !foreign, foreign};
+    GenCode how = {{20, 2}, .quick = !foreign, .foreign = foreign};
+    how.chain = plant == JITTED_ZERO_SIGN;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         GenPlanted p = gen_check_planted(seed * 7919, how, plant);
         found += p == GEN_FOUND_OUT;

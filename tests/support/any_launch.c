@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "tests/support/dice.h"
+#include "tests/support/special.h"
 
 enum { ELEMENTS_MAX = 4096, POINTER_ELEMENTS = 128, EXTENT_MAX = 9 };
 
@@ -33,8 +34,19 @@ static uint64_t any_bits(Dtype t, Dice *dice) {
     return dtype_wrap(t, kind < 6 ? dice_below(dice, 9) - 4 : dice_next(dice));
 }
 
-static uint64_t value_bits(Dtype t, Dice *dice, bool exact) {
-    return exact ? exact_bits(t, dice) : any_bits(t, dice);
+static uint64_t special_bits(Dtype t, Dice *dice) {
+    if (dtype_is(t, DTYPE_CLASS_ANYFLOAT))
+        return dice_below(dice, 24) ? special_float(t, dice) : special_nan(t, dice);
+    return dice_chance(dice, 50) ? exact_bits(t, dice) : any_bits(t, dice);
+}
+
+static uint64_t value_bits(Dtype t, Dice *dice, AnyValues values) {
+    switch (values) {
+    case ANY_BITS: return any_bits(t, dice);
+    case ANY_EXACT: return exact_bits(t, dice);
+    case ANY_SPECIAL: break;
+    }
+    return special_bits(t, dice);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
@@ -79,18 +91,19 @@ static bool add_view(AnyLaunch *l, const IrFunc *f, uint32_t i, uint64_t seed) {
     return true;
 }
 
-static void add_buffer(AnyLaunch *l, uint32_t i, Dice *dice, bool exact) {
+static void add_buffer(AnyLaunch *l, uint32_t i, Dice *dice, AnyValues values) {
     AnyBuffer *b = &l->buffers[i];
     b->size = dtype_storage(b->elem, b->elements);
     b->data = arena_alloc(l->arena, b->size + 16);
     for (uint64_t k = 0; k < b->elements; k++)
-        dtype_store(b->elem, b->data, k, value_bits(b->elem, dice, exact));
+        dtype_store(b->elem, b->data, k, value_bits(b->elem, dice, values));
     l->args[i].data = b->data;
     l->args[i].base = b->data;
     l->args[i].size = b->size;
 }
 
-static bool add_argument(AnyLaunch *l, const IrFunc *f, uint32_t i, uint64_t seed, bool exact) {
+static bool add_argument(AnyLaunch *l, const IrFunc *f, uint32_t i, uint64_t seed,
+                         AnyValues values) {
     const IrParam *p = &f->params.data[i];
     const IrType *type = p->value->type;
     Dice dice = dice_roll(seed + 0x1234567u * (i + 1));
@@ -99,7 +112,9 @@ static bool add_argument(AnyLaunch *l, const IrFunc *f, uint32_t i, uint64_t see
     switch (type->kind) {
     case IR_TILE:
         if (type->rank > 0) return false;
-        l->args[i].bits = value_bits(type->elem, &dice, exact);
+        // Facts are of small numbers.
+        if (p->facts.has_range && values == ANY_SPECIAL) values = ANY_EXACT;
+        l->args[i].bits = value_bits(type->elem, &dice, values);
         return !dtype_is(type->elem, DTYPE_CLASS_INT) ||
                meets(&p->facts, dtype_to_i64(type->elem, l->args[i].bits));
     case IR_PTR:
@@ -108,11 +123,11 @@ static bool add_argument(AnyLaunch *l, const IrFunc *f, uint32_t i, uint64_t see
         break;
     case IR_VIEW: TRY(add_view(l, f, i, seed)); break;
     }
-    add_buffer(l, i, &dice, exact);
+    add_buffer(l, i, &dice, values);
     return p->facts.divisor <= 16 && (p->facts.divisor & (p->facts.divisor - 1)) == 0;
 }
 
-AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, bool exact) {
+AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, AnyValues values) {
     AnyLaunch *l = arena_new(arena, AnyLaunch, 1);
     l->arena = arena;
     l->count = (uint32_t)f->params.count;
@@ -120,7 +135,7 @@ AnyLaunch *any_launch(Arena *arena, const IrFunc *f, uint64_t seed, bool exact) 
     l->buffers = arena_new(arena, AnyBuffer, l->count + 1);
     l->printed = strbuf(arena);
     for (uint32_t i = 0; i < l->count; i++)
-        if (!add_argument(l, f, i, seed, exact)) return NULL;
+        if (!add_argument(l, f, i, seed, values)) return NULL;
     for (size_t i = 0; i < f->extents.count; i++) {
         const IrExtent *e = &f->extents.data[i];
         if (!meets(&e->facts, any_launch_extent(e->name, seed))) return NULL;

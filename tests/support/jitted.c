@@ -42,6 +42,7 @@ static bool is_place(const IrOp *op, JittedPlant plant) {
     // Of floats: a pointer or an index that was never written would lead anywhere.
     case JITTED_LOST_STORE:
         return (op->code == IR_STORE || op->code == IR_CPU_STORE) && is_float(ir_operand(op, 1));
+    case JITTED_ZERO_SIGN: return floats && op->code == IR_MUL;
     case JITTED_NO_PLANT:
     case JITTED_PLANTS: break;
     }
@@ -72,6 +73,9 @@ static void spoil(IrOp *op, JittedPlant plant) {
         wrong = ir_const_bits(&b, was->type,
                               ir_attr(op, IR_ATTR_VALUE)->u.bits ^
                                   UINT64_C(1) << (dtype_float(was->type->elem)->precision - 1));
+    else if (plant == JITTED_ZERO_SIGN)
+        wrong = ir_binary(&b, IR_ADD, ir_binary(&b, IR_MUL, x, ir_operand(op, 1)),
+                          ir_const_bits(&b, was->type, 0));
     else if (plant == JITTED_OTHER_SUM)
         wrong = ir_binary(&b, op->code == IR_ADD ? IR_SUB : IR_ADD, x, ir_operand(op, 1));
     else

@@ -139,8 +139,8 @@ static size_t steps_to(const PassStep *steps, size_t count, PassId last) {
     return count;
 }
 
-bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags) {
-    Machine machine = lowered_gpu(choice);
+static bool to_threads(IrModule *m, Machine machine, uint64_t choice, bool whole, unsigned facts,
+                       Diags *diags) {
     PassOptions options = {.verify = true, .machine = &machine};
     options.facts = choice / LOWERED_GPUS % 2 ? facts : 0;
     size_t before, count;
@@ -152,4 +152,13 @@ bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts
         if (m->funcs.data[i]->warps <= 0) m->funcs.data[i]->warps = (int)lowered_warps(choice);
     return passes_run(m, tile, before, &options, diags) &&
            passes_run(m, gpu, count, &options, diags);
+}
+
+bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags) {
+    return to_threads(m, lowered_gpu(choice), choice, whole, facts, diags);
+}
+
+bool lowered_to_threads_of(IrModule *m, GpuTarget gpu, uint64_t choice, unsigned facts,
+                           Diags *diags) {
+    return to_threads(m, machine_of_gpu(gpu), choice, true, facts, diags);
 }

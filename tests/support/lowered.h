@@ -36,5 +36,8 @@ uint32_t lowered_warps(uint64_t choice);
 // The tile pipeline, then that of GPUs: all of it where `whole`, else some choices stop after
 // gpu_threads. False with diagnostics.
 bool lowered_to_threads(IrModule *m, uint64_t choice, bool whole, unsigned facts, Diags *diags);
+// The same, all of it, for this architecture instead of the choice's.
+bool lowered_to_threads_of(IrModule *m, GpuTarget gpu, uint64_t choice, unsigned facts,
+                           Diags *diags);
 
 #endif

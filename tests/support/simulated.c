@@ -221,10 +221,11 @@ bool simulated_run(IrModule *m, IrFunc *kernel, const SimulatedOptions *options,
     const CodegenApi *api = codegen_plugin();
     tilec_device *device = hardware();
     uint64_t choice = device ? fitting_choice(device, options->choice) : options->choice;
-    if (!api || !lowered_to_threads(m, choice, true, options->facts, diags)) return false;
+    GpuTarget target = lowered_gpu(choice).gpu;
+    if (!device && options->gpu.number) target = options->gpu;
+    if (!api || !lowered_to_threads_of(m, target, choice, options->facts, diags)) return false;
     CodeNotes notes = code_notes_of(m->arena, kernel, false);
     notes.entry = STR("kernel_entry");
-    GpuTarget target = lowered_gpu(choice).gpu;
     CodegenOptions o = {.target.gpu = target,
                         .output = code_output((CodeTarget){.gpu = target}),
                         .entry = notes.entry,

@@ -14,10 +14,12 @@
 
 #include "base/diag.h"
 #include "ir/interp/interp.h"
+#include "ir/target.h"
 
 typedef struct SimulatedOptions {
     uint64_t choice;  // as in lowered_to_threads: of a machine, warps, facts, the order of warps
     unsigned facts;   // FACT_ bits that hold of the arguments
+    GpuTarget gpu;    // instead of the choice's, on the warp machine; number 0: the choice's
 } SimulatedOptions;
 
 // False with diagnostics where it does not compile, or observers found something; else it ran:
