@@ -254,6 +254,19 @@ static void test_flush_and_extremes(void **state) {
     assert_int_equal(out[3][0], 0x3f800000);
 }
 
+// Zeros are ordered by their signs, whichever operand is which.
+static void test_zeros(void **state) {
+    (void)state;
+    static const char *const rows[] = {"min.f64 %rd4, %rd0, %rd1;", "min.f64 %rd4, %rd1, %rd0;",
+                                       "max.f64 %rd4, %rd0, %rd1;", "max.f64 %rd4, %rd1, %rd0;"};
+    uint32_t in[LANES][4] = {{0, 0x80000000, 0, 0}};
+    uint64_t out[LANES][2];
+    for (int r = 0; r < 4; r++) {
+        run_lanes("sm_80", rows[r], in, out);
+        assert_true(out[0][0] == (r < 2 ? UINT64_C(1) << 63 : 0));
+    }
+}
+
 // The documented result: the nearest f32.
 static void test_approximate(void **state) {
     (void)state;
@@ -435,6 +448,7 @@ int main(void) {
                                        cmocka_unit_test(test_f64),
                                        cmocka_unit_test(test_half),
                                        cmocka_unit_test(test_flush_and_extremes),
+                                       cmocka_unit_test(test_zeros),
                                        cmocka_unit_test(test_approximate),
                                        cmocka_unit_test(test_cvt),
                                        cmocka_unit_test(test_fp8),

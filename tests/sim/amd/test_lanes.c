@@ -298,6 +298,22 @@ static void test_cases(void **state) {
 
 // ---- The scalar unit: results through a lane ----
 
+static void run_scalar(const char *processor, const char *before, const char *text,
+                       uint32_t expected) {
+    Arena *arena = arena_create();
+    Warp w;
+    uint32_t y[64][WORDS] = {{0}};
+    const char *body = arena_printf(arena, "%s\n%s\nv_mov_b32_e32 v16, s8", before, text);
+    amd_open(&w, &(AmdSource){processor, amd_kernel(arena, processor, body), .args = 2});
+    warp_watch(&w);
+    uint64_t at = warp_upload(&w, y, sizeof y);
+    warp_run_well(&w, "k", 1, 64, 0, (uint64_t[]){at, 0}, 2);
+    warp_download(&w, at, y, sizeof y);
+    if (y[31][0] != expected) fail_msg("'%s': %08x, expected %08x", text, y[31][0], expected);
+    warp_close(&w);
+    arena_destroy(arena);
+}
+
 static void test_scalars(void **state) {
     (void)state;
     static const struct {
@@ -334,29 +350,32 @@ static void test_scalars(void **state) {
         {"s_mov_b32 s8, 0\ns_branch 1\ns_mov_b32 s8, 1\ns_add_i32 s8, s8, 5", 5},
         {"s_mov_b32 s8, 0\ns_add_i32 s8, s8, 1\ns_cmp_lg_u32 s8, 10\ns_cbranch_scc1 65533", 10},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Arena *arena = arena_create();
-        Warp w;
-        uint32_t y[64][WORDS] = {{0}};
-        const char *body =
-            arena_printf(arena,
-                         "s_mov_b32 s4, 0xf0001234\ns_mov_b32 s5, 7\ns_mov_b32 s6, 16\n"
-                         "s_brev_b32 s7, 1\n%s\nv_mov_b32_e32 v16, s8",
-                         rows[i].text);
-        amd_open(&w, &(AmdSource){"gfx942", amd_kernel(arena, "gfx942", body), .args = 2});
-        warp_watch(&w);
-        uint64_t at = warp_upload(&w, y, sizeof y);
-        warp_run_well(&w, "k", 1, 64, 0, (uint64_t[]){at, 0}, 2);
-        warp_download(&w, at, y, sizeof y);
-        if (y[63][0] != rows[i].expected)
-            fail_msg("'%s': %08x, expected %08x", rows[i].text, y[63][0], rows[i].expected);
-        warp_close(&w);
-        arena_destroy(arena);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        run_scalar("gfx942",
+                   "s_mov_b32 s4, 0xf0001234\ns_mov_b32 s5, 7\ns_mov_b32 s6, 16\ns_brev_b32 s7, 1",
+                   rows[i].text, rows[i].expected);
+}
+
+// Zeros are ordered by their signs, whichever operand is which.
+static void test_scalar_zeros(void **state) {
+    (void)state;
+    static const char *const codes[] = {"min_num", "max_num", "minimum", "maximum"};
+    for (int code = 0; code < 4; code++)
+        for (int swap = 0; swap < 2; swap++)
+            for (int half = 0; half < 2; half++) {
+                char text[64];
+                snprintf(text, sizeof text, "s_%s_f%d s8, %s", codes[code], half ? 16 : 32,
+                         swap ? "s5, s4" : "s4, s5");
+                uint32_t minus = half ? 0x8000 : 0x80000000;
+                run_scalar("gfx1201",
+                           half ? "s_mov_b32 s4, 0x8000\ns_mov_b32 s5, 0"
+                                : "s_brev_b32 s4, 1\ns_mov_b32 s5, 0",
+                           text, code % 2 ? 0 : minus);
+            }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases),
-                                       cmocka_unit_test(test_scalars)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_scalars),
+                                       cmocka_unit_test(test_scalar_zeros)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
