@@ -1,52 +1,57 @@
-// Choices that look like min or max with a zero.
-//
-// Of `x < 0 ? x : 0` instruction selection of LLVM 22 makes a minimum, though the sign of zero may
-// differ: -0 is not below 0, so the choice is +0, the minimum -0. It does so of strict comparisons
-// only. They become their inverse here, behind LLVM's passes over IR: `!(x >= 0) ? …`.
+// Selects that look like min or max, kept from becoming one: module.h.
 #include "codegen/common/module.h"
 
-static bool is_any_zero(LLVMValueRef v) {
-    if (!LLVMIsConstant(v)) return false;
-    LLVMTypeRef t = LLVMTypeOf(v);
-    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
-        for (unsigned i = 0; i < LLVMGetVectorSize(t); i++) {
-            LLVMValueRef one = LLVMGetAggregateElement(v, i);
-            if (one && is_any_zero(one)) return true;
-        }
-        return false;
-    }
-    LLVMBool loses;
-    return LLVMIsAConstantFP(v) && LLVMConstRealGetDouble(v, &loses) == 0;
-}
-
-static LLVMRealPredicate inverse(LLVMRealPredicate p) {
-    switch (p) {
-    case LLVMRealOLT: return LLVMRealUGE;
-    case LLVMRealOGT: return LLVMRealULE;
-    case LLVMRealULT: return LLVMRealOGE;
-    case LLVMRealUGT: return LLVMRealOLE;
-    default: return LLVMRealPredicateFalse;  // not strict
+static unsigned bits_of(LLVMTypeRef elem) {
+    switch (LLVMGetTypeKind(elem)) {
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind: return 16;
+    case LLVMFloatTypeKind: return 32;
+    case LLVMDoubleTypeKind: return 64;
+    default: return 0;
     }
 }
 
-static void keep_choice(LLVMBuilderRef b, LLVMValueRef select) {
-    LLVMValueRef compare = LLVMGetOperand(select, 0);
-    LLVMValueRef chosen = LLVMGetOperand(select, 1), other = LLVMGetOperand(select, 2);
-    if (!LLVMIsAFCmpInst(compare) || (!is_any_zero(chosen) && !is_any_zero(other))) return;
-    LLVMValueRef x = LLVMGetOperand(compare, 0), y = LLVMGetOperand(compare, 1);
-    LLVMRealPredicate p = inverse(LLVMGetFCmpPredicate(compare));
-    if (p == LLVMRealPredicateFalse || (!is_any_zero(x) && !is_any_zero(y))) return;
+// Of integers, as wide; NULL for what is no float.
+static LLVMTypeRef bits_type(LLVMContextRef context, LLVMTypeRef type) {
+    bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    unsigned bits = bits_of(vector ? LLVMGetElementType(type) : type);
+    if (!bits) return NULL;
+    LLVMTypeRef elem = LLVMIntTypeInContext(context, bits);
+    return vector ? LLVMVectorType(elem, LLVMGetVectorSize(type)) : elem;
+}
+
+// Constants count as the same: zeros of both signs do for LLVM, and a choice too many does no harm.
+static bool is_same(LLVMValueRef x, LLVMValueRef y) {
+    return x == y || (LLVMIsConstant(x) && LLVMIsConstant(y));
+}
+
+static bool looks_like_extreme(LLVMValueRef select) {
+    LLVMValueRef when = LLVMIsAFCmpInst(LLVMGetOperand(select, 0));
+    if (!when) return false;
+    LLVMValueRef x = LLVMGetOperand(when, 0), y = LLVMGetOperand(when, 1);
+    LLVMValueRef then = LLVMGetOperand(select, 1), other = LLVMGetOperand(select, 2);
+    return (is_same(x, then) && is_same(y, other)) || (is_same(x, other) && is_same(y, then));
+}
+
+static void keep(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef select) {
+    LLVMTypeRef type = LLVMTypeOf(select), bits = bits_type(context, type);
+    if (!bits || !looks_like_extreme(select)) return;
     LLVMPositionBuilderBefore(b, select);
-    LLVMSetOperand(select, 0, LLVMBuildFCmp(b, p, x, y, ""));
-    LLVMSetOperand(select, 1, other);
-    LLVMSetOperand(select, 2, chosen);
+    LLVMValueRef x = LLVMBuildBitCast(b, LLVMGetOperand(select, 1), bits, "");
+    LLVMValueRef y = LLVMBuildBitCast(b, LLVMGetOperand(select, 2), bits, "");
+    LLVMValueRef choice = LLVMBuildSelect(b, LLVMGetOperand(select, 0), x, y, "");
+    LLVMReplaceAllUsesWith(select, LLVMBuildBitCast(b, choice, type, ""));
+    LLVMInstructionEraseFromParent(select);
 }
 
 void module_keep_choices(Module *m) {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(m->context);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef k = LLVMGetFirstBasicBlock(f); k; k = LLVMGetNextBasicBlock(k))
-            for (LLVMValueRef v = LLVMGetFirstInstruction(k); v; v = LLVMGetNextInstruction(v))
-                if (LLVMGetInstructionOpcode(v) == LLVMSelect) keep_choice(b, v);
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+             block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef op = LLVMGetFirstInstruction(block), next; op; op = next) {
+                next = LLVMGetNextInstruction(op);
+                if (LLVMGetInstructionOpcode(op) == LLVMSelect) keep(m->context, b, op);
+            }
     LLVMDisposeBuilder(b);
 }

@@ -56,7 +56,11 @@ struct Module {
     TargetLog log;
 };
 
-// choices.c: for before_selection, on targets other than x86.
+// choices.c: for before_selection, on targets other than x86-64. For `select(x < y, x, y)` LLVM
+// takes minnum where it knows that one of the two is no NaN. The select gives y where x is -0 and y
+// is +0, and where x is a signaling NaN; the instructions for minnum of AArch64 and of GPUs give -0
+// and NaN. (Those of x86-64 are the select itself.) Such a choice becomes one between integers of
+// the same bits. The passes over IR would turn it back.
 void module_keep_choices(Module *m);
 
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,

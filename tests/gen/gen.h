@@ -64,6 +64,9 @@ const char *gen_target_missing(const GenTarget *target);
 // A random kernel or chain does the same on each of the targets, as the interpreter does.
 bool gen_check_targets(uint64_t seed, const GenTarget *const *targets, size_t count, Arena *arena,
                        Str *problem);
+// The same of a text that somebody wrote, for the launch of this seed.
+bool gen_check_text(Str text, uint64_t seed, const GenTarget *const *targets, size_t count,
+                    Arena *arena, Str *problem);
 // The same after a defect was put into the lowered code: found out is what is wanted.
 typedef enum GenPlanted { GEN_NO_PLACE, GEN_FOUND_OUT, GEN_MISSED } GenPlanted;
 GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant);

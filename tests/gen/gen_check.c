@@ -421,15 +421,20 @@ GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant) {
     return same ? GEN_MISSED : GEN_FOUND_OUT;
 }
 
+bool gen_check_text(Str text, uint64_t seed, const GenTarget *const *targets, size_t count,
+                    Arena *arena, Str *problem) {
+    for (size_t i = 0; i < count; i++)
+        if (!check_passes(text, seed, targets[i]->name, arena, problem)) return false;
+    return true;
+}
+
 bool gen_check_targets(uint64_t seed, const GenTarget *const *targets, size_t count, Arena *arena,
                        Str *problem) {
     // Three chains to one kernel of everything else.
     GenSize size = {.statements = (uint32_t)(seed / 4 % 3) * 6 + 4,
                     .depth = (uint32_t)(seed / 12 % 3) + 1};
     Str text = text_of_seed(seed, size, seed % 4 != 0, arena);
-    for (size_t i = 0; i < count; i++)
-        if (!check_passes(text, seed, targets[i]->name, arena, problem)) return false;
-    return true;
+    return gen_check_text(text, seed, targets, count, arena, problem);
 }
 
 bool gen_check(uint64_t seed, GenSize size, uint64_t counts[IR_OPCODES], Arena *arena,

@@ -18,6 +18,7 @@
 #include "tests/support/jitted.h"
 #include "tests/support/portion.h"
 #include "tests/support/slice.h"
+#include "tests/support/tir.h"
 
 enum {
     WHOLE = 16,     // times as many
@@ -227,6 +228,17 @@ void gen_run_targets(uint64_t first, uint64_t count) {
     for (size_t i = 0; i < t.count; i++) print_message(" %s", t.list[i]->name);
     print_message("\n");
     run_all(&(Run){"special values on each target", NULL, &t, check_targets}, first, count);
+}
+
+void gen_run_found(const char *name) {
+    Targets t = targets_here();
+    Arena *arena = arena_create();
+    Str problem = {0};
+    const char *path = arena_printf(arena, "tests/gen/data/%s.tir", name);
+    Str text = str(tir_read(arena, path));
+    if (!gen_check_text(text, slice_number(), t.list, t.count, arena, &problem))
+        fail_msg("%s: %.*s", path, STR_ARG(problem));
+    arena_destroy(arena);
 }
 
 void gen_run_sources(uint64_t first, uint64_t count) {

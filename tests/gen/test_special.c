@@ -14,7 +14,14 @@ static void test_targets(void **state) {
     gen_run_targets(4000000, 20000);
 }
 
+// Selects that look like min or max are none: zeros of two signs, signaling NaNs.
+static void test_choices(void **state) {
+    (void)state;
+    gen_run_found("choices");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets),
+                                       cmocka_unit_test(test_choices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
