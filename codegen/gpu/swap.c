@@ -26,9 +26,11 @@ static LLVMValueRef placed(Gen *g, const Part *b, LLVMValueRef rest, LLVMValueRe
     return LLVMBuildOr(g->b, rest, LLVMBuildShl(g->b, wide, b->shift, ""), "");
 }
 
-// Tried again while it is the other bits that have changed.
+// Tried again while it is the other bits that have changed. They may belong to other programs, so
+// an exchange that only this one has to see reaches the device.
 LLVMValueRef gpu_swap_within(Gen *g, unsigned unit, GpuSwap *swap, LLVMValueRef p,
                              LLVMValueRef expected, LLVMValueRef x, IrScope scope) {
+    if (scope == IR_SCOPE_PROGRAM) scope = IR_SCOPE_DEVICE;
     LLVMTypeRef own = LLVMTypeOf(x);
     Part b = part_at(g, p, unit, LLVMGetIntTypeWidth(own));
     LLVMValueRef first = LLVMBuildLoad2(g->b, b.type, b.whole, "");

@@ -20,8 +20,15 @@ static void test_choices(void **state) {
     gen_run_found("choices");
 }
 
+// Two programs change neighbours within one word.
+static void test_bytes(void **state) {
+    (void)state;
+    gen_run_found("bytes");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_choices)};
+                                       cmocka_unit_test(test_choices),
+                                       cmocka_unit_test(test_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
