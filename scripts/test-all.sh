@@ -36,6 +36,7 @@ release/chains    | 1  | 4  | release  | whole | -R ^matrix/test_chains$
 release/views     | 1  | 60 | release  | whole | -R ^matrix/test_views$
 release/random    | 4  | 10 | release  | whole | -R ^gen/(test|long)_random$
 release/code      | 20 | 2  | release  | whole | -R ^gen/long_code$
+release/special   | 40 | 5  | release  | whole | -R ^gen/test_special$
 release/math      | 16 | 1  | release  | whole | -R ^passes/long_expand_math$
 release/ptxas     | 1  | 10 | release  | whole | -R ^examples/ptxas$
 release/amdgpu    | 1  | 15 | release  | whole | -R ^examples/amdgpu$
