@@ -4,12 +4,6 @@
 #include "base/vec.h"
 #include "ir/machine.h"
 
-_Static_assert((int)FACT_DISJOINT == META_FACT_DISJOINT &&
-                   (int)FACT_CONTIGUOUS == META_FACT_CONTIGUOUS &&
-                   (int)FACT_STREAM == META_FACT_STREAM && (int)FACT_WIDE == META_FACT_WIDE &&
-                   (int)FACT_NARROW == META_FACT_NARROW && (int)FACT_NEAR == META_FACT_NEAR,
-               "passes and runtime number the facts alike");
-
 typedef struct Guard {
     Arena *arena;
     const MetaKernel *meta;
@@ -271,7 +265,7 @@ static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned 
     require_it(g);
     MetaVariant *last = &variants[*count - 1];
     if (g->held.count == before) {
-        if (which == META_FACT_STREAM) return;  // nothing to stream
+        if (which == FACT_STREAM) return;  // nothing to stream
         for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
         return;
     }
@@ -304,10 +298,10 @@ void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, bool buffers) {
     MetaVariant *variants = arena_new(arena, MetaVariant, 5);
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
-    add_fact(&g, variants, &count, META_FACT_NARROW, require_narrow);
-    add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
-    add_fact(&g, variants, &count, META_FACT_WIDE, require_wide);
-    if (buffers) add_fact(&g, variants, &count, META_FACT_NEAR, require_near);
+    add_fact(&g, variants, &count, FACT_NARROW, require_narrow);
+    add_fact(&g, variants, &count, FACT_DISJOINT, require_disjoint);
+    add_fact(&g, variants, &count, FACT_WIDE, require_wide);
+    if (buffers) add_fact(&g, variants, &count, FACT_NEAR, require_near);
     meta->variants = variants;
     meta->variant_count = count;
 }
@@ -317,15 +311,15 @@ void launch_add_variants(Arena *arena, MetaKernel *meta) {
     MetaVariant *variants = arena_new(arena, MetaVariant, 4);
     uint32_t count = 1;
     Guard g = guard_of(arena, meta, variants);
-    add_fact(&g, variants, &count, META_FACT_DISJOINT, require_disjoint);
-    add_fact(&g, variants, &count, META_FACT_CONTIGUOUS, require_contiguous);
-    add_fact(&g, variants, &count, META_FACT_STREAM, require_streams);
+    add_fact(&g, variants, &count, FACT_DISJOINT, require_disjoint);
+    add_fact(&g, variants, &count, FACT_CONTIGUOUS, require_contiguous);
+    add_fact(&g, variants, &count, FACT_STREAM, require_streams);
     meta->variants = variants;
     meta->variant_count = count;
 }
 
 uint32_t launch_likeliest(const MetaKernel *meta) {
     uint32_t last = meta->variant_count - 1;
-    while (last && meta->variants[last].facts & META_FACT_STREAM) last--;
+    while (last && meta->variants[last].facts & FACT_STREAM) last--;
     return last;
 }

@@ -8,6 +8,7 @@
 #define TILEC_IR_MACHINE_H
 
 #include "base/cpu.h"
+#include "base/facts.h"
 #include "base/gpu.h"
 #include "ir/layout/query.h"
 
@@ -48,25 +49,5 @@ typedef struct Machine {
 
 Machine machine_of_cpu(CpuTarget target);
 Machine machine_of_gpu(GpuTarget target);
-
-// What a variant of a kernel may rest on beyond `requires`: launch facts, guards of MetaVariant.
-enum {
-    FACT_DISJOINT =
-        1,  // arrays that are written overlap no other array, but for such as are in place
-    FACT_CONTIGUOUS = 2,  // the innermost stride of every strided view is 1
-    // What is written is far larger than the caches and begins, row by row, at multiples of
-    // FACT_STREAM_ALIGN bytes: it may go past them.
-    FACT_STREAM = 4,
-    // Every array begins at a multiple of 16 bytes, and the row of every contiguous view whose last
-    // extent has a name is one.
-    FACT_WIDE = 8,
-    // Every extent of every view is below 2^31, and so is the number of every element, its distance
-    // from the first one; strides are not negative.
-    FACT_NARROW = 16,
-    // Every view ends at most 2^31 bytes behind its first element.
-    FACT_NEAR = 32,
-};
-
-enum { FACT_STREAM_ALIGN = 64 };
 
 #endif

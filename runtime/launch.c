@@ -386,7 +386,7 @@ static tilec_status grid_with(const Check *c, const LaunchOverride *override, ui
         if (n < 0)
             return REFUSE(c, "%.*s: the grid's dimension %u is negative (%lld)",
                           STR_ARG(c->meta->name), d, (long long)n);
-        if (override && v->facts & META_FACT_NARROW && n > LIMIT_NARROW_GRID)
+        if (override && v->facts & FACT_NARROW && n > LIMIT_NARROW_GRID)
             return REFUSE(c,
                           "%.*s: variant %d counts programs within 2^23 along a dimension, found "
                           "%lld",

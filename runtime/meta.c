@@ -163,12 +163,8 @@ static void variant_json(Json *j, const MetaKernel *meta, const MetaVariant *v) 
     }
     json_close(j, '}');
     json_key(j, "facts"), json_open(j, '[');
-    if (v->facts & META_FACT_DISJOINT) json_str(j, STR("disjoint"));
-    if (v->facts & META_FACT_CONTIGUOUS) json_str(j, STR("contiguous"));
-    if (v->facts & META_FACT_STREAM) json_str(j, STR("stream"));
-    if (v->facts & META_FACT_WIDE) json_str(j, STR("wide"));
-    if (v->facts & META_FACT_NARROW) json_str(j, STR("narrow"));
-    if (v->facts & META_FACT_NEAR) json_str(j, STR("near"));
+    for (size_t i = 0; i < FACTS; i++)
+        if (v->facts & launch_facts[i].bit) json_str(j, str(launch_facts[i].name));
     json_close(j, ']');
     launch_json(j, meta, v);
     json_close(j, '}');

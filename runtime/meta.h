@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
+#include "base/facts.h"
 #include "base/json.h"
 #include "runtime/launch_code.h"
 
@@ -75,17 +76,6 @@ typedef struct MetaSite {
     uint32_t value_count;  // of a print: each follows the text of its number
     const MetaValue *values;
 } MetaSite;
-// What a variant's code rests on beyond `requires`; its guard has said so. As FACT_ of
-// ir/machine.h.
-enum {
-    META_FACT_DISJOINT = 1,
-    META_FACT_CONTIGUOUS = 2,
-    META_FACT_STREAM = 4,
-    META_FACT_WIDE = 8,
-    META_FACT_NARROW = 16,
-    META_FACT_NEAR = 32
-};
-
 typedef struct MetaOption {
     const char *name;
     int value;
@@ -95,7 +85,7 @@ typedef struct MetaVariant {
     Str entry;
     LaunchCode code;
     int64_t guard;   // value of the code: a bool, or META_NO_VALUE
-    unsigned facts;  // META_FACT_ bits
+    unsigned facts;  // FACT_ bits
     uint32_t requires_count;
     const MetaRequires *requires;
     uint32_t grid_rank;

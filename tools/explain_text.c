@@ -25,19 +25,11 @@ static void place(const Page *p, Span span, int width) {
 // ---- the head -----------------------------------------------------------------------------------
 
 void explain_variant_text(const Explain *e, StrBuf *out) {
-    static const struct {
-        unsigned fact;
-        const char *text;
-    } facts[] = {{META_FACT_DISJOINT, "no array that is written overlaps another"},
-                 {META_FACT_CONTIGUOUS, "strided views have an innermost stride of 1"},
-                 {META_FACT_STREAM, "what is written is large and aligned"},
-                 {META_FACT_NARROW, "extents and numbers of elements are below 2^31"},
-                 {META_FACT_WIDE, "arrays and rows begin at multiples of 16 bytes"}};
     const MetaVariant *v = &e->meta->variants[e->variant];
     bool any = false;
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        if (!(v->facts & facts[i].fact)) continue;
-        strbuf_printf(out, "%s%s", any ? ", " : "", facts[i].text);
+    for (size_t i = 0; i < FACTS; i++) {
+        if (!(v->facts & launch_facts[i].bit)) continue;
+        strbuf_printf(out, "%s%s", any ? ", " : "", launch_facts[i].text);
         any = true;
     }
     if (!any) strbuf_add(out, STR("always holds"));

@@ -117,8 +117,9 @@ count=$(wc -l <"$work/jobs")
     exit 2
 }
 echo "same-code: $count jobs, ${commit:0:12} and this tree"
+tools=("$work/base/build/release/tilec" "$root/build/release/tilec")
 xargs -a "$work/jobs" -d '\n' -n 1 -P "$(nproc)" \
-    scripts/check/same-code.sh --job "$work/base/build/release/tilec" "$root/build/release/tilec" 2>/dev/null
+    scripts/check/same-code.sh --job "${tools[@]}" 2>/dev/null
 status=$?
 if [ -s "$SAME_CODE_LOG" ]; then
     cat "$SAME_CODE_LOG"

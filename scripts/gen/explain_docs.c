@@ -1,12 +1,14 @@
-// Writes docs/explain.md from the table of reasons.
+// Writes docs/explain.md from the tables of reasons and of launch facts.
 //
 //     gen_explain_docs docs/explain.md           writes it
 //     gen_explain_docs --check docs/explain.md   fails when the file is not what would be written
+#include "base/facts.h"
 #include "ir/remark.h"
 #include "scripts/gen/page.h"
 
 static const char head[] =
-    "<!-- Generated from ir/reasons.def by scripts/gen/explain_docs.c (the program "
+    "<!-- Generated from ir/reasons.def and base/facts.def by scripts/gen/explain_docs.c (the "
+    "program "
     "gen_explain_docs): do not edit. -->\n"
     "# What a kernel costs, and why\n"
     "\n"
@@ -64,8 +66,18 @@ static void add_reasons(StrBuf *out, ReasonKind kind) {
     }
 }
 
+static void add_facts(StrBuf *out) {
+    strbuf_add(out, STR("\n## What a variant may rest on\n\n"
+                        "A launch fact, beyond the kernel's `requires`. The guard of the variant "
+                        "says whether it holds of a launch. The names stand in metadata.\n\n"
+                        "| fact | what `explain` says |\n|---|---|\n"));
+    for (size_t i = 0; i < FACTS; i++)
+        strbuf_printf(out, "| `%s` | %s |\n", launch_facts[i].name, launch_facts[i].text);
+}
+
 static void add_page(StrBuf *out) {
     strbuf_add(out, str(head));
+    add_facts(out);
     add_reasons(out, REASON_DONE);
     add_reasons(out, REASON_MISSED);
 }

@@ -293,10 +293,9 @@ static void test_narrow(void **state) {
     const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
     assert_non_null(c);
     assert_int_equal(c->meta->variant_count, 4);
-    assert_int_equal(c->meta->variants[NARROW].facts, META_FACT_NARROW);
-    assert_int_equal(c->meta->variants[APART].facts, META_FACT_NARROW | META_FACT_DISJOINT);
-    assert_int_equal(c->meta->variants[WIDE].facts,
-                     META_FACT_NARROW | META_FACT_DISJOINT | META_FACT_WIDE);
+    assert_int_equal(c->meta->variants[NARROW].facts, FACT_NARROW);
+    assert_int_equal(c->meta->variants[APART].facts, FACT_NARROW | FACT_DISJOINT);
+    assert_int_equal(c->meta->variants[WIDE].facts, FACT_NARROW | FACT_DISJOINT | FACT_WIDE);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         LaunchInput in[2] = {
             {.address = 4096,
@@ -347,7 +346,7 @@ static void test_near(void **state) {
     assert_non_null(c);
     assert_int_equal(c->meta->variant_count, 5);
     assert_int_equal(c->meta->variants[NEAR].facts,
-                     META_FACT_NARROW | META_FACT_DISJOINT | META_FACT_WIDE | META_FACT_NEAR);
+                     FACT_NARROW | FACT_DISJOINT | FACT_WIDE | FACT_NEAR);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         LaunchInput in[2] = {
             {.address = 4096, .first = 4096, .last = 4160, .extent = {cases[i].a, cases[i].b}},
@@ -382,7 +381,7 @@ static void test_few_programs(void **state) {
     CompileOptions options = {.variants = VARIANTS_GPU};
     const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
     assert_non_null(c);
-    assert_int_equal(c->meta->variants[1].facts & META_FACT_NARROW, META_FACT_NARROW);
+    assert_int_equal(c->meta->variants[1].facts & FACT_NARROW, FACT_NARROW);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         LaunchInput in = {.scalar = (uint64_t)cases[i].programs};
         assert_int_equal(chosen(c->meta, &in), cases[i].variant);

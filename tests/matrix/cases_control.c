@@ -236,12 +236,13 @@ static void print(Matrix *m, IrOpcode code, int column) {
         for (int program = 0; program < 2; program++)
             strbuf_printf(&lines, "%d: s = %s, t = [%s, %s]!\n", program, a, row, row);
         p.printed = lines.text;
-        p.text = matrix_text(m,
-                             "kernel @cell(%s, %%s: %s) { body {\n%%0 = const {value = 0} : i64\n%s"
-                             "%%2 = program {dim = 0} : i64\n"
-                             "print %%2, %%s, %%1 {texts = [\"\", \": s = \", \", t = \", \"!\"]}\n"
-                             "return\n} }\n",
-                             tile_param(m, &x, "x"), column_name(column), tile_loaded(m, &x, "x", 1));
+        p.text =
+            matrix_text(m,
+                        "kernel @cell(%s, %%s: %s) { body {\n%%0 = const {value = 0} : i64\n%s"
+                        "%%2 = program {dim = 0} : i64\n"
+                        "print %%2, %%s, %%1 {texts = [\"\", \": s = \", \", t = \", \"!\"]}\n"
+                        "return\n} }\n",
+                        tile_param(m, &x, "x"), column_name(column), tile_loaded(m, &x, "x", 1));
         matrix_program(m, name.text, &p);
     }
 }

@@ -52,7 +52,9 @@ static void text_of_a_gpu(void **state) {
     assert_int_equal(t->last.errors.size, 0);
     says(t, "mm for sm_80: T=f16, B=64\n");
     says(t, ", counted from 0: ");
-    says(t, "arrays and rows begin at multiples of 16 bytes\n");
+    says(t,
+         "arrays and rows begin at multiples of 16 bytes, extents and numbers of elements are "
+         "below 2^31\n");
     says(t, "  threads             128, in 4 warps\n");
     says(t, "  registers, spills   not measured: install ptxas");
     says(t, " bytes of 166912\n");
@@ -67,6 +69,15 @@ static void text_of_a_gpu(void **state) {
          "            acc = dot(a[i +: B, k +: B], b[k +: B, j +: B], acc);\n"
          "                  ^~~");
     says(t, "help: `dot(…, precision = tf32x3)` keeps about 21 bits");
+}
+
+// No two variants read the same.
+static void text_of_variants(void **state) {
+    Tool *t = *state;
+    tool_run(t, 0, "tilec explain k.tile --target gfx942 --set T=f16 --variant 3");
+    says(t, "are below 2^31\n");
+    tool_run(t, 0, "tilec explain k.tile --target gfx942 --set T=f16 --variant 4");
+    says(t, "are below 2^31, views end at most 2^31 bytes behind their first element\n");
 }
 
 static void text_of_amd(void **state) {
@@ -274,6 +285,7 @@ static void every_reason_is_tested(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(text_of_a_gpu),
+        TEST(text_of_variants),
         TEST(text_of_amd),
         TEST(data_of_amd),
         TEST(text_of_a_cpu),
