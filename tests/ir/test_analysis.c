@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "ir/analysis.h"
+#include "ir/build.h"
 #include "tests/support/pass_world.h"
 
 typedef struct RangeCase {
@@ -152,6 +153,29 @@ static void what_is_no_integer_has_no_facts(void **state) {
     pass_world_free(&w);
 }
 
+// Passes ask while they change the function: what they made since then has no facts.
+static void later_values_have_no_facts(void **state) {
+    (void)state;
+    PassWorld w = pass_world();
+    IrModule *m = pass_parse(&w,
+                             "func @f(%x: i32, %y: i32) -> i32 {\n"
+                             "%0 = const {value = 3} : i32\n%1 = add %x, %0 : i32\n"
+                             "return %1\n}\n");
+    IrFunc *f = m->funcs.data[0];
+    IrRanges *r = ir_ranges(w.arena, f, IR_TRUST_CHECKED);
+    IrValue *known = ir_result(ir_body(f)->first, 0);
+    IrBuilder b = ir_builder_before(ir_body(f)->last);
+    assert_true(ir_range_of(r, known).known);
+    for (int64_t i = 0; i < 300; i++) {  // far beyond what the facts have room for
+        IrValue *later = ir_const_int(&b, i % 2 ? DTYPE_I32 : DTYPE_I64, i);
+        IrValue *sum = ir_binary(&b, IR_ADD, later, later);
+        assert_false(ir_range_of(r, later).known || ir_is_exact(r, later));
+        assert_false(ir_range_of(r, sum).known || ir_is_exact(r, sum));
+    }
+    assert_true(ir_range_of(r, known).known);
+    pass_world_free(&w);
+}
+
 static void assume_counts_only_when_it_is_asked_for(void **state) {
     (void)state;
     PassWorld w = pass_world();
@@ -245,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_exact),
         cmocka_unit_test(what_is_no_integer_has_no_facts),
+        cmocka_unit_test(later_values_have_no_facts),
         cmocka_unit_test(assume_counts_only_when_it_is_asked_for),
         cmocka_unit_test(values_live_to_their_last_use),
         cmocka_unit_test(loops_hold_what_they_use_from_outside),
