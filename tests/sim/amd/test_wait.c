@@ -15,6 +15,20 @@ typedef struct Case {
     uint32_t lds;
 } Case;
 
+// 62 more of an access: the next one is the 64th, which does not fit a counter.
+#define TEN(access) access access access access access access access access access access
+#define SIXTY_TWO(access) \
+    TEN(access) TEN(access) TEN(access) TEN(access) TEN(access) TEN(access) access access
+#define LOADED "global_load_dword v20, v[10:11], off\n"
+#define LOAD "global_load_dword v21, v[10:11], off\n"
+#define STORE "global_store_dword v[10:11], v12, off\n"
+#define STORE_BESIDE "global_store_dword v[10:11], v12, off offset:4\n"
+#define READ "ds_read_b32 v21, v22\n"
+#define GFX11_STORE "global_store_b32 v[10:11], v12, off\n"
+#define GFX11_READ "ds_load_b32 v21, v22\n"
+#define PLACED "v_lshlrev_b32_e32 v22, 2, v0\nds_write_b32 v22, v12\ns_waitcnt lgkmcnt(0)\n"
+#define TAKEN "v_mov_b32_e32 v16, v20"
+
 static const Case cases[] = {
     // A load of its own thread's first word into v20.
     {"gfx942", "global_load_dword v20, v[10:11], off\nv_mov_b32_e32 v16, v20", true, 0},
@@ -119,6 +133,17 @@ static const Case cases[] = {
      "v_lshlrev_b32_e32 v22, 2, v22\nds_read_b32 v20, v22\ns_waitcnt lgkmcnt(0)\n"
      "v_mov_b32_e32 v16, v20",
      true, 1024},
+    // A counter that is full holds the wave until the oldest has come: loads, stores, LDS.
+    {"gfx942", LOADED SIXTY_TWO(LOAD) TAKEN, true, 0},
+    {"gfx942", LOADED SIXTY_TWO(LOAD) LOAD TAKEN, false, 0},
+    {"gfx942", LOADED SIXTY_TWO(STORE) TAKEN, true, 0},
+    {"gfx942", LOADED SIXTY_TWO(STORE) STORE TAKEN, false, 0},
+    {"gfx1100", LOADED SIXTY_TWO(GFX11_STORE) TEN(GFX11_STORE) TAKEN, true, 0},
+    {"gfx942", PLACED "ds_read_b32 v20, v22\n" SIXTY_TWO(READ) TAKEN, true, 1024},
+    {"gfx942", PLACED "ds_read_b32 v20, v22\n" SIXTY_TWO(READ) READ TAKEN, false, 1024},
+    {"gfx1100", PLACED "ds_load_b32 v20, v22\n" SIXTY_TWO(GFX11_READ) GFX11_READ TAKEN, false,
+     1024},
+    {"gfx942", PLACED "ds_read_b32 v20, v22\n" SIXTY_TWO(STORE) TEN(STORE) TAKEN, true, 1024},
     // Registers that nobody wrote, whole and in part.
     {"gfx942", "v_add_u32_e32 v16, v40, v12", true, 0},
     {"gfx942", "v_and_b32_e32 v16, 0, v40", false, 0},
@@ -194,6 +219,10 @@ static void test_races(void **state) {
          false},
         {"gfx942", STORED "s_barrier\n" SEEN "\ns_barrier", true},
         {"gfx942", STORED "s_waitcnt vmcnt(0)\ns_barrier\n" SEEN "\ns_barrier", false},
+        // The counter is full: the first store has come, the others are to another word.
+        {"gfx942", STORED SIXTY_TWO(STORE_BESIDE) "s_barrier\n" SEEN "\ns_barrier", true},
+        {"gfx942", STORED SIXTY_TWO(STORE_BESIDE) STORE_BESIDE "s_barrier\n" SEEN "\ns_barrier",
+         false},
         {"gfx942", GOT "s_barrier\n" PUT "\ns_barrier", true},
         {"gfx942", GOT "s_waitcnt vmcnt(0)\ns_barrier\n" PUT "\ns_barrier", false},
         {"gfx1201",
