@@ -386,49 +386,6 @@ double os_text_to_double(const char *text, char **end) {
     return value;
 }
 
-struct OsMutex {
-    Owned made;
-    Owned held;  // on the list of whoever holds it
-    pthread_mutex_t mutex;
-};
-
-static void release_made(Owned *made) { os_mutex_destroy((OsMutex *)made); }
-
-static void release_held(Owned *held) {
-    os_mutex_unlock((OsMutex *)(void *)((char *)held - offsetof(OsMutex, held)));
-}
-
-OsMutex *os_mutex_create(void) {
-    OsMutex *mutex = calloc(1, sizeof *mutex);
-    if (!mutex || pthread_mutex_init(&mutex->mutex, NULL) != 0) {
-        free(mutex);
-        os_out_of_memory();
-    }
-    recover_own(&mutex->made, OWNED_MADE, release_made);
-    return mutex;
-}
-
-void os_mutex_destroy(OsMutex *mutex) {
-    if (!mutex) return;
-    recover_keep(&mutex->made);
-    pthread_mutex_destroy(&mutex->mutex);
-    free(mutex);
-}
-
-void os_mutex_renew(OsMutex *mutex) {
-    CHECK(pthread_mutex_init(&mutex->mutex, NULL) == 0, "a mutex can't be made again");
-}
-
-void os_mutex_lock(OsMutex *mutex) {
-    CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex can't be locked");
-    recover_own(&mutex->held, OWNED_FRAME, release_held);
-}
-
-void os_mutex_unlock(OsMutex *mutex) {
-    recover_keep(&mutex->held);
-    CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex can't be unlocked");
-}
-
 struct OsThreadKey {
     Owned owned;
     pthread_key_t key;

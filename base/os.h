@@ -92,15 +92,6 @@ double os_text_to_double(const char *text, char **end);
 void os_own_descriptor(OwnedFile *file, int number);
 void os_close_descriptor(OwnedFile *file);
 
-// Not recursive.
-typedef struct OsMutex OsMutex;
-OsMutex *os_mutex_create(void);
-void os_mutex_destroy(OsMutex *mutex);
-// Of a process that forked: free, whoever held it in the parent.
-void os_mutex_renew(OsMutex *mutex);
-void os_mutex_lock(OsMutex *mutex);
-void os_mutex_unlock(OsMutex *mutex);
-
 // A pointer of each thread's own. `ended` is called with it (when not NULL) as its thread ends.
 typedef struct OsThreadKey OsThreadKey;
 OsThreadKey *os_thread_key_create(void (*ended)(void *value));  // NULL when the system has no more

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "base/os.h"
+#include "base/os_private.h"
 #include "base/os_thread.h"
 
 // Threads that are within, and above them forks that wait or happen: the former wait for there to
@@ -13,6 +14,7 @@ enum { A_THREAD = 1, A_FORK = 1 << 16, THREADS = A_FORK - 1 };
 static _Atomic uint32_t gate;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local unsigned depth;
+static _Atomic uint32_t generation;
 
 static void before_fork(void) {
     if (depth) return;
@@ -26,7 +28,11 @@ static void after_in_parent(void) {
 }
 
 // All others are gone.
-static void after_in_child(void) { atomic_store(&gate, depth ? A_THREAD : 0); }
+static void after_in_child(void) {
+    atomic_store(&gate, depth ? A_THREAD : 0);
+    atomic_fetch_add(&generation, 1);
+    os_mutexes_after_fork();
+}
 
 // Without memory for the handlers a fork is as dangerous as it was; it is no reason to fail.
 static void watch_forks(void) { pthread_atfork(before_fork, after_in_parent, after_in_child); }
@@ -43,19 +49,31 @@ static void enter(void) {
     }
 }
 
-static void leave(Owned *owned) {
-    (void)owned;
+void os_fork_hold(void) {
+    pthread_once(&once, watch_forks);
+    if (depth++ == 0) enter();
+}
+
+void os_fork_let_go(void) {
     if (--depth) return;
     if (atomic_fetch_sub(&gate, A_THREAD) - A_THREAD >= A_FORK) os_unpark(&gate, UINT32_MAX);
 }
 
+bool os_fork_is_held(void) { return depth != 0; }
+
+uint32_t os_fork_generation(void) { return atomic_load(&generation); }
+
+static void leave(Owned *owned) {
+    (void)owned;
+    os_fork_let_go();
+}
+
 void os_no_fork_begin(OsNoFork *work) {
-    pthread_once(&once, watch_forks);
-    if (depth++ == 0) enter();
+    os_fork_hold();
     recover_own(&work->owned, OWNED_FRAME, leave);
 }
 
 void os_no_fork_end(OsNoFork *work) {
     recover_keep(&work->owned);
-    leave(&work->owned);
+    os_fork_let_go();
 }

@@ -27,4 +27,7 @@ typedef struct OsQuiet {
 void os_quiet_begin(OsQuiet *quiet);
 void os_quiet_end(const OsQuiet *quiet);
 
+// In the child of a fork: mutexes that other threads held are free there (base/os_mutex.h).
+void os_mutexes_after_fork(void);
+
 #endif

@@ -11,7 +11,7 @@
 tilec_status at_once_stream_create(tilec_device *device, void **stream) {
     (void)device;
     AtOnceStream *s = recover_new(sizeof *s);
-    s->lock = os_mutex_create();
+    s->lock = os_mutex_create_long();
     *stream = s;
     return TILEC_OK;
 }
@@ -19,14 +19,23 @@ tilec_status at_once_stream_create(tilec_device *device, void **stream) {
 void at_once_stream_destroy(tilec_device *device, void *stream) {
     (void)device;
     AtOnceStream *s = stream;
-    rt_report_free(&s->failure);
+    if (!os_mutex_abandoned(s->lock)) rt_report_free(&s->failure);
     os_mutex_destroy(s->lock);
     recover_free(s);
 }
 
+// The report may be half written: it is left alone.
+void at_once_stream_lock(AtOnceStream *s) {
+    os_mutex_lock(s->lock);
+    if (!os_mutex_abandoned(s->lock)) return;
+    s->status = TILEC_UNAVAILABLE;
+    s->failure = rt_report_forked();
+    os_mutex_mended(s->lock);
+}
+
 tilec_status at_once_stream_synchronize(tilec_device *device, void *stream) {
     AtOnceStream *s = stream;
-    os_mutex_lock(s->lock);
+    at_once_stream_lock(s);
     tilec_status status = s->status;
     RtReport failure = s->failure;
     s->status = TILEC_OK;

@@ -5,13 +5,14 @@
 // struct. Ownership: as the device table says.
 //
 //     AtOnceStream *s = stream;
-//     os_mutex_lock(s->lock);
+//     at_once_stream_lock(s);
 //     if (s->status == TILEC_OK) s->status = …run…(&s->failure);
 //     os_mutex_unlock(s->lock);
 #ifndef TILEC_COMPILE_AT_ONCE_H
 #define TILEC_COMPILE_AT_ONCE_H
 
 #include "base/os.h"
+#include "base/os_mutex.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
 
@@ -20,6 +21,9 @@ typedef struct AtOnceStream {
     tilec_status status;  // TILEC_OK: no failure
     RtReport failure;
 } AtOnceStream;
+
+// In the child of a fork a stream that another thread was using has failed.
+void at_once_stream_lock(AtOnceStream *stream);
 
 tilec_status at_once_stream_create(tilec_device *device, void **stream);
 void at_once_stream_destroy(tilec_device *device, void *stream);

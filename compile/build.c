@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/os_fork.h"
+#include "base/os_mutex.h"
 #include "base/os_thread.h"
 #include "base/recover.h"
 #include "base/status.h"
@@ -351,7 +352,7 @@ enum { THREADS_MAX = 256 };
 static void run_jobs(Work *w) {
     OsThread *threads[THREADS_MAX];
     uint32_t wanted = w->plan->threads < THREADS_MAX ? w->plan->threads : THREADS_MAX, count = 0;
-    w->lock = os_mutex_create();
+    w->lock = os_mutex_create_long();
     while (count + 1 < wanted && count + 1 < w->count) {
         threads[count] = os_thread_start("tilec-build", work, w);
         if (!threads[count]) break;

@@ -4,17 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os_mutex.h"
 #include "base/recover.h"
 #include "base/status.h"
 
 enum { DEFAULT_LIMIT_MIB = 512, ENTRY_LIMIT = 64 << 20, NAME_SIZE = HASH_HEX + 8 };
 
 struct Cache {
-    OsMutex *lock;  // guards all below
-    const char *wanted;
     CacheLog *log;
     void *user;
+    OsMutex *lock;  // guards all below
+    const char *wanted;
     Arena *arena;
+    VEC(const char *) unsaid;
     bool opened;       // tried to
     Str path;          // of the folder, absolute
     OsFolder *folder;  // NULL: off
@@ -137,17 +139,25 @@ bool cache_size_parse(Str text, uint64_t *bytes) {
     return true;
 }
 
-static void say(const Cache *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const Cache *c, const char *format, ...) {
+// Said when the lock is free again: the log is the program's. Each text comes but once or twice.
+static void say(Cache *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(Cache *c, const char *format, ...) {
     if (!c->log) return;
     va_list args;
     va_start(args, format);
-    Arena *arena = arena_create();
-    StrBuf text = strbuf(arena);
+    StrBuf text = strbuf(c->arena);
     strbuf_vprintf(&text, format, args);
     va_end(args);
-    c->log(c->user, text.text);
-    arena_destroy(arena);
+    vec_push(c->arena, &c->unsaid, text.text);
+}
+
+static void unlock_and_say(Cache *c, Arena *arena) {
+    size_t count = c->unsaid.count;
+    const char **texts = NULL;
+    if (count) texts = arena_copy(arena, c->unsaid.data, count * sizeof *texts);
+    c->unsaid.count = 0;
+    os_mutex_unlock(c->lock);
+    for (size_t i = 0; i < count; i++) c->log(c->user, texts[i]);
 }
 
 static void read_switch(Cache *c) {
@@ -222,7 +232,7 @@ static void place(const Cache *c, Arena *arena, const char *name, CacheEntry *en
 bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, CacheEntry *entry) {
     os_mutex_lock(cache->lock);
     const OsFolder *folder = open_folder(cache);
-    os_mutex_unlock(cache->lock);
+    unlock_and_say(cache, arena);
     if (!folder) return false;
     char name[NAME_SIZE];
     Str bytes;
@@ -235,7 +245,10 @@ bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
         place(cache, arena, name, entry);
         return true;
     }
-    say(cache, "the cache's entry %s is not used and made again: %s", name, wrong);
+    if (cache->log)
+        cache->log(cache->user,
+                   arena_printf(arena, "the cache's entry %s is not used and made again: %s", name,
+                                wrong));
     os_folder_remove(folder, name, &e);
     return false;
 }
@@ -309,7 +322,7 @@ void cache_keep(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
     os_mutex_lock(cache->lock);
     entry->path = entry->reach = NULL;
     if (open_folder(cache)) keep(cache, kind, arena, key, entry);
-    os_mutex_unlock(cache->lock);
+    unlock_and_say(cache, arena);
 }
 
 // ---- For looking at it ----

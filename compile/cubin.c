@@ -4,6 +4,7 @@
 
 #include "base/gpu.h"
 #include "base/os_child.h"
+#include "base/os_mutex.h"
 #include "base/recover.h"
 #include "compile/nvjitlink.h"
 

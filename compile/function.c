@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os_mutex.h"
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/launch.h"

@@ -1,20 +1,26 @@
 #include "compile/images.h"
 
+#include "base/os_fork.h"
+#include "base/os_mutex.h"
 #include "base/recover.h"
 
 struct Images {
     OsMutex *lock;
+    uint32_t generation;  // os_fork_generation when it was made
     Image *first;
 };
 
 Images *images_create(void) {
     Images *i = recover_new(sizeof *i);
     i->lock = os_mutex_create();
+    i->generation = os_fork_generation();
     return i;
 }
 
+// What a thread of a fork's parent was about to use or to let go stays in the child.
 void images_destroy(Images *images) {
-    CHECK(!images->first, "code is still in use as its context goes");
+    CHECK(!images->first || images->generation != os_fork_generation(),
+          "code is still in use as its context goes");
     os_mutex_destroy(images->lock);
     recover_free(images);
 }

@@ -51,15 +51,18 @@ static tilec_status module_load(tilec_device *device, const RtImage *image, RtMo
     memcpy(&m->image, image->data, sizeof m->image);
     m->arena = arena_create();
     m->interp = ir_interp_create(m->arena, m->image.func);
-    m->lock = os_mutex_create();
+    m->lock = os_mutex_create_long();
     *module = m;
     return TILEC_OK;
 }
 
+// What a thread of a fork's parent was changing is left alone.
 static void module_unload(tilec_device *device, RtModule *module) {
     (void)device;
-    ir_interp_destroy(module->interp);
-    arena_destroy(module->arena);
+    if (!os_mutex_abandoned(module->lock)) {
+        ir_interp_destroy(module->interp);
+        arena_destroy(module->arena);
+    }
     os_mutex_destroy(module->lock);
     recover_free(module);
 }
@@ -115,6 +118,16 @@ static void begin_anew(RtModule *m) {
     arena_reset(m->arena, (ArenaMark){0});
 }
 
+// The interpreter's state may be half changed: the child of a fork leaves it alone.
+static void lock_module(RtModule *m) {
+    os_mutex_lock(m->lock);
+    if (!os_mutex_abandoned(m->lock)) return;
+    m->interp = NULL;
+    m->arena = arena_create();
+    arena_keep(m->arena);
+    os_mutex_mended(m->lock);
+}
+
 static IrInterp *interp_of(RtModule *m) {
     if (!m->interp) {
         m->interp = ir_interp_create(m->arena, m->image.func);
@@ -152,7 +165,7 @@ tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch 
                        .sanitize = m->image.sanitize,
                        .print = print_line,
                        .user = device->context};
-    os_mutex_lock(m->lock);
+    lock_module(m);
     tilec_status status = run(m, &launch, report);
     os_mutex_unlock(m->lock);
     return status;
@@ -160,7 +173,7 @@ tilec_status interp_host_run(void *module, tilec_device *device, const RtLaunch 
 
 static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l) {
     AtOnceStream *s = stream;
-    os_mutex_lock(s->lock);
+    at_once_stream_lock(s);
     // After a failure the stream does nothing until it is synchronised.
     if (s->status == TILEC_OK) s->status = interp_host_run(l->module, device, l, &s->failure);
     os_mutex_unlock(s->lock);

@@ -5,6 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/os.h"
+#include "base/os_mutex.h"
 #include "base/recover.h"
 #include "base/status.h"
 #include "compile/compiler.h"
@@ -35,12 +36,35 @@ typedef struct Jit {
     TileSpec spec;
     JitSwitches switches;
     OsMutex *lock;
+    bool compiling;          // whoever holds the lock changes more than the scratch
     Arena *scratch;          // of one look-up
     TuneNames tune_names;    // of the device
     TuneRow tune_key;        // in the unit's arena; rows of it exist when the kernel is by_shape
     const TuneRow *refused;  // the last row whose consts do not compile: not tried at each launch
     Specialization *made;
 } Jit;
+
+// Takes the kernel's mutex. In the child of a fork another thread may have had it: what a look-up
+// was using is made anew, a kernel that was being compiled is of no use there.
+static tilec_status lock_kernel(const tilec_kernel *kernel) {
+    Jit *jit = kernel->source;
+    os_mutex_lock(jit->lock);
+    if (!os_mutex_abandoned(jit->lock)) {
+        jit->compiling = false;
+        return TILEC_OK;
+    }
+    if (jit->compiling) {
+        os_mutex_unlock(jit->lock);
+        return rt_fail(kernel->context, TILEC_UNAVAILABLE,
+                       "the process forked while another thread compiled a variant of %s: that "
+                       "goes on in the parent only; make the kernel anew",
+                       kernel->name);
+    }
+    jit->scratch = arena_create();
+    arena_keep(jit->scratch);
+    os_mutex_mended(jit->lock);
+    return TILEC_OK;
+}
 
 // The unit with an arena and diagnostics of one compilation: what that takes goes with it.
 static Unit unit_in(const Jit *jit, Arena *arena, Diags *diags) {
@@ -290,6 +314,7 @@ static tilec_status make_variant(tilec_kernel *kernel, Unit *unit, Specializatio
 static tilec_status prepare_locked(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
     if (atomic_load(&s->modules[variant])) return TILEC_OK;
     Jit *jit = kernel->source;
+    jit->compiling = true;
     Arena *arena = arena_create();
     Unit unit = unit_in(jit, arena, diags_create(arena, jit->unit->sources));
     tilec_status status = make_variant(kernel, &unit, s, variant);
@@ -303,12 +328,14 @@ static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    os_mutex_lock(jit->lock);
-    Specialization *s = jit->made;
-    while (&s->loaded != loaded) s = s->next;
-    tilec_status status = prepare_locked(kernel, s, variant);
-    *module = atomic_load(&s->modules[variant]);
-    os_mutex_unlock(jit->lock);
+    tilec_status status = lock_kernel(kernel);
+    if (!status) {
+        Specialization *s = jit->made;
+        while (&s->loaded != loaded) s = s->next;
+        status = prepare_locked(kernel, s, variant);
+        *module = atomic_load(&s->modules[variant]);
+        os_mutex_unlock(jit->lock);
+    }
     recover_end(&r);
     return status;
 }
@@ -356,6 +383,7 @@ static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted, Dia
             *loaded = &s->loaded;
             return TILEC_OK;
         }
+    jit->compiling = true;
     Arena *arena = arena_create();
     Specialization *s = NULL;
     tilec_status status = make_specialization(kernel, wanted, diags, arena, &s);
@@ -505,9 +533,11 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
     Jit *jit = kernel->source;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    os_mutex_lock(jit->lock);
-    tilec_status s = resolve_locked(kernel, args, count, own_grid, loaded);
-    os_mutex_unlock(jit->lock);
+    tilec_status s = lock_kernel(kernel);
+    if (!s) {
+        s = resolve_locked(kernel, args, count, own_grid, loaded);
+        os_mutex_unlock(jit->lock);
+    }
     recover_end(&r);
     return s;
 }
@@ -520,6 +550,10 @@ static void unload(tilec_kernel *kernel, Specialization *s) {
 
 static void destroy(tilec_kernel *kernel) {
     Jit *jit = kernel->source;
+    // Of a thread that the fork left in the parent nothing is known.
+    bool whole = !os_mutex_abandoned(jit->lock);
+    os_mutex_destroy(jit->lock);
+    if (!whole) return;
     for (Specialization *s = jit->made, *next; s; s = next) {
         next = s->next;
         unload(kernel, s);
@@ -527,7 +561,6 @@ static void destroy(tilec_kernel *kernel) {
     }
     unit_destroy(jit->unit);
     arena_destroy(jit->scratch);
-    os_mutex_destroy(jit->lock);
     recover_free(jit);
 }
 
@@ -543,7 +576,7 @@ static tilec_kernel *new_kernel(tilec_context *context, tilec_device *device, Un
                         .name = "",
                         .source = jit};
     jit->unit = unit;
-    jit->lock = os_mutex_create();
+    jit->lock = os_mutex_create_long();
     jit->scratch = arena_create();
     jit->switches.debug = true;
     return k;

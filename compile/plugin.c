@@ -4,6 +4,7 @@
 
 #include "base/os_dl.h"
 #include "base/os_fork.h"
+#include "base/os_mutex.h"
 #include "base/os_self.h"
 #include "base/recover.h"
 

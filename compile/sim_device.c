@@ -54,7 +54,7 @@ static SimMemory *memory_of(GpuTarget target) {
 
 static void device_close(void *state) {
     Device *d = state;
-    sim_memory_destroy(d->memory);
+    if (!os_mutex_abandoned(d->lock)) sim_memory_destroy(d->memory);
     os_mutex_destroy(d->lock);
     recover_free(d);
 }
@@ -102,7 +102,7 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
                        "device sim:%.*s: expected a number that orders the warps, found '%.*s'",
                        STR_ARG(arch), STR_ARG(rest));
     Device *d = recover_new(sizeof *d);
-    d->lock = os_mutex_create();
+    d->lock = os_mutex_create_long();
     d->memory = memory_of(target);
     d->target = target;
     d->seed = seed;
@@ -112,6 +112,22 @@ static tilec_status device_open(tilec_context *context, Str instance, void **sta
 
 static GpuTarget device_gpu(const tilec_device *device) {
     return ((const Device *)device->state)->target;
+}
+
+// False: a thread of a fork's parent was changing the machine's memory, and this is the child. It
+// is left alone then, and so is the device.
+static bool lock_device(Device *d) {
+    os_mutex_lock(d->lock);
+    bool whole = !os_mutex_abandoned(d->lock);
+    if (!whole) os_mutex_unlock(d->lock);
+    return whole;
+}
+
+static tilec_status fail_forked(const tilec_device *device) {
+    return rt_fail(device->context, TILEC_UNAVAILABLE,
+                   "the process forked while another thread was using device %s: that goes on in "
+                   "the parent only; open the device anew",
+                   device->name);
 }
 
 static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
@@ -128,7 +144,7 @@ static bool alloc_units(const Device *d, uint64_t size, uint64_t *at) {
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
     Device *d = device->state;
     uint64_t at;
-    os_mutex_lock(d->lock);
+    if (!lock_device(d)) return fail_forked(device);
     bool good = alloc_units(d, size, &at);
     os_mutex_unlock(d->lock);
     if (!good)
@@ -140,7 +156,7 @@ static tilec_status device_alloc(tilec_device *device, size_t size, void **addre
 static void device_free(tilec_device *device, void *address, size_t size) {
     Device *d = device->state;
     (void)size;
-    os_mutex_lock(d->lock);
+    if (!lock_device(d)) return;
     sim_memory_free(d->memory, number_of(address));
     os_mutex_unlock(d->lock);
 }
@@ -161,7 +177,7 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
     Device *d = device->state;
     (void)stream;
     if (!size) return TILEC_OK;
-    os_mutex_lock(d->lock);
+    if (!lock_device(d)) return fail_forked(device);
     bool good = copy_bytes(d->memory, to, from, size);
     os_mutex_unlock(d->lock);
     return good ? TILEC_OK
@@ -233,7 +249,7 @@ static tilec_status load(tilec_device *device, const RtPtxImage *image, RtModule
     if (!m->program) return rt_fail_diags(device->context, TILEC_UNSUPPORTED, diags);
     m->variables = arena_new(m->arena, uint64_t, m->program->variable_count + 1);
     m->entry = (Str){arena_text(m->arena, image->entry.text, image->entry.size), image->entry.size};
-    os_mutex_lock(d->lock);
+    if (!lock_device(d)) return fail_forked(device);
     bool good = sim_program_load(m->program, d->memory, m->variables);
     if (!good) free_variables(d, m);
     os_mutex_unlock(d->lock);
@@ -261,9 +277,10 @@ static tilec_status module_load(tilec_device *device, const RtImage *image, RtMo
 
 static void module_unload(tilec_device *device, RtModule *module) {
     Device *d = device->state;
-    os_mutex_lock(d->lock);
-    free_variables(d, module);
-    os_mutex_unlock(d->lock);
+    if (lock_device(d)) {
+        free_variables(d, module);
+        os_mutex_unlock(d->lock);
+    }
     arena_destroy(module->arena);
     recover_free(module);
 }
@@ -504,13 +521,14 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
                            "%.*s: the grid's dimension %d has %lld programs, GPUs have at most %d "
                            "there: make the first dimension the long one",
                            STR_ARG(l->meta->name), i, (long long)l->grid[i], ACROSS_MAX);
-    os_mutex_lock(s->lock);
-    os_mutex_lock(d->lock);  // the machine's memory
+    at_once_stream_lock(s);
+    bool whole = lock_device(d);  // the machine's memory
     // After a failure the stream does nothing until it is synchronised.
     RtPrints prints = {0};
-    if (s->status == TILEC_OK) s->status = run(device, l, &prints, &s->failure);
-    os_mutex_unlock(d->lock);
+    if (whole && s->status == TILEC_OK) s->status = run(device, l, &prints, &s->failure);
+    if (whole) os_mutex_unlock(d->lock);
     os_mutex_unlock(s->lock);
+    if (!whole) return fail_forked(device);
     rt_prints_say(device->context, &prints);
     return TILEC_OK;
 }

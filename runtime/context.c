@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os_fork.h"
 #include "base/recover.h"
 
 // What one thread was last told.
 struct RtError {
     RtOwned owned;
     tilec_context *context;
+    uint32_t generation;  // os_fork_generation when it was made
     RtReport report;
 };
 
@@ -31,6 +33,9 @@ void rt_disown(tilec_context *context, RtOwned *thing) {
     }
     os_mutex_unlock(context->lock);
 }
+
+// The calling thread's record, or NULL; c->lost when there was no memory for its own.
+static RtError *error_record(tilec_context *c) { return os_thread_key_get(c->thread); }
 
 static void error_free(RtError *e) {
     rt_report_free(&e->report);
@@ -103,16 +108,22 @@ tilec_status rt_context_create(const tilec_context_options *options, const RtDev
     return TILEC_OK;
 }
 
+// A thread that a fork left behind in the parent may have been changing its record.
+static void free_errors(tilec_context *context) {
+    const RtError *own = error_record(context);
+    while (context->errors) {
+        RtError *e = (RtError *)context->errors;
+        rt_disown(context, &e->owned);
+        if (e == own || e->generation == os_fork_generation()) error_free(e);
+    }
+}
+
 void tilec_context_destroy(tilec_context *context) {
     if (!context) return;
     while (context->devices) tilec_device_close(context->devices);
     if (context->compiler) context->compiler_destroy(context->compiler);
+    free_errors(context);
     os_thread_key_destroy(context->thread);
-    while (context->errors) {
-        RtError *e = (RtError *)context->errors;
-        rt_disown(context, &e->owned);
-        error_free(e);
-    }
     free(context->buffers);
     recover_free(context->cache_folder);
     recover_free(context->compiler_library);
@@ -122,14 +133,11 @@ void tilec_context_destroy(tilec_context *context) {
     recover_free(context);
 }
 
-// The calling thread's record, or NULL; c->lost when there was no memory for its own.
-static RtError *error_record(tilec_context *c) { return os_thread_key_get(c->thread); }
-
 static RtError *error_make(tilec_context *c) {
     RtError *e = error_record(c);
     if (e && e != c->lost) return e;
     e = calloc(1, sizeof *e);
-    if (e) e->context = c;
+    if (e) *e = (RtError){.context = c, .generation = os_fork_generation()};
     if (!e || !os_thread_key_set(c->thread, e)) {
         free(e);
         // The threads share this one, which says that there is no memory, and is never changed.
@@ -189,8 +197,14 @@ static void *plain_allocate(size_t size, size_t alignment) {
     return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
+// What the program does in a function of its own may wait for a thread that forks.
+static void check_unheld(void) {
+    CHECK(!os_fork_is_held(), "the program is called where a fork waits for the thread");
+}
+
 tilec_status rt_allocate(tilec_context *context, size_t size, size_t alignment, void **memory) {
     const tilec_allocator *a = &context->options.allocator;
+    if (a->allocate) check_unheld();
     size_t wanted = size ? size : 1;
     void *found =
         a->allocate ? a->allocate(a->user, wanted, alignment) : plain_allocate(wanted, alignment);
@@ -210,14 +224,17 @@ tilec_status rt_allocate(tilec_context *context, size_t size, size_t alignment, 
 void rt_release(tilec_context *context, void *memory, size_t size) {
     const tilec_allocator *a = &context->options.allocator;
     if (!memory) return;
-    if (a->release)
-        a->release(a->user, memory, size ? size : 1);
-    else
+    if (!a->release) {
         free(memory);
+        return;
+    }
+    check_unheld();
+    a->release(a->user, memory, size ? size : 1);
 }
 
 void rt_log(tilec_context *context, tilec_severity severity, const char *format, ...) {
     if (!context->options.log) return;
+    check_unheld();
     va_list args;
     va_start(args, format);
     RtReport report = rt_report_text(format, args);

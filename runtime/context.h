@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/os.h"
+#include "base/os_mutex.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
 

@@ -120,17 +120,30 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     return s;
 }
 
-static void release_buffers(tilec_device *device) {
+// The device's next buffer, taken off the list: an allocator of the program's frees it, which is
+// not called under the mutex.
+static bool take_buffer(tilec_device *device, uint32_t *from, RtBuffer *taken) {
     tilec_context *c = device->context;
-    for (uint32_t i = 0; i < c->buffer_count; i++) {
-        RtBuffer *b = &c->buffers[i];
+    bool found = false;
+    os_mutex_lock(c->lock);
+    while (*from < c->buffer_count && !found) {
+        RtBuffer *b = &c->buffers[(*from)++];
         if (b->device != device) continue;
-        device->api->free(device, b->address, b->size);
+        *taken = *b;
+        found = true;
         b->device = NULL;
         b->destroyed = false;
         b->holds = 0;
         b->generation++;
     }
+    os_mutex_unlock(c->lock);
+    return found;
+}
+
+static void release_buffers(tilec_device *device) {
+    RtBuffer b;
+    uint32_t from = 0;
+    while (take_buffer(device, &from, &b)) device->api->free(device, b.address, b.size);
 }
 
 // What the device made goes first, newest first.
@@ -149,8 +162,8 @@ void tilec_device_close(tilec_device *device) {
     tilec_device **link = &c->devices;
     while (*link != device) link = &(*link)->next;
     *link = device->next;
-    release_buffers(device);
     os_mutex_unlock(c->lock);
+    release_buffers(device);
     device->api->close(device->state);
     recover_free(device->name);
     recover_free(device);

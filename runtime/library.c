@@ -208,7 +208,7 @@ static void fill(tilec_library *l, const Archive *archive, const ArchivePlace *p
 static tilec_library *new_library(tilec_device *device) {
     tilec_library *l = recover_new(sizeof *l);
     l->device = device;
-    l->lock = os_mutex_create();
+    l->lock = os_mutex_create_long();
     return l;
 }
 
@@ -260,6 +260,38 @@ tilec_status tilec_library_load(tilec_device *device, const tilec_archive *data,
     return s;
 }
 
+// ---- Locking ----
+
+static tilec_status fail_forked(const tilec_library *l) {
+    return rt_fail(l->device->context, TILEC_UNAVAILABLE,
+                   "the process forked while another thread loaded a function of library %s: that "
+                   "goes on in the parent only; load the library in a new context",
+                   l->name);
+}
+
+static void renew_scratch(const tilec_library *l) {
+    for (uint32_t i = 0; l->functions && i < l->archive.function_count; i++) {
+        LibraryFunction *f = atomic_load(&l->functions[i]);
+        if (!f) continue;
+        f->scratch = arena_create();
+        arena_keep(f->scratch);
+    }
+}
+
+tilec_status library_lock(tilec_library *library, bool making) {
+    os_mutex_lock(library->lock);
+    if (os_mutex_abandoned(library->lock)) {
+        if (library->making) {
+            os_mutex_unlock(library->lock);
+            return fail_forked(library);
+        }
+        renew_scratch(library);
+        os_mutex_mended(library->lock);
+    }
+    library->making = making;
+    return TILEC_OK;
+}
+
 // ---- Unloading ----
 
 // A library that is being emptied has this archive: nobody finds it, nobody takes it for another.
@@ -271,6 +303,7 @@ bool library_is_loaded(const tilec_library *l) {
 }
 
 static void empty(tilec_library *l) {
+    if (os_mutex_abandoned(l->lock)) return;  // what a thread of a fork's parent was making
     for (uint32_t i = 0; i < l->archive.function_count; i++)
         library_function_destroy(atomic_load(&l->functions[i]));
     arena_destroy(l->tune_arena);
@@ -440,7 +473,11 @@ static tilec_status take_table(tilec_library *library, Str table) {
         return s;
     }
     arena_keep(arena);
-    os_mutex_lock(library->lock);
+    tilec_status s = library_lock(library, true);
+    if (s) {
+        arena_destroy(arena);
+        return s;
+    }
     arena_destroy(library->tune_arena);
     library->tune_arena = arena;
     library->tuned = tuned;

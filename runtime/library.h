@@ -16,6 +16,7 @@
 #include <tilec/library.h>
 
 #include "base/os.h"
+#include "base/os_mutex.h"
 #include "runtime/archive.h"
 #include "runtime/kernel.h"
 #include "runtime/tune.h"
@@ -44,6 +45,7 @@ struct tilec_library {
     tilec_device *device;
     _Atomic(const struct tilec_archive *) data;  // NULL: unloaded
     OsMutex *lock;
+    bool making;  // whoever holds the lock changes more than scratch memory
     uint32_t users;
     // The rest is of one archive.
     Archive archive;
@@ -68,6 +70,10 @@ static inline tilec_library *library_find(tilec_device *device, const struct til
     while (l && !library_has(l, data)) l = l->next;
     return l;
 }
+
+// The library's mutex, to choose with (scratch memory alone changes) or to make something. In the
+// child of a fork that cut the making of another thread in two it is refused.
+tilec_status library_lock(tilec_library *library, bool making);
 
 // As the device closes: all that were loaded there.
 void library_close_all(tilec_device *device);

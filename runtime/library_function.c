@@ -65,9 +65,11 @@ static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32
     LibraryFunction *f = (LibraryFunction *)kernel;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    os_mutex_lock(f->library->lock);
-    tilec_status s = prepare_locked(f, loaded, variant, module);
-    os_mutex_unlock(f->library->lock);
+    tilec_status s = library_lock(f->library, true);
+    if (!s) {
+        s = prepare_locked(f, loaded, variant, module);
+        os_mutex_unlock(f->library->lock);
+    }
     recover_end(&r);
     return s;
 }
@@ -238,9 +240,11 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
     LibraryFunction *f = (LibraryFunction *)kernel;
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
-    os_mutex_lock(f->library->lock);
-    tilec_status s = resolve_locked(f, args, count, own_grid, loaded);
-    os_mutex_unlock(f->library->lock);
+    tilec_status s = library_lock(f->library, false);
+    if (!s) {
+        s = resolve_locked(f, args, count, own_grid, loaded);
+        os_mutex_unlock(f->library->lock);
+    }
     recover_end(&r);
     return s;
 }
@@ -394,9 +398,11 @@ static tilec_status find_or_make(tilec_library *library, uint32_t number,
 tilec_status library_function(tilec_library *library, uint32_t number, LibraryFunction **function) {
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(library->device->context);
-    os_mutex_lock(library->lock);
-    tilec_status s = find_or_make(library, number, function);
-    os_mutex_unlock(library->lock);
+    tilec_status s = library_lock(library, true);
+    if (!s) {
+        s = find_or_make(library, number, function);
+        os_mutex_unlock(library->lock);
+    }
     recover_end(&r);
     return s;
 }

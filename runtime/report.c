@@ -5,6 +5,11 @@
 // In the place of words that there is no memory for.
 RtReport rt_report_no_memory(void) { return (RtReport){.text = STR("out of memory")}; }
 
+RtReport rt_report_forked(void) {
+    return (RtReport){.text = STR("the process forked while work was on this stream: it goes on in "
+                                  "the parent only; synchronise before you fork")};
+}
+
 RtReport rt_report_text(const char *format, va_list args) {
     Recovery recovery;
     if (RECOVER_FAILED(&recovery)) return rt_report_no_memory();

@@ -27,6 +27,8 @@ RtReport rt_report_text(const char *format, va_list args) __attribute__((format(
 RtReport rt_report_of(const Diags *diags);
 // "out of memory": takes none.
 RtReport rt_report_no_memory(void);
+// Of a stream that had work as the process forked; takes no memory either.
+RtReport rt_report_forked(void);
 void rt_report_free(RtReport *report);
 
 #endif

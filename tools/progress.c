@@ -6,6 +6,7 @@
 #include <threads.h>
 
 #include "base/os.h"
+#include "base/os_mutex.h"
 #include "base/os_thread.h"
 
 enum { TEXT_MAX = 120 };
@@ -52,7 +53,7 @@ Progress *progress_begin(const Cli *cli, const char *format, ...) {
     va_start(args, format);
     vsnprintf(p->text, sizeof p->text, format, args);
     va_end(args);
-    p->lock = os_mutex_create();
+    p->lock = os_mutex_create_long();
     p->begin = os_time_ns();
     p->thread = os_thread_start("tilec-progress", watch, p);
     return p;

@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/os_folder.h"
+#include "base/os_mutex.h"
 #include "base/os_thread.h"
 #include "base/status.h"
 #include "compile/compiler.h"
@@ -343,7 +344,7 @@ static int search(Search *s) {
 
 static int tune(Cli *cli) {
     Run r;
-    Search s = {.run = &r, .lock = os_mutex_create()};
+    Search s = {.run = &r, .lock = os_mutex_create_long()};
     int status = run_open(cli, &r);
     if (!status) status = find_space(&s);
     if (!status) status = search(&s);

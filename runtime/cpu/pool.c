@@ -109,7 +109,7 @@ static void stop_workers(Pool *pool) {
 // ---- The pool ----
 
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
-    OsMutex *print_lock = os_mutex_create();  // which is released when there is no memory
+    OsMutex *print_lock = os_mutex_create_long();  // which is released when there is no memory
     Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
     if (!p) os_out_of_memory();
     *p = (Pool){.context = context, .thread_count = threads, .print_lock = print_lock};
@@ -159,7 +159,6 @@ void pool_destroy(Pool *pool) {
 // The child has this thread only: workers, and whoever held a lock, live in the parent.
 static void mend_after_fork(Pool *pool) {
     atomic_store(&pool->lock, LOCK_FREE);
-    os_mutex_renew(pool->print_lock);
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         os_thread_forget(pool->workers[i].thread);
         pool->workers[i].scratch = (Scratch){0};  // it may have been about to change

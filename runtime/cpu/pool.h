@@ -23,6 +23,7 @@
 
 #include <stdatomic.h>
 
+#include "base/os_mutex.h"
 #include "base/os_thread.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"

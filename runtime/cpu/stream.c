@@ -317,8 +317,5 @@ void stream_revive(Pool *pool, Stream *stream) {
     stream->link = NULL;
     stream->taken = false;
     atomic_store(&stream->completed, stream->submitted);
-    if (lost)
-        stream_fail(stream, TILEC_UNAVAILABLE,
-                    report_words("the process forked while work was on this stream: it goes on in "
-                                 "the parent only; synchronise before you fork"));
+    if (lost) stream_fail(stream, TILEC_UNAVAILABLE, rt_report_forked());
 }

@@ -38,7 +38,7 @@ tilec_status gpu_device_open(tilec_context *context, const GpuSide *side, Str in
                              void **state) {
     GpuDevice *d = recover_new(sizeof *d);
     d->side = side;
-    d->lock = os_mutex_create();
+    d->lock = os_mutex_create_long();
     tilec_status s = read_ordinal(context, d, instance);
     if (!s) s = gpu_driver_open(context, side, &d->driver);
     if (!s) s = find_device(context, d);

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "base/os.h"
+#include "base/os_mutex.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
 #include "runtime/gpu/driver.h"

@@ -1,6 +1,7 @@
 // Os: files are read whole or refused, written whole or not at all.
 #define _GNU_SOURCE  // mkdtemp, symlink, sigtimedwait
 #include "base/os.h"
+#include "base/os_mutex.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -500,6 +501,88 @@ static void forks_cut_no_work_in_two(void **state) {
     expect_good_child(&w);
 }
 
+// ---- Mutexes in the child of a fork ----
+
+typedef struct Holding {
+    OsMutex *quick, *slow;
+    _Atomic int held;  // a step of both sides
+    _Atomic bool stop;
+    _Atomic uint64_t one, two;  // equal but within the quick mutex
+} Holding;
+
+static void *hold_slow(void *user) {
+    Holding *h = user;
+    os_mutex_lock(h->slow);
+    h->held = 1;
+    while (!h->stop) sched_yield();
+    os_mutex_unlock(h->slow);
+    return NULL;
+}
+
+static void *change_within_quick(void *user) {
+    Holding *h = user;
+    while (!h->stop) {
+        os_mutex_lock(h->quick);
+        h->one++;
+        sched_yield();
+        h->two++;
+        os_mutex_unlock(h->quick);
+    }
+    return NULL;
+}
+
+static void lock_and_unlock(OsMutex *mutex) {
+    os_mutex_lock(mutex);
+    os_mutex_unlock(mutex);
+}
+
+// 0: as it should be.
+static int child_with(Holding *h, OsMutex *own) {
+    OsMutex *fresh = os_mutex_create();
+    alarm(20);
+    if (h->one != h->two) return 1;
+    lock_and_unlock(h->quick);
+    lock_and_unlock(fresh);
+    os_mutex_destroy(fresh);
+    if (os_mutex_abandoned(h->quick) || os_mutex_abandoned(own)) return 2;
+    os_mutex_unlock(own);  // it was held by this thread as it forked
+    lock_and_unlock(own);
+    os_mutex_lock(h->slow);
+    if (!os_mutex_abandoned(h->slow)) return 3;
+    os_mutex_mended(h->slow);
+    os_mutex_unlock(h->slow);
+    return os_mutex_abandoned(h->slow) ? 4 : 0;
+}
+
+// A fork waits for the one kind; the other kind is free in the child, which hears whether it was
+// held; a mutex of the thread that forks stays its own.
+static void mutexes_survive_forks(void **state) {
+    (void)state;
+    Holding h = {.quick = os_mutex_create(), .slow = os_mutex_create_long()};
+    OsMutex *own = os_mutex_create_long();
+    pthread_t threads[2];
+    uint32_t generation = os_fork_generation();
+    assert_int_equal(pthread_create(&threads[0], NULL, hold_slow, &h), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, change_within_quick, &h), 0);
+    while (!h.held || !h.one) sched_yield();
+    for (int i = 0; i < 20; i++) {
+        os_mutex_lock(own);
+        pid_t child = fork();
+        if (child == 0) _exit(os_fork_generation() == generation + 1 ? child_with(&h, own) : 5);
+        os_mutex_unlock(own);
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    h.stop = true;
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(os_fork_generation(), generation);
+    assert_false(os_mutex_abandoned(h.slow));
+    os_mutex_destroy(h.quick);
+    os_mutex_destroy(h.slow);
+    os_mutex_destroy(own);
+}
+
 // This program as one that runs with the rights of another user than who started it.
 static void others_name_no_code_for_us(void **state) {
     Room *room = *state;
@@ -557,6 +640,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         WITH_ROOM(closed_streams_harm_no_child),
         cmocka_unit_test(forks_cut_no_work_in_two),
+        cmocka_unit_test(mutexes_survive_forks),
         WITH_ROOM(others_name_no_code_for_us),
         WITH_ROOM(writes_and_reads),
         WITH_ROOM(one_at_a_time),

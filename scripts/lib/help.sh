@@ -1,0 +1,12 @@
+# Prints the head comment of the script that reads this, where -h or --help is among its arguments:
+#   source scripts/lib/help.sh "$@"
+# What stands behind -- belongs to another command.
+for help_argument in "$@"; do
+    case $help_argument in
+    -h | --help)
+        awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"
+        exit 0
+        ;;
+    --) break ;;
+    esac
+done
