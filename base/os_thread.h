@@ -1,10 +1,10 @@
-// Threads: starting them, parking them on a word in memory, seeing that the process has forked.
+// Threads: starting them, parking them on a word in memory.
 //
 // Invariants: a thread of ours blocks all signals but those that its instructions raise (SIGSEGV,
 // SIGFPE, …), so that the program's handlers of the others run on threads of the program. A parked
 // thread may wake without a reason: whoever parks looks again. After a fork only the thread that
 // forked lives on; the handles of the others are forgotten, never joined. Ownership: os_thread_join
-// or os_thread_forget frees a thread; the maker of a mark frees it.
+// or os_thread_forget frees a thread.
 //
 //     OsThread *t = os_thread_start("tilec-1", work, &state);   // NULL: the system has no more
 //     while (atomic_load(&word) == seen) os_park(&word, seen);
@@ -28,14 +28,5 @@ void os_park(const _Atomic uint32_t *word, uint32_t seen);
 void os_unpark(const _Atomic uint32_t *word, uint32_t count);
 // A word for the processor: this thread waits in a loop.
 void os_spin_hint(void);
-
-// A word that is 0 in the child of a fork, whatever the parent wrote there.
-typedef struct OsForkMark OsForkMark;
-OsForkMark *os_fork_mark_create(void);  // NULL when the system has no memory
-void os_fork_mark_destroy(OsForkMark *mark);
-// True once in a forked child: the caller mends what the fork broke and calls os_fork_mended;
-// other threads of the child wait here until then.
-bool os_fork_happened(OsForkMark *mark);
-void os_fork_mended(OsForkMark *mark);
 
 #endif

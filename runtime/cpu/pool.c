@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/os_fork.h"
+
 // ---- The lock: free, held, held and waited for ----
 
 enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED };
@@ -108,16 +110,19 @@ static void stop_workers(Pool *pool) {
 
 // ---- The pool ----
 
+// Another number in each process of a row of forks, and one that says that the pool is being mended
+// there.
+enum { MENDING = 1 };
+static uint32_t life_now(void) { return 2 * os_fork_generation(); }
+
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
     OsMutex *print_lock = os_mutex_create_long();  // which is released when there is no memory
     Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
     if (!p) os_out_of_memory();
-    *p = (Pool){.context = context, .thread_count = threads, .print_lock = print_lock};
+    *p = (Pool){
+        .context = context, .thread_count = threads, .print_lock = print_lock, .life = life_now()};
     p->workers = calloc(threads, sizeof *p->workers);
-    p->mark = os_fork_mark_create();
-    if (!p->workers || !p->mark) {
-        free(p->workers);
-        os_fork_mark_destroy(p->mark);
+    if (!p->workers) {
         free(p);
         os_out_of_memory();
     }
@@ -151,7 +156,6 @@ void pool_destroy(Pool *pool) {
     stop_workers(pool);
     release_memory(pool);
     os_mutex_destroy(pool->print_lock);
-    os_fork_mark_destroy(pool->mark);
     free(pool->workers);
     free(pool);
 }
@@ -174,7 +178,16 @@ static void mend_after_fork(Pool *pool) {
 }
 
 void pool_enter(Pool *pool) {
-    if (!os_fork_happened(pool->mark)) return;
-    mend_after_fork(pool);
-    os_fork_mended(pool->mark);
+    uint32_t now = life_now(), seen = atomic_load_explicit(&pool->life, memory_order_acquire);
+    while (seen != now) {
+        // One of the child's threads mends; the others wait for it.
+        if (seen != now + MENDING &&
+            atomic_compare_exchange_strong(&pool->life, &seen, now + MENDING)) {
+            mend_after_fork(pool);
+            atomic_store(&pool->life, now);
+            return;
+        }
+        os_spin_hint();
+        seen = atomic_load(&pool->life);
+    }
 }

@@ -52,11 +52,11 @@ typedef struct Worker {
 
 typedef struct Pool {
     tilec_context *context;
-    OsForkMark *mark;
     OsMutex *print_lock;
     uint32_t thread_count;  // the caller's one among them
     uint64_t spin_ns;
     _Atomic uint32_t epoch;
+    _Atomic uint32_t life;  // of the process that it is whole in
 
     // Words that threads wait on, each on a line of its own.
     _Alignas(64) _Atomic uint32_t work;
