@@ -34,10 +34,15 @@ static tilec_status place_of(const tilec_device *device, ArchivePlace *place) {
         return TILEC_OK;
     }
     place->limit = cpu_native();
-    if (!limit || !limit[0] || cpu_target_parse(str(limit), &place->limit)) return TILEC_OK;
-    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                   "TILEC_CPU_TARGET is '%s', and there is no such target; there are: %s", limit,
-                   CPU_TARGETS_TEXT);
+    if (!limit || !limit[0]) return TILEC_OK;
+    if (!cpu_target_parse(str(limit), &place->limit))
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "TILEC_CPU_TARGET is '%s', and there is no such target; there are: %s",
+                       limit, CPU_TARGETS_TEXT);
+    // A level above this machine's asks for no less than it has.
+    if ((place->limit.level == CPU_AARCH64) == (cpu_native().level == CPU_AARCH64)) return TILEC_OK;
+    return rt_fail(device->context, TILEC_UNAVAILABLE,
+                   "TILEC_CPU_TARGET is '%s', which this machine does not run", limit);
 }
 
 const char *library_place_target(const ArchivePlace *place, char *buffer) {

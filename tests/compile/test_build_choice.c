@@ -88,6 +88,13 @@ static void cpu_levels_have_a_limit(void **state) {
     setenv("TILEC_CPU_TARGET", "x86-64-v2", 1);
     assert_int_equal(tilec_library_load(device, &m->data, 0, &l), TILEC_UNAVAILABLE);
     said(w, "--target x86-64-v3,x86-64-v2");
+    // No library has code for a processor of another architecture.
+    setenv("TILEC_CPU_TARGET", "aarch64", 1);
+    assert_int_equal(tilec_library_load(device, &m->data, 0, &l), TILEC_UNAVAILABLE);
+    said(w, "TILEC_CPU_TARGET is 'aarch64', which this machine does not run");
+    tilec_device *none = NULL;
+    assert_int_equal(tilec_device_open_for(w->context, &m->data, &none), TILEC_UNAVAILABLE);
+    said(w, "TILEC_CPU_TARGET is 'aarch64', which this machine does not run");
     tilec_device_close(device);
     made_free(m);
 }
