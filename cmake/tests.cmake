@@ -530,6 +530,11 @@ foreach(source IN LISTS fuzz_sources)
     endif()
 endforeach()
 
+# --help of the scripts, and what is said when the test command is interrupted.
+add_test(NAME scripts/scripts COMMAND bash tests/scripts/scripts.sh
+         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(scripts/scripts PROPERTIES LABELS quick TIMEOUT 60)
+
 # What goes to machines with GPUs: it builds the preset release, and has a label of its own, too.
 add_test(NAME bundle COMMAND bash tests/bundle/bundle.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(bundle PROPERTIES LABELS "quick" TIMEOUT 3600 SKIP_RETURN_CODE 77)

@@ -11,6 +11,7 @@
 #   --threads    numbers of threads, "1 2" by default
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 
 arguments=()
 filter=()

@@ -3,6 +3,7 @@
 # Presets: debug, release, tsan, clang, fuzz, coverage. Quiet unless it fails.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 preset=${1:-debug}
 [ $# -eq 0 ] || shift
 targets=()

@@ -5,6 +5,7 @@
 # With --lines the lines never executed are listed, too. TILEC_TEST_SLICE=N: of another slice.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 lines=0
 if [ "${1:-}" = --lines ]; then
     lines=1

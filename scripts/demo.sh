@@ -5,6 +5,7 @@
 # Each example's command is the one its first comment shows; arrays its kernel writes are kept.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 scripts/setup.sh
 scripts/build.sh release
 tilec=$PWD/build/release/tilec

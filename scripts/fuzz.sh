@@ -8,6 +8,7 @@
 # build/fuzz/found/, inputs that fail to build/fuzz/artifacts/.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 seconds=${FUZZ_SECONDS:-10}
 seed=${FUZZ_SEED:-1}
 if ! ls tests/fuzz/fuzz_*.c >/dev/null 2>&1; then

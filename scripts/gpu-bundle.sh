@@ -6,6 +6,7 @@
 # used.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 out=${1:-build/tilec-gpu-bundle.tar.gz}
 build=build/release
 most=$((50 << 20))

@@ -5,6 +5,7 @@
 #   TARGETS  eight of them
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 build=$PWD/${BUILD:-build/release}
 targets=${TARGETS:-sm_80,sm_90a,gfx90a,gfx942,gfx1100,gfx1201,x86-64-v2,x86-64-v3}
 [ $# -gt 0 ] || set -- 125 250 500 1000

@@ -6,6 +6,7 @@
 # which a part failed or did not run. Commit what it wrote.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 table=build/test-all/table.md
 fail() {
     echo "release-results: error: $1" >&2

@@ -2,6 +2,7 @@
 # Installs the Debian packages that building and testing tilec needs and that are missing.
 # Asks nothing; harmless to repeat; does nothing, quickly, when nothing is missing.
 set -eu
+source "$(dirname "$0")/lib/help.sh" "$@"
 
 # package | needed or optional | why. Without an optional one the build works, and the part that
 # needs it says that it is left out. Not here, because few need it: gcc-aarch64-linux-gnu and

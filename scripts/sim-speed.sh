@@ -3,6 +3,7 @@
 # of docs/performance.md): scripts/sim-speed.sh [BUILD]
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 build=${1:-build/release}
 texts=$(mktemp -d)
 trap 'rm -rf "$texts"' EXIT

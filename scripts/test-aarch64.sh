@@ -9,6 +9,7 @@
 #   TEST_JOBS      tests at a time (default: one for each processor)
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 root=$PWD
 out=$root/build/aarch64
 begin=$SECONDS

@@ -13,6 +13,7 @@
 #   TEST_JOBS      tests at a time (default: one for each processor)
 set -u
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 export FUZZ_SECONDS=${FUZZ_SECONDS:-600} FUZZ_SEED=${FUZZ_SEED:-0}
 # All files, not only those that changed since scripts/check/base.
 export CHECK_ALL=1

@@ -12,6 +12,7 @@
 #
 # All mounts are made in a mount namespace of its own, which ends with this script, however it ends.
 set -eu
+source "$(dirname "$0")/lib/help.sh" "$@"
 here=$(cd "$(dirname "$0")/.." && pwd)
 suite=bookworm
 

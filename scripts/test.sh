@@ -5,10 +5,12 @@
 # `debug` has sanitizers, for code that handles memory by itself; `release` is quick, for sweeps
 # over numbers and devices. Of a large sweep one slice runs. Its number is the number of commits,
 # or 0 where the history is not here, so that consecutive commits run different slices.
-# For each test that fails a line says how to repeat it alone. Results and seconds of all tests are
-# in build/tests.json. The status is 0 when everything passed.
+# For each test that fails a line says how to repeat it alone, also when the run is interrupted.
+# Results and seconds of all tests are in build/tests.json. The status is 0 when everything passed,
+# 130 when it was interrupted.
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 
 slice=0
 if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ] &&
@@ -23,8 +25,8 @@ while [ $# -gt 0 ]; do
         [ $# -eq 1 ] || shift
         ;;
     -*)
-        sed -n '2,10s/^# \{0,1\}//p' "$0"
-        [ "$1" = --help ] && exit 0 || exit 2
+        echo "test: error: unknown option '$1'; scripts/test.sh --help" >&2
+        exit 2
         ;;
     *)
         if [ "$match" != . ]; then
@@ -53,11 +55,22 @@ for preset in debug release; do
          FNR == NR { if (/^set_tests_properties/ && /LABELS "[^"]*commit/) ours[test] = 1; next }
          test in ours' build/$preset/CTestTestfile.cmake build/$preset/CTestTestfile.cmake
 done >build/commit/CTestTestfile.cmake
-rm -f build/commit/results.xml build/tests.json
+rm -f build/commit/results.xml build/commit/output build/tests.json
 export TILEC_TEST_SLICE=$slice
 echo "test: slice $slice"
 status=0
-ctest --test-dir build/commit -R "$match" --no-tests=error --output-on-failure \
-    -j "$(nproc)" --test-output-size-passed 1000000 --output-junit results.xml || status=$?
+# Ctrl-C goes to ctest and to its tests as well; what follows waits until they have ended.
+interrupted() {
+    trap "" INT HUP
+    scripts/lib/test-interrupted.sh build/commit/output "$slice" "$match"
+    exit 130
+}
+trap interrupted INT HUP
+set -o pipefail
+ctest --test-dir build/commit -R "$match" --no-tests=error --output-on-failure -j "$(nproc)" \
+    --test-output-size-passed 1000000 --output-junit results.xml 2>&1 |
+    tee -i build/commit/output || status=$?
+set +o pipefail
+trap - INT HUP
 scripts/lib/test-report.sh build/commit/results.xml build/tests.json "$slice" || status=1
 exit $status

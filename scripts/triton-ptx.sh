@@ -7,6 +7,7 @@
 #   TILEC_TRITON_PTX=OUT ctest --preset debug -R sim/test_triton
 set -eu
 cd "$(dirname "$0")/.."
+source scripts/lib/help.sh "$@"
 baseline=${TILEC_TRITON_BASELINE:-../shared/triton-baseline}
 if [ $# -eq 0 ]; then
     echo "triton-ptx: a folder for the texts is missing; see the head of this file" >&2

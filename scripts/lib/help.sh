@@ -4,7 +4,8 @@
 for help_argument in "$@"; do
     case $help_argument in
     -h | --help)
-        awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"
+        awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' \
+            "$(dirname "${BASH_SOURCE[0]}")/../$(basename "$0")"
         exit 0
         ;;
     --) break ;;
