@@ -10,10 +10,12 @@ limit=${2:-2.34}
 failed=0
 files=0
 newer() { # newer than the limit, of the versions on standard input
-    while read -r version name; do
-        [ "$(printf '%s\n%s\n' "$version" "$limit" | sort -V | tail -n 1)" = "$limit" ] ||
-            echo "GLIBC_$version $name"
-    done
+    awk -v limit="$limit" '
+        function number(version,   parts) {
+            split(version, parts, ".")
+            return (parts[1] * 1000 + parts[2]) * 1000 + parts[3]
+        }
+        number($1) > number(limit) { print "GLIBC_" $1, $2 }'
 }
 while IFS= read -r -d '' file; do
     [ "$(head -c 4 "$file" | tr -d '\177')" = ELF ] || continue
