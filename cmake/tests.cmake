@@ -583,7 +583,7 @@ endif()
 # --- labels and variables of all tests, when all are known
 # Seconds of the longest, so that they start first.
 set(longest
-    "aot/aot 30" "bundle 30" "files/run 30" "mutate/mutants_gfx942 30" "matrix/test_matrix 20"
+    "bundle 15" "aot/aot 12" "files/run 30" "mutate/mutants_gfx942 30" "matrix/test_matrix 20"
     "examples/amdgpu 20" "tools/test_bad_input 20" "tools/test_arrays 20" "gen/test_random 15"
     "examples/slice-gfx942 15" "examples/slice-gfx1100 15" "codegen/test_library 15"
     "codegen/test_cpu_memory 12" "codegen/test_cpu_values 12" "compile/test_no_memory 12"

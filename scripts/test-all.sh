@@ -29,6 +29,7 @@ clang/quick       | 1  | 30 | clang    |       | -L ^quick$ -LE ^check$
 tsan/quick        | 1  | 40 | tsan     |       | -L ^quick$ -LE ^check$
 release/quick     | 1  | 8  | release  |       | -L ^quick$
 release/bundle    | 1  | 2  | release  | whole | -R ^bundle$
+release/aot       | 1  | 1  | release  | whole | -R ^aot/aot$
 release/examples  | 1  | 15 | release  |       | -R ^(examples_long|docs/test_language-|examples/)
 release/legalize  | 1  | 1  | release  |       | -R ^passes/long_legalize$
 release/foreign   | 1  | 2  | release  | whole | -R ^gen/test_foreign$
