@@ -39,7 +39,8 @@ static void dot_one(Matrix *m, int a, int b, int sum, const Product *p, IrPrecis
     Shape to = matrix_shape(p->batch, p->rows, p->columns);
     Name name = cell_name(IR_DOT, a, to, "inner %u by %s to %s precision %d variant %d", p->inner,
                           column_name(b), column_name(sum), (int)precision, variant);
-    if (!matrix_takes(m, IR_DOT, a, name.text)) return;
+    uint32_t kind = (uint32_t)(((int)precision * COLUMNS + sum) * COLUMNS + b);
+    if (!matrix_takes_kind(m, IR_DOT, a, kind, name.text)) return;
     Case c = {.code = IR_DOT, .operand_count = 3, .result_count = 1, .precision = precision};
     c.in[0] = summands(m, a, matrix_shape(p->batch, p->rows, p->inner), fill);
     c.in[1] = summands(m, b, matrix_shape(p->batch, p->inner, p->columns), fill);
@@ -133,7 +134,7 @@ static void reduce_one(Matrix *m, int column, Shape s, uint32_t axis, IrReduce k
     bool two = kind == IR_REDUCE_CUSTOM && fill == 2;
     Name name = cell_name(IR_REDUCE, column, s, "%s axis %u mask %d fill %d",
                           ir_enum_text(IR_KIND_REDUCE, kind), axis, mask, fill);
-    if (!matrix_takes(m, IR_REDUCE, column, name.text)) return;
+    if (!matrix_takes_kind(m, IR_REDUCE, column, (uint32_t)kind, name.text)) return;
     Case c = {.code = IR_REDUCE, .kind = kind, .axis = axis, .operand_count = 2, .result_count = 1};
     bool places = kind == IR_REDUCE_ARGMIN || kind == IR_REDUCE_ARGMAX;
     Shape to = {s.rank - 1, {0}};

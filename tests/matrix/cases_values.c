@@ -160,24 +160,26 @@ static void cast_to(Matrix *m, int column, int to, bool saturate) {
     const char *how = saturate ? "saturating" : "plain";
     Name name =
         cell_name(IR_CAST, column, (Shape){0}, "to %s %s: special values", column_name(to), how);
-    if (matrix_takes(m, IR_CAST, column, name.text))
+    if (matrix_takes_kind(m, IR_CAST, column, (uint32_t)to, name.text))
         run_cast(m, name.text, specials(m, column), to, saturate);
     for (int s = 0; s < SHAPES; s++) {
         name = cell_name(IR_CAST, column, matrix_shapes[s], "to %s %s", column_name(to), how);
-        if (matrix_takes(m, IR_CAST, column, name.text))
+        if (matrix_takes_kind(m, IR_CAST, column, (uint32_t)to, name.text))
             run_cast(m, name.text, tile_filled(m, column, matrix_shapes[s], FILL_ANY), to,
                      saturate);
     }
     name = cell_name(IR_CAST, column, (Shape){0}, "to %s %s: every pattern", column_name(to), how);
     if (has_every_pattern(column) && column != DTYPE_BOOL &&
-        matrix_takes(m, IR_CAST, column, name.text))
+        matrix_takes_kind(m, IR_CAST, column, (uint32_t)to, name.text))
         run_cast(m, name.text, every_pattern(m, column), to, saturate);
 }
 
 // Values half way between neighbours of the target, and one step off.
 static void cast_halfway(Matrix *m, int column, int to) {
     Name name = cell_name(IR_CAST, column, (Shape){0}, "to %s: halfway", column_name(to));
-    if (!type_is_float((Dtype)to) || !matrix_takes(m, IR_CAST, column, name.text)) return;
+    if (!type_is_float((Dtype)to) ||
+        !matrix_takes_kind(m, IR_CAST, column, (uint32_t)to, name.text))
+        return;
     Tile x = tile_shaped(m, column, (Shape){1, {1024}});
     for (uint32_t i = 0; i < x.count; i++) {
         uint64_t pattern = matrix_random(m) & type_mask((Dtype)to) >> 1;

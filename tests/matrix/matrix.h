@@ -6,8 +6,9 @@
 // verified and run on every row of the device table; reference*.c says what must come out.
 // Invariants: an op without a maker or a reference fails, and so does an (op, type) without a cell,
 // unless unsupported.def names the test of the diagnostic. In a slice a cell runs by the hash of
-// its name; the first of each (op, type) always runs. Ownership: a cell's memory is the arena of
-// the matrix, reset after the cell.
+// its name; the first of each (op, type) always runs, and so does the first of each kind of dot,
+// cast and reduce (matrix_takes_kind), as compiled code, too. Ownership: a cell's memory is the
+// arena of the matrix, reset after the cell.
 //
 //     Matrix *m = matrix_create(whole);
 //     matrix_run_all(m);          // cmocka failures name the cell
@@ -106,6 +107,7 @@ typedef struct Program {
     int64_t grid[3];
     bool sanitize;
     bool quick;           // for compiled devices: as in JittedOptions
+    bool first_of_kind;   // see matrix_takes_kind
     bool makes_nans;      // by arithmetic, in memory: code may give them any sign and payload
     IrOutcome outcome;    // what it must end with
     const char *printed;  // all lines, each with its end
@@ -130,6 +132,7 @@ struct Device {
     bool compiled;       // takes a part of the slice; see matrix_is_compiled
     const char *target;  // of compiled code
     bool ties_away;      // f32 becomes tf32 by rounding ties away from zero
+    bool kinds;          // takes the first cells of kinds, and nothing else
 };
 extern const Device matrix_devices[];
 extern const uint32_t matrix_device_count;
@@ -144,7 +147,9 @@ struct Matrix {
     Portion portion;  // of the whole
     uint64_t cells, ran, failures;
     uint64_t compiled_slice;
-    bool first;  // the cell is the first of its op and type
+    bool first;          // the cell is the first of its op and type
+    bool first_of_kind;  // or of a kind of those
+    uint8_t *kinds;      // a bit for each that was met
     uint64_t runs[MATRIX_DEVICES_MAX], left_out[MATRIX_DEVICES_MAX];  // of each device
     uint32_t covered[IR_OPCODES][COLUMNS], made[IR_OPCODES][COLUMNS];
     uint64_t random;
@@ -155,10 +160,10 @@ struct Matrix {
 Matrix *matrix_create(bool whole);
 void matrix_destroy(Matrix *m);
 void matrix_run_op(Matrix *m, IrOpcode code);
-// Does a compiled device take this cell? One device in five takes a cell, by hash: the first of
+// Does a compiled device take this cell? One device in seven takes a cell, by hash: the first of
 // each (op, type), one in compiled_slice of the others, and with TILEC_TEST_WHOLE=1 every one; with
 // TILEC_TEST_TARGETS=all v2, v3 and v4 take all cells, those beyond the slice compiled the quick
-// way.
+// way. The first cell of a kind is taken by one level of x86-64 and by both simulated GPUs.
 bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Program *p);
 // Why a compiled device takes nothing here; NULL when it does.
 const char *matrix_not_compiled(const Device *d);
@@ -171,6 +176,10 @@ uint32_t matrix_unsupported_count(void);
 // Does this cell run here? Counts it and frees the last one; `column` is its element type or
 // POINTERS. `name` must not lie in the arena.
 bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name);
+// The same of an op whose cells are of several kinds, 0 to MATRIX_KINDS - 1: the types of its
+// operands and results, or what it does. The first of each kind always runs.
+enum { MATRIX_KINDS = 2048 };
+bool matrix_takes_kind(Matrix *m, IrOpcode code, int column, uint32_t kind, const char *name);
 void matrix_fail(Matrix *m, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Cells of values: operands are there, results typed; the reference and all devices are asked.

@@ -79,14 +79,21 @@ static uint64_t hash_of(const char *text) {  // FNV-1a
     return hash ^ hash >> 32;
 }
 
+// Of a cell that is the first of its kind each vendor's row takes a GPU of the vendor's.
+static uint64_t gpu_among(const Device *d, const Program *p, uint64_t place) {
+    if (!p->first_of_kind) return place % LOWERED_GPUS;
+    if (d->kinds) return LOWERED_NVIDIA + place % (LOWERED_GPUS - LOWERED_NVIDIA);
+    return place % LOWERED_NVIDIA;
+}
+
 // Chooses a GPU, warps, facts and an order of warps (lowered.h, simulated.h). Each slice chooses
 // others, and so does TILEC_TEST_CHOICE=N: 44 consecutive numbers are every GPU with every number
 // of warps, 20 are every order.
-static uint64_t choice_of(const Program *p) {
+static uint64_t choice_of(const Device *d, const Program *p) {
     const char *text = getenv("TILEC_TEST_CHOICE");
     uint64_t hash = hash_of(p->text), n = text ? strtoull(text, NULL, 10) : slice_number();
     uint64_t place = (hash + n) % (LOWERED_GPUS * LOWERED_WARPS);
-    return lowered_choice(place % LOWERED_GPUS, place / LOWERED_GPUS, (hash >> 8) + n / 3,
+    return lowered_choice(gpu_among(d, p, place), place / LOWERED_GPUS, (hash >> 8) + n / 3,
                           hash >> 16, (hash >> 24) + n);
 }
 
@@ -148,7 +155,7 @@ static DeviceResult run_threads(const Device *d, Program *p, Arena *arena, IrOut
         *outcome = (IrOutcome)MATRIX_REFUSED;
         return DEVICE_RAN;
     }
-    uint64_t choice = choice_of(p);
+    uint64_t choice = choice_of(d, p);
     bool fine =
         module && lowered_to_threads(module, choice, false, lowered_facts(kernel, p->args), diags);
     if (fine) run_kernel(kernel, &launch, arena, diags, outcome);
@@ -174,7 +181,7 @@ static DeviceResult run_simulated(const Device *d, Program *p, Arena *arena, IrO
         *outcome = (IrOutcome)MATRIX_REFUSED;
         return DEVICE_RAN;
     }
-    SimulatedOptions options = {.choice = choice_of(p)};
+    SimulatedOptions options = {.choice = choice_of(d, p)};
     if (module) options.facts = lowered_facts(kernel, p->args);
     bool fine = module && simulated_run(module, kernel, &options, &launch, outcome, diags);
     diags_text(diags, (DiagStyle){0}, message);
@@ -221,9 +228,10 @@ const Device matrix_devices[] = {
     {.name = "cpu native", .run = run_compiled, .compiled = true, .target = "native"},
     {.name = "cpu aarch64", .run = run_compiled, .compiled = true, .target = "aarch64"},
     {.name = "sim", .run = run_simulated, .compiled = true, .ties_away = true},
+    {.name = "sim amd", .run = run_simulated, .compiled = true, .ties_away = true, .kinds = true},
 };
 const uint32_t matrix_device_count = sizeof matrix_devices / sizeof *matrix_devices;
-enum { COMPILED_DEVICES = 7 };
+enum { COMPILED_DEVICES = 7, OTHER_LEVELS = 4 };
 
 const char *matrix_not_compiled(const Device *d) {
     if (!jitted_possible()) return "libtilec_llvm was not built";
@@ -237,11 +245,24 @@ static bool is_set(const char *variable, const char *value) {
     return text && strcmp(text, value) == 0;
 }
 
+// The first cell of a kind: the machine's own level of x86-64, another by turns, and both vendors'
+// GPUs.
+static bool takes_kind(const Device *d, uint64_t hash) {
+    if (!d->target) return !d->kinds || !getenv("TILEC_TEST_GPU");
+    if (strcmp(d->target, "native") == 0) return true;
+    if (target_of(d).level == CPU_AARCH64) return false;
+    return slice_has(hash - (uint64_t)(d - matrix_devices), OTHER_LEVELS);
+}
+
 bool matrix_is_compiled(const Matrix *m, const Device *d, const char *name, Program *p) {
     if (matrix_not_compiled(d)) return false;
+    p->quick = false;
+    p->first_of_kind = m->first_of_kind && !m->whole;
+    if (d->kinds && !p->first_of_kind) return false;
     uint64_t hash = hash_of(name) * 31 + hash_of(p->text);
     uint64_t number = (uint64_t)(d - matrix_devices) % COMPILED_DEVICES;
     bool own = slice_has(hash - number, COMPILED_DEVICES) || is_set("TILEC_TEST_DEVICE", d->name);
+    if (p->first_of_kind && takes_kind(d, hash)) return true;
     bool sliced = own && (m->first || slice_has(hash / COMPILED_DEVICES, m->compiled_slice));
     bool all = is_set("TILEC_TEST_TARGETS", "all");
     p->quick = all && !sliced;
@@ -266,6 +287,7 @@ Matrix *matrix_create(bool whole) {
     m->portion = portion();
     m->compiled_slice = COMPILED_SLICE;
     m->random = UINT64_C(0x9e3779b97f4a7c15);
+    m->kinds = arena_new(messages, uint8_t, IR_OPCODES * COLUMNS * MATRIX_KINDS / 8 + 1);
     m->failed = strbuf(messages);
     return m;
 }
@@ -295,17 +317,31 @@ void matrix_fail(Matrix *m, const char *name, const char *format, ...) {
     va_end(args);
 }
 
-bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name) {
+static bool takes(Matrix *m, IrOpcode code, int column, const char *name) {
     arena_reset(m->arena, m->start);
     m->cells++;
     m->made[code][column]++;
     m->first = m->covered[code][column] == 0;
-    if (!m->whole && m->covered[code][column] > 0 && !slice_has(hash_of(name), SLICE)) return false;
+    if (!m->whole && !m->first && !m->first_of_kind && !slice_has(hash_of(name), SLICE))
+        return false;
     m->covered[code][column]++;
     if (m->whole && !portion_has(m->portion, m->cells)) return false;
     m->ran++;
     m->random = hash_of(name) | 1;  // a cell has its own numbers, whoever ran before
     return true;
+}
+
+bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name) {
+    m->first_of_kind = false;
+    return takes(m, code, column, name);
+}
+
+bool matrix_takes_kind(Matrix *m, IrOpcode code, int column, uint32_t kind, const char *name) {
+    CHECK(kind < MATRIX_KINDS, "kind %u", kind);
+    size_t bit = ((size_t)code * COLUMNS + (size_t)column) * MATRIX_KINDS + kind;
+    m->first_of_kind = !(m->kinds[bit / 8] >> bit % 8 & 1);
+    m->kinds[bit / 8] = (uint8_t)(m->kinds[bit / 8] | 1u << bit % 8);
+    return takes(m, code, column, name);
 }
 
 static uint32_t bytes_of(Dtype t) { return (uint32_t)(type_width(t) + 7) / 8; }
@@ -644,7 +680,7 @@ static int flushes_below(const Case *c, const Device *d, const Program *p) {
     if (d->target && target_of(d).extras & (CPU_BF16 | CPU_AMX_BF16))
         return bf16 && c->out[0].elem == DTYPE_F32 ? LEAST_BF16 : 0;
     if (d->run != run_simulated) return 0;
-    GpuTarget gpu = lowered_gpu(choice_of(p)).gpu;
+    GpuTarget gpu = lowered_gpu(choice_of(d, p)).gpu;
     bool flushes = gpu.vendor == GPU_AMD && gpu.number == 0x90a && dtype_bits(c->in[0].elem) <= 16;
     return !flushes || !type_is_float(c->in[0].elem) ? 0 : bf16 ? LEAST_BF16 : LEAST_F16;
 }

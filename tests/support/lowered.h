@@ -27,7 +27,8 @@ bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
 
 // For GPUs a choice stands for an architecture, whether the passes are told of facts, 1, 2, 4 or 8
 // warps of a program, how much of the pipeline runs, and an order of warps.
-enum { LOWERED_GPUS = 11, LOWERED_WARPS = 4, LOWERED_ORDERS = 20 };
+// NVIDIA's GPUs come first.
+enum { LOWERED_GPUS = 11, LOWERED_NVIDIA = 5, LOWERED_WARPS = 4, LOWERED_ORDERS = 20 };
 uint64_t lowered_choice(uint64_t gpu, uint64_t warps, uint64_t facts, uint64_t part,
                         uint64_t order);
 uint32_t lowered_order(uint64_t choice);
