@@ -39,8 +39,10 @@ static void dot_one(Matrix *m, int a, int b, int sum, const Product *p, IrPrecis
     Shape to = matrix_shape(p->batch, p->rows, p->columns);
     Name name = cell_name(IR_DOT, a, to, "inner %u by %s to %s precision %d variant %d", p->inner,
                           column_name(b), column_name(sum), (int)precision, variant);
-    uint32_t kind = (uint32_t)(((int)precision * COLUMNS + sum) * COLUMNS + b);
-    if (!matrix_takes_kind(m, IR_DOT, a, kind, name.text)) return;
+    // Of each two kinds: whole numbers, and rare values in a product that fills vectors and tiles.
+    uint32_t kind = (uint32_t)(((int)precision * COLUMNS + sum) * COLUMNS + b) * 2;
+    bool large = p->rows >= 16 && p->inner >= 64 && p->columns >= 16;
+    if (!matrix_takes_kind(m, IR_DOT, a, kind + (large && fill == 2), name.text)) return;
     Case c = {.code = IR_DOT, .operand_count = 3, .result_count = 1, .precision = precision};
     c.in[0] = summands(m, a, matrix_shape(p->batch, p->rows, p->inner), fill);
     c.in[1] = summands(m, b, matrix_shape(p->batch, p->inner, p->columns), fill);

@@ -178,7 +178,7 @@ uint32_t matrix_unsupported_count(void);
 bool matrix_takes(Matrix *m, IrOpcode code, int column, const char *name);
 // The same of an op whose cells are of several kinds, 0 to MATRIX_KINDS - 1: the types of its
 // operands and results, or what it does. The first of each kind always runs.
-enum { MATRIX_KINDS = 2048 };
+enum { MATRIX_KINDS = 4096 };
 bool matrix_takes_kind(Matrix *m, IrOpcode code, int column, uint32_t kind, const char *name);
 void matrix_fail(Matrix *m, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
