@@ -5,6 +5,7 @@ extern "C" {
 }
 
 #include <lld/Common/Driver.h>
+#include <lld/Common/Memory.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
@@ -22,6 +23,7 @@ extern "C" {
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -61,6 +63,67 @@ static void fill_reserve() {
 __attribute__((destructor)) static void drop_reserve() { std::free(reserve.exchange(nullptr)); }
 
 #ifdef CODEGEN_LLVM_STATIC  // linked with --wrap for these
+
+// ---- What lld leaves behind ----
+
+// Sections and symbols of a link lie in allocators of the thread's own (lld/Common/Memory.h), which
+// lld empties when the thread ends: 3 KB a link would stay with a thread that goes on. They are
+// ended after each link, and are then again as they were made: their bytes are kept from the moment
+// at which the thread's library notes their end.
+typedef lld::SpecificAlloc<unsigned char> Allocator;  // as large for every type
+struct Noted {
+    void (*end)(void *);
+    void *object;
+    alignas(Allocator) unsigned char fresh[sizeof(Allocator)];
+};
+enum { NOTED_MOST = 16 };
+static thread_local struct {
+    bool linking;
+    bool left;  // a link, without memory: what it was making is not to be ended
+    unsigned count;
+    Noted list[NOTED_MOST];
+} noted;
+
+extern "C" const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern "C" const char _end[] __attribute__((visibility("hidden")));
+
+// An allocator's first word is its table of virtual functions, in this library, and the first of
+// these is what ends it.
+static bool is_allocator(void (*end)(void *), const void *object) {
+    uintptr_t table, begin = reinterpret_cast<uintptr_t>(__ehdr_start);
+    std::memcpy(&table, object, sizeof table);
+    if (table < begin || table >= reinterpret_cast<uintptr_t>(_end)) return false;
+    void (*first)(void *);
+    std::memcpy(&first, reinterpret_cast<const void *>(table), sizeof first);
+    return first == end;
+}
+
+static void note_allocator(void (*end)(void *), void *object) {
+    if (!noted.linking || noted.count == NOTED_MOST || !is_allocator(end, object)) return;
+    Noted &n = noted.list[noted.count++];
+    n.end = end;
+    n.object = object;
+    std::memcpy(n.fresh, object, sizeof n.fresh);
+}
+
+static void renew_allocators(bool whole) {
+    for (unsigned i = 0; i < noted.count; i++) {
+        const Noted &n = noted.list[i];
+        if (whole) n.end(n.object);
+        std::memcpy(n.object, n.fresh, sizeof n.fresh);
+    }
+}
+
+static void begin_link() {
+    if (noted.left) renew_allocators(false);
+    noted.linking = noted.left = true;
+}
+
+static void end_link() {
+    noted.linking = noted.left = false;
+    renew_allocators(true);
+}
+
 extern "C" {
 int __real___cxa_guard_acquire(long long *guard);
 void __real___cxa_guard_release(long long *guard);
@@ -127,6 +190,7 @@ int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock) {
 }
 // glibc ends the process when it has no memory to note the end of a thread's object.
 int __wrap___cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library) {
+    note_allocator(run, object);
     enum { NOTE = 256 };
     void *block = __real_malloc(NOTE);
     std::free(block ? block : reserve.exchange(nullptr));
@@ -229,6 +293,7 @@ static void release_lock(Owned *owned) {
     std::mutex *mutex = reinterpret_cast<LinkLock *>(owned)->mutex;
 #ifdef CODEGEN_LLVM_STATIC
     inside++;
+    noted.linking = false;
 #endif
     mutex->unlock();
 }
@@ -255,7 +320,13 @@ int codegen_lld(size_t count, const char *const *arguments, char **messages) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     link_lock(&held, one_at_a_time);
+#ifdef CODEGEN_LLVM_STATIC
+    begin_link();
+#endif
     lld::Result result = lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
+#ifdef CODEGEN_LLVM_STATIC
+    end_link();
+#endif
     link_unlock(&held);
     if (result.retCode != 0) *messages = strdup(text.c_str());
     return result.retCode == 0;
