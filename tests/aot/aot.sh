@@ -2,8 +2,8 @@
 # Kernels ahead of time, as their users have them: installs a build into a folder, moves the folder,
 # builds examples/aot with CMake (Ninja and make) and with plain make, runs its programs on all
 # levels of this CPU and on the drivers without a GPU, and in a root that has the C library alone.
-# Each run does the plain make, and one of the rest: CMake with Ninja, CMake with make, what is built
-# anew and the root; another in the next slice. TILEC_TEST_WHOLE=1 does all of it.
+# Each run does the plain make, and one of the rest: CMake with Ninja, CMake with make, what is
+# built anew and the root; another in the next slice. TILEC_TEST_WHOLE=1 does all of it.
 #
 #     aot.sh BUILD [FLAGS]        FLAGS: what the build was compiled with, "-fsanitize=…"
 set -eu
