@@ -70,6 +70,12 @@ bool gen_check_text(Str text, uint64_t seed, const GenTarget *const *targets, si
 // The same after a defect was put into the lowered code: found out is what is wanted.
 typedef enum GenPlanted { GEN_NO_PLACE, GEN_FOUND_OUT, GEN_MISSED } GenPlanted;
 GenPlanted gen_check_planted(uint64_t seed, GenCode how, JittedPlant plant);
+// A mutant of a random kernel goes through a back end of each kind, which make code of it or say
+// why not, and runs on the warp machine where the interpreter finds nothing (gen_mutate.h).
+bool gen_check_mutants(uint64_t seed, Arena *arena, Str *problem);
+// Mutants of a random kernel's code run on the warp machine to an end in words
+// (gen_mutate_code.h).
+bool gen_check_code_mutants(uint64_t seed, Arena *arena, Str *problem);
 // The same of a source text: it is right, elaborates, verifies, and passes keep what it does.
 bool gen_check_source(uint64_t seed, Arena *arena, Str *problem);
 

@@ -26,24 +26,21 @@ enum {
     FAILURES = 10,  // then the run ends
     SECONDS = 900,  // for one seed, shrinking included
     TARGET_SLICE = 10,
+    MUTANT_SLICE = 10,
 };
 
 typedef struct Seeds {
     uint64_t first, count;
 } Seeds;
 
-// All of `count * WHOLE` numbers, or the slice of them that is due.
-static Seeds seeds_from(uint64_t first, uint64_t count) {
+// All of `count * WHOLE` numbers, or the slice of them that is due; with `slice` that many of
+// `count`.
+static Seeds seeds_from(uint64_t first, uint64_t count, uint64_t slice) {
     const char *whole = os_env("TILEC_TEST_WHOLE");
-    if (whole && whole[0] == '1') return (Seeds){first, count * WHOLE};
-    return (Seeds){first + slice_begin(WHOLE, count), count};
-}
-
-// All of `count`, or the few that are due.
-static Seeds seeds_for_targets(uint64_t first, uint64_t count) {
-    const char *whole = os_env("TILEC_TEST_WHOLE");
-    if (whole && whole[0] == '1') return (Seeds){first, count};
-    return (Seeds){first + slice_begin(count / TARGET_SLICE, TARGET_SLICE), TARGET_SLICE};
+    uint64_t parts = slice ? count / slice : WHOLE;
+    if (!slice) slice = count;
+    if (whole && whole[0] == '1') return (Seeds){first, slice * parts};
+    return (Seeds){first + slice_begin(parts, slice), slice};
 }
 
 // Neighbouring numbers are no alike programs: the seed is a hash.
@@ -72,6 +69,7 @@ typedef struct Run {
     const char *what;
     uint64_t *counts;  // of opcodes
     const struct Targets *targets;
+    uint64_t slice;  // seeds of one, where a run is not all of a sixteenth; 0: it is
     bool (*check)(const struct Run *run, uint64_t seed, Arena *arena, Str *problem);
 } Run;
 
@@ -102,6 +100,16 @@ typedef struct Targets {
 
 static bool check_targets(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
     return gen_check_targets(seed, run->targets->list, run->targets->count, arena, problem);
+}
+
+static bool check_mutants(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    (void)run;
+    return gen_check_mutants(seed, arena, problem);
+}
+
+static bool check_code_mutants(const Run *run, uint64_t seed, Arena *arena, Str *problem) {
+    (void)run;
+    return gen_check_code_mutants(seed, arena, problem);
 }
 
 typedef struct Job {
@@ -163,7 +171,7 @@ static void run_all(const Run *run, uint64_t first, uint64_t count) {
         return;
     }
     Portion p = portion();
-    Seeds seeds = run->targets ? seeds_for_targets(first, count) : seeds_from(first, count);
+    Seeds seeds = seeds_from(first, count, run->slice);
     uint64_t ran = 0, failures = 0;
     for (uint64_t i = 0; i < seeds.count && failures < FAILURES; i++) {
         if (!portion_has(p, i)) continue;
@@ -177,7 +185,8 @@ static void run_all(const Run *run, uint64_t first, uint64_t count) {
 
 void gen_run_kernels(uint64_t first, uint64_t count) {
     uint64_t counts[IR_OPCODES] = {0};
-    run_all(&(Run){"random kernels", counts, NULL, check_kernel}, first, count);
+    run_all(&(Run){.what = "random kernels", .counts = counts, .check = check_kernel}, first,
+            count);
 }
 
 void gen_run_code(uint64_t first, uint64_t count) {
@@ -186,7 +195,7 @@ void gen_run_code(uint64_t first, uint64_t count) {
             "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");
         skip();
     }
-    run_all(&(Run){"random kernels as code", NULL, NULL, check_code}, first, count);
+    run_all(&(Run){.what = "random kernels as code", .check = check_code}, first, count);
 }
 
 void gen_run_foreign(uint64_t first, uint64_t count) {
@@ -195,7 +204,8 @@ void gen_run_foreign(uint64_t first, uint64_t count) {
         print_message("skipped: %s\n", why);
         skip();
     }
-    run_all(&(Run){"random kernels as code of AArch64", NULL, NULL, check_foreign}, first, count);
+    run_all(&(Run){.what = "random kernels as code of AArch64", .check = check_foreign}, first,
+            count);
 }
 
 static bool is_listed(const char *names, const char *name) {
@@ -227,7 +237,30 @@ void gen_run_targets(uint64_t first, uint64_t count) {
     print_message("on");
     for (size_t i = 0; i < t.count; i++) print_message(" %s", t.list[i]->name);
     print_message("\n");
-    run_all(&(Run){"special values on each target", NULL, &t, check_targets}, first, count);
+    run_all(&(Run){.what = "special values on each target",
+                   .targets = &t,
+                   .slice = TARGET_SLICE,
+                   .check = check_targets},
+            first, count);
+}
+
+static void need_code(void) {
+    if (!jitted_possible()) {
+        print_message("skipped: libtilec_llvm was not built\n");
+        skip();
+    }
+    codegen_plugin();  // once, for all children
+}
+
+void gen_run_mutants(uint64_t first, uint64_t count) {
+    need_code();
+    run_all(&(Run){.what = "mutants", .slice = MUTANT_SLICE, .check = check_mutants}, first, count);
+}
+
+void gen_run_code_mutants(uint64_t first, uint64_t count) {
+    need_code();
+    run_all(&(Run){.what = "mutants of code", .slice = MUTANT_SLICE, .check = check_code_mutants},
+            first, count);
 }
 
 void gen_run_found(const char *name) {
@@ -242,7 +275,7 @@ void gen_run_found(const char *name) {
 }
 
 void gen_run_sources(uint64_t first, uint64_t count) {
-    run_all(&(Run){"random sources", NULL, NULL, check_source}, first, count);
+    run_all(&(Run){.what = "random sources", .check = check_source}, first, count);
 }
 
 // ---- coverage -----------------------------------------------------------------------------------

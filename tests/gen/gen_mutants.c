@@ -1,0 +1,253 @@
+// Mutants of kernels through all back ends, and mutants of the code that these make.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/code.h"
+#include "frontend/tile/tile.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+#include "sim/amd/amd.h"
+#include "sim/ptx/ptx.h"
+#include "tests/gen/gen.h"
+#include "tests/gen/gen_mutate.h"
+#include "tests/gen/gen_mutate_code.h"
+#include "tests/gen/gen_source.h"
+#include "tests/support/any_launch.h"
+#include "tests/support/codegen_plugin.h"
+#include "tests/support/dice.h"
+#include "tests/support/lowered.h"
+#include "tests/support/sim_fuzz.h"
+#include "tests/support/simulated.h"
+
+enum { STEPS = 20000, CHANGES_MAX = 16, CODES = 12, CODE_CHANGES_MAX = 4, SHARED = 4096 };
+
+typedef struct World {
+    Arena *arena;
+    Sources *sources;
+    Interner *names;
+    Diags *diags;
+} World;
+
+static World world(void) {
+    World w = {.arena = arena_create()};
+    w.sources = sources_create(w.arena);
+    w.names = interner_create(w.arena);
+    w.diags = diags_create(w.arena, w.sources);
+    return w;
+}
+
+static bool problem_is(const World *w, Arena *arena, Str *problem, uint64_t seed, const char *what,
+                       Str more) {
+    StrBuf text = strbuf(arena);
+    strbuf_printf(&text, "seed %llu: %s\n", (unsigned long long)seed, what);
+    diags_text(w->diags, (DiagStyle){0}, &text);
+    strbuf_printf(&text, "----\n%.*s\n", STR_ARG(more));
+    *problem = strbuf_str(&text);
+    return false;
+}
+
+static IrModule *parse(const World *w, Str text) {
+    const SourceFile *file = source_add(w->sources, STR("mutant.tir"), text);
+    IrModule *m = ir_parse(w->arena, w->sources, w->names, file, w->diags);
+    return m && ir_verify(m, w->diags) ? m : NULL;
+}
+
+static IrFunc *kernel_of(const IrModule *m) {
+    for (size_t i = 0; i < m->funcs.count; i++)
+        if (m->funcs.data[i]->is_kernel) return m->funcs.data[i];
+    return NULL;
+}
+
+static void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void trace(const char *format, ...) {
+    if (!getenv("TILEC_TEST_TRACE")) return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+// ---- what is mutated ----------------------------------------------------------------------------
+
+static void from_source(const World *w, IrModule *m, uint64_t seed) {
+    Str text = gen_source(w->arena, seed);
+    const SourceFile *source = source_add(w->sources, STR("random.tile"), text);
+    TileFile *file = tile_load(w->arena, w->sources, w->names, source, NULL, NULL, w->diags);
+    if (tile_check(file, w->diags))
+        tile_elaborate(file, m, tile_kernel(file, 0), &(TileSpec){0}, w->diags);
+}
+
+// A chain, a kernel of everything, or one of the language.
+static Str some_kernel(const World *w, uint64_t seed, Arena *arena) {
+    IrModule *m = ir_module_create(w->arena, w->sources, w->names);
+    GenSize size = {.statements = (uint32_t)(seed / 4 % 3) * 6 + 4, .depth = 2};
+    if (seed % 4 == 0)
+        from_source(w, m, seed);
+    else if (seed % 4 == 1)
+        gen_chain(m, seed);
+    else
+        gen_kernel(m, seed, size);
+    StrBuf text = strbuf(arena);
+    ir_print_module(m, &text);
+    return strbuf_str(&text);
+}
+
+// ---- IR -----------------------------------------------------------------------------------------
+
+// Refused for a reason that a user could read, or not at all.
+static bool is_defect(const Diags *diags) {
+    for (size_t i = 0; i < diags_count(diags); i++) {
+        const Diag *d = diags_get(diags, i);
+        if (d->code == DIAG_DEFECT || d->code == DIAG_IR_INVALID) return true;
+    }
+    return false;
+}
+
+static bool lower_cpu(IrModule *m, CpuTarget target, unsigned facts, Diags *diags) {
+    Machine machine = machine_of_cpu(target);
+    PassOptions options = {.machine = &machine, .facts = facts, .verify = true};
+    size_t tile_count, cpu_count;
+    const PassStep *tile = pipeline_steps(PIPELINE_TILE, &tile_count);
+    const PassStep *cpu = pipeline_steps(PIPELINE_CPU, &cpu_count);
+    return passes_run(m, tile, tile_count, &options, diags) &&
+           passes_run(m, cpu, cpu_count, &options, diags);
+}
+
+// False where it is refused.
+static bool to_code(const World *w, IrModule *m, CodeTarget target, uint64_t choice, Str *code) {
+    IrFunc *f = kernel_of(m);
+    unsigned facts = (unsigned)(choice / 5 % 16);
+    bool gpu = code_target_is_gpu(target);
+    bool fine = gpu ? lowered_to_threads_of(m, target.gpu, choice, facts, w->diags)
+                    : lower_cpu(m, target.cpu, facts, w->diags);
+    if (!fine) return false;
+    CodeNotes notes = code_notes_of(w->arena, f, false);
+    (void)notes;
+    CodegenOptions o = {.target = target,
+                        .output = gpu ? code_output(target) : CODEGEN_OBJECT,
+                        .entry = STR("kernel_entry"),
+                        .lines = choice % 3 == 0};
+    return codegen_plugin()->compile(w->arena, f, &o, code, w->diags);
+}
+
+static CodeTarget some_target(unsigned kind, Dice *dice) {
+    static const char *const names[3][8] = {
+        {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+amx-bf16", "aarch64", "x86-64-v4+bf16",
+         "x86-64-v3", "aarch64"},
+        {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"},
+        {"gfx906", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1151", "gfx1201"}};
+    CodeTarget target;
+    if (!code_target_parse(str(names[kind][dice_below(dice, 8)]), &target)) abort();
+    return target;
+}
+
+static bool compiles(Str text, uint64_t seed, unsigned kind, Arena *arena, Str *problem) {
+    World w = world();
+    Dice dice = dice_roll(seed ^ (kind + 1) * 0x9e3779b9u);
+    CodeTarget target = some_target(kind, &dice);
+    IrModule *m = parse(&w, text);
+    Str code = {0};
+    char name[CODE_TARGET_NAME_MAX];
+    bool fine = to_code(&w, m, target, dice_next(&dice) >> 8, &code);
+    bool silent = !fine && !diags_errors(w.diags);
+    trace("%s: %s", code_target_name(target, name), fine ? "code" : "refused");
+    bool good = !silent && !is_defect(w.diags);
+    if (!good) {
+        const char *what = arena_printf(w.arena, "for %s", code_target_name(target, name));
+        problem_is(&w, arena, problem, seed, what, text);
+    }
+    arena_destroy(w.arena);
+    return good;
+}
+
+// On the warp machine, watched: what it says is no matter.
+static void run(Str text, uint64_t seed) {
+    World w = world();
+    IrModule *m = parse(&w, text);
+    any_launch_expand(m, w.diags);
+    IrFunc *f = kernel_of(m);
+    AnyLaunch *plain = any_launch(w.arena, f, seed, ANY_SPECIAL);
+    bool fine = plain && any_launch_allowed(plain, f) &&
+                any_launch_run(plain, f, STEPS, w.diags) == IR_RUN_DONE;
+    if (fine) {
+        m = parse(&w, text);
+        f = kernel_of(m);
+        AnyLaunch *l = any_launch(w.arena, f, seed, ANY_SPECIAL);
+        any_launch_prints(l);
+        SimulatedOptions options = {.choice = seed / 7, .facts = lowered_facts(f, l->args)};
+        IrOutcome outcome;
+        bool done = simulated_run(m, f, &options, &l->launch, &outcome, w.diags);
+        trace("runs: %s", done ? "to its end" : "is stopped");
+    }
+    arena_destroy(w.arena);
+}
+
+bool gen_check_mutants(uint64_t seed, Arena *arena, Str *problem) {
+    World w = world();
+    Dice dice = dice_roll(seed);
+    Str text = some_kernel(&w, seed, w.arena);
+    uint64_t changes = dice_below(&dice, CHANGES_MAX) + 1;
+    for (uint64_t tries = 0; changes && tries < 3 * CHANGES_MAX; tries++)
+        changes -= gen_mutate(w.arena, text, &dice, &text);
+    trace("%.*s\n%llu changes are left", STR_ARG(text), (unsigned long long)changes);
+    bool fine = true;
+    for (unsigned kind = 0; fine && kind < 3; kind++)
+        fine = compiles(text, seed, kind, arena, problem);
+    if (fine) run(text, seed);
+    arena_destroy(w.arena);
+    return fine;
+}
+
+// ---- code ---------------------------------------------------------------------------------------
+
+static const SimProgram *read_code(const World *w, GpuTarget gpu, Str code) {
+    if (gpu.vendor == GPU_AMD)
+        return amd_read(w->arena, code, (GpuDisassembler){codegen_plugin()->amd_disassemble, NULL},
+                        w->diags);
+    const SourceFile *file = source_add(w->sources, STR("mutant.ptx"), code);
+    return file ? ptx_read(w->arena, file, w->diags) : NULL;
+}
+
+// Its end is a word, or a result.
+static bool runs(GpuTarget gpu, Str code, uint64_t seed, Arena *arena, Str *problem) {
+    World w = world();
+    const SimProgram *p = read_code(&w, gpu, code);
+    bool good = p || diags_errors(w.diags);
+    if (!good) problem_is(&w, arena, problem, seed, "refused, and nothing was said", (Str){0});
+    SimFuzz how = {.device = {gpu.vendor, p ? p->arch : 0, p && p->arch_a, false},
+                   .base = gpu.vendor == GPU_AMD ? SIM_AMD_BASE : 0,
+                   .threads = 64,
+                   .shared = SHARED,
+                   .registers_max = 1 << 14};
+    trace("%s", p ? "is read" : "is refused");
+    if (p) sim_fuzz(w.arena, p, &how);
+    arena_destroy(w.arena);
+    return good;
+}
+
+bool gen_check_code_mutants(uint64_t seed, Arena *arena, Str *problem) {
+    World w = world();
+    Dice dice = dice_roll(seed);
+    static const char *const names[] = {"sm_75",  "sm_80",   "sm_90",   "gfx90a",
+                                        "gfx942", "gfx1030", "gfx1100", "gfx1201"};
+    CodeTarget target;
+    if (!code_target_parse(str(names[dice_below(&dice, 8)]), &target)) abort();
+    Str text = some_kernel(&w, seed, w.arena), code;
+    IrModule *m = parse(&w, text);
+    bool fine = true;
+    if (m && to_code(&w, m, target, dice_next(&dice) >> 8, &code)) {
+        for (int i = 0; fine && i < CODES; i++) {
+            Str mutant = code;
+            for (uint64_t n = dice_below(&dice, CODE_CHANGES_MAX) + 1; n > 0; n--)
+                mutant = target.gpu.vendor == GPU_AMD ? gen_mutate_object(w.arena, mutant, &dice)
+                                                      : gen_mutate_ptx(w.arena, mutant, &dice);
+            fine = runs(target.gpu, mutant, seed, arena, problem);
+        }
+    }
+    arena_destroy(w.arena);
+    return fine;
+}
