@@ -20,6 +20,9 @@
 typedef struct GenSize {
     uint32_t statements;
     uint32_t depth;  // of nested control
+    // No atomics on views of 8 and 16 bits. GPUs exchange the word around them, and the warp
+    // machine takes that for a write of the neighbours, too, which may be another program's.
+    bool apart;
 } GenSize;
 
 // Functions that the kernel calls stand before it in the module.

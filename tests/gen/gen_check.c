@@ -432,7 +432,8 @@ bool gen_check_targets(uint64_t seed, const GenTarget *const *targets, size_t co
                        Str *problem) {
     // Three chains to one kernel of everything else.
     GenSize size = {.statements = (uint32_t)(seed / 4 % 3) * 6 + 4,
-                    .depth = (uint32_t)(seed / 12 % 3) + 1};
+                    .depth = (uint32_t)(seed / 12 % 3) + 1,
+                    .apart = true};
     Str text = text_of_seed(seed, size, seed % 4 != 0, arena);
     return gen_check_text(text, seed, targets, count, arena, problem);
 }

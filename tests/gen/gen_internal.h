@@ -28,6 +28,7 @@ typedef struct Gen {
     IrFunc *f;
     IrBuilder b;
     uint32_t depth, depth_max;
+    bool apart;  // as in GenSize
     uint32_t repeats,
         repeats_max;     // how often the block runs at most, for each run of the function
     uint32_t combining;  // inside a combiner: scalars only

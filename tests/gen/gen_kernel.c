@@ -167,7 +167,11 @@ static IrFunc *gen_function(Gen *g, GenSize size) {
 }
 
 IrFunc *gen_kernel(IrModule *m, uint64_t seed, GenSize size) {
-    Gen g = {.dice = dice_roll(seed), .seed = seed, .m = m, .depth_max = size.depth};
+    Gen g = {.dice = dice_roll(seed),
+             .seed = seed,
+             .m = m,
+             .depth_max = size.depth,
+             .apart = size.apart};
     g.repeats = 1, g.repeats_max = GEN_CALLED_REPEATS;
     for (uint64_t n = dice_below(&g.dice, 3); n > 0; n--) {
         IrFunc *callee = gen_function(&g, size);

@@ -290,7 +290,8 @@ static void gen_view_store(Gen *g) {
 
 static void gen_view_atomic(Gen *g, IrOpcode code) {
     uint32_t view = some_view(g, true);
-    if (dtype_is(g->f->params.data[view].value->type->elem, DTYPE_CLASS_PACKED)) return;
+    Dtype elem = g->f->params.data[view].value->type->elem;
+    if (dtype_is(elem, DTYPE_CLASS_PACKED) || (g->apart && dtype_size(elem) < 4)) return;
     Selection s = gen_selection(g, view, true, true);
     const IrType *t = selection_type(g, &s);
     bool is_float = dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT);
