@@ -476,6 +476,39 @@ static void loops_wait_for_their_turns(void **state) {
     }
 }
 
+// Codes that processors reserve have no text; LLVM ends the process at some of them.
+static void reserved_codes_have_no_text(void **state) {
+    (void)state;
+    static const struct {
+        const char *gfx;
+        uint32_t words[2];
+        const char *text;  // how it begins
+    } rows[] = {
+        {"gfx942", {0xd1c80001, 0x02150300}, "v_bfe_u32"},  // all of it is there
+        {"gfx942", {0xd1c80001, 0x021502ff}, ""},           // a constant behind it
+        {"gfx942", {0xd0ec0004, 0x00022d14}, "v_cmp"},
+        {"gfx942", {0xd0ec00ff, 0x00022d14}, ""},  // a constant as the result
+        {"gfx942", {0xe0501000, 0x80010100}, "buffer_load_dword"},
+        {"gfx942", {0xe0501000, 0xff010100}, ""},  // a constant as the offset
+        {"gfx90a", {0x280808f9, 0x06060607}, "v_or"},
+        {"gfx90a", {0x280808f9, 0x06060f07}, ""},   // a part of the result that there is not
+        {"gfx1030", {0x280808f9, 0x07060607}, ""},  // a part of an operand
+        {"gfx1201", {0x7e000000, 0xbf800000}, "v_nop"},
+    };
+    Arena *arena = arena_create();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        GpuCodeJob job = {.bytes = {(const char *)rows[i].words, sizeof rows[i].words},
+                          .processor = str(rows[i].gfx),
+                          .lanes = 64};
+        GpuCode code;
+        assert_true(codegen_plugin()->amd_disassemble(NULL, arena, &job, &code));
+        Str text = code.lines[0].text;
+        bool right = rows[i].text[0] ? str_starts(text, str(rows[i].text)) : !text.size;
+        if (!right) fail_msg("row %zu: '%.*s'", i, STR_ARG(text));
+    }
+    arena_destroy(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_wait_for_their_turns),
@@ -492,6 +525,7 @@ int main(void) {
         cmocka_unit_test(products_are_of_all_lanes),
         cmocka_unit_test(copies_go_straight),
         cmocka_unit_test(copies_leave_barriers_whole),
+        cmocka_unit_test(reserved_codes_have_no_text),
     };
     return cmocka_run_group_tests(tests, group_setup, NULL);
 }
