@@ -24,6 +24,7 @@ export CHECK_ALL=1
 parts='
 debug/quick       | 1  | 25 | debug    |       | -L ^quick$
 debug/long        | 1  | 60 | debug    |       | -L ^long$ -E ^(passes/long_expand_math|matrix/)
+debug/variants    | 20 | 8  | debug    | whole | -R ^variants/
 fuzz              | 1  | 65 |          |       | scripts/fuzz.sh
 clang/quick       | 1  | 30 | clang    |       | -L ^quick$ -LE ^check$
 tsan/quick        | 1  | 40 | tsan     |       | -L ^quick$ -LE ^check$
