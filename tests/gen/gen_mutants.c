@@ -21,6 +21,7 @@
 #include "tests/support/lowered.h"
 #include "tests/support/sim_fuzz.h"
 #include "tests/support/simulated.h"
+#include "tests/support/tir.h"
 
 enum { STEPS = 20000, CHANGES_MAX = 16, CODES = 12, CODE_CHANGES_MAX = 4, SHARED = 4096 };
 
@@ -81,11 +82,41 @@ static void from_source(const World *w, IrModule *m, uint64_t seed) {
         tile_elaborate(file, m, tile_kernel(file, 0), &(TileSpec){0}, w->diags);
 }
 
-// A chain, a kernel of everything, or one of the language.
-static Str some_kernel(const World *w, uint64_t seed, Arena *arena) {
+// A kernel of the examples, of small tiles: with matrix products, shared memory, loops of loads.
+static IrModule *from_example(const World *w, uint64_t seed) {
+    static const char *const names[] = {"attention", "conv2d",  "cumsum",   "fp8_matmul",
+                                        "groupnorm", "matmul",  "quantize", "reduce",
+                                        "sort",      "softmax", "swiglu",   "transpose"};
+    static const Dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
+    Dice dice = dice_roll(seed);
+    const char *name = names[dice_below(&dice, sizeof names / sizeof *names)];
+    const char *path = arena_printf(w->arena, "examples/%s.tile", name);
+    Str text = str(tir_read(w->arena, path));
+    const SourceFile *source = source_add(w->sources, str(path), text);
+    TileFile *file = tile_load(w->arena, w->sources, w->names, source, NULL, NULL, w->diags);
+    if (diags_errors(w->diags) || !tile_kernel_count(file)) return NULL;
+    const AstKernel *kernel = tile_kernel(file, dice_below(&dice, tile_kernel_count(file)));
+    TileSpec spec = {.math = 0};
+    for (const AstDecl *d = kernel->params; d; d = d->next) {
+        IrBinding b = {.name = d->name, .is_type = d->kind == DECL_TYPE_PARAM};
+        b.type = types[dice_below(&dice, 3)];
+        b.value = (int64_t)16 << dice_below(&dice, 2);
+        bool tile = d->kind == DECL_CONST_PARAM && (d->name[0] == 'B' || d->name[0] == 'W');
+        if (b.is_type || tile) vec_push(w->arena, &spec.bindings, b);
+    }
     IrModule *m = ir_module_create(w->arena, w->sources, w->names);
+    return tile_elaborate(file, m, kernel, &spec, w->diags) ? m : NULL;
+}
+
+// A chain, a kernel of everything, one of the language, one of the examples.
+static Str some_kernel(const World *w, uint64_t seed, Arena *arena) {
+    IrModule *m = seed / 12 % 5 == 0 ? from_example(w, seed) : NULL;
     GenSize size = {.statements = (uint32_t)(seed / 4 % 3) * 6 + 4, .depth = 2};
-    if (seed % 4 == 0)
+    bool example = m != NULL;
+    if (!m) m = ir_module_create(w->arena, w->sources, w->names);
+    if (example)
+        trace("an example");
+    else if (seed % 4 == 0)
         from_source(w, m, seed);
     else if (seed % 4 == 1)
         gen_chain(m, seed);
