@@ -366,7 +366,9 @@ static void meet(Races *r, const SimAccess *a, bool strong) {
                .shadow = &r->shared};
     t.turn = t.now[a->at.warp] + r->collectives[a->at.warp];
     for (uint32_t l = 0; l < a->lanes; l++) {
-        if (!(a->mask >> l & 1)) continue;
+        // What is outside all memory is for others to find: no end of places could be remembered.
+        bool nowhere = a->space == SIM_SPACE_GLOBAL && a->there && !a->there[l];
+        if (!(a->mask >> l & 1) || nowhere) continue;
         t.lane = l, t.writer = whole ? WHOLE_WARP : l;
         uint64_t begin = a->address[l], end = begin + a->bytes;
         if (a->space == SIM_SPACE_GLOBAL) {

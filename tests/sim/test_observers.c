@@ -335,6 +335,20 @@ static void test_faults(void **state) {
     assert_int_equal(r.outcome, SIM_REFUSED);
 }
 
+// Of a place outside all memory the one finding is that it is outside.
+static void test_nowhere(void **state) {
+    (void)state;
+    Arena *arena = arena_create();
+    Warp w;
+    warp_open(&w, warp_kernel(arena, "sm_80", "mov.u64 %rd0, 16; st.global.u32 [%rd0], %r63;"));
+    warp_watch(&w);
+    warp_run(&w, "k", 1, 64, 0, (uint64_t[]){warp_alloc(&w, 512), 0}, 2);
+    assert_true(warp_found(&w, SIM_FINDING_BOUNDS));
+    assert_false(warp_found(&w, SIM_FINDING_RACE));
+    warp_close(&w);
+    arena_destroy(arena);
+}
+
 static void test_freed(void **state) {
     (void)state;
     SimMemory *m = sim_memory_create(true);
@@ -358,6 +372,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_controls), cmocka_unit_test(test_sectors),
         cmocka_unit_test(test_banks),    cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_faults),   cmocka_unit_test(test_freed)};
+        cmocka_unit_test(test_faults),   cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_nowhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
