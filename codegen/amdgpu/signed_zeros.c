@@ -4,7 +4,11 @@
 // - Of a product of f32 that is rounded to f16 selection makes one mixed fma, a * b + 0, so that -0
 //   becomes +0. The product is written as a * b + -0 here, which is the product with its sign: it
 //   becomes the same instruction.
-// - 0 - x becomes -x where it is an operand, so that 0 - 0 is -0. The 0 is hidden from selection.
+// - 0 - x becomes -x where it is an operand, so that 0 - 0 is -0; and x * -y + 0 becomes 0 - x * y.
+//   The 0 is hidden from selection.
+//
+// And what selection does to integers: of bytes that are put together it makes one v_perm, and
+// takes the signs that a shift to the right lets in for zeros. The count of such a shift is hidden.
 #include "base/vec.h"
 #include "codegen/amdgpu/gen.h"
 
@@ -58,33 +62,59 @@ static LLVMTypeRef elem_of(LLVMTypeRef t) {
     return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t;
 }
 
-// +0 of a float type, of which LLVM knows nothing.
-static LLVMValueRef hidden_zero(Module *m, LLVMBuilderRef b, LLVMTypeRef t) {
+// A constant of which LLVM knows nothing.
+static LLVMValueRef hidden(Module *m, LLVMBuilderRef b, LLVMTypeRef t, uint64_t bits) {
     bool wide = LLVMGetTypeKind(t) == LLVMDoubleTypeKind;
-    LLVMTypeRef word = LLVMIntTypeInContext(m->context, wide ? 64 : 32);
-    LLVMValueRef zero = gen_opaque(b, "=s,0", false, LLVMConstNull(word));
-    if (LLVMGetTypeKind(t) == LLVMHalfTypeKind)
-        zero = LLVMBuildTrunc(b, zero, LLVMInt16TypeInContext(m->context), "");
-    return LLVMBuildBitCast(b, zero, t, "");
+    unsigned width = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? 16 : wide ? 64 : 32;
+    if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind) width = LLVMGetIntTypeWidth(t);
+    LLVMTypeRef word = LLVMIntTypeInContext(m->context, width == 64 ? 64 : 32);
+    LLVMValueRef x = gen_opaque(b, "=s,0", false, LLVMConstInt(word, bits, false));
+    if (width < 32) x = LLVMBuildTrunc(b, x, LLVMIntTypeInContext(m->context, width), "");
+    return LLVMBuildBitCast(b, x, t, "");
 }
 
 static bool is_zero(LLVMValueRef v) {
     return LLVMIsConstant(v) && v == LLVMConstNull(LLVMTypeOf(v));
 }
 
-static void hide_zeros(Module *m, LLVMBuilderRef b, LLVMValueRef difference) {
-    LLVMValueRef from = LLVMGetOperand(difference, 0);
-    LLVMTypeRef t = LLVMTypeOf(from);
+// The signs of these are bytes of their own.
+static bool is_count(LLVMValueRef v) {
+    enum { BYTE = 8 };
+    if (!LLVMIsAConstantInt(v)) return false;
+    unsigned long long count = LLVMConstIntGetZExtValue(v);
+    return count && count % BYTE == 0;
+}
+
+// Those elements of a constant operand.
+static void hide(Module *m, LLVMBuilderRef b, LLVMValueRef op, unsigned operand,
+                 bool (*which)(LLVMValueRef)) {
+    LLVMValueRef from = LLVMGetOperand(op, operand), now = from;
+    LLVMTypeRef t = LLVMTypeOf(from), elem = elem_of(t);
     if (!LLVMIsConstant(from)) return;
-    LLVMPositionBuilderBefore(b, difference);
-    if (is_zero(from) && elem_of(t) == t) LLVMSetOperand(difference, 0, hidden_zero(m, b, t));
-    for (unsigned i = 0; elem_of(t) != t && i < LLVMGetVectorSize(t); i++) {
-        LLVMValueRef one = LLVMGetAggregateElement(LLVMGetOperand(difference, 0), i);
+    LLVMPositionBuilderBefore(b, op);
+    for (unsigned i = 0; i < (elem == t ? 1 : LLVMGetVectorSize(t)); i++) {
+        LLVMValueRef one = elem == t ? from : LLVMGetAggregateElement(from, i), h;
+        if (!one || !which(one)) continue;
+        h = hidden(m, b, elem, LLVMIsAConstantInt(one) ? LLVMConstIntGetZExtValue(one) : 0);
         LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(m->context), i, false);
-        if (!one || !is_zero(one)) continue;
-        from = LLVMBuildInsertElement(b, from, hidden_zero(m, b, elem_of(t)), at, "");
+        now = elem == t ? h : LLVMBuildInsertElement(b, now, h, at, "");
     }
-    if (elem_of(t) != t) LLVMSetOperand(difference, 0, from);
+    LLVMSetOperand(op, operand, now);
+}
+
+// ---- signs that are shifted in ------------------------------------------------------------------
+
+// Numbers, and what only numbers are made of, are not taken apart into bytes.
+static bool is_taken_apart(LLVMValueRef shift) {
+    for (LLVMUseRef use = LLVMGetFirstUse(shift); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!LLVMIsAInstruction(user)) continue;
+        LLVMOpcode op = LLVMGetInstructionOpcode(user);
+        bool number = op == LLVMAdd || op == LLVMSub || op == LLVMMul || op == LLVMICmp ||
+                      op == LLVMSIToFP || op == LLVMGetElementPtr;
+        if (!number) return true;
+    }
+    return false;
 }
 
 // ---- all ----------------------------------------------------------------------------------------
@@ -93,7 +123,9 @@ static void keep_signs_in(Module *m, LLVMBuilderRef b, LLVMBasicBlockRef block) 
     enum { FIRST_MIXED = 0x900 };
     for (LLVMValueRef v = LLVMGetFirstInstruction(block); v; v = LLVMGetNextInstruction(v)) {
         LLVMOpcode op = LLVMGetInstructionOpcode(v);
-        if (op == LLVMFSub) hide_zeros(m, b, v);
+        if (op == LLVMFSub || op == LLVMFAdd) hide(m, b, v, 0, is_zero);
+        if (op == LLVMFAdd) hide(m, b, v, 1, is_zero);
+        if (op == LLVMAShr && is_taken_apart(v)) hide(m, b, v, 1, is_count);
         if (op != LLVMFPTrunc || m->options->target.gpu.number < FIRST_MIXED) continue;
         Values products = rounded_products(m, v);
         for (size_t i = 0; i < products.count; i++) keep_sign(m, b, products.data[i], v);

@@ -26,9 +26,21 @@ static void test_bytes(void **state) {
     gen_run_found("bytes");
 }
 
+// The zeros of 0 - x and x + 0.
+static void test_zeros(void **state) {
+    (void)state;
+    gen_run_found("zeros");
+}
+
+// Signs that are shifted in, put together with other bytes.
+static void test_shifts(void **state) {
+    (void)state;
+    gen_run_found("shifts");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_choices),
-                                       cmocka_unit_test(test_bytes)};
+                                       cmocka_unit_test(test_choices), cmocka_unit_test(test_bytes),
+                                       cmocka_unit_test(test_zeros), cmocka_unit_test(test_shifts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
