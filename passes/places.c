@@ -76,24 +76,20 @@ static bool at_once(const Places *p, const Piece *a, const Piece *b) {
     return a->first <= b->last && b->first <= a->last;
 }
 
-static bool overlap(const Places *p, const Piece *a, const Piece *b) {
-    bool places = a->place < b->place + b->size && b->place < a->place + a->size;
-    return places && p->at_once(p, a, b);
-}
-
 // The lowest place at which nothing that is needed at the same time lies: past one that is in the
-// way, again and again.
-static void place_piece(Places *p, size_t i) {
+// way, again and again. `placed` are the pieces before, from the lowest place on.
+static void place_piece(Places *p, size_t i, size_t *placed) {
     Piece *piece = &p->pieces.data[i];
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (size_t k = 0; k < i; k++) {
-            if (!overlap(p, piece, &p->pieces.data[k])) continue;
-            piece->place = p->pieces.data[k].place + p->pieces.data[k].size;
-            moved = true;
-        }
+    size_t at = i;
+    for (size_t k = 0; k < i; k++) {
+        const Piece *other = &p->pieces.data[placed[k]];
+        if (other->place >= piece->place + piece->size) break;
+        bool ends_below = other->place + other->size <= piece->place;
+        if (!ends_below && p->at_once(p, piece, other)) piece->place = other->place + other->size;
     }
+    for (; at > 0 && p->pieces.data[placed[at - 1]].place > piece->place; at--)
+        placed[at] = placed[at - 1];
+    placed[at] = i;
 }
 
 Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align) {
@@ -108,9 +104,11 @@ Places places_find(IrFunc *f, Arena *scratch, IrOpcode code, uint64_t align) {
 
 bool places_assign(Places *p) {
     bool changed = false;
+    size_t *placed = arena_new(p->scratch, size_t, p->pieces.count);
     sort_by_need(p);
     for (size_t i = 0; i < p->pieces.count; i++) {
-        place_piece(p, i);
+        p->pieces.data[i].place = 0;
+        place_piece(p, i, placed);
         const Piece *piece = &p->pieces.data[i];
         changed = changed || ir_attr_int(piece->op, IR_ATTR_PLACE) != (int64_t)piece->place;
         ir_attr_set_int(piece->op, IR_ATTR_PLACE, (int64_t)piece->place);

@@ -20,6 +20,7 @@ typedef struct Piece {
     uint32_t first, last;  // numbers of ops of the body: both needed, and all between
     bool copied;           // a thread.copy may still land in it
     VEC(const IrOp *) users;
+    const void *needs;  // of whoever gives at_once
 } Piece;
 
 typedef struct Places Places;

@@ -9,7 +9,7 @@
 // fills, until the barrier after all copies are waited for. Without such a barrier it is needed all
 // through the block, and until the next barrier around it.
 // A piece of no more than SHARED_ALIGN bytes shares with none: that would save less than the
-// barrier costs which keeps the two apart.
+// barrier costs which keeps the two apart. Where there is no room for that, they share as well.
 #include "passes/passes.h"
 #include "passes/places.h"
 
@@ -19,12 +19,26 @@ static bool waits_for_all(const IrOp *op) {
     return op->code == IR_THREAD_WAIT && ir_attr_int(op, IR_ATTR_COUNT) == 0;
 }
 
-// When a piece is needed, by places of ops in a block.
+// Where an op stands in its block, and the barriers behind it. Places are numbers of ops in their
+// block; `none`: there is no such barrier.
+static const uint32_t none = UINT32_MAX;
+typedef struct Stand {
+    uint32_t place;
+    uint32_t barrier;  // the first one from here on
+    uint32_t landed;   // the first one behind the first wait for all copies from here on
+} Stand;
+
+// When a piece is needed, by places in a block; from its home on outwards, up to the body.
 typedef struct Need {
     const IrBlock *block;
     uint32_t first, last;
     bool closed;  // a barrier ends it
 } Need;
+
+typedef struct Shared {
+    Places places;
+    const Stand *stands;  // by op id
+} Shared;
 
 static const IrBlock *around(const IrBlock *block) {
     return block->parent ? block->parent->block : NULL;
@@ -35,56 +49,87 @@ static bool holds(const IrBlock *block, const IrBlock *inner) {
     return inner != NULL;
 }
 
-static uint32_t place_in(const IrBlock *block, const IrOp *op) {
-    while (op->block != block) op = op->block->parent;
+// From the end of the block to its begin.
+static void find_stands(Stand *stands, const IrBlock *block) {
     uint32_t place = 0;
-    for (const IrOp *at = block->first; at != op; at = at->next) place++;
-    return place;
-}
-
-static void hold_to_barrier(const Places *p, const Piece *piece, Need *need) {
-    uint32_t place = 0, last = need->last;
-    bool landed = !piece->copied;
-    need->closed = false;
-    for (const IrOp *op = need->block->first; op && !need->closed; op = op->next, place++) {
-        if (place < last) continue;
-        landed = landed || waits_for_all(op);
-        need->last = place;
-        need->closed = landed && op->code == IR_THREAD_BARRIER;
+    Stand next = {.barrier = none, .landed = none};
+    for (const IrOp *op = block->first; op; op = op->next) {
+        stands[op->id].place = place++;
+        for (uint32_t i = 0; i < op->region_count; i++) find_stands(stands, op->regions[i]);
     }
-    if (!need->closed && need->block != p->body) need->first = 0;
+    for (const IrOp *op = block->last; op; op = op->prev) {
+        Stand *stand = &stands[op->id];
+        stand->barrier = op->code == IR_THREAD_BARRIER ? stand->place : next.barrier;
+        stand->landed = waits_for_all(op) ? next.barrier : next.landed;
+        next = *stand;
+    }
 }
 
-static Need need_at_home(const Places *p, const Piece *piece) {
+// The op of the block that holds the op.
+static const IrOp *op_in(const IrBlock *block, const IrOp *op) {
+    while (op->block != block) op = op->block->parent;
+    return op;
+}
+
+// The need ends at the first barrier from the op on that keeps threads apart.
+static void hold_to_barrier(const Shared *s, const Piece *piece, const IrOp *op, Need *need) {
+    const Stand *stand = &s->stands[op->id];
+    uint32_t barrier = piece->copied ? stand->landed : stand->barrier;
+    need->closed = barrier != none;
+    need->last = need->closed ? barrier : s->stands[need->block->last->id].place;
+    if (!need->closed && need->block != s->places.body) need->first = 0;
+}
+
+static Need need_at_home(const Shared *s, const Piece *piece) {
     Need n = {.block = piece->op->block, .first = UINT32_MAX};
     for (size_t i = 0; i < piece->users.count; i++)
         while (!holds(n.block, piece->users.data[i]->block)) n.block = around(n.block);
+    const IrOp *last = n.block->first;
     for (size_t i = 0; i < piece->users.count; i++) {
-        uint32_t at = place_in(n.block, piece->users.data[i]);
+        const IrOp *op = op_in(n.block, piece->users.data[i]);
+        uint32_t at = s->stands[op->id].place;
         if (at < n.first) n.first = at;
-        if (at > n.last) n.last = at;
+        if (at > s->stands[last->id].place) last = op;
     }
-    hold_to_barrier(p, piece, &n);
+    hold_to_barrier(s, piece, last, &n);
     return n;
 }
 
-static void go_out(const Places *p, const Piece *piece, Need *need, const IrBlock *to) {
-    while (need->block != to) {
-        const IrOp *op = need->block->parent;
-        need->block = op->block;
-        need->first = need->last = place_in(op->block, op);
-        if (!need->closed) hold_to_barrier(p, piece, need);
+static Need go_out(const Shared *s, const Piece *piece, const Need *from) {
+    const IrOp *op = from->block->parent;
+    Need n = {.block = op->block, .closed = from->closed};
+    n.first = n.last = s->stands[op->id].place;
+    if (!n.closed) hold_to_barrier(s, piece, op, &n);
+    return n;
+}
+
+static const Need *find_needs(const Shared *s, const Piece *piece) {
+    VEC(Need) needs = {0};
+    Need need = need_at_home(s, piece);
+    vec_push(s->places.scratch, &needs, need);
+    while (need.block != s->places.body) {
+        need = go_out(s, piece, &need);
+        vec_push(s->places.scratch, &needs, need);
     }
+    return needs.data;
+}
+
+// In the innermost block that has both homes.
+static bool needed_at_once(const Piece *a, const Piece *b) {
+    const Need *x = a->needs, *y = b->needs;
+    while (!holds(x->block, y->block)) x++;
+    while (y->block != x->block) y++;
+    return x->first <= y->last && y->first <= x->last;
 }
 
 static bool at_once(const Places *p, const Piece *a, const Piece *b) {
-    if (a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN) return true;
-    Need x = need_at_home(p, a), y = need_at_home(p, b);
-    const IrBlock *both = x.block;
-    while (!holds(both, y.block)) both = around(both);
-    go_out(p, a, &x, both);
-    go_out(p, b, &y, both);
-    return x.first <= y.last && y.first <= x.last;
+    (void)p;
+    return needed_at_once(a, b);
+}
+
+static bool at_once_or_small(const Places *p, const Piece *a, const Piece *b) {
+    (void)p;
+    return a->size <= SHARED_ALIGN || b->size <= SHARED_ALIGN || needed_at_once(a, b);
 }
 
 static const Piece *greatest(const Places *p, uint64_t below, size_t after) {
@@ -120,11 +165,20 @@ static void refuse(const Places *p, const IrFunc *f, const PassContext *context,
 
 bool pass_gpu_place(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || f->level != IR_LEVEL_THREAD) return false;
-    Places p = places_find(f, context->scratch, IR_THREAD_SHARED, SHARED_ALIGN);
-    p.at_once = at_once;
-    bool changed = places_assign(&p);
-    uint64_t end = places_end(&p);
+    Stand *stands = arena_new(context->scratch, Stand, f->op_count);
+    find_stands(stands, ir_body(f));
+    Shared s = {.stands = stands};
+    s.places = places_find(f, context->scratch, IR_THREAD_SHARED, SHARED_ALIGN);
+    Places *p = &s.places;
+    for (size_t i = 0; i < p->pieces.count; i++)
+        p->pieces.data[i].needs = find_needs(&s, &p->pieces.data[i]);
     uint32_t most = context->machine->shared_bytes;
-    if (most && end > most) refuse(&p, f, context, end);
+    p->at_once = at_once_or_small;
+    bool changed = places_assign(p);
+    if (most && places_end(p) > most) {
+        p->at_once = at_once;
+        changed |= places_assign(p);
+    }
+    if (most && places_end(p) > most) refuse(p, f, context, places_end(p));
     return changed;
 }
