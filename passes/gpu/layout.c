@@ -275,11 +275,54 @@ static bool warps_fit(IrFunc *f, Diags *diags) {
     return false;
 }
 
+// A thread has 255 registers, or 512 where accumulators are others. What takes many times as many
+// would spill from the first line to the last, and each register is an instruction of every op.
+enum { TILE_REGISTERS_MOST = 1024 };
+
+static uint64_t registers_of(const IrFunc *f, const IrType *t) {
+    uint64_t bits = t->kind == IR_PTR ? 64 : dtype_bits(t->elem);
+    uint64_t share = (t->count + gpu_threads(gpu_team(f)) - 1) / gpu_threads(gpu_team(f));
+    return (share * bits + 31) / 32;
+}
+
+// The first value, in order, of which each thread would have too much; NULL: there is none.
+static const IrValue *oversized(const IrFunc *f, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            const IrValue *v = &op->results[i];
+            if (spread_is_tile(v) && registers_of(f, v->type) > TILE_REGISTERS_MOST) return v;
+        }
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            const IrValue *v = oversized(f, op->regions[i]);
+            if (v) return v;
+        }
+    }
+    return NULL;
+}
+
+static bool tiles_fit(const IrFunc *f, const PassContext *context) {
+    const IrValue *v = oversized(f, ir_body(f));
+    if (!v) return true;
+    char name[GPU_NAME_MAX];
+    StrBuf type = strbuf(context->scratch);
+    ir_type_text(v->type, &type);
+    diag_error(context->diags, v->def->span, DIAG_LIMIT,
+               "kernel '%s' has a tile of %s here: on %s it takes %llu registers of each of its %u "
+               "threads, and the most for one tile is %d",
+               f->name, type.text, gpu_target_name(context->machine->gpu, name),
+               (unsigned long long)registers_of(f, v->type), gpu_threads(gpu_team(f)),
+               TILE_REGISTERS_MOST);
+    diag_help(context->diags,
+              "go through the array in a loop over smaller tiles, or over more programs; more "
+              "`warps` share one tile among more threads");
+    return false;
+}
+
 bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
     if (context->machine->warp != ir_lane_count(f)) f->lanes = (int)context->machine->warp;
-    if (!warps_fit(f, context->diags)) return false;
+    if (!warps_fit(f, context->diags) || !tiles_fit(f, context)) return false;
     Spreading s = {
         .func = f, .scratch = context->scratch, .team = gpu_team(f), .machine = context->machine};
     s.known = f->value_count;
