@@ -11,6 +11,7 @@ extern "C" {
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Pass.h>
@@ -367,6 +368,27 @@ class Passes : public llvm::legacy::PassManager {
     }
 };
 }  // namespace
+
+// The place to cut the block at; its end: it is short enough.
+static llvm::BasicBlock::iterator place_to_cut(llvm::BasicBlock &block, size_t instructions) {
+    auto at = block.getFirstNonPHIOrDbgOrAlloca();
+    for (size_t n = 0; n < instructions && at != block.end(); n++) ++at;
+    return at == block.end() || at->isTerminator() ? block.end() : at;
+}
+
+void codegen_cut_blocks(LLVMModuleRef module, size_t instructions) {
+    for (llvm::Function &function : *llvm::unwrap(module)) {
+        // Those that are cut off come next, and are cut in their turn.
+        for (auto block = function.begin(); block != function.end(); ++block) {
+            auto at = place_to_cut(*block, instructions);
+            if (at != block->end()) block->splitBasicBlock(at);
+        }
+    }
+}
+
+void codegen_hurry(LLVMTargetMachineRef machine) {
+    reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
+}
 
 static int refused(char **message, const std::string &text) {
     *message = strdup(text.c_str());

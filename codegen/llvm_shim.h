@@ -24,12 +24,17 @@ void codegen_opened(void);
 void codegen_start(void);
 // ld.lld with these arguments (without the program's name).
 int codegen_lld(size_t count, const char *const *arguments, char **messages);
-// Machine code, as LLVMTargetMachineEmitToMemoryBuffer makes it, without the passes named (a NULL
-// at the end; NULL: with all). A name that LLVM does not know is a failure, unless `machine` does
-// not optimise: it says that passes have changed. `message` as of codegen_lld.
 struct LLVMOpaqueTargetMachine;
 struct LLVMOpaqueModule;
 struct LLVMOpaqueMemoryBuffer;
+// Cuts blocks of instructions into ones of about so many, which jump to one another: what LLVM does
+// block by block then takes time in proportion to their number.
+void codegen_cut_blocks(struct LLVMOpaqueModule *module, size_t instructions);
+// The machine makes code in the least time from now on.
+void codegen_hurry(struct LLVMOpaqueTargetMachine *machine);
+// Machine code, as LLVMTargetMachineEmitToMemoryBuffer makes it, without the passes named (a NULL
+// at the end; NULL: with all). A name that LLVM does not know is a failure, unless `machine` does
+// not optimise: it says that passes have changed. `message` as of codegen_lld.
 int codegen_emit(struct LLVMOpaqueTargetMachine *machine, struct LLVMOpaqueModule *module,
                  int assembly, const char *const *without, char **message,
                  struct LLVMOpaqueMemoryBuffer **output);

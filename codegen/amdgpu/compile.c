@@ -73,6 +73,13 @@ static bool finish(Module *m, Str *code) {
 // are computed from without a space, where no offset becomes one of an access.
 static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-attributor";
 
+// What long code goes without, beside what cuts and joins blocks (codegenprepare).
+static const char *const without_long[] = {"codegenprepare", "slsr", "machine-sink",
+                                           "livedebugvalues", NULL};
+
+// LLVM 22's time grows with the square of their number, whatever is left out.
+enum { HURRIED_BLOCKS = 4096 };
+
 bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                             Str *output, Diags *diags) {
     static const ModuleTarget target = {.machine = machine_of,
@@ -81,6 +88,8 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                         .function = amdgpu_function,
                                         .passes = passes,
                                         .before_selection = amdgpu_keep_signed_zeros,
+                                        .without_long = without_long,
+                                        .hurried_blocks = HURRIED_BLOCKS,
                                         .ways = AMDGPU_WAYS,
                                         .fault = amdgpu_fault,
                                         .mends = amdgpu_mends,

@@ -3,6 +3,7 @@
 // LLVM 22 drops a fence's wait at a loop's head where nothing is under way on the first way in, and
 // does not ask again for the way back. Loops with fences that release global memory wait at their
 // ends, then, where what there is to wait for stands before the fence.
+#include "base/map.h"
 #include "base/vec.h"
 #include "codegen/amdgpu/gen.h"
 
@@ -19,37 +20,77 @@ static bool releases(LLVMBasicBlockRef block) {
     return false;
 }
 
-static bool has(const Blocks *blocks, LLVMBasicBlockRef block) {
-    for (size_t i = 0; i < blocks->count; i++)
-        if (blocks->data[i] == block) return true;
-    return false;
-}
-
 // The blocks from which `end` is reached without another pass through `head`, and these two.
 static Blocks blocks_between(Gen *g, LLVMBasicBlockRef head, LLVMBasicBlockRef end) {
     Blocks all = {0};
+    Map known = {0};
     vec_push(g->arena, &all, head);
+    map_put(g->arena, &known, map_key(head), 1);
     if (end != head) vec_push(g->arena, &all, end);
+    map_put(g->arena, &known, map_key(end), 1);
     for (size_t i = 1; i < all.count; i++) {
         LLVMValueRef block = LLVMBasicBlockAsValue(all.data[i]);
         for (LLVMUseRef u = LLVMGetFirstUse(block); u; u = LLVMGetNextUse(u)) {
             LLVMValueRef user = LLVMGetUser(u);
             if (!LLVMIsATerminatorInst(user)) continue;
             LLVMBasicBlockRef from = LLVMGetInstructionParent(user);
-            if (!has(&all, from)) vec_push(g->arena, &all, from);
+            if (map_find(&known, map_key(from))) continue;
+            map_put(g->arena, &known, map_key(from), 1);
+            vec_push(g->arena, &all, from);
         }
     }
     return all;
 }
 
-// Is the way from `end` back to `head` a loop's that releases? The entry reaches no loop's end but
-// through its head.
 static bool waits_between(Gen *g, LLVMBasicBlockRef head, LLVMBasicBlockRef end) {
     Blocks loop = blocks_between(g, head, end);
-    if (has(&loop, LLVMGetEntryBasicBlock(g->function))) return false;
     for (size_t i = 0; i < loop.count; i++)
         if (releases(loop.data[i])) return true;
     return false;
+}
+
+// ---- ends of loops ------------------------------------------------------------------------------
+
+typedef enum Mark { ON_THE_WAY = 1, DONE } Mark;
+typedef struct Step {
+    LLVMBasicBlockRef block;
+    unsigned next;  // of its successors
+} Step;
+
+typedef struct Walk {
+    Gen *g;
+    Map marks;
+    VEC(Step) way;  // from the entry
+    Blocks ends;    // of loops that release
+} Walk;
+
+static void enter(Walk *w, LLVMBasicBlockRef block) {
+    Step step = {.block = block};
+    map_put(w->g->arena, &w->marks, map_key(block), ON_THE_WAY);
+    vec_push(w->g->arena, &w->way, step);
+}
+
+static bool noted(const Walk *w, LLVMBasicBlockRef block) {
+    return w->ends.count && vec_last(&w->ends) == block;
+}
+
+// One successor. What is on the way to a block is the head of a loop that ends there: control is
+// structured, so that no other way leads into a loop.
+static void go_on(Walk *w) {
+    Step *step = &vec_last(&w->way);
+    LLVMBasicBlockRef block = step->block;
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+    if (!last || step->next == LLVMGetNumSuccessors(last)) {
+        map_put(w->g->arena, &w->marks, map_key(block), DONE);
+        (void)vec_pop(&w->way);
+        return;
+    }
+    LLVMBasicBlockRef to = LLVMGetSuccessor(last, step->next++);
+    const uint64_t *mark = map_find(&w->marks, map_key(to));
+    if (!mark)
+        enter(w, to);
+    else if (*mark == ON_THE_WAY && !noted(w, block) && waits_between(w->g, to, block))
+        vec_push(w->g->arena, &w->ends, block);
 }
 
 static bool any_releases(LLVMValueRef function) {
@@ -59,18 +100,12 @@ static bool any_releases(LLVMValueRef function) {
 }
 
 void amdgpu_latches(Gen *g) {
-    Blocks ends = {0};
+    Walk w = {.g = g};
     if (!any_releases(g->function)) return;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->function); b;
-         b = LLVMGetNextBasicBlock(b)) {
-        LLVMValueRef last = LLVMGetBasicBlockTerminator(b);
-        bool loops = false;
-        for (unsigned i = 0; last && i < LLVMGetNumSuccessors(last); i++)
-            loops = loops || waits_between(g, LLVMGetSuccessor(last, i), b);
-        if (loops) vec_push(g->arena, &ends, b);
-    }
-    for (size_t i = 0; i < ends.count; i++) {
-        LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(ends.data[i]));
+    enter(&w, LLVMGetEntryBasicBlock(g->function));
+    while (w.way.count) go_on(&w);
+    for (size_t i = 0; i < w.ends.count; i++) {
+        LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(w.ends.data[i]));
         amdgpu_release(g);
     }
 }

@@ -40,6 +40,60 @@ void module_end(Module *m) {
     arena_destroy(m->scratch);
 }
 
+// ---- long code ----------------------------------------------------------------------------------
+
+// LLVM's time grows with the square of a block's length, or of the number of blocks, in some
+// passes. Up to LONG instructions of LLVM, more than any kernel of the examples has, that is so;
+// code that is longer is cut into blocks of BLOCK and goes without such passes. Where that is not
+// enough, nothing is optimised on the way to machine code (ModuleTarget). MOST: it is refused.
+enum { LONG = 16384, BLOCK = 512, MOST = 262144 };
+
+typedef struct Length {
+    uint32_t instructions, blocks;
+} Length;
+
+static Length length_of(const Module *m) {
+    Length n = {0};
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            n.blocks++;
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                n.instructions++;
+        }
+    return n;
+}
+
+static bool refuse(const Module *m, uint32_t count) {
+    diag_error(m->log.diags, m->log.span, DIAG_LIMIT,
+               "the code of kernel '%s' is too long: %u instructions before LLVM optimises it, and "
+               "at most %d are compiled",
+               m->func->name, count, MOST);
+    diag_help(
+        m->log.diags,
+        "use loops that run (`for`) instead of `for const`, smaller tiles, or several kernels");
+    return false;
+}
+
+// How to compile it; false: not at all.
+static bool look_at_length(Module *m) {
+    const ModuleTarget *t = m->target;
+    Length n = length_of(m);
+    if (n.instructions <= LONG || m->options->output == CODEGEN_LLVM) return true;
+    if (n.instructions > MOST) return refuse(m, n.instructions);
+    m->is_long = true;
+    bool hurried = (t->hurried_from && n.instructions > t->hurried_from) ||
+                   (t->hurried_blocks && n.blocks > t->hurried_blocks);
+    if (hurried) codegen_hurry(m->machine);
+    remark(m->options->remarks, m->func->span, hurried ? REASON_CODE_HURRIED : REASON_CODE_LONG,
+           NULL, REMARK(n.instructions, LONG));
+    return true;
+}
+
+// Behind LLVM's passes on IR, some of which would join the blocks again.
+static void cut_blocks(const Module *m) {
+    if (m->is_long) codegen_cut_blocks(m->module, BLOCK);
+}
+
 // ---- steps --------------------------------------------------------------------------------------
 
 bool module_verify(Module *m) {
@@ -95,17 +149,19 @@ static bool emit(Module *m, const char *entry, Str *output) {
     uint64_t clock = os_time_ns();
     bool fine = build(m, entry);
     m->times.build = lap(&clock);
-    if (!fine) return false;
+    if (!fine || !look_at_length(m)) return false;
     if (kind == CODEGEN_LLVM) {
         print(m, output);
         return true;
     }
     fine = optimise(m);
     if (fine && m->target->before_selection) m->target->before_selection(m);
+    cut_blocks(m);
     m->times.optimise = lap(&clock);
     Arena *arena = kind == CODEGEN_SHARED ? m->scratch : m->arena;
-    fine = fine && target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM,
-                               m->target->without, output, &m->log);
+    fine = fine &&
+           target_emit(arena, m->machine, m->module, kind == CODEGEN_ASM,
+                       m->is_long ? m->target->without_long : m->target->without, output, &m->log);
     m->times.emit = lap(&clock);
     if (!fine || kind == CODEGEN_ASM || !m->target->finish) return fine;
     fine = m->target->finish(m, output);
@@ -128,7 +184,8 @@ static bool compile_way(Module *m, Str *output) {
 }
 
 static uint32_t fault_of(const Module *m, Str code) {
-    bool counts = m->target->ways && m->options->output != CODEGEN_LLVM && !m->options->quick;
+    bool counts =
+        m->target->ways && m->options->output != CODEGEN_LLVM && !m->options->quick && !m->is_long;
     return counts ? m->target->fault(m, code) : 0;
 }
 

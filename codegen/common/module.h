@@ -31,6 +31,11 @@ typedef struct ModuleTarget {
     void (*before_selection)(Module *m);
     // Passes of LLVM's way to machine code that are left out, up to a NULL; NULL: none is.
     const char *const *without;
+    // Those that are left out of long code (module.c) as well, for their time grows with the square
+    // of its length.
+    const char *const *without_long;
+    // Longer code than so many instructions or blocks is made in a hurry (codegen_hurry); 0: none.
+    uint32_t hurried_from, hurried_blocks;
     // Ways to translate a function (0: there is one). What is amiss with code of the first (0:
     // nothing; more is worse) `fault` says; then those are tried that mend it, until nothing is,
     // and the code with the least fault counts.
@@ -54,6 +59,7 @@ struct Module {
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
     TargetLog log;
+    bool is_long;
 };
 
 // choices.c: for before_selection, on targets other than x86-64. For `select(x < y, x, y)` LLVM

@@ -55,10 +55,20 @@ static bool finish(Module *m, Str *code) {
 //   livedebugvalues            where variables are; there are none
 //   x86-avoid-sfb              LLVM 22's dies of some masked copies on x86-64-v3 ("cannot
 //                              implicitly convert a scalable size")
-static const char *const without_x86[] = {"loop-reduce", "canon-freeze", "livedebugvalues",
-                                          "x86-avoid-sfb", NULL};
-static const char *const without_aarch64[] = {"loop-reduce", "canon-freeze", "livedebugvalues",
-                                              NULL};
+//   codegenprepare, machine-sink   of long code
+#define WITHOUT_ALWAYS "loop-reduce", "canon-freeze", "livedebugvalues"
+#define WITHOUT_LONG "codegenprepare", "machine-sink"
+static const char *const without_x86[] = {WITHOUT_ALWAYS, "x86-avoid-sfb", NULL};
+static const char *const without_aarch64[] = {WITHOUT_ALWAYS, NULL};
+static const char *const without_x86_long[] = {WITHOUT_ALWAYS, "x86-avoid-sfb", WITHOUT_LONG, NULL};
+static const char *const without_aarch64_long[] = {WITHOUT_ALWAYS, WITHOUT_LONG, NULL};
+
+// From so many instructions on code is made in a hurry; 0: never. Tiles have registers that LLVM
+// gives out in a pass of its own; AArch64 would take another selector, which is not tried out.
+static uint32_t hurried_from(CpuTarget target) {
+    bool tiles = target.extras & CPU_AMX;
+    return target.level == CPU_AARCH64 || tiles ? 0 : 65536;
+}
 
 bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                          Str *output, Diags *diags) {
@@ -69,6 +79,8 @@ bool codegen_cpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions 
                                  .function = function,
                                  .before_selection = aarch64 ? cpu_keep_exact : NULL,
                                  .without = aarch64 ? without_aarch64 : without_x86,
+                                 .without_long = aarch64 ? without_aarch64_long : without_x86_long,
+                                 .hurried_from = hurried_from(options->target.cpu),
                                  .finish = finish};
     return cpu_check(func, options->target.cpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);

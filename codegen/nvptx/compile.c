@@ -27,6 +27,9 @@ static Gen *gen_create(Module *m) {
     return &made->g;
 }
 
+// What long code goes without, beside what cuts and joins blocks (codegenprepare).
+static const char *const without_long[] = {"codegenprepare", "slsr", "machine-sink", NULL};
+
 bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                            Str *output, Diags *diags) {
     static const ModuleTarget target = {.machine = machine_of,
@@ -34,6 +37,7 @@ bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOption
                                         .ops = &nvptx_gen_target,
                                         .function = nvptx_function,
                                         .before_selection = module_keep_choices,
+                                        .without_long = without_long,
                                         .directives = true};
     return nvptx_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
