@@ -74,26 +74,30 @@ static bool finish(Module *m, Str *code) {
 static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-attributor";
 
 // What long code goes without, beside what cuts and joins blocks (codegenprepare).
-static const char *const without_long[] = {"codegenprepare", "slsr", "machine-sink",
-                                           "livedebugvalues", NULL};
+static const char *const without_long[] = {
+    "codegenprepare", "slsr", "nary-reassociate", "machine-sink", "livedebugvalues", NULL};
 
-// LLVM 22's time grows with the square of their number, whatever is left out.
-enum { HURRIED_BLOCKS = 4096 };
+// LLVM 22's time grows with the square of the number of blocks, and of RDNA's instructions,
+// whatever is left out: from here on code is made in a hurry.
+enum { HURRIED_BLOCKS = 4096, HURRIED_RDNA = 16384 };
+
+static bool is_rdna(GpuTarget target) { return target.number >= 0x1000; }
 
 bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                             Str *output, Diags *diags) {
-    static const ModuleTarget target = {.machine = machine_of,
-                                        .gen = gen_create,
-                                        .ops = &amdgpu_gen_target,
-                                        .function = amdgpu_function,
-                                        .passes = passes,
-                                        .before_selection = amdgpu_keep_signed_zeros,
-                                        .without_long = without_long,
-                                        .hurried_blocks = HURRIED_BLOCKS,
-                                        .ways = AMDGPU_WAYS,
-                                        .fault = amdgpu_fault,
-                                        .mends = amdgpu_mends,
-                                        .finish = finish};
+    const ModuleTarget target = {.machine = machine_of,
+                                 .gen = gen_create,
+                                 .ops = &amdgpu_gen_target,
+                                 .function = amdgpu_function,
+                                 .passes = passes,
+                                 .before_selection = amdgpu_keep_signed_zeros,
+                                 .without_long = without_long,
+                                 .hurried_from = is_rdna(options->target.gpu) ? HURRIED_RDNA : 0,
+                                 .hurried_blocks = HURRIED_BLOCKS,
+                                 .ways = AMDGPU_WAYS,
+                                 .fault = amdgpu_fault,
+                                 .mends = amdgpu_mends,
+                                 .finish = finish};
     return version_fits(options, diags) && amdgpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
 }
