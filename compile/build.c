@@ -69,6 +69,7 @@ static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint3
 static const Compiled *compile(Bench *b, const TileSpec *spec) {
     CompileOptions o = {.variants = compile_variants_of(b->target)};
     o.passes.machine = &b->machine;
+    unit_begin(b->unit, b->job->plan->services->seconds);
     return unit_compile(b->unit, b->kernel, spec, &o);
 }
 

@@ -96,9 +96,19 @@ static bool answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bo
     return wire_ended(&r);
 }
 
+// Whole seconds up to the limit: at least one, so that it is the child that is ended.
+static unsigned seconds_left(const PassLimit *limit) {
+    const uint64_t second = UINT64_C(1000000000);
+    uint64_t now = os_time_ns();
+    uint64_t left = limit->end > now ? (limit->end - now + second - 1) / second : 1;
+    return (unsigned)left;
+}
+
 bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags) {
     ChildJob own = *job;
+    bool limited = own.limit.end != 0;
     if (!own.seconds) own.seconds = CHILD_SECONDS;
+    if (limited) own.seconds = seconds_left(&own.limit);
     Work w = {.arena = arena, .job = &own, .diags = diags};
     OsChildEnd end;
     OsError e;
@@ -110,6 +120,8 @@ bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags)
     bool good = false;
     if (end.how == OS_CHILD_EXITED && end.number == OS_CHILD_NO_MEMORY) os_out_of_memory();
     if (end.how == OS_CHILD_DONE && answer(&own, end.output, output, diags, &good)) return good;
+    if (limited && end.how == OS_CHILD_TIMED_OUT)
+        return pass_limit_holds(&own.limit, own.func, "LLVM", diags);
     report(arena, &own, &end, diags);
     return false;
 }

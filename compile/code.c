@@ -18,6 +18,7 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
     Machine machine = code_target_machine(options->target);
     PassOptions passes = options->passes;
     passes.machine = &machine;
+    passes.limit = unit->limit;
     passes.facts = compiled->meta->variants[options->variant].facts;
     size_t count;
     const PassStep *steps =
@@ -42,8 +43,12 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
                         .object_version = options->object_version,
                         .times = options->times,
                         .remarks = options->remarks};
-    if (services->in_child) {
-        ChildJob job = {.func = compiled->func, .options = &o, .library = services->library};
+    // LLVM asks for no time: where there is a limit a process of its own is ended.
+    if (services->in_child || unit->limit.end) {
+        ChildJob job = {.func = compiled->func,
+                        .options = &o,
+                        .library = services->library,
+                        .limit = unit->limit};
         return child_compile(unit->arena, &job, output, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);

@@ -31,6 +31,7 @@ typedef struct CodeServices {
     Cache *cache;         // NULL: nothing is kept
     CubinMaker *cubin;    // of devices that take machine code; NULL: drivers compile PTX
     bool in_child;        // codegen runs in a process of its own
+    unsigned seconds;     // that a compilation may take (unit_begin); 0: any
 } CodeServices;
 
 typedef struct CodeOptions {

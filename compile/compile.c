@@ -75,6 +75,20 @@ void unit_destroy(Unit *unit) {
     if (unit) arena_destroy(unit->arena);
 }
 
+void unit_begin(Unit *unit, unsigned seconds) {
+    unit->limit = (PassLimit){0};
+    if (seconds) unit->limit = (PassLimit){os_time_ns() + seconds * UINT64_C(1000000000), seconds};
+}
+
+bool compile_seconds_parse(Str text, unsigned *seconds) {
+    uint64_t number;
+    bool overflow = false;
+    if (!str_to_u64(text, &number, &overflow) || overflow) return false;
+    if (number < 1 || number > COMPILE_SECONDS_MOST) return false;
+    *seconds = (unsigned)number;
+    return true;
+}
+
 static void list_kernels(Unit *u) {
     size_t n = tile_kernel_count(u->file);
     StrBuf b = strbuf(u->arena);
@@ -125,12 +139,15 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
     c->func = tile_elaborate(unit->file, c->module, kernel, spec, unit->diags);
     if (!c->func) return NULL;
     if (!ir_verify(c->module, unit->diags)) return NULL;
+    if (!pass_limit_holds(&unit->limit, c->func, "the front end", unit->diags)) return NULL;
     // Tile IR, made better by passes.
     if (!options->elaborate_only) {
         size_t count = options->step_count;
         const PassStep *steps =
             options->steps ? options->steps : pipeline_steps(PIPELINE_TILE, &count);
-        if (!passes_run(c->module, steps, count, &options->passes, unit->diags)) return NULL;
+        PassOptions passes = options->passes;
+        passes.limit = unit->limit;
+        if (!passes_run(c->module, steps, count, &passes, unit->diags)) return NULL;
     }
     // What a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);

@@ -31,6 +31,7 @@ typedef struct Unit {
     Diags *diags;
     TileFile *file;        // NULL when the source could not be read
     const Sources *given;  // NULL: files are read
+    PassLimit limit;       // of the compilation that is under way
 } Unit;
 
 // Never NULL; look at diags_errors(unit->diags).
@@ -39,6 +40,12 @@ Unit *unit_load_text(Str name, Str text);
 // Another of the same texts, whatever became of the files.
 Unit *unit_load_again(const Unit *unit);
 void unit_destroy(Unit *unit);
+// A compilation begins that may take so long; 0: any time.
+void unit_begin(Unit *unit, unsigned seconds);
+// TILEC_COMPILE_SECONDS, --compile-seconds: 1 to COMPILE_SECONDS_MOST. False: it is no such number.
+enum { COMPILE_SECONDS_MOST = 86400 };
+#define COMPILE_SECONDS_TEXT "a number of seconds from 1 to 86400"
+bool compile_seconds_parse(Str text, unsigned *seconds);
 
 typedef struct Compiled {
     IrModule *module;

@@ -29,6 +29,15 @@ static void choose_target(Compiler *c) {
     if (asked && !runs) snprintf(c->bad_target, sizeof c->bad_target, "%s", wanted);
 }
 
+// The context's own option comes first.
+static void choose_seconds(Compiler *c, unsigned own) {
+    const char *wanted = os_env("TILEC_COMPILE_SECONDS");
+    c->services.seconds = own;
+    if (own || !wanted || !wanted[0]) return;
+    if (!compile_seconds_parse(str(wanted), &c->services.seconds))
+        snprintf(c->bad_seconds, sizeof c->bad_seconds, "%s", wanted);
+}
+
 static void log_cache(void *user, const char *text) { rt_log(user, TILEC_WARNING, "%s", text); }
 
 // Who compiles PTX for devices `cuda`; the option has been checked.
@@ -78,6 +87,7 @@ static Compiler *create(tilec_context *context) {
         is_on(context, "TILEC_COMPILE_IN_CHILD") || context->options.compile_in_child;
     c->services.cubin = make_cubin_maker(context);
     choose_target(c);
+    choose_seconds(c, context->options.compile_seconds);
     read_tuned(c, context);
     return c;
 }
@@ -114,7 +124,8 @@ static tilec_status create_context(const tilec_context_options *options, tilec_c
     tilec_status s = rt_context_create(options, apis, sizeof apis / sizeof *apis, &made);
     if (s) return s;
     bool known = !made->options.ptx_compiler || ptx_by_parse(str(made->options.ptx_compiler), &by);
-    if (!known || made->options.compile_in_child > 1) {
+    if (!known || made->options.compile_in_child > 1 ||
+        made->options.compile_seconds > COMPILE_SECONDS_MOST || made->options.reserved) {
         tilec_context_destroy(made);
         return TILEC_INVALID_ARGUMENT;
     }

@@ -2,6 +2,7 @@
 //
 //     TILEC_CPU_TARGET=x86-64-v3   code of device cpu for this target instead of the machine's best
 //     TILEC_COMPILE_IN_CHILD=1     as the context's option compile_in_child
+//     TILEC_COMPILE_SECONDS=30     as the context's option compile_seconds
 //     TILEC_CACHE…                 see cache.h;   TILEC_LLVM_LIBRARY: plugin.h
 //     TILEC_PTX_COMPILER=ptxas     as the context's option ptx_compiler; TILEC_PTXAS…: cubin.h
 //     TILEC_TUNE_FILE              what `tilec tune` found: tuner.h
@@ -24,6 +25,7 @@ typedef struct Compiler {
     CpuTarget target;
     char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
     bool target_exists;             // but there is such a target
+    char bad_seconds[32];           // what TILEC_COMPILE_SECONDS said and is no number; else ""
 } Compiler;
 
 static inline const Compiler *compiler_of(const tilec_context *context) {

@@ -67,10 +67,12 @@ static tilec_status lock_kernel(const tilec_kernel *kernel) {
 }
 
 // The unit with an arena and diagnostics of one compilation: what that takes goes with it.
-static Unit unit_in(const Jit *jit, Arena *arena, Diags *diags) {
+static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
+    const Jit *jit = kernel->source;
     Unit unit = *jit->unit;
     unit.arena = arena;
     unit.diags = diags;
+    unit_begin(&unit, compiler_of(kernel->context)->services.seconds);
     return unit;
 }
 
@@ -316,7 +318,7 @@ static tilec_status prepare_locked(tilec_kernel *kernel, Specialization *s, uint
     Jit *jit = kernel->source;
     jit->compiling = true;
     Arena *arena = arena_create();
-    Unit unit = unit_in(jit, arena, diags_create(arena, jit->unit->sources));
+    Unit unit = unit_in(kernel, arena, diags_create(arena, jit->unit->sources));
     tilec_status status = make_variant(kernel, &unit, s, variant);
     arena_destroy(arena);
     return status;
@@ -364,7 +366,7 @@ static Specialization *new_specialization(const Jit *jit, Arena *arena, const Ti
 static tilec_status make_specialization(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
                                         Arena *arena, Specialization **made) {
     Jit *jit = kernel->source;
-    Unit unit = unit_in(jit, arena, diags ? diags : diags_create(arena, jit->unit->sources));
+    Unit unit = unit_in(kernel, arena, diags ? diags : diags_create(arena, jit->unit->sources));
     TileSpec spec = copy_spec(arena, wanted);
     const Compiled *compiled = compile(kernel, &unit, &spec);
     if (!compiled) return fail_diags(kernel, unit.diags);
@@ -587,6 +589,11 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
     Jit *jit = k->source;
     Unit *unit = jit->unit;
     const RtDeviceApi *api = k->device->api;
+    const Compiler *c = compiler_of(context);
+    if (c->bad_seconds[0])
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "TILEC_COMPILE_SECONDS is '%s', expected " COMPILE_SECONDS_TEXT,
+                       c->bad_seconds);
     jit->spec.target = compiler_target_name(unit->arena, k->device);
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
     k->name = jit->kernel ? jit->kernel->decl->name : "";

@@ -1,4 +1,5 @@
 // The manager: runs passes over functions; owns verifying, dumping and timing.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -97,12 +98,29 @@ static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
     return fine;
 }
 
+bool pass_limit_holds(const PassLimit *limit, const IrFunc *f, const char *what, Diags *diags) {
+    if (!limit->end || os_time_ns() < limit->end) return true;
+    diag_error(diags, f->span, DIAG_LIMIT, "compiling '%s' took more than %u second%s (in %s)",
+               f->name, limit->seconds, limit->seconds == 1 ? "" : "s", what);
+    diag_help(diags,
+              "shorter code takes less: loops that run (`for`) instead of `for const`, smaller "
+              "tiles; or allow more: TILEC_COMPILE_SECONDS, --compile-seconds, compile_seconds");
+    return false;
+}
+
+static bool in_time(const Manager *m, PassId pass, const IrFunc *f) {
+    char what[64];
+    snprintf(what, sizeof what, "the pass '%s'", infos[pass].text);
+    return pass_limit_holds(&m->options->limit, f, what, m->diags);
+}
+
 // One pass over all functions. The time is that of the pass and its verifying, not of the count.
 static bool run_step(Manager *m, PassId pass) {
     bool changed = false, fine = true;
     uint64_t start = os_time_ns();
     for (size_t i = 0; i < m->module->funcs.count && fine; i++) {
-        fine = run_on_func(m, pass, m->module->funcs.data[i], &changed);
+        IrFunc *f = m->module->funcs.data[i];
+        fine = run_on_func(m, pass, f, &changed) && in_time(m, pass, f);
     }
     if (!m->options->timings) return fine;
     PassTiming timing = {.pass = pass, .ns = os_time_ns() - start, .changed = changed};

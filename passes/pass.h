@@ -71,6 +71,14 @@ typedef struct PassTiming {
 } PassTiming;
 typedef VEC(PassTiming) PassTimings;
 
+// When compiling has to be done; zeroed: there is no limit.
+typedef struct PassLimit {
+    uint64_t end;      // os_time_ns
+    unsigned seconds;  // that were given
+} PassLimit;
+// Nothing is said while there is time; false after an error [limit] that names what it ended in.
+bool pass_limit_holds(const PassLimit *limit, const IrFunc *f, const char *what, Diags *diags);
+
 typedef struct PassOptions {
     bool verify;               // after every pass; a failure is a defect of ours [pass]
     const PassId *dump_after;  // these passes' results are given to `dump`
@@ -82,6 +90,7 @@ typedef struct PassOptions {
     unsigned facts;
     PassTimings *timings;  // NULL: not kept; pushed with the module's arena
     Remarks *remarks;      // NULL: not made
+    PassLimit limit;       // looked at after every pass
 } PassOptions;
 
 // Runs the steps on every function of the module, in order. False when a pass reported an error.

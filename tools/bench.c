@@ -10,6 +10,7 @@ static const CliOption options[] = {
     {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, hip:N, sim:ARCH, or auto (default)",
      false},
     SETTINGS_OPTIONS,
+    FRONT_LIMIT_OPTION,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"grid", "X[,Y[,Z]]", "this grid instead of the kernel's own", false},
     {"seed", "S", "fills arrays without --in (default 1)", false},

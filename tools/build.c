@@ -29,6 +29,7 @@ static const CliOption options[] = {
     {"manifest", "FILE", "what was built, as JSON", false},
     {"depfile", "FILE", "the sources it is made of, for make and ninja", false},
     {"codes", "DIR", "PTX, cubins, code objects and objects as files of their own", false},
+    FRONT_LIMIT_OPTION,
     {"j", "N", "compilations at a time (default: one for each processor)", false},
 };
 
@@ -375,9 +376,13 @@ static void warn_of_rows(Build *b) {
 }
 
 static int compile(Build *b) {
+    unsigned seconds;
+    int limit = front_seconds(b->cli, &seconds);
+    if (limit) return limit;
     b->services = (CodeServices){.plugin = plugin_create(NULL),
                                  .cache = cache_create(NULL, note_cache, b),
                                  .cubin = make_cubin_maker(b->cli)};
+    b->services.seconds = seconds;
     b->plan.services = &b->services;
     b->plan.progress = progress;
     b->plan.user = b;

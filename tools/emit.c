@@ -9,6 +9,7 @@
 
 static const CliOption options[] = {
     SETTINGS_OPTIONS,
+    FRONT_LIMIT_OPTION,
     {"target", "T",
      "x86-64-v4, aarch64, sm_80, native (default for code), …; whose `tune` lines count", false},
     {"as", "FORM", "tile-ir (default), metadata, cpu-ir, thread-ir, llvm, asm or object", false},

@@ -10,6 +10,7 @@
 
 static const CliOption options[] = {
     SETTINGS_OPTIONS,
+    FRONT_LIMIT_OPTION,
     {"target", "T", "x86-64-v4, aarch64, sm_80, gfx942, native (default), …; see `tilec emit`",
      false},
     {"variant", "N", "of the metadata (default: the likeliest one)", false},

@@ -29,7 +29,28 @@ void front_report(Cli *cli, Unit *unit) {
     cli_diags(cli, unit->diags);
 }
 
+static bool has_option(const Cli *cli, const char *name) {
+    for (size_t i = 0; i < cli->command->option_count; i++)
+        if (strcmp(cli->command->options[i].name, name) == 0) return true;
+    return false;
+}
+
+int front_seconds(Cli *cli, unsigned *seconds) {
+    const char *wanted = os_env("TILEC_COMPILE_SECONDS");
+    bool asked = has_option(cli, "compile-seconds") && cli_has(cli, "compile-seconds");
+    *seconds = 0;
+    if (!asked && (!wanted || !wanted[0])) return EXIT_FINE;
+    Str text = asked ? cli_value(cli, "compile-seconds") : str(wanted);
+    if (compile_seconds_parse(text, seconds)) return EXIT_FINE;
+    return cli_usage_error(cli, "%s is '%.*s', expected " COMPILE_SECONDS_TEXT,
+                           asked ? "--compile-seconds" : "TILEC_COMPILE_SECONDS", STR_ARG(text));
+}
+
 int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
+    unsigned seconds;
+    *unit = NULL;
+    int status = front_seconds(cli, &seconds);
+    if (status) return status;
     *unit = front_load(cli, cli->operands.data[0]);
     if (diags_errors((*unit)->diags)) {
         front_report(cli, *unit);
@@ -38,6 +59,7 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
     size_t before = diags_count((*unit)->diags);
     bool named = cli->operands.count > 1;
     *kernel = unit_kernel(*unit, named ? cli->operands.data[1] : STR(""));
+    unit_begin(*unit, seconds);
     if (*kernel) return EXIT_FINE;
     front_report(cli, *unit);
     diags_truncate((*unit)->diags, before);

@@ -16,9 +16,16 @@
 
 #define FRONT_STDIN "<stdin>"
 
+// The option row of commands that compile.
+#define FRONT_LIMIT_OPTION \
+    { "compile-seconds", "N", "an error where compiling takes longer (default: no limit)", false }
+// What it, or TILEC_COMPILE_SECONDS, says; 0: nothing.
+int front_seconds(Cli *cli, unsigned *seconds);
+
 // Reads a file, or standard input for "-".
 Unit *front_load(Cli *cli, Str path);
-// Operand 0 is the file, operand 1 the kernel; with several kernels one must be named.
+// Compiling begins here. Operand 0 is the file, operand 1 the kernel; with several kernels one must
+// be named.
 int front_open(Cli *cli, Unit **unit, const AstKernel **kernel);
 // Reports the unit's diagnostics in order of their places.
 void front_report(Cli *cli, Unit *unit);

@@ -17,6 +17,7 @@ static const CliOption options[] = {
     {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, hip:N, sim:ARCH, or auto (default)",
      false},
     SETTINGS_OPTIONS,
+    FRONT_LIMIT_OPTION,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"out", "NAME=F.npy", "keep an array as a NumPy file", true},
     {"grid", "X[,Y[,Z]]", "this grid instead of the kernel's own", false},
@@ -297,8 +298,14 @@ static void warn(void *user, tilec_severity severity, const char *text) {
 }
 
 static int open_device(Run *r) {
-    tilec_context_options o = {
-        .size = sizeof o, .print = r->cli->json ? keep_line : NULL, .log = warn, .user = r};
+    unsigned seconds;
+    int status = front_seconds(r->cli, &seconds);
+    if (status) return status;
+    tilec_context_options o = {.size = sizeof o,
+                               .print = r->cli->json ? keep_line : NULL,
+                               .log = warn,
+                               .user = r,
+                               .compile_seconds = seconds};
     if (tilec_context_create(&o, &r->context))
         return cli_fail(r->cli, EXIT_DEFECT, DIAG_UNSUPPORTED, NULL, "no context can be made");
     const char *name =

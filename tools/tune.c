@@ -17,6 +17,7 @@ static const CliOption options[] = {
     {"device", "D", "interp, cpu or cpu:THREADS, cuda:N, hip:N, sim:ARCH, or auto (default)",
      false},
     SETTINGS_OPTIONS,
+    FRONT_LIMIT_OPTION,
     {"in", "NAME=F.npy", "an array from a NumPy file", true},
     {"seed", "S", "fills arrays without --in (default 1)", false},
     {"table", "FILE", "keep the result here instead of in the user's table", false},

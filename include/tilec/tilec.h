@@ -121,6 +121,10 @@ typedef struct tilec_context_options {
     // Who makes machine code for NVIDIA's GPUs: "driver", "ptxas", "nvjitlink", or "auto", the
     // first of the last two that is here. NULL: the driver.
     const char *ptx_compiler;
+    // Seconds that compiling one variant of a kernel may take, up to 86400; 0: what the environment
+    // says in TILEC_COMPILE_SECONDS, else any time. LLVM runs in a process of its own then.
+    uint32_t compile_seconds;
+    uint32_t reserved;  // 0
 } tilec_context_options;
 
 // `options` may be NULL.
