@@ -36,6 +36,7 @@ release/legalize  | 1  | 1  | release  |       | -R ^passes/long_legalize$
 release/foreign   | 1  | 2  | release  | whole | -R ^gen/test_foreign$
 release/memory    | 1  | 10 | release  | whole | -R ^(memory|compile)/test_no_memory$
 release/chains    | 1  | 4  | release  | whole | -R ^matrix/test_chains$
+release/long-code | 1  | 5  | release  | whole | -R ^compile/test_long_code$
 release/views     | 1  | 60 | release  | whole | -R ^matrix/test_views$
 release/random    | 4  | 10 | release  | whole | -R ^gen/(test|long)_random$
 release/code      | 20 | 2  | release  | whole | -R ^gen/long_code$

@@ -146,6 +146,18 @@ static void so_is_an_endless_loop(void **state) {
     expect_reproducer(w);
 }
 
+// Nothing is wrong with it, then: no file is kept.
+static void a_limit_of_time_is_no_defect(void **state) {
+    World *w = *state;
+    Str output;
+    w->job.limit = (PassLimit){os_time_ns() + 1000000000, 5};
+    assert_false(compile(w, "hang", &output));
+    expect(w, "compiling 'planted' took more than 5 seconds (in LLVM) [limit]");
+    assert_null(strstr(all_said(w).text, "is kept in"));
+    w->job.limit = (PassLimit){0};
+    assert_true(compile(w, "", &output));
+}
+
 static void a_missing_library_is_told(void **state) {
     World *w = *state;
     Str output;
@@ -165,6 +177,7 @@ int main(void) {
         CHILD_TEST(so_is_a_crash),
         CHILD_TEST(so_is_an_exit),
         CHILD_TEST(so_is_an_endless_loop),
+        CHILD_TEST(a_limit_of_time_is_no_defect),
         CHILD_TEST(a_missing_library_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
