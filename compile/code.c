@@ -14,7 +14,32 @@ static Defect defect_of(const Unit *unit, const Compiled *compiled, const CodeOp
                     .facts = compiled->meta->variants[options->variant].facts};
 }
 
+static uint32_t ops_in(const IrBlock *block) {
+    uint32_t count = 0;
+    IR_EACH_OP(op, block) {
+        count++;
+        for (uint32_t i = 0; i < op->region_count; i++) count += ops_in(op->regions[i]);
+    }
+    return count;
+}
+
+// Some passes look at pairs of accesses, and each op becomes many instructions: a body that cannot
+// be compiled in sensible time is refused before the work.
+static bool length_is_sensible(const IrFunc *f, Diags *diags) {
+    enum { OPS_MOST = 131072 };
+    uint32_t count = ir_body(f) ? ops_in(ir_body(f)) : 0;
+    if (count <= OPS_MOST) return true;
+    diag_error(diags, f->span, DIAG_LIMIT,
+               "kernel '%s' is too long: %u operations, and code is made of at most %d", f->name,
+               count, OPS_MOST);
+    diag_help(
+        diags,
+        "use loops that run (`for`) instead of `for const`, smaller tiles, or several kernels");
+    return false;
+}
+
 bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options) {
+    TRY(length_is_sensible(compiled->func, unit->diags));
     Machine machine = code_target_machine(options->target);
     PassOptions passes = options->passes;
     passes.machine = &machine;

@@ -485,9 +485,17 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
     if (!is_for_it(f)) return false;
     Ops loops = {0};
     loops_in(ir_body(f), context->scratch, &loops);
+    // What is known of the function holds until a loop is changed; what is found out of one loop
+    // goes with it.
+    ArenaMark before = arena_mark(context->scratch), known_by = before;
+    GpuFacts facts = {0};
+    bool stale = true;
     for (size_t i = 0; i < loops.count; i++) {
         IrOp *loop = (IrOp *)(uintptr_t)loops.data[i];
-        GpuFacts facts = facts_of(f, context);
+        arena_reset(context->scratch, stale ? before : known_by);
+        if (stale) facts = facts_of(f, context);
+        if (stale) known_by = arena_mark(context->scratch);
+        stale = false;
         uint32_t known = f->op_count;
         PipelinePlan plan = pipeline_plan(f, context, &facts, loop);
         if (!plan.feeds.count) continue;
@@ -507,7 +515,7 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
             if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);
         }
         pipeline_loop(&p, known);
-        changed = true;
+        changed = stale = true;
     }
     return changed;
 }
