@@ -32,7 +32,7 @@ typedef struct Member {
 typedef struct Struct {
     const char *name;
     size_t size;
-    Member members[12];
+    Member members[16];
 } Struct;
 typedef struct Constant {
     const char *name;
