@@ -197,22 +197,25 @@ static Ast *parse_let(Parser *p, AstKind kind) {
     return list.first;
 }
 
-// 'f32 x = 1;', 'auto x = 1;', 'const N = 4;' in a body: a let is meant.
-static bool begins_foreign_let(Parser *p) {
-    if (parse_at(p, TOK_CONST)) return true;
-    if (!parse_at(p, TOK_TYPE) && !parse_at(p, TOK_NAME)) return false;
-    const Token *next = parse_peek(p);
-    return next->kind == TOK_NAME && !next->first;
-}
-
 // Where C's dialects for GPUs put a variable.
 static bool is_memory_word(Str word) {
     static const char *const words[] = {"__shared__", "__constant__", "__device__",  "__managed__",
                                         "__local",    "__global",     "threadgroup", "groupshared",
-                                        "shared",     "volatile",     "static",      "register"};
+                                        "shared",     "volatile",     "static",      "register",
+                                        "extern"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_equal(word, str(words[i]))) return true;
     return false;
+}
+
+// 'f32 x = 1;', 'auto x = 1;', 'const N = 4;' in a body: a let is meant. '__shared__ f32 s[4];'.
+static bool begins_foreign_let(Parser *p) {
+    if (parse_at(p, TOK_CONST)) return true;
+    if (!parse_at(p, TOK_TYPE) && !parse_at(p, TOK_NAME)) return false;
+    const Token *next = parse_peek(p);
+    if (next->first) return false;
+    return next->kind == TOK_NAME ||
+           (next->kind == TOK_TYPE && parse_at(p, TOK_NAME) && is_memory_word(str(p->tok.u.name)));
 }
 
 static Ast *parse_foreign_let(Parser *p) {
