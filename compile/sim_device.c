@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/gpu_card.h"
 #include "base/os.h"
 #include "base/os_fork.h"
 #include "base/recover.h"
@@ -79,7 +80,9 @@ static tilec_status fail_unknown(tilec_context *context, Str arch) {
         known[count] = str(gpu_target_name(target, names[count]));
         count += sim_arch_parse(known[count], &target);
     }
-    Str nearest = str_nearest(str_lower(arena, arch), known, count);
+    const char *card = gpu_card_target(arch);
+    Str nearest = card ? str(card) : str_nearest(str_lower(arena, arch), known, count);
+    if (card && !sim_arch_parse(nearest, &target)) nearest = STR("");
     StrBuf text = strbuf(arena);
     strbuf_printf(&text, "there is no simulated '%.*s'", STR_ARG(arch));
     if (nearest.size) strbuf_printf(&text, "; did you mean 'sim:%.*s'?", STR_ARG(nearest));
@@ -90,6 +93,11 @@ static tilec_status fail_unknown(tilec_context *context, Str arch) {
                              "%s", text.text);
     arena_destroy(arena);
     return s;
+}
+
+static bool device_takes(Str instance) {
+    GpuTarget target;
+    return sim_arch_parse(instance, &target);
 }
 
 static tilec_status device_open(tilec_context *context, Str instance, void **state) {
@@ -539,6 +547,7 @@ const RtDeviceApi sim_device_api = {
     .close = device_close,
     .gpu = device_gpu,
     .simulated = true,
+    .takes = device_takes,
     .alloc = device_alloc,
     .free = device_free,
     .stream_create = at_once_stream_create,

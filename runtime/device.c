@@ -17,18 +17,24 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
-// NULL: it names no GPU. Devices are of a vendor; a target or a card is no device's name.
-static const char *gpu_meant(Arena *arena, Str name) {
+// NULL: it names no GPU. Devices are of a vendor; a target or a card is no device's name. Not every
+// library has the simulator, and it does not have every target.
+static const char *gpu_meant(const tilec_context *c, Arena *arena, Str name) {
     GpuTarget gpu;
     char text[GPU_NAME_MAX];
+    const RtDeviceApi *sim = find_api(c, STR("sim"));
     if (str_equal(name, STR("gpu")))
-        return "; GPUs are 'cuda' (NVIDIA's), 'hip' (AMD's) and 'sim:ARCH' (simulated);";
+        return sim ? "; GPUs are 'cuda' (NVIDIA's), 'hip' (AMD's) and 'sim:ARCH' (simulated);"
+                   : "; GPUs are 'cuda' (NVIDIA's) and 'hip' (AMD's);";
     const char *card = gpu_card_target(name);
     if (!gpu_target_parse(card ? str(card) : name, &gpu)) return NULL;
+    const char *vendor = gpu.vendor == GPU_AMD ? "hip" : "cuda";
     const char *target = gpu_target_name(gpu, text);
+    if (!sim || !sim->takes || !sim->takes(str(target)))
+        return arena_printf(arena, "; did you mean '%s', a GPU of this machine?", vendor);
     return arena_printf(arena,
                         "; did you mean '%s', a GPU of this machine, or 'sim:%s', simulated?",
-                        gpu.vendor == GPU_AMD ? "hip" : "cuda", target);
+                        vendor, target);
 }
 
 static tilec_status unknown_device(tilec_context *c, const char *name, Str kind) {
@@ -41,7 +47,7 @@ static tilec_status unknown_device(tilec_context *c, const char *name, Str kind)
     for (size_t i = 0; i < c->api_count && count < KINDS; i++)
         known[count++] = str(c->apis[i]->kind);
     Str nearest = str_nearest(kind, known, count);
-    const char *meant = gpu_meant(scratch, kind);
+    const char *meant = gpu_meant(c, scratch, kind);
     if (!meant)
         meant =
             nearest.size ? arena_printf(scratch, "; did you mean '%.*s'?", STR_ARG(nearest)) : ";";

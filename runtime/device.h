@@ -74,6 +74,7 @@ typedef struct RtDeviceApi {
     void (*close)(void *state);
     GpuTarget (*gpu)(const tilec_device *device);  // what code must be for; NULL: it is no GPU
     bool simulated;                                // a GPU of which times on it say nothing
+    bool (*takes)(Str instance);                   // can "sim:INSTANCE" be opened? Of `sim` alone
     // What a GPU of hardware is: its target, its name, its driver. NULL: the kind says all.
     void (*describe)(const tilec_device *device, StrBuf *out);
     // The newest version of AMD's code objects that its driver reads; NULL: all that are made.

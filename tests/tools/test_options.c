@@ -428,6 +428,13 @@ static void run_knows_its_devices(void **state) {
                "tilec run good.tile --set N=3 --device sm_80");
     tool_fails(t, 1, "did you mean 'hip', a GPU of this machine, or 'sim:gfx942', simulated?",
                "tilec run good.tile --set N=3 --device mi300x");
+    // Of those that are not simulated it is not said that they are.
+    tool_fails(t, 1, "no device 'mi100' here; did you mean 'hip', a GPU of this machine? there are",
+               "tilec run good.tile --set N=3 --device mi100");
+    tool_fails(t, 1, "there is no simulated 'H100'; did you mean 'sim:sm_90a'? there are",
+               "tilec run good.tile --set N=3 --device sim:H100");
+    tool_fails(t, 1, "there is no simulated 'MI100'; there are",
+               "tilec run good.tile --set N=3 --device sim:MI100");
     tool_prints(t, "sm_90a          H100, H200, GH200\n", "tilec devices --targets");
     tool_fails(t, 1, "no device 'cpuu' here; did you mean 'cpu'? there are: interp",
                "tilec run good.tile --set N=3 --device cpuu");
