@@ -104,6 +104,14 @@ static tilec_status dead(tilec_context *c) {
     return rt_fail(c, TILEC_INVALID_ARGUMENT, "the buffer does not exist (any more)");
 }
 
+static tilec_status of_other_device(const tilec_device *device, const tilec_device *other) {
+    RtDeviceText texts[2];
+    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                   "the buffer belongs to another device, %s, not to %s",
+                   rt_device_told(other, device, &texts[0]),
+                   rt_device_told(device, other, &texts[1]));
+}
+
 tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
@@ -111,13 +119,15 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     RtBuffer freed = {0};
     os_mutex_lock(device->context->lock);
     RtBuffer *b = live_slot(device->context, buffer);
-    if (b && b->device != device) b = NULL;
+    const tilec_device *owner = b ? b->device : device;
+    if (owner != device) b = NULL;
     if (b) atomic_fetch_add(&device->context->buffers_gone, 1);
     if (b && b->holds)
         b->destroyed = true;
     else if (b)
         freed = take_out(b);
     os_mutex_unlock(device->context->lock);
+    if (owner != device) return of_other_device(device, owner);
     if (!b) return dead(device->context);
     free_memory(&freed);
     return TILEC_OK;
@@ -127,8 +137,8 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
 static tilec_status locate(tilec_device *device, tilec_buffer buffer, size_t offset, size_t size,
                            char **address) {
     RtBuffer b;
-    if (!rt_buffer_find(device->context, buffer, &b) || b.device != device)
-        return dead(device->context);
+    if (!rt_buffer_find(device->context, buffer, &b)) return dead(device->context);
+    if (b.device != device) return of_other_device(device, b.device);
     if (offset > b.size || size > b.size - offset)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                        "%zu bytes from byte %zu on are not all inside the buffer of %zu bytes",
@@ -141,7 +151,9 @@ tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, voi
                                   size_t *size) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
-    if (!address) return null_memory(device->context);
+    if (!address)
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "the place for the address is NULL");
     RtBuffer b;
     if (!rt_buffer_find(device->context, buffer, &b)) return dead(device->context);
     *address = b.address;
