@@ -447,8 +447,9 @@ static tilec_status call(tilec_library *library, uint32_t number, tilec_stream *
 
 tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, tilec_stream *stream,
                                 const void *const *values) {
-    if (!stream || !data) return TILEC_INVALID_ARGUMENT;
-    tilec_library *l = library_find(stream->device, data);
+    if (!stream) return TILEC_INVALID_ARGUMENT;
+    // A library that was unloaded has no archive, and is found under NULL.
+    tilec_library *l = data ? library_find(stream->device, data) : NULL;
     if (!l) return not_loaded(stream, data);
     if (function < l->archive.function_count) return call(l, function, stream, values);
     rt_begin(l->device->context);

@@ -338,6 +338,8 @@ static void wrong_uses_are_told(void **state) {
     tilec_library_unload(l);
     assert_int_equal(tilec_archive_call(&m->data, 0, stream, values), TILEC_INVALID_ARGUMENT);
     said(w, "is not loaded on device");
+    assert_int_equal(tilec_archive_call(NULL, 0, stream, values), TILEC_INVALID_ARGUMENT);
+    said(w, "the archive is NULL");
     made_free(m);
 }
 
