@@ -94,55 +94,94 @@ bool tile_check(TileFile *file, Diags *diags) {
     return good;
 }
 
-// ---- One open type, and all there are for it
+// ---- Open types, and all there are for them
 
-static size_t check_type(const Check *c, const AstKernel *kernel, const TileSpec *given,
-                         const AstDecl *open, Dtype type, bool *good) {
+// With more types than two, or where a try makes much IR, all pairs would take too long.
+enum { OPEN_MAX = 2, PAIRS_IR_MAX = 1 << 20 };
+
+typedef struct OpenTypes {
+    const AstKernel *kernel;
+    const TileSpec *given;
+    const AstDecl *open[OPEN_MAX];
+    size_t count;
+} OpenTypes;
+
+// The usual types first, which most often are right.
+static Dtype type_in_order(size_t place) {
+    if (place < CHECK_TYPES) return check_types[place];
+    size_t left = place - CHECK_TYPES;
+    for (int type = 0; type < DTYPES; type++) {
+        bool usual = false;
+        for (size_t i = 0; i < CHECK_TYPES; i++) usual = usual || check_types[i] == (Dtype)type;
+        if (!usual && left-- == 0) return (Dtype)type;
+    }
+    return DTYPE_F32;
+}
+
+// Of the try with that number: the type of an open parameter.
+static Dtype type_of_try(const OpenTypes *o, size_t number, size_t parameter) {
+    bool slow = parameter + 1 < o->count;
+    return type_in_order(slow ? number / DTYPES : number % DTYPES);
+}
+
+static size_t check_types_of(const Check *c, const OpenTypes *o, size_t number, bool *good,
+                             size_t *size) {
     ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
     IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
-    TileSpec spec = {.target = given->target, .math = given->math};
-    for (size_t i = 0; i < given->bindings.count; i++)
-        vec_push(c->ir, &spec.bindings, given->bindings.data[i]);
-    IrBinding b = {.name = open->name, .is_type = true, .type = type};
-    vec_push(c->ir, &spec.bindings, b);
+    TileSpec spec = {.target = o->given->target, .math = o->given->math};
+    for (size_t i = 0; i < o->given->bindings.count; i++)
+        vec_push(c->ir, &spec.bindings, o->given->bindings.data[i]);
+    for (size_t i = 0; i < o->count; i++) {
+        IrBinding b = {
+            .name = o->open[i]->name, .is_type = true, .type = type_of_try(o, number, i)};
+        vec_push(c->ir, &spec.bindings, b);
+    }
     size_t errors = 0;
-    *good = el_kernel(c->file, module, kernel, &spec, c->diags, c->scratch, &errors) != NULL;
+    *good = el_kernel(c->file, module, o->kernel, &spec, c->diags, c->scratch, &errors) != NULL;
+    *size = arena_used(c->ir);
     arena_reset(c->ir, ir_mark);
     arena_reset(c->scratch, scratch_mark);
     return errors;
 }
 
-// The usual type first, which most often is right.
-static bool right_for_any(const Check *c, const AstKernel *kernel, const TileSpec *given,
-                          const AstDecl *open) {
-    size_t start = diags_count(c->diags), best = SIZE_MAX;
-    Dtype best_type = DTYPE_F32;
+static void note_types(const Check *c, const OpenTypes *o, size_t number) {
+    const char *first = dtype_name(type_of_try(o, number, 0)), *name = o->open[0]->name;
+    if (o->count == 1)
+        diag_note(c->diags, o->open[0]->span,
+                  "this is with %s for '%s'; no other type is right either", first, name);
+    else
+        diag_note(c->diags, o->open[0]->span,
+                  "this is with %s for '%s' and %s for '%s'; no other types are right either",
+                  first, name, dtype_name(type_of_try(o, number, 1)), o->open[1]->name);
+}
+
+static bool right_for_any(const Check *c, const OpenTypes *o) {
+    size_t start = diags_count(c->diags), best = SIZE_MAX, best_try = 0, size;
+    size_t tries = o->count == 1 ? DTYPES : DTYPES * DTYPES;
     bool good = false;
-    for (int i = -1; i < DTYPES; i++) {
-        Dtype type = i < 0 ? DTYPE_F32 : (Dtype)i;
-        size_t errors = check_type(c, kernel, given, open, type, &good);
+    for (size_t i = 0; i < tries; i++) {
+        size_t errors = check_types_of(c, o, i, &good, &size);
         diags_truncate(c->diags, start);
-        if (good || errors == 0) return true;
+        if (good || errors == 0 || (o->count > 1 && size > PAIRS_IR_MAX)) return true;
         if (errors >= best) continue;
         best = errors;
-        best_type = type;
+        best_try = i;
     }
-    check_type(c, kernel, given, open, best_type, &good);
-    diag_note(c->diags, open->span, "so it is with %s for '%s', and no other type does better",
-              dtype_name(best_type), open->name);
+    check_types_of(c, o, best_try, &good, &size);
+    note_types(c, o, best_try);
     return false;
 }
 
 bool tile_check_open(TileFile *file, const AstKernel *kernel, const TileSpec *given, Diags *diags) {
-    const AstDecl *open = NULL;
+    OpenTypes o = {.kernel = kernel, .given = given};
     for (const AstDecl *p = kernel->params; p; p = p->next) {
         if (p->kind != DECL_TYPE_PARAM || tile_spec_find(given, p->name)) continue;
-        if (open) return true;
-        open = p;
+        if (o.count == OPEN_MAX) return true;
+        o.open[o.count++] = p;
     }
-    if (!open) return true;
+    if (!o.count) return true;
     Check c = {file, diags, arena_create(), arena_create()};
-    bool good = right_for_any(&c, kernel, given, open);
+    bool good = right_for_any(&c, &o);
     arena_destroy(c.ir);
     arena_destroy(c.scratch);
     return good;

@@ -53,8 +53,8 @@ IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel
 
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool tile_check(TileFile *file, Diags *diags);
-// False: with what is given the kernel is right for no element type, and why for one of them. Of
-// kernels that leave one type open; others are only known when their types are.
+// False: with what is given the kernel is right for no element types, and why for some of them. Of
+// kernels that leave one type open, or two; others are only known when their types are.
 bool tile_check_open(TileFile *file, const AstKernel *kernel, const TileSpec *given, Diags *diags);
 
 // The tune space of a kernel for a target: names and candidate values, the most specific line

@@ -309,6 +309,19 @@ static void open_types_hide_no_mistake(void **state) {
         if (!rows[i].fine)
             assert_non_null(strstr(tilec_last_error(c), "must be a power of two, found"));
     }
+    // Of two types. Only i8 with f16 is right for 64.
+    static const char pair[] =
+        "kernel k(type T, type U, T x[N], U y[N], const B = 16) grid(cdiv(N, B))\n"
+        "{ static_assert(B < 64 || (T == i8 && U == f16)); y[program(0) * B +: B] = U(1);\n"
+        "  x[program(0) * B +: B] = T(1); }\n";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tilec_kernel *k = NULL;
+        tilec_status s = tilec_kernel_from_source(c, d, "k.tile", pair, sizeof pair - 1, NULL,
+                                                  TILEC_SPEC(TILEC_CONST("B", rows[i].b)), &k);
+        assert_int_equal(s, rows[i].fine ? TILEC_OK : TILEC_INVALID_SOURCE);
+        if (!rows[i].fine)
+            assert_non_null(strstr(tilec_last_error(c), "'U'; no other types are right either"));
+    }
     tilec_context_destroy(c);
 }
 
