@@ -49,26 +49,48 @@ enum { CARDS = sizeof cards / sizeof *cards };
 
 const GpuCard *gpu_card_at(size_t index) { return index < CARDS ? &cards[index] : NULL; }
 
+static bool is_gap(char c) { return c == ' ' || c == '-' || c == '_'; }
+
 // The next character that counts; 0 at the end.
 static char next(Str *s) {
     while (s->size) {
         char c = *s->text;
         *s = (Str){s->text + 1, s->size - 1};
-        if (c != ' ' && c != '-' && c != '_') return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+        if (!is_gap(c)) return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
     }
     return 0;
 }
 
-static bool same(Str a, Str b) {
-    for (;;) {
-        char x = next(&a), y = next(&b);
-        if (x != y) return false;
-        if (!x) return true;
+// Memory, form and the like may follow the card's name ("H100 80GB HBM3"), but not within a word:
+// an L40 is no L4.
+static bool begins_with(Str name, Str card, Str *rest) {
+    *rest = name;
+    for (char c = next(&card); c; c = next(&card))
+        if (next(rest) != c) return false;
+    return !rest->size || is_gap(*rest->text);
+}
+
+static const char *target_of(Str name) {
+    Str rest;
+    for (size_t i = 0; i < CARDS; i++)
+        if (begins_with(name, str(cards[i].name), &rest)) return cards[i].target;
+    return NULL;
+}
+
+// Drivers put these before the name ("NVIDIA GeForce RTX 4090").
+static bool without_maker(Str *name) {
+    static const char *const words[] = {"nvidia", "geforce", "tesla", "amd", "instinct", "radeon"};
+    Str rest;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!begins_with(*name, str(words[i]), &rest)) continue;
+        *name = rest;
+        return true;
     }
+    return false;
 }
 
 const char *gpu_card_target(Str name) {
-    for (size_t i = 0; i < CARDS; i++)
-        if (same(name, str(cards[i].name))) return cards[i].target;
-    return NULL;
+    const char *target = target_of(name);
+    while (!target && without_maker(&name)) target = target_of(name);
+    return target;
 }

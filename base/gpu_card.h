@@ -16,7 +16,8 @@ typedef struct GpuCard {
 
 // NULL behind the last. Of a vendor's the older architectures first.
 const GpuCard *gpu_card_at(size_t index);
-// Whatever its letters' case, blanks and dashes; NULL: it is not known.
+// Whatever its letters' case, blanks and dashes; also as drivers write it, with the maker before it
+// and the memory behind it. NULL: it is not known.
 const char *gpu_card_target(Str name);
 
 #endif

@@ -175,7 +175,14 @@ static Str cards_of(Arena *arena, GpuTarget target) {
 }
 
 static int list_targets(Cli *cli) {
-    static const char *const cpus[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
+    static const char *const others[][2] = {
+        {"x86-64-v2", ""},
+        {"x86-64-v3", ""},
+        {"x86-64-v4", "also with +vnni, +bf16, +fp16, +amx-bf16, +amx-int8, in this order"},
+        {"aarch64", ""},
+        {"native", "this machine's processor"},
+        {"interp", "the interpreter: IR, no code"},
+    };
     Json *j = &cli->json_out;
     GpuTarget target;
     json_key(j, "targets"), json_open(j, '[');
@@ -187,13 +194,14 @@ static int list_targets(Cli *cli) {
         json_key(j, "name"), json_str(j, str(name));
         json_key(j, "cards"), json_str(j, cards);
         json_close(j, '}');
-        if (!cli->json) printf("%-16s%.*s\n", name, STR_ARG(cards));
+        if (!cli->json) printf("%-*s%.*s\n", cards.size ? 16 : 0, name, STR_ARG(cards));
     }
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         json_open(j, '{');
-        json_key(j, "name"), json_str(j, str(cpus[i]));
+        json_key(j, "name"), json_str(j, str(others[i][0]));
+        json_key(j, "about"), json_str(j, str(others[i][1]));
         json_close(j, '}');
-        if (!cli->json) printf("%s\n", cpus[i]);
+        if (!cli->json) printf("%-*s%s\n", others[i][1][0] ? 16 : 0, others[i][0], others[i][1]);
     }
     json_close(j, ']');
     return EXIT_FINE;

@@ -436,6 +436,8 @@ static void run_knows_its_devices(void **state) {
     tool_fails(t, 1, "there is no simulated 'MI100'; there are",
                "tilec run good.tile --set N=3 --device sim:MI100");
     tool_prints(t, "sm_90a          H100, H200, GH200\n", "tilec devices --targets");
+    tool_prints(t, "x86-64-v4       also with +vnni, +bf16,", "tilec devices --targets");
+    tool_prints(t, "\nnative          this machine's processor\n", "tilec devices --targets");
     tool_fails(t, 1, "no device 'cpuu' here; did you mean 'cpu'? there are: interp",
                "tilec run good.tile --set N=3 --device cpuu");
     tool_fails(t, 1, "expected 1 to 1024 threads", "tilec run good.tile --set N=3 --device cpu:x");
