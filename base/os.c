@@ -277,9 +277,17 @@ bool os_path_exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
+static bool is_terminal(const char *path) {
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool terminal = fd >= 0 && isatty(fd);
+    if (fd >= 0) close(fd);
+    return terminal;
+}
+
 bool os_path_waits(const char *path) {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+    if (stat(path, &info) != 0) return false;
+    return S_ISFIFO(info.st_mode) || (S_ISCHR(info.st_mode) && is_terminal(path));
 }
 
 // The folder that a new file at `path` would be in.

@@ -55,7 +55,7 @@ void os_unlock_beside(OsLock *lock);
 // The whole of standard input.
 bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error);
 bool os_path_exists(const char *path);
-// A pipe: to open it is to wait for somebody at its other end.
+// A pipe or a terminal: to read it is to wait for somebody at its other end.
 bool os_path_waits(const char *path);
 // `path` seen from the folder of `base`; absolute paths stay as they are.
 Str os_path_beside(Arena *arena, Str base, Str path);

@@ -21,12 +21,13 @@ static const SourceFile *add_file(Unit *u, Str path, Span span) {
     return source_add(u->sources, path, text);
 }
 
-// Reading a pipe may wait for ever. Only the file that a command names may be one.
+// Reading a pipe or a terminal may wait for ever. Only the file that a command names may be one.
 static const SourceFile *read_import(void *user, Str path, Span span, Diags *diags) {
     Unit *u = user;
     const char *name = arena_text(u->arena, path.text, path.size);
     if (!os_path_waits(name)) return add_file(u, path, span);
-    diag_error(diags, span, DIAG_IMPORT, "'%s' is a pipe: an import reads files", name);
+    diag_error(diags, span, DIAG_IMPORT, "'%s' is a pipe or a terminal: an import reads files",
+               name);
     return NULL;
 }
 

@@ -16,7 +16,8 @@ TuneTable *tune_read(Arena *arena, Str path) {
     if (!waits && os_read_file(arena, name, FILE_MAX, &text, &error))
         return tune_parse(arena, text);
     TuneTable *table = arena_new(arena, TuneTable, 1);
-    TuneProblem p = {0, waits ? "it is a pipe" : arena_printf(arena, "%s", error.text)};
+    TuneProblem p = {0,
+                     waits ? "it is a pipe or a terminal" : arena_printf(arena, "%s", error.text)};
     vec_push(arena, &table->problems, p);
     return table;
 }

@@ -1,10 +1,11 @@
 // Os: files are read whole or refused, written whole or not at all.
-#define _GNU_SOURCE  // mkdtemp, symlink, sigtimedwait
+#define _GNU_SOURCE  // mkdtemp, symlink, sigtimedwait, posix_openpt
 #include "base/os.h"
 #include "base/os_mutex.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -344,6 +345,21 @@ static void writable_says_why_not(void **state) {
     assert_false(os_path_writable(r->arena, "", &e));
 }
 
+static void who_waits(void **state) {
+    const Room *r = *state;
+    const char *pipe = path_in(r, "waits");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_true(os_path_waits(pipe));
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
+        assert_true(os_path_waits(ptsname(terminal)));
+    if (terminal >= 0) close(terminal);
+    assert_false(os_path_waits("/dev/null"));
+    assert_false(os_path_waits("/dev/zero"));
+    assert_false(os_path_waits("."));
+    assert_false(os_path_waits("no such file"));
+}
+
 static void paths(void **state) {
     Arena *a = ((const Room *)*state)->arena;
     assert_true(str_equal(os_path_beside(a, STR("x/y.tile"), STR("z.tile")), STR("x/z.tile")));
@@ -656,6 +672,7 @@ int main(int argc, char **argv) {
         WITH_ROOM(links_are_followed_and_modes_kept),
         WITH_ROOM(writable_says_why_not),
         WITH_ROOM(paths),
+        WITH_ROOM(who_waits),
         WITH_ROOM(programs),
         cmocka_unit_test(the_machine),
     };

@@ -231,7 +231,7 @@ static void tune_refuses(void **state) {
                "tilec tune product.tile product --table rows.txt " SHAPE);
     assert_true(str_equal(tool_read(t, "rows.txt"), STR("tilec-tune 1\na row of mine\n")));
     tool_run(t, 0, "mkfifo pipe");
-    tool_fails(t, 1, "'pipe' is left as it is: it is a pipe",
+    tool_fails(t, 1, "'pipe' is left as it is: it is a pipe or a terminal",
                "tilec tune product.tile product --table pipe " SHAPE);
 }
 
