@@ -71,6 +71,11 @@ for text in llvm zlib zstd liblzma libffi; do
     [ -s "$(dirname "$notice")/licenses/$text.txt" ] || problem "licenses/$text.txt is not there"
 done
 
+# Of liblzma the licence depends on the version that is linked.
+grep -q "5.4 is in the public domain" "$(dirname "$notice")/licenses/liblzma.txt" &&
+    grep -q "0BSD" "$(dirname "$notice")/licenses/liblzma.txt" ||
+    problem "licenses/liblzma.txt lacks one of liblzma's two licences"
+
 pkgconfig=$(dirname "$(find "$prefix" -name tilec.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
 libdir=$(pkg-config --variable=libdir tilec)
