@@ -44,8 +44,15 @@ static const GpuCard cards[] = {
     {"Ryzen AI Max+ 395", "gfx1151"},
     {"RX 9060 XT", "gfx1200"},
     {"RX 9070 XT", "gfx1201"},
+    // No cards: what drivers put before the name ("NVIDIA GeForce RTX 4090").
+    {"NVIDIA", ""},
+    {"GeForce", ""},
+    {"Tesla", ""},
+    {"AMD", ""},
+    {"Instinct", ""},
+    {"Radeon", ""},
 };
-enum { CARDS = sizeof cards / sizeof *cards };
+enum { NAMES = sizeof cards / sizeof *cards, MAKERS = 6, CARDS = NAMES - MAKERS };
 
 const GpuCard *gpu_card_at(size_t index) { return index < CARDS ? &cards[index] : NULL; }
 
@@ -56,7 +63,7 @@ static char next(Str *s) {
     while (s->size) {
         char c = *s->text;
         *s = (Str){s->text + 1, s->size - 1};
-        if (!is_gap(c)) return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+        if (!is_gap(c)) return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
     }
     return 0;
 }
@@ -70,27 +77,20 @@ static bool begins_with(Str name, Str card, Str *rest) {
     return !rest->size || is_gap(*rest->text);
 }
 
-static const char *target_of(Str name) {
+const char *gpu_card_told(Str name) {
     Str rest;
-    for (size_t i = 0; i < CARDS; i++)
-        if (begins_with(name, str(cards[i].name), &rest)) return cards[i].target;
+    for (size_t i = 0; i < NAMES; i++) {
+        if (!begins_with(name, str(cards[i].name), &rest)) continue;
+        if (i < CARDS) return cards[i].target;
+        name = rest;
+        i = SIZE_MAX;  // from the first one again
+    }
     return NULL;
 }
 
-// Drivers put these before the name ("NVIDIA GeForce RTX 4090").
-static bool without_maker(Str *name) {
-    static const char *const words[] = {"nvidia", "geforce", "tesla", "amd", "instinct", "radeon"};
-    Str rest;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!begins_with(*name, str(words[i]), &rest)) continue;
-        *name = rest;
-        return true;
-    }
-    return false;
-}
-
 const char *gpu_card_target(Str name) {
-    const char *target = target_of(name);
-    while (!target && without_maker(&name)) target = target_of(name);
-    return target;
+    Str rest;
+    for (size_t i = 0; i < CARDS; i++)
+        if (begins_with(name, str(cards[i].name), &rest) && !rest.size) return cards[i].target;
+    return NULL;
 }

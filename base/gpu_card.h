@@ -10,14 +10,17 @@
 
 #include "base/str.h"
 
+// Texts, not pointers: a program that links the table needs no relocations for it.
 typedef struct GpuCard {
-    const char *name, *target;
+    char name[20], target[8];
 } GpuCard;
 
 // NULL behind the last. Of a vendor's the older architectures first.
 const GpuCard *gpu_card_at(size_t index);
-// Whatever its letters' case, blanks and dashes; also as drivers write it, with the maker before it
-// and the memory behind it. NULL: it is not known.
+// Whatever its letters' case, blanks and dashes; NULL: it is not known.
 const char *gpu_card_target(Str name);
+// The same of a name as drivers write it, with the maker before it and the memory behind it. For
+// the command alone: the runtime is to stay small.
+const char *gpu_card_told(Str name);
 
 #endif

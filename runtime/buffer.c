@@ -97,19 +97,14 @@ tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer
 }
 
 static tilec_status null_memory(tilec_context *c) {
-    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the host's memory is NULL");
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer to the host's memory is NULL");
 }
 
-static tilec_status dead(tilec_context *c) {
-    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the buffer does not exist (any more)");
-}
-
-static tilec_status of_other_device(const tilec_device *device, const tilec_device *other) {
-    RtDeviceText texts[2];
-    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                   "the buffer belongs to another device, %s, not to %s",
-                   rt_device_told(other, device, &texts[0]),
-                   rt_device_told(device, other, &texts[1]));
+// The buffer is another device's, or nobody's (any more): NULL.
+static tilec_status not_of(const tilec_device *device, const tilec_device *owner) {
+    return rt_fail(
+        device->context, TILEC_INVALID_ARGUMENT, "%s",
+        owner ? "the buffer belongs to another device" : "the buffer does not exist (any more)");
 }
 
 tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
@@ -119,7 +114,7 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     RtBuffer freed = {0};
     os_mutex_lock(device->context->lock);
     RtBuffer *b = live_slot(device->context, buffer);
-    const tilec_device *owner = b ? b->device : device;
+    const tilec_device *owner = b ? b->device : NULL;
     if (owner != device) b = NULL;
     if (b) atomic_fetch_add(&device->context->buffers_gone, 1);
     if (b && b->holds)
@@ -127,8 +122,7 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     else if (b)
         freed = take_out(b);
     os_mutex_unlock(device->context->lock);
-    if (owner != device) return of_other_device(device, owner);
-    if (!b) return dead(device->context);
+    if (!b) return not_of(device, owner);
     free_memory(&freed);
     return TILEC_OK;
 }
@@ -137,8 +131,8 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
 static tilec_status locate(tilec_device *device, tilec_buffer buffer, size_t offset, size_t size,
                            char **address) {
     RtBuffer b;
-    if (!rt_buffer_find(device->context, buffer, &b)) return dead(device->context);
-    if (b.device != device) return of_other_device(device, b.device);
+    if (!rt_buffer_find(device->context, buffer, &b)) b.device = NULL;
+    if (b.device != device) return not_of(device, b.device);
     if (offset > b.size || size > b.size - offset)
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                        "%zu bytes from byte %zu on are not all inside the buffer of %zu bytes",
@@ -151,11 +145,9 @@ tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer, voi
                                   size_t *size) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
-    if (!address)
-        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                       "the place for the address is NULL");
+    if (!address) return null_memory(device->context);
     RtBuffer b;
-    if (!rt_buffer_find(device->context, buffer, &b)) return dead(device->context);
+    if (!rt_buffer_find(device->context, buffer, &b)) return not_of(device, NULL);
     *address = b.address;
     if (size) *size = b.size;
     return TILEC_OK;

@@ -28,13 +28,11 @@ static const char *gpu_meant(const tilec_context *c, Arena *arena, Str name) {
                    : "; GPUs are 'cuda' (NVIDIA's) and 'hip' (AMD's);";
     const char *card = gpu_card_target(name);
     if (!gpu_target_parse(card ? str(card) : name, &gpu)) return NULL;
-    const char *vendor = gpu.vendor == GPU_AMD ? "hip" : "cuda";
     const char *target = gpu_target_name(gpu, text);
-    if (!sim || !sim->takes || !sim->takes(str(target)))
-        return arena_printf(arena, "; did you mean '%s', a GPU of this machine?", vendor);
-    return arena_printf(arena,
-                        "; did you mean '%s', a GPU of this machine, or 'sim:%s', simulated?",
-                        vendor, target);
+    bool simulated = sim && sim->takes(str(target));
+    return arena_printf(arena, "; did you mean '%s', a GPU of this machine%s%s%s?",
+                        gpu.vendor == GPU_AMD ? "hip" : "cuda", simulated ? ", or 'sim:" : "",
+                        simulated ? target : "", simulated ? "', simulated" : "");
 }
 
 static tilec_status unknown_device(tilec_context *c, const char *name, Str kind) {

@@ -294,15 +294,12 @@ static void test_dead_buffers(Host *h) {
              "(opened as number 1)",
              h->name, h->name);
     refused(&l, said);
-    snprintf(said, sizeof said,
-             "the buffer belongs to another device, %s (opened as number 2), not to %s (opened as "
-             "number 1)",
-             h->name, h->name);
     float value = 0;
-    host_expect(h, TILEC_INVALID_ARGUMENT, said,
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the buffer belongs to another device",
                 tilec_buffer_read(h->device, NULL, foreign, 0, &value, sizeof value));
-    host_expect(h, TILEC_INVALID_ARGUMENT, said, tilec_buffer_destroy(h->device, foreign));
-    host_expect(h, TILEC_INVALID_ARGUMENT, "the place for the address is NULL",
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the buffer belongs to another device",
+                tilec_buffer_destroy(h->device, foreign));
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the pointer to the host's memory is NULL",
                 tilec_buffer_address(h->device, next, NULL, NULL));
     tilec_stream *stream = NULL;
     assert_int_equal(tilec_stream_create(other, &stream), TILEC_OK);
