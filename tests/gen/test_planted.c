@@ -17,7 +17,7 @@ static const char *const names[JITTED_PLANTS] = {
 
 static void check_plant(JittedPlant plant, bool foreign) {
     uint32_t found = 0, missed = 0;
-    GenCode how = {{20, 2}, .quick = !foreign, .foreign = foreign};
+    GenCode how = {{.statements = 20, .depth = 2}, .quick = !foreign, .foreign = foreign};
     how.chain = plant == JITTED_ZERO_SIGN;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         GenPlanted p = gen_check_planted(seed * 7919, how, plant);
