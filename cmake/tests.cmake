@@ -15,8 +15,9 @@ set(release_tests
     abi/symbols aot/ base/test_dtype bundle check/ codegen/ compile/test_foreign
     compile/test_long_code compile/test_memory_left compile/test_no_memory compile/test_overlap
     compile/test_pack cost/ docs/ examples files/explain gen/ install/ interp/test_eval
-    ir/test_analysis_random ir/layout/ matrix/ mutate/ passes/test_cpu_dot passes/test_cpu_square passes/test_expand_math
-    passes/test_gpu_ passes/test_legalize passes/test_random runtime/test_fork)
+    ir/test_analysis_random ir/layout/ matrix/ mutate/ passes/test_cpu_dot passes/test_cpu_square
+    passes/test_expand_math passes/test_gpu_ passes/test_legalize passes/test_random
+    runtime/test_fork)
 list(JOIN release_tests "|" release_tests)
 if(TILEC_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set(commit_build sanitized)

@@ -1,8 +1,8 @@
 // Kernels of a few lines that become very long code: each compiles, or is refused, in bounded time.
 //
 // The bound is on the time of processors, so that a loaded machine changes little. On an idle one
-// the longest takes 5 seconds (9 for `stores` on gfx942). A quick run does one cell of the table,
-// TILEC_TEST_WHOLE=1 all of them.
+// the longest takes 6.4 seconds (`loops` on cpu), most take less than 3. A quick run does one cell
+// of the table, TILEC_TEST_WHOLE=1 all of them.
 #define _GNU_SOURCE  // setenv, rusage
 #include <errno.h>
 #include <setjmp.h>
