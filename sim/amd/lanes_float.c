@@ -4,6 +4,7 @@
 
 #include "sim/amd/function.h"
 #include "sim/machine/approx.h"
+#include "sim/machine/exact.h"
 
 #define F LaneF32
 #define D LaneF64
@@ -257,19 +258,15 @@ static float scaled_sum(float a, float b, float c, int by) {
     return amd_quiet((float)ldexp(sim_fma_odd((double)a, (double)b, (double)c), by));
 }
 
-// a b + c, of which the last bit says whether there was more, so that it can be rounded again.
-static double fused_odd64(double a, double b, double c) {
-    double p = a * b, s = p + c, back = s - p;
-    double more = ((p - (s - back)) + (c - back)) + fma(a, b, -p), sum = s + more;
-    if (sum - sum != 0) return sum;
-    double rest = more - (sum - s);
-    bool odd = sim_bits_f64(sum) & 1;
-    return rest == 0 || odd ? sum : nextafter(sum, rest > 0 ? (double)INFINITY : -(double)INFINITY);
-}
-
+// The same of f64. A double that keeps the rest in its last bit has too few bits for this: of a
+// subnormal result it may have one more, where two are needed.
 static double scaled_sum64(double a, double b, double c, int by) {
-    double r = ldexp(fma(a, b, c), by);
-    return biased(r, &wide) > 0 ? r : ldexp(fused_odd64(a, b, c), by);
+    SimExact e;
+    sim_exact_clear(&e);
+    sim_exact_add(&e, a, b);
+    sim_exact_add(&e, c, 1);
+    e.scale = by;
+    return sim_f64_bits(sim_exact_round(&e, &sim_f64, SIM_RN));
 }
 
 // The last step takes the scaling back, where div_scale's flag says so.

@@ -92,5 +92,6 @@ uint64_t sim_exact_round(SimExact *e, const SimFormat *f, SimRound round) {
     uint64_t m = shift ? high << shift | low >> (32 - shift) : high;
     bool sticky = (uint32_t)(low << shift) != 0;
     for (int i = 0; i < top - 2; i++) sticky |= e->limbs[i] != 0;
-    return sim_number_pack(f, negative, m, 32 * (top - 1) + LOWEST - shift, sticky, round, false);
+    int exponent = 32 * (top - 1) + LOWEST - shift + e->scale;
+    return sim_number_pack(f, negative, m, exponent, sticky, round, false);
 }

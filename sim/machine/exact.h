@@ -16,6 +16,7 @@ enum { SIM_EXACT_LIMBS = 140 };  // of 32 bits: from 2^-2176 up to 2^2304
 typedef struct SimExact {
     int64_t limbs[SIM_EXACT_LIMBS];
     bool nan, plus_infinity, minus_infinity, positive_zero, any;
+    int scale;  // what is rounded is the sum times 2 to this power
 } SimExact;
 
 void sim_exact_clear(SimExact *e);

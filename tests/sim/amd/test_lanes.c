@@ -120,6 +120,11 @@ R1(r_mix_one, u((float)(hv(x[2]) - (double)f(x[0]))))
 R1(r_mixlo, half((double)fmaf(f(x[0] & 0x9fffffff), f(x[1] & 0x9fffffff), (float)hv(x[2]))))
 R1(r_sum16, (x[0] & 0xffff) + (x[1] >> 16))
 R1(r_divide, u(f(x[0]) / f(x[1])))
+// Of numbers with exponents of their own.
+REF(r_small_quotient, uint64_t n = wide(x), m = wide(x + 2);
+    n = (n & UINT64_C(0x800fffffffffffff)) | UINT64_C(0x0170000000000000);
+    m = (m & UINT64_C(0x801fffffffffffff)) | UINT64_C(0x4160000000000000);
+    put(y, sim_bits_f64(sim_f64_bits(n) / sim_f64_bits(m))))
 static uint32_t h3(uint32_t a, uint32_t b, uint32_t c, bool most) {
     a &= 0xffff, b &= 0xffff, c &= 0xffff;
     uint32_t r = (a < b) == most ? b : a;
@@ -138,7 +143,26 @@ R1(r_carry, x[0] + x[1] < x[0])
     "v_fma_f32 v24, v20, v21, v24\nv_fma_f32 v22, -v22, v24, v23\n"                         \
     "v_div_fmas_f32 v20, v22, v21, v24\nv_div_fixup_f32"
 
+// The same of f64, of numbers around 2^-1000 and 2^23: most quotients are subnormal, and have
+// nearly all bits of a double. v[22:23] is the denominator, v[20:21] the numerator.
+#define SMALL_QUOTIENT(null, vcc)                                             \
+    "v_mov_b32_e32 v20, v12\nv_and_b32_e32 v21, 0x800fffff, v13\n"            \
+    "v_or_b32_e32 v21, 0x01700000, v21\nv_mov_b32_e32 v22, v14\n"             \
+    "v_and_b32_e32 v23, 0x801fffff, v15\nv_or_b32_e32 v23, 0x41600000, v23\n" \
+    "v_div_scale_f64 v[24:25], " null                                         \
+    ", v[22:23], v[22:23], v[20:21]\n"                                        \
+    "v_rcp_f64_e32 v[26:27], v[24:25]\n"                                      \
+    "v_fma_f64 v[28:29], -v[24:25], v[26:27], 1.0\n"                          \
+    "v_fma_f64 v[26:27], v[26:27], v[28:29], v[26:27]\n"                      \
+    "v_div_scale_f64 v[30:31], " vcc                                          \
+    ", v[20:21], v[22:23], v[20:21]\n"                                        \
+    "v_mul_f64 v[28:29], v[30:31], v[26:27]\n"                                \
+    "v_fma_f64 v[24:25], -v[24:25], v[28:29], v[30:31]\n"                     \
+    "v_div_fmas_f64 v[24:25], v[24:25], v[26:27], v[28:29]\nv_div_fixup_f64"
+
 static const Case cases[] = {
+    {SMALL_QUOTIENT("s[4:5]", "vcc"), SMALL_QUOTIENT("null", "vcc_lo"),
+     "v[16:17], v[24:25], v[22:23], v[20:21]", r_small_quotient},
     {"v_div_scale_f32 v22, s[4:5], v13, v13, v12\nv_div_scale_f32 v23, vcc, v12, v13, "
      "v12\n" DIVISION,
      "v_div_scale_f32 v22, null, v13, v13, v12\nv_div_scale_f32 v23, vcc_lo, v12, v13, "
