@@ -286,13 +286,14 @@ void amd_run_scalar(AmdWave *w, const AmdInstr *i) {
         if (i->s[n].negated) values[n] ^= sign;
         any |= poison[n];
     }
-    if (reads_scc(i->row) && w->scc_poison) any = poison[0] = UINT64_MAX;
+    bool scc_unknown = reads_scc(i->row) && w->scc_poison;
+    if (scc_unknown) any = UINT64_MAX;
     AmdScalars x = {values[0], values[1], values[2], w->scc, w, i};
     if (any && saves(i->row)) {
         amd_tell_poison(w, i, SIM_POISON_BRANCH, any & amd_wave_mask(w));
         any = 0;
     }
-    if (any) bits = amd_poison_scalar(i, &x, poison);
+    if (any) bits = scc_unknown ? UINT64_MAX : amd_poison_scalar(i, &x, poison);
     uint64_t value = i->row->scalar(&x);
     if (i->writes_scc) {
         w->scc = x.scc;

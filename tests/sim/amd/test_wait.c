@@ -157,6 +157,18 @@ static const Case cases[] = {
      "global_load_short_d16 v40, v[10:11], off\ns_waitcnt vmcnt(0)\n"
      "v_lshrrev_b32_e32 v16, 16, v40",
      true, 0},
+    // A choice by scc takes the bits of what is chosen, and all is unknown where scc is.
+    {"gfx1030",
+     "s_lshl_b32 s40, s40, 16\ns_cmp_eq_u32 s20, s20\ns_cselect_b32 s41, s40, 1\n"
+     "s_and_b32 s41, s41, 0xffff\nv_mov_b32_e32 v16, s41",
+     false, 0},
+    {"gfx1030",
+     "s_lshl_b32 s40, s40, 16\ns_cmp_eq_u32 s20, s20\ns_cselect_b32 s41, s40, 1\n"
+     "v_mov_b32_e32 v16, s41",
+     true, 0},
+    {"gfx1030", "s_cmp_lg_u32 s20, s20\ns_cselect_b32 s41, s40, 1\nv_mov_b32_e32 v16, s41", false,
+     0},
+    {"gfx1030", "s_cmp_eq_u32 s40, 0\ns_cselect_b32 s41, 1, 2\nv_mov_b32_e32 v16, s41", true, 0},
     // Of a count, five bits count; of a word, the byte that is converted.
     {"gfx942", "v_lshlrev_b32_e32 v16, v40, v12", true, 0},
     {"gfx942", "v_lshlrev_b32_e32 v40, 5, v40\nv_lshlrev_b32_e32 v16, v40, v12", false, 0},
