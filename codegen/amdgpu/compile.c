@@ -81,6 +81,11 @@ static const char *const without_long[] = {
 // whatever is left out: from here on code is made in a hurry.
 enum { HURRIED_BLOCKS = 4096, HURRIED_RDNA = 16384 };
 
+static void before_selection(Module *m) {
+    amdgpu_keep_signed_zeros(m);
+    amdgpu_keep_rows_narrow(m);
+}
+
 static bool is_rdna(GpuTarget target) { return target.number >= 0x1000; }
 
 bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
@@ -90,7 +95,7 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                  .ops = &amdgpu_gen_target,
                                  .function = amdgpu_function,
                                  .passes = passes,
-                                 .before_selection = amdgpu_keep_signed_zeros,
+                                 .before_selection = before_selection,
                                  .without_long = without_long,
                                  .hurried_from = is_rdna(options->target.gpu) ? HURRIED_RDNA : 0,
                                  .hurried_blocks = HURRIED_BLOCKS,

@@ -187,6 +187,45 @@ static void lanes_read_one_another(void **state) {
     }
 }
 
+// An instruction of 64 bits does not read the value of another lane itself: a move before it does.
+static void wide_instructions_read_their_lane(void **state) {
+    (void)state;
+    need_library();
+    static const char *const bodies[] = {
+        "%5 = cast %4 : i64\n%6 = cast %3 : i64\n%7 = mul %5, %6 : i64",
+        "%5 = cast %4 : u32\n%6 = cast %3 : u32\n%10 = cast %5 : u64\n%11 = cast %6 : u64\n"
+        "%12 = mul %10, %11 : u64\n%7 = bitcast %12 : i64",
+        "%5 = const {value = 63} : i32\n%6 = and %4, %5 : i32\n%10 = cast %6 : i64\n"
+        "%11 = cast %3 : i64\n%7 = shl %11, %10 : i64",
+        "%5 = cast %4 : f64\n%7 = bitcast %5 : i64",
+        "%5 = bitcast %4 : f32\n%6 = cast %5 : f64\n%7 = bitcast %6 : i64",
+        "%5 = mul %4, %3 : i32\n%6 = cast %1 : i32\n%10 = add %5, %6 : i32\n"
+        "%7 = cast %10 : i64",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        for (int p = 0; p < PROCESSORS; p++) {
+            Tir *t = tir_load(
+                "kernel @k(%%x: *i32, %%y: *i64) {level = thread, warps = 1} { body {\n"
+                "%%0 = thread.id : i32\n%%1 = cast %%0 : i64\n"
+                "%%2 = ptr_add %%x, %%1 : *i32\n"
+                "%%3 = thread.load %%2, _, _ {align = 4} : i32\n"
+                "%%4 = thread.shuffle %%3, _ {lane = 1} : i32\n%s\n"
+                "%%8 = ptr_add %%y, %%1 : *i64\n"
+                "thread.store %%8, %%7, _ {align = 8}\nreturn } }",
+                bodies[i]);
+            Str text = {0};
+            if (!code_of(t, processors[p], CODEGEN_ASM, 0, &text))
+                fail_msg("%s: %s", processors[p], said(t));
+            while (text.size) {
+                Str line = str_cut(text, '\n', &text);
+                const char *one = arena_text(t->arena, line.text, line.size);
+                if (strstr(one, "_dpp ") && strstr(one, "v["))
+                    fail_msg("%s: '%s' of\n%s", processors[p], one, bodies[i]);
+            }
+            tir_free(t);
+        }
+}
+
 // The oldest have no crossbar: through a word of each thread, behind what the program has.
 static void lanes_of_the_oldest(void **state) {
     (void)state;
@@ -517,6 +556,7 @@ int main(void) {
         cmocka_unit_test(versions_are_chosen),
         cmocka_unit_test(code_is_for_several),
         cmocka_unit_test(lanes_read_one_another),
+        cmocka_unit_test(wide_instructions_read_their_lane),
         cmocka_unit_test(lanes_of_the_oldest),
         cmocka_unit_test(shared_memory),
         cmocka_unit_test(masks_are_bounds),

@@ -38,9 +38,16 @@ static void test_shifts(void **state) {
     gen_run_found("shifts");
 }
 
+// Products of 64 bits of what other lanes hold.
+static void test_rows(void **state) {
+    (void)state;
+    gen_run_found("rows");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_choices), cmocka_unit_test(test_bytes),
-                                       cmocka_unit_test(test_zeros), cmocka_unit_test(test_shifts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_targets), cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_shifts),  cmocka_unit_test(test_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
