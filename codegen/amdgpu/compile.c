@@ -83,6 +83,7 @@ enum { HURRIED_BLOCKS = 4096, HURRIED_RDNA = 16384 };
 
 static void before_selection(Module *m) {
     amdgpu_keep_signed_zeros(m);
+    amdgpu_divide(m);
     amdgpu_keep_rows_narrow(m);
 }
 

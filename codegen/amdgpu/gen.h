@@ -21,6 +21,7 @@ bool amdgpu_mends(uint32_t way, uint32_t fault);
 void amdgpu_go_way(Gen *g);
 // signed_zeros.c: what would lose the sign of zero in selection is written otherwise.
 void amdgpu_keep_signed_zeros(Module *m);
+void amdgpu_divide(Module *m);  // quotients.c: f64, rounded right also where it is subnormal
 // wide_rows.c: no instruction of 64 bits reads a value of another lane of its row.
 void amdgpu_keep_rows_narrow(Module *m);
 LLVMValueRef amdgpu_thread_id(Gen *g);

@@ -44,10 +44,17 @@ static void test_rows(void **state) {
     gen_run_found("rows");
 }
 
+// Subnormal quotients of f64 that lie in the middle of two numbers.
+static void test_quotients(void **state) {
+    (void)state;
+    gen_run_found("quotients");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_targets), cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_shifts),  cmocka_unit_test(test_rows)};
+        cmocka_unit_test(test_targets),  cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_shifts),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_quotients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
