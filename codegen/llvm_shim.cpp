@@ -11,11 +11,15 @@ extern "C" {
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Analysis/UniformityAnalysis.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicsAMDGPU.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Pass.h>
 #include <llvm/PassInfo.h>
+#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/raw_ostream.h>
@@ -383,6 +387,37 @@ void codegen_cut_blocks(LLVMModuleRef module, size_t instructions) {
             auto at = place_to_cut(*block, instructions);
             if (at != block->end()) block->splitBasicBlock(at);
         }
+    }
+}
+
+// Is it arithmetic, of a number that a scalar register holds, for instructions of another block?
+static bool goes_on(const llvm::Instruction &op) {
+    const llvm::Type *type = op.getType();
+    bool arithmetic = llvm::isa<llvm::BinaryOperator, llvm::SelectInst, llvm::CallInst>(op);
+    bool number = type->isIntegerTy(32) || type->isIntegerTy(64) || type->isFloatTy();
+    return arithmetic && number && op.isUsedOutsideOfBlock(op.getParent());
+}
+
+static void break_chain(llvm::Instruction &op) {
+    llvm::IRBuilder<> builder(op.getNextNode());
+    llvm::Type *type = op.getType();
+    llvm::Value *same =
+        builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_readfirstlane, {type}, {&op});
+    op.replaceUsesWithIf(same, [same](const llvm::Use &u) { return u.getUser() != same; });
+}
+
+void codegen_break_chains(LLVMTargetMachineRef machine, LLVMModuleRef module) {
+    llvm::PassBuilder passes(reinterpret_cast<llvm::TargetMachine *>(machine));
+    llvm::FunctionAnalysisManager analyses;
+    passes.registerFunctionAnalyses(analyses);
+    for (llvm::Function &function : *llvm::unwrap(module)) {
+        if (function.isDeclaration()) continue;
+        std::vector<llvm::Instruction *> found;
+        llvm::UniformityInfo &uniform = analyses.getResult<llvm::UniformityInfoAnalysis>(function);
+        for (llvm::BasicBlock &block : function)
+            for (llvm::Instruction &op : block)
+                if (goes_on(op) && uniform.isUniform(&op)) found.push_back(&op);
+        for (llvm::Instruction *op : found) break_chain(*op);
     }
 }
 

@@ -30,6 +30,10 @@ struct LLVMOpaqueMemoryBuffer;
 // Cuts blocks of instructions into ones of about so many, which jump to one another: what LLVM does
 // block by block then takes time in proportion to their number.
 void codegen_cut_blocks(struct LLVMOpaqueModule *module, size_t instructions);
+// Of AMD: arithmetic on scalars that goes on in another block goes through a vector register first.
+// From each scalar that was loaded LLVM follows such arithmetic to its end, and keeps what it met:
+// time and memory grow with the square of its length.
+void codegen_break_chains(struct LLVMOpaqueTargetMachine *machine, struct LLVMOpaqueModule *module);
 // The machine makes code in the least time from now on.
 void codegen_hurry(struct LLVMOpaqueTargetMachine *machine);
 // Machine code, as LLVMTargetMachineEmitToMemoryBuffer makes it, without the passes named (a NULL

@@ -98,6 +98,7 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                  .passes = passes,
                                  .before_selection = before_selection,
                                  .without_long = without_long,
+                                 .chains = true,
                                  .hurried_from = is_rdna(options->target.gpu) ? HURRIED_RDNA : 0,
                                  .hurried_blocks = HURRIED_BLOCKS,
                                  .ways = AMDGPU_WAYS,

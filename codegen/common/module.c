@@ -91,7 +91,9 @@ static bool look_at_length(Module *m) {
 
 // Behind LLVM's passes on IR, some of which would join the blocks again.
 static void cut_blocks(const Module *m) {
-    if (m->is_long) codegen_cut_blocks(m->module, BLOCK);
+    if (!m->is_long) return;
+    codegen_cut_blocks(m->module, BLOCK);
+    if (m->target->chains) codegen_break_chains(m->machine, m->module);
 }
 
 // ---- steps --------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ typedef struct ModuleTarget {
     // Those that are left out of long code (module.c) as well, for their time grows with the square
     // of its length.
     const char *const *without_long;
+    bool chains;  // of scalars are broken in long code (codegen_break_chains)
     // Longer code than so many instructions or blocks is made in a hurry (codegen_hurry); 0: none.
     uint32_t hurried_from, hurried_blocks;
     // Ways to translate a function (0: there is one). What is amiss with code of the first (0:

@@ -50,6 +50,10 @@ static const Program programs[] = {
      "kernel scalars(f32 x[N], f32 y[N]) grid(1) { var s = x[0];" UNROLLED(
          "s = s + x[program(0) + k * 1000 + j];") "y[0] = s; }",
      NULL, false},
+    {"chain",
+     "kernel chain(i32 x[N], i32 y[N]) grid(1) { var s = x[0];" UNROLLED(
+         "s = s + x[program(0) + k * 1000 + j];") "y[0] = s; }",
+     NULL, false},
     {"stores",
      "kernel stores(f32 x[N], f32 y[N]) grid(1) {" UNROLLED(
          "y[k * 16000 + j * 16 +: 16] = x[k * 16000 + j * 16 +: 16];") "}",
@@ -78,7 +82,8 @@ static const Program programs[] = {
      "'longest' is too long", true},
 };
 
-static const char *const devices[] = {"cpu", "sim:sm_80", "sim:sm_90", "sim:gfx942", "sim:gfx1100"};
+static const char *const devices[] = {"cpu",        "sim:sm_80",   "sim:sm_90",
+                                      "sim:gfx942", "sim:gfx1100", "sim:gfx1201"};
 
 enum {
     PROGRAMS = sizeof programs / sizeof *programs,
@@ -255,7 +260,7 @@ static void a_limit_ends_a_compilation_in_order(void **state) {
     tilec_context *c;
     tilec_device *d;
     tilec_kernel *k = NULL;
-    const char *text = programs[4].text;
+    const char *text = programs[5].text;
     assert_int_equal(tilec_context_create(&o, &c), TILEC_OK);
     assert_int_equal(tilec_device_open(c, "sim:gfx942", &d), TILEC_OK);
     assert_int_equal(tilec_kernel_from_source(c, d, "k", text, strlen(text), NULL, NULL, &k),
