@@ -3,6 +3,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codegen/llvm_shim.h"
 
@@ -17,11 +18,22 @@ void target_failed(TargetLog *log, const char *what, const char *text) {
     target_refused(log, DIAG_DEFECT, what, text);
 }
 
+// Of AMD: each thread has so much memory of its own, and only LLVM knows what registers do not
+// hold.
+static bool refuse_stack(TargetLog *log, const char *text) {
+    if (!text || !strstr(text, "stack frame size")) return false;
+    target_refused(log, DIAG_LIMIT,
+                   "the values of a thread fit neither registers nor its own memory", text);
+    diag_help(log->diags,
+              "use smaller tiles, more warps, or loops that run (`for`) instead of `for const`");
+    return true;
+}
+
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     TargetLog *log = user;
     if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
     char *text = LLVMGetDiagInfoDescription(info);
-    target_failed(log, "LLVM", text ? text : "no memory");
+    if (!refuse_stack(log, text)) target_failed(log, "LLVM", text ? text : "no memory");
     LLVMDisposeMessage(text);
 }
 

@@ -155,6 +155,19 @@ static void long_code_takes_bounded_time(void **state) {
     }
 }
 
+// 1024 registers of each thread, made without optimising: more than a thread has memory for.
+static void what_no_memory_holds_is_refused(void **state) {
+    static const Program deep = {"deep",
+                                 "kernel deep(f32 x[N], f32 y[N]) grid(1) {"
+                                 "y[0 +: 131072] = pow(x[0 +: 131072], 2.5); }",
+                                 "the values of a thread fit neither registers nor its own memory",
+                                 false};
+    const char *whole = os_env("TILEC_TEST_WHOLE");
+    (void)state;
+    if (has_codegen && ((whole && whole[0]) || slice_has(CELLS, CELLS)))
+        compile_cell(&deep, "sim:gfx1100");
+}
+
 // ---- a limit ------------------------------------------------------------------------------------
 
 typedef struct World {
@@ -279,6 +292,7 @@ static void a_limit_ends_a_compilation_in_order(void **state) {
 #define LIMIT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_no_memory_holds_is_refused),
         cmocka_unit_test(long_code_takes_bounded_time),
         LIMIT(passes_look_at_the_time),
         LIMIT(so_does_who_elaborates),
