@@ -100,6 +100,7 @@ enum { MATRIX_REFUSED = 100 };  // an outcome beside IrOutcome: a `requires` doe
 
 typedef struct Program {
     const char *text;
+    const char *pieces;  // the same by several programs, where a device runs that; else NULL
     Buffer buffers[MAX_BUFFERS];
     uint32_t buffer_count;
     IrArg args[MAX_ARGS];

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/os.h"
 #include "ir/text.h"
@@ -28,8 +29,10 @@ static IrFunc *kernel_of(const IrModule *module) {
     return NULL;
 }
 
+static const char *text_of(const Program *p) { return p->pieces ? p->pieces : p->text; }
+
 static IrModule *parse_cell(const Program *p, Arena *arena, Sources *sources, Diags *diags) {
-    const SourceFile *file = source_add(sources, STR("cell.tir"), str(p->text));
+    const SourceFile *file = source_add(sources, STR("cell.tir"), str(text_of(p)));
     IrModule *module = ir_parse(arena, sources, interner_create(arena), file, diags);
     return module && ir_verify(module, diags) ? module : NULL;
 }
@@ -353,6 +356,29 @@ static void trace(const char *name, const Device *d) {
     if (d->compiled && getenv("TILEC_TEST_TRACE")) fprintf(stderr, "%s on %s\n", name, d->name);
 }
 
+// Of this process and of those that it started and that have ended.
+static double cpu_seconds(void) {
+    static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    double sum = 0;
+    for (int i = 0; i < 2; i++) {
+        struct rusage used;
+        if (getrusage(whose[i], &used)) continue;
+        sum += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+        sum += (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+    }
+    return sum;
+}
+
+// TILEC_TEST_COSTS=1 prints what each run of a cell costs: milliseconds, device, GPU and warps,
+// and the name.
+static void report_cost(const char *name, const Device *d, const Program *p, double seconds) {
+    if (!is_set("TILEC_TEST_COSTS", "1")) return;
+    bool gpu = d->run == run_threads || d->run == run_simulated;
+    Machine machine = gpu ? lowered_gpu(choice_of(d, p)) : (Machine){0};
+    printf("cost\t%.3f\t%s\t%d-%x\t%u\t%s\n", seconds * 1e3, d->name, (int)machine.gpu.vendor,
+           (unsigned)machine.gpu.number, gpu ? lowered_warps(choice_of(d, p)) : 0, name);
+}
+
 bool matrix_execute(Matrix *m, const char *name, const Device *d, Program *p) {
     StrBuf printed = strbuf(m->arena), message = strbuf(m->arena);
     IrOutcome outcome = IR_RUN_DONE;
@@ -362,17 +388,19 @@ bool matrix_execute(Matrix *m, const char *name, const Device *d, Program *p) {
     for (int i = 0; i < 3; i++)
         if (p->grid[i] == 0) p->grid[i] = 1;
     trace(name, d);
+    double began = cpu_seconds();
     DeviceResult result = d->run(d, p, m->arena, &outcome, &printed, &message);
+    report_cost(name, d, p, cpu_seconds() - began);
     m->runs[d - matrix_devices] += result != DEVICE_LEFT_OUT;
     m->left_out[d - matrix_devices] += result == DEVICE_LEFT_OUT;
     if (result == DEVICE_LEFT_OUT) return false;
     if (result == DEVICE_REFUSED) {
-        matrix_fail(m, name, "refused by %s:\n%s\n%s", d->name, message.text, p->text);
+        matrix_fail(m, name, "refused by %s:\n%s\n%s", d->name, message.text, text_of(p));
         return false;
     }
     if (outcome != p->outcome) {
         matrix_fail(m, name, "ended with %d on %s, expected %d:\n%s\n%s", (int)outcome, d->name,
-                    (int)p->outcome, message.text ? message.text : "", p->text);
+                    (int)p->outcome, message.text ? message.text : "", text_of(p));
         return false;
     }
     const char *lines = printed.text ? printed.text : "";
@@ -448,9 +476,10 @@ static void param_text(StrBuf *out, const Tile *t, const char *name, uint32_t k)
     strbuf_printf(out, "%s]", t->rank ? "" : "1");
 }
 
-// The indices and the selection of all of a tile's memory.
-static void selection_text(StrBuf *out, const Tile *t) {
-    for (uint32_t d = 0; d < t->rank || d == 0; d++) strbuf_printf(out, ", %%0");
+// The indices and the selection of a tile in its memory; a piece begins at row %3.
+static void selection_text(StrBuf *out, const Tile *t, bool piece) {
+    for (uint32_t d = 0; d < t->rank || d == 0; d++)
+        strbuf_printf(out, piece && t->rank && d == 0 ? ", %%3" : ", %%0");
     strbuf_printf(out, " {select = [");
     for (uint32_t d = 0; d < t->rank; d++) strbuf_printf(out, "%s%u", d ? "," : "", t->shape[d]);
     strbuf_printf(out, "%s]}", t->rank ? "" : "0");
@@ -540,25 +569,41 @@ static void op_text(Matrix *m, StrBuf *out, const Case *c) {
     strbuf_printf(out, "%s\n", c->region ? c->region : "");
 }
 
-static const char *case_text(Matrix *m, const Case *c) {
+// Of each tile the rows that one program of `parts` takes.
+static Case piece_of(const Case *c, uint32_t parts) {
+    Case piece = *c;
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        if (piece.in[k].rank) piece.in[k].shape[0] /= parts;
+    for (uint32_t k = 0; k < c->result_count; k++)
+        if (piece.out[k].rank) piece.out[k].shape[0] /= parts;
+    return piece;
+}
+
+static const char *case_text(Matrix *m, const Case *whole, uint32_t parts) {
+    Case piece = piece_of(whole, parts), *c = &piece;
     StrBuf out = strbuf(m->arena);
     uint32_t params = 0;
     strbuf_printf(&out, "kernel @cell(");
     for (uint32_t k = 0; k < c->operand_count; k++) {
         if (c->in[k].absent) continue;
         strbuf_printf(&out, "%s", params++ ? ", " : "");
-        param_text(&out, &c->in[k], "x", k);
+        param_text(&out, &whole->in[k], "x", k);
     }
     for (uint32_t k = 0; k < c->result_count; k++) {
         strbuf_printf(&out, "%s", params++ ? ", " : "");
-        param_text(&out, &c->out[k], "y", k);
+        param_text(&out, &whole->out[k], "y", k);
     }
     strbuf_printf(&out, ") { body {\n%%0 = const {value = 0} : i64\n");
+    if (parts > 1)
+        strbuf_printf(&out,
+                      "%%1 = program {dim = 0} : i64\n%%2 = const {value = %u} : i64\n"
+                      "%%3 = mul %%1, %%2 : i64\n",
+                      c->out[0].shape[0]);
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const Tile *t = &c->in[k];
         if (t->absent) continue;
         strbuf_printf(&out, "%%%u = view_load %%x%u, _", t->pointer ? 40 + k : 20 + k, k);
-        selection_text(&out, t);
+        selection_text(&out, t, parts > 1);
         strbuf_printf(&out, " : %s\n", memory_type(m, t));
         if (t->pointer)
             strbuf_printf(&out, "%%%u = bitcast %%%u : %s\n", 20 + k, 40 + k, tile_type(m, t));
@@ -569,7 +614,7 @@ static const char *case_text(Matrix *m, const Case *c) {
         if (t->pointer)
             strbuf_printf(&out, "%%%u = bitcast %%%u : %s\n", 70 + k, 60 + k, memory_type(m, t));
         strbuf_printf(&out, "view_store %%y%u, %%%u, _", k, t->pointer ? 70 + k : 60 + k);
-        selection_text(&out, t);
+        selection_text(&out, t, parts > 1);
         strbuf_char(&out, '\n');
     }
     strbuf_printf(&out, "return\n} }\n");
@@ -718,6 +763,37 @@ static void compare_bits(Matrix *m, const char *name, const Case *c, void **firs
         }
 }
 
+static bool is_elementwise(const Case *c) {
+    IrRule rule = ir_op_info(c->code)->rule;
+    bool by_lane = rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
+                   rule == IR_RULE_COMPARE || rule == IR_RULE_TERNARY || rule == IR_RULE_SELECT ||
+                   rule == IR_RULE_CAST;
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        by_lane &= c->in[k].rank == 0 || c->in[k].count == c->out[0].count;
+    return by_lane;
+}
+
+// Large tiles are shared among several programs of a GPU. With one warp of threads there are tiles
+// that no registers can hold, and LLVM's time grows with the square of the length of RDNA's code:
+// all pairs of two operands in one program take up to 20 seconds.
+static uint32_t parts_of(const Matrix *m, const Device *d, const Case *c, const Program *p) {
+    enum { HELD = 512, QUICK = 16 };  // elements of a thread
+    bool simulated = d->run == run_simulated;
+    if ((!simulated && d->run != run_threads) || !is_elementwise(c)) return 1;
+    uint64_t choice = choice_of(d, p);
+    uint32_t threads = lowered_gpu(choice).warp * lowered_warps(choice);
+    uint32_t most = threads * (simulated && !m->whole ? QUICK : HELD), parts = 1;
+    while (c->out[0].count / parts > most && c->out[0].shape[0] % (2 * parts) == 0) parts *= 2;
+    return parts;
+}
+
+static void divide(Matrix *m, const Device *d, const Case *c, Program *p) {
+    if (d->compiled) p->first_of_kind = m->first_of_kind && !m->whole;  // part of the choice
+    uint32_t parts = parts_of(m, d, c, p);
+    p->pieces = parts > 1 ? case_text(m, c, parts) : NULL;
+    p->grid[0] = parts;
+}
+
 void matrix_case(Matrix *m, const char *name, Case *c) {
     Reference reference = reference_of(c->code);
     if (!reference) {
@@ -730,7 +806,7 @@ void matrix_case(Matrix *m, const char *name, Case *c) {
         matrix_fail(m, name, "the reference does not know this type");
         return;
     }
-    Program p = {.text = case_text(m, c)};
+    Program p = {.text = case_text(m, c, 1)};
     void *results[MAX_RESULTS], *lowered[MAX_RESULTS] = {NULL};
     for (uint32_t k = 0; k < c->operand_count; k++)
         if (!c->in[k].absent) p.args[p.arg_count++] = view_of(&c->in[k], memory_of(m, &c->in[k]));
@@ -744,6 +820,7 @@ void matrix_case(Matrix *m, const char *name, Case *c) {
             p.args[p.arg_count++] = view_of(&blank, results[k]);
         }
         const Device *device = &matrix_devices[d];
+        divide(m, device, c, &p);
         if (!matrix_execute(m, name, device, &p)) continue;
         const Case *others[OTHERS];
         other_cases(m, c, device, &p, others);
