@@ -98,7 +98,12 @@ static tilec_status make(tilec_context *c, tilec_device *d, tilec_kernel **k) {
     return tilec_kernel_from_source(c, d, "k.tile", text, sizeof text - 1, NULL, NULL, k);
 }
 
-enum { FINE = 0, NO_MEMORY = 10, WRONG = 20 };
+// One allocation nobody can answer for: glibc ends the process, with this status, when it has no
+// memory for a thread's copy of a library's own variables (__tls_get_addr cannot fail). In a real
+// shortage that does not happen here: 4 MiB are looked for just before the library is opened
+// (os_library_require), and this block is made while it is. Only a test that refuses that one block
+// and had those 4 MiB sees it.
+enum { FINE = 0, NO_MEMORY = 10, WRONG = 20, GLIBC_ENDS = 127 };
 
 // In a process of its own: the first compilation, with the n-th allocation from its beginning
 // failing.
@@ -144,16 +149,20 @@ static int in_child(size_t nth, bool on, size_t *count) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+enum { OPENING = 120 };  // more allocations than come before the library is open
+
 static void each(bool on, size_t samples) {
-    size_t count = 0, ignored, ended[2] = {0, 0};
+    size_t count = 0, ignored, ended[2] = {0, 0}, excused = 0;
     assert_int_equal(in_child(0, false, &count), FINE);
     assert_true(count > 1000);
     if (getenv("TILEC_TEST_WHOLE")) samples = count;
     for (size_t i = 0; i < samples; i++) {
         size_t nth = 1 + count * i / samples + slice_number() % (count / samples);
         int end = in_child(nth, on, &ignored);
-        if (end != FINE && end != NO_MEMORY) fail_msg("allocation %zu: status %d", nth, end);
-        ended[end == NO_MEMORY]++;
+        bool by_glibc = end == GLIBC_ENDS && nth <= OPENING && !excused++;
+        if (end != FINE && end != NO_MEMORY && !by_glibc)
+            fail_msg("allocation %zu: status %d", nth, end);
+        ended[end == NO_MEMORY] += !by_glibc;
     }
     print_message("of %zu allocations: %zu did without, %zu ended the call\n", count, ended[0],
                   ended[1]);
@@ -234,11 +243,7 @@ static void one_fails(void **state) {
 }
 
 // The compiler library is opened near the beginning: there each allocation, one after the other.
-// One of them nobody can answer for: glibc ends a process that has no memory for a thread's copy of
-// a library's own variables. Memory is looked for before the library is opened, so that only this
-// test, which refuses just that one, sees it.
 static void opening_fails(void **state) {
-    enum { OPENING = 120, GLIBC_ENDS = 127 };
     (void)state;
     size_t ignored, ended[2] = {0, 0};
     for (size_t nth = 1; nth <= OPENING; nth++)
