@@ -16,6 +16,19 @@ static void test_untyped(void **state) {
           1, 3, -2);
 }
 
+// Up, whatever the signs are; s is 5.
+static void test_cdiv(void **state) {
+    (void)state;
+    GIVES("",
+          "y[0] = cdiv(s, -2); y[1] = cdiv(-s, -2); y[2] = cdiv(s, -5); y[3] = cdiv(s - 5, -3);",
+          -2, 3, -1, 0);
+    GIVES("", "let t = 3 - s; y[0] = cdiv(s, t); y[1] = cdiv(-s, t); y[2] = cdiv(s, -t);", -2, 3,
+          3);
+    GIVES("", "y[0] = i64(cdiv(u32(s), 2)); y[1] = i64(cdiv(u32(s), 5)); y[2] = cdiv(6, s);", 3, 1,
+          2);
+    GIVES("", "let v = iota(4) + i32(s); y[0 +: 4] = i64(cdiv(v, -4));", -1, -1, -1, -2);
+}
+
 static void test_promotion(void **state) {
     (void)state;
     GIVES("", "y[0] = i64(u8(200) + u8(100)); y[1] = i64(u8(200) + i16(100));", 44, 300);
@@ -191,11 +204,11 @@ static void test_builtins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_untyped),    cmocka_unit_test(test_promotion),
-        cmocka_unit_test(test_conditions), cmocka_unit_test(test_for),
-        cmocka_unit_test(test_while),      cmocka_unit_test(test_early_return),
-        cmocka_unit_test(test_fns),        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_builtins),
+        cmocka_unit_test(test_untyped),      cmocka_unit_test(test_cdiv),
+        cmocka_unit_test(test_promotion),    cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_for),          cmocka_unit_test(test_while),
+        cmocka_unit_test(test_early_return), cmocka_unit_test(test_fns),
+        cmocka_unit_test(test_views),        cmocka_unit_test(test_builtins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
