@@ -463,6 +463,33 @@ static void atomic_sums_have_the_bound_of_sums(void **state) {
     tir_free(t);
 }
 
+// What atomics add behind a plain store is added to what that stored.
+static void a_store_ends_the_sum_of_atomics(void **state) {
+    (void)state;
+    Tir *t = tir_load(
+        "kernel @k(%%r: view f32[N]) { body {\n"
+        "%%0 = program {dim = 0} : i64\n"
+        "%%1 = const {value = 0.1} : f32\n"
+        "%%2 = const {value = 8.0} : f32\n"
+        "%%3 = view_atomic %%r, %%1, _, %%0 {select = [0], op = add, order = relaxed, scope = "
+        "device} : f32\n"
+        "view_store %%r, %%2, _, %%0 {select = [0]}\n"
+        "%%4 = view_atomic %%r, %%1, _, %%0 {select = [0], op = add, order = relaxed, scope = "
+        "device} : f32\n"
+        "return\n} }");
+    float r[3] = {0, 100, -5};
+    IrArg args[] = {tir_view(r, 1, (int64_t[]){3})};
+    t->launch.shadow = true;
+    assert_int_equal(tir_run(t, args, 1, 3), IR_RUN_DONE);
+    for (int i = 0; i < 3; i++) {
+        IrShadow s;
+        assert_true(ir_interp_shadow(t->interp, &r[i], &s) && !s.undecided);
+        assert_true(s.value == 8 + (double)0.1F && s.bound > 0 && s.bound < 1e-5);
+        assert_true(fabs((double)r[i] - s.value) <= s.bound);
+    }
+    tir_free(t);
+}
+
 static float flushed(float x) { return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x; }
 
 // Products of bf16 on a device that takes subnormals as 0: numbers so small that it matters.
@@ -650,6 +677,7 @@ int main(void) {
         cmocka_unit_test(undecided_conditions_say_so),
         cmocka_unit_test(undecided_places_spoil_their_argument_only),
         cmocka_unit_test(atomic_sums_have_the_bound_of_sums),
+        cmocka_unit_test(a_store_ends_the_sum_of_atomics),
         cmocka_unit_test(flushed_products_are_within_their_bound),
         cmocka_unit_test(pairs_added_loosely_are_within_their_bound),
         cmocka_unit_test(the_shadow_changes_no_result),
