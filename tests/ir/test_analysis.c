@@ -66,6 +66,19 @@ static const RangeCase cases[] = {
      "0..3 %1 runs 4 of %4 equal 1"},
     {"stretching", "%0 = iota : i32[4]\n%1 = reshape %0 : i32[4,1]\n%2 = broadcast %1 : i32[4,8]\n",
      "0..3 %1 runs 4 of %0 equal 1 runs 1 of %1 equal 8"},
+    {"a choice of all lanes keeps runs",
+     "%0 = iota : i32[16]\n%1 = const {value = 16} : i32[16]\n%2 = add %0, %1 : i32[16]\n"
+     "%3 = const {value = 0} : i64\n%4 = lt %n, %3 : bool\n%5 = select %4, %0, %2 : i32[16]\n",
+     "0..31 %1 runs 16 of %16 equal 1"},
+    {"of a choice by lanes neighbours come from either side",
+     "%0 = iota : i32[16]\n%1 = const {value = 16} : i32[16]\n%2 = add %0, %1 : i32[16]\n"
+     "%3 = const {value = 5} : i32[16]\n%4 = lt %0, %3 : bool[16]\n"
+     "%5 = select %4, %0, %2 : i32[16]\n",
+     "0..31 %1 runs 1 of %1 equal 1"},
+    {"a choice of constants by lanes",
+     "%0 = iota : i32[16]\n%1 = const {value = 8} : i32[16]\n%2 = const {value = 24} : i32[16]\n"
+     "%3 = lt %0, %1 : bool[16]\n%4 = select %3, %1, %2 : i32[16]\n",
+     "8..24 %8 runs 1 of %8 equal 1"},
     {"a loop's variable",
      "%0 = const {value = 0} : i64\n%1 = const {value = 100} : i64\n%2 = const {value = 32} : i64\n"
      "%3 = for %0, %1, %2, %0 : i64 (%4: i64, %5: i64) {\nyield %4\n}\n",

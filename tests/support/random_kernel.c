@@ -126,6 +126,12 @@ static void make_reduction(Maker *k) {
 
 static void make_select(Maker *k) {
     IrValue *a = any_int(k), *b = one_of(k, a->type);
+    if (a->type->rank && roll(k, 2)) {  // lanes choose between two runs
+        b = ir_binary(&k->b, IR_ADD, a, constant(k, a->type));
+        IrValue *way = compare(k, one_of(k, a->type), constant(k, a->type));
+        keep(k, ir_ternary(&k->b, IR_SELECT, way, a, b));
+        return;
+    }
     IrValue *c = roll(k, 2) ? condition(k) : compare(k, a, b);
     if (c->type->rank != 0 && !ir_same_shape(c->type, a->type)) return;
     keep(k, ir_ternary(&k->b, IR_SELECT, c, a, b));
