@@ -20,7 +20,7 @@
 #include "base/gpu_code.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
-#include "ir/target.h"
+#include "target/target.h"
 
 enum { CODEGEN_VERSION = 9, CODEGEN_OBJECT_VERSION = 5 };
 

@@ -22,7 +22,7 @@
 #include "compile/compile.h"
 #include "compile/cubin.h"
 #include "compile/plugin.h"
-#include "ir/target.h"
+#include "target/target.h"
 
 // What compilations of one context share.
 typedef struct CodeServices {

@@ -13,7 +13,7 @@
 
 #include "compile/compile.h"
 #include "ir/interp/interp.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 typedef struct CompareReport {
     uint64_t elements;   // compared

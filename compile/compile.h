@@ -20,9 +20,9 @@
 #include "base/diag.h"
 #include "frontend/tile/tile.h"
 #include "ir/ir.h"
-#include "ir/target.h"
 #include "passes/pass.h"
 #include "runtime/meta.h"
+#include "target/target.h"
 
 typedef struct Unit {
     Arena *arena;

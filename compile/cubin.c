@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "base/gpu.h"
 #include "base/os_child.h"
 #include "base/os_mutex.h"
 #include "base/recover.h"
 #include "compile/nvjitlink.h"
+#include "target/gpu.h"
 
 enum { TOOLS = 16, SECONDS = 600, VERSION_SECONDS = 20 };
 #define INSTALL                                                                             \

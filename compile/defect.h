@@ -15,7 +15,7 @@
 
 #include "base/os.h"
 #include "ir/ir.h"
-#include "ir/target.h"
+#include "target/target.h"
 
 typedef struct Defect {
     OsWork work;  // the first member

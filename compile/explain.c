@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "sim/amd/object.h"
+#include "target/amd_object.h"
 
 static const ExplainCountInfo infos[EXPLAIN_COUNTS] = {
 #define COUNT(name, key, heading) {key, heading, true},
@@ -177,7 +177,7 @@ static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
 static void say_spills(Explain *e, Span span) {
     enum { NEARLY = 8 };
     const PtxFacts *m = &e->measured;
-    uint32_t most = gpu_registers_most(e->notes.threads);
+    uint32_t most = gpu_registers_most(chip_of(e->target.gpu), e->notes.threads);
     if (!m->spill_stores && !m->spill_loads) return;
     if (m->registers + NEARLY > most)
         remark(e->remarks, span, REASON_REGISTER_SPILLS, NULL,
@@ -212,7 +212,7 @@ static void survey_amd(Explain *e, Span span) {
                       .vectors = a->vectors,
                       .scalars = a->scalars,
                       .shared_bytes = e->notes.shared_bytes};
-    e->occupancy = amd_occupancy(e->target.gpu.number, &needs);
+    e->occupancy = amd_occupancy(chip_of(e->target.gpu), &needs);
     if (a->vector_spills)
         remark(e->remarks, span, REASON_REGISTER_SCRATCH, NULL,
                REMARK(a->vectors, a->vector_spills, a->scratch_bytes));
@@ -226,7 +226,7 @@ static void survey_gpu(Explain *e, const IrFunc *f) {
         return;
     }
     say_spills(e, f->span);
-    e->occupancy = gpu_occupancy(e->target.gpu.number, e->notes.threads, e->measured.registers,
+    e->occupancy = gpu_occupancy(chip_of(e->target.gpu), e->notes.threads, e->measured.registers,
                                  e->notes.shared_bytes);
     say_occupancy(e, f->span);
 }

@@ -11,7 +11,7 @@
 #define TILEC_COMPILE_EXPLAIN_H
 
 #include "compile/code.h"
-#include "ir/occupancy.h"
+#include "target/occupancy.h"
 
 // What is counted in a kernel and in each of its loops: COUNT(name, key, heading).
 #define EXPLAIN_GPU_COUNTS(COUNT)                    \

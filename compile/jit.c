@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/os.h"
 #include "base/os_mutex.h"
 #include "base/recover.h"
@@ -16,6 +15,7 @@
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 #include "runtime/launch.h"
+#include "target/cpu.h"
 
 typedef struct Specialization {
     Arena *arena;  // of all that it is

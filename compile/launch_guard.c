@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 #include "base/vec.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 typedef struct Guard {
     Arena *arena;

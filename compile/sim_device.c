@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/gpu_card.h"
 #include "base/os.h"
 #include "base/os_fork.h"
 #include "base/recover.h"
@@ -16,6 +15,8 @@
 #include "sim/machine/machine.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
+#include "target/chip.h"
+#include "target/gpu_card.h"
 
 enum { WATCHERS = 4, COUNTERS = 3, STEP_LIMIT_SHIFT = 40 };
 
@@ -37,13 +38,7 @@ struct RtModule {
 };
 
 bool sim_arch_parse(Str name, GpuTarget *target) {
-    static const uint32_t amd[] = {0x90a, 0x942, 0x950, 0x1030, 0x1100, 0x1151, 0x1200, 0x1201};
-    if (!gpu_target_parse(name, target)) return false;
-    if (target->vendor == GPU_NVIDIA) return true;
-    if (target->generic) return false;
-    for (size_t i = 0; i < sizeof amd / sizeof *amd; i++)
-        if (target->number == amd[i]) return true;
-    return false;
+    return gpu_target_parse(name, target) && chip_of(*target)->simulated == CHIP_SIM_DEVICE;
 }
 
 static SimMemory *memory_of(GpuTarget target) {

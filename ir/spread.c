@@ -165,13 +165,13 @@ bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout 
     return true;
 }
 
-LayoutProduct spread_product(const IrOp *op) {
+MatrixShape spread_product(const IrOp *op) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     const int64_t *s = select->u.ints.items;
     bool own = select->u.ints.count > 3;
     uint32_t bits = dtype_bits(ir_operand(op, 0)->type->elem);
-    LayoutUnit unit = !own                  ? LAYOUT_UNIT_MMA
-                      : s[3] < LAYOUT_UNITS ? (LayoutUnit)s[3]
-                                            : LAYOUT_UNITS;
-    return (LayoutProduct){unit, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2], bits};
+    MatrixUnit unit = !own                  ? MATRIX_UNIT_MMA
+                      : s[3] < MATRIX_UNITS ? (MatrixUnit)s[3]
+                                            : MATRIX_UNITS;
+    return (MatrixShape){unit, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2], bits};
 }

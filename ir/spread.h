@@ -36,7 +36,7 @@ bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout 
 
 // The instruction of a thread.mma: `select` is m, n, k and the unit, which is NVIDIA's where it is
 // not given.
-LayoutProduct spread_product(const IrOp *op);
+MatrixShape spread_product(const IrOp *op);
 
 // Where a tile lies in memory shared by the program's threads, not who holds it.
 static inline bool spread_is_memory(const IrValue *v) {

@@ -102,7 +102,7 @@ static bool rule_matrix_load(Verifier *v, const IrOp *op) {
 }
 
 // What a lane holds of a matrix.
-static bool fragment(Verifier *v, const IrOp *op, uint32_t i, LayoutProduct product) {
+static bool fragment(Verifier *v, const IrOp *op, uint32_t i, MatrixShape product) {
     const IrType *t = ir_operand(op, i)->type;
     Layout l = layout_fragment(product, (LayoutOperand)i);
     uint32_t count = layout_size(&l, LAYOUT_REG), lanes = layout_size(&l, LAYOUT_LANE);
@@ -123,8 +123,8 @@ static bool rule_mma(Verifier *v, const IrOp *op) {
         if (s[i] >= (i < 3) && s[i] <= 256) continue;
         return verifier_fail(v, op, "expected extents from 1 to 256, found %lld", (long long)s[i]);
     }
-    LayoutProduct product = spread_product(op);
-    if (!layout_fragment_exists(product))
+    MatrixShape product = spread_product(op);
+    if (!matrix_shape_exists(product))
         return verifier_fail(v, op, "no matrix unit multiplies %lld by %lld by %lld of %s",
                              (long long)s[0], (long long)s[1], (long long)s[2],
                              dtype_name(ir_operand(op, 0)->type->elem));

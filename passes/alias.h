@@ -1,7 +1,7 @@
 // What memory accesses may touch: the same elements, others, or the same ones in the same order.
 //
 // Invariants: sound: accesses that are said not to conflict never touch one element in any launch
-// that the kernel's `requires` and the variant's facts (FACT_ of ir/machine.h) allow. Ownership:
+// that the kernel's `requires` and the variant's facts (FACT_ of base/facts.h) allow. Ownership:
 // none.
 //
 //     if (alias_conflict(f, facts, load, store)) …   // their order matters
@@ -9,7 +9,7 @@
 #define TILEC_PASSES_ALIAS_H
 
 #include "ir/ir.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 // May two accesses (loads, stores, atomics, through views or pointers) touch one element?
 bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *b);

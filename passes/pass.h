@@ -16,14 +16,14 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
-#include "ir/machine.h"
 #include "ir/remark.h"
+#include "target/machine.h"
 
 typedef struct PassContext {
     Arena *scratch;
     Diags *diags;
     const Machine *machine;  // never NULL; of the target that is compiled for
-    unsigned facts;          // FACT_ bits of the variant, ir/machine.h
+    unsigned facts;          // FACT_ bits of the variant, base/facts.h
     Remarks *remarks;        // NULL: nobody asks
 } PassContext;
 

@@ -16,11 +16,11 @@
 
 #include "base/archive_abi.h"
 #include "base/arena.h"
-#include "base/cpu.h"
-#include "base/gpu.h"
 #include "base/hash.h"
 #include "base/wire.h"
 #include "runtime/meta.h"
+#include "target/cpu.h"
+#include "target/gpu.h"
 
 enum {
     ARCHIVE_FORMAT = 1,

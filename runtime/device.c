@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gpu_card.h"
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/library.h"
+#include "target/gpu_card.h"
 
 static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     if (str_equal(kind, STR("auto"))) return c->best;

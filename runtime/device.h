@@ -16,10 +16,10 @@
 #include <stdint.h>
 #include <tilec/library.h>
 
-#include "base/gpu.h"
 #include "base/gpu_code.h"
 #include "base/str.h"
 #include "runtime/meta.h"
+#include "target/gpu.h"
 
 struct SimObserver;
 typedef struct RtModule RtModule;  // a loaded image; each device kind has its own

@@ -3,11 +3,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/cpu.h"
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/launch_memo.h"
 #include "runtime/values.h"
+#include "target/cpu.h"
 
 void rt_kernel_end(tilec_kernel *kernel) {
     launch_forget(kernel);

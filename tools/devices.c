@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <tilec/tilec.h>
 
-#include "base/gpu_card.h"
 #include "base/os.h"
 #include "base/vec.h"
 #include "compile/plugin.h"
 #include "runtime/device.h"
+#include "target/gpu_card.h"
 #include "tools/cli.h"
 
 static const struct {

@@ -1,6 +1,6 @@
 #include "tools/front.h"
 
-#include "base/gpu_card.h"
+#include "target/gpu_card.h"
 
 #include <stdio.h>
 #include <string.h>

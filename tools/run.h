@@ -12,7 +12,7 @@
 #include <tilec/tilec.h>
 
 #include "compile/sim_device.h"
-#include "ir/target.h"
+#include "target/target.h"
 #include "tools/arrays.h"
 
 typedef struct Run {

@@ -77,7 +77,8 @@ static Place place_of(Gen *g, LLVMValueRef p) {
 bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint32_t align) {
     LLVMValueRef steps[MOST_STEPS], data;
     uint32_t count;
-    if (gpu_gen(g)->machine.gpu.number >= 0x1250) return false;  // other resources
+    if ((gpu_gen(g)->machine.chip->flags & CHIP_LONG_RESOURCES) != 0)
+        return false;  // other resources
     bool narrow = (op->code == IR_THREAD_LOAD || op->code == IR_THREAD_STORE) &&
                   ir_attr_int(op, IR_ATTR_NARROW) != 0;
     return narrow && align >= (bytes < 4 ? bytes : 4) && bytes <= MOST_BYTES &&
@@ -88,10 +89,10 @@ bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uin
 
 // Word 3: a format that is none of those that stand for no buffer at all; from gfx10 on that
 // offsets are compared, not indices.
-static uint32_t flags_of(GpuTarget target) {
+static uint32_t flags_of(const Chip *chip) {
     enum { WORD_9 = 4 << 15 | 7 << 12, FLOAT_10 = 22 << 12, LEVEL_10 = 1 << 24, RAW_10 = 3 << 28 };
-    if (target.number < 0x1000) return WORD_9;
-    return FLOAT_10 | RAW_10 | (target.number < 0x1100 ? LEVEL_10 : 0);
+    if (chip->generation < 10) return WORD_9;
+    return FLOAT_10 | RAW_10 | (chip->generation < 11 ? LEVEL_10 : 0);
 }
 
 // Where the data is known, so that all accesses share it.
@@ -100,7 +101,7 @@ static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
     GenSpot here = gen_go_before(g, LLVMGetNextInstruction(data));
     LLVMValueRef args[] = {gpu_in_space(g, data, SPACE_GLOBAL), LLVMConstNull(gpu_int(g, 16)),
                            gen_i64(g, BEYOND),
-                           gen_i32(g, (int32_t)flags_of(gpu_gen(g)->machine.gpu))};
+                           gen_i32(g, (int32_t)flags_of(gpu_gen(g)->machine.chip))};
     LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.make.buffer.rsrc", 2, types, 4, args);
     gen_go_back(g, here);
     return r;

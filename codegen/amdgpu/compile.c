@@ -1,17 +1,17 @@
 #include "codegen/amdgpu/compile.h"
 
 #include "base/os.h"
-#include "codegen/amdgpu/check.h"
 #include "codegen/amdgpu/gen.h"
 #include "codegen/common/link.h"
 #include "codegen/common/module.h"
+#include "codegen/gpu/check.h"
 
 static const char triple[] = "amdgcn-amd-amdhsa";
 
 // Of gfx11 LLVM 22 takes halves of registers for registers of their own, and joins them by a move
 // each: two where one permutation of bytes would do.
 static const char *features_of(GpuTarget target) {
-    return target.number >> 8 == 0x11 ? "-real-true16" : "";
+    return chip_of(target)->generation == 11 ? "-real-true16" : "";
 }
 
 static LLVMTargetMachineRef machine_of(const Module *m) {
@@ -58,7 +58,7 @@ static Gen *gen_create(Module *m) {
     made->machine = machine_of_gpu(m->options->target.gpu);
     made->way = m->way;
     made->fault = m->fault;
-    made->g.pairs = made->machine.cdna2;
+    made->g.pairs = made->machine.packed_f32;
     set_version(m, version);
     return &made->g;
 }
@@ -87,7 +87,7 @@ static void before_selection(Module *m) {
     amdgpu_keep_rows_narrow(m);
 }
 
-static bool is_rdna(GpuTarget target) { return target.number >= 0x1000; }
+static bool is_rdna(GpuTarget target) { return chip_of(target)->generation >= 10; }
 
 bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                             Str *output, Diags *diags) {
@@ -105,6 +105,6 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                  .fault = amdgpu_fault,
                                  .mends = amdgpu_mends,
                                  .finish = finish};
-    return version_fits(options, diags) && amdgpu_check(func, options->target.gpu, diags) &&
+    return version_fits(options, diags) && gpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
 }

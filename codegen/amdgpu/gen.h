@@ -1,6 +1,6 @@
 // The translation for AMD's GPUs, beyond what all GPUs share.
 //
-// Invariants: amdgpu_check has passed. Ownership: as in codegen/gpu/gen.h.
+// Invariants: gpu_check has passed. Ownership: as in codegen/gpu/gen.h.
 //
 //     GpuGen n = {.ops = &amdgpu_ops, .machine = machine};
 //     gen_begin(&n.g, scratch, &amdgpu_gen_target, func);

@@ -1,12 +1,9 @@
 // thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); cpu.dot2 of those without.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
 #include "codegen/amdgpu/gen.h"
-#include "ir/spread.h"
-
-enum { NAME_SIZE = 96 };
+#include "codegen/gpu/check.h"
 
 // All that a lane has of an operand, as the instruction takes it.
 static LLVMValueRef fragment(Gen *g, const IrValue *v, LLVMTypeRef type) {
@@ -30,30 +27,9 @@ static void define(Gen *g, const IrOp *op, LLVMValueRef all) {
         r[i] = LLVMBuildExtractElement(g->b, all, gen_i32(g, (int32_t)i), "");
 }
 
-static const char *fp8_name(Dtype t) {
-    return t == DTYPE_F8E4M3 || t == DTYPE_F8E4M3FNUZ ? "fp8" : "bf8";
-}
-
 // ---- mfma ---------------------------------------------------------------------------------------
 
-// What follows the shape; newer forms have a point before it.
-static void mfma_types(LayoutProduct p, Dtype a, Dtype b, char text[NAME_SIZE]) {
-    switch ((unsigned)a) {
-    case DTYPE_F16: strcpy(text, p.k * p.m == 512 ? ".f16" : "f16"); return;
-    case DTYPE_BF16: strcpy(text, p.k * p.m == 512 ? ".bf16" : "bf16.1k"); return;
-    case DTYPE_F32: strcpy(text, p.k * p.m == 128 ? ".xf32" : "f32"); return;
-    case DTYPE_F64: strcpy(text, "f64"); return;
-    case DTYPE_I8: strcpy(text, p.k * p.m == 256 ? "i8" : ".i8"); return;
-    default: snprintf(text, NAME_SIZE, ".%s.%s", fp8_name(a), fp8_name(b));
-    }
-}
-
-static void mfma(Gen *g, const IrOp *op, LayoutProduct p) {
-    char types[NAME_SIZE], name[2 * NAME_SIZE];
-    const IrType *c = op->results[0].type;
-    mfma_types(p, ir_operand(op, 1)->type->elem, ir_operand(op, 0)->type->elem, types);
-    snprintf(name, sizeof name, "llvm.amdgcn.mfma.%s.%ux%ux%u%s", dtype_name(c->elem), p.m, p.n,
-             p.k, types);
+static void mfma(Gen *g, const IrOp *op, const char *name) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     CHECK(id, "LLVM has no intrinsic %s", name);
     LLVMTypeRef params[6];
@@ -91,7 +67,7 @@ static LLVMValueRef held(Gen *g, const IrOp *op, LLVMValueRef all) {
     return is_carried(&op->results[0]) ? all : gen_opaque(g->b, "=v,0", true, all);
 }
 
-static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {
+static void wmma_bytes(Gen *g, const IrOp *op, const char *name, uint32_t words) {
     LLVMTypeRef word = gpu_int(g, 32), types[] = {vector(word, 8), vector(word, words)};
     LLVMTypeRef bit = gpu_int(g, 1);
     LLVMValueRef args[6];
@@ -102,38 +78,31 @@ static void wmma_bytes(Gen *g, const IrOp *op, uint32_t words) {
     }
     args[4] = fragment(g, ir_operand(op, 2), types[0]);
     args[5] = LLVMConstNull(bit);  // wraps
-    LLVMValueRef all = gen_intrinsic(g, "llvm.amdgcn.wmma.i32.16x16x16.iu8", 2, types, 6, args);
-    define(g, op, held(g, op, all));
+    define(g, op, held(g, op, gen_intrinsic(g, name, 2, types, 6, args)));
 }
 
-static void wmma(Gen *g, const IrOp *op) {
+static void wmma(Gen *g, const IrOp *op, const char *name) {
     const IrType *a = ir_operand(op, 0)->type;
-    uint32_t bytes = a->count * dtype_bits(a->elem) / 8;
+    uint32_t words = a->count * dtype_bits(a->elem) / 32;
     if (a->elem == DTYPE_I8 || a->elem == DTYPE_U8) {
-        wmma_bytes(g, op, bytes / 4);
+        wmma_bytes(g, op, name, words);
         return;
     }
-    char name[NAME_SIZE];
     LLVMTypeRef half = a->elem == DTYPE_F16 ? LLVMHalfTypeInContext(g->context) : gpu_int(g, 16);
-    LLVMTypeRef types[] = {vector(LLVMFloatTypeInContext(g->context), 8), vector(half, a->count)};
-    if (a->elem == DTYPE_F16 || a->elem == DTYPE_BF16) {
-        snprintf(name, sizeof name, "llvm.amdgcn.wmma.f32.16x16x16.%s", dtype_name(a->elem));
-    } else {
-        types[1] = vector(gpu_int(g, 32), bytes / 4);
-        snprintf(name, sizeof name, "llvm.amdgcn.wmma.f32.16x16x16.%s.%s",
-                 fp8_name(taken(op, 0)->type->elem), fp8_name(taken(op, 1)->type->elem));
-    }
+    bool halves = a->elem == DTYPE_F16 || a->elem == DTYPE_BF16;
+    LLVMTypeRef types[] = {vector(LLVMFloatTypeInContext(g->context), 8),
+                           halves ? vector(half, a->count) : vector(gpu_int(g, 32), words)};
     LLVMValueRef args[3];
     for (uint32_t i = 0; i < 3; i++) args[i] = fragment(g, taken(op, i), types[i < 2]);
     define(g, op, held(g, op, gen_intrinsic(g, name, 2, types, 3, args)));
 }
 
 void amdgpu_mma(Gen *g, const IrOp *op) {
-    LayoutProduct p = spread_product(op);
-    if (p.unit == LAYOUT_UNIT_MFMA)
-        mfma(g, op, p);
+    const MatrixOp *matrix = gpu_matrix_op(&gpu_gen(g)->machine, op);
+    if (matrix->shape.unit == MATRIX_UNIT_MFMA)
+        mfma(g, op, matrix->intrinsic);
     else
-        wmma(g, op);
+        wmma(g, op, matrix->intrinsic);
 }
 
 static LLVMValueRef pair(Gen *g, const IrOp *op, uint32_t operand, uint32_t at) {

@@ -13,7 +13,7 @@
 
 #include "codegen/amdgpu/gen.h"
 
-enum { FIRST_WHOLE = 0x700 };
+enum { FIRST_WHOLE = 7 };  // generation
 
 typedef struct Quotient {
     Module *m;
@@ -84,7 +84,7 @@ static bool is_exact_division(const Quotient *q, LLVMValueRef v) {
 }
 
 void amdgpu_divide(Module *m) {
-    if (m->options->target.gpu.number < FIRST_WHOLE) return;
+    if (chip_of(m->options->target.gpu)->generation < FIRST_WHOLE) return;
     Quotient q = {m, LLVMCreateBuilderInContext(m->context), LLVMDoubleTypeInContext(m->context)};
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef k = LLVMGetFirstBasicBlock(f); k; k = LLVMGetNextBasicBlock(k))

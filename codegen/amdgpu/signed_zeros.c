@@ -120,13 +120,14 @@ static bool is_taken_apart(LLVMValueRef shift) {
 // ---- all ----------------------------------------------------------------------------------------
 
 static void keep_signs_in(Module *m, LLVMBuilderRef b, LLVMBasicBlockRef block) {
-    enum { FIRST_MIXED = 0x900 };
+    enum { FIRST_MIXED = 9 };
     for (LLVMValueRef v = LLVMGetFirstInstruction(block); v; v = LLVMGetNextInstruction(v)) {
         LLVMOpcode op = LLVMGetInstructionOpcode(v);
         if (op == LLVMFSub || op == LLVMFAdd) hide(m, b, v, 0, is_zero);
         if (op == LLVMFAdd) hide(m, b, v, 1, is_zero);
         if (op == LLVMAShr && is_taken_apart(v)) hide(m, b, v, 1, is_count);
-        if (op != LLVMFPTrunc || m->options->target.gpu.number < FIRST_MIXED) continue;
+        if (op != LLVMFPTrunc || chip_of(m->options->target.gpu)->generation < FIRST_MIXED)
+            continue;
         Values products = rounded_products(m, v);
         for (size_t i = 0; i < products.count; i++) keep_sign(m, b, products.data[i], v);
     }

@@ -5,16 +5,17 @@
 
 // ---- shuffles: words of 32 bits -----------------------------------------------------------------
 
-enum { CROSSBAR_SINCE = 0x800, WAVE = 64 };  // and of primitives
+// Generations from which there are a crossbar and primitives, masks of primitives.
+enum { CROSSBAR_SINCE = 8, MASKS_SINCE = 10, WAVE = 64 };
 
 // Data-parallel primitives read a register of another lane of the same row of 16, at the price of a
 // move. The controls that are an xor, as the ISA documents number them.
-static int32_t row_control(uint32_t number, uint32_t by) {
+static int32_t row_control(uint32_t generation, uint32_t by) {
     enum { QUAD = 0x0, ROW_ROR = 0x120, ROW_MIRROR = 0x140, HALF_MIRROR = 0x141, XMASK = 0x160 };
     static const uint8_t quads[] = {0xe4, 0xb1, 0x4e, 0x1b};  // lanes 0 to 3 xor by, two bits each
-    if (number < CROSSBAR_SINCE) return -1;
+    if (generation < CROSSBAR_SINCE) return -1;
     if (by < 4) return QUAD | quads[by];
-    if (number >= 0x1000 && by < 16) return (int32_t)(XMASK | by);
+    if (generation >= MASKS_SINCE && by < 16) return (int32_t)(XMASK | by);
     if (by == 7) return HALF_MIRROR;
     if (by == 8) return ROW_ROR | 8;
     return by == 15 ? ROW_MIRROR : -1;
@@ -71,7 +72,7 @@ static LLVMValueRef by_memory(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
 }
 
 static LLVMValueRef by_lane(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
-    if (gpu_gen(g)->machine.gpu.number < CROSSBAR_SINCE) return by_memory(g, word, lane);
+    if (gpu_gen(g)->machine.chip->generation < CROSSBAR_SINCE) return by_memory(g, word, lane);
     return by_crossbar(g, word, lane);
 }
 
@@ -82,12 +83,12 @@ static LLVMValueRef lane_number(Gen *g) {
 }
 
 LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by) {
-    uint32_t number = gpu_gen(g)->machine.gpu.number;
+    uint32_t generation = gpu_gen(g)->machine.chip->generation;
     if (lane) return by_lane(g, word, lane);
     if (!by) return word;
-    int32_t control = row_control(number, by);
+    int32_t control = row_control(generation, by);
     if (control >= 0) return by_row(g, word, control);
-    if (by == 16 && number >= 0x1010) return other_row(g, word);
+    if (by == 16 && generation >= MASKS_SINCE) return other_row(g, word);
     if (by < 32) return by_pattern(g, word, by);
     return by_lane(g, word, LLVMBuildXor(g->b, lane_number(g), gen_i32(g, (int32_t)by), ""));
 }
@@ -109,9 +110,9 @@ static void fence(Gen *g, LLVMAtomicOrdering order, const char *space) {
 
 // s_waitcnt: a field of so many bits for each kind, all ones being no wait. Exports are not waited
 // for.
-static uint32_t wait_code(uint32_t number, uint32_t global, uint32_t shared) {
-    if (number >= 0x1100) return global << 10 | shared << 4 | 7;
-    uint32_t most = number < 0x1000 ? 15 : 63;
+static uint32_t wait_code(uint32_t generation, uint32_t global, uint32_t shared) {
+    if (generation >= 11) return global << 10 | shared << 4 | 7;
+    uint32_t most = generation < 10 ? 15 : 63;
     return (global & 15) | (global >> 4) << 14 | 7 << 4 | (shared < most ? shared : most) << 8;
 }
 
@@ -121,10 +122,10 @@ static void wait_for(Gen *g, const char *name, LLVMTypeRef type, uint32_t code) 
 }
 
 void amdgpu_wait_until(Gen *g, uint32_t global, uint32_t shared) {
-    uint32_t number = gpu_gen(g)->machine.gpu.number;
+    uint32_t generation = gpu_gen(g)->machine.chip->generation;
     LLVMTypeRef half = gpu_int(g, 16), word = gpu_int(g, 32);
-    if (number < 0x1200) {
-        wait_for(g, "llvm.amdgcn.s.waitcnt", word, wait_code(number, global, shared));
+    if (generation < 12) {
+        wait_for(g, "llvm.amdgcn.s.waitcnt", word, wait_code(generation, global, shared));
         return;
     }
     if (shared != AMDGPU_ANY) wait_for(g, "llvm.amdgcn.s.wait.dscnt", half, shared);

@@ -5,7 +5,7 @@
 
 #include "codegen/amdgpu/compile.h"
 #include "codegen/amdgpu/gen.h"
-#include "ir/occupancy.h"
+#include "target/occupancy.h"
 
 // The first has no attributes. What is wrong with code, the worst in the highest bits: vector
 // registers that are kept in memory; waves that there are not; scalar registers that are kept in
@@ -60,16 +60,16 @@ static uint32_t number_of(const Module *m, Str code, const char *key) {
 
 uint32_t amdgpu_fault(const Module *m, Str code) {
     enum { SIMDS = 4, NEARLY = 16 };
-    uint32_t number = m->options->target.gpu.number;
+    const Chip *chip = chip_of(m->options->target.gpu);
     AmdNeeds needs = {.threads = ir_thread_count(m->func),
                       .lanes = ir_lane_count(m->func),
                       .vectors = number_of(m, code, ".vgpr_count"),
                       .shared_bytes = gpu_shared_size(m->func)};
     Fault f = {.vectors = number_of(m, code, ".vgpr_spill_count"),
-               .waves = amd_occupancy(number, &needs).warps / SIMDS,
+               .waves = amd_occupancy(chip, &needs).warps / SIMDS,
                .scalars = number_of(m, code, ".sgpr_spill_count")};
     needs.vectors -= needs.vectors / NEARLY;
-    f.nearly = amd_occupancy(number, &needs).warps / SIMDS;
+    f.nearly = amd_occupancy(chip, &needs).warps / SIMDS;
     if (f.nearly <= f.waves) f.nearly = 0;
     return number_of_fault(f);
 }

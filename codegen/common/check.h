@@ -12,7 +12,7 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 typedef struct Check Check;
 struct Check {
@@ -24,7 +24,6 @@ struct Check {
     // Asked first: NULL, the op is fine; check_common, the table of all targets says; else how to
     // be rid of it.
     const char *(*own)(const Check *c, const IrOp *op);
-    bool (*multiplies)(const Check *c, const IrOp *op);  // for `own`
     Diags *diags;
     bool failed;
 };

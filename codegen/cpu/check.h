@@ -10,7 +10,7 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 enum { CPU_MAX_LANES = 1024 };  // of one vector
 

@@ -10,7 +10,7 @@
 
 #include "base/cpu_abi.h"
 #include "codegen/common/module.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 // Which memory a pointer may lead to.
 enum { MEMORY_SCRATCH = 1, MEMORY_ARGUMENTS = 2, MEMORY_ANY = 3 };

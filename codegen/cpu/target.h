@@ -7,8 +7,8 @@
 #ifndef TILEC_CODEGEN_CPU_TARGET_H
 #define TILEC_CODEGEN_CPU_TARGET_H
 
-#include "base/cpu.h"
 #include "codegen/common/target.h"
+#include "target/cpu.h"
 
 // What LLVM, and lld (-m), call it.
 const char *target_triple(CpuTarget target);

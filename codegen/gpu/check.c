@@ -1,5 +1,12 @@
 #include "codegen/gpu/check.h"
 
+#include "ir/spread.h"
+
+const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op) {
+    Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
+    return matrix_find(machine->chip, spread_product(op), a, b, op->results[0].type->elem);
+}
+
 // From a view's data, as buffers are; as wide as the machine does it.
 static bool copies_directly(const Check *c, const IrOp *op) {
     enum { MOST_STEPS = 16 };
@@ -32,7 +39,7 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT:
         return c->machine.async_copy || c->machine.direct_bytes ? NULL : check_lacks;
-    case IR_THREAD_MMA: return c->multiplies(c, op) ? NULL : check_lacks;
+    case IR_THREAD_MMA: return gpu_matrix_op(&c->machine, op) ? NULL : check_lacks;
     case IR_EXP2:
     case IR_RSQRT:
     case IR_SIN:
@@ -44,14 +51,13 @@ static const char *own(const Check *c, const IrOp *op) {
     return check_common;
 }
 
-bool gpu_check(const IrFunc *func, GpuTarget target, GpuMultiplies *multiplies, Diags *diags) {
+bool gpu_check(const IrFunc *func, GpuTarget target, Diags *diags) {
     char name[GPU_NAME_MAX];
     Check c = {.func = func,
                .machine = machine_of_gpu(target),
                .target = gpu_target_name(target, name),
                .lower = "the pass gpu_threads takes it away",
                .own = own,
-               .multiplies = multiplies,
                .diags = diags};
     return check_function(&c);
 }

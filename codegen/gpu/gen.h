@@ -11,7 +11,7 @@
 #define TILEC_CODEGEN_GPU_GEN_H
 
 #include "codegen/common/gen.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 enum { SPACE_GLOBAL = 1, SPACE_SHARED = 3 };
 

@@ -4,8 +4,9 @@
 
 #include "base/os.h"
 #include "codegen/common/module.h"
-#include "codegen/nvptx/check.h"
+#include "codegen/gpu/check.h"
 #include "codegen/nvptx/gen.h"
+#include "codegen/nvptx/version.h"
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 
@@ -39,6 +40,6 @@ bool codegen_nvptx_compile(Arena *arena, const IrFunc *func, const CodegenOption
                                         .before_selection = module_keep_choices,
                                         .without_long = without_long,
                                         .directives = true};
-    return nvptx_check(func, options->target.gpu, diags) &&
+    return gpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);
 }

@@ -3,7 +3,7 @@
 
 #include "base/gpu_abi.h"
 #include "codegen/nvptx/gen.h"
-#include "ir/occupancy.h"
+#include "target/occupancy.h"
 
 enum { PTX_KERNEL_CONVENTION = 71 };
 #define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
@@ -13,10 +13,11 @@ enum { PTX_KERNEL_CONVENTION = 71 };
 // registers would cost blocks; but for one block it shall not spill, and is asked for as many as
 // leave it all the registers that there are.
 static void spare_no_registers(GpuGen *n) {
-    enum { WORTH = 128, MOST = 256, REGISTERS = 65536, BLOCKS_TEXT = 12 };
+    enum { WORTH = 128, MOST = 256, BLOCKS_TEXT = 12 };
     uint32_t threads = ir_thread_count(n->g.func), shared = gpu_shared_size(n->g.func);
-    Occupancy o = gpu_occupancy(n->machine.gpu.number, threads, 0, shared);
-    uint32_t worth = REGISTERS / WORTH / threads, least = REGISTERS / MOST / threads;
+    Occupancy o = gpu_occupancy(n->machine.chip, threads, 0, shared);
+    uint32_t registers = n->machine.chip->registers;
+    uint32_t worth = registers / WORTH / threads, least = registers / MOST / threads;
     if (o.limit != OCCUPANCY_SHARED || !worth || o.blocks > worth + 1) return;
     char blocks[BLOCKS_TEXT];
     snprintf(blocks, sizeof blocks, "%u", o.blocks > worth && least ? least : 1);

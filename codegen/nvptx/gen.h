@@ -1,6 +1,6 @@
 // The translation for NVIDIA's GPUs, beyond what all GPUs share.
 //
-// Invariants: nvptx_check has passed. Ownership: as in codegen/gpu/gen.h.
+// Invariants: gpu_check has passed. Ownership: as in codegen/gpu/gen.h.
 //
 //     GpuGen n = {.ops = &nvptx_ops, .machine = machine};
 //     gen_begin(&n.g, scratch, &nvptx_gen_target, func);

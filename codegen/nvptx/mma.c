@@ -1,36 +1,8 @@
 // thread.mma: the warp's matrix instruction of its shape and types.
-#include <stdio.h>
-#include <string.h>
-
-#include "base/os.h"
+#include "codegen/gpu/check.h"
 #include "codegen/nvptx/gen.h"
 
-enum { MAX_WORDS = 32, NAME_SIZE = 96 };
-
-// The end of the intrinsic's name, after the shape.
-static void types_text(const IrOp *op, char text[NAME_SIZE]) {
-    Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;
-    Dtype c = op->results[0].type->elem;
-    switch ((unsigned)a) {
-    case DTYPE_F16: strcpy(text, c == DTYPE_F32 ? "f32.f32" : "f16.f16"); return;
-    case DTYPE_BF16: strcpy(text, "bf16"); return;
-    case DTYPE_F32: strcpy(text, "tf32"); return;
-    case DTYPE_F64: strcpy(text, "f64"); return;
-    case DTYPE_I8:
-    case DTYPE_U8:
-        if (a == b)
-            strcpy(text, a == DTYPE_I8 ? "s8" : "u8");
-        else
-            strcpy(text, a == DTYPE_I8 ? "s8.u8" : "u8.s8");
-        return;
-    case DTYPE_F8E4M3:
-    case DTYPE_F8E5M2:
-        snprintf(text, NAME_SIZE, "f32.%s.%s.f32", a == DTYPE_F8E4M3 ? "e4m3" : "e5m2",
-                 b == DTYPE_F8E4M3 ? "e4m3" : "e5m2");
-        return;
-    }
-    UNREACHABLE("an mma of %s was not refused", dtype_name(a));
-}
+enum { MAX_WORDS = 32 };
 
 // Elements as the instruction takes them: 32-bit words, pairs of halves, or as they are.
 static uint32_t words_of(Gen *g, const IrValue *v, bool factor, LLVMValueRef *words) {
@@ -70,11 +42,7 @@ static void results_of(Gen *g, const IrOp *op, LLVMValueRef all) {
 }
 
 void nvptx_mma(Gen *g, const IrOp *op) {
-    const int64_t *shape = ir_attr(op, IR_ATTR_SELECT)->u.ints.items;
-    char types[NAME_SIZE], name[2 * NAME_SIZE];
-    types_text(op, types);
-    snprintf(name, sizeof name, "llvm.nvvm.mma.m%dn%dk%d.row.col.%s", (int)shape[0], (int)shape[1],
-             (int)shape[2], types);
+    const char *name = gpu_matrix_op(&gpu_gen(g)->machine, op)->intrinsic;
     LLVMValueRef words[3 * MAX_WORDS];
     uint32_t count = 0;
     for (uint32_t i = 0; i < 3; i++) count += words_of(g, ir_operand(op, i), i < 2, words + count);

@@ -1,7 +1,6 @@
 // The tune space: which candidates a kernel's consts and options have for a target.
 #include <string.h>
 
-#include "base/gpu.h"
 #include "frontend/tile/elaborate.h"
 
 static const struct {
@@ -41,6 +40,14 @@ static bool is_numbered(Str name) {
     return digits >= 1 && digits <= 3 && end == name.size;
 }
 
+// gfx<digits and dashes>-generic.
+static bool is_generic(Str name) {
+    Str tail = STR("-generic");
+    if (!str_starts(name, STR("gfx")) || name.size <= 3 + tail.size) return false;
+    Str end = {name.text + name.size - tail.size, tail.size};
+    return str_equal(end, tail) && 3 + run_of(name, 3, "0123456789-") == name.size - tail.size + 1;
+}
+
 bool tile_tune_target_known(Str name) {
     static const char *const names[] = {
         "x86-64",         "x86-64-v2",      "x86-64-v3", "x86-64-v4", "x86-64-v2+bf16",
@@ -49,8 +56,7 @@ bool tile_tune_target_known(Str name) {
         if (str_equal(name, str(names[i]))) return true;
     for (size_t i = 0; i < FAMILY_ROWS; i++)
         if (str_equal(name, str(families[i].family))) return true;
-    GpuTarget gpu;
-    return is_numbered(name) || gpu_target_parse(name, &gpu);
+    return is_numbered(name) || is_generic(name);
 }
 
 // How closely a line's target names this one: 0 not at all, 1 a line for all, 2 a family, then by

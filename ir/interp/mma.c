@@ -14,7 +14,7 @@ typedef struct Fragments {
 } Fragments;
 
 static Fragments fragments_of(Run *run, Frame *frame, const IrOp *op, uint32_t first,
-                              uint32_t operand, LayoutProduct shape) {
+                              uint32_t operand, MatrixShape shape) {
     Fragments f = {.operand = operand};
     f.layout = layout_fragment(shape, (LayoutOperand)operand);
     f.lanes = layout_size(&f.layout, LAYOUT_LANE);
@@ -35,7 +35,7 @@ static uint64_t *gathered(Run *run, const Fragments *f) {
 typedef struct Product {
     const uint64_t *a, *b, *c;
     Dtype a_type, b_type, c_type;
-    LayoutProduct shape;
+    MatrixShape shape;
 } Product;
 
 static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
@@ -48,7 +48,7 @@ static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
 
 // Of tf32 (and of xf32, which takes twice the factors) the instruction reads the upper 19 bits.
 static double factor(const Product *p, Dtype t, uint64_t bits) {
-    bool exact = p->shape.unit == LAYOUT_UNIT_MFMA && p->shape.m * p->shape.k == 64;
+    bool exact = p->shape.unit == MATRIX_UNIT_MFMA && p->shape.m * p->shape.k == 64;
     if (t == DTYPE_F32 && !exact) bits &= ~UINT64_C(0x1fff);
     return dtype_to_double(t, bits);
 }
@@ -64,7 +64,7 @@ static uint64_t float_sum(const Product *p, uint32_t i, uint32_t j) {
 
 static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first) {
     Dtype a_type = ir_operand(op, 0)->type->elem;
-    LayoutProduct shape = spread_product(op);
+    MatrixShape shape = spread_product(op);
     Fragments f[3];
     for (uint32_t i = 0; i < 3; i++) f[i] = fragments_of(run, frame, op, first, i, shape);
     Product p = {gathered(run, &f[0]),

@@ -5,26 +5,6 @@
 #include "base/os.h"
 #include "ir/layout/build.h"
 
-bool layout_mfma_exists(LayoutMfma mfma) {
-    static const LayoutMfma all[] = {
-        {32, 2, 32},  {16, 4, 32},   // f32
-        {32, 4, 32},  {16, 8, 32},   // xf32 (gfx942)
-        {32, 4, 16},  {16, 8, 16},   // bf16 without 1k
-        {32, 8, 16},  {16, 16, 16},  // f16, bf16
-        {32, 16, 16}, {16, 32, 16},  // gfx950
-        {32, 8, 8},   {16, 16, 8},   // i8 (gfx90a)
-        {32, 16, 8},  {16, 32, 8},   // i8, fp8 (gfx942)
-        {32, 32, 8},  {16, 64, 8},   // i8 (gfx950)
-        {32, 64, 8},  {16, 128, 8},  // f8f6f4 (gfx950) of 8-bit types
-        {32, 64, 4},  {16, 128, 4},  // … of f4
-        {16, 4, 64},                 // f64
-    };
-    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].mn == mfma.mn && all[i].k == mfma.k && all[i].bits == mfma.bits) return true;
-    }
-    return false;
-}
-
 // A's side is axis 0, B's axis 1. What a lane holds runs along K; of the forms that take 32 bytes a
 // lane those are two runs of 16, half of K apart.
 static Layout mfma_operand(LayoutMfma mfma, uint32_t axis) {
@@ -55,8 +35,8 @@ static Layout mfma_accumulator(LayoutMfma mfma) {
 }
 
 Layout layout_mfma(LayoutMfma mfma, LayoutOperand operand) {
-    CHECK(layout_mfma_exists(mfma), "no mfma %ux%ux%u of %u bits", mfma.mn, mfma.mn, mfma.k,
-          mfma.bits);
+    CHECK(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MFMA, mfma.mn, mfma.mn, mfma.k, mfma.bits}),
+          "no mfma %ux%ux%u of %u bits", mfma.mn, mfma.mn, mfma.k, mfma.bits);
     switch (operand) {
     case LAYOUT_OPERAND_A: return mfma_operand(mfma, 0);
     case LAYOUT_OPERAND_B: return mfma_operand(mfma, 1);
@@ -65,11 +45,11 @@ Layout layout_mfma(LayoutMfma mfma, LayoutOperand operand) {
     UNREACHABLE("operand %d", (int)operand);
 }
 
-bool layout_wmma_exists(LayoutWmma wmma) {
-    bool narrow = wmma.k == 16 && (wmma.bits == 16 || wmma.bits == 8 || wmma.bits == 4);
-    bool wide = wmma.generation == 12 && wmma.k == 32 && wmma.bits == 4;
-    return (wmma.generation == 11 || wmma.generation == 12) &&
-           (wmma.lanes == 32 || wmma.lanes == 64) && (narrow || wide);
+static bool wmma_exists(LayoutWmma wmma) {
+    bool rdna3 = wmma.generation == 11, rdna4 = wmma.generation == 12;
+    MatrixUnit unit = rdna3 ? MATRIX_UNIT_WMMA3 : MATRIX_UNIT_WMMA4;
+    return (rdna3 || rdna4) && (wmma.lanes == 32 || wmma.lanes == 64) &&
+           matrix_shape_exists((MatrixShape){unit, 16, 16, wmma.k, wmma.bits});
 }
 
 // Of RDNA3 every part of the wave holds all of K. Of RDNA4, lanes hold runs of 64 bits of K in
@@ -126,8 +106,8 @@ static Layout wmma_accumulator(LayoutWmma wmma) {
 }
 
 Layout layout_wmma(LayoutWmma wmma, LayoutOperand operand) {
-    CHECK(layout_wmma_exists(wmma), "no wmma k %u of %u bits on %u lanes of RDNA", wmma.k,
-          wmma.bits, wmma.lanes);
+    CHECK(wmma_exists(wmma), "no wmma k %u of %u bits on %u lanes of RDNA", wmma.k, wmma.bits,
+          wmma.lanes);
     switch (operand) {
     case LAYOUT_OPERAND_A: return wmma_operand(wmma, 0);
     case LAYOUT_OPERAND_B: return wmma_operand(wmma, 1);

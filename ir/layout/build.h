@@ -14,6 +14,7 @@
 #define TILEC_IR_LAYOUT_BUILD_H
 
 #include "ir/layout/layout.h"
+#include "target/matrix.h"
 
 // ---- blocked: for loads, stores and elementwise work
 
@@ -44,7 +45,6 @@ typedef struct LayoutMma {
     uint32_t m, n, k, bits;
 } LayoutMma;
 // Is there such an instruction (dense, on any architecture)?
-bool layout_mma_exists(LayoutMma mma);
 Layout layout_mma(LayoutMma mma, LayoutOperand operand);
 
 // ldmatrix (stmatrix) of 1, 2 or 4 matrices of 8 by 8 16-bit elements: what the lanes receive, over
@@ -65,7 +65,6 @@ Layout layout_wgmma_a(uint32_t bits);
 typedef struct LayoutMfma {
     uint32_t mn, k, bits;
 } LayoutMfma;
-bool layout_mfma_exists(LayoutMfma mfma);
 Layout layout_mfma(LayoutMfma mfma, LayoutOperand operand);
 
 // WMMA 16 by 16 by k on RDNA3 (generation 11: both halves of a wave hold the operands) and RDNA4
@@ -74,27 +73,11 @@ Layout layout_mfma(LayoutMfma mfma, LayoutOperand operand);
 typedef struct LayoutWmma {
     uint32_t generation, lanes, k, bits;
 } LayoutWmma;
-bool layout_wmma_exists(LayoutWmma wmma);
 Layout layout_wmma(LayoutWmma wmma, LayoutOperand operand);
 
 // ---- matrix instructions of whatever machine
 
-typedef enum LayoutUnit {
-    LAYOUT_UNIT_MMA,    // NVIDIA's
-    LAYOUT_UNIT_MFMA,   // CDNA's
-    LAYOUT_UNIT_WMMA3,  // RDNA3's
-    LAYOUT_UNIT_WMMA4,  // RDNA4's
-    LAYOUT_UNITS
-} LayoutUnit;
-const char *layout_unit_name(LayoutUnit unit);
-
-// m by n by k; `bits` of an element of A and B.
-typedef struct LayoutProduct {
-    LayoutUnit unit;
-    uint32_t m, n, k, bits;
-} LayoutProduct;
-bool layout_fragment_exists(LayoutProduct p);
-Layout layout_fragment(LayoutProduct p, LayoutOperand operand);
+Layout layout_fragment(MatrixShape p, LayoutOperand operand);
 
 // ---- shared memory: offsets, in elements, to elements of the tile
 

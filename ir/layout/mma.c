@@ -7,21 +7,6 @@
 #include "base/os.h"
 #include "ir/layout/build.h"
 
-bool layout_mma_exists(LayoutMma mma) {
-    static const LayoutMma all[] = {
-        {16, 8, 8, 16}, {16, 8, 16, 16},                                   // f16, bf16
-        {16, 8, 4, 32}, {16, 8, 8, 32},                                    // tf32
-        {8, 8, 4, 64},  {16, 8, 4, 64},  {16, 8, 8, 64}, {16, 8, 16, 64},  // f64
-        {8, 8, 16, 8},  {16, 8, 16, 8},  {16, 8, 32, 8},                   // i8, fp8
-        {8, 8, 32, 4},  {16, 8, 32, 4},  {16, 8, 64, 4},                   // i4
-    };
-    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const LayoutMma *a = &all[i];
-        if (a->m == mma.m && a->n == mma.n && a->k == mma.k && a->bits == mma.bits) return true;
-    }
-    return false;
-}
-
 // An operand whose long side (M or N) is `axis`, K the other one.
 static Layout operand(uint32_t axis, uint32_t side, uint32_t k, uint32_t bits) {
     uint32_t k_axis = 1 - axis;
@@ -48,7 +33,8 @@ static Layout accumulator(uint32_t m, uint32_t n) {
 }
 
 Layout layout_mma(LayoutMma mma, LayoutOperand which) {
-    CHECK(layout_mma_exists(mma), "no mma.m%un%uk%u of %u bits", mma.m, mma.n, mma.k, mma.bits);
+    CHECK(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MMA, mma.m, mma.n, mma.k, mma.bits}),
+          "no mma.m%un%uk%u of %u bits", mma.m, mma.n, mma.k, mma.bits);
     switch (which) {
     case LAYOUT_OPERAND_A: return operand(0, mma.m, mma.k, mma.bits);
     case LAYOUT_OPERAND_B: return operand(1, mma.n, mma.k, mma.bits);

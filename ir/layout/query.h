@@ -8,11 +8,12 @@
 //
 //     switch (layout_conversion(&from, &to)) { … }
 //     LayoutTrip trip;
-//     layout_trip(&(LayoutSide){&from}, &(LayoutSide){&to}, 16, &layout_banks_nvidia, &trip);
+//     layout_trip(&(LayoutSide){&from}, &(LayoutSide){&to}, 16, &banks_nvidia, &trip);
 #ifndef TILEC_IR_LAYOUT_QUERY_H
 #define TILEC_IR_LAYOUT_QUERY_H
 
 #include "ir/layout/layout.h"
+#include "target/banks.h"
 
 // ---- global memory
 
@@ -44,22 +45,6 @@ uint32_t layout_sectors(const Layout *l, uint32_t reg, uint32_t warp, uint32_t v
 
 // ---- shared memory
 
-// How a warp's access is cut into phases of lanes served at once: a phase is all xors of `lanes`
-// (and the others are its cosets). Rows by bytes of one lane's access: up to 4, 8, 16.
-typedef struct LayoutPhase {
-    uint8_t count;
-    uint8_t lanes[6];
-} LayoutPhase;
-typedef struct LayoutBanks {
-    uint32_t banks;       // of 4 bytes
-    LayoutPhase load[3];  // by width
-    LayoutPhase store[3];
-} LayoutBanks;
-extern const LayoutBanks layout_banks_nvidia;  // 32 lanes: whole, half and quarter warps
-extern const LayoutBanks layout_banks_gfx9;    // 64 lanes, 32 banks: gfx90a, gfx942
-extern const LayoutBanks layout_banks_gfx950;  // 64 lanes, 64 banks
-extern const LayoutBanks layout_banks_rdna;    // 32 lanes
-
 // What one access of all lanes of a warp costs: words that come from one bank count one each.
 typedef struct LayoutConflicts {
     uint32_t phases;      // into which the width cuts the access
@@ -68,7 +53,7 @@ typedef struct LayoutConflicts {
 // Registers of `l` move to or from the memory of layout `shared`, `vector` elements of `bits` a
 // lane at once, which are the lowest offset bits.
 LayoutConflicts layout_conflicts(const Layout *l, const Layout *shared, uint32_t vector,
-                                 uint32_t bits, const LayoutBanks *banks, bool store);
+                                 uint32_t bits, const SharedBanks *banks, bool store);
 // The elements of a lane that lie side by side (and aligned) in the memory, at most max_bytes.
 uint32_t layout_shared_vector(const Layout *l, const Layout *shared, uint32_t bits,
                               uint32_t max_bytes);
@@ -160,6 +145,6 @@ typedef struct LayoutTrip {
     LayoutConflicts store, load;  // of one access
 } LayoutTrip;
 bool layout_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
-                 const LayoutBanks *banks, LayoutTrip *trip);
+                 const SharedBanks *banks, LayoutTrip *trip);
 
 #endif

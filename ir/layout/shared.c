@@ -34,25 +34,6 @@ Layout layout_plain(uint32_t rank, const uint32_t *shape, const uint8_t *order) 
 
 // ---- banks
 
-#define LANES_IN_ORDER                              \
-    {                                               \
-        {5, {1, 2, 4, 8, 16}}, {4, {1, 2, 4, 8}}, { \
-            3, { 1, 2, 4 }                          \
-        }                                           \
-    }
-const LayoutBanks layout_banks_nvidia = {32, LANES_IN_ORDER, LANES_IN_ORDER};
-// 16-byte loads serve lanes 0-3 together with 20-23, 4-7 with 16-19 and so on: so it was measured
-// (ROCm's notes on bank conflicts).
-const LayoutBanks layout_banks_gfx9 = {
-    32, {{5, {1, 2, 4, 8, 16}}, {4, {1, 2, 4, 8}}, {3, {1, 2, 20}}}, LANES_IN_ORDER};
-// 16-byte loads serve lanes 0-3, 12-15 and 20-27 together; the other widths are taken to be in
-// order, of which nothing is published.
-const LayoutBanks layout_banks_gfx950 = {
-    64,
-    {{6, {1, 2, 4, 8, 16, 32}}, {5, {1, 2, 4, 8, 16}}, {4, {1, 2, 12, 20}}},
-    {{6, {1, 2, 4, 8, 16, 32}}, {5, {1, 2, 4, 8, 16}}, {4, {1, 2, 4, 8}}}};
-const LayoutBanks layout_banks_rdna = {32, LANES_IN_ORDER, LANES_IN_ORDER};
-
 static uint32_t log2_of(uint32_t power) {
     CHECK(power != 0 && (power & (power - 1)) == 0, "%u is no power of two", power);
     return (uint32_t)__builtin_ctz(power);
@@ -70,16 +51,16 @@ static uint32_t words_on_a_bank(const Gf2List *offsets, uint32_t bits, uint32_t 
     return UINT32_C(1) << (words.rank - places.rank);
 }
 
-static const LayoutPhase *phase_of(const LayoutBanks *banks, uint32_t bytes, bool store) {
-    const LayoutPhase *rows = store ? banks->store : banks->load;
+static const SharedPhase *phase_of(const SharedBanks *banks, uint32_t bytes, bool store) {
+    const SharedPhase *rows = store ? banks->store : banks->load;
     return &rows[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
 }
 
 LayoutConflicts layout_conflicts(const Layout *l, const Layout *shared, uint32_t vector,
-                                 uint32_t bits, const LayoutBanks *banks, bool store) {
+                                 uint32_t bits, const SharedBanks *banks, bool store) {
     LayoutMap map;
     CHECK(layout_between(l, shared, &map), "a memory without some of the tile's elements");
-    const LayoutPhase *phase = phase_of(banks, vector * bits / 8, store);
+    const SharedPhase *phase = phase_of(banks, vector * bits / 8, store);
     Gf2List offsets = {0};
     for (uint32_t step = 1; step < vector; step *= 2) offsets.v[offsets.count++] = step;
     uint32_t lanes = layout_size(l, LAYOUT_LANE);

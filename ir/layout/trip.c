@@ -27,7 +27,7 @@ typedef struct Trip {
     uint32_t bits;  // of an element
     uint32_t word;  // offset bits inside 4 bytes
     uint32_t row;   // offset bits inside a row of all banks
-    const LayoutBanks *banks;
+    const SharedBanks *banks;
 } Trip;
 
 static uint32_t log2_floor(uint32_t v) { return v ? 31u - (uint32_t)__builtin_clz(v) : 0; }
@@ -69,7 +69,7 @@ static bool matrix_row(const Trip *t, const Access *a, Gf2List *row) {
     return row->count == (transposed ? 3 : packed + 2);
 }
 
-static const LayoutPhase *phase_of(const Trip *t, const Access *a) {
+static const SharedPhase *phase_of(const Trip *t, const Access *a) {
     uint32_t bytes = (t->bits << a->vector.count) / 8;
     return &(a->store ? t->banks->store : t->banks->load)[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
 }
@@ -80,7 +80,7 @@ static void add_phase(const Trip *t, const Access *a, Gf2List *moved) {
     uint32_t lane = layout_dim_start(l, LAYOUT_LANE);
     switch (a->side->move) {
     case LAYOUT_MOVE_PLAIN: {
-        const LayoutPhase *phase = phase_of(t, a);
+        const SharedPhase *phase = phase_of(t, a);
         for (uint32_t i = 0; i < phase->count; i++) {
             uint32_t lanes = phase->lanes[i] & (layout_size(l, LAYOUT_LANE) - 1);
             gf2_list_add(moved, gf2_apply(l->bases + lane, lanes));
@@ -302,7 +302,7 @@ static void try_matrix(Trip *t, uint64_t *best, LayoutTrip *trip) {
 }
 
 bool layout_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
-                 const LayoutBanks *banks, LayoutTrip *trip) {
+                 const SharedBanks *banks, LayoutTrip *trip) {
     CHECK(bits && (bits & (bits - 1)) == 0, "elements of %u bits", bits);
     if (!layout_same_shape(store->layout, load->layout)) return false;
     Trip t = {.store = {.side = store, .store = true},

@@ -12,7 +12,7 @@
 #define TILEC_PASSES_CPU_LEGAL_H
 
 #include "ir/build.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 typedef struct Legal {
     IrBuilder b;

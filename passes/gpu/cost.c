@@ -56,7 +56,7 @@ static uint64_t side_cost(const Layout *l, uint32_t vector, LayoutConflicts c) {
 // Machines whose warps are alike have banks that hardly differ.
 static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits) {
     bool long_warps = layout_size(from, LAYOUT_LANE) == 64;
-    const LayoutBanks *banks = long_warps ? &layout_banks_gfx9 : &layout_banks_nvidia;
+    const SharedBanks *banks = long_warps ? &banks_gfx9 : &banks_nvidia;
     LayoutTrip trip;
     LayoutSide store = {.layout = from}, load = {.layout = to};
     if (!layout_trip(&store, &load, bits, banks, &trip)) return UINT64_MAX;

@@ -42,7 +42,7 @@ static bool spread_over(const Direct *d, const Layout *memory, uint32_t vector, 
 }
 
 static uint64_t reading_cost(const Direct *d, const Layout *memory) {
-    const LayoutBanks *banks = d->facts->machine->banks;
+    const SharedBanks *banks = d->facts->machine->banks;
     uint32_t bits = 8 * d->bytes;
     uint32_t vector = layout_shared_vector(d->wanted, memory, bits, GPU_ACCESS_BYTES);
     if (vector * d->bytes < 4) return UINT64_MAX;

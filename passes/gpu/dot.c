@@ -5,106 +5,23 @@
 
 // ---- the instruction ----------------------------------------------------------------------------
 
-typedef struct Form {
-    Dtype factor;  // of either sign: I8; of either format: F8E4M3, F8E4M3FNUZ
-    bool exact;    // F32: all of its bits, not those of tf32
-    GpuVendor vendor;
-    uint32_t first, last;  // architectures
-    LayoutProduct product;
-} Form;
-
-#define MMA(m, n, k, bits) \
-    { LAYOUT_UNIT_MMA, m, n, k, bits }
-#define MFMA(mn, k, bits) \
-    { LAYOUT_UNIT_MFMA, mn, mn, k, bits }
-#define WMMA3(k, bits) \
-    { LAYOUT_UNIT_WMMA3, 16, 16, k, bits }
-#define WMMA4(k, bits) \
-    { LAYOUT_UNIT_WMMA4, 16, 16, k, bits }
-#define SM(first) GPU_NVIDIA, first, UINT32_MAX
-#define GFX(first, last) GPU_AMD, first, last
-
-// Of one factor and machine: the better ones first.
-static const Form forms[] = {
-    {DTYPE_F16, false, SM(80), MMA(16, 8, 16, 16)},
-    {DTYPE_F16, false, SM(75), MMA(16, 8, 8, 16)},
-    {DTYPE_BF16, false, SM(80), MMA(16, 8, 16, 16)},
-    {DTYPE_BF16, false, SM(80), MMA(16, 8, 8, 16)},
-    {DTYPE_F32, false, SM(80), MMA(16, 8, 8, 32)},
-    {DTYPE_F64, false, SM(80), MMA(8, 8, 4, 64)},
-    {DTYPE_I8, false, SM(80), MMA(16, 8, 32, 8)},
-    {DTYPE_I8, false, SM(80), MMA(16, 8, 16, 8)},
-    {DTYPE_I8, false, SM(75), MMA(8, 8, 16, 8)},
-    {DTYPE_F8E4M3, false, SM(89), MMA(16, 8, 32, 8)},
-
-    {DTYPE_F16, false, GFX(0x950, 0x950), MFMA(16, 32, 16)},
-    {DTYPE_F16, false, GFX(0x90a, 0x950), MFMA(16, 16, 16)},
-    {DTYPE_BF16, false, GFX(0x950, 0x950), MFMA(16, 32, 16)},
-    {DTYPE_BF16, false, GFX(0x90a, 0x950), MFMA(16, 16, 16)},
-    {DTYPE_F32, true, GFX(0x90a, 0x950), MFMA(16, 4, 32)},
-    {DTYPE_F32, false, GFX(0x942, 0x942), MFMA(16, 8, 32)},
-    {DTYPE_F64, false, GFX(0x90a, 0x950), MFMA(16, 4, 64)},
-    {DTYPE_I8, false, GFX(0x950, 0x950), MFMA(16, 64, 8)},
-    {DTYPE_I8, false, GFX(0x940, 0x950), MFMA(16, 32, 8)},
-    {DTYPE_I8, false, GFX(0x90a, 0x90a), MFMA(16, 16, 8)},
-    {DTYPE_F8E4M3FNUZ, false, GFX(0x942, 0x942), MFMA(16, 32, 8)},
-    {DTYPE_F8E4M3, false, GFX(0x950, 0x950), MFMA(16, 32, 8)},
-
-    {DTYPE_F16, false, GFX(0x1100, 0x1153), WMMA3(16, 16)},
-    {DTYPE_BF16, false, GFX(0x1100, 0x1153), WMMA3(16, 16)},
-    {DTYPE_I8, false, GFX(0x1100, 0x1153), WMMA3(16, 8)},
-    {DTYPE_F16, false, GFX(0x1200, 0x1201), WMMA4(16, 16)},
-    {DTYPE_BF16, false, GFX(0x1200, 0x1201), WMMA4(16, 16)},
-    {DTYPE_I8, false, GFX(0x1200, 0x1201), WMMA4(16, 8)},
-    {DTYPE_F8E4M3, false, GFX(0x1200, 0x1201), WMMA4(16, 8)},
-};
-
-static bool suits(const Form *f, Dtype factor, bool exact, const Machine *machine) {
-    uint32_t number = machine->gpu.number;
-    return f->factor == factor && f->exact == exact && f->vendor == machine->gpu.vendor &&
-           f->first <= number && number <= f->last &&
-           (f->product.unit != LAYOUT_UNIT_MFMA || machine->cdna2);
-}
-
-static bool find_form(Dtype factor, bool exact, uint32_t k, const Machine *machine,
-                      LayoutProduct *product) {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (!suits(&forms[i], factor, exact, machine) || k < forms[i].product.k) continue;
-        *product = forms[i].product;
-        return true;
+// Sums of the result's type where the unit has them, else of f32, which narrow results are cast
+// from. Of f64, which no unit adds up for narrow factors: false.
+static bool with_factors(GpuDot *d, Dtype a, Dtype b, Dtype result, uint32_t k,
+                         const Machine *machine) {
+    bool widens = result == DTYPE_F16 || result == DTYPE_F32;
+    d->sum = result;
+    const MatrixOp *op = matrix_choose(machine->chip, a, b, result, d->exact, k);
+    if (!op && widens && !dtype_is(a, DTYPE_CLASS_INT)) {
+        d->sum = DTYPE_F32;
+        op = matrix_choose(machine->chip, a, b, DTYPE_F32, d->exact, k);
     }
-    return false;
-}
-
-uint32_t gpu_dot_least_k(Dtype factor, const Machine *machine) {
-    uint32_t least = 0;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (!suits(&forms[i], factor, false, machine)) continue;
-        if (!least || forms[i].product.k < least) least = forms[i].product.k;
-    }
-    return least;
-}
-
-// The one of its family that stands for both formats.
-static Dtype family_of(Dtype fp8) {
-    bool ocp = fp8 == DTYPE_F8E4M3 || fp8 == DTYPE_F8E5M2;
-    return ocp ? DTYPE_F8E4M3 : DTYPE_F8E4M3FNUZ;
-}
-
-// The sum that the unit has of such factors, where the result is to be of this type. Of f64, which
-// no unit adds up for narrow factors: false.
-static bool sum_of(Dtype factor, Dtype result, const Machine *machine, Dtype *sum) {
-    *sum = result;
-    if (factor == DTYPE_I8 || factor == DTYPE_F64) return true;
-    bool halves = machine->gpu.vendor == GPU_NVIDIA;  // it adds up in f16, too
-    if (result == DTYPE_F16 && factor == DTYPE_F16 && halves) return true;
-    *sum = DTYPE_F32;
-    return result == DTYPE_F32 || result == DTYPE_F16;
+    if (op) d->product = op->shape;
+    return d->matrix = op != NULL;
 }
 
 static bool with_factor(GpuDot *d, Dtype factor, Dtype result, uint32_t k, const Machine *machine) {
-    if (!sum_of(factor, result, machine, &d->sum)) return false;
-    return d->matrix = find_form(factor, d->exact, k, machine, &d->product);
+    return with_factors(d, factor, factor, result, k, machine);
 }
 
 static bool with_all_bits(GpuDot *d, Dtype result, uint32_t k, const Machine *machine) {
@@ -144,21 +61,15 @@ static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
     uint32_t k = ta->shape[ta->rank - 1];
     d->a_elem = a;
     d->b_elem = b;
-    if (a == DTYPE_F16 || a == DTYPE_BF16 || a == DTYPE_F64) {
-        if (with_factor(d, a, result, k, machine)) return;
-    } else if (a == DTYPE_I8 || a == DTYPE_U8) {
-        bool plain = machine->gpu.vendor == GPU_AMD && machine->warp == 64;  // mfma: of i8 only
-        bool with_sign = a == DTYPE_I8 && b == DTYPE_I8;
-        if ((with_sign || !plain) && with_factor(d, DTYPE_I8, result, k, machine)) return;
-    } else if (a == DTYPE_F32) {
+    if (a == DTYPE_F32) {
         if (choose_single(d, (IrPrecision)ir_attr_int(op, IR_ATTR_PRECISION), result, k, machine))
             return;
+    } else if (with_factors(d, a, b, result, k, machine)) {
+        return;
     } else if (dtype_is(a, DTYPE_CLASS_FP8)) {
-        bool alike = family_of(a) == family_of(b);
-        if (alike && with_factor(d, family_of(a), result, k, machine)) return;
         d->a_elem = d->b_elem = DTYPE_F16;
-        if (result != DTYPE_F16 && with_factor(d, DTYPE_F16, result, k, machine)) return;
-        if (result == DTYPE_F16 && with_factor(d, DTYPE_F16, DTYPE_F32, k, machine)) return;
+        Dtype sum = result == DTYPE_F16 ? DTYPE_F32 : result;
+        if (with_factor(d, DTYPE_F16, sum, k, machine)) return;
     }
     choose_plain(d, a, b, result, k, machine);
 }
@@ -195,7 +106,7 @@ static bool keeps_rows(const IrBlock *block) {
 }
 
 // Batches first, then squares; what is left over replicates.
-static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, LayoutProduct step,
+static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, MatrixShape step,
                         bool rows_first, int8_t *axes) {
     uint32_t batch = rank == 3 ? shape[0] : 1, m = shape[rank - 2], n = shape[rank - 1];
     for (uint32_t bit = 0; warps >> (bit + 1); bit++) {
@@ -216,7 +127,7 @@ static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, La
 
 // ---- layouts ------------------------------------------------------------------------------------
 
-static Layout fragment_over(const IrType *type, LayoutProduct product, LayoutOperand operand,
+static Layout fragment_over(const IrType *type, MatrixShape product, LayoutOperand operand,
                             uint32_t warps, const int8_t *axes) {
     Layout one = layout_fragment(product, operand);
     if (type->rank == 3) one = layout_expand(&one, 0);
@@ -246,7 +157,7 @@ static Layout plain_layout(const IrType *type, GpuTeam team) {
     b.lanes[n] = least(LANES_ACROSS, type->shape[n] / b.elements[n]);
     b.lanes[m] = least(team.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
     b.lanes[n] *= team.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
-    LayoutProduct step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
+    MatrixShape step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
     int8_t axes[LAYOUT_MAX_BITS];
     share_warps(team.warps, type->rank, type->shape, step, false, axes);
     for (uint32_t bit = 0; team.warps >> (bit + 1); bit++)
@@ -263,10 +174,11 @@ static uint32_t share_along(uint32_t warps, const int8_t *axes, const uint32_t *
 
 // MFMA twice as long both ways, where a warp has so much: half as many instructions, and less of
 // the factors for each.
-static LayoutProduct enlarged(LayoutProduct p, const IrType *c, uint32_t warps, bool rows_first) {
+static MatrixShape enlarged(const GpuDot *d, const IrType *c, uint32_t warps, bool rows_first,
+                            const Chip *chip) {
     enum { SIDE = 32 };
-    LayoutProduct large = {p.unit, SIDE, SIDE, p.k / 2, p.bits};
-    if (p.unit != LAYOUT_UNIT_MFMA || !layout_fragment_exists(large)) return p;
+    MatrixShape p = d->product, large = {p.unit, SIDE, SIDE, p.k / 2, p.bits};
+    if (!matrix_find(chip, large, d->a_elem, d->b_elem, d->sum)) return p;
     int8_t axes[LAYOUT_MAX_BITS];
     share_warps(warps, c->rank, c->shape, p, rows_first, axes);
     bool fits = share_along(warps, axes, c->shape, c->rank - 2u) >= SIDE &&
@@ -285,7 +197,7 @@ GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine) {
     }
     int8_t axes[LAYOUT_MAX_BITS];
     bool rows_first = keeps_rows(op->block);
-    d.product = enlarged(d.product, c, team.warps, rows_first);
+    d.product = enlarged(&d, c, team.warps, rows_first, machine->chip);
     share_warps(team.warps, c->rank, c->shape, d.product, rows_first, axes);
     d.a = fragment_over(a, d.product, LAYOUT_OPERAND_A, team.warps, axes);
     d.b = fragment_over(b, d.product, LAYOUT_OPERAND_B, team.warps, axes);

@@ -15,7 +15,7 @@
 
 typedef struct GpuDot {
     bool matrix;
-    LayoutProduct product;
+    MatrixShape product;
     Dtype a_elem, b_elem;  // what is multiplied: operands are cast to it, which is exact
     bool exact;            // factors of f32 keep all their bits
     bool split;            // a high and a low part of each, three products
@@ -28,9 +28,6 @@ GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine);
 
 // What `tilec explain` says of a plan (dot_remarks.c).
 void gpu_dot_remarks(Remarks *remarks, const IrOp *op, const GpuDot *d, const Machine *machine);
-// The fewest products that one instruction of the machine sums up for such factors; 0: it has none.
-uint32_t gpu_dot_least_k(Dtype factor, const Machine *machine);
-
 // The product of thread-level vectors (a and b as their values are spread), as d->c spreads it; acc
 // is spread so too, of type d->sum, NULL: zeros.
 IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc);

@@ -36,7 +36,7 @@ static IrValue *tf32_of(Threads *t, IrValue *x) {
 static IrValue *whole(Threads *t, const GpuDot *d, IrValue *x, Dtype to) {
     if (x->type->elem != to) return ir_cast(&t->b, x, to, false);
     if (to != DTYPE_F32 || d->exact || (t->func->math & IR_MATH_APPROX)) return x;
-    if (d->product.unit != LAYOUT_UNIT_MMA) return tf32_of(t, x);
+    if (d->product.unit != MATRIX_UNIT_MMA) return tf32_of(t, x);
     return ir_binary(&t->b, IR_MUL, x, splat_bits(t, x->type, 0x3f801000));
 }
 
@@ -102,9 +102,9 @@ static IrValue *multiply(Threads *t, const GpuDot *d, IrValue *a, IrValue *b, Ir
     IrValue *operands[3] = {a, b, acc};
     const IrType *type = acc->type;
     IrOp *op = ir_op(&t->b, IR_THREAD_MMA, 3, operands, 1, &type, 0, NULL);
-    const LayoutProduct *p = &d->product;
+    const MatrixShape *p = &d->product;
     int64_t shape[4] = {p->m, p->n, p->k, p->unit};
-    ir_attr_set_ints(op, IR_ATTR_SELECT, p->unit == LAYOUT_UNIT_MMA ? 3 : 4, shape);
+    ir_attr_set_ints(op, IR_ATTR_SELECT, p->unit == MATRIX_UNIT_MMA ? 3 : 4, shape);
     return ir_result(op, 0);
 }
 

@@ -30,7 +30,7 @@ static void say_plain(const Said *s) {
         say(s, REASON_DOT_IEEE, REMARK(0));
         return;
     }
-    uint32_t least = gpu_dot_least_k(factor_of(s), s->machine);
+    uint32_t least = matrix_least_k(s->machine->chip, factor_of(s), factor_of(s));
     if (least > s->k)
         say(s, REASON_DOT_SHORT, REMARK(s->k, least));
     else
@@ -38,12 +38,12 @@ static void say_plain(const Said *s) {
 }
 
 static void say_matrix(const Said *s) {
-    const LayoutProduct *p = &s->d->product;
+    const MatrixShape *p = &s->d->product;
     Layout one = layout_fragment(*p, LAYOUT_OPERAND_C);
     uint32_t sums = layout_size(&s->d->c, LAYOUT_REG) / layout_size(&one, LAYOUT_REG);
     uint32_t times = s->d->split ? 3 : 1;
     char name[128];
-    snprintf(name, sizeof name, "%s.m%un%uk%u of %s", layout_unit_name(p->unit), p->m, p->n, p->k,
+    snprintf(name, sizeof name, "%s.m%un%uk%u of %s", matrix_unit_name(p->unit), p->m, p->n, p->k,
              s->types);
     remark(s->remarks, s->op->span, REASON_DOT_MATRIX, name,
            REMARK((int64_t)sums * (s->k / p->k) * times));

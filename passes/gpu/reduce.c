@@ -44,7 +44,7 @@ static void find_bits(const Threads *t, Reduce *r) {
     }
     for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
         for (uint32_t i = 0; i < count; i++) {
-            bool far_first = dim == LAYOUT_REG && t->machine->cdna2;
+            bool far_first = dim == LAYOUT_REG && t->machine->packed_f32;
             uint32_t k = far_first ? count - 1 - i : i;
             if (all[k].dim == dim) r->bits[r->bit_count++] = all[k];
         }

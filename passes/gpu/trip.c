@@ -138,7 +138,7 @@ static void try_matrix(GpuTrip *best, const LayoutSide *store, const Layout *to,
     load.move = turned ? LAYOUT_MOVE_TRANSPOSED : LAYOUT_MOVE_MATRIX;
     LayoutTrip way;
     LayoutMatrix matrix;
-    if (!layout_trip(store, &load, bits, &layout_banks_nvidia, &way)) return;
+    if (!layout_trip(store, &load, bits, &banks_nvidia, &way)) return;
     if (!layout_matrix(to, &way.memory, bits, turned, 4, &matrix)) return;
     uint64_t cost = trip_cost(store->layout, to, &way, matrix.count << matrix.packed);
     if (cost > *most) return;

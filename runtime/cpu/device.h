@@ -12,10 +12,10 @@
 #ifndef TILEC_RUNTIME_CPU_DEVICE_H
 #define TILEC_RUNTIME_CPU_DEVICE_H
 
-#include "base/cpu.h"
 #include "base/cpu_abi.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
+#include "target/cpu.h"
 
 // RT_IMAGE_CPU: a shared object, in a file (of a cache) or in memory.
 typedef struct RtCpuImage {

@@ -14,8 +14,8 @@
 
 #include <tilec/tilec.h>
 
-#include "base/gpu.h"
 #include "runtime/gpu/types.h"
+#include "target/gpu.h"
 
 #define GPU_CALL(name, cuda, hip, params) GpuResult(*name) params;
 #define CUDA_CALL(name, symbol, params) GpuResult(*name) params;

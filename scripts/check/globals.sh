@@ -10,8 +10,8 @@ gcc=$(gcc_command)
 command -v nm >/dev/null || skip "no nm"
 targets='tilec_rt_objects|tilec_rt_alone|tilec_objects|tilec_llvm|tilec_tool'
 
-tree_files 'base/*.c' 'ir/*.c' 'frontend/*.c' 'passes/*.c' 'codegen/*.c' 'sim/*.c' 'runtime/*.c' \
-    'compile/*.c' 'tools/*.c' | with_headers >"$scratch/sources"
+tree_files 'base/*.c' 'target/*.c' 'ir/*.c' 'frontend/*.c' 'passes/*.c' 'codegen/*.c' 'sim/*.c' \
+    'runtime/*.c' 'compile/*.c' 'tools/*.c' | with_headers >"$scratch/sources"
 # OBJECT, source: what the build is to have made of them; only what it has made and is not stale.
 make_commands ${build:+"$build"}
 make_built ${build:+"$build"}

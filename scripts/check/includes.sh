@@ -57,8 +57,8 @@ awk -f "$check_lib/tables.awk" "$scratch/edges" >"$scratch/inherited"
 cat "$scratch/half0" "$scratch/half1" "$scratch/text" "$scratch/inherited" |
     awk -v tree="$scratch/tree" -f "$check_lib/rooms.awk" >>"$scratch/found"
 
-tree_files 'base/*' 'ir/*' 'runtime/*' 'frontend/*' 'passes/*' 'codegen/*' 'sim/*' 'compile/*' \
-    'tools/*' 'include/*' 'bench/*' | while IFS= read -r file; do
+tree_files 'base/*' 'target/*' 'ir/*' 'runtime/*' 'frontend/*' 'passes/*' 'codegen/*' 'sim/*' \
+    'compile/*' 'tools/*' 'include/*' 'bench/*' | while IFS= read -r file; do
     [ ! -L "$file" ] || echo "$file: a symbolic link has no place in a room"
     case $file in
     *.c | *.h | *.def | *.cpp) ;;

@@ -346,7 +346,9 @@ static SimLine line_of(const AmdObject *o, uint64_t address) {
         else
             high = middle;
     }
-    return low ? o->lines[low - 1].line : (SimLine){0};
+    if (!low) return (SimLine){0};
+    const AmdLine *l = &o->lines[low - 1];
+    return (SimLine){l->file, l->line, l->column, 0};
 }
 
 // The line that begins at the offset, or the count.

@@ -75,7 +75,7 @@ AMD_FUNCTION_1(cvt_f32_bf16, U, U, p << 16)
 static const SimFormat e4m3_fnuz = {8, 4, 8, 0x7f, 0, 0};
 static const SimFormat e5m2_fnuz = {8, 3, 16, 0x7f, 0, 0};
 
-static bool is_fnuz(const AmdLanes *x) { return x->wave->kernel->object->processor == 0x942; }
+static bool is_fnuz(const AmdLanes *x) { return x->wave->kernel->processor == 0x942; }
 
 static float value8(uint32_t bits, bool brain, bool fnuz) {
     bits &= 255;

@@ -23,7 +23,7 @@ static bool check_block(const SimLaunch *n, const AmdObjectKernel *k, SimResult 
 static bool check(const SimLaunch *n, const AmdKernel *k, SimResult *r) {
     TRY(check_block(n, k->source, r));
     uint64_t lds = (uint64_t)k->source->descriptor.lds + n->shared;
-    uint32_t most = k->object->processor == 0x950 ? LDS_MOST_950 : LDS_MOST;
+    uint32_t most = amd_lds_most(k->processor);
     if (lds > most)
         return sim_refuse(r, "%llu bytes of LDS: there are %u", (unsigned long long)lds, most);
     if (k->source->descriptor.rsrc1 >> 12 & 15)
@@ -153,6 +153,19 @@ static const uint8_t loads16[AMD_LANES] = {
     30, 31, 12, 13, 14, 15, 24, 25, 26, 27, 32, 33, 34, 35, 52, 53, 54, 55, 36, 37, 38, 39,
     48, 49, 50, 51, 40, 41, 42, 43, 60, 61, 62, 63, 44, 45, 46, 47, 56, 57, 58, 59};
 
+// The same of gfx950, where groups are of sixteen.
+static const uint8_t loads16_950[AMD_LANES] = {
+    0,  1,  2,  3,  12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27, 4,  5,  6,  7,  8,  9,
+    10, 11, 16, 17, 18, 19, 28, 29, 30, 31, 32, 33, 34, 35, 44, 45, 46, 47, 52, 53, 54, 55,
+    56, 57, 58, 59, 36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
+
+uint32_t amd_lds_most(uint32_t processor) { return processor == 0x950 ? LDS_MOST_950 : LDS_MOST; }
+uint32_t amd_banks(uint32_t processor) { return processor == 0x950 ? 2 * SIM_BANKS : SIM_BANKS; }
+const uint8_t *amd_loads16(uint32_t processor) {
+    if (amd_generation(processor) != 9) return NULL;
+    return processor == 0x950 ? loads16_950 : loads16;
+}
+
 static SimLaunchFacts facts(const AmdLaunch *run) {
     const SimLaunch *n = run->launch;
     const AmdKernel *k = run->kernel;
@@ -164,8 +177,8 @@ static SimLaunchFacts facts(const AmdLaunch *run) {
                             .lanes = k->lanes,
                             .in_step = true,
                             .shared_bytes = run->group.lds_bytes,
-                            .banks = k->object->processor == 0x950 ? 2 * SIM_BANKS : SIM_BANKS,
-                            .loads16 = k->generation == 9 ? loads16 : NULL};
+                            .banks = amd_banks(k->processor),
+                            .loads16 = amd_loads16(k->processor)};
 }
 
 static void prepare(AmdLaunch *run, const SimLaunch *launch, SimResult *r) {

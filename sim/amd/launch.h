@@ -9,6 +9,11 @@
 #include "sim/amd/wave.h"
 
 SimResult amd_run(const SimLaunch *launch);
+// What the machine takes each processor for; not from chips.def, which tests compare with it.
+uint32_t amd_lds_most(uint32_t processor);  // bytes of one program
+uint32_t amd_banks(uint32_t processor);
+// The lanes in the order in which loads of 16 bytes serve them, group by group; NULL: in order.
+const uint8_t *amd_loads16(uint32_t processor);
 // All groups, one after another (run.c).
 void amd_run_groups(AmdLaunch *run);
 

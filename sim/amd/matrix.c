@@ -69,7 +69,7 @@ static const SimFormat e4m3_fnuz = {8, 4, 8, 0x7f, 0, 0};
 static const SimFormat e5m2_fnuz = {8, 3, 16, 0x7f, 0, 0};
 
 static double value8(const AmdWave *w, bool brain, uint64_t bits) {
-    bool fnuz = w->kernel->object->processor == 0x942;
+    bool fnuz = w->kernel->processor == 0x942;
     if (!fnuz) return sim_number_value(brain ? &sim_e5m2 : &sim_e4m3, bits);
     if (bits == 0x80) return (double)sim_f32_bits(0x7fc00000);
     return sim_number_value(brain ? &e5m2_fnuz : &e4m3_fnuz, bits);
@@ -78,7 +78,7 @@ static double value8(const AmdWave *w, bool brain, uint64_t bits) {
 // gfx90a takes denormal halves for zeros.
 static float half_value(const AmdWave *w, uint32_t element, uint32_t h) {
     bool brain = element == AMD_E_BF16;
-    if (w->kernel->object->processor == 0x90a && !(h & (brain ? 0x7f80 : 0x7c00))) h &= 0x8000;
+    if (w->kernel->processor == 0x90a && !(h & (brain ? 0x7f80 : 0x7c00))) h &= 0x8000;
     return brain ? sim_bf16_value(h) : sim_f16_value(h);
 }
 
@@ -298,7 +298,7 @@ static void multiply(const AmdMatrix *m, Product *p) {
 static void write_results(AmdWave *w, const AmdInstr *i, const AmdMatrix *m, const Product *p) {
     const AmdOperand *o = &i->d[0];
     uint32_t values[AMD_LANES], poison[AMD_LANES];
-    bool flush = w->kernel->object->processor == 0x90a && (m->a == AMD_E_F16 || m->a == AMD_E_BF16);
+    bool flush = w->kernel->processor == 0x90a && (m->a == AMD_E_F16 || m->a == AMD_E_BF16);
     for (uint32_t word = 0; word < o->words; word++) {
         for (uint32_t l = 0; l < w->lanes; l++)
             values[l] = amd_word(w, o, word, l), poison[l] = amd_word_poison(w, o, word, l);

@@ -266,7 +266,7 @@ static void run_load_lds(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     AmdPending *p = amd_pend(w, i, AMD_CLASS_VECTOR, a->words);
     p->lds = true, p->mask = amd_exec(w), p->bytes = 4u * a->words;
     // As many bits as LDS has: gfx950's is larger than the others'.
-    uint32_t bits = w->kernel->object->processor == 0x950 ? 0x3ffff : 0xffff;
+    uint32_t bits = w->kernel->processor == 0x950 ? 0x3ffff : 0xffff;
     uint32_t base = w->scalars[AMD_M0] & bits;
     if (w->scalar_shadows[AMD_M0] & bits) amd_tell_poison(w, i, SIM_POISON_ADDRESS, p->mask);
     to.mask = p->mask, to.bytes = p->bytes, to.align = 4;

@@ -11,7 +11,8 @@
 #ifndef TILEC_SIM_AMD_PROGRAM_H
 #define TILEC_SIM_AMD_PROGRAM_H
 
-#include "sim/amd/object.h"
+#include "sim/machine/program.h"
+#include "target/amd_object.h"
 
 typedef struct AmdWave AmdWave;
 typedef struct AmdInstr AmdInstr;
@@ -256,6 +257,7 @@ typedef struct AmdKernel {
     const AmdObjectKernel *source;
     uint32_t lanes;       // 32 or 64
     uint32_t vectors;     // registers that the wave has, AGPRs from AMD_ACCUMULATORS on
+    uint32_t processor;   // 0x942
     uint32_t generation;  // 9 (90a, 942, 950), 10, 11, 12
 } AmdKernel;
 

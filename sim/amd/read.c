@@ -48,6 +48,7 @@ static bool read_kernel(AmdDecoder *d, GpuDisassembler disassemble, SimKernel *t
     snprintf(name, sizeof name, "gfx%x", d->processor);
     d->kernel = arena_new(d->arena, AmdKernel, 1);
     d->kernel->object = d->object, d->kernel->source = d->source;
+    d->kernel->processor = d->processor;
     d->kernel->generation = amd_generation(d->processor);
     d->kernel->lanes = d->source->descriptor.properties & AMD_WAVE32 ? 32 : 64;
     if (d->kernel->generation == 9 && d->kernel->lanes == 32) {
@@ -92,10 +93,23 @@ static void read_image(Arena *arena, const AmdObject *o, SimProgram *p) {
     p->variables = v, p->variable_count = 1;
 }
 
+// The processor that runs the code here: of what is for several the least one; 0: none.
+static uint32_t processor_of(GpuTarget code) {
+    uint32_t least = 0;
+    GpuTarget t;
+    if (code.vendor == GPU_NONE) return 0;
+    for (size_t i = 0; gpu_target_at(i, &t); i++) {
+        if (t.vendor != GPU_AMD || t.generic || !gpu_target_runs(code, t)) continue;
+        if (chip_of(t)->simulated && (!least || t.number < least)) least = t.number;
+    }
+    return least;
+}
+
 const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassembler disassemble, Diags *diags) {
     const AmdObject *o = amd_object_read(arena, bytes, diags);
     if (!o) return NULL;
-    if (!o->processor) {
+    uint32_t processor = processor_of(o->target);
+    if (!processor) {
         diag_error(diags, (Span){0}, DIAG_UNSUPPORTED,
                    "the code object is for a processor (number %#x) that is not simulated",
                    o->mach);
@@ -108,14 +122,14 @@ const SimProgram *amd_read(Arena *arena, Str bytes, GpuDisassembler disassemble,
                       .diags = diags,
                       .names = interner_create(arena),
                       .object = o,
-                      .processor = o->processor};
+                      .processor = processor};
     amd_rows_begin(d);
     for (uint32_t i = 0; i < o->kernel_count; i++) {
         d->source = &o->kernels[i];
         if (!read_kernel(d, disassemble, &kernels[i])) return NULL;
     }
-    p->arch = o->generic ? o->generic : o->processor;
-    p->arch_generic = o->generic != 0;
+    p->arch = o->target.number;
+    p->arch_generic = o->target.generic;
     p->kernels = kernels, p->kernel_count = o->kernel_count;
     read_image(arena, o, p);
     return p;

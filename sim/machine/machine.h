@@ -15,8 +15,8 @@
 #define TILEC_SIM_MACHINE_MACHINE_H
 
 #include "base/arena.h"
-#include "base/gpu.h"
 #include "sim/machine/observer.h"
+#include "target/gpu.h"
 
 enum { SIM_THREADS_MAX = 1024, SIM_TEXT_MAX = 512 };
 

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "sim/machine/flow.h"
 #include "sim/machine/refuse.h"
+#include "target/chip.h"
 
 enum { TURN = 4096, SEEDED_TURN = 48 };
 
@@ -305,7 +306,7 @@ static bool check(const SimLaunch *n, SimResult *r) {
     TRY(check_block(n, r));
     const SimKernel *k = n->kernel;
     char name[GPU_NAME_MAX];
-    uint32_t most = gpu_shared_bytes(n->device);
+    uint32_t most = chip_of(n->device)->shared_most;
     if (k->shared_bytes > GPU_SHARED_STATIC)
         return sim_refuse(r,
                           "kernel '%.*s' declares %u bytes of shared memory, and at most %d can be "

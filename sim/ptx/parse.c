@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/gpu.h"
 #include "base/status.h"
+#include "target/gpu.h"
 
 enum { DEPTH_MAX = 8, VARIABLE_BYTES_MAX = 1 << 28 };
 

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ir/machine.h"
+#include "target/amd_object.h"
+#include "target/machine.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/tir.h"
 
@@ -69,6 +70,31 @@ static void file_compiles(const char *path, const char *const wanted[PROCESSORS]
 }
 
 static const char add_path[] = "tests/codegen/data/add.tir";
+
+// The number in the object is LLVM's, and chips.def has the same one.
+static void objects_name_their_processor(void **state) {
+    (void)state;
+    need_library();
+    GpuTarget target;
+    uint32_t count = 0;
+    for (size_t i = 0; gpu_target_at(i, &target); i++) {
+        char name[GPU_NAME_MAX];
+        Str object;
+        if (target.vendor != GPU_AMD) continue;
+        Arena *arena = arena_create();
+        Tir *t = tir_load("%s", tir_read(arena, add_path));
+        gpu_target_name(target, name);
+        if (!code_of(t, name, CODEGEN_SHARED, 0, &object)) fail_msg("%s: %s", name, said(t));
+        const AmdObject *o = amd_object_read(t->arena, object, t->diags);
+        if (!o) fail_msg("%s: %s", name, said(t));
+        if (o->target.number != target.number || o->target.generic != target.generic)
+            fail_msg("%s: ELF number %#x is not that of chips.def", name, o->mach);
+        tir_free(t);
+        arena_destroy(arena);
+        count++;
+    }
+    assert_true(count > 40);
+}
 
 static void accesses_are_wide(void **state) {
     (void)state;
@@ -551,6 +577,7 @@ static void reserved_codes_have_no_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_wait_for_their_turns),
+        cmocka_unit_test(objects_name_their_processor),
         cmocka_unit_test(accesses_are_wide),
         cmocka_unit_test(loaders_are_told),
         cmocka_unit_test(versions_are_chosen),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ir/machine.h"
+#include "target/machine.h"
 #include "tests/codegen/bundle.h"
 #include "tests/support/slice.h"
 

@@ -12,7 +12,7 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "base/cpu.h"
+#include "target/cpu.h"
 
 enum { N = 900, ALL = 4 * N };
 

@@ -14,7 +14,7 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
-#include "ir/target.h"
+#include "target/target.h"
 #include "tests/support/jitted.h"
 
 typedef struct GenSize {

@@ -14,9 +14,9 @@
 #ifndef TILEC_TESTS_SUPPORT_FOREIGN_H
 #define TILEC_TESTS_SUPPORT_FOREIGN_H
 
-#include "base/cpu.h"
 #include "base/cpu_abi.h"
 #include "ir/interp/interp.h"
+#include "target/cpu.h"
 
 // Why code of AArch64 cannot be run here; NULL when it can.
 const char *foreign_missing(void);

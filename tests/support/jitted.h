@@ -11,9 +11,9 @@
 #ifndef TILEC_TESTS_SUPPORT_JITTED_H
 #define TILEC_TESTS_SUPPORT_JITTED_H
 
-#include "base/cpu.h"
 #include "ir/interp/interp.h"
 #include "passes/pass.h"
+#include "target/cpu.h"
 
 // Was libtilec_llvm built?
 bool jitted_possible(void);

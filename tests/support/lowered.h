@@ -10,7 +10,7 @@
 #define TILEC_TESTS_SUPPORT_LOWERED_H
 
 #include "ir/interp/interp.h"
-#include "ir/machine.h"
+#include "target/machine.h"
 
 // FACT_ bits that hold of these arguments.
 unsigned lowered_facts(const IrFunc *f, const IrArg *args);

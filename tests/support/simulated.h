@@ -14,7 +14,7 @@
 
 #include "base/diag.h"
 #include "ir/interp/interp.h"
-#include "ir/target.h"
+#include "target/target.h"
 
 typedef struct SimulatedOptions {
     uint64_t choice;  // as in lowered_to_threads: of a machine, warps, facts, the order of warps

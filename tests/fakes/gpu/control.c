@@ -1,5 +1,6 @@
 // The fakes' state, handles and what tests do with them.
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
@@ -16,7 +17,9 @@ static void make_ready(void) {
     if (f->arena) return;
     f->arena = arena_create();
     f->device_count = 2;
-    for (int i = 0; i < FAKE_DEVICES; i++) f->archs[i] = fake_facts.arch;
+    const char *arch = getenv("FAKE_GPU_ARCH");  // as cuda or hip number it: 90, 0x942
+    for (int i = 0; i < FAKE_DEVICES; i++)
+        f->archs[i] = arch ? (int)strtol(arch, NULL, 0) : fake_facts.arch;
     f->version = fake_facts.version, f->newest = fake_facts.newest;
     f->fail_call = -1;
     f->problems = strbuf(f->arena);

@@ -20,7 +20,7 @@ static void operands_of_mfma(void **state) {
     };
     for (size_t s = 0; s < sizeof all / sizeof *all; s++) {
         LayoutMfma m = all[s];
-        assert_true(layout_mfma_exists(m));
+        assert_true(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MFMA, m.mn, m.mn, m.k, m.bits}));
         Layout a = layout_mfma(m, LAYOUT_OPERAND_A), b = layout_mfma(m, LAYOUT_OPERAND_B);
         uint32_t each = m.k * m.mn / 64;
         assert_int_equal(layout_size(&a, LAYOUT_REG), each);
@@ -34,8 +34,8 @@ static void operands_of_mfma(void **state) {
             }
         }
     }
-    assert_false(layout_mfma_exists((LayoutMfma){32, 2, 64}));
-    assert_false(layout_mfma_exists((LayoutMfma){16, 16, 32}));
+    assert_false(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MFMA, 32, 32, 2, 64}));
+    assert_false(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MFMA, 16, 16, 16, 32}));
 }
 
 // 32 bytes a lane: 16 of the first half of K, 16 of the second.
@@ -104,7 +104,6 @@ static void fragments_of_wmma(void **state) {
     };
     for (size_t s = 0; s < sizeof all / sizeof *all; s++) {
         LayoutWmma w = all[s];
-        assert_true(layout_wmma_exists(w));
         Layout a = layout_wmma(w, LAYOUT_OPERAND_A), b = layout_wmma(w, LAYOUT_OPERAND_B);
         Layout c = layout_wmma(w, LAYOUT_OPERAND_C);
         assert_true(layout_distributed(&a) && layout_distributed(&b) && layout_distributed(&c));
@@ -125,8 +124,7 @@ static void fragments_of_wmma(void **state) {
             }
         }
     }
-    assert_false(layout_wmma_exists((LayoutWmma){11, 32, 32, 4}));
-    assert_false(layout_wmma_exists((LayoutWmma){10, 32, 16, 16}));
+    assert_false(matrix_shape_exists((MatrixShape){MATRIX_UNIT_WMMA3, 16, 16, 32, 4}));
 }
 
 // ---- blocked layouts, for both vendors

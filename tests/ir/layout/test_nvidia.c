@@ -126,7 +126,8 @@ static void fragments_of_mma(void **state) {
     (void)state;
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         LayoutMma mma = shapes[s].mma;
-        assert_true(layout_mma_exists(mma));
+        assert_true(
+            matrix_shape_exists((MatrixShape){MATRIX_UNIT_MMA, mma.m, mma.n, mma.k, mma.bits}));
         Layout a = layout_mma(mma, LAYOUT_OPERAND_A);
         Layout b = layout_mma(mma, LAYOUT_OPERAND_B);
         Layout c = layout_mma(mma, LAYOUT_OPERAND_C);
@@ -134,9 +135,9 @@ static void fragments_of_mma(void **state) {
         check(&b, mma.k, mma.n, shapes[s].b);
         check(&c, mma.m, mma.n, shapes[s].c);
     }
-    assert_false(layout_mma_exists((LayoutMma){16, 8, 32, 16}));
-    assert_false(layout_mma_exists((LayoutMma){16, 16, 16, 16}));
-    assert_false(layout_mma_exists((LayoutMma){16, 8, 16, 32}));
+    assert_false(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MMA, 16, 8, 32, 16}));
+    assert_false(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MMA, 16, 16, 16, 16}));
+    assert_false(matrix_shape_exists((MatrixShape){MATRIX_UNIT_MMA, 16, 8, 16, 32}));
 }
 
 // Lane l receives of matrix j the elements 2(l % 4) and the next of row l / 4; with .trans of that

@@ -170,7 +170,7 @@ static void in_order(uint8_t *groups) {
     for (uint32_t i = 0; i < 64; i++) groups[i] = (uint8_t)i;
 }
 
-static void check_conflicts(Dice *dice, const LayoutBanks *rule, uint32_t banks, uint32_t lane_bits,
+static void check_conflicts(Dice *dice, const SharedBanks *rule, uint32_t banks, uint32_t lane_bits,
                             bool store, uint32_t width, const uint8_t *groups,
                             uint32_t group_size) {
     uint32_t worst = 0, best = UINT32_MAX;
@@ -205,25 +205,25 @@ static void bank_conflicts(void **state) {
     uint8_t groups[64];
     in_order(groups);
     for (uint32_t store = 0; store < 2; store++) {
-        check_conflicts(&dice, &layout_banks_nvidia, 32, 5, store, 4, groups, 32);
-        check_conflicts(&dice, &layout_banks_nvidia, 32, 5, store, 8, groups, 16);
-        check_conflicts(&dice, &layout_banks_nvidia, 32, 5, store, 16, groups, 8);
-        check_conflicts(&dice, &layout_banks_rdna, 32, 5, store, 16, groups, 8);
-        check_conflicts(&dice, &layout_banks_gfx9, 32, 6, store, 4, groups, 32);
-        check_conflicts(&dice, &layout_banks_gfx9, 32, 6, store, 8, groups, 16);
+        check_conflicts(&dice, &banks_nvidia, 32, 5, store, 4, groups, 32);
+        check_conflicts(&dice, &banks_nvidia, 32, 5, store, 8, groups, 16);
+        check_conflicts(&dice, &banks_nvidia, 32, 5, store, 16, groups, 8);
+        check_conflicts(&dice, &banks_rdna, 32, 5, store, 16, groups, 8);
+        check_conflicts(&dice, &banks_gfx9, 32, 6, store, 4, groups, 32);
+        check_conflicts(&dice, &banks_gfx9, 32, 6, store, 8, groups, 16);
     }
-    check_conflicts(&dice, &layout_banks_gfx9, 32, 6, true, 16, groups, 8);
-    check_conflicts(&dice, &layout_banks_gfx950, 64, 6, true, 16, groups, 16);
+    check_conflicts(&dice, &banks_gfx9, 32, 6, true, 16, groups, 8);
+    check_conflicts(&dice, &banks_gfx950, 64, 6, true, 16, groups, 16);
     // 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27; the upper lanes likewise.
     static const uint8_t gfx9[] = {0, 20, 4, 16, 8, 28, 12, 24};
     for (uint32_t i = 0; i < 64; i++) groups[i] = (uint8_t)(gfx9[i / 4 % 8] + i % 4 + i / 32 * 32);
-    check_conflicts(&dice, &layout_banks_gfx9, 32, 6, false, 16, groups, 8);
+    check_conflicts(&dice, &banks_gfx9, 32, 6, false, 16, groups, 8);
     // 0-3, 12-15, 20-27; the rest of a half.
     static const uint8_t gfx950[] = {0, 12, 20, 24, 4, 8, 16, 28};
     for (uint32_t i = 0; i < 64; i++) {
         groups[i] = (uint8_t)(gfx950[i / 4 % 8] + i % 4 + i / 32 * 32);
     }
-    check_conflicts(&dice, &layout_banks_gfx950, 64, 6, false, 16, groups, 16);
+    check_conflicts(&dice, &banks_gfx950, 64, 6, false, 16, groups, 16);
 }
 
 // The well-known cases.
@@ -231,22 +231,22 @@ static void conflicts_by_hand(void **state) {
     (void)state;
     Layout row = layout_identity(LAYOUT_LANE, 2, (uint32_t[]){1, 32});
     Layout memory = layout_plain(2, (uint32_t[]){1, 32}, NULL);
-    LayoutConflicts c = layout_conflicts(&row, &memory, 1, 32, &layout_banks_nvidia, false);
+    LayoutConflicts c = layout_conflicts(&row, &memory, 1, 32, &banks_nvidia, false);
     assert_true(c.phases == 1 && c.wavefronts == 1);
     // A column of a 32 by 32 matrix of words: all in one bank. With a swizzle: none.
     Layout column = layout_zeros(LAYOUT_REG, 0, 2, (uint32_t[]){32, 32});
     layout_add_steps(&column, LAYOUT_LANE, 0, 1, 32);
     layout_add_steps(&column, LAYOUT_REG, 1, 1, 32);
     memory = layout_plain(2, (uint32_t[]){32, 32}, NULL);
-    c = layout_conflicts(&column, &memory, 1, 32, &layout_banks_nvidia, false);
+    c = layout_conflicts(&column, &memory, 1, 32, &banks_nvidia, false);
     assert_int_equal(c.wavefronts, 32);
     memory = layout_swizzled(2, (uint32_t[]){32, 32}, NULL, 1, 1, 32);
-    c = layout_conflicts(&column, &memory, 1, 32, &layout_banks_nvidia, false);
+    c = layout_conflicts(&column, &memory, 1, 32, &banks_nvidia, false);
     assert_int_equal(c.wavefronts, 1);
     // Bytes: four lanes share a word.
     Layout bytes = layout_identity(LAYOUT_LANE, 1, (uint32_t[]){32});
     memory = layout_plain(1, (uint32_t[]){32}, NULL);
-    c = layout_conflicts(&bytes, &memory, 1, 8, &layout_banks_nvidia, true);
+    c = layout_conflicts(&bytes, &memory, 1, 8, &banks_nvidia, true);
     assert_int_equal(c.wavefronts, 1);
 }
 

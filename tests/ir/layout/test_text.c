@@ -238,7 +238,7 @@ static void layouts_of_the_page(void **state) {
                                                   .order = {1, 0}});
     LayoutSide store = {.layout = &c}, load = {.layout = &rows};
     LayoutTrip trip;
-    assert_true(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+    assert_true(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
     const Layout *shown[] = {&c1, &c, &rows, &trip.memory};
     for (size_t i = 0; i < 4; i++) assert_non_null(strstr(page, text_of(arena, shown[i])));
     assert_int_equal(layout_conversion(&c, &rows), LAYOUT_CONVERT_WARPS);

@@ -4,9 +4,9 @@
 
 // Wavefronts of a warp's access counted over its lanes; the memory's word of each lane and element.
 static uint32_t counted(const Layout *l, const Layout *memory, uint32_t vector, uint32_t bits,
-                        const LayoutBanks *banks, bool store, uint32_t reg) {
+                        const SharedBanks *banks, bool store, uint32_t reg) {
     uint32_t bytes = vector * bits / 8, lanes = layout_size(l, LAYOUT_LANE), total = 0;
-    const LayoutPhase *phase = &(store ? banks->store : banks->load)[bytes <= 4   ? 0
+    const SharedPhase *phase = &(store ? banks->store : banks->load)[bytes <= 4   ? 0
                                                                      : bytes <= 8 ? 1
                                                                                   : 2];
     LayoutMap map;
@@ -52,7 +52,7 @@ static void holds_vectors(const Layout *l, const Layout *memory, uint32_t vector
 }
 
 static LayoutTrip check_plain(const Layout *store, const Layout *load, uint32_t bits,
-                              const LayoutBanks *banks) {
+                              const SharedBanks *banks) {
     LayoutTrip trip;
     LayoutSide from = {.layout = store}, to = {.layout = load};
     assert_true(layout_trip(&from, &to, bits, banks, &trip));
@@ -90,12 +90,9 @@ static Layout blocked(const uint32_t *shape, uint32_t fast, uint32_t elements, u
 static void transposes(void **state) {
     (void)state;
     const struct {
-        const LayoutBanks *banks;
+        const SharedBanks *banks;
         uint32_t lanes;
-    } machines[] = {{&layout_banks_nvidia, 32},
-                    {&layout_banks_gfx9, 64},
-                    {&layout_banks_gfx950, 64},
-                    {&layout_banks_rdna, 32}};
+    } machines[] = {{&banks_nvidia, 32}, {&banks_gfx9, 64}, {&banks_gfx950, 64}, {&banks_rdna, 32}};
     for (uint32_t m = 0; m < 4; m++) {
         for (uint32_t rows = 16; rows <= 128; rows *= 2) {
             for (uint32_t columns = 16; columns <= 128; columns *= 2) {
@@ -123,15 +120,15 @@ static void the_widest_vector_is_used(void **state) {
     Layout rows = blocked(shape, 1, 8, 8, 32, 4);
     Layout c1 = layout_mma((LayoutMma){16, 8, 16, 16}, LAYOUT_OPERAND_C);
     Layout c = layout_tile(&c1, shape, 2, (int8_t[]){0, 0}, NULL, NULL);
-    LayoutTrip trip = check_plain(&c, &rows, 16, &layout_banks_nvidia);
+    LayoutTrip trip = check_plain(&c, &rows, 16, &banks_nvidia);
     assert_int_equal(trip.store_vector, 2);  // an accumulator has pairs
     assert_int_equal(trip.load_vector, 8);   // 16 bytes
-    trip = check_plain(&rows, &rows, 16, &layout_banks_nvidia);
+    trip = check_plain(&rows, &rows, 16, &banks_nvidia);
     assert_true(trip.store_vector == 8 && trip.load_vector == 8);
     assert_int_equal(trip.load.wavefronts, 4);
     // What a side may move at once is for the caller to say.
     LayoutSide narrow = {.layout = &rows, .max_bytes = 4}, wide = {.layout = &rows};
-    assert_true(layout_trip(&narrow, &wide, 16, &layout_banks_nvidia, &trip));
+    assert_true(layout_trip(&narrow, &wide, 16, &banks_nvidia, &trip));
     assert_int_equal(trip.store_vector, 2);
     assert_int_equal(trip.store.wavefronts, 1);
     assert_int_equal(trip.load.wavefronts, trip.load.phases);
@@ -149,17 +146,17 @@ static void no_access_is_narrower(void **state) {
         LayoutSide store = {.layout = &in, .min_bytes = 16};
         LayoutSide load = {.layout = &b, .max_bytes = 4};
         LayoutTrip trip;
-        assert_true(layout_trip(&store, &load, 32, &layout_banks_nvidia, &trip));
+        assert_true(layout_trip(&store, &load, 32, &banks_nvidia, &trip));
         assert_int_equal(trip.store_vector, 4);
         assert_int_equal(trip.load_vector, 1);
         assert_int_equal(trip.store.wavefronts, trip.store.phases);
         assert_int_equal(trip.load.wavefronts, 1);
-        assert_int_equal(counted(&b, &trip.memory, 1, 32, &layout_banks_nvidia, false, 0), 1);
+        assert_int_equal(counted(&b, &trip.memory, 1, 32, &banks_nvidia, false, 0), 1);
         // Matrices have their rows along K, a copy along N.
         load = (LayoutSide){.layout = &b, .move = LAYOUT_MOVE_MATRIX};
-        assert_false(layout_trip(&store, &load, 32, &layout_banks_nvidia, &trip));
+        assert_false(layout_trip(&store, &load, 32, &banks_nvidia, &trip));
         store.min_bytes = 0;
-        assert_true(layout_trip(&store, &load, 32, &layout_banks_nvidia, &trip));
+        assert_true(layout_trip(&store, &load, 32, &banks_nvidia, &trip));
     }
 }
 
@@ -179,25 +176,25 @@ static void operands_by_ldmatrix(void **state) {
             LayoutTrip trip;
             LayoutSide store = {.layout = &a_in};
             LayoutSide load = {.layout = &a, .move = LAYOUT_MOVE_MATRIX};
-            assert_true(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+            assert_true(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
             assert_int_equal(trip.store_vector, 8);
             assert_int_equal(trip.store.wavefronts, trip.store.phases);
             assert_int_equal(trip.load.phases, 4);
             assert_int_equal(trip.load.wavefronts, 4);
-            assert_int_equal(counted(&a_in, &trip.memory, 8, 16, &layout_banks_nvidia, true, 0), 4);
+            assert_int_equal(counted(&a_in, &trip.memory, 8, 16, &banks_nvidia, true, 0), 4);
             LayoutMatrix matrix;
             assert_true(layout_matrix(&a, &trip.memory, 16, false, 4, &matrix));
             // B as it lies in memory, K down: .trans.
             store.layout = &b_in;
             load = (LayoutSide){.layout = &b, .move = LAYOUT_MOVE_TRANSPOSED};
-            assert_true(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+            assert_true(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
             assert_int_equal(trip.store_vector, 8);
             assert_int_equal(trip.store.wavefronts, trip.store.phases);
             assert_int_equal(trip.load.wavefronts, trip.load.phases);
             assert_true(layout_matrix(&b, &trip.memory, 16, true, 4, &matrix));
             // The other way round there are no rows of 16 bytes.
             load.move = LAYOUT_MOVE_MATRIX;
-            bool found = layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip);
+            bool found = layout_trip(&store, &load, 16, &banks_nvidia, &trip);
             if (found) assert_true(trip.store_vector < 8);
         }
     }
@@ -210,23 +207,23 @@ static void results_by_stmatrix(void **state) {
     Layout c = layout_wgmma(128), rows = blocked(shape, 1, 8, 16, 32, 4);
     LayoutSide store = {.layout = &c, .move = LAYOUT_MOVE_MATRIX}, load = {.layout = &rows};
     LayoutTrip trip;
-    assert_true(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+    assert_true(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
     assert_int_equal(trip.load_vector, 8);
     assert_int_equal(trip.store.wavefronts, 4);
     assert_int_equal(trip.load.wavefronts, 4);
     // And from one accumulator to another, both by matrices.
     Layout same = layout_wgmma(128);
     load = (LayoutSide){.layout = &same, .move = LAYOUT_MOVE_MATRIX};
-    assert_true(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+    assert_true(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
     assert_int_equal(trip.load.wavefronts, 4);
     load.move = LAYOUT_MOVE_TRANSPOSED;
-    assert_false(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+    assert_false(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
     // 64-bit elements are not for matrices; nor are other shapes.
     load.move = LAYOUT_MOVE_MATRIX;
-    assert_false(layout_trip(&store, &load, 64, &layout_banks_nvidia, &trip));
+    assert_false(layout_trip(&store, &load, 64, &banks_nvidia, &trip));
     Layout other = layout_wgmma(64);
     load.layout = &other;
-    assert_false(layout_trip(&store, &load, 16, &layout_banks_nvidia, &trip));
+    assert_false(layout_trip(&store, &load, 16, &banks_nvidia, &trip));
 }
 
 // Random layouts: whatever both sides are, there is a memory without conflicts.
@@ -241,7 +238,7 @@ static void anything_to_anything(void **state) {
         Layout store = any_cover(&dice, 2, shape, 5 + any_below(&dice, 2), lanes, 2);
         Layout load = t % 2 ? any_cover(&dice, 2, shape, 5, lanes, 3)
                             : any_mixed(&dice, 2, shape, 5, lanes, 3);
-        check_plain(&store, &load, bits, amd ? &layout_banks_gfx9 : &layout_banks_nvidia);
+        check_plain(&store, &load, bits, amd ? &banks_gfx9 : &banks_nvidia);
     }
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/amd/object.h"
+#include "target/amd_object.h"
 
 static const AmdSource plain = {
     .processor = "gfx942", .text = "s_nop 0\ns_endpgm", .args = 3, .lds = 256};
@@ -21,7 +21,7 @@ static void test_reads(void **state) {
     Diags *diags = diags_create(arena, sources_create(arena));
     const AmdObject *o = amd_object_read(arena, amd_object_bytes(arena, &plain), diags);
     assert_non_null(o);
-    assert_int_equal(o->processor, 0x942);
+    assert_int_equal(o->target.number, 0x942);
     assert_int_equal(o->version, 5);
     assert_int_equal(o->kernel_count, 1);
     const AmdObjectKernel *k = &o->kernels[0];

@@ -4,17 +4,17 @@
 //
 //     Machine m = machine_of_cpu(target);
 //     uint32_t lanes = m.vector_bytes / 4;
-#ifndef TILEC_IR_MACHINE_H
-#define TILEC_IR_MACHINE_H
+#ifndef TILEC_TARGET_MACHINE_H
+#define TILEC_TARGET_MACHINE_H
 
-#include "base/cpu.h"
 #include "base/facts.h"
-#include "base/gpu.h"
-#include "ir/layout/query.h"
+#include "target/chip.h"
+#include "target/cpu.h"
 
 typedef struct Machine {
     CpuTarget cpu;  // where `gpu` is none
     GpuTarget gpu;
+    const Chip *chip;       // of GPUs
     uint32_t vector_bytes;  // of one register
     uint32_t vector_registers;
     bool fma;          // fused multiply-add in hardware, for f32 and f64
@@ -38,13 +38,13 @@ typedef struct Machine {
     uint32_t direct_bytes;
     bool matrix_load;          // thread.matrix_load
     bool scalar_bases;         // what addresses of all lanes have in common is best added apart
-    bool cdna2;                // AMD, from it on: MFMA, f32 arithmetic of two registers at once
+    bool packed_f32;           // AMD: f32 arithmetic of two registers at once
     bool nan_extremes[2];      // GPUs: least and greatest that keep NaN in one go, of f32, of f64
     bool flushes_halves;       // GPUs: products take subnormal f16 and bf16 as 0
     bool loose_pairs;          // GPUs: products of f16 and bf16 are added in pairs, and bits lost
     bool chiplets;             // GPUs: programs are dealt in turn to several, each with a cache
     uint32_t f64_ratio;        // f32 operations in the time of one of f64
-    const LayoutBanks *banks;  // of shared memory
+    const SharedBanks *banks;  // of shared memory
 } Machine;
 
 Machine machine_of_cpu(CpuTarget target);

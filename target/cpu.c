@@ -1,4 +1,4 @@
-#include "base/cpu.h"
+#include "target/cpu.h"
 
 #include <stdio.h>
 #include <string.h>

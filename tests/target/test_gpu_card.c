@@ -1,5 +1,5 @@
 // Cards: each has a target that there is, and is found however it is written.
-#include "base/gpu_card.h"
+#include "target/gpu_card.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/gpu.h"
+#include "target/gpu.h"
 
 static void cards_have_targets(void **state) {
     (void)state;

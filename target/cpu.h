@@ -11,8 +11,8 @@
 //     CpuTarget t;
 //     if (!cpu_target_parse(STR("x86-64-v4+vnni+bf16"), &t)) …
 //     if (!cpu_runs_here(t)) …   // it would meet an illegal instruction
-#ifndef TILEC_BASE_CPU_H
-#define TILEC_BASE_CPU_H
+#ifndef TILEC_TARGET_CPU_H
+#define TILEC_TARGET_CPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

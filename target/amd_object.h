@@ -8,11 +8,11 @@
 //     const AmdObject *o = amd_object_read(arena, bytes, diags);
 //     if (!o) …
 //     o->kernels[0].descriptor.lds;
-#ifndef TILEC_SIM_AMD_OBJECT_H
-#define TILEC_SIM_AMD_OBJECT_H
+#ifndef TILEC_TARGET_AMD_OBJECT_H
+#define TILEC_TARGET_AMD_OBJECT_H
 
 #include "base/diag.h"
-#include "sim/machine/program.h"
+#include "target/chip.h"
 
 // Of the 64 bytes NAME.kd, as the AMDGPU ABI has them.
 typedef struct AmdDescriptor {
@@ -41,7 +41,7 @@ typedef enum AmdArgKind {
     AMD_ARG_BUFFER,
     AMD_ARG_LDS,  // dynamic LDS: an offset
 #define AMD_HIDDEN(name, text) AMD_HIDDEN_##name,
-#include "sim/amd/hidden.def"
+#include "target/amd_hidden.def"
 #undef AMD_HIDDEN
     AMD_ARG_HIDDEN_OTHER  // 0
 } AmdArgKind;
@@ -65,14 +65,14 @@ typedef struct AmdObjectKernel {
 
 typedef struct AmdLine {
     uint64_t address;
-    SimLine line;  // line 0: from here on nothing is known
+    Str file;
+    uint32_t line, column;  // line 0: from here on nothing is known
 } AmdLine;
 
 typedef struct AmdObject {
-    uint32_t mach;       // the processor as ELF has it
-    uint32_t processor;  // 0x942; 0: none that is simulated
-    uint32_t generic;    // of gfx9-4-generic 0x940, as of GpuTarget; 0: for one processor
-    uint32_t version;    // of the code object: 4, 5, 6
+    uint32_t mach;     // the processor as ELF has it
+    GpuTarget target;  // vendor GPU_NONE: a processor that is not known
+    uint32_t version;  // of the code object: 4, 5, 6
     const AmdObjectKernel *kernels;
     uint32_t kernel_count;
     uint8_t *image;  // from address 0 on

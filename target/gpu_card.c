@@ -1,4 +1,4 @@
-#include "base/gpu_card.h"
+#include "target/gpu_card.h"
 
 static const GpuCard cards[] = {
     {"T4", "sm_75"},

@@ -5,10 +5,10 @@
 //     CodeTarget t;
 //     if (!code_target_parse(STR("sm_80"), &t)) …
 //     Machine m = code_target_machine(t);
-#ifndef TILEC_IR_TARGET_H
-#define TILEC_IR_TARGET_H
+#ifndef TILEC_TARGET_TARGET_H
+#define TILEC_TARGET_TARGET_H
 
-#include "ir/machine.h"
+#include "target/machine.h"
 
 typedef struct CodeTarget {
     CpuTarget cpu;

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/cpu.h"
 #include "base/os.h"
+#include "target/cpu.h"
 
 static const char everything[] = "x86-64-v4+vnni+bf16+fp16+amx-bf16+amx-int8";
 

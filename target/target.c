@@ -1,4 +1,4 @@
-#include "ir/target.h"
+#include "target/target.h"
 
 _Static_assert((int)CODE_TARGET_NAME_MAX >= (int)GPU_NAME_MAX, "names of GPUs fit");
 

@@ -1,5 +1,5 @@
 // How many programs GPUs run at once: facts that the vendors' own tables give.
-#include "ir/occupancy.h"
+#include "target/occupancy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +9,11 @@
 
 static void nvidia(void **state) {
     (void)state;
-    Occupancy o = gpu_occupancy(80, 256, 168, 49152);
+    Occupancy o =
+        gpu_occupancy(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 80}), 256, 168, 49152);
     assert_int_equal(o.blocks, 1);
     assert_int_equal(o.limit, OCCUPANCY_REGISTERS);
-    o = gpu_occupancy(90, 1024, 32, 0);
+    o = gpu_occupancy(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 90}), 1024, 32, 0);
     assert_int_equal(o.warps, 64);
     assert_int_equal(o.limit, OCCUPANCY_WARPS);
 }
@@ -50,7 +51,8 @@ static void amd(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
-        Occupancy o = amd_occupancy(c->number, &c->needs);
+        Occupancy o =
+            amd_occupancy(chip_of((GpuTarget){.vendor = GPU_AMD, .number = c->number}), &c->needs);
         if (o.warps != c->warps || o.warps_most != c->most || o.limit != c->limit)
             fail_msg("gfx%x, row %zu: %u of %u, limit %d", c->number, i, o.warps, o.warps_most,
                      (int)o.limit);

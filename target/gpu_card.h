@@ -5,8 +5,8 @@
 // name is there twice. Not complete, and not asked by anything that runs code: drivers tell that.
 //
 //     const char *target = gpu_card_target(STR("h100"));   // "sm_90a"
-#ifndef TILEC_BASE_GPU_CARD_H
-#define TILEC_BASE_GPU_CARD_H
+#ifndef TILEC_TARGET_GPU_CARD_H
+#define TILEC_TARGET_GPU_CARD_H
 
 #include "base/str.h"
 

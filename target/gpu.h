@@ -7,8 +7,8 @@
 //     GpuTarget t;
 //     if (!gpu_target_parse(STR("sm_90a"), &t)) …
 //     t.number;   // 90
-#ifndef TILEC_BASE_GPU_H
-#define TILEC_BASE_GPU_H
+#ifndef TILEC_TARGET_GPU_H
+#define TILEC_TARGET_GPU_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,9 +31,7 @@ bool gpu_target_at(size_t index, GpuTarget *target);
 enum { GPU_TARGETS_MOST = 96 };
 // Of AMD's: does code for the one run on the other?
 bool gpu_target_runs(GpuTarget code, GpuTarget device);
-// The most shared memory that a block of an architecture may ask for; without asking, and declared
-// in the code, it has GPU_SHARED_STATIC at most.
-uint32_t gpu_shared_bytes(GpuTarget target);
+// Shared memory that a block has without asking for it, and that code may declare.
 enum { GPU_SHARED_STATIC = 48 << 10 };
 enum { GPU_PTX_NEWEST = 901 };  // version 9.1: the newest PTX that is known here
 enum { GPU_NAME_MAX = 16 };

@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "base/vec.h"
-#include "sim/amd/object.h"
+#include "target/amd_object.h"
 
 enum { DEPTH_MOST = 16, ARGS_MOST = 4096 };
 
@@ -78,7 +78,7 @@ static AmdArgKind kind_of(Str text) {
         {"global_buffer", AMD_ARG_BUFFER},
         {"dynamic_shared_pointer", AMD_ARG_LDS},
 #define AMD_HIDDEN(name, text) {text, AMD_HIDDEN_##name},
-#include "sim/amd/hidden.def"
+#include "target/amd_hidden.def"
 #undef AMD_HIDDEN
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

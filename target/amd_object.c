@@ -1,5 +1,5 @@
 // ELF, and the kernel descriptors in it.
-#include "sim/amd/object.h"
+#include "target/amd_object.h"
 
 #include <string.h>
 
@@ -92,23 +92,6 @@ static Str text_at(Str bytes, uint64_t at) {
     return end ? (Str){bytes.text + at, (size_t)(end - bytes.text) - (size_t)at} : (Str){"", 0};
 }
 
-// What is for several processors runs here as the least of them.
-static void find_processor(AmdObject *o) {
-    static const struct {
-        uint32_t mach, number, generic;
-    } known[] = {{0x3f, 0x90a, 0},      {0x4c, 0x942, 0},       {0x4f, 0x950, 0},
-                 {0x36, 0x1030, 0},     {0x41, 0x1100, 0},      {0x46, 0x1101, 0},
-                 {0x47, 0x1102, 0},     {0x44, 0x1103, 0},      {0x43, 0x1150, 0},
-                 {0x4a, 0x1151, 0},     {0x48, 0x1200, 0},      {0x4e, 0x1201, 0},
-                 {0x5f, 0x942, 0x940},  {0x53, 0x1030, 0x1030}, {0x54, 0x1100, 0x1100},
-                 {0x59, 0x1200, 0x1200}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].mach == o->mach) {
-            o->processor = known[i].number;
-            o->generic = known[i].generic;
-        }
-}
-
 static bool read_header(Reader *r) {
     Str b = r->bytes;
     if (b.size < HEADER || memcmp(b.text, "\177ELF\2\1\1", 7) != 0)
@@ -120,7 +103,7 @@ static bool read_header(Reader *r) {
     if (r->object->version < 4 || r->object->version > 6)
         return refuse(r, "has none of the versions 4, 5 and 6");
     r->object->mach = flags & 0xff;
-    find_processor(r->object);
+    chip_by_elf(r->object->mach, &r->object->target);
     return true;
 }
 

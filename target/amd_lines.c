@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "sim/amd/object.h"
+#include "target/amd_object.h"
 
 enum {
     FORM_STRING = 0x08,
@@ -123,9 +123,11 @@ static void add_row(Unit *u, Lines *lines, const State *s, bool end) {
     AmdLine row = {.address = s->address};
     if (!end) {
         const AmdLine *last = lines->count ? &vec_last(lines) : NULL;
-        row.line = (SimLine){path_of(u, s->file), s->line, s->column, 0};
-        if (last && last->line.line == s->line && last->line.column == s->column &&
-            str_equal(last->line.file, row.line.file))
+        row.file = path_of(u, s->file);
+        row.line = s->line;
+        row.column = s->column;
+        if (last && last->line == s->line && last->column == s->column &&
+            str_equal(last->file, row.file))
             return;
     }
     vec_push(u->arena, lines, row);

@@ -1,0 +1,28 @@
+#include "codegen/nvptx/version.h"
+
+#include "target/chip.h"
+
+static uint32_t version_of(const IrOp *op) {
+    if (op->code == IR_THREAD_MATRIX_LOAD) return 65;
+    if (op->code != IR_THREAD_MMA) return 0;
+    return dtype_is(ir_operand(op, 0)->type->elem, DTYPE_CLASS_FP8) ? 84 : 65;
+}
+
+static uint32_t block_version(const IrBlock *block) {
+    uint32_t most = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        uint32_t version = version_of(op);
+        if (version > most) most = version;
+        for (uint32_t r = 0; r < op->region_count; r++) {
+            version = block_version(op->regions[r]);
+            if (version > most) most = version;
+        }
+    }
+    return most;
+}
+
+uint32_t nvptx_version(const IrFunc *func, GpuTarget target) {
+    uint32_t needed = block_version(ir_body(func)),
+             least = target.own ? chip_of(target)->ptx_own : chip_of(target)->ptx;
+    return needed > least ? needed : least;
+}
