@@ -474,7 +474,7 @@ foreach(script IN LISTS check_scripts)
 endforeach()
 
 # Pages written by programs are what the programs would write now.
-foreach(page ir explain)
+foreach(page ir explain chips)
     add_test(NAME check/${page}_docs COMMAND gen_${page}_docs --check docs/${page}.md
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(check/${page}_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
@@ -482,7 +482,8 @@ endforeach()
 
 # What else the tests labelled `commit` need.
 if(commit_build STREQUAL "release")
-    add_dependencies(commit_tests ${tilec_installed} gen_ir_docs gen_explain_docs filetest)
+    add_dependencies(commit_tests ${tilec_installed} gen_ir_docs gen_explain_docs gen_chips_docs
+                     filetest)
     foreach(target test_examples test_mutants docs_test_language aot_tree)
         if(TARGET ${target})
             add_dependencies(commit_tests ${target})

@@ -32,6 +32,7 @@ release/quick     | 1  | 8  | release  |       | -L ^quick$
 release/bundle    | 1  | 2  | release  | whole | -R ^bundle$
 release/aot       | 1  | 1  | release  | whole | -R ^aot/aot$
 release/examples  | 1  | 15 | release  |       | -R ^(examples_long|docs/test_language-|examples/)
+release/new-chip  | 1  | 2  |          |       | tests/target/new_chip.sh
 release/legalize  | 1  | 1  | release  |       | -R ^passes/long_legalize$
 release/foreign   | 1  | 2  | release  | whole | -R ^gen/test_foreign$
 release/memory    | 1  | 10 | release  | whole | -R ^(memory|compile)/test_no_memory$

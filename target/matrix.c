@@ -1,7 +1,5 @@
 #include "target/matrix.h"
 
-#include <stddef.h>
-
 #include "target/chip.h"
 
 #define ANY UINT32_MAX
@@ -41,6 +39,8 @@ const char *matrix_unit_name(MatrixUnit unit) {
     static const char *const names[] = {"mma", "mfma", "wmma", "wmma"};
     return names[unit];
 }
+
+const MatrixOp *matrix_at(size_t index) { return index < ROWS ? &rows[index] : NULL; }
 
 static bool has(const Chip *chip, const MatrixOp *op) {
     return chip->unit == op->shape.unit && op->first <= chip->number && chip->number <= op->last;

@@ -9,6 +9,7 @@
 #define TILEC_TARGET_MATRIX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/dtype.h"
@@ -48,6 +49,8 @@ uint32_t matrix_least_k(const struct Chip *chip, Dtype a, Dtype b);
 // The instruction of just this shape and these types; NULL: the chip does not have it.
 const MatrixOp *matrix_find(const struct Chip *chip, MatrixShape shape, Dtype a, Dtype b,
                             Dtype sum);
+// The rows one after another; NULL behind the last.
+const MatrixOp *matrix_at(size_t index);
 // Does any chip have it, or is a layout known at least?
 bool matrix_shape_exists(MatrixShape shape);
 

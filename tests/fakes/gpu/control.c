@@ -12,15 +12,21 @@ static mtx_t lock;
 
 static void make_lock(void) { mtx_init(&lock, mtx_plain); }
 
+static int number_in(const char *variable, int otherwise) {
+    const char *text = getenv(variable);
+    return text ? (int)strtol(text, NULL, 0) : otherwise;
+}
+
 static void make_ready(void) {
     Fake *f = &fake_state;
     if (f->arena) return;
     f->arena = arena_create();
     f->device_count = 2;
-    const char *arch = getenv("FAKE_GPU_ARCH");  // as cuda or hip number it: 90, 0x942
-    for (int i = 0; i < FAKE_DEVICES; i++)
-        f->archs[i] = arch ? (int)strtol(arch, NULL, 0) : fake_facts.arch;
-    f->version = fake_facts.version, f->newest = fake_facts.newest;
+    // As cuda or hip number it (90, 0x942); the driver's version; the newest PTX or code object.
+    int arch = number_in("FAKE_GPU_ARCH", fake_facts.arch);
+    for (int i = 0; i < FAKE_DEVICES; i++) f->archs[i] = arch;
+    f->version = number_in("FAKE_GPU_VERSION", fake_facts.version);
+    f->newest = (unsigned)number_in("FAKE_GPU_NEWEST", (int)fake_facts.newest);
     f->fail_call = -1;
     f->problems = strbuf(f->arena);
 }
