@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/recover.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,7 +1,7 @@
 // What compiled CPU kernels and the runtime agree on: the entry and the services it is given.
 //
 // An entry runs the programs first … last - 1 of a launch, on the calling thread: in this order, or
-// several neighbours at once where that is the same (products: passes/cpu/coarsen.c).
+// several neighbours at once where that is the same (products: passes/cpu/merge_programs.c).
 // Program p is (p % g0, p / g0 % g1, p / g0 / g1) of the grid g. `args` is the packed argument
 // block (runtime/meta.h). `scratch` is memory of this thread, 64-byte aligned, of the size that the
 // kernel's metadata names; poison at first. Kernel code has no undefined symbols: whatever it needs

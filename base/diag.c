@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/vec.h"
 
 // `same_span` chains those at one span: as many as there are codes and severities at the most.

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 typedef struct Facts {
     const char *name;

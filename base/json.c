@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { DEPTH_MAX = 64 };  // size of Json's `comma`
 

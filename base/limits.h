@@ -1,8 +1,8 @@
 // Limits of a launch: facts that the compiler's proofs rest on and the runtime enforces.
 //
 // Invariants: a launch with a longer grid or a longer extent is refused, so that indices built from
-// program ids and extents by small factors do not wrap in 64 bits (ir/analysis.h). No memory is
-// that large, and no grid of so many programs ends.
+// program ids and extents by small factors do not wrap in 64 bits (ir/analysis/analysis.h). No
+// memory is that large, and no grid of so many programs ends.
 //
 //     if (n > LIMIT_GRID) return refuse(…);
 #ifndef TILEC_BASE_LIMITS_H

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { MAP_SMALL = 8 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/str.h"
 
 // The digit's value, or 99.

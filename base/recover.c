@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 // What a thread has made, newest first, while it is in a region.
 typedef struct Thread {

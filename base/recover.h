@@ -43,7 +43,7 @@ void *recover_new(size_t size);
 void recover_free(void *block);
 void recover_keep_block(void *block);
 
-// An open file of the frame (base/os.h), closed when the region fails.
+// An open file of the frame (base/os/os.h), closed when the region fails.
 typedef struct OwnedFile {
     Owned owned;
     int number;

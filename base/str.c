@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 __extension__ typedef unsigned __int128 Uint128;
 

@@ -2,7 +2,7 @@
 //
 // Invariants: never writes beyond `size`, never reads beyond the input, takes an amount of memory
 // that does not depend on the input's claims (UNPACK_WINDOW and some KiB); what is not exactly
-// `size` bytes is refused. compile/pack.h is the other side. Ownership: the caller's memory.
+// `size` bytes is refused. compile/aot/pack.h is the other side. Ownership: the caller's memory.
 //
 //     if (!unpack(packed, bytes, size)) …   // damaged, or out of memory: *why says which
 #ifndef TILEC_BASE_UNPACK_H

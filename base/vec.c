@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { VEC_FIRST = 8 };
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os.h"
-#include "compile/compile.h"
+#include "base/os/os.h"
+#include "compile/pipeline/compile.h"
 
 static int compare_times(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

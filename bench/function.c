@@ -9,7 +9,7 @@
 #include <string.h>
 #include <tilec/tilec.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { ROUNDS = 21, CALLS = 100000 };
 

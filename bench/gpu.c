@@ -11,7 +11,7 @@
 #include <string.h>
 #include <tilec/tilec.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "runtime/context.h"
 #include "runtime/cuda/state.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <tilec/library.h>
 
-#include "base/os.h"
-#include "compile/archive.h"
-#include "compile/compile.h"
+#include "base/os/os.h"
+#include "compile/aot/archive.h"
+#include "compile/pipeline/compile.h"
 
 enum { TARGETS = 8, ROUNDS = 50, LARGEST = 4000 };
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os.h"
-#include "base/os_dl.h"
-#include "base/os_thread.h"
+#include "base/os/os.h"
+#include "base/os/os_dl.h"
+#include "base/os/os_thread.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "sim/machine/machine.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
 

@@ -67,7 +67,7 @@ target_compile_options(tilec_llvm_shim PRIVATE -Wall -Wextra -fno-rtti -fno-exce
                                               -fvisibility=hidden ${tilec_fortify})
 
 # --- the plugin
-tilec_room_sources(llvm_sources codegen/**/*.c base/*.c target/*.c ir/**/*.c)
+tilec_room_sources(llvm_sources codegen/**/*.c base/**/*.c target/*.c ir/**/*.c)
 add_library(tilec_llvm MODULE ${llvm_sources} $<TARGET_OBJECTS:tilec_llvm_shim>)
 target_link_libraries(tilec_llvm PRIVATE tilec_flags)
 target_include_directories(tilec_llvm SYSTEM PRIVATE "${llvm_include}")

@@ -6,5 +6,5 @@ foreach(file IN LISTS files)
     string(APPEND all "${hash}")
 endforeach()
 string(SHA256 stamp "${all}")
-file(WRITE "${OUT}" "// Made by cmake/stamp.cmake.\n#include \"compile/code.h\"\n\n"
+file(WRITE "${OUT}" "// Made by cmake/stamp.cmake.\n#include \"compile/pipeline/code.h\"\n\n"
                     "const char compile_stamp[] = \"${stamp}\";\n")

@@ -1,9 +1,10 @@
 // The table that libtilec_llvm exports.
 #include "codegen/codegen.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/amdgpu/compile.h"
 #include "codegen/amdgpu/disassemble.h"
+#include "codegen/common/work.h"
 #include "codegen/cpu/compile.h"
 #include "codegen/cpu/library.h"
 #include "codegen/llvm_shim.h"
@@ -13,18 +14,6 @@
 #include <llvm/Config/llvm-config.h>
 #define CODEGEN_LLVM_VERSION LLVM_VERSION_STRING
 #endif
-
-typedef struct Work {
-    OsWork work;  // the first member
-    void (*on_defect)(void *user);
-    void *user;
-    bool broken;  // memory ran out within LLVM
-} Work;
-
-static void keep(OsWork *work) {
-    const Work *w = (const Work *)work;
-    if (w->on_defect) w->on_defect(w->user);
-}
 
 // The caller's region of recovery is one of its own library, which this one knows nothing of.
 static _Noreturn void end_without_memory(void (*no_memory)(void)) {
@@ -59,7 +48,7 @@ static bool answer(const Request *r) {
     return for_target(r->arena, r->func, r->options, r->output, r->diags);
 }
 
-static bool at_work(Work *work, const Request *request, void (*no_memory)(void)) {
+static bool at_work(CodegenWork *work, const Request *request, void (*no_memory)(void)) {
     Recovery r;
     os_work_begin(&work->work);
     if (RECOVER_FAILED(&r)) {
@@ -74,21 +63,21 @@ static bool at_work(Work *work, const Request *request, void (*no_memory)(void))
 
 static bool compile(Arena *arena, const IrFunc *func, const CodegenOptions *options, Str *output,
                     Diags *diags) {
-    Work work = {{.keep = keep}, options->on_defect, options->user, false};
+    CodegenWork work = {{.keep = codegen_keep}, options->on_defect, options->user, false};
     Request r = {
         .arena = arena, .func = func, .options = options, .output = output, .diags = diags};
     return at_work(&work, &r, options->no_memory);
 }
 
 static bool library(Arena *arena, const CodegenLibrary *given, Str *object, Diags *diags) {
-    Work work = {.work.keep = keep};
+    CodegenWork work = {.work.keep = codegen_keep};
     Request r = {.arena = arena, .library = given, .output = object, .diags = diags};
     return at_work(&work, &r, given->no_memory);
 }
 
 static bool link_shared(Arena *arena, const CodegenSharedLibrary *given, Str *shared,
                         Diags *diags) {
-    Work work = {.work.keep = keep};
+    CodegenWork work = {.work.keep = codegen_keep};
     Request r = {.arena = arena, .shared = given, .output = shared, .diags = diags};
     return at_work(&work, &r, given->no_memory);
 }
@@ -110,15 +99,3 @@ const CodegenApi *tilec_codegen_api(void) {
 
 // LLVM cannot go on after this, and its frames cannot be left in order.
 void codegen_fatal(const char *reason) { os_defect("LLVM", 0, "%s", reason); }
-
-void codegen_no_memory(void) {
-    Work *w = (Work *)os_work_current();
-    if (!w || !recover_possible()) return;
-    w->broken = true;
-    os_out_of_memory();
-}
-
-int codegen_llvm_is_broken(void) {
-    const Work *w = (const Work *)os_work_current();
-    return w && w->broken;
-}

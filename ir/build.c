@@ -1,6 +1,6 @@
 #include "ir/build.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 // ---- functions and blocks
 

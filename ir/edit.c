@@ -1,6 +1,6 @@
 #include "ir/edit.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/option.h"
 
 // ---- uses

@@ -1,6 +1,6 @@
 #include "ir/ir.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 IrModule *ir_module_create(Arena *arena, Sources *sources, Interner *names) {
     IrModule *m = arena_new(arena, IrModule, 1);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "base/os.h"
+#include "base/os/os.h"
 
 // The letters of the table's column of classes.
 enum {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 static bool is_float(Dtype t) { return dtype_is(t, DTYPE_CLASS_ANYFLOAT); }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/vec.h"
 
 // Those at one span are chained: few, as an op is about few things.

@@ -1,6 +1,6 @@
 #include "ir/type.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/ir.h"
 #include "ir/layout/layout.h"
 

@@ -39,7 +39,7 @@ static bool same_elements(const IrOp *a, const IrOp *b) {
 }
 
 // Under FACT_DISJOINT two arrays may still be one, in place: all that the fact's guard lets pass
-// (compile/launch_guard.c, `may_be_same`), of whatever types and strides.
+// (compile/pipeline/launch_guard.c, `may_be_same`), of whatever types and strides.
 static bool may_be_in_place(const IrValue *a, const IrValue *b) {
     return a->type->rank == b->type->rank && dtype_bits(a->type->elem) == dtype_bits(b->type->elem);
 }

@@ -5,7 +5,7 @@
 // of the loop or the guard the proof rests on (licm does not). Facts are those that were checked:
 // `assume` removes no check (language rule 28), and program(d) < cdiv(M, B) is none, since a host
 // may override the grid. A view_inside all of whose dimensions are proven is `true`.
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 

@@ -2,14 +2,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "base/os/os.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "passes/pass.h"
 #include "passes/passes.h"
 
 static const PassInfo infos[PASSES] = {
-#define PASS(name, function, what) [PASS_##name] = {#function, what, pass_##function},
+#define PASS(name, function, levels, what) \
+    [PASS_##name] = {#function, LEVELS_##levels, what, pass_##function},
 #include "passes/passes.def"
 #undef PASS
 };
@@ -73,15 +74,8 @@ static uint32_t ops_of(const IrFunc *f) {
     return count;
 }
 
-// Layouts are on the types of the gpu level; passes of other levels know nothing of them, but for
-// those that make no ops: they move, merge and drop what is there.
-static bool may_run(PassId pass, const IrFunc *f) {
-    return f->level != IR_LEVEL_GPU || strncmp(infos[pass].text, "gpu_", 4) == 0 ||
-           pass == PASS_LICM || pass == PASS_CSE || pass == PASS_DCE;
-}
-
 static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
-    if (!may_run(pass, f)) return true;
+    if (f->level == IR_LEVEL_GPU && infos[pass].levels == LEVELS_PLAIN) return true;
     ArenaMark mark = arena_mark(m->scratch);
     size_t errors = diags_errors(m->diags);
     PassContext context = {.scratch = m->scratch,

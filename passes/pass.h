@@ -30,14 +30,18 @@ typedef struct PassContext {
 typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: changed something
 
 typedef enum PassId {
-#define PASS(name, text, doc) PASS_##name,
+#define PASS(name, text, levels, doc) PASS_##name,
 #include "passes/passes.def"
 #undef PASS
     PASSES
 } PassId;
 
+// Which functions a pass runs on: all, or those that are not of the gpu level.
+typedef enum PassLevels { LEVELS_ALL, LEVELS_PLAIN } PassLevels;
+
 typedef struct PassInfo {
     const char *text;  // "cse"
+    PassLevels levels;
     const char *doc;
     PassFunction run;
 } PassInfo;

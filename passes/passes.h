@@ -7,7 +7,7 @@
 
 #include "passes/pass.h"
 
-#define PASS(name, function, doc) bool pass_##function(IrFunc *f, PassContext *context);
+#define PASS(name, function, levels, doc) bool pass_##function(IrFunc *f, PassContext *context);
 #include "passes/passes.def"
 #undef PASS
 

@@ -1,6 +1,6 @@
 #include "passes/rewrite.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 bool rewrite_constant(const IrValue *value, uint64_t *bits) {
     if (!value || !value->def || value->def->code != IR_CONST) return false;

@@ -31,21 +31,6 @@ static void index_rules(RuleIndex *index) {
     }
 }
 
-void simplify_again(Simplify *s, IrOp *op) {
-    while (s->queued.count <= op->id) vec_push(s->scratch, &s->queued, false);
-    if (s->queued.data[op->id]) return;
-    s->queued.data[op->id] = true;
-    vec_push(s->scratch, &s->work, op);
-}
-
-void simplify_users_again(Simplify *s, const IrValue *value) {
-    for (const IrUse *use = value->uses; use; use = use->next) simplify_again(s, use->user);
-}
-
-IrValue *simplify_constant(Simplify *s, const IrOp *op, uint64_t bits) {
-    return ir_const_bits(&s->b, op->results[0].type, bits);
-}
-
 // Pushed last to first, so that operands come off the list before their users.
 static void queue_block(Simplify *s, const IrBlock *block) {
     for (IrOp *op = block->last; op; op = op->prev) {

@@ -14,7 +14,7 @@
 // Keeps: every step and effect and their order; a comparison is only left out where it holds.
 // Invariants: loops of products only, innermost and upwards: a step of theirs is long enough for
 // what a second loop costs to begin, and its elements many enough for masks to be worth it.
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os_fork.h"
+#include "base/os/os_fork.h"
 #include "base/recover.h"
 
 // What one thread was last told.

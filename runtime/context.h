@@ -23,8 +23,8 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/os.h"
-#include "base/os_mutex.h"
+#include "base/os/os.h"
+#include "base/os/os_mutex.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
 

@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 #include <tilec/library.h>
 
-#include "base/os.h"
-#include "base/os_mutex.h"
+#include "base/os/os.h"
+#include "base/os/os_mutex.h"
 #include "runtime/archive.h"
 #include "runtime/kernel.h"
 #include "runtime/tune.h"

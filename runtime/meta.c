@@ -1,6 +1,6 @@
 #include "runtime/meta.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 static uint32_t arg_align(const MetaArg *arg) {
     return arg->kind == META_SCALAR ? (uint32_t)dtype_size(arg->dtype) : 8;

@@ -1,6 +1,6 @@
 #include "runtime/values.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 static RtNumber of_int(int64_t value) { return (RtNumber){TILEC_ARG_INT, value, 0, 0}; }
 static RtNumber of_uint(uint64_t value) { return (RtNumber){TILEC_ARG_UINT, 0, value, 0}; }

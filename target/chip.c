@@ -1,6 +1,6 @@
 #include "target/chip.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { KI = 1024 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 typedef struct Name {
     const char *text;

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 // Names only: whoever links the runtime has these, and not all that chip.c says of a chip.
 static const struct {

@@ -1,6 +1,6 @@
 #include "target/machine.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 Machine machine_of_cpu(CpuTarget target) {
     Machine m = {.cpu = target,

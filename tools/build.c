@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "compile/build.h"
+#include "base/os/os.h"
+#include "compile/aot/build.h"
 #include "tools/build_plan.h"
 #include "tools/front.h"
 #include "tools/progress.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "compile/function.h"
+#include "compile/jit/function.h"
 #include "ir/option.h"
 #include "tools/front.h"
 

@@ -13,7 +13,7 @@
 #ifndef TILEC_TOOLS_BUILD_PLAN_H
 #define TILEC_TOOLS_BUILD_PLAN_H
 
-#include "compile/build.h"
+#include "compile/aot/build.h"
 #include "tools/cli.h"
 
 // Fills functions, in the order of their symbols, from the units.

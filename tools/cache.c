@@ -1,5 +1,5 @@
 // tilec cache ls|clear|verify: the compiled kernels that are kept on disk.
-#include "compile/cache.h"
+#include "compile/jit/cache.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 bool cli_has(const Cli *cli, const char *option) {
     for (size_t i = 0; i < cli->args.count; i++)

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <tilec/tilec.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/vec.h"
-#include "compile/plugin.h"
+#include "compile/jit/plugin.h"
 #include "runtime/device.h"
 #include "target/gpu_card.h"
 #include "tools/cli.h"

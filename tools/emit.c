@@ -1,8 +1,8 @@
 // tilec emit FILE [KERNEL]: what a kernel becomes, at each stage on its way.
 #include <string.h>
 
-#include "compile/launch_guard.h"
-#include "ir/text.h"
+#include "compile/pipeline/launch_guard.h"
+#include "ir/text/text.h"
 #include "tools/front.h"
 #include "tools/progress.h"
 #include "tools/settings.h"

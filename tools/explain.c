@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "compile/launch_guard.h"
+#include "compile/pipeline/launch_guard.h"
 #include "tools/front.h"
 #include "tools/progress.h"
 #include "tools/settings.h"

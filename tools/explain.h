@@ -6,7 +6,7 @@
 #ifndef TILEC_TOOLS_EXPLAIN_H
 #define TILEC_TOOLS_EXPLAIN_H
 
-#include "compile/explain.h"
+#include "compile/report/explain.h"
 #include "tools/cli.h"
 
 // explain_text.c

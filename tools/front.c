@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "ir/text.h"
+#include "base/os/os.h"
+#include "ir/text/text.h"
 
 static Unit *load_stdin(Cli *cli) {
     Str text;

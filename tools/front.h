@@ -10,8 +10,8 @@
 #ifndef TILEC_TOOLS_FRONT_H
 #define TILEC_TOOLS_FRONT_H
 
-#include "compile/code.h"
-#include "compile/compile.h"
+#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "tools/cli.h"
 
 #define FRONT_STDIN "<stdin>"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <tilec/tilec.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "tools/cli.h"
 
 static const CliCommand *const commands[] = {

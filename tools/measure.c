@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 
 static const double SAMPLE_SECONDS = 2e-3;
 

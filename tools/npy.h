@@ -12,7 +12,7 @@
 #define TILEC_TOOLS_NPY_H
 
 #include "base/dtype.h"
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { NPY_MAX_RANK = 32 };
 

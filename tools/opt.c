@@ -1,9 +1,9 @@
 // tilec opt FILE.tir --passes=…: runs passes on IR text, for people who work on passes.
 #include <stdio.h>
 
-#include "base/os.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "base/os/os.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "tools/front.h"
 
 static const CliOption options[] = {

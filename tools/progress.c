@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <threads.h>
 
-#include "base/os.h"
-#include "base/os_mutex.h"
-#include "base/os_thread.h"
+#include "base/os/os.h"
+#include "base/os/os_mutex.h"
+#include "base/os/os_thread.h"
 
 enum { TEXT_MAX = 120 };
 static const long TICK_NS = 20000000;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "compile/compiler.h"
-#include "compile/launch_guard.h"
+#include "base/os/os.h"
+#include "compile/jit/compiler.h"
+#include "compile/pipeline/launch_guard.h"
 #include "runtime/kernel.h"
 #include "runtime/launch.h"
 #include "tools/front.h"

@@ -11,7 +11,7 @@
 
 #include <tilec/tilec.h>
 
-#include "compile/sim_device.h"
+#include "compile/device/sim_device.h"
 #include "target/target.h"
 #include "tools/arrays.h"
 

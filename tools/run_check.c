@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/compare.h"
-#include "compile/compiler.h"
+#include "compile/jit/compiler.h"
+#include "compile/report/compare.h"
 #include "tools/progress.h"
 #include "tools/run.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "compile/sim_device.h"
+#include "base/os/os.h"
+#include "compile/device/sim_device.h"
 #include "tools/npy.h"
 #include "tools/run.h"
 

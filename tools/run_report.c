@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/compiler.h"
+#include "compile/jit/compiler.h"
 #include "tools/progress.h"
 #include "tools/run.h"
 

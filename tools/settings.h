@@ -9,7 +9,7 @@
 #ifndef TILEC_TOOLS_SETTINGS_H
 #define TILEC_TOOLS_SETTINGS_H
 
-#include "compile/compile.h"
+#include "compile/pipeline/compile.h"
 #include "tools/cli.h"
 
 typedef struct SettingsValue {

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "base/os_folder.h"
-#include "base/os_mutex.h"
-#include "base/os_thread.h"
+#include "base/os/os.h"
+#include "base/os/os_folder.h"
+#include "base/os/os_mutex.h"
+#include "base/os/os_thread.h"
 #include "base/status.h"
-#include "compile/compiler.h"
-#include "compile/tuner.h"
+#include "compile/jit/compiler.h"
+#include "compile/report/tuner.h"
 #include "tools/front.h"
 #include "tools/measure.h"
 #include "tools/progress.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "bench/cpu/cases.h"
 
 typedef struct CompileRun {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "bench/cpu/cases.h"
 
 static const char *const empty_source = "kernel empty(i64 n) grid(n) { }\n";

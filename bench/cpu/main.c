@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "bench/cpu/cases.h"
 #include "bench/cpu/start.h"
 

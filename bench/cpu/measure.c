@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "base/os_thread.h"
+#include "base/os/os.h"
+#include "base/os/os_thread.h"
 
 static const double SAMPLE_SECONDS = 4e-3, PAUSE_SECONDS = 1.5e-3;
 enum { CHECKED = 4096 };

@@ -9,7 +9,7 @@
 #ifndef TILEC_BENCH_PEERS_H
 #define TILEC_BENCH_PEERS_H
 
-#include "base/os_dl.h"
+#include "base/os/os_dl.h"
 #include "bench/cpu/measure.h"
 #include "bench/hand/hand.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "bench/cpu/cases.h"
 
 typedef struct ClThing *Cl;  // any handle of the library

@@ -1,6 +1,6 @@
 #include "codegen/amdgpu/compile.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/amdgpu/gen.h"
 #include "codegen/common/link.h"
 #include "codegen/common/module.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 static LLVMValueRef amdgpu_again(Gen *g, LLVMValueRef x) {
     return gen_opaque(g->b, "=v,0", false, x);

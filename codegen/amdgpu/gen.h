@@ -28,7 +28,8 @@ LLVMValueRef amdgpu_thread_id(Gen *g);
 void amdgpu_places(Gen *g);
 LLVMValueRef amdgpu_shared_memory(Gen *g);
 LLVMValueRef amdgpu_exchange_words(Gen *g);  // of shared memory, one of each thread
-LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane, uint32_t by);  // wave.c
+LLVMValueRef amdgpu_shuffle(Gen *g, LLVMValueRef word, LLVMValueRef lane,
+                            uint32_t by);  // shuffle.c
 void amdgpu_barrier(Gen *g, bool global);
 // Until so many accesses of global memory (from gfx10 on: loads) and of shared memory, at most, are
 // under way; AMDGPU_ANY: that kind is not waited for.

@@ -1,7 +1,7 @@
 // thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); cpu.dot2 of those without.
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/amdgpu/gen.h"
 #include "codegen/gpu/check.h"
 

@@ -1,5 +1,5 @@
 // Elementwise arithmetic, by language rules 20 to 23.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/gen.h"
 
 static LLVMValueRef zero(LLVMValueRef like) { return LLVMConstNull(LLVMTypeOf(like)); }

@@ -3,7 +3,7 @@
 // instruction go through compare-and-swap of their bits.
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/gen.h"
 
 typedef struct Lane {

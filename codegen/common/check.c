@@ -57,7 +57,7 @@ static bool atomic_is_possible(const Check *c, const IrOp *op) {
 }
 
 const char check_common[] = "the table of all targets says";
-const char check_legalize[] = "the pass cpu_legalize takes it away";
+const char check_legalize[] = "the pass legalize takes it away";
 const char check_lacks[] = "the target has no such instruction";
 static const char expand[] = "the pass expand_math takes it away";
 static const char elsewhere[] = "it is of another level";

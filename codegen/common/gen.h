@@ -16,7 +16,7 @@
 
 #include <llvm-c/Core.h>
 
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
 

@@ -1,5 +1,5 @@
 // Lanes of vectors: broadcast, iota, shuffles; of whole vectors, or of lanes that are apart.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/gen.h"
 
 LLVMValueRef gen_broadcast(Gen *g, LLVMValueRef scalar, uint32_t count) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/ar.h"
-#include "base/os.h"
-#include "base/os_memory.h"
+#include "base/os/os.h"
+#include "base/os/os_memory.h"
 #include "codegen/llvm_shim.h"
 
 // What lld says; the last line has an end.

@@ -3,7 +3,7 @@
 #include <llvm-c/Analysis.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/lines.h"
 #include "codegen/llvm_shim.h"
 

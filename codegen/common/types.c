@@ -1,4 +1,4 @@
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/gen.h"
 
 LLVMTypeRef gen_elem_type(const Gen *g, Dtype elem) {

@@ -1,7 +1,7 @@
 // What codegen/cpu has a translation for: the capability table in front of LLVM.
 //
 // Invariants: exhaustive over the op table; whatever passes here is translated without LLVM calling
-// a library or giving up. What a target lacks is taken away by passes (cpu_legalize, expand_math)
+// a library or giving up. What a target lacks is taken away by passes (legalize, expand_math)
 // before; a refusal names op, type and target. Ownership: none.
 //
 //     if (!cpu_check(func, target, diags)) return false;

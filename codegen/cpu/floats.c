@@ -1,7 +1,7 @@
 // Floats as x86 and AArch64 have them: least and greatest, and the remainder.
 #include <stddef.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/cpu/gen.h"
 
 static LLVMValueRef of_two(Gen *g, const char *name, LLVMValueRef a, LLVMValueRef b) {

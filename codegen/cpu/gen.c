@@ -1,7 +1,7 @@
 // Ops that only CPUs have, or have their own way.
 #include "codegen/cpu/gen.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 LLVMValueRef cpu_service(Gen *g, size_t offset, LLVMTypeRef type) {
     LLVMValueRef place = gen_i64(g, (int64_t)offset);

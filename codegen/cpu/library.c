@@ -15,7 +15,7 @@
 #include <llvm-c/Core.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/module.h"
 #include "codegen/cpu/target.h"
 #include "codegen/llvm_shim.h"

@@ -5,7 +5,7 @@
 // serves.
 #include <llvm-c/Core.h>
 
-#include "base/os_memory.h"
+#include "base/os/os_memory.h"
 #include "codegen/common/link.h"
 #include "codegen/common/module.h"
 #include "codegen/cpu/library.h"

@@ -4,7 +4,7 @@
 #include <llvm-c/Core.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/link.h"
 
 // ---- facts --------------------------------------------------------------------------------------

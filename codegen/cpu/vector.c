@@ -1,5 +1,5 @@
 // Vectors as wholes: reductions, dots.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/cpu/gen.h"
 
 static LLVMValueRef shuffle(Gen *g, LLVMValueRef a, LLVMValueRef b, uint32_t count,

@@ -1,6 +1,6 @@
 #include "codegen/gpu/check.h"
 
-#include "ir/spread.h"
+#include "ir/analysis/spread.h"
 
 const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op) {
     Dtype a = ir_operand(op, 0)->type->elem, b = ir_operand(op, 1)->type->elem;

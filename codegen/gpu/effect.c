@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "base/gpu_abi.h"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/gpu/gen.h"
 
 static LLVMValueRef place_at(Gen *g, LLVMValueRef base, int64_t offset) {

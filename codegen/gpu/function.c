@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/gpu_abi.h"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/lines.h"
 #include "codegen/gpu/gen.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/common/module.h"
 #include "codegen/gpu/check.h"
 #include "codegen/nvptx/gen.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 // All of it is asked for at the launch: static arrays end at 48 KiB.
 static LLVMValueRef shared_memory(Gen *g) {

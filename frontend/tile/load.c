@@ -1,5 +1,5 @@
 // tile_load: a file and its imports, read, parsed and resolved; and what a TileFile answers.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "frontend/tile/internal.h"
 
 // --- imports

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
 #include "ir/interp/interp.h"
 

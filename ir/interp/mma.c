@@ -1,8 +1,8 @@
 // thread.mma: the fragments of a warp's lanes put together by their layouts, the product taken,
 // and taken apart again. Sums of floats are taken in double, from the accumulator on in the order
 // of k, and rounded once; what a machine may differ by is in docs/numerics.md.
+#include "ir/analysis/spread.h"
 #include "ir/interp/internal.h"
-#include "ir/spread.h"
 
 enum { LANES_MAX = 64 };
 

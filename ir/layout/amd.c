@@ -2,7 +2,7 @@
 //
 // Lanes run along M (or N) first, what lanes remain along K (or, of an accumulator, along M); each
 // holds a run of neighbours there.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/build.h"
 
 // A's side is axis 0, B's axis 1. What a lane holds runs along K; of the forms that take 32 bytes a

@@ -1,7 +1,7 @@
 // Constructors that are no instruction's: blocked layouts, the tiling of an instruction's.
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/build.h"
 
 // How far each axis is filled already, in bits.

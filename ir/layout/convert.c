@@ -1,7 +1,7 @@
 // Conversions between layouts inside a lane and inside a warp: classes, moves, shuffles (query.h).
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/gf2.h"
 #include "ir/layout/query.h"
 

@@ -1,5 +1,5 @@
 // Matrix instructions of all machines behind one name.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/build.h"
 
 static LayoutWmma wmma_of(MatrixShape p) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/gf2.h"
 
 static uint32_t log2_of(uint32_t extent) {

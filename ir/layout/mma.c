@@ -4,7 +4,7 @@
 // as many elements as fill 32 bits (one of 64), eight such groups along M or N; further registers
 // take the second half of M, then the rest of K. Of the accumulator, a lane holds two neighbours
 // along N.
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/build.h"
 
 // An operand whose long side (M or N) is `axis`, K the other one.

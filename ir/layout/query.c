@@ -1,7 +1,7 @@
 // What accesses of global memory cost, by layout (query.h).
 #include "ir/layout/query.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/gf2.h"
 
 static Gf2Span register_span(const Layout *l) {

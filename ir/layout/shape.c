@@ -1,7 +1,7 @@
 // Layouts of tiles that are combined, taken apart or given another shape (layout.h).
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/layout.h"
 
 // An element number of `from`, its coordinate on each axis shifted up (or down), as one of `to`.

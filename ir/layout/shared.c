@@ -1,7 +1,7 @@
 // Shared memory: swizzled layouts, banks, ldmatrix (build.h, query.h).
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/build.h"
 #include "ir/layout/gf2.h"
 #include "ir/layout/query.h"

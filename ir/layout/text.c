@@ -3,7 +3,7 @@
 //     layout = "layout" "[" [ number { "," number } ] "]" bases
 //     bases  = "(" { dim "=" basis { basis } } ")"
 //     basis  = "(" [ number { "," number } ] ")"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/layout.h"
 
 static const char *const dim_names[LAYOUT_DIMS] = {

@@ -11,7 +11,7 @@
 // side with the shorter one, another pair of vectors is chosen.
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/layout/gf2.h"
 #include "ir/layout/query.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "passes/cpu/access.h"
-#include "passes/cpu/square.h"
+#include "passes/cpu/transpose.h"
 
 static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
 

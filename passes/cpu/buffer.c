@@ -1,5 +1,5 @@
 // Scratch memory, and small steps of scalar arithmetic.
-#include "passes/cpu/square.h"
+#include "passes/cpu/transpose.h"
 #include "passes/rewrite.h"
 
 const IrType *buffer_elem_type(Lower *l, const IrType *type) {

@@ -73,7 +73,7 @@ static inline uint32_t dot_steps(const Dot *d) {
 // dot.c: how deep a product should be that may be as deep as it likes.
 uint32_t dot_wanted_depth(const Lower *l, IrOp *op);
 bool dot_has_tiles(const Lower *l, IrOp *op);
-// widen.c: an i64, after how many steps along k both operands are 0 for good; NULL: never.
+// deepen_dot.c: an i64, after how many steps along k both operands are 0 for good; NULL: never.
 IrValue *dot_room(Lower *l, IrBuilder *b, const IrOp *op);
 
 // pack.c: the operands go where the product's loops want them; at the builder.

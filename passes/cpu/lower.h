@@ -7,16 +7,16 @@
 // as they are. The walk runs first in plan mode, until no value changes from INLINE to BUFFER any
 // more, and then once in emit mode: both take the same way through the same code.
 //
-//     lower.c    the walk; control flow with carried tiles      plan.c    INLINE or BUFFER
-//     nest.c     loops of a nest, interior and edge             value.c   a value at a place
-//     access.c   views and pointers at a place                  reduce.c  reductions in a nest
-//     packed.c   i4 and u4 at a place                           buffer.c  scratch memory
-//     square.c   loads turned in registers                      demand.c  how much of it matters
-//     order.c    sort, topk, histogram                          scan.c    scans
-//     effect.c   atomics, assert, print                         dot.c     products, with pack.c
-//     coarsen.c  several programs at once                       and micro.c; widen.c: deeper ones
-//     early.c    values kept where they will be stored     quotient.c  many divided by one
-//     ahead.c    the next program's row
+//     lower.c      the walk; control with carried tiles   plan.c            INLINE or BUFFER
+//     nest.c       loops of a nest, interior and edge     value.c           a value at a place
+//     access.c     views and pointers at a place          reduce.c          reductions in a nest
+//     packed.c     i4 and u4 at a place                   buffer.c          scratch memory
+//     transpose.c  loads that are transposed              demand.c          how much of it matters
+//     sort.c       sort, topk, histogram                  scan.c            scans
+//     effect.c     atomics, assert, print                 dot.c             products, with pack.c,
+//     divide.c     many values divided by one             micro.c           and one block of them
+//     store_early.c  values kept where they are stored    merge_programs.c  several at once
+//     prefetch.c   the next program's row                 deepen_dot.c      deeper products
 //
 // Invariants: what a program means stays, bit for bit, but for the order of float reductions and
 // dots. Memory is read and written in the order written where it may overlap: an inline load never
@@ -24,9 +24,9 @@
 #ifndef TILEC_PASSES_CPU_LOWER_H
 #define TILEC_PASSES_CPU_LOWER_H
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "ir/build.h"
 #include "ir/edit.h"
 #include "passes/pass.h"
@@ -157,8 +157,8 @@ struct Nest {
     VEC(Memo) memo;
     uint32_t values;  // that its roots compute
     uint32_t work;    // inline ops met while collecting
-    // Squares (square.c): one iteration takes `sides` coordinates of the dimension `side` at once,
-    // so that loads whose neighbours lie there are turned in registers.
+    // Squares (transpose.c): one iteration takes `sides` coordinates of the dimension `side` at
+    // once, so that loads whose neighbours lie there are turned in registers.
     int turns;            // collected: the dimension of the first such load; -1: none
     uint32_t turn_bytes;  // the size of the largest element that is turned
     int side;
@@ -393,15 +393,15 @@ IrValue *demand_limit_outside(Lower *l, IrBuilder *b, const Nest *nest, const Ir
 bool demand_ends_at(const Lower *l, const Nest *nest, const IrValue *tile, uint32_t dim,
                     const IrOp *store, uint32_t store_dim);
 
-// early.c: emit mode, as a nest is flushed: the store whose place may serve as the root's buffer
-// until then. NULL: none.
+// store_early.c: emit mode, as a nest is flushed: the store whose place may serve as the root's
+// buffer until then. NULL: none.
 IrOp *early_store(Lower *l, const Nest *nest, const Root *root);
 
-// quotient.c: a division of a vector by a scalar that stays the same in the loop of lanes.
+// divide.c: a division of a vector by a scalar that stays the same in the loop of lanes.
 bool quotient_pays(const Lower *l, const Nest *nest, Val x, Val c);
 IrValue *quotient_of(Lower *l, Nest *nest, Val x, Val c);  // at x's depth, which is the deeper
 
-// ahead.c: where a row is read once more, the next program's is asked for. After a load of
+// prefetch.c: where a row is read once more, the next program's is asked for. After a load of
 // neighbours, in a loop without masks: `pointer` is that of lane 0. False: it isn't.
 bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, Val pointer);
 // In a nest that reads, at this place, what was stored early.
@@ -412,13 +412,14 @@ void ahead_fetch_owed(Lower *l, Nest *nest, Place place);
 void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
                void (*each)(Lower *l, Nest *nest, Place place, void *user), void *user);
 
-// order.c, scan.c, dot.c, effect.c: whole ops, emitted before l->here; operands that
+// sort.c, scan.c, dot.c, effect.c: whole ops, emitted before l->here; operands that
 // plan_needs_buffer names lie in buffers; results of rank > 0 are defined as buffers.
 void order_lower(Lower *l, IrOp *op);
 void scan_lower(Lower *l, IrOp *op);
 void dot_lower(Lower *l, IrOp *op);
-void widen_programs(Lower *l, IrBlock *body);   // coarsen.c: so too
-void widen_products(Lower *l, IrBlock *block);  // widen.c: before anything is known of the function
+void widen_programs(Lower *l, IrBlock *body);  // merge_programs.c: so too
+// deepen_dot.c: before anything is known of the function
+void widen_products(Lower *l, IrBlock *block);
 void effect_lower(Lower *l, IrOp *op);
 // Before anything else: asserts of tiles become the least lane that fails; sites get their numbers.
 // Returns how many sites there are so far.

@@ -12,7 +12,7 @@
 // write where another one reads at the same place.
 #include <string.h>
 
-#include "passes/cpu/square.h"
+#include "passes/cpu/transpose.h"
 
 IrBuilder *nest_builder(Nest *nest, uint8_t depth) { return &nest->builder[depth]; }
 

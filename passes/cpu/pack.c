@@ -1,6 +1,6 @@
 // Operands of products in memory: copied, converted and laid out for the loops of dot.c.
 #include "passes/cpu/dot.h"
-#include "passes/cpu/square.h"
+#include "passes/cpu/transpose.h"
 
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count) {
     const IrType *pointer = ir_ptr(l->module, elem, 0, NULL);

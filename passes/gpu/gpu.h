@@ -7,12 +7,12 @@
 #ifndef TILEC_PASSES_GPU_GPU_H
 #define TILEC_PASSES_GPU_GPU_H
 
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
+#include "ir/analysis/spread.h"
 #include "ir/build.h"
 #include "ir/edit.h"
 #include "ir/layout/build.h"
 #include "ir/layout/query.h"
-#include "ir/spread.h"
 #include "passes/pass.h"
 
 enum { GPU_LANE_BITS_MAX = 6, GPU_ACCESS_BYTES = 16 };
@@ -41,16 +41,16 @@ Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, GpuDepth 
 // barriers.c: the thread.shared that a pointer leads into. *elsewhere: into other memory for sure.
 const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere);
 
-// known.c: what the guard of a variant with these facts has asked for (compile/launch_guard.h), as
-// facts of extents and programs.
+// guard_facts.c: what the guard of a variant with these facts has asked for
+// (compile/pipeline/launch_guard.h), as facts of extents and programs.
 void gpu_known(IrFunc *f, unsigned facts);
 
 // scan.c: in which a scan along the axis is done.
 Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuTeam team);
 
-// trip.c: a tile through shared memory: its layout there, free of bank conflicts where that can be,
-// and how it is loaded: as vectors of a lane, or by matrix loads. Both sides are plain ones; false:
-// there is none with accesses as wide as they ask for.
+// shared_trip.c: a tile through shared memory: its layout there, free of bank conflicts where that
+// can be, and how it is loaded: as vectors of a lane, or by matrix loads. Both sides are plain
+// ones; false: there is none with accesses as wide as they ask for.
 typedef struct GpuTrip {
     LayoutTrip way;
     bool by_matrix, turned;
@@ -64,8 +64,8 @@ bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
 uint32_t gpu_view_vector(const IrFunc *f, unsigned facts, const IrRanges *ranges, const IrOp *op,
                          const Layout *l);
 
-// ring.c: elements that one thread.copy brings from what a load of a view reads to a place of this
-// layout (NULL: of the best); 0: a copy cannot be in place of the load.
+// copy_ring.c: elements that one thread.copy brings from what a load of a view reads to a place of
+// this layout (NULL: of the best); 0: a copy cannot be in place of the load.
 typedef struct GpuFacts {
     const Machine *machine;
     unsigned facts;
@@ -74,8 +74,8 @@ typedef struct GpuFacts {
 uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *load,
                          const Layout *memory);
 
-// direct.c: what a copy brings of so many neighbouring bytes of a lane: as many, or fewer; 0: there
-// is no such copy.
+// copy_direct.c: what a copy brings of so many neighbouring bytes of a lane: as many, or fewer; 0:
+// there is no such copy.
 uint32_t gpu_copy_bytes(const IrFunc *f, const GpuFacts *facts, uint32_t bytes);
 // The memory for what a load of a view brings, where a warp's lanes must lie there in a row
 // (Machine.direct_bytes), and is read as `wanted`; how the load is spread then. False: there is
@@ -87,7 +87,7 @@ typedef struct GpuDirect {
 bool gpu_direct(const IrFunc *f, const GpuFacts *facts, const IrOp *load, const Layout *wanted,
                 GpuDirect *direct);
 
-// dot.c: how the sum of a product is spread; what it wants of its factors.
+// dot_plan.c: how the sum of a product is spread; what it wants of its factors.
 Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine);
 void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine);
 // How a lane should load the factor b along K: neighbours as fill a register of the matrix unit,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os_dl.h"
+#include "base/os/os_dl.h"
 #include "base/recover.h"
 #include "runtime/cpu/pool.h"
 

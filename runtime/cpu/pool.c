@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os_fork.h"
+#include "base/os/os_fork.h"
 
 // ---- The lock: free, held, held and waited for ----
 

@@ -23,8 +23,8 @@
 
 #include <stdatomic.h>
 
-#include "base/os_mutex.h"
-#include "base/os_thread.h"
+#include "base/os/os_mutex.h"
+#include "base/os/os_thread.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/os_dl.h"
+#include "base/os/os_dl.h"
 #include "runtime/context.h"
 #include "runtime/gpu/state.h"
 

@@ -19,8 +19,8 @@
 
 #include <stdatomic.h>
 
-#include "base/os.h"
-#include "base/os_mutex.h"
+#include "base/os/os.h"
+#include "base/os/os_mutex.h"
 #include "runtime/context.h"
 #include "runtime/failure.h"
 #include "runtime/gpu/driver.h"

@@ -34,8 +34,8 @@ on c grep -nE '[[:space:]]$' | sed -E 's/^([^:]*:[0-9]+):.*/\1: blanks at the en
 posix='unistd|fcntl|pthread|dirent|dlfcn|spawn|poll|semaphore|strings|regex|glob|ftw|libgen|termios'
 posix="$posix|sched|pwd|grp|netdb|syslog|utime|wordexp|sys/[a-z_]+|netinet/[a-z]+|arpa/[a-z]+"
 on c grep -nE "^[ \t]*#[ \t]*include[ \t]*<($posix)\.h>" |
-    grep -vE '^base/os(_[a-z]+)?\.c:' |
-    sed -E 's/^([^:]*:[0-9]+):.*(<.*>).*/\1: \2 is POSIX, which lives in base\/os.c/' |
+    grep -vE '^base/os/os(_[a-z]+)?\.c:' |
+    sed -E 's/^([^:]*:[0-9]+):.*(<.*>).*/\1: \2 is POSIX, which lives in base\/os\//' |
     filter posix
 on all grep -nIwE 'TO''DO|FIX''ME' | sed -E 's/^([^:]*:[0-9]+):.*/\1: an open end (TO''DO)/' |
     filter todo

@@ -69,7 +69,7 @@ static const char head[] =
     "of\n"
     "definition; parameters keep their names. A boolean attribute that is false, and an `inside` "
     "of\n"
-    "zeros, are left out. The grammar stands in `ir/text.h`.\n";
+    "zeros, are left out. The grammar stands in `ir/text/text.h`.\n";
 
 static const char checks[] =
     "\n"

@@ -1,6 +1,6 @@
 // Operands to lanes and back: modifiers, halves, DPP, SDWA, and the same of their poison.
 #include "sim/amd/wave.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 
 typedef struct Source {
     const AmdWave *wave;

@@ -8,7 +8,7 @@
 #define TILEC_SIM_AMD_FUNCTION_H
 
 #include "sim/amd/wave.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 
 #define AMD_FUNCTION_1(name, T, A, ...)                         \
     void amd_##name(const AmdLanes *x) {                        \

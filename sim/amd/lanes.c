@@ -1,6 +1,6 @@
 // Instructions of lane functions: sources fetched, the function, its results with their modifiers.
 #include "sim/amd/wave.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 
 typedef struct Result {
     AmdBuffer first, second, poison, sources[4], poisons[4];

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "sim/amd/function.h"
-#include "sim/machine/approx.h"
-#include "sim/machine/exact.h"
+#include "sim/machine/number/approx.h"
+#include "sim/machine/number/exact.h"
 
 #define F LaneF32
 #define D LaneF64

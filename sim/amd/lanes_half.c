@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "sim/amd/function.h"
-#include "sim/machine/approx.h"
+#include "sim/machine/number/approx.h"
 
 #define U LaneU32
 #define VALUE(h) sim_f16_value((h)&0xffff)

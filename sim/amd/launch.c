@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
 #include "sim/amd/matrix.h"
 #include "sim/machine/refuse.h"

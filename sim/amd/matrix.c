@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sim/amd/matrix.h"
-#include "sim/machine/exact.h"
+#include "sim/machine/number/exact.h"
 #include "sim/machine/product.h"
 
 enum { LINES_MOST = 64, DEPTH = 128, RESULTS_MOST = 2048 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "sim/amd/wave.h"
 
 // The counters that an access is counted by. Older generations have fewer: stores count as loads

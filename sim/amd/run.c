@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
 #include "sim/amd/launch.h"
 

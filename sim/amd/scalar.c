@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "sim/amd/function.h"
-#include "sim/machine/approx.h"
+#include "sim/machine/number/approx.h"
 
 #define SCALAR(name, ...)                  \
     uint64_t amd_s_##name(AmdScalars *x) { \

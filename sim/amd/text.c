@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "sim/amd/decode.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 
 bool amd_decode_fail(AmdDecoder *d, const char *format, ...) {
     char text[256];

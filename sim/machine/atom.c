@@ -1,7 +1,7 @@
 // atom and red: one lane after another, from the lowest.
 #include <string.h>
 
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 
 static uint64_t add_float(const SimFormat *f, uint64_t x, uint64_t y) {

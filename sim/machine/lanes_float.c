@@ -1,9 +1,9 @@
 // f32, f64 and f32x2. Results that are NaN are the hardware's one NaN (f32) or the host's (f64).
 #include <math.h>
 
-#include "sim/machine/approx.h"
-#include "sim/machine/exact.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/approx.h"
+#include "sim/machine/number/exact.h"
+#include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 
 static inline float saturated(float x) { return x > 0 ? x < 1 ? x : 1.0f : 0.0f; }

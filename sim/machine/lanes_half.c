@@ -1,8 +1,8 @@
 // f16, bf16 and their pairs: each operation in f32 or double, then one rounding.
 #include <math.h>
 
-#include "sim/machine/approx.h"
-#include "sim/machine/number.h"
+#include "sim/machine/number/approx.h"
+#include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 
 typedef struct Half {

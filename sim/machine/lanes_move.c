@@ -1,7 +1,7 @@
 // Comparisons, selections, moves; and the search in all tables of handlers.
 #include <string.h>
 
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 
 // ---- mov, selp, slct ----

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 #include "sim/machine/ops.h"
 #include "sim/machine/product.h"
 

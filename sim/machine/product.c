@@ -1,6 +1,6 @@
 #include "sim/machine/product.h"
 
-#include "sim/machine/exact.h"
+#include "sim/machine/number/exact.h"
 #include "sim/machine/warp.h"
 
 enum { DOUBLE_BITS = 53 };

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "base/archive_abi.h"
-#include "base/os.h"
+#include "base/os/os.h"
 
 static const char list_path[] = "tests/abi/layout.txt";
 

@@ -1,7 +1,7 @@
 // Os: files are read whole or refused, written whole or not at all.
 #define _GNU_SOURCE  // mkdtemp, symlink, sigtimedwait, posix_openpt
-#include "base/os.h"
-#include "base/os_mutex.h"
+#include "base/os/os.h"
+#include "base/os/os_mutex.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,11 +24,11 @@
 
 #include <cmocka.h>
 
-#include "base/os_child.h"
-#include "base/os_folder.h"
-#include "base/os_fork.h"
-#include "base/os_memory.h"
-#include "base/os_write.h"
+#include "base/os/os_child.h"
+#include "base/os/os_folder.h"
+#include "base/os/os_fork.h"
+#include "base/os/os_memory.h"
+#include "base/os/os_write.h"
 
 typedef struct Room {
     Arena *arena;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/os_thread.h"
+#include "base/os/os_thread.h"
 #include "tests/codegen/bundle.h"
 
 static void every_op_has_a_cell(void **state) {
@@ -55,8 +55,8 @@ static void what_has_no_translation_is_refused(void **state) {
     refused("assert %c {text = \"c\"}\n", "'assert' of bool", "cpu_lower");
     refused("print %x {texts = [\"\", \"\"]}\n", "'print' of f32", "cpu_lower");
     refused("%0 = call %x {callee = twice} : f32\n", "'call' of f32", "inline");
-    refused("%0 = fma %x, %x, %x : f32\n", "'fma' of f32", "cpu_legalize");
-    refused("%0 = cast %x : f16\n", "it is a cast to f16", "cpu_legalize");
+    refused("%0 = fma %x, %x, %x : f32\n", "'fma' of f32", "legalize");
+    refused("%0 = cast %x : f16\n", "it is a cast to f16", "legalize");
     refused("%0 = broadcast %x : f32[2048]\n", "a vector of more than 1024 lanes", "cpu_lower");
     refused("%0 = broadcast %x : f32[2,2]\n", "more than one dimension", "cpu_lower");
     refused(

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/os_folder.h"
+#include "base/os/os_folder.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/process.h"
 #include "tests/support/tir.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/os_folder.h"
+#include "base/os/os_folder.h"
 #include "passes/pass.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/process.h"

@@ -4,7 +4,7 @@
 #include "tests/compile/build_world.h"
 
 #include "base/dtype.h"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "tests/support/archive_walk.h"
 
 typedef struct Fixed {

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "base/os.h"
-#include "compile/sim_device.h"
+#include "base/os/os.h"
+#include "compile/device/sim_device.h"
 
 enum { T = -1, MOST_ARRAYS = 5, WARP_ACCESS = 32 * 16, SECTOR = 32 };
 

@@ -2,7 +2,7 @@
 // tsan preset to see that there are no races either.
 #include "tests/compile/build_world.h"
 
-#include "base/os_thread.h"
+#include "base/os/os_thread.h"
 
 enum { THREADS = 4, ROUNDS = 40, N = 200 };
 

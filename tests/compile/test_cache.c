@@ -1,6 +1,6 @@
 // The cache on disk: what is kept comes back, and nothing that is wrong with it does harm.
 #define _GNU_SOURCE  // setenv, mkdtemp, fork, rlimits
-#include "compile/cache.h"
+#include "compile/jit/cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

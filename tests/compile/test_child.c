@@ -1,6 +1,6 @@
 // Compiling in a child process: results come back whole, and no end of the child harms this one.
 #define _GNU_SOURCE  // setenv
-#include "compile/child.h"
+#include "compile/jit/child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "base/os.h"
-#include "ir/text.h"
+#include "base/os/os.h"
+#include "ir/text/text.h"
 
 typedef struct World {
     Arena *arena;

@@ -1,5 +1,5 @@
 // Compare: what --check calls equal and what it calls wrong.
-#include "compile/compare.h"
+#include "compile/report/compare.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -19,8 +19,8 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "base/os.h"
-#include "compile/plugin.h"
+#include "base/os/os.h"
+#include "compile/jit/plugin.h"
 
 static const char copy_text[] =
     "kernel copy(f32 x[N], f32 y[N], const B = 64) grid(cdiv(N, B)) {\n"

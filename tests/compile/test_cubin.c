@@ -2,7 +2,7 @@
 // of a kernel to a device `cuda`, whose driver is the one without a GPU. The tools are scripts; the
 // real ones are asked, too, where they are.
 #define _GNU_SOURCE  // setenv, mkdtemp
-#include "compile/cubin.h"
+#include "compile/device/cubin.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "base/os_dl.h"
+#include "base/os/os_dl.h"
 #include "tests/fakes/gpu/fake.h"
 #include "tests/support/codegen_plugin.h"
 

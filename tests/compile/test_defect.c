@@ -1,6 +1,6 @@
 // A defect of ours leaves the IR that was being worked on in a file, and says where.
 #define _GNU_SOURCE  // setenv
-#include "compile/defect.h"
+#include "compile/pipeline/defect.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "base/os_child.h"
-#include "ir/text.h"
+#include "base/os/os_child.h"
+#include "ir/text/text.h"
 
 static const char kernel_text[] =
     "kernel @%s(%%x: view f32[N]) {level = cpu} {\n"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "compile/compare.h"
+#include "compile/report/compare.h"
 #include "tests/support/any_launch.h"
 #include "tests/support/foreign.h"
 #include "tests/support/jitted.h"

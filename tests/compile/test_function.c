@@ -1,5 +1,5 @@
 // Kernels as plain C functions, on every device.
-#include "compile/function.h"
+#include "compile/jit/function.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "compile/compile.h"
+#include "compile/pipeline/compile.h"
 #include "tests/support/codegen_plugin.h"
 
 typedef struct Example {

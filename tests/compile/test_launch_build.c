@@ -1,5 +1,5 @@
 // Launch code against the interpreter: random grid and requires expressions give the same bits.
-#include "compile/launch_build.h"
+#include "compile/pipeline/launch_build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "compile/compile.h"
+#include "compile/pipeline/compile.h"
 #include "ir/interp/interp.h"
 
 static uint64_t next(uint64_t *state) {

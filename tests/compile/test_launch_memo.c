@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/os_thread.h"
+#include "base/os/os_thread.h"
 #include "base/recover.h"
-#include "compile/compile.h"
+#include "compile/pipeline/compile.h"
 #include "runtime/context.h"
 #include "runtime/values.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/unpack.h"
-#include "compile/pack.h"
+#include "compile/aot/pack.h"
 #include "tests/support/dice.h"
 
 // In a block of its own, so that the sanitizer sees what goes beyond it.

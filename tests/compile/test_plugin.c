@@ -1,6 +1,6 @@
 // Opening the compiler library: once, the right one, or a message with all that was tried.
 #define _GNU_SOURCE  // setenv, dlopen
-#include "compile/plugin.h"
+#include "compile/jit/plugin.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 typedef struct World {
     Arena *arena;

@@ -1,6 +1,6 @@
 // The table of `tilec tune`: reading, good and bad; keys; which consts a launch then takes.
 #define _GNU_SOURCE  // setenv
-#include "compile/tuner.h"
+#include "compile/report/tuner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 #define GOOD "k 0123456789abcdef interp T=f32 M=8,N=0 B=16,C=-2\n"
 

@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "base/dtype.h"
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/vec.h"
 #include "tests/support/case.h"
 #include "tests/support/process.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "codegen/codegen.h"
 
 // The table of the real library around the fake's compiler, with what happens on a fatal error.

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/vec.h"
 #include "tests/support/case.h"
 

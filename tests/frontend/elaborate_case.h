@@ -18,8 +18,8 @@
 
 #include "frontend/tile/internal.h"
 #include "ir/interp/interp.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "tests/support/tile_text.h"
 
 // The first kernel of a source, elaborated and verified; the test fails on errors.

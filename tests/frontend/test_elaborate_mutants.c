@@ -2,7 +2,7 @@
 // and what does not says why. Deterministic; the number of mutants of each file is MUTANTS.
 #include <stdlib.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "tests/frontend/elaborate_case.h"
 
 enum { MUTANTS = 150, TEXT_MAX = 1 << 16, TOKENS_MAX = 1 << 14 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/recover.h"
-#include "compile/archive.h"
+#include "compile/aot/archive.h"
 #include "runtime/meta_wire.h"
 #include "tests/support/archive_walk.h"
 

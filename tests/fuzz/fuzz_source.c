@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "frontend/tile/tile.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "passes/pass.h"
 
 enum { INPUT_MAX = 1 << 16, KERNELS_MAX = 4 };

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

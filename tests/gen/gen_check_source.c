@@ -1,7 +1,7 @@
 // What must hold of a random Tile text.
 #include "frontend/tile/tile.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "passes/pass.h"
 #include "tests/gen/gen.h"
 #include "tests/support/any_launch.h"

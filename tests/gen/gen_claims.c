@@ -1,6 +1,6 @@
 #include "tests/gen/gen_claims.h"
 
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "ir/build.h"
 
 typedef struct Claim {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compile/code.h"
+#include "compile/pipeline/code.h"
 #include "frontend/tile/tile.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "passes/pass.h"
 #include "sim/amd/amd.h"
 #include "sim/ptx/ptx.h"

@@ -4,8 +4,8 @@
 
 #include "base/vec.h"
 #include "ir/edit.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "tests/gen/gen.h"
 #include "tests/support/special.h"
 

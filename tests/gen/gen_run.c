@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
-#include "base/os_child.h"
+#include "base/os/os.h"
+#include "base/os/os_child.h"
 #include "tests/gen/gen.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/support/dice.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "ir/edit.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/gen/gen.h"
 #include "tests/support/tir.h"
 

@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/edit.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 
 typedef struct Fixture {
     Arena *arena;

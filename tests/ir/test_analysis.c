@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "ir/build.h"
 #include "tests/support/pass_world.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ir/analysis.h"
+#include "ir/analysis/analysis.h"
 #include "ir/edit.h"
 #include "ir/interp/interp.h"
 #include "tests/support/random_kernel.h"

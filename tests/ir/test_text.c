@@ -1,5 +1,5 @@
 // The text form: what is printed parses back the same; every mistake is told, none crashes.
-#include "ir/literal.h"
+#include "ir/text/literal.h"
 #include "tests/ir/support.h"
 
 static Str all_ops(Fixture *f) {

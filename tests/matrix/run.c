@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/os.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "base/os/os.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "tests/matrix/matrix.h"
 #include "tests/support/foreign.h"
 #include "tests/support/jitted.h"

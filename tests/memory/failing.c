@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/os.h"
+#include "base/os/os.h"
 
 static atomic_size_t counted, failing_at, failed;
 static atomic_uint manner;

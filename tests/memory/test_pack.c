@@ -9,7 +9,7 @@
 
 #include "base/recover.h"
 #include "base/unpack.h"
-#include "compile/pack.h"
+#include "compile/aot/pack.h"
 #include "tests/memory/failing.h"
 #include "tests/support/dice.h"
 

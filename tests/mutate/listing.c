@@ -8,7 +8,7 @@
 #include "base/source.h"
 #include "base/vec.h"
 #include "codegen/codegen.h"
-#include "compile/plugin.h"
+#include "compile/jit/plugin.h"
 
 struct Listing {
     Plugin *plugin;

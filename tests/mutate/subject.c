@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "compile/sim_device.h"
+#include "compile/device/sim_device.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "sim/machine/observer.h"

@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-#include "base/os_folder.h"
+#include "base/os/os_folder.h"
 #include "ir/edit.h"
 #include "passes/pass.h"
 #include "tests/support/codegen_plugin.h"

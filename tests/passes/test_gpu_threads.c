@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
+#include "ir/analysis/spread.h"
 #include "ir/build.h"
 #include "ir/edit.h"
-#include "ir/spread.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "passes/pass.h"
 #include "tests/support/tir.h"
 

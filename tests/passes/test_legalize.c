@@ -1,4 +1,4 @@
-// cpu_legalize: the interpreter before and after it, op by op and type by type, for every machine.
+// legalize: the interpreter before and after it, op by op and type by type, for every machine.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static void check(const char *line, Dtype in, Dtype out, const Data *d) {
     op_kernel_free(&plain);
     for (int t = 0; t < TARGETS; t++) {
         Machine m = machine_of_cpu(targets[t]);
-        OpKernel legal = op_kernel(line, in, out, "cpu_legalize,cse,dce", &m);
+        OpKernel legal = op_kernel(line, in, out, "legalize,cse,dce", &m);
         check_legal(&legal, &m, line);
         op_kernel_run(&legal, d->count, d->x, d->y, d->z, got);
         op_kernel_free(&legal);
@@ -355,7 +355,7 @@ static void reductions_and_atomics(void **state) {
                     dtype_store(narrow[n], x, (uint64_t)k, dtype_from_double(narrow[n], v, true));
                 }
                 run_level(narrow[n], reduces[i], rmws[i], "", x, want);
-                run_level(narrow[n], reduces[i], rmws[i], "cpu_legalize", x, got);
+                run_level(narrow[n], reduces[i], rmws[i], "legalize", x, got);
                 for (uint64_t k = 0; k < 3; k++)
                     assert_int_equal(dtype_load(narrow[n], want, k), dtype_load(narrow[n], got, k));
             }

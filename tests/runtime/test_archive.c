@@ -1,6 +1,6 @@
 // Archives of kernels: what is written reads back the same; what is cut off, damaged or made to lie
 // is refused, and read no further than its bytes.
-#include "compile/archive.h"
+#include "compile/aot/archive.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/unpack.h"
-#include "compile/compile.h"
+#include "compile/pipeline/compile.h"
 #include "runtime/meta_wire.h"
 #include "tests/support/archive_walk.h"
 #include "tests/support/slice.h"

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "base/os_thread.h"
+#include "base/os/os_thread.h"
 #include "runtime/cpu/pool.h"
 #include "tests/support/cpu_rig.h"
 

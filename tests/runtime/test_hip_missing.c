@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "runtime/hip/missing.h"
 
 static Arena *arena;

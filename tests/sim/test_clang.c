@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 static const char prelude[] =
     "#define global __attribute__((address_space(1)))\n"

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/dtype.h"
-#include "base/os.h"
-#include "compile/plugin.h"
+#include "base/os/os.h"
+#include "compile/jit/plugin.h"
 #include "tests/support/amd.h"
 
 typedef struct Processor {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { CODE = 1024, DESCRIPTOR_AT = 512, NOTE_AT = 576, WORD = 4, ROOM = 64 * 1024 };
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "tests/support/diff.h"
 #include "tests/support/match.h"
 #include "tests/support/pass_check.h"

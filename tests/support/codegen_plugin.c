@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 // cmocka wants these first
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os_memory.h"
-#include "ir/verify.h"
+#include "base/os/os_memory.h"
+#include "ir/verify/verify.h"
 #include "tests/support/arg_block.h"
 // cmocka wants these first
 #include <setjmp.h>

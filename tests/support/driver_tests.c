@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tilec/dlpack.h>
 
-#include "base/os_dl.h"
+#include "base/os/os_dl.h"
 #include "base/recover.h"
 
 const FakeGpu *driver_fake;

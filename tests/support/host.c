@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "tests/support/devices.h"
 
 typedef struct Case {

@@ -1,8 +1,8 @@
 #include "tests/support/jitted.h"
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
-#include "compile/code.h"
+#include "compile/pipeline/code.h"
 #include "ir/edit.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"

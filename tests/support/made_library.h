@@ -14,8 +14,8 @@
 #define TILEC_TESTS_SUPPORT_MADE_LIBRARY_H
 
 #include "base/archive_abi.h"
-#include "base/os_dl.h"
-#include "compile/build.h"
+#include "base/os/os_dl.h"
+#include "compile/aot/build.h"
 
 typedef struct MadeLibrary {
     Arena *arena;

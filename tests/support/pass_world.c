@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "passes/pass.h"
 
 PassWorld pass_world(void) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 Portion portion(void) {
     const char *text = os_env("TILEC_TEST_PORTION");

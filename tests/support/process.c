@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 typedef struct Stream {
     int fd;  // -1 once it ended

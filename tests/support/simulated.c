@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "base/status.h"
-#include "compile/code.h"
-#include "compile/sim_device.h"
+#include "compile/device/sim_device.h"
+#include "compile/pipeline/code.h"
 #include "runtime/context.h"
 #include "runtime/cuda/device.h"
 #include "runtime/hip/device.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 uint64_t slice_number(void) {
     const char *text = os_env("TILEC_TEST_SLICE");

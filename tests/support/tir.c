@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "base/os/os.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 
 static void print_line(void *user, Str line) {
     Tir *t = user;

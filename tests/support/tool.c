@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 enum { SECONDS = 120 };  // generous: machines that run tests are busy
 

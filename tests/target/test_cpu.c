@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "target/cpu.h"
 
 static const char everything[] = "x86-64-v4+vnni+bf16+fp16+amx-bf16+amx-int8";

@@ -12,7 +12,7 @@
 // after the above, as cmocka asks
 #include <cmocka.h>
 
-#include "base/os_dl.h"
+#include "base/os/os_dl.h"
 #include "tests/support/codegen_plugin.h"
 #include "tests/tools/kernels.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "ir/remark.h"
 #include "tests/tools/kernels.h"
 

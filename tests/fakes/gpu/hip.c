@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/plugin.h"
+#include "compile/jit/plugin.h"
 #include "runtime/hip/state.h"
 #include "sim/amd/amd.h"
 #include "tests/fakes/gpu/state.h"

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "base/os.h"
-#include "compile/plugin.h"
-#include "sim/machine/number.h"
+#include "base/os/os.h"
+#include "compile/jit/plugin.h"
+#include "sim/machine/number/number.h"
 
 enum { N = 1000, BLOCK = 256, BLOCKS = 4 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 
 enum { THREADS = 128, WORDS = 4 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/machine/number.h"
+#include "sim/machine/number/number.h"
 
 enum { MOST = 32, DEEP = 64 };
 

@@ -1,0 +1,54 @@
+// Child: work done in a copy of this process, whose crash, abort or endless loop harms nobody.
+//
+// The child is forked; it has this process's memory as it was, and one thread. What it writes
+// through OsChildOut comes back to the parent as `output`; its standard error comes back as
+// `errors` (cut at OS_CHILD_ERRORS), its standard output goes nowhere. Invariants: the child never
+// returns from os_child_run and runs no exit handlers; handlers of signals that the program set are
+// not run in it. The parent waits, at most `seconds`. Ownership: texts are the arena's.
+//
+// Programs run the same way, as processes of their own with the bytes given as standard input.
+//
+//     OsChildEnd end;
+//     if (os_child_run(arena, compile, &job, 60, &end, &e) && end.how == OS_CHILD_DONE) …
+#ifndef TILEC_BASE_OS_OS_CHILD_H
+#define TILEC_BASE_OS_OS_CHILD_H
+
+#include "base/os/os.h"
+
+enum {
+    OS_CHILD_ERRORS = 8 << 10,
+    OS_CHILD_NO_MEMORY = 77,  // the status of a child whose work ran out of memory
+};
+
+typedef struct OsChildOut OsChildOut;
+bool os_child_write(OsChildOut *out, const void *bytes, size_t size);
+
+typedef enum OsChildHow {
+    OS_CHILD_DONE,       // `work` returned
+    OS_CHILD_EXITED,     // something called exit
+    OS_CHILD_SIGNAL,     // it was ended by a signal
+    OS_CHILD_TIMED_OUT,  // and was ended by us
+} OsChildHow;
+
+typedef struct OsChildEnd {
+    OsChildHow how;
+    int number;  // the exit status or the signal
+    Str output;
+    Str errors;
+} OsChildEnd;
+
+// False when no child could be made.
+bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), void *argument,
+                  unsigned seconds, OsChildEnd *end, OsError *error);
+
+// Starts the program at the path argv[0] (a NULL ends argv) and waits. Both outputs come back as
+// above; `how` is never OS_CHILD_DONE: a program that ended by itself has OS_CHILD_EXITED and its
+// status, and 127 when it could not be started, which `errors` then explains. False when no process
+// could be made.
+bool os_program_run(Arena *arena, const char *const *argv, Str input, unsigned seconds,
+                    OsChildEnd *end, OsError *error);
+// The file that a bare name stands for in the folders of $PATH; empty: none that may be run.
+Str os_program_find(Arena *arena, const char *name);
+bool os_program_exists(const char *path);
+
+#endif

@@ -1,0 +1,595 @@
+#include "compile/aot/build.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <tilec/version.h>
+
+#include "base/map.h"
+#include "base/os/os_fork.h"
+#include "base/os/os_mutex.h"
+#include "base/os/os_thread.h"
+#include "base/recover.h"
+#include "base/status.h"
+#include "compile/aot/archive.h"
+#include "compile/jit/plugin.h"
+#include "compile/pipeline/diag_wire.h"
+#include "runtime/meta_wire.h"
+
+#define SOVERSION_(major) SOVERSION2_(major)
+#define SOVERSION2_(major) #major
+#define BUILD_SOVERSION SOVERSION_(TILEC_VERSION_MAJOR)
+
+// ---- One job: a function for a target ----
+
+typedef VEC(BuiltCode) BuiltCodes;
+
+typedef struct Job {
+    const BuildPlan *plan;
+    uint32_t function, target;
+    Arena *arena;  // of what it gives
+    bool good, no_memory;
+    ArchivePacked packed;
+    Str diags;  // as bytes
+    const MetaKernel *meta;
+    BuiltCodes codes;       // of GPUs: for files beside the library
+    VEC(ArMember) objects;  // of CPUs: its entries, in order
+} Job;
+
+// What one job works with, gone at its end.
+typedef struct Bench {
+    Job *job;
+    Unit *unit;
+    const AstKernel *kernel;
+    CodeTarget target;
+    Machine machine;
+    char target_name[CODE_TARGET_NAME_MAX];
+    VEC(TileSpec) specs;
+    uint32_t entries;
+} Bench;
+
+static const BuildFunction *function_of(const Job *j) { return &j->plan->functions[j->function]; }
+
+static bool is_gpu(const Bench *b) { return code_target_is_gpu(b->target); }
+
+// What an object is made of, and nothing else, names it: the same code has the same bytes from the
+// cache or not, in whatever function and library it is.
+static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint32_t variant,
+                         const HashKey *key) {
+    char hex[HASH_HEX + 1];
+    hash_hex(key, hex);
+    StrBuf name = strbuf(arena);
+    strbuf_printf(&name, "tilec_%.*s_%s_%.16s", STR_ARG(code_entry(arena, func, variant)),
+                  b->target_name, hex);
+    for (size_t i = 0; i < name.size; i++)
+        if (name.text[i] == '-' || name.text[i] == '+') name.text[i] = '_';
+    return strbuf_str(&name);
+}
+
+static const Compiled *compile(Bench *b, const TileSpec *spec) {
+    CompileOptions o = {.variants = compile_variants_of(b->target)};
+    o.passes.machine = &b->machine;
+    unit_begin(b->unit, b->job->plan->services->seconds);
+    return unit_compile(b->unit, b->kernel, spec, &o);
+}
+
+static bool find_or_make(Bench *b, const Compiled *compiled, const CodeOptions *o,
+                         const HashKey *key, Code *code) {
+    const CodeServices *s = b->job->plan->services;
+    return code_find(b->unit->arena, s, o, key, code) ||
+           code_make(b->unit, compiled, o, s, key, code);
+}
+
+static void keep_code(Bench *b, const CodeOptions *o, uint32_t alternative, Str bytes,
+                      const char *extension, bool cached) {
+    BuiltCode c = {.function = b->job->function,
+                   .target = b->job->target,
+                   .alternative = alternative,
+                   .variant = o->variant,
+                   .bytes = bytes,
+                   .extension = extension,
+                   .cached = cached};
+    vec_push(b->job->arena, &b->job->codes, c);
+}
+
+static Str copy(Arena *arena, Str text) {
+    return (Str){arena_text(arena, text.text, text.size), text.size};
+}
+
+// Machine code beside PTX, if a tool that makes it is here and knows the architecture.
+static Str make_cubin(Bench *b, const HashKey *key, Str ptx) {
+    const CodeServices *s = b->job->plan->services;
+    Cubin cubin;
+    size_t before = diags_count(b->unit->diags);
+    bool made = s->cubin && code_cubin(b->unit, s, key, ptx, &cubin);
+    diags_truncate(b->unit->diags, before);
+    return made ? cubin.bytes : STR("");
+}
+
+static void keep_gpu(Bench *b, const CodeOptions *o, const HashKey *key, const Code *code,
+                     uint32_t alternative, ArchiveCode *out) {
+    bool ptx = code_target_takes_ptx(b->target);
+    out->bytes = copy(b->job->arena, code->bytes);
+    keep_code(b, o, alternative, out->bytes, ptx ? "ptx" : "hsaco", code->cached);
+    if (!ptx) return;
+    out->cubin = copy(b->job->arena, make_cubin(b, key, code->bytes));
+    if (out->cubin.size) keep_code(b, o, alternative, out->cubin, "cubin", code->cached);
+}
+
+static void keep_object(Bench *b, const CodeOptions *o, const Code *code, uint32_t alternative,
+                        ArchiveCode *out) {
+    Arena *arena = b->job->arena;
+    Str *symbol = arena_new(arena, Str, 1);
+    *symbol = copy(arena, code->notes.entry);
+    const char *name = arena_printf(arena, "%.*s.%s.%u.%u.o", STR_ARG(function_of(b->job)->symbol),
+                                    b->target_name, alternative, o->variant);
+    ArMember m = {str(name), copy(arena, code->bytes), 1, symbol};
+    out->entry = b->entries++;
+    vec_push(arena, &b->job->objects, m);
+    keep_code(b, o, alternative, m.bytes, "o", code->cached);
+}
+
+static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternative, uint32_t variant,
+                         ArchiveCode *out, MetaVariant *meta) {
+    const BuildPlan *plan = b->job->plan;
+    CodeOptions o = {.target = b->target,
+                     .variant = variant,
+                     .file_names = true,
+                     .output = is_gpu(b) ? code_output(b->target) : CODEGEN_OBJECT,
+                     .lines = plan->lines,
+                     .object_version = plan->object_version};
+    HashKey key = code_key(b->unit->arena, compiled, &o);
+    if (!is_gpu(b)) o.entry = object_symbol(b->unit->arena, b, compiled->func, variant, &key);
+    Code code;
+    TRY(find_or_make(b, compiled, &o, &key, &code));
+    code_note_variant(&code.notes, meta);
+    if (is_gpu(b))
+        keep_gpu(b, &o, &key, &code, alternative, out);
+    else
+        keep_object(b, &o, &code, alternative, out);
+    return true;
+}
+
+// Lowering changes what is lowered: each variant is compiled anew but the first.
+static bool make_alternative(Bench *b, uint32_t number, ArchiveAlternative *out) {
+    const TileSpec *spec = &b->specs.data[number];
+    const Compiled *compiled = compile(b, spec);
+    TRY(compiled);
+    uint32_t count = compiled->meta->variant_count;
+    ArchiveCode *codes = arena_new(b->job->arena, ArchiveCode, count);
+    MetaVariant *variants =
+        arena_copy(b->unit->arena, compiled->meta->variants, count * sizeof *variants);
+    for (uint32_t v = 0; v < count; v++) {
+        const Compiled *own = v ? compile(b, spec) : compiled;
+        TRY(own && make_variant(b, own, number, v, &codes[v], &variants[v]));
+    }
+    compiled->meta->variants = variants;
+    *out = (ArchiveAlternative){compiled->meta, codes};
+    return true;
+}
+
+static TileSpec spec_of(const Bench *b, const BuildAlternative *a) {
+    TileSpec spec = {.target = str(b->target_name), .math = function_of(b->job)->math};
+    for (uint32_t i = 0; i < a->count; i++) {
+        const BuildBinding *from = &a->bindings[i];
+        IrBinding binding = {.name = intern(b->unit->names, from->name),
+                             .is_type = from->is_type,
+                             .type = from->type,
+                             .value = from->value};
+        vec_push(b->unit->arena, &spec.bindings, binding);
+    }
+    return spec;
+}
+
+static bool same_specs(const TileSpec *a, const TileSpec *b) {
+    TRY(a->bindings.count == b->bindings.count);
+    for (size_t i = 0; i < a->bindings.count; i++) {
+        const IrBinding *x = &a->bindings.data[i], *y = tile_spec_find(b, x->name);
+        TRY(y && (x->is_type ? x->type == y->type : x->value == y->value));
+    }
+    return true;
+}
+
+static void add_spec(Bench *b, const TileSpec *spec) {
+    for (size_t i = 0; i < b->specs.count; i++)
+        if (same_specs(&b->specs.data[i], spec)) return;
+    vec_push(b->unit->arena, &b->specs, *spec);
+}
+
+// A row that says another value than the settings is never asked for: settings come first.
+static bool is_as_tuned(const Bench *b, const TuneRow *row, const TileSpec *spec) {
+    for (size_t i = 0; i < row->consts.count; i++) {
+        const TuneSetting *s = &row->consts.data[i];
+        const IrBinding *x = tile_spec_find(spec, intern(b->unit->names, s->name));
+        TRY(x && !x->is_type && x->value == s->value);
+    }
+    return true;
+}
+
+bool build_device_takes(const BuildPlan *plan, Str device, uint32_t *target) {
+    CodeTarget t;
+    uint32_t best = 0;
+    if (!code_target_parse(device, &t)) return false;
+    ArchivePlace place = {t.gpu, t.cpu};
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        ArchiveTarget code = {
+            .known = true, .gpu = plan->targets[i].gpu, .cpu = plan->targets[i].cpu};
+        uint32_t fit = archive_fit(&code, &place);
+        if (fit > best) best = fit, *target = i;
+    }
+    return best > 0;
+}
+
+// What was found for this kernel, on devices that take this target's code: alternatives of their
+// own, behind those given.
+static void add_tuned(Bench *b) {
+    const TuneTable *table = b->job->plan->tuned;
+    TuneRow key = tune_key(b->unit->arena, b->kernel, str(b->target_name));
+    key.types = tune_types(b->unit->arena, b->kernel, &b->specs.data[0]);
+    for (size_t i = 0; table && i < table->rows.count; i++) {
+        const TuneRow *row = &table->rows.data[i];
+        uint32_t target;
+        if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source) ||
+            !str_equal(row->types, key.types) ||
+            !build_device_takes(b->job->plan, row->target, &target) || target != b->job->target)
+            continue;
+        TileSpec spec = spec_of(b, &function_of(b->job)->alternatives[0]);
+        tune_apply(b->unit->arena, b->unit->names, b->kernel, row, &spec);
+        if (is_as_tuned(b, row, &spec)) add_spec(b, &spec);
+    }
+}
+
+static MetaKernel *keep_meta(Arena *arena, const MetaKernel *meta) {
+    StrBuf bytes = strbuf(arena);
+    meta_write(meta, &bytes);
+    WireReader r = {.bytes = strbuf_str(&bytes)};
+    MetaKernel *kept = meta_read(&r, arena);
+    CHECK(kept, "metadata of %.*s does not read back", STR_ARG(meta->name));
+    return kept;
+}
+
+static bool do_job_with(Bench *b) {
+    Job *j = b->job;
+    const BuildFunction *f = function_of(j);
+    b->target = j->plan->targets[j->target];
+    b->machine = code_target_machine(b->target);
+    code_target_name(b->target, b->target_name);
+    b->kernel = unit_kernel(b->unit, f->kernel);
+    TRY(b->kernel);
+    for (uint32_t i = 0; i < f->alternative_count; i++) {
+        TileSpec spec = spec_of(b, &f->alternatives[i]);
+        add_spec(b, &spec);
+    }
+    add_tuned(b);
+    ArchiveAlternative *alternatives =
+        arena_new(b->unit->arena, ArchiveAlternative, b->specs.count);
+    for (uint32_t i = 0; i < b->specs.count; i++) TRY(make_alternative(b, i, &alternatives[i]));
+    TuneRow key = tune_key(b->unit->arena, b->kernel, str(b->target_name));
+    ArchiveGroupCode group = {.kernel = key.kernel,
+                              .source = key.source,
+                              .count = (uint32_t)b->specs.count,
+                              .alternatives = alternatives};
+    j->packed = archive_pack_group(j->arena, &group);
+    j->meta = keep_meta(j->arena, alternatives[0].meta);
+    return true;
+}
+
+// Spans of two units of one source are the same, as both have the same texts in the same order.
+static void keep_diags(Job *j, const Diags *diags, size_t first) {
+    StrBuf bytes = strbuf(j->arena);
+    wire_put_diags(&bytes, diags, first);
+    j->diags = strbuf_str(&bytes);
+}
+
+// What a thread has from one job to the next: parsing a file of many kernels for each of them would
+// take time that grows with the square of their number.
+typedef struct Worker {
+    Unit *unit;  // NULL: none
+    uint32_t source;
+    size_t loaded;  // diagnostics that it has from its loading: the plan's unit has them, too
+} Worker;
+
+enum { UNIT_MAX = 64 << 20 };  // bytes, with what was compiled in it
+
+static void leave_unit(Worker *k) {
+    if (k->unit) unit_destroy(k->unit);
+    k->unit = NULL;
+}
+
+static void take_unit(Worker *k, const Job *j) {
+    uint32_t source = function_of(j)->source;
+    if (k->unit && k->source == source && arena_used(k->unit->arena) < UNIT_MAX) return;
+    leave_unit(k);
+    Unit *unit = unit_load_again(j->plan->units[source]);
+    *k = (Worker){unit, source, diags_errors(unit->diags) ? 0 : diags_count(unit->diags)};
+}
+
+static void do_job(Worker *k, Job *j) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) {
+        j->no_memory = true;
+        j->arena = NULL;
+        return;
+    }
+    take_unit(k, j);
+    recover_keep_all();
+    j->arena = arena_create();
+    Bench b = {.job = j, .unit = k->unit};
+    j->good = !diags_errors(b.unit->diags) && do_job_with(&b) && !diags_errors(b.unit->diags);
+    keep_diags(j, b.unit->diags, k->loaded);
+    if (j->good)
+        diags_truncate(b.unit->diags, k->loaded);
+    else
+        leave_unit(k);
+    recover_keep_all();
+    recover_end(&r);
+}
+
+// ---- All jobs ----
+
+typedef struct Work {
+    const BuildPlan *plan;
+    Job *jobs;
+    uint32_t count;
+    _Atomic uint32_t next, done;
+    OsMutex *lock;
+} Work;
+
+static void work(void *user) {
+    Work *w = user;
+    Worker worker = {0};
+    for (uint32_t i; (i = atomic_fetch_add(&w->next, 1)) < w->count;) {
+        do_job(&worker, &w->jobs[i]);
+        if (!w->plan->progress) continue;
+        os_mutex_lock(w->lock);
+        w->plan->progress(w->plan->user, atomic_fetch_add(&w->done, 1) + 1, w->count);
+        os_mutex_unlock(w->lock);
+    }
+    leave_unit(&worker);
+}
+
+enum { THREADS_MAX = 256 };
+
+static void run_jobs(Work *w) {
+    OsThread *threads[THREADS_MAX];
+    uint32_t wanted = w->plan->threads < THREADS_MAX ? w->plan->threads : THREADS_MAX, count = 0;
+    w->lock = os_mutex_create_long();
+    while (count + 1 < wanted && count + 1 < w->count) {
+        threads[count] = os_thread_start("tilec-build", work, w);
+        if (!threads[count]) break;
+        count++;
+    }
+    work(w);
+    while (count) os_thread_join(threads[--count]);
+    os_mutex_destroy(w->lock);
+}
+
+static bool same_diag(const Diag *a, const Diag *b) {
+    return a->code == b->code && a->span.begin == b->span.begin && a->span.end == b->span.end &&
+           str_equal(a->text, b->text);
+}
+
+// Of what several jobs say once is enough; the first says for which target.
+static void add_diags(const Job *j, Arena *scratch) {
+    Unit *unit = j->plan->units[function_of(j)->source];
+    Diags *said = diags_create(scratch, unit->sources);
+    WireReader r = {.bytes = j->diags};
+    wire_diags(&r, said);
+    for (size_t i = 0; i < diags_count(said); i++) {
+        const Diag *d = diags_get(said, i);
+        bool known = false;
+        for (size_t k = 0; !known && k < diags_count(unit->diags); k++)
+            known = same_diag(diags_get(unit->diags, k), d);
+        if (known) continue;
+        diag_copy(unit->diags, d);
+        char name[CODE_TARGET_NAME_MAX];
+        if (d->severity == DIAG_ERROR)
+            diag_note(unit->diags, (Span){0}, "building %.*s for %s",
+                      STR_ARG(function_of(j)->symbol),
+                      code_target_name(j->plan->targets[j->target], name));
+    }
+}
+
+static bool finish_jobs(Arena *arena, const Work *w) {
+    bool good = true;
+    for (uint32_t i = 0; i < w->count; i++) {
+        const Job *j = &w->jobs[i];
+        add_diags(j, arena);
+        good = good && j->good;
+    }
+    return good;
+}
+
+static void free_jobs(const Work *w) {
+    for (uint32_t i = 0; i < w->count; i++) arena_destroy(w->jobs[i].arena);
+}
+
+// Memory that ran out in a job runs out here, when that of the others is freed.
+static void require_memory(const Work *w) {
+    bool ran_out = false;
+    for (uint32_t i = 0; i < w->count; i++) ran_out = ran_out || w->jobs[i].no_memory;
+    if (!ran_out) return;
+    free_jobs(w);
+    os_out_of_memory();
+}
+
+// ---- Their results together ----
+
+static uint64_t interface_of(const Str *prototypes, uint32_t count) {
+    Hash hash = hash_begin();
+    hash_number(&hash, ARCHIVE_ABI);
+    for (uint32_t i = 0; i < count; i++) hash_text(&hash, prototypes[i]);
+    HashKey key = hash_end(&hash);
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++) number = number << 8 | key.bytes[i];
+    return number ? number : 1;
+}
+
+// Rows that some group may be asked about.
+static Str tuned_text(Arena *arena, const BuildPlan *plan) {
+    TuneTable *kept = arena_new(arena, TuneTable, 1);
+    for (size_t i = 0; plan->tuned && i < plan->tuned->rows.count; i++) {
+        const TuneRow *row = &plan->tuned->rows.data[i];
+        for (uint32_t f = 0; f < plan->function_count; f++) {
+            Unit *unit = plan->units[plan->functions[f].source];
+            const AstKernel *kernel = tile_kernel_find(unit->file, plan->functions[f].kernel);
+            TuneRow key = tune_key(arena, kernel, row->target);
+            if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source) ||
+                tune_is_simulated(row->target))
+                continue;
+            tune_put(arena, kept, row);
+            break;
+        }
+    }
+    StrBuf out = strbuf(arena);
+    if (kept->rows.count) tune_print(kept, &out);
+    return strbuf_str(&out);
+}
+
+typedef struct Entries {
+    VEC(Str) symbols;
+    Map members;  // by a part of the symbol's hash: those whose object is there
+} Entries;
+
+// Functions that come to the same code share an object.
+static bool is_new(Arena *arena, Entries *entries, Str symbol) {
+    HashKey key = hash_of(symbol.text, symbol.size);
+    uint64_t part;
+    memcpy(&part, key.bytes, sizeof part);
+    if (map_find(&entries->members, part)) return false;
+    map_put(arena, &entries->members, part, 1);
+    return true;
+}
+
+// What a job gave goes with it.
+static void gather_job(Arena *arena, const Job *j, Built *built, Entries *entries) {
+    for (size_t o = 0; o < j->objects.count; o++) {
+        ArMember m = j->objects.data[o];
+        Str *symbol = arena_new(arena, Str, 1);
+        *symbol = copy(arena, m.symbols[0]);
+        m = (ArMember){copy(arena, m.name), copy(arena, m.bytes), 1, symbol};
+        vec_push(arena, &entries->symbols, *symbol);
+        if (is_new(arena, entries, *symbol)) vec_push(arena, &built->members, m);
+    }
+    for (size_t c = 0; c < j->codes.count; c++) {
+        BuiltCode code = j->codes.data[c];
+        code.bytes = copy(arena, code.bytes);
+        vec_push(arena, &built->codes, code);
+    }
+    if (!built->metas[j->function]) built->metas[j->function] = keep_meta(arena, j->meta);
+}
+
+static ArchiveGroupRow *gather(Arena *arena, const Work *w, Built *built, Entries *entries) {
+    ArchiveGroupRow *rows = arena_new(arena, ArchiveGroupRow, w->count);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const Job *j = &w->jobs[i];
+        rows[i] = (ArchiveGroupRow){.function = j->function,
+                                    .target = j->target,
+                                    .first_entry = (uint32_t)entries->symbols.count,
+                                    .packed = {copy(arena, j->packed.bytes), j->packed.whole}};
+        if (code_target_is_gpu(w->plan->targets[j->target]))
+            built->packed_bytes += j->packed.bytes.size;
+        gather_job(arena, j, built, entries);
+    }
+    return rows;
+}
+
+static void write_archive(Arena *arena, const Work *w, const ArchiveGroupRow *rows, Built *built) {
+    const BuildPlan *plan = w->plan;
+    Str *names = arena_new(arena, Str, plan->function_count);
+    Str *prototypes = arena_new(arena, Str, plan->function_count);
+    Str *targets = arena_new(arena, Str, plan->target_count);
+    for (uint32_t i = 0; i < plan->function_count; i++) {
+        names[i] = plan->functions[i].symbol;
+        prototypes[i] = build_prototype(arena, names[i], built->metas[i]);
+    }
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        char name[CODE_TARGET_NAME_MAX];
+        targets[i] = copy(arena, str(code_target_name(plan->targets[i], name)));
+    }
+    built->interface_number = interface_of(prototypes, plan->function_count);
+    Str tuned = tuned_text(arena, plan);
+    ArchivePlan a = {.name = plan->name,
+                     .command = plan->command,
+                     .interface_number = built->interface_number,
+                     .target_count = plan->target_count,
+                     .targets = targets,
+                     .function_count = plan->function_count,
+                     .functions = names,
+                     .prototypes = prototypes,
+                     .group_count = w->count,
+                     .groups = rows};
+    if (tuned.size) a.tuned = archive_pack_text(arena, tuned);
+    built->archive = archive_write(arena, &a);
+}
+
+// Data and stubs: the first member. It defines what users of the library ask for.
+static bool add_object(Arena *arena, const BuildPlan *plan, const Entries *entries, Built *built) {
+    Diags *diags = plan->units[0]->diags;
+    const CodegenApi *api = plugin_open(plan->services->plugin, diags);
+    TRY(api);
+    CodegenStub *stubs = arena_new(arena, CodegenStub, plan->function_count);
+    Str *symbols = arena_new(arena, Str, plan->function_count + 1);
+    for (uint32_t i = 0; i < plan->function_count; i++) {
+        const MetaKernel *meta = built->metas[i];
+        symbols[i] = plan->functions[i].symbol;
+        stubs[i] = (CodegenStub){symbols[i], meta->arg_count, build_values(arena, meta)};
+    }
+    const char *archive = arena_printf(arena, "%.*s_archive", STR_ARG(plan->name));
+    symbols[plan->function_count] = str(archive);
+    CodegenLibrary library = {.host = plan->host,
+                              .archive_symbol = str(archive),
+                              .bytes = built->archive,
+                              .entry_count = (uint32_t)entries->symbols.count,
+                              .entries = entries->symbols.data,
+                              .stub_count = plan->function_count,
+                              .stubs = stubs,
+                              .no_memory = os_out_of_memory};
+    const char *name = arena_printf(arena, "%.*s.o", STR_ARG(plan->name));
+    ArMember m = {str(name), STR(""), plan->function_count + 1, symbols};
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
+    bool good = api->library(arena, &library, &m.bytes, diags);
+    os_no_fork_end(&whole);
+    vec_push(arena, &built->members, m);
+    return good;
+}
+
+bool build_library(Arena *arena, const BuildPlan *plan, Built *built) {
+    *built = (Built){.metas = arena_new(arena, const MetaKernel *, plan->function_count)};
+    Work w = {.plan = plan, .count = plan->function_count * plan->target_count};
+    w.jobs = arena_new(arena, Job, w.count);
+    for (uint32_t i = 0; i < w.count; i++)
+        w.jobs[i] = (Job){
+            .plan = plan, .function = i / plan->target_count, .target = i % plan->target_count};
+    run_jobs(&w);
+    require_memory(&w);
+    Entries entries = {0};
+    bool good = finish_jobs(arena, &w);
+    if (good) write_archive(arena, &w, gather(arena, &w, built, &entries), built);
+    free_jobs(&w);
+    return good && add_object(arena, plan, &entries, built);
+}
+
+bool build_shared(Arena *arena, const BuildPlan *plan, const Built *built, Str soname,
+                  Str *shared) {
+    Diags *diags = plan->units[0]->diags;
+    const CodegenApi *api = plugin_open(plan->services->plugin, diags);
+    TRY(api);
+    Str *objects = arena_new(arena, Str, built->members.count);
+    for (size_t i = 0; i < built->members.count; i++) objects[i] = built->members.data[i].bytes;
+    const ArMember *first = &vec_last(&built->members);
+    CodegenSharedLibrary library = {.host = plan->host,
+                                    .soname = soname,
+                                    .runtime = STR("libtilec_rt.so." BUILD_SOVERSION),
+                                    .object_count = (uint32_t)built->members.count,
+                                    .objects = objects,
+                                    .export_count = first->symbol_count,
+                                    .exports = first->symbols,
+                                    .no_memory = os_out_of_memory};
+    OsNoFork whole;
+    os_no_fork_begin(&whole);
+    bool good = api->link_shared(arena, &library, shared, diags);
+    os_no_fork_end(&whole);
+    return good;
+}

@@ -1,0 +1,355 @@
+// The header of a built library, its prototypes, and what is said about it in JSON.
+#include <string.h>
+
+#include "compile/aot/build.h"
+#include "compile/jit/function.h"
+
+// ---- Prototypes ----
+
+static const ArchiveValue scalar_values[DTYPES] = {
+    [DTYPE_BOOL] = ARCHIVE_I8,        [DTYPE_I8] = ARCHIVE_I8,
+    [DTYPE_I16] = ARCHIVE_I16,        [DTYPE_I32] = ARCHIVE_I32,
+    [DTYPE_I64] = ARCHIVE_I64,        [DTYPE_U8] = ARCHIVE_I8,
+    [DTYPE_U16] = ARCHIVE_I16,        [DTYPE_U32] = ARCHIVE_I32,
+    [DTYPE_U64] = ARCHIVE_I64,        [DTYPE_F16] = ARCHIVE_F32,
+    [DTYPE_BF16] = ARCHIVE_F32,       [DTYPE_F32] = ARCHIVE_F32,
+    [DTYPE_F64] = ARCHIVE_F64,        [DTYPE_F8E4M3] = ARCHIVE_F32,
+    [DTYPE_F8E5M2] = ARCHIVE_F32,     [DTYPE_F8E4M3FNUZ] = ARCHIVE_F32,
+    [DTYPE_F8E5M2FNUZ] = ARCHIVE_F32, [DTYPE_I4] = ARCHIVE_I8,
+    [DTYPE_U4] = ARCHIVE_I8,
+};
+
+const ArchiveValue *build_values(Arena *arena, const MetaKernel *meta) {
+    ArchiveValue *values = arena_new(arena, ArchiveValue, meta->arg_count + 1);
+    for (uint32_t i = 0; i < meta->arg_count; i++) {
+        const MetaArg *arg = &meta->args[i];
+        values[i] = arg->kind == META_VIEW      ? ARCHIVE_VIEW
+                    : arg->kind == META_POINTER ? ARCHIVE_POINTER
+                                                : scalar_values[arg->dtype];
+    }
+    return values;
+}
+
+// INT32_MAX and the like: what headers define.
+static bool is_like_macro(Str name) {
+    bool joined = false;
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.text[i] >= 'a' && name.text[i] <= 'z') return false;
+        joined = joined || name.text[i] == '_';
+    }
+    return joined;
+}
+
+// Names that a prototype needs for itself: types, and the stream in front.
+static bool is_taken(const MetaKernel *meta, uint32_t number, Str name) {
+    bool ended = name.size && name.text[name.size - 1] == '_';
+    if (!ended && is_like_macro(name)) return true;
+    if (str_equal(name, STR("stream")) || (!ended && str_starts(name, STR("tilec_")))) return true;
+    if (name.size > 2 && str_equal((Str){name.text + name.size - 2, 2}, STR("_t"))) return true;
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        if (i != number && str_equal(meta->args[i].name, name)) return true;
+    return false;
+}
+
+static const char *parameter_name(Arena *arena, const MetaKernel *meta, uint32_t number) {
+    const char *name = function_c_name(arena, meta->args[number].name);
+    if (name[0] == '_') name = arena_printf(arena, "p%s", name);  // the implementation's
+    while (is_taken(meta, number, str(name))) name = arena_printf(arena, "%s_", name);
+    return name;
+}
+
+static const char *parameter(Arena *arena, const MetaKernel *meta, uint32_t number) {
+    const MetaArg *arg = &meta->args[number];
+    const char *name = parameter_name(arena, meta, number);
+    switch (arg->kind) {
+    case META_VIEW: return arena_printf(arena, "tilec_view %s", name);
+    case META_POINTER:
+        return arena_printf(arena, "%s%s *%s", arg->written ? "" : "const ",
+                            function_c_element(arg->dtype), name);
+    case META_SCALAR: return arena_printf(arena, "%s %s", function_c_scalar(arg->dtype), name);
+    }
+    UNREACHABLE("argument kind %d", (int)arg->kind);
+}
+
+Str build_prototype(Arena *arena, Str symbol, const MetaKernel *meta) {
+    StrBuf b = strbuf(arena);
+    strbuf_printf(&b, "tilec_status %.*s(tilec_stream *stream", STR_ARG(symbol));
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        strbuf_printf(&b, ", %s", parameter(arena, meta, i));
+    strbuf_char(&b, ')');
+    return strbuf_str(&b);
+}
+
+// ---- The header ----
+
+enum { WIDTH = 100 };
+
+// A line that is too long is broken behind a comma.
+static void put_prototype(StrBuf *out, Str text) {
+    size_t column = 0;
+    while (text.size) {
+        size_t end = 0;
+        while (end < text.size && text.text[end] != ',') end++;
+        if (end < text.size) end++;
+        if (column && column + end > WIDTH - 1) {
+            strbuf_printf(out, "\n   ");
+            column = 3;
+        }
+        strbuf_add(out, (Str){text.text, end});
+        column += end;
+        text.text += end, text.size -= end;
+    }
+    strbuf_printf(out, ";\n");
+}
+
+// A comment must not go on in the next line: not by a backslash, nor by the trigraph for one.
+static Str comment_text(Str line) {
+    for (;;) {
+        line = str_trim(line);
+        if (line.size && line.text[line.size - 1] == '\\')
+            line.size--;
+        else if (line.size > 2 && str_equal((Str){line.text + line.size - 3, 3}, STR("?"
+                                                                                     "?/")))
+            line.size -= 3;
+        else
+            return line;
+    }
+}
+
+static void put_comment(StrBuf *out, Str line) {
+    line = comment_text(line);
+    strbuf_add(out, line.size ? STR("// ") : STR("//"));
+    for (size_t i = 0; i < line.size; i++) {
+        unsigned char c = (unsigned char)line.text[i];
+        strbuf_char(out, c < ' ' || c == 0x7f ? ' ' : line.text[i]);
+    }
+    strbuf_char(out, '\n');
+}
+
+static size_t line_begin(Str text, size_t end) {
+    while (end && text.text[end - 1] != '\n') end--;
+    return end;
+}
+
+// Of the lines right above a place: where a comment of "//" or of "/*" begins, or that place.
+static size_t comment_begin(Str text, size_t end) {
+    size_t begin = end;
+    bool block = false;
+    while (begin) {
+        size_t line = line_begin(text, begin - 1);
+        Str found = str_trim((Str){text.text + line, begin - 1 - line});
+        bool ends = str_ends(found, STR("*/")) && !str_starts(found, STR("//"));
+        bool begins = str_starts(found, STR("/*"));
+        if (!block && !(begin == end && ends) && !str_starts(found, STR("//"))) break;
+        block = (block || ends) && !begins;
+        begin = line;
+        if (begins) break;
+    }
+    return block ? end : begin;
+}
+
+// And not several, with code between them.
+static bool is_one_block(Str text) {
+    size_t end = 2;
+    while (end + 2 <= text.size && memcmp(text.text + end, "*/", 2) != 0) end++;
+    return end + 2 == text.size;
+}
+
+static void put_doc(const Unit *unit, const AstKernel *kernel, StrBuf *out) {
+    SourceLine at = source_line(unit->sources, kernel->decl->span.begin);
+    if (!at.file) return;
+    Str text = at.file->text;
+    size_t end = (size_t)(at.text.text - text.text), begin = comment_begin(text, end);
+    Str doc = str_trim((Str){text.text + begin, end - begin});
+    bool block = str_starts(doc, STR("/*"));
+    if (block && !is_one_block(doc)) return;
+    if (block) doc = str_trim((Str){doc.text + 2, doc.size - 4});
+    while (doc.size) {
+        Str line = str_trim(str_cut(doc, '\n', &doc));
+        size_t marks = block ? 0 : 2;
+        while (block && marks < line.size && line.text[marks] == '*') marks++;
+        put_comment(out, (Str){line.text + marks, line.size - marks});
+    }
+}
+
+static void put_view(const MetaKernel *meta, const MetaArg *arg, StrBuf *out) {
+    strbuf_printf(out, "//   %.*s: %s", STR_ARG(arg->name), dtype_name(arg->dtype));
+    if (arg->kind == META_VIEW) {
+        strbuf_char(out, '[');
+        for (uint32_t d = 0; d < arg->rank; d++) {
+            int32_t e = arg->dims[d].extent;
+            strbuf_add(out, d ? STR(", ") : STR(""));
+            if (e >= 0)
+                strbuf_add(out, meta->extents[e]);
+            else
+                strbuf_printf(out, "%lld", (long long)arg->dims[d].value);
+        }
+        strbuf_printf(out, "]%s", arg->strided ? ", strided" : "");
+    }
+    const char *use = arg->read && arg->written ? "read and written"
+                      : arg->written            ? "written"
+                      : arg->read               ? "read"
+                                                : "not used";
+    strbuf_printf(out, ", %s\n", use);
+}
+
+// On one line, without comments.
+static void put_requires(Str text, StrBuf *out) {
+    strbuf_printf(out, "// Requires: ");
+    size_t begin = out->size;
+    for (size_t i = 0; i < text.size; i++) {
+        char next = i + 1 < text.size ? text.text[i + 1] : ' ';
+        if (text.text[i] == '/' && next == '/')
+            while (i < text.size && text.text[i] != '\n') i++;
+        else if (text.text[i] == '/' && next == '*')
+            for (i += 3; i < text.size && (text.text[i - 1] != '*' || text.text[i] != '/');) i++;
+        else if (text.text[i] > ' ')
+            strbuf_char(out, text.text[i]);
+        if (i < text.size && text.text[i] <= ' ' && out->size > begin &&
+            out->text[out->size - 1] != ' ')
+            strbuf_char(out, ' ');
+    }
+    strbuf_char(out, '\n');
+}
+
+static void put_value(bool first, Str name, int64_t value, StrBuf *out) {
+    strbuf_printf(out, "%s%.*s = %lld", first ? "" : ", ", STR_ARG(name), (long long)value);
+}
+
+// Consts as the code was made with.
+static void put_consts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
+                       StrBuf *out) {
+    const MetaVariant *v = &meta->variants[0];
+    char target[CODE_TARGET_NAME_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < v->binding_count; i++) {
+        if (v->bindings[i].is_type) continue;
+        if (!count++)
+            strbuf_printf(out, "// Consts of %s: ", code_target_name(plan->targets[0], target));
+        put_value(count == 1, v->bindings[i].name, v->bindings[i].value, out);
+    }
+    if (count) strbuf_char(out, '\n');
+    if (f->alternative_count < 2) return;
+    strbuf_printf(out,
+                  "// This is the first of %u; the first that fits a launch is taken, or what a "
+                  "table says:\n",
+                  f->alternative_count);
+    for (uint32_t a = 0; a < f->alternative_count; a++) {
+        bool first = true;
+        strbuf_printf(out, "//   ");
+        for (uint32_t i = 0; i < f->alternatives[a].count; i++) {
+            const BuildBinding *b = &f->alternatives[a].bindings[i];
+            if (b->is_type) continue;
+            put_value(first, b->name, b->value, out);
+            first = false;
+        }
+        strbuf_char(out, '\n');
+    }
+}
+
+static void put_facts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
+                      StrBuf *out) {
+    const MetaVariant *v = &meta->variants[0];
+    for (uint32_t i = 0; i < meta->arg_count; i++)
+        if (meta->args[i].kind != META_SCALAR) put_view(meta, &meta->args[i], out);
+    for (uint32_t i = 0; i < v->requires_count; i++) put_requires(v->requires[i].text, out);
+    put_consts(plan, f, meta, out);
+}
+
+static void put_function(Arena *arena, const BuildPlan *plan, const Built *built, uint32_t number,
+                         StrBuf *out) {
+    const BuildFunction *f = &plan->functions[number];
+    const Unit *unit = plan->units[f->source];
+    strbuf_char(out, '\n');
+    put_doc(unit, tile_kernel_find(unit->file, f->kernel), out);
+    put_facts(plan, f, built->metas[number], out);
+    put_prototype(out, build_prototype(arena, f->symbol, built->metas[number]));
+}
+
+static Str guard_of(Arena *arena, Str name) {
+    StrBuf b = strbuf(arena);
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.text[i];
+        strbuf_char(&b, c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c);
+    }
+    return strbuf_str(&b);
+}
+
+Str build_header(Arena *arena, const BuildPlan *plan, const Built *built) {
+    Str name = plan->name, upper = guard_of(arena, name);
+    StrBuf out = strbuf(arena);
+    strbuf_printf(
+        &out,
+        "// Library %.*s: made by tilec " TILEC_VERSION_TEXT
+        ", not to be changed.\n//\n"
+        "// Each function launches its kernel on the stream and returns: %.*s_load first, "
+        "once for\n// each device.\n",
+        STR_ARG(name), STR_ARG(name));
+    strbuf_printf(&out, "#ifndef %.*s_TILEC_H\n#define %.*s_TILEC_H\n\n", STR_ARG(upper),
+                  STR_ARG(upper));
+    strbuf_printf(&out,
+                  "#include <stdbool.h>\n#include <tilec/library.h>\n\n"
+                  "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    strbuf_printf(&out, "extern const tilec_archive %.*s_archive;\n", STR_ARG(name));
+    strbuf_printf(&out, "#define %.*s_INTERFACE UINT64_C(0x%016llx)\n\n", STR_ARG(upper),
+                  (unsigned long long)built->interface_number);
+    strbuf_printf(&out,
+                  "static inline tilec_status %.*s_load(tilec_device *device, tilec_library "
+                  "**library) {\n    return tilec_library_load(device, &%.*s_archive, "
+                  "%.*s_INTERFACE, library);\n}\n",
+                  STR_ARG(name), STR_ARG(name), STR_ARG(upper));
+    for (uint32_t i = 0; i < plan->function_count; i++) put_function(arena, plan, built, i, &out);
+    strbuf_printf(&out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    return strbuf_str(&out);
+}
+
+// ---- The manifest ----
+
+static void code_json(Json *j, const BuildPlan *plan, const BuiltCode *c) {
+    char name[CODE_TARGET_NAME_MAX];
+    json_open(j, '{');
+    json_key(j, "function"), json_str(j, plan->functions[c->function].symbol);
+    json_key(j, "target"), json_str(j, str(code_target_name(plan->targets[c->target], name)));
+    json_key(j, "alternative"), json_uint(j, c->alternative);
+    json_key(j, "variant"), json_uint(j, c->variant);
+    json_key(j, "form"), json_str(j, str(c->extension));
+    json_key(j, "bytes"), json_uint(j, c->bytes.size);
+    json_close(j, '}');
+}
+
+Str build_manifest(Arena *arena, const BuildPlan *plan, const Built *built) {
+    StrBuf out = strbuf(arena);
+    Json j = json_begin(&out);
+    char interface_text[32];
+    int size = snprintf(interface_text, sizeof interface_text, "%016llx",
+                        (unsigned long long)built->interface_number);
+    json_open(&j, '{');
+    json_key(&j, "library"), json_str(&j, plan->name);
+    json_key(&j, "interface"), json_str(&j, (Str){interface_text, (size_t)size});
+    json_key(&j, "archiveBytes"), json_uint(&j, built->archive.size);
+    json_key(&j, "gpuBytes"), json_uint(&j, built->packed_bytes);
+    json_key(&j, "targets"), json_open(&j, '[');
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        char name[CODE_TARGET_NAME_MAX];
+        json_str(&j, str(code_target_name(plan->targets[i], name)));
+    }
+    json_close(&j, ']');
+    json_key(&j, "functions"), json_open(&j, '[');
+    for (uint32_t i = 0; i < plan->function_count; i++) {
+        StrBuf meta = strbuf(arena);
+        meta_json(built->metas[i], &meta);
+        json_open(&j, '{');
+        json_key(&j, "name"), json_str(&j, plan->functions[i].symbol);
+        json_key(&j, "prototype");
+        json_str(&j, build_prototype(arena, plan->functions[i].symbol, built->metas[i]));
+        json_key(&j, "metadata"), json_raw(&j, strbuf_str(&meta));
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_key(&j, "codes"), json_open(&j, '[');
+    for (size_t i = 0; i < built->codes.count; i++) code_json(&j, plan, &built->codes.data[i]);
+    json_close(&j, ']');
+    json_close(&j, '}');
+    strbuf_char(&out, '\n');
+    return strbuf_str(&out);
+}

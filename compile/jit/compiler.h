@@ -1,0 +1,41 @@
+// The compiler of a context: what its kernels share, and what the environment says about it.
+//
+//     TILEC_CPU_TARGET=x86-64-v3   code of device cpu for this target instead of the machine's best
+//     TILEC_COMPILE_IN_CHILD=1     as the context's option compile_in_child
+//     TILEC_COMPILE_SECONDS=30     as the context's option compile_seconds
+//     TILEC_CACHE…                 see cache.h;   TILEC_LLVM_LIBRARY: plugin.h
+//     TILEC_PTX_COMPILER=ptxas     as the context's option ptx_compiler; TILEC_PTXAS…: cubin.h
+//     TILEC_TUNE_FILE              what `tilec tune` found: tuner.h
+//
+// Invariants: made with the context, never changed; its parts lock themselves. Ownership: the
+// context, which destroys it after its devices.
+//
+//     const Compiler *c = compiler_of(kernel->context);
+#ifndef TILEC_COMPILE_JIT_COMPILER_H
+#define TILEC_COMPILE_JIT_COMPILER_H
+
+#include "compile/jit/images.h"
+#include "compile/report/tuner.h"
+
+typedef struct Compiler {
+    CodeServices services;
+    Images *images;
+    Arena *tune_arena;
+    const TuneTable *tuned;
+    CpuTarget target;
+    char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
+    bool target_exists;             // but there is such a target
+    char bad_seconds[32];           // what TILEC_COMPILE_SECONDS said and is no number; else ""
+} Compiler;
+
+static inline const Compiler *compiler_of(const tilec_context *context) {
+    return context->compiler;
+}
+
+// What kernels of a device are specialised and compiled for: whose `tune` lines count. False where
+// the interpreter runs them.
+bool compiler_target_of(const tilec_device *device, CodeTarget *target);
+// Its name, in the arena; empty where there is none.
+Str compiler_target_name(Arena *arena, const tilec_device *device);
+
+#endif

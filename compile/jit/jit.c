@@ -1,0 +1,691 @@
+#include "compile/jit/jit.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/os/os.h"
+#include "base/os/os_mutex.h"
+#include "base/recover.h"
+#include "base/status.h"
+#include "compile/device/interp_device.h"
+#include "compile/device/sim_device.h"
+#include "compile/jit/compiler.h"
+#include "compile/pipeline/launch_guard.h"
+#include "runtime/context.h"
+#include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
+#include "runtime/launch.h"
+#include "target/cpu.h"
+
+typedef struct Specialization {
+    Arena *arena;  // of all that it is
+    TileSpec spec;
+    RtLoaded loaded;
+    const Compiled *fresh;  // not lowered yet; NULL once code was made of it
+    InterpImage interp;
+    RtModule *interpreted;  // where the interpreter runs it: interp_device's
+    Image **images;         // of each variant that has code
+    MetaVariant *variants;  // the metadata's: one gets its notes before its module is shown
+    RtModuleSlot *modules;
+    struct Specialization *next;
+} Specialization;
+
+typedef struct Jit {
+    Unit *unit;
+    const AstKernel *kernel;
+    TileSpec spec;
+    JitSwitches switches;
+    OsMutex *lock;
+    bool compiling;          // whoever holds the lock changes more than the scratch
+    Arena *scratch;          // of one look-up
+    TuneNames tune_names;    // of the device
+    TuneRow tune_key;        // in the unit's arena; rows of it exist when the kernel is by_shape
+    const TuneRow *refused;  // the last row whose consts do not compile: not tried at each launch
+    Specialization *made;
+} Jit;
+
+// Takes the kernel's mutex. In the child of a fork another thread may have had it: what a look-up
+// was using is made anew, a kernel that was being compiled is of no use there.
+static tilec_status lock_kernel(const tilec_kernel *kernel) {
+    Jit *jit = kernel->source;
+    os_mutex_lock(jit->lock);
+    if (!os_mutex_abandoned(jit->lock)) {
+        jit->compiling = false;
+        return TILEC_OK;
+    }
+    if (jit->compiling) {
+        os_mutex_unlock(jit->lock);
+        return rt_fail(kernel->context, TILEC_UNAVAILABLE,
+                       "the process forked while another thread compiled a variant of %s: that "
+                       "goes on in the parent only; make the kernel anew",
+                       kernel->name);
+    }
+    jit->scratch = arena_create();
+    arena_keep(jit->scratch);
+    os_mutex_mended(jit->lock);
+    return TILEC_OK;
+}
+
+// The unit with an arena and diagnostics of one compilation: what that takes goes with it.
+static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
+    const Jit *jit = kernel->source;
+    Unit unit = *jit->unit;
+    unit.arena = arena;
+    unit.diags = diags;
+    unit_begin(&unit, compiler_of(kernel->context)->services.seconds);
+    return unit;
+}
+
+static bool types_known(const AstKernel *kernel, const TileSpec *spec) {
+    for (const AstDecl *p = kernel->params; p; p = p->next)
+        if (p->kind == DECL_TYPE_PARAM && !tile_spec_find(spec, p->name)) return false;
+    return true;
+}
+
+// Types, and consts that were chosen for a shape; all else is the same for all of a kernel.
+static bool same_bindings(const TileSpec *a, const TileSpec *b) {
+    if (a->bindings.count != b->bindings.count) return false;
+    for (size_t i = 0; i < a->bindings.count; i++) {
+        const IrBinding *x = &a->bindings.data[i], *y = tile_spec_find(b, x->name);
+        if (!y || (x->is_type ? x->type != y->type : x->value != y->value)) return false;
+    }
+    return true;
+}
+
+// The bindings of `from`, copied for as long as the arena lives.
+static TileSpec copy_spec(Arena *arena, const TileSpec *from) {
+    TileSpec spec = {.target = from->target, .math = from->math};
+    for (size_t i = 0; i < from->bindings.count; i++)
+        vec_push(arena, &spec.bindings, from->bindings.data[i]);
+    return spec;
+}
+
+static bool makes_code(const tilec_kernel *kernel) {
+    const Jit *jit = kernel->source;
+    CodeTarget target;
+    return !jit->switches.sanitize && compiler_target_of(kernel->device, &target);
+}
+
+// What was wrong decides the status: the source, the place, or tilec.
+static tilec_status fail_diags(tilec_kernel *kernel, const Diags *diags) {
+    tilec_status s = TILEC_INVALID_SOURCE;
+    for (size_t i = diags_count(diags); i-- > 0;) {
+        const Diag *d = diags_get(diags, i);
+        if (d->severity != DIAG_ERROR) continue;
+        if (d->code == DIAG_IO) s = TILEC_IO;
+        if (d->code == DIAG_UNAVAILABLE) s = TILEC_UNAVAILABLE;
+        if (d->code == DIAG_UNSUPPORTED || d->code == DIAG_LIMIT) s = TILEC_UNSUPPORTED;
+        if (d->code == DIAG_DEFECT || d->code == DIAG_PASS) s = TILEC_INTERNAL;
+    }
+    return rt_fail_diags(kernel->context, s, diags);
+}
+
+static CompileVariants variants_of(const tilec_kernel *kernel) {
+    CodeTarget target;
+    if (!makes_code(kernel)) return VARIANTS_NONE;
+    if (compiler_target_of(kernel->device, &target)) return compile_variants_of(target);
+    return kernel->device->api->gpu ? VARIANTS_GPU : VARIANTS_CPU;
+}
+
+static const Compiled *compile(const tilec_kernel *kernel, Unit *unit, const TileSpec *spec) {
+    const Jit *jit = kernel->source;
+    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
+    // But functions have the bits that they have on every device.
+    static const PassStep functions[] = {{PASS_EXPAND_MATH, "all that a sanitized kernel gets"}};
+    CompileOptions options = {.variants = variants_of(kernel)};
+    CodeTarget target;
+    Machine machine;
+    if (options.variants != VARIANTS_NONE && compiler_target_of(kernel->device, &target)) {
+        machine = code_target_machine(target);
+        options.passes.machine = &machine;
+    }
+    if (jit->switches.sanitize) options.steps = functions, options.step_count = 1;
+    return unit_compile(unit, jit->kernel, spec, &options);
+}
+
+// ---- Run by the interpreter ----
+
+// On the device interp, or where the device has the interpreter run it.
+static tilec_status load_modules(tilec_kernel *kernel, Specialization *s, RtModule **module) {
+    RtImage image = {RT_IMAGE_IR, &s->interp, sizeof s->interp};
+    tilec_status status = interp_device_api.module_load(kernel->device, &image, &s->interpreted);
+    if (status) return status;
+    *module = s->interpreted;
+    if (kernel->device->api == &interp_device_api) return TILEC_OK;
+    RtHostImage host = {interp_host_run, s->interpreted};
+    image = (RtImage){RT_IMAGE_HOST, &host, sizeof host};
+    status = kernel->device->api->module_load(kernel->device, &image, module);
+    if (status) interp_device_api.module_unload(kernel->device, s->interpreted);
+    return status;
+}
+
+static tilec_status load_interpreted(tilec_kernel *kernel, Specialization *s) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) os_out_of_memory();
+    RtModule *module;
+    tilec_status status = load_modules(kernel, s, &module);
+    for (uint32_t i = 0; !status && i < s->loaded.meta->variant_count; i++)
+        atomic_store_explicit(&s->modules[i], module, memory_order_release);
+    recover_keep_all();
+    recover_end(&r);
+    return status;
+}
+
+static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
+    if (kernel->device->api != &interp_device_api)
+        kernel->device->api->module_unload(kernel->device, atomic_load(&s->modules[0]));
+    interp_device_api.module_unload(kernel->device, s->interpreted);
+}
+
+// ---- Run as code ----
+
+// One diagnostic; of a tool that is missing also the places where it was looked for.
+static void log_tool(const tilec_kernel *kernel, const Unit *unit, size_t number) {
+    const Diag *d = diags_get(unit->diags, number);
+    StrBuf text = strbuf(unit->arena);
+    strbuf_add(&text, d->text);
+    if (d->code == DIAG_UNAVAILABLE) {
+        for (const DiagNote *n = d->notes; n; n = n->next)
+            strbuf_printf(&text, "%s%.*s", n == d->notes ? " (" : "; ", STR_ARG(n->text));
+        strbuf_printf(&text, "%sTILEC_PTX_COMPILER or the context asks for it; the driver does it",
+                      d->notes ? "): " : ": ");
+    }
+    rt_log(kernel->context, TILEC_WARNING, "%s: %s", kernel->name, text.text);
+}
+
+// What a tool says of code that it makes nothing of is no failure: the driver has the last word.
+static bool find_cubin(const tilec_kernel *kernel, Unit *unit, const HashKey *key, Str ptx,
+                       Cubin *cubin) {
+    const Compiler *c = compiler_of(kernel->context);
+    if (!c->services.cubin || kernel->device->api != &cuda_device_api) return false;
+    size_t before = diags_count(unit->diags);
+    bool made = code_cubin(unit, &c->services, key, ptx, cubin);
+    for (size_t i = before; i < diags_count(unit->diags); i++) log_tool(kernel, unit, i);
+    diags_truncate(unit->diags, before);
+    return made;
+}
+
+static tilec_status load_for_gpu(tilec_kernel *kernel, Unit *unit, const HashKey *key,
+                                 const Code *code, RtModule **module) {
+    RtPtxImage ptx = {.text = code->bytes, .entry = code->notes.entry};
+    CodeTarget target;
+    compiler_target_of(kernel->device, &target);
+    RtImage wrapped = {RT_IMAGE_PTX, &ptx, sizeof ptx};
+    if (!code_target_takes_ptx(target)) {
+        wrapped.kind = RT_IMAGE_HSACO;
+        return kernel->device->api->module_load(kernel->device, &wrapped, module);
+    }
+    RtCubinImage image = {.entry = ptx.entry, .ptx = ptx.text};
+    Cubin cubin;
+    if (find_cubin(kernel, unit, key, ptx.text, &cubin)) {
+        image.bytes = cubin.bytes;
+        wrapped = (RtImage){RT_IMAGE_CUBIN, &image, sizeof image};
+    }
+    return kernel->device->api->module_load(kernel->device, &wrapped, module);
+}
+
+static tilec_status load_code(tilec_kernel *kernel, Unit *unit, const HashKey *key,
+                              const Code *code, RtModule **module) {
+    if (kernel->device->api->gpu) return load_for_gpu(kernel, unit, key, code, module);
+    const Compiler *c = compiler_of(kernel->context);
+    RtCpuImage image = {.abi = CPU_ABI_VERSION,
+                        .target = c->target,
+                        .entry = code->notes.entry.text,
+                        .path = code->path,
+                        .name = code->notes.entry.text,
+                        .bytes = code->bytes};
+    RtImage wrapped = {RT_IMAGE_CPU, &image, sizeof image};
+    const RtDeviceApi *api = kernel->device->api;
+    tilec_status s = api->module_load(kernel->device, &wrapped, module);
+    if (!s || !code->path) return s;
+    image.path = NULL;  // the file may have gone: another process makes room
+    return api->module_load(kernel->device, &wrapped, module);
+}
+
+// Loaded code is owned by its image alone: what the two need is there before it is loaded, and
+// stays from then on.
+static tilec_status load_image(tilec_kernel *kernel, Unit *unit, const Code *code,
+                               const HashKey *key, Image **image) {
+    Recovery r;
+    if (RECOVER_FAILED(&r)) os_out_of_memory();
+    Images *images = compiler_of(kernel->context)->images;
+    Image *made = images_prepare(kernel->device, key, &code->notes);
+    RtModule *module;
+    tilec_status status = load_code(kernel, unit, key, code, &module);
+    if (status)
+        images_forget(made);
+    else
+        *image = images_put(images, made, module);
+    recover_keep_all();
+    recover_end(&r);
+    return status;
+}
+
+// Code objects that HIP of the device reads: an older version than usual where it is old itself.
+static uint32_t object_version(const tilec_device *device) {
+    const RtDeviceApi *api = device->api;
+    uint32_t newest = api->object_newest ? api->object_newest(device) : CODEGEN_OBJECT_VERSION;
+    return newest < CODEGEN_OBJECT_VERSION ? newest : 0;
+}
+
+// The image from memory, from the disk, or made.
+static tilec_status find_image(tilec_kernel *kernel, Unit *unit, Specialization *s,
+                               const Compiled *compiled, uint32_t variant, Image **image) {
+    Jit *jit = kernel->source;
+    const Compiler *c = compiler_of(kernel->context);
+    CodeOptions options = {.variant = variant,
+                           .lines = jit->switches.debug,
+                           .object_version = object_version(kernel->device)};
+    compiler_target_of(kernel->device, &options.target);
+    options.output = code_output(options.target);
+    HashKey key = code_key(unit->arena, compiled, &options);
+    *image = images_take(c->images, kernel->device, &key);
+    if (*image) return TILEC_OK;
+    Code code;
+    if (!code_find(unit->arena, &c->services, &options, &key, &code)) {
+        s->fresh = NULL;
+        if (!code_make(unit, compiled, &options, &c->services, &key, &code))
+            return fail_diags(kernel, unit->diags);
+    }
+    return load_image(kernel, unit, &code, &key, image);
+}
+
+static tilec_status fail_target(tilec_context *context, const Compiler *c) {
+    if (c->target_exists)
+        return rt_fail(context, TILEC_UNAVAILABLE,
+                       "TILEC_CPU_TARGET is '%s', which this machine does not run", c->bad_target);
+    return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                   "TILEC_CPU_TARGET is '%s', and there is no such target; there are: %s",
+                   c->bad_target, CPU_TARGETS_TEXT);
+}
+
+// The variant's module; the kernel's mutex is held. The unit's arena may go then.
+static tilec_status make_variant(tilec_kernel *kernel, Unit *unit, Specialization *s,
+                                 uint32_t variant) {
+    const Compiler *c = compiler_of(kernel->context);
+    if (c->bad_target[0] && !kernel->device->api->gpu) return fail_target(kernel->context, c);
+    const Compiled *compiled = s->fresh ? s->fresh : compile(kernel, unit, &s->spec);
+    if (!compiled) return fail_diags(kernel, unit->diags);
+    tilec_status status = find_image(kernel, unit, s, compiled, variant, &s->images[variant]);
+    if (status) return status;
+    code_note_variant(&s->images[variant]->notes, &s->variants[variant]);
+    atomic_store_explicit(&s->modules[variant], s->images[variant]->module, memory_order_release);
+    return TILEC_OK;
+}
+
+static tilec_status prepare_locked(tilec_kernel *kernel, Specialization *s, uint32_t variant) {
+    if (atomic_load(&s->modules[variant])) return TILEC_OK;
+    Jit *jit = kernel->source;
+    jit->compiling = true;
+    Arena *arena = arena_create();
+    Unit unit = unit_in(kernel, arena, diags_create(arena, jit->unit->sources));
+    tilec_status status = make_variant(kernel, &unit, s, variant);
+    arena_destroy(arena);
+    return status;
+}
+
+// A variant that no launch had chosen so far.
+static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
+                            RtModule **module) {
+    Jit *jit = kernel->source;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
+    tilec_status status = lock_kernel(kernel);
+    if (!status) {
+        Specialization *s = jit->made;
+        while (&s->loaded != loaded) s = s->next;
+        status = prepare_locked(kernel, s, variant);
+        *module = atomic_load(&s->modules[variant]);
+        os_mutex_unlock(jit->lock);
+    }
+    recover_end(&r);
+    return status;
+}
+
+// ---- Specialisations ----
+
+static Specialization *new_specialization(const Jit *jit, Arena *arena, const TileSpec *spec,
+                                          const Compiled *compiled) {
+    Specialization *s = arena_new(arena, Specialization, 1);
+    s->arena = arena;
+    uint32_t count = compiled->meta->variant_count;
+    s->spec = *spec;
+    s->fresh = compiled;
+    s->variants = arena_copy(arena, compiled->meta->variants, count * sizeof *s->variants);
+    compiled->meta->variants = s->variants;
+    s->interp = (InterpImage){.func = compiled->func, .sanitize = jit->switches.sanitize};
+    s->images = arena_array(arena, sizeof(Image *), count);
+    s->modules = arena_array(arena, sizeof(RtModuleSlot), count);
+    for (uint32_t i = 0; i < count; i++) atomic_init(&s->modules[i], NULL);
+    s->loaded.meta = compiled->meta;
+    s->loaded.modules = s->modules;
+    return s;
+}
+
+// In an arena of its own, which goes with a failure. `diags` NULL: those of the arena.
+static tilec_status make_specialization(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
+                                        Arena *arena, Specialization **made) {
+    Jit *jit = kernel->source;
+    Unit unit = unit_in(kernel, arena, diags ? diags : diags_create(arena, jit->unit->sources));
+    TileSpec spec = copy_spec(arena, wanted);
+    const Compiled *compiled = compile(kernel, &unit, &spec);
+    if (!compiled) return fail_diags(kernel, unit.diags);
+    Specialization *s = *made = new_specialization(jit, arena, &spec, compiled);
+    uint32_t likeliest = launch_likeliest(s->loaded.meta);
+    return makes_code(kernel) ? make_variant(kernel, &unit, s, likeliest)
+                              : load_interpreted(kernel, s);
+}
+
+// Compiles and loads one specialisation, or finds it; the kernel's mutex is held.
+static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
+                               const RtLoaded **loaded) {
+    Jit *jit = kernel->source;
+    for (Specialization *s = jit->made; s; s = s->next)
+        if (same_bindings(&s->spec, wanted)) {
+            *loaded = &s->loaded;
+            return TILEC_OK;
+        }
+    jit->compiling = true;
+    Arena *arena = arena_create();
+    Specialization *s = NULL;
+    tilec_status status = make_specialization(kernel, wanted, diags, arena, &s);
+    if (status) {
+        arena_destroy(arena);
+        return status;
+    }
+    arena_keep(arena);
+    s->next = jit->made;
+    jit->made = s;
+    *loaded = &s->loaded;
+    return TILEC_OK;
+}
+
+static Dtype arg_type(const tilec_arg *arg) {
+    if (arg->kind != TILEC_ARG_VIEW || !tilec_dtype_name(arg->view.dtype)) return DTYPES;
+    return (Dtype)arg->view.dtype;
+}
+
+// A generic kernel's types come from its views: something else in a view's place is the mistake.
+static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                        tilec_status *status) {
+    const Jit *jit = kernel->source;
+    size_t i = 0, expected = 0;
+    for (const AstDecl *p = jit->kernel->params; p; p = p->next)
+        expected += p->kind != DECL_TYPE_PARAM && p->kind != DECL_CONST_PARAM;
+    if (count != expected) {
+        *status =
+            launch_wrong_count(kernel->context, str(jit->kernel->decl->name), expected, count);
+        return false;
+    }
+    for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
+        if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
+        if (p->kind == DECL_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
+            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                              "%s: argument '%s' expects a view, found %s", jit->kernel->decl->name,
+                              p->name, launch_kind_text(args[i].kind));
+            return false;
+        }
+        if (p->kind == DECL_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
+            *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                              "%s: argument '%s' expects elements of some type, found no type (%d)",
+                              jit->kernel->decl->name, p->name, (int)args[i].view.dtype);
+            return false;
+        }
+        i++;
+    }
+    return true;
+}
+
+// ---- Consts that `tilec tune` found for a shape ----
+
+// The named extents of the arguments, rounded up; false when the arguments do not fit the kernel,
+// which the launch then says.
+static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, TuneRow *key) {
+    for (const AstDecl *e = jit->kernel->extents; e; e = e->next) {
+        TuneSetting found = {.name = str(e->name), .value = -1};
+        size_t i = 0;
+        for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
+            if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
+            if (i == count) return false;
+            const tilec_arg *arg = &args[i++];
+            if (p->kind != DECL_VIEW) continue;
+            int d = 0;
+            for (const Ast *dim = p->dims; dim; dim = dim->next, d++)
+                if (dim->kind == AST_NAME && dim->name == e->name && d < TILEC_MAX_RANK &&
+                    arg->kind == TILEC_ARG_VIEW)
+                    found.value = arg->view.extent[d];
+        }
+        if (found.value < 0) return false;
+        found.value = tune_bucket(found.value);
+        vec_push(jit->scratch, &key->shape, found);
+    }
+    return true;
+}
+
+// The table's row for a device of any of the names that this one goes by.
+static const TuneRow *tuned_row(const tilec_kernel *kernel, TuneRow *key) {
+    const Jit *jit = kernel->source;
+    const TuneRow *row = NULL;
+    for (uint32_t i = 0; !row && i < jit->tune_names.count; i++) {
+        key->target = str(jit->tune_names.text[i]);
+        row = tune_find(compiler_of(kernel->context)->tuned, key);
+    }
+    return row;
+}
+
+static bool is_tuned(const tilec_kernel *kernel) {
+    const Jit *jit = kernel->source;
+    TuneRow key = jit->tune_key;
+    bool known = false;
+    for (uint32_t i = 0; !known && i < jit->tune_names.count; i++) {
+        key.target = str(jit->tune_names.text[i]);
+        known = tune_knows(compiler_of(kernel->context)->tuned, &key);
+    }
+    return known;
+}
+
+// The specialisation that the table names for these arguments. What it names and cannot be made or
+// launched leaves the one without it, so that a table changes times and nothing else.
+static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                         const TileSpec *spec, const RtLoaded **loaded) {
+    Jit *jit = kernel->source;
+    TuneRow key = jit->tune_key;
+    key.types = tune_types(jit->scratch, jit->kernel, spec);
+    if (!tune_shape(jit, args, count, &key)) return;
+    const TuneRow *row = tuned_row(kernel, &key);
+    TileSpec tuned = copy_spec(jit->scratch, spec);
+    const RtLoaded *better = NULL;
+    LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
+    if (!row || row == jit->refused ||
+        !tune_apply(jit->scratch, jit->unit->names, jit->kernel, row, &tuned))
+        return;
+    if (specialize(kernel, &tuned, NULL, &better))
+        jit->refused = row;
+    else if (!launch_prepare(kernel->context, kernel->device, better->meta, args, count, NULL,
+                             &plan))
+        *loaded = better;
+    if (*loaded != better) rt_begin(kernel->context);
+}
+
+static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                                   bool own_grid, const RtLoaded **loaded) {
+    Jit *jit = kernel->source;
+    arena_reset(jit->scratch, (ArenaMark){0});
+    Diags *diags = diags_create(jit->scratch, jit->unit->sources);
+    TileSpec spec = copy_spec(jit->scratch, &jit->spec);
+    Dtype types[LAUNCH_MAX_ARGS];
+    size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
+    for (size_t i = 0; i < typed; i++) types[i] = arg_type(&args[i]);
+    tilec_status s;
+    if (!unit_infer_types(jit->scratch, jit->kernel, types, typed, &spec, diags))
+        return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
+    if (!types_known(jit->kernel, &spec)) {
+        if (!views_given(kernel, args, count, &s)) return s;
+        return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
+                       "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
+                       jit->kernel->decl->name);
+    }
+    s = specialize(kernel, &spec, NULL, loaded);
+    if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
+    return s;
+}
+
+static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t count,
+                            bool own_grid, const RtLoaded **loaded) {
+    Jit *jit = kernel->source;
+    Recovery r;
+    if (RECOVER_FAILED(&r)) return rt_no_memory(kernel->context);
+    tilec_status s = lock_kernel(kernel);
+    if (!s) {
+        s = resolve_locked(kernel, args, count, own_grid, loaded);
+        os_mutex_unlock(jit->lock);
+    }
+    recover_end(&r);
+    return s;
+}
+
+static void unload(tilec_kernel *kernel, Specialization *s) {
+    if (s->interpreted) unload_interpreted(kernel, s);
+    for (uint32_t i = 0; i < s->loaded.meta->variant_count; i++)
+        if (s->images[i]) images_drop(compiler_of(kernel->context)->images, s->images[i]);
+}
+
+static void destroy(tilec_kernel *kernel) {
+    Jit *jit = kernel->source;
+    // Of a thread that the fork left in the parent nothing is known.
+    bool whole = !os_mutex_abandoned(jit->lock);
+    os_mutex_destroy(jit->lock);
+    if (!whole) return;
+    for (Specialization *s = jit->made, *next; s; s = next) {
+        next = s->next;
+        unload(kernel, s);
+        arena_destroy(s->arena);
+    }
+    unit_destroy(jit->unit);
+    arena_destroy(jit->scratch);
+    recover_free(jit);
+}
+
+// A kernel that tilec_kernel_destroy takes; not yet anybody's.
+static tilec_kernel *new_kernel(tilec_context *context, tilec_device *device, Unit *unit) {
+    Jit *jit = recover_new(sizeof *jit);
+    tilec_kernel *k = recover_new(sizeof *k);
+    *k = (tilec_kernel){.context = context,
+                        .device = device,
+                        .resolve = resolve,
+                        .prepare = prepare,
+                        .destroy = destroy,
+                        .name = "",
+                        .source = jit};
+    jit->unit = unit;
+    jit->lock = os_mutex_create_long();
+    jit->scratch = arena_create();
+    jit->switches.debug = true;
+    return k;
+}
+
+static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_spec *spec) {
+    tilec_context *context = k->context;
+    Jit *jit = k->source;
+    Unit *unit = jit->unit;
+    const RtDeviceApi *api = k->device->api;
+    const Compiler *c = compiler_of(context);
+    if (c->bad_seconds[0])
+        return rt_fail(context, TILEC_INVALID_ARGUMENT,
+                       "TILEC_COMPILE_SECONDS is '%s', expected " COMPILE_SECONDS_TEXT,
+                       c->bad_seconds);
+    jit->spec.target = compiler_target_name(unit->arena, k->device);
+    if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
+    k->name = jit->kernel ? jit->kernel->decl->name : "";
+    if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->switches)) {
+        bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
+        return rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
+    }
+    if (jit->switches.sanitize && api->gpu)
+        return rt_fail(
+            context, TILEC_UNSUPPORTED, "device '%s' has no sanitize: run it on interp or cpu%s",
+            k->device->name,
+            api == &sim_device_api ? "; what the simulator finds is an error anyway" : "");
+    if (types_known(jit->kernel, &jit->spec)) {
+        tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
+        if (s) return s;
+    } else if (!tile_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {
+        return rt_fail_diags(context, TILEC_INVALID_SOURCE, unit->diags);
+    }
+    jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);
+    jit->tune_names = tune_names(arena_printf(unit->arena, "%.*s", STR_ARG(jit->tune_key.target)),
+                                 api->simulated);
+    k->by_shape = is_tuned(k);
+    rt_keep_diags(context, unit->diags);
+    return TILEC_OK;
+}
+
+// What a kernel is made from: a file, or a text with a name.
+typedef struct Origin {
+    const char *path;
+    Str name, text;
+} Origin;
+
+static tilec_status make_kernel(tilec_context *context, tilec_device *device, const Origin *from,
+                                const char *name, const tilec_spec *spec, tilec_kernel **out) {
+    Recovery r;
+    tilec_kernel *volatile made = NULL;
+    if (RECOVER_FAILED(&r)) {
+        tilec_kernel_destroy(made);
+        return rt_no_memory(context);
+    }
+    Unit *unit = from->path ? unit_load_file(from->path) : unit_load_text(from->name, from->text);
+    tilec_kernel *k = new_kernel(context, device, unit);
+    recover_keep_all();
+    made = k;
+    tilec_status s = begin_kernel(k, name, spec);
+    recover_end(&r);
+    if (s) {
+        tilec_kernel_destroy(k);
+        return s;
+    }
+    rt_kernel_adopt(k);
+    *out = k;
+    return TILEC_OK;
+}
+
+// Constants are computed on the way: not by what the caller's thread does with floats.
+static tilec_status make_usually(tilec_context *context, tilec_device *device, const Origin *from,
+                                 const char *name, const tilec_spec *spec, tilec_kernel **out) {
+    uint64_t mode = cpu_float_mode_usual();
+    tilec_status s = make_kernel(context, device, from, name, spec, out);
+    cpu_float_mode_restore(mode);
+    return s;
+}
+
+static tilec_status check_call(tilec_context *context, const tilec_device *device, const char *what,
+                               const void *source, tilec_kernel **out) {
+    if (!context) return TILEC_INVALID_ARGUMENT;
+    rt_begin(context);
+    if (!source || !out || !device)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "%s is NULL",
+                       !source ? what
+                       : !out  ? "the place for the kernel"
+                               : "the device");
+    if (device->context != context)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the device belongs to another context");
+    return TILEC_OK;
+}
+
+tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device, const char *path,
+                                    const char *kernel, const tilec_spec *spec,
+                                    tilec_kernel **out) {
+    tilec_status s = check_call(context, device, "the path", path, out);
+    Origin from = {.path = path};
+    return s ? s : make_usually(context, device, &from, kernel, spec, out);
+}
+
+tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *device,
+                                      const char *name, const char *text, size_t length,
+                                      const char *kernel, const tilec_spec *spec,
+                                      tilec_kernel **out) {
+    tilec_status s = check_call(context, device, "the source", text, out);
+    if (s) return s;
+    Origin from = {.name = name && name[0] ? str(name) : STR("source"), .text = {text, length}};
+    return make_usually(context, device, &from, kernel, spec, out);
+}

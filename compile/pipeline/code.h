@@ -1,0 +1,93 @@
+// Code of one variant: tile IR in, something to load (or to look at) out, through the caches.
+//
+//     code_key        everything the code depends on → key         code_key.c
+//     caches          memory (jit.c), disk                         cache.c
+//     passes          tile IR → cpu or thread IR                   passes
+//     notes           memory of its own, asserts, prints           code_notes.c
+//     codegen         → LLVM IR, assembly or PTX, object, shared   plugin.c, child.c
+//
+// Invariants: equal keys mean equal bytes; a key is of the tile IR before it is lowered, so that a
+// hit costs neither lowering nor LLVM. Making code changes the function it is made from: one
+// Compiled serves one call. Ownership: everything is in the unit's arena.
+//
+//     CodeOptions o = {.target = {.cpu = cpu_native()}, .variant = 1, .output = CODEGEN_SHARED, …};
+//     Code code;
+//     if (!code_make(unit, compiled, &o, &code)) …
+#ifndef TILEC_COMPILE_PIPELINE_CODE_H
+#define TILEC_COMPILE_PIPELINE_CODE_H
+
+#include "base/hash.h"
+#include "codegen/codegen.h"
+#include "compile/device/cubin.h"
+#include "compile/jit/cache.h"
+#include "compile/jit/plugin.h"
+#include "compile/pipeline/compile.h"
+#include "target/target.h"
+
+// What compilations of one context share.
+typedef struct CodeServices {
+    Plugin *plugin;
+    const char *library;  // of the child's plugin; NULL: looked for
+    Cache *cache;         // NULL: nothing is kept
+    CubinMaker *cubin;    // of devices that take machine code; NULL: drivers compile PTX
+    bool in_child;        // codegen runs in a process of its own
+    unsigned seconds;     // that a compilation may take (unit_begin); 0: any
+} CodeServices;
+
+typedef struct CodeOptions {
+    CodeTarget target;
+    uint32_t variant;  // of the metadata
+    CodegenOutput output;
+    Str entry;                // the symbol; empty: by code_entry
+    bool lines;               // line tables
+    bool file_names;          // asserts and prints name files without their folders
+    uint32_t object_version;  // of AMD's code objects; 0: the code generator's choice
+    PassOptions passes;
+    CodegenTimes *times;  // NULL: not kept
+    Remarks *remarks;     // of the code generator in this process; NULL: not made
+} CodeOptions;
+
+// What a launch must know of the code beyond the metadata.
+typedef struct CodeNotes {
+    Str entry;
+    uint32_t scratch_bytes;
+    uint32_t threads, shared_bytes;  // of a program, on GPUs
+    uint32_t site_count;
+    const MetaSite *sites;
+} CodeNotes;
+
+typedef struct Code {
+    Str bytes;
+    const char *path;  // to a file that begins with them, for loaders; or NULL
+    CodeNotes notes;
+    bool cached;  // came from the disk
+} Code;
+
+// A hash of the sources that make code (made by the build): part of every key.
+extern const char compile_stamp[];
+HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *options);
+// Of the kernel's name and what it is specialised to: letters, digits and '_'.
+Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
+
+// Only the disk is asked, for code of the options' target and output.
+bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *options,
+               const HashKey *key, Code *code);
+// What a device loads: a shared object, or PTX for a driver.
+CodegenOutput code_output(CodeTarget target);
+// Lowers: the function becomes one of the target's level.
+bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options);
+// Lowers, generates, and keeps what devices load, and objects, on disk under the key (NULL: not
+// kept).
+bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+               const CodeServices *services, const HashKey *key, Code *code);
+// Machine code of the PTX that has this key, from the disk or made and kept. False after reporting.
+bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, Str ptx,
+                Cubin *cubin);
+// The metadata's variant with what the notes say.
+void code_note_variant(const CodeNotes *notes, MetaVariant *variant);
+
+CodeNotes code_notes_of(Arena *arena, const IrFunc *lowered, bool file_names);
+void code_notes_write(const CodeNotes *notes, StrBuf *out);
+bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes);
+
+#endif

@@ -1,0 +1,46 @@
+#include "compile/pipeline/defect.h"
+
+#include <stdio.h>
+
+#include "base/os/os_folder.h"
+#include "ir/text/text.h"
+
+const char *defect_keep(const Defect *defect) {
+    char target[CODE_TARGET_NAME_MAX];
+    StrBuf text = strbuf(defect->arena);
+    strbuf_printf(&text, "// tilec broke on this input while it %s.\n",
+                  defect->before.size ? "lowered it" : "made code of it");
+    strbuf_printf(&text, "// Target: %s, entry: %.*s, facts: 0x%x\n",
+                  code_target_name(defect->target, target), STR_ARG(defect->entry), defect->facts);
+    if (defect->before.size)
+        strbuf_add(&text, defect->before);
+    else
+        ir_print_module(defect->func->module, &text);
+    OsError e;
+    return os_keep_temporary(defect->arena, "tilec-defect-", ".tir", strbuf_str(&text), &e);
+}
+
+void defect_say(void *defect) {
+    const char *file = defect_keep(defect);
+    if (file)
+        fprintf(stderr,
+                "tilec: what it was given is kept in %s; please report this with that file\n",
+                file);
+    else
+        fputs("tilec: what it was given could not be kept in a file\n", stderr);
+}
+
+static void keep(OsWork *work) { defect_say(work); }
+
+void defect_begin(Defect *defect) {
+    StrBuf text = strbuf(defect->arena);
+    ir_print_module(defect->func->module, &text);
+    defect->before = strbuf_str(&text);
+    defect->work.keep = keep;
+    os_work_begin(&defect->work);
+}
+
+void defect_end(Defect *defect) {
+    os_work_end(&defect->work);
+    defect->before = (Str){0};
+}

@@ -1,0 +1,325 @@
+#include "compile/pipeline/launch_guard.h"
+
+#include "base/limits.h"
+#include "base/vec.h"
+#include "target/machine.h"
+
+typedef struct Guard {
+    Arena *arena;
+    const MetaKernel *meta;
+    VEC(LaunchInstr) code;
+    int64_t value;       // what holds so far: a bool, or META_NO_VALUE
+    VEC(uint32_t) held;  // of what it is made
+} Guard;
+
+static bool same_instr(const LaunchInstr *x, const LaunchInstr *y) {
+    return x->op == y->op && x->dtype == y->dtype && x->result == y->result && x->a == y->a &&
+           x->b == y->b && x->c == y->c && x->imm == y->imm;
+}
+
+// Every launch runs it: what was computed before is not computed again.
+static uint32_t add(Guard *g, LaunchInstr x) {
+    for (uint32_t i = 0; i < g->code.count; i++)
+        if (same_instr(&g->code.data[i], &x)) return i;
+    vec_push(g->arena, &g->code, x);
+    return (uint32_t)g->code.count - 1;
+}
+
+static uint32_t emit(Guard *g, LaunchOp op, Dtype type, Dtype result, uint32_t a, uint32_t b) {
+    return add(
+        g,
+        (LaunchInstr){
+            .op = (uint8_t)op, .dtype = (uint8_t)type, .result = (uint8_t)result, .a = a, .b = b});
+}
+
+// Extents of one name are equal when a variant is chosen: the first of them stands for all.
+static void first_mention(const MetaKernel *meta, uint32_t *arg, uint32_t *dim) {
+    int32_t name = meta->args[*arg].dims[*dim].extent;
+    for (uint32_t i = 0; i <= *arg && name >= 0; i++)
+        for (uint32_t d = 0; meta->args[i].kind == META_VIEW && d < meta->args[i].rank; d++)
+            if (meta->args[i].dims[d].extent == name) {
+                *arg = i, *dim = d;
+                return;
+            }
+}
+
+static uint32_t fact(Guard *g, LaunchOp op, uint32_t arg, uint32_t other) {
+    Dtype type = op == LAUNCH_ARG_DISJOINT ? DTYPE_BOOL : DTYPE_I64;
+    if (op == LAUNCH_ARG_EXTENT) first_mention(g->meta, &arg, &other);
+    return emit(g, op, type, type, arg, other);
+}
+
+static uint32_t constant(Guard *g, uint64_t number) {
+    return add(g, (LaunchInstr){
+                      .op = LAUNCH_CONST, .dtype = DTYPE_I64, .result = DTYPE_I64, .imm = number});
+}
+
+static uint32_t compare(Guard *g, LaunchOp op, uint32_t a, uint32_t b) {
+    return emit(g, op, DTYPE_I64, DTYPE_BOOL, a, b);
+}
+
+static uint32_t both(Guard *g, LaunchOp op, uint32_t a, uint32_t b) {
+    return emit(g, op, DTYPE_BOOL, DTYPE_BOOL, a, b);
+}
+
+static void require(Guard *g, uint32_t value) {
+    for (size_t i = 0; i < g->held.count; i++)
+        if (g->held.data[i] == value) return;
+    vec_push(g->arena, &g->held, value);
+    g->value = g->value == META_NO_VALUE ? value : both(g, LAUNCH_AND, (uint32_t)g->value, value);
+}
+
+static bool is_array(const MetaArg *arg) { return arg->kind != META_SCALAR; }
+
+// Can the two be one and the same array, element by element? passes/alias.c counts on no more.
+static bool may_be_same(const MetaArg *a, const MetaArg *b) {
+    return a->kind == META_VIEW && b->kind == META_VIEW && a->rank == b->rank &&
+           dtype_bits(a->dtype) == dtype_bits(b->dtype);
+}
+
+static uint32_t equal_in(Guard *g, LaunchOp op, uint32_t i, uint32_t j, uint32_t dim,
+                         uint32_t so_far) {
+    uint32_t a = fact(g, op, i, dim), b = fact(g, op, j, dim);
+    if (a == b) return so_far;
+    uint32_t equal = compare(g, LAUNCH_EQ, a, b);
+    return both(g, LAUNCH_AND, so_far, equal);
+}
+
+static uint32_t same(Guard *g, uint32_t i, uint32_t j) {
+    const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
+    uint32_t value =
+        compare(g, LAUNCH_EQ, fact(g, LAUNCH_ARG_ADDRESS, i, 0), fact(g, LAUNCH_ARG_ADDRESS, j, 0));
+    for (uint32_t d = 0; d < a->rank; d++) {
+        value = equal_in(g, LAUNCH_ARG_EXTENT, i, j, d, value);
+        if (a->strided || b->strided) value = equal_in(g, LAUNCH_ARG_STRIDE, i, j, d, value);
+    }
+    return value;
+}
+
+static void require_apart(Guard *g, uint32_t i, uint32_t j) {
+    const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
+    uint32_t apart = fact(g, LAUNCH_ARG_DISJOINT, i, j);
+    const uint32_t pair[2] = {i, j};
+    for (int k = 0; k < 2; k++) {
+        if (g->meta->args[pair[k]].kind != META_POINTER) continue;
+        // Without a buffer the reach of a pointer is not known, which `disjoint` takes for empty.
+        uint32_t known =
+            compare(g, LAUNCH_NE, fact(g, LAUNCH_ARG_BYTES, pair[k], 0), constant(g, 0));
+        apart = both(g, LAUNCH_AND, apart, known);
+    }
+    if (may_be_same(a, b)) apart = both(g, LAUNCH_OR, apart, same(g, i, j));
+    require(g, apart);
+}
+
+static void require_disjoint(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++)
+        for (uint32_t j = i + 1; j < g->meta->arg_count; j++) {
+            const MetaArg *a = &g->meta->args[i], *b = &g->meta->args[j];
+            if (is_array(a) && is_array(b) && (a->written || b->written)) require_apart(g, i, j);
+        }
+}
+
+static void require_contiguous(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->kind != META_VIEW || !arg->strided || !arg->rank) continue;
+        uint32_t stride = fact(g, LAUNCH_ARG_STRIDE, i, arg->rank - 1);
+        require(g, compare(g, LAUNCH_EQ, stride, constant(g, 1)));
+    }
+}
+
+// Of a power of two; of addresses only the low bits are looked at.
+static uint32_t multiple_of(Guard *g, uint32_t value, uint64_t divisor) {
+    uint32_t rest = emit(g, LAUNCH_AND, DTYPE_I64, DTYPE_I64, value, constant(g, divisor - 1));
+    return compare(g, LAUNCH_EQ, rest, constant(g, 0));
+}
+
+// Below it, what is written is likely to lie in a last-level cache already, or to be read from it.
+enum { STREAM_BYTES = 32 << 20 };
+
+static void require_large(Guard *g, uint32_t i) {
+    const MetaArg *arg = &g->meta->args[i];
+    uint64_t size = dtype_bits(arg->dtype) / 8;
+    uint32_t count = constant(g, 1);
+    for (uint32_t d = 0; d < arg->rank; d++)
+        count = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, fact(g, LAUNCH_ARG_EXTENT, i, d));
+    require(g, compare(g, LAUNCH_GE, count, constant(g, STREAM_BYTES / size)));
+    // As the address is a number of bytes and may pass INT64_MAX, only its low bits are looked at.
+    require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), FACT_STREAM_ALIGN));
+    if (arg->rank > 1)
+        require(g, multiple_of(g, fact(g, LAUNCH_ARG_EXTENT, i, arg->rank - 1),
+                               FACT_STREAM_ALIGN / size));
+}
+
+static bool may_stream(const MetaArg *arg) {
+    return arg->kind == META_VIEW && arg->rank > 0 && !arg->strided && dtype_bits(arg->dtype) >= 8;
+}
+
+// What is read again had better stay in the caches; of the rest all, or nothing: one that is small
+// or strided leaves the variant out.
+static void require_streams(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->written && !arg->read && !may_stream(arg)) return;
+    }
+    for (uint32_t i = 0; i < g->meta->arg_count; i++)
+        if (g->meta->args[i].written && !g->meta->args[i].read) require_large(g, i);
+}
+
+enum { WIDE_BYTES = 16 };
+
+// Rows of a strided view may lie anywhere; a fixed extent is known without being asked for.
+static void require_wide(Guard *g) {
+    int64_t addresses = META_NO_VALUE;  // any bit that one of them has
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        if (!is_array(&g->meta->args[i])) continue;
+        uint32_t address = fact(g, LAUNCH_ARG_ADDRESS, i, 0);
+        addresses = addresses == META_NO_VALUE
+                        ? address
+                        : emit(g, LAUNCH_OR, DTYPE_I64, DTYPE_I64, (uint32_t)addresses, address);
+    }
+    if (addresses != META_NO_VALUE) require(g, multiple_of(g, (uint32_t)addresses, WIDE_BYTES));
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        bool rows = arg->kind == META_VIEW && arg->rank && !arg->strided;
+        if (!rows || arg->dims[arg->rank - 1].extent < 0) continue;
+        uint64_t bits = dtype_is(arg->dtype, DTYPE_CLASS_PACKED) ? dtype_bits(arg->dtype)
+                                                                 : 8 * dtype_size(arg->dtype);
+        uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, arg->rank - 1);
+        require(g, multiple_of(g, extent, 8 * WIDE_BYTES / bits));
+    }
+}
+
+// ---- numbers of 32 bits -------------------------------------------------------------------------
+
+static void require_below(Guard *g, uint32_t value) {
+    require(g, compare(g, LAUNCH_LE, value, constant(g, INT32_MAX)));
+}
+
+// The product of the extents. None of its factors has 32 bits; where a product of some has, that is
+// enough to say no, whatever the next ones wrap to.
+static uint32_t require_few(Guard *g, uint32_t i) {
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
+        uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, d);
+        require_below(g, extent);
+        count = d ? emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, extent) : extent;
+        if (d) require_below(g, count);
+    }
+    return count;
+}
+
+// The number of the last element, and each of its terms.
+static uint32_t require_close(Guard *g, uint32_t i) {
+    uint32_t one = constant(g, 1), none = constant(g, 0), sum = none;
+    for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
+        uint32_t extent = fact(g, LAUNCH_ARG_EXTENT, i, d);
+        uint32_t stride = fact(g, LAUNCH_ARG_STRIDE, i, d);
+        require_below(g, extent);
+        require_below(g, stride);
+        require(g, compare(g, LAUNCH_GE, stride, none));
+        uint32_t last = emit(g, LAUNCH_SUB, DTYPE_I64, DTYPE_I64, extent, one);
+        uint32_t far = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, last, stride);
+        require_below(g, far);
+        sum = emit(g, LAUNCH_ADD, DTYPE_I64, DTYPE_I64, sum, far);
+    }
+    require_below(g, sum);
+    return sum;
+}
+
+// There are some, but not many: of the kernel's own grid.
+static void require_few_programs(Guard *g) {
+    const MetaVariant *v = &g->meta->variants[0];
+    for (uint32_t d = 0; d < v->grid_rank; d++) {
+        require(g, compare(g, LAUNCH_LE, v->grid[d], constant(g, LIMIT_NARROW_GRID)));
+        require(g, compare(g, LAUNCH_GE, v->grid[d], constant(g, 1)));
+    }
+}
+
+static void require_narrow(Guard *g) {
+    require_few_programs(g);
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->kind != META_VIEW || !arg->rank) continue;
+        (arg->strided ? require_close : require_few)(g, i);
+    }
+}
+
+// Of packed elements what would be bytes: they are fewer.
+static void require_near(Guard *g) {
+    for (uint32_t i = 0; i < g->meta->arg_count; i++) {
+        const MetaArg *arg = &g->meta->args[i];
+        if (arg->kind != META_VIEW || !arg->rank) continue;
+        uint64_t most = (UINT64_C(1) << 31) / dtype_size(arg->dtype);
+        if (arg->strided)
+            require(g, compare(g, LAUNCH_LT, require_close(g, i), constant(g, most)));
+        else
+            require(g, compare(g, LAUNCH_LE, require_few(g, i), constant(g, most)));
+    }
+}
+
+// A variant with one more fact; where its guard would be empty, the fact holds always.
+static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
+                     void (*require_it)(Guard *g)) {
+    size_t before = g->held.count;
+    require_it(g);
+    MetaVariant *last = &variants[*count - 1];
+    if (g->held.count == before) {
+        if (which == FACT_STREAM) return;  // nothing to stream
+        for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
+        return;
+    }
+    MetaVariant *v = &variants[(*count)++];
+    *v = *last;
+    v->facts |= which;
+    v->guard = g->value;
+    LaunchInstr *code = arena_new(g->arena, LaunchInstr, g->code.count);
+    for (size_t i = 0; i < g->code.count; i++) code[i] = g->code.data[i];
+    v->code = (LaunchCode){(uint32_t)g->code.count, code};
+}
+
+// Guards are of the order of arguments squared: too long ones leave the variant out.
+static bool fits(const MetaKernel *meta) {
+    enum { PAIR = 40 };
+    return meta->variants[0].code.count + meta->arg_count * meta->arg_count / 2 * PAIR <
+           LAUNCH_CODE_MAX;
+}
+
+static Guard guard_of(Arena *arena, const MetaKernel *meta, MetaVariant *variants) {
+    variants[0] = meta->variants[0];
+    Guard g = {.arena = arena, .meta = meta, .value = META_NO_VALUE};
+    const LaunchCode *code = &variants[0].code;
+    for (uint32_t i = 0; i < code->count; i++) vec_push(arena, &g.code, code->code[i]);
+    return g;
+}
+
+void launch_add_gpu_variants(Arena *arena, MetaKernel *meta, bool buffers) {
+    if (!fits(meta)) return;
+    MetaVariant *variants = arena_new(arena, MetaVariant, 5);
+    uint32_t count = 1;
+    Guard g = guard_of(arena, meta, variants);
+    add_fact(&g, variants, &count, FACT_NARROW, require_narrow);
+    add_fact(&g, variants, &count, FACT_DISJOINT, require_disjoint);
+    add_fact(&g, variants, &count, FACT_WIDE, require_wide);
+    if (buffers) add_fact(&g, variants, &count, FACT_NEAR, require_near);
+    meta->variants = variants;
+    meta->variant_count = count;
+}
+
+void launch_add_variants(Arena *arena, MetaKernel *meta) {
+    if (!fits(meta)) return;
+    MetaVariant *variants = arena_new(arena, MetaVariant, 4);
+    uint32_t count = 1;
+    Guard g = guard_of(arena, meta, variants);
+    add_fact(&g, variants, &count, FACT_DISJOINT, require_disjoint);
+    add_fact(&g, variants, &count, FACT_CONTIGUOUS, require_contiguous);
+    add_fact(&g, variants, &count, FACT_STREAM, require_streams);
+    meta->variants = variants;
+    meta->variant_count = count;
+}
+
+uint32_t launch_likeliest(const MetaKernel *meta) {
+    uint32_t last = meta->variant_count - 1;
+    while (last && meta->variants[last].facts & FACT_STREAM) last--;
+    return last;
+}

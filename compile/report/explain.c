@@ -1,0 +1,262 @@
+#include "compile/report/explain.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "target/amd_object.h"
+
+static const ExplainCountInfo infos[EXPLAIN_COUNTS] = {
+#define COUNT(name, key, heading) {key, heading, true},
+    EXPLAIN_GPU_COUNTS(COUNT)
+#undef COUNT
+#define COUNT(name, key, heading) {key, heading, false},
+        EXPLAIN_CPU_COUNTS(COUNT)
+#undef COUNT
+};
+
+const ExplainCountInfo *explain_count_info(ExplainCount count) { return &infos[count]; }
+
+typedef struct Survey {
+    Arena *arena;
+    Explain *e;
+} Survey;
+
+// ---- layouts ------------------------------------------------------------------------------------
+
+static ExplainLayout *layout_of(Survey *s, const IrType *type) {
+    Explain *e = s->e;
+    for (size_t i = 0; i < e->layouts.count; i++) {
+        const IrType *known = e->layouts.data[i].type;
+        bool same = known->rank == type->rank && known->elem == type->elem &&
+                    memcmp(known->shape, type->shape, type->rank * sizeof *type->shape) == 0;
+        if (same && layout_equal(known->layout, type->layout)) return &e->layouts.data[i];
+    }
+    ExplainLayout made = {.type = type};
+    vec_push(s->arena, &e->layouts, made);
+    return &vec_last(&e->layouts);
+}
+
+static void find_layouts(Survey *s, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            const IrType *type = op->results[i].type;
+            if (type->kind == IR_VIEW || !type->rank || !type->layout) continue;
+            ExplainLayout *l = layout_of(s, type);
+            vec_push(s->arena, &l->places, op->span);
+        }
+        for (uint32_t r = 0; r < op->region_count; r++) find_layouts(s, op->regions[r]);
+    }
+}
+
+static void after_pass(void *user, PassId pass, const IrFunc *f) {
+    Survey *s = user;
+    (void)pass;
+    if (f->is_kernel && f->level == IR_LEVEL_GPU && ir_body(f)) {
+        s->e->layouts.count = 0;  // the last such pass knows best
+        find_layouts(s, ir_body(f));
+    }
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+static bool is_shared(const IrValue *p) {
+    while (p->def && p->def->operand_count && ir_operand(p->def, 0)) p = ir_operand(p->def, 0);
+    return p->def && p->def->code == IR_THREAD_SHARED;
+}
+
+static uint32_t lanes_of(const IrType *type) { return type->rank ? type->count : 1; }
+
+static void count_op(const IrOp *op, ExplainLoop *loop) {
+    uint32_t *n = loop->counts;
+    loop->ops++;
+    switch ((unsigned)op->code) {
+    case IR_THREAD_LOAD:
+        n[is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_LOADS : EXPLAIN_LOADS]++;
+        return;
+    case IR_THREAD_STORE:
+        n[is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_STORES : EXPLAIN_STORES]++;
+        return;
+    case IR_LOAD: n[EXPLAIN_LOADS] += lanes_of(op->results[0].type); break;
+    case IR_STORE: n[EXPLAIN_STORES] += lanes_of(ir_operand(op, 1)->type); break;
+    case IR_THREAD_MATRIX_LOAD: n[EXPLAIN_SHARED_LOADS]++; return;
+    case IR_THREAD_COPY: n[EXPLAIN_COPIES]++; return;
+    case IR_THREAD_MMA: n[EXPLAIN_MATRIX]++; return;
+    case IR_THREAD_SHUFFLE: n[EXPLAIN_SHUFFLES] += lanes_of(op->results[0].type); return;
+    case IR_THREAD_BARRIER: n[EXPLAIN_BARRIERS]++; return;
+    case IR_ATOMIC:
+    case IR_ATOMIC_CAS:
+        n[EXPLAIN_ATOMICS] += lanes_of(op->results[0].type);
+        n[EXPLAIN_CPU_ATOMICS] += lanes_of(op->results[0].type);
+        return;
+    case IR_CPU_LOAD: n[EXPLAIN_VECTOR_LOADS]++; return;
+    case IR_CPU_STORE: n[EXPLAIN_VECTOR_STORES]++; return;
+    case IR_FMA:
+    case IR_CPU_DOT2:
+    case IR_CPU_DOT4: n[EXPLAIN_MULTIPLY_ADDS]++; return;
+    case IR_CPU_TILES:  // of one turn along the depth
+        n[EXPLAIN_MULTIPLY_ADDS] +=
+            (uint32_t)(ir_attr_int(op, IR_ATTR_ROWS) * ir_attr_int(op, IR_ATTR_COLUMNS) / 256);
+        return;
+    default: return;
+    }
+    // Elements one by one: of CPUs a kind of its own.
+    const IrType *type = op->code == IR_LOAD ? op->results[0].type : ir_operand(op, 1)->type;
+    n[EXPLAIN_ELEMENTS] += lanes_of(type);
+}
+
+static bool is_loop(const IrOp *op) { return op->code == IR_FOR || op->code == IR_WHILE; }
+
+static void find_loops(Survey *s, const IrBlock *block, size_t at) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        size_t inside = at;
+        if (is_loop(op)) {
+            ExplainLoop loop = {.span = op->span,
+                                .depth = s->e->loops.data[at].depth + 1,
+                                .counted = op->code == IR_FOR};
+            inside = s->e->loops.count;
+            vec_push(s->arena, &s->e->loops, loop);
+        } else {
+            count_op(op, &s->e->loops.data[at]);
+        }
+        bool combiner = op->code == IR_REDUCE || op->code == IR_SCAN;
+        for (uint32_t r = 0; r < op->region_count && !combiner; r++)
+            find_loops(s, op->regions[r], inside);
+    }
+}
+
+// ---- the code -----------------------------------------------------------------------------------
+
+static uint64_t little_endian(const char *at, unsigned bytes) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)(unsigned char)at[i] << 8 * i;
+    return value;
+}
+
+// Bytes of the executable sections of a 64-bit ELF file (System V ABI, "Sections").
+static uint64_t machine_code_bytes(Str object) {
+    enum { HEADER = 64, OFFSET = 0x28, COUNT = 0x3C, SECTION = 64, FLAGS = 8, SIZE = 0x20 };
+    const uint64_t executable = 4;
+    if (object.size < HEADER) return 0;
+    uint64_t offset = little_endian(object.text + OFFSET, 8), bytes = 0;
+    uint64_t count = little_endian(object.text + COUNT, 2);
+    if (offset > object.size || count * SECTION > object.size - offset) return 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const char *section = object.text + offset + i * SECTION;
+        if (little_endian(section + FLAGS, 8) & executable)
+            bytes += little_endian(section + SIZE, 8);
+    }
+    return bytes;
+}
+
+static void say_occupancy(Explain *e, Span span) {
+    const Occupancy *o = &e->occupancy;
+    if (2 * o->warps >= o->warps_most) return;
+    RemarkNumbers numbers = REMARK(o->warps, o->warps_most, e->notes.shared_bytes);
+    if (o->limit == OCCUPANCY_SHARED)
+        remark(e->remarks, span, REASON_OCCUPANCY_SHARED, NULL, numbers);
+    if (o->limit == OCCUPANCY_REGISTERS)
+        remark(
+            e->remarks, span, REASON_OCCUPANCY_REGISTERS, NULL,
+            REMARK(o->warps, o->warps_most, e->amd.known ? e->amd.vectors : e->measured.registers));
+    if (o->limit == OCCUPANCY_BLOCKS)
+        remark(e->remarks, span, REASON_OCCUPANCY_WARPS, NULL,
+               REMARK(o->warps, o->warps_most, e->warps));
+}
+
+// What is wrong with the tool, or with the text, is no failure of explaining.
+static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
+    Diags *aside = diags_create(unit->arena, unit->sources);
+    Cubin cubin = {0};
+    if (!maker) return;
+    e->measured_by = cubin_tool(maker, unit->arena, ptx, NULL);
+    if (e->measured_by.size && cubin_make(maker, unit->arena, unit->sources, ptx, &cubin, aside))
+        e->measured = cubin.facts;
+}
+
+// Spills are for want of registers only where a thread has about as many as it can have.
+static void say_spills(Explain *e, Span span) {
+    enum { NEARLY = 8 };
+    const PtxFacts *m = &e->measured;
+    uint32_t most = gpu_registers_most(chip_of(e->target.gpu), e->notes.threads);
+    if (!m->spill_stores && !m->spill_loads) return;
+    if (m->registers + NEARLY > most)
+        remark(e->remarks, span, REASON_REGISTER_SPILLS, NULL,
+               REMARK(m->registers, m->spill_stores, m->spill_loads));
+    else
+        remark(e->remarks, span, REASON_REGISTER_CHOICE, NULL,
+               REMARK(m->registers, most, m->spill_stores, m->spill_loads));
+}
+
+// What LLVM says of its own code in the object's metadata.
+static void read_object(Explain *e, Unit *unit, Str bytes) {
+    const AmdObject *o =
+        amd_object_read(unit->arena, bytes, diags_create(unit->arena, unit->sources));
+    if (!o || !o->kernel_count || !o->kernels[0].described) return;
+    const AmdObjectKernel *k = &o->kernels[0];
+    e->amd = (ExplainAmd){.known = true,
+                          .lanes = k->lanes,
+                          .vectors = k->vgprs,
+                          .accumulators = k->agprs,
+                          .scalars = k->sgprs,
+                          .vector_spills = k->vgpr_spills,
+                          .scalar_spills = k->sgpr_spills,
+                          .scratch_bytes = k->descriptor.scratch};
+    e->code_bytes = k->size;
+    e->notes.shared_bytes = k->descriptor.lds;
+}
+
+static void survey_amd(Explain *e, Span span) {
+    const ExplainAmd *a = &e->amd;
+    AmdNeeds needs = {.threads = e->notes.threads,
+                      .lanes = a->known ? a->lanes : e->machine.warp,
+                      .vectors = a->vectors,
+                      .scalars = a->scalars,
+                      .shared_bytes = e->notes.shared_bytes};
+    e->occupancy = amd_occupancy(chip_of(e->target.gpu), &needs);
+    if (a->vector_spills)
+        remark(e->remarks, span, REASON_REGISTER_SCRATCH, NULL,
+               REMARK(a->vectors, a->vector_spills, a->scratch_bytes));
+    say_occupancy(e, span);
+}
+
+static void survey_gpu(Explain *e, const IrFunc *f) {
+    e->warps = (uint32_t)f->warps;
+    if (e->target.gpu.vendor == GPU_AMD) {
+        survey_amd(e, f->span);
+        return;
+    }
+    say_spills(e, f->span);
+    e->occupancy = gpu_occupancy(chip_of(e->target.gpu), e->notes.threads, e->measured.registers,
+                                 e->notes.shared_bytes);
+    say_occupancy(e, f->span);
+}
+
+bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
+             const CodeServices *services, Explain *e) {
+    *e = (Explain){.target = target, .meta = compiled->meta, .variant = variant};
+    e->machine = code_target_machine(target);
+    e->remarks = remarks_create(unit->arena);
+    Survey s = {unit->arena, e};
+    bool gpu = code_target_is_gpu(target);
+    CodeOptions o = {.target = target,
+                     .variant = variant,
+                     .output = gpu ? code_output(target) : CODEGEN_OBJECT,
+                     .remarks = e->remarks};
+    o.passes = (PassOptions){
+        .verify = true, .dump_all = true, .dump = after_pass, .user = &s, .remarks = e->remarks};
+    Code code;
+    TRY(code_make(unit, compiled, &o, services, NULL, &code));
+    e->notes = code.notes;
+    e->code_bytes = gpu ? code.bytes.size : machine_code_bytes(code.bytes);
+    ExplainLoop whole = {.span = compiled->func->span};
+    vec_push(s.arena, &e->loops, whole);
+    find_loops(&s, ir_body(compiled->func), 0);
+    if (code_target_takes_ptx(target)) measure(e, unit, services->cubin, code.bytes);
+    if (gpu && target.gpu.vendor == GPU_AMD) read_object(e, unit, code.bytes);
+    if (gpu) survey_gpu(e, compiled->func);
+    const MetaVariant *v = &e->meta->variants[variant];
+    if (!v->facts && e->meta->variant_count > 1)
+        remark(e->remarks, compiled->func->span, REASON_VARIANT_GENERAL, NULL, REMARK(0));
+    remarks_sort(e->remarks);
+    return true;
+}

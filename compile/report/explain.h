@@ -1,0 +1,93 @@
+// Explain: what one variant of a kernel costs on a target, and why: facts of the code that was made
+// and the remarks of the passes and the code generator.
+//
+// Invariants: nothing comes from a cache and nothing is kept; facts are of the very IR that code
+// was made of. What only a tool of the vendor knows (registers, spills) is `measured` where
+// services->cubin finds that tool. Ownership: the unit's arena; layouts are the module's.
+//
+//     Explain e;
+//     if (explain(unit, compiled, target, variant, &services, &e)) …   // e.loops.data[0].counts
+#ifndef TILEC_COMPILE_REPORT_EXPLAIN_H
+#define TILEC_COMPILE_REPORT_EXPLAIN_H
+
+#include "compile/pipeline/code.h"
+#include "target/occupancy.h"
+
+// What is counted in a kernel and in each of its loops: COUNT(name, key, heading).
+#define EXPLAIN_GPU_COUNTS(COUNT)                    \
+    COUNT(LOADS, "loads", "loads")                   \
+    COUNT(STORES, "stores", "stores")                \
+    COUNT(COPIES, "copies", "async")                 \
+    COUNT(SHARED_LOADS, "sharedLoads", "sh.load")    \
+    COUNT(SHARED_STORES, "sharedStores", "sh.store") \
+    COUNT(MATRIX, "matrixOps", "mma")                \
+    COUNT(SHUFFLES, "shuffles", "shuffles")          \
+    COUNT(ATOMICS, "atomics", "atomics")             \
+    COUNT(BARRIERS, "barriers", "barriers")
+#define EXPLAIN_CPU_COUNTS(COUNT)                    \
+    COUNT(VECTOR_LOADS, "vectorLoads", "loads")      \
+    COUNT(VECTOR_STORES, "vectorStores", "stores")   \
+    COUNT(ELEMENTS, "elementAccesses", "elements")   \
+    COUNT(MULTIPLY_ADDS, "multiplyAdds", "mul-adds") \
+    COUNT(CPU_ATOMICS, "atomics", "atomics")
+
+typedef enum ExplainCount {
+#define COUNT(name, key, heading) EXPLAIN_##name,
+    EXPLAIN_GPU_COUNTS(COUNT) EXPLAIN_CPU_COUNTS(COUNT)
+#undef COUNT
+        EXPLAIN_COUNTS
+} ExplainCount;
+typedef struct ExplainCountInfo {
+    const char *key;      // in JSON
+    const char *heading;  // of a column
+    bool gpu;             // of GPUs, or of CPUs
+} ExplainCountInfo;
+const ExplainCountInfo *explain_count_info(ExplainCount count);
+
+// The kernel (depth 0, the first) or a loop; counts are of one turn, inner loops not included.
+typedef struct ExplainLoop {
+    Span span;
+    uint32_t depth;
+    bool counted;  // `for`, else `while`
+    uint32_t ops;
+    uint32_t counts[EXPLAIN_COUNTS];
+} ExplainLoop;
+
+// Tiles spread alike: one layout, and where its values are made.
+typedef struct ExplainLayout {
+    const IrType *type;
+    VEC(Span) places;
+} ExplainLayout;
+
+// Of AMD's GPUs, from the code object.
+typedef struct ExplainAmd {
+    bool known;
+    uint32_t lanes;                         // of a wave
+    uint32_t vectors, accumulators;         // registers of a thread; accumulators are among them
+    uint32_t scalars;                       // of a wave
+    uint32_t vector_spills, scalar_spills;  // registers
+    uint32_t scratch_bytes;                 // of a thread
+} ExplainAmd;
+
+typedef struct Explain {
+    CodeTarget target;
+    Machine machine;
+    const MetaKernel *meta;
+    uint32_t variant;
+    CodeNotes notes;
+    uint32_t warps;
+    uint64_t code_bytes;  // of machine code; on NVIDIA's GPUs of PTX
+    PtxFacts measured;    // GPUs: by a tool of NVIDIA's
+    Str measured_by;      // "ptxas 13.0.88"; empty: there is none here
+    ExplainAmd amd;
+    Occupancy occupancy;  // GPUs
+    Remarks *remarks;
+    VEC(ExplainLoop) loops;
+    VEC(ExplainLayout) layouts;  // GPUs: of the gpu level
+} Explain;
+
+// False after reporting.
+bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
+             const CodeServices *services, Explain *e);
+
+#endif

@@ -1,0 +1,76 @@
+#include "compile/report/tuner.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/os/os.h"
+
+enum { FILE_MAX = 1 << 20, SOURCE_DIGITS = 16 };
+
+TuneTable *tune_read(Arena *arena, Str path) {
+    Str text = {0};
+    OsError error = {0};
+    char *name = arena_text(arena, path.text, path.size);
+    if (!path.size || !os_path_exists(name)) return tune_parse(arena, text);
+    bool waits = os_path_waits(name);
+    if (!waits && os_read_file(arena, name, FILE_MAX, &text, &error))
+        return tune_parse(arena, text);
+    TuneTable *table = arena_new(arena, TuneTable, 1);
+    TuneProblem p = {0,
+                     waits ? "it is a pipe or a terminal" : arena_printf(arena, "%s", error.text)};
+    vec_push(arena, &table->problems, p);
+    return table;
+}
+
+Str tune_path(Arena *arena) {
+    const char *named = os_env("TILEC_TUNE_FILE");
+    if (named) return (Str){arena_text(arena, named, strlen(named)), strlen(named)};
+    const char *xdg = os_env("XDG_CONFIG_HOME"), *home = os_env("HOME");
+    StrBuf path = strbuf(arena);
+    if (xdg && xdg[0] == '/')  // others are to be ignored, says the specification
+        strbuf_printf(&path, "%s/tilec/tune.txt", xdg);
+    else if (home && home[0])
+        strbuf_printf(&path, "%s/.config/tilec/tune.txt", home);
+    return strbuf_str(&path);
+}
+
+// ---- Keys ----
+
+TuneRow tune_key(Arena *arena, const AstKernel *kernel, Str target) {
+    char hex[HASH_HEX + 1];
+    HashKey key = hash_of(kernel->file->text.text, kernel->file->text.size);
+    hash_hex(&key, hex);
+    return (TuneRow){.kernel = str(kernel->decl->name),
+                     .source = {arena_text(arena, hex, SOURCE_DIGITS), SOURCE_DIGITS},
+                     .target = target.size ? target : STR("interp"),
+                     .types = STR("-")};
+}
+
+Str tune_types(Arena *arena, const AstKernel *kernel, const TileSpec *spec) {
+    StrBuf out = strbuf(arena);
+    for (const AstDecl *p = kernel->params; p; p = p->next) {
+        const IrBinding *b = p->kind == DECL_TYPE_PARAM ? tile_spec_find(spec, p->name) : NULL;
+        if (b) strbuf_printf(&out, "%s%s=%s", out.size ? "," : "", p->name, dtype_name(b->type));
+    }
+    return out.size ? strbuf_str(&out) : STR("-");
+}
+
+static bool may_set(const AstKernel *kernel, Symbol name) {
+    if (tile_is_option(name)) return true;
+    for (const AstDecl *p = kernel->params; p; p = p->next)
+        if (p->kind == DECL_CONST_PARAM && p->name == name) return true;
+    return false;
+}
+
+bool tune_apply(Arena *arena, Interner *names, const AstKernel *kernel, const TuneRow *row,
+                TileSpec *spec) {
+    bool any = false;
+    for (size_t i = 0; i < row->consts.count; i++) {
+        IrBinding b = {.name = intern(names, row->consts.data[i].name),
+                       .value = row->consts.data[i].value};
+        if (!may_set(kernel, b.name) || tile_spec_find(spec, b.name)) continue;
+        vec_push(arena, &spec->bindings, b);
+        any = true;
+    }
+    return any;
+}

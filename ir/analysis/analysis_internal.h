@@ -1,0 +1,82 @@
+// The parts of the range analysis among themselves.
+//
+// analysis_ranges.c walks the function and keeps the state; analysis_transfer.c says what each op
+// makes of its operands' ranges; analysis_condition.c takes conditions apart into facts;
+// analysis_symbolic.c proves inequalities from facts.
+// Invariants: `facts` and `exact` are indexed by value id. `overlay` holds what is known on the way
+// to where the walk stands; it is empty outside of the walk. Ownership: everything is in the arena
+// given to ir_ranges.
+//
+//     IrRange sum = range_of_op(r, op, 0);
+#ifndef TILEC_IR_ANALYSIS_ANALYSIS_INTERNAL_H
+#define TILEC_IR_ANALYSIS_ANALYSIS_INTERNAL_H
+
+#include "ir/analysis/analysis.h"
+
+// Holds products and sums of 64-bit numbers.
+__extension__ typedef __int128 Wide;
+
+// a + add <= b; or, with b NULL, `a` is a multiple of `divisor`.
+typedef struct RangeFact {
+    const IrValue *a, *b;
+    int64_t add;
+    uint64_t divisor;
+} RangeFact;
+typedef VEC(RangeFact) RangeFacts;
+
+// A refinement of what is known of an atom, see range_atom.
+typedef struct RangeOverlay {
+    const void *atom;
+    int64_t min, max;
+    uint64_t divisor;
+} RangeOverlay;
+
+struct IrRanges {
+    Arena *arena;
+    const IrFunc *func;
+    uint32_t count;  // of the function's values then: of later ones nothing is known
+    IrTrust trust;
+    IrRange *facts;
+    bool *seen;   // a range is there
+    bool *exact;  // the op that made it did not wrap: its result is the number that it looks like
+    IrRange *extents;
+    VEC(RangeOverlay) overlay;
+    RangeFacts required;         // from requires: hold everywhere
+    VEC(const IrOp *) asserted;  // asserts, and assumes when trusted, whose facts hold after them
+    const IrValue *programs[6];  // the first op seen of program(d) and programs(d): their atoms
+    int sweep;
+    bool changed;
+};
+
+// ---- ranges as values ---------------------------------------------------------------------------
+IrRange range_nothing(void);
+IrRange range_full(const IrType *type);  // what the type allows
+IrRange range_between(const IrType *type, Wide min, Wide max, uint64_t divisor);
+IrRange range_constant(const IrType *type, int64_t value);
+IrRange range_join(const IrRange *a, const IrRange *b);
+bool range_is_full_u64(const IrType *type, const IrRange *range);
+uint64_t range_gcd(uint64_t a, uint64_t b);  // of divisors
+uint64_t range_divisor_of(int64_t value);
+bool range_is_integer(const IrValue *value);
+
+// ---- the state ----------------------------------------------------------------------------------
+// What stands for a value in facts: one thing for all ops of one extent or program id.
+const void *range_atom(const IrRanges *r, const IrValue *value);
+IrRange range_get(const IrRanges *r, const IrValue *value);  // with the overlay
+IrRange *range_extent(const IrRanges *r, Symbol name);  // NULL when the function has no such one
+bool range_is_constant(const IrRanges *r, const IrValue *value, int64_t *number);
+
+// ---- transfer -----------------------------------------------------------------------------------
+// The range of result `i`; sets *exact. Not for control ops.
+IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact);
+
+// ---- conditions ---------------------------------------------------------------------------------
+// The facts of a bool value being `holds`, pushed onto `facts`.
+void range_condition(const IrRanges *r, const IrValue *condition, bool holds, RangeFacts *facts);
+// Those that guard a region of `op`.
+void range_guards(const IrRanges *r, const IrOp *op, const IrBlock *region, RangeFacts *facts);
+// The interval and divisor that a fact gives its sides: pushed onto the overlay (returns how many),
+// or, when `global`, put into parameters and extents for good.
+void range_refine(IrRanges *r, const RangeFact *fact, bool global);
+
+#endif

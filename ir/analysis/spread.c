@@ -1,0 +1,177 @@
+#include "ir/analysis/spread.h"
+
+SpreadRule spread_rule(const IrOp *op) {
+    switch ((unsigned)ir_op_info(op->code)->rule) {
+    case IR_RULE_CONST:
+    case IR_RULE_UNARY:
+    case IR_RULE_BINARY:
+    case IR_RULE_SHIFT:
+    case IR_RULE_COMPARE:
+    case IR_RULE_TERNARY:
+    case IR_RULE_SELECT:
+    case IR_RULE_CAST:
+    case IR_RULE_BITCAST:
+    case IR_RULE_PTR_ADD:
+    case IR_RULE_LOAD:
+    case IR_RULE_STORE:
+    case IR_RULE_ATOMIC:
+    case IR_RULE_ATOMIC_CAS:
+    case IR_RULE_GPU_SLOT:
+    case IR_RULE_RANDOM: return SPREAD_SAME;
+    case IR_RULE_BROADCAST:
+    case IR_RULE_RESHAPE:
+    case IR_RULE_PERMUTE:
+    case IR_RULE_JOIN:
+    case IR_RULE_SPLIT:
+    case IR_RULE_CAT: return SPREAD_SHAPE;
+    case IR_RULE_REDUCE: return SPREAD_REDUCE;
+    case IR_RULE_DOT: return SPREAD_DOT;
+    case IR_RULE_FOR:
+    case IR_RULE_WHILE:
+    case IR_RULE_IF: return SPREAD_CONTROL;
+    }
+    return SPREAD_NONE;
+}
+
+// ---- forward ------------------------------------------------------------------------------------
+
+static Layout without_free(const Layout *l) { return layout_without_free(l, LAYOUT_REG, NULL); }
+
+// One more register, above all others, that chooses between two along an axis.
+static Layout doubled(const Layout *l, uint32_t axis) {
+    uint32_t shape[IR_MAX_RANK];
+    for (uint32_t d = 0; d < l->rank; d++) shape[d] = d == axis ? 2 : 1;
+    Layout pair = layout_empty(l->rank, shape);
+    layout_add_step(&pair, LAYOUT_REG, axis, 1);
+    return layout_product(l, &pair);
+}
+
+static Layout broadcast(const IrOp *op, const Layout *l) {
+    const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+    Layout r = *l;
+    for (uint32_t d = 0; d < to->rank; d++)
+        if (from->shape[d] != to->shape[d]) r = layout_broadcast(&r, d, to->shape[d]);
+    return r;
+}
+
+static Layout permute(const IrOp *op, const Layout *l) {
+    const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
+    uint32_t order[IR_MAX_RANK];
+    for (uint32_t d = 0; d < l->rank; d++) order[d] = (uint32_t)perm->u.ints.items[d];
+    return layout_permute(l, order);
+}
+
+bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layout *out) {
+    const IrType *to = op->results[result].type;
+    uint32_t bit;
+    if (!to->rank) return false;
+    switch ((unsigned)op->code) {
+    case IR_BROADCAST: *out = broadcast(op, operand); return true;
+    case IR_RESHAPE: *out = layout_reshape(operand, to->rank, to->shape); return true;
+    case IR_PERMUTE: *out = permute(op, operand); return true;
+    case IR_JOIN: *out = layout_join(operand); return true;
+    case IR_SPLIT: return layout_split(operand, out, &bit);
+    case IR_CAT: *out = doubled(operand, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS)); return true;
+    case IR_REDUCE: {
+        Layout slice = layout_slice(operand, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS));
+        *out = without_free(&slice);
+        return true;
+    }
+    }
+    return false;
+}
+
+// ---- backward -----------------------------------------------------------------------------------
+
+// Stretched axes are one element again: what ran along them replicates. Registers that do are
+// dropped.
+static bool shrunk(const IrOp *op, const Layout *result, Layout *operand) {
+    const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
+    if (from->rank != to->rank) return false;
+    Layout l = *result;
+    for (uint32_t d = 0; d < to->rank; d++) {
+        if (from->shape[d] == to->shape[d]) continue;
+        l = layout_slice(&l, d);
+        l = layout_expand(&l, d);
+    }
+    *operand = without_free(&l);
+    return true;
+}
+
+static bool unpermuted(const IrOp *op, const Layout *result, Layout *operand) {
+    const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
+    uint32_t order[IR_MAX_RANK];
+    for (uint32_t d = 0; d < result->rank; d++) order[perm->u.ints.items[d]] = d;
+    *operand = layout_permute(result, order);
+    return true;
+}
+
+bool spread_backward(const IrOp *op, const Layout *result, Layout *operand) {
+    if (!ir_operand(op, 0)) return false;
+    const IrType *from = ir_operand(op, 0)->type;
+    uint32_t bit;
+    if (!from->rank) return false;
+    switch ((unsigned)op->code) {
+    case IR_BROADCAST: return shrunk(op, result, operand);
+    case IR_RESHAPE: *operand = layout_reshape(result, from->rank, from->shape); return true;
+    case IR_PERMUTE: return unpermuted(op, result, operand);
+    case IR_JOIN: return layout_split(result, operand, &bit) && bit == 0;
+    case IR_SPLIT: *operand = layout_join(result); return true;
+    }
+    return false;
+}
+
+bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, const Layout *to) {
+    Layout l;
+    if (op->code == IR_BROADCAST && shrunk(op, to, &l) && layout_equal(&l, operand)) return true;
+    return spread_forward(op, result, operand, &l) && layout_equal(&l, to);
+}
+
+// ---- view ops -----------------------------------------------------------------------------------
+
+// Where in the value's dimensions the axis of a view, or that of its index tiles, begins.
+static uint32_t first_axis(const IrOp *op, uint32_t rank, uint32_t *tile_rank) {
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    uint32_t axis = 0, first = 0;
+    bool met = false;
+    *tile_rank = 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
+        if (select->u.ints.items[d] > 0) {
+            axis++;
+        } else if (index->type->rank > 0 && !met) {
+            met = true;
+            first = axis;
+            *tile_rank = index->type->rank;
+            axis += index->type->rank;
+        }
+    }
+    return first;
+}
+
+bool spread_index(const IrOp *op, uint32_t operand, const Layout *value, Layout *index) {
+    const IrValue *v = ir_operand(op, operand);
+    uint32_t tile_rank, first = first_axis(op, ir_operand(op, 0)->type->rank, &tile_rank);
+    if (!spread_is_tile(v) || first + tile_rank > value->rank) return false;
+    Layout l = *value;
+    for (uint32_t d = value->rank; d-- > 0;)
+        if (d < first || d >= first + tile_rank) l = layout_slice(&l, d);
+    for (uint32_t d = 0; d < tile_rank; d++) {  // index tiles broadcast together
+        if (v->type->shape[d] != 1) continue;
+        l = layout_slice(&l, d);
+        l = layout_expand(&l, d);
+    }
+    *index = without_free(&l);
+    return true;
+}
+
+MatrixShape spread_product(const IrOp *op) {
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    const int64_t *s = select->u.ints.items;
+    bool own = select->u.ints.count > 3;
+    uint32_t bits = dtype_bits(ir_operand(op, 0)->type->elem);
+    MatrixUnit unit = !own                  ? MATRIX_UNIT_MMA
+                      : s[3] < MATRIX_UNITS ? (MatrixUnit)s[3]
+                                            : MATRIX_UNITS;
+    return (MatrixShape){unit, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2], bits};
+}

@@ -1,0 +1,59 @@
+// Parser: what parse.c (modules, functions) and parse_op.c (ops, regions) share. Of this room only.
+//
+// Invariants: `token` is the next unread token. Functions that return false have reported a mistake
+// and may stand anywhere in the line; who mends it skips on. After `stopped` only the end is read.
+// Ownership: IR in the module's arena, everything else in scratch.
+#ifndef TILEC_IR_TEXT_PARSER_H
+#define TILEC_IR_TEXT_PARSER_H
+
+#include "base/status.h"
+#include "ir/build.h"
+#include "ir/text/lexer.h"
+#include "ir/text/text.h"
+
+typedef struct Parser {
+    Arena *arena;
+    Arena *scratch;
+    IrModule *module;
+    Diags *diags;
+    IrLexer lexer;
+    IrToken token;
+    uint32_t last_end;  // where the token before ended
+    IrFunc *func;
+    Map numbered;  // of this function: %12 → IrValue *, NULL for one whose op is malformed
+    Map named;     // parameters by Symbol
+    int depth;
+    bool stopped;
+    VEC(IrValue *) operands;  // stacks: an op uses what is above where it began
+    VEC(IrToken) names;
+    VEC(const IrType *) types;
+    VEC(IrBlock *) regions;
+} Parser;
+
+void parser_next(Parser *p);
+// No further mistakes are worth reporting: as if the text ended here.
+void parser_stop(Parser *p);
+bool parser_at(const Parser *p, char punct);
+bool parser_at_name(const Parser *p, const char *name);
+bool parser_take(Parser *p, char punct);
+bool parser_expect(Parser *p, char punct, const char *where);
+// Reports "expected `what`, found …" at the token; false.
+bool parser_fail(Parser *p, const char *what);
+// At most the first 60 bytes, for messages.
+Str parser_short(Str text);
+bool parser_name(Parser *p, const char *what, Symbol *name);
+bool parser_int(Parser *p, const char *what, int64_t min, int64_t max, int64_t *value);
+bool parser_string(Parser *p, const char *what, Str *text);
+bool parser_type(Parser *p, const IrType **type);
+bool parser_elem(Parser *p, Dtype *elem);
+// Does a list of attributes begin here, and not a region?
+bool parser_at_attrs(const Parser *p);
+// Does the `{` of a block stand here, after which the line ends (or the block)?
+bool parser_at_block(const Parser *p);
+// Does a line begin here that can only be the next function's?
+bool parser_at_function(const Parser *p);
+
+// Ops up to the closing brace, which is not read. False when the text ended before it.
+bool parser_ops(Parser *p, IrBlock *block);
+
+#endif

@@ -1,0 +1,170 @@
+// Typing rules of thread.*: scalars, and vectors, which are tiles of rank 1.
+#include "ir/analysis/spread.h"
+#include "ir/verify/verifier.h"
+
+static bool plain(Verifier *v, const IrOp *op, uint32_t i) {
+    const IrType *t = ir_operand(op, i)->type;
+    if (t->rank <= 1 && t->kind != IR_VIEW) return true;
+    return verifier_fail(v, op, "expected operand %u to be a scalar or a vector, found %s", i,
+                         verifier_type(v, t));
+}
+
+// A scalar pointer to whole bytes.
+static bool pointer(Verifier *v, const IrOp *op, uint32_t i) {
+    const IrType *p = ir_operand(op, i)->type;
+    if (p->kind == IR_PTR && p->rank == 0 && !dtype_is(p->elem, DTYPE_CLASS_PACKED)) return true;
+    return verifier_fail(v, op, "expected a scalar pointer to whole bytes, found %s",
+                         verifier_type(v, p));
+}
+
+static bool scalar_operand(Verifier *v, const IrOp *op, uint32_t i, Dtype elem) {
+    IrType t = verifier_scalar(elem);
+    return !ir_operand(op, i) || verifier_operand(v, op, i, &t);
+}
+
+static bool result_vector(Verifier *v, const IrOp *op, Dtype elem, uint32_t count) {
+    IrType t = verifier_scalar(elem);
+    verifier_set_shape(&t, 1, &count);
+    return verifier_result(v, op, 0, &t);
+}
+
+static bool rule_align(Verifier *v, const IrOp *op) {
+    int64_t align = ir_attr_int(op, IR_ATTR_ALIGN);
+    if (align >= 0 && align <= 4096 && (align & (align - 1)) == 0) return true;
+    return verifier_fail(v, op, "expected an alignment that is a power of two, found %lld",
+                         (long long)align);
+}
+
+// A value that lies at a pointer: of what it points at, no pointer itself.
+static bool at_pointer(Verifier *v, const IrOp *op, const IrType *x) {
+    TRY(pointer(v, op, 0) && rule_align(v, op));
+    IrType expected = verifier_tile_like(x, ir_operand(op, 0)->type->elem);
+    if (x->rank > 1) {
+        return verifier_fail(v, op, "expected a scalar or a vector, found %s", verifier_type(v, x));
+    }
+    return verifier_same(v, op, "a value", x, &expected);
+}
+
+static bool rule_load(Verifier *v, const IrOp *op) {
+    const IrType *x = op->results[0].type;
+    TRY(at_pointer(v, op, x) && scalar_operand(v, op, 1, DTYPE_BOOL));
+    return !ir_operand(op, 2) || verifier_operand(v, op, 2, x);
+}
+
+static bool rule_store(Verifier *v, const IrOp *op) {
+    TRY(at_pointer(v, op, ir_operand(op, 1)->type));
+    return scalar_operand(v, op, 2, DTYPE_BOOL);
+}
+
+static bool rule_shuffle(Verifier *v, const IrOp *op) {
+    TRY(plain(v, op, 0) && scalar_operand(v, op, 1, DTYPE_I32));
+    int64_t lane = ir_attr_int(op, IR_ATTR_LANE);
+    if (lane < 0 || lane > 63)
+        return verifier_fail(v, op, "expected a lane from 0 to 63, found %lld", (long long)lane);
+    return verifier_result(v, op, 0, ir_operand(op, 0)->type);
+}
+
+static bool rule_pack(Verifier *v, const IrOp *op) {
+    const IrType *first = ir_operand(op, 0)->type;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const IrType *t = ir_operand(op, i)->type;
+        TRY(plain(v, op, i));
+        if (t->kind != first->kind || t->elem != first->elem) {
+            return verifier_fail(v, op, "expected operands of one element type, found %s and %s",
+                                 verifier_type(v, first), verifier_type(v, t));
+        }
+        count += t->count;
+    }
+    const IrType *r = op->results[0].type;
+    IrType expected = *first;
+    expected.rank = 1;
+    expected.count = expected.shape[0] = (uint32_t)count;
+    if (count != r->count || r->rank != 1) {
+        return verifier_fail(v, op, "expected a vector of %llu, found %s",
+                             (unsigned long long)count, verifier_type(v, r));
+    }
+    return verifier_same(v, op, "a result", r, &expected);
+}
+
+static bool rule_matrix_load(Verifier *v, const IrOp *op) {
+    TRY(pointer(v, op, 0));
+    Dtype elem = ir_operand(op, 0)->type->elem;
+    int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
+    uint32_t bits = dtype_bits(elem);
+    bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
+    if (bits != 16 && (turned || (bits != 8 && bits != 32)))
+        return verifier_fail(v, op, "expected elements of %s bits, found %s",
+                             turned ? "16" : "8, 16 or 32", dtype_name(elem));
+    if (count != 1 && count != 2 && count != 4)
+        return verifier_fail(v, op, "expected 1, 2 or 4 matrices, found %lld", (long long)count);
+    return result_vector(v, op, elem, (uint32_t)count * 32 / bits);
+}
+
+// What a lane holds of a matrix.
+static bool fragment(Verifier *v, const IrOp *op, uint32_t i, MatrixShape product) {
+    const IrType *t = ir_operand(op, i)->type;
+    Layout l = layout_fragment(product, (LayoutOperand)i);
+    uint32_t count = layout_size(&l, LAYOUT_REG), lanes = layout_size(&l, LAYOUT_LANE);
+    if (lanes != ir_lane_count(v->func))
+        return verifier_fail(v, op, "expected a warp of %u lanes, found %u", lanes,
+                             ir_lane_count(v->func));
+    if (t->kind == IR_TILE && t->rank == 1 && t->count == count) return true;
+    return verifier_fail(v, op, "expected operand %u to be a vector of %u, found %s", i, count,
+                         verifier_type(v, t));
+}
+
+static bool rule_mma(Verifier *v, const IrOp *op) {
+    const IrAttr *shape = ir_attr(op, IR_ATTR_SELECT);
+    if (shape->u.ints.count != 3 && shape->u.ints.count != 4)
+        return verifier_fail(v, op, "expected select to hold m, n, k and the unit");
+    const int64_t *s = shape->u.ints.items;
+    for (size_t i = 0; i < shape->u.ints.count; i++) {
+        if (s[i] >= (i < 3) && s[i] <= 256) continue;
+        return verifier_fail(v, op, "expected extents from 1 to 256, found %lld", (long long)s[i]);
+    }
+    MatrixShape product = spread_product(op);
+    if (!matrix_shape_exists(product))
+        return verifier_fail(v, op, "no matrix unit multiplies %lld by %lld by %lld of %s",
+                             (long long)s[0], (long long)s[1], (long long)s[2],
+                             dtype_name(ir_operand(op, 0)->type->elem));
+    for (uint32_t i = 0; i < 3; i++) TRY(fragment(v, op, i, product));
+    return verifier_result(v, op, 0, ir_operand(op, 2)->type);
+}
+
+static bool rule_copy(Verifier *v, const IrOp *op) {
+    TRY(pointer(v, op, 0) && pointer(v, op, 1) && scalar_operand(v, op, 2, DTYPE_BOOL));
+    TRY(verifier_operand(v, op, 1, ir_operand(op, 0)->type));
+    int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
+    int64_t bytes = count * (int64_t)dtype_size(ir_operand(op, 0)->type->elem);
+    if (count > 0 && count <= 16 && (bytes == 4 || bytes == 8 || bytes == 16)) return true;
+    return verifier_fail(v, op, "expected 4, 8 or 16 bytes, found %lld", (long long)bytes);
+}
+
+// The region takes what is there and the operand's element.
+static bool rule_update(Verifier *v, const IrOp *op) {
+    const IrType *p = ir_operand(op, 0)->type;
+    const IrBlock *block = op->regions[0];
+    TRY(plain(v, op, 0));
+    IrType expected = verifier_tile_like(p, p->elem), scalar = verifier_scalar(p->elem);
+    TRY(verifier_operand(v, op, 1, &expected) && verifier_mask(v, op, 2, p));
+    if (block->arg_count != 2)
+        return verifier_fail(v, op, "expected a region of 2 arguments, found %u", block->arg_count);
+    for (uint32_t i = 0; i < 2; i++)
+        TRY(verifier_same(v, op, "an argument", block->args[i]->type, &scalar));
+    return verifier_combiner_ops(v, block) && verifier_result(v, op, 0, &expected);
+}
+
+bool verifier_thread_rule(Verifier *v, const IrOp *op) {
+    IrRule rule = ir_op_info(op->code)->rule;
+    IrType number = verifier_scalar(DTYPE_I32);
+    if (rule == IR_RULE_THREAD_LOAD) return rule_load(v, op);
+    if (rule == IR_RULE_THREAD_STORE) return rule_store(v, op);
+    if (rule == IR_RULE_THREAD_SHUFFLE) return rule_shuffle(v, op);
+    if (rule == IR_RULE_THREAD_PACK) return rule_pack(v, op);
+    if (rule == IR_RULE_THREAD_MATRIX_LOAD) return rule_matrix_load(v, op);
+    if (rule == IR_RULE_THREAD_MMA) return rule_mma(v, op);
+    if (rule == IR_RULE_THREAD_COPY) return rule_copy(v, op);
+    if (rule == IR_RULE_THREAD_UPDATE) return rule_update(v, op);
+    return verifier_result(v, op, 0, &number);
+}

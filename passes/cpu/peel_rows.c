@@ -1,0 +1,99 @@
+// Rows of one step: a kernel that goes through rows of any length in several loops is there twice.
+//
+//     for c in 0 .. C step 64 { … }        if (0 < C && C <= 64) { the bodies, c = 0 }
+//     for c in 0 .. C step 64 { … }        else { as it was }
+//
+// The loops of the first branch are gone: what one of them loads or computes is there for the next,
+// in registers, and the CPU works on several rows at a time. Needs: tile IR after its pipeline.
+// Keeps: effects, their number and order. Invariants: only where a step fits in few registers, so
+// that nothing is lost by it, and only where two loops would share something; all else stays one.
+#include "ir/edit.h"
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+enum { LOOPS_MIN = 2, OPS_MAX = 256, REGISTERS = 4 };
+
+typedef VEC(IrOp *) Loops;
+
+static bool goes_from_zero(const IrOp *loop) {
+    int64_t lo, hi, step;
+    return !ir_attr_int(loop, IR_ATTR_EXIT) && rewrite_constant_int(ir_operand(loop, 0), &lo) &&
+           lo == 0 && !rewrite_constant_int(ir_operand(loop, 1), &hi) &&
+           rewrite_constant_int(ir_operand(loop, 2), &step) && step > 1;
+}
+
+static bool goes_alike(const IrOp *a, const IrOp *b) {
+    int64_t x, y;
+    return ir_operand(a, 1) == ir_operand(b, 1) && rewrite_constant_int(ir_operand(a, 2), &x) &&
+           rewrite_constant_int(ir_operand(b, 2), &y) && x == y;
+}
+
+// The loops of the outermost block that go as its first one does.
+static Loops loops_of(const IrBlock *body, Arena *scratch) {
+    Loops loops = {0};
+    for (IrOp *op = body->first; op; op = op->next) {
+        if (op->code != IR_FOR || !goes_from_zero(op)) continue;
+        if (!loops.count || goes_alike(loops.data[0], op)) vec_push(scratch, &loops, op);
+    }
+    return loops;
+}
+
+static bool fits_registers(const Machine *m, const IrType *t) {
+    enum { LEAST_BYTES = 4 };  // narrow numbers are computed in f32, masks select among them
+    if (t->kind != IR_TILE) return true;
+    uint64_t size = ir_elem_size(t) > LEAST_BYTES ? ir_elem_size(t) : LEAST_BYTES;
+    return t->count * size <= (uint64_t)m->vector_bytes * REGISTERS;
+}
+
+// Are all tiles from `op` on, and in what is nested there, small, and the ops few?
+static bool is_short(const Machine *m, const IrOp *op, int *room) {
+    for (; op; op = op->next) {
+        if (--*room < 0) return false;
+        for (uint32_t i = 0; i < op->result_count; i++)
+            if (!fits_registers(m, op->results[i].type)) return false;
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (!is_short(m, op->regions[i]->first, room)) return false;
+    }
+    return true;
+}
+
+static IrValue *is_one_step(IrBuilder *b, const IrOp *loop) {
+    IrValue *end = ir_operand(loop, 1);
+    IrValue *some = ir_binary(b, IR_LT, ir_operand(loop, 0), end);
+    return ir_binary(b, IR_AND, some, ir_binary(b, IR_LE, end, ir_operand(loop, 2)));
+}
+
+// Everything from the first loop to the end of the block goes into the `if`, and again without
+// loops.
+static void split(IrFunc *f, Loops loops, Arena *scratch) {
+    IrOp *first = loops.data[0];
+    IrBuilder b = ir_builder_before(first);
+    b.span = first->span;
+    IrBlock *regions[2] = {ir_block_create(f), ir_block_create(f)};
+    IrValue *condition = is_one_step(&b, first);
+    IrOp *op = ir_op(&b, IR_IF, 1, &condition, 0, NULL, 2, regions);
+    IrBuilder once = ir_builder_at_end(regions[0]), many = ir_builder_at_end(regions[1]);
+    once.span = many.span = first->span;
+    Map names = {0};
+    Loops copies = {0};
+    for (size_t at = 0; op->next != rewrite_terminator(op->block);) {
+        IrOp *original = op->next, *copy = ir_clone(&once, original, &names, scratch);
+        ir_move_to_end(original, regions[1]);
+        if (at == loops.count || loops.data[at] != original) continue;
+        vec_push(scratch, &copies, copy);
+        at++;
+    }
+    ir_yield(&once, 0, NULL);
+    ir_yield(&many, 0, NULL);
+    for (size_t i = 0; i < copies.count; i++) rewrite_open_loop(copies.data[i], scratch);
+}
+
+bool pass_cpu_peel_rows(IrFunc *f, PassContext *context) {
+    IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
+    if (!body || f->level != IR_LEVEL_TILE || !context->machine->masks) return false;
+    Loops loops = loops_of(body, context->scratch);
+    int room = OPS_MAX;
+    if (loops.count < LOOPS_MIN || !is_short(context->machine, loops.data[0], &room)) return false;
+    split(f, loops, context->scratch);
+    return true;
+}

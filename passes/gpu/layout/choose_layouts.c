@@ -1,0 +1,250 @@
+// The cheapest layout for each class, its neighbours' given: until no class gains.
+//
+// How: a class may take what its own accesses want, or what follows through an op from the layout
+// of another class. The price of a layout is all that depends on it: elementwise work (as many
+// instructions as registers, so that replicas cost), accesses, reductions, and the conversions
+// between it and its neighbours, each as often as it runs. A class changes where that lowers its
+// price, and so the sum of all. Where it changes nothing, a conversion between two classes moves
+// on, upwards in one round and downwards in the next, until it meets something that can do without
+// it: a load or a store.
+#include "passes/gpu/layout/spreading.h"
+
+enum { ROUNDS = 4, LOOP_TIMES = 8, MOST_TIMES = LOOP_TIMES * LOOP_TIMES * LOOP_TIMES };
+
+uint64_t spreading_times(const IrOp *op) {
+    uint64_t times = 1;
+    for (; op; op = op->block->parent)
+        if ((op->code == IR_FOR || op->code == IR_WHILE) && times < MOST_TIMES) times *= LOOP_TIMES;
+    return times;
+}
+
+// Registers that hold something of their own.
+static uint32_t registers(const Layout *l) {
+    uint32_t repeated = layout_free_bits(l, LAYOUT_REG);
+    return layout_size(l, LAYOUT_REG) >> __builtin_popcount(repeated);
+}
+
+// ---- accesses -----------------------------------------------------------------------------------
+
+static const IrParam *view_of(const IrOp *op) {
+    const IrValue *view = op->operand_count ? ir_operand(op, 0) : NULL;
+    if (!view || view->type->kind != IR_VIEW) return NULL;
+    return &op->block->func->params.data[view->index];
+}
+
+// Bytes from one to the next on each axis of the tile; far, where nothing is known. False: no axis
+// runs along neighbours in memory.
+static bool strides_of(const IrOp *op, const IrType *type, int64_t *strides) {
+    const IrParam *view = view_of(op);
+    int64_t bytes = ir_elem_size(type);
+    for (uint32_t d = 0; d < type->rank; d++) strides[d] = INT64_C(1) << (28 + d);
+    if (!view) {
+        strides[type->rank - 1] = bytes;
+        return true;
+    }
+    const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
+    uint32_t axis = type->rank;
+    int64_t stride = bytes;
+    for (uint32_t d = select->u.ints.count; d-- > 0 && axis > 0;) {
+        // In front of an index tile axes and dimensions go apart.
+        if (ir_operand(op, ir_view_index_start(op->code) + d)->type->rank) break;
+        if (select->u.ints.items[d] > 0) strides[--axis] = stride;
+        if (view->dims[d].extent) break;
+        stride *= view->dims[d].value;
+    }
+    return strides[type->rank - 1] == bytes;
+}
+
+static bool is_plain_access(const IrOp *op) {
+    return op->code == IR_VIEW_LOAD || op->code == IR_VIEW_STORE;
+}
+
+static uint64_t direct_cost(const Spreading *s, const IrOp *op, const IrType *type,
+                            const Layout *l) {
+    int64_t strides[IR_MAX_RANK];
+    bool neighbours = strides_of(op, type, strides);
+    uint32_t bytes = ir_elem_size(type), fast = type->rank - 1, vector = 1;
+    if (neighbours && is_plain_access(op)) vector = layout_contiguity(l, fast);
+    if (op->code == IR_LOAD || op->code == IR_STORE) {
+        uint32_t run = gpu_pointer_run(&s->facts, op, fast), most = layout_contiguity(l, fast);
+        vector = run < most ? run : most;
+    }
+    while (vector > 1 && vector * bytes > GPU_ACCESS_BYTES) vector /= 2;
+    uint32_t sectors = layout_sectors(l, 0, 0, vector, fast, bytes, 0, strides);
+    uint64_t one = GPU_COST_ISSUE + GPU_COST_ADDRESS + GPU_COST_WAVEFRONT;
+    one += (uint64_t)sectors * GPU_COST_SECTOR;
+    return registers(l) / vector * one;
+}
+
+uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide) {
+    const IrType *type = spreading_moved(op)->type;
+    uint64_t direct = direct_cost(s, op, type, l);
+    if (!is_plain_access(op)) return direct;
+    Layout best = gpu_blocked(type, s->team, ir_elem_size(type));
+    uint64_t around = direct_cost(s, op, type, &best);
+    if (around >= direct) return direct;
+    bool loads = op->code == IR_VIEW_LOAD;
+    around += spreading_convert_cost(spreading_moved(op), loads ? &best : l, loads ? l : &best);
+    if (around >= direct) return direct;
+    if (wide) *wide = best;
+    return around;
+}
+
+// ---- conversions, reductions --------------------------------------------------------------------
+
+uint64_t spreading_convert_cost(const IrValue *v, const Layout *from, const Layout *to) {
+    return gpu_conversion(from, to, dtype_bits(gpu_moved_elem(v->type))).cost;
+}
+
+// From what a result is when the operand is spread so; UINT64_MAX: it cannot be.
+static uint64_t result_cost(const IrOp *op, uint32_t result, const Layout *operand,
+                            const Layout *to) {
+    Layout natural;
+    if (spread_follows(op, result, operand, to)) return 0;
+    if (!spread_forward(op, result, operand, &natural)) return UINT64_MAX;
+    return spreading_convert_cost(&op->results[result], &natural, to);
+}
+
+uint64_t spreading_shape_cost(const IrOp *op, uint32_t result, const Layout *from, const Layout *to,
+                              Layout *operand) {
+    uint64_t best = result_cost(op, result, from, to), after;
+    Layout before;
+    if (operand) *operand = *from;
+    if (!best || !spread_backward(op, to, &before)) return best;
+    after = result_cost(op, result, &before, to);
+    if (after == UINT64_MAX) return best;
+    after += spreading_convert_cost(ir_operand(op, 0), from, &before) * op->operand_count;
+    if (after >= best) return best;
+    if (operand) *operand = before;
+    return after;
+}
+
+static uint64_t reduce_cost(const IrOp *op, const Layout *l) {
+    uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), start = layout_axis_start(l, axis);
+    uint32_t ends = start + l->axis_bits[axis], left = registers(l), lanes = 0, warps = 0;
+    uint64_t cost = left;
+    for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++) {
+        for (uint32_t i = 0; i < l->dim_bits[dim]; i++) {
+            uint32_t basis = layout_basis(l, dim, i);
+            if (basis >> start == 0 || basis >> ends) continue;
+            if (dim == LAYOUT_REG) left /= 2;
+            if (dim == LAYOUT_LANE) lanes++;
+            if (dim == LAYOUT_WARP) warps++;
+        }
+    }
+    if (!left) left = 1;
+    cost += (uint64_t)lanes * left * (GPU_COST_SHUFFLE + GPU_COST_ISSUE);
+    if (!warps) return cost;
+    return cost + 2 * GPU_COST_BARRIER +
+           ((uint64_t)left + ((uint64_t)left << warps)) * (GPU_COST_ISSUE + GPU_COST_WAVEFRONT);
+}
+
+// ---- ties ---------------------------------------------------------------------------------------
+
+static uint64_t tie_cost(const SpreadTie *tie, const Layout *a, const Layout *b) {
+    Layout way;
+    switch (tie->kind) {
+    case SPREAD_TIE_SHAPE: return spreading_shape_cost(tie->op, tie->at, a, b, NULL);
+    case SPREAD_TIE_REDUCE:
+        if (!spread_forward(tie->op, tie->at, a, &way)) return 0;
+        return spreading_convert_cost(tie->b, &way, b);
+    case SPREAD_TIE_INDEX:
+        if (!spread_index(tie->op, tie->at, a, &way)) return 0;
+        return spreading_convert_cost(tie->b, b, &way);
+    case SPREAD_TIE_SCAN:
+        return spreading_convert_cost(tie->a, a, &tie->inside) +
+               spreading_convert_cost(tie->b, &tie->inside, b);
+    case SPREAD_TIE_ALIKE: return spreading_convert_cost(tie->b, b, a);
+    }
+    return 0;
+}
+
+// What one side has to be for the other's layout to do.
+static bool image_of(const SpreadTie *tie, bool of_a, const Layout *other, Layout *image) {
+    switch (tie->kind) {
+    case SPREAD_TIE_SHAPE:
+        return of_a ? spread_backward(tie->op, other, image)
+                    : spread_forward(tie->op, tie->at, other, image);
+    case SPREAD_TIE_REDUCE: return !of_a && spread_forward(tie->op, tie->at, other, image);
+    case SPREAD_TIE_INDEX: return !of_a && spread_index(tie->op, tie->at, other, image);
+    case SPREAD_TIE_SCAN: *image = tie->inside; return true;
+    case SPREAD_TIE_ALIKE: *image = *other; return true;
+    }
+    return false;
+}
+
+// ---- classes ------------------------------------------------------------------------------------
+
+typedef struct Choice {
+    Spreading *s;
+    SpreadClass *c;
+    const IrType *type;
+    Layout best;
+    uint64_t price;
+} Choice;
+
+static uint64_t price_of(const Choice *k, const Layout *l, uint64_t most) {
+    SpreadClass *c = k->c;
+    uint64_t sum = c->work * registers(l);
+    for (size_t i = 0; i < c->accesses.count && sum < most; i++) {
+        const IrOp *op = c->accesses.data[i];
+        uint64_t one =
+            op->code == IR_REDUCE ? reduce_cost(op, l) : spreading_access_cost(k->s, op, l, NULL);
+        sum += one * spreading_times(op);
+    }
+    for (size_t i = 0; i < c->ties.count && sum < most; i++) {
+        const SpreadTie *tie = c->ties.data[i];
+        const SpreadClass *a = spreading_class(k->s, tie->a), *b = spreading_class(k->s, tie->b);
+        uint64_t one = tie_cost(tie, a == c ? l : &a->layout, b == c ? l : &b->layout);
+        sum = one == UINT64_MAX ? one : sum + one * tie->times;
+    }
+    return sum;
+}
+
+// `even`: also for the same price.
+static void try(Choice *k, const Layout *l, bool even) {
+    if (layout_equal(l, &k->best) || layout_equal(l, &k->c->layout)) return;
+    uint64_t most = k->price + even, price = price_of(k, l, most);
+    if (price >= most) return;
+    k->price = price;
+    k->best = *l;
+}
+
+static bool choose(Spreading *s, const IrValue *v, SpreadClass *c, bool upwards) {
+    Choice k = {.s = s, .c = c, .type = v->type, .best = c->layout};
+    Layout l;
+    k.price = price_of(&k, &c->layout, UINT64_MAX);
+    for (size_t i = 0; i < c->accesses.count; i++) {
+        const IrOp *op = c->accesses.data[i];
+        const IrValue *moved = spreading_moved(op);
+        if (!moved) continue;
+        uint32_t bytes = is_plain_access(op) ? ir_elem_size(moved->type) : GPU_ACCESS_BYTES;
+        l = gpu_blocked_deep(v->type, s->team, bytes, c->depth);
+        try(&k, &l, false);
+    }
+    for (size_t i = 0; i < c->ties.count; i++) {
+        const SpreadTie *tie = c->ties.data[i];
+        const SpreadClass *a = spreading_class(s, tie->a), *b = spreading_class(s, tie->b);
+        // In ties of an access its operand b is what comes first.
+        bool turned = tie->kind == SPREAD_TIE_INDEX || tie->kind == SPREAD_TIE_ALIKE;
+        if (a == c && image_of(tie, true, &b->layout, &l)) try(&k, &l, upwards != turned);
+        if (b == c && image_of(tie, false, &a->layout, &l)) try(&k, &l, upwards == turned);
+    }
+    bool better = !layout_equal(&k.best, &c->layout);
+    c->layout = k.best;
+    return better;
+}
+
+void spreading_relax(Spreading *s) {
+    bool changed = true;
+    size_t count = s->values.count;
+    for (int round = 0; round < ROUNDS && changed; round++) {
+        bool upwards = round % 2 == 0;
+        changed = false;
+        for (size_t i = 0; i < count; i++) {
+            const IrValue *v = s->values.data[upwards ? count - 1 - i : i];
+            SpreadClass *c = &s->classes[v->id];
+            if (c->parent == v->id && !c->dot) changed |= choose(s, v, c, upwards);
+        }
+    }
+}

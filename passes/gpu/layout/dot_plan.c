@@ -1,0 +1,255 @@
+// Products: which instruction, how its operands are spread.
+#include "passes/gpu/layout/dot_plan.h"
+
+#include "base/os/os.h"
+
+// ---- the instruction ----------------------------------------------------------------------------
+
+// Sums of the result's type where the unit has them, else of f32, which narrow results are cast
+// from. Of f64, which no unit adds up for narrow factors: false.
+static bool with_factors(GpuDot *d, Dtype a, Dtype b, Dtype result, uint32_t k,
+                         const Machine *machine) {
+    bool widens = result == DTYPE_F16 || result == DTYPE_F32;
+    d->sum = result;
+    const MatrixOp *op = matrix_choose(machine->chip, a, b, result, d->exact, k);
+    if (!op && widens && !dtype_is(a, DTYPE_CLASS_INT)) {
+        d->sum = DTYPE_F32;
+        op = matrix_choose(machine->chip, a, b, DTYPE_F32, d->exact, k);
+    }
+    if (op) d->product = op->shape;
+    return d->matrix = op != NULL;
+}
+
+static bool with_factor(GpuDot *d, Dtype factor, Dtype result, uint32_t k, const Machine *machine) {
+    return with_factors(d, factor, factor, result, k, machine);
+}
+
+static bool with_all_bits(GpuDot *d, Dtype result, uint32_t k, const Machine *machine) {
+    d->exact = true;
+    if (with_factor(d, DTYPE_F32, result, k, machine)) return true;
+    return d->exact = false;
+}
+
+// Of f32: by all bits, by those of tf32, or by parts. Three products of parts of tf32 are no
+// cheaper than one of all bits.
+static bool choose_single(GpuDot *d, IrPrecision precision, Dtype result, uint32_t k,
+                          const Machine *machine) {
+    bool whole = precision == IR_PRECISION_IEEE || precision == IR_PRECISION_TF32X3;
+    if (whole && with_all_bits(d, result, k, machine)) return true;
+    if (precision == IR_PRECISION_IEEE) return false;
+    d->split = precision != IR_PRECISION_TF32;
+    d->a_elem = d->b_elem = precision == IR_PRECISION_BF16X3 ? DTYPE_BF16 : DTYPE_F32;
+    if (with_factor(d, d->a_elem, result, k, machine)) return true;
+    d->split = false;
+    d->a_elem = d->b_elem = DTYPE_F32;
+    return with_all_bits(d, result, k, machine);
+}
+
+// In f32 what is narrower; f16 exact in it is fp8.
+static void choose_plain(GpuDot *d, Dtype a, Dtype b, Dtype result, uint32_t k,
+                         const Machine *machine) {
+    d->sum = result == DTYPE_F16 ? DTYPE_F32 : result;
+    d->a_elem = dtype_is(a, DTYPE_CLASS_FP8) ? DTYPE_F16 : a;
+    d->b_elem = dtype_is(b, DTYPE_CLASS_FP8) ? DTYPE_F16 : b;
+    bool pairs = machine->f16_dot && d->a_elem == DTYPE_F16 && d->sum == DTYPE_F32 && k > 1;
+    d->group = pairs ? 2 : 1;
+}
+
+static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
+    const IrType *ta = ir_operand(op, 0)->type;
+    Dtype a = ta->elem, b = ir_operand(op, 1)->type->elem, result = op->results[0].type->elem;
+    uint32_t k = ta->shape[ta->rank - 1];
+    d->a_elem = a;
+    d->b_elem = b;
+    if (a == DTYPE_F32) {
+        if (choose_single(d, (IrPrecision)ir_attr_int(op, IR_ATTR_PRECISION), result, k, machine))
+            return;
+    } else if (with_factors(d, a, b, result, k, machine)) {
+        return;
+    } else if (dtype_is(a, DTYPE_CLASS_FP8)) {
+        d->a_elem = d->b_elem = DTYPE_F16;
+        Dtype sum = result == DTYPE_F16 ? DTYPE_F32 : result;
+        if (with_factor(d, DTYPE_F16, sum, k, machine)) return;
+    }
+    choose_plain(d, a, b, result, k, machine);
+}
+
+// ---- warps --------------------------------------------------------------------------------------
+
+typedef struct Walk {
+    const IrValue *seen[256];
+    uint32_t count;
+} Walk;
+
+// Is the value a product, changed elementwise at most? False, too, when that is hard to see.
+static bool is_of_product(Walk *w, const IrValue *v) {
+    if (!spread_is_tile(v) || !v->def) return false;
+    if (v->def->code == IR_DOT) return true;
+    if (spread_rule(v->def) != SPREAD_SAME && v->def->code != IR_GPU_CONVERT) return false;
+    for (uint32_t i = 0; i < w->count; i++)
+        if (w->seen[i] == v) return false;
+    if (w->count == sizeof w->seen / sizeof *w->seen) return false;
+    w->seen[w->count++] = v;
+    for (uint32_t i = 0; i < v->def->operand_count; i++)
+        if (is_of_product(w, ir_operand(v->def, i))) return true;
+    return false;
+}
+
+// Of products that follow one another in a block the rows stay with their warp: the sum of one is
+// the factor of the next as it is.
+static bool keeps_rows(const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        Walk walk = {.count = 0};
+        if (op->code == IR_DOT && is_of_product(&walk, ir_operand(op, 0))) return true;
+    }
+    return false;
+}
+
+// Batches first, then squares; what is left over replicates.
+static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, MatrixShape step,
+                        bool rows_first, int8_t *axes) {
+    uint32_t batch = rank == 3 ? shape[0] : 1, m = shape[rank - 2], n = shape[rank - 1];
+    for (uint32_t bit = 0; warps >> (bit + 1); bit++) {
+        bool by_m = m > step.m, by_n = n > step.n;
+        axes[bit] = -1;
+        if (batch > 1) {
+            axes[bit] = 0;
+            batch /= 2;
+        } else if (by_m && (rows_first || !by_n || m >= n)) {
+            axes[bit] = (int8_t)(rank - 2);
+            m /= 2;
+        } else if (by_n) {
+            axes[bit] = (int8_t)(rank - 1);
+            n /= 2;
+        }
+    }
+}
+
+// ---- layouts ------------------------------------------------------------------------------------
+
+static Layout fragment_over(const IrType *type, MatrixShape product, LayoutOperand operand,
+                            uint32_t warps, const int8_t *axes) {
+    Layout one = layout_fragment(product, operand);
+    if (type->rank == 3) one = layout_expand(&one, 0);
+    uint32_t bits = (uint32_t)__builtin_ctz(warps);
+    int8_t own[LAYOUT_MAX_BITS];
+    int8_t inner = (int8_t)(operand == LAYOUT_OPERAND_A ? type->rank - 1 : type->rank - 2);
+    for (uint32_t i = 0; i < bits; i++)
+        own[i] = operand != LAYOUT_OPERAND_C && axes[i] == inner ? -1 : axes[i];
+    return layout_tile(&one, type->shape, bits, own, NULL, NULL);
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+// Four by four elements a lane where there are so many, so that each that is read is used often.
+static Layout plain_layout(const IrType *type, GpuTeam team) {
+    enum { SIDE = 4, LANES_ACROSS = 8 };
+    uint32_t m = type->rank - 2, n = type->rank - 1, threads = gpu_threads(team);
+    uint32_t share = type->count > threads ? type->count / threads : 1;
+    LayoutBlocked b = {.rank = type->rank};
+    for (uint32_t d = 0; d < type->rank; d++) {
+        b.shape[d] = type->shape[d];
+        b.order[d] = (uint8_t)(type->rank - 1 - d);
+        b.elements[d] = b.lanes[d] = b.warps[d] = 1;
+    }
+    b.elements[n] = least(least(SIDE, share), type->shape[n]);
+    b.elements[m] = least(least(SIDE, share / b.elements[n]), type->shape[m]);
+    b.lanes[n] = least(LANES_ACROSS, type->shape[n] / b.elements[n]);
+    b.lanes[m] = least(team.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
+    b.lanes[n] *= team.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
+    MatrixShape step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
+    int8_t axes[LAYOUT_MAX_BITS];
+    share_warps(team.warps, type->rank, type->shape, step, false, axes);
+    for (uint32_t bit = 0; team.warps >> (bit + 1); bit++)
+        b.warps[axes[bit] < 0 ? n : (uint32_t)axes[bit]] *= 2;
+    return layout_blocked(&b);
+}
+
+// What a warp has of an axis.
+static uint32_t share_along(uint32_t warps, const int8_t *axes, const uint32_t *shape, uint32_t d) {
+    uint32_t share = shape[d];
+    for (uint32_t bit = 0; warps >> (bit + 1); bit++) share >>= axes[bit] == (int8_t)d;
+    return share;
+}
+
+// MFMA twice as long both ways, where a warp has so much: half as many instructions, and less of
+// the factors for each.
+static MatrixShape enlarged(const GpuDot *d, const IrType *c, uint32_t warps, bool rows_first,
+                            const Chip *chip) {
+    enum { SIDE = 32 };
+    MatrixShape p = d->product, large = {p.unit, SIDE, SIDE, p.k / 2, p.bits};
+    if (!matrix_find(chip, large, d->a_elem, d->b_elem, d->sum)) return p;
+    int8_t axes[LAYOUT_MAX_BITS];
+    share_warps(warps, c->rank, c->shape, p, rows_first, axes);
+    bool fits = share_along(warps, axes, c->shape, c->rank - 2u) >= SIDE &&
+                share_along(warps, axes, c->shape, c->rank - 1u) >= SIDE;
+    return fits ? large : p;
+}
+
+GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine) {
+    GpuDot d = {0};
+    choose(&d, op, machine);
+    const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
+    const IrType *c = op->results[0].type;
+    if (!d.matrix) {
+        d.c = plain_layout(c, team);
+        return d;
+    }
+    int8_t axes[LAYOUT_MAX_BITS];
+    bool rows_first = keeps_rows(op->block);
+    d.product = enlarged(&d, c, team.warps, rows_first, machine->chip);
+    share_warps(team.warps, c->rank, c->shape, d.product, rows_first, axes);
+    d.a = fragment_over(a, d.product, LAYOUT_OPERAND_A, team.warps, axes);
+    d.b = fragment_over(b, d.product, LAYOUT_OPERAND_B, team.warps, axes);
+    d.c = fragment_over(c, d.product, LAYOUT_OPERAND_C, team.warps, axes);
+    return d;
+}
+
+Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine) {
+    return gpu_dot_plan(op, team, machine).c;
+}
+
+GpuDepth gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine) {
+    GpuDot d = gpu_dot_plan(op, team, machine);
+    bool turned = machine->matrix_load && d.product.bits == 16;
+    if (!d.matrix || d.product.bits >= 32 || turned) return (GpuDepth){1, 0};
+    if (machine->matrix_load) return (GpuDepth){4, 0};
+    GpuDepth deep = {.elements = 4};
+    Layout one = layout_fragment(d.product, LAYOUT_OPERAND_B);
+    for (uint32_t i = 0; i < one.dim_bits[LAYOUT_LANE]; i++) {
+        uint32_t coords[IR_MAX_RANK];
+        layout_coords(&one, layout_basis(&one, LAYOUT_LANE, i), coords);
+        deep.late |= coords[0];
+    }
+    return deep;
+}
+
+// ---- operands -----------------------------------------------------------------------------------
+
+// As fragments in few enough registers?
+static bool fits_registers(const IrType *type, const Layout *l) {
+    enum { MOST = 64 };
+    return layout_size(l, LAYOUT_REG) * ir_elem_size(type) / 4 <= MOST;
+}
+
+// What is made outside the loop that the product is in becomes fragments once, where it is made.
+static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
+    IrValue *v = ir_operand(op, i);
+    IrBlock *block = v->def ? v->def->block : v->block;
+    if (!spread_is_tile(v) || !block || block == op->block) return;
+    if (layout_equal(v->type->layout, wanted) || !fits_registers(v->type, wanted)) return;
+    IrBuilder b = ir_builder_at_end(block);
+    b.before = v->def ? v->def->next : block->first;
+    b.span = op->span;
+    const IrType *type = ir_with_layout(b.module, v->type, wanted);
+    ir_set_operand(op, i, ir_result(ir_op(&b, IR_GPU_CONVERT, 1, &v, 1, &type, 0, NULL), 0));
+}
+
+// Factors of the same block stay as they are: the product moves them itself, step by step along K,
+// so that no more than a step of them is in registers.
+void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine) {
+    GpuDot d = gpu_dot_plan(op, team, machine);
+    if (!d.matrix) return;
+    convert_where_made(op, 0, &d.a);
+    convert_where_made(op, 1, &d.b);
+}

@@ -1,0 +1,342 @@
+// gpu_layout: every tile gets a layout, and what does not fit is converted.
+//
+// How: values that one op wants alike (elementwise work, carried values, sums of dots) are of one
+// class. To begin with a class takes the layout of what matters most in it: the sum of a product,
+// spread as the matrix unit leaves it; then loads and stores, spread so that lanes touch neighbours
+// and each access is of up to 16 bytes; else what follows through shapes (slices after reductions,
+// reshapes) from a class that is known; else the plain one of its shape. Then choose_layouts.c
+// weighs accesses, work and conversions against one another by the costs of cost.h,
+// insert_converts.c puts a gpu.convert where an op finds an operand in another layout than it must
+// have, and rematerialize.c does away with those of values that are cheaper to make once more.
+// Invariants: the function becomes one of the gpu level; what it computes stays, bit for bit.
+#include "passes/gpu/layout/spreading.h"
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+SpreadClass *spreading_class(Spreading *s, const IrValue *v) {
+    while (v->id >= s->known) v = ir_operand(v->def, 0);
+    uint32_t id = v->id;
+    while (s->classes[id].parent != id) id = s->classes[id].parent;
+    s->classes[v->id].parent = id;
+    return &s->classes[id];
+}
+
+static void join(Spreading *s, const IrValue *a, const IrValue *b) {
+    if (!spread_is_tile(a) || !spread_is_tile(b)) return;
+    SpreadClass *x = spreading_class(s, a), *y = spreading_class(s, b);
+    if (x != y) y->parent = x->parent;
+}
+
+// ---- collecting ---------------------------------------------------------------------------------
+
+static void meet(Spreading *s, IrValue *v) {
+    if (!spread_is_tile(v)) return;
+    vec_push(s->scratch, &s->values, v);
+    s->classes[v->id].parent = v->id;
+}
+
+static void collect(Spreading *s, IrBlock *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) meet(s, block->args[i]);
+    IR_EACH_OP(op, block) {
+        vec_push(s->scratch, &s->ops, op);
+        for (uint32_t i = 0; i < op->result_count; i++) meet(s, ir_result(op, i));
+        // The regions of reductions and scans combine scalars.
+        if (ir_op_info(op->code)->rule == IR_RULE_REDUCE || op->code == IR_SCAN) continue;
+        for (uint32_t i = 0; i < op->region_count; i++) collect(s, op->regions[i]);
+    }
+}
+
+static void join_same(Spreading *s, const IrOp *op) {
+    const IrValue *first = NULL;
+    for (uint32_t i = 0; i < op->operand_count + op->result_count; i++) {
+        const IrValue *v =
+            i < op->operand_count ? ir_operand(op, i) : ir_result(op, i - op->operand_count);
+        if (!spread_is_tile(v)) continue;
+        if (first) join(s, first, v);
+        first = v;
+    }
+}
+
+static void join_carried(Spreading *s, const IrOp *op) {
+    uint32_t first = op->code == IR_FOR ? 3 : 0, skip = op->code == IR_FOR ? 1 : 0;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const IrValue *r = ir_result(op, i);
+        if (op->code != IR_IF) join(s, r, ir_operand(op, first + i));
+        for (uint32_t k = 0; k < op->region_count; k++) {
+            const IrBlock *block = op->regions[k];
+            if (op->code != IR_IF) join(s, r, block->args[skip + i]);
+            if (op->code == IR_WHILE && k == 0) continue;
+            join(s, r, ir_operand(block->last, i));
+        }
+    }
+}
+
+static void join_all(Spreading *s) {
+    for (size_t i = 0; i < s->ops.count; i++) {
+        const IrOp *op = s->ops.data[i];
+        switch (spread_rule(op)) {
+        case SPREAD_SAME: join_same(s, op); break;
+        case SPREAD_DOT:
+            if (op->operand_count > 2) join(s, ir_result(op, 0), ir_operand(op, 2));
+            break;
+        case SPREAD_CONTROL: join_carried(s, op); break;
+        case SPREAD_REDUCE:
+            for (uint32_t k = 1; k < op->operand_count; k++)
+                join(s, ir_operand(op, 1), ir_operand(op, k));
+            if (ir_operand(op, 0)) join(s, ir_operand(op, 1), ir_operand(op, 0));
+            break;
+        case SPREAD_SHAPE:
+            if (op->code == IR_JOIN || op->code == IR_CAT)
+                join(s, ir_operand(op, 0), ir_operand(op, 1));
+            if (op->code == IR_SPLIT) join(s, ir_result(op, 0), ir_result(op, 1));
+            break;
+        case SPREAD_NONE: break;
+        }
+    }
+}
+
+// ---- what classes want --------------------------------------------------------------------------
+
+const IrValue *spreading_moved(const IrOp *op) {
+    switch ((unsigned)ir_op_info(op->code)->rule) {
+    case IR_RULE_LOAD:
+    case IR_RULE_VIEW_LOAD:
+    case IR_RULE_ATOMIC:
+    case IR_RULE_ATOMIC_CAS:
+    case IR_RULE_VIEW_ATOMIC:
+    case IR_RULE_VIEW_CAS: return &op->results[0];
+    case IR_RULE_STORE:
+    case IR_RULE_VIEW_STORE: return ir_operand(op, 1);
+    }
+    return NULL;
+}
+
+static void find_wishes(Spreading *s) {
+    for (size_t i = 0; i < s->ops.count; i++) {
+        const IrOp *op = s->ops.data[i];
+        const IrValue *v = spreading_moved(op);
+        if (spread_is_tile(v)) {
+            SpreadClass *c = spreading_class(s, v);
+            uint32_t bytes = (uint32_t)dtype_size(v->type->elem);
+            if (!c->bytes || bytes < c->bytes) c->bytes = bytes;
+        }
+        if (op->code == IR_DOT) {
+            SpreadClass *c = spreading_class(s, ir_result(op, 0));
+            c->known = c->dot = true;
+            c->layout = gpu_dot_layout(op, s->team, s->machine);
+            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->team, s->machine);
+        }
+    }
+    for (size_t i = 0; i < s->values.count; i++) {
+        const IrValue *v = s->values.data[i];
+        SpreadClass *c = spreading_class(s, v);
+        if (c->known || !c->bytes) continue;
+        c->known = true;
+        c->layout = gpu_blocked_deep(v->type, s->team, c->bytes, c->depth);
+    }
+}
+
+// Through one op, if one side is known and the other is not.
+static bool follow(Spreading *s, const IrOp *op) {
+    bool reduces = spread_rule(op) == SPREAD_REDUCE;
+    if (!reduces && spread_rule(op) != SPREAD_SHAPE) return false;
+    const IrValue *x = ir_operand(op, reduces ? 1 : 0), *r = ir_result(op, 0);
+    if (!spread_is_tile(x) || !spread_is_tile(r)) return false;
+    SpreadClass *from = spreading_class(s, x), *to = spreading_class(s, r);
+    if (from->known && !to->known)
+        return to->known = spread_forward(op, 0, &from->layout, &to->layout);
+    if (to->known && !from->known)
+        return from->known = spread_backward(op, &to->layout, &from->layout);
+    return false;
+}
+
+static void settle(Spreading *s) {
+    bool changed = true;
+    for (size_t at = 0; at <= s->values.count;) {
+        for (changed = true; changed;) {
+            changed = false;
+            for (size_t i = 0; i < s->ops.count; i++) changed |= follow(s, s->ops.data[i]);
+        }
+        // Nothing follows any more: the next that is unknown takes the plain layout.
+        while (at < s->values.count && spreading_class(s, s->values.data[at])->known) at++;
+        if (at == s->values.count) return;
+        const IrValue *v = s->values.data[at];
+        SpreadClass *c = spreading_class(s, v);
+        c->known = true;
+        c->layout = gpu_blocked(v->type, s->team, ir_elem_size(v->type));
+    }
+}
+
+// ---- what hangs between classes -----------------------------------------------------------------
+
+static void add_tie(Spreading *s, SpreadTie tie) {
+    if (!spread_is_tile(tie.a) || !spread_is_tile(tie.b)) return;
+    SpreadTie *t = arena_new(s->scratch, SpreadTie, 1);
+    SpreadClass *a = spreading_class(s, tie.a), *b = spreading_class(s, tie.b);
+    *t = tie;
+    vec_push(s->scratch, &a->ties, t);
+    if (b != a) vec_push(s->scratch, &b->ties, t);
+}
+
+// An index tile that does not change in a loop is converted before it.
+static uint64_t index_times(const IrOp *op, const IrValue *index) {
+    return spreading_times(index->def ? index->def : op);
+}
+
+static void tie_view(Spreading *s, IrOp *op, const IrValue *moved) {
+    SpreadTie tie = {.op = op, .a = moved, .times = spreading_times(op)};
+    for (uint32_t i = 1; i < op->operand_count; i++) {
+        bool is_index = i >= ir_view_index_start(op->code);
+        tie.at = i;
+        tie.b = ir_operand(op, i);
+        if (!spread_is_tile(tie.b) || tie.b == moved) continue;
+        tie.kind = is_index ? SPREAD_TIE_INDEX : SPREAD_TIE_ALIKE;
+        if (is_index) tie.times = index_times(op, tie.b);
+        add_tie(s, tie);
+    }
+}
+
+static void tie_op(Spreading *s, IrOp *op) {
+    SpreadTie tie = {.op = op, .times = spreading_times(op)};
+    const IrValue *moved = spreading_moved(op);
+    if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)
+        tie_view(s, op, op->code == IR_VIEW_INSIDE ? ir_result(op, 0) : moved);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        tie.at = i;
+        tie.b = ir_result(op, i);
+        if (spread_rule(op) == SPREAD_SHAPE || op->code == IR_REDUCE) {
+            tie.kind = op->code == IR_REDUCE ? SPREAD_TIE_REDUCE : SPREAD_TIE_SHAPE;
+            tie.a = ir_operand(op, op->code == IR_REDUCE ? 1 : 0);
+            add_tie(s, tie);
+        }
+        if (op->code == IR_SCAN) {
+            tie.kind = SPREAD_TIE_SCAN;
+            tie.a = ir_operand(op, i);
+            tie.inside =
+                gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->team);
+            add_tie(s, tie);
+        }
+    }
+    if (op->code == IR_GATHER)
+        add_tie(s, (SpreadTie){.kind = SPREAD_TIE_ALIKE,
+                               .op = op,
+                               .at = 1,
+                               .a = ir_result(op, 0),
+                               .b = ir_operand(op, 1),
+                               .times = tie.times});
+}
+
+// Elementwise work, but what loads and stores: constants are part of the instructions that use
+// them.
+static void note_work(Spreading *s, IrOp *op) {
+    const IrValue *moved = spreading_moved(op);
+    const IrValue *x = op->code == IR_REDUCE ? ir_operand(op, 1) : moved;
+    if (spread_is_tile(x)) {
+        SpreadClass *c = spreading_class(s, x);
+        vec_push(s->scratch, &c->accesses, op);
+        return;
+    }
+    if (moved || spread_rule(op) != SPREAD_SAME || op->code == IR_CONST || !op->result_count)
+        return;
+    if (spread_is_tile(ir_result(op, 0)))
+        spreading_class(s, ir_result(op, 0))->work += spreading_times(op);
+}
+
+static void tie_all(Spreading *s) {
+    for (size_t i = 0; i < s->ops.count; i++) {
+        tie_op(s, s->ops.data[i]);
+        note_work(s, s->ops.data[i]);
+    }
+}
+
+// ---- the pass -----------------------------------------------------------------------------------
+
+static void give_types(Spreading *s) {
+    for (size_t i = 0; i < s->values.count; i++) {
+        IrValue *v = s->values.data[i];
+        v->type = ir_with_layout(s->func->module, v->type, &spreading_class(s, v)->layout);
+    }
+}
+
+enum {
+    WARPS = 4,
+    THREADS_MOST = 1024
+};  // what a program gets that asks for none; what it may have
+
+static bool warps_fit(IrFunc *f, Diags *diags) {
+    uint32_t lanes = ir_lane_count(f);
+    if (f->warps <= 0) f->warps = WARPS;
+    int most = THREADS_MOST / (int)lanes;
+    if (f->warps <= most && (f->warps & (f->warps - 1)) == 0) return true;
+    diag_error(diags, f->span, DIAG_LIMIT,
+               "kernel '%s' asks for %d warps of %u threads; there may be 1, 2, 4, 8%s %d", f->name,
+               f->warps, lanes, most > 16 ? ", 16 or" : " or", most);
+    diag_help(diags, "set the option warps: in the kernel's `tune` line, or --set warps=8");
+    return false;
+}
+
+// A thread has 255 registers, or 512 where accumulators are others. What takes many times as many
+// would spill from the first line to the last, and each register is an instruction of every op.
+enum { TILE_REGISTERS_MOST = 1024 };
+
+static uint64_t registers_of(const IrFunc *f, const IrType *t) {
+    uint64_t bits = t->kind == IR_PTR ? 64 : dtype_bits(t->elem);
+    uint64_t share = (t->count + gpu_threads(gpu_team(f)) - 1) / gpu_threads(gpu_team(f));
+    return (share * bits + 31) / 32;
+}
+
+// The first value, in order, of which each thread would have too much; NULL: there is none.
+static const IrValue *oversized(const IrFunc *f, const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            const IrValue *v = &op->results[i];
+            if (spread_is_tile(v) && registers_of(f, v->type) > TILE_REGISTERS_MOST) return v;
+        }
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            const IrValue *v = oversized(f, op->regions[i]);
+            if (v) return v;
+        }
+    }
+    return NULL;
+}
+
+static bool tiles_fit(const IrFunc *f, const PassContext *context) {
+    const IrValue *v = oversized(f, ir_body(f));
+    if (!v) return true;
+    char name[GPU_NAME_MAX];
+    StrBuf type = strbuf(context->scratch);
+    ir_type_text(v->type, &type);
+    diag_error(context->diags, v->def->span, DIAG_LIMIT,
+               "kernel '%s' has a tile of %s here: on %s it takes %llu registers of each of its %u "
+               "threads, and the most for one tile is %d",
+               f->name, type.text, gpu_target_name(context->machine->gpu, name),
+               (unsigned long long)registers_of(f, v->type), gpu_threads(gpu_team(f)),
+               TILE_REGISTERS_MOST);
+    diag_help(context->diags,
+              "go through the array in a loop over smaller tiles, or over more programs; more "
+              "`warps` share one tile among more threads");
+    return false;
+}
+
+bool pass_gpu_layout(IrFunc *f, PassContext *context) {
+    IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
+    if (!body || f->level != IR_LEVEL_TILE) return false;
+    if (context->machine->warp != ir_lane_count(f)) f->lanes = (int)context->machine->warp;
+    if (!warps_fit(f, context->diags) || !tiles_fit(f, context)) return false;
+    Spreading s = {
+        .func = f, .scratch = context->scratch, .team = gpu_team(f), .machine = context->machine};
+    s.known = f->value_count;
+    s.classes = arena_new(s.scratch, SpreadClass, f->value_count + 1);
+    collect(&s, body);
+    join_all(&s);
+    s.facts = (GpuKnown){f, ir_ranges(s.scratch, f, IR_TRUST_CHECKED), context->facts};
+    find_wishes(&s);
+    settle(&s);
+    tie_all(&s);
+    spreading_relax(&s);
+    give_types(&s);
+    f->level = IR_LEVEL_GPU;
+    spreading_fit(&s);
+    spreading_again(&s);
+    return true;
+}

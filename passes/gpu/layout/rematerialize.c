@@ -1,0 +1,146 @@
+// What is cheap to make is made once more, in the layout that is wanted, rather than converted:
+// numbers, masks, index arithmetic, loads of a few elements.
+//
+// How: beginning at a conversion, ops are repeated beside the originals (so that everything they
+// read is there, and memory is as it was) back to what has no operands, or lies as it is wanted.
+// Where that costs less than the conversion it is done. What nobody needs then is left to dce.
+#include "base/os/os.h"
+#include "passes/gpu/layout/spreading.h"
+
+enum { MOST_OPS = 16, MOST_LOADED = 1024 };
+
+typedef struct Copy {
+    const IrValue *of;
+    IrValue *made;
+} Copy;
+
+typedef struct Again {
+    Spreading *s;
+    VEC(Copy) copies;
+    uint32_t ops;  // looked at for one conversion
+} Again;
+
+static uint64_t price(Again *g, const IrValue *v, const Layout *l);
+
+static uint64_t sum(uint64_t a, uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
+
+// Issue slots of one instruction, or what stands for it.
+static uint64_t op_price(const IrOp *op) {
+    if (op->code == IR_DIV || op->code == IR_REM) return 20;
+    if (ir_op_info(op->code)->rule != IR_RULE_UNARY) return 1;
+    return op->code == IR_NEG || op->code == IR_NOT || op->code == IR_ABS ? 1 : 8;
+}
+
+static uint64_t operands_price(Again *g, const IrOp *op, const Layout *l) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (spread_is_tile(ir_operand(op, i))) all = sum(all, price(g, ir_operand(op, i), l));
+    return all;
+}
+
+// The layout of operand 0 with which the result of a shape op is spread so.
+static bool operand_of(const IrOp *op, const Layout *l, Layout *operand) {
+    return spread_backward(op, l, operand) && spread_follows(op, 0, operand, l);
+}
+
+static uint64_t load_price(Again *g, const IrOp *op, const Layout *l) {
+    if (op->results[0].type->count > MOST_LOADED) return UINT64_MAX;
+    uint64_t all = spreading_access_cost(g->s, op, l, NULL);
+    for (uint32_t i = 1; i < op->operand_count; i++) {
+        Layout index;
+        if (!spread_is_tile(ir_operand(op, i))) continue;
+        if (!spread_index(op, i, l, &index)) return UINT64_MAX;
+        all = sum(all, price(g, ir_operand(op, i), &index));
+    }
+    return all;
+}
+
+// Without operands and elementwise ops that do nothing but compute; shapes with one operand.
+static bool is_repeatable(const IrOp *op) {
+    if (ir_op_info(op->code)->effect != IR_EFFECT_PURE || op->result_count != 1) return false;
+    if (op->code == IR_IOTA || op->code == IR_RESHAPE || op->code == IR_PERMUTE ||
+        op->code == IR_BROADCAST)
+        return true;
+    return spread_rule(op) == SPREAD_SAME && op->results[0].type->kind != IR_PTR;
+}
+
+static uint64_t price(Again *g, const IrValue *v, const Layout *l) {
+    const IrOp *op = v->def;
+    Layout operand;
+    if (layout_equal(v->type->layout, l)) return 0;
+    if (!op || g->ops++ > MOST_OPS) return UINT64_MAX;
+    uint64_t times = spreading_times(op), own;
+    if (op->code == IR_VIEW_LOAD) {
+        own = load_price(g, op, l);
+        return own == UINT64_MAX ? own : own * times;
+    }
+    if (op->code == IR_GPU_CONVERT) return price(g, ir_operand(op, 0), l);
+    if (!is_repeatable(op)) return UINT64_MAX;
+    own = layout_size(l, LAYOUT_REG) * op_price(op) * times;
+    if (spread_rule(op) != SPREAD_SHAPE) return sum(own, operands_price(g, op, l));
+    if (!spread_is_tile(ir_operand(op, 0))) return 0;
+    if (!operand_of(op, l, &operand)) return UINT64_MAX;
+    return price(g, ir_operand(op, 0), &operand);
+}
+
+static IrValue *make(Again *g, IrValue *v, const Layout *l);
+
+static IrValue *operand_again(Again *g, const IrOp *op, uint32_t i, const Layout *l) {
+    IrValue *x = ir_operand(op, i);
+    Layout other = *l;
+    if (!spread_is_tile(x)) return x;
+    if (op->code == IR_VIEW_LOAD) CHECK(spread_index(op, i, l, &other), "an index");
+    if (spread_rule(op) == SPREAD_SHAPE) CHECK(operand_of(op, l, &other), "an operand");
+    return make(g, x, &other);
+}
+
+static IrValue *repeat(const IrOp *op, IrValue *const *operands, const Layout *l) {
+    IrBuilder b = ir_builder_at_end(op->block);
+    b.before = op->next;
+    b.span = op->span;
+    const IrType *type = ir_with_layout(b.module, op->results[0].type, l);
+    IrOp *copy = ir_op(&b, op->code, op->operand_count, operands, 1, &type, 0, NULL);
+    for (int i = 0; i < ir_op_info(op->code)->attr_count; i++) copy->attrs[i] = op->attrs[i];
+    return ir_result(copy, 0);
+}
+
+static IrValue *make(Again *g, IrValue *v, const Layout *l) {
+    if (layout_equal(v->type->layout, l)) return v;
+    for (size_t i = 0; i < g->copies.count; i++) {
+        const Copy *c = &g->copies.data[i];
+        if (c->of == v && layout_equal(c->made->type->layout, l)) return c->made;
+    }
+    IrOp *op = v->def;
+    if (op->code == IR_GPU_CONVERT) return make(g, ir_operand(op, 0), l);
+    IrValue **operands = arena_new(g->s->scratch, IrValue *, op->operand_count + 1);
+    for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = operand_again(g, op, i, l);
+    Copy made = {v, repeat(op, operands, l)};
+    vec_push(g->s->scratch, &g->copies, made);
+    return made.made;
+}
+
+static void spare(Again *g, IrOp *convert) {
+    IrValue *x = ir_operand(convert, 0);
+    const Layout *l = convert->results[0].type->layout;
+    // A conversion of what a loop does not change moves out of it.
+    uint64_t times = x->def ? spreading_times(x->def) : spreading_times(convert);
+    uint64_t own = spreading_convert_cost(x, x->type->layout, l) * times;
+    g->ops = 0;
+    if (own == 0 || price(g, x, l) >= own) return;
+    ir_replace_all(ir_result(convert, 0), make(g, x, l));
+    ir_erase(convert);
+}
+
+static void walk(Again *g, const IrBlock *block) {
+    IrOp *next;
+    for (IrOp *op = block->first; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->region_count; i++) walk(g, op->regions[i]);
+        if (op->code == IR_GPU_CONVERT) spare(g, op);
+    }
+}
+
+void spreading_again(Spreading *s) {
+    Again g = {.s = s};
+    walk(&g, ir_body(s->func));
+}

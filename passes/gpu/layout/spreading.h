@@ -1,0 +1,85 @@
+// What the files of gpu_layout share: classes of values, and what hangs between them.
+//
+//     layout.c            classes, and the layouts they prefer
+//     choose_layouts.c    the cheapest layout for each class
+//     insert_converts.c   conversions where an op needs another layout
+//     rematerialize.c     cheap values made once more instead of converted
+//
+// Invariants: classes are by value id and joined by parents; a root's layout is what all its values
+// get. Values with ids from `known` on were made by the pass: conversions and repeated ops, which
+// have their layouts on their types. Ownership: the pass's scratch.
+//
+//     SpreadClass *c = spreading_class(s, v);
+//     uint64_t cost = spreading_access_cost(s, op, &c->layout, NULL);
+#ifndef TILEC_PASSES_GPU_LAYOUT_SPREADING_H
+#define TILEC_PASSES_GPU_LAYOUT_SPREADING_H
+
+#include "passes/gpu/cost.h"
+#include "passes/gpu/gpu.h"
+
+typedef struct SpreadClass {
+    uint32_t parent;  // by value id; itself: a root
+    uint32_t bytes;   // of the narrowest element that is loaded or stored in it; 0: none
+    GpuDepth depth;   // of what a lane loads, gpu_blocked_deep
+    bool known, dot;  // dot: its layout is the matrix unit's, and stays
+    Layout layout;
+    uint64_t work;  // elementwise ops, each as often as it runs
+    VEC(struct SpreadTie *) ties;
+    VEC(IrOp *) accesses;  // and reductions
+} SpreadClass;
+
+// An op between two classes: where their layouts do not go together, something is converted.
+typedef enum SpreadTieKind {
+    SPREAD_TIE_SHAPE,   // a: operand 0, b: a result
+    SPREAD_TIE_REDUCE,  // a: operand 1, b: a result
+    SPREAD_TIE_INDEX,   // a: what is loaded or stored, b: an index tile
+    SPREAD_TIE_SCAN,    // a: operand and result as the scan has them inside, which `inside` says
+    SPREAD_TIE_ALIKE,   // a: the result, b: an operand that is wanted as the result is
+} SpreadTieKind;
+
+typedef struct SpreadTie {
+    SpreadTieKind kind;
+    IrOp *op;
+    uint32_t at;  // result or operand number
+    const IrValue *a, *b;
+    Layout inside;
+    uint64_t times;  // how often it runs, roughly
+} SpreadTie;
+
+typedef struct Spreading {
+    IrFunc *func;
+    Arena *scratch;
+    GpuTeam team;
+    const Machine *machine;
+    SpreadClass *classes;  // by value id
+    GpuKnown facts;        // before the pass
+    uint32_t known;        // values with higher numbers were made by the pass
+    VEC(IrOp *) ops;
+    VEC(IrValue *) values;  // tiles
+} Spreading;
+
+SpreadClass *spreading_class(Spreading *s, const IrValue *v);
+// How often an op runs, roughly: each loop around it counts as so many iterations.
+uint64_t spreading_times(const IrOp *op);
+// The value that an access moves: what is loaded, stored or exchanged; NULL for other ops.
+const IrValue *spreading_moved(const IrOp *op);
+
+// ---- choose_layouts.c ---------------------------------------------------------------------------
+
+// Of one access in such a layout; *wide (not NULL) gets the layout in which to do it when that, and
+// a conversion, costs less.
+uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide);
+// Of a conversion of the value.
+uint64_t spreading_convert_cost(const IrValue *v, const Layout *from, const Layout *to);
+// How a shape op gets from one layout to another: *operand (not NULL) is what its operands are
+// converted to first.
+uint64_t spreading_shape_cost(const IrOp *op, uint32_t result, const Layout *from, const Layout *to,
+                              Layout *operand);
+void spreading_relax(Spreading *s);
+
+// ---- insert_converts.c, rematerialize.c ---------------------------------------------------------
+
+void spreading_fit(Spreading *s);
+void spreading_again(Spreading *s);
+
+#endif

@@ -1,0 +1,31 @@
+// Tiles whose elements are a coordinate and what all of them have in common.
+//
+// Invariants: an element of such a tile of integers is its coordinate on `axis` (-1: the tile is
+// the same everywhere), the scalars and the number, as numbers: nothing wraps. The scalars alone
+// are between min and max. Ownership: values.
+//
+//     GpuLine line;   // of expand(j + iota(64), axis = 0): axis 1, scalars {j}
+//     if (gpu_line(ranges, tile, &line)) …
+#ifndef TILEC_PASSES_GPU_LOWER_AFFINE_H
+#define TILEC_PASSES_GPU_LOWER_AFFINE_H
+
+#include "passes/gpu/gpu.h"
+
+enum { GPU_LINE_MOST = 8 };
+
+typedef struct GpuLine {
+    int axis;
+    const IrValue *scalars[GPU_LINE_MOST];
+    bool minus[GPU_LINE_MOST];
+    uint32_t count;
+    int64_t min, max;
+    int64_t number;
+} GpuLine;
+
+bool gpu_line(const IrRanges *ranges, const IrValue *tile, GpuLine *line);
+
+// The axis of a reshape's operand that an axis of its result is, where only extents of one come or
+// go; -1 where it is not that simple.
+int gpu_axis_before(const IrOp *op, uint32_t axis);
+
+#endif

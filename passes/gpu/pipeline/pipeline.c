@@ -1,0 +1,521 @@
+// gpu_pipeline: what a loop loads is under way before its step comes.
+//
+// By copies, with n = stages - 1 (one group of copies a step; groups of steps past the end are
+// empty):
+//
+//     ring = gpu.shared {stages}                    for i, read, write, … {
+//     for j < n:                                        gpu.wait {n - 1}      one barrier a step
+//         if lo + j*step < hi: copy step j to slot j    if i + n*step < hi: copy that step to write
+//         gpu.commit                                    gpu.commit
+//                                                       … gpu.read of slot read …
+//                                                       next: read + 1 or 0, read
+//                                                   }
+//                                                   gpu.wait {0}           of empty groups
+//
+// What is copied to has been read in the step before, which the barrier ends. In registers: the
+// value of the next step is loaded at the begin of a step, if there is one, and carried.
+// Addresses are computed anew for the step that is loaded, from the loop's counter and from what
+// other carried values (pointers that move) are some steps on, which is carried, too. Values are
+// loaded without a branch where a step past the end is outside of every view, by the counter alone;
+// copies have the condition in their masks, which costs less than not to know it; the last step in
+// registers loads what it has again, where that follows from the counter alone and nothing is
+// written.
+// Needs: level gpu, before gpu_fences. Keeps: every value; loads are done early only where the loop
+// writes nothing that they may read.
+#include "passes/gpu/pipeline/pipeline_plan.h"
+
+#include "base/os/os.h"
+
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+typedef VEC(const IrOp *) Ops;
+
+// Loads of one kind, which are as many steps ahead.
+typedef struct Early {
+    bool copies;
+    uint32_t distance;
+    VEC(const PipelineFeed *) feeds;
+    Ops ops;          // of the body: the loads and what they need
+    IrValue **ahead;  // the plan's carried values, so many steps on; before the loop, then within
+    IrValue **kept;   // by feed: the value, where it is not copied
+    uint32_t carried, carried_kept;  // where these are among the body's arguments
+    bool unasked;                    // a step past the end loads nothing by itself
+} Early;
+
+typedef struct Pipeline {
+    IrFunc *func;
+    Arena *scratch;
+    const Machine *machine;
+    const PipelinePlan *plan;
+    IrBuilder b;
+    IrOp *loop;
+    IrBlock *body;
+    IrValue *lo, *hi;
+    int64_t step, least_hi;
+    bool writes;  // something in the body changes memory
+    Ops advance;
+    VEC(IrValue *) more;  // carried values that are new
+    IrValue **rings;      // by feed of the copies
+    uint32_t read;        // argument of the body: the slot whose turn it is; after it the last one
+} Pipeline;
+
+static IrValue *number(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
+static IrValue *place(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I32, n); }
+
+static void effect(Pipeline *p, IrOpcode code) { ir_op(&p->b, code, 0, NULL, 0, NULL, 0, NULL); }
+
+static void wait_for(Pipeline *p, uint32_t count, bool brings) {
+    IrOp *op = ir_op(&p->b, IR_GPU_WAIT, 0, NULL, 0, NULL, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_COUNT, count);
+    if (brings) ir_attr_set_int(op, IR_ATTR_GLOBAL, true);
+}
+
+static IrValue *slot(Pipeline *p, IrValue *ring, IrValue *at) {
+    IrValue *operands[2] = {ring, at};
+    const IrType *type = ring->type;
+    return ir_result(ir_op(&p->b, IR_GPU_SLOT, 2, operands, 1, &type, 0, NULL), 0);
+}
+
+// ---- steps to come ------------------------------------------------------------------------------
+
+// The counter is below it where the step j further on is one of the loop's: hi - j*step, where that
+// is a number; below the least one nothing is.
+static IrValue *bound_of(Pipeline *p, uint32_t j) {
+    if (j == 0) return p->hi;
+    int64_t ahead = (int64_t)j * p->step, known;
+    if (rewrite_constant_int(p->hi, &known) && known >= INT64_MIN + ahead)
+        return number(p, known - ahead);
+    IrValue *hi = p->hi;
+    if (p->least_hi < INT64_MIN + ahead)
+        hi = ir_binary(&p->b, IR_MAX, hi, number(p, INT64_MIN + ahead));
+    return ir_binary(&p->b, IR_SUB, hi, number(p, ahead));
+}
+
+static IrValue *some_steps_on(Pipeline *p, IrValue *counter, uint32_t steps) {
+    if (!steps) return counter;
+    return ir_binary(&p->b, IR_ADD, counter, number(p, (int64_t)steps * p->step));
+}
+
+// The body's arguments at the step that is loaded.
+static Map map_of(Pipeline *p, IrValue *counter, IrValue *const *ahead) {
+    Map map = {0};
+    map_put(p->scratch, &map, map_key(p->body->args[0]), map_key(counter));
+    for (size_t i = 0; i < p->plan->ahead.count; i++) {
+        const IrValue *arg = p->body->args[p->plan->ahead.data[i]];
+        map_put(p->scratch, &map, map_key(arg), map_key(ahead[i]));
+    }
+    return map;
+}
+
+static IrValue *mapped(const Map *map, IrValue *v) {
+    uint64_t *found = map_find(map, map_key(v));
+    return found ? (IrValue *)(uintptr_t)*found : v;
+}
+
+static void clone_all(Pipeline *p, const Ops *ops, Map *map) {
+    for (size_t i = 0; i < ops->count; i++) ir_clone(&p->b, ops->data[i], map, p->scratch);
+}
+
+// What the values that are ahead become at the next step.
+static void advance(Pipeline *p, Early *e, IrValue *counter) {
+    Map map = map_of(p, counter, e->ahead);
+    clone_all(p, &p->advance, &map);
+    IrValue **next = arena_new(p->scratch, IrValue *, p->plan->ahead.count + 1);
+    for (size_t i = 0; i < p->plan->ahead.count; i++)
+        next[i] = mapped(&map, ir_operand(p->body->last, p->plan->ahead.data[i] - 1));
+    e->ahead = next;
+}
+
+// ---- a step's loads -----------------------------------------------------------------------------
+
+// Is all that it loads outside of its view once the loop's counter is at its end? What is marked as
+// inside must not depend on the counter.
+static bool ends_with_loop(const Pipeline *p, const IrOp *op) {
+    if (op->code != IR_VIEW_LOAD || !p->hi->def || p->hi->def->code != IR_EXTENT) return false;
+    const IrParam *param = &p->func->params.data[ir_operand(op, 0)->index];
+    bool ends = false;
+    for (uint32_t d = 0; d < ir_operand(op, 0)->type->rank; d++) {
+        const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
+        bool inside = ir_attr(op, IR_ATTR_INSIDE)->u.ints.items[d] != 0;
+        bool varies = index->block == p->body || (index->def && index->def->block == p->body);
+        if (inside && varies) return false;
+        ends |= !inside && index == p->body->args[0] &&
+                param->dims[d].extent == ir_attr(p->hi->def, IR_ATTR_EXTENT)->u.name;
+    }
+    return ends;
+}
+
+static bool all_end_with_loop(const Pipeline *p, const Early *e) {
+    for (size_t i = 0; i < e->ops.count; i++) {
+        const IrOp *op = e->ops.data[i];
+        if (ir_op_info(op->code)->effect != IR_EFFECT_PURE && !ends_with_loop(p, op)) return false;
+    }
+    return true;
+}
+
+static IrBlock *region(Pipeline *p, IrBuilder *around) {
+    IrBlock *block = ir_block_create(p->func);
+    *around = p->b;
+    p->b = ir_builder_at_end(block);
+    p->b.span = around->span;
+    return block;
+}
+
+static void copy_feed(Pipeline *p, const PipelineFeed *feed, IrValue *ring, IrValue *at,
+                      const Map *map) {
+    IrValue *x = mapped(map, ir_result(feed->load, 0));
+    x->type = ir_with_layout(p->func->module, x->type, &feed->spread);
+    IrValue *operands[2] = {slot(p, ring, at), x};
+    IrBuilder here = p->b;
+    p->b.span = feed->load->span;
+    ir_op(&p->b, IR_GPU_COPY, 2, operands, 0, NULL, 0, NULL);
+    p->b.span = here.span;
+}
+
+// What is carried past the end: a value that nobody uses.
+static IrValue *nothing(Pipeline *p, const IrType *type) {
+    if (type->kind == IR_TILE) return ir_const_bits(&p->b, type, 0);
+    const IrType *bits = ir_tile(p->func->module, DTYPE_U64, type->rank, type->shape);
+    bits = ir_with_layout(p->func->module, bits, type->layout);
+    return ir_bitcast(&p->b, ir_const_bits(&p->b, bits, 0), type);
+}
+
+// The values of the step so many on; with `at` they are copied to that slot.
+static IrValue **step_values(Pipeline *p, const Early *e, IrValue *counter, uint32_t steps,
+                             IrValue *at) {
+    IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
+    Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
+    clone_all(p, &e->ops, &map);
+    for (size_t i = 0; i < e->feeds.count; i++) {
+        values[i] = mapped(&map, ir_result(e->feeds.data[i]->load, 0));
+        if (at) copy_feed(p, e->feeds.data[i], p->rings[i], at, &map);
+    }
+    return values;
+}
+
+// If there is such a step. Its counter is computed where `on` holds, so that it is known to be
+// below the loop's end.
+static void load_if(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+                    IrValue *at) {
+    IrBuilder here, inside;
+    size_t results = at ? 0 : e->feeds.count;
+    const IrType **types = arena_new(p->scratch, const IrType *, results + 1);
+    IrValue **none = arena_new(p->scratch, IrValue *, results + 1);
+    IrBlock *regions[2];
+    regions[0] = region(p, &here);
+    IrValue **values = step_values(p, e, counter, steps, at);
+    ir_yield(&p->b, (uint32_t)results, values);
+    p->b = here;
+    regions[1] = region(p, &inside);
+    for (size_t i = 0; i < results; i++) types[i] = values[i]->type, none[i] = nothing(p, types[i]);
+    ir_yield(&p->b, (uint32_t)results, none);
+    p->b = here;
+    IrOp *op = ir_op(&p->b, IR_IF, 1, &on, (uint32_t)results, types, 2, regions);
+    for (size_t i = 0; i < results; i++) e->kept[i] = ir_result(op, (uint32_t)i);
+}
+
+// Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Where
+// a step past the end loads nothing anyway, nothing asks whether there is one.
+static void load_step(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+                      IrValue *at) {
+    if (e->unasked) {
+        IrValue **values = step_values(p, e, counter, steps, at);
+        if (!at) e->kept = values;
+    } else {
+        load_if(p, e, counter, steps, on, at);
+    }
+    if (at) effect(p, IR_GPU_COMMIT);
+}
+
+static IrValue *below(Pipeline *p, IrValue *counter, IrValue *bound) {
+    return ir_binary(&p->b, IR_LT, counter, bound);
+}
+
+// ---- before the loop ----------------------------------------------------------------------------
+
+static void make_rings(Pipeline *p, const Early *e) {
+    p->rings = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
+    for (size_t i = 0; i < e->feeds.count; i++) {
+        const PipelineFeed *feed = e->feeds.data[i];
+        const IrType *x = feed->load->results[0].type;
+        const IrType *type = ir_ptr(p->func->module, x->elem, x->rank, x->shape);
+        type = ir_with_layout(p->func->module, type, &feed->memory);
+        p->b.span = feed->load->span;
+        IrOp *op = ir_op(&p->b, IR_GPU_SHARED, 0, NULL, 1, &type, 0, NULL);
+        ir_attr_set_int(op, IR_ATTR_COUNT, e->distance + 1);
+        p->rings[i] = ir_result(op, 0);
+    }
+    p->b.span = p->loop->span;
+}
+
+static void load_first_steps(Pipeline *p, Early *e) {
+    e->ahead = arena_new(p->scratch, IrValue *, p->plan->ahead.count + 1);
+    for (size_t i = 0; i < p->plan->ahead.count; i++)
+        e->ahead[i] = ir_operand(p->loop, 2 + p->plan->ahead.data[i]);
+    for (uint32_t j = 0; j < e->distance; j++) {
+        IrValue *on = below(p, p->lo, bound_of(p, j));
+        load_step(p, e, p->lo, j, on, e->copies ? place(p, j) : NULL);
+        advance(p, e, some_steps_on(p, p->lo, j));
+    }
+}
+
+// ---- the loop with more carried values ----------------------------------------------------------
+
+// The argument that a carried value will be.
+static uint32_t carry(Pipeline *p, IrValue *init) {
+    vec_push(p->scratch, &p->more, init);
+    return ir_block_add_arg(p->body, init->type)->index;
+}
+
+static void carry_early(Pipeline *p, Early *e) {
+    e->carried = p->body->arg_count;
+    for (size_t i = 0; i < p->plan->ahead.count; i++) carry(p, e->ahead[i]);
+    e->carried_kept = p->body->arg_count;
+    for (size_t i = 0; !e->copies && i < e->feeds.count; i++) carry(p, e->kept[i]);
+}
+
+static void remake(Pipeline *p) {
+    IrOp *old = p->loop;
+    uint32_t operands = old->operand_count, results = old->result_count, n = 0;
+    uint32_t more = (uint32_t)p->more.count;
+    IrValue **values = arena_new(p->scratch, IrValue *, operands + more);
+    const IrType **types = arena_new(p->scratch, const IrType *, results + more);
+    for (; n < operands; n++) values[n] = ir_operand(old, n);
+    for (uint32_t i = 0; i < results; i++) types[i] = old->results[i].type;
+    for (uint32_t i = 0; i < more; i++) {
+        values[n++] = p->more.data[i];
+        types[results + i] = p->more.data[i]->type;
+    }
+    p->loop = ir_remake(old, n, values, results + more, types);
+    for (uint32_t i = 0; i < results; i++) ir_replace_all(ir_result(old, i), ir_result(p->loop, i));
+}
+
+// ---- in the loop --------------------------------------------------------------------------------
+
+static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
+    IrValue *counter = p->body->args[0], *at = NULL;
+    for (size_t i = 0; i < p->plan->ahead.count; i++) e->ahead[i] = p->body->args[e->carried + i];
+    if (e->copies) {
+        wait_for(p, e->distance - 1, true);
+        at = p->body->args[p->read + 1];
+    }
+    IrValue *on = below(p, counter, bound);
+    if (e->copies || e->unasked || p->plan->ahead.count || p->writes) {
+        load_step(p, e, counter, e->distance, on, at);
+        return;
+    }
+    // The last step loads its own once more: a branch would hold up what stands around it. Where
+    // the loop writes, those may be what it writes.
+    IrValue *next = some_steps_on(p, counter, e->distance);
+    e->kept = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
+}
+
+static void yield_more(Pipeline *p, Early *e) {
+    advance(p, e, some_steps_on(p, p->body->args[0], e->distance));
+    for (size_t i = 0; i < p->plan->ahead.count; i++) ir_add_operand(p->body->last, e->ahead[i]);
+    for (size_t i = 0; !e->copies && i < e->feeds.count; i++)
+        ir_add_operand(p->body->last, e->kept[i]);
+}
+
+// The next slot, without a division; what is read now is filled next.
+static void yield_slots(Pipeline *p, uint32_t stages) {
+    IrValue *read = p->body->args[p->read];
+    IrValue *next = ir_binary(&p->b, IR_ADD, read, place(p, 1));
+    IrValue *over = ir_binary(&p->b, IR_EQ, next, place(p, stages));
+    ir_add_operand(p->body->last, ir_ternary(&p->b, IR_SELECT, over, place(p, 0), next));
+    ir_add_operand(p->body->last, read);
+}
+
+// ---- uses ---------------------------------------------------------------------------------------
+
+static IrValue *read_place(Pipeline *p, IrValue *at, const Layout *wanted) {
+    const IrType *t = ir_tile(p->func->module, at->type->elem, at->type->rank, at->type->shape);
+    t = ir_with_layout(p->func->module, t, wanted);
+    return ir_result(ir_op(&p->b, IR_GPU_READ, 1, &at, 1, &t, 0, NULL), 0);
+}
+
+// The place as that of the permuted tile, so that products read their factors from it.
+static void read_permuted(Pipeline *p, IrOp *op, IrValue *at) {
+    const IrType *x = op->results[0].type;
+    uint32_t order[IR_MAX_RANK];
+    const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
+    for (uint32_t d = 0; d < x->rank; d++) order[d] = (uint32_t)perm->u.ints.items[d];
+    Layout memory = layout_permute(at->type->layout, order), wanted;
+    const IrType *type = ir_ptr(p->func->module, x->elem, x->rank, x->shape);
+    type = ir_with_layout(p->func->module, type, &memory);
+    IrOp *turned = ir_op(&p->b, IR_PERMUTE, 1, &at, 1, &type, 0, NULL);
+    turned->attrs[0] = op->attrs[0];
+    while (op->results[0].uses) {
+        IrUse *use = op->results[0].uses;
+        IrOp *user = use->user;
+        CHECK(pipeline_use(p->func, p->machine, use, &wanted), "a use that was a product");
+        p->b = ir_builder_before(user);
+        p->b.span = user->span;
+        ir_set_operand(user, (uint32_t)(use - user->operands),
+                       read_place(p, ir_result(turned, 0), &wanted));
+    }
+    ir_erase(op);
+}
+
+static void read_for(Pipeline *p, IrUse *use, IrValue *at) {
+    IrOp *user = use->user;
+    Layout wanted = *use->value->type->layout, other;
+    bool special = pipeline_use(p->func, p->machine, use, &other);
+    p->b = ir_builder_before(user);
+    p->b.span = user->span;
+    if (special && user->code == IR_PERMUTE) {
+        read_permuted(p, user, at);
+        return;
+    }
+    IrValue *x = read_place(p, at, special ? &other : &wanted);
+    if (special && user->code == IR_GPU_CONVERT) {
+        ir_replace_all(ir_result(user, 0), x);
+        ir_erase(user);
+        return;
+    }
+    ir_set_operand(user, (uint32_t)(use - user->operands), x);
+}
+
+static void use_early(Pipeline *p, const Early *e, IrValue *const *places) {
+    for (size_t i = 0; i < e->feeds.count; i++) {
+        IrOp *load = e->feeds.data[i]->load;
+        IrValue *x = ir_result(load, 0);
+        if (!e->copies) ir_replace_all(x, p->body->args[e->carried_kept + i]);
+        while (x->uses) read_for(p, x->uses, places[i]);
+        ir_erase(load);
+    }
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+static Ops marked(Pipeline *p, const Early *e, uint32_t known) {
+    Ops ops = {0};
+    for (const IrOp *op = p->body->first; op; op = op->next) {
+        bool wanted = false;
+        for (size_t i = 0; i < e->feeds.count; i++)
+            wanted |= op->id < known && e->feeds.data[i]->needed[op->id];
+        if (wanted) vec_push(p->scratch, &ops, op);
+    }
+    return ops;
+}
+
+static Early early_of(Pipeline *p, bool copies, uint32_t known) {
+    const PipelinePlan *plan = p->plan;
+    Early e = {.copies = copies, .distance = copies ? plan->stages - 1 : 1};
+    for (size_t i = 0; i < plan->feeds.count; i++)
+        if (plan->feeds.data[i].copied == copies)
+            vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
+    e.kept = arena_new(p->scratch, IrValue *, e.feeds.count + 1);
+    e.ops = marked(p, &e, known);
+    e.unasked = !copies && all_end_with_loop(p, &e);
+    return e;
+}
+
+static void rewrite_body(Pipeline *p, Early *early, uint32_t count, IrValue *const *bounds) {
+    p->b = ir_builder_before(p->body->first);
+    p->b.span = p->loop->span;
+    IrValue **places = NULL;
+    for (uint32_t k = 0; k < count; k++) {
+        Early *e = &early[k];
+        load_ahead(p, e, bounds[k]);
+        if (!e->copies) continue;
+        places = arena_new(p->scratch, IrValue *, e->feeds.count);
+        for (size_t i = 0; i < e->feeds.count; i++)
+            places[i] = slot(p, p->rings[i], p->body->args[p->read]);
+    }
+    p->b = ir_builder_before(p->body->last);
+    p->b.span = p->loop->span;
+    for (uint32_t k = 0; k < count; k++) {
+        if (early[k].copies) yield_slots(p, early[k].distance + 1);
+        yield_more(p, &early[k]);
+    }
+    for (uint32_t k = 0; k < count; k++) use_early(p, &early[k], places);
+}
+
+static void pipeline_loop(Pipeline *p, uint32_t known) {
+    Early early[2];
+    IrValue *bounds[2];
+    uint32_t count = 0;
+    for (int copies = 1; copies >= 0; copies--) {
+        Early e = early_of(p, copies, known);
+        if (e.feeds.count) early[count++] = e;
+    }
+    p->b = ir_builder_before(p->loop);
+    p->b.span = p->loop->span;
+    for (uint32_t k = 0; k < count; k++) {
+        Early *e = &early[k];
+        if (e->copies) make_rings(p, e);
+        load_first_steps(p, e);
+        bounds[k] = bound_of(p, e->distance);
+        if (e->copies) {
+            p->read = carry(p, place(p, 0));
+            carry(p, place(p, e->distance));
+        }
+        carry_early(p, e);
+    }
+    remake(p);
+    rewrite_body(p, early, count, bounds);
+    if (!early[0].copies) return;
+    p->b = ir_builder_at_end(p->loop->block);
+    p->b.before = p->loop->next;
+    p->b.span = p->loop->span;
+    wait_for(p, 0, false);
+}
+
+static void loops_in(IrBlock *block, Arena *scratch, Ops *loops) {
+    for (IrOp *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->region_count; i++) loops_in(op->regions[i], scratch, loops);
+        if (op->code == IR_FOR) vec_push(scratch, loops, op);
+    }
+}
+
+static bool is_for_it(const IrFunc *f) {
+    return f->is_kernel && ir_body(f) && f->level == IR_LEVEL_GPU;
+}
+
+static GpuFacts facts_of(const IrFunc *f, const PassContext *context) {
+    GpuFacts facts = {.machine = context->machine, .facts = context->facts};
+    facts.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
+    return facts;
+}
+
+bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
+    bool changed = false;
+    if (!is_for_it(f)) return false;
+    Ops loops = {0};
+    loops_in(ir_body(f), context->scratch, &loops);
+    // What is known of the function holds until a loop is changed; what is found out of one loop
+    // goes with it.
+    ArenaMark before = arena_mark(context->scratch), known_by = before;
+    GpuFacts facts = {0};
+    bool stale = true;
+    for (size_t i = 0; i < loops.count; i++) {
+        IrOp *loop = (IrOp *)(uintptr_t)loops.data[i];
+        arena_reset(context->scratch, stale ? before : known_by);
+        if (stale) facts = facts_of(f, context);
+        if (stale) known_by = arena_mark(context->scratch);
+        stale = false;
+        uint32_t known = f->op_count;
+        PipelinePlan plan = pipeline_plan(f, context, &facts, loop);
+        if (!plan.feeds.count) continue;
+        Pipeline p = {.func = f,
+                      .scratch = context->scratch,
+                      .machine = context->machine,
+                      .plan = &plan,
+                      .loop = loop,
+                      .body = loop->regions[0],
+                      .lo = ir_operand(loop, 0),
+                      .hi = ir_operand(loop, 1)};
+        IrRange hi = ir_range_of(facts.ranges, p.hi);
+        p.least_hi = hi.known ? hi.min : INT64_MIN;
+        CHECK(rewrite_constant_int(ir_operand(loop, 2), &p.step), "a step that is known");
+        for (const IrOp *op = p.body->first; op; op = op->next) {
+            p.writes |= rewrite_stirs_memory(op);
+            if (plan.advances && plan.advances[op->id]) vec_push(p.scratch, &p.advance, op);
+        }
+        pipeline_loop(&p, known);
+        changed = stale = true;
+    }
+    return changed;
+}

@@ -1,0 +1,412 @@
+// What of a loop is done early, and how.
+#include "passes/gpu/pipeline/pipeline_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "passes/alias.h"
+#include "passes/gpu/layout/dot_plan.h"
+#include "passes/iterations.h"
+#include "passes/rewrite.h"
+
+enum {
+    STAGES = 3,           // of loops with products, where none are asked for
+    STAGES_MAX = 8,       // more would wait for nothing
+    REGISTERS_MAX = 64,   // of 32 bits, for all that is kept in them
+    CARRIED_MAX = 144,    // with all else that goes round, so that the step itself has enough
+    SHARED_SPARE = 4096,  // for reductions and scans of a step
+};
+
+typedef struct Planner {
+    IrFunc *func;
+    const PassContext *context;
+    const GpuFacts *facts;
+    PipelinePlan *plan;
+    IrBlock *body;
+    bool product, asserts;
+    VEC(const IrOp *) writes;
+    uint32_t carried, registers;  // words of a thread: of the loop's values, of what is kept
+} Planner;
+
+static bool is_load(const IrOp *op) { return op->code == IR_VIEW_LOAD || op->code == IR_LOAD; }
+
+// What passes say of a load names what it reads.
+static void say(const Planner *p, const IrOp *op, Reason reason, RemarkNumbers numbers) {
+    char what[96];
+    if (!p->context->remarks) return;
+    bool view = op->code == IR_VIEW_LOAD;
+    const char *name = view ? p->func->params.data[ir_operand(op, 0)->index].name : "a pointer";
+    snprintf(what, sizeof what, view ? "load of '%.64s'" : "load through %s", name);
+    remark(p->context->remarks, op->span, reason, is_load(op) ? what : NULL, numbers);
+}
+
+// ---- the loop -----------------------------------------------------------------------------------
+
+// Looks at all of it; false: it holds a loop.
+static bool survey(Planner *p, const IrBlock *block) {
+    bool flat = true;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_FOR || op->code == IR_WHILE) flat = false;
+        p->product |= op->code == IR_DOT;
+        p->asserts |= op->code == IR_ASSERT || op->code == IR_ASSUME;
+        if (ir_op_info(op->code)->effect == IR_EFFECT_WRITE)
+            vec_push(p->context->scratch, &p->writes, op);
+        for (uint32_t i = 0; i < op->region_count; i++) flat &= survey(p, op->regions[i]);
+    }
+    return flat;
+}
+
+static bool loads_tiles(const IrBlock *block) {
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (is_load(op) && spread_is_tile(&op->results[0])) return true;
+        for (uint32_t i = 0; i < op->region_count; i++)
+            if (loads_tiles(op->regions[i])) return true;
+    }
+    return false;
+}
+
+// Why nothing of it can be early; REASONS: it can.
+static Reason loop_reason(Planner *p) {
+    const IrOp *loop = p->plan->loop;
+    int64_t step;
+    bool flat = survey(p, p->body);
+    if (p->func->stages == 1) return REASON_PIPELINE_ONE_STAGE;
+    if (!flat) return REASON_PIPELINE_NESTED;
+    if (!p->product && p->func->stages == 0) return REASON_PIPELINE_NOT_ASKED;
+    if (ir_attr_int(loop, IR_ATTR_EXIT)) return REASON_PIPELINE_EXIT;
+    bool counts = rewrite_constant_int(ir_operand(loop, 2), &step);
+    bool up = !ir_attr_int(loop, IR_ATTR_DOWN);
+    if (!counts || !up || step <= 0 || step > INT64_MAX / STAGES_MAX) return REASON_PIPELINE_STEP;
+    return REASONS;
+}
+
+// ---- what a load needs --------------------------------------------------------------------------
+
+static bool needs(Planner *p, const IrValue *v, bool *marks, bool pure);
+
+// A value that goes round: what it is some steps on follows from what it is now.
+static bool needs_carried(Planner *p, const IrValue *arg) {
+    PipelinePlan *plan = p->plan;
+    if (arg->index == 0) return true;
+    for (size_t i = 0; i < plan->ahead.count; i++)
+        if (plan->ahead.data[i] == arg->index) return true;
+    vec_push(p->context->scratch, &plan->ahead, arg->index);
+    return needs(p, ir_operand(p->body->last, arg->index - 1), plan->advances, true);
+}
+
+// A store of what the step has loaded from there before it, or from other elements: then no step
+// writes what a later one loads.
+static bool writes_own_step(const Planner *p, const IrOp *store, const IrOp *load) {
+    const Turns turns = {p->func, p->facts->ranges};
+    if (store->code != IR_VIEW_STORE || store->block != p->body || load->block != p->body)
+        return false;
+    if (dtype_is(ir_operand(load, 0)->type->elem, DTYPE_CLASS_PACKED)) return false;
+    for (const IrOp *op = load; op != store; op = op->next)
+        if (!op->next) return false;  // the load comes after it
+    return alias_same_elements(p->facts->facts, store, load) &&
+           turns_apart(&turns, p->plan->loop, load);
+}
+
+static Reason memory_reason(const Planner *p, const IrOp *load) {
+    for (size_t i = 0; i < p->writes.count; i++) {
+        const IrOp *op = p->writes.data[i];
+        IrRule rule = ir_op_info(op->code)->rule;
+        bool atomic = rule == IR_RULE_ATOMIC || rule == IR_RULE_ATOMIC_CAS ||
+                      rule == IR_RULE_VIEW_ATOMIC || rule == IR_RULE_VIEW_CAS;
+        if (atomic && ir_attr_int(op, IR_ATTR_ORDER) != IR_ORDER_RELAXED)
+            return REASON_PIPELINE_ORDERED;
+        if (alias_conflict(p->func, p->facts->facts, op, load) && !writes_own_step(p, op, load))
+            return REASON_PIPELINE_WRITTEN;
+    }
+    return REASONS;
+}
+
+static bool moves(const Planner *p, const IrOp *op, bool pure) {
+    if (op->region_count) return false;
+    IrEffect effect = ir_op_info(op->code)->effect;
+    if (effect == IR_EFFECT_PURE) return true;
+    return !pure && is_load(op) && !p->asserts && memory_reason(p, op) == REASONS;
+}
+
+// Marks what the value follows from within the loop; `pure`: not from memory.
+static bool needs(Planner *p, const IrValue *v, bool *marks, bool pure) {
+    if (!v || rewrite_defined_outside(v, p->plan->loop)) return true;
+    if (v->block == p->body) return needs_carried(p, v);
+    const IrOp *op = v->def;
+    if (!op || op->block != p->body || !moves(p, op, pure)) return false;
+    if (marks[op->id]) return true;
+    marks[op->id] = true;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (!needs(p, ir_operand(op, i), marks, pure)) return false;
+    return true;
+}
+
+static bool follows(Planner *p, PipelineFeed *feed) {
+    PipelinePlan *plan = p->plan;
+    Arena *scratch = p->context->scratch;
+    size_t ahead = plan->ahead.count, ops = p->func->op_count;
+    bool *before = plan->advances, fine = true;
+    plan->advances = arena_new(scratch, bool, ops);
+    if (before) memcpy(plan->advances, before, ops * sizeof *before);
+    feed->needed = arena_new(scratch, bool, ops);
+    feed->needed[feed->load->id] = true;
+    for (uint32_t i = 0; i < feed->load->operand_count; i++)
+        fine = fine && needs(p, ir_operand(feed->load, i), feed->needed, false);
+    if (fine) return true;
+    plan->ahead.count = ahead;
+    plan->advances = before;
+    return false;
+}
+
+// Loads that would be faults where the program does not come to them.
+static bool is_checked(const IrOp *load) {
+    if (load->code != IR_VIEW_LOAD) return false;
+    const IrAttr *inside = ir_attr(load, IR_ATTR_INSIDE);
+    for (uint32_t i = 0; i < inside->u.ints.count; i++)
+        if (inside->u.ints.items[i]) return false;
+    return true;
+}
+
+// Why a load must stay; REASONS: it may be early.
+static Reason load_reason(Planner *p, PipelineFeed *feed) {
+    const IrOp *load = feed->load;
+    if (load->block != p->body) return REASON_PIPELINE_CONDITION;
+    if (p->asserts && !is_checked(load)) return REASON_PIPELINE_GUARDED;
+    Reason reason = memory_reason(p, load);
+    if (reason != REASONS) return reason;
+    return follows(p, feed) ? REASONS : REASON_PIPELINE_DEPENDS;
+}
+
+// ---- uses ---------------------------------------------------------------------------------------
+
+static bool factor_layout(const IrFunc *f, const Machine *machine, const IrUse *use,
+                          Layout *wanted) {
+    GpuDot d = gpu_dot_plan(use->user, gpu_team(f), machine);
+    bool b = use == &use->user->operands[1];
+    if (!d.matrix || use == &use->user->operands[2]) return false;
+    if (use->value->type->elem != (b ? d.b_elem : d.a_elem) && !d.split) return false;
+    *wanted = b ? d.b : d.a;
+    return true;
+}
+
+bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Layout *wanted) {
+    const IrOp *user = use->user;
+    if (user->code == IR_GPU_CONVERT) {
+        *wanted = *user->results[0].type->layout;
+        return true;
+    }
+    if (user->code == IR_DOT) return factor_layout(f, machine, use, wanted);
+    if (user->code != IR_PERMUTE || !user->results[0].uses) return false;
+    Layout first = {0}, other;
+    for (const IrUse *of = user->results[0].uses; of; of = of->next) {
+        if (of->user->code != IR_DOT || !factor_layout(f, machine, of, &other)) return false;
+        if (of != user->results[0].uses && !layout_equal(&first, &other)) return false;
+        first = other;
+    }
+    return spread_backward(user, &first, wanted);
+}
+
+// ---- by copies ----------------------------------------------------------------------------------
+
+// A memory in which lie side by side what a copy brings at once and, in each place, what a load of
+// `wanted` takes, of 4 bytes at least: wide loads first, which may want another order.
+static bool memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted, uint32_t vector) {
+    const IrType *type = feed->load->results[0].type;
+    uint32_t bits = dtype_bits(type->elem), bytes = vector * bits / 8;
+    LayoutSide copy = {.layout = type->layout, .max_bytes = bytes, .min_bytes = bytes};
+    LayoutSide load = {.layout = wanted, .max_bytes = GPU_ACCESS_BYTES, .min_bytes = 4};
+    for (; load.max_bytes >= 4; load.max_bytes /= 2) {
+        GpuTrip trip;
+        if (!gpu_trip(&copy, &load, bits, p->facts->machine, &trip)) continue;
+        feed->memory = trip.way.memory;
+        feed->spread = *type->layout;
+        if (gpu_copy_vector(p->func, p->facts, feed->load, &feed->memory) == vector) return true;
+    }
+    return false;
+}
+
+// One in which what a warp's lanes copy lies in a row.
+static bool direct_memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted) {
+    GpuDirect direct;
+    if (!gpu_direct(p->func, p->facts, feed->load, wanted, &direct)) return false;
+    feed->memory = direct.memory;
+    feed->spread = direct.spread;
+    return true;
+}
+
+// The memory for it, or why there is none.
+static Reason ring_reason(Planner *p, PipelineFeed *feed) {
+    const IrOp *load = feed->load;
+    const IrType *type = load->results[0].type;
+    const Machine *machine = p->facts->machine;
+    Layout wanted = *type->layout, other;
+    bool first = true;
+    if (!gpu_copy_bytes(p->func, p->facts, GPU_ACCESS_BYTES)) return REASON_PIPELINE_NO_COPY;
+    if (load->code != IR_VIEW_LOAD) return REASON_PIPELINE_POINTERS;
+    const IrValue *pad = ir_operand(load, 1);
+    if (pad && !rewrite_is_zero(pad)) return REASON_PIPELINE_PAD;
+    uint32_t vector = gpu_copy_vector(p->func, p->facts, load, NULL);
+    if (!vector && machine->async_copy) return REASON_PIPELINE_NARROW;
+    for (const IrUse *use = load->results[0].uses; use; use = use->next) {
+        if (!pipeline_use(p->func, machine, use, &other)) {
+            if (p->product) return REASON_PIPELINE_CHANGED;
+            continue;
+        }
+        if (first) wanted = other;
+        first = false;
+    }
+    if (!machine->async_copy)
+        return direct_memory_for(p, feed, &wanted) ? REASONS : REASON_PIPELINE_UNORDERED;
+    return memory_for(p, feed, &wanted, vector) ? REASONS : REASON_PIPELINE_TURNED;
+}
+
+static uint64_t bytes_of(const IrValue *v) {
+    return spread_is_tile(v) ? (uint64_t)v->type->count * ir_elem_size(v->type) : 0;
+}
+
+static bool is_copied(const PipelinePlan *plan, const IrValue *v) {
+    for (size_t i = 0; i < plan->feeds.count; i++)
+        if (plan->feeds.data[i].copied && v->def == plan->feeds.data[i].load) return true;
+    return false;
+}
+
+// Through shared memory, beside what is copied.
+static uint64_t moved_bytes(const PipelinePlan *plan, const IrOp *op) {
+    uint64_t bytes = 0;
+    bool product = op->code == IR_DOT, converts = op->code == IR_GPU_CONVERT;
+    bool by_number = op->code == IR_GATHER || op->code == IR_SORT;
+    if (converts && layout_conversion(ir_operand(op, 0)->type->layout,
+                                      op->results[0].type->layout) <= LAYOUT_CONVERT_REGISTERS)
+        return 0;
+    for (uint32_t i = 0; i < op->operand_count && (product || converts || by_number); i++) {
+        const IrValue *v = ir_operand(op, i);
+        if (product && i == 2) continue;  // the sum
+        if (v && v->def && v->def->code == IR_PERMUTE) v = ir_operand(v->def, 0);
+        if (v && !is_copied(plan, v)) bytes += bytes_of(v);
+    }
+    return bytes;
+}
+
+// What else of a step is in shared memory, at most: one op after the other.
+static uint64_t other_bytes(const PipelinePlan *plan, const IrBlock *block) {
+    uint64_t most = 0;
+    for (const IrOp *op = block->first; op; op = op->next) {
+        uint64_t bytes = moved_bytes(plan, op);
+        for (uint32_t i = 0; i < op->region_count; i++) {
+            uint64_t inner = other_bytes(plan, op->regions[i]);
+            if (inner > bytes) bytes = inner;
+        }
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static uint64_t ring_bytes(const PipelinePlan *plan) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->feeds.count; i++)
+        if (plan->feeds.data[i].copied) bytes += bytes_of(plan->feeds.data[i].load->results);
+    return bytes;
+}
+
+// As many stages as are asked for and shared memory has room for; 0: not even two.
+static uint32_t stages_that_fit(const Planner *p) {
+    uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : STAGES;
+    uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
+    uint64_t other = other_bytes(p->plan, p->body) + SHARED_SPARE;
+    if (stages > STAGES_MAX) stages = STAGES_MAX;
+    while (stages >= 2 && room && stages * step + other > room) stages--;
+    return stages >= 2 ? stages : 0;
+}
+
+uint64_t pipeline_place_bytes(const IrBlock *body) {
+    uint64_t bytes = 0;
+    for (const IrOp *op = body->first; op; op = op->next) {
+        if (op->code == IR_GPU_SHARED)
+            bytes += (uint64_t)op->results[0].type->count * dtype_size(op->results[0].type->elem) *
+                     (uint64_t)ir_attr_int(op, IR_ATTR_COUNT);
+        for (uint32_t i = 0; i < op->region_count; i++)
+            bytes += pipeline_place_bytes(op->regions[i]);
+    }
+    return bytes;
+}
+
+// ---- in registers -------------------------------------------------------------------------------
+
+uint32_t pipeline_words(const IrType *type) {
+    if (!type->layout) return 1;
+    return layout_size(type->layout, LAYOUT_REG) * ir_elem_size(type) / 4;
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+static void drop(PipelinePlan *plan, size_t i) {
+    for (; i + 1 < plan->feeds.count; i++) plan->feeds.data[i] = plan->feeds.data[i + 1];
+    plan->feeds.count--;
+}
+
+// In registers, for a reason that it is not copied; false: there are too few.
+static bool keep(Planner *p, PipelineFeed *feed, Reason reason) {
+    uint32_t words = pipeline_words(feed->load->results[0].type);
+    feed->copied = false;
+    bool fits =
+        p->registers + words <= REGISTERS_MAX && p->carried + p->registers + words <= CARRIED_MAX;
+    say(p, feed->load, fits ? reason : REASON_PIPELINE_REGISTERS_FULL, REMARK(words));
+    if (!fits) return false;
+    say(p, feed->load, REASON_PIPELINED_REGISTERS, REMARK(words));
+    p->registers += words;
+    return true;
+}
+
+static void plan_load(Planner *p, IrOp *load) {
+    PipelineFeed feed = {.load = load};
+    if (!spread_is_tile(&load->results[0])) return;  // all threads load a scalar, and have it soon
+    Reason reason = load_reason(p, &feed);
+    if (reason != REASONS) {
+        say(p, load, reason, REMARK(0));
+        return;
+    }
+    reason = ring_reason(p, &feed);
+    feed.copied = reason == REASONS;
+    if (!feed.copied && !keep(p, &feed, reason)) return;
+    vec_push(p->context->scratch, &p->plan->feeds, feed);
+}
+
+static void plan_block(Planner *p, IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        if (is_load(op)) plan_load(p, op);
+        for (uint32_t i = 0; i < op->region_count; i++) plan_block(p, op->regions[i]);
+    }
+}
+
+static void settle_stages(Planner *p) {
+    PipelinePlan *plan = p->plan;
+    plan->stages = stages_that_fit(p);
+    for (size_t i = plan->feeds.count; i-- > 0;) {
+        PipelineFeed *feed = &plan->feeds.data[i];
+        if (!feed->copied) continue;
+        if (plan->stages) {
+            say(p, feed->load, REASON_PIPELINED,
+                REMARK(plan->stages - 1, (int64_t)bytes_of(feed->load->results)));
+        } else if (!keep(p, feed, REASON_PIPELINE_SHARED_FULL)) {
+            drop(plan, i);
+        }
+    }
+}
+
+PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,
+                           IrOp *loop) {
+    PipelinePlan plan = {.loop = loop};
+    Planner p = {
+        .func = f, .context = context, .facts = facts, .plan = &plan, .body = loop->regions[0]};
+    if (!loads_tiles(p.body)) return plan;
+    Reason reason = loop_reason(&p);
+    if (reason != REASONS) {
+        say(&p, loop, reason, REMARK(0));
+        return plan;
+    }
+    for (uint32_t i = 0; i < loop->result_count; i++)
+        p.carried += pipeline_words(loop->results[i].type);
+    plan_block(&p, p.body);
+    settle_stages(&p);
+    return plan;
+}

@@ -1,0 +1,169 @@
+// gpu_fences: a program means its accesses to happen one after the other; its threads are not in
+// step. Where an access may meet an element that another thread of the program touched before it,
+// and one of the two writes, a gpu.barrier stands between them.
+//
+// How: walking in order, the accesses since the last barrier are kept; loops are walked again with
+// what their end leaves, until no barrier is added. Two accesses of the same elements by the same
+// layout are each thread's own affair; of different turns of a loop they are, where turns touch the
+// same elements, or others (passes/iterations.h).
+#include "passes/alias.h"
+#include "passes/gpu/gpu.h"
+#include "passes/iterations.h"
+#include "passes/passes.h"
+
+typedef struct Before {
+    const IrOp *op;
+    const IrOp *loop;  // in an earlier turn of it: the outermost one; NULL: in this turn
+} Before;
+typedef VEC(Before) Pending;
+
+typedef struct Fences {
+    const IrFunc *func;
+    Turns turns;
+    Arena *scratch;
+    unsigned facts;
+    bool added;
+    Remarks *remarks;
+} Fences;
+
+static bool is_access(const IrOp *op) {
+    IrEffect effect = ir_op_info(op->code)->effect;
+    bool ring = op->code == IR_GPU_COPY || op->code == IR_GPU_READ;  // of memory of its own
+    return (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE) && op->code != IR_CALL && !ring;
+}
+
+static bool writes(const IrOp *op) { return ir_op_info(op->code)->effect == IR_EFFECT_WRITE; }
+
+// The tile that is moved: what a load gives, what a store takes.
+static const IrType *moved(const IrOp *op) {
+    return op->result_count ? op->results[0].type : ir_operand(op, 1)->type;
+}
+
+static bool is_packed(const IrOp *op) {
+    return dtype_is(ir_operand(op, 0)->type->elem, DTYPE_CLASS_PACKED);
+}
+static bool is_store(const IrOp *op) { return op->code == IR_STORE || op->code == IR_VIEW_STORE; }
+
+// Does one thread touch an element both times? Of packed elements whole bytes are stored, by whom
+// is seen later only. Of the threads that hold an element the same one stores it each time, of
+// those that hold a scalar the first.
+static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
+    const Layout *x = moved(a)->layout, *y = moved(b)->layout;
+    bool stores = is_store(a) && is_store(b);
+    if (is_packed(a) || is_packed(b)) return false;
+    if (stores && !x && !y) return true;
+    if (!x || !y || !layout_equal(x, y) || !alias_same_elements(f->facts, a, b)) return false;
+    bool once = !layout_free_bits(x, LAYOUT_LANE) && !layout_free_bits(x, LAYOUT_WARP);
+    return stores || once;
+}
+
+static bool meet(const Fences *f, const Before *before, const IrOp *b) {
+    const IrOp *a = before->op;
+    if (!writes(a) && !writes(b)) return false;
+    if (!alias_conflict(f->func, f->facts, a, b)) return false;
+    if (before->loop && !turns_agree(&f->turns, before->loop, b)) return true;
+    return !own_affair(f, a, b);
+}
+
+static void add(Fences *f, Pending *pending, Before before) {
+    for (size_t i = 0; i < pending->count; i++)
+        if (pending->data[i].op == before.op && pending->data[i].loop == before.loop) return;
+    vec_push(f->scratch, pending, before);
+}
+
+static void add_all(Fences *f, Pending *pending, const Pending *more) {
+    for (size_t i = 0; i < more->count; i++) add(f, pending, more->data[i]);
+}
+
+static Pending copy_of(Fences *f, const Pending *pending) {
+    Pending made = {0};
+    add_all(f, &made, pending);
+    return made;
+}
+
+// What the end of a turn leaves to the next one.
+static void add_turn(Fences *f, Pending *pending, const Pending *end, const IrOp *loop) {
+    for (size_t i = 0; i < end->count; i++) add(f, pending, (Before){end->data[i].op, loop});
+}
+
+static void walk(Fences *f, IrBlock *block, Pending *pending);
+
+static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
+    bool again = true;
+    while (again) {
+        bool before = f->added;
+        Pending state = copy_of(f, pending);
+        f->added = false;
+        for (uint32_t r = 0; r < op->region_count; r++) walk(f, op->regions[r], &state);
+        again = f->added;
+        size_t known = pending->count;
+        add_turn(f, pending, &state, op);
+        again |= pending->count != known;
+        f->added |= before;
+    }
+}
+
+static void walk_if(Fences *f, IrOp *op, Pending *pending) {
+    Pending out = {0};
+    for (uint32_t r = 0; r < op->region_count; r++) {
+        Pending state = copy_of(f, pending);
+        walk(f, op->regions[r], &state);
+        add_all(f, &out, &state);
+    }
+    *pending = out;
+}
+
+static void visit(Fences *f, IrOp *op, Pending *pending) {
+    for (size_t i = 0; i < pending->count; i++) {
+        if (!meet(f, &pending->data[i], op)) continue;
+        IrBuilder b = ir_builder_before(op);
+        b.span = op->span;
+        ir_op(&b, IR_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
+        remark(f->remarks, op->span, REASON_BARRIER_KEPT, NULL, REMARK(0));
+        pending->count = 0;
+        f->added = true;
+        break;
+    }
+    add(f, pending, (Before){op, NULL});
+}
+
+static bool is_copied(const IrOp *op) {
+    const IrUse *use = op->result_count ? op->results[0].uses : NULL;
+    return use && !use->next && use->user->code == IR_GPU_COPY;
+}
+
+// A wait is a barrier; one for groups that bring nothing comes after the barriers of all others.
+static void visit_wait(const IrOp *op, Pending *pending) {
+    bool global = ir_attr_int(op, IR_ATTR_GLOBAL) != 0;
+    size_t left = 0;
+    for (size_t i = 0; i < pending->count && !global; i++)
+        if (!is_copied(pending->data[i].op)) pending->data[left++] = pending->data[i];
+    pending->count = left;
+}
+
+static void walk(Fences *f, IrBlock *block, Pending *pending) {
+    IR_EACH_OP(op, block) {
+        if (op->code == IR_FOR || op->code == IR_WHILE)
+            walk_loop(f, op, pending);
+        else if (op->code == IR_IF)
+            walk_if(f, op, pending);
+        else if (op->code == IR_GPU_BARRIER)
+            pending->count = 0;
+        else if (op->code == IR_GPU_WAIT)
+            visit_wait(op, pending);
+        else if (is_access(op))
+            visit(f, op, pending);
+    }
+}
+
+bool pass_gpu_fences(IrFunc *f, PassContext *context) {
+    if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
+    Fences fences = {.func = f,
+                     .turns = {f, ir_ranges(context->scratch, f, IR_TRUST_CHECKED)},
+                     .scratch = context->scratch,
+                     .facts = context->facts,
+                     .remarks = context->remarks};
+    Pending pending = {0};
+    walk(&fences, ir_body(f), &pending);
+    return fences.added;
+}

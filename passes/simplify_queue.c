@@ -1,0 +1,17 @@
+// What rules ask of the driver: ops to look at again, and constants in place of an op.
+#include "passes/simplify.h"
+
+void simplify_again(Simplify *s, IrOp *op) {
+    while (s->queued.count <= op->id) vec_push(s->scratch, &s->queued, false);
+    if (s->queued.data[op->id]) return;
+    s->queued.data[op->id] = true;
+    vec_push(s->scratch, &s->work, op);
+}
+
+void simplify_users_again(Simplify *s, const IrValue *value) {
+    for (const IrUse *use = value->uses; use; use = use->next) simplify_again(s, use->user);
+}
+
+IrValue *simplify_constant(Simplify *s, const IrOp *op, uint64_t bits) {
+    return ir_const_bits(&s->b, op->results[0].type, bits);
+}
