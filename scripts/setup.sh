@@ -49,6 +49,12 @@ fail() {
     exit 1
 }
 
+# The hook that checks messages of commits, unless there are hooks already.
+if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(cd "$(dirname "$0")/.." && pwd)" ] &&
+    ! git config core.hooksPath >/dev/null; then
+    git config core.hooksPath .githooks || true # a tree of somebody else
+fi
+
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     # Not a Debian: what is needed may be there all the same.
     for tool in gcc cmake ninja pkg-config; do

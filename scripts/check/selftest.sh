@@ -66,9 +66,45 @@ expect() {
 }
 
 reset
-for check in includes headers globals format warnings style; do
+for check in includes headers globals format warnings style structure; do
     expect $check pass
 done
+
+plant 0 <<<'|82'
+expect structure fail '0: no such file or folder belongs at the root'
+rm "$tree/0"
+for i in {1..21}; do plant "ir/part$i.c" <<<'int part;'; done
+expect structure fail 'files of sources, expected at most 20'
+rm "$tree"/ir/part*.c
+# Files a, b and c call each other in a circle, d is called only.
+circle() {
+    printf '%s\t%s\n' a b b c c a c d d e | awk -v most="$1" -f "$checks/lib/components.awk"
+}
+cases=$((cases + 2))
+[[ $(circle 2) == '3 files call each other:'* ]] && [ -z "$(circle 3)" ] || {
+    echo "selftest: components.awk finds: $(circle 2), $(circle 3)"
+    failures=$((failures + 1))
+}
+# message TEXT [SAYS]: the message is fine, or is refused with these words.
+message() {
+    local said
+    cases=$((cases + 1))
+    printf '%s' "$1" >"$tree/message"
+    said=$(bash "$checks/messages.sh" --file "$tree/message" 2>&1) || true
+    if [ -z "${2:-}" ] && [ -n "$said" ] || [[ $said != *"${2:-}"* ]]; then
+        echo "selftest: messages says '$said' of: $1"
+        failures=$((failures + 1))
+    fi
+    rm "$tree/message"
+}
+message $'passes/licm: stop at aliasing stores\n\nThey were moved.\n'
+message $'docs: name the limits\n'
+message $'passes: stop at stores\n' 'the body is to say why'
+message $'stop at stores\n\nWhy.\n' 'expected `room: what changes`'
+message $'passes: wip\n\nWhy.\n' 'no "wip"'
+message $'passes: loops again\n\nWhy.\n' 'no "wip"'
+message "passes: $(printf 'x%.0s' {1..70})"$'\n\nWhy.\n' 'expected at most 72'
+message $'passes: stop\nat once\n\nWhy.\n' 'the second line is not empty'
 
 plant ir/bad.c <<<'#include "frontend/tile/ast.h"'
 expect includes fail 'ir/bad.c:1: ir may not include frontend'
@@ -246,7 +282,7 @@ expect style fail 'base/bad.c:1: <unistd.h> is POSIX'
 plant base/bad.c <<<'#include <sys/stat.h>'
 expect style fail 'base/bad.c:1: <sys/stat.h> is POSIX'
 rm "$tree/base/bad.c"
-plant base/os.c <<<'#include <unistd.h>'
+plant base/os/os.c <<<'#include <unistd.h>'
 expect style pass
 plant docs/bad.md <<<"one TO""DO here"
 expect style fail 'docs/bad.md:1: an open end'
@@ -450,7 +486,7 @@ else
 fi
 
 rm -rf "${tree:?}" && mkdir "$tree"
-for check in includes headers globals format warnings style; do
+for check in includes headers globals format warnings style structure; do
     expect $check fail 'no files found'
 done
 
