@@ -21,8 +21,8 @@ typedef struct Machine {
     bool masks;        // masked loads and stores cost as much as plain ones
     bool f16_convert;  // f16 <-> f32 in hardware
     bool f16;          // arithmetic of f16 in hardware
-    bool bf16_dot;     // cpu.dot2 of bf16
-    bool f16_dot;      // cpu.dot2 of f16
+    bool bf16_dot;     // vec.dot2 of bf16
+    bool f16_dot;      // vec.dot2 of f16
     bool i8_dot;       // cpu.dot4
     bool bf16_tiles;   // cpu.tiles of bf16
     bool i8_tiles;     // cpu.tiles of bytes

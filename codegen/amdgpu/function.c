@@ -68,7 +68,7 @@ static LLVMValueRef programs(Gen *g, LLVMValueRef packet, int d) {
 // A failed assert says what the grid is.
 static bool asks_for_programs(const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        if (op->code == IR_PROGRAMS || op->code == IR_CPU_ASSERT) return true;
+        if (op->code == IR_PROGRAMS || op->code == IR_VEC_ASSERT) return true;
         for (uint32_t i = 0; i < op->region_count; i++)
             if (asks_for_programs(op->regions[i])) return true;
     }

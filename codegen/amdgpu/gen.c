@@ -54,10 +54,10 @@ static void amdgpu_op(Gen *g, const IrOp *op) {
     case IR_RSQRT: approximate(g, op, "llvm.amdgcn.rsq", false); return;
     case IR_SIN: approximate(g, op, "llvm.amdgcn.sin", true); return;
     case IR_COS: approximate(g, op, "llvm.amdgcn.cos", true); return;
-    case IR_CPU_REDUCE: gpu_reduce(g, op); return;
-    case IR_CPU_DOT2: amdgpu_dot(g, op); return;
-    case IR_CPU_ASSERT:
-    case IR_CPU_PRINT: gpu_effect(g, op); return;
+    case IR_VEC_REDUCE: gpu_reduce(g, op); return;
+    case IR_VEC_DOT2: amdgpu_dot(g, op); return;
+    case IR_VEC_ASSERT:
+    case IR_VEC_PRINT: gpu_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
     }
 }

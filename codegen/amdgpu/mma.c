@@ -1,4 +1,4 @@
-// thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); cpu.dot2 of those without.
+// thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); vec.dot2 of those without.
 #include <string.h>
 
 #include "base/os/os.h"

@@ -19,7 +19,7 @@ static bool ends_phase(const IrOp *op) {
     case IR_THREAD_BARRIER:
     case IR_THREAD_WAIT:
     case IR_THREAD_SHUFFLE:
-    case IR_CPU_REDUCE:
+    case IR_VEC_REDUCE:
     case IR_EXP2: return true;
     }
     return op->region_count > 0;

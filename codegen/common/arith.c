@@ -326,7 +326,7 @@ static Quotient known_quotient(const Gen *g, const IrOp *op) {
 // Are neighbours of the value neighbours where they come from, or the same? Pairs of others would
 // have to be put together first.
 static bool is_paired(const IrValue *v) {
-    if (!v->def || v->def->code != IR_CPU_SHUFFLE) return true;
+    if (!v->def || v->def->code != IR_VEC_SHUFFLE) return true;
     const int64_t *lanes = ir_attr(v->def, IR_ATTR_LANES)->u.ints.items;
     for (uint32_t i = 0; i + 1 < v->type->count; i += 2)
         if (lanes[i + 1] != lanes[i] && (lanes[i] % 2 || lanes[i + 1] != lanes[i] + 1))

@@ -94,12 +94,12 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_IF:
     case IR_YIELD:
     case IR_RETURN:
-    case IR_CPU_SHUFFLE:
-    case IR_CPU_LANE:
-    case IR_CPU_ASSERT: return NULL;
+    case IR_VEC_SHUFFLE:
+    case IR_VEC_LANE:
+    case IR_VEC_ASSERT: return NULL;
     case IR_EXTENT: return extent_is_known(c, op) ? NULL : "no view of the kernel has this extent";
-    case IR_CPU_DATA:
-    case IR_CPU_STRIDE: return view_is_parameter(op) ? NULL : "views are parameters here";
+    case IR_VEC_DATA:
+    case IR_VEC_STRIDE: return view_is_parameter(op) ? NULL : "views are parameters here";
     case IR_FLOOR:
     case IR_CEIL:
     case IR_ROUND:
@@ -120,7 +120,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_FMA: return check_computes(c, t) && c->machine.fma ? NULL : check_legalize;
     case IR_CAST: return casts(c, op->results[0].type->elem, t->elem) ? NULL : check_legalize;
     case IR_ATOMIC: return atomic_is_possible(c, op) ? NULL : check_legalize;
-    case IR_CPU_REDUCE:
+    case IR_VEC_REDUCE:
         return t->elem == DTYPE_BOOL || check_computes(c, t) ? NULL : check_legalize;
     case IR_RSQRT:
     case IR_EXP:
@@ -160,8 +160,8 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_CPU_LOAD:
     case IR_CPU_STORE:
     case IR_CPU_PREFETCH:
-    case IR_CPU_PRINT:
-    case IR_CPU_DOT2:
+    case IR_VEC_PRINT:
+    case IR_VEC_DOT2:
     case IR_CPU_DOT4:
     case IR_CPU_TILES:
     case IR_THREAD_ID:

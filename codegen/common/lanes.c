@@ -40,9 +40,9 @@ static void apart(Gen *g, const IrOp *op) {
         if (op->code == IR_IOTA) r[i] = gen_i32(g, (int32_t)i);
         if (op->code == IR_BROADCAST || op->code == IR_RESHAPE)
             r[i] = gen_operand_part(g, op, 0, i);
-        if (op->code == IR_CPU_LANE)
+        if (op->code == IR_VEC_LANE)
             r[i] = gen_parts(g, ir_operand(op, 0))[ir_attr_int(op, IR_ATTR_LANE)];
-        if (op->code == IR_CPU_SHUFFLE)
+        if (op->code == IR_VEC_SHUFFLE)
             r[i] = lane_of_two(g, op, (uint32_t)ir_attr(op, IR_ATTR_LANES)->u.ints.items[i]);
     }
 }
@@ -86,8 +86,8 @@ void gen_lanes(Gen *g, const IrOp *op) {
     }
     if (op->code == IR_IOTA) iota(g, op);
     if (op->code == IR_BROADCAST || op->code == IR_RESHAPE) broadcast(g, op);
-    if (op->code == IR_CPU_SHUFFLE) shuffle(g, op);
-    if (op->code == IR_CPU_LANE)
+    if (op->code == IR_VEC_SHUFFLE) shuffle(g, op);
+    if (op->code == IR_VEC_LANE)
         gen_define(g, op,
                    LLVMBuildExtractElement(g->b, gen_operand(g, op, 0),
                                            gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_LANE)), ""));

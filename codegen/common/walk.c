@@ -28,13 +28,13 @@ static LLVMValueRef extent_named(const Gen *g, Symbol name) {
 
 void gen_fact(Gen *g, const IrOp *op) {
     IrOpcode code = op->code;
-    int64_t dim = code == IR_EXTENT || code == IR_CPU_DATA ? 0 : ir_attr_int(op, IR_ATTR_DIM);
+    int64_t dim = code == IR_EXTENT || code == IR_VEC_DATA ? 0 : ir_attr_int(op, IR_ATTR_DIM);
     LLVMValueRef v = NULL;
     if (code == IR_PROGRAM) v = g->place[dim];
     if (code == IR_PROGRAMS) v = g->grid[dim];
     if (code == IR_EXTENT) v = extent_named(g, ir_attr(op, IR_ATTR_EXTENT)->u.name);
-    if (code == IR_CPU_DATA) v = g->params[view_of(op)];
-    if (code == IR_CPU_STRIDE) v = g->strides[view_of(op)][dim];
+    if (code == IR_VEC_DATA) v = g->params[view_of(op)];
+    if (code == IR_VEC_STRIDE) v = g->strides[view_of(op)][dim];
     gen_define(g, op, v);
 }
 
@@ -61,15 +61,15 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_PROGRAM:
     case IR_PROGRAMS:
     case IR_EXTENT:
-    case IR_CPU_DATA:
-    case IR_CPU_STRIDE: gen_fact(g, op); return;
+    case IR_VEC_DATA:
+    case IR_VEC_STRIDE: gen_fact(g, op); return;
     case IR_CAST:
     case IR_BITCAST: gen_cast(g, op); return;
     case IR_IOTA:
     case IR_BROADCAST:
     case IR_RESHAPE:
-    case IR_CPU_SHUFFLE:
-    case IR_CPU_LANE: gen_lanes(g, op); return;
+    case IR_VEC_SHUFFLE:
+    case IR_VEC_LANE: gen_lanes(g, op); return;
     case IR_ATOMIC:
     case IR_ATOMIC_CAS:
     case IR_THREAD_UPDATE: gen_atomic(g, op); return;

@@ -9,8 +9,8 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_CPU_LOAD:
     case IR_CPU_STORE:
     case IR_CPU_PREFETCH:
-    case IR_CPU_PRINT: return NULL;
-    case IR_CPU_DOT2:
+    case IR_VEC_PRINT: return NULL;
+    case IR_VEC_DOT2:
         return c->machine.bf16_dot && ir_operand(op, 1)->type->elem == DTYPE_BF16 ? NULL
                                                                                   : check_lacks;
     case IR_CPU_DOT4: return c->machine.i8_dot ? NULL : check_lacks;

@@ -52,6 +52,6 @@ static void gen_print(Gen *g, const IrOp *op) {
 }
 
 void cpu_effect(Gen *g, const IrOp *op) {
-    if (op->code == IR_CPU_ASSERT) gen_assert(g, op);
-    if (op->code == IR_CPU_PRINT) gen_print(g, op);
+    if (op->code == IR_VEC_ASSERT) gen_assert(g, op);
+    if (op->code == IR_VEC_PRINT) gen_print(g, op);
 }

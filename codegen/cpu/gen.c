@@ -16,8 +16,8 @@ LLVMValueRef cpu_service(Gen *g, size_t offset, LLVMTypeRef type) {
 static void cpu_op(Gen *g, const IrOp *op) {
     switch ((unsigned)op->code) {
     case IR_CPU_SPAN: gen_define(g, op, cpu_gen(g)->span[ir_attr_int(op, IR_ATTR_DIM)]); return;
-    case IR_CPU_REDUCE:
-    case IR_CPU_DOT2:
+    case IR_VEC_REDUCE:
+    case IR_VEC_DOT2:
     case IR_CPU_DOT4: cpu_vector(g, op); return;
     case IR_CPU_TILES: cpu_tiles(g, op); return;
     case IR_PTR_ADD:
@@ -27,8 +27,8 @@ static void cpu_op(Gen *g, const IrOp *op) {
     case IR_CPU_LOAD:
     case IR_CPU_PREFETCH:
     case IR_CPU_STORE: cpu_memory(g, op); return;
-    case IR_CPU_ASSERT:
-    case IR_CPU_PRINT: cpu_effect(g, op); return;
+    case IR_VEC_ASSERT:
+    case IR_VEC_PRINT: cpu_effect(g, op); return;
     default: UNREACHABLE("%s has no translation, and was not refused", ir_op_info(op->code)->text);
     }
 }

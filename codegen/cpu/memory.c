@@ -44,7 +44,7 @@ static bool join_block(CpuGen *c, const IrBlock *block) {
         if (op->result_count != 1 || op->results[0].type->kind != IR_PTR) continue;
         unsigned bits = 0;
         if (op->code == IR_CPU_SCRATCH) bits = MEMORY_SCRATCH;
-        if (op->code == IR_CPU_DATA) bits = MEMORY_ARGUMENTS;
+        if (op->code == IR_VEC_DATA) bits = MEMORY_ARGUMENTS;
         if (op->code == IR_BITCAST && ir_operand(op, 0)->type->kind != IR_PTR) bits = MEMORY_ANY;
         for (uint32_t i = 0; i < op->operand_count; i++) bits |= memory_of(c, ir_operand(op, i));
         changed |= join_memory(c, &op->results[0], bits);

@@ -81,6 +81,6 @@ static void gen_dot(Gen *g, const IrOp *op) {
 }
 
 void cpu_vector(Gen *g, const IrOp *op) {
-    if (op->code == IR_CPU_REDUCE) gen_reduce(g, op);
-    if (op->code == IR_CPU_DOT2 || op->code == IR_CPU_DOT4) gen_dot(g, op);
+    if (op->code == IR_VEC_REDUCE) gen_reduce(g, op);
+    if (op->code == IR_VEC_DOT2 || op->code == IR_CPU_DOT4) gen_dot(g, op);
 }

@@ -16,7 +16,7 @@ static bool copies_directly(const Check *c, const IrOp *op) {
     for (int i = 0; i < MOST_STEPS && p->def && p->def->code == IR_PTR_ADD; i++)
         p = ir_operand(p->def, 0);
     bool fits = bytes == 4 || bytes == c->machine.direct_bytes;
-    return c->machine.direct_bytes && fits && p->def && p->def->code == IR_CPU_DATA;
+    return c->machine.direct_bytes && fits && p->def && p->def->code == IR_VEC_DATA;
 }
 
 static const char *own(const Check *c, const IrOp *op) {
@@ -29,8 +29,8 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_THREAD_SHUFFLE:
     case IR_THREAD_PACK:
     case IR_THREAD_UPDATE:
-    case IR_CPU_PRINT: return NULL;
-    case IR_CPU_DOT2:
+    case IR_VEC_PRINT: return NULL;
+    case IR_VEC_DOT2:
         return c->machine.f16_dot && ir_operand(op, 1)->type->elem == DTYPE_F16 ? NULL
                                                                                 : check_lacks;
     case IR_THREAD_MATRIX_LOAD: return c->machine.matrix_load ? NULL : check_lacks;

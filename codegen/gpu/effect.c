@@ -163,6 +163,6 @@ static void print(Gen *g, const IrOp *op) {
 }
 
 void gpu_effect(Gen *g, const IrOp *op) {
-    if (op->code == IR_CPU_ASSERT) fail(g, op);
-    if (op->code == IR_CPU_PRINT) print(g, op);
+    if (op->code == IR_VEC_ASSERT) fail(g, op);
+    if (op->code == IR_VEC_PRINT) print(g, op);
 }

@@ -58,7 +58,7 @@ static void note_site(Finder *f, const IrOp *op) {
     while (f->sites.count <= number) vec_push(f->arena, &f->sites, (MetaSite){0});
     MetaSite *site = &f->sites.data[number];
     place_of(f, op->span, site);
-    if (op->code == IR_CPU_PRINT) {
+    if (op->code == IR_VEC_PRINT) {
         site->kind = META_SITE_PRINT;
         site->text_count = ir_attr(op, IR_ATTR_TEXTS)->u.texts.count;
         site->texts = ir_attr(op, IR_ATTR_TEXTS)->u.texts.items;
@@ -74,7 +74,7 @@ static void find_in(Finder *f, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_CPU_SCRATCH) note_memory(op, CPU_SCRATCH_ALIGN, &f->scratch_bytes);
         if (op->code == IR_THREAD_SHARED) note_memory(op, SHARED_ALIGN, &f->shared_bytes);
-        if (op->code == IR_CPU_ASSERT || op->code == IR_CPU_PRINT) note_site(f, op);
+        if (op->code == IR_VEC_ASSERT || op->code == IR_VEC_PRINT) note_site(f, op);
         for (uint32_t i = 0; i < op->region_count; i++) find_in(f, op->regions[i]);
     }
 }

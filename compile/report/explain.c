@@ -91,7 +91,7 @@ static void count_op(const IrOp *op, ExplainLoop *loop) {
     case IR_CPU_LOAD: n[EXPLAIN_VECTOR_LOADS]++; return;
     case IR_CPU_STORE: n[EXPLAIN_VECTOR_STORES]++; return;
     case IR_FMA:
-    case IR_CPU_DOT2:
+    case IR_VEC_DOT2:
     case IR_CPU_DOT4: n[EXPLAIN_MULTIPLY_ADDS]++; return;
     case IR_CPU_TILES:  // of one turn along the depth
         n[EXPLAIN_MULTIPLY_ADDS] +=

@@ -495,7 +495,7 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
     case IR_RULE_SCALAR_I64: return range_of_grid(op);
     case IR_RULE_THREAD_ID: return range_between(type, 0, THREADS_MAX - 1, 1);
     case IR_RULE_THREAD_PACK: return range_of_packed(r, op);
-    case IR_RULE_CPU_LANE:
+    case IR_RULE_VEC_LANE:
         if (!x.known) break;
         drop_runs(&x);
         return x;

@@ -347,19 +347,19 @@ bool execute_op(Run *run, Frame *frame, const IrOp *op) {
         next = memory_allowed(run);
         if (next) execute_scratch(run, frame, op);
         break;
-    case IR_CPU_DATA:
-    case IR_CPU_STRIDE: next = execute_cpu_view(run, frame, op); break;
-    case IR_CPU_REDUCE:
-    case IR_CPU_SHUFFLE:
-    case IR_CPU_LANE:
-    case IR_CPU_DOT2:
+    case IR_VEC_DATA:
+    case IR_VEC_STRIDE: next = execute_cpu_view(run, frame, op); break;
+    case IR_VEC_REDUCE:
+    case IR_VEC_SHUFFLE:
+    case IR_VEC_LANE:
+    case IR_VEC_DOT2:
     case IR_CPU_DOT4: execute_cpu_vector(run, frame, op); break;
     case IR_CPU_TILES:
         next = memory_allowed(run);
         if (next) next = execute_cpu_tiles(run, frame, op);
         break;
-    case IR_CPU_ASSERT: next = execute_cpu_assert(run, frame, op); break;
-    case IR_CPU_PRINT: execute_cpu_print(run, frame, op); break;
+    case IR_VEC_ASSERT: next = execute_vec_assert(run, frame, op); break;
+    case IR_VEC_PRINT: execute_vec_print(run, frame, op); break;
     case IR_CPU_PREFETCH: break;
     case IR_GPU_BARRIER:  // programs run in order
     case IR_GPU_COMMIT:

@@ -7,7 +7,7 @@ bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op) {
     const Slot *view = operand_slot(run, frame, op, 0);
     Slot *r = result_slot(run, frame, op, 0);
     const IrArg *arg = &run->launch->args[view->argument];
-    if (op->code == IR_CPU_DATA) {
+    if (op->code == IR_VEC_DATA) {
         slot_put_place(r, 0, (Place){(uint64_t)(uintptr_t)arg->data, view->argument + 1});
         return true;
     }
@@ -77,17 +77,17 @@ static void dot_fours(const Slot *acc, const Slot *a, const Slot *b, Slot *r) {
 void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op) {
     Slot *x = operand_slot(run, frame, op, 0), *y = operand_slot(run, frame, op, 1);
     Slot *z = operand_slot(run, frame, op, 2), *r = result_slot(run, frame, op, 0);
-    if (op->code == IR_CPU_REDUCE) reduce_lanes(run, op, x, r);
-    if (op->code == IR_CPU_SHUFFLE) shuffle_lanes(op, x, y, r);
-    if (op->code == IR_CPU_LANE) copy_lane(r, 0, x, (uint32_t)ir_attr_int(op, IR_ATTR_LANE));
-    if (op->code == IR_CPU_DOT2) dot_pairs(x, y, z, r);
+    if (op->code == IR_VEC_REDUCE) reduce_lanes(run, op, x, r);
+    if (op->code == IR_VEC_SHUFFLE) shuffle_lanes(op, x, y, r);
+    if (op->code == IR_VEC_LANE) copy_lane(r, 0, x, (uint32_t)ir_attr_int(op, IR_ATTR_LANE));
+    if (op->code == IR_VEC_DOT2) dot_pairs(x, y, z, r);
     if (op->code == IR_CPU_DOT4) dot_fours(x, y, z, r);
     if (run->shadow) slot_doubt(run, r);
 }
 
 // ---- effects ------------------------------------------------------------------------------------
 
-bool execute_cpu_assert(Run *run, Frame *frame, const IrOp *op) {
+bool execute_vec_assert(Run *run, Frame *frame, const IrOp *op) {
     int64_t lane = (int64_t)slot_get(operand_slot(run, frame, op, 0), 0);
     return lane < 0 || assert_failed(run, op, (uint32_t)lane);
 }
@@ -107,7 +107,7 @@ static Slot tile_at(Run *run, Place place, Dtype elem, uint32_t rank, const int6
     return s;
 }
 
-void execute_cpu_print(Run *run, Frame *frame, const IrOp *op) {
+void execute_vec_print(Run *run, Frame *frame, const IrOp *op) {
     if (!run->launch->print) return;
     StrBuf line = strbuf(run->scratch);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);

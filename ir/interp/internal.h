@@ -294,8 +294,8 @@ void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op);
 bool execute_cpu_tiles(Run *run, Frame *frame, const IrOp *op);  // tiles.c
 // 0 of x's sign for a subnormal one.
 float flush_subnormal(float x);
-bool execute_cpu_assert(Run *run, Frame *frame, const IrOp *op);
-void execute_cpu_print(Run *run, Frame *frame, const IrOp *op);
+bool execute_vec_assert(Run *run, Frame *frame, const IrOp *op);
+void execute_vec_print(Run *run, Frame *frame, const IrOp *op);
 // The op by which a built-in reduction combines two; IR_OPCODES where it is none.
 IrOpcode reduce_opcode(IrReduce kind, Dtype t);
 // An assert that failed at a lane: the finding, and the end of the program (false).

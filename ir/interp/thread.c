@@ -124,7 +124,7 @@ bool execute_threads(Run *run, Frame *frame, const IrOp *op) {
     case IR_THREAD_COPY:
         for (uint32_t t = 0; t < frame_threads(frame); t++) copy(run, frame_thread(frame, t), op);
         return true;
-    case IR_CPU_PRINT: execute_cpu_print(run, frame, op); return true;  // once for all
+    case IR_VEC_PRINT: execute_vec_print(run, frame, op); return true;  // once for all
     case IR_THREAD_BARRIER:  // in step, all is seen at once
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: return true;

@@ -108,7 +108,7 @@ static bool rule_reduce(Verifier *v, const IrOp *op) {
     TRY(verifier_class(v, op, 0, DTYPE_CLASS_ANY));
     int64_t kind = ir_attr_int(op, IR_ATTR_REDUCE);
     if (!reduces((IrReduce)kind, x->elem)) {
-        return verifier_fail(v, op, "cpu.reduce does not do %s of %s",
+        return verifier_fail(v, op, "vec.reduce does not do %s of %s",
                              ir_enum_text(IR_KIND_REDUCE, kind), dtype_name(x->elem));
     }
     IrType t = verifier_scalar(x->elem);
@@ -234,17 +234,17 @@ static bool rule_print(Verifier *v, const IrOp *op) {
 
 bool verifier_cpu_rule(Verifier *v, const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
-    if (rule == IR_RULE_CPU_DATA) return rule_data(v, op);
+    if (rule == IR_RULE_VEC_DATA) return rule_data(v, op);
     if (rule == IR_RULE_CPU_DIM) return rule_dim(v, op);
     if (rule == IR_RULE_CPU_SPAN) return rule_span(v, op);
     if (rule == IR_RULE_CPU_LOAD) return rule_load(v, op);
     if (rule == IR_RULE_CPU_STORE) return rule_store(v, op);
     if (rule == IR_RULE_CPU_PREFETCH) return rule_prefetch(v, op);
-    if (rule == IR_RULE_CPU_REDUCE) return rule_reduce(v, op);
-    if (rule == IR_RULE_CPU_SHUFFLE) return rule_shuffle(v, op);
-    if (rule == IR_RULE_CPU_LANE) return rule_lane(v, op);
+    if (rule == IR_RULE_VEC_REDUCE) return rule_reduce(v, op);
+    if (rule == IR_RULE_VEC_SHUFFLE) return rule_shuffle(v, op);
+    if (rule == IR_RULE_VEC_LANE) return rule_lane(v, op);
     if (rule == IR_RULE_CPU_DOT) return rule_dot(v, op);
     if (rule == IR_RULE_CPU_TILES) return rule_tiles(v, op);
-    if (rule == IR_RULE_CPU_ASSERT) return rule_assert(v, op);
+    if (rule == IR_RULE_VEC_ASSERT) return rule_assert(v, op);
     return rule_print(v, op);
 }

@@ -361,19 +361,19 @@ bool verifier_rule(Verifier *v, const IrOp *op) {
     case IR_RULE_RETURN:
     case IR_RULE_CALL:
     case IR_RULE_NOTHING: return verifier_control_rule(v, op);
-    case IR_RULE_CPU_DATA:
+    case IR_RULE_VEC_DATA:
     case IR_RULE_CPU_DIM:
     case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_PREFETCH:
-    case IR_RULE_CPU_REDUCE:
-    case IR_RULE_CPU_SHUFFLE:
-    case IR_RULE_CPU_LANE:
+    case IR_RULE_VEC_REDUCE:
+    case IR_RULE_VEC_SHUFFLE:
+    case IR_RULE_VEC_LANE:
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_TILES:
-    case IR_RULE_CPU_ASSERT:
-    case IR_RULE_CPU_PRINT: return verifier_cpu_rule(v, op);
+    case IR_RULE_VEC_ASSERT:
+    case IR_RULE_VEC_PRINT: return verifier_cpu_rule(v, op);
     case IR_RULE_GPU_CONVERT:
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:

@@ -41,7 +41,7 @@ int access_run(const Lower *l, const IrValue *view) {
 IrValue *access_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
     uint32_t rank = view->type->rank;
     if (access_run(l, view) == (int)dim) return lower_i64(b, 1);
-    if (param_of(l, view)->strided) return view_op(b, IR_CPU_STRIDE, view, dim);
+    if (param_of(l, view)->strided) return view_op(b, IR_VEC_STRIDE, view, dim);
     IrValue *stride = lower_i64(b, 1);
     for (uint32_t d = rank; d-- > dim + 1;)
         stride = lower_mul(b, stride, view_extent(l, b, view, d));
@@ -49,13 +49,13 @@ IrValue *access_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim) {
 }
 
 IrValue *access_has_stride_1(IrBuilder *b, IrValue *view, uint32_t dim) {
-    return ir_binary(b, IR_EQ, view_op(b, IR_CPU_STRIDE, view, dim), lower_i64(b, 1));
+    return ir_binary(b, IR_EQ, view_op(b, IR_VEC_STRIDE, view, dim), lower_i64(b, 1));
 }
 
 IrValue *access_view_data(IrBuilder *b, IrValue *view) {
     Dtype elem = is_packed(view) ? DTYPE_U8 : view->type->elem;
     const IrType *t = ir_ptr(b->module, elem, 0, NULL);
-    return ir_result(ir_op(b, IR_CPU_DATA, 1, &view, 1, &t, 0, NULL), 0);
+    return ir_result(ir_op(b, IR_VEC_DATA, 1, &view, 1, &t, 0, NULL), 0);
 }
 
 static bool is_one(const IrValue *v) {
@@ -711,7 +711,7 @@ Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place) {
 static IrValue *lane_of(IrBuilder *b, IrValue *x, uint32_t lane) {
     if (x->type->rank == 0) return x;
     const IrType *t = ir_with_shape(b->module, x->type, 0, NULL);
-    IrOp *op = ir_op(b, IR_CPU_LANE, 1, &x, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_LANE, 1, &x, 1, &t, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_LANE, lane);
     return ir_result(op, 0);
 }

@@ -59,7 +59,7 @@ static IrValue *all_fit(Lower *l, IrBuilder *b, IrValue *x) {
     IrValue *bit = ir_const_bits(b, common->type, UPPER_BIT);
     IrValue *fits = ir_binary(b, IR_EQ, ir_binary(b, IR_AND, common, bit), bit);
     const IrType *t = ir_scalar(l->module, DTYPE_BOOL);
-    IrOp *op = ir_op(b, IR_CPU_REDUCE, 1, &fits, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_REDUCE, 1, &fits, 1, &t, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_REDUCE, IR_REDUCE_ALL);
     return ir_result(op, 0);
 }

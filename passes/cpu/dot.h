@@ -33,7 +33,7 @@ typedef struct Dot {
     uint32_t batch, m, n, k;
     Dtype sum;             // type of the accumulators
     Dtype part_a, part_b;  // types of packed elements
-    uint32_t group;        // neighbours along k that one step multiplies: 1; cpu.dot2, cpu.dot4
+    uint32_t group;        // neighbours along k that one step multiplies: 1; vec.dot2, cpu.dot4
     bool tiles;            // blocks are in tile registers: cpu.tiles
     // Bytes of equal sign: a's go by 128 into the other sign's range; `shift` of each column is
     // what that adds.
@@ -51,7 +51,7 @@ static inline IrValue *dot_shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *
                                    const int64_t *from) {
     const IrType *t = ir_with_shape(l->module, x->type, 1, &count);
     IrValue *operands[2] = {x, y};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &t, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
     return ir_result(op, 0);
 }

@@ -4,7 +4,7 @@
 // ---- asserts ------------------------------------------------------------------------------------
 
 static void cpu_assert(IrBuilder *b, const IrOp *from, IrValue *lane, int64_t site) {
-    IrOp *op = ir_op(b, IR_CPU_ASSERT, 1, &lane, 0, NULL, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_ASSERT, 1, &lane, 0, NULL, 0, NULL);
     ir_attr_set_text(op, IR_ATTR_TEXT, ir_attr(from, IR_ATTR_TEXT)->u.text);
     ir_attr_set_int(op, IR_ATTR_SITE, site);
 }
@@ -94,7 +94,7 @@ static void lower_print(Lower *l, IrOp *op) {
         for (uint32_t d = 0; d < x->type->rank; d++)
             vec_push(l->scratch, &shapes, x->type->shape[d]);
     }
-    IrOp *made = ir_op(&b, IR_CPU_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
+    IrOp *made = ir_op(&b, IR_VEC_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
     // One before each value and one at the end.
     uint32_t count = op->operand_count + 1;

@@ -90,7 +90,7 @@ static IrValue *add_groups(const Dot *d, IrBuilder *b, IrValue *sum, IrValue *x,
     // Of four bytes the unsigned ones come first.
     bool swap = d->group == 4 && y->type->elem == DTYPE_U8;
     IrValue *operands[3] = {sum, swap ? y : x, swap ? x : y};
-    IrOpcode code = d->group == 2 ? IR_CPU_DOT2 : IR_CPU_DOT4;
+    IrOpcode code = d->group == 2 ? IR_VEC_DOT2 : IR_CPU_DOT4;
     return ir_result(ir_op(b, code, 3, operands, 1, &sum->type, 0, NULL), 0);
 }
 

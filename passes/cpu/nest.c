@@ -285,7 +285,7 @@ static IrValue *as_bits(IrBuilder *b, IrValue *x) {
 static IrValue *any_of(IrBuilder *b, IrValue *x) {
     if (x->type->rank == 0) return x;
     const IrType *t = ir_scalar(b->module, DTYPE_BOOL);
-    IrOp *op = ir_op(b, IR_CPU_REDUCE, 1, &x, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_REDUCE, 1, &x, 1, &t, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_REDUCE, IR_REDUCE_ANY);
     return ir_result(op, 0);
 }

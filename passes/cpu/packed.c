@@ -10,7 +10,7 @@ static IrValue *alternate(Lower *l, IrBuilder *b, IrValue *x, uint32_t first) {
     for (uint32_t i = 0; i < half; i++) lanes[i] = 2 * i + first;
     const IrType *t = ir_with_shape(l->module, x->type, 1, &half);
     IrValue *operands[2] = {x, NULL};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &t, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, half, lanes);
     return ir_result(op, 0);
 }
@@ -24,7 +24,7 @@ static IrValue *interleave(Lower *l, IrBuilder *b, IrValue *even, IrValue *odd) 
     }
     const IrType *t = ir_with_shape(l->module, even->type, 1, &whole);
     IrValue *operands[2] = {even, odd};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &t, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, whole, lanes);
     return ir_result(op, 0);
 }

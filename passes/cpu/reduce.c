@@ -315,7 +315,7 @@ IrValue *reduce_half(Lower *l, IrBuilder *b, IrValue *x, bool second) {
     for (uint32_t i = 0; i < half; i++) lanes[i] = i + (second ? half : 0);
     const IrType *t = ir_with_shape(l->module, x->type, 1, &half);
     IrValue *operands[2] = {x, NULL};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &t, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, half, lanes);
     return ir_result(op, 0);
 }
@@ -323,7 +323,7 @@ IrValue *reduce_half(Lower *l, IrBuilder *b, IrValue *x, bool second) {
 static IrValue *only_lane(IrBuilder *b, IrValue *x) {
     if (!x) return NULL;
     const IrType *t = ir_with_shape(b->module, x->type, 0, NULL);
-    return ir_result(ir_op(b, IR_CPU_LANE, 1, &x, 1, &t, 0, NULL), 0);
+    return ir_result(ir_op(b, IR_VEC_LANE, 1, &x, 1, &t, 0, NULL), 0);
 }
 
 static Set halves(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, bool second) {
@@ -348,7 +348,7 @@ static Set across_lanes(Lower *l, IrBuilder *b, const Reduction *r, Set s) {
 
 static IrValue *horizontal(IrBuilder *b, IrReduce kind, IrValue *x) {
     const IrType *t = ir_with_shape(b->module, x->type, 0, NULL);
-    IrOp *op = ir_op(b, IR_CPU_REDUCE, 1, &x, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_REDUCE, 1, &x, 1, &t, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_REDUCE, kind);
     return ir_result(op, 0);
 }

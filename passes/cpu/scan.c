@@ -156,14 +156,14 @@ static IrValue *shifted(Lower *l, const Scan *s, IrBuilder *b, IrValue *before, 
         lanes[i] = k >= by ? s->lanes + from : i;
     }
     IrValue *operands[2] = {before, x};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &x->type, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &x->type, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, s->lanes, lanes);
     return ir_result(op, 0);
 }
 
 static IrValue *last_lane(Lower *l, const Scan *s, IrBuilder *b, IrValue *x) {
     const IrType *t = ir_with_shape(l->module, x->type, 0, NULL);
-    IrOp *op = ir_op(b, IR_CPU_LANE, 1, &x, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_LANE, 1, &x, 1, &t, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_LANE, s->reverse ? 0 : s->lanes - 1);
     return ir_result(op, 0);
 }

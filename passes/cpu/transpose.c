@@ -6,7 +6,7 @@ static IrValue *shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *y, uint32_t
                         const int64_t *from) {
     const IrType *t = ir_with_shape(l->module, x->type, 1, &count);
     IrValue *operands[2] = {x, y};
-    IrOp *op = ir_op(b, IR_CPU_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &t, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
     return ir_result(op, 0);
 }

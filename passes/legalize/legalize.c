@@ -4,7 +4,7 @@
 // no rules of `simplify` after it, which would join casts again. Keeps every bit but NaNs' payloads
 // (language rule 23): the tests compare with ir_eval and dtype_cast. After it values of bf16 and
 // fp8, and of f16 but for casts and what `machine->f16` says, are only moved: loaded, stored,
-// selected, bitcast, broadcast, shuffled, carried, compared and exchanged by atomic_cas; cpu.dot2
+// selected, bitcast, broadcast, shuffled, carried, compared and exchanged by atomic_cas; vec.dot2
 // keeps its operands.
 //
 // Arithmetic is done in f32 and rounded once more: right for + - * / sqrt, as 24 >= 2 * 11 + 2 (S.
@@ -204,7 +204,7 @@ static IrValue *lanes_from(Legal *l, IrValue *x, uint32_t first, uint32_t count)
     int64_t *lanes = arena_new(l->b.module->arena, int64_t, count);
     for (uint32_t i = 0; i < count; i++) lanes[i] = first + i;
     const IrType *t = ir_tile(l->b.module, x->type->elem, 1, &count);
-    IrOp *op = ir_op(&l->b, IR_CPU_SHUFFLE, 2, (IrValue *[]){x, NULL}, 1, &t, 0, NULL);
+    IrOp *op = ir_op(&l->b, IR_VEC_SHUFFLE, 2, (IrValue *[]){x, NULL}, 1, &t, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, count, lanes);
     return ir_result(op, 0);
 }
@@ -217,7 +217,7 @@ static IrValue *reduce(Legal *l, const IrOp *op) {
     for (uint32_t half = x->type->shape[0] / 2; half; half /= 2)
         x = computed(l, code, lanes_from(l, x, 0, half), lanes_from(l, x, half, half));
     const IrType *t = ir_scalar(l->b.module, x->type->elem);
-    IrOp *lane = ir_op(&l->b, IR_CPU_LANE, 1, &x, 1, &t, 0, NULL);
+    IrOp *lane = ir_op(&l->b, IR_VEC_LANE, 1, &x, 1, &t, 0, NULL);
     return ir_result(lane, 0);
 }
 
@@ -319,7 +319,7 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
     if (op->code == IR_ATOMIC) return NULL;
     if (op->code == IR_FMA && !narrow) return l->machine->fma ? NULL : fma_wide(l, x);
     if (!narrow) return NULL;
-    if (op->code == IR_CPU_REDUCE) return reduce(l, op);
+    if (op->code == IR_VEC_REDUCE) return reduce(l, op);
     return is_elementwise(op->code) ? arithmetic(l, op->code, x) : NULL;
 }
 
@@ -330,7 +330,7 @@ static void say(const Legalize *z, const IrOp *op) {
     const IrType *type = ir_operand(op, 0)->type;
     if (op->code == IR_FMA && !is_narrow(type->elem))
         remark(remarks, op->span, REASON_FMA_EMULATED, dtype_name(type->elem), REMARK(0));
-    else if (op->code == IR_CPU_REDUCE || (is_elementwise(op->code) && is_narrow(type->elem)))
+    else if (op->code == IR_VEC_REDUCE || (is_elementwise(op->code) && is_narrow(type->elem)))
         remark(remarks, op->span, REASON_ARITHMETIC_WIDENED, dtype_name(type->elem), REMARK(0));
 }
 

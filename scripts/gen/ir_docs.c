@@ -150,19 +150,19 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_CALL: return "Control";
     case IR_RULE_SCRATCH:
     case IR_RULE_NOTHING: return "Of the machine levels";
-    case IR_RULE_CPU_DATA:
+    case IR_RULE_VEC_DATA:
     case IR_RULE_CPU_DIM:
     case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_PREFETCH:
-    case IR_RULE_CPU_REDUCE:
-    case IR_RULE_CPU_SHUFFLE:
-    case IR_RULE_CPU_LANE:
+    case IR_RULE_VEC_REDUCE:
+    case IR_RULE_VEC_SHUFFLE:
+    case IR_RULE_VEC_LANE:
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_TILES:
-    case IR_RULE_CPU_ASSERT:
-    case IR_RULE_CPU_PRINT: return "Of the CPU level";
+    case IR_RULE_VEC_ASSERT:
+    case IR_RULE_VEC_PRINT: return "Of the CPU level";
     case IR_RULE_GPU_CONVERT: return "The operand's type but for the layout";
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:

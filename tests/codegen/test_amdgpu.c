@@ -307,7 +307,7 @@ static void masks_are_bounds(void **state) {
             "kernel @add(%%x: view f32[N]) {level = thread, warps = 2} { body {\n"
             "%%0 = thread.id : i32\n%%1 = const {value = 2} : i32\n%%2 = shl %%0, %%1 : i32\n"
             "%%3 = cast %%2 : i64\n%%4 = extent {extent = N} : i64\n%%5 = lt %%3, %%4 : bool\n"
-            "%%6 = cpu.data %%x : *f32\n%%7 = ptr_add %%6, %%3 : *f32\n"
+            "%%6 = vec.data %%x : *f32\n%%7 = ptr_add %%6, %%3 : *f32\n"
             "%%8 = thread.load %%7, %%5, _ {align = 16%s} : f32[4]\n%%9 = add %%8, %%8 : f32[4]\n"
             "thread.store %%7, %%9, %%5 {align = 16%s}\nreturn } }",
             near, near);
@@ -434,7 +434,7 @@ static const char copies_text[] =
     "    %%0 = thread.id : i32\n    %%1 = cast %%0 : i64\n    %%2 = const {value = %u} : i64\n"
     "    %%3 = mul %%1, %%2 : i64\n    %%4 = thread.shared {count = 1024, elem = f32, place = 0} : "
     "*f32\n"
-    "    %%5 = ptr_add %%4, %%3 : *f32\n    %%6 = cpu.data %%a : *f32\n"
+    "    %%5 = ptr_add %%4, %%3 : *f32\n    %%6 = vec.data %%a : *f32\n"
     "    %%7 = ptr_add %%6, %%3 : *f32\n    %%8 = const {value = 512} : i64\n"
     "    %%9 = ptr_add %%5, %%8 : *f32\n    %%10 = ptr_add %%7, %%8 : *f32\n"
     "    %%11 = const {value = 7} : i32\n    %%12 = lt %%0, %%11 : bool\n"
@@ -481,7 +481,7 @@ static void copies_leave_barriers_whole(void **state) {
         "{\n  body {\n"
         "    %%0 = thread.id : i32\n    %%1 = cast %%0 : i64\n"
         "    %%2 = thread.shared {count = 128, elem = f32, place = 0} : *f32\n"
-        "    %%3 = ptr_add %%2, %%1 : *f32\n    %%4 = cpu.data %%a : *f32\n"
+        "    %%3 = ptr_add %%2, %%1 : *f32\n    %%4 = vec.data %%a : *f32\n"
         "    %%5 = ptr_add %%4, %%1 : *f32\n    %%6 = ptr_add %%b, %%1 : *i32\n"
         "    thread.copy %%3, %%5, _ {count = 1}\n    thread.commit\n"
         "    thread.store %%6, %%n, _ {align = 4}\n"

@@ -61,8 +61,8 @@ static void what_has_no_translation_is_refused(void **state) {
     refused("%0 = broadcast %x : f32[2,2]\n", "more than one dimension", "cpu_lower");
     refused(
         "%0 = const {value = 1.0} : bf16[8]\n %1 = broadcast %x : f32[4]\n"
-        " %2 = cpu.dot2 %1, %0, %0 : f32[4]\n",
-        "'cpu.dot2' of f32", "no such instruction");
+        " %2 = vec.dot2 %1, %0, %0 : f32[4]\n",
+        "'vec.dot2' of f32", "no such instruction");
 }
 
 static void every_refusal_is_reported(void **state) {
@@ -82,7 +82,7 @@ static void every_refusal_is_reported(void **state) {
 static const char kernel[] =
     "kernel @scale(%%x: view f32[N], %%a: f32) {level = cpu} { body {\n"
     " %%0 = program {dim = 0} : i64\n %%1 = const {value = 16} : i64\n %%2 = mul %%0, %%1 : i64\n"
-    " %%3 = cpu.data %%x : *f32\n %%4 = ptr_add %%3, %%2 : *f32\n"
+    " %%3 = vec.data %%x : *f32\n %%4 = ptr_add %%3, %%2 : *f32\n"
     " %%5 = cpu.load %%4, _, _ : f32[16]\n %%6 = broadcast %%a : f32[16]\n"
     " %%7 = mul %%5, %%6 : f32[16]\n %%8 = rem %%7, %%6 : f32[16]\n cpu.store %%4, %%8, _\n"
     " return } }";

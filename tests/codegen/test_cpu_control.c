@@ -228,7 +228,7 @@ static void prints_hand_over_memory(void **state) {
                   "kernel @k(%x: *i32) {level = cpu} { body {\n"
                   " %0 = program {dim = 0} : i64\n %1 = cast %0 : i32\n"
                   " %2 = cpu.scratch {elem = i32, count = 1, place = 64} : *i32\n store %2, %1, _\n"
-                  " cpu.print %x, %2 {texts = [\"x \", \" p \", \"\"], select = [0, 0], site = 3}\n"
+                  " vec.print %x, %2 {texts = [\"x \", \" p \", \"\"], select = [0, 0], site = 3}\n"
                   " return } }");
     int32_t x = 0x1234;
     Compiled *k = compiled_load(t, cpu_native());

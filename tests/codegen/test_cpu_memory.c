@@ -102,7 +102,7 @@ static void add_gathers(Bundle *b, Dtype elem, uint32_t x, uint32_t other, uint3
     uint32_t back = bundle_op(b, "load %%%u, _, _ : %s", either, type);
     bundle_output(b, elem, n, "gather of selected pointers", back);
     uint32_t last =
-        bundle_op(b, "cpu.lane %%%u {lane = %u} : *%s", either, n - 1, dtype_name(elem));
+        bundle_op(b, "vec.lane %%%u {lane = %u} : *%s", either, n - 1, dtype_name(elem));
     bundle_output(b, elem, 0, "load of a lane's pointer",
                   bundle_op(b, "load %%%u, _, _ : %s", last, dtype_name(elem)));
 }
@@ -156,7 +156,7 @@ static void add_known(Bundle *b, Dtype elem, uint32_t x, uint32_t mask, uint32_t
     const char *type = bundle_type(b, elem, b->lanes);
     uint32_t n = b->lanes, lanes = bundle_op(b, "iota : i32[%u]", n);
     uint32_t last = bundle_op(b, "const {value = %u} : i32[%u]", count, n);
-    uint32_t said = bundle_op(b, "cpu.lane %%%u {lane = %u} : bool", mask, count % n);
+    uint32_t said = bundle_op(b, "vec.lane %%%u {lane = %u} : bool", mask, count % n);
     uint32_t all = bundle_op(b, "broadcast %%%u : bool[%u]", said, n);
     for (int i = 0; i < 4; i++) {
         uint32_t some = bundle_op(b, "%s %%%u, %%%u : bool[%u]", compares[i & 1], lanes, last, n);

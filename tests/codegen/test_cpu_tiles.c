@@ -247,7 +247,7 @@ static void a_print_may_use_them(void **state) {
     c.a_step = A_STEP;
     c.b_step = B_STEP;
     c.after =
-        " cpu.print %a {texts = [\"\", \"\"], select = [0], site = 0}\n"
+        " vec.print %a {texts = [\"\", \"\"], select = [0], site = 0}\n"
         " cpu.tiles %to, %0, %to, %0, %a, %as, %b, %bs, %depth {rows = 16, columns = 32}\n";
     Dice dice = dice_roll(1);
     fill(&all, &c, &dice);

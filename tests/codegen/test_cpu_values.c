@@ -209,16 +209,16 @@ static void every_cast(void **state) {
 static void add_lanes(Bundle *b, Dtype elem, uint32_t x, uint32_t y) {
     uint32_t n = b->lanes;
     const char *type = bundle_type(b, elem, n), *scalar = dtype_name(elem);
-    uint32_t last = bundle_op(b, "cpu.lane %%%u {lane = %u} : %s", x, n - 1, scalar);
-    bundle_output(b, elem, 0, "cpu.lane", last);
+    uint32_t last = bundle_op(b, "vec.lane %%%u {lane = %u} : %s", x, n - 1, scalar);
+    bundle_output(b, elem, 0, "vec.lane", last);
     bundle_output(b, elem, n, "broadcast", bundle_op(b, "broadcast %%%u : %s", last, type));
     StrBuf lanes = strbuf(b->arena);
     for (uint32_t i = 0; i < n; i++) strbuf_printf(&lanes, "%s%u", i ? ", " : "", i * 5 % (2 * n));
     bundle_output(
-        b, elem, n, "cpu.shuffle of two",
-        bundle_op(b, "cpu.shuffle %%%u, %%%u {lanes = [%s]} : %s", x, y, lanes.text, type));
-    bundle_output(b, elem, 1, "cpu.shuffle of one",
-                  bundle_op(b, "cpu.shuffle %%%u, _ {lanes = [%u]} : %s[1]", x, n / 2, scalar));
+        b, elem, n, "vec.shuffle of two",
+        bundle_op(b, "vec.shuffle %%%u, %%%u {lanes = [%s]} : %s", x, y, lanes.text, type));
+    bundle_output(b, elem, 1, "vec.shuffle of one",
+                  bundle_op(b, "vec.shuffle %%%u, _ {lanes = [%u]} : %s[1]", x, n / 2, scalar));
     uint32_t one = bundle_op(b, "reshape %%%u : %s[1]", last, scalar);
     bundle_output(b, elem, 0, "reshape", bundle_op(b, "reshape %%%u : %s", one, scalar));
     bundle_output(b, elem, n, "broadcast of one lane",
@@ -241,8 +241,8 @@ static void add_reductions(Bundle *b, Dtype elem, uint32_t x) {
     bool logical = elem == DTYPE_BOOL;
     for (uint32_t i = 0; i < (logical ? 2 : 4); i++) {
         const char *kind = logical ? bools[i] : numbers[i];
-        bundle_output(b, elem, 0, arena_printf(b->arena, "cpu.reduce %s", kind),
-                      bundle_op(b, "cpu.reduce %%%u {kind = %s} : %s", x, kind, dtype_name(elem)));
+        bundle_output(b, elem, 0, arena_printf(b->arena, "vec.reduce %s", kind),
+                      bundle_op(b, "vec.reduce %%%u {kind = %s} : %s", x, kind, dtype_name(elem)));
     }
 }
 
@@ -281,11 +281,11 @@ static bool check_dot(Values *v, bool fours, uint32_t sums, CpuTarget target) {
     uint32_t z = bundle_input(b, sum, 2);
     StrBuf lanes = strbuf(arena);
     for (uint32_t i = 0; i < sums; i++) strbuf_printf(&lanes, "%s%u", i ? ", " : "", i);
-    uint32_t acc = bundle_op(b, "cpu.shuffle %%%u, _ {lanes = [%s]} : %s[%u]", z, lanes.text,
+    uint32_t acc = bundle_op(b, "vec.shuffle %%%u, _ {lanes = [%s]} : %s[%u]", z, lanes.text,
                              dtype_name(sum), sums);
-    uint32_t r = bundle_op(b, "%s %%%u, %%%u, %%%u : %s[%u]", fours ? "cpu.dot4" : "cpu.dot2", acc,
+    uint32_t r = bundle_op(b, "%s %%%u, %%%u, %%%u : %s[%u]", fours ? "cpu.dot4" : "vec.dot2", acc,
                            x, y, dtype_name(sum), sums);
-    bundle_output(b, sum, sums, fours ? "cpu.dot4" : "cpu.dot2", r);
+    bundle_output(b, sum, sums, fours ? "cpu.dot4" : "vec.dot2", r);
     bool fine = bundle_check(b, target, v->seen);
     arena_destroy(arena);
     return fine;
@@ -304,9 +304,9 @@ static void every_dot(void **state) {
     }
     assert_true(fine);
     Machine best = machine_of_cpu(cpu_native());
-    if (!best.bf16_dot) print_message("cpu.dot2 was not run: this machine has no AVX512-BF16\n");
+    if (!best.bf16_dot) print_message("vec.dot2 was not run: this machine has no AVX512-BF16\n");
     if (!best.i8_dot) print_message("cpu.dot4 was not run: this machine has no AVX512-VNNI\n");
-    v->seen[IR_CPU_DOT2] |= !best.bf16_dot;
+    v->seen[IR_VEC_DOT2] |= !best.bf16_dot;
     v->seen[IR_CPU_DOT4] |= !best.i8_dot;
     v->seen[IR_FMA] |= !best.fma;
 }

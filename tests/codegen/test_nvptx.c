@@ -106,7 +106,7 @@ static void divisions(void **state) {
             "kernel @k(%%x: view i64[N]) {level = thread, warps = 1, facts = [%s]} { body {\n"
             "%%0 = program {%s} : i64\n%%1 = extent {extent = N} : i64\n"
             "%%2 = div %%0, %%1 : i64\n%%3 = rem %%0, %%1 : i64\n%%4 = add %%2, %%3 : i64\n"
-            "%%5 = cpu.data %%x : *i64\nthread.store %%5, %%4, _ {align = 8}\nreturn } }",
+            "%%5 = vec.data %%x : *i64\nthread.store %%5, %%4, _ {align = 8}\nreturn } }",
             cases[i].facts, cases[i].program);
         Str text;
         if (!ptx_of(t, "sm_80", &text)) {
@@ -234,10 +234,10 @@ static void nan_is_voted_on(void **state) {
     static const char head[] =
         "kernel @k(%x: *f32, %y: *f32) {level = thread, warps = 1} { body {\n"
         "%0 = thread.load %x, _, _ {align = 16} : f32[4]\n"
-        "%20 = cpu.shuffle %0, _ {lanes = [0, 2]} : f32[2]\n"
-        "%21 = cpu.shuffle %0, _ {lanes = [1, 3]} : f32[2]\n%22 = max %20, %21 : f32[2]\n"
-        "%23 = cpu.shuffle %22, _ {lanes = [0]} : f32[1]\n"
-        "%24 = cpu.shuffle %22, _ {lanes = [1]} : f32[1]\n%1 = max %23, %24 : f32[1]\n";
+        "%20 = vec.shuffle %0, _ {lanes = [0, 2]} : f32[2]\n"
+        "%21 = vec.shuffle %0, _ {lanes = [1, 3]} : f32[2]\n%22 = max %20, %21 : f32[2]\n"
+        "%23 = vec.shuffle %22, _ {lanes = [0]} : f32[1]\n"
+        "%24 = vec.shuffle %22, _ {lanes = [1]} : f32[1]\n%1 = max %23, %24 : f32[1]\n";
     static const char ends[] = "thread.store %y, %11, _ {align = 4}\nreturn } }";
     static const struct {
         const char *arch;

@@ -226,19 +226,19 @@ void gen_op(Gen *g, IrOpcode code) {
     case IR_RULE_RETURN:
     case IR_RULE_SCRATCH:  // below tile level
     case IR_RULE_NOTHING:
-    case IR_RULE_CPU_DATA:
+    case IR_RULE_VEC_DATA:
     case IR_RULE_CPU_DIM:
     case IR_RULE_CPU_SPAN:
     case IR_RULE_CPU_LOAD:
     case IR_RULE_CPU_STORE:
     case IR_RULE_CPU_PREFETCH:
-    case IR_RULE_CPU_REDUCE:
-    case IR_RULE_CPU_SHUFFLE:
-    case IR_RULE_CPU_LANE:
+    case IR_RULE_VEC_REDUCE:
+    case IR_RULE_VEC_SHUFFLE:
+    case IR_RULE_VEC_LANE:
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_TILES:
-    case IR_RULE_CPU_ASSERT:
-    case IR_RULE_CPU_PRINT:
+    case IR_RULE_VEC_ASSERT:
+    case IR_RULE_VEC_PRINT:
     case IR_RULE_GPU_CONVERT:
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:

@@ -196,7 +196,7 @@ static void memory_free(Memory *m) {
 
 static bool has_squares(const IrBlock *block) {
     IR_EACH_OP(op, block) {
-        if (op->code == IR_CPU_SHUFFLE) return true;
+        if (op->code == IR_VEC_SHUFFLE) return true;
         for (uint32_t i = 0; i < op->region_count; i++)
             if (has_squares(op->regions[i])) return true;
     }

@@ -302,7 +302,7 @@ static const char level_kernel[] =
     "kernel @k(%%x: *%s, %%r: *%s) {level = cpu} {\n"
     "  body {\n"
     "    %%0 = cpu.load %%x, _, _ : %s[16]\n"
-    "    %%1 = cpu.reduce %%0 {kind = %s} : %s\n"
+    "    %%1 = vec.reduce %%0 {kind = %s} : %s\n"
     "    store %%r, %%1, _\n"
     "    %%2 = load %%x, _, _ : %s\n"
     "    %%3 = atomic %%r, %%2, _ {op = %s, order = acq_rel, scope = device} : %s\n"

@@ -36,7 +36,7 @@ static void on_print(const CpuServices *services, int64_t program, uint32_t site
     Compiled *k = services->user;
     strbuf_printf(&k->printed, "%lld %u:", (long long)program, site);
     for (const IrOp *op = ir_body(k->func)->first; op; op = op->next) {
-        if (op->code != IR_CPU_PRINT || ir_attr_int(op, IR_ATTR_SITE) != (int64_t)site) continue;
+        if (op->code != IR_VEC_PRINT || ir_attr_int(op, IR_ATTR_SITE) != (int64_t)site) continue;
         for (uint32_t i = 0; i < op->operand_count; i++) {
             uint32_t bytes;
             memcpy(&bytes, values[i], sizeof bytes);

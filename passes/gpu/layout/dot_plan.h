@@ -20,7 +20,7 @@ typedef struct GpuDot {
     bool exact;            // factors of f32 keep all their bits
     bool split;            // a high and a low part of each, three products
     Dtype sum;             // what adds up; the result is cast from it
-    uint32_t group;        // not by the matrix unit: neighbours along K of one cpu.dot2, or 1
+    uint32_t group;        // not by the matrix unit: neighbours along K of one vec.dot2, or 1
     Layout a, b, c;
 } GpuDot;
 

@@ -22,7 +22,7 @@ static IrValue *view_extent(Threads *t, const IrValue *view, uint32_t dim) {
 // Without strides of its own a view's follow from its extents, and are another view's of the same.
 static IrValue *view_stride(Threads *t, const IrValue *view, uint32_t dim) {
     const IrParam *param = &t->func->params.data[view->index];
-    if (param->strided) return view_number(t, IR_CPU_STRIDE, view, dim);
+    if (param->strided) return view_number(t, IR_VEC_STRIDE, view, dim);
     IrValue *stride = threads_i64(t, 1);
     for (uint32_t d = view->type->rank; d-- > dim + 1;)
         stride = ir_binary(&t->b, IR_MUL, stride, view_extent(t, view, d));
@@ -33,7 +33,7 @@ static IrValue *view_data(Threads *t, const IrValue *view) {
     IrValue *operand = (IrValue *)(uintptr_t)view;
     Dtype elem = access_is_packed(view) ? DTYPE_U8 : view->type->elem;
     const IrType *type = ir_ptr(t->module, elem, 0, NULL);
-    return ir_result(ir_op(&t->b, IR_CPU_DATA, 1, &operand, 1, &type, 0, NULL), 0);
+    return ir_result(ir_op(&t->b, IR_VEC_DATA, 1, &operand, 1, &type, 0, NULL), 0);
 }
 
 // One of u64 that is no i64 is beyond every extent, wherever coordinates go from there.

@@ -98,7 +98,7 @@ static IrValue *read(Threads *t, const Factor *f, IrValue *p, uint32_t regs, Dty
 static IrValue *add_products(Threads *t, uint32_t group, IrValue *a, IrValue *b, IrValue *acc) {
     if (group > 1) {
         IrValue *operands[3] = {acc, a, b};
-        return ir_result(ir_op(&t->b, IR_CPU_DOT2, 3, operands, 1, &acc->type, 0, NULL), 0);
+        return ir_result(ir_op(&t->b, IR_VEC_DOT2, 3, operands, 1, &acc->type, 0, NULL), 0);
     }
     if (!dtype_is(acc->type->elem, DTYPE_CLASS_INT)) return ir_ternary(&t->b, IR_FMA, a, b, acc);
     return ir_binary(&t->b, IR_ADD, acc, ir_binary(&t->b, IR_MUL, a, b));

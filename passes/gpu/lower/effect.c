@@ -182,7 +182,7 @@ static void assert_all(Threads *t, const IrOp *op) {
     } else {
         lane = ir_ternary(&t->b, IR_SELECT, c, none, threads_i64(t, 0));
     }
-    IrOp *made = ir_op(&t->b, IR_CPU_ASSERT, 1, &lane, 0, NULL, 0, NULL);
+    IrOp *made = ir_op(&t->b, IR_VEC_ASSERT, 1, &lane, 0, NULL, 0, NULL);
     ir_attr_set_text(made, IR_ATTR_TEXT, ir_attr(op, IR_ATTR_TEXT)->u.text);
     ir_attr_set_int(made, IR_ATTR_SITE, t->sites++);
 }

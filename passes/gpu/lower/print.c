@@ -1,4 +1,4 @@
-// Prints: values go to shared memory in their plain order, from where cpu.print takes them for all
+// Prints: values go to shared memory in their plain order, from where vec.print takes them for all
 // threads.
 #include "passes/gpu/lower/shared_table.h"
 
@@ -31,7 +31,7 @@ void threads_print(Threads *t, const IrOp *op) {
         for (uint32_t d = 0; d < type->rank; d++) vec_push(t->scratch, &shapes, type->shape[d]);
     }
     threads_barrier(t);
-    IrOp *made = ir_op(&t->b, IR_CPU_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
+    IrOp *made = ir_op(&t->b, IR_VEC_PRINT, op->operand_count, pointers, 0, NULL, 0, NULL);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
     uint32_t count = op->operand_count + 1;  // one before each value and one at the end
     if (texts->u.texts.count > count) count = texts->u.texts.count;

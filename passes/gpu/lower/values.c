@@ -50,7 +50,7 @@ IrValue *threads_pack(Threads *t, uint32_t count, IrValue *const *parts) {
 IrValue *threads_get(Threads *t, IrValue *vector, uint32_t reg) {
     if (!vector->type->rank) return vector;
     const IrType *type = ir_with_shape(t->module, vector->type, 0, NULL);
-    IrOp *op = ir_op(&t->b, IR_CPU_LANE, 1, &vector, 1, &type, 0, NULL);
+    IrOp *op = ir_op(&t->b, IR_VEC_LANE, 1, &vector, 1, &type, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_LANE, reg);
     return ir_result(op, 0);
 }
@@ -65,7 +65,7 @@ IrValue *threads_pick(Threads *t, IrValue *vector, uint32_t count, const uint32_
     if (same) return vector;
     const IrType *type = ir_with_shape(t->module, vector->type, 1, &count);
     IrValue *operands[2] = {vector, NULL};
-    IrOp *op = ir_op(&t->b, IR_CPU_SHUFFLE, 2, operands, 1, &type, 0, NULL);
+    IrOp *op = ir_op(&t->b, IR_VEC_SHUFFLE, 2, operands, 1, &type, 0, NULL);
     ir_attr_set_ints(op, IR_ATTR_LANES, count, lanes);
     return ir_result(op, 0);
 }
@@ -94,7 +94,7 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index) {
 // Does p lead to a view's data, whose end is known to be near?
 static bool is_narrow(const Threads *t, const IrValue *p) {
     while (p->def && p->def->code == IR_PTR_ADD) p = ir_operand(p->def, 0);
-    return t->facts & FACT_NEAR && p->def && p->def->code == IR_CPU_DATA;
+    return t->facts & FACT_NEAR && p->def && p->def->code == IR_VEC_DATA;
 }
 
 IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, IrValue *mask,

@@ -12,8 +12,8 @@
 // Is the value, or some of it, the result?
 static bool hands_on(const IrOp *op) {
     switch ((unsigned)op->code) {
-    case IR_CPU_SHUFFLE:
-    case IR_CPU_LANE:
+    case IR_VEC_SHUFFLE:
+    case IR_VEC_LANE:
     case IR_THREAD_PACK:
     case IR_BITCAST: return true;
     }

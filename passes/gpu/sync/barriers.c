@@ -59,10 +59,10 @@ const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere) {
     while (p->def) {
         IrOpcode code = p->def->code;
         if (code == IR_THREAD_SHARED) return p->def;
-        bool through = code == IR_PTR_ADD || code == IR_BROADCAST || code == IR_CPU_LANE ||
-                       code == IR_CPU_SHUFFLE ||
+        bool through = code == IR_PTR_ADD || code == IR_BROADCAST || code == IR_VEC_LANE ||
+                       code == IR_VEC_SHUFFLE ||
                        (code == IR_BITCAST && ir_operand(p->def, 0)->type->kind == IR_PTR);
-        *elsewhere = code == IR_CPU_DATA || (code == IR_THREAD_PACK && all_elsewhere(p->def));
+        *elsewhere = code == IR_VEC_DATA || (code == IR_THREAD_PACK && all_elsewhere(p->def));
         if (!through) return NULL;
         p = ir_operand(p->def, 0);
     }
@@ -72,7 +72,7 @@ const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere) {
 
 static bool touches_operand(const IrOp *op, uint32_t i) {
     IrEffect effect = ir_op_info(op->code)->effect;
-    if (op->code == IR_CPU_PRINT) return true;
+    if (op->code == IR_VEC_PRINT) return true;
     return i == 0 && (effect == IR_EFFECT_READ || effect == IR_EFFECT_WRITE);
 }
 
