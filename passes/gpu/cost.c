@@ -53,10 +53,8 @@ static uint64_t side_cost(const Layout *l, uint32_t vector, LayoutConflicts c) {
     return accesses * (GPU_COST_ISSUE + (uint64_t)c.wavefronts * GPU_COST_WAVEFRONT);
 }
 
-// Machines whose warps are alike have banks that hardly differ.
-static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits) {
-    bool long_warps = layout_size(from, LAYOUT_LANE) == 64;
-    const SharedBanks *banks = long_warps ? &banks_gfx9 : &banks_nvidia;
+static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits,
+                            const SharedBanks *banks) {
     LayoutTrip trip;
     LayoutSide store = {.layout = from}, load = {.layout = to};
     if (!layout_trip(&store, &load, bits, banks, &trip)) return UINT64_MAX;
@@ -64,7 +62,8 @@ static uint64_t shared_cost(const Layout *from, const Layout *to, uint32_t bits)
            side_cost(to, trip.load_vector, trip.load) + 2 * GPU_COST_BARRIER + GPU_COST_ADDRESS;
 }
 
-GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits) {
+GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits,
+                             const SharedBanks *banks) {
     GpuConversion r = {.way = GPU_WAY_SHARED};
     switch (layout_conversion(from, to)) {
     case LAYOUT_CONVERT_NONE: return (GpuConversion){.way = GPU_WAY_NONE};
@@ -74,7 +73,7 @@ GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits
     case LAYOUT_CONVERT_WARPS:
     case LAYOUT_CONVERT_BLOCKS: break;
     }
-    r.cost = shared_cost(from, to, bits);
+    r.cost = shared_cost(from, to, bits, banks);
     if (!layout_shuffle(from, to, bits, &r.shuffle)) return r;
     uint64_t cost = shuffle_cost(&r.shuffle, from, to, bits);
     if (cost > r.cost) return r;

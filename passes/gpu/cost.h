@@ -4,7 +4,7 @@
 // converts in the very way that was weighed. Invariants: costs are for one warp, in quarters of a
 // clock of a multiprocessor; they compare, they predict no times. Ownership: values.
 //
-//     GpuConversion how = gpu_conversion(&from, &to, 16);
+//     GpuConversion how = gpu_conversion(&from, &to, 16, machine->banks);
 //     if (how.way == GPU_WAY_SHUFFLES) …   // as how.shuffle says
 #ifndef TILEC_PASSES_GPU_COST_H
 #define TILEC_PASSES_GPU_COST_H
@@ -38,7 +38,8 @@ typedef struct GpuConversion {
 } GpuConversion;
 
 // The cheapest way of a tile whose elements have so many bits.
-GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits);
+GpuConversion gpu_conversion(const Layout *from, const Layout *to, uint32_t bits,
+                             const SharedBanks *banks);
 // What is moved of such a tile: bools as bytes, pointers as words of 64 bits.
 Dtype gpu_moved_elem(const IrType *type);
 

@@ -84,7 +84,7 @@ uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout 
     uint64_t around = direct_cost(s, op, type, &best);
     if (around >= direct) return direct;
     bool loads = op->code == IR_VIEW_LOAD;
-    around += spreading_convert_cost(spreading_moved(op), loads ? &best : l, loads ? l : &best);
+    around += spreading_convert_cost(s, spreading_moved(op), loads ? &best : l, loads ? l : &best);
     if (around >= direct) return direct;
     if (wide) *wide = best;
     return around;
@@ -92,28 +92,29 @@ uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout 
 
 // ---- conversions, reductions --------------------------------------------------------------------
 
-uint64_t spreading_convert_cost(const IrValue *v, const Layout *from, const Layout *to) {
-    return gpu_conversion(from, to, dtype_bits(gpu_moved_elem(v->type))).cost;
+uint64_t spreading_convert_cost(const Spreading *s, const IrValue *v, const Layout *from,
+                                const Layout *to) {
+    return gpu_conversion(from, to, dtype_bits(gpu_moved_elem(v->type)), s->machine->banks).cost;
 }
 
 // From what a result is when the operand is spread so; UINT64_MAX: it cannot be.
-static uint64_t result_cost(const IrOp *op, uint32_t result, const Layout *operand,
-                            const Layout *to) {
+static uint64_t result_cost(const Spreading *s, const IrOp *op, uint32_t result,
+                            const Layout *operand, const Layout *to) {
     Layout natural;
     if (spread_follows(op, result, operand, to)) return 0;
     if (!spread_forward(op, result, operand, &natural)) return UINT64_MAX;
-    return spreading_convert_cost(&op->results[result], &natural, to);
+    return spreading_convert_cost(s, &op->results[result], &natural, to);
 }
 
-uint64_t spreading_shape_cost(const IrOp *op, uint32_t result, const Layout *from, const Layout *to,
-                              Layout *operand) {
-    uint64_t best = result_cost(op, result, from, to), after;
+uint64_t spreading_shape_cost(const Spreading *s, const IrOp *op, uint32_t result,
+                              const Layout *from, const Layout *to, Layout *operand) {
+    uint64_t best = result_cost(s, op, result, from, to), after;
     Layout before;
     if (operand) *operand = *from;
     if (!best || !spread_backward(op, to, &before)) return best;
-    after = result_cost(op, result, &before, to);
+    after = result_cost(s, op, result, &before, to);
     if (after == UINT64_MAX) return best;
-    after += spreading_convert_cost(ir_operand(op, 0), from, &before) * op->operand_count;
+    after += spreading_convert_cost(s, ir_operand(op, 0), from, &before) * op->operand_count;
     if (after >= best) return best;
     if (operand) *operand = before;
     return after;
@@ -141,20 +142,21 @@ static uint64_t reduce_cost(const IrOp *op, const Layout *l) {
 
 // ---- ties ---------------------------------------------------------------------------------------
 
-static uint64_t tie_cost(const SpreadTie *tie, const Layout *a, const Layout *b) {
+static uint64_t tie_cost(const Spreading *s, const SpreadTie *tie, const Layout *a,
+                         const Layout *b) {
     Layout way;
     switch (tie->kind) {
-    case SPREAD_TIE_SHAPE: return spreading_shape_cost(tie->op, tie->at, a, b, NULL);
+    case SPREAD_TIE_SHAPE: return spreading_shape_cost(s, tie->op, tie->at, a, b, NULL);
     case SPREAD_TIE_REDUCE:
         if (!spread_forward(tie->op, tie->at, a, &way)) return 0;
-        return spreading_convert_cost(tie->b, &way, b);
+        return spreading_convert_cost(s, tie->b, &way, b);
     case SPREAD_TIE_INDEX:
         if (!spread_index(tie->op, tie->at, a, &way)) return 0;
-        return spreading_convert_cost(tie->b, b, &way);
+        return spreading_convert_cost(s, tie->b, b, &way);
     case SPREAD_TIE_SCAN:
-        return spreading_convert_cost(tie->a, a, &tie->inside) +
-               spreading_convert_cost(tie->b, &tie->inside, b);
-    case SPREAD_TIE_ALIKE: return spreading_convert_cost(tie->b, b, a);
+        return spreading_convert_cost(s, tie->a, a, &tie->inside) +
+               spreading_convert_cost(s, tie->b, &tie->inside, b);
+    case SPREAD_TIE_ALIKE: return spreading_convert_cost(s, tie->b, b, a);
     }
     return 0;
 }
@@ -195,7 +197,7 @@ static uint64_t price_of(const Choice *k, const Layout *l, uint64_t most) {
     for (size_t i = 0; i < c->ties.count && sum < most; i++) {
         const SpreadTie *tie = c->ties.data[i];
         const SpreadClass *a = spreading_class(k->s, tie->a), *b = spreading_class(k->s, tie->b);
-        uint64_t one = tie_cost(tie, a == c ? l : &a->layout, b == c ? l : &b->layout);
+        uint64_t one = tie_cost(k->s, tie, a == c ? l : &a->layout, b == c ? l : &b->layout);
         sum = one == UINT64_MAX ? one : sum + one * tie->times;
     }
     return sum;

@@ -43,7 +43,8 @@ static void fit_shape(Spreading *s, IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = ir_result(op, 0);
     if (!spread_is_tile(x)) return;
     Layout operand = *x->type->layout;
-    if (spread_is_tile(r)) spreading_shape_cost(op, 0, x->type->layout, r->type->layout, &operand);
+    if (spread_is_tile(r))
+        spreading_shape_cost(s, op, 0, x->type->layout, r->type->layout, &operand);
     for (uint32_t i = 0; i < op->operand_count; i++) convert_operand(op, i, &operand);
     convert_results(s, op, &operand);
 }

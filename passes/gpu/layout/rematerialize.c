@@ -124,7 +124,7 @@ static void spare(Again *g, IrOp *convert) {
     const Layout *l = convert->results[0].type->layout;
     // A conversion of what a loop does not change moves out of it.
     uint64_t times = x->def ? spreading_times(x->def) : spreading_times(convert);
-    uint64_t own = spreading_convert_cost(x, x->type->layout, l) * times;
+    uint64_t own = spreading_convert_cost(g->s, x, x->type->layout, l) * times;
     g->ops = 0;
     if (own == 0 || price(g, x, l) >= own) return;
     ir_replace_all(ir_result(convert, 0), make(g, x, l));

@@ -70,11 +70,12 @@ const IrValue *spreading_moved(const IrOp *op);
 // a conversion, costs less.
 uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide);
 // Of a conversion of the value.
-uint64_t spreading_convert_cost(const IrValue *v, const Layout *from, const Layout *to);
+uint64_t spreading_convert_cost(const Spreading *s, const IrValue *v, const Layout *from,
+                                const Layout *to);
 // How a shape op gets from one layout to another: *operand (not NULL) is what its operands are
 // converted to first.
-uint64_t spreading_shape_cost(const IrOp *op, uint32_t result, const Layout *from, const Layout *to,
-                              Layout *operand);
+uint64_t spreading_shape_cost(const Spreading *s, const IrOp *op, uint32_t result,
+                              const Layout *from, const Layout *to, Layout *operand);
 void spreading_relax(Spreading *s);
 
 // ---- insert_converts.c, rematerialize.c ---------------------------------------------------------

@@ -16,7 +16,8 @@ static IrValue *through_shared(Threads *t, IrValue *x, const Layout *from, const
 
 IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to) {
     const IrType *own = x->type;
-    GpuConversion how = gpu_conversion(from, to, dtype_bits(gpu_moved_elem(own)));
+    GpuConversion how =
+        gpu_conversion(from, to, dtype_bits(gpu_moved_elem(own)), t->machine->banks);
     if (how.way == GPU_WAY_NONE) return x;
     if (how.way == GPU_WAY_REGISTERS) return threads_renamed(t, x, from, to);
     bool pointer = own->kind == IR_PTR, is_bool = !pointer && own->elem == DTYPE_BOOL;

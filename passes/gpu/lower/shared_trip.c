@@ -133,12 +133,12 @@ static uint64_t trip_cost(const Layout *from, const Layout *to, const LayoutTrip
 // By matrices, if that is possible and costs no more than `most`: then a step of K is what it
 // loads.
 static void try_matrix(GpuTrip *best, const LayoutSide *store, const Layout *to, uint32_t bits,
-                       bool turned, uint64_t *most) {
+                       const SharedBanks *banks, bool turned, uint64_t *most) {
     LayoutSide load = {.layout = to};
     load.move = turned ? LAYOUT_MOVE_TRANSPOSED : LAYOUT_MOVE_MATRIX;
     LayoutTrip way;
     LayoutMatrix matrix;
-    if (!layout_trip(store, &load, bits, &banks_nvidia, &way)) return;
+    if (!layout_trip(store, &load, bits, banks, &way)) return;
     if (!layout_matrix(to, &way.memory, bits, turned, 4, &matrix)) return;
     uint64_t cost = trip_cost(store->layout, to, &way, matrix.count << matrix.packed);
     if (cost > *most) return;
@@ -170,8 +170,8 @@ bool gpu_trip(const LayoutSide *store, const LayoutSide *load, uint32_t bits,
     if (layout_trip(store, load, bits, machine->banks, &trip->way))
         cost = trip_cost(store->layout, load->layout, &trip->way, trip->way.load_vector);
     if (loads_matrices(machine, bits)) {
-        try_matrix(trip, store, load->layout, bits, false, &cost);
-        if (bits == 16) try_matrix(trip, store, load->layout, bits, true, &cost);
+        try_matrix(trip, store, load->layout, bits, machine->banks, false, &cost);
+        if (bits == 16) try_matrix(trip, store, load->layout, bits, machine->banks, true, &cost);
     }
     return cost != UINT64_MAX;
 }
