@@ -43,7 +43,8 @@ const char *matrix_unit_name(MatrixUnit unit) {
 const MatrixOp *matrix_at(size_t index) { return index < ROWS ? &rows[index] : NULL; }
 
 static bool has(const Chip *chip, const MatrixOp *op) {
-    return chip->unit == op->shape.unit && op->first <= chip->number && chip->number <= op->last;
+    return chip && chip->unit == op->shape.unit && op->first <= chip->number &&
+           chip->number <= op->last;
 }
 
 const MatrixOp *matrix_choose(const Chip *chip, Dtype a, Dtype b, Dtype sum, bool exact,

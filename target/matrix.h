@@ -40,6 +40,7 @@ typedef struct MatrixOp {
     const char *intrinsic;
 } MatrixOp;
 
+// The chip of these may be NULL, which has no matrix unit: passes of GPUs run for any machine.
 struct Chip;
 // For a product along k of these types; NULL: the chip has none.
 const MatrixOp *matrix_choose(const struct Chip *chip, Dtype a, Dtype b, Dtype sum, bool exact,

@@ -107,7 +107,7 @@ static void resources_amd(const Page *p) {
                   "  occupancy           %u of %u waves: %u program%s at once on a %s, limited by "
                   "%s\n",
                   o->warps, o->warps_most, o->blocks, plural(o->blocks),
-                  e->target.gpu.number < 0x1000 ? "compute unit" : "work-group processor",
+                  chip_of(e->target.gpu)->generation < 10 ? "compute unit" : "work-group processor",
                   explain_limit_name(o->limit));
     strbuf_printf(p->out, "  code                %llu bytes\n", (unsigned long long)e->code_bytes);
 }

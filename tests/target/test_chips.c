@@ -104,12 +104,22 @@ static void matrices_are_chosen(void **state) {
     }
 }
 
+// Passes of GPUs run for a machine without a chip, too: `tilec opt` without a target.
+static void machines_without_a_chip(void **state) {
+    (void)state;
+    Machine m = machine_of_cpu((CpuTarget){.level = CPU_X86_64_V3});
+    assert_null(matrix_choose(m.chip, DTYPE_F16, DTYPE_F16, DTYPE_F32, false, 64));
+    assert_int_equal(matrix_least_k(m.chip, DTYPE_F16, DTYPE_F16), 0);
+    assert_non_null(m.banks);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_target_has_a_chip),
         cmocka_unit_test(unknown_ones),
         cmocka_unit_test(generic_code_runs_on_its_processors),
         cmocka_unit_test(matrices_are_chosen),
+        cmocka_unit_test(machines_without_a_chip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
