@@ -10,9 +10,11 @@ extern "C" {
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/UniformityAnalysis.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -372,6 +374,69 @@ class Passes : public llvm::legacy::PassManager {
     }
 };
 }  // namespace
+
+// Does it only compute, so that it may be done later?
+static bool only_computes(const llvm::Instruction &op) {
+    if (llvm::isa<llvm::PHINode, llvm::AllocaInst>(op) || op.isTerminator() || op.isEHPad())
+        return false;
+    if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&op)) {
+        const auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+        if (call->isConvergent() || (assembly && assembly->hasSideEffects())) return false;
+    }
+    return !op.mayReadOrWriteMemory() && !op.mayHaveSideEffects();
+}
+
+namespace {
+// Operations of a block that have not been moved to their place yet.
+class Waiting {
+    llvm::SmallPtrSet<llvm::Instruction *, 32> set;
+    std::vector<std::pair<llvm::Instruction *, unsigned>> way;  // an operation, its next operand
+
+    void enter(llvm::Value *value) {
+        auto *op = llvm::dyn_cast<llvm::Instruction>(value);
+        if (op && set.erase(op)) way.push_back({op, 0});
+    }
+
+   public:
+    void add(llvm::Instruction *op) { set.insert(op); }
+    // The value comes before `end` if it waits, and what it is computed from before it. There is a
+    // stack, for recursion would be as deep as the code is long.
+    void place(llvm::Value *value, llvm::Instruction *end) {
+        enter(value);
+        while (!way.empty()) {
+            llvm::Instruction *op = way.back().first;
+            unsigned next = way.back().second++;
+            if (next < op->getNumOperands()) {
+                enter(op->getOperand(next));
+            } else {
+                op->moveBefore(end->getIterator());
+                way.pop_back();
+            }
+        }
+    }
+};
+}  // namespace
+
+static void order_block(llvm::BasicBlock &block) {
+    std::vector<llvm::Instruction *> computing, others;
+    Waiting waiting;
+    for (llvm::Instruction &op : block) {
+        bool computes = only_computes(op);
+        if (computes) waiting.add(&op);
+        if (!llvm::isa<llvm::PHINode>(op)) (computes ? computing : others).push_back(&op);
+    }
+    llvm::Instruction *end = others.back();  // the terminator
+    others.pop_back();
+    for (llvm::Instruction *op : others)
+        for (llvm::Value *operand : op->operands()) waiting.place(operand, op);
+    // What is left is for other blocks, and for the terminator.
+    for (llvm::Instruction *op : computing) waiting.place(op, end);
+}
+
+void codegen_order_blocks(LLVMModuleRef module) {
+    for (llvm::Function &function : *llvm::unwrap(module))
+        for (llvm::BasicBlock &block : function) order_block(block);
+}
 
 // The place to cut the block at; its end: it is short enough.
 static llvm::BasicBlock::iterator place_to_cut(llvm::BasicBlock &block, size_t instructions) {

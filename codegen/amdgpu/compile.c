@@ -77,6 +77,12 @@ static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-at
 static const char *const without_long[] = {
     "codegenprepare", "slsr", "nary-reassociate", "machine-sink", "livedebugvalues", NULL};
 
+// A step of 64 elements of a thread is 64 instructions in a row, so that the values of all elements
+// are live at once. Where there are more than registers, LLVM's allocator looks at all of them for
+// each value, and at what each could do instead: 17 seconds for code just below the limit of long
+// code. From here on the elements come one after the other; no kernel of the examples is as long.
+enum { ORDERED = 11000 };
+
 // LLVM 22's time grows with the square of the number of blocks, and of RDNA's instructions,
 // whatever is left out: from here on code is made in a hurry.
 enum { HURRIED_BLOCKS = 4096, HURRIED_RDNA = 16384 };
@@ -98,6 +104,7 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                  .passes = passes,
                                  .before_selection = before_selection,
                                  .without_long = without_long,
+                                 .ordered_from = ORDERED,
                                  .chains = true,
                                  .hurried_from = is_rdna(options->target.gpu) ? HURRIED_RDNA : 0,
                                  .hurried_blocks = HURRIED_BLOCKS,

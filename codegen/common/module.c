@@ -78,6 +78,7 @@ static bool refuse(const Module *m, uint32_t count) {
 static bool look_at_length(Module *m) {
     const ModuleTarget *t = m->target;
     Length n = length_of(m);
+    m->is_ordered = t->ordered_from && n.instructions > t->ordered_from;
     if (n.instructions <= LONG || m->options->output == CODEGEN_LLVM) return true;
     if (n.instructions > MOST) return refuse(m, n.instructions);
     m->is_long = true;
@@ -90,7 +91,8 @@ static bool look_at_length(Module *m) {
 }
 
 // Behind LLVM's passes on IR, some of which would join the blocks again.
-static void cut_blocks(const Module *m) {
+static void order_and_cut(const Module *m) {
+    if (m->is_ordered) codegen_order_blocks(m->module);
     if (!m->is_long) return;
     codegen_cut_blocks(m->module, BLOCK);
     if (m->target->chains) codegen_break_chains(m->machine, m->module);
@@ -158,7 +160,7 @@ static bool emit(Module *m, const char *entry, Str *output) {
     }
     fine = optimise(m);
     if (fine && m->target->before_selection) m->target->before_selection(m);
-    cut_blocks(m);
+    order_and_cut(m);
     m->times.optimise = lap(&clock);
     Arena *arena = kind == CODEGEN_SHARED ? m->scratch : m->arena;
     fine = fine &&

@@ -34,6 +34,9 @@ typedef struct ModuleTarget {
     // Those that are left out of long code (module.c) as well, for their time grows with the square
     // of its length.
     const char *const *without_long;
+    // Code of more than so many instructions is put in another order (codegen_order_blocks); 0:
+    // none is.
+    uint32_t ordered_from;
     bool chains;  // of scalars are broken in long code (codegen_break_chains)
     // Longer code than so many instructions or blocks is made in a hurry (codegen_hurry); 0: none.
     uint32_t hurried_from, hurried_blocks;
@@ -60,7 +63,7 @@ struct Module {
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
     TargetLog log;
-    bool is_long;
+    bool is_long, is_ordered;
 };
 
 // choices.c: for before_selection, on targets other than x86-64. For `select(x < y, x, y)` LLVM
