@@ -4,7 +4,7 @@
 
 #include "base/os/os.h"
 
-// Names only: whoever links the runtime has these, and not all that chip.c says of a chip.
+// Names only: programs that link the runtime have these, but not what chip.c says of a chip.
 static const struct {
     uint16_t number;
     bool own;  // is there a form with an `a`?

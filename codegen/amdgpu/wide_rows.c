@@ -30,8 +30,8 @@ static unsigned int_width(LLVMValueRef v) {
 
 static bool calls(LLVMValueRef v, const char *intrinsic) {
     LLVMValueRef f = LLVMIsACallInst(v) ? LLVMGetCalledValue(v) : NULL;
-    unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
-    return f && LLVMIsAFunction(f) && LLVMGetIntrinsicID(f) == id;
+    unsigned id = f && LLVMIsAFunction(f) ? LLVMGetIntrinsicID(f) : 0;
+    return id && id == LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
 }
 
 // May `user` become an instruction of 64 bits of which x is an operand of 32? Products of 32 bits

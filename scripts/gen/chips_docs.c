@@ -6,13 +6,13 @@
 #include "target/chip.h"
 
 static const char head[] =
-    "<!-- Generated from target/chips.def and target/matrix.def by scripts/gen/chips_docs.c (the "
-    "program gen_chips_docs): do not edit. -->\n"
+    "<!-- Generated from target/chips.def and target/matrix.def by scripts/gen/chips_docs.c\n"
+    "(the program gen_chips_docs): do not edit. -->\n"
     "# What each GPU can do\n"
     "\n"
-    "The compiler knows GPUs by two tables, `target/chips.def` and `target/matrix.def`. This page "
-    "shows them. [add-a-target.md](add-a-target.md) says how to add a chip. `tilec devices "
-    "--targets` lists the same names, with the cards that are sold under other ones.\n";
+    "The compiler knows GPUs by two tables, `target/chips.def` and `target/matrix.def`. This page\n"
+    "shows them. [add-a-target.md](add-a-target.md) says how to add a chip. `tilec devices\n"
+    "--targets` lists the same names, and the cards that have these chips.\n";
 
 typedef struct Flag {
     unsigned bit;
@@ -42,7 +42,7 @@ static void add_flags(StrBuf *out, const Chip *chip) {
 
 static void add_nvidia(StrBuf *out) {
     strbuf_add(out, STR("\n## NVIDIA\n\n"
-                        "Numbers are of one multiprocessor. A target with an `a` may use "
+                        "Numbers are of one multiprocessor. A target with an `a` may use\n"
                         "instructions that only its architecture has.\n\n"
                         "| target | PTX | warps | blocks | shared memory, of a block (KiB) "
                         "| f32 : f64 | has |\n|---|---|---|---|---|---|---|\n"));
@@ -61,8 +61,8 @@ static void add_nvidia(StrBuf *out) {
 
 static void add_amd(StrBuf *out) {
     strbuf_add(out, STR("\n## AMD\n\n"
-                        "Waves and vector registers (of a lane) are of one SIMD, shared memory of "
-                        "a compute unit, or from gfx10 on of a work-group processor. Code of a "
+                        "Waves and vector registers (of a lane) are of one SIMD, shared memory is\n"
+                        "of a compute unit, or from gfx10 on of a work-group processor. Code of a\n"
                         "`generic` target runs on several processors.\n\n"
                         "| target | generic | lanes | waves | registers | shared memory, of a "
                         "program (KiB) | f32 : f64 | `sim:` | has |\n"
@@ -99,10 +99,10 @@ static void add_chips(StrBuf *out, const MatrixOp *op) {
 
 static void add_matrices(StrBuf *out) {
     strbuf_add(out, STR("\n## Matrix instructions\n\n"
-                        "`dot` takes the first row of its types whose k is no longer than its own. "
-                        "Other rows exist on the chip; of those of MFMA with 32 rows and columns "
-                        "are used where a warp has as many. A target with an `a` has what the "
-                        "plain one has.\n\n"
+                        "`dot` takes the first row of its types whose k is no longer than its\n"
+                        "own. The other rows exist on the chip. Those of MFMA with 32 rows and\n"
+                        "columns are used where a warp has as many. A target with an `a` has\n"
+                        "what the plain one has.\n\n"
                         "| unit | a | b | sum | m × n × k | `dot` | chips |\n"
                         "|---|---|---|---|---|---|---|\n"));
     const MatrixOp *op;

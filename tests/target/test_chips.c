@@ -44,9 +44,9 @@ static void unknown_ones(void **state) {
     (void)state;
     GpuTarget t;
     assert_false(chip_by_elf(0, &t));
-    assert_false(gpu_target_parse(STR("sm_88"), &t));
+    assert_false(gpu_target_parse(STR("sm_79"), &t));
     // As the next lower one, where there is one.
-    assert_int_equal(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 88})->number, 87);
+    assert_int_equal(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 79})->number, 75);
     assert_int_equal(chip_of((GpuTarget){.vendor = GPU_NVIDIA, .number = 50})->number, 75);
 }
 

@@ -50,7 +50,7 @@ static void the_simulator_agrees_with_the_table(void **state) {
         check_groups(name, &chip->banks->load[2], amd_loads16(t.number));
         count++;
     }
-    assert_int_equal(count, 12);
+    assert_true(count >= 12);  // more with each chip that is added
 }
 
 int main(void) {
