@@ -9,12 +9,13 @@
 #include "base/os/os_memory.h"
 #include "codegen/llvm_shim.h"
 
-// What lld says; the last line has an end.
+static bool names(const char *messages, int error) { return strstr(messages, strerror(error)); }
+
+// Reports what lld says, without the end of the last line.
 static void say_failed(char *messages, TargetLog *log) {
     size_t size = strlen(messages);
     if (size && messages[size - 1] == '\n') messages[size - 1] = 0;
-    bool descriptors = strstr(messages, strerror(EMFILE)) || strstr(messages, strerror(ENFILE));
-    if (descriptors)
+    if (names(messages, EMFILE) || names(messages, ENFILE))
         target_refused(log, DIAG_UNAVAILABLE, "the linker takes file descriptors", messages);
     else
         target_failed(log, "lld", messages);
@@ -28,10 +29,18 @@ static bool link_files(uint32_t count, const char *const *args, const char *inpu
     CHECK(count <= LINK_ARGS_MAX, "%u arguments for lld", count);
     for (uint32_t i = 0; i < count; i++) all[6 + i] = args[i];
     bool fine = codegen_lld(6 + count, all, &messages) != 0;
-    if (!fine && !messages) os_out_of_memory();
-    if (!fine) say_failed(messages, log);
+    if (fine) return true;
+    bool memory = !messages || names(messages, ENOMEM);
+    if (!memory) say_failed(messages, log);
     free(messages);
-    return fine;
+    if (memory) os_out_of_memory();
+    return false;
+}
+
+static void refused_by_system(TargetLog *log, DiagCode code, const char *what,
+                              const OsError *error) {
+    if (error->number == ENOMEM) os_out_of_memory();
+    target_refused(log, code, what, error->text);
 }
 
 // Several objects are one file: there may be more of them than a process may have files open.
@@ -55,13 +64,13 @@ bool link_in_memory(Arena *arena, uint32_t count, const char *const *args, uint3
     Str bytes;
     if (!pack(arena, object_count, objects, &bytes, log)) return false;
     if (!os_memory_file_open(bytes, &input, &error)) {
-        target_refused(log, DIAG_IO, "the kernel's code needs a file in memory", error.text);
+        refused_by_system(log, DIAG_IO, "the kernel's code needs a file in memory", &error);
         diag_help(log->diags, "device interp needs no file");
         return false;
     }
     OsCollector *collector = os_collector_open(&error);
     bool fine = collector != NULL;
-    if (!fine) target_refused(log, DIAG_UNAVAILABLE, "a pipe takes the kernel's code", error.text);
+    if (!fine) refused_by_system(log, DIAG_UNAVAILABLE, "a pipe takes the kernel's code", &error);
     if (fine) {
         fine = link_files(count, args, input.path, os_collector_path(collector), log);
         if (!os_collector_close(collector, arena, output) && fine) {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <tilec/tilec.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ void __libc_free(void *block);
 SHOWN int __cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library);
 
 static atomic_size_t counted, failing_at;
-static atomic_bool counts, goes_on;
+static atomic_bool counts, goes_on, links_only;
 static atomic_llong freed;  // while it goes on: what may be had again
 
 // From the n-th on there is only what is given back.
@@ -77,6 +78,13 @@ SHOWN void free(void *block) {
     __libc_free(block);
 }
 
+// The linker reads a file in memory: from there on are the allocations of a link.
+SHOWN int memfd_create(const char *name, unsigned flags);
+SHOWN int memfd_create(const char *name, unsigned flags) {
+    if (atomic_load(&links_only)) atomic_store(&counts, true);
+    return (int)syscall(SYS_memfd_create, name, flags);
+}
+
 // glibc ends the process where it cannot note the end of a thread's object.
 SHOWN int __cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library) {
     int (*real)(void (*)(void *), void *, void *);
@@ -105,8 +113,8 @@ static tilec_status make(tilec_context *c, tilec_device *d, tilec_kernel **k) {
 // and had those 4 MiB sees it.
 enum { FINE = 0, NO_MEMORY = 10, WRONG = 20, GLIBC_ENDS = 127 };
 
-// In a process of its own: the first compilation, with the n-th allocation from its beginning
-// failing.
+// In a process of its own: the first compilation, with the n-th allocation failing, counted from
+// its beginning or from its link.
 static int first_compilation(size_t nth, bool on, size_t *count) {
     tilec_context_options o = {.size = sizeof o, .cache_folder = "", .cpu_threads = 1};
     tilec_context *c = NULL;
@@ -115,9 +123,10 @@ static int first_compilation(size_t nth, bool on, size_t *count) {
     if (tilec_context_create(&o, &c) || tilec_device_open(c, "cpu", &d)) return WRONG;
     atomic_store(&failing_at, nth);
     atomic_store(&goes_on, on);
-    atomic_store(&counts, true);
+    atomic_store(&counts, !atomic_load(&links_only));
     tilec_status s = make(c, d, &k);
     atomic_store(&counts, false);
+    atomic_store(&links_only, false);
     *count = atomic_load(&counted);
     if (s && s != TILEC_OUT_OF_MEMORY) {
         fprintf(stderr, "allocation %zu: %s: %s\n", nth, tilec_status_text(s), tilec_last_error(c));
@@ -256,6 +265,28 @@ static void opening_fails(void **state) {
     assert_true(ended[0] <= 1 && ended[1] <= 1);
 }
 
+// A link is too short for the samples of a whole compilation.
+static void linking_fails(void **state) {
+    (void)state;
+    enum { STEP = 8 };
+    size_t count = 0, ignored, ended = 0;
+    bool whole = getenv("TILEC_TEST_WHOLE") != NULL;
+    atomic_store(&links_only, true);
+    assert_int_equal(in_child(0, false, &count), FINE);
+    assert_in_range(count, 100, 4000);
+    size_t failed = 0;
+    for (size_t nth = whole ? 1 : 1 + slice_number() % STEP; nth <= count;
+         nth += whole ? 1 : STEP) {
+        int end = in_child(nth, false, &ignored);
+        ended += end == NO_MEMORY;
+        failed += end != FINE && end != NO_MEMORY;
+    }
+    atomic_store(&links_only, false);
+    assert_int_equal(failed, 0);
+    print_message("of %zu allocations of a link, %zu ended the call\n", count, ended);
+    assert_true(ended > 0);
+}
+
 static void all_fail_from_there(void **state) {
     (void)state;
     each(true, 60);
@@ -275,9 +306,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_fails),
 #ifdef CAN_FAIL
-        cmocka_unit_test(opening_fails),
-        cmocka_unit_test(all_fail_from_there),
-        cmocka_unit_test(limits_of_the_system),
+        cmocka_unit_test(opening_fails),       cmocka_unit_test(linking_fails),
+        cmocka_unit_test(all_fail_from_there), cmocka_unit_test(limits_of_the_system),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
