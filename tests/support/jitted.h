@@ -27,7 +27,7 @@ typedef enum JittedPlant {
     JITTED_SWAPPED,      // select takes the other value
     JITTED_CONSTANT,     // floats: a constant is twice or half of what it was
     JITTED_LOST_STORE,   // a store is left out
-    JITTED_ZERO_SIGN,    // floats: a product that is -0 is +0
+    JITTED_ZERO_SIGN,    // floats: every product that is -0 is +0
     JITTED_PLANTS,
 } JittedPlant;
 
