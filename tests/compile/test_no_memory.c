@@ -113,6 +113,11 @@ static tilec_status make(tilec_context *c, tilec_device *d, tilec_kernel **k) {
 // and had those 4 MiB sees it.
 enum { FINE = 0, NO_MEMORY = 10, WRONG = 20, GLIBC_ENDS = 127 };
 
+// When the system does not start a thread, it does not say whether memory is the reason.
+static bool no_thread(tilec_status s, tilec_context *c) {
+    return s == TILEC_UNAVAILABLE && c && strstr(tilec_last_error(c), "no more threads");
+}
+
 // In a process of its own: the first compilation, with the n-th allocation failing, counted from
 // its beginning or from its link.
 static int first_compilation(size_t nth, bool on, size_t *count) {
@@ -128,7 +133,7 @@ static int first_compilation(size_t nth, bool on, size_t *count) {
     atomic_store(&counts, false);
     atomic_store(&links_only, false);
     *count = atomic_load(&counted);
-    if (s && s != TILEC_OUT_OF_MEMORY) {
+    if (s && s != TILEC_OUT_OF_MEMORY && !no_thread(s, c)) {
         fprintf(stderr, "allocation %zu: %s: %s\n", nth, tilec_status_text(s), tilec_last_error(c));
         return WRONG;
     }
@@ -212,9 +217,7 @@ static int within(rlim_t more) {
     if (setrlimit(RLIMIT_AS, &small)) return WRONG;
     tilec_status s = whole_way(&c, &d, &k);
     if (setrlimit(RLIMIT_AS, &old)) return WRONG;
-    // Of a thread that it does not start the system does not say whether it is for want of memory.
-    bool no_thread = s == TILEC_UNAVAILABLE && c && strstr(tilec_last_error(c), "no more threads");
-    if (s && s != TILEC_OUT_OF_MEMORY && !no_thread) {
+    if (s && s != TILEC_OUT_OF_MEMORY && !no_thread(s, c)) {
         fprintf(stderr, "%llu bytes more: %s: %s\n", (unsigned long long)more, tilec_status_text(s),
                 c ? tilec_last_error(c) : "");
         return WRONG;
