@@ -110,6 +110,11 @@ IrAttrKind ir_attr_kind(IrAttrName name) {
     return attr_table[name].kind;
 }
 
+bool ir_attr_optional(IrAttrName name) {
+    return ir_attr_kind(name) == IR_KIND_BOOL || name == IR_ATTR_INSIDE || name == IR_ATTR_PLAN ||
+           name == IR_ATTR_INSTRUCTION || name == IR_ATTR_ELEMS || name == IR_ATTR_WARPS;
+}
+
 bool ir_operand_optional(IrOpcode code, uint32_t index) {
     const char *item = ir_op_info(code)->signature;
     for (uint32_t i = 0; i < index; i++) {
@@ -127,6 +132,7 @@ static const char *const rmw_texts[] = {"add", "sub", "and", "or", "xor", "min",
 static const char *const order_texts[] = {"relaxed", "acquire", "release", "acq_rel"};
 static const char *const scope_texts[] = {"program", "device", "system"};
 static const char *const precision_texts[] = {"ieee", "tf32", "tf32x3", "bf16x3"};
+static const char *const plan_texts[] = {"none", "fma", "pairs", "matrix", "exact", "split"};
 
 static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
 #define TEXTS_OF(array) (*count = sizeof array / sizeof array[0], array)
@@ -136,6 +142,7 @@ static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
     case IR_KIND_ORDER: return TEXTS_OF(order_texts);
     case IR_KIND_SCOPE: return TEXTS_OF(scope_texts);
     case IR_KIND_PRECISION: return TEXTS_OF(precision_texts);
+    case IR_KIND_PLAN: return TEXTS_OF(plan_texts);
     case IR_KIND_INT:
     case IR_KIND_BOOL:
     case IR_KIND_INTS:
@@ -143,7 +150,8 @@ static const char *const *enum_texts(IrAttrKind kind, size_t *count) {
     case IR_KIND_TEXT:
     case IR_KIND_TEXTS:
     case IR_KIND_NAME:
-    case IR_KIND_DTYPE: break;
+    case IR_KIND_DTYPE:
+    case IR_KIND_DTYPES: break;
     }
 #undef TEXTS_OF
     *count = 0;

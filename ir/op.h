@@ -37,7 +37,9 @@ typedef enum IrAttrKind {
     IR_KIND_ORDER,
     IR_KIND_SCOPE,
     IR_KIND_PRECISION,
+    IR_KIND_PLAN,
     IR_KIND_DTYPE,
+    IR_KIND_DTYPES,
 } IrAttrKind;
 
 // What a function may hold (the first four), and where an op may stand: VECTOR is CPU and THREAD.
@@ -94,6 +96,15 @@ typedef enum IrPrecision {
     IR_PRECISION_TF32X3,
     IR_PRECISION_BF16X3,
 } IrPrecision;
+// How a `dot` of the gpu level is computed.
+typedef enum IrPlan {
+    IR_PLAN_NONE,    // not decided: above the gpu level
+    IR_PLAN_FMA,     // one product after the other
+    IR_PLAN_PAIRS,   // by vec.dot2
+    IR_PLAN_MATRIX,  // by the matrix unit, as are the following
+    IR_PLAN_EXACT,   // factors of f32 keep all their bits
+    IR_PLAN_SPLIT,   // a high and a low part of each factor, three products
+} IrPlan;
 
 typedef enum IrRule {
     IR_RULE_CONST,
@@ -201,6 +212,8 @@ bool ir_op_from_text(Str text, IrOpcode *code);
 bool ir_op_is_function(IrOpcode code);
 const char *ir_attr_text(IrAttrName name);
 IrAttrKind ir_attr_kind(IrAttrName name);
+// May the text leave the attribute out? Then it is false, 0 or empty; `inside` is zeros.
+bool ir_attr_optional(IrAttrName name);
 // Is the operand at this place marked `?` in the signature?
 bool ir_operand_optional(IrOpcode code, uint32_t index);
 

@@ -49,11 +49,13 @@ static uint64_t hash_attr(uint64_t hash, IrAttrName name, const IrAttr *attr) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_PLAN:
     case IR_KIND_DTYPE: return mix(hash, (uint64_t)attr->u.i);
     case IR_KIND_CONST: return mix(hash, attr->u.bits);
     case IR_KIND_NAME: return mix(hash, map_key(attr->u.name));
     case IR_KIND_TEXT: return mix(hash, str_hash(attr->u.text));
     case IR_KIND_INTS:
+    case IR_KIND_DTYPES:
         for (uint32_t i = 0; i < attr->u.ints.count; i++) {
             hash = mix(hash, (uint64_t)attr->u.ints.items[i]);
         }
@@ -72,11 +74,13 @@ static bool same_attr(IrAttrName name, const IrAttr *a, const IrAttr *b) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_PLAN:
     case IR_KIND_DTYPE: return a->u.i == b->u.i;
     case IR_KIND_CONST: return a->u.bits == b->u.bits;
     case IR_KIND_NAME: return a->u.name == b->u.name;
     case IR_KIND_TEXT: return str_equal(a->u.text, b->u.text);
     case IR_KIND_INTS:
+    case IR_KIND_DTYPES:
         if (a->u.ints.count != b->u.ints.count) return false;
         for (uint32_t i = 0; i < a->u.ints.count; i++) {
             if (a->u.ints.items[i] != b->u.ints.items[i]) return false;

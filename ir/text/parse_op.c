@@ -130,6 +130,24 @@ static bool enumerated(Parser *p, IrAttrName name, IrAttr *attr) {
     return false;
 }
 
+static bool dtypes(Parser *p, IrAttr *attr) {
+    VEC(int64_t) items = {0};
+    TRY(parser_expect(p, '[', "before a list of element types"));
+    while (!parser_at(p, ']')) {
+        int64_t value;
+        if (p->token.kind != IR_TOK_NAME ||
+            !ir_enum_from_text(IR_KIND_DTYPE, p->token.text, &value))
+            return parser_fail(p, "an element type");
+        parser_next(p);
+        vec_push(p->arena, &items, value);
+        if (!parser_take(p, ',')) break;
+    }
+    TRY(parser_expect(p, ']', "after a list of element types"));
+    attr->u.ints.count = (uint32_t)items.count;
+    attr->u.ints.items = items.data;
+    return true;
+}
+
 static bool constant(Parser *p, Draft *draft) {
     if (p->token.kind != IR_TOK_NUMBER && p->token.kind != IR_TOK_NAME) {
         return parser_fail(p, "a constant");
@@ -144,6 +162,7 @@ static bool attr_value(Parser *p, Draft *draft, IrAttrName name, IrAttr *attr) {
     case IR_KIND_INT: return parser_int(p, "a number", INT64_MIN, INT64_MAX, &attr->u.i);
     case IR_KIND_BOOL: return boolean(p, attr);
     case IR_KIND_INTS: return ints(p, attr);
+    case IR_KIND_DTYPES: return dtypes(p, attr);
     case IR_KIND_CONST: return constant(p, draft);
     case IR_KIND_TEXT: return parser_string(p, "a text", &attr->u.text);
     case IR_KIND_TEXTS: return texts(p, attr);
@@ -153,6 +172,7 @@ static bool attr_value(Parser *p, Draft *draft, IrAttrName name, IrAttr *attr) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_PLAN:
     case IR_KIND_DTYPE: return enumerated(p, name, attr);
     }
     return false;
@@ -197,8 +217,7 @@ static bool attrs(Parser *p, Draft *draft) {
     }
     for (int i = 0; i < draft->info->attr_count; i++) {
         IrAttrName name = draft->info->attrs[i];
-        bool implied = ir_attr_kind(name) == IR_KIND_BOOL || name == IR_ATTR_INSIDE;
-        if (draft->given[i] || implied) continue;
+        if (draft->given[i] || ir_attr_optional(name)) continue;
         diag_error(p->diags, draft->first.span, DIAG_IR_SYNTAX, "op '%s' lacks attribute '%s'",
                    draft->info->text, ir_attr_text(name));
         return false;

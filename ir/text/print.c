@@ -64,15 +64,6 @@ static void print_texts(const IrAttr *attr, StrBuf *out) {
     strbuf_char(out, ']');
 }
 
-static void print_const(const IrOp *op, const IrAttr *attr, StrBuf *out) {
-    const IrType *t = op->result_count > 0 ? op->results[0].type : NULL;
-    if (t && t->kind == IR_TILE) {
-        ir_literal_print(t->elem, attr->u.bits, out);
-    } else {
-        strbuf_printf(out, "0x%llx", (unsigned long long)attr->u.bits);
-    }
-}
-
 static void print_enum(IrAttrKind kind, int64_t value, StrBuf *out) {
     const char *text = ir_enum_text(kind, value);
     if (text) {
@@ -82,12 +73,31 @@ static void print_enum(IrAttrKind kind, int64_t value, StrBuf *out) {
     }
 }
 
+static void print_dtypes(const IrAttr *attr, StrBuf *out) {
+    strbuf_char(out, '[');
+    for (uint32_t i = 0; i < attr->u.ints.count; i++) {
+        if (i) strbuf_add(out, STR(", "));
+        print_enum(IR_KIND_DTYPE, attr->u.ints.items[i], out);
+    }
+    strbuf_char(out, ']');
+}
+
+static void print_const(const IrOp *op, const IrAttr *attr, StrBuf *out) {
+    const IrType *t = op->result_count > 0 ? op->results[0].type : NULL;
+    if (t && t->kind == IR_TILE) {
+        ir_literal_print(t->elem, attr->u.bits, out);
+    } else {
+        strbuf_printf(out, "0x%llx", (unsigned long long)attr->u.bits);
+    }
+}
+
 static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr, StrBuf *out) {
     IrAttrKind kind = ir_attr_kind(name);
     switch (kind) {
     case IR_KIND_INT: strbuf_printf(out, "%lld", (long long)attr->u.i); break;
     case IR_KIND_BOOL: strbuf_add(out, attr->u.i ? STR("true") : STR("false")); break;
     case IR_KIND_INTS: print_ints(attr, out); break;
+    case IR_KIND_DTYPES: print_dtypes(attr, out); break;
     case IR_KIND_CONST: print_const(op, attr, out); break;
     case IR_KIND_TEXT: ir_literal_quote(attr->u.text, out); break;
     case IR_KIND_TEXTS: print_texts(attr, out); break;
@@ -97,15 +107,18 @@ static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_PLAN:
     case IR_KIND_DTYPE: print_enum(kind, attr->u.i, out); break;
     }
 }
 
-// Is it one of those that the text leaves out: a false boolean, an `inside` of zeros as many as the
-// op selects in?
+// Does the text leave the attribute out: a false boolean, no plan, an empty list that may be, an
+// `inside` of zeros as many as the op selects in?
 static bool attr_implied(const IrOp *op, IrAttrName name, const IrAttr *attr) {
-    if (ir_attr_kind(name) == IR_KIND_BOOL) return attr->u.i == 0;
-    if (name != IR_ATTR_INSIDE) return false;
+    IrAttrKind kind = ir_attr_kind(name);
+    if (!ir_attr_optional(name)) return false;
+    if (kind == IR_KIND_BOOL || kind == IR_KIND_PLAN) return attr->u.i == 0;
+    if (name != IR_ATTR_INSIDE) return attr->u.ints.count == 0;
     for (uint32_t i = 0; i < attr->u.ints.count; i++) {
         if (attr->u.ints.items[i] != 0) return false;
     }

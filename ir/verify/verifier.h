@@ -55,6 +55,7 @@ bool verifier_memory_rule(Verifier *v, const IrOp *op);   // pointers and views
 bool verifier_control_rule(Verifier *v, const IrOp *op);  // effects, control, calls
 bool verifier_cpu_rule(Verifier *v, const IrOp *op);      // cpu.*, but for scratch
 bool verifier_layouts(Verifier *v, const IrOp *op);       // of the gpu level, after the rules
+bool verifier_dot_plan(Verifier *v, const IrOp *op);      // of a dot, after its rule
 bool verifier_gpu_rule(Verifier *v, const IrOp *op);      // gpu.*
 bool verifier_thread_rule(Verifier *v, const IrOp *op);   // thread.*
 

@@ -72,7 +72,8 @@ static bool check_enum(Verifier *v, const IrOp *op, IrAttrName name, int64_t val
     }
     if (kind == IR_KIND_BOOL) fits = value == 0 || value == 1;
     bool listed = kind == IR_KIND_REDUCE || kind == IR_KIND_RMW || kind == IR_KIND_ORDER ||
-                  kind == IR_KIND_SCOPE || kind == IR_KIND_PRECISION || kind == IR_KIND_DTYPE;
+                  kind == IR_KIND_SCOPE || kind == IR_KIND_PRECISION || kind == IR_KIND_PLAN ||
+                  kind == IR_KIND_DTYPE;
     if (listed) fits = ir_enum_text(kind, value) != NULL;
     if (fits) return true;
     return verifier_fail(v, op, "attribute '%s' can't be %lld", ir_attr_text(name),
@@ -249,7 +250,7 @@ static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
     fine &= check_operands(v, op);
     fine &= check_level(v, op);
     fine &= check_launch_op(v, op);
-    if (fine) verifier_rule(v, op);
+    if (fine && verifier_rule(v, op) && op->code == IR_DOT) verifier_dot_plan(v, op);
     for (uint32_t i = 0; i < op->region_count; i++) check_block(v, op->regions[i], op);
     if (v->fine && v->func->level == IR_LEVEL_GPU) verifier_layouts(v, op);
     for (uint32_t i = 0; i < op->result_count; i++) define(v, &op->results[i], op);

@@ -2,7 +2,8 @@
 //
 // Checks, each with op, expected and found in its message [ir-invalid]:
 //   V1  operand and result counts, region counts, attributes present and in range by the op table
-//   V2  the typing rule of the op (verify_rules.c, one function a rule)
+//   V2  the typing rule of the op (verify_rules.c, one function a rule); a dot of the gpu level has
+//       a plan, others have none (verify_dot.c)
 //   V3  operands defined before use, in scope; sections share nothing but parameters
 //   V4  use lists: each operand is in its value's list once, each list entry is such an operand
 //   V5  blocks end in exactly one terminator of the right kind; yields match the op they end

@@ -88,11 +88,11 @@ bool gpu_direct(const IrFunc *f, const GpuFacts *facts, const IrOp *load, const 
                 GpuDirect *direct);
 
 // dot_plan.c: how the sum of a product is spread; what it wants of its factors.
-Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine);
-void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine);
+Layout gpu_dot_layout(const IrOp *op);
+void gpu_fit_dot(IrOp *op);
 // How a lane should load the factor b along K: neighbours as fill a register of the matrix unit,
 // where no matrix load turns them, and late what lanes of the unit share.
-GpuDepth gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine);
+GpuDepth gpu_dot_depth(const IrOp *op, const Machine *machine);
 
 // pointers.c: as many neighbours along an axis of a load or store of pointers, in aligned groups,
 // are known to lie together, aligned and all on or all off: at most 16 bytes of them.

@@ -67,9 +67,9 @@ static const char head[] =
     "regions.\n"
     "An operand marked `?` below may be absent: it is written `_`. Values are numbered by order "
     "of\n"
-    "definition; parameters keep their names. A boolean attribute that is false, and an `inside` "
-    "of\n"
-    "zeros, are left out. The grammar stands in `ir/text/text.h`.\n";
+    "definition; parameters keep their names. A boolean attribute that is false, an `inside` of\n"
+    "zeros, and a plan of `dot` where there is none, are left out. The grammar stands in "
+    "`ir/text/text.h`.\n";
 
 static const char checks[] =
     "\n"
@@ -78,7 +78,7 @@ static const char checks[] =
     "| | |\n"
     "|---|---|\n"
     "| V1 | operand, result and region counts, attributes present and in range, by the op table |\n"
-    "| V2 | the typing rule of the op |\n"
+    "| V2 | the typing rule of the op; a `dot` of level gpu has a plan, others have none |\n"
     "| V3 | operands are defined before their use and in scope; sections share only parameters |\n"
     "| V4 | the list of uses of a value is exactly the operand places that name it |\n"
     "| V5 | blocks end in one terminator of the right kind; a yield gives what its op takes |\n"
@@ -256,11 +256,13 @@ static const char *kind_text(IrAttrKind kind) {
     case IR_KIND_TEXTS: return "texts: `[\"x = \", \"\"]`";
     case IR_KIND_NAME: return "a name";
     case IR_KIND_DTYPE: return "an element type";
+    case IR_KIND_DTYPES: return "element types: `[f16, f16, f32]`";
     case IR_KIND_REDUCE:
     case IR_KIND_RMW:
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
-    case IR_KIND_PRECISION: break;
+    case IR_KIND_PRECISION:
+    case IR_KIND_PLAN: break;
     }
     return NULL;
 }

@@ -145,10 +145,12 @@ static bool change_attr(Mutation *k, IrOp *op) {
     case IR_KIND_ORDER:
     case IR_KIND_SCOPE:
     case IR_KIND_PRECISION:
+    case IR_KIND_PLAN:
         if (!ir_enum_text(ir_attr_kind(name), other)) return false;
         ir_attr_set_int(op, name, other);
         break;
     case IR_KIND_DTYPE:
+    case IR_KIND_DTYPES:
     case IR_KIND_TEXT:
     case IR_KIND_TEXTS: return false;
     }

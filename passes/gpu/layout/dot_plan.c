@@ -128,10 +128,9 @@ static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, Ma
 // ---- layouts ------------------------------------------------------------------------------------
 
 static Layout fragment_over(const IrType *type, MatrixShape product, LayoutOperand operand,
-                            uint32_t warps, const int8_t *axes) {
+                            uint32_t bits, const int8_t *axes) {
     Layout one = layout_fragment(product, operand);
     if (type->rank == 3) one = layout_expand(&one, 0);
-    uint32_t bits = (uint32_t)__builtin_ctz(warps);
     int8_t own[LAYOUT_MAX_BITS];
     int8_t inner = (int8_t)(operand == LAYOUT_OPERAND_A ? type->rank - 1 : type->rank - 2);
     for (uint32_t i = 0; i < bits; i++)
@@ -186,31 +185,68 @@ static MatrixShape enlarged(const GpuDot *d, const IrType *c, uint32_t warps, bo
     return fits ? large : p;
 }
 
-GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine) {
+// ---- on the op ----------------------------------------------------------------------------------
+
+static IrPlan plan_kind(const GpuDot *d) {
+    if (d->matrix) return d->exact ? IR_PLAN_EXACT : d->split ? IR_PLAN_SPLIT : IR_PLAN_MATRIX;
+    return d->group > 1 ? IR_PLAN_PAIRS : IR_PLAN_FMA;
+}
+
+void gpu_dot_plan(IrOp *op, const Machine *machine) {
     GpuDot d = {0};
     choose(&d, op, machine);
-    const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
+    ir_attr_set_int(op, IR_ATTR_PLAN, plan_kind(&d));
+    ir_attr_set_ints(op, IR_ATTR_ELEMS, 3, (int64_t[]){d.a_elem, d.b_elem, d.sum});
+    if (!d.matrix) return;
     const IrType *c = op->results[0].type;
-    if (!d.matrix) {
-        d.c = plain_layout(c, team);
-        return d;
-    }
+    uint32_t warps = gpu_team(op->block->func).warps, bits = (uint32_t)__builtin_ctz(warps);
     int8_t axes[LAYOUT_MAX_BITS];
+    int64_t numbers[LAYOUT_MAX_BITS];
     bool rows_first = keeps_rows(op->block);
-    d.product = enlarged(&d, c, team.warps, rows_first, machine->chip);
-    share_warps(team.warps, c->rank, c->shape, d.product, rows_first, axes);
-    d.a = fragment_over(a, d.product, LAYOUT_OPERAND_A, team.warps, axes);
-    d.b = fragment_over(b, d.product, LAYOUT_OPERAND_B, team.warps, axes);
-    d.c = fragment_over(c, d.product, LAYOUT_OPERAND_C, team.warps, axes);
+    MatrixShape p = enlarged(&d, c, warps, rows_first, machine->chip);
+    share_warps(warps, c->rank, c->shape, p, rows_first, axes);
+    for (uint32_t i = 0; i < bits; i++) numbers[i] = axes[i];
+    ir_attr_set_ints(op, IR_ATTR_INSTRUCTION, 4, (int64_t[]){p.m, p.n, p.k, p.unit});
+    ir_attr_set_ints(op, IR_ATTR_WARPS, bits, numbers);
+}
+
+static void read_matrix(GpuDot *d, const IrOp *op) {
+    const int64_t *p = ir_attr(op, IR_ATTR_INSTRUCTION)->u.ints.items;
+    const IrAttr *numbers = ir_attr(op, IR_ATTR_WARPS);
+    uint32_t bits = numbers->u.ints.count;
+    int8_t axes[LAYOUT_MAX_BITS];
+    for (uint32_t i = 0; i < bits; i++) axes[i] = (int8_t)numbers->u.ints.items[i];
+    d->product = (MatrixShape){(MatrixUnit)p[3], (uint32_t)p[0], (uint32_t)p[1], (uint32_t)p[2],
+                               dtype_bits(d->a_elem)};
+    const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
+    d->a = fragment_over(a, d->product, LAYOUT_OPERAND_A, bits, axes);
+    d->b = fragment_over(b, d->product, LAYOUT_OPERAND_B, bits, axes);
+    d->c = fragment_over(op->results[0].type, d->product, LAYOUT_OPERAND_C, bits, axes);
+}
+
+GpuDot gpu_dot_of(const IrOp *op) {
+    IrPlan plan = (IrPlan)ir_attr_int(op, IR_ATTR_PLAN);
+    const IrAttr *elems = ir_attr(op, IR_ATTR_ELEMS);
+    CHECK(plan != IR_PLAN_NONE, "a dot of the gpu level has no plan");
+    GpuDot d = {.matrix = plan >= IR_PLAN_MATRIX,
+                .exact = plan == IR_PLAN_EXACT,
+                .split = plan == IR_PLAN_SPLIT,
+                .a_elem = (Dtype)elems->u.ints.items[0],
+                .b_elem = (Dtype)elems->u.ints.items[1],
+                .sum = (Dtype)elems->u.ints.items[2]};
+    if (d.matrix) {
+        read_matrix(&d, op);
+    } else {
+        d.group = plan == IR_PLAN_PAIRS ? 2 : 1;
+        d.c = plain_layout(op->results[0].type, gpu_team(op->block->func));
+    }
     return d;
 }
 
-Layout gpu_dot_layout(const IrOp *op, GpuTeam team, const Machine *machine) {
-    return gpu_dot_plan(op, team, machine).c;
-}
+Layout gpu_dot_layout(const IrOp *op) { return gpu_dot_of(op).c; }
 
-GpuDepth gpu_dot_depth(const IrOp *op, GpuTeam team, const Machine *machine) {
-    GpuDot d = gpu_dot_plan(op, team, machine);
+GpuDepth gpu_dot_depth(const IrOp *op, const Machine *machine) {
+    GpuDot d = gpu_dot_of(op);
     bool turned = machine->matrix_load && d.product.bits == 16;
     if (!d.matrix || d.product.bits >= 32 || turned) return (GpuDepth){1, 0};
     if (machine->matrix_load) return (GpuDepth){4, 0};
@@ -247,8 +283,8 @@ static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
 
 // Factors of the same block stay as they are: the product moves them itself, step by step along K,
 // so that no more than a step of them is in registers.
-void gpu_fit_dot(IrOp *op, GpuTeam team, const Machine *machine) {
-    GpuDot d = gpu_dot_plan(op, team, machine);
+void gpu_fit_dot(IrOp *op) {
+    GpuDot d = gpu_dot_of(op);
     if (!d.matrix) return;
     convert_where_made(op, 0, &d.a);
     convert_where_made(op, 1, &d.b);

@@ -1,12 +1,16 @@
-// How a product is computed: what gpu_layout and gpu_threads agree on.
+// How a product is computed: gpu_layout decides it and writes it on the `dot`, as the attributes
+// plan, instruction, elems and warps; what comes after reads it there.
 //
-// Invariants: the plan follows from the op's types, the threads and the machine alone, so that both
-// passes find the same; layouts are of the whole operands. By the matrix unit: c is the
+// Invariants: every dot of a function of the gpu level has a plan, which no pass changes; a copy of
+// the op has the same. It is found from the op's types, the threads, the machine, and the block
+// that the op was in: products that follow one another keep rows with their warps. The layouts
+// follow from the plan and the types, and are of the whole operands. By the matrix unit: c is the
 // instruction's accumulator, spread over warps and registers, a and b its factors with the warps at
 // the same rows and columns. Else: c alone, and a and b pass through shared memory. What lies past
 // the end of a tile shorter than the instruction replicates, but never along K. Ownership: a value.
 //
-//     GpuDot d = gpu_dot_plan(op, gpu_team(f), machine);
+//     gpu_dot_plan(op, machine);     // gpu_layout, once
+//     GpuDot d = gpu_dot_of(op);     // from then on
 //     if (d.matrix) … d.product.m
 #ifndef TILEC_PASSES_GPU_LAYOUT_DOT_PLAN_H
 #define TILEC_PASSES_GPU_LAYOUT_DOT_PLAN_H
@@ -24,6 +28,9 @@ typedef struct GpuDot {
     Layout a, b, c;
 } GpuDot;
 
-GpuDot gpu_dot_plan(const IrOp *op, GpuTeam team, const Machine *machine);
+// Decides, and writes the attributes.
+void gpu_dot_plan(IrOp *op, const Machine *machine);
+// Reads them.
+GpuDot gpu_dot_of(const IrOp *op);
 
 #endif

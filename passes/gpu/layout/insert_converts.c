@@ -98,7 +98,7 @@ static void fit(Spreading *s, IrOp *op) {
         if (spread_is_tile(ir_operand(op, 1)))
             convert_results(s, op, ir_operand(op, 1)->type->layout);
         return;
-    case SPREAD_DOT: gpu_fit_dot(op, s->team, s->machine); return;
+    case SPREAD_DOT: gpu_fit_dot(op); return;
     case SPREAD_NONE:
         if (op->code == IR_VIEW_LOAD || op->code == IR_VIEW_STORE) fit_access(s, op);
         if (op->operand_count && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW)

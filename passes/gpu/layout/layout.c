@@ -9,6 +9,7 @@
 // insert_converts.c puts a gpu.convert where an op finds an operand in another layout than it must
 // have, and rematerialize.c does away with those of values that are cheaper to make once more.
 // Invariants: the function becomes one of the gpu level; what it computes stays, bit for bit.
+#include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/layout/spreading.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
@@ -113,7 +114,7 @@ const IrValue *spreading_moved(const IrOp *op) {
 
 static void find_wishes(Spreading *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
-        const IrOp *op = s->ops.data[i];
+        IrOp *op = s->ops.data[i];
         const IrValue *v = spreading_moved(op);
         if (spread_is_tile(v)) {
             SpreadClass *c = spreading_class(s, v);
@@ -123,8 +124,9 @@ static void find_wishes(Spreading *s) {
         if (op->code == IR_DOT) {
             SpreadClass *c = spreading_class(s, ir_result(op, 0));
             c->known = c->dot = true;
-            c->layout = gpu_dot_layout(op, s->team, s->machine);
-            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->team, s->machine);
+            gpu_dot_plan(op, s->machine);
+            c->layout = gpu_dot_layout(op);
+            spreading_class(s, ir_operand(op, 1))->depth = gpu_dot_depth(op, s->machine);
         }
     }
     for (size_t i = 0; i < s->values.count; i++) {

@@ -103,11 +103,11 @@ static void lower_copy(Threads *t, const IrOp *op) {
 // ---- reading ------------------------------------------------------------------------------------
 
 // May its registers be loaded where they are used? Then nothing may write the place before.
-static bool all_in_products(const Threads *t, const IrOp *op) {
+static bool all_in_products(const IrOp *op) {
     uint32_t uses = 0;
     for (const IrUse *use = op->results[0].uses; use; use = use->next, uses++) {
         if (use->user->code != IR_DOT || use->user->block != op->block) return false;
-        GpuDot d = gpu_dot_plan(use->user, gpu_team(t->func), t->machine);
+        GpuDot d = gpu_dot_of(use->user);
         const Layout *wanted = ir_operand(use->user, 0) == op->results ? &d.a : &d.b;
         if (!d.matrix || !layout_equal(wanted, op->results[0].type->layout)) return false;
     }
@@ -120,14 +120,14 @@ static bool all_in_products(const Threads *t, const IrOp *op) {
 
 ThreadsTrip *threads_read(Threads *t, const IrValue *v) {
     const IrOp *op = v->def;
-    if (!op || op->code != IR_GPU_READ || !all_in_products(t, op)) return NULL;
+    if (!op || op->code != IR_GPU_READ || !all_in_products(op)) return NULL;
     const IrValue *p = ir_operand(op, 0);
     return threads_trip_open(t, threads_value(t, p), p->type->layout, v->type->layout);
 }
 
 static void lower_read(Threads *t, const IrOp *op) {
     const IrValue *p = ir_operand(op, 0);
-    if (all_in_products(t, op)) return;
+    if (all_in_products(op)) return;
     ThreadsTrip *trip =
         threads_trip_open(t, threads_value(t, p), p->type->layout, op->results[0].type->layout);
     threads_define(t, op, 0, threads_trip_load_all(t, trip));

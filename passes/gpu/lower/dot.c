@@ -3,7 +3,7 @@
 #include "passes/gpu/lower/dot.h"
 
 void threads_dot(Threads *t, const IrOp *op) {
-    GpuDot d = gpu_dot_plan(op, gpu_team(t->func), t->machine);
+    GpuDot d = gpu_dot_of(op);
     gpu_dot_remarks(t->remarks, op, &d, t->machine);
     const Layout *l = op->results[0].type->layout;
     Dtype result = op->results[0].type->elem;

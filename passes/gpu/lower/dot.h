@@ -3,7 +3,7 @@
 // Invariants: operands are thread-level vectors; what is not a matrix unit's goes through shared
 // memory. Ownership: the function that is made.
 //
-//     GpuDot d = gpu_dot_plan(op, gpu_team(t->func), t->machine);
+//     GpuDot d = gpu_dot_of(op);
 //     if (d.matrix) r = threads_dot_matrix(t, op, &d, acc);
 #ifndef TILEC_PASSES_GPU_LOWER_DOT_H
 #define TILEC_PASSES_GPU_LOWER_DOT_H

@@ -349,7 +349,7 @@ static void read_permuted(Pipeline *p, IrOp *op, IrValue *at) {
     while (op->results[0].uses) {
         IrUse *use = op->results[0].uses;
         IrOp *user = use->user;
-        CHECK(pipeline_use(p->func, p->machine, use, &wanted), "a use that was a product");
+        CHECK(pipeline_use(use, &wanted), "a use that was a product");
         p->b = ir_builder_before(user);
         p->b.span = user->span;
         ir_set_operand(user, (uint32_t)(use - user->operands),
@@ -361,7 +361,7 @@ static void read_permuted(Pipeline *p, IrOp *op, IrValue *at) {
 static void read_for(Pipeline *p, IrUse *use, IrValue *at) {
     IrOp *user = use->user;
     Layout wanted = *use->value->type->layout, other;
-    bool special = pipeline_use(p->func, p->machine, use, &other);
+    bool special = pipeline_use(use, &other);
     p->b = ir_builder_before(user);
     p->b.span = user->span;
     if (special && user->code == IR_PERMUTE) {

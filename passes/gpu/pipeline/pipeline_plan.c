@@ -179,9 +179,8 @@ static Reason load_reason(Planner *p, PipelineFeed *feed) {
 
 // ---- uses ---------------------------------------------------------------------------------------
 
-static bool factor_layout(const IrFunc *f, const Machine *machine, const IrUse *use,
-                          Layout *wanted) {
-    GpuDot d = gpu_dot_plan(use->user, gpu_team(f), machine);
+static bool factor_layout(const IrUse *use, Layout *wanted) {
+    GpuDot d = gpu_dot_of(use->user);
     bool b = use == &use->user->operands[1];
     if (!d.matrix || use == &use->user->operands[2]) return false;
     if (use->value->type->elem != (b ? d.b_elem : d.a_elem) && !d.split) return false;
@@ -189,17 +188,17 @@ static bool factor_layout(const IrFunc *f, const Machine *machine, const IrUse *
     return true;
 }
 
-bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Layout *wanted) {
+bool pipeline_use(const IrUse *use, Layout *wanted) {
     const IrOp *user = use->user;
     if (user->code == IR_GPU_CONVERT) {
         *wanted = *user->results[0].type->layout;
         return true;
     }
-    if (user->code == IR_DOT) return factor_layout(f, machine, use, wanted);
+    if (user->code == IR_DOT) return factor_layout(use, wanted);
     if (user->code != IR_PERMUTE || !user->results[0].uses) return false;
     Layout first = {0}, other;
     for (const IrUse *of = user->results[0].uses; of; of = of->next) {
-        if (of->user->code != IR_DOT || !factor_layout(f, machine, of, &other)) return false;
+        if (of->user->code != IR_DOT || !factor_layout(of, &other)) return false;
         if (of != user->results[0].uses && !layout_equal(&first, &other)) return false;
         first = other;
     }
@@ -248,7 +247,7 @@ static Reason ring_reason(Planner *p, PipelineFeed *feed) {
     uint32_t vector = gpu_copy_vector(p->func, p->facts, load, NULL);
     if (!vector && machine->async_copy) return REASON_PIPELINE_NARROW;
     for (const IrUse *use = load->results[0].uses; use; use = use->next) {
-        if (!pipeline_use(p->func, machine, use, &other)) {
+        if (!pipeline_use(use, &other)) {
             if (p->product) return REASON_PIPELINE_CHANGED;
             continue;
         }

@@ -30,7 +30,7 @@ PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts
                            IrOp *loop);
 // A use of a load: the layout in which it is wanted, where the user is a product, a permutation
 // that only products use, or a conversion. False: as it is loaded.
-bool pipeline_use(const IrFunc *f, const Machine *machine, const IrUse *use, Layout *wanted);
+bool pipeline_use(const IrUse *use, Layout *wanted);
 
 // Registers of 32 bits that a thread has of such a tile.
 uint32_t pipeline_words(const IrType *type);

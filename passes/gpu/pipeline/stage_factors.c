@@ -96,13 +96,13 @@ static bool is_turned_beside(const IrOp *op, const IrBlock *home) {
 }
 
 // Taken by products of the matrix unit alone, all in one layout, in some loop that it comes before.
-static bool is_factor(const Keep *k, const IrValue *v, Layout *wanted) {
+static bool is_factor(const IrValue *v, Layout *wanted) {
     Layout other;
     bool turned = false;
     if (!spread_is_tile(v) || v->def->region_count) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
         if (use->user->code != IR_DOT) return false;
-        if (!pipeline_use(k->func, k->context->machine, use, &other)) return false;
+        if (!pipeline_use(use, &other)) return false;
         if (use == v->uses) *wanted = other;
         if (!layout_equal(&other, wanted)) return false;
         turned |= is_turned_beside(use->user, v->def->block);
@@ -250,7 +250,7 @@ static void keep_in(Keep *k, IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) keep_in(k, op->regions[i]);
         Layout wanted;
-        if (op->result_count == 1 && is_factor(k, ir_result(op, 0), &wanted)) keep(k, op, &wanted);
+        if (op->result_count == 1 && is_factor(ir_result(op, 0), &wanted)) keep(k, op, &wanted);
     }
 }
 
