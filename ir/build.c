@@ -196,7 +196,7 @@ IrValue *ir_unary(IrBuilder *b, IrOpcode code, IrValue *x) { return one(b, code,
 IrValue *ir_binary(IrBuilder *b, IrOpcode code, IrValue *x, IrValue *y) {
     IrValue *operands[] = {x, y};
     const IrType *type = x->type;
-    if (ir_op_info(code)->rule == IR_RULE_COMPARE) {
+    if (ir_op_is(code, IR_FAMILY_COMPARE)) {
         type = ir_tile(b->module, DTYPE_BOOL, type->rank, type->shape);
     }
     return one(b, code, type, 2, operands);

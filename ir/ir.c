@@ -185,11 +185,8 @@ static bool launch_opcode(IrOpcode code) {
     if (code == IR_CONST || code == IR_EXTENT || code == IR_NOALIAS || code == IR_IF ||
         code == IR_YIELD)
         return true;
-    IrRule rule = ir_op_info(code)->rule;
-    return !ir_op_is_function(code) &&
-           (rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
-            rule == IR_RULE_COMPARE || rule == IR_RULE_SELECT || rule == IR_RULE_CAST ||
-            rule == IR_RULE_BITCAST);
+    return code != IR_FMA && ir_op_is(code, IR_FAMILY_ARITHMETIC | IR_FAMILY_COMPARE |
+                                                IR_FAMILY_SELECT | IR_FAMILY_CAST);
 }
 
 static bool launch_type(const IrType *t) { return t->kind == IR_TILE && t->rank == 0; }

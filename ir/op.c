@@ -30,9 +30,10 @@ enum {
 // The attributes arrive expanded, as two arguments: the count and the braced
 // list.
 #define ROW(...) {__VA_ARGS__},
-#define OP(name, text, level, rule, classes, min, max, results, regions, effect, attrs, sig, doc) \
-    ROW(#name, text, IR_LEVEL_##level, IR_RULE_##rule, (unsigned)(classes), min, max, results,    \
-        regions, IR_EFFECT_##effect, attrs, sig, doc)
+#define OP(name, text, family, level, rule, classes, min, max, results, regions, effect, attrs, \
+           sig, doc)                                                                            \
+    ROW(#name, text, IR_FAMILY_##family, IR_LEVEL_##level, IR_RULE_##rule, (unsigned)(classes), \
+        min, max, results, regions, IR_EFFECT_##effect, attrs, sig, doc)
 static const IrOpInfo op_table[IR_OPCODES] = {
 #include "ir/ops.def"
 };
@@ -82,23 +83,9 @@ bool ir_op_from_text(Str text, IrOpcode *code) {
     return false;
 }
 
-bool ir_op_is_function(IrOpcode code) {
-    switch ((int)code) {
-    case IR_RSQRT:
-    case IR_EXP:
-    case IR_EXP2:
-    case IR_LOG:
-    case IR_LOG2:
-    case IR_SIN:
-    case IR_COS:
-    case IR_TAN:
-    case IR_TANH:
-    case IR_ERF:
-    case IR_SIGMOID:
-    case IR_POW: return true;
-    }
-    return false;
-}
+IrFamily ir_op_family(IrOpcode code) { return ir_op_info(code)->family; }
+
+bool ir_op_is(IrOpcode code, unsigned families) { return (ir_op_family(code) & families) != 0; }
 
 const char *ir_attr_text(IrAttrName name) {
     CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table", (unsigned)name);

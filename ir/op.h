@@ -106,6 +106,39 @@ typedef enum IrPlan {
     IR_PLAN_SPLIT,   // a high and a low part of each factor, three products
 } IrPlan;
 
+// What kind of work an op does: each is of one family. As bits, so that several can be asked for.
+typedef enum IrFamily {
+    IR_FAMILY_CONSTANT = 1 << 0,    // const, iota: known without operands
+    IR_FAMILY_LAUNCH = 1 << 1,      // what the launch knows: program, programs, extent, noalias
+    IR_FAMILY_ARITHMETIC = 1 << 2,  // what machines have: neg … fma
+    IR_FAMILY_FUNCTION = 1 << 3,  // exp, pow, rsqrt, …: each is within 2 ulp, and becomes the same
+                                  // arithmetic for every target (passes/expand_math.c)
+    IR_FAMILY_COMPARE = 1 << 4,  // eq … ge
+    IR_FAMILY_SELECT = 1 << 5,
+    IR_FAMILY_CAST = 1 << 6,     // cast, bitcast
+    IR_FAMILY_POINTER = 1 << 7,  // ptr_add
+    IR_FAMILY_SHAPE = 1 << 8,    // broadcast, reshape, permute, join, split, cat
+    IR_FAMILY_DOT = 1 << 9,
+    IR_FAMILY_REDUCTION = 1 << 10,  // reduce, scan
+    IR_FAMILY_ORDER = 1 << 11,      // gather, sort, topk, histogram
+    IR_FAMILY_RANDOM = 1 << 12,
+    IR_FAMILY_MEMORY = 1 << 13,  // loads and stores, of pointers and views; view_inside
+    IR_FAMILY_ATOMIC = 1 << 14,
+    IR_FAMILY_EFFECT = 1 << 15,   // assert, assume, print
+    IR_FAMILY_CONTROL = 1 << 16,  // for, while, if
+    IR_FAMILY_END = 1 << 17,      // yield, return
+    IR_FAMILY_CALL = 1 << 18,
+    IR_FAMILY_CONVERT = 1 << 19,  // gpu.convert
+    IR_FAMILY_STAGE = 1 << 20,    // gpu.*: tiles staged in shared memory
+    IR_FAMILY_THREAD = 1 << 21,   // thread.*
+    IR_FAMILY_VECTOR = 1 << 22,   // vec.*
+    IR_FAMILY_CPU = 1 << 23,      // cpu.*
+} IrFamily;
+enum {
+    IR_FAMILIES_ELEMENTWISE =
+        IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION | IR_FAMILY_COMPARE | IR_FAMILY_SELECT,
+};
+
 typedef enum IrRule {
     IR_RULE_CONST,
     IR_RULE_SCALAR_I64,
@@ -191,6 +224,7 @@ enum { IR_MAX_ATTRS = 5 };
 typedef struct IrOpInfo {
     const char *name;  // "ADD"
     const char *text;  // "add"
+    IrFamily family;
     IrLevel level;
     IrRule rule;
     unsigned classes;  // DtypeClass bits and IR_CLASS_POINTER
@@ -207,9 +241,9 @@ typedef struct IrOpInfo {
 
 const IrOpInfo *ir_op_info(IrOpcode code);
 bool ir_op_from_text(Str text, IrOpcode *code);
-// One of the mathematical functions (exp, pow, rsqrt, …)? Each is within 2 ulp and becomes the same
-// plain arithmetic for every target (passes/expand_math.c).
-bool ir_op_is_function(IrOpcode code);
+IrFamily ir_op_family(IrOpcode code);
+// Is its family one of these: IrFamily bits?
+bool ir_op_is(IrOpcode code, unsigned families);
 const char *ir_attr_text(IrAttrName name);
 IrAttrKind ir_attr_kind(IrAttrName name);
 // May the text leave the attribute out? Then it is false, 0 or empty; `inside` is zeros.

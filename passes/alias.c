@@ -144,7 +144,7 @@ static bool find_steps(const IrValue *v, int depth, Steps *s) {
     if (s->bits > 62) s->bits = 62;
     if (!v->type->rank || rewrite_constant_int(v, &number)) return true;
     if (!op || depth == DEPTH) return false;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_IOTA: s->of[0] = 1; return true;
     case IR_BROADCAST:
     case IR_RESHAPE:
@@ -163,6 +163,7 @@ static bool find_steps(const IrValue *v, int depth, Steps *s) {
                 return false;
         return true;
     case IR_MUL: return multiply_steps(op, depth + 1, s);
+    default: break;
     }
     return false;
 }

@@ -15,14 +15,14 @@ typedef struct Expand {
 
 static void collect(Expand *e, const IrBlock *block) {
     IR_EACH_OP(op, block) {
-        if (ir_op_is_function(op->code) || op->code == IR_RANDOM)
+        if (ir_op_is(op->code, IR_FAMILY_FUNCTION) || op->code == IR_RANDOM)
             vec_push(e->context->scratch, &e->found, op);
         for (uint32_t i = 0; i < op->region_count; i++) collect(e, op->regions[i]);
     }
 }
 
 static IrValue *build(Math *m, IrOpcode code, IrValue *x, IrValue *y) {
-    switch ((int)code) {
+    switch (code) {
     case IR_RSQRT: return math_rsqrt(m, x);
     case IR_EXP: return math_exp(m, x);
     case IR_EXP2: return math_exp2(m, x);
@@ -35,6 +35,7 @@ static IrValue *build(Math *m, IrOpcode code, IrValue *x, IrValue *y) {
     case IR_ERF: return math_erf(m, x);
     case IR_SIGMOID: return math_sigmoid(m, x);
     case IR_POW: return math_pow(m, x, y);
+    default: break;
     }
     return NULL;
 }

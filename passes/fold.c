@@ -3,20 +3,19 @@
 #include "passes/simplify.h"
 
 static bool is_elementwise(const IrOp *op) {
-    IrRule rule = ir_op_info(op->code)->rule;
-    return rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_SHIFT ||
-           rule == IR_RULE_COMPARE || rule == IR_RULE_TERNARY || rule == IR_RULE_CAST ||
-           rule == IR_RULE_BITCAST;
+    return ir_op_is(op->code,
+                    IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION | IR_FAMILY_COMPARE | IR_FAMILY_CAST);
 }
 
 // Ops that only move elements: of a splat they give the same splat in their own shape.
 static bool is_move(const IrOp *op) {
-    switch ((int)op->code) {
+    switch (op->code) {
     case IR_BROADCAST:
     case IR_RESHAPE:
     case IR_PERMUTE:
     case IR_JOIN:
     case IR_CAT: return true;
+    default: break;
     }
     return false;
 }
@@ -38,13 +37,14 @@ static bool constant_operands(const IrOp *op, uint64_t *bits) {
 
 static bool evaluate(const IrOp *op, uint64_t *bits, uint64_t *result) {
     Dtype elem = simplify_elem(op), to = op->results[0].type->elem;
-    switch ((int)op->code) {
+    switch (op->code) {
     case IR_CAST:
         *result = dtype_cast(to, elem, bits[0], ir_attr_int(op, IR_ATTR_SATURATE) != 0);
         return true;
     case IR_BITCAST: *result = bits[0]; return op->results[0].type->kind == IR_TILE;
     case IR_SHL:
     case IR_SHR: bits[1] = shift_count(ir_operand(op, 1), bits[1], dtype_bits(elem)); break;
+    default: break;
     }
     return ir_eval(op->code, elem, bits, result);
 }
@@ -53,7 +53,7 @@ IrValue *fold_constants(Simplify *s, IrOp *op) {
     if (op->operand_count == 0 || op->operand_count > 3) return NULL;
     uint64_t bits[3], result;
     if (is_elementwise(op)) {
-        if (ir_op_is_function(op->code) || !constant_operands(op, bits)) return NULL;
+        if (ir_op_is(op->code, IR_FAMILY_FUNCTION) || !constant_operands(op, bits)) return NULL;
         return evaluate(op, bits, &result) ? simplify_constant(s, op, result) : NULL;
     }
     if (!is_move(op) || !constant_operands(op, bits)) return NULL;

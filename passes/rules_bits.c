@@ -15,13 +15,14 @@ IrValue *rule_not_not(Simplify *s, IrOp *op) {
 // The comparison that is true exactly when this one is false (NaN aside); IR_OPCODES: no
 // comparison.
 static IrOpcode inverse(IrOpcode code) {
-    switch ((int)code) {
+    switch (code) {
     case IR_EQ: return IR_NE;
     case IR_NE: return IR_EQ;
     case IR_LT: return IR_GE;
     case IR_LE: return IR_GT;
     case IR_GT: return IR_LE;
     case IR_GE: return IR_LT;
+    default: break;
     }
     return IR_OPCODES;
 }
@@ -78,11 +79,12 @@ IrValue *rule_shift_all(Simplify *s, IrOp *op) {
 // ---- comparisons --------------------------------------------------------------------------------
 
 static IrOpcode mirrored(IrOpcode code) {
-    switch ((int)code) {
+    switch (code) {
     case IR_LT: return IR_GT;
     case IR_LE: return IR_GE;
     case IR_GT: return IR_LT;
     case IR_GE: return IR_LE;
+    default: break;
     }
     return code;
 }

@@ -48,7 +48,7 @@ static LLVMTypeRef vector(LLVMTypeRef elem, uint32_t count) { return LLVMVectorT
 // Do only products and what loops carry take it?
 static bool is_carried(const IrValue *v) {
     for (const IrUse *use = v->uses; use; use = use->next) {
-        switch ((unsigned)use->user->code) {
+        switch (use->user->code) {
         case IR_THREAD_MMA:
         case IR_YIELD: break;
         case IR_THREAD_PACK:

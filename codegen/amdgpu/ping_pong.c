@@ -15,12 +15,13 @@ typedef struct Phase {
 
 // Work for other units that is not for the factors of the next product.
 static bool ends_phase(const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_THREAD_BARRIER:
     case IR_THREAD_WAIT:
     case IR_THREAD_SHUFFLE:
     case IR_VEC_REDUCE:
     case IR_EXP2: return true;
+    default: break;
     }
     return op->region_count > 0;
 }

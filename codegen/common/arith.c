@@ -114,7 +114,7 @@ static LLVMValueRef of_one(Gen *g, const char *name, LLVMValueRef x) {
 
 static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                    LLVMValueRef b) {
-    switch ((unsigned)code) {
+    switch (code) {
     case IR_ADD: return LLVMBuildAdd(g->b, a, b, "");
     case IR_SUB: return LLVMBuildSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildMul(g->b, a, b, "");
@@ -125,6 +125,7 @@ static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMV
     case IR_AND: return LLVMBuildAnd(g->b, a, b, "");
     case IR_OR: return LLVMBuildOr(g->b, a, b, "");
     case IR_XOR: return LLVMBuildXor(g->b, a, b, "");
+    default: break;
     }
     UNREACHABLE("%s of integers", ir_op_info(code)->text);
 }
@@ -177,7 +178,7 @@ static LLVMValueRef quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueR
 
 static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a,
                                  LLVMValueRef b) {
-    switch ((unsigned)code) {
+    switch (code) {
     case IR_ADD: return LLVMBuildFAdd(g->b, a, b, "");
     case IR_SUB: return LLVMBuildFSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildFMul(g->b, a, b, "");
@@ -185,6 +186,7 @@ static LLVMValueRef float_binary(Gen *g, IrOpcode code, const IrType *t, LLVMVal
     case IR_REM: return g->target->remainder(g, t, a, b);
     case IR_MIN: return g->target->extreme(g, t, a, b, false);
     case IR_MAX: return g->target->extreme(g, t, a, b, true);
+    default: break;
     }
     UNREACHABLE("%s of floats", ir_op_info(code)->text);
 }
@@ -245,23 +247,25 @@ static LLVMValueRef unary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef x
 }
 
 static LLVMIntPredicate integer_predicate(IrOpcode code, bool with_sign) {
-    switch ((unsigned)code) {
+    switch (code) {
     case IR_EQ: return LLVMIntEQ;
     case IR_NE: return LLVMIntNE;
     case IR_LT: return with_sign ? LLVMIntSLT : LLVMIntULT;
     case IR_LE: return with_sign ? LLVMIntSLE : LLVMIntULE;
     case IR_GT: return with_sign ? LLVMIntSGT : LLVMIntUGT;
+    default: break;
     }
     return with_sign ? LLVMIntSGE : LLVMIntUGE;
 }
 
 static LLVMRealPredicate float_predicate(IrOpcode code) {
-    switch ((unsigned)code) {
+    switch (code) {
     case IR_EQ: return LLVMRealOEQ;
     case IR_NE: return LLVMRealUNE;
     case IR_LT: return LLVMRealOLT;
     case IR_LE: return LLVMRealOLE;
     case IR_GT: return LLVMRealOGT;
+    default: break;
     }
     return LLVMRealOGE;
 }
@@ -281,12 +285,13 @@ static LLVMValueRef fused(Gen *g, const IrType *t, LLVMValueRef const *operands)
 
 // `t` is the first operand's, of a part.
 static LLVMValueRef elementwise(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef const *x) {
-    switch ((unsigned)ir_op_info(code)->rule) {
+    switch (ir_op_info(code)->rule) {
     case IR_RULE_UNARY: return unary(g, code, t, x[0]);
     case IR_RULE_SHIFT: return shift(g, code, t, x[0], x[1]);
     case IR_RULE_COMPARE: return comparison(g, code, t, x[0], x[1]);
     case IR_RULE_TERNARY: return fused(g, t, x);
     case IR_RULE_SELECT: return pick(g, x[0], x[1], x[2]);
+    default: break;
     }
     return gen_binary(g, code, t, x[0], x[1]);
 }

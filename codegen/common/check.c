@@ -62,16 +62,8 @@ const char check_lacks[] = "the target has no such instruction";
 static const char expand[] = "the pass expand_math takes it away";
 static const char elsewhere[] = "it is of another level";
 
-// NULL, or how to be rid of the op, which has no translation.
-static const char *refusal(const Check *c, const IrOp *op) {
-    const char *own = c->own(c, op);
-    if (own != check_common) return own;
-    const IrType *t = op->operand_count && ir_operand(op, 0) ? ir_operand(op, 0)->type : NULL;
+static const char *arithmetic_refusal(const Check *c, const IrOp *op, const IrType *t) {
     switch (op->code) {
-    case IR_CONST:
-    case IR_PROGRAM:
-    case IR_PROGRAMS:
-    case IR_IOTA:
     case IR_NEG:
     case IR_NOT:
     case IR_ABS:
@@ -79,113 +71,71 @@ static const char *refusal(const Check *c, const IrOp *op) {
     case IR_OR:
     case IR_XOR:
     case IR_SHL:
-    case IR_SHR:
-    case IR_SELECT:
-    case IR_BITCAST:
-    case IR_BROADCAST:
-    case IR_RESHAPE:
-    case IR_PTR_ADD:
-    case IR_LOAD:
-    case IR_STORE:
-    case IR_ATOMIC_CAS:
-    case IR_ASSUME:
-    case IR_FOR:
-    case IR_WHILE:
-    case IR_IF:
-    case IR_YIELD:
-    case IR_RETURN:
+    case IR_SHR: return NULL;
+    case IR_REM: return compares(c, t) ? NULL : check_legalize;
+    case IR_FMA: return check_computes(c, t) && c->machine.fma ? NULL : check_legalize;
+    default: return check_computes(c, t) ? NULL : check_legalize;
+    }
+}
+
+static const char *launch_refusal(const Check *c, const IrOp *op) {
+    if (op->code == IR_NOALIAS) return "it stands in requires only";
+    if (op->code != IR_EXTENT || extent_is_known(c, op)) return NULL;
+    return "no view of the kernel has this extent";
+}
+
+static const char *atomic_refusal(const Check *c, const IrOp *op) {
+    if (op->code == IR_ATOMIC_CAS) return NULL;
+    if (op->code == IR_ATOMIC) return atomic_is_possible(c, op) ? NULL : check_legalize;
+    return c->lower;
+}
+
+static const char *vector_refusal(const Check *c, const IrOp *op, const IrType *t) {
+    switch (op->code) {
     case IR_VEC_SHUFFLE:
     case IR_VEC_LANE:
     case IR_VEC_ASSERT: return NULL;
-    case IR_EXTENT: return extent_is_known(c, op) ? NULL : "no view of the kernel has this extent";
     case IR_VEC_DATA:
     case IR_VEC_STRIDE: return view_is_parameter(op) ? NULL : "views are parameters here";
-    case IR_FLOOR:
-    case IR_CEIL:
-    case IR_ROUND:
-    case IR_SQRT:
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_DIV:
-    case IR_MIN:
-    case IR_MAX: return check_computes(c, t) ? NULL : check_legalize;
-    case IR_REM:
-    case IR_EQ:
-    case IR_NE:
-    case IR_LT:
-    case IR_LE:
-    case IR_GT:
-    case IR_GE: return compares(c, t) ? NULL : check_legalize;
-    case IR_FMA: return check_computes(c, t) && c->machine.fma ? NULL : check_legalize;
-    case IR_CAST: return casts(c, op->results[0].type->elem, t->elem) ? NULL : check_legalize;
-    case IR_ATOMIC: return atomic_is_possible(c, op) ? NULL : check_legalize;
     case IR_VEC_REDUCE:
         return t->elem == DTYPE_BOOL || check_computes(c, t) ? NULL : check_legalize;
-    case IR_RSQRT:
-    case IR_EXP:
-    case IR_EXP2:
-    case IR_LOG:
-    case IR_LOG2:
-    case IR_SIN:
-    case IR_COS:
-    case IR_TAN:
-    case IR_TANH:
-    case IR_ERF:
-    case IR_SIGMOID:
-    case IR_POW:
-    case IR_RANDOM: return expand;
-    case IR_PERMUTE:
-    case IR_JOIN:
-    case IR_SPLIT:
-    case IR_CAT:
-    case IR_GATHER:
-    case IR_DOT:
-    case IR_REDUCE:
-    case IR_SCAN:
-    case IR_SORT:
-    case IR_TOPK:
-    case IR_HISTOGRAM:
-    case IR_VIEW_LOAD:
-    case IR_VIEW_STORE:
-    case IR_VIEW_ATOMIC:
-    case IR_VIEW_CAS:
-    case IR_VIEW_INSIDE:
-    case IR_ASSERT:
-    case IR_PRINT: return c->lower;
-    case IR_NOALIAS: return "it stands in requires only";
-    case IR_CALL: return "the pass inline takes it away";
-    case IR_CPU_SPAN:
-    case IR_CPU_SCRATCH:
-    case IR_CPU_LOAD:
-    case IR_CPU_STORE:
-    case IR_CPU_PREFETCH:
-    case IR_VEC_PRINT:
-    case IR_VEC_DOT2:
-    case IR_CPU_DOT4:
-    case IR_CPU_TILES:
-    case IR_THREAD_ID:
-    case IR_THREAD_SHARED:
-    case IR_THREAD_BARRIER:
-    case IR_THREAD_LOAD:
-    case IR_THREAD_STORE:
-    case IR_THREAD_SHUFFLE:
-    case IR_THREAD_PACK:
-    case IR_THREAD_MATRIX_LOAD:
-    case IR_THREAD_MMA:
-    case IR_THREAD_COPY:
-    case IR_THREAD_UPDATE:
-    case IR_THREAD_COMMIT:
-    case IR_THREAD_WAIT:
-    case IR_GPU_BARRIER:
-    case IR_GPU_SHARED:
-    case IR_GPU_SLOT:
-    case IR_GPU_COPY:
-    case IR_GPU_COMMIT:
-    case IR_GPU_WAIT:
-    case IR_GPU_READ:
-    case IR_GPU_CONVERT: return elsewhere;
-    case IR_OPCODES: break;
+    default: return elsewhere;
+    }
+}
+
+// NULL, or how to be rid of the op, which has no translation.
+static const char *refusal(const Check *c, const IrOp *op) {
+    const char *own = c->own(c, op);
+    if (own != check_common) return own;
+    const IrType *t = op->operand_count && ir_operand(op, 0) ? ir_operand(op, 0)->type : NULL;
+    IrOpcode code = op->code;
+    switch (ir_op_family(code)) {
+    case IR_FAMILY_CONSTANT:
+    case IR_FAMILY_SELECT:
+    case IR_FAMILY_POINTER:
+    case IR_FAMILY_CONTROL:
+    case IR_FAMILY_END: return NULL;
+    case IR_FAMILY_LAUNCH: return launch_refusal(c, op);
+    case IR_FAMILY_ARITHMETIC: return arithmetic_refusal(c, op, t);
+    case IR_FAMILY_COMPARE: return compares(c, t) ? NULL : check_legalize;
+    case IR_FAMILY_CAST:
+        if (code == IR_BITCAST) return NULL;
+        return casts(c, op->results[0].type->elem, t->elem) ? NULL : check_legalize;
+    case IR_FAMILY_FUNCTION:
+    case IR_FAMILY_RANDOM: return expand;
+    case IR_FAMILY_SHAPE: return code == IR_BROADCAST || code == IR_RESHAPE ? NULL : c->lower;
+    case IR_FAMILY_MEMORY: return code == IR_LOAD || code == IR_STORE ? NULL : c->lower;
+    case IR_FAMILY_ATOMIC: return atomic_refusal(c, op);
+    case IR_FAMILY_EFFECT: return code == IR_ASSUME ? NULL : c->lower;
+    case IR_FAMILY_DOT:
+    case IR_FAMILY_REDUCTION:
+    case IR_FAMILY_ORDER: return c->lower;
+    case IR_FAMILY_CALL: return "the pass inline takes it away";
+    case IR_FAMILY_VECTOR: return vector_refusal(c, op, t);
+    case IR_FAMILY_CONVERT:
+    case IR_FAMILY_STAGE:
+    case IR_FAMILY_THREAD:
+    case IR_FAMILY_CPU: return elsewhere;
     }
     return "it is no op";
 }

@@ -56,57 +56,42 @@ static bool contracts(const Gen *g, const IrOp *op) {
 void gen_op(Gen *g, const IrOp *op) {
     g->contract = contracts(g, op);
     if (g->lines) lines_at(g->lines, g->b, op->span);
-    switch ((unsigned)op->code) {
-    case IR_CONST: gen_constant(g, op); return;
-    case IR_PROGRAM:
-    case IR_PROGRAMS:
-    case IR_EXTENT:
-    case IR_VEC_DATA:
-    case IR_VEC_STRIDE: gen_fact(g, op); return;
-    case IR_CAST:
-    case IR_BITCAST: gen_cast(g, op); return;
-    case IR_IOTA:
-    case IR_BROADCAST:
-    case IR_RESHAPE:
-    case IR_VEC_SHUFFLE:
-    case IR_VEC_LANE: gen_lanes(g, op); return;
-    case IR_ATOMIC:
-    case IR_ATOMIC_CAS:
-    case IR_THREAD_UPDATE: gen_atomic(g, op); return;
-    case IR_FOR:
-    case IR_WHILE:
-    case IR_IF: gen_control(g, op); return;
-    case IR_YIELD:
-    case IR_RETURN:
-    case IR_ASSUME: return;  // facts remove no check, so nothing is said to LLVM
-    case IR_NEG:
-    case IR_NOT:
-    case IR_ABS:
-    case IR_FLOOR:
-    case IR_CEIL:
-    case IR_ROUND:
-    case IR_SQRT:
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_DIV:
-    case IR_REM:
-    case IR_MIN:
-    case IR_MAX:
-    case IR_AND:
-    case IR_OR:
-    case IR_XOR:
-    case IR_SHL:
-    case IR_SHR:
-    case IR_EQ:
-    case IR_NE:
-    case IR_LT:
-    case IR_LE:
-    case IR_GT:
-    case IR_GE:
-    case IR_FMA:
-    case IR_SELECT: gen_elementwise(g, op); return;
-    default: g->target->op(g, op);
+    switch (ir_op_family(op->code)) {
+    case IR_FAMILY_CONSTANT: (op->code == IR_CONST ? gen_constant : gen_lanes)(g, op); return;
+    case IR_FAMILY_LAUNCH: gen_fact(g, op); return;
+    case IR_FAMILY_ARITHMETIC:
+    case IR_FAMILY_COMPARE:
+    case IR_FAMILY_SELECT: gen_elementwise(g, op); return;
+    case IR_FAMILY_CAST: gen_cast(g, op); return;
+    case IR_FAMILY_SHAPE: gen_lanes(g, op); return;
+    case IR_FAMILY_ATOMIC: gen_atomic(g, op); return;
+    case IR_FAMILY_CONTROL: gen_control(g, op); return;
+    case IR_FAMILY_END: return;
+    case IR_FAMILY_EFFECT:  // facts remove no check, so nothing is said to LLVM
+        CHECK(op->code == IR_ASSUME, "%s was not refused", ir_op_info(op->code)->text);
+        return;
+    case IR_FAMILY_VECTOR:
+        if (op->code == IR_VEC_DATA || op->code == IR_VEC_STRIDE)
+            gen_fact(g, op);
+        else if (op->code == IR_VEC_SHUFFLE || op->code == IR_VEC_LANE)
+            gen_lanes(g, op);
+        else
+            g->target->op(g, op);
+        return;
+    case IR_FAMILY_THREAD:
+        (op->code == IR_THREAD_UPDATE ? gen_atomic : g->target->op)(g, op);
+        return;
+    case IR_FAMILY_FUNCTION:
+    case IR_FAMILY_POINTER:
+    case IR_FAMILY_DOT:
+    case IR_FAMILY_REDUCTION:
+    case IR_FAMILY_ORDER:
+    case IR_FAMILY_RANDOM:
+    case IR_FAMILY_MEMORY:
+    case IR_FAMILY_CALL:
+    case IR_FAMILY_CONVERT:
+    case IR_FAMILY_STAGE:
+    case IR_FAMILY_CPU: g->target->op(g, op); return;
     }
 }
 

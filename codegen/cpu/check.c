@@ -3,7 +3,7 @@
 #include "codegen/common/check.h"
 
 static const char *own(const Check *c, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_CPU_SPAN:
     case IR_CPU_SCRATCH:
     case IR_CPU_LOAD:
@@ -17,6 +17,7 @@ static const char *own(const Check *c, const IrOp *op) {
     case IR_CPU_TILES: {
         bool floats = ir_operand(op, 0)->type->elem == DTYPE_F32;
         return (floats ? c->machine.bf16_tiles : c->machine.i8_tiles) ? NULL : check_lacks;
+    default: break;
     }
     case IR_REM: {
         const IrType *t = op->results[0].type;

@@ -14,7 +14,7 @@ LLVMValueRef cpu_service(Gen *g, size_t offset, LLVMTypeRef type) {
 }
 
 static void cpu_op(Gen *g, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_CPU_SPAN: gen_define(g, op, cpu_gen(g)->span[ir_attr_int(op, IR_ATTR_DIM)]); return;
     case IR_VEC_REDUCE:
     case IR_VEC_DOT2:

@@ -20,7 +20,7 @@ static bool copies_directly(const Check *c, const IrOp *op) {
 }
 
 static const char *own(const Check *c, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_THREAD_ID:
     case IR_THREAD_SHARED:
     case IR_THREAD_BARRIER:
@@ -47,6 +47,7 @@ static const char *own(const Check *c, const IrOp *op) {
         return op->results[0].type->elem == DTYPE_F32 && c->func->math & IR_MATH_APPROX
                    ? NULL
                    : check_common;
+    default: break;
     }
     return check_common;
 }

@@ -47,7 +47,7 @@ static void approximate(Gen *g, const IrOp *op, const char *name) {
 }
 
 static void nvptx_op(Gen *g, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_THREAD_ID: gpu_thread_id(g, op); return;
     case IR_PTR_ADD:
     case IR_LOAD:

@@ -109,7 +109,7 @@ static void copy(Gen *g, const IrOp *op) {
 
 void nvptx_warp(Gen *g, const IrOp *op) {
     LLVMValueRef n;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_THREAD_MATRIX_LOAD: matrix_load(g, op); return;
     case IR_THREAD_COPY: copy(g, op); return;
     case IR_THREAD_COMMIT:
@@ -119,5 +119,6 @@ void nvptx_warp(Gen *g, const IrOp *op) {
         n = gen_i32(g, (int32_t)ir_attr_int(op, IR_ATTR_COUNT));
         gen_intrinsic(g, "llvm.nvvm.cp.async.wait.group", 0, NULL, 1, &n);
         return;
+    default: break;
     }
 }

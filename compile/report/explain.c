@@ -69,7 +69,7 @@ static uint32_t lanes_of(const IrType *type) { return type->rank ? type->count :
 static void count_op(const IrOp *op, ExplainLoop *loop) {
     uint32_t *n = loop->counts;
     loop->ops++;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_THREAD_LOAD:
         n[is_shared(ir_operand(op, 0)) ? EXPLAIN_SHARED_LOADS : EXPLAIN_LOADS]++;
         return;

@@ -58,7 +58,7 @@ static void unequal(const IrRanges *r, RangeFacts *facts, const IrValue *a, cons
 
 static void comparison(const IrRanges *r, IrOpcode code, const IrValue *a, const IrValue *b,
                        bool holds, RangeFacts *facts) {
-    switch ((int)code) {
+    switch (code) {
     case IR_EQ:
         if (holds)
             equal(r, facts, a, b);
@@ -85,6 +85,7 @@ static void comparison(const IrRanges *r, IrOpcode code, const IrValue *a, const
         return;
     case IR_GT: comparison(r, IR_LT, b, a, holds, facts); return;
     case IR_GE: comparison(r, IR_LE, b, a, holds, facts); return;
+    default: break;
     }
 }
 
@@ -135,8 +136,7 @@ static void condition_facts(const IrRanges *r, const IrValue *value, bool holds,
             condition_facts(r, branches.condition, false, depth + 1, steps, facts);
             condition_facts(r, branches.no, holds, depth + 1, steps, facts);
         }
-    } else if (ir_op_info(def->code)->rule == IR_RULE_COMPARE &&
-               range_is_integer(ir_operand(def, 0))) {
+    } else if (ir_op_is(def->code, IR_FAMILY_COMPARE) && range_is_integer(ir_operand(def, 0))) {
         comparison(r, def->code, ir_operand(def, 0), ir_operand(def, 1), holds, facts);
     }
 }

@@ -317,7 +317,7 @@ static void note_assertion(IrRanges *r, const IrOp *op) {
 }
 
 static void walk_op(IrRanges *r, const IrOp *op) {
-    switch ((int)op->code) {
+    switch (op->code) {
     case IR_IF: walk_if(r, op); return;
     case IR_FOR: walk_for(r, op); return;
     case IR_WHILE: walk_while(r, op); return;
@@ -327,6 +327,7 @@ static void walk_op(IrRanges *r, const IrOp *op) {
     case IR_PROGRAMS: note_program(r, op); break;
     case IR_REDUCE:
     case IR_SCAN: walk_combiner(r, op); break;
+    default: break;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         const IrValue *result = &op->results[i];

@@ -256,7 +256,7 @@ static void know_atom(const IrRanges *r, Known *known, const Term *term) {
         return;
     }
     if (!value->def) return;
-    switch ((int)value->def->code) {
+    switch (value->def->code) {
     case IR_DIV:
     case IR_REM:
     case IR_SHR: know_quotient(r, known, value); return;
@@ -275,6 +275,7 @@ static void know_atom(const IrRanges *r, Known *known, const Term *term) {
             }
         }
         return;
+    default: break;
     }
 }
 

@@ -256,7 +256,7 @@ static IrRange range_binary(const IrRanges *r, const IrOp *op, bool *exact) {
                .exact = exact};
     if (!s.a.known || !s.b.known) return range_full(s.type);
     s.constant_b = s.b.min == s.b.max;
-    switch ((int)op->code) {
+    switch (op->code) {
     case IR_ADD: return range_sum(&s, false);
     case IR_SUB: return range_sum(&s, true);
     case IR_MUL: return range_product(&s);
@@ -269,6 +269,7 @@ static IrRange range_binary(const IrRanges *r, const IrOp *op, bool *exact) {
     case IR_XOR: return range_bits(&s, op->code);
     case IR_SHL:
     case IR_SHR: return range_shift(&s, op->code);
+    default: break;
     }
     return range_full(s.type);
 }
@@ -454,7 +455,7 @@ static IrRange range_of_const(const IrOp *op) {
 static IrRange range_moved(const IrRanges *r, const IrOp *op, uint32_t i, const IrRange *x) {
     const IrType *type = op->results[i].type, *from = ir_operand(op, 0)->type;
     IrRange range = *x, zero = range_constant(type, 0);
-    switch ((int)op->code) {
+    switch (op->code) {
     case IR_BROADCAST: return range_stretched(type, from, range);
     case IR_RESHAPE: return range_reshaped(type, from, x);
     case IR_PERMUTE: return range_permuted(op, x);
@@ -462,6 +463,7 @@ static IrRange range_moved(const IrRanges *r, const IrOp *op, uint32_t i, const 
     case IR_CAT: return range_mixed(r, op, 0, 1);
     case IR_SPLIT: break;
     case IR_GATHER: range = range_join(&range, &zero); break;
+    default: break;
     }
     drop_runs(&range);
     return range;

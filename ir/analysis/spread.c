@@ -1,36 +1,34 @@
 #include "ir/analysis/spread.h"
 
 SpreadRule spread_rule(const IrOp *op) {
-    switch ((unsigned)ir_op_info(op->code)->rule) {
-    case IR_RULE_CONST:
-    case IR_RULE_UNARY:
-    case IR_RULE_BINARY:
-    case IR_RULE_SHIFT:
-    case IR_RULE_COMPARE:
-    case IR_RULE_TERNARY:
-    case IR_RULE_SELECT:
-    case IR_RULE_CAST:
-    case IR_RULE_BITCAST:
-    case IR_RULE_PTR_ADD:
-    case IR_RULE_LOAD:
-    case IR_RULE_STORE:
-    case IR_RULE_ATOMIC:
-    case IR_RULE_ATOMIC_CAS:
-    case IR_RULE_GPU_SLOT:
-    case IR_RULE_RANDOM: return SPREAD_SAME;
-    case IR_RULE_BROADCAST:
-    case IR_RULE_RESHAPE:
-    case IR_RULE_PERMUTE:
-    case IR_RULE_JOIN:
-    case IR_RULE_SPLIT:
-    case IR_RULE_CAT: return SPREAD_SHAPE;
-    case IR_RULE_REDUCE: return SPREAD_REDUCE;
-    case IR_RULE_DOT: return SPREAD_DOT;
-    case IR_RULE_FOR:
-    case IR_RULE_WHILE:
-    case IR_RULE_IF: return SPREAD_CONTROL;
+    bool same = false;
+    switch (ir_op_family(op->code)) {
+    case IR_FAMILY_ARITHMETIC:
+    case IR_FAMILY_FUNCTION:
+    case IR_FAMILY_COMPARE:
+    case IR_FAMILY_SELECT:
+    case IR_FAMILY_CAST:
+    case IR_FAMILY_POINTER:
+    case IR_FAMILY_RANDOM: return SPREAD_SAME;
+    case IR_FAMILY_SHAPE: return SPREAD_SHAPE;
+    case IR_FAMILY_DOT: return SPREAD_DOT;
+    case IR_FAMILY_CONTROL: return SPREAD_CONTROL;
+    case IR_FAMILY_REDUCTION: return op->code == IR_REDUCE ? SPREAD_REDUCE : SPREAD_NONE;
+    case IR_FAMILY_CONSTANT: same = op->code == IR_CONST; break;
+    case IR_FAMILY_MEMORY: same = op->code == IR_LOAD || op->code == IR_STORE; break;
+    case IR_FAMILY_ATOMIC: same = op->code == IR_ATOMIC || op->code == IR_ATOMIC_CAS; break;
+    case IR_FAMILY_STAGE: same = op->code == IR_GPU_SLOT; break;
+    case IR_FAMILY_LAUNCH:
+    case IR_FAMILY_ORDER:
+    case IR_FAMILY_EFFECT:
+    case IR_FAMILY_END:
+    case IR_FAMILY_CALL:
+    case IR_FAMILY_CONVERT:
+    case IR_FAMILY_THREAD:
+    case IR_FAMILY_VECTOR:
+    case IR_FAMILY_CPU: break;
     }
-    return SPREAD_NONE;
+    return same ? SPREAD_SAME : SPREAD_NONE;
 }
 
 // ---- forward ------------------------------------------------------------------------------------
@@ -65,7 +63,7 @@ bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layo
     const IrType *to = op->results[result].type;
     uint32_t bit;
     if (!to->rank) return false;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_BROADCAST: *out = broadcast(op, operand); return true;
     case IR_RESHAPE: *out = layout_reshape(operand, to->rank, to->shape); return true;
     case IR_PERMUTE: *out = permute(op, operand); return true;
@@ -76,6 +74,7 @@ bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layo
         Layout slice = layout_slice(operand, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS));
         *out = without_free(&slice);
         return true;
+    default: break;
     }
     }
     return false;
@@ -111,12 +110,13 @@ bool spread_backward(const IrOp *op, const Layout *result, Layout *operand) {
     const IrType *from = ir_operand(op, 0)->type;
     uint32_t bit;
     if (!from->rank) return false;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_BROADCAST: return shrunk(op, result, operand);
     case IR_RESHAPE: *operand = layout_reshape(result, from->rank, from->shape); return true;
     case IR_PERMUTE: return unpermuted(op, result, operand);
     case IR_JOIN: return layout_split(result, operand, &bit) && bit == 0;
     case IR_SPLIT: *operand = layout_join(result); return true;
+    default: break;
     }
     return false;
 }

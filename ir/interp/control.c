@@ -245,139 +245,103 @@ static bool memory_allowed(Run *run) {
     return !run->section;
 }
 
+static void execute_order(Run *run, Frame *frame, const IrOp *op) {
+    if (op->code == IR_GATHER) execute_gather(run, frame, op);
+    if (op->code == IR_SORT) execute_sort(run, frame, op);
+    if (op->code == IR_TOPK) execute_topk(run, frame, op);
+    if (op->code == IR_HISTOGRAM) execute_histogram(run, frame, op);
+}
+
+static bool touch_memory(Run *run, Frame *frame, const IrOp *op) {
+    return memory_allowed(run) && execute_memory(run, frame, op);
+}
+
+static bool make_scratch(Run *run, Frame *frame, const IrOp *op) {
+    if (!memory_allowed(run)) return false;
+    execute_scratch(run, frame, op);
+    return true;
+}
+
+static bool execute_stage(Run *run, Frame *frame, const IrOp *op) {
+    if (op->code == IR_GPU_SHARED) return make_scratch(run, frame, op);
+    if (op->code == IR_GPU_COPY || op->code == IR_GPU_READ) return touch_memory(run, frame, op);
+    if (op->code == IR_GPU_SLOT) execute_slot(run, frame, op);
+    return true;  // commit, wait and barrier: programs run in order
+}
+
+static bool execute_thread_op(Run *run, Frame *frame, const IrOp *op) {
+    switch (op->code) {
+    case IR_THREAD_LOAD:
+    case IR_THREAD_STORE:
+    case IR_THREAD_UPDATE: return touch_memory(run, frame, op);
+    case IR_THREAD_SHARED: return make_scratch(run, frame, op);
+    case IR_THREAD_ID:
+    case IR_THREAD_PACK: execute_thread_value(run, frame, op); return true;
+    default: return execute_threads(run, frame, op);
+    }
+}
+
+static bool execute_vector_op(Run *run, Frame *frame, const IrOp *op) {
+    switch (op->code) {
+    case IR_VEC_DATA:
+    case IR_VEC_STRIDE: return execute_cpu_view(run, frame, op);
+    case IR_VEC_ASSERT: return execute_vec_assert(run, frame, op);
+    case IR_VEC_PRINT: execute_vec_print(run, frame, op); return true;
+    default: execute_cpu_vector(run, frame, op); return true;
+    }
+}
+
+static bool execute_cpu_op(Run *run, Frame *frame, const IrOp *op) {
+    switch (op->code) {
+    case IR_CPU_SPAN: slot_put(result_slot(run, frame, op, 0), 0, 1); return true;
+    case IR_CPU_SCRATCH: return make_scratch(run, frame, op);
+    case IR_CPU_PREFETCH: return true;
+    case IR_CPU_DOT4: execute_cpu_vector(run, frame, op); return true;
+    case IR_CPU_TILES: return memory_allowed(run) && execute_cpu_tiles(run, frame, op);
+    default: return touch_memory(run, frame, op);
+    }
+}
+
 bool execute_op(Run *run, Frame *frame, const IrOp *op) {
     if (frame->threads && !run->one_thread && !run->section) return execute_threads(run, frame, op);
     ArenaMark mark = arena_mark(run->scratch);
     bool next = true;
-    switch (op->code) {
-    case IR_CONST:
-    case IR_IOTA: execute_constant(run, frame, op); break;
-    case IR_CPU_SPAN: slot_put(result_slot(run, frame, op, 0), 0, 1); break;
-    case IR_PROGRAM:
-    case IR_PROGRAMS:
-    case IR_EXTENT: next = execute_launch_value(run, frame, op); break;
-    case IR_NEG:
-    case IR_NOT:
-    case IR_ABS:
-    case IR_FLOOR:
-    case IR_CEIL:
-    case IR_ROUND:
-    case IR_SQRT:
-    case IR_RSQRT:
-    case IR_EXP:
-    case IR_EXP2:
-    case IR_LOG:
-    case IR_LOG2:
-    case IR_SIN:
-    case IR_COS:
-    case IR_TAN:
-    case IR_TANH:
-    case IR_ERF:
-    case IR_SIGMOID:
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_DIV:
-    case IR_REM:
-    case IR_MIN:
-    case IR_MAX:
-    case IR_AND:
-    case IR_OR:
-    case IR_XOR:
-    case IR_SHL:
-    case IR_SHR:
-    case IR_POW:
-    case IR_EQ:
-    case IR_NE:
-    case IR_LT:
-    case IR_LE:
-    case IR_GT:
-    case IR_GE:
-    case IR_FMA:
-    case IR_SELECT:
-    case IR_CAST:
-    case IR_BITCAST:
-    case IR_PTR_ADD: execute_elementwise(run, frame, op); break;
-    case IR_BROADCAST:
-    case IR_RESHAPE:
-    case IR_PERMUTE:
-    case IR_JOIN:
-    case IR_SPLIT:
-    case IR_CAT: execute_shape(run, frame, op); break;
-    case IR_GATHER: execute_gather(run, frame, op); break;
-    case IR_DOT: execute_dot(run, frame, op); break;
-    case IR_REDUCE: next = execute_reduce(run, frame, op); break;
-    case IR_SCAN: next = execute_scan(run, frame, op); break;
-    case IR_SORT: execute_sort(run, frame, op); break;
-    case IR_TOPK: execute_topk(run, frame, op); break;
-    case IR_HISTOGRAM: execute_histogram(run, frame, op); break;
-    case IR_RANDOM: execute_random(run, frame, op); break;
-    case IR_LOAD:
-    case IR_STORE:
-    case IR_ATOMIC:
-    case IR_ATOMIC_CAS:
-    case IR_VIEW_LOAD:
-    case IR_VIEW_STORE:
-    case IR_VIEW_ATOMIC:
-    case IR_VIEW_CAS:
-    case IR_VIEW_INSIDE:
-    case IR_GPU_COPY:
-    case IR_GPU_READ:
-    case IR_CPU_LOAD:
-    case IR_CPU_STORE:
-    case IR_THREAD_LOAD:
-    case IR_THREAD_STORE:
-    case IR_THREAD_UPDATE:
-        next = memory_allowed(run);
-        if (next) next = execute_memory(run, frame, op);
+    switch (ir_op_family(op->code)) {
+    case IR_FAMILY_CONSTANT: execute_constant(run, frame, op); break;
+    case IR_FAMILY_LAUNCH:
+        next = (op->code == IR_NOALIAS ? execute_noalias : execute_launch_value)(run, frame, op);
         break;
-    case IR_ASSERT:
-    case IR_ASSUME: next = execute_assert(run, frame, op); break;
-    case IR_PRINT: execute_print(run, frame, op); break;
-    case IR_NOALIAS: next = execute_noalias(run, frame, op); break;
-    case IR_FOR:
-    case IR_WHILE:
-    case IR_IF: next = execute_control(run, frame, op); break;
-    case IR_YIELD:
-    case IR_RETURN: break;  // the op around reads the operands
-    case IR_CALL: next = execute_call(run, frame, op); break;
-    case IR_GPU_SHARED:
-    case IR_THREAD_SHARED:
-    case IR_CPU_SCRATCH:
-        next = memory_allowed(run);
-        if (next) execute_scratch(run, frame, op);
+    case IR_FAMILY_ARITHMETIC:
+    case IR_FAMILY_FUNCTION:
+    case IR_FAMILY_COMPARE:
+    case IR_FAMILY_SELECT:
+    case IR_FAMILY_CAST:
+    case IR_FAMILY_POINTER: execute_elementwise(run, frame, op); break;
+    case IR_FAMILY_SHAPE: execute_shape(run, frame, op); break;
+    case IR_FAMILY_DOT: execute_dot(run, frame, op); break;
+    case IR_FAMILY_REDUCTION:
+        next = (op->code == IR_SCAN ? execute_scan : execute_reduce)(run, frame, op);
         break;
-    case IR_VEC_DATA:
-    case IR_VEC_STRIDE: next = execute_cpu_view(run, frame, op); break;
-    case IR_VEC_REDUCE:
-    case IR_VEC_SHUFFLE:
-    case IR_VEC_LANE:
-    case IR_VEC_DOT2:
-    case IR_CPU_DOT4: execute_cpu_vector(run, frame, op); break;
-    case IR_CPU_TILES:
-        next = memory_allowed(run);
-        if (next) next = execute_cpu_tiles(run, frame, op);
+    case IR_FAMILY_ORDER: execute_order(run, frame, op); break;
+    case IR_FAMILY_RANDOM: execute_random(run, frame, op); break;
+    case IR_FAMILY_MEMORY:
+    case IR_FAMILY_ATOMIC: next = touch_memory(run, frame, op); break;
+    case IR_FAMILY_EFFECT:
+        if (op->code == IR_PRINT)
+            execute_print(run, frame, op);
+        else
+            next = execute_assert(run, frame, op);
         break;
-    case IR_VEC_ASSERT: next = execute_vec_assert(run, frame, op); break;
-    case IR_VEC_PRINT: execute_vec_print(run, frame, op); break;
-    case IR_CPU_PREFETCH: break;
-    case IR_GPU_BARRIER:  // programs run in order
-    case IR_GPU_COMMIT:
-    case IR_GPU_WAIT: break;
-    case IR_GPU_SLOT: execute_slot(run, frame, op); break;
-    case IR_GPU_CONVERT:
+    case IR_FAMILY_CONTROL: next = execute_control(run, frame, op); break;
+    case IR_FAMILY_END: break;  // the op around reads the operands
+    case IR_FAMILY_CALL: next = execute_call(run, frame, op); break;
+    case IR_FAMILY_CONVERT:
         slot_copy(run, result_slot(run, frame, op, 0), operand_slot(run, frame, op, 0));
         break;
-    case IR_THREAD_ID:
-    case IR_THREAD_PACK: execute_thread_value(run, frame, op); break;
-    case IR_THREAD_BARRIER:
-    case IR_THREAD_SHUFFLE:
-    case IR_THREAD_MATRIX_LOAD:
-    case IR_THREAD_MMA:
-    case IR_THREAD_COPY:
-    case IR_THREAD_COMMIT:
-    case IR_THREAD_WAIT: next = execute_threads(run, frame, op); break;
-    case IR_OPCODES: break;
+    case IR_FAMILY_STAGE: next = execute_stage(run, frame, op); break;
+    case IR_FAMILY_THREAD: next = execute_thread_op(run, frame, op); break;
+    case IR_FAMILY_VECTOR: next = execute_vector_op(run, frame, op); break;
+    case IR_FAMILY_CPU: next = execute_cpu_op(run, frame, op); break;
     }
     arena_reset(run->scratch, mark);
     return next;

@@ -378,7 +378,7 @@ Shade shade_lane(const ShadeLane *l) {
     }
     Shade plain = shade_exact(l->to, l->result);
     // Functions: the interpreter, when it meets one, asks the host's library, not the expansion.
-    bool rounds = is_float(l->to) && (!l->same_bits || ir_op_is_function(l->code));
+    bool rounds = is_float(l->to) && (!l->same_bits || ir_op_is(l->code, IR_FAMILY_FUNCTION));
     if (exact && !rounds) return plain;
     if (l->code == IR_SELECT) return lane_select(l);
     if (l->from == DTYPE_BOOL && l->code != IR_CAST) return lane_bool(l);

@@ -64,7 +64,7 @@ void shade_elementwise(Run *run, Frame *frame, const IrOp *op) {
     bool same_bits = !run->loose && !run->combining;
     Slot *r = slot_of(run, frame, ir_result(op, 0));
     bool is_float = r->type->kind == IR_TILE && dtype_is(r->elem, DTYPE_CLASS_ANYFLOAT);
-    bool exact = same_bits && !ir_op_is_function(op->code);
+    bool exact = same_bits && !ir_op_is(op->code, IR_FAMILY_FUNCTION);
     if (!shade_any(run, frame, op) && (exact || !is_float)) return;
     Slot *in[3] = {NULL, NULL, NULL};
     bool places = r->type->kind == IR_PTR;

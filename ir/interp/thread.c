@@ -113,7 +113,7 @@ static bool one_by_one(Run *run, Frame *frame, const IrOp *op) {
 }
 
 bool execute_threads(Run *run, Frame *frame, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_FOR:
     case IR_WHILE:
     case IR_IF: return execute_control(run, frame, op);
@@ -128,6 +128,7 @@ bool execute_threads(Run *run, Frame *frame, const IrOp *op) {
     case IR_THREAD_BARRIER:  // in step, all is seen at once
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: return true;
+    default: break;
     }
     return one_by_one(run, frame, op);
 }

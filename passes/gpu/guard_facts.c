@@ -11,7 +11,7 @@ static bool is_zero(const IrValue *v) {
 static bool vanishes(const IrValue *v, Symbol extent, int depth) {
     const IrOp *op = v->def;
     if (!op || depth == 0) return false;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_CONST: return is_zero(v);
     case IR_EXTENT: return ir_attr(op, IR_ATTR_EXTENT)->u.name == extent;
     case IR_MUL:
@@ -25,6 +25,7 @@ static bool vanishes(const IrValue *v, Symbol extent, int depth) {
     case IR_DIV:  // 0 / 0 and 0 % 0 are 0
     case IR_REM:
     case IR_CAST: return vanishes(ir_operand(op, 0), extent, depth - 1);
+    default: break;
     }
     return false;
 }

@@ -28,7 +28,7 @@ static bool is_narrow(Dtype t) {
 // Is this arithmetic of f16 left to the machine?
 static bool is_native(const Legal *l, IrOpcode code, Dtype t) {
     if (t != DTYPE_F16 || !l->machine->f16) return false;
-    switch ((int)code) {
+    switch (code) {
     case IR_ADD:
     case IR_SUB:
     case IR_MUL:
@@ -41,6 +41,7 @@ static bool is_native(const Legal *l, IrOpcode code, Dtype t) {
     case IR_LE:
     case IR_GT:
     case IR_GE: return true;
+    default: break;
     }
     return false;
 }
@@ -90,7 +91,7 @@ static IrValue *fma_wide(Legal *l, IrValue *const *x) {
 static IrValue *arithmetic(Legal *l, IrOpcode code, IrValue *const *x) {
     Dtype t = x[0]->type->elem;
     if (is_native(l, code, t)) return NULL;
-    switch ((int)code) {
+    switch (code) {
     case IR_NEG:
     case IR_ABS: return change_sign(l, code, x[0]);
     case IR_FLOOR:
@@ -107,6 +108,7 @@ static IrValue *arithmetic(Legal *l, IrOpcode code, IrValue *const *x) {
     case IR_MAX: {
         IrValue *r = legal_binary(l, code, legal_widen(l, x[0]), legal_widen(l, x[1]));
         return legal_narrow(l, r, t, code != IR_REM && code != IR_MIN && code != IR_MAX);
+    default: break;
     }
     case IR_EQ:
     case IR_NE:
@@ -297,12 +299,6 @@ static IrValue *atomic(Legal *l, const IrOp *op) {
 
 // ---- the pass -----------------------------------------------------------------------------------
 
-static bool is_elementwise(IrOpcode code) {
-    IrRule rule = ir_op_info(code)->rule;
-    return rule == IR_RULE_UNARY || rule == IR_RULE_BINARY || rule == IR_RULE_COMPARE ||
-           rule == IR_RULE_TERNARY;
-}
-
 // What takes the op's place; NULL: it stays.
 static IrValue *replacement(Legal *l, const IrOp *op) {
     if (op->result_count != 1 || op->operand_count == 0 || !ir_operand(op, 0)) return NULL;
@@ -320,7 +316,7 @@ static IrValue *replacement(Legal *l, const IrOp *op) {
     if (op->code == IR_FMA && !narrow) return l->machine->fma ? NULL : fma_wide(l, x);
     if (!narrow) return NULL;
     if (op->code == IR_VEC_REDUCE) return reduce(l, op);
-    return is_elementwise(op->code) ? arithmetic(l, op->code, x) : NULL;
+    return ir_op_is(op->code, IR_FAMILIES_ELEMENTWISE) ? arithmetic(l, op->code, x) : NULL;
 }
 
 // What was done in another type than it is written in. Casts are no arithmetic.
@@ -330,7 +326,8 @@ static void say(const Legalize *z, const IrOp *op) {
     const IrType *type = ir_operand(op, 0)->type;
     if (op->code == IR_FMA && !is_narrow(type->elem))
         remark(remarks, op->span, REASON_FMA_EMULATED, dtype_name(type->elem), REMARK(0));
-    else if (op->code == IR_VEC_REDUCE || (is_elementwise(op->code) && is_narrow(type->elem)))
+    else if (op->code == IR_VEC_REDUCE ||
+             (ir_op_is(op->code, IR_FAMILIES_ELEMENTWISE) && is_narrow(type->elem)))
         remark(remarks, op->span, REASON_ARITHMETIC_WIDENED, dtype_name(type->elem), REMARK(0));
 }
 

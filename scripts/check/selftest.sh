@@ -284,6 +284,11 @@ expect style fail 'base/bad.c:1: <sys/stat.h> is POSIX'
 rm "$tree/base/bad.c"
 plant base/os/os.c <<<'#include <unistd.h>'
 expect style pass
+plant base/bad.c <<<'void f(int x) { switch ((unsigned)x) { case 1: break; } }'
+expect style fail 'base/bad.c:1: a cast in a switch'
+plant base/bad.c <<<'void f(int x) { switch (x) { default: break; } }'
+expect style pass
+rm "$tree/base/bad.c"
 plant docs/bad.md <<<"one TO""DO here"
 expect style fail 'docs/bad.md:1: an open end'
 plant docs/bad.md <<<"see /ho""me/somebody/notes"

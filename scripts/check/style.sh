@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Length of files and lines, no tabs and blanks at line ends, POSIX in one place, no open ends, no
-# paths of one machine. Tables (.def) are not formatted by clang-format, and may be a bit wider.
+# Length of files and lines, no tabs and blanks at line ends, POSIX in one place, no casts that
+# hide the cases of a switch, no open ends, no paths of one machine. Tables (.def) are not formatted
+# by clang-format, and may be a bit wider.
 # Exceptions stand in style.allow beside this script: RULE FILE REASON.
 source "$(dirname "$0")/lib/common.sh"
 
@@ -37,6 +38,10 @@ on c grep -nE "^[ \t]*#[ \t]*include[ \t]*<($posix)\.h>" |
     grep -vE '^base/os/os(_[a-z]+)?\.c:' |
     sed -E 's/^([^:]*:[0-9]+):.*(<.*>).*/\1: \2 is POSIX, which lives in base\/os\//' |
     filter posix
+# A cast hides from the compiler which cases an enum has: `default` says that all others are alike.
+on c grep -nE '\<switch \(\((unsigned|int)( int)?\)' |
+    sed -E 's/^([^:]*:[0-9]+):.*/\1: a cast in a switch; name all cases, or say default/' |
+    filter cast
 on all grep -nIwE 'TO''DO|FIX''ME' | sed -E 's/^([^:]*:[0-9]+):.*/\1: an open end (TO''DO)/' |
     filter todo
 on all grep -nIE "(^|[^A-Za-z0-9_.}~/-])/(home|root|tmp|work|mnt|Users)/[A-Za-z0-9_]" |

@@ -37,7 +37,7 @@ static uint32_t arithmetic(const SimInstr *i, const Half *h, SimOp op, uint32_t 
                            uint32_t z) {
     double a = h->value(flush(i, h, x)), b = h->value(flush(i, h, y)), c = h->value(flush(i, h, z)),
            r = 0;
-    switch ((int)op) {
+    switch (op) {
     case SIM_OP_ADD: r = sim_add_odd(a, b); break;
     case SIM_OP_SUB: r = sim_add_odd(a, -b); break;
     case SIM_OP_MUL: r = a * b; break;
@@ -65,7 +65,7 @@ static uint32_t extreme(const SimInstr *i, const Half *h, SimOp op, uint32_t x, 
 }
 
 static uint32_t unary(const SimInstr *i, const Half *h, SimOp op, uint32_t x) {
-    switch ((int)op) {
+    switch (op) {
     case SIM_OP_ABS: return flush(i, h, x) & 0x7fff;
     case SIM_OP_NEG: return flush(i, h, x) ^ 0x8000;
     case SIM_OP_EX2: return finish(i, h, h->round(sim_approx_ex2(h->value(flush(i, h, x)))));
@@ -75,7 +75,7 @@ static uint32_t unary(const SimInstr *i, const Half *h, SimOp op, uint32_t x) {
 
 static uint32_t apply(const SimInstr *i, const Half *h, SimOp op, uint32_t x, uint32_t y,
                       uint32_t z) {
-    switch ((int)op) {
+    switch (op) {
     case SIM_OP_ADD:
     case SIM_OP_SUB:
     case SIM_OP_MUL:

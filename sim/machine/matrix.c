@@ -88,7 +88,7 @@ static uint32_t quick_halves(const uint8_t *from, uint32_t count, float *to) {
 #endif
 
 SIM_CLONES static void floats(SimType type, const uint8_t *from, uint32_t count, float *to) {
-    switch ((int)type) {
+    switch (type) {
     case SIM_F16: EACH_VALUE(uint16_t, sim_f16_value(v)) return;
     case SIM_BF16: EACH_VALUE(uint16_t, sim_bf16_value(v)) return;
     case SIM_TF32: EACH_VALUE(uint32_t, sim_f32_bits(v & 0xffffe000)) return;
@@ -101,7 +101,7 @@ static void numbers(SimType type, const uint8_t *from, uint32_t count, float *to
     if (done < count) floats(type, from + (size_t)2 * done, count - done, to + done);
 }
 SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, int16_t *to) {
-    switch ((int)type) {
+    switch (type) {
     case SIM_S8: EACH_VALUE(int8_t, v) return;
     case SIM_U8: EACH_VALUE(uint8_t, v) return;
     default: break;

@@ -103,7 +103,7 @@ void sim_redux(SimWarp *w, const SimInstr *i) {
         if (!(w->mask >> l & 1)) continue;
         uint32_t x = a[l];
         bool less = sign ? (int32_t)x < (int32_t)r : x < r;
-        switch ((int)i->immediate) {
+        switch (i->immediate) {
         case SIM_ATOM_ADD: r += x; break;
         case SIM_ATOM_MIN: r = less ? x : r; break;
         case SIM_ATOM_MAX: r = less ? r : x; break;

@@ -56,7 +56,7 @@ static bool operands(Decoder *d) {
 }
 
 static SimOp with_carry(SimOp op) {
-    switch ((int)op) {
+    switch (op) {
     case SIM_OP_ADD: return SIM_OP_ADD_CC;
     case SIM_OP_SUB: return SIM_OP_SUB_CC;
     case SIM_OP_MAD_LO: return SIM_OP_MAD_CC_LO;
@@ -75,7 +75,7 @@ static bool find_handler(Decoder *d, SimOp op, SimType type) {
 
 // add.f32.f16 and its like.
 static SimOp widened(SimOp op) {
-    switch ((int)op) {
+    switch (op) {
     case SIM_OP_ADD: return SIM_OP_ADD_WIDENED;
     case SIM_OP_SUB: return SIM_OP_SUB_WIDENED;
     case SIM_OP_FMA: return SIM_OP_FMA_WIDENED;
@@ -137,7 +137,7 @@ bool decode_logic(Decoder *d) {
     if (type_at(d, 0) != SIM_PRED) return decode_lanes(d);
     d->operands = d->op == SIM_OP_NOT ? "qp" : "qpp";
     TRY(operands(d));
-    switch ((int)d->op) {
+    switch (d->op) {
     case SIM_OP_AND: d->now.run = sim_pred_and; break;
     case SIM_OP_OR: d->now.run = sim_pred_or; break;
     case SIM_OP_XOR: d->now.run = sim_pred_xor; break;
@@ -251,7 +251,7 @@ bool decode_mov(Decoder *d) {
 // ---- cvt ----
 
 static bool is_pair(SimType t) {
-    switch ((int)t) {
+    switch (t) {
     case SIM_F16X2:
     case SIM_BF16X2:
     case SIM_E4M3X2:

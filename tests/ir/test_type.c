@@ -120,13 +120,32 @@ static void the_op_table_is_whole(void **state) {
     assert_string_equal(ir_enum_text(IR_KIND_DTYPE, DTYPE_F64), "f64");
 }
 
+static void each_op_has_one_family(void **state) {
+    (void)state;
+    unsigned met = 0;
+    for (int i = 0; i < IR_OPCODES; i++) {
+        unsigned family = ir_op_family((IrOpcode)i);
+        assert_true(family && (family & (family - 1)) == 0);
+        assert_true(ir_op_is((IrOpcode)i, family) && !ir_op_is((IrOpcode)i, ~family));
+        met |= family;
+        // What is computed element by element has no effects and is typed by its operands.
+        if (ir_op_is((IrOpcode)i, IR_FAMILIES_ELEMENTWISE)) {
+            assert_int_equal(ir_op_info((IrOpcode)i)->effect, IR_EFFECT_PURE);
+            assert_int_equal(ir_op_info((IrOpcode)i)->results, 1);
+        }
+        assert_int_equal(ir_op_is((IrOpcode)i, IR_FAMILY_END),
+                         ir_op_info((IrOpcode)i)->effect == IR_EFFECT_END);
+    }
+    assert_int_equal(met, 2 * IR_FAMILY_CPU - 1);  // none is without an op
+    assert_true(ir_op_is(IR_POW, IR_FAMILY_FUNCTION) && !ir_op_is(IR_FMA, IR_FAMILY_FUNCTION));
+    assert_true(ir_op_is(IR_VIEW_CAS, IR_FAMILY_ATOMIC | IR_FAMILY_MEMORY));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interned_types_are_one_pointer),
-        cmocka_unit_test(many_types_stay_apart),
-        cmocka_unit_test(derived_types),
-        cmocka_unit_test(shapes_that_no_type_has),
-        cmocka_unit_test(types_as_text),
+        cmocka_unit_test(each_op_has_one_family),  cmocka_unit_test(interned_types_are_one_pointer),
+        cmocka_unit_test(many_types_stay_apart),   cmocka_unit_test(derived_types),
+        cmocka_unit_test(shapes_that_no_type_has), cmocka_unit_test(types_as_text),
         cmocka_unit_test(the_op_table_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void scramble_store(IrFunc *f, IrOp *op) {
 static void scramble(IrFunc *f) {
     for (IrOp *op = ir_body(f)->first, *next; op; op = next) {
         next = op->next;
-        switch ((unsigned)op->code) {
+        switch (op->code) {
         case IR_REDUCE: scramble_reduce(f, op); break;
         case IR_SCAN:
         case IR_GATHER:

@@ -42,7 +42,7 @@ static void collect(Spreading *s, IrBlock *block) {
         vec_push(s->scratch, &s->ops, op);
         for (uint32_t i = 0; i < op->result_count; i++) meet(s, ir_result(op, i));
         // The regions of reductions and scans combine scalars.
-        if (ir_op_info(op->code)->rule == IR_RULE_REDUCE || op->code == IR_SCAN) continue;
+        if (ir_op_is(op->code, IR_FAMILY_REDUCTION)) continue;
         for (uint32_t i = 0; i < op->region_count; i++) collect(s, op->regions[i]);
     }
 }
@@ -99,17 +99,9 @@ static void join_all(Spreading *s) {
 // ---- what classes want --------------------------------------------------------------------------
 
 const IrValue *spreading_moved(const IrOp *op) {
-    switch ((unsigned)ir_op_info(op->code)->rule) {
-    case IR_RULE_LOAD:
-    case IR_RULE_VIEW_LOAD:
-    case IR_RULE_ATOMIC:
-    case IR_RULE_ATOMIC_CAS:
-    case IR_RULE_VIEW_ATOMIC:
-    case IR_RULE_VIEW_CAS: return &op->results[0];
-    case IR_RULE_STORE:
-    case IR_RULE_VIEW_STORE: return ir_operand(op, 1);
-    }
-    return NULL;
+    if (op->code == IR_STORE || op->code == IR_VIEW_STORE) return ir_operand(op, 1);
+    bool loads = op->code == IR_LOAD || op->code == IR_VIEW_LOAD;
+    return loads || ir_op_is(op->code, IR_FAMILY_ATOMIC) ? &op->results[0] : NULL;
 }
 
 static void find_wishes(Spreading *s) {

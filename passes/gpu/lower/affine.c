@@ -58,7 +58,7 @@ static bool add_value(const IrRanges *ranges, const IrValue *v, const Axes *axes
     Axes before = {{0}};
     if (!v->type->rank) return add_scalar(ranges, v, minus, line);
     if (!op || depth > DEPTH) return false;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_IOTA:
         if (minus || line->axis >= 0) return false;
         line->axis = axes->of[0];
@@ -83,6 +83,7 @@ static bool add_value(const IrRanges *ranges, const IrValue *v, const Axes *axes
             if (!add_value(ranges, ir_operand(op, i), axes, less, depth + 1, line)) return false;
         }
         return true;
+    default: break;
     }
     return false;
 }

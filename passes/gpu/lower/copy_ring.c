@@ -173,7 +173,7 @@ static void lower_wait(Threads *t, const IrOp *op) {
 }
 
 void threads_ring(Threads *t, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_GPU_SHARED: lower_shared(t, op); return;
     case IR_GPU_SLOT: lower_slot(t, op); return;
     case IR_GPU_COPY: lower_copy(t, op); return;
@@ -182,5 +182,6 @@ void threads_ring(Threads *t, const IrOp *op) {
     case IR_GPU_WAIT: lower_wait(t, op); return;
     case IR_GPU_READ: lower_read(t, op); return;
     case IR_PERMUTE: threads_define(t, op, 0, threads_operand(t, op, 0)); return;
+    default: break;
     }
 }

@@ -188,7 +188,7 @@ static void assert_all(Threads *t, const IrOp *op) {
 }
 
 void threads_effect(Threads *t, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_ASSERT: assert_all(t, op); return;
     case IR_ASSUME: return;  // what it says is of use to proofs only
     case IR_PRINT: threads_print(t, op); return;

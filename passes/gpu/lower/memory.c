@@ -57,11 +57,12 @@ static void view_inside(Threads *t, const IrOp *op) {
 
 void threads_access(Threads *t, const IrOp *op) {
     bool packed = access_is_packed(ir_operand(op, 0));
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_VIEW_LOAD: (packed ? access_load_packed : view_load)(t, op); return;
     case IR_VIEW_STORE: (packed ? access_store_packed : view_store)(t, op); return;
     case IR_VIEW_INSIDE: view_inside(t, op); return;
     case IR_LOAD: access_load_pointers(t, op); return;
     case IR_STORE: access_store_pointers(t, op); return;
+    default: break;
     }
 }

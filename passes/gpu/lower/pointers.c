@@ -52,7 +52,7 @@ static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int
     const IrOp *def = p->def;
     if (!p->type->rank && (!def || def->code != IR_PTR_ADD)) return flat;
     if (!def || depth > DEPTH) return none;
-    switch ((unsigned)def->code) {
+    switch (def->code) {
     case IR_PTR_ADD: return run_of_sum(g, def, axis, depth);
     case IR_GPU_CONVERT: return run_of(g, ir_operand(def, 0), axis, depth + 1);
     case IR_BROADCAST: {
@@ -60,6 +60,7 @@ static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int
         bool same = x->type->rank && x->type->shape[axis] == p->type->shape[axis];
         PointerRun run = run_of(g, x, x->type->rank ? axis : 0, depth + 1);
         return same ? run : (PointerRun){1, WHOLE, run.align};
+    default: break;
     }
     case IR_RESHAPE: {
         int before = gpu_axis_before(def, axis);
@@ -75,7 +76,7 @@ static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int
     if (!m->type->rank || m->type->shape[axis] == 1) return WHOLE;
     if (!def || depth > DEPTH) return 1;
     const IrValue *x = def->operand_count ? ir_operand(def, 0) : NULL;
-    switch ((unsigned)ir_op_info(def->code)->rule) {
+    switch (ir_op_info(def->code)->rule) {
     case IR_RULE_CONST: return WHOLE;
     case IR_RULE_COMPARE: return gpu_compare_run(g->ranges, def, axis);
     case IR_RULE_BROADCAST:
@@ -84,6 +85,7 @@ static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int
     case IR_RULE_RESHAPE: {
         int before = gpu_axis_before(def, axis);
         return before < 0 ? 1 : mask_run(g, x, (uint32_t)before, depth + 1);
+    default: break;
     }
     case IR_RULE_GPU_CONVERT: return mask_run(g, x, axis, depth + 1);
     }

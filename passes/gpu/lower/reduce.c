@@ -273,13 +273,14 @@ static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
 static void take_all(Threads *t, Reduce *r) {
     for (uint32_t k = 0; k < r->bit_count;) {
         uint32_t run = 1;
-        switch ((unsigned)r->bits[k].dim) {
+        switch (r->bits[k].dim) {
         case LAYOUT_REG: take_register(t, r, k); break;
         case LAYOUT_LANE: take_lane(t, r, r->bits[k].at); break;
         case LAYOUT_WARP:
             while (k + run < r->bit_count && r->bits[k + run].dim == LAYOUT_WARP) run++;
             take_warps(t, r, r->bits + k, run);
             break;
+        default: break;
         }
         k += run;
     }
@@ -301,7 +302,7 @@ static bool is_float(const IrValue *x) { return dtype_is(x->type->elem, DTYPE_CL
 static bool never_minus_zero(const IrValue *x, int depth) {
     const IrOp *op = x->def;
     if (!op || depth == 0) return false;
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_ABS: return true;
     case IR_MUL: return ir_operand(op, 0) == ir_operand(op, 1);  // a square
     case IR_CAST:
@@ -313,6 +314,7 @@ static bool never_minus_zero(const IrValue *x, int depth) {
     case IR_SELECT:
         return never_minus_zero(ir_operand(op, 1), depth - 1) &&
                never_minus_zero(ir_operand(op, 2), depth - 1);
+    default: break;
     }
     return false;
 }

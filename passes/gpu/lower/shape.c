@@ -104,13 +104,14 @@ static bool of_scalars(Threads *t, const IrOp *op) {
 
 void threads_shape(Threads *t, const IrOp *op) {
     IrValue *both[2];
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_JOIN: join(t, op); return;
     case IR_SPLIT: split(t, op); return;
     case IR_CAT:
         for (uint32_t i = 0; i < 2; i++) both[i] = threads_operand(t, op, i);
         threads_define(t, op, 0, threads_pack(t, 2, both));
         return;
+    default: break;
     }
     if (of_scalars(t, op)) return;
     renumber(t, op,

@@ -275,10 +275,11 @@ static void sort(Threads *t, const IrOp *op) {
 }
 
 void threads_order(Threads *t, const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_GATHER: gather(t, op); return;
     case IR_HISTOGRAM: histogram(t, op); return;
     case IR_SORT:
     case IR_TOPK: sort(t, op); return;
+    default: break;
     }
 }

@@ -8,8 +8,7 @@
 // Arithmetic of f64 where the machine has few units for it.
 static void say_slow(Threads *t, const IrOp *op) {
     enum { SLOW = 8 };
-    IrRule rule = ir_op_info(op->code)->rule;
-    bool works = rule == IR_RULE_BINARY || rule == IR_RULE_TERNARY || rule == IR_RULE_UNARY;
+    bool works = ir_op_is(op->code, IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION);
     if (!t->remarks || !works || op->results[0].type->elem != DTYPE_F64) return;
     uint32_t ratio = t->machine->f64_ratio;
     if (ratio >= SLOW)
@@ -143,47 +142,33 @@ static void lower_op(Threads *t, const IrOp *op) {
         threads_ring(t, op);
         return;
     }
-    switch ((unsigned)ir_op_info(op->code)->rule) {
-    case IR_RULE_IOTA: lower_iota(t, op); return;
-    case IR_RULE_COMPARE: threads_compare(t, op); return;
-    case IR_RULE_BROADCAST:
-    case IR_RULE_RESHAPE:
-    case IR_RULE_PERMUTE:
-    case IR_RULE_JOIN:
-    case IR_RULE_SPLIT:
-    case IR_RULE_CAT: threads_shape(t, op); return;
-    case IR_RULE_GATHER:
-    case IR_RULE_SORT:
-    case IR_RULE_TOPK:
-    case IR_RULE_HISTOGRAM: threads_order(t, op); return;
-    case IR_RULE_DOT: threads_dot(t, op); return;
-    case IR_RULE_REDUCE: threads_reduce(t, op); return;
-    case IR_RULE_SCAN: threads_scan(t, op); return;
-    case IR_RULE_LOAD:
-    case IR_RULE_STORE:
-    case IR_RULE_VIEW_LOAD:
-    case IR_RULE_VIEW_STORE:
-    case IR_RULE_VIEW_INSIDE: threads_access(t, op); return;
-    case IR_RULE_ATOMIC:
-    case IR_RULE_ATOMIC_CAS:
-    case IR_RULE_VIEW_ATOMIC:
-    case IR_RULE_VIEW_CAS:
-    case IR_RULE_ASSERT:
-    case IR_RULE_PRINT: threads_effect(t, op); return;
-    case IR_RULE_FOR:
-    case IR_RULE_WHILE:
-    case IR_RULE_IF: (only_copies(t, op) ? lower_copies : lower_control)(t, op); return;
-    case IR_RULE_GPU_CONVERT: threads_convert(t, op); return;
-    case IR_RULE_GPU_SHARED:
-    case IR_RULE_GPU_SLOT:
-    case IR_RULE_GPU_COPY:
-    case IR_RULE_GPU_READ:
-    case IR_RULE_NOTHING: threads_ring(t, op); return;
-    case IR_RULE_PTR_ADD:
-        if (threads_pointer_sum(t, op)) return;
-        again(t, op);
+    switch (ir_op_family(op->code)) {
+    case IR_FAMILY_CONSTANT: (op->code == IR_IOTA ? lower_iota : again)(t, op); return;
+    case IR_FAMILY_COMPARE: threads_compare(t, op); return;
+    case IR_FAMILY_SHAPE: threads_shape(t, op); return;
+    case IR_FAMILY_ORDER: threads_order(t, op); return;
+    case IR_FAMILY_DOT: threads_dot(t, op); return;
+    case IR_FAMILY_REDUCTION: (op->code == IR_SCAN ? threads_scan : threads_reduce)(t, op); return;
+    case IR_FAMILY_MEMORY: threads_access(t, op); return;
+    case IR_FAMILY_ATOMIC:
+    case IR_FAMILY_EFFECT: threads_effect(t, op); return;
+    case IR_FAMILY_CONTROL: (only_copies(t, op) ? lower_copies : lower_control)(t, op); return;
+    case IR_FAMILY_CONVERT: threads_convert(t, op); return;
+    case IR_FAMILY_STAGE: threads_ring(t, op); return;
+    case IR_FAMILY_POINTER:
+        if (!threads_pointer_sum(t, op)) again(t, op);
         return;
-    default: again(t, op);
+    case IR_FAMILY_LAUNCH:
+    case IR_FAMILY_ARITHMETIC:
+    case IR_FAMILY_FUNCTION:
+    case IR_FAMILY_SELECT:
+    case IR_FAMILY_CAST:
+    case IR_FAMILY_RANDOM:
+    case IR_FAMILY_END:
+    case IR_FAMILY_CALL:
+    case IR_FAMILY_THREAD:
+    case IR_FAMILY_VECTOR:
+    case IR_FAMILY_CPU: again(t, op); return;
     }
 }
 

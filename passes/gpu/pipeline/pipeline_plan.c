@@ -110,9 +110,7 @@ static bool writes_own_step(const Planner *p, const IrOp *store, const IrOp *loa
 static Reason memory_reason(const Planner *p, const IrOp *load) {
     for (size_t i = 0; i < p->writes.count; i++) {
         const IrOp *op = p->writes.data[i];
-        IrRule rule = ir_op_info(op->code)->rule;
-        bool atomic = rule == IR_RULE_ATOMIC || rule == IR_RULE_ATOMIC_CAS ||
-                      rule == IR_RULE_VIEW_ATOMIC || rule == IR_RULE_VIEW_CAS;
+        bool atomic = ir_op_is(op->code, IR_FAMILY_ATOMIC);
         if (atomic && ir_attr_int(op, IR_ATTR_ORDER) != IR_ORDER_RELAXED)
             return REASON_PIPELINE_ORDERED;
         if (alias_conflict(p->func, p->facts->facts, op, load) && !writes_own_step(p, op, load))

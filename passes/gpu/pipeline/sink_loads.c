@@ -11,11 +11,12 @@
 
 // Is the value, or some of it, the result?
 static bool hands_on(const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_VEC_SHUFFLE:
     case IR_VEC_LANE:
     case IR_THREAD_PACK:
     case IR_BITCAST: return true;
+    default: break;
     }
     return false;
 }

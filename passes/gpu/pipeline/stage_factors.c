@@ -132,7 +132,7 @@ static uint64_t tile_bytes(const IrValue *v) {
 
 // Of sorts, prints, atomics each has a need of its own.
 static bool has_own_need(const IrOp *op) {
-    switch ((unsigned)op->code) {
+    switch (op->code) {
     case IR_SORT:
     case IR_SCAN:
     case IR_HISTOGRAM: return true;
@@ -147,6 +147,7 @@ static bool has_own_need(const IrOp *op) {
     case IR_GPU_WAIT:
     case IR_GPU_READ:
     case IR_GPU_BARRIER: return false;
+    default: break;
     }
     IrEffect effect = ir_op_info(op->code)->effect;
     return effect != IR_EFFECT_PURE && effect != IR_EFFECT_END && spread_rule(op) != SPREAD_CONTROL;

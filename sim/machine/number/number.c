@@ -13,7 +13,7 @@ const SimFormat sim_e2m3 = {6, 4, 1, 0x1f, 0, 0};
 const SimFormat sim_e3m2 = {6, 3, 3, 0x1f, 0, 0};
 
 const SimFormat *sim_format(SimType element) {
-    switch ((int)element) {
+    switch (element) {
     case SIM_F16:
     case SIM_F16X2: return &sim_f16;
     case SIM_BF16:
