@@ -9,19 +9,19 @@
 #include "base/vec.h"
 
 // `same_span` chains those at one span: as many as there are codes and severities at the most.
-typedef struct Entry {
+typedef struct DiagEntry {
     Diag diag;
     size_t serial;
     DiagNote **last_note;
-    struct Entry *same_span;
-} Entry;
+    struct DiagEntry *same_span;
+} DiagEntry;
 
 struct Diags {
     Arena *arena;
     const Sources *sources;
-    VEC(Entry *) entries;
+    VEC(DiagEntry *) entries;
     Map at_span;       // span to the Entry reported last there
-    Entry *last;       // NULL when the one reported last was dropped
+    DiagEntry *last;   // NULL when the one reported last was dropped
     size_t kept[2];    // errors, others
     size_t beyond[2];  // the same, over DIAGS_MAX
     size_t serial;
@@ -38,11 +38,11 @@ static size_t kind_of(DiagSeverity severity) { return severity == DIAG_ERROR ? 0
 
 static uint64_t span_key(Span span) { return (uint64_t)span.begin << 32 | span.end; }
 
-static Entry *entry_of(uint64_t value) { return (Entry *)(uintptr_t)value; }
+static DiagEntry *entry_of(uint64_t value) { return (DiagEntry *)(uintptr_t)value; }
 
 static bool is_duplicate(const Diags *d, DiagSeverity severity, Span span, DiagCode code) {
     uint64_t *first = span_known(span) ? map_find(&d->at_span, span_key(span)) : NULL;
-    for (const Entry *e = first ? entry_of(*first) : NULL; e; e = e->same_span) {
+    for (const DiagEntry *e = first ? entry_of(*first) : NULL; e; e = e->same_span) {
         if (e->diag.code == code && e->diag.severity == severity) return true;
     }
     return false;
@@ -64,7 +64,7 @@ __attribute__((format(printf, 5, 0))) static void report(Diags *d, DiagSeverity 
         d->beyond[kind_of(severity)]++;
         return;
     }
-    Entry *entry = arena_new(d->arena, Entry, 1);
+    DiagEntry *entry = arena_new(d->arena, DiagEntry, 1);
     entry->diag = (Diag){.severity = severity, .code = code, .span = span};
     entry->diag.text = format_text(d->arena, format, args);
     entry->diag.help = STR("");
@@ -125,8 +125,8 @@ const Diag *diags_get(const Diags *d, size_t i) {
 }
 
 static int compare_entries(const void *left, const void *right) {
-    const Entry *a = *(Entry *const *)left;
-    const Entry *b = *(Entry *const *)right;
+    const DiagEntry *a = *(DiagEntry *const *)left;
+    const DiagEntry *b = *(DiagEntry *const *)right;
     if (a->diag.span.begin != b->diag.span.begin) {
         return a->diag.span.begin < b->diag.span.begin ? -1 : 1;
     }
@@ -138,7 +138,7 @@ void diags_sort(Diags *d) {
     qsort(d->entries.data, d->entries.count, sizeof *d->entries.data, compare_entries);
 }
 
-static void forget(Diags *d, Entry *entry) {
+static void forget(Diags *d, DiagEntry *entry) {
     d->kept[kind_of(entry->diag.severity)]--;
     if (!span_known(entry->diag.span)) return;
     uint64_t *first = map_find(&d->at_span, span_key(entry->diag.span));
@@ -146,7 +146,7 @@ static void forget(Diags *d, Entry *entry) {
         *first = map_key(entry->same_span);
         return;
     }
-    Entry *before = entry_of(*first);
+    DiagEntry *before = entry_of(*first);
     while (before->same_span != entry) before = before->same_span;
     before->same_span = entry->same_span;
 }

@@ -19,13 +19,13 @@ static const Facts facts[] = {
 
 // The float formats: facts for users, and the bits of the greatest finite value and of the NaN that
 // arithmetic makes.
-typedef struct Format {
+typedef struct DtypeFormat {
     DtypeFloat facts;
     uint64_t greatest;
     uint64_t nan;
-} Format;
+} DtypeFormat;
 
-static const Format formats[DTYPES] = {
+static const DtypeFormat formats[DTYPES] = {
     [DTYPE_F16] = {{11, -14, 15, true, true, 65504}, 0x7bff, 0x7e00},
     [DTYPE_BF16] = {{8, -126, 127, true, true, 0x1.fep127}, 0x7f7f, 0x7fc0},
     [DTYPE_F32] = {{24, -126, 127, true, true, 0x1.fffffep127}, 0x7f7fffff, 0x7fc00000},
@@ -110,7 +110,7 @@ static uint64_t round_magnitude(const DtypeFloat *f, uint64_t bits) {
 uint64_t dtype_from_double(Dtype t, double value, bool saturate) {
     if (t == DTYPE_F64) return double_bits(value);
     if (t == DTYPE_F32) return float_bits((float)value);  // rounds once, in hardware
-    const Format *f = &formats[t];
+    const DtypeFormat *f = &formats[t];
     uint64_t bits = double_bits(value), sign = bits >> 63 << (facts[t].bits - 1);
     bits &= ~(1ull << 63);
     if (isnan(value)) return f->facts.has_negative_zero ? f->nan | sign : f->nan;
@@ -128,7 +128,7 @@ uint64_t dtype_from_double(Dtype t, double value, bool saturate) {
 double dtype_to_double(Dtype t, uint64_t bits) {
     if (t == DTYPE_F64) return bits_double(bits);
     if (t == DTYPE_F32) return (double)bits_float(bits);
-    const Format *f = &formats[t];
+    const DtypeFormat *f = &formats[t];
     unsigned width = facts[t].bits;
     int top = f->facts.precision - 1;
     uint64_t sign = bits >> (width - 1) << 63, magnitude = bits & ((1ull << (width - 1)) - 1);

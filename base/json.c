@@ -79,24 +79,24 @@ void json_raw(Json *j, Str value) {
 
 // ---- Reading -----------------------------------------------------------------------------------
 
-typedef struct Reader {
+typedef struct JsonReader {
     Arena *arena;
     const char *at, *end;
     int depth;
-} Reader;
+} JsonReader;
 
-static void skip_space(Reader *r) {
+static void skip_space(JsonReader *r) {
     while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at) r->at++;
 }
 
-static bool take(Reader *r, char c) {
+static bool take(JsonReader *r, char c) {
     skip_space(r);
     if (r->at == r->end || *r->at != c) return false;
     r->at++;
     return true;
 }
 
-static bool hex4(Reader *r, uint32_t *value) {
+static bool hex4(JsonReader *r, uint32_t *value) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     *value = 0;
     if (r->end - r->at < 4) return false;
@@ -121,7 +121,7 @@ static void add_utf8(StrBuf *b, uint32_t c) {
 
 // What follows a backslash and u: a code point, or two halves of one; a half alone stands for no
 // character.
-static bool read_code_point(Reader *r, uint32_t *point) {
+static bool read_code_point(JsonReader *r, uint32_t *point) {
     if (!hex4(r, point)) return false;
     if (*point < 0xD800 || *point > 0xDFFF) return true;
     uint32_t low = 0;
@@ -133,7 +133,7 @@ static bool read_code_point(Reader *r, uint32_t *point) {
     return true;
 }
 
-static bool read_escape(Reader *r, StrBuf *b) {
+static bool read_escape(JsonReader *r, StrBuf *b) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     if (r->at == r->end || !*r->at) return false;
     char c = *r->at++;
@@ -148,7 +148,7 @@ static bool read_escape(Reader *r, StrBuf *b) {
     return true;
 }
 
-static bool read_string(Reader *r, Str *s) {
+static bool read_string(JsonReader *r, Str *s) {
     if (!take(r, '"')) return false;
     StrBuf b = strbuf(r->arena);
     while (r->at < r->end && *r->at != '"') {
@@ -164,9 +164,9 @@ static bool read_string(Reader *r, Str *s) {
     return take(r, '"');
 }
 
-static JsonValue *read_value(Reader *r);
+static JsonValue *read_value(JsonReader *r);
 
-static bool read_members(Reader *r, JsonValue *v, char close) {
+static bool read_members(JsonReader *r, JsonValue *v, char close) {
     JsonValue **tail = &v->first;
     if (take(r, close)) return true;
     do {
@@ -179,26 +179,26 @@ static bool read_members(Reader *r, JsonValue *v, char close) {
     return take(r, close);
 }
 
-static bool read_word(Reader *r, const char *word) {
+static bool read_word(JsonReader *r, const char *word) {
     size_t n = strlen(word);
     if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n)) return false;
     r->at += n;
     return true;
 }
 
-static bool take_digits(Reader *r) {
+static bool take_digits(JsonReader *r) {
     const char *begin = r->at;
     while (r->at < r->end && *r->at >= '0' && *r->at <= '9') r->at++;
     return r->at > begin;
 }
 
-static bool take_either(Reader *r, char a, char b) {
+static bool take_either(JsonReader *r, char a, char b) {
     if (r->at == r->end || (*r->at != a && *r->at != b)) return false;
     r->at++;
     return true;
 }
 
-static bool read_number(Reader *r, double *value) {
+static bool read_number(JsonReader *r, double *value) {
     const char *begin = r->at;
     (void)take_either(r, '-', '-');
     if (!take_either(r, '0', '0') && !take_digits(r)) return false;
@@ -210,7 +210,7 @@ static bool read_number(Reader *r, double *value) {
     return str_to_double((Str){begin, (size_t)(r->at - begin)}, value);
 }
 
-static bool read_into(Reader *r, JsonValue *v) {
+static bool read_into(JsonReader *r, JsonValue *v) {
     skip_space(r);
     if (r->at == r->end) return false;
     if (*r->at == '"') {
@@ -230,7 +230,7 @@ static bool read_into(Reader *r, JsonValue *v) {
     return read_number(r, &v->number);
 }
 
-static JsonValue *read_value(Reader *r) {
+static JsonValue *read_value(JsonReader *r) {
     if (r->depth == DEPTH_MAX) return NULL;
     r->depth++;
     JsonValue *v = arena_new(r->arena, JsonValue, 1);
@@ -240,7 +240,7 @@ static JsonValue *read_value(Reader *r) {
 }
 
 JsonValue *json_parse(Arena *arena, Str text, size_t *error_at) {
-    Reader r = {arena, text.text, text.text + text.size, 0};
+    JsonReader r = {arena, text.text, text.text + text.size, 0};
     JsonValue *v = read_value(&r);
     skip_space(&r);
     if (error_at) *error_at = (size_t)(r.at - text.text);

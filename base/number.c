@@ -57,15 +57,15 @@ bool str_to_i64(Str s, int64_t *value) {
 }
 
 // A decimal or hexadecimal floating text, taken apart while it is checked.
-typedef struct Scan {
+typedef struct NumberScan {
     Str left;
     uint64_t mantissa;  // of decimal digits, while there are at most 19
     unsigned digits;    // digits that count, leading zeros excluded
     int point;          // digits behind the point
-} Scan;
+} NumberScan;
 
 // A run of digits with '_' between them; the count of digits, or -1 when a '_' is misplaced.
-static long scan_digits(Scan *scan, unsigned base, bool fraction) {
+static long scan_digits(NumberScan *scan, unsigned base, bool fraction) {
     long count = 0;
     bool after_digit = false;
     while (scan->left.size) {
@@ -84,7 +84,7 @@ static long scan_digits(Scan *scan, unsigned base, bool fraction) {
     return count && !after_digit ? -1 : count;
 }
 
-static bool take(Scan *scan, char lower, char upper) {
+static bool take(NumberScan *scan, char lower, char upper) {
     if (!scan->left.size || (scan->left.text[0] != lower && scan->left.text[0] != upper)) {
         return false;
     }
@@ -93,14 +93,14 @@ static bool take(Scan *scan, char lower, char upper) {
 }
 
 // True if the whole text is a number; *exponent is what follows the 'e', held within ±100000.
-static bool scan_number(Scan *scan, unsigned base, int *exponent) {
+static bool scan_number(NumberScan *scan, unsigned base, int *exponent) {
     long whole = scan_digits(scan, base, false);
     long part = take(scan, '.', '.') ? scan_digits(scan, base, true) : 0;
     if (whole < 0 || part < 0 || whole + part == 0) return false;
     if (base == 16 ? take(scan, 'p', 'P') : take(scan, 'e', 'E')) {
         bool negative = take(scan, '-', '-');
         if (!negative) (void)take(scan, '+', '+');
-        Scan power = {.left = scan->left};
+        NumberScan power = {.left = scan->left};
         if (scan_digits(&power, 10, false) <= 0) return false;
         scan->left = power.left;
         int size = power.digits > 5 ? 100000 : (int)power.mantissa;
@@ -110,7 +110,7 @@ static bool scan_number(Scan *scan, unsigned base, int *exponent) {
 }
 
 // One exact multiplication or division: both operands are exact doubles (Clinger's fast path).
-static bool quick_double(const Scan *scan, int exponent, double *value) {
+static bool quick_double(const NumberScan *scan, int exponent, double *value) {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -146,7 +146,7 @@ static bool unsigned_double(Str s, double *value) {
     }
     Str digits = s;
     unsigned base = take_base(&digits, false);
-    Scan scan = {.left = digits};
+    NumberScan scan = {.left = digits};
     int exponent = 0;
     if (!scan_number(&scan, base, &exponent)) return false;
     if (base == 10 && quick_double(&scan, exponent, value)) return true;

@@ -79,22 +79,22 @@ void os_out_of_memory(void) {
 
 // ---- Blocks ----
 
-typedef struct Block {
+typedef struct RecoverBlock {
     Owned owned;
     max_align_t bytes[];
-} Block;
+} RecoverBlock;
 
 static void release_block(Owned *owned) { free(owned); }
 
 void *recover_new(size_t size) {
-    Block *b = size < SIZE_MAX / 2 ? calloc(1, sizeof *b + size) : NULL;
+    RecoverBlock *b = size < SIZE_MAX / 2 ? calloc(1, sizeof *b + size) : NULL;
     if (!b) os_out_of_memory();
     recover_own(&b->owned, OWNED_MADE, release_block);
     return b->bytes;
 }
 
-static Block *block_of(void *bytes) {
-    return (Block *)(void *)((char *)bytes - offsetof(Block, bytes));
+static RecoverBlock *block_of(void *bytes) {
+    return (RecoverBlock *)(void *)((char *)bytes - offsetof(RecoverBlock, bytes));
 }
 
 void recover_keep_block(void *block) {
@@ -103,7 +103,7 @@ void recover_keep_block(void *block) {
 
 void recover_free(void *block) {
     if (!block) return;
-    Block *b = block_of(block);
+    RecoverBlock *b = block_of(block);
     recover_keep(&b->owned);
     free(b);
 }

@@ -8,20 +8,20 @@
 
 enum { BLOCK = 4096 };
 
-typedef struct Block {
+typedef struct SourceBlock {
     uint32_t line;        // number of the line that the block's first byte is in, from 1
     uint32_t line_begin;  // offset of that line
     uint32_t line_end;  // offset of the first '\n' at or after the block's first byte, or the size
-} Block;
+} SourceBlock;
 
-typedef struct Entry {
+typedef struct SourceEntry {
     SourceFile file;
-    Block *blocks;
-} Entry;
+    SourceBlock *blocks;
+} SourceEntry;
 
 struct Sources {
     Arena *arena;
-    VEC(Entry *) entries;
+    VEC(SourceEntry *) entries;
     uint64_t next;  // position of the next file's first byte
 };
 
@@ -38,10 +38,10 @@ static uint32_t find_line_end(Str text, uint32_t from, uint32_t to) {
     return found ? (uint32_t)(found - text.text) : to;
 }
 
-static void index_lines(Arena *arena, Entry *entry) {
+static void index_lines(Arena *arena, SourceEntry *entry) {
     Str text = entry->file.text;
     uint32_t size = (uint32_t)text.size;
-    entry->blocks = arena_new(arena, Block, size / BLOCK + 1);
+    entry->blocks = arena_new(arena, SourceBlock, size / BLOCK + 1);
     uint32_t line = 1;
     uint32_t begin = 0;
     uint32_t end = find_line_end(text, 0, size);
@@ -51,7 +51,7 @@ static void index_lines(Arena *arena, Entry *entry) {
             begin = end + 1;
             end = find_line_end(text, begin, size);
         }
-        entry->blocks[i] = (Block){.line = line, .line_begin = begin, .line_end = end};
+        entry->blocks[i] = (SourceBlock){.line = line, .line_begin = begin, .line_end = end};
     }
 }
 
@@ -59,7 +59,7 @@ const SourceFile *source_add(Sources *sources, Str path, Str text) {
     // One position more than bytes: the end of the text is a place too.
     if (text.size > SOURCE_MAX || text.size + 1 > UINT32_MAX - sources->next) return NULL;
     Arena *arena = sources->arena;
-    Entry *entry = arena_new(arena, Entry, 1);
+    SourceEntry *entry = arena_new(arena, SourceEntry, 1);
     entry->file.path = (Str){arena_text(arena, path.text, path.size), path.size};
     entry->file.text = (Str){arena_text(arena, text.text, text.size), text.size};
     entry->file.base = (uint32_t)sources->next;
@@ -83,7 +83,7 @@ const SourceFile *source_find(const Sources *sources, Str path) {
     return NULL;
 }
 
-static const Entry *find_entry(const Sources *sources, uint32_t position) {
+static const SourceEntry *find_entry(const Sources *sources, uint32_t position) {
     if (position == 0 || position >= sources->next) return NULL;
     size_t low = 0;
     size_t high = sources->entries.count;
@@ -99,7 +99,7 @@ static const Entry *find_entry(const Sources *sources, uint32_t position) {
 }
 
 // The offset of the end of the line that `offset` is in.
-static uint32_t line_end_after(const Entry *entry, uint32_t offset) {
+static uint32_t line_end_after(const SourceEntry *entry, uint32_t offset) {
     uint32_t size = (uint32_t)entry->file.text.size;
     uint32_t block = offset / BLOCK;
     if (block == size / BLOCK) return find_line_end(entry->file.text, offset, size);
@@ -109,11 +109,11 @@ static uint32_t line_end_after(const Entry *entry, uint32_t offset) {
 }
 
 SourceLine source_line(const Sources *sources, uint32_t position) {
-    const Entry *entry = find_entry(sources, position);
+    const SourceEntry *entry = find_entry(sources, position);
     if (!entry) return (SourceLine){0};
     Str text = entry->file.text;
     uint32_t offset = position - entry->file.base;
-    const Block *block = &entry->blocks[offset / BLOCK];
+    const SourceBlock *block = &entry->blocks[offset / BLOCK];
     uint32_t line = block->line;
     uint32_t begin = block->line_begin;
     for (uint32_t i = offset / BLOCK * BLOCK; i < offset; i++) {
@@ -130,7 +130,7 @@ SourceLine source_line(const Sources *sources, uint32_t position) {
 }
 
 Str source_text(const Sources *sources, Span span) {
-    const Entry *entry = find_entry(sources, span.begin);
+    const SourceEntry *entry = find_entry(sources, span.begin);
     if (!entry || span.end <= span.begin) return (Str){"", 0};
     size_t from = span.begin - entry->file.base;
     size_t size = span.end - span.begin;

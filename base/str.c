@@ -175,14 +175,14 @@ size_t str_utf8(Str s, uint32_t *point) {
 
 // ---- Interning ----
 
-typedef struct Name {
+typedef struct StrName {
     size_t size;
     char text[];
-} Name;
+} StrName;
 
 typedef struct InternSlot {
     uint64_t hash;
-    Name *name;
+    StrName *name;
 } InternSlot;
 
 struct Interner {
@@ -220,13 +220,13 @@ Symbol intern(Interner *names, Str s) {
     size_t mask = names->slot_count - 1;
     size_t at = hash & mask;
     for (; names->slots[at].name; at = (at + 1) & mask) {
-        Name *name = names->slots[at].name;
+        StrName *name = names->slots[at].name;
         if (names->slots[at].hash == hash && name->size == s.size &&
             (s.size == 0 || memcmp(name->text, s.text, s.size) == 0)) {
             return name->text;
         }
     }
-    Name *name = arena_alloc(names->arena, sizeof(Name) + s.size + 1);
+    StrName *name = arena_alloc(names->arena, sizeof(StrName) + s.size + 1);
     name->size = s.size;
     if (s.size) memcpy(name->text, s.text, s.size);
     names->slots[at] = (InternSlot){.hash = hash, .name = name};
@@ -236,6 +236,6 @@ Symbol intern(Interner *names, Str s) {
 
 size_t symbol_size(Symbol s) {
     size_t size = 0;
-    memcpy(&size, s - offsetof(Name, text) + offsetof(Name, size), sizeof size);
+    memcpy(&size, s - offsetof(StrName, text) + offsetof(StrName, size), sizeof size);
     return size;
 }

@@ -8,15 +8,15 @@
 #include "base/vec.h"
 
 // Those at one span are chained: few, as an op is about few things.
-typedef struct Entry {
+typedef struct RemarkEntry {
     Remark remark;
     size_t serial;
-    struct Entry *same_span;
-} Entry;
+    struct RemarkEntry *same_span;
+} RemarkEntry;
 
 struct Remarks {
     Arena *arena;
-    VEC(Entry *) entries;
+    VEC(RemarkEntry *) entries;
     Map at_span;  // span → the Entry made last there
 };
 
@@ -28,7 +28,7 @@ Remarks *remarks_create(Arena *arena) {
 
 static uint64_t span_key(Span span) { return (uint64_t)span.begin << 32 | span.end; }
 
-static Entry *entry_of(uint64_t value) { return (Entry *)(uintptr_t)value; }
+static RemarkEntry *entry_of(uint64_t value) { return (RemarkEntry *)(uintptr_t)value; }
 
 static bool says(const Remark *x, Reason reason, const char *what, const RemarkNumbers *numbers) {
     return x->reason == reason && strcmp(x->what, what) == 0 &&
@@ -39,12 +39,12 @@ void remark(Remarks *r, Span span, Reason reason, const char *what, RemarkNumber
     if (!r) return;
     if (!what) what = "";
     uint64_t *first = map_at(r->arena, &r->at_span, span_key(span));
-    for (Entry *e = entry_of(*first); e; e = e->same_span) {
+    for (RemarkEntry *e = entry_of(*first); e; e = e->same_span) {
         if (!says(&e->remark, reason, what, &numbers)) continue;
         e->remark.times++;
         return;
     }
-    Entry *entry = arena_new(r->arena, Entry, 1);
+    RemarkEntry *entry = arena_new(r->arena, RemarkEntry, 1);
     entry->remark = (Remark){.reason = reason, .span = span, .numbers = numbers, .times = 1};
     entry->remark.what = arena_text(r->arena, what, strlen(what));
     entry->serial = r->entries.count;
@@ -61,7 +61,7 @@ const Remark *remarks_get(const Remarks *r, size_t i) {
 }
 
 static int compare(const void *left, const void *right) {
-    const Entry *a = *(Entry *const *)left, *b = *(Entry *const *)right;
+    const RemarkEntry *a = *(RemarkEntry *const *)left, *b = *(RemarkEntry *const *)right;
     if (a->remark.span.begin != b->remark.span.begin)
         return a->remark.span.begin < b->remark.span.begin ? -1 : 1;
     if (a->remark.span.end != b->remark.span.end)

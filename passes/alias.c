@@ -74,22 +74,22 @@ enum { DEPTH = 24 };
 
 // A tile of integers or pointers, of which the lanes' distances are known: along each axis so much
 // a step, modulo 2^bits, and never INT64_MIN. (What wraps or is widened keeps its low bits.)
-typedef struct Steps {
+typedef struct AliasSteps {
     int64_t of[IR_MAX_RANK];
     uint32_t bits;
-} Steps;
+} AliasSteps;
 
-static bool find_steps(const IrValue *v, int depth, Steps *s);
+static bool find_steps(const IrValue *v, int depth, AliasSteps *s);
 
 // Multiplied by a number; distances that are no distances any more are none.
-static bool scale(Steps *s, int64_t number) {
+static bool scale(AliasSteps *s, int64_t number) {
     for (uint32_t d = 0; d < IR_MAX_RANK; d++)
         if (__builtin_mul_overflow(s->of[d], number, &s->of[d]) || s->of[d] == INT64_MIN)
             return false;
     return true;
 }
 
-static bool add_steps(Steps *s, const Steps *more, int sign) {
+static bool add_steps(AliasSteps *s, const AliasSteps *more, int sign) {
     for (uint32_t d = 0; d < IR_MAX_RANK; d++)
         if (__builtin_add_overflow(s->of[d], sign * more->of[d], &s->of[d]) ||
             s->of[d] == INT64_MIN)
@@ -99,7 +99,7 @@ static bool add_steps(Steps *s, const Steps *more, int sign) {
 }
 
 // Where only extents of one come or go.
-static bool reshape(const IrOp *op, const Steps *from, Steps *to) {
+static bool reshape(const IrOp *op, const AliasSteps *from, AliasSteps *to) {
     const IrType *x = ir_operand(op, 0)->type, *y = op->results[0].type;
     uint32_t k = 0;
     for (uint32_t d = 0; d < y->rank; d++) {
@@ -111,9 +111,9 @@ static bool reshape(const IrOp *op, const Steps *from, Steps *to) {
     return true;
 }
 
-static bool move_steps(const IrOp *op, int depth, Steps *s) {
+static bool move_steps(const IrOp *op, int depth, AliasSteps *s) {
     const IrType *from = ir_operand(op, 0)->type;
-    Steps x;
+    AliasSteps x;
     if (!find_steps(ir_operand(op, 0), depth, &x)) return false;
     if (x.bits < s->bits) s->bits = x.bits;
     if (op->code == IR_RESHAPE) return reshape(op, &x, s);
@@ -125,7 +125,7 @@ static bool move_steps(const IrOp *op, int depth, Steps *s) {
     return true;
 }
 
-static bool multiply_steps(const IrOp *op, int depth, Steps *s) {
+static bool multiply_steps(const IrOp *op, int depth, AliasSteps *s) {
     int64_t number;
     for (uint32_t i = 0; i < 2; i++) {
         const IrValue *x = ir_operand(op, i), *y = ir_operand(op, 1 - i);
@@ -135,12 +135,12 @@ static bool multiply_steps(const IrOp *op, int depth, Steps *s) {
     return false;
 }
 
-static bool find_steps(const IrValue *v, int depth, Steps *s) {
+static bool find_steps(const IrValue *v, int depth, AliasSteps *s) {
     const IrOp *op = v->def;
     bool whole = dtype_is(v->type->elem, DTYPE_CLASS_INT) && v->type->kind == IR_TILE;
-    Steps more;
+    AliasSteps more;
     int64_t number;
-    *s = (Steps){.bits = whole ? (uint32_t)dtype_bits(v->type->elem) : 62};
+    *s = (AliasSteps){.bits = whole ? (uint32_t)dtype_bits(v->type->elem) : 62};
     if (s->bits > 62) s->bits = 62;
     if (!v->type->rank || rewrite_constant_int(v, &number)) return true;
     if (!op || depth == DEPTH) return false;
@@ -170,7 +170,7 @@ static bool find_steps(const IrValue *v, int depth, Steps *s) {
 
 // Does the value tell lanes apart that differ on the axes on which it has steps? These are added
 // to `axes`. So it is if each step is longer than all ways along shorter ones.
-static void tell_apart(const IrType *t, const Steps *s, uint32_t *axes) {
+static void tell_apart(const IrType *t, const AliasSteps *s, uint32_t *axes) {
     uint32_t told = 0;
     uint64_t reach = 0;
     for (uint32_t left = t->rank; left-- > 0;) {
@@ -190,7 +190,7 @@ static void tell_apart(const IrType *t, const Steps *s, uint32_t *axes) {
 }
 
 static void add_index(const IrValue *v, uint32_t *axes, uint32_t *wanted) {
-    Steps s;
+    AliasSteps s;
     for (uint32_t d = 0; d < v->type->rank; d++)
         if (v->type->shape[d] > 1) *wanted |= UINT32_C(1) << d;
     if (find_steps(v, 0, &s)) tell_apart(v->type, &s, axes);

@@ -11,20 +11,20 @@
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-typedef struct Entry {
+typedef struct CseEntry {
     IrOp *op;
     uint64_t hash;
-    uint64_t version;    // of memory; 0 for pure ops
-    struct Entry *next;  // in its bucket
-} Entry;
+    uint64_t version;       // of memory; 0 for pure ops
+    struct CseEntry *next;  // in its bucket
+} CseEntry;
 
 typedef struct Cse {
     Arena *scratch;
-    Entry **buckets;
+    CseEntry **buckets;
     size_t mask;
-    VEC(Entry *) order;  // in order of insertion: a block's entries go when it ends
-    uint64_t version;    // of memory, here
-    uint64_t newest;     // the last version given out
+    VEC(CseEntry *) order;  // in order of insertion: a block's entries go when it ends
+    uint64_t version;       // of memory, here
+    uint64_t newest;        // the last version given out
     bool changed;
 } Cse;
 
@@ -150,8 +150,8 @@ static bool is_candidate(const IrOp *op) {
 static void share(Cse *c, IrOp *op) {
     uint64_t version = ir_op_info(op->code)->effect == IR_EFFECT_READ ? c->version : 0;
     uint64_t hash = mix(hash_op(op), version);
-    Entry **bucket = &c->buckets[hash & c->mask];
-    for (Entry *e = *bucket; e; e = e->next) {
+    CseEntry **bucket = &c->buckets[hash & c->mask];
+    for (CseEntry *e = *bucket; e; e = e->next) {
         if (e->hash != hash || e->version != version || !same_op(e->op, op)) continue;
         for (uint32_t i = 0; i < op->result_count; i++) {
             ir_replace_all(ir_result(op, i), ir_result(e->op, i));
@@ -160,8 +160,8 @@ static void share(Cse *c, IrOp *op) {
         c->changed = true;
         return;
     }
-    Entry *entry = arena_new(c->scratch, Entry, 1);
-    *entry = (Entry){.op = op, .hash = hash, .version = version, .next = *bucket};
+    CseEntry *entry = arena_new(c->scratch, CseEntry, 1);
+    *entry = (CseEntry){.op = op, .hash = hash, .version = version, .next = *bucket};
     *bucket = entry;
     vec_push(c->scratch, &c->order, entry);
 }
@@ -192,7 +192,7 @@ static void walk(Cse *c, const IrBlock *block) {
         }
     }
     while (c->order.count > begin) {  // newest first, so each is the head of its bucket
-        Entry *entry = vec_pop(&c->order);
+        CseEntry *entry = vec_pop(&c->order);
         c->buckets[entry->hash & c->mask] = entry->next;
     }
 }
@@ -201,7 +201,7 @@ bool pass_cse(IrFunc *f, PassContext *context) {
     Cse c = {.scratch = context->scratch, .version = 1, .newest = 1};
     size_t buckets = 16;
     while (buckets < f->op_count) buckets *= 2;
-    c.buckets = arena_new(c.scratch, Entry *, buckets);
+    c.buckets = arena_new(c.scratch, CseEntry *, buckets);
     c.mask = buckets - 1;
     for (size_t i = 0; i < f->sections.count; i++) walk(&c, f->sections.data[i].block);
     return c.changed;

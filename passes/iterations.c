@@ -4,12 +4,12 @@
 #include "passes/rewrite.h"
 
 // What an index is in different turns of a loop.
-typedef enum Walk {
+typedef enum IterationWalk {
     STAYS,   // the same
     STEPS,   // the same, or at least a width away
     AWAY,    // at least a width away
     UNKNOWN  // anything
-} Walk;
+} IterationWalk;
 
 // A product by a constant, or a shift; the other operand is left in *v.
 static bool strip_factor(const IrValue **v, uint64_t *factor) {
@@ -45,7 +45,7 @@ static bool is_bounded(const Turns *t, const IrValue *v) {
 }
 
 // The loop's own counter, or that of a loop in it that begins with the same number each time.
-static Walk walk_of(const Turns *t, const IrOp *loop, const IrValue *v, uint64_t width) {
+static IterationWalk walk_of(const Turns *t, const IrOp *loop, const IrValue *v, uint64_t width) {
     if (rewrite_defined_outside(v, loop)) return STAYS;
     const IrValue *whole = v, *scaled = v = without_summands(v, loop);
     uint64_t factor = 1;

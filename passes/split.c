@@ -24,12 +24,12 @@
 enum { SCALARS_MOST = 4, REST_MOST = 1 << 16, DEPTH_MOST = 12, OPS_MOST = 256 };
 
 // counter * steps + plus - minus + a number of low .. high
-typedef struct Sum {
+typedef struct SplitSum {
     int32_t steps;
     IrValue *plus[SCALARS_MOST], *minus[SCALARS_MOST];
     uint32_t plus_count, minus_count;
     int64_t low, high;
-} Sum;
+} SplitSum;
 
 typedef struct Split {
     IrFunc *func;
@@ -43,20 +43,20 @@ static bool within(const IrRange *r, int64_t most) {
     return r->known && r->min >= -most && r->max <= most;
 }
 
-static bool add_scalar(Sum *sum, IrValue *v, bool minus) {
+static bool add_scalar(SplitSum *sum, IrValue *v, bool minus) {
     uint32_t *count = minus ? &sum->minus_count : &sum->plus_count;
     if (*count == SCALARS_MOST) return false;
     (minus ? sum->minus : sum->plus)[(*count)++] = v;
     return true;
 }
 
-static void add_rest(Sum *sum, int64_t low, int64_t high, bool minus) {
+static void add_rest(SplitSum *sum, int64_t low, int64_t high, bool minus) {
     sum->low += minus ? -high : low;
     sum->high += minus ? -low : high;
 }
 
 // Adds the elements of v, or takes them off.
-static bool add(const Split *s, Sum *sum, IrValue *v, bool minus, int depth) {
+static bool add(const Split *s, SplitSum *sum, IrValue *v, bool minus, int depth) {
     const IrOp *def = v->def;
     IrRange range = ir_range_of(s->ranges, v);
     if (!range.known || depth == 0) return false;
@@ -81,10 +81,10 @@ static bool add(const Split *s, Sum *sum, IrValue *v, bool minus, int depth) {
 }
 
 // The comparison as a - b < 0 of numbers; the one side's steps are the counter's, once.
-static bool holds_at_first(const Split *s, const IrOp *op, Sum *sum) {
+static bool holds_at_first(const Split *s, const IrOp *op, SplitSum *sum) {
     bool turned = op->code == IR_GT || op->code == IR_GE;
     bool equal = op->code == IR_LE || op->code == IR_GE;
-    *sum = (Sum){0};
+    *sum = (SplitSum){0};
     if (!add(s, sum, ir_operand(op, turned ? 1 : 0), false, DEPTH_MOST) ||
         !add(s, sum, ir_operand(op, turned ? 0 : 1), true, DEPTH_MOST))
         return false;
@@ -131,7 +131,7 @@ static bool bounds_fit(const Split *s) {
 }
 
 // The first counter for which the comparison may not hold: -(what is added to the counter).
-static IrValue *limit_of(IrBuilder *b, const Sum *sum) {
+static IrValue *limit_of(IrBuilder *b, const SplitSum *sum) {
     IrValue *limit = ir_const_int(b, DTYPE_I64, -sum->high);
     for (uint32_t i = 0; i < sum->minus_count; i++)
         limit = ir_binary(b, IR_ADD, ir_cast(b, sum->minus[i], DTYPE_I64, false), limit);
@@ -161,14 +161,14 @@ static IrOp *copy_of(const IrOp *op, const Map *names) {
 }
 
 // In every step, as where the end is a multiple of the step?
-static bool always_holds(const Split *s, const IrOp *op, const Sum *sum) {
+static bool always_holds(const Split *s, const IrOp *op, const SplitSum *sum) {
     return sum->plus_count == 0 && sum->minus_count == 1 &&
            ir_provably_le(s->ranges, op, s->loop->regions[0]->args[0], sum->high + 1,
                           sum->minus[0]);
 }
 
 // All steps but the last are below the limit, hi - high, where high is no more than a step.
-static bool leaves_one(const IrOp *loop, const Sum *sum) {
+static bool leaves_one(const IrOp *loop, const SplitSum *sum) {
     int64_t step;
     return sum->plus_count == 0 && sum->minus_count == 1 && sum->minus[0] == ir_operand(loop, 1) &&
            rewrite_constant_int(ir_operand(loop, 2), &step) && sum->high <= step;
@@ -197,16 +197,16 @@ static void open_last(const Split *s) {
     rewrite_open_loop(loop, s->scratch);
 }
 
-typedef struct Found {
+typedef struct SplitFound {
     VEC(IrOp *) ops;
-    VEC(Sum) sums;
-} Found;
+    VEC(SplitSum) sums;
+} SplitFound;
 
 // The loop's comparisons that hold at first. Those that always do are left out: true.
-static bool find(Split *s, Found *found) {
+static bool find(Split *s, SplitFound *found) {
     bool changed = false;
     IR_EACH_OP(op, s->loop->regions[0]) {
-        Sum sum;
+        SplitSum sum;
         if (!is_comparison(op)) continue;
         if (!s->ranges) s->ranges = ir_ranges(s->scratch, s->func, IR_TRUST_CHECKED);
         if (!bounds_fit(s) || !holds_at_first(s, op, &sum)) continue;
@@ -222,7 +222,7 @@ static bool find(Split *s, Found *found) {
 }
 
 static bool split(Split *s) {
-    Found found = {0};
+    SplitFound found = {0};
     bool changed = find(s, &found);
     if (!found.ops.count) return changed;
     IrOp *loop = s->loop;

@@ -7,13 +7,13 @@
 #include "base/limits.h"
 
 // What the checks of one launch share.
-typedef struct Check {
+typedef struct LaunchCheck {
     tilec_context *context;
     tilec_device *device;
     const MetaKernel *meta;
     const tilec_arg *args;
     LaunchPlan *plan;
-} Check;
+} LaunchCheck;
 
 #define REFUSE(c, ...) rt_fail((c)->context, TILEC_LAUNCH_REFUSED, __VA_ARGS__)
 #define WHERE(c, arg) STR_ARG((c)->meta->name), STR_ARG((arg)->name)
@@ -29,7 +29,7 @@ const char *launch_kind_text(tilec_arg_kind kind) {
     return "nothing known";
 }
 
-static tilec_status wrong_kind(const Check *c, const MetaArg *arg, const tilec_arg *from) {
+static tilec_status wrong_kind(const LaunchCheck *c, const MetaArg *arg, const tilec_arg *from) {
     static const char *const expected[] = {"a number of type", "a pointer to", "a view of"};
     return REFUSE(c, "%.*s: argument '%.*s' expects %s %s, found %s", WHERE(c, arg),
                   expected[arg->kind], dtype_name(arg->dtype), launch_kind_text(from->kind));
@@ -65,7 +65,7 @@ bool launch_scalar(const MetaArg *arg, const RtNumber *from, uint64_t *bits) {
     return false;
 }
 
-static tilec_status scalar(const Check *c, const MetaArg *arg, const tilec_arg *from,
+static tilec_status scalar(const LaunchCheck *c, const MetaArg *arg, const tilec_arg *from,
                            uint64_t *bits) {
     RtNumber number = rt_number_of_arg(from);
     if (launch_scalar(arg, &number, bits)) return TILEC_OK;
@@ -78,7 +78,7 @@ static tilec_status scalar(const Check *c, const MetaArg *arg, const tilec_arg *
     return wrong_kind(c, arg, from);
 }
 
-static tilec_status find_memory(const Check *c, const MetaArg *arg, tilec_buffer buffer,
+static tilec_status find_memory(const LaunchCheck *c, const MetaArg *arg, tilec_buffer buffer,
                                 RtRange *range) {
     RtBuffer b;
     if (!rt_buffer_find(c->context, buffer, &b))
@@ -93,7 +93,8 @@ static tilec_status find_memory(const Check *c, const MetaArg *arg, tilec_buffer
     return TILEC_OK;
 }
 
-static tilec_status pointer(const Check *c, const MetaArg *arg, const tilec_arg *from, uint32_t i) {
+static tilec_status pointer(const LaunchCheck *c, const MetaArg *arg, const tilec_arg *from,
+                            uint32_t i) {
     LaunchInput *in = &c->plan->inputs[i];
     RtRange *range = &c->plan->ranges[i];
     if (from->kind != TILEC_ARG_POINTER) return wrong_kind(c, arg, from);
@@ -141,7 +142,7 @@ bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last) {
     return true;
 }
 
-static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_view *v) {
+static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
     if ((int)v->dtype != (int)arg->dtype)
         return REFUSE(c, "%.*s: argument '%.*s' expects elements of %s, found %s", WHERE(c, arg),
                       dtype_name(arg->dtype),
@@ -188,7 +189,7 @@ static tilec_status view_shape(const Check *c, const MetaArg *arg, const tilec_v
 }
 
 // Packed types: rows begin at whole bytes.
-static tilec_status view_packed(const Check *c, const MetaArg *arg, const tilec_view *v) {
+static tilec_status view_packed(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
     if (element_bits(arg->dtype) >= 8) return TILEC_OK;
     for (int32_t d = 0; d < v->rank; d++)
         if (v->extent[d] == 0) return TILEC_OK;  // no element, no half byte
@@ -205,7 +206,7 @@ static tilec_status view_packed(const Check *c, const MetaArg *arg, const tilec_
     return TILEC_OK;
 }
 
-static tilec_status view_memory(const Check *c, const MetaArg *arg, const tilec_view *v,
+static tilec_status view_memory(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v,
                                 uint32_t i) {
     LaunchInput *in = &c->plan->inputs[i];
     RtRange *range = &c->plan->ranges[i];
@@ -245,14 +246,15 @@ static tilec_status view_memory(const Check *c, const MetaArg *arg, const tilec_
     return TILEC_OK;
 }
 
-static tilec_status view(const Check *c, const MetaArg *arg, const tilec_arg *from, uint32_t i) {
+static tilec_status view(const LaunchCheck *c, const MetaArg *arg, const tilec_arg *from,
+                         uint32_t i) {
     if (from->kind != TILEC_ARG_VIEW) return wrong_kind(c, arg, from);
     tilec_status s = view_shape(c, arg, &from->view);
     if (!s) s = view_packed(c, arg, &from->view);
     return s ? s : view_memory(c, arg, &from->view, i);
 }
 
-static tilec_status arguments(const Check *c) {
+static tilec_status arguments(const LaunchCheck *c) {
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];
         c->plan->inputs[i] = (LaunchInput){0};
@@ -269,7 +271,7 @@ static tilec_status arguments(const Check *c) {
 }
 
 // Fixed extents, and named ones against their first mention.
-static tilec_status extents(const Check *c) {
+static tilec_status extents(const LaunchCheck *c) {
     enum { NONE = INT16_MAX };
     int16_t first[LAUNCH_MAX_ARGS * META_MAX_RANK];  // argument * META_MAX_RANK + dimension
     for (uint32_t e = 0; e < c->meta->extent_count; e++) first[e] = NONE;
@@ -325,7 +327,7 @@ static void add_value(char *out, Str name, const char *value) {
 }
 
 // " (N is 63, a is 7)": the extents and integers that the text names, as far as there is room.
-static void name_values(const Check *c, Str text, char *out) {
+static void name_values(const LaunchCheck *c, Str text, char *out) {
     char value[32];
     bool told[LAUNCH_MAX_ARGS * META_MAX_RANK] = {false};
     out[0] = 0;
@@ -352,14 +354,15 @@ static void name_values(const Check *c, Str text, char *out) {
     if (used) snprintf(out + used, VALUES_MAX + 2 - used, ")");
 }
 
-static tilec_status refuse_requires(const Check *c, const MetaRequires *requires) {
+static tilec_status refuse_requires(const LaunchCheck *c, const MetaRequires *requires) {
     char values[VALUES_MAX + 2];
     name_values(c, requires->text, values);
     return REFUSE(c, "%.*s requires %.*s, which does not hold for these arguments%s",
                   STR_ARG(c->meta->name), STR_ARG(requires->text), values);
 }
 
-static tilec_status grid_with(const Check *c, const LaunchOverride *override, uint64_t *values) {
+static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *override,
+                              uint64_t *values) {
     if (override) {
         c->plan->variant = (uint32_t) override->variant;
         launch_code_run(&c->meta->variants[c->plan->variant].code, c->plan->inputs, values);
@@ -406,19 +409,19 @@ static tilec_status grid_with(const Check *c, const LaunchOverride *override, ui
 // than some threads have in all.
 enum { FEW_VALUES = 256 };
 
-__attribute__((noinline)) static tilec_status grid_short(const Check *c,
+__attribute__((noinline)) static tilec_status grid_short(const LaunchCheck *c,
                                                          const LaunchOverride *override) {
     uint64_t values[FEW_VALUES];
     return grid_with(c, override, values);
 }
 
-__attribute__((noinline)) static tilec_status grid_long(const Check *c,
+__attribute__((noinline)) static tilec_status grid_long(const LaunchCheck *c,
                                                         const LaunchOverride *override) {
     uint64_t values[LAUNCH_CODE_MAX];
     return grid_with(c, override, values);
 }
 
-static tilec_status grid(const Check *c, const LaunchOverride *override) {
+static tilec_status grid(const LaunchCheck *c, const LaunchOverride *override) {
     bool few = true;
     for (uint32_t i = 0; i < c->meta->variant_count; i++)
         few = few && c->meta->variants[i].code.count <= FEW_VALUES;
@@ -426,7 +429,7 @@ static tilec_status grid(const Check *c, const LaunchOverride *override) {
 }
 
 // A NULL pointer may stand for nothing given; one that every program follows is a mistake.
-static tilec_status pointers_given(const Check *c) {
+static tilec_status pointers_given(const LaunchCheck *c) {
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];
         if (arg->kind == META_POINTER && arg->needed && !c->plan->inputs[i].address)
@@ -436,7 +439,7 @@ static tilec_status pointers_given(const Check *c) {
     return TILEC_OK;
 }
 
-static void pack(const Check *c) {
+static void pack(const LaunchCheck *c) {
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];
         const LaunchInput *in = &c->plan->inputs[i];
@@ -460,7 +463,7 @@ tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expecte
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan) {
-    Check c = {context, device, meta, args, plan};
+    LaunchCheck c = {context, device, meta, args, plan};
     if (count != meta->arg_count || count > LAUNCH_MAX_ARGS)
         return launch_wrong_count(context, meta->name, meta->arg_count, count);
     CHECK(count <= plan->room, "room for %u arguments, and there are %zu", plan->room, count);

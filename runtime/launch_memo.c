@@ -32,7 +32,7 @@ typedef struct MemoPair {
 } MemoPair;
 
 enum { WRITER = 1 << 30 };
-typedef struct Memo {
+typedef struct LaunchMemo {
     _Atomic(uint32_t) users;  // readers, or WRITER
     _Atomic(uint64_t) last;   // hash of the last launch that was not known
     const RtLoaded *loaded;
@@ -44,11 +44,11 @@ typedef struct Memo {
     uint32_t pair_count;
     MemoPair pairs[PAIRS];
     MemoArg *args;
-} Memo;
+} LaunchMemo;
 
 struct LaunchMemos {
     size_t count;  // arguments
-    Memo memos[SLOTS];
+    LaunchMemo memos[SLOTS];
     MemoArg args[];
 };
 
@@ -72,7 +72,7 @@ static uint64_t hash_of(const LaunchGiven *given) {
     return hash | 1;
 }
 
-static Memo *memo_for(struct LaunchMemos *memos, uint64_t hash) {
+static LaunchMemo *memo_for(struct LaunchMemos *memos, uint64_t hash) {
     return &memos->memos[hash >> 62];
 }
 _Static_assert(SLOTS == 4, "two bits of the hash");
@@ -90,7 +90,7 @@ static bool same_shape(const MemoArg *m, const tilec_view *v) {
 
 typedef struct Recall {
     tilec_kernel *kernel;
-    const Memo *memo;
+    const LaunchMemo *memo;
     LaunchPlan *plan;
     bool buffers_kept;  // none was destroyed since
     bool same_buffers;
@@ -145,13 +145,13 @@ static bool recall_view(Recall *r, const MetaArg *arg, const tilec_view *v, uint
     return true;
 }
 
-typedef struct Place {
+typedef struct MemoPlace {
     void *pointer;
     tilec_buffer buffer;
     size_t offset;
-} Place;
+} MemoPlace;
 
-static bool recall_pointer(Recall *r, const MetaArg *arg, Place from, uint32_t i) {
+static bool recall_pointer(Recall *r, const MetaArg *arg, MemoPlace from, uint32_t i) {
     const MemoArg *m = &r->memo->args[i];
     LaunchInput *in = &r->plan->inputs[i];
     RtRange *range = &r->plan->ranges[i];
@@ -188,16 +188,16 @@ static bool recall_arg(Recall *r, const LaunchGiven *given, uint32_t i) {
         const tilec_arg *from = &given->args[i];
         if (arg->kind == META_SCALAR) return recall_scalar(r, arg, rt_number_of_arg(from), i);
         return arg->kind == META_POINTER && from->kind == TILEC_ARG_POINTER &&
-               recall_pointer(r, arg, (Place){from->pointer, from->buffer, from->offset}, i);
+               recall_pointer(r, arg, (MemoPlace){from->pointer, from->buffer, from->offset}, i);
     }
     const void *value = given->values[i];
     if (arg->kind == META_POINTER)
-        return recall_pointer(r, arg, (Place){.pointer = *(void *const *)value}, i);
+        return recall_pointer(r, arg, (MemoPlace){.pointer = *(void *const *)value}, i);
     return recall_scalar(r, arg, rt_number_of_value(arg->dtype, value), i);
 }
 
 // As launch code was told before?
-static bool same_pairs(const Memo *memo, const LaunchInput *inputs) {
+static bool same_pairs(const LaunchMemo *memo, const LaunchInput *inputs) {
     for (uint32_t k = 0; k < memo->pair_count; k++) {
         const MemoPair *p = &memo->pairs[k];
         const LaunchInput *a = &inputs[p->a], *b = &inputs[p->b];
@@ -207,7 +207,7 @@ static bool same_pairs(const Memo *memo, const LaunchInput *inputs) {
     return true;
 }
 
-static bool recall_from(Memo *memo, tilec_kernel *kernel, const LaunchGiven *given,
+static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGiven *given,
                         LaunchPlan *plan) {
     if (!memo->known) return false;
     uint64_t gone = atomic_load_explicit(&kernel->context->buffers_gone, memory_order_acquire);
@@ -228,7 +228,7 @@ bool launch_recall(tilec_kernel *kernel, const LaunchGiven *given, LaunchPlan *p
                    const RtLoaded **loaded) {
     struct LaunchMemos *memos = atomic_load_explicit(&kernel->memos, memory_order_acquire);
     if (!memos || memos->count != given->count) return false;
-    Memo *memo = memo_for(memos, hash_of(given));
+    LaunchMemo *memo = memo_for(memos, hash_of(given));
     uint32_t before = atomic_fetch_add_explicit(&memo->users, 1, memory_order_acquire);
     bool known = !(before & WRITER) && recall_from(memo, kernel, given, plan);
     if (known) *loaded = memo->loaded;
@@ -242,7 +242,7 @@ bool launch_recall(tilec_kernel *kernel, const LaunchGiven *given, LaunchPlan *p
 enum { PLAIN, ADDRESS, ADDRESSES };
 typedef uint8_t Value;
 
-static bool ask_pair(Memo *memo, uint32_t a, uint32_t b) {
+static bool ask_pair(LaunchMemo *memo, uint32_t a, uint32_t b) {
     for (uint32_t k = 0; k < memo->pair_count; k++)
         if (memo->pairs[k].a == a && memo->pairs[k].b == b) return true;
     if (memo->pair_count == PAIRS) return false;
@@ -253,7 +253,7 @@ static bool ask_pair(Memo *memo, uint32_t a, uint32_t b) {
 static bool is_const(const LaunchInstr *x) { return x->op == LAUNCH_CONST; }
 
 // Of addresses: are two the same, is one NULL, which low bits do they have? False: something else.
-static bool ask_address(Memo *memo, const LaunchCode *code, const Value *values, uint32_t i,
+static bool ask_address(LaunchMemo *memo, const LaunchCode *code, const Value *values, uint32_t i,
                         Value *result) {
     const LaunchInstr *x = &code->code[i];
     bool both = values[x->a] && values[x->b];
@@ -273,7 +273,7 @@ static bool ask_address(Memo *memo, const LaunchCode *code, const Value *values,
            values[values[x->a] ? x->a : x->b] == ADDRESS;
 }
 
-static bool ask(Memo *memo, const LaunchCode *code, Value *values, uint32_t i) {
+static bool ask(LaunchMemo *memo, const LaunchCode *code, Value *values, uint32_t i) {
     const LaunchInstr *x = &code->code[i];
     const uint32_t operands[3] = {x->a, x->b, x->c};
     values[i] = PLAIN;
@@ -302,7 +302,7 @@ static void mark_used(const MetaVariant *v, bool *used) {
     }
 }
 
-static bool ask_variant(Memo *memo, const MetaVariant *v) {
+static bool ask_variant(LaunchMemo *memo, const MetaVariant *v) {
     Value values[CODE_MAX];
     bool used[CODE_MAX] = {false};
     if (v->code.count > CODE_MAX) return false;
@@ -313,7 +313,7 @@ static bool ask_variant(Memo *memo, const MetaVariant *v) {
 }
 
 // What depends on other code, too: which of several kernels is taken.
-static bool ask_all(Memo *memo, const MetaKernel *meta) {
+static bool ask_all(LaunchMemo *memo, const MetaKernel *meta) {
     for (uint32_t i = 0; i < meta->arg_count; i++) {
         memo->args[i].asked = true;
         for (uint32_t j = i + 1; j < meta->arg_count; j++)
@@ -324,7 +324,7 @@ static bool ask_all(Memo *memo, const MetaKernel *meta) {
     return true;
 }
 
-static bool ask_questions(Memo *memo, const tilec_kernel *kernel) {
+static bool ask_questions(LaunchMemo *memo, const tilec_kernel *kernel) {
     const MetaKernel *meta = memo->loaded->meta;
     memo->mask = 0;
     memo->pair_count = 0;
@@ -349,7 +349,8 @@ static void remember_view(MemoArg *m, const tilec_view *v, const LaunchInput *in
     m->buffer = v->buffer;
 }
 
-static void remember_arg(Memo *memo, const LaunchGiven *given, const LaunchPlan *plan, uint32_t i) {
+static void remember_arg(LaunchMemo *memo, const LaunchGiven *given, const LaunchPlan *plan,
+                         uint32_t i) {
     const MetaArg *arg = &memo->loaded->meta->args[i];
     const LaunchInput *in = &plan->inputs[i];
     MemoArg *m = &memo->args[i];
@@ -363,7 +364,7 @@ static void remember_arg(Memo *memo, const LaunchGiven *given, const LaunchPlan 
     if (arg->kind == META_VIEW) remember_view(m, &given->args[i].view, in);
 }
 
-static void remember_in(Memo *memo, const tilec_kernel *kernel, const LaunchGiven *given,
+static void remember_in(LaunchMemo *memo, const tilec_kernel *kernel, const LaunchGiven *given,
                         const RtLoaded *loaded, const LaunchPlan *plan) {
     bool asked = memo->loaded == loaded;
     memo->loaded = loaded;
@@ -397,7 +398,7 @@ void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoa
     struct LaunchMemos *memos = plan->empty ? NULL : memos_of(kernel, given->count);
     if (!memos || memos->count != given->count) return;
     uint64_t hash = hash_of(given);
-    Memo *memo = memo_for(memos, hash);
+    LaunchMemo *memo = memo_for(memos, hash);
     uint32_t none = 0;
     // Shapes that change from launch to launch are not worth it.
     if (atomic_exchange_explicit(&memo->last, hash, memory_order_relaxed) != hash) return;

@@ -75,11 +75,11 @@ void library_add_targets(const Archive *archive, const char *missing, StrBuf *ou
 }
 
 // Devices that were found, and what they take.
-typedef struct Found {
+typedef struct ArchiveFound {
     StrBuf devices, targets;
-} Found;
+} ArchiveFound;
 
-static void add_found(Found *f, const tilec_device *device, const ArchivePlace *place) {
+static void add_found(ArchiveFound *f, const tilec_device *device, const ArchivePlace *place) {
     char name[CPU_NAME_MAX];
     const char *target = library_place_target(place, name), *limit = os_env("TILEC_CPU_TARGET");
     bool limited = !place->gpu.vendor && limit && limit[0];
@@ -91,7 +91,8 @@ static void add_found(Found *f, const tilec_device *device, const ArchivePlace *
     strbuf_printf(&f->targets, "%s%s", f->targets.size ? "," : "", target);
 }
 
-static tilec_status no_target(tilec_context *context, const Archive *archive, const Found *found) {
+static tilec_status no_target(tilec_context *context, const Archive *archive,
+                              const ArchiveFound *found) {
     StrBuf text = strbuf(found->devices.arena);
     library_add_targets(archive, found->targets.text, &text);
     return rt_fail(context, TILEC_UNAVAILABLE, "library %.*s has no code for device %s%s",
@@ -101,7 +102,7 @@ static tilec_status no_target(tilec_context *context, const Archive *archive, co
 static tilec_status no_target_of(const tilec_device *device, const Archive *archive,
                                  const ArchivePlace *place) {
     Arena *arena = arena_create();
-    Found found = {strbuf(arena), strbuf(arena)};
+    ArchiveFound found = {strbuf(arena), strbuf(arena)};
     add_found(&found, device, place);
     tilec_status s = no_target(device->context, archive, &found);
     arena_destroy(arena);
@@ -346,7 +347,7 @@ enum { GPUS_MAX = 64 };
 
 // The first GPU of the kind that there is code for. What is not there is no error here.
 static tilec_device *open_gpu(tilec_context *context, const char *kind, const Archive *archive,
-                              Found *found) {
+                              ArchiveFound *found) {
     for (int i = 0; i < GPUS_MAX; i++) {
         char name[32];
         tilec_device *device = NULL;
@@ -372,7 +373,7 @@ static bool has_vendor(const Archive *archive, GpuVendor vendor) {
     return false;
 }
 
-static tilec_status open_cpu(tilec_context *context, const Archive *archive, Found *found,
+static tilec_status open_cpu(tilec_context *context, const Archive *archive, ArchiveFound *found,
                              tilec_device **device) {
     tilec_device *cpu = NULL;
     ArchivePlace place;
@@ -391,7 +392,7 @@ static tilec_status open_cpu(tilec_context *context, const Archive *archive, Fou
     return s;
 }
 
-static tilec_status open_for(tilec_context *context, const Archive *archive, Found *found,
+static tilec_status open_for(tilec_context *context, const Archive *archive, ArchiveFound *found,
                              tilec_device **device) {
     tilec_device *gpu = NULL;
     if (has_vendor(archive, GPU_NVIDIA)) gpu = open_gpu(context, "cuda", archive, found);
@@ -414,7 +415,7 @@ tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(context);
     Arena *arena = arena_create();
-    Found found = {strbuf(arena), strbuf(arena)};
+    ArchiveFound found = {strbuf(arena), strbuf(arena)};
     s = open_for(context, &archive, &found, device);
     arena_destroy(arena);
     recover_end(&r);

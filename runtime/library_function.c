@@ -107,24 +107,26 @@ static bool is_as_tuned(const MetaKernel *meta, const TuneRow *row) {
     return true;
 }
 
-typedef struct Choice {
+typedef struct FunctionChoice {
     LibraryFunction *f;
     Arena *scratch;
     const tilec_arg *args;
     size_t count;
     LaunchPlan plan;
-} Choice;
+} FunctionChoice;
 
-static tilec_status attempt(Choice *c, const LibraryAlternative *a) {
+static tilec_status attempt(FunctionChoice *c, const LibraryAlternative *a) {
     const tilec_kernel *k = &c->f->kernel;
     rt_begin(k->context);
     return launch_prepare(k->context, k->device, a->loaded.meta, c->args, c->count, NULL, &c->plan);
 }
 
-static bool fits(Choice *c, const LibraryAlternative *a) { return attempt(c, a) == TILEC_OK; }
+static bool fits(FunctionChoice *c, const LibraryAlternative *a) {
+    return attempt(c, a) == TILEC_OK;
+}
 
 // The row that the table has for the target, and an alternative that is built as it says.
-static const LibraryAlternative *tuned_for(Choice *c, TuneRow *key, Str target) {
+static const LibraryAlternative *tuned_for(FunctionChoice *c, TuneRow *key, Str target) {
     const LibraryFunction *f = c->f;
     key->target = target;
     const TuneRow *row = tune_find(f->library->tuned, key);
@@ -135,7 +137,7 @@ static const LibraryAlternative *tuned_for(Choice *c, TuneRow *key, Str target) 
 }
 
 // What was found on such a device, else on what the code is for.
-static const LibraryAlternative *tuned(Choice *c) {
+static const LibraryAlternative *tuned(FunctionChoice *c) {
     const LibraryFunction *f = c->f;
     TuneRow key = f->tune_key;
     char device[CPU_NAME_MAX];
@@ -175,7 +177,7 @@ static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
 
 // Whether it is for their consts that none of them takes the arguments: then they do not all say
 // the same, or what they say names a const in which they differ.
-static bool is_for_consts(Choice *c, Str first) {
+static bool is_for_consts(FunctionChoice *c, Str first) {
     const LibraryFunction *f = c->f;
     const MetaVariant *v = &f->alternatives[0].loaded.meta->variants[0];
     for (uint32_t k = 0; k < v->binding_count; k++) {
@@ -191,7 +193,7 @@ static bool is_for_consts(Choice *c, Str first) {
 }
 
 // What is wrong with the first one is `said`.
-static tilec_status none_fits(Choice *c, tilec_status status, Str said) {
+static tilec_status none_fits(FunctionChoice *c, tilec_status status, Str said) {
     tilec_context *context = c->f->kernel.context;
     StrBuf text = strbuf(c->scratch);
     strbuf_add(&text, said);
@@ -206,7 +208,7 @@ static tilec_status none_fits(Choice *c, tilec_status status, Str said) {
 }
 
 // A caller's own grid is for the first alternative, whatever that says of the arguments.
-static tilec_status choose(Choice *c, bool own_grid, const LibraryAlternative **found) {
+static tilec_status choose(FunctionChoice *c, bool own_grid, const LibraryAlternative **found) {
     tilec_context *context = c->f->kernel.context;
     tilec_status first = TILEC_OK;
     Str said = {0};
@@ -228,7 +230,7 @@ static tilec_status resolve_locked(LibraryFunction *f, const tilec_arg *args, si
                                    bool own_grid, const RtLoaded **loaded) {
     const LibraryAlternative *found;
     arena_reset(f->scratch, (ArenaMark){0});
-    Choice c = {.f = f, .scratch = f->scratch, .args = args, .count = count};
+    FunctionChoice c = {.f = f, .scratch = f->scratch, .args = args, .count = count};
     c.plan = launch_plan(arena_new(c.scratch, LaunchRoom, 1));
     tilec_status s = choose(&c, own_grid, &found);
     if (!s) *loaded = &found->loaded;

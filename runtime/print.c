@@ -76,16 +76,16 @@ void rt_gpu_report_clear(GpuReport *report, uint64_t size) {
     memset(report->least, 0xff, sizeof report->least);
 }
 
-typedef struct Found {
+typedef struct PrintFound {
     GpuRecord head;
     const uint8_t *values;
     uint32_t number;
-} Found;
+} PrintFound;
 
-typedef VEC(Found) FoundList;
+typedef VEC(PrintFound) FoundList;
 
 static int by_place(const void *x, const void *y) {
-    const Found *a = x, *b = y;
+    const PrintFound *a = x, *b = y;
     for (int d = 3; d-- > 0;)
         if (a->head.place[d] != b->head.place[d])
             return a->head.place[d] < b->head.place[d] ? -1 : 1;
@@ -110,7 +110,7 @@ static void find_records(Arena *arena, const GpuReport *report, const MetaVarian
     const uint8_t *first = (const uint8_t *)(report + 1);
     uint64_t end = report->used < report->room ? report->used : report->room, at = 0;
     while (end - at >= sizeof(GpuRecord)) {
-        Found f = {.values = first + at + sizeof(GpuRecord), .number = (uint32_t)found->count};
+        PrintFound f = {.values = first + at + sizeof(GpuRecord), .number = (uint32_t)found->count};
         memcpy(&f.head, first + at, sizeof f.head);
         const MetaSite *s = print_site(variant, f.head.site);
         if (!s || f.head.bytes != record_bytes(s) || f.head.bytes > end - at) return;
@@ -119,7 +119,7 @@ static void find_records(Arena *arena, const GpuReport *report, const MetaVarian
     }
 }
 
-static Str line_of(Arena *arena, const MetaVariant *variant, const Found *f) {
+static Str line_of(Arena *arena, const MetaVariant *variant, const PrintFound *f) {
     const MetaSite *s = &variant->sites[f->head.site];
     const void **values = arena_new(arena, const void *, s->value_count + 1);
     const uint8_t *at = f->values;
@@ -143,7 +143,7 @@ static RtPrintBatch *batch_of(const GpuReport *report, const MetaVariant *varian
     batch->arena = arena;
     FoundList found = {0};
     find_records(arena, report, variant, &found);
-    if (by_program && found.count) qsort(found.data, found.count, sizeof(Found), by_place);
+    if (by_program && found.count) qsort(found.data, found.count, sizeof(PrintFound), by_place);
     for (size_t i = 0; i < found.count; i++)
         vec_push(arena, &batch->lines, line_of(arena, variant, &found.data[i]));
     if (report->used <= report->room) return batch;

@@ -24,7 +24,7 @@ typedef struct File {
     uint64_t folder;
 } File;
 
-typedef struct Unit {
+typedef struct LineUnit {
     Arena *arena;
     AmdBytes bytes;
     Str line_strings, strings;
@@ -33,7 +33,7 @@ typedef struct Unit {
     uint32_t least, range, first_special;
     int32_t base;
     uint8_t operands[OPCODES_MOST];
-} Unit;
+} LineUnit;
 
 typedef VEC(AmdLine) Lines;
 
@@ -65,7 +65,7 @@ static Str text_from(Str bytes, uint64_t at) {
 }
 
 // One field of an entry.
-static void take_field(Unit *u, uint64_t content, uint64_t form, File *f) {
+static void take_field(LineUnit *u, uint64_t content, uint64_t form, File *f) {
     AmdBytes *b = &u->bytes;
     Str text = {"", 0};
     uint64_t number = 0;
@@ -87,7 +87,7 @@ static void take_field(Unit *u, uint64_t content, uint64_t form, File *f) {
 }
 
 // A table of folders or files.
-static File *take_table(Unit *u, uint64_t *count) {
+static File *take_table(LineUnit *u, uint64_t *count) {
     uint64_t contents[FORMATS_MOST], forms[FORMATS_MOST];
     uint64_t formats = amd_take(&u->bytes, 1);
     for (uint64_t i = 0; i < formats && i < FORMATS_MOST; i++)
@@ -102,7 +102,7 @@ static File *take_table(Unit *u, uint64_t *count) {
     return list;
 }
 
-static Str path_of(const Unit *u, uint64_t file) {
+static Str path_of(const LineUnit *u, uint64_t file) {
     if (file >= u->file_count) return (Str){"", 0};
     const File *f = &u->files[file];
     bool whole = !f->path.size || f->path.text[0] == '/';
@@ -112,14 +112,14 @@ static Str path_of(const Unit *u, uint64_t file) {
     return str(text);
 }
 
-typedef struct State {
+typedef struct LineState {
     uint64_t address, file;
     uint32_t line, column;
-} State;
+} LineState;
 
-static const State fresh = {.file = 1, .line = 1};
+static const LineState fresh = {.file = 1, .line = 1};
 
-static void add_row(Unit *u, Lines *lines, const State *s, bool end) {
+static void add_row(LineUnit *u, Lines *lines, const LineState *s, bool end) {
     AmdLine row = {.address = s->address};
     if (!end) {
         const AmdLine *last = lines->count ? &vec_last(lines) : NULL;
@@ -133,7 +133,7 @@ static void add_row(Unit *u, Lines *lines, const State *s, bool end) {
     vec_push(u->arena, lines, row);
 }
 
-static void extended(Unit *u, Lines *lines, State *s) {
+static void extended(LineUnit *u, Lines *lines, LineState *s) {
     uint64_t size = take_leb(&u->bytes);
     Str rest = amd_take_bytes(&u->bytes, size);
     AmdBytes b = {.bytes = rest};
@@ -145,7 +145,7 @@ static void extended(Unit *u, Lines *lines, State *s) {
     if (opcode == 2) s->address = amd_take(&b, 8);
 }
 
-static void standard(Unit *u, Lines *lines, State *s, uint32_t opcode) {
+static void standard(LineUnit *u, Lines *lines, LineState *s, uint32_t opcode) {
     AmdBytes *b = &u->bytes;
     switch (opcode) {
     case 0: extended(u, lines, s); break;
@@ -163,8 +163,8 @@ static void standard(Unit *u, Lines *lines, State *s, uint32_t opcode) {
     }
 }
 
-static void run_program(Unit *u, Lines *lines) {
-    State s = fresh;
+static void run_program(LineUnit *u, Lines *lines) {
+    LineState s = fresh;
     while (!u->bytes.bad && u->bytes.at < u->bytes.bytes.size) {
         uint32_t opcode = (uint32_t)amd_take(&u->bytes, 1);
         if (opcode < u->first_special) {
@@ -178,7 +178,7 @@ static void run_program(Unit *u, Lines *lines) {
     }
 }
 
-static void read_unit(Unit *u, Lines *lines) {
+static void read_unit(LineUnit *u, Lines *lines) {
     AmdBytes *b = &u->bytes;
     if (amd_take(b, 2) != 5) return;
     (void)amd_take(b, 2);  // sizes of addresses and selectors
@@ -223,7 +223,7 @@ void amd_lines_read(Arena *arena, Str section, Str line_strings, Str strings, Am
     while (all.at < all.bytes.size && !all.bad) {
         uint64_t size = amd_take(&all, 4);
         if (size >= 0xfffffff0) break;  // 64-bit DWARF, which nobody writes for GPUs
-        Unit u = {.arena = arena, .line_strings = line_strings, .strings = strings};
+        LineUnit u = {.arena = arena, .line_strings = line_strings, .strings = strings};
         u.bytes = (AmdBytes){.bytes = amd_take_bytes(&all, size)};
         read_unit(&u, &lines);
     }

@@ -7,20 +7,20 @@
 
 enum { DEPTH_MOST = 16, ARGS_MOST = 4096 };
 
-typedef enum Kind { NOTHING, NUMBER, TEXT, ARRAY, MAP } Kind;
+typedef enum MetadataKind { NOTHING, NUMBER, TEXT, ARRAY, MAP } MetadataKind;
 
 typedef struct Value {
-    Kind kind;
+    MetadataKind kind;
     uint64_t number;  // of entries, too
     Str text;
 } Value;
 
-typedef struct Reader {
+typedef struct AmdMetadataReader {
     Arena *arena;
     AmdBytes bytes;
     AmdObjectKernel *kernels;
     uint32_t count;
-} Reader;
+} AmdMetadataReader;
 
 static uint64_t big(AmdBytes *b, uint32_t size) {
     uint64_t value = amd_take(b, size);
@@ -99,7 +99,7 @@ static AmdArg read_arg(AmdBytes *b, Value map) {
     return arg;
 }
 
-static void read_args(Reader *r, Value list, AmdObjectKernel *k) {
+static void read_args(AmdMetadataReader *r, Value list, AmdObjectKernel *k) {
     if (list.kind != ARRAY || list.number > ARGS_MOST) {
         r->bytes.bad = true;
         return;
@@ -133,7 +133,7 @@ static void read_number(AmdObjectKernel *k, Str key, uint64_t value) {
         if (str_equal(key, str(numbers[i].name))) *numbers[i].to = (uint32_t)value;
 }
 
-static void read_kernel(Reader *r, Value map) {
+static void read_kernel(AmdMetadataReader *r, Value map) {
     AmdObjectKernel k = {0};
     AmdBytes *b = &r->bytes;
     for (uint64_t i = 0; map.kind == MAP && i < map.number && !b->bad; i++) {
@@ -172,7 +172,8 @@ static bool check_args(const AmdObjectKernel *k, Diags *diags) {
 
 bool amd_metadata_read(Arena *arena, Str note, AmdObjectKernel *kernels, uint32_t count,
                        Diags *diags) {
-    Reader r = {.arena = arena, .bytes = {.bytes = note}, .kernels = kernels, .count = count};
+    AmdMetadataReader r = {
+        .arena = arena, .bytes = {.bytes = note}, .kernels = kernels, .count = count};
     Value all = take(&r.bytes);
     for (uint64_t i = 0; all.kind == MAP && i < all.number && !r.bytes.bad; i++) {
         Value key = take(&r.bytes), v = take(&r.bytes);

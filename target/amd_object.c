@@ -55,7 +55,7 @@ typedef struct Section {
     uint64_t address;
 } Section;
 
-typedef struct Reader {
+typedef struct AmdObjectReader {
     Arena *arena;
     Diags *diags;
     Str bytes;
@@ -64,9 +64,9 @@ typedef struct Reader {
     AmdObject *object;
     VEC(AmdObjectKernel) kernels;
     VEC(uint64_t) relocations;
-} Reader;
+} AmdObjectReader;
 
-static bool refuse(Reader *r, const char *what) {
+static bool refuse(AmdObjectReader *r, const char *what) {
     diag_error(r->diags, (Span){0}, DIAG_UNSUPPORTED, "the code object %s", what);
     return false;
 }
@@ -92,7 +92,7 @@ static Str text_at(Str bytes, uint64_t at) {
     return end ? (Str){bytes.text + at, (size_t)(end - bytes.text) - (size_t)at} : (Str){"", 0};
 }
 
-static bool read_header(Reader *r) {
+static bool read_header(AmdObjectReader *r) {
     Str b = r->bytes;
     if (b.size < HEADER || memcmp(b.text, "\177ELF\2\1\1", 7) != 0)
         return refuse(r, "is no 64-bit little-endian ELF file");
@@ -107,7 +107,7 @@ static bool read_header(Reader *r) {
     return true;
 }
 
-static bool read_sections(Reader *r) {
+static bool read_sections(AmdObjectReader *r) {
     uint64_t at = number_at(r->bytes, 40, 8);
     uint32_t count = (uint32_t)number_at(r->bytes, 60, 2);
     uint32_t names = (uint32_t)number_at(r->bytes, 62, 2);
@@ -133,7 +133,7 @@ static bool read_sections(Reader *r) {
 }
 
 // What the loader puts into memory.
-static bool read_image(Reader *r) {
+static bool read_image(AmdObjectReader *r) {
     uint64_t at = number_at(r->bytes, 32, 8), size = 0;
     uint32_t count = (uint32_t)number_at(r->bytes, 56, 2);
     for (int pass = 0; pass < 2; pass++) {
@@ -156,7 +156,7 @@ static bool read_image(Reader *r) {
     return true;
 }
 
-static Str image_of(const Reader *r, uint64_t address, uint64_t size) {
+static Str image_of(const AmdObjectReader *r, uint64_t address, uint64_t size) {
     Str all = {(const char *)r->object->image, (size_t)r->object->image_size};
     return part(all, address, size);
 }
@@ -173,7 +173,7 @@ static void read_descriptor(Str s, AmdDescriptor *d) {
     d->preload = (uint16_t)number_at(s, 58, 2);
 }
 
-static bool add_kernel(Reader *r, Str name, uint64_t address) {
+static bool add_kernel(AmdObjectReader *r, Str name, uint64_t address) {
     Str bytes = image_of(r, address, DESCRIPTOR);
     if (bytes.size != DESCRIPTOR) return refuse(r, "has a kernel descriptor outside of its memory");
     for (size_t i = 0; i < r->kernels.count; i++)
@@ -193,7 +193,7 @@ static bool add_kernel(Reader *r, Str name, uint64_t address) {
 }
 
 // Kernels are the objects that end in ".kd"; their code is as long as the function's symbol says.
-static bool read_symbols(Reader *r, const Section *s, bool sizes) {
+static bool read_symbols(AmdObjectReader *r, const Section *s, bool sizes) {
     if (s->link >= r->section_count) return refuse(r, "has symbols without names");
     Str names = r->sections[s->link].bytes;
     for (uint64_t at = 0; at + SYMBOL <= s->bytes.size; at += SYMBOL) {
@@ -209,7 +209,7 @@ static bool read_symbols(Reader *r, const Section *s, bool sizes) {
     return true;
 }
 
-static bool read_kernels(Reader *r) {
+static bool read_kernels(AmdObjectReader *r) {
     for (int sizes = 0; sizes < 2; sizes++)
         for (uint32_t i = 0; i < r->section_count; i++)
             if (r->sections[i].type == SECTION_SYMBOLS || r->sections[i].type == 11)
@@ -228,7 +228,7 @@ static bool read_kernels(Reader *r) {
     return true;
 }
 
-static bool read_relocations(Reader *r) {
+static bool read_relocations(AmdObjectReader *r) {
     enum { RELA = 24 };
     for (uint32_t i = 0; i < r->section_count; i++) {
         const Section *s = &r->sections[i];
@@ -246,7 +246,7 @@ static bool read_relocations(Reader *r) {
     return true;
 }
 
-static bool read_notes(Reader *r) {
+static bool read_notes(AmdObjectReader *r) {
     for (uint32_t i = 0; i < r->section_count; i++) {
         if (r->sections[i].type != SECTION_NOTE) continue;
         AmdBytes b = from(r->sections[i].bytes, 0);
@@ -265,14 +265,14 @@ static bool read_notes(Reader *r) {
     return true;
 }
 
-static Str section_named(const Reader *r, const char *name) {
+static Str section_named(const AmdObjectReader *r, const char *name) {
     for (uint32_t i = 0; i < r->section_count; i++)
         if (str_equal(r->sections[i].name, str(name))) return r->sections[i].bytes;
     return (Str){"", 0};
 }
 
 const AmdObject *amd_object_read(Arena *arena, Str bytes, Diags *diags) {
-    Reader *r = arena_new(arena, Reader, 1);
+    AmdObjectReader *r = arena_new(arena, AmdObjectReader, 1);
     r->arena = arena, r->diags = diags, r->bytes = bytes;
     r->object = arena_new(arena, AmdObject, 1);
     if (!read_header(r) || !read_sections(r) || !read_image(r) || !read_kernels(r) ||

@@ -5,19 +5,19 @@
 
 #include "base/os/os.h"
 
-typedef struct Name {
+typedef struct CpuName {
     const char *text;
     unsigned value;
-} Name;
-static const Name levels[] = {{"x86-64-v2", CPU_X86_64_V2},
-                              {"x86-64-v3", CPU_X86_64_V3},
-                              {"x86-64-v4", CPU_X86_64_V4},
-                              {"aarch64", CPU_AARCH64}};
-static const Name extras[] = {{"vnni", CPU_VNNI},
-                              {"bf16", CPU_BF16},
-                              {"fp16", CPU_FP16},
-                              {"amx-bf16", CPU_AMX_BF16},
-                              {"amx-int8", CPU_AMX_INT8}};
+} CpuName;
+static const CpuName levels[] = {{"x86-64-v2", CPU_X86_64_V2},
+                                 {"x86-64-v3", CPU_X86_64_V3},
+                                 {"x86-64-v4", CPU_X86_64_V4},
+                                 {"aarch64", CPU_AARCH64}};
+static const CpuName extras[] = {{"vnni", CPU_VNNI},
+                                 {"bf16", CPU_BF16},
+                                 {"fp16", CPU_FP16},
+                                 {"amx-bf16", CPU_AMX_BF16},
+                                 {"amx-int8", CPU_AMX_INT8}};
 enum { LEVELS = sizeof levels / sizeof *levels, EXTRAS = sizeof extras / sizeof *extras };
 
 // Takes the part up to the next '+'.
@@ -30,7 +30,7 @@ static Str next_part(Str *text) {
     return part;
 }
 
-static const Name *find(const Name *names, size_t count, Str text) {
+static const CpuName *find(const CpuName *names, size_t count, Str text) {
     for (size_t i = 0; i < count; i++)
         if (str_equal(text, str(names[i].text))) return &names[i];
     return NULL;
@@ -42,11 +42,11 @@ bool cpu_target_parse(Str text, CpuTarget *target) {
         return true;
     }
     bool trailing = text.size && text.text[text.size - 1] == '+';
-    const Name *level = find(levels, LEVELS, next_part(&text));
+    const CpuName *level = find(levels, LEVELS, next_part(&text));
     if (!level || trailing) return false;
     *target = (CpuTarget){(CpuLevel)level->value, 0};
     while (text.size) {
-        const Name *extra = find(extras, EXTRAS, next_part(&text));
+        const CpuName *extra = find(extras, EXTRAS, next_part(&text));
         if (!extra || target->level != CPU_X86_64_V4 || (target->extras & extra->value))
             return false;
         target->extras |= extra->value;

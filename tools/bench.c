@@ -19,10 +19,10 @@ static const CliOption options[] = {
 
 static const double BUDGET = 1.0;  // seconds
 
-typedef struct Result {
+typedef struct BenchResult {
     Timing timing;
     double bytes, flops;
-} Result;
+} BenchResult;
 
 // "12.3 us": three to four digits and a unit that fits.
 static void print_seconds(double seconds) {
@@ -35,7 +35,7 @@ static void print_seconds(double seconds) {
     printf("%.4g %s", seconds / units[i].unit, units[i].name);
 }
 
-static void print_text(const Run *r, const Result *result) {
+static void print_text(const Run *r, const BenchResult *result) {
     const Timing *t = &result->timing;
     printf("%s on %s: ", r->kernel->decl->name, tilec_device_name(r->device));
     print_seconds(t->median);
@@ -53,7 +53,7 @@ static void print_text(const Run *r, const Result *result) {
                result->flops / t->median * 1e-9);
 }
 
-static void print_json(const Run *r, const Result *result) {
+static void print_json(const Run *r, const BenchResult *result) {
     Json *j = &r->cli->json_out;
     const Timing *t = &result->timing;
     json_key(j, "kernel"), json_str(j, r->compiled->meta->name);
@@ -77,7 +77,7 @@ static int measure(Run *r, int64_t flops) {
     int status = run_make_kernel(r);
     if (!status) status = run_make_args(r);
     if (status) return status;
-    Result result = {0};
+    BenchResult result = {0};
     Progress *p = progress_begin(r->cli, "measuring %s", r->kernel->decl->name);
     tilec_status s = measure_launches(r, r->handle, BUDGET, &result.timing);
     progress_end(p);

@@ -17,20 +17,20 @@ typedef struct Setting {
 typedef VEC(Setting) Settings;
 
 // What one function line asks for.
-typedef struct Line {
+typedef struct BuildLine {
     Str text, name, kernel;
     Settings settings;
     bool used;
-} Line;
+} BuildLine;
 
-typedef struct Planner {
+typedef struct BuildPlanner {
     Cli *cli;
     BuildPlan *plan;
     Settings everywhere;
-    VEC(Line) lines;
+    VEC(BuildLine) lines;
     VEC(BuildFunction) functions;
     unsigned math;
-} Planner;
+} BuildPlanner;
 
 static int parse_setting(Cli *cli, const char *option, Str text, Settings *out) {
     Setting s = {0};
@@ -54,8 +54,8 @@ static Str next_word(Str *text) {
     return word;
 }
 
-static int parse_line(Planner *p, Str text) {
-    Line line = {.text = text};
+static int parse_line(BuildPlanner *p, Str text) {
+    BuildLine line = {.text = text};
     Str rest = text, head = next_word(&rest), kernel;
     bool nameless = head.size && head.text[0] == '=';
     line.name = str_cut(head, '=', &kernel);
@@ -74,7 +74,7 @@ static int parse_line(Planner *p, Str text) {
     return EXIT_FINE;
 }
 
-static int parse_options(Planner *p) {
+static int parse_options(BuildPlanner *p) {
     for (size_t i = 0; i < p->cli->args.count; i++) {
         const CliArg *a = &p->cli->args.data[i];
         int status = EXIT_FINE;
@@ -92,12 +92,12 @@ static int parse_options(Planner *p) {
 // ---- A kernel's parameters and their values ----
 
 // A name that the function depends on, and what it may be.
-typedef struct Axis {
+typedef struct BuildAxis {
     Str name;
     bool is_type;
     VEC(BuildBinding) values;
-} Axis;
-typedef VEC(Axis) Axes;
+} BuildAxis;
+typedef VEC(BuildAxis) Axes;
 
 static const AstDecl *find_param(const AstKernel *kernel, Str name) {
     for (const AstDecl *p = kernel->params; p; p = p->next)
@@ -111,13 +111,13 @@ static bool is_setting_of(const AstKernel *kernel, Str name) {
     return ir_option_find(name) != NULL;
 }
 
-static int bad_value(const Planner *p, const AstKernel *kernel, Str name, Str value,
+static int bad_value(const BuildPlanner *p, const AstKernel *kernel, Str name, Str value,
                      const char *expected) {
     return cli_usage_error(p->cli, "kernel '%s': %.*s takes %s, found '%.*s'", kernel->decl->name,
                            STR_ARG(name), expected, STR_ARG(value));
 }
 
-static int parse_value(const Planner *p, const AstKernel *kernel, Str name, Str text,
+static int parse_value(const BuildPlanner *p, const AstKernel *kernel, Str name, Str text,
                        BuildBinding *b) {
     const AstDecl *param = find_param(kernel, name);
     *b = (BuildBinding){.name = name, .is_type = param && param->kind == DECL_TYPE_PARAM};
@@ -137,8 +137,8 @@ static int parse_value(const Planner *p, const AstKernel *kernel, Str name, Str 
                      arena_printf(p->cli->arena, "%d to %d", option->least, option->most));
 }
 
-static int add_axis(const Planner *p, const AstKernel *kernel, const Setting *s, Axes *axes) {
-    Axis axis = {.name = s->name};
+static int add_axis(const BuildPlanner *p, const AstKernel *kernel, const Setting *s, Axes *axes) {
+    BuildAxis axis = {.name = s->name};
     Str list = s->values;
     for (Str word; str_item(&list, &word);) {
         BuildBinding b;
@@ -157,7 +157,7 @@ static bool has_axis(const Axes *axes, Str name) {
     return false;
 }
 
-static int unknown_setting(const Planner *p, const AstKernel *kernel, Str name) {
+static int unknown_setting(const BuildPlanner *p, const AstKernel *kernel, Str name) {
     StrBuf b = strbuf(p->cli->arena);
     for (const AstDecl *d = kernel->params; d; d = d->next)
         if (d->kind == DECL_TYPE_PARAM || d->kind == DECL_CONST_PARAM)
@@ -172,7 +172,8 @@ static int unknown_setting(const Planner *p, const AstKernel *kernel, Str name) 
 }
 
 // Those of the line, and of --set what the line leaves open.
-static int gather_axes(Planner *p, const AstKernel *kernel, const Line *line, Axes *axes) {
+static int gather_axes(BuildPlanner *p, const AstKernel *kernel, const BuildLine *line,
+                       Axes *axes) {
     int status = EXIT_FINE;
     for (size_t i = 0; line && !status && i < line->settings.count; i++) {
         const Setting *s = &line->settings.data[i];
@@ -188,7 +189,7 @@ static int gather_axes(Planner *p, const AstKernel *kernel, const Line *line, Ax
     return status;
 }
 
-static bool has_tune_value(const Planner *p, const Unit *unit, const AstKernel *kernel,
+static bool has_tune_value(const BuildPlanner *p, const Unit *unit, const AstKernel *kernel,
                            const AstDecl *param) {
     for (uint32_t t = 0; t < p->plan->target_count; t++) {
         const TileTune *space;
@@ -202,7 +203,7 @@ static bool has_tune_value(const Planner *p, const Unit *unit, const AstKernel *
     return true;
 }
 
-static int require_all(const Planner *p, const Unit *unit, const AstKernel *kernel,
+static int require_all(const BuildPlanner *p, const Unit *unit, const AstKernel *kernel,
                        const Axes *axes) {
     const char *name = kernel->decl->name;
     for (const AstDecl *d = kernel->params; d; d = d->next) {
@@ -229,7 +230,7 @@ static int require_all(const Planner *p, const Unit *unit, const AstKernel *kern
 static void combine(const Axes *axes, bool types, size_t number, size_t *count, BuildBinding *out) {
     *count = 0;
     for (size_t i = axes->count; i-- > 0;) {
-        const Axis *a = &axes->data[i];
+        const BuildAxis *a = &axes->data[i];
         if (a->is_type != types) continue;
         out[(*count)++] = a->values.data[number % a->values.count];
         number /= a->values.count;
@@ -250,7 +251,7 @@ static const BuildBinding *find_binding(const BuildBinding *list, size_t count, 
     return NULL;
 }
 
-static Str symbol_of(const Planner *p, const AstKernel *kernel, const Line *line,
+static Str symbol_of(const BuildPlanner *p, const AstKernel *kernel, const BuildLine *line,
                      const BuildBinding *types, size_t count) {
     StrBuf b = strbuf(p->cli->arena);
     Str name = line && line->name.size ? line->name : str(kernel->decl->name);
@@ -265,7 +266,8 @@ static Str symbol_of(const Planner *p, const AstKernel *kernel, const Line *line
 
 enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 65536 };
 
-static int add_functions(Planner *p, uint32_t source, const AstKernel *kernel, const Line *line) {
+static int add_functions(BuildPlanner *p, uint32_t source, const AstKernel *kernel,
+                         const BuildLine *line) {
     Axes axes = {0};
     Arena *arena = p->cli->arena;
     int status = gather_axes(p, kernel, line, &axes);
@@ -312,12 +314,12 @@ static bool is_listed(Str list, Str name) {
     return false;
 }
 
-static int add_kernel(Planner *p, uint32_t source, const AstKernel *kernel) {
+static int add_kernel(BuildPlanner *p, uint32_t source, const AstKernel *kernel) {
     Str name = str(kernel->decl->name);
     bool named = false;
     int status = EXIT_FINE;
     for (size_t i = 0; !status && i < p->lines.count; i++) {
-        Line *line = &p->lines.data[i];
+        BuildLine *line = &p->lines.data[i];
         if (!str_equal(line->kernel, name)) continue;
         named = line->used = true;
         status = add_functions(p, source, kernel, line);
@@ -328,7 +330,7 @@ static int add_kernel(Planner *p, uint32_t source, const AstKernel *kernel) {
     return add_functions(p, source, kernel, NULL);
 }
 
-static bool kernel_exists(const Planner *p, Str name, Str *names, size_t *count, size_t room) {
+static bool kernel_exists(const BuildPlanner *p, Str name, Str *names, size_t *count, size_t room) {
     for (uint32_t s = 0; s < p->plan->source_count; s++)
         for (size_t k = 0; k < tile_kernel_count(p->plan->units[s]->file); k++) {
             Str found = str(tile_kernel(p->plan->units[s]->file, k)->decl->name);
@@ -338,7 +340,7 @@ static bool kernel_exists(const Planner *p, Str name, Str *names, size_t *count,
     return false;
 }
 
-static int require_kernel(const Planner *p, const char *option, Str name) {
+static int require_kernel(const BuildPlanner *p, const char *option, Str name) {
     enum { NAMES = 64 };
     Str names[NAMES];
     size_t count = 0;
@@ -354,7 +356,7 @@ static int require_kernel(const Planner *p, const char *option, Str name) {
                     option, STR_ARG(name), meant);
 }
 
-static int check_names(const Planner *p) {
+static int check_names(const BuildPlanner *p) {
     int status = EXIT_FINE;
     for (size_t i = 0; !status && i < p->lines.count; i++)
         status = require_kernel(p, "specialize", p->lines.data[i].kernel);
@@ -365,7 +367,7 @@ static int check_names(const Planner *p) {
     return status;
 }
 
-static int check_set(const Planner *p) {
+static int check_set(const BuildPlanner *p) {
     for (size_t i = 0; i < p->everywhere.count; i++)
         if (!p->everywhere.data[i].used)
             return cli_usage_error(p->cli, "--set %.*s: no kernel has a type or const of that name",
@@ -378,7 +380,7 @@ static int by_symbol(const void *a, const void *b) {
 }
 
 // What the library has beside its functions.
-static bool is_own_name(const Planner *p, Str symbol) {
+static bool is_own_name(const BuildPlanner *p, Str symbol) {
     Str name = p->plan->name;
     if (str_ends(symbol, STR("_INTERFACE")) || str_ends(symbol, STR("_TILEC_H"))) return true;
     if (!str_starts(symbol, name)) return false;
@@ -386,7 +388,7 @@ static bool is_own_name(const Planner *p, Str symbol) {
     return str_equal(rest, STR("_load")) || str_equal(rest, STR("_archive"));
 }
 
-static int bad_symbol(const Planner *p, const BuildFunction *f) {
+static int bad_symbol(const BuildPlanner *p, const BuildFunction *f) {
     // Kernels' names are identifiers, but for what --prefix and --specialize add.
     if (!str_is_identifier(f->symbol))
         return cli_usage_error(p->cli, "'%.*s' is no name of a C function", STR_ARG(f->symbol));
@@ -399,7 +401,7 @@ static int bad_symbol(const Planner *p, const BuildFunction *f) {
                     "'%.*s' is the library's own name: no function has it", STR_ARG(f->symbol));
 }
 
-static int sort_functions(Planner *p) {
+static int sort_functions(BuildPlanner *p) {
     size_t n = p->functions.count;
     BuildFunction *f = p->functions.data;
     if (!n) return cli_fail(p->cli, EXIT_INPUT, DIAG_KERNEL, NULL, "there is no kernel to build");
@@ -424,7 +426,7 @@ static int sort_functions(Planner *p) {
 }
 
 int build_plan_functions(Cli *cli, BuildPlan *plan) {
-    Planner p = {.cli = cli, .plan = plan};
+    BuildPlanner p = {.cli = cli, .plan = plan};
     int status = parse_options(&p);
     if (!status) status = check_names(&p);
     for (uint32_t s = 0; !status && s < plan->source_count; s++)

@@ -109,14 +109,14 @@ static void add_cards_json(Json *j, const Cards *cards) {
 }
 
 // One device's row: what was found of it.
-typedef struct Found {
+typedef struct DeviceFound {
     bool available;
     const char *why;  // it is not
     Cards cards;
     Str rocm;
-} Found;
+} DeviceFound;
 
-static void add_json(Json *j, size_t i, const Found *f, const CpuFacts *cpu) {
+static void add_json(Json *j, size_t i, const DeviceFound *f, const CpuFacts *cpu) {
     json_open(j, '{');
     json_key(j, "name"), json_str(j, str(rows[i].name));
     json_key(j, "description"), json_str(j, str(rows[i].what));
@@ -140,7 +140,7 @@ static void print_cpu(const CpuFacts *f) {
         printf("         runs only what its cache holds: %.*s\n", STR_ARG(f->why));
 }
 
-static void print_row(size_t i, const Found *f, const CpuFacts *cpu) {
+static void print_row(size_t i, const DeviceFound *f, const CpuFacts *cpu) {
     if (f->available)
         printf("%-8s %s (tilec %s)\n", rows[i].name, rows[i].what, tilec_version());
     else
@@ -152,9 +152,9 @@ static void print_row(size_t i, const Found *f, const CpuFacts *cpu) {
     if (f->rocm.size) printf("         %.*s\n", STR_ARG(f->rocm));
 }
 
-static Found find(Arena *arena, tilec_context *context, size_t i) {
+static DeviceFound find(Arena *arena, tilec_context *context, size_t i) {
     tilec_device *device = NULL;
-    Found f = {.available = tilec_device_open(context, rows[i].opens, &device) == TILEC_OK};
+    DeviceFound f = {.available = tilec_device_open(context, rows[i].opens, &device) == TILEC_OK};
     Str why = f.available ? STR("") : str(tilec_last_error(context));
     f.why = arena_text(arena, why.text, why.size);
     f.cards = find_cards(arena, context, rows[i].name, device);
@@ -220,7 +220,7 @@ static int run(Cli *cli) {
     CpuFacts cpu = cpu_facts(cli->arena, plugin);
     json_key(&cli->json_out, "devices"), json_open(&cli->json_out, '[');
     for (size_t i = 0; i < ROWS; i++) {
-        Found f = find(cli->arena, context, i);
+        DeviceFound f = find(cli->arena, context, i);
         add_json(&cli->json_out, i, &f, &cpu);
         if (!cli->json && (f.available || !cli->quiet)) print_row(i, &f, &cpu);
     }

@@ -18,7 +18,7 @@ static const CliOption options[] = {
     {"svg", "FILE", "draws who holds what of the kernel's tiles there; -: standard output", false},
 };
 
-typedef struct Command {
+typedef struct ExplainCommand {
     Cli *cli;
     Unit *unit;
     const AstKernel *kernel;
@@ -28,14 +28,14 @@ typedef struct Command {
     bool has_only;
     Reason only;
     Explain e;
-} Command;
+} ExplainCommand;
 
-static int failed(Command *c) {
+static int failed(ExplainCommand *c) {
     front_report(c->cli, c->unit);
     return front_status(c->unit->diags);
 }
 
-static int parse_target(Command *c) {
+static int parse_target(ExplainCommand *c) {
     Str target = cli_value(c->cli, "target");
     bool has_code;
     if (cli_has(c->cli, "target") && !str_equal(target, STR("native")))
@@ -44,7 +44,7 @@ static int parse_target(Command *c) {
     return EXIT_FINE;
 }
 
-static int parse_only(Command *c) {
+static int parse_only(ExplainCommand *c) {
     Str only = cli_value(c->cli, "only");
     c->has_only = cli_has(c->cli, "only");
     if (!c->has_only || reason_from_slug(only, &c->only)) return EXIT_FINE;
@@ -56,7 +56,7 @@ static int parse_only(Command *c) {
                            STR_ARG(nearest));
 }
 
-static int check_svg(Command *c) {
+static int check_svg(ExplainCommand *c) {
     if (!cli_has(c->cli, "svg")) return EXIT_FINE;
     if (!code_target_is_gpu(c->target))
         return cli_usage_error(c->cli, "--svg draws the layouts of tiles on GPUs: --target sm_80");
@@ -65,7 +65,7 @@ static int check_svg(Command *c) {
     return EXIT_FINE;
 }
 
-static int parse(Command *c) {
+static int parse(ExplainCommand *c) {
     int status = parse_target(c);
     if (!status) status = parse_only(c);
     if (!status) status = check_svg(c);
@@ -73,7 +73,7 @@ static int parse(Command *c) {
     return status;
 }
 
-static const Compiled *compile(Command *c) {
+static const Compiled *compile(ExplainCommand *c) {
     char name[CODE_TARGET_NAME_MAX];
     c->settings.spec.target = str(cli_text(c->cli, str(code_target_name(c->target, name))));
     CompileOptions o = {.passes = {.verify = true}};
@@ -81,7 +81,7 @@ static const Compiled *compile(Command *c) {
     return unit_compile(c->unit, c->kernel, &c->settings.spec, &o);
 }
 
-static int make(Command *c) {
+static int make(ExplainCommand *c) {
     const Compiled *compiled = compile(c);
     if (!compiled || diags_errors(c->unit->diags)) return failed(c);
     uint32_t count = compiled->meta->variant_count;
@@ -100,7 +100,7 @@ static int make(Command *c) {
 }
 
 // The drawing; status 1 where it could not be written.
-static int draw(Command *c) {
+static int draw(ExplainCommand *c) {
     Str path = cli_value(c->cli, "svg");
     StrBuf out = strbuf(c->cli->arena);
     explain_svg(c->unit, &c->e, &out);
@@ -116,7 +116,7 @@ static int draw(Command *c) {
     return EXIT_FINE;
 }
 
-static void show(Command *c) {
+static void show(ExplainCommand *c) {
     if (c->cli->json) {
         if (c->has_only)
             explain_json_remarks(&c->cli->json_out, c->unit, &c->e, &c->only);
@@ -132,7 +132,7 @@ static void show(Command *c) {
     fwrite(out.text, 1, out.size, stdout);
 }
 
-static int explain_kernel(Command *c) {
+static int explain_kernel(ExplainCommand *c) {
     int status = settings_parse(c->cli, c->unit, c->kernel, &c->settings);
     if (!status) status = settings_require_types(&c->settings);
     if (!status) status = make(c);
@@ -145,7 +145,7 @@ static int explain_kernel(Command *c) {
 }
 
 static int run(Cli *cli) {
-    Command c = {.cli = cli};
+    ExplainCommand c = {.cli = cli};
     int status = parse(&c);
     if (!status) status = front_open(cli, &c.unit, &c.kernel);
     if (!status) status = explain_kernel(&c);

@@ -3,19 +3,19 @@
 
 #include <stdio.h>
 
-typedef struct Page {
+typedef struct ExplainPage {
     const Sources *sources;
     const Explain *e;
     DiagStyle style;
     StrBuf *out;
-} Page;
+} ExplainPage;
 
-static void heading(const Page *p, const char *text) {
+static void heading(const ExplainPage *p, const char *text) {
     strbuf_printf(p->out, p->style.color ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
 }
 
 // "softmax.tile:12:9", as wide as `width`.
-static void place(const Page *p, Span span, int width) {
+static void place(const ExplainPage *p, Span span, int width) {
     SourceLine at = source_line(p->sources, span.begin);
     char text[32] = "";
     if (at.file && span_known(span)) snprintf(text, sizeof text, "%u:%u", at.line, at.column);
@@ -35,7 +35,7 @@ void explain_variant_text(const Explain *e, StrBuf *out) {
     if (!any) strbuf_add(out, STR("always holds"));
 }
 
-static void head(const Page *p) {
+static void head(const ExplainPage *p) {
     const Explain *e = p->e;
     const MetaVariant *v = &e->meta->variants[e->variant];
     char name[CODE_TARGET_NAME_MAX];
@@ -66,7 +66,7 @@ const char *explain_limit_name(OccupancyLimit limit) {
     return "";
 }
 
-static void measured(const Page *p) {
+static void measured(const ExplainPage *p) {
     const Explain *e = p->e;
     if (!e->measured.known && e->measured_by.size) {
         strbuf_printf(p->out, "  registers, spills   not measured: %.*s does not take this code\n",
@@ -86,7 +86,7 @@ static void measured(const Page *p) {
 
 static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 
-static void resources_amd(const Page *p) {
+static void resources_amd(const ExplainPage *p) {
     const Explain *e = p->e;
     const Occupancy *o = &e->occupancy;
     const ExplainAmd *a = &e->amd;
@@ -112,7 +112,7 @@ static void resources_amd(const Page *p) {
     strbuf_printf(p->out, "  code                %llu bytes\n", (unsigned long long)e->code_bytes);
 }
 
-static void resources_gpu(const Page *p) {
+static void resources_gpu(const ExplainPage *p) {
     const Explain *e = p->e;
     const Occupancy *o = &e->occupancy;
     if (e->target.gpu.vendor == GPU_AMD) {
@@ -133,7 +133,7 @@ static void resources_gpu(const Page *p) {
                   (unsigned long long)e->code_bytes);
 }
 
-static void resources_cpu(const Page *p) {
+static void resources_cpu(const ExplainPage *p) {
     const Explain *e = p->e;
     strbuf_printf(p->out, "  vectors             %u bytes, %u registers\n", e->machine.vector_bytes,
                   e->machine.vector_registers);
@@ -146,7 +146,7 @@ static void resources_cpu(const Page *p) {
 
 enum { PLACE_WIDTH = 9, NAME_WIDTH = 14, COLUMN_WIDTH = 10 };
 
-static bool is_column(const Page *p, int count) {
+static bool is_column(const ExplainPage *p, int count) {
     if (explain_count_info((ExplainCount)count)->gpu != code_target_is_gpu(p->e->target))
         return false;
     for (size_t i = 0; i < p->e->loops.count; i++)
@@ -154,7 +154,7 @@ static bool is_column(const Page *p, int count) {
     return false;
 }
 
-static void row(const Page *p, const ExplainLoop *l) {
+static void row(const ExplainPage *p, const ExplainLoop *l) {
     char name[64];
     const char *kind = l->depth == 0 ? "straight" : l->counted ? "for" : "while";
     snprintf(name, sizeof name, "%*s%s", (int)(2 * l->depth < 24 ? 2 * l->depth : 24), "", kind);
@@ -165,7 +165,7 @@ static void row(const Page *p, const ExplainLoop *l) {
     strbuf_char(p->out, '\n');
 }
 
-static void loops(const Page *p) {
+static void loops(const ExplainPage *p) {
     heading(p, "operations, of one turn of each loop");
     strbuf_printf(p->out, "  %-*s%-*s%*s", PLACE_WIDTH, "", NAME_WIDTH, "", COLUMN_WIDTH, "ops");
     for (int i = 0; i < EXPLAIN_COUNTS; i++)
@@ -178,7 +178,7 @@ static void loops(const Page *p) {
 
 // ---- remarks ------------------------------------------------------------------------------------
 
-static void done(const Page *p) {
+static void done(const ExplainPage *p) {
     bool any = false;
     for (size_t i = 0; i < remarks_count(p->e->remarks); i++) {
         const Remark *r = remarks_get(p->e->remarks, i);
@@ -200,7 +200,7 @@ static bool same_place(const Remark *a, const Remark *b) {
     return a->span.begin == b->span.begin && a->span.end == b->span.end;
 }
 
-static void missed(const Page *p, const Remark *r) {
+static void missed(const ExplainPage *p, const Remark *r) {
     diag_show_place(p->sources, r->span, p->style, p->out);
     remark_text(r, p->out);
     if (r->times > 1) strbuf_printf(p->out, " (%u times)", r->times);
@@ -208,7 +208,7 @@ static void missed(const Page *p, const Remark *r) {
 }
 
 // What to change, once for each reason of those from `first` to `end`.
-static void helps(const Page *p, size_t first, size_t end, const Reason *only) {
+static void helps(const ExplainPage *p, size_t first, size_t end, const Reason *only) {
     bool said[REASONS] = {false};
     for (size_t i = first; i < end; i++) {
         const Remark *r = remarks_get(p->e->remarks, i);
@@ -220,7 +220,7 @@ static void helps(const Page *p, size_t first, size_t end, const Reason *only) {
 }
 
 // Those of one place together: what they say, the place, what to change. Returns where they end.
-static size_t one_place(const Page *p, size_t first, const Reason *only, bool *any) {
+static size_t one_place(const ExplainPage *p, size_t first, const Reason *only, bool *any) {
     const Remark *head = remarks_get(p->e->remarks, first);
     size_t end = first;
     bool shown = false;
@@ -237,7 +237,7 @@ static size_t one_place(const Page *p, size_t first, const Reason *only, bool *a
     return end;
 }
 
-static bool by_place(const Page *p, const Reason *only) {
+static bool by_place(const ExplainPage *p, const Reason *only) {
     bool any = false;
     for (size_t i = 0; i < remarks_count(p->e->remarks);) i = one_place(p, i, only, &any);
     return any;
@@ -246,7 +246,7 @@ static bool by_place(const Page *p, const Reason *only) {
 // ---- all ----------------------------------------------------------------------------------------
 
 void explain_text(const Cli *cli, const Unit *unit, const Explain *e, StrBuf *out) {
-    Page p = {unit->sources, e, {.color = cli->color}, out};
+    ExplainPage p = {unit->sources, e, {.color = cli->color}, out};
     head(&p);
     heading(&p, "resources");
     if (code_target_is_gpu(e->target))
@@ -260,6 +260,6 @@ void explain_text(const Cli *cli, const Unit *unit, const Explain *e, StrBuf *ou
 
 void explain_text_only(const Cli *cli, const Unit *unit, const Explain *e, Reason only,
                        StrBuf *out) {
-    Page p = {unit->sources, e, {.color = cli->color}, out};
+    ExplainPage p = {unit->sources, e, {.color = cli->color}, out};
     if (!by_place(&p, &only)) strbuf_printf(out, "no remark [%s]\n", reason_info(only)->slug);
 }

@@ -9,13 +9,13 @@
 #include "tools/progress.h"
 #include "tools/run.h"
 
-typedef struct Check {
+typedef struct RunCheck {
     const Compiled *reference;
     const Machine *machine;  // NULL: no code
     uint8_t **memory;        // of the interpreter, by array
     const char *with;        // what is among the numbers, for messages
     uint64_t wrong;          // arrays that differ, or were not compared at all
-} Check;
+} RunCheck;
 
 // The interpreter's own arguments, on copies of what the device was given.
 static IrArg *interp_args(Run *r, uint8_t **memory) {
@@ -54,7 +54,7 @@ static void report_json(Json *j, const RunArray *a, const CompareReport *c) {
 // A comparison of nothing is no success.
 static bool all_undecided(const CompareReport *c) { return !c->elements && c->undecided; }
 
-static void report_array(Run *r, const Check *check, const RunArray *a, const CompareReport *c) {
+static void report_array(Run *r, const RunCheck *check, const RunArray *a, const CompareReport *c) {
     if (c->wrong) {
         const char *help = arena_printf(
             r->cli->arena, "worst at element %llu: found %.17g, expected %.17g ± %.3g",
@@ -78,7 +78,7 @@ static void report_array(Run *r, const Check *check, const RunArray *a, const Co
     }
 }
 
-static Compare *interpret(Run *r, Check *check, uint64_t steps) {
+static Compare *interpret(Run *r, RunCheck *check, uint64_t steps) {
     CompareLaunch launch = {.args = interp_args(r, check->memory),
                             .grid = {r->grid[0], r->grid[1], r->grid[2]},
                             .machine = check->machine,
@@ -90,7 +90,7 @@ static Compare *interpret(Run *r, Check *check, uint64_t steps) {
     return compare;
 }
 
-static void compare_arrays(Run *r, Check *check, const Compare *compare, Json *j) {
+static void compare_arrays(Run *r, RunCheck *check, const Compare *compare, Json *j) {
     json_open(j, '[');
     for (size_t i = 0; i < r->arrays.count; i++) {
         const RunArray *a = &r->arrays.items[i];
@@ -109,7 +109,7 @@ static void compare_arrays(Run *r, Check *check, const Compare *compare, Json *j
 
 // Left out where the interpreter does not get through: an assert fails, an index leaves its array,
 // or a loop does not end for such numbers.
-static const char *left_out(Run *r, Check *check, uint64_t steps, Compare **compare) {
+static const char *left_out(Run *r, RunCheck *check, uint64_t steps, Compare **compare) {
     enum { MORE = 4, LEAST = 10000 };
     if (run_has_print(r)) return "the kernel prints";
     if (!arrays_have_random_floats(&r->arrays)) return "no floats are random";
@@ -118,7 +118,7 @@ static const char *left_out(Run *r, Check *check, uint64_t steps, Compare **comp
     return *compare ? NULL : "the kernel is not made for such numbers";
 }
 
-static int check_special(Run *r, Check *check, uint64_t steps) {
+static int check_special(Run *r, RunCheck *check, uint64_t steps) {
     Json j = json_begin(&r->special);
     Compare *compare = NULL;
     RunArrays kept = arrays_make_special(&r->settings, &r->arrays, (uint64_t)r->seed);
@@ -144,10 +144,10 @@ int run_check(Run *r) {
     diags_truncate(r->unit->diags, 0);  // reported already
     // Shadows follow the kernel as it was written: an expanded exp has bits that no bound follows.
     const CompileOptions written = {.elaborate_only = true};
-    Check check = {.reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written),
-                   .machine = code ? &machine : NULL,
-                   .memory = arena_new(r->cli->arena, uint8_t *, r->arrays.count + 1),
-                   .with = ""};
+    RunCheck check = {.reference = unit_compile(r->unit, r->kernel, &r->settings.spec, &written),
+                      .machine = code ? &machine : NULL,
+                      .memory = arena_new(r->cli->arena, uint8_t *, r->arrays.count + 1),
+                      .with = ""};
     Compare *compare = check.reference ? interpret(r, &check, 0) : NULL;
     if (!compare) {
         cli_diags(r->cli, r->unit->diags);

@@ -107,15 +107,15 @@ static void first_line(Search *s, Candidate *c) {
 }
 
 // What all candidates share, and a thread's own place for the settings of one.
-typedef struct Worker {
+typedef struct TuneWorker {
     Search *search;
     tilec_spec_entry *all;
     tilec_spec given;
     const char *path;
     Str text;
-} Worker;
+} TuneWorker;
 
-static void compile_one(const Worker *w, Candidate *c) {
+static void compile_one(const TuneWorker *w, Candidate *c) {
     Search *s = w->search;
     tilec_spec_entry *all = w->all;
     tilec_spec spec = {w->given.count + s->name_count, all};
@@ -131,7 +131,7 @@ static void compile_one(const Worker *w, Candidate *c) {
 }
 
 static void compile_some(void *argument) {
-    Worker *w = argument;
+    TuneWorker *w = argument;
     Search *s = w->search;
     for (;;) {
         size_t i = atomic_fetch_add(&s->next, 1);
@@ -143,7 +143,7 @@ static void compile_some(void *argument) {
 
 static void compile_all(Search *s) {
     OsThread *threads[THREADS_MAX] = {0};
-    Worker workers[THREADS_MAX], w = {.search = s, .given = run_spec(s->run)};
+    TuneWorker workers[THREADS_MAX], w = {.search = s, .given = run_spec(s->run)};
     w.text = run_source(s->run, &w.path);
     unsigned n = os_cpu_count() < THREADS_MAX ? os_cpu_count() : THREADS_MAX;
     for (unsigned i = 0; i < n; i++) {

@@ -65,14 +65,14 @@ static _Noreturn void child(void (*work)(void *, OsChildOut *), void *argument, 
 
 // ---- The parent's side ----
 
-typedef struct Reader {
+typedef struct PipeReader {
     int fd;
     StrBuf text;
     size_t limit;  // what is beyond it is read and forgotten
-} Reader;
+} PipeReader;
 
 // False at the end.
-static bool read_more(Reader *r) {
+static bool read_more(PipeReader *r) {
     char bytes[1 << 14];
     ssize_t n = read(r->fd, bytes, sizeof bytes);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -83,7 +83,7 @@ static bool read_more(Reader *r) {
 }
 
 // Reads both until the child has closed them; false when the time is up first.
-static bool read_both(Reader readers[2], unsigned seconds) {
+static bool read_both(PipeReader readers[2], unsigned seconds) {
     uint64_t deadline = os_time_ns() + (uint64_t)seconds * 1000000000U;
     struct pollfd polled[2] = {{readers[0].fd, POLLIN, 0}, {readers[1].fd, POLLIN, 0}};
     while (polled[0].fd >= 0 || polled[1].fd >= 0) {
@@ -129,8 +129,8 @@ static void collect(Arena *arena, pid_t pid, int output, int errors, unsigned se
                     OsChildEnd *end) {
     OwnedChild own = {.pid = pid};
     recover_own(&own.owned, OWNED_FRAME, release_child);
-    Reader readers[2] = {{output, strbuf(arena), SIZE_MAX},
-                         {errors, strbuf(arena), OS_CHILD_ERRORS}};
+    PipeReader readers[2] = {{output, strbuf(arena), SIZE_MAX},
+                             {errors, strbuf(arena), OS_CHILD_ERRORS}};
     bool in_time = read_both(readers, seconds);
     recover_keep(&own.owned);
     if (!in_time) kill(pid, SIGKILL);

@@ -11,11 +11,11 @@ enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 1
 
 // ---- where an access goes -----------------------------------------------------------------------
 
-typedef struct Place {
+typedef struct BufferPlace {
     LLVMValueRef data;    // the view's, of space SPACE_GLOBAL
     LLVMValueRef offset;  // bytes behind it, i32; NULL: none
     uint32_t plain;       // and so many more
-} Place;
+} BufferPlace;
 
 // `n` elements of `size` bytes modulo 2^32, computed where their number is: what a loop does not
 // change is computed before it.
@@ -34,7 +34,7 @@ static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     return LLVMBuildShl(g->b, n, by, "");
 }
 
-static void add_step(Gen *g, Place *at, LLVMValueRef step) {
+static void add_step(Gen *g, BufferPlace *at, LLVMValueRef step) {
     uint32_t size = LLVMGetIntTypeWidth(LLVMGetGEPSourceElementType(step)) / 8;
     LLVMValueRef n = LLVMGetOperand(step, 1);
     if (LLVMIsAConstantInt(n)) {
@@ -65,9 +65,9 @@ static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[MOST_STEPS
     return gpu_space_of(p) == SPACE_GLOBAL;
 }
 
-static Place place_of(Gen *g, LLVMValueRef p) {
+static BufferPlace place_of(Gen *g, LLVMValueRef p) {
     LLVMValueRef steps[MOST_STEPS];
-    Place at = {0};
+    BufferPlace at = {0};
     uint32_t count;
     steps_of(g, p, steps, &count, &at.data);
     while (count--) add_step(g, &at, steps[count]);
@@ -109,7 +109,7 @@ static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
 
 // The instruction has room for small numbers; they do not lead back from 2^31. Without one the last
 // 16 bytes are as far out, which every instruction can name.
-static LLVMValueRef offset_of(Gen *g, const Place *at, LLVMValueRef mask) {
+static LLVMValueRef offset_of(Gen *g, const BufferPlace *at, LLVMValueRef mask) {
     LLVMValueRef small = gen_i32(g, (int32_t)(at->plain % MOST_PLAIN));
     LLVMValueRef large = gen_i32(g, (int32_t)(at->plain / MOST_PLAIN * MOST_PLAIN));
     LLVMValueRef offset = at->offset ? LLVMBuildAdd(g->b, at->offset, large, "") : large;
@@ -120,7 +120,7 @@ static LLVMValueRef offset_of(Gen *g, const Place *at, LLVMValueRef mask) {
 
 LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,
                                   LLVMValueRef *resource) {
-    Place at = place_of(g, p);
+    BufferPlace at = place_of(g, p);
     *resource = resource_of(g, at.data);
     return offset_of(g, &at, mask);
 }
@@ -152,7 +152,7 @@ static void apart(Gen *g, LLVMTypeRef elem, uint32_t count, LLVMValueRef all, LL
 
 void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                         LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
-    Place at = place_of(g, p);
+    BufferPlace at = place_of(g, p);
     LLVMTypeRef moved = moved_type(g, bits * count);
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {resource_of(g, at.data), offset_of(g, &at, mask), none, none};
@@ -166,7 +166,7 @@ void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count,
 
 void amdgpu_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                          LLVMValueRef mask, LLVMValueRef const *x) {
-    Place at = place_of(g, p);
+    BufferPlace at = place_of(g, p);
     LLVMTypeRef moved = moved_type(g, bits * count);
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {joined(g, elem, bits, count, x), resource_of(g, at.data),

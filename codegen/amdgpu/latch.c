@@ -51,32 +51,32 @@ static bool waits_between(Gen *g, LLVMBasicBlockRef head, LLVMBasicBlockRef end)
 
 // ---- ends of loops ------------------------------------------------------------------------------
 
-typedef enum Mark { ON_THE_WAY = 1, DONE } Mark;
+typedef enum LatchMark { ON_THE_WAY = 1, DONE } LatchMark;
 typedef struct Step {
     LLVMBasicBlockRef block;
     unsigned next;  // of its successors
 } Step;
 
-typedef struct Walk {
+typedef struct LatchWalk {
     Gen *g;
     Map marks;
     VEC(Step) way;  // from the entry
     Blocks ends;    // of loops that release
-} Walk;
+} LatchWalk;
 
-static void enter(Walk *w, LLVMBasicBlockRef block) {
+static void enter(LatchWalk *w, LLVMBasicBlockRef block) {
     Step step = {.block = block};
     map_put(w->g->arena, &w->marks, map_key(block), ON_THE_WAY);
     vec_push(w->g->arena, &w->way, step);
 }
 
-static bool noted(const Walk *w, LLVMBasicBlockRef block) {
+static bool noted(const LatchWalk *w, LLVMBasicBlockRef block) {
     return w->ends.count && vec_last(&w->ends) == block;
 }
 
 // One successor. What is on the way to a block is the head of a loop that ends there: control is
 // structured, so that no other way leads into a loop.
-static void go_on(Walk *w) {
+static void go_on(LatchWalk *w) {
     Step *step = &vec_last(&w->way);
     LLVMBasicBlockRef block = step->block;
     LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
@@ -100,7 +100,7 @@ static bool any_releases(LLVMValueRef function) {
 }
 
 void amdgpu_latches(Gen *g) {
-    Walk w = {.g = g};
+    LatchWalk w = {.g = g};
     if (!any_releases(g->function)) return;
     enter(&w, LLVMGetEntryBasicBlock(g->function));
     while (w.way.count) go_on(&w);

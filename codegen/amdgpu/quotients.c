@@ -15,31 +15,32 @@
 
 enum { FIRST_WHOLE = 7 };  // generation
 
-typedef struct Quotient {
+typedef struct AmdQuotient {
     Module *m;
     LLVMBuilderRef b;
     LLVMTypeRef type;  // double
-} Quotient;
+} AmdQuotient;
 
-static LLVMValueRef call(const Quotient *q, const char *name, unsigned count, LLVMValueRef *args) {
+static LLVMValueRef call(const AmdQuotient *q, const char *name, unsigned count,
+                         LLVMValueRef *args) {
     LLVMTypeRef t = q->type;
     LLVMValueRef f =
         LLVMGetIntrinsicDeclaration(q->m->module, LLVMLookupIntrinsicID(name, strlen(name)), &t, 1);
     return LLVMBuildCall2(q->b, LLVMGlobalGetValueType(f), f, args, count, "");
 }
 
-static LLVMValueRef fused(const Quotient *q, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+static LLVMValueRef fused(const AmdQuotient *q, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
     return call(q, "llvm.fma", 3, (LLVMValueRef[]){x, y, z});
 }
 
 // The numerator or the denominator, scaled so that nothing on the way leaves the range.
-static LLVMValueRef scaled(const Quotient *q, LLVMValueRef x, LLVMValueRef y, bool numerator) {
+static LLVMValueRef scaled(const AmdQuotient *q, LLVMValueRef x, LLVMValueRef y, bool numerator) {
     LLVMTypeRef bit = LLVMInt1TypeInContext(q->m->context);
     return call(q, "llvm.amdgcn.div.scale", 3,
                 (LLVMValueRef[]){x, y, LLVMConstInt(bit, numerator, false)});
 }
 
-static LLVMValueRef divided(const Quotient *q, LLVMValueRef x, LLVMValueRef y) {
+static LLVMValueRef divided(const AmdQuotient *q, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef below = LLVMBuildExtractValue(q->b, scaled(q, x, y, false), 0, "");
     LLVMValueRef minus = LLVMBuildFNeg(q->b, below, ""), one = LLVMConstReal(q->type, 1);
     LLVMValueRef r = call(q, "llvm.amdgcn.rcp", 1, &below);
@@ -53,7 +54,7 @@ static LLVMValueRef divided(const Quotient *q, LLVMValueRef x, LLVMValueRef y) {
     return call(q, "llvm.amdgcn.div.fixup", 3, (LLVMValueRef[]){n, y, x});
 }
 
-static void divide(const Quotient *q, LLVMValueRef division) {
+static void divide(const AmdQuotient *q, LLVMValueRef division) {
     LLVMValueRef x = LLVMGetOperand(division, 0), y = LLVMGetOperand(division, 1);
     LLVMTypeRef t = LLVMTypeOf(division), index = LLVMInt32TypeInContext(q->m->context);
     LLVMPositionBuilderBefore(q->b, division);
@@ -74,7 +75,7 @@ static void divide(const Quotient *q, LLVMValueRef division) {
 }
 
 // Those that may be approximate are LLVM's.
-static bool is_exact_division(const Quotient *q, LLVMValueRef v) {
+static bool is_exact_division(const AmdQuotient *q, LLVMValueRef v) {
     LLVMTypeRef t = LLVMTypeOf(v);
     if (LLVMGetInstructionOpcode(v) != LLVMFDiv) return false;
     if (t != q->type &&
@@ -85,7 +86,8 @@ static bool is_exact_division(const Quotient *q, LLVMValueRef v) {
 
 void amdgpu_divide(Module *m) {
     if (chip_of(m->options->target.gpu)->generation < FIRST_WHOLE) return;
-    Quotient q = {m, LLVMCreateBuilderInContext(m->context), LLVMDoubleTypeInContext(m->context)};
+    AmdQuotient q = {m, LLVMCreateBuilderInContext(m->context),
+                     LLVMDoubleTypeInContext(m->context)};
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef k = LLVMGetFirstBasicBlock(f); k; k = LLVMGetNextBasicBlock(k))
             for (LLVMValueRef v = LLVMGetFirstInstruction(k), next; v; v = next) {

@@ -22,7 +22,7 @@ static bool is_signed(const IrType *t) { return t->kind == IR_TILE && dtype_sign
 // ---- integers -----------------------------------------------------------------------------------
 
 // What is known of a division's operands: by whom it may be, and in how many bits.
-typedef struct Quotient {
+typedef struct ArithQuotient {
     bool divides;   // anything at all
     bool rest;      // the remainder is wanted
     bool no_signs;  // neither is negative
@@ -32,21 +32,21 @@ typedef struct Quotient {
     bool short_b;   // below 2^32
     bool small;     // the dividend is below 2^22
     bool half;      // below 2^31, and not negative
-} Quotient;
+} ArithQuotient;
 
 LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x) {
     return g->target->hidden ? g->target->hidden(g, x) : x;
 }
 
 // Of 8 and 16 bits, too, no dividend is too large for LLVM's ways with small numbers.
-static LLVMValueRef dividend(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef divisor) {
+static LLVMValueRef dividend(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef divisor) {
     LLVMTypeRef type = LLVMTypeOf(a);
     bool word = LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 16;
     return !word || q->small || LLVMIsConstant(divisor) ? a : gen_dividend(g, a);
 }
 
 // x/0 = 0, x%0 = x; MIN/-1 wraps: no divisor that the machine would stop at.
-static LLVMValueRef divide_signed(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef divide_signed(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef one = number(type, 1), by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(a), "");
     LLVMValueRef by_minus = LLVMBuildICmp(g->b, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
@@ -59,7 +59,7 @@ static LLVMValueRef divide_signed(Gen *g, const Quotient *q, LLVMValueRef a, LLV
 }
 
 // In words without signs, the divisor not 0.
-static LLVMValueRef whole_quotient(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef whole_quotient(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     bool word = LLVMTypeOf(a) == LLVMInt32TypeInContext(g->context);
     if (g->target->whole_quotient && word && q->half && !q->small && !LLVMIsConstant(b))
         return g->target->whole_quotient(g, a, b, q->rest);
@@ -68,7 +68,8 @@ static LLVMValueRef whole_quotient(Gen *g, const Quotient *q, LLVMValueRef a, LL
 }
 
 // The greatest divisor takes the place of 0 where it is not reached: its quotient is 0, its rest a.
-static LLVMValueRef divide_unsigned(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef divide_unsigned(Gen *g, const ArithQuotient *q, LLVMValueRef a,
+                                    LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(b), "");
     LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : number(type, 1);
@@ -84,19 +85,19 @@ static LLVMTypeRef words_like(Gen *g, LLVMValueRef x) {
 }
 
 // Of 64 bits whose upper halves are 0: a divisor that may have one is as good as the greatest.
-static LLVMValueRef divide_words(Gen *g, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef divide_words(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a), words = words_like(g, a);
     if (!q->short_b)
         b = gen_intrinsic(g, "llvm.umin", 1, &type, 2,
                           (LLVMValueRef[]){b, number(type, UINT32_MAX)});
-    Quotient words_too = *q;
+    ArithQuotient words_too = *q;
     words_too.below = true;
     LLVMValueRef r = divide_unsigned(g, &words_too, LLVMBuildTrunc(g->b, a, words, ""),
                                      LLVMBuildTrunc(g->b, b, words, ""));
     return LLVMBuildZExt(g->b, r, type, "");
 }
 
-static LLVMValueRef divide(Gen *g, const IrType *t, const Quotient *q, LLVMValueRef a,
+static LLVMValueRef divide(Gen *g, const IrType *t, const ArithQuotient *q, LLVMValueRef a,
                            LLVMValueRef b) {
     if (q->short_a && q->no_signs && dtype_bits(t->elem) == 64) return divide_words(g, q, a, b);
     return q->no_signs || !is_signed(t) ? divide_unsigned(g, q, a, b) : divide_signed(g, q, a, b);
@@ -118,8 +119,8 @@ static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMV
     case IR_ADD: return LLVMBuildAdd(g->b, a, b, "");
     case IR_SUB: return LLVMBuildSub(g->b, a, b, "");
     case IR_MUL: return LLVMBuildMul(g->b, a, b, "");
-    case IR_DIV: return divide(g, t, &(Quotient){0}, a, b);
-    case IR_REM: return divide(g, t, &(Quotient){.rest = true}, a, b);
+    case IR_DIV: return divide(g, t, &(ArithQuotient){0}, a, b);
+    case IR_REM: return divide(g, t, &(ArithQuotient){.rest = true}, a, b);
     case IR_MIN: return of_two(g, is_signed(t) ? "llvm.smin" : "llvm.umin", a, b);
     case IR_MAX: return of_two(g, is_signed(t) ? "llvm.smax" : "llvm.umax", a, b);
     case IR_AND: return LLVMBuildAnd(g->b, a, b, "");
@@ -306,24 +307,24 @@ static bool is_not_zero(const Gen *g, const IrOp *at, const IrValue *value) {
     return below.known && below.min > 0 && ir_provably_le(g->ranges, at, y, 0, x);
 }
 
-static Quotient known_quotient(const Gen *g, const IrOp *op) {
+static ArithQuotient known_quotient(const Gen *g, const IrOp *op) {
     const IrType *t = ir_operand(op, 0)->type;
     bool divides = (op->code == IR_DIV || op->code == IR_REM) && !is_float(t);
-    if (!divides) return (Quotient){0};
+    if (!divides) return (ArithQuotient){0};
     IrRange a = ir_range_of(g->ranges, ir_operand(op, 0));
     IrRange b = ir_range_of(g->ranges, ir_operand(op, 1));
     bool known = a.known && b.known, no_signs = known && a.min >= 0 && b.min >= 0;
     uint64_t ones = UINT64_MAX >> (64 - dtype_bits(t->elem));
     int64_t large = INT64_C(1) << 22;
-    return (Quotient){.divides = true,
-                      .rest = op->code == IR_REM,
-                      .no_signs = no_signs,
-                      .not_zero = known && is_not_zero(g, op, ir_operand(op, 1)),
-                      .below = no_signs && (uint64_t)a.max < ones,
-                      .short_a = no_signs && a.max < UINT32_MAX,
-                      .short_b = no_signs && b.max <= UINT32_MAX,
-                      .small = a.known && a.max < large && a.min > -large,
-                      .half = a.known && a.min >= 0 && a.max <= INT32_MAX};
+    return (ArithQuotient){.divides = true,
+                           .rest = op->code == IR_REM,
+                           .no_signs = no_signs,
+                           .not_zero = known && is_not_zero(g, op, ir_operand(op, 1)),
+                           .below = no_signs && (uint64_t)a.max < ones,
+                           .short_a = no_signs && a.max < UINT32_MAX,
+                           .short_b = no_signs && b.max <= UINT32_MAX,
+                           .small = a.known && a.max < large && a.min > -large,
+                           .half = a.known && a.min >= 0 && a.max <= INT32_MAX};
 }
 
 // ---- two at once --------------------------------------------------------------------------------
@@ -375,7 +376,7 @@ void gen_elementwise(Gen *g, const IrOp *op) {
             elementwise_pair(g, op, &t, i, r + i);
         return;
     }
-    Quotient known = known_quotient(g, op);
+    ArithQuotient known = known_quotient(g, op);
     for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
         LLVMValueRef x[3] = {0};
         for (uint32_t k = 0; k < op->operand_count; k++) x[k] = gen_operand_part(g, op, k, i);

@@ -3,18 +3,18 @@
 #include <stdio.h>
 
 // Does the machine have arithmetic of this element type?
-bool check_computes(const Check *c, const IrType *t) {
+bool check_computes(const TargetCheck *c, const IrType *t) {
     if (t->kind != IR_TILE) return false;
     if (dtype_is(t->elem, DTYPE_CLASS_INT)) return true;
     if (t->elem == DTYPE_F16) return c->machine.f16;
     return t->elem == DTYPE_F32 || t->elem == DTYPE_F64;
 }
 
-static bool compares(const Check *c, const IrType *t) {
+static bool compares(const TargetCheck *c, const IrType *t) {
     return t->kind == IR_PTR || t->elem == DTYPE_BOOL || check_computes(c, t);
 }
 
-static bool casts(const Check *c, Dtype to, Dtype from) {
+static bool casts(const TargetCheck *c, Dtype to, Dtype from) {
     unsigned whole = DTYPE_CLASS_INT | DTYPE_CLASS_BOOL;
     if (to == from) return true;
     bool plain_to = dtype_is(to, whole) || to == DTYPE_F32 || to == DTYPE_F64;
@@ -32,7 +32,7 @@ static bool view_is_parameter(const IrOp *op) {
     return !v->def && !v->block;
 }
 
-static bool extent_is_known(const Check *c, const IrOp *op) {
+static bool extent_is_known(const TargetCheck *c, const IrOp *op) {
     Symbol name = ir_attr(op, IR_ATTR_EXTENT)->u.name;
     for (uint32_t i = 0; i < c->func->params.count; i++) {
         const IrParam *p = &c->func->params.data[i];
@@ -42,7 +42,7 @@ static bool extent_is_known(const Check *c, const IrOp *op) {
     return false;
 }
 
-static bool atomic_is_possible(const Check *c, const IrOp *op) {
+static bool atomic_is_possible(const TargetCheck *c, const IrOp *op) {
     switch ((IrRmw)ir_attr_int(op, IR_ATTR_RMW)) {
     case IR_RMW_ADD:
     case IR_RMW_SUB:
@@ -62,7 +62,7 @@ const char check_lacks[] = "the target has no such instruction";
 static const char expand[] = "the pass expand_math takes it away";
 static const char elsewhere[] = "it is of another level";
 
-static const char *arithmetic_refusal(const Check *c, const IrOp *op, const IrType *t) {
+static const char *arithmetic_refusal(const TargetCheck *c, const IrOp *op, const IrType *t) {
     switch (op->code) {
     case IR_NEG:
     case IR_NOT:
@@ -78,19 +78,19 @@ static const char *arithmetic_refusal(const Check *c, const IrOp *op, const IrTy
     }
 }
 
-static const char *launch_refusal(const Check *c, const IrOp *op) {
+static const char *launch_refusal(const TargetCheck *c, const IrOp *op) {
     if (op->code == IR_NOALIAS) return "it stands in requires only";
     if (op->code != IR_EXTENT || extent_is_known(c, op)) return NULL;
     return "no view of the kernel has this extent";
 }
 
-static const char *atomic_refusal(const Check *c, const IrOp *op) {
+static const char *atomic_refusal(const TargetCheck *c, const IrOp *op) {
     if (op->code == IR_ATOMIC_CAS) return NULL;
     if (op->code == IR_ATOMIC) return atomic_is_possible(c, op) ? NULL : check_legalize;
     return c->lower;
 }
 
-static const char *vector_refusal(const Check *c, const IrOp *op, const IrType *t) {
+static const char *vector_refusal(const TargetCheck *c, const IrOp *op, const IrType *t) {
     switch (op->code) {
     case IR_VEC_SHUFFLE:
     case IR_VEC_LANE:
@@ -104,7 +104,7 @@ static const char *vector_refusal(const Check *c, const IrOp *op, const IrType *
 }
 
 // NULL, or how to be rid of the op, which has no translation.
-static const char *refusal(const Check *c, const IrOp *op) {
+static const char *refusal(const TargetCheck *c, const IrOp *op) {
     const char *own = c->own(c, op);
     if (own != check_common) return own;
     const IrType *t = op->operand_count && ir_operand(op, 0) ? ir_operand(op, 0)->type : NULL;
@@ -140,7 +140,7 @@ static const char *refusal(const Check *c, const IrOp *op) {
     return "it is no op";
 }
 
-static void refuse_type(Check *c, const IrOp *op, const IrType *t) {
+static void refuse_type(TargetCheck *c, const IrOp *op, const IrType *t) {
     const char *problem = NULL;
     char wide[64];
     if (t->kind == IR_VIEW) problem = "a view that is no parameter";
@@ -156,7 +156,7 @@ static void refuse_type(Check *c, const IrOp *op, const IrType *t) {
     diag_help(c->diags, "%s", c->lower);
 }
 
-static void check_op(Check *c, const IrOp *op) {
+static void check_op(TargetCheck *c, const IrOp *op) {
     const char *way = refusal(c, op);
     if (way) {
         const IrType *t = op->operand_count && ir_operand(op, 0) ? ir_operand(op, 0)->type
@@ -173,14 +173,14 @@ static void check_op(Check *c, const IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) refuse_type(c, op, op->results[i].type);
 }
 
-static void check_block(Check *c, const IrBlock *block) {
+static void check_block(TargetCheck *c, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         check_op(c, op);
         for (uint32_t r = 0; r < op->region_count; r++) check_block(c, op->regions[r]);
     }
 }
 
-bool check_function(Check *c) {
+bool check_function(TargetCheck *c) {
     if (!c->func->is_kernel || !ir_body(c->func)) {
         diag_error(c->diags, c->func->span, DIAG_UNSUPPORTED, "expected a kernel with a body");
         return false;

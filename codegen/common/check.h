@@ -14,8 +14,8 @@
 #include "ir/ir.h"
 #include "target/machine.h"
 
-typedef struct Check Check;
-struct Check {
+typedef struct TargetCheck TargetCheck;
+struct TargetCheck {
     const IrFunc *func;
     Machine machine;
     const char *target;  // its name
@@ -23,7 +23,7 @@ struct Check {
     uint32_t max_lanes;  // of one vector; 0: any number
     // Asked first: NULL, the op is fine; check_common, the table of all targets says; else how to
     // be rid of it.
-    const char *(*own)(const Check *c, const IrOp *op);
+    const char *(*own)(const TargetCheck *c, const IrOp *op);
     Diags *diags;
     bool failed;
 };
@@ -31,8 +31,8 @@ struct Check {
 extern const char check_common[], check_legalize[], check_lacks[];
 
 // Does the machine have arithmetic of this type?
-bool check_computes(const Check *c, const IrType *t);
+bool check_computes(const TargetCheck *c, const IrType *t);
 // False after reporting all that cannot be compiled.
-bool check_function(Check *c);
+bool check_function(TargetCheck *c);
 
 #endif

@@ -89,12 +89,12 @@ static void meetings_open(Gen *g, const Meeting *m, uint32_t count) {
 
 // ---- for ----------------------------------------------------------------------------------------
 
-typedef struct Bounds {
+typedef struct LoopBounds {
     LLVMValueRef lo, hi, step;
     bool down;
     LLVMValueRef enters;  // is there a first iteration?
     LLVMValueRef limit;   // i is before this one: there is a next
-} Bounds;
+} LoopBounds;
 
 static bool stays_inside(const Gen *g, const IrOp *op) {
     const IrValue *hi = ir_operand(op, 1), *step = ir_operand(op, 2);
@@ -114,11 +114,11 @@ static bool first_step_certain(const Gen *g, const IrOp *op) {
 
 // `i + step < hi` without overflow is `i < hi - step`, where the difference saturates: beyond the
 // least integer there is no i.
-static Bounds bounds_of(Gen *g, const IrOp *op) {
-    Bounds r = {.lo = gen_operand(g, op, 0),
-                .hi = gen_operand(g, op, 1),
-                .step = gen_operand(g, op, 2),
-                .down = ir_attr_int(op, IR_ATTR_DOWN) != 0};
+static LoopBounds bounds_of(Gen *g, const IrOp *op) {
+    LoopBounds r = {.lo = gen_operand(g, op, 0),
+                    .hi = gen_operand(g, op, 1),
+                    .step = gen_operand(g, op, 2),
+                    .down = ir_attr_int(op, IR_ATTR_DOWN) != 0};
     LLVMIntPredicate before = r.down ? LLVMIntSGT : LLVMIntSLT;
     LLVMTypeRef type = LLVMTypeOf(r.step);
     LLVMValueRef none = LLVMConstInt(type, 0, false);
@@ -136,7 +136,7 @@ static void gen_for(Gen *g, const IrOp *op) {
     const IrBlock *body = op->regions[0];
     bool exits = ir_attr_int(op, IR_ATTR_EXIT) != 0;
     uint32_t count = op->operand_count - 3;
-    Bounds bounds = bounds_of(g, op);
+    LoopBounds bounds = bounds_of(g, op);
     LLVMValueRef go = bounds.enters;
     if (exits) go = LLVMBuildAnd(g->b, go, gen_operand(g, op, 3), "");
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);

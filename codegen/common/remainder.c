@@ -5,12 +5,12 @@
 
 // A format's numbers: `fraction` bits behind the hidden one; `chunk`: how far a significand below
 // the divisor's can be moved up in 64 bits.
-typedef struct Format {
+typedef struct RemainderFormat {
     LLVMTypeRef bits;
     unsigned width, fraction, chunk;
-} Format;
+} RemainderFormat;
 
-static LLVMValueRef number(const Format *f, uint64_t value) {
+static LLVMValueRef number(const RemainderFormat *f, uint64_t value) {
     return LLVMConstInt(f->bits, value, false);
 }
 
@@ -25,12 +25,12 @@ static LLVMValueRef pick(Gen *g, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b)
 static uint64_t low_bits(unsigned count) { return (UINT64_C(1) << count) - 1; }
 
 // The exponent, 1 for subnormals, and the significand of a positive number.
-static LLVMValueRef exponent(Gen *g, const Format *f, LLVMValueRef x) {
+static LLVMValueRef exponent(Gen *g, const RemainderFormat *f, LLVMValueRef x) {
     LLVMValueRef e = LLVMBuildLShr(g->b, x, number(f, f->fraction), "");
     return pick(g, LLVMBuildICmp(g->b, LLVMIntEQ, e, number(f, 0), ""), number(f, 1), e);
 }
 
-static LLVMValueRef significand(Gen *g, const Format *f, LLVMValueRef x) {
+static LLVMValueRef significand(Gen *g, const RemainderFormat *f, LLVMValueRef x) {
     uint64_t hidden = UINT64_C(1) << f->fraction;
     LLVMValueRef rest = LLVMBuildAnd(g->b, x, number(f, hidden - 1), "");
     LLVMValueRef whole = LLVMBuildOr(g->b, rest, number(f, hidden), "");
@@ -38,7 +38,7 @@ static LLVMValueRef significand(Gen *g, const Format *f, LLVMValueRef x) {
 }
 
 // m · 2^places mod divisor, in 64 bits.
-static LLVMValueRef divide(Gen *g, const Format *f, LLVMValueRef m, LLVMValueRef places,
+static LLVMValueRef divide(Gen *g, const RemainderFormat *f, LLVMValueRef m, LLVMValueRef places,
                            LLVMValueRef divisor) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
     LLVMValueRef d = LLVMBuildZExt(g->b, divisor, wide, ""), zero = gen_i64(g, 0);
@@ -64,7 +64,7 @@ static LLVMValueRef divide(Gen *g, const Format *f, LLVMValueRef m, LLVMValueRef
 
 // The number m · 2^(e - 1) in units of the least one: m moves up as far as it may, and with the
 // hidden bit, or e = 1, adding (e - 1) at the exponent's place makes it.
-static LLVMValueRef encode(Gen *g, const Format *f, LLVMValueRef m, LLVMValueRef e) {
+static LLVMValueRef encode(Gen *g, const RemainderFormat *f, LLVMValueRef m, LLVMValueRef e) {
     LLVMTypeRef type = f->bits;
     LLVMValueRef none = LLVMConstInt(LLVMInt1TypeInContext(g->context), 0, false);
     LLVMValueRef zeros = gen_intrinsic(g, "llvm.ctlz", 1, &type, 2, (LLVMValueRef[]){m, none});
@@ -79,7 +79,8 @@ static LLVMValueRef encode(Gen *g, const Format *f, LLVMValueRef m, LLVMValueRef
 
 LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     bool wide = t->elem == DTYPE_F64;
-    Format f = {.width = wide ? 64 : 32, .fraction = wide ? 52 : 23, .chunk = wide ? 11 : 40};
+    RemainderFormat f = {
+        .width = wide ? 64 : 32, .fraction = wide ? 52 : 23, .chunk = wide ? 11 : 40};
     f.bits = LLVMIntTypeInContext(g->context, f.width);
     uint64_t infinite = (low_bits(f.width - 1) >> f.fraction) << f.fraction;
     LLVMValueRef whole = LLVMBuildBitCast(g->b, a, f.bits, "");

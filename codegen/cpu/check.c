@@ -2,7 +2,7 @@
 
 #include "codegen/common/check.h"
 
-static const char *own(const Check *c, const IrOp *op) {
+static const char *own(const TargetCheck *c, const IrOp *op) {
     switch (op->code) {
     case IR_CPU_SPAN:
     case IR_CPU_SCRATCH:
@@ -29,12 +29,12 @@ static const char *own(const Check *c, const IrOp *op) {
 
 bool cpu_check(const IrFunc *func, CpuTarget target, Diags *diags) {
     char name[CPU_NAME_MAX];
-    Check c = {.func = func,
-               .machine = machine_of_cpu(target),
-               .target = cpu_target_name(target, name),
-               .lower = "the pass cpu_lower takes it away",
-               .max_lanes = CPU_MAX_LANES,
-               .own = own,
-               .diags = diags};
+    TargetCheck c = {.func = func,
+                     .machine = machine_of_cpu(target),
+                     .target = cpu_target_name(target, name),
+                     .lower = "the pass cpu_lower takes it away",
+                     .max_lanes = CPU_MAX_LANES,
+                     .own = own,
+                     .diags = diags};
     return check_function(&c);
 }

@@ -7,11 +7,11 @@
 
 enum { TILE_ROWS = 16, TILE_BYTES = 64, TILES = 8, FIRST_A = 4, FIRST_B = 6 };
 
-typedef struct Tiles {
+typedef struct CpuTiles {
     Gen *g;
     const IrOp *op;
     uint32_t down, across;  // tiles of sums
-} Tiles;
+} CpuTiles;
 
 static LLVMTypeRef byte_type(Gen *g) { return LLVMInt8TypeInContext(g->context); }
 static LLVMValueRef tile(Gen *g, uint32_t n) { return LLVMConstInt(byte_type(g), n, false); }
@@ -62,7 +62,7 @@ static LLVMValueRef moved(Gen *g, LLVMValueRef p, LLVMValueRef bytes) {
 }
 
 // Bytes from one row to the next of what operand `i` is the step of.
-static LLVMValueRef step_of(const Tiles *t, uint32_t i) {
+static LLVMValueRef step_of(const CpuTiles *t, uint32_t i) {
     const IrType *p = ir_operand(t->op, i - 1)->type;
     return scaled(t->g, gen_operand(t->g, t->op, i), (uint32_t)dtype_size(p->elem));
 }
@@ -73,13 +73,13 @@ static void load(Gen *g, uint32_t n, LLVMValueRef p, LLVMValueRef step) {
 }
 
 // The place of tile (i, j) of a block of sums.
-static LLVMValueRef corner(const Tiles *t, LLVMValueRef p, LLVMValueRef step, uint32_t i,
+static LLVMValueRef corner(const CpuTiles *t, LLVMValueRef p, LLVMValueRef step, uint32_t i,
                            uint32_t j) {
     LLVMValueRef rows = scaled(t->g, step, i * TILE_ROWS);
     return moved(t->g, p, LLVMBuildAdd(t->g->b, rows, gen_i64(t->g, j * TILE_BYTES), ""));
 }
 
-static void begin_sums(const Tiles *t) {
+static void begin_sums(const CpuTiles *t) {
     Gen *g = t->g;
     LLVMValueRef acc = gen_operand(g, t->op, 2), step = acc ? step_of(t, 3) : NULL;
     for (uint32_t i = 0; i < t->down; i++)
@@ -92,7 +92,7 @@ static void begin_sums(const Tiles *t) {
         }
 }
 
-static void store_sums(const Tiles *t) {
+static void store_sums(const CpuTiles *t) {
     Gen *g = t->g;
     LLVMValueRef to = gen_operand(g, t->op, 0), step = step_of(t, 1);
     for (uint32_t i = 0; i < t->down; i++)
@@ -104,14 +104,14 @@ static void store_sums(const Tiles *t) {
 
 // ---- the loop along the depth -------------------------------------------------------------------
 
-static const char *product(const Tiles *t) {
+static const char *product(const CpuTiles *t) {
     static const char *const bytes[2][2] = {{"llvm.x86.tdpbuud", "llvm.x86.tdpbusd"},
                                             {"llvm.x86.tdpbsud", "llvm.x86.tdpbssd"}};
     Dtype a = ir_operand(t->op, 4)->type->elem, b = ir_operand(t->op, 6)->type->elem;
     return a == DTYPE_BF16 ? "llvm.x86.tdpbf16ps" : bytes[a == DTYPE_I8][b == DTYPE_I8];
 }
 
-static void add_products(const Tiles *t) {
+static void add_products(const CpuTiles *t) {
     for (uint32_t i = 0; i < t->down; i++)
         for (uint32_t j = 0; j < t->across; j++) {
             LLVMValueRef args[] = {tile(t->g, 2 * i + j), tile(t->g, FIRST_A + i),
@@ -121,7 +121,7 @@ static void add_products(const Tiles *t) {
 }
 
 // Turn `n`: 64 bytes of each row of a, 16 rows of b.
-static void one_turn(const Tiles *t, LLVMValueRef n) {
+static void one_turn(const CpuTiles *t, LLVMValueRef n) {
     Gen *g = t->g;
     LLVMValueRef a_step = step_of(t, 5), b_step = step_of(t, 7);
     LLVMValueRef a = moved(g, gen_operand(g, t->op, 4), scaled(g, n, TILE_BYTES));
@@ -134,7 +134,7 @@ static void one_turn(const Tiles *t, LLVMValueRef n) {
     add_products(t);
 }
 
-static LLVMValueRef turns_of(const Tiles *t) {
+static LLVMValueRef turns_of(const CpuTiles *t) {
     Gen *g = t->g;
     uint32_t turn = TILE_BYTES / (uint32_t)dtype_size(ir_operand(t->op, 4)->type->elem);
     LLVMValueRef depth = gen_operand(g, t->op, 8);
@@ -145,7 +145,7 @@ static LLVMValueRef turns_of(const Tiles *t) {
     return LLVMBuildUDiv(g->b, depth, gen_i64(g, turn), "");
 }
 
-static void all_turns(const Tiles *t) {
+static void all_turns(const CpuTiles *t) {
     Gen *g = t->g;
     LLVMValueRef turns = turns_of(t), zero = gen_i64(g, 0);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), head = gen_block(g, "depth");
@@ -164,10 +164,10 @@ static void all_turns(const Tiles *t) {
 }
 
 void cpu_tiles(Gen *g, const IrOp *op) {
-    Tiles t = {.g = g,
-               .op = op,
-               .down = (uint32_t)ir_attr_int(op, IR_ATTR_ROWS) / TILE_ROWS,
-               .across = (uint32_t)ir_attr_int(op, IR_ATTR_COLUMNS) / TILE_ROWS};
+    CpuTiles t = {.g = g,
+                  .op = op,
+                  .down = (uint32_t)ir_attr_int(op, IR_ATTR_ROWS) / TILE_ROWS,
+                  .across = (uint32_t)ir_attr_int(op, IR_ATTR_COLUMNS) / TILE_ROWS};
     begin_sums(&t);
     all_turns(&t);
     store_sums(&t);

@@ -8,7 +8,7 @@ const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op) {
 }
 
 // From a view's data, as buffers are; as wide as the machine does it.
-static bool copies_directly(const Check *c, const IrOp *op) {
+static bool copies_directly(const TargetCheck *c, const IrOp *op) {
     enum { MOST_STEPS = 16 };
     const IrValue *p = ir_operand(op, 1);
     int64_t bytes =
@@ -19,7 +19,7 @@ static bool copies_directly(const Check *c, const IrOp *op) {
     return c->machine.direct_bytes && fits && p->def && p->def->code == IR_VEC_DATA;
 }
 
-static const char *own(const Check *c, const IrOp *op) {
+static const char *own(const TargetCheck *c, const IrOp *op) {
     switch (op->code) {
     case IR_THREAD_ID:
     case IR_THREAD_SHARED:
@@ -54,11 +54,11 @@ static const char *own(const Check *c, const IrOp *op) {
 
 bool gpu_check(const IrFunc *func, GpuTarget target, Diags *diags) {
     char name[GPU_NAME_MAX];
-    Check c = {.func = func,
-               .machine = machine_of_gpu(target),
-               .target = gpu_target_name(target, name),
-               .lower = "the pass gpu_threads takes it away",
-               .own = own,
-               .diags = diags};
+    TargetCheck c = {.func = func,
+                     .machine = machine_of_gpu(target),
+                     .target = gpu_target_name(target, name),
+                     .lower = "the pass gpu_threads takes it away",
+                     .own = own,
+                     .diags = diags};
     return check_function(&c);
 }

@@ -11,18 +11,19 @@
 enum { MOST_WORDS = 4, MOST_BYTES = 16 };
 
 // How the elements of an access are registers.
-typedef struct Words {
+typedef struct MaskedWords {
     uint32_t count, bits;  // of memory, each
     uint32_t per;          // elements in one
     char constraint;
     LLVMTypeRef type;  // of a register
     LLVMTypeRef elem;
     uint32_t elem_bits;
-} Words;
+} MaskedWords;
 
-static Words words_of(Gen *g, LLVMTypeRef elem, uint32_t elem_bits, uint32_t count) {
+static MaskedWords words_of(Gen *g, LLVMTypeRef elem, uint32_t elem_bits, uint32_t count) {
     uint32_t bits = elem_bits * count;
-    Words w = {.count = 1, .bits = bits, .constraint = 'h', .elem = elem, .elem_bits = elem_bits};
+    MaskedWords w = {
+        .count = 1, .bits = bits, .constraint = 'h', .elem = elem, .elem_bits = elem_bits};
     if (bits >= 32) w.bits = elem_bits == 64 ? 64 : 32;
     w.count = bits / w.bits;
     w.per = count / w.count;
@@ -41,7 +42,7 @@ bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint
 // Each register for itself: vectors over several of them LLVM cuts and puts together in other ways
 // on each architecture, through registers that are undefined in part.
 
-static LLVMValueRef pack(Gen *g, const Words *w, LLVMValueRef const *x) {
+static LLVMValueRef pack(Gen *g, const MaskedWords *w, LLVMValueRef const *x) {
     LLVMTypeRef word = LLVMIntTypeInContext(g->context, w->bits);
     if (w->per == 1) return LLVMBuildBitCast(g->b, x[0], word, "");
     if (w->bits == 32) return nvptx_word(g, x, w->elem_bits, true);
@@ -52,13 +53,13 @@ static LLVMValueRef pack(Gen *g, const Words *w, LLVMValueRef const *x) {
 }
 
 // NULL: zeros.
-static void split(Gen *g, const Words *w, LLVMValueRef const *x, LLVMValueRef *r) {
+static void split(Gen *g, const MaskedWords *w, LLVMValueRef const *x, LLVMValueRef *r) {
     for (uint32_t i = 0; i < w->count; i++)
         r[i] = x ? LLVMBuildZExt(g->b, pack(g, w, x + (size_t)i * w->per), w->type, "")
                  : LLVMConstNull(w->type);
 }
 
-static void unpack(Gen *g, const Words *w, LLVMValueRef word, LLVMValueRef *x) {
+static void unpack(Gen *g, const MaskedWords *w, LLVMValueRef word, LLVMValueRef *x) {
     word = LLVMBuildTrunc(g->b, word, LLVMIntTypeInContext(g->context, w->bits), "");
     if (w->per == 1) {
         x[0] = LLVMBuildBitCast(g->b, word, w->elem, "");
@@ -72,7 +73,7 @@ static void unpack(Gen *g, const Words *w, LLVMValueRef word, LLVMValueRef *x) {
 // ---- the assembly -------------------------------------------------------------------------------
 
 // "{$2, $3}" or "$2": `count` operands from number `first` on.
-static void list(const Words *w, uint32_t first, char *text, size_t size) {
+static void list(const MaskedWords *w, uint32_t first, char *text, size_t size) {
     size_t n = 0;
     for (uint32_t i = 0; i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, "%s$%u",
@@ -83,7 +84,7 @@ static void list(const Words *w, uint32_t first, char *text, size_t size) {
     if (w->count > 1) snprintf(text + n, size - n, "}");
 }
 
-static void vector(const Words *w, char *text, size_t size) {
+static void vector(const MaskedWords *w, char *text, size_t size) {
     if (w->count > 1)
         snprintf(text, size, ".v%u.b%u", w->count, w->bits);
     else
@@ -103,13 +104,13 @@ static LLVMValueRef assembly(Gen *g, LLVMTypeRef function, const char *text,
 }
 
 // Constants are moved to the registers by the assembly itself: as operands they would be copied.
-static bool constants(const Words *w, LLVMValueRef const *r) {
+static bool constants(const MaskedWords *w, LLVMValueRef const *r) {
     for (uint32_t i = 0; i < w->count; i++)
         if (!LLVMIsAConstantInt(r[i])) return false;
     return true;
 }
 
-static size_t moves(const Words *w, LLVMValueRef const *r, char *text, size_t size) {
+static size_t moves(const MaskedWords *w, LLVMValueRef const *r, char *text, size_t size) {
     size_t n = 0;
     for (uint32_t i = 0; i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, "mov.b%u $%u, 0x%llx; ",
@@ -120,7 +121,8 @@ static size_t moves(const Words *w, LLVMValueRef const *r, char *text, size_t si
 // Of the register of an address: those of shared memory have 32 bits.
 static char address(unsigned space) { return space == SPACE_SHARED ? 'r' : 'l'; }
 
-static void load_constraints(const Words *w, unsigned space, bool tied, char *text, size_t size) {
+static void load_constraints(const MaskedWords *w, unsigned space, bool tied, char *text,
+                             size_t size) {
     size_t n = 0;
     for (uint32_t i = 0; i < w->count; i++)
         n += (size_t)snprintf(text + n, size - n, "=&%c,", w->constraint);
@@ -130,7 +132,8 @@ static void load_constraints(const Words *w, unsigned space, bool tied, char *te
     snprintf(text + n, size - n, ",~{memory}");
 }
 
-static LLVMTypeRef load_type(Gen *g, const Words *w, LLVMValueRef const *operands, uint32_t count) {
+static LLVMTypeRef load_type(Gen *g, const MaskedWords *w, LLVMValueRef const *operands,
+                             uint32_t count) {
     LLVMTypeRef types[2 + MOST_WORDS], results[MOST_WORDS], result = w->type;
     for (uint32_t i = 0; i < count; i++) types[i] = LLVMTypeOf(operands[i]);
     for (uint32_t i = 0; i < w->count; i++) results[i] = w->type;
@@ -141,7 +144,7 @@ static LLVMTypeRef load_type(Gen *g, const Words *w, LLVMValueRef const *operand
 // The registers hold `other` before, and what is loaded afterwards.
 void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
-    Words w = words_of(g, elem, bits, count);
+    MaskedWords w = words_of(g, elem, bits, count);
     unsigned space = gpu_space_of(p);
     char registers[64], width[16], text[256], constraints[96];
     LLVMValueRef operands[2 + MOST_WORDS] = {mask, gpu_in_space(g, p, space)};
@@ -163,7 +166,7 @@ void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, 
 
 void nvptx_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                         LLVMValueRef mask, LLVMValueRef const *x) {
-    Words w = words_of(g, elem, bits, count);
+    MaskedWords w = words_of(g, elem, bits, count);
     unsigned space = gpu_space_of(p);
     char registers[64], width[16], text[128], constraints[64];
     LLVMValueRef operands[2 + MOST_WORDS] = {mask, gpu_in_space(g, p, space)};

@@ -283,28 +283,28 @@ static void keep_diags(Job *j, const Diags *diags, size_t first) {
 
 // What a thread has from one job to the next: parsing a file of many kernels for each of them would
 // take time that grows with the square of their number.
-typedef struct Worker {
+typedef struct BuildWorker {
     Unit *unit;  // NULL: none
     uint32_t source;
     size_t loaded;  // diagnostics that it has from its loading: the plan's unit has them, too
-} Worker;
+} BuildWorker;
 
 enum { UNIT_MAX = 64 << 20 };  // bytes, with what was compiled in it
 
-static void leave_unit(Worker *k) {
+static void leave_unit(BuildWorker *k) {
     if (k->unit) unit_destroy(k->unit);
     k->unit = NULL;
 }
 
-static void take_unit(Worker *k, const Job *j) {
+static void take_unit(BuildWorker *k, const Job *j) {
     uint32_t source = function_of(j)->source;
     if (k->unit && k->source == source && arena_used(k->unit->arena) < UNIT_MAX) return;
     leave_unit(k);
     Unit *unit = unit_load_again(j->plan->units[source]);
-    *k = (Worker){unit, source, diags_errors(unit->diags) ? 0 : diags_count(unit->diags)};
+    *k = (BuildWorker){unit, source, diags_errors(unit->diags) ? 0 : diags_count(unit->diags)};
 }
 
-static void do_job(Worker *k, Job *j) {
+static void do_job(BuildWorker *k, Job *j) {
     Recovery r;
     if (RECOVER_FAILED(&r)) {
         j->no_memory = true;
@@ -327,17 +327,17 @@ static void do_job(Worker *k, Job *j) {
 
 // ---- All jobs ----
 
-typedef struct Work {
+typedef struct BuildWork {
     const BuildPlan *plan;
     Job *jobs;
     uint32_t count;
     _Atomic uint32_t next, done;
     OsMutex *lock;
-} Work;
+} BuildWork;
 
 static void work(void *user) {
-    Work *w = user;
-    Worker worker = {0};
+    BuildWork *w = user;
+    BuildWorker worker = {0};
     for (uint32_t i; (i = atomic_fetch_add(&w->next, 1)) < w->count;) {
         do_job(&worker, &w->jobs[i]);
         if (!w->plan->progress) continue;
@@ -350,7 +350,7 @@ static void work(void *user) {
 
 enum { THREADS_MAX = 256 };
 
-static void run_jobs(Work *w) {
+static void run_jobs(BuildWork *w) {
     OsThread *threads[THREADS_MAX];
     uint32_t wanted = w->plan->threads < THREADS_MAX ? w->plan->threads : THREADS_MAX, count = 0;
     w->lock = os_mutex_create_long();
@@ -390,7 +390,7 @@ static void add_diags(const Job *j, Arena *scratch) {
     }
 }
 
-static bool finish_jobs(Arena *arena, const Work *w) {
+static bool finish_jobs(Arena *arena, const BuildWork *w) {
     bool good = true;
     for (uint32_t i = 0; i < w->count; i++) {
         const Job *j = &w->jobs[i];
@@ -400,12 +400,12 @@ static bool finish_jobs(Arena *arena, const Work *w) {
     return good;
 }
 
-static void free_jobs(const Work *w) {
+static void free_jobs(const BuildWork *w) {
     for (uint32_t i = 0; i < w->count; i++) arena_destroy(w->jobs[i].arena);
 }
 
 // Memory that ran out in a job runs out here, when that of the others is freed.
-static void require_memory(const Work *w) {
+static void require_memory(const BuildWork *w) {
     bool ran_out = false;
     for (uint32_t i = 0; i < w->count; i++) ran_out = ran_out || w->jobs[i].no_memory;
     if (!ran_out) return;
@@ -479,7 +479,7 @@ static void gather_job(Arena *arena, const Job *j, Built *built, Entries *entrie
     if (!built->metas[j->function]) built->metas[j->function] = keep_meta(arena, j->meta);
 }
 
-static ArchiveGroupRow *gather(Arena *arena, const Work *w, Built *built, Entries *entries) {
+static ArchiveGroupRow *gather(Arena *arena, const BuildWork *w, Built *built, Entries *entries) {
     ArchiveGroupRow *rows = arena_new(arena, ArchiveGroupRow, w->count);
     for (uint32_t i = 0; i < w->count; i++) {
         const Job *j = &w->jobs[i];
@@ -494,7 +494,8 @@ static ArchiveGroupRow *gather(Arena *arena, const Work *w, Built *built, Entrie
     return rows;
 }
 
-static void write_archive(Arena *arena, const Work *w, const ArchiveGroupRow *rows, Built *built) {
+static void write_archive(Arena *arena, const BuildWork *w, const ArchiveGroupRow *rows,
+                          Built *built) {
     const BuildPlan *plan = w->plan;
     Str *names = arena_new(arena, Str, plan->function_count);
     Str *prototypes = arena_new(arena, Str, plan->function_count);
@@ -557,7 +558,7 @@ static bool add_object(Arena *arena, const BuildPlan *plan, const Entries *entri
 
 bool build_library(Arena *arena, const BuildPlan *plan, Built *built) {
     *built = (Built){.metas = arena_new(arena, const MetaKernel *, plan->function_count)};
-    Work w = {.plan = plan, .count = plan->function_count * plan->target_count};
+    BuildWork w = {.plan = plan, .count = plan->function_count * plan->target_count};
     w.jobs = arena_new(arena, Job, w.count);
     for (uint32_t i = 0; i < w.count; i++)
         w.jobs[i] = (Job){

@@ -340,12 +340,12 @@ static DiagCode code_of(SimFindingKind kind) {
 }
 
 // Lines of diagnostics, in their order.
-typedef struct Places {
+typedef struct SimPlaces {
     VEC(SimLine) lines;
-} Places;
+} SimPlaces;
 
 // What the text of a diagnostic begins with.
-static const char *place_text(Arena *arena, const SimLine *line, Places *places) {
+static const char *place_text(Arena *arena, const SimLine *line, SimPlaces *places) {
     if (places) vec_push(arena, &places->lines, *line);
     if (places && line->file.size) return "";
     StrBuf b = strbuf(arena);
@@ -355,7 +355,7 @@ static const char *place_text(Arena *arena, const SimLine *line, Places *places)
 }
 
 // The report's diagnostics get their places, as data and in the text.
-static void name_places(const Places *places, RtReport *r) {
+static void name_places(const SimPlaces *places, RtReport *r) {
     StrBuf text = strbuf(r->arena);
     for (size_t i = 0; i < r->diagnostics.count; i++) {
         tilec_diagnostic *d = &r->diagnostics.data[i];
@@ -376,7 +376,7 @@ static void name_places(const Places *places, RtReport *r) {
 // `places` gets the line of each diagnostic, which is then not in its text where it is known;
 // NULL: texts begin with them.
 static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags *diags,
-                   Places *places) {
+                   SimPlaces *places) {
     bool said = false;
     for (size_t i = 0; i < f->list.count; i++) {
         const SimFinding *one = &f->list.data[i];
@@ -476,7 +476,7 @@ static tilec_status run_watched(tilec_device *device, const RtLaunch *l, uint64_
     SimFindings *findings = sim_findings_create(arena);
     SimResult r = run_kernel(arena, device, l, at, findings);
     sim_memory_read(d->memory, at, left, size);
-    Places places = {0};
+    SimPlaces places = {0};
     bool good = report(arena, &r, findings, diags, &places);
     if (!good) {
         *failure = rt_report_of(diags);

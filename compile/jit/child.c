@@ -7,11 +7,11 @@
 
 // ---- In the child ----
 
-typedef struct Work {
+typedef struct ChildWork {
     Arena *arena;
     const ChildJob *job;
     Diags *diags;
-} Work;
+} ChildWork;
 
 static void put_times(StrBuf *out, const CodegenTimes *times) {
     wire_put_number(out, times->build);
@@ -21,7 +21,7 @@ static void put_times(StrBuf *out, const CodegenTimes *times) {
 }
 
 // Nobody is told of defects: the parent keeps the file, however this process ends.
-static bool compile(Work *w, const CodegenApi *api, CodegenTimes *times, Str *output) {
+static bool compile(ChildWork *w, const CodegenApi *api, CodegenTimes *times, Str *output) {
     CodegenOptions options = *w->job->options;
     options.on_defect = NULL;
     options.no_memory = os_out_of_memory;
@@ -30,7 +30,7 @@ static bool compile(Work *w, const CodegenApi *api, CodegenTimes *times, Str *ou
 }
 
 static void work(void *argument, OsChildOut *out) {
-    Work *w = argument;
+    ChildWork *w = argument;
     size_t before = diags_count(w->diags);
     CodegenTimes times = {0};
     Str output = {0};
@@ -109,7 +109,7 @@ bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags)
     bool limited = own.limit.end != 0;
     if (!own.seconds) own.seconds = CHILD_SECONDS;
     if (limited) own.seconds = seconds_left(&own.limit);
-    Work w = {.arena = arena, .job = &own, .diags = diags};
+    ChildWork w = {.arena = arena, .job = &own, .diags = diags};
     OsChildEnd end;
     OsError e;
     if (!os_child_run(arena, work, &w, own.seconds, &end, &e)) {

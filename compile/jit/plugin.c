@@ -48,27 +48,27 @@ void plugin_destroy(Plugin *plugin) {
 // ---- Where it may be ----
 
 enum { PLACES = 8 };
-typedef struct Places {
+typedef struct PluginPlaces {
     Str paths[PLACES];
     size_t count;
-} Places;
+} PluginPlaces;
 
-static void add_path(Places *places, Str path) {
+static void add_path(PluginPlaces *places, Str path) {
     for (size_t i = 0; i < places->count; i++)
         if (str_equal(places->paths[i], path)) return;
     CHECK(places->count < PLACES, "%zu places", places->count);
     places->paths[places->count++] = path;
 }
 
-static void add_beside(Places *places, Arena *arena, Str file, const char *way) {
+static void add_beside(PluginPlaces *places, Arena *arena, Str file, const char *way) {
     if (file.size) add_path(places, os_path_beside(arena, file, str(way)));
 }
 
 // The last one is a bare name: the loader looks for it.
-static Places places_of(const Plugin *plugin, Arena *arena) {
+static PluginPlaces places_of(const Plugin *plugin, Arena *arena) {
     static const char *const ways[] = {PLUGIN_FILE, "../lib/" PLUGIN_FILE,
                                        TILEC_LIBDIR_BESIDE "/" PLUGIN_FILE};
-    Places p = {0};
+    PluginPlaces p = {0};
     const char *variable = os_env("TILEC_LLVM_LIBRARY");
     Str named = plugin->named.size ? plugin->named : str(variable ? variable : "");
     if (named.size) {
@@ -89,7 +89,7 @@ static bool is_bare(Str path) { return !memchr(path.text, '/', path.size); }
 
 Str plugin_find(const Plugin *plugin, Arena *arena) {
     if (plugin->opened.size) return plugin->opened;
-    Places p = places_of(plugin, arena);
+    PluginPlaces p = places_of(plugin, arena);
     for (size_t i = 0; i < p.count; i++)
         if (!is_bare(p.paths[i]) && os_path_exists(p.paths[i].text)) return p.paths[i];
     return STR("");
@@ -144,7 +144,7 @@ static void open_path(Plugin *p, Str path) {
 
 static void open_places(Plugin *p) {
     p->tried.size = 0;  // memory may have run out the last time
-    Places places = places_of(p, p->arena);
+    PluginPlaces places = places_of(p, p->arena);
     for (size_t i = 0; i < places.count && !p->api; i++) open_path(p, places.paths[i]);
     p->failed = !p->api;
 }

@@ -3,14 +3,14 @@
 #include "compile/pipeline/code.h"
 #include "ir/text/text.h"
 
-typedef struct Places {
+typedef struct KeyPlaces {
     Hash *hash;
     const Sources *sources;
     bool all;         // for line tables; asserts and prints name places anyhow
     bool file_names;  // without their folders
-} Places;
+} KeyPlaces;
 
-static void add_place(const Places *p, Span span) {
+static void add_place(const KeyPlaces *p, Span span) {
     SourceLine at = source_line(p->sources, span.begin);
     bool known = span_known(span) && at.file;
     Str path = known ? at.file->path : STR("");
@@ -19,7 +19,7 @@ static void add_place(const Places *p, Span span) {
     hash_number(p->hash, known ? at.column : 0);
 }
 
-static void add_places(const Places *p, const IrBlock *block) {
+static void add_places(const KeyPlaces *p, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (p->all || op->code == IR_ASSERT || op->code == IR_PRINT) add_place(p, op->span);
         for (uint32_t i = 0; i < op->region_count; i++) add_places(p, op->regions[i]);
@@ -45,7 +45,7 @@ HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *opti
     StrBuf text = strbuf(arena);
     ir_print_func(f, &text);
     hash_text(&hash, strbuf_str(&text));
-    Places places = {&hash, f->module->sources, options->lines, options->file_names};
+    KeyPlaces places = {&hash, f->module->sources, options->lines, options->file_names};
     if (options->lines) add_place(&places, f->span);
     for (size_t i = 0; i < f->sections.count; i++) add_places(&places, f->sections.data[i].block);
     return hash_end(&hash);

@@ -34,14 +34,14 @@ static void open_params(const AstKernel *kernel, bool *types, bool *consts) {
 }
 
 // Two arenas that every try uses anew.
-typedef struct Check {
+typedef struct TileCheck {
     TileFile *file;
     Diags *diags;
     Arena *ir, *scratch;
-} Check;
+} TileCheck;
 
 // One try; its IR is thrown away.
-static size_t check_once(const Check *c, const AstKernel *kernel, size_t type, size_t value,
+static size_t check_once(const TileCheck *c, const AstKernel *kernel, size_t type, size_t value,
                          bool *good) {
     ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
     IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
@@ -62,7 +62,7 @@ static size_t check_once(const Check *c, const AstKernel *kernel, size_t type, s
     return errors;
 }
 
-static bool check_kernel(const Check *c, const AstKernel *kernel) {
+static bool check_kernel(const TileCheck *c, const AstKernel *kernel) {
     bool types, consts, good = false;
     open_params(kernel, &types, &consts);
     size_t start = diags_count(c->diags), type_count = types ? CHECK_TYPES : 1;
@@ -85,7 +85,7 @@ static bool check_kernel(const Check *c, const AstKernel *kernel) {
 }
 
 bool tile_check(TileFile *file, Diags *diags) {
-    Check c = {file, diags, arena_create(), arena_create()};
+    TileCheck c = {file, diags, arena_create(), arena_create()};
     bool good = true;
     for (size_t i = 0; i < file->module.kernels.count; i++)
         good = check_kernel(&c, file->module.kernels.data[i]) && good;
@@ -124,7 +124,7 @@ static Dtype type_of_try(const OpenTypes *o, size_t number, size_t parameter) {
     return type_in_order(slow ? number / DTYPES : number % DTYPES);
 }
 
-static size_t check_types_of(const Check *c, const OpenTypes *o, size_t number, bool *good,
+static size_t check_types_of(const TileCheck *c, const OpenTypes *o, size_t number, bool *good,
                              size_t *size) {
     ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
     IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
@@ -144,7 +144,7 @@ static size_t check_types_of(const Check *c, const OpenTypes *o, size_t number, 
     return errors;
 }
 
-static void note_types(const Check *c, const OpenTypes *o, size_t number) {
+static void note_types(const TileCheck *c, const OpenTypes *o, size_t number) {
     const char *first = dtype_name(type_of_try(o, number, 0)), *name = o->open[0]->name;
     if (o->count == 1)
         diag_note(c->diags, o->open[0]->span,
@@ -155,7 +155,7 @@ static void note_types(const Check *c, const OpenTypes *o, size_t number) {
                   first, name, dtype_name(type_of_try(o, number, 1)), o->open[1]->name);
 }
 
-static bool right_for_any(const Check *c, const OpenTypes *o) {
+static bool right_for_any(const TileCheck *c, const OpenTypes *o) {
     size_t start = diags_count(c->diags), best = SIZE_MAX, best_try = 0, size;
     size_t tries = o->count == 1 ? DTYPES : DTYPES * DTYPES;
     bool good = false;
@@ -180,7 +180,7 @@ bool tile_check_open(TileFile *file, const AstKernel *kernel, const TileSpec *gi
         o.open[o.count++] = p;
     }
     if (!o.count) return true;
-    Check c = {file, diags, arena_create(), arena_create()};
+    TileCheck c = {file, diags, arena_create(), arena_create()};
     bool good = right_for_any(&c, &o);
     arena_destroy(c.ir);
     arena_destroy(c.scratch);

@@ -91,16 +91,16 @@ static const struct {
     {TILE_ATOMIC_CAS, IR_RMW_XCHG, DTYPE_CLASS_ANY},
 };
 
-typedef struct Target {
+typedef struct AtomicTarget {
     bool is_view;
     Access access;
     IrValue *pointer;
     Dtype elem;
     Shape shape;
-} Target;
+} AtomicTarget;
 
-static bool atomic_target(Elab *e, const Args *a, Target *t) {
-    *t = (Target){.is_view = a->at[0]->kind == AST_INDEX};
+static bool atomic_target(Elab *e, const Args *a, AtomicTarget *t) {
+    *t = (AtomicTarget){.is_view = a->at[0]->kind == AST_INDEX};
     if (!t->is_view) {
         t->pointer = pointer_operand(e, a);
         if (!t->pointer) return false;
@@ -139,7 +139,7 @@ static bool atomic_words(Elab *e, const Args *a, int64_t *order, int64_t *scope)
 }
 
 static Val memory_atomic(Elab *e, const Args *a) {
-    Target t;
+    AtomicTarget t;
     int64_t order, scope;
     IrRmw rmw;
     bool cas = a->which == TILE_ATOMIC_CAS;

@@ -2,16 +2,16 @@
 #include "frontend/tile/elaborate.h"
 
 // One tile or a tuple of tiles of one shape, as operands of an op.
-typedef struct Operands {
+typedef struct ReduceOperands {
     uint32_t count;
     IrValue **tiles;
     Shape shape;
-} Operands;
+} ReduceOperands;
 
-static bool operands_of(Elab *e, const Ast *ast, Operands *o) {
+static bool operands_of(Elab *e, const Ast *ast, ReduceOperands *o) {
     Val v = el_expr(e, ast);
     if (v.kind != VAL_TUPLE) v = el_tuple(e, 1, &v);
-    *o = (Operands){.count = v.tuple.count};
+    *o = (ReduceOperands){.count = v.tuple.count};
     o->tiles = arena_new(e->scratch, IrValue *, o->count + 1);
     bool good = true;
     for (uint32_t i = 0; i < o->count; i++) {
@@ -28,7 +28,7 @@ static bool operands_of(Elab *e, const Ast *ast, Operands *o) {
     return true;
 }
 
-static void operands_flatten(Elab *e, Operands *o, IrValue **mask) {
+static void operands_flatten(Elab *e, ReduceOperands *o, IrValue **mask) {
     uint32_t count = 1;
     for (uint32_t i = 0; i < o->shape.rank; i++) count *= o->shape.dims[i];
     if (o->shape.rank != 1) {
@@ -66,7 +66,7 @@ static bool combiner_pure(Elab *e, const IrBlock *block, Span span, const char *
 }
 
 // The fn elaborated on 2n scalars into a region of its own; NULL after an error.
-static IrBlock *combiner(Elab *e, const Ast *ast, const Operands *o) {
+static IrBlock *combiner(Elab *e, const Ast *ast, const ReduceOperands *o) {
     Val f = el_expr(e, ast);
     if (f.kind == VAL_POISON) return NULL;
     if (f.kind != VAL_FN) {
@@ -120,7 +120,7 @@ static const struct {
     {TILE_SCAN, IR_REDUCE_CUSTOM, DTYPE_CLASS_ANY},
 };
 
-static bool reduction_kind(Elab *e, const Args *a, const Operands *o, IrReduce *kind) {
+static bool reduction_kind(Elab *e, const Args *a, const ReduceOperands *o, IrReduce *kind) {
     size_t row = 0;
     while (reductions[row].builtin != a->which) row++;
     *kind = reductions[row].kind;
@@ -164,7 +164,7 @@ static Val op_results(Elab *e, const IrOp *op, const Shape *keep) {
     return op->result_count == 1 ? items[0] : el_tuple(e, op->result_count, items);
 }
 
-static Val reduce_emit(Elab *e, Operands *o, IrReduce kind, IrBlock *block, IrValue *mask,
+static Val reduce_emit(Elab *e, ReduceOperands *o, IrReduce kind, IrBlock *block, IrValue *mask,
                        uint32_t axis, const Shape *keep) {
     Shape shape = reduced_shape(&o->shape, axis);
     IrValue **operands = arena_new(e->scratch, IrValue *, o->count + 1);
@@ -186,7 +186,7 @@ static Val reduce_emit(Elab *e, Operands *o, IrReduce kind, IrBlock *block, IrVa
 Val el_builtin_reduce(Elab *e, const Args *a) {
     if (a->count == 2 && a->which == TILE_MIN) return el_minmax(e, a, IR_MIN);
     if (a->count == 2 && a->which == TILE_MAX) return el_minmax(e, a, IR_MAX);
-    Operands o;
+    ReduceOperands o;
     IrReduce kind;
     uint32_t axis = 0;
     bool given = false, keep = false;
@@ -226,13 +226,13 @@ static bool scan_axis(Elab *e, const Args *a, uint32_t rank, bool last, uint32_t
     return false;
 }
 
-static const IrType **types_of(Elab *e, const Operands *o) {
+static const IrType **types_of(Elab *e, const ReduceOperands *o) {
     const IrType **types = arena_new(e->scratch, const IrType *, o->count);
     for (uint32_t i = 0; i < o->count; i++) types[i] = o->tiles[i]->type;
     return types;
 }
 
-static Val scan_scan(Elab *e, const Args *a, Operands *o) {
+static Val scan_scan(Elab *e, const Args *a, ReduceOperands *o) {
     IrReduce kind;
     uint32_t axis;
     bool reverse = false, exclusive = false;
@@ -251,7 +251,7 @@ static Val scan_scan(Elab *e, const Args *a, Operands *o) {
     return op_results(e, op, NULL);
 }
 
-static Val scan_sort(Elab *e, const Args *a, Operands *o) {
+static Val scan_sort(Elab *e, const Args *a, ReduceOperands *o) {
     uint32_t axis;
     bool descending = false;
     bool good = el_named_bool(e, a, NAMED_DESCENDING, &descending);
@@ -262,7 +262,7 @@ static Val scan_sort(Elab *e, const Args *a, Operands *o) {
     return op_results(e, op, NULL);
 }
 
-static bool one_tile(Elab *e, const Args *a, const Operands *o, unsigned classes,
+static bool one_tile(Elab *e, const Args *a, const ReduceOperands *o, unsigned classes,
                      const char *what) {
     if (o->count == 1 && dtype_is(el_elem(o->tiles[0]), classes)) return true;
     el_error(e, a->at[0]->span, DIAG_TYPE, "'%s' needs a tile of %s, found %s", a->name, what,
@@ -270,7 +270,7 @@ static bool one_tile(Elab *e, const Args *a, const Operands *o, unsigned classes
     return false;
 }
 
-static Val scan_topk(Elab *e, const Args *a, Operands *o) {
+static Val scan_topk(Elab *e, const Args *a, ReduceOperands *o) {
     uint32_t axis, count;
     bool good = el_const_extent(e, a->at[1], "K of 'topk'", DIAG_SHAPE, &count);
     if (!one_tile(e, a, o, DTYPE_CLASS_NUMBER, "numbers")) return EL_POISON;
@@ -289,7 +289,7 @@ static Val scan_topk(Elab *e, const Args *a, Operands *o) {
     return op_results(e, op, NULL);
 }
 
-static Val scan_histogram(Elab *e, const Args *a, Operands *o) {
+static Val scan_histogram(Elab *e, const Args *a, ReduceOperands *o) {
     uint32_t bins;
     IrValue *mask;
     bool good = el_const_extent(e, a->at[1], "the number of bins", DIAG_SHAPE, &bins);
@@ -327,7 +327,7 @@ static Val scan_random(Elab *e, const Args *a) {
 
 Val el_builtin_scan(Elab *e, const Args *a) {
     if (a->which == TILE_RANDOM || a->which == TILE_RANDOM4) return scan_random(e, a);
-    Operands o;
+    ReduceOperands o;
     if (!operands_of(e, a->at[0], &o)) return EL_POISON;
     if (a->which == TILE_SORT) return scan_sort(e, a, &o);
     if (a->which == TILE_TOPK) return scan_topk(e, a, &o);

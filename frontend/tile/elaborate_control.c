@@ -101,14 +101,14 @@ IrValue *el_materialize(Elab *e, Val v, const IrType *type, Span span) {
 
 // ---- merging two arms
 
-typedef struct Merge {
+typedef struct BranchMerge {
     Slot *slot;
     Val arms[2];
     const IrType *type;
     Val out;
-} Merge;
+} BranchMerge;
 
-static uint32_t merge_collect(Elab *e, const Region *arms[2], Merge *merges) {
+static uint32_t merge_collect(Elab *e, const Region *arms[2], BranchMerge *merges) {
     uint32_t mark = ++e->marks, count = 0;
     for (uint32_t arm = 0; arm < 2; arm++) {
         for (uint32_t i = 0; i < arms[arm]->count; i++) {
@@ -117,7 +117,7 @@ static uint32_t merge_collect(Elab *e, const Region *arms[2], Merge *merges) {
             if (slot->mark != mark) {
                 slot->mark = mark;
                 slot->place = count;
-                merges[count++] = (Merge){.slot = slot, .arms = {slot->val, slot->val}};
+                merges[count++] = (BranchMerge){.slot = slot, .arms = {slot->val, slot->val}};
             }
             merges[slot->place].arms[arm] = change->val;
         }
@@ -125,7 +125,7 @@ static uint32_t merge_collect(Elab *e, const Region *arms[2], Merge *merges) {
     return count;
 }
 
-static void merge_decide(Elab *e, Merge *m, Span span) {
+static void merge_decide(Elab *e, BranchMerge *m, Span span) {
     Val a = m->arms[0], b = m->arms[1];
     bool wrong = false;
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) {
@@ -138,7 +138,7 @@ static void merge_decide(Elab *e, Merge *m, Span span) {
     }
 }
 
-static void merge_yield(Elab *e, IrBlock *block, Merge *merges, uint32_t count, uint32_t arm,
+static void merge_yield(Elab *e, IrBlock *block, BranchMerge *merges, uint32_t count, uint32_t arm,
                         Span span) {
     IrBlock *outer = e->b.block;
     IrOp *before = e->b.before;
@@ -156,7 +156,7 @@ static void merge_yield(Elab *e, IrBlock *block, Merge *merges, uint32_t count, 
 
 void el_merge(Elab *e, IrValue *cond, Region *then_arm, Region *else_arm, Span span) {
     const Region *arms[2] = {then_arm, else_arm};
-    Merge *merges = arena_new(e->scratch, Merge, then_arm->count + else_arm->count);
+    BranchMerge *merges = arena_new(e->scratch, BranchMerge, then_arm->count + else_arm->count);
     uint32_t count = merge_collect(e, arms, merges), n = 0;
     const IrType **types = arena_new(e->scratch, const IrType *, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -198,13 +198,13 @@ void el_guarded(Elab *e, Slot *flag, void (*run)(Elab *e, void *user), void *use
     el_merge(e, cond, &then_arm, &else_arm, span);
 }
 
-typedef struct Rest {
+typedef struct BlockRest {
     const Ast *list;
-} Rest;
-static void run_list(Elab *e, void *user) { el_list(e, ((const Rest *)user)->list); }
+} BlockRest;
+static void run_list(Elab *e, void *user) { el_list(e, ((const BlockRest *)user)->list); }
 
 void el_guarded_list(Elab *e, const Ast *rest) {
-    Rest r = {rest};
+    BlockRest r = {rest};
     el_guarded(e, el_active(e), run_list, &r, rest->span);
 }
 

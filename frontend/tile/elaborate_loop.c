@@ -8,15 +8,15 @@
 
 // ---- facts of a loop, from the tree
 
-typedef struct Walk {
+typedef struct CarriedWalk {
     Elab *e;
     VEC(AstDecl *) assigned;
     LoopFacts *loop;
-} Walk;
+} CarriedWalk;
 
-static void walk_list(Walk *w, const Ast *list);
+static void walk_list(CarriedWalk *w, const Ast *list);
 
-static void walk_loop(Walk *w, const Ast *ast) {
+static void walk_loop(CarriedWalk *w, const Ast *ast) {
     LoopFacts *outer = w->loop, *facts = arena_new(w->e->scratch, LoopFacts, 1);
     size_t start = w->assigned.count;
     uint32_t order = w->e->walked;
@@ -32,14 +32,14 @@ static void walk_loop(Walk *w, const Ast *ast) {
     map_put(w->e->scratch, &w->e->loop_facts, map_key(ast), map_key(facts));
 }
 
-static void walk_declare(Walk *w, const Ast *ast) {
+static void walk_declare(CarriedWalk *w, const Ast *ast) {
     for (const AstDecl *decl = ast->decl; decl; decl = decl->next) {
         Slot *slot = el_slot(w->e, decl);
         if (slot) slot->declared = ++w->e->walked;
     }
 }
 
-static void walk_list(Walk *w, const Ast *list) {
+static void walk_list(CarriedWalk *w, const Ast *list) {
     for (const Ast *ast = list; ast; ast = ast->next) {
         if (ast->kind == AST_BLOCK) walk_list(w, ast->list);
         if (ast->kind == AST_VAR) walk_declare(w, ast);
@@ -59,7 +59,7 @@ static void walk_list(Walk *w, const Ast *list) {
 const LoopFacts *el_loop_facts(Elab *e, const Ast *loop) {
     uint64_t *found = map_find(&e->loop_facts, map_key(loop));
     if (!found) {
-        Walk w = {.e = e};
+        CarriedWalk w = {.e = e};
         walk_loop(&w, loop);
         found = map_find(&e->loop_facts, map_key(loop));
     }
@@ -68,21 +68,21 @@ const LoopFacts *el_loop_facts(Elab *e, const Ast *loop) {
 
 // ---- carried values
 
-typedef struct Carried {
+typedef struct LoopCarried {
     Slot *slot;
     IrValue *init, *next;
     const IrType *type;
-} Carried;
+} LoopCarried;
 
 typedef struct CarriedList {
-    VEC(Carried) items;
+    VEC(LoopCarried) items;
     IrBlock *blocks[2];  // both regions of a while take all carried values
     uint32_t mark;
     bool exits;  // items[0] is `going`
 } CarriedList;
 
 static void carry(Elab *e, CarriedList *list, Slot *slot, IrValue *init) {
-    Carried item = {.slot = slot, .init = init, .type = init->type};
+    LoopCarried item = {.slot = slot, .init = init, .type = init->type};
     slot->mark = list->mark;
     vec_push(e->scratch, &list->items, item);
     for (int i = 0; i < 2; i++) {
@@ -112,7 +112,7 @@ static void carried_enter(Elab *e, CarriedList *list, IrBlock *block, uint32_t f
 static void carried_next(Elab *e, CarriedList *list, IrBlock *block, uint32_t first_arg,
                          Span span) {
     for (size_t i = 0; i < list->items.count; i++) {
-        Carried *item = &list->items.data[i];
+        LoopCarried *item = &list->items.data[i];
         Val v = item->slot->val;
         bool poison = v.kind != VAL_IR && !el_is_const(v);
         item->next = poison ? block->args[first_arg + i] : el_materialize(e, v, item->type, span);

@@ -9,20 +9,20 @@ typedef struct Visit {
     size_t next;  // the place in r->uses to look at next
 } Visit;
 
-typedef struct Walk {
+typedef struct CallWalk {
     Resolver *r;
     size_t *first;  // of each fn: the place of its first use in r->uses; one more at the end
     uint8_t *state;
     VEC(Visit) path;
-} Walk;
+} CallWalk;
 
 enum { UNSEEN, OPEN, DONE };
 
-static const char *fn_name(const Walk *w, uint32_t id) {
+static const char *fn_name(const CallWalk *w, uint32_t id) {
     return w->r->t->module.fns.data[id]->decl->name;
 }
 
-static void report_cycle(Walk *w, FnUse *use) {
+static void report_cycle(CallWalk *w, FnUse *use) {
     enum { NAMED = 12 };
     size_t start = w->path.count;
     while (w->path.data[start - 1].fn != use->to) start--;
@@ -42,13 +42,13 @@ static void report_cycle(Walk *w, FnUse *use) {
     use->name->decl = NULL;
 }
 
-static void enter(Walk *w, uint32_t fn) {
+static void enter(CallWalk *w, uint32_t fn) {
     Visit visit = {fn, w->first[fn]};
     w->state[fn] = OPEN;
     vec_push(w->r->arena, &w->path, visit);
 }
 
-static void walk_from(Walk *w, uint32_t root) {
+static void walk_from(CallWalk *w, uint32_t root) {
     enter(w, root);
     while (w->path.count) {
         Visit *top = &vec_last(&w->path);
@@ -68,9 +68,9 @@ static void walk_from(Walk *w, uint32_t root) {
 
 void resolve_recursion(Resolver *r) {
     uint32_t count = (uint32_t)r->t->module.fns.count;
-    Walk w = {.r = r,
-              .first = arena_new(r->arena, size_t, count + 1),
-              .state = arena_new(r->arena, uint8_t, count + 1)};
+    CallWalk w = {.r = r,
+                  .first = arena_new(r->arena, size_t, count + 1),
+                  .state = arena_new(r->arena, uint8_t, count + 1)};
     size_t use = 0;  // fns were resolved in the order of their ids
     for (uint32_t fn = 0; fn <= count; fn++) {
         while (use < r->uses.count && r->uses.data[use].from < fn) use++;

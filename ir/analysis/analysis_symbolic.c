@@ -22,19 +22,19 @@ enum {
     HERE_MAX = 48
 };
 
-typedef struct Term {
+typedef struct SymbolicTerm {
     const void *atom;
     const IrValue *value;  // one that has the atom; NULL for an extent that no op names
     int64_t factor;
-} Term;
+} SymbolicTerm;
 
-typedef struct Sum {
-    Term terms[TERMS_MAX];
+typedef struct SymbolicSum {
+    SymbolicTerm terms[TERMS_MAX];
     int count;
     int steps;  // values looked into: a value used twice at every level would be so for ever
     Wide constant;
     bool known;
-} Sum;
+} SymbolicSum;
 
 // So that a few terms of greatest factor and range, and the constant, add up in 128 bits. The
 // factors of a known sum can be negated, and divided by -1: none is INT64_MIN.
@@ -43,14 +43,14 @@ typedef struct Sum {
 
 typedef struct Proof {
     const IrRanges *r;
-    Sum here[HERE_MAX];  // facts that hold at the place, as sums >= 0
+    SymbolicSum here[HERE_MAX];  // facts that hold at the place, as sums >= 0
     int here_count;
     int budget;
 } Proof;
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-static void add_constant(Sum *sum, Wide number) {
+static void add_constant(SymbolicSum *sum, Wide number) {
     if (!sum->known || number > CONSTANT_MAX || number < -CONSTANT_MAX) {
         sum->known = false;
         return;
@@ -59,13 +59,13 @@ static void add_constant(Sum *sum, Wide number) {
     if (sum->constant > CONSTANT_MAX || sum->constant < -CONSTANT_MAX) sum->known = false;
 }
 
-static void add_term(Sum *sum, const void *atom, const IrValue *value, int64_t factor) {
+static void add_term(SymbolicSum *sum, const void *atom, const IrValue *value, int64_t factor) {
     if (factor > FACTOR_MAX || factor < -FACTOR_MAX || !sum->known) {
         sum->known = false;
         return;
     }
     for (int i = 0; i < sum->count; i++) {
-        Term *term = &sum->terms[i];
+        SymbolicTerm *term = &sum->terms[i];
         if (term->atom != atom) continue;
         term->factor += factor;
         if (term->factor > FACTOR_MAX || term->factor < -FACTOR_MAX) sum->known = false;
@@ -77,18 +77,19 @@ static void add_term(Sum *sum, const void *atom, const IrValue *value, int64_t f
         sum->known = false;
         return;
     }
-    sum->terms[sum->count++] = (Term){atom, value, factor};
+    sum->terms[sum->count++] = (SymbolicTerm){atom, value, factor};
 }
 
-static IrRange atom_range(const IrRanges *r, const Term *term) {
+static IrRange atom_range(const IrRanges *r, const SymbolicTerm *term) {
     if (term->value) return range_get(r, term->value);
     const IrExtent *extent = term->atom;
     return r->extents[extent - r->func->extents.data];
 }
 
-static void add_value(const IrRanges *r, Sum *sum, const IrValue *value, int64_t factor, int depth);
+static void add_value(const IrRanges *r, SymbolicSum *sum, const IrValue *value, int64_t factor,
+                      int depth);
 
-static void add_atom(const IrRanges *r, Sum *sum, const IrValue *value, int64_t factor) {
+static void add_atom(const IrRanges *r, SymbolicSum *sum, const IrValue *value, int64_t factor) {
     IrRange range = range_get(r, value);
     if (!range.known || range_is_full_u64(value->type, &range)) {
         sum->known = false;
@@ -102,7 +103,8 @@ static void add_atom(const IrRanges *r, Sum *sum, const IrValue *value, int64_t 
 }
 
 // x * c with an exact product; false when the op is no such one.
-static bool add_multiple(const IrRanges *r, Sum *sum, const IrOp *def, int64_t factor, int depth) {
+static bool add_multiple(const IrRanges *r, SymbolicSum *sum, const IrOp *def, int64_t factor,
+                         int depth) {
     int64_t c, product;
     if (!range_is_constant(r, ir_operand(def, 1), &c)) {
         if (def->code != IR_MUL || !range_is_constant(r, ir_operand(def, 0), &c)) return false;
@@ -126,7 +128,7 @@ static bool is_image(const IrOp *def) {
     return def->code == IR_RESHAPE && ir_operand(def, 0)->type->count == 1;
 }
 
-static void add_value(const IrRanges *r, Sum *sum, const IrValue *value, int64_t factor,
+static void add_value(const IrRanges *r, SymbolicSum *sum, const IrValue *value, int64_t factor,
                       int depth) {
     const IrOp *def = value->def;
     bool exact =
@@ -149,8 +151,8 @@ static void add_value(const IrRanges *r, Sum *sum, const IrValue *value, int64_t
 }
 
 // b - a - add
-static Sum difference(const IrRanges *r, const IrValue *b, const IrValue *a, Wide add) {
-    Sum sum = {.known = true, .constant = -add};
+static SymbolicSum difference(const IrRanges *r, const IrValue *b, const IrValue *a, Wide add) {
+    SymbolicSum sum = {.known = true, .constant = -add};
     add_value(r, &sum, b, 1, FORM_DEPTH);
     add_value(r, &sum, a, -1, FORM_DEPTH);
     return sum;
@@ -169,7 +171,7 @@ static Wide rounded_distance(const IrRanges *r, const RangeFact *fact) {
 
 static void add_fact(Proof *p, const RangeFact *fact) {
     if (!fact->b || p->here_count == HERE_MAX) return;
-    Sum sum = difference(p->r, fact->b, fact->a, rounded_distance(p->r, fact));
+    SymbolicSum sum = difference(p->r, fact->b, fact->a, rounded_distance(p->r, fact));
     if (sum.known && sum.count > 0) p->here[p->here_count++] = sum;
 }
 
@@ -197,23 +199,23 @@ static void gather_facts(Proof *p, const IrOp *at) {
 
 // ---- facts of what atoms are --------------------------------------------------------------------
 
-typedef struct Known {
-    Sum sums[4];
+typedef struct SymbolicKnown {
+    SymbolicSum sums[4];
     int count;
-} Known;
+} SymbolicKnown;
 
-static void know(Known *known, Sum sum) {
+static void know(SymbolicKnown *known, SymbolicSum sum) {
     if (sum.known && known->count < 4) known->sums[known->count++] = sum;
 }
 
-static void know_le(const IrRanges *r, Known *known, const IrValue *a, int64_t add,
+static void know_le(const IrRanges *r, SymbolicKnown *known, const IrValue *a, int64_t add,
                     const IrValue *b) {
     RangeFact fact = {.a = a, .b = b, .add = add};
     know(known, difference(r, b, a, rounded_distance(r, &fact)));
 }
 
 // While the body runs: lo <= i < hi, or the other way round.
-static void know_loop(const IrRanges *r, Known *known, const IrValue *i) {
+static void know_loop(const IrRanges *r, SymbolicKnown *known, const IrValue *i) {
     const IrOp *loop = i->block->parent;
     if (!loop || loop->code != IR_FOR || i->index != 0) return;
     const IrValue *lo = ir_operand(loop, 0), *hi = ir_operand(loop, 1);
@@ -223,7 +225,7 @@ static void know_loop(const IrRanges *r, Known *known, const IrValue *i) {
 }
 
 // q = x / c and m = x % c of x >= 0, c > 0: c*q <= x < c*q + c, and m <= x.
-static void know_quotient(const IrRanges *r, Known *known, const IrValue *q) {
+static void know_quotient(const IrRanges *r, SymbolicKnown *known, const IrValue *q) {
     const IrOp *def = q->def;
     const IrValue *x = ir_operand(def, 0);
     int64_t c;
@@ -234,7 +236,7 @@ static void know_quotient(const IrRanges *r, Known *known, const IrValue *q) {
         c = INT64_C(1) << c;
     }
     if (c <= 0) return;
-    Sum under = {.known = true}, over = {.known = true, .constant = (Wide)c - 1};
+    SymbolicSum under = {.known = true}, over = {.known = true, .constant = (Wide)c - 1};
     add_value(r, &under, x, 1, FORM_DEPTH);
     add_value(r, &over, x, -1, FORM_DEPTH);
     if (def->code == IR_REM) {
@@ -248,7 +250,7 @@ static void know_quotient(const IrRanges *r, Known *known, const IrValue *q) {
     know(known, over);
 }
 
-static void know_atom(const IrRanges *r, Known *known, const Term *term) {
+static void know_atom(const IrRanges *r, SymbolicKnown *known, const SymbolicTerm *term) {
     const IrValue *value = term->value;
     if (!value) return;
     if (value->block) {
@@ -281,7 +283,7 @@ static void know_atom(const IrRanges *r, Known *known, const Term *term) {
 
 // ---- the search ---------------------------------------------------------------------------------
 
-static bool never_negative(const IrRanges *r, const Sum *sum) {
+static bool never_negative(const IrRanges *r, const SymbolicSum *sum) {
     Wide least = sum->constant;
     for (int i = 0; i < sum->count; i++) {
         IrRange range = atom_range(r, &sum->terms[i]);
@@ -292,7 +294,7 @@ static bool never_negative(const IrRanges *r, const Sum *sum) {
     return least >= 0;
 }
 
-static int64_t factor_of(const Sum *sum, const void *atom) {
+static int64_t factor_of(const SymbolicSum *sum, const void *atom) {
     for (int i = 0; i < sum->count; i++) {
         if (sum->terms[i].atom == atom) return sum->terms[i].factor;
     }
@@ -300,8 +302,8 @@ static int64_t factor_of(const Sum *sum, const void *atom) {
 }
 
 // sum - times * fact; unknown when a factor does not fit.
-static Sum without(const Sum *sum, const Sum *fact, int64_t times) {
-    Sum rest = *sum;
+static SymbolicSum without(const SymbolicSum *sum, const SymbolicSum *fact, int64_t times) {
+    SymbolicSum rest = *sum;
     for (int i = 0; i < fact->count; i++) {
         int64_t factor;
         if (__builtin_mul_overflow(fact->terms[i].factor, -times, &factor))
@@ -317,18 +319,19 @@ static Sum without(const Sum *sum, const Sum *fact, int64_t times) {
     return rest;
 }
 
-static bool prove(Proof *p, const Sum *sum, int depth);
+static bool prove(Proof *p, const SymbolicSum *sum, int depth);
 
-static bool prove_with(Proof *p, const Sum *sum, const Term *term, const Sum *fact, int depth) {
+static bool prove_with(Proof *p, const SymbolicSum *sum, const SymbolicTerm *term,
+                       const SymbolicSum *fact, int depth) {
     int64_t has = factor_of(fact, term->atom);
     if (has == 0 || (has > 0) != (term->factor > 0) || term->factor % has != 0) return false;
-    Sum rest = without(sum, fact, term->factor / has);
+    SymbolicSum rest = without(sum, fact, term->factor / has);
     return rest.known && prove(p, &rest, depth - 1);
 }
 
 // A maximum is below what both its operands are below: the arms that the term may be, both to be
 // proven. 0: it is no such term.
-static int arms_of(const Term *term, const IrValue *arms[2]) {
+static int arms_of(const SymbolicTerm *term, const IrValue *arms[2]) {
     const IrOp *def = term->value ? term->value->def : NULL;
     if (!def) return 0;
     uint32_t first = def->code == IR_SELECT ? 1 : 0;
@@ -338,12 +341,12 @@ static int arms_of(const Term *term, const IrValue *arms[2]) {
     return 2;
 }
 
-static bool prove_cases(Proof *p, const Sum *sum, const Term *term, int depth) {
+static bool prove_cases(Proof *p, const SymbolicSum *sum, const SymbolicTerm *term, int depth) {
     const IrValue *arms[2];
     int count = arms_of(term, arms);
     if (count == 0 || term->factor == INT64_MIN) return false;
     for (int i = 0; i < count; i++) {
-        Sum rest = *sum;
+        SymbolicSum rest = *sum;
         add_term(&rest, term->atom, term->value, -term->factor);
         add_value(p->r, &rest, arms[i], term->factor, FORM_DEPTH);
         if (!rest.known || !prove(p, &rest, depth - 1)) return false;
@@ -351,11 +354,11 @@ static bool prove_cases(Proof *p, const Sum *sum, const Term *term, int depth) {
     return true;
 }
 
-static bool prove(Proof *p, const Sum *sum, int depth) {
+static bool prove(Proof *p, const SymbolicSum *sum, int depth) {
     if (never_negative(p->r, sum)) return true;
     if (depth == 0 || p->budget-- <= 0) return false;
     for (int i = 0; i < sum->count; i++) {
-        Known known = {.count = 0};
+        SymbolicKnown known = {.count = 0};
         if (prove_cases(p, sum, &sum->terms[i], depth)) return true;
         know_atom(p->r, &known, &sum->terms[i]);
         for (int k = 0; k < known.count; k++) {
@@ -368,7 +371,7 @@ static bool prove(Proof *p, const Sum *sum, int depth) {
     return false;
 }
 
-static bool prove_at(const IrRanges *r, const IrOp *at, const Sum *sum) {
+static bool prove_at(const IrRanges *r, const IrOp *at, const SymbolicSum *sum) {
     if (!sum->known) return false;
     Proof p = {.r = r, .budget = PROOF_BUDGET};
     if (never_negative(r, sum)) return true;
@@ -379,14 +382,14 @@ static bool prove_at(const IrRanges *r, const IrOp *at, const Sum *sum) {
 bool ir_provably_le(const IrRanges *ranges, const IrOp *at, const IrValue *a, int64_t add,
                     const IrValue *b) {
     if (!range_is_integer(a) || !range_is_integer(b)) return false;
-    Sum sum = difference(ranges, b, a, add);
+    SymbolicSum sum = difference(ranges, b, a, add);
     return prove_at(ranges, at, &sum);
 }
 
 bool ir_provably_within(const IrRanges *ranges, const IrOp *at, const IrValue *a, int64_t add,
                         const IrDim *dim) {
     if (!range_is_integer(a)) return false;
-    Sum sum = {.known = true, .constant = -(Wide)add};
+    SymbolicSum sum = {.known = true, .constant = -(Wide)add};
     add_value(ranges, &sum, a, -1, FORM_DEPTH);
     if (!dim->extent) {
         add_constant(&sum, dim->value);
@@ -404,7 +407,7 @@ bool ir_provably_within(const IrRanges *ranges, const IrOp *at, const IrValue *a
 
 bool ir_provably_at_least(const IrRanges *ranges, const IrOp *at, const IrValue *a, int64_t least) {
     if (!range_is_integer(a)) return false;
-    Sum sum = {.known = true, .constant = -(Wide)least};
+    SymbolicSum sum = {.known = true, .constant = -(Wide)least};
     add_value(ranges, &sum, a, 1, FORM_DEPTH);
     return prove_at(ranges, at, &sum);
 }

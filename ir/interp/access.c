@@ -34,17 +34,17 @@ typedef struct Dimension {
     const IrOp *op;
     uint32_t place;
     int64_t extent, stride, width;
-    const Slot *index;
+    const InterpSlot *index;
     bool proven;
 } Dimension;
 
-static void check_proof(Run *run, const Dimension *d, uint32_t lane, bool inside) {
+static void check_proof(InterpRun *run, const Dimension *d, uint32_t lane, bool inside) {
     if (d->proven && !inside)
         finding_add(run, d->op, FINDING_PROOF, lane, "dimension %u is marked inside and is not",
                     d->place);
 }
 
-static Axis axis_of_width(Run *run, const Dimension *d) {
+static Axis axis_of_width(InterpRun *run, const Dimension *d) {
     uint32_t width = (uint32_t)d->width;
     Axis axis = {width, arena_new(run->scratch, uint64_t, width),
                  arena_new(run->scratch, uint8_t, width)};
@@ -81,7 +81,7 @@ static uint64_t stretched(const IrType *t, uint32_t rank, const uint32_t *shape,
     return at;
 }
 
-static Axis axis_of_tiles(Run *run, const Dimension *dims, uint32_t count) {
+static Axis axis_of_tiles(InterpRun *run, const Dimension *dims, uint32_t count) {
     uint32_t rank = 0, shape[IR_MAX_RANK] = {0};
     for (uint32_t k = 0; k < count; k++) {
         const IrType *t = dims[k].index->type;
@@ -105,19 +105,20 @@ static Axis axis_of_tiles(Run *run, const Dimension *dims, uint32_t count) {
     return axis;
 }
 
-static void select_scalar(Run *run, Selection *s, const Dimension *d, uint64_t *offset) {
+static void select_scalar(InterpRun *run, InterpSelection *s, const Dimension *d,
+                          uint64_t *offset) {
     bool inside = index_inside(d, 0, offset);
     check_proof(run, d, 0, inside);
     if (!inside) s->inside = false;
 }
 
-static bool is_undecided(const Slot *s) {
+static bool is_undecided(const InterpSlot *s) {
     for (uint32_t i = 0; s->shaded && i < s->count; i++)
         if (s->shade[i].e > 0) return true;
     return false;
 }
 
-static Dimension dimension_of(Run *run, Frame *frame, const IrOp *op, const IrArg *arg,
+static Dimension dimension_of(InterpRun *run, InterpFrame *frame, const IrOp *op, const IrArg *arg,
                               uint32_t d) {
     Dimension dim = {op, d, arg->extent[d], arg->stride[d], 0, NULL, false};
     dim.width = ir_attr(op, IR_ATTR_SELECT)->u.ints.items[d];
@@ -129,14 +130,14 @@ static Dimension dimension_of(Run *run, Frame *frame, const IrOp *op, const IrAr
     return dim;
 }
 
-Selection selection_of(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *view = operand_slot(run, frame, op, 0);
+InterpSelection selection_of(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *view = operand_slot(run, frame, op, 0);
     const IrArg *arg = &run->launch->args[view->argument];
     uint32_t rank = view->type->rank, tiles = 0;
     Dimension tile[IR_MAX_VIEW_RANK];
     uint64_t offset = 0;
     uint32_t tile_axis = 0;
-    Selection s = {.elem = view->elem, .origin = view->argument + 1, .inside = true};
+    InterpSelection s = {.elem = view->elem, .origin = view->argument + 1, .inside = true};
     for (uint32_t d = 0; d < rank; d++) {
         Dimension dim = dimension_of(run, frame, op, arg, d);
         if (run->shadow && is_undecided(dim.index)) s.astray = true;
@@ -157,14 +158,14 @@ Selection selection_of(Run *run, Frame *frame, const IrOp *op) {
     return s;
 }
 
-static uint64_t selection_count(const Selection *s) {
+static uint64_t selection_count(const InterpSelection *s) {
     uint64_t count = 1;
     for (uint32_t a = 0; a < s->axis_count; a++) count *= s->axis[a].count;
     return count;
 }
 
-static void selection_lane(const Selection *s, uint64_t scale, uint64_t lane, Place *place,
-                           uint8_t *inside) {
+static void selection_lane(const InterpSelection *s, uint64_t scale, uint64_t lane,
+                           InterpPlace *place, uint8_t *inside) {
     uint64_t offset = 0;
     bool in = s->inside;
     for (uint32_t a = s->axis_count; a-- > 0;) {
@@ -173,13 +174,13 @@ static void selection_lane(const Selection *s, uint64_t scale, uint64_t lane, Pl
         offset += s->axis[a].offset[k];
         in = in && s->axis[a].inside[k];
     }
-    *place = (Place){s->base + offset * scale, s->origin};
+    *place = (InterpPlace){s->base + offset * scale, s->origin};
     *inside = in;
 }
 
 // ---- checks under sanitize, and of buffers whose size is known ----------------------------------
 
-static uint64_t byte_address(const Access *a, uint32_t i) {
+static uint64_t byte_address(const InterpAccess *a, uint32_t i) {
     bool packed = dtype_is(a->elem, DTYPE_CLASS_PACKED);
     return packed ? a->place[i].address >> 1 : a->place[i].address;
 }
@@ -196,7 +197,7 @@ static const char *what_it_does(const IrOp *op) {
     return "touches";
 }
 
-static bool in_bounds(Run *run, const Access *a, uint32_t i, const Buffer *b) {
+static bool in_bounds(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpBuffer *b) {
     if (b->high == 0) return true;
     uint64_t address = byte_address(a, i);
     if (address >= b->low && address <= b->high && b->high - address >= a->bytes) return true;
@@ -210,7 +211,7 @@ static bool in_bounds(Run *run, const Access *a, uint32_t i, const Buffer *b) {
     return false;
 }
 
-static void check_alignment(Run *run, const Access *a, uint32_t i) {
+static void check_alignment(InterpRun *run, const InterpAccess *a, uint32_t i) {
     uint64_t address = byte_address(a, i);
     if (address % a->bytes)
         finding_add(run, a->op, FINDING_ALIGNMENT, i,
@@ -219,7 +220,8 @@ static void check_alignment(Run *run, const Access *a, uint32_t i) {
                     what_it_does(a->op), (unsigned long long)(address % a->bytes), a->bytes);
 }
 
-static void check_race(Run *run, const Access *a, uint32_t i, Touch touch, const Buffer *b) {
+static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
+                       const InterpBuffer *b) {
     uint64_t address = byte_address(a, i);
     if (b->op) {  // scratch is the program's own
         bool written = pages_written(run->interp->pages, address, a->bytes);
@@ -241,7 +243,7 @@ static void check_race(Run *run, const Access *a, uint32_t i, Touch touch, const
 }
 
 // An atomic's release is noted after the access itself, which is among what it releases.
-static void check_atomic(Run *run, const Access *a, uint32_t i, const Buffer *b) {
+static void check_atomic(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpBuffer *b) {
     int64_t order = ir_attr_int(a->op, IR_ATTR_ORDER);
     uint32_t program = run->program_number + 1;
     if (order == IR_ORDER_ACQUIRE || order == IR_ORDER_ACQ_REL)
@@ -252,13 +254,14 @@ static void check_atomic(Run *run, const Access *a, uint32_t i, const Buffer *b)
 }
 
 // Against all that came through the buffers that this one is apart from.
-static void check_noalias(Run *run, const Access *a, uint32_t i, Touch touch, const Buffer *b) {
+static void check_noalias(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
+                          const InterpBuffer *b) {
     const IrInterp *interp = run->interp;
     uint64_t address = byte_address(a, i), own = a->place[i].origin;
     for (size_t k = 0; k < interp->aparts.count; k++) {
         const Apart *pair = &interp->aparts.data[k];
         if (pair->a != own && pair->b != own) continue;
-        const Buffer *other = &interp->buffers.data[pair->a == own ? pair->b : pair->a];
+        const InterpBuffer *other = &interp->buffers.data[pair->a == own ? pair->b : pair->a];
         if (!pages_forbid(other->touched, address, a->bytes, touch)) continue;
         finding_add(run, a->op, FINDING_NOALIAS, i,
                     "%s element %lld of '%s', which is touched through '%s', too, against noalias",
@@ -268,11 +271,11 @@ static void check_noalias(Run *run, const Access *a, uint32_t i, Touch touch, co
     pages_touch(b->touched, address, a->bytes, touch, 1);
 }
 
-static void access_check(Run *run, Access *a, Touch touch, bool pointers) {
-    const Buffer *buffers = run->interp->buffers.data;
+static void access_check(InterpRun *run, InterpAccess *a, Touch touch, bool pointers) {
+    const InterpBuffer *buffers = run->interp->buffers.data;
     for (uint32_t i = 0; i < a->count; i++) {
         if (!a->on[i]) continue;
-        const Buffer *b = &buffers[a->place[i].origin];
+        const InterpBuffer *b = &buffers[a->place[i].origin];
         if (pointers && !in_bounds(run, a, i, b)) a->on[i] = 0;
         if (!run->sanitize || !a->on[i]) continue;
         if (pointers) check_alignment(run, a, i);
@@ -286,18 +289,18 @@ static void access_check(Run *run, Access *a, Touch touch, bool pointers) {
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-static Access access_blank(Run *run, const IrOp *op, Dtype elem, uint32_t count) {
-    Access a = {.op = op, .elem = elem, .count = count};
+static InterpAccess access_blank(InterpRun *run, const IrOp *op, Dtype elem, uint32_t count) {
+    InterpAccess a = {.op = op, .elem = elem, .count = count};
     a.bytes = dtype_is(elem, DTYPE_CLASS_PACKED) ? 1 : (uint32_t)dtype_size(elem);
-    a.place = arena_new(run->scratch, Place, count);
+    a.place = arena_new(run->scratch, InterpPlace, count);
     a.on = arena_new(run->scratch, uint8_t, count);
     a.inside = arena_new(run->scratch, uint8_t, count);
     return a;
 }
 
-static Access access_view(Run *run, Frame *frame, const IrOp *op) {
-    Selection s = selection_of(run, frame, op);
-    Access a = access_blank(run, op, s.elem, (uint32_t)selection_count(&s));
+static InterpAccess access_view(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSelection s = selection_of(run, frame, op);
+    InterpAccess a = access_blank(run, op, s.elem, (uint32_t)selection_count(&s));
     uint64_t scale = dtype_is(s.elem, DTYPE_CLASS_PACKED) ? 1 : dtype_size(s.elem);
     for (uint32_t i = 0; i < a.count; i++) selection_lane(&s, scale, i, &a.place[i], &a.inside[i]);
     a.astray = s.astray;
@@ -313,10 +316,10 @@ static bool is_neighbours_store(IrOpcode code) {
 }
 
 // cpu.load and the like: neighbours from a scalar pointer on.
-static Access access_neighbours(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *p = operand_slot(run, frame, op, 0);
+static InterpAccess access_neighbours(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *p = operand_slot(run, frame, op, 0);
     const IrType *x = is_neighbours_load(op->code) ? op->results[0].type : ir_operand(op, 1)->type;
-    Access a = access_blank(run, op, p->elem, x->count);
+    InterpAccess a = access_blank(run, op, p->elem, x->count);
     for (uint32_t i = 0; i < a.count; i++) {
         a.place[i] = slot_place(p, 0);
         a.place[i].address += (uint64_t)i * dtype_size(p->elem);
@@ -326,9 +329,10 @@ static Access access_neighbours(Run *run, Frame *frame, const IrOp *op) {
     return a;
 }
 
-Access access_rows(Run *run, const IrOp *op, const Slot *p, const Runs *runs, Touch touch) {
+InterpAccess access_rows(InterpRun *run, const IrOp *op, const InterpSlot *p,
+                         const InterpRuns *runs, Touch touch) {
     uint64_t size = dtype_size(p->elem);
-    Access a = access_blank(run, op, p->elem, runs->count * runs->length);
+    InterpAccess a = access_blank(run, op, p->elem, runs->count * runs->length);
     for (uint32_t i = 0; i < a.count; i++) {
         uint64_t at = (uint64_t)runs->first + i / runs->length * (uint64_t)runs->step;
         a.place[i] = slot_place(p, 0);
@@ -339,11 +343,11 @@ Access access_rows(Run *run, const IrOp *op, const Slot *p, const Runs *runs, To
     return a;
 }
 
-static Access access_pointer(Run *run, Frame *frame, const IrOp *op) {
+static InterpAccess access_pointer(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (is_neighbours_load(op->code) || is_neighbours_store(op->code))
         return access_neighbours(run, frame, op);
-    const Slot *p = operand_slot(run, frame, op, 0);
-    Access a = access_blank(run, op, p->elem, p->count);
+    const InterpSlot *p = operand_slot(run, frame, op, 0);
+    InterpAccess a = access_blank(run, op, p->elem, p->count);
     for (uint32_t i = 0; i < a.count; i++) {
         a.place[i] = slot_place(p, i);
         a.inside[i] = 1;
@@ -362,12 +366,12 @@ static uint32_t mask_operand(IrOpcode code) {
     return 0;
 }
 
-Access access_of(Run *run, Frame *frame, const IrOp *op, Touch touch) {
+InterpAccess access_of(InterpRun *run, InterpFrame *frame, const IrOp *op, Touch touch) {
     const IrType *first = ir_operand(op, 0)->type;
     bool pointers = first->kind == IR_PTR;
-    Access a = pointers ? access_pointer(run, frame, op) : access_view(run, frame, op);
+    InterpAccess a = pointers ? access_pointer(run, frame, op) : access_view(run, frame, op);
     uint32_t place = mask_operand(op->code);
-    const Slot *mask = place ? operand_slot(run, frame, op, place) : NULL;
+    const InterpSlot *mask = place ? operand_slot(run, frame, op, place) : NULL;
     for (uint32_t i = 0; i < a.count; i++)
         a.on[i] = a.inside[i] && (!mask || slot_get(mask, slot_lane(mask, i)));
     if (run->shadow && mask && mask->shaded) {

@@ -4,13 +4,13 @@
 // Nesting of regions and calls; the parser's and the front end's own limits are far below.
 enum { DEPTH_LIMIT = 1000 };
 
-bool execute_step(Run *run) {
+bool execute_step(InterpRun *run) {
     run->steps++;
     if (run->launch->step_limit && run->steps > run->launch->step_limit) run->over_limit = true;
     return !run->over_limit;
 }
 
-bool execute_block(Run *run, Frame *frame, const IrBlock *block) {
+bool execute_block(InterpRun *run, InterpFrame *frame, const IrBlock *block) {
     if (++run->depth > DEPTH_LIMIT) {
         run->over_limit = true;
         return false;
@@ -24,11 +24,11 @@ bool execute_block(Run *run, Frame *frame, const IrBlock *block) {
 // ---- carried values -----------------------------------------------------------------------------
 
 // A yield may permute the loop's arguments: all are copied aside, then all take their place.
-static void carry_one(Run *run, Frame *frame, const IrBlock *to, uint32_t first, const IrOp *from,
-                      uint32_t from_first, uint32_t count) {
+static void carry_one(InterpRun *run, InterpFrame *frame, const IrBlock *to, uint32_t first,
+                      const IrOp *from, uint32_t from_first, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        Slot *arg = slot_of(run, frame, to->args[first + i]);
-        const Slot *next = operand_slot(run, frame, from, from_first + i);
+        InterpSlot *arg = slot_of(run, frame, to->args[first + i]);
+        const InterpSlot *next = operand_slot(run, frame, from, from_first + i);
         size_t size = (size_t)arg->count * arg->size;
         if (!arg->spare) arg->spare = arena_alloc(run->interp->arena, size + 1);
         if (arg->type->kind != IR_VIEW) memcpy(arg->spare, next->data, size);
@@ -43,7 +43,7 @@ static void carry_one(Run *run, Frame *frame, const IrBlock *to, uint32_t first,
     for (uint32_t i = 0; i < count; i++)
         shaded[i] = operand_slot(run, frame, from, from_first + i)->shaded;
     for (uint32_t i = 0; i < count; i++) {
-        Slot *arg = slot_of(run, frame, to->args[first + i]);
+        InterpSlot *arg = slot_of(run, frame, to->args[first + i]);
         unsigned char *data = arg->data;
         arg->data = arg->spare;
         arg->spare = data;
@@ -56,30 +56,30 @@ static void carry_one(Run *run, Frame *frame, const IrBlock *to, uint32_t first,
     arena_reset(run->scratch, mark);
 }
 
-static void carry(Run *run, Frame *frame, const IrBlock *to, uint32_t first, const IrOp *from,
-                  uint32_t from_first, uint32_t count) {
+static void carry(InterpRun *run, InterpFrame *frame, const IrBlock *to, uint32_t first,
+                  const IrOp *from, uint32_t from_first, uint32_t count) {
     for (uint32_t t = 0; t < frame_threads(frame); t++)
         carry_one(run, frame_thread(frame, t), to, first, from, from_first, count);
 }
 
 // Result i of op is this value.
-static void take_one(Run *run, Frame *frame, const IrOp *op, uint32_t i, const IrValue *value,
-                     bool doubt) {
+static void take_one(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t i,
+                     const IrValue *value, bool doubt) {
     for (uint32_t t = 0; t < frame_threads(frame); t++) {
-        Frame *f = frame_thread(frame, t);
-        Slot *r = result_slot(run, f, op, i);
+        InterpFrame *f = frame_thread(frame, t);
+        InterpSlot *r = result_slot(run, f, op, i);
         slot_copy(run, r, slot_of(run, f, value));
         if (doubt) slot_doubt(run, r);
     }
 }
 
-static void take_results(Run *run, Frame *frame, const IrOp *op, const IrBlock *block,
+static void take_results(InterpRun *run, InterpFrame *frame, const IrOp *op, const IrBlock *block,
                          uint32_t first, bool doubt) {
     for (uint32_t i = 0; i < op->result_count; i++)
         take_one(run, frame, op, i, block->args[first + i], doubt);
 }
 
-static bool undecided(const Run *run, const Slot *s) {
+static bool undecided(const InterpRun *run, const InterpSlot *s) {
     return run->shadow && s && s->shaded && s->shade[0].e > 0;
 }
 
@@ -93,14 +93,14 @@ static uint64_t iterations(int64_t lo, int64_t hi, int64_t by, bool down) {
     return (span - 1) / stride + 1;
 }
 
-static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_for(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const IrBlock *body = op->regions[0];
     bool down = ir_attr_int(op, IR_ATTR_DOWN) != 0;
     bool may_exit = ir_attr_int(op, IR_ATTR_EXIT) != 0;
     int64_t bound[3];
     bool doubt = false;
     for (uint32_t i = 0; i < 3; i++) {
-        const Slot *s = operand_slot(run, frame, op, i);
+        const InterpSlot *s = operand_slot(run, frame, op, i);
         TRY(threads_agree(run, frame, op, i));
         slot_i64(s, 0, &bound[i]);
         doubt |= undecided(run, s);
@@ -111,7 +111,7 @@ static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
     carry(run, frame, body, 1, op, 3, op->operand_count - 3);
     for (uint64_t n = 0; n < count; n++, place += (uint64_t)bound[2]) {
         if (may_exit) {
-            const Slot *go = slot_of(run, frame, body->args[1]);
+            const InterpSlot *go = slot_of(run, frame, body->args[1]);
             if (!doubt && undecided(run, go)) {
                 doubt = true;
                 run->doubt++;
@@ -119,7 +119,7 @@ static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
             if (!slot_get(go, 0)) break;
         }
         for (uint32_t t = 0; t < frame_threads(frame); t++) {
-            Slot *counter = slot_of(run, frame_thread(frame, t), body->args[0]);
+            InterpSlot *counter = slot_of(run, frame_thread(frame, t), body->args[0]);
             counter->shaded = false;
             slot_put(counter, 0, place);
         }
@@ -139,14 +139,14 @@ static bool execute_for(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- while, if ----------------------------------------------------------------------------------
 
-static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_while(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const IrBlock *test = op->regions[0];
     const IrBlock *body = op->regions[1];
     bool doubt = false;
     carry(run, frame, test, 0, op, 0, op->operand_count);
     for (;;) {
         TRY(execute_block(run, frame, test));
-        const Slot *go = operand_slot(run, frame, test->last, 0);
+        const InterpSlot *go = operand_slot(run, frame, test->last, 0);
         TRY(threads_agree(run, frame, test->last, 0));
         if (!doubt && undecided(run, go)) {
             doubt = true;
@@ -155,7 +155,7 @@ static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
         if (!slot_get(go, 0)) break;
         TRY(execute_step(run));
         for (uint32_t t = 0; t < frame_threads(frame); t++) {
-            Frame *f = frame_thread(frame, t);
+            InterpFrame *f = frame_thread(frame, t);
             for (uint32_t i = 0; i < body->arg_count; i++)
                 slot_copy(run, slot_of(run, f, body->args[i]), slot_of(run, f, test->args[i]));
         }
@@ -168,8 +168,8 @@ static bool execute_while(Run *run, Frame *frame, const IrOp *op) {
     return true;
 }
 
-static bool execute_if(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *condition = operand_slot(run, frame, op, 0);
+static bool execute_if(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *condition = operand_slot(run, frame, op, 0);
     bool doubt = undecided(run, condition);
     TRY(threads_agree(run, frame, op, 0));
     const IrBlock *taken = op->regions[slot_get(condition, 0) ? 0 : 1];
@@ -182,7 +182,7 @@ static bool execute_if(Run *run, Frame *frame, const IrOp *op) {
     return true;
 }
 
-bool execute_control(Run *run, Frame *frame, const IrOp *op) {
+bool execute_control(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (op->code == IR_FOR) return execute_for(run, frame, op);
     if (op->code == IR_WHILE) return execute_while(run, frame, op);
     return execute_if(run, frame, op);
@@ -190,10 +190,11 @@ bool execute_control(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- combiners ----------------------------------------------------------------------------------
 
-bool combine(Run *run, Frame *frame, const IrOp *op, const Scalar *inputs, Scalar *outputs) {
+bool combine(InterpRun *run, InterpFrame *frame, const IrOp *op, const Scalar *inputs,
+             Scalar *outputs) {
     const IrBlock *body = op->regions[0];
     for (uint32_t i = 0; i < body->arg_count; i++) {
-        Slot *arg = slot_of(run, frame, body->args[i]);
+        InterpSlot *arg = slot_of(run, frame, body->args[i]);
         slot_put(arg, 0, inputs[i].bits);
         arg->shaded = false;
         if (run->shadow) *slot_shade_blank(run, arg) = inputs[i].shade;
@@ -202,7 +203,7 @@ bool combine(Run *run, Frame *frame, const IrOp *op, const Scalar *inputs, Scala
     TRY(execute_block(run, frame, body));
     run->combining--;
     for (uint32_t i = 0; i < body->last->operand_count; i++) {
-        const Slot *r = operand_slot(run, frame, body->last, i);
+        const InterpSlot *r = operand_slot(run, frame, body->last, i);
         outputs[i].bits = slot_get(r, 0);
         if (run->shadow) outputs[i].shade = shade_get(r, 0);
     }
@@ -211,7 +212,7 @@ bool combine(Run *run, Frame *frame, const IrOp *op, const Scalar *inputs, Scala
 
 // ---- small ops ----------------------------------------------------------------------------------
 
-static bool execute_launch_value(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_launch_value(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     int64_t value = 0;
     if (op->code == IR_EXTENT) {
         Symbol name = ir_attr(op, IR_ATTR_EXTENT)->u.name;
@@ -240,36 +241,36 @@ static bool execute_launch_value(Run *run, Frame *frame, const IrOp *op) {
     return true;
 }
 
-static bool memory_allowed(Run *run) {
+static bool memory_allowed(InterpRun *run) {
     if (run->section) run->missing = true;
     return !run->section;
 }
 
-static void execute_order(Run *run, Frame *frame, const IrOp *op) {
+static void execute_order(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (op->code == IR_GATHER) execute_gather(run, frame, op);
     if (op->code == IR_SORT) execute_sort(run, frame, op);
     if (op->code == IR_TOPK) execute_topk(run, frame, op);
     if (op->code == IR_HISTOGRAM) execute_histogram(run, frame, op);
 }
 
-static bool touch_memory(Run *run, Frame *frame, const IrOp *op) {
+static bool touch_memory(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     return memory_allowed(run) && execute_memory(run, frame, op);
 }
 
-static bool make_scratch(Run *run, Frame *frame, const IrOp *op) {
+static bool make_scratch(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (!memory_allowed(run)) return false;
     execute_scratch(run, frame, op);
     return true;
 }
 
-static bool execute_stage(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_stage(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (op->code == IR_GPU_SHARED) return make_scratch(run, frame, op);
     if (op->code == IR_GPU_COPY || op->code == IR_GPU_READ) return touch_memory(run, frame, op);
     if (op->code == IR_GPU_SLOT) execute_slot(run, frame, op);
     return true;  // commit, wait and barrier: programs run in order
 }
 
-static bool execute_thread_op(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_thread_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     switch (op->code) {
     case IR_THREAD_LOAD:
     case IR_THREAD_STORE:
@@ -281,7 +282,7 @@ static bool execute_thread_op(Run *run, Frame *frame, const IrOp *op) {
     }
 }
 
-static bool execute_vector_op(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_vector_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     switch (op->code) {
     case IR_VEC_DATA:
     case IR_VEC_STRIDE: return execute_cpu_view(run, frame, op);
@@ -291,7 +292,7 @@ static bool execute_vector_op(Run *run, Frame *frame, const IrOp *op) {
     }
 }
 
-static bool execute_cpu_op(Run *run, Frame *frame, const IrOp *op) {
+static bool execute_cpu_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     switch (op->code) {
     case IR_CPU_SPAN: slot_put(result_slot(run, frame, op, 0), 0, 1); return true;
     case IR_CPU_SCRATCH: return make_scratch(run, frame, op);
@@ -302,7 +303,7 @@ static bool execute_cpu_op(Run *run, Frame *frame, const IrOp *op) {
     }
 }
 
-bool execute_op(Run *run, Frame *frame, const IrOp *op) {
+bool execute_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (frame->threads && !run->one_thread && !run->section) return execute_threads(run, frame, op);
     ArenaMark mark = arena_mark(run->scratch);
     bool next = true;

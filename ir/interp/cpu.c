@@ -3,12 +3,12 @@
 
 // ---- views --------------------------------------------------------------------------------------
 
-bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *view = operand_slot(run, frame, op, 0);
-    Slot *r = result_slot(run, frame, op, 0);
+bool execute_cpu_view(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *view = operand_slot(run, frame, op, 0);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     const IrArg *arg = &run->launch->args[view->argument];
     if (op->code == IR_VEC_DATA) {
-        slot_put_place(r, 0, (Place){(uint64_t)(uintptr_t)arg->data, view->argument + 1});
+        slot_put_place(r, 0, (InterpPlace){(uint64_t)(uintptr_t)arg->data, view->argument + 1});
         return true;
     }
     slot_put(r, 0, (uint64_t)arg->stride[ir_attr_int(op, IR_ATTR_DIM)]);
@@ -18,11 +18,11 @@ bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op) {
 // ---- vectors ------------------------------------------------------------------------------------
 
 // Any lane of any type: pointers are wider than bits.
-static void copy_lane(Slot *to, uint32_t i, const Slot *from, uint32_t k) {
+static void copy_lane(InterpSlot *to, uint32_t i, const InterpSlot *from, uint32_t k) {
     copy_element(to->data + (size_t)i * to->size, from->data + (size_t)k * from->size, to->size);
 }
 
-static void reduce_lanes(Run *run, const IrOp *op, const Slot *x, Slot *r) {
+static void reduce_lanes(InterpRun *run, const IrOp *op, const InterpSlot *x, InterpSlot *r) {
     IrOpcode code = reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), x->elem);
     uint64_t *lanes = arena_new(run->scratch, uint64_t, x->count);
     for (uint32_t i = 0; i < x->count; i++) lanes[i] = slot_get(x, i);
@@ -35,7 +35,7 @@ static void reduce_lanes(Run *run, const IrOp *op, const Slot *x, Slot *r) {
     slot_put(r, 0, lanes[0]);
 }
 
-static void shuffle_lanes(const IrOp *op, const Slot *a, const Slot *b, Slot *r) {
+static void shuffle_lanes(const IrOp *op, const InterpSlot *a, const InterpSlot *b, InterpSlot *r) {
     const IrAttr *lanes = ir_attr(op, IR_ATTR_LANES);
     for (uint32_t i = 0; i < r->count; i++) {
         uint32_t lane = (uint32_t)lanes->u.ints.items[i];
@@ -50,7 +50,8 @@ static float itself(float x) { return x; }
 
 // Subnormals count as 0 where factors are bf16, as in the instruction: those of a, b and acc, and
 // those that come out.
-static void dot_pairs(const Slot *acc, const Slot *a, const Slot *b, Slot *r) {
+static void dot_pairs(const InterpSlot *acc, const InterpSlot *a, const InterpSlot *b,
+                      InterpSlot *r) {
     float (*taken)(float) = a->elem == DTYPE_BF16 ? flush_subnormal : itself;
     for (uint32_t i = 0; i < r->count; i++) {
         float sum = taken(dtype_to_float(DTYPE_F32, slot_get(acc, i)));
@@ -61,7 +62,8 @@ static void dot_pairs(const Slot *acc, const Slot *a, const Slot *b, Slot *r) {
     }
 }
 
-static void dot_fours(const Slot *acc, const Slot *a, const Slot *b, Slot *r) {
+static void dot_fours(const InterpSlot *acc, const InterpSlot *a, const InterpSlot *b,
+                      InterpSlot *r) {
     for (uint32_t i = 0; i < r->count; i++) {
         uint32_t sum = (uint32_t)slot_get(acc, i);
         for (uint32_t k = 0; k < 4; k++) {
@@ -74,9 +76,9 @@ static void dot_fours(const Slot *acc, const Slot *a, const Slot *b, Slot *r) {
 }
 
 // Bounds of lowered code are those of the tile code it came from: a shaded input makes doubt.
-void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op) {
-    Slot *x = operand_slot(run, frame, op, 0), *y = operand_slot(run, frame, op, 1);
-    Slot *z = operand_slot(run, frame, op, 2), *r = result_slot(run, frame, op, 0);
+void execute_cpu_vector(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *x = operand_slot(run, frame, op, 0), *y = operand_slot(run, frame, op, 1);
+    InterpSlot *z = operand_slot(run, frame, op, 2), *r = result_slot(run, frame, op, 0);
     if (op->code == IR_VEC_REDUCE) reduce_lanes(run, op, x, r);
     if (op->code == IR_VEC_SHUFFLE) shuffle_lanes(op, x, y, r);
     if (op->code == IR_VEC_LANE) copy_lane(r, 0, x, (uint32_t)ir_attr_int(op, IR_ATTR_LANE));
@@ -87,27 +89,28 @@ void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- effects ------------------------------------------------------------------------------------
 
-bool execute_vec_assert(Run *run, Frame *frame, const IrOp *op) {
+bool execute_vec_assert(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     int64_t lane = (int64_t)slot_get(operand_slot(run, frame, op, 0), 0);
     return lane < 0 || assert_failed(run, op, (uint32_t)lane);
 }
 
 // A tile that lies in memory, as a slot of its own.
-static Slot tile_at(Run *run, Place place, Dtype elem, uint32_t rank, const int64_t *shape) {
+static InterpSlot tile_at(InterpRun *run, InterpPlace place, Dtype elem, uint32_t rank,
+                          const int64_t *shape) {
     IrType *t = arena_new(run->scratch, IrType, 1);
     *t = (IrType){.kind = IR_TILE, .elem = elem, .rank = rank, .count = 1};
     for (uint32_t d = 0; d < rank; d++) {
         t->shape[d] = (uint32_t)shape[d];
         t->count *= t->shape[d];
     }
-    Slot s = {.type = t, .elem = elem, .size = (uint32_t)dtype_size(elem), .count = t->count};
+    InterpSlot s = {.type = t, .elem = elem, .size = (uint32_t)dtype_size(elem), .count = t->count};
     s.data = arena_alloc(run->scratch, (size_t)s.size * s.count);
     for (uint32_t i = 0; i < s.count; i++)
         slot_put(&s, i, memory_read(elem, place.address + (uint64_t)i * s.size));
     return s;
 }
 
-void execute_vec_print(Run *run, Frame *frame, const IrOp *op) {
+void execute_vec_print(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (!run->launch->print) return;
     StrBuf line = strbuf(run->scratch);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
@@ -115,8 +118,8 @@ void execute_vec_print(Run *run, Frame *frame, const IrOp *op) {
     for (uint32_t i = 0; i < texts->u.texts.count; i++) {
         strbuf_add(&line, texts->u.texts.items[i]);
         if (i >= op->operand_count) continue;
-        const Slot *p = operand_slot(run, frame, op, i);
-        Slot tile = tile_at(run, slot_place(p, 0), p->elem, (uint32_t)shapes[0], shapes + 1);
+        const InterpSlot *p = operand_slot(run, frame, op, i);
+        InterpSlot tile = tile_at(run, slot_place(p, 0), p->elem, (uint32_t)shapes[0], shapes + 1);
         print_tile(&tile, 0, 0, &line);
         shapes += shapes[0] + 1;
     }

@@ -3,13 +3,14 @@
 // once.
 #include "ir/interp/internal.h"
 
-typedef struct Product {
+typedef struct DotProduct {
     uint64_t batch, m, n, k;
-} Product;
+} DotProduct;
 
-static Product product_of(const IrType *a, const IrType *b) {
+static DotProduct product_of(const IrType *a, const IrType *b) {
     uint32_t r = a->rank;
-    return (Product){r == 3 ? a->shape[0] : 1, a->shape[r - 2], b->shape[r - 1], a->shape[r - 1]};
+    return (DotProduct){r == 3 ? a->shape[0] : 1, a->shape[r - 2], b->shape[r - 1],
+                        a->shape[r - 1]};
 }
 
 // ---- representations ----------------------------------------------------------------------------
@@ -24,7 +25,7 @@ static float keep_bits(float x, unsigned dropped) {
     return x;
 }
 
-static float *floats_of(Arena *arena, const Slot *s) {
+static float *floats_of(Arena *arena, const InterpSlot *s) {
     float *f = arena_new(arena, float, s->count);
     if (s->elem == DTYPE_F32)
         memcpy(f, s->data, s->count * sizeof *f);
@@ -33,7 +34,7 @@ static float *floats_of(Arena *arena, const Slot *s) {
     return f;
 }
 
-static double *doubles_of(Arena *arena, const Slot *s) {
+static double *doubles_of(Arena *arena, const InterpSlot *s) {
     double *d = arena_new(arena, double, s->count);
     for (uint32_t i = 0; i < s->count; i++) d[i] = dtype_to_double(s->elem, slot_get(s, i));
     return d;
@@ -41,7 +42,7 @@ static double *doubles_of(Arena *arena, const Slot *s) {
 
 // ---- kernels: one matrix each -------------------------------------------------------------------
 
-static void multiply_f32(Product p, float *restrict c, const float *restrict a,
+static void multiply_f32(DotProduct p, float *restrict c, const float *restrict a,
                          const float *restrict b) {
     for (uint64_t i = 0; i < p.m; i++)
         for (uint64_t k = 0; k < p.k; k++) {
@@ -52,7 +53,7 @@ static void multiply_f32(Product p, float *restrict c, const float *restrict a,
         }
 }
 
-static void multiply_f64(Product p, double *restrict c, const double *restrict a,
+static void multiply_f64(DotProduct p, double *restrict c, const double *restrict a,
                          const double *restrict b) {
     for (uint64_t i = 0; i < p.m; i++)
         for (uint64_t k = 0; k < p.k; k++) {
@@ -63,7 +64,7 @@ static void multiply_f64(Product p, double *restrict c, const double *restrict a
         }
 }
 
-static void multiply_integer(Product p, uint64_t *restrict c, const uint64_t *restrict a,
+static void multiply_integer(DotProduct p, uint64_t *restrict c, const uint64_t *restrict a,
                              const uint64_t *restrict b) {
     for (uint64_t i = 0; i < p.m; i++)
         for (uint64_t k = 0; k < p.k; k++) {
@@ -85,7 +86,8 @@ static void high_and_low(float *high, float *low, uint64_t n, unsigned dropped) 
     }
 }
 
-static void dot_split(Run *run, Product p, float *c, float *a, float *b, unsigned dropped) {
+static void dot_split(InterpRun *run, DotProduct p, float *c, float *a, float *b,
+                      unsigned dropped) {
     uint64_t a_count = p.m * p.k, b_count = p.k * p.n;
     float *a_low = arena_new(run->scratch, float, a_count);
     float *b_low = arena_new(run->scratch, float, b_count);
@@ -96,8 +98,8 @@ static void dot_split(Run *run, Product p, float *c, float *a, float *b, unsigne
     multiply_f32(p, c, a, b);
 }
 
-static void dot_f32(Run *run, const IrOp *op, Product p, Slot *r, const Slot *a, const Slot *b,
-                    const Slot *acc) {
+static void dot_f32(InterpRun *run, const IrOp *op, DotProduct p, InterpSlot *r,
+                    const InterpSlot *a, const InterpSlot *b, const InterpSlot *acc) {
     float *x = floats_of(run->scratch, a), *y = floats_of(run->scratch, b);
     float *c = acc ? floats_of(run->scratch, acc) : arena_new(run->scratch, float, r->count);
     int64_t precision = a->elem == DTYPE_F32 ? ir_attr_int(op, IR_ATTR_PRECISION) : 0;
@@ -120,7 +122,8 @@ static void dot_f32(Run *run, const IrOp *op, Product p, Slot *r, const Slot *a,
     }
 }
 
-static void dot_f64(Run *run, Product p, Slot *r, const Slot *a, const Slot *b, const Slot *acc) {
+static void dot_f64(InterpRun *run, DotProduct p, InterpSlot *r, const InterpSlot *a,
+                    const InterpSlot *b, const InterpSlot *acc) {
     double *x = doubles_of(run->scratch, a), *y = doubles_of(run->scratch, b);
     double *c = acc ? doubles_of(run->scratch, acc) : arena_new(run->scratch, double, r->count);
     for (uint64_t t = 0; t < p.batch; t++)
@@ -131,14 +134,14 @@ static void dot_f64(Run *run, Product p, Slot *r, const Slot *a, const Slot *b, 
     }
 }
 
-static uint64_t *integers_of(Arena *arena, const Slot *s) {
+static uint64_t *integers_of(Arena *arena, const InterpSlot *s) {
     uint64_t *v = arena_new(arena, uint64_t, s->count);
     for (uint32_t i = 0; i < s->count; i++) v[i] = (uint64_t)dtype_to_i64(s->elem, slot_get(s, i));
     return v;
 }
 
-static void dot_integer(Run *run, Product p, Slot *r, const Slot *a, const Slot *b,
-                        const Slot *acc) {
+static void dot_integer(InterpRun *run, DotProduct p, InterpSlot *r, const InterpSlot *a,
+                        const InterpSlot *b, const InterpSlot *acc) {
     uint64_t *x = integers_of(run->scratch, a), *y = integers_of(run->scratch, b);
     uint64_t *c =
         acc ? integers_of(run->scratch, acc) : arena_new(run->scratch, uint64_t, r->count);
@@ -147,12 +150,12 @@ static void dot_integer(Run *run, Product p, Slot *r, const Slot *a, const Slot 
     for (uint32_t i = 0; i < r->count; i++) slot_put(r, i, dtype_wrap(r->elem, c[i]));
 }
 
-void execute_dot(Run *run, Frame *frame, const IrOp *op) {
-    Slot *a = operand_slot(run, frame, op, 0);
-    Slot *b = operand_slot(run, frame, op, 1);
-    Slot *acc = operand_slot(run, frame, op, 2);
-    Slot *r = result_slot(run, frame, op, 0);
-    Product p = product_of(a->type, b->type);
+void execute_dot(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *a = operand_slot(run, frame, op, 0);
+    InterpSlot *b = operand_slot(run, frame, op, 1);
+    InterpSlot *acc = operand_slot(run, frame, op, 2);
+    InterpSlot *r = result_slot(run, frame, op, 0);
+    DotProduct p = product_of(a->type, b->type);
     if (dtype_is(r->elem, DTYPE_CLASS_INT))
         dot_integer(run, p, r, a, b, acc);
     else if (r->elem == DTYPE_F64 || a->elem == DTYPE_F64)

@@ -1,8 +1,8 @@
 // Elementwise ops, element by element through ir_eval; loops.c has the common types' loops.
 #include "ir/interp/internal.h"
 
-void execute_constant(Run *run, Frame *frame, const IrOp *op) {
-    Slot *r = result_slot(run, frame, op, 0);
+void execute_constant(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *r = result_slot(run, frame, op, 0);
     if (r->filled) return;
     r->filled = true;
     if (op->code == IR_IOTA) {
@@ -13,7 +13,7 @@ void execute_constant(Run *run, Frame *frame, const IrOp *op) {
     for (uint32_t i = 0; i < r->count; i++) slot_put(r, i, bits);
 }
 
-static void arithmetic(const IrOp *op, Slot *r, Slot *const *in) {
+static void arithmetic(const IrOp *op, InterpSlot *r, InterpSlot *const *in) {
     Dtype elem = in[0]->elem;
     const void *data[3] = {in[0]->data, in[1] ? in[1]->data : NULL, in[2] ? in[2]->data : NULL};
     bool same = !in[1] || in[1]->elem == elem;
@@ -29,26 +29,27 @@ static void arithmetic(const IrOp *op, Slot *r, Slot *const *in) {
     }
 }
 
-static void compare_places(const IrOp *op, Slot *r, const Slot *a, const Slot *b) {
+static void compare_places(const IrOp *op, InterpSlot *r, const InterpSlot *a,
+                           const InterpSlot *b) {
     for (uint32_t i = 0; i < r->count; i++) {
         bool equal = slot_place(a, i).address == slot_place(b, i).address;
         slot_put(r, i, equal == (op->code == IR_EQ));
     }
 }
 
-static void choose(Slot *r, const Slot *c, const Slot *a, const Slot *b) {
+static void choose(InterpSlot *r, const InterpSlot *c, const InterpSlot *a, const InterpSlot *b) {
     if (c->count == 1) {
         memcpy(r->data, slot_get(c, 0) ? a->data : b->data, (size_t)r->count * r->size);
         return;
     }
     for (uint32_t i = 0; i < r->count; i++) {
-        const Slot *from = c->data[i] ? a : b;
+        const InterpSlot *from = c->data[i] ? a : b;
         size_t at = (size_t)i * r->size;
         copy_element(r->data + at, from->data + at, r->size);
     }
 }
 
-static void cast(const IrOp *op, Slot *r, const Slot *a) {
+static void cast(const IrOp *op, InterpSlot *r, const InterpSlot *a) {
     bool saturate = ir_attr_int(op, IR_ATTR_SATURATE) != 0;
     if (loop_cast(r->elem, a->elem, r->count, r->data, a->data)) return;
     for (uint32_t i = 0; i < r->count; i++)
@@ -56,15 +57,15 @@ static void cast(const IrOp *op, Slot *r, const Slot *a) {
 }
 
 // Which buffer an address that was an integer lies in.
-static uint64_t origin_of(const Run *run, uint64_t address) {
+static uint64_t origin_of(const InterpRun *run, uint64_t address) {
     for (size_t i = 1; i < run->interp->buffers.count; i++) {
-        const Buffer *b = &run->interp->buffers.data[i];
+        const InterpBuffer *b = &run->interp->buffers.data[i];
         if (address >= b->low && address < b->high) return i;
     }
     return 0;
 }
 
-static void bitcast(Run *run, Slot *r, const Slot *a) {
+static void bitcast(InterpRun *run, InterpSlot *r, const InterpSlot *a) {
     bool to_place = r->type->kind == IR_PTR;
     bool from_place = a->type->kind == IR_PTR;
     if (to_place == from_place) {
@@ -76,16 +77,16 @@ static void bitcast(Run *run, Slot *r, const Slot *a) {
             slot_put(r, i, slot_place(a, i).address);
         } else {
             uint64_t address = slot_get(a, i);
-            slot_put_place(r, i, (Place){address, origin_of(run, address)});
+            slot_put_place(r, i, (InterpPlace){address, origin_of(run, address)});
         }
     }
 }
 
-static void pointer_add(Slot *r, const Slot *p, const Slot *n) {
+static void pointer_add(InterpSlot *r, const InterpSlot *p, const InterpSlot *n) {
     bool packed = dtype_is(p->type->elem, DTYPE_CLASS_PACKED);
     uint64_t scale = packed ? 1 : dtype_size(p->type->elem);
     for (uint32_t i = 0; i < r->count; i++) {
-        Place at = slot_place(p, slot_lane(p, i));
+        InterpPlace at = slot_place(p, slot_lane(p, i));
         int64_t by;
         slot_i64(n, slot_lane(n, i), &by);
         at.address += (uint64_t)by * scale;
@@ -93,11 +94,11 @@ static void pointer_add(Slot *r, const Slot *p, const Slot *n) {
     }
 }
 
-void execute_elementwise(Run *run, Frame *frame, const IrOp *op) {
-    Slot *in[3] = {NULL, NULL, NULL};
+void execute_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *in[3] = {NULL, NULL, NULL};
     for (uint32_t i = 0; i < 3 && i < op->operand_count; i++)
         in[i] = operand_slot(run, frame, op, i);
-    Slot *r = result_slot(run, frame, op, 0);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     bool places = in[0]->type->kind == IR_PTR;
     if (op->code == IR_SELECT)
         choose(r, in[0], in[1], in[2]);

@@ -30,12 +30,12 @@ typedef struct Shade {
 } Shade;
 
 // A pointer: its address (in half bytes for packed elements) and the buffer it came from.
-typedef struct Place {
+typedef struct InterpPlace {
     uint64_t address;
     uint64_t origin;  // index into Run.buffers; 0: unknown
-} Place;
+} InterpPlace;
 
-typedef struct Slot {
+typedef struct InterpSlot {
     const IrType *type;
     Dtype elem;
     uint32_t size;  // bytes of an element in `data`
@@ -47,28 +47,28 @@ typedef struct Slot {
     bool shaded;
     bool filled;        // constants: the buffer holds them already
     uint32_t argument;  // views: index of the launch argument
-} Slot;
+} InterpSlot;
 
 // Of one thread of a program: of `thread` level there is a frame for each, else one.
-typedef struct Frame {
+typedef struct InterpFrame {
     const IrFunc *func;
-    Slot *slots;  // by value id
+    InterpSlot *slots;  // by value id
     bool busy;
     uint32_t thread, thread_count;
-    struct Frame **threads;  // all of the program, in order; NULL: there is one
-} Frame;
+    struct InterpFrame **threads;  // all of the program, in order; NULL: there is one
+} InterpFrame;
 
 typedef struct Pages Pages;
 
 // Memory that pointers may come from.
-typedef struct Buffer {
+typedef struct InterpBuffer {
     uint64_t low, high;  // addresses; high 0: unknown, not checked
     uint64_t data;       // the argument's element 0
     Symbol name;
     const IrOp *op;  // of scratch memory
     bool poisoned;   // shadow: written at an undecided place
     Pages *touched;  // sanitize: all that was touched through it; NULL: no `noalias` names it
-} Buffer;
+} InterpBuffer;
 
 // Two buffers (indices) that `noalias` keeps apart.
 typedef struct Apart {
@@ -102,14 +102,14 @@ struct IrInterp {
     Arena *scratch;  // reset after each op
     Arena *memory;   // shadows and marks of the last run
     const IrFunc *func;
-    VEC(Frame *) frames;
+    VEC(InterpFrame *) frames;
     Pages *pages;
-    VEC(Buffer) buffers;
+    VEC(InterpBuffer) buffers;
     VEC(Apart) aparts;  // sanitize
     uint64_t steps;     // of the last run
 };
 
-typedef struct Run {
+typedef struct InterpRun {
     IrInterp *interp;
     const IrLaunch *launch;
     Arena *scratch;
@@ -129,16 +129,18 @@ typedef struct Run {
     bool approximate;    // math(approx)
     unsigned doubt;      // > 0: inside what an undecided condition chose
     unsigned combining;  // > 0: inside a combiner, whose order is not fixed
-} Run;
+} InterpRun;
 
 // ---- slots --------------------------------------------------------------------------------------
-Slot *slot_of(Run *run, Frame *frame, const IrValue *value);
-static inline Slot *operand_slot(Run *run, Frame *frame, const IrOp *op, uint32_t i) {
+InterpSlot *slot_of(InterpRun *run, InterpFrame *frame, const IrValue *value);
+static inline InterpSlot *operand_slot(InterpRun *run, InterpFrame *frame, const IrOp *op,
+                                       uint32_t i) {
     return i < op->operand_count && ir_operand(op, i) ? slot_of(run, frame, ir_operand(op, i))
                                                       : NULL;
 }
-static inline Slot *result_slot(Run *run, Frame *frame, const IrOp *op, uint32_t i) {
-    Slot *s = slot_of(run, frame, ir_result(op, i));
+static inline InterpSlot *result_slot(InterpRun *run, InterpFrame *frame, const IrOp *op,
+                                      uint32_t i) {
+    InterpSlot *s = slot_of(run, frame, ir_result(op, i));
     s->shaded = false;
     return s;
 }
@@ -166,22 +168,24 @@ static inline void bits_put(unsigned char *data, uint32_t size, uint64_t i, uint
     default: memcpy(data + size * i, &bits, 8); break;
     }
 }
-static inline uint64_t slot_get(const Slot *s, uint64_t i) { return bits_get(s->data, s->size, i); }
-static inline void slot_put(Slot *s, uint64_t i, uint64_t bits) {
+static inline uint64_t slot_get(const InterpSlot *s, uint64_t i) {
+    return bits_get(s->data, s->size, i);
+}
+static inline void slot_put(InterpSlot *s, uint64_t i, uint64_t bits) {
     bits_put(s->data, s->size, i, bits);
 }
-static inline Place slot_place(const Slot *s, uint64_t i) {
-    Place p;
+static inline InterpPlace slot_place(const InterpSlot *s, uint64_t i) {
+    InterpPlace p;
     memcpy(&p, s->data + i * sizeof p, sizeof p);
     return p;
 }
-static inline void slot_put_place(Slot *s, uint64_t i, Place p) {
+static inline void slot_put_place(InterpSlot *s, uint64_t i, InterpPlace p) {
     memcpy(s->data + i * sizeof p, &p, sizeof p);
 }
 // An operand that may be a scalar beside tiles.
-static inline uint64_t slot_lane(const Slot *s, uint64_t i) { return s->count == 1 ? 0 : i; }
+static inline uint64_t slot_lane(const InterpSlot *s, uint64_t i) { return s->count == 1 ? 0 : i; }
 // An integer of any type, sign- or zero-extended; false when a u64 does not fit.
-bool slot_i64(const Slot *s, uint64_t i, int64_t *value);
+bool slot_i64(const InterpSlot *s, uint64_t i, int64_t *value);
 // One element, its bytes or its shade, from one array to another.
 static inline void copy_element(unsigned char *to, const unsigned char *from, uint32_t size) {
     switch (size) {
@@ -193,20 +197,21 @@ static inline void copy_element(unsigned char *to, const unsigned char *from, ui
     }
 }
 // Copies value and shade of a slot of the same type.
-void slot_copy(Run *run, Slot *to, const Slot *from);
+void slot_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from);
 
 // ---- shades -------------------------------------------------------------------------------------
 // The array of a slot's shades, made (v = x, e = 0) when it had none; then it counts as shaded.
-Shade *slot_shade(Run *run, Slot *s);
+Shade *slot_shade(InterpRun *run, InterpSlot *s);
 // The array, for a result whose every element is about to be set.
-Shade *slot_shade_blank(Run *run, Slot *s);
-Shade shade_get(const Slot *s, uint64_t i);
+Shade *slot_shade_blank(InterpRun *run, InterpSlot *s);
+Shade shade_get(const InterpSlot *s, uint64_t i);
 Shade shade_exact(Dtype elem, uint64_t bits);
-void slot_doubt(Run *run, Slot *s);  // e = infinity everywhere
+void slot_doubt(InterpRun *run, InterpSlot *s);  // e = infinity everywhere
 // After an elementwise op has computed its result: the result's shades.
-void shade_elementwise(Run *run, Frame *frame, const IrOp *op);
-bool shade_any(Run *run, Frame *frame, const IrOp *op);  // is some operand shaded?
-void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r);
+void shade_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool shade_any(InterpRun *run, InterpFrame *frame, const IrOp *op);  // is some operand shaded?
+void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
+               InterpSlot *r);
 
 // One lane of an elementwise op, with the bits that the interpreter itself had and got.
 typedef struct ShadeLane {
@@ -253,55 +258,55 @@ double half_ulp(Dtype t, double w);
 int last_bit(double x);  // the exponent of the last one bit of a finite x that is not 0
 
 // ---- ops; false: this program (or section, or run) ends -----------------------------------------
-bool execute_op(Run *run, Frame *frame, const IrOp *op);
-bool execute_block(Run *run, Frame *frame, const IrBlock *block);
-bool execute_step(Run *run);  // false: the launch's limit of steps is reached
-bool execute_control(Run *run, Frame *frame, const IrOp *op);
+bool execute_op(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool execute_block(InterpRun *run, InterpFrame *frame, const IrBlock *block);
+bool execute_step(InterpRun *run);  // false: the launch's limit of steps is reached
+bool execute_control(InterpRun *run, InterpFrame *frame, const IrOp *op);
 // Of `thread` level, for all threads of the program.
-bool execute_threads(Run *run, Frame *frame, const IrOp *op);
-void thread_mma(Run *run, Frame *frame, const IrOp *op);
-void execute_thread_value(Run *run, Frame *frame, const IrOp *op);  // of one thread
+bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void thread_mma(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_thread_value(InterpRun *run, InterpFrame *frame, const IrOp *op);  // of one thread
 // Do all threads have the same value here?
-bool threads_agree(Run *run, Frame *frame, const IrOp *op, uint32_t operand);
-static inline uint32_t frame_threads(const Frame *frame) {
+bool threads_agree(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t operand);
+static inline uint32_t frame_threads(const InterpFrame *frame) {
     return frame->threads ? frame->thread_count : 1;
 }
-static inline Frame *frame_thread(Frame *frame, uint32_t i) {
+static inline InterpFrame *frame_thread(InterpFrame *frame, uint32_t i) {
     return frame->threads ? frame->threads[i] : frame;
 }
-bool execute_call(Run *run, Frame *frame, const IrOp *op);
-void execute_constant(Run *run, Frame *frame, const IrOp *op);
-void execute_elementwise(Run *run, Frame *frame, const IrOp *op);
-void execute_shape(Run *run, Frame *frame, const IrOp *op);
-void execute_gather(Run *run, Frame *frame, const IrOp *op);
-void execute_dot(Run *run, Frame *frame, const IrOp *op);
-bool execute_reduce(Run *run, Frame *frame, const IrOp *op);
-bool execute_scan(Run *run, Frame *frame, const IrOp *op);
-void execute_sort(Run *run, Frame *frame, const IrOp *op);
-void execute_topk(Run *run, Frame *frame, const IrOp *op);
-void execute_histogram(Run *run, Frame *frame, const IrOp *op);
-void execute_random(Run *run, Frame *frame, const IrOp *op);
-bool execute_memory(Run *run, Frame *frame, const IrOp *op);
-void execute_scratch(Run *run, Frame *frame, const IrOp *op);
-void execute_slot(Run *run, Frame *frame, const IrOp *op);  // gpu.slot
-bool execute_assert(Run *run, Frame *frame, const IrOp *op);
-void execute_print(Run *run, Frame *frame, const IrOp *op);
-bool execute_noalias(Run *run, Frame *frame, const IrOp *op);
+bool execute_call(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_constant(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_shape(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_gather(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_dot(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool execute_reduce(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool execute_scan(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_sort(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_topk(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_histogram(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_random(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool execute_memory(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_scratch(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_slot(InterpRun *run, InterpFrame *frame, const IrOp *op);  // gpu.slot
+bool execute_assert(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_print(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool execute_noalias(InterpRun *run, InterpFrame *frame, const IrOp *op);
 // Before a run under sanitize: which buffers the kernel's `requires` keep apart.
 void noalias_prepare(IrInterp *interp);
-bool execute_cpu_view(Run *run, Frame *frame, const IrOp *op);
-void execute_cpu_vector(Run *run, Frame *frame, const IrOp *op);
-bool execute_cpu_tiles(Run *run, Frame *frame, const IrOp *op);  // tiles.c
+bool execute_cpu_view(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_cpu_vector(InterpRun *run, InterpFrame *frame, const IrOp *op);
+bool execute_cpu_tiles(InterpRun *run, InterpFrame *frame, const IrOp *op);  // tiles.c
 // 0 of x's sign for a subnormal one.
 float flush_subnormal(float x);
-bool execute_vec_assert(Run *run, Frame *frame, const IrOp *op);
-void execute_vec_print(Run *run, Frame *frame, const IrOp *op);
+bool execute_vec_assert(InterpRun *run, InterpFrame *frame, const IrOp *op);
+void execute_vec_print(InterpRun *run, InterpFrame *frame, const IrOp *op);
 // The op by which a built-in reduction combines two; IR_OPCODES where it is none.
 IrOpcode reduce_opcode(IrReduce kind, Dtype t);
 // An assert that failed at a lane: the finding, and the end of the program (false).
-bool assert_failed(Run *run, const IrOp *op, uint32_t lane);
+bool assert_failed(InterpRun *run, const IrOp *op, uint32_t lane);
 // A tile as `print` shows it.
-void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out);
+void print_tile(const InterpSlot *s, uint32_t d, uint64_t first, StrBuf *out);
 
 // Specialised loops of the common types; false: none for these.
 bool loop_elementwise(IrOpcode code, Dtype elem, uint64_t n, void *result, const void *a,
@@ -315,7 +320,8 @@ typedef struct Scalar {
     uint64_t bits;
     Shade shade;
 } Scalar;
-bool combine(Run *run, Frame *frame, const IrOp *op, const Scalar *inputs, Scalar *outputs);
+bool combine(InterpRun *run, InterpFrame *frame, const IrOp *op, const Scalar *inputs,
+             Scalar *outputs);
 
 // An axis as three extents: element (o, k, i) is at (o * n + k) * inner + i.
 typedef struct Lines {
@@ -324,13 +330,13 @@ typedef struct Lines {
 Lines lines_of(const IrType *t, int64_t axis);
 
 // Marks the arguments that ops of a block may write as unknown: another target may go there.
-void poison_written(Run *run, Frame *frame, const IrBlock *block);
+void poison_written(InterpRun *run, InterpFrame *frame, const IrBlock *block);
 
 // The bytes that a view can touch; false when there are none.
-typedef struct Reach {
+typedef struct InterpReach {
     uint64_t low, high;  // [low, high)
-} Reach;
-bool view_reach(const IrType *type, const IrArg *arg, Reach *reach);
+} InterpReach;
+bool view_reach(const IrType *type, const IrArg *arg, InterpReach *reach);
 
 // ---- memory.c: what is known beside the bytes ---------------------------------------------------
 Pages *pages_create(Arena *arena);
@@ -367,24 +373,24 @@ void pages_forget(Pages *p, uint64_t address, uint64_t size);
 bool pages_written(const Pages *p, uint64_t address, uint32_t size);
 
 // ---- access.c: which memory the lanes of an op mean ---------------------------------------------
-typedef struct Access {
+typedef struct InterpAccess {
     const IrOp *op;
     Dtype elem;      // in memory; packed ones too
     uint32_t bytes;  // of an element in memory
     uint32_t count;
-    Place *place;
+    InterpPlace *place;
     uint8_t *on;      // lane by lane: takes part (inside, and the mask holds)
     uint8_t *maybe;   // shadow: the mask of the lane is undecided; NULL: none is
     uint8_t *inside;  // lane by lane, whatever the mask says
     bool astray;      // shadow: some place is undecided
-} Access;
+} InterpAccess;
 // One dimension of a selection, or all that tile indices select together.
 typedef struct Axis {
     uint32_t count;
     uint64_t *offset;  // in elements, wrapping
     uint8_t *inside;
 } Axis;
-typedef struct Selection {
+typedef struct InterpSelection {
     Dtype elem;
     uint64_t origin;
     uint64_t base;  // address, in half bytes for packed elements; scalar indices included
@@ -393,24 +399,25 @@ typedef struct Selection {
     uint32_t axis_count;
     Axis axis[IR_MAX_VIEW_RANK];
     bool run_last;  // the last axis selects neighbours in memory
-} Selection;
-Selection selection_of(Run *run, Frame *frame, const IrOp *op);
+} InterpSelection;
+InterpSelection selection_of(InterpRun *run, InterpFrame *frame, const IrOp *op);
 // Of a load, store or atomic through pointers or a view; checks bounds and races as `touch` says.
-Access access_of(Run *run, Frame *frame, const IrOp *op, Touch touch);
+InterpAccess access_of(InterpRun *run, InterpFrame *frame, const IrOp *op, Touch touch);
 // Runs of neighbours, `step` elements from one to the next.
-typedef struct Runs {
+typedef struct InterpRuns {
     int64_t first;  // element, from the pointer on
     uint32_t count, length;
     int64_t step;
-} Runs;
-Access access_rows(Run *run, const IrOp *op, const Slot *p, const Runs *runs, Touch touch);
+} InterpRuns;
+InterpAccess access_rows(InterpRun *run, const IrOp *op, const InterpSlot *p,
+                         const InterpRuns *runs, Touch touch);
 uint64_t memory_read(Dtype elem, uint64_t address);
 void memory_write(Dtype elem, uint64_t address, uint64_t bits);
 
 // ---- report.c -----------------------------------------------------------------------------------
 // Counts a finding of this op and kind; the first one keeps its text. True if it is the first.
-bool finding_add(Run *run, const IrOp *op, FindingKind kind, uint32_t lane, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-void findings_report(const Run *run, Diags *diags);
+bool finding_add(InterpRun *run, const IrOp *op, FindingKind kind, uint32_t lane,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+void findings_report(const InterpRun *run, Diags *diags);
 
 #endif

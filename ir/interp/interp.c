@@ -21,22 +21,22 @@ void ir_interp_destroy(IrInterp *interp) {
 
 // ---- slots --------------------------------------------------------------------------------------
 
-static Frame *frame_create(IrInterp *interp, const IrFunc *f) {
-    Frame *frame = arena_new(interp->arena, Frame, 1);
+static InterpFrame *frame_create(IrInterp *interp, const IrFunc *f) {
+    InterpFrame *frame = arena_new(interp->arena, InterpFrame, 1);
     frame->func = f;
-    frame->slots = arena_new(interp->arena, Slot, f->value_count);
+    frame->slots = arena_new(interp->arena, InterpSlot, f->value_count);
     return frame;
 }
 
 // The frame of thread 0, which knows the others.
-static Frame *frame_of(IrInterp *interp, const IrFunc *f) {
+static InterpFrame *frame_of(IrInterp *interp, const IrFunc *f) {
     for (size_t i = 0; i < interp->frames.count; i++)
         if (interp->frames.data[i]->func == f) return interp->frames.data[i];
-    Frame *frame = frame_create(interp, f);
+    InterpFrame *frame = frame_create(interp, f);
     vec_push(interp->arena, &interp->frames, frame);
     if (f->level != IR_LEVEL_THREAD) return frame;
     uint32_t count = ir_thread_count(f);
-    Frame **threads = arena_new(interp->arena, Frame *, count);
+    InterpFrame **threads = arena_new(interp->arena, InterpFrame *, count);
     for (uint32_t i = 0; i < count; i++) {
         threads[i] = i ? frame_create(interp, f) : frame;
         threads[i]->thread = i;
@@ -46,28 +46,28 @@ static Frame *frame_of(IrInterp *interp, const IrFunc *f) {
     return frame;
 }
 
-static void slot_prepare(Arena *arena, Slot *s, const IrType *type) {
+static void slot_prepare(Arena *arena, InterpSlot *s, const IrType *type) {
     s->type = type;
     s->elem = type->elem;
     s->count = type->kind == IR_VIEW ? 1 : type->count;
-    s->size = type->kind == IR_PTR ? (uint32_t)sizeof(Place) : ir_elem_size(type);
+    s->size = type->kind == IR_PTR ? (uint32_t)sizeof(InterpPlace) : ir_elem_size(type);
     if (type->kind != IR_VIEW) s->data = arena_alloc(arena, (size_t)s->count * s->size);
 }
 
-Slot *slot_of(Run *run, Frame *frame, const IrValue *value) {
+InterpSlot *slot_of(InterpRun *run, InterpFrame *frame, const IrValue *value) {
     CHECK(value->id < frame->func->value_count, "value %u is not of this function", value->id);
-    Slot *s = &frame->slots[value->id];
+    InterpSlot *s = &frame->slots[value->id];
     if (!s->type) slot_prepare(run->interp->arena, s, value->type);
     return s;
 }
 
-bool slot_i64(const Slot *s, uint64_t i, int64_t *value) {
+bool slot_i64(const InterpSlot *s, uint64_t i, int64_t *value) {
     uint64_t bits = slot_get(s, i);
     *value = dtype_to_i64(s->elem, bits);
     return dtype_signed(s->elem) || *value >= 0;
 }
 
-void slot_copy(Run *run, Slot *to, const Slot *from) {
+void slot_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from) {
     if (from->type->kind == IR_VIEW) {
         to->argument = from->argument;
         return;
@@ -82,15 +82,15 @@ void slot_copy(Run *run, Slot *to, const Slot *from) {
 static void buffers_prepare(IrInterp *interp, const IrLaunch *launch) {
     const IrFunc *f = interp->func;
     interp->buffers.count = 0;
-    vec_push(interp->arena, &interp->buffers, (Buffer){0});
+    vec_push(interp->arena, &interp->buffers, (InterpBuffer){0});
     for (uint32_t i = 0; i < f->params.count; i++) {
         const IrArg *arg = i < launch->arg_count ? &launch->args[i] : &(IrArg){0};
-        Buffer b = {.name = f->params.data[i].name, .data = (uint64_t)(uintptr_t)arg->data};
+        InterpBuffer b = {.name = f->params.data[i].name, .data = (uint64_t)(uintptr_t)arg->data};
         if (arg->base && arg->size) {
             b.low = (uint64_t)(uintptr_t)arg->base;
             b.high = b.low + arg->size;
         } else if (f->params.data[i].value->type->kind == IR_VIEW) {
-            Reach reach;
+            InterpReach reach;
             if (view_reach(f->params.data[i].value->type, arg, &reach)) {
                 b.low = reach.low;
                 b.high = reach.high;
@@ -102,11 +102,11 @@ static void buffers_prepare(IrInterp *interp, const IrLaunch *launch) {
     }
 }
 
-static void arguments_bind(Run *run, Frame *frame) {
+static void arguments_bind(InterpRun *run, InterpFrame *frame) {
     const IrFunc *f = frame->func;
     for (uint32_t i = 0; i < f->params.count; i++) {
         const IrValue *value = f->params.data[i].value;
-        Slot *s = slot_of(run, frame, value);
+        InterpSlot *s = slot_of(run, frame, value);
         const IrArg *arg = &run->launch->args[i];
         s->shaded = false;
         if (value->type->kind == IR_VIEW) {
@@ -114,7 +114,7 @@ static void arguments_bind(Run *run, Frame *frame) {
         } else if (value->type->kind == IR_PTR) {
             bool packed = dtype_is(value->type->elem, DTYPE_CLASS_PACKED);
             uint64_t address = (uint64_t)(uintptr_t)arg->data;
-            slot_put_place(s, 0, (Place){packed ? address * 2 : address, i + 1});
+            slot_put_place(s, 0, (InterpPlace){packed ? address * 2 : address, i + 1});
         } else {
             uint64_t bits = s->elem == DTYPE_BOOL ? arg->bits != 0 : arg->bits;
             slot_put(s, 0, bits);
@@ -122,9 +122,9 @@ static void arguments_bind(Run *run, Frame *frame) {
     }
 }
 
-static Run run_begin(IrInterp *interp, const IrLaunch *launch) {
+static InterpRun run_begin(IrInterp *interp, const IrLaunch *launch) {
     unsigned math = interp->func->math;
-    return (Run){
+    return (InterpRun){
         .interp = interp,
         .launch = launch,
         .scratch = interp->scratch,
@@ -138,7 +138,7 @@ static Run run_begin(IrInterp *interp, const IrLaunch *launch) {
 
 // ---- the grid -----------------------------------------------------------------------------------
 
-static void run_program(Run *run, Frame *frame, const IrBlock *body) {
+static void run_program(InterpRun *run, InterpFrame *frame, const IrBlock *body) {
     run->doubt = 0;
     run->combining = 0;
     run->depth = 0;
@@ -148,7 +148,7 @@ static void run_program(Run *run, Frame *frame, const IrBlock *body) {
     run->program_number++;
 }
 
-static void run_grid(Run *run, Frame *frame, const IrBlock *body) {
+static void run_grid(InterpRun *run, InterpFrame *frame, const IrBlock *body) {
     const int64_t *grid = run->launch->grid;
     for (int64_t z = 0; z < grid[2]; z++)
         for (int64_t y = 0; y < grid[1]; y++)
@@ -161,7 +161,7 @@ static void run_grid(Run *run, Frame *frame, const IrBlock *body) {
             }
 }
 
-static IrOutcome run_outcome(const Run *run) {
+static IrOutcome run_outcome(const InterpRun *run) {
     if (run->over_limit) return IR_RUN_LIMIT;
     if (run->failed) return IR_RUN_ASSERT;
     return run->findings.count ? IR_RUN_FINDINGS : IR_RUN_DONE;
@@ -173,13 +173,13 @@ IrOutcome ir_interp_run(IrInterp *interp, const IrLaunch *launch, Diags *diags) 
           launch->arg_count, f->params.count);
     arena_reset(interp->memory, (ArenaMark){0});
     interp->pages = launch->shadow || launch->sanitize ? pages_create(interp->memory) : NULL;
-    Run run = run_begin(interp, launch);
+    InterpRun run = run_begin(interp, launch);
     const IrBlock *body = ir_body(f);
     if (!body) return IR_RUN_DONE;
     buffers_prepare(interp, launch);
     memset(&interp->aparts, 0, sizeof interp->aparts);  // they were in the memory of the last run
     if (launch->sanitize) noalias_prepare(interp);
-    Frame *frame = frame_of(interp, f);
+    InterpFrame *frame = frame_of(interp, f);
     for (uint32_t i = 0; i < frame_threads(frame); i++)
         arguments_bind(&run, frame_thread(frame, i));
     run_grid(&run, frame, body);
@@ -194,17 +194,17 @@ bool ir_interp_section(IrInterp *interp, const IrSection *section, const IrLaunc
                        uint32_t count, uint64_t *results) {
     const IrFunc *f = interp->func;
     if (launch->arg_count != f->params.count || !section->block) return false;
-    Run run = run_begin(interp, launch);
+    InterpRun run = run_begin(interp, launch);
     run.shadow = run.sanitize = false;
     run.section = true;
     buffers_prepare(interp, launch);
-    Frame *frame = frame_of(interp, f);
+    InterpFrame *frame = frame_of(interp, f);
     arguments_bind(&run, frame);
     TRY(execute_block(&run, frame, section->block) && !run.missing && !run.over_limit);
     const IrOp *end = section->block->last;
     TRY(end && end->operand_count == count);
     for (uint32_t i = 0; i < count; i++) {
-        const Slot *s = operand_slot(&run, frame, end, i);
+        const InterpSlot *s = operand_slot(&run, frame, end, i);
         TRY(s && s->count == 1 && s->size <= 8);
         results[i] = slot_get(s, 0);
     }
@@ -213,14 +213,14 @@ bool ir_interp_section(IrInterp *interp, const IrSection *section, const IrLaunc
 
 // ---- calls --------------------------------------------------------------------------------------
 
-bool execute_call(Run *run, Frame *frame, const IrOp *op) {
+bool execute_call(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const IrFunc *callee = ir_func_find(frame->func->module, ir_attr(op, IR_ATTR_CALLEE)->u.name);
     const IrBlock *body = callee ? ir_body(callee) : NULL;
     if (!body || callee->params.count != op->operand_count) {
         run->missing = true;
         return false;
     }
-    Frame *inner = frame_of(run->interp, callee);
+    InterpFrame *inner = frame_of(run->interp, callee);
     if (inner->busy) {  // one frame each: the verifier refuses recursion
         finding_add(run, op, FINDING_RECURSION, 0, "'%s' calls itself", callee->name);
         run->over_limit = true;
@@ -240,7 +240,7 @@ bool execute_call(Run *run, Frame *frame, const IrOp *op) {
 bool ir_interp_shadow(const IrInterp *interp, const void *address, IrShadow *shadow) {
     uint64_t at = (uint64_t)(uintptr_t)address;
     for (size_t i = 1; i < interp->buffers.count; i++) {
-        const Buffer *b = &interp->buffers.data[i];
+        const InterpBuffer *b = &interp->buffers.data[i];
         if (b->poisoned && at >= b->low && at < b->high) {
             *shadow = (IrShadow){0, HUGE_VAL, true};
             return true;

@@ -4,15 +4,17 @@
 
 // ---- shadows ------------------------------------------------------------------------------------
 
-static Buffer *buffer_of(Run *run, Place p) { return &run->interp->buffers.data[p.origin]; }
+static InterpBuffer *buffer_of(InterpRun *run, InterpPlace p) {
+    return &run->interp->buffers.data[p.origin];
+}
 
-static bool is_poisoned(Run *run, const Access *a, uint32_t i) {
+static bool is_poisoned(InterpRun *run, const InterpAccess *a, uint32_t i) {
     return buffer_of(run, a->place[i])->poisoned;
 }
 
-static uint64_t shade_address(const Access *a, uint32_t i) { return a->place[i].address; }
+static uint64_t shade_address(const InterpAccess *a, uint32_t i) { return a->place[i].address; }
 
-static Shade memory_shade(Run *run, const Access *a, uint32_t i, uint64_t bits) {
+static Shade memory_shade(InterpRun *run, const InterpAccess *a, uint32_t i, uint64_t bits) {
     Shade s = shade_exact(a->elem, bits);
     if (is_poisoned(run, a, i))
         s.e = HUGE_VAL;
@@ -21,7 +23,8 @@ static Shade memory_shade(Run *run, const Access *a, uint32_t i, uint64_t bits) 
     return s;
 }
 
-static void load_shades(Run *run, const Access *a, const Slot *other, Slot *r) {
+static void load_shades(InterpRun *run, const InterpAccess *a, const InterpSlot *other,
+                        InterpSlot *r) {
     for (uint32_t i = 0; i < a->count; i++) {
         Shade pad = other ? shade_get(other, slot_lane(other, i)) : (Shade){0, 0};
         Shade s = a->on[i] ? memory_shade(run, a, i, slot_get(r, i)) : pad;
@@ -40,12 +43,12 @@ static void load_shades(Run *run, const Access *a, const Slot *other, Slot *r) {
 }
 
 // All of an argument is unknown from here on.
-static void poison(Run *run, const Access *a) {
+static void poison(InterpRun *run, const InterpAccess *a) {
     for (uint32_t i = 0; i < a->count; i++)
         if (a->inside[i]) buffer_of(run, a->place[i])->poisoned = true;
 }
 
-static void poison_argument(Run *run, Frame *frame, const IrValue *value) {
+static void poison_argument(InterpRun *run, InterpFrame *frame, const IrValue *value) {
     if (value->type->kind == IR_VIEW) {
         run->interp->buffers.data[slot_of(run, frame, value)->argument + 1].poisoned = true;
         return;
@@ -54,7 +57,7 @@ static void poison_argument(Run *run, Frame *frame, const IrValue *value) {
         run->interp->buffers.data[i].poisoned = true;
 }
 
-void poison_written(Run *run, Frame *frame, const IrBlock *block) {
+void poison_written(InterpRun *run, InterpFrame *frame, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->region_count; i++) poison_written(run, frame, op->regions[i]);
         if (ir_op_info(op->code)->effect != IR_EFFECT_WRITE) continue;
@@ -66,7 +69,7 @@ void poison_written(Run *run, Frame *frame, const IrBlock *block) {
     }
 }
 
-static void put_shade(Run *run, const Access *a, uint32_t i, Shade s) {
+static void put_shade(InterpRun *run, const InterpAccess *a, uint32_t i, Shade s) {
     bool is_float = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
     if (run->doubt) s.e = HUGE_VAL;
     if (is_float || s.e > 0)
@@ -76,7 +79,7 @@ static void put_shade(Run *run, const Access *a, uint32_t i, Shade s) {
 }
 
 // Before the bytes change: what memory and value are joined to where the mask is undecided.
-static void store_shade(Run *run, const Access *a, uint32_t i, const Slot *x) {
+static void store_shade(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpSlot *x) {
     uint64_t lane = slot_lane(x, i);
     Shade s = shade_get(x, lane);
     if (a->maybe && a->maybe[i]) {
@@ -98,26 +101,27 @@ static void store_shade(Run *run, const Access *a, uint32_t i, const Slot *x) {
 // ---- loads --------------------------------------------------------------------------------------
 
 // Selections whose last axis lies in neighbouring elements, without checks to make: row by row.
-typedef struct Rows {
-    const Selection *s;
+typedef struct MemoryRows {
+    const InterpSelection *s;
     const Axis *last;
     uint32_t low, high;  // the lanes of a row that are inside
     uint64_t count;
-} Rows;
+} MemoryRows;
 
-static bool rows_of(const Run *run, const Selection *s, uint64_t lanes, Rows *rows) {
+static bool rows_of(const InterpRun *run, const InterpSelection *s, uint64_t lanes,
+                    MemoryRows *rows) {
     if (run->sanitize || run->shadow || !s->run_last || s->axis_count == 0) return false;
     if (s->elem == DTYPE_BOOL || dtype_is(s->elem, DTYPE_CLASS_PACKED)) return false;
     const Axis *last = &s->axis[s->axis_count - 1];
-    *rows = (Rows){s, last, 0, last->count, lanes / last->count};
+    *rows = (MemoryRows){s, last, 0, last->count, lanes / last->count};
     while (rows->low < rows->high && !last->inside[rows->low]) rows->low++;
     while (rows->high > rows->low && !last->inside[rows->high - 1]) rows->high--;
     return true;
 }
 
 // Where a row's first lane inside lies; NULL when none is.
-static unsigned char *row_start(const Rows *rows, uint64_t row) {
-    const Selection *s = rows->s;
+static unsigned char *row_start(const MemoryRows *rows, uint64_t row) {
+    const InterpSelection *s = rows->s;
     uint64_t offset = 0;
     bool inside = s->inside && rows->low < rows->high;
     for (uint32_t a = s->axis_count - 1; a-- > 0;) {
@@ -131,7 +135,7 @@ static unsigned char *row_start(const Rows *rows, uint64_t row) {
     return (unsigned char *)(uintptr_t)(s->base + from * dtype_size(s->elem));
 }
 
-static void load_rows(const Rows *rows, const Slot *pad, Slot *r) {
+static void load_rows(const MemoryRows *rows, const InterpSlot *pad, InterpSlot *r) {
     uint64_t fill = pad ? slot_get(pad, 0) : 0;
     uint32_t width = rows->last->count;
     for (uint64_t row = 0; row < rows->count; row++) {
@@ -144,7 +148,7 @@ static void load_rows(const Rows *rows, const Slot *pad, Slot *r) {
     }
 }
 
-static void store_rows(const Rows *rows, const Slot *x) {
+static void store_rows(const MemoryRows *rows, const InterpSlot *x) {
     for (uint64_t row = 0; row < rows->count; row++) {
         unsigned char *to = row_start(rows, row);
         uint64_t first = row * rows->last->count + rows->low;
@@ -152,19 +156,19 @@ static void store_rows(const Rows *rows, const Slot *x) {
     }
 }
 
-static void execute_load(Run *run, Frame *frame, const IrOp *op) {
+static void execute_load(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool view = op->code == IR_VIEW_LOAD;
-    const Slot *other = operand_slot(run, frame, op, view ? 1 : 2);
-    Slot *r = result_slot(run, frame, op, 0);
+    const InterpSlot *other = operand_slot(run, frame, op, view ? 1 : 2);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     if (view && !run->sanitize && !run->shadow) {
-        Selection s = selection_of(run, frame, op);
-        Rows rows;
+        InterpSelection s = selection_of(run, frame, op);
+        MemoryRows rows;
         if (rows_of(run, &s, r->count, &rows)) {
             load_rows(&rows, other, r);
             return;
         }
     }
-    Access a = access_of(run, frame, op, TOUCH_READ);
+    InterpAccess a = access_of(run, frame, op, TOUCH_READ);
     for (uint32_t i = 0; i < a.count; i++) {
         uint64_t pad = other ? slot_get(other, slot_lane(other, i)) : 0;
         slot_put(r, i, a.on[i] ? memory_read(a.elem, a.place[i].address) : pad);
@@ -174,17 +178,17 @@ static void execute_load(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- stores -------------------------------------------------------------------------------------
 
-static void execute_store(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *x = operand_slot(run, frame, op, 1);
+static void execute_store(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *x = operand_slot(run, frame, op, 1);
     if (op->code == IR_VIEW_STORE && !ir_operand(op, 2) && !run->sanitize && !run->shadow) {
-        Selection s = selection_of(run, frame, op);
-        Rows rows;
+        InterpSelection s = selection_of(run, frame, op);
+        MemoryRows rows;
         if (rows_of(run, &s, x->count, &rows)) {
             store_rows(&rows, x);
             return;
         }
     }
-    Access a = access_of(run, frame, op, TOUCH_WRITE);
+    InterpAccess a = access_of(run, frame, op, TOUCH_WRITE);
     for (uint32_t i = 0; i < a.count; i++) {
         if (run->shadow) store_shade(run, &a, i, x);
         if (a.on[i]) memory_write(a.elem, a.place[i].address, slot_get(x, slot_lane(x, i)));
@@ -238,7 +242,7 @@ static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
 // The tally of an element that `rmw` changes now. Where another kind went before, a program that
 // has it to itself begins again with what that left, but for another program that comes later; of
 // several nobody knows whose came first.
-static Tally *tally_of(Run *run, uint64_t address, IrRmw rmw, Shade old) {
+static Tally *tally_of(InterpRun *run, uint64_t address, IrRmw rmw, Shade old) {
     Tally *t = pages_tally(run->interp->pages, address, true);
     uint8_t kind = (uint8_t)(rmw == IR_RMW_SUB ? IR_RMW_ADD : rmw);
     uint32_t program = run->program_number;
@@ -255,8 +259,8 @@ static Tally *tally_of(Run *run, uint64_t address, IrRmw rmw, Shade old) {
 }
 
 // What memory holds after one atomic; `old` is the shade of what it held, `x` that of the operand.
-static Shade atomic_shade(Run *run, const Access *a, uint32_t i, IrRmw rmw, Shade old, Shade x,
-                          uint64_t result) {
+static Shade atomic_shade(InterpRun *run, const InterpAccess *a, uint32_t i, IrRmw rmw, Shade old,
+                          Shade x, uint64_t result) {
     Tally *t = tally_of(run, shade_address(a, i), rmw, old);
     bool sums = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB;
     bool floats = dtype_is(a->elem, DTYPE_CLASS_ANYFLOAT);
@@ -283,7 +287,7 @@ static Shade atomic_shade(Run *run, const Access *a, uint32_t i, IrRmw rmw, Shad
 }
 
 // Does nobody else touch what these lanes touch, as far as one op of one program can know?
-static bool alone(const Run *run, const Access *a) {
+static bool alone(const InterpRun *run, const InterpAccess *a) {
     const int64_t *grid = run->launch->grid;
     if (grid[0] != 1 || grid[1] != 1 || grid[2] != 1) return false;
     for (uint32_t i = 1; i < a->count; i++)
@@ -291,8 +295,9 @@ static bool alone(const Run *run, const Access *a) {
     return true;
 }
 
-static void atomic_lane(Run *run, const Access *a, uint32_t i, const Slot *expected, const Slot *x,
-                        Slot *r, bool lonely) {
+static void atomic_lane(InterpRun *run, const InterpAccess *a, uint32_t i,
+                        const InterpSlot *expected, const InterpSlot *x, InterpSlot *r,
+                        bool lonely) {
     uint64_t address = a->place[i].address, lane = slot_lane(x, i);
     uint64_t old = memory_read(a->elem, address), value = slot_get(x, lane), next;
     IrRmw rmw = expected ? IR_RMW_XCHG : (IrRmw)ir_attr_int(a->op, IR_ATTR_RMW);
@@ -312,12 +317,12 @@ static void atomic_lane(Run *run, const Access *a, uint32_t i, const Slot *expec
     slot_put(r, i, old);
 }
 
-static void execute_atomic(Run *run, Frame *frame, const IrOp *op) {
+static void execute_atomic(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
-    const Slot *expected = cas ? operand_slot(run, frame, op, 1) : NULL;
-    const Slot *x = operand_slot(run, frame, op, cas ? 2 : 1);
-    Slot *r = result_slot(run, frame, op, 0);
-    Access a = access_of(run, frame, op, TOUCH_ATOMIC);
+    const InterpSlot *expected = cas ? operand_slot(run, frame, op, 1) : NULL;
+    const InterpSlot *x = operand_slot(run, frame, op, cas ? 2 : 1);
+    InterpSlot *r = result_slot(run, frame, op, 0);
+    InterpAccess a = access_of(run, frame, op, TOUCH_ATOMIC);
     bool lonely = run->shadow && alone(run, &a);
     if (run->shadow) slot_shade_blank(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
@@ -336,9 +341,9 @@ static void execute_atomic(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- inside, scratch ----------------------------------------------------------------------------
 
-static void execute_inside(Run *run, Frame *frame, const IrOp *op) {
-    Slot *r = result_slot(run, frame, op, 0);
-    Selection s = selection_of(run, frame, op);
+static void execute_inside(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *r = result_slot(run, frame, op, 0);
+    InterpSelection s = selection_of(run, frame, op);
     for (uint64_t i = 0; i < r->count; i++) {
         bool inside = s.inside;
         uint64_t lane = i;
@@ -351,17 +356,17 @@ static void execute_inside(Run *run, Frame *frame, const IrOp *op) {
     if (s.astray) slot_doubt(run, r);
 }
 
-static uint64_t scratch_origin(Run *run, const IrOp *op) {
+static uint64_t scratch_origin(InterpRun *run, const IrOp *op) {
     IrInterp *interp = run->interp;
     for (size_t i = 1; i < interp->buffers.count; i++)
         if (interp->buffers.data[i].op == op) return i;
-    vec_push(interp->arena, &interp->buffers, (Buffer){.op = op});
+    vec_push(interp->arena, &interp->buffers, (InterpBuffer){.op = op});
     return interp->buffers.count - 1;
 }
 
-void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
+void execute_scratch(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     enum { SCRATCH_LIMIT = 1 << 28, POISON = 0xA5 };
-    Slot *r = result_slot(run, frame, op, 0);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     int64_t count = ir_attr_int(op, IR_ATTR_COUNT);
     bool packed = dtype_is(r->elem, DTYPE_CLASS_PACKED);
     uint64_t bytes = packed ? 1 : dtype_size(r->elem);
@@ -371,7 +376,7 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
     if (!r->spare) r->spare = arena_alloc(run->interp->arena, size + 1);
     memset(r->spare, POISON, size);
     uint64_t address = (uint64_t)(uintptr_t)r->spare;
-    Buffer *b = &run->interp->buffers.data[origin];
+    InterpBuffer *b = &run->interp->buffers.data[origin];
     b->data = b->low = address;
     b->high = address + size;
     if (run->interp->pages) pages_forget(run->interp->pages, address, size);
@@ -382,26 +387,26 @@ void execute_scratch(Run *run, Frame *frame, const IrOp *op) {
         for (uint32_t bit = 0; laid && i >> bit; bit++)
             if (i >> bit & 1) offset ^= inverse[bit];
         uint64_t at = address + offset * bytes;
-        slot_put_place(r, i, (Place){packed ? at * 2 : at, origin});
+        slot_put_place(r, i, (InterpPlace){packed ? at * 2 : at, origin});
     }
 }
 
-void execute_slot(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *p = operand_slot(run, frame, op, 0), *n = operand_slot(run, frame, op, 1);
-    Slot *r = result_slot(run, frame, op, 0);
+void execute_slot(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *p = operand_slot(run, frame, op, 0), *n = operand_slot(run, frame, op, 1);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     uint64_t size = (uint64_t)r->count * dtype_size(r->elem);
     for (uint32_t i = 0; i < r->count; i++) {
-        Place place = slot_place(p, i);
+        InterpPlace place = slot_place(p, i);
         place.address += (uint64_t)(int64_t)(int32_t)slot_get(n, 0) * size;
         slot_put_place(r, i, place);
     }
 }
 
 // thread.update. How exact the region is nobody asks at this level.
-static bool execute_update(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *x = operand_slot(run, frame, op, 1);
-    Slot *r = result_slot(run, frame, op, 0);
-    Access a = access_of(run, frame, op, TOUCH_ATOMIC);
+static bool execute_update(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *x = operand_slot(run, frame, op, 1);
+    InterpSlot *r = result_slot(run, frame, op, 0);
+    InterpAccess a = access_of(run, frame, op, TOUCH_ATOMIC);
     if (run->shadow) slot_doubt(run, r);
     for (uint32_t i = 0; i < a.count; i++) {
         uint64_t address = a.place[i].address, old = 0;
@@ -417,7 +422,7 @@ static bool execute_update(Run *run, Frame *frame, const IrOp *op) {
     return true;
 }
 
-bool execute_memory(Run *run, Frame *frame, const IrOp *op) {
+bool execute_memory(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (op->code == IR_THREAD_UPDATE) return execute_update(run, frame, op);
     if (op->code == IR_VIEW_INSIDE)
         execute_inside(run, frame, op);

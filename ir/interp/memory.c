@@ -15,23 +15,23 @@ typedef struct Toucher {
 
 // Who touched a unit, how. Plain writes and atomics are kept apart: one program may do both, and
 // another's atomic conflicts with the one though not with the other.
-typedef struct Mark {
+typedef struct MemoryMark {
     Toucher writer;     // plainly
     Toucher reader;     // plainly; MANY: several
     Toucher atomic[2];  // the last, and the last other than that one; none after a plain write
-} Mark;
+} MemoryMark;
 
-typedef struct Entry {
+typedef struct MemoryEntry {
     Shade shade;
     uint8_t kind;  // Dtype + 1 of the element that begins here; 0: none
-} Entry;
+} MemoryEntry;
 
-typedef struct Page {
+typedef struct MemoryPage {
     uint64_t number;
     unsigned shade_shift, mark_shift;
-    Entry *entries;
-    Mark *marks;
-} Page;
+    MemoryEntry *entries;
+    MemoryMark *marks;
+} MemoryPage;
 
 typedef struct Release {
     uint64_t address;
@@ -45,7 +45,7 @@ struct Pages {
     VEC(Release) releases;
     uint32_t acquirer;  // the program whose acquisitions these are
     VEC(uint64_t) acquired;
-    Page *last;
+    MemoryPage *last;
 };
 
 #define MANY UINT32_MAX
@@ -56,17 +56,17 @@ Pages *pages_create(Arena *arena) {
     return p;
 }
 
-static Page *page_find(const Pages *p, uint64_t address) {
+static MemoryPage *page_find(const Pages *p, uint64_t address) {
     uint64_t number = address >> PAGE_BITS;
     if (p->last && p->last->number == number) return p->last;
     uint64_t *found = map_find(&p->index, number);
-    return found ? (Page *)(uintptr_t)*found : NULL;
+    return found ? (MemoryPage *)(uintptr_t)*found : NULL;
 }
 
-static Page *page_at(Pages *p, uint64_t address) {
-    Page *page = page_find(p, address);
+static MemoryPage *page_at(Pages *p, uint64_t address) {
+    MemoryPage *page = page_find(p, address);
     if (!page) {
-        page = arena_new(p->arena, Page, 1);
+        page = arena_new(p->arena, MemoryPage, 1);
         page->number = address >> PAGE_BITS;
         map_put(p->arena, &p->index, page->number, map_key(page));
     }
@@ -93,9 +93,9 @@ static uint64_t element_bytes(Dtype elem) {
     return dtype_is(elem, DTYPE_CLASS_PACKED) ? 1 : dtype_size(elem);
 }
 
-static void entries_refine(Pages *p, Page *page, unsigned shift) {
+static void entries_refine(Pages *p, MemoryPage *page, unsigned shift) {
     if (page->entries && page->shade_shift <= shift) return;
-    Entry *fine = arena_new(p->arena, Entry, PAGE_SIZE >> shift);
+    MemoryEntry *fine = arena_new(p->arena, MemoryEntry, PAGE_SIZE >> shift);
     if (page->entries)
         for (uint32_t i = 0; i < PAGE_SIZE >> page->shade_shift; i++)
             fine[i << (page->shade_shift - shift)] = page->entries[i];
@@ -103,13 +103,13 @@ static void entries_refine(Pages *p, Page *page, unsigned shift) {
     page->shade_shift = shift;
 }
 
-static Entry *entry_at(Page *page, uint64_t address) {
+static MemoryEntry *entry_at(MemoryPage *page, uint64_t address) {
     return &page->entries[(address & (PAGE_SIZE - 1)) >> page->shade_shift];
 }
 
 void pages_clear_shade(Pages *p, uint64_t address, uint32_t size) {
     for (uint64_t at = address; at < address + size;) {
-        Page *page = page_find(p, at);
+        MemoryPage *page = page_find(p, at);
         uint64_t next = (at | (uint64_t)(PAGE_SIZE - 1)) + 1;
         if (page && page->entries) {
             entry_at(page, at)->kind = 0;
@@ -121,22 +121,22 @@ void pages_clear_shade(Pages *p, uint64_t address, uint32_t size) {
 
 void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s) {
     uint64_t size = element_bytes(elem);
-    Page *page = page_at(p, address);
+    MemoryPage *page = page_at(p, address);
     entries_refine(p, page, unit_shift(address, size));
     if ((UINT64_C(1) << page->shade_shift) < size)
         for (uint64_t at = address + 1; at < address + size; at++) {
-            Page *other = page_find(p, at);
+            MemoryPage *other = page_find(p, at);
             if (other && other->entries) entry_at(other, at)->kind = 0;
         }
-    Entry *e = entry_at(page, address);
+    MemoryEntry *e = entry_at(page, address);
     e->shade = s;
     e->kind = (uint8_t)(elem + 1);
 }
 
 bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s) {
-    Page *page = page_find(p, address);
+    MemoryPage *page = page_find(p, address);
     if (!page || !page->entries) return false;
-    const Entry *e = entry_at(page, address);
+    const MemoryEntry *e = entry_at(page, address);
     if (!e->kind) return false;
     bool whole = (address & ((UINT64_C(1) << page->shade_shift) - 1)) == 0;
     if (e->kind == elem + 1 && whole) {
@@ -149,9 +149,9 @@ bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s) {
 }
 
 bool pages_find_shade(const Pages *p, uint64_t address, Shade *s) {
-    Page *page = page_find(p, address);
+    MemoryPage *page = page_find(p, address);
     if (!page || !page->entries) return false;
-    const Entry *e = entry_at(page, address);
+    const MemoryEntry *e = entry_at(page, address);
     if (!e->kind || (address & ((UINT64_C(1) << page->shade_shift) - 1))) return false;
     *s = e->shade;
     return true;
@@ -168,9 +168,9 @@ Tally *pages_tally(Pages *p, uint64_t address, bool make) {
 
 // ---- marks --------------------------------------------------------------------------------------
 
-static void marks_refine(Pages *p, Page *page, unsigned shift) {
+static void marks_refine(Pages *p, MemoryPage *page, unsigned shift) {
     if (page->marks && page->mark_shift <= shift) return;
-    Mark *fine = arena_new(p->arena, Mark, PAGE_SIZE >> shift);
+    MemoryMark *fine = arena_new(p->arena, MemoryMark, PAGE_SIZE >> shift);
     for (uint32_t i = 0; page->marks && i < PAGE_SIZE >> shift; i++)
         fine[i] = page->marks[i >> (page->mark_shift - shift)];
     page->marks = fine;
@@ -209,7 +209,7 @@ static bool conflicts_with(const Pages *p, const Toucher *other, uint32_t progra
            !is_ordered(p, other->program, other->time, program);
 }
 
-static uint32_t conflict(const Pages *p, const Mark *m, Touch touch, uint32_t program) {
+static uint32_t conflict(const Pages *p, const MemoryMark *m, Touch touch, uint32_t program) {
     if (conflicts_with(p, &m->writer, program)) return m->writer.program;
     for (int i = 0; touch != TOUCH_ATOMIC && i < 2; i++)
         if (conflicts_with(p, &m->atomic[i], program)) return m->atomic[i].program;
@@ -217,7 +217,7 @@ static uint32_t conflict(const Pages *p, const Mark *m, Touch touch, uint32_t pr
     return 0;
 }
 
-static void mark_touch(const Pages *p, Mark *m, Touch touch, uint32_t program) {
+static void mark_touch(const Pages *p, MemoryMark *m, Touch touch, uint32_t program) {
     Toucher now = {program, (uint32_t)p->releases.count};
     switch (touch) {
     case TOUCH_READ:
@@ -239,9 +239,9 @@ uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uin
     uint32_t found = 0;
     unsigned shift = unit_shift(address, size);
     for (uint64_t at = address; at < address + size;) {
-        Page *page = page_at(p, at);
+        MemoryPage *page = page_at(p, at);
         marks_refine(p, page, shift);
-        Mark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
+        MemoryMark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
         if (!found) found = conflict(p, m, touch, program);
         mark_touch(p, m, touch, program);
         at += UINT64_C(1) << page->mark_shift;
@@ -251,9 +251,9 @@ uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uin
 
 bool pages_forbid(const Pages *p, uint64_t address, uint32_t size, Touch touch) {
     for (uint64_t at = address; at < address + size; at++) {
-        const Page *page = page_find(p, at);
+        const MemoryPage *page = page_find(p, at);
         if (!page || !page->marks) continue;
-        const Mark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
+        const MemoryMark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
         if (m->writer.program || m->atomic[0].program) return true;
         if (touch != TOUCH_READ && m->reader.program) return true;
     }
@@ -262,9 +262,9 @@ bool pages_forbid(const Pages *p, uint64_t address, uint32_t size, Touch touch) 
 
 bool pages_written(const Pages *p, uint64_t address, uint32_t size) {
     for (uint64_t at = address; at < address + size; at++) {
-        const Page *page = page_find(p, at);
+        const MemoryPage *page = page_find(p, at);
         if (!page || !page->marks) return false;
-        const Mark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
+        const MemoryMark *m = &page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift];
         if (!m->writer.program && !m->atomic[0].program) return false;
     }
     return true;
@@ -272,9 +272,9 @@ bool pages_written(const Pages *p, uint64_t address, uint32_t size) {
 
 void pages_forget(Pages *p, uint64_t address, uint64_t size) {
     for (uint64_t at = address; at < address + size; at++) {
-        Page *page = page_find(p, at);
+        MemoryPage *page = page_find(p, at);
         if (!page) continue;
-        if (page->marks) page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift] = (Mark){0};
+        if (page->marks) page->marks[(at & (PAGE_SIZE - 1)) >> page->mark_shift] = (MemoryMark){0};
         if (page->entries) entry_at(page, at)->kind = 0;
     }
 }

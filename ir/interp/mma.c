@@ -10,10 +10,10 @@ typedef struct Fragments {
     Layout layout;
     uint32_t operand;
     uint32_t lanes;
-    Slot *slots[LANES_MAX];
+    InterpSlot *slots[LANES_MAX];
 } Fragments;
 
-static Fragments fragments_of(Run *run, Frame *frame, const IrOp *op, uint32_t first,
+static Fragments fragments_of(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first,
                               uint32_t operand, MatrixShape shape) {
     Fragments f = {.operand = operand};
     f.layout = layout_fragment(shape, (LayoutOperand)operand);
@@ -24,7 +24,7 @@ static Fragments fragments_of(Run *run, Frame *frame, const IrOp *op, uint32_t f
 }
 
 // Elements in row-major order.
-static uint64_t *gathered(Run *run, const Fragments *f) {
+static uint64_t *gathered(InterpRun *run, const Fragments *f) {
     uint64_t *all = arena_new(run->scratch, uint64_t, layout_elements(&f->layout));
     for (uint32_t lane = 0; lane < f->lanes; lane++)
         for (uint32_t r = 0; r < f->slots[lane]->count; r++)
@@ -32,13 +32,13 @@ static uint64_t *gathered(Run *run, const Fragments *f) {
     return all;
 }
 
-typedef struct Product {
+typedef struct MmaProduct {
     const uint64_t *a, *b, *c;
     Dtype a_type, b_type, c_type;
     MatrixShape shape;
-} Product;
+} MmaProduct;
 
-static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
+static uint64_t whole_sum(const MmaProduct *p, uint32_t i, uint32_t j) {
     uint64_t sum = p->c[i * p->shape.n + j];
     for (uint32_t k = 0; k < p->shape.k; k++)
         sum += (uint64_t)dtype_to_i64(p->a_type, p->a[i * p->shape.k + k]) *
@@ -47,13 +47,13 @@ static uint64_t whole_sum(const Product *p, uint32_t i, uint32_t j) {
 }
 
 // Of tf32 (and of xf32, which takes twice the factors) the instruction reads the upper 19 bits.
-static double factor(const Product *p, Dtype t, uint64_t bits) {
+static double factor(const MmaProduct *p, Dtype t, uint64_t bits) {
     bool exact = p->shape.unit == MATRIX_UNIT_MFMA && p->shape.m * p->shape.k == 64;
     if (t == DTYPE_F32 && !exact) bits &= ~UINT64_C(0x1fff);
     return dtype_to_double(t, bits);
 }
 
-static uint64_t float_sum(const Product *p, uint32_t i, uint32_t j) {
+static uint64_t float_sum(const MmaProduct *p, uint32_t i, uint32_t j) {
     double sum = dtype_to_double(p->c_type, p->c[i * p->shape.n + j]);
     for (uint32_t k = 0; k < p->shape.k; k++) {
         double a = factor(p, p->a_type, p->a[i * p->shape.k + k]);
@@ -62,21 +62,21 @@ static uint64_t float_sum(const Product *p, uint32_t i, uint32_t j) {
     return dtype_from_double(p->c_type, isnan(sum) ? (double)NAN : sum, true);
 }
 
-static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first) {
+static void warp_product(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first) {
     Dtype a_type = ir_operand(op, 0)->type->elem;
     MatrixShape shape = spread_product(op);
     Fragments f[3];
     for (uint32_t i = 0; i < 3; i++) f[i] = fragments_of(run, frame, op, first, i, shape);
-    Product p = {gathered(run, &f[0]),
-                 gathered(run, &f[1]),
-                 gathered(run, &f[2]),
-                 a_type,
-                 ir_operand(op, 1)->type->elem,
-                 op->results[0].type->elem,
-                 shape};
+    MmaProduct p = {gathered(run, &f[0]),
+                    gathered(run, &f[1]),
+                    gathered(run, &f[2]),
+                    a_type,
+                    ir_operand(op, 1)->type->elem,
+                    op->results[0].type->elem,
+                    shape};
     bool whole = dtype_is(p.c_type, DTYPE_CLASS_INT);
     for (uint32_t lane = 0; lane < f[2].lanes; lane++) {
-        Slot *r = result_slot(run, frame_thread(frame, first + lane), op, 0);
+        InterpSlot *r = result_slot(run, frame_thread(frame, first + lane), op, 0);
         for (uint32_t i = 0; i < r->count; i++) {
             uint32_t e = layout_apply(&f[2].layout, layout_at(i, lane, 0));
             uint32_t row = e / shape.n, column = e % shape.n;
@@ -85,7 +85,7 @@ static void warp_product(Run *run, Frame *frame, const IrOp *op, uint32_t first)
     }
 }
 
-void thread_mma(Run *run, Frame *frame, const IrOp *op) {
+void thread_mma(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     uint32_t lanes = ir_lane_count(frame->func);
     for (uint32_t first = 0; first + lanes <= frame_threads(frame); first += lanes)
         warp_product(run, frame, op, first);

@@ -36,7 +36,8 @@ static void sort_places(const uint64_t *rank, uint32_t *place, uint32_t *other, 
     }
 }
 
-static uint32_t *sorted_line(Run *run, const Slot *x, uint64_t first, Lines l, bool descending) {
+static uint32_t *sorted_line(InterpRun *run, const InterpSlot *x, uint64_t first, Lines l,
+                             bool descending) {
     uint64_t *rank = arena_new(run->scratch, uint64_t, l.n);
     uint32_t *place = arena_new(run->scratch, uint32_t, l.n);
     uint32_t *other = arena_new(run->scratch, uint32_t, l.n);
@@ -50,21 +51,21 @@ static uint32_t *sorted_line(Run *run, const Slot *x, uint64_t first, Lines l, b
 
 // ---- their shadows ------------------------------------------------------------------------------
 
-typedef struct Order {
-    Run *run;
-    const Slot *key;
+typedef struct InterpOrder {
+    InterpRun *run;
+    const InterpSlot *key;
     const uint32_t *place;
     Lines l;
     uint64_t first;
     bool descending;
-} Order;
+} InterpOrder;
 
-static Shade key_shade(const Order *o, uint64_t k) {
+static Shade key_shade(const InterpOrder *o, uint64_t k) {
     return shade_get(o->key, o->first + o->place[k] * o->l.inner);
 }
 
 // v, L and H of the line, each sorted by itself.
-static double *sorted_values(const Order *o, int side) {
+static double *sorted_values(const InterpOrder *o, int side) {
     Arena *arena = o->run->scratch;
     uint64_t n = o->l.n;
     double *value = arena_new(arena, double, n), *sorted = arena_new(arena, double, n);
@@ -84,7 +85,7 @@ static double *sorted_values(const Order *o, int side) {
     return sorted;
 }
 
-static bool neighbours_decided(const Order *o, uint64_t k) {
+static bool neighbours_decided(const InterpOrder *o, uint64_t k) {
     Shade s = key_shade(o, k);
     for (int side = -1; side <= 1; side += 2) {
         if ((side < 0 && k == 0) || (side > 0 && k + 1 == o->l.n)) continue;
@@ -95,7 +96,7 @@ static bool neighbours_decided(const Order *o, uint64_t k) {
     return true;
 }
 
-static void shade_sorted_keys(const Order *o, Slot *r, uint64_t count, uint64_t first) {
+static void shade_sorted_keys(const InterpOrder *o, InterpSlot *r, uint64_t count, uint64_t first) {
     const double *v = sorted_values(o, 0), *low = sorted_values(o, -1), *high = sorted_values(o, 1);
     for (uint64_t k = 0; k < count; k++) {
         double e = v[k] == low[k] && v[k] == high[k] ? 0 : fmax(high[k] - v[k], v[k] - low[k]);
@@ -104,7 +105,7 @@ static void shade_sorted_keys(const Order *o, Slot *r, uint64_t count, uint64_t 
     }
 }
 
-static void shade_followers(const Order *o, const Slot *x, Slot *r) {
+static void shade_followers(const InterpOrder *o, const InterpSlot *x, InterpSlot *r) {
     for (uint64_t k = 0; k < o->l.n; k++) {
         Shade s = shade_get(x, o->first + o->place[k] * o->l.inner);
         if (!neighbours_decided(o, k)) s.e = HUGE_VAL;
@@ -112,14 +113,14 @@ static void shade_followers(const Order *o, const Slot *x, Slot *r) {
     }
 }
 
-static void sort_line(Run *run, Frame *frame, const IrOp *op, Lines l, uint64_t first) {
-    const Slot *key = operand_slot(run, frame, op, 0);
+static void sort_line(InterpRun *run, InterpFrame *frame, const IrOp *op, Lines l, uint64_t first) {
+    const InterpSlot *key = operand_slot(run, frame, op, 0);
     bool descending = ir_attr_int(op, IR_ATTR_DESCENDING) != 0;
-    Order o = {run, key, sorted_line(run, key, first, l, descending), l, first, descending};
+    InterpOrder o = {run, key, sorted_line(run, key, first, l, descending), l, first, descending};
     bool shadow = run->shadow && shade_any(run, frame, op);
     for (uint32_t v = 0; v < op->result_count; v++) {
-        const Slot *x = operand_slot(run, frame, op, v);
-        Slot *r = slot_of(run, frame, ir_result(op, v));
+        const InterpSlot *x = operand_slot(run, frame, op, v);
+        InterpSlot *r = slot_of(run, frame, ir_result(op, v));
         for (uint64_t k = 0; k < l.n; k++)
             slot_put(r, first + k * l.inner, slot_get(x, first + o.place[k] * l.inner));
         if (!shadow) continue;
@@ -130,11 +131,11 @@ static void sort_line(Run *run, Frame *frame, const IrOp *op, Lines l, uint64_t 
     }
 }
 
-void execute_sort(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *key = operand_slot(run, frame, op, 0);
+void execute_sort(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *key = operand_slot(run, frame, op, 0);
     Lines l = lines_of(key->type, ir_attr_int(op, IR_ATTR_AXIS));
     for (uint32_t v = 0; v < op->result_count; v++) {
-        Slot *r = result_slot(run, frame, op, v);
+        InterpSlot *r = result_slot(run, frame, op, v);
         if (run->shadow && shade_any(run, frame, op)) slot_shade_blank(run, r);
     }
     for (uint64_t o = 0; o < l.outer; o++)
@@ -145,9 +146,9 @@ void execute_sort(Run *run, Frame *frame, const IrOp *op) {
         }
 }
 
-void execute_topk(Run *run, Frame *frame, const IrOp *op) {
-    Slot *x = operand_slot(run, frame, op, 0);
-    Slot *values = result_slot(run, frame, op, 0), *places = result_slot(run, frame, op, 1);
+void execute_topk(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *x = operand_slot(run, frame, op, 0);
+    InterpSlot *values = result_slot(run, frame, op, 0), *places = result_slot(run, frame, op, 1);
     int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
     Lines l = lines_of(x->type, axis), to = lines_of(values->type, axis);
     bool shadow = run->shadow && x->shaded;
@@ -159,7 +160,7 @@ void execute_topk(Run *run, Frame *frame, const IrOp *op) {
         for (uint64_t i = 0; i < l.inner; i++) {
             ArenaMark mark = arena_mark(run->scratch);
             uint64_t first = o * l.n * l.inner + i, target = o * to.n * l.inner + i;
-            Order order = {run, x, sorted_line(run, x, first, l, true), l, first, true};
+            InterpOrder order = {run, x, sorted_line(run, x, first, l, true), l, first, true};
             for (uint64_t k = 0; k < to.n; k++) {
                 uint64_t at = target + k * l.inner;
                 slot_put(values, at, slot_get(x, first + order.place[k] * l.inner));
@@ -189,14 +190,14 @@ void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
     memcpy(out, c, sizeof c);
 }
 
-static uint64_t extended(const Slot *s, uint64_t i) {
+static uint64_t extended(const InterpSlot *s, uint64_t i) {
     return (uint64_t)dtype_to_i64(s->elem, slot_get(s, i));
 }
 
-void execute_random(Run *run, Frame *frame, const IrOp *op) {
+void execute_random(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     uint64_t seed = extended(operand_slot(run, frame, op, 0), 0);
-    const Slot *offset = operand_slot(run, frame, op, 1);
-    Slot *r[4];
+    const InterpSlot *offset = operand_slot(run, frame, op, 1);
+    InterpSlot *r[4];
     for (uint32_t v = 0; v < 4; v++) r[v] = result_slot(run, frame, op, v);
     uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     for (uint32_t i = 0; i < offset->count; i++) {

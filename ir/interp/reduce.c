@@ -116,21 +116,21 @@ static Shade doubtful_term(IrReduce kind, Shade s, bool on) {
     return on ? (Shade){s.v, reach} : (Shade){0, reach};
 }
 
-typedef struct Line {
-    const Slot *x, *mask;
+typedef struct ReduceLine {
+    const InterpSlot *x, *mask;
     uint64_t first, stride, n;
-} Line;
+} ReduceLine;
 
-static bool lane_on(const Line *l, uint64_t k) {
+static bool lane_on(const ReduceLine *l, uint64_t k) {
     return !l->mask || slot_get(l->mask, slot_lane(l->mask, l->first + k * l->stride));
 }
 
-static bool lane_doubtful(const Line *l, uint64_t k) {
+static bool lane_doubtful(const ReduceLine *l, uint64_t k) {
     return l->mask && l->mask->shaded &&
            shade_get(l->mask, slot_lane(l->mask, l->first + k * l->stride)).e > 0;
 }
 
-static Shade line_shade(Run *run, const Line *l, IrReduce kind, uint64_t x) {
+static Shade line_shade(InterpRun *run, const ReduceLine *l, IrReduce kind, uint64_t x) {
     ArenaMark mark = arena_mark(run->scratch);
     uint64_t *bits = arena_new(run->scratch, uint64_t, l->n);
     Shade *shades = arena_new(run->scratch, Shade, l->n);
@@ -150,7 +150,8 @@ static Shade line_shade(Run *run, const Line *l, IrReduce kind, uint64_t x) {
     return s;
 }
 
-static bool needs_shade(const Run *run, const Slot *x, const Slot *mask, IrReduce kind) {
+static bool needs_shade(const InterpRun *run, const InterpSlot *x, const InterpSlot *mask,
+                        IrReduce kind) {
     if (!run->shadow) return false;
     return x->shaded || (mask && mask->shaded) || (adds(kind) && is_float(x->elem));
 }
@@ -158,7 +159,7 @@ static bool needs_shade(const Run *run, const Slot *x, const Slot *mask, IrReduc
 // ---- reduce -------------------------------------------------------------------------------------
 
 // The same as take() for lines of f32 that are on as a whole.
-static bool reduce_f32(IrReduce kind, const Line *l, uint64_t *bits) {
+static bool reduce_f32(IrReduce kind, const ReduceLine *l, uint64_t *bits) {
     const float *x = (const float *)(const void *)l->x->data + l->first;
     float s = x[0];
     if (l->mask || isnan(s)) return false;
@@ -177,7 +178,7 @@ static bool reduce_f32(IrReduce kind, const Line *l, uint64_t *bits) {
     return true;
 }
 
-static uint64_t reduce_line(IrReduce kind, const Line *l) {
+static uint64_t reduce_line(IrReduce kind, const ReduceLine *l) {
     uint64_t bits;
     if (l->x->elem == DTYPE_F32 && reduce_f32(kind, l, &bits)) return bits;
     Accumulator s = {.elem = l->x->elem, .kind = kind};
@@ -186,13 +187,14 @@ static uint64_t reduce_line(IrReduce kind, const Line *l) {
     return taken(&s);
 }
 
-static void reduce_operand(Run *run, const IrOp *op, const Slot *mask, const Slot *x, Slot *r) {
+static void reduce_operand(InterpRun *run, const IrOp *op, const InterpSlot *mask,
+                           const InterpSlot *x, InterpSlot *r) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
     Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     Shade *shade = needs_shade(run, x, mask, kind) ? slot_shade_blank(run, r) : NULL;
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
-            Line line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
+            ReduceLine line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
             uint64_t at = o * l.inner + i;
             slot_put(r, at, reduce_line(kind, &line));
             if (shade) shade[at] = line_shade(run, &line, kind, slot_get(r, at));
@@ -206,7 +208,8 @@ typedef struct Tuple {
 } Tuple;
 
 // The combiner over states first to last.
-static bool fold(Run *run, Frame *frame, const IrOp *op, const Tuple *t, Scalar *state) {
+static bool fold(InterpRun *run, InterpFrame *frame, const IrOp *op, const Tuple *t,
+                 Scalar *state) {
     Scalar *inputs = arena_new(run->scratch, Scalar, 2 * t->n);
     memcpy(state, t->states, t->n * sizeof *state);
     for (uint64_t k = 1; k < t->lanes; k++) {
@@ -218,7 +221,7 @@ static bool fold(Run *run, Frame *frame, const IrOp *op, const Tuple *t, Scalar 
 }
 
 // The same as a balanced tree, neighbours first; the states are used up.
-static bool fold_tree(Run *run, Frame *frame, const IrOp *op, Tuple *t) {
+static bool fold_tree(InterpRun *run, InterpFrame *frame, const IrOp *op, Tuple *t) {
     Scalar *outputs = arena_new(run->scratch, Scalar, t->n);
     while (t->lanes > 1) {
         uint64_t half = t->lanes / 2;
@@ -234,8 +237,8 @@ static bool fold_tree(Run *run, Frame *frame, const IrOp *op, Tuple *t) {
     return true;
 }
 
-static Tuple tuple_collect(Run *run, Frame *frame, const IrOp *op, uint32_t first, Line line,
-                           bool *doubtful) {
+static Tuple tuple_collect(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t first,
+                           ReduceLine line, bool *doubtful) {
     Tuple t = {.n = op->operand_count - first};
     t.states = arena_new(run->scratch, Scalar, t.n * line.n);
     for (uint64_t k = 0; k < line.n; k++) {
@@ -243,7 +246,7 @@ static Tuple tuple_collect(Run *run, Frame *frame, const IrOp *op, uint32_t firs
         if (!lane_on(&line, k)) continue;
         uint64_t at = line.first + k * line.stride;
         for (uint32_t v = 0; v < t.n; v++) {
-            const Slot *x = operand_slot(run, frame, op, first + v);
+            const InterpSlot *x = operand_slot(run, frame, op, first + v);
             Scalar *s = &t.states[t.lanes * t.n + v];
             s->bits = slot_get(x, at);
             if (run->shadow) s->shade = shade_get(x, at);
@@ -253,14 +256,15 @@ static Tuple tuple_collect(Run *run, Frame *frame, const IrOp *op, uint32_t firs
     return t;
 }
 
-static bool reduce_custom_line(Run *run, Frame *frame, const IrOp *op, Line line, uint64_t at) {
+static bool reduce_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *op, ReduceLine line,
+                               uint64_t at) {
     bool doubtful = false;
     Tuple t = tuple_collect(run, frame, op, 1, line, &doubtful);
     Scalar *state = arena_new(run->scratch, Scalar, t.n);
     if (t.lanes) TRY(fold(run, frame, op, &t, state));
     if (run->shadow && t.lanes) TRY(fold_tree(run, frame, op, &t));
     for (uint32_t v = 0; v < t.n; v++) {
-        Slot *r = slot_of(run, frame, ir_result(op, v));
+        InterpSlot *r = slot_of(run, frame, ir_result(op, v));
         slot_put(r, at, state[v].bits);
         if (!run->shadow) continue;
         double e = t.lanes ? 2 * fmax(state[v].shade.e, t.states[v].shade.e) : 0;
@@ -269,27 +273,27 @@ static bool reduce_custom_line(Run *run, Frame *frame, const IrOp *op, Line line
     return true;
 }
 
-static bool reduce_custom(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *mask = operand_slot(run, frame, op, 0);
-    const Slot *x = operand_slot(run, frame, op, 1);
+static bool reduce_custom(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *mask = operand_slot(run, frame, op, 0);
+    const InterpSlot *x = operand_slot(run, frame, op, 1);
     Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     for (uint32_t v = 0; v < op->result_count; v++) {
-        Slot *r = result_slot(run, frame, op, v);
+        InterpSlot *r = result_slot(run, frame, op, v);
         if (run->shadow) slot_shade_blank(run, r);
     }
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
             ArenaMark arena = arena_mark(run->scratch);
-            Line line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
+            ReduceLine line = {x, mask, o * l.n * l.inner + i, l.inner, l.n};
             TRY(reduce_custom_line(run, frame, op, line, o * l.inner + i));
             arena_reset(run->scratch, arena);
         }
     return true;
 }
 
-bool execute_reduce(Run *run, Frame *frame, const IrOp *op) {
+bool execute_reduce(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (ir_attr_int(op, IR_ATTR_REDUCE) == IR_REDUCE_CUSTOM) return reduce_custom(run, frame, op);
-    const Slot *mask = operand_slot(run, frame, op, 0);
+    const InterpSlot *mask = operand_slot(run, frame, op, 0);
     for (uint32_t v = 0; v < op->result_count; v++)
         reduce_operand(run, op, mask, operand_slot(run, frame, op, 1 + v),
                        result_slot(run, frame, op, v));
@@ -311,11 +315,11 @@ static Direction direction_of(const IrOp *op, uint64_t n) {
 static uint64_t place_of(Direction d, uint64_t k) { return d.reverse ? d.n - 1 - k : k; }
 
 // Where the interpreter's own prefix of k terms is; the last of an exclusive scan is nowhere.
-static uint64_t prefix_place(Direction d, const Line *line, uint64_t k) {
+static uint64_t prefix_place(Direction d, const ReduceLine *line, uint64_t k) {
     return line->first + place_of(d, k < d.n ? k : d.n - 1) * line->stride;
 }
 
-static void scan_shade(Direction d, const Line *line, IrReduce kind, Slot *r) {
+static void scan_shade(Direction d, const ReduceLine *line, IrReduce kind, InterpSlot *r) {
     ShadeFold prefix = shade_fold(line->x->elem, kind);
     for (uint64_t k = 0; k < d.n; k++) {
         uint64_t at = prefix_place(d, line, k);
@@ -326,7 +330,7 @@ static void scan_shade(Direction d, const Line *line, IrReduce kind, Slot *r) {
     }
 }
 
-static void scan_operand(Run *run, const IrOp *op, const Slot *x, Slot *r) {
+static void scan_operand(InterpRun *run, const IrOp *op, const InterpSlot *x, InterpSlot *r) {
     IrReduce kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE);
     Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     Direction d = direction_of(op, l.n);
@@ -334,7 +338,7 @@ static void scan_operand(Run *run, const IrOp *op, const Slot *x, Slot *r) {
     if (shadow) slot_shade_blank(run, r);
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
-            Line line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
+            ReduceLine line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
             Accumulator s = {.elem = x->elem, .kind = kind};
             for (uint64_t k = 0; k < l.n; k++) {
                 uint64_t at = line.first + place_of(d, k) * line.stride;
@@ -346,15 +350,17 @@ static void scan_operand(Run *run, const IrOp *op, const Slot *x, Slot *r) {
         }
 }
 
-static void scan_put(Run *run, Frame *frame, const IrOp *op, uint64_t at, const Scalar *state) {
+static void scan_put(InterpRun *run, InterpFrame *frame, const IrOp *op, uint64_t at,
+                     const Scalar *state) {
     for (uint32_t v = 0; v < op->result_count; v++) {
-        Slot *r = slot_of(run, frame, ir_result(op, v));
+        InterpSlot *r = slot_of(run, frame, ir_result(op, v));
         slot_put(r, at, state[v].bits);
         if (run->shadow) r->shade[at] = (Shade){state[v].shade.v, 2 * state[v].shade.e};
     }
 }
 
-static bool scan_custom_line(Run *run, Frame *frame, const IrOp *op, Line line, Direction d) {
+static bool scan_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *op, ReduceLine line,
+                             Direction d) {
     uint32_t n = op->operand_count;
     Scalar *state = arena_new(run->scratch, Scalar, n);
     Scalar *inputs = arena_new(run->scratch, Scalar, 2 * n);
@@ -362,7 +368,7 @@ static bool scan_custom_line(Run *run, Frame *frame, const IrOp *op, Line line, 
         uint64_t at = line.first + place_of(d, k) * line.stride;
         if (d.exclusive) scan_put(run, frame, op, at, state);
         for (uint32_t v = 0; v < n; v++) {
-            const Slot *x = operand_slot(run, frame, op, v);
+            const InterpSlot *x = operand_slot(run, frame, op, v);
             inputs[v] = state[v];
             inputs[n + v].bits = slot_get(x, at);
             if (run->shadow) inputs[n + v].shade = shade_get(x, at);
@@ -376,23 +382,23 @@ static bool scan_custom_line(Run *run, Frame *frame, const IrOp *op, Line line, 
     return true;
 }
 
-bool execute_scan(Run *run, Frame *frame, const IrOp *op) {
+bool execute_scan(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (ir_attr_int(op, IR_ATTR_REDUCE) != IR_REDUCE_CUSTOM) {
         for (uint32_t v = 0; v < op->result_count; v++)
             scan_operand(run, op, operand_slot(run, frame, op, v), result_slot(run, frame, op, v));
         return true;
     }
-    const Slot *x = operand_slot(run, frame, op, 0);
+    const InterpSlot *x = operand_slot(run, frame, op, 0);
     Lines l = lines_of(x->type, ir_attr_int(op, IR_ATTR_AXIS));
     Direction d = direction_of(op, l.n);
     for (uint32_t v = 0; v < op->result_count; v++) {
-        Slot *r = result_slot(run, frame, op, v);
+        InterpSlot *r = result_slot(run, frame, op, v);
         if (run->shadow) slot_shade_blank(run, r);
     }
     for (uint64_t o = 0; o < l.outer; o++)
         for (uint64_t i = 0; i < l.inner; i++) {
             ArenaMark mark = arena_mark(run->scratch);
-            Line line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
+            ReduceLine line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
             TRY(scan_custom_line(run, frame, op, line, d));
             arena_reset(run->scratch, mark);
         }
@@ -401,10 +407,10 @@ bool execute_scan(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- histogram ----------------------------------------------------------------------------------
 
-void execute_histogram(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *mask = operand_slot(run, frame, op, 0);
-    Slot *x = operand_slot(run, frame, op, 1);
-    Slot *r = result_slot(run, frame, op, 0);
+void execute_histogram(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *mask = operand_slot(run, frame, op, 0);
+    InterpSlot *x = operand_slot(run, frame, op, 1);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     memset(r->data, 0, (size_t)r->count * r->size);
     for (uint32_t i = 0; i < x->count; i++) {
         int64_t value;

@@ -17,8 +17,8 @@ static DiagCode code_of(FindingKind kind) {
     return DIAG_IR_INVALID;
 }
 
-bool finding_add(Run *run, const IrOp *op, FindingKind kind, uint32_t lane, const char *format,
-                 ...) {
+bool finding_add(InterpRun *run, const IrOp *op, FindingKind kind, uint32_t lane,
+                 const char *format, ...) {
     for (size_t i = 0; i < run->findings.count; i++) {
         Finding *f = &run->findings.data[i];
         if (f->op == op && f->kind == kind) {
@@ -38,7 +38,7 @@ bool finding_add(Run *run, const IrOp *op, FindingKind kind, uint32_t lane, cons
 }
 
 // Only the least program and lane of all failed asserts is told; the rest is counted.
-static void report_assert(const Run *run, Diags *diags, const Finding *f) {
+static void report_assert(const InterpRun *run, Diags *diags, const Finding *f) {
     uint64_t count = 0;
     for (size_t i = 0; i < run->findings.count; i++)
         if (run->findings.data[i].kind == FINDING_ASSERT) count += run->findings.data[i].count;
@@ -51,7 +51,7 @@ static void report_assert(const Run *run, Diags *diags, const Finding *f) {
                   (unsigned long long)count);
 }
 
-void findings_report(const Run *run, Diags *diags) {
+void findings_report(const InterpRun *run, Diags *diags) {
     bool asserted = false;
     for (size_t i = 0; i < run->findings.count; i++) {
         const Finding *f = &run->findings.data[i];
@@ -71,7 +71,7 @@ void findings_report(const Run *run, Diags *diags) {
 
 // ---- assert, assume -----------------------------------------------------------------------------
 
-bool assert_failed(Run *run, const IrOp *op, uint32_t lane) {
+bool assert_failed(InterpRun *run, const IrOp *op, uint32_t lane) {
     StrBuf quoted = strbuf(run->scratch);
     strbuf_quoted(&quoted, ir_attr(op, IR_ATTR_TEXT)->u.text);
     finding_add(run, op, FINDING_ASSERT, lane, "%.*s", STR_ARG(strbuf_str(&quoted)));
@@ -79,8 +79,8 @@ bool assert_failed(Run *run, const IrOp *op, uint32_t lane) {
     return false;
 }
 
-bool execute_assert(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *c = operand_slot(run, frame, op, 0);
+bool execute_assert(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *c = operand_slot(run, frame, op, 0);
     bool assume = op->code == IR_ASSUME;
     if (assume && !run->sanitize) return true;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -96,7 +96,7 @@ bool execute_assert(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- print --------------------------------------------------------------------------------------
 
-static void print_element(const Slot *s, uint64_t i, StrBuf *out) {
+static void print_element(const InterpSlot *s, uint64_t i, StrBuf *out) {
     if (s->type->kind == IR_PTR)
         strbuf_printf(out, "0x%llx", (unsigned long long)slot_place(s, i).address);
     else
@@ -104,7 +104,7 @@ static void print_element(const Slot *s, uint64_t i, StrBuf *out) {
 }
 
 // `first` is where the tile's dimensions from d on begin.
-void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out) {
+void print_tile(const InterpSlot *s, uint32_t d, uint64_t first, StrBuf *out) {
     if (d == s->type->rank) {
         print_element(s, first, out);
         return;
@@ -119,7 +119,7 @@ void print_tile(const Slot *s, uint32_t d, uint64_t first, StrBuf *out) {
     strbuf_char(out, ']');
 }
 
-void execute_print(Run *run, Frame *frame, const IrOp *op) {
+void execute_print(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     if (!run->launch->print) return;
     StrBuf line = strbuf(run->scratch);
     const IrAttr *texts = ir_attr(op, IR_ATTR_TEXTS);
@@ -133,7 +133,7 @@ void execute_print(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- noalias ------------------------------------------------------------------------------------
 
-bool view_reach(const IrType *type, const IrArg *arg, Reach *reach) {
+bool view_reach(const IrType *type, const IrArg *arg, InterpReach *reach) {
     __extension__ typedef __int128 Wide;
     Wide low = 0, high = 0;
     for (uint32_t d = 0; d < type->rank; d++) {
@@ -148,15 +148,15 @@ bool view_reach(const IrType *type, const IrArg *arg, Reach *reach) {
     uint64_t data = (uint64_t)(uintptr_t)arg->data, size = dtype_size(type->elem);
     bool packed = dtype_is(type->elem, DTYPE_CLASS_PACKED);
     if (packed)
-        *reach = (Reach){(2 * data + from) >> 1, (2 * data + to + 1) >> 1};
+        *reach = (InterpReach){(2 * data + from) >> 1, (2 * data + to + 1) >> 1};
     else
-        *reach = (Reach){data + from * size, data + to * size};
+        *reach = (InterpReach){data + from * size, data + to * size};
     return true;
 }
 
 // False when nothing can be touched.
 static bool argument_reach(const IrFunc *f, const IrLaunch *launch, const IrValue *value,
-                           Reach *reach) {
+                           InterpReach *reach) {
     for (uint32_t i = 0; i < f->params.count; i++)
         if (f->params.data[i].value == value)
             return view_reach(value->type, &launch->args[i], reach);
@@ -165,10 +165,10 @@ static bool argument_reach(const IrFunc *f, const IrLaunch *launch, const IrValu
 
 // How far a raw pointer reaches nobody knows: it is trusted, unless both are the same address and
 // not NULL.
-bool execute_noalias(Run *run, Frame *frame, const IrOp *op) {
+bool execute_noalias(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const IrFunc *f = run->interp->func;
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
-    Reach x, y;
+    InterpReach x, y;
     bool overlap = false;
     if (a->type->kind == IR_PTR && b->type->kind == IR_PTR) {
         uint64_t p = slot_place(operand_slot(run, frame, op, 0), 0).address;
@@ -192,7 +192,7 @@ static void keep_apart(IrInterp *interp, const IrOp *op) {
                   buffer_of(interp->func, ir_operand(op, 1))};
     if (!pair.a || !pair.b || pair.a == pair.b) return;
     vec_push(interp->memory, &interp->aparts, pair);
-    Buffer *buffers = interp->buffers.data;
+    InterpBuffer *buffers = interp->buffers.data;
     if (!buffers[pair.a].touched) buffers[pair.a].touched = pages_create(interp->memory);
     if (!buffers[pair.b].touched) buffers[pair.b].touched = pages_create(interp->memory);
 }

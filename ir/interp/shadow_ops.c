@@ -10,7 +10,7 @@ Shade shade_exact(Dtype elem, uint64_t bits) {
     return (Shade){(double)bits, 0};
 }
 
-Shade shade_get(const Slot *s, uint64_t i) {
+Shade shade_get(const InterpSlot *s, uint64_t i) {
     if (s->type->kind == IR_PTR) return (Shade){0, s->shaded ? s->shade[i].e : 0};
     if (s->shaded && dtype_is(s->elem, DTYPE_CLASS_ANYFLOAT)) return s->shade[i];
     Shade exact = shade_exact(s->elem, slot_get(s, i));
@@ -18,13 +18,13 @@ Shade shade_get(const Slot *s, uint64_t i) {
     return exact;
 }
 
-Shade *slot_shade_blank(Run *run, Slot *s) {
+Shade *slot_shade_blank(InterpRun *run, InterpSlot *s) {
     if (!s->shade) s->shade = arena_new(run->interp->arena, Shade, s->count);
     s->shaded = true;
     return s->shade;
 }
 
-Shade *slot_shade(Run *run, Slot *s) {
+Shade *slot_shade(InterpRun *run, InterpSlot *s) {
     if (s->shaded) return s->shade;
     Shade *shade = slot_shade_blank(run, s);
     s->shaded = false;
@@ -33,15 +33,15 @@ Shade *slot_shade(Run *run, Slot *s) {
     return shade;
 }
 
-void slot_doubt(Run *run, Slot *s) {
+void slot_doubt(InterpRun *run, InterpSlot *s) {
     if (!run->shadow) return;
     Shade *shade = slot_shade(run, s);
     for (uint32_t i = 0; i < s->count; i++) shade[i].e = HUGE_VAL;
 }
 
-bool shade_any(Run *run, Frame *frame, const IrOp *op) {
+bool shade_any(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const Slot *s = operand_slot(run, frame, op, i);
+        const InterpSlot *s = operand_slot(run, frame, op, i);
         if (s && s->shaded) return true;
     }
     return false;
@@ -49,7 +49,7 @@ bool shade_any(Run *run, Frame *frame, const IrOp *op) {
 
 // ---- elementwise --------------------------------------------------------------------------------
 
-static void shade_places(Run *run, const IrOp *op, Slot *const *in, Slot *r) {
+static void shade_places(InterpRun *run, const IrOp *op, InterpSlot *const *in, InterpSlot *r) {
     Shade *shade = slot_shade_blank(run, r);
     for (uint32_t i = 0; i < r->count; i++) {
         double e = 0;
@@ -60,13 +60,13 @@ static void shade_places(Run *run, const IrOp *op, Slot *const *in, Slot *r) {
     }
 }
 
-void shade_elementwise(Run *run, Frame *frame, const IrOp *op) {
+void shade_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool same_bits = !run->loose && !run->combining;
-    Slot *r = slot_of(run, frame, ir_result(op, 0));
+    InterpSlot *r = slot_of(run, frame, ir_result(op, 0));
     bool is_float = r->type->kind == IR_TILE && dtype_is(r->elem, DTYPE_CLASS_ANYFLOAT);
     bool exact = same_bits && !ir_op_is(op->code, IR_FAMILY_FUNCTION);
     if (!shade_any(run, frame, op) && (exact || !is_float)) return;
-    Slot *in[3] = {NULL, NULL, NULL};
+    InterpSlot *in[3] = {NULL, NULL, NULL};
     bool places = r->type->kind == IR_PTR;
     for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
         in[k] = operand_slot(run, frame, op, k);
@@ -269,15 +269,15 @@ Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
 // ---- dot ----------------------------------------------------------------------------------------
 
 // v, e and |v| + e of an operand, and what rule S and the precisions need of it.
-typedef struct Matrix {
+typedef struct ShadowMatrix {
     Shade *s;
     double greatest;
     int lowest;
     bool finite;
-} Matrix;
+} ShadowMatrix;
 
-static Matrix matrix_of(Run *run, const Slot *s) {
-    Matrix m = {arena_new(run->scratch, Shade, s->count), 0, 10000, true};
+static ShadowMatrix matrix_of(InterpRun *run, const InterpSlot *s) {
+    ShadowMatrix m = {arena_new(run->scratch, Shade, s->count), 0, 10000, true};
     for (uint32_t i = 0; i < s->count; i++) {
         m.s[i] = shade_get(s, i);
         double v = fabs(m.s[i].v);
@@ -303,8 +303,8 @@ typedef struct DotBound {
     double absolute;
 } DotBound;
 
-static DotBound dot_bound(const Run *run, const IrOp *op, const Slot *a, Dtype wide, uint64_t k,
-                          const Matrix *x, const Matrix *y) {
+static DotBound dot_bound(const InterpRun *run, const IrOp *op, const InterpSlot *a, Dtype wide,
+                          uint64_t k, const ShadowMatrix *x, const ShadowMatrix *y) {
     DotBound d = {.wide = wide, .k = k, .lowest = x->lowest + y->lowest};
     int64_t precision = a->elem == DTYPE_F32 ? ir_attr_int(op, IR_ATTR_PRECISION) : 0;
     bool inexact = a->elem == DTYPE_F64 || (a->elem == DTYPE_F32 && wide != DTYPE_F64);
@@ -333,7 +333,7 @@ static bool is_half(Dtype factor) {
 }
 
 // Below which the device takes operands of a type as 0, if it does.
-static double least_kept(const Run *run, Dtype factor, Dtype sum) {
+static double least_kept(const InterpRun *run, Dtype factor, Dtype sum) {
     switch (run->launch->flushes) {
     case IR_FLUSHES_NONE: return 0;
     case IR_FLUSHES_BF16: return factor == DTYPE_BF16 && sum == DTYPE_F32 ? ldexp(1, -126) : 0;
@@ -387,7 +387,8 @@ static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, ui
     return shade_settle(t, false, v, e, true);
 }
 
-void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
+void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
+               InterpSlot *r) {
     bool shaded = a->shaded || b->shaded || (c && c->shaded);
     if (dtype_is(r->elem, DTYPE_CLASS_INT)) {
         if (shaded) slot_doubt(run, r);
@@ -396,7 +397,7 @@ void shade_dot(Run *run, const IrOp *op, Slot *a, Slot *b, Slot *c, Slot *r) {
     uint32_t rank = a->type->rank;
     uint64_t m = a->type->shape[rank - 2], k = a->type->shape[rank - 1];
     uint64_t n = b->type->shape[rank - 1];
-    Matrix x = matrix_of(run, a), y = matrix_of(run, b);
+    ShadowMatrix x = matrix_of(run, a), y = matrix_of(run, b);
     DotBound bound = dot_bound(run, op, a, r->elem, k, &x, &y);
     bound.exact = !a->shaded && !b->shaded;
     bound.least = least_kept(run, a->elem, r->elem);

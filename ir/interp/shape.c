@@ -97,12 +97,12 @@ static void move_two(const Move *m, unsigned char *to, const unsigned char *a,
         move_cat(m, to, a, b, size);
 }
 
-void execute_shape(Run *run, Frame *frame, const IrOp *op) {
-    Slot *a = operand_slot(run, frame, op, 0);
-    Slot *b = operand_slot(run, frame, op, 1);
+void execute_shape(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *a = operand_slot(run, frame, op, 0);
+    InterpSlot *b = operand_slot(run, frame, op, 1);
     uint32_t shade_size = (uint32_t)sizeof(Shade);
     for (uint32_t k = 0; k < op->result_count; k++) {
-        Slot *r = result_slot(run, frame, op, k);
+        InterpSlot *r = result_slot(run, frame, op, k);
         Move m = {op, r->type, a->type, k};
         if (b)
             move_two(&m, r->data, a->data, b->data, r->size);
@@ -132,10 +132,10 @@ Lines lines_of(const IrType *t, int64_t axis) {
     return l;
 }
 
-void execute_gather(Run *run, Frame *frame, const IrOp *op) {
-    Slot *x = operand_slot(run, frame, op, 0);
-    const Slot *index = operand_slot(run, frame, op, 1);
-    Slot *r = result_slot(run, frame, op, 0);
+void execute_gather(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *x = operand_slot(run, frame, op, 0);
+    const InterpSlot *index = operand_slot(run, frame, op, 1);
+    InterpSlot *r = result_slot(run, frame, op, 0);
     int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
     Lines from = lines_of(x->type, axis), to = lines_of(r->type, axis);
     Shade *shade = run->shadow && (x->shaded || index->shaded) ? slot_shade_blank(run, r) : NULL;

@@ -2,10 +2,10 @@
 // other by the code of the other levels; what they do together is here, literally.
 #include "ir/interp/internal.h"
 
-bool threads_agree(Run *run, Frame *frame, const IrOp *op, uint32_t operand) {
+bool threads_agree(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t operand) {
     uint64_t first = slot_get(operand_slot(run, frame, op, operand), 0);
     for (uint32_t t = 1; t < frame_threads(frame); t++) {
-        Frame *f = frame_thread(frame, t);
+        InterpFrame *f = frame_thread(frame, t);
         uint64_t other = slot_get(operand_slot(run, f, op, operand), 0);
         if (other == first) continue;
         finding_add(run, op, FINDING_DIVERGED, t,
@@ -17,35 +17,35 @@ bool threads_agree(Run *run, Frame *frame, const IrOp *op, uint32_t operand) {
     return true;
 }
 
-static void copy_lane(Slot *to, uint32_t i, const Slot *from, uint32_t k) {
+static void copy_lane(InterpSlot *to, uint32_t i, const InterpSlot *from, uint32_t k) {
     copy_element(to->data + (size_t)i * to->size, from->data + (size_t)k * from->size, to->size);
 }
 
-void execute_thread_value(Run *run, Frame *frame, const IrOp *op) {
-    Slot *r = result_slot(run, frame, op, 0);
+void execute_thread_value(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpSlot *r = result_slot(run, frame, op, 0);
     if (op->code == IR_THREAD_ID) {
         slot_put(r, 0, frame->thread);
         return;
     }
     uint32_t at = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const Slot *x = operand_slot(run, frame, op, i);
+        const InterpSlot *x = operand_slot(run, frame, op, i);
         for (uint32_t k = 0; k < x->count; k++) copy_lane(r, at++, x, k);
     }
 }
 
 // ---- within a warp ------------------------------------------------------------------------------
 
-static void shuffle(Run *run, Frame *frame, const IrOp *op) {
+static void shuffle(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     uint32_t by = (uint32_t)ir_attr_int(op, IR_ATTR_LANE), lanes = ir_lane_count(frame->func);
     for (uint32_t t = 0; t < frame_threads(frame); t++) {
-        Frame *f = frame_thread(frame, t);
-        const Slot *from = operand_slot(run, f, op, 1);
+        InterpFrame *f = frame_thread(frame, t);
+        const InterpSlot *from = operand_slot(run, f, op, 1);
         uint32_t lane = from ? (uint32_t)slot_get(from, 0) : t ^ by;
         uint32_t source = (t & ~(lanes - 1)) | (lane & (lanes - 1));
         if (source >= frame_threads(frame)) source = t;  // one thread is its own warp
-        const Slot *x = operand_slot(run, frame_thread(frame, source), op, 0);
-        Slot *r = result_slot(run, f, op, 0);
+        const InterpSlot *x = operand_slot(run, frame_thread(frame, source), op, 0);
+        InterpSlot *r = result_slot(run, f, op, 0);
         for (uint32_t i = 0; i < r->count; i++) copy_lane(r, i, x, i);
     }
 }
@@ -53,18 +53,18 @@ static void shuffle(Run *run, Frame *frame, const IrOp *op) {
 enum { MATRIX_LANES = 32 };
 
 // Row r of matrix m begins at the pointer of lane 8m + r. A lane gets 4 bytes of each.
-static void matrix_load(Run *run, Frame *frame, const IrOp *op) {
+static void matrix_load(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     uint32_t count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     bool turned = ir_attr_int(op, IR_ATTR_TURNED) != 0;
     for (uint32_t t = 0; t < frame_threads(frame); t++) {
-        Slot *r = result_slot(run, frame_thread(frame, t), op, 0);
+        InterpSlot *r = result_slot(run, frame_thread(frame, t), op, 0);
         uint32_t lane = t % MATRIX_LANES, warp = t - lane, size = (uint32_t)dtype_size(r->elem);
         uint32_t word = 4 / size;
         for (uint32_t i = 0; i < word * count; i++) {
             uint32_t row = lane / 4, column = word * (lane % 4) + i % word;
             uint32_t from = warp + 8 * (i / word) + (turned ? column : row);
             if (from >= frame_threads(frame)) continue;
-            const Slot *p = operand_slot(run, frame_thread(frame, from), op, 0);
+            const InterpSlot *p = operand_slot(run, frame_thread(frame, from), op, 0);
             uint64_t address = slot_place(p, 0).address + size * (turned ? row : column);
             slot_put(r, i, memory_read(r->elem, address));
         }
@@ -74,9 +74,9 @@ static void matrix_load(Run *run, Frame *frame, const IrOp *op) {
 // ---- copies -------------------------------------------------------------------------------------
 
 // Zeros where the mask is false. They are there at once: poison is for the machine to have.
-static void copy(Run *run, Frame *frame, const IrOp *op) {
-    const Slot *to = operand_slot(run, frame, op, 0), *from = operand_slot(run, frame, op, 1);
-    const Slot *mask = operand_slot(run, frame, op, 2);
+static void copy(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    const InterpSlot *to = operand_slot(run, frame, op, 0), *from = operand_slot(run, frame, op, 1);
+    const InterpSlot *mask = operand_slot(run, frame, op, 2);
     uint32_t size = (uint32_t)dtype_size(to->elem),
              count = (uint32_t)ir_attr_int(op, IR_ATTR_COUNT);
     size_t bytes = (size_t)count * size;
@@ -93,17 +93,17 @@ static void copy(Run *run, Frame *frame, const IrOp *op) {
 // ---- all ----------------------------------------------------------------------------------------
 
 // One piece of memory: what thread 0 got, all have.
-static bool shared(Run *run, Frame *frame, const IrOp *op) {
+static bool shared(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     run->one_thread = true;
     bool fine = execute_op(run, frame, op);
     run->one_thread = false;
-    const Slot *first = slot_of(run, frame, &op->results[0]);
+    const InterpSlot *first = slot_of(run, frame, &op->results[0]);
     for (uint32_t t = 1; fine && t < frame_threads(frame); t++)
         copy_lane(result_slot(run, frame_thread(frame, t), op, 0), 0, first, 0);
     return fine;
 }
 
-static bool one_by_one(Run *run, Frame *frame, const IrOp *op) {
+static bool one_by_one(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     bool fine = true;
     run->one_thread = true;
     for (uint32_t t = 0; fine && t < frame_threads(frame); t++)
@@ -112,7 +112,7 @@ static bool one_by_one(Run *run, Frame *frame, const IrOp *op) {
     return fine;
 }
 
-bool execute_threads(Run *run, Frame *frame, const IrOp *op) {
+bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     switch (op->code) {
     case IR_FOR:
     case IR_WHILE:

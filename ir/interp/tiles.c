@@ -3,33 +3,33 @@
 
 enum { STEP_BYTES = 64 };
 
-typedef struct Tiles {
+typedef struct InterpTiles {
     const IrOp *op;
-    const Slot *to, *acc, *a, *b;
+    const InterpSlot *to, *acc, *a, *b;
     int64_t to_step, acc_step, a_step, b_step;
     uint32_t rows, columns;
     uint32_t group;  // neighbours along the depth that lie together in b
     uint32_t depth;  // of a step
     uint64_t *sums;
-} Tiles;
+} InterpTiles;
 
-static int64_t number(Run *run, Frame *frame, const IrOp *op, uint32_t i) {
-    const Slot *s = operand_slot(run, frame, op, i);
+static int64_t number(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t i) {
+    const InterpSlot *s = operand_slot(run, frame, op, i);
     return s ? (int64_t)slot_get(s, 0) : 0;
 }
 
-static Tiles tiles_of(Run *run, Frame *frame, const IrOp *op) {
-    Tiles t = {.op = op,
-               .to = operand_slot(run, frame, op, 0),
-               .to_step = number(run, frame, op, 1),
-               .acc = operand_slot(run, frame, op, 2),
-               .acc_step = number(run, frame, op, 3),
-               .a = operand_slot(run, frame, op, 4),
-               .a_step = number(run, frame, op, 5),
-               .b = operand_slot(run, frame, op, 6),
-               .b_step = number(run, frame, op, 7),
-               .rows = (uint32_t)ir_attr_int(op, IR_ATTR_ROWS),
-               .columns = (uint32_t)ir_attr_int(op, IR_ATTR_COLUMNS)};
+static InterpTiles tiles_of(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpTiles t = {.op = op,
+                     .to = operand_slot(run, frame, op, 0),
+                     .to_step = number(run, frame, op, 1),
+                     .acc = operand_slot(run, frame, op, 2),
+                     .acc_step = number(run, frame, op, 3),
+                     .a = operand_slot(run, frame, op, 4),
+                     .a_step = number(run, frame, op, 5),
+                     .b = operand_slot(run, frame, op, 6),
+                     .b_step = number(run, frame, op, 7),
+                     .rows = (uint32_t)ir_attr_int(op, IR_ATTR_ROWS),
+                     .columns = (uint32_t)ir_attr_int(op, IR_ATTR_COLUMNS)};
     uint32_t size = (uint32_t)dtype_size(t.a->elem);
     t.group = 4 / size;
     t.depth = STEP_BYTES / size;
@@ -38,15 +38,16 @@ static Tiles tiles_of(Run *run, Frame *frame, const IrOp *op) {
 }
 
 // The elements there; 0 where the memory is nobody's.
-static uint64_t *fetch(Run *run, const Tiles *t, const Slot *p, const Runs *runs) {
-    Access a = access_rows(run, t->op, p, runs, TOUCH_READ);
+static uint64_t *fetch(InterpRun *run, const InterpTiles *t, const InterpSlot *p,
+                       const InterpRuns *runs) {
+    InterpAccess a = access_rows(run, t->op, p, runs, TOUCH_READ);
     uint64_t *x = arena_new(run->scratch, uint64_t, a.count);
     for (uint32_t i = 0; i < a.count; i++)
         if (a.on[i]) x[i] = memory_read(a.elem, a.place[i].address);
     return x;
 }
 
-static uint64_t add_product(const Tiles *t, uint64_t sum, uint64_t x, uint64_t y) {
+static uint64_t add_product(const InterpTiles *t, uint64_t sum, uint64_t x, uint64_t y) {
     if (t->to->elem == DTYPE_I32)
         return (uint32_t)sum +
                (uint32_t)(dtype_to_i64(t->a->elem, x) * dtype_to_i64(t->b->elem, y));
@@ -56,11 +57,12 @@ static uint64_t add_product(const Tiles *t, uint64_t sum, uint64_t x, uint64_t y
     return dtype_from_float(DTYPE_F32, isnan(f) ? (float)NAN : flush_subnormal(f), true);
 }
 
-static void add_step(Run *run, const Tiles *t, int64_t k) {
+static void add_step(InterpRun *run, const InterpTiles *t, int64_t k) {
     uint32_t wide = t->columns * t->group;
     int64_t row = (int64_t)((uint64_t)k / t->group * (uint64_t)t->b_step);
-    const uint64_t *a = fetch(run, t, t->a, &(Runs){k, t->rows, t->depth, t->a_step});
-    const uint64_t *b = fetch(run, t, t->b, &(Runs){row, t->depth / t->group, wide, t->b_step});
+    const uint64_t *a = fetch(run, t, t->a, &(InterpRuns){k, t->rows, t->depth, t->a_step});
+    const uint64_t *b =
+        fetch(run, t, t->b, &(InterpRuns){row, t->depth / t->group, wide, t->b_step});
     for (uint32_t i = 0; i < t->rows; i++)
         for (uint32_t j = 0; j < t->columns; j++) {
             uint64_t *sum = &t->sums[i * t->columns + j];
@@ -71,9 +73,9 @@ static void add_step(Run *run, const Tiles *t, int64_t k) {
         }
 }
 
-static void put_sums(Run *run, const Tiles *t) {
-    Runs runs = {0, t->rows, t->columns, t->to_step};
-    Access to = access_rows(run, t->op, t->to, &runs, TOUCH_WRITE);
+static void put_sums(InterpRun *run, const InterpTiles *t) {
+    InterpRuns runs = {0, t->rows, t->columns, t->to_step};
+    InterpAccess to = access_rows(run, t->op, t->to, &runs, TOUCH_WRITE);
     for (uint32_t i = 0; i < to.count; i++) {
         if (!to.on[i]) continue;
         memory_write(to.elem, to.place[i].address, t->sums[i] & UINT32_MAX);
@@ -83,11 +85,11 @@ static void put_sums(Run *run, const Tiles *t) {
     }
 }
 
-bool execute_cpu_tiles(Run *run, Frame *frame, const IrOp *op) {
-    Tiles t = tiles_of(run, frame, op);
+bool execute_cpu_tiles(InterpRun *run, InterpFrame *frame, const IrOp *op) {
+    InterpTiles t = tiles_of(run, frame, op);
     int64_t depth = number(run, frame, op, 8);
     if (t.acc) {
-        Runs runs = {0, t.rows, t.columns, t.acc_step};
+        InterpRuns runs = {0, t.rows, t.columns, t.acc_step};
         t.sums = fetch(run, &t, t.acc, &runs);
     }
     for (int64_t k = 0; k < depth; k += t.depth) {

@@ -5,16 +5,16 @@
 enum { CELL_WIDTH = 52, CELL_HEIGHT = 22, MARGIN = 44, MAX_SIDE = 128 };
 
 // The tile as rows and columns: the last axis across, all others down.
-typedef struct Page {
+typedef struct SvgPage {
     const Layout *l;
     Gf2Span holders;  // element → input number
     uint32_t copies;  // positions that hold an element
     uint32_t row_bits, column_bits;
     uint32_t rows, columns;  // drawn
-} Page;
+} SvgPage;
 
-static Page page_of(const Layout *l) {
-    Page p = {.l = l};
+static SvgPage page_of(const Layout *l) {
+    SvgPage p = {.l = l};
     for (uint32_t i = 0; i < l->bits; i++) gf2_add(&p.holders, l->bases[i], UINT32_C(1) << i);
     p.copies = UINT32_C(1) << (l->bits - p.holders.rank);
     p.column_bits = l->rank ? l->axis_bits[l->rank - 1] : 0;
@@ -27,14 +27,14 @@ static Page page_of(const Layout *l) {
 }
 
 // Far apart for neighbouring warps; lanes of odd number a shade darker, so that they show.
-static void fill(const Page *p, LayoutPoint at, StrBuf *out) {
+static void fill(const SvgPage *p, LayoutPoint at, StrBuf *out) {
     uint32_t group = at.at[LAYOUT_WARP] + at.at[LAYOUT_BLOCK] * layout_size(p->l, LAYOUT_WARP);
     if (p->l->dim_bits[LAYOUT_OFFSET]) group = at.at[LAYOUT_OFFSET] / 32;
     uint32_t shade = 86 - 8 * (at.at[LAYOUT_LANE] & 1);
     strbuf_printf(out, "fill=\"hsl(%u,65%%,%u%%)\"", group * 137 % 360, shade);
 }
 
-static void label(const Page *p, LayoutPoint at, StrBuf *out) {
+static void label(const SvgPage *p, LayoutPoint at, StrBuf *out) {
     const Layout *l = p->l;
     if (l->dim_bits[LAYOUT_OFFSET]) {
         strbuf_printf(out, "%u", at.at[LAYOUT_OFFSET]);
@@ -46,7 +46,7 @@ static void label(const Page *p, LayoutPoint at, StrBuf *out) {
     if (p->copies > 1) strbuf_char(out, '+');
 }
 
-static void draw_cell(const Page *p, uint32_t row, uint32_t column, StrBuf *out) {
+static void draw_cell(const SvgPage *p, uint32_t row, uint32_t column, StrBuf *out) {
     uint32_t x = MARGIN + column * CELL_WIDTH, y = MARGIN + row * CELL_HEIGHT;
     uint32_t input;
     bool held = gf2_solve(&p->holders, row << p->column_bits | column, &input);
@@ -63,7 +63,7 @@ static void draw_cell(const Page *p, uint32_t row, uint32_t column, StrBuf *out)
     strbuf_add(out, STR("</text>\n"));
 }
 
-static void draw_heads(const Page *p, StrBuf *out) {
+static void draw_heads(const SvgPage *p, StrBuf *out) {
     for (uint32_t i = 0; i < p->columns; i++) {
         strbuf_printf(out, "<text x=\"%u\" y=\"%u\">%u</text>\n",
                       MARGIN + i * CELL_WIDTH + CELL_WIDTH / 2, MARGIN - 6u, i);
@@ -75,7 +75,7 @@ static void draw_heads(const Page *p, StrBuf *out) {
 }
 
 void layout_svg(const Layout *l, StrBuf *out) {
-    Page p = page_of(l);
+    SvgPage p = page_of(l);
     uint32_t width = 2 * MARGIN + p.columns * CELL_WIDTH;
     uint32_t height = 2 * MARGIN + p.rows * CELL_HEIGHT;
     strbuf_printf(out,

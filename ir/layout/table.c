@@ -38,19 +38,19 @@ static void line_head(const Layout *l, LayoutPoint point, LayoutDim columns, Str
 }
 
 // Memory has no registers: its lines are 32 offsets.
-typedef struct Grid {
+typedef struct TableGrid {
     LayoutDim columns;
     uint32_t column_bits;
-} Grid;
+} TableGrid;
 
-static Grid grid_of(const Layout *l) {
+static TableGrid grid_of(const Layout *l) {
     bool memory = l->bits == l->dim_bits[LAYOUT_OFFSET] && l->bits > 0;
-    if (!memory) return (Grid){LAYOUT_REG, l->dim_bits[LAYOUT_REG]};
-    return (Grid){LAYOUT_OFFSET, l->bits < 5 ? l->bits : 5u};
+    if (!memory) return (TableGrid){LAYOUT_REG, l->dim_bits[LAYOUT_REG]};
+    return (TableGrid){LAYOUT_OFFSET, l->bits < 5 ? l->bits : 5u};
 }
 
 void layout_table(const Layout *l, uint32_t max_lines, StrBuf *out) {
-    Grid grid = grid_of(l);
+    TableGrid grid = grid_of(l);
     uint32_t columns = UINT32_C(1) << grid.column_bits;
     uint64_t lines = UINT64_C(1) << (l->bits - grid.column_bits);
     layout_text(l, out);

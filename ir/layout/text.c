@@ -44,31 +44,31 @@ void layout_text(const Layout *l, StrBuf *out) {
 
 // ---- parsing
 
-typedef struct Reader {
+typedef struct LayoutReader {
     Str text;
     size_t at;
     LayoutMistake *mistake;
-} Reader;
+} LayoutReader;
 
-static bool fail(Reader *r, const char *what) {
+static bool fail(LayoutReader *r, const char *what) {
     *r->mistake = (LayoutMistake){r->at, what};
     return false;
 }
 
-static char peek(Reader *r) {
+static char peek(LayoutReader *r) {
     while (r->at < r->text.size && (r->text.text[r->at] == ' ' || r->text.text[r->at] == '\t')) {
         r->at++;
     }
     return r->at < r->text.size ? r->text.text[r->at] : '\0';
 }
 
-static bool take(Reader *r, char c) {
+static bool take(LayoutReader *r, char c) {
     if (peek(r) != c) return false;
     r->at++;
     return true;
 }
 
-static Str word(Reader *r) {
+static Str word(LayoutReader *r) {
     peek(r);
     size_t start = r->at;
     while (r->at < r->text.size && r->text.text[r->at] >= 'a' && r->text.text[r->at] <= 'z') {
@@ -77,7 +77,7 @@ static Str word(Reader *r) {
     return (Str){r->text.text + start, r->at - start};
 }
 
-static bool number(Reader *r, uint32_t *value) {
+static bool number(LayoutReader *r, uint32_t *value) {
     char c = peek(r);
     if (c < '0' || c > '9') return fail(r, "expected a number");
     size_t start = r->at;
@@ -96,7 +96,7 @@ static bool number(Reader *r, uint32_t *value) {
 }
 
 // Numbers between brackets, at most IR_MAX_RANK of them.
-static bool numbers(Reader *r, char close, uint32_t *values, uint32_t *count) {
+static bool numbers(LayoutReader *r, char close, uint32_t *values, uint32_t *count) {
     *count = 0;
     if (take(r, close)) return true;
     do {
@@ -107,7 +107,7 @@ static bool numbers(Reader *r, char close, uint32_t *values, uint32_t *count) {
     return fail(r, close == ']' ? "expected ',' or ']'" : "expected ',' or ')'");
 }
 
-static bool read_basis(Reader *r, Layout *l, LayoutDim dim) {
+static bool read_basis(LayoutReader *r, Layout *l, LayoutDim dim) {
     uint32_t coords[IR_MAX_RANK], count;
     if (!take(r, '(')) return fail(r, "expected '('");
     size_t start = r->at;
@@ -122,7 +122,7 @@ static bool read_basis(Reader *r, Layout *l, LayoutDim dim) {
     return true;
 }
 
-static bool read_dim(Reader *r, LayoutDim *dim) {
+static bool read_dim(LayoutReader *r, LayoutDim *dim) {
     peek(r);
     size_t start = r->at;
     Str name = word(r);
@@ -134,7 +134,7 @@ static bool read_dim(Reader *r, LayoutDim *dim) {
     return fail(r, "expected reg, lane, warp, block, offset or ')'");
 }
 
-static bool read_bases(Reader *r, Layout *l) {
+static bool read_bases(LayoutReader *r, Layout *l) {
     if (!take(r, '(')) return fail(r, "expected '('");
     while (!take(r, ')')) {
         LayoutDim dim;
@@ -149,7 +149,7 @@ static bool read_bases(Reader *r, Layout *l) {
 }
 
 // Layouts that need more room than the text's limits are refused here, not by layout_empty.
-static bool shape_fits(Reader *r, uint32_t rank, const uint32_t *shape) {
+static bool shape_fits(LayoutReader *r, uint32_t rank, const uint32_t *shape) {
     uint64_t total = 1;
     for (uint32_t i = 0; i < rank; i++) {
         if (shape[i] == 0 || (shape[i] & (shape[i] - 1)) != 0) {
@@ -163,7 +163,7 @@ static bool shape_fits(Reader *r, uint32_t rank, const uint32_t *shape) {
 
 bool layout_parse_bases(Str text, uint32_t rank, const uint32_t *shape, Layout *l, size_t *used,
                         LayoutMistake *mistake) {
-    Reader r = {text, 0, mistake};
+    LayoutReader r = {text, 0, mistake};
     if (!shape_fits(&r, rank, shape)) return false;
     *l = layout_empty(rank, shape);
     if (!read_bases(&r, l)) return false;
@@ -172,7 +172,7 @@ bool layout_parse_bases(Str text, uint32_t rank, const uint32_t *shape, Layout *
 }
 
 bool layout_parse(Str text, Layout *l, size_t *used, LayoutMistake *mistake) {
-    Reader r = {text, 0, mistake};
+    LayoutReader r = {text, 0, mistake};
     uint32_t shape[IR_MAX_RANK], rank;
     if (!str_equal(word(&r), STR("layout"))) {
         r.at = 0;

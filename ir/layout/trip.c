@@ -15,14 +15,14 @@
 #include "ir/layout/gf2.h"
 #include "ir/layout/query.h"
 
-typedef struct Access {
+typedef struct TripAccess {
     const LayoutSide *side;
     bool store;
     Gf2List vector;  // elements of a lane's access, by offset bit
-} Access;
+} TripAccess;
 
 typedef struct Trip {
-    Access store, load;
+    TripAccess store, load;
     uint32_t tile_bits;
     uint32_t bits;  // of an element
     uint32_t word;  // offset bits inside 4 bytes
@@ -32,16 +32,16 @@ typedef struct Trip {
 
 static uint32_t log2_floor(uint32_t v) { return v ? 31u - (uint32_t)__builtin_clz(v) : 0; }
 
-static uint32_t most_bits(const Trip *t, const Access *a) {
+static uint32_t most_bits(const Trip *t, const TripAccess *a) {
     uint32_t bytes = a->side->max_bytes ? a->side->max_bytes : 16;
     return log2_floor(bytes * 8 / t->bits);
 }
 
-static uint32_t least_bits(const Trip *t, const Access *a) {
+static uint32_t least_bits(const Trip *t, const TripAccess *a) {
     return log2_floor(a->side->min_bytes * 8 / t->bits);
 }
 
-static Gf2List registers_of(const Access *a) {
+static Gf2List registers_of(const TripAccess *a) {
     Gf2List list = {0};
     const Layout *l = a->side->layout;
     for (uint32_t i = 0; i < l->dim_bits[LAYOUT_REG]; i++) {
@@ -51,7 +51,7 @@ static Gf2List registers_of(const Access *a) {
 }
 
 // The row of 16 bytes that a matrix access prescribes; false when the layout is not made for it.
-static bool matrix_row(const Trip *t, const Access *a, Gf2List *row) {
+static bool matrix_row(const Trip *t, const TripAccess *a, Gf2List *row) {
     const Layout *l = a->side->layout;
     uint32_t packed = t->word;
     bool transposed = a->side->move == LAYOUT_MOVE_TRANSPOSED;
@@ -69,13 +69,13 @@ static bool matrix_row(const Trip *t, const Access *a, Gf2List *row) {
     return row->count == (transposed ? 3 : packed + 2);
 }
 
-static const SharedPhase *phase_of(const Trip *t, const Access *a) {
+static const SharedPhase *phase_of(const Trip *t, const TripAccess *a) {
     uint32_t bytes = (t->bits << a->vector.count) / 8;
     return &(a->store ? t->banks->store : t->banks->load)[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
 }
 
 // What the lanes of one phase add to the vector.
-static void add_phase(const Trip *t, const Access *a, Gf2List *moved) {
+static void add_phase(const Trip *t, const TripAccess *a, Gf2List *moved) {
     const Layout *l = a->side->layout;
     uint32_t lane = layout_dim_start(l, LAYOUT_LANE);
     switch (a->side->move) {
@@ -98,7 +98,7 @@ static void add_phase(const Trip *t, const Access *a, Gf2List *moved) {
 }
 
 // U: all that one phase moves, and the rest of the words it touches.
-static Gf2List phase_space(const Trip *t, const Access *a, const Gf2List *low) {
+static Gf2List phase_space(const Trip *t, const TripAccess *a, const Gf2List *low) {
     Gf2List moved = a->vector;
     for (uint32_t i = 0; i < low->count && i < t->word; i++) gf2_list_add(&moved, low->v[i]);
     add_phase(t, a, &moved);
@@ -145,7 +145,7 @@ static Layout memory_of(const Trip *t, const Gf2List *wide) {
 }
 
 // Is the order inside a vector the same whatever the lane, the warp and the other registers are?
-static bool in_order(const Access *a, const Layout *memory) {
+static bool in_order(const TripAccess *a, const Layout *memory) {
     const Layout *l = a->side->layout;
     uint32_t inside = (UINT32_C(1) << a->vector.count) - 1;
     Gf2Span vector = gf2_span(&a->vector);
@@ -160,7 +160,7 @@ static bool in_order(const Access *a, const Layout *memory) {
 
 // Wavefronts of one access, and how many accesses a warp needs for all its registers; false when
 // the memory does not suit it.
-static bool access_cost(const Trip *t, const Access *a, const Layout *memory,
+static bool access_cost(const Trip *t, const TripAccess *a, const Layout *memory,
                         LayoutConflicts *conflicts, uint32_t *accesses) {
     const Layout *l = a->side->layout;
     Gf2List registers = registers_of(a);
@@ -180,7 +180,7 @@ static bool access_cost(const Trip *t, const Access *a, const Layout *memory,
 
 // Instructions that put a lane's narrow elements in the order of its registers, one for each word:
 // of an access that does not begin with them as they are there.
-static uint32_t repacking(const Trip *t, const Access *a) {
+static uint32_t repacking(const Trip *t, const TripAccess *a) {
     Gf2List registers = registers_of(a);
     if (a->side->move != LAYOUT_MOVE_PLAIN || registers.count < t->word) return 0;
     uint32_t alike = 0;
@@ -190,7 +190,7 @@ static uint32_t repacking(const Trip *t, const Access *a) {
 }
 
 // What a plain access costs at best.
-static uint64_t least_cost(const Trip *t, const Access *a) {
+static uint64_t least_cost(const Trip *t, const TripAccess *a) {
     if (a->side->move != LAYOUT_MOVE_PLAIN) return 0;
     uint32_t accesses = UINT32_C(1) << (registers_of(a).count - a->vector.count);
     uint32_t phases = layout_size(a->side->layout, LAYOUT_LANE) >> phase_of(t, a)->count;
@@ -289,7 +289,7 @@ static void try_matrix(Trip *t, uint64_t *best, LayoutTrip *trip) {
         try_vectors(t, &row, &row, best, trip);
         return;
     }
-    Access *plain = store_is ? &t->load : &t->store;
+    TripAccess *plain = store_is ? &t->load : &t->store;
     Gf2List registers = registers_of(plain);
     Gf2Span span = gf2_span(&registers);
     Gf2List part = {0};

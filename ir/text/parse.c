@@ -4,26 +4,26 @@
 
 // ---- tokens -------------------------------------------------------------------------------------
 
-void parser_next(Parser *p) {
+void parser_next(IrParser *p) {
     p->last_end = p->token.span.end;
     if (!p->stopped) p->token = ir_lexer_next(&p->lexer);
 }
 
-void parser_stop(Parser *p) {
+void parser_stop(IrParser *p) {
     p->stopped = true;
     p->token.kind = IR_TOK_END;
     p->token.first = true;
 }
 
-bool parser_at(const Parser *p, char punct) {
+bool parser_at(const IrParser *p, char punct) {
     return p->token.kind == IR_TOK_PUNCT && p->token.punct == punct;
 }
 
-bool parser_at_name(const Parser *p, const char *name) {
+bool parser_at_name(const IrParser *p, const char *name) {
     return p->token.kind == IR_TOK_NAME && str_equal(p->token.text, str(name));
 }
 
-bool parser_take(Parser *p, char punct) {
+bool parser_take(IrParser *p, char punct) {
     if (!parser_at(p, punct)) return false;
     parser_next(p);
     return true;
@@ -31,7 +31,7 @@ bool parser_take(Parser *p, char punct) {
 
 Str parser_short(Str text) { return (Str){text.text, text.size < 60 ? text.size : 60}; }
 
-bool parser_fail(Parser *p, const char *what) {
+bool parser_fail(IrParser *p, const char *what) {
     if (p->stopped) return false;
     if (p->token.kind == IR_TOK_END) {
         diag_error(p->diags, p->token.span, DIAG_IR_SYNTAX,
@@ -44,19 +44,19 @@ bool parser_fail(Parser *p, const char *what) {
     return false;
 }
 
-bool parser_expect(Parser *p, char punct, const char *where) {
+bool parser_expect(IrParser *p, char punct, const char *where) {
     if (parser_take(p, punct)) return true;
     return parser_fail(p, arena_printf(p->scratch, "'%c' %s", punct, where));
 }
 
-bool parser_name(Parser *p, const char *what, Symbol *name) {
+bool parser_name(IrParser *p, const char *what, Symbol *name) {
     if (p->token.kind != IR_TOK_NAME) return parser_fail(p, what);
     *name = intern(p->module->names, p->token.text);
     parser_next(p);
     return true;
 }
 
-bool parser_int(Parser *p, const char *what, int64_t min, int64_t max, int64_t *value) {
+bool parser_int(IrParser *p, const char *what, int64_t min, int64_t max, int64_t *value) {
     if (p->token.kind != IR_TOK_NUMBER) return parser_fail(p, what);
     IrLiteral read = ir_literal_int(p->token.text, value);
     if (read == IR_LITERAL_MALFORMED) {
@@ -74,14 +74,14 @@ bool parser_int(Parser *p, const char *what, int64_t min, int64_t max, int64_t *
     return true;
 }
 
-bool parser_string(Parser *p, const char *what, Str *text) {
+bool parser_string(IrParser *p, const char *what, Str *text) {
     if (p->token.kind != IR_TOK_STRING) return parser_fail(p, what);
     TRY(ir_lexer_string(&p->lexer, p->token, p->arena, text));
     parser_next(p);
     return true;
 }
 
-bool parser_at_attrs(const Parser *p) {
+bool parser_at_attrs(const IrParser *p) {
     if (!parser_at(p, '{')) return false;
     IrLexer ahead = p->lexer;
     ahead.diags = NULL;
@@ -90,7 +90,7 @@ bool parser_at_attrs(const Parser *p) {
     return equals.kind == IR_TOK_PUNCT && equals.punct == '=';
 }
 
-bool parser_at_block(const Parser *p) {
+bool parser_at_block(const IrParser *p) {
     if (!parser_at(p, '{')) return false;
     IrLexer ahead = p->lexer;
     ahead.diags = NULL;
@@ -98,7 +98,7 @@ bool parser_at_block(const Parser *p) {
     return next.first || (next.kind == IR_TOK_PUNCT && next.punct == '}');
 }
 
-bool parser_at_function(const Parser *p) {
+bool parser_at_function(const IrParser *p) {
     if (!p->token.first || (!parser_at_name(p, "kernel") && !parser_at_name(p, "func")))
         return false;
     IrLexer ahead = p->lexer;
@@ -109,7 +109,7 @@ bool parser_at_function(const Parser *p) {
 
 // ---- types --------------------------------------------------------------------------------------
 
-bool parser_elem(Parser *p, Dtype *elem) {
+bool parser_elem(IrParser *p, Dtype *elem) {
     if (p->token.kind != IR_TOK_NAME) return parser_fail(p, "an element type");
     if (!dtype_from_name(p->token.text, elem)) {
         diag_error(p->diags, p->token.span, DIAG_IR_SYNTAX, "unknown type '%.*s'",
@@ -120,7 +120,7 @@ bool parser_elem(Parser *p, Dtype *elem) {
     return true;
 }
 
-static bool shape(Parser *p, uint32_t *rank, uint32_t *extents) {
+static bool shape(IrParser *p, uint32_t *rank, uint32_t *extents) {
     *rank = 0;
     if (!parser_take(p, '[')) return true;
     do {
@@ -137,7 +137,7 @@ static bool shape(Parser *p, uint32_t *rank, uint32_t *extents) {
 }
 
 // "(reg=(1) lane=…)" right after a shape; arguments of a region begin with a '%' instead.
-static bool layout_of_type(Parser *p, const IrType **type) {
+static bool layout_of_type(IrParser *p, const IrType **type) {
     Str text = p->lexer.file->text;
     size_t begin = p->lexer.at - 1, next = p->lexer.at;
     while (next < text.size && text.text[next] == ' ') next++;
@@ -159,7 +159,7 @@ static bool layout_of_type(Parser *p, const IrType **type) {
     return true;
 }
 
-bool parser_type(Parser *p, const IrType **type) {
+bool parser_type(IrParser *p, const IrType **type) {
     Dtype elem;
     if (parser_at_name(p, "view")) {
         int64_t view_rank;
@@ -180,12 +180,12 @@ bool parser_type(Parser *p, const IrType **type) {
 
 // ---- parameters ---------------------------------------------------------------------------------
 
-static bool dim(Parser *p, IrDim *to) {
+static bool dim(IrParser *p, IrDim *to) {
     if (p->token.kind == IR_TOK_NAME) return parser_name(p, "an extent", &to->extent);
     return parser_int(p, "an extent", 0, INT64_MAX, &to->value);
 }
 
-static bool view_type(Parser *p, IrParam *param, const IrType **type) {
+static bool view_type(IrParser *p, IrParam *param, const IrType **type) {
     if (parser_at_name(p, "strided")) {
         param->strided = true;
         parser_next(p);
@@ -209,7 +209,7 @@ static bool view_type(Parser *p, IrParam *param, const IrType **type) {
     return true;
 }
 
-static bool param_fact(Parser *p, IrFacts *facts, bool *min, bool *max) {
+static bool param_fact(IrParser *p, IrFacts *facts, bool *min, bool *max) {
     Symbol key;
     Span span = p->token.span;
     int64_t divisor;
@@ -230,7 +230,7 @@ static bool param_fact(Parser *p, IrFacts *facts, bool *min, bool *max) {
     return false;
 }
 
-static bool param_facts(Parser *p, IrFacts *facts) {
+static bool param_facts(IrParser *p, IrFacts *facts) {
     if (!parser_at_attrs(p)) return true;
     bool min = false, max = false;
     Span span = p->token.span;
@@ -245,7 +245,7 @@ static bool param_facts(Parser *p, IrFacts *facts) {
     return parser_expect(p, '}', "after attributes");
 }
 
-static bool add_param(Parser *p, IrParam *from, const IrType *type) {
+static bool add_param(IrParser *p, IrParam *from, const IrType *type) {
     if (map_find(&p->named, map_key(from->name))) {
         diag_error(p->diags, from->span, DIAG_DUPLICATE_NAME, "parameter '%s' is named twice",
                    from->name);
@@ -266,7 +266,7 @@ static bool add_param(Parser *p, IrParam *from, const IrType *type) {
     return true;
 }
 
-static bool param(Parser *p) {
+static bool param(IrParser *p) {
     IrParam made = {.span = p->token.span};
     const IrType *type;
     Str name = p->token.text;
@@ -286,14 +286,14 @@ static bool param(Parser *p) {
 }
 
 // After a mistake in a parameter: to the next one, or to the end of the list or line.
-static void skip_param(Parser *p) {
+static void skip_param(IrParser *p) {
     while (p->token.kind != IR_TOK_VALUE && !parser_at(p, ')')) {
         if (p->token.kind == IR_TOK_END || p->token.first) return;
         parser_next(p);
     }
 }
 
-static bool params(Parser *p) {
+static bool params(IrParser *p) {
     TRY(parser_expect(p, '(', "before the parameters"));
     if (parser_take(p, ')')) return true;
     for (;;) {
@@ -311,7 +311,7 @@ static bool params(Parser *p) {
 
 // ---- a function's attributes --------------------------------------------------------------------
 
-static bool level_attr(Parser *p) {
+static bool level_attr(IrParser *p) {
     for (IrLevel level = IR_LEVEL_TILE; level <= IR_LEVEL_THREAD; level++) {
         if (!parser_at_name(p, ir_level_text(level))) continue;
         p->func->level = level;
@@ -321,7 +321,7 @@ static bool level_attr(Parser *p) {
     return parser_fail(p, "a level: tile, gpu, cpu or thread");
 }
 
-static bool math_item(Parser *p) {
+static bool math_item(IrParser *p) {
     if (parser_at_name(p, "contract")) {
         p->func->math |= IR_MATH_CONTRACT;
     } else if (parser_at_name(p, "approx")) {
@@ -333,7 +333,7 @@ static bool math_item(Parser *p) {
     return true;
 }
 
-static bool bind_item(Parser *p) {
+static bool bind_item(IrParser *p) {
     IrBinding made = {0};
     TRY(parser_name(p, "the name of a binding", &made.name));
     TRY(parser_expect(p, '=', "after the name of a binding"));
@@ -354,7 +354,7 @@ static IrExtent *extent_named(IrFunc *f, Symbol name) {
     return NULL;
 }
 
-static bool fact_item(Parser *p) {
+static bool fact_item(IrParser *p) {
     Span span = p->token.span;
     Symbol name;
     TRY(parser_name(p, "an extent", &name));
@@ -378,7 +378,7 @@ static bool fact_item(Parser *p) {
     return true;
 }
 
-static bool extent_item(Parser *p) {
+static bool extent_item(IrParser *p) {
     Symbol name;
     TRY(parser_name(p, "an extent", &name));
     if (p->func->extents.count < (size_t)IR_MAX_PARAMS * IR_MAX_VIEW_RANK) {
@@ -387,7 +387,7 @@ static bool extent_item(Parser *p) {
     return true;
 }
 
-static bool list(Parser *p, bool (*item)(Parser *)) {
+static bool list(IrParser *p, bool (*item)(IrParser *)) {
     TRY(parser_expect(p, '[', "before a list"));
     if (parser_take(p, ']')) return true;
     do TRY(item(p));
@@ -395,14 +395,14 @@ static bool list(Parser *p, bool (*item)(Parser *)) {
     return parser_expect(p, ']', "after a list");
 }
 
-static bool whole(Parser *p, int64_t least, int64_t most, int *to) {
+static bool whole(IrParser *p, int64_t least, int64_t most, int *to) {
     int64_t value;
     TRY(parser_int(p, "a number", least, most, &value));
     *to = (int)value;
     return true;
 }
 
-static bool lanes_attr(Parser *p) {
+static bool lanes_attr(IrParser *p) {
     Span span = p->token.span;
     TRY(whole(p, 1, 1 << 16, &p->func->lanes));
     if (p->func->lanes == 32 || p->func->lanes == 64) return true;
@@ -410,7 +410,7 @@ static bool lanes_attr(Parser *p) {
     return false;
 }
 
-static bool func_attr(Parser *p) {
+static bool func_attr(IrParser *p) {
     Span span = p->token.span;
     Symbol name;
     TRY(parser_name(p, "the name of an attribute", &name));
@@ -435,7 +435,7 @@ static bool func_attr(Parser *p) {
     return false;
 }
 
-static bool func_attrs(Parser *p) {
+static bool func_attrs(IrParser *p) {
     if (!parser_at_attrs(p)) return true;
     parser_next(p);
     do TRY(func_attr(p));
@@ -445,7 +445,7 @@ static bool func_attrs(Parser *p) {
 
 // ---- functions ----------------------------------------------------------------------------------
 
-static bool section(Parser *p) {
+static bool section(IrParser *p) {
     Span span = p->token.span;
     IrSectionKind kind = IR_BODY;
     Str text = {0};
@@ -464,7 +464,7 @@ static bool section(Parser *p) {
     return true;
 }
 
-static bool func_results(Parser *p) {
+static bool func_results(IrParser *p) {
     if (p->func->is_kernel || p->token.kind != IR_TOK_ARROW) return true;
     parser_next(p);
     do {
@@ -475,7 +475,7 @@ static bool func_results(Parser *p) {
     return true;
 }
 
-static bool func_name(Parser *p, bool is_kernel, Map *known) {
+static bool func_name(IrParser *p, bool is_kernel, Map *known) {
     parser_next(p);
     TRY(parser_expect(p, '@', "before a function's name"));
     Span span = p->token.span;
@@ -492,13 +492,13 @@ static bool func_name(Parser *p, bool is_kernel, Map *known) {
     return true;
 }
 
-static bool func_head(Parser *p) {
+static bool func_head(IrParser *p) {
     TRY(params(p));
     TRY(func_results(p));
     return func_attrs(p);
 }
 
-static bool function(Parser *p, bool is_kernel, Map *known) {
+static bool function(IrParser *p, bool is_kernel, Map *known) {
     TRY(func_name(p, is_kernel, known));
     if (!func_head(p)) {  // the body is read for its own mistakes
         while (!parser_at_block(p)) {
@@ -516,11 +516,11 @@ static bool function(Parser *p, bool is_kernel, Map *known) {
     return true;
 }
 
-static void skip_to_function(Parser *p) {
+static void skip_to_function(IrParser *p) {
     while (p->token.kind != IR_TOK_END && !parser_at_function(p)) parser_next(p);
 }
 
-static void module(Parser *p) {
+static void module(IrParser *p) {
     Map known = {0};
     while (p->token.kind != IR_TOK_END) {
         bool is_kernel = parser_at_name(p, "kernel");
@@ -533,7 +533,7 @@ static void module(Parser *p) {
 }
 
 // The stacks are never without memory, so that a place on them is one also when they are empty.
-static void create_stacks(Parser *p) {
+static void create_stacks(IrParser *p) {
     vec_push(p->scratch, &p->operands, NULL);
     vec_push(p->scratch, &p->names, (IrToken){0});
     vec_push(p->scratch, &p->types, NULL);
@@ -544,7 +544,7 @@ static void create_stacks(Parser *p) {
 IrModule *ir_parse(Arena *arena, Sources *sources, Interner *names, const SourceFile *file,
                    Diags *diags) {
     size_t errors = diags_errors(diags);
-    Parser p = {
+    IrParser p = {
         .arena = arena,
         .scratch = arena_create(),
         .module = ir_module_create(arena, sources, names),

@@ -12,7 +12,7 @@ static bool value_number(Str text, uint64_t *number) {
     return str_to_u64(text, number, &overflow) && !overflow && *number <= UINT32_MAX;
 }
 
-static bool define(Parser *p, IrToken token, IrValue *value) {
+static bool define(IrParser *p, IrToken token, IrValue *value) {
     uint64_t number = 0;
     if (!value_number(token.text, &number)) {
         diag_error(p->diags, token.span, DIAG_IR_SYNTAX,
@@ -29,7 +29,7 @@ static bool define(Parser *p, IrToken token, IrValue *value) {
     return true;
 }
 
-static bool operand(Parser *p, IrValue **value) {
+static bool operand(IrParser *p, IrValue **value) {
     *value = NULL;
     if (parser_at_name(p, "_")) {
         parser_next(p);
@@ -52,7 +52,7 @@ static bool operand(Parser *p, IrValue **value) {
     return true;
 }
 
-static bool operands(Parser *p) {
+static bool operands(IrParser *p) {
     bool more = p->token.kind == IR_TOK_VALUE || parser_at_name(p, "_");
     if (!more || p->token.first) return true;
     do {
@@ -76,7 +76,7 @@ typedef struct Draft {
     size_t operands, names, types, regions;  // where its parts begin on the stacks
 } Draft;
 
-static bool ints(Parser *p, IrAttr *attr) {
+static bool ints(IrParser *p, IrAttr *attr) {
     VEC(int64_t) items = {0};
     TRY(parser_expect(p, '[', "before a list of numbers"));
     while (!parser_at(p, ']')) {
@@ -91,7 +91,7 @@ static bool ints(Parser *p, IrAttr *attr) {
     return true;
 }
 
-static bool texts(Parser *p, IrAttr *attr) {
+static bool texts(IrParser *p, IrAttr *attr) {
     VEC(Str) items = {0};
     TRY(parser_expect(p, '[', "before a list of texts"));
     while (!parser_at(p, ']')) {
@@ -106,14 +106,14 @@ static bool texts(Parser *p, IrAttr *attr) {
     return true;
 }
 
-static bool boolean(Parser *p, IrAttr *attr) {
+static bool boolean(IrParser *p, IrAttr *attr) {
     attr->u.i = parser_at_name(p, "true");
     if (!attr->u.i && !parser_at_name(p, "false")) return parser_fail(p, "true or false");
     parser_next(p);
     return true;
 }
 
-static bool enumerated(Parser *p, IrAttrName name, IrAttr *attr) {
+static bool enumerated(IrParser *p, IrAttrName name, IrAttr *attr) {
     IrAttrKind kind = ir_attr_kind(name);
     if (p->token.kind == IR_TOK_NAME && ir_enum_from_text(kind, p->token.text, &attr->u.i)) {
         parser_next(p);
@@ -130,7 +130,7 @@ static bool enumerated(Parser *p, IrAttrName name, IrAttr *attr) {
     return false;
 }
 
-static bool dtypes(Parser *p, IrAttr *attr) {
+static bool dtypes(IrParser *p, IrAttr *attr) {
     VEC(int64_t) items = {0};
     TRY(parser_expect(p, '[', "before a list of element types"));
     while (!parser_at(p, ']')) {
@@ -148,7 +148,7 @@ static bool dtypes(Parser *p, IrAttr *attr) {
     return true;
 }
 
-static bool constant(Parser *p, Draft *draft) {
+static bool constant(IrParser *p, Draft *draft) {
     if (p->token.kind != IR_TOK_NUMBER && p->token.kind != IR_TOK_NAME) {
         return parser_fail(p, "a constant");
     }
@@ -157,7 +157,7 @@ static bool constant(Parser *p, Draft *draft) {
     return true;
 }
 
-static bool attr_value(Parser *p, Draft *draft, IrAttrName name, IrAttr *attr) {
+static bool attr_value(IrParser *p, Draft *draft, IrAttrName name, IrAttr *attr) {
     switch (ir_attr_kind(name)) {
     case IR_KIND_INT: return parser_int(p, "a number", INT64_MIN, INT64_MAX, &attr->u.i);
     case IR_KIND_BOOL: return boolean(p, attr);
@@ -178,7 +178,7 @@ static bool attr_value(Parser *p, Draft *draft, IrAttrName name, IrAttr *attr) {
     return false;
 }
 
-static bool attr_unknown(Parser *p, const Draft *draft) {
+static bool attr_unknown(IrParser *p, const Draft *draft) {
     diag_error(p->diags, p->token.span, DIAG_IR_SYNTAX, "op '%s' has no attribute '%.*s'",
                draft->info->text, STR_ARG(parser_short(p->token.text)));
     StrBuf list = strbuf(p->scratch);
@@ -189,7 +189,7 @@ static bool attr_unknown(Parser *p, const Draft *draft) {
     return false;
 }
 
-static bool attr(Parser *p, Draft *draft) {
+static bool attr(IrParser *p, Draft *draft) {
     if (p->token.kind != IR_TOK_NAME) return parser_fail(p, "the name of an attribute");
     int i = 0;
     while (i < draft->info->attr_count &&
@@ -208,7 +208,7 @@ static bool attr(Parser *p, Draft *draft) {
     return attr_value(p, draft, draft->info->attrs[i], &draft->attrs[i]);
 }
 
-static bool attrs(Parser *p, Draft *draft) {
+static bool attrs(IrParser *p, Draft *draft) {
     if (parser_at_attrs(p)) {
         parser_next(p);
         do TRY(attr(p, draft));
@@ -227,7 +227,7 @@ static bool attrs(Parser *p, Draft *draft) {
 
 // ---- the head of an op: all but its regions -----------------------------------------------------
 
-static bool result_names(Parser *p) {
+static bool result_names(IrParser *p) {
     if (p->token.kind != IR_TOK_VALUE) return true;
     do {
         if (p->token.kind != IR_TOK_VALUE) return parser_fail(p, "a result");
@@ -237,7 +237,7 @@ static bool result_names(Parser *p) {
     return parser_expect(p, '=', "after the results");
 }
 
-static bool opcode(Parser *p, Draft *draft) {
+static bool opcode(IrParser *p, Draft *draft) {
     if (p->token.kind != IR_TOK_NAME) return parser_fail(p, "the name of an op");
     if (!ir_op_from_text(p->token.text, &draft->code)) {
         diag_error(p->diags, p->token.span, DIAG_IR_SYNTAX, "unknown op '%.*s'",
@@ -253,7 +253,7 @@ static bool opcode(Parser *p, Draft *draft) {
     return true;
 }
 
-static bool result_types(Parser *p, const Draft *draft) {
+static bool result_types(IrParser *p, const Draft *draft) {
     if (parser_take(p, ':')) {
         do {
             const IrType *type;
@@ -269,7 +269,7 @@ static bool result_types(Parser *p, const Draft *draft) {
 }
 
 // Reads the value of `const`, now that its type is known.
-static bool constant_bits(Parser *p, Draft *draft) {
+static bool constant_bits(IrParser *p, Draft *draft) {
     if (draft->code != IR_CONST) return true;
     const IrType *type = p->types.count > draft->types ? p->types.data[draft->types] : NULL;
     bool typed = type && type->kind == IR_TILE;
@@ -290,7 +290,7 @@ static bool constant_bits(Parser *p, Draft *draft) {
     return false;
 }
 
-static bool head(Parser *p, Draft *draft) {
+static bool head(IrParser *p, Draft *draft) {
     TRY(result_names(p));
     TRY(opcode(p, draft));
     TRY(operands(p));
@@ -301,7 +301,7 @@ static bool head(Parser *p, Draft *draft) {
 
 // ---- regions ------------------------------------------------------------------------------------
 
-static bool region_arg(Parser *p, IrBlock *block) {
+static bool region_arg(IrParser *p, IrBlock *block) {
     IrToken token = p->token;
     if (token.kind != IR_TOK_VALUE) return parser_fail(p, "an argument of a region");
     parser_next(p);
@@ -311,7 +311,7 @@ static bool region_arg(Parser *p, IrBlock *block) {
     return define(p, token, ir_block_add_arg(block, type));
 }
 
-static bool region_args(Parser *p, IrBlock *block) {
+static bool region_args(IrParser *p, IrBlock *block) {
     if (!parser_take(p, '(')) return true;
     do TRY(region_arg(p, block));
     while (parser_take(p, ','));
@@ -319,7 +319,7 @@ static bool region_args(Parser *p, IrBlock *block) {
 }
 
 // Skips to the brace that opens a region's ops, within the line.
-static bool skip_to_brace(Parser *p) {
+static bool skip_to_brace(IrParser *p) {
     while (!parser_at(p, '{')) {
         if (p->token.kind == IR_TOK_END || p->token.first || parser_at(p, '}')) return false;
         parser_next(p);
@@ -327,7 +327,7 @@ static bool skip_to_brace(Parser *p) {
     return true;
 }
 
-static bool region(Parser *p) {
+static bool region(IrParser *p) {
     IrBlock *block = ir_block_create(p->func);
     vec_push(p->scratch, &p->regions, block);
     if (p->depth == IR_MAX_DEPTH) {
@@ -345,7 +345,7 @@ static bool region(Parser *p) {
     return closed;
 }
 
-static bool regions(Parser *p) {
+static bool regions(IrParser *p) {
     while (!p->token.first && (parser_at(p, '{') || parser_at(p, '('))) TRY(region(p));
     return true;
 }
@@ -354,7 +354,7 @@ static bool regions(Parser *p) {
 
 // After a mistake in an op's head: skips the rest of it from its first token on, so that braces are
 // seen in pairs, and reads its regions for the mistakes that they have.
-static void mend(Parser *p, const Draft *draft, IrLexer lexer) {
+static void mend(IrParser *p, const Draft *draft, IrLexer lexer) {
     if (p->stopped) return;
     p->lexer = lexer;
     p->token = draft->first;
@@ -375,7 +375,7 @@ static void mend(Parser *p, const Draft *draft, IrLexer lexer) {
 
 // ---- ops ----------------------------------------------------------------------------------------
 
-static void make(Parser *p, const Draft *draft, IrBlock *block, uint32_t end) {
+static void make(IrParser *p, const Draft *draft, IrBlock *block, uint32_t end) {
     IrBuilder b = ir_builder_at_end(block);
     b.span = (Span){draft->first.span.begin, end};
     IrOp *op = ir_op(&b, draft->code, (uint32_t)(p->operands.count - draft->operands),
@@ -394,7 +394,7 @@ static void make(Parser *p, const Draft *draft, IrBlock *block, uint32_t end) {
     }
 }
 
-static void op(Parser *p, IrBlock *block) {
+static void op(IrParser *p, IrBlock *block) {
     Draft draft = {
         .first = p->token,
         .operands = p->operands.count,
@@ -415,7 +415,7 @@ static void op(Parser *p, IrBlock *block) {
     p->regions.count = draft.regions;
 }
 
-bool parser_ops(Parser *p, IrBlock *block) {
+bool parser_ops(IrParser *p, IrBlock *block) {
     while (!parser_at(p, '}')) {
         if (p->token.kind == IR_TOK_END || parser_at_function(p)) return parser_fail(p, "'}'");
         op(p, block);

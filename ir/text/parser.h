@@ -11,7 +11,7 @@
 #include "ir/text/lexer.h"
 #include "ir/text/text.h"
 
-typedef struct Parser {
+typedef struct IrParser {
     Arena *arena;
     Arena *scratch;
     IrModule *module;
@@ -28,32 +28,32 @@ typedef struct Parser {
     VEC(IrToken) names;
     VEC(const IrType *) types;
     VEC(IrBlock *) regions;
-} Parser;
+} IrParser;
 
-void parser_next(Parser *p);
+void parser_next(IrParser *p);
 // No further mistakes are worth reporting: as if the text ended here.
-void parser_stop(Parser *p);
-bool parser_at(const Parser *p, char punct);
-bool parser_at_name(const Parser *p, const char *name);
-bool parser_take(Parser *p, char punct);
-bool parser_expect(Parser *p, char punct, const char *where);
+void parser_stop(IrParser *p);
+bool parser_at(const IrParser *p, char punct);
+bool parser_at_name(const IrParser *p, const char *name);
+bool parser_take(IrParser *p, char punct);
+bool parser_expect(IrParser *p, char punct, const char *where);
 // Reports "expected `what`, found …" at the token; false.
-bool parser_fail(Parser *p, const char *what);
+bool parser_fail(IrParser *p, const char *what);
 // At most the first 60 bytes, for messages.
 Str parser_short(Str text);
-bool parser_name(Parser *p, const char *what, Symbol *name);
-bool parser_int(Parser *p, const char *what, int64_t min, int64_t max, int64_t *value);
-bool parser_string(Parser *p, const char *what, Str *text);
-bool parser_type(Parser *p, const IrType **type);
-bool parser_elem(Parser *p, Dtype *elem);
+bool parser_name(IrParser *p, const char *what, Symbol *name);
+bool parser_int(IrParser *p, const char *what, int64_t min, int64_t max, int64_t *value);
+bool parser_string(IrParser *p, const char *what, Str *text);
+bool parser_type(IrParser *p, const IrType **type);
+bool parser_elem(IrParser *p, Dtype *elem);
 // Does a list of attributes begin here, and not a region?
-bool parser_at_attrs(const Parser *p);
+bool parser_at_attrs(const IrParser *p);
 // Does the `{` of a block stand here, after which the line ends (or the block)?
-bool parser_at_block(const Parser *p);
+bool parser_at_block(const IrParser *p);
 // Does a line begin here that can only be the next function's?
-bool parser_at_function(const Parser *p);
+bool parser_at_function(const IrParser *p);
 
 // Ops up to the closing brace, which is not read. False when the text ended before it.
-bool parser_ops(Parser *p, IrBlock *block);
+bool parser_ops(IrParser *p, IrBlock *block);
 
 #endif

@@ -11,30 +11,30 @@
 
 enum { GPU_GROUP = 8 };
 
-typedef struct Group {
+typedef struct ProgramGroup {
     uint8_t *dims;  // by value id: a bit for each dimension of the grid that it depends on
     bool changed;
     bool found, refused;
-} Group;
+} ProgramGroup;
 
-static uint8_t dims_of(const Group *g, const IrValue *v) { return v ? g->dims[v->id] : 0; }
+static uint8_t dims_of(const ProgramGroup *g, const IrValue *v) { return v ? g->dims[v->id] : 0; }
 
-static void add(Group *g, const IrValue *v, uint8_t dims) {
+static void add(ProgramGroup *g, const IrValue *v, uint8_t dims) {
     if (!(dims & ~g->dims[v->id])) return;
     g->dims[v->id] |= dims;
     g->changed = true;
 }
 
-static uint8_t operand_dims(const Group *g, const IrOp *op) {
+static uint8_t operand_dims(const ProgramGroup *g, const IrOp *op) {
     uint8_t dims = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) dims |= dims_of(g, ir_operand(op, i));
     return dims;
 }
 
-static void walk(Group *g, const IrBlock *block, bool in_loop);
+static void walk(ProgramGroup *g, const IrBlock *block, bool in_loop);
 
 // The bounds choose the turn; each carried value is what it began as, or what a turn yields.
-static void walk_for(Group *g, const IrOp *loop) {
+static void walk_for(ProgramGroup *g, const IrOp *loop) {
     enum { BOUNDS = 3 };
     const IrBlock *body = loop->regions[0];
     uint32_t carried = loop->result_count, first = loop->operand_count - carried;
@@ -51,7 +51,7 @@ static void walk_for(Group *g, const IrOp *loop) {
 }
 
 // What any other op with regions computes depends on all that goes in or comes out of one.
-static void walk_regions(Group *g, const IrOp *op, bool in_loop) {
+static void walk_regions(ProgramGroup *g, const IrOp *op, bool in_loop) {
     uint8_t dims = operand_dims(g, op);
     for (uint32_t i = 0; i < op->region_count; i++) {
         const IrBlock *region = op->regions[i];
@@ -64,7 +64,7 @@ static void walk_regions(Group *g, const IrOp *op, bool in_loop) {
     for (uint32_t i = 0; i < op->result_count; i++) add(g, &op->results[i], dims);
 }
 
-static void judge(Group *g, const IrOp *dot) {
+static void judge(ProgramGroup *g, const IrOp *dot) {
     uint8_t a = dims_of(g, ir_operand(dot, 0)) & 3, b = dims_of(g, ir_operand(dot, 1)) & 3;
     if ((a | b) != 3) return;  // a grid of one dimension, of those that count
     if (a & b)
@@ -73,7 +73,7 @@ static void judge(Group *g, const IrOp *dot) {
         g->found = true;
 }
 
-static void walk(Group *g, const IrBlock *block, bool in_loop) {
+static void walk(ProgramGroup *g, const IrBlock *block, bool in_loop) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_FOR) {
             walk_for(g, op);
@@ -91,7 +91,8 @@ static void walk(Group *g, const IrBlock *block, bool in_loop) {
 bool pass_gpu_program_order(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE || f->group) return false;
-    Group g = {.dims = arena_new(context->scratch, uint8_t, f->value_count + 1), .changed = true};
+    ProgramGroup g = {.dims = arena_new(context->scratch, uint8_t, f->value_count + 1),
+                      .changed = true};
     while (g.changed) {
         g.changed = g.found = g.refused = false;
         walk(&g, body, false);

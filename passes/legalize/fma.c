@@ -21,19 +21,19 @@ static IrValue *to_odd(Legal *l, IrValue *r, IrValue *inexact, IrValue *away) {
     return legal_as(l, add(l, bits, legal_select(l, moves, step, zero)), r->type->elem);
 }
 
-typedef struct Two {
+typedef struct FmaTwo {
     IrValue *high, *low;
-} Two;
+} FmaTwo;
 
 // Exact (D. Knuth); the error of a sum that is not finite is a NaN.
-static Two two_sum(Legal *l, IrValue *x, IrValue *y) {
+static FmaTwo two_sum(Legal *l, IrValue *x, IrValue *y) {
     IrValue *sum = add(l, x, y), *part = sub(l, sum, x);
     IrValue *error = add(l, sub(l, x, sub(l, sum, part)), sub(l, y, part));
-    return (Two){sum, error};
+    return (FmaTwo){sum, error};
 }
 
 IrValue *legal_odd_sum(Legal *l, IrValue *x, IrValue *y) {
-    Two sum = two_sum(l, x, y);
+    FmaTwo sum = two_sum(l, x, y);
     IrValue *zero = legal_real(l, x, 0);
     // False for a NaN.
     IrValue *inexact = legal_binary(l, IR_GT, magnitude(l, sum.low), zero);
@@ -81,19 +81,19 @@ static Scaled scaled(Legal *l, IrValue *x) {
     return (Scaled){legal_as(l, value, DTYPE_F64), sub(l, field, bias)};
 }
 
-static Two halves(Legal *l, IrValue *x) {
+static FmaTwo halves(Legal *l, IrValue *x) {
     IrValue *big = mul(l, x, legal_real(l, x, 0x1.0000002p27));
     IrValue *high = sub(l, big, sub(l, big, x));
-    return (Two){high, sub(l, x, high)};
+    return (FmaTwo){high, sub(l, x, high)};
 }
 
-static Two two_product(Legal *l, IrValue *x, IrValue *y) {
+static FmaTwo two_product(Legal *l, IrValue *x, IrValue *y) {
     IrValue *p = mul(l, x, y);
-    Two a = halves(l, x), b = halves(l, y);
+    FmaTwo a = halves(l, x), b = halves(l, y);
     IrValue *error = sub(l, mul(l, a.high, b.high), p);
     error = add(l, error, mul(l, a.high, b.low));
     error = add(l, error, mul(l, a.low, b.high));
-    return (Two){p, add(l, error, mul(l, a.low, b.low))};
+    return (FmaTwo){p, add(l, error, mul(l, a.low, b.low))};
 }
 
 // (high + low) * 2^exponent, rounded once; low is rounded to odd and below half an ulp of high, or
@@ -112,7 +112,7 @@ static IrValue *put_back(Legal *l, IrValue *high, IrValue *low, IrValue *exponen
         legal_binary(l, IR_AND, legal_as(l, high, DTYPE_I64), integer(l, high, INT64_MIN));
     IrValue *magic = legal_binary(l, IR_OR, legal_as(l, limit, DTYPE_I64), sign);
     magic = legal_select(l, subnormal, legal_as(l, magic, DTYPE_F64), zero);
-    Two sum = two_sum(l, magic, high);
+    FmaTwo sum = two_sum(l, magic, high);
     IrValue *r = add(l, sum.high, legal_odd_sum(l, sum.low, low));
     r = sub(l, r, magic);
     // A tiny number that went away keeps its sign.
@@ -144,8 +144,8 @@ IrValue *legal_fma_f64(Legal *l, IrValue *a, IrValue *b, IrValue *c) {
     exponent =
         legal_select(l, exponent, sub(l, z.exponent, integer(l, a, APART)), product_exponent);
     exponent = legal_binary(l, IR_MAX, exponent, integer(l, a, LEAST));
-    Two p = two_product(l, x.value, y.value), t = two_sum(l, added, p.low);
-    Two v = two_sum(l, p.high, t.high);
+    FmaTwo p = two_product(l, x.value, y.value), t = two_sum(l, added, p.low);
+    FmaTwo v = two_sum(l, p.high, t.high);
     IrValue *r = put_back(l, v.high, legal_odd_sum(l, t.low, v.low), exponent);
     // Where a or b is 0 or not finite the plain operations are exact; so is c where only it is not.
     IrValue *ab = legal_binary(l, IR_AND, is_finite(l, a), is_finite(l, b));

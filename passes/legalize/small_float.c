@@ -8,17 +8,17 @@
 #include "base/os/os.h"
 #include "passes/legalize/legal.h"
 
-typedef struct Shape {
+typedef struct FloatShape {
     int width;      // bits
     int shift;      // bits of a significand that f32 has more
     int bias;       // of the exponent
     uint64_t sign;  // the sign bit
     uint64_t greatest, infinite, nan;
-} Shape;
+} FloatShape;
 
-static Shape shape_of(Dtype t) {
+static FloatShape shape_of(Dtype t) {
     const DtypeFloat *f = dtype_float(t);
-    Shape s = {
+    FloatShape s = {
         .width = (int)dtype_bits(t), .shift = 24 - f->precision, .bias = 1 - f->min_exponent};
     s.sign = UINT64_C(1) << (s.width - 1);
     s.greatest = dtype_from_double(t, f->greatest, false);
@@ -65,7 +65,7 @@ static bool converts(const Legal *l, Dtype t) {
 IrValue *legal_widen(Legal *l, IrValue *x) {
     Dtype t = x->type->elem;
     if (converts(l, t)) return ir_cast(&l->b, x, DTYPE_F32, false);
-    Shape s = shape_of(t);
+    FloatShape s = shape_of(t);
     IrValue *bits = ir_cast(&l->b, legal_as(l, x, word_of(s.width)), DTYPE_U32, false);
     if (t == DTYPE_BF16) return legal_as(l, legal_shift(l, IR_SHL, bits, 16), DTYPE_F32);
     IrValue *magnitude = with(l, IR_AND, bits, s.sign - 1);
@@ -107,7 +107,7 @@ static IrValue *narrow_bf16(Legal *l, IrValue *x) {
 }
 
 // The bits of |x| rounded; beyond the greatest value they run on.
-static IrValue *magnitude_of(Legal *l, IrValue *a, const Shape *s) {
+static IrValue *magnitude_of(Legal *l, IrValue *a, const FloatShape *s) {
     IrValue *bits = legal_as(l, a, DTYPE_U32);
     IrValue *rebased = with(l, IR_SUB, bits, (uint64_t)(127 - s->bias) << 23);
     IrValue *normal = rounded_shift(l, rebased, s->shift);
@@ -124,7 +124,7 @@ IrValue *legal_narrow(Legal *l, IrValue *x, Dtype to, bool saturate) {
     CHECK(x->type->elem == DTYPE_F32, "narrowing starts from f32");
     if (converts(l, to)) return ir_cast(&l->b, x, to, false);
     if (to == DTYPE_BF16) return narrow_bf16(l, x);
-    Shape s = shape_of(to);
+    FloatShape s = shape_of(to);
     bool fp8 = dtype_is(to, DTYPE_CLASS_FP8), signed_zero = dtype_float(to)->has_negative_zero;
     IrValue *a = ir_unary(&l->b, IR_ABS, x), *magnitude = magnitude_of(l, a, &s);
     IrValue *sign = legal_shift(l, IR_SHR, legal_as(l, x, DTYPE_U32), 32 - s.width);

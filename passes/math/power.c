@@ -15,21 +15,21 @@ static const double rest_f64[] = {0x1.9999999999995p-3, 0x1.249249249305ep-3, 0x
                                   0x1.745d1834afa6dp-4, 0x1.3b136214a68f5p-4, 0x1.1120cde89a14cp-4,
                                   0x1.de2f9632489b3p-5, 0x1.eb313fc837062p-5};
 
-typedef struct Two {
+typedef struct PowerTwo {
     IrValue *high, *low;
-} Two;
+} PowerTwo;
 
-static Two two_of(Math *m, double high, double low) {
-    return (Two){math_const(m, high), math_const(m, low)};
+static PowerTwo two_of(Math *m, double high, double low) {
+    return (PowerTwo){math_const(m, high), math_const(m, low)};
 }
 
 // |a| >= |b|, or a = 0.
-static Two sum_of_ordered(Math *m, IrValue *a, IrValue *b) {
+static PowerTwo sum_of_ordered(Math *m, IrValue *a, IrValue *b) {
     IrValue *sum = math_add(m, a, b);
-    return (Two){sum, math_sub(m, b, math_sub(m, sum, a))};
+    return (PowerTwo){sum, math_sub(m, b, math_sub(m, sum, a))};
 }
 
-static Two product(Math *m, Two a, Two b) {
+static PowerTwo product(Math *m, PowerTwo a, PowerTwo b) {
     IrValue *p = math_mul(m, a.high, b.high);
     IrValue *error = math_fma(m, a.high, b.high, math_neg(m, p));
     error = math_fma(m, a.high, b.low, error);
@@ -37,34 +37,34 @@ static Two product(Math *m, Two a, Two b) {
 }
 
 // f / (2 + f).
-static Two ratio(Math *m, IrValue *f) {
-    Two below = sum_of_ordered(m, math_const(m, 2), f);
+static PowerTwo ratio(Math *m, IrValue *f) {
+    PowerTwo below = sum_of_ordered(m, math_const(m, 2), f);
     IrValue *inverse = math_div(m, math_const(m, 1), below.high);
     IrValue *s = math_mul(m, f, inverse), *negative = math_neg(m, s);
     IrValue *left = math_fma(m, negative, below.low, math_fma(m, negative, below.high, f));
-    return (Two){s, math_mul(m, left, inverse)};
+    return (PowerTwo){s, math_mul(m, left, inverse)};
 }
 
 // log2 of a positive finite x.
-static Two logarithm(Math *m, IrValue *x) {
+static PowerTwo logarithm(Math *m, IrValue *x) {
     MathParts parts = math_split(m, x);
-    Two s = ratio(m, parts.rest), z = product(m, s, s);
+    PowerTwo s = ratio(m, parts.rest), z = product(m, s, s);
     IrValue *rest = m->wide ? MATH_POLY(m, z.high, rest_f64) : MATH_POLY(m, z.high, rest_f32);
-    Two third = m->wide ? two_of(m, 0x1.5555555555555p-2, 0x1.5555555555555p-56)
-                        : two_of(m, 0x1.555556p-2, -0x1.555556p-27);
-    Two factor = product(m, z, third);
+    PowerTwo third = m->wide ? two_of(m, 0x1.5555555555555p-2, 0x1.5555555555555p-56)
+                             : two_of(m, 0x1.555556p-2, -0x1.555556p-27);
+    PowerTwo factor = product(m, z, third);
     factor.low = math_fma(m, math_mul(m, z.high, z.high), rest, factor.low);
-    Two one = sum_of_ordered(m, math_const(m, 1), factor.high);
+    PowerTwo one = sum_of_ordered(m, math_const(m, 1), factor.high);
     one.low = math_add(m, one.low, factor.low);
-    Two scale = m->wide ? two_of(m, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55)
-                        : two_of(m, 0x1.715476p+1, 0x1.4ae0c0p-25);
-    Two r = product(m, product(m, s, scale), one);
-    Two sum = sum_of_ordered(m, parts.exponent, r.high);
+    PowerTwo scale = m->wide ? two_of(m, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55)
+                             : two_of(m, 0x1.715476p+1, 0x1.4ae0c0p-25);
+    PowerTwo r = product(m, product(m, s, scale), one);
+    PowerTwo sum = sum_of_ordered(m, parts.exponent, r.high);
     return sum_of_ordered(m, sum.high, math_add(m, sum.low, r.low));
 }
 
 // 2^(y * l), infinities of y included as l is not 0; the product is held to where 2^ is settled.
-static IrValue *raise(Math *m, Two l, IrValue *y) {
+static IrValue *raise(Math *m, PowerTwo l, IrValue *y) {
     IrValue *p = math_mul(m, y, l.high);
     IrValue *low = math_fma(m, y, l.low, math_fma(m, y, l.high, math_neg(m, p)));
     double limit = m->wide ? 1100 : 160;

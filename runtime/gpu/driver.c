@@ -67,7 +67,7 @@ tilec_status gpu_driver_open(tilec_context *context, const GpuSide *side, GpuDri
     return TILEC_OK;
 }
 
-tilec_status gpu_way_status(GpuWay way) {
+tilec_status gpu_way_status(RtGpuCall way) {
     switch (way) {
     case GPU_WAY_FINE: return TILEC_OK;
     case GPU_WAY_LATER: return TILEC_INVALID_ARGUMENT;

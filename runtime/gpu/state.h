@@ -30,7 +30,7 @@ typedef struct GpuStream GpuStream;
 typedef struct GpuDevice GpuDevice;
 
 // What a code of the driver's means for us.
-typedef enum GpuWay {
+typedef enum RtGpuCall {
     GPU_WAY_FINE,
     GPU_WAY_LATER,    // not a failure: not yet
     GPU_WAY_ABSENT,   // the device cannot be used here
@@ -39,13 +39,13 @@ typedef enum GpuWay {
     GPU_WAY_REFUSED,  // a launch that does not fit the device
     GPU_WAY_LOST,     // a kernel or the machine failed: the process gets no more from the device
     GPU_WAY_DEFECT    // a call that should not have been made
-} GpuWay;
+} RtGpuCall;
 typedef struct GpuMeaning {
     const char *name;  // "CUDA_ERROR_NO_DEVICE"; NULL: one we do not know
-    GpuWay way;
+    RtGpuCall way;
     const char *help;  // "" when there is none
 } GpuMeaning;
-tilec_status gpu_way_status(GpuWay way);
+tilec_status gpu_way_status(RtGpuCall way);
 
 // A call that failed, or (code 0) nothing.
 typedef struct GpuFailed {

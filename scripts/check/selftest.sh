@@ -76,6 +76,24 @@ rm "$tree/0"
 for i in {1..21}; do plant "ir/part$i.c" <<<'int part;'; done
 expect structure fail 'files of sources, expected at most 20'
 rm "$tree"/ir/part*.c
+for i in {1..41}; do plant "sim/machine/part$i.c" <<<'int part;'; done
+expect structure fail 'sim/machine: 41 files of sources, expected at most 40'
+rm "$tree"/sim/machine/part*.c
+plant passes/one.c <<<'typedef struct Walk { int at; } Walk;'
+expect structure pass
+plant runtime/two.c <<<'struct Walk {
+    int at;
+};'
+expect structure fail 'Walk: a type of this name in each of passes/one.c runtime/two.c'
+plant scripts/check/structure.allow <<<'Walk 2 for the test'
+expect structure pass
+rm "$tree/passes/one.c" "$tree/runtime/two.c" "$tree/scripts/check/structure.allow"
+plant base/three.h <<<'typedef struct {
+    int at;
+} Walk;'
+plant base/four.h <<<'typedef enum Walk { SLOW } Walk;'
+expect structure fail 'Walk: a type of this name'
+rm "$tree/base/three.h" "$tree/base/four.h"
 # Files a, b and c call each other in a circle, d is called only.
 circle() {
     printf '%s\t%s\n' a b b c c a c d d e | awk -v most="$1" -f "$checks/lib/components.awk"

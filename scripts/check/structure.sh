@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The shape of the tree: what may stand at its root, how many files a folder of sources may have,
-# and that no large group of files calls each other in a circle.
+# that a name of a type has one meaning, and that no large group of files calls each other in a
+# circle.
 # Circles are found in the objects of the build folder: a file calls another one if its object needs
-# a function of the other's. The largest that is allowed stands in structure.allow, with its reason.
+# a function of the other's. Exceptions stand in structure.allow, with their reasons.
 source "$(dirname "$0")/lib/common.sh"
 folder_most=40 ir_most=20 circle_most=4
 
@@ -25,10 +26,31 @@ tree_files '*.c' '*.h' '*.cpp' '*.def' | grep -v '^tests/' | sed 's|/[^/]*$||' |
             echo "$folder: $count files of sources, expected at most $most; give a part a folder"
     done >>"$scratch/found"
 
-# ---- circles
-command -v nm >/dev/null || skip "no nm"
 allow="$root/scripts/check/structure.allow"
 [ -f "$allow" ] || allow=/dev/null
+
+# ---- names of types: each is defined in one file of the rooms
+tree_files '*.c' '*.h' | grep -vE '^(tests|bench|examples|cmake)/' |
+    xargs -r -d '\n' awk '
+        /^(typedef )?(struct|union|enum) [A-Za-z_0-9]+ \{/ {
+            print ($1 == "typedef" ? $3 : $2) "\t" FILENAME
+        }
+        /^\} [A-Za-z_0-9]+;/ { print substr($2, 1, length($2) - 1) "\t" FILENAME }' |
+    LC_ALL=C sort -u |
+    awk -F'\t' -v allow="$allow" '
+        BEGIN {
+            while ((getline row < allow) > 0)
+                if (row !~ /^#/ && split(row, word, " ") >= 3) size[word[1]] = word[2]
+        }
+        { files[$1]++; list[$1] = list[$1] " " $2 }
+        END {
+            for (name in files)
+                if (files[name] > 1 && files[name] > size[name])
+                    print name ": a type of this name in each of" list[name]
+        }' | LC_ALL=C sort >>"$scratch/found"
+
+# ---- circles
+command -v nm >/dev/null || skip "no nm"
 make_commands ${build:+"$build"}
 awk -F'\t' '$1 !~ "/CMakeFiles/(tilec_objects|tilec_llvm)\\.dir/" { next }
     $2 ~ "^(passes|codegen)/.*[.]c$" && !($2 in seen) { seen[$2] = 1; print $1 "\t" $2 }' \

@@ -71,14 +71,14 @@ static uint64_t value_at(const AmdWave *w, const AmdOperand *o, uint32_t from, u
 }
 
 // The new value and what it is compared with: LDS on gfx11 and later has them the other way round.
-typedef struct Operands {
+typedef struct AtomicOperands {
     uint64_t value, compare, poison;
-} Operands;
+} AtomicOperands;
 
-static Operands operands_of(const AmdWave *w, const AmdAccess *a, uint32_t l) {
+static AtomicOperands operands_of(const AmdWave *w, const AmdAccess *a, uint32_t l) {
     uint32_t words = a->words;
-    Operands o = {.value = value_at(w, &a->data, 0, words, l, false),
-                  .poison = value_at(w, &a->data, 0, words, l, true)};
+    AtomicOperands o = {.value = value_at(w, &a->data, 0, words, l, false),
+                        .poison = value_at(w, &a->data, 0, words, l, true)};
     if (a->atom != AMD_ATOM_CMPSWAP) return o;
     if (a->unit != AMD_DS) {
         o.compare = value_at(w, &a->data, words, words, l, false);
@@ -98,7 +98,7 @@ static void run_lane(AmdWave *w, const AmdAccess *a, const AmdTouch *t, uint32_t
                      uint64_t *bad) {
     uint64_t old = 0, clean;
     memcpy(&old, t->host[l], a->bytes);
-    Operands o = operands_of(w, a, l);
+    AtomicOperands o = operands_of(w, a, l);
     bool was = t->poison[l] && sim_poison_any_few(t->poison[l], t->poison_at[l], a->bytes);
     if (o.poison && t->met[l] == SIM_SPACE_GLOBAL) *bad |= UINT64_C(1) << l;
     clean = combined(a, old, o.value, o.compare);

@@ -328,14 +328,14 @@ static bool decode_one(AmdDecoder *d, Str text, AmdInstr *i) {
 
 // ---- A kernel ----
 
-typedef struct Walk {
+typedef struct DecodeWalk {
     AmdDecoder *d;
     const GpuCode *code;
     AmdInstr *instrs;
     SimInstr *shown;
     uint8_t *seen;
     VEC(uint32_t) left;
-} Walk;
+} DecodeWalk;
 
 static SimLine line_of(const AmdObject *o, uint64_t address) {
     uint32_t low = 0, high = o->line_count;
@@ -371,13 +371,13 @@ static bool is_branch(const AmdInstr *i) {
            run == amd_branch_execnz;
 }
 
-static void reach(Walk *w, uint32_t n) {
+static void reach(DecodeWalk *w, uint32_t n) {
     if (w->seen[n]) return;
     w->seen[n] = 1;
     vec_push(w->d->arena, &w->left, n);
 }
 
-static bool visit(Walk *w, uint32_t n) {
+static bool visit(DecodeWalk *w, uint32_t n) {
     const GpuCodeLine *line = &w->code->lines[n];
     AmdDecoder *d = w->d;
     AmdInstr *i = &w->instrs[n];
@@ -402,7 +402,7 @@ static bool visit(Walk *w, uint32_t n) {
 
 // What is reached; bytes between are padding, and may be anything.
 bool amd_decode_kernel(AmdDecoder *d, const GpuCode *code, SimKernel *to) {
-    Walk w = {.d = d, .code = code};
+    DecodeWalk w = {.d = d, .code = code};
     w.instrs = arena_new(d->arena, AmdInstr, code->count + 1);
     w.shown = arena_new(d->arena, SimInstr, code->count + 1);
     w.seen = arena_new(d->arena, uint8_t, code->count + 1);

@@ -36,11 +36,11 @@ static const Width widths[] = {
     {"b16_d16_hi", 2, 1, false, true, true},  {"b8_d16_hi", 1, 1, false, true, true},
 };
 
-typedef struct Unit {
+typedef struct AccessUnit {
     const char *prefix;
     AmdUnit unit;
-} Unit;
-static const Unit units[] = {
+} AccessUnit;
+static const AccessUnit units[] = {
     {"s_buffer_", AMD_SMEM},  {"s_", AMD_SMEM},          {"global_", AMD_GLOBAL},
     {"flat_", AMD_FLAT_UNIT}, {"scratch_", AMD_SCRATCH}, {"buffer_", AMD_BUFFER},
     {"ds_", AMD_DS}};

@@ -2,14 +2,14 @@
 #include "sim/amd/wave.h"
 #include "sim/machine/number/number.h"
 
-typedef struct Result {
+typedef struct LaneResult {
     AmdBuffer first, second, poison, sources[4], poisons[4];
     const AmdBuffer *asked[4];
     bool poisoned, second_poisoned;
     uint64_t mask;
-} Result;
+} LaneResult;
 
-static void compute(AmdWave *w, const AmdInstr *i, Result *r) {
+static void compute(AmdWave *w, const AmdInstr *i, LaneResult *r) {
     const void *from[4] = {0};
     r->mask = amd_dpp_mask(w, i, amd_exec(w));
     r->poisoned = false;
@@ -36,7 +36,7 @@ static void put_mask(AmdWave *w, const AmdInstr *i, const AmdOperand *o, uint64_
     amd_scalar_put(w, i, o, w->lanes / 32, bits & lanes, shadow & lanes);
 }
 
-static void commit(AmdWave *w, const AmdInstr *i, Result *r) {
+static void commit(AmdWave *w, const AmdInstr *i, LaneResult *r) {
     const void *poison = r->poisoned ? r->poison.slots : NULL;
     if (i->d[0].type == AMD_MASK)
         put_mask(w, i, &i->d[0], r->mask, r->first.slots, r->poisoned ? &r->poison : NULL);
@@ -54,14 +54,14 @@ static void commit(AmdWave *w, const AmdInstr *i, Result *r) {
 }
 
 void amd_run_lanes(AmdWave *w, const AmdInstr *i) {
-    Result r;
+    LaneResult r;
     compute(w, i, &r);
     commit(w, i, &r);
 }
 
 // Both halves read before either writes.
 void amd_run_pair(AmdWave *w, const AmdInstr *i) {
-    Result first, second;
+    LaneResult first, second;
     compute(w, i, &first);
     compute(w, i->other, &second);
     commit(w, i, &first);

@@ -195,13 +195,13 @@ AMD_FUNCTION_1(frexp_exp_f64, LaneS32, D, exponent_of(p))
 // ---- Quotients in steps ----
 // What the three instructions do differs between the formats in these numbers only.
 
-typedef struct Format {
+typedef struct LaneFormat {
     int bias, scale, near, least;  // of exponents; least: denominators' and numerators' limits
     int vanish;                    // quotients this far below one are 0
-} Format;
-static const Format single = {127, 64, 96, 23, 150}, wide = {1023, 128, 768, 53, 1075};
+} LaneFormat;
+static const LaneFormat single = {127, 64, 96, 23, 150}, wide = {1023, 128, 768, 53, 1075};
 
-static int biased(double x, const Format *f) {
+static int biased(double x, const LaneFormat *f) {
     int e;
     if (x == 0) return 0;
     if (x - x != 0) return 2 * f->bias + 1;
@@ -211,9 +211,9 @@ static int biased(double x, const Format *f) {
 }
 
 // Is the nearest number of the format to x denormal, or zero?
-static bool is_small(double x, const Format *f) { return biased(x, f) <= 0; }
+static bool is_small(double x, const LaneFormat *f) { return biased(x, f) <= 0; }
 
-static double scale_operand(double a, double b, double c, const Format *f, uint32_t *flag) {
+static double scale_operand(double a, double b, double c, const LaneFormat *f, uint32_t *flag) {
     int eb = biased(b, f), ec = biased(c, f);
     double up = ldexp(a, f->scale);
     *flag = 0;
@@ -286,7 +286,7 @@ void amd_div_fmas_f64(const AmdLanes *x) {
         d[l] = amd_quiet64(flag[l] ? scaled_sum64(a[l], b[l], c[l], e) : fma(a[l], b[l], c[l]));)
 }
 
-static double fix_quotient(double q, double b, double c, const Format *f) {
+static double fix_quotient(double q, double b, double c, const LaneFormat *f) {
     double sign = !signbit(b) != !signbit(c) ? -1.0 : 1.0;
     if (b != b || c != c) return (double)NAN;
     if ((b == 0 && c == 0) || (isinf(b) && isinf(c))) return (double)NAN;

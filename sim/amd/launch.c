@@ -192,13 +192,13 @@ static void prepare(AmdLaunch *run, const SimLaunch *launch, SimResult *r) {
     }
 }
 
-typedef struct OwnedRun {
+typedef struct AmdOwnedRun {
     Owned owned;
     AmdLaunch *run;
-} OwnedRun;
+} AmdOwnedRun;
 
 static void release_run(Owned *owned) {
-    AmdLaunch *run = ((OwnedRun *)owned)->run;
+    AmdLaunch *run = ((AmdOwnedRun *)owned)->run;
     if (run->kernarg) sim_memory_free(run->launch->memory, run->kernarg);
     if (run->packet) sim_memory_free(run->launch->memory, run->packet);
     free_group(&run->group);
@@ -212,7 +212,7 @@ SimResult amd_run(const SimLaunch *launch) {
     AmdLaunch *run = malloc(sizeof *run);
     if (!run) os_out_of_memory();
     prepare(run, launch, &r);
-    OwnedRun own = {.run = run};
+    AmdOwnedRun own = {.run = run};
     recover_own(&own.owned, OWNED_FRAME, release_run);
     if (!make_group(run) || !make_arguments(run) || !make_packet(run)) os_out_of_memory();
     SimLaunchFacts f = facts(run);

@@ -128,16 +128,16 @@ static int16_t integer_of(uint32_t element, bool sign, uint64_t bits) {
 
 // ---- A product ----
 
-typedef struct Lines {
+typedef struct MatrixLines {
     double at[LINES_MOST][DEPTH];  // line of block b: b * lines + line
     uint8_t poison[LINES_MOST];
-} Lines;
+} MatrixLines;
 
-typedef struct Product {
-    Lines a, b;
+typedef struct MatrixProduct {
+    MatrixLines a, b;
     uint64_t c[RESULTS_MOST], d[RESULTS_MOST];
     uint8_t poison[RESULTS_MOST];
-} Product;
+} MatrixProduct;
 
 static double scale_of(const AmdWave *w, const AmdOperand *o, uint32_t byte, uint32_t lane) {
     uint32_t e = amd_word(w, o, 0, lane) >> (8 * byte) & 255;
@@ -145,7 +145,7 @@ static double scale_of(const AmdWave *w, const AmdOperand *o, uint32_t byte, uin
 }
 
 static void read_lines(const AmdWave *w, const AmdInstr *i, const AmdMatrix *m, bool second,
-                       Lines *to) {
+                       MatrixLines *to) {
     uint32_t lines = second ? m->n : m->m, element = second ? m->b : m->a;
     uint32_t bits = amd_element_bits(element), count = amd_matrix_elements(m, lines);
     const AmdOperand *o = &i->s[second], *scale = second ? &m->b_scale : &m->a_scale;
@@ -168,17 +168,17 @@ static void read_lines(const AmdWave *w, const AmdInstr *i, const AmdMatrix *m, 
     }
 }
 
-typedef struct Place {
+typedef struct MatrixPlace {
     uint32_t word, shift, bits;
-} Place;
+} MatrixPlace;
 
 // Where in the registers a lane's n-th result is.
-static Place place_of(const AmdMatrix *m, uint32_t n) {
+static MatrixPlace place_of(const AmdMatrix *m, uint32_t n) {
     uint32_t bits = amd_element_bits(m->c);
-    if (bits == 64) return (Place){2 * n, 0, 64};
-    if (bits == 32) return (Place){n, 0, 32};
-    if (m->form == 11) return (Place){n, m->high ? 16 : 0, 16};
-    return (Place){n / 2, n % 2 * 16, 16};
+    if (bits == 64) return (MatrixPlace){2 * n, 0, 64};
+    if (bits == 32) return (MatrixPlace){n, 0, 32};
+    if (m->form == 11) return (MatrixPlace){n, m->high ? 16 : 0, 16};
+    return (MatrixPlace){n / 2, n % 2 * 16, 16};
 }
 
 static uint32_t results_of(const AmdWave *w, const AmdMatrix *m) {
@@ -188,12 +188,12 @@ static uint32_t index_of(const AmdMatrix *m, AmdCell c) {
     return (c.block * m->m + c.row) * m->n + c.column;
 }
 
-static void read_sums(const AmdWave *w, const AmdInstr *i, const AmdMatrix *m, Product *p) {
+static void read_sums(const AmdWave *w, const AmdInstr *i, const AmdMatrix *m, MatrixProduct *p) {
     const AmdOperand *o = &i->s[2];
     bool dirty = any_poison(w, o);
     for (uint32_t l = 0; l < w->lanes; l++)
         for (uint32_t n = 0; n < results_of(w, m); n++) {
-            Place at = place_of(m, n);
+            MatrixPlace at = place_of(m, n);
             AmdCell cell = amd_matrix_result(m, l, n);
             uint32_t to = index_of(m, cell);
             uint64_t v = o->value, poison = 0;
@@ -229,7 +229,7 @@ static uint64_t exact_element(const AmdMatrix *m, const double *a, const double 
     return m->c == AMD_E_F64 ? d : canonical(m->c, d);
 }
 
-static void multiply_exactly(const AmdMatrix *m, uint32_t block, Product *p) {
+static void multiply_exactly(const AmdMatrix *m, uint32_t block, MatrixProduct *p) {
     for (uint32_t r = 0; r < m->m; r++)
         for (uint32_t c = 0; c < m->n; c++) {
             uint32_t at = (block * m->m + r) * m->n + c;
@@ -238,7 +238,7 @@ static void multiply_exactly(const AmdMatrix *m, uint32_t block, Product *p) {
         }
 }
 
-static void fill_tile(const AmdMatrix *m, const Product *p, uint32_t block, uint32_t row,
+static void fill_tile(const AmdMatrix *m, const MatrixProduct *p, uint32_t block, uint32_t row,
                       uint32_t column, SimFloats *f, uint32_t *c) {
     f->m = m->m < SIM_ROWS ? m->m : SIM_ROWS, f->k = m->k;
     memset(c, 0, SIM_RESULTS * sizeof *c);
@@ -254,7 +254,7 @@ static void fill_tile(const AmdMatrix *m, const Product *p, uint32_t block, uint
     }
 }
 
-static void multiply_floats(const AmdMatrix *m, uint32_t block, Product *p) {
+static void multiply_floats(const AmdMatrix *m, uint32_t block, MatrixProduct *p) {
     SimFloats f;
     uint32_t c[SIM_RESULTS], d[SIM_RESULTS];
     SimType sum = m->c == AMD_E_F16 ? SIM_F16 : SIM_F32;
@@ -269,7 +269,7 @@ static void multiply_floats(const AmdMatrix *m, uint32_t block, Product *p) {
         }
 }
 
-static void multiply_ints(const AmdMatrix *m, uint32_t block, Product *p) {
+static void multiply_ints(const AmdMatrix *m, uint32_t block, MatrixProduct *p) {
     for (uint32_t r = 0; r < m->m; r++)
         for (uint32_t c = 0; c < m->n; c++) {
             const double *a = p->a.at[block * m->m + r], *b = p->b.at[block * m->n + c];
@@ -283,7 +283,7 @@ static void multiply_ints(const AmdMatrix *m, uint32_t block, Product *p) {
         }
 }
 
-static void multiply(const AmdMatrix *m, Product *p) {
+static void multiply(const AmdMatrix *m, MatrixProduct *p) {
     bool plain =
         (m->c == AMD_E_F32 || m->c == AMD_E_F16) && m->k <= SIM_DEPTH && !m->scaled && m->k > 1;
     for (uint32_t block = 0; block < m->blocks; block++)
@@ -295,7 +295,8 @@ static void multiply(const AmdMatrix *m, Product *p) {
             multiply_exactly(m, block, p);
 }
 
-static void write_results(AmdWave *w, const AmdInstr *i, const AmdMatrix *m, const Product *p) {
+static void write_results(AmdWave *w, const AmdInstr *i, const AmdMatrix *m,
+                          const MatrixProduct *p) {
     const AmdOperand *o = &i->d[0];
     uint32_t values[AMD_LANES], poison[AMD_LANES];
     bool flush = w->kernel->processor == 0x90a && (m->a == AMD_E_F16 || m->a == AMD_E_BF16);
@@ -303,7 +304,7 @@ static void write_results(AmdWave *w, const AmdInstr *i, const AmdMatrix *m, con
         for (uint32_t l = 0; l < w->lanes; l++)
             values[l] = amd_word(w, o, word, l), poison[l] = amd_word_poison(w, o, word, l);
         for (uint32_t n = 0; n < results_of(w, m); n++) {
-            Place at = place_of(m, n);
+            MatrixPlace at = place_of(m, n);
             if (at.word != word && !(at.bits == 64 && at.word + 1 == word)) continue;
             uint32_t field = at.bits >= 32 ? UINT32_MAX : 0xffffu << at.shift;
             for (uint32_t l = 0; l < w->lanes; l++) {
@@ -340,7 +341,7 @@ void amd_run_matrix(AmdWave *w, const AmdInstr *i) {
                  "lanes 16 to 31 must hold what lanes 0 to 15 hold");
         return;
     }
-    Product *p = w->run->product;
+    MatrixProduct *p = w->run->product;
     read_lines(w, i, m, false, &p->a);
     read_lines(w, i, m, true, &p->b);
     read_sums(w, i, m, p);
@@ -348,4 +349,4 @@ void amd_run_matrix(AmdWave *w, const AmdInstr *i) {
     write_results(w, i, m, p);
 }
 
-size_t amd_product_size(void) { return sizeof(Product); }
+size_t amd_product_size(void) { return sizeof(MatrixProduct); }

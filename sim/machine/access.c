@@ -131,18 +131,18 @@ static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
 
 // ---- What most requests are: all lanes within one piece of memory, at straight addresses ----
 
-typedef struct Piece {
+typedef struct AccessPiece {
     SimSpace space;
     uint64_t base, size;
     uint8_t *bytes, *poison;
-} Piece;
+} AccessPiece;
 
 // The piece that the first lane is in.
-static bool find_piece(SimWarp *w, const SimTouch *t, Piece *p) {
+static bool find_piece(SimWarp *w, const SimTouch *t, AccessPiece *p) {
     const SimBlock *b = w->block;
     uint64_t first = t->address[sim_first_lane(t->mask)];
     if (t->space == SIM_SPACE_SHARED) {
-        *p = (Piece){t->space, 0, b->shared_bytes, b->shared, b->shared_poison};
+        *p = (AccessPiece){t->space, 0, b->shared_bytes, b->shared, b->shared_poison};
         return p->size >= t->bytes;
     }
     bool generic = t->space == SIM_SPACE_GENERIC;
@@ -150,11 +150,12 @@ static bool find_piece(SimWarp *w, const SimTouch *t, Piece *p) {
         return false;
     const SimRegion *r = sim_memory_find(w->run->launch->memory, first, t->bytes);
     if (!r || (r->constant && is_write(t->kind))) return false;
-    *p = (Piece){generic ? SIM_SPACE_GLOBAL : t->space, r->base, r->size, r->bytes, r->poison};
+    *p =
+        (AccessPiece){generic ? SIM_SPACE_GLOBAL : t->space, r->base, r->size, r->bytes, r->poison};
     return true;
 }
 
-SIM_CLONES static bool all_within(SimTouch *t, const Piece *p) {
+SIM_CLONES static bool all_within(SimTouch *t, const AccessPiece *p) {
     uint64_t last = p->size - t->bytes, low_bits = t->bytes - 1, first = t->address[0];
     uint64_t wrong = 0, skew = 0, low = UINT64_MAX, high = 0;
     SIM_EACH_OF(t->mask, uint64_t at = t->address[l] - p->base;
@@ -166,7 +167,7 @@ SIM_CLONES static bool all_within(SimTouch *t, const Piece *p) {
     return !wrong;
 }
 
-SIM_CLONES static void fill(SimTouch *t, const Piece *p) {
+SIM_CLONES static void fill(SimTouch *t, const AccessPiece *p) {
     uint8_t *bytes = p->bytes, *poison = p->poison;
     uint64_t base = p->base;
     SimSpace space = p->space;
@@ -199,7 +200,7 @@ static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
 }
 
 bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t) {
-    Piece p;
+    AccessPiece p;
     t->dense = false, t->bits = NULL;
     if (!find_piece(w, t, &p) || !all_within(t, &p)) {
         t->dense = false;

@@ -8,23 +8,23 @@
 
 #include "sim/machine/ops.h"
 
-typedef struct State {
+typedef struct MbarrierState {
     uint32_t phase, pending, expected;
     int32_t bytes;
-} State;
+} MbarrierState;
 
-static State unpack(uint64_t v) {
-    return (State){.phase = v & 1,
-                   .pending = v >> 1 & 0xfffff,
-                   .expected = v >> 21 & 0xfffff,
-                   .bytes = (int32_t)((int64_t)v >> 41)};
+static MbarrierState unpack(uint64_t v) {
+    return (MbarrierState){.phase = v & 1,
+                           .pending = v >> 1 & 0xfffff,
+                           .expected = v >> 21 & 0xfffff,
+                           .bytes = (int32_t)((int64_t)v >> 41)};
 }
-static uint64_t pack(State s) {
+static uint64_t pack(MbarrierState s) {
     return (uint64_t)s.phase | (uint64_t)(s.pending & 0xfffff) << 1 |
            (uint64_t)(s.expected & 0xfffff) << 21 | (uint64_t)(int64_t)s.bytes << 41;
 }
 
-static void turn(State *s) {
+static void turn(MbarrierState *s) {
     if (s->pending || s->bytes) return;
     s->phase ^= 1;
     s->pending = s->expected;
@@ -60,7 +60,7 @@ static uint32_t operand(const SimWarp *w, SimOperand o, uint32_t l, uint32_t fal
     return o.number < 0 ? fallback : SIM_REG(w, o, LaneU32)[l];
 }
 
-static void apply(SimWarp *w, const SimMbarrierOp *op, State *s, uint32_t l) {
+static void apply(SimWarp *w, const SimMbarrierOp *op, MbarrierState *s, uint32_t l) {
     switch (op->kind) {
     case SIM_MBARRIER_INIT:
         s->phase = 0, s->bytes = 0;
@@ -96,7 +96,7 @@ void sim_mbarrier_update(SimWarp *w, const SimInstr *i) {
         if (!(w->mask >> l & 1)) continue;
         uint64_t v;
         memcpy(&v, t.host[l], 8);
-        State s = unpack(v);
+        MbarrierState s = unpack(v);
         if (op->state.number >= 0) SIM_REG(w, op->state, LaneU64)[l] = v;
         apply(w, op, &s, l);
         v = pack(s);

@@ -344,13 +344,13 @@ static void prepare(SimRun *run, const SimLaunch *launch, SimResult *r) {
     }
 }
 
-typedef struct OwnedRun {
+typedef struct PtxOwnedRun {
     Owned owned;
     SimRun *run;
-} OwnedRun;
+} PtxOwnedRun;
 
 static void release_run(Owned *owned) {
-    SimRun *run = ((OwnedRun *)owned)->run;
+    SimRun *run = ((PtxOwnedRun *)owned)->run;
     free_block(&run->block);
     free(run);
 }
@@ -362,7 +362,7 @@ SimResult sim_run(const SimLaunch *launch) {
     SimRun *run = malloc(sizeof *run);
     if (!run) os_out_of_memory();
     prepare(run, launch, &r);
-    OwnedRun own = {.run = run};
+    PtxOwnedRun own = {.run = run};
     recover_own(&own.owned, OWNED_FRAME, release_run);
     if (!make_block(run)) os_out_of_memory();
     SimLaunchFacts f = facts(run);

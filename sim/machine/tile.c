@@ -4,18 +4,18 @@
 #include "sim/machine/ops.h"
 
 typedef uint16_t Row __attribute__((vector_size(16)));
-typedef union Matrix {
+typedef union TileMatrix {
     Row row[8];
     uint32_t pair[SIM_LANES];  // by lane: [l / 4][2 (l % 4)] and the one after it
-} Matrix;
+} TileMatrix;
 
 #define INTERLEAVED(a, b, first)                                                             \
     __builtin_shufflevector(a, b, first, (first) + 8, (first) + 1, (first) + 9, (first) + 2, \
                             (first) + 10, (first) + 3, (first) + 11)
 // Row i and row i + 4 shuffled into rows 2i and 2i + 1, three times, are the columns.
-static void transpose(Matrix *m) {
+static void transpose(TileMatrix *m) {
     for (int round = 0; round < 3; round++) {
-        Matrix from = *m;
+        TileMatrix from = *m;
         for (int n = 0; n < 4; n++) {
             m->row[2 * n] = INTERLEAVED(from.row[n], from.row[n + 4], 0);
             m->row[2 * n + 1] = INTERLEAVED(from.row[n], from.row[n + 4], 4);
@@ -69,7 +69,7 @@ void sim_tile_load(SimWarp *w, const SimInstr *i) {
     if (w->run->stop) return;
     bool clean = !w->poison || sim_touch_is_clean(&t);
     for (uint32_t m = 0; m < op->matrices; m++) {
-        Matrix matrix;
+        TileMatrix matrix;
         for (uint32_t r = 0; r < 8; r++)
             memcpy(&matrix.row[r], t.host[8 * m + r], sizeof matrix.row[r]);
         if (op->transposed) transpose(&matrix);
@@ -80,7 +80,7 @@ void sim_tile_load(SimWarp *w, const SimInstr *i) {
 
 static void fill_rows(const SimWarp *w, const SimTileOp *op, uint8_t *data) {
     for (uint32_t m = 0; m < op->matrices; m++) {
-        Matrix matrix;
+        TileMatrix matrix;
         memcpy(&matrix, w->regs + op->values[m].at, sizeof matrix);
         if (op->transposed) transpose(&matrix);
         for (uint32_t r = 0; r < 8; r++)
@@ -114,7 +114,7 @@ void sim_tile_store(SimWarp *w, const SimInstr *i) {
 
 // movmatrix: an 8 by 8 matrix of 16-bit values in the lanes' registers, transposed.
 void sim_tile_transpose(SimWarp *w, const SimInstr *i) {
-    Matrix matrix;
+    TileMatrix matrix;
     memcpy(&matrix, w->regs + i->a.at, sizeof matrix);
     transpose(&matrix);
     memcpy(w->regs + i->d.at, &matrix, sizeof matrix);

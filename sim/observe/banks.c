@@ -27,20 +27,20 @@ static void launch_begin(void *state, const SimLaunchFacts *launch) {
 }
 
 // Lanes of a request that go together.
-typedef struct Group {
+typedef struct BankGroup {
     const SimAccess *access;
     uint32_t first, count, banks;
     const uint8_t *order;  // NULL: as they are numbered
-} Group;
+} BankGroup;
 
 // The n-th lane, or `lanes` when it takes no part.
-static inline uint32_t lane_of(const Group *g, uint32_t n) {
+static inline uint32_t lane_of(const BankGroup *g, uint32_t n) {
     uint32_t l = g->order ? g->order[g->first + n] : g->first + n;
     return l < g->access->lanes && g->access->mask >> l & 1 ? l : g->access->lanes;
 }
 
 // Wavefronts of one group, and its distinct words.
-static uint32_t group_waves(const Group *g, uint32_t *words) {
+static uint32_t group_waves(const BankGroup *g, uint32_t *words) {
     const SimAccess *a = g->access;
     uint64_t seen[BANKS_MOST][SIM_LANES_MOST];
     uint32_t counts[BANKS_MOST] = {0}, most = 0;
@@ -62,7 +62,7 @@ static uint32_t group_waves(const Group *g, uint32_t *words) {
 }
 
 // What most groups are: straight addresses of words that all lie in banks of their own.
-static bool is_free(const Group *g, uint32_t *words) {
+static bool is_free(const BankGroup *g, uint32_t *words) {
     const SimAccess *a = g->access;
     uint32_t crooked = 0, count = 0, slots = g->banks * 4 / a->bytes;
     uint64_t taken = 0;
@@ -81,7 +81,7 @@ static void access(void *state, const SimAccess *a) {
     Banks *b = state;
     if (a->space != SIM_SPACE_SHARED || a->kind == SIM_ACCESS_ASYNC_LAND) return;
     uint32_t lanes = a->bytes <= 4 ? b->banks : a->bytes == 8 ? b->banks / 2 : b->banks / 4;
-    Group g = {.access = a, .count = lanes, .banks = b->banks};
+    BankGroup g = {.access = a, .count = lanes, .banks = b->banks};
     if (a->bytes == 16 && a->kind == SIM_ACCESS_LOAD) g.order = b->loads16;
     bool words_whole = a->bytes == 4 || a->bytes == 8 || a->bytes == 16;
     SimTraffic t = {.requests = 1};

@@ -1,14 +1,14 @@
 // Accesses outside of every allocation, or at crooked addresses.
 #include "sim/observe/observe.h"
 
-typedef struct Bounds {
+typedef struct ObserveBounds {
     SimObserver observer;
     SimFindings *findings;
     SimMemory *memory;
-} Bounds;
+} ObserveBounds;
 
 static void launch_begin(void *state, const SimLaunchFacts *launch) {
-    ((Bounds *)state)->memory = launch->memory;
+    ((ObserveBounds *)state)->memory = launch->memory;
 }
 
 // Processes have their memory below; the simulated GPUs' begins above.
@@ -18,7 +18,7 @@ static bool is_of_host(const SimFault *f) {
            f->address < UINT64_C(1) << 47;
 }
 
-static void outside(Bounds *b, const SimFault *f) {
+static void outside(ObserveBounds *b, const SimFault *f) {
     if (is_of_host(f)) {
         sim_findings_add(b->findings, SIM_FINDING_BOUNDS, &f->at,
                          "%s: it is a pointer of the host, whose memory a GPU does not reach; give "
@@ -42,7 +42,7 @@ static void outside(Bounds *b, const SimFault *f) {
 }
 
 static void fault(void *state, const SimFault *f) {
-    Bounds *b = state;
+    ObserveBounds *b = state;
     switch (f->kind) {
     case SIM_FAULT_BOUNDS:
     case SIM_FAULT_READONLY: outside(b, f); return;
@@ -58,7 +58,7 @@ static void fault(void *state, const SimFault *f) {
 }
 
 const SimObserver *sim_observe_bounds(Arena *arena, SimFindings *f) {
-    Bounds *b = arena_new(arena, Bounds, 1);
+    ObserveBounds *b = arena_new(arena, ObserveBounds, 1);
     b->findings = f;
     b->observer = (SimObserver){.state = b, .launch_begin = launch_begin, .fault = fault};
     return &b->observer;

@@ -5,32 +5,32 @@
 #include "base/vec.h"
 
 // Blocks and what is known of them.
-typedef struct Seen {
+typedef struct OrderSeen {
     uint64_t block;
     Clock clock;
-} Seen;
-typedef struct Known {
-    VEC(Seen) list;
+} OrderSeen;
+typedef struct OrderKnown {
+    VEC(OrderSeen) list;
     Map places;  // block + 1 to place in the list + 1
-} Known;
+} OrderKnown;
 
 // What was released at an address.
-typedef struct Place {
+typedef struct OrderPlace {
     Clock strict, loose;  // by the block that runs
     uint64_t block;       // the one the clocks are of
-    Known others;         // by those before it, and what they knew
-} Place;
+    OrderKnown others;    // by those before it, and what they knew
+} OrderPlace;
 
 struct Order {
     Arena *arena;
     uint64_t block;
     uint32_t warps;
     Clock now[ORDER_WARPS], loose[ORDER_WARPS];
-    Clock fenced[ORDER_WARPS];   // at its last fence
-    Clock pending[ORDER_WARPS];  // what relaxed reads have seen, until a fence makes it count
-    Clock far[ORDER_WARPS];      // at its last fence for all of the GPU
-    Known known, pending_known;  // of other blocks
-    Map places;                  // by address
+    Clock fenced[ORDER_WARPS];        // at its last fence
+    Clock pending[ORDER_WARPS];       // what relaxed reads have seen, until a fence makes it count
+    Clock far[ORDER_WARPS];           // at its last fence for all of the GPU
+    OrderKnown known, pending_known;  // of other blocks
+    Map places;                       // by address
 };
 
 Order *order_create(Arena *arena) {
@@ -49,7 +49,7 @@ void order_begin_block(Order *o, uint64_t block, uint32_t warps) {
     memset(o->far, 0, sizeof o->far);
     for (uint32_t w = 0; w < warps; w++) o->now[w][w] = 1;
     memcpy(o->loose, o->now, sizeof o->loose);
-    o->known = o->pending_known = (Known){0};
+    o->known = o->pending_known = (OrderKnown){0};
 }
 
 uint64_t order_block(const Order *o) { return o->block; }
@@ -77,21 +77,21 @@ void order_barrier(Order *o, const SimBarrierDone *done) {
 
 // ---- Other blocks ----
 
-static uint32_t *known_clock(Order *o, Known *k, uint64_t block) {
+static uint32_t *known_clock(Order *o, OrderKnown *k, uint64_t block) {
     uint64_t *place = map_at(o->arena, &k->places, block + 1);
     if (!*place) {
-        vec_push(o->arena, &k->list, (Seen){.block = block});
+        vec_push(o->arena, &k->list, (OrderSeen){.block = block});
         *place = k->list.count;
     }
     return k->list.data[*place - 1].clock;
 }
 
-static void join_known(Order *o, Known *to, const Known *from) {
+static void join_known(Order *o, OrderKnown *to, const OrderKnown *from) {
     for (size_t n = 0; n < from->list.count; n++)
         join(known_clock(o, to, from->list.data[n].block), from->list.data[n].clock);
 }
 
-static const uint32_t *find_known(const Known *k, uint64_t block) {
+static const uint32_t *find_known(const OrderKnown *k, uint64_t block) {
     const uint64_t *place = map_find(&k->places, block + 1);
     return place ? k->list.data[*place - 1].clock : NULL;
 }
@@ -109,10 +109,10 @@ void order_fence(Order *o, uint32_t w, SimScope scope) {
 
 // ---- Order by what is released and acquired at an address ----
 
-static Place *place_at(Order *o, uint64_t key) {
+static OrderPlace *place_at(Order *o, uint64_t key) {
     uint64_t *at = map_at(o->arena, &o->places, key);
-    if (!*at) *at = map_key(arena_new(o->arena, Place, 1));
-    Place *p = (Place *)(uintptr_t)*at;
+    if (!*at) *at = map_key(arena_new(o->arena, OrderPlace, 1));
+    OrderPlace *p = (OrderPlace *)(uintptr_t)*at;
     if (p->block == o->block + 1) return p;
     memset(p->strict, 0, sizeof p->strict);
     memset(p->loose, 0, sizeof p->loose);
@@ -126,13 +126,13 @@ static bool any(const Clock c) {
     return false;
 }
 
-static void read_place(Order *o, Place *p, uint32_t w, bool acquires, bool far) {
+static void read_place(Order *o, OrderPlace *p, uint32_t w, bool acquires, bool far) {
     join(acquires ? o->now[w] : o->pending[w], p->strict);
     join(o->loose[w], p->loose);
     if (far) join_known(o, acquires ? &o->known : &o->pending_known, &p->others);
 }
 
-static void write_place(Order *o, Place *p, uint32_t w, bool releases, bool far) {
+static void write_place(Order *o, OrderPlace *p, uint32_t w, bool releases, bool far) {
     const uint32_t *clock = releases ? o->now[w] : o->far[w];
     join(p->strict, releases ? o->now[w] : o->fenced[w]);
     join(o->loose[w], o->now[w]);
@@ -151,7 +151,7 @@ void order_strong(Order *o, const SimAccess *a) {
     bool far = a->space == SIM_SPACE_GLOBAL && a->scope >= SIM_SCOPE_GPU;
     for (uint64_t left = a->mask; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctzll(left);
-        Place *p = place_at(o, a->address[l] ^ (uint64_t)a->space << 60);
+        OrderPlace *p = place_at(o, a->address[l] ^ (uint64_t)a->space << 60);
         if (reads) read_place(o, p, w, acquires, far);
         if (writes) write_place(o, p, w, releases, far);
     }
@@ -159,7 +159,7 @@ void order_strong(Order *o, const SimAccess *a) {
 }
 
 void order_mbarrier(Order *o, const SimMbarrierEvent *e) {
-    Place *p = place_at(o, e->address ^ UINT64_C(1) << 62);
+    OrderPlace *p = place_at(o, e->address ^ UINT64_C(1) << 62);
     if (e->acquire) {
         read_place(o, p, e->at.warp, true, false);
         return;

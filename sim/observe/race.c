@@ -30,32 +30,32 @@ enum {
 
 typedef enum Strength { WEAK, STRONG_IN_BLOCK, STRONG } Strength;
 
-typedef struct Write {
+typedef struct RaceWrite {
     uint64_t block;
     uint32_t clock;  // 0: none
     uint8_t warp, lane;
     uint8_t strength;
     uint8_t kind;  // SimAccessKind
-} Write;
+} RaceWrite;
 typedef struct Read {
     uint64_t block;
     uint32_t clock;  // 0: none
     uint32_t warp;
 } Read;
 // The last warp that read, for writes of its own lanes.
-typedef struct Reader {
+typedef struct RaceReader {
     uint32_t turn;  // of the warp, when it read; 0: none
     uint8_t warp, lane;
-} Reader;
+} RaceReader;
 
 // Some bytes' cells.
 typedef struct Shadow {
     uint64_t base;
     uint32_t shift;  // bytes of a cell: 1 << shift
     uint32_t bytes;
-    Write *writes;
+    RaceWrite *writes;
     uint32_t *clocks;          // shared: of the last read, by cell and warp
-    Reader *own;               // shared
+    RaceReader *own;           // shared
     Read (*readers)[READERS];  // global: the last one, and the last of another warp
 } Shadow;
 
@@ -79,10 +79,10 @@ static uint32_t cells(const Shadow *s) { return (s->bytes + (1u << s->shift) - 1
 
 static void make_cells(Races *r, Shadow *s, bool shared) {
     uint32_t count = cells(s);
-    s->writes = arena_new(r->arena, Write, count + 1);
+    s->writes = arena_new(r->arena, RaceWrite, count + 1);
     if (shared) {
         s->clocks = arena_new(r->arena, uint32_t, (size_t)count * r->warps + 1);
-        s->own = arena_new(r->arena, Reader, count + 1);
+        s->own = arena_new(r->arena, RaceReader, count + 1);
     } else {
         s->readers = (Read(*)[READERS])arena_new(r->arena, Read, (size_t)count * READERS);
     }
@@ -166,7 +166,7 @@ static void mbarrier(void *state, const SimMbarrierEvent *e) {
 // ---- Findings ----
 
 // One lane's access.
-typedef struct Touch {
+typedef struct RaceTouch {
     const SimAccess *access;
     uint32_t lane;    // that makes it
     uint32_t writer;  // the lane, or WHOLE_WARP
@@ -174,7 +174,7 @@ typedef struct Touch {
     const uint32_t *now;  // its warp's clock
     uint32_t turn;        // moves on whenever the warp's lanes met
     Shadow *shadow;
-} Touch;
+} RaceTouch;
 
 static void place_text(const Races *r, const SimAccess *a, uint64_t address, char *text,
                        size_t size) {
@@ -189,7 +189,7 @@ static void place_text(const Races *r, const SimAccess *a, uint64_t address, cha
         snprintf(text, size, "%#llx of global memory", (unsigned long long)address);
 }
 
-static void found(Races *r, const Touch *t, uint32_t cell, const char *what, Moment other,
+static void found(Races *r, const RaceTouch *t, uint32_t cell, const char *what, Moment other,
                   uint32_t lane) {
     const SimAccess *a = t->access;
     char place[128], who[48], where[64];
@@ -214,7 +214,7 @@ static void found(Races *r, const Touch *t, uint32_t cell, const char *what, Mom
 // ---- Accesses ----
 
 // Has this lane's access seen the write?
-static inline bool in_order(const Races *r, const Touch *t, const Write *last) {
+static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite *last) {
     uint32_t w = t->access->at.warp;
     if (!last->clock) return true;
     if (last->block != t->access->at.block || last->warp != w)
@@ -223,14 +223,14 @@ static inline bool in_order(const Races *r, const Touch *t, const Write *last) {
     return same || last->clock < t->now[w];
 }
 
-static bool both_strong(const Touch *t, const Write *last) {
+static bool both_strong(const RaceTouch *t, const RaceWrite *last) {
     Strength least = last->block == t->access->at.block ? STRONG_IN_BLOCK : STRONG;
     return t->strength >= least && last->strength >= least;
 }
 
 // What the last write put there, of the bytes of this one's lane: by another lane of this very
 // store, which bears the warp's clock, or what memory has. NULL: not known.
-static const uint8_t *last_written(const Touch *t, const Write *last, uint64_t at) {
+static const uint8_t *last_written(const RaceTouch *t, const RaceWrite *last, uint64_t at) {
     const SimAccess *a = t->access;
     uint32_t l = t->lane, w = a->at.warp, other = last->lane;
     bool now = last->clock == t->now[w] && last->warp == w;
@@ -240,7 +240,7 @@ static const uint8_t *last_written(const Touch *t, const Write *last, uint64_t a
 }
 
 // Two stores of one program, of the same value: whichever comes last, it stays.
-static bool same_value(const Touch *t, const Write *last, uint32_t cell) {
+static bool same_value(const RaceTouch *t, const RaceWrite *last, uint32_t cell) {
     const SimAccess *a = t->access;
     bool stores = a->kind == SIM_ACCESS_STORE && last->kind == SIM_ACCESS_STORE && a->data;
     if (!stores || !last->clock || last->block != a->at.block) return false;
@@ -250,8 +250,8 @@ static bool same_value(const Touch *t, const Write *last, uint32_t cell) {
                              (size_t)1 << t->shadow->shift);
 }
 
-static bool check_write(Races *r, const Touch *t, uint32_t cell) {
-    const Write *last = &t->shadow->writes[cell];
+static bool check_write(Races *r, const RaceTouch *t, uint32_t cell) {
+    const RaceWrite *last = &t->shadow->writes[cell];
     if (in_order(r, t, last) || both_strong(t, last) || same_value(t, last, cell)) return true;
     bool copy = last->kind == SIM_ACCESS_ASYNC_START;
     found(r, t, cell, copy ? "a copy that was under way" : "a write",
@@ -260,8 +260,8 @@ static bool check_write(Races *r, const Touch *t, uint32_t cell) {
 }
 
 // A read of another lane of the warp, since the lanes met.
-static bool check_own_reads(Races *r, const Touch *t, uint32_t cell) {
-    const Reader *last = &t->shadow->own[cell];
+static bool check_own_reads(Races *r, const RaceTouch *t, uint32_t cell) {
+    const RaceReader *last = &t->shadow->own[cell];
     uint32_t w = t->access->at.warp;
     if (last->turn != t->turn || last->warp != w || last->lane == t->writer) return true;
     if (last->lane == WHOLE_WARP || t->writer == WHOLE_WARP) return true;
@@ -270,17 +270,17 @@ static bool check_own_reads(Races *r, const Touch *t, uint32_t cell) {
     return false;
 }
 
-static void remember_reader(const Touch *t, uint32_t cell) {
-    Reader *last = &t->shadow->own[cell];
+static void remember_reader(const RaceTouch *t, uint32_t cell) {
+    RaceReader *last = &t->shadow->own[cell];
     uint32_t w = t->access->at.warp;
     bool again = last->turn == t->turn && last->warp == w && last->lane != WHOLE_WARP;
     uint32_t lane = !again                                               ? t->writer
                     : last->lane == t->writer || t->writer == WHOLE_WARP ? last->lane
                                                                          : SEVERAL;
-    *last = (Reader){.turn = t->turn, .warp = (uint8_t)w, .lane = (uint8_t)lane};
+    *last = (RaceReader){.turn = t->turn, .warp = (uint8_t)w, .lane = (uint8_t)lane};
 }
 
-static void check_reads(Races *r, const Touch *t, uint32_t cell) {
+static void check_reads(Races *r, const RaceTouch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     const Shadow *s = t->shadow;
     if (s->own && !check_own_reads(r, t, cell)) return;
@@ -300,20 +300,20 @@ static void check_reads(Races *r, const Touch *t, uint32_t cell) {
     }
 }
 
-static void write_cell(Races *r, const Touch *t, uint32_t cell) {
+static void write_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     const SimAccess *a = t->access;
-    Write *last = &t->shadow->writes[cell];
+    RaceWrite *last = &t->shadow->writes[cell];
     uint32_t w = a->at.warp;
     if (check_write(r, t, cell)) check_reads(r, t, cell);
-    *last = (Write){.block = a->at.block,
-                    .clock = t->now[w],
-                    .warp = (uint8_t)w,
-                    .lane = (uint8_t)t->writer,
-                    .strength = (uint8_t)t->strength,
-                    .kind = (uint8_t)a->kind};
+    *last = (RaceWrite){.block = a->at.block,
+                        .clock = t->now[w],
+                        .warp = (uint8_t)w,
+                        .lane = (uint8_t)t->writer,
+                        .strength = (uint8_t)t->strength,
+                        .kind = (uint8_t)a->kind};
 }
 
-static void read_cell(Races *r, const Touch *t, uint32_t cell) {
+static void read_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     const SimAccess *a = t->access;
     uint32_t w = a->at.warp;
     check_write(r, t, cell);
@@ -329,7 +329,7 @@ static void read_cell(Races *r, const Touch *t, uint32_t cell) {
 }
 
 // The part of a lane's bytes that one shadow has.
-static void touch(Races *r, Touch *t, uint64_t begin, uint64_t end, bool reads) {
+static void touch(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, bool reads) {
     Shadow *s = t->shadow;
     uint64_t first = begin - s->base, last = end - s->base;
     uint32_t shift = (uint32_t)__builtin_ctzll(first | last | 1u << CELL_SHIFT);
@@ -341,7 +341,7 @@ static void touch(Races *r, Touch *t, uint64_t begin, uint64_t end, bool reads) 
             write_cell(r, t, (uint32_t)cell);
 }
 
-static void touch_global(Races *r, Touch *t, uint64_t begin, uint64_t end, bool reads) {
+static void touch_global(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, bool reads) {
     while (begin < end) {
         t->shadow = page_of(r, begin);
         uint64_t stop = t->shadow->base + PAGE < end ? t->shadow->base + PAGE : end;
@@ -358,12 +358,12 @@ static bool is_read(SimAccessKind kind) {
 static void meet(Races *r, const SimAccess *a, bool strong) {
     bool reads = is_read(a->kind);
     bool whole = a->kind == SIM_ACCESS_MATRIX_LOAD || a->kind == SIM_ACCESS_MATRIX_STORE;
-    Touch t = {.access = a,
-               .strength = !strong                     ? WEAK
-                           : a->scope >= SIM_SCOPE_GPU ? STRONG
-                                                       : STRONG_IN_BLOCK,
-               .now = order_now(r->order, a->at.warp),
-               .shadow = &r->shared};
+    RaceTouch t = {.access = a,
+                   .strength = !strong                     ? WEAK
+                               : a->scope >= SIM_SCOPE_GPU ? STRONG
+                                                           : STRONG_IN_BLOCK,
+                   .now = order_now(r->order, a->at.warp),
+                   .shadow = &r->shared};
     t.turn = t.now[a->at.warp] + r->collectives[a->at.warp];
     for (uint32_t l = 0; l < a->lanes; l++) {
         // What is outside all memory is for others to find: no end of places could be remembered.

@@ -566,7 +566,7 @@ static bool bind_all(Decoder *d, PtxVariable *const *formals, size_t count,
 
 bool inline_call(Decoder *d, const PtxFunction *f, const PtxOperand *results,
                  const PtxOperand *args) {
-    for (Frame *up = d->frame; up; up = up->caller)
+    for (PtxFrame *up = d->frame; up; up = up->caller)
         if (up->function == f)
             return decode_fail(d, d->statement->span, DIAG_RECURSION,
                                "'%.*s' calls itself: recursion is not supported", STR_ARG(f->name));
@@ -577,8 +577,8 @@ bool inline_call(Decoder *d, const PtxFunction *f, const PtxOperand *results,
     TRY(bind_all(d, f->results.data, f->results.count, results, &scope));
     const PtxStatement *call = d->statement;
     uint32_t next = d->next_operand, taken = d->taken, modifiers = d->modifier_count;
-    Frame *frame = arena_new(d->arena, Frame, 1);
-    *frame = (Frame){.function = f, .caller = d->frame, .first_scope = d->scope_count};
+    PtxFrame *frame = arena_new(d->arena, PtxFrame, 1);
+    *frame = (PtxFrame){.function = f, .caller = d->frame, .first_scope = d->scope_count};
     size_t scopes = d->scope_count;
     d->scopes[d->scope_count++] = scope;
     d->frame = frame, d->calls++;
@@ -670,7 +670,7 @@ const SimKernel *ptx_decode(Decoder *d, const PtxFunction *f, SimKernel *k) {
     *k = (SimKernel){.name = f->name};
     memcpy(k->maxntid, f->maxntid, sizeof k->maxntid);
     memcpy(k->reqntid, f->reqntid, sizeof k->reqntid);
-    Frame frame = {.function = f};
+    PtxFrame frame = {.function = f};
     d->frame = &frame;
     d->scope_count = 1;
     d->scopes[0] = (Scope){0};

@@ -49,12 +49,12 @@ typedef struct Scope {
 } Scope;
 
 // One function's body while it is inlined.
-typedef struct Frame {
+typedef struct PtxFrame {
     const PtxFunction *function;
     Map labels;  // name to pc + 1
-    struct Frame *caller;
+    struct PtxFrame *caller;
     size_t first_scope;
-} Frame;
+} PtxFrame;
 
 typedef struct Fixup {
     uint32_t pc;
@@ -62,7 +62,7 @@ typedef struct Fixup {
     Span span;
     bool is_switch;
     uint32_t slot;
-    Frame *frame;
+    PtxFrame *frame;
 } Fixup;
 
 typedef struct Decoder {
@@ -81,7 +81,7 @@ typedef struct Decoder {
     VEC(Fixup) fixups;
     Scope scopes[SCOPES_MAX];
     size_t scope_count;
-    Frame *frame;
+    PtxFrame *frame;
     uint32_t calls;
     Map shared;  // name of a variable of the module to its offset + 1
     uint32_t shared_bytes, local_bytes, dynamic_align;

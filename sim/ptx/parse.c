@@ -7,7 +7,7 @@
 
 enum { DEPTH_MAX = 8, VARIABLE_BYTES_MAX = 1 << 28 };
 
-typedef struct Parser {
+typedef struct PtxParser {
     PtxLexer lexer;
     PtxToken now;
     Arena *arena;
@@ -18,7 +18,7 @@ typedef struct Parser {
     SimLine line;      // of the statements that follow
     uint32_t line_at;  // where text lines were counted up to
     uint32_t text_line;
-} Parser;
+} PtxParser;
 
 bool ptx_type_named(Str name, SimType *type) {
     static const char *const names[] = {
@@ -31,9 +31,9 @@ bool ptx_type_named(Str name, SimType *type) {
     return false;
 }
 
-static void next(Parser *p) { p->now = ptx_lex(&p->lexer); }
+static void next(PtxParser *p) { p->now = ptx_lex(&p->lexer); }
 
-static bool fail(Parser *p, const char *wanted) {
+static bool fail(PtxParser *p, const char *wanted) {
     if (p->lexer.failed) return false;
     if (p->now.kind == PTX_END)
         diag_error(p->diags, p->now.span, DIAG_SYNTAX, "expected %s, found the end of the text",
@@ -44,29 +44,29 @@ static bool fail(Parser *p, const char *wanted) {
     return false;
 }
 
-static bool is_punct(const Parser *p, char c) {
+static bool is_punct(const PtxParser *p, char c) {
     return p->now.kind == PTX_PUNCT && p->now.text.text[0] == c;
 }
-static bool is_word(const Parser *p, const char *text) {
+static bool is_word(const PtxParser *p, const char *text) {
     return p->now.kind == PTX_WORD && str_equal(p->now.text, str(text));
 }
-static bool accept(Parser *p, char c) {
+static bool accept(PtxParser *p, char c) {
     if (!is_punct(p, c)) return false;
     next(p);
     return true;
 }
-static bool expect(Parser *p, char c) {
+static bool expect(PtxParser *p, char c) {
     if (accept(p, c)) return true;
     char wanted[4] = {'\'', c, '\'', 0};
     return fail(p, wanted);
 }
-static bool take_word(Parser *p, Str *word) {
+static bool take_word(PtxParser *p, Str *word) {
     if (p->now.kind != PTX_WORD) return fail(p, "a name");
     *word = p->now.text;
     next(p);
     return true;
 }
-static bool take_integer(Parser *p, int64_t *value) {
+static bool take_integer(PtxParser *p, int64_t *value) {
     bool minus = accept(p, '-');
     if (p->now.kind != PTX_INTEGER) return fail(p, "an integer");
     *value = (int64_t)(minus ? 0 - p->now.bits : p->now.bits);
@@ -76,9 +76,9 @@ static bool take_integer(Parser *p, int64_t *value) {
 
 // ---- Operands ----
 
-static bool parse_operand(Parser *p, PtxOperand *o, int depth);
+static bool parse_operand(PtxParser *p, PtxOperand *o, int depth);
 
-static bool parse_items(Parser *p, PtxOperand *o, char end, int depth) {
+static bool parse_items(PtxParser *p, PtxOperand *o, char end, int depth) {
     VEC(PtxOperand) items = {0};
     if (depth > DEPTH_MAX) return fail(p, "fewer brackets");
     while (!is_punct(p, end)) {
@@ -92,7 +92,7 @@ static bool parse_items(Parser *p, PtxOperand *o, char end, int depth) {
     return true;
 }
 
-static bool parse_number(Parser *p, PtxOperand *o, bool minus) {
+static bool parse_number(PtxParser *p, PtxOperand *o, bool minus) {
     o->kind = PTX_NUMBER;
     o->number = p->now.kind;
     o->bits = p->now.bits;
@@ -108,7 +108,7 @@ static bool parse_number(Parser *p, PtxOperand *o, bool minus) {
     return true;
 }
 
-static bool parse_plain(Parser *p, PtxOperand *o, int depth) {
+static bool parse_plain(PtxParser *p, PtxOperand *o, int depth) {
     if (accept(p, '{')) return o->kind = PTX_VECTOR, parse_items(p, o, '}', depth);
     if (accept(p, '(')) return o->kind = PTX_LIST, parse_items(p, o, ')', depth);
     if (accept(p, '[')) return o->kind = PTX_ADDRESS, parse_items(p, o, ']', depth);
@@ -128,7 +128,7 @@ static bool parse_plain(Parser *p, PtxOperand *o, int depth) {
     return true;
 }
 
-static bool parse_operand(Parser *p, PtxOperand *o, int depth) {
+static bool parse_operand(PtxParser *p, PtxOperand *o, int depth) {
     *o = (PtxOperand){.span = p->now.span};
     o->negated = accept(p, '!');
     TRY(parse_plain(p, o, depth));
@@ -156,7 +156,7 @@ static bool space_named(Str s, PtxSpace *space) {
     return false;
 }
 
-static bool put_value(Parser *p, PtxVariable *v, uint64_t *at) {
+static bool put_value(PtxParser *p, PtxVariable *v, uint64_t *at) {
     unsigned size = sim_type_bits(v->type) / 8;
     if (*at + size > v->bytes) return fail(p, "no more values than the variable holds");
     bool generic = is_word(p, "generic");
@@ -183,7 +183,7 @@ static bool put_value(Parser *p, PtxVariable *v, uint64_t *at) {
     return true;
 }
 
-static bool parse_values(Parser *p, PtxVariable *v, uint64_t *at, int depth) {
+static bool parse_values(PtxParser *p, PtxVariable *v, uint64_t *at, int depth) {
     if (depth > DEPTH_MAX) return fail(p, "fewer braces");
     if (!accept(p, '{')) return put_value(p, v, at);
     while (!is_punct(p, '}')) {
@@ -193,7 +193,7 @@ static bool parse_values(Parser *p, PtxVariable *v, uint64_t *at, int depth) {
     return expect(p, '}');
 }
 
-static bool parse_extent(Parser *p, PtxVariable *v) {
+static bool parse_extent(PtxParser *p, PtxVariable *v) {
     while (accept(p, '[')) {
         int64_t n = 0;
         if (!is_punct(p, ']')) TRY(take_integer(p, &n));
@@ -205,7 +205,7 @@ static bool parse_extent(Parser *p, PtxVariable *v) {
     return true;
 }
 
-static bool parse_attributes(Parser *p, PtxVariable *v, uint64_t *vector) {
+static bool parse_attributes(PtxParser *p, PtxVariable *v, uint64_t *vector) {
     SimType type;
     *vector = 1;
     for (; p->now.kind == PTX_WORD && p->now.text.text[0] == '.';) {
@@ -231,7 +231,7 @@ static bool parse_attributes(Parser *p, PtxVariable *v, uint64_t *vector) {
 }
 
 // After the space: attributes, then one name, or several with commas.
-static PtxVariable *parse_variable(Parser *p, PtxSpace space, const PtxVariable *shared) {
+static PtxVariable *parse_variable(PtxParser *p, PtxSpace space, const PtxVariable *shared) {
     PtxVariable *v = arena_new(p->arena, PtxVariable, 1);
     uint64_t vector = 1;
     if (shared) {
@@ -263,14 +263,14 @@ static PtxVariable *parse_variable(Parser *p, PtxSpace space, const PtxVariable 
 
 // ---- Lines ----
 
-static uint32_t text_line(Parser *p, Span at) {
+static uint32_t text_line(PtxParser *p, Span at) {
     const SourceFile *f = p->lexer.file;
     uint32_t to = at.begin - f->base;
     for (; p->line_at < to; p->line_at++) p->text_line += f->text.text[p->line_at] == '\n';
     return p->text_line;
 }
 
-static bool parse_file(Parser *p) {
+static bool parse_file(PtxParser *p) {
     int64_t number, ignored;
     TRY(take_integer(p, &number));
     if (p->now.kind != PTX_STRING) return fail(p, "a file's name");
@@ -281,7 +281,7 @@ static bool parse_file(Parser *p) {
     return true;
 }
 
-static bool parse_loc(Parser *p) {
+static bool parse_loc(PtxParser *p) {
     int64_t file, line, column;
     TRY(take_integer(p, &file));
     TRY(take_integer(p, &line));
@@ -301,7 +301,7 @@ static bool parse_loc(Parser *p) {
     return true;
 }
 
-static void resolve_line(Parser *p, SimLine *line) {
+static void resolve_line(PtxParser *p, SimLine *line) {
     if (line->file.text || !line->file.size) return;
     const uint64_t *name = map_find(&p->files, line->file.size - 1);
     line->file = name ? p->file_names.data[*name] : (Str){0};
@@ -309,7 +309,7 @@ static void resolve_line(Parser *p, SimLine *line) {
 
 // ---- Statements ----
 
-static bool skip_braces(Parser *p) {
+static bool skip_braces(PtxParser *p) {
     TRY(expect(p, '{'));
     for (int depth = 1; depth;) {
         if (p->now.kind == PTX_END) return fail(p, "'}'");
@@ -319,7 +319,7 @@ static bool skip_braces(Parser *p) {
     }
     return true;
 }
-static bool skip_statement(Parser *p) {
+static bool skip_statement(PtxParser *p) {
     while (!is_punct(p, ';')) {
         if (p->now.kind == PTX_END) return fail(p, "';'");
         next(p);
@@ -327,7 +327,7 @@ static bool skip_statement(Parser *p) {
     return expect(p, ';');
 }
 
-static bool parse_operands(Parser *p, PtxStatement *s) {
+static bool parse_operands(PtxParser *p, PtxStatement *s) {
     VEC(PtxOperand) operands = {0};
     while (!is_punct(p, ';')) {
         PtxOperand o;
@@ -340,7 +340,7 @@ static bool parse_operands(Parser *p, PtxStatement *s) {
     return expect(p, ';');
 }
 
-static bool parse_instr(Parser *p, PtxFunction *f) {
+static bool parse_instr(PtxParser *p, PtxFunction *f) {
     PtxStatement s = {.kind = PTX_INSTR, .span = p->now.span, .line = p->line};
     s.line.text_line = text_line(p, s.span);
     if (accept(p, '@')) {
@@ -366,7 +366,7 @@ static bool parse_instr(Parser *p, PtxFunction *f) {
     return true;
 }
 
-static bool parse_declaration(Parser *p, PtxFunction *f, PtxSpace space) {
+static bool parse_declaration(PtxParser *p, PtxFunction *f, PtxSpace space) {
     PtxVariable *v = NULL;
     do {
         PtxVariable *one = parse_variable(p, space, v);
@@ -378,7 +378,7 @@ static bool parse_declaration(Parser *p, PtxFunction *f, PtxSpace space) {
     return expect(p, ';');
 }
 
-static bool parse_directive(Parser *p, PtxFunction *f) {
+static bool parse_directive(PtxParser *p, PtxFunction *f) {
     Str word = p->now.text;
     PtxSpace space;
     next(p);
@@ -391,7 +391,7 @@ static bool parse_directive(Parser *p, PtxFunction *f) {
     return false;
 }
 
-static bool parse_body(Parser *p, PtxFunction *f) {
+static bool parse_body(PtxParser *p, PtxFunction *f) {
     TRY(expect(p, '{'));
     for (int depth = 1; depth;) {
         PtxStatement brace = {.span = p->now.span};
@@ -413,7 +413,7 @@ static bool parse_body(Parser *p, PtxFunction *f) {
 
 // ---- Functions ----
 
-static bool parse_params(Parser *p, PtxFunction *f, bool results) {
+static bool parse_params(PtxParser *p, PtxFunction *f, bool results) {
     if (!accept(p, '(')) return true;
     while (!is_punct(p, ')')) {
         Str word;
@@ -431,7 +431,7 @@ static bool parse_params(Parser *p, PtxFunction *f, bool results) {
     return expect(p, ')');
 }
 
-static bool parse_triple(Parser *p, uint32_t *to) {
+static bool parse_triple(PtxParser *p, uint32_t *to) {
     for (int d = 0; d < 3; d++) {
         int64_t n;
         TRY(take_integer(p, &n));
@@ -442,7 +442,7 @@ static bool parse_triple(Parser *p, uint32_t *to) {
     return true;
 }
 
-static bool parse_bounds(Parser *p, PtxFunction *f) {
+static bool parse_bounds(PtxParser *p, PtxFunction *f) {
     while (p->now.kind == PTX_WORD) {
         Str word = p->now.text;
         int64_t n;
@@ -467,7 +467,7 @@ static bool parse_bounds(Parser *p, PtxFunction *f) {
     return true;
 }
 
-static bool parse_function(Parser *p, bool entry, bool external) {
+static bool parse_function(PtxParser *p, bool entry, bool external) {
     PtxFunction *f = arena_new(p->arena, PtxFunction, 1);
     f->entry = entry;
     p->line = (SimLine){0};
@@ -485,7 +485,7 @@ static bool parse_function(Parser *p, bool entry, bool external) {
     return true;
 }
 
-static bool parse_target(Parser *p) {
+static bool parse_target(PtxParser *p) {
     Str word;
     do {
         TRY(take_word(p, &word));
@@ -503,7 +503,7 @@ static bool parse_target(Parser *p) {
 // Compilers write newer versions than ours does; what those add is refused where it is used.
 enum { VERSION_MOST = 904 };
 
-static bool parse_version(Parser *p) {
+static bool parse_version(PtxParser *p) {
     Str rest, major = str_cut(p->now.text, '.', &rest);
     uint64_t a, b;
     bool overflow = false;
@@ -522,7 +522,7 @@ static bool parse_version(Parser *p) {
     return true;
 }
 
-static bool parse_module_variable(Parser *p, PtxSpace space, bool external) {
+static bool parse_module_variable(PtxParser *p, PtxSpace space, bool external) {
     PtxVariable *v = NULL;
     do {
         PtxVariable *one = parse_variable(p, space, v);
@@ -534,7 +534,7 @@ static bool parse_module_variable(Parser *p, PtxSpace space, bool external) {
     return expect(p, ';');
 }
 
-static bool parse_top(Parser *p) {
+static bool parse_top(PtxParser *p) {
     bool external = false;
     int64_t ignored;
     for (;;) {
@@ -562,7 +562,7 @@ static bool parse_top(Parser *p) {
 }
 
 PtxModule *ptx_parse(Arena *arena, const SourceFile *file, Diags *diags) {
-    Parser p = {
+    PtxParser p = {
         .lexer = {.file = file, .diags = diags}, .arena = arena, .diags = diags, .text_line = 1};
     p.module = arena_new(arena, PtxModule, 1);
     next(&p);

@@ -177,15 +177,15 @@ static bool image_of(const SpreadTie *tie, bool of_a, const Layout *other, Layou
 
 // ---- classes ------------------------------------------------------------------------------------
 
-typedef struct Choice {
+typedef struct LayoutChoice {
     Spreading *s;
     SpreadClass *c;
     const IrType *type;
     Layout best;
     uint64_t price;
-} Choice;
+} LayoutChoice;
 
-static uint64_t price_of(const Choice *k, const Layout *l, uint64_t most) {
+static uint64_t price_of(const LayoutChoice *k, const Layout *l, uint64_t most) {
     SpreadClass *c = k->c;
     uint64_t sum = c->work * registers(l);
     for (size_t i = 0; i < c->accesses.count && sum < most; i++) {
@@ -204,7 +204,7 @@ static uint64_t price_of(const Choice *k, const Layout *l, uint64_t most) {
 }
 
 // `even`: also for the same price.
-static void try(Choice *k, const Layout *l, bool even) {
+static void try(LayoutChoice *k, const Layout *l, bool even) {
     if (layout_equal(l, &k->best) || layout_equal(l, &k->c->layout)) return;
     uint64_t most = k->price + even, price = price_of(k, l, most);
     if (price >= most) return;
@@ -213,7 +213,7 @@ static void try(Choice *k, const Layout *l, bool even) {
 }
 
 static bool choose(Spreading *s, const IrValue *v, SpreadClass *c, bool upwards) {
-    Choice k = {.s = s, .c = c, .type = v->type, .best = c->layout};
+    LayoutChoice k = {.s = s, .c = c, .type = v->type, .best = c->layout};
     Layout l;
     k.price = price_of(&k, &c->layout, UINT64_MAX);
     for (size_t i = 0; i < c->accesses.count; i++) {

@@ -76,13 +76,13 @@ static void choose(GpuDot *d, const IrOp *op, const Machine *machine) {
 
 // ---- warps --------------------------------------------------------------------------------------
 
-typedef struct Walk {
+typedef struct ProductWalk {
     const IrValue *seen[256];
     uint32_t count;
-} Walk;
+} ProductWalk;
 
 // Is the value a product, changed elementwise at most? False, too, when that is hard to see.
-static bool is_of_product(Walk *w, const IrValue *v) {
+static bool is_of_product(ProductWalk *w, const IrValue *v) {
     if (!spread_is_tile(v) || !v->def) return false;
     if (v->def->code == IR_DOT) return true;
     if (spread_rule(v->def) != SPREAD_SAME && v->def->code != IR_GPU_CONVERT) return false;
@@ -99,7 +99,7 @@ static bool is_of_product(Walk *w, const IrValue *v) {
 // the factor of the next as it is.
 static bool keeps_rows(const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
-        Walk walk = {.count = 0};
+        ProductWalk walk = {.count = 0};
         if (op->code == IR_DOT && is_of_product(&walk, ir_operand(op, 0))) return true;
     }
     return false;

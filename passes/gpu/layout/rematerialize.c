@@ -9,14 +9,14 @@
 
 enum { MOST_OPS = 16, MOST_LOADED = 1024 };
 
-typedef struct Copy {
+typedef struct RematCopy {
     const IrValue *of;
     IrValue *made;
-} Copy;
+} RematCopy;
 
 typedef struct Again {
     Spreading *s;
-    VEC(Copy) copies;
+    VEC(RematCopy) copies;
     uint32_t ops;  // looked at for one conversion
 } Again;
 
@@ -107,14 +107,14 @@ static IrValue *repeat(const IrOp *op, IrValue *const *operands, const Layout *l
 static IrValue *make(Again *g, IrValue *v, const Layout *l) {
     if (layout_equal(v->type->layout, l)) return v;
     for (size_t i = 0; i < g->copies.count; i++) {
-        const Copy *c = &g->copies.data[i];
+        const RematCopy *c = &g->copies.data[i];
         if (c->of == v && layout_equal(c->made->type->layout, l)) return c->made;
     }
     IrOp *op = v->def;
     if (op->code == IR_GPU_CONVERT) return make(g, ir_operand(op, 0), l);
     IrValue **operands = arena_new(g->s->scratch, IrValue *, op->operand_count + 1);
     for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = operand_again(g, op, i, l);
-    Copy made = {v, repeat(op, operands, l)};
+    RematCopy made = {v, repeat(op, operands, l)};
     vec_push(g->s->scratch, &g->copies, made);
     return made.made;
 }

@@ -6,16 +6,16 @@
 
 enum { SECTOR = 32 };
 
-typedef struct Said {
+typedef struct AccessSaid {
     Remarks *remarks;
     const Selection *s;
     const IrParam *param;
     const char *what;  // "load of x"
     uint32_t size;     // of an element, in bytes
     uint32_t vector;
-} Said;
+} AccessSaid;
 
-static void say(const Said *x, Reason reason, RemarkNumbers numbers) {
+static void say(const AccessSaid *x, Reason reason, RemarkNumbers numbers) {
     remark(x->remarks, x->s->op->span, reason, x->what, numbers);
 }
 
@@ -29,7 +29,7 @@ static uint64_t allowed(uint64_t divisor, uint64_t unit) {
     return bit && bit < GPU_ACCESS_BYTES ? bit * unit : UINT64_MAX;
 }
 
-static void say_unaligned(const Said *x, const LayoutMemory *memory, uint32_t most) {
+static void say_unaligned(const AccessSaid *x, const LayoutMemory *memory, uint32_t most) {
     const Dim *last = &x->s->dims[x->s->rank - 1];
     uint64_t start = allowed(last->divisor, x->size);
     uint64_t rows = allowed(memory->stride_divisor, x->size);
@@ -44,26 +44,26 @@ static void say_unaligned(const Said *x, const LayoutMemory *memory, uint32_t mo
 }
 
 // Bytes side by side that a lane has, up to an access.
-static uint32_t most_bytes(const Said *x) {
+static uint32_t most_bytes(const AccessSaid *x) {
     int axis = x->s->dims[x->s->rank - 1].axis;
     uint32_t most = axis < 0 ? x->size : layout_contiguity(x->s->layout, (uint32_t)axis) * x->size;
     return most < GPU_ACCESS_BYTES ? most : GPU_ACCESS_BYTES;
 }
 
 // Bytes that a lane has in all, each element once.
-static uint32_t held_bytes(const Said *x) {
+static uint32_t held_bytes(const AccessSaid *x) {
     const Layout *l = x->s->layout;
     uint32_t copies = 1u << __builtin_popcount(layout_free_bits(l, LAYOUT_REG));
     return layout_size(l, LAYOUT_REG) / copies * x->size;
 }
 
 // Has neither the tile along the innermost dimension nor the lane more than an access?
-static bool is_small(const Said *x, uint32_t width) {
+static bool is_small(const AccessSaid *x, uint32_t width) {
     uint32_t axis = (uint32_t)x->s->dims[x->s->rank - 1].axis;
     return held_bytes(x) <= width || layout_extent(x->s->layout, axis) * x->size <= width;
 }
 
-static void say_width(const Said *x, const LayoutMemory *memory) {
+static void say_width(const AccessSaid *x, const LayoutMemory *memory) {
     const Dim *last = &x->s->dims[x->s->rank - 1];
     uint32_t width = x->vector * x->size, most = most_bytes(x);
     if (width >= GPU_ACCESS_BYTES || ir_operand(x->s->op, 0)->type->elem == DTYPE_BOOL) return;
@@ -83,7 +83,7 @@ static void say_width(const Said *x, const LayoutMemory *memory) {
 // ---- what is touched ----------------------------------------------------------------------------
 
 // Where rows begin is known at launches only: here they are far apart, at multiples of a sector.
-static bool strides_of(const Said *x, int64_t *strides) {
+static bool strides_of(const AccessSaid *x, int64_t *strides) {
     int64_t step = x->size;
     for (uint32_t d = x->s->rank; d-- > 0;) {
         const Dim *dim = &x->s->dims[d];
@@ -95,7 +95,7 @@ static bool strides_of(const Said *x, int64_t *strides) {
     return true;
 }
 
-static void say_sectors(const Said *x) {
+static void say_sectors(const AccessSaid *x) {
     const Layout *l = x->s->layout;
     int64_t strides[IR_MAX_RANK] = {0};
     if (x->param->strided || !strides_of(x, strides)) return;
@@ -123,7 +123,7 @@ void access_remarks(const Threads *t, const Selection *s, const LayoutMemory *me
     if (!t->remarks || !s->layout) return;
     const IrValue *view = ir_operand(s->op, 0);
     char what[96];
-    Said x = {.remarks = t->remarks, .s = s, .what = what, .vector = vector};
+    AccessSaid x = {.remarks = t->remarks, .s = s, .what = what, .vector = vector};
     x.param = &t->func->params.data[view->index];
     x.size = (uint32_t)dtype_size(view->type->elem);
     snprintf(what, sizeof what, "%s of '%.64s'", verb_of(s->op), x.param->name);

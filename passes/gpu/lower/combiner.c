@@ -9,37 +9,37 @@
 
 enum { BOUNDS = 3 };
 
-typedef struct Region {
+typedef struct CombinerRegion {
     Threads *t;
     const IrValue *shape;  // a vector of as many registers
     IrValue *active;       // a bool vector; NULL: all
-} Region;
+} CombinerRegion;
 
-static void bind(Region *r, const IrValue *from, IrValue *to) {
+static void bind(CombinerRegion *r, const IrValue *from, IrValue *to) {
     map_put(r->t->scratch, &r->t->map, map_key(from), map_key(to));
 }
 
-static IrValue *spread(const Region *r, IrValue *x) {
+static IrValue *spread(const CombinerRegion *r, IrValue *x) {
     if (!x || x->type->rank) return x;
     return threads_splat(r->t, x, r->shape->type->count);
 }
 
-static IrValue *operand(Region *r, const IrOp *op, uint32_t i) {
+static IrValue *operand(CombinerRegion *r, const IrOp *op, uint32_t i) {
     return spread(r, threads_operand(r->t, op, i));
 }
 
-static IrValue *both(Region *r, IrValue *a, IrValue *b) {
+static IrValue *both(CombinerRegion *r, IrValue *a, IrValue *b) {
     return a ? ir_binary(&r->t->b, IR_AND, a, b) : b;
 }
 
-static IrValue *choose(Region *r, IrValue *which, IrValue *x, IrValue *y) {
+static IrValue *choose(CombinerRegion *r, IrValue *which, IrValue *x, IrValue *y) {
     return ir_ternary(&r->t->b, IR_SELECT, which, x, y);
 }
 
-static void call_block(Region *r, const IrBlock *block, IrValue **out);
+static void call_block(CombinerRegion *r, const IrBlock *block, IrValue **out);
 
 // What all registers share stays a scalar, the rest is a vector.
-static void call_op(Region *r, const IrOp *op) {
+static void call_op(CombinerRegion *r, const IrOp *op) {
     Threads *t = r->t;
     IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
     const IrType **types = arena_new(t->scratch, const IrType *, op->result_count + 1);
@@ -57,7 +57,7 @@ static void call_op(Region *r, const IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) bind(r, ir_result(op, i), ir_result(made, i));
 }
 
-static void call_if(Region *r, const IrOp *op) {
+static void call_if(CombinerRegion *r, const IrOp *op) {
     Threads *t = r->t;
     IrValue **ways[2], *which = operand(r, op, 0), *active = r->active;
     for (int i = 0; i < 2; i++) {
@@ -72,7 +72,7 @@ static void call_if(Region *r, const IrOp *op) {
 
 // ---- loops of as many steps for every register --------------------------------------------------
 
-static void call_for(Region *r, const IrOp *op) {
+static void call_for(CombinerRegion *r, const IrOp *op) {
     Threads *t = r->t;
     const IrBlock *block = op->regions[0];
     IrBlock *made = ir_block_create(t->func);
@@ -98,7 +98,7 @@ static void call_for(Region *r, const IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) bind(r, ir_result(op, i), ir_result(loop, i));
 }
 
-static bool same_for_all(Region *r, const IrOp *op) {
+static bool same_for_all(CombinerRegion *r, const IrOp *op) {
     if (ir_attr_int(op, IR_ATTR_EXIT)) return false;
     for (uint32_t i = 0; i < BOUNDS; i++)
         if (threads_operand(r->t, op, i)->type->rank) return false;
@@ -108,16 +108,16 @@ static bool same_for_all(Region *r, const IrOp *op) {
 // ---- loops in which registers end one by one ----------------------------------------------------
 
 // The values on the way, the last of them which registers still go on.
-typedef struct Loop {
+typedef struct CombinerLoop {
     const IrOp *op;
     uint32_t count;  // of values but the last
     IrValue **state;
     IrValue *hi, *step;
-} Loop;
+} CombinerLoop;
 
 // Is a further one between i and hi, which lies ahead? Differences of two that are apart by less
 // than 2^64, as u64, are exact.
-static IrValue *is_further(Region *r, const Loop *l, IrValue *i) {
+static IrValue *is_further(CombinerRegion *r, const CombinerLoop *l, IrValue *i) {
     IrBuilder *b = &r->t->b;
     bool down = ir_attr_int(l->op, IR_ATTR_DOWN) != 0;
     const IrType *wide = ir_with_elem(r->t->module, i->type, DTYPE_U64);
@@ -127,7 +127,7 @@ static IrValue *is_further(Region *r, const Loop *l, IrValue *i) {
 }
 
 // Which registers begin a `for`.
-static IrValue *enters(Region *r, const Loop *l) {
+static IrValue *enters(CombinerRegion *r, const CombinerLoop *l) {
     IrBuilder *b = &r->t->b;
     bool down = ir_attr_int(l->op, IR_ATTR_DOWN) != 0;
     IrValue *zero = ir_const_bits(b, l->step->type, 0);
@@ -137,7 +137,7 @@ static IrValue *enters(Region *r, const Loop *l) {
 }
 
 // Which registers a `while` goes on for.
-static IrValue *holds(Region *r, const Loop *l, IrValue *const *state) {
+static IrValue *holds(CombinerRegion *r, const CombinerLoop *l, IrValue *const *state) {
     const IrBlock *test = l->op->regions[0];
     IrValue *goes_on;
     for (uint32_t i = 0; i < test->arg_count; i++) bind(r, test->args[i], state[i]);
@@ -145,7 +145,7 @@ static IrValue *holds(Region *r, const Loop *l, IrValue *const *state) {
     return goes_on;
 }
 
-static IrValue *first_active(Region *r, const Loop *l) {
+static IrValue *first_active(CombinerRegion *r, const CombinerLoop *l) {
     if (l->op->code == IR_WHILE) return both(r, r->active, holds(r, l, l->state));
     IrValue *active = both(r, r->active, enters(r, l));
     if (ir_attr_int(l->op, IR_ATTR_EXIT)) active = both(r, active, l->state[1]);
@@ -153,7 +153,7 @@ static IrValue *first_active(Region *r, const Loop *l) {
 }
 
 // One step for the registers of state[count], which `next` gets for the step after it.
-static void step(Region *r, const Loop *l, IrValue *const *state, IrValue **next) {
+static void step(CombinerRegion *r, const CombinerLoop *l, IrValue *const *state, IrValue **next) {
     const IrBlock *body = l->op->regions[l->op->region_count - 1];
     bool counts = l->op->code == IR_FOR;
     uint32_t first = counts ? 1 : 0;
@@ -173,10 +173,10 @@ static void step(Region *r, const Loop *l, IrValue *const *state, IrValue **next
     r->active = outer;
 }
 
-static Loop loop_of(Region *r, const IrOp *op) {
+static CombinerLoop loop_of(CombinerRegion *r, const IrOp *op) {
     bool counts = op->code == IR_FOR;
     uint32_t first = counts ? 1 : 0;
-    Loop l = {.op = op, .count = op->result_count + first};
+    CombinerLoop l = {.op = op, .count = op->result_count + first};
     l.state = arena_new(r->t->scratch, IrValue *, l.count + 1);
     if (counts) {
         l.state[0] = operand(r, op, 0);
@@ -189,7 +189,7 @@ static Loop loop_of(Region *r, const IrOp *op) {
 }
 
 // Does any register of any thread go on? The same for all threads.
-static IrValue *any_active(Region *r, IrValue *active) {
+static IrValue *any_active(CombinerRegion *r, IrValue *active) {
     IrBuilder *b = &r->t->b;
     IrValue *one = threads_get(r->t, active, 0);
     for (uint32_t i = 1; i < active->type->count; i++)
@@ -198,9 +198,9 @@ static IrValue *any_active(Region *r, IrValue *active) {
     return ir_binary(b, IR_EQ, threads_least(r->t, least), threads_i32(r->t, 0));
 }
 
-static void call_loop(Region *r, const IrOp *op) {
+static void call_loop(CombinerRegion *r, const IrOp *op) {
     Threads *t = r->t;
-    Loop l = loop_of(r, op);
+    CombinerLoop l = loop_of(r, op);
     uint32_t total = l.count + 1;
     IrBlock *regions[2];
     const IrType **types = arena_new(t->scratch, const IrType *, total);
@@ -228,7 +228,7 @@ static void call_loop(Region *r, const IrOp *op) {
 
 // ---- all ----------------------------------------------------------------------------------------
 
-static void call_block(Region *r, const IrBlock *block, IrValue **out) {
+static void call_block(CombinerRegion *r, const IrBlock *block, IrValue **out) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_YIELD) {
             for (uint32_t i = 0; i < op->operand_count; i++) out[i] = operand(r, op, i);
@@ -246,7 +246,7 @@ static void call_block(Region *r, const IrBlock *block, IrValue **out) {
 
 void region_call(Threads *t, const IrBlock *block, IrValue *const *x, IrValue *const *y,
                  IrValue *where, IrValue **out) {
-    Region r = {.t = t, .shape = x[0], .active = where};
+    CombinerRegion r = {.t = t, .shape = x[0], .active = where};
     uint32_t count = block->arg_count / 2;
     for (uint32_t i = 0; i < count; i++) {
         bind(&r, block->args[i], x[i]);

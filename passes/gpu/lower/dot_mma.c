@@ -2,7 +2,7 @@
 #include "passes/gpu/lower/dot.h"
 
 // A factor, as fragments: in registers, or in shared memory until a fragment is asked for.
-typedef struct Factor {
+typedef struct MmaFactor {
     const Layout *layout;
     uint32_t registers;  // of a fragment: the lowest ones
     IrValue *x;
@@ -10,7 +10,7 @@ typedef struct Factor {
     bool in_memory;         // as it was there, not as what is multiplied
     IrValue **high, **low;  // by fragment; NULL: not yet
     Dtype elem;
-} Factor;
+} MmaFactor;
 
 // ---- elements -----------------------------------------------------------------------------------
 
@@ -56,9 +56,9 @@ static IrValue *rest_of(Threads *t, IrValue *x, IrValue *high, Dtype to) {
 
 // ---- factors ------------------------------------------------------------------------------------
 
-static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i) {
+static MmaFactor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i) {
     const IrType *type = ir_operand(op, i)->type;
-    Factor f = {.layout = i ? &d->b : &d->a, .elem = i ? d->b_elem : d->a_elem};
+    MmaFactor f = {.layout = i ? &d->b : &d->a, .elem = i ? d->b_elem : d->a_elem};
     Layout one = layout_fragment(d->product, i ? LAYOUT_OPERAND_B : LAYOUT_OPERAND_A);
     f.registers = layout_size(&one, LAYOUT_REG);
     uint32_t fragments = layout_size(f.layout, LAYOUT_REG) / f.registers;
@@ -78,14 +78,14 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
 }
 
 // The fragment that begins with this element.
-static uint32_t fragment_at(const Factor *f, uint32_t element) {
+static uint32_t fragment_at(const MmaFactor *f, uint32_t element) {
     uint32_t fragments = layout_size(f->layout, LAYOUT_REG) / f->registers;
     for (uint32_t i = 0; i < fragments; i++)
         if (layout_apply(f->layout, layout_at(i * f->registers, 0, 0)) == element) return i;
     UNREACHABLE("no fragment begins with element %u", element);
 }
 
-static void make_fragment(Threads *t, const GpuDot *d, Factor *f, uint32_t fragment) {
+static void make_fragment(Threads *t, const GpuDot *d, MmaFactor *f, uint32_t fragment) {
     uint32_t regs[64];
     if (f->high[fragment]) return;
     for (uint32_t i = 0; i < f->registers; i++) regs[i] = fragment * f->registers + i;
@@ -108,11 +108,11 @@ static IrValue *multiply(Threads *t, const GpuDot *d, IrValue *a, IrValue *b, Ir
     return ir_result(op, 0);
 }
 
-typedef struct Tile {
+typedef struct SumTile {
     uint32_t coords[IR_MAX_RANK];  // of the sum's first element: batch, row, column
-} Tile;
+} SumTile;
 
-static IrValue *step(Threads *t, const GpuDot *d, Factor *f, const Tile *tile, uint32_t k,
+static IrValue *step(Threads *t, const GpuDot *d, MmaFactor *f, const SumTile *tile, uint32_t k,
                      IrValue *acc) {
     uint32_t rank = d->c.rank, at[2][IR_MAX_RANK], fragment[2];
     for (uint32_t i = 0; i < rank; i++) at[0][i] = at[1][i] = tile->coords[i];
@@ -130,14 +130,14 @@ static IrValue *step(Threads *t, const GpuDot *d, Factor *f, const Tile *tile, u
 }
 
 IrValue *threads_dot_matrix(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc) {
-    Factor f[2];
+    MmaFactor f[2];
     for (uint32_t i = 0; i < 2; i++) f[i] = factor_of(t, op, d, i);
     bool moves = (f[0].trip && !f[0].in_memory) || (f[1].trip && !f[1].in_memory);
     if (moves) threads_barrier(t);
     Layout one = layout_fragment(d->product, LAYOUT_OPERAND_C);
     uint32_t size = layout_size(&one, LAYOUT_REG);
     uint32_t count = layout_size(&d->c, LAYOUT_REG) / size, regs[16];
-    Tile *tiles = arena_new(t->scratch, Tile, count);
+    SumTile *tiles = arena_new(t->scratch, SumTile, count);
     IrValue **sums = arena_new(t->scratch, IrValue *, count);
     const IrType *type = threads_vector(t, d->sum, size);
     for (uint32_t i = 0; i < count; i++) {

@@ -6,7 +6,7 @@
 enum { UNROLL = 4 };
 
 // A factor in memory: [batch][K / group][M or N][group].
-typedef struct Factor {
+typedef struct PlainFactor {
     IrValue *memory;
     IrValue *base;  // the thread's part of the offset, i32
     uint32_t group;
@@ -15,23 +15,24 @@ typedef struct Factor {
     uint32_t *starts;  // of the accesses: offsets beside base
     uint32_t count;
     uint32_t *lanes;  // by register of the sum, a group each: which of all that is read
-} Factor;
+} PlainFactor;
 
 // Its place on the axes that a factor has: batch (in whole matrices) and row or column.
-static uint32_t offset_of(const Factor *f, const Layout *c, uint32_t reg, uint32_t axis,
+static uint32_t offset_of(const PlainFactor *f, const Layout *c, uint32_t reg, uint32_t axis,
                           uint32_t matrix) {
     uint32_t offset = threads_offset(c, reg, axis) * f->group;
     return c->rank == 3 ? threads_offset(c, reg, 0) * matrix + offset : offset;
 }
 
-static uint32_t access_at(Factor *f, uint32_t start) {
+static uint32_t access_at(PlainFactor *f, uint32_t start) {
     for (uint32_t i = 0; i < f->count; i++)
         if (f->starts[i] == start) return i;
     f->starts[f->count] = start;
     return f->count++;
 }
 
-static void find_accesses(Threads *t, Factor *f, const Layout *c, uint32_t axis, uint32_t matrix) {
+static void find_accesses(Threads *t, PlainFactor *f, const Layout *c, uint32_t axis,
+                          uint32_t matrix) {
     uint32_t regs = layout_size(c, LAYOUT_REG);
     f->starts = arena_new(t->scratch, uint32_t, regs);
     f->lanes = arena_new(t->scratch, uint32_t, regs * f->group);
@@ -42,7 +43,7 @@ static void find_accesses(Threads *t, Factor *f, const Layout *c, uint32_t axis,
     }
 }
 
-static IrValue *base_of(Threads *t, const Factor *f, const Layout *c, uint32_t axis,
+static IrValue *base_of(Threads *t, const PlainFactor *f, const Layout *c, uint32_t axis,
                         uint32_t matrix) {
     CHECK(threads_disjoint(c, axis) && threads_disjoint(c, 0), "a sum that is not blocked");
     IrValue *at = threads_coord(t, c, axis);
@@ -61,14 +62,14 @@ static Layout paired(const Layout *memory, uint32_t across) {
 }
 
 // Along the axis that the sum has.
-static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i) {
+static PlainFactor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i) {
     static const uint8_t a_order[2][3] = {{0, 1}, {1, 2, 0}}, b_order[2][3] = {{1, 0}, {2, 1, 0}};
     const IrType *type = ir_operand(op, i)->type;
     uint32_t three = type->rank == 3, axis = i ? type->rank - 1 : type->rank - 2;
     Dtype elem = i ? d->b_elem : d->a_elem;
     IrValue *x = threads_operand(t, op, i);
     if (type->elem != elem) x = ir_cast(&t->b, x, elem, false);
-    Factor f = {.group = d->group, .row = type->shape[axis] * d->group};
+    PlainFactor f = {.group = d->group, .row = type->shape[axis] * d->group};
     uint32_t matrix = type->shape[i ? axis - 1 : axis + 1] * type->shape[axis];
     f.vector = layout_contiguity(&d->c, axis) * d->group;
     while (f.vector * dtype_size(elem) > GPU_ACCESS_BYTES) f.vector /= 2;
@@ -83,7 +84,7 @@ static Factor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i)
 
 // Of each register its factor at this K (p: the thread's place in K's row), in the sum's type but
 // for groups.
-static IrValue *read(Threads *t, const Factor *f, IrValue *p, uint32_t regs, Dtype sum) {
+static IrValue *read(Threads *t, const PlainFactor *f, IrValue *p, uint32_t regs, Dtype sum) {
     IrValue **parts = arena_new(t->scratch, IrValue *, f->count);
     uint32_t bytes = f->vector * (uint32_t)dtype_size(p->type->elem);
     for (uint32_t i = 0; i < f->count; i++) {
@@ -105,7 +106,7 @@ static IrValue *add_products(Threads *t, uint32_t group, IrValue *a, IrValue *b,
 }
 
 // UNROLL (or fewer) steps from k on, which counts groups.
-static IrValue *steps(Threads *t, const Factor *f, IrValue *k, uint32_t count, IrValue *acc) {
+static IrValue *steps(Threads *t, const PlainFactor *f, IrValue *k, uint32_t count, IrValue *acc) {
     IrValue *rows[2];
     for (int i = 0; i < 2; i++) {
         IrValue *row = ir_binary(&t->b, IR_MUL, k, threads_i64(t, f[i].row));
@@ -122,7 +123,7 @@ static IrValue *steps(Threads *t, const Factor *f, IrValue *k, uint32_t count, I
     return acc;
 }
 
-static IrValue *loop(Threads *t, const Factor *f, uint32_t extent, IrValue *acc) {
+static IrValue *loop(Threads *t, const PlainFactor *f, uint32_t extent, IrValue *acc) {
     uint32_t count = extent < UNROLL ? extent : UNROLL;
     if (count == extent) return steps(t, f, threads_i64(t, 0), count, acc);
     IrValue *operands[4] = {threads_i64(t, 0), threads_i64(t, extent), threads_i64(t, count), acc};
@@ -142,7 +143,7 @@ static IrValue *loop(Threads *t, const Factor *f, uint32_t extent, IrValue *acc)
 
 IrValue *threads_dot_plain(Threads *t, const IrOp *op, const GpuDot *d, IrValue *acc) {
     const IrType *a = ir_operand(op, 0)->type;
-    Factor f[2];
+    PlainFactor f[2];
     for (uint32_t i = 0; i < 2; i++) f[i] = factor_of(t, op, d, i);
     threads_barrier(t);
     uint32_t regs = layout_size(&d->c, LAYOUT_REG);

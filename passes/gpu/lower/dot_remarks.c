@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-typedef struct Said {
+typedef struct DotSaid {
     Remarks *remarks;
     const IrOp *op;
     const GpuDot *d;
@@ -11,21 +11,21 @@ typedef struct Said {
     Dtype a, b, result;
     uint32_t m, n, k;
     const char *types;  // "f16 and f16 into f32"
-} Said;
+} DotSaid;
 
-static void say(const Said *s, Reason reason, RemarkNumbers numbers) {
+static void say(const DotSaid *s, Reason reason, RemarkNumbers numbers) {
     remark(s->remarks, s->op->span, reason, s->types, numbers);
 }
 
 // What the matrix unit would multiply.
-static Dtype factor_of(const Said *s) {
+static Dtype factor_of(const DotSaid *s) {
     int64_t precision = ir_attr_int(s->op, IR_ATTR_PRECISION);
     if (s->a == DTYPE_U8) return DTYPE_I8;
     if (s->a == DTYPE_F32 && precision == IR_PRECISION_BF16X3) return DTYPE_BF16;
     return dtype_is(s->a, DTYPE_CLASS_FP8) ? DTYPE_F16 : s->a;
 }
 
-static void say_plain(const Said *s) {
+static void say_plain(const DotSaid *s) {
     if (s->a == DTYPE_F32 && ir_attr_int(s->op, IR_ATTR_PRECISION) == IR_PRECISION_IEEE) {
         say(s, REASON_DOT_IEEE, REMARK(0));
         return;
@@ -37,7 +37,7 @@ static void say_plain(const Said *s) {
         say(s, REASON_DOT_NO_INSTRUCTION, REMARK(0));
 }
 
-static void say_matrix(const Said *s) {
+static void say_matrix(const DotSaid *s) {
     const MatrixShape *p = &s->d->product;
     Layout one = layout_fragment(*p, LAYOUT_OPERAND_C);
     uint32_t sums = layout_size(&s->d->c, LAYOUT_REG) / layout_size(&one, LAYOUT_REG);
@@ -56,7 +56,7 @@ static void say_matrix(const Said *s) {
 void gpu_dot_remarks(Remarks *remarks, const IrOp *op, const GpuDot *d, const Machine *machine) {
     if (!remarks) return;
     const IrType *a = ir_operand(op, 0)->type, *b = ir_operand(op, 1)->type;
-    Said s = {.remarks = remarks, .op = op, .d = d, .machine = machine};
+    DotSaid s = {.remarks = remarks, .op = op, .d = d, .machine = machine};
     s.a = a->elem;
     s.b = b->elem;
     s.result = op->results[0].type->elem;

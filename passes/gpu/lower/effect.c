@@ -7,15 +7,15 @@
 
 // ---- atomics ------------------------------------------------------------------------------------
 
-typedef struct Atomic {
+typedef struct EffectAtomic {
     const IrOp *op;
     const Layout *layout;   // NULL: a scalar, which thread 0 does for all
     uint32_t count, *regs;  // registers that act
     bool cas, view;
-} Atomic;
+} EffectAtomic;
 
-static Atomic atomic_of(Threads *t, const IrOp *op) {
-    Atomic a = {.op = op, .layout = op->results[0].type->layout};
+static EffectAtomic atomic_of(Threads *t, const IrOp *op) {
+    EffectAtomic a = {.op = op, .layout = op->results[0].type->layout};
     uint32_t total = a.layout ? layout_size(a.layout, LAYOUT_REG) : 1;
     a.cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
     a.view = ir_operand(op, 0)->type->kind == IR_VIEW;
@@ -26,17 +26,17 @@ static Atomic atomic_of(Threads *t, const IrOp *op) {
 }
 
 // A scalar, or the acting registers as a vector.
-static IrValue *acting(Threads *t, const Atomic *a, IrValue *const *parts) {
+static IrValue *acting(Threads *t, const EffectAtomic *a, IrValue *const *parts) {
     return a->layout ? threads_pack(t, a->count, parts) : parts[0];
 }
 
-static IrValue *acting_operand(Threads *t, const Atomic *a, uint32_t i) {
+static IrValue *acting_operand(Threads *t, const EffectAtomic *a, uint32_t i) {
     IrValue *x = threads_operand(t, a->op, i);
     return a->layout ? threads_pick(t, x, a->count, a->regs) : x;
 }
 
 // Where each acting register's element lies, and whether it is to be touched (NULL: always).
-static IrValue *where(Threads *t, const Atomic *a, IrValue **mask) {
+static IrValue *where(Threads *t, const EffectAtomic *a, IrValue **mask) {
     IrValue **places = arena_new(t->scratch, IrValue *, a->count);
     IrValue **masks = arena_new(t->scratch, IrValue *, a->count);
     IrValue *own = threads_operand(t, a->op, a->cas ? 3 : 2), *p = threads_operand(t, a->op, 0);
@@ -57,7 +57,7 @@ static IrValue *where(Threads *t, const Atomic *a, IrValue **mask) {
     return acting(t, a, places);
 }
 
-static IrValue *act(Threads *t, const Atomic *a) {
+static IrValue *act(Threads *t, const EffectAtomic *a) {
     IrValue *operands[4], *mask;
     uint32_t count = 0;
     operands[count++] = where(t, a, &mask);
@@ -95,7 +95,7 @@ static IrValue *from_other_warps(Threads *t, IrValue *x, uint32_t away) {
 }
 
 // The old values, as every holder of an element must have them.
-static IrValue *for_all(Threads *t, const Atomic *a, IrValue *old) {
+static IrValue *for_all(Threads *t, const EffectAtomic *a, IrValue *old) {
     GpuTeam team = gpu_team(t->func);
     uint32_t lanes = team.lanes - 1, warps = team.warps - 1;
     if (a->layout) {
@@ -123,7 +123,7 @@ static void barrier_of_all_memory(Threads *t) {
 }
 
 static void atomic(Threads *t, const IrOp *op) {
-    Atomic a = atomic_of(t, op);
+    EffectAtomic a = atomic_of(t, op);
     IrOrder order = (IrOrder)ir_attr_int(op, IR_ATTR_ORDER);
     if (order == IR_ORDER_RELEASE || order == IR_ORDER_ACQ_REL) barrier_of_all_memory(t);
     IrValue *old = act(t, &a);

@@ -16,7 +16,7 @@ static IrValue *value_in_memory(Threads *t, const IrValue *v) {
     uint32_t strides[IR_MAX_RANK];
     place_strides(v->type, strides);
     memory = threads_shared(t, x->type->elem, v->type->count);
-    Place place = place_of(t, v->type->layout, strides);
+    SharedPlace place = place_of(t, v->type->layout, strides);
     place_store(t, memory, x, &place);
     return memory;
 }

@@ -9,7 +9,7 @@
 #include "ir/reduce.h"
 #include "passes/gpu/lower/combine.h"
 
-typedef struct Scan {
+typedef struct ScanLowering {
     Combiner c;
     const IrOp *op;
     uint32_t first;  // operand and result of value 0
@@ -18,7 +18,7 @@ typedef struct Scan {
     uint32_t lane_bits, warp_bits;  // the lowest, which move along the axis
     bool reverse, exclusive;
     State *x;  // by place along the axis in the scan's order: a register of each line
-} Scan;
+} ScanLowering;
 
 // What comes before: a state, if there is anything (NULL: nothing, ever).
 typedef struct Prefix {
@@ -73,7 +73,7 @@ static uint32_t bits_along(const Layout *l, LayoutDim dim, uint32_t axis) {
     return count;
 }
 
-static void choose_layout(Scan *s, const IrType *type, uint32_t axis, GpuTeam team) {
+static void choose_layout(ScanLowering *s, const IrType *type, uint32_t axis, GpuTeam team) {
     s->layout = gpu_scan_layout(type, axis, team);
     s->lane_bits = bits_along(&s->layout, LAYOUT_LANE, axis);
     s->warp_bits = bits_along(&s->layout, LAYOUT_WARP, axis);
@@ -83,7 +83,7 @@ static void choose_layout(Scan *s, const IrType *type, uint32_t axis, GpuTeam te
 
 // ---- a thread's stretches -----------------------------------------------------------------------
 
-static void load(Threads *t, Scan *s) {
+static void load(Threads *t, ScanLowering *s) {
     State all = combine_empty(t, &s->c);
     for (uint32_t i = 0; i < s->c.values; i++) {
         const IrValue *v = ir_operand(s->op, s->first + i);
@@ -105,14 +105,14 @@ static void load(Threads *t, Scan *s) {
 // ---- what comes before --------------------------------------------------------------------------
 
 // How far along in the scan's order: the lane's, or the warp's number among those of its line.
-static IrValue *position(Threads *t, const Scan *s, uint32_t shift, uint32_t bits) {
+static IrValue *position(Threads *t, const ScanLowering *s, uint32_t shift, uint32_t bits) {
     int64_t mask = (INT64_C(1) << bits) - 1;
     IrValue *x = ir_binary(&t->b, IR_SHR, t->thread, threads_i32(t, shift));
     x = ir_binary(&t->b, IR_AND, x, threads_i32(t, mask));
     return s->reverse ? ir_binary(&t->b, IR_SUB, threads_i32(t, mask), x) : x;
 }
 
-static State from_earlier_lane(Threads *t, const Scan *s, const State *x, uint32_t by) {
+static State from_earlier_lane(Threads *t, const ScanLowering *s, const State *x, uint32_t by) {
     State r = combine_empty(t, &s->c);
     IrOpcode away = s->reverse ? IR_ADD : IR_SUB;
     IrValue *lane = ir_binary(&t->b, away, t->thread, threads_i32(t, by));
@@ -122,7 +122,7 @@ static State from_earlier_lane(Threads *t, const Scan *s, const State *x, uint32
 }
 
 // `sum` becomes what all lanes up to this one give.
-static Prefix scan_lanes(Threads *t, const Scan *s, State *sum) {
+static Prefix scan_lanes(Threads *t, const ScanLowering *s, State *sum) {
     Prefix p = {0};
     if (!s->lane_bits) return p;
     IrValue *at = position(t, s, 0, s->lane_bits);
@@ -138,7 +138,7 @@ static Prefix scan_lanes(Threads *t, const Scan *s, State *sum) {
 }
 
 // Every warp's sum, as its last lanes have it, is left for the warps after it.
-static Prefix scan_warps(Threads *t, const Scan *s, const State *sum) {
+static Prefix scan_warps(Threads *t, const ScanLowering *s, const State *sum) {
     Prefix p = {0};
     if (!s->warp_bits) return p;
     uint32_t count = 1u << s->warp_bits, lanes = (1u << s->lane_bits) - 1;
@@ -167,7 +167,7 @@ static Prefix scan_warps(Threads *t, const Scan *s, const State *sum) {
 }
 
 // x before y.
-static Prefix join(Threads *t, const Scan *s, const Prefix *x, const Prefix *y) {
+static Prefix join(Threads *t, const ScanLowering *s, const Prefix *x, const Prefix *y) {
     if (!x->has) return *y;
     if (!y->has) return *x;
     IrValue *where = ir_binary(&t->b, IR_AND, x->has, y->has);
@@ -181,7 +181,7 @@ static Prefix join(Threads *t, const Scan *s, const Prefix *x, const Prefix *y) 
 // ---- the end ------------------------------------------------------------------------------------
 
 // What the first place of an exclusive scan shows; -0 is only what sums begin with.
-static State shown_identity(Threads *t, const Scan *s) {
+static State shown_identity(Threads *t, const ScanLowering *s) {
     State r = combine_empty(t, &s->c);
     bool zero = s->c.custom || s->c.kind == IR_REDUCE_SUM;
     for (uint32_t i = 0; i < s->c.parts; i++) {
@@ -192,13 +192,13 @@ static State shown_identity(Threads *t, const Scan *s) {
     return r;
 }
 
-static State behind(Threads *t, const Scan *s, const Prefix *p, const State *x) {
+static State behind(Threads *t, const ScanLowering *s, const Prefix *p, const State *x) {
     if (!p->has) return *x;
     State both = combine_where(t, &s->c, p->has, &p->x, x);
     return combine_choose(t, &s->c, p->has, &both, x);
 }
 
-static void finish(Threads *t, Scan *s, const Prefix *p) {
+static void finish(Threads *t, ScanLowering *s, const Prefix *p) {
     State *y = arena_new(t->scratch, State, s->n);
     for (uint32_t k = 0; k < s->n; k++) {
         uint32_t place = s->reverse ? s->n - 1 - k : k;
@@ -224,7 +224,7 @@ static void finish(Threads *t, Scan *s, const Prefix *p) {
 }
 
 static void scan_some(Threads *t, const IrOp *op, uint32_t first, uint32_t values) {
-    Scan s = {.c = combine_of(op, values, false), .op = op, .first = first};
+    ScanLowering s = {.c = combine_of(op, values, false), .op = op, .first = first};
     s.reverse = ir_attr_int(op, IR_ATTR_REVERSE) != 0;
     s.exclusive = ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0;
     choose_layout(&s, ir_operand(op, 0)->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS),

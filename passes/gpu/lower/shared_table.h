@@ -13,22 +13,23 @@
 
 #include "passes/gpu/lower/threads.h"
 
-typedef struct Place {
+typedef struct SharedPlace {
     const Layout *layout;
     uint32_t strides[IR_MAX_RANK];
     IrValue *base;  // i32: of this thread's register 0
-} Place;
+} SharedPlace;
 
 // Row-major strides; or with `last` as the innermost axis, of that extent.
 void place_strides(const IrType *type, uint32_t *strides);
 void place_strides_along(const IrType *type, uint32_t last, uint32_t extent, uint32_t *strides);
 
-Place place_of(Threads *t, const Layout *l, const uint32_t *strides);
+SharedPlace place_of(Threads *t, const Layout *l, const uint32_t *strides);
 // Where register `reg` lies, i32.
-IrValue *place_at(Threads *t, const Place *p, uint32_t reg);
-void place_store(Threads *t, IrValue *memory, IrValue *x, const Place *p);
+IrValue *place_at(Threads *t, const SharedPlace *p, uint32_t reg);
+void place_store(Threads *t, IrValue *memory, IrValue *x, const SharedPlace *p);
 // All registers; `more` (a vector of integers, or NULL) is added to each place, and where `mask`
 // (a bool vector, or NULL) is false there is 0.
-IrValue *place_load(Threads *t, IrValue *memory, const Place *p, IrValue *more, IrValue *mask);
+IrValue *place_load(Threads *t, IrValue *memory, const SharedPlace *p, IrValue *more,
+                    IrValue *mask);
 
 #endif

@@ -13,16 +13,16 @@ typedef struct ByThread {
 } ByThread;
 
 // Bits mask[i] of the thread's number have, together, F's value step[i]: steps are independent.
-typedef struct Steps {
+typedef struct ShuffleSteps {
     uint32_t count;
     uint32_t mask[LAYOUT_MAX_BITS], step[LAYOUT_MAX_BITS];
-} Steps;
+} ShuffleSteps;
 
-static void flip(Steps *s, uint32_t at, uint32_t bit) { s->mask[at] ^= UINT32_C(1) << bit; }
+static void flip(ShuffleSteps *s, uint32_t at, uint32_t bit) { s->mask[at] ^= UINT32_C(1) << bit; }
 
 // Gauss: each step has a bit that no other has, by which a base is taken apart.
-static Steps steps_of(const ByThread *f) {
-    Steps s = {0};
+static ShuffleSteps steps_of(const ByThread *f) {
+    ShuffleSteps s = {0};
     for (uint32_t bit = 0; bit < f->bits; bit++) {
         uint32_t left = f->bases[bit];
         for (uint32_t i = 0; i < s.count; i++) {
@@ -54,7 +54,7 @@ static IrValue *parity(Threads *t, uint32_t mask) {
 
 // Register r of the result is register r ^ F(thread) of x.
 static IrValue *exchange(Threads *t, IrValue *x, const ByThread *f) {
-    Steps s = steps_of(f);
+    ShuffleSteps s = steps_of(f);
     uint32_t count = x->type->count, *regs = arena_new(t->scratch, uint32_t, count);
     for (uint32_t i = 0; i < s.count; i++) {
         for (uint32_t r = 0; r < count; r++) regs[r] = r ^ s.step[i];

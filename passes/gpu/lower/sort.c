@@ -39,14 +39,14 @@ static void gather(Threads *t, const IrOp *op) {
     IrValue *memory = threads_shared(t, x->type->elem, x->type->count);
     remark(t->remarks, op->span, REASON_GATHER_SHARED, NULL,
            REMARK((int64_t)x->type->count * ir_elem_size(x->type)));
-    Place from = place_of(t, x->type->layout, strides);
+    SharedPlace from = place_of(t, x->type->layout, strides);
     place_store(t, memory, threads_value(t, x), &from);
     threads_barrier(t);
     IrValue *at = as_i64(t, threads_move(t, threads_value(t, index), index->type->layout, l));
     IrValue *mask = is_inside(t, at, x->type->shape[axis]);
     at = ir_binary(&t->b, IR_MUL, at, number_like(t, at, strides[axis]));
     strides[axis] = 0;
-    Place to = place_of(t, l, strides);
+    SharedPlace to = place_of(t, l, strides);
     threads_define(t, op, 0, place_load(t, memory, &to, at, mask));
     threads_barrier(t);
 }
@@ -87,7 +87,7 @@ static void histogram(Threads *t, const IrOp *op) {
     place_strides(type, strides);
     IrValue *memory = threads_shared(t, DTYPE_I32, type->count);
     remark(t->remarks, op->span, REASON_HISTOGRAM_ATOMICS, NULL, REMARK(type->count));
-    Place bins = place_of(t, type->layout, strides);
+    SharedPlace bins = place_of(t, type->layout, strides);
     place_store(t, memory, ir_const_bits(&t->b, threads_type(t, type), 0), &bins);
     threads_barrier(t);
     count_all(t, op, memory, type->count);
@@ -98,13 +98,13 @@ static void histogram(Threads *t, const IrOp *op) {
 
 // ---- sorts: what is sorted ----------------------------------------------------------------------
 
-typedef struct Sort {
+typedef struct SortLowering {
     const IrOp *op;
     uint32_t axis, n, total;        // of lines; of the tile
     uint32_t strides[IR_MAX_RANK];  // lines one after the other
     bool packed;                    // ranks and places share a number
     IrValue *order, *places;        // memory
-} Sort;
+} SortLowering;
 
 // A place that a vector's register has on the axis, as elements of type `elem`.
 static IrValue *places_of(Threads *t, const Layout *l, uint32_t axis, Dtype elem) {
@@ -114,10 +114,10 @@ static IrValue *places_of(Threads *t, const Layout *l, uint32_t axis, Dtype elem
     return ir_cast(&t->b, threads_pack(t, count, parts), elem, false);
 }
 
-static void leave_ranks(Threads *t, Sort *s, bool descending) {
+static void leave_ranks(Threads *t, SortLowering *s, bool descending) {
     const IrValue *key = ir_operand(s->op, 0);
     const Layout *l = key->type->layout;
-    Place at = place_of(t, l, s->strides);
+    SharedPlace at = place_of(t, l, s->strides);
     IrValue *rank = rank_of(&t->b, threads_value(t, key), descending);
     s->packed = dtype_size(rank->type->elem) * 8 <= RANK_BITS;
     uint32_t steps = log2_of(s->n);
@@ -139,15 +139,15 @@ static void leave_ranks(Threads *t, Sort *s, bool descending) {
 
 // ---- sorts: the network -------------------------------------------------------------------------
 
-typedef struct Loop {
+typedef struct SortLoop {
     IrBuilder outer;
     IrValue *i;  // i64
-} Loop;
+} SortLoop;
 
-static Loop loop_open(Threads *t, IrValue *from, IrValue *below) {
+static SortLoop loop_open(Threads *t, IrValue *from, IrValue *below) {
     IrBlock *block = ir_block_create(t->func);
     IrValue *operands[3] = {from, below, threads_i64(t, 1)};
-    Loop loop = {.i = ir_block_add_arg(block, from->type)};
+    SortLoop loop = {.i = ir_block_add_arg(block, from->type)};
     ir_op(&t->b, IR_FOR, 3, operands, 0, NULL, 1, &block);
     loop.outer = t->b;
     t->b = ir_builder_at_end(block);
@@ -155,7 +155,7 @@ static Loop loop_open(Threads *t, IrValue *from, IrValue *below) {
     return loop;
 }
 
-static void loop_close(Threads *t, const Loop *loop) {
+static void loop_close(Threads *t, const SortLoop *loop) {
     ir_yield(&t->b, 0, NULL);
     t->b = loop->outer;
 }
@@ -180,8 +180,8 @@ static void put_ends(Threads *t, const Ends *e, IrValue *swap, IrValue *mask) {
 
 // Pair `pair` of the step in which ends are 1 << step apart, runs being of 1 << run elements, every
 // second one of which descends.
-static void compare_pair(Threads *t, const Sort *s, IrValue *pair, IrValue *run, IrValue *step,
-                         IrValue *mask) {
+static void compare_pair(Threads *t, const SortLowering *s, IrValue *pair, IrValue *run,
+                         IrValue *step, IrValue *mask) {
     IrBuilder *b = &t->b;
     IrValue *one = threads_i32(t, 1), *apart = ir_binary(b, IR_SHL, one, step);
     IrValue *rest = ir_binary(b, IR_AND, pair, ir_binary(b, IR_SUB, apart, one));
@@ -204,24 +204,24 @@ static void compare_pair(Threads *t, const Sort *s, IrValue *pair, IrValue *run,
     if (!s->packed) put_ends(t, &places, swap, mask);
 }
 
-static void compare_pairs(Threads *t, const Sort *s, IrValue *run, IrValue *step) {
+static void compare_pairs(Threads *t, const SortLowering *s, IrValue *run, IrValue *step) {
     uint32_t pairs = s->total / 2, threads = thread_count(t);
     if (pairs <= threads) {
         IrValue *on = ir_binary(&t->b, IR_LT, t->thread, threads_i32(t, pairs));
         compare_pair(t, s, t->thread, run, step, pairs < threads ? on : NULL);
         return;
     }
-    Loop each = loop_open(t, threads_i64(t, 0), threads_i64(t, pairs / threads));
+    SortLoop each = loop_open(t, threads_i64(t, 0), threads_i64(t, pairs / threads));
     IrValue *pair = ir_cast(&t->b, each.i, DTYPE_I32, false);
     pair = ir_binary(&t->b, IR_MUL, pair, threads_i32(t, threads));
     compare_pair(t, s, ir_binary(&t->b, IR_ADD, pair, t->thread), run, step, NULL);
     loop_close(t, &each);
 }
 
-static void network(Threads *t, const Sort *s) {
+static void network(Threads *t, const SortLowering *s) {
     if (s->n == 1) return;
-    Loop runs = loop_open(t, threads_i64(t, 1), threads_i64(t, log2_of(s->n) + 1));
-    Loop steps = loop_open(t, threads_i64(t, 0), runs.i);
+    SortLoop runs = loop_open(t, threads_i64(t, 1), threads_i64(t, log2_of(s->n) + 1));
+    SortLoop steps = loop_open(t, threads_i64(t, 0), runs.i);
     IrValue *last = ir_binary(&t->b, IR_SUB, runs.i, threads_i64(t, 1));
     IrValue *step = ir_cast(&t->b, ir_binary(&t->b, IR_SUB, last, steps.i), DTYPE_I32, false);
     compare_pairs(t, s, ir_cast(&t->b, runs.i, DTYPE_I32, false), step);
@@ -233,20 +233,20 @@ static void network(Threads *t, const Sort *s) {
 // ---- sorts: results -----------------------------------------------------------------------------
 
 // For each register of a result the place, on the axis, of the element that it takes: i32.
-static IrValue *taken_places(Threads *t, const Sort *s, const Layout *l) {
-    Place at = place_of(t, l, s->strides);
+static IrValue *taken_places(Threads *t, const SortLowering *s, const Layout *l) {
+    SharedPlace at = place_of(t, l, s->strides);
     IrValue *p = place_load(t, s->packed ? s->order : s->places, &at, NULL, NULL);
     if (s->packed) p = ir_binary(&t->b, IR_AND, p, number_like(t, p, UINT32_MAX));
     return ir_cast(&t->b, p, DTYPE_I32, false);
 }
 
 // A payload by the places; every line stays its own.
-static IrValue *look_up(Threads *t, const Sort *s, const IrValue *x, const Layout *l,
+static IrValue *look_up(Threads *t, const SortLowering *s, const IrValue *x, const Layout *l,
                         IrValue *places) {
     uint32_t lines[IR_MAX_RANK];
     for (uint32_t d = 0; d < l->rank; d++) lines[d] = d == s->axis ? 0 : s->strides[d];
     IrValue *memory = threads_shared(t, x->type->elem, s->total);
-    Place from = place_of(t, x->type->layout, s->strides), to = place_of(t, l, lines);
+    SharedPlace from = place_of(t, x->type->layout, s->strides), to = place_of(t, l, lines);
     place_store(t, memory, threads_value(t, x), &from);
     threads_barrier(t);
     IrValue *r = place_load(t, memory, &to, places, NULL);
@@ -257,7 +257,8 @@ static IrValue *look_up(Threads *t, const Sort *s, const IrValue *x, const Layou
 static void sort(Threads *t, const IrOp *op) {
     const IrType *type = ir_operand(op, 0)->type;
     bool topk = op->code == IR_TOPK;
-    Sort s = {.op = op, .axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), .total = type->count};
+    SortLowering s = {
+        .op = op, .axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), .total = type->count};
     s.n = type->shape[s.axis];
     place_strides_along(type, s.axis, s.n, s.strides);
     leave_ranks(t, &s, topk || ir_attr_int(op, IR_ATTR_DESCENDING) != 0);

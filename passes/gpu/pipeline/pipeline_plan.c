@@ -17,7 +17,7 @@ enum {
     SHARED_SPARE = 4096,  // for reductions and scans of a step
 };
 
-typedef struct Planner {
+typedef struct PipelinePlanner {
     IrFunc *func;
     const PassContext *context;
     const GpuFacts *facts;
@@ -26,12 +26,12 @@ typedef struct Planner {
     bool product, asserts;
     VEC(const IrOp *) writes;
     uint32_t carried, registers;  // words of a thread: of the loop's values, of what is kept
-} Planner;
+} PipelinePlanner;
 
 static bool is_load(const IrOp *op) { return op->code == IR_VIEW_LOAD || op->code == IR_LOAD; }
 
 // What passes say of a load names what it reads.
-static void say(const Planner *p, const IrOp *op, Reason reason, RemarkNumbers numbers) {
+static void say(const PipelinePlanner *p, const IrOp *op, Reason reason, RemarkNumbers numbers) {
     char what[96];
     if (!p->context->remarks) return;
     bool view = op->code == IR_VIEW_LOAD;
@@ -43,7 +43,7 @@ static void say(const Planner *p, const IrOp *op, Reason reason, RemarkNumbers n
 // ---- the loop -----------------------------------------------------------------------------------
 
 // Looks at all of it; false: it holds a loop.
-static bool survey(Planner *p, const IrBlock *block) {
+static bool survey(PipelinePlanner *p, const IrBlock *block) {
     bool flat = true;
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_FOR || op->code == IR_WHILE) flat = false;
@@ -66,7 +66,7 @@ static bool loads_tiles(const IrBlock *block) {
 }
 
 // Why nothing of it can be early; REASONS: it can.
-static Reason loop_reason(Planner *p) {
+static Reason loop_reason(PipelinePlanner *p) {
     const IrOp *loop = p->plan->loop;
     int64_t step;
     bool flat = survey(p, p->body);
@@ -82,10 +82,10 @@ static Reason loop_reason(Planner *p) {
 
 // ---- what a load needs --------------------------------------------------------------------------
 
-static bool needs(Planner *p, const IrValue *v, bool *marks, bool pure);
+static bool needs(PipelinePlanner *p, const IrValue *v, bool *marks, bool pure);
 
 // A value that goes round: what it is some steps on follows from what it is now.
-static bool needs_carried(Planner *p, const IrValue *arg) {
+static bool needs_carried(PipelinePlanner *p, const IrValue *arg) {
     PipelinePlan *plan = p->plan;
     if (arg->index == 0) return true;
     for (size_t i = 0; i < plan->ahead.count; i++)
@@ -96,7 +96,7 @@ static bool needs_carried(Planner *p, const IrValue *arg) {
 
 // A store of what the step has loaded from there before it, or from other elements: then no step
 // writes what a later one loads.
-static bool writes_own_step(const Planner *p, const IrOp *store, const IrOp *load) {
+static bool writes_own_step(const PipelinePlanner *p, const IrOp *store, const IrOp *load) {
     const Turns turns = {p->func, p->facts->ranges};
     if (store->code != IR_VIEW_STORE || store->block != p->body || load->block != p->body)
         return false;
@@ -107,7 +107,7 @@ static bool writes_own_step(const Planner *p, const IrOp *store, const IrOp *loa
            turns_apart(&turns, p->plan->loop, load);
 }
 
-static Reason memory_reason(const Planner *p, const IrOp *load) {
+static Reason memory_reason(const PipelinePlanner *p, const IrOp *load) {
     for (size_t i = 0; i < p->writes.count; i++) {
         const IrOp *op = p->writes.data[i];
         bool atomic = ir_op_is(op->code, IR_FAMILY_ATOMIC);
@@ -119,7 +119,7 @@ static Reason memory_reason(const Planner *p, const IrOp *load) {
     return REASONS;
 }
 
-static bool moves(const Planner *p, const IrOp *op, bool pure) {
+static bool moves(const PipelinePlanner *p, const IrOp *op, bool pure) {
     if (op->region_count) return false;
     IrEffect effect = ir_op_info(op->code)->effect;
     if (effect == IR_EFFECT_PURE) return true;
@@ -127,7 +127,7 @@ static bool moves(const Planner *p, const IrOp *op, bool pure) {
 }
 
 // Marks what the value follows from within the loop; `pure`: not from memory.
-static bool needs(Planner *p, const IrValue *v, bool *marks, bool pure) {
+static bool needs(PipelinePlanner *p, const IrValue *v, bool *marks, bool pure) {
     if (!v || rewrite_defined_outside(v, p->plan->loop)) return true;
     if (v->block == p->body) return needs_carried(p, v);
     const IrOp *op = v->def;
@@ -139,7 +139,7 @@ static bool needs(Planner *p, const IrValue *v, bool *marks, bool pure) {
     return true;
 }
 
-static bool follows(Planner *p, PipelineFeed *feed) {
+static bool follows(PipelinePlanner *p, PipelineFeed *feed) {
     PipelinePlan *plan = p->plan;
     Arena *scratch = p->context->scratch;
     size_t ahead = plan->ahead.count, ops = p->func->op_count;
@@ -166,7 +166,7 @@ static bool is_checked(const IrOp *load) {
 }
 
 // Why a load must stay; REASONS: it may be early.
-static Reason load_reason(Planner *p, PipelineFeed *feed) {
+static Reason load_reason(PipelinePlanner *p, PipelineFeed *feed) {
     const IrOp *load = feed->load;
     if (load->block != p->body) return REASON_PIPELINE_CONDITION;
     if (p->asserts && !is_checked(load)) return REASON_PIPELINE_GUARDED;
@@ -207,7 +207,8 @@ bool pipeline_use(const IrUse *use, Layout *wanted) {
 
 // A memory in which lie side by side what a copy brings at once and, in each place, what a load of
 // `wanted` takes, of 4 bytes at least: wide loads first, which may want another order.
-static bool memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted, uint32_t vector) {
+static bool memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wanted,
+                       uint32_t vector) {
     const IrType *type = feed->load->results[0].type;
     uint32_t bits = dtype_bits(type->elem), bytes = vector * bits / 8;
     LayoutSide copy = {.layout = type->layout, .max_bytes = bytes, .min_bytes = bytes};
@@ -223,7 +224,7 @@ static bool memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted, uin
 }
 
 // One in which what a warp's lanes copy lies in a row.
-static bool direct_memory_for(Planner *p, PipelineFeed *feed, const Layout *wanted) {
+static bool direct_memory_for(PipelinePlanner *p, PipelineFeed *feed, const Layout *wanted) {
     GpuDirect direct;
     if (!gpu_direct(p->func, p->facts, feed->load, wanted, &direct)) return false;
     feed->memory = direct.memory;
@@ -232,7 +233,7 @@ static bool direct_memory_for(Planner *p, PipelineFeed *feed, const Layout *want
 }
 
 // The memory for it, or why there is none.
-static Reason ring_reason(Planner *p, PipelineFeed *feed) {
+static Reason ring_reason(PipelinePlanner *p, PipelineFeed *feed) {
     const IrOp *load = feed->load;
     const IrType *type = load->results[0].type;
     const Machine *machine = p->facts->machine;
@@ -306,7 +307,7 @@ static uint64_t ring_bytes(const PipelinePlan *plan) {
 }
 
 // As many stages as are asked for and shared memory has room for; 0: not even two.
-static uint32_t stages_that_fit(const Planner *p) {
+static uint32_t stages_that_fit(const PipelinePlanner *p) {
     uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : STAGES;
     uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
     uint64_t other = other_bytes(p->plan, p->body) + SHARED_SPARE;
@@ -342,7 +343,7 @@ static void drop(PipelinePlan *plan, size_t i) {
 }
 
 // In registers, for a reason that it is not copied; false: there are too few.
-static bool keep(Planner *p, PipelineFeed *feed, Reason reason) {
+static bool keep(PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
     uint32_t words = pipeline_words(feed->load->results[0].type);
     feed->copied = false;
     bool fits =
@@ -354,7 +355,7 @@ static bool keep(Planner *p, PipelineFeed *feed, Reason reason) {
     return true;
 }
 
-static void plan_load(Planner *p, IrOp *load) {
+static void plan_load(PipelinePlanner *p, IrOp *load) {
     PipelineFeed feed = {.load = load};
     if (!spread_is_tile(&load->results[0])) return;  // all threads load a scalar, and have it soon
     Reason reason = load_reason(p, &feed);
@@ -368,14 +369,14 @@ static void plan_load(Planner *p, IrOp *load) {
     vec_push(p->context->scratch, &p->plan->feeds, feed);
 }
 
-static void plan_block(Planner *p, IrBlock *block) {
+static void plan_block(PipelinePlanner *p, IrBlock *block) {
     IR_EACH_OP(op, block) {
         if (is_load(op)) plan_load(p, op);
         for (uint32_t i = 0; i < op->region_count; i++) plan_block(p, op->regions[i]);
     }
 }
 
-static void settle_stages(Planner *p) {
+static void settle_stages(PipelinePlanner *p) {
     PipelinePlan *plan = p->plan;
     plan->stages = stages_that_fit(p);
     for (size_t i = plan->feeds.count; i-- > 0;) {
@@ -393,7 +394,7 @@ static void settle_stages(Planner *p) {
 PipelinePlan pipeline_plan(IrFunc *f, const PassContext *context, const GpuFacts *facts,
                            IrOp *loop) {
     PipelinePlan plan = {.loop = loop};
-    Planner p = {
+    PipelinePlanner p = {
         .func = f, .context = context, .facts = facts, .plan = &plan, .body = loop->regions[0]};
     if (!loads_tiles(p.body)) return plan;
     Reason reason = loop_reason(&p);

@@ -16,22 +16,22 @@
 #include "passes/gpu/gpu.h"
 #include "passes/passes.h"
 
-typedef enum Kind {
+typedef enum TouchKind {
     OF_SHARED,
     UNDER_WAY,  // a copy to shared memory, until it has been waited for
     OF_GLOBAL,
     BEHIND  // of global memory, before a barrier that is for shared memory only
-} Kind;
+} TouchKind;
 
 // An access: the piece of shared memory, or NULL when it is not known which.
-typedef struct Touch {
+typedef struct BarrierTouch {
     const IrOp *piece;
-    Kind kind;
+    TouchKind kind;
     bool writes;
     uint32_t epoch;
     const IrOp *by;  // of global memory: what touches it, or the barrier behind it
-} Touch;
-typedef VEC(Touch) Touches;
+} BarrierTouch;
+typedef VEC(BarrierTouch) Touches;
 
 typedef struct Barriers {
     Arena *scratch;
@@ -77,11 +77,11 @@ static bool touches_operand(const IrOp *op, uint32_t i) {
 }
 
 // What the op touches by its i-th operand.
-static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, Touch *touch) {
+static bool touch_of(const Barriers *b, const IrOp *op, uint32_t i, BarrierTouch *touch) {
     if (!touches_operand(op, i)) return false;
     bool elsewhere, writes = ir_op_info(op->code)->effect == IR_EFFECT_WRITE;
     const IrOp *piece = gpu_piece_of(ir_operand(op, i), &elsewhere);
-    *touch = (Touch){.piece = piece, .kind = OF_SHARED, .writes = writes, .epoch = b->epoch};
+    *touch = (BarrierTouch){.piece = piece, .kind = OF_SHARED, .writes = writes, .epoch = b->epoch};
     return !elsewhere;
 }
 
@@ -91,7 +91,7 @@ static void range_of(const IrOp *piece, uint64_t range[2]) {
     range[1] = range[0] + size * (uint64_t)ir_attr_int(piece, IR_ATTR_COUNT);
 }
 
-static bool meet(const Touch *a, const Touch *b) {
+static bool meet(const BarrierTouch *a, const BarrierTouch *b) {
     if (a->kind >= OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
     if (!a->piece || !b->piece || a->piece == b->piece) return true;
@@ -103,9 +103,9 @@ static bool meet(const Touch *a, const Touch *b) {
 
 // ---- walking ------------------------------------------------------------------------------------
 
-static void add(Barriers *b, Touches *touches, Touch touch) {
+static void add(Barriers *b, Touches *touches, BarrierTouch touch) {
     for (size_t i = 0; i < touches->count; i++) {
-        const Touch *known = &touches->data[i];
+        const BarrierTouch *known = &touches->data[i];
         if (known->piece == touch.piece && known->kind == touch.kind &&
             known->writes == touch.writes && known->by == touch.by)
             return;
@@ -135,7 +135,7 @@ static bool says_entered(const Barriers *b, const IrOp *loop, const IrValue *con
 }
 
 // Did the access not happen when the loop had no step? So it is with what is fetched for the first.
-static bool only_if_entered(const Barriers *b, const IrOp *loop, const Touch *touch) {
+static bool only_if_entered(const Barriers *b, const IrOp *loop, const BarrierTouch *touch) {
     if (!touch->by) return false;
     uint32_t at = touch->by->code == IR_THREAD_LOAD ? 1 : 2;
     bool masked = touch->by->code == IR_THREAD_LOAD || touch->by->code == IR_THREAD_COPY;
@@ -250,7 +250,8 @@ static void settle(Barriers *b, const IrOp *barrier, Touches *touches) {
         if (touches->data[i].kind == UNDER_WAY) touches->data[left++] = touches->data[i];
     }
     touches->count = left;
-    if (behind && !is_global(b, barrier)) add(b, touches, (Touch){.kind = BEHIND, .by = barrier});
+    if (behind && !is_global(b, barrier))
+        add(b, touches, (BarrierTouch){.kind = BEHIND, .by = barrier});
 }
 
 // A barrier for global memory that goes: those that the accesses are behind of serve for it.
@@ -273,7 +274,7 @@ static void land(Barriers *b, Touches *touches) {
     Touches all = *touches;
     *touches = (Touches){0};
     for (size_t i = 0; i < all.count; i++) {
-        Touch touch = all.data[i];
+        BarrierTouch touch = all.data[i];
         if (touch.kind == UNDER_WAY) touch.kind = OF_SHARED, touch.epoch = b->epoch;
         add(b, touches, touch);
     }
@@ -285,10 +286,10 @@ static bool waits_for_all(const IrOp *op) {
 
 static void visit_global(Barriers *b, const IrOp *op, Touches *touches) {
     IrEffect effect = ir_op_info(op->code)->effect;
-    Touch touch;
+    BarrierTouch touch;
     if (effect != IR_EFFECT_READ && effect != IR_EFFECT_WRITE) return;
     if (op->code != IR_THREAD_COPY && touch_of(b, op, 0, &touch) && touch.piece) return;
-    add(b, touches, (Touch){.kind = OF_GLOBAL, .writes = true, .by = op});
+    add(b, touches, (BarrierTouch){.kind = OF_GLOBAL, .writes = true, .by = op});
 }
 
 // A barrier before the op, and a wait for all copies where what is met is one under way: through
@@ -308,7 +309,7 @@ static void order(Barriers *b, IrOp *op, bool under_way, Touches *touches) {
 }
 
 static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
-    Touch touch;
+    BarrierTouch touch;
     if (!touch_of(b, op, operand, &touch)) return;
     bool any = false, under_way = false;
     for (size_t i = 0; i < touches->count; i++) {
@@ -360,7 +361,7 @@ static void walk(Barriers *b, IrBlock *block, Touches *touches) {
 }
 
 static bool touches_shared(const Barriers *b, const IrOp *op) {
-    Touch touch;
+    BarrierTouch touch;
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (touch_of(b, op, i, &touch)) return true;
     for (uint32_t r = 0; r < op->region_count; r++)
