@@ -39,13 +39,14 @@ static const IrValue *without_summands(const IrValue *v, const IrOp *loop) {
 }
 
 // Differences of what lies within these bounds are those of numbers, whatever is added to both.
-static bool is_bounded(const Turns *t, const IrValue *v) {
+static bool is_bounded(const Iterations *t, const IrValue *v) {
     IrRange r = ir_range_of(t->ranges, v);
     return r.known && r.min >= -(INT64_C(1) << 62) && r.max <= INT64_C(1) << 62;
 }
 
 // The loop's own counter, or that of a loop in it that begins with the same number each time.
-static IterationWalk walk_of(const Turns *t, const IrOp *loop, const IrValue *v, uint64_t width) {
+static IterationWalk walk_of(const Iterations *t, const IrOp *loop, const IrValue *v,
+                             uint64_t width) {
     if (rewrite_defined_outside(v, loop)) return STAYS;
     const IrValue *whole = v, *scaled = v = without_summands(v, loop);
     uint64_t factor = 1;
@@ -65,7 +66,7 @@ static bool is_strided(const IrFunc *f, const IrValue *view) {
     return view->index >= f->params.count || f->params.data[view->index].strided;
 }
 
-bool turns_apart(const Turns *t, const IrOp *loop, const IrOp *access) {
+bool iterations_apart(const Iterations *t, const IrOp *loop, const IrOp *access) {
     if (!alias_is_view_access(access) || is_strided(t->func, ir_operand(access, 0))) return false;
     const IrAttr *select = ir_attr(access, IR_ATTR_SELECT);
     for (uint32_t d = 0; d < select->u.ints.count; d++) {
@@ -76,9 +77,9 @@ bool turns_apart(const Turns *t, const IrOp *loop, const IrOp *access) {
     return false;
 }
 
-bool turns_agree(const Turns *t, const IrOp *loop, const IrOp *access) {
+bool iterations_agree(const Iterations *t, const IrOp *loop, const IrOp *access) {
     if (!alias_is_view_access(access)) return rewrite_defined_outside(ir_operand(access, 0), loop);
-    if (turns_apart(t, loop, access)) return true;
+    if (iterations_apart(t, loop, access)) return true;
     bool strided = is_strided(t->func, ir_operand(access, 0));
     const IrAttr *select = ir_attr(access, IR_ATTR_SELECT);
     for (uint32_t d = 0; d < select->u.ints.count; d++) {

@@ -1,23 +1,24 @@
-// What the same access touches in different turns of a loop.
+// What the same access touches in different iterations of a loop.
 //
 // Invariants: sound for any launch. What is said of an access holds of every other one of the same
 // array, or of one that is the same in place, that selects with the very same values
 // (alias_same_elements). Ownership: none.
 //
-//     if (!turns_agree(&turns, loop, store)) …   // turns may meet at an element: order matters
+//     // iterations may touch the same element: order matters
+//     if (!iterations_agree(&iterations, loop, store)) …
 #ifndef TILEC_PASSES_ITERATIONS_H
 #define TILEC_PASSES_ITERATIONS_H
 
 #include "ir/analysis/analysis.h"
 
-typedef struct Turns {
+typedef struct Iterations {
     const IrFunc *func;
     const IrRanges *ranges;
-} Turns;
+} Iterations;
 
-// Does every turn touch the same elements in the same order, or others than the turns before it?
-bool turns_agree(const Turns *t, const IrOp *loop, const IrOp *access);
-// Does every turn touch others?
-bool turns_apart(const Turns *t, const IrOp *loop, const IrOp *access);
+// Does every iteration touch the same elements in the same order, or others than those before it?
+bool iterations_agree(const Iterations *t, const IrOp *loop, const IrOp *access);
+// Does every iteration touch others?
+bool iterations_apart(const Iterations *t, const IrOp *loop, const IrOp *access);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/os/os.h"
 
-static IrValue *number(IrBuilder *b, const IrValue *like, uint64_t bits) {
+static IrValue *const_like(IrBuilder *b, const IrValue *like, uint64_t bits) {
     return ir_const_bits(b, like->type, bits);
 }
 
@@ -36,13 +36,14 @@ static IrValue *float_rank(IrBuilder *b, IrValue *x, bool descending) {
     uint32_t bytes = (uint32_t)dtype_size(x->type->elem);
     Dtype plain = unsigned_of(bytes);
     IrValue *u = bits_as(b, x, plain);
-    u = ir_ternary(b, IR_SELECT, ir_binary(b, IR_EQ, x, number(b, x, 0)), number(b, u, 0), u);
+    u = ir_ternary(b, IR_SELECT, ir_binary(b, IR_EQ, x, const_like(b, x, 0)), const_like(b, u, 0),
+                   u);
     IrValue *s = bits_as(b, u, signed_of(bytes));
-    IrValue *sign = bits_as(b, ir_binary(b, IR_SHR, s, number(b, s, bytes * 8 - 1)), plain);
+    IrValue *sign = bits_as(b, ir_binary(b, IR_SHR, s, const_like(b, s, bytes * 8 - 1)), plain);
     uint64_t top = UINT64_C(1) << (bytes * 8 - 1);
-    u = ir_binary(b, IR_XOR, u, ir_binary(b, IR_OR, sign, number(b, u, top)));
+    u = ir_binary(b, IR_XOR, u, ir_binary(b, IR_OR, sign, const_like(b, u, top)));
     if (descending) u = ir_unary(b, IR_NOT, u);
-    IrValue *last = number(b, u, dtype_wrap(plain, UINT64_MAX));
+    IrValue *last = const_like(b, u, dtype_wrap(plain, UINT64_MAX));
     return ir_ternary(b, IR_SELECT, ir_binary(b, IR_NE, x, x), last, u);
 }
 
@@ -53,6 +54,6 @@ IrValue *rank_of(IrBuilder *b, IrValue *x, bool descending) {
     uint32_t bytes = (uint32_t)dtype_size(x->type->elem);
     IrValue *u = bits_as(b, x, unsigned_of(bytes));
     if (dtype_signed(elem))
-        u = ir_binary(b, IR_XOR, u, number(b, u, UINT64_C(1) << (bytes * 8 - 1)));
+        u = ir_binary(b, IR_XOR, u, const_like(b, u, UINT64_C(1) << (bytes * 8 - 1)));
     return descending ? ir_unary(b, IR_NOT, u) : u;
 }

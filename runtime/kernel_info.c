@@ -8,12 +8,12 @@ struct RtKernelInfo {
     const char *json;
 };
 
-static const char *keep(Arena *arena, Str s) { return arena_text(arena, s.text, s.size); }
+static const char *copy_text(Arena *arena, Str s) { return arena_text(arena, s.text, s.size); }
 
 static tilec_param make_param(Arena *arena, const MetaKernel *meta, const MetaArg *arg) {
     static const tilec_param_kind kinds[] = {TILEC_PARAM_SCALAR, TILEC_PARAM_POINTER,
                                              TILEC_PARAM_VIEW};
-    tilec_param p = {.name = keep(arena, arg->name),
+    tilec_param p = {.name = copy_text(arena, arg->name),
                      .kind = kinds[arg->kind],
                      .dtype = (tilec_dtype)arg->dtype,
                      .read = arg->kind == META_SCALAR || arg->read,
@@ -23,7 +23,7 @@ static tilec_param make_param(Arena *arena, const MetaKernel *meta, const MetaAr
     p.strided = arg->strided;
     for (uint32_t d = 0; d < arg->rank; d++) {
         if (arg->dims[d].extent >= 0)
-            p.extent_name[d] = keep(arena, meta->extents[arg->dims[d].extent]);
+            p.extent_name[d] = copy_text(arena, meta->extents[arg->dims[d].extent]);
         else
             p.extent[d] = arg->dims[d].value;
     }

@@ -26,7 +26,7 @@ static tilec_status open_archive(tilec_context *context, const struct tilec_arch
 }
 
 // Where code is to run: a GPU, or this machine, but TILEC_CPU_TARGET may ask for less.
-static tilec_status place_of(const tilec_device *device, ArchivePlace *place) {
+static tilec_status target_of(const tilec_device *device, ArchivePlace *place) {
     const char *limit = os_env("TILEC_CPU_TARGET");
     *place = (ArchivePlace){0};
     if (device->api->gpu) {
@@ -181,7 +181,7 @@ static tilec_status check_archive(const tilec_device *device, const Archive *arc
                                   uint64_t interface_number, ArchivePlace *place) {
     tilec_context *c = device->context;
     if (!device->api->gpu && device->api != &cpu_device_api) return no_code_runs(device, archive);
-    tilec_status s = place_of(device, place);
+    tilec_status s = target_of(device, place);
     if (s) return s;
     if (interface_number && interface_number != archive->interface_number)
         return other_header(c, archive, interface_number);
@@ -357,7 +357,7 @@ static tilec_device *open_gpu(tilec_context *context, const char *kind, const Ar
             return NULL;
         }
         ArchivePlace place;
-        if (!place_of(device, &place) && has_target(&place, archive)) return device;
+        if (!target_of(device, &place) && has_target(&place, archive)) return device;
         add_found(found, device, &place);
         rt_log(context, TILEC_NOTE, "%s: library %.*s has no code for it", name,
                STR_ARG(archive->name));
@@ -379,7 +379,7 @@ static tilec_status open_cpu(tilec_context *context, const Archive *archive, Arc
     ArchivePlace place;
     tilec_status s = tilec_device_open(context, "cpu", &cpu);
     if (s) return s;
-    s = place_of(cpu, &place);
+    s = target_of(cpu, &place);
     if (!s && has_target(&place, archive)) {
         *device = cpu;
         return TILEC_OK;

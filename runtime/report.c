@@ -27,14 +27,14 @@ void rt_report_free(RtReport *report) {
     *report = (RtReport){0};
 }
 
-static const char *keep(RtReport *r, Str s) { return arena_text(r->arena, s.text, s.size); }
+static const char *copy_text(RtReport *r, Str s) { return arena_text(r->arena, s.text, s.size); }
 
 static void keep_place(RtReport *r, const Sources *sources, Span span, tilec_diagnostic *d) {
     d->file = "";
     if (!span_known(span)) return;
     SourceLine begin = source_line(sources, span.begin), end = source_line(sources, span.end);
     if (!begin.file) return;
-    d->file = keep(r, begin.file->path);
+    d->file = copy_text(r, begin.file->path);
     d->line = begin.line, d->column = begin.column;
     d->end_line = end.line, d->end_column = end.column;
 }
@@ -42,13 +42,13 @@ static void keep_place(RtReport *r, const Sources *sources, Span span, tilec_dia
 static void keep_one(RtReport *r, const Sources *sources, const Diag *from) {
     tilec_diagnostic d = {.code = diag_slug(from->code)};
     d.severity = from->severity == DIAG_ERROR ? TILEC_ERROR : TILEC_WARNING;
-    d.message = keep(r, from->text);
-    d.help = keep(r, from->help);
+    d.message = copy_text(r, from->text);
+    d.help = copy_text(r, from->help);
     keep_place(r, sources, from->span, &d);
     vec_push(r->arena, &r->diagnostics, d);
     for (const DiagNote *n = from->notes; n; n = n->next) {
         tilec_diagnostic note = {.severity = TILEC_NOTE, .code = d.code, .help = ""};
-        note.message = keep(r, n->text);
+        note.message = copy_text(r, n->text);
         keep_place(r, sources, n->span, &note);
         vec_push(r->arena, &r->diagnostics, note);
     }

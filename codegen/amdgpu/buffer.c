@@ -65,7 +65,7 @@ static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[MOST_STEPS
     return gpu_space_of(p) == SPACE_GLOBAL;
 }
 
-static BufferPlace place_of(Gen *g, LLVMValueRef p) {
+static BufferPlace buffer_place(Gen *g, LLVMValueRef p) {
     LLVMValueRef steps[MOST_STEPS];
     BufferPlace at = {0};
     uint32_t count;
@@ -120,7 +120,7 @@ static LLVMValueRef offset_of(Gen *g, const BufferPlace *at, LLVMValueRef mask) 
 
 LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,
                                   LLVMValueRef *resource) {
-    BufferPlace at = place_of(g, p);
+    BufferPlace at = buffer_place(g, p);
     *resource = resource_of(g, at.data);
     return offset_of(g, &at, mask);
 }
@@ -152,7 +152,7 @@ static void apart(Gen *g, LLVMTypeRef elem, uint32_t count, LLVMValueRef all, LL
 
 void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                         LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
-    BufferPlace at = place_of(g, p);
+    BufferPlace at = buffer_place(g, p);
     LLVMTypeRef moved = moved_type(g, bits * count);
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {resource_of(g, at.data), offset_of(g, &at, mask), none, none};
@@ -166,7 +166,7 @@ void amdgpu_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count,
 
 void amdgpu_masked_store(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                          LLVMValueRef mask, LLVMValueRef const *x) {
-    BufferPlace at = place_of(g, p);
+    BufferPlace at = buffer_place(g, p);
     LLVMTypeRef moved = moved_type(g, bits * count);
     LLVMValueRef none = gen_i32(g, 0);
     LLVMValueRef args[] = {joined(g, elem, bits, count, x), resource_of(g, at.data),

@@ -4,7 +4,7 @@
 
 static LLVMValueRef zero(LLVMValueRef like) { return LLVMConstNull(LLVMTypeOf(like)); }
 
-static LLVMValueRef number(LLVMTypeRef t, uint64_t value) {
+static LLVMValueRef int_const(LLVMTypeRef t, uint64_t value) {
     LLVMTypeRef elem = LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t;
     return gen_splat_of(t, LLVMConstInt(elem, value, false));
 }
@@ -48,7 +48,7 @@ static LLVMValueRef dividend(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLV
 // x/0 = 0, x%0 = x; MIN/-1 wraps: no divisor that the machine would stop at.
 static LLVMValueRef divide_signed(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
-    LLVMValueRef one = number(type, 1), by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(a), "");
+    LLVMValueRef one = int_const(type, 1), by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(a), "");
     LLVMValueRef by_minus = LLVMBuildICmp(g->b, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
     LLVMValueRef unsafe = q->not_zero ? by_minus : LLVMBuildOr(g->b, by_zero, by_minus, "");
     LLVMValueRef safe = pick(g, unsafe, one, b);
@@ -72,7 +72,7 @@ static LLVMValueRef divide_unsigned(Gen *g, const ArithQuotient *q, LLVMValueRef
                                     LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(b), "");
-    LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : number(type, 1);
+    LLVMValueRef other = q->below ? LLVMConstAllOnes(type) : int_const(type, 1);
     LLVMValueRef safe = q->not_zero ? b : pick(g, by_zero, other, b);
     LLVMValueRef r = whole_quotient(g, q, a, safe);
     return q->not_zero || q->below ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
@@ -89,7 +89,7 @@ static LLVMValueRef divide_words(Gen *g, const ArithQuotient *q, LLVMValueRef a,
     LLVMTypeRef type = LLVMTypeOf(a), words = words_like(g, a);
     if (!q->short_b)
         b = gen_intrinsic(g, "llvm.umin", 1, &type, 2,
-                          (LLVMValueRef[]){b, number(type, UINT32_MAX)});
+                          (LLVMValueRef[]){b, int_const(type, UINT32_MAX)});
     ArithQuotient words_too = *q;
     words_too.below = true;
     LLVMValueRef r = divide_unsigned(g, &words_too, LLVMBuildTrunc(g->b, a, words, ""),
@@ -140,9 +140,9 @@ static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a
     // the bits of the count that the instruction does not look at: it has at most 32.
     bool wide = LLVMGetTypeKind(count_type) == LLVMIntegerTypeKind &&
                 (LLVMGetIntTypeWidth(count_type) > bits || LLVMGetIntTypeWidth(count_type) > 32);
-    if (g->target->lanes_apart && wide) n = of_two(g, "llvm.umin", n, number(count_type, bits));
-    LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, n, number(count_type, bits), "");
-    if (signed_right) n = of_two(g, "llvm.umin", n, number(count_type, bits - 1));
+    if (g->target->lanes_apart && wide) n = of_two(g, "llvm.umin", n, int_const(count_type, bits));
+    LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, n, int_const(count_type, bits), "");
+    if (signed_right) n = of_two(g, "llvm.umin", n, int_const(count_type, bits - 1));
     LLVMValueRef count = LLVMBuildIntCast2(g->b, n, type, false, "");
     if (signed_right) return LLVMBuildAShr(g->b, a, count, "");
     LLVMValueRef r =
@@ -219,10 +219,10 @@ static LLVMValueRef change_sign(Gen *g, const IrType *t, LLVMValueRef x, bool cl
     LLVMTypeRef bits_type = gen_shaped(LLVMIntTypeInContext(g->context, dtype_bits(t->elem)), t);
     LLVMValueRef bits = LLVMBuildBitCast(g->b, x, bits_type, "");
     uint64_t sign = UINT64_C(1) << (dtype_bits(t->elem) - 1);
-    LLVMValueRef r = clear ? LLVMBuildAnd(g->b, bits, number(bits_type, sign - 1), "")
-                           : LLVMBuildXor(g->b, bits, number(bits_type, sign), "");
+    LLVMValueRef r = clear ? LLVMBuildAnd(g->b, bits, int_const(bits_type, sign - 1), "")
+                           : LLVMBuildXor(g->b, bits, int_const(bits_type, sign), "");
     if (!dtype_float(t->elem)->has_negative_zero) {
-        LLVMValueRef rest = LLVMBuildAnd(g->b, bits, number(bits_type, sign - 1), "");
+        LLVMValueRef rest = LLVMBuildAnd(g->b, bits, int_const(bits_type, sign - 1), "");
         r = pick(g, LLVMBuildICmp(g->b, LLVMIntEQ, rest, zero(rest), ""), bits, r);
     }
     return LLVMBuildBitCast(g->b, r, LLVMTypeOf(x), "");

@@ -33,7 +33,7 @@ static bool looks_like_extreme(LLVMValueRef select) {
     return (is_same(x, then) && is_same(y, other)) || (is_same(x, other) && is_same(y, then));
 }
 
-static void keep(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef select) {
+static void select_as_bits(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef select) {
     LLVMTypeRef type = LLVMTypeOf(select), bits = bits_type(context, type);
     if (!bits || !looks_like_extreme(select)) return;
     LLVMPositionBuilderBefore(b, select);
@@ -51,7 +51,7 @@ void module_keep_choices(Module *m) {
              block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef op = LLVMGetFirstInstruction(block), next; op; op = next) {
                 next = LLVMGetNextInstruction(op);
-                if (LLVMGetInstructionOpcode(op) == LLVMSelect) keep(m->context, b, op);
+                if (LLVMGetInstructionOpcode(op) == LLVMSelect) select_as_bits(m->context, b, op);
             }
     LLVMDisposeBuilder(b);
 }

@@ -9,12 +9,12 @@ static LLVMValueRef compare(Gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValu
 
 // Where blocks meet, each part is a phi; or, where the target says so, narrow ones share one of up
 // to four words of 32 bits: what an access has joined stays joined.
-typedef struct Meeting {
+typedef struct PhiGroup {
     const IrValue *to;
     uint32_t count, per;  // phis, parts in one
     LLVMTypeRef type;     // of several parts, else NULL
     LLVMValueRef *phis;
-} Meeting;
+} PhiGroup;
 
 static LLVMTypeRef narrow_type(const Gen *g, const IrType *t) {
     bool wide = t->kind == IR_PTR || t->elem == DTYPE_BOOL || dtype_bits(t->elem) > 16;
@@ -37,7 +37,7 @@ static LLVMTypeRef words_type(const Gen *g, const IrType *t, uint32_t per) {
 }
 
 // At the end of a block, whose branch is there.
-static LLVMValueRef joined(Gen *g, const Meeting *m, LLVMValueRef const *parts,
+static LLVMValueRef joined(Gen *g, const PhiGroup *m, LLVMValueRef const *parts,
                            LLVMBasicBlockRef block) {
     if (m->per == 1) return parts[0];
     GenSpot here = gen_go_before(g, LLVMGetBasicBlockTerminator(block));
@@ -49,7 +49,7 @@ static LLVMValueRef joined(Gen *g, const Meeting *m, LLVMValueRef const *parts,
     return all;
 }
 
-static void meeting_add(Gen *g, const Meeting *m, const IrValue *from, LLVMBasicBlockRef block) {
+static void phi_add(Gen *g, const PhiGroup *m, const IrValue *from, LLVMBasicBlockRef block) {
     LLVMValueRef *parts = gen_parts(g, from);
     for (uint32_t i = 0; i < m->count; i++) {
         LLVMValueRef x = joined(g, m, parts + (size_t)i * m->per, block);
@@ -59,19 +59,18 @@ static void meeting_add(Gen *g, const Meeting *m, const IrValue *from, LLVMBasic
 
 // New phis for `to`, which from this block are `from`. All phis of a block are made before any of
 // them is opened.
-static Meeting meeting_begin(Gen *g, const IrValue *to, const IrValue *from,
-                             LLVMBasicBlockRef block) {
-    Meeting m = {.to = to, .per = parts_in_one(g, to->type)};
+static PhiGroup phi_begin(Gen *g, const IrValue *to, const IrValue *from, LLVMBasicBlockRef block) {
+    PhiGroup m = {.to = to, .per = parts_in_one(g, to->type)};
     m.count = gen_part_count(g, to->type) / m.per;
     m.phis = arena_new(g->arena, LLVMValueRef, m.count);
     if (m.per > 1) m.type = words_type(g, to->type, m.per);
     for (uint32_t i = 0; i < m.count; i++)
         m.phis[i] = LLVMBuildPhi(g->b, m.type ? m.type : LLVMTypeOf(gen_parts(g, from)[i]), "");
-    meeting_add(g, &m, from, block);
+    phi_add(g, &m, from, block);
     return m;
 }
 
-static void meeting_open(Gen *g, const Meeting *m) {
+static void phi_open(Gen *g, const PhiGroup *m) {
     g->values[m->to->id] = m->phis;
     if (m->per == 1) return;
     LLVMTypeRef type = LLVMVectorType(narrow_type(g, m->to->type), m->per);
@@ -83,8 +82,8 @@ static void meeting_open(Gen *g, const Meeting *m) {
     g->values[m->to->id] = parts;
 }
 
-static void meetings_open(Gen *g, const Meeting *m, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) meeting_open(g, &m[i]);
+static void phis_open(Gen *g, const PhiGroup *m, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) phi_open(g, &m[i]);
 }
 
 // ---- for ----------------------------------------------------------------------------------------
@@ -144,10 +143,10 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMBuildCondBr(g->b, go, loop, after);
     LLVMPositionBuilderAtEnd(g->b, loop);
     const IrOp *yield = body->last;
-    Meeting *each = arena_new(g->arena, Meeting, count + 1), *results = each;
+    PhiGroup *each = arena_new(g->arena, PhiGroup, count + 1), *results = each;
     for (uint32_t i = 0; i <= count; i++)
-        each[i] = meeting_begin(g, body->args[i], ir_operand(op, i ? i + 2 : 0), before);
-    meetings_open(g, each, count + 1);
+        each[i] = phi_begin(g, body->args[i], ir_operand(op, i ? i + 2 : 0), before);
+    phis_open(g, each, count + 1);
     gen_ops(g, body);
     LLVMValueRef counter = gen_value(g, body->args[0]);
     LLVMValueRef more = compare(g, bounds.down ? LLVMIntSGT : LLVMIntSLT, counter, bounds.limit);
@@ -157,13 +156,13 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildCondBr(g->b, more, loop, after);
     LLVMAddIncoming(counter, &stepped, &last, 1);
-    for (uint32_t i = 0; i < count; i++) meeting_add(g, &each[i + 1], ir_operand(yield, i), last);
+    for (uint32_t i = 0; i < count; i++) phi_add(g, &each[i + 1], ir_operand(yield, i), last);
     LLVMPositionBuilderAtEnd(g->b, after);
     for (uint32_t i = 0; i < count; i++) {
-        results[i] = meeting_begin(g, &op->results[i], ir_operand(op, i + 3), before);
-        meeting_add(g, &results[i], ir_operand(yield, i), last);
+        results[i] = phi_begin(g, &op->results[i], ir_operand(op, i + 3), before);
+        phi_add(g, &results[i], ir_operand(yield, i), last);
     }
-    meetings_open(g, results, count);
+    phis_open(g, results, count);
 }
 
 // ---- while, if ----------------------------------------------------------------------------------
@@ -175,10 +174,10 @@ static void gen_while(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef after = gen_block(g, "end");
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
-    Meeting *each = arena_new(g->arena, Meeting, op->operand_count + 1);
+    PhiGroup *each = arena_new(g->arena, PhiGroup, op->operand_count + 1);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        each[i] = meeting_begin(g, test->args[i], ir_operand(op, i), before);
-    meetings_open(g, each, op->operand_count);
+        each[i] = phi_begin(g, test->args[i], ir_operand(op, i), before);
+    phis_open(g, each, op->operand_count);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         g->values[body->args[i]->id] = g->values[test->args[i]->id];
         g->values[op->results[i].id] = g->values[test->args[i]->id];
@@ -190,7 +189,7 @@ static void gen_while(Gen *g, const IrOp *op) {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, loop);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        meeting_add(g, &each[i], ir_operand(body->last, i), last);
+        phi_add(g, &each[i], ir_operand(body->last, i), last);
     LLVMPositionBuilderAtEnd(g->b, after);
 }
 
@@ -205,12 +204,12 @@ static void gen_if(Gen *g, const IrOp *op) {
         LLVMBuildBr(g->b, after);
     }
     LLVMPositionBuilderAtEnd(g->b, after);
-    Meeting *each = arena_new(g->arena, Meeting, op->result_count + 1);
+    PhiGroup *each = arena_new(g->arena, PhiGroup, op->result_count + 1);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        each[i] = meeting_begin(g, &op->results[i], ir_operand(op->regions[0]->last, i), last[0]);
-        meeting_add(g, &each[i], ir_operand(op->regions[1]->last, i), last[1]);
+        each[i] = phi_begin(g, &op->results[i], ir_operand(op->regions[0]->last, i), last[0]);
+        phi_add(g, &each[i], ir_operand(op->regions[1]->last, i), last[1]);
     }
-    meetings_open(g, each, op->result_count);
+    phis_open(g, each, op->result_count);
 }
 
 void gen_control(Gen *g, const IrOp *op) {

@@ -10,7 +10,7 @@ typedef struct RemainderFormat {
     unsigned width, fraction, chunk;
 } RemainderFormat;
 
-static LLVMValueRef number(const RemainderFormat *f, uint64_t value) {
+static LLVMValueRef float_const(const RemainderFormat *f, uint64_t value) {
     return LLVMConstInt(f->bits, value, false);
 }
 
@@ -26,15 +26,15 @@ static uint64_t low_bits(unsigned count) { return (UINT64_C(1) << count) - 1; }
 
 // The exponent, 1 for subnormals, and the significand of a positive number.
 static LLVMValueRef exponent(Gen *g, const RemainderFormat *f, LLVMValueRef x) {
-    LLVMValueRef e = LLVMBuildLShr(g->b, x, number(f, f->fraction), "");
-    return pick(g, LLVMBuildICmp(g->b, LLVMIntEQ, e, number(f, 0), ""), number(f, 1), e);
+    LLVMValueRef e = LLVMBuildLShr(g->b, x, float_const(f, f->fraction), "");
+    return pick(g, LLVMBuildICmp(g->b, LLVMIntEQ, e, float_const(f, 0), ""), float_const(f, 1), e);
 }
 
 static LLVMValueRef significand(Gen *g, const RemainderFormat *f, LLVMValueRef x) {
     uint64_t hidden = UINT64_C(1) << f->fraction;
-    LLVMValueRef rest = LLVMBuildAnd(g->b, x, number(f, hidden - 1), "");
-    LLVMValueRef whole = LLVMBuildOr(g->b, rest, number(f, hidden), "");
-    return pick(g, less(g, x, number(f, hidden)), rest, whole);
+    LLVMValueRef rest = LLVMBuildAnd(g->b, x, float_const(f, hidden - 1), "");
+    LLVMValueRef whole = LLVMBuildOr(g->b, rest, float_const(f, hidden), "");
+    return pick(g, less(g, x, float_const(f, hidden)), rest, whole);
 }
 
 // m · 2^places mod divisor, in 64 bits.
@@ -68,13 +68,14 @@ static LLVMValueRef encode(Gen *g, const RemainderFormat *f, LLVMValueRef m, LLV
     LLVMTypeRef type = f->bits;
     LLVMValueRef none = LLVMConstInt(LLVMInt1TypeInContext(g->context), 0, false);
     LLVMValueRef zeros = gen_intrinsic(g, "llvm.ctlz", 1, &type, 2, (LLVMValueRef[]){m, none});
-    LLVMValueRef free = LLVMBuildSub(g->b, zeros, number(f, f->width - 1 - f->fraction), "");
-    LLVMValueRef most = LLVMBuildSub(g->b, e, number(f, 1), "");
+    LLVMValueRef free = LLVMBuildSub(g->b, zeros, float_const(f, f->width - 1 - f->fraction), "");
+    LLVMValueRef most = LLVMBuildSub(g->b, e, float_const(f, 1), "");
     LLVMValueRef by = pick(g, less(g, free, most), free, most);
     LLVMValueRef high =
-        LLVMBuildShl(g->b, LLVMBuildSub(g->b, most, by, ""), number(f, f->fraction), "");
+        LLVMBuildShl(g->b, LLVMBuildSub(g->b, most, by, ""), float_const(f, f->fraction), "");
     LLVMValueRef bits = LLVMBuildAdd(g->b, LLVMBuildShl(g->b, m, by, ""), high, "");
-    return pick(g, LLVMBuildICmp(g->b, LLVMIntEQ, m, number(f, 0), ""), number(f, 0), bits);
+    return pick(g, LLVMBuildICmp(g->b, LLVMIntEQ, m, float_const(f, 0), ""), float_const(f, 0),
+                bits);
 }
 
 LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
@@ -84,21 +85,21 @@ LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef
     f.bits = LLVMIntTypeInContext(g->context, f.width);
     uint64_t infinite = (low_bits(f.width - 1) >> f.fraction) << f.fraction;
     LLVMValueRef whole = LLVMBuildBitCast(g->b, a, f.bits, "");
-    LLVMValueRef mask = number(&f, low_bits(f.width - 1));
+    LLVMValueRef mask = float_const(&f, low_bits(f.width - 1));
     LLVMValueRef x = LLVMBuildAnd(g->b, whole, mask, "");
     LLVMValueRef y = LLVMBuildAnd(g->b, LLVMBuildBitCast(g->b, b, f.bits, ""), mask, "");
     LLVMValueRef sign = LLVMBuildXor(g->b, whole, x, "");
-    LLVMValueRef good = LLVMBuildAnd(g->b, less(g, x, number(&f, infinite)),
-                                     less(g, y, number(&f, infinite + 1)), "");
-    good = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, LLVMIntNE, y, number(&f, 0), ""), "");
+    LLVMValueRef good = LLVMBuildAnd(g->b, less(g, x, float_const(&f, infinite)),
+                                     less(g, y, float_const(&f, infinite + 1)), "");
+    good = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, LLVMIntNE, y, float_const(&f, 0), ""), "");
     LLVMValueRef divides = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, LLVMIntUGE, x, y, ""), "");
     // Where nothing is divided the way is short: 1 mod 1.
-    LLVMValueRef one = number(&f, UINT64_C(1) << f.fraction);
+    LLVMValueRef one = float_const(&f, UINT64_C(1) << f.fraction);
     LLVMValueRef top = pick(g, divides, x, one), bottom = pick(g, divides, y, one);
     LLVMValueRef e = exponent(g, &f, bottom);
     LLVMValueRef places = LLVMBuildSub(g->b, exponent(g, &f, top), e, "");
     LLVMValueRef m = divide(g, &f, significand(g, &f, top), places, significand(g, &f, bottom));
     LLVMValueRef r = LLVMBuildOr(g->b, encode(g, &f, m, e), sign, "");
-    r = pick(g, divides, r, pick(g, good, whole, number(&f, infinite | infinite >> 1)));
+    r = pick(g, divides, r, pick(g, good, whole, float_const(&f, infinite | infinite >> 1)));
     return LLVMBuildBitCast(g->b, r, LLVMTypeOf(a), "");
 }

@@ -107,7 +107,7 @@ static LLVMValueRef next_number(CpuGen *c, LLVMValueRef next[3]) {
 
 // ---- runs: neighbours that the body does at once ------------------------------------------------
 
-static LLVMValueRef least(CpuGen *c, LLVMValueRef x, LLVMValueRef y) {
+static LLVMValueRef signed_min(CpuGen *c, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef less = LLVMBuildICmp(c->g.b, LLVMIntSLT, x, y, "");
     return LLVMBuildSelect(c->g.b, less, x, y, "");
 }
@@ -131,7 +131,7 @@ static void find_run(CpuGen *c, LLVMValueRef rows) {
             LLVMBuildICmp(c->g.b, LLVMIntEQ, c->g.place[0], gen_i64(&c->g, 0), "");
         LLVMValueRef whole = LLVMBuildUDiv(c->g.b, left, c->g.grid[0], "");
         LLVMValueRef room = LLVMBuildSub(c->g.b, c->g.grid[1], c->g.place[1], "");
-        room = least(c, least(c, room, whole), gen_i64(&c->g, c->most[1]));
+        room = signed_min(c, signed_min(c, room, whole), gen_i64(&c->g, c->most[1]));
         LLVMValueRef none = LLVMBuildICmp(c->g.b, LLVMIntSLT, room, one, "");
         room = LLVMBuildSelect(c->g.b, none, one, room, "");
         c->span[1] = LLVMBuildSelect(c->g.b, begins, room, rows, "");
@@ -139,8 +139,8 @@ static void find_run(CpuGen *c, LLVMValueRef rows) {
     if (c->most[0] > 1) {
         LLVMValueRef room = LLVMBuildSub(c->g.b, c->g.grid[0], c->g.place[0], "");
         LLVMValueRef several = LLVMBuildICmp(c->g.b, LLVMIntSGT, c->span[1], one, "");
-        room = LLVMBuildSelect(c->g.b, several, room, least(c, room, left), "");
-        c->span[0] = least(c, room, gen_i64(&c->g, c->most[0]));
+        room = LLVMBuildSelect(c->g.b, several, room, signed_min(c, room, left), "");
+        c->span[0] = signed_min(c, room, gen_i64(&c->g, c->most[0]));
     }
 }
 

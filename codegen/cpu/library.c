@@ -152,8 +152,8 @@ static LLVMValueRef declare(Library *l, const CodegenStub *stub, const char *nam
 }
 
 // Where argument i lies; those that came in registers are stored.
-static LLVMValueRef place_of(LLVMBuilderRef b, LLVMValueRef function, ArchiveValue value,
-                             uint32_t i) {
+static LLVMValueRef argument_slot(LLVMBuilderRef b, LLVMValueRef function, ArchiveValue value,
+                                  uint32_t i) {
     LLVMValueRef given = LLVMGetParam(function, i + FIXED_PARAMS);
     if (value == ARCHIVE_VIEW) return given;
     LLVMValueRef place = LLVMBuildAlloca(b, LLVMTypeOf(given), "");
@@ -171,7 +171,7 @@ static void add_stub(Library *l, LLVMBuilderRef b, uint32_t number) {
     LLVMValueRef values = LLVMBuildArrayAlloca(b, l->p, count, "");
     for (uint32_t i = 0; i < stub->value_count; i++) {
         LLVMValueRef at = LLVMConstInt(l->i64, i, false);
-        LLVMBuildStore(b, place_of(b, function, stub->values[i], i),
+        LLVMBuildStore(b, argument_slot(b, function, stub->values[i], i),
                        LLVMBuildInBoundsGEP2(b, l->p, values, &at, 1, ""));
     }
     LLVMValueRef args[] = {l->archive, LLVMConstInt(l->i32, number, false),

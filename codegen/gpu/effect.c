@@ -48,7 +48,7 @@ static LLVMValueRef program_number(Gen *g) {
 
 // An atomic minimum by compare-and-swap: the report is memory of the host, and its bus knows no
 // other that would do.
-static void least(Gen *g, LLVMValueRef at, LLVMValueRef value) {
+static void atomic_min(Gen *g, LLVMValueRef at, LLVMValueRef value) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = gen_block(g, "least");
     LLVMBasicBlockRef again = gen_block(g, "again"), after = gen_block(g, "told");
@@ -72,8 +72,8 @@ static void leave_failure(Gen *g, LLVMValueRef what) {
     LLVMValueRef program = LLVMBuildShl(g->b, program_number(g), bits, "");
     for (size_t i = 0; i < GPU_PIECES; i++) {
         LLVMValueRef piece = LLVMBuildAnd(g->b, what, gen_i64(g, (1 << GPU_PIECE_BITS) - 1), "");
-        least(g, place_at(g, report, (int64_t)(offsetof(GpuReport, least) + 8 * i)),
-              LLVMBuildOr(g->b, program, piece, ""));
+        atomic_min(g, place_at(g, report, (int64_t)(offsetof(GpuReport, least) + 8 * i)),
+                   LLVMBuildOr(g->b, program, piece, ""));
         what = LLVMBuildLShr(g->b, what, bits, "");
     }
 }

@@ -312,11 +312,11 @@ static Direction direction_of(const IrOp *op, uint64_t n) {
                        ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0, n};
 }
 
-static uint64_t place_of(Direction d, uint64_t k) { return d.reverse ? d.n - 1 - k : k; }
+static uint64_t scan_index(Direction d, uint64_t k) { return d.reverse ? d.n - 1 - k : k; }
 
 // Where the interpreter's own prefix of k terms is; the last of an exclusive scan is nowhere.
 static uint64_t prefix_place(Direction d, const ReduceLine *line, uint64_t k) {
-    return line->first + place_of(d, k < d.n ? k : d.n - 1) * line->stride;
+    return line->first + scan_index(d, k < d.n ? k : d.n - 1) * line->stride;
 }
 
 static void scan_shade(Direction d, const ReduceLine *line, IrReduce kind, InterpSlot *r) {
@@ -341,7 +341,7 @@ static void scan_operand(InterpRun *run, const IrOp *op, const InterpSlot *x, In
             ReduceLine line = {x, NULL, o * l.n * l.inner + i, l.inner, l.n};
             Accumulator s = {.elem = x->elem, .kind = kind};
             for (uint64_t k = 0; k < l.n; k++) {
-                uint64_t at = line.first + place_of(d, k) * line.stride;
+                uint64_t at = line.first + scan_index(d, k) * line.stride;
                 if (d.exclusive) slot_put(r, at, taken(&s));
                 take(&s, slot_get(x, at), 0);
                 if (!d.exclusive) slot_put(r, at, taken(&s));
@@ -365,7 +365,7 @@ static bool scan_custom_line(InterpRun *run, InterpFrame *frame, const IrOp *op,
     Scalar *state = arena_new(run->scratch, Scalar, n);
     Scalar *inputs = arena_new(run->scratch, Scalar, 2 * n);
     for (uint64_t k = 0; k < d.n; k++) {
-        uint64_t at = line.first + place_of(d, k) * line.stride;
+        uint64_t at = line.first + scan_index(d, k) * line.stride;
         if (d.exclusive) scan_put(run, frame, op, at, state);
         for (uint32_t v = 0; v < n; v++) {
             const InterpSlot *x = operand_slot(run, frame, op, v);

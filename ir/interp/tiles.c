@@ -13,7 +13,7 @@ typedef struct InterpTiles {
     uint64_t *sums;
 } InterpTiles;
 
-static int64_t number(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t i) {
+static int64_t operand_int(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t i) {
     const InterpSlot *s = operand_slot(run, frame, op, i);
     return s ? (int64_t)slot_get(s, 0) : 0;
 }
@@ -21,13 +21,13 @@ static int64_t number(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32
 static InterpTiles tiles_of(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpTiles t = {.op = op,
                      .to = operand_slot(run, frame, op, 0),
-                     .to_step = number(run, frame, op, 1),
+                     .to_step = operand_int(run, frame, op, 1),
                      .acc = operand_slot(run, frame, op, 2),
-                     .acc_step = number(run, frame, op, 3),
+                     .acc_step = operand_int(run, frame, op, 3),
                      .a = operand_slot(run, frame, op, 4),
-                     .a_step = number(run, frame, op, 5),
+                     .a_step = operand_int(run, frame, op, 5),
                      .b = operand_slot(run, frame, op, 6),
-                     .b_step = number(run, frame, op, 7),
+                     .b_step = operand_int(run, frame, op, 7),
                      .rows = (uint32_t)ir_attr_int(op, IR_ATTR_ROWS),
                      .columns = (uint32_t)ir_attr_int(op, IR_ATTR_COLUMNS)};
     uint32_t size = (uint32_t)dtype_size(t.a->elem);
@@ -87,7 +87,7 @@ static void put_sums(InterpRun *run, const InterpTiles *t) {
 
 bool execute_cpu_tiles(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpTiles t = tiles_of(run, frame, op);
-    int64_t depth = number(run, frame, op, 8);
+    int64_t depth = operand_int(run, frame, op, 8);
     if (t.acc) {
         InterpRuns runs = {0, t.rows, t.columns, t.acc_step};
         t.sums = fetch(run, &t, t.acc, &runs);

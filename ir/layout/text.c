@@ -77,7 +77,7 @@ static Str word(LayoutReader *r) {
     return (Str){r->text.text + start, r->at - start};
 }
 
-static bool number(LayoutReader *r, uint32_t *value) {
+static bool read_number(LayoutReader *r, uint32_t *value) {
     char c = peek(r);
     if (c < '0' || c > '9') return fail(r, "expected a number");
     size_t start = r->at;
@@ -101,7 +101,7 @@ static bool numbers(LayoutReader *r, char close, uint32_t *values, uint32_t *cou
     if (take(r, close)) return true;
     do {
         if (*count == IR_MAX_RANK) return fail(r, "more than 8 dimensions");
-        if (!number(r, &values[(*count)++])) return false;
+        if (!read_number(r, &values[(*count)++])) return false;
     } while (take(r, ','));
     if (take(r, close)) return true;
     return fail(r, close == ']' ? "expected ',' or ']'" : "expected ',' or ')'");

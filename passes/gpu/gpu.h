@@ -3,7 +3,7 @@
 // Invariants: layouts cover their tile and all threads of the program: the lanes of
 // a warp and the warps (powers of two). Ownership: values.
 //
-//     Layout l = gpu_blocked(type, gpu_team(f), 2);   // f16: 16 bytes a lane
+//     Layout l = gpu_blocked(type, gpu_threads(f), 2);   // f16: 16 bytes a lane
 #ifndef TILEC_PASSES_GPU_GPU_H
 #define TILEC_PASSES_GPU_GPU_H
 
@@ -18,17 +18,19 @@
 enum { GPU_LANE_BITS_MAX = 6, GPU_ACCESS_BYTES = 16 };
 
 // The threads of a program.
-typedef struct GpuTeam {
+typedef struct GpuThreads {
     uint32_t lanes, warps;
-} GpuTeam;
-static inline GpuTeam gpu_team(const IrFunc *f) {
-    return (GpuTeam){ir_lane_count(f), (uint32_t)f->warps};
+} GpuThreads;
+static inline GpuThreads gpu_threads(const IrFunc *f) {
+    return (GpuThreads){ir_lane_count(f), (uint32_t)f->warps};
 }
-static inline uint32_t gpu_threads(GpuTeam team) { return team.lanes * team.warps; }
+static inline uint32_t gpu_thread_count(GpuThreads threads) {
+    return threads.lanes * threads.warps;
+}
 
 // For memory accesses of `bytes` an element: neighbours along the last axis in one lane up to 16
 // bytes, lanes along it as far as it goes, then along the others; warps along the first axes.
-Layout gpu_blocked(const IrType *t, GpuTeam team, uint32_t bytes);
+Layout gpu_blocked(const IrType *t, GpuThreads threads, uint32_t bytes);
 // How what lies along the last axis but one is shared: `elements` neighbours a lane (0: 1), where
 // there is enough for all; of the steps along it, which are its powers of two, the lanes take those
 // of `late` after the others.
@@ -36,7 +38,7 @@ typedef struct GpuDepth {
     uint32_t elements, late;
 } GpuDepth;
 // The same, as deep.
-Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, GpuDepth deep);
+Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, GpuDepth deep);
 
 // barriers.c: the thread.shared that a pointer leads into. *elsewhere: into other memory for sure.
 const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere);
@@ -46,7 +48,7 @@ const IrOp *gpu_piece_of(const IrValue *p, bool *elsewhere);
 void gpu_known(IrFunc *f, unsigned facts);
 
 // scan.c: in which a scan along the axis is done.
-Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuTeam team);
+Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuThreads threads);
 
 // shared_trip.c: a tile through shared memory: its layout there, free of bank conflicts where that
 // can be, and how it is loaded: as vectors of a lane, or by matrix loads. Both sides are plain

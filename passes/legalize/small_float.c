@@ -46,12 +46,12 @@ IrValue *legal_shift(Legal *l, IrOpcode code, IrValue *x, int by) {
     return legal_binary(l, code, x, legal_const(l, x, x->type->elem, (uint64_t)by));
 }
 
-static IrValue *number(Legal *l, const IrValue *x, uint64_t bits) {
+static IrValue *const_like(Legal *l, const IrValue *x, uint64_t bits) {
     return legal_const(l, x, DTYPE_U32, bits);
 }
 
 static IrValue *with(Legal *l, IrOpcode code, IrValue *x, uint64_t bits) {
-    return legal_binary(l, code, x, number(l, x, bits));
+    return legal_binary(l, code, x, const_like(l, x, bits));
 }
 
 static Dtype word_of(int width) { return width == 8 ? DTYPE_U8 : DTYPE_U16; }
@@ -75,10 +75,10 @@ IrValue *legal_widen(Legal *l, IrValue *x) {
     bool signed_zero = dtype_float(t)->has_negative_zero;
     IrValue *strange =
         signed_zero ? with(l, IR_GT, magnitude, s.greatest) : with(l, IR_EQ, bits, s.nan);
-    IrValue *nan = number(l, bits, 0x7fc00000), *other = nan;
+    IrValue *nan = const_like(l, bits, 0x7fc00000), *other = nan;
     if (dtype_float(t)->has_inf)
-        other = legal_select(l, with(l, IR_EQ, magnitude, s.infinite), number(l, bits, 0x7f800000),
-                             nan);
+        other = legal_select(l, with(l, IR_EQ, magnitude, s.infinite),
+                             const_like(l, bits, 0x7f800000), nan);
     r = legal_select(l, strange, other, r);
     IrValue *sign = with(l, IR_AND, bits, s.sign);
     sign = legal_shift(l, IR_SHL, sign, 32 - s.width);
@@ -131,13 +131,13 @@ IrValue *legal_narrow(Legal *l, IrValue *x, Dtype to, bool saturate) {
     sign = with(l, IR_AND, sign, s.sign);
     IrValue *over = with(l, IR_GT, magnitude, s.greatest);
     uint64_t most = fp8 && saturate ? s.greatest : s.infinite;
-    IrValue *r = legal_select(l, over, number(l, x, most), magnitude);
+    IrValue *r = legal_select(l, over, const_like(l, x, most), magnitude);
     r = legal_binary(l, IR_OR, r, sign);
     if (!signed_zero) {
-        if (most == s.nan) r = legal_select(l, over, number(l, x, s.nan), r);
-        r = legal_select(l, with(l, IR_EQ, magnitude, 0), number(l, x, 0), r);
+        if (most == s.nan) r = legal_select(l, over, const_like(l, x, s.nan), r);
+        r = legal_select(l, with(l, IR_EQ, magnitude, 0), const_like(l, x, 0), r);
     }
-    IrValue *nan = number(l, x, s.nan);
+    IrValue *nan = const_like(l, x, s.nan);
     if (signed_zero) nan = legal_binary(l, IR_OR, nan, sign);
     r = legal_select(l, legal_binary(l, IR_NE, x, x), nan, r);
     return finish(l, r, to);

@@ -30,12 +30,12 @@ static const uint64_t turns_f64[] = {
     0xf12fffbc0b301fde, 0x5e2316b414da3eda, 0x6cfd9e4f96136e9e, 0x8c7ecd3cbfd45aea,
     0x4f758fd7cbe2f67a, 0x0e73ef14a525d4d7, 0xf6bf623f1aba10ac};
 
-typedef struct Turned {
+typedef struct ReducedAngle {
     IrValue *quadrant;  // m->word, 0 to 3
     IrValue *rest;      // |rest + tail| <= pi/4, tail less than an ulp or so of rest
     IrValue *tail;
     IrValue *negative;  // m->word: the sign bit of rest, of which rest, tail are the magnitude
-} Turned;
+} ReducedAngle;
 
 // ---- the window: `count` words of the table from bit `place` on
 
@@ -71,7 +71,7 @@ static IrValue *float_of_bits(Math *m, IrValue *x) {  // of a 64-bit integer bel
 }
 
 // What `high` 2^24 + `low` + `more` 2^-14, in units of 2^-48 quarter turns, is in radians.
-static void radians(Math *m, IrValue *high, IrValue *low, IrValue *more, Turned *t) {
+static void radians(Math *m, IrValue *high, IrValue *low, IrValue *more, ReducedAngle *t) {
     IrValue *up = math_const(m, m->wide ? 0x1p52 : 0x1p24);
     IrValue *down = math_const(m, m->wide ? -0x1p52 : -0x1p24);
     IrValue *sum = math_fma(m, high, up, low);
@@ -86,7 +86,7 @@ static void radians(Math *m, IrValue *high, IrValue *low, IrValue *more, Turned 
     t->tail = math_add(m, error, math_fma(m, sum, less, math_mul(m, tail, turn)));
 }
 
-static Turned turn_f32(Math *m, IrValue *x) {
+static ReducedAngle reduce_f32(Math *m, IrValue *x) {
     IrValue *bits = math_as_word(m, x);
     IrValue *place = math_sub(m, math_shr(m, bits, 23), math_word(m, 126));
     IrValue *whole = math_and(m, bits, math_word(m, 0x7fffff));
@@ -104,7 +104,7 @@ static Turned turn_f32(Math *m, IrValue *x) {
     IrValue *sign = math_shr(m, rest, 63);
     IrValue *flip = math_sub(m, math_word(&wide, 0), sign);
     rest = math_sub(m, math_xor(m, rest, flip), flip);
-    Turned t = {.quadrant = ir_cast(m->b, quarter, DTYPE_U32, false)};
+    ReducedAngle t = {.quadrant = ir_cast(m->b, quarter, DTYPE_U32, false)};
     t.negative = math_shl(m, ir_cast(m->b, sign, DTYPE_U32, false), 31);
     IrValue *middle = math_and(m, math_shr(m, rest, 14), math_word(&wide, 0xffffff));
     radians(m, float_of_bits(m, math_shr(m, rest, 38)), float_of_bits(m, middle),
@@ -132,7 +132,7 @@ static IrValue *double_of_bits(Math *m, IrValue *x) {  // of an integer below 2^
     return math_sub(m, math_as_real(m, bits), math_const(m, 0x1p52));
 }
 
-static Turned turn_f64(Math *m, IrValue *x) {
+static ReducedAngle reduce_f64(Math *m, IrValue *x) {
     IrValue *bits = math_as_word(m, x);
     IrValue *place = math_sub(m, math_shr(m, bits, 52), math_word(m, 1022));
     IrValue *whole = math_and(m, bits, math_word(m, (UINT64_C(1) << 52) - 1));
@@ -150,7 +150,7 @@ static Turned turn_f64(Math *m, IrValue *x) {
     IrValue *flip = math_sub(m, math_word(m, 0), sign);
     high = math_xor(m, high, flip);  // short of the negative by the last bit, which is nothing
     sum = math_xor(m, sum, flip);
-    Turned t = {.quadrant = quarter, .negative = math_shl(m, sign, 63)};
+    ReducedAngle t = {.quadrant = quarter, .negative = math_shl(m, sign, 63)};
     IrValue *middle = math_shl(m, math_and(m, high, math_word(m, 0x1ff)), 43);
     middle = math_or(m, middle, math_shr(m, sum, 21));
     radians(m, double_of_bits(m, math_shr(m, high, 9)), double_of_bits(m, middle),
@@ -161,7 +161,7 @@ static Turned turn_f64(Math *m, IrValue *x) {
 // ---- both ---------------------------------------------------------------------------------------
 
 // For math(approx): good to 2^-20 for arguments of a few turns.
-static Turned turn_roughly(Math *m, IrValue *x) {
+static ReducedAngle reduce_roughly(Math *m, IrValue *x) {
     IrValue *magic = math_const(m, m->magic);
     IrValue *two_by_pi = math_const(m, m->wide ? 0x1.45f306dc9c883p-1 : 0x1.45f306p-1);
     IrValue *rounded = math_fma(m, x, two_by_pi, magic);
@@ -169,7 +169,7 @@ static Turned turn_roughly(Math *m, IrValue *x) {
     IrValue *r = math_fma(m, n, math_const(m, m->wide ? -0x1.921fb54442d18p+0 : -0x1.921fb6p+0), x);
     IrValue *low = math_const(m, m->wide ? -0x1.1a62633145c07p-54 : 0x1.777a5cp-25);
     r = math_fma(m, n, low, r);
-    Turned t = {.quadrant = math_and(m, math_as_word(m, rounded), math_word(m, 3))};
+    ReducedAngle t = {.quadrant = math_and(m, math_as_word(m, rounded), math_word(m, 3))};
     t.negative = math_and(m, math_as_word(m, r), math_word(m, UINT64_C(1) << (m->wide ? 63 : 31)));
     t.rest = math_abs(m, r);
     t.tail = math_const(m, 0);
@@ -177,9 +177,9 @@ static Turned turn_roughly(Math *m, IrValue *x) {
 }
 
 // Of x >= 0; of a NaN or infinity anything.
-static Turned turn(Math *m, IrValue *x) {
-    if (m->approx) return turn_roughly(m, x);
-    Turned t = m->wide ? turn_f64(m, x) : turn_f32(m, x);
+static ReducedAngle reduce(Math *m, IrValue *x) {
+    if (m->approx) return reduce_roughly(m, x);
+    ReducedAngle t = m->wide ? reduce_f64(m, x) : reduce_f32(m, x);
     IrValue *small = math_compare(m, IR_LT, x, math_const(m, 0.5));
     t.quadrant = math_select(m, small, math_word(m, 0), t.quadrant);
     t.negative = math_select(m, small, math_word(m, 0), t.negative);
@@ -189,7 +189,7 @@ static Turned turn(Math *m, IrValue *x) {
 }
 
 // sin(rest + tail) - rest.
-static IrValue *sine_tail(Math *m, const Turned *t) {
+static IrValue *sine_tail(Math *m, const ReducedAngle *t) {
     IrValue *z = math_mul(m, t->rest, t->rest);
     IrValue *s = m->wide ? MATH_POLY(m, z, sin_f64) : MATH_POLY(m, z, sin_f32);
     IrValue *tail = math_fma(m, math_mul(m, z, math_const(m, -0.5)), t->tail, t->tail);
@@ -197,7 +197,7 @@ static IrValue *sine_tail(Math *m, const Turned *t) {
 }
 
 // cos(rest + tail) = `*high` + what this gives; *high = 1 - rest²/2, rounded.
-static IrValue *cosine_tail(Math *m, const Turned *t, IrValue **high) {
+static IrValue *cosine_tail(Math *m, const ReducedAngle *t, IrValue **high) {
     IrValue *one = math_const(m, 1);
     IrValue *z = math_mul(m, t->rest, t->rest), *half = math_mul(m, z, math_const(m, 0.5));
     *high = math_sub(m, one, half);
@@ -225,7 +225,7 @@ static IrValue *finite_only(Math *m, IrValue *x, IrValue *y) {
 }
 
 // The sine of the quadrant `t->quadrant` (+ 1 for a cosine) before the argument's own sign.
-static IrValue *wave(Math *m, const Turned *t, IrValue *quadrant) {
+static IrValue *wave(Math *m, const ReducedAngle *t, IrValue *quadrant) {
     IrValue *high;
     IrValue *cosine = cosine_tail(m, t, &high);
     cosine = math_add(m, high, cosine);
@@ -238,20 +238,20 @@ static IrValue *wave(Math *m, const Turned *t, IrValue *quadrant) {
 IrValue *math_sin(Math *m, IrValue *x) {
     if (m->hardware) return ir_unary(m->b, IR_SIN, x);
     IrValue *a = math_abs(m, x);
-    Turned t = turn(m, a);
+    ReducedAngle t = reduce(m, a);
     return finite_only(m, a, flip_sign(m, wave(m, &t, t.quadrant), sign_of(m, x)));
 }
 
 IrValue *math_cos(Math *m, IrValue *x) {
     if (m->hardware) return ir_unary(m->b, IR_COS, x);
     IrValue *a = math_abs(m, x);
-    Turned t = turn(m, a);
+    ReducedAngle t = reduce(m, a);
     return finite_only(m, a, wave(m, &t, math_add(m, t.quadrant, math_word(m, 1))));
 }
 
 IrValue *math_tan(Math *m, IrValue *x) {
     IrValue *a = math_abs(m, x);
-    Turned t = turn(m, a);
+    ReducedAngle t = reduce(m, a);
     IrValue *high, *tail = sine_tail(m, &t), *low = cosine_tail(m, &t, &high);
     IrValue *s = math_add(m, t.rest, tail), *c = math_add(m, high, low);
     IrValue *ds = math_sub(m, tail, math_sub(m, s, t.rest));

@@ -37,7 +37,7 @@ static uint32_t number_before(Str line, const char *mark) {
 }
 
 // The line of the PTX that a line of the log speaks of ("…, line 12; …"), as a place; else nowhere.
-static Span place_of(Str line, const SourceFile *file) {
+static Span span_of_line(Str line, const SourceFile *file) {
     Str behind = line;
     while (file && find(behind, "line ", &behind)) {
         uint32_t number = number_at(behind), at = 0;
@@ -69,9 +69,9 @@ static bool read_line(Str line, const SourceFile *file, PtxFacts *facts, Diags *
     bool fatal = has(line, "error   :") || has(line, "error:") || has(line, "error :") ||
                  has(line, "fatal") || is_serialized(line);
     if (fatal)
-        diag_error(diags, place_of(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
+        diag_error(diags, span_of_line(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
     else if (has(line, "warning"))
-        diag_warning(diags, place_of(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
+        diag_warning(diags, span_of_line(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
     else if (facts)
         read_facts(line, facts);
     return !fatal;
@@ -90,6 +90,6 @@ void ptx_log_errors(Str log, const SourceFile *file, Diags *diags) {
     while (log.size) {
         Str line = str_trim(str_cut(log, '\n', &log));
         if (line.size)
-            diag_error(diags, place_of(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
+            diag_error(diags, span_of_line(line, file), DIAG_UNSUPPORTED, "%.*s", STR_ARG(line));
     }
 }

@@ -58,7 +58,7 @@ PAIRS(pk_fma_f32, fused(p, q, r))
 // one, in the IEEE mode.
 static inline bool signals(float x) { return x != x && !(sim_bits_f32(x) >> 22 & 1); }
 static inline bool signals64(double x) { return x != x && !(sim_bits_f64(x) >> 51 & 1); }
-static inline float least(bool ieee, float x, float y) {
+static inline float float_min(bool ieee, float x, float y) {
     if (ieee && (signals(x) || signals(y))) return sim_f32_bits(0x7fc00000);
     if (x != x) return amd_quiet(y);
     if (y != y) return x;
@@ -73,27 +73,27 @@ static inline float most(bool ieee, float x, float y) {
     return x > y ? x : y;
 }
 static inline float strict_least(float x, float y) {
-    return x != x || y != y ? sim_f32_bits(0x7fc00000) : least(false, x, y);
+    return x != x || y != y ? sim_f32_bits(0x7fc00000) : float_min(false, x, y);
 }
 static inline float strict_most(float x, float y) {
     return x != x || y != y ? sim_f32_bits(0x7fc00000) : most(false, x, y);
 }
 #define IEEE x->wave->ieee
-F2(min_f32, least(IEEE, p, q))
+F2(min_f32, float_min(IEEE, p, q))
 F2(max_f32, most(IEEE, p, q))
 F2(minimum_f32, strict_least(p, q))
 F2(maximum_f32, strict_most(p, q))
-F3(min3_f32, least(IEEE, least(IEEE, p, q), r))
+F3(min3_f32, float_min(IEEE, float_min(IEEE, p, q), r))
 F3(max3_f32, most(IEEE, most(IEEE, p, q), r))
 F3(minimum3_f32, strict_least(strict_least(p, q), r))
 F3(maximum3_f32, strict_most(strict_most(p, q), r))
 F3(maximumminimum_f32, strict_least(strict_most(p, q), r))
 F3(minimummaximum_f32, strict_most(strict_least(p, q), r))
-F3(maxmin_f32, least(IEEE, most(IEEE, p, q), r))
-F3(minmax_f32, most(IEEE, least(IEEE, p, q), r))
+F3(maxmin_f32, float_min(IEEE, most(IEEE, p, q), r))
+F3(minmax_f32, most(IEEE, float_min(IEEE, p, q), r))
 static inline float median(bool ieee, float x, float y, float z) {
-    if (x != x || y != y || z != z) return least(ieee, least(ieee, x, y), z);
-    return most(false, least(false, x, y), least(false, most(false, x, y), z));
+    if (x != x || y != y || z != z) return float_min(ieee, float_min(ieee, x, y), z);
+    return most(false, float_min(false, x, y), float_min(false, most(false, x, y), z));
 }
 F3(med3_f32, median(IEEE, p, q, r))
 static inline double least64(bool ieee, double x, double y) {

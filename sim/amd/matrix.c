@@ -173,7 +173,7 @@ typedef struct MatrixPlace {
 } MatrixPlace;
 
 // Where in the registers a lane's n-th result is.
-static MatrixPlace place_of(const AmdMatrix *m, uint32_t n) {
+static MatrixPlace matrix_place(const AmdMatrix *m, uint32_t n) {
     uint32_t bits = amd_element_bits(m->c);
     if (bits == 64) return (MatrixPlace){2 * n, 0, 64};
     if (bits == 32) return (MatrixPlace){n, 0, 32};
@@ -193,7 +193,7 @@ static void read_sums(const AmdWave *w, const AmdInstr *i, const AmdMatrix *m, M
     bool dirty = any_poison(w, o);
     for (uint32_t l = 0; l < w->lanes; l++)
         for (uint32_t n = 0; n < results_of(w, m); n++) {
-            MatrixPlace at = place_of(m, n);
+            MatrixPlace at = matrix_place(m, n);
             AmdCell cell = amd_matrix_result(m, l, n);
             uint32_t to = index_of(m, cell);
             uint64_t v = o->value, poison = 0;
@@ -304,7 +304,7 @@ static void write_results(AmdWave *w, const AmdInstr *i, const AmdMatrix *m,
         for (uint32_t l = 0; l < w->lanes; l++)
             values[l] = amd_word(w, o, word, l), poison[l] = amd_word_poison(w, o, word, l);
         for (uint32_t n = 0; n < results_of(w, m); n++) {
-            MatrixPlace at = place_of(m, n);
+            MatrixPlace at = matrix_place(m, n);
             if (at.word != word && !(at.bits == 64 && at.word + 1 == word)) continue;
             uint32_t field = at.bits >= 32 ? UINT32_MAX : 0xffffu << at.shift;
             for (uint32_t l = 0; l < w->lanes; l++) {

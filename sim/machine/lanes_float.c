@@ -89,7 +89,7 @@ static void FMA_F32(SimWarp *w, const SimInstr *i) {
     }
 }
 
-static float least(const SimInstr *i, float x, float y, bool greatest) {
+static float float_extreme(const SimInstr *i, float x, float y, bool greatest) {
     x = start(i, x), y = start(i, y);
     uint32_t sign = (sim_bits_f32(x) ^ sim_bits_f32(y)) & 0x80000000;
     if (i->flags & SIM_XORSIGN) x = fabsf(x), y = fabsf(y);
@@ -129,9 +129,10 @@ static void extreme(SimWarp *w, const SimInstr *i, bool greatest) {
     const LaneF32 *a = SIM_REG(w, i->a, LaneF32), *b = SIM_REG(w, i->b, LaneF32);
     if (i->c.number >= 0) {
         const LaneF32 *c = SIM_REG(w, i->c, LaneF32);
-        SIM_EACH_LANE(w, d[l] = least(i, least(i, a[l], b[l], greatest), c[l], greatest););
+        SIM_EACH_LANE(
+            w, d[l] = float_extreme(i, float_extreme(i, a[l], b[l], greatest), c[l], greatest););
     } else {
-        SIM_EACH_LANE(w, d[l] = least(i, a[l], b[l], greatest););
+        SIM_EACH_LANE(w, d[l] = float_extreme(i, a[l], b[l], greatest););
     }
 }
 static void MIN_F32(SimWarp *w, const SimInstr *i) { extreme(w, i, false); }

@@ -115,10 +115,10 @@ SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, i
 // ---- C and D: by rows ----
 
 // Where the four lanes of group g lie of register r of C.
-static uint32_t place_of(uint32_t r, uint32_t g) {
+static uint32_t result_offset(uint32_t r, uint32_t g) {
     return HALF_RESULTS * (r / 2) + SIM_COLUMNS * g + 4 * (r % 2);
 }
-static uint32_t place_of_half(uint32_t r, uint32_t l, uint32_t j) {
+static uint32_t half_result_offset(uint32_t r, uint32_t l, uint32_t j) {
     return HALF_RESULTS * r + SIM_COLUMNS * (l / 4) + 4 * j + l % 4;
 }
 
@@ -126,20 +126,20 @@ static void read_c(const SimWarp *w, const SimMatrixOp *op, uint32_t *c) {
     for (uint32_t r = 0; r < op->c_regs; r++) {
         const LaneU32 *from = SIM_REG(w, op->rc[r], LaneU32);
         for (uint32_t l = 0; op->c == SIM_F16 && l < SIM_LANES; l++) {
-            c[place_of_half(r, l, 0)] = from[l] & 0xffff;
-            c[place_of_half(r, l, 1)] = from[l] >> 16;
+            c[half_result_offset(r, l, 0)] = from[l] & 0xffff;
+            c[half_result_offset(r, l, 1)] = from[l] >> 16;
         }
         for (uint32_t g = 0; op->c != SIM_F16 && g < GROUPS; g++)
-            memcpy(c + place_of(r, g), from + (size_t)4 * g, 16);
+            memcpy(c + result_offset(r, g), from + (size_t)4 * g, 16);
     }
 }
 static void write_d(SimWarp *w, const SimMatrixOp *op, const uint32_t *d) {
     for (uint32_t r = 0; r < op->d_regs; r++) {
         LaneU32 *to = SIM_REG(w, op->rd[r], LaneU32);
         for (uint32_t l = 0; op->d == SIM_F16 && l < SIM_LANES; l++)
-            to[l] = d[place_of_half(r, l, 0)] | d[place_of_half(r, l, 1)] << 16;
+            to[l] = d[half_result_offset(r, l, 0)] | d[half_result_offset(r, l, 1)] << 16;
         for (uint32_t g = 0; op->d != SIM_F16 && g < GROUPS; g++)
-            memcpy(to + (size_t)4 * g, d + place_of(r, g), 16);
+            memcpy(to + (size_t)4 * g, d + result_offset(r, g), 16);
     }
 }
 
@@ -216,11 +216,11 @@ void sim_matrix_double(SimWarp *w, const SimInstr *i) {
     memcpy(p.b, b, sizeof(double) * SIM_COLUMNS * p.k);
     for (uint32_t r = 0; r < op->c_regs; r++)
         for (uint32_t l = 0; l < SIM_LANES; l++)
-            c[place_of(r, l / 4) + l % 4] = SIM_REG(w, op->rc[r], LaneU64)[l];
+            c[result_offset(r, l / 4) + l % 4] = SIM_REG(w, op->rc[r], LaneU64)[l];
     sim_product_doubles(&p, c, d);
     for (uint32_t r = 0; r < op->d_regs; r++)
         for (uint32_t l = 0; l < SIM_LANES; l++)
-            SIM_REG(w, op->rd[r], LaneU64)[l] = d[place_of(r, l / 4) + l % 4];
+            SIM_REG(w, op->rd[r], LaneU64)[l] = d[result_offset(r, l / 4) + l % 4];
 }
 
 void sim_matrix_int(SimWarp *w, const SimInstr *i) {

@@ -1,7 +1,7 @@
 // Barriers, fences, collectives of a warp, control flow, calls.
 #include "sim/ptx/decode.h"
 
-static SimOperand number(Decoder *d, uint32_t value) {
+static SimOperand immediate_operand(Decoder *d, uint32_t value) {
     return decode_constant(d, (SimConstant){.kind = SIM_CONSTANT_BITS, .slot = 4, .value = value});
 }
 
@@ -45,7 +45,7 @@ bool decode_cluster_barrier(Decoder *d) {
     take(d, "wait"), take(d, "aligned"), take(d, "relaxed"), take(d, "release"), take(d, "acquire");
     d->now.run = sim_nothing;
     if (arrive) return true;
-    op->barrier = number(d, 15);
+    op->barrier = immediate_operand(d, 15);
     d->now.flow = SIM_BARRIER, d->now.detail = op;
     return true;
 }

@@ -77,7 +77,7 @@ static bool octal(Str s, uint64_t *bits) {
     return true;
 }
 
-static PtxToken number(PtxLexer *x, size_t begin) {
+static PtxToken lex_number(PtxLexer *x, size_t begin) {
     while (is_letter(peek(x, 0)) || is_digit(peek(x, 0)) ||
            ((peek(x, 0) == '-' || peek(x, 0) == '+') && (peek(x, -(size_t)1) | 32) == 'e' &&
             memchr(x->file->text.text + begin, '.', x->at - begin)))
@@ -111,7 +111,7 @@ PtxToken ptx_lex(PtxLexer *x) {
     size_t begin = x->at;
     if (begin >= x->file->text.size) return token(x, PTX_END, begin);
     char c = peek(x, 0);
-    if (is_digit(c)) return number(x, begin);
+    if (is_digit(c)) return lex_number(x, begin);
     if (is_letter(c)) {
         word(x);
         return token(x, PTX_WORD, begin);

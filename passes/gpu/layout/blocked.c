@@ -21,17 +21,17 @@ static Layout with_late(const Layout *l, uint32_t axis, uint32_t late) {
     return r;
 }
 
-Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, GpuDepth deep) {
+Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, GpuDepth deep) {
     uint32_t depth = deep.elements ? deep.elements : 1;
     if (!t->rank) {  // one element, which all have
         Layout one = layout_empty(0, NULL);
-        for (uint32_t i = 1; i < team.lanes; i *= 2) layout_add(&one, LAYOUT_LANE, 0);
-        for (uint32_t i = 1; i < team.warps; i *= 2) layout_add(&one, LAYOUT_WARP, 0);
+        for (uint32_t i = 1; i < threads.lanes; i *= 2) layout_add(&one, LAYOUT_LANE, 0);
+        for (uint32_t i = 1; i < threads.warps; i *= 2) layout_add(&one, LAYOUT_WARP, 0);
         return one;
     }
-    uint32_t threads = gpu_threads(team), last = t->rank - 1;
+    uint32_t total = gpu_thread_count(threads), last = t->rank - 1;
     LayoutBlocked b = {.rank = t->rank};
-    uint32_t share = t->count > threads ? t->count / threads : 1;
+    uint32_t share = t->count > total ? t->count / total : 1;
     if (t->rank < 2) depth = 1;
     while (depth > 1 && (depth > share || depth > t->shape[last - 1])) depth /= 2;
     // A word of neighbours is worth accesses that are less wide; more of them are not.
@@ -40,7 +40,7 @@ Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, GpuDepth 
     share /= depth;
     uint32_t vector = least(least(bytes < GPU_ACCESS_BYTES ? GPU_ACCESS_BYTES / bytes : 1, share),
                             t->shape[last]);
-    uint32_t lanes = team.lanes, warps = team.warps;
+    uint32_t lanes = threads.lanes, warps = threads.warps;
     for (uint32_t d = t->rank; d-- > 0;) {
         b.shape[d] = t->shape[d];
         b.order[t->rank - 1 - d] = (uint8_t)d;
@@ -64,6 +64,6 @@ Layout gpu_blocked_deep(const IrType *t, GpuTeam team, uint32_t bytes, GpuDepth 
     return depth > 1 ? with_late(&l, last - 1, deep.late) : l;
 }
 
-Layout gpu_blocked(const IrType *t, GpuTeam team, uint32_t bytes) {
-    return gpu_blocked_deep(t, team, bytes, (GpuDepth){1, 0});
+Layout gpu_blocked(const IrType *t, GpuThreads threads, uint32_t bytes) {
+    return gpu_blocked_deep(t, threads, bytes, (GpuDepth){1, 0});
 }

@@ -80,7 +80,7 @@ uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout 
     const IrType *type = spreading_moved(op)->type;
     uint64_t direct = direct_cost(s, op, type, l);
     if (!is_plain_access(op)) return direct;
-    Layout best = gpu_blocked(type, s->team, ir_elem_size(type));
+    Layout best = gpu_blocked(type, s->threads, ir_elem_size(type));
     uint64_t around = direct_cost(s, op, type, &best);
     if (around >= direct) return direct;
     bool loads = op->code == IR_VIEW_LOAD;
@@ -221,7 +221,7 @@ static bool choose(Spreading *s, const IrValue *v, SpreadClass *c, bool upwards)
         const IrValue *moved = spreading_moved(op);
         if (!moved) continue;
         uint32_t bytes = is_plain_access(op) ? ir_elem_size(moved->type) : GPU_ACCESS_BYTES;
-        l = gpu_blocked_deep(v->type, s->team, bytes, c->depth);
+        l = gpu_blocked_deep(v->type, s->threads, bytes, c->depth);
         try(&k, &l, false);
     }
     for (size_t i = 0; i < c->ties.count; i++) {

@@ -141,10 +141,10 @@ static Layout fragment_over(const IrType *type, MatrixShape product, LayoutOpera
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Four by four elements a lane where there are so many, so that each that is read is used often.
-static Layout plain_layout(const IrType *type, GpuTeam team) {
+static Layout plain_layout(const IrType *type, GpuThreads threads) {
     enum { SIDE = 4, LANES_ACROSS = 8 };
-    uint32_t m = type->rank - 2, n = type->rank - 1, threads = gpu_threads(team);
-    uint32_t share = type->count > threads ? type->count / threads : 1;
+    uint32_t m = type->rank - 2, n = type->rank - 1, total = gpu_thread_count(threads);
+    uint32_t share = type->count > total ? type->count / total : 1;
     LayoutBlocked b = {.rank = type->rank};
     for (uint32_t d = 0; d < type->rank; d++) {
         b.shape[d] = type->shape[d];
@@ -154,12 +154,12 @@ static Layout plain_layout(const IrType *type, GpuTeam team) {
     b.elements[n] = least(least(SIDE, share), type->shape[n]);
     b.elements[m] = least(least(SIDE, share / b.elements[n]), type->shape[m]);
     b.lanes[n] = least(LANES_ACROSS, type->shape[n] / b.elements[n]);
-    b.lanes[m] = least(team.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
-    b.lanes[n] *= team.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
+    b.lanes[m] = least(threads.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
+    b.lanes[n] *= threads.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
     MatrixShape step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
     int8_t axes[LAYOUT_MAX_BITS];
-    share_warps(team.warps, type->rank, type->shape, step, false, axes);
-    for (uint32_t bit = 0; team.warps >> (bit + 1); bit++)
+    share_warps(threads.warps, type->rank, type->shape, step, false, axes);
+    for (uint32_t bit = 0; threads.warps >> (bit + 1); bit++)
         b.warps[axes[bit] < 0 ? n : (uint32_t)axes[bit]] *= 2;
     return layout_blocked(&b);
 }
@@ -199,7 +199,7 @@ void gpu_dot_plan(IrOp *op, const Machine *machine) {
     ir_attr_set_ints(op, IR_ATTR_ELEMS, 3, (int64_t[]){d.a_elem, d.b_elem, d.sum});
     if (!d.matrix) return;
     const IrType *c = op->results[0].type;
-    uint32_t warps = gpu_team(op->block->func).warps, bits = (uint32_t)__builtin_ctz(warps);
+    uint32_t warps = gpu_threads(op->block->func).warps, bits = (uint32_t)__builtin_ctz(warps);
     int8_t axes[LAYOUT_MAX_BITS];
     int64_t numbers[LAYOUT_MAX_BITS];
     bool rows_first = keeps_rows(op->block);
@@ -238,7 +238,7 @@ GpuDot gpu_dot_of(const IrOp *op) {
         read_matrix(&d, op);
     } else {
         d.group = plan == IR_PLAN_PAIRS ? 2 : 1;
-        d.c = plain_layout(op->results[0].type, gpu_team(op->block->func));
+        d.c = plain_layout(op->results[0].type, gpu_threads(op->block->func));
     }
     return d;
 }

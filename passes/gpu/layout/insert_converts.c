@@ -55,7 +55,7 @@ static void fit_split(Spreading *s, IrOp *op) {
     uint32_t bit;
     Layout half;
     if (!spread_is_tile(r) && !layout_split(x->type->layout, &half, &bit)) {
-        half = gpu_blocked(r->type, s->team, ir_elem_size(r->type));
+        half = gpu_blocked(r->type, s->threads, ir_elem_size(r->type));
         Layout pair = layout_join(&half);
         convert_operand(op, 0, &pair);
     }

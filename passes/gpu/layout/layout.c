@@ -30,17 +30,17 @@ static void join(Spreading *s, const IrValue *a, const IrValue *b) {
 
 // ---- collecting ---------------------------------------------------------------------------------
 
-static void meet(Spreading *s, IrValue *v) {
+static void add_value(Spreading *s, IrValue *v) {
     if (!spread_is_tile(v)) return;
     vec_push(s->scratch, &s->values, v);
     s->classes[v->id].parent = v->id;
 }
 
 static void collect(Spreading *s, IrBlock *block) {
-    for (uint32_t i = 0; i < block->arg_count; i++) meet(s, block->args[i]);
+    for (uint32_t i = 0; i < block->arg_count; i++) add_value(s, block->args[i]);
     IR_EACH_OP(op, block) {
         vec_push(s->scratch, &s->ops, op);
-        for (uint32_t i = 0; i < op->result_count; i++) meet(s, ir_result(op, i));
+        for (uint32_t i = 0; i < op->result_count; i++) add_value(s, ir_result(op, i));
         // The regions of reductions and scans combine scalars.
         if (ir_op_is(op->code, IR_FAMILY_REDUCTION)) continue;
         for (uint32_t i = 0; i < op->region_count; i++) collect(s, op->regions[i]);
@@ -104,7 +104,7 @@ const IrValue *spreading_moved(const IrOp *op) {
     return loads || ir_op_is(op->code, IR_FAMILY_ATOMIC) ? &op->results[0] : NULL;
 }
 
-static void find_wishes(Spreading *s) {
+static void find_preferences(Spreading *s) {
     for (size_t i = 0; i < s->ops.count; i++) {
         IrOp *op = s->ops.data[i];
         const IrValue *v = spreading_moved(op);
@@ -126,7 +126,7 @@ static void find_wishes(Spreading *s) {
         SpreadClass *c = spreading_class(s, v);
         if (c->known || !c->bytes) continue;
         c->known = true;
-        c->layout = gpu_blocked_deep(v->type, s->team, c->bytes, c->depth);
+        c->layout = gpu_blocked_deep(v->type, s->threads, c->bytes, c->depth);
     }
 }
 
@@ -157,7 +157,7 @@ static void settle(Spreading *s) {
         const IrValue *v = s->values.data[at];
         SpreadClass *c = spreading_class(s, v);
         c->known = true;
-        c->layout = gpu_blocked(v->type, s->team, ir_elem_size(v->type));
+        c->layout = gpu_blocked(v->type, s->threads, ir_elem_size(v->type));
     }
 }
 
@@ -207,7 +207,7 @@ static void tie_op(Spreading *s, IrOp *op) {
             tie.kind = SPREAD_TIE_SCAN;
             tie.a = ir_operand(op, i);
             tie.inside =
-                gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->team);
+                gpu_scan_layout(tie.a->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS), s->threads);
             add_tie(s, tie);
         }
     }
@@ -275,7 +275,8 @@ enum { TILE_REGISTERS_MOST = 1024 };
 
 static uint64_t registers_of(const IrFunc *f, const IrType *t) {
     uint64_t bits = t->kind == IR_PTR ? 64 : dtype_bits(t->elem);
-    uint64_t share = (t->count + gpu_threads(gpu_team(f)) - 1) / gpu_threads(gpu_team(f));
+    uint64_t share =
+        (t->count + gpu_thread_count(gpu_threads(f)) - 1) / gpu_thread_count(gpu_threads(f));
     return (share * bits + 31) / 32;
 }
 
@@ -304,7 +305,7 @@ static bool tiles_fit(const IrFunc *f, const PassContext *context) {
                "kernel '%s' has a tile of %s here: on %s it takes %llu registers of each of its %u "
                "threads, and the most for one tile is %d",
                f->name, type.text, gpu_target_name(context->machine->gpu, name),
-               (unsigned long long)registers_of(f, v->type), gpu_threads(gpu_team(f)),
+               (unsigned long long)registers_of(f, v->type), gpu_thread_count(gpu_threads(f)),
                TILE_REGISTERS_MOST);
     diag_help(context->diags,
               "go through the array in a loop over smaller tiles, or over more programs; more "
@@ -317,20 +318,22 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     if (!body || f->level != IR_LEVEL_TILE) return false;
     if (context->machine->warp != ir_lane_count(f)) f->lanes = (int)context->machine->warp;
     if (!warps_fit(f, context->diags) || !tiles_fit(f, context)) return false;
-    Spreading s = {
-        .func = f, .scratch = context->scratch, .team = gpu_team(f), .machine = context->machine};
+    Spreading s = {.func = f,
+                   .scratch = context->scratch,
+                   .threads = gpu_threads(f),
+                   .machine = context->machine};
     s.known = f->value_count;
     s.classes = arena_new(s.scratch, SpreadClass, f->value_count + 1);
     collect(&s, body);
     join_all(&s);
     s.facts = (GpuKnown){f, ir_ranges(s.scratch, f, IR_TRUST_CHECKED), context->facts};
-    find_wishes(&s);
+    find_preferences(&s);
     settle(&s);
     tie_all(&s);
     spreading_relax(&s);
     give_types(&s);
     f->level = IR_LEVEL_GPU;
     spreading_fit(&s);
-    spreading_again(&s);
+    spreading_rematerialize(&s);
     return true;
 }

@@ -14,13 +14,13 @@ typedef struct RematCopy {
     IrValue *made;
 } RematCopy;
 
-typedef struct Again {
+typedef struct Remat {
     Spreading *s;
     VEC(RematCopy) copies;
     uint32_t ops;  // looked at for one conversion
-} Again;
+} Remat;
 
-static uint64_t price(Again *g, const IrValue *v, const Layout *l);
+static uint64_t cost(Remat *g, const IrValue *v, const Layout *l);
 
 static uint64_t sum(uint64_t a, uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
 
@@ -31,10 +31,10 @@ static uint64_t op_price(const IrOp *op) {
     return op->code == IR_NEG || op->code == IR_NOT || op->code == IR_ABS ? 1 : 8;
 }
 
-static uint64_t operands_price(Again *g, const IrOp *op, const Layout *l) {
+static uint64_t operands_cost(Remat *g, const IrOp *op, const Layout *l) {
     uint64_t all = 0;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        if (spread_is_tile(ir_operand(op, i))) all = sum(all, price(g, ir_operand(op, i), l));
+        if (spread_is_tile(ir_operand(op, i))) all = sum(all, cost(g, ir_operand(op, i), l));
     return all;
 }
 
@@ -43,14 +43,14 @@ static bool operand_of(const IrOp *op, const Layout *l, Layout *operand) {
     return spread_backward(op, l, operand) && spread_follows(op, 0, operand, l);
 }
 
-static uint64_t load_price(Again *g, const IrOp *op, const Layout *l) {
+static uint64_t load_cost(Remat *g, const IrOp *op, const Layout *l) {
     if (op->results[0].type->count > MOST_LOADED) return UINT64_MAX;
     uint64_t all = spreading_access_cost(g->s, op, l, NULL);
     for (uint32_t i = 1; i < op->operand_count; i++) {
         Layout index;
         if (!spread_is_tile(ir_operand(op, i))) continue;
         if (!spread_index(op, i, l, &index)) return UINT64_MAX;
-        all = sum(all, price(g, ir_operand(op, i), &index));
+        all = sum(all, cost(g, ir_operand(op, i), &index));
     }
     return all;
 }
@@ -64,34 +64,34 @@ static bool is_repeatable(const IrOp *op) {
     return spread_rule(op) == SPREAD_SAME && op->results[0].type->kind != IR_PTR;
 }
 
-static uint64_t price(Again *g, const IrValue *v, const Layout *l) {
+static uint64_t cost(Remat *g, const IrValue *v, const Layout *l) {
     const IrOp *op = v->def;
     Layout operand;
     if (layout_equal(v->type->layout, l)) return 0;
     if (!op || g->ops++ > MOST_OPS) return UINT64_MAX;
     uint64_t times = spreading_times(op), own;
     if (op->code == IR_VIEW_LOAD) {
-        own = load_price(g, op, l);
+        own = load_cost(g, op, l);
         return own == UINT64_MAX ? own : own * times;
     }
-    if (op->code == IR_GPU_CONVERT) return price(g, ir_operand(op, 0), l);
+    if (op->code == IR_GPU_CONVERT) return cost(g, ir_operand(op, 0), l);
     if (!is_repeatable(op)) return UINT64_MAX;
     own = layout_size(l, LAYOUT_REG) * op_price(op) * times;
-    if (spread_rule(op) != SPREAD_SHAPE) return sum(own, operands_price(g, op, l));
+    if (spread_rule(op) != SPREAD_SHAPE) return sum(own, operands_cost(g, op, l));
     if (!spread_is_tile(ir_operand(op, 0))) return 0;
     if (!operand_of(op, l, &operand)) return UINT64_MAX;
-    return price(g, ir_operand(op, 0), &operand);
+    return cost(g, ir_operand(op, 0), &operand);
 }
 
-static IrValue *make(Again *g, IrValue *v, const Layout *l);
+static IrValue *rematerialize(Remat *g, IrValue *v, const Layout *l);
 
-static IrValue *operand_again(Again *g, const IrOp *op, uint32_t i, const Layout *l) {
+static IrValue *rematerialized_operand(Remat *g, const IrOp *op, uint32_t i, const Layout *l) {
     IrValue *x = ir_operand(op, i);
     Layout other = *l;
     if (!spread_is_tile(x)) return x;
     if (op->code == IR_VIEW_LOAD) CHECK(spread_index(op, i, l, &other), "an index");
     if (spread_rule(op) == SPREAD_SHAPE) CHECK(operand_of(op, l, &other), "an operand");
-    return make(g, x, &other);
+    return rematerialize(g, x, &other);
 }
 
 static IrValue *repeat(const IrOp *op, IrValue *const *operands, const Layout *l) {
@@ -104,43 +104,44 @@ static IrValue *repeat(const IrOp *op, IrValue *const *operands, const Layout *l
     return ir_result(copy, 0);
 }
 
-static IrValue *make(Again *g, IrValue *v, const Layout *l) {
+static IrValue *rematerialize(Remat *g, IrValue *v, const Layout *l) {
     if (layout_equal(v->type->layout, l)) return v;
     for (size_t i = 0; i < g->copies.count; i++) {
         const RematCopy *c = &g->copies.data[i];
         if (c->of == v && layout_equal(c->made->type->layout, l)) return c->made;
     }
     IrOp *op = v->def;
-    if (op->code == IR_GPU_CONVERT) return make(g, ir_operand(op, 0), l);
+    if (op->code == IR_GPU_CONVERT) return rematerialize(g, ir_operand(op, 0), l);
     IrValue **operands = arena_new(g->s->scratch, IrValue *, op->operand_count + 1);
-    for (uint32_t i = 0; i < op->operand_count; i++) operands[i] = operand_again(g, op, i, l);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        operands[i] = rematerialized_operand(g, op, i, l);
     RematCopy made = {v, repeat(op, operands, l)};
     vec_push(g->s->scratch, &g->copies, made);
     return made.made;
 }
 
-static void spare(Again *g, IrOp *convert) {
+static void replace_convert(Remat *g, IrOp *convert) {
     IrValue *x = ir_operand(convert, 0);
     const Layout *l = convert->results[0].type->layout;
     // A conversion of what a loop does not change moves out of it.
     uint64_t times = x->def ? spreading_times(x->def) : spreading_times(convert);
     uint64_t own = spreading_convert_cost(g->s, x, x->type->layout, l) * times;
     g->ops = 0;
-    if (own == 0 || price(g, x, l) >= own) return;
-    ir_replace_all(ir_result(convert, 0), make(g, x, l));
+    if (own == 0 || cost(g, x, l) >= own) return;
+    ir_replace_all(ir_result(convert, 0), rematerialize(g, x, l));
     ir_erase(convert);
 }
 
-static void walk(Again *g, const IrBlock *block) {
+static void walk(Remat *g, const IrBlock *block) {
     IrOp *next;
     for (IrOp *op = block->first; op; op = next) {
         next = op->next;
         for (uint32_t i = 0; i < op->region_count; i++) walk(g, op->regions[i]);
-        if (op->code == IR_GPU_CONVERT) spare(g, op);
+        if (op->code == IR_GPU_CONVERT) replace_convert(g, op);
     }
 }
 
-void spreading_again(Spreading *s) {
-    Again g = {.s = s};
+void spreading_rematerialize(Spreading *s) {
+    Remat g = {.s = s};
     walk(&g, ir_body(s->func));
 }

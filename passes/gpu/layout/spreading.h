@@ -49,7 +49,7 @@ typedef struct SpreadTie {
 typedef struct Spreading {
     IrFunc *func;
     Arena *scratch;
-    GpuTeam team;
+    GpuThreads threads;
     const Machine *machine;
     SpreadClass *classes;  // by value id
     GpuKnown facts;        // before the pass
@@ -81,6 +81,6 @@ void spreading_relax(Spreading *s);
 // ---- insert_converts.c, rematerialize.c ---------------------------------------------------------
 
 void spreading_fit(Spreading *s);
-void spreading_again(Spreading *s);
+void spreading_rematerialize(Spreading *s);
 
 #endif

@@ -48,7 +48,7 @@ static void add_to(Threads *t, IrValue **sum, IrValue *x) {
     *sum = *sum ? ir_binary(&t->b, IR_ADD, *sum, x) : x;
 }
 
-static IrValue *number(Threads *t, const Selection *s, int64_t value) {
+static IrValue *index_const(Threads *t, const Selection *s, int64_t value) {
     return s->narrow ? threads_i32(t, value) : threads_i64(t, value);
 }
 
@@ -182,7 +182,8 @@ static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_
     uint32_t axis = (uint32_t)dim->axis;
     if (threads_disjoint(s->layout, axis)) {
         *offset = threads_offset(s->layout, reg, axis);
-        return *offset ? ir_binary(&t->b, IR_ADD, dim->base, number(t, s, *offset)) : dim->base;
+        return *offset ? ir_binary(&t->b, IR_ADD, dim->base, index_const(t, s, *offset))
+                       : dim->base;
     }
     if (reg == 0) return dim->base;
     *offset = -1;
@@ -205,7 +206,7 @@ static IrValue *mask_along(Threads *t, const Selection *s, const Dim *dim, uint3
     // Without low bits that are the register's alone it is in the same group.
     if (offset > 0) {
         offset &= -dim->group;
-        index = offset ? ir_binary(&t->b, IR_ADD, dim->base, number(t, s, offset)) : dim->base;
+        index = offset ? ir_binary(&t->b, IR_ADD, dim->base, index_const(t, s, offset)) : dim->base;
     }
     if (dim->left)
         index = offset ? ir_binary(&t->b, IR_ADD, dim->coord, threads_i32(t, offset)) : dim->coord;
@@ -252,7 +253,7 @@ IrValue *access_pointer(Threads *t, const Selection *s, uint32_t reg) {
             continue;
         }
         if (offset == 0) continue;
-        IrValue *by = offset > 0  ? number(t, s, offset)
+        IrValue *by = offset > 0  ? index_const(t, s, offset)
                       : dim->base ? ir_binary(&t->b, IR_SUB, index, dim->base)
                                   : index;
         add_to(t, &sum, ir_binary(&t->b, IR_MUL, by, dim->stride));

@@ -27,11 +27,11 @@ uint32_t gpu_copy_bytes(const IrFunc *f, const GpuFacts *facts, uint32_t bytes) 
 
 // False: there are too few elements for all threads.
 static bool spread_over(const Direct *d, const Layout *memory, uint32_t vector, Layout *spread) {
-    GpuTeam team = gpu_team(d->func);
+    GpuThreads threads = gpu_threads(d->func);
     uint32_t shape[IR_MAX_RANK], bits = memory->dim_bits[LAYOUT_OFFSET];
     uint32_t lanes = (uint32_t)__builtin_ctz(vector);
-    uint32_t warps = lanes + (uint32_t)__builtin_ctz(team.lanes);
-    uint32_t more = warps + (uint32_t)__builtin_ctz(team.warps);
+    uint32_t warps = lanes + (uint32_t)__builtin_ctz(threads.lanes);
+    uint32_t more = warps + (uint32_t)__builtin_ctz(threads.warps);
     layout_shape(memory, shape);
     *spread = layout_empty(memory->rank, shape);
     for (uint32_t i = 0; i < bits; i++) {
@@ -80,7 +80,7 @@ static void weigh(Direct *d, const Layout *memory, uint32_t vector) {
 // As a trip would have it, whose stores are as wide.
 static void weigh_trips(Direct *d, uint32_t vector) {
     const IrType *type = d->load->results[0].type;
-    Layout blocked = gpu_blocked(type, gpu_team(d->func), d->bytes);
+    Layout blocked = gpu_blocked(type, gpu_threads(d->func), d->bytes);
     uint32_t bytes = vector * d->bytes;
     LayoutSide copy = {.layout = &blocked, .max_bytes = bytes, .min_bytes = bytes};
     LayoutSide load = {.layout = d->wanted, .max_bytes = GPU_ACCESS_BYTES, .min_bytes = 4};

@@ -75,37 +75,37 @@ static IrValue *act(Threads *t, const EffectAtomic *a) {
 
 // What the owner has, for all warps: through shared memory.
 static IrValue *from_other_warps(Threads *t, IrValue *x, uint32_t away) {
-    uint32_t threads = ir_thread_count(t->func), count = x->type->count;
-    IrValue *memory = threads_shared(t, x->type->elem, count * threads);
+    uint32_t thread_total = ir_thread_count(t->func), count = x->type->count;
+    IrValue *memory = threads_shared(t, x->type->elem, count * thread_total);
     remark(t->remarks, t->b.span, REASON_ATOMIC_OLD_SHARED, NULL,
-           REMARK((int64_t)count * threads * ir_elem_size(x->type)));
+           REMARK((int64_t)count * thread_total * ir_elem_size(x->type)));
     IrValue *own = threads_at(t, memory, t->thread);
     IrValue *owner = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, ~(int64_t)away));
     IrValue *theirs = threads_at(t, memory, owner);
     IrValue **parts = arena_new(t->scratch, IrValue *, count);
     for (uint32_t i = 0; i < count; i++)
-        threads_store(t, threads_at(t, own, threads_i64(t, i * threads)), threads_get(t, x, i), 0,
-                      NULL);
+        threads_store(t, threads_at(t, own, threads_i64(t, i * thread_total)), threads_get(t, x, i),
+                      0, NULL);
     threads_barrier(t);
     for (uint32_t i = 0; i < count; i++)
-        parts[i] =
-            threads_load(t, threads_at(t, theirs, threads_i64(t, i * threads)), 1, 0, NULL, NULL);
+        parts[i] = threads_load(t, threads_at(t, theirs, threads_i64(t, i * thread_total)), 1, 0,
+                                NULL, NULL);
     threads_barrier(t);
     return x->type->rank ? threads_pack(t, count, parts) : parts[0];
 }
 
 // The old values, as every holder of an element must have them.
 static IrValue *for_all(Threads *t, const EffectAtomic *a, IrValue *old) {
-    GpuTeam team = gpu_team(t->func);
-    uint32_t lanes = team.lanes - 1, warps = team.warps - 1;
+    GpuThreads threads = gpu_threads(t->func);
+    uint32_t lanes = threads.lanes - 1, warps = threads.warps - 1;
     if (a->layout) {
         lanes = layout_free_bits(a->layout, LAYOUT_LANE);
         warps = layout_free_bits(a->layout, LAYOUT_WARP);
     }
     if (warps) {
-        old = from_other_warps(t, old, lanes | warps * team.lanes);
+        old = from_other_warps(t, old, lanes | warps * threads.lanes);
     } else if (lanes) {
-        int64_t kept = (team.lanes - 1) & ~lanes;
+        int64_t kept = (threads.lanes - 1) & ~lanes;
         IrValue *owner = ir_binary(&t->b, IR_AND, t->thread, threads_i32(t, kept));
         old = threads_from_lane(t, old, owner);
     }

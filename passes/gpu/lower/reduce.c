@@ -130,7 +130,8 @@ static State combine_tree(Threads *t, const Combiner *c, State *all, uint32_t co
 
 // All warps of a group leave what they have, and each reads everything. The barrier at the end
 // keeps the memory until all have read.
-static State meet(Threads *t, const Reduce *r, const State *x, const Bit *bits, uint32_t count) {
+static State combine_warps(Threads *t, const Reduce *r, const State *x, const Bit *bits,
+                           uint32_t count) {
     Board board = combine_board(t, &r->c, x);
     combine_leave(t, &r->c, &board, x);
     threads_barrier(t);
@@ -232,8 +233,8 @@ static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const Ir
     }
 }
 
-static State meet_once(Threads *t, const Reduce *r, const State *x, const Bit *bits,
-                       uint32_t count) {
+static State combine_warps_once(Threads *t, const Reduce *r, const State *x, const Bit *bits,
+                                uint32_t count) {
     uint32_t group = 1u << count;
     IrValue **memory = arena_new(t->scratch, IrValue *, r->c.parts);
     State *all = arena_new(t->scratch, State, group);
@@ -264,7 +265,8 @@ static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
     for (uint32_t at = 0; at < regs; at += step) {
         for (uint32_t i = 0; i < step; i++) some[i] = at + i;
         State x = combine_pick(t, &r->c, &r->x, step, some);
-        done[at / step] = once ? meet_once(t, r, &x, bits, count) : meet(t, r, &x, bits, count);
+        done[at / step] =
+            once ? combine_warps_once(t, r, &x, bits, count) : combine_warps(t, r, &x, bits, count);
     }
     r->x = combine_pack(t, &r->c, regs / step, done);
     if (once) r->wrong = 0;  // its first lane has left it to all

@@ -47,13 +47,14 @@ static void fill(Layout *l, LayoutDim dim, uint32_t axis, uint32_t count, uint32
 }
 
 // Registers along the axis, as many as each thread has; then lanes, then warps.
-Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuTeam team) {
-    uint32_t warp_bits = (uint32_t)__builtin_ctz(team.warps);
-    uint32_t lane_bits = (uint32_t)__builtin_ctz(team.lanes), threads = lane_bits + warp_bits;
+Layout gpu_scan_layout(const IrType *type, uint32_t axis, GpuThreads threads) {
+    uint32_t warp_bits = (uint32_t)__builtin_ctz(threads.warps);
+    uint32_t lane_bits = (uint32_t)__builtin_ctz(threads.lanes),
+             thread_bits = lane_bits + warp_bits;
     uint32_t used[IR_MAX_RANK] = {0};
     Layout l = layout_empty(type->rank, type->shape);
     uint32_t along = l.axis_bits[axis], all = l.tile_bits;
-    uint32_t regs = least(along, all > threads ? all - threads : 0);
+    uint32_t regs = least(along, all > thread_bits ? all - thread_bits : 0);
     uint32_t lanes = least(along - regs, lane_bits), more = along - regs - lanes;
     add_bits(&l, LAYOUT_REG, axis, regs, used);
     add_bits(&l, LAYOUT_LANE, axis, lanes, used);
@@ -73,8 +74,8 @@ static uint32_t bits_along(const Layout *l, LayoutDim dim, uint32_t axis) {
     return count;
 }
 
-static void choose_layout(ScanLowering *s, const IrType *type, uint32_t axis, GpuTeam team) {
-    s->layout = gpu_scan_layout(type, axis, team);
+static void choose_layout(ScanLowering *s, const IrType *type, uint32_t axis, GpuThreads threads) {
+    s->layout = gpu_scan_layout(type, axis, threads);
     s->lane_bits = bits_along(&s->layout, LAYOUT_LANE, axis);
     s->warp_bits = bits_along(&s->layout, LAYOUT_WARP, axis);
     s->n = 1u << bits_along(&s->layout, LAYOUT_REG, axis);
@@ -228,7 +229,7 @@ static void scan_some(Threads *t, const IrOp *op, uint32_t first, uint32_t value
     s.reverse = ir_attr_int(op, IR_ATTR_REVERSE) != 0;
     s.exclusive = ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0;
     choose_layout(&s, ir_operand(op, 0)->type, (uint32_t)ir_attr_int(op, IR_ATTR_AXIS),
-                  gpu_team(t->func));
+                  gpu_threads(t->func));
     load(t, &s);
     State sum = s.x[s.n - 1];
     Prefix lanes = scan_lanes(t, &s, &sum), warps = scan_warps(t, &s, &sum);

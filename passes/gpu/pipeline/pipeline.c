@@ -32,7 +32,7 @@
 typedef VEC(const IrOp *) Ops;
 
 // Loads of one kind, which are as many steps ahead.
-typedef struct Early {
+typedef struct Pipelined {
     bool copies;
     uint32_t distance;
     VEC(const PipelineFeed *) feeds;
@@ -41,7 +41,7 @@ typedef struct Early {
     IrValue **kept;   // by feed: the value, where it is not copied
     uint32_t carried, carried_kept;  // where these are among the body's arguments
     bool unasked;                    // a step past the end loads nothing by itself
-} Early;
+} Pipelined;
 
 typedef struct Pipeline {
     IrFunc *func;
@@ -60,7 +60,7 @@ typedef struct Pipeline {
     uint32_t read;        // argument of the body: the slot whose turn it is; after it the last one
 } Pipeline;
 
-static IrValue *number(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
+static IrValue *const_i64(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I64, n); }
 static IrValue *place(Pipeline *p, int64_t n) { return ir_const_int(&p->b, DTYPE_I32, n); }
 
 static void effect(Pipeline *p, IrOpcode code) { ir_op(&p->b, code, 0, NULL, 0, NULL, 0, NULL); }
@@ -85,16 +85,16 @@ static IrValue *bound_of(Pipeline *p, uint32_t j) {
     if (j == 0) return p->hi;
     int64_t ahead = (int64_t)j * p->step, known;
     if (rewrite_constant_int(p->hi, &known) && known >= INT64_MIN + ahead)
-        return number(p, known - ahead);
+        return const_i64(p, known - ahead);
     IrValue *hi = p->hi;
     if (p->least_hi < INT64_MIN + ahead)
-        hi = ir_binary(&p->b, IR_MAX, hi, number(p, INT64_MIN + ahead));
-    return ir_binary(&p->b, IR_SUB, hi, number(p, ahead));
+        hi = ir_binary(&p->b, IR_MAX, hi, const_i64(p, INT64_MIN + ahead));
+    return ir_binary(&p->b, IR_SUB, hi, const_i64(p, ahead));
 }
 
 static IrValue *some_steps_on(Pipeline *p, IrValue *counter, uint32_t steps) {
     if (!steps) return counter;
-    return ir_binary(&p->b, IR_ADD, counter, number(p, (int64_t)steps * p->step));
+    return ir_binary(&p->b, IR_ADD, counter, const_i64(p, (int64_t)steps * p->step));
 }
 
 // The body's arguments at the step that is loaded.
@@ -118,7 +118,7 @@ static void clone_all(Pipeline *p, const Ops *ops, Map *map) {
 }
 
 // What the values that are ahead become at the next step.
-static void advance(Pipeline *p, Early *e, IrValue *counter) {
+static void advance(Pipeline *p, Pipelined *e, IrValue *counter) {
     Map map = map_of(p, counter, e->ahead);
     clone_all(p, &p->advance, &map);
     IrValue **next = arena_new(p->scratch, IrValue *, p->plan->ahead.count + 1);
@@ -146,7 +146,7 @@ static bool ends_with_loop(const Pipeline *p, const IrOp *op) {
     return ends;
 }
 
-static bool all_end_with_loop(const Pipeline *p, const Early *e) {
+static bool all_end_with_loop(const Pipeline *p, const Pipelined *e) {
     for (size_t i = 0; i < e->ops.count; i++) {
         const IrOp *op = e->ops.data[i];
         if (ir_op_info(op->code)->effect != IR_EFFECT_PURE && !ends_with_loop(p, op)) return false;
@@ -182,7 +182,7 @@ static IrValue *nothing(Pipeline *p, const IrType *type) {
 }
 
 // The values of the step so many on; with `at` they are copied to that slot.
-static IrValue **step_values(Pipeline *p, const Early *e, IrValue *counter, uint32_t steps,
+static IrValue **step_values(Pipeline *p, const Pipelined *e, IrValue *counter, uint32_t steps,
                              IrValue *at) {
     IrValue **values = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     Map map = map_of(p, some_steps_on(p, counter, steps), e->ahead);
@@ -196,7 +196,7 @@ static IrValue **step_values(Pipeline *p, const Early *e, IrValue *counter, uint
 
 // If there is such a step. Its counter is computed where `on` holds, so that it is known to be
 // below the loop's end.
-static void load_if(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+static void load_if(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps, IrValue *on,
                     IrValue *at) {
     IrBuilder here, inside;
     size_t results = at ? 0 : e->feeds.count;
@@ -217,7 +217,7 @@ static void load_if(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrV
 
 // Copies to slot `at` what the step so many on is to load; or, `at` NULL, loads it: e->kept. Where
 // a step past the end loads nothing anyway, nothing asks whether there is one.
-static void load_step(Pipeline *p, Early *e, IrValue *counter, uint32_t steps, IrValue *on,
+static void load_step(Pipeline *p, Pipelined *e, IrValue *counter, uint32_t steps, IrValue *on,
                       IrValue *at) {
     if (e->unasked) {
         IrValue **values = step_values(p, e, counter, steps, at);
@@ -234,7 +234,7 @@ static IrValue *below(Pipeline *p, IrValue *counter, IrValue *bound) {
 
 // ---- before the loop ----------------------------------------------------------------------------
 
-static void make_rings(Pipeline *p, const Early *e) {
+static void make_rings(Pipeline *p, const Pipelined *e) {
     p->rings = arena_new(p->scratch, IrValue *, e->feeds.count + 1);
     for (size_t i = 0; i < e->feeds.count; i++) {
         const PipelineFeed *feed = e->feeds.data[i];
@@ -249,7 +249,7 @@ static void make_rings(Pipeline *p, const Early *e) {
     p->b.span = p->loop->span;
 }
 
-static void load_first_steps(Pipeline *p, Early *e) {
+static void load_first_steps(Pipeline *p, Pipelined *e) {
     e->ahead = arena_new(p->scratch, IrValue *, p->plan->ahead.count + 1);
     for (size_t i = 0; i < p->plan->ahead.count; i++)
         e->ahead[i] = ir_operand(p->loop, 2 + p->plan->ahead.data[i]);
@@ -268,7 +268,7 @@ static uint32_t carry(Pipeline *p, IrValue *init) {
     return ir_block_add_arg(p->body, init->type)->index;
 }
 
-static void carry_early(Pipeline *p, Early *e) {
+static void carry_pipelined(Pipeline *p, Pipelined *e) {
     e->carried = p->body->arg_count;
     for (size_t i = 0; i < p->plan->ahead.count; i++) carry(p, e->ahead[i]);
     e->carried_kept = p->body->arg_count;
@@ -293,7 +293,7 @@ static void remake(Pipeline *p) {
 
 // ---- in the loop --------------------------------------------------------------------------------
 
-static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
+static void load_ahead(Pipeline *p, Pipelined *e, IrValue *bound) {
     IrValue *counter = p->body->args[0], *at = NULL;
     for (size_t i = 0; i < p->plan->ahead.count; i++) e->ahead[i] = p->body->args[e->carried + i];
     if (e->copies) {
@@ -311,7 +311,7 @@ static void load_ahead(Pipeline *p, Early *e, IrValue *bound) {
     e->kept = step_values(p, e, ir_ternary(&p->b, IR_SELECT, on, next, counter), 0, NULL);
 }
 
-static void yield_more(Pipeline *p, Early *e) {
+static void yield_more(Pipeline *p, Pipelined *e) {
     advance(p, e, some_steps_on(p, p->body->args[0], e->distance));
     for (size_t i = 0; i < p->plan->ahead.count; i++) ir_add_operand(p->body->last, e->ahead[i]);
     for (size_t i = 0; !e->copies && i < e->feeds.count; i++)
@@ -377,7 +377,7 @@ static void read_for(Pipeline *p, IrUse *use, IrValue *at) {
     ir_set_operand(user, (uint32_t)(use - user->operands), x);
 }
 
-static void use_early(Pipeline *p, const Early *e, IrValue *const *places) {
+static void use_pipelined(Pipeline *p, const Pipelined *e, IrValue *const *places) {
     for (size_t i = 0; i < e->feeds.count; i++) {
         IrOp *load = e->feeds.data[i]->load;
         IrValue *x = ir_result(load, 0);
@@ -389,7 +389,7 @@ static void use_early(Pipeline *p, const Early *e, IrValue *const *places) {
 
 // ---- all ----------------------------------------------------------------------------------------
 
-static Ops marked(Pipeline *p, const Early *e, uint32_t known) {
+static Ops marked(Pipeline *p, const Pipelined *e, uint32_t known) {
     Ops ops = {0};
     for (const IrOp *op = p->body->first; op; op = op->next) {
         bool wanted = false;
@@ -400,9 +400,9 @@ static Ops marked(Pipeline *p, const Early *e, uint32_t known) {
     return ops;
 }
 
-static Early early_of(Pipeline *p, bool copies, uint32_t known) {
+static Pipelined early_of(Pipeline *p, bool copies, uint32_t known) {
     const PipelinePlan *plan = p->plan;
-    Early e = {.copies = copies, .distance = copies ? plan->stages - 1 : 1};
+    Pipelined e = {.copies = copies, .distance = copies ? plan->stages - 1 : 1};
     for (size_t i = 0; i < plan->feeds.count; i++)
         if (plan->feeds.data[i].copied == copies)
             vec_push(p->scratch, &e.feeds, &plan->feeds.data[i]);
@@ -412,12 +412,13 @@ static Early early_of(Pipeline *p, bool copies, uint32_t known) {
     return e;
 }
 
-static void rewrite_body(Pipeline *p, Early *early, uint32_t count, IrValue *const *bounds) {
+static void rewrite_body(Pipeline *p, Pipelined *pipelined, uint32_t count,
+                         IrValue *const *bounds) {
     p->b = ir_builder_before(p->body->first);
     p->b.span = p->loop->span;
     IrValue **places = NULL;
     for (uint32_t k = 0; k < count; k++) {
-        Early *e = &early[k];
+        Pipelined *e = &pipelined[k];
         load_ahead(p, e, bounds[k]);
         if (!e->copies) continue;
         places = arena_new(p->scratch, IrValue *, e->feeds.count);
@@ -427,24 +428,24 @@ static void rewrite_body(Pipeline *p, Early *early, uint32_t count, IrValue *con
     p->b = ir_builder_before(p->body->last);
     p->b.span = p->loop->span;
     for (uint32_t k = 0; k < count; k++) {
-        if (early[k].copies) yield_slots(p, early[k].distance + 1);
-        yield_more(p, &early[k]);
+        if (pipelined[k].copies) yield_slots(p, pipelined[k].distance + 1);
+        yield_more(p, &pipelined[k]);
     }
-    for (uint32_t k = 0; k < count; k++) use_early(p, &early[k], places);
+    for (uint32_t k = 0; k < count; k++) use_pipelined(p, &pipelined[k], places);
 }
 
 static void pipeline_loop(Pipeline *p, uint32_t known) {
-    Early early[2];
+    Pipelined pipelined[2];
     IrValue *bounds[2];
     uint32_t count = 0;
     for (int copies = 1; copies >= 0; copies--) {
-        Early e = early_of(p, copies, known);
-        if (e.feeds.count) early[count++] = e;
+        Pipelined e = early_of(p, copies, known);
+        if (e.feeds.count) pipelined[count++] = e;
     }
     p->b = ir_builder_before(p->loop);
     p->b.span = p->loop->span;
     for (uint32_t k = 0; k < count; k++) {
-        Early *e = &early[k];
+        Pipelined *e = &pipelined[k];
         if (e->copies) make_rings(p, e);
         load_first_steps(p, e);
         bounds[k] = bound_of(p, e->distance);
@@ -452,11 +453,11 @@ static void pipeline_loop(Pipeline *p, uint32_t known) {
             p->read = carry(p, place(p, 0));
             carry(p, place(p, e->distance));
         }
-        carry_early(p, e);
+        carry_pipelined(p, e);
     }
     remake(p);
-    rewrite_body(p, early, count, bounds);
-    if (!early[0].copies) return;
+    rewrite_body(p, pipelined, count, bounds);
+    if (!pipelined[0].copies) return;
     p->b = ir_builder_at_end(p->loop->block);
     p->b.before = p->loop->next;
     p->b.span = p->loop->span;

@@ -97,14 +97,14 @@ static bool needs_carried(PipelinePlanner *p, const IrValue *arg) {
 // A store of what the step has loaded from there before it, or from other elements: then no step
 // writes what a later one loads.
 static bool writes_own_step(const PipelinePlanner *p, const IrOp *store, const IrOp *load) {
-    const Turns turns = {p->func, p->facts->ranges};
+    const Iterations iterations = {p->func, p->facts->ranges};
     if (store->code != IR_VIEW_STORE || store->block != p->body || load->block != p->body)
         return false;
     if (dtype_is(ir_operand(load, 0)->type->elem, DTYPE_CLASS_PACKED)) return false;
     for (const IrOp *op = load; op != store; op = op->next)
         if (!op->next) return false;  // the load comes after it
     return alias_same_elements(p->facts->facts, store, load) &&
-           turns_apart(&turns, p->plan->loop, load);
+           iterations_apart(&iterations, p->plan->loop, load);
 }
 
 static Reason memory_reason(const PipelinePlanner *p, const IrOp *load) {
@@ -343,7 +343,7 @@ static void drop(PipelinePlan *plan, size_t i) {
 }
 
 // In registers, for a reason that it is not copied; false: there are too few.
-static bool keep(PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
+static bool keep_in_registers(PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
     uint32_t words = pipeline_words(feed->load->results[0].type);
     feed->copied = false;
     bool fits =
@@ -365,7 +365,7 @@ static void plan_load(PipelinePlanner *p, IrOp *load) {
     }
     reason = ring_reason(p, &feed);
     feed.copied = reason == REASONS;
-    if (!feed.copied && !keep(p, &feed, reason)) return;
+    if (!feed.copied && !keep_in_registers(p, &feed, reason)) return;
     vec_push(p->context->scratch, &p->plan->feeds, feed);
 }
 
@@ -385,7 +385,7 @@ static void settle_stages(PipelinePlanner *p) {
         if (plan->stages) {
             say(p, feed->load, REASON_PIPELINED,
                 REMARK(plan->stages - 1, (int64_t)bytes_of(feed->load->results)));
-        } else if (!keep(p, feed, REASON_PIPELINE_SHARED_FULL)) {
+        } else if (!keep_in_registers(p, feed, REASON_PIPELINE_SHARED_FULL)) {
             drop(plan, i);
         }
     }

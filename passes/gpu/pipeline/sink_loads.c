@@ -10,7 +10,7 @@
 #include "passes/passes.h"
 
 // Is the value, or some of it, the result?
-static bool hands_on(const IrOp *op) {
+static bool forwards_operand(const IrOp *op) {
     switch (op->code) {
     case IR_VEC_SHUFFLE:
     case IR_VEC_LANE:
@@ -39,7 +39,7 @@ static const IrOp *last_use(const IrValue *v, const IrBlock *block, uint32_t dep
     for (const IrUse *use = v->uses; use; use = use->next) {
         const IrOp *user = in_block(use->user, block);
         if (user && user->block->last == user) user = NULL;  // carried on as it is
-        if (user && user == use->user && hands_on(user) && depth < DEEPEST) {
+        if (user && user == use->user && forwards_operand(user) && depth < DEEPEST) {
             const IrOp *further = last_use(&user->results[0], block, depth + 1);
             if (further) user = further;
         }
@@ -79,21 +79,21 @@ static IrOp *place_behind(const IrOp *load, const IrOp *last) {
     return last->next;
 }
 
-static bool is_own(const IrValue *v) { return v->uses && !v->uses->next; }
+static bool has_one_use(const IrValue *v) { return v->uses && !v->uses->next; }
 
-static bool is_load(const IrValue *v, const IrBlock *block) {
+static bool is_single_load(const IrValue *v, const IrBlock *block) {
     bool elsewhere;
-    return v->def && v->def->code == IR_THREAD_LOAD && v->def->block == block && is_own(v) &&
+    return v->def && v->def->code == IR_THREAD_LOAD && v->def->block == block && has_one_use(v) &&
            !gpu_piece_of(ir_operand(v->def, 0), &elsewhere) && elsewhere;
 }
 
 // Loads, each of them for this value only, and what packs them.
 static bool is_loaded(const IrValue *v, const IrBlock *block) {
-    if (is_load(v, block)) return true;
-    if (!v->def || v->def->code != IR_THREAD_PACK || v->def->block != block || !is_own(v))
+    if (is_single_load(v, block)) return true;
+    if (!v->def || v->def->code != IR_THREAD_PACK || v->def->block != block || !has_one_use(v))
         return false;
     for (uint32_t i = 0; i < v->def->operand_count; i++)
-        if (!is_load(ir_operand(v->def, i), block)) return false;
+        if (!is_single_load(ir_operand(v->def, i), block)) return false;
     return true;
 }
 

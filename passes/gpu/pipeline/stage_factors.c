@@ -14,7 +14,7 @@
 #include "passes/gpu/pipeline/pipeline_plan.h"
 #include "passes/passes.h"
 
-typedef struct Keep {
+typedef struct Staging {
     IrFunc *func;
     PassContext *context;
     const IrLiveness *live;
@@ -24,12 +24,12 @@ typedef struct Keep {
     uint32_t positions;
     uint64_t places;  // bytes of shared memory
     bool changed;
-} Keep;
+} Staging;
 
 // ---- registers that tiles take ------------------------------------------------------------------
 
 // What comes of threads' numbers and of scalars is made where it is wanted.
-static bool is_made_anew(const Keep *k, const IrOp *op) {
+static bool is_made_anew(const Staging *k, const IrOp *op) {
     SpreadRule rule = spread_rule(op);
     if (op->code == IR_CONST || op->code == IR_IOTA) return true;
     if (ir_op_info(op->code)->effect != IR_EFFECT_PURE) return false;
@@ -39,7 +39,7 @@ static bool is_made_anew(const Keep *k, const IrOp *op) {
     return true;
 }
 
-static uint32_t registers_of(const Keep *k, const IrValue *v) {
+static uint32_t registers_of(const Staging *k, const IrValue *v) {
     if (!spread_is_tile(v) || spread_is_memory(v)) return 0;
     if (v->def && is_made_anew(k, v->def)) return 0;
     uint32_t own = pipeline_words(v->type);
@@ -49,7 +49,7 @@ static uint32_t registers_of(const Keep *k, const IrValue *v) {
 }
 
 // What a loop loads for its next step is loaded when this step's has been used (gpu_sink_loads).
-static uint32_t begin_of(const Keep *k, const IrValue *v) {
+static uint32_t begin_of(const Staging *k, const IrValue *v) {
     uint32_t begin = ir_live_begin(k->live, v), end;
     const IrUse *use = v->uses;
     if (!v->def || ir_op_info(v->def->code)->effect != IR_EFFECT_READ) return begin;
@@ -60,14 +60,14 @@ static uint32_t begin_of(const Keep *k, const IrValue *v) {
     return end > begin ? end : begin;
 }
 
-static void count_value(Keep *k, const IrValue *v) {
+static void count_value(Staging *k, const IrValue *v) {
     uint32_t registers = registers_of(k, v);
     k->registers[v->id] = registers;
     k->words[begin_of(k, v)] += registers;
     k->words[ir_live_end(k->live, v)] -= registers;
 }
 
-static void count_block(Keep *k, const IrBlock *block) {
+static void count_block(Staging *k, const IrBlock *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) count_value(k, block->args[i]);
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_DOT) k->products[ir_live_begin(k->live, op->results)] = true;
@@ -77,7 +77,7 @@ static void count_block(Keep *k, const IrBlock *block) {
 }
 
 // The most that live at a product while the value does.
-static uint32_t most_beside(const Keep *k, const IrValue *v) {
+static uint32_t most_beside(const Staging *k, const IrValue *v) {
     uint32_t live = 0, most = 0;
     for (uint32_t at = 0; at < k->positions; at++) {
         live += k->words[at];
@@ -89,7 +89,7 @@ static uint32_t most_beside(const Keep *k, const IrValue *v) {
 
 // ---- factors ------------------------------------------------------------------------------------
 
-static bool is_turned_beside(const IrOp *op, const IrBlock *home) {
+static bool is_in_inner_loop(const IrOp *op, const IrBlock *home) {
     for (const IrBlock *b = op->block; b != home; b = b->parent->block)
         if (b->parent->code == IR_FOR || b->parent->code == IR_WHILE) return true;
     return false;
@@ -105,7 +105,7 @@ static bool is_factor(const IrValue *v, Layout *wanted) {
         if (!pipeline_use(use, &other)) return false;
         if (use == v->uses) *wanted = other;
         if (!layout_equal(&other, wanted)) return false;
-        turned |= is_turned_beside(use->user, v->def->block);
+        turned |= is_in_inner_loop(use->user, v->def->block);
     }
     return turned;
 }
@@ -173,7 +173,7 @@ static uint64_t moved_at(const IrOp *op, const IrValue *kept) {
 }
 
 // From behind an op to the last one, at most.
-static uint64_t moved_beside(const IrOp *first, const IrOp *last, const IrValue *kept) {
+static uint64_t moved_between(const IrOp *first, const IrOp *last, const IrValue *kept) {
     uint64_t most = 0;
     for (const IrOp *op = first; op != last; op = op->next) {
         uint64_t bytes = moved_at(op->next, kept);
@@ -192,7 +192,7 @@ static IrOp *wait_for_all(IrBuilder *b) {
     return wait;
 }
 
-static IrValue *make_place(Keep *k, IrBuilder *b, IrValue *x, const Layout *memory) {
+static IrValue *make_place(Staging *k, IrBuilder *b, IrValue *x, const Layout *memory) {
     const IrType *type = ir_ptr(k->func->module, x->type->elem, x->type->rank, x->type->shape);
     type = ir_with_layout(k->func->module, type, memory);
     IrOp *shared = ir_op(b, IR_GPU_SHARED, 0, NULL, 1, &type, 0, NULL);
@@ -204,7 +204,7 @@ static IrValue *make_place(Keep *k, IrBuilder *b, IrValue *x, const Layout *memo
     return operands[0];
 }
 
-static void read_at_uses(Keep *k, IrValue *v, IrValue *place, const Layout *wanted) {
+static void read_at_uses(Staging *k, IrValue *v, IrValue *place, const Layout *wanted) {
     const IrType *type = ir_with_layout(k->func->module, v->type, wanted);
     VEC(IrUse *) uses = {0};
     for (IrUse *use = v->uses; use; use = use->next)
@@ -218,7 +218,7 @@ static void read_at_uses(Keep *k, IrValue *v, IrValue *place, const Layout *want
     }
 }
 
-static void keep(Keep *k, IrOp *op, const Layout *wanted) {
+static void stage_factor(Staging *k, IrOp *op, const Layout *wanted) {
     IrValue *v = ir_result(op, 0), *x = op->code == IR_GPU_CONVERT ? ir_operand(op, 0) : v;
     const Machine *machine = k->context->machine;
     uint32_t most = most_beside(k, v), registers = k->registers[v->id];
@@ -229,7 +229,7 @@ static void keep(Keep *k, IrOp *op, const Layout *wanted) {
     LayoutSide store = {.layout = x->type->layout}, load = {.layout = wanted};
     bool moves = !layout_equal(wanted, v->type->layout);
     if (!moves && (!machine->tile_registers || most <= machine->tile_registers)) return;
-    if (k->places + bytes + moved_beside(first, last, v) > machine->shared_bytes) return;
+    if (k->places + bytes + moved_between(first, last, v) > machine->shared_bytes) return;
     if (!gpu_trip(&store, &load, dtype_bits(v->type->elem), machine, &trip)) return;
     remark(k->context->remarks, op->span, moves ? REASON_FACTOR_STORED : REASON_FACTOR_KEPT, NULL,
            REMARK((int64_t)bytes, registers, most));
@@ -247,17 +247,18 @@ static void keep(Keep *k, IrOp *op, const Layout *wanted) {
     k->changed = true;
 }
 
-static void keep_in(Keep *k, IrBlock *block) {
+static void keep_in(Staging *k, IrBlock *block) {
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->region_count; i++) keep_in(k, op->regions[i]);
         Layout wanted;
-        if (op->result_count == 1 && is_factor(ir_result(op, 0), &wanted)) keep(k, op, &wanted);
+        if (op->result_count == 1 && is_factor(ir_result(op, 0), &wanted))
+            stage_factor(k, op, &wanted);
     }
 }
 
 bool pass_gpu_stage_factors(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
-    Keep k = {.func = f, .context = context, .live = ir_liveness(context->scratch, f)};
+    Staging k = {.func = f, .context = context, .live = ir_liveness(context->scratch, f)};
     k.positions = 2 * f->op_count + 2;
     k.registers = arena_new(context->scratch, uint32_t, f->value_count);
     k.words = arena_new(context->scratch, uint32_t, k.positions);

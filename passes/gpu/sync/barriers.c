@@ -91,7 +91,7 @@ static void range_of(const IrOp *piece, uint64_t range[2]) {
     range[1] = range[0] + size * (uint64_t)ir_attr_int(piece, IR_ATTR_COUNT);
 }
 
-static bool meet(const BarrierTouch *a, const BarrierTouch *b) {
+static bool conflict(const BarrierTouch *a, const BarrierTouch *b) {
     if (a->kind >= OF_GLOBAL || (a->kind == UNDER_WAY && a->piece == b->piece)) return false;
     if ((!a->writes && !b->writes) || a->epoch == b->epoch) return false;
     if (!a->piece || !b->piece || a->piece == b->piece) return true;
@@ -313,7 +313,7 @@ static void visit(Barriers *b, IrOp *op, uint32_t operand, Touches *touches) {
     if (!touch_of(b, op, operand, &touch)) return;
     bool any = false, under_way = false;
     for (size_t i = 0; i < touches->count; i++) {
-        if (!meet(&touches->data[i], &touch)) continue;
+        if (!conflict(&touches->data[i], &touch)) continue;
         any = true;
         under_way |= touches->data[i].kind == UNDER_WAY;
     }

@@ -19,7 +19,7 @@ typedef VEC(Before) Pending;
 
 typedef struct Fences {
     const IrFunc *func;
-    Turns turns;
+    Iterations iterations;
     Arena *scratch;
     unsigned facts;
     bool added;
@@ -47,7 +47,7 @@ static bool is_store(const IrOp *op) { return op->code == IR_STORE || op->code =
 // Does one thread touch an element both times? Of packed elements whole bytes are stored, by whom
 // is seen later only. Of the threads that hold an element the same one stores it each time, of
 // those that hold a scalar the first.
-static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
+static bool stays_in_thread(const Fences *f, const IrOp *a, const IrOp *b) {
     const Layout *x = moved(a)->layout, *y = moved(b)->layout;
     bool stores = is_store(a) && is_store(b);
     if (is_packed(a) || is_packed(b)) return false;
@@ -57,12 +57,12 @@ static bool own_affair(const Fences *f, const IrOp *a, const IrOp *b) {
     return stores || once;
 }
 
-static bool meet(const Fences *f, const Before *before, const IrOp *b) {
+static bool needs_fence(const Fences *f, const Before *before, const IrOp *b) {
     const IrOp *a = before->op;
     if (!writes(a) && !writes(b)) return false;
     if (!alias_conflict(f->func, f->facts, a, b)) return false;
-    if (before->loop && !turns_agree(&f->turns, before->loop, b)) return true;
-    return !own_affair(f, a, b);
+    if (before->loop && !iterations_agree(&f->iterations, before->loop, b)) return true;
+    return !stays_in_thread(f, a, b);
 }
 
 static void add(Fences *f, Pending *pending, Before before) {
@@ -115,7 +115,7 @@ static void walk_if(Fences *f, IrOp *op, Pending *pending) {
 
 static void visit(Fences *f, IrOp *op, Pending *pending) {
     for (size_t i = 0; i < pending->count; i++) {
-        if (!meet(f, &pending->data[i], op)) continue;
+        if (!needs_fence(f, &pending->data[i], op)) continue;
         IrBuilder b = ir_builder_before(op);
         b.span = op->span;
         ir_op(&b, IR_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
@@ -159,7 +159,7 @@ static void walk(Fences *f, IrBlock *block, Pending *pending) {
 bool pass_gpu_fences(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
     Fences fences = {.func = f,
-                     .turns = {f, ir_ranges(context->scratch, f, IR_TRUST_CHECKED)},
+                     .iterations = {f, ir_ranges(context->scratch, f, IR_TRUST_CHECKED)},
                      .scratch = context->scratch,
                      .facts = context->facts,
                      .remarks = context->remarks};
