@@ -59,7 +59,7 @@ static void bench_check(Arena *arena, size_t lines, size_t repeats) {
         uint64_t begin = os_time_ns();
         Unit *u = unit_load_text(STR("generated.tile"), text);
         uint64_t loaded = os_time_ns();
-        if (u->file) tile_check(u->file, u->diags);
+        if (u->file) frontend_check(u->file, u->diags);
         whole[i] = os_time_ns() - begin;
         load[i] = loaded - begin;
         errors = diags_errors(u->diags);
@@ -73,9 +73,9 @@ static void bench_check(Arena *arena, size_t lines, size_t repeats) {
 
 // NULL when it does not compile.
 static const Compiled *compile_matmul(Unit *u) {
-    const AstKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("matmul"));
+    const FrontKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("matmul"));
     if (!k) return NULL;
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     IrBinding t = {.name = intern(u->names, STR("T")), .is_type = true, .type = DTYPE_F16};
     vec_push(u->arena, &spec.bindings, t);
     return unit_compile(u, k, &spec, NULL);

@@ -17,7 +17,7 @@ static const char source[] =
 
 static ArchivePacked one_group(Arena *arena) {
     Unit *unit = unit_load_text(STR("scale.tile"), str(source));
-    TileSpec spec = {.target = STR("x86-64-v2")};
+    FrontSpec spec = {.target = STR("x86-64-v2")};
     const Compiled *c = unit_compile(unit, unit_kernel(unit, STR("scale")), &spec, NULL);
     if (!c) return (ArchivePacked){.whole = 0};
     ArchiveCode code = {.entry = 0};

@@ -22,7 +22,7 @@ static int unknown_array(const Settings *s, const RunArrays *arrays, const char 
         strbuf_printf(&b, "%s%s", i ? ", " : "", arrays->items[i].param->name);
     const char *help = arena_printf(s->cli->arena, "there are: %s", b.text);
     return cli_fail(s->cli, EXIT_USAGE, DIAG_USAGE, b.size ? help : "it has no arrays",
-                    "--%s: kernel '%s' has no array '%.*s'", option, s->kernel->decl->name,
+                    "--%s: kernel '%s' has no array '%.*s'", option, s->kernel->name,
                     STR_ARG(name));
 }
 
@@ -67,29 +67,28 @@ static int check_outputs(const Settings *s, const RunArrays *arrays) {
 
 // The file's type as the parameter's: equal, or the storage form of a type that is set or declared.
 static int match_type(Settings *s, RunArray *a) {
-    const AstTypeName *type = &a->param->type;
-    const IrBinding *set = type->param ? tile_spec_find(&s->spec, type->param) : NULL;
-    if (type->param && !set) {
-        IrBinding b = {.name = type->param, .is_type = true, .type = a->file.dtype};
+    Symbol type = a->param->type_param;
+    const IrBinding *set = type ? frontend_spec_find(&s->spec, type) : NULL;
+    if (type && !set) {
+        IrBinding b = {.name = type, .is_type = true, .type = a->file.dtype};
         vec_push(s->cli->arena, &s->spec.bindings, b);
         return EXIT_FINE;
     }
-    Dtype expected = set ? set->type : type->dtype;
+    Dtype expected = set ? set->type : a->param->dtype;
     if (a->file.dtype == npy_storage_type(expected)) return EXIT_FINE;
     return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has elements of %s, but '%s' is of %s (stored as %s)",
                        STR_ARG(a->in), dtype_name(a->file.dtype), a->param->name,
                        dtype_name(expected), dtype_name(npy_storage_type(expected)));
 }
 
-static bool param_packed(const Settings *s, const AstDecl *param) {
-    if (!param->type.param) return dtype_bits(param->type.dtype) < 8;
-    const IrBinding *b = tile_spec_find(&s->spec, param->type.param);
+static bool param_packed(const Settings *s, const FrontParam *param) {
+    if (!param->type_param) return dtype_bits(param->dtype) < 8;
+    const IrBinding *b = frontend_spec_find(&s->spec, param->type_param);
     return b && dtype_bits(b->type) < 8;
 }
 
 static int bind_extents(Settings *s, RunArray *a) {
-    uint32_t rank = 0;
-    for (const Ast *d = a->param->dims; d; d = d->next) rank++;
+    uint32_t rank = a->param->rank;
     if (rank != a->file.rank)
         return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has rank %u, but '%s' has rank %u", STR_ARG(a->in),
                            a->file.rank, a->param->name, rank);
@@ -99,14 +98,14 @@ static int bind_extents(Settings *s, RunArray *a) {
             "'%.*s' is stored in column-major (Fortran) order; '%s' takes row-major arrays "
             "unless it is declared strided",
             STR_ARG(a->in), a->param->name);
-    uint32_t i = 0;
-    for (const Ast *d = a->param->dims; d; d = d->next, i++) {
-        if (d->kind != AST_NAME || !d->decl || d->decl->kind != DECL_EXTENT) continue;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!a->param->extents[i]) continue;
         int64_t extent = a->file.extent[i];
         // Packed types travel two a byte along the innermost dimension.
-        if (!d->next && param_packed(s, a->param) && __builtin_mul_overflow(extent, 2, &extent))
+        if (i + 1 == rank && param_packed(s, a->param) &&
+            __builtin_mul_overflow(extent, 2, &extent))
             return INPUT_ERROR(s, DIAG_NPY, "'%.*s' has more than 2^63 elements", STR_ARG(a->in));
-        int status = settings_extent(s, d->name, extent, a->in);
+        int status = settings_extent(s, a->param->extents[i], extent, a->in);
         if (status) return status;
     }
     return EXIT_FINE;
@@ -117,23 +116,23 @@ static int read_file(Settings *s, RunArray *a) {
     if (!npy_read(s->cli->arena, cli_text(s->cli, a->in), &a->file, &problem))
         return INPUT_ERROR(s, DIAG_NPY, "'%.*s' %.*s", STR_ARG(a->in), STR_ARG(problem));
     a->from_file = true;
-    if (a->file.fortran && a->param->kind == DECL_POINTER)
+    if (a->file.fortran && a->param->kind == FRONT_POINTER)
         return INPUT_ERROR(s, DIAG_NPY,
                            "'%.*s' is stored in column-major (Fortran) order, but pointer '%s' has "
                            "no strides to follow it",
                            STR_ARG(a->in), a->param->name);
     int status = match_type(s, a);
-    if (!status && a->param->kind == DECL_VIEW) status = bind_extents(s, a);
+    if (!status && a->param->kind == FRONT_VIEW) status = bind_extents(s, a);
     return status;
 }
 
 int arrays_collect(Settings *s, RunArrays *arrays) {
     size_t n = 0;
-    for (const AstDecl *p = s->kernel->params; p; p = p->next)
-        n += p->kind == DECL_VIEW || p->kind == DECL_POINTER;
+    for (const FrontParam *p = s->kernel->params; p; p = p->next)
+        n += p->kind == FRONT_VIEW || p->kind == FRONT_POINTER;
     *arrays = (RunArrays){arena_new(s->cli->arena, RunArray, n + 1), 0};
-    for (const AstDecl *p = s->kernel->params; p; p = p->next)
-        if (p->kind == DECL_VIEW || p->kind == DECL_POINTER)
+    for (const FrontParam *p = s->kernel->params; p; p = p->next)
+        if (p->kind == FRONT_VIEW || p->kind == FRONT_POINTER)
             arrays->items[arrays->count++].param = p;
     int status = note_paths(s, arrays);
     if (!status) status = check_outputs(s, arrays);
@@ -186,7 +185,7 @@ static int view_shape(const Settings *s, const MetaKernel *meta, const MetaArg *
 
 // A view's file must have its extents one by one, not only as many bytes.
 static int match_extents(const Settings *s, const RunArray *a) {
-    if (!a->from_file || a->param->kind != DECL_VIEW) return EXIT_FINE;
+    if (!a->from_file || a->param->kind != FRONT_VIEW) return EXIT_FINE;
     for (uint32_t d = 0; d < a->rank; d++) {
         uint64_t found = (uint64_t)a->file.extent[d];
         if (d + 1 == a->rank && dtype_bits(a->dtype) < 8) found *= 2;

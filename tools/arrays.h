@@ -12,7 +12,7 @@
 #include "tools/settings.h"
 
 typedef struct RunArray {
-    const AstDecl *param;
+    const FrontParam *param;
     Str in, out;  // paths, or empty
     bool from_file;
     bool random;  // its numbers are the seed's

@@ -37,7 +37,7 @@ static void print_seconds(double seconds) {
 
 static void print_text(const Run *r, const BenchResult *result) {
     const Timing *t = &result->timing;
-    printf("%s on %s: ", r->kernel->decl->name, tilec_device_name(r->device));
+    printf("%s on %s: ", r->kernel->name, tilec_device_name(r->device));
     print_seconds(t->median);
     printf(" a launch (");
     print_seconds(t->least);
@@ -78,7 +78,7 @@ static int measure(Run *r, int64_t flops) {
     if (!status) status = run_make_args(r);
     if (status) return status;
     BenchResult result = {0};
-    Progress *p = progress_begin(r->cli, "measuring %s", r->kernel->decl->name);
+    Progress *p = progress_begin(r->cli, "measuring %s", r->kernel->name);
     tilec_status s = measure_launches(r, r->handle, BUDGET, &result.timing);
     progress_end(p);
     if (s) return run_api_error(r, s);

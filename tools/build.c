@@ -347,8 +347,8 @@ static const char *why_unused(const Build *b, const TuneRow *row) {
     for (uint32_t f = 0; f < b->plan.function_count; f++) {
         const BuildFunction *function = &b->plan.functions[f];
         if (!str_equal(function->kernel, row->kernel)) continue;
-        const TileFile *file = b->plan.units[function->source]->file;
-        TuneRow key = tune_key(b->cli->arena, tile_kernel_find(file, row->kernel), row->target);
+        const FrontFile *file = b->plan.units[function->source]->file;
+        TuneRow key = tune_key(b->cli->arena, frontend_find(file, row->kernel), row->target);
         if (!str_equal(key.source, row->source))
             why = "it was found with another text of the file: run tilec tune again";
         else if (tune_is_simulated(row->target))

@@ -99,28 +99,28 @@ typedef struct BuildAxis {
 } BuildAxis;
 typedef VEC(BuildAxis) Axes;
 
-static const AstDecl *find_param(const AstKernel *kernel, Str name) {
-    for (const AstDecl *p = kernel->params; p; p = p->next)
+static const FrontParam *find_param(const FrontKernel *kernel, Str name) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
         if (str_equal(str(p->name), name)) return p;
     return NULL;
 }
 
-static bool is_setting_of(const AstKernel *kernel, Str name) {
-    const AstDecl *p = find_param(kernel, name);
-    if (p) return p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM;
+static bool is_setting_of(const FrontKernel *kernel, Str name) {
+    const FrontParam *p = find_param(kernel, name);
+    if (p) return p->kind == FRONT_TYPE || p->kind == FRONT_CONST;
     return ir_option_find(name) != NULL;
 }
 
-static int bad_value(const BuildPlanner *p, const AstKernel *kernel, Str name, Str value,
+static int bad_value(const BuildPlanner *p, const FrontKernel *kernel, Str name, Str value,
                      const char *expected) {
-    return cli_usage_error(p->cli, "kernel '%s': %.*s takes %s, found '%.*s'", kernel->decl->name,
+    return cli_usage_error(p->cli, "kernel '%s': %.*s takes %s, found '%.*s'", kernel->name,
                            STR_ARG(name), expected, STR_ARG(value));
 }
 
-static int parse_value(const BuildPlanner *p, const AstKernel *kernel, Str name, Str text,
+static int parse_value(const BuildPlanner *p, const FrontKernel *kernel, Str name, Str text,
                        BuildBinding *b) {
-    const AstDecl *param = find_param(kernel, name);
-    *b = (BuildBinding){.name = name, .is_type = param && param->kind == DECL_TYPE_PARAM};
+    const FrontParam *param = find_param(kernel, name);
+    *b = (BuildBinding){.name = name, .is_type = param && param->kind == FRONT_TYPE};
     if (b->is_type) {
         if (dtype_from_name(text, &b->type)) return EXIT_FINE;
         StrBuf types = strbuf(p->cli->arena);
@@ -137,7 +137,8 @@ static int parse_value(const BuildPlanner *p, const AstKernel *kernel, Str name,
                      arena_printf(p->cli->arena, "%d to %d", option->least, option->most));
 }
 
-static int add_axis(const BuildPlanner *p, const AstKernel *kernel, const Setting *s, Axes *axes) {
+static int add_axis(const BuildPlanner *p, const FrontKernel *kernel, const Setting *s,
+                    Axes *axes) {
     BuildAxis axis = {.name = s->name};
     Str list = s->values;
     for (Str word; str_item(&list, &word);) {
@@ -157,22 +158,22 @@ static bool has_axis(const Axes *axes, Str name) {
     return false;
 }
 
-static int unknown_setting(const BuildPlanner *p, const AstKernel *kernel, Str name) {
+static int unknown_setting(const BuildPlanner *p, const FrontKernel *kernel, Str name) {
     StrBuf b = strbuf(p->cli->arena);
-    for (const AstDecl *d = kernel->params; d; d = d->next)
-        if (d->kind == DECL_TYPE_PARAM || d->kind == DECL_CONST_PARAM)
+    for (const FrontParam *d = kernel->params; d; d = d->next)
+        if (d->kind == FRONT_TYPE || d->kind == FRONT_CONST)
             strbuf_printf(&b, "%s%s (%s)", b.size ? ", " : "", d->name,
-                          d->kind == DECL_TYPE_PARAM ? "type" : "const");
+                          d->kind == FRONT_TYPE ? "type" : "const");
     Str options = ir_option_list(p->cli->arena, ", ", ", ");
     strbuf_printf(&b, "%s%.*s", b.size ? ", " : "", STR_ARG(options));
     return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
                     arena_printf(p->cli->arena, "there are: %s", b.text),
                     "--specialize: kernel '%s' has no type, const or option named '%.*s'",
-                    kernel->decl->name, STR_ARG(name));
+                    kernel->name, STR_ARG(name));
 }
 
 // Those of the line, and of --set what the line leaves open.
-static int gather_axes(BuildPlanner *p, const AstKernel *kernel, const BuildLine *line,
+static int gather_axes(BuildPlanner *p, const FrontKernel *kernel, const BuildLine *line,
                        Axes *axes) {
     int status = EXIT_FINE;
     for (size_t i = 0; line && !status && i < line->settings.count; i++) {
@@ -189,13 +190,13 @@ static int gather_axes(BuildPlanner *p, const AstKernel *kernel, const BuildLine
     return status;
 }
 
-static bool has_tune_value(const BuildPlanner *p, const Unit *unit, const AstKernel *kernel,
-                           const AstDecl *param) {
+static bool has_tune_value(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,
+                           const FrontParam *param) {
     for (uint32_t t = 0; t < p->plan->target_count; t++) {
-        const TileTune *space;
+        const FrontTune *space;
         char name[CODE_TARGET_NAME_MAX];
         Str target = str(code_target_name(p->plan->targets[t], name));
-        size_t n = tile_tune_space(unit->file, kernel, target, &space);
+        size_t n = frontend_tune_space(unit->file, kernel, target, &space);
         bool found = false;
         for (size_t i = 0; i < n; i++) found = found || space[i].name == param->name;
         TRY(found);
@@ -203,19 +204,19 @@ static bool has_tune_value(const BuildPlanner *p, const Unit *unit, const AstKer
     return true;
 }
 
-static int require_all(const BuildPlanner *p, const Unit *unit, const AstKernel *kernel,
+static int require_all(const BuildPlanner *p, const Unit *unit, const FrontKernel *kernel,
                        const Axes *axes) {
-    const char *name = kernel->decl->name;
-    for (const AstDecl *d = kernel->params; d; d = d->next) {
+    const char *name = kernel->name;
+    for (const FrontParam *d = kernel->params; d; d = d->next) {
         if (has_axis(axes, str(d->name))) continue;
-        if (d->kind == DECL_TYPE_PARAM)
+        if (d->kind == FRONT_TYPE)
             return cli_fail(p->cli, EXIT_USAGE, DIAG_USAGE,
                             arena_printf(p->cli->arena,
                                          "--specialize '%s %s=f16,f32' builds %s_f16 and %s_f32; "
                                          "--set %s=f16 is for all kernels that have it",
                                          name, d->name, name, name, d->name),
                             "kernel '%s' leaves type '%s' open", name, d->name);
-        if (d->kind == DECL_CONST_PARAM && !d->value && !has_tune_value(p, unit, kernel, d))
+        if (d->kind == FRONT_CONST && !d->has_default && !has_tune_value(p, unit, kernel, d))
             return cli_fail(
                 p->cli, EXIT_USAGE, DIAG_USAGE,
                 arena_printf(p->cli->arena, "--specialize '%s %s=VALUE'", name, d->name),
@@ -251,13 +252,13 @@ static const BuildBinding *find_binding(const BuildBinding *list, size_t count, 
     return NULL;
 }
 
-static Str symbol_of(const BuildPlanner *p, const AstKernel *kernel, const BuildLine *line,
+static Str symbol_of(const BuildPlanner *p, const FrontKernel *kernel, const BuildLine *line,
                      const BuildBinding *types, size_t count) {
     StrBuf b = strbuf(p->cli->arena);
-    Str name = line && line->name.size ? line->name : str(kernel->decl->name);
+    Str name = line && line->name.size ? line->name : str(kernel->name);
     strbuf_add(&b, cli_value(p->cli, "prefix"));
     strbuf_add(&b, name);
-    for (const AstDecl *d = kernel->params; d; d = d->next) {
+    for (const FrontParam *d = kernel->params; d; d = d->next) {
         const BuildBinding *t = find_binding(types, count, str(d->name));
         if (t && t->is_type) strbuf_printf(&b, "_%s", dtype_name(t->type));
     }
@@ -266,7 +267,7 @@ static Str symbol_of(const BuildPlanner *p, const AstKernel *kernel, const Build
 
 enum { ALTERNATIVES_MAX = 64, FUNCTIONS_MAX = 65536 };
 
-static int add_functions(BuildPlanner *p, uint32_t source, const AstKernel *kernel,
+static int add_functions(BuildPlanner *p, uint32_t source, const FrontKernel *kernel,
                          const BuildLine *line) {
     Axes axes = {0};
     Arena *arena = p->cli->arena;
@@ -278,12 +279,12 @@ static int add_functions(BuildPlanner *p, uint32_t source, const AstKernel *kern
     if (count > ALTERNATIVES_MAX)
         return cli_usage_error(p->cli,
                                "kernel '%s': the values combine to more than %d alternatives",
-                               kernel->decl->name, ALTERNATIVES_MAX);
+                               kernel->name, ALTERNATIVES_MAX);
     if (functions > FUNCTIONS_MAX - p->functions.count)
         return cli_usage_error(p->cli,
                                "kernel '%s': the types combine to more than %d functions of the "
                                "library",
-                               kernel->decl->name, FUNCTIONS_MAX);
+                               kernel->name, FUNCTIONS_MAX);
     for (size_t f = 0; f < functions; f++) {
         BuildBinding *types = arena_new(arena, BuildBinding, axes.count + 1);
         BuildAlternative *list = arena_new(arena, BuildAlternative, count);
@@ -297,7 +298,7 @@ static int add_functions(BuildPlanner *p, uint32_t source, const AstKernel *kern
         }
         BuildFunction made = {.symbol = symbol_of(p, kernel, line, types, type_count),
                               .source = source,
-                              .kernel = str(kernel->decl->name),
+                              .kernel = str(kernel->name),
                               .math = p->math,
                               .alternative_count = (uint32_t)count,
                               .alternatives = list};
@@ -314,8 +315,8 @@ static bool is_listed(Str list, Str name) {
     return false;
 }
 
-static int add_kernel(BuildPlanner *p, uint32_t source, const AstKernel *kernel) {
-    Str name = str(kernel->decl->name);
+static int add_kernel(BuildPlanner *p, uint32_t source, const FrontKernel *kernel) {
+    Str name = str(kernel->name);
     bool named = false;
     int status = EXIT_FINE;
     for (size_t i = 0; !status && i < p->lines.count; i++) {
@@ -332,8 +333,8 @@ static int add_kernel(BuildPlanner *p, uint32_t source, const AstKernel *kernel)
 
 static bool kernel_exists(const BuildPlanner *p, Str name, Str *names, size_t *count, size_t room) {
     for (uint32_t s = 0; s < p->plan->source_count; s++)
-        for (size_t k = 0; k < tile_kernel_count(p->plan->units[s]->file); k++) {
-            Str found = str(tile_kernel(p->plan->units[s]->file, k)->decl->name);
+        for (size_t k = 0; k < p->plan->units[s]->file->kernel_count; k++) {
+            Str found = str(p->plan->units[s]->file->kernels[k].name);
             if (str_equal(found, name)) return true;
             if (*count < room) names[(*count)++] = found;
         }
@@ -430,8 +431,8 @@ int build_plan_functions(Cli *cli, BuildPlan *plan) {
     int status = parse_options(&p);
     if (!status) status = check_names(&p);
     for (uint32_t s = 0; !status && s < plan->source_count; s++)
-        for (size_t k = 0; !status && k < tile_kernel_count(plan->units[s]->file); k++)
-            status = add_kernel(&p, s, tile_kernel(plan->units[s]->file, k));
+        for (size_t k = 0; !status && k < plan->units[s]->file->kernel_count; k++)
+            status = add_kernel(&p, s, &plan->units[s]->file->kernels[k]);
     if (!status) status = check_set(&p);
     return status ? status : sort_functions(&p);
 }

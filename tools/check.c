@@ -11,7 +11,7 @@ static const CliOption options[] = {
 static void check_file(Cli *cli, Str path) {
     Progress *p = progress_begin(cli, "checking %.*s", STR_ARG(path));
     Unit *u = front_load(cli, path);
-    if (u->file && !diags_errors(u->diags)) tile_check(u->file, u->diags);
+    if (u->file && !diags_errors(u->diags)) frontend_check(u->file, u->diags);
     progress_end(p);
     front_report(cli, u);
     unit_destroy(u);

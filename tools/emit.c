@@ -35,7 +35,7 @@ enum { FORMS = sizeof form_names / sizeof *form_names };
 typedef struct Emit {
     Cli *cli;
     Unit *unit;
-    const AstKernel *kernel;
+    const FrontKernel *kernel;
     Form form;
     Settings settings;
     FrontPasses passes;
@@ -98,7 +98,7 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
         return EXIT_FINE;
     }
     Code code;
-    Progress *p = progress_begin(e->cli, "compiling %s", e->kernel->decl->name);
+    Progress *p = progress_begin(e->cli, "compiling %s", e->kernel->name);
     bool good = front_code(&e->passes, e->unit, c, &o, &code);
     if (good && cubin) good = assemble(e, &code);
     progress_end(p);

@@ -21,7 +21,7 @@ static const CliOption options[] = {
 typedef struct ExplainCommand {
     Cli *cli;
     Unit *unit;
-    const AstKernel *kernel;
+    const FrontKernel *kernel;
     Settings settings;
     CodeTarget target;
     int64_t variant;  // -1: the likeliest one
@@ -91,7 +91,7 @@ static int make(ExplainCommand *c) {
                                "the kernel has %u variant%s, from 0 on; there is no variant %u",
                                count, count == 1 ? "" : "s", variant);
     CodeServices services = {.plugin = plugin_create(NULL), .cubin = front_cubin_maker(c->cli)};
-    Progress *p = progress_begin(c->cli, "compiling %s", c->kernel->decl->name);
+    Progress *p = progress_begin(c->cli, "compiling %s", c->kernel->name);
     bool fine = explain(c->unit, compiled, c->target, variant, &services, &c->e);
     progress_end(p);
     plugin_destroy(services.plugin);

@@ -46,7 +46,7 @@ int front_seconds(Cli *cli, unsigned *seconds) {
                            asked ? "--compile-seconds" : "TILEC_COMPILE_SECONDS", STR_ARG(text));
 }
 
-int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
+int front_open(Cli *cli, Unit **unit, const FrontKernel **kernel) {
     unsigned seconds;
     *unit = NULL;
     int status = front_seconds(cli, &seconds);
@@ -64,7 +64,7 @@ int front_open(Cli *cli, Unit **unit, const AstKernel **kernel) {
     front_report(cli, *unit);
     diags_truncate((*unit)->diags, before);
     // A file of functions only is a wrong file; everything else is a wrong choice.
-    return tile_kernel_count((*unit)->file) || named ? EXIT_USAGE : EXIT_INPUT;
+    return (*unit)->file->kernel_count || named ? EXIT_USAGE : EXIT_INPUT;
 }
 
 static int fail_unknown(Cli *cli, Str name) {

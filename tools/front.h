@@ -5,7 +5,7 @@
 // once, with what compiling adds (front_report).
 // Ownership: the caller destroys the unit, also after a failure (it may be NULL).
 //
-//     Unit *u;  const AstKernel *k;
+//     Unit *u;  const FrontKernel *k;
 //     int status = front_open(cli, &u, &k);
 #ifndef TILEC_TOOLS_FRONT_H
 #define TILEC_TOOLS_FRONT_H
@@ -26,7 +26,7 @@ int front_seconds(Cli *cli, unsigned *seconds);
 Unit *front_load(Cli *cli, Str path);
 // Compiling begins here. Operand 0 is the file, operand 1 the kernel; with several kernels one must
 // be named.
-int front_open(Cli *cli, Unit **unit, const AstKernel **kernel);
+int front_open(Cli *cli, Unit **unit, const FrontKernel **kernel);
 // Reports the unit's diagnostics in order of their places.
 void front_report(Cli *cli, Unit *unit);
 

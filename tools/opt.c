@@ -57,10 +57,11 @@ static int run(Cli *cli) {
     if (str_equal(path, STR("-"))) path = STR(FRONT_STDIN);
     const SourceFile *file = source_add(sources, path, text);
     IrModule *m = ir_parse(arena, sources, interner_create(arena), file, diags);
-    if (!m && str_ends(path, STR(".tile")))
-        return cli_fail(cli, EXIT_INPUT, DIAG_IR_SYNTAX,
-                        "make some with tilec emit FILE --as tile-ir",
-                        "'%.*s' is no IR text but, by its name, Tile source", STR_ARG(path));
+    const Frontend *source = frontend_of(path);
+    if (!m && source && str_ends(path, str(source->suffix)))
+        return cli_fail(
+            cli, EXIT_INPUT, DIAG_IR_SYNTAX, "make some with tilec emit FILE --as tile-ir",
+            "'%.*s' is no IR text but, by its name, %s source", STR_ARG(path), source->language);
     if (!m || !ir_verify(m, diags)) {
         diags_sort(diags);
         cli_diags(cli, diags);

@@ -69,13 +69,13 @@ static int parse_options(Run *r) {
 // ---- The launch, through the public API ----
 
 tilec_spec run_spec(const Run *r) {
-    const TileSpec *s = &r->settings.spec;
+    const FrontSpec *s = &r->settings.spec;
     tilec_spec_entry *e = arena_new(r->cli->arena, tilec_spec_entry, s->bindings.count + 3);
     size_t n = 0;
     for (size_t i = 0; i < s->bindings.count; i++) {
         const IrBinding *b = &s->bindings.data[i];
         bool is_const = false;
-        for (const AstDecl *p = r->kernel->params; p; p = p->next)
+        for (const FrontParam *p = r->kernel->params; p; p = p->next)
             is_const = is_const || p->name == b->name;
         e[n++] = (tilec_spec_entry){b->is_type ? TILEC_SPEC_TYPE
                                     : is_const ? TILEC_SPEC_CONST
@@ -325,9 +325,9 @@ int run_make_kernel(Run *r) {
     const char *path;
     Str text = run_source(r, &path);
     tilec_spec spec = run_spec(r);
-    Progress *p = progress_begin(r->cli, "compiling %s", r->kernel->decl->name);
+    Progress *p = progress_begin(r->cli, "compiling %s", r->kernel->name);
     tilec_status s = tilec_kernel_from_source(r->context, r->device, path, text.text, text.size,
-                                              r->kernel->decl->name, &spec, &r->handle);
+                                              r->kernel->name, &spec, &r->handle);
     progress_end(p);
     return s ? run_api_error(r, s) : EXIT_FINE;
 }
@@ -352,10 +352,9 @@ static int on_device(Run *r) {
     if (status) return status;
     run_compute_grid(r);
     // What the kernel prints would run into the line that says that it runs.
-    Progress *p = run_has_print(r)
-                      ? NULL
-                      : progress_begin(r->cli, "running %s on %s", r->kernel->decl->name,
-                                       tilec_device_name(r->device));
+    Progress *p = run_has_print(r) ? NULL
+                                   : progress_begin(r->cli, "running %s on %s", r->kernel->name,
+                                                    tilec_device_name(r->device));
     tilec_status s = launch(r);
     progress_end(p);
     status = s ? run_api_error(r, s) : EXIT_FINE;

@@ -18,7 +18,7 @@
 typedef struct Run {
     Cli *cli;
     Unit *unit;
-    const AstKernel *kernel;
+    const FrontKernel *kernel;
     Settings settings;
     RunArrays arrays;
     const Compiled *compiled;

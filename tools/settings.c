@@ -7,29 +7,35 @@
 #include "ir/option.h"
 #include "tools/front.h"
 
-static const AstDecl *find_decl(const AstDecl *list, Str name) {
-    for (; list; list = list->next)
-        if (str_equal(str(list->name), name)) return list;
+static const FrontParam *find_param(const FrontKernel *kernel, Str name) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
+        if (str_equal(str(p->name), name)) return p;
     return NULL;
+}
+
+static bool has_extent(const FrontKernel *kernel, Str name) {
+    for (const FrontExtent *e = kernel->extents; e; e = e->next)
+        if (str_equal(str(e->name), name)) return true;
+    return false;
 }
 
 // "names are: T (type), BM (const), M (extent), …", after an unknown one.
 static int unknown_name(const Settings *s, Str name) {
     StrBuf b = strbuf(s->cli->arena);
-    static const char *const kinds[] = {[DECL_TYPE_PARAM] = "type",
-                                        [DECL_CONST_PARAM] = "const",
-                                        [DECL_SCALAR] = "scalar",
-                                        [DECL_POINTER] = "pointer: .size"};
-    for (const AstDecl *p = s->kernel->params; p; p = p->next)
-        if (p->kind != DECL_VIEW)
+    static const char *const kinds[] = {[FRONT_TYPE] = "type",
+                                        [FRONT_CONST] = "const",
+                                        [FRONT_SCALAR] = "scalar",
+                                        [FRONT_POINTER] = "pointer: .size"};
+    for (const FrontParam *p = s->kernel->params; p; p = p->next)
+        if (p->kind != FRONT_VIEW)
             strbuf_printf(&b, "%s%s (%s)", b.size ? ", " : "", p->name, kinds[p->kind]);
-    for (const AstDecl *e = s->kernel->extents; e; e = e->next)
+    for (const FrontExtent *e = s->kernel->extents; e; e = e->next)
         strbuf_printf(&b, "%s%s (extent)", b.size ? ", " : "", e->name);
     Str options = ir_option_list(s->cli->arena, ", ", ", ");
     strbuf_printf(&b, "%s%.*s", b.size ? ", " : "", STR_ARG(options));
-    return cli_fail(
-        s->cli, EXIT_USAGE, DIAG_USAGE, arena_printf(s->cli->arena, "there are: %s", b.text),
-        "--set: kernel '%s' has nothing named '%.*s'", s->kernel->decl->name, STR_ARG(name));
+    return cli_fail(s->cli, EXIT_USAGE, DIAG_USAGE,
+                    arena_printf(s->cli->arena, "there are: %s", b.text),
+                    "--set: kernel '%s' has nothing named '%.*s'", s->kernel->name, STR_ARG(name));
 }
 
 // A whole number with an optional sign, decimal, hex or binary.
@@ -57,7 +63,7 @@ static int set_integer(const Settings *s, Str name, Str text, int64_t min, int64
 }
 
 static bool already_set(const Settings *s, Symbol name) {
-    return tile_spec_find(&s->spec, name) || settings_find_extent(s, name) ||
+    return frontend_spec_find(&s->spec, name) || settings_find_extent(s, name) ||
            settings_find_scalar(s, name) || settings_find_size(s, name);
 }
 
@@ -76,38 +82,30 @@ static int set_type(Settings *s, Symbol name, Str text) {
                     "--set %s takes an element type, found '%.*s'", name, STR_ARG(text));
 }
 
-static int set_param(Settings *s, const AstDecl *param, Symbol name, Str text) {
+static int set_param(Settings *s, const FrontParam *param, Symbol name, Str text) {
     SettingsValue value = {.name = name, .text = text, .origin = STR("--set")};
     IrBinding b = {.name = name};
     int status = EXIT_FINE;
     switch (param->kind) {
-    case DECL_TYPE_PARAM: return set_type(s, name, text);
-    case DECL_CONST_PARAM:
+    case FRONT_TYPE: return set_type(s, name, text);
+    case FRONT_CONST:
         status = set_integer(s, str(name), text, INT64_MIN, &b.value);
         return status ? status : set_binding(s, b);
-    case DECL_SCALAR: vec_push(s->cli->arena, &s->scalars, value); return EXIT_FINE;
-    case DECL_POINTER:
+    case FRONT_SCALAR: vec_push(s->cli->arena, &s->scalars, value); return EXIT_FINE;
+    case FRONT_POINTER:
         return cli_usage_error(s->cli, "--set %s: a pointer takes its size: --set %s.size=N", name,
                                name);
-    case DECL_VIEW:
+    case FRONT_VIEW:
         return cli_usage_error(
             s->cli, "--set %s: an array comes with --in %s=F.npy; its extents are set by name",
             name, name);
-    case DECL_KERNEL:
-    case DECL_FN:
-    case DECL_EXTENT:
-    case DECL_FN_PARAM:
-    case DECL_LET:
-    case DECL_VAR:
-    case DECL_LOOP:
-    case DECL_CONST: break;
     }
     return unknown_name(s, str(name));
 }
 
 static int set_size(Settings *s, Str whole, Str name, Str text) {
-    const AstDecl *p = find_decl(s->kernel->params, name);
-    if (!p || p->kind != DECL_POINTER) return unknown_name(s, whole);
+    const FrontParam *p = find_param(s->kernel, name);
+    if (!p || p->kind != FRONT_POINTER) return unknown_name(s, whole);
     SettingsValue value = {.name = p->name, .origin = STR("--set")};
     int status = set_integer(s, whole, text, 0, &value.value);
     if (!status && settings_find_size(s, value.name))
@@ -135,15 +133,15 @@ static int set_one(Settings *s, Str setting) {
     if (already_set(s, symbol)) return cli_usage_error(s->cli, "--set %s is given twice", symbol);
     const IrOption *option = ir_option_find(name);
     if (option) return set_option(s, option, symbol, text);
-    const AstDecl *param = find_decl(s->kernel->params, name);
+    const FrontParam *param = find_param(s->kernel, name);
     if (param) return set_param(s, param, symbol, text);
-    if (!find_decl(s->kernel->extents, name)) return unknown_name(s, name);
+    if (!has_extent(s->kernel, name)) return unknown_name(s, name);
     int64_t value;
     int status = set_integer(s, name, text, 0, &value);
     return status ? status : settings_extent(s, symbol, value, STR("--set"));
 }
 
-int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings) {
+int settings_parse(Cli *cli, Unit *unit, const FrontKernel *kernel, Settings *settings) {
     *settings = (Settings){.cli = cli, .unit = unit, .kernel = kernel};
     for (size_t i = 0; i < cli->args.count; i++) {
         const CliArg *a = &cli->args.data[i];
@@ -220,13 +218,13 @@ int settings_scalar_bits(const Settings *s, Symbol name, Dtype type, uint64_t *b
 }
 
 int settings_require_types(const Settings *s) {
-    for (const AstDecl *p = s->kernel->params; p; p = p->next) {
-        if (p->kind == DECL_TYPE_PARAM && !tile_spec_find(&s->spec, p->name))
+    for (const FrontParam *p = s->kernel->params; p; p = p->next) {
+        if (p->kind == FRONT_TYPE && !frontend_spec_find(&s->spec, p->name))
             return cli_usage_error(s->cli, "type '%s' is not known: --set %s=f32, for example",
                                    p->name, p->name);
-        if (p->kind == DECL_CONST_PARAM && !p->value && !tile_spec_find(&s->spec, p->name)) {
-            const TileTune *space;
-            size_t n = tile_tune_space(s->unit->file, s->kernel, s->spec.target, &space);
+        if (p->kind == FRONT_CONST && !p->has_default && !frontend_spec_find(&s->spec, p->name)) {
+            const FrontTune *space;
+            size_t n = frontend_tune_space(s->unit->file, s->kernel, s->spec.target, &space);
             bool tuned = false;
             for (size_t i = 0; i < n; i++) tuned = tuned || space[i].name == p->name;
             if (!tuned)

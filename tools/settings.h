@@ -22,8 +22,8 @@ typedef struct SettingsValue {
 typedef struct Settings {
     Cli *cli;
     Unit *unit;
-    const AstKernel *kernel;
-    TileSpec spec;
+    const FrontKernel *kernel;
+    FrontSpec spec;
     VEC(SettingsValue) extents;
     VEC(SettingsValue) scalars;
     VEC(SettingsValue) sizes;  // p.size
@@ -35,7 +35,7 @@ typedef struct Settings {
         "math", "LIST", "contract, approx: allow fused multiply-add, fast functions", false     \
     }
 
-int settings_parse(Cli *cli, Unit *unit, const AstKernel *kernel, Settings *settings);
+int settings_parse(Cli *cli, Unit *unit, const FrontKernel *kernel, Settings *settings);
 // Binds or compares; reports a disagreement as EXIT_INPUT.
 int settings_extent(Settings *s, Symbol name, int64_t value, Str origin);
 const SettingsValue *settings_find_extent(const Settings *s, Symbol name);

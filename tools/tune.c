@@ -38,7 +38,7 @@ static const double HOPELESS = 1.3;
 
 typedef struct Search {
     Run *run;
-    const TileTune **names;
+    const FrontTune **names;
     size_t name_count;
     Candidate *candidates;
     size_t count;
@@ -54,29 +54,29 @@ typedef struct Search {
 static bool is_tried(const Run *r, Symbol name) {
     CodeTarget target;
     bool gpu = compiler_target_of(r->device, &target) && code_target_is_gpu(target);
-    return !tile_spec_find(&r->settings.spec, name) && (gpu || !tile_is_option(name));
+    return !frontend_spec_find(&r->settings.spec, name) && (gpu || !frontend_is_option(name));
 }
 
 static int find_space(Search *s) {
     Run *r = s->run;
-    const TileTune *space;
-    size_t n = tile_tune_space(r->unit->file, r->kernel, r->settings.spec.target, &space);
+    const FrontTune *space;
+    size_t n = frontend_tune_space(r->unit->file, r->kernel, r->settings.spec.target, &space);
     s->count = 1;
-    s->names = arena_new(r->cli->arena, const TileTune *, n + 1);
+    s->names = arena_new(r->cli->arena, const FrontTune *, n + 1);
     for (size_t i = 0; i < n; i++) {
         if (!is_tried(r, space[i].name)) continue;
         if (s->count * space[i].count > CANDIDATES_MAX)
             return cli_fail(r->cli, EXIT_INPUT, DIAG_TUNE, "give some of them with --set",
-                            "the tune space of '%s' has more than %d candidates",
-                            r->kernel->decl->name, CANDIDATES_MAX);
+                            "the tune space of '%s' has more than %d candidates", r->kernel->name,
+                            CANDIDATES_MAX);
         s->names[s->name_count++] = &space[i];
         s->count *= space[i].count;
     }
     if (s->name_count) return EXIT_FINE;
     return cli_fail(
         r->cli, EXIT_INPUT, DIAG_TUNE,
-        arena_printf(r->cli->arena, "write: tune %s { NAME: 64, 128; }", r->kernel->decl->name),
-        "kernel '%s' has no consts to try that are not set", r->kernel->decl->name);
+        arena_printf(r->cli->arena, "write: tune %s { NAME: 64, 128; }", r->kernel->name),
+        "kernel '%s' has no consts to try that are not set", r->kernel->name);
 }
 
 // The i-th candidate; the last name runs fastest, so that the first is the one without tuning.
@@ -122,11 +122,11 @@ static void compile_one(const TuneWorker *w, Candidate *c) {
     if (w->given.count) memcpy(all, w->given.entries, w->given.count * sizeof *all);
     for (size_t k = 0; k < s->name_count; k++) {
         Symbol name = s->names[k]->name;
-        tilec_spec_kind kind = tile_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
+        tilec_spec_kind kind = frontend_is_option(name) ? TILEC_SPEC_OPTION : TILEC_SPEC_CONST;
         all[w->given.count + k] = (tilec_spec_entry){kind, name, 0, c->values[k]};
     }
     if (tilec_kernel_from_source(s->run->context, s->run->device, w->path, w->text.text,
-                                 w->text.size, s->run->kernel->decl->name, &spec, &c->kernel))
+                                 w->text.size, s->run->kernel->name, &spec, &c->kernel))
         first_line(s, c);
 }
 
@@ -256,7 +256,7 @@ static int keep(Search *s, const Candidate *best) {
     TuneNames names = tune_names(cli_text(r->cli, row.target), r->device->api->simulated);
     row.target = str(arena_printf(arena, "%s", names.text[0]));
     row.types = tune_types(arena, r->kernel, &r->settings.spec);
-    for (const AstDecl *e = r->kernel->extents; e; e = e->next) {
+    for (const FrontExtent *e = r->kernel->extents; e; e = e->next) {
         const SettingsValue *v = settings_find_extent(&r->settings, e->name);
         TuneSetting shape = {str(e->name), tune_bucket(v ? v->value : 0)};
         vec_push(arena, &row.shape, shape);
@@ -289,7 +289,7 @@ static void print_text(const Search *s, const Candidate *best) {
                slow == 1 ? "" : "s", slow == 1 ? "s" : "", HOPELESS);
     if (failed) printf("%zu of %zu candidates cannot be used here\n", failed, s->count);
     candidate_text(s, best, text, sizeof text);
-    printf("%s on %s: %s\n", s->run->kernel->decl->name, tilec_device_name(s->run->device), text);
+    printf("%s on %s: %s\n", s->run->kernel->name, tilec_device_name(s->run->device), text);
     if (s->where.size) printf("kept in %.*s\n", STR_ARG(s->where));
     if (s->run->device->api->simulated)
         printf(MEASURE_SIMULATED "; what was found is kept for this device alone\n");
@@ -297,7 +297,7 @@ static void print_text(const Search *s, const Candidate *best) {
 
 static void print_json(const Search *s, const Candidate *best) {
     Json *j = &s->run->cli->json_out;
-    json_key(j, "kernel"), json_str(j, str(s->run->kernel->decl->name));
+    json_key(j, "kernel"), json_str(j, str(s->run->kernel->name));
     json_key(j, "device"), json_str(j, str(tilec_device_name(s->run->device)));
     json_key(j, "simulated"), json_bool(j, s->run->device->api->simulated);
     json_key(j, "table"), json_str(j, s->where);

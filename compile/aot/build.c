@@ -40,11 +40,11 @@ typedef struct Job {
 typedef struct Bench {
     Job *job;
     Unit *unit;
-    const AstKernel *kernel;
+    const FrontKernel *kernel;
     CodeTarget target;
     Machine machine;
     char target_name[CODE_TARGET_NAME_MAX];
-    VEC(TileSpec) specs;
+    VEC(FrontSpec) specs;
     uint32_t entries;
 } Bench;
 
@@ -66,7 +66,7 @@ static Str object_symbol(Arena *arena, const Bench *b, const IrFunc *func, uint3
     return strbuf_str(&name);
 }
 
-static const Compiled *compile(Bench *b, const TileSpec *spec) {
+static const Compiled *compile(Bench *b, const FrontSpec *spec) {
     CompileOptions o = {.variants = compile_variants_of(b->target)};
     o.passes.machine = &b->machine;
     unit_begin(b->unit, b->job->plan->services->seconds);
@@ -152,7 +152,7 @@ static bool make_variant(Bench *b, const Compiled *compiled, uint32_t alternativ
 
 // Lowering changes what is lowered: each variant is compiled anew but the first.
 static bool make_alternative(Bench *b, uint32_t number, ArchiveAlternative *out) {
-    const TileSpec *spec = &b->specs.data[number];
+    const FrontSpec *spec = &b->specs.data[number];
     const Compiled *compiled = compile(b, spec);
     TRY(compiled);
     uint32_t count = compiled->meta->variant_count;
@@ -168,8 +168,8 @@ static bool make_alternative(Bench *b, uint32_t number, ArchiveAlternative *out)
     return true;
 }
 
-static TileSpec spec_of(const Bench *b, const BuildAlternative *a) {
-    TileSpec spec = {.target = str(b->target_name), .math = function_of(b->job)->math};
+static FrontSpec spec_of(const Bench *b, const BuildAlternative *a) {
+    FrontSpec spec = {.target = str(b->target_name), .math = function_of(b->job)->math};
     for (uint32_t i = 0; i < a->count; i++) {
         const BuildBinding *from = &a->bindings[i];
         IrBinding binding = {.name = intern(b->unit->names, from->name),
@@ -181,26 +181,26 @@ static TileSpec spec_of(const Bench *b, const BuildAlternative *a) {
     return spec;
 }
 
-static bool same_specs(const TileSpec *a, const TileSpec *b) {
+static bool same_specs(const FrontSpec *a, const FrontSpec *b) {
     TRY(a->bindings.count == b->bindings.count);
     for (size_t i = 0; i < a->bindings.count; i++) {
-        const IrBinding *x = &a->bindings.data[i], *y = tile_spec_find(b, x->name);
+        const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
         TRY(y && (x->is_type ? x->type == y->type : x->value == y->value));
     }
     return true;
 }
 
-static void add_spec(Bench *b, const TileSpec *spec) {
+static void add_spec(Bench *b, const FrontSpec *spec) {
     for (size_t i = 0; i < b->specs.count; i++)
         if (same_specs(&b->specs.data[i], spec)) return;
     vec_push(b->unit->arena, &b->specs, *spec);
 }
 
 // A row that says another value than the settings is never asked for: settings come first.
-static bool is_as_tuned(const Bench *b, const TuneRow *row, const TileSpec *spec) {
+static bool is_as_tuned(const Bench *b, const TuneRow *row, const FrontSpec *spec) {
     for (size_t i = 0; i < row->consts.count; i++) {
         const TuneSetting *s = &row->consts.data[i];
-        const IrBinding *x = tile_spec_find(spec, intern(b->unit->names, s->name));
+        const IrBinding *x = frontend_spec_find(spec, intern(b->unit->names, s->name));
         TRY(x && !x->is_type && x->value == s->value);
     }
     return true;
@@ -233,7 +233,7 @@ static void add_tuned(Bench *b) {
             !str_equal(row->types, key.types) ||
             !build_device_takes(b->job->plan, row->target, &target) || target != b->job->target)
             continue;
-        TileSpec spec = spec_of(b, &function_of(b->job)->alternatives[0]);
+        FrontSpec spec = spec_of(b, &function_of(b->job)->alternatives[0]);
         tune_apply(b->unit->arena, b->unit->names, b->kernel, row, &spec);
         if (is_as_tuned(b, row, &spec)) add_spec(b, &spec);
     }
@@ -257,7 +257,7 @@ static bool do_job_with(Bench *b) {
     b->kernel = unit_kernel(b->unit, f->kernel);
     TRY(b->kernel);
     for (uint32_t i = 0; i < f->alternative_count; i++) {
-        TileSpec spec = spec_of(b, &f->alternatives[i]);
+        FrontSpec spec = spec_of(b, &f->alternatives[i]);
         add_spec(b, &spec);
     }
     add_tuned(b);
@@ -432,7 +432,7 @@ static Str tuned_text(Arena *arena, const BuildPlan *plan) {
         const TuneRow *row = &plan->tuned->rows.data[i];
         for (uint32_t f = 0; f < plan->function_count; f++) {
             Unit *unit = plan->units[plan->functions[f].source];
-            const AstKernel *kernel = tile_kernel_find(unit->file, plan->functions[f].kernel);
+            const FrontKernel *kernel = frontend_find(unit->file, plan->functions[f].kernel);
             TuneRow key = tune_key(arena, kernel, row->target);
             if (!str_equal(row->kernel, key.kernel) || !str_equal(row->source, key.source) ||
                 tune_is_simulated(row->target))

@@ -126,50 +126,10 @@ static void put_comment(StrBuf *out, Str line) {
     strbuf_char(out, '\n');
 }
 
-static size_t line_begin(Str text, size_t end) {
-    while (end && text.text[end - 1] != '\n') end--;
-    return end;
-}
-
-// Of the lines right above a place: where a comment of "//" or of "/*" begins, or that place.
-static size_t comment_begin(Str text, size_t end) {
-    size_t begin = end;
-    bool block = false;
-    while (begin) {
-        size_t line = line_begin(text, begin - 1);
-        Str found = str_trim((Str){text.text + line, begin - 1 - line});
-        bool ends = str_ends(found, STR("*/")) && !str_starts(found, STR("//"));
-        bool begins = str_starts(found, STR("/*"));
-        if (!block && !(begin == end && ends) && !str_starts(found, STR("//"))) break;
-        block = (block || ends) && !begins;
-        begin = line;
-        if (begins) break;
-    }
-    return block ? end : begin;
-}
-
-// And not several, with code between them.
-static bool is_one_block(Str text) {
-    size_t end = 2;
-    while (end + 2 <= text.size && memcmp(text.text + end, "*/", 2) != 0) end++;
-    return end + 2 == text.size;
-}
-
-static void put_doc(const Unit *unit, const AstKernel *kernel, StrBuf *out) {
-    SourceLine at = source_line(unit->sources, kernel->decl->span.begin);
-    if (!at.file) return;
-    Str text = at.file->text;
-    size_t end = (size_t)(at.text.text - text.text), begin = comment_begin(text, end);
-    Str doc = str_trim((Str){text.text + begin, end - begin});
-    bool block = str_starts(doc, STR("/*"));
-    if (block && !is_one_block(doc)) return;
-    if (block) doc = str_trim((Str){doc.text + 2, doc.size - 4});
-    while (doc.size) {
-        Str line = str_trim(str_cut(doc, '\n', &doc));
-        size_t marks = block ? 0 : 2;
-        while (block && marks < line.size && line.text[marks] == '*') marks++;
-        put_comment(out, (Str){line.text + marks, line.size - marks});
-    }
+static void put_doc(Arena *arena, const FrontFile *file, Str kernel, StrBuf *out) {
+    const Str *lines;
+    size_t count = frontend_doc(file, frontend_find(file, kernel), arena, &lines);
+    for (size_t i = 0; i < count; i++) put_comment(out, lines[i]);
 }
 
 static void put_view(const MetaKernel *meta, const MetaArg *arg, StrBuf *out) {
@@ -259,9 +219,8 @@ static void put_facts(const BuildPlan *plan, const BuildFunction *f, const MetaK
 static void put_function(Arena *arena, const BuildPlan *plan, const Built *built, uint32_t number,
                          StrBuf *out) {
     const BuildFunction *f = &plan->functions[number];
-    const Unit *unit = plan->units[f->source];
     strbuf_char(out, '\n');
-    put_doc(unit, tile_kernel_find(unit->file, f->kernel), out);
+    put_doc(arena, plan->units[f->source]->file, f->kernel, out);
     put_facts(plan, f, built->metas[number], out);
     put_prototype(out, build_prototype(arena, f->symbol, built->metas[number]));
 }

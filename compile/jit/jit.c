@@ -19,7 +19,7 @@
 
 typedef struct Specialization {
     Arena *arena;  // of all that it is
-    TileSpec spec;
+    FrontSpec spec;
     RtLoaded loaded;
     const Compiled *fresh;  // not lowered yet; NULL once code was made of it
     InterpImage interp;
@@ -32,8 +32,8 @@ typedef struct Specialization {
 
 typedef struct Jit {
     Unit *unit;
-    const AstKernel *kernel;
-    TileSpec spec;
+    const FrontKernel *kernel;
+    FrontSpec spec;
     JitSwitches switches;
     OsMutex *lock;
     bool compiling;          // whoever holds the lock changes more than the scratch
@@ -76,25 +76,25 @@ static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
     return unit;
 }
 
-static bool types_known(const AstKernel *kernel, const TileSpec *spec) {
-    for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == DECL_TYPE_PARAM && !tile_spec_find(spec, p->name)) return false;
+static bool types_known(const FrontKernel *kernel, const FrontSpec *spec) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
+        if (p->kind == FRONT_TYPE && !frontend_spec_find(spec, p->name)) return false;
     return true;
 }
 
 // Types, and consts that were chosen for a shape; all else is the same for all of a kernel.
-static bool same_bindings(const TileSpec *a, const TileSpec *b) {
+static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
     if (a->bindings.count != b->bindings.count) return false;
     for (size_t i = 0; i < a->bindings.count; i++) {
-        const IrBinding *x = &a->bindings.data[i], *y = tile_spec_find(b, x->name);
+        const IrBinding *x = &a->bindings.data[i], *y = frontend_spec_find(b, x->name);
         if (!y || (x->is_type ? x->type != y->type : x->value != y->value)) return false;
     }
     return true;
 }
 
 // The bindings of `from`, copied for as long as the arena lives.
-static TileSpec copy_spec(Arena *arena, const TileSpec *from) {
-    TileSpec spec = {.target = from->target, .math = from->math};
+static FrontSpec copy_spec(Arena *arena, const FrontSpec *from) {
+    FrontSpec spec = {.target = from->target, .math = from->math};
     for (size_t i = 0; i < from->bindings.count; i++)
         vec_push(arena, &spec.bindings, from->bindings.data[i]);
     return spec;
@@ -127,7 +127,7 @@ static CompileVariants variants_of(const tilec_kernel *kernel) {
     return kernel->device->api->gpu ? VARIANTS_GPU : VARIANTS_CPU;
 }
 
-static const Compiled *compile(const tilec_kernel *kernel, Unit *unit, const TileSpec *spec) {
+static const Compiled *compile(const tilec_kernel *kernel, Unit *unit, const FrontSpec *spec) {
     const Jit *jit = kernel->source;
     // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
     // But functions have the bits that they have on every device.
@@ -344,7 +344,7 @@ static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32
 
 // ---- Specialisations ----
 
-static Specialization *new_specialization(const Jit *jit, Arena *arena, const TileSpec *spec,
+static Specialization *new_specialization(const Jit *jit, Arena *arena, const FrontSpec *spec,
                                           const Compiled *compiled) {
     Specialization *s = arena_new(arena, Specialization, 1);
     s->arena = arena;
@@ -363,11 +363,11 @@ static Specialization *new_specialization(const Jit *jit, Arena *arena, const Ti
 }
 
 // In an arena of its own, which goes with a failure. `diags` NULL: those of the arena.
-static tilec_status make_specialization(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
+static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
                                         Arena *arena, Specialization **made) {
     Jit *jit = kernel->source;
     Unit unit = unit_in(kernel, arena, diags ? diags : diags_create(arena, jit->unit->sources));
-    TileSpec spec = copy_spec(arena, wanted);
+    FrontSpec spec = copy_spec(arena, wanted);
     const Compiled *compiled = compile(kernel, &unit, &spec);
     if (!compiled) return fail_diags(kernel, unit.diags);
     Specialization *s = *made = new_specialization(jit, arena, &spec, compiled);
@@ -377,7 +377,7 @@ static tilec_status make_specialization(tilec_kernel *kernel, const TileSpec *wa
 }
 
 // Compiles and loads one specialisation, or finds it; the kernel's mutex is held.
-static tilec_status specialize(tilec_kernel *kernel, const TileSpec *wanted, Diags *diags,
+static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
                                const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     for (Specialization *s = jit->made; s; s = s->next)
@@ -410,25 +410,24 @@ static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_
                         tilec_status *status) {
     const Jit *jit = kernel->source;
     size_t i = 0, expected = 0;
-    for (const AstDecl *p = jit->kernel->params; p; p = p->next)
-        expected += p->kind != DECL_TYPE_PARAM && p->kind != DECL_CONST_PARAM;
+    for (const FrontParam *p = jit->kernel->params; p; p = p->next)
+        expected += p->kind != FRONT_TYPE && p->kind != FRONT_CONST;
     if (count != expected) {
-        *status =
-            launch_wrong_count(kernel->context, str(jit->kernel->decl->name), expected, count);
+        *status = launch_wrong_count(kernel->context, str(jit->kernel->name), expected, count);
         return false;
     }
-    for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
-        if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
-        if (p->kind == DECL_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
+    for (const FrontParam *p = jit->kernel->params; p; p = p->next) {
+        if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
+        if (p->kind == FRONT_VIEW && i < count && args[i].kind != TILEC_ARG_VIEW) {
             *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
-                              "%s: argument '%s' expects a view, found %s", jit->kernel->decl->name,
+                              "%s: argument '%s' expects a view, found %s", jit->kernel->name,
                               p->name, launch_kind_text(args[i].kind));
             return false;
         }
-        if (p->kind == DECL_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
+        if (p->kind == FRONT_VIEW && i < count && !tilec_dtype_name(args[i].view.dtype)) {
             *status = rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
                               "%s: argument '%s' expects elements of some type, found no type (%d)",
-                              jit->kernel->decl->name, p->name, (int)args[i].view.dtype);
+                              jit->kernel->name, p->name, (int)args[i].view.dtype);
             return false;
         }
         i++;
@@ -441,18 +440,16 @@ static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_
 // The named extents of the arguments, rounded up; false when the arguments do not fit the kernel,
 // which the launch then says.
 static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, TuneRow *key) {
-    for (const AstDecl *e = jit->kernel->extents; e; e = e->next) {
+    for (const FrontExtent *e = jit->kernel->extents; e; e = e->next) {
         TuneSetting found = {.name = str(e->name), .value = -1};
         size_t i = 0;
-        for (const AstDecl *p = jit->kernel->params; p; p = p->next) {
-            if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
+        for (const FrontParam *p = jit->kernel->params; p; p = p->next) {
+            if (p->kind == FRONT_TYPE || p->kind == FRONT_CONST) continue;
             if (i == count) return false;
             const tilec_arg *arg = &args[i++];
-            if (p->kind != DECL_VIEW) continue;
-            int d = 0;
-            for (const Ast *dim = p->dims; dim; dim = dim->next, d++)
-                if (dim->kind == AST_NAME && dim->name == e->name && d < TILEC_MAX_RANK &&
-                    arg->kind == TILEC_ARG_VIEW)
+            if (p->kind != FRONT_VIEW) continue;
+            for (uint32_t d = 0; d < p->rank && d < TILEC_MAX_RANK; d++)
+                if (p->extents[d] == e->name && arg->kind == TILEC_ARG_VIEW)
                     found.value = arg->view.extent[d];
         }
         if (found.value < 0) return false;
@@ -487,13 +484,13 @@ static bool is_tuned(const tilec_kernel *kernel) {
 // The specialisation that the table names for these arguments. What it names and cannot be made or
 // launched leaves the one without it, so that a table changes times and nothing else.
 static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
-                         const TileSpec *spec, const RtLoaded **loaded) {
+                         const FrontSpec *spec, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
     TuneRow key = jit->tune_key;
     key.types = tune_types(jit->scratch, jit->kernel, spec);
     if (!tune_shape(jit, args, count, &key)) return;
     const TuneRow *row = tuned_row(kernel, &key);
-    TileSpec tuned = copy_spec(jit->scratch, spec);
+    FrontSpec tuned = copy_spec(jit->scratch, spec);
     const RtLoaded *better = NULL;
     LaunchPlan plan = launch_plan(arena_new(jit->scratch, LaunchRoom, 1));
     if (!row || row == jit->refused ||
@@ -512,18 +509,19 @@ static tilec_status resolve_locked(tilec_kernel *kernel, const tilec_arg *args, 
     Jit *jit = kernel->source;
     arena_reset(jit->scratch, (ArenaMark){0});
     Diags *diags = diags_create(jit->scratch, jit->unit->sources);
-    TileSpec spec = copy_spec(jit->scratch, &jit->spec);
+    FrontSpec spec = copy_spec(jit->scratch, &jit->spec);
     Dtype types[LAUNCH_MAX_ARGS];
     size_t typed = count < LAUNCH_MAX_ARGS ? count : LAUNCH_MAX_ARGS;
     for (size_t i = 0; i < typed; i++) types[i] = arg_type(&args[i]);
     tilec_status s;
-    if (!unit_infer_types(jit->scratch, jit->kernel, types, typed, &spec, diags))
+    if (!frontend_specialize(jit->unit->file, jit->scratch, jit->kernel, types, typed, &spec,
+                             diags))
         return rt_fail_diags(kernel->context, TILEC_LAUNCH_REFUSED, diags);
     if (!types_known(jit->kernel, &spec)) {
         if (!views_given(kernel, args, count, &s)) return s;
         return rt_fail(kernel->context, TILEC_LAUNCH_REFUSED,
                        "%s: the arguments leave a type parameter open; give it with TILEC_TYPE",
-                       jit->kernel->decl->name);
+                       jit->kernel->name);
     }
     s = specialize(kernel, &spec, NULL, loaded);
     if (!s && own_grid && kernel->by_shape) choose_tuned(kernel, args, count, &spec, loaded);
@@ -596,7 +594,7 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
                        c->bad_seconds);
     jit->spec.target = compiler_target_name(unit->arena, k->device);
     if (!diags_errors(unit->diags)) jit->kernel = unit_kernel(unit, name ? str(name) : STR(""));
-    k->name = jit->kernel ? jit->kernel->decl->name : "";
+    k->name = jit->kernel ? jit->kernel->name : "";
     if (!jit->kernel || !jit_spec(unit, jit->kernel, spec, &jit->spec, &jit->switches)) {
         bool io = diags_count(unit->diags) && diags_get(unit->diags, 0)->code == DIAG_IO;
         return rt_fail_diags(context, io ? TILEC_IO : TILEC_INVALID_SOURCE, unit->diags);
@@ -609,7 +607,7 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
     if (types_known(jit->kernel, &jit->spec)) {
         tilec_status s = specialize(k, &jit->spec, unit->diags, &k->loaded);
         if (s) return s;
-    } else if (!tile_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {
+    } else if (!frontend_check_open(unit->file, jit->kernel, &jit->spec, unit->diags)) {
         return rt_fail_diags(context, TILEC_INVALID_SOURCE, unit->diags);
     }
     jit->tune_key = tune_key(unit->arena, jit->kernel, jit->spec.target);

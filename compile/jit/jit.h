@@ -19,7 +19,7 @@ typedef struct JitSwitches {
 
 // A public specialisation in the compiler's terms. Options of ir/options.def are bindings;
 // "sanitize", "debug", "math.contract", "math.approx" are switches. Reports unknown ones.
-bool jit_spec(Unit *unit, const AstKernel *kernel, const tilec_spec *from, TileSpec *spec,
+bool jit_spec(Unit *unit, const FrontKernel *kernel, const tilec_spec *from, FrontSpec *spec,
               JitSwitches *switches);
 
 #endif

@@ -2,26 +2,26 @@
 #include "compile/jit/jit.h"
 #include "ir/option.h"
 
-static const AstDecl *find_param(const AstKernel *kernel, Str name, AstDeclKind kind) {
-    for (const AstDecl *p = kernel->params; p; p = p->next)
+static const FrontParam *find_param(const FrontKernel *kernel, Str name, FrontParamKind kind) {
+    for (const FrontParam *p = kernel->params; p; p = p->next)
         if (p->kind == kind && str_equal(str(p->name), name)) return p;
     return NULL;
 }
 
-static void unknown_entry(Unit *u, const AstKernel *kernel, const char *what, Str name,
-                          AstDeclKind kind) {
-    diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "kernel '%s' has no %s '%.*s'",
-               kernel->decl->name, what, STR_ARG(name));
+static void unknown_entry(Unit *u, const FrontKernel *kernel, const char *what, Str name,
+                          FrontParamKind kind) {
+    diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "kernel '%s' has no %s '%.*s'",
+               kernel->name, what, STR_ARG(name));
     StrBuf b = strbuf(u->arena);
-    for (const AstDecl *p = kernel->params; p; p = p->next)
+    for (const FrontParam *p = kernel->params; p; p = p->next)
         if (p->kind == kind) strbuf_printf(&b, "%s%s", b.size ? ", " : "", p->name);
     diag_help(u->diags, b.size ? "it has: %s" : "it has none%s", b.text);
 }
 
-static bool number_option(Unit *u, const AstKernel *kernel, const IrOption *option, int64_t value,
-                          TileSpec *spec) {
+static bool number_option(Unit *u, const FrontKernel *kernel, const IrOption *option, int64_t value,
+                          FrontSpec *spec) {
     if (!ir_option_allows(option, value)) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "%s must be %d to %d, found %lld",
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "%s must be %d to %d, found %lld",
                    option->name, option->least, option->most, (long long)value);
         return false;
     }
@@ -30,7 +30,7 @@ static bool number_option(Unit *u, const AstKernel *kernel, const IrOption *opti
     return true;
 }
 
-static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, TileSpec *spec,
+static bool option(Unit *u, const FrontKernel *kernel, Str name, int64_t value, FrontSpec *spec,
                    JitSwitches *switches) {
     unsigned math = str_equal(name, STR("math.contract")) ? IR_MATH_CONTRACT
                     : str_equal(name, STR("math.approx")) ? IR_MATH_APPROX
@@ -39,7 +39,7 @@ static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, Ti
                 : str_equal(name, STR("debug"))  ? &switches->debug
                                                  : NULL;
     if ((math || own) && value != 0 && value != 1) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "%.*s must be 0 or 1, found %lld",
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "%.*s must be 0 or 1, found %lld",
                    STR_ARG(name), (long long)value);
         return false;
     }
@@ -53,63 +53,60 @@ static bool option(Unit *u, const AstKernel *kernel, Str name, int64_t value, Ti
     }
     const IrOption *number = ir_option_find(name);
     if (number) return number_option(u, kernel, number, value, spec);
-    diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "there is no option '%.*s'",
-               STR_ARG(name));
+    diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "there is no option '%.*s'", STR_ARG(name));
     Str numbers = ir_option_list(u->arena, ", ", ", ");
     diag_help(u->diags, "options are: %.*s, sanitize, debug, math.contract, math.approx",
               STR_ARG(numbers));
     return false;
 }
 
-static bool spec_entry(Unit *u, const AstKernel *kernel, const tilec_spec_entry *e, TileSpec *spec,
-                       JitSwitches *switches) {
+static bool spec_entry(Unit *u, const FrontKernel *kernel, const tilec_spec_entry *e,
+                       FrontSpec *spec, JitSwitches *switches) {
     if (!e->name) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                   "a specialisation entry has no name");
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "a specialisation entry has no name");
         return false;
     }
     Str name = str(e->name);
     IrBinding b = {.name = intern(u->names, name), .value = e->value};
-    if (tile_spec_find(spec, b.name)) {
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE, "'%s' is specialised twice",
-                   b.name);
+    if (frontend_spec_find(spec, b.name)) {
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "'%s' is specialised twice", b.name);
         return false;
     }
     switch (e->kind) {
     case TILEC_SPEC_OPTION: return option(u, kernel, name, e->value, spec, switches);
     case TILEC_SPEC_TYPE:
-        if (!find_param(kernel, name, DECL_TYPE_PARAM)) {
-            unknown_entry(u, kernel, "type parameter", name, DECL_TYPE_PARAM);
+        if (!find_param(kernel, name, FRONT_TYPE)) {
+            unknown_entry(u, kernel, "type parameter", name, FRONT_TYPE);
             return false;
         }
         if (!tilec_dtype_name(e->dtype)) {
-            diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                       "%s: no element type has number %d", e->name, (int)e->dtype);
+            diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "%s: no element type has number %d",
+                       e->name, (int)e->dtype);
             return false;
         }
         b.is_type = true;
         b.type = (Dtype)e->dtype;
         break;
     case TILEC_SPEC_CONST:
-        if (!find_param(kernel, name, DECL_CONST_PARAM)) {
-            unknown_entry(u, kernel, "const parameter", name, DECL_CONST_PARAM);
+        if (!find_param(kernel, name, FRONT_CONST)) {
+            unknown_entry(u, kernel, "const parameter", name, FRONT_CONST);
             return false;
         }
         break;
     default:  // a number that no enumerator has: the caller's memory, not ours
-        diag_error(u->diags, kernel->decl->span, DIAG_SPECIALIZE,
-                   "'%s': no kind of entry has number %d", b.name, (int)e->kind);
+        diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "'%s': no kind of entry has number %d",
+                   b.name, (int)e->kind);
         return false;
     }
     vec_push(u->arena, &spec->bindings, b);
     return true;
 }
 
-bool jit_spec(Unit *unit, const AstKernel *kernel, const tilec_spec *from, TileSpec *spec,
+bool jit_spec(Unit *unit, const FrontKernel *kernel, const tilec_spec *from, FrontSpec *spec,
               JitSwitches *switches) {
     bool good = true;
     if (from && from->count && !from->entries) {
-        diag_error(unit->diags, kernel->decl->span, DIAG_SPECIALIZE,
+        diag_error(unit->diags, kernel->span, DIAG_SPECIALIZE,
                    "the specialisation's entries are NULL");
         return false;
     }

@@ -42,10 +42,16 @@ static Unit *unit_create(void) {
 }
 
 static Unit *load(Unit *u, const SourceFile *file) {
-    if (file) u->file = tile_load(u->arena, u->sources, u->names, file, read_import, u, u->diags);
+    FrontInput in = {.arena = u->arena,
+                     .sources = u->sources,
+                     .names = u->names,
+                     .import = read_import,
+                     .user = u,
+                     .any_name = u->is_text};
+    if (file) u->file = frontend_load(&in, file, u->diags);
     // Nothing is compiled of a wrong file: all that is wrong with it is said at once.
     if (u->file && diags_errors(u->diags)) {
-        tile_check(u->file, u->diags);
+        frontend_check(u->file, u->diags);
         diags_sort(u->diags);
     }
     return u;
@@ -58,6 +64,7 @@ Unit *unit_load_file(const char *path) {
 
 Unit *unit_load_text(Str name, Str text) {
     Unit *u = unit_create();
+    u->is_text = true;
     const SourceFile *file = source_add(u->sources, name, text);
     if (!file)
         diag_error(u->diags, (Span){0}, DIAG_TOO_LARGE, "'%.*s' is larger than %d MiB",
@@ -69,6 +76,7 @@ Unit *unit_load_again(const Unit *unit) {
     Unit *u = unit_create();
     const SourceFile *first = sources_count(unit->sources) ? sources_get(unit->sources, 0) : NULL;
     u->given = unit->sources;
+    u->is_text = unit->is_text;
     return load(u, first ? add_file(u, first->path, (Span){0}) : NULL);
 }
 
@@ -91,25 +99,25 @@ bool compile_seconds_parse(Str text, unsigned *seconds) {
 }
 
 static void list_kernels(Unit *u) {
-    size_t n = tile_kernel_count(u->file);
+    size_t n = u->file->kernel_count;
     StrBuf b = strbuf(u->arena);
     for (size_t i = 0; i < n; i++)
-        strbuf_printf(&b, "%s%s", i ? ", " : "", tile_kernel(u->file, i)->decl->name);
+        strbuf_printf(&b, "%s%s", i ? ", " : "", u->file->kernels[i].name);
     if (n) diag_help(u->diags, "the kernels here are: %s", b.text);
 }
 
 static Str nearest_kernel(Unit *u, Str name) {
-    size_t n = tile_kernel_count(u->file);
+    size_t n = u->file->kernel_count;
     Str *names = arena_new(u->arena, Str, n + 1);
-    for (size_t i = 0; i < n; i++) names[i] = str(tile_kernel(u->file, i)->decl->name);
+    for (size_t i = 0; i < n; i++) names[i] = str(u->file->kernels[i].name);
     return str_nearest(name, names, n);
 }
 
-const AstKernel *unit_kernel(Unit *unit, Str name) {
+const FrontKernel *unit_kernel(Unit *unit, Str name) {
     if (!unit->file) return NULL;
-    size_t n = tile_kernel_count(unit->file);
+    size_t n = unit->file->kernel_count;
     if (name.size) {
-        const AstKernel *k = tile_kernel_find(unit->file, name);
+        const FrontKernel *k = frontend_find(unit->file, name);
         if (k) return k;
         Str nearest = nearest_kernel(unit, name);
         diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there is no kernel '%.*s'%s%.*s%s",
@@ -118,7 +126,7 @@ const AstKernel *unit_kernel(Unit *unit, Str name) {
         list_kernels(unit);
         return NULL;
     }
-    if (n == 1) return tile_kernel(unit->file, 0);
+    if (n == 1) return &unit->file->kernels[0];
     diag_error(unit->diags, (Span){0}, DIAG_KERNEL,
                n ? "there are %zu kernels, and none is named" : "there is no kernel (%zu)", n);
     list_kernels(unit);
@@ -130,14 +138,14 @@ CompileVariants compile_variants_of(CodeTarget target) {
     return target.gpu.vendor == GPU_AMD ? VARIANTS_BUFFERS : VARIANTS_GPU;
 }
 
-const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec *spec,
+const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontSpec *spec,
                              const CompileOptions *options) {
     static const CompileOptions defaults = {0};
     if (!options) options = &defaults;
     Compiled *c = arena_new(unit->arena, Compiled, 1);
     // Source to tile IR.
     c->module = ir_module_create(unit->arena, unit->sources, unit->names);
-    c->func = tile_elaborate(unit->file, c->module, kernel, spec, unit->diags);
+    c->func = frontend_elaborate(unit->file, c->module, kernel, spec, unit->diags);
     if (!c->func) return NULL;
     if (!ir_verify(c->module, unit->diags)) return NULL;
     if (!pass_limit_holds(&unit->limit, c->func, "the front end", unit->diags)) return NULL;
@@ -158,30 +166,4 @@ const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec
     if (buffers || options->variants == VARIANTS_GPU)
         launch_add_gpu_variants(unit->arena, c->meta, buffers);
     return c;
-}
-
-static bool infer_one(Arena *arena, const AstDecl *param, Dtype type, TileSpec *spec,
-                      Diags *diags) {
-    const IrBinding *known = tile_spec_find(spec, param->type.param);
-    if (!known) {
-        IrBinding binding = {.name = param->type.param, .is_type = true, .type = type};
-        vec_push(arena, &spec->bindings, binding);
-        return true;
-    }
-    if (known->type == type) return true;
-    diag_error(diags, param->span, DIAG_LAUNCH, "argument '%s' is of %s, but %s is %s", param->name,
-               dtype_name(type), param->type.param, dtype_name(known->type));
-    return false;
-}
-
-bool unit_infer_types(Arena *arena, const AstKernel *kernel, const Dtype *types, size_t count,
-                      TileSpec *spec, Diags *diags) {
-    size_t i = 0;
-    for (const AstDecl *p = kernel->params; p; p = p->next) {
-        if (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM) continue;
-        if (i < count && types[i] != DTYPES && p->type.param)
-            TRY(infer_one(arena, p, types[i], spec, diags));
-        i++;
-    }
-    return true;
 }

@@ -1,7 +1,7 @@
 // The pipeline, source to binary, on one page (compile.c).
 //
-//     unit_load       text → tree, names bound               frontend/tile
-//     unit_compile    tree → tile IR of one specialisation    frontend/tile
+//     unit_load       text → tree, names bound               frontend
+//     unit_compile    tree → tile IR of one specialisation    frontend
 //                     tile IR → optimised tile IR             passes
 //                     grid, requires → launch code            launch_build.c
 //                     parameters → metadata                   compile.c
@@ -18,7 +18,7 @@
 #define TILEC_COMPILE_PIPELINE_COMPILE_H
 
 #include "base/diag.h"
-#include "frontend/tile/tile.h"
+#include "frontend/frontend.h"
 #include "ir/ir.h"
 #include "passes/pass.h"
 #include "runtime/meta.h"
@@ -29,8 +29,9 @@ typedef struct Unit {
     Sources *sources;
     Interner *names;
     Diags *diags;
-    TileFile *file;        // NULL when the source could not be read
+    FrontFile *file;       // NULL when the source could not be read
     const Sources *given;  // NULL: files are read
+    bool is_text;          // comes from no file: its name is a label
     PassLimit limit;       // of the compilation that is under way
 } Unit;
 
@@ -72,15 +73,9 @@ typedef struct CompileOptions {
 } CompileOptions;
 
 // The kernel of this name; with an empty name the only one. NULL after reporting what there is.
-const AstKernel *unit_kernel(Unit *unit, Str name);
+const FrontKernel *unit_kernel(Unit *unit, Str name);
 // NULL after reporting errors. `options` may be NULL.
-const Compiled *unit_compile(Unit *unit, const AstKernel *kernel, const TileSpec *spec,
+const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontSpec *spec,
                              const CompileOptions *options);
-
-// Type parameters the spec leaves open, from the types of arguments: `types[i]` of the i-th scalar,
-// pointer or view parameter, DTYPES where it says nothing. False after reporting two that disagree.
-// The bindings found are pushed in `arena`, as the spec's own were.
-bool unit_infer_types(Arena *arena, const AstKernel *kernel, const Dtype *types, size_t count,
-                      TileSpec *spec, Diags *diags);
 
 #endif

@@ -36,39 +36,39 @@ Str tune_path(Arena *arena) {
 
 // ---- Keys ----
 
-TuneRow tune_key(Arena *arena, const AstKernel *kernel, Str target) {
+TuneRow tune_key(Arena *arena, const FrontKernel *kernel, Str target) {
     char hex[HASH_HEX + 1];
     HashKey key = hash_of(kernel->file->text.text, kernel->file->text.size);
     hash_hex(&key, hex);
-    return (TuneRow){.kernel = str(kernel->decl->name),
+    return (TuneRow){.kernel = str(kernel->name),
                      .source = {arena_text(arena, hex, SOURCE_DIGITS), SOURCE_DIGITS},
                      .target = target.size ? target : STR("interp"),
                      .types = STR("-")};
 }
 
-Str tune_types(Arena *arena, const AstKernel *kernel, const TileSpec *spec) {
+Str tune_types(Arena *arena, const FrontKernel *kernel, const FrontSpec *spec) {
     StrBuf out = strbuf(arena);
-    for (const AstDecl *p = kernel->params; p; p = p->next) {
-        const IrBinding *b = p->kind == DECL_TYPE_PARAM ? tile_spec_find(spec, p->name) : NULL;
+    for (const FrontParam *p = kernel->params; p; p = p->next) {
+        const IrBinding *b = p->kind == FRONT_TYPE ? frontend_spec_find(spec, p->name) : NULL;
         if (b) strbuf_printf(&out, "%s%s=%s", out.size ? "," : "", p->name, dtype_name(b->type));
     }
     return out.size ? strbuf_str(&out) : STR("-");
 }
 
-static bool may_set(const AstKernel *kernel, Symbol name) {
-    if (tile_is_option(name)) return true;
-    for (const AstDecl *p = kernel->params; p; p = p->next)
-        if (p->kind == DECL_CONST_PARAM && p->name == name) return true;
+static bool may_set(const FrontKernel *kernel, Symbol name) {
+    if (frontend_is_option(name)) return true;
+    for (const FrontParam *p = kernel->params; p; p = p->next)
+        if (p->kind == FRONT_CONST && p->name == name) return true;
     return false;
 }
 
-bool tune_apply(Arena *arena, Interner *names, const AstKernel *kernel, const TuneRow *row,
-                TileSpec *spec) {
+bool tune_apply(Arena *arena, Interner *names, const FrontKernel *kernel, const TuneRow *row,
+                FrontSpec *spec) {
     bool any = false;
     for (size_t i = 0; i < row->consts.count; i++) {
         IrBinding b = {.name = intern(names, row->consts.data[i].name),
                        .value = row->consts.data[i].value};
-        if (!may_set(kernel, b.name) || tile_spec_find(spec, b.name)) continue;
+        if (!may_set(kernel, b.name) || frontend_spec_find(spec, b.name)) continue;
         vec_push(arena, &spec->bindings, b);
         any = true;
     }

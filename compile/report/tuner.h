@@ -18,11 +18,11 @@ Str tune_path(Arena *arena);
 TuneTable *tune_read(Arena *arena, Str path);
 
 // The key of a kernel: name, source and target; types and shape are still to come.
-TuneRow tune_key(Arena *arena, const AstKernel *kernel, Str target);
+TuneRow tune_key(Arena *arena, const FrontKernel *kernel, Str target);
 // The types that the specialisation binds, in the order of the parameters.
-Str tune_types(Arena *arena, const AstKernel *kernel, const TileSpec *spec);
+Str tune_types(Arena *arena, const FrontKernel *kernel, const FrontSpec *spec);
 // Adds the row's consts that the kernel has and the specialisation leaves open. False: none.
-bool tune_apply(Arena *arena, Interner *names, const AstKernel *kernel, const TuneRow *row,
-                TileSpec *spec);
+bool tune_apply(Arena *arena, Interner *names, const FrontKernel *kernel, const TuneRow *row,
+                FrontSpec *spec);
 
 #endif

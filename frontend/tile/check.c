@@ -45,7 +45,7 @@ static size_t check_once(const TileCheck *c, const AstKernel *kernel, size_t typ
                          bool *good) {
     ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
     IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     for (const AstDecl *p = kernel->params; p; p = p->next) {
         IrBinding b = {.name = p->name, .is_type = p->kind == DECL_TYPE_PARAM};
         if (b.is_type)
@@ -101,7 +101,7 @@ enum { OPEN_MAX = 2, PAIRS_IR_MAX = 1 << 20 };
 
 typedef struct OpenTypes {
     const AstKernel *kernel;
-    const TileSpec *given;
+    const FrontSpec *given;
     const AstDecl *open[OPEN_MAX];
     size_t count;
 } OpenTypes;
@@ -128,7 +128,7 @@ static size_t check_types_of(const TileCheck *c, const OpenTypes *o, size_t numb
                              size_t *size) {
     ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
     IrModule *module = ir_module_create(c->ir, c->file->sources, c->file->names);
-    TileSpec spec = {.target = o->given->target, .math = o->given->math};
+    FrontSpec spec = {.target = o->given->target, .math = o->given->math};
     for (size_t i = 0; i < o->given->bindings.count; i++)
         vec_push(c->ir, &spec.bindings, o->given->bindings.data[i]);
     for (size_t i = 0; i < o->count; i++) {
@@ -172,10 +172,11 @@ static bool right_for_any(const TileCheck *c, const OpenTypes *o) {
     return false;
 }
 
-bool tile_check_open(TileFile *file, const AstKernel *kernel, const TileSpec *given, Diags *diags) {
+bool tile_check_open(TileFile *file, const AstKernel *kernel, const FrontSpec *given,
+                     Diags *diags) {
     OpenTypes o = {.kernel = kernel, .given = given};
     for (const AstDecl *p = kernel->params; p; p = p->next) {
-        if (p->kind != DECL_TYPE_PARAM || tile_spec_find(given, p->name)) continue;
+        if (p->kind != DECL_TYPE_PARAM || frontend_spec_find(given, p->name)) continue;
         if (o.count == OPEN_MAX) return true;
         o.open[o.count++] = p;
     }

@@ -1,4 +1,4 @@
-// Kernels: parameters, specialisation, requires, grid, body. One IrFunc for one TileSpec.
+// Kernels: parameters, specialisation, requires, grid, body. One IrFunc for one FrontSpec.
 #include <stdlib.h>
 
 #include "frontend/tile/elaborate.h"
@@ -62,16 +62,8 @@ static bool head_is_broken(const AstKernel *kernel) { return kernel->broken || !
 
 // ---- specialisation
 
-const IrBinding *tile_spec_find(const TileSpec *spec, Symbol name) {
-    for (size_t i = 0; i < spec->bindings.count; i++) {
-        const IrBinding *b = &spec->bindings.data[i];
-        if (b->name == name || str_equal(str(b->name), str(name))) return b;
-    }
-    return NULL;
-}
-
 static void bind_type(Elab *e, const AstDecl *decl) {
-    const IrBinding *given = tile_spec_find(e->spec, decl->name);
+    const IrBinding *given = frontend_spec_find(e->spec, decl->name);
     Slot *slot = el_slot(e, decl);
     if (given && given->is_type) {
         IrBinding b = {.name = decl->name, .is_type = true, .type = given->type};
@@ -86,7 +78,7 @@ static void bind_type(Elab *e, const AstDecl *decl) {
 
 // Given, else the tune space's first value, else the default.
 static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
-    const IrBinding *given = tile_spec_find(e->spec, decl->name);
+    const IrBinding *given = frontend_spec_find(e->spec, decl->name);
     if (given && !given->is_type) {
         *value = given->value;
         return true;
@@ -95,7 +87,7 @@ static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
         el_error(e, decl->span, DIAG_SPECIALIZE, "the const '%s' is given a type", decl->name);
         return false;
     }
-    TileTune tune = el_tune_find(e, e->kernel, decl->name, e->spec->target);
+    FrontTune tune = el_tune_find(e, e->kernel, decl->name, e->spec->target);
     if (tune.count) {
         *value = tune.values[0];
         return true;
@@ -121,10 +113,10 @@ static void bind_const(Elab *e, const AstDecl *decl) {
 
 static int option_value(Elab *e, const IrOption *option) {
     Symbol symbol = intern(e->file->names, str(option->name));
-    const IrBinding *given = tile_spec_find(e->spec, symbol);
+    const IrBinding *given = frontend_spec_find(e->spec, symbol);
     int64_t value = given ? given->value : 0;
     if (!given) {
-        TileTune tune = el_tune_find(e, e->kernel, symbol, e->spec->target);
+        FrontTune tune = el_tune_find(e, e->kernel, symbol, e->spec->target);
         if (tune.count) value = tune.values[0];
     }
     if (value == 0 || ir_option_allows(option, value)) return (int)value;
@@ -133,12 +125,10 @@ static int option_value(Elab *e, const IrOption *option) {
     return 0;
 }
 
-bool tile_is_option(Symbol name) { return ir_option_find(str(name)) != NULL; }
-
 static void check_bindings(Elab *e) {
     for (size_t i = 0; i < e->spec->bindings.count; i++) {
         const IrBinding *b = &e->spec->bindings.data[i];
-        bool known = tile_is_option(b->name);
+        bool known = frontend_is_option(b->name);
         for (const AstDecl *p = e->kernel->params; p && !known; p = p->next)
             known = str_equal(str(p->name), str(b->name)) &&
                     (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM);
@@ -356,10 +346,10 @@ static void kernel_body(Elab *e) {
 
 // ---- entry
 
-IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const TileSpec *spec,
+IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const FrontSpec *spec,
                   Diags *diags, Arena *scratch, size_t *errors) {
     Elab e;
-    static const TileSpec nothing;
+    static const FrontSpec nothing;
     Frame frame = {.slot_count = kernel->slots};
     size_t funcs = module->funcs.count;
     if (errors) *errors = 0;
@@ -392,7 +382,7 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
 }
 
 IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
-                       const TileSpec *spec, Diags *diags) {
+                       const FrontSpec *spec, Diags *diags) {
     Arena *scratch = arena_create();
     IrFunc *func = el_kernel(file, module, kernel, spec, diags, scratch, NULL);
     arena_destroy(scratch);

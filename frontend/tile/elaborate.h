@@ -143,7 +143,7 @@ typedef struct Elab {
     Diags *diags;
     Arena *scratch;
     const AstKernel *kernel;
-    const TileSpec *spec;
+    const FrontSpec *spec;
     Frame *frame;
     Loop *loops;  // the innermost, across calls
     ElPlace place;
@@ -352,7 +352,7 @@ const LoopFacts *el_loop_facts(Elab *e, const Ast *loop);
 
 // ---- elaborate_tune.c
 // The candidates for one name and target, most specific line first; count 0 when there is none.
-TileTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target);
+FrontTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target);
 
 // ---- elaborate.c
 Val el_silent(Elab *e);  // POISON whose error was reported before elaboration
@@ -361,7 +361,7 @@ Val el_silent(Elab *e);  // POISON whose error was reported before elaboration
 bool el_blamed(Elab *e, Span span);
 void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags, Arena *scratch);
 // Elaborates; NULL when there were errors (counted in *errors) or the tree has holes.
-IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const TileSpec *spec,
+IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const FrontSpec *spec,
                   Diags *diags, Arena *scratch, size_t *errors);
 
 #endif

@@ -68,17 +68,17 @@ static size_t target_rank(Str line, Str target) {
     return str_starts(target, line) ? 2 + line.size : 0;
 }
 
-static bool tune_values(Elab *e, const AstTuneEntry *entry, TileTune *tune) {
+static bool tune_values(Elab *e, const AstTuneEntry *entry, FrontTune *tune) {
     int64_t *values = arena_new(e->file->arena, int64_t, entry->values.count + 1);
     const char *what = arena_printf(e->scratch, "a value of '%s'", entry->name);
     for (size_t i = 0; i < entry->values.count; i++)
         TRY(el_const_range(e, entry->values.data[i], what, INT64_MIN, INT64_MAX, &values[i]));
     *tune =
-        (TileTune){.name = entry->name, .count = (uint32_t)entry->values.count, .values = values};
+        (FrontTune){.name = entry->name, .count = (uint32_t)entry->values.count, .values = values};
     return true;
 }
 
-TileTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target) {
+FrontTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target) {
     const AstTuneEntry *best = NULL;
     size_t best_rank = 0;
     for (size_t t = 0; t < kernel->tunes.count; t++) {
@@ -92,13 +92,13 @@ TileTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target)
             best_rank = rank;
         }
     }
-    TileTune found = {.name = name};
+    FrontTune found = {.name = name};
     if (best) tune_values(e, best, &found);
     return found;
 }
 
 size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
-                       const TileTune **space) {
+                       const FrontTune **space) {
     Elab e;
     Frame frame = {0};
     IrModule *module = ir_module_create(file->arena, file->sources, file->names);
@@ -109,7 +109,7 @@ size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
     e.func = ir_func_create(module, kernel->decl->name, false);
     e.b = ir_builder_at_end(ir_block_create(e.func));
     e.place = EL_IN_CONST;
-    VEC(TileTune) found = {0};
+    VEC(FrontTune) found = {0};
     for (size_t t = 0; t < kernel->tunes.count; t++) {
         const AstTune *tune = kernel->tunes.data[t];
         for (size_t i = 0; i < tune->entries.count; i++) {
@@ -117,7 +117,7 @@ size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
             for (size_t k = 0; k < found.count; k++)
                 seen = seen || found.data[k].name == tune->entries.data[i].name;
             if (seen) continue;
-            TileTune one = el_tune_find(&e, kernel, tune->entries.data[i].name, target);
+            FrontTune one = el_tune_find(&e, kernel, tune->entries.data[i].name, target);
             if (one.count) vec_push(file->arena, &found, one);
         }
     }

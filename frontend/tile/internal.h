@@ -28,7 +28,7 @@ struct TileFile {
     AstModule
         module;   // the file's own and everything imported; kernels and tunes: the file's own only
     Map globals;  // Symbol → AstDecl *: kernels (imported ones too), fns, consts
-    TileImport import;
+    FrontImport import;
     void *import_user;
     const SourceFile *main;
     VEC(AstKernel *) imported_kernels;

@@ -135,7 +135,7 @@ static void check_empty(TileFile *t, size_t errors) {
 }
 
 TileFile *tile_load(Arena *arena, Sources *sources, Interner *names, const SourceFile *file,
-                    TileImport import, void *user, Diags *diags) {
+                    FrontImport import, void *user, Diags *diags) {
     TileFile *t = arena_new(arena, TileFile, 1);
     t->arena = arena;
     t->sources = sources;

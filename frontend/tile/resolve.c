@@ -22,7 +22,7 @@ static bool own_file(const Resolver *r, const SourceFile *file) { return file ==
 // -----------------------------------------------------------------------------
 
 static void check_reserved(Resolver *r, const AstDecl *decl) {
-    if (!tile_is_option(decl->name)) return;
+    if (!frontend_is_option(decl->name)) return;
     diag_error(r->diags, decl->span, DIAG_RESERVED_NAME,
                "'%s' is the name of an option and cannot be %s", decl->name, decl_phrase(decl));
     Str options = ir_option_list(r->arena, ", ", " and ");
@@ -192,7 +192,7 @@ static const AstDecl *const_param(const AstKernel *k, Symbol name) {
 }
 
 static void check_entry_name(Resolver *r, const AstKernel *k, const AstTuneEntry *e) {
-    if (tile_is_option(e->name) || k->broken || const_param(k, e->name)) return;
+    if (frontend_is_option(e->name) || k->broken || const_param(k, e->name)) return;
     diag_error(r->diags, e->span, DIAG_TUNE, "kernel '%s' has no const '%s'", k->decl->name,
                e->name);
     diag_note(r->diags, k->decl->span, "'%s' is declared here", k->decl->name);

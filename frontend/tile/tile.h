@@ -13,60 +13,41 @@
 //
 //     TileFile *t = tile_load(arena, sources, names, file, read_import, NULL, diags);
 //     IrModule *m = ir_module_create(arena, sources, names);
-//     IrFunc *f = tile_elaborate(t, m, kernel, &(TileSpec){…}, diags);
+//     IrFunc *f = tile_elaborate(t, m, kernel, &(FrontSpec){…}, diags);
 #ifndef TILEC_FRONTEND_TILE_TILE_H
 #define TILEC_FRONTEND_TILE_TILE_H
 
 #include "base/diag.h"
+#include "frontend/frontend.h"
 #include "frontend/tile/ast.h"
 #include "ir/ir.h"
 
-typedef struct TileFile TileFile;
+// The row in the table of front ends (frontend.c); the functions below are what it is made of.
+extern const Frontend tile_frontend;
 
-// Gives the file that `path` (already made relative to the importing file) names, or NULL after
-// reporting why; the caller of tile_load says how files are read.
-typedef const SourceFile *(*TileImport)(void *user, Str path, Span span, Diags *diags);
+typedef struct TileFile TileFile;
 
 // Never NULL; look at diags_errors.
 TileFile *tile_load(Arena *arena, Sources *sources, Interner *names, const SourceFile *file,
-                    TileImport import, void *user, Diags *diags);
+                    FrontImport import, void *user, Diags *diags);
 
 const AstModule *tile_ast(const TileFile *file);
 size_t tile_kernel_count(const TileFile *file);
 const AstKernel *tile_kernel(const TileFile *file, size_t i);
 const AstKernel *tile_kernel_find(const TileFile *file, Str name);
 
-// What a kernel is specialised to. A type parameter is given or inferred by the caller from
-// arguments. Consts not given take the tune space's first value for `target`, then their default.
-typedef struct TileSpec {
-    VEC(IrBinding) bindings;  // types, consts and options (ir/options.def)
-    Str target;               // for `tune … for`; empty: none
-    unsigned math;            // added to the kernel's own
-    Map fixed_extents;        // Symbol → value: extents compiled as constants (facts)
-} TileSpec;
-
-// The binding of this name, or NULL.
-const IrBinding *tile_spec_find(const TileSpec *spec, Symbol name);
-
+// A type parameter is given, or found by the caller from arguments.
 IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
-                       const TileSpec *spec, Diags *diags);
+                       const FrontSpec *spec, Diags *diags);
 
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool tile_check(TileFile *file, Diags *diags);
 // False: with what is given the kernel is right for no element types, and why for some of them. Of
 // kernels that leave one type open, or two; others are only known when their types are.
-bool tile_check_open(TileFile *file, const AstKernel *kernel, const TileSpec *given, Diags *diags);
+bool tile_check_open(TileFile *file, const AstKernel *kernel, const FrontSpec *given, Diags *diags);
 
-// The tune space of a kernel for a target: names and candidate values, the most specific line
-// first.
-typedef struct TileTune {
-    Symbol name;
-    uint32_t count;
-    const int64_t *values;
-} TileTune;
-size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target, const TileTune **space);
-
-// An option of compilation: what `tune` and callers set without a parameter of that name.
-bool tile_is_option(Symbol name);
+// The tune space of a kernel for a target, the most specific line first.
+size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
+                       const FrontTune **space);
 
 #endif

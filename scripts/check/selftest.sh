@@ -125,7 +125,7 @@ message "passes: $(printf 'x%.0s' {1..70})"$'\n\nWhy.\n' 'expected at most 72'
 message $'passes: stop\nat once\n\nWhy.\n' 'the second line is not empty'
 
 plant ir/bad.c <<<'#include "frontend/tile/ast.h"'
-expect includes fail 'ir/bad.c:1: ir may not include frontend'
+expect includes fail 'ir/bad.c:1: ir may not include frontend/tile'
 plant ir/bad.c <<<'#include "good.h"'
 expect includes fail 'carries its folder'
 plant ir/bad.c <<<'#include <tilec/tilec.h>'
@@ -189,16 +189,33 @@ plant base/good.h <<<'#include <include/tilec/tilec.h>'
 expect includes fail 'write <tilec/tilec.h>'
 # A header that another one has already brought in, so that its guard skips it.
 reset
-plant frontend/top.h <<<'#ifndef TOP_H
+plant sim/top.h <<<'#ifndef TOP_H
 #define TOP_H
 #endif'
-plant compile/all.h <<<'#include "frontend/top.h"'
+plant compile/all.h <<<'#include "sim/top.h"'
 plant tools/bad.c <<<'#include "compile/all.h"'
 expect includes pass # what compile knows is its own affair
 plant tools/bad.c <<<'#include "compile/all.h"
-#define TOP "frontend/top.h"
+#define TOP "sim/top.h"
 #include TOP'
-expect includes fail 'tools/bad.c:3: tools may not include frontend'
+expect includes fail 'tools/bad.c:3: tools may not include sim'
+# Front ends: those above know the door alone, and none knows another.
+reset
+plant frontend/tile/tile.h </dev/null
+plant frontend/other/other.h </dev/null
+plant frontend/common/value.h </dev/null
+for file in compile/bad.c tools/bad.c passes/bad.c; do
+    plant "$file" <<<'#include "frontend/tile/tile.h"'
+    expect includes fail "$file:1: ${file%/*} may not include frontend/tile"
+    rm "$tree/$file"
+done
+plant frontend/bad.c <<<'#include "frontend/tile/tile.h"'
+expect includes pass
+plant frontend/common/bad.c <<<'#include "frontend/tile/tile.h"'
+expect includes fail 'frontend/common/bad.c:1: frontend/common may not include frontend/tile'
+plant frontend/common/bad.c <<<'#include "ir/ir.h"'
+plant frontend/tile/bad.c <<<'#include "frontend/other/other.h"'
+expect includes fail 'frontend/tile/bad.c:1: "frontend/other/other.h": no such room'
 # A table belongs to those who include it.
 reset
 plant passes/pass.h </dev/null

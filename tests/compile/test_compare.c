@@ -44,9 +44,9 @@ static int set_up(void **state) {
     f.x[0] = 1, f.x[1] = -0.7F, f.x[2] = INFINITY, f.x[3] = NAN;
     f.unit = unit_load_text(STR("k.tile"), (Str){source, sizeof source - 1});
     f.arena = arena_create();
-    const TileSpec spec = {0};
+    const FrontSpec spec = {0};
     const CompileOptions written = {.elaborate_only = true};
-    const AstKernel *kernel = unit_kernel(f.unit, STR("k"));
+    const FrontKernel *kernel = unit_kernel(f.unit, STR("k"));
     const Compiled *compiled = kernel ? unit_compile(f.unit, kernel, &spec, &written) : NULL;
     if (!compiled) return -1;
     IrArg args[] = {view_of(f.x, 16),     view_of(f.moved, 16), view_of(f.scaled, 16),

@@ -26,14 +26,14 @@ enum { EXAMPLES = sizeof examples / sizeof *examples, SEEDS = 400 };
 
 // ---- one kernel ---------------------------------------------------------------------------------
 
-static void bind_types(Unit *u, const AstKernel *kernel, TileSpec *spec, Dtype type) {
+static void bind_types(Unit *u, const FrontKernel *kernel, FrontSpec *spec, Dtype type) {
     static const struct {
         const char *name;
         Dtype fixed;
     } rows[] = {{"T", DTYPES}, {"A", DTYPE_F8E4M3}, {"B", DTYPE_F8E4M3}, {"C", DTYPE_BF16}};
-    for (const AstDecl *p = kernel->params; p; p = p->next)
+    for (const FrontParam *p = kernel->params; p; p = p->next)
         for (int i = 0; i < 4; i++) {
-            if (p->kind != DECL_TYPE_PARAM || !str_equal(str(p->name), str(rows[i].name))) continue;
+            if (p->kind != FRONT_TYPE || !str_equal(str(p->name), str(rows[i].name))) continue;
             IrBinding b = {.name = p->name, .is_type = true, .type = rows[i].fixed};
             if (rows[i].fixed == DTYPES) b.type = type;
             vec_push(u->arena, &spec->bindings, b);
@@ -41,9 +41,9 @@ static void bind_types(Unit *u, const AstKernel *kernel, TileSpec *spec, Dtype t
 }
 
 static const Compiled *compiled_of(Unit *u, const Example *e, Dtype type) {
-    const AstKernel *kernel = unit_kernel(u, str(e->kernel));
+    const FrontKernel *kernel = unit_kernel(u, str(e->kernel));
     assert_non_null(kernel);
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     bind_types(u, kernel, &spec, type);
     const CompileOptions options = {.elaborate_only = true};
     return unit_compile(u, kernel, &spec, &options);

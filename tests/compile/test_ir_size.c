@@ -29,10 +29,10 @@ static const Example examples[] = {
 #undef GROWTH
 };
 
-static void bind(Unit *u, const AstKernel *kernel, TileSpec *spec, const char *name, bool is_type,
-                 int64_t value) {
+static void bind(Unit *u, const FrontKernel *kernel, FrontSpec *spec, const char *name,
+                 bool is_type, int64_t value) {
     bool known = false;
-    for (const AstDecl *p = kernel->params; p; p = p->next)
+    for (const FrontParam *p = kernel->params; p; p = p->next)
         known = known || str_equal(str(p->name), str(name));
     if (!known) return;
     IrBinding b = {.name = intern(u->names, str(name)), .is_type = is_type, .value = value};
@@ -79,9 +79,9 @@ static Size size_of(const Example *e, CpuLevel level, int64_t width) {
     char path[128];
     snprintf(path, sizeof path, "examples/%s.tile", e->file);
     Unit *u = unit_load_file(path);
-    const AstKernel *kernel = unit_kernel(u, e->kernel ? str(e->kernel) : STR(""));
+    const FrontKernel *kernel = unit_kernel(u, e->kernel ? str(e->kernel) : STR(""));
     assert_non_null(kernel);
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     if (e->typed) bind(u, kernel, &spec, "T", true, 0);
     for (int i = 0; i < 4 && e->consts[i]; i++) bind(u, kernel, &spec, e->consts[i], false, width);
     Machine machine = machine_of_cpu((CpuTarget){.level = level});

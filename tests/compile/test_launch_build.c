@@ -157,9 +157,9 @@ static void test_random(void **state) {
         Str source = make_source(arena, &r);
         for (int plain = 0; plain < 2; plain++) {
             Unit *u = unit_load_text(STR("random.tile"), source);
-            const AstKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("k"));
+            const FrontKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("k"));
             CompileOptions o = {.elaborate_only = plain != 0, .passes = {.verify = true}};
-            const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &o) : NULL;
+            const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, &o) : NULL;
             // What cannot be compiled is wrong source (a literal out of range, say), never a
             // refusal.
             StrBuf said = strbuf(arena);
@@ -182,9 +182,9 @@ static void test_refuses_loops(void **state) {
         "        k = k + 1;\n    }\n    return k;\n}\n"
         "kernel k(f32 x[N]) grid(steps(N)) {\n    x[0] = 1.0;\n}\n";
     Unit *u = unit_load_text(STR("loop.tile"), str(source));
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     assert_non_null(k);
-    assert_null(unit_compile(u, k, &(TileSpec){0}, NULL));
+    assert_null(unit_compile(u, k, &(FrontSpec){0}, NULL));
     assert_int_equal(diags_errors(u->diags), 1);
     assert_int_equal(diags_get(u->diags, 0)->code, DIAG_GRID);
     unit_destroy(u);
@@ -197,10 +197,10 @@ static void test_metadata(void **state) {
         "    requires noalias(x, y), M % B == 0 grid(cdiv(M, B)) {\n"
         "    y[0, 0] = x[0, 0] + load(p) * T(a);\n}\n";
     Unit *u = unit_load_text(STR("meta.tile"), str(source));
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     IrBinding t = {.name = intern(u->names, STR("T")), .is_type = true, .type = DTYPE_F32};
     vec_push(u->arena, &spec.bindings, t);
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     const Compiled *c = k ? unit_compile(u, k, &spec, NULL) : NULL;
     assert_non_null(c);
     const MetaKernel *m = c->meta;
@@ -229,9 +229,9 @@ static void test_short(void **state) {
     static const char source[] =
         "kernel k(f32 x[M, N], f32 y[M, N], f32 z[N, M]) grid(1) { z[0, 0] = x[0, 0] + y[0, 0]; }";
     Unit *u = unit_load_text(STR("short.tile"), str(source));
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     CompileOptions options = {.variants = VARIANTS_GPU};
-    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, &options) : NULL;
     assert_non_null(c);
     const LaunchCode *code = &c->meta->variants[c->meta->variant_count - 1].code;
     uint32_t extents = 0;
@@ -288,9 +288,9 @@ static void test_narrow(void **state) {
         {1, 1, 4, 1 << 30, 1 << 30, 0, 1, WIDE},  // rows that are one
     };
     Unit *u = unit_load_text(STR("narrow.tile"), str(source));
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     CompileOptions options = {.variants = VARIANTS_GPU};
-    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, &options) : NULL;
     assert_non_null(c);
     assert_int_equal(c->meta->variant_count, 4);
     assert_int_equal(c->meta->variants[NARROW].facts, FACT_NARROW);
@@ -340,9 +340,9 @@ static void test_near(void **state) {
         {1 << 16, 1 << 15, 4, 4, 4, GENERAL},           // 2^31 elements
     };
     Unit *u = unit_load_text(STR("near.tile"), str(source));
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     CompileOptions options = {.variants = VARIANTS_BUFFERS};
-    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, &options) : NULL;
     assert_non_null(c);
     assert_int_equal(c->meta->variant_count, 5);
     assert_int_equal(c->meta->variants[NEAR].facts,
@@ -377,9 +377,9 @@ static void test_few_programs(void **state) {
                  {LIMIT_NARROW_GRID + 1, GENERAL},
                  {LIMIT_GRID, GENERAL}};
     Unit *u = unit_load_text(STR("few.tile"), STR("kernel k(i64 n) grid(1, n) {\n}\n"));
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     CompileOptions options = {.variants = VARIANTS_GPU};
-    const Compiled *c = k ? unit_compile(u, k, &(TileSpec){0}, &options) : NULL;
+    const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, &options) : NULL;
     assert_non_null(c);
     assert_int_equal(c->meta->variants[1].facts & FACT_NARROW, FACT_NARROW);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -111,11 +111,11 @@ typedef struct Fixture {
 
 static const MetaKernel *compile(Fixture *f, int which, CompileVariants variants) {
     Unit *u = f->units[which] = unit_load_text(STR("memo.tile"), str(source));
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     IrBinding b = {.name = intern(u->names, STR("B")), .value = which ? 1 : 4};
     CompileOptions options = {.variants = variants};
     vec_push(u->arena, &spec.bindings, b);
-    const AstKernel *k = unit_kernel(u, STR("k"));
+    const FrontKernel *k = unit_kernel(u, STR("k"));
     const Compiled *c = k ? unit_compile(u, k, &spec, &options) : NULL;
     if (!c) {
         StrBuf said = strbuf(u->arena);

@@ -216,7 +216,7 @@ static int tear_down(void **state) {
 }
 
 static const Compiled *compile(World *w) {
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     return unit_compile(w->unit, unit_kernel(w->unit, STR("k")), &spec, &w->compile);
 }
 

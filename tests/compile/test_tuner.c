@@ -181,7 +181,7 @@ static void count_warning(void *user, tilec_severity severity, const char *text)
 
 // A context that reads this table, and the kernel; %s stands for the hash of its source.
 static void open_with(Arena *arena, const char *rows, const tilec_spec *spec, Launched *l) {
-    const AstKernel *k;
+    const FrontKernel *k;
     Unit *u = unit_load_text(STR("tells.tile"), (Str){tells, sizeof tells - 1});
     k = unit_kernel(u, STR("tells"));
     TuneRow key = tune_key(arena, k, STR(""));

@@ -29,7 +29,7 @@ typedef struct Elaborated {
     IrFunc *func;
 } Elaborated;
 
-static Elaborated elaborated(const char *source, const TileSpec *spec) {
+static Elaborated elaborated(const char *source, const FrontSpec *spec) {
     Elaborated out = {.text = tile_text(source)};
     TileText *t = &out.text;
     if (diags_errors(t->diags)) fail_msg("%s\n%s", source, tile_text_diags(t));

@@ -130,7 +130,7 @@ static bool elaborate_any(TileText *t, IrModule *m, const AstKernel *kernel) {
                                   DTYPE_F8E4M3, DTYPE_F64, DTYPE_BOOL};
     size_t start = diags_count(t->diags);
     for (size_t i = 0; i < sizeof types / sizeof *types * 4; i++) {
-        TileSpec spec = {0};
+        FrontSpec spec = {0};
         for (const AstDecl *p = kernel->params; p; p = p->next) {
             IrBinding b = {.name = p->name, .is_type = p->kind == DECL_TYPE_PARAM};
             if (b.is_type)

@@ -24,7 +24,7 @@ static const char tuned[] =
 static void check_consts(const char *target, int64_t a, int64_t b, int warps, int stages) {
     TileText t = tile_text(tuned);
     assert_string_equal(tile_text_diags(&t), "");
-    TileSpec spec = {.target = str(target)};
+    FrontSpec spec = {.target = str(target)};
     IrBinding type = bind_type(&t, "T", DTYPE_F16);
     vec_push(t.arena, &spec.bindings, type);
     IrModule *m = ir_module_create(t.arena, t.sources, t.names);
@@ -54,7 +54,7 @@ static void test_tune_by_target(void **state) {
 static void test_spec_wins(void **state) {
     (void)state;
     TileText t = tile_text(tuned);
-    TileSpec spec = {.target = STR("gfx942"), .math = IR_MATH_CONTRACT};
+    FrontSpec spec = {.target = STR("gfx942"), .math = IR_MATH_CONTRACT};
     IrBinding all[] = {bind_type(&t, "T", DTYPE_I8), bind_value(&t, "B", 1),
                        bind_value(&t, "ctas", 2), bind_value(&t, "warps", 1)};
     for (size_t i = 0; i < 4; i++) vec_push(t.arena, &spec.bindings, all[i]);
@@ -74,7 +74,7 @@ static void test_spec_wins(void **state) {
 
 static void spec_fails(const char *source, const char *name, int64_t value, const char *expected) {
     TileText t = tile_text(source);
-    TileSpec spec = {0};
+    FrontSpec spec = {0};
     IrBinding b = bind_value(&t, name, value);
     vec_push(t.arena, &spec.bindings, b);
     IrModule *m = ir_module_create(t.arena, t.sources, t.names);
@@ -101,7 +101,7 @@ static void test_spec_errors(void **state) {
 static void test_tune_space(void **state) {
     (void)state;
     TileText t = tile_text(tuned);
-    const TileTune *space;
+    const FrontTune *space;
     assert_int_equal(tile_tune_space(t.file, tile_kernel(t.file, 0), STR("gfx942"), &space), 4);
     assert_string_equal(space[0].name, "B");
     assert_int_equal(space[0].count, 1);

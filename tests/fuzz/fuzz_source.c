@@ -30,8 +30,8 @@ static void fail(const World *w, const char *what, const IrModule *m) {
     abort();
 }
 
-static TileSpec spec_for(const World *w, const AstKernel *kernel, Dtype type, int64_t value) {
-    TileSpec spec = {0};
+static FrontSpec spec_for(const World *w, const AstKernel *kernel, Dtype type, int64_t value) {
+    FrontSpec spec = {0};
     for (const AstDecl *p = kernel->params; p; p = p->next) {
         IrBinding b = {.name = p->name, .is_type = p->kind == DECL_TYPE_PARAM};
         b.type = type;
@@ -44,7 +44,7 @@ static TileSpec spec_for(const World *w, const AstKernel *kernel, Dtype type, in
 
 static void elaborate(const World *w, TileFile *file, const AstKernel *kernel, unsigned choice) {
     static const Dtype types[] = {DTYPE_F32, DTYPE_I32, DTYPE_F16, DTYPE_BF16, DTYPE_F8E5M2};
-    TileSpec spec = spec_for(w, kernel, types[choice % 5], 1 << (choice % 8 + 1));
+    FrontSpec spec = spec_for(w, kernel, types[choice % 5], 1 << (choice % 8 + 1));
     IrModule *m = ir_module_create(w->arena, w->sources, w->names);
     IrFunc *f = tile_elaborate(file, m, kernel, &spec, w->diags);
     if (!f) {

@@ -30,7 +30,7 @@ static bool problem_is(const World *w, Arena *arena, uint64_t seed, Str *problem
 
 static IrFunc *elaborate(const World *w, TileFile *file) {
     IrModule *m = ir_module_create(w->arena, w->sources, w->names);
-    IrFunc *f = tile_elaborate(file, m, tile_kernel(file, 0), &(TileSpec){0}, w->diags);
+    IrFunc *f = tile_elaborate(file, m, tile_kernel(file, 0), &(FrontSpec){0}, w->diags);
     return f && ir_verify(m, w->diags) ? f : NULL;
 }
 

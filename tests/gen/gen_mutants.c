@@ -79,7 +79,7 @@ static void from_source(const World *w, IrModule *m, uint64_t seed) {
     const SourceFile *source = source_add(w->sources, STR("random.tile"), text);
     TileFile *file = tile_load(w->arena, w->sources, w->names, source, NULL, NULL, w->diags);
     if (tile_check(file, w->diags))
-        tile_elaborate(file, m, tile_kernel(file, 0), &(TileSpec){0}, w->diags);
+        tile_elaborate(file, m, tile_kernel(file, 0), &(FrontSpec){0}, w->diags);
 }
 
 // A kernel of the examples, of small tiles: with matrix products, shared memory, loops of loads.
@@ -96,7 +96,7 @@ static IrModule *from_example(const World *w, uint64_t seed) {
     TileFile *file = tile_load(w->arena, w->sources, w->names, source, NULL, NULL, w->diags);
     if (diags_errors(w->diags) || !tile_kernel_count(file)) return NULL;
     const AstKernel *kernel = tile_kernel(file, dice_below(&dice, tile_kernel_count(file)));
-    TileSpec spec = {.math = 0};
+    FrontSpec spec = {.math = 0};
     for (const AstDecl *d = kernel->params; d; d = d->next) {
         IrBinding b = {.name = d->name, .is_type = d->kind == DECL_TYPE_PARAM};
         b.type = types[dice_below(&dice, 3)];

@@ -160,8 +160,8 @@ static Run begin(const Group *g) {
     Run r = {.t = tile_text(g->text)};
     r.module = ir_module_create(r.t.arena, r.t.sources, r.t.names);
     if (!diags_errors(r.t.diags))
-        r.kernel =
-            tile_elaborate(r.t.file, r.module, tile_kernel(r.t.file, 0), &(TileSpec){0}, r.t.diags);
+        r.kernel = tile_elaborate(r.t.file, r.module, tile_kernel(r.t.file, 0), &(FrontSpec){0},
+                                  r.t.diags);
     if (!r.kernel) fail_msg("%s\n%s", tile_text_diags(&r.t), g->text);
     for (uint32_t i = 0; i < INPUTS; i++) {
         if (!reads(g, i)) continue;

@@ -34,15 +34,15 @@ static Unit *load(const char *path) {
     return unit;
 }
 
-static MetaKernel *meta_of(Unit *unit, const AstKernel *kernel, const char *target, Dtype type) {
+static MetaKernel *meta_of(Unit *unit, const FrontKernel *kernel, const char *target, Dtype type) {
     CodeTarget t;
     assert_true(code_target_parse(str(target), &t));
     Machine machine = code_target_machine(t);
     CompileOptions o = {.variants = compile_variants_of(t)};
     o.passes.machine = &machine;
-    TileSpec spec = {.target = str(target)};
-    for (const AstDecl *d = kernel->params; d; d = d->next)
-        if (d->kind == DECL_TYPE_PARAM) {
+    FrontSpec spec = {.target = str(target)};
+    for (const FrontParam *d = kernel->params; d; d = d->next)
+        if (d->kind == FRONT_TYPE) {
             IrBinding b = {.name = d->name, .is_type = true, .type = type};
             vec_push(unit->arena, &spec.bindings, b);
         }
@@ -150,9 +150,9 @@ static void metadata_reads_back(void **state) {
     size_t kernels = 0, variants = 0;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         Unit *unit = load(arena_printf(arena, "examples/%s.tile", examples[i]));
-        for (size_t k = 0; k < tile_kernel_count(unit->file); k++)
+        for (size_t k = 0; k < unit->file->kernel_count; k++)
             for (size_t t = 0; t < sizeof names / sizeof *names; t++) {
-                const AstKernel *kernel = tile_kernel(unit->file, k);
+                const FrontKernel *kernel = &unit->file->kernels[k];
                 const MetaKernel *meta = meta_of(unit, kernel, names[t], DTYPE_F16);
                 if (!meta) continue;  // of other types
                 expect_same_meta(arena, meta);

@@ -79,7 +79,7 @@ static BuildBinding binding_of(Str word) {
 
 static uint32_t source_of(const MadeLibrary *m, Str kernel) {
     for (size_t i = 0; i < m->units.count; i++)
-        if (tile_kernel_find(m->units.data[i]->file, kernel)) return (uint32_t)i;
+        if (frontend_find(m->units.data[i]->file, kernel)) return (uint32_t)i;
     fail_msg("no source has kernel %.*s", STR_ARG(kernel));
     return 0;
 }
@@ -109,7 +109,7 @@ void made_function(MadeLibrary *m, const char *text) {
 }
 
 Str made_source_hash(const MadeLibrary *m, uint32_t source) {
-    const AstKernel *kernel = tile_kernel(m->units.data[source]->file, 0);
+    const FrontKernel *kernel = &m->units.data[source]->file->kernels[0];
     return tune_key(m->arena, kernel, STR("")).source;
 }
 

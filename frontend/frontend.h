@@ -1,0 +1,153 @@
+// Front ends: source files to tile IR.
+//
+// Purpose: the one door between sources and the compiler. A front end is a constant table of
+// functions (Frontend), and frontend.c lists all of them: a file's suffix says which one reads it.
+// Everything above this room knows a kernel by its description (FrontKernel), never by a syntax
+// tree.
+// Invariants: load reports every error of text, grammar and names in one go; elaborate reports
+// every error of one kernel and yields no IR then. Neither crashes on any input. Descriptions hold
+// also for kernels with errors, as far as they could be read.
+// Ownership: everything lives in the arena of the FrontInput, IR in that of its module.
+//
+//     FrontInput in = {.arena = arena, .sources = sources, .names = names};
+//     FrontFile *f = frontend_load(&in, file, diags);
+//     const FrontKernel *k = frontend_find(f, STR("softmax"));
+//     IrFunc *func = frontend_elaborate(f, module, k, &(FrontSpec){…}, diags);
+#ifndef TILEC_FRONTEND_FRONTEND_H
+#define TILEC_FRONTEND_FRONTEND_H
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "ir/ir.h"
+
+typedef struct Frontend Frontend;
+
+// Gives the file that `path` (already made relative to the importing file) names, or NULL after
+// reporting why; the caller of load says how files are read.
+typedef const SourceFile *(*FrontImport)(void *user, Str path, Span span, Diags *diags);
+
+typedef struct FrontInput {
+    Arena *arena;
+    Sources *sources;
+    Interner *names;
+    FrontImport import;  // NULL: the text comes from no file, so it cannot import
+    void *user;          // of import
+    bool any_name;       // the source's name is a label: with any suffix it is read
+} FrontInput;
+
+// ---- What a front end says of a kernel
+
+typedef enum FrontParamKind {
+    FRONT_TYPE,   // an element type, part of the specialisation
+    FRONT_CONST,  // a compile-time integer, part of the specialisation
+    FRONT_SCALAR,
+    FRONT_POINTER,
+    FRONT_VIEW,
+} FrontParamKind;
+
+typedef struct FrontParam {
+    FrontParamKind kind;
+    Symbol name;
+    Span span;  // of the name
+    const struct FrontParam *next;
+    Dtype dtype;            // of an argument's elements, where type_param is NULL
+    Symbol type_param;      // the type parameter that says it
+    bool has_default;       // of a const
+    bool strided;           // of a view
+    uint32_t rank;          // of a view
+    const Symbol *extents;  // of a view, one a dimension: its name, or NULL for a fixed one
+} FrontParam;
+
+typedef struct FrontExtent {
+    Symbol name;
+    const struct FrontExtent *next;
+} FrontExtent;
+
+typedef struct FrontKernel {
+    Symbol name;
+    Span span;  // of the name
+    const SourceFile *file;
+    const FrontParam *params;    // in order
+    const FrontExtent *extents;  // named ones, in order of first mention
+    const void *own;             // the front end's
+} FrontKernel;
+
+typedef struct FrontFile {
+    const Frontend *frontend;
+    size_t kernel_count;
+    const FrontKernel *kernels;  // of the file itself, in order
+    void *own;                   // the front end's
+} FrontFile;
+
+// ---- What a kernel is specialised to
+
+// Consts not given take the tune space's first value for `target`, then their default.
+typedef struct FrontSpec {
+    VEC(IrBinding) bindings;  // types, consts and options (ir/options.def)
+    Str target;               // whose tune space counts; empty: none
+    unsigned math;            // added to the kernel's own
+    Map fixed_extents;        // Symbol → value: extents compiled as constants (facts)
+} FrontSpec;
+
+// The binding of this name, or NULL.
+const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name);
+// An option of compilation: what `tune` and callers set without a parameter of that name.
+bool frontend_is_option(Symbol name);
+
+// A name of the tune space and its candidate values.
+typedef struct FrontTune {
+    Symbol name;
+    uint32_t count;
+    const int64_t *values;
+} FrontTune;
+
+// ---- A front end
+
+struct Frontend {
+    const char *language;  // "Tile"
+    const char *suffix;    // ".tile"
+    // Never NULL; what is wrong is in the diagnostics.
+    FrontFile *(*load)(const FrontInput *in, const SourceFile *file, Diags *diags);
+    bool (*check)(FrontFile *file, Diags *diags);
+    bool (*check_open)(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
+                       Diags *diags);
+    bool (*specialize)(Arena *arena, const FrontKernel *kernel, const Dtype *types, size_t count,
+                       FrontSpec *spec, Diags *diags);
+    IrFunc *(*elaborate)(FrontFile *file, IrModule *module, const FrontKernel *kernel,
+                         const FrontSpec *spec, Diags *diags);
+    size_t (*tune_space)(FrontFile *file, const FrontKernel *kernel, Str target,
+                         const FrontTune **space);
+    size_t (*doc)(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
+                  const Str **lines);
+};
+
+// The front end of files with this name's suffix; NULL when there is none. A name without a suffix
+// (a pipe, standard input) has the first one.
+const Frontend *frontend_of(Str path);
+
+// NULL after reporting that no front end reads such a file.
+FrontFile *frontend_load(const FrontInput *in, const SourceFile *file, Diags *diags);
+// The kernel of this name, or NULL.
+const FrontKernel *frontend_find(const FrontFile *file, Str name);
+// Checks all kernels (all errors reported), with candidates for open types and consts.
+bool frontend_check(FrontFile *file, Diags *diags);
+// False: with what is given the kernel is right for no element types, and why for some of them. Of
+// kernels that leave one type open, or two; others are only known when their types are.
+bool frontend_check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
+                         Diags *diags);
+// Binds what the spec leaves open and arguments decide: `types[i]` is the element type of the i-th
+// scalar, pointer or view, DTYPES where it says nothing. False after reporting two that disagree.
+// The bindings found are pushed in `arena`, as the spec's own were.
+bool frontend_specialize(FrontFile *file, Arena *arena, const FrontKernel *kernel,
+                         const Dtype *types, size_t count, FrontSpec *spec, Diags *diags);
+// Tile IR of one specialisation; NULL after reporting errors.
+IrFunc *frontend_elaborate(FrontFile *file, IrModule *module, const FrontKernel *kernel,
+                           const FrontSpec *spec, Diags *diags);
+// The tune space of a kernel for a target, the most specific candidates first.
+size_t frontend_tune_space(FrontFile *file, const FrontKernel *kernel, Str target,
+                           const FrontTune **space);
+// The comment that documents a kernel, line by line, without its marks.
+size_t frontend_doc(const FrontFile *file, const FrontKernel *kernel, Arena *arena,
+                    const Str **lines);
+
+#endif
