@@ -10,7 +10,6 @@
 #ifndef TILEC_TOOLS_FRONT_H
 #define TILEC_TOOLS_FRONT_H
 
-#include "compile/pipeline/code.h"
 #include "compile/pipeline/compile.h"
 #include "tools/cli.h"
 

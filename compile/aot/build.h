@@ -17,7 +17,7 @@
 #define TILEC_COMPILE_AOT_BUILD_H
 
 #include "base/ar.h"
-#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "compile/report/tuner.h"
 
 typedef struct BuildBinding {

@@ -5,8 +5,8 @@
 #include "compile/jit/child.h"
 #include "compile/pipeline/defect.h"
 
-static Defect defect_of(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
-                        Str entry) {
+Defect code_defect(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                   Str entry) {
     return (Defect){.arena = unit->arena,
                     .func = compiled->func,
                     .target = options->target,
@@ -14,53 +14,12 @@ static Defect defect_of(const Unit *unit, const Compiled *compiled, const CodeOp
                     .facts = compiled->meta->variants[options->variant].facts};
 }
 
-static uint32_t ops_in(const IrBlock *block) {
-    uint32_t count = 0;
-    IR_EACH_OP(op, block) {
-        count++;
-        for (uint32_t i = 0; i < op->region_count; i++) count += ops_in(op->regions[i]);
-    }
-    return count;
-}
-
-// Some passes look at pairs of accesses, and each op becomes many instructions: a body that cannot
-// be compiled in sensible time is refused before the work.
-static bool length_is_sensible(const IrFunc *f, Diags *diags) {
-    enum { OPS_MOST = 131072 };
-    uint32_t count = ir_body(f) ? ops_in(ir_body(f)) : 0;
-    if (count <= OPS_MOST) return true;
-    diag_error(diags, f->span, DIAG_LIMIT,
-               "kernel '%s' is too long: %u operations, and code is made of at most %d", f->name,
-               count, OPS_MOST);
-    diag_help(
-        diags,
-        "use loops that run (`for`) instead of `for const`, smaller tiles, or several kernels");
-    return false;
-}
-
-bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options) {
-    TRY(length_is_sensible(compiled->func, unit->diags));
-    Machine machine = code_target_machine(options->target);
-    PassOptions passes = options->passes;
-    passes.machine = &machine;
-    passes.limit = unit->limit;
-    passes.facts = compiled->meta->variants[options->variant].facts;
-    size_t count;
-    const PassStep *steps =
-        pipeline_steps(code_target_is_gpu(options->target) ? PIPELINE_GPU : PIPELINE_CPU, &count);
-    Defect defect = defect_of(unit, compiled, options, str(compiled->func->name));
-    defect_begin(&defect);
-    bool fine = passes_run(compiled->module, steps, count, &passes, unit->diags);
-    defect_end(&defect);
-    return fine;
-}
-
 CodegenOutput code_output(CodeTarget target) {
     return code_target_takes_ptx(target) ? CODEGEN_ASM : CODEGEN_SHARED;
 }
 
-static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-                     const CodeServices *services, Str entry, Str *output) {
+bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                   const CodeServices *services, Str entry, Str *output) {
     CodegenOptions o = {.target = options->target,
                         .output = options->output,
                         .entry = entry,
@@ -77,7 +36,7 @@ static bool generate(Unit *unit, const Compiled *compiled, const CodeOptions *op
         return child_compile(unit->arena, &job, output, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);
-    Defect defect = defect_of(unit, compiled, options, entry);
+    Defect defect = code_defect(unit, compiled, options, entry);
     o.on_defect = defect_say;
     o.user = &defect;
     o.no_memory = os_out_of_memory;
@@ -110,23 +69,15 @@ bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *op
     return code_notes_read(arena, entry.notes, &code->notes);
 }
 
-bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-               const CodeServices *services, const HashKey *key, Code *code) {
-    *code = (Code){0};
-    Str entry = options->entry.size ? options->entry
-                                    : code_entry(unit->arena, compiled->func, options->variant);
+void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *options,
+               const HashKey *key, Code *code) {
     CacheKind kind;
-    TRY(code_lower(unit, compiled, options));
-    code->notes = code_notes_of(unit->arena, compiled->func, options->file_names);
-    code->notes.entry = entry;
-    TRY(generate(unit, compiled, options, services, entry, &code->bytes));
-    if (!key || !services->cache || !kind_of(options, &kind)) return true;
+    if (!key || !services->cache || !kind_of(options, &kind)) return;
     StrBuf notes = strbuf(unit->arena);
     code_notes_write(&code->notes, &notes);
     CacheEntry kept = {.code = code->bytes, .notes = strbuf_str(&notes)};
     cache_keep(services->cache, kind, key, unit->arena, &kept);
     code->path = kept.reach;
-    return true;
 }
 
 // The tool and its version belong to the key: a newer one may make better code.

@@ -1,18 +1,16 @@
-// Code of one variant: tile IR in, something to load (or to look at) out, through the caches.
+// Code of one variant: its key, the caches, the code generator, and what a launch must know of it.
+// code_make (compile.h) goes through all of them.
 //
 //     code_key        everything the code depends on → key         code_key.c
-//     caches          memory (jit.c), disk                         cache.c
-//     passes          tile IR → cpu or thread IR                   passes
-//     notes           memory of its own, asserts, prints           code_notes.c
-//     codegen         → LLVM IR, assembly or PTX, object, shared   plugin.c, child.c
+//     code_find       memory (jit.c), disk                         cache.c
+//     code_notes_of   memory of its own, asserts, prints           code_notes.c
+//     code_generate   → LLVM IR, assembly or PTX, object, shared   plugin.c, child.c
 //
 // Invariants: equal keys mean equal bytes; a key is of the tile IR before it is lowered, so that a
-// hit costs neither lowering nor LLVM. Making code changes the function it is made from: one
-// Compiled serves one call. Ownership: everything is in the unit's arena.
+// hit costs neither lowering nor LLVM. Ownership: everything is in the unit's arena.
 //
-//     CodeOptions o = {.target = {.cpu = cpu_native()}, .variant = 1, .output = CODEGEN_SHARED, …};
-//     Code code;
-//     if (!code_make(unit, compiled, &o, &code)) …
+//     HashKey key = code_key(arena, compiled, &options);
+//     if (!code_find(arena, services, &options, &key, &code)) code_make(…, &key, &code);
 #ifndef TILEC_COMPILE_PIPELINE_CODE_H
 #define TILEC_COMPILE_PIPELINE_CODE_H
 
@@ -21,7 +19,8 @@
 #include "compile/device/cubin.h"
 #include "compile/jit/cache.h"
 #include "compile/jit/plugin.h"
-#include "compile/pipeline/compile.h"
+#include "compile/pipeline/defect.h"
+#include "compile/pipeline/unit.h"
 #include "target/target.h"
 
 // What compilations of one context share.
@@ -72,14 +71,17 @@ Str code_entry(Arena *arena, const IrFunc *func, uint32_t variant);
 // Only the disk is asked, for code of the options' target and output.
 bool code_find(Arena *arena, const CodeServices *services, const CodeOptions *options,
                const HashKey *key, Code *code);
+// Keeps what devices load, and objects, on disk under the key (NULL, or other output: not kept).
+void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *options,
+               const HashKey *key, Code *code);
 // What a device loads: a shared object, or PTX for a driver.
 CodegenOutput code_output(CodeTarget target);
-// Lowers: the function becomes one of the target's level.
-bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options);
-// Lowers, generates, and keeps what devices load, and objects, on disk under the key (NULL: not
-// kept).
-bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-               const CodeServices *services, const HashKey *key, Code *code);
+// Runs the code generator on lowered IR, in this process or in a child. False after reporting.
+bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                   const CodeServices *services, Str entry, Str *output);
+// What a file of a defect in this work says.
+Defect code_defect(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                   Str entry);
 // Machine code of the PTX that has this key, from the disk or made and kept. False after reporting.
 bool code_cubin(Unit *unit, const CodeServices *services, const HashKey *key, Str ptx,
                 Cubin *cubin);

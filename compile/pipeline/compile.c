@@ -1,51 +1,18 @@
+// The pipeline, step by step: load, elaborate, tile passes, metadata, lower, generate.
 #include "compile/pipeline/compile.h"
 
-#include "base/os/os.h"
 #include "base/status.h"
 #include "compile/pipeline/launch_build.h"
 #include "compile/pipeline/launch_guard.h"
 #include "ir/verify/verify.h"
 
-static const SourceFile *add_file(Unit *u, Str path, Span span) {
-    const SourceFile *known = source_find(u->sources, path);
-    if (known) return known;
-    const SourceFile *given = u->given ? source_find(u->given, path) : NULL;
-    if (given) return source_add(u->sources, path, given->text);
-    Str text;
-    OsError error;
-    char *name = arena_text(u->arena, path.text, path.size);
-    if (!os_read_file(u->arena, name, SOURCE_MAX, &text, &error)) {
-        diag_error(u->diags, span, DIAG_IO, "cannot read '%s': %s", name, error.text);
-        return NULL;
-    }
-    return source_add(u->sources, path, text);
-}
-
-// Reading a pipe or a terminal may wait for ever. Only the file that a command names may be one.
-static const SourceFile *read_import(void *user, Str path, Span span, Diags *diags) {
-    Unit *u = user;
-    const char *name = arena_text(u->arena, path.text, path.size);
-    if (!os_path_waits(name)) return add_file(u, path, span);
-    diag_error(diags, span, DIAG_IMPORT, "'%s' is a pipe or a terminal: an import reads files",
-               name);
-    return NULL;
-}
-
-static Unit *unit_create(void) {
-    Arena *arena = arena_create();
-    Unit *u = arena_new(arena, Unit, 1);
-    u->arena = arena;
-    u->sources = sources_create(arena);
-    u->names = interner_create(arena);
-    u->diags = diags_create(arena, u->sources);
-    return u;
-}
+// ---- Load: a source becomes kernels whose names are bound
 
 static Unit *load(Unit *u, const SourceFile *file) {
     FrontInput in = {.arena = u->arena,
                      .sources = u->sources,
                      .names = u->names,
-                     .import = read_import,
+                     .import = unit_import,
                      .user = u,
                      .any_name = u->is_text};
     if (file) u->file = frontend_load(&in, file, u->diags);
@@ -59,7 +26,7 @@ static Unit *load(Unit *u, const SourceFile *file) {
 
 Unit *unit_load_file(const char *path) {
     Unit *u = unit_create();
-    return load(u, add_file(u, str(path), (Span){0}));
+    return load(u, unit_file(u, str(path), (Span){0}));
 }
 
 Unit *unit_load_text(Str name, Str text) {
@@ -77,61 +44,10 @@ Unit *unit_load_again(const Unit *unit) {
     const SourceFile *first = sources_count(unit->sources) ? sources_get(unit->sources, 0) : NULL;
     u->given = unit->sources;
     u->is_text = unit->is_text;
-    return load(u, first ? add_file(u, first->path, (Span){0}) : NULL);
+    return load(u, first ? unit_file(u, first->path, (Span){0}) : NULL);
 }
 
-void unit_destroy(Unit *unit) {
-    if (unit) arena_destroy(unit->arena);
-}
-
-void unit_begin(Unit *unit, unsigned seconds) {
-    unit->limit = (PassLimit){0};
-    if (seconds) unit->limit = (PassLimit){os_time_ns() + seconds * UINT64_C(1000000000), seconds};
-}
-
-bool compile_seconds_parse(Str text, unsigned *seconds) {
-    uint64_t number;
-    bool overflow = false;
-    if (!str_to_u64(text, &number, &overflow) || overflow) return false;
-    if (number < 1 || number > COMPILE_SECONDS_MOST) return false;
-    *seconds = (unsigned)number;
-    return true;
-}
-
-static void list_kernels(Unit *u) {
-    size_t n = u->file->kernel_count;
-    StrBuf b = strbuf(u->arena);
-    for (size_t i = 0; i < n; i++)
-        strbuf_printf(&b, "%s%s", i ? ", " : "", u->file->kernels[i].name);
-    if (n) diag_help(u->diags, "the kernels here are: %s", b.text);
-}
-
-static Str nearest_kernel(Unit *u, Str name) {
-    size_t n = u->file->kernel_count;
-    Str *names = arena_new(u->arena, Str, n + 1);
-    for (size_t i = 0; i < n; i++) names[i] = str(u->file->kernels[i].name);
-    return str_nearest(name, names, n);
-}
-
-const FrontKernel *unit_kernel(Unit *unit, Str name) {
-    if (!unit->file) return NULL;
-    size_t n = unit->file->kernel_count;
-    if (name.size) {
-        const FrontKernel *k = frontend_find(unit->file, name);
-        if (k) return k;
-        Str nearest = nearest_kernel(unit, name);
-        diag_error(unit->diags, (Span){0}, DIAG_KERNEL, "there is no kernel '%.*s'%s%.*s%s",
-                   STR_ARG(name), nearest.size ? "; did you mean '" : "", STR_ARG(nearest),
-                   nearest.size ? "'?" : "");
-        list_kernels(unit);
-        return NULL;
-    }
-    if (n == 1) return &unit->file->kernels[0];
-    diag_error(unit->diags, (Span){0}, DIAG_KERNEL,
-               n ? "there are %zu kernels, and none is named" : "there is no kernel (%zu)", n);
-    list_kernels(unit);
-    return NULL;
-}
+// ---- Elaborate, tile passes, metadata: a kernel and what it is specialised to become a Compiled
 
 CompileVariants compile_variants_of(CodeTarget target) {
     if (!code_target_is_gpu(target)) return VARIANTS_CPU;
@@ -143,13 +59,13 @@ const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontS
     static const CompileOptions defaults = {0};
     if (!options) options = &defaults;
     Compiled *c = arena_new(unit->arena, Compiled, 1);
-    // Source to tile IR.
+    // Elaborate: tile IR of this specialisation.
     c->module = ir_module_create(unit->arena, unit->sources, unit->names);
     c->func = frontend_elaborate(unit->file, c->module, kernel, spec, unit->diags);
     if (!c->func) return NULL;
     if (!ir_verify(c->module, unit->diags)) return NULL;
     if (!pass_limit_holds(&unit->limit, c->func, "the front end", unit->diags)) return NULL;
-    // Tile IR, made better by passes.
+    // Tile passes.
     if (!options->elaborate_only) {
         size_t count = options->step_count;
         const PassStep *steps =
@@ -158,7 +74,7 @@ const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontS
         passes.limit = unit->limit;
         if (!passes_run(c->module, steps, count, &passes, unit->diags)) return NULL;
     }
-    // What a launch needs to know.
+    // Metadata: what a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
     if (!c->meta) return NULL;
     if (options->variants == VARIANTS_CPU) launch_add_variants(unit->arena, c->meta);
@@ -166,4 +82,62 @@ const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontS
     if (buffers || options->variants == VARIANTS_GPU)
         launch_add_gpu_variants(unit->arena, c->meta, buffers);
     return c;
+}
+
+// ---- Lower and generate: a Compiled becomes the code of one variant
+
+static uint32_t ops_in(const IrBlock *block) {
+    uint32_t count = 0;
+    IR_EACH_OP(op, block) {
+        count++;
+        for (uint32_t i = 0; i < op->region_count; i++) count += ops_in(op->regions[i]);
+    }
+    return count;
+}
+
+// Some passes look at pairs of accesses, and each op becomes many instructions: a body that cannot
+// be compiled in sensible time is refused before the work.
+static bool length_is_sensible(const IrFunc *f, Diags *diags) {
+    enum { OPS_MOST = 131072 };
+    uint32_t count = ir_body(f) ? ops_in(ir_body(f)) : 0;
+    if (count <= OPS_MOST) return true;
+    diag_error(diags, f->span, DIAG_LIMIT,
+               "kernel '%s' is too long: %u operations, and code is made of at most %d", f->name,
+               count, OPS_MOST);
+    diag_help(
+        diags,
+        "use loops that run (`for`) instead of `for const`, smaller tiles, or several kernels");
+    return false;
+}
+
+bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options) {
+    TRY(length_is_sensible(compiled->func, unit->diags));
+    Machine machine = code_target_machine(options->target);
+    PassOptions passes = options->passes;
+    passes.machine = &machine;
+    passes.limit = unit->limit;
+    passes.facts = compiled->meta->variants[options->variant].facts;
+    size_t count;
+    const PassStep *steps =
+        pipeline_steps(code_target_is_gpu(options->target) ? PIPELINE_GPU : PIPELINE_CPU, &count);
+    Defect defect = code_defect(unit, compiled, options, str(compiled->func->name));
+    defect_begin(&defect);
+    bool fine = passes_run(compiled->module, steps, count, &passes, unit->diags);
+    defect_end(&defect);
+    return fine;
+}
+
+bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+               const CodeServices *services, const HashKey *key, Code *code) {
+    *code = (Code){0};
+    Str entry = options->entry.size ? options->entry
+                                    : code_entry(unit->arena, compiled->func, options->variant);
+    // Lower: the function becomes one of the target's level.
+    TRY(code_lower(unit, compiled, options));
+    code->notes = code_notes_of(unit->arena, compiled->func, options->file_names);
+    code->notes.entry = entry;
+    // Generate.
+    TRY(code_generate(unit, compiled, options, services, entry, &code->bytes));
+    code_keep(unit, services, options, key, code);
+    return true;
 }

@@ -10,7 +10,7 @@
 #ifndef TILEC_COMPILE_REPORT_EXPLAIN_H
 #define TILEC_COMPILE_REPORT_EXPLAIN_H
 
-#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "target/occupancy.h"
 
 // What is counted in a kernel and in each of its loops: COUNT(name, key, heading).

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "base/os/os.h"
-#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "tests/support/slice.h"
 
 enum { SECONDS_MOST = 25, SECONDS_BELOW = 10 };  // of processors; of code just below the limit

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "frontend/tile/tile.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"

@@ -2,7 +2,7 @@
 
 #include "base/os/os.h"
 #include "base/status.h"
-#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "ir/edit.h"
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"

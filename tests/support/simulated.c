@@ -6,7 +6,7 @@
 #include "base/os/os.h"
 #include "base/status.h"
 #include "compile/device/sim_device.h"
-#include "compile/pipeline/code.h"
+#include "compile/pipeline/compile.h"
 #include "runtime/context.h"
 #include "runtime/cuda/device.h"
 #include "runtime/hip/device.h"

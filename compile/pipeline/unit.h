@@ -1,0 +1,53 @@
+// Unit: one source with its imports, and what its compilations share.
+//
+// Invariants: a unit may compile many kernels and specialisations, one thread at a time. All
+// diagnostics of a unit are in its `diags`. Ownership: unit_destroy frees everything, compiled
+// kernels included.
+//
+//     Unit *u = unit_load_file("softmax.tile");       // compile.h
+//     const FrontKernel *k = unit_kernel(u, STR("softmax"));
+//     if (!k) diags_text(u->diags, …);
+#ifndef TILEC_COMPILE_PIPELINE_UNIT_H
+#define TILEC_COMPILE_PIPELINE_UNIT_H
+
+#include "base/diag.h"
+#include "frontend/frontend.h"
+#include "passes/pass.h"
+#include "runtime/meta.h"
+
+typedef struct Unit {
+    Arena *arena;
+    Sources *sources;
+    Interner *names;
+    Diags *diags;
+    FrontFile *file;       // NULL when the source could not be read
+    const Sources *given;  // NULL: files are read
+    bool is_text;          // comes from no file: its name is a label
+    PassLimit limit;       // of the compilation that is under way
+} Unit;
+
+// A unit without a source: unit_load_file and its like (compile.h) give it one.
+Unit *unit_create(void);
+void unit_destroy(Unit *unit);
+// A compilation begins that may take so long; 0: any time.
+void unit_begin(Unit *unit, unsigned seconds);
+// TILEC_COMPILE_SECONDS, --compile-seconds: 1 to COMPILE_SECONDS_MOST. False: it is no such number.
+enum { COMPILE_SECONDS_MOST = 86400 };
+#define COMPILE_SECONDS_TEXT "a number of seconds from 1 to 86400"
+bool compile_seconds_parse(Str text, unsigned *seconds);
+
+// The file of this path, read unless it was; NULL after reporting why it cannot be.
+const SourceFile *unit_file(Unit *unit, Str path, Span span);
+// The same for an import, of a unit as `user`.
+const SourceFile *unit_import(void *user, Str path, Span span, Diags *diags);
+// The kernel of this name; with an empty name the only one. NULL after reporting what there is.
+const FrontKernel *unit_kernel(Unit *unit, Str name);
+
+// A kernel's specialisation.
+typedef struct Compiled {
+    IrModule *module;
+    IrFunc *func;
+    MetaKernel *meta;
+} Compiled;
+
+#endif
