@@ -1,30 +1,30 @@
 // Operators as the source writes them.
 #include "frontend/tile/ast.h"
 
-const char *ast_op_text(AstOp op) {
+const char *ast_op_text(Operator op) {
     switch (op) {
-    case AST_OP_NONE: return "=";
-    case AST_OP_ADD: return "+";
-    case AST_OP_SUB:
-    case AST_OP_NEG: return "-";
-    case AST_OP_MUL: return "*";
-    case AST_OP_DIV: return "/";
-    case AST_OP_REM: return "%";
-    case AST_OP_SHL: return "<<";
-    case AST_OP_SHR: return ">>";
-    case AST_OP_AND: return "&";
-    case AST_OP_OR: return "|";
-    case AST_OP_XOR: return "^";
-    case AST_OP_LT: return "<";
-    case AST_OP_LE: return "<=";
-    case AST_OP_GT: return ">";
-    case AST_OP_GE: return ">=";
-    case AST_OP_EQ: return "==";
-    case AST_OP_NE: return "!=";
-    case AST_OP_LAND: return "&&";
-    case AST_OP_LOR: return "||";
-    case AST_OP_NOT: return "!";
-    case AST_OP_BITNOT: return "~";
+    case OPERATOR_NONE: return "=";
+    case OPERATOR_ADD: return "+";
+    case OPERATOR_SUB:
+    case OPERATOR_NEG: return "-";
+    case OPERATOR_MUL: return "*";
+    case OPERATOR_DIV: return "/";
+    case OPERATOR_REM: return "%";
+    case OPERATOR_SHL: return "<<";
+    case OPERATOR_SHR: return ">>";
+    case OPERATOR_AND: return "&";
+    case OPERATOR_OR: return "|";
+    case OPERATOR_XOR: return "^";
+    case OPERATOR_LT: return "<";
+    case OPERATOR_LE: return "<=";
+    case OPERATOR_GT: return ">";
+    case OPERATOR_GE: return ">=";
+    case OPERATOR_EQ: return "==";
+    case OPERATOR_NE: return "!=";
+    case OPERATOR_LAND: return "&&";
+    case OPERATOR_LOR: return "||";
+    case OPERATOR_NOT: return "!";
+    case OPERATOR_BITNOT: return "~";
     }
     return "";
 }

@@ -19,6 +19,7 @@
 #include "base/source.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "frontend/common/operator.h"
 
 enum { AST_MAX_DEPTH = 200 };
 
@@ -45,7 +46,7 @@ typedef enum AstKind {
     // Statements
     AST_LET,  // decls (one or a tuple), a: value
     AST_VAR,
-    // a: target (name or index), op: AST_OP_NONE or the compound operator, b: value, c: mask
+    // a: target (name or index), op: OPERATOR_NONE or the compound operator, b: value, c: mask
     AST_ASSIGN,
     AST_EXPR,   // a
     AST_IF,     // a: condition, b: then, c: else or NULL; is_const
@@ -57,34 +58,9 @@ typedef enum AstKind {
     AST_BLOCK,   // list
 } AstKind;
 
-typedef enum AstOp {
-    AST_OP_NONE,
-    AST_OP_ADD,
-    AST_OP_SUB,
-    AST_OP_MUL,
-    AST_OP_DIV,
-    AST_OP_REM,
-    AST_OP_SHL,
-    AST_OP_SHR,
-    AST_OP_AND,
-    AST_OP_OR,
-    AST_OP_XOR,
-    AST_OP_LT,
-    AST_OP_LE,
-    AST_OP_GT,
-    AST_OP_GE,
-    AST_OP_EQ,
-    AST_OP_NE,
-    AST_OP_LAND,
-    AST_OP_LOR,
-    AST_OP_NEG,
-    AST_OP_NOT,
-    AST_OP_BITNOT,  // unary: - ! ~
-} AstOp;
-
 struct Ast {  // a cache line: a file is mostly these, and walking them costs misses
     AstKind kind : 8;
-    AstOp op : 8;
+    Operator op : 8;
     Dtype dtype : 8;
     bool is_const : 1;
     bool broken : 1;  // the parser reported a mistake in it: nothing more is said of it
@@ -117,7 +93,7 @@ _Static_assert(sizeof(Ast) == 64, "a node is a cache line");
 // Operators whose left sides may be a chain of any length: all of two operands but && and ||. A
 // chain counts as one node of the depth, so that it is walked without recursion.
 static inline bool ast_chain(const Ast *e) {
-    return e->kind == AST_BINARY && !e->broken && e->op != AST_OP_LAND && e->op != AST_OP_LOR;
+    return e->kind == AST_BINARY && !e->broken && e->op != OPERATOR_LAND && e->op != OPERATOR_LOR;
 }
 // The node and those down its left side, itself first: chain[count - 1]->a begins it.
 Ast *const *ast_chain_of(Arena *arena, const Ast *top, size_t *count);
@@ -210,6 +186,6 @@ typedef struct AstModule {
     VEC(Str) imports;  // paths as resolved, for depfiles
 } AstModule;
 
-const char *ast_op_text(AstOp op);
+const char *ast_op_text(Operator op);
 
 #endif

@@ -6,15 +6,36 @@
 #include "ir/option.h"
 
 Val el_silent(Elab *e) {
-    e->silent = true;
+    tile_of(e)->silent = true;
     return EL_POISON;
 }
 
-void el_begin(Elab *e, TileFile *file, IrModule *module, Diags *diags, Arena *scratch) {
-    *e = (Elab){.file = file, .module = module, .diags = diags, .scratch = scratch};
+// A note for each call of a fn that led to an error.
+static void trace(Elab *e) {
+    for (const Frame *f = tile_of(e)->frame; f && f->caller; f = f->caller) {
+        if (!f->fn) continue;
+        diag_note(e->diags, f->call, "in the %s of '%s' here", f->role, f->fn->decl->name);
+    }
+}
+
+static const char *cast_text(Arena *arena, Dtype to) {
+    return arena_printf(arena, "%s(…)", dtype_name(to));
+}
+
+static const Language language = {
+    .operator_text = ast_op_text,
+    .cast_text = cast_text,
+    .rank_help = "give the smaller one a dimension with expand(v, axis = …)",
+    .trace = trace,
+};
+
+void el_begin(TileElab *t, TileFile *file, IrModule *module, Diags *diags, Arena *scratch) {
+    *t = (TileElab){
+        .elab = {.language = &language, .module = module, .diags = diags, .scratch = scratch},
+        .file = file};
     size_t consts = file->module.consts.count;
-    e->consts = arena_new(e->scratch, Val, consts + 1);
-    e->const_states = arena_new(e->scratch, uint8_t, consts + 1);
+    t->consts = arena_new(scratch, Val, consts + 1);
+    t->const_states = arena_new(scratch, uint8_t, consts + 1);
 }
 
 // ---- what is known to be wrong
@@ -26,30 +47,32 @@ static int by_position(const void *a, const void *b) {
 
 static void collect_blame(Elab *e) {
     size_t count = diags_errors(e->diags) ? diags_count(e->diags) : 0;
-    e->blamed = arena_new(e->scratch, uint32_t, count);
+    tile_of(e)->blamed = arena_new(e->scratch, uint32_t, count);
     for (size_t i = 0; i < count; i++) {
         const Diag *d = diags_get(e->diags, i);
         if (d->severity == DIAG_ERROR && span_known(d->span))
-            e->blamed[e->blamed_count++] = d->span.begin;
+            tile_of(e)->blamed[tile_of(e)->blamed_count++] = d->span.begin;
     }
-    if (e->blamed_count) qsort(e->blamed, e->blamed_count, sizeof *e->blamed, by_position);
+    if (tile_of(e)->blamed_count)
+        qsort(tile_of(e)->blamed, tile_of(e)->blamed_count, sizeof *tile_of(e)->blamed,
+              by_position);
 }
 
 bool el_blamed(Elab *e, Span span) {
-    size_t low = 0, high = e->blamed_count;
+    size_t low = 0, high = tile_of(e)->blamed_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (e->blamed[middle] < span.begin)
+        if (tile_of(e)->blamed[middle] < span.begin)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low >= e->blamed_count) return false;
-    uint32_t at = e->blamed[low];
+    if (low >= tile_of(e)->blamed_count) return false;
+    uint32_t at = tile_of(e)->blamed[low];
     // What the parser could not read may lie behind the part that it mended: up to the line's end.
     if (at >= span.end) {
         if (at - span.end > 200) return false;
-        Str between = source_text(e->file->sources, (Span){span.end, at});
+        Str between = source_text(tile_of(e)->file->sources, (Span){span.end, at});
         for (size_t i = 0; i < between.size; i++)
             if (between.text[i] == '\n') return false;
     }
@@ -63,7 +86,7 @@ static bool head_is_broken(const AstKernel *kernel) { return kernel->broken || !
 // ---- specialisation
 
 static void bind_type(Elab *e, const AstDecl *decl) {
-    const IrBinding *given = frontend_spec_find(e->spec, decl->name);
+    const IrBinding *given = frontend_spec_find(tile_of(e)->spec, decl->name);
     Slot *slot = el_slot(e, decl);
     if (given && given->is_type) {
         IrBinding b = {.name = decl->name, .is_type = true, .type = given->type};
@@ -78,7 +101,7 @@ static void bind_type(Elab *e, const AstDecl *decl) {
 
 // Given, else the tune space's first value, else the default.
 static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
-    const IrBinding *given = frontend_spec_find(e->spec, decl->name);
+    const IrBinding *given = frontend_spec_find(tile_of(e)->spec, decl->name);
     if (given && !given->is_type) {
         *value = given->value;
         return true;
@@ -87,7 +110,7 @@ static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
         el_error(e, decl->span, DIAG_SPECIALIZE, "the const '%s' is given a type", decl->name);
         return false;
     }
-    FrontTune tune = el_tune_find(e, e->kernel, decl->name, e->spec->target);
+    FrontTune tune = el_tune_find(e, tile_of(e)->kernel, decl->name, tile_of(e)->spec->target);
     if (tune.count) {
         *value = tune.values[0];
         return true;
@@ -112,29 +135,29 @@ static void bind_const(Elab *e, const AstDecl *decl) {
 }
 
 static int option_value(Elab *e, const IrOption *option) {
-    Symbol symbol = intern(e->file->names, str(option->name));
-    const IrBinding *given = frontend_spec_find(e->spec, symbol);
+    Symbol symbol = intern(tile_of(e)->file->names, str(option->name));
+    const IrBinding *given = frontend_spec_find(tile_of(e)->spec, symbol);
     int64_t value = given ? given->value : 0;
     if (!given) {
-        FrontTune tune = el_tune_find(e, e->kernel, symbol, e->spec->target);
+        FrontTune tune = el_tune_find(e, tile_of(e)->kernel, symbol, tile_of(e)->spec->target);
         if (tune.count) value = tune.values[0];
     }
     if (value == 0 || ir_option_allows(option, value)) return (int)value;
-    el_error(e, e->kernel->decl->span, DIAG_TUNE, "'%s' must be from %d to %d, found %lld",
+    el_error(e, tile_of(e)->kernel->decl->span, DIAG_TUNE, "'%s' must be from %d to %d, found %lld",
              option->name, option->least, option->most, (long long)value);
     return 0;
 }
 
 static void check_bindings(Elab *e) {
-    for (size_t i = 0; i < e->spec->bindings.count; i++) {
-        const IrBinding *b = &e->spec->bindings.data[i];
+    for (size_t i = 0; i < tile_of(e)->spec->bindings.count; i++) {
+        const IrBinding *b = &tile_of(e)->spec->bindings.data[i];
         bool known = frontend_is_option(b->name);
-        for (const AstDecl *p = e->kernel->params; p && !known; p = p->next)
+        for (const AstDecl *p = tile_of(e)->kernel->params; p && !known; p = p->next)
             known = str_equal(str(p->name), str(b->name)) &&
                     (p->kind == DECL_TYPE_PARAM || p->kind == DECL_CONST_PARAM);
         if (known) continue;
-        el_error(e, e->kernel->decl->span, DIAG_SPECIALIZE, "kernel '%s' has no type or const '%s'",
-                 e->kernel->decl->name, b->name);
+        el_error(e, tile_of(e)->kernel->decl->span, DIAG_SPECIALIZE,
+                 "kernel '%s' has no type or const '%s'", tile_of(e)->kernel->decl->name, b->name);
     }
 }
 
@@ -199,8 +222,7 @@ static void add_view(Elab *e, const AstDecl *decl, Dtype elem, Slot *slot) {
     param->strided = decl->strided;
     for (uint32_t i = 0; i < rank; i++) param->dims[i] = dims[i];
     View *view = arena_new(e->scratch, View, 1);
-    *view =
-        (View){.name = decl->name, .value = param->value, .elem = elem, .rank = rank, .decl = decl};
+    *view = (View){.name = decl->name, .value = param->value, .elem = elem, .rank = rank};
     if (slot) el_declare_slot(e, slot, (Val){.kind = VAL_VIEW, .view = view});
 }
 
@@ -230,7 +252,7 @@ static bool is_argument(const AstDecl *p) {
 static void count_arguments(Elab *e) {
     const AstDecl *excess = NULL;
     uint32_t count = 0;
-    for (const AstDecl *p = e->kernel->params; p; p = p->next)
+    for (const AstDecl *p = tile_of(e)->kernel->params; p; p = p->next)
         if (is_argument(p) && ++count == IR_MAX_ARGS + 1) excess = p;
     if (!excess) return;
     el_error(e, excess->span, DIAG_KERNEL, "a kernel has at most %d arguments, found %u",
@@ -240,15 +262,15 @@ static void count_arguments(Elab *e) {
 
 static void kernel_params(Elab *e) {
     count_arguments(e);
-    for (const AstDecl *p = e->kernel->params; p; p = p->next) {
+    for (const AstDecl *p = tile_of(e)->kernel->params; p; p = p->next) {
         if (p->kind == DECL_TYPE_PARAM) bind_type(e, p);
         if (p->kind == DECL_CONST_PARAM) bind_const(e, p);
     }
-    for (const AstDecl *p = e->kernel->params; p; p = p->next)
+    for (const AstDecl *p = tile_of(e)->kernel->params; p; p = p->next)
         if (is_argument(p)) add_param(e, p);
-    for (const AstDecl *x = e->kernel->extents; x; x = x->next) {
+    for (const AstDecl *x = tile_of(e)->kernel->extents; x; x = x->next) {
         ir_func_add_extent(e->func, x->name);
-        const uint64_t *fixed = map_find(&e->spec->fixed_extents, map_key(x->name));
+        const uint64_t *fixed = map_find(&tile_of(e)->spec->fixed_extents, map_key(x->name));
         if (!fixed) continue;
         IrFacts *facts = &vec_last(&e->func->extents).facts;
         facts->has_range = true;
@@ -261,9 +283,9 @@ static void kernel_params(Elab *e) {
 static void section_begin(Elab *e, IrSectionKind kind, Str text, Span span, ElPlace place) {
     e->b = ir_builder_at_end(ir_func_add_section(e->func, kind, text, span));
     e->b.span = span;
-    e->place = place;
+    tile_of(e)->place = place;
     e->region = ++e->regions;
-    e->frame->region = e->region;
+    tile_of(e)->frame->region = e->region;
 }
 
 // What the launcher cannot compute; one complaint for a section.
@@ -283,8 +305,8 @@ static bool launchable(Elab *e, const IrBlock *block) {
 }
 
 static void kernel_requires(Elab *e) {
-    for (const Ast *ast = e->kernel->requires; ast; ast = ast->next) {
-        section_begin(e, IR_REQUIRES, source_text(e->file->sources, ast->span), ast->span,
+    for (const Ast *ast = tile_of(e)->kernel->requires; ast; ast = ast->next) {
+        section_begin(e, IR_REQUIRES, source_text(tile_of(e)->file->sources, ast->span), ast->span,
                       EL_IN_REQUIRES);
         Val v = el_operand(e, ast);
         if (v.kind == VAL_POISON) continue;
@@ -319,7 +341,7 @@ static IrValue *grid_value(Elab *e, const Ast *ast) {
 }
 
 static void kernel_grid(Elab *e) {
-    const Ast *list = e->kernel->grid;
+    const Ast *list = tile_of(e)->kernel->grid;
     if (!list) return;
     section_begin(e, IR_GRID, (Str){0}, list->span, EL_IN_GRID);
     IrValue *values[3];
@@ -335,11 +357,12 @@ static void kernel_grid(Elab *e) {
 }
 
 static void kernel_body(Elab *e) {
-    Span span = e->kernel->body ? e->kernel->body->span : e->kernel->decl->span;
+    Span span =
+        tile_of(e)->kernel->body ? tile_of(e)->kernel->body->span : tile_of(e)->kernel->decl->span;
     section_begin(e, IR_BODY, (Str){0}, span, EL_IN_BODY);
-    e->frame->active =
+    tile_of(e)->frame->active =
         (Slot){.kind = SLOT_ACTIVE, .val = el_bool(true), .tail = true, .region = e->region};
-    el_body(e, e->kernel->body);
+    el_body(e, tile_of(e)->kernel->body);
     e->b.span = span;
     ir_return(&e->b, 0, NULL);
 }
@@ -348,35 +371,36 @@ static void kernel_body(Elab *e) {
 
 IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, const FrontSpec *spec,
                   Diags *diags, Arena *scratch, size_t *errors) {
-    Elab e;
+    TileElab t;
+    Elab *e = &t.elab;
     static const FrontSpec nothing;
     Frame frame = {.slot_count = kernel->slots};
     size_t funcs = module->funcs.count;
     if (errors) *errors = 0;
     if (head_is_broken(kernel)) return NULL;
-    el_begin(&e, file, module, diags, scratch);
-    collect_blame(&e);
-    e.kernel = kernel;
-    e.spec = spec ? spec : &nothing;
-    frame.slots = arena_new(e.scratch, Slot, kernel->slots + 1);
-    e.frame = &frame;
-    e.func = ir_func_create(module, kernel->decl->name, true);
-    e.func->span = kernel->decl->span;
-    e.func->math = kernel->math | e.spec->math;
+    el_begin(&t, file, module, diags, scratch);
+    collect_blame(e);
+    t.kernel = kernel;
+    t.spec = spec ? spec : &nothing;
+    frame.slots = arena_new(e->scratch, Slot, kernel->slots + 1);
+    t.frame = &frame;
+    e->func = ir_func_create(module, kernel->decl->name, true);
+    e->func->span = kernel->decl->span;
+    e->func->math = kernel->math | t.spec->math;
     // Compile-time values of the head need no op; where a mistake asks for one, this block takes
     // it.
-    e.b = ir_builder_at_end(ir_block_create(e.func));
-    e.place = EL_IN_CONST;
-    check_bindings(&e);
-    kernel_params(&e);
+    e->b = ir_builder_at_end(ir_block_create(e->func));
+    t.place = EL_IN_CONST;
+    check_bindings(e);
+    kernel_params(e);
     for (size_t i = 0; i < IR_OPTIONS; i++)
-        *ir_option_of(e.func, &ir_options[i]) = option_value(&e, &ir_options[i]);
-    kernel_requires(&e);
-    kernel_grid(&e);
-    kernel_body(&e);
-    bool good = !e.errors && !e.silent;
-    if (errors) *errors = e.errors;
-    IrFunc *func = e.func;
+        *ir_option_of(e->func, &ir_options[i]) = option_value(e, &ir_options[i]);
+    kernel_requires(e);
+    kernel_grid(e);
+    kernel_body(e);
+    bool good = !e->errors && !t.silent;
+    if (errors) *errors = e->errors;
+    IrFunc *func = e->func;
     if (!good) module->funcs.count = funcs;
     return good ? func : NULL;
 }

@@ -208,15 +208,15 @@ bool el_dims(Elab *e, const Args *a, uint32_t first, Shape *shape) {
 
 // In requires and grid only values count: no memory, no effects, no programs yet.
 static bool allowed_here(Elab *e, const Ast *call, TileBuiltin which) {
-    if (e->place != EL_IN_GRID && e->place != EL_IN_REQUIRES) return true;
+    if (tile_of(e)->place != EL_IN_GRID && tile_of(e)->place != EL_IN_REQUIRES) return true;
     bool memory = signatures[which].emit == el_builtin_memory;
     bool effect = signatures[which].emit == el_builtin_effect && which != TILE_STATIC_ASSERT;
     bool program = which == TILE_PROGRAM || which == TILE_PROGRAMS;
-    if (which == TILE_NOALIAS && e->place == EL_IN_REQUIRES) return true;
+    if (which == TILE_NOALIAS && tile_of(e)->place == EL_IN_REQUIRES) return true;
     if (!memory && !effect && !program && which != TILE_PRINT) return true;
-    el_error(e, call->span, e->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
+    el_error(e, call->span, tile_of(e)->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
              "'%s' can't be used in %s", tile_builtin_name(which),
-             e->place == EL_IN_GRID ? "grid" : "requires");
+             tile_of(e)->place == EL_IN_GRID ? "grid" : "requires");
     el_help(e, "extents, scalars and consts are known before the launch");
     return false;
 }

@@ -12,12 +12,6 @@ static IrValue *pointer_operand(Elab *e, const Args *a) {
     return NULL;
 }
 
-static Shape pointer_shape(const IrValue *p) {
-    Shape shape = {.rank = p->type->rank};
-    for (uint32_t i = 0; i < shape.rank; i++) shape.dims[i] = p->type->shape[i];
-    return shape;
-}
-
 static const IrType *pointee(Elab *e, const IrValue *p) {
     return ir_tile(e->module, p->type->elem, p->type->rank, p->type->shape);
 }
@@ -44,7 +38,7 @@ static Val memory_load(Elab *e, const Args *a) {
         if (a->count > 1) el_operand(e, a->at[1]);
         return EL_POISON;
     }
-    Shape shape = pointer_shape(p);
+    Shape shape = el_shape_of(p->type);
     bool good = true;
     if (a->count > 1) good = (mask = el_mask(e, a->at[1], &shape)) != NULL;
     if (a->call->b && a->count < 2) {
@@ -65,7 +59,7 @@ static Val memory_store(Elab *e, const Args *a) {
         if (a->count > 2) el_operand(e, a->at[2]);
         return EL_NONE;
     }
-    Shape shape = pointer_shape(p);
+    Shape shape = el_shape_of(p->type);
     IrValue *value = el_stored(e, v, p->type->elem, &shape, a->at[1]->span, NULL);
     if (a->count > 2) mask = el_mask(e, a->at[2], &shape);
     if (!value || (a->count > 2 && !mask)) return EL_NONE;
@@ -78,17 +72,10 @@ static Val memory_store(Elab *e, const Args *a) {
 static const struct {
     TileBuiltin builtin;
     IrRmw rmw;
-    unsigned classes;
 } atomics[] = {
-    {TILE_ATOMIC_ADD, IR_RMW_ADD, DTYPE_CLASS_NUMBER},
-    {TILE_ATOMIC_SUB, IR_RMW_SUB, DTYPE_CLASS_NUMBER},
-    {TILE_ATOMIC_AND, IR_RMW_AND, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL},
-    {TILE_ATOMIC_OR, IR_RMW_OR, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL},
-    {TILE_ATOMIC_XOR, IR_RMW_XOR, DTYPE_CLASS_INT | DTYPE_CLASS_BOOL},
-    {TILE_ATOMIC_MIN, IR_RMW_MIN, DTYPE_CLASS_NUMBER},
-    {TILE_ATOMIC_MAX, IR_RMW_MAX, DTYPE_CLASS_NUMBER},
-    {TILE_ATOMIC_XCHG, IR_RMW_XCHG, DTYPE_CLASS_ANY},
-    {TILE_ATOMIC_CAS, IR_RMW_XCHG, DTYPE_CLASS_ANY},
+    {TILE_ATOMIC_ADD, IR_RMW_ADD}, {TILE_ATOMIC_SUB, IR_RMW_SUB},   {TILE_ATOMIC_AND, IR_RMW_AND},
+    {TILE_ATOMIC_OR, IR_RMW_OR},   {TILE_ATOMIC_XOR, IR_RMW_XOR},   {TILE_ATOMIC_MIN, IR_RMW_MIN},
+    {TILE_ATOMIC_MAX, IR_RMW_MAX}, {TILE_ATOMIC_XCHG, IR_RMW_XCHG}, {TILE_ATOMIC_CAS, IR_RMW_XCHG},
 };
 
 typedef struct AtomicTarget {
@@ -105,7 +92,7 @@ static bool atomic_target(Elab *e, const Args *a, AtomicTarget *t) {
         t->pointer = pointer_operand(e, a);
         if (!t->pointer) return false;
         t->elem = t->pointer->type->elem;
-        t->shape = pointer_shape(t->pointer);
+        t->shape = el_shape_of(t->pointer->type);
         return true;
     }
     if (a->at[0]->b) {
@@ -124,7 +111,7 @@ static bool atomic_row(Elab *e, const Args *a, Dtype elem, IrRmw *rmw) {
     size_t row = 0;
     while (atomics[row].builtin != a->which) row++;
     *rmw = atomics[row].rmw;
-    if (dtype_is(elem, atomics[row].classes)) return true;
+    if (dtype_is(elem, el_atomic_classes(*rmw))) return true;
     el_error(e, a->at[0]->span, DIAG_ATOMIC, "'%s' does not take %s", a->name, dtype_name(elem));
     return false;
 }
@@ -140,38 +127,25 @@ static bool atomic_words(Elab *e, const Args *a, int64_t *order, int64_t *scope)
 
 static Val memory_atomic(Elab *e, const Args *a) {
     AtomicTarget t;
-    int64_t order, scope;
-    IrRmw rmw;
-    bool cas = a->which == TILE_ATOMIC_CAS;
-    uint32_t n = cas ? 3 : 2, values = 0;  // the mask's place
-    bool good = atomic_words(e, a, &order, &scope);
+    AtomicOp op = {.swaps = a->which == TILE_ATOMIC_CAS};
+    uint32_t n = op.swaps ? 3 : 2;  // the mask's place
+    bool good = atomic_words(e, a, &op.order, &op.scope);
     if (!atomic_target(e, a, &t)) {
         for (uint32_t i = 1; i < a->count; i++) el_operand(e, a->at[i]);
         return EL_POISON;
     }
-    good = atomic_row(e, a, t.elem, &rmw) && good;
-    IrValue *operands[4] = {NULL};
-    if (!t.is_view) operands[values++] = t.pointer;
+    good = atomic_row(e, a, t.elem, &op.rmw) && good;
+    IrValue *values[2] = {NULL};
     for (uint32_t i = 1; i < n; i++) {
-        IrValue *v = el_stored(e, el_operand(e, a->at[i]), t.elem, &t.shape, a->at[i]->span,
-                               t.is_view ? t.access.view->name : NULL);
-        good = good && v;
-        operands[values++] = v;
+        values[i - 1] = el_stored(e, el_operand(e, a->at[i]), t.elem, &t.shape, a->at[i]->span,
+                                  t.is_view ? t.access.view->name : NULL);
+        good = good && values[i - 1];
     }
     IrValue *mask = a->count > n ? el_mask(e, a->at[n], &t.shape) : NULL;
     if (!good || (a->count > n && !mask)) return EL_POISON;
-    operands[values++] = mask;
-    IrOp *op;
-    if (t.is_view) {
-        op = el_view_op(e, &t.access, cas ? IR_VIEW_CAS : IR_VIEW_ATOMIC, values, operands);
-    } else {
-        const IrType *type = pointee(e, t.pointer);
-        op = ir_op(&e->b, cas ? IR_ATOMIC_CAS : IR_ATOMIC, values, operands, 1, &type, 0, NULL);
-    }
-    if (!cas) ir_attr_set_int(op, IR_ATTR_RMW, rmw);
-    ir_attr_set_int(op, IR_ATTR_ORDER, order);
-    ir_attr_set_int(op, IR_ATTR_SCOPE, scope);
-    return el_ir(ir_result(op, 0));
+    op.access = t.is_view ? &t.access : NULL;
+    op.pointer = t.pointer;
+    return el_ir(el_atomic(e, &op, n - 1, values, mask));
 }
 
 static Val memory_inside(Elab *e, const Args *a) {

@@ -5,12 +5,6 @@ static const IrType *with_shape(Elab *e, const IrType *t, const Shape *shape) {
     return ir_with_shape(e->module, t, shape->rank, shape->dims);
 }
 
-static Shape shape_of(const IrType *t) {
-    Shape shape = {.rank = t->rank};
-    for (uint32_t i = 0; i < t->rank; i++) shape.dims[i] = t->shape[i];
-    return shape;
-}
-
 static Val shape_reshape(Elab *e, const Args *a, IrValue *v) {
     Shape shape;
     if (!el_dims(e, a, 1, &shape) || !v) return EL_POISON;
@@ -97,7 +91,7 @@ static Val shape_transpose(Elab *e, const Args *a, IrValue *v) {
 
 static Val shape_split(Elab *e, const Args *a, IrValue *v) {
     if (!v) return EL_POISON;
-    Shape shape = shape_of(v->type);
+    Shape shape = el_shape_of(v->type);
     if (!shape.rank || shape.dims[shape.rank - 1] != 2) {
         el_error(e, a->call->span, DIAG_SHAPE, "'split' needs a last dimension of 2, found %s",
                  el_type_text(e, v->type));
@@ -119,7 +113,7 @@ static bool two_alike(Elab *e, const Args *a, IrValue **both) {
 static Val shape_join(Elab *e, const Args *a) {
     IrValue *both[2];
     if (!two_alike(e, a, both)) return EL_POISON;
-    Shape shape = shape_of(both[0]->type);
+    Shape shape = el_shape_of(both[0]->type);
     if (shape.rank < IR_MAX_RANK) shape.dims[shape.rank] = 2;
     shape.rank++;
     if (!el_shape_limits(e, a->call->span, shape.rank, shape.dims)) return EL_POISON;
@@ -141,7 +135,7 @@ static bool axis_or_only(Elab *e, const Args *a, uint32_t rank, uint32_t *axis) 
 static Val shape_cat(Elab *e, const Args *a) {
     IrValue *both[2];
     if (!two_alike(e, a, both)) return EL_POISON;
-    Shape shape = shape_of(both[0]->type);
+    Shape shape = el_shape_of(both[0]->type);
     uint32_t axis;
     if (!axis_or_only(e, a, shape.rank, &axis)) return EL_POISON;
     shape.dims[axis] *= 2;
@@ -194,55 +188,10 @@ Val el_builtin_shape(Elab *e, const Args *a) {
 
 // ---- dot
 
-static bool ocp_fp8(Dtype t) { return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2; }
-
-static bool dot_operands(Elab *e, const Args *a, IrValue *x, IrValue *y) {
-    Dtype p = el_elem(x), q = el_elem(y);
-    bool bytes = dtype_is(p, DTYPE_CLASS_INT) && dtype_is(q, DTYPE_CLASS_INT) &&
-                 dtype_bits(p) == 8 && dtype_bits(q) == 8;
-    bool same = p == q && !el_is_ptr(x) && !el_is_ptr(y);
-    if (!(same || bytes || (ocp_fp8(p) && ocp_fp8(q)))) {
-        el_error(e, a->call->span, DIAG_TYPE, "'dot' needs operands of one type, found %s and %s",
-                 el_type_text(e, x->type), el_type_text(e, y->type));
-        el_help(e, "8-bit integers mix, and f8e4m3 with f8e5m2; cast the others");
-        return false;
-    }
-    if (bytes || dtype_is(p, DTYPE_CLASS_ANYFLOAT)) return true;
-    el_error(e, a->call->span, DIAG_TYPE, "'dot' takes floats and 8-bit integers, found %s",
-             el_type_text(e, x->type));
-    return false;
-}
-
-static bool dot_shape(Elab *e, const Args *a, const IrType *x, const IrType *y, Shape *shape) {
-    uint32_t r = x->rank;
-    bool ranks = r == y->rank && (r == 2 || r == 3);
-    if (!ranks || x->shape[r - 1] != y->shape[r - 2] || (r == 3 && x->shape[0] != y->shape[0])) {
-        el_error(e, a->call->span, DIAG_SHAPE, "'dot' of %s and %s", el_type_text(e, x),
-                 el_type_text(e, y));
-        el_help(e, "it multiplies [M, K] by [K, N], or [B, M, K] by [B, K, N]");
-        return false;
-    }
-    *shape = (Shape){.rank = r};
-    if (r == 3) shape->dims[0] = x->shape[0];
-    shape->dims[r - 2] = x->shape[r - 2];
-    shape->dims[r - 1] = y->shape[r - 1];
-    return el_shape_limits(e, a->call->span, r, shape->dims);
-}
-
-// What an accumulator of these operands may be; the first is the default.
-static const Dtype *dot_accumulators(Dtype elem) {
-    static const Dtype integer[] = {DTYPE_I32, DTYPES}, wide[] = {DTYPE_F64, DTYPES};
-    static const Dtype single[] = {DTYPE_F32, DTYPES};
-    static const Dtype narrow[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPES};
-    if (dtype_is(elem, DTYPE_CLASS_INT)) return integer;
-    if (elem == DTYPE_F64) return wide;
-    return elem == DTYPE_F32 ? single : narrow;
-}
-
 static IrValue *dot_accumulator(Elab *e, const Args *a, Dtype elem, const Shape *shape) {
     Val v = el_operand(e, a->at[2]);
     if (v.kind == VAL_POISON) return NULL;
-    const Dtype *allowed = dot_accumulators(elem);
+    const Dtype *allowed = el_dot_accumulators(elem);
     if (el_is_const(v)) return el_adopt(e, v, *allowed, shape->rank, shape->dims, a->at[2]->span);
     bool good = false;
     for (const Dtype *t = allowed; *t != DTYPES; t++) good = good || *t == el_elem(v.ir);
@@ -276,13 +225,11 @@ Val el_builtin_dot(Elab *e, const Args *a) {
         if (a->count == 3) el_operand(e, a->at[2]);
         return EL_POISON;
     }
-    if (!dot_operands(e, a, x, y) || !dot_shape(e, a, x->type, y->type, &shape)) return EL_POISON;
+    if (!el_dot_operands(e, x, y, a->call->span) ||
+        !el_dot_shape(e, x->type, y->type, a->call->span, &shape))
+        return EL_POISON;
     bool good = dot_precision(e, a, el_elem(x), &precision);
     if (a->count == 3) acc = dot_accumulator(e, a, el_elem(x), &shape);
     if (!good || (a->count == 3 && !acc)) return EL_POISON;
-    const IrType *type =
-        acc ? acc->type : ir_tile(e->module, *dot_accumulators(el_elem(x)), shape.rank, shape.dims);
-    IrValue *result = el_op1(e, IR_DOT, 3, (IrValue *[]){x, y, acc}, type);
-    ir_attr_set_int(result->def, IR_ATTR_PRECISION, precision);
-    return el_ir(result);
+    return el_ir(el_dot(e, x, y, acc, &shape, precision));
 }

@@ -197,7 +197,7 @@ static Val math_clamp(Elab *e, const Args *a, const Val *v) {
 
 static Val math_abs(Elab *e, const Args *a, Val v) {
     if (v.kind == VAL_INT)
-        return v.integer < 0 ? el_fold_unary(e, AST_OP_NEG, v, a->call->span) : v;
+        return v.integer < 0 ? el_fold_unary(e, OPERATOR_NEG, v, a->call->span) : v;
     if (v.kind == VAL_FLOAT) return (Val){.kind = VAL_FLOAT, .real = fabs(v.real)};
     if (v.kind == VAL_IR && !el_is_ptr(v.ir) && dtype_is(el_elem(v.ir), DTYPE_CLASS_NUMBER))
         return el_ir(ir_unary(&e->b, IR_ABS, v.ir));
@@ -239,7 +239,7 @@ Val el_builtin_math(Elab *e, const Args *a) {
 // ---- assert, assume, static_assert, noalias
 
 static bool effect_text(Elab *e, const Args *a, Str *text) {
-    *text = source_text(e->file->sources, a->at[0]->span);
+    *text = source_text(tile_of(e)->file->sources, a->at[0]->span);
     if (a->count < 2) return true;
     if (a->at[1]->kind == AST_STRING) {
         *text = a->at[1]->text;
@@ -274,7 +274,7 @@ static IrValue *noalias_operand(Elab *e, const Ast *ast) {
 }
 
 static Val effect_noalias(Elab *e, const Args *a) {
-    if (e->place != EL_IN_REQUIRES) {
+    if (tile_of(e)->place != EL_IN_REQUIRES) {
         el_error(e, a->call->span, DIAG_MISPLACED, "'noalias' stands in requires only");
         el_help(e, "move it to the kernel's head");
         return EL_POISON;

@@ -4,7 +4,7 @@
 // ---- return
 
 static void return_clear_flags(Elab *e) {
-    Frame *frame = e->frame;
+    Frame *frame = tile_of(e)->frame;
     for (Loop *loop = frame->loop; loop; loop = loop->outer) {
         el_assign_slot(e, &loop->active, el_bool(false));
         el_assign_slot(e, &loop->going, el_bool(false));
@@ -13,7 +13,7 @@ static void return_clear_flags(Elab *e) {
 }
 
 static bool return_same_count(Elab *e, uint32_t count, Span span) {
-    Frame *frame = e->frame;
+    Frame *frame = tile_of(e)->frame;
     if (!frame->returned) {
         frame->returned = true;
         frame->first_return = span;
@@ -34,7 +34,7 @@ static bool return_same_count(Elab *e, uint32_t count, Span span) {
 
 // Later returns take the type of the first that has one; literals adopt it.
 static Val return_agree(Elab *e, uint32_t i, Val v, Span span) {
-    Frame *frame = e->frame;
+    Frame *frame = tile_of(e)->frame;
     const IrType *type = frame->types[i];
     if (v.kind == VAL_IR && !type) frame->types[i] = v.ir->type;
     if (!type || v.kind == VAL_POISON) return v;
@@ -50,13 +50,13 @@ static Val return_agree(Elab *e, uint32_t i, Val v, Span span) {
 static void return_values(Elab *e, uint32_t count, const Val *vals, Span span) {
     if (return_same_count(e, count, span)) {
         for (uint32_t i = 0; i < count; i++)
-            el_assign_slot(e, &e->frame->results[i], return_agree(e, i, vals[i], span));
+            el_assign_slot(e, &tile_of(e)->frame->results[i], return_agree(e, i, vals[i], span));
     }
     return_clear_flags(e);
 }
 
 void el_return_poison(Elab *e) {
-    Frame *frame = e->frame;
+    Frame *frame = tile_of(e)->frame;
     for (uint32_t i = 0; i < frame->result_count; i++)
         el_assign_slot(e, &frame->results[i], EL_POISON);
     frame->broken = true;
@@ -64,7 +64,7 @@ void el_return_poison(Elab *e) {
 }
 
 void el_return(Elab *e, const Ast *ast) {
-    if (!e->frame->fn) {
+    if (!tile_of(e)->frame->fn) {
         if (ast->a) {
             el_error(e, ast->a->span, DIAG_MISPLACED, "a kernel returns no value");
             el_help(e, "store it to a view or pointer");
@@ -114,13 +114,13 @@ static bool call_count(Elab *e, const AstFn *fn, uint32_t count, Span call) {
 Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span call,
                const char *role) {
     if (!call_count(e, fn, count, call)) return EL_POISON;
-    if (e->calls >= EL_CALL_DEPTH) {
+    if (tile_of(e)->calls >= EL_CALL_DEPTH) {
         return el_error(e, call, DIAG_TOO_DEEP, "calls nest deeper than %d", EL_CALL_DEPTH);
     }
-    if (e->inlined > EL_CALL_ALL) return el_silent(e);  // said once
-    if (e->inlined++ == EL_CALL_ALL)
+    if (tile_of(e)->inlined > EL_CALL_ALL) return el_silent(e);  // said once
+    if (tile_of(e)->inlined++ == EL_CALL_ALL)
         return el_error(e, call, DIAG_TOO_DEEP, "a kernel inlines at most %d calls", EL_CALL_ALL);
-    Frame frame = {.caller = e->frame,
+    Frame frame = {.caller = tile_of(e)->frame,
                    .fn = fn,
                    .call = call,
                    .role = role,
@@ -129,8 +129,8 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
     frame.slots = arena_new(e->scratch, Slot, fn->slots);
     frame.active =
         (Slot){.kind = SLOT_ACTIVE, .val = el_bool(true), .tail = true, .region = e->region};
-    e->frame = &frame;
-    e->calls++;
+    tile_of(e)->frame = &frame;
+    tile_of(e)->calls++;
     uint32_t i = 0;
     for (const AstDecl *p = fn->params; p; p = p->next) {
         Slot *slot = el_slot(e, p);
@@ -139,8 +139,8 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
     }
     el_body(e, fn->body);
     Val result = call_result(e, &frame);
-    e->calls--;
-    e->frame = frame.caller;
+    tile_of(e)->calls--;
+    tile_of(e)->frame = frame.caller;
     return result;
 }
 
@@ -206,7 +206,7 @@ Val el_call(Elab *e, const Ast *call) {
     if (callee->decl->kind != DECL_KERNEL) {
         Slot *slot = el_slot(e, callee->decl);
         if (slot && slot->val.kind == VAL_TYPE) return call_cast(e, call, slot->val.type);
-        if (slot && slot->val.kind == VAL_FN) return call_fn(e, call, slot->val.fn);
+        if (slot && slot->val.kind == VAL_FN) return call_fn(e, call, slot->val.fn.own);
         if (slot && slot->val.kind == VAL_POISON && callee->decl->kind != DECL_CONST)
             return EL_POISON;
     }

@@ -1,24 +1,9 @@
 // Statements: lists, let and var, assignment.
 #include "frontend/tile/elaborate.h"
 
-// ---- slots
-
-void el_declare_slot(Elab *e, Slot *slot, Val v) {
-    slot->val = v;
-    slot->kind = SLOT_NAME;
-    slot->region = e->region;
+Slot *el_active(Elab *e) {
+    return tile_of(e)->frame->loop ? &tile_of(e)->frame->loop->active : &tile_of(e)->frame->active;
 }
-
-void el_assign_slot(Elab *e, Slot *slot, Val v) {
-    if (slot->region != e->region) {
-        LogEntry entry = {.slot = slot, .old = slot->val, .old_region = slot->region};
-        vec_push(e->scratch, &e->log, entry);
-        slot->region = e->region;
-    }
-    slot->val = v;
-}
-
-Slot *el_active(Elab *e) { return e->frame->loop ? &e->frame->loop->active : &e->frame->active; }
 
 // ---- let and var
 
@@ -110,7 +95,7 @@ static void assign_name(Elab *e, const Ast *ast) {
     Slot *slot = el_slot(e, decl);
     if (!slot || slot->val.kind != VAL_IR) return;
     const IrType *type = slot->val.ir->type;
-    if (ast->op != AST_OP_NONE)
+    if (ast->op != OPERATOR_NONE)
         v = el_binary(e, ast->op, slot->val, v, ast->span, ast->a->span, ast->b->span);
     IrValue *value = assigned_value(e, type, v, ast->b->span, decl->name);
     if (!value) return;
@@ -133,7 +118,7 @@ static void stmt_assign(Elab *e, const Ast *ast) {
 // ---- break, continue
 
 static void stmt_jump(Elab *e, const Ast *ast) {
-    Loop *loop = e->frame->loop;
+    Loop *loop = tile_of(e)->frame->loop;
     if (!loop) {
         el_silent(e);  // the resolver said that it stands in no loop
         return;
@@ -163,7 +148,7 @@ static bool stmt_is_simple(const Ast *ast) {
 }
 
 static void stmt_dispatch(Elab *e, const Ast *ast) {
-    if (e->blamed_count && stmt_is_simple(ast) && el_blamed(e, ast->span)) {
+    if (tile_of(e)->blamed_count && stmt_is_simple(ast) && el_blamed(e, ast->span)) {
         stmt_skip(e, ast);
         return;
     }
@@ -211,18 +196,18 @@ void el_list(Elab *e, const Ast *first) {
         Span outer = e->b.span;
         e->b.span = ast->span;
         bool took_rest = false;
-        if (e->depth >= EL_WALK_DEPTH) {
+        if (tile_of(e)->depth >= EL_WALK_DEPTH) {
             el_error(e, ast->span, DIAG_TOO_DEEP, "calls and statements nest deeper than %d",
                      EL_WALK_DEPTH);
             took_rest = true;
         } else {
-            e->depth++;
+            tile_of(e)->depth++;
             if (ast->kind == AST_IF && ast->next && !ast->is_const) {
                 took_rest = el_if(e, ast, ast->next, tail);
             } else {
                 stmt_dispatch(e, ast);
             }
-            e->depth--;
+            tile_of(e)->depth--;
         }
         e->b.span = outer;
         active->tail = tail;
@@ -242,10 +227,10 @@ void el_body(Elab *e, const Ast *body) {
         bool tail = active->tail;
         Span outer = e->b.span;
         e->b.span = body->span;
-        if (e->depth < EL_WALK_DEPTH) {
-            e->depth++;
+        if (tile_of(e)->depth < EL_WALK_DEPTH) {
+            tile_of(e)->depth++;
             stmt_dispatch(e, body);
-            e->depth--;
+            tile_of(e)->depth--;
         }
         e->b.span = outer;
         active->tail = tail;

@@ -69,7 +69,7 @@ static size_t target_rank(Str line, Str target) {
 }
 
 static bool tune_values(Elab *e, const AstTuneEntry *entry, FrontTune *tune) {
-    int64_t *values = arena_new(e->file->arena, int64_t, entry->values.count + 1);
+    int64_t *values = arena_new(tile_of(e)->file->arena, int64_t, entry->values.count + 1);
     const char *what = arena_printf(e->scratch, "a value of '%s'", entry->name);
     for (size_t i = 0; i < entry->values.count; i++)
         TRY(el_const_range(e, entry->values.data[i], what, INT64_MIN, INT64_MAX, &values[i]));
@@ -99,29 +99,30 @@ FrontTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target
 
 size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
                        const FrontTune **space) {
-    Elab e;
+    TileElab t;
+    Elab *e = &t.elab;
     Frame frame = {0};
     IrModule *module = ir_module_create(file->arena, file->sources, file->names);
     Diags *diags = diags_create(file->arena, file->sources);  // the check reports what is wrong
-    el_begin(&e, file, module, diags, arena_create());
-    e.frame = &frame;
-    e.kernel = kernel;
-    e.func = ir_func_create(module, kernel->decl->name, false);
-    e.b = ir_builder_at_end(ir_block_create(e.func));
-    e.place = EL_IN_CONST;
+    el_begin(&t, file, module, diags, arena_create());
+    t.frame = &frame;
+    t.kernel = kernel;
+    e->func = ir_func_create(module, kernel->decl->name, false);
+    e->b = ir_builder_at_end(ir_block_create(e->func));
+    t.place = EL_IN_CONST;
     VEC(FrontTune) found = {0};
-    for (size_t t = 0; t < kernel->tunes.count; t++) {
-        const AstTune *tune = kernel->tunes.data[t];
+    for (size_t n = 0; n < kernel->tunes.count; n++) {
+        const AstTune *tune = kernel->tunes.data[n];
         for (size_t i = 0; i < tune->entries.count; i++) {
             bool seen = false;
             for (size_t k = 0; k < found.count; k++)
                 seen = seen || found.data[k].name == tune->entries.data[i].name;
             if (seen) continue;
-            FrontTune one = el_tune_find(&e, kernel, tune->entries.data[i].name, target);
+            FrontTune one = el_tune_find(e, kernel, tune->entries.data[i].name, target);
             if (one.count) vec_push(file->arena, &found, one);
         }
     }
-    arena_destroy(e.scratch);
+    arena_destroy(e->scratch);
     *space = found.data;
     return found.count;
 }

@@ -10,12 +10,15 @@ static const struct {
     uint8_t strength;
     uint8_t op;
 } binary[TOK_COUNT] = {
-    [TOK_LOR] = {1, AST_OP_LOR},   [TOK_LAND] = {2, AST_OP_LAND},  [TOK_EQ] = {3, AST_OP_EQ},
-    [TOK_NE] = {3, AST_OP_NE},     [TOK_LT] = {4, AST_OP_LT},      [TOK_LE] = {4, AST_OP_LE},
-    [TOK_GT] = {4, AST_OP_GT},     [TOK_GE] = {4, AST_OP_GE},      [TOK_OR] = {5, AST_OP_OR},
-    [TOK_XOR] = {6, AST_OP_XOR},   [TOK_AND] = {7, AST_OP_AND},    [TOK_SHL] = {8, AST_OP_SHL},
-    [TOK_SHR] = {8, AST_OP_SHR},   [TOK_PLUS] = {9, AST_OP_ADD},   [TOK_MINUS] = {9, AST_OP_SUB},
-    [TOK_STAR] = {10, AST_OP_MUL}, [TOK_SLASH] = {10, AST_OP_DIV}, [TOK_PERCENT] = {10, AST_OP_REM},
+    [TOK_LOR] = {1, OPERATOR_LOR},    [TOK_LAND] = {2, OPERATOR_LAND},
+    [TOK_EQ] = {3, OPERATOR_EQ},      [TOK_NE] = {3, OPERATOR_NE},
+    [TOK_LT] = {4, OPERATOR_LT},      [TOK_LE] = {4, OPERATOR_LE},
+    [TOK_GT] = {4, OPERATOR_GT},      [TOK_GE] = {4, OPERATOR_GE},
+    [TOK_OR] = {5, OPERATOR_OR},      [TOK_XOR] = {6, OPERATOR_XOR},
+    [TOK_AND] = {7, OPERATOR_AND},    [TOK_SHL] = {8, OPERATOR_SHL},
+    [TOK_SHR] = {8, OPERATOR_SHR},    [TOK_PLUS] = {9, OPERATOR_ADD},
+    [TOK_MINUS] = {9, OPERATOR_SUB},  [TOK_STAR] = {10, OPERATOR_MUL},
+    [TOK_SLASH] = {10, OPERATOR_DIV}, [TOK_PERCENT] = {10, OPERATOR_REM},
 };
 
 static Ast *parse_operand(Parser *p);
@@ -360,7 +363,7 @@ static Ast *foreign_unary(Parser *p) {
     return kind == TOK_PLUS ? operand : error_at(p, operand->span);
 }
 
-static Ast *parse_unary(Parser *p, AstOp op) {
+static Ast *parse_unary(Parser *p, Operator op) {
     Ast *node = parse_node(p, AST_UNARY, p->tok.span);
     node->op = op;
     parse_advance(p);
@@ -377,9 +380,9 @@ static Ast *parse_unary(Parser *p, AstOp op) {
 
 static Ast *parse_operand(Parser *p) {
     switch (p->tok.kind) {
-    case TOK_MINUS: return parse_unary(p, AST_OP_NEG);
-    case TOK_NOT: return parse_unary(p, AST_OP_NOT);
-    case TOK_BITNOT: return parse_unary(p, AST_OP_BITNOT);
+    case TOK_MINUS: return parse_unary(p, OPERATOR_NEG);
+    case TOK_NOT: return parse_unary(p, OPERATOR_NOT);
+    case TOK_BITNOT: return parse_unary(p, OPERATOR_BITNOT);
     case TOK_PLUS:
     case TOK_STAR:
     case TOK_AND:
@@ -405,7 +408,7 @@ static Ast *parse_binary(Parser *p, unsigned least) {
         unsigned strength = binary[p->tok.kind].strength;
         if (strength < least || p->panic || !strength) break;
         Ast *node = parse_node(p, AST_BINARY, left->span);
-        node->op = (AstOp)binary[p->tok.kind].op;
+        node->op = (Operator)binary[p->tok.kind].op;
         parse_advance(p);
         node->a = not_tuple(p, left);
         node->b = not_tuple(p, parse_binary(p, strength + 1));

@@ -398,19 +398,19 @@ static Ast *parse_jump(Parser *p, AstKind kind, const char *where) {
     return node;
 }
 
-static AstOp compound_op(TokenKind kind) {
+static Operator compound_op(TokenKind kind) {
     switch (kind) {
-    case TOK_ADD_ASSIGN: return AST_OP_ADD;
-    case TOK_SUB_ASSIGN: return AST_OP_SUB;
-    case TOK_MUL_ASSIGN: return AST_OP_MUL;
-    case TOK_DIV_ASSIGN: return AST_OP_DIV;
-    case TOK_REM_ASSIGN: return AST_OP_REM;
-    case TOK_AND_ASSIGN: return AST_OP_AND;
-    case TOK_OR_ASSIGN: return AST_OP_OR;
-    case TOK_XOR_ASSIGN: return AST_OP_XOR;
-    case TOK_SHL_ASSIGN: return AST_OP_SHL;
-    case TOK_SHR_ASSIGN: return AST_OP_SHR;
-    default: return AST_OP_NONE;
+    case TOK_ADD_ASSIGN: return OPERATOR_ADD;
+    case TOK_SUB_ASSIGN: return OPERATOR_SUB;
+    case TOK_MUL_ASSIGN: return OPERATOR_MUL;
+    case TOK_DIV_ASSIGN: return OPERATOR_DIV;
+    case TOK_REM_ASSIGN: return OPERATOR_REM;
+    case TOK_AND_ASSIGN: return OPERATOR_AND;
+    case TOK_OR_ASSIGN: return OPERATOR_OR;
+    case TOK_XOR_ASSIGN: return OPERATOR_XOR;
+    case TOK_SHL_ASSIGN: return OPERATOR_SHL;
+    case TOK_SHR_ASSIGN: return OPERATOR_SHR;
+    default: return OPERATOR_NONE;
     }
 }
 
@@ -448,7 +448,7 @@ static Ast *parse_assign(Parser *p, Ast *target) {
 static void useless_statement(Parser *p, const Ast *value) {
     if (value->kind == AST_CALL || value->kind == AST_ERROR || p->panic) return;
     if (!parse_complain(p, value->span, DIAG_SYNTAX, "this statement does nothing")) return;
-    if (value->kind == AST_BINARY && value->op == AST_OP_EQ) {
+    if (value->kind == AST_BINARY && value->op == OPERATOR_EQ) {
         parse_help(p, "write '=' to assign");
     } else {
         parse_help(p, "a statement is a declaration, an assignment, a call or a block");
@@ -467,7 +467,7 @@ static Ast *parse_simple(Parser *p) {
         end_statement(p, "after the statement");
         return error_node(p);
     }
-    if (parse_at(p, TOK_ASSIGN) || compound_op(p->tok.kind) != AST_OP_NONE)
+    if (parse_at(p, TOK_ASSIGN) || compound_op(p->tok.kind) != OPERATOR_NONE)
         return parse_assign(p, value);
     if (parse_at(p, TOK_INCREMENT) || parse_at(p, TOK_DECREMENT)) {
         bool up = parse_at(p, TOK_INCREMENT);

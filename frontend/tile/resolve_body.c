@@ -168,8 +168,8 @@ static void resolve_binary(Resolver *r, Ast *e) {
     size_t count;
     Ast *const *chain = ast_chain_of(r->arena, e, &count);
     for (size_t i = count; i-- > 0;) {
-        AstOp op = chain[i]->op;
-        NameUse use = op == AST_OP_EQ || op == AST_OP_NE ? USE_ARGUMENT : USE_VALUE;
+        Operator op = chain[i]->op;
+        NameUse use = op == OPERATOR_EQ || op == OPERATOR_NE ? USE_ARGUMENT : USE_VALUE;
         if (i + 1 == count) resolve_expr(r, chain[i]->a, use);
         resolve_expr(r, chain[i]->b, use);
     }

@@ -76,7 +76,7 @@ static void write_for(StrBuf *out, const Ast *e) {
 
 static void write_assign(StrBuf *out, const Ast *e) {
     char head[8] = "=";
-    if (e->op != AST_OP_NONE) strcat(strcpy(head, operators[e->op]), "=");
+    if (e->op != OPERATOR_NONE) strcat(strcpy(head, operators[e->op]), "=");
     write_form(out, head, e->a, e->b, e->c);
 }
 

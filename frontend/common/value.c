@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "frontend/tile/elaborate.h"
+#include "frontend/common/elab.h"
 
 // ---- messages
 
@@ -14,10 +14,7 @@ Val el_error(Elab *e, Span span, DiagCode code, const char *format, ...) {
     strbuf_vprintf(&text, format, args);
     va_end(args);
     diag_error(e->diags, span, code, "%.*s", (int)text.size, text.text);
-    for (const Frame *f = e->frame; f && f->caller; f = f->caller) {
-        if (!f->fn) continue;
-        diag_note(e->diags, f->call, "in the %s of '%s' here", f->role, f->fn->decl->name);
-    }
+    e->language->trace(e);
     return EL_POISON;
 }
 
@@ -64,11 +61,15 @@ const char *el_val_text(Elab *e, Val v) {
     case VAL_TYPE: return arena_printf(e->scratch, "the type %s", dtype_name(v.type));
     case VAL_TUPLE: return arena_printf(e->scratch, "a tuple of %u values", v.tuple.count);
     case VAL_VIEW: return arena_printf(e->scratch, "the view '%s'", v.view->name);
-    case VAL_FN: return arena_printf(e->scratch, "the function '%s'", v.fn->decl->name);
+    case VAL_FN: return arena_printf(e->scratch, "the function '%s'", v.fn.name);
     case VAL_STRING: return "a string";
     }
     return "";
 }
+
+const char *el_cast_text(Elab *e, Dtype to) { return e->language->cast_text(e->scratch, to); }
+
+const char *el_operator_text(const Elab *e, Operator op) { return e->language->operator_text(op); }
 
 // ---- small makers and questions
 
@@ -96,6 +97,12 @@ bool el_is_poison(Val v) {
 
 Dtype el_elem(IrValue *v) { return v->type->elem; }
 bool el_is_ptr(IrValue *v) { return v->type->kind == IR_PTR; }
+
+Shape el_shape_of(const IrType *t) {
+    Shape shape = {.rank = t->rank};
+    for (uint32_t i = 0; i < t->rank; i++) shape.dims[i] = t->shape[i];
+    return shape;
+}
 
 uint64_t el_next_power(uint64_t n) {
     uint64_t power = 1;
@@ -171,7 +178,7 @@ IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *sha
     if ((v.kind == VAL_BOOL) != (elem == DTYPE_BOOL)) {
         el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
         if (v.kind == VAL_BOOL)
-            el_help(e, "a bool is no number without a cast: %s(…)", dtype_name(elem));
+            el_help(e, "a bool is no number without a cast: %s", el_cast_text(e, elem));
         return NULL;
     }
     if (elem == DTYPE_BOOL) {
@@ -183,13 +190,6 @@ IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *sha
     }
     const IrType *type = rank ? ir_tile(e->module, elem, rank, shape) : ir_scalar(e->module, elem);
     return ir_const_bits(&e->b, type, bits);
-}
-
-IrValue *el_value(Elab *e, Val v, Span span) {
-    v = el_check_operand(e, v, span);
-    if (v.kind == VAL_IR) return v.ir;
-    if (v.kind == VAL_POISON) return NULL;
-    return el_adopt(e, v, el_default_dtype(v), 0, NULL, span);
 }
 
 // ---- conversion, broadcasting
@@ -246,9 +246,7 @@ static bool shapes_differ(Elab *e, Span span, const char *before, uint32_t rank,
     el_error(e, span, DIAG_SHAPE, "shapes do not go together: %s and %s", before,
              el_type_text(e, t));
     if (rank != t->rank)
-        el_help(e,
-                "operands have equal rank: give the smaller one a dimension with "
-                "expand(v, axis = …)");
+        el_help(e, "operands have equal rank: %s", e->language->rank_help);
     else
         el_help(e, "each dimension is equal in both, or 1 in one of them");
     return false;
@@ -307,10 +305,10 @@ static bool unify_mismatch(Elab *e, Span span, const char *what, Dtype a, Dtype 
     el_error(e, span, DIAG_TYPE, "'%s' needs operands of one type, found %s and %s", what,
              dtype_name(a), dtype_name(b));
     if (a == DTYPE_BOOL || b == DTYPE_BOOL)
-        el_help(e, "a bool is no number without a cast: %s(…)",
-                dtype_name(a == DTYPE_BOOL ? b : a));
+        el_help(e, "a bool is no number without a cast: %s",
+                el_cast_text(e, a == DTYPE_BOOL ? b : a));
     else
-        el_help(e, "cast one of them, as %s(…)", dtype_name(a));
+        el_help(e, "cast one of them, as %s", el_cast_text(e, a));
     return false;
 }
 
