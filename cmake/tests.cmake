@@ -452,8 +452,18 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/c_api COMMAND bash tests/docs/c_api.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME docs/links COMMAND bash tests/docs/links.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME docs/selftest COMMAND bash tests/docs/selftest.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    if(TARGET tilec_llvm)
+        add_test(NAME docs/console COMMAND bash tests/docs/console.sh "${PROJECT_BINARY_DIR}"
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        set_tests_properties(docs/console PROPERTIES LABELS quick TIMEOUT 600 ENVIRONMENT
+            "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
+    endif()
     set_tests_properties(install/install install/headers install/hardening install/size
-        abi/symbols docs/c_api docs/tables
+        abi/symbols docs/c_api docs/links docs/selftest docs/tables
         PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
     if(TILEC_COVERAGE)  # whose names are not hidden
         set_tests_properties(abi/symbols PROPERTIES DISABLED ON)
