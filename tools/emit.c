@@ -61,7 +61,8 @@ static int choose_variant(Emit *e, const Compiled *c, uint32_t *variant) {
     uint32_t count = c->meta->variant_count;
     *variant = e->variant < 0 ? launch_likeliest(c->meta) : (uint32_t)e->variant;
     if (*variant < count) return EXIT_FINE;
-    return cli_usage_error(e->cli, "the kernel has %u variant%s, from 0 on; there is no variant %u",
+    return cli_usage_error(e->cli,
+                           "the kernel has %u variant%s, counted from 0; there is no variant %u",
                            count, count == 1 ? "" : "s", *variant);
 }
 

@@ -13,9 +13,10 @@ static const CliOption options[] = {
     FRONT_LIMIT_OPTION,
     {"target", "T", "x86-64-v4, aarch64, sm_80, gfx942, native (default), …; see `tilec emit`",
      false},
-    {"variant", "N", "of the metadata (default: the likeliest one)", false},
-    {"only", "CODE", "the remarks of this reason alone; docs/explain.md lists them", false},
-    {"svg", "FILE", "draws who holds what of the kernel's tiles there; -: standard output", false},
+    {"variant", "N", "number of the variant in the metadata (default: the likeliest one)", false},
+    {"only", "CODE", "shows only the remarks with this code; docs/explain.md lists the codes",
+     false},
+    {"svg", "FILE", "draws the layouts of the kernel's tiles into FILE; -: standard output", false},
 };
 
 typedef struct ExplainCommand {
@@ -51,9 +52,10 @@ static int parse_only(ExplainCommand *c) {
     Str known[REASONS];
     for (int i = 0; i < REASONS; i++) known[i] = str(reason_info((Reason)i)->slug);
     Str nearest = str_nearest(only, known, REASONS);
-    if (!nearest.size) return cli_usage_error(c->cli, "there is no reason '%.*s'", STR_ARG(only));
-    return cli_usage_error(c->cli, "there is no reason '%.*s'; did you mean '%.*s'?", STR_ARG(only),
-                           STR_ARG(nearest));
+    if (!nearest.size)
+        return cli_usage_error(c->cli, "there is no remark code '%.*s'", STR_ARG(only));
+    return cli_usage_error(c->cli, "there is no remark code '%.*s'; did you mean '%.*s'?",
+                           STR_ARG(only), STR_ARG(nearest));
 }
 
 static int check_svg(ExplainCommand *c) {
@@ -61,7 +63,7 @@ static int check_svg(ExplainCommand *c) {
     if (!code_target_is_gpu(c->target))
         return cli_usage_error(c->cli, "--svg draws the layouts of tiles on GPUs: --target sm_80");
     if (c->cli->json && str_equal(cli_value(c->cli, "svg"), STR("-")))
-        return cli_usage_error(c->cli, "--svg under --json takes a file");
+        return cli_usage_error(c->cli, "--svg with --json needs a file");
     return EXIT_FINE;
 }
 
@@ -87,9 +89,9 @@ static int make(ExplainCommand *c) {
     uint32_t count = compiled->meta->variant_count;
     uint32_t variant = c->variant < 0 ? launch_likeliest(compiled->meta) : (uint32_t)c->variant;
     if (variant >= count)
-        return cli_usage_error(c->cli,
-                               "the kernel has %u variant%s, from 0 on; there is no variant %u",
-                               count, count == 1 ? "" : "s", variant);
+        return cli_usage_error(
+            c->cli, "the kernel has %u variant%s, counted from 0; there is no variant %u", count,
+            count == 1 ? "" : "s", variant);
     CodeServices services = {.plugin = plugin_create(NULL), .cubin = front_cubin_maker(c->cli)};
     Progress *p = progress_begin(c->cli, "compiling %s", c->kernel->name);
     bool fine = explain(c->unit, compiled, c->target, variant, &services, &c->e);

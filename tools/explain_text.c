@@ -32,7 +32,7 @@ void explain_variant_text(const Explain *e, StrBuf *out) {
         strbuf_printf(out, "%s%s", any ? ", " : "", launch_facts[i].text);
         any = true;
     }
-    if (!any) strbuf_add(out, STR("always holds"));
+    if (!any) strbuf_add(out, STR("takes any launch"));
 }
 
 static void head(const ExplainPage *p) {
@@ -54,7 +54,7 @@ static void head(const ExplainPage *p) {
     strbuf_char(p->out, '\n');
 }
 
-// ---- what it takes ------------------------------------------------------------------------------
+// ---- resources ---------------------------------------------------------------------------------
 
 const char *explain_limit_name(OccupancyLimit limit) {
     switch (limit) {
@@ -69,18 +69,21 @@ const char *explain_limit_name(OccupancyLimit limit) {
 static void measured(const ExplainPage *p) {
     const Explain *e = p->e;
     if (!e->measured.known && e->measured_by.size) {
-        strbuf_printf(p->out, "  registers, spills   not measured: %.*s does not take this code\n",
+        strbuf_printf(p->out,
+                      "  registers, spills   not measured: %.*s does not accept this code\n",
                       STR_ARG(e->measured_by));
         return;
     }
     if (!e->measured.known) {
-        strbuf_add(p->out, STR("  registers, spills   not measured: install ptxas (of NVIDIA's "
-                               "toolkit), or name it in TILEC_PTXAS\n"));
+        strbuf_add(p->out,
+                   STR("  registers, spills   not measured: install ptxas (from NVIDIA's CUDA "
+                       "toolkit), or name it in TILEC_PTXAS\n"));
         return;
     }
-    strbuf_printf(p->out, "  registers           %u a thread (measured by %.*s)\n",
+    strbuf_printf(p->out, "  registers           %u per thread (measured by %.*s)\n",
                   e->measured.registers, STR_ARG(e->measured_by));
-    strbuf_printf(p->out, "  spills              %u bytes stored, %u loaded; stack %u bytes\n",
+    strbuf_printf(p->out,
+                  "  spills              %u bytes stored, %u bytes loaded; stack %u bytes\n",
                   e->measured.spill_stores, e->measured.spill_loads, e->measured.stack);
 }
 
@@ -92,14 +95,14 @@ static void resources_amd(const ExplainPage *p) {
     const ExplainAmd *a = &e->amd;
     strbuf_printf(p->out, "  threads             %u, in %u wave%s of %u\n", e->notes.threads,
                   e->warps, plural(e->warps), e->machine.warp);
-    strbuf_printf(p->out, "  vector registers    %u a thread", a->vectors);
+    strbuf_printf(p->out, "  vector registers    %u per thread", a->vectors);
     if (a->accumulators)
         strbuf_printf(p->out, ", of which %u accumulator%s", a->accumulators,
                       plural(a->accumulators));
-    strbuf_printf(p->out, "\n  scalar registers    %u a wave\n", a->scalars);
+    strbuf_printf(p->out, "\n  scalar registers    %u per wave\n", a->scalars);
     strbuf_printf(p->out,
                   "  spills              %u vector and %u scalar registers; scratch memory %u "
-                  "bytes a thread\n",
+                  "bytes per thread\n",
                   a->vector_spills, a->scalar_spills, a->scratch_bytes);
     strbuf_printf(p->out, "  shared memory       %u bytes of %u\n", e->notes.shared_bytes,
                   e->machine.shared_bytes);
@@ -137,7 +140,7 @@ static void resources_cpu(const ExplainPage *p) {
     const Explain *e = p->e;
     strbuf_printf(p->out, "  vectors             %u bytes, %u registers\n", e->machine.vector_bytes,
                   e->machine.vector_registers);
-    strbuf_printf(p->out, "  scratch memory      %u bytes a thread (first cache %u, second %u)\n",
+    strbuf_printf(p->out, "  scratch memory      %u bytes per thread (L1 cache %u, L2 cache %u)\n",
                   e->notes.scratch_bytes, e->machine.l1_bytes, e->machine.l2_bytes);
     strbuf_printf(p->out, "  code                %llu bytes\n", (unsigned long long)e->code_bytes);
 }
@@ -166,7 +169,7 @@ static void row(const ExplainPage *p, const ExplainLoop *l) {
 }
 
 static void loops(const ExplainPage *p) {
-    heading(p, "operations, of one turn of each loop");
+    heading(p, "operations in one iteration of each loop");
     strbuf_printf(p->out, "  %-*s%-*s%*s", PLACE_WIDTH, "", NAME_WIDTH, "", COLUMN_WIDTH, "ops");
     for (int i = 0; i < EXPLAIN_COUNTS; i++)
         if (is_column(p, i))
@@ -207,7 +210,7 @@ static void missed(const ExplainPage *p, const Remark *r) {
     strbuf_printf(p->out, " [%s]\n", reason_info(r->reason)->slug);
 }
 
-// What to change, once for each reason of those from `first` to `end`.
+// Prints what to change, once for each reason among the remarks from `first` to `end`.
 static void helps(const ExplainPage *p, size_t first, size_t end, const Reason *only) {
     bool said[REASONS] = {false};
     for (size_t i = first; i < end; i++) {
@@ -219,7 +222,8 @@ static void helps(const ExplainPage *p, size_t first, size_t end, const Reason *
     }
 }
 
-// Those of one place together: what they say, the place, what to change. Returns where they end.
+// Prints the remarks of one place together: texts, the source line, then what to change. Returns
+// the index after them.
 static size_t one_place(const ExplainPage *p, size_t first, const Reason *only, bool *any) {
     const Remark *head = remarks_get(p->e->remarks, first);
     size_t end = first;
@@ -255,7 +259,7 @@ void explain_text(const Cli *cli, const Unit *unit, const Explain *e, StrBuf *ou
         resources_cpu(&p);
     loops(&p);
     done(&p);
-    if (!by_place(&p, NULL)) strbuf_add(out, STR("\nnothing was missed\n"));
+    if (!by_place(&p, NULL)) strbuf_add(out, STR("\nthere is nothing to change\n"));
 }
 
 void explain_text_only(const Cli *cli, const Unit *unit, const Explain *e, Reason only,

@@ -1,18 +1,9 @@
-// Writes docs/chips.md from the tables of chips and of matrix instructions.
+// Writes the tables of docs/chips.md: chips and matrix instructions.
 //
-//     gen_chips_docs docs/chips.md           writes it
-//     gen_chips_docs --check docs/chips.md   fails when the file is not what would be written
+//     gen_chips_docs docs/chips.md           writes them
+//     gen_chips_docs --check docs/chips.md   fails when they are not up to date
 #include "scripts/gen/page.h"
 #include "target/chip.h"
-
-static const char head[] =
-    "<!-- Generated from target/chips.def and target/matrix.def by scripts/gen/chips_docs.c\n"
-    "(the program gen_chips_docs): do not edit. -->\n"
-    "# What each GPU can do\n"
-    "\n"
-    "The compiler knows GPUs by two tables, `target/chips.def` and `target/matrix.def`. This page\n"
-    "shows them. [add-a-target.md](add-a-target.md) says how to add a chip. `tilec devices\n"
-    "--targets` lists the same names, and the cards that have these chips.\n";
 
 typedef struct Flag {
     unsigned bit;
@@ -20,11 +11,11 @@ typedef struct Flag {
 } Flag;
 
 static const Flag flags[] = {
-    {CHIP_ASYNC_COPY, "copies to shared memory while it computes"},
-    {CHIP_NAN_F32, "min and max of f32 that keep NaN"},
-    {CHIP_NAN_F64, "min and max of f64 that keep NaN"},
-    {CHIP_F16_DOT, "products of f16 by pairs"},
-    {CHIP_PACKED_F32, "f32 by pairs"},
+    {CHIP_ASYNC_COPY, "asynchronous copies to shared memory"},
+    {CHIP_NAN_F32, "NaN-keeping min and max of f32"},
+    {CHIP_NAN_F64, "NaN-keeping min and max of f64"},
+    {CHIP_F16_DOT, "pairwise products of f16"},
+    {CHIP_PACKED_F32, "packed f32 arithmetic"},
     {CHIP_CHIPLETS, "chiplets"},
 };
 
@@ -36,15 +27,12 @@ static void add_flags(StrBuf *out, const Chip *chip) {
         separator = ", ";
     }
     if (chip->direct_bytes)
-        strbuf_printf(out, "%sloads of %u bytes straight to shared memory", separator,
+        strbuf_printf(out, "%sdirect loads to shared memory of %u bytes", separator,
                       chip->direct_bytes);
 }
 
 static void add_nvidia(StrBuf *out) {
-    strbuf_add(out, STR("\n## NVIDIA\n\n"
-                        "Numbers are of one multiprocessor. A target with an `a` may use\n"
-                        "instructions that only its architecture has.\n\n"
-                        "| target | PTX | warps | blocks | shared memory, of a block (KiB) "
+    strbuf_add(out, STR("| target | PTX | warps | blocks | shared memory, per block (KiB) "
                         "| f32 : f64 | has |\n|---|---|---|---|---|---|---|\n"));
     GpuTarget t;
     for (size_t i = 0; gpu_target_at(i, &t) && t.vendor == GPU_NVIDIA; i++) {
@@ -60,11 +48,7 @@ static void add_nvidia(StrBuf *out) {
 }
 
 static void add_amd(StrBuf *out) {
-    strbuf_add(out, STR("\n## AMD\n\n"
-                        "Waves and vector registers (of a lane) are of one SIMD, shared memory is\n"
-                        "of a compute unit, or from gfx10 on of a work-group processor. Code of a\n"
-                        "`generic` target runs on several processors.\n\n"
-                        "| target | generic | lanes | waves | registers | shared memory, of a "
+    strbuf_add(out, STR("| target | generic | lanes | waves | registers | shared memory, per "
                         "program (KiB) | f32 : f64 | `sim:` | has |\n"
                         "|---|---|---|---|---|---|---|---|---|\n"));
     GpuTarget t, generic;
@@ -79,7 +63,7 @@ static void add_amd(StrBuf *out) {
         strbuf_printf(out, " | %u | %u | %u | %u, %u | %u | %s | ", c->warp, c->warps, c->registers,
                       c->shared_bytes / 1024, c->shared_most / 1024, c->f64_ratio,
                       c->simulated == CHIP_SIM_DEVICE ? "device"
-                      : c->simulated                  ? "runs its code"
+                      : c->simulated                  ? "as another chip"
                                                       : "");
         add_flags(out, c);
         strbuf_add(out, STR(" |\n"));
@@ -98,12 +82,7 @@ static void add_chips(StrBuf *out, const MatrixOp *op) {
 }
 
 static void add_matrices(StrBuf *out) {
-    strbuf_add(out, STR("\n## Matrix instructions\n\n"
-                        "`dot` takes the first row of its types whose k is no longer than its\n"
-                        "own. The other rows exist on the chip. Those of MFMA with 32 rows and\n"
-                        "columns are used where a warp has as many. A target with an `a` has\n"
-                        "what the plain one has.\n\n"
-                        "| unit | a | b | sum | m × n × k | `dot` | chips |\n"
+    strbuf_add(out, STR("| unit | a | b | sum | m × n × k | `dot` | chips |\n"
                         "|---|---|---|---|---|---|---|\n"));
     const MatrixOp *op;
     for (size_t i = 0; (op = matrix_at(i)); i++) {
@@ -116,11 +95,12 @@ static void add_matrices(StrBuf *out) {
     }
 }
 
-static void add_page(StrBuf *out) {
-    strbuf_add(out, str(head));
-    add_nvidia(out);
-    add_amd(out);
-    add_matrices(out);
-}
+static const PagePart parts[] = {
+    {"nvidia", add_nvidia},
+    {"amd", add_amd},
+    {"matrix", add_matrices},
+};
 
-int main(int argc, char **argv) { return page_main(argc, argv, add_page); }
+int main(int argc, char **argv) {
+    return page_main(argc, argv, parts, sizeof parts / sizeof *parts);
+}

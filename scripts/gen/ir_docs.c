@@ -1,112 +1,20 @@
-// Writes docs/ir.md from the op table.
+// Writes the tables of docs/ir.md: operations and attributes.
 //
-//     gen_ir_docs docs/ir.md           writes it
-//     gen_ir_docs --check docs/ir.md   fails when the file is not what would be written
+//     gen_ir_docs docs/ir.md           writes them
+//     gen_ir_docs --check docs/ir.md   fails when they are not up to date
 #include <string.h>
 
 #include "base/dtype.h"
 #include "ir/ir.h"
 #include "scripts/gen/page.h"
 
-static const char head[] =
-    "<!-- Generated from ir/ops.def by scripts/gen/ir_docs.c (the program gen_ir_docs): do not "
-    "edit. "
-    "-->\n"
-    "# Tile IR\n"
-    "\n"
-    "SSA with structured regions. A module holds kernels and functions; a kernel has parameters, "
-    "named\n"
-    "extents, any number of `requires` conditions, at most one `grid`, and one `body`. Blocks hold "
-    "ops,\n"
-    "ops may hold regions of one block each; there are no branches. One table, `ir/ops.def`, says "
-    "what\n"
-    "ops there are; printer, parser, verifier, interpreter, test matrix and this page derive from "
-    "it.\n"
-    "\n"
-    "```\n"
-    "kernel @scale(%x: view f32[N], %a: f32) {\n"
-    "  grid {\n"
-    "    %0 = extent {extent = N} : i64\n"
-    "    yield %0\n"
-    "  }\n"
-    "  body {\n"
-    "    %1 = program {dim = 0} : i64\n"
-    "    %2 = view_load %x, _, %1 {select = [0]} : f32\n"
-    "    %3 = mul %2, %a : f32\n"
-    "    view_store %x, %3, _, %1 {select = [0]}\n"
-    "    return\n"
-    "  }\n"
-    "}\n"
-    "```\n"
-    "\n"
-    "## Types\n"
-    "\n"
-    "| text | what it is |\n"
-    "|---|---|\n"
-    "| `f32`, `i64`, `bool` | a scalar: a tile of rank 0 |\n"
-    "| `f32[16,32]` | a tile; extents are powers of two, at most 8 of them, at most 2^20 elements "
-    "|\n"
-    "| `*f16`, `*f16[64]` | a pointer, a tile of pointers |\n"
-    "| `view f32[M, 64]`, `strided view f32[M, N]` | a parameter's view: rank 1 to 5, extents "
-    "named or "
-    "fixed |\n"
-    "\n"
-    "Tiles and scalars never hold the packed types `i4` and `u4`; views of them are read as `i8` "
-    "and\n"
-    "`u8`.\n"
-    "\n"
-    "## Levels\n"
-    "\n"
-    "Every function has a level: `tile` (the default), `gpu` or `cpu`. It may hold the ops of "
-    "level any,\n"
-    "those of level tile, and those of its own.\n"
-    "\n"
-    "## The text form\n"
-    "\n"
-    "`%3 = add %1, %2 : f32[16]`: results, name, operands, attributes in braces, result types, "
-    "regions.\n"
-    "An operand marked `?` below may be absent: it is written `_`. Values are numbered by order "
-    "of\n"
-    "definition; parameters keep their names. A boolean attribute that is false, an `inside` of\n"
-    "zeros, and a plan of `dot` where there is none, are left out. The grammar stands in "
-    "`ir/text/text.h`.\n";
-
-static const char checks[] =
-    "\n"
-    "## What the verifier checks\n"
-    "\n"
-    "| | |\n"
-    "|---|---|\n"
-    "| V1 | operand, result and region counts, attributes present and in range, by the op table |\n"
-    "| V2 | the typing rule of the op; a `dot` of level gpu has a plan, others have none |\n"
-    "| V3 | operands are defined before their use and in scope; sections share only parameters |\n"
-    "| V4 | the list of uses of a value is exactly the operand places that name it |\n"
-    "| V5 | blocks end in one terminator of the right kind; a yield gives what its op takes |\n"
-    "| V6 | no op above the function's level |\n"
-    "| V7 | a kernel has one body, at most one grid of 1 to 3 i64; a `requires` yields one bool; "
-    "both "
-    "without memory, program or assert; extents are declared |\n"
-    "| V8 | packed elements only in views and pointers; shapes are powers of two within limits; "
-    "views "
-    "are parameters |\n"
-    "| V9 | combiners are pure and use scalars only |\n"
-    "| V10 | ids are unique and in range; links to blocks and ops are right |\n"
-    "| V11 | a callee exists, is no kernel, fits arguments and results; no recursion |\n"
-    "\n"
-    "`dot`: 8-bit integers accumulate in i32, wider integers in their own type, f32 and f64 in "
-    "their\n"
-    "own, narrower floats in f32, f64 or f16 as the accumulator says. Operands have one element "
-    "type,\n"
-    "but i8 and u8 mix, and so do f8e4m3 and f8e5m2. A precision other than `ieee` is f32's "
-    "only.\n";
-
-// The heading an op stands under, by its rule.
-static const char *section_of(const IrOpInfo *info) {
+// The heading of an op of the tile level, by its rule.
+static const char *tile_section(const IrOpInfo *info) {
     switch (info->rule) {
     case IR_RULE_CONST:
     case IR_RULE_SCALAR_I64:
     case IR_RULE_EXTENT:
-    case IR_RULE_IOTA: return "Values out of nothing";
+    case IR_RULE_IOTA: return "Values without operands";
     case IR_RULE_UNARY: return "Elementwise, one operand";
     case IR_RULE_BINARY:
     case IR_RULE_SHIFT:
@@ -128,7 +36,7 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_SORT:
     case IR_RULE_TOPK:
     case IR_RULE_HISTOGRAM:
-    case IR_RULE_RANDOM: return "Products, reductions, orders";
+    case IR_RULE_RANDOM: return "Products, reductions, sorting";
     case IR_RULE_PTR_ADD:
     case IR_RULE_LOAD:
     case IR_RULE_STORE:
@@ -149,7 +57,7 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_RETURN:
     case IR_RULE_CALL: return "Control";
     case IR_RULE_SCRATCH:
-    case IR_RULE_NOTHING: return "Of the machine levels";
+    case IR_RULE_NOTHING:
     case IR_RULE_VEC_DATA:
     case IR_RULE_CPU_DIM:
     case IR_RULE_CPU_SPAN:
@@ -162,12 +70,12 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_CPU_DOT:
     case IR_RULE_CPU_TILES:
     case IR_RULE_VEC_ASSERT:
-    case IR_RULE_VEC_PRINT: return "Of the CPU level";
-    case IR_RULE_GPU_CONVERT: return "The operand's type but for the layout";
+    case IR_RULE_VEC_PRINT:
+    case IR_RULE_GPU_CONVERT:
     case IR_RULE_GPU_SHARED:
     case IR_RULE_GPU_SLOT:
     case IR_RULE_GPU_COPY:
-    case IR_RULE_GPU_READ: return "Of the GPU level";
+    case IR_RULE_GPU_READ:
     case IR_RULE_THREAD_ID:
     case IR_RULE_THREAD_LOAD:
     case IR_RULE_THREAD_STORE:
@@ -176,7 +84,20 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_RULE_THREAD_MATRIX_LOAD:
     case IR_RULE_THREAD_MMA:
     case IR_RULE_THREAD_COPY:
-    case IR_RULE_THREAD_UPDATE: return "Of the thread level";
+    case IR_RULE_THREAD_UPDATE: break;
+    }
+    return "";
+}
+
+// The heading of an op.
+static const char *section_of(const IrOpInfo *info) {
+    switch (info->level) {
+    case IR_LEVEL_TILE:
+    case IR_LEVEL_ANY: return tile_section(info);
+    case IR_LEVEL_GPU: return "Level gpu: tiles with layouts";
+    case IR_LEVEL_THREAD: return "Level thread: one thread of a GPU";
+    case IR_LEVEL_CPU:
+    case IR_LEVEL_VECTOR: return "Level cpu, and vectors of both machine levels";
     }
     return "";
 }
@@ -237,10 +158,10 @@ static void add_ops(StrBuf *out) {
         if (strcmp(section, section_of(info)) != 0) {
             section = section_of(info);
             strbuf_printf(out,
-                          "\n### %s\n\n"
+                          "%s### %s\n\n"
                           "| op | operands | attributes | elements | results | level | effect | "
                           "meaning |\n|---|---|---|---|---|---|---|---|\n",
-                          section);
+                          i ? "\n" : "", section);
         }
         add_row(info, out);
     }
@@ -268,7 +189,7 @@ static const char *kind_text(IrAttrKind kind) {
 }
 
 static void add_attrs(StrBuf *out) {
-    strbuf_add(out, STR("\n## Attributes\n\n| attribute | value |\n|---|---|\n"));
+    strbuf_add(out, STR("| attribute | value |\n|---|---|\n"));
     for (int i = 0; i < IR_ATTRS; i++) {
         IrAttrKind kind = ir_attr_kind((IrAttrName)i);
         strbuf_printf(out, "| `%s` | ", ir_attr_text((IrAttrName)i));
@@ -283,12 +204,11 @@ static void add_attrs(StrBuf *out) {
     }
 }
 
-static void add_page(StrBuf *out) {
-    strbuf_add(out, str(head));
-    strbuf_add(out, STR("\n## Ops\n"));
-    add_ops(out);
-    add_attrs(out);
-    strbuf_add(out, str(checks));
-}
+static const PagePart parts[] = {
+    {"ops", add_ops},
+    {"attributes", add_attrs},
+};
 
-int main(int argc, char **argv) { return page_main(argc, argv, add_page); }
+int main(int argc, char **argv) {
+    return page_main(argc, argv, parts, sizeof parts / sizeof *parts);
+}

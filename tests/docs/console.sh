@@ -17,7 +17,8 @@
 #   [..]        in a line of the output: stands for any text
 #
 # A page has a folder of its own, in which examples/ is the repository's; its blocks run in order.
-# A block with the tag "LANGUAGE file NAME" (```tile file k.tile) is a file of that folder.
+# A block with the tag "LANGUAGE file NAME" (```tile file k.tile) is a file of that folder. NVIDIA's
+# tools are hidden, so output does not depend on them.
 #
 #     bash tests/docs/console.sh BUILD [--bless] [PAGE…]     default: all pages
 #
@@ -34,6 +35,8 @@ bless=no
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export PATH="$build:$PATH" TILEC_CACHE_DIR="${TILEC_CACHE_DIR:-$build/cache}" HOME="$scratch"
+# The same output with and without NVIDIA's tools.
+export TILEC_PTXAS=/none/ptxas TILEC_NVJITLINK=/none/lib.so
 failed=0
 commands=0
 

@@ -53,14 +53,16 @@ static void text_of_a_gpu(void **state) {
     says(t, "mm for sm_80: T=f16, B=64\n");
     says(t, ", counted from 0: ");
     says(t,
-         "arrays and rows begin at multiples of 16 bytes, extents and numbers of elements are "
+         "arrays and rows begin at multiples of 16 bytes, extents and offsets of elements are "
          "below 2^31\n");
     says(t, "  threads             128, in 4 warps\n");
     says(t, "  registers, spills   not measured: install ptxas");
     says(t, " bytes of 166912\n");
     says(t, "limited by ");
     says(t, "mma.m16n8k16 of f16 and f16 into f32");
-    says(t, "load of 'a': 16 bytes a lane at a time, 16 sectors a request, 16 at best (3 times)\n");
+    says(t,
+         "load of 'a': 16 bytes per lane in each access, 16 sectors per request (16 at best) (3 "
+         "times)\n");
     tool_run(t, 0, BARE "tilec explain k.tile --target sm_80 --set T=f32");
     says(t,
          "k.tile:9:15: dot of f32 and f32 into f32 with precision `ieee` is computed without the "
@@ -77,7 +79,7 @@ static void text_of_variants(void **state) {
     tool_run(t, 0, "tilec explain k.tile --target gfx942 --set T=f16 --variant 3");
     says(t, "are below 2^31\n");
     tool_run(t, 0, "tilec explain k.tile --target gfx942 --set T=f16 --variant 4");
-    says(t, "are below 2^31, views end at most 2^31 bytes behind their first element\n");
+    says(t, "are below 2^31, views end at most 2^31 bytes after their first element\n");
 }
 
 static void text_of_amd(void **state) {
@@ -87,16 +89,16 @@ static void text_of_amd(void **state) {
     says(t, "mm for gfx942: T=f16, B=64\n");
     says(t, "  threads             256, in 4 waves of 64\n");
     says(t, "  vector registers    ");
-    says(t, " a thread\n");
-    says(t, " a wave\n");
-    says(
-        t,
-        "  spills              0 vector and 0 scalar registers; scratch memory 0 bytes a thread\n");
+    says(t, " per thread\n");
+    says(t, " per wave\n");
+    says(t,
+         "  spills              0 vector and 0 scalar registers; scratch memory 0 bytes per "
+         "thread\n");
     says(t, " bytes of 65536\n");
     says(t, " of 32 waves: ");
     says(t, " at once on a compute unit, limited by ");
     says(t, "mfma.m");
-    says(t, "load of 'a': 16 bytes a lane at a time, 32 sectors a request, 32 at best");
+    says(t, "load of 'a': 16 bytes per lane in each access, 32 sectors per request (32 at best)");
     assert_false(tool_said(t, "ptxas"));
     tool_run(t, 0, "tilec explain k.tile --target gfx1100 --set T=f16");
     says(t, "in 4 waves of 32\n");
@@ -130,7 +132,7 @@ static void text_of_a_cpu(void **state) {
     tool_run(t, 0, "tilec explain k.tile --target x86-64-v4 --set T=f32");
     says(t, "mm for x86-64-v4: T=f32, B=64\n");
     says(t, "  vectors             64 bytes, 32 registers\n");
-    says(t, "blocks of 12 rows by 32 columns in registers, of f32, 1 products a step\n");
+    says(t, "blocks of 12 rows by 32 columns are kept in registers; f32, 1 products per step\n");
     says(t, "mul-adds\n");
     assert_false(tool_said(t, "warps"));
 }
@@ -193,8 +195,8 @@ static void what_ptxas_measures(void **state) {
     tool_file(t, "ptxas", STR(PTXAS));
     tool_run(t, 0, "chmod +x ptxas");
     tool_run(t, 0, "TILEC_PTXAS=$PWD/ptxas tilec explain k.tile --target sm_80 --set T=f16");
-    says(t, "  registers           168 a thread (measured by ptxas 13.0.88)\n");
-    says(t, "  spills              12 bytes stored, 16 loaded; stack 8 bytes\n");
+    says(t, "  registers           168 per thread (measured by ptxas 13.0.88)\n");
+    says(t, "  spills              12 bytes stored, 16 bytes loaded; stack 8 bytes\n");
     says(t, "[register-spills-early]");
     const JsonValue *o = tool_json(
         t, 0, "TILEC_PTXAS=$PWD/ptxas tilec explain k.tile --json --target sm_80 --set T=f16");
@@ -226,7 +228,7 @@ static void drawing(void **state) {
 static void refusals(void **state) {
     Tool *t = *state;
     tool_fails(t, 2,
-               "tilec: error: there is no reason 'dot-iee'; did you mean 'dot-ieee'? [usage]\n"
+               "tilec: error: there is no remark code 'dot-iee'; did you mean 'dot-ieee'? [usage]\n"
                "help: see tilec explain --help\n",
                "tilec explain k.tile --only dot-iee");
     tool_fails(t, 2,
@@ -234,7 +236,7 @@ static void refusals(void **state) {
                "help: see tilec explain --help\n",
                "tilec explain k.tile --target x86-64-v3 --set T=f32 --svg x.svg");
     tool_run(t, 2, "tilec explain k.tile --target sm_80 --set T=f32 --variant 7");
-    says(t, " variants, from 0 on; there is no variant 7 [usage]\n");
+    says(t, " variants, counted from 0; there is no variant 7 [usage]\n");
     tool_run(t, 1, "tilec explain k.tile --target gfx94 --set T=f32");
     says(t, "there is no target 'gfx94'; did you mean 'gfx942'?");
     tool_run(t, 1, "tilec explain k.tile --target sm_80 --set T=f16 --svg none/x.svg");

@@ -599,7 +599,7 @@ static void emit_makes_code(void **state) {
         tool_json(t, 0, FAKE "tilec emit good.tile --as asm --json --time-passes --variant 1");
     assert_true(tool_at(j, "codegen.build")->number > 0);
     assert_true(tool_at(j, "codegen.link")->number > 0);
-    tool_fails(t, 2, "the kernel has 3 variants, from 0 on; there is no variant 3",
+    tool_fails(t, 2, "the kernel has 3 variants, counted from 0; there is no variant 3",
                FAKE "tilec emit good.tile --as asm --variant 3");
     tool_fails(t, 4, "/nowhere.so: no such file", NONE "tilec emit good.tile --as asm");
     tool_fails(t, 4, "/nowhere.so: no such file",
