@@ -16,7 +16,8 @@
 #   ...         a line of the output: stands for any lines, at least one
 #   [..]        in a line of the output: stands for any text
 #
-# A page has a folder of its own, in which examples/ is the repository's; its blocks run in order.
+# A page has a folder of its own, in which examples/ and the folders of source are the repository's;
+# its blocks run in order.
 # A block with the tag "LANGUAGE file NAME" (```tile file k.tile) is a file of that folder. NVIDIA's
 # tools are hidden, so output does not depend on them.
 #
@@ -137,7 +138,9 @@ for page in "$@"; do
     steps="$scratch/$(tr '/' '_' <<<"$page")"
     folder="$steps/folder"
     mkdir -p "$folder"
-    ln -s "$root/examples" "$folder/examples"
+    for room in examples base ir target frontend passes codegen compile runtime sim tests scripts; do
+        ln -s "$root/$room" "$folder/$room"
+    done
     take_apart "$page" "$steps"
     if [ -e "$steps/problems" ]; then
         sed "s|^|$page:|" "$steps/problems"
