@@ -454,6 +454,8 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/links COMMAND bash tests/docs/links.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    add_test(NAME docs/results COMMAND bash tests/docs/results.sh
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME docs/selftest COMMAND bash tests/docs/selftest.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     if(TARGET tilec_llvm)
@@ -463,7 +465,7 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
             "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
     endif()
     set_tests_properties(install/install install/headers install/hardening install/size
-        abi/symbols docs/c_api docs/links docs/selftest docs/tables
+        abi/symbols docs/c_api docs/links docs/results docs/selftest docs/tables
         PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
     if(TILEC_COVERAGE)  # whose names are not hidden
         set_tests_properties(abi/symbols PROPERTIES DISABLED ON)
