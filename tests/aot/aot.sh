@@ -184,6 +184,15 @@ quietly "${CC:-cc}" -std=c11 $warnings $flags -I"$scratch" $(pkg-config --cflags
     "$page" "$scratch/libhello.a" "$libdir/libtilec_rt.a" \
     $(sed -n 's/^Libs.private: //p' "$package") -o "$scratch/hello" &&
     runs '^y\[0\] = 0.001$' "$scratch/hello"
+page=$(grep -l 'tilec_kernel_from_file' "$scratch"/page*.c || echo none)
+if $shared; then
+    sed -n '/^```tile file hello.tile$/,/^```$/{/^```/d;p}' "$root/README.md" >"$scratch/hello.tile"
+    # shellcheck disable=SC2046,SC2086
+    quietly "${CC:-cc}" -std=c11 $warnings $flags "$page" \
+        $(pkg-config --cflags --libs tilec) \
+        "-Wl,-rpath,$libdir" -o "$scratch/first" &&
+        runs '^y\[0\] = 0.001$' env -C "$scratch" ./first
+fi
 step 'make and pkg-config'
 
 # Two libraries with the same names in one process.
