@@ -21,6 +21,10 @@ them. "a 2048": of the loop, for each 2048 multiply-adds of a wave. "VGPRs" (wit
 spilled ones, are of the metadata; "waves": of a SIMD, as many as the VGPRs let be. "ratio" is ours
 over Triton's: of "a 2048" where the kernel is a product, else of "all". -v adds a line for each group
 of instructions of products' loops.
+
+The table goes into docs/performance.md by
+
+    bench/amdgcn.py … | scripts/gen/results.sh keep amd-triton MACHINE COMMAND && scripts/gen/results.sh
 """
 import collections, heapq, os, re, subprocess, sys, tempfile
 from sass import CASES, ROOT, TILEC, TRITON, cell

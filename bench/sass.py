@@ -17,6 +17,10 @@ registers and spilled bytes are ptxas's. "ratio" is ours over Triton's: of "a 20
 is a product, else of "all". Of several loops with as many matrix instructions loops.py takes the
 longest; the main one is the first, which has the steps of whole tiles, and "masked" is what loops.py
 takes, with the steps of tiles at an edge.
+
+The table goes into docs/performance.md by
+
+    bench/sass.py … | scripts/gen/results.sh keep nvidia-triton MACHINE COMMAND && scripts/gen/results.sh
 """
 import ast, os, re, subprocess, sys, tempfile
 
