@@ -64,7 +64,7 @@ tree_files 'base/*' 'target/*' 'ir/*' 'runtime/*' 'frontend/*' 'passes/*' 'codeg
     *.c | *.h | *.def | *.cpp) ;;
     bench/*.py | bench/sass/*.tile) ;; # a measurement of what the tool makes
     bench/cpu/*.cl) ;;                 # what a peer compiles
-    bench/results/*.md) ;;              # what was measured
+    bench/results/*.md | bench/results/*.json) ;; # measurements
     *) echo "$file: a room holds .c, .h, .def and .cpp files only" ;;
     esac
 done >>"$scratch/found"

@@ -138,7 +138,8 @@ for page in "$@"; do
     steps="$scratch/$(tr '/' '_' <<<"$page")"
     folder="$steps/folder"
     mkdir -p "$folder"
-    for room in examples base ir target frontend passes codegen compile runtime sim tests scripts; do
+    for room in examples base ir target frontend passes codegen compile runtime sim tests \
+        scripts; do
         ln -s "$root/$room" "$folder/$room"
     done
     take_apart "$page" "$steps"
