@@ -16,6 +16,7 @@
 #   ...         a line of the output: stands for any lines, at least one
 #   [..]        in a line of the output: stands for any text
 #
+# Blanks at the ends of lines do not count.
 # A page has a folder of its own, in which examples/ and the folders of source are the repository's;
 # its blocks run in order.
 # A block with the tag "LANGUAGE file NAME" (```tile file k.tile) is a file of that folder. NVIDIA's
@@ -86,13 +87,15 @@ take_apart() { # PAGE FOLDER
 # What the text of a page stands for, as a pattern of bash: every sign is itself but for the two
 # marks.
 pattern_of() {
-    sed -e 's/[^[:alnum:] ]/\\&/g' -e 's/^\\\.\\\.\\\.$/*/' -e 's/\\\[\\\.\\\.\\\]/*/g' "$1"
+    sed -e 's/ *$//' -e 's/[^[:alnum:] ]/\\&/g' \
+        -e 's/^\\\.\\\.\\\.$/*/' -e 's/\\\[\\\.\\\.\\\]/*/g' "$1"
 }
 
 run_step() { # PAGE STEP FOLDER
     local status=0 wanted pattern found
     wanted=$(cat "$2.status")
-    (cd "$3" && timeout 120 bash "$2.run") >"$2.found" 2>&1 </dev/null || status=$?
+    (cd "$3" && timeout 120 bash "$2.run") >"$2.raw" 2>&1 </dev/null || status=$?
+    sed 's/ *$//' "$2.raw" >"$2.found"
     commands=$((commands + 1))
     if [ "$status" -ne "$wanted" ]; then
         echo "$1:$(cat "$2.line"): the status is $status, the page says $wanted:"
