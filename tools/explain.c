@@ -101,7 +101,7 @@ static int make(ExplainCommand *c) {
     return fine ? EXIT_FINE : failed(c);
 }
 
-// The drawing; status 1 where it could not be written.
+// Writes the drawing; the status is 1 if that fails.
 static int draw(ExplainCommand *c) {
     Str path = cli_value(c->cli, "svg");
     StrBuf out = strbuf(c->cli->arena);

@@ -1,4 +1,4 @@
-// What `tilec explain` shows, as members of the object.
+// The output of `tilec explain` as members of the JSON object.
 #include "tools/explain.h"
 
 static void member_uint(Json *j, const char *key, uint64_t value) {
@@ -15,7 +15,7 @@ static void variant(Json *j, const Explain *e) {
     json_close(j, '}');
 }
 
-// What only the vendor's tool knows is null without it.
+// Facts that only the vendor's tool knows are null without it.
 static void known_or_null(Json *j, const Explain *e, const char *key, uint32_t value) {
     json_key(j, key);
     if (e->measured.known)

@@ -1,4 +1,4 @@
-// The layouts of a kernel's tiles as one drawing.
+// Draws the layouts of a kernel's tiles, one below the other.
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { CAPTION_HEIGHT = 26, MOST_PLACES = 8 };
 
-// The number that an attribute of the drawing's head has: width="…".
+// Reads the number of an attribute in the head of the drawing: width="…".
 static unsigned attribute(const char *svg, const char *name) {
     const char *at = strstr(svg, name);
     unsigned value = 0;

@@ -1,4 +1,4 @@
-// What `tilec explain` shows, as text.
+// The output of `tilec explain` as text.
 #include "tools/explain.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static void heading(const ExplainPage *p, const char *text) {
     strbuf_printf(p->out, p->style.color ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
 }
 
-// "softmax.tile:12:9", as wide as `width`.
+// Prints "softmax.tile:12:9", padded to `width`.
 static void place(const ExplainPage *p, Span span, int width) {
     SourceLine at = source_line(p->sources, span.begin);
     char text[32] = "";
@@ -22,7 +22,7 @@ static void place(const ExplainPage *p, Span span, int width) {
     strbuf_printf(p->out, "  %-*s", width, text);
 }
 
-// ---- the head -----------------------------------------------------------------------------------
+// ---- head ---------------------------------------------------------------------------------------
 
 void explain_variant_text(const Explain *e, StrBuf *out) {
     const MetaVariant *v = &e->meta->variants[e->variant];

@@ -52,7 +52,7 @@ static void after_pass(void *user, PassId pass, const IrFunc *f) {
     Survey *s = user;
     (void)pass;
     if (f->is_kernel && f->level == IR_LEVEL_GPU && ir_body(f)) {
-        s->e->layouts.count = 0;  // the last such pass knows best
+        s->e->layouts.count = 0;  // keep the layouts after the last such pass
         find_layouts(s, ir_body(f));
     }
 }
@@ -93,13 +93,13 @@ static void count_op(const IrOp *op, ExplainLoop *loop) {
     case IR_FMA:
     case IR_VEC_DOT2:
     case IR_CPU_DOT4: n[EXPLAIN_MULTIPLY_ADDS]++; return;
-    case IR_CPU_TILES:  // of one turn along the depth
+    case IR_CPU_TILES:  // one iteration along the depth
         n[EXPLAIN_MULTIPLY_ADDS] +=
             (uint32_t)(ir_attr_int(op, IR_ATTR_ROWS) * ir_attr_int(op, IR_ATTR_COLUMNS) / 256);
         return;
     default: return;
     }
-    // Elements one by one: of CPUs a kind of its own.
+    // Accesses to single elements; CPUs count them separately.
     const IrType *type = op->code == IR_LOAD ? op->results[0].type : ir_operand(op, 1)->type;
     n[EXPLAIN_ELEMENTS] += lanes_of(type);
 }
@@ -163,7 +163,7 @@ static void say_occupancy(Explain *e, Span span) {
                REMARK(o->warps, o->warps_most, e->warps));
 }
 
-// What is wrong with the tool, or with the text, is no failure of explaining.
+// An error of the tool, or in the text, does not fail the command.
 static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
     Diags *aside = diags_create(unit->arena, unit->sources);
     Cubin cubin = {0};
@@ -173,7 +173,7 @@ static void measure(Explain *e, Unit *unit, CubinMaker *maker, Str ptx) {
         e->measured = cubin.facts;
 }
 
-// Spills are for want of registers only where a thread has about as many as it can have.
+// Spills mean a lack of registers only if a thread has about as many as it can have.
 static void say_spills(Explain *e, Span span) {
     enum { NEARLY = 8 };
     const PtxFacts *m = &e->measured;
@@ -187,7 +187,7 @@ static void say_spills(Explain *e, Span span) {
                REMARK(m->registers, most, m->spill_stores, m->spill_loads));
 }
 
-// What LLVM says of its own code in the object's metadata.
+// Facts that LLVM states in the metadata of the object.
 static void read_object(Explain *e, Unit *unit, Str bytes) {
     const AmdObject *o =
         amd_object_read(unit->arena, bytes, diags_create(unit->arena, unit->sources));

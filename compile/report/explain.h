@@ -1,9 +1,9 @@
-// Explain: what one variant of a kernel costs on a target, and why: facts of the code that was made
-// and the remarks of the passes and the code generator.
+// Explain: what one variant of a kernel costs on a target, and why. It holds facts about the
+// compiled code, and the remarks of the passes and the code generator.
 //
-// Invariants: nothing comes from a cache and nothing is kept; facts are of the very IR that code
-// was made of. What only a tool of the vendor knows (registers, spills) is `measured` where
-// services->cubin finds that tool. Ownership: the unit's arena; layouts are the module's.
+// Invariants: nothing comes from a cache and nothing is kept; the facts describe the IR from which
+// the code was made. Facts that only a tool of the vendor knows (registers, spills) are `measured`,
+// if services->cubin finds that tool. Ownership: the unit's arena; layouts are the module's.
 //
 //     Explain e;
 //     if (explain(unit, compiled, target, variant, &services, &e)) …   // e.loops.data[0].counts
@@ -44,7 +44,7 @@ typedef struct ExplainCountInfo {
 } ExplainCountInfo;
 const ExplainCountInfo *explain_count_info(ExplainCount count);
 
-// The kernel (depth 0, the first) or a loop; counts are of one turn, inner loops not included.
+// The kernel (depth 0, the first) or a loop. Counts are for one iteration, without inner loops.
 typedef struct ExplainLoop {
     Span span;
     uint32_t depth;
@@ -53,20 +53,20 @@ typedef struct ExplainLoop {
     uint32_t counts[EXPLAIN_COUNTS];
 } ExplainLoop;
 
-// Tiles spread alike: one layout, and where its values are made.
+// One layout, and the places of the source where its tiles are made.
 typedef struct ExplainLayout {
     const IrType *type;
     VEC(Span) places;
 } ExplainLayout;
 
-// Of AMD's GPUs, from the code object.
+// Facts of a code object, for AMD's GPUs.
 typedef struct ExplainAmd {
     bool known;
-    uint32_t lanes;                         // of a wave
-    uint32_t vectors, accumulators;         // registers of a thread; accumulators are among them
-    uint32_t scalars;                       // of a wave
+    uint32_t lanes;                         // per wave
+    uint32_t vectors, accumulators;         // registers per thread; accumulators are included
+    uint32_t scalars;                       // per wave
     uint32_t vector_spills, scalar_spills;  // registers
-    uint32_t scratch_bytes;                 // of a thread
+    uint32_t scratch_bytes;                 // per thread
 } ExplainAmd;
 
 typedef struct Explain {
@@ -76,17 +76,17 @@ typedef struct Explain {
     uint32_t variant;
     CodeNotes notes;
     uint32_t warps;
-    uint64_t code_bytes;  // of machine code; on NVIDIA's GPUs of PTX
-    PtxFacts measured;    // GPUs: by a tool of NVIDIA's
-    Str measured_by;      // "ptxas 13.0.88"; empty: there is none here
+    uint64_t code_bytes;  // machine code; PTX for NVIDIA
+    PtxFacts measured;    // by a tool of NVIDIA
+    Str measured_by;      // "ptxas 13.0.88"; empty if no tool was found
     ExplainAmd amd;
     Occupancy occupancy;  // GPUs
     Remarks *remarks;
     VEC(ExplainLoop) loops;
-    VEC(ExplainLayout) layouts;  // GPUs: of the gpu level
+    VEC(ExplainLayout) layouts;  // GPUs: the layouts of the gpu level
 } Explain;
 
-// False after reporting.
+// Returns false after reporting an error.
 bool explain(Unit *unit, const Compiled *compiled, CodeTarget target, uint32_t variant,
              const CodeServices *services, Explain *e);
 
