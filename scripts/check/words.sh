@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The words of pages, comments and messages: none of what words.txt lists (a pattern, and what to
+# write instead), and no line of a page that is longer than 100 columns, tables and code excepted.
+# Exceptions stand in words.allow: FILE, a part of the text, and a reason, separated by tabs.
+source "$(dirname "$0")/lib/common.sh"
+command -v perl >/dev/null || skip "no perl; apt-get install perl"
+
+allow="$root/scripts/check/words.allow"
+[ -f "$allow" ] || allow=/dev/null
+exceptions_most=30
+count=$(grep -cvE '^(#|$)' "$allow" || true)
+[ "$count" -le "$exceptions_most" ] ||
+    echo "scripts/check/words.allow: $count exceptions, expected at most $exceptions_most" \
+        >>"$scratch/found"
+
+tree_files '*.c' '*.h' '*.cpp' '*.def' '*.md' '*.sh' '*.cmake' >"$scratch/prose-files"
+perl "$check_lib/prose.pl" <"$scratch/prose-files" >"$scratch/prose"
+perl "$check_lib/words.pl" "$check_lib/../words.txt" "$allow" <"$scratch/prose" >>"$scratch/found"
+
+tree_files '*.md' | xargs -r -d '\n' awk '
+    FNR == 1 { code = 0 }
+    /^ *(```|~~~)/ { code = !code; next }
+    !code && length($0) > 100 && !/^ *\|/ && !/^ *(\[[^]]*\]: |<?https?:)[^ ]*$/ {
+        print FILENAME ":" FNR ": a line of more than 100 columns" }' /dev/null >>"$scratch/found"
+echo "words: $(wc -l <"$scratch/prose") blocks of prose"
+finish words
