@@ -1,12 +1,13 @@
-// The macros that make arguments and specialisations; included by tilec/tilec.h.
+// The macros that build arguments and specialisations; included by tilec/tilec.h.
 //
 //     tilec_launch(k, NULL, TILEC_ARGS(view, buffer, pointer, 3, 0.5f));     at most 64 in C
-//     tilec_launch(k, NULL, TILEC_NO_ARGS);                                  of one that takes none
+//     tilec_launch(k, NULL, TILEC_NO_ARGS);                                  no arguments
 //     tilec_kernel_from_file(…, TILEC_SPEC(TILEC_TYPE("T", TILEC_F16), TILEC_CONST("BM", 128),
 //                                          TILEC_OPTION("warps", 8)), &k);
 //
-// What they make lives to the end of the full expression (C++) or of the block (C), which is long
-// enough for the call they stand in. Names that end in an underscore are no part of the interface.
+// The objects that the macros make live to the end of the full expression (C++) or of the block
+// (C), which is long enough for the call that contains them. Names that end in an underscore are
+// not part of the interface.
 #ifndef TILEC_ARGS_H
 #define TILEC_ARGS_H
 

@@ -8,7 +8,7 @@
 //     if (tilec_view_from_dlpack(dev, (const tilec_dl_tensor *)&managed->dl_tensor, &x)) …
 //     tilec_launch(k, NULL, TILEC_ARGS(x));
 //
-//     tilec_dl_managed *out = NULL;                     // out: whoever has it calls its deleter
+//     tilec_dl_managed *out = NULL;                     // out: its owner calls the deleter
 //     tilec_view y = tilec_buffer_view2(TILEC_F32, buffer, M, N);
 //     if (tilec_view_to_dlpack(dev, &y, &out)) …
 #ifndef TILEC_DLPACK_H
@@ -79,11 +79,11 @@ typedef struct tilec_dl_versioned {  // DLManagedTensorVersioned of 1.x
     tilec_dl_tensor tensor;
 } tilec_dl_versioned;
 
-// The tensor's memory as a view with a raw pointer. It must be memory of this device: for those
-// that use the host's, TILEC_DL_CPU and pinned host memory. TILEC_UNSUPPORTED for an element type
-// without a tilec_dtype, more than one lane (but two of 4 bits, which are i4 and u4), another kind
-// of memory or an unknown major version; TILEC_INVALID_ARGUMENT for a rank above TILEC_MAX_RANK.
-// The tensor stays whose it was: no deleter is called.
+// The tensor's memory as a view with a raw pointer. It must be memory of this device; for devices
+// that use the host's memory, that is TILEC_DL_CPU or pinned host memory. TILEC_UNSUPPORTED for an
+// element type without a tilec_dtype, more than one lane (except two of 4 bits, which are i4 and
+// u4), another kind of memory or an unknown major version; TILEC_INVALID_ARGUMENT for a rank above
+// TILEC_MAX_RANK. The tensor's owner does not change: its deleter is not called.
 TILEC_API tilec_status tilec_view_from_dlpack(tilec_device *device, const tilec_dl_tensor *tensor,
                                               tilec_view *view);
 // The same; a read-only tensor gives a view that kernels may only read.
@@ -91,9 +91,9 @@ TILEC_API tilec_status tilec_view_from_dlpack_versioned(tilec_device *device,
                                                         const tilec_dl_versioned *tensor,
                                                         tilec_view *view);
 
-// A tensor that shares the view's memory. Of a view on a buffer it keeps the memory: that is freed
-// when the buffer was destroyed and the deleter was called, whichever comes last. What a raw
-// pointer leads to must outlive the tensor. The deleter may be called from any thread, and must be
+// A tensor that shares the view's memory. If the view is on a buffer, the tensor keeps the memory
+// alive: it is freed when both the buffer was destroyed and the deleter was called. The memory
+// of a raw pointer must outlive the tensor. The deleter may be called from any thread, and must be
 // called before the device is closed.
 TILEC_API tilec_status tilec_view_to_dlpack(tilec_device *device, const tilec_view *view,
                                             tilec_dl_managed **tensor);

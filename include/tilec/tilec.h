@@ -35,7 +35,8 @@ extern "C" {
 #define TILEC_API
 #endif
 
-// Of the library that runs; the header's own are TILEC_VERSION_TEXT and TILEC_VERSION_NUMBER.
+// The version of the library that runs; the header's version is in TILEC_VERSION_TEXT and
+// TILEC_VERSION_NUMBER.
 TILEC_API const char *tilec_version(void);      // "0.1.0"
 TILEC_API uint32_t tilec_version_number(void);  // major * 10000 + minor * 100 + patch
 
@@ -45,7 +46,7 @@ typedef enum tilec_status {
     TILEC_OK = 0,
     TILEC_INVALID_SOURCE = 1,    // the source or specialisation is wrong: see the diagnostics
     TILEC_INVALID_ARGUMENT = 2,  // a call's argument is wrong: NULL, a bad name, a dead handle
-    TILEC_LAUNCH_REFUSED = 3,    // arguments that do not fit the kernel: type, extent, requires
+    TILEC_LAUNCH_REFUSED = 3,    // the arguments do not fit the kernel: type, extent, requires
     TILEC_KERNEL_FAILED = 4,     // a kernel ran into a failed assert or a sanitizer finding
     TILEC_UNAVAILABLE = 5,       // no such device or target here
     TILEC_UNSUPPORTED = 6,       // the device cannot do what the kernel asks
@@ -78,9 +79,9 @@ typedef enum tilec_dtype {
     TILEC_I4,
     TILEC_U4
 } tilec_dtype;
-TILEC_API const char *tilec_dtype_name(tilec_dtype dtype);  // "f16"; NULL for no dtype
-TILEC_API unsigned tilec_dtype_bits(tilec_dtype dtype);     // 16; 0 for no dtype
-// Bytes of so many elements in a row (i4 and u4: two a byte); SIZE_MAX when there are too many.
+TILEC_API const char *tilec_dtype_name(tilec_dtype dtype);  // "f16"; NULL for an invalid dtype
+TILEC_API unsigned tilec_dtype_bits(tilec_dtype dtype);     // 16; 0 for an invalid dtype
+// Bytes of `count` elements in a row (i4 and u4: two in a byte); SIZE_MAX when there are too many.
 TILEC_API size_t tilec_dtype_bytes(tilec_dtype dtype, uint64_t count);
 
 // ---- Contexts ----------------------------------------------------------------------------------
@@ -93,48 +94,49 @@ typedef struct tilec_kernel tilec_kernel;
 
 typedef enum tilec_severity { TILEC_ERROR, TILEC_WARNING, TILEC_NOTE } tilec_severity;
 
-// Where buffers and workspaces of devices that share the host's memory come from. Both functions
-// are called from any thread, also from several at once.
+// The source of memory for buffers and workspaces of devices that share the host's memory. Both
+// functions are called from any thread, also from several at once.
 typedef struct tilec_allocator {
-    // At least `size` bytes at a multiple of `alignment` (a power of two); NULL: there are none.
+    // At least `size` bytes at a multiple of `alignment` (a power of two); NULL: out of memory.
     void *(*allocate)(void *user, size_t size, size_t alignment);
-    // What `allocate` gave, with the size that was asked for.
+    // Frees memory that `allocate` returned, with the size that was requested.
     void (*release)(void *user, void *memory, size_t size);
     void *user;
 } tilec_allocator;
 
-// Zeroed members stand for what is usual. New ones come at the end; `size` tells how many the
+// Zeroed members stand for the defaults. New members are added at the end; `size` says how many the
 // caller knows. tilec_context_options o = {sizeof o};
 typedef struct tilec_context_options {
     size_t size;  // sizeof(tilec_context_options)
-    // Lines of the kernels' print(); NULL: standard output.
+    // Called for each line that a kernel's print() writes; NULL: standard output.
     void (*print)(void *user, const char *line, size_t length);
-    void *user;  // of print and log
-    // What deserves a look but fails no call, such as a cache that cannot be used; NULL: nothing
-    // is said. May be called from any thread; must not call back into the context.
+    void *user;  // passed to print and log
+    // Called for warnings that fail no call, such as a cache that cannot be used; NULL: they are
+    // dropped. May be called from any thread; must not call back into the context.
     void (*log)(void *user, tilec_severity severity, const char *text);
     tilec_allocator allocator;  // all NULL: the C library's
-    uint32_t cpu_threads;       // of the device cpu; 0: one for each processor
-    uint32_t compile_in_child;  // 1: compilers run in a process of their own, whose end harms none
-    const char *cache_folder;   // of compiled kernels; NULL: the user's own, "": nothing is kept
-    const char *compiler_library;  // the file libtilec_llvm.so; NULL: it is looked for
-    // Who makes machine code for NVIDIA's GPUs: "driver", "ptxas", "nvjitlink", or "auto", the
-    // first of the last two that is here. NULL: the driver.
+    uint32_t cpu_threads;       // for device cpu; 0: one thread for each processor
+    uint32_t compile_in_child;  // 1: compilers run in a child process, so that a crash does not end
+                                // yours
+    const char *cache_folder;   // of compiled kernels; NULL: the user's own, "": no cache
+    const char *compiler_library;  // path of libtilec_llvm.so; NULL: it is searched for
+    // The tool that makes machine code for NVIDIA GPUs: "driver", "ptxas", "nvjitlink", or "auto",
+    // the first of the last two that is available. NULL: the driver.
     const char *ptx_compiler;
-    // Seconds that compiling one variant of a kernel may take, up to 86400; 0: what the environment
-    // says in TILEC_COMPILE_SECONDS, else any time. LLVM runs in a process of its own then.
+    // Seconds that compiling one variant of a kernel may take, up to 86400; 0: the environment
+    // variable TILEC_COMPILE_SECONDS, else no limit. With a limit LLVM runs in a child process.
     uint32_t compile_seconds;
-    uint32_t reserved;  // 0
+    uint32_t reserved;  // must be 0
 } tilec_context_options;
 
 // `options` may be NULL.
 TILEC_API tilec_status tilec_context_create(const tilec_context_options *options,
                                             tilec_context **context);
-// Destroys everything made from it too: devices, and with each its kernels, events, streams and
-// buffers. Their handles are dead then.
+// Also destroys everything made from it: devices, and with each its kernels, events, streams and
+// buffers. Their handles are invalid then.
 TILEC_API void tilec_context_destroy(tilec_context *context);
-// What the calling thread's last failed call had to say, diagnostics included as text; "" if
-// nothing. Valid until the thread's next call on this context.
+// The message of the calling thread's last failed call, with diagnostics as text; "" if there is
+// none. Valid until the thread's next call on this context.
 TILEC_API const char *tilec_last_error(tilec_context *context);
 
 typedef struct tilec_diagnostic {
@@ -153,58 +155,59 @@ TILEC_API tilec_status tilec_diagnostic_get(tilec_context *context, size_t index
 // ---- Devices, streams, events
 
 // "cpu", "cpu:N" (N threads), "interp", "cuda" and "cuda:N" (NVIDIA GPUs), "hip" and "hip:N" (AMD
-// GPUs), "auto": cpu where the compiler library is found, else interp. Raw pointers must be of the
-// device's memory; "auto" is always a device on the host's, so GPUs are asked for by name.
+// GPUs), "auto": cpu if the compiler library is found, else interp. Raw pointers must point to the
+// device's memory. "auto" always takes a device that uses the host's memory, so a GPU must be
+// named.
 TILEC_API tilec_status tilec_device_open(tilec_context *context, const char *name,
                                          tilec_device **device);
-// Destroys what was made for it: kernels, events, streams, buffers.
+// Also destroys everything made for it: kernels, events, streams, buffers.
 TILEC_API void tilec_device_close(tilec_device *device);
 TILEC_API const char *tilec_device_name(const tilec_device *device);
 
-// Work on one stream happens in order. Beside something that names the device (a kernel, an event,
-// the device itself) a NULL stream is the device's own first one. Where the stream is all there is
-// (destroy does nothing, native, synchronize) NULL is TILEC_INVALID_ARGUMENT, and there is no
-// context that could keep a message; tilec_device_synchronize waits for the first one, too.
+// Work on one stream completes in order. In a call that also has a kernel, an event or a device, a
+// NULL stream is the device's first stream. In calls that take only a stream (native, synchronize)
+// NULL is TILEC_INVALID_ARGUMENT, without a message, since no context is known; destroy ignores it.
+// tilec_device_synchronize waits for the first stream, too.
 TILEC_API tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream);
-// The first one, for calls that have nothing but a stream; destroyed with the device.
+// The device's first stream, for calls that take only a stream; destroyed with the device.
 TILEC_API tilec_stream *tilec_device_stream(tilec_device *device);
 TILEC_API void tilec_stream_destroy(tilec_stream *stream);
-// A stream that another library made, as one of ours: on "cuda:N" a CUstream (or cudaStream_t) of
-// the GPU's primary context, on "hip:N" a hipStream_t of the GPU; NULL is its default stream. It
-// stays the other library's, and must live until ours is destroyed. TILEC_UNSUPPORTED: devices of
-// this kind have no such thing.
+// A stream that another library made, as a tilec_stream: on "cuda:N" a CUstream (or cudaStream_t)
+// of the GPU's primary context, on "hip:N" a hipStream_t of the GPU; NULL is its default stream.
+// The other library still owns it; it must live until the tilec_stream is destroyed.
+// TILEC_UNSUPPORTED: devices of this kind have no native streams.
 TILEC_API tilec_status tilec_stream_from_native(tilec_device *device, void *native,
                                                 tilec_stream **stream);
-// The other way round: what other libraries may use as long as the stream lives.
+// The reverse: the native stream, which other libraries may use as long as the stream lives.
 TILEC_API tilec_status tilec_stream_native(tilec_stream *stream, void **native);
-// Waits; reports the first failure of the stream's work since the last call.
+// Waits for the stream's work; reports its first failure since the last call.
 TILEC_API tilec_status tilec_stream_synchronize(tilec_stream *stream);
-// The same for all streams of the device; one failure is reported, the others wait on their
-// streams.
+// The same for all streams of the device. One failure is reported; failures of other streams are
+// reported by their next synchronize.
 TILEC_API tilec_status tilec_device_synchronize(tilec_device *device);
 
 TILEC_API tilec_status tilec_event_create(tilec_device *device, tilec_event **event);
 TILEC_API void tilec_event_destroy(tilec_event *event);
 TILEC_API tilec_status tilec_event_record(tilec_event *event, tilec_stream *stream);
 TILEC_API tilec_status tilec_event_synchronize(tilec_event *event);
-// *done: 1 when the work before the last record is done (or nothing was recorded), 0 while not.
+// *done: 1 when all work before the last record is done (or nothing was recorded), else 0.
 TILEC_API tilec_status tilec_event_query(tilec_event *event, int *done);
 TILEC_API tilec_status tilec_stream_wait_event(tilec_stream *stream, tilec_event *event);
 TILEC_API tilec_status tilec_event_elapsed_ns(tilec_event *begin, tilec_event *end, uint64_t *ns);
 
 // ---- Memory ------------------------------------------------------------------------------------
 
-// A handle with a generation: one that is used after its destroy is refused, not followed.
+// A handle with a generation: use after destroy is detected and refused.
 typedef struct tilec_buffer {
-    uint64_t handle;  // 0: none
+    uint64_t handle;  // 0: no buffer
 } tilec_buffer;
 
 TILEC_API tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer *buffer);
 TILEC_API tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer);
-// The address on the device, for other libraries.
+// The address on the device, for use with other libraries.
 TILEC_API tilec_status tilec_buffer_address(tilec_device *device, tilec_buffer buffer,
                                             void **address, size_t *size);
-// Ordered on the stream; the host memory may be used again when the call returns.
+// Runs in stream order; the host memory may be reused when the call returns.
 TILEC_API tilec_status tilec_buffer_write(tilec_device *device, tilec_stream *stream,
                                           tilec_buffer buffer, size_t offset, const void *from,
                                           size_t size);
@@ -217,12 +220,12 @@ TILEC_API tilec_status tilec_buffer_copy(tilec_device *device, tilec_stream *str
 // ---- Views: arrays as kernels see them
 
 enum { TILEC_MAX_RANK = 5 };
-// A kernel that writes through such a view is refused.
+// Kernels that write through this view are refused.
 enum { TILEC_VIEW_READ_ONLY = 1 };
 
-// Element (i, j, …) lies at data + (i * stride[0] + j * stride[1] + …) elements. A view on a buffer
-// is checked against the buffer's size and life; a raw pointer (buffer.handle == 0) is trusted, but
-// NULL has no elements.
+// Element (i, j, …) is at data + (i * stride[0] + j * stride[1] + …) elements. A view on a buffer
+// is checked against the buffer's size and lifetime; a raw pointer (buffer.handle == 0) is trusted,
+// but NULL is valid only for views without elements.
 typedef struct tilec_view {
     tilec_dtype dtype;
     int32_t rank;
@@ -254,7 +257,7 @@ TILEC_API tilec_view tilec_buffer_view4(tilec_dtype dtype, tilec_buffer buffer, 
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
-// What a kernel is specialised to.
+// The kinds of values that a kernel is specialised to.
 typedef enum tilec_spec_kind {
     TILEC_SPEC_TYPE,
     TILEC_SPEC_CONST,
@@ -263,28 +266,28 @@ typedef enum tilec_spec_kind {
 typedef struct tilec_spec_entry {
     tilec_spec_kind kind;
     const char
-        *name;  // a type or const parameter; or an option: "warps", "sanitize", "math.contract"
-    tilec_dtype dtype;  // of a type
-    int64_t value;      // of a const or option
+        *name;  // a type or const parameter, or an option: "warps", "sanitize", "math.contract"
+    tilec_dtype dtype;  // for a type
+    int64_t value;      // for a const or option
 } tilec_spec_entry;
 typedef struct tilec_spec {
     size_t count;
     const tilec_spec_entry *entries;
 } tilec_spec;
 
-// A type parameter that the specialisation leaves open is taken from the arguments at the first
-// launch with them; a const without default must be given. `spec` may be NULL.
+// A type parameter that the specialisation leaves open is taken from the arguments at launch; a
+// const without a default must be given. `spec` may be NULL.
 TILEC_API tilec_status tilec_kernel_from_file(tilec_context *context, tilec_device *device,
                                               const char *path, const char *kernel,
                                               const tilec_spec *spec, tilec_kernel **out);
-// `name` is how messages call the text; imports are relative to it.
+// `name` is the text's name in messages; imports are relative to it.
 TILEC_API tilec_status tilec_kernel_from_source(tilec_context *context, tilec_device *device,
                                                 const char *name, const char *text, size_t length,
                                                 const char *kernel, const tilec_spec *spec,
                                                 tilec_kernel **out);
 TILEC_API void tilec_kernel_destroy(tilec_kernel *kernel);
 
-// ---- What a kernel is. The texts live as long as the kernel. All but the name need its types:
+// ---- Kernel information. The texts live as long as the kernel. All but the name need its types:
 // while one is open they give TILEC_INVALID_ARGUMENT.
 TILEC_API const char *tilec_kernel_name(const tilec_kernel *kernel);
 
@@ -293,30 +296,30 @@ typedef enum tilec_param_kind {
     TILEC_PARAM_POINTER,
     TILEC_PARAM_VIEW
 } tilec_param_kind;
-// A parameter that takes an argument; type and const parameters are not among them.
+// A parameter that takes an argument; type and const parameters are not listed.
 typedef struct tilec_param {
     const char *name;
     tilec_param_kind kind;
-    tilec_dtype dtype;                        // of the scalar or the elements
-    int32_t rank;                             // of a view
+    tilec_dtype dtype;                        // element type of a scalar, a pointer or a view
+    int32_t rank;                             // for a view
     int32_t strided, read, written;           // 0 or 1
     const char *extent_name[TILEC_MAX_RANK];  // NULL: the extent is fixed
-    int64_t extent[TILEC_MAX_RANK];           // a fixed one
+    int64_t extent[TILEC_MAX_RANK];           // its value if it is fixed
 } tilec_param;
 TILEC_API tilec_status tilec_kernel_param_count(tilec_kernel *kernel, size_t *count);
 TILEC_API tilec_status tilec_kernel_param(tilec_kernel *kernel, size_t index, tilec_param *param);
 TILEC_API tilec_status tilec_kernel_variant_count(tilec_kernel *kernel, size_t *count);
-// All there is to know, as JSON: what `tilec emit --as metadata` prints.
+// Everything known about the kernel, as JSON: the output of `tilec emit --as metadata`.
 TILEC_API tilec_status tilec_kernel_metadata(tilec_kernel *kernel, const char **json);
 
 // ---- Launch
 
 typedef enum tilec_arg_kind {
     TILEC_ARG_VIEW,
-    TILEC_ARG_POINTER,  // raw, trusted; or a buffer with an offset in bytes
+    TILEC_ARG_POINTER,  // raw and trusted, or a buffer with an offset in bytes
     TILEC_ARG_INT,
     TILEC_ARG_UINT,
-    TILEC_ARG_DOUBLE  // float arguments too
+    TILEC_ARG_DOUBLE  // for floating-point parameters as well
 } tilec_arg_kind;
 typedef struct tilec_arg {
     tilec_arg_kind kind;
@@ -329,7 +332,7 @@ typedef struct tilec_arg {
     double real;
 } tilec_arg;
 TILEC_API tilec_arg tilec_arg_view(tilec_view view);
-// NULL is refused only if every program of the kernel follows the pointer.
+// NULL is refused only if every program of the kernel dereferences the pointer.
 TILEC_API tilec_arg tilec_arg_pointer(const void *pointer);
 TILEC_API tilec_arg tilec_arg_buffer(tilec_buffer buffer, size_t offset);
 TILEC_API tilec_arg tilec_arg_int(int64_t value);
@@ -341,31 +344,33 @@ TILEC_API tilec_arg tilec_arg_double(double value);
 // scalar, pointer and view parameters; type and const parameters take none.
 TILEC_API tilec_status tilec_launch(tilec_kernel *kernel, tilec_stream *stream,
                                     const tilec_arg *args, size_t count);
-// The host's own grid, on the named variant (0 is the general one).
+// Launches with the host's own grid, on the given variant (0 is the general one).
 TILEC_API tilec_status tilec_launch_grid(tilec_kernel *kernel, tilec_stream *stream, int variant,
                                          const int64_t grid[3], const tilec_arg *args,
                                          size_t count);
-// Checks as tilec_launch does and makes all that such a launch needs, but launches nothing. A
-// launch with arguments of these types, extents and strides, which overlap where these do, then
-// allocates, loads and waits for nothing, as long as no more than 64 launches of the device wait.
-// Others may choose another variant, which they compile. Only interp and sim, which are references
-// and not devices for production, ask for memory in each launch.
+// Makes the same checks as tilec_launch and prepares everything that such a launch needs, but
+// launches nothing. A later launch with the same types, extents and strides, and the same overlaps
+// between arrays, then allocates, loads and waits for nothing, as long as at most 64 launches of
+// the device are pending. Other launches may choose another variant, which has to be compiled. Only
+// interp and sim, which are reference devices and not for production, allocate memory in each
+// launch.
 TILEC_API tilec_status tilec_kernel_prepare(tilec_kernel *kernel, tilec_stream *stream,
                                             const tilec_arg *args, size_t count);
 
-// The kernel as a plain C function. In the order of the kernel's parameters it takes each scalar by
-// value (f16, bf16 and fp8 as float); each pointer as a pointer; each view as a pointer to its
-// first element, then, as int64_t, those of its extents that are not fixed and that no earlier view
-// gave, then, if it is strided, all its strides. It launches on the device's first stream, waits,
-// and returns the status. kernel softmax(f32 x[R, C], f32 y[R, C]) is called so:
+// The kernel as a plain C function. It takes, in the order of the kernel's parameters: each scalar
+// by value (f16, bf16 and fp8 as float); each pointer as a pointer; each view as a pointer to its
+// first element, followed by int64_t values: its extents that are neither fixed nor given by an
+// earlier view, then, if it is strided, all its strides. It launches on the device's first stream,
+// waits, and returns the status. kernel softmax(f32 x[R, C], f32 y[R, C]) is called like this:
 //
 //     tilec_function_pointer f;
 //     if (tilec_function(k, &f)) …
 //     tilec_status (*softmax)(const float *x, int64_t R, int64_t C, float *y);
 //     softmax = (tilec_status(*)(const float *, int64_t, int64_t, float *))f;
 //
-// It belongs to the kernel, may be called from several threads, and is always the same.
-// TILEC_UNAVAILABLE if the library was built without libffi or there is no executable memory.
+// The kernel owns the function; it may be called from several threads, and each call here returns
+// the same one. TILEC_UNAVAILABLE if the library was built without libffi or there is no executable
+// memory.
 typedef void (*tilec_function_pointer)(void);
 TILEC_API tilec_status tilec_function(tilec_kernel *kernel, tilec_function_pointer *function);
 // "tilec_status softmax(const float *x, int64_t R, int64_t C, float *y)"

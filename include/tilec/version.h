@@ -1,4 +1,4 @@
-// The version of tilec, written here and nowhere else: the build reads it from this file.
+// The version of tilec. It is written only here; the build reads it from this file.
 //
 // Semantic: within one major number (within one minor number while major is 0) programs that were
 // built with an older library run with a newer one.
