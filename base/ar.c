@@ -1,5 +1,5 @@
-// The index, the table of long names, then the members; each behind a head of text, at an even
-// place:
+// An archive holds the index, the table of long names, then the members. A header line of text
+// precedes each of them, and each begins at an even offset:
 //
 //     !<arch>\n
 //     /           u32 count; u32 place of the member's head for each symbol; the symbols' names
@@ -25,7 +25,7 @@ typedef struct Sizes {
     uint64_t symbols, index, names, all;  // `all` stays below 2 * SIZE_LIMIT
 } Sizes;
 
-// Sums of sizes in memory do not come near 2^64.
+// The sum of sizes of things in memory cannot reach 2^64.
 static Sizes sizes_of(const ArMember *members, uint32_t count) {
     Sizes s = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ static char *put_u32(char *to, uint64_t value) {
     return to + 4;
 }
 
-// Text and numbers stand left, blanks behind them.
+// Text and numbers are aligned left and padded with blanks.
 static char *put_head(char *to, const char *name, uint64_t size) {
     char head[HEAD_SIZE + 12];  // compilers do not know that ten digits are enough
     snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8s%-10llu`\n", name, 0, 0, 0, "100644",

@@ -1,11 +1,13 @@
-// What objects that `tilec build` writes and the runtime agree on: the archive as data of a
+// The contract between objects that `tilec build` writes and the runtime: the archive as data of a
 // program.
 //
-// NAME_archive of a built library is a tilec_archive: where the packed bytes lie (runtime/archive.h
-// reads them) and the entries of code for CPUs, which the linker has filled in. A built function
-// takes its arguments by value, as C does, and hands their addresses to tilec_archive_call.
-// Invariants: the layout is frozen within ARCHIVE_ABI; members are added at the end, behind `size`,
-// which says how many the object knows. Ownership: constant data of the program.
+// NAME_archive of a built library is a tilec_archive. It points to the packed bytes
+// (runtime/archive.h reads them) and to the CPU entries, which the linker has filled in. A built
+// function takes its arguments by value, as C does, and hands their addresses to
+// tilec_archive_call.
+// Invariants: the layout is frozen within ARCHIVE_ABI. New members are added at the end; `size`
+// says how many members the object knows.
+// Ownership: constant data of the program.
 //
 //     tilec_status softmax(tilec_stream *stream, tilec_view x, tilec_view y) {
 //         const void *values[] = {&x, &y};
@@ -41,7 +43,7 @@ typedef enum ArchiveValue {
     ARCHIVE_I16,
     ARCHIVE_I32,
     ARCHIVE_I64,
-    ARCHIVE_F32,  // and floats that C has not
+    ARCHIVE_F32,  // and the small floats, which C does not have
     ARCHIVE_F64
 } ArchiveValue;
 enum { ARCHIVE_VIEW_BYTES = 120 };  // sizeof(tilec_view)

@@ -43,18 +43,18 @@ enum {
 
 typedef struct Chunk {
     struct Chunk *older;
-    size_t size;    // usable bytes behind this header
+    size_t size;    // usable bytes after this header
     size_t used;    // valid while the chunk is not the newest one
     size_t before;  // bytes used in all older chunks
     bool mapped;    // comes from os_pages_map
 } __attribute__((aligned(ALIGNMENT))) Chunk;
 
-_Static_assert(sizeof(Chunk) % ALIGNMENT == 0, "blocks start aligned behind the header");
+_Static_assert(sizeof(Chunk) % ALIGNMENT == 0, "blocks start aligned after the header");
 
 struct Arena {
     Owned owned;
     char *cursor;  // the next block, in the newest chunk
-    size_t room;   // bytes left behind the cursor
+    size_t room;   // bytes left after the cursor
     Chunk *newest;
     Chunk *spare;  // one chunk kept over resets, all zero
     size_t next_size;
@@ -90,7 +90,7 @@ static Chunk *chunk_create(size_t size) {
     return chunk;
 }
 
-// A chunk with room for `size` bytes becomes the newest.
+// Adds a chunk with room for `size` bytes; it becomes the newest.
 static void chunk_add(Arena *arena, size_t size) {
     Chunk *chunk = arena->spare;
     if (chunk && chunk->size >= size) {
@@ -133,7 +133,8 @@ void arena_destroy(Arena *arena) {
     free(arena);
 }
 
-// The bytes that a block takes; a block of 0 bytes takes some too, so that blocks differ.
+// The bytes that a block takes. A block of 0 bytes takes some too, so that no two blocks have the
+// same address.
 static size_t block_size(size_t size) {
     if (size > SIZE_MAX / 2) os_out_of_memory();
     return ((size + (size == 0) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)) + RED_ZONE;
@@ -197,7 +198,7 @@ ArenaMark arena_mark(const Arena *arena) {
     return (ArenaMark){.chunk = arena->newest, .used = chunk_used(arena)};
 }
 
-// Takes back all of the newest chunk but its first `keep` bytes.
+// Releases all of the newest chunk but its first `keep` bytes.
 static void chunk_clear(Arena *arena, size_t keep) {
     Chunk *chunk = arena->newest;
     char *data = chunk_data(chunk);

@@ -8,7 +8,7 @@
 #include "base/os/os.h"
 #include "base/vec.h"
 
-// `same_span` chains those at one span: as many as there are codes and severities at the most.
+// `same_span` chains the entries of one span: at most one for each code and severity.
 typedef struct DiagEntry {
     Diag diag;
     size_t serial;
@@ -164,7 +164,7 @@ void diag_copy(Diags *d, const Diag *from) {
 void diags_truncate(Diags *d, size_t count) {
     if (count >= d->entries.count) return;
     while (d->entries.count > count) forget(d, vec_pop(&d->entries));
-    // What came beyond the limit came last.
+    // The entries beyond the limit were reported last, so truncation drops them first.
     d->beyond[0] = d->beyond[1] = 0;
     d->last = NULL;
 }

@@ -2,10 +2,10 @@
 //
 // Invariants: every diagnostic has a stable code from diag.def, a severity, a span (or none), a
 // message in lower case without a final full stop, any number of notes and at most one help ("how
-// to mend it"). They are kept in order of report; diags_sort puts them in order of position.
-// Collecting goes on up to DIAGS_MAX errors and as many warnings; then one last row says how many
-// more. One at a span that already carries one with the same code and severity is dropped (not when
-// the span is nowhere).
+// to fix it"). They are kept in order of report; diags_sort puts them in order of position. Up to
+// DIAGS_MAX errors and as many warnings are collected; after that one last row says how many more
+// there are. A diagnostic is dropped if its span already carries one with the same code and
+// severity (unless the span is nowhere).
 //
 // Ownership: the list's arena owns all texts. One thread at a time.
 //
@@ -14,7 +14,7 @@
 //     diag_help(d, "did you mean '%s'?", nearest);
 //     if (diags_errors(d)) …
 //
-// As text (one diagnostic):
+// The text form of one diagnostic:
 //     k.tile:3:9: error: unknown name 'sofmax' [unknown-name]
 //         let v = sofmax(x);
 //                 ^~~~~~
@@ -66,21 +66,22 @@ void diag_error(Diags *d, Span span, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void diag_warning(Diags *d, Span span, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// Belong to the diagnostic reported last; nothing happens if that one was dropped.
+// These apply to the diagnostic reported last, and do nothing if that one was dropped.
 void diag_note(Diags *d, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diags *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// One of another list, with its notes and help; texts are copied, places are taken as they are.
+// Copies a diagnostic of another list, with its notes and help. Texts are copied; spans are taken
+// as they are.
 void diag_copy(Diags *d, const Diag *from);
 
-// Those kept; errors and warnings count the ones beyond DIAGS_MAX too.
+// The number of diagnostics kept. The counts of errors and warnings include those beyond DIAGS_MAX.
 size_t diags_count(const Diags *d);
 size_t diags_errors(const Diags *d);
 size_t diags_warnings(const Diags *d);
 const Diag *diags_get(const Diags *d, size_t i);
 const Sources *diags_sources(const Diags *d);
 void diags_sort(Diags *d);
-// Forgets what was reported after the first `count` (for a tentative analysis).
+// Drops everything reported after the first `count` (for a tentative analysis).
 void diags_truncate(Diags *d, size_t count);
 const char *diag_slug(DiagCode code);
 bool diag_code_from_slug(Str slug, DiagCode *code);
@@ -90,8 +91,8 @@ typedef struct DiagStyle {
     bool quiet;  // errors only
 } DiagStyle;
 void diags_text(const Diags *d, DiagStyle style, StrBuf *out);
-// A place as diagnostics show it: "k.tile:3:9: ", and the line with a mark below it. Nothing of
-// nowhere.
+// Prints a place as diagnostics show it: "k.tile:3:9: ", and the line with a mark below it. Prints
+// nothing for the span "nowhere".
 void diag_show_place(const Sources *sources, Span span, DiagStyle style, StrBuf *out);
 void diag_show_source(const Sources *sources, Span span, DiagSeverity severity, DiagStyle style,
                       StrBuf *out);

@@ -1,15 +1,15 @@
 // Diagnostics as text for people and as JSON.
 //
-// Everything shown may come from hostile input: control characters, stray bytes and marks that
-// change the direction of text are replaced; long lines are cut to a window around the caret.
+// All text shown may come from hostile input. So control characters, stray bytes and marks that
+// change the direction of text are replaced, and long lines are cut to a window around the caret.
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/json.h"
 
 enum {
-    LINE_COLUMNS = 120,  // of a source line that are shown
-    CARET_COLUMN = 60,   // where the caret stands when the beginning of its line is cut off
+    LINE_COLUMNS = 120,  // columns of a source line that are shown
+    CARET_COLUMN = 60,   // the caret's column when the beginning of its line is cut off
 };
 
 static const char *const severities[] = {"error", "warning", "note"};
@@ -20,7 +20,8 @@ static bool is_harmful(uint32_t point) {
            (point >= 0x2066 && point <= 0x2069);
 }
 
-// Bytes of the character at the beginning of `s`; *shown when it may be shown as it is.
+// The size in bytes of the character at the beginning of `s`; sets *shown if it may be shown as it
+// is.
 static size_t next_cell(Str s, bool *shown) {
     uint32_t point = 0;
     size_t size = str_utf8(s, &point);
@@ -65,7 +66,7 @@ void diag_show_place(const Sources *sources, Span span, DiagStyle style, StrBuf 
     if (style.color) strbuf_add(out, STR("\033[0m"));
 }
 
-// Where the shown part of a line begins, so that the caret is within it.
+// The offset at which the shown part of a line begins; the caret is within that part.
 static size_t window_begin(Str line, size_t caret) {
     size_t begin = caret;
     for (int cells = 0; begin && cells < CARET_COLUMN; cells++) {
@@ -78,7 +79,7 @@ static size_t window_begin(Str line, size_t caret) {
     return begin;
 }
 
-// The line's window, and below it blanks up to `caret`, then the mark up to `end`.
+// Adds the line's window; below it blanks up to `caret`, then the mark up to `end`.
 static void add_window(StrBuf *out, Arena *arena, Str line, size_t caret, size_t end,
                        DiagStyle style, DiagSeverity severity) {
     StrBuf below = strbuf(arena);
@@ -114,7 +115,7 @@ void diag_show_source(const Sources *sources, Span span, DiagSeverity severity, 
     add_window(out, out->arena, at.text, caret, caret + size, style, severity);
 }
 
-// On a line that is not shown already.
+// Is the note on a line that is not shown already?
 static bool is_elsewhere(const Sources *sources, Span note, Span shown) {
     SourceLine a = source_line(sources, note.begin), b = source_line(sources, shown.begin);
     return a.file && (a.file != b.file || a.line != b.line);
@@ -144,7 +145,7 @@ static void add_diag(const Diags *d, const Diag *diag, DiagStyle style, StrBuf *
     strbuf_char(out, '\n');
 }
 
-// How many errors, and how many others, came in over what was kept.
+// Counts the errors, and the other diagnostics, that came in after the list was full.
 static void count_beyond(const Diags *d, size_t beyond[2]) {
     beyond[0] = diags_errors(d);
     beyond[1] = diags_warnings(d);

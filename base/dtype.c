@@ -17,8 +17,8 @@ static const Facts facts[] = {
 #undef DTYPE
 };
 
-// The float formats: facts for users, and the bits of the greatest finite value and of the NaN that
-// arithmetic makes.
+// The float formats: facts for users, the bits of the greatest finite value, and the bits of the
+// NaN that arithmetic produces.
 typedef struct DtypeFormat {
     DtypeFloat facts;
     uint64_t greatest;
@@ -88,12 +88,14 @@ static float bits_float(uint64_t bits) {
     return value;
 }
 
-// The magnitude of a finite double as bits of the format, one rounding to nearest even; beyond the
-// greatest value the bits run on, so that overflow is a comparison.
+// Rounds the magnitude of a finite double to the bits of the format, to nearest even. Above the
+// greatest value the bits simply continue, so that overflow is a comparison.
 static uint64_t round_magnitude(const DtypeFloat *f, uint64_t bits) {
     int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     uint64_t significand = (bits & 0xfffffffffffff) | 1ull << 52;
-    if (exponent == -1023) return 0;  // subnormal doubles lie below half of every narrower format
+    if (exponent == -1023)
+        return 0;  // subnormal doubles are below half of every narrower format's
+                   // least number
     int top = f->precision - 1, shift = 52 - top;
     if (exponent < f->min_exponent) {
         shift += f->min_exponent - exponent;
@@ -103,7 +105,7 @@ static uint64_t round_magnitude(const DtypeFloat *f, uint64_t bits) {
     uint64_t kept = significand >> shift, rest = significand & ((1ull << shift) - 1);
     uint64_t half = 1ull << (shift - 1);
     kept += rest > half || (rest == half && (kept & 1));
-    // A carry out of the significand moves into the exponent by itself.
+    // A carry out of the significand increments the exponent, as it should.
     return ((uint64_t)(exponent - f->min_exponent + 1) << top) + kept - (1ull << top);
 }
 
@@ -185,7 +187,8 @@ uint64_t dtype_int_max(Dtype t) {
 // ---- Casts -------------------------------------------------------------------------------------
 
 // An integer as a double that rounds to every format of at most 51 bits as the integer itself
-// would: what does not fit 53 bits leaves its trace in the lowest one (round to odd).
+// would. If the integer does not fit 53 bits, the lowest bit is set for the bits that were cut off
+// (round to odd).
 static double odd_double(uint64_t magnitude) {
     if (magnitude < 1ull << 53) return (double)magnitude;
     uint64_t kept = magnitude >> 11, rest = magnitude & 0x7ff;

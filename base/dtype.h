@@ -1,11 +1,11 @@
 // Dtype: the element types of the language, and their exact arithmetic.
 //
-// Purpose: the one place that knows widths, names and the bits of each format; used by the front
-// end (literals), the interpreter, constant folding, .npy files and tests.
-// Invariants: an element travels as its raw bits in the low bits of a uint64_t ("bits"), upper bits
-// zero; i4 and u4 are storage only and packed two a byte, the low half first. Every conversion to a
-// float format is one rounding to nearest, ties to even; language rules 22 and 23 hold to the
-// letter.
+// Purpose: the one module that knows widths, names and the bits of each format. The front end
+// (literals), the interpreter, constant folding, .npy files and tests use it.
+// Invariants: an element is passed as its raw bits in the low bits of a uint64_t ("bits"), with the
+// upper bits zero. i4 and u4 are for storage only: two in a byte, the low half first. Every
+// conversion to a float format rounds once, to nearest, ties to even; it follows language rules 22
+// and 23 exactly.
 //
 //     uint64_t h = dtype_from_double(DTYPE_F16, 0.1, true);
 //     double d = dtype_to_double(DTYPE_F16, h);
@@ -55,27 +55,28 @@ static inline bool dtype_signed(Dtype t) { return dtype_is(t, DTYPE_CLASS_SINT) 
 
 // Facts of a float format.
 typedef struct DtypeFloat {
-    int precision;     // bits of the significand, the hidden one included (11 for f16)
-    int min_exponent;  // of the least normal number: 2^min_exponent
-    int max_exponent;  // of the greatest finite number: 2^max_exponent <= x < 2^(max_exponent+1)
+    int precision;     // bits of the significand, with the hidden one (11 for f16)
+    int min_exponent;  // exponent of the least normal number: 2^min_exponent
+    int max_exponent;  // exponent of the greatest finite number: 2^max_exponent <= x <
+                       // 2^(max_exponent+1)
     bool has_inf;
     bool has_negative_zero;  // false for the fnuz formats
     double greatest;         // the greatest finite value
 } DtypeFloat;
-const DtypeFloat *dtype_float(Dtype t);  // NULL if t is no float
+const DtypeFloat *dtype_float(Dtype t);  // NULL if t is not a float
 
-// Float formats to and from double, exact rounding. `saturate` clamps overflow and infinities to
-// the greatest finite value for fp8; it is ignored elsewhere (overflow gives infinity). Without it
-// an fp8 overflow gives inf (e5m2) or NaN (the formats without infinities).
-// f64's own bits pass unchanged, NaN payloads included; a NaN narrows to a NaN of the same sign
-// (the fnuz formats have one NaN).
+// Converts between float formats and double, with exact rounding. `saturate` clamps overflow and
+// infinities to the greatest finite value for fp8; it is ignored for other formats (overflow gives
+// infinity). Without it an fp8 overflow gives inf (e5m2) or NaN (the formats without infinities).
+// Bits of f64 are unchanged, NaN payloads included; a NaN narrows to a NaN of the same sign (the
+// fnuz formats have one NaN).
 uint64_t dtype_from_double(Dtype t, double value, bool saturate);
 double dtype_to_double(Dtype t, uint64_t bits);
-// As above from f32, without a detour that could round twice (it cannot, but this is faster).
+// The same from f32. It is faster than going through double; the result is the same.
 uint64_t dtype_from_float(Dtype t, float value, bool saturate);
 float dtype_to_float(Dtype t, uint64_t bits);  // t narrower than f64
 
-// Integers: sign- or zero-extends the low bits of `bits` to 64; wraps back.
+// Integers: sign-extends or zero-extends the low bits of `bits` to 64; the other direction wraps.
 int64_t dtype_to_i64(Dtype t, uint64_t bits);
 uint64_t dtype_wrap(Dtype t, uint64_t value);
 // Greatest and least value; for unsigned the least is 0.
@@ -89,7 +90,7 @@ bool dtype_is_nan(Dtype t, uint64_t bits);
 // Element i of a packed or plain array in memory (little endian).
 uint64_t dtype_load(Dtype t, const void *base, uint64_t i);
 void dtype_store(Dtype t, void *base, uint64_t i, uint64_t bits);
-// As text that the language reads back: "true", "-3", "1.5", "inf", "nan".
+// Writes the value as text that the language reads back: "true", "-3", "1.5", "inf", "nan".
 void dtype_text(Dtype t, uint64_t bits, StrBuf *out);
 
 #endif

@@ -1,8 +1,9 @@
-// Machine code of a GPU as text, one line an instruction: what the disassembler of libtilec_llvm
-// makes and the warp machine reads.
+// Machine code of a GPU as text, one instruction a line. The disassembler of libtilec_llvm produces
+// it and the warp machine reads it.
 //
-// Invariants: lines ascend and are whole instructions; bytes between them are padding. Texts are
-// LLVM's: "v_add_f32_e32 v0, s1, v2". Ownership: the arena given to the function.
+// Invariants: offsets ascend, and each line is one whole instruction; bytes between lines are
+// padding. Texts are LLVM's: "v_add_f32_e32 v0, s1, v2".
+// Ownership: the arena given to the function.
 //
 //     GpuCode code;
 //     if (!d.run(d.user, arena, &(GpuCodeJob){bytes, STR("gfx942"), 0, 64}, &code)) …
@@ -15,8 +16,8 @@
 #include "base/str.h"
 
 typedef struct GpuCodeLine {
-    uint32_t offset, size;  // bytes, from the first of the code
-    Str text;               // empty: these bytes are no instruction
+    uint32_t offset, size;  // bytes, from the beginning of the code
+    Str text;               // empty: these bytes are not an instruction
 } GpuCodeLine;
 
 typedef struct GpuCode {
@@ -28,13 +29,13 @@ typedef struct GpuCodeJob {
     Str bytes;
     Str processor;   // "gfx942"
     uint64_t begin;  // address of the first byte
-    uint32_t lanes;  // of a wave: 32 or 64
+    uint32_t lanes;  // lanes of a wave: 32 or 64
 } GpuCodeJob;
 
-// False: there is no such processor.
+// False: the processor does not exist.
 typedef bool GpuDisassemble(void *user, Arena *arena, const GpuCodeJob *job, GpuCode *code);
 typedef struct GpuDisassembler {
-    GpuDisassemble *run;  // NULL: there is none
+    GpuDisassemble *run;  // NULL: no disassembler
     void *user;
 } GpuDisassembler;
 

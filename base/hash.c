@@ -9,7 +9,7 @@ static const uint64_t start[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6e
 
 enum { ROUNDS = 12, SCHEDULES = 10 };
 
-// Which word each step of a round takes (RFC 7693, 2.7).
+// The word that each step of a round takes (RFC 7693, 2.7).
 static const uint8_t schedule[SCHEDULES][16] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
     {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
@@ -23,7 +23,7 @@ static const uint8_t schedule[SCHEDULES][16] = {
     {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-// The four places each of a round's eight mixings works on: columns, then diagonals.
+// The four words that each of a round's eight mixing steps works on: columns, then diagonals.
 static const uint8_t places[8][4] = {{0, 4, 8, 12},  {1, 5, 9, 13},  {2, 6, 10, 14}, {3, 7, 11, 15},
                                      {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13},  {3, 4, 9, 14}};
 
@@ -72,7 +72,7 @@ Hash hash_begin(void) {
 void hash_bytes(Hash *hash, const void *bytes, size_t size) {
     const uint8_t *at = bytes;
     while (size) {
-        // A full block waits for more: the last one is compressed differently.
+        // A full block is not compressed yet: the last block is compressed differently.
         if (hash->filled == HASH_BLOCK) {
             hash->count += HASH_BLOCK;
             compress(hash, hash->block, hash->count, false);

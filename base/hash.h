@@ -1,9 +1,9 @@
-// Hash: BLAKE2b with 32 bytes of result (RFC 7693), for what must not collide: keys and checksums
-// of the cache. For hash tables see str_hash.
+// Hash: BLAKE2b with a result of 32 bytes (RFC 7693). It is for keys and checksums of the cache,
+// which must not collide. For hash tables use str_hash.
 //
-// Invariants: the same bytes give the same hash, however they were cut into pieces; numbers go in
-// little endian at a fixed width; hash_text puts its length first, so that "ab","c" is not
-// "a","bc". No ownership: a value.
+// Invariants: the same bytes give the same hash, in whatever pieces they are added. Numbers are
+// added in little endian at a fixed width. hash_text adds the length first, so that "ab","c"
+// differs from "a","bc". No ownership: a value.
 //
 //     Hash h = hash_begin();
 //     hash_text(&h, STR("x86-64-v3"));
@@ -39,7 +39,7 @@ HashKey hash_of(const void *bytes, size_t size);
 bool hash_equal(const HashKey *a, const HashKey *b);
 // HASH_HEX lower-case digits and a NUL.
 void hash_hex(const HashKey *key, char hex[HASH_HEX + 1]);
-// False when the text is no key.
+// False when the text is not a key.
 bool hash_from_hex(Str hex, HashKey *key);
 
 #endif

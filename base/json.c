@@ -1,4 +1,4 @@
-// A writer that streams, and a strict reader by recursive descent, of bounded depth.
+// A streaming writer, and a strict recursive-descent reader with bounded depth.
 #include "base/json.h"
 
 #include <math.h>
@@ -119,8 +119,8 @@ static void add_utf8(StrBuf *b, uint32_t c) {
     while (tail--) strbuf_char(b, (char)(0x80 | (c >> (6 * tail) & 0x3f)));
 }
 
-// What follows a backslash and u: a code point, or two halves of one; a half alone stands for no
-// character.
+// Reads the part of an escape after "\u": a code point, or a surrogate pair. A lone surrogate is an
+// error.
 static bool read_code_point(JsonReader *r, uint32_t *point) {
     if (!hex4(r, point)) return false;
     if (*point < 0xD800 || *point > 0xDFFF) return true;

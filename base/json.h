@@ -31,7 +31,7 @@ void json_uint(Json *j, uint64_t value);
 void json_double(Json *j, double value);
 void json_bool(Json *j, bool value);
 void json_null(Json *j);
-// Text that is JSON already.
+// Writes text that is JSON already.
 void json_raw(Json *j, Str value);
 
 typedef enum JsonKind {
@@ -51,8 +51,8 @@ typedef struct JsonValue {
     struct JsonValue *first;  // elements or members
     struct JsonValue *next;
 } JsonValue;
-// NULL when the text is no JSON document, or nested deeper than 64; *error_at (may be NULL) is then
-// the byte where reading stopped.
+// NULL when the text is not a JSON document, or is nested deeper than 64; *error_at (may be NULL)
+// is then the byte where reading stopped.
 JsonValue *json_parse(Arena *arena, Str text, size_t *error_at);
 const JsonValue *json_get(const JsonValue *object, const char *key);  // NULL if absent
 

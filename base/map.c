@@ -8,7 +8,7 @@
 
 enum { MAP_SMALL = 8 };
 
-// Keys are often pointers or small numbers: the product's high bits depend on all of them.
+// Keys are often pointers or small numbers; the high bits of the product depend on all their bits.
 static uint32_t first_slot(const Map *map, uint64_t key) {
     uint64_t mixed = (key ^ (key >> 32)) * UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(mixed >> 32) & (map->slot_count - 1);
@@ -47,7 +47,7 @@ static void grow(Arena *arena, Map *map) {
         if (map->count) memcpy(entries, map->entries, map->count * sizeof(MapEntry));
         map->entries = entries;
     }
-    // First all memory, then the change: the map stays whole when there is none.
+    // Allocate first, then change: the map stays intact if there is no memory.
     uint32_t *slots = capacity > MAP_SMALL ? arena_new(arena, uint32_t, capacity * 2) : NULL;
     map->capacity = capacity;
     if (capacity <= MAP_SMALL) return;

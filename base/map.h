@@ -33,7 +33,7 @@ static inline uint64_t map_key(const void *pointer) { return (uint64_t)(uintptr_
 uint64_t *map_find(const Map *map, uint64_t key);
 // Sets or replaces.
 void map_put(Arena *arena, Map *map, uint64_t key, uint64_t value);
-// The value's place, inserted as 0 when absent.
+// The address of the value; it is inserted as 0 when absent.
 uint64_t *map_at(Arena *arena, Map *map, uint64_t key);
 
 #endif

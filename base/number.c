@@ -14,7 +14,7 @@ static unsigned digit_value(char c) {
     return 99;
 }
 
-// Takes "0x" or "0b" off.
+// Removes a leading "0x" or "0b".
 static unsigned take_base(Str *s, bool binary) {
     if (s->size < 2 || s->text[0] != '0') return 10;
     char letter = s->text[1];
@@ -56,15 +56,15 @@ bool str_to_i64(Str s, int64_t *value) {
     return true;
 }
 
-// A decimal or hexadecimal floating text, taken apart while it is checked.
+// A decimal or hexadecimal floating-point text, split into parts while it is checked.
 typedef struct NumberScan {
     Str left;
     uint64_t mantissa;  // of decimal digits, while there are at most 19
     unsigned digits;    // digits that count, leading zeros excluded
-    int point;          // digits behind the point
+    int point;          // digits after the point
 } NumberScan;
 
-// A run of digits with '_' between them; the count of digits, or -1 when a '_' is misplaced.
+// Scans a run of digits with '_' between them; returns their count, or -1 when a '_' is misplaced.
 static long scan_digits(NumberScan *scan, unsigned base, bool fraction) {
     long count = 0;
     bool after_digit = false;
@@ -92,7 +92,7 @@ static bool take(NumberScan *scan, char lower, char upper) {
     return true;
 }
 
-// True if the whole text is a number; *exponent is what follows the 'e', held within ±100000.
+// True if the whole text is a number; *exponent is the number after the 'e', clamped to ±100000.
 static bool scan_number(NumberScan *scan, unsigned base, int *exponent) {
     long whole = scan_digits(scan, base, false);
     long part = take(scan, '.', '.') ? scan_digits(scan, base, true) : 0;
@@ -121,7 +121,7 @@ static bool quick_double(const NumberScan *scan, int exponent, double *value) {
     return true;
 }
 
-// The library's conversion, on a copy that ends in NUL and has no '_'.
+// The C library's conversion, on a copy that ends in NUL and has no '_'.
 static double slow_double(Str s) {
     char small[256];
     char *copy = s.size < sizeof small ? small : recover_new(s.size + 1);

@@ -4,7 +4,7 @@
 
 #include "base/os/os.h"
 
-// What a thread has made, newest first, while it is in a region.
+// The objects that a thread has made in its regions, newest first.
 typedef struct Thread {
     Recovery *recovery;
     Owned *newest;
@@ -21,7 +21,7 @@ void recover_own(Owned *owned, OwnedKind kind, void (*release)(Owned *owned)) {
     t->newest = owned;
 }
 
-// Only the thread whose list it is on may do so: what is handed to others is kept first.
+// Only the thread that has it on its list may call this; objects for other threads are kept first.
 void recover_keep(Owned *owned) {
     if (!owned->listed) return;
     Thread *t = &current_thread;
@@ -51,7 +51,7 @@ void recover_begin(Recovery *recovery) {
     t->recovery = recovery;
 }
 
-// What was made in an inner region is the outer one's from here on.
+// Objects made in an inner region belong to the outer region from here on.
 void recover_end(Recovery *recovery) {
     Thread *t = &current_thread;
     CHECK(t->recovery == recovery, "a region ends that is not the innermost");

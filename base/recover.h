@@ -1,14 +1,15 @@
-// Recovery: out of memory ends a call, not the process.
+// Recovery: running out of memory ends a call, not the process.
 //
 // A region begins with RECOVER_FAILED and ends with recover_end; regions nest. When memory runs out
-// in one (os_out_of_memory), what the thread has made since is released, newest first: arenas and
-// mutexes that were made, blocks of recover_new, and what lives no longer than the frame that has
-// it: mutexes that are held, open files. Then RECOVER_FAILED returns a second time, with true, and
-// the region has ended. Invariants: a region ends in the function that began it; what the region
-// hands to an owner beyond it, before its end, is taken off the list (recover_keep, or
-// recover_keep_all); a shared structure is changed only when all memory for the change is there.
-// Outside of regions os_out_of_memory ends the process. Ownership: after a good end everything made
-// belongs to whoever has it, as without a region.
+// in a region (os_out_of_memory), everything the thread has made since its beginning is released,
+// newest first: arenas, mutexes and blocks of recover_new, and also resources that belong to a
+// stack frame: held mutexes and open files. Then RECOVER_FAILED returns a second time, with true,
+// and the region has ended.
+// Invariants: a region ends in the function that began it. An object that gets an owner outside the
+// region is taken off the list before the region ends (recover_keep, or recover_keep_all). A shared
+// structure is changed only after all memory for the change is allocated. Outside of regions
+// os_out_of_memory ends the process.
+// Ownership: after a successful end every object belongs to its owner, as without a region.
 //
 //     Recovery r;
 //     if (RECOVER_FAILED(&r)) return TILEC_OUT_OF_MEMORY;
@@ -23,11 +24,11 @@
 #include <stddef.h>
 
 typedef enum OwnedKind {
-    OWNED_MADE,   // may be handed on
-    OWNED_FRAME,  // of a frame of the region: is never kept
+    OWNED_MADE,   // can be handed to another owner
+    OWNED_FRAME,  // belongs to a frame of the region: is never kept
 } OwnedKind;
 
-// Something on the list of a thread; the first member of what it stands for.
+// An entry of a thread's list; it is the first member of the object it stands for.
 typedef struct Owned {
     void (*release)(struct Owned *owned);
     struct Owned *older, *newer;
@@ -35,15 +36,15 @@ typedef struct Owned {
     bool listed;
 } Owned;
 void recover_own(Owned *owned, OwnedKind kind, void (*release)(Owned *owned));
-void recover_keep(Owned *owned);  // off the list, if it is on it
-void recover_keep_all(void);      // all that was made in the innermost region
+void recover_keep(Owned *owned);  // takes it off the list, if it is on it
+void recover_keep_all(void);      // keeps everything made in the innermost region
 
-// Zeroed memory; gone with the region's failure, or by recover_free, which takes NULL.
+// Zeroed memory; it is freed when the region fails, or by recover_free, which takes NULL.
 void *recover_new(size_t size);
 void recover_free(void *block);
 void recover_keep_block(void *block);
 
-// An open file of the frame (base/os/os.h), closed when the region fails.
+// An open file of a frame (base/os/os.h), closed when the region fails.
 typedef struct OwnedFile {
     Owned owned;
     int number;
@@ -56,12 +57,12 @@ typedef struct Recovery {
     Owned *before;  // the newest thing when the region began
     struct OsWork *work;
 } Recovery;
-// Locals that the region changes and that are read after its failure are volatile.
+// Locals that change in the region and are read after its failure must be volatile.
 #define RECOVER_FAILED(recovery) (recover_begin(recovery), setjmp((recovery)->place) != 0)
 void recover_begin(Recovery *recovery);
 void recover_end(Recovery *recovery);
 bool recover_possible(void);  // is the thread in a region?
-// From here on the thread is in none: its process ends.
+// From here on the thread is in no region: running out of memory ends the process.
 void recover_forget(void);
 
 #endif

@@ -1,5 +1,5 @@
-// Positions to lines. Per block of text we keep the line it begins in and the next line end, so
-// that finding a line reads at most two blocks, however long the file or the line is.
+// Maps positions to lines. For each block of text we keep the line in which it begins and the next
+// line end. So finding a line reads at most two blocks, however long the file or the line is.
 #include "base/source.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 enum { BLOCK = 4096 };
 
 typedef struct SourceBlock {
-    uint32_t line;        // number of the line that the block's first byte is in, from 1
+    uint32_t line;        // number of the line that contains the block's first byte, from 1
     uint32_t line_begin;  // offset of that line
     uint32_t line_end;  // offset of the first '\n' at or after the block's first byte, or the size
 } SourceBlock;
@@ -28,7 +28,7 @@ struct Sources {
 Sources *sources_create(Arena *arena) {
     Sources *sources = arena_new(arena, Sources, 1);
     sources->arena = arena;
-    sources->next = 1;  // 0 is nowhere
+    sources->next = 1;  // 0 stands for nowhere
     return sources;
 }
 
@@ -56,7 +56,7 @@ static void index_lines(Arena *arena, SourceEntry *entry) {
 }
 
 const SourceFile *source_add(Sources *sources, Str path, Str text) {
-    // One position more than bytes: the end of the text is a place too.
+    // A file takes one position more than its bytes: the end of the text is a position too.
     if (text.size > SOURCE_MAX || text.size + 1 > UINT32_MAX - sources->next) return NULL;
     Arena *arena = sources->arena;
     SourceEntry *entry = arena_new(arena, SourceEntry, 1);

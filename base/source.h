@@ -1,7 +1,7 @@
 // Sources: the texts that spans point into, files or strings, all in one 32-bit space of positions.
 //
-// Invariants: a Span is [begin, end) in that space and names its file by itself; the zeroed Span is
-// "nowhere". Texts are immutable once added, and kept NUL-terminated with at most SOURCE_MAX bytes.
+// Invariants: a Span is [begin, end) in that space, which also determines its file; the zeroed Span
+// is "nowhere". Texts do not change once added, end in NUL, and have at most SOURCE_MAX bytes.
 // Ownership: the Sources' arena owns copies of path and text.
 //
 //     Sources *s = sources_create(arena);
@@ -43,7 +43,7 @@ Sources *sources_create(Arena *arena);
 const SourceFile *source_add(Sources *sources, Str path, Str text);
 // The file already added under this path, or NULL.
 const SourceFile *source_find(const Sources *sources, Str path);
-// All of them, in the order in which they were added.
+// The number of files; they are in the order in which they were added.
 size_t sources_count(const Sources *sources);
 const SourceFile *sources_get(const Sources *sources, size_t number);
 SourceLine source_line(const Sources *sources, uint32_t position);

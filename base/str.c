@@ -83,7 +83,7 @@ bool str_item(Str *list, Str *item) {
     return true;
 }
 
-// Both halves of the product folded into one: every bit of the input reaches every bit of it.
+// Folds both halves of the product into one, so that every input bit affects every output bit.
 static uint64_t fold(uint64_t a, uint64_t b) {
     Uint128 product = (Uint128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
@@ -104,7 +104,7 @@ uint64_t str_hash(Str s) {
     return fold(hash ^ word, UINT64_C(0xD6E8FEB86659FD93));
 }
 
-enum { DISTANCE_MAX = 128 };  // longer names are no misspellings of each other
+enum { DISTANCE_MAX = 128 };  // longer names are not misspellings of each other
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -113,7 +113,7 @@ size_t str_distance(Str a, Str b, size_t limit) {
     if (gap >= limit || a.size > DISTANCE_MAX || b.size > DISTANCE_MAX) {
         return str_equal(a, b) ? 0 : limit;
     }
-    size_t rows[3][DISTANCE_MAX + 1];  // of the last two prefixes of a, and this one
+    size_t rows[3][DISTANCE_MAX + 1];  // of the last two prefixes of a, and of this one
     for (size_t j = 0; j <= b.size; j++) rows[0][j] = j;
     for (size_t i = 1; i <= a.size; i++) {
         size_t *row = rows[i % 3];
@@ -206,7 +206,8 @@ static void intern_grow(Interner *names) {
     InternSlot *old = names->slots;
     size_t old_count = names->slot_count;
     names->slots = arena_new(names->arena, InternSlot, old_count * 2);
-    names->slot_count = old_count * 2;  // with the memory, so that the table stays whole without
+    names->slot_count = old_count * 2;  // updated together with the memory, so that the table stays
+                                        // intact if allocation fails
     for (size_t i = 0; i < old_count; i++) {
         if (!old[i].name) continue;
         size_t at = old[i].hash & (names->slot_count - 1);

@@ -33,20 +33,20 @@ bool str_starts(Str s, Str prefix);
 bool str_ends(Str s, Str suffix);
 int str_compare(Str a, Str b);
 Str str_trim(Str s);
-// Of what words consist: letters, digits and '_'.
+// Is it a character of a word: a letter, a digit or '_'?
 bool str_word_char(char c);
 bool str_is_identifier(Str s);
-// As a whole word.
+// Does `text` contain `word` as a whole word?
 bool str_mentions(Str text, Str word);
-// Of a path what is behind the last '/'.
+// The part of a path after the last '/'.
 Str str_file_name(Str path);
 // The part before `separator`; *rest is what follows it (empty when there is none).
 Str str_cut(Str s, char separator, Str *rest);
-// The items of a list with commas, one after the other; an empty list has one that is empty:
+// Takes the next item of a comma-separated list; an empty list has one item, which is empty:
 //     for (Str item; str_item(&list, &item);) …
 bool str_item(Str *list, Str *item);
 uint64_t str_hash(Str s);
-// A to Z of ASCII as a to z.
+// Lower case for A to Z of ASCII.
 Str str_lower(Arena *arena, Str s);
 // Edit distance (insert, delete, replace, swap of neighbours), for "did you mean"; never above
 // `limit`.
@@ -68,24 +68,25 @@ void strbuf_char(StrBuf *b, char c);
 void strbuf_printf(StrBuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_vprintf(StrBuf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
-// The shortest decimal text that reads back as the same value: of a double, of a float when
-// `single`. "inf", "-inf", "nan"; always with a point or an exponent for finite values.
+// The shortest decimal text that reads back as the same value (as a float if `single`). "inf",
+// "-inf", "nan"; finite values always have a point or an exponent.
 void strbuf_double(StrBuf *b, double value, bool single);
 // The same with a fixed count of significant digits, 1 to 17.
 void strbuf_digits(StrBuf *b, double value, int digits);
-// A quoted text with the escapes that C and JSON share. Well-formed UTF-8 passes; control
+// Adds quoted text with the escapes that C and JSON share. Well-formed UTF-8 is copied; control
 // characters and stray bytes become \u00XX, which the IR's parser reads back as that byte.
 void strbuf_quoted(StrBuf *b, Str s);
 Str strbuf_str(const StrBuf *b);
 
-// Bytes of the well-formed UTF-8 character that `s` begins with, 0 if there is none; *point is what
-// it stands for.
+// The size of the well-formed UTF-8 character at the beginning of `s`, or 0 if there is none;
+// *point is its code point.
 size_t str_utf8(Str s, uint32_t *point);
 
-// Numbers in text, whatever the locale. False when the text is no such number as a whole. A number
-// over 2^64-1 sets *overflow (may be NULL) and gives that value.
+// Numbers in text, in any locale. False when the text as a whole is not a number of that kind. A
+// number over 2^64-1 sets *overflow (may be NULL) and gives that value.
 bool str_to_u64(Str s, uint64_t *value, bool *overflow);  // decimal, 0x, 0b, '_' between digits
-bool str_to_i64(Str s, int64_t *value);                   // and a '-' in front; INT64_MIN is none
+// the same with an optional '-'; INT64_MIN is refused
+bool str_to_i64(Str s, int64_t *value);
 bool str_to_double(Str s, double *value);  // sign, decimal, 0x…p…, inf, nan; '_' as above
 
 typedef const char *Symbol;

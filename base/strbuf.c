@@ -13,7 +13,7 @@ StrBuf strbuf(Arena *arena) {
         .arena = arena, .text = arena_alloc(arena, STRBUF_FIRST), .capacity = STRBUF_FIRST};
 }
 
-// Room for `more` characters and the NUL.
+// Makes room for `more` characters and the NUL.
 static void reserve(StrBuf *b, size_t more) {
     if (more > SIZE_MAX / 4 - b->size) os_out_of_memory();
     size_t need = b->size + more + 1;
@@ -65,8 +65,8 @@ void strbuf_printf(StrBuf *b, const char *format, ...) {
 
 Str strbuf_str(const StrBuf *b) { return (Str){b->text, b->size}; }
 
-// printf writes the point of the process's locale, which may be any text: whatever is no part of a
-// number otherwise is the point.
+// printf writes the decimal point of the process's locale, which may be any text. So any text that
+// cannot be part of a number is the point.
 static void add_printed(StrBuf *b, const char *printed) {
     bool whole = true;
     for (const char *p = printed; *p; p++) {
@@ -97,7 +97,7 @@ void strbuf_digits(StrBuf *b, double value, int digits) {
 void strbuf_double(StrBuf *b, double value, bool single) {
     char printed[64];
     if (add_special(b, value)) return;
-    // Whole numbers of this size are exact in full: "100.0" reads better than "1e+02".
+    // Whole numbers of this size are printed in full: "100.0" reads better than "1e+02".
     if (fabs(value) < (single ? 0x1p24 : 0x1p53) && value == floor(value)) {
         snprintf(printed, sizeof printed, "%.0f", value);
         add_printed(b, printed);

@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-// Of liblzma the decoder of .lzma files is what needs the least of the library. Such a file is raw
-// LZMA behind this header: settings, the window, a size; here the size that means "not known", with
-// which the data says where it ends.
+// The .lzma ("alone") decoder needs the smallest part of liblzma. A .lzma file is raw LZMA after
+// this header: settings, the window, a size. The size here is the value for "not known"; the data
+// then marks its own end.
 enum { HEADER_SIZE = 13 };
 static void put_header(uint8_t header[HEADER_SIZE]) {
     header[0] = (UNPACK_PB * 5 + UNPACK_LP) * 9 + UNPACK_LC;
@@ -20,7 +20,7 @@ static lzma_ret begin(lzma_stream *stream) {
     lzma_ret ret = lzma_alone_decoder(stream, UINT64_MAX);
     stream->next_in = header;
     stream->avail_in = sizeof header;
-    stream->next_out = &none;  // without room it does not even read the header
+    stream->next_out = &none;  // without output room it would not even read the header
     stream->avail_out = 1;
     return ret == LZMA_OK ? lzma_code(stream, LZMA_RUN) : ret;
 }
@@ -34,7 +34,7 @@ UnpackResult unpack(Str packed, void *bytes, size_t size) {
     stream.avail_out = size;
     // The second call in a row without progress is LZMA_BUF_ERROR.
     while (ret == LZMA_OK && stream.avail_out) ret = lzma_code(&stream, LZMA_FINISH);
-    // The mark of the end may be still to come; a byte more than `size` goes here and is noticed.
+    // The end marker may still follow. A byte beyond `size` is written here and detected.
     uint8_t more;
     stream.next_out = &more;
     stream.avail_out = 1;

@@ -13,7 +13,8 @@ void *vec_grow(Arena *arena, void *data, size_t *capacity, size_t count, size_t 
     size_t old = *capacity * size;
     bool extended = data && arena_extend(arena, data, old, room * size);
     void *grown = extended ? data : arena_array(arena, size, room);
-    *capacity = room;  // once there is the memory: the vector stays whole without
+    *capacity = room;  // updated once the memory exists: the vector stays intact if allocation
+                       // fails
     if (extended) return data;
     if (count) memcpy(grown, data, count * size);
     return grown;

@@ -2,7 +2,7 @@
 //
 // Invariants: `data` has room for `capacity` elements, of which `count` are used. Growing moves the
 // array, so keep indices, not pointers. A zeroed Vec is empty and ready for use.
-// Ownership: the arena given to vec_push; a Vec is pushed to with one arena only.
+// Ownership: the arena given to vec_push; a Vec uses one arena only.
 //
 //     VEC(int) v = {0};
 //     vec_push(arena, &v, 7);

@@ -1,5 +1,4 @@
-// Files, paths, the machine, mutexes and memory: with os_thread.c and os_dl.c all that includes
-// POSIX headers.
+// Files, paths, the machine and memory. Only this file and the other os_*.c include POSIX headers.
 #define _GNU_SOURCE  // sched_getaffinity, newlocale, secure_getenv
 #include "base/os/os.h"
 
@@ -28,7 +27,7 @@ static bool fail(OsError *error, int number, const char *text) {
     return false;
 }
 
-// The C library's text, in our style: lower case, in English whatever the locale.
+// The C library's text in the project's style: lower case, and in English whatever the locale.
 bool os_error_number(OsError *error, int number) {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     fail(error, number, c ? strerror_l(number, c) : "input or output error");
@@ -81,7 +80,7 @@ void os_defect(const char *file, int line, const char *format, ...) {
     fputs("\n", stderr);
     va_end(args);
     recover_forget();
-    // A defect of `keep` itself goes on with the next.
+    // If `keep` itself hits a defect, the next one in the list is called.
     for (OsWork *work; (work = current_work);) {
         current_work = work->outer;
         work->keep(work);
@@ -103,7 +102,7 @@ void os_close_descriptor(OwnedFile *file) {
 
 // ---- Reading ----
 
-// Reads until the end; at most `limit` bytes. `expected` is a guess of the size.
+// Reads until the end, at most `limit` bytes. `expected` is a guess of the size.
 static bool read_all(Arena *arena, int fd, uint64_t limit, uint64_t expected, Str *contents,
                      OsError *error) {
     size_t capacity = (size_t)(expected < limit ? expected : limit) + 1;  // one for the NUL
@@ -167,7 +166,7 @@ bool os_read_stdin(Arena *arena, uint64_t limit, Str *contents, OsError *error) 
 
 enum { TEMPORARY_TRIES = 100 };
 
-// A device or a pipe can't be replaced by a new file: it is written as it is.
+// A device or a pipe cannot be replaced by a new file, so it is written directly.
 static bool begin_direct(OsFile *file, OsError *error) {
     int fd = open(file->path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return os_error_number(error, errno);
@@ -193,7 +192,8 @@ static bool begin_temporary(Arena *arena, OsFile *file, const struct stat *old, 
         file->temporary = NULL;
         return os_error_number(error, errno);
     }
-    // The new file keeps the permissions of the one it replaces; failing to is no failure to write.
+    // The new file keeps the permissions of the one it replaces. If that fails, the write is still
+    // a success.
     if (old && fchmod(fd, old->st_mode & 0777) != 0) errno = 0;
     file->stream = fdopen(fd, "wb");
     if (file->stream) return true;
@@ -241,7 +241,7 @@ bool os_file_commit(OsFile *file, OsError *error) {
 
 void os_file_abandon(OsFile *file) {
     OsWriting writing;
-    os_writing_begin(&writing);  // what the stream still holds is written as it is closed
+    os_writing_begin(&writing);  // closing the stream writes what is still buffered
     if (file->stream) fclose(file->stream);
     os_writing_end(&writing);
     if (file->temporary) unlink(file->temporary);
@@ -290,7 +290,7 @@ bool os_path_waits(const char *path) {
     return S_ISFIFO(info.st_mode) || (S_ISCHR(info.st_mode) && is_terminal(path));
 }
 
-// The folder that a new file at `path` would be in.
+// The folder in which a new file at `path` would be created.
 static char *folder_of(Arena *arena, const char *path) {
     const char *slash = strrchr(path, '/');
     if (!slash) return arena_text(arena, ".", 1);
@@ -328,7 +328,7 @@ Str os_path_real(Arena *arena, Str path) {
     return (Str){arena_text(arena, real, strlen(real)), strlen(real)};
 }
 
-// Of a file that is not there, by its folder.
+// The canonical path. If the file does not exist, only its folder is made canonical.
 static Str whole_path(Arena *arena, Str path) {
     char *text = arena_text(arena, path.text, path.size);
     if (access(text, F_OK) == 0) return os_path_real(arena, path);
@@ -362,7 +362,7 @@ bool os_is_terminal(FILE *stream) {
     return fd >= 0 && isatty(fd) == 1;
 }
 
-// The environment of a set-user-ID program is of somebody who has less rights than it.
+// A set-user-ID program must not trust the environment: a user with fewer rights has set it.
 const char *os_env(const char *name) { return secure_getenv(name); }
 
 unsigned os_cpu_count(void) {
@@ -428,7 +428,7 @@ bool os_thread_key_set(OsThreadKey *key, void *value) {
 
 enum { BIG_PAGE = 2 << 20 };
 
-// Big pages need addresses aligned to them: maps one more and gives the ends back.
+// Big pages need aligned addresses: maps one big page more and unmaps both ends.
 void *os_pages_map(size_t size) {
     if (size > SIZE_MAX - 2 * (size_t)BIG_PAGE) return NULL;
     size_t whole = size + BIG_PAGE;
@@ -438,7 +438,7 @@ void *os_pages_map(size_t size) {
     char *pages = map + before;
     if (before) munmap(map, before);
     munmap(pages + size, whole - before - size);
-    madvise(pages, size, MADV_HUGEPAGE);  // a wish: nothing is lost when it fails
+    madvise(pages, size, MADV_HUGEPAGE);  // only advice: nothing is lost when it fails
     return pages;
 }
 

@@ -20,7 +20,7 @@ struct OsChildOut {
     int fd;
 };
 
-// Behind all output of a child whose work returned: tells a cut output from a whole one.
+// Written after all output of a child whose work returned; without it the output was cut off.
 static const char done_mark[8] = {'d', 'o', 'n', 'e', 1, 2, 3, 4};
 
 bool os_child_write(OsChildOut *out, const void *bytes, size_t size) {
@@ -37,7 +37,7 @@ bool os_child_write(OsChildOut *out, const void *bytes, size_t size) {
 
 // ---- The child's side ----
 
-// Handlers of the program would run its code in a process that it does not know of.
+// The program's signal handlers must not run in the child, which the program does not know of.
 static void forget_handlers(void) {
     static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE,
                                  SIGTRAP, SIGTERM, SIGINT, SIGHUP, SIGPIPE};
@@ -68,7 +68,7 @@ static _Noreturn void child(void (*work)(void *, OsChildOut *), void *argument, 
 typedef struct PipeReader {
     int fd;
     StrBuf text;
-    size_t limit;  // what is beyond it is read and forgotten
+    size_t limit;  // bytes beyond it are read and dropped
 } PipeReader;
 
 // False at the end.
@@ -82,7 +82,7 @@ static bool read_more(PipeReader *r) {
     return true;
 }
 
-// Reads both until the child has closed them; false when the time is up first.
+// Reads both until the child has closed them; false if the time runs out before.
 static bool read_both(PipeReader readers[2], unsigned seconds) {
     uint64_t deadline = os_time_ns() + (uint64_t)seconds * 1000000000U;
     struct pollfd polled[2] = {{readers[0].fd, POLLIN, 0}, {readers[1].fd, POLLIN, 0}};
@@ -104,7 +104,8 @@ static void reap(pid_t pid, OsChildEnd *end) {
     do {
         found = waitpid(pid, &status, 0);
     } while (found < 0 && errno == EINTR);
-    // Somebody else may have waited for it (SIGCHLD ignored): the mark says what we need.
+    // Other code may have waited for the child (SIGCHLD ignored). The mark at the end of the output
+    // says enough.
     if (found != pid) return;
     if (WIFSIGNALED(status)) {
         end->how = OS_CHILD_SIGNAL;
@@ -160,7 +161,7 @@ static bool open_pipes(Pipes *p, OsError *error) {
     return os_error_number(error, number);
 }
 
-// In the parent; `number` is errno behind fork.
+// Runs in the parent; `number` is errno after fork.
 static bool finish(Arena *arena, pid_t pid, int number, const Pipes *p, unsigned seconds,
                    OsChildEnd *end, OsError *error) {
     OwnedFile ends[2];
@@ -183,7 +184,7 @@ bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), v
 
 // ---- Programs ----
 
-// Nothing here but what POSIX allows between fork and exec in a process of several threads.
+// Calls only what POSIX allows between fork and exec in a process with several threads.
 static _Noreturn void become(const char *const *argv, int input, const Pipes *p) {
     static const char words[] = "cannot be started";
     forget_handlers();
@@ -224,7 +225,7 @@ Str os_program_find(Arena *arena, const char *name) {
     Str rest = str(folders ? folders : "");
     while (rest.size) {
         Str folder = str_cut(rest, ':', &rest);
-        if (!folder.size || folder.text[0] != '/') continue;  // what lies here is not asked for
+        if (!folder.size || folder.text[0] != '/') continue;  // relative folders are skipped
         char *path = arena_printf(arena, "%.*s/%s", STR_ARG(folder), name);
         if (os_program_exists(path)) return str(path);
     }

@@ -1,12 +1,15 @@
-// Child: work done in a copy of this process, whose crash, abort or endless loop harms nobody.
+// Child: work done in a copy of this process, so that a crash, an abort or an endless loop does not
+// hurt the caller.
 //
-// The child is forked; it has this process's memory as it was, and one thread. What it writes
-// through OsChildOut comes back to the parent as `output`; its standard error comes back as
-// `errors` (cut at OS_CHILD_ERRORS), its standard output goes nowhere. Invariants: the child never
-// returns from os_child_run and runs no exit handlers; handlers of signals that the program set are
-// not run in it. The parent waits, at most `seconds`. Ownership: texts are the arena's.
+// The child is forked: it has a copy of this process's memory, and one thread. The bytes it writes
+// through OsChildOut come back to the parent as `output`. Its standard error comes back as `errors`
+// (cut at OS_CHILD_ERRORS); its standard output is dropped.
+// Invariants: the child never returns from os_child_run and runs no exit handlers; it does not run
+// the program's signal handlers. The parent waits at most `seconds`.
+// Ownership: texts are the arena's.
 //
-// Programs run the same way, as processes of their own with the bytes given as standard input.
+// Programs are run in the same manner, as separate processes with the given bytes as standard
+// input.
 //
 //     OsChildEnd end;
 //     if (os_child_run(arena, compile, &job, 60, &end, &e) && end.how == OS_CHILD_DONE) …
@@ -26,8 +29,8 @@ bool os_child_write(OsChildOut *out, const void *bytes, size_t size);
 typedef enum OsChildHow {
     OS_CHILD_DONE,       // `work` returned
     OS_CHILD_EXITED,     // something called exit
-    OS_CHILD_SIGNAL,     // it was ended by a signal
-    OS_CHILD_TIMED_OUT,  // and was ended by us
+    OS_CHILD_SIGNAL,     // a signal ended it
+    OS_CHILD_TIMED_OUT,  // the time ran out and we ended it
 } OsChildHow;
 
 typedef struct OsChildEnd {
@@ -42,12 +45,12 @@ bool os_child_run(Arena *arena, void (*work)(void *argument, OsChildOut *out), v
                   unsigned seconds, OsChildEnd *end, OsError *error);
 
 // Starts the program at the path argv[0] (a NULL ends argv) and waits. Both outputs come back as
-// above; `how` is never OS_CHILD_DONE: a program that ended by itself has OS_CHILD_EXITED and its
-// status, and 127 when it could not be started, which `errors` then explains. False when no process
-// could be made.
+// above. `how` is never OS_CHILD_DONE: a program that ended by itself has OS_CHILD_EXITED and its
+// status. The status is 127 when the program could not be started, and `errors` then says why.
+// False when no process could be made.
 bool os_program_run(Arena *arena, const char *const *argv, Str input, unsigned seconds,
                     OsChildEnd *end, OsError *error);
-// The file that a bare name stands for in the folders of $PATH; empty: none that may be run.
+// Looks a bare name up in the folders of $PATH; empty: no executable file of that name.
 Str os_program_find(Arena *arena, const char *name);
 bool os_program_exists(const char *path);
 

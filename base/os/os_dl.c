@@ -16,8 +16,8 @@
 
 struct OsLibrary {
     void *handle;
-    // Of a library from bytes: stays open, for the loader knows libraries by their path, and the
-    // path of a closed one would come again.
+    // The descriptor of a library that was opened from bytes. It stays open: the loader knows
+    // libraries by their path, and a closed descriptor's path would be used again.
     int fd;
 };
 
@@ -60,13 +60,13 @@ static bool segments_within(const Elf64_Ehdr *header, Str bytes) {
 bool os_library_check(Str bytes, OsError *error) {
     Elf64_Ehdr header;
     if (bytes.size < sizeof header || memcmp(bytes.text, ELFMAG, SELFMAG) != 0)
-        return fail(error, EINVAL, "is no shared library");
+        return fail(error, EINVAL, "is not a shared library");
     memcpy(&header, bytes.text, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_machine != own_machine())
         return fail(error, EINVAL, "is a library for another machine");
     if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr) || !header.e_phnum)
-        return fail(error, EINVAL, "is no shared library");
+        return fail(error, EINVAL, "is not a shared library");
     bool whole = table_within(header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr), bytes.size) &&
                  table_within(header.e_shoff, header.e_shnum, header.e_shentsize, bytes.size) &&
                  segments_within(&header, bytes);
@@ -80,7 +80,7 @@ static _Noreturn void no_memory(int fd) {
     os_out_of_memory();
 }
 
-// The loader says that it cannot map a segment, and not why.
+// The loader reports that it cannot map a segment, but not why.
 static bool could_be_mapped(const char *path, size_t heap) {
     struct stat info;
     if (stat(path, &info) != 0 || info.st_size <= 0) return true;
@@ -100,8 +100,8 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     OsLibrary *library = calloc(1, sizeof *library);
     if (!library) no_memory(fd);
     library->fd = fd;
-    // A fork in between leaves the loader of the child with a library that it has half, which ends
-    // the child as it opens the next.
+    // A fork in the middle would give the child's loader a half-loaded library, and the next dlopen
+    // would end the child.
     OsNoFork whole;
     os_no_fork_begin(&whole);
     errno = 0;
@@ -111,7 +111,7 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
     if (library->handle) return library;
     bool memory = number == ENOMEM || !could_be_mapped(path, 0);
     const char *why = dlerror();
-    fail(error, 0, why ? why : "can't be loaded");
+    fail(error, 0, why ? why : "cannot be loaded");
     free(library);
     if (memory) no_memory(fd);
     return NULL;
@@ -119,8 +119,9 @@ static OsLibrary *open_at(const char *path, int fd, OsError *error) {
 
 OsLibrary *os_library_open(const char *path, OsError *error) { return open_at(path, -1, error); }
 
-// The path says whose descriptor it is: debuggers open it, too, and have others under the number
-// (a pipe among them, on which they would wait for ever). A mounted /proc may be that of others.
+// The path names this process by its number, since debuggers open the path as well and have other
+// files under the same descriptor number (possibly a pipe, on which they would wait for ever). A
+// mounted /proc may belong to another process namespace.
 static OsLibrary *open_descriptor(int fd, OsError *error) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), fd);
@@ -131,7 +132,7 @@ static OsLibrary *open_descriptor(int fd, OsError *error) {
 OsLibrary *os_library_open_bytes(const char *name, Str bytes, OsError *error) {
     int fd = os_memory_descriptor(name);
     if (fd < 0) {
-        fail(error, errno, "no file in memory can be made");
+        fail(error, errno, "cannot make a file in memory");
         return NULL;
     }
     OsLibrary *library = NULL;

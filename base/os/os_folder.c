@@ -1,4 +1,4 @@
-// POSIX: directories, permissions, writing beside and renaming.
+// POSIX: directories, permissions, writing under a temporary name and renaming.
 #define _GNU_SOURCE  // O_PATH, O_DIRECTORY, O_NOFOLLOW, mkostemps
 #include "base/os/os_folder.h"
 
@@ -26,7 +26,7 @@ static bool fail(OsError *error, int number, const char *text) {
 
 // ---- Opening ----
 
-// Makes the folders above the last one, then that one; those that are there are no failure.
+// Makes the missing parent folders, then the folder itself; existing folders are not an error.
 static void create_all(Arena *arena, const char *path) {
     char *copy = arena_text(arena, path, strlen(path));
     for (char *at = copy + 1; *at; at++) {
@@ -46,10 +46,10 @@ static bool is_private(int fd, OsError *error) {
     return true;
 }
 
-// Who may write to a folder without a sticky bit can replace what is in it by something else.
-// The folders above are those of the open one, however its name was spelled.
+// A user who may write to a folder without a sticky bit can replace its entries. This checks the
+// parents of the open folder itself, however its name was spelled.
 static bool is_safe_above(int fd, Arena *arena, const char *path, OsError *error) {
-    enum { MOST = 120 };  // of the name's bytes in the message
+    enum { MOST = 120 };  // bytes of the name in the message
     Str real = os_path_real(arena, str(path));
     struct stat below, info;
     bool safe = true, top = fstat(fd, &below) != 0;
@@ -68,13 +68,13 @@ static bool is_safe_above(int fd, Arena *arena, const char *path, OsError *error
     if (safe) return true;
     error->number = EPERM;
     snprintf(error->text, sizeof error->text,
-             "everybody may write to '%.*s' above it, and so put another in its place; "
+             "everyone may write to '%.*s' above it, and so replace the folder; "
              "chmod o-w that, or name another folder",
              (int)(real.size < MOST ? real.size : MOST), real.text);
     return false;
 }
 
-// Without what would have the system follow a link that the name ends with: "link/", "link/.".
+// Strips endings that would make the system follow a final link: "link/", "link/.".
 static const char *without_tail(Arena *arena, const char *path) {
     Str name = str(path);
     bool shorter = true;
@@ -161,13 +161,14 @@ static bool read_private(int fd, Arena *arena, uint64_t limit, Str *contents, Os
     struct stat info;
     if (!is_private(fd, error)) return false;
     if (fstat(fd, &info) != 0) return os_error_number(error, errno);
-    if (!S_ISREG(info.st_mode)) return fail(error, EINVAL, "is no plain file");
+    if (!S_ISREG(info.st_mode)) return fail(error, EINVAL, "is not a plain file");
     if (info.st_size < 0 || (uint64_t)info.st_size > limit)
         return fail(error, EFBIG, "is too large");
     return read_whole(fd, arena, (size_t)info.st_size, contents, error);
 }
 
-// As debuggers open it, too, the process is named; a mounted /proc may be that of others.
+// The path names the process by its number, since debuggers open it as well; a mounted /proc may
+// belong to another process namespace.
 const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *name) {
     char *path = arena_printf(arena, "/proc/%ld/fd/%d/%s", (long)getpid(), folder->fd, name);
     if (access(path, R_OK) == 0) return path;
@@ -177,7 +178,7 @@ const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *na
 
 bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint64_t limit,
                     Str *contents, OsError *error) {
-    // Not blocking: a pipe of that name must not make us wait.
+    // Without blocking: opening a pipe of that name must not wait.
     int fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return os_error_number(error, errno);
     OwnedFile file;
@@ -194,8 +195,8 @@ bool os_folder_is_temporary(const char *name) {
     return name[0] == '.' && str_ends(str(name), STR(TEMPORARY_END));
 }
 
-// Threads of this process, and processes of other machines that share the folder, may use the same
-// number: who comes second tries the next.
+// Threads of this process, and processes on other machines that share the folder, may pick the same
+// number. The one that comes second tries the next number.
 static int open_temporary(const OsFolder *folder, Arena *arena, const char *name, char **path) {
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
         *path = arena_printf(arena, ".%s.%ld-%d" TEMPORARY_END, name, (long)getpid(), i);
@@ -220,7 +221,7 @@ bool os_folder_write(const OsFolder *folder, Arena *arena, const char *name, Str
 }
 
 void os_folder_touch(const OsFolder *folder, const char *name) {
-    // Not being able to costs at most an early end of this file.
+    // If this fails, at worst the file is evicted early.
     (void)utimensat(folder->fd, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 

@@ -1,10 +1,11 @@
-// Folder: a folder of this user alone, for the cache of compiled kernels.
+// Folder: a folder that only this user can write to, for the cache of compiled kernels.
 //
-// Invariants: an open folder is a directory itself (no symbolic link to one), belongs to this user,
-// nobody else may write there, and no folder above it lets everybody exchange what lies in it (/tmp
-// does not: its sticky bit is set); the same holds for every file read from it. Files appear whole
-// or not at all, under a name without '/'; two processes may write the same name at once: one of
-// the two is there afterwards. Failures come back as OsError. Ownership: os_folder_close.
+// Invariants: an open folder is itself a directory (not a symbolic link to one), belongs to this
+// user, and only this user may write there. No parent folder lets other users replace entries (/tmp
+// does not: its sticky bit is set). The same holds for every file read from it. Files appear whole
+// or not at all, under a name without '/'. Two processes may write the same name at once: one of
+// the two files is there afterwards. Failures come back as OsError.
+// Ownership: os_folder_close.
 //
 //     OsFolder *f = os_folder_open(arena, "/…/tilec", true, &e);
 //     if (f && os_folder_read(f, arena, "a.so", 1 << 20, &bytes, &e)) …
@@ -16,36 +17,36 @@
 
 typedef struct OsFolder OsFolder;
 
-// `create`: made with mode 0700 when it is missing, and the folders above it as well.
+// `create`: a missing folder is made with mode 0700, and its missing parents as well.
 OsFolder *os_folder_open(Arena *arena, const char *path, bool create, OsError *error);
 void os_folder_close(OsFolder *folder);
 
-// A path to a file in it, by the folder's descriptor: it leads to the folder that was looked at,
-// whatever its name stands for by now, while the folder is open. NULL: the system has no such
-// paths.
+// A path to a file in the folder, through the folder's descriptor. While the folder is open, the
+// path leads to the folder that was checked, even if its name was replaced since. NULL: the system
+// has no such paths.
 const char *os_folder_reach(const OsFolder *folder, Arena *arena, const char *name);
 
 bool os_folder_read(const OsFolder *folder, Arena *arena, const char *name, uint64_t limit,
                     Str *contents, OsError *error);
 bool os_folder_write(const OsFolder *folder, Arena *arena, const char *name, Str contents,
                      OsError *error);
-// Makes the file the one used last.
+// Marks the file as the one used last.
 void os_folder_touch(const OsFolder *folder, const char *name);
 bool os_folder_remove(const OsFolder *folder, const char *name, OsError *error);
 
 typedef struct OsFolderFile {
     const char *name;
     uint64_t size;
-    int64_t used_ns;  // when it was written or touched last, since 1970
+    int64_t used_ns;  // time of the last write or touch, in ns since 1970
 } OsFolderFile;
 typedef VEC(OsFolderFile) OsFolderFiles;
-// The plain files, ordered by name; the temporary ones of writers included.
+// The plain files, ordered by name; temporary files of writers are included.
 bool os_folder_list(const OsFolder *folder, Arena *arena, OsFolderFiles *files, OsError *error);
-// Does the file's name say that a writer of this module left it, or has not finished yet?
+// Is this the name of a temporary file of this module, left over or still being written?
 bool os_folder_is_temporary(const char *name);
 
-// Writes a new file of the system's temporary folder ($TMPDIR), whose name nobody can have guessed:
-// prefix, random letters, suffix. Its path, or NULL.
+// Writes a new file in the system's temporary folder ($TMPDIR). Its name cannot be guessed: prefix,
+// random letters, suffix. Returns its path, or NULL.
 const char *os_keep_temporary(Arena *arena, const char *prefix, const char *suffix, Str contents,
                               OsError *error);
 

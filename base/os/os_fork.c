@@ -6,10 +6,10 @@
 #include "base/os/os_private.h"
 #include "base/os/os_thread.h"
 
-// Threads that are within, and above them forks that wait or happen: the former wait for there to
-// be none of the latter before they enter, so that a fork is not starved by work that begins again
-// and again. A word that we wait on ourselves, for what a lock of the system knows of its holder is
-// another in the child.
+// The word counts, in its low half, the threads inside the gate, and in its high half the forks
+// that wait or run. A thread enters only when there are no forks, so that new work cannot starve a
+// fork. We wait on a word of our own: a lock of the system records its holder, which is different
+// in the child.
 enum { A_THREAD = 1, A_FORK = 1 << 16, THREADS = A_FORK - 1 };
 static _Atomic uint32_t gate;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -27,14 +27,14 @@ static void after_in_parent(void) {
     if (atomic_fetch_sub(&gate, A_FORK) - A_FORK < A_FORK) os_unpark(&gate, UINT32_MAX);
 }
 
-// All others are gone.
+// The child has no other threads.
 static void after_in_child(void) {
     atomic_store(&gate, depth ? A_THREAD : 0);
     atomic_fetch_add(&generation, 1);
     os_mutexes_after_fork();
 }
 
-// Without memory for the handlers a fork is as dangerous as it was; it is no reason to fail.
+// Without memory for the handlers a fork is not protected. That is not a reason to fail.
 static void watch_forks(void) { pthread_atfork(before_fork, after_in_parent, after_in_child); }
 
 static void enter(void) {

@@ -1,13 +1,14 @@
-// Gate of forks: work that a fork must not cut in two.
+// Gate of forks: protects work that a fork must not interrupt.
 //
-// The child of a fork has one thread; a lock that another one held is held there for ever, and what
-// it was changing stays half changed. Locks of ours are free in the child (base/os/os_mutex.h); of
-// a library that knows nothing of forks (LLVM, the loader running its constructors) nobody frees
-// them. So a fork, whoever calls it, waits until no thread is within such work, and begins none
-// meanwhile (pthread_atfork). Invariants: within, nothing is called that belongs to the program,
-// and nothing waits for a thread that is not within: a fork waits for as long as the work takes,
-// and not longer. A fork by the thread that is within (a handler of a signal) waits for nobody.
-// Work may nest. Ownership: a frame's, which ends it, or its region of recovery does.
+// The child of a fork has one thread. If another thread held a lock at that moment, it is held in
+// the child for ever, and the data it guards may be half changed. Our own locks are freed in the
+// child (base/os/os_mutex.h), but the locks of a library that knows nothing of forks (LLVM, the
+// loader while it runs constructors) cannot be freed. So a fork, no matter which code calls it,
+// waits until no thread is inside such work, and new work waits for the fork (pthread_atfork).
+// Invariants: inside the gate no function of the program is called, and nothing waits for a thread
+// outside the gate: a fork waits for as long as the work takes, and not longer. A fork by the
+// thread that is itself inside (in a signal handler) does not wait. Work may nest.
+// Ownership: a frame's, which ends it, or its region of recovery does.
 //
 //     OsNoFork whole;
 //     os_no_fork_begin(&whole);   compile();   os_no_fork_end(&whole);
@@ -25,12 +26,12 @@ typedef struct OsNoFork {
 void os_no_fork_begin(OsNoFork *work);
 void os_no_fork_end(OsNoFork *work);
 
-// The same for those who see to its end themselves, a region's failure included.
+// The same for callers that end it themselves, also when a region fails.
 void os_fork_hold(void);
 void os_fork_let_go(void);
-bool os_fork_is_held(void);  // by this thread
-// How many forks this process is away from the one that loaded tilec: another number than when a
-// thing was made says that the thing is of a parent.
+bool os_fork_is_held(void);  // does this thread hold the gate?
+// The number of forks between the process that loaded tilec and this one. If it differs from the
+// number at which an object was made, a parent process made the object.
 uint32_t os_fork_generation(void);
 
 #endif

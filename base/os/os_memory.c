@@ -40,7 +40,7 @@ struct OsCollector {
     pthread_t thread;
     char *bytes;
     size_t size, capacity;
-    bool whole, full;  // all was read; there was no memory for some of it
+    bool whole, full;  // whole: all was read; full: there was no memory for some of it
 };
 
 static bool has_room(OsCollector *c) {
@@ -53,7 +53,7 @@ static bool has_room(OsCollector *c) {
     return true;
 }
 
-// Reads to the end, also when there is no room, so that the writer is not stopped.
+// Reads to the end, also when there is no memory left, so that the writer is not blocked.
 static void *collect(void *user) {
     OsCollector *c = user;
     for (;;) {

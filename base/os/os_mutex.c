@@ -14,16 +14,16 @@ typedef _Atomic(OsMutex *) Link;
 
 struct OsMutex {
     Owned made;
-    Owned held;  // on the list of whoever holds it
+    Owned held;  // on the list of the thread that holds the mutex
     bool is_long;
     _Atomic bool abandoned;
-    _Atomic(const void *) holder;  // thread_name of whoever holds it; NULL: nobody
+    _Atomic(const void *) holder;  // thread_name of the holder; NULL: free
     Link next, *link;              // of all mutexes
     pthread_mutex_t mutex;
 };
 
-// All mutexes, for the child of a fork. The links are good at every moment, since a fork by a
-// thread that is within the gate waits for nobody.
+// All mutexes, for the child of a fork. The links are consistent at every moment, since a fork by a
+// thread inside the gate does not wait.
 static Link all;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char thread_name;  // its address is the thread's name
@@ -57,7 +57,7 @@ void os_mutexes_after_fork(void) {
         if (holder == &thread_name) continue;
         if (holder) atomic_store(&m->abandoned, true);
         atomic_store(&m->holder, NULL);
-        pthread_mutex_init(&m->mutex, NULL);  // it fails for no reason that a plain one has
+        pthread_mutex_init(&m->mutex, NULL);  // has no reason to fail for a plain mutex
     }
 }
 
@@ -91,13 +91,13 @@ void os_mutex_destroy(OsMutex *mutex) {
     free(mutex);
 }
 
-// The holder is known before anything that the mutex guards changes, until all has changed.
+// `holder` is set before the guarded data changes, and cleared after the last change.
 void os_mutex_lock(OsMutex *mutex) {
     if (!mutex->is_long)
         os_fork_hold();
     else
-        CHECK(!os_fork_is_held(), "a long mutex is taken where a fork waits for the thread");
-    CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex can't be locked");
+        CHECK(!os_fork_is_held(), "a long mutex is taken while a fork waits for this thread");
+    CHECK(pthread_mutex_lock(&mutex->mutex) == 0, "a mutex cannot be locked");
     atomic_store_explicit(&mutex->holder, &thread_name, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     recover_own(&mutex->held, OWNED_FRAME, release_held);
@@ -106,7 +106,7 @@ void os_mutex_lock(OsMutex *mutex) {
 void os_mutex_unlock(OsMutex *mutex) {
     recover_keep(&mutex->held);
     atomic_store_explicit(&mutex->holder, NULL, memory_order_release);
-    CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex can't be unlocked");
+    CHECK(pthread_mutex_unlock(&mutex->mutex) == 0, "a mutex cannot be unlocked");
     if (!mutex->is_long) os_fork_let_go();
 }
 

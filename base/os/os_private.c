@@ -33,7 +33,7 @@ bool os_pipe(int ends[2]) {
 }
 
 int os_memory_descriptor(const char *name) {
-    enum { NAME_MAX_BYTES = 249 };  // of the system, without the NUL
+    enum { NAME_MAX_BYTES = 249 };  // the system's limit for names, without the NUL
     char cut[NAME_MAX_BYTES + 1];
     snprintf(cut, sizeof cut, "%s", name);
     return os_above_streams(memfd_create(cut, MFD_CLOEXEC));
@@ -44,7 +44,7 @@ int os_memory_descriptor(const char *name) {
 _Static_assert(sizeof(sigset_t) <= sizeof((OsQuiet *)0)->mask, "a set of signals has room");
 
 void os_quiet_begin(OsQuiet *quiet) {
-    // These can wait for nobody: blocked, they end the process past its handlers.
+    // These signals cannot wait: raised while blocked, they end the process without its handlers.
     static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     sigset_t set, before;
     sigfillset(&set);

@@ -1,4 +1,4 @@
-// POSIX and the system's loader: which file is this?
+// POSIX and the system's loader: finds the file that holds this code.
 #define _GNU_SOURCE  // dladdr
 #include "base/os/os_self.h"
 
@@ -16,7 +16,7 @@ Str os_self_program(Arena *arena) {
 
 Str os_self_library(Arena *arena) {
     Dl_info info;
-    // An object of this file: a function's address is no object pointer in C.
+    // An object of this file, since in C a function's address is not an object pointer.
     static const char here = 0;
     if (!dladdr(&here, &info) || !info.dli_fname || !strchr(info.dli_fname, '/')) return STR("");
     return os_path_real(arena, str(info.dli_fname));

@@ -1,4 +1,4 @@
-// Self: where the program and the library that this code is in lie in the file system.
+// Self: the paths of the program and of the library that this code is in.
 //
 // Invariants: empty texts where the system does not say. Ownership: the arena given.
 //

@@ -43,7 +43,7 @@ OsThread *os_thread_start(const char *name, void (*run)(void *argument), void *a
 }
 
 void os_thread_join(OsThread *thread) {
-    CHECK(pthread_join(thread->thread, NULL) == 0, "a thread can't be joined");
+    CHECK(pthread_join(thread->thread, NULL) == 0, "a thread cannot be joined");
     free(thread);
 }
 
@@ -52,7 +52,7 @@ void os_thread_forget(OsThread *thread) { free(thread); }
 // ---- Parking: Linux futexes, private to the process ----
 
 static void futex(const _Atomic uint32_t *word, int op, uint32_t value) {
-    // Neither call fails for a reason that the caller could do anything about.
+    // Neither call can fail for a reason that the caller could handle.
     (void)syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 

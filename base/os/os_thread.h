@@ -1,10 +1,10 @@
 // Threads: starting them, parking them on a word in memory.
 //
-// Invariants: a thread of ours blocks all signals but those that its instructions raise (SIGSEGV,
-// SIGFPE, …), so that the program's handlers of the others run on threads of the program. A parked
-// thread may wake without a reason: whoever parks looks again. After a fork only the thread that
-// forked lives on; the handles of the others are forgotten, never joined. Ownership: os_thread_join
-// or os_thread_forget frees a thread.
+// Invariants: a thread of ours blocks all signals but those that its own instructions raise
+// (SIGSEGV, SIGFPE, …), so that the program's handlers of other signals run on the program's
+// threads. A parked thread may wake without a reason, so the caller checks its condition again.
+// After a fork only the thread that forked exists; handles of the others are dropped, never joined.
+// Ownership: os_thread_join or os_thread_forget frees a thread.
 //
 //     OsThread *t = os_thread_start("tilec-1", work, &state);   // NULL: the system has no more
 //     while (atomic_load(&word) == seen) os_park(&word, seen);
@@ -24,9 +24,9 @@ void os_thread_forget(OsThread *thread);
 
 // Sleeps while the word has the value `seen`, until os_unpark on it.
 void os_park(const _Atomic uint32_t *word, uint32_t seen);
-// Wakes at most `count` of those who sleep on the word.
+// Wakes at most `count` of the threads that sleep on the word.
 void os_unpark(const _Atomic uint32_t *word, uint32_t count);
-// A word for the processor: this thread waits in a loop.
+// Hints to the processor that this thread waits in a loop.
 void os_spin_hint(void);
 
 #endif

@@ -25,7 +25,7 @@ void os_writing_begin(OsWriting *writing) {
     errno = number;
 }
 
-// Both are sent to the thread that writes.
+// The kernel sends both signals to the thread that writes.
 static void take_away(int signal) {
     sigset_t one;
     sigemptyset(&one);

@@ -1,8 +1,9 @@
-// Writing that ends no process: past a limit on the size of files, or into a pipe that nobody
-// reads, the system sends a signal that ends the program; here it is an error like any other.
+// Writing that cannot end the process. When a file grows past the limit on file sizes, or a pipe
+// has no reader, the system sends a signal that ends the program; here it is an error like any
+// other.
 //
-// Invariants: the handlers of the program and the signals of its other threads are left alone; a
-// signal that was pending before stays so. Begin and end on the same thread. For os_*.c.
+// Invariants: the program's handlers and the signals of its other threads are not touched; a signal
+// that was pending before stays pending. Begin and end on the same thread. For os_*.c.
 //
 //     OsWriting w;
 //     os_writing_begin(&w);   fflush(file);   os_writing_end(&w);   // errno is that of the flush
@@ -19,9 +20,9 @@ typedef struct OsWriting {
 void os_writing_begin(OsWriting *writing);
 void os_writing_end(OsWriting *writing);
 
-// All bytes; false: see the error.
+// Writes all bytes; false: see `error`.
 bool os_write_all(int fd, Str bytes, OsError *error);
-// As os_error_number; of a file that grew too large it names the limit.
+// Like os_error_number, but names the limit if a file grew too large.
 bool os_error_written(OsError *error, int number);
 
 #endif

@@ -220,7 +220,7 @@ static void unsafe_folders_are_refused(void **state) {
     const char *deep = arena_printf(w->arena, "%s/one/two", above);
     assert_int_equal(mkdir(above, 0700), 0);
     assert_int_equal(chmod(above, 0777), 0);
-    expect_refused(w, deep, arena_printf(w->arena, "everybody may write to '%s' above", above));
+    expect_refused(w, deep, arena_printf(w->arena, "everyone may write to '%s' above", above));
     assert_int_equal(chmod(above, 01777), 0);
     Cache *c = cache_create(deep, listen, w);
     assert_non_null(put(w, c, 1, STR("code")));
