@@ -32,7 +32,7 @@ static bool text_of(Str texts, const uint8_t *row, uint32_t word, Str *text) {
 }
 
 static const char *check_data(const struct tilec_archive *data) {
-    if (!data || data->magic != ARCHIVE_MAGIC) return "it is none";
+    if (!data || data->magic != ARCHIVE_MAGIC) return "it is not an archive";
     if (data->abi != ARCHIVE_ABI || data->size < sizeof *data)
         return "it was built by another version of tilec; build it with the version that is linked";
     if (data->byte_count < ARCHIVE_HEAD) return "it is cut off";
@@ -40,21 +40,21 @@ static const char *check_data(const struct tilec_archive *data) {
 }
 
 static const char *check_head(const uint8_t *head, uint64_t size) {
-    if (memcmp(head, ARCHIVE_HEAD_MAGIC, 8) != 0) return "it does not begin as one";
+    if (memcmp(head, ARCHIVE_HEAD_MAGIC, 8) != 0) return "it does not begin like an archive";
     uint64_t format = number_at(head + ARCHIVE_AT_FORMAT, 4);
     if (!has_check(head, ARCHIVE_AT_CHECK, head + ARCHIVE_AT_CHECK))
-        return "its head is damaged; build it anew";
+        return "its header is damaged; rebuild it";
     if (format != ARCHIVE_FORMAT)
-        return "it is of a format that this version does not know; build it with the version of "
+        return "its format is unknown to this version; rebuild it with the version of "
                "tilec that is linked";
-    if (number_at(head + ARCHIVE_AT_SIZE, 8) != size) return "it is cut off; build it anew";
+    if (number_at(head + ARCHIVE_AT_SIZE, 8) != size) return "it is cut off; rebuild it";
     uint64_t at = number_at(head + ARCHIVE_AT_INDEX, 8);
     uint64_t bytes = number_at(head + ARCHIVE_AT_INDEX_SIZE, 8);
-    if (at > size || bytes > size - at) return "its index lies beyond its end; build it anew";
+    if (at > size || bytes > size - at) return "its index is beyond its end; rebuild it";
     return NULL;
 }
 
-// Front, rows, texts.
+// Splits the index into front, rows and texts.
 static bool split_index(Archive *a, uint64_t size) {
     TRY(size >= INDEX_WORDS * 4);
     uint64_t front = word_of(a->index, INDEX_FRONT);
@@ -95,7 +95,7 @@ bool archive_open(const struct tilec_archive *data, Archive *archive, const char
     archive->interface_number = number_at(head + ARCHIVE_AT_INTERFACE, 8);
     if (!split_index(archive, number_at(head + ARCHIVE_AT_INDEX_SIZE, 8)) ||
         !targets_are_whole(archive))
-        *wrong = "its index is damaged; build it anew";
+        *wrong = "its index is damaged; rebuild it";
     return !*wrong;
 }
 
@@ -103,7 +103,7 @@ bool archive_verify(const Archive *archive, const char **wrong) {
     const uint8_t *head = archive->data->bytes;
     bool good = has_check(archive->index, number_at(head + ARCHIVE_AT_INDEX_SIZE, 8),
                           head + ARCHIVE_AT_INDEX_CHECK);
-    *wrong = good ? NULL : "its index is damaged; build it anew";
+    *wrong = good ? NULL : "its index is damaged; rebuild it";
     return good;
 }
 
@@ -184,7 +184,7 @@ static ArchiveResult group_bytes(const Archive *archive, uint32_t group, Arena *
     if (at > size || packed > size - at || whole > WHOLE_MAX) return ARCHIVE_DAMAGED;
     const uint8_t *from = archive->data->bytes + at;
     if (!has_check(from, packed, row + 24)) return ARCHIVE_DAMAGED;
-    char *to = arena_alloc(arena, whole + 1);  // a text's driver wants a zero behind it
+    char *to = arena_alloc(arena, whole + 1);  // drivers want texts to end in a zero
     *bytes = (Str){to, whole};
     switch (unpack((Str){(const char *)from, packed}, to, whole)) {
     case UNPACK_FINE: return ARCHIVE_FINE;
@@ -194,7 +194,7 @@ static ArchiveResult group_bytes(const Archive *archive, uint32_t group, Arena *
     return ARCHIVE_DAMAGED;
 }
 
-// What the group is read with.
+// The state of reading a group.
 typedef struct GroupReader {
     WireReader wire;
     Arena *arena;
@@ -202,7 +202,7 @@ typedef struct GroupReader {
     Str *blobs;
 } GroupReader;
 
-// Number 0 is nothing.
+// Number 0 stands for "no blob".
 static Str read_blob(GroupReader *r) {
     uint32_t number = wire_below(&r->wire, (uint64_t)r->blob_count + 1);
     return number ? r->blobs[number - 1] : STR("");
@@ -244,8 +244,8 @@ ArchiveResult archive_tuned(const Archive *archive, Arena *arena, Str *table) {
 }
 
 static uint32_t fit_nvidia(GpuTarget code, GpuTarget device) {
-    // What only one architecture has is the best there, and each device has its own; else the
-    // newest that is not newer.
+    // Code for exactly one architecture is the best there, and runs only on it. Otherwise the
+    // newest code that is not newer than the device is the best.
     if (code.own) return code.number == device.number ? 2 * code.number + 1 : 0;
     return code.number <= device.number ? 2 * code.number : 0;
 }

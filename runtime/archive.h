@@ -1,11 +1,12 @@
 // The kernel archive: the code of a built library, packed, as docs/archive.md describes it.
 //
-// A head, packed groups, an index. A group is all code of one function for one target: alternatives
-// (what its consts are), each with metadata and the code of every variant. Opening an archive looks
-// at its head and the front of its index, however many functions it has; a function's rows, and its
-// groups, are compared with their checksums when they are asked for. Invariants: nothing damaged is
-// believed (checks are against accidents: whoever can forge code can forge those); reading never
-// goes beyond the bytes.
+// An archive has a header, packed groups and an index. A group is all code of one function for one
+// target: its alternatives (sets of values for its consts), each with metadata and the code of
+// every variant. Opening an archive reads only its header and the front of its index, however many
+// functions it has; a function's rows and groups are compared with their checksums when they are
+// needed.
+// Invariants: damaged data is refused. The checks are against accidents: an attacker who can forge
+// code can forge checksums, too. Reading never goes beyond the bytes.
 // Ownership: the archive is the program's; texts point into it, or into the arena given.
 //
 //     Archive archive;  const char *wrong;
@@ -24,12 +25,12 @@
 
 enum {
     ARCHIVE_FORMAT = 1,
-    ARCHIVE_CHECK = 16,  // bytes of a checksum: the first ones of its hash
+    ARCHIVE_CHECK = 16,  // bytes of a checksum: the first bytes of the hash
     ARCHIVE_NONE = -1
 };
 #define ARCHIVE_HEAD_MAGIC "tilecarc"
 
-// The head: where its fields lie.
+// The header: offsets of its fields.
 enum {
     ARCHIVE_AT_FORMAT = 8,
     ARCHIVE_AT_HEAD_SIZE = 12,
@@ -39,28 +40,29 @@ enum {
     ARCHIVE_AT_INTERFACE = 40,
     ARCHIVE_AT_INDEX_CHECK = 48,
     ARCHIVE_AT_FRONT_CHECK = 64,
-    ARCHIVE_AT_CHECK = 80,  // of all before it
+    ARCHIVE_AT_CHECK = 80,  // checksum of everything before it
     ARCHIVE_HEAD = 96
 };
-// The index: a front of words of 4 bytes, rows of targets and their texts; rows of functions and
-// groups; their texts. A text is where it begins among those, and its size; a NUL is behind it.
+// The index: a front of 4-byte words; rows of targets and their texts; rows of functions and
+// groups; their texts. A text is stored as its offset among those texts and its size; a NUL follows
+// it.
 enum {
     INDEX_NAME = 0,
-    INDEX_COMMAND = 2,  // the words of `tilec build` but outputs and targets
+    INDEX_COMMAND = 2,  // the words of `tilec build` without outputs and targets
     INDEX_TARGETS = 4,
     INDEX_FUNCTIONS,
     INDEX_GROUPS,
-    INDEX_TUNED,    // the group of the table of `tilec tune`, plus one; 0: there is none
+    INDEX_TUNED,    // the group that holds the table of `tilec tune`, plus one; 0: no table
     INDEX_GPU_ABI,  // GPU_ABI_VERSION of code for GPUs
     INDEX_FRONT,    // bytes of the front, a multiple of 4
     INDEX_WORDS,
     INDEX_TARGET_WORDS = 2,  // name
-    // Name, prototype, first group, groups; a check of 8 bytes of these words, the texts, and the
-    // rows of the groups.
+    // Name, prototype, first group, number of groups, and a check of 8 bytes over these words, the
+    // texts, and the rows of the groups.
     INDEX_FUNCTION_CHECK = 6,
     INDEX_FUNCTION_WORDS = 8,
-    // Target, packed and whole size, number of its first entry, place (8 bytes), checksum. Groups
-    // of a function follow each other.
+    // Target, packed size, whole size, number of its first entry, offset (8 bytes), checksum. The
+    // groups of a function are consecutive.
     INDEX_GROUP_WORDS = 10
 };
 
@@ -76,9 +78,9 @@ typedef struct Archive {
 
 typedef struct ArchiveTarget {
     Str name;
-    bool known;  // no: a newer tilec wrote it. Its code is passed over
+    bool known;  // no: a newer tilec wrote it; its code is skipped
     CpuTarget cpu;
-    GpuTarget gpu;  // of a CPU none
+    GpuTarget gpu;  // none if the target is a CPU
 } ArchiveTarget;
 
 typedef struct ArchiveFunction {
@@ -88,9 +90,9 @@ typedef struct ArchiveFunction {
 
 // Code of one variant.
 typedef struct ArchiveCode {
-    Str bytes;       // PTX or a code object; of a CPU empty
-    Str cubin;       // machine code of the PTX; empty: there is none
-    uint32_t entry;  // of a CPU: number of its entry in the program's data
+    Str bytes;       // PTX or a code object; empty for a CPU
+    Str cubin;       // machine code of the PTX; empty: none
+    uint32_t entry;  // for a CPU: number of its entry in the program's data
 } ArchiveCode;
 
 typedef struct ArchiveAlternative {
@@ -99,40 +101,40 @@ typedef struct ArchiveAlternative {
 } ArchiveAlternative;
 
 typedef struct ArchiveGroup {
-    Str kernel, source;  // as the tables of `tilec tune` name them
+    Str kernel, source;  // the names used in the tables of `tilec tune`
     uint32_t count;
     ArchiveAlternative *alternatives;
 } ArchiveGroup;
 
 // False: `*wrong` says why, to follow "the archive cannot be read: ".
 bool archive_open(const struct tilec_archive *data, Archive *archive, const char **wrong);
-// The whole index, which takes time that grows with it.
+// Checks the whole index; the time grows with its size.
 bool archive_verify(const Archive *archive, const char **wrong);
-// False: there is no such row. A name that this version does not know is a row as any other.
+// False: the row does not exist. A name that this version does not know is a valid row.
 bool archive_target(const Archive *archive, uint32_t number, ArchiveTarget *target);
-// The row as it is: for lists and for looking up.
+// The row without checks: for lists and look-ups.
 bool archive_function(const Archive *archive, uint32_t number, ArchiveFunction *function);
-// And is it whole, with its texts and the rows of its groups?
+// The same, and checks the row with its texts and the rows of its groups.
 bool archive_function_whole(const Archive *archive, uint32_t number, ArchiveFunction *function);
-// What the row has as check: the first 8 bytes of this.
+// The row's check is the first 8 bytes of this.
 HashKey archive_function_check(const uint8_t *row, Str name, Str prototype, const uint8_t *groups,
                                uint32_t group_count);
-int64_t archive_find(const Archive *archive, Str function);  // ARCHIVE_NONE: there is none
+int64_t archive_find(const Archive *archive, Str function);  // ARCHIVE_NONE if absent
 
 typedef enum ArchiveResult { ARCHIVE_FINE, ARCHIVE_DAMAGED, ARCHIVE_NO_MEMORY } ArchiveResult;
-// Which target a group is for.
+// Gets the target of a group.
 bool archive_group_target(const Archive *archive, uint32_t group, uint32_t *target);
 ArchiveResult archive_group(const Archive *archive, uint32_t group, Arena *arena,
                             ArchiveGroup *out);
 // The table of `tilec tune`; empty when there is none.
 ArchiveResult archive_tuned(const Archive *archive, Arena *arena, Str *table);
 
-// What code is looked for: for a GPU, or for a processor of the limit.
+// Where code is to run: a GPU, or a CPU of at most `limit`.
 typedef struct ArchivePlace {
-    GpuTarget gpu;  // of a CPU none
+    GpuTarget gpu;  // none for a CPU
     CpuTarget limit;
 } ArchivePlace;
-// Does code for the target run there, and how much better than others? 0: it does not.
+// Ranks code for the target on this place: the higher, the better; 0: it does not run there.
 uint32_t archive_fit(const ArchiveTarget *target, const ArchivePlace *place);
 
 #endif

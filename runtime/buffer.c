@@ -1,10 +1,10 @@
-// Buffers: memory of a device behind handles that know when they are dead.
+// Buffers: device memory with handles that detect use after destroy.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/context.h"
 
-// The slot of a handle, also when it was destroyed and is still held; the lock is held.
+// The slot of a handle, also if the buffer was destroyed and is still held. The lock must be held.
 static RtBuffer *find_slot(tilec_context *c, tilec_buffer buffer) {
     uint32_t slot = (uint32_t)buffer.handle, generation = (uint32_t)(buffer.handle >> 32);
     if (slot == 0 || slot > c->buffer_count) return NULL;
@@ -17,7 +17,7 @@ static RtBuffer *live_slot(tilec_context *c, tilec_buffer buffer) {
     return b && !b->destroyed ? b : NULL;
 }
 
-// Frees the slot; what is left to free is the memory, without the lock.
+// Frees the slot. The caller frees the memory, without the lock.
 static RtBuffer take_out(RtBuffer *b) {
     RtBuffer freed = *b;
     b->device = NULL;
@@ -57,7 +57,7 @@ bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found
     return b != NULL;
 }
 
-// A free slot; the lock is held.
+// A free slot. The lock must be held.
 static RtBuffer *free_slot(tilec_context *c) {
     for (uint32_t i = 0; i < c->buffer_count; i++)
         if (!c->buffers[i].device) return &c->buffers[i];
@@ -78,7 +78,7 @@ tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer
     if (!device) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = device->context;
     rt_begin(c);
-    if (!buffer) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the buffer is NULL");
+    if (!buffer) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer for the buffer is NULL");
     void *address = NULL;
     tilec_status s = device->api->alloc(device, size, &address);
     if (s) return s;
@@ -97,10 +97,10 @@ tilec_status tilec_buffer_create(tilec_device *device, size_t size, tilec_buffer
 }
 
 static tilec_status null_memory(tilec_context *c) {
-    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer to the host's memory is NULL");
+    return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer to host memory is NULL");
 }
 
-// The buffer is another device's, or nobody's (any more): NULL.
+// The buffer belongs to another device (`owner`), or does not exist any more (NULL).
 static tilec_status not_of(const tilec_device *device, const tilec_device *owner) {
     return rt_fail(
         device->context, TILEC_INVALID_ARGUMENT, "%s",
@@ -127,7 +127,7 @@ tilec_status tilec_buffer_destroy(tilec_device *device, tilec_buffer buffer) {
     return TILEC_OK;
 }
 
-// The address of `size` bytes at `offset`, if all is in order.
+// The address of `size` bytes at `offset`, after all checks.
 static tilec_status locate(tilec_device *device, tilec_buffer buffer, size_t offset, size_t size,
                            char **address) {
     RtBuffer b;

@@ -7,11 +7,11 @@
 #include "base/os/os_fork.h"
 #include "base/recover.h"
 
-// What one thread was last told.
+// The last error of one thread.
 struct RtError {
     RtOwned owned;
     tilec_context *context;
-    uint32_t generation;  // os_fork_generation when it was made
+    uint32_t generation;  // os_fork_generation at its creation
     RtReport report;
 };
 
@@ -34,7 +34,7 @@ void rt_disown(tilec_context *context, RtOwned *thing) {
     os_mutex_unlock(context->lock);
 }
 
-// The calling thread's record, or NULL; c->lost when there was no memory for its own.
+// The calling thread's record, or NULL; c->lost if there was no memory for a record.
 static RtError *error_record(tilec_context *c) { return os_thread_key_get(c->thread); }
 
 static void error_free(RtError *e) {
@@ -42,7 +42,7 @@ static void error_free(RtError *e) {
     free(e);
 }
 
-// The thread that was told has ended.
+// Called when a thread with a record ends.
 static void thread_ended(void *error) {
     RtError *e = error;
     if (e == e->context->lost) return;
@@ -50,8 +50,8 @@ static void thread_ended(void *error) {
     error_free(e);
 }
 
-// The caller's options as far as it knows them, the rest zeroed. Members that only a newer header
-// has must be zero: then leaving them out changes nothing.
+// Copies the caller's options as far as its version of the struct goes, and zeroes the rest.
+// Members that only a newer header has must be zero: then ignoring them changes nothing.
 static bool take_options(tilec_context *c, const tilec_context_options *from) {
     c->options.size = sizeof c->options;
     if (!from) return true;
@@ -66,7 +66,7 @@ static bool take_options(tilec_context *c, const tilec_context_options *from) {
     return !a->allocate == !a->release;
 }
 
-// The context's own copy of a text of the options.
+// Replaces a text of the options by the context's own copy.
 static void copy_text(const char **text, char **own) {
     if (!*text) return;
     size_t size = strlen(*text) + 1;
@@ -108,7 +108,7 @@ tilec_status rt_context_create(const tilec_context_options *options, const RtDev
     return TILEC_OK;
 }
 
-// A thread that a fork left behind in the parent may have been changing its record.
+// Frees the records. A fork may have interrupted another thread while it changed its record.
 static void free_errors(tilec_context *context) {
     const RtError *own = error_record(context);
     while (context->errors) {
@@ -140,7 +140,7 @@ static RtError *error_make(tilec_context *c) {
     if (e) *e = (RtError){.context = c, .generation = os_fork_generation()};
     if (!e || !os_thread_key_set(c->thread, e)) {
         free(e);
-        // The threads share this one, which says that there is no memory, and is never changed.
+        // Threads share this record, which says "out of memory" and never changes.
         os_thread_key_set(c->thread, c->lost);
         return NULL;
     }
@@ -187,19 +187,21 @@ tilec_status rt_fail_diags(tilec_context *context, tilec_status status, const Di
 void rt_keep_diags(tilec_context *context, const Diags *diags) {
     if (!diags_count(diags)) return;
     RtReport report = rt_report_of(diags);
-    report.text = STR("");  // nothing failed
+    report.text = STR("");  // no call failed
     rt_fail_report(context, TILEC_OK, report);
 }
 
-// Of the C library, whose aligned_alloc wants a size that is a multiple of the alignment.
+// The C library's aligned_alloc requires a size that is a multiple of the alignment.
 static void *plain_allocate(size_t size, size_t alignment) {
     if (size > SIZE_MAX - alignment) return NULL;
     return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
-// What the program does in a function of its own may wait for a thread that forks.
+// The program's callbacks may wait for a thread that forks, so they must not run inside the gate of
+// forks.
 static void check_unheld(void) {
-    CHECK(!os_fork_is_held(), "the program is called where a fork waits for the thread");
+    CHECK(!os_fork_is_held(),
+          "a callback of the program would run where a fork waits for the thread");
 }
 
 tilec_status rt_allocate(tilec_context *context, size_t size, size_t alignment, void **memory) {

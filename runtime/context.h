@@ -1,18 +1,18 @@
 // Contexts: devices, buffers and the calling threads' last errors.
 //
 // Invariants: one mutex guards the lists; it is never held while a device works. A buffer's handle
-// is (slot + 1) | generation << 32; destroying a buffer bumps its slot's generation; generations
-// begin at a number of the context's own, so that a handle of another context is refused. An error
-// record belongs to one thread, lives until that thread's next call that fails or rt_begin, and
-// goes with the thread. Ownership: the context owns all it made; what a device made goes with the
-// device.
+// is (slot + 1) | generation << 32. Destroying a buffer increments the generation of its slot.
+// Generations start at a number that differs between contexts, so that a handle of another context
+// is refused. An error record belongs to one thread and lives until that thread's next call that
+// fails or rt_begin; it is freed when the thread ends.
+// Ownership: the context owns everything it made; objects of a device are freed with the device.
 //
-// What a device needs of the host's memory comes from rt_allocate; what somebody should hear of
-// though nothing failed goes to rt_log. Neither is called under the context's mutex.
+// A device allocates host memory with rt_allocate; warnings that do not fail a call go to rt_log.
+// Neither is called under the context's mutex.
 //
-// Memory of tilec's own: a public function that may run out of it in an arena does its work in a
-// region of recovery (base/recover.h). What tells of a failure may always be called: without memory
-// for the words it says "out of memory", and the status stays.
+// Memory for tilec's own data: a public function that may run out of arena memory works in a region
+// of recovery (base/recover.h). Functions that report a failure may always be called: without
+// memory for the text they say "out of memory", and the status stays.
 //
 //     rt_begin(ctx);
 //     if (!path) return rt_fail(ctx, TILEC_INVALID_ARGUMENT, "the path is NULL");
@@ -33,8 +33,8 @@ typedef struct RtBuffer {
     void *address;
     size_t size;
     uint32_t generation;
-    uint32_t holds;  // tensors of other libraries that share the memory
-    bool destroyed;  // but held: no handle finds it any more
+    uint32_t holds;  // number of tensors of other libraries that share the memory
+    bool destroyed;  // but still held; no handle finds it any more
 } RtBuffer;
 
 typedef struct RtError RtError;
@@ -42,62 +42,63 @@ typedef struct RtError RtError;
 struct tilec_context {
     OsMutex *lock;
     OsThreadKey *thread;            // the calling thread's RtError
-    RtError *lost;                  // of threads for whose own there was no memory
-    tilec_context_options options;  // whole, whatever the caller knew of it; texts are copies
-    char *cache_folder;             // what options.cache_folder points at
-    char *compiler_library;         // and options.compiler_library
-    char *ptx_compiler;             // and options.ptx_compiler
+    RtError *lost;                  // shared by threads for whose own record there was no memory
+    tilec_context_options options;  // all members, even if the caller's struct was shorter; texts
+                                    // are copies
+    char *cache_folder;             // the copy that options.cache_folder points to
+    char *compiler_library;         // the same for options.compiler_library
+    char *ptx_compiler;             // the same for options.ptx_compiler
     const RtDeviceApi *const *apis;
     size_t api_count;
-    const RtDeviceApi *best;  // what "auto" stands for: on the host's memory
+    const RtDeviceApi *best;  // the device kind that "auto" stands for; it uses the host's memory
     tilec_device *devices;
     uint32_t devices_opened;
     RtBuffer *buffers;
     uint32_t buffer_count, buffer_capacity;
     uint32_t first_generation;
-    _Atomic(uint64_t) buffers_gone;  // how many were destroyed
+    _Atomic(uint64_t) buffers_gone;  // number of buffers destroyed
     RtOwned *errors;                 // one for each thread that failed
-    // What compile/ keeps for the context; NULL without a compiler.
+    // The compiler's data for the context; NULL without a compiler.
     void *compiler;
     void (*compiler_destroy)(void *compiler);
 };
 
-// In a region of recovery.
+// Must be called in a region of recovery.
 tilec_status rt_context_create(const tilec_context_options *options, const RtDeviceApi *const *apis,
                                size_t api_count, tilec_context **context);
 
-// Forgets the calling thread's last error; the first line of every public function that can fail.
+// Clears the calling thread's last error; the first line of every public function that can fail.
 void rt_begin(tilec_context *context);
-// Keeps the text as the calling thread's last error and returns `status`, memory or not.
+// Stores the text as the calling thread's last error and returns `status`, even without memory.
 tilec_status rt_fail(tilec_context *context, tilec_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// The failure of a region of recovery: TILEC_OUT_OF_MEMORY.
+// Called when a region of recovery failed: returns TILEC_OUT_OF_MEMORY.
 tilec_status rt_no_memory(tilec_context *context);
-// Takes the report over.
+// Stores the report, and takes over its ownership.
 tilec_status rt_fail_report(tilec_context *context, tilec_status status, RtReport report);
 tilec_status rt_fail_diags(tilec_context *context, tilec_status status, const Diags *diags);
-// Warnings of a call that succeeded: kept as diagnostics.
+// Stores warnings of a call that succeeded as diagnostics.
 void rt_keep_diags(tilec_context *context, const Diags *diags);
 
-// Memory of the user's allocator, not zeroed; `alignment` is a power of two. Reports what is
-// missing and gives TILEC_OUT_OF_MEMORY; an empty size has an address of its own, too. Released
-// with the same size.
+// Memory from the user's allocator, not zeroed; `alignment` is a power of two. If there is none,
+// reports it and returns TILEC_OUT_OF_MEMORY. A block of size 0 has its own address, too. Release
+// it with the same size.
 tilec_status rt_allocate(tilec_context *context, size_t size, size_t alignment, void **memory);
 void rt_release(tilec_context *context, void *memory, size_t size);
-// Hands the text to the user's log callback, if there is one.
+// Passes the text to the user's log callback, if there is one.
 void rt_log(tilec_context *context, tilec_severity severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// Things in a list of their owner; the context's mutex guards all such lists.
+// Adds a thing to its owner's list; the context's mutex guards all these lists.
 void rt_own(tilec_context *context, RtOwned **list, RtOwned *thing);
 void rt_disown(tilec_context *context, RtOwned *thing);
 
-// The live buffer of a handle, copied out; false when there is none (any more).
+// Copies out the live buffer of a handle; false when it does not exist (any more).
 bool rt_buffer_find(tilec_context *context, tilec_buffer buffer, RtBuffer *found);
-// Keeps a live buffer's memory beyond tilec_buffer_destroy, until it is let go; false: not live.
+// Keeps a live buffer's memory past tilec_buffer_destroy, until it is released; false: not live.
 bool rt_buffer_hold(tilec_context *context, tilec_buffer buffer);
 void rt_buffer_let_go(tilec_context *context, tilec_buffer buffer);
-// The kinds of devices there are, for messages: "interp, cpu".
+// The device kinds of this build, for messages: "interp, cpu".
 void rt_device_kinds(const tilec_context *context, StrBuf *out);
 
 #endif

@@ -1,4 +1,5 @@
-// Devices, streams and events: the checked side of the device table.
+// Devices, streams and events: the public calls, which check arguments and then call the device
+// table.
 #include "runtime/device.h"
 
 #include <stdio.h>
@@ -17,8 +18,9 @@ static const RtDeviceApi *find_api(const tilec_context *c, Str kind) {
     return NULL;
 }
 
-// NULL: it names no GPU. Devices are of a vendor; a target or a card is no device's name. Not every
-// library has the simulator, and it does not have every target.
+// The device name that the user probably meant; NULL: `name` does not name a GPU. Devices are named
+// by vendor; a target or a card is not a device name. Some builds have no simulator, and it does
+// not have every target.
 static const char *gpu_meant(const tilec_context *c, Arena *arena, Str name) {
     GpuTarget gpu;
     char text[GPU_NAME_MAX];
@@ -115,7 +117,7 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     if (!context) return TILEC_INVALID_ARGUMENT;
     rt_begin(context);
     if (!device)
-        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the device is NULL");
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the pointer for the device is NULL");
     if (!name) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the device's name is NULL");
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(context);
@@ -124,8 +126,8 @@ tilec_status tilec_device_open(tilec_context *context, const char *name, tilec_d
     return s;
 }
 
-// The device's next buffer, taken off the list: an allocator of the program's frees it, which is
-// not called under the mutex.
+// Takes the device's next buffer off the list. The caller frees it, since an allocator of the
+// program must not be called under the mutex.
 static bool take_buffer(tilec_device *device, uint32_t *from, RtBuffer *taken) {
     tilec_context *c = device->context;
     bool found = false;
@@ -150,7 +152,7 @@ static void release_buffers(tilec_device *device) {
     while (take_buffer(device, &from, &b)) device->api->free(device, b.address, b.size);
 }
 
-// What the device made goes first, newest first.
+// Destroys the device's objects, newest first.
 static void release_owned(tilec_device *device) {
     library_close_all(device);
     while (device->kernels) tilec_kernel_destroy((tilec_kernel *)device->kernels);
@@ -196,7 +198,8 @@ static tilec_status create_stream(tilec_device *device, MakeStream *make, void *
 static tilec_status make_stream(tilec_device *device, MakeStream *make, void *native,
                                 tilec_stream **stream) {
     if (!stream)
-        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the stream is NULL");
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "the pointer for the stream is NULL");
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(device->context);
     tilec_status s = create_stream(device, make, native, stream);
@@ -217,7 +220,7 @@ tilec_status tilec_stream_create(tilec_device *device, tilec_stream **stream) {
 
 static tilec_status no_native(const tilec_device *device) {
     return rt_fail(device->context, TILEC_UNSUPPORTED,
-                   "device %s has no streams that other libraries know", device->name);
+                   "device %s has no streams that other libraries can use", device->name);
 }
 
 tilec_status tilec_stream_from_native(tilec_device *device, void *native, tilec_stream **stream) {
@@ -232,7 +235,8 @@ tilec_status tilec_stream_native(tilec_stream *stream, void **native) {
     const tilec_device *device = stream->device;
     rt_begin(device->context);
     if (!native)
-        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the stream is NULL");
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "the pointer for the stream is NULL");
     if (!device->api->stream_native) return no_native(device);
     *native = device->api->stream_native(stream->state);
     return TILEC_OK;
@@ -252,8 +256,8 @@ static void let_go(tilec_stream *stream) {
     recover_free(stream);
 }
 
-// Where another thread waits for the device, and so for this stream, too, that one frees it: the
-// work is done all the same when this returns.
+// If another thread waits for the device, and so for this stream, that thread frees the stream. In
+// either case the work is done when this returns.
 tilec_stream *tilec_device_stream(tilec_device *device) { return device ? device->first : NULL; }
 
 void tilec_stream_destroy(tilec_stream *stream) {
@@ -271,7 +275,7 @@ tilec_status tilec_stream_synchronize(tilec_stream *stream) {
     return stream->device->api->stream_synchronize(stream->device, stream->state);
 }
 
-// All streams are waited for; the first failure, of the oldest stream, is the one reported.
+// Waits for all streams; reports the first failure of the oldest stream.
 tilec_status tilec_device_synchronize(tilec_device *device) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
@@ -299,7 +303,8 @@ tilec_status tilec_event_create(tilec_device *device, tilec_event **event) {
     if (!device) return TILEC_INVALID_ARGUMENT;
     rt_begin(device->context);
     if (!event)
-        return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "the place for the event is NULL");
+        return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
+                       "the pointer for the event is NULL");
     tilec_event *e = calloc(1, sizeof *e);
     if (!e) return rt_fail(device->context, TILEC_OUT_OF_MEMORY, "out of memory");
     e->device = device;
@@ -334,7 +339,7 @@ static tilec_status same_device(const tilec_event *event, const tilec_stream *st
     return rt_fail(event->device->context, TILEC_INVALID_ARGUMENT, text, own, other);
 }
 
-// Said where the stream names a context.
+// The error is stored in the stream's context.
 static tilec_status no_event(const tilec_stream *stream) {
     if (!stream) return TILEC_INVALID_ARGUMENT;
     rt_begin(stream->device->context);
@@ -362,7 +367,7 @@ tilec_status tilec_event_query(tilec_event *event, int *done) {
     if (!event) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = event->device->context;
     rt_begin(c);
-    if (!done) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    if (!done) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer for the answer is NULL");
     bool is_done = true;
     tilec_status s = TILEC_OK;
     if (event->recorded) s = event->device->api->event_query(event->device, event->state, &is_done);
@@ -384,7 +389,7 @@ tilec_status tilec_event_elapsed_ns(tilec_event *begin, tilec_event *end, uint64
     tilec_context *c = (begin ? begin : end)->device->context;
     rt_begin(c);
     if (!begin || !end) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the event is NULL");
-    if (!ns) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the time is NULL");
+    if (!ns) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer for the time is NULL");
     if (begin->device != end->device)
         return rt_fail(c, TILEC_INVALID_ARGUMENT, "the two events belong to different devices");
     if (!begin->recorded || !end->recorded)

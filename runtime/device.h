@@ -1,12 +1,12 @@
-// Devices: one table of functions for each kind, and what they pass around.
+// Devices: one table of functions for each kind, and the data they pass.
 //
-// A device is {table, state}. The runtime checks everything a user can get wrong before it calls
-// the table; the table's functions see valid handles only. `interp`, `sim:*` and JIT are added by
-// compile/, `cpu`, `cuda`, `hip` live in the runtime: all are rows in the table given to
-// rt_context_create. Invariants: work given to one stream completes in order; failures of
-// asynchronous work are sticky on the stream until `synchronize` reports them; functions report
-// errors through rt_fail on the context. Ownership: `open` makes the state, `close` frees it;
-// modules, streams and events likewise.
+// A device is {table, state}. The runtime checks everything that a user can get wrong before it
+// calls the table, so the table's functions see valid handles only. compile/ adds `interp`, `sim:*`
+// and the JIT; `cpu`, `cuda` and `hip` are part of the runtime. All are rows of the table given to
+// rt_context_create.
+// Invariants: work on one stream completes in order. Failures of asynchronous work stay on the
+// stream until `synchronize` reports them. Functions report errors with rt_fail on the context.
+// Ownership: `open` makes the state, `close` frees it; modules, streams and events likewise.
 //
 //     tilec_status s = device->api->launch(device, stream, &launch);
 #ifndef TILEC_RUNTIME_DEVICE_H
@@ -24,7 +24,7 @@
 struct SimObserver;
 typedef struct RtModule RtModule;  // a loaded image; each device kind has its own
 
-// What codegen made, or the IR for the interpreter; `kind` says for which kind of device.
+// The output of codegen, or the IR for the interpreter; `kind` says for which kind of device.
 typedef enum RtImageKind {
     RT_IMAGE_IR,
     RT_IMAGE_CPU,        // RtCpuImage (runtime/cpu/device.h), and the next two
@@ -40,18 +40,19 @@ typedef struct RtImage {
     size_t size;
 } RtImage;
 
-// Of a kernel that takes the launch's block of arguments, by value, and behind it a GpuTail
+// For a kernel that takes the argument block of the launch by value, followed by a GpuTail
 // (base/gpu_abi.h).
 typedef struct RtPtxImage {
     Str text;
     Str entry;
-    // For tests of the warp machine: steps of a launch, 0: its own limit; and who else watches.
+    // For tests of the warp machine: the step limit of a launch (0: the default), and another
+    // observer.
     uint64_t step_limit;
     const struct SimObserver *watcher;
-    GpuDisassembler disassemble;  // of AMD's code; none: the context's compiler library's
+    GpuDisassembler disassemble;  // for AMD code; none: the one in the context's compiler library
 } RtPtxImage;
 
-// Where a pointer or view argument points: for checks under sanitize. size 0: unknown.
+// The memory of a pointer or view argument, for checks under sanitize. size 0: unknown.
 typedef struct RtRange {
     void *base;
     uint64_t size;
@@ -69,26 +70,27 @@ typedef struct RtLaunch {
 enum { RT_HOST_MEMORY = 1 };
 
 typedef struct RtDeviceApi {
-    const char *kind;  // "interp": what stands before ':' in a device's name
+    const char *kind;  // "interp": the part of a device name before ':'
     tilec_status (*open)(tilec_context *context, Str instance, void **state);
     void (*close)(void *state);
-    GpuTarget (*gpu)(const tilec_device *device);  // what code must be for; NULL: it is no GPU
-    bool simulated;                                // a GPU of which times on it say nothing
-    bool (*takes)(Str instance);                   // can "sim:INSTANCE" be opened? Of `sim` alone
-    // What a GPU of hardware is: its target, its name, its driver. NULL: the kind says all.
+    GpuTarget (*gpu)(const tilec_device *device);  // the target for code; NULL: not a GPU
+    bool simulated;                                // a GPU whose times mean nothing
+    bool (*takes)(Str instance);                   // can "sim:INSTANCE" be opened? Only for `sim`
+    // Describes a hardware GPU: its target, name and driver. NULL: the kind says all.
     void (*describe)(const tilec_device *device, StrBuf *out);
-    // The newest version of AMD's code objects that its driver reads; NULL: all that are made.
+    // The newest version of AMD code objects that the driver reads; NULL: all versions that we
+    // make.
     uint32_t (*object_newest)(const tilec_device *device);
-    // The DLPack number of its kind of memory (tilec/dlpack.h); RT_HOST_MEMORY is the host's; 0:
+    // The DLPack number of its kind of memory (tilec/dlpack.h); RT_HOST_MEMORY for host memory; 0:
     // other libraries cannot share it.
     int32_t memory;
-    int32_t memory_also[2];  // kinds of memory that all devices of this kind reach; 0: none
-    int32_t (*memory_number)(const tilec_device *device);  // of the device there; NULL: 0
+    int32_t memory_also[2];  // kinds of memory that all devices of this kind can access; 0: none
+    int32_t (*memory_number)(const tilec_device *device);  // DLPack's number of the device; NULL: 0
     tilec_status (*alloc)(tilec_device *device, size_t size, void **address);
     void (*free)(tilec_device *device, void *address, size_t size);
     tilec_status (*stream_create)(tilec_device *device, void **stream);
-    // A stream around one that others made, and what a stream is to them; NULL: there is no such
-    // thing.
+    // Wraps a stream made by another library, and unwraps a stream for other libraries; NULL:
+    // unsupported.
     tilec_status (*stream_wrap)(tilec_device *device, void *native, void **stream);
     void *(*stream_native)(void *stream);
     void (*stream_destroy)(tilec_device *device, void *stream);
@@ -100,24 +102,24 @@ typedef struct RtDeviceApi {
     tilec_status (*event_synchronize)(tilec_device *device, void *event);
     tilec_status (*event_query)(tilec_device *device, void *event, bool *done);
     tilec_status (*event_elapsed)(tilec_device *device, void *begin, void *end, uint64_t *ns);
-    // Any of the two may be host memory; ordered on the stream; host memory is free on return.
+    // Either may be host memory. Runs in stream order; host memory may be reused on return.
     tilec_status (*copy)(tilec_device *device, void *stream, void *to, const void *from,
                          size_t size);
     tilec_status (*module_load)(tilec_device *device, const RtImage *image, RtModule **module);
     void (*module_unload)(tilec_device *device, RtModule *module);
-    // Waits until no launch of the module is queued or runs, as module_unload does; NULL: launches
-    // are done when `launch` returns.
+    // Waits until no launch of the module is queued or running, as module_unload does; NULL:
+    // launches are complete when `launch` returns.
     void (*module_finish)(tilec_device *device, RtModule *module);
-    // Makes what this launch needs beyond its arguments, for this and later ones on the stream;
-    // NULL when nothing ever is needed. After it such a launch allocates nothing.
+    // Prepares everything that this launch needs beyond its arguments, for this and later launches
+    // on the stream; NULL when nothing is needed. After it such a launch allocates nothing.
     tilec_status (*prepare)(tilec_device *device, void *stream, const RtLaunch *launch);
     tilec_status (*launch)(tilec_device *device, void *stream, const RtLaunch *launch);
 } RtDeviceApi;
 
-// A thing that its owner destroys with itself: first member of the struct it is in.
+// An object that its owner destroys with itself; the first member of its struct.
 typedef struct RtOwned {
     struct RtOwned *next;
-    struct RtOwned **link;  // what points at this one
+    struct RtOwned **link;  // the pointer that points at this one
 } RtOwned;
 
 struct tilec_device {
@@ -125,13 +127,14 @@ struct tilec_device {
     const RtDeviceApi *api;
     void *state;
     char *name;
-    tilec_stream *first;  // what a NULL stream stands for
+    tilec_stream *first;  // the stream that NULL stands for
     RtOwned *streams, *events, *kernels;
     _Atomic(tilec_library *) libraries;  // runtime/library.h
     struct tilec_device *next;
-    uint32_t number;  // of those that the context opened, from 1
+    uint32_t number;  // among the devices that the context opened, from 1
 };
-// Its name, for a message about both; of two with one name, which of them it is.
+// The device's name for a message that names two devices; if both have the same name, it says which
+// is which.
 typedef struct RtDeviceText {
     char text[128];
 } RtDeviceText;
@@ -141,7 +144,8 @@ struct tilec_stream {
     RtOwned owned;
     tilec_device *device;
     void *state;
-    uint32_t holds;  // its owner's, and of those who wait for the device: the last one frees it
+    uint32_t holds;  // held by its owner, and by threads that wait for the device: the last one
+                     // frees it
 };
 struct tilec_event {
     RtOwned owned;

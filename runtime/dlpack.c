@@ -44,7 +44,7 @@ static tilec_status find_dtype(tilec_context *c, tilec_dl_dtype t, tilec_view *v
                        t.lanes);
     }
     return rt_fail(c, TILEC_UNSUPPORTED,
-                   "no element type of tilec is the tensor's (DLPack code %u of %u bits)", t.code,
+                   "the tensor's element type is not supported (DLPack code %u of %u bits)", t.code,
                    t.bits);
 }
 
@@ -61,15 +61,16 @@ static tilec_status check_memory(const tilec_device *device, tilec_dl_device whe
     bool fits = own && own == type;
     if (fits && (own == RT_HOST_MEMORY || where.id == number_of(device))) return TILEC_OK;
     if (fits)
-        return rt_fail(device->context, TILEC_UNSUPPORTED,
-                       "the tensor is in memory of DLPack device %d:%d, that of device %s is %d:%d",
-                       type, where.id, device->name, own, number_of(device));
+        return rt_fail(
+            device->context, TILEC_UNSUPPORTED,
+            "the tensor is in memory of DLPack device %d:%d; the memory of device %s is %d:%d",
+            type, where.id, device->name, own, number_of(device));
     return rt_fail(device->context, TILEC_UNSUPPORTED,
-                   "the tensor is in memory of DLPack device %d, that of device %s is %d", type,
-                   device->name, own);
+                   "the tensor is in memory of DLPack device %d; the memory of device %s is %d",
+                   type, device->name, own);
 }
 
-// Two lanes of 4 bits: the innermost extent counts bytes. Rows then begin at whole bytes.
+// Two lanes of 4 bits: the innermost extent counts bytes, so rows begin at whole bytes.
 static tilec_status unpack_lanes(tilec_context *c, tilec_view *v) {
     int32_t last = v->rank - 1;
     if (last < 0 || (v->extent[last] > 1 && v->stride[last] != 1))
@@ -90,7 +91,7 @@ static tilec_status take_shape(tilec_context *c, const tilec_dl_tensor *t, tilec
     if (t->ndim && !t->shape)
         return rt_fail(c, TILEC_INVALID_ARGUMENT, "the tensor's shape is NULL");
     v->rank = t->ndim;
-    uint64_t contiguous = 1;  // wraps for absurd shapes, which a launch refuses
+    uint64_t contiguous = 1;  // may wrap for absurd shapes; a launch refuses those
     for (int32_t d = t->ndim; d-- > 0;) {
         if (t->shape[d] < 0)
             return rt_fail(c, TILEC_INVALID_ARGUMENT, "the tensor's extent %d is negative (%lld)",
@@ -111,7 +112,7 @@ static tilec_status import_tensor(tilec_device *device, const tilec_dl_tensor *t
     if (!s) s = find_dtype(c, t->dtype, &v);
     if (!s) s = take_shape(c, t, &v);
     if (s) return s;
-    // As a number: the offset is the other library's, and may lead anywhere.
+    // Computed as a number: the offset is another library's and may point anywhere.
     if (t->data) v.data = (void *)((uintptr_t)t->data + (uintptr_t)t->byte_offset);
     v.flags = flags;
     *view = v;
@@ -122,7 +123,7 @@ static tilec_status check_call(const tilec_device *device, const void *from, con
     rt_begin(device->context);
     if (from && to) return TILEC_OK;
     return rt_fail(device->context, TILEC_INVALID_ARGUMENT, "%s is NULL",
-                   from ? "the place for the result" : "the tensor or view");
+                   from ? "the pointer for the result" : "the tensor or view");
 }
 
 tilec_status tilec_view_from_dlpack(tilec_device *device, const tilec_dl_tensor *tensor,
@@ -139,7 +140,7 @@ tilec_status tilec_view_from_dlpack_versioned(tilec_device *device,
     if (s) return s;
     if (tensor->major > 1)
         return rt_fail(device->context, TILEC_UNSUPPORTED,
-                       "the tensor is of DLPack %u.%u; major versions up to 1 are known",
+                       "the tensor has DLPack version %u.%u; major versions up to 1 are supported",
                        tensor->major, tensor->minor);
     if (tensor->flags & TILEC_DL_SUBBYTE_PADDED && tensor->tensor.dtype.bits < 8)
         return rt_fail(
@@ -152,12 +153,12 @@ tilec_status tilec_view_from_dlpack_versioned(tilec_device *device,
 
 // ---- Out
 
-// What a tensor of ours stands on; both forms, one of which the other library knows.
+// The data of an exported tensor, in both struct versions; the other library knows one of them.
 typedef struct Export {
     tilec_dl_managed managed;
     tilec_dl_versioned versioned;
     tilec_context *context;
-    tilec_buffer buffer;  // whose memory it keeps, if any
+    tilec_buffer buffer;  // the buffer whose memory it keeps, if any
     int64_t shape[TILEC_MAX_RANK], strides[TILEC_MAX_RANK];
 } Export;
 
@@ -194,7 +195,7 @@ static tilec_status check_view(tilec_device *device, const tilec_view *v) {
     return TILEC_OK;
 }
 
-// The address of element 0, with the buffer held for the tensor. A raw pointer is trusted.
+// The address of element 0; holds the buffer for the tensor. A raw pointer is trusted.
 static tilec_status hold_memory(tilec_device *device, const tilec_view *v, void **address) {
     tilec_context *c = device->context;
     int64_t bits = (int64_t)tilec_dtype_bits(v->dtype), offset, first, last;

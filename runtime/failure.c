@@ -2,9 +2,9 @@
 
 #include "base/recover.h"
 
-enum { SOURCE_LINES_MAX = 1 << 20 };  // a place beyond is told without its line
+enum { SOURCE_LINES_MAX = 1 << 20 };  // beyond it, a place is reported without its source line
 
-// A source that has the one line we know, at its place; the span of the site within.
+// Sources with the one known line, at its place; *span is the site in it.
 static Sources *sources_of(Arena *arena, const MetaSite *site, Span *span) {
     Sources *sources = sources_create(arena);
     bool known = site && site->line && site->line <= SOURCE_LINES_MAX && site->column &&
@@ -63,7 +63,8 @@ static RtReport report_assert(const MetaVariant *variant, const RtFailure *failu
     return report;
 }
 
-// A report that a kernel ran over may say anything: a grid has a program at least.
+// A kernel may have overwritten the report, so it may contain anything: check that the grid has at
+// least one program.
 bool rt_failure_left(const GpuReport *left, RtFailure *failure) {
     if (!left->launch) return false;
     uint64_t what = 0, program = left->least[0] >> GPU_PIECE_BITS;

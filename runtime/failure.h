@@ -1,8 +1,8 @@
-// Failed asserts of compiled kernels as reports, in the words that the interpreter has for them
+// Reports of failed asserts of compiled kernels, in the same words as the interpreter's
 // (ir/interp/report.c).
 //
-// Invariants: the report has the place and, where it is known, the line of the source. Ownership:
-// the caller's, as of every report.
+// Invariants: the report has the place and, if it is known, the source line.
+// Ownership: the caller's, as for every report.
 //
 //     RtFailure f = {.site = 2, .place = {7, 0, 0}, .lane = 5};
 //     RtReport r = rt_report_assert(variant, &f);
@@ -14,13 +14,13 @@
 #include "runtime/report.h"
 
 typedef struct RtFailure {
-    uint32_t site;     // of the variant's
-    int64_t place[3];  // of the program, in the grid
+    uint32_t site;     // number in the variant's list
+    int64_t place[3];  // coordinates of the program in the grid
     int64_t lane;
-    const char *note;  // of what else there may be; NULL: nothing
+    const char *note;  // about further failures; NULL: none
 } RtFailure;
 
-// What GPUs left; false: no assert failed.
+// Reads the failure that a GPU stored; false: no assert failed.
 bool rt_failure_left(const GpuReport *left, RtFailure *failure);
 RtReport rt_report_assert(const MetaVariant *variant, const RtFailure *failure);
 

@@ -43,7 +43,7 @@ typedef struct Call {
     LaunchGiven given;
 } Call;
 
-// With all that launch_recall does not know: which of the kernel's code, all checks.
+// The slow path: chooses the code and makes all checks that launch_recall could skip.
 static tilec_status prepare_whole(const Call *call, const tilec_arg *args, LaunchPlan *plan,
                                   const RtLoaded **loaded) {
     tilec_kernel *kernel = call->kernel;
@@ -113,7 +113,8 @@ static tilec_status call_in(const Call *call, LaunchPlan plan) {
     return device->api->prepare ? device->api->prepare(device, stream->state, &launch) : s;
 }
 
-// A thread may have little stack: many arguments take room there only where they are.
+// A thread's stack may be small, so the room for many arguments is in a separate frame that is used
+// only if needed.
 __attribute__((noinline)) static tilec_status call_with_many(const Call *call) {
     LaunchRoom room;
     return call_in(call, launch_plan(&room));
@@ -155,7 +156,7 @@ tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const vo
     for (uint32_t i = 0; i < meta->arg_count; i++)
         if (!values[i])
             return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
-                           "%s: the place of value %u is NULL", kernel->name, i);
+                           "%s: the pointer to value %u is NULL", kernel->name, i);
     return make_call(
         &(Call){CALL_LAUNCH, kernel, stream, NULL, {meta->arg_count, NULL, values, meta}});
 }

@@ -1,12 +1,13 @@
-// Kernels as the runtime sees them: something loaded, or something that can still be made.
+// Kernels as the runtime sees them: loaded code, or code that can still be made.
 //
-// A kernel whose types are all known has `loaded`; one that leaves types open finds or makes what
-// fits the arguments through `resolve` (compile/ does that; kernels of an archive never need it).
-// A variant's module may be made at the first launch that chooses it, by `prepare`; a launch of a
-// variant that is there reads one pointer. Invariants: what `resolve` and `prepare` returned stays
-// loaded until the kernel is destroyed; a module's pointer goes from NULL to its value once.
-// Ownership: the struct is of recover_new; `source` belongs to whoever set the functions; `destroy`
-// frees it and what was loaded.
+// A kernel whose types are all known has `loaded`. A kernel with open types uses `resolve` to find
+// or make the code that fits the arguments (compile/ does that; kernels of an archive never need
+// it). `prepare` makes a variant's module at the first launch that chooses it; later launches read
+// one pointer.
+// Invariants: results of `resolve` and `prepare` stay loaded until the kernel is destroyed; a
+// module's pointer changes once, from NULL to its value.
+// Ownership: the struct comes from recover_new; `source` belongs to the code that set the
+// functions; `destroy` frees it and everything that was loaded.
 //
 //     RtModule *module;
 //     tilec_status s = rt_kernel_module(kernel, loaded, plan.variant, &module);
@@ -25,46 +26,45 @@ typedef struct RtLoaded {
 typedef struct RtKernelInfo RtKernelInfo;
 
 struct tilec_kernel {
-    RtOwned owned;  // by the device
+    RtOwned owned;  // in the device's list
     tilec_context *context;
     tilec_device *device;
     const char *name;                     // lives as long as the source
     const RtLoaded *loaded;               // NULL while types are open
     _Atomic(struct LaunchMemos *) memos;  // runtime/launch_memo.h
-    bool of_library;  // which destroys it; its owner's calls to do so are passed over
-    bool by_shape;    // launches with the kernel's own grid ask `resolve`, loaded or not
-    Arena *texts;     // what questions about it were answered with; NULL before the first
+    bool of_library;  // the library destroys it; calls of its user to do so are ignored
+    bool by_shape;    // launches with the kernel's own grid call `resolve` even when it is loaded
+    Arena *texts;     // texts returned by queries; NULL before the first one
     RtKernelInfo *info;
     const char *signature;  // of its C function
-    void *function;         // what tilec_function made, if anything
+    void *function;         // the result of tilec_function, if it was called
     void (*function_destroy)(void *function);
-    // `own_grid`: the launch computes its grid, so that consts may be chosen for the arguments.
+    // `own_grid`: the launch computes its own grid, so consts may be chosen for the arguments.
     tilec_status (*resolve)(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                             bool own_grid, const RtLoaded **loaded);
-    // Makes the module of a variant that has none yet; any number of threads may ask at once. NULL:
-    // all modules are there.
+    // Makes the module of a variant that has none yet; threads may call it at the same time. NULL:
+    // all modules exist.
     tilec_status (*prepare)(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                             RtModule **module);
     void (*destroy)(tilec_kernel *kernel);
     void *source;
 };
 
-// The module of a variant, made when it is not there yet.
+// The module of a variant; it is made if it does not exist yet.
 tilec_status rt_kernel_module(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                               RtModule **module);
 
-// The arena of answers about it; the context's mutex is held.
+// The arena for texts of queries. The context's mutex must be held.
 Arena *rt_kernel_texts(tilec_kernel *kernel);
-// Its metadata, or NULL after saying that its types are still open.
+// Its metadata, or NULL after an error that says that its types are still open.
 const MetaKernel *rt_kernel_meta(tilec_kernel *kernel);
 
-// Launches a kernel that is loaded; values[i] is where the value of argument i is
-// (runtime/values.h).
+// Launches a loaded kernel; values[i] points to the value of argument i (runtime/values.h).
 tilec_status rt_kernel_call(tilec_kernel *kernel, tilec_stream *stream, const void *const *values);
 
-// What it has beside its source goes: the first step of destroying one.
+// Frees everything except the source: the first step of destroying a kernel.
 void rt_kernel_end(tilec_kernel *kernel);
-// The kernel belongs to its device from here on.
+// Adds the kernel to its device's list.
 void rt_kernel_adopt(tilec_kernel *kernel);
 
 #endif

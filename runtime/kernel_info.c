@@ -1,4 +1,4 @@
-// What a kernel is, for hosts that ask: answered from its metadata, in texts that end in NUL.
+// Queries about a kernel: answered from its metadata, with texts that end in NUL.
 #include "base/recover.h"
 #include "runtime/context.h"
 #include "runtime/kernel.h"
@@ -57,7 +57,7 @@ Arena *rt_kernel_texts(tilec_kernel *kernel) {
     return kernel->texts;
 }
 
-// Made at the first question, by whichever thread asks. Half an answer does not stay.
+// Made at the first query, by the thread that asks. If it fails, nothing is stored.
 static void fill_info(tilec_kernel *kernel, const MetaKernel *meta) {
     Arena *texts = rt_kernel_texts(kernel);
     ArenaMark mark = arena_mark(texts);
@@ -84,7 +84,7 @@ static tilec_status find_info(tilec_kernel *kernel, const RtKernelInfo **info) {
 }
 
 static tilec_status no_place(const tilec_kernel *kernel) {
-    return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the pointer for the answer is NULL");
 }
 
 const char *tilec_kernel_name(const tilec_kernel *kernel) { return kernel ? kernel->name : ""; }

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 
-// What the checks of one launch share.
+// The data shared by the checks of one launch.
 typedef struct LaunchCheck {
     tilec_context *context;
     tilec_device *device;
@@ -26,7 +26,7 @@ const char *launch_kind_text(tilec_arg_kind kind) {
     case TILEC_ARG_UINT: return "an integer";
     case TILEC_ARG_DOUBLE: return "a floating-point number";
     }
-    return "nothing known";
+    return "an unknown kind";
 }
 
 static tilec_status wrong_kind(const LaunchCheck *c, const MetaArg *arg, const tilec_arg *from) {
@@ -35,7 +35,7 @@ static tilec_status wrong_kind(const LaunchCheck *c, const MetaArg *arg, const t
                   expected[arg->kind], dtype_name(arg->dtype), launch_kind_text(from->kind));
 }
 
-// Does the integer `value` (as 65 bits: magnitude and sign) fit the type?
+// Does the integer `value` (magnitude and sign) fit the type?
 static bool integer_fits(Dtype t, const RtNumber *from) {
     bool negative = from->kind == TILEC_ARG_INT && from->integer < 0;
     if (negative) return dtype_signed(t) && from->integer >= dtype_int_min(t);
@@ -164,7 +164,7 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
         return REFUSE(c, "%.*s: argument '%.*s' expects rank %u, found rank %d", WHERE(c, arg),
                       arg->rank, v->rank);
     int64_t contiguous = 1;
-    bool empty = false;  // without elements no stride is followed
+    bool empty = false;  // without elements strides do not matter
     for (int32_t d = 0; d < v->rank; d++) empty = empty || v->extent[d] == 0;
     for (int32_t d = v->rank; d-- > 0;) {
         if (v->extent[d] < 0)
@@ -188,11 +188,11 @@ static tilec_status view_shape(const LaunchCheck *c, const MetaArg *arg, const t
     return TILEC_OK;
 }
 
-// Packed types: rows begin at whole bytes.
+// Packed types: rows must begin at whole bytes.
 static tilec_status view_packed(const LaunchCheck *c, const MetaArg *arg, const tilec_view *v) {
     if (element_bits(arg->dtype) >= 8) return TILEC_OK;
     for (int32_t d = 0; d < v->rank; d++)
-        if (v->extent[d] == 0) return TILEC_OK;  // no element, no half byte
+        if (v->extent[d] == 0) return TILEC_OK;  // no elements, so no half bytes
     if (v->extent[v->rank - 1] % 2)
         return REFUSE(c,
                       "%.*s: the innermost extent of argument '%.*s' (%s) must be even, found %lld",
@@ -270,7 +270,7 @@ static tilec_status arguments(const LaunchCheck *c) {
     return TILEC_OK;
 }
 
-// Fixed extents, and named ones against their first mention.
+// Checks fixed extents, and named ones against their first use.
 static tilec_status extents(const LaunchCheck *c) {
     enum { NONE = INT16_MAX };
     int16_t first[LAUNCH_MAX_ARGS * META_MAX_RANK];  // argument * META_MAX_RANK + dimension
@@ -307,7 +307,7 @@ static tilec_status extents(const LaunchCheck *c) {
     return TILEC_OK;
 }
 
-// The last variant whose guard holds, else 0; and the values of its code.
+// Chooses the last variant whose guard holds, else 0; also returns the values of its launch code.
 static uint32_t choose(const MetaKernel *meta, const LaunchInput *inputs, uint64_t *values) {
     for (uint32_t i = meta->variant_count; i-- > 1;) {
         const MetaVariant *v = &meta->variants[i];
@@ -326,7 +326,7 @@ static void add_value(char *out, Str name, const char *value) {
              value);
 }
 
-// " (N is 63, a is 7)": the extents and integers that the text names, as far as there is room.
+// Writes " (N is 63, a is 7)": the extents and integers that the text names, as far as they fit.
 static void name_values(const LaunchCheck *c, Str text, char *out) {
     char value[32];
     bool told[LAUNCH_MAX_ARGS * META_MAX_RANK] = {false};
@@ -368,7 +368,7 @@ static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *overri
         launch_code_run(&c->meta->variants[c->plan->variant].code, c->plan->inputs, values);
         int64_t guard = c->meta->variants[c->plan->variant].guard;
         if (guard != META_NO_VALUE && !values[guard])
-            return REFUSE(c, "%.*s: variant %d rests on facts that do not hold of these arguments",
+            return REFUSE(c, "%.*s: variant %d assumes facts that do not hold for these arguments",
                           STR_ARG(c->meta->name), override->variant);
     } else {
         c->plan->variant = choose(c->meta, c->plan->inputs, values);
@@ -405,8 +405,8 @@ static tilec_status grid_with(const LaunchCheck *c, const LaunchOverride *overri
     return TILEC_OK;
 }
 
-// Launch code of most kernels has some dozens of steps; room for the longest there may be is more
-// than some threads have in all.
+// Launch code of most kernels has some dozens of steps. Room for the longest possible code is more
+// than the whole stack of some threads.
 enum { FEW_VALUES = 256 };
 
 __attribute__((noinline)) static tilec_status grid_short(const LaunchCheck *c,
@@ -428,7 +428,7 @@ static tilec_status grid(const LaunchCheck *c, const LaunchOverride *override) {
     return few ? grid_short(c, override) : grid_long(c, override);
 }
 
-// A NULL pointer may stand for nothing given; one that every program follows is a mistake.
+// A NULL pointer may mean an argument that is not given, but not if every program dereferences it.
 static tilec_status pointers_given(const LaunchCheck *c) {
     for (uint32_t i = 0; i < c->meta->arg_count; i++) {
         const MetaArg *arg = &c->meta->args[i];

@@ -1,12 +1,13 @@
 // Launch: from a caller's arguments to a packed block, a variant and a grid.
 //
-// Steps (launch_prepare): match each argument with its parameter (kind, dtype, rank, fit of
-// scalars), check views (extents >= 0, strides, bounds and life of buffers, alignment), bind named
-// extents and compare equal ones, choose the variant, check its requires, compute its grid, pack
-// the block. Invariants: nothing is launched unless all that succeeded; every refusal names kernel,
-// argument, expected and found. No allocation: everything is on the caller's LaunchPlan, in room
-// that the caller has; and little stack, for threads that have little: room for LAUNCH_MAX_ARGS and
-// for the longest launch code is taken only by kernels that need it.
+// Steps (launch_prepare): match each argument with its parameter (kind, dtype, rank, range of
+// scalars); check views (extents >= 0, strides, bounds and lifetime of buffers, alignment); bind
+// named extents and compare equal ones; choose the variant; check its requires; compute its grid;
+// pack the block.
+// Invariants: nothing is launched unless all steps succeed. Every refusal names the kernel, the
+// argument, the expected and the actual value. No allocation: all data is in the caller's
+// LaunchPlan and room. Little stack is used, because some threads have little: room for
+// LAUNCH_MAX_ARGS and for the longest launch code is taken only by kernels that need it.
 //
 //     LaunchRoom room;
 //     LaunchPlan plan = launch_plan(&room);
@@ -17,14 +18,14 @@
 #include "runtime/context.h"
 #include "runtime/values.h"
 
-// LAUNCH_PACKED_ARG: of an argument in the block, at most.
+// LAUNCH_PACKED_ARG: the most bytes of one argument in the block.
 enum { LAUNCH_MAX_ARGS = 64, LAUNCH_FEW_ARGS = 12, LAUNCH_PACKED_ARG = 88 };
 
 typedef struct LaunchPlan {
     uint32_t variant;
     int64_t grid[3];
-    bool empty;     // the grid has no program: a success without a launch
-    uint32_t room;  // arguments that there is room for
+    bool empty;     // the grid has no programs: success without a launch
+    uint32_t room;  // the number of arguments that fit
     LaunchInput *inputs;
     RtRange *ranges;
     uint8_t *block;  // aligned to 16 bytes
@@ -59,16 +60,16 @@ typedef struct LaunchOverride {
     int64_t grid[3];
 } LaunchOverride;
 
-// "a view", "an integer": what a refusal says of an argument that was found.
+// "a view", "an integer": the text of a refusal for an actual argument.
 const char *launch_kind_text(tilec_arg_kind kind);
-// Says how many arguments the kernel takes: the refusal.
+// The refusal that says how many arguments the kernel takes.
 tilec_status launch_wrong_count(tilec_context *context, Str name, size_t expected, size_t found);
 tilec_status launch_prepare(tilec_context *context, tilec_device *device, const MetaKernel *meta,
                             const tilec_arg *args, size_t count, const LaunchOverride *override,
                             LaunchPlan *plan);
-// The bits of a number for a parameter; false: it is none, or does not fit.
+// Converts a number to the bits of a parameter; false: it has the wrong kind, or does not fit.
 bool launch_scalar(const MetaArg *arg, const RtNumber *from, uint64_t *bits);
-// A view's reach in bytes relative to its element 0: [*first, *last). False on overflow.
+// The bytes that a view covers, relative to its element 0: [*first, *last). False on overflow.
 bool launch_view_reach(const tilec_view *view, int64_t *first, int64_t *last);
 
 #endif

@@ -34,7 +34,7 @@ bool launch_code_valid(const LaunchCode *code, uint32_t input_count) {
 
 static uint64_t divide_signed(Dtype t, int64_t a, int64_t b, bool remainder) {
     if (b == 0) return remainder ? dtype_wrap(t, (uint64_t)a) : 0;
-    // MIN / -1 wraps to MIN; written so that C never divides it.
+    // MIN / -1 wraps to MIN; this avoids the division in C, where it is undefined.
     if (b == -1) return remainder ? 0 : dtype_wrap(t, 0 - (uint64_t)a);
     return dtype_wrap(t, (uint64_t)(remainder ? a % b : a / b));
 }
@@ -94,7 +94,7 @@ static uint64_t integer_op(const LaunchInstr *x, uint64_t a, uint64_t b) {
     return 0;
 }
 
-// min and max: a NaN wins, -0 is below +0 (rule 23).
+// min and max: NaN wins, and -0 is below +0 (rule 23).
 static double float_pick(double a, double b, bool least) {
     if (isnan(a) || isnan(b)) return NAN;
     if (a == b) return (signbit(a) != 0) == least ? a : b;
@@ -105,7 +105,7 @@ static uint64_t float_result(Dtype t, double value) {
     return dtype_from_double(t, isnan(value) ? NAN : value, true);
 }
 
-// Double holds f32 and narrower with room enough that rounding twice is rounding once (53 >=
+// Double is wide enough that rounding f32 and narrower results twice equals rounding once (53 >=
 // 2*24+2).
 static uint64_t float_op(const LaunchInstr *x, uint64_t bits_a, uint64_t bits_b) {
     Dtype t = (Dtype)x->dtype;
@@ -178,8 +178,8 @@ static uint64_t run_instr(const LaunchInstr *x, const LaunchInput *in, const uin
     return integer_op(x, a, b);
 }
 
-// What guards and grids are made of, at once: numbers of 64 bits that no wrapping changes, and
-// bools. False: the general way.
+// The fast path for most guards and grids: 64-bit numbers without wrapping, and bools. False: use
+// the general path.
 static inline bool run_plain(const LaunchInstr *x, const LaunchInput *in, const uint64_t *values,
                              uint64_t *to) {
     switch ((LaunchOp)x->op) {
@@ -194,7 +194,7 @@ static inline bool run_plain(const LaunchInstr *x, const LaunchInput *in, const 
     }
     if (x->dtype != DTYPE_I64 && x->dtype != DTYPE_BOOL) return false;
     bool number = x->dtype == DTYPE_I64;
-    uint64_t a = values[x->a], b = values[x->b];  // of one operand the other is the first value
+    uint64_t a = values[x->a], b = values[x->b];  // with one operand, the other is the first value
     switch ((LaunchOp)x->op) {
     case LAUNCH_AND: return *to = a & b, true;
     case LAUNCH_OR: return *to = a | b, true;
@@ -221,7 +221,7 @@ void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t
 
 // ---- Did it wrap? ----
 
-// Signed only: a difference of unsigned values may have become a sum that wraps.
+// Signed only: an unsigned difference may have been rewritten as a sum that wraps.
 static bool instr_wraps(const LaunchInstr *x, const uint64_t *values, uint64_t result) {
     Dtype t = (Dtype)x->dtype;
     bool binary = x->op == LAUNCH_ADD || x->op == LAUNCH_SUB || x->op == LAUNCH_MUL;
@@ -239,7 +239,7 @@ static bool instr_wraps(const LaunchInstr *x, const uint64_t *values, uint64_t r
     return over || exact != found;
 }
 
-// A bit for each value: this is on the stack of whoever launches.
+// One bit for each value, since this is on the launching thread's stack.
 typedef struct Needed {
     uint64_t bits[LAUNCH_CODE_MAX / 64];
 } Needed;
@@ -263,7 +263,7 @@ static void need_operands(const LaunchInstr *x, const uint64_t *values, Needed *
 bool launch_code_wraps(const LaunchCode *code, const uint64_t *values, uint32_t value) {
     uint32_t first = 0;
     while (first <= value && !instr_wraps(&code->code[first], values, values[first])) first++;
-    if (first > value) return false;  // nearly always
+    if (first > value) return false;  // almost always
     Needed needed = {{0}};
     need(&needed, value);
     for (uint32_t i = value + 1; i-- > first;) {

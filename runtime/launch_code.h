@@ -1,10 +1,12 @@
-// Launch code: grid, requires and the choice of the variant, as a small program without LLVM or IR.
+// Launch code: grid, requires and the choice of the variant, as a small program that needs neither
+// LLVM nor IR.
 //
-// A program is straight-line: instruction i computes value i from values before it. Every value is
-// the raw bits of its dtype, in a uint64_t, with the language's own arithmetic (rules 21, 22): what
-// the interpreter computes from the same source, bit for bit. Invariants: operands are below their
-// instruction; a program is at most LAUNCH_CODE_MAX long. launch_code_valid checks all that, for
-// programs read from files. Ownership: whoever made the arrays.
+// A program is straight-line: instruction i computes value i from earlier values. Every value is
+// the raw bits of its dtype, in a uint64_t. The arithmetic is the language's own (rules 21, 22):
+// the interpreter computes the same bits from the same source.
+// Invariants: operands come before their instruction; a program is at most LAUNCH_CODE_MAX long.
+// launch_code_valid checks this for programs read from files.
+// Ownership: the code that made the arrays.
 //
 //     uint64_t values[LAUNCH_CODE_MAX];
 //     launch_code_run(&code, &inputs, values);
@@ -28,7 +30,7 @@ typedef enum LaunchOp {
 
 typedef struct LaunchInstr {
     uint8_t op;      // LaunchOp
-    uint8_t dtype;   // of the operands (CAST, BITCAST: of the operand)
+    uint8_t dtype;   // dtype of the operands (CAST, BITCAST: of the operand)
     uint8_t result;  // dtype of the value
     uint8_t unused;
     uint32_t a, b,
@@ -41,24 +43,24 @@ typedef struct LaunchCode {
     const LaunchInstr *code;
 } LaunchCode;
 
-// The facts of one argument that programs may ask for.
+// The facts about one argument that programs may read.
 typedef struct LaunchInput {
     uint64_t scalar;  // bits
     uint64_t address;
-    uint64_t first, last;  // bytes [first, last) it can touch; first == last: none
+    uint64_t first, last;  // bytes [first, last) that the kernel may access; first == last: none
     int64_t extent[5];
     int64_t stride[5];
 } LaunchInput;
 
-// Do the two touch no byte in common?
+// Do the two have no byte in common?
 static inline bool launch_disjoint(const LaunchInput *a, const LaunchInput *b) {
     if (a->first >= a->last || b->first >= b->last) return true;
     return a->last <= b->first || b->last <= a->first;
 }
 
 void launch_code_run(const LaunchCode *code, const LaunchInput *inputs, uint64_t *values);
-// After launch_code_run: does values[value] rest on a signed sum, difference, product or left shift
-// whose exact result does not fit? Of a select only the part that was chosen counts.
+// After launch_code_run: does values[value] depend on a signed sum, difference, product or left
+// shift whose exact result does not fit? For a select, only the chosen operand counts.
 bool launch_code_wraps(const LaunchCode *code, const uint64_t *values, uint32_t value);
 bool launch_code_valid(const LaunchCode *code, uint32_t input_count);
 const char *launch_op_text(LaunchOp op);

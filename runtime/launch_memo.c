@@ -7,25 +7,25 @@
 
 enum { SLOTS = 4, PAIRS = 64, CODE_MAX = 256 };
 
-// Of a view the shape; of each the memory and what launch code was told of it.
+// A view's shape, and each argument's memory and the properties of it that launch code read.
 typedef struct MemoArg {
     tilec_dtype dtype;
     int32_t rank;
     uint32_t flags;
     bool null;
     int64_t offset, extent[META_MAX_RANK], stride[META_MAX_RANK];
-    int64_t first, last;  // bytes from the address
-    int64_t begin;        // of the address, from the pointer or the buffer
-    uint64_t align;       // bits that no address has
-    uint64_t low;         // bits of the address
-    uint64_t bytes;       // of a pointer
+    int64_t first, last;  // bytes covered, from the address
+    int64_t begin;        // offset of the address, from the pointer or the buffer
+    uint64_t align;       // address bits that must be zero
+    uint64_t low;         // the low bits of the address
+    uint64_t bytes;       // for a pointer
     uint64_t scalar;
-    bool asked;  // the scalar was
+    bool asked;  // launch code read the scalar
     tilec_buffer buffer;
     RtRange range;
 } MemoArg;
 
-// Two arrays that launch code compares.
+// Two arrays that launch code compared.
 typedef struct MemoPair {
     uint8_t a, b;
     bool apart, same;
@@ -34,13 +34,14 @@ typedef struct MemoPair {
 enum { WRITER = 1 << 30 };
 typedef struct LaunchMemo {
     _Atomic(uint32_t) users;  // readers, or WRITER
-    _Atomic(uint64_t) last;   // hash of the last launch that was not known
+    _Atomic(uint64_t) last;   // hash of the last launch without a memo
     const RtLoaded *loaded;
     uint32_t variant;
-    bool known;  // false: nothing, or what is asked cannot be told again
+    bool known;  // false: empty, or a property cannot be checked again
     int64_t grid[3];
-    _Atomic(uint64_t) buffers_gone;  // when all buffers here were known to live
-    uint64_t mask;                   // bits of addresses that launch code looks at
+    _Atomic(uint64_t) buffers_gone;  // the context's count when all buffers here were known to be
+                                     // alive
+    uint64_t mask;                   // address bits that launch code reads
     uint32_t pair_count;
     MemoPair pairs[PAIRS];
     MemoArg *args;
@@ -59,7 +60,7 @@ static const tilec_view *view_at(const LaunchGiven *given, size_t i) {
     return given->meta->args[i].kind == META_VIEW ? given->values[i] : NULL;
 }
 
-// Odd.
+// Always odd.
 static uint64_t hash_of(const LaunchGiven *given) {
     uint64_t hash = 0;
     for (size_t i = 0; i < given->count; i++) {
@@ -115,7 +116,7 @@ static bool is_inside(const MemoArg *m, const RtRange *range) {
            (m->first == m->last || (uint64_t)high <= range->size);
 }
 
-// What launch code was told of the address alone.
+// Are the properties of the address alone those that launch code read?
 static bool same_low(const Recall *r, const MemoArg *m, uint64_t address) {
     return (address & r->memo->mask) == m->low && !address == m->null;
 }
@@ -196,7 +197,7 @@ static bool recall_arg(Recall *r, const LaunchGiven *given, uint32_t i) {
     return recall_scalar(r, arg, rt_number_of_value(arg->dtype, value), i);
 }
 
-// As launch code was told before?
+// Are the pairs as launch code read them?
 static bool same_pairs(const LaunchMemo *memo, const LaunchInput *inputs) {
     for (uint32_t k = 0; k < memo->pair_count; k++) {
         const MemoPair *p = &memo->pairs[k];
@@ -216,7 +217,7 @@ static bool recall_from(LaunchMemo *memo, tilec_kernel *kernel, const LaunchGive
     for (uint32_t i = 0; i < given->count; i++)
         if (!recall_arg(&r, given, i)) return false;
     if (!same_pairs(memo, plan->inputs)) return false;
-    if (!kept && r.same_buffers)  // each was found anew
+    if (!kept && r.same_buffers)  // each buffer was looked up again
         atomic_store_explicit(&memo->buffers_gone, gone, memory_order_relaxed);
     plan->variant = memo->variant;
     plan->empty = false;
@@ -236,9 +237,9 @@ bool launch_recall(tilec_kernel *kernel, const LaunchGiven *given, LaunchPlan *p
     return known;
 }
 
-// ---- What launch code asks ----
+// ---- The properties that launch code reads ----
 
-// What a value of launch code is: one address, the bits of several.
+// The kind of a value of launch code: not an address, one address, or bits of several.
 enum { PLAIN, ADDRESS, ADDRESSES };
 typedef uint8_t Value;
 
@@ -252,7 +253,8 @@ static bool ask_pair(LaunchMemo *memo, uint32_t a, uint32_t b) {
 
 static bool is_const(const LaunchInstr *x) { return x->op == LAUNCH_CONST; }
 
-// Of addresses: are two the same, is one NULL, which low bits do they have? False: something else.
+// Handles reads of addresses: are two equal, is one NULL, which low bits do they have? False:
+// another kind of instruction.
 static bool ask_address(LaunchMemo *memo, const LaunchCode *code, const Value *values, uint32_t i,
                         Value *result) {
     const LaunchInstr *x = &code->code[i];
@@ -289,7 +291,7 @@ static bool ask(LaunchMemo *memo, const LaunchCode *code, Value *values, uint32_
     return true;
 }
 
-// Code has values that nobody uses: what the kernel's body takes of its parameters.
+// Launch code also has values that it does not use: parameters that only the kernel's body reads.
 static void mark_used(const MetaVariant *v, bool *used) {
     if (v->guard != META_NO_VALUE) used[v->guard] = true;
     for (uint32_t i = 0; i < v->requires_count; i++) used[v->requires[i].value] = true;
@@ -312,7 +314,7 @@ static bool ask_variant(LaunchMemo *memo, const MetaVariant *v) {
     return true;
 }
 
-// What depends on other code, too: which of several kernels is taken.
+// Handles variants whose choice depends on other code: which of several kernels is used.
 static bool ask_all(LaunchMemo *memo, const MetaKernel *meta) {
     for (uint32_t i = 0; i < meta->arg_count; i++) {
         memo->args[i].asked = true;
@@ -400,7 +402,7 @@ void launch_remember(tilec_kernel *kernel, const LaunchGiven *given, const RtLoa
     uint64_t hash = hash_of(given);
     LaunchMemo *memo = memo_for(memos, hash);
     uint32_t none = 0;
-    // Shapes that change from launch to launch are not worth it.
+    // Shapes that change with every launch are not worth a memo.
     if (atomic_exchange_explicit(&memo->last, hash, memory_order_relaxed) != hash) return;
     if (!atomic_compare_exchange_strong_explicit(&memo->users, &none, WRITER, memory_order_acquire,
                                                  memory_order_relaxed))

@@ -12,7 +12,7 @@
 
 _Static_assert(sizeof(tilec_view) == ARCHIVE_VIEW_BYTES, "built functions take views of this size");
 
-// ---- What is said of archives ----
+// ---- Messages about archives ----
 
 tilec_status library_unreadable(tilec_context *context, const char *wrong) {
     return rt_fail(context, TILEC_IO, "the archive cannot be read: %s", wrong);
@@ -25,7 +25,8 @@ static tilec_status open_archive(tilec_context *context, const struct tilec_arch
     return archive_open(data, archive, &wrong) ? TILEC_OK : library_unreadable(context, wrong);
 }
 
-// Where code is to run: a GPU, or this machine, but TILEC_CPU_TARGET may ask for less.
+// Finds the place where code is to run: a GPU, or this machine. TILEC_CPU_TARGET may ask for a
+// lower CPU level.
 static tilec_status target_of(const tilec_device *device, ArchivePlace *place) {
     const char *limit = os_env("TILEC_CPU_TARGET");
     *place = (ArchivePlace){0};
@@ -39,7 +40,7 @@ static tilec_status target_of(const tilec_device *device, ArchivePlace *place) {
         return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
                        "TILEC_CPU_TARGET is '%s', and there is no such target; there are: %s",
                        limit, CPU_TARGETS_TEXT);
-    // A level above this machine's asks for no less than it has.
+    // A level above this machine's is the same as this machine's.
     if ((place->limit.level == CPU_AARCH64) == (cpu_native().level == CPU_AARCH64)) return TILEC_OK;
     return rt_fail(device->context, TILEC_UNAVAILABLE,
                    "TILEC_CPU_TARGET is '%s', which this machine does not run", limit);
@@ -61,7 +62,7 @@ static void add_held(const Archive *archive, StrBuf *out) {
     add_list(archive, ", ", out);
 }
 
-// The command that it was built with.
+// Adds the command that the archive was built with.
 void library_add_command(const Archive *archive, StrBuf *out) {
     strbuf_printf(out, "%.*s --target ", STR_ARG(archive->command));
     add_list(archive, ",", out);
@@ -74,7 +75,7 @@ void library_add_targets(const Archive *archive, const char *missing, StrBuf *ou
     strbuf_printf(out, ",%s", missing);
 }
 
-// Devices that were found, and what they take.
+// The devices that were found, and the targets they run.
 typedef struct ArchiveFound {
     StrBuf devices, targets;
 } ArchiveFound;
@@ -109,7 +110,7 @@ static tilec_status no_target_of(const tilec_device *device, const Archive *arch
     return s;
 }
 
-// The interpreter.
+// Refuses the interpreter, which runs no compiled code.
 static tilec_status no_code_runs(const tilec_device *device, const Archive *archive) {
     Arena *arena = arena_create();
     StrBuf text = strbuf(arena);
@@ -124,7 +125,7 @@ static tilec_status no_code_runs(const tilec_device *device, const Archive *arch
 
 // ---- Loading ----
 
-// The limit may be of another machine.
+// The limit may belong to another architecture.
 uint32_t library_fit(const ArchiveTarget *target, const ArchivePlace *place) {
     if (!place->gpu.vendor && !cpu_runs_here(target->cpu)) return 0;
     return archive_fit(target, place);
@@ -171,7 +172,7 @@ static tilec_status other_version(tilec_context *c, const Archive *archive, uint
     library_add_command(archive, &text);
     tilec_status s = rt_fail(c, TILEC_UNAVAILABLE,
                              "library %.*s was built for version %u of the kernels' interface; "
-                             "this is version %u. Build it anew: %s",
+                             "this is version %u. Rebuild it: %s",
                              STR_ARG(archive->name), found, known, text.text);
     arena_destroy(arena);
     return s;
@@ -197,8 +198,8 @@ static void read_targets(tilec_library *l) {
     for (uint32_t i = 0; i < count; i++) archive_target(&l->archive, i, &l->targets[i]);
 }
 
-// What an archive adds to a library that has none. Nothing fails here: a message wants the
-// context's mutex, which is held.
+// Fills a library that has no archive. It must not fail: reporting an error needs the context's
+// mutex, which is held.
 static void fill(tilec_library *l, const Archive *archive, const ArchivePlace *place) {
     l->place = *place;
     l->archive = *archive;
@@ -218,7 +219,7 @@ static tilec_library *new_library(tilec_device *device) {
     return l;
 }
 
-// The context's mutex is held.
+// The context's mutex must be held.
 static tilec_library *find_or_fill(tilec_device *device, const Archive *archive,
                                    const ArchivePlace *place) {
     tilec_library *l = library_find(device, archive->data);
@@ -258,7 +259,7 @@ tilec_status tilec_library_load(tilec_device *device, const tilec_archive *data,
     if (!device) return TILEC_INVALID_ARGUMENT;
     tilec_context *c = device->context;
     rt_begin(c);
-    if (!library) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the place for the library is NULL");
+    if (!library) return rt_fail(c, TILEC_INVALID_ARGUMENT, "the pointer for the library is NULL");
     Recovery r;
     if (RECOVER_FAILED(&r)) return rt_no_memory(c);
     tilec_status s = load(device, data, interface_number, library);
@@ -300,7 +301,7 @@ tilec_status library_lock(tilec_library *library, bool making) {
 
 // ---- Unloading ----
 
-// A library that is being emptied has this archive: nobody finds it, nobody takes it for another.
+// A library that is being emptied points to this archive, so that no caller finds it or reuses it.
 static const struct tilec_archive leaving;
 
 bool library_is_loaded(const tilec_library *l) {
@@ -309,7 +310,7 @@ bool library_is_loaded(const tilec_library *l) {
 }
 
 static void empty(tilec_library *l) {
-    if (os_mutex_abandoned(l->lock)) return;  // what a thread of a fork's parent was making
+    if (os_mutex_abandoned(l->lock)) return;  // a thread of the fork's parent was changing it
     for (uint32_t i = 0; i < l->archive.function_count; i++)
         library_function_destroy(atomic_load(&l->functions[i]));
     arena_destroy(l->tune_arena);
@@ -345,7 +346,8 @@ void library_close_all(tilec_device *device) {
 
 enum { GPUS_MAX = 64 };
 
-// The first GPU of the kind that there is code for. What is not there is no error here.
+// Opens the first GPU of the kind that the archive has code for. A missing device is not an error
+// here.
 static tilec_device *open_gpu(tilec_context *context, const char *kind, const Archive *archive,
                               ArchiveFound *found) {
     for (int i = 0; i < GPUS_MAX; i++) {
@@ -408,7 +410,7 @@ tilec_status tilec_device_open_for(tilec_context *context, const tilec_archive *
     if (!context) return TILEC_INVALID_ARGUMENT;
     rt_begin(context);
     if (!device)
-        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the device is NULL");
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the pointer for the device is NULL");
     Archive archive;
     tilec_status s = open_archive(context, data, &archive);
     if (s) return s;
@@ -449,18 +451,18 @@ static tilec_status call(tilec_library *library, uint32_t number, tilec_stream *
 tilec_status tilec_archive_call(const tilec_archive *data, uint32_t function, tilec_stream *stream,
                                 const void *const *values) {
     if (!stream) return TILEC_INVALID_ARGUMENT;
-    // A library that was unloaded has no archive, and is found under NULL.
+    // An unloaded library has no archive; looking up NULL would find it.
     tilec_library *l = data ? library_find(stream->device, data) : NULL;
     if (!l) return not_loaded(stream, data);
     if (function < l->archive.function_count) return call(l, function, stream, values);
     rt_begin(l->device->context);
     return rt_fail(l->device->context, TILEC_INVALID_ARGUMENT,
-                   "library %s has no function of number %u", l->name, function);
+                   "library %s has no function with number %u", l->name, function);
 }
 
 // ---- Tables ----
 
-// What they chose may be another alternative now.
+// The stored choice may differ with the new table.
 static void forget_launches(tilec_library *library) {
     for (uint32_t i = 0; library->functions && i < library->archive.function_count; i++) {
         LibraryFunction *f = atomic_load(&library->functions[i]);
@@ -505,13 +507,14 @@ tilec_status tilec_library_tune(tilec_library *library, const char *table, size_
     return s;
 }
 
-// ---- What an archive holds ----
+// ---- Queries about an archive ----
 
 tilec_status tilec_archive_describe(tilec_context *context, const tilec_archive *data,
                                     tilec_archive_info *info) {
     if (!context) return TILEC_INVALID_ARGUMENT;
     rt_begin(context);
-    if (!info) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    if (!info)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the pointer for the answer is NULL");
     Archive archive;
     const char *wrong;
     tilec_status s = open_archive(context, data, &archive);
@@ -529,16 +532,17 @@ tilec_status tilec_archive_function(tilec_context *context, const tilec_archive 
                                     uint32_t index, tilec_function_info *info) {
     if (!context) return TILEC_INVALID_ARGUMENT;
     rt_begin(context);
-    if (!info) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+    if (!info)
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "the pointer for the answer is NULL");
     Archive archive;
     ArchiveFunction f;
     const char *wrong;
     if (!data) return rt_fail(context, TILEC_INVALID_ARGUMENT, "the archive is NULL");
     if (!archive_open(data, &archive, &wrong)) return library_unreadable(context, wrong);
     if (index < archive.function_count && !archive_function_whole(&archive, index, &f))
-        return library_unreadable(context, "its index is damaged; build it anew");
+        return library_unreadable(context, "its index is damaged; rebuild it");
     if (index >= archive.function_count)
-        return rt_fail(context, TILEC_INVALID_ARGUMENT, "library %s has no function of number %u",
+        return rt_fail(context, TILEC_INVALID_ARGUMENT, "library %s has no function with number %u",
                        archive.name.text, index);
     *info = (tilec_function_info){f.name.text, f.prototype.text};
     return TILEC_OK;

@@ -36,7 +36,7 @@ static tilec_status load_gpu(const LibraryFunction *f, const ArchiveCode *code, 
     return device->api->module_load(device, &image, module);
 }
 
-// The library's mutex is held.
+// The library's mutex must be held.
 static tilec_status load_module(LibraryFunction *f, LibraryAlternative *a, uint32_t variant) {
     const ArchiveCode *code = &a->codes[variant];
     RtModule *module = NULL;
@@ -76,7 +76,7 @@ static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32
 
 // ---- Which alternative ----
 
-// The extents of the arguments by name, rounded up; false when some name has none.
+// The extents of the arguments by name, rounded up; false when a name has no extent.
 static bool shape_of(Arena *arena, const MetaKernel *meta, const tilec_arg *args, size_t count,
                      TuneRow *key) {
     for (uint32_t e = 0; e < meta->extent_count; e++) {
@@ -125,7 +125,7 @@ static bool fits(FunctionChoice *c, const LibraryAlternative *a) {
     return attempt(c, a) == TILEC_OK;
 }
 
-// The row that the table has for the target, and an alternative that is built as it says.
+// The table's row for the target, and the alternative that is built with its consts.
 static const LibraryAlternative *tuned_for(FunctionChoice *c, TuneRow *key, Str target) {
     const LibraryFunction *f = c->f;
     key->target = target;
@@ -136,7 +136,7 @@ static const LibraryAlternative *tuned_for(FunctionChoice *c, TuneRow *key, Str 
     return NULL;
 }
 
-// What was found on such a device, else on what the code is for.
+// The alternative tuned on this kind of device, else the one tuned for the code's target.
 static const LibraryAlternative *tuned(FunctionChoice *c) {
     const LibraryFunction *f = c->f;
     TuneRow key = f->tune_key;
@@ -150,14 +150,14 @@ static const LibraryAlternative *tuned(FunctionChoice *c) {
     return found ? found : tuned_for(c, &key, f->tune_key.target);
 }
 
-// In all alternatives?
+// Do all alternatives have this setting?
 static bool is_common(const LibraryFunction *f, const TuneSetting *s) {
     for (uint32_t i = 0; i < f->count; i++)
         if (!has_setting(&f->alternatives[i].loaded.meta->variants[0], s)) return false;
     return true;
 }
 
-// "BM=64 warps=4 | BM=128 warps=8": what they differ in.
+// Adds "BM=64 warps=4 | BM=128 warps=8": the settings in which they differ.
 static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
     for (uint32_t i = 0; i < f->count; i++) {
         const MetaVariant *v = &f->alternatives[i].loaded.meta->variants[0];
@@ -175,8 +175,8 @@ static void add_alternatives(const LibraryFunction *f, StrBuf *out) {
     }
 }
 
-// Whether it is for their consts that none of them takes the arguments: then they do not all say
-// the same, or what they say names a const in which they differ.
+// Do the alternatives refuse the arguments because of their consts? They do if their messages
+// differ, or the common message names a const in which they differ.
 static bool is_for_consts(FunctionChoice *c, Str first) {
     const LibraryFunction *f = c->f;
     const MetaVariant *v = &f->alternatives[0].loaded.meta->variants[0];
@@ -192,7 +192,7 @@ static bool is_for_consts(FunctionChoice *c, Str first) {
     return false;
 }
 
-// What is wrong with the first one is `said`.
+// The refusal when no alternative fits; `said` is the first one's message.
 static tilec_status none_fits(FunctionChoice *c, tilec_status status, Str said) {
     tilec_context *context = c->f->kernel.context;
     StrBuf text = strbuf(c->scratch);
@@ -207,7 +207,7 @@ static tilec_status none_fits(FunctionChoice *c, tilec_status status, Str said) 
     return rt_fail(context, status, "%s", text.text);
 }
 
-// A caller's own grid is for the first alternative, whatever that says of the arguments.
+// A caller's own grid is for the first alternative, even if it refuses the arguments.
 static tilec_status choose(FunctionChoice *c, bool own_grid, const LibraryAlternative **found) {
     tilec_context *context = c->f->kernel.context;
     tilec_status first = TILEC_OK;
@@ -253,7 +253,7 @@ static tilec_status resolve(tilec_kernel *kernel, const tilec_arg *args, size_t 
 
 // ---- Making ----
 
-// Of the groups of a function the one that fits best; false: none does.
+// The function's group that fits best; false: none fits.
 static bool best_group(const tilec_library *l, const ArchiveFunction *from, uint32_t *group,
                        uint32_t *target) {
     uint32_t best = 0, t;
@@ -281,7 +281,7 @@ static tilec_status no_code(const tilec_library *l, const ArchiveFunction *from)
     return s;
 }
 
-// As `tilec tune` writes them: the types that were chosen, in the order of the parameters.
+// The chosen types in the order of the parameters, as `tilec tune` writes them.
 static Str types_of(Arena *arena, const MetaKernel *meta) {
     StrBuf out = strbuf(arena);
     const MetaVariant *v = &meta->variants[0];
@@ -301,7 +301,7 @@ static void add_alternative(LibraryFunction *f, uint32_t number, const ArchiveAl
     a->loaded = (RtLoaded){.modules = a->modules, .meta = from->meta};
 }
 
-// All alternatives are called with the same arguments.
+// Do all alternatives take the same arguments?
 static bool same_arguments(const ArchiveGroup *group) {
     for (uint32_t i = 1; i < group->count; i++)
         if (group->alternatives[i].meta->arg_count != group->alternatives[0].meta->arg_count)
@@ -319,7 +319,7 @@ static bool entries_exist(const tilec_library *l, const ArchiveGroup *group, boo
     return true;
 }
 
-// The library's mutex is held. False: the archive's table is damaged.
+// The library's mutex must be held. False: the archive's table is damaged.
 static bool has_table(tilec_library *l) {
     Str text;
     if (l->tuned) return true;
@@ -336,7 +336,7 @@ static tilec_status damaged(const tilec_library *l, const ArchiveFunction *from)
     library_add_command(&l->archive, &command);
     tilec_status s = rt_fail(l->device->context, TILEC_IO,
                              "the archive of library %s is damaged: its code of %s does not have "
-                             "its checksum. Build it anew: %s",
+                             "its checksum. Rebuild it: %s",
                              l->name, from->name.text, command.text);
     arena_destroy(arena);
     return s;
@@ -348,7 +348,7 @@ tilec_status library_function_make(tilec_library *library, uint32_t number,
     uint32_t group, target;
     if (!archive_function_whole(&library->archive, number, &from))
         return rt_fail(library->device->context, TILEC_IO,
-                       "the archive of library %s is damaged; build it anew", library->name);
+                       "the archive of library %s is damaged; rebuild it", library->name);
     if (!best_group(library, &from, &group, &target)) return no_code(library, &from);
     Arena *arena = arena_create();
     ArchiveGroup code;

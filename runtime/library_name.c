@@ -1,4 +1,4 @@
-// The functions of a built library by their names; what is said of one that is not there.
+// Looks up functions of a built library by name, and explains why one is missing.
 #include <string.h>
 
 #include "base/recover.h"
@@ -6,7 +6,7 @@
 #include "runtime/context.h"
 #include "runtime/library.h"
 
-// "matmul" of "matmul_f16_f32": without the types at the end, which are counted.
+// "matmul" of "matmul_f16_f32": the name without the types at its end, which are counted.
 static Str without_types(Str name, uint32_t *types) {
     *types = 0;
     for (size_t i = name.size; i-- > 1;) {
@@ -19,7 +19,7 @@ static Str without_types(Str name, uint32_t *types) {
     return name;
 }
 
-// Of one kernel with other types?
+// Is it the same kernel with other types?
 static bool is_sibling(Str a, Str b) {
     uint32_t of_a, of_b;
     Str name = without_types(a, &of_a);
@@ -34,8 +34,8 @@ static bool kernel_of(const tilec_library *l, uint32_t function, Arena *arena,
     return archive_group(&l->archive, f.first_group, arena, group) == ARCHIVE_FINE;
 }
 
-// The word behind the option, from *at of the command on, without its quotes and blanks
-// around it; *at goes into it.
+// Finds the word after the option in the command, from *at on, without its quotes and surrounding
+// blanks; *at moves into it.
 static bool next_value(Str command, const char *option, size_t *at, Str *value) {
     size_t size = strlen(option);
     while (*at + size < command.size && memcmp(command.text + *at, option, size) != 0) ++*at;
@@ -49,7 +49,7 @@ static bool next_value(Str command, const char *option, size_t *at, Str *value) 
     return true;
 }
 
-// How a line of --specialize calls the function: "matmul", "small=matmul".
+// The function's name in a --specialize line: "matmul", "small=matmul".
 static const char *head_of(const tilec_library *l, const ArchiveGroup *kernel, Str function,
                            Arena *arena) {
     uint32_t types;
@@ -68,7 +68,7 @@ static bool is_type(const ArchiveGroup *kernel, Str name) {
     return false;
 }
 
-// The command's own line of such a head: what it says of consts and options goes on holding.
+// The command's own line with this name; its consts and options still apply.
 static bool find_line(const tilec_library *l, const char *head, Str *settings) {
     Str line;
     for (size_t at = 0; next_value(l->archive.command, " --specialize ", &at, &line);)
@@ -77,7 +77,7 @@ static bool find_line(const tilec_library *l, const char *head, Str *settings) {
     return false;
 }
 
-// " --specialize 'matmul T=f16'", with the types in the function's name.
+// Adds " --specialize 'matmul T=f16'", with the types in the function's name.
 static void add_line(const ArchiveGroup *kernel, const char *head, Str settings, Str function,
                      StrBuf *out) {
     uint32_t types;
@@ -98,8 +98,9 @@ static void add_line(const ArchiveGroup *kernel, const char *head, Str settings,
     strbuf_char(out, '\'');
 }
 
-// What builds the function that is not there, if it is a kernel that is with other types. Lines of
-// a kernel are for all its functions: those that the command has none of get theirs.
+// Suggests the `tilec build` line that would add the missing function, if it is a known kernel with
+// other types. The kernel's lines replace its defaults, so functions without a line get one as
+// well.
 static bool add_lines(const tilec_library *l, Str name, StrBuf *out) {
     ArchiveFunction f;
     ArchiveGroup kernel;
@@ -109,7 +110,7 @@ static bool add_lines(const tilec_library *l, Str name, StrBuf *out) {
     without_types(name, &types);
     const MetaVariant *v = &kernel.alternatives[0].meta->variants[0];
     for (uint32_t i = 0; i < v->binding_count; i++) chosen += v->bindings[i].is_type;
-    TRY(chosen == types);  // else the kernel's own name ends so
+    TRY(chosen == types);  // otherwise the kernel's own name ends like that
     const char *head = head_of(l, &kernel, name, out->arena);
     Str settings;
     bool has_lines = find_line(l, head, &settings);
@@ -141,7 +142,7 @@ static tilec_status say_no_function(const tilec_library *l, const char *name, Ar
                    l->name, name, text.text);
 }
 
-// Or its name is there, and damaged.
+// The function is missing, or its row is damaged.
 static tilec_status no_function(const tilec_library *l, const char *name) {
     const char *wrong;
     if (!archive_verify(&l->archive, &wrong)) return library_unreadable(l->device->context, wrong);
@@ -170,7 +171,7 @@ tilec_status tilec_library_kernel(tilec_library *library, const char *name, tile
     rt_begin(library->device->context);
     if (!kernel)
         return rt_fail(library->device->context, TILEC_INVALID_ARGUMENT,
-                       "the place for the kernel is NULL");
+                       "the pointer for the kernel is NULL");
     LibraryFunction *f;
     tilec_status s = find_function(library, name, &f);
     if (!s) *kernel = &f->kernel;

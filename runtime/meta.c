@@ -130,7 +130,7 @@ static void site_json(Json *j, const MetaSite *site) {
     json_close(j, '}');
 }
 
-// What CPUs need beyond the rest.
+// Adds the properties that only CPUs have.
 static void cpu_json(Json *j, const MetaVariant *v) {
     if (v->scratch_bytes) json_key(j, "scratch"), json_uint(j, v->scratch_bytes);
     if (v->chunk) json_key(j, "chunk"), json_uint(j, v->chunk);

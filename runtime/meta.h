@@ -1,15 +1,15 @@
-// Kernel metadata: all that a launch needs to know of a compiled kernel.
+// Kernel metadata: everything a launch needs to know about a compiled kernel.
 //
 // Argument layout, the same on every device: one packed block, each argument at its natural
-// alignment and in order of the parameters.
+// alignment, in the order of the parameters.
 //     scalar    its element type's own bits, at its size (bool: one byte 0 or 1; f16: 2 bytes)
 //     pointer   8 bytes: the address of element 0
 //     view      8 bytes: the address of element 0; then `rank` extents, 8 bytes each, signed; then,
 //     of a
 //               strided view, `rank` strides in elements, 8 bytes each, signed
 // Invariants: offsets ascend; `size` is the block's size, a multiple of 8; variant 0 is the general
-// one and has no guard; guards are tried from the last variant to the first. Ownership: the arena
-// of whoever compiled or read it; never changed afterwards.
+// one and has no guard; guards are tried from the last variant to the first.
+// Ownership: the arena of the code that compiled or read it; it never changes afterwards.
 //
 //     const MetaVariant *v = &meta->variants[plan.variant];   // launch.h
 #ifndef TILEC_RUNTIME_META_H
@@ -29,7 +29,7 @@ typedef enum MetaArgKind { META_SCALAR, META_POINTER, META_VIEW } MetaArgKind;
 
 typedef struct MetaDim {
     int32_t extent;  // index of a named extent, or -1
-    int64_t value;   // of a fixed one
+    int64_t value;   // value of a fixed extent
 } MetaDim;
 
 typedef struct MetaArg {
@@ -40,15 +40,15 @@ typedef struct MetaArg {
     bool strided;
     bool written;  // the kernel may write through it
     bool read;
-    bool needed;  // a pointer that every program follows, whatever its masks: never NULL
+    bool needed;  // a pointer that every program dereferences, whatever its masks: never NULL
     MetaDim dims[META_MAX_RANK];
     uint32_t offset;  // in the argument block
     uint32_t size;
 } MetaArg;
 
 typedef struct MetaRequires {
-    Str text;        // as written: "K % 64 == 0"
-    uint32_t value;  // of the launch code: a bool
+    Str text;        // source text: "K % 64 == 0"
+    uint32_t value;  // index of a bool in the launch code
 } MetaRequires;
 
 typedef struct MetaBinding {
@@ -58,7 +58,7 @@ typedef struct MetaBinding {
     int64_t value;
 } MetaBinding;
 
-// A place in the kernel that may speak: an assert or a print, by its number in the variant's list.
+// An assert or a print in the kernel, by its number in the variant's list.
 typedef enum MetaSiteKind { META_SITE_ASSERT, META_SITE_PRINT } MetaSiteKind;
 typedef struct MetaValue {
     Dtype dtype;
@@ -70,10 +70,10 @@ typedef struct MetaSite {
     MetaSiteKind kind;
     Str file;
     uint32_t line, column, end_line, end_column;  // from 1; line 0: the place is unknown
-    Str source;                                   // the text of that line; empty: unknown
-    uint32_t text_count;                          // of an assert: one
+    Str source;                                   // that line's text; empty: unknown
+    uint32_t text_count;                          // one for an assert
     const Str *texts;
-    uint32_t value_count;  // of a print: each follows the text of its number
+    uint32_t value_count;  // for a print: each follows the text of its number
     const MetaValue *values;
 } MetaSite;
 typedef struct MetaOption {
@@ -84,21 +84,22 @@ typedef struct MetaOption {
 typedef struct MetaVariant {
     Str entry;
     LaunchCode code;
-    int64_t guard;   // value of the code: a bool, or META_NO_VALUE
+    int64_t guard;   // index of a bool in the launch code, or META_NO_VALUE
     unsigned facts;  // FACT_ bits
     uint32_t requires_count;
     const MetaRequires *requires;
     uint32_t grid_rank;
-    uint32_t grid[3];  // values of the code: i64
+    uint32_t grid[3];  // indices in the launch code: i64
     uint32_t binding_count;
     const MetaBinding *bindings;
-    int ctas;               // programs of a cluster; 0: none are asked for
-    uint32_t option_count;  // those that are given
+    int ctas;               // programs of a cluster; 0: no clusters
+    uint32_t option_count;  // options that are given
     const MetaOption *options;
-    uint32_t block[3];  // threads, GPUs
+    uint32_t block[3];  // threads, for GPUs
     uint32_t shared_bytes;
-    uint32_t scratch_bytes;  // of each thread, CPUs
-    uint32_t chunk;          // programs that a thread should take at a time, CPUs; 0: any number
+    uint32_t scratch_bytes;  // for each thread, for CPUs
+    uint32_t chunk;          // programs that a thread should take at a time, for CPUs; 0: any
+                             // number
     uint32_t site_count;
     const MetaSite *sites;
 } MetaVariant;
@@ -109,7 +110,7 @@ typedef struct MetaKernel {
     const MetaArg *args;
     uint32_t extent_count;
     const Str *extents;
-    uint32_t size;  // of the argument block
+    uint32_t size;  // size of the argument block
     uint32_t variant_count;
     const MetaVariant *variants;
 } MetaKernel;

@@ -99,7 +99,7 @@ void meta_write(const MetaKernel *meta, StrBuf *out) {
 
 static uint32_t number32(WireReader *r) { return wire_below(r, (uint64_t)UINT32_MAX + 1); }
 
-// Of a C text: names are asked for by the loader, or are handed to hosts.
+// Reads a text that must end in NUL: loaders and hosts get it.
 static Str text_with_end(WireReader *r, Arena *arena) {
     Str text = wire_text(r);
     return (Str){arena_text(arena, text.text, text.size), text.size};

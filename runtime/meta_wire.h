@@ -1,10 +1,9 @@
-// Metadata as bytes: what archives of kernels and entries of the cache say of their code.
+// Metadata as bytes, in archives of kernels and entries of the cache.
 //
-// Invariants: the same metadata gives the same bytes; what is read back is the same, number by
-// number, or the reader has failed: every index is within what it points into, offsets and sizes
-// are those of the layout (meta.h), launch code is valid. Texts point into the bytes read, but for
-// those that C wants with a NUL. The bytes are part of archive format 1 (docs/archive.md). No
-// ownership: the arena given.
+// Invariants: the same metadata gives the same bytes. Reading gives the same metadata or fails:
+// every index is checked against its array, offsets and sizes against the layout (meta.h), and
+// launch code is validated. Texts point into the bytes read, except those that C needs with a NUL.
+// The bytes are part of archive format 1 (docs/archive.md). No ownership: the arena given.
 //
 //     meta_write(meta, &out);   …   MetaKernel *meta = meta_read(&reader, arena);   // NULL: failed
 #ifndef TILEC_RUNTIME_META_WIRE_H

@@ -21,7 +21,7 @@ static void print_element(const MetaValue *v, const void *data, uint64_t i, StrB
     }
 }
 
-// `first` is where the tile's dimensions from d on begin.
+// `first` is the index at which the dimensions from d on begin.
 static void print_tile(const MetaValue *v, const void *data, uint32_t d, uint64_t first,
                        StrBuf *out) {
     if (d == v->rank) {
@@ -104,7 +104,7 @@ static uint64_t record_bytes(const MetaSite *s) {
     return bytes;
 }
 
-// A record that is none ends them: memory that a kernel ran over says nothing.
+// An invalid record ends the list: a kernel may have overwritten this memory.
 static void find_records(Arena *arena, const GpuReport *report, const MetaVariant *variant,
                          FoundList *found) {
     const uint8_t *first = (const uint8_t *)(report + 1);
@@ -129,7 +129,7 @@ static Str line_of(Arena *arena, const MetaVariant *variant, const PrintFound *f
     return strbuf_str(&line);
 }
 
-// What one report held.
+// The prints of one report.
 struct RtPrintBatch {
     Arena *arena;
     VEC(Str) lines;

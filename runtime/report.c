@@ -2,7 +2,7 @@
 
 #include "base/recover.h"
 
-// In the place of words that there is no memory for.
+// Used when there is no memory for the real text.
 RtReport rt_report_no_memory(void) { return (RtReport){.text = STR("out of memory")}; }
 
 RtReport rt_report_forked(void) {

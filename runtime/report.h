@@ -1,9 +1,10 @@
-// Reports: what went wrong, as text and as data, copied out of whatever arenas it came from.
+// Reports: errors as text and as data, copied out of the arenas they came from.
 //
-// Purpose: a thread's last error, and the failure that waits on a stream, outlive the call, the
-// kernel and the source they speak of. Invariants: the zeroed report is empty; all texts live in
-// its arena, or are constant, as "out of memory" is, which every other becomes when there is no
-// memory for it. Ownership: whoever made it frees it, or hands it on to rt_fail_report.
+// Purpose: a thread's last error, and a failure stored on a stream, outlive the call, the kernel
+// and the source they are about.
+// Invariants: the zeroed report is empty. All texts are in its arena, or are constant, like "out of
+// memory", which replaces any report when there is no memory for it.
+// Ownership: the code that made it frees it, or passes it to rt_fail_report.
 //
 //     RtReport r = rt_report_of(diags);
 //     return rt_fail_report(context, TILEC_KERNEL_FAILED, r);
@@ -23,11 +24,11 @@ typedef struct RtReport {
 } RtReport;
 
 RtReport rt_report_text(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-// Diagnostics as data, and as the text that a terminal would show.
+// Diagnostics as data, and as the text shown on a terminal.
 RtReport rt_report_of(const Diags *diags);
-// "out of memory": takes none.
+// "out of memory"; needs no memory itself.
 RtReport rt_report_no_memory(void);
-// Of a stream that had work as the process forked; takes no memory either.
+// For a stream that had work when the process forked; needs no memory either.
 RtReport rt_report_forked(void);
 void rt_report_free(RtReport *report);
 

@@ -24,7 +24,7 @@ static Str next_field(Str *line) {
     return field;
 }
 
-// NAME=NUMBER,NAME=NUMBER… or "-".
+// Parses NAME=NUMBER,NAME=NUMBER… or "-".
 static bool parse_settings(Arena *arena, Str text, TuneSettings *settings) {
     if (str_equal(text, STR("-"))) return true;
     for (Str item, number; str_item(&text, &item);) {
@@ -48,12 +48,12 @@ static const char *parse_row(Arena *arena, Str line, TuneRow *row) {
     *row = (TuneRow){
         .kernel = fields[0], .source = fields[1], .target = fields[2], .types = fields[3]};
     if (!parse_settings(arena, fields[4], &row->shape))
-        return "the shape is no list of NAME=NUMBER,…";
+        return "the shape is not a list of NAME=NUMBER,…";
     if (!parse_settings(arena, fields[5], &row->consts))
-        return "the consts are no list of NAME=NUMBER,…";
+        return "the consts are not a list of NAME=NUMBER,…";
     for (size_t i = 0; i < row->shape.count; i++)
         if (row->shape.data[i].value != tune_bucket(row->shape.data[i].value))
-            return "an extent of the shape is no power of two";
+            return "an extent of the shape is not a power of two";
     return row->consts.count ? NULL : "there are no consts";
 }
 
@@ -148,7 +148,7 @@ TuneNames tune_names(const char *target, bool simulated) {
     size_t size = strlen(target);
     if (simulated) snprintf(n.text[n.count++], TUNE_NAME_MAX, TUNE_SIMULATED "%s", target);
     snprintf(n.text[n.count++], TUNE_NAME_MAX, "%s", target);
-    // What was found with the instructions of all architectures is a start for code with its own.
+    // A result for all architectures is a starting point for architecture-specific code.
     bool own = str_starts(str(target), STR("sm_")) && target[size - 1] == 'a';
     if (own) snprintf(n.text[n.count++], TUNE_NAME_MAX, "%.*s", (int)size - 1, target);
     return n;

@@ -1,6 +1,6 @@
-// Values of C as arguments of a launch: what plain C functions of kernels are given.
+// C values as arguments of a launch, for the plain C functions of kernels.
 //
-// Invariants: formats that C lacks come as float; i4 and u4 as bytes. No ownership.
+// Invariants: formats that C lacks are passed as float; i4 and u4 as bytes. No ownership.
 //
 //     args[i] = rt_value_scalar(DTYPE_F16, &number);   // a float
 #ifndef TILEC_RUNTIME_VALUES_H
@@ -11,9 +11,9 @@
 #include "base/dtype.h"
 #include "runtime/meta.h"
 
-// A number of an argument, without the rest of it.
+// The number in an argument.
 typedef struct RtNumber {
-    tilec_arg_kind kind;  // an integer or TILEC_ARG_DOUBLE; another kind: none
+    tilec_arg_kind kind;  // an integer kind or TILEC_ARG_DOUBLE; another kind: not a number
     int64_t integer;
     uint64_t natural;
     double real;
@@ -24,7 +24,7 @@ static inline RtNumber rt_number_of_arg(const tilec_arg *arg) {
 }
 RtNumber rt_number_of_value(Dtype type, const void *from);
 tilec_arg rt_value_scalar(Dtype type, const void *from);
-// For a parameter of any kind: a number, a pointer, a tilec_view.
+// For a parameter of any kind; `from` points to a number, a pointer or a tilec_view.
 tilec_arg rt_value_of(const MetaArg *arg, const void *from);
 
 #endif

@@ -1,4 +1,4 @@
-// The public makers of views and arguments: plain data, no handles followed.
+// The public functions that make views and arguments: plain data, no handles are looked up.
 #include <string.h>
 #include <tilec/tilec.h>
 
@@ -12,9 +12,9 @@ static tilec_view make_view(tilec_dtype dtype, tilec_buffer buffer, void *data, 
     v.rank = rank;
     v.buffer = buffer;
     v.data = data;
-    if (!extent && rank > 0) v.rank = -1;  // which the launch refuses, as any rank that is none
+    if (!extent && rank > 0) v.rank = -1;  // the launch refuses an invalid rank
     if (v.rank < 0 || rank > TILEC_MAX_RANK) return v;
-    uint64_t stride = 1;  // wraps for absurd extents, which the launch refuses
+    uint64_t stride = 1;  // may wrap for absurd extents, which the launch refuses
     for (int32_t d = rank; d-- > 0;) {
         v.extent[d] = extent[d];
         v.stride[d] = (int64_t)stride;
@@ -74,7 +74,7 @@ static tilec_arg make_arg(tilec_arg_kind kind) {
 }
 
 tilec_arg tilec_arg_view(tilec_view view) {
-    tilec_arg arg;  // zeroing it first takes longer than a launch's checks
+    tilec_arg arg;  // not zeroed: that would take longer than a launch's checks
     arg.kind = TILEC_ARG_VIEW;
     arg.view = view;
     arg.pointer = NULL;
@@ -88,7 +88,7 @@ tilec_arg tilec_arg_view(tilec_view view) {
 
 tilec_arg tilec_arg_pointer(const void *pointer) {
     tilec_arg arg = make_arg(TILEC_ARG_POINTER);
-    // The kernel's signature says whether it writes; the API takes both kinds of pointers.
+    // The kernel's signature says whether it writes; the API accepts both kinds of pointers.
     memcpy(&arg.pointer, &pointer, sizeof pointer);
     return arg;
 }
@@ -134,7 +134,7 @@ const char *tilec_status_text(tilec_status status) {
     case TILEC_IO: return "a file could not be read or written";
     case TILEC_INTERNAL: return "a defect of tilec";
     }
-    return "no such status";
+    return "unknown status";
 }
 
 _Static_assert((int)TILEC_U4 == (int)DTYPE_U4 && (int)TILEC_F16 == (int)DTYPE_F16 &&

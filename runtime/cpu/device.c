@@ -12,7 +12,7 @@ static tilec_status fail_memory(const tilec_device *device) {
 
 // ---- Open, close ----
 
-// `what` says where the number was found.
+// `what` says where the number comes from.
 static tilec_status check_count(tilec_context *c, const char *what, uint64_t n, uint32_t *count) {
     if (n < 1 || n > POOL_THREADS_MAX)
         return rt_fail(c, TILEC_INVALID_ARGUMENT, "%s: expected 1 to %d threads, found %llu", what,
@@ -60,7 +60,7 @@ static tilec_status stream_create(tilec_device *device, void **stream) {
     return TILEC_OK;
 }
 
-// Into the inside of the device, with a stream that is of this life of the process.
+// Enters the device with a stream, which is reset first if it was made before a fork.
 static Pool *enter(tilec_device *device, Stream *stream) {
     Pool *pool = device->state;
     pool_enter(pool);
@@ -92,7 +92,7 @@ static tilec_status stream_synchronize(tilec_device *device, void *stream) {
 
 // ---- Commands ----
 
-// Without workers nobody else would do it. The lock is held.
+// Adds a command to the queue; without workers the calling thread runs it. The lock must be held.
 static void push(Pool *pool, Stream *stream, Command *command) {
     stream_push(pool, stream, command);
     if (!pool->worker_count) stream_finish(pool, stream, stream->submitted);
@@ -117,7 +117,8 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
     if (c) {
         c->to = to, c->from = from, c->size = size;
         push(pool, s, c);
-        // Which side is the host's, whose memory is free on return, nobody said.
+        // Waits for the copy: we do not know which side is host memory, and that must be free on
+        // return.
         stream_finish(pool, s, s->submitted);
     }
     pool_unlock(pool);
@@ -171,8 +172,8 @@ static tilec_status event_record(tilec_device *device, void *event, void *stream
     return TILEC_OK;
 }
 
-// The event's last record, with a reference of the caller's; NULL when it was lost in a fork. The
-// lock is held.
+// The event's last record, with a reference for the caller; NULL when it was lost in a fork. The
+// lock must be held.
 static Record *hold_record(const Pool *pool, const Event *e) {
     Record *r = e->last;
     if (!atomic_load(&r->done) && r->epoch != atomic_load(&pool->epoch)) return NULL;
@@ -252,7 +253,7 @@ static bool count_programs(const RtLaunch *l, int64_t *total) {
            !__builtin_mul_overflow(*total, l->grid[2], total);
 }
 
-// What lies behind the command of a launch.
+// The room after the command of a launch.
 static size_t block_room(const RtLaunch *l) { return ((size_t)l->meta->size + 15) / 16 * 16; }
 
 static size_t ranges_room(const RtLaunch *l) {
@@ -260,7 +261,7 @@ static size_t ranges_room(const RtLaunch *l) {
     return host && l->ranges ? l->meta->arg_count * sizeof(RtRange) : 0;
 }
 
-// A launch that outlives the call: block and ranges lie behind it. The lock is held.
+// A launch that outlives the call; the argument block and ranges follow it. The lock must be held.
 static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t total) {
     bool host = l->module->kind == RT_IMAGE_HOST;
     size_t block = block_room(l), ranges = ranges_room(l);
@@ -279,7 +280,7 @@ static Command *make_launch(tilec_device *device, const RtLaunch *l, int64_t tot
     return c;
 }
 
-// What is left of the grid, for other threads to help with; false: no memory for that.
+// Puts the rest of the grid into the queue, so that other threads help; false: out of memory.
 static bool hand_over(tilec_device *device, Stream *s, const Grid *grid) {
     Pool *pool = device->state;
     pool_lock(pool);
@@ -305,8 +306,8 @@ static tilec_status run_grid(Grid *grid, Scratch *scratch, bool *handed, Stream 
     return grid_outcome(grid, report);
 }
 
-// Runs it here, the stream being taken; with `briefly` until it turns out to be longer than
-// thought.
+// Runs the launch on this thread, with the stream taken. With `briefly` it stops when it takes
+// longer than expected.
 static void run_here(tilec_device *device, Stream *s, const RtLaunch *l, int64_t total,
                      Scratch *scratch, bool briefly) {
     Pool *pool = device->state;
@@ -336,7 +337,8 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     if (total <= 0) return TILEC_OK;
     Stream *s = stream;
     Pool *pool = enter(device, s);
-    // One chunk has nothing to share out. After a failure nothing runs until it is reported.
+    // With a single chunk there is nothing to share. After a failure nothing runs until the failure
+    // is reported.
     bool small = total <= 1 || total <= l->meta->variants[l->variant].chunk;
     if (!small) pool_start(pool);
     bool failed = s->status != TILEC_OK, alone = small || !pool->worker_count;
@@ -351,7 +353,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
     return queued && !c ? fail_memory(device) : TILEC_OK;
 }
 
-// Threads, scratch for each of them, and commands for the queue.
+// Prepares threads, scratch memory for each of them, and commands for the queue.
 static tilec_status prepare(tilec_device *device, void *stream, const RtLaunch *l) {
     Pool *pool = enter(device, stream);
     pool_start(pool);

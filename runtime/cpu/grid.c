@@ -1,34 +1,35 @@
-// Grids: programs taken in chunks by however many threads come, until none is left.
+// Grids: threads take chunks of programs until all are taken.
 //
-// Chunks are guided: a share of what is left, so that there are few of them and the last are small.
-// One that crosses rows of the first dimension ends with a row, so that a thread has neighbours. A
-// failed assert ends the taking of programs after the least that failed; those before it still run,
-// for one of them may fail, too, and the least is the one reported.
+// Chunks are guided: each is a share of the remaining programs, so that there are few chunks and
+// the last ones are small. A chunk that crosses rows of the first dimension ends at the end of a
+// row, so that a thread has neighbouring programs. After a failed assert, programs after the lowest
+// failing one are not started any more. Those before it still run, since one of them may fail, too,
+// and the lowest is reported.
 #include <math.h>
 
 #include "runtime/cpu/pool.h"
 
 enum {
-    SHARES = 2,         // chunks for each thread if all were as large as the first
-    CHUNK_PS = 500000,  // a chunk that takes less costs more to take than it brings
-    GROWTH = 4,         // of the pieces of a grid that is believed to be short
-    PS = 1000           // in a ns
+    SHARES = 2,         // chunks for each thread, if all had the size of the first one
+    CHUNK_PS = 500000,  // time of the shortest chunk that is worth taking
+    GROWTH = 4,         // growth of the pieces of a grid that is expected to be short
+    PS = 1000           // ps in one ns
 };
 
-// One thread at work on a grid; what its entry is given.
+// One thread that works on a grid; `services` is passed to its entry.
 typedef struct Taker {
     CpuServices services;
-    int32_t cancel;  // set atomically: the rest of this thread's chunk comes after a program that
+    int32_t cancel;  // set atomically: the rest of this thread's chunk follows a program that
                      // failed
-    _Atomic int64_t first;   // of the chunk it is at, or of one before
+    _Atomic int64_t first;   // first program of the current chunk, or of an earlier one
     uint64_t now, deadline;  // ns
-    uint64_t busy;           // ns in programs so far
+    uint64_t busy;           // ns spent in programs
     int64_t done;            // programs
     Grid *grid;
     struct Taker *next, **link;  // in the grid's list; guarded by the pool's lock
 } Taker;
 
-// Of the ABI, whose word is no C11 atomic.
+// The ABI's word is not a C11 atomic.
 static void stop(Taker *t) { __atomic_store_n(&t->cancel, 1, __ATOMIC_RELAXED); }
 
 static void assert_failed(const CpuServices *services, int64_t program, int64_t lane,
@@ -77,13 +78,13 @@ void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *la
     grid->active = NULL;
 }
 
-// So many programs are worth taking, as far as is known.
+// The least number of programs worth taking at once, from the cost known so far.
 static int64_t least_chunk(const Grid *g) {
     uint64_t cost = atomic_load_explicit(&g->launch.module->cost, memory_order_relaxed);
     return cost ? (int64_t)(CHUNK_PS / cost) : 1;
 }
 
-// Where the chunk that begins with program `first` ends.
+// The end of the chunk that begins with program `first`.
 static int64_t chunk_end(const Grid *g, int64_t first) {
     int64_t left = g->total - first;
     if (g->takers <= 1 && !g->brief) return g->total;
@@ -122,7 +123,7 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
     }
     pool_lock(g->pool);
     if (scratch) scratch->refused = size;
-    // Who only helps leaves the grid to those whose memory was prepared.
+    // A helper without scratch memory leaves the grid to threads that have it.
     bool others = g->pool->worker_count && !(scratch && scratch->worker);
     if (!others) {
         g->scratch = status;
@@ -132,7 +133,7 @@ static bool get_scratch(Grid *g, Scratch *scratch, void **memory) {
     return false;
 }
 
-// Only where something can fail have others to know whom to stop.
+// The list is for stopping other threads, so it is needed only if programs can fail.
 static bool is_listed(const Grid *g) { return g->takers > 1 && variant_of(g)->site_count; }
 
 static void join_list(Taker *t) {
@@ -160,8 +161,8 @@ static uint64_t cost_of(const Taker *t) {
     return (t->busy < UINT64_MAX / PS ? t->busy * PS : UINT64_MAX) / (uint64_t)t->done + 1;
 }
 
-// False when a brief run has lasted long enough. Clocks are read only where somebody wants to know,
-// and in a brief run once for each chunk: there taking one costs nothing.
+// False when a brief run has taken too long. The clock is read only if the time is needed; in a
+// brief run, once for each chunk, since taking a chunk costs nothing there.
 static bool run_chunk(Taker *t, void *memory, int64_t first, int64_t last) {
     Grid *g = t->grid;
     atomic_store_explicit(&t->first, first, memory_order_relaxed);
@@ -204,10 +205,10 @@ bool grid_is_short(const RtModule *module, int64_t total) {
 }
 
 void grid_note_cost(const Grid *grid, uint64_t cost) {
-    if (!grid_is_clean(grid)) return;  // many of its programs ran in part, or not at all
+    if (!grid_is_clean(grid)) return;  // many programs ran in part, or not at all
     _Atomic uint64_t *known = &grid->launch.module->cost;
     uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
-    // All threads read it: it is written when it is news.
+    // All threads read it, so it is written only when it changes much.
     bool news = cost < before - before / 4 || cost > before + before / 4;
     if (cost && news) atomic_store_explicit(known, cost, memory_order_relaxed);
 }

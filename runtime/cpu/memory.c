@@ -1,4 +1,4 @@
-// Memory: buffers, zeroed, of which the big ones lie in big pages; scratch of the threads.
+// Memory: zeroed buffers, the big ones in big pages; scratch memory of the threads.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@ enum { BUFFER_ALIGN = 64, BIG_BYTES = 1 << 20, BIG_ROUND = 2 << 20 };
 
 // ---- The two functions through which all memory of buffers and scratch goes ----
 
-// What the user allocates himself is all his.
+// With an allocator of the user's, all memory comes from it.
 static bool in_pages(const tilec_context *c, size_t size) {
     return size >= BIG_BYTES && size <= SIZE_MAX - BIG_ROUND && !c->options.allocator.allocate;
 }
 
 static size_t whole_pages(size_t size) { return (size + BIG_ROUND - 1) / BIG_ROUND * BIG_ROUND; }
 
-// Reports what is missing. *zeroed: it is zeroed already.
+// Reports out of memory. *zeroed: the memory is zeroed already.
 static tilec_status get_memory(tilec_context *c, size_t size, void **memory, bool *zeroed) {
     *zeroed = in_pages(c, size);
     if (!*zeroed) return rt_allocate(c, size, BUFFER_ALIGN, memory);
@@ -44,7 +44,7 @@ tilec_status memory_alloc(tilec_device *device, size_t size, void **address) {
 void memory_free(tilec_device *device, void *address, size_t size) {
     Pool *pool = device->state;
     pool_enter(pool);
-    // What was launched before may still use it.
+    // Earlier launches may still use it.
     pool_lock(pool);
     pool_finish(pool);
     pool_unlock(pool);
@@ -59,7 +59,7 @@ tilec_status scratch_reserve(Pool *pool, Scratch *scratch, size_t size) {
     bool zeroed;
     tilec_status s = get_memory(pool->context, size, &scratch->memory, &zeroed);
     if (s)
-        rt_begin(pool->context);  // the stream will say it, not this thread's last call
+        rt_begin(pool->context);  // the stream reports it, not this thread's last call
     else
         scratch->size = size;
     return s;
@@ -102,7 +102,7 @@ void scratch_take_larger(Worker *worker) {
     larger->memory = mine->memory, larger->size = mine->size;
     mine->memory = memory, mine->size = size;
     worker->larger = NULL;
-    scratch_return(worker->pool, larger);  // who borrows it has use for the smaller one
+    scratch_return(worker->pool, larger);  // the next borrower can use the smaller one
 }
 
 static bool worker_has(Pool *pool, const Worker *w, size_t size) {
@@ -112,7 +112,8 @@ static bool worker_has(Pool *pool, const Worker *w, size_t size) {
     return has;
 }
 
-// Only the worker itself may touch the memory it works in: it finds the larger one beside it.
+// Only the worker itself may change the memory it works in, so the larger block is stored in
+// w->scratch.larger.
 static tilec_status prepare_worker(Pool *pool, Worker *w, size_t size) {
     if (worker_has(pool, w, size)) return TILEC_OK;
     Scratch *s = calloc(1, sizeof *s);

@@ -1,4 +1,4 @@
-// Modules: images checked, opened, and let go when nothing of them runs any more.
+// Modules: images are checked, opened, and closed when nothing of them runs any more.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 
 enum { IMAGE_BYTES_MAX = 1 << 30 };
 
-// Whether code of this kind may run here at all.
+// Can code of this kind run here at all?
 static tilec_status check_target(tilec_context *c, uint32_t abi, CpuTarget target) {
     if (abi != CPU_ABI_VERSION)
         return rt_fail(c, TILEC_UNAVAILABLE,
                        "the image was compiled for version %u of the kernels' interface; this is "
-                       "version %d: compile it anew",
+                       "version %d: recompile it",
                        abi, CPU_ABI_VERSION);
     if (cpu_runs_here(target)) return TILEC_OK;
     char wanted[CPU_NAME_MAX], here[CPU_NAME_MAX];
@@ -25,8 +25,8 @@ static const char *name_of(const RtCpuImage *image) {
     return image->path ? image->path : image->name ? image->name : "kernel";
 }
 
-// The loader trusts what it is given: so the whole file is looked at first, and is the one that
-// whoever gave the bytes has looked at.
+// The loader trusts its input. So the whole file is checked first, and compared with the bytes that
+// the caller checked.
 static bool open_library(RtModule *m, const RtCpuImage *image, OsError *error) {
     Arena *arena = arena_create();
     Str bytes = image->bytes;
@@ -51,7 +51,7 @@ static tilec_status load_library(tilec_context *c, RtModule *m, const RtCpuImage
         return rt_fail(c, TILEC_IO, "%s: %s", name_of(image), error.text);
     void *symbol = os_library_symbol(m->library, image->entry);
     if (!symbol) return rt_fail(c, TILEC_IO, "%s: has no entry '%s'", name_of(image), image->entry);
-    // A function's address, which ISO C does not convert from a pointer to data.
+    // ISO C does not convert a data pointer to a function pointer.
     memcpy(&m->entry, &symbol, sizeof symbol);
     return TILEC_OK;
 }

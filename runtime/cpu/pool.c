@@ -1,4 +1,4 @@
-// Threads of the pool: when they start, what they wait for, how they end; the lock; forks.
+// Threads of the pool: start, waiting, end; the lock; forks.
 #include "runtime/cpu/pool.h"
 
 #include <stdio.h>
@@ -35,8 +35,8 @@ void pool_unlock(Pool *pool) {
 
 // ---- Waiting ----
 
-// The word first, then the count of those who sleep; those who wait do it the other way round, so
-// that one of the two sees the other.
+// Changes the word first and then reads the count of sleepers. Sleepers do it in the opposite
+// order, so that at least one of the two sees the other.
 static void signal_word(_Atomic uint32_t *word, _Atomic uint32_t *parked, uint32_t count) {
     atomic_fetch_add(word, 1);
     if (atomic_load(parked)) os_unpark(word, count);
@@ -95,7 +95,7 @@ void pool_start(Pool *pool) {
         w->pool = pool;
         w->scratch.worker = true;
         w->thread = os_thread_start(name, worker_main, w);
-        if (!w->thread) return;  // as many as the system gives
+        if (!w->thread) return;  // fewer threads if the system gives no more
         pool->worker_count++;
     }
 }
@@ -110,13 +110,13 @@ static void stop_workers(Pool *pool) {
 
 // ---- The pool ----
 
-// Another number in each process of a row of forks, and one that says that the pool is being mended
-// there.
+// Differs in each process of a chain of forks. Bit 0 says that the pool is being repaired after a
+// fork.
 enum { MENDING = 1 };
 static uint32_t life_now(void) { return 2 * os_fork_generation(); }
 
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) {
-    OsMutex *print_lock = os_mutex_create_long();  // which is released when there is no memory
+    OsMutex *print_lock = os_mutex_create_long();  // released when there is no memory
     Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
     if (!p) os_out_of_memory();
     *p = (Pool){
@@ -126,7 +126,7 @@ tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool) 
         free(p);
         os_out_of_memory();
     }
-    // On one processor a thread that spins keeps others from what it waits for.
+    // On one processor a spinning thread keeps the thread it waits for from running.
     p->spin_ns = os_cpu_count() > 1 ? POOL_SPIN_NS : 0;
     *pool = p;
     return TILEC_OK;
@@ -160,18 +160,18 @@ void pool_destroy(Pool *pool) {
     free(pool);
 }
 
-// The child has this thread only: workers, and whoever held a lock, live in the parent.
+// The child has this thread only: workers, and the holders of locks, exist only in the parent.
 static void mend_after_fork(Pool *pool) {
     atomic_store(&pool->lock, LOCK_FREE);
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         os_thread_forget(pool->workers[i].thread);
-        pool->workers[i].scratch = (Scratch){0};  // it may have been about to change
+        pool->workers[i].scratch = (Scratch){0};  // it may have been half changed
         pool->workers[i].larger = NULL;
     }
     pool->started = false;
     pool->worker_count = 0;
     pool->busy = NULL;
-    pool->spare = NULL;  // it may have been about to change
+    pool->spare = NULL;  // it may have been half changed
     atomic_store(&pool->sleepers, 0);
     atomic_store(&pool->waiters, 0);
     atomic_fetch_add(&pool->epoch, 1);
@@ -180,7 +180,7 @@ static void mend_after_fork(Pool *pool) {
 void pool_enter(Pool *pool) {
     uint32_t now = life_now(), seen = atomic_load_explicit(&pool->life, memory_order_acquire);
     while (seen != now) {
-        // One of the child's threads mends; the others wait for it.
+        // One thread of the child repairs the pool; the others wait for it.
         if (seen != now + MENDING &&
             atomic_compare_exchange_strong(&pool->life, &seen, now + MENDING)) {
             mend_after_fork(pool);

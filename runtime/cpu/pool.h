@@ -1,20 +1,20 @@
-// The inside of the device `cpu`: threads, streams as queues of commands, grids being run.
+// Internals of the device `cpu`: threads, streams as queues of commands, running grids.
 //
-//     launch ─▶ stream: [grid][record][copy] …     each stream a queue; its head is what runs
+//     launch ─▶ stream: [grid][record][copy] …     each stream is a queue; its head runs
 //                  │
 //                  ├─ the calling thread, at once, on an idle stream: one program, or a grid that
-//                  │  takes less than waking others would; what turns out longer becomes a command
+//                  │  is shorter than waking others; if it takes longer, it becomes a command
 //                  ├─ workers, which look through all streams that have commands
-//                  └─ whoever waits: synchronize, copy, destroy help with what they wait for
+//                  └─ waiting threads: synchronize, copy, destroy help with what they wait for
 //
-// One lock guards all of it; it is held for a few instructions only, never while kernels, copies or
+// One lock guards all of it. It is held for a few instructions only, never while kernels, copies or
 // callbacks run. Threads take programs of a running grid in chunks, without the lock.
 //
-// Invariants: only a stream's head is begun; a grid is finished by the last thread that leaves it;
-// completed <= submitted. `work` changes when there may be something new for workers, `finished`
-// when a command has been finished: whoever finds nothing to do reads the word before it looks, and
-// sleeps only while the word is the same. After a fork the child has no workers and a new life
-// (`epoch`): streams and records of an earlier one are refused or begin anew (stream.c).
+// Invariants: only the head of a stream is started; the last thread that leaves a grid finishes it;
+// completed <= submitted. `work` changes when there may be new work for workers, `finished` when a
+// command has finished. A thread that finds nothing to do reads the word before it looks for work,
+// and sleeps only while the word is unchanged. After a fork the child has no workers and a new
+// `epoch`: streams and records of an earlier epoch are refused or start again (stream.c).
 // Ownership: the pool owns workers and scratch; a stream its commands.
 //
 //     pool_lock(p);   while (stream_step(p, s, scratch)) {}   pool_unlock(p);
@@ -28,56 +28,56 @@
 #include "runtime/context.h"
 #include "runtime/cpu/device.h"
 
-// Threads spin so long before they sleep; a grid that is likely to take no longer than POOL_HERE_NS
-// is not worth another processor's attention.
+// Threads spin for POOL_SPIN_NS before they sleep. A grid that will probably take no longer than
+// POOL_HERE_NS is not worth waking another processor.
 enum { POOL_THREADS_MAX = 1024, POOL_SPIN_NS = 50000, POOL_HERE_NS = 2000 };
 
 enum { COMMANDS_PREPARED = 64 };
 
-// Memory of one thread for one entry; grown when a kernel needs more, by the thread that has it.
+// Memory of one thread for one entry. The thread that has it grows it when a kernel needs more.
 typedef struct Scratch {
-    struct Scratch *next;  // in the pool's list, of those that threads other than workers use
+    struct Scratch *next;  // in the pool's list of scratch for threads other than workers
     void *memory;
     _Atomic size_t size;
-    size_t refused;  // so much was not to be had since it was borrowed; 0: nothing was refused
-    bool worker;     // a worker's own
+    size_t refused;  // a size that could not be allocated since it was borrowed; 0: none
+    bool worker;     // belongs to a worker
 } Scratch;
 
 typedef struct Worker {
     struct Pool *pool;
     OsThread *thread;
     Scratch scratch;
-    Scratch *larger;  // what was prepared for it to take instead; guarded by the lock
+    Scratch *larger;  // prepared for the worker to use instead; guarded by the lock
 } Worker;
 
 typedef struct Pool {
     tilec_context *context;
     OsMutex *print_lock;
-    uint32_t thread_count;  // the caller's one among them
+    uint32_t thread_count;  // the caller's thread included
     uint64_t spin_ns;
     _Atomic uint32_t epoch;
-    _Atomic uint32_t life;  // of the process that it is whole in
+    _Atomic uint32_t life;  // the process in which the pool is intact
 
-    // Words that threads wait on, each on a line of its own.
+    // Words that threads wait on, each in a cache line of its own.
     _Alignas(64) _Atomic uint32_t work;
     _Atomic uint32_t sleepers;
     _Alignas(64) _Atomic uint32_t finished;
     _Atomic uint32_t waiters;
 
-    // Guarded by the lock, whose line they share: who gets the one gets the other.
+    // Guarded by the lock and in its cache line: a thread that gets the lock gets the data, too.
     _Alignas(64) _Atomic uint32_t lock;
     bool stop;
-    bool started;           // the workers, as many as the system gave
-    uint32_t worker_count;  // running
+    bool started;           // the workers were started, as many as the system gave
+    uint32_t worker_count;  // running workers
     Worker *workers;        // thread_count - 1
     struct Stream *busy;    // streams that have commands, the one served least recently first
-    uint64_t tickets;       // commands so far
+    uint64_t tickets;       // number of commands up to now
     Scratch *scratch;       // free ones
     struct Command *spare;  // free ones
-    size_t room;            // of those that are kept, behind them
+    size_t room;            // bytes of room after each of the spare commands
 } Pool;
 
-// What event_record leaves: filled when the stream gets there. Shared by event and commands.
+// The result of event_record, filled when the stream reaches it. Event and commands share it.
 typedef struct Record {
     _Atomic uint32_t references;
     _Atomic bool done;
@@ -86,23 +86,23 @@ typedef struct Record {
     uint64_t time;          // ns; written before done
 } Record;
 
-// A launch being run, by one thread or several.
+// A launch that is running, on one thread or several.
 typedef struct Grid {
     Pool *pool;
     tilec_device *device;
     RtLaunch launch;
     CpuEntry *entry;
     int64_t total;
-    uint32_t takers;  // threads that will share it, about
-    uint64_t cost;    // ps of a program so far, as RtModule's; guarded by the pool's lock
-    bool brief;       // one thread alone runs it, no longer than POOL_HERE_NS
-    _Alignas(64) _Atomic int64_t next;    // the first program nobody has taken
-    _Alignas(64) _Atomic int64_t failed;  // the least program whose assert failed; INT64_MAX: none
+    uint32_t takers;  // estimate of the threads that will share it
+    uint64_t cost;    // ps of a program, as in RtModule; guarded by the pool's lock
+    bool brief;       // only one thread runs it, for at most POOL_HERE_NS
+    _Alignas(64) _Atomic int64_t next;    // the first program that is not taken yet
+    _Alignas(64) _Atomic int64_t failed;  // the lowest program whose assert failed; INT64_MAX: none
     // The rest of that failure, guarded by the pool's lock.
     int64_t failed_lane;
     uint32_t failed_site;
-    tilec_status scratch;  // why a thread had none
-    struct Taker *active;  // threads that others may have to stop
+    tilec_status scratch;  // why a thread had no scratch memory
+    struct Taker *active;  // threads that may have to be stopped
 } Grid;
 
 typedef enum CommandKind {
@@ -117,21 +117,21 @@ typedef struct Command {
     CommandKind kind;
     struct Command *next;
     uint64_t ticket;
-    bool exhausted;    // nothing of it is left to take
-    size_t room;       // bytes that follow it
-    uint32_t threads;  // at work on it now
-    RtModule *module;  // grids and host functions
-    Record *record;    // record and wait
-    void *to;          // copy
+    bool exhausted;    // all of it is taken
+    size_t room;       // bytes that follow the command
+    uint32_t threads;  // threads that work on it now
+    RtModule *module;  // for grids and host functions
+    Record *record;    // for record and wait
+    void *to;          // for copy
     const void *from;
     size_t size;
-    Grid grid;  // of host functions: the launch only; block and ranges follow the command
+    Grid grid;  // for host functions only the launch; block and ranges follow the command
 } Command;
 
 typedef struct Stream {
     Command *head, *tail;
-    struct Stream *next, **link;  // in the pool's list of busy ones, link NULL: not there
-    bool taken;                   // its caller runs something on it right now, outside the queue
+    struct Stream *next, **link;  // in the pool's list of busy streams; link NULL: not in it
+    bool taken;                   // the caller runs something on it right now, outside the queue
     uint32_t epoch;
     uint64_t submitted;
     _Atomic uint64_t completed;
@@ -145,11 +145,10 @@ struct RtModule {
     CpuEntry *entry;
     RtHostImage host;
     // Guarded by the pool's lock.
-    uint32_t
-        pending;  // launches that are queued or run, in the life of the process that is `epoch`
+    uint32_t pending;  // launches that are queued or running, in the process given by `epoch`
     uint32_t epoch;
-    // ps that a program of the last launch took, on the thread that was slowest; 0: none ran yet.
-    // A guess for the next one.
+    // ps that a program of the last launch took, on the slowest thread; 0: none ran yet. An
+    // estimate for the next launch.
     _Atomic uint64_t cost;
 };
 
@@ -159,42 +158,42 @@ void pool_lock(Pool *pool);
 void pool_unlock(Pool *pool);
 tilec_status pool_create(tilec_context *context, uint32_t threads, Pool **pool);
 void pool_destroy(Pool *pool);
-// First thing in every function of the device: sees to forks.
+// The first call in every function of the device: handles forks.
 void pool_enter(Pool *pool);
-// Starts the workers if that has not been done; the lock is held.
+// Starts the workers if they are not started yet. The lock must be held.
 void pool_start(Pool *pool);
-// There may be something new for so many workers, or for whoever waits; with or without the lock.
+// Says that there may be new work for `workers` workers, or for waiting threads; with or without
+// the lock.
 void pool_signal_work(Pool *pool, uint32_t workers);
 void pool_signal_finished(Pool *pool);
-// Waits until the word is no longer `seen`: spins a while, then parks, counted in *parked.
+// Waits until the word is no longer `seen`: spins, then sleeps; sleepers are counted in *parked.
 void pool_wait(Pool *pool, const _Atomic uint32_t *word, uint32_t seen, _Atomic uint32_t *parked);
 
 // ---- stream.c: the lock is held in all of them ----
 
-// With room for `extra` bytes after it; NULL: no memory. Its stream lets go of it.
+// With room for `extra` bytes after it; NULL: out of memory. Its stream releases it.
 Command *command_create(Pool *pool, CommandKind kind, size_t extra);
-// So that the next COMMANDS_PREPARED of this size need no memory; false: there is none.
+// Prepares memory for the next COMMANDS_PREPARED commands of this size; false: out of memory.
 bool command_prepare(Pool *pool, size_t extra);
 void stream_push(Pool *pool, Stream *stream, Command *command);
-// Does a part of what the stream's head asks for; false when there is nothing in it for this
-// thread.
+// Does a part of the stream's head command; false when it has no work for this thread.
 bool stream_step(Pool *pool, Stream *stream, Scratch *scratch);
-// Helps, or waits, until the stream has completed that many commands.
+// Helps, or waits, until the stream has completed `target` commands.
 void stream_finish(Pool *pool, Stream *stream, uint64_t target);
-// The same for everything that is on the device now, a record, the launches of a module.
+// The same for all work that is on the device now, for a record, or for the launches of a module.
 void pool_finish(Pool *pool);
 void record_finish(Pool *pool, const Record *record);
 void module_finish(Pool *pool, const RtModule *module);
-// Takes an idle stream for a command that runs outside of the queue; false when it is not idle.
+// Takes an idle stream, to run a command outside the queue; false when it is not idle.
 bool stream_take(Stream *stream);
 void stream_give(Pool *pool, Stream *stream);
-// What runs there becomes a command: before all others, and counted already.
+// Makes the work that runs outside the queue a command, ahead of all others and already counted.
 void stream_hand_over(Pool *pool, Stream *stream, Command *command);
-// A stream of the parent of a fork begins anew; what was on it is lost.
+// Resets a stream that was made before a fork; its work is lost in the child.
 void stream_revive(Pool *pool, Stream *stream);
-// Keeps the first failure; takes the report.
+// Stores the first failure; takes over the report.
 void stream_fail(Stream *stream, tilec_status status, RtReport report);
-// Does something for any stream; false when there is nothing to do.
+// Does a part of any stream's work; false when there is none.
 bool pool_step(Pool *pool, Scratch *scratch);
 void record_reach(Record *record);
 void record_release(Record *record);
@@ -203,17 +202,17 @@ void record_release(Record *record);
 
 void grid_begin(Grid *grid, Pool *pool, tilec_device *device, const RtLaunch *launch,
                 int64_t total);
-// Runs programs until all are taken, or a brief run has lasted long enough; without the lock.
-// A thread that has no scratch memory leaves them to the workers, where there are any.
-// Returns the ps that a program took, 0: not known.
+// Runs programs until all are taken, or a brief run has taken too long; without the lock. A thread
+// without scratch memory leaves them to the workers, if there are any. Returns the ps that a
+// program took, 0: unknown.
 uint64_t grid_run(Grid *grid, Scratch *scratch);
-// The next launch of the module may expect so many ps of a program, if this one went well.
+// Stores `cost` ps as the estimate for the module's next launch, if this one succeeded.
 void grid_note_cost(const Grid *grid, uint64_t cost);
-// Whether nothing is left to take.
+// Is nothing left to take?
 bool grid_is_taken(const Grid *grid);
-// Whether a launch of so many programs is likely to end within POOL_HERE_NS.
+// Will a launch of `total` programs probably end within POOL_HERE_NS?
 bool grid_is_short(const RtModule *module, int64_t total);
-// What the finished grid has to report; TILEC_OK: nothing.
+// The report of a finished grid; TILEC_OK: it has none.
 bool grid_is_clean(const Grid *grid);  // it has nothing to report
 tilec_status grid_outcome(const Grid *grid, RtReport *report);
 
@@ -227,18 +226,19 @@ void report_print(const Grid *grid, uint32_t site, const void *const *values);
 
 tilec_status memory_alloc(tilec_device *device, size_t size, void **address);
 void memory_free(tilec_device *device, void *address, size_t size);
-// At least `size` bytes, or TILEC_OUT_OF_MEMORY, or TILEC_INVALID_ARGUMENT from an allocator that
-// does not align them; the thread is told nothing.
+// At least `size` bytes. TILEC_OUT_OF_MEMORY, or TILEC_INVALID_ARGUMENT for an allocator that does
+// not align; neither is stored as the thread's error.
 tilec_status scratch_reserve(Pool *pool, Scratch *scratch, size_t size);
 void scratch_release(Pool *pool, Scratch *scratch);
-// The largest for a thread that is no worker; the lock is held. NULL: no memory.
+// The largest free one, for a thread that is not a worker. The lock must be held. NULL: out of
+// memory.
 Scratch *scratch_borrow(Pool *pool);
 void scratch_return(Pool *pool, Scratch *scratch);
-// What a message about missing scratch memory says besides.
+// The reason to add to a message about missing scratch memory.
 const char *scratch_why_not(tilec_status status);
-// So much for each worker and one thread that launches.
+// Prepares `size` bytes for each worker and one thread that launches.
 tilec_status scratch_prepare(Pool *pool, size_t size);
-// Takes what was prepared for this worker, if anything; the lock is held.
+// Takes the larger scratch prepared for this worker, if there is one. The lock must be held.
 void scratch_take_larger(Worker *worker);
 
 // ---- module.c ----

@@ -1,5 +1,5 @@
-// What kernels have to say: failed asserts as reports, prints as lines; in the words that the
-// interpreter has for them (ir/interp/report.c).
+// Messages of kernels: failed asserts become reports, prints become lines, in the same words as the
+// interpreter's (ir/interp/report.c).
 #include <stdarg.h>
 
 #include "base/recover.h"
@@ -21,10 +21,10 @@ RtReport report_assert(const Grid *grid) {
     RtFailure failure = {.site = grid->failed_site,
                          .place = {p % g[0], p / g[0] % g[1], p / g[0] / g[1]},
                          .lane = grid->failed_lane};
-    // How many would fail is not known: the taking of programs ended (grid.c).
+    // The number of failures is unknown, since later programs were not started (grid.c).
     if (p + 1 < grid->total)
         failure.note =
-            "the programs after it were given up; device interp runs all, and counts "
+            "the programs after it were not run; device interp runs all, and counts "
             "those that fail";
     return rt_report_assert(&grid->launch.meta->variants[grid->launch.variant], &failure);
 }
@@ -45,7 +45,7 @@ static void print_site(const Grid *grid, uint32_t site, const void *const *value
     arena_destroy(arena);
 }
 
-// A kernel goes on without memory for its words, and says that they are missing.
+// Without memory for the text a kernel goes on, and one line says that output is missing.
 void report_print(const Grid *grid, uint32_t site, const void *const *values) {
     Recovery r;
     if (RECOVER_FAILED(&r)) {

@@ -1,5 +1,5 @@
-// Streams: queues of commands, and who does what is in them. The lock is held in all of it, but
-// around what takes long.
+// Streams: queues of commands, and how threads share their work. The lock is held in all functions,
+// except around long work.
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,13 +57,13 @@ bool command_prepare(Pool *pool, size_t extra) {
     return true;
 }
 
-// A thread that has not seen the command asks for all of it at once.
+// Loads all of the command at once for a thread that has not read it yet.
 static void prefetch_command(const Command *c) {
     enum { LINE = 64 };
     for (size_t at = LINE; at < sizeof *c; at += LINE) __builtin_prefetch((const char *)c + at);
 }
 
-// ---- The list of busy streams: served in turn ----
+// ---- The list of busy streams: served in rotation ----
 
 static void list_last(Pool *pool, Stream *s) {
     Stream **link = &pool->busy;
@@ -80,7 +80,7 @@ static void unlist(Stream *s) {
     s->link = NULL;
 }
 
-// So many workers have something to do in this command.
+// The number of workers that have something to do in this command.
 static uint32_t wanted(const Pool *pool, const Command *c) {
     if (c->kind != COMMAND_GRID) return 1;
     return c->grid.total < pool->worker_count ? (uint32_t)c->grid.total : pool->worker_count;
@@ -104,7 +104,7 @@ void stream_push(Pool *pool, Stream *stream, Command *command) {
     if (stream->tail) {
         stream->tail->next = command;
         stream->tail = command;
-        return;  // whoever does what is before it goes on with it
+        return;  // the thread that does what precedes it goes on with it
     }
     stream->head = stream->tail = command;
     list_last(pool, stream);
@@ -124,7 +124,7 @@ void stream_fail(Stream *stream, tilec_status status, RtReport report) {
     }
 }
 
-// The head is done. The stream may be gone afterwards.
+// Completes the head command. The stream may be destroyed afterwards.
 static void finish_head(Pool *pool, Stream *s) {
     Command *c = s->head;
     s->head = c->next;
@@ -135,7 +135,7 @@ static void finish_head(Pool *pool, Stream *s) {
     if (c->module) c->module->pending--;
     if (s->head) pool_signal_work(pool, wanted(pool, s->head));
     command_release(pool, c);
-    // The lock is let go before those who wait are told: they take it next.
+    // Releases the lock before it wakes the waiting threads, which take the lock next.
     pool_unlock(pool);
     pool_signal_finished(pool);
     pool_lock(pool);
@@ -150,7 +150,7 @@ static bool step_grid(Pool *pool, Stream *s, Command *c, Scratch *scratch) {
     c->exhausted = c->exhausted || grid_is_taken(&c->grid);
     if (--c->threads || !c->exhausted) return true;
     grid_note_cost(&c->grid, c->grid.cost);
-    // Nobody touches the command but this thread now.
+    // No other thread uses the command now.
     if (!grid_is_clean(&c->grid)) {
         pool_unlock(pool);
         RtReport report = {0};
@@ -183,7 +183,7 @@ void record_reach(Record *record) {
     atomic_store(&record->done, true);
 }
 
-// It asked for the memory that this grid needs, in vain: then the workers do it.
+// The thread could not allocate the memory that this grid needs: the workers run it.
 static bool lacks_memory(const Pool *pool, const Grid *grid, const Scratch *scratch) {
     if (!pool->worker_count || (scratch && scratch->worker)) return false;
     size_t size = grid->launch.meta->variants[grid->launch.variant].scratch_bytes;
@@ -196,7 +196,7 @@ bool stream_step(Pool *pool, Stream *stream, Scratch *scratch) {
     prefetch_command(c);
     if (stream->taken || c->exhausted) return false;
     bool launch = c->kind == COMMAND_GRID || c->kind == COMMAND_HOST;
-    // After a failure no kernel runs until the stream is synchronised.
+    // After a failure kernels do not run until the stream is synchronised.
     if (launch && !c->threads && stream->status) {
         finish_head(pool, stream);
         return true;
@@ -221,7 +221,7 @@ bool pool_step(Pool *pool, Scratch *scratch) {
     return false;
 }
 
-// ---- Waiting: who waits, helps ----
+// ---- Waiting: waiting threads help ----
 
 typedef bool Done(const Pool *pool, const void *what, uint64_t number);
 
@@ -266,7 +266,7 @@ static bool record_done(const Pool *pool, const void *what, uint64_t number) {
 }
 
 void record_finish(Pool *pool, const Record *record) {
-    // While the record is not done, its stream is there.
+    // While the record is not done, its stream exists.
     if (!atomic_load(&record->done)) help_until(pool, record->stream, record_done, record, 0);
 }
 
@@ -280,7 +280,7 @@ void module_finish(Pool *pool, const RtModule *module) {
     help_until(pool, NULL, module_idle, module, 0);
 }
 
-// ---- What runs outside of the queue ----
+// ---- Work outside the queue ----
 
 bool stream_take(Stream *stream) {
     if (stream->head || stream->taken) return false;
@@ -298,7 +298,7 @@ void stream_give(Pool *pool, Stream *stream) {
 
 void stream_hand_over(Pool *pool, Stream *stream, Command *command) {
     accept_command(pool, command);
-    // Tickets rise along a queue: who waits for those behind it waits for this one.
+    // Tickets ascend along a queue, so waiting for later commands includes this one.
     if (stream->head) command->ticket = stream->head->ticket;
     stream->taken = false;
     command->next = stream->head;

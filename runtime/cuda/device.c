@@ -1,4 +1,4 @@
-// The device `cuda`: what is NVIDIA's own of it.
+// The device `cuda`: the parts that are specific to NVIDIA.
 #include "runtime/cuda/device.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/state.h"
 
-enum { OLDEST = 75 };  // of the architectures that code is made for
+enum { OLDEST = 75 };  // oldest architecture that code is made for
 
 // ---- Codes ----
 
@@ -30,7 +30,7 @@ static const char *words(const GpuDriver *driver, GpuResult code, bool name) {
 
 // ---- Open, close ----
 
-// The newest architecture that code can be made for and that the device runs.
+// The newest architecture that the device runs and that code can be made for.
 static GpuTarget newest_target(uint32_t number) {
     GpuTarget target = {0};
     char name[GPU_NAME_MAX];
@@ -41,9 +41,9 @@ static GpuTarget newest_target(uint32_t number) {
     return target;
 }
 
-// A device is of exactly one architecture and runs all that this alone has, as libraries choose
-// code for it, too. sm_90a needs PTX 8.0; where others have a form of their own, any PTX that has
-// them has it.
+// A device has exactly one architecture, and runs code for its own form; libraries choose their
+// code the same way. sm_90a needs PTX 8.0; where others have a form of their own, any PTX version
+// that knows them has it.
 static GpuTarget own_target(GpuTarget plain, uint32_t number, int version) {
     enum { CUDA_OF_PTX_8_0 = 12000 };
     char name[GPU_NAME_MAX];
@@ -96,17 +96,18 @@ static bool is_host(const GpuDevice *d, unsigned type) {
     return type == CU_MEMORYTYPE_HOST;
 }
 
-// The driver takes modules and streams of one context only.
+// The driver accepts modules and streams of one context only.
 static tilec_status check_stream(const tilec_device *device, GpuStreamHandle handle) {
     const GpuDevice *d = device->state;
     GpuContext context = NULL;
     GpuResult r = GPU_DO(d, stream_context, handle, &context);
     if (r) return gpu_fail(device, GPU_CALL_stream_context, r);
     if (context == d->context) return TILEC_OK;
-    return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                   "the stream is of another device or context; device %s works in the primary "
-                   "context of its GPU",
-                   device->name);
+    return rt_fail(
+        device->context, TILEC_INVALID_ARGUMENT,
+        "the stream belongs to another device or context; device %s works in the primary "
+        "context of its GPU",
+        device->name);
 }
 
 // ---- Tables ----

@@ -1,12 +1,12 @@
-// The device `cuda`: NVIDIA GPUs through their driver, which is opened when it is needed.
+// The device `cuda`: NVIDIA GPUs through their driver, which is loaded on first use.
 //
-// Names: "cuda" (the first device), "cuda:N". The device's primary context is used, the one that
-// other libraries of the process use, too; what context the calling thread had is its again when a
-// call returns. Images are PTX (RtPtxImage) or machine code (RtCubinImage) of one variant. A
-// launch's parameters are the block of arguments and behind it a GpuTail (base/gpu_abi.h), for
-// kernels that assert or print. Invariants: a kernel's failed assert is kept by the
-// stream until it is synchronised; a fault of the device is for good: every later call says so.
-// Ownership: images are copied by module_load.
+// Names: "cuda" (the first device), "cuda:N". The device uses the GPU's primary context, like other
+// libraries of the process; each call restores the calling thread's context. Images are PTX
+// (RtPtxImage) or machine code (RtCubinImage) of one variant. The parameters of a launch are the
+// argument block, followed by a GpuTail (base/gpu_abi.h) for kernels that assert or print.
+// Invariants: the stream keeps a kernel's failed assert until it is synchronised. A fault of the
+// device is permanent: every later call reports it.
+// Ownership: module_load copies images.
 //
 //     RtPtxImage ptx = {.text = text, .entry = STR("add")};
 //     api->module_load(device, &(RtImage){RT_IMAGE_PTX, &ptx, sizeof ptx}, &module);
@@ -15,7 +15,7 @@
 
 #include "runtime/device.h"
 
-// RT_IMAGE_CUBIN: for one architecture. A device of another one takes the PTX, if there is any.
+// RT_IMAGE_CUBIN: for one architecture. A device of another one uses the PTX, if there is any.
 typedef struct RtCubinImage {
     Str bytes;
     Str entry;

@@ -1,13 +1,13 @@
-// Launches of the device `cuda`: shared memory that must be asked for, and clusters.
+// Launches of the device `cuda`: shared memory that must be requested, and clusters.
 #include "runtime/cuda/state.h"
 
 enum {
     SHARED_PLAIN = 48 * 1024,
-    CLUSTERS_FROM = 90,  // architectures
-    CLUSTER_MAX = 8      // programs of one, everywhere
+    CLUSTERS_FROM = 90,  // first architecture with clusters
+    CLUSTER_MAX = 8      // programs of a cluster that every device allows
 };
 
-// More shared memory than all devices have is asked for once.
+// Shared memory above what all devices have must be requested, once.
 tilec_status cuda_allow(const tilec_device *device, const RtLaunch *l) {
     const GpuDevice *d = device->state;
     uint32_t wanted = l->meta->variants[l->variant].shared_bytes;
@@ -19,8 +19,8 @@ tilec_status cuda_allow(const tilec_device *device, const RtLaunch *l) {
     return TILEC_OK;
 }
 
-// The option `ctas` asks that so many programs run at once beside each other: a wish, which devices
-// and drivers that know no clusters, and grids that cannot be cut so, leave unfulfilled.
+// The option `ctas` asks that this many programs run together as a cluster. It is a hint: it is
+// ignored if the device or driver has no clusters, or the grid is not divisible.
 static bool has_clusters(const GpuDevice *d, const RtLaunch *l) {
     int32_t ctas = l->meta->variants[l->variant].ctas;
     return ctas > 1 && ctas <= CLUSTER_MAX && d->target.number >= CLUSTERS_FROM &&

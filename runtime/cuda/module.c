@@ -1,5 +1,5 @@
-// Modules of the device `cuda`: PTX by the driver's compiler, or machine code; what that compiler
-// says becomes diagnostics.
+// Modules of the device `cuda`: PTX for the driver's compiler, or machine code. The compiler's
+// messages become diagnostics.
 #include <stdio.h>
 
 #include "runtime/cuda/device.h"
@@ -11,7 +11,7 @@ enum { LOG_SIZE = 16384 };
 typedef struct Loading {
     tilec_device *device;
     Arena *arena;
-    char *info, *error;  // of LOG_SIZE bytes each
+    char *info, *error;  // LOG_SIZE bytes each
 } Loading;
 
 static GpuResult load_image(const Loading *l, const void *image, GpuModule *handle) {
@@ -52,7 +52,7 @@ static tilec_status load_ptx(const Loading *l, Str ptx, GpuModule *handle) {
     return TILEC_OK;
 }
 
-// Of another architecture, or newer than the driver: the PTX is for that.
+// If the code is for another architecture, or newer than the driver, the PTX is used.
 static tilec_status load_cubin(const Loading *l, const RtCubinImage *image, GpuModule *handle) {
     GpuResult r = load_image(l, image->bytes.text, handle);
     if (!r) return TILEC_OK;

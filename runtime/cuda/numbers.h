@@ -1,7 +1,9 @@
-// Numbers and error codes of NVIDIA's driver: ours, so that nothing of CUDA is needed to build.
+// Numbers and error codes of NVIDIA's driver. They are our own copies, so that the build does not
+// need CUDA.
 //
 // Invariants: the values are those of cuda.h (tests/runtime/test_cuda_header.c compares them where
-// it is installed). Nobody includes this file and cuda.h both. Ownership: none.
+// it is installed). No file includes both this header and cuda.h.
+// Ownership: none.
 //
 //     if (r == CUDA_ERROR_NOT_READY) …
 #ifndef TILEC_RUNTIME_CUDA_NUMBERS_H

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// The bytes behind the first `mark` in the line; false: there is none.
+// The bytes after the first `mark` in the line; false: it has none.
 static bool find(Str line, const char *mark, Str *behind) {
     size_t size = strlen(mark);
     for (size_t i = 0; i + size <= line.size; i++) {
@@ -27,7 +27,7 @@ static uint32_t number_at(Str text) {
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
-// The number that stands before `mark`: "16 bytes spill stores".
+// The number before `mark`: "16 bytes spill stores".
 static uint32_t number_before(Str line, const char *mark) {
     Str behind;
     if (!find(line, mark, &behind)) return 0;
@@ -36,7 +36,7 @@ static uint32_t number_before(Str line, const char *mark) {
     return number_at((Str){line.text + begin, end - begin});
 }
 
-// The line of the PTX that a line of the log speaks of ("…, line 12; …"), as a place; else nowhere.
+// The place in the PTX that a line of the log names ("…, line 12; …"); else nowhere.
 static Span span_of_line(Str line, const SourceFile *file) {
     Str behind = line;
     while (file && find(behind, "line ", &behind)) {
@@ -62,7 +62,7 @@ static void read_facts(Str line, PtxFacts *facts) {
     facts->known = facts->known || frame || used;
 }
 
-// "(C7510)": instructions that were to run beside each other do not.
+// "(C7510)": matrix instructions that should overlap are serialized.
 static bool is_serialized(Str line) { return has(line, "(C75") || has(line, " C75"); }
 
 static bool read_line(Str line, const SourceFile *file, PtxFacts *facts, Diags *diags) {

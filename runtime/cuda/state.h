@@ -1,6 +1,7 @@
-// What the files of the device `cuda` share: the side that NVIDIA's driver is to runtime/gpu.
+// Shared by the files of the device `cuda`: NVIDIA's side of runtime/gpu.
 //
-// Invariants: as of runtime/gpu/state.h. Ownership: static tables.
+// Invariants: those of runtime/gpu/state.h.
+// Ownership: static tables.
 //
 //     tilec_status s = gpu_driver_open(context, &cuda_side, &driver);
 #ifndef TILEC_RUNTIME_CUDA_STATE_H

@@ -1,4 +1,4 @@
-// Devices of a driver: open, close, memory.
+// Devices of a GPU driver: open, close, memory.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ tilec_status gpu_alloc(tilec_device *device, size_t size, void **address) {
     return TILEC_OK;
 }
 
-// Waits for what uses it: the driver does.
+// The driver waits for the work that uses it.
 void gpu_free(tilec_device *device, void *address, size_t size) {
     const GpuDevice *d = device->state;
     GpuPlace place;
@@ -105,7 +105,7 @@ void gpu_free(tilec_device *device, void *address, size_t size) {
     gpu_leave(d, place);
 }
 
-// Memory that the driver knows nothing of is the host's.
+// Memory that the driver does not know is host memory.
 static tilec_status find_side(const tilec_device *device, const void *address, bool *host) {
     const GpuDevice *d = device->state;
     unsigned type = 0;
@@ -116,7 +116,7 @@ static tilec_status find_side(const tilec_device *device, const void *address, b
     return gpu_fail(device, GPU_CALL_pointer_get_attribute, r);
 }
 
-// The host's memory is free on return: the copy has ended then.
+// Waits for the copy, since the host memory may be reused on return.
 static tilec_status copy_host(const tilec_device *device, const GpuStream *s, void *to,
                               const void *from, size_t size, bool to_host) {
     const GpuDevice *d = device->state;

@@ -9,8 +9,8 @@
 
 // One row for each entry point, in the order of GpuDriver's members.
 typedef struct CallRow {
-    const char *cuda, *hip;  // symbols; NULL: there is no such thing
-    bool newer;              // than the oldest driver that is taken
+    const char *cuda, *hip;  // symbols; NULL: it does not exist
+    bool newer;              // absent from the oldest supported driver
 } CallRow;
 static const CallRow rows[] = {
 #define GPU_CALL(name, cuda, hip, params) {#cuda, #hip, false},
@@ -29,7 +29,7 @@ const char *gpu_call_symbol(GpuVendor vendor, GpuCall call) {
     return vendor == GPU_NVIDIA ? rows[call].cuda : rows[call].hip;
 }
 
-// The first of the names that can be opened; the error is that of the first one.
+// Opens the first library that can be opened; the error is that of the first name.
 static OsLibrary *open_any(const char *const *names, const char **path, OsError *error) {
     OsLibrary *library = os_library_open(*path = names[0], error);
     for (size_t i = 1; !library && names[i]; i++) {

@@ -1,10 +1,11 @@
-// A GPU vendor's driver, opened when it is needed: a table of its entry points.
+// A GPU vendor's driver, loaded on first use: a table of its entry points.
 //
-// The file is the first of the vendor's names that can be opened, or what the vendor's variable of
-// the environment names (state.h). Invariants: a table has all entry points of driver.def that the
-// vendor has (but those that say that older drivers lack them), or it was not opened; the driver
-// stays loaded until the process ends, as threads of its own may run. Ownership: the caller's, a
-// plain struct.
+// The file is the one named by the vendor's environment variable (state.h), else the first of the
+// vendor's library names that can be opened.
+// Invariants: an opened table has all entry points of driver.def that the vendor has, except those
+// marked as missing in older drivers. The driver stays loaded until the process ends, since its own
+// threads may be running.
+// Ownership: the caller's, a plain struct.
 //
 //     GpuDriver driver;
 //     tilec_status s = gpu_driver_open(context, &cuda_side, &driver);
@@ -28,7 +29,7 @@ typedef struct GpuDriver {
 #undef CUDA_CALL
 #undef HIP_CALL
 
-// For messages: which entry point failed.
+// Numbers for entry points, so that messages can name the one that failed.
 #define GPU_CALL(name, cuda, hip, params) GPU_CALL_##name,
 #define CUDA_CALL(name, symbol, params) GPU_CALL_##name,
 #define HIP_CALL(name, symbol, params) GPU_CALL_##name,
@@ -40,7 +41,7 @@ typedef enum GpuCall {
 #undef CUDA_CALL
 #undef HIP_CALL
 
-// NULL: the vendor's driver has no such entry point.
+// NULL: the vendor's driver does not have it.
 const char *gpu_call_symbol(GpuVendor vendor, GpuCall call);
 
 struct GpuSide;

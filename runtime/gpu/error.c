@@ -1,4 +1,4 @@
-// The drivers' failures as ours, and the calling thread's device.
+// Maps the drivers' failures to ours, and switches the calling thread's device.
 #include <string.h>
 
 #include "base/recover.h"
@@ -54,10 +54,11 @@ tilec_status gpu_fail_about(const tilec_device *device, GpuCall call, GpuResult 
     char target[GPU_NAME_MAX];
     gpu_code_text(d, code, &text);
     if (lost)
-        strbuf_printf(&text,
-                      "; the process can use the device no more; run the kernel on device sim:%s "
-                      "to see where it fails",
-                      gpu_target_name(d->target, target));
+        strbuf_printf(
+            &text,
+            "; the process cannot use the device any more; run the kernel on device sim:%s "
+            "to see where it fails",
+            gpu_target_name(d->target, target));
     tilec_status s =
         rt_fail(device->context, gpu_code_status(d, code), "device %s: %s%s: %s", device->name,
                 gpu_call_symbol(d->side->vendor, call), about, text.text);

@@ -1,4 +1,4 @@
-// Launches of a driver.
+// Launches on a GPU driver.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "runtime/launch.h"
 
 enum {
-    ACROSS_MAX = 65535,  // programs along the second and third dimension
+    ACROSS_MAX = 65535,  // the most programs along the second and third dimension
     PARAMS_ROOM = sizeof(((LaunchRoom *)NULL)->block) + sizeof(GpuTail)
 };
 
@@ -16,7 +16,7 @@ enum {
 
 static void collect_failure(GpuStream *stream, const GpuSpot *s) {
     RtFailure f;
-    if (stream->status || !rt_failure_left(s->report, &f)) return;  // the first is told
+    if (stream->status || !rt_failure_left(s->report, &f)) return;  // the first one is reported
     if (s->programs > 1) f.note = "others may have failed, too: device interp counts them";
     stream->status = TILEC_KERNEL_FAILED;
     stream->failure = rt_report_assert(&s->variant, &f);
@@ -68,8 +68,8 @@ static GpuSpot *find_spot(const GpuStream *stream, const RtModule *module) {
     return s;
 }
 
-// Where this launch leaves its failed assert and prints, made when it is the first on its stream; 0
-// for kernels that have none. In the device's context.
+// The report for this launch's failed asserts and prints. It is made at the first launch on its
+// stream; 0 for kernels that have none. Call it in the device's context.
 static tilec_status take_spot(tilec_device *device, GpuStream *stream, const RtLaunch *l,
                               uint32_t launches, GpuTail *tail) {
     GpuDevice *d = device->state;
@@ -178,8 +178,8 @@ tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *l,
     return r ? gpu_fail(device, GPU_CALL_launch_kernel, r) : TILEC_OK;
 }
 
-// The block is copied by the driver before the call returns; its size is told, so that a kernel
-// that takes more is refused.
+// The driver copies the block before the call returns. The size is passed, so that the driver
+// refuses a kernel that takes more.
 static tilec_status launch_here(const tilec_device *device, const GpuStream *stream,
                                 const RtLaunch *l, GpuTail tail) {
     const GpuDevice *d = device->state;
@@ -202,7 +202,7 @@ static tilec_status launch_here(const tilec_device *device, const GpuStream *str
     return d->side->launch(device, l, &c, extra);
 }
 
-// All that a launch needs; where it is no rehearsal, the launch.
+// Prepares everything that a launch needs and, unless this is a rehearsal, launches.
 static tilec_status start(tilec_device *device, GpuStream *stream, const RtLaunch *l,
                           bool rehearsal) {
     GpuTail tail = {0};

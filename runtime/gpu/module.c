@@ -1,4 +1,4 @@
-// Modules of a driver.
+// Modules of a GPU driver.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ tilec_status gpu_module_function(tilec_device *device, Arena *arena, RtModule *m
     return gpu_fail(device, GPU_CALL_module_function, r);
 }
 
-// In the device's place, which is left before memory is said to have run out.
+// Runs in the device's context, which is left before running out of memory is reported.
 static tilec_status load_inside(tilec_device *device, GpuPlace place, Arena *arena,
                                 const RtImage *image, RtModule *m) {
     const GpuDevice *d = device->state;
@@ -65,7 +65,7 @@ tilec_status gpu_module_load(tilec_device *device, const RtImage *image, RtModul
     return s;
 }
 
-// What was launched ends first; its failed asserts are told with the texts that go now.
+// Waits for launches first; their failed asserts are reported with texts that are freed here.
 void gpu_module_unload(tilec_device *device, RtModule *module) {
     GpuDevice *d = device->state;
     GpuPlace place;

@@ -1,12 +1,14 @@
-// Devices that a vendor's driver runs: what the files of runtime/gpu share, and what a vendor adds.
+// Devices that run through a vendor's driver: declarations shared by runtime/gpu, and the interface
+// that a vendor implements.
 //
-// The two drivers mirror each other, so one code serves both devices, `cuda` and `hip`: streams,
-// events, buffers, reports, launches. What differs is a GpuSide: names, numbers, error codes, how a
-// device becomes the calling thread's and how code is loaded. Invariants: `lock` guards the list of
-// streams, their spots and kept failures; it may be held while the driver is called. Every call of
-// the driver but those of opening stands between gpu_enter and gpu_leave, and its result passes
-// gpu_result: so the caller's thread keeps its device, and HIP's last error of the thread is not
-// one that we caused. Ownership: the device owns its streams' list, streams own their spots.
+// The two drivers mirror each other, so one implementation of streams, events, buffers, reports and
+// launches serves both devices, `cuda` and `hip`. The differences are in a GpuSide: names, numbers,
+// error codes, how a device becomes the calling thread's current one, and how code is loaded.
+// Invariants: `lock` guards the list of streams, their spots and their stored failures; it may be
+// held while the driver is called. Every driver call, except those for opening, is between
+// gpu_enter and gpu_leave, and its result goes through gpu_result. So the caller's thread keeps its
+// current device, and our failures do not stay as the thread's last HIP error.
+// Ownership: the device owns the list of its streams; streams own their spots.
 //
 //     GpuPlace place;
 //     tilec_status s = gpu_enter(device, &place);
@@ -29,104 +31,106 @@
 typedef struct GpuStream GpuStream;
 typedef struct GpuDevice GpuDevice;
 
-// What a code of the driver's means for us.
+// The kind of an error code of the driver.
 typedef enum RtGpuCall {
     GPU_WAY_FINE,
     GPU_WAY_LATER,    // not a failure: not yet
     GPU_WAY_ABSENT,   // the device cannot be used here
-    GPU_WAY_MEMORY,   // there is too little of it
+    GPU_WAY_MEMORY,   // out of memory
     GPU_WAY_UNABLE,   // the device or driver cannot do what was asked
     GPU_WAY_REFUSED,  // a launch that does not fit the device
-    GPU_WAY_LOST,     // a kernel or the machine failed: the process gets no more from the device
-    GPU_WAY_DEFECT    // a call that should not have been made
+    GPU_WAY_LOST,     // a kernel or the machine failed: the process cannot use the device any more
+    GPU_WAY_DEFECT    // a call that is our mistake
 } RtGpuCall;
 typedef struct GpuMeaning {
-    const char *name;  // "CUDA_ERROR_NO_DEVICE"; NULL: one we do not know
+    const char *name;  // "CUDA_ERROR_NO_DEVICE"; NULL: unknown
     RtGpuCall way;
     const char *help;  // "" when there is none
 } GpuMeaning;
 tilec_status gpu_way_status(RtGpuCall way);
 
-// A call that failed, or (code 0) nothing.
+// The call that failed; code 0: none.
 typedef struct GpuFailed {
     GpuCall call;
     GpuResult code;
 } GpuFailed;
 
-// What the calling thread had before, for gpu_leave.
+// The calling thread's previous device, for gpu_leave.
 typedef struct GpuPlace {
     int device;
     bool changed;
 } GpuPlace;
 
-// Numbers that both drivers have, each its own.
+// Constants of the driver that differ between vendors.
 typedef struct GpuNumbers {
     GpuAttribute threads_max, shared_max;
     GpuPointerAttribute memory_type;
-    unsigned host_flags;  // of memory that the device sees, too
+    unsigned host_flags;  // flags for host memory that the device can access
     unsigned stream_flags;
-    uintptr_t param_end, param_buffer, param_size;  // of a launch's block
-    // What some codes are that are no failures, or are told in other words.
+    uintptr_t param_end, param_buffer, param_size;  // keys for the argument block of a launch
+    // Error codes that are handled separately, because they are not failures or have other
+    // messages.
     GpuResult invalid_value, not_found, not_ready, no_device;
-    uint32_t params_max;   // bytes of a kernel's parameters, on every driver
-    uint64_t threads_row;  // of a grid along its first dimension; 0: any
+    uint32_t params_max;   // bytes of a kernel's parameters that every driver accepts
+    uint64_t threads_row;  // the most threads of a grid along its first dimension; 0: no limit
 } GpuNumbers;
 
 typedef struct GpuSide {
     GpuVendor vendor;
-    const char *kind;              // "cuda", of devices
+    const char *kind;              // "cuda": the kind of its devices
     const char *owned;             // "NVIDIA's driver"
-    const char *variable;          // of the environment, that names the library
+    const char *variable;          // environment variable that names the library
     const char *const *libraries;  // tried in this order; NULL ends them
-    const char *install;           // "install it"
+    const char *install;           // help for a missing library: "install it"
     GpuNumbers numbers;
     GpuMeaning (*code)(GpuResult code);
-    // The driver's own words for a code, or its name; NULL: it has none.
+    // The driver's text or name for a code; NULL: it has none.
     const char *(*words)(const GpuDriver *driver, GpuResult code, bool name);
-    // Why there is no such device, behind the driver's words; may add nothing. NULL: nothing does.
+    // Adds the reason why there is no such device to the driver's text, or nothing. NULL: never
+    // adds any.
     void (*missing)(const GpuDevice *d, GpuFailed failed, StrBuf *out);
-    // Finds target, version and what only this vendor has, of a device whose number is known.
+    // Fills in target, version and the vendor's own data for a device whose number is known.
     tilec_status (*find)(tilec_context *context, GpuDevice *d);
     void (*release)(GpuDevice *d);
     GpuFailed (*enter)(const GpuDevice *d, GpuPlace *place);
     void (*leave)(const GpuDevice *d, GpuPlace place);
-    // Is the memory of this type the host's?
+    // Is memory of this type host memory?
     bool (*is_host)(const GpuDevice *d, unsigned type);
-    // Refuses a stream of others that is of another device.
+    // Refuses another library's stream that belongs to another device.
     tilec_status (*check_stream)(const tilec_device *device, GpuStreamHandle handle);
     tilec_status (*load)(tilec_device *device, Arena *arena, const RtImage *image,
                          RtModule *module);
-    // What a launch needs beyond the report, once; NULL: nothing.
+    // Does once what a launch needs in addition to the report; NULL: nothing.
     tilec_status (*allow)(const tilec_device *device, const RtLaunch *launch);
     tilec_status (*launch)(const tilec_device *device, const RtLaunch *launch,
                            GpuLaunchConfig *config, void **extra);
-    void (*describe)(const GpuDevice *d, StrBuf *out);  // the driver's version
+    void (*describe)(const GpuDevice *d, StrBuf *out);  // adds the driver's version
 } GpuSide;
 
 struct GpuDevice {
     const GpuSide *side;
     GpuDriver driver;
     GpuNumber number;
-    GpuContext context;  // NVIDIA's
+    GpuContext context;  // for NVIDIA
     int ordinal;
     GpuTarget target;
-    int version;      // as the driver says: CUDA's 12020, HIP's 60200000
-    int threads_max;  // of a block
-    int shared_max;   // bytes of a block
+    int version;      // the driver's number: CUDA's 12020, HIP's 60200000
+    int threads_max;  // the most threads in a block
+    int shared_max;   // the most shared memory of a block, in bytes
     _Atomic(GpuResult) lost;
     OsMutex *lock;
     GpuStream *streams;
 };
 
-// Where one module's launches on one stream leave their first failure: memory of the host that the
-// device sees.
+// The report of one module's launches on one stream, which holds the first failure. It is in host
+// memory that the device can access.
 typedef struct GpuSpot {
     const RtModule *module;
-    MetaVariant variant;  // texts live as long as the module
-    int64_t programs;     // of the last launch
-    uint32_t launches;    // since what was left was collected
+    MetaVariant variant;  // its texts live as long as the module
+    int64_t programs;     // programs of the last launch
+    uint32_t launches;    // launches since the report was last collected
     uint64_t last;        // the number of the last launch
-    uint64_t size;        // of the report
+    uint64_t size;        // size of the report
     GpuReport *report;
     GpuAddress address;
     struct GpuSpot *next;
@@ -134,7 +138,7 @@ typedef struct GpuSpot {
 
 struct GpuStream {
     GpuStreamHandle handle;
-    bool foreign;  // made by others, who destroy it
+    bool foreign;  // made by another library, which destroys it
     GpuSpot *spots;
     tilec_status status;  // kept until the stream is synchronised
     RtReport failure;
@@ -144,29 +148,30 @@ struct GpuStream {
 
 struct RtModule {
     GpuModule handle;
-    void *image;  // bytes that the driver may look at as long as the module lives; NULL: none
+    void *image;  // bytes that the driver may read while the module lives; NULL: none
     GpuFunction function;
-    _Atomic(uint32_t) shared;  // dynamic bytes that the function may have
+    _Atomic(uint32_t) shared;  // dynamic shared memory in bytes that the function is allowed
 };
 
 // error.c
 // Calls an entry point of the device's driver.
 #define GPU_DO(d, call, ...) gpu_result(d, (d)->driver.call(__VA_ARGS__))
-// The code itself. HIP keeps the last failure of a thread for whoever asks next, and ours are told.
+// Returns the code. HIP keeps a thread's last failure for later queries, so this clears it: our
+// failures are already reported.
 static inline GpuResult gpu_result(const GpuDevice *d, GpuResult code) {
     if (code && d->driver.forget_error) d->driver.forget_error();
     return code;
 }
 tilec_status gpu_enter(const tilec_device *device, GpuPlace *place);
 void gpu_leave(const GpuDevice *d, GpuPlace place);
-// What failed, in words; a lost device is remembered.
+// Reports what failed, and remembers that a device is lost.
 tilec_status gpu_fail(const tilec_device *device, GpuCall call, GpuResult code);
-// " (more)" behind the words: what the call was about.
+// The same, with " (more)" after the text: the subject of the call.
 tilec_status gpu_fail_about(const tilec_device *device, GpuCall call, GpuResult code,
                             const char *about);
 tilec_status gpu_fail_open(tilec_context *context, const GpuDevice *d, GpuCall call,
                            GpuResult code);
-// The code's name and the driver's words; and with what else is known of it.
+// Adds the code's name and the driver's text; the second one adds everything known about it.
 void gpu_code_name(const GpuDevice *d, GpuResult code, StrBuf *out);
 void gpu_code_text(const GpuDevice *d, GpuResult code, StrBuf *out);
 tilec_status gpu_code_status(const GpuDevice *d, GpuResult code);
@@ -205,25 +210,26 @@ tilec_status gpu_event_elapsed(tilec_device *device, void *begin, void *end, uin
 // module.c
 tilec_status gpu_module_load(tilec_device *device, const RtImage *image, RtModule **module);
 void gpu_module_unload(tilec_device *device, RtModule *module);
-// The kernel of a module that was loaded; the module goes with a failure.
+// Finds the kernel of a module that was loaded; unloads the module on failure.
 tilec_status gpu_module_function(tilec_device *device, Arena *arena, RtModule *module, Str entry);
-// "device D does not take the code: …", with the code's help if `help` is NULL; more may follow.
+// "device D does not take the code: …", with the code's help if `help` is NULL; the caller may add
+// more.
 Diags *gpu_bad_code(const tilec_device *device, Arena *arena, Sources *sources, GpuResult code,
                     const char *help);
 
 // launch.c
 tilec_status gpu_prepare(tilec_device *device, void *stream, const RtLaunch *launch);
 tilec_status gpu_launch(tilec_device *device, void *stream, const RtLaunch *launch);
-// For GpuSide.launch: the call that both drivers have.
+// For GpuSide.launch: the launch call that both drivers have.
 tilec_status gpu_launch_plain(const tilec_device *device, const RtLaunch *launch,
                               const GpuLaunchConfig *config, void **extra);
-// What the stream's kernels left: kept as its failure and its prints. The device has done all; the
-// lock is held.
+// Moves the failure and prints of the stream's kernels to the stream. The device must be idle and
+// the lock held.
 void gpu_spots_collect(GpuStream *stream);
-// Frees the spots of a module, or (NULL) all. In the device's place; the lock is held.
+// Frees the spots of a module, or (NULL) all. Call it in the device's context, with the lock held.
 void gpu_spots_free(const GpuDevice *d, GpuStream *stream, const RtModule *module);
 
-// A device's table but for its kind, its memory's and `open`.
+// A device's table without its kind, the number of its memory, and `open`.
 #define GPU_DEVICE_FUNCTIONS                                                                    \
     .close = gpu_device_close, .gpu = gpu_device_target, .describe = gpu_device_describe,       \
     .memory_number = gpu_memory_number, .alloc = gpu_alloc, .free = gpu_free,                   \

@@ -1,4 +1,4 @@
-// Streams and events of a driver.
+// Streams and events of a GPU driver.
 #include <stdlib.h>
 
 #include "runtime/gpu/state.h"
@@ -54,8 +54,8 @@ void gpu_stream_destroy(tilec_device *device, void *stream) {
     os_mutex_unlock(d->lock);
     GpuPlace place;
     bool inside = !d->side->enter(d, &place).code;
-    // Nobody writes to its spots any more; one of others may be in a capture, and is not ours to
-    // end.
+    // No kernel writes to its spots any more. A foreign stream may be in a capture, which we must
+    // not end.
     bool done = inside && (!s->foreign || s->spots);
     if (done) done = !GPU_DO(d, stream_synchronize, s->handle);
     if (inside && !s->foreign) GPU_DO(d, stream_destroy, s->handle);

@@ -1,12 +1,13 @@
-// Types of what drivers of GPUs give and take, as far as we use them: ours, so that nothing of a
-// vendor's is needed to build.
+// Types of the GPU drivers' interfaces, as far as we use them. They are our own, so that the build
+// needs no vendor's headers.
 //
-// NVIDIA's driver and AMD's HIP have the same calls under other names (driver.def). A handle is a
-// pointer to either, an address of the device is a number of 64 bits to the one and a pointer to
-// the other, and an enumeration is `unsigned`: in the ABI of every system where the two exist these
-// are the same. Invariants: driver.def means the same with these types and with the vendors'
-// headers (tests/runtime/test_cuda_header.c and test_hip_header.c compare them where they are
-// installed). Nobody includes this file and a vendor's header both. Ownership: plain values.
+// NVIDIA's driver and AMD's HIP have the same calls under different names (driver.def). A handle is
+// a pointer in both. A device address is a 64-bit number in one and a pointer in the other. An
+// enumeration is `unsigned`. In the ABI of every system on which both exist these are the same.
+// Invariants: driver.def means the same with these types and with the vendors' headers
+// (tests/runtime/test_cuda_header.c and test_hip_header.c compare them where they are installed).
+// No file includes both this header and a vendor's.
+// Ownership: plain values.
 //
 //     GpuAddress p;
 //     GpuResult r = driver->mem_alloc(&p, 4096);
@@ -15,10 +16,10 @@
 
 #include <stddef.h>
 
-typedef unsigned GpuResult;  // 0: success, with all vendors
-typedef int GpuNumber;       // of a device
+typedef unsigned GpuResult;  // 0: success, for all vendors
+typedef int GpuNumber;       // number of a device
 typedef unsigned long long GpuAddress;
-typedef struct GpuContextOf *GpuContext;  // NVIDIA's
+typedef struct GpuContextOf *GpuContext;  // only for NVIDIA
 typedef struct GpuModuleOf *GpuModule;
 typedef struct GpuFunctionOf *GpuFunction;
 typedef struct GpuStreamOf *GpuStreamHandle;
@@ -27,11 +28,11 @@ typedef unsigned GpuAttribute;
 typedef unsigned GpuFunctionAttribute;
 typedef unsigned GpuPointerAttribute;
 typedef unsigned GpuJitOption;
-typedef void GpuProperties;  // AMD's; runtime/hip/device.c knows what it needs of them
+typedef void GpuProperties;  // only for AMD; runtime/hip/device.c knows the parts it needs
 
 _Static_assert(sizeof(GpuAddress) == sizeof(void *), "a pointer to AMD's HIP");
 
-// A launch with attributes: as NVIDIA's cuLaunchKernelEx has it.
+// A launch with attributes, in the layout of NVIDIA's cuLaunchKernelEx.
 typedef struct GpuLaunchAttribute {
     unsigned id;
     unsigned pad;

@@ -1,4 +1,4 @@
-// The device `hip`: what is AMD's own of it.
+// The device `hip`: the parts that are specific to AMD.
 #include "runtime/hip/device.h"
 
 #include <string.h>
@@ -43,10 +43,10 @@ static void missing(const GpuDevice *d, GpuFailed failed, StrBuf *out) {
     hip_missing_text(&s, out);
 }
 
-// The processor's name is in the properties only (an attribute of HIP 5 was never answered), and
-// their layout is another since HIP 6. The symbol says which one is filled in: libraries of HIP 6
-// and later have R0600 and its layout for good, and before that the plain name means the only
-// layout there was. The features behind the name ("gfx90a:sramecc+:xnack-") are all the same to our
+// Only the properties have the processor's name (the attribute that HIP 5 added was never
+// answered), and their layout changed in HIP 6. The symbol says which layout is used: libraries of
+// HIP 6 and later keep R0600 with its layout, and in earlier libraries the plain name has the only
+// layout of that time. The features after the name ("gfx90a:sramecc+:xnack-") do not matter for our
 // code.
 static tilec_status read_name(tilec_context *context, GpuDevice *d, char *name) {
     _Alignas(16) char properties[HIP_PROPERTIES_ROOM] = {0};
@@ -74,10 +74,10 @@ static tilec_status no_code(tilec_context *context, const GpuDevice *d, Str name
     if (str_starts(name, STR("gfx"))) value = hip_override((uint32_t)number, &becomes);
     if (value)
         return rt_fail(context, TILEC_UNAVAILABLE,
-                       "device hip:%d is a %.*s, which no code is made for; it may run that of a "
+                       "device hip:%d is a %.*s, which is not supported; it may run code of a "
                        "gfx%x: set HSA_OVERRIDE_GFX_VERSION=%s",
                        d->ordinal, STR_ARG(name), becomes, value);
-    return rt_fail(context, TILEC_UNAVAILABLE, "device hip:%d is a %.*s, which no code is made for",
+    return rt_fail(context, TILEC_UNAVAILABLE, "device hip:%d is a %.*s, which is not supported",
                    d->ordinal, STR_ARG(name));
 }
 
@@ -109,13 +109,13 @@ static void leave(const GpuDevice *d, GpuPlace place) {
     if (place.changed) GPU_DO(d, set_current, place.device);
 }
 
-// HIP 6 counts the kinds of memory anew, as NVIDIA does: 0 is none of HIP's, 1 the host's. Before,
-// 0 was the host's and 1 the device's.
+// HIP 6 renumbered the kinds of memory as NVIDIA does: 0 is memory unknown to HIP, 1 is host
+// memory. Before, 0 was host memory and 1 device memory.
 static bool is_host(const GpuDevice *d, unsigned type) {
     return type <= (d->version < 60000000 ? 0 : 1);
 }
 
-// Older versions cannot be asked, and believe the caller.
+// Older versions cannot report a stream's device, so the caller is trusted.
 static tilec_status check_stream(const tilec_device *device, GpuStreamHandle handle) {
     const GpuDevice *d = device->state;
     GpuNumber number = d->number;
@@ -123,10 +123,10 @@ static tilec_status check_stream(const tilec_device *device, GpuStreamHandle han
     if (r) return gpu_fail(device, GPU_CALL_stream_device, r);
     if (number == d->number) return TILEC_OK;
     return rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                   "the stream is of device hip:%d, not of device %s", number, device->name);
+                   "the stream belongs to device hip:%d, not to device %s", number, device->name);
 }
 
-// All shared memory of a kernel is declared in its code.
+// All shared memory of a kernel is declared in its code, so the driver call needs no size.
 static tilec_status launch(const tilec_device *device, const RtLaunch *l, GpuLaunchConfig *config,
                            void **extra) {
     config->sharedMemBytes = 0;
@@ -135,7 +135,7 @@ static tilec_status launch(const tilec_device *device, const RtLaunch *l, GpuLau
 
 // ---- Tables ----
 
-// The newest first; the plain name is that of packages for developers.
+// The newest first; the plain name comes from packages for developers.
 static const char *const libraries[] = {
     "libamdhip64.so.7",
     "libamdhip64.so.6",
@@ -152,8 +152,8 @@ const GpuSide hip_side = {
     .variable = "TILEC_HIP_LIBRARY",
     .libraries = libraries,
     .install = "install ROCm (Debian, Ubuntu: apt-get install libamdhip64-5)",
-    // Reports are written by atomics of the device and read by the host while other kernels run:
-    // in memory that neither side caches.
+    // Device atomics write reports, and the host reads them while other kernels run. So they are in
+    // memory that neither side caches.
     .numbers = {.threads_max = hipDeviceAttributeMaxThreadsPerBlock,
                 .shared_max = hipDeviceAttributeMaxSharedMemoryPerBlock,
                 .memory_type = HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,

@@ -1,11 +1,11 @@
-// The device `hip`: AMD's GPUs through HIP, which is opened when it is needed.
+// The device `hip`: AMD GPUs through HIP, which is loaded on first use.
 //
-// Names: "hip" (the first device), "hip:N"; HIP counts those that HIP_VISIBLE_DEVICES leaves. What
-// device the calling thread had is its again when a call returns. Images are code objects
-// (RT_IMAGE_HSACO, an RtPtxImage with the object's bytes) for the very processor. A launch's
-// parameters are the block of arguments and behind it a GpuTail (base/gpu_abi.h), for kernels
-// that assert or print. Invariants: as of `cuda` (runtime/cuda/device.h).
-// Ownership: images are copied by module_load.
+// Names: "hip" (the first device), "hip:N"; HIP counts the devices that HIP_VISIBLE_DEVICES lets
+// through. Each call restores the calling thread's device. Images are code objects (RT_IMAGE_HSACO,
+// an RtPtxImage with the object's bytes) for exactly this processor. The parameters of a launch are
+// the argument block, followed by a GpuTail (base/gpu_abi.h) for kernels that assert or print.
+// Invariants: those of `cuda` (runtime/cuda/device.h).
+// Ownership: module_load copies images.
 //
 //     RtPtxImage object = {.text = bytes, .entry = STR("add")};
 //     api->module_load(device, &(RtImage){RT_IMAGE_HSACO, &object, sizeof object}, &module);

@@ -20,7 +20,7 @@ static uint32_t number_behind(Str text, const char *key) {
     return 0;
 }
 
-// The kernel writes gfx90a as 90010: two decimal digits for each of the last two parts.
+// The kernel writes gfx90a as 90010: the last two parts take two decimal digits each.
 static uint32_t processor_of(uint32_t version) {
     uint32_t major = version / 10000, minor = version / 100 % 100, step = version % 100;
     return minor < 16 && step < 16 && major < 100
@@ -34,7 +34,7 @@ static HipNode look_at(Arena *arena, const char *path) {
     return os_path_writable(arena, path, &error) ? HIP_NODE_FINE : HIP_NODE_DENIED;
 }
 
-// Processors of the machine are nodes, too, whose version is 0.
+// CPUs of the machine are nodes, too; their version is 0.
 static void add_card(Arena *arena, const HipPlaces *places, Str properties, HipSystem *s) {
     HipCard card = {.processor = processor_of(number_behind(properties, "gfx_target_version")),
                     .minor = number_behind(properties, "drm_render_minor"),
@@ -66,7 +66,7 @@ HipSystem hip_look(const HipPlaces *places) {
 
 // ---- Words ----
 
-// Processors of one line each run the code of the first; ROCm's libraries have code for that.
+// Processors of one line all run the code of the first one, for which ROCm's libraries have code.
 const char *hip_override(uint32_t number, uint32_t *becomes) {
     static const struct {
         uint32_t line, first;
@@ -84,7 +84,7 @@ const char *hip_override(uint32_t number, uint32_t *becomes) {
 }
 
 static void say_unsupported(const HipSystem *s, StrBuf *out) {
-    strbuf_printf(out, "the kernel's driver has a gfx%x", s->cards[0].processor);
+    strbuf_printf(out, "the kernel driver has a gfx%x", s->cards[0].processor);
     for (uint32_t i = 1; i < s->count; i++) strbuf_printf(out, ", a gfx%x", s->cards[i].processor);
     strbuf_add(out, STR("; HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES may hide it, or this ROCm "
                         "does not support it"));
@@ -105,7 +105,7 @@ static void say_denied(const char *path, StrBuf *out) {
                   path);
 }
 
-// The cards' own doors. True: one is shut, and it has been said.
+// Checks the render nodes of the cards. True: one cannot be opened, and the reason was added.
 static bool say_renders(const HipSystem *s, StrBuf *out) {
     for (uint32_t i = 0; i < s->count; i++) {
         char path[48];
@@ -125,7 +125,7 @@ static bool say_renders(const HipSystem *s, StrBuf *out) {
 void hip_missing_text(const HipSystem *s, StrBuf *out) {
     switch (s->node) {
     case HIP_NODE_ABSENT:
-        strbuf_add(out, STR("there is no /dev/kfd: load the kernel's driver (modprobe amdgpu), or "
+        strbuf_add(out, STR("there is no /dev/kfd: load the kernel driver (modprobe amdgpu), or "
                             "give it to the container (--device /dev/kfd --device /dev/dri)"));
         return;
     case HIP_NODE_DENIED: say_denied("/dev/kfd", out); return;
@@ -135,5 +135,5 @@ void hip_missing_text(const HipSystem *s, StrBuf *out) {
     if (s->count)
         say_unsupported(s, out);
     else
-        strbuf_add(out, STR("the kernel's driver is there and has no GPU"));
+        strbuf_add(out, STR("the kernel driver is loaded but has no GPU"));
 }

@@ -1,7 +1,8 @@
-// Why HIP finds no device, and what helps: from what the system shows of its GPUs.
+// Explains from system files why HIP finds no device, and what helps.
 //
-// Invariants: looking opens no device and changes nothing; an override is named only for a
-// processor whose code one that ROCm is tested on runs. Ownership: the caller's, plain structs.
+// Invariants: it opens no device and changes nothing. An override is named only if the processor
+// runs the code of a processor that ROCm supports.
+// Ownership: the caller's, plain structs.
 //
 //     const HipPlaces places = {"/dev/kfd", "/dev/dri", "/sys/class/kfd/kfd/topology/nodes"};
 //     HipSystem s = hip_look(&places);
@@ -21,20 +22,21 @@ typedef struct HipPlaces {
     const char *node, *renders, *topology;
 } HipPlaces;
 typedef struct HipCard {
-    uint32_t processor;  // as GpuTarget has it: 0x1103
-    uint32_t minor;      // of its node in `renders`: 128; 0: not said
+    uint32_t processor;  // the same as in GpuTarget: 0x1103
+    uint32_t minor;      // minor number of its node in `renders`: 128; 0: unknown
     HipNode render;
 } HipCard;
 typedef struct HipSystem {
-    HipNode node;              // the door to the kernel's driver
-    HipCard cards[HIP_CARDS];  // GPUs that the driver has
+    HipNode node;              // /dev/kfd, the device file of the kernel driver
+    HipCard cards[HIP_CARDS];  // GPUs that the driver knows
     uint32_t count;
 } HipSystem;
 
 HipSystem hip_look(const HipPlaces *places);
 void hip_missing_text(const HipSystem *system, StrBuf *out);
 
-// What HSA_OVERRIDE_GFX_VERSION may be for a processor, and which one it then is; NULL: nothing.
+// The value of HSA_OVERRIDE_GFX_VERSION for a processor, and the processor it stands for; NULL:
+// none.
 const char *hip_override(uint32_t number, uint32_t *becomes);
 
 #endif

@@ -1,4 +1,4 @@
-// Modules of the device `hip`: code objects, and what is wrong with those that HIP does not take.
+// Modules of the device `hip`: code objects, and the reasons why HIP refuses some.
 #include <stdio.h>
 #include <string.h>
 
@@ -25,13 +25,14 @@ static uint64_t field(Str bytes, size_t at, size_t size) {
     return value;
 }
 
-// A table's offset stands at `at`, its rows' size and count at `row`: does it lie within?
+// `at` is the position of a table's offset, `row` that of its row size and count: is the table
+// within the bytes?
 static bool table_fits(Str bytes, size_t at, size_t row) {
     uint64_t offset = field(bytes, at, 8), size = field(bytes, row, 2) * field(bytes, row + 2, 2);
     return offset <= bytes.size && size <= bytes.size - offset;
 }
 
-// HIP is told no size, and believes the tables.
+// HIP gets no size and trusts the tables, so we check them.
 static bool is_object(Str bytes) {
     return bytes.size >= HEAD && memcmp(bytes.text, "\177ELF\2\1", 6) == 0 &&
            field(bytes, MACHINE_AT, 2) == MACHINE_AMDGPU &&
@@ -41,7 +42,7 @@ static bool is_object(Str bytes) {
 
 static uint32_t object_version(Str bytes) { return (uint32_t)field(bytes, ABI_AT, 1) + 2; }
 
-// As HIP itself looks at the head: version 5 since ROCm 5.6, 6 since 6.4.
+// The versions that HIP accepts: 5 since ROCm 5.6, 6 since 6.4.
 uint32_t hip_object_newest(int version) {
     if (version < 50600000) return 4;
     return version < 60400000 ? 5 : 6;
@@ -74,8 +75,8 @@ tilec_status hip_load(tilec_device *device, Arena *arena, const RtImage *image, 
     const RtPtxImage *object = image->data;
     if (!is_object(object->text))
         return rt_fail(device->context, TILEC_UNSUPPORTED,
-                       "device %s: the code is no whole code object", device->name);
-    // HIP does not say whether it copies what it is given.
+                       "device %s: the code is not a complete code object", device->name);
+    // It is undocumented whether HIP copies the bytes, so we keep them.
     m->image = recover_new(object->text.size);
     memcpy(m->image, object->text.text, object->text.size);
     GpuResult r = GPU_DO(d, module_load, &m->handle, m->image, 0, NULL, NULL);

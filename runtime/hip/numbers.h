@@ -1,7 +1,8 @@
-// Numbers and error codes of HIP: ours, so that nothing of ROCm is needed to build.
+// Numbers and error codes of HIP. They are our own copies, so that the build does not need ROCm.
 //
 // Invariants: the values are those of HIP's headers (tests/runtime/test_hip_header.c compares them
-// where they are installed). Nobody includes this file and those headers both. Ownership: none.
+// where they are installed). No file includes both this header and HIP's.
+// Ownership: none.
 //
 //     if (r == hipErrorNotReady) …
 #ifndef TILEC_RUNTIME_HIP_NUMBERS_H
@@ -18,13 +19,13 @@ enum {
 #undef HIP_NUMBER
 };
 
-// Where the properties of a device have its processor's name: hipDeviceProp_t of HIP 5, and the one
-// of HIP 6 and later (hipDeviceProp_tR0600), which is another.
+// The offset of the processor's name in the properties of a device: in hipDeviceProp_t of HIP 5,
+// and in the different struct of HIP 6 and later (hipDeviceProp_tR0600).
 enum {
     HIP_PROPERTIES_NAME_5 = 396,
     HIP_PROPERTIES_NAME_6 = 1160,
     HIP_PROPERTIES_NAME_SIZE = 256,
-    HIP_PROPERTIES_ROOM = 4096  // larger than either, and than what may come
+    HIP_PROPERTIES_ROOM = 4096  // larger than either, with room for later versions
 };
 
 #endif

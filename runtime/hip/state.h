@@ -1,6 +1,7 @@
-// What the files of the device `hip` share: the side that HIP is to runtime/gpu.
+// Shared by the files of the device `hip`: HIP's side of runtime/gpu.
 //
-// Invariants: as of runtime/gpu/state.h. Ownership: static tables.
+// Invariants: those of runtime/gpu/state.h.
+// Ownership: static tables.
 //
 //     tilec_status s = gpu_driver_open(context, &hip_side, &driver);
 #ifndef TILEC_RUNTIME_HIP_STATE_H

@@ -107,7 +107,7 @@ static void test_kinds(Host *h) {
     l.args[4] = tilec_arg_buffer(l.buffer, 0);
     refused(&l, "k: argument 'h' expects a number of type f16, found a pointer");
     l.args[1].kind = (tilec_arg_kind)77;
-    refused(&l, "k: argument 'y' expects a view of f32, found nothing known");
+    refused(&l, "k: argument 'y' expects a view of f32, found an unknown kind");
     l.args[3] = tilec_arg_int(256);
     refused(&l, "k: argument 's' is u8; 256 does not fit");
     l.args[3] = tilec_arg_int(-1);
@@ -299,7 +299,7 @@ static void test_dead_buffers(Host *h) {
                 tilec_buffer_read(h->device, NULL, foreign, 0, &value, sizeof value));
     host_expect(h, TILEC_INVALID_ARGUMENT, "the buffer belongs to another device",
                 tilec_buffer_destroy(h->device, foreign));
-    host_expect(h, TILEC_INVALID_ARGUMENT, "the pointer to the host's memory is NULL",
+    host_expect(h, TILEC_INVALID_ARGUMENT, "the pointer to host memory is NULL",
                 tilec_buffer_address(h->device, next, NULL, NULL));
     tilec_stream *stream = NULL;
     assert_int_equal(tilec_stream_create(other, &stream), TILEC_OK);

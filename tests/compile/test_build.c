@@ -313,7 +313,7 @@ static void wrong_uses_are_told(void **state) {
     struct tilec_archive damaged = m->data;
     damaged.byte_count--;
     assert_int_equal(tilec_library_load(device, &damaged, 0, &l), TILEC_IO);
-    said(w, "the archive cannot be read: it is cut off; build it anew");
+    said(w, "the archive cannot be read: it is cut off; rebuild it");
     // Before it is loaded.
     const void *values[] = {NULL, NULL};
     tilec_stream *stream = tilec_device_stream(device);
@@ -321,7 +321,7 @@ static void wrong_uses_are_told(void **state) {
     said(w, "library refused is not loaded on device sim:sm_80: call refused_load for it first");
     assert_int_equal(tilec_library_load(device, &m->data, right, &l), TILEC_OK);
     assert_int_equal(tilec_archive_call(&m->data, 1, stream, values), TILEC_INVALID_ARGUMENT);
-    said(w, "library refused has no function of number 1");
+    said(w, "library refused has no function with number 1");
     assert_int_equal(tilec_library_kernel(l, "tels", &k), TILEC_INVALID_ARGUMENT);
     said(w, "library refused has no function 'tels'; did you mean 'tells'? it has: tells");
     said(w, "It was built by: tilec build --target sm_80,gfx942");

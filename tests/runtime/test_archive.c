@@ -468,9 +468,9 @@ static void every_flipped_bit_is_noticed(void **state) {
 static void versions_are_told_apart(void **state) {
     World *w = *state;
     struct tilec_archive good = archive_of_bytes(w->bytes.text, w->bytes.size), data = good;
-    expect_refused(NULL, "it is none");
+    expect_refused(NULL, "it is not an archive");
     data.magic++;
-    expect_refused(&data, "it is none");
+    expect_refused(&data, "it is not an archive");
     data = good;
     data.abi++;
     expect_refused(&data, "another version of tilec");

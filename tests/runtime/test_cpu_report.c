@@ -94,8 +94,8 @@ static void test_least_program(void **state) {
     }
 }
 
-#define GIVEN_UP                                                                           \
-    "note: the programs after it were given up; device interp runs all, and counts those " \
+#define GIVEN_UP                                                                          \
+    "note: the programs after it were not run; device interp runs all, and counts those " \
     "that fail\n"
 
 static void test_report(void **state) {

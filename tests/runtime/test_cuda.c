@@ -317,7 +317,8 @@ static const DriverRig rig = {
     .illegal_address = CUDA_ERROR_ILLEGAL_ADDRESS,
     .enter = enter,
     .leave = leave,
-    .bad_stream = "the stream is of another device or context; device cuda:1 works in the primary",
+    .bad_stream =
+        "the stream belongs to another device or context; device cuda:1 works in the primary",
 };
 
 int main(void) {

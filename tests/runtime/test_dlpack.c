@@ -108,7 +108,7 @@ static void test_refusals(Host *h) {
     t = tensor_of(data, 2), t.dtype.code = 5;
     refused(h, &t, TILEC_UNSUPPORTED, "DLPack code 5 of 32 bits");
     t = tensor_of(data, 2), t.device.type = TILEC_DL_CUDA;
-    refused(h, &t, TILEC_UNSUPPORTED, "memory of DLPack device 2, that of device");
+    refused(h, &t, TILEC_UNSUPPORTED, "memory of DLPack device 2; the memory of device");
     t = tensor_of(data, 2), t.shape = NULL;
     refused(h, &t, TILEC_INVALID_ARGUMENT, "the tensor's shape is NULL");
     int64_t negative[2] = {2, -1};

@@ -171,9 +171,9 @@ static void explains_bad_code(void **state) {
                    " update ROCm");
     for (size_t size = 0; size < bytes.size; size += bytes.size / 7)
         driver_refused(f, driver_load(f->device, (Str){bytes.text, size}, &m), TILEC_UNSUPPORTED,
-                       "the code is no whole code object");
+                       "the code is not a complete code object");
     driver_refused(f, driver_load(f->device, STR(".version 7.0\n.target sm_80\n"), &m),
-                   TILEC_UNSUPPORTED, "the code is no whole code object");
+                   TILEC_UNSUPPORTED, "the code is not a complete code object");
     RtPtxImage other = {.text = bytes, .entry = STR("other")};
     RtImage image = {RT_IMAGE_HSACO, &other, sizeof other};
     driver_refused(f, hip_device_api.module_load(f->device, &image, &m), TILEC_INVALID_ARGUMENT,
@@ -214,11 +214,11 @@ static void says_what_is_missing(void **state) {
     driver_said(f, "HIP 6.2.24000 finds no GPU: ");
     configure_one(0x1107, HIP_6);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
-                   "device hip:0 is a gfx1107, which no code is made for; it may run that of a "
+                   "device hip:0 is a gfx1107, which is not supported; it may run code of a "
                    "gfx1100: set HSA_OVERRIDE_GFX_VERSION=11.0.0");
     configure_one(0x1300, HIP_6);
     driver_refused(f, tilec_device_open(f->context, "hip", &d), TILEC_UNAVAILABLE,
-                   "device hip:0 is a gfx1300, which no code is made for");
+                   "device hip:0 is a gfx1300, which is not supported");
     assert_null(d);
 }
 
@@ -312,7 +312,7 @@ static DriverRig rig = {
     .illegal_address = hipErrorIllegalAddress,
     .enter = enter,
     .leave = leave,
-    .bad_stream = "the stream is of device hip:0, not of device hip:1",
+    .bad_stream = "the stream belongs to device hip:0, not to device hip:1",
 };
 
 int main(void) {

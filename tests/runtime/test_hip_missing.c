@@ -36,13 +36,13 @@ static void says(const HipSystem *system, const char *expected) {
 
 static void tells_the_way_round(void **state) {
     (void)state;
-    says(&(HipSystem){.node = HIP_NODE_ABSENT}, "there is no /dev/kfd: load the kernel's driver");
+    says(&(HipSystem){.node = HIP_NODE_ABSENT}, "there is no /dev/kfd: load the kernel driver");
     says(&(HipSystem){.node = HIP_NODE_DENIED}, "usermod -aG render,video $USER");
     says(&(HipSystem){.node = HIP_NODE_FINE}, "has no GPU");
     HipSystem s = {.node = HIP_NODE_FINE,
                    .cards = {{0x90a, 128, HIP_NODE_FINE}, {0x1103, 129, HIP_NODE_FINE}},
                    .count = 2};
-    says(&s, "the kernel's driver has a gfx90a, a gfx1103; HIP_VISIBLE_DEVICES");
+    says(&s, "the kernel driver has a gfx90a, a gfx1103; HIP_VISIBLE_DEVICES");
     says(&s, "HSA_OVERRIDE_GFX_VERSION=11.0.0 makes it a gfx1100 to ROCm");
     s.cards[1].render = HIP_NODE_ABSENT;
     says(&s, "there is no /dev/dri/renderD129: give it to the container");

@@ -307,12 +307,14 @@ void driver_shares_tensors(void **state) {
             assert_int_equal(tilec_view_from_dlpack(f->device, &t, &v), TILEC_OK);
         }
         t.device = (tilec_dl_device){own, 0};
-        snprintf(text, sizeof text, "is in memory of DLPack device %d:0, that of device %s is %d:1",
-                 own, rig->devices[1], own);
+        snprintf(text, sizeof text,
+                 "is in memory of DLPack device %d:0; the memory of device %s is %d:1", own,
+                 rig->devices[1], own);
         driver_refused(f, tilec_view_from_dlpack(f->device, &t, &v), TILEC_UNSUPPORTED, text);
         t.device = (tilec_dl_device){TILEC_DL_CPU, 0};
-        snprintf(text, sizeof text, "is in memory of DLPack device 1, that of device %s is %d",
-                 rig->devices[1], own);
+        snprintf(text, sizeof text,
+                 "is in memory of DLPack device 1; the memory of device %s is %d", rig->devices[1],
+                 own);
         driver_refused(f, tilec_view_from_dlpack(f->device, &t, &v), TILEC_UNSUPPORTED, text);
     }
     assert_int_equal(tilec_launch(f->kernel, NULL, args, 3), TILEC_OK);
