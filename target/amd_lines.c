@@ -64,7 +64,7 @@ static Str text_from(Str bytes, uint64_t at) {
     return end ? (Str){bytes.text + at, (size_t)(end - bytes.text) - (size_t)at} : (Str){"", 0};
 }
 
-// One field of an entry.
+// Reads one field of an entry.
 static void take_field(LineUnit *u, uint64_t content, uint64_t form, File *f) {
     AmdBytes *b = &u->bytes;
     Str text = {"", 0};
@@ -86,7 +86,7 @@ static void take_field(LineUnit *u, uint64_t content, uint64_t form, File *f) {
     if (content == CONTENT_FOLDER) f->folder = number;
 }
 
-// A table of folders or files.
+// Reads a table of folders or files.
 static File *take_table(LineUnit *u, uint64_t *count) {
     uint64_t contents[FORMATS_MOST], forms[FORMATS_MOST];
     uint64_t formats = amd_take(&u->bytes, 1);
@@ -199,7 +199,7 @@ static void read_unit(LineUnit *u, Lines *lines) {
     run_program(u, lines);
 }
 
-// Sequences of one unit ascend; those of several functions may not.
+// Sequences of one unit ascend, but those of several functions may not.
 static void sort(Arena *arena, Lines *lines) {
     AmdLine *other = arena_new(arena, AmdLine, lines->count + 1), *from = lines->data;
     for (size_t width = 1; width < lines->count; width *= 2) {
@@ -222,7 +222,7 @@ void amd_lines_read(Arena *arena, Str section, Str line_strings, Str strings, Am
     Lines lines = {0};
     while (all.at < all.bytes.size && !all.bad) {
         uint64_t size = amd_take(&all, 4);
-        if (size >= 0xfffffff0) break;  // 64-bit DWARF, which nobody writes for GPUs
+        if (size >= 0xfffffff0) break;  // 64-bit DWARF, which no compiler writes for GPUs
         LineUnit u = {.arena = arena, .line_strings = line_strings, .strings = strings};
         u.bytes = (AmdBytes){.bytes = amd_take_bytes(&all, size)};
         read_unit(&u, &lines);

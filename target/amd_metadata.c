@@ -1,4 +1,4 @@
-// The metadata note: a map in MessagePack, of which the kernels' part counts here.
+// Reads the metadata note: a map in MessagePack, of which only the kernels' part is used.
 #include <string.h>
 
 #include "base/status.h"
@@ -11,7 +11,7 @@ typedef enum MetadataKind { NOTHING, NUMBER, TEXT, ARRAY, MAP } MetadataKind;
 
 typedef struct Value {
     MetadataKind kind;
-    uint64_t number;  // of entries, too
+    uint64_t number;  // also the count of entries
     Str text;
 } Value;
 
@@ -27,7 +27,7 @@ static uint64_t big(AmdBytes *b, uint32_t size) {
     return __builtin_bswap64(value) >> (64 - 8 * size);
 }
 
-// The next value's head: of arrays and maps the entries follow.
+// Reads the next value's head. The entries of an array or a map follow it.
 static Value take(AmdBytes *b) {
     uint32_t tag = (uint32_t)amd_take(b, 1);
     if (tag < 0x80 || tag >= 0xe0) return (Value){.kind = NUMBER, .number = (uint64_t)(int8_t)tag};
@@ -61,7 +61,7 @@ static Value take(AmdBytes *b) {
     }
 }
 
-// What belongs to a value whose head has been taken.
+// Skips the contents of a value whose head has been read.
 static void skip(AmdBytes *b, Value v, int depth) {
     if (v.kind != ARRAY && v.kind != MAP) return;
     if (depth == DEPTH_MOST) b->bad = true;
@@ -184,7 +184,7 @@ bool amd_metadata_read(Arena *arena, Str note, AmdObjectKernel *kernels, uint32_
         for (uint64_t k = 0; k < v.number && !r.bytes.bad; k++) read_kernel(&r, take(&r.bytes));
     }
     if (r.bytes.bad || all.kind != MAP) {
-        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code object's metadata are broken");
+        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "the code object's metadata is damaged");
         return false;
     }
     for (uint32_t i = 0; i < count; i++) TRY(check_args(&kernels[i], diags));

@@ -85,7 +85,7 @@ static Str part(Str bytes, uint64_t at, uint64_t size) {
     return amd_take_bytes(&b, size);
 }
 
-// A text that ends within the bytes.
+// A NUL-terminated text that ends within the bytes.
 static Str text_at(Str bytes, uint64_t at) {
     if (at >= bytes.size) return (Str){"", 0};
     const char *end = memchr(bytes.text + at, 0, bytes.size - (size_t)at);
@@ -95,7 +95,7 @@ static Str text_at(Str bytes, uint64_t at) {
 static bool read_header(AmdObjectReader *r) {
     Str b = r->bytes;
     if (b.size < HEADER || memcmp(b.text, "\177ELF\2\1\1", 7) != 0)
-        return refuse(r, "is no 64-bit little-endian ELF file");
+        return refuse(r, "is not a 64-bit little-endian ELF file");
     if (number_at(b, 18, 2) != MACHINE || (uint8_t)b.text[7] != OS_HSA)
         return refuse(r, "is not for AMD GPUs under HSA");
     uint32_t abi = (uint8_t)b.text[8], flags = (uint32_t)number_at(b, 48, 4);
@@ -132,7 +132,7 @@ static bool read_sections(AmdObjectReader *r) {
     return true;
 }
 
-// What the loader puts into memory.
+// Reads the segments that the loader puts into memory.
 static bool read_image(AmdObjectReader *r) {
     uint64_t at = number_at(r->bytes, 32, 8), size = 0;
     uint32_t count = (uint32_t)number_at(r->bytes, 56, 2);
@@ -187,7 +187,7 @@ static bool add_kernel(AmdObjectReader *r, Str name, uint64_t address) {
     if (k.descriptor.kernarg > ARGUMENTS_MOST)
         return refuse(r, "has a kernel with more than a MiB of arguments");
     if (AMD_ITEM_DIMENSIONS(&k.descriptor) > 3)
-        return refuse(r, "has a kernel whose work items have places in four dimensions");
+        return refuse(r, "has a kernel whose work items have indices in four dimensions");
     vec_push(r->arena, &r->kernels, k);
     return true;
 }
@@ -214,7 +214,7 @@ static bool read_kernels(AmdObjectReader *r) {
         for (uint32_t i = 0; i < r->section_count; i++)
             if (r->sections[i].type == SECTION_SYMBOLS || r->sections[i].type == 11)
                 TRY(read_symbols(r, &r->sections[i], sizes));
-    // Code without a size goes on to the end of its section.
+    // The code of a kernel without a size extends to the end of its section.
     for (size_t k = 0; k < r->kernels.count; k++) {
         AmdObjectKernel *to = &r->kernels.data[k];
         for (uint32_t i = 0; !to->size && i < r->section_count; i++) {

@@ -1,9 +1,10 @@
 // AMD code objects: the ELF file that HIP's loader is given.
 //
 // Purpose: kernels with their descriptors and metadata, the bytes of the code, the image in memory,
-// line tables. Invariants: the bytes may be anything; whatever is used lies within them, and what
-// contradicts itself is refused by name. Nothing is copied but the image. Ownership: the arena; the
-// bytes must outlive it.
+// line tables.
+// Invariants: the bytes may be anything. All offsets used are checked to be within them, and
+// contradictions are refused with a message. Only the image is copied.
+// Ownership: the arena; the bytes must outlive it.
 //
 //     const AmdObject *o = amd_object_read(arena, bytes, diags);
 //     if (!o) …
@@ -14,17 +15,17 @@
 #include "base/diag.h"
 #include "target/chip.h"
 
-// Of the 64 bytes NAME.kd, as the AMDGPU ABI has them.
+// The 64 bytes of the symbol NAME.kd, as the AMDGPU ABI defines them.
 typedef struct AmdDescriptor {
     uint32_t lds, scratch, kernarg;  // bytes
-    int64_t entry;                   // of the first instruction, from the descriptor on
+    int64_t entry;                   // offset of the first instruction from the descriptor
     uint32_t rsrc1, rsrc2, rsrc3;
     uint16_t properties, preload;
 } AmdDescriptor;
-// How many dimensions of their places work items are given: 1 to 3.
+// The number of dimensions of the work-item id that the kernel is given: 1 to 3.
 #define AMD_ITEM_DIMENSIONS(d) (((d)->rsrc2 >> 11 & 3) + 1)
 
-// Bits of `properties`, in the order in which their registers come.
+// Bits of `properties`, in the order of the registers they ask for.
 typedef enum AmdProperty {
     AMD_PRIVATE_BUFFER = 1,  // 4 registers; the others 2, AMD_PRIVATE_SIZE 1
     AMD_DISPATCH_PTR = 2,
@@ -55,29 +56,29 @@ typedef struct AmdArg {
 typedef struct AmdObjectKernel {
     Str name;
     AmdDescriptor descriptor;
-    uint64_t address, begin, size;  // of the descriptor; of the code
+    uint64_t address, begin, size;  // address of the descriptor; offset and size of the code
     const AmdArg *args;             // from the metadata
     uint32_t arg_count;
     bool described;                      // has metadata
-    uint32_t most_threads, required[3];  // 0: not said
+    uint32_t most_threads, required[3];  // 0: not given
     uint32_t vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lanes;
 } AmdObjectKernel;
 
 typedef struct AmdLine {
     uint64_t address;
     Str file;
-    uint32_t line, column;  // line 0: from here on nothing is known
+    uint32_t line, column;  // line 0: the place is unknown from here on
 } AmdLine;
 
 typedef struct AmdObject {
-    uint32_t mach;     // the processor as ELF has it
-    GpuTarget target;  // vendor GPU_NONE: a processor that is not known
-    uint32_t version;  // of the code object: 4, 5, 6
+    uint32_t mach;     // the processor's number in the ELF header
+    GpuTarget target;  // vendor GPU_NONE: an unknown processor
+    uint32_t version;  // code object version: 4, 5, 6
     const AmdObjectKernel *kernels;
     uint32_t kernel_count;
-    uint8_t *image;  // from address 0 on
+    uint8_t *image;  // memory from address 0 on
     uint64_t image_size;
-    const uint64_t *relocations;  // places in the image that hold addresses within it
+    const uint64_t *relocations;  // offsets in the image of words that hold addresses within it
     uint32_t relocation_count;
     const AmdLine *lines;  // ascending
     uint32_t line_count;
@@ -87,17 +88,17 @@ const AmdObject *amd_object_read(Arena *arena, Str bytes, Diags *diags);
 
 // ---- The parts ----
 
-// "amdhsa.kernels" of the metadata: fills in those of the kernels it names.
+// Reads "amdhsa.kernels" of the metadata into the kernels it names.
 bool amd_metadata_read(Arena *arena, Str note, AmdObjectKernel *kernels, uint32_t count,
                        Diags *diags);
-// DWARF 5 line programs. Sections may be empty. What is not understood gives no lines.
+// Reads DWARF 5 line programs. Sections may be empty. Parts that are not understood give no lines.
 void amd_lines_read(Arena *arena, Str lines, Str line_strings, Str strings, AmdObject *object);
 
-// Little-endian numbers; false (and 0) beyond the end.
+// Reads little-endian numbers; false (and 0) beyond the end.
 typedef struct AmdBytes {
     Str bytes;
     size_t at;
-    bool bad;  // something lay beyond the end
+    bool bad;  // a read went beyond the end
 } AmdBytes;
 uint64_t amd_take(AmdBytes *b, uint32_t size);
 Str amd_take_bytes(AmdBytes *b, uint64_t size);

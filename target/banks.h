@@ -1,7 +1,7 @@
 // Banks of shared memory, and which lanes of a warp it serves at once.
 //
-// Invariants: constant. An access of a warp is cut into phases: a phase is all xors of `lanes`, and
-// the others are its cosets.
+// Invariants: constant. An access of a warp is divided into phases: one phase is all xors of
+// `lanes`, and the others are its cosets.
 //
 //     const SharedBanks *b = chip_find(target)->banks;
 //     b->load[2].count;   // log2 of the lanes that one phase of a 16-byte load serves
@@ -16,8 +16,8 @@ typedef struct SharedPhase {
 } SharedPhase;
 
 typedef struct SharedBanks {
-    uint32_t banks;       // of 4 bytes
-    SharedPhase load[3];  // by bytes of a lane's access: up to 4, 8, 16
+    uint32_t banks;       // each 4 bytes wide
+    SharedPhase load[3];  // indexed by the bytes of a lane's access: up to 4, 8, 16
     SharedPhase store[3];
 } SharedBanks;
 

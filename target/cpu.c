@@ -20,7 +20,7 @@ static const CpuName extras[] = {{"vnni", CPU_VNNI},
                                  {"amx-int8", CPU_AMX_INT8}};
 enum { LEVELS = sizeof levels / sizeof *levels, EXTRAS = sizeof extras / sizeof *extras };
 
-// Takes the part up to the next '+'.
+// Takes the part of the text up to the next '+'.
 static Str next_part(Str *text) {
     const char *plus = text->size ? memchr(text->text, '+', text->size) : NULL;
     Str part = *text;
@@ -73,7 +73,7 @@ bool cpu_runs(CpuTarget machine, CpuTarget target) {
 
 #if defined __x86_64__
 
-// The compiler's own reader of CPUID; it looks at the registers that the system saves, too.
+// The compiler's own reading of CPUID. It also checks which registers the system saves.
 static bool has_v4(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
@@ -85,7 +85,7 @@ static bool has_v3(void) {
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 }
 
-// EDX of leaf 7: older compilers have no names for some of its bits.
+// Bits of EDX in leaf 7: older compilers have no names for some of them.
 enum { LEAF_7_AMX_BF16 = 22, LEAF_7_FP16 = 23, LEAF_7_AMX_TILE = 24, LEAF_7_AMX_INT8 = 25 };
 
 static unsigned leaf_7(void) {
@@ -125,11 +125,13 @@ static CpuTarget machine(bool tiles) {
     return t;
 }
 
-// MXCSR, whose low six bits say what happened, no mode, and above its 32 bits the word of x87, by
-// which long doubles and strtod go. Looked at first: setting them is slow.
+// The low six bits of MXCSR are exception flags and not part of the mode. Above its 32 bits the
+// result holds the x87 control word, which long double arithmetic and strtod use. It is checked
+// first, because setting it is slow.
 enum { MXCSR_USUAL = 0x1f80, MXCSR_MODE = 0xffc0, X87_USUAL = 0x37f, X87_MODE = 0xf3f };
 
-// What is pending is forgotten: under a word that traps it would signal at the next instruction.
+// Clears pending exceptions first: with unmasked exceptions they would trap at the next
+// instruction.
 static void set_x87(uint16_t word) { __asm__ volatile("fnclex\n\tfldcw %0" : : "m"(word)); }
 
 uint64_t cpu_float_mode_usual(void) {

@@ -4,10 +4,10 @@
 
 #include "base/os/os.h"
 
-// Names only: programs that link the runtime have these, but not what chip.c says of a chip.
+// Names only: programs that link the runtime have this table but not chip.c.
 static const struct {
     uint16_t number;
-    bool own;  // is there a form with an `a`?
+    bool own;  // the form with an `a` exists
 } nvidia[] = {
 #define CHIP_NVIDIA(number, ptx, own, ...) {number, (own) != 0},
 #include "target/chips.def"

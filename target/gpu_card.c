@@ -44,7 +44,7 @@ static const GpuCard cards[] = {
     {"Ryzen AI Max+ 395", "gfx1151"},
     {"RX 9060 XT", "gfx1200"},
     {"RX 9070 XT", "gfx1201"},
-    // No cards: what drivers put before the name ("NVIDIA GeForce RTX 4090").
+    // Not cards: words that drivers put before the name ("NVIDIA GeForce RTX 4090").
     {"NVIDIA", ""},
     {"GeForce", ""},
     {"Tesla", ""},
@@ -58,7 +58,7 @@ const GpuCard *gpu_card_at(size_t index) { return index < CARDS ? &cards[index] 
 
 static bool is_gap(char c) { return c == ' ' || c == '-' || c == '_'; }
 
-// The next character that counts; 0 at the end.
+// The next significant character; 0 at the end.
 static char next(Str *s) {
     while (s->size) {
         char c = *s->text;
@@ -68,8 +68,8 @@ static char next(Str *s) {
     return 0;
 }
 
-// Memory, form and the like may follow the card's name ("H100 80GB HBM3"), but not within a word:
-// an L40 is no L4.
+// The size of memory, the form factor and the like may follow the card's name ("H100 80GB HBM3"),
+// but the name must end at a word's end: an L40 is not an L4.
 static bool begins_with(Str name, Str card, Str *rest) {
     *rest = name;
     for (char c = next(&card); c; c = next(&card))
@@ -83,7 +83,7 @@ const char *gpu_card_told(Str name) {
         if (!begins_with(name, str(cards[i].name), &rest)) continue;
         if (i < CARDS) return cards[i].target;
         name = rest;
-        i = SIZE_MAX;  // from the first one again
+        i = SIZE_MAX;  // start again with the first one
     }
     return NULL;
 }

@@ -8,7 +8,7 @@ Machine machine_of_cpu(CpuTarget target) {
                  .vector_registers = 16,
                  .l1_bytes = 32 << 10,
                  .l2_bytes = 1 << 20,
-                 .banks = &banks_nvidia};  // for passes of GPUs, which run for any machine
+                 .banks = &banks_nvidia};  // for GPU passes, which run for any machine
     switch (target.level) {
     case CPU_X86_64_V2: return m;
     case CPU_X86_64_V3:

@@ -1,6 +1,7 @@
-// Machine facts: what passes may know of a target. Functions stay in codegen.
+// Machine facts: the properties of a target that passes may read. Functions stay in codegen.
 //
-// Invariants: constant; one for each target. Ownership: whoever fills it; passes only read.
+// Invariants: constant; one for each target.
+// Ownership: the code that fills it; passes only read.
 //
 //     Machine m = machine_of_cpu(target);
 //     uint32_t lanes = m.vector_bytes / 4;
@@ -12,10 +13,10 @@
 #include "target/cpu.h"
 
 typedef struct Machine {
-    CpuTarget cpu;  // where `gpu` is none
+    CpuTarget cpu;  // if `gpu` has no vendor
     GpuTarget gpu;
-    const Chip *chip;       // of GPUs
-    uint32_t vector_bytes;  // of one register
+    const Chip *chip;       // for GPUs
+    uint32_t vector_bytes;  // size of one vector register
     uint32_t vector_registers;
     bool fma;          // fused multiply-add in hardware, for f32 and f64
     bool masks;        // masked loads and stores cost as much as plain ones
@@ -27,22 +28,26 @@ typedef struct Machine {
     bool bf16_tiles;   // cpu.tiles of bf16
     bool i8_tiles;     // cpu.tiles of bytes
     uint32_t l1_bytes, l2_bytes;
-    uint32_t warp;          // GPUs: threads of a warp
-    uint32_t shared_bytes;  // GPUs: the most that a program may have
+    uint32_t warp;          // GPUs: threads in a warp
+    uint32_t shared_bytes;  // GPUs: the most shared memory of one program
     bool async_copy;        // thread.copy
-    // GPUs: registers of 32 bits that a thread has for tiles, beside addresses, fragments and what
-    // is under way; 0: enough.
+    // GPUs: 32-bit registers that a thread has for tiles, in addition to addresses, fragments and
+    // loads in flight; 0: enough.
     uint32_t tile_registers;
-    // GPUs: with the option `direct` a thread.copy of so many bytes, or 4, which is a load to what
-    // lies in a row in the order of a warp's lanes; 0: there is none.
+    // GPUs: the width in bytes of a thread.copy with the option `direct` (4 works as well). It
+    // is a load straight to shared memory: consecutive lanes of a warp write consecutive
+    // places. 0: unsupported.
     uint32_t direct_bytes;
     bool matrix_load;          // thread.matrix_load
-    bool scalar_bases;         // what addresses of all lanes have in common is best added apart
+    bool scalar_bases;         // a part of an address that is the same in all lanes is best added
+                               // separately
     bool packed_f32;           // AMD: f32 arithmetic of two registers at once
-    bool nan_extremes[2];      // GPUs: least and greatest that keep NaN in one go, of f32, of f64
-    bool flushes_halves;       // GPUs: products take subnormal f16 and bf16 as 0
-    bool loose_pairs;          // GPUs: products of f16 and bf16 are added in pairs, and bits lost
-    bool chiplets;             // GPUs: programs are dealt in turn to several, each with a cache
+    bool nan_extremes[2];      // GPUs: min and max of f32, f64 that keep NaN are one instruction
+    bool flushes_halves;       // GPUs: matrix products take subnormal f16 and bf16 as 0
+    bool loose_pairs;          // GPUs: products of f16 and bf16 are added in pairs, which loses
+                               // bits
+    bool chiplets;             // GPUs: programs are distributed in rotation over several chiplets,
+                               // each with its own cache
     uint32_t f64_ratio;        // f32 operations in the time of one of f64
     const SharedBanks *banks;  // of shared memory
 } Machine;

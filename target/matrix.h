@@ -1,6 +1,6 @@
 // Matrix instructions of all chips: the rows of matrix.def.
 //
-// Invariants: constant; a chip's unit multiplies what its rows say and nothing else.
+// Invariants: constant. A chip's unit supports exactly the products in its rows.
 //
 //     const MatrixOp *op = matrix_choose(chip, DTYPE_F16, DTYPE_F16, DTYPE_F32, false, 64);
 //     if (!op) …          // no instruction of the chip multiplies these
@@ -14,7 +14,7 @@
 
 #include "base/dtype.h"
 
-// The numbers stand in IR texts (`select` of thread.mma): add at the end only.
+// The numbers are part of IR texts (`select` of thread.mma): add at the end only.
 typedef enum MatrixUnit {
     MATRIX_UNIT_MMA,    // NVIDIA's
     MATRIX_UNIT_MFMA,   // CDNA's
@@ -25,7 +25,7 @@ typedef enum MatrixUnit {
 } MatrixUnit;
 const char *matrix_unit_name(MatrixUnit unit);
 
-// m by n by k; `bits` of an element of the factors.
+// m by n by k; `bits` of an element of the operands.
 typedef struct MatrixShape {
     MatrixUnit unit;
     uint32_t m, n, k, bits;
@@ -33,26 +33,26 @@ typedef struct MatrixShape {
 
 typedef struct MatrixOp {
     MatrixShape shape;
-    uint32_t first, last;  // numbers of chips
+    uint32_t first, last;  // range of the chips' numbers
     Dtype a, b, sum;
-    bool exact;   // factors of f32 keep all their bits, not those of tf32
-    bool chosen;  // by matrix_choose
+    bool exact;   // f32 operands keep all their bits, not only those of tf32
+    bool chosen;  // matrix_choose may take it
     const char *intrinsic;
 } MatrixOp;
 
-// The chip of these may be NULL, which has no matrix unit: passes of GPUs run for any machine.
+// `chip` may be NULL, which means no matrix unit: GPU passes run for any machine.
 struct Chip;
-// For a product along k of these types; NULL: the chip has none.
+// The instruction for a product of length k of these types; NULL: the chip has none.
 const MatrixOp *matrix_choose(const struct Chip *chip, Dtype a, Dtype b, Dtype sum, bool exact,
                               uint32_t k);
-// The least k that matrix_choose takes for such factors, whatever the sum; 0: it takes none.
+// The least k that matrix_choose accepts for these operand types, whatever the sum; 0: none.
 uint32_t matrix_least_k(const struct Chip *chip, Dtype a, Dtype b);
-// The instruction of just this shape and these types; NULL: the chip does not have it.
+// The instruction of exactly this shape and these types; NULL: the chip does not have it.
 const MatrixOp *matrix_find(const struct Chip *chip, MatrixShape shape, Dtype a, Dtype b,
                             Dtype sum);
-// The rows one after another; NULL behind the last.
+// Row number `index`; NULL beyond the last.
 const MatrixOp *matrix_at(size_t index);
-// Does any chip have it, or is a layout known at least?
+// Does any chip have it, or do layouts know it at least?
 bool matrix_shape_exists(MatrixShape shape);
 
 #endif

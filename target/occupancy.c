@@ -40,7 +40,7 @@ Occupancy gpu_occupancy(const Chip *c, uint32_t threads, uint32_t registers,
 
 enum { SIMDS = 4, LANES = 64 };
 
-// Waves of a SIMD that find registers.
+// The number of waves of a SIMD for which there are registers.
 static uint32_t waves_by_registers(const Chip *c, const AmdNeeds *n) {
     uint32_t waves = c->warps, halves = c->generation >= 10 && n->lanes == LANES ? 2 : 1;
     uint32_t own = whole(n->vectors ? n->vectors : 1, c->register_unit / halves);
@@ -56,7 +56,7 @@ Occupancy amd_occupancy(const Chip *c, const AmdNeeds *n) {
     Occupancy o = {.blocks = SIMDS * c->warps / waves,
                    .warps_most = SIMDS * c->warps,
                    .limit = OCCUPANCY_WARPS};
-    // Programs of one wave need no place for a barrier.
+    // Programs of one wave need no barrier resource.
     if (waves > 1) limit_to(&o, c->blocks, OCCUPANCY_BLOCKS);
     if (n->shared_bytes)
         limit_to(&o, c->shared_bytes / whole(n->shared_bytes, c->shared_unit), OCCUPANCY_SHARED);

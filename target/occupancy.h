@@ -1,7 +1,7 @@
-// Occupancy: how many programs a multiprocessor of an NVIDIA GPU, or a compute unit of an AMD GPU
-// (of RDNA a pair of them, a work-group processor) runs at once, and what limits it.
+// Occupancy: how many programs run at once on a multiprocessor of an NVIDIA GPU, or on a compute
+// unit of an AMD GPU (on RDNA a pair of them, a work-group processor), and what limits it.
 //
-// The numbers are those of chips.def; registers of NVIDIA's come in portions of a warp.
+// The numbers are those of chips.def; NVIDIA allocates registers in units per warp.
 // Ownership: values.
 //
 //     Occupancy o = gpu_occupancy(chip, 256, 168, 49152);
@@ -21,18 +21,19 @@ typedef enum OccupancyLimit {
 
 typedef struct Occupancy {
     uint32_t blocks, warps;  // at once
-    uint32_t warps_most;     // that the machine has places for
+    uint32_t warps_most;     // the most that the machine can hold
     OccupancyLimit limit;
 } Occupancy;
-// The most registers that a thread of a block of so many can have.
+// The most registers per thread for a block of `threads` threads.
 uint32_t gpu_registers_most(const Chip *chip, uint32_t threads);
-// `registers` of a thread; 0: not known, and no limit.
+// `registers` per thread; 0: unknown, and not a limit.
 Occupancy gpu_occupancy(const Chip *chip, uint32_t threads, uint32_t registers,
                         uint32_t shared_bytes);
 
-// What a program of AMD code takes; registers of a lane with accumulators, scalar ones of a wave.
+// The resources that a program of AMD code needs: registers of a lane, accumulators included, and
+// scalar registers of a wave.
 typedef struct AmdNeeds {
-    uint32_t threads, lanes;  // lanes: of a wave
+    uint32_t threads, lanes;  // lanes: of one wave
     uint32_t vectors, scalars, shared_bytes;
 } AmdNeeds;
 Occupancy amd_occupancy(const Chip *chip, const AmdNeeds *needs);

@@ -1,6 +1,6 @@
-// Target: what code is made for, a CPU or a GPU.
+// Target: the CPU or GPU that code is made for.
 //
-// Invariants: a GPU where `gpu` has a vendor, else a CPU; the name of a target parses back to it.
+// Invariants: a GPU if `gpu` has a vendor, else a CPU; the name of a target parses back to it.
 //
 //     CodeTarget t;
 //     if (!code_target_parse(STR("sm_80"), &t)) …
@@ -18,12 +18,12 @@ typedef struct CodeTarget {
 enum { CODE_TARGET_NAME_MAX = CPU_NAME_MAX };
 
 bool code_target_parse(Str text, CodeTarget *target);
-// Into a buffer of CODE_TARGET_NAME_MAX bytes, which is returned.
+// Writes the name into a buffer of CODE_TARGET_NAME_MAX bytes, which is returned.
 const char *code_target_name(CodeTarget target, char *buffer);
 Machine code_target_machine(CodeTarget target);
 
 static inline bool code_target_is_gpu(CodeTarget target) { return target.gpu.vendor != GPU_NONE; }
-// Its code is PTX, of which its driver or a tool makes machine code.
+// Its code is PTX; the driver or a tool makes machine code from it.
 static inline bool code_target_takes_ptx(CodeTarget target) {
     return target.gpu.vendor == GPU_NVIDIA;
 }

@@ -1,4 +1,4 @@
-// From lanes' addresses to the host's memory.
+// Maps lanes' addresses to host memory.
 #include "sim/amd/wave.h"
 #include "sim/machine/refuse.h"
 
@@ -10,7 +10,7 @@ static bool is_write(SimAccessKind kind) {
     return kind == SIM_ACCESS_STORE || kind == SIM_ACCESS_ATOMIC || kind == SIM_ACCESS_ASYNC_START;
 }
 
-// The host's place of one lane's access; false when there is none.
+// The host address of one lane's access; false when there is none.
 static bool place(AmdWave *w, AmdTouch *t, uint32_t l, SimRegion **last) {
     uint64_t a = t->address[l];
     if (t->met[l] == SIM_SPACE_SHARED) {
@@ -35,7 +35,7 @@ static bool place(AmdWave *w, AmdTouch *t, uint32_t l, SimRegion **last) {
     return !r->constant || !is_write(t->kind);
 }
 
-// Arguments lie in global memory, too, but are a space of their own for whoever counts.
+// Arguments are stored in global memory, too, but observers count them as a space of their own.
 static SimSpace global_or_param(const AmdWave *w, uint64_t address) {
     uint64_t offset = address - w->run->kernarg;
     return offset < w->kernel->source->descriptor.kernarg ? SIM_SPACE_PARAM : SIM_SPACE_GLOBAL;

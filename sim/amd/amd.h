@@ -1,11 +1,11 @@
 // AMD code objects on the warp machine.
 //
-// Purpose: reads what HIP's loader would be given and makes a program that sim_run runs.
+// Purpose: reads the bytes that HIP's loader would get and makes a program that sim_run runs.
 // Invariants: any bytes end in a program or in diagnostics; an instruction that the machine does
 // not know is an error that names it. Every kernel of the object is decoded. The program has one
-// variable, the image, which sim_program_load gives memory; launches need memory made with
-// sim_memory_create_at(…, SIM_AMD_BASE), as buffer resources have addresses of 48 bits. Ownership:
-// the arena; `bytes` must outlive it.
+// variable, the image, for which sim_program_load allocates memory. Launches need memory made with
+// sim_memory_create_at(…, SIM_AMD_BASE), since buffer resources have 48-bit addresses.
+// Ownership: the arena; `bytes` must outlive it.
 //
 //     GpuDisassembler d = {api->amd_disassemble, NULL};
 //     const SimProgram *p = amd_read(arena, bytes, d, diags);

@@ -70,7 +70,7 @@ static uint64_t value_at(const AmdWave *w, const AmdOperand *o, uint32_t from, u
     return v;
 }
 
-// The new value and what it is compared with: LDS on gfx11 and later has them the other way round.
+// The new value and the compare value. In LDS on gfx11 and later they are in the opposite order.
 typedef struct AtomicOperands {
     uint64_t value, compare, poison;
 } AtomicOperands;
@@ -128,7 +128,7 @@ void amd_run_atomic(AmdWave *w, const AmdInstr *i) {
     for (uint64_t left = t.mask; left; left &= left - 1)
         run_lane(w, a, &t, (uint32_t)__builtin_ctzll(left), p, &bad);
     if (p->words) {
-        p->mask = amd_exec(w);  // beyond the buffer: 0
+        p->mask = amd_exec(w);  // outside the buffer: 0
         amd_pend_begin(w, p);
     }
     if (bad) amd_tell_poison(w, i, SIM_POISON_STORE, bad);

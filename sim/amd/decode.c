@@ -1,4 +1,4 @@
-// Instructions of the vector and the scalar unit: operands as their row says, and modifiers.
+// Instructions of the vector and the scalar unit: operands as given by their row, and modifiers.
 #include "sim/amd/decode.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static AmdOperand implicit(const AmdDecoder *d, uint32_t number) {
 }
 
 bool amd_decode_result(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type, AmdOperand *to) {
-    // Masks, what is read of one lane, and functions of scalars are the scalar unit's.
+    // Lane masks, reads of one lane, and scalar functions belong to the scalar unit.
     bool scalar = type == AMD_MASK || str_starts(t->name, STR("s_")) ||
                   str_starts(t->name, STR("v_s_")) || str_starts(t->name, STR("v_read"));
     TRY(amd_text_operand(d, t, n, type, to));
@@ -171,13 +171,13 @@ static bool take_dpp(AmdDecoder *d, AmdText *t, AmdInstr *i) {
             p->move = moves[n].move;
             p->amount = number_or(t, moves[n].name, 0);
         }
-    if (!p->move) return amd_decode_fail(d, "the lanes' movement is not known");
+    if (!p->move) return amd_decode_fail(d, "the lane movement is unknown");
     p->rows = (uint8_t)number_or(t, "row_mask", 15);
     p->banks = (uint8_t)number_or(t, "bank_mask", 15);
     p->zeros = number_or(t, "bound_ctrl", 0) != 0 || p->move == AMD_DPP8;
     p->fetch_inactive = number_or(t, "fi", 0) != 0;
     if (i->s[0].kind != AMD_VECTOR)
-        return amd_decode_fail(d, "lanes move of vector registers only");
+        return amd_decode_fail(d, "only vector registers have lanes to move");
     return true;
 }
 
@@ -216,7 +216,7 @@ static bool all_taken(AmdDecoder *d, const AmdText *t) {
     return true;
 }
 
-// Inline constants among halves that are widened are halves, too.
+// For mixed-precision operands, inline constants among halves are halves, too.
 static bool take_mixed(AmdDecoder *d, const AmdText *t, AmdInstr *i) {
     for (uint32_t n = 0; n < i->operands; n++) {
         AmdOperand *o = &i->s[n], half;
@@ -261,7 +261,7 @@ static bool decode_own(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i
     if (row->run == amd_wait) return amd_decode_wait(d, t, i);
     if (row->run == amd_setreg || row->run == amd_getreg) return decode_hwreg(d, t, i);
     bool cache = row->run == amd_fence || row->run == amd_invalidate || row->run == amd_write_back;
-    if (cache) {  // coherence of caches, which the machine has not
+    if (cache) {  // cache coherence, which the machine does not model
         t->taken = UINT32_MAX, i->immediate = SIM_SCOPE_GPU;
         return true;
     }
@@ -290,10 +290,10 @@ static bool decode_pair(AmdDecoder *d, Str text, size_t at, AmdInstr *i) {
     AmdInstr *other = arena_new(d->arena, AmdInstr, 1);
     Str first = str_trim((Str){text.text, at});
     Str second = str_trim((Str){text.text + at + 2, text.size - at - 2});
-    if (find_pair(second)) return amd_decode_fail(d, "these are no pair");
+    if (find_pair(second)) return amd_decode_fail(d, "these do not form a pair");
     TRY(decode_one(d, first, i));
     TRY(decode_one(d, second, other));
-    if (!is_lanes(i) || !is_lanes(other)) return amd_decode_fail(d, "these two are no pair");
+    if (!is_lanes(i) || !is_lanes(other)) return amd_decode_fail(d, "these two do not form a pair");
     i->other = other;
     i->run = amd_run_pair;
     return true;
@@ -351,7 +351,7 @@ static SimLine line_of(const AmdObject *o, uint64_t address) {
     return (SimLine){l->file, l->line, l->column, 0};
 }
 
-// The line that begins at the offset, or the count.
+// The index of the line that begins at the offset, or the count.
 static uint32_t index_at(const GpuCode *code, int64_t offset) {
     uint32_t low = 0, high = code->count;
     while (low < high) {
@@ -383,7 +383,7 @@ static bool visit(DecodeWalk *w, uint32_t n) {
     AmdInstr *i = &w->instrs[n];
     uint64_t address = d->source->begin + line->offset;
     d->line = line_of(d->object, address), d->text = line->text;
-    if (!line->text.size) return amd_decode_fail(d, "bytes that are no instruction");
+    if (!line->text.size) return amd_decode_fail(d, "bytes that are not an instruction");
     i->address = (uint32_t)(address + line->size);
     TRY(decode_one(d, line->text, i));
     w->shown[n] = (SimInstr){.name = line->text.text, .line = d->line, .flags = 0};
@@ -400,7 +400,7 @@ static bool visit(DecodeWalk *w, uint32_t n) {
     return true;
 }
 
-// What is reached; bytes between are padding, and may be anything.
+// Decodes the reachable instructions; bytes between them are padding and may be anything.
 bool amd_decode_kernel(AmdDecoder *d, const GpuCode *code, SimKernel *to) {
     DecodeWalk w = {.d = d, .code = code};
     w.instrs = arena_new(d->arena, AmdInstr, code->count + 1);

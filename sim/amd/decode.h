@@ -1,8 +1,9 @@
-// From LLVM's text of an instruction to what the machine runs: the parts of the decoder.
+// Converts LLVM's text of an instruction to the machine's form: the parts of the decoder.
 //
-// Purpose: one instruction at a time. Invariants: false after a diagnostic that names the
-// instruction, its operand and its source line; every modifier of the text is either taken by
-// whoever knows it or an error. Ownership: the arena.
+// Purpose: one instruction at a time.
+// Invariants: false after a diagnostic that names the instruction, its operand and its source line.
+// Every modifier of the text is either used by the function that knows it, or an error.
+// Ownership: the arena.
 //
 //     AmdText t;
 //     if (!amd_text_split(d, line, &t)) …      // "v_add_f32_e32 v0, s1, v2"
@@ -19,11 +20,11 @@ enum { AMD_TEXT_OPERANDS = 12, AMD_TEXT_MODIFIERS = 24 };
 
 typedef struct AmdText {
     Str mnemonic;  // as written
-    Str name;      // without _e32 and its kin
+    Str name;      // without _e32 and similar endings
     Str operands[AMD_TEXT_OPERANDS];
     Str modifiers[AMD_TEXT_MODIFIERS];
     uint32_t operand_count, modifier_count;
-    uint32_t taken;  // a bit for each modifier that was
+    uint32_t taken;  // a bit for each modifier that was used
     bool vop3, dpp, sdwa;
 } AmdText;
 
@@ -36,29 +37,30 @@ typedef struct AmdDecoder {
     const AmdObjectKernel *source;
     AmdKernel *kernel;
     SimLine line;
-    Str text;  // of the instruction at hand
+    Str text;  // of the current instruction
     uint32_t processor;
-    uint32_t vectors, accumulators, scalars;  // that the descriptor gives
+    uint32_t vectors, accumulators, scalars;  // the counts that the descriptor gives
 } AmdDecoder;
 
 bool amd_decode_fail(AmdDecoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool amd_text_split(AmdDecoder *d, Str line, AmdText *t);
-// Operand n of the text as the type says.
+// Operand n of the text, read as the given type.
 bool amd_text_operand(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type, AmdOperand *o);
 bool amd_text_one(AmdDecoder *d, Str text, AmdType type, AmdOperand *o);
-// The modifier with this name: "clamp", or "offset" of "offset:16", with what follows the colon.
+// Finds the modifier with this name: "clamp", or "offset" of "offset:16"; *value is the text after
+// the colon.
 bool amd_text_modifier(AmdText *t, const char *name, Str *value);
-// What a bracket holds: without the first `head` characters and the last one.
+// The text in a bracket: without the first `head` characters and the last one.
 Str amd_text_inner(Str s, size_t head);
 bool amd_text_number(Str s, int64_t *value);
-// "[0,1,1]": numbers.
+// Reads the numbers of "[0,1,1]".
 uint32_t amd_text_list(Str s, uint32_t *values, uint32_t most);
 
-// Operand n as a result: of the kind that the instruction's unit writes.
+// Operand n as a result, in the kind of register that the instruction's unit writes.
 bool amd_decode_result(AmdDecoder *d, const AmdText *t, uint32_t n, AmdType type, AmdOperand *to);
 
-// Of the families.
+// The families of instructions.
 bool amd_decode_lanes(AmdDecoder *d, AmdText *t, const AmdRow *row, AmdInstr *i);
 bool amd_decode_access(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine);
 bool amd_decode_matrix(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine);

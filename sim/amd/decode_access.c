@@ -1,4 +1,4 @@
-// Loads, stores and atomics: their names say what they touch.
+// Loads, stores and atomics: their names say what they access.
 #include <string.h>
 
 #include "base/status.h"
@@ -48,7 +48,7 @@ static const AccessUnit units[] = {
 typedef struct Action {
     const char *name;
     AmdAction action;
-    uint8_t pieces;  // 2, or 2 * 64 where offsets count so many
+    uint8_t pieces;  // 2, or 2 * 64 if offsets are in units of 64 elements
 } Action;
 static const Action actions[] = {{"load_2addr_stride64_", AMD_LOAD, 128},
                                  {"load_2addr_", AMD_LOAD, 2},
@@ -69,7 +69,7 @@ typedef struct Atom {
     AmdAtom atom;
     uint8_t bytes;
 } Atom;
-// Of memory as gfx9 and gfx10 name them (… "_x2": of 8 bytes), and gfx11; and of LDS.
+// Memory atomics in the names of gfx9 and gfx10 ("…_x2": 8 bytes) and of gfx11; LDS atomics.
 static const Atom atoms[] = {
     {"add", AMD_ATOM_ADD, 4},
     {"add_u32", AMD_ATOM_ADD, 4},
@@ -167,7 +167,7 @@ static bool find_width(Str name, AmdAccess *a) {
     return false;
 }
 
-// "b64_tr_b16" of gfx950's LDS.
+// Handles "b64_tr_b16" of gfx950's LDS.
 static bool cut_transposed(Str *name, AmdAccess *a) {
     static const struct {
         const char *suffix;
@@ -196,7 +196,7 @@ static bool find_action(Str name, AmdAccess *a) {
     return false;
 }
 
-// LDS atomics say "_rtn_" between the operation and its type when they return.
+// LDS atomics that return a value have "_rtn_" between the operation and its type.
 static bool find_atom(AmdDecoder *d, Str name, AmdAccess *a) {
     if (a->unit == AMD_DS) {
         for (size_t n = 0; n + 5 <= name.size; n++)
@@ -243,7 +243,8 @@ static uint32_t data_words(const AmdAccess *a) {
     return a->words * pieces * (both ? 2 : 1);
 }
 
-// v, address, base: loads have the result first, stores the address, atomics that return both.
+// Operands v, address, base. The result comes first for loads and for atomics that return; the
+// address comes first for stores.
 static bool memory_operands(AmdDecoder *d, AmdText *t, AmdAccess *a) {
     uint32_t at = 0;
     bool buffer = a->unit == AMD_BUFFER;
@@ -312,7 +313,8 @@ static void take_offset(AmdText *t, const char *name, int64_t *to, int64_t unit)
     if (amd_text_modifier(t, name, &v) && amd_text_number(v, &number)) *to = number * unit;
 }
 
-// What makes an access one that others see: coherence beyond the workgroup's own caches.
+// Decodes the bits that make an access visible to others: coherence beyond the workgroup's own
+// caches.
 static void take_coherence(AmdDecoder *d, AmdText *t, AmdAccess *a) {
     bool sc0 = amd_text_modifier(t, "sc0", NULL), sc1 = amd_text_modifier(t, "sc1", NULL);
     bool glc = amd_text_modifier(t, "glc", NULL), slc = amd_text_modifier(t, "slc", NULL);
@@ -347,7 +349,7 @@ static void take_modifiers(AmdDecoder *d, AmdText *t, AmdAccess *a) {
     if (a->pieces > 1) a->pieces = 2;
 }
 
-// ---- What moves between lanes through LDS' hardware ----
+// ---- Moves between lanes through the LDS hardware ----
 
 static bool decode_move(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine);
 
@@ -373,18 +375,18 @@ bool amd_decode_access(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine) {
     return a->unit == AMD_DS ? lds_operands(d, t, a) : memory_operands(d, t, a);
 }
 
-// ds_swizzle's offset, written as LLVM does.
+// The offset of ds_swizzle, as LLVM writes it.
 static bool swizzle_offset(AmdDecoder *d, Str s, int64_t *to) {
     if (amd_text_number(s, to)) return true;
-    if (!str_starts(s, STR("swizzle("))) return amd_decode_fail(d, "a swizzle that is not known");
+    if (!str_starts(s, STR("swizzle("))) return amd_decode_fail(d, "an unknown swizzle");
     Str rest, kind = str_cut(amd_text_inner(s, 8), ',', &rest);
     int64_t v[8] = {0};
     uint32_t count = 0;
     if (str_equal(kind, STR("BITMASK_PERM"))) {
-        // Five letters for the bits of the lane, from the highest on: 0, 1, p(reserved),
+        // Five letters for the bits of the lane number, from the highest: 0, 1, p(reserved),
         // i(nverted).
         rest = str_trim(rest);
-        if (rest.size != 7) return amd_decode_fail(d, "a swizzle that is not known");
+        if (rest.size != 7) return amd_decode_fail(d, "an unknown swizzle");
         uint32_t and = 0, or = 0, xor = 0;
         for (uint32_t n = 0; n < 5; n++) {
             char c = rest.text[1 + n];
@@ -398,7 +400,7 @@ static bool swizzle_offset(AmdDecoder *d, Str s, int64_t *to) {
     while (rest.size && count < 8) {
         Str more, one = str_trim(str_cut(rest, ',', &more));
         if (!amd_text_number(one, &v[count]) || v[count] < 0 || v[count] > 32)
-            return amd_decode_fail(d, "a swizzle that is not known");
+            return amd_decode_fail(d, "an unknown swizzle");
         count++;
         rest = more;
     }
@@ -411,7 +413,7 @@ static bool swizzle_offset(AmdDecoder *d, Str s, int64_t *to) {
     else if (str_equal(kind, STR("REVERSE")))
         *to = 0x1f | ((v[0] - 1) & 31) << 10;
     else
-        return amd_decode_fail(d, "a swizzle that is not known");
+        return amd_decode_fail(d, "an unknown swizzle");
     return true;
 }
 
@@ -430,7 +432,7 @@ static bool decode_move(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine) {
     bool offset = amd_text_modifier(t, "offset", &v);
     if (swizzle && offset) TRY(swizzle_offset(d, v, &i->immediate));
     if (!swizzle && offset && !amd_text_number(v, &i->immediate))
-        return amd_decode_fail(d, "an offset that is no number");
+        return amd_decode_fail(d, "an offset that is not a number");
     i->run = back ? amd_bpermute : forth ? amd_permute : amd_swizzle;
     return true;
 }
@@ -441,7 +443,8 @@ static void wait_for(AmdWait *w, AmdCounter c, int64_t n) {
     if (n < w->counts[c]) w->counts[c] = (uint8_t)n;
 }
 
-// "vmcnt(0) lgkmcnt(1)" of one operand and what LLVM writes behind it, with blanks or '&' between.
+// Reads "vmcnt(0) lgkmcnt(1)" from one operand and the text that LLVM writes after it, separated by
+// blanks or '&'.
 static bool wait_part(AmdDecoder *d, Str s, AmdWait *w) {
     Str rest, name = str_cut(s, '(', &rest);
     int64_t n;

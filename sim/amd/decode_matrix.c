@@ -1,4 +1,4 @@
-// Products of matrices: their names say the shape and the types.
+// Matrix products: their names give the shape and the types.
 #include <string.h>
 
 #include "base/status.h"
@@ -85,13 +85,13 @@ uint32_t amd_element_bits(uint32_t element) {
     return 32;
 }
 
-// Which of f8f6f4's types: 0 e4m3, 1 e5m2, 2 e2m3, 3 e3m2, 4 e2m1.
+// The types of f8f6f4: 0 e4m3, 1 e5m2, 2 e2m3, 3 e3m2, 4 e2m1.
 static bool take_format(AmdDecoder *d, AmdText *t, const char *name, uint8_t *to) {
     static const uint8_t formats[] = {AMD_E_FP8, AMD_E_BF8, AMD_E_F6, AMD_E_BF6, AMD_E_F4};
     Str v;
     int64_t n = 0;
     if (amd_text_modifier(t, name, &v) && !amd_text_number(v, &n)) n = -1;
-    if (n < 0 || n > 4) return amd_decode_fail(d, "a format that is not known");
+    if (n < 0 || n > 4) return amd_decode_fail(d, "an unknown format");
     *to = formats[n];
     return true;
 }
@@ -119,10 +119,10 @@ static void take_signs(AmdText *t, AmdMatrix *m, AmdInstr *i) {
     (void)i;
 }
 
-// Registers of an operand must be as many as the shape says.
+// The number of registers that the shape requires for an operand.
 static uint32_t words_of(const AmdMatrix *m, uint32_t element, uint32_t lines) {
     uint32_t count = lines * (uint32_t)(m->k * m->blocks) * amd_element_bits(element);
-    if (m->form == 11) return count / 16 / 32;  // both halves of the wave hold all
+    if (m->form == 11) return count / 16 / 32;  // both halves of the wave hold all elements
     return count / (m->form ? 32 : 64) / 32;
 }
 
@@ -132,8 +132,8 @@ static bool check_shape(AmdDecoder *d, const AmdInstr *i, AmdMatrix *m) {
         return amd_decode_fail(d, "WMMA is simulated for waves of 32 lanes only");
     bool square = m->m == m->n && (m->m == 4 || m->m == 16 || m->m == 32);
     if (!square || !m->k || m->k > 128 || (m->form && (m->m != 16 || m->k % 16)))
-        return amd_decode_fail(d, "a shape that is not known");
-    uint32_t place = m->form == 11 && bits == 16 ? 32 : bits;  // halves in registers of their own
+        return amd_decode_fail(d, "an unknown shape");
+    uint32_t place = m->form == 11 && bits == 16 ? 32 : bits;  // halves in separate registers
     uint32_t count = i->d[0].words * 32u / place * lanes;
     m->blocks = (uint16_t)(count / (m->m * m->n));
     bool whole = m->blocks && (uint32_t)(m->blocks * m->m * m->n) == count && count <= 2048;
@@ -143,7 +143,7 @@ static bool check_shape(AmdDecoder *d, const AmdInstr *i, AmdMatrix *m) {
         i->s[1].words < words_of(m, m->b, m->n))
         return amd_decode_fail(d, "operands that do not hold the matrices");
     if (i->s[2].kind == AMD_VECTOR && i->s[2].words != i->d[0].words)
-        return amd_decode_fail(d, "the sum has not as many registers as the result");
+        return amd_decode_fail(d, "the sum and the result have different numbers of registers");
     return true;
 }
 
@@ -159,9 +159,9 @@ bool amd_decode_matrix(AmdDecoder *d, AmdText *t, AmdInstr *i, bool *mine) {
     for (uint32_t n = 0; n < 3; n++) {
         TRY(amd_text_operand(d, t, n + 1, AMD_WORDS, &i->s[n]));
         if (i->s[n].kind != AMD_VECTOR && n < 2)
-            return amd_decode_fail(d, "matrices lie in vector registers");
+            return amd_decode_fail(d, "matrices must be in vector registers");
     }
-    // A constant has the bits of the sum's type.
+    // A constant is read with the sum's type.
     if (i->s[2].kind == AMD_CONSTANT) TRY(amd_text_operand(d, t, 3, sum, &i->s[2]));
     take_signs(t, m, i);
     if (str_ends(t->name, STR("f8f6f4"))) {

@@ -1,4 +1,5 @@
-// Operands to lanes and back: modifiers, halves, DPP, SDWA, and the same of their poison.
+// Reads operands into lanes and writes results back: modifiers, halves, DPP, SDWA, and their
+// poison.
 #include "sim/amd/wave.h"
 #include "sim/machine/number/number.h"
 
@@ -7,7 +8,7 @@ typedef struct Source {
     const AmdInstr *instr;
     const AmdOperand *operand;
     uint32_t number;
-    bool poison;  // of the shadows; else of the registers
+    bool poison;  // read the shadows; else the registers
 } Source;
 
 // ---- Scalars ----
@@ -110,7 +111,7 @@ static uint32_t row_lane(const AmdDpp *p, uint32_t l) {
     return l;
 }
 
-// The lane that lane l reads, or AMD_LANES: there is none.
+// The lane that lane l reads from, or AMD_LANES: none.
 static uint32_t source_lane(const AmdDpp *p, uint32_t lanes, uint32_t l) {
     switch (p->move) {
     case AMD_WAVE_SHL: return l + 1 < lanes ? l + 1 : AMD_LANES;
@@ -189,7 +190,7 @@ static void signs64(const Source *s, LaneU64 *x) {
 
 static inline uint32_t flushed16(uint32_t h) { return h & 0x7c00 ? h : h & 0x8000; }
 
-// What only values have.
+// Modifiers that apply to values only, not to poison.
 static void finish_value(const Source *s, void *slots) {
     LaneU32 *x = slots;
     uint32_t type = s->operand->type;
@@ -202,7 +203,7 @@ static void finish_value(const Source *s, void *slots) {
     if (type == AMD_F16 && flushes(s->wave, false)) EACH(s, x[l] = flushed16(x[l]);)
 }
 
-// Packed halves: which of the two each half is, and its sign.
+// Packed halves: selects which of the two each half is, and its sign.
 static void pack(const Source *s, LaneU32 *x) {
     const AmdInstr *i = s->instr;
     uint32_t low = i->op_sel >> s->number & 1 ? 16 : 0;

@@ -1,4 +1,4 @@
-// Branches, barriers, waits, modes; and what moves between lanes.
+// Branches, barriers, waits, modes, and moves between lanes.
 #include <string.h>
 
 #include "sim/amd/wave.h"
@@ -35,8 +35,8 @@ void amd_trap(AmdWave *w, const AmdInstr *i) {
 }
 
 // ---- Barriers ----
-// A wave comes to the barrier and waits until all that have not ended have come; since gfx12 the
-// two are instructions of their own.
+// At a barrier, a wave arrives and waits until all waves that have not ended have arrived. Since
+// gfx12 these are two instructions.
 
 static void come(AmdWave *w) { w->signaled = w->group->phase + 1; }
 
@@ -70,7 +70,7 @@ void amd_barrier_wait(AmdWave *w, const AmdInstr *i) {
 void amd_wait(AmdWave *w, const AmdInstr *i) {
     const AmdWait *wait = i->detail;
     amd_land(w, wait->counts);
-    // What a release is made of: all stores of the wave are seen.
+    // A release needs this: all stores of the wave are visible.
     bool all = w->kernel->generation >= 10 ? wait->counts[AMD_COUNT_STORE] == 0
                                            : wait->counts[AMD_COUNT_LOAD] == 0;
     if (!all) return;
@@ -82,7 +82,7 @@ void amd_fence(AmdWave *w, const AmdInstr *i) {
     SimPlace at = amd_place(w, i);
     SIM_TELL(w->run, fence, &at, amd_exec(w), SIM_FENCE_MEMORY, SIM_SCOPE_GPU);
 }
-// Of gfx12: counted as a load, and as stores where it writes back.
+// For gfx12: counted as a load, and as a store if it writes back.
 void amd_invalidate(AmdWave *w, const AmdInstr *i) {
     amd_pend(w, i, AMD_CLASS_VECTOR, 0);
     amd_fence(w, i);
@@ -92,7 +92,7 @@ void amd_write_back(AmdWave *w, const AmdInstr *i) {
     amd_fence(w, i);
 }
 
-// ---- The MODE register, of which the low 8 bits count here ----
+// ---- The MODE register, of which the low 8 bits are modelled ----
 
 static uint32_t width_of(const AmdInstr *i) { return (uint32_t)(i->immediate >> 8 & 63); }
 static uint32_t offset_of(const AmdInstr *i) { return (uint32_t)(i->immediate & 31); }
@@ -149,7 +149,7 @@ void amd_writelane(AmdWave *w, const AmdInstr *i) {
     amd_put_word(w, &i->d[0], 0, UINT64_C(1) << l, values, poison);
 }
 
-// Each lane's value and poison from another lane; `from` AMD_LANES: 0.
+// Copies each lane's value and poison from another lane; `from` AMD_LANES: 0.
 static void gather(AmdWave *w, const AmdInstr *i, const AmdOperand *source, const uint32_t *from,
                    const uint32_t *selector_poison) {
     uint32_t values[AMD_LANES], poison[AMD_LANES];
@@ -169,8 +169,9 @@ void amd_permlane64(AmdWave *w, const AmdInstr *i) {
     gather(w, i, &i->s[0], from, NULL);
 }
 
-// Four bits a lane of the row, from two scalars; x16: of the other row of the pair. Lanes that do
-// not execute are read where op_sel's first bit says so, and give 0 or nothing else by its second.
+// Each lane of a row has four bits in two scalars, which select the source lane; x16 reads from the
+// other row of the pair. The first bit of op_sel says that inactive lanes are read as well;
+// otherwise the result is 0 or unchanged, as its second bit says.
 void amd_permlane16(AmdWave *w, const AmdInstr *i) {
     uint64_t select = (uint32_t)amd_scalar(w, &i->s[1], 1) | amd_scalar(w, &i->s[2], 1) << 32;
     uint64_t exec = amd_exec(w), mask = 0;
@@ -190,7 +191,7 @@ void amd_permlane16(AmdWave *w, const AmdInstr *i) {
     amd_put_word(w, &i->d[0], 0, mask & exec, values, poison);
 }
 
-// The odd rows of the result change places with the even rows of the operand.
+// Swaps the odd rows of the result with the even rows of the operand.
 void amd_permlane_swap(AmdWave *w, const AmdInstr *i) {
     uint32_t row = strncmp(i->row->name, "v_permlane32", 12) == 0 ? 32 : 16;
     uint32_t values[2][AMD_LANES], poison[2][AMD_LANES];
@@ -217,13 +218,13 @@ void amd_swap(AmdWave *w, const AmdInstr *i) {
     amd_put_word(w, &i->s[0], 0, amd_exec(w), values[1], poison[1]);
 }
 
-// One half of `to` becomes that half of what `from` holds: of values as of poison.
+// Replaces one half of `to` by a half of `from`; for values and for poison.
 static uint32_t with_half(uint32_t to, bool to_high, uint32_t from, bool from_high) {
     uint32_t shift = to_high ? 16 : 0, half = from >> (from_high ? 16 : 0) & 0xffff;
     return (to & ~(UINT32_C(0xffff) << shift)) | half << shift;
 }
 
-// Both may be halves of one register.
+// Both may be halves of the same register.
 void amd_swap_half(AmdWave *w, const AmdInstr *i) {
     const AmdOperand *to[] = {&i->d[0], &i->s[0]};
     uint32_t old[2][AMD_LANES], old_poison[2][AMD_LANES], values[AMD_LANES], poison[AMD_LANES];
@@ -243,7 +244,7 @@ void amd_swap_half(AmdWave *w, const AmdInstr *i) {
     }
 }
 
-// ---- Through the hardware of LDS: results come as loads do ----
+// ---- Through the LDS hardware: results arrive like those of loads ----
 
 AmdRun amd_bpermute, amd_permute, amd_swizzle;
 
@@ -261,7 +262,7 @@ static void send(AmdWave *w, const AmdInstr *i, const uint32_t *from, const AmdO
     amd_pend_begin(w, p);
 }
 
-// gfx10 and later move within 32 lanes of 64 only.
+// gfx10 and later move only within each 32 of 64 lanes.
 static uint32_t reached(const AmdWave *w, uint32_t l, uint32_t address) {
     uint32_t lane = address / 4 & (w->lanes - 1);
     return w->kernel->generation >= 10 && w->lanes == 64 ? (l & 32) + (lane & 31) : lane;
@@ -274,7 +275,7 @@ void amd_bpermute(AmdWave *w, const AmdInstr *i) {
     send(w, i, from, &i->s[1], &i->s[0]);
 }
 
-// To another lane; of several that go to one, the last wins.
+// Writes to another lane; if several lanes write to one, the last wins.
 void amd_permute(AmdWave *w, const AmdInstr *i) {
     uint32_t from[AMD_LANES];
     uint64_t exec = amd_exec(w), bad = 0;

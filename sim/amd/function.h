@@ -1,7 +1,8 @@
-// What the files of lane functions share: macros that write one function a line.
+// Shared by the files of lane functions: macros that define one function on a line.
 //
 // Invariants: a function computes all lanes, whatever the wave's mask is, so it must be defined for
-// every value. Operands p, q, r, s are the lane's; T, A, B, C the types of the result and of them.
+// every value. p, q, r, s are the operands of the lane; T, A, B, C are the types of the result and
+// of the operands.
 //
 //     AMD_FUNCTION_2(add_u32, LaneU32, LaneU32, LaneU32, p + q)
 #ifndef TILEC_SIM_AMD_FUNCTION_H
@@ -32,7 +33,7 @@
         AMD_EACH(x, const A p = a[l]; const B q = b[l]; const C r = c[l]; \
                  d[l] = (T)(__VA_ARGS__);)                                \
     }
-// Two results: the second, e, is a lane's bit.
+// Two results: the second, e, is one bit for each lane.
 #define AMD_FUNCTION_2C(name, T, A, B, value, carry)                                        \
     void amd_##name(const AmdLanes *x) {                                                    \
         T *d = x->d;                                                                        \
@@ -52,13 +53,13 @@
                  e[l] = (carry);)                                                            \
     }
 
-// The NaN that results are.
+// The NaN that results become.
 static inline float amd_quiet(float x) { return x == x ? x : sim_f32_bits(0x7fc00000); }
 static inline double amd_quiet64(double x) {
     return x == x ? x : sim_f64_bits(UINT64_C(0x7ff8) << 48);
 }
 
-// A double that was rounded to odd, to a half.
+// Converts a double that was rounded to odd to a half.
 static inline uint32_t amd_f16_of(double odd) {
     float near = (float)odd;
     double error = odd - (double)near;

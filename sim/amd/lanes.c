@@ -1,4 +1,5 @@
-// Instructions of lane functions: sources fetched, the function, its results with their modifiers.
+// Instructions of lane functions: fetch the sources, call the function, store its results with
+// their modifiers.
 #include "sim/amd/wave.h"
 #include "sim/machine/number/number.h"
 
@@ -43,7 +44,7 @@ static void commit(AmdWave *w, const AmdInstr *i, LaneResult *r) {
     else
         amd_store(w, i, 0, r->mask, r->first.slots, poison);
     if (i->results < 2) return;
-    // A carry is poison where anything of the operands is.
+    // A carry is poison if any operand bit is.
     AmdBuffer any;
     LaneU32 *to = (LaneU32 *)(void *)any.slots;
     bool wide = amd_slot(i->d[0].type) == 8;
@@ -59,7 +60,7 @@ void amd_run_lanes(AmdWave *w, const AmdInstr *i) {
     commit(w, i, &r);
 }
 
-// Both halves read before either writes.
+// Both halves of the pair read before either writes.
 void amd_run_pair(AmdWave *w, const AmdInstr *i) {
     LaneResult first, second;
     compute(w, i, &first);
@@ -130,7 +131,7 @@ static void finish(const AmdWave *w, const AmdInstr *i, uint32_t type, void *slo
     }
 }
 
-// Which half of the register a half is put into, and whether the other one stays.
+// Puts a half into the right half of the register, and keeps or clears the other one.
 static void place_half(const AmdWave *w, const AmdInstr *i, const AmdOperand *o,
                        const LaneU32 *from, const uint32_t *old, LaneU32 *to) {
     bool select = i->op_sel >> i->operands & 1;
@@ -161,7 +162,7 @@ static bool is_half(uint32_t type) {
     return type == AMD_F16 || type == AMD_B16 || type == AMD_BF16;
 }
 
-// The words that go into a register of one word, in place of those of its type.
+// The words to store in a one-word register, in place of those of the result's type.
 static const uint32_t *placed(const AmdWave *w, const AmdInstr *i, const AmdOperand *o,
                               const void *from, const uint32_t *old, AmdBuffer *to) {
     LaneU32 *words = (LaneU32 *)(void *)to->slots;
@@ -199,7 +200,7 @@ void amd_store(AmdWave *w, const AmdInstr *i, uint32_t result, uint64_t mask, co
     }
     const uint32_t *words = placed(w, i, o, finished.slots, amd_vector(w, o->number), &place);
     bool keeps = words == (const uint32_t *)(const void *)place.slots;
-    if (!poison && keeps && w->dirty[o->number]) {  // what stays may be poison
+    if (!poison && keeps && w->dirty[o->number]) {  // the half that stays may be poison
         static const AmdBuffer clean;
         poison = clean.slots;
     }

@@ -70,7 +70,7 @@ AMD_FUNCTION_2(cvt_pk_i16_i32, U, S, S,
 AMD_FUNCTION_1(cvt_f32_bf16, U, U, p << 16)
 
 // ---- Eight bits ----
-// gfx942's have no infinities and no negative zero (fnuz), those of later ones are OCP's.
+// gfx942's formats have no infinities and no negative zero (fnuz); later processors use OCP's.
 
 static const SimFormat e4m3_fnuz = {8, 4, 8, 0x7f, 0, 0};
 static const SimFormat e5m2_fnuz = {8, 3, 16, 0x7f, 0, 0};
@@ -86,16 +86,17 @@ static float value8(uint32_t bits, bool brain, bool fnuz) {
 static uint32_t round8(float x, bool brain, bool fnuz) {
     const SimFormat *f = fnuz ? brain ? &e5m2_fnuz : &e4m3_fnuz : brain ? &sim_e5m2 : &sim_e4m3;
     if (x != x) return fnuz ? 0x80 : 0x7f;
-    // Halfway from the greatest number to the next one, where rounding goes beyond it.
+    // Halfway from the greatest number to the next one: from here on rounding goes beyond the
+    // range.
     if (fnuz && fabsf(x) >= (brain ? 61440.0f : 248.0f)) return 0x80;
     uint32_t h = (uint32_t)sim_number_round(f, (double)x, SIM_RN, fnuz);
     return fnuz && h == 0x80 ? 0 : h;  // there is no negative zero
 }
 
-// Which byte, or which half, the operand's selection says.
+// The byte or half that the operand's selection names.
 static uint32_t selected(const AmdLanes *x) {
     const AmdInstr *i = x->instr;
-    if (i->sdwa.present) return 0;  // the operand is the byte already
+    if (i->sdwa.present) return 0;  // the operand is that byte already
     if (i->immediate) return 8 * (uint32_t)(i->immediate & 3);
     return (i->op_sel & 1 ? 16u : 0) + (i->op_sel & 2 ? 8u : 0);
 }

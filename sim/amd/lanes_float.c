@@ -1,5 +1,5 @@
-// Lane functions: f32 and f64. Denormals, clamp and output modifiers are the operands' and results'
-// (fetch.c, lanes.c); approximations are the nearest numbers, flushed as the hardware does.
+// Lane functions: f32 and f64. Denormals, clamp and output modifiers are handled with operands and
+// results (fetch.c, lanes.c). Approximations return the nearest number, flushed as in the hardware.
 #include <math.h>
 
 #include "sim/amd/function.h"
@@ -27,7 +27,7 @@ F2(mul_f32, amd_quiet(p *q))
 F2(mul_legacy_f32, p == 0 || q == 0 ? 0 : amd_quiet(p * q))
 F3(fma_f32, fused(p, q, r))
 F3(fmamk_f32, fused(p, q, r))
-// Two roundings, and no denormals.
+// Rounds twice and flushes denormals.
 static inline float unfused(float a, float b, float c) {
     float product = sim_flush(sim_flush(a) * sim_flush(b));
     return amd_quiet(sim_flush(product + sim_flush(c)));
@@ -54,8 +54,8 @@ PAIRS(pk_fma_f32, fused(p, q, r))
 
 // ---- Extremes ----
 
-// Zeros are ordered by their signs. Of one NaN the other operand is the result, but of a signalling
-// one, in the IEEE mode.
+// Zeros are ordered by their signs. If one operand is NaN, the other one is the result, except for
+// a signalling NaN in IEEE mode.
 static inline bool signals(float x) { return x != x && !(sim_bits_f32(x) >> 22 & 1); }
 static inline bool signals64(double x) { return x != x && !(sim_bits_f64(x) >> 51 & 1); }
 static inline float float_min(bool ieee, float x, float y) {
@@ -151,7 +151,7 @@ F1(sqrt_f32, amd_quiet(sqrtf(sim_flush(p))))
 D1(rcp_f64, amd_quiet64(1 / p))
 D1(rsq_f64, amd_quiet64(1 / sqrt(p)))
 D1(sqrt_f64, amd_quiet64(sqrt(p)))
-// Of turns.
+// The argument in full turns.
 static inline float turns(float x) {
     return (float)(((double)x - floor((double)x)) * 6.28318530717958647693);
 }
@@ -193,11 +193,11 @@ D1(frexp_mant_f64, mantissa64(p))
 AMD_FUNCTION_1(frexp_exp_f64, LaneS32, D, exponent_of(p))
 
 // ---- Quotients in steps ----
-// What the three instructions do differs between the formats in these numbers only.
+// The three instructions differ between the formats in these numbers only.
 
 typedef struct LaneFormat {
-    int bias, scale, near, least;  // of exponents; least: denominators' and numerators' limits
-    int vanish;                    // quotients this far below one are 0
+    int bias, scale, near, least;  // exponents; least: limits for denominators and numerators
+    int vanish;                    // quotients this far below one become 0
 } LaneFormat;
 static const LaneFormat single = {127, 64, 96, 23, 150}, wide = {1023, 128, 768, 53, 1075};
 
@@ -210,7 +210,7 @@ static int biased(double x, const LaneFormat *f) {
     return e > 0 ? e : 0;
 }
 
-// Is the nearest number of the format to x denormal, or zero?
+// Is the format's nearest number to x denormal or zero?
 static bool is_small(double x, const LaneFormat *f) { return biased(x, f) <= 0; }
 
 static double scale_operand(double a, double b, double c, const LaneFormat *f, uint32_t *flag) {
@@ -224,8 +224,8 @@ static double scale_operand(double a, double b, double c, const LaneFormat *f, u
     }
     if (eb == 0) return up;
     bool inverse = is_small(1 / b, f), quotient = ec - eb < -f->bias + 1;
-    // AMD's documents scale the denominator up here, which it is too large for, and the last step
-    // down: it must be down for both.
+    // AMD's documents scale the denominator up here, although it is too large for that, and the
+    // last step down. To be right, both must scale down.
     if (inverse && quotient) {
         *flag = 1;
         return a == b ? ldexp(a, -f->scale) : a;
@@ -253,13 +253,13 @@ static double scale_operand(double a, double b, double c, const LaneFormat *f, u
 SCALE(div_scale_f32, F, single, amd_quiet)
 SCALE(div_scale_f64, D, wide, amd_quiet64)
 
-// Rounded once, after the scaling.
+// Rounded once, after scaling.
 static float scaled_sum(float a, float b, float c, int by) {
     return amd_quiet((float)ldexp(sim_fma_odd((double)a, (double)b, (double)c), by));
 }
 
-// The same of f64. A double that keeps the rest in its last bit has too few bits for this: of a
-// subnormal result it may have one more, where two are needed.
+// The same for f64. A double with a sticky last bit has too few bits for this: a subnormal result
+// may leave it only one extra bit, where two are needed.
 static double scaled_sum64(double a, double b, double c, int by) {
     SimExact e;
     sim_exact_clear(&e);
@@ -269,7 +269,7 @@ static double scaled_sum64(double a, double b, double c, int by) {
     return sim_f64_bits(sim_exact_round(&e, &sim_f64, SIM_RN));
 }
 
-// The last step takes the scaling back, where div_scale's flag says so.
+// The last step undoes the scaling if div_scale's flag says so.
 void amd_div_fmas_f32(const AmdLanes *x) {
     F *d = x->d;
     const F *a = x->a, *b = x->b, *c = x->c;
@@ -293,7 +293,7 @@ static double fix_quotient(double q, double b, double c, const LaneFormat *f) {
     if (b == 0 || isinf(c)) return sign * (double)INFINITY;
     if (isinf(b) || c == 0) return sign * 0.0;
     if (biased(c, f) - biased(b, f) < -f->vanish) return sign * 0.0;
-    return q != q ? sign * (double)INFINITY : sign * fabs(q);  // it overflowed on its way
+    return q != q ? sign * (double)INFINITY : sign * fabs(q);  // an intermediate result overflowed
 }
 F3(div_fixup_f32, amd_quiet((float)fix_quotient((double)p, (double)q, (double)r, &single)))
 D3(div_fixup_f64, amd_quiet64(fix_quotient(p, q, r, &wide)))
@@ -310,6 +310,6 @@ AMD_FUNCTION_3(dot2_f32_f16, F, LaneU32, LaneU32, F,
 AMD_FUNCTION_3(dot2_f32_bf16, F, LaneU32, LaneU32, F,
                dot2(r, sim_bf16_value(p & 0xffff), sim_bf16_value(q & 0xffff),
                     sim_bf16_value(p >> 16), sim_bf16_value(q >> 16)))
-// Rounded to f32, and then once more.
+// Rounded to f32, and then once more to f16.
 AMD_FUNCTION_3(fma_mix_f16, LaneU32, F, F, F,
                amd_f16_of((double)(float)sim_fma_odd((double)p, (double)q, (double)r)))

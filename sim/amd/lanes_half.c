@@ -1,4 +1,4 @@
-// Lane functions: f16 and pairs of it, in f32 or double and rounded once.
+// Lane functions: f16 and pairs of f16, computed in f32 or double and rounded once.
 #include <math.h>
 
 #include "sim/amd/function.h"
@@ -10,7 +10,7 @@
 #define H2(name, ...) AMD_FUNCTION_2(name, U, U, U, __VA_ARGS__)
 #define H3(name, ...) AMD_FUNCTION_3(name, U, U, U, U, __VA_ARGS__)
 
-// Sums and products of two halves round the same through f32.
+// Sums and products of two halves round to the same result through f32.
 static inline uint32_t round16(float x) {
     uint32_t h = sim_f16_round(x);
     return (h & 0x7fff) > 0x7c00 ? 0x7e00 : h;

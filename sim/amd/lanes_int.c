@@ -69,7 +69,8 @@ static inline uint32_t signed_field(uint32_t x, uint32_t offset, uint32_t width)
 U3(bfe_u32, field(p, q, r))
 U3(bfe_i32, signed_field(p, q, r))
 
-// Bytes 0 to 3 are those of b, 4 to 7 of a; 8 to 11 signs, 12 zeros, beyond it ones.
+// Selectors 0 to 3 are bytes of b, 4 to 7 bytes of a; 8 to 11 give signs, 12 gives 0, larger ones
+// 255.
 static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t select) {
     uint64_t all = (uint64_t)a << 32 | b;
     uint32_t result = 0;
@@ -109,7 +110,7 @@ void amd_pk_mov_b32(const AmdLanes *x) {
 
 // ---- Sums ----
 
-// With clamp, results stay at the end of their range.
+// With clamp, results saturate at the ends of their range.
 #define CLAMPED_2(name, T, A, wide, least, greatest)                                              \
     void amd_##name(const AmdLanes *x) {                                                          \
         U *d = x->d;                                                                              \

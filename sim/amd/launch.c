@@ -15,7 +15,7 @@ enum { LDS_MOST = 64 * 1024, LDS_MOST_950 = 160 * 1024, PACKET = 64 };
 static bool check_block(const SimLaunch *n, const AmdObjectKernel *k, SimResult *r) {
     SimBlockRule rule = {.name = k->name,
                          .most = k->most_threads ? k->most_threads : SIM_THREADS_MAX,
-                         .items = UINT32_MAX};  // as the dispatch packet has them
+                         .items = UINT32_MAX};  // as in the dispatch packet
     memcpy(rule.required, k->required, sizeof rule.required);
     return sim_check_block(n, &rule, r);
 }
@@ -25,9 +25,10 @@ static bool check(const SimLaunch *n, const AmdKernel *k, SimResult *r) {
     uint64_t lds = (uint64_t)k->source->descriptor.lds + n->shared;
     uint32_t most = amd_lds_most(k->processor);
     if (lds > most)
-        return sim_refuse(r, "%llu bytes of LDS: there are %u", (unsigned long long)lds, most);
+        return sim_refuse(r, "%llu bytes of LDS: the processor has %u", (unsigned long long)lds,
+                          most);
     if (k->source->descriptor.rsrc1 >> 12 & 15)
-        return sim_refuse(r, "kernel '%.*s' does not round to the nearest: that is not simulated",
+        return sim_refuse(r, "kernel '%.*s' does not round to nearest: this is not simulated",
                           STR_ARG(k->source->name));
     return true;
 }
@@ -77,7 +78,7 @@ static bool make_arguments(AmdLaunch *run) {
     return true;
 }
 
-// What the queue holds of a launch; of it, sizes are what kernels read.
+// Makes the dispatch packet, as the queue would hold it. Kernels read only its sizes.
 static bool make_packet(AmdLaunch *run) {
     const SimLaunch *n = run->launch;
     uint8_t packet[PACKET] = {0};
@@ -147,13 +148,13 @@ static void free_group(AmdGroup *g) {
 
 // ---- A launch ----
 
-// Loads of 16 bytes go through LDS of gfx9 in groups of eight lanes that are not neighbours.
+// LDS of gfx9 serves 16-byte loads in groups of eight lanes that are not neighbours.
 static const uint8_t loads16[AMD_LANES] = {
     0,  1,  2,  3,  20, 21, 22, 23, 4,  5,  6,  7,  16, 17, 18, 19, 8,  9,  10, 11, 28, 29,
     30, 31, 12, 13, 14, 15, 24, 25, 26, 27, 32, 33, 34, 35, 52, 53, 54, 55, 36, 37, 38, 39,
     48, 49, 50, 51, 40, 41, 42, 43, 60, 61, 62, 63, 44, 45, 46, 47, 56, 57, 58, 59};
 
-// The same of gfx950, where groups are of sixteen.
+// The same for gfx950, with groups of sixteen lanes.
 static const uint8_t loads16_950[AMD_LANES] = {
     0,  1,  2,  3,  12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27, 4,  5,  6,  7,  8,  9,
     10, 11, 16, 17, 18, 19, 28, 29, 30, 31, 32, 33, 34, 35, 44, 45, 46, 47, 52, 53, 54, 55,

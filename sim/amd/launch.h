@@ -1,6 +1,6 @@
-// A launch of AMD code: what sim_run does for it.
+// A launch of AMD code: the part of sim_run for AMD.
 //
-// Invariants: memory that a launch needs for itself (arguments, packet) is freed at its end.
+// Invariants: memory that a launch allocates for itself (arguments, packet) is freed at its end.
 //
 //     SimResult r = amd_run(&launch);   // launch.kernel is of a program of amd_read
 #ifndef TILEC_SIM_AMD_LAUNCH_H
@@ -9,12 +9,13 @@
 #include "sim/amd/wave.h"
 
 SimResult amd_run(const SimLaunch *launch);
-// What the machine takes each processor for; not from chips.def, which tests compare with it.
+// The machine's own limits of each processor. They do not come from chips.def, since tests compare
+// the two.
 uint32_t amd_lds_most(uint32_t processor);  // bytes of one program
 uint32_t amd_banks(uint32_t processor);
-// The lanes in the order in which loads of 16 bytes serve them, group by group; NULL: in order.
+// The order of lanes in which 16-byte loads are served, group by group; NULL: ascending.
 const uint8_t *amd_loads16(uint32_t processor);
-// All groups, one after another (run.c).
+// Runs all workgroups, one after another (run.c).
 void amd_run_groups(AmdLaunch *run);
 
 #endif

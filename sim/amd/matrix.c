@@ -1,10 +1,10 @@
-// Products of matrices: which lane holds which element, and the products themselves.
+// Matrix products: which lane holds which element, and the products themselves.
 //
-// Maps are those of AMD's instruction set documents. MFMA: a lane's number is line + m * (block +
-// blocks * group), and group g holds depths g * e and on, e elements of them. Results of f32 and
-// i32 are four rows a group of registers. WMMA of gfx11: both halves of the wave hold all of a
-// line; rows alternate between them. Of gfx12: each half has half of the depth, and half of the
-// rows.
+// The maps are those of AMD's instruction set documents. MFMA: a lane's number is line + m * (block
+// + blocks * group), and group g holds e elements from depth g * e on. Results of f32 and i32 are
+// in groups of four registers, one for each of four rows. WMMA on gfx11: both halves of the wave
+// hold all of a line, and rows alternate between the halves. On gfx12 each half has half of the
+// depth and half of the rows.
 #include <string.h>
 
 #include "sim/amd/matrix.h"
@@ -75,7 +75,7 @@ static double value8(const AmdWave *w, bool brain, uint64_t bits) {
     return sim_number_value(brain ? &e5m2_fnuz : &e4m3_fnuz, bits);
 }
 
-// gfx90a takes denormal halves for zeros.
+// gfx90a treats denormal halves as zeros.
 static float half_value(const AmdWave *w, uint32_t element, uint32_t h) {
     bool brain = element == AMD_E_BF16;
     if (w->kernel->processor == 0x90a && !(h & (brain ? 0x7f80 : 0x7c00))) h &= 0x8000;
@@ -101,7 +101,7 @@ static double value_of(const AmdWave *w, uint32_t element, uint64_t bits) {
     return 0;
 }
 
-// The type whose precision the elements have, for product.h.
+// The type with the precision of the elements, for product.h.
 static SimType type_of(uint32_t element) {
     switch ((AmdElement)element) {
     case AMD_E_F32: return SIM_F32;
@@ -129,7 +129,7 @@ static int16_t integer_of(uint32_t element, bool sign, uint64_t bits) {
 // ---- A product ----
 
 typedef struct MatrixLines {
-    double at[LINES_MOST][DEPTH];  // line of block b: b * lines + line
+    double at[LINES_MOST][DEPTH];  // line `line` of block b is at b * lines + line
     uint8_t poison[LINES_MOST];
 } MatrixLines;
 
@@ -150,7 +150,7 @@ static void read_lines(const AmdWave *w, const AmdInstr *i, const AmdMatrix *m, 
     uint32_t bits = amd_element_bits(element), count = amd_matrix_elements(m, lines);
     const AmdOperand *o = &i->s[second], *scale = second ? &m->b_scale : &m->a_scale;
     bool integer = m->c == AMD_E_I32, sign = second ? m->b_signed : m->a_signed;
-    // WMMA's negations: of halves by neg_lo and neg_hi, which code that computes has not.
+    // WMMA can negate halves by neg_lo and neg_hi; compiled kernels do not use it.
     memset(to->poison, 0, sizeof to->poison);
     bool dirty = any_poison(w, o);
     for (uint32_t l = 0; l < w->lanes; l++) {
@@ -172,7 +172,7 @@ typedef struct MatrixPlace {
     uint32_t word, shift, bits;
 } MatrixPlace;
 
-// Where in the registers a lane's n-th result is.
+// The register and bits of a lane's n-th result.
 static MatrixPlace matrix_place(const AmdMatrix *m, uint32_t n) {
     uint32_t bits = amd_element_bits(m->c);
     if (bits == 64) return (MatrixPlace){2 * n, 0, 64};
@@ -213,8 +213,8 @@ static uint64_t canonical(uint32_t element, uint64_t d) {
     return (d & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : d;
 }
 
-// Tiles of SIM_ROWS by SIM_COLUMNS, up to SIM_DEPTH deep: deeper ones are summed exactly one by
-// one.
+// Tiles of SIM_ROWS by SIM_COLUMNS, at most SIM_DEPTH deep. Elements of deeper ones are summed
+// exactly, one by one.
 static uint64_t exact_element(const AmdMatrix *m, const double *a, const double *b, uint64_t c) {
     const SimFormat *f = m->c == AMD_E_F64    ? &sim_f64
                          : m->c == AMD_E_BF16 ? &sim_bf16
@@ -320,7 +320,7 @@ static void write_results(AmdWave *w, const AmdInstr *i, const AmdMatrix *m,
     }
 }
 
-// Both halves of gfx11's waves must hold the same.
+// Both halves of a gfx11 wave must hold the same data.
 static bool halves_agree(const AmdWave *w, const AmdOperand *o) {
     for (uint32_t n = 0; n < o->words; n++)
         for (uint32_t l = 0; l < 16; l++)

@@ -31,16 +31,16 @@ void amd_check_address(AmdWave *w, const AmdInstr *i, const AmdAccess *a, uint64
     if (bad) amd_tell_poison(w, i, SIM_POISON_ADDRESS, bad);
 }
 
-// A buffer resource, of raw buffers: base, records, and what must be 0.
+// A resource for raw buffers: base and records; the other fields must be 0.
 typedef struct Resource {
     uint64_t base, records;
     uint32_t stride;
-    bool scratch;  // swizzled: each lane has its own
-    bool open;     // bounds are those of a buffer without records: none, or nothing
+    bool scratch;  // swizzled: each lane has its own part
+    bool open;     // not checked, but without records nothing is accessible
 } Resource;
 
-// From gfx10 on a resource says what is compared: offsets (raw buffers), or nothing but whether
-// there are records.
+// From gfx10 on a resource says which check is made: of offsets (raw buffers), or only whether
+// there are any records.
 static bool bounds_of(AmdWave *w, const AmdInstr *i, uint32_t word, Resource *r) {
     enum { RECORDS = 2, RAW = 3 };
     uint32_t check = w->kernel->generation < 10 || r->scratch ? RAW : word >> 28 & 3;
@@ -67,9 +67,10 @@ static bool resource_of(AmdWave *w, const AmdInstr *i, const AmdOperand *o, Reso
     return false;
 }
 
-// Words of each lane that lie within the buffer; others are read as 0 and not written. The offset
-// that all lanes share counts for the bounds on gfx9 only; of scratch, where lanes' words lie side
-// by side, it steps over those of all lanes.
+// Finds the words of each lane that are within the buffer; words outside are read as 0 and not
+// written. The offset that is common to all lanes is part of the bounds check only on gfx9. In
+// scratch, where the words of all lanes are interleaved, that offset is multiplied by the number of
+// lanes.
 static bool buffer_addresses(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
                              AmdLanesTouched *t) {
     Resource r;
@@ -129,7 +130,8 @@ static SimSpace space_of(const AmdAccess *a) {
     return SIM_SPACE_GLOBAL;
 }
 
-// Bytes of a lane's words that lie within its buffer, from the first on; 0: not one run.
+// The bytes of a lane's words that are within its buffer, from the first on; 0: they are not
+// contiguous.
 static uint32_t bytes_within(const AmdAccess *a, uint32_t words) {
     uint32_t count = (a->bytes + 3u) / 4, all = (1u << count) - 1;
     words &= all;
@@ -137,7 +139,7 @@ static uint32_t bytes_within(const AmdAccess *a, uint32_t words) {
     return 4 * (uint32_t)__builtin_popcount(words);
 }
 
-// Lanes at the edge of a buffer touch fewer bytes: one touch for each number of words.
+// Lanes at the edge of a buffer access fewer bytes: one touch for each number of words.
 bool amd_touch_lanes(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
                      const AmdLanesTouched *lanes, SimAccessKind kind, const uint8_t *data,
                      AmdTouch *t) {
@@ -147,7 +149,7 @@ bool amd_touch_lanes(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
     if (a->unit == AMD_DS) t->scope = SIM_SCOPE_CTA;
     memcpy(t->address, lanes->address, sizeof t->address);
     if (lanes->local) t->space = SIM_SPACE_LOCAL;
-    // Loaders let all but atomics and LDS be unaligned.
+    // Loaders configure the hardware so that only atomics and LDS require alignment.
     t->align = kind == SIM_ACCESS_ATOMIC ? a->bytes
                : a->unit != AMD_DS       ? 1
                : a->bytes < 4            ? a->bytes
@@ -183,7 +185,7 @@ static uint32_t extended(const AmdAccess *a, uint32_t v) {
     return a->bytes < 4 && a->sign ? (uint32_t)((int32_t)(v << up) >> up) : v;
 }
 
-// Lane l's words, from `word` of the pending load on.
+// Loads lane l's words, from word `word` of the pending load on.
 static void load_lane(const AmdAccess *a, const AmdTouch *t, const AmdLanesTouched *lanes,
                       uint32_t l, uint32_t word, AmdPending *p) {
     for (uint32_t n = 0; n < a->words; n++) {
@@ -213,7 +215,8 @@ static uint32_t bits_at(const uint32_t *words, uint32_t l, uint32_t at, uint32_t
     return value;
 }
 
-// What 16 lanes have read, one after the other, are rows of 16 elements; each lane gets a column.
+// The data of 16 lanes, one after another, are the rows of a 16-wide matrix; each lane gets a
+// column.
 static void transpose_words(uint32_t *words, uint32_t count, uint32_t bits) {
     uint32_t from[3 * AMD_LANES], each = 32 * count / bits;
     memcpy(from, words, (size_t)count * AMD_LANES * sizeof *from);
@@ -230,7 +233,7 @@ static void transpose_words(uint32_t *words, uint32_t count, uint32_t bits) {
         }
 }
 
-// Lanes that do not take part have nothing to give.
+// Inactive lanes contribute no data.
 static void transpose(const AmdWave *w, const AmdAccess *a, AmdPending *p) {
     uint32_t *poison = p->data + (size_t)p->words * AMD_LANES;
     for (uint32_t n = 0; n < a->words; n++)
@@ -265,7 +268,7 @@ static void run_load_lds(AmdWave *w, const AmdInstr *i, const AmdAccess *a) {
     if (!amd_touch_lanes(w, i, a, &lanes, SIM_ACCESS_ASYNC_READ, NULL, &t)) return;
     AmdPending *p = amd_pend(w, i, AMD_CLASS_VECTOR, a->words);
     p->lds = true, p->mask = amd_exec(w), p->bytes = 4u * a->words;
-    // As many bits as LDS has: gfx950's is larger than the others'.
+    // As many bits as the LDS size needs: gfx950's LDS is larger.
     uint32_t bits = w->kernel->processor == 0x950 ? 0x3ffff : 0xffff;
     uint32_t base = w->scalars[AMD_M0] & bits;
     if (w->scalar_shadows[AMD_M0] & bits) amd_tell_poison(w, i, SIM_POISON_ADDRESS, p->mask);
@@ -365,7 +368,7 @@ static bool scalar_address(AmdWave *w, const AmdInstr *i, const AmdAccess *a, ui
         if (!r.open || !r.records) *left = offset < r.records ? r.records - offset : 0;
         return true;
     }
-    // Of bytes and pairs of them there are loads from gfx12 on.
+    // gfx12 added loads of one and two bytes.
     uint64_t within = a->bytes < 4 ? 0 : 3;
     *address = (amd_scalar(w, &a->base, 2) + offset) & ~within;
     return true;

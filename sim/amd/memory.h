@@ -1,7 +1,7 @@
-// What loads, stores and atomics share.
+// Shared by loads, stores and atomics.
 //
-// Invariants: a lane's address counts where the mask has it; of a buffer's lanes `words` says which
-// words lie within it.
+// Invariants: a lane's address is valid if its bit in the mask is set; for buffers `words` says
+// which of a lane's words are within the buffer.
 //
 //     AmdLanesTouched lanes;
 //     if (!amd_addresses(w, i, a, 0, &lanes)) return;   // a fault
@@ -14,7 +14,7 @@
 typedef struct AmdLanesTouched {
     uint64_t mask, address[AMD_LANES];
     uint16_t words[AMD_LANES];
-    bool local;  // a buffer that is the lanes' scratch
+    bool local;  // a buffer that is the scratch memory of lanes
 } AmdLanesTouched;
 
 bool amd_addresses(AmdWave *w, const AmdInstr *i, const AmdAccess *a, uint32_t piece,
@@ -22,7 +22,7 @@ bool amd_addresses(AmdWave *w, const AmdInstr *i, const AmdAccess *a, uint32_t p
 bool amd_touch_lanes(AmdWave *w, const AmdInstr *i, const AmdAccess *a,
                      const AmdLanesTouched *lanes, SimAccessKind kind, const uint8_t *data,
                      AmdTouch *t);
-// Tells of poison in the address of lanes of the mask.
+// Reports poison in the addresses of the mask's lanes.
 void amd_check_address(AmdWave *w, const AmdInstr *i, const AmdAccess *a, uint64_t mask);
 AmdRun amd_run_atomic;
 

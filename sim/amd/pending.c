@@ -1,12 +1,12 @@
-// Loads and stores under way, and the waits that cover them.
+// Loads and stores in flight, and the waits that cover them.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os/os.h"
 #include "sim/amd/wave.h"
 
-// The counters that an access is counted by. Older generations have fewer: stores count as loads
-// before gfx10, scalar loads as LDS before gfx12.
+// The counters that count an access. Older generations have fewer: before gfx10 stores count as
+// loads, before gfx12 scalar loads count as LDS accesses.
 static uint8_t counters_of(const AmdWave *w, AmdClass class) {
     uint32_t generation = w->kernel->generation;
     switch (class) {
@@ -19,7 +19,7 @@ static uint8_t counters_of(const AmdWave *w, AmdClass class) {
     return 0;
 }
 
-// A counter that is full holds the wave until the oldest have come.
+// If a counter is full, the wave waits until the oldest accesses have completed.
 static void make_room(AmdWave *w, AmdClass class) {
     enum { MOST = 63 };
     if (w->pending_count < MOST) return;
@@ -38,7 +38,7 @@ AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t wor
     }
     AmdPending *p = &w->pending[w->pending_count];
     memset(p, 0, sizeof *p);
-    // Stores of gfx9 come in order with its loads.
+    // On gfx9 stores complete in order with loads.
     bool together = class == AMD_CLASS_STORE && w->kernel->generation < 10;
     p->class = together ? AMD_CLASS_VECTOR : (uint8_t) class;
     p->counters = counters_of(w, class);
@@ -55,7 +55,7 @@ static uint32_t bits_of(const AmdPending *p) {
     return !p->half ? UINT32_MAX : p->high ? 0xffff0000 : 0xffff;
 }
 
-// The lanes of a register that a load fills bits of, where they are some of these.
+// The lanes of a register in which a load fills some of these bits.
 static uint64_t fills(const AmdPending *p, uint8_t kind, uint32_t number, uint32_t bits) {
     bool own = p->class != UINT8_MAX && !p->lds && p->kind == kind && number >= p->number &&
                number - p->number < p->words && bits_of(p) & bits;
@@ -66,7 +66,7 @@ static bool in_order(uint32_t class) {
     return class != AMD_CLASS_SCALAR && class != AMD_CLASS_FLAT;
 }
 
-// Of two loads to the same place that come in any order nobody knows what is left there.
+// If two loads write the same place and may complete in any order, the value left there is unknown.
 static void find_clashes(AmdWave *w, AmdPending *p) {
     for (AmdPending *q = w->pending; q < p; q++)
         for (uint32_t n = 0; n < p->words; n++)
@@ -74,7 +74,7 @@ static void find_clashes(AmdWave *w, AmdPending *p) {
                 if (q->class != p->class || !in_order(p->class)) p->lost = q->lost = true;
 }
 
-// What lands in registers makes them poison until then; scalars are lane 0.
+// Registers that a load will fill are poison until then; scalars use lane 0.
 void amd_pend_begin(AmdWave *w, AmdPending *p) {
     AmdOperand o = {.kind = p->kind, .number = p->number};
     if (p->lds) return;
@@ -94,8 +94,8 @@ void amd_pend_begin(AmdWave *w, AmdPending *p) {
 
 // ---- Landing ----
 
-// The bits of each lane's n-th word that no younger load fills: of the others that one has the last
-// word.
+// The bits of each lane's n-th word that no younger load fills: a younger load overwrites the
+// others.
 static void last_word(const AmdWave *w, const AmdPending *p, uint32_t n, uint32_t *bits) {
     for (uint32_t l = 0; l < w->lanes; l++) bits[l] = p->mask >> l & 1 ? bits_of(p) : 0;
     for (const AmdPending *q = p + 1; q < w->pending + w->pending_count; q++)
@@ -116,7 +116,7 @@ static void land_scalars(AmdWave *w, const AmdPending *p) {
     }
 }
 
-// A register that was written while the load was under way holds the one or the other.
+// A register that was written while the load was in flight may hold either value.
 static void land_word(AmdWave *w, const AmdPending *p, uint32_t n) {
     AmdOperand o = {.kind = AMD_VECTOR, .number = p->number};
     const uint32_t *data = p->data + (size_t)n * AMD_LANES, *old = amd_vector(w, o.number + n),
@@ -191,8 +191,9 @@ static uint32_t under_way(const AmdWave *w, AmdCounter c, uint32_t class) {
     return count;
 }
 
-// At most `left` of those that the counter counts are under way: of each class that comes in order
-// the oldest others have come; those of a class without order only if none is left.
+// Lands accesses until at most `left` that this counter counts are in flight. In classes that
+// complete in order, the oldest land first. Accesses of the class without an order land only if
+// none may be left.
 static void land_counter(AmdWave *w, AmdCounter c, uint32_t left) {
     for (uint32_t class = AMD_CLASS_VECTOR; class <= AMD_CLASS_FLAT; class ++) {
         uint32_t count = under_way(w, c, class), come = count > left ? count - left : 0;
@@ -231,7 +232,7 @@ void amd_land_all(AmdWave *w) {
 void amd_pend_touch(AmdWave *w, const SimAccess *access) {
     bool own = access->kind == SIM_ACCESS_LOAD || access->kind == SIM_ACCESS_STORE ||
                access->kind == SIM_ACCESS_ATOMIC;
-    if (!own) return;  // those to LDS are told of when they land
+    if (!own) return;  // accesses to LDS are reported when they land
     AmdPending *p = &w->pending[w->pending_count - 1];
     if (p->class == AMD_CLASS_SCALAR) return;
     size_t data = access->data ? (size_t)w->lanes * 32 : 0;

@@ -1,4 +1,5 @@
-// How poison goes through instructions: bit by bit where a result's bits come from single ones.
+// How poison propagates through instructions: bit by bit where result bits come from single operand
+// bits.
 #include "sim/amd/wave.h"
 
 enum { SOURCES = 4 };
@@ -10,7 +11,7 @@ static uint64_t halves(uint64_t bits, uint32_t width) {
     return (bits & low ? low : 0) | (bits >> width & low ? low << width : 0);
 }
 
-// What needs no more than the operands' poison.
+// Rules that need only the operands' poison.
 static uint64_t by_rule(uint32_t rule, uint64_t any, uint32_t slot) {
     switch (rule) {
     case AMD_UP: return spread_up(any);
@@ -35,7 +36,7 @@ static void slot_put(void *slots, uint32_t slot, uint32_t l, uint64_t value) {
 
 static uint32_t slot_of(const AmdInstr *i, uint32_t source) { return amd_slot(i->s[source].type); }
 
-// Bits of the result that differ between any two fillings of the poisoned bits with 0 and 1.
+// Finds the result bits that differ between filling the poisoned bits with 0 and with 1.
 static void try_lanes(const AmdInstr *i, const AmdLanes *x, const AmdBuffer *const *poison,
                       uint32_t data, AmdBuffer *result) {
     const void *given[SOURCES] = {x->a, x->b, x->c, x->c2};
@@ -73,14 +74,14 @@ static void try_lanes(const AmdInstr *i, const AmdLanes *x, const AmdBuffer *con
     }
 }
 
-// Operands of which each bit of the result takes a bit at most.
+// The operands from which each result bit takes at most one bit.
 static uint32_t bitwise(uint32_t rule) {
     if (rule == AMD_SHIFT) return AMD_BITS_B;
     if (rule == AMD_SHIFT_A) return AMD_BITS_A;
     return rule <= AMD_BITS_ABC ? rule : 0;
 }
 
-// The bits of an operand that the instruction looks at.
+// The bits of an operand that the instruction reads.
 static uint64_t seen(const AmdInstr *i, uint32_t source) {
     uint32_t rule = i->row->poison, type = i->d[0].type;
     if (source == (rule == AMD_SHIFT_A) && (rule == AMD_SHIFT || rule == AMD_SHIFT_A))

@@ -1,10 +1,12 @@
 // Decoded AMD code.
 //
-// Purpose: what the reader makes and the wave machine runs. A kernel of AMD code is a SimKernel
-// (names, lines, parameters, for observers and callers) beside an AmdKernel with as many
-// instructions. Invariants: every branch goes to an instruction of the kernel; registers lie below
-// the counts of the kernel, scalar ones below AMD_SCALARS; a handler finds the operands that its
-// row of amd.def names. Ownership: the arena given to amd_read.
+// Purpose: the output of the reader and the input of the wave machine. A kernel of AMD code is a
+// SimKernel (names, lines, parameters, for observers and callers) together with an AmdKernel with
+// the same number of instructions.
+// Invariants: every branch goes to an instruction of the kernel. Register numbers are below the
+// counts of the kernel, those of scalar registers below AMD_SCALARS. A handler gets the operands
+// that its row of amd.def names.
+// Ownership: the arena given to amd_read.
 //
 //     const AmdKernel *k = sim_kernel->machine;
 //     for (uint32_t n = 0; n < k->count; n++) puts(k->code[n].row->name);
@@ -22,7 +24,7 @@ typedef void AmdRun(AmdWave *wave, const AmdInstr *instr);
 typedef void AmdLaneFunction(const AmdLanes *lanes);
 typedef uint64_t AmdScalarFunction(AmdScalars *scalars);
 
-// What an operand holds: a letter of a row's roles.
+// The type of an operand: a letter in a row's roles.
 typedef enum AmdType {
     AMD_B32 = 'b',
     AMD_F32 = 'f',
@@ -35,15 +37,15 @@ typedef enum AmdType {
     AMD_F16X2 = 'P',
     AMD_BF16X2 = 'E',
     AMD_F32X2 = 'F',
-    AMD_MIX = 'x',       // f32, or a half that is widened
-    AMD_MASK = 'm',      // a bit a lane
-    AMD_SIGNED16 = 'k',  // a constant within the instruction
+    AMD_MIX = 'x',       // f32, or a half that is converted to f32
+    AMD_MASK = 'm',      // one bit for each lane
+    AMD_SIGNED16 = 'k',  // a constant in the instruction
     AMD_UNSIGNED16 = 'K',
-    AMD_WORDS = 'r',  // as many registers as the text says, taken as they are
+    AMD_WORDS = 'r',  // as many registers as the text names, unconverted
 } AmdType;
 
 typedef enum AmdOperandKind {
-    AMD_NOTHING,  // "off", "null" as an operand that may be missing
+    AMD_NOTHING,  // "off", or "null" as an operand that may be missing
     AMD_VECTOR,   // v0 …; from AMD_ACCUMULATORS on a0 …
     AMD_SCALAR,
     AMD_CONSTANT
@@ -58,12 +60,12 @@ enum {
     AMD_M0 = 124,
     AMD_NULL = 125,
     AMD_EXEC = 126,
-    AMD_FLAT = 128,  // flat_scratch, of processors that have it as registers
+    AMD_FLAT = 128,  // flat_scratch, for processors that have it as registers
     AMD_SCC = 130,
     AMD_VCCZ = 131,
     AMD_EXECZ = 132,
     AMD_XNACK = 134,
-    AMD_SCALARS = 152,  // room for the widest register behind the last
+    AMD_SCALARS = 152,  // room for the widest register after the last
     AMD_SOURCES = 6,
     AMD_LANES = 64
 };
@@ -73,24 +75,24 @@ typedef struct AmdOperand {
     uint8_t words;
     bool negated, absolute, extended;  // modifiers of the text
     bool high, half;                   // v0.h; v0.l or v0.h
-    uint16_t number;                   // of the first register
-    uint64_t value;                    // of a constant, as its type has it
+    uint16_t number;                   // number of the first register
+    uint64_t value;                    // a constant, as bits of its type
 } AmdOperand;
 
-// How poison goes through an instruction. Of the first ones each bit of the result depends on at
-// most one bit of each operand named, and on all of the others.
+// How poison propagates through an instruction. For the first rules, each result bit depends on at
+// most one bit of each operand in the name, and on all bits of the other operands.
 typedef enum AmdPoisonRule {
     AMD_BITS_A = 1,
     AMD_BITS_B = 2,
     AMD_BITS_AB = 3,
     AMD_BITS_AC = 5,
     AMD_BITS_ABC = 7,
-    AMD_ALL,        // any bit of any operand: all of the result
-    AMD_UP,         // sums and products of integers: from the lowest such bit on
-    AMD_HALVES,     // each half for itself
-    AMD_SHIFT,      // AMD_BITS_B; of operand a the low bits count that say how far
-    AMD_SHIFT_A,    // the same of operand a by operand b
-    AMD_OF_BYTE_0,  // AMD_ALL, of that byte of operand a
+    AMD_ALL,        // any operand bit affects the whole result
+    AMD_UP,         // integer sums and products: from the lowest poisoned bit upward
+    AMD_HALVES,     // each half on its own
+    AMD_SHIFT,      // AMD_BITS_B; of operand a, only the low bits that give the shift amount matter
+    AMD_SHIFT_A,    // the same, with operand a shifted by operand b
+    AMD_OF_BYTE_0,  // AMD_ALL, for that byte of operand a
     AMD_OF_BYTE_1,
     AMD_OF_BYTE_2,
     AMD_OF_BYTE_3,
@@ -99,7 +101,7 @@ typedef enum AmdPoisonRule {
 typedef enum AmdFamily {
     AMD_FAMILY_LANES,
     AMD_FAMILY_SCALAR,
-    AMD_FAMILY_OWN,  // a handler of its own
+    AMD_FAMILY_OWN,  // has its own handler
     AMD_FAMILY_IGNORED,
 } AmdFamily;
 
@@ -112,7 +114,7 @@ typedef struct AmdRow {
     uint8_t family, poison;  // AmdFamily, AmdPoisonRule
 } AmdRow;
 
-typedef enum AmdMove {  // of DPP
+typedef enum AmdMove {  // moves of DPP
     AMD_MOVE_NONE,
     AMD_QUAD_PERM,
     AMD_ROW_SHL,
@@ -132,7 +134,7 @@ typedef enum AmdMove {  // of DPP
 
 typedef struct AmdDpp {
     AmdMove move;
-    uint32_t amount;  // or 2 bits a lane (quad_perm), 3 bits a lane (dpp8)
+    uint32_t amount;  // amount, or 2 bits a lane (quad_perm), 3 bits a lane (dpp8)
     uint8_t rows, banks;
     bool zeros, fetch_inactive;
 } AmdDpp;
@@ -186,14 +188,14 @@ typedef enum AmdAtom {
 
 typedef struct AmdAccess {
     uint8_t unit, action, atom;  // AmdUnit, AmdAction, AmdAtom
-    uint8_t bytes;               // of each lane, at one address
-    uint8_t words;               // registers of it
-    bool sign;                   // narrow ones
-    bool half, high;             // d16: the other half stays
-    uint8_t pieces;              // 2: ds_read2 and its kin
-    bool returns;                // of atomics
+    uint8_t bytes;               // for each lane, at one address
+    uint8_t words;               // number of its registers
+    bool sign;                   // sign-extends narrow values
+    bool half, high;             // d16: the other half of the register is kept
+    uint8_t pieces;              // 2: ds_read2 and similar
+    bool returns;                // for atomics
     bool to_lds;
-    uint8_t transposed;  // bits of an element: 16 lanes' columns come as rows
+    uint8_t transposed;  // bits of an element; the columns of 16 lanes are loaded as rows
     bool offen, idxen;
     uint8_t coherence;                             // 0: weak; else 1 + SimScope
     int64_t offset[2];                             // bytes
@@ -221,14 +223,14 @@ typedef struct AmdMatrix {
     uint16_t m, n, k, blocks;
     uint8_t a, b, c;   // AmdElement; c: of the result, too
     uint8_t form;      // of WMMA: the generation, 11 or 12; 0: MFMA
-    bool clamp, high;  // high: halves of gfx11's results are the upper ones
+    bool clamp, high;  // high: gfx11's results go to the upper halves
     bool a_signed, b_signed, scaled;
     AmdOperand a_scale, b_scale;
-    uint8_t a_byte, b_byte;  // of the scales' registers
+    uint8_t a_byte, b_byte;  // the byte in the scales' registers
 } AmdMatrix;
 
 typedef struct AmdWait {
-    uint8_t counts[4];  // by AmdCounter; 255: none asked for
+    uint8_t counts[4];  // by AmdCounter; 255: not waited for
 } AmdWait;
 
 struct AmdInstr {
@@ -238,13 +240,13 @@ struct AmdInstr {
     uint8_t results, operands;
     bool clamp, matrix;
     uint8_t omod;  // 0; 1: times 2; 2: times 4; 3: half
-    // A bit a source; of op_sel the one behind the sources is the result's.
+    // One bit for each source; in op_sel, the bit after those of the sources is for the result.
     uint8_t op_sel, op_sel_hi, neg_lo, neg_hi;
     bool writes_scc, reads_dst;
     AmdDpp dpp;
     AmdSdwa sdwa;
-    uint32_t address;  // in the image, of the next instruction
-    uint32_t target;   // of a branch: index
+    uint32_t address;  // address of the next instruction in the image
+    uint32_t target;   // index of a branch's target
     int64_t immediate;
     const void *detail;     // AmdAccess, AmdMatrix, AmdWait
     const AmdInstr *other;  // the second half of a pair
@@ -256,12 +258,12 @@ typedef struct AmdKernel {
     const AmdObject *object;
     const AmdObjectKernel *source;
     uint32_t lanes;       // 32 or 64
-    uint32_t vectors;     // registers that the wave has, AGPRs from AMD_ACCUMULATORS on
+    uint32_t vectors;     // registers of the wave; AGPRs start at AMD_ACCUMULATORS
     uint32_t processor;   // 0x942
     uint32_t generation;  // 9 (90a, 942, 950), 10, 11, 12
 } AmdKernel;
 
-// 9 of 0x942, 12 of 0x1201: the number's digits are decimal.
+// 9 for 0x942, 12 for 0x1201: the number's digits are read as decimal.
 static inline uint32_t amd_generation(uint32_t processor) {
     return (processor >> 12) * 10 + (processor >> 8 & 15);
 }

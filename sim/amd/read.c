@@ -1,4 +1,4 @@
-// A whole code object: its kernels, decoded, and its image.
+// Reads a whole code object: its decoded kernels and its image.
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 typedef struct SimRelocation Relocation;
 
-// Registers that the descriptor gives: vector ones in groups of eight (of four where waves have 64
-// lanes on gfx10 and later); accumulators behind them in one file.
+// The register counts in the descriptor: vector registers are in groups of eight (groups of four
+// for 64-lane waves on gfx10 and later). Accumulators follow them in one file.
 static void give_registers(AmdDecoder *d) {
     const AmdDescriptor *k = &d->source->descriptor;
     bool older = d->kernel->generation == 9;
@@ -56,7 +56,7 @@ static bool read_kernel(AmdDecoder *d, GpuDisassembler disassemble, SimKernel *t
                    "the code object has a kernel for waves of 32 lanes, and '%s' has none", name);
         return false;
     }
-    d->kernel->vectors = 3;  // of the work item's place
+    d->kernel->vectors = 3;  // for the work-item id
     give_registers(d);
     GpuCodeJob job = {
         .bytes = {(const char *)d->object->image + d->source->begin, (size_t)d->source->size},
@@ -93,7 +93,7 @@ static void read_image(Arena *arena, const AmdObject *o, SimProgram *p) {
     p->variables = v, p->variable_count = 1;
 }
 
-// The processor that runs the code here: of what is for several the least one; 0: none.
+// The simulated processor for the code: for generic code, the lowest processor; 0: none.
 static uint32_t processor_of(GpuTarget code) {
     uint32_t least = 0;
     GpuTarget t;

@@ -1,4 +1,4 @@
-// Launches: the registers that the ABI promises, workgroups, waves in turns.
+// Launches: initial registers as the ABI promises, workgroups, and waves in rotation.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { TURN = 4096, SEEDED_TURN = 48, PACKET = 64, PATTERN = 0xab };
 SimPlace amd_place(const AmdWave *w, const AmdInstr *i) {
     const SimKernel *k = w->run->launch->kernel;
     uint32_t pc = (uint32_t)(i - w->kernel->code);
-    // The second half of a pair lies elsewhere: the pair is where it is.
+    // The second half of a pair is stored elsewhere: its position is the pair's.
     if (i < w->kernel->code || i >= w->kernel->code + w->kernel->count) pc = w->pc - 1;
     return (SimPlace){k, &k->code[pc], pc, w->group->linear, w->index};
 }
@@ -56,12 +56,12 @@ static void give(AmdWave *w, uint32_t *at, uint64_t value, uint32_t words) {
     }
 }
 
-// User registers in the order of the descriptor's bits; those of what the machine has not are
-// poison.
+// User registers in the order of the descriptor's bits; those for features that the machine lacks
+// are poison.
 static void give_user(AmdWave *w, uint32_t *at) {
     const AmdDescriptor *d = &w->kernel->source->descriptor;
     const AmdLaunch *run = w->run;
-    // The lanes' scratch as a swizzled buffer, and where the wave's begins: at 0, as flat scratch.
+    // The lanes' scratch as a swizzled buffer; the wave's part begins at 0, as in flat scratch.
     if (d->properties & AMD_PRIVATE_BUFFER) {
         give(w, at, UINT64_C(1) << 63, 2);
         give(w, at, UINT64_C(0x00e00000ffffffff), 2);
@@ -84,7 +84,7 @@ static void give_system(AmdWave *w) {
     const AmdDescriptor *d = &w->kernel->source->descriptor;
     const uint32_t *place = w->group->place;
     uint32_t at = d->rsrc2 >> 1 & 31;
-    if (w->kernel->generation >= 12) {  // what is promised of the trap handler's registers
+    if (w->kernel->generation >= 12) {  // the trap handler registers that the ABI defines
         const uint32_t wave = 31u << 25;
         w->scalars[AMD_TTMP + 8] = w->index << 25 & wave;
         w->scalar_shadows[AMD_TTMP + 8] = ~wave;
@@ -99,7 +99,7 @@ static void give_system(AmdWave *w) {
     if (d->rsrc2 & 1 && d->properties & AMD_PRIVATE_BUFFER) give(w, &at, 0, 1);
 }
 
-// Places of work items: in one register since gfx90a and gfx11, in three on gfx10.
+// Work-item ids: in one register on gfx90a and since gfx11, in three on gfx10.
 static void give_items(AmdWave *w) {
     const uint32_t *block = w->run->launch->block;
     uint32_t dimensions = AMD_ITEM_DIMENSIONS(&w->kernel->source->descriptor);
@@ -190,7 +190,7 @@ static void tell_barrier(AmdGroup *g) {
     SIM_TELL(g->run, barrier, &done);
 }
 
-// All that have not ended have come: those that wait go on.
+// If all waves that have not ended have arrived, the waiting waves continue.
 static bool look_at_barrier(AmdGroup *g) {
     bool any = false;
     for (uint32_t n = 0; n < g->wave_count; n++) {
@@ -217,7 +217,7 @@ static void deadlock(AmdGroup *g) {
         AmdWave *w = &g->waves[n];
         if (w->state != AMD_AT_BARRIER) continue;
         amd_fail(w, &w->kernel->code[w->pc - 1], (SimFault){.kind = SIM_FAULT_DEADLOCK},
-                 "block %llu cannot go on: wave %u waits for waves that never come",
+                 "block %llu cannot continue: wave %u waits for waves that never arrive",
                  (unsigned long long)g->linear, n);
         return;
     }
@@ -261,7 +261,8 @@ static uint64_t greatest_common(uint64_t a, uint64_t b) {
     return a;
 }
 
-// Any order of the groups: a walk through all by a step that shares no factor with their count.
+// Visits the groups in some order: steps through all numbers with a step that is coprime to their
+// count.
 void amd_run_groups(AmdLaunch *run) {
     const SimLaunch *n = run->launch;
     uint64_t count = (uint64_t)n->grid[0] * n->grid[1] * n->grid[2], at = 0, step = 1;

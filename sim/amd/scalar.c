@@ -1,4 +1,4 @@
-// The scalar unit: a function for each operation, of up to three operands of 32 or 64 bits.
+// The scalar unit: one function for each operation, with up to three operands of 32 or 64 bits.
 #include <math.h>
 
 #include "sim/amd/function.h"
@@ -15,7 +15,7 @@
 #define SA ((int32_t)(uint32_t)a)
 #define SB ((int32_t)(uint32_t)b)
 
-// scc is whether the result is not zero.
+// Sets scc if the result is not zero.
 static uint64_t sets(AmdScalars *x, uint64_t result) {
     x->scc = result != 0;
     return result;
@@ -194,7 +194,7 @@ FLOAT(rsq_f32, sim_flush((float)(1 / sqrt((double)sim_flush(f(a))))))
 FLOAT(sqrt_f32, sqrtf(sim_flush(f(a))))
 FLOAT(exp_f32, sim_flush(sim_approx_ex2(sim_flush(f(a)))))
 FLOAT(log_f32, sim_flush(sim_approx_lg2(sim_flush(f(a)))))
-// Zeros are ordered by their signs; of one NaN the other operand is the result.
+// Zeros are ordered by their signs; if one operand is NaN, the other one is the result.
 static float extreme(float x, float y, bool greatest) {
     if (x != x) return y;
     if (y != y) return x;
@@ -265,7 +265,8 @@ static bool reads_scc(const AmdRow *row) {
 
 static uint32_t operand_words(const AmdOperand *o) { return amd_slot(o->type) / 4; }
 
-// Whether scc is known: of bits by whether one that is known is set, of the others if all is known.
+// Is scc poison? For bit operations it is known if a known bit is set; for others only if all bits
+// are known.
 static bool scc_poison(const AmdInstr *i, uint64_t any, uint64_t value, uint64_t poison) {
     if (!any) return false;
     if (i->row->poison > AMD_BITS_ABC || !i->results) return true;

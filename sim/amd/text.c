@@ -1,4 +1,4 @@
-// The parts of an instruction's text.
+// Splits an instruction's text into parts.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void strip(AmdText *t) {
     }
 }
 
-// The end of a piece: at the separator outside of brackets.
+// The end of a piece: the next separator outside brackets.
 static size_t piece_end(Str s, char separator) {
     int depth = 0;
     for (size_t i = 0; i < s.size; i++) {
@@ -59,7 +59,7 @@ static bool add_modifier(AmdDecoder *d, AmdText *t, Str s) {
     return true;
 }
 
-// Operands are apart by commas; behind the last, and blanks apart, come modifiers.
+// Commas separate operands; modifiers follow the last operand, separated by blanks.
 bool amd_text_split(AmdDecoder *d, Str line, AmdText *t) {
     memset(t, 0, sizeof *t);
     line = str_trim(line);
@@ -160,7 +160,7 @@ static bool named_scalar(Str s, uint32_t *number, uint32_t *words) {
     return false;
 }
 
-// "12" or "[12:15]".
+// Reads "12" or "[12:15]".
 static bool range(Str s, uint32_t *first, uint32_t *words) {
     int64_t low, high;
     if (s.size && s.text[0] == '[') {
@@ -223,7 +223,7 @@ static bool register_of(AmdDecoder *d, Str s, AmdOperand *o) {
     return true;
 }
 
-// The bits of an inline constant, which are those of the operand's type.
+// The bits of an inline constant, in the operand's type.
 static uint64_t float_bits(AmdType type, double x, bool turn) {
     switch (type) {
     case AMD_F64: return turn ? UINT64_C(0x3fc45f306dc9c882) : sim_bits_f64(x);
@@ -259,7 +259,7 @@ static bool special_base(Str s, uint64_t *value) {
 static bool constant_of(Str s, AmdType type, AmdOperand *o) {
     o->kind = AMD_CONSTANT, o->words = (uint8_t)words_of(type);
     if (special_base(s, &o->value)) {
-        if (o->words == 1) o->value >>= 32;  // the apertures' high halves
+        if (o->words == 1) o->value >>= 32;  // the high halves of the apertures
         return true;
     }
     if (memchr(s.text, '.', s.size)) {
@@ -279,7 +279,7 @@ static bool constant_of(Str s, AmdType type, AmdOperand *o) {
     return true;
 }
 
-// Takes "name(" … ")" off.
+// Removes "name(" … ")".
 static bool wrapped(Str *s, const char *name) {
     size_t size = strlen(name);
     if (s->size < size + 2 || memcmp(s->text, name, size) != 0 || s->text[size] != '(' ||
@@ -317,7 +317,7 @@ bool amd_text_one(AmdDecoder *d, Str text, AmdType type, AmdOperand *o) {
     if (register_of(d, s, o)) {
         if (type == AMD_WORDS || type == AMD_MASK) return true;
         uint32_t words = words_of(type);
-        // A lone scalar where two are wanted: null.
+        // A single scalar where two are expected: null.
         if (o->words == words || o->number == AMD_NULL) return true;
         return amd_decode_fail(d, "operand '%.*s' has %u registers, %u are expected", STR_ARG(text),
                                o->words, words);

@@ -1,11 +1,12 @@
-// The state of a workgroup's waves while they run: for handlers and the scheduler, nobody else.
+// The state of a workgroup's waves while they run; only for handlers and the scheduler.
 //
-// Invariants: exec is scalars[AMD_EXEC], of 32 lanes the low half; vector registers have AMD_LANES
-// places each, whatever the wave has. Beside each register lies its shadow: a bit of it is set
-// where the bit of the register is poison; `dirty` says whether a vector register has any. What a
-// load gets lands in the registers when a wait covers it; until then they are poison, and after it
-// where somebody else wrote them meanwhile. After amd_fail nothing more runs. Ownership: the
-// launch's.
+// Invariants: exec is scalars[AMD_EXEC]; with 32 lanes it is the low half. Vector registers have
+// room for AMD_LANES lanes, even if the wave has fewer. Each register has a shadow: a bit is set
+// where the register's bit is poison; `dirty` says whether any bit of a vector register is. The
+// data of a load lands in its registers when a wait covers the load. Until then the registers are
+// poison, and they stay poison if another instruction wrote them meanwhile. After amd_fail nothing
+// more runs.
+// Ownership: the launch's.
 //
 //     static void add_u32(const AmdLanes *x) { AMD_EACH(x, d[l] = a[l] + b[l]) }
 #ifndef TILEC_SIM_AMD_WAVE_H
@@ -20,8 +21,8 @@ typedef struct AmdLaunch AmdLaunch;
 
 enum { AMD_WAVES = 32 };
 
-// Counters of what is under way; s_waitcnt names them. Of the generations that have fewer, several
-// count in one (amd_counter_of).
+// Counters of accesses in flight, as s_waitcnt names them. In generations that have fewer, several
+// share one (amd_counter_of).
 typedef enum AmdCounter {
     AMD_COUNT_LOAD,
     AMD_COUNT_STORE,
@@ -30,7 +31,8 @@ typedef enum AmdCounter {
     AMD_COUNTERS
 } AmdCounter;
 
-// A load or store under way. Those of one class come in order, those of AMD_CLASS_SCALAR in any.
+// A load or store in flight. Accesses of one class complete in order, except those of
+// AMD_CLASS_SCALAR.
 typedef enum AmdClass {
     AMD_CLASS_VECTOR,
     AMD_CLASS_STORE,
@@ -39,28 +41,27 @@ typedef enum AmdClass {
     AMD_CLASS_FLAT
 } AmdClass;
 
-// What it touches, for whoever hears of accesses that are late; several if lanes meet several
-// spaces.
+// The access to report to observers if it is late; several if the lanes access several spaces.
 typedef struct AmdLate {
     struct AmdLate *next;
     SimAccess access;
     uint64_t address[AMD_LANES];
     uint8_t *there[AMD_LANES];
-    uint8_t data[];  // of stores
+    uint8_t data[];  // for stores
 } AmdLate;
 
 typedef struct AmdPending {
-    uint8_t class, counters;  // AmdClass; a bit for each AmdCounter it is counted by
-    uint8_t kind;             // AmdOperandKind of what it fills
+    uint8_t class, counters;  // AmdClass; one bit for each AmdCounter that counts it
+    uint8_t kind;             // AmdOperandKind of the registers it fills
     uint8_t words;            // 0: a store
-    bool half, high;          // lands in this half only
-    bool lds;                 // lands in LDS
-    bool lost;                // another one may come before or after it, to the same place
+    bool half, high;          // fills only this half
+    bool lds;                 // fills LDS
+    bool lost;                // another access to the same place may complete before or after it
     uint16_t number;
     uint64_t mask;
-    uint32_t bytes;              // of LDS, each lane
-    uint32_t *data;              // words * AMD_LANES values, then as many of their poison
-    uint32_t places[AMD_LANES];  // of LDS
+    uint32_t bytes;              // of LDS, for each lane
+    uint32_t *data;              // words * AMD_LANES values, then their poison
+    uint32_t places[AMD_LANES];  // offsets in LDS
     const AmdInstr *instr;
     AmdLate *late;
 } AmdPending;
@@ -68,22 +69,22 @@ typedef struct AmdPending {
 typedef enum AmdState { AMD_RUNS, AMD_AT_BARRIER, AMD_ENDED } AmdState;
 
 struct AmdWave {
-    uint32_t *vectors, *shadows;  // AMD_LANES a register
+    uint32_t *vectors, *shadows;  // AMD_LANES words a register
     uint8_t *dirty;
     uint32_t scalars[AMD_SCALARS], scalar_shadows[AMD_SCALARS];
     bool scc, scc_poison;
     uint32_t lanes, index, pc;
-    uint64_t live;  // lanes that there are
+    uint64_t live;  // lanes that exist
     AmdState state;
-    uint32_t signaled;  // the barrier's phase + 1 when the wave came to it; 0: it did not
+    uint32_t signaled;  // the barrier's phase + 1 when the wave arrived; 0: it has not
     uint32_t mode;      // bits of the MODE register: rounding, denormals
-    bool ieee;          // minima and maxima of a signalling NaN are NaN; gfx12 has no such mode
-    bool dx10_clamp;    // clamp makes NaN 0
+    bool ieee;          // min and max of a signalling NaN are NaN; gfx12 has no such mode
+    bool dx10_clamp;    // clamp turns NaN into 0
     AmdGroup *group;
     AmdLaunch *run;
     const AmdKernel *kernel;
     uint8_t *scratch, *scratch_poison;
-    uint32_t scratch_bytes;  // of each lane
+    uint32_t scratch_bytes;  // for each lane
     AmdPending *pending;     // in the order of issue
     uint32_t pending_count, pending_capacity;
 };
@@ -96,26 +97,26 @@ struct AmdGroup {
     uint32_t lds_bytes;
     AmdWave *waves;
     uint32_t wave_count;
-    uint32_t phase;  // how many barriers are complete
+    uint32_t phase;  // number of completed barriers
 };
 
 struct AmdLaunch {
     const SimLaunch *launch;
     SimResult *result;
     const AmdKernel *kernel;
-    uint64_t image;    // where the code object is
-    uint64_t kernarg;  // where the arguments are
-    uint64_t packet;   // where the dispatch packet is
+    uint64_t image;    // address of the code object
+    uint64_t kernarg;  // address of the arguments
+    uint64_t packet;   // address of the dispatch packet
     bool stop, step_asked, access_asked, late_asked;
     uint64_t random, steps, lane_steps;
-    void *product;  // room for products of matrices (matrix.c)
+    void *product;  // room for matrix products (matrix.c)
     AmdGroup group;
 };
 
 SimPlace amd_place(const AmdWave *w, const AmdInstr *i);
 void amd_fail(AmdWave *w, const AmdInstr *i, SimFault fault, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// Poisoned bits decide something.
+// Reports poisoned bits in a value that decides something.
 void amd_tell_poison(AmdWave *w, const AmdInstr *i, SimPoisonUse use, uint64_t lanes);
 
 static inline uint64_t amd_wave_mask(const AmdWave *w) {
@@ -138,10 +139,10 @@ typedef struct AmdBuffer {
     _Alignas(64) uint64_t slots[AMD_LANES];
 } AmdBuffer;
 
-// Lanes of a source, with its modifiers: 4 bytes each, 8 of the types of 64 bits. In *buffer, or
-// the register itself.
+// Lanes of a source, with its modifiers applied: 4 bytes each, or 8 for 64-bit types. The data is
+// in *buffer or in the register itself.
 const void *amd_fetch(const AmdWave *w, const AmdInstr *i, uint32_t source, AmdBuffer *buffer);
-// Their poison; false: none in the lanes of the mask.
+// Their poison; false: none in the mask's lanes.
 bool amd_fetch_poison(const AmdWave *w, const AmdInstr *i, uint32_t source, uint64_t mask,
                       AmdBuffer *buffer);
 // The lanes that a DPP instruction writes.
@@ -156,22 +157,23 @@ uint64_t amd_scalar_poison(const AmdWave *w, const AmdOperand *o, uint32_t words
 void amd_scalar_put(AmdWave *w, const AmdInstr *i, const AmdOperand *o, uint32_t words,
                     uint64_t value, uint64_t poison);
 
-// Registers as they are: word n of lane l.
+// Registers without conversion: word n of lane l.
 uint32_t amd_word(const AmdWave *w, const AmdOperand *o, uint32_t n, uint32_t l);
 uint32_t amd_word_poison(const AmdWave *w, const AmdOperand *o, uint32_t n, uint32_t l);
 void amd_put_word(AmdWave *w, const AmdOperand *o, uint32_t n, uint64_t mask,
                   const uint32_t *values, const uint32_t *poison);
 
-// Results of a lane function: `values` in slots of the type, `poison` in the same or NULL.
+// Stores the results of a lane function: `values` in slots of the type, `poison` in the same layout
+// or NULL.
 void amd_store(AmdWave *w, const AmdInstr *i, uint32_t result, uint64_t mask, const void *values,
                const void *poison);
 
 // ---- Poison (poison.c) ----
-// Of a lane function's first result, in slots of its type; `poison`: of up to four sources, NULL
-// where there is none in the mask's lanes.
+// The poison of a lane function's first result, in slots of its type. `poison` has up to four
+// sources, NULL for a source without poison in the mask's lanes.
 void amd_poison_lanes(const AmdInstr *i, const AmdLanes *x, uint64_t mask,
                       const AmdBuffer *const *poison, AmdBuffer *result);
-// Of a scalar function's result.
+// The poison of a scalar function's result.
 uint64_t amd_poison_scalar(const AmdInstr *i, const AmdScalars *x, const uint64_t *poison);
 
 // ---- Lane functions ----
@@ -184,7 +186,7 @@ struct AmdLanes {
     const AmdInstr *instr;
 };
 
-// d, a, b, c of their types are in scope.
+// d, a, b, c are in scope with their types.
 #define AMD_EACH(x, ...)                                                    \
     {                                                                       \
         const uint32_t each_count = (x)->count;                             \
@@ -210,20 +212,21 @@ typedef struct AmdTouch {
     uint64_t address[AMD_LANES];
     const uint8_t *data;
     uint8_t *host[AMD_LANES];
-    uint8_t *poison[AMD_LANES];  // bits, NULL: not kept
+    uint8_t *poison[AMD_LANES];  // bits; NULL: not tracked
     uint64_t poison_at[AMD_LANES];
     SimSpace met[AMD_LANES];
 } AmdTouch;
 bool amd_touch(AmdWave *w, const AmdInstr *i, AmdTouch *t);
 
-// A load's data: words * AMD_LANES values and as many of poison, to be filled in.
+// Room for a load's data: words * AMD_LANES values and as many words of poison, which the caller
+// fills in.
 AmdPending *amd_pend(AmdWave *w, const AmdInstr *i, AmdClass class, uint32_t words);
-// The newest one touches this, too: what it is told of when it is late. Not of scalar loads: LLVM's
-// fences do not wait for them on gfx12.
+// Adds an access to the newest pending one, to be reported if that is late. Scalar loads are left
+// out: LLVM's fences do not wait for them on gfx12.
 void amd_pend_touch(AmdWave *w, const SimAccess *access);
 // Its registers are poison from now on.
 void amd_pend_begin(AmdWave *w, AmdPending *p);
-// A barrier is complete: what is still under way is late.
+// Called when a barrier completes: accesses still in flight are late.
 void amd_pend_late(const AmdWave *w);
 void amd_pend_free(AmdWave *w);
 void amd_land(AmdWave *w, const uint8_t *counts);

@@ -1,8 +1,8 @@
-// From a lane's address to the host's memory, for every instruction that touches memory.
+// Maps lanes' addresses to host memory, for every instruction that accesses memory.
 #include "sim/machine/refuse.h"
 #include "sim/machine/warp.h"
 
-enum { CLEAN_MAX = 8192 };  // bytes whose poison is worth one look
+enum { CLEAN_MAX = 8192 };  // bytes whose poison is worth one check in advance
 
 static SimSpace window_of(uint64_t address) {
     switch (address & SIM_WINDOW_MASK) {
@@ -25,7 +25,7 @@ void sim_addresses(const SimWarp *w, const SimAccessOp *op, uint64_t *address) {
     }
 }
 
-// Generic addresses become those of their space.
+// Converts generic addresses to addresses of their space.
 static void classify(SimTouch *t) {
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(t->mask >> l & 1)) continue;
@@ -54,7 +54,7 @@ static bool within(uint64_t address, uint64_t size, uint64_t bytes) {
     return address <= size && bytes <= size - address;
 }
 
-// The host's place of one lane's access; false when there is none.
+// The host address of one lane's access; false when there is none.
 static bool place(SimWarp *w, SimTouch *t, uint32_t l) {
     uint64_t a = t->address[l];
     switch (t->met[l]) {
@@ -116,7 +116,7 @@ static void tell_space(SimWarp *w, const SimInstr *i, const SimTouch *t, SimSpac
     SIM_TELL(w->run, access, &a);
 }
 
-// An instruction that meets several spaces is told once for each.
+// An instruction that accesses several spaces is reported once for each.
 static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
     uint32_t left = t->mask;
     while (left) {
@@ -129,7 +129,7 @@ static void tell(SimWarp *w, const SimInstr *i, const SimTouch *t) {
     }
 }
 
-// ---- What most requests are: all lanes within one piece of memory, at straight addresses ----
+// ---- The fast path: all lanes within one region, at aligned addresses ----
 
 typedef struct AccessPiece {
     SimSpace space;
@@ -137,7 +137,7 @@ typedef struct AccessPiece {
     uint8_t *bytes, *poison;
 } AccessPiece;
 
-// The piece that the first lane is in.
+// The region that the first lane accesses.
 static bool find_piece(SimWarp *w, const SimTouch *t, AccessPiece *p) {
     const SimBlock *b = w->block;
     uint64_t first = t->address[sim_first_lane(t->mask)];
@@ -180,7 +180,7 @@ bool sim_touch_is_clean(const SimTouch *t) {
            !sim_poison_any(t->bits, t->low, t->high - t->low);
 }
 
-// ---- All others: lane by lane ----
+// ---- The general path: lane by lane ----
 
 static bool touch_each(SimWarp *w, const SimInstr *i, SimTouch *t) {
     classify(t);

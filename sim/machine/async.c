@@ -1,5 +1,5 @@
-// cp.async: bytes leave global memory at once and land in shared memory when their thread waits
-// for them; until then what lies there is poison.
+// cp.async: bytes are read from global memory at once and land in shared memory when their thread
+// waits for them. Until then the destination is poison.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { COPIES_MAX = 1 << 15 };
 
-// Room at the end: what has landed at the front makes place first.
+// Makes room at the end by removing landed copies from the front.
 static bool make_room(SimWarp *w, const SimInstr *i) {
     if (w->copy_count < w->copy_capacity) return true;
     if (w->copy_first > w->copy_capacity / 2) {
@@ -20,21 +20,21 @@ static bool make_room(SimWarp *w, const SimInstr *i) {
     SimCopy *copies = capacity > COPIES_MAX ? NULL : realloc(w->copies, capacity * sizeof *copies);
     if (!copies) {
         sim_fail(w, i, (SimFault){.kind = SIM_FAULT_USE, .mask = w->mask},
-                 "'%s': more copies under way than memory for them", i->name);
+                 "'%s': no memory for this many copies in flight", i->name);
         return false;
     }
     w->copies = copies, w->copy_capacity = capacity;
     return true;
 }
 
-// Those of the lanes whose open group is the first one's.
+// The lanes whose open group is the same as the first one's.
 static uint32_t same_group(const SimWarp *w, uint32_t lanes) {
     uint32_t group = w->group[sim_first_lane(lanes)], same = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++) same |= (uint32_t)(w->group[l] == group) << l;
     return same & lanes;
 }
 
-// Bytes that each lane reads; the rest of its 4, 8 or 16 is zeros. Gives the most of them.
+// The bytes that each lane reads; the rest of its 4, 8 or 16 bytes is zeros. Returns the largest.
 static uint32_t source_bytes(const SimWarp *w, const SimCopyOp *op, uint32_t *bytes) {
     const uint32_t width = op->from.width;
     uint32_t most = 0;
@@ -59,7 +59,7 @@ static void read_sources(SimWarp *w, const SimInstr *i, const SimCopyOp *op, uin
     uint32_t most = source_bytes(w, op, bytes), mask = 0;
     sim_addresses(w, &op->from, t->address);
     SIM_EACH_LANE(w, mask |= (uint32_t)(bytes[l] != 0) << l;);
-    // A read of fewer bytes is told, and checked, as one of a power of two that holds them.
+    // A shorter read is reported and checked as one of the next power of two.
     t->bytes = 1;
     while (t->bytes < most) t->bytes *= 2;
     t->mask = mask;
@@ -77,7 +77,7 @@ static void destinations(SimWarp *w, const SimInstr *i, const SimCopyOp *op, Sim
     sim_touch(w, i, t);
 }
 
-// On its way: the lanes' bytes, with zeros behind those that are fewer.
+// Issues a copy: the lanes' bytes, padded with zeros.
 static void issue(SimWarp *w, SimCopy *c, uint32_t lanes, const uint32_t *bytes,
                   const SimTouch *from, const SimTouch *to) {
     uint8_t *poison = w->block->shared_poison;
@@ -151,8 +151,8 @@ static void land(SimWarp *w, const SimInstr *i, SimCopy *c, uint32_t lanes) {
     c->mask &= ~lanes;
 }
 
-// Copies of the lanes, all of one open group, whose group is done: those with `pending` younger
-// groups or more.
+// Lands the copies of lanes with the same open group whose own group is complete: those with at
+// least `pending` younger groups.
 static void wait_for(SimWarp *w, const SimInstr *i, uint32_t lanes, uint32_t pending, bool all) {
     uint64_t group = w->group[sim_first_lane(lanes)];
     for (uint32_t n = w->copy_first; n < w->copy_count; n++) {
@@ -172,7 +172,7 @@ static void wait_each(SimWarp *w, const SimInstr *i, uint32_t pending, bool all)
     }
 }
 
-// immediate: groups that may stay under way; UINT64_MAX: wait_all.
+// immediate: groups that may stay in flight; UINT64_MAX: wait_all.
 void sim_copy_wait(SimWarp *w, const SimInstr *i) {
     bool all = i->immediate == UINT64_MAX;
     wait_each(w, i, all ? 0 : (uint32_t)i->immediate, all);

@@ -41,7 +41,7 @@ static uint64_t combine(SimAtom atom, SimType t, uint64_t x, uint64_t y, uint64_
     return x;
 }
 
-// Bytes of one number: half of a pair's.
+// Bytes of one number; for a pair, of one half.
 static unsigned element_bytes(SimType t) {
     return t == SIM_F16X2 || t == SIM_BF16X2 ? 2 : sim_type_bits(t) / 8;
 }

@@ -1,4 +1,4 @@
-// bar.sync, bar.arrive, bar.red and their kin: barriers of a block.
+// bar.sync, bar.arrive, bar.red and similar: barriers of a block.
 #include <string.h>
 
 #include "sim/machine/flow.h"
@@ -9,7 +9,7 @@ static uint32_t live_warps(const SimBlock *b) {
     return n;
 }
 
-// A warp that is there with all its live lanes counts whole, as the hardware counts.
+// A warp that has arrived with all its live lanes counts as a whole warp, as in the hardware.
 static uint32_t threads_arrived(const SimBlock *b, const SimBarrier *bar) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->warp_count; i++) {
@@ -83,7 +83,7 @@ static bool numbers(SimWarp *w, const SimInstr *i, uint32_t *number, uint32_t *c
     }
     const char *wrong = *number >= SIM_BARRIERS    ? "barriers are numbered 0 to 15"
                         : *count % SIM_LANES       ? "a count of threads is a multiple of 32"
-                        : *count > SIM_THREADS_MAX ? "no block has so many threads"
+                        : *count > SIM_THREADS_MAX ? "a block cannot have that many threads"
                         : op->kind == SIM_BAR_ARRIVE && !*count ? "bar.arrive needs a count"
                                                                 : NULL;
     if (wrong)

@@ -18,8 +18,8 @@ static void set_join(SimWarp *w, SimFragment *f, int32_t join) {
     f->stop = join < 0 ? UINT32_MAX : w->joins[join].pc;
 }
 
-// A join whose lanes are all there becomes a fragment again, at the place of the one that came
-// last.
+// When all lanes of a join have arrived, they become a fragment again, in the place of the one that
+// arrived last.
 static void complete(SimWarp *w, int32_t join, uint32_t index) {
     SimJoin *j = &w->joins[join];
     SimFragment f = {.pc = j->pc, .mask = j->arrived};
@@ -28,7 +28,7 @@ static void complete(SimWarp *w, int32_t join, uint32_t index) {
     for (uint32_t n = w->fragment_count; n > index; n--) w->fragments[n] = w->fragments[n - 1];
     w->fragments[index] = f;
     w->fragment_count++;
-    sim_fragment_meet(w, index);  // the parent may be waiting right here
+    sim_fragment_meet(w, index);  // the parent may be waiting at this pc
 }
 
 void sim_fragment_meet(SimWarp *w, uint32_t index) {
@@ -44,13 +44,13 @@ void sim_fragment_meet(SimWarp *w, uint32_t index) {
 static int32_t new_join(SimWarp *w, uint32_t pc, uint32_t mask, int32_t parent) {
     uint32_t n = 0;
     while (n < w->join_count && w->joins[n].expected) n++;
-    if (n == SIM_JOINS) return SIM_NO_JOIN;  // never met: lanes part less often than that
+    if (n == SIM_JOINS) return SIM_NO_JOIN;  // does not happen: lanes diverge less often than that
     if (n == w->join_count) w->join_count++;
     w->joins[n] = (SimJoin){.pc = pc, .expected = mask, .parent = parent};
     return (int32_t)n;
 }
 
-// The fragment becomes two; both stop where they meet again.
+// Splits a fragment in two; both stop where they reconverge.
 static void part(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken, uint32_t target) {
     SimFragment *f = &w->fragments[index];
     uint32_t end = w->run->launch->kernel->code_count;
@@ -62,7 +62,7 @@ static void part(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken, 
     for (uint32_t n = w->fragment_count; n > index + 1; n--) w->fragments[n] = w->fragments[n - 1];
     w->fragments[index + 1] = other;
     w->fragment_count++;
-    // The later one first: meeting may remove it, and even complete the join.
+    // Handle the later one first: reconverging may remove it, and even complete the join.
     sim_fragment_meet(w, index + 1);
     if (w->fragments[index].pc == w->fragments[index].stop) sim_fragment_meet(w, index);
 }
@@ -77,7 +77,7 @@ static void branch(SimWarp *w, uint32_t index, const SimInstr *i, uint32_t taken
     sim_fragment_meet(w, index);
 }
 
-// Each distinct target takes its lanes; what is left goes on as the fragment.
+// Each distinct target takes its lanes; the remaining lanes continue as the fragment.
 static void jump_by_index(SimWarp *w, uint32_t index, const SimInstr *i) {
     const SimSwitch *s = i->detail;
     const LaneU32 *to = SIM_REG(w, i->a, LaneU32);
@@ -95,7 +95,7 @@ static void jump_by_index(SimWarp *w, uint32_t index, const SimInstr *i) {
         sim_fragment_meet(w, index);
         return;
     }
-    // The others come back to the same instruction with fewer lanes.
+    // The other lanes execute the same instruction again, with fewer lanes.
     f->pc--;
     part(w, index, i, taken, s->targets[first]);
 }
@@ -128,7 +128,7 @@ static uint32_t members_of(const SimWarp *w, const SimInstr *i, uint32_t mask) {
     return m[sim_first_lane(mask)] & w->live;
 }
 
-// Runs the handler for all members when every one of them is here; they may have come in parts.
+// Runs the handler for all members when all of them have arrived, possibly in several fragments.
 // Operand b of the instruction is the mask of members.
 static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask) {
     uint32_t members = members_of(w, i, mask), here = mask;
@@ -155,8 +155,8 @@ static bool collect(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask
     return true;
 }
 
-// An aligned barrier is for the whole warp: lanes that come apart wait here for the others. False:
-// not all are here.
+// An aligned barrier is for the whole warp: diverged lanes wait here for the others. False: some
+// have not arrived.
 static bool warp_is_here(SimWarp *w, SimFragment *f, const SimInstr *i, uint32_t mask) {
     uint32_t here = mask;
     for (uint32_t n = 0; n < w->fragment_count; n++)
@@ -180,7 +180,8 @@ static void tell_step(SimWarp *w, const SimInstr *i, uint32_t mask) {
     SIM_TELL(w->run, step, &at, mask);
 }
 
-// One instruction of a fragment. False: the fragment cannot go on now, or is no more.
+// Runs one instruction of a fragment. False: the fragment cannot continue now, or does not exist
+// any more.
 static bool step(SimWarp *w, uint32_t index, const SimInstr *i) {
     SimFragment *f = &w->fragments[index];
     uint32_t mask = guard_lanes(w, i, f->mask);
@@ -226,12 +227,12 @@ static bool over_limit(SimWarp *w, const SimInstr *i) {
     return true;
 }
 
-// Whether the fragment stops after an instruction that went well.
+// Must the fragment stop after a successful instruction?
 static inline bool interrupted(const SimWarp *w) {
     return w->run->stop | w->yield | (w->spins > SPINS_MAX);
 }
 
-// Instructions that do no more than call their handlers, up to another one or to a join.
+// Runs instructions that only call their handlers, up to the next other one or a join.
 static uint32_t run_straight(SimWarp *w, SimFragment *f, const SimInstr *code, uint32_t steps) {
     SimRun *run = w->run;
     const bool watched = run->step_asked, poison = w->poison != NULL;
@@ -256,7 +257,7 @@ static uint32_t run_straight(SimWarp *w, SimFragment *f, const SimInstr *code, u
     return done;
 }
 
-// Straight code and jumps of whole fragments stay in here.
+// Straight code and uniform jumps of whole fragments stay in this function.
 static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
     const SimInstr *code = w->run->launch->kernel->code;
     uint32_t done = 0;
@@ -284,7 +285,7 @@ static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
         w->run->steps++;
         if (on) continue;
         if (over_limit(w, i)) break;
-        // Still the same lanes: go on; else give the others their turn.
+        // Go on with the same lanes, or else let the other fragments run.
         if (w->fragment_count != count || w->fragments[index].mask != mask ||
             w->fragments[index].state != SIM_RUNS)
             break;
@@ -292,8 +293,9 @@ static uint32_t run_fragment(SimWarp *w, uint32_t index, uint32_t steps) {
     return done;
 }
 
-// Lanes that wait at a join may be the ones that the others wait for (a lock's holder behind the
-// loop that takes it): when the others look again and again, those at joins go on without them.
+// The lanes that wait at a join may be the ones that others wait for (such as a lock's holder,
+// after the loop that takes the lock). So when the others poll many times, lanes at joins continue
+// without them.
 static void let_go(SimWarp *w) {
     w->spins = 0;
     for (uint32_t n = 0; n < w->join_count; n++) {
@@ -311,9 +313,10 @@ static void let_go(SimWarp *w) {
 bool sim_warp_turn(SimWarp *w, uint32_t steps) {
     uint32_t done = 0;
     if (w->spins > SPINS_MAX) let_go(w);
-    // Parts of a warp may wait for each other in loops: they take short turns.
+    // Parts of a warp may wait for each other in loops, so each runs only a few instructions at a
+    // time.
     if (w->fragment_count > 1 && steps > PARTED_TURN) steps = PARTED_TURN;
-    // From the last to the first: those that parted last meet first.
+    // From the last to the first: lanes that diverged last reconverge first.
     for (uint32_t n = w->fragment_count; n-- > 0 && !w->run->stop;)
         if (n < w->fragment_count) done += run_fragment(w, n, steps);
     return done > 0;

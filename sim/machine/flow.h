@@ -1,4 +1,4 @@
-// A warp's way through the code: its fragments, where they part and where they meet.
+// A warp's control flow: its fragments, and where they diverge and reconverge.
 //
 //     while (sim_warp_turn(w, 4096)) …   // false: nothing could run
 #ifndef TILEC_SIM_MACHINE_FLOW_H
@@ -6,14 +6,14 @@
 
 #include "sim/machine/warp.h"
 
-// Runs each fragment that can for up to `steps` instructions; whether any did.
+// Runs each fragment that can run, for up to `steps` instructions; returns whether any did.
 bool sim_warp_turn(SimWarp *warp, uint32_t steps);
 
-// A fragment that is at a barrier instruction (barrier.c): true when it goes on at once.
+// Called for a fragment at a barrier instruction (barrier.c): true when it continues at once.
 bool sim_barrier_arrive(SimWarp *warp, SimFragment *fragment, const SimInstr *instr, uint32_t mask);
-// Lanes have ended: a barrier may be complete without them.
+// Called when lanes have ended: a barrier may be complete without them.
 void sim_barriers_look(SimBlock *block);
-// The fragment's lanes are at its pc, which may be where they meet others.
+// Called when the fragment's lanes reach a pc where they may reconverge with others.
 void sim_fragment_meet(SimWarp *warp, uint32_t index);
 
 #endif

@@ -13,7 +13,7 @@
         const T *a = SIM_REG(w, i->a, T), *b = SIM_REG(w, i->b, T);                     \
         SIM_EACH_LANE(w, const T x = a[l]; const T y = b[l]; d[l] = (T)(__VA_ARGS__);); \
     }
-// The amount is a u32 whatever the type.
+// The shift amount is a u32 for every type.
 #define SHIFT(name, T, ...)                                                                    \
     static void name(SimWarp *w, const SimInstr *i) {                                          \
         T *d = SIM_REG(w, i->d, T);                                                            \
@@ -21,7 +21,7 @@
         const LaneU32 *b = SIM_REG(w, i->b, LaneU32);                                          \
         SIM_EACH_LANE(w, const T x = a[l]; const uint32_t y = b[l]; d[l] = (T)(__VA_ARGS__);); \
     }
-// A u32 of any type.
+// The result is a u32 for every type.
 #define COUNT(name, T, ...)                                                  \
     static void name(SimWarp *w, const SimInstr *i) {                        \
         LaneU32 *d = SIM_REG(w, i->d, LaneU32);                              \
@@ -75,7 +75,7 @@ static uint64_t reverse(uint64_t x, uint32_t bits) {
 UNARY(BREV_B32, LaneU32, reverse(x, 32))
 UNARY(BREV_B64, LaneU64, reverse(x, 64))
 
-// Position and length are taken modulo 256, and the field ends at the value's end.
+// Position and length are taken modulo 256; the field ends at the end of the value.
 static uint64_t field(uint64_t x, uint32_t at, uint32_t length, uint32_t bits, bool sign) {
     at &= 255, length &= 255;
     uint32_t last = at + length ? at + length - 1 : 0;
@@ -149,7 +149,7 @@ static inline uint32_t amount(uint32_t z, unsigned flags) {
 TERNARY(SHF_L_B32, (((uint64_t)y << 32 | x) << amount(z, i->flags)) >> 32)
 TERNARY(SHF_R_B32, ((uint64_t)y << 32 | x) >> amount(z, i->flags))
 
-// Modes of prmt, in `immediate`: as the selector says, or one of the six others.
+// Modes of prmt, in `immediate`: by the selector, or one of the six special modes.
 static uint32_t permute(uint32_t x, uint32_t y, uint32_t selector, uint64_t mode) {
     uint64_t bytes = (uint64_t)y << 32 | x;
     uint32_t r = 0, s = selector & 3;

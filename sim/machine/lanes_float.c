@@ -1,4 +1,4 @@
-// f32, f64 and f32x2. Results that are NaN are the hardware's one NaN (f32) or the host's (f64).
+// f32, f64 and f32x2. NaN results are the hardware's single NaN (f32) or the host's NaN (f64).
 #include <math.h>
 
 #include "sim/machine/number/approx.h"
@@ -16,12 +16,12 @@ static float finish(const SimInstr *i, float x) {
 static inline float start(const SimInstr *i, float x) {
     return i->flags & SIM_FTZ ? sim_flush(x) : x;
 }
-// A double that was rounded to odd, to f32 as the instruction says.
+// Rounds a double that was rounded to odd to f32, with the instruction's rounding.
 static float narrow(const SimInstr *i, double odd) {
     if (i->round == SIM_RN || odd - odd != 0) return (float)odd;
     return sim_f32_bits((uint32_t)sim_number_round(&sim_f32, odd, (SimRound)i->round, false));
 }
-// An exact zero of a sum has the sign that the rounding says.
+// If a sum is exactly zero, the rounding mode determines its sign.
 static double zero_sum(const SimInstr *i, double a, double b, double s) {
     if (s == 0 && i->round == SIM_RM && a == -b && !(a == 0 && !signbit(a) == !signbit(b)))
         return -0.0;
@@ -43,7 +43,7 @@ static float slow_fma(const SimInstr *i, float x, float y, float z) {
     double p = (double)start(i, x) * (double)start(i, y), c = start(i, z);
     return finish(i, narrow(i, zero_sum(i, p, c, sim_add_odd(p, c))));
 }
-// The quotient and the root in double, their error's sign found exactly.
+// The quotient and the root in double, with the exact sign of the error.
 static float slow_div(const SimInstr *i, float x, float y) {
     x = start(i, x), y = start(i, y);
     if (i->flags & SIM_APPROX || i->round == SIM_RN) return finish(i, x / y);
@@ -123,7 +123,7 @@ static double least64(double x, double y, bool greatest) {
         const T *a = SIM_REG(w, i->a, T);                             \
         SIM_EACH_LANE(w, const T x = a[l]; d[l] = (T)(__VA_ARGS__);); \
     }
-// Of two or, when operand c is there, three.
+// The extreme of two values or, when operand c is present, three.
 static void extreme(SimWarp *w, const SimInstr *i, bool greatest) {
     LaneF32 *d = SIM_REG(w, i->d, LaneF32);
     const LaneF32 *a = SIM_REG(w, i->a, LaneF32), *b = SIM_REG(w, i->b, LaneF32);
@@ -161,7 +161,7 @@ ANY_1(NEG_F64, LaneU64, x ^ (UINT64_C(1) << 63))
 ANY_2(COPYSIGN_F32, LaneU32, (x & 0x80000000) | (y & 0x7fffffff))
 ANY_2(COPYSIGN_F64, LaneU64, (x >> 63 << 63) | (y & ~(UINT64_C(1) << 63)))
 
-// ---- f64: the host's, and a step to the neighbour for the other roundings ----
+// ---- f64: the host's arithmetic, with a step to the neighbour for the other roundings ----
 
 static double step64(const SimInstr *i, double r, double error) {
     if (i->round == SIM_RN || error == 0 || error != error || r - r != 0) return r;
@@ -231,7 +231,7 @@ HALVES(SUB_F32X2, slow_sub(i, x, y))
 HALVES(MUL_F32X2, slow_mul(i, x, y))
 HALVES(FMA_F32X2, slow_fma(i, x, y, z))
 
-// ---- testp: what kind of number; `immediate` ----
+// ---- testp: the kind of a number; `immediate` ----
 
 static bool is_kind(uint64_t magnitude, unsigned mantissa, uint64_t infinity, uint64_t kind) {
     bool finite = magnitude < infinity, normal = finite && magnitude >> mantissa;
@@ -259,7 +259,7 @@ static void TESTP_F64(SimWarp *w, const SimInstr *i) {
     sim_set_pred(w, i->d, r);
 }
 
-// ---- f32 with f16 or bf16, which are widened; the last operand is f32 ----
+// ---- f32 with f16 or bf16, which are converted; the last operand is f32 ----
 
 #define WIDENED_SUM(op, type, value, sum)                            \
     static void op##_WIDENED_##type(SimWarp *w, const SimInstr *i) { \

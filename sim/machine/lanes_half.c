@@ -1,4 +1,4 @@
-// f16, bf16 and their pairs: each operation in f32 or double, then one rounding.
+// f16, bf16 and their pairs: each operation runs in f32 or double, followed by one rounding.
 #include <math.h>
 
 #include "sim/machine/number/approx.h"
@@ -31,8 +31,9 @@ static uint32_t finish(const SimInstr *i, const Half *h, uint32_t x) {
     return nan && !(i->flags & SIM_SAT) ? 0x7fff : x;
 }
 
-// Sums and products of two are exact enough in f32: its precision is over twice theirs plus two.
-// A sum of bf16 may need more exponent range than that: it goes through a double rounded to odd.
+// Sums and products of two values are exact enough in f32, since its precision is more than twice
+// theirs plus two. A sum of bf16 may need a larger exponent range, so it goes through a double
+// rounded to odd.
 static uint32_t arithmetic(const SimInstr *i, const Half *h, SimOp op, uint32_t x, uint32_t y,
                            uint32_t z) {
     double a = h->value(flush(i, h, x)), b = h->value(flush(i, h, y)), c = h->value(flush(i, h, z)),
@@ -56,7 +57,7 @@ static uint32_t extreme(const SimInstr *i, const Half *h, SimOp op, uint32_t x, 
         if (i->flags & SIM_NAN || (nx && ny)) return 0x7fff;
         return finish(i, h, nx ? y : x);
     }
-    // As integers that ascend with the numbers.
+    // Converts to integers with the same order as the numbers.
     int32_t kx = x & 0x8000 ? -(int32_t)(x & 0x7fff) - 1 : (int32_t)x;
     int32_t ky = y & 0x8000 ? -(int32_t)(y & 0x7fff) - 1 : (int32_t)y;
     uint32_t r = (kx < ky) != greatest ? x : y;

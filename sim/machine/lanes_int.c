@@ -1,7 +1,7 @@
 // Integer arithmetic, lane by lane.
 #include "sim/machine/ops.h"
 
-// X(arity, operation, type, result of x, y, z). Sums and products are of unsigned types: they wrap.
+// X(arity, operation, type, result of x, y, z). Sums and products use unsigned types, so they wrap.
 #define INT_ROWS(X)                                                                               \
     X(2, ADD, U16, x + y)                                                                         \
     X(2, ADD, U32, x + y)                                                                         \
@@ -116,7 +116,7 @@ static inline uint32_t pair(uint32_t x, uint32_t y, uint32_t (*half)(uint32_t, u
     }
 INT_ROWS(DEFINE)
 
-// Results twice as wide as the operands.
+// Results that are twice as wide as the operands.
 #define WIDE_ROWS(X)         \
     X(U16, LaneU16, LaneU32) \
     X(S16, LaneS16, LaneU32) \
@@ -134,7 +134,7 @@ INT_ROWS(DEFINE)
         const W *c = SIM_REG(w, i->c, W);                                                     \
         SIM_EACH_LANE(w, VALUE_2(N) d[l] = (W)((uint64_t)((int64_t)x * (int64_t)y) + c[l]);); \
     }
-// The product of two u32 as int64_t would overflow.
+// As int64_t, the product of two u32 would overflow.
 #define DEFINE_WIDE_U32(type, N, W)                                  \
     static void MUL_WIDE_##type(SimWarp *w, const SimInstr *i) {     \
         W *d = SIM_REG(w, i->d, W);                                  \
@@ -152,7 +152,7 @@ DEFINE_WIDE(S16, LaneS16, LaneU32)
 DEFINE_WIDE(S32, LaneS32, LaneU64)
 DEFINE_WIDE_U32(U32, LaneU32, LaneU64)
 
-// Carries: a bit of each lane, kept beside the registers.
+// Carries: one bit for each lane, in addition to the registers.
 #define DEFINE_CARRY(type, N)                                                              \
     static void sum_##type(SimWarp *w, const SimInstr *i, bool in, bool out, bool minus) { \
         N *d = SIM_REG(w, i->d, N);                                                        \
@@ -203,7 +203,7 @@ DEFINE_CARRY(U64, LaneU64)
 DEFINE_MAD_CARRY(U32, LaneU32, x *y, (uint64_t)x *y >> 32)
 DEFINE_MAD_CARRY(U64, LaneU64, x *y, high_unsigned(x, y))
 
-// Sums of products of bytes and half words: type is that of a, from that of b.
+// Sums of products of bytes and half words: `type` is the type of a, `from` that of b.
 static int32_t part(uint32_t x, uint32_t at, uint32_t bits, bool sign) {
     uint32_t v = x >> at & ((1u << bits) - 1);
     return sign && v >> (bits - 1) ? (int32_t)v - (int32_t)(1u << bits) : (int32_t)v;

@@ -1,4 +1,4 @@
-// Comparisons, selections, moves; and the search in all tables of handlers.
+// Comparisons, selections, moves; and the look-up in all tables of handlers.
 #include <string.h>
 
 #include "sim/machine/number/number.h"
@@ -56,7 +56,7 @@ void sim_pred_xor(SimWarp *w, const SimInstr *i) {
     sim_set_pred(w, i->d,
                  sim_pred(w, i->a, i->flags & SIM_NOT_A) ^ sim_pred(w, i->b, i->flags & SIM_NOT_B));
 }
-// What one operand settles, the other's poison does not touch.
+// If one operand determines the result, the other's poison does not matter.
 static void settle(SimWarp *w, const SimInstr *i, uint32_t a, uint32_t b) {
     if (!w->poison) return;
     uint32_t pa = sim_poison_of(w, i->a), pb = sim_poison_of(w, i->b);
@@ -115,7 +115,7 @@ COMPARE(compare_s64, LaneS64)
 COMPARE(compare_f32, LaneF32)
 COMPARE(compare_f64, LaneF64)
 
-// The result p = (a ? b) op c, and of "p|q" also q = !(a ? b) op c.
+// The result p = (a ? b) op c; for "p|q" also q = !(a ? b) op c.
 static uint32_t combined(SimWarp *w, const SimInstr *i, uint32_t bits) {
     const SimSetOp *s = i->detail;
     if (s->combine == SIM_BOOL_NONE) return bits;
@@ -130,7 +130,7 @@ static uint32_t combined(SimWarp *w, const SimInstr *i, uint32_t bits) {
 }
 static void put(SimWarp *w, const SimInstr *i, uint32_t bits) {
     const SimSetOp *s = i->detail;
-    if (i->type != SIM_PRED) {  // set: a number
+    if (i->type != SIM_PRED) {  // set: the result is a number
         LaneU32 *d = SIM_REG(w, i->d, LaneU32);
         uint32_t yes = i->type == SIM_F32 ? 0x3f800000 : UINT32_MAX;
         bits = combined(w, i, bits);
@@ -170,7 +170,7 @@ static void compare_halves(SimWarp *w, const SimInstr *i, float (*value)(uint32_
     for (uint32_t l = 0; l < SIM_LANES; l++) x[l] = value(a[l]), y[l] = value(b[l]);
     put(w, i, compare_f32(x, y, s->compare));
 }
-// Of pairs: the low halves give p, the high halves q.
+// For pairs: the low halves give p, the high halves q.
 static void compare_pairs(SimWarp *w, const SimInstr *i, float (*value)(uint32_t)) {
     const SimSetOp *s = i->detail;
     const LaneU32 *a = SIM_REG(w, i->a, LaneU32), *b = SIM_REG(w, i->b, LaneU32);

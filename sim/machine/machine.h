@@ -1,11 +1,13 @@
 // The warp machine: runs one launch of a decoded kernel on the calling thread.
 //
-// Purpose: blocks one after another; within a block, warps in turns, each for a while; all lanes of
-// a warp at once. Lanes that part at a branch meet again at its immediate post-dominator, and take
-// turns until then, so that lanes that wait for one another make progress.
-// Invariants: the same launch, seed and memory give the same run, to the bit. Seed 0 takes warps
-// and blocks in their order; any other seed picks warps, lengths of turns and blocks by a generator
-// of its own. A fault ends the launch. Ownership: the caller's, all of it.
+// Purpose: blocks run one after another. Within a block, warps run in rotation, each for some
+// instructions; all lanes of a warp run at once. Lanes that diverge at a branch reconverge at its
+// immediate post-dominator. Until then they run in rotation, so that lanes that wait for one
+// another make progress.
+// Invariants: the same launch, seed and memory give the same run, to the bit. Seed 0 runs warps and
+// blocks in order; any other seed lets a random generator choose warps, run lengths and blocks. A
+// fault ends the launch.
+// Ownership: the caller's, all of it.
 //
 //     SimLaunch l = {.kernel = k, .memory = m, .grid = {8, 1, 1}, .block = {128, 1, 1},
 //                    .params = block, .variables = addresses};
@@ -25,14 +27,14 @@ typedef struct SimLaunch {
     SimMemory *memory;
     const uint64_t *variables;  // addresses of the program's variables (sim_program_load)
     uint32_t grid[3], block[3];
-    GpuTarget device;    // whose limits hold
-    uint32_t shared;     // dynamic bytes
+    GpuTarget device;    // the device whose limits apply
+    uint32_t shared;     // dynamic shared memory in bytes
     const void *params;  // kernel->param_bytes
     uint64_t seed;
-    uint64_t step_limit;  // warp instructions of the whole launch; 0: none
+    uint64_t step_limit;  // in warp instructions of the whole launch; 0: no limit
     const SimObserver *const *observers;
     uint32_t observer_count;
-    void (*print)(void *user, Str text);  // printf's output, not cut into lines
+    void (*print)(void *user, Str text);  // output of printf, not split into lines
     void *user;
 } SimLaunch;
 
@@ -40,15 +42,15 @@ typedef enum SimOutcome { SIM_DONE, SIM_FAILED, SIM_REFUSED } SimOutcome;
 typedef struct SimResult {
     SimOutcome outcome;
     SimFaultKind fault;       // when it failed
-    char text[SIM_TEXT_MAX];  // why, in lower case; empty when done
-    SimLine line;             // where, when it failed
-    uint64_t steps;           // warp instructions
-    uint64_t lane_steps;      // lanes of them
+    char text[SIM_TEXT_MAX];  // the reason, in lower case; empty when done
+    SimLine line;             // place of the failure
+    uint64_t steps;           // warp instructions executed
+    uint64_t lane_steps;      // the sum of their lanes
 } SimResult;
 
 SimResult sim_run(const SimLaunch *launch);
 
-// Gives the program's variables memory and contents; `addresses`: variable_count of them.
+// Allocates and fills memory for the program's variables; `addresses`: variable_count of them.
 bool sim_program_load(const SimProgram *program, SimMemory *memory, uint64_t *addresses);
 
 #endif

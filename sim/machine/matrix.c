@@ -1,11 +1,12 @@
-// mma.sync: fragments that lie over a warp's registers, to matrices and back.
+// mma.sync: converts fragments in a warp's registers to matrices and back.
 //
-// Four lanes hold one step of a line along k in a register: a row of A, a column of B; 16 bytes,
-// of f64 32. With g = lane / 4 and t = lane % 4 (PTX ISA, matrix fragments):
+// In one register, four lanes hold one step of a line along k: a row of A, a column of B; 16 bytes,
+// for f64 32. With g = lane / 4 and t = lane % 4 (PTX ISA, matrix fragments):
 //     A   row g + 8 (r % 2), step r / 2; of 8 rows: row g, step r
 //     B   column g, step r
 //     C   row g + 8 (r / 2), column 2t + r % 2; of f16: row g + 8r, column 2t + j
-// Columns are kept in the order 0 2 4 6 1 3 5 7: so four lanes' registers are four neighbours.
+// Columns are stored in the order 0 2 4 6 1 3 5 7, so that the registers of four lanes are four
+// neighbours.
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -20,7 +21,7 @@ typedef struct Fragment {
     const SimOperand *regs;
     uint32_t count;
     SimType type;
-    uint32_t halves;  // of 8 lines
+    uint32_t halves;  // of 8 lines each
     bool columns;
 } Fragment;
 
@@ -34,10 +35,10 @@ static uint32_t line_of(const Fragment *f, uint32_t r, uint32_t g) {
     return g + 8 * (r % f->halves);
 }
 
-// Where columns are kept.
+// The place of a column in that order.
 static uint32_t column_place(uint32_t g) { return g / 2 + 4 * (g & 1); }
 
-// The lines, one after another; `step` is what four lanes hold.
+// Reads the lines one after another; `step` is the size of what four lanes hold.
 static inline void read_steps(const SimWarp *w, const Fragment *f, uint32_t step, uint8_t *to) {
     uint32_t steps = f->count / f->halves, line = steps * step;
     for (uint32_t r = 0; r < f->count; r++) {
@@ -56,7 +57,7 @@ static void read_lines(const SimWarp *w, const Fragment *f, uint8_t *to) {
 }
 
 static inline float e4m3_value(uint32_t v) {
-    // As a subnormal or small f32 times 2^120: exact.
+    // Read as a subnormal or small f32 and multiplied by 2^120: exact.
     uint32_t u = sim_bits_f32(sim_f32_bits((v & 0x7f) << 20) * 0x1p120f);
     u = (v & 0x7f) == 0x7f ? 0x7fc00000 : u;
     return sim_f32_bits(u | (v & 0x80) << 24);
@@ -68,7 +69,7 @@ static inline float e4m3_value(uint32_t v) {
         memcpy(&v, from + n * sizeof v, sizeof v); \
         to[n] = __VA_ARGS__;                       \
     }
-// The hardware's own conversion, which gcc 12 makes no vectors of.
+// Uses the hardware's conversion, which gcc 12 does not vectorize by itself.
 #if defined(SIM_HAS_CLONES)
 __attribute__((target("avx512f"))) static uint32_t halves(const uint8_t *from, uint32_t count,
                                                           float *to) {
@@ -112,9 +113,9 @@ SIM_CLONES static void ints(SimType type, const uint8_t *from, uint32_t count, i
     }
 }
 
-// ---- C and D: by rows ----
+// ---- C and D: stored by rows ----
 
-// Where the four lanes of group g lie of register r of C.
+// The place of the four lanes of group g in register r of C.
 static uint32_t result_offset(uint32_t r, uint32_t g) {
     return HALF_RESULTS * (r / 2) + SIM_COLUMNS * g + 4 * (r % 2);
 }
@@ -143,7 +144,7 @@ static void write_d(SimWarp *w, const SimMatrixOp *op, const uint32_t *d) {
     }
 }
 
-// ---- Poison: a row of A, a column of B, or its own c makes an element poison ----
+// ---- Poison: poison in the row of A, the column of B, or in c poisons an element ----
 
 static uint32_t poison_lines(const SimWarp *w, const Fragment *f) {
     uint32_t lines = 0;
@@ -155,7 +156,7 @@ static uint32_t poison_lines(const SimWarp *w, const Fragment *f) {
     return lines;
 }
 
-// Lanes of register r of D with an element in one of the lines.
+// The lanes whose element in register r of D is in one of the poisoned lines.
 static uint32_t poison_lanes(SimType d, uint32_t r, uint32_t rows, uint32_t columns) {
     uint32_t lanes = 0;
     for (uint32_t l = 0; (rows | columns) && l < SIM_LANES; l++) {
@@ -179,7 +180,7 @@ static void flow_poison(SimWarp *w, const SimMatrixOp *op, const Fragment *a, co
 static bool begin(SimWarp *w, const SimInstr *i, const Fragment *a, const Fragment *b) {
     if (w->mask != UINT32_MAX) {
         sim_fail(w, i, (SimFault){.kind = SIM_FAULT_USE, .mask = w->mask},
-                 "'%s' needs all 32 lanes of the warp, here are %08x", i->name, (unsigned)w->mask);
+                 "'%s' needs all 32 lanes of the warp, found %08x", i->name, (unsigned)w->mask);
         return false;
     }
     if (w->poison) flow_poison(w, i->detail, a, b);

@@ -1,9 +1,8 @@
-// mbarrier: objects of 8 bytes in shared memory that count arrivals and bytes.
+// mbarrier: 8-byte objects in shared memory that count arrivals and bytes.
 //
-// What the 8 bytes hold is ours: from bit 0 the phase (1 bit), arrivals still
-// awaited (20), arrivals of a phase (20), bytes still awaited (22, signed). A
-// phase is complete when no arrival and no byte is awaited; then the next
-// begins.
+// The format of the 8 bytes is our own: from bit 0 the phase (1 bit), pending arrivals (20),
+// arrivals of a phase (20), pending bytes (22, signed). A phase is complete when no arrival and no
+// byte is pending; then the next begins.
 #include <string.h>
 
 #include "sim/machine/ops.h"
@@ -89,7 +88,7 @@ static void apply(SimWarp *w, const SimMbarrierOp *op, MbarrierState *s, uint32_
 void sim_mbarrier_update(SimWarp *w, const SimInstr *i) {
     const SimMbarrierOp *op = i->detail;
     SimTouch t;
-    // Copies of these lanes are done before the arrival that stands for them.
+    // The copies of these lanes complete before the arrival that stands for them.
     if (op->kind == SIM_MBARRIER_COPY || op->kind == SIM_MBARRIER_COPY_NOINC) sim_copies_land(w, i);
     if (!find(w, i, op, &t)) return;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
@@ -123,6 +122,6 @@ void sim_mbarrier_test(SimWarp *w, const SimInstr *i) {
     sim_set_pred(w, i->d, done);
     if (w->poison) sim_poison_put(w, i->d, 0);
     if (done) tell(w, i, &t, done & w->mask, true);
-    w->yield = (w->mask & ~done) != 0;  // who waits lets the others run
+    w->yield = (w->mask & ~done) != 0;  // lets the other warps run while this one waits
     w->spins += w->yield;
 }

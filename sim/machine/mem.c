@@ -1,4 +1,4 @@
-// ld, st, ld.param: between registers and memory.
+// ld, st, ld.param: moves between registers and memory.
 #include <string.h>
 
 #include "sim/machine/ops.h"
@@ -12,7 +12,7 @@ static bool touch(SimWarp *w, const SimInstr *i, const SimAccessOp *op, SimAcces
     return sim_touch(w, i, t);
 }
 
-// One element into its register, extended to the register's size.
+// Loads one element into its register, extended to the register's size.
 #define LOAD_LOOP(R, M) \
     SIM_EACH_LANE(w, M m; memcpy(&m, t->host[l] + at, sizeof m); ((R *)to)[l] = (R)m;);
 static void load_element(SimWarp *w, const SimAccessOp *op, const SimTouch *t, uint32_t n) {
@@ -44,7 +44,7 @@ static void load_element(SimWarp *w, const SimAccessOp *op, const SimTouch *t, u
             memcpy((uint8_t *)to + (size_t)l * op->slot, t->host[l] + at, op->width);
 }
 
-// ---- Words of neighbouring lanes that are neighbours in memory ----
+// ---- Vectors of neighbouring lanes that are contiguous in memory ----
 
 static bool is_words(const SimAccessOp *op, const SimTouch *t) {
     return t->dense && op->width == 4 && op->slot == 4;
@@ -108,7 +108,7 @@ void sim_load(SimWarp *w, const SimInstr *i) {
 
 // ---- Stores ----
 
-// Values by lane, as the observers and memory want them.
+// Collects values by lane, as observers and memory expect them.
 static void gather(const SimWarp *w, const SimAccessOp *op, uint8_t *data) {
     for (uint32_t n = 0; n < op->count; n++) {
         const uint8_t *from = w->regs + op->values[n].at;
@@ -165,8 +165,8 @@ void sim_store(SimWarp *w, const SimInstr *i) {
     if (w->poison) poison_stored(w, i, op, &t);
 }
 
-// Parameters of the kernel: the same for all lanes. The reader has checked the bounds of fixed
-// addresses; others are checked here.
+// Loads parameters of the kernel, which are the same for all lanes. The reader has checked the
+// bounds of constant addresses; others are checked here.
 void sim_load_param(SimWarp *w, const SimInstr *i) {
     const SimAccessOp *op = i->detail;
     SimTouch t;

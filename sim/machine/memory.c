@@ -7,10 +7,10 @@ enum { GAP = 512, NAME_MAX_BYTES = 64 };
 #define FIRST (UINT64_C(1) << 32)
 
 struct SimMemory {
-    SimRegion *regions;  // in order of allocation, which is that of addresses
+    SimRegion *regions;  // in order of allocation, which is also the order of addresses
     uint32_t count, capacity;
     uint32_t last;  // where the last search ended
-    uint64_t next;  // address
+    uint64_t next;  // the next address to allocate
     bool poison;
 };
 
@@ -142,7 +142,7 @@ bool sim_memory_read(SimMemory *m, uint64_t address, void *to, uint64_t size) {
     return true;
 }
 
-// ---- Bits: whole bytes of them, and fewer at the ends ----
+// ---- Bits: whole bytes, and partial bytes at the ends ----
 
 enum { FEW = 32 };
 

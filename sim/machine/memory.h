@@ -1,12 +1,13 @@
-// Memory of a simulated device: allocations with bounds and generations, in a space of addresses
-// of its own.
+// Memory of a simulated device: allocations with bounds and generations, in their own address
+// space.
 //
 // Invariants: addresses begin at SIM_GLOBAL_BASE, where no host has memory, so that host and device
-// pointers are told apart; they are never given twice, and 512 bytes of nothing lie between two
-// allocations: an access after the end, or after the free, finds nothing. Everything depends on the
-// order of calls only. Poison: one bit a byte, set until something is written there; kept when the
-// memory was made with `poison`. Windows of shared and local memory in generic addresses lie
-// beside. Ownership: whoever created it destroys it. Not for several threads at once.
+// pointers can be distinguished. Addresses are never reused, and allocations are 512 bytes apart,
+// so an access past the end, or after the free, finds no memory. Results depend only on the order
+// of calls. Poison: one bit for each byte, set until the byte is written; tracked when the memory
+// was made with `poison`. The windows of shared and local memory in generic addresses do not
+// overlap these addresses.
+// Ownership: the creator destroys it. Not for several threads at once.
 //
 //     uint64_t p;
 //     if (!sim_memory_alloc(m, 4096, "x", &p)) …          // out of memory
@@ -24,38 +25,39 @@
 #define SIM_GLOBAL_BASE UINT64_C(0x1000000000000000)
 #define SIM_SHARED_BASE UINT64_C(0x2000000000000000)
 #define SIM_LOCAL_BASE UINT64_C(0x3000000000000000)
-// Of AMD's GPUs, whose buffers have addresses of 48 bits: a terabyte where no program has memory.
+// For AMD GPUs, whose buffers have 48-bit addresses: a terabyte where programs have no memory.
 #define SIM_AMD_BASE UINT64_C(0x0000810000000000)
 #define SIM_AMD_MASK UINT64_C(0xffffff0000000000)
 #define SIM_WINDOW_MASK UINT64_C(0xf000000000000000)
 
 typedef struct SimRegion {
     uint64_t base, size;
-    uint8_t *bytes;    // NULL once freed
-    uint8_t *poison;   // bit i & 7 of byte i >> 3; NULL: not kept
-    uint32_t number;   // in order of allocation, from 0
-    bool constant;     // the kernel may not write
+    uint8_t *bytes;    // NULL after the free
+    uint8_t *poison;   // bit i & 7 of byte i >> 3; NULL: not tracked
+    uint32_t number;   // number in order of allocation, from 0
+    bool constant;     // kernels may not write
     const char *name;  // for messages
 } SimRegion;
 
 typedef struct SimMemory SimMemory;
 SimMemory *sim_memory_create(bool poison);
-// With addresses from 4 GiB behind `base` on, that of SIM_GLOBAL_BASE or SIM_AMD_BASE: whoever
-// loses a bit of the upper half is somewhere else.
+// Allocates from 4 GiB above `base` on; `base` is SIM_GLOBAL_BASE or SIM_AMD_BASE. So an address
+// that lost a bit of its upper half points to no memory.
 SimMemory *sim_memory_create_at(bool poison, uint64_t base);
 void sim_memory_destroy(SimMemory *memory);
-// False: the host has no such memory. Contents are zeros (poison, if it is kept).
+// False: the host is out of memory. The contents are zeros (and poison, if it is tracked).
 bool sim_memory_alloc(SimMemory *memory, uint64_t size, const char *name, uint64_t *address);
-// False: nothing live begins there.
+// False: no live allocation begins there.
 bool sim_memory_free(SimMemory *memory, uint64_t address);
 // The live region that holds all `size` bytes from `address` on, or NULL.
 SimRegion *sim_memory_find(SimMemory *memory, uint64_t address, uint64_t size);
-// The region nearest to the address, live or freed, NULL if there are none: for messages.
+// The region nearest to the address, live or freed, for messages; NULL if there are none.
 const SimRegion *sim_memory_nearest(const SimMemory *memory, uint64_t address);
 SimRegion *sim_memory_region(const SimMemory *memory, uint32_t number);
 uint32_t sim_memory_count(const SimMemory *memory);
 
-// Copies in and out; false: not all of one live region. What is written is no poison any more.
+// Copies in and out; false: the bytes are not all in one live region. Written bytes are not poison
+// any more.
 bool sim_memory_write(SimMemory *memory, uint64_t address, const void *from, uint64_t size);
 bool sim_memory_read(SimMemory *memory, uint64_t address, void *to, uint64_t size);
 static inline bool sim_address_is_global(uint64_t address) {
@@ -63,12 +65,12 @@ static inline bool sim_address_is_global(uint64_t address) {
            (address & SIM_AMD_MASK) == SIM_AMD_BASE;
 }
 
-// Bits of poison, one for each byte. What keeps them has SIM_POISON_BYTES for its size.
+// Bits of poison, one for each byte. An array of them has SIM_POISON_BYTES bytes.
 #define SIM_POISON_BYTES(size) ((size_t)((size) / 8) + 16)
 bool sim_poison_any(const uint8_t *bits, uint64_t at, uint64_t size);
 void sim_poison_set(uint8_t *bits, uint64_t at, uint64_t size, bool poison);
 
-// The same for sizes up to 32, as of what one lane touches: within one word.
+// The same for sizes up to 32, for one lane's access: within one word.
 static inline bool sim_poison_any_few(const uint8_t *bits, uint64_t at, uint32_t size) {
     uint64_t word;
     memcpy(&word, bits + (at >> 3), sizeof word);

@@ -1,9 +1,9 @@
-// Handlers by name: what a reader of code chooses from.
+// Handlers by name, from which readers of code choose.
 //
-// Purpose: arithmetic handlers are looked up by operation and type, in the
-// tables of the lanes_*.c files; the families with details of their own are
-// functions here. Invariants: a handler needs its operands in the places that
-// the reader's table says (sim/ptx/ptx.def).
+// Purpose: arithmetic handlers are looked up by operation and type, in the tables of the lanes_*.c
+// files; families with details of their own are functions here.
+// Invariants: a handler expects its operands in the places that the reader's table gives
+// (sim/ptx/ptx.def).
 //
 //     SimHandler *h = sim_lanes_find(SIM_OP_ADD, SIM_S32);   // NULL: there is
 //     none
@@ -29,12 +29,11 @@ typedef struct SimLaneTable {
 } SimLaneTable;
 extern const SimLaneTable sim_lanes_int, sim_lanes_bits, sim_lanes_float, sim_lanes_half,
     sim_lanes_move;
-// Bits find the handlers of any type of their size, as the ISA has it (.b32
-// takes .u32's).
+// A bit type finds the handlers of any type of its size, as in the ISA (.b32 takes .u32's).
 SimHandler *sim_lanes_find(SimOp op, SimType type);
 
-// Comparisons of setp and set, in `immediate`; combined with operand c by a
-// boolean operation.
+// Comparisons of setp and set, in `immediate`; may be combined with operand c by a boolean
+// operation.
 typedef enum SimCompare {
     SIM_EQ,
     SIM_NE,
@@ -52,21 +51,21 @@ typedef enum SimCompare {
     SIM_ISNAN
 } SimCompare;
 typedef enum SimBool { SIM_BOOL_NONE, SIM_BOOL_AND, SIM_BOOL_OR, SIM_BOOL_XOR } SimBool;
-// detail of setp, set: results are d (and b2 for "p|q").
+// Detail of setp and set: the results are d (and `other` for "p|q").
 typedef struct SimSetOp {
     SimCompare compare;
     SimBool combine;
     SimOperand other;  // q of p|q
 } SimSetOp;
 
-// cvt: any pair of types; detail.
+// Detail of cvt: any pair of types.
 typedef struct SimCvtOp {
     SimType to, from;
-    bool to_integral;  // .rni and its kin between float types
+    bool to_integral;  // .rni and similar between float types
     bool saturate_finite;
     uint8_t to_slot,
         from_slot;      // bytes of the registers, which may be wider than the types
-    SimOperand second;  // of packed conversions: b
+    SimOperand second;  // b of packed conversions
 } SimCvtOp;
 SimHandler sim_cvt, sim_cvt_packed;
 
@@ -87,7 +86,7 @@ typedef enum SimShflMode { SIM_SHFL_UP, SIM_SHFL_DOWN, SIM_SHFL_BFLY, SIM_SHFL_I
 typedef struct SimShflOp {
     SimShflMode mode;
     SimOperand value, lane, clamp,
-        other;  // other: predicate result; members are operand b
+        other;  // other: the predicate result; the members are operand b
 } SimShflOp;
 typedef struct SimPackOp {  // mov between a vector and a wider register
     uint8_t count, bytes;   // of one part
@@ -108,7 +107,7 @@ typedef struct SimMbarrierOp {
     SimMbarrierKind kind;
     SimAccessOp access;
     bool parity;
-    SimOperand count;  // of arrivals or bytes; of a test by parity: the parity
+    SimOperand count;  // arrivals or bytes; for a test by parity: the parity
     SimOperand state;  // 64 bits: result of an arrival, operand of a test
 } SimMbarrierOp;
 typedef struct SimCopyOp {
@@ -116,7 +115,7 @@ typedef struct SimCopyOp {
     SimOperand to;
     bool to_wide, to_fixed;
     int64_t to_offset;
-    SimOperand source_bytes;  // fewer: the rest is zeros
+    SimOperand source_bytes;  // if fewer, the rest is zeros
     bool ignore_negated;
     SimOperand ignore;  // predicate
 } SimCopyOp;

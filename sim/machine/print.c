@@ -1,4 +1,4 @@
-// Calls of the two functions that a driver gives to kernels: vprintf and __assertfail.
+// The two functions that a driver provides to kernels: vprintf and __assertfail.
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { PRINTED_MAX = 4096, FORMAT_MAX = 64 };
 
-// One byte at a generic address; false: nothing there.
+// Reads one byte at a generic address; false: no memory there.
 static bool byte_at(SimWarp *w, uint32_t l, uint64_t address, char *c) {
     if ((address & SIM_WINDOW_MASK) == SIM_LOCAL_BASE) {
         uint64_t at = address & ~SIM_WINDOW_MASK, size = w->run->launch->kernel->local_bytes;
@@ -37,7 +37,7 @@ static uint64_t number_at(SimWarp *w, uint32_t l, uint64_t address, uint32_t byt
 typedef struct Printer {
     SimWarp *warp;
     uint32_t lane;
-    uint64_t args;  // the next argument
+    uint64_t args;  // address of the next argument
     char text[PRINTED_MAX];
     size_t size;
 } Printer;
@@ -55,7 +55,7 @@ static uint64_t take(Printer *p, uint32_t bytes) {
 
 static bool is_one_of(char c, const char *set) { return c && strchr(set, c); }
 
-// Numbers are printed by our own choice of a format: the kernel's is data, and not to be trusted.
+// Prints numbers with a format of our own: the kernel's format is data and not trusted.
 static void put_number(Printer *p, char kind, uint64_t v, bool wide, int precision) {
     char out[400];
     double x;
@@ -79,7 +79,7 @@ static void put_number(Printer *p, char kind, uint64_t v, bool wide, int precisi
     put(p, out);
 }
 
-// Flags, width and precision, then the conversion; returns what follows.
+// Parses flags, width, precision and the conversion; returns the rest.
 static const char *conversion(Printer *p, const char *f) {
     int precision = -1, width = 0, longs = 0;
     bool left = false, zero = false;

@@ -10,13 +10,13 @@ enum { DOUBLE_BITS = 53 };
         __VA_ARGS__                          \
     }
 
-// Numbers below 2^top in magnitude, and multiples of 2^bottom.
+// The range of numbers: magnitudes below 2^top, multiples of 2^bottom.
 typedef struct Range {
     int top, bottom;
-    bool known;  // else there are infinities, NaN or subnormals of f32 among them
+    bool known;  // else some are infinities, NaN or f32 subnormals
 } Range;
 
-// Of f32, given as bits, with so many bits of significand; zeros do not count.
+// The range of f32 numbers given as bits, with `precision` bits of significand; zeros do not count.
 SIM_CLONES static Range range_of(const void *x, uint32_t count, int precision) {
     const uint8_t *from = x;
     uint32_t most = 0, least = UINT32_MAX;
@@ -29,7 +29,7 @@ SIM_CLONES static Range range_of(const void *x, uint32_t count, int precision) {
                    .known = most < 0x7f800000 && last};
 }
 
-// Sums of k products of such numbers, begun or whole.
+// The range of complete and partial sums of k products of these numbers.
 static Range range_of_sums(const SimFloats *p, SimType a, SimType b) {
     Range x = range_of(p->a, p->m * p->k, sim_format(a)->precision);
     Range y = range_of(p->b, SIM_COLUMNS * p->k, sim_format(b)->precision);
@@ -42,7 +42,7 @@ static Range range_with(Range a, Range b) {
                    .bottom = a.bottom < b.bottom ? a.bottom : b.bottom,
                    .known = a.known && b.known};
 }
-// Whether doubles hold them all.
+// Do doubles hold all of them exactly?
 static bool is_exact(Range r) { return r.known && r.top - r.bottom <= DOUBLE_BITS; }
 
 // A row of results.
@@ -62,7 +62,8 @@ typedef union Lost {
 } Lost;
 typedef double Lines[SIM_ROWS * SIM_DEPTH];
 
-// Eight by eight, three times: line n and line n + 4 shuffled into lines 2n and 2n + 1.
+// Transposes eight by eight in three passes, each of which shuffles lines n and n + 4 into lines 2n
+// and 2n + 1.
 typedef float Eight __attribute__((vector_size(8 * sizeof(float))));
 #define SHUFFLED(x, y, i) \
     __builtin_shufflevector(x, y, i, i + 8, i + 1, i + 9, i + 2, i + 10, i + 3, i + 11)
@@ -73,7 +74,7 @@ static inline void shuffle(const Eight *from, Eight *to) {
     }
 }
 
-// The columns of b, as rows.
+// Transposes the columns of b into rows.
 SIM_CLONES static void turn(const SimFloats *p, Factors *b) {
     for (uint32_t k = 0; p->k % 8 == 0 && k < p->k; k += 8) {
         Eight line[8], half[8];
@@ -89,7 +90,7 @@ SIM_CLONES static void widen(const float *from, uint32_t count, double *to) {
     EACH(count, to[n] = (double)from[n];)
 }
 
-// Adds the products to sums that plain double arithmetic holds whole.
+// Adds the products to sums that plain double arithmetic holds exactly.
 SIM_CLONES static void plain_sums(const SimFloats *p, const double *a, const Factors *b,
                                   Sums *sums) {
     const uint32_t k = p->k;
@@ -106,11 +107,11 @@ SIM_CLONES static void plain_sums(const SimFloats *p, const double *a, const Fac
     }
 }
 
-// What a sum of two doubles lost (Knuth).
+// The rounding error of a sum of two doubles (Knuth).
 #define LOST(a, b, sum) (((a) - ((sum) - ((sum) - (a)))) + ((b) - ((sum) - (a))))
 
-// Sums of c and products as pairs of doubles, `high` the sum and `low` what it lost; `worse` is 0
-// where the pair holds the whole sum.
+// Sums of c and products as pairs of doubles: `high` is the sum and `low` its rounding error;
+// `worse` is 0 if the pair holds the exact sum.
 SIM_CLONES static void pair_sums(const SimFloats *p, const double *a, const Factors *b, Sums *high,
                                  Sums *low, Lost *worse) {
     for (uint32_t r = 0; r < p->m; r++) {
@@ -119,7 +120,7 @@ SIM_CLONES static void pair_sums(const SimFloats *p, const double *a, const Fact
         for (uint32_t n = 0; n < p->k; n++) {
             Row product = a[r * p->k + n] * b->row[n], sum = h + product;
             Row error = LOST(h, product, sum), rest = l + error;
-            bad |= LOST(l, error, rest) != 0;  // of NaN, too
+            bad |= LOST(l, error, rest) != 0;  // also true for NaN
             h = sum, l = rest;
         }
         high->row[r] = h, low->row[r] = l, worse->row[r] = bad;
@@ -136,7 +137,7 @@ static uint32_t exact_element(const SimFloats *p, uint32_t row, uint32_t column,
     return (uint32_t)sim_exact_round(&e, to, SIM_RN);
 }
 
-// From doubles that were rounded to odd.
+// Rounds doubles that were rounded to odd.
 SIM_CLONES static void round_f32(const double *odd, uint32_t count, uint32_t *d) {
     EACH(count, d[n] = sim_bits_f32(sim_canonical((float)odd[n]));)
 }
@@ -159,7 +160,7 @@ SIM_CLONES static void add_c(const double *c, uint32_t count, double *sums) {
 }
 SIM_CLONES static void join_pairs(const double *low, uint32_t count, double *high) {
     EACH(count, double odd = sim_add_odd(high[n], low[n]);
-         high[n] = low[n] == 0 ? high[n] : odd;)  // keeps a zero's sign
+         high[n] = low[n] == 0 ? high[n] : odd;)  // keeps the sign of a zero
 }
 
 SIM_CLONES static void read_c(SimType type, const uint32_t *c, uint32_t count, double *to) {
@@ -200,7 +201,7 @@ void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type
         plain_sums(p, lines, &factors, &sums);
         round_to(d_type, sums.at, count, d);
     } else {
-        for (uint32_t n = 0; n < count; n++) sums.at[n] = -0.0;  // which changes no sum
+        for (uint32_t n = 0; n < count; n++) sums.at[n] = -0.0;  // adding -0 changes no sum
         plain_sums(p, lines, &factors, &sums);
         read_c(c_type, c, count, add.at);
         add_c(add.at, count, sums.at);
@@ -225,8 +226,8 @@ static uint32_t add_saturated(int32_t sum, uint32_t c) {
     return (uint32_t)(whole > INT32_MAX ? INT32_MAX : whole < INT32_MIN ? INT32_MIN : whole);
 }
 
-// Sums of products of 8 bits need 22 of the 32 they have. Static, because what has clones is seen
-// from outside, whatever its visibility.
+// Sums of products of 8-bit integers need 22 of the 32 bits. Static, because functions with clones
+// are visible outside, whatever their visibility attribute.
 SIM_CLONES static void sum_ints(const SimInts *p, const uint32_t *c, uint32_t *d) {
     int32_t b[SIM_DEPTH][SIM_COLUMNS];
     for (uint32_t n = 0; n < SIM_COLUMNS; n++)

@@ -1,10 +1,10 @@
-// Products of matrices as the matrix instructions make them: d = a * b + c, every element the exact
-// sum of its products and c, rounded once.
+// Matrix products as the matrix instructions compute them: d = a * b + c, where every element is
+// the exact sum of its products and c, rounded once.
 //
-// Elements of floats are given as f32, which holds those of every type but f64. Invariants: an
-// element's sum takes the first way that loses nothing: double arithmetic where exponents spread
-// little, pairs of doubles that say whether they lost something, and else exact.h. Which one it was
-// cannot be seen in the bits.
+// Float elements are given as f32, which holds those of every type but f64.
+// Invariants: a sum uses the first exact method of three: double arithmetic if exponents are close,
+// pairs of doubles that detect lost bits, and else exact.h. The bits of the result do not depend on
+// the method.
 //
 //     SimFloats p = {.m = 16, .k = 16};
 //     …p.a by rows, p.b by columns, both along k…
@@ -31,7 +31,7 @@ typedef struct SimInts {
     bool saturate;
 } SimInts;
 
-// c and d by rows of SIM_COLUMNS, as bits of their type (f32 or f16).
+// c and d are stored by rows of SIM_COLUMNS, as bits of their type (f32 or f16).
 void sim_product_floats(const SimFloats *p, SimType a, SimType b, SimType c_type, const uint32_t *c,
                         SimType d_type, uint32_t *d);
 void sim_product_doubles(const SimDoubles *p, const uint64_t *c, uint64_t *d);

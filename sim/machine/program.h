@@ -1,17 +1,18 @@
-// Programs of the warp machine: decoded code, ready to run, whoever's text or bytes it came from.
+// Programs of the warp machine: decoded code, ready to run, from any reader.
 //
-// Purpose: what a reader (sim/ptx) makes and the executor runs. One kernel is one flat array of
-// instructions; calls have been inlined, so every register is a fixed place in the register file.
+// Purpose: the output of a reader (sim/ptx) and the input of the executor. A kernel is one flat
+// array of instructions; calls are inlined, so every register has a fixed place in the register
+// file.
 //
-// Invariants: a register file is an array of bytes; a register of b bits takes SIM_LANES values of
+// Invariants: a register file is an array of bytes. A register of b bits takes SIM_LANES values of
 // its size, one for each lane, at a multiple of 64 (a predicate: one 32-bit mask of lanes). 8-bit
-// registers are kept as 16-bit ones. Registers are numbered densely, too (for poison). Immediates,
-// addresses of variables and special registers are registers like others, listed as constants and
-// filled in before a block begins: handlers know registers only. `join` of a branch is where its
-// lanes meet again (its immediate post-dominator), code_count when they meet at the end only.
-// Every path of the code ends in an instruction of flow SIM_EXIT.
-// Ownership: the arena of whoever decoded it; never changed afterwards. Variables of a module are
-// given memory by sim_program_load.
+// registers are stored as 16-bit ones. Registers also have dense numbers (for poison). Immediates,
+// addresses of variables and special registers are registers like others; they are listed as
+// constants and filled in before a block begins, so handlers know only registers. `join` of a
+// branch is the place where its lanes reconverge (its immediate post-dominator), or code_count if
+// they reconverge only at the end. Every path of the code ends in an instruction of flow SIM_EXIT.
+// Ownership: the arena of the reader that decoded it; it never changes afterwards. sim_program_load
+// allocates memory for a module's variables.
 //
 //     const SimKernel *k = sim_kernel_find(program, STR("softmax"));
 //     for (uint32_t pc = 0; pc < k->code_count; pc++) puts(k->code[pc].name);
@@ -46,22 +47,23 @@ typedef struct SimWarp SimWarp;
 typedef struct SimInstr SimInstr;
 typedef void SimHandler(SimWarp *warp, const SimInstr *instr);
 
-// Where a register lies in the file, and its number.
+// A register's place in the file, and its number.
 typedef struct SimOperand {
     uint32_t at;
-    int32_t number;  // SIM_NO_REGISTER: the operand is not there
+    int32_t number;  // SIM_NO_REGISTER: the operand is absent
 } SimOperand;
 
-// What the scheduler has to do with an instruction.
+// The scheduler's action for an instruction.
 typedef enum SimFlow {
-    SIM_NEXT,     // call the handler, go on
+    SIM_NEXT,     // call the handler, continue
     SIM_JUMP,     // all active lanes go to the target
     SIM_BRANCH,   // lanes whose guard holds go to the target, the others go on
     SIM_SWITCH,   // brx.idx: each lane to one of several targets (detail: SimSwitch)
     SIM_EXIT,     // active lanes end
-    SIM_BARRIER,  // may have to wait for other warps (detail: SimBarrierOp)
-    SIM_COLLECT,  // waits for the lanes of a member mask (operand `members`), then the handler
-    SIM_WAIT,     // the handler says in warp->retry whether it must be run again later
+    SIM_BARRIER,  // may wait for other warps (detail: SimBarrierOp)
+    SIM_COLLECT,  // waits for the lanes of a member mask (operand `members`), then calls the
+                  // handler
+    SIM_WAIT,     // the handler sets warp->retry if it must run again later
 } SimFlow;
 
 typedef enum SimInstrFlag {
@@ -69,7 +71,7 @@ typedef enum SimInstrFlag {
     SIM_NOT_A = 2,      // predicate operand a, b, c is negated
     SIM_NOT_B = 4,
     SIM_NOT_C = 8,
-    SIM_FTZ = 16,  // subnormals (f32) are zeros of the same sign
+    SIM_FTZ = 16,  // subnormals (f32) become zeros of the same sign
     SIM_SAT = 32,
     SIM_RELU = 64,
     SIM_NAN = 128,  // min, max: NaN wins
@@ -77,7 +79,7 @@ typedef enum SimInstrFlag {
     SIM_APPROX = 512,
     SIM_OWN_POISON = 1024,  // the handler computes the poison of its results
     SIM_MATRIX = 2048,      // counts as a matrix operation
-    SIM_UNIFORM = 4096,     // .aligned: all lanes of the warp must come here together
+    SIM_UNIFORM = 4096,     // .aligned: all lanes of the warp must arrive together
     SIM_FULL = 8192,        // div.full: approximate over the whole range
     SIM_WRAP = 16384,       // shf.wrap, mul.hi etc: variant of the handler
     SIM_CARRY = 32768       // .cc
@@ -85,24 +87,24 @@ typedef enum SimInstrFlag {
 
 typedef enum SimRound { SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNA, SIM_RS } SimRound;
 
-// A place of the source, from .file and .loc.
+// A source place, from .file and .loc.
 typedef struct SimLine {
     Str file;  // empty: unknown
     uint32_t line, column;
-    uint32_t text_line;  // line of the PTX text, from 1
+    uint32_t text_line;  // line in the PTX text, from 1
 } SimLine;
 
 struct SimInstr {
     SimHandler *run;
     uint8_t flow;           // SimFlow
     uint8_t round;          // SimRound
-    uint8_t type, from;     // SimType: of the result or operation, of the source (cvt, set)
+    uint8_t type, from;     // SimType of the result or operation, and of the source (cvt, set)
     uint16_t flags;         // SimInstrFlag bits
-    uint8_t writes, reads;  // how many of `registers` are results, how many are operands
+    uint8_t writes, reads;  // how many of `registers` are results, and how many operands
     SimOperand guard;
-    SimOperand d, a, b, c, e;  // results and operands in the order of the text
+    SimOperand d, a, b, c, e;  // results and operands in text order
     uint32_t target, join;
-    const void *detail;        // of families with more: SimAccessOp, SimMatrixOp, …
+    const void *detail;        // for families with more data: SimAccessOp, SimMatrixOp, …
     const int32_t *registers;  // numbers: results first, then operands (not the guard)
     uint64_t immediate;
     const char *name;  // "ld.global.v4.b32"
@@ -125,23 +127,24 @@ typedef enum SimSpecial {
 typedef struct SimConstant {
     SimOperand to;
     uint8_t kind;    // SimConstantKind
-    uint8_t slot;    // bytes a lane: 2, 4, 8, 16; 0: a predicate
+    uint8_t slot;    // bytes of a lane: 2, 4, 8, 16; 0: a predicate
     uint32_t index;  // of the variable, or SimSpecial
     uint64_t value;
 } SimConstant;
 
 typedef struct SimParam {
     Str name;
-    uint32_t offset, size, align;  // in the block of parameters
+    uint32_t offset, size, align;  // in the parameter block
 } SimParam;
 
-typedef struct SimVariable {  // .global and .const of the module
+typedef struct SimVariable {  // .global and .const variables of the module
     Str name;
     uint64_t size;
     uint32_t align;
     bool constant;
     const uint8_t *bytes;  // initial contents, NULL: zeros
-    // Addresses of other variables within the contents: at `at`, 8 bytes, of variable `index`.
+    // Addresses of other variables in the contents: 8 bytes at `at`, the address of variable
+    // `index`.
     const struct SimRelocation {
         uint64_t at, addend;
         uint32_t index;
@@ -161,11 +164,11 @@ typedef struct SimKernel {
     uint32_t constant_count;
     const SimParam *params;
     uint32_t param_count, param_bytes;
-    uint32_t shared_bytes;            // static; what the launch adds begins here
-    bool takes_shared;                // it uses what the launch adds
-    uint32_t local_bytes;             // of each thread
-    uint32_t maxntid[3], reqntid[3];  // 0: not said
-    // Code of another machine, which runs it; NULL: sim_run does.
+    uint32_t shared_bytes;            // static; the launch's dynamic memory begins after it
+    bool takes_shared;                // uses the launch's dynamic shared memory
+    uint32_t local_bytes;             // for each thread
+    uint32_t maxntid[3], reqntid[3];  // 0: not given
+    // For code of another machine; NULL: sim_run runs it.
     struct SimResult (*run)(const struct SimLaunch *launch);
     const void *machine;
 } SimKernel;
@@ -174,7 +177,7 @@ typedef struct SimProgram {
     unsigned arch;      // 80 for sm_80
     bool arch_a;        // sm_90a
     bool arch_generic;  // gfx11-generic
-    unsigned version;   // of the PTX: 80 for 8.0
+    unsigned version;   // PTX version: 80 for 8.0
     const SimKernel *kernels;
     uint32_t kernel_count;
     const SimVariable *variables;

@@ -1,4 +1,4 @@
-// Launches: blocks, warps, turns.
+// Launches: blocks, and warps in rotation.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void fill_constant(SimBlock *b, SimWarp *w, const SimConstant *c) {
     if (w->poison) w->poison[c->to.number] = 0;
 }
 
-// What a register holds that nobody wrote: the same on every run, and unlikely to be right.
+// Initial contents of registers: the same in every run, and unlikely to be correct by chance.
 static void begin_warp(SimBlock *b, SimWarp *w) {
     const SimKernel *k = b->run->launch->kernel;
     const SimLaunch *n = b->run->launch;
@@ -151,14 +151,15 @@ static void deadlock(SimBlock *b) {
             SIM_TELL(b->run, diverged, &d);
         }
         sim_fail(w, i, (SimFault){.kind = SIM_FAULT_DEADLOCK, .mask = f->mask},
-                 "block %llu cannot go on: lanes %08x of warp %u wait at '%s' for threads that "
-                 "never come",
+                 "block %llu cannot continue: lanes %08x of warp %u wait at '%s' for threads that "
+                 "never arrive",
                  (unsigned long long)b->linear, (unsigned)f->mask, n, i->name);
         return;
     }
 }
 
-// A warp's lanes wait for the rest of the warp at an aligned barrier, and the rest does not come.
+// Handles lanes that wait at an aligned barrier for the rest of their warp, if the rest never
+// arrives.
 static bool force_barrier(SimBlock *b) {
     const SimInstr *code = b->run->launch->kernel->code;
     for (uint32_t n = 0; n < b->warp_count; n++) {
@@ -205,7 +206,7 @@ static void begin_block(SimBlock *b, uint64_t linear) {
     for (uint32_t i = 0; i < b->warp_count; i++) begin_warp(b, &b->warps[i]);
 }
 
-// Any order of the blocks: a walk through all numbers by a step that shares no factor with the
+// Visits the blocks in some order: steps through all numbers with a step that is coprime to the
 // count.
 static uint64_t greatest_common(uint64_t a, uint64_t b) {
     while (b) {
@@ -287,7 +288,7 @@ static void free_block(SimBlock *b) {
     free(b->shared_poison);
 }
 
-// 1 for what the kernel leaves out.
+// 1 for dimensions that the kernel leaves out.
 static uint32_t threads_along(const uint32_t threads[3], int d) {
     return threads[d] ? threads[d] : 1;
 }

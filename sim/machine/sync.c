@@ -1,9 +1,9 @@
-// What lanes of a warp tell each other, fences, and the odd instructions.
+// Communication between lanes of a warp, fences, and miscellaneous instructions.
 #include <string.h>
 
 #include "sim/machine/ops.h"
 
-// Where lane l reads from; -1: its own, and the predicate is false.
+// The lane that lane l reads from; -1: itself, and the predicate is false.
 static int32_t shfl_source(const SimShflOp *op, uint32_t l, uint32_t lane, uint32_t clamp) {
     uint32_t segment = clamp >> 8 & 31, c = clamp & 31;
     int32_t from = 0, last = (int32_t)((l & segment) | (c & ~segment));
@@ -17,7 +17,8 @@ static int32_t shfl_source(const SimShflOp *op, uint32_t l, uint32_t lane, uint3
     return from <= last ? from : -1;
 }
 
-// A lane that does not take part gives what its register holds; so does the hardware, by luck.
+// An inactive lane contributes the contents of its register; the hardware does the same, without a
+// guarantee.
 void sim_shfl(SimWarp *w, const SimInstr *i) {
     const SimShflOp *op = i->detail;
     uint32_t value[SIM_LANES], good = 0, poison = 0;
@@ -123,7 +124,7 @@ void sim_activemask(SimWarp *w, const SimInstr *i) {
     SIM_EACH_LANE(w, d[l] = mask;);
 }
 
-// d (may be missing): the elected lane; e: whether it is this one.
+// d (may be absent): the elected lane; e: is it this one?
 void sim_elect(SimWarp *w, const SimInstr *i) {
     uint32_t first = sim_first_lane(w->mask);
     if (i->d.number >= 0) {
@@ -160,7 +161,7 @@ void sim_trap(SimWarp *w, const SimInstr *i) {
              "the kernel trapped (thread %u of block %llu)",
              w->index * SIM_LANES + sim_first_lane(w->mask), (unsigned long long)w->block->linear);
 }
-// A clock of steps: it goes on, and says nothing of time.
+// A clock that counts steps: it advances, but does not measure time.
 void sim_clock(SimWarp *w, const SimInstr *i) {
     uint64_t now = w->run->steps;
     if (i->type == SIM_U64) {
@@ -171,10 +172,10 @@ void sim_clock(SimWarp *w, const SimInstr *i) {
         SIM_EACH_LANE(w, d[l] = (uint32_t)now;);
     }
     if (w->poison) sim_poison_put(w, i->d, 0);
-    w->yield = true;  // who looks at the clock may be waiting
+    w->yield = true;  // a thread that reads the clock may be waiting for others
 }
 
-// cvta and isspacep; immediate: the window's base.
+// cvta and isspacep; immediate: the base of the window.
 void sim_cvta_from(SimWarp *w, const SimInstr *i) {
     LaneU64 *d = SIM_REG(w, i->d, LaneU64);
     const LaneU64 *a = SIM_REG(w, i->a, LaneU64);

@@ -12,7 +12,7 @@ typedef union TileMatrix {
 #define INTERLEAVED(a, b, first)                                                             \
     __builtin_shufflevector(a, b, first, (first) + 8, (first) + 1, (first) + 9, (first) + 2, \
                             (first) + 10, (first) + 3, (first) + 11)
-// Row i and row i + 4 shuffled into rows 2i and 2i + 1, three times, are the columns.
+// Shuffling row i and row i + 4 into rows 2i and 2i + 1, three times, gives the columns.
 static void transpose(TileMatrix *m) {
     for (int round = 0; round < 3; round++) {
         TileMatrix from = *m;
@@ -24,7 +24,7 @@ static void transpose(TileMatrix *m) {
 }
 
 // Rows of matrix m come from lanes 8m to 8m+7. Element j of lane l is [l / 4][2 (l % 4) + j], or
-// the transposed.
+// its transpose.
 static void touch_rows(SimWarp *w, const SimInstr *i, const SimTileOp *op, SimTouch *t,
                        const uint8_t *data) {
     const SimAccessOp *a = &op->access;
@@ -42,7 +42,7 @@ static void touch_rows(SimWarp *w, const SimInstr *i, const SimTileOp *op, SimTo
     sim_touch(w, i, t);
 }
 
-// The element's bytes in memory.
+// The position of the element's bytes in memory.
 static uint64_t poison_at(const SimTileOp *op, const SimTouch *t, uint32_t m, uint32_t l,
                           uint32_t j, uint8_t **bits) {
     uint32_t r = l / 4, c = 2 * (l % 4) + j;
@@ -112,7 +112,7 @@ void sim_tile_store(SimWarp *w, const SimInstr *i) {
     if (w->poison) poison_stored(w, op, &t);
 }
 
-// movmatrix: an 8 by 8 matrix of 16-bit values in the lanes' registers, transposed.
+// movmatrix: transposes an 8 by 8 matrix of 16-bit values in the lanes' registers.
 void sim_tile_transpose(SimWarp *w, const SimInstr *i) {
     TileMatrix matrix;
     memcpy(&matrix, w->regs + i->a.at, sizeof matrix);

@@ -1,12 +1,10 @@
-// The state of blocks and warps while they run: for handlers and the scheduler,
-// nobody else.
+// The state of blocks and warps while they run; only for handlers and the scheduler.
 //
-// Invariants: the lanes of a warp's fragments are disjoint and are its live
-// lanes less those that have arrived at a join. A handler runs for warp->mask
-// (never empty) and reads and writes those lanes only. After sim_fail nothing
-// more runs. Ownership: sim_run's, freed at its end; files that are compiled
-// with -fno-strict-aliasing need no may_alias, but the register file's types
-// say it.
+// Invariants: the lanes of a warp's fragments are disjoint; together they are its live lanes
+// without those that have arrived at a join. A handler runs for warp->mask (never empty) and reads
+// and writes those lanes only. After sim_fail nothing more runs.
+// Ownership: sim_run's, freed at its end. Files compiled with -fno-strict-aliasing do not need
+// may_alias, but the register file's types have it.
 //
 //     static void add_u32(SimWarp *w, const SimInstr *i) {
 //         LaneU32 *d = SIM_REG(w, i->d, LaneU32);
@@ -18,7 +16,7 @@
 
 #include "sim/machine/machine.h"
 
-// One register is written as one type and read as another: accesses may alias.
+// A register may be written as one type and read as another, so accesses may alias.
 typedef uint16_t __attribute__((may_alias)) LaneU16;
 typedef int16_t __attribute__((may_alias)) LaneS16;
 typedef uint32_t __attribute__((may_alias)) LaneU32;
@@ -31,9 +29,9 @@ typedef double __attribute__((may_alias)) LaneF64;
 #define SIM_REG(w, operand, T) ((T *)(void *)((w)->regs + (operand).at))
 #define SIM_PRED(w, operand) (*SIM_REG(w, operand, LaneU32))
 
-// The loop over lanes, twice: whole warps without a test, so that the compiler
-// makes vectors of it. Lane l of results depends on lane l of operands only,
-// also when they are the same register.
+// The loop over lanes exists twice: for whole warps it has no test, so that the compiler vectorizes
+// it. Lane l of a result depends on lane l of the operands only, even if they are the same
+// register.
 #if defined(__clang__)
 #define SIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -53,8 +51,7 @@ typedef double __attribute__((may_alias)) LaneF64;
         }                                                                      \
     } while (0)
 
-// Hot loops are compiled for wider vectors, too, where the loader can choose
-// between them.
+// Hot loops are also compiled for wider vectors if the loader can choose between versions.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
 #define SIM_HAS_CLONES
 #define SIM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -66,16 +63,16 @@ enum { SIM_FRAGMENTS = 32, SIM_JOINS = 96, SIM_BARRIERS = 16, SIM_NO_JOIN = -1, 
 
 typedef enum SimState {
     SIM_RUNS,
-    SIM_AT_BARRIER,  // until the others come
+    SIM_AT_BARRIER,  // until the others arrive
     SIM_COLLECTS     // waits for the members of a collective
 } SimState;
 
 typedef struct SimFragment {
     uint32_t pc, mask;
-    uint32_t stop;  // the join's pc; UINT32_MAX: none
+    uint32_t stop;  // pc of the join; UINT32_MAX: none
     int32_t join;
     uint8_t state;    // SimState
-    uint8_t barrier;  // the one it waits at
+    uint8_t barrier;  // number of the barrier
 } SimFragment;
 
 typedef struct SimJoin {
@@ -83,11 +80,11 @@ typedef struct SimJoin {
     int32_t parent;
 } SimJoin;
 
-// A warp's cp.async on its way to shared memory.
+// A warp's cp.async in flight to shared memory.
 typedef struct SimCopy {
     uint32_t mask;   // lanes whose bytes have not landed
-    uint32_t group;  // of these lanes
-    uint32_t bytes;  // of each
+    uint32_t group;  // group of these lanes
+    uint32_t bytes;  // of each lane
     uint32_t to[SIM_LANES];
     uint8_t data[SIM_LANES][16];
 } SimCopy;
@@ -96,7 +93,7 @@ typedef struct SimBarrier {
     uint32_t arrived[SIM_WARPS], waited[SIM_WARPS];
     uint32_t wanted;  // threads; 0: all of the block
     bool busy;
-    uint32_t holds[SIM_WARPS];  // bar.red: lanes whose predicate holds
+    uint32_t holds[SIM_WARPS];  // bar.red: lanes whose predicate is true
 } SimBarrier;
 
 typedef struct SimRun SimRun;
@@ -104,16 +101,16 @@ typedef struct SimBlock SimBlock;
 
 struct SimWarp {
     uint8_t *regs;
-    uint64_t *poison;  // by number of the register: lanes whose lower half is, then whose upper
-                       // half is; NULL: nobody asks
+    uint64_t *poison;  // by register number: the lanes whose lower half is poison, then those whose
+                       // upper half is; NULL: not tracked
     uint32_t mask;     // lanes that execute
     uint32_t live;
     uint32_t index;
-    uint32_t carry;  // add.cc and its kin
+    uint32_t carry;  // for add.cc and similar
     uint32_t pc;
-    uint32_t spins;  // strong reads and atomics since lanes were last let go from a join
-    bool force;      // nothing else can go on: barriers take what lanes there are
-    bool yield;      // the handler asks for the others' turn
+    uint32_t spins;  // strong reads and atomics since lanes were last released from a join
+    bool force;      // nothing else can run: barriers complete with the lanes that arrived
+    bool yield;      // the handler asks to let others run
     SimBlock *block;
     SimRun *run;
     uint8_t *local;         // local_bytes for each lane
@@ -122,8 +119,8 @@ struct SimWarp {
     uint32_t fragment_count;
     SimJoin joins[SIM_JOINS];
     uint32_t join_count;
-    uint32_t group[SIM_LANES];  // open group of cp.async
-    SimCopy *copies;            // from copy_first on, in the order of issue
+    uint32_t group[SIM_LANES];  // open cp.async group
+    SimCopy *copies;            // starting at copy_first, in the order of issue
     uint32_t copy_first, copy_count, copy_capacity;
 };
 
@@ -141,8 +138,8 @@ struct SimBlock {
 struct SimRun {
     const SimLaunch *launch;
     SimResult *result;
-    bool stop;    // a fault ended it
-    bool poison;  // somebody asks
+    bool stop;    // a fault has ended the launch
+    bool poison;  // poison is tracked
     bool step_asked, access_asked;
     uint64_t random;
     uint64_t steps, lane_steps;
@@ -178,9 +175,9 @@ static inline void sim_set_pred(SimWarp *w, SimOperand p, uint32_t bits) {
     *to = (*to & ~w->mask) | (bits & w->mask);
 }
 
-// ---- What a register's lanes are poison ----
-// Each half of a register for itself, as vectors are made of parts that nobody wrote and nobody
-// reads; whatever but such a move computes with a register takes it for poison if a half is.
+// ---- Poison of a register's lanes ----
+// Each half of a register on its own, since vectors contain parts that are never written and never
+// read. Instructions other than such moves treat a register as poison if one half is.
 static inline uint64_t sim_poison_halves(uint32_t low, uint32_t high) {
     return (uint64_t)high << 32 | low;
 }
@@ -197,14 +194,14 @@ static inline void sim_poison_put_halves(SimWarp *w, SimOperand o, uint64_t halv
 static inline void sim_poison_put(SimWarp *w, SimOperand o, uint32_t lanes) {
     sim_poison_put_halves(w, o, sim_poison_halves(lanes, lanes));
 }
-// Results are poison where any operand is.
+// Results are poison if any operand is.
 void sim_poison_flow(SimWarp *w, const SimInstr *i);
-// Tells the observers of a poisoned operand that decides something.
+// Reports a poisoned operand that decides something to the observers.
 void sim_poison_check(SimWarp *w, const SimInstr *i, SimOperand o, SimPoisonUse use);
 
 // ---- Memory (access.c) ----
 
-// What lanes want to touch, and where that lies in the host's memory.
+// The lanes' access, and its place in host memory.
 typedef struct SimTouch {
     SimSpace space;
     SimAccessKind kind;
@@ -213,21 +210,22 @@ typedef struct SimTouch {
     uint32_t mask, bytes;
     uint64_t address[SIM_LANES];
     const uint8_t *data;         // for the observers
-    uint8_t *host[SIM_LANES];    // NULL where there is nothing
-    uint8_t *poison[SIM_LANES];  // bits of the region, NULL when not kept
+    uint8_t *host[SIM_LANES];    // NULL for lanes without memory
+    uint8_t *poison[SIM_LANES];  // bits of the region, NULL when not tracked
     uint64_t poison_at[SIM_LANES];
     SimSpace met[SIM_LANES];
-    bool dense;     // all lanes, each beginning where the one before ends
-    uint8_t *bits;  // of the one region that all lanes are in, NULL when they are not or not kept
+    bool dense;     // all lanes are active, and each begins where the previous one ends
+    uint8_t *bits;  // bits of the region that holds all lanes; NULL when there is none, or poison
+                    // is not tracked
     uint64_t low, high;  // the first bit, and the one after the last
 } SimTouch;
-// Finds the memory, tells the observers. False: a fault; the launch is over.
+// Finds the memory and calls the observers. False: a fault; the launch has ended.
 bool sim_touch(SimWarp *w, const SimInstr *i, SimTouch *t);
-// Nothing there is poison. False: something may be.
+// True: none of it is poison. False: some may be.
 bool sim_touch_is_clean(const SimTouch *t);
 
 // ---- cp.async (async.c) ----
-// All of the mask's lanes' copies.
+// Lands all copies of the mask's lanes.
 void sim_copies_land(SimWarp *w, const SimInstr *i);
 
 // ---- Detail of instruction families ----
@@ -251,20 +249,20 @@ typedef struct SimAccessOp {
     SimScope scope;
     uint8_t width;  // bytes of one element in memory
     uint8_t count;  // elements
-    uint8_t slot;   // bytes of the register that an element is in
-    bool sign;      // a narrower integer is extended with its sign
+    uint8_t slot;   // size of the register that holds an element, in bytes
+    bool sign;      // a narrower integer is sign-extended
     bool wide;      // the address is a 64-bit register
-    bool fixed;     // there is no register: the address is `offset`
+    bool fixed;     // no register: the address is `offset`
     SimAtom atom;
     bool no_result;  // red
     SimType type;
     int64_t offset;
     SimOperand address;
     SimOperand values[8];   // results of a load, operands of a store
-    SimOperand values2[8];  // operands of an atomic
-    SimOperand compare;     // of cas
+    SimOperand values2[8];  // for an atomic
+    SimOperand compare;     // for cas
 } SimAccessOp;
-// The mask's lanes' addresses.
+// The addresses of the mask's lanes.
 void sim_addresses(const SimWarp *w, const SimAccessOp *op, uint64_t *address);
 
 typedef struct SimSwitch {
@@ -281,7 +279,7 @@ typedef enum SimBarrierKind {
 } SimBarrierKind;
 typedef struct SimBarrierOp {
     SimBarrierKind kind;
-    SimOperand barrier, count, predicate;  // count, predicate may be missing
+    SimOperand barrier, count, predicate;  // count and predicate may be absent
     bool negated;
 } SimBarrierOp;
 

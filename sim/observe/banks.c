@@ -1,9 +1,9 @@
-// Shared memory: wavefronts that a request takes against the least for its bytes.
+// Shared memory: the wavefronts that a request takes, compared with the least for its bytes.
 //
-// Banks of 4 bytes, as many as the launch says. Lanes go in groups, whose bytes all banks could
-// give at once: with 32 banks, 32 lanes for up to 4 bytes each, 16 for 8, 8 for 16 (so does
-// ldmatrix: a matrix's 8 rows). Within a group, different words of one bank take one wavefront
-// each; lanes with the same word share it.
+// Banks are 4 bytes wide; the launch gives their number. Lanes go in groups whose bytes all banks
+// could serve at once: with 32 banks, 32 lanes for up to 4 bytes each, 16 for 8 bytes, 8 for 16
+// (also for ldmatrix: the 8 rows of a matrix). Within a group, different words of one bank take one
+// wavefront each; lanes with the same word share it.
 #include <string.h>
 
 #include "sim/observe/observe.h"
@@ -26,20 +26,20 @@ static void launch_begin(void *state, const SimLaunchFacts *launch) {
     b->table.rows = arena_new(b->arena, SimTraffic, launch->kernel->code_count);
 }
 
-// Lanes of a request that go together.
+// Lanes of a request that are served together.
 typedef struct BankGroup {
     const SimAccess *access;
     uint32_t first, count, banks;
-    const uint8_t *order;  // NULL: as they are numbered
+    const uint8_t *order;  // NULL: ascending
 } BankGroup;
 
-// The n-th lane, or `lanes` when it takes no part.
+// The n-th lane, or `lanes` if it is inactive.
 static inline uint32_t lane_of(const BankGroup *g, uint32_t n) {
     uint32_t l = g->order ? g->order[g->first + n] : g->first + n;
     return l < g->access->lanes && g->access->mask >> l & 1 ? l : g->access->lanes;
 }
 
-// Wavefronts of one group, and its distinct words.
+// Wavefronts of one group, and its number of distinct words.
 static uint32_t group_waves(const BankGroup *g, uint32_t *words) {
     const SimAccess *a = g->access;
     uint64_t seen[BANKS_MOST][SIM_LANES_MOST];
@@ -61,7 +61,7 @@ static uint32_t group_waves(const BankGroup *g, uint32_t *words) {
     return most;
 }
 
-// What most groups are: straight addresses of words that all lie in banks of their own.
+// The common case: aligned addresses of words that are all in different banks.
 static bool is_free(const BankGroup *g, uint32_t *words) {
     const SimAccess *a = g->access;
     uint32_t crooked = 0, count = 0, slots = g->banks * 4 / a->bytes;

@@ -1,4 +1,4 @@
-// Accesses outside of every allocation, or at crooked addresses.
+// Accesses outside every allocation, or at misaligned addresses.
 #include "sim/observe/observe.h"
 
 typedef struct ObserveBounds {
@@ -11,7 +11,7 @@ static void launch_begin(void *state, const SimLaunchFacts *launch) {
     ((ObserveBounds *)state)->memory = launch->memory;
 }
 
-// Processes have their memory below; the simulated GPUs' begins above.
+// Host memory is below, memory of the simulated GPUs above this address.
 static bool is_of_host(const SimFault *f) {
     enum { PAGES_AT_NULL = 1 << 16 };
     return f->space == SIM_SPACE_GLOBAL && f->address >= PAGES_AT_NULL &&
@@ -21,7 +21,7 @@ static bool is_of_host(const SimFault *f) {
 static void outside(ObserveBounds *b, const SimFault *f) {
     if (is_of_host(f)) {
         sim_findings_add(b->findings, SIM_FINDING_BOUNDS, &f->at,
-                         "%s: it is a pointer of the host, whose memory a GPU does not reach; give "
+                         "%s: it is a host pointer, and a GPU cannot access host memory; give "
                          "the kernel a buffer of the device",
                          f->text);
         return;
@@ -36,7 +36,7 @@ static void outside(ObserveBounds *b, const SimFault *f) {
     bool before = f->address < r->base;
     uint64_t away = before ? r->base - f->address : f->address - r->base;
     sim_findings_add(b->findings, SIM_FINDING_BOUNDS, &f->at,
-                     "%s: %llu bytes %s the begin of %s%s, which has %llu bytes", f->text,
+                     "%s: %llu bytes %s the beginning of %s%s, which has %llu bytes", f->text,
                      (unsigned long long)away, before ? "before" : "after", r->name,
                      r->bytes ? "" : " (freed)", (unsigned long long)r->size);
 }

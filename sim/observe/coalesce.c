@@ -1,4 +1,4 @@
-// Global memory: sectors of 32 bytes that a request touches against the least for its bytes.
+// Global memory: the 32-byte sectors that a request touches, compared with the least for its bytes.
 #include <stdlib.h>
 
 #include "sim/observe/observe.h"
@@ -24,7 +24,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Distinct sectors; and bytes touched, each counted once.
+// The distinct sectors; also counts the bytes accessed, each once.
 static uint32_t sectors(const SimAccess *a, uint64_t *distinct_bytes) {
     uint64_t begins[SIM_LANES_MOST], seen[PIECES];
     uint32_t n = 0, count = 0;

@@ -1,4 +1,4 @@
-// How often each instruction ran.
+// Counts how often each instruction ran.
 #include "sim/observe/observe.h"
 
 typedef struct Count {

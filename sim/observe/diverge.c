@@ -1,4 +1,4 @@
-// Barriers and collectives that not all of their lanes reach together.
+// Barriers and collectives that some of their lanes do not reach together.
 #include "sim/observe/observe.h"
 
 typedef struct Diverge {
@@ -10,7 +10,7 @@ static void diverged(void *state, const SimDiverged *e) {
     Diverge *d = state;
     sim_findings_add(
         d->findings, SIM_FINDING_DIVERGED, &e->at,
-        "'%s': lanes %08llx of warp %u (block %llu) are here, lanes %08llx are to come "
+        "'%s': lanes %08llx of warp %u (block %llu) are here, lanes %08llx are missing "
         "together",
         e->at.instr->name, (unsigned long long)e->mask, e->at.warp, (unsigned long long)e->at.block,
         (unsigned long long)e->expected);

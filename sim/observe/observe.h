@@ -1,8 +1,9 @@
 // Observers of the warp machine and the findings they make.
 //
-// Purpose: one observer a file; each is made with the findings it reports to. Invariants: findings
-// of one kind at one instruction are one finding with a count; they keep the order of the run. The
-// text names what happened the first time. Ownership: the arena given.
+// Purpose: one observer a file; each is made with the findings it reports to.
+// Invariants: findings of one kind at one instruction are one finding with a count; they are in the
+// order of the run. The text describes the first occurrence.
+// Ownership: the arena given.
 //
 //     SimFindings *f = sim_findings_create(arena);
 //     const SimObserver *o[] = {sim_observe_bounds(arena, f), sim_observe_races(arena, f)};
@@ -14,11 +15,11 @@
 #include "sim/machine/observer.h"
 
 #define SIM_FINDINGS(X)                                                                        \
-    X(BOUNDS, "out-of-bounds", true)       /* an access outside of every allocation */         \
-    X(ALIGNMENT, "misaligned", true)       /* an address that is no multiple of the size */    \
-    X(POISON, "uninitialized", true)       /* a value that nobody wrote decides something */   \
-    X(RACE, "race", true)                  /* two threads, one place, nothing between them */  \
-    X(FENCE, "missing-fence", true)        /* an order that needs a fence that is not there */ \
+    X(BOUNDS, "out-of-bounds", true)       /* an access outside every allocation */            \
+    X(ALIGNMENT, "misaligned", true)       /* an address that is not a multiple of the size */ \
+    X(POISON, "uninitialized", true)       /* an unwritten value decides something */          \
+    X(RACE, "race", true)                  /* two unordered accesses to one place */           \
+    X(FENCE, "missing-fence", true)        /* a fence is missing between two accesses */       \
     X(DIVERGED, "divergent-barrier", true) /* a barrier that not all lanes reach */            \
     X(UNCOALESCED, "uncoalesced", false)   /* more sectors than the bytes need */              \
     X(CONFLICT, "bank-conflict", false)    /* more wavefronts than the bytes need */
@@ -29,7 +30,7 @@ typedef enum SimFindingKind {
         SIM_FINDING_KINDS
 } SimFindingKind;
 const char *sim_finding_slug(SimFindingKind kind);
-// Whether the program is wrong; else it is only slow.
+// Is the program wrong? Otherwise it is only slow.
 bool sim_finding_is_error(SimFindingKind kind);
 
 typedef struct SimFinding {
@@ -46,10 +47,10 @@ typedef struct SimFindings {
 } SimFindings;
 
 SimFindings *sim_findings_create(Arena *arena);
-// Adds one, or counts one more of its kind at its place.
+// Adds a finding, or increments the count of the one of its kind at its place.
 void sim_findings_add(SimFindings *f, SimFindingKind kind, const SimPlace *at, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
-// "kernel.tile:7:21", or the line of the PTX text when the source is not known, if there is one.
+// "kernel.tile:7:21", or the line of the PTX text if the source is unknown.
 void sim_line_text(const SimLine *line, StrBuf *out);
 
 const SimObserver *sim_observe_bounds(Arena *arena, SimFindings *f);
@@ -57,12 +58,12 @@ const SimObserver *sim_observe_poison(Arena *arena, SimFindings *f);
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f);
 const SimObserver *sim_observe_divergence(Arena *arena, SimFindings *f);
 
-// Counters. Rows by instruction of the kernel that ran last.
+// Counters, with a row for each instruction of the kernel that ran last.
 typedef struct SimTraffic {
-    uint64_t requests;  // warp instructions that touched the space
-    uint64_t bytes;     // asked for
+    uint64_t requests;  // warp instructions that accessed the space
+    uint64_t bytes;     // bytes requested
     uint64_t units;     // sectors of 32 bytes (global), wavefronts (shared)
-    uint64_t ideal;     // the least possible for the bytes touched
+    uint64_t ideal;     // the least possible for these bytes
 } SimTraffic;
 typedef struct SimCounts {
     const SimKernel *kernel;
@@ -76,7 +77,7 @@ typedef struct SimTrafficTable {
     SimTraffic load, store;
 } SimTrafficTable;
 
-// Findings for what is not ideal go to `f` when it is given.
+// If `f` is given, it gets a finding for each access that is not ideal.
 const SimObserver *sim_observe_coalescing(Arena *arena, SimFindings *f, SimTrafficTable **table);
 const SimObserver *sim_observe_banks(Arena *arena, SimFindings *f, SimTrafficTable **table);
 const SimObserver *sim_observe_counts(Arena *arena, SimCounts **counts);

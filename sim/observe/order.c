@@ -4,21 +4,21 @@
 
 #include "base/vec.h"
 
-// Blocks and what is known of them.
+// Blocks and how far each is known.
 typedef struct OrderSeen {
     uint64_t block;
     Clock clock;
 } OrderSeen;
 typedef struct OrderKnown {
     VEC(OrderSeen) list;
-    Map places;  // block + 1 to place in the list + 1
+    Map places;  // block + 1 to index in the list + 1
 } OrderKnown;
 
-// What was released at an address.
+// The state released at an address.
 typedef struct OrderPlace {
-    Clock strict, loose;  // by the block that runs
-    uint64_t block;       // the one the clocks are of
-    OrderKnown others;    // by those before it, and what they knew
+    Clock strict, loose;  // of the running block
+    uint64_t block;       // the block of the clocks
+    OrderKnown others;    // earlier releases by other blocks, and what those knew
 } OrderPlace;
 
 struct Order {
@@ -26,10 +26,10 @@ struct Order {
     uint64_t block;
     uint32_t warps;
     Clock now[ORDER_WARPS], loose[ORDER_WARPS];
-    Clock fenced[ORDER_WARPS];        // at its last fence
-    Clock pending[ORDER_WARPS];       // what relaxed reads have seen, until a fence makes it count
-    Clock far[ORDER_WARPS];           // at its last fence for all of the GPU
-    OrderKnown known, pending_known;  // of other blocks
+    Clock fenced[ORDER_WARPS];        // at the warp's last fence
+    Clock pending[ORDER_WARPS];       // seen by relaxed reads; a fence makes it count
+    Clock far[ORDER_WARPS];           // at the warp's last fence with GPU scope
+    OrderKnown known, pending_known;  // about other blocks
     Map places;                       // by address
 };
 

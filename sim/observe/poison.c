@@ -1,4 +1,4 @@
-// Values that nobody wrote, where they decide something.
+// Unwritten values that decide something.
 #include "sim/observe/observe.h"
 
 typedef struct Poison {
@@ -9,9 +9,9 @@ typedef struct Poison {
 static void poisoned(void *state, const SimPoison *p) {
 #define UNKNOWN "a value that nothing has written, or that was not waited for, "
     static const char *const says[] = {
-        UNKNOWN "is an address", UNKNOWN "decides where the kernel goes",
-        UNKNOWN "is stored to global memory", UNKNOWN "names lanes or a barrier",
-        "others wrote where its result goes, before it was waited for"};
+        UNKNOWN "is an address", UNKNOWN "decides a branch", UNKNOWN "is stored to global memory",
+        UNKNOWN "selects lanes or a barrier",
+        "another instruction wrote its result register before the wait for it"};
     Poison *o = state;
     sim_findings_add(o->findings, SIM_FINDING_POISON, &p->at,
                      "'%s': %s (lanes %08llx of warp %u, block %llu)", p->at.instr->name,

@@ -1,16 +1,16 @@
-// Races: two accesses to one byte of shared or global memory, at least one a write, with nothing
-// between them that orders them (order.h).
+// Races: two accesses to one byte of shared or global memory, at least one of them a write, without
+// an order between them (order.h).
 //
-// Memory is looked at in cells of 16 bytes, of fewer where accesses are so narrow. A cell remembers
-// its last write, of shared memory each warp's last read, of global memory the last reads of two
-// different warps. Lanes of one warp need bar.warp.sync or a barrier between a write and another
-// lane's access. In shared memory, a write after another lane's read needs one of these or any
-// collective of the whole warp, which cannot begin before what the lanes hold has come: a shuffle,
-// a product; of the readers, the warp that was last is remembered, and one of its lanes or
-// "several". Two stores of one block that write the same value are no race; of what they overtook
-// the first is forgotten. ldmatrix reads for all lanes. Two strong accesses never race, where their
-// scopes hold both; a strong read is not remembered. A part of cp.async counts as a write when it
-// is issued and again when it lands. Where a warp's lanes go in step, its accesses are ordered one
+// Memory is tracked in cells of 16 bytes, or fewer if accesses are narrower. A cell records its
+// last write; for shared memory also each warp's last read, for global memory the last reads of two
+// different warps. Between a write and another lane's access, lanes of one warp need bar.warp.sync
+// or a barrier. In shared memory, a write after another lane's read needs one of these or any
+// collective of the whole warp, such as a shuffle or a matrix product: a collective cannot begin
+// before the loaded values have arrived. The last warp that read is recorded, with one of its
+// lanes or "several". Two stores of one block that write the same value are not a race; the older
+// one is forgotten. ldmatrix reads for all lanes. Two strong accesses never race if their scopes
+// include both; a strong read is not recorded. A part of cp.async counts as a write when it is
+// issued and again when it lands. If a warp's lanes run in lockstep, its accesses are ordered one
 // by one.
 #include <stdio.h>
 #include <string.h>
@@ -42,21 +42,21 @@ typedef struct Read {
     uint32_t clock;  // 0: none
     uint32_t warp;
 } Read;
-// The last warp that read, for writes of its own lanes.
+// The last warp that read, to check writes of its own lanes.
 typedef struct RaceReader {
-    uint32_t turn;  // of the warp, when it read; 0: none
+    uint32_t turn;  // value of Touch.turn at the read; 0: none
     uint8_t warp, lane;
 } RaceReader;
 
-// Some bytes' cells.
+// The cells of some bytes.
 typedef struct Shadow {
     uint64_t base;
     uint32_t shift;  // bytes of a cell: 1 << shift
     uint32_t bytes;
     RaceWrite *writes;
-    uint32_t *clocks;          // shared: of the last read, by cell and warp
-    RaceReader *own;           // shared
-    Read (*readers)[READERS];  // global: the last one, and the last of another warp
+    uint32_t *clocks;          // shared memory: clock of the last read, by cell and warp
+    RaceReader *own;           // for shared memory
+    Read (*readers)[READERS];  // for global memory: the last read, and the last of another warp
 } Shadow;
 
 typedef struct Races {
@@ -67,9 +67,9 @@ typedef struct Races {
     Order *order;
     uint32_t warps, lanes;
     bool in_step;
-    uint32_t collectives[ORDER_WARPS];  // of each warp, in this block
+    uint32_t collectives[ORDER_WARPS];  // count for each warp, in this block
     Shadow shared;
-    Map pages;  // of global memory: address / PAGE to Shadow *
+    Map pages;  // global memory: address / PAGE to Shadow *
     Shadow *last;
 } Races;
 
@@ -88,7 +88,7 @@ static void make_cells(Races *r, Shadow *s, bool shared) {
     }
 }
 
-// Each cell becomes several.
+// Splits each cell into several.
 static void split(Races *r, Shadow *s, uint32_t shift) {
     Shadow old = *s;
     s->shift = shift;
@@ -168,11 +168,11 @@ static void mbarrier(void *state, const SimMbarrierEvent *e) {
 // One lane's access.
 typedef struct RaceTouch {
     const SimAccess *access;
-    uint32_t lane;    // that makes it
+    uint32_t lane;    // the lane that makes it
     uint32_t writer;  // the lane, or WHOLE_WARP
     Strength strength;
-    const uint32_t *now;  // its warp's clock
-    uint32_t turn;        // moves on whenever the warp's lanes met
+    const uint32_t *now;  // clock of its warp
+    uint32_t turn;        // incremented whenever the warp's lanes synchronise
     Shadow *shadow;
 } RaceTouch;
 
@@ -213,7 +213,7 @@ static void found(Races *r, const RaceTouch *t, uint32_t cell, const char *what,
 
 // ---- Accesses ----
 
-// Has this lane's access seen the write?
+// Is the write ordered before this lane's access?
 static inline bool in_order(const Races *r, const RaceTouch *t, const RaceWrite *last) {
     uint32_t w = t->access->at.warp;
     if (!last->clock) return true;
@@ -228,8 +228,8 @@ static bool both_strong(const RaceTouch *t, const RaceWrite *last) {
     return t->strength >= least && last->strength >= least;
 }
 
-// What the last write put there, of the bytes of this one's lane: by another lane of this very
-// store, which bears the warp's clock, or what memory has. NULL: not known.
+// The bytes that the last write stored, as far as this lane accesses them. They come from another
+// lane of the same store, which has the warp's clock, or from memory. NULL: unknown.
 static const uint8_t *last_written(const RaceTouch *t, const RaceWrite *last, uint64_t at) {
     const SimAccess *a = t->access;
     uint32_t l = t->lane, w = a->at.warp, other = last->lane;
@@ -239,7 +239,7 @@ static const uint8_t *last_written(const RaceTouch *t, const RaceWrite *last, ui
     return a->there && a->there[l] ? a->there[l] + (at - a->address[l]) : NULL;
 }
 
-// Two stores of one program, of the same value: whichever comes last, it stays.
+// Two stores of one block that write the same value: the result does not depend on their order.
 static bool same_value(const RaceTouch *t, const RaceWrite *last, uint32_t cell) {
     const SimAccess *a = t->access;
     bool stores = a->kind == SIM_ACCESS_STORE && last->kind == SIM_ACCESS_STORE && a->data;
@@ -254,12 +254,12 @@ static bool check_write(Races *r, const RaceTouch *t, uint32_t cell) {
     const RaceWrite *last = &t->shadow->writes[cell];
     if (in_order(r, t, last) || both_strong(t, last) || same_value(t, last, cell)) return true;
     bool copy = last->kind == SIM_ACCESS_ASYNC_START;
-    found(r, t, cell, copy ? "a copy that was under way" : "a write",
+    found(r, t, cell, copy ? "a copy in flight" : "a write",
           (Moment){last->block, last->clock, last->warp}, last->lane);
     return false;
 }
 
-// A read of another lane of the warp, since the lanes met.
+// Checks reads by other lanes of the warp since the lanes last synchronised.
 static bool check_own_reads(Races *r, const RaceTouch *t, uint32_t cell) {
     const RaceReader *last = &t->shadow->own[cell];
     uint32_t w = t->access->at.warp;
@@ -328,7 +328,7 @@ static void read_cell(Races *r, const RaceTouch *t, uint32_t cell) {
     readers[0] = (Read){a->at.block, t->now[w], w};
 }
 
-// The part of a lane's bytes that one shadow has.
+// The part of a lane's bytes that is in one shadow.
 static void touch(Races *r, RaceTouch *t, uint64_t begin, uint64_t end, bool reads) {
     Shadow *s = t->shadow;
     uint64_t first = begin - s->base, last = end - s->base;
@@ -366,7 +366,8 @@ static void meet(Races *r, const SimAccess *a, bool strong) {
                    .shadow = &r->shared};
     t.turn = t.now[a->at.warp] + r->collectives[a->at.warp];
     for (uint32_t l = 0; l < a->lanes; l++) {
-        // What is outside all memory is for others to find: no end of places could be remembered.
+        // Accesses outside all memory are left to other observers: addresses without an end cannot
+        // be recorded.
         bool nowhere = a->space == SIM_SPACE_GLOBAL && a->there && !a->there[l];
         if (!(a->mask >> l & 1) || nowhere) continue;
         t.lane = l, t.writer = whole ? WHOLE_WARP : l;
@@ -390,7 +391,7 @@ static void hear(Races *r, const SimAccess *a, bool late) {
 
 static void access(void *state, const SimAccess *a) { hear(state, a, false); }
 
-// It may come only now, whatever was told of it before.
+// The access may happen only now, whatever was reported before.
 static void late(void *state, const SimAccess *a) { hear(state, a, true); }
 
 const SimObserver *sim_observe_races(Arena *arena, SimFindings *f) {

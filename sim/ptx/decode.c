@@ -1,4 +1,4 @@
-// Kernels: symbols, operands, constants, the walk over statements.
+// Kernels: symbols, operands, constants, the loop over statements.
 #include "sim/ptx/decode.h"
 
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static bool new_register(Decoder *d, SimType type, SimOperand *to) {
     if (k->register_count >= REGISTERS_MAX)
         return decode_fail(d, d->statement->span, DIAG_TOO_LARGE, "too many registers");
     uint32_t bytes = slot ? slot * SIM_LANES : 4;
-    // Predicates lie close together; others at multiples of the alignment.
+    // Predicates are adjacent; others are at multiples of the alignment.
     if (slot)
         k->register_bytes =
             (k->register_bytes + SIM_REGISTER_ALIGN - 1) & ~(uint32_t)(SIM_REGISTER_ALIGN - 1);
@@ -266,7 +266,7 @@ static bool symbol_constant(Decoder *d, const PtxOperand *o, const PtxSymbol *s,
         c.value = (uint64_t)o->offset;
     }
     if (s->kind == SYMBOL_DYNAMIC) {
-        c.index = UINT32_MAX;  // apart from numbers that are alike
+        c.index = UINT32_MAX;  // different from equal numbers
         size_t before = d->constants.count;
         *to = decode_constant(d, c);
         if (d->constants.count > before)
@@ -277,7 +277,7 @@ static bool symbol_constant(Decoder *d, const PtxOperand *o, const PtxSymbol *s,
     return to->number >= 0;
 }
 
-// A register, or a number as one; `slot` receives the bytes of its lanes.
+// A register, or a number converted to one; `slot` receives the size of a lane.
 static bool any_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to,
                         unsigned *slot) {
     *slot = sim_type_slot(type);
@@ -302,7 +302,7 @@ static bool any_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperan
         return true;
     }
     if (s->kind == SYMBOL_TARGETS || s->kind == SYMBOL_RANGE)
-        return decode_fail(d, o->span, DIAG_NOT_A_VALUE, "'%.*s' is no value", STR_ARG(o->name));
+        return decode_fail(d, o->span, DIAG_NOT_A_VALUE, "'%.*s' is not a value", STR_ARG(o->name));
     return symbol_constant(d, o, s, *slot, to);
 }
 
@@ -326,7 +326,7 @@ bool write_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to
     uint8_t slot;
     TRY(write_wide(d, o, type, to, &slot));
     if (to->number >= 0) return same_size(d, o, type, slot);
-    TRY(new_register(d, type, to));  // '_': nobody reads it
+    TRY(new_register(d, type, to));  // '_': the result is unused
     vec_push(d->arena, &d->writes, to->number);
     return true;
 }
@@ -431,7 +431,7 @@ static const Row rows[] = {
 #undef PTX
 };
 
-// Does the instruction carry every part of the row's name? They count as known then.
+// Does the instruction have every part of the row's name? If so, those count as known.
 static bool matches(Decoder *d, const Row *row) {
     Str rest, part = str_cut(str(row->name), '.', &rest), ignored;
     if (!str_equal(part, str_cut(d->statement->name, '.', &ignored))) return false;
@@ -456,7 +456,7 @@ static bool begin_instr(Decoder *d, const PtxStatement *s) {
     if (!s->guarded) return true;
     PtxSymbol *p = find_symbol(d, s->guard);
     if (!p || p->kind != SYMBOL_REGISTER || p->type != SIM_PRED)
-        return decode_fail(d, s->span, DIAG_TYPE, "the guard '%.*s' is no predicate",
+        return decode_fail(d, s->span, DIAG_TYPE, "the guard '%.*s' is not a predicate",
                            STR_ARG(s->guard));
     d->now.guard = p->reg;
     if (s->guard_negated) d->now.flags |= SIM_NOT_GUARD;
@@ -492,7 +492,7 @@ static bool decode_instr(Decoder *d, const PtxStatement *s) {
 static bool decode_label(Decoder *d, const PtxStatement *s) {
     uint64_t *at = map_at(d->arena, &d->frame->labels, name_key(d, s->name));
     if (*at)
-        return decode_fail(d, s->span, DIAG_DUPLICATE_NAME, "label '%.*s' is there twice",
+        return decode_fail(d, s->span, DIAG_DUPLICATE_NAME, "label '%.*s' is defined twice",
                            STR_ARG(s->name));
     *at = d->code.count + 1;
     return true;
@@ -509,12 +509,12 @@ static bool decode_statement(Decoder *d, const PtxStatement *s) {
         d->scopes[d->scope_count++] = (Scope){0};
         return true;
     case PTX_CLOSE: d->scope_count--; return true;
-    case PTX_TARGETS: return true;  // found beforehand
+    case PTX_TARGETS: return true;  // collected before
     }
     return true;
 }
 
-// Lists of targets are used before they are written.
+// Lists of targets may be used before they are defined.
 static void find_targets(Decoder *d, const PtxFunction *f) {
     for (size_t n = 0; n < f->statements.count; n++) {
         const PtxStatement *s = &f->statements.data[n];
@@ -529,7 +529,7 @@ static bool decode_body(Decoder *d, const PtxFunction *f) {
     find_targets(d, f);
     bool good = true;
     for (size_t n = 0; n < f->statements.count; n++) {
-        // Go on after an error, to report them all.
+        // Continue after an error, to report all errors.
         if (!decode_statement(d, &f->statements.data[n]))
             good = false;
         else if (f->statements.data[n].kind == PTX_INSTR)
@@ -583,7 +583,7 @@ bool inline_call(Decoder *d, const PtxFunction *f, const PtxOperand *results,
     d->scopes[d->scope_count++] = scope;
     d->frame = frame, d->calls++;
     bool good = decode_body(d, f);
-    // What its returns jump to.
+    // The target of its returns.
     map_put(d->arena, &frame->labels, name_key(d, STR("")), d->code.count + 1);
     d->frame = frame->caller, d->calls--;
     d->scope_count = scopes;
@@ -600,7 +600,7 @@ static bool resolve(Decoder *d) {
         const Fixup *f = &d->fixups.data[n];
         const uint64_t *at = map_find(&f->frame->labels, name_key(d, f->label));
         if (!at) {
-            good = decode_fail(d, f->span, DIAG_UNKNOWN_NAME, "label '%.*s' is not there",
+            good = decode_fail(d, f->span, DIAG_UNKNOWN_NAME, "label '%.*s' is not defined",
                                STR_ARG(f->label));
             continue;
         }
@@ -635,7 +635,7 @@ static void lay_out_params(Decoder *d, const PtxFunction *f) {
     k->params = params, k->param_count = (uint32_t)f->params.count, k->param_bytes = at;
 }
 
-// The end of the text is the end of the lanes.
+// Lanes that reach the end of the text end there.
 static void add_exit(Decoder *d) {
     SimOperand none = no_operand();
     SimInstr i = {.flow = SIM_EXIT,

@@ -1,8 +1,10 @@
-// Decoding: statements of one kernel, the functions it calls inlined, to instructions.
+// Decoding: converts the statements of one kernel to instructions, with the functions it calls
+// inlined.
 //
-// Purpose: what the decode_*.c files share. Each family of sim/ptx/ptx.def is one function here:
-// it takes the modifiers it knows, makes operands, and fills the instruction; modifiers nobody took
-// are an error. Invariants: an instruction is added when its family returns true.
+// Purpose: declarations shared by the decode_*.c files. Each family of sim/ptx/ptx.def is one
+// function here: it takes the modifiers it knows, makes operands, and fills the instruction;
+// leftover modifiers are an error.
+// Invariants: an instruction is added when its family returns true.
 // Ownership: the arena of ptx_read.
 //
 //     static bool decode_sleep(Decoder *d) {
@@ -40,7 +42,7 @@ typedef struct Symbol_ {
     SimOperand reg;
     uint64_t value;  // offset, or index of the variable
     uint32_t count;  // of a range
-    Map members;     // of a range: number to an index into Decoder.members
+    Map members;     // for a range: number to an index into Decoder.members
     const PtxStatement *targets;
 } PtxSymbol;
 
@@ -48,7 +50,7 @@ typedef struct Scope {
     Map names;  // hash of the name to PtxSymbol *
 } Scope;
 
-// One function's body while it is inlined.
+// The body of a function while it is inlined.
 typedef struct PtxFrame {
     const PtxFunction *function;
     Map labels;  // name to pc + 1
@@ -83,9 +85,9 @@ typedef struct Decoder {
     size_t scope_count;
     PtxFrame *frame;
     uint32_t calls;
-    Map shared;  // name of a variable of the module to its offset + 1
+    Map shared;  // name of a module variable to its offset + 1
     uint32_t shared_bytes, local_bytes, dynamic_align;
-    // The instruction at hand.
+    // The current instruction.
     const PtxStatement *statement;
     Str modifiers[MODIFIERS_MAX];
     uint32_t modifier_count, taken;  // bits
@@ -105,21 +107,21 @@ void ptx_graph_joins(Arena *arena, SimInstr *code, uint32_t count);
 bool decode_fail(Decoder *d, Span span, DiagCode code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// Modifiers: whether it is there; it counts as known from then on.
+// Is the modifier present? From then on it counts as known.
 bool take(Decoder *d, const char *modifier);
-// The one of `names` that is there; -1: none.
+// The index of the first of `names` that is present; -1: none.
 int take_one(Decoder *d, const char *const *names, int count);
 bool take_scope(Decoder *d, SimScope *scope);
 SimType type_at(const Decoder *d, uint32_t n);
 void take_rounding(Decoder *d);
 
-// Operands. The cursor moves on.
+// Operands. These move the cursor.
 const PtxOperand *peek_operand(const Decoder *d);
 const PtxOperand *take_any(Decoder *d);  // NULL: reported
 bool more_operands(const Decoder *d);
 bool read_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to);
 bool write_operand(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to);
-// Registers that may be wider than the type; the slot's bytes.
+// Reads registers that may be wider than the type; also gives the size of the slot.
 bool read_wide(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to, uint8_t *slot);
 bool write_wide(Decoder *d, const PtxOperand *o, SimType type, SimOperand *to, uint8_t *slot);
 bool next_read(Decoder *d, SimType type, SimOperand *to);

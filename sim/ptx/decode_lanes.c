@@ -40,7 +40,7 @@ static bool operand(Decoder *d, char role, SimOperand *to, uint16_t not_flag) {
     }
     const PtxOperand *o = take_any(d);
     if (!o) return false;
-    // A negated number has been turned round already.
+    // A negated number was already inverted.
     if (o->negated && o->kind == PTX_NAME) d->now.flags |= not_flag;
     return read_operand(d, o, SIM_PRED, to);
 }
@@ -69,11 +69,11 @@ static bool find_handler(Decoder *d, SimOp op, SimType type) {
     d->now.run = sim_lanes_find(op, type);
     if (d->now.run) return true;
     return decode_fail(d, d->statement->span, DIAG_UNSUPPORTED,
-                       "'%.*s': there is no such instruction of type .%s",
-                       STR_ARG(d->statement->name), sim_type_name(type));
+                       "'%.*s': no such instruction with type .%s", STR_ARG(d->statement->name),
+                       sim_type_name(type));
 }
 
-// add.f32.f16 and its like.
+// add.f32.f16 and similar.
 static SimOp widened(SimOp op) {
     switch (op) {
     case SIM_OP_ADD: return SIM_OP_ADD_WIDENED;

@@ -31,7 +31,7 @@ static bool registers(Decoder *d, SimType type, SimOperand *to, uint8_t count, b
     return true;
 }
 
-// Registers of a lane that hold `elements` of a matrix.
+// The registers of a lane that hold `elements` elements of a matrix.
 static uint8_t registers_of(SimType type, uint32_t elements) {
     unsigned bits = type == SIM_TF32 ? 32 : sim_type_bits(type);
     return (uint8_t)(elements / SIM_LANES * bits / (bits == 64 ? 64 : 32));
@@ -42,7 +42,7 @@ static bool is_small(SimType t) {
     return t == SIM_F16 || t == SIM_BF16 || t == SIM_TF32 || t == SIM_E4M3 || t == SIM_E5M2;
 }
 
-// Elements of k in one step of the fragment's pattern: four lanes' registers.
+// The elements of k in one step of the fragment's pattern: the registers of four lanes.
 static uint32_t step(SimType t) {
     unsigned bits = t == SIM_TF32 ? 32 : sim_type_bits(t);
     return bits == 64 ? 4 : 128 / bits;

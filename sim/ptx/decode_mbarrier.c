@@ -22,7 +22,7 @@ static bool count(Decoder *d, SimMbarrierOp *op) {
     return !more_operands(d) || next_read(d, SIM_U32, &op->count);
 }
 
-// "state, [address]", or "[address]" alone, or "_, [address]".
+// Reads "state, [address]", "[address]" alone, or "_, [address]".
 static bool arrive(Decoder *d, SimMbarrierOp *op) {
     op->kind = take(d, "expect_tx") ? SIM_MBARRIER_ARRIVE_EXPECT : SIM_MBARRIER_ARRIVE;
     const PtxOperand *o = peek_operand(d);

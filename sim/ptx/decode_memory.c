@@ -22,7 +22,7 @@ static void take_order(Decoder *d, SimAccessOp *op) {
     take_scope(d, &op->scope);
 }
 
-// What caches are asked to do has no effect here.
+// Cache hints have no effect here.
 static bool take_hints(Decoder *d) {
     bool policy = false;
     for (uint32_t n = 0; n < d->modifier_count; n++) {
@@ -68,7 +68,7 @@ static bool access_op(Decoder *d, SimAccessOp *op) {
     return true;
 }
 
-// One register or a vector of op->count.
+// One register, or a vector of op->count.
 static bool values(Decoder *d, const PtxOperand *o, SimAccessOp *op, SimOperand *to, bool write) {
     const PtxOperand *items = o->kind == PTX_VECTOR ? o->items : o;
     uint32_t count = o->kind == PTX_VECTOR ? o->count : 1;
@@ -111,7 +111,7 @@ bool decode_load(Decoder *d) {
     return load(d, op);
 }
 
-// The kernel's own, or what a caller put there.
+// Parameters of the kernel, or arguments of an inlined call.
 bool decode_load_param(Decoder *d) {
     SimAccessOp *op = new_access(d);
     const PtxOperand *from = d->statement->operand_count > 1 ? &d->statement->operands[1] : NULL;
@@ -184,7 +184,7 @@ bool decode_ignored(Decoder *d) {
     return true;
 }
 
-// A policy is a number nobody reads.
+// A cache policy is a number that is not used.
 bool decode_policy(Decoder *d) {
     d->taken = UINT32_MAX;
     TRY(next_write(d, SIM_B64, &d->now.d));

@@ -37,7 +37,7 @@ bool decode_barrier(Decoder *d) {
     return p && read_operand(d, p, SIM_PRED, &op->predicate);
 }
 
-// A cluster is one block here.
+// A cluster is a single block here.
 bool decode_cluster_barrier(Decoder *d) {
     SimBarrierOp *op = arena_new(d->arena, SimBarrierOp, 1);
     op->count = op->predicate = no_operand();
@@ -199,7 +199,7 @@ bool decode_exit(Decoder *d) {
     return true;
 }
 
-// From the kernel itself: its end. From a function: to where it was called.
+// In the kernel itself: its end. In a function: back to the call.
 bool decode_return(Decoder *d) {
     take(d, "uni");
     if (!d->frame->caller) return decode_exit(d);
@@ -226,7 +226,7 @@ bool decode_unknown(Decoder *d) {
 
 // ---- Calls ----
 
-// The value that a call's parameter holds, loaded into a register of its own.
+// Loads the value of a call's parameter into a new register.
 static bool load_argument(Decoder *d, const PtxOperand *args, uint32_t n, SimType type,
                           SimOperand *to) {
     PtxSymbol *s = n < args->count && args->items[n].kind == PTX_NAME
@@ -296,6 +296,6 @@ bool decode_call(Decoder *d) {
         return decode_fail(d, d->statement->span, DIAG_UNSUPPORTED,
                            "a call with a guard is not supported");
     TRY(inline_call(d, f, results, args));
-    d->now.run = sim_nothing;  // where the function's returns lead
+    d->now.run = sim_nothing;  // target of the function's returns
     return true;
 }

@@ -1,17 +1,17 @@
-// Where lanes that part at a branch meet again: its immediate post-dominator.
+// Finds where lanes that diverge at a branch reconverge: its immediate post-dominator.
 //
-// The graph is that of instructions, numbered from the end: an extra node stands for the end of the
-// lanes. Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, on the reversed graph.
+// The nodes of the graph are the instructions, numbered from the end; an extra node is the end of
+// the lanes. Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, on the reversed graph.
 #include "sim/ptx/decode.h"
 
 typedef struct Graph {
     const SimInstr *code;
-    uint32_t count;    // instructions; node `count` is the end
+    uint32_t count;    // number of instructions; node `count` is the end
     uint32_t *order;   // nodes in reverse postorder of the reversed graph
-    uint32_t *number;  // of a node in `order` + 1; 0: the end is not reached from there
+    uint32_t *number;  // a node's index in `order` + 1; 0: the end is not reachable from it
     uint32_t reached;
-    uint32_t *up;          // immediate post-dominators
-    uint32_t *first, *to;  // predecessors: of node n at to[first[n]] to to[first[n + 1]]
+    uint32_t *up;          // immediate post-dominator of each node
+    uint32_t *first, *to;  // predecessors of node n: to[first[n]] to to[first[n + 1]]
 } Graph;
 
 static uint32_t successors(const Graph *g, uint32_t n, uint32_t at) {
@@ -35,7 +35,7 @@ static uint32_t successors(const Graph *g, uint32_t n, uint32_t at) {
     return UINT32_MAX;
 }
 
-// A guarded exit ends some lanes; the others do not wait for them.
+// A guarded exit ends some lanes, and the others do not wait for them.
 static bool counts(const Graph *g, uint32_t n, uint32_t at) {
     return !(g->code[n].flow == SIM_EXIT && g->code[n].guard.number >= 0 && at == 0);
 }
@@ -61,7 +61,7 @@ static void find_predecessors(Arena *arena, Graph *g) {
     }
 }
 
-// Postorder from the end over predecessors, with a stack of its own.
+// Postorder from the end over predecessors, with an explicit stack.
 static void number_nodes(Arena *arena, Graph *g) {
     uint32_t *stack = arena_new(arena, uint32_t, g->count + 2);
     uint32_t *next = arena_new(arena, uint32_t, g->count + 2), depth = 0;

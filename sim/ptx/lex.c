@@ -49,7 +49,7 @@ static void word(PtxLexer *x) {
 
 static PtxToken bad_number(PtxLexer *x, PtxToken t) {
     x->failed = true;
-    diag_error(x->diags, t.span, DIAG_BAD_NUMBER, "'%.*s' is no number", STR_ARG(t.text));
+    diag_error(x->diags, t.span, DIAG_BAD_NUMBER, "'%.*s' is not a number", STR_ARG(t.text));
     return t;
 }
 

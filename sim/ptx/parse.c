@@ -13,10 +13,10 @@ typedef struct PtxParser {
     Arena *arena;
     Diags *diags;
     PtxModule *module;
-    Map files;  // number to an index of names
+    Map files;  // number to an index into file_names
     VEC(Str) file_names;
-    SimLine line;      // of the statements that follow
-    uint32_t line_at;  // where text lines were counted up to
+    SimLine line;      // line of the statements that follow
+    uint32_t line_at;  // position up to which text lines were counted
     uint32_t text_line;
 } PtxParser;
 
@@ -230,7 +230,7 @@ static bool parse_attributes(PtxParser *p, PtxVariable *v, uint64_t *vector) {
     return true;
 }
 
-// After the space: attributes, then one name, or several with commas.
+// After the space come attributes, then one name, or several with commas.
 static PtxVariable *parse_variable(PtxParser *p, PtxSpace space, const PtxVariable *shared) {
     PtxVariable *v = arena_new(p->arena, PtxVariable, 1);
     uint64_t vector = 1;
@@ -294,7 +294,7 @@ static bool parse_loc(PtxParser *p) {
         while (p->now.kind == PTX_INTEGER || is_punct(p, '+')) next(p);
     }
     const uint64_t *name = map_find(&p->files, (uint64_t)file);
-    // Files may be named after their use, so the number stands in until the end.
+    // Files may be declared after their use, so the file's number is stored until the end.
     p->line = (SimLine){.file = name ? p->file_names.data[*name] : (Str){NULL, (size_t)file + 1},
                         .line = (uint32_t)line,
                         .column = (uint32_t)column};
@@ -333,7 +333,7 @@ static bool parse_operands(PtxParser *p, PtxStatement *s) {
         PtxOperand o;
         TRY(parse_operand(p, &o, 0));
         vec_push(p->arena, &operands, o);
-        // wgmma and calls have no other form; a word may follow a list without a comma
+        // wgmma and calls have no other form; a word may follow a list without a comma.
         if (!accept(p, ',')) break;
     }
     s->operands = operands.data, s->operand_count = (uint32_t)operands.count;
@@ -386,8 +386,7 @@ static bool parse_directive(PtxParser *p, PtxFunction *f) {
     if (str_equal(word, STR(".file"))) return parse_file(p);
     if (str_equal(word, STR(".pragma"))) return skip_statement(p);
     if (space_named(word, &space)) return parse_declaration(p, f, space);
-    diag_error(p->diags, p->now.span, DIAG_UNSUPPORTED, "directive '%.*s' is not known here",
-               STR_ARG(word));
+    diag_error(p->diags, p->now.span, DIAG_UNSUPPORTED, "unknown directive '%.*s'", STR_ARG(word));
     return false;
 }
 
@@ -500,7 +499,8 @@ static bool parse_target(PtxParser *p) {
     return true;
 }
 
-// Compilers write newer versions than ours does; what those add is refused where it is used.
+// Compilers write newer versions than ours; instructions added there are refused where they are
+// used.
 enum { VERSION_MOST = 904 };
 
 static bool parse_version(PtxParser *p) {
@@ -554,8 +554,7 @@ static bool parse_top(PtxParser *p) {
             external = true;
         } else if (!str_equal(word, STR(".visible")) && !str_equal(word, STR(".weak")) &&
                    !str_equal(word, STR(".common"))) {
-            diag_error(p->diags, p->now.span, DIAG_SYNTAX, "'%.*s' is not known here",
-                       STR_ARG(word));
+            diag_error(p->diags, p->now.span, DIAG_SYNTAX, "'%.*s' is unknown here", STR_ARG(word));
             return false;
         }
     }

@@ -1,7 +1,9 @@
-// The syntax of PTX: text to functions of statements, names not looked up yet.
+// The syntax of PTX: parses text to functions with statements; names are not resolved yet.
 //
-// Purpose: what decoding reads. Invariants: every statement and operand carries its span; numbers
-// are 64 raw bits with the kind they were written in; debug sections are gone. Ownership: arena.
+// Purpose: the input of decoding.
+// Invariants: every statement and operand has its span. Numbers are 64 raw bits with the kind in
+// which they were written. Debug sections are dropped.
+// Ownership: arena.
 //
 //     PtxModule *m = ptx_parse(arena, file, diags);   // NULL: reported
 #ifndef TILEC_SIM_PTX_PARSE_H
@@ -38,7 +40,7 @@ PtxToken ptx_lex(PtxLexer *lexer);
 
 typedef enum PtxOperandKind {
     PTX_NAME,     // name (+ offset)
-    PTX_NUMBER,   // bits, as `number` says
+    PTX_NUMBER,   // bits, in the kind of `number`
     PTX_ADDRESS,  // [items[0] + offset], further items after commas
     PTX_VECTOR,   // {items}
     PTX_LIST,     // (items)
@@ -71,7 +73,7 @@ typedef struct PtxVariable {
     SimType type;
     Str name;
     uint32_t range;  // %r<33>: 33; 0: one
-    uint64_t bytes;  // of the whole
+    uint64_t bytes;  // bytes of the whole variable
     uint32_t align;
     bool external, pointer;
     uint8_t *contents;  // NULL: zeros
@@ -101,7 +103,7 @@ typedef struct PtxStatement {
     PtxVariable *variable;
     bool guarded, guard_negated;
     Str guard;
-    const PtxOperand *operands;  // also the labels of .branchtargets
+    const PtxOperand *operands;  // or the labels of .branchtargets
     uint32_t operand_count;
 } PtxStatement;
 

@@ -1,9 +1,10 @@
-// PTX text to a program of the warp machine.
+// Reads PTX text into a program of the warp machine.
 //
-// Purpose: reads what clang, Triton and our own code generator write, and refuses the rest by name
-// and line. Invariants: any text, however bad, ends in a program or in diagnostics; nothing is
-// skipped silently but debug sections, .pragma and hints without effect here. Every entry of the
-// text is decoded. Ownership: program and texts live in the arena.
+// Purpose: reads the output of clang, Triton and our own code generator, and refuses everything
+// else by name and line.
+// Invariants: any text ends in a program or in diagnostics. Nothing is skipped silently except
+// debug sections, .pragma and hints without effect here. Every entry of the text is decoded.
+// Ownership: program and texts are in the arena.
 //
 //     const SimProgram *p = ptx_read(arena, source_add(sources, path, text), diags);
 //     if (!p) …                                    // diags says what and where

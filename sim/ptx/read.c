@@ -1,4 +1,4 @@
-// A whole text: its variables, then its kernels.
+// Reads a whole text: its variables, then its kernels.
 #include <string.h>
 
 #include "sim/ptx/decode.h"
@@ -25,8 +25,8 @@ static bool relocate(Arena *arena, Interner *names, Diags *diags, const Map *map
     for (size_t n = 0; n < v->addresses.count; n++) {
         const uint64_t *index = map_find(map, map_key(intern(names, v->addresses.data[n].name)));
         if (!index) {
-            diag_error(diags, v->addresses.data[n].span, DIAG_UNKNOWN_NAME, "'%.*s' is no variable",
-                       STR_ARG(v->addresses.data[n].name));
+            diag_error(diags, v->addresses.data[n].span, DIAG_UNKNOWN_NAME,
+                       "'%.*s' is not a variable", STR_ARG(v->addresses.data[n].name));
             return false;
         }
         list[n] = (Relocation){v->addresses.data[n].at, (uint64_t)v->addresses.data[n].addend,

@@ -197,7 +197,7 @@ static void pointers_of_the_host_are_told(void **state) {
         tilec_status s = tilec_launch(k, NULL, TILEC_ARGS(tilec_view1(TILEC_F32, data, N)));
         if (!s) s = tilec_device_synchronize(w->device);
         assert_int_equal(s, TILEC_KERNEL_FAILED);
-        assert_said(w, "it is a pointer of the host, whose memory a GPU does not reach");
+        assert_said(w, "it is a host pointer, and a GPU cannot access host memory");
     }
 }
 

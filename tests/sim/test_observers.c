@@ -51,7 +51,7 @@ typedef struct Control {
 
 static const Control controls[] = {
     {ZERO "st.global.u32 [%rd63+4096], %r0;", ZERO STORE, SIM_FINDING_BOUNDS, 32,
-     "after the begin of buffer", 1},
+     "after the beginning of buffer", 1},
     {TILE ZERO "st.shared.u32 [%r12+1000], %r0;", TILE ZERO "st.shared.u32 [%r12], %r0;",
      SIM_FINDING_BOUNDS, 32, "shared memory", 1},
     {"ld.global.u32 %r0, [%rd63+2];", "ld.global.u32 %r0, [%rd63+4];", SIM_FINDING_ALIGNMENT, 32,

@@ -29,9 +29,9 @@ static void test_refused(void **state) {
     refused("add.u32 %r0, %r1, %r2, %r3;", "too many operands");
     refused("add.u32 %r0, %r1, %rd2;", "does not hold a .u32");
     refused("add.u32 %r0, %r1, %zz;", "'%zz' is not declared");
-    refused("bra NOWHERE;", "label 'NOWHERE' is not there");
-    refused("A:\nA:", "there twice");
-    refused("@%r1 add.u32 %r0, %r1, %r2;", "is no predicate");
+    refused("bra NOWHERE;", "label 'NOWHERE' is not defined");
+    refused("A:\nA:", "defined twice");
+    refused("@%r1 add.u32 %r0, %r1, %r2;", "is not a predicate");
     refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0,%r1}, {%r2}, {%r3}, {%r4,%r5};",
             "is not supported");
     refused(
@@ -43,7 +43,7 @@ static void test_refused(void **state) {
     refused("{ .reg .b128 %q<3>; atom.global.add.b128 %q0, [%rd1], %q1; }",
             "is not possible with its type");
     refused("call elsewhere, ();", "has no body in this text");
-    refused("mov.u32 %r0, 0f12;", "is no number");
+    refused("mov.u32 %r0, 0f12;", "is not a number");
     refused("add.u32 %r0, %r1, %r2", "expected");
 }
 

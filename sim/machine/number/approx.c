@@ -3,7 +3,7 @@
 #include "sim/machine/number/number.h"
 
 static double scale(double x, int e) {
-    // In two steps, so that results below the least normal double's range still round once.
+    // In two steps, so that results below the least normal double still round once.
     if (e < -1000) return x * sim_f64_bits((uint64_t)(e + 200 + 1023) << 52) * 0x1p-200;
     return x * sim_f64_bits((uint64_t)(e + 1023) << 52);
 }
@@ -40,8 +40,8 @@ float sim_approx_lg2(float x) {
     return (float)(e + sum * 2.88539008177792681472);
 }
 
-// x less the nearest multiple of pi/2; *quadrant is that multiple. Right for |x| up to about 2^20;
-// beyond, as meaningless as the hardware's.
+// x minus the nearest multiple of pi/2; *quadrant is that multiple. Accurate for |x| up to about
+// 2^20; beyond that as meaningless as the hardware's.
 static double reduce(double x, int *quadrant) {
     double k = x * 0.636619772367581343076;
     if (k > 0x1p30 || k < -0x1p30) k -= 0x1p30 * (double)(int64_t)(k * 0x1p-30);

@@ -1,5 +1,6 @@
-// The approximate functions of the hardware, with a result of our own: the nearest f32 to a value
-// that is right to about 2^-50, the same on every host (no function of the C library).
+// The approximate functions of the hardware, with our own results: the nearest f32 to a value that
+// is accurate to about 2^-50. They are the same on every host (no function of the C library is
+// used).
 //
 //     float y = sim_approx_ex2(0.5f);
 #ifndef TILEC_SIM_MACHINE_NUMBER_APPROX_H

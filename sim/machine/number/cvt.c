@@ -1,4 +1,5 @@
-// cvt: between any two types. What is common has its own loop; the rest takes numbers apart.
+// cvt: between any two types. Common conversions have their own loops; the others decompose
+// numbers.
 #include <string.h>
 
 #include "sim/machine/number/number.h"
@@ -48,7 +49,7 @@ static uint64_t int_to_int(const SimInstr *i, SimType to, SimType from, uint64_t
     return is_signed(to) ? (uint64_t)extend(v, bits) : low_bits(v, bits);
 }
 
-// The integer that the rounding makes of |x| < 2^63.
+// |x| < 2^63 rounded to an integer.
 static uint64_t integral(double magnitude, bool negative, SimRound round) {
     uint64_t whole = (uint64_t)magnitude;
     double rest = magnitude - (double)whole;
@@ -99,7 +100,7 @@ static uint64_t float_bits(const SimInstr *i, SimType to, double x, bool finite)
     return to == SIM_TF32 ? v << 13 : v;
 }
 
-// ue8m0: an exponent alone; 255 is NaN.
+// ue8m0: only an exponent; 255 is NaN.
 static double ue8m0_value(uint32_t e) {
     return e == 255 ? (double)__builtin_nanf("") : sim_f64_bits((uint64_t)(e + 1023 - 127) << 52);
 }
@@ -154,7 +155,7 @@ SIM_CLONES static bool quick_float(SimWarp *w, const SimInstr *i, const SimCvtOp
     }
 }
 
-// The value's bits moved up and down again: all but those of its type are its sign or 0.
+// Shifts the value's bits up and down again, so that the bits above its type become the sign or 0.
 #define KEPT(v, type, up) \
     (is_signed(type) ? (uint64_t)((int64_t)((v) << (up)) >> (up)) : (v) << (up) >> (up))
 SIM_CLONES static bool quick_int(SimWarp *w, const SimInstr *i, const SimCvtOp *op) {
@@ -194,7 +195,7 @@ static unsigned element_bits(SimType pair) { return sim_type_bits(pair) / 2; }
 
 static uint64_t one_of_pair(const SimInstr *i, const SimCvtOp *op, double x) {
     if (op->to == SIM_UE8M0X2) return ue8m0_round(x, (SimRound)i->round, op->saturate_finite);
-    // The formats below 8 bits and e4m3 have .satfinite only; e5m2 and wider may be asked for it.
+    // Formats below 8 bits and e4m3 always saturate (.satfinite); e5m2 and wider do so if asked.
     return float_bits(i, op->to, x, op->saturate_finite);
 }
 
@@ -227,7 +228,7 @@ void sim_cvt_packed(SimWarp *w, const SimInstr *i) {
         }
         low = one_of_pair(i, op, value_of(i, op->from, low));
         high = one_of_pair(i, op, value_of(i, op->from, high));
-        // Six-bit elements lie in a byte each.
+        // Each six-bit element takes a byte.
         unsigned at = to < 8 && op->to != SIM_E2M1X2 ? 8 : to;
         put(w, i->d, op->to_slot, l, low | high << at);
     }

@@ -42,7 +42,7 @@ void sim_exact_add(SimExact *e, double a, double b) {
         return;
     }
     e->any = true, e->positive_zero |= na == nb;
-    // The product of 106 bits, in four parts of at most 64, each put at its place.
+    // The 106-bit product, in four parts of at most 64 bits, each added at its position.
     uint64_t a_parts[2] = {ma & UINT32_MAX, ma >> 32}, b_parts[2] = {mb & UINT32_MAX, mb >> 32};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
@@ -57,7 +57,7 @@ void sim_exact_add(SimExact *e, double a, double b) {
         }
 }
 
-// Limbs of 0 to 2^32-1 and a sign.
+// Makes the limbs 0 to 2^32-1, with a separate sign.
 static bool normalize(SimExact *e) {
     int64_t carry = 0;
     for (int i = 0; i < SIM_EXACT_LIMBS; i++) {
@@ -86,7 +86,7 @@ uint64_t sim_exact_round(SimExact *e, const SimFormat *f, SimRound round) {
     int top = SIM_EXACT_LIMBS - 1;
     while (top >= 0 && !e->limbs[top]) top--;
     if (top < 0) return e->any && !e->positive_zero ? sign : 0;
-    // The top 64 bits, and whether anything lies below.
+    // The top 64 bits, and whether any lower bit is set.
     uint64_t high = limb(e, top) << 32 | limb(e, top - 1), low = limb(e, top - 2);
     int shift = __builtin_clzll(high);
     uint64_t m = shift ? high << shift | low >> (32 - shift) : high;

@@ -1,7 +1,7 @@
-// Sums of products, exact, rounded once at the end.
+// Exact sums of products, rounded once at the end.
 //
-// A sum is kept as an integer of many limbs that covers every product of two doubles. Small sums
-// need none of it: sim_exact_fits says when plain double arithmetic loses nothing.
+// A sum is stored as an integer of many limbs that covers every product of two doubles. Small sums
+// do not need it: sim_exact_fits says when plain double arithmetic is exact.
 //
 //     SimExact e; sim_exact_clear(&e);
 //     sim_exact_add(&e, a, b);                       // + a * b
@@ -16,7 +16,7 @@ enum { SIM_EXACT_LIMBS = 140 };  // of 32 bits: from 2^-2176 up to 2^2304
 typedef struct SimExact {
     int64_t limbs[SIM_EXACT_LIMBS];
     bool nan, plus_infinity, minus_infinity, positive_zero, any;
-    int scale;  // what is rounded is the sum times 2 to this power
+    int scale;  // the rounded value is the sum times 2 to this power
 } SimExact;
 
 void sim_exact_clear(SimExact *e);

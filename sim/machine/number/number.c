@@ -56,7 +56,7 @@ static uint64_t overflow(const SimFormat *f, bool negative, SimRound round, bool
 uint64_t sim_number_pack(const SimFormat *f, bool negative, uint64_t significand, int exponent,
                          bool sticky, SimRound round, bool saturate) {
     uint64_t sign = (uint64_t)negative << (f->bits - 1);
-    if (!significand) return sign;  // callers give at least one bit to what is not zero
+    if (!significand) return sign;  // callers pass at least one bit if the value is not zero
     int p = f->precision, least = 1 - f->bias - (p - 1);
     int top = 63 - __builtin_clzll(significand);
     int quantum = exponent + top - (p - 1);
@@ -74,7 +74,7 @@ uint64_t sim_number_pack(const SimFormat *f, bool negative, uint64_t significand
         kept <<= -shift;
     }
     kept += rounds_up(round, negative, kept & 1, half, rest);
-    // A carry out of the significand adds one to the exponent by itself.
+    // A carry out of the significand increments the exponent, as it should.
     uint64_t bits = kept;
     if (kept >> (p - 1)) bits += (uint64_t)(quantum - least) << (p - 1);
     return sign | (bits > f->greatest ? overflow(f, negative, round, saturate) : bits);

@@ -67,14 +67,15 @@ static void test_refused(void **state) {
         {"v_permlane32_swap_b32_e32 v0, 1\ns_endpgm", "both operands must be vector registers"},
         {"s_nop 0", "the code does not end here"},
         {"s_branch 5\ns_endpgm", "does not go to an instruction"},
-        {"v_mov_b32_dpp v0, v1 row_frob:1\ns_endpgm", "movement is not known"},
+        {"v_mov_b32_dpp v0, v1 row_frob:1\ns_endpgm", "lane movement is unknown"},
         {"s_getreg_b32 s4, hwreg(HW_REG_HW_ID)\ns_endpgm", "is not simulated"},
         {"s_getreg_b32 s4, hwreg(\ns_endpgm", "register '' is not simulated"},
         {"s_load_dwordx4 s[0:3], s[\ns_endpgm", "operand 's[' is not known"},
-        {"ds_swizzle_b32 v1, v2 offset:swizzle(\ns_endpgm", "a swizzle that is not known"},
-        {"ds_swizzle_b32 v1, v2 offset:swizzle(SWAP,-1)\ns_endpgm", "a swizzle that is not known"},
-        {"ds_read_b32 v0, v1 :: v_mov_b32 v1, v2\ns_endpgm", "these two are no pair"},
-        {"v_mov_b32 v0, v1 :: v_mov_b32 v1, v2 :: v_mov_b32 v3, v4\ns_endpgm", "are no pair"},
+        {"ds_swizzle_b32 v1, v2 offset:swizzle(\ns_endpgm", "an unknown swizzle"},
+        {"ds_swizzle_b32 v1, v2 offset:swizzle(SWAP,-1)\ns_endpgm", "an unknown swizzle"},
+        {"ds_read_b32 v0, v1 :: v_mov_b32 v1, v2\ns_endpgm", "these two do not form a pair"},
+        {"v_mov_b32 v0, v1 :: v_mov_b32 v1, v2 :: v_mov_b32 v3, v4\ns_endpgm",
+         "do not form a pair"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuses(&(AmdSource){.processor = "gfx942", .text = cases[i].text}, cases[i].says);
@@ -116,7 +117,7 @@ static void test_descriptors(void **state) {
     (void)state;
     enum { KERNARG = 8, RSRC2 = 52 };
     refuses_descriptor(KERNARG + 3, 1, "more than a MiB of arguments");
-    refuses_descriptor(RSRC2 + 1, 3 << 11 >> 8, "places in four dimensions");
+    refuses_descriptor(RSRC2 + 1, 3 << 11 >> 8, "indices in four dimensions");
 }
 
 // Every byte changed, every length: an answer or a diagnostic, and nothing else.
