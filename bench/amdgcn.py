@@ -2,25 +2,25 @@
 """Our code for AMD's GPUs against Triton's, kernel by kernel; no GPU needed.
 
 usage: bench/amdgcn.py [-k REGEX] [-v] [PROCESSOR…]
-       bench/amdgcn.py FILE.s|FILE.amdgcn…      the loops of these alone
+       bench/amdgcn.py FILE.s|FILE.amdgcn…      only the loops of these
 
 PROCESSOR: gfx90a gfx942 gfx950 gfx1100 gfx1201 (default: all)
   TILEC     the command (default: build/debug/tilec)
   TRITON    Triton's outputs, KERNEL_PROCESSOR/k.amdgcn (scripts/triton-ptx.sh makes them); without
-            them our side alone is printed
+            them only our side is printed
   KEEP      a directory for our assembly (default: a temporary one)
 
-Both sides are counted by the same rules from LLVM's assembly. The main loop is the natural loop with
-the most matrix instructions (else multiply-adds, else instructions) that has no loop within it, of
-several with as many matrix instructions the first: the steps of whole tiles. "masked": the last one,
-which has the steps of tiles at an edge.
-"loop": the instructions of the shortest way around it that passes every block with matrix
-instructions, multiply-adds or loads from global memory, as a tile without edges goes; waits and
-s_nop, s_delay_alu and s_clause are not counted, and a pair is one. "matrix": matrix instructions among
-them. "a 2048": of the loop, for each 2048 multiply-adds of a wave. "VGPRs" (with accumulators), and
-spilled ones, are of the metadata; "waves": of a SIMD, as many as the VGPRs let be. "ratio" is ours
-over Triton's: of "a 2048" where the kernel is a product, else of "all". -v adds a line for each group
-of instructions of products' loops.
+Both sides are counted by the same rules from LLVM's assembly. The main loop is the natural loop
+without an inner loop that has the most matrix instructions (else multiply-adds, else instructions).
+If several have the same number of matrix instructions, it is the first, which does the steps of
+whole tiles; "masked" is the last one, which does the steps of tiles at an edge.
+"loop": the instructions on the shortest path around the main loop that passes every block with
+matrix instructions, multiply-adds or loads from global memory; this is the path of a tile without
+edges. Waits, s_nop, s_delay_alu and s_clause are not counted, and a pair counts as one. "matrix":
+the matrix instructions among them. "a 2048": instructions of the loop for each 2048 multiply-adds
+of a wave. "VGPRs" (with accumulators) and spilled ones come from the metadata. "waves": the waves
+of a SIMD that the VGPRs allow. "ratio" is ours divided by Triton's: of "a 2048" if the kernel is a
+product, else of "all". -v adds a line for each group of instructions in loops of products.
 
 The table goes into docs/performance.md by
 
@@ -128,7 +128,7 @@ def natural_loops(blocks):
 
 
 def way(blocks, body, start, ends):
-    """the cheapest way within the loop from a block to one of others; (cost, blocks) or None"""
+    """the cheapest path in the loop from a block to any of the others; (cost, blocks) or None"""
     heap, done = [(0, [start])], set()
     while heap:
         cost, path = heapq.heappop(heap)
@@ -145,7 +145,7 @@ def way(blocks, body, start, ends):
 
 
 def around(blocks, header, body):
-    """blocks of the shortest way around that passes those which must be"""
+    """blocks of the shortest path around the loop that passes all required blocks"""
     order, seen = [], set()
 
     def visit(root):

@@ -1,4 +1,4 @@
-// How fast is the front of the compiler? Prints medians; asserts nothing.
+// Measures the front end of the compiler. Prints medians; asserts nothing.
 //
 //     build/release/bench_front [repeats [lines]]
 //
@@ -20,7 +20,7 @@ static uint64_t median(uint64_t *times, size_t n) {
     return times[n / 2];
 }
 
-// Kernels of about fifty lines, each statement of a common kind.
+// Kernels of about fifty lines; each statement is of a common kind.
 static Str generate(Arena *arena, size_t lines) {
     StrBuf b = strbuf(arena);
     size_t line = 0;
@@ -71,7 +71,7 @@ static void bench_check(Arena *arena, size_t lines, size_t repeats) {
         n, (double)l * 1e-6, (double)w * 1e-6, (double)n * 1e3 / (double)w, errors);
 }
 
-// NULL when it does not compile.
+// NULL if it does not compile.
 static const Compiled *compile_matmul(Unit *u) {
     const FrontKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("matmul"));
     if (!k) return NULL;

@@ -1,9 +1,9 @@
-// What a kernel costs as a C function: a call of it against the launch and synchronisation it
-// makes.
+// The cost of calling a kernel as a C function, compared with the launch and synchronisation that
+// it makes.
 //
 //     build/release/bench_function [DEVICE]
 //
-// The grid is empty, so that nothing runs: what is left is argument checking and libffi.
+// The grid is empty, so no program runs: the times are those of argument checking and libffi.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     }
     b.function = (Axpy *)f;
     double alone[ROUNDS], launches[ROUNDS], functions[ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {  // interleaved: the machine's moods meet all
+    for (int i = 0; i < ROUNDS; i++) {  // interleaved, so that disturbances affect all alike
         alone[i] = by_launch(&b, false);
         launches[i] = by_launch(&b, true);
         functions[i] = by_function(&b);

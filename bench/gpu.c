@@ -1,11 +1,11 @@
-// What kernels reach on a device, beside its own copy rate, and what a launch costs beside the bare
-// driver's: vector add, softmax, matmul, attention, launch.
+// The speed of kernels on a device, compared with its own copy rate, and the cost of a launch,
+// compared with the bare driver's: vector add, softmax, matmul, attention, launch.
 //
 //     bench_gpu [--device D] [--small] [--json FILE]
 //
-// Run where examples/ lies. Rows: name, seconds of one launch (the best of five samples), the rate,
-// and its part of the copy rate. --small: extents for simulated devices. A row that cannot be
-// measured says why, and the status is 1.
+// Run it in the folder that contains examples/. Rows: name, seconds of one launch (the best of five
+// samples), the rate, and its fraction of the copy rate. --small: extents for simulated devices. A
+// row that cannot be measured gives the reason, and the status is 1.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ typedef struct Case {
     size_t entry_count;
     Array arrays[ARGS_MAX];
     int array_count;
-    double scale;  // of attention; 0: no scalar argument
+    double scale;  // for attention; 0: no scalar argument
     double bytes, flops;
 } Case;
 
@@ -86,11 +86,12 @@ static tilec_status run_times(Bench *b, Work *work, void *user, uint32_t times, 
     return s;
 }
 
-// Of one piece of work: as many in a row as fill a sample, the best of some samples.
+// Measures one piece of work: each sample repeats it until its time is filled; the best of some
+// samples counts.
 static tilec_status measure(Bench *b, Work *work, void *user, double *best) {
     double seconds = 0;
     uint32_t times = 1;
-    tilec_status s = run_times(b, work, user, 1, &seconds);  // makes what is missing
+    tilec_status s = run_times(b, work, user, 1, &seconds);  // also compiles and allocates
     while (!s) {
         s = run_times(b, work, user, times, &seconds);
         if (s || seconds >= b->budget || times > 1u << 20) break;
@@ -147,7 +148,7 @@ static tilec_status launch(Bench *b, void *user) {
     return tilec_launch(r->kernel, NULL, r->args, r->count);
 }
 
-// Small numbers of every sort, which no product makes infinite.
+// Small numbers of all kinds, whose products stay finite.
 static tilec_status fill(Bench *b, tilec_buffer buffer, tilec_dtype type, size_t size) {
     uint8_t *bytes = malloc(size + 4);
     if (!bytes) return TILEC_OUT_OF_MEMORY;
@@ -287,7 +288,7 @@ static void bench_attention(Bench *b) {
 
 // ---- Launches ----
 
-// As many bytes of arguments as the kernel beside it has.
+// It has as many bytes of arguments as the kernel it is compared with.
 static const char empty_text[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry empty(.param .align 16 .b8 block[56])\n{\nret;\n}\n";
@@ -327,7 +328,7 @@ static tilec_status launch_bare(Bench *b, void *user) {
     return r ? TILEC_INTERNAL : TILEC_OK;
 }
 
-// Of the calls alone: the device works behind them. The best of some samples.
+// Measures the calls alone; the device works later. The best of some samples counts.
 static tilec_status time_calls(Bench *b, Work *work, void *user, double *best) {
     int count = b->small ? 20 : LAUNCHES;
     tilec_status s = work(b, user);
@@ -346,7 +347,7 @@ static void bench_bare(Bench *b) {
     Bare bare;
     double seconds;
     if (strncmp(b->device_name, "cuda", 4) != 0) {
-        put_missing(b, "launch, bare driver", "the device is none of a driver's", false);
+        put_missing(b, "launch, bare driver", "the device does not use a driver", false);
         return;
     }
     memset(&bare, 0, sizeof bare);

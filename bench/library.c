@@ -1,5 +1,5 @@
-// How long libraries take to load, by what they hold: archives of many functions and targets, made
-// here from one kernel's metadata, without code.
+// The load time of libraries by size: archives of many functions and targets, made here from one
+// kernel's metadata, without code.
 //
 //     scripts/build.sh release bench_library && build/release/bench_library
 #include <stdio.h>
@@ -56,7 +56,7 @@ static Str archive_of(Arena *arena, ArchivePacked packed, uint32_t functions) {
     return archive_write(arena, &plan);
 }
 
-// The least of many.
+// The least of many measurements.
 static uint64_t load_time(tilec_device *device, const struct tilec_archive *archive) {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < ROUNDS; i++) {

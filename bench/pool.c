@@ -1,11 +1,11 @@
-// What a launch on the device `cpu` costs: empty kernels. Prints medians; asserts nothing.
+// The cost of a launch on the device `cpu`: empty kernels. Prints medians; asserts nothing.
 //
 //     GOMP_SPINCOUNT=10000 build/release/bench_pool [threads [rounds]]
 //
-// One program on the calling thread; as many programs as threads, then synchronize, beside a
-// parallel region of libomp and libgomp, in turn: empty programs, which run on the calling thread,
-// and busy ones, for which the pool's threads are woken; a million programs. The OpenMP libraries
-// are opened if they are there: Debian's libomp5 and libgomp1.
+// Measures one program on the calling thread; then as many programs as threads, with a synchronize,
+// alternating with a parallel region of libomp and libgomp: empty programs, which run on the
+// calling thread, and busy ones, for which the pool's threads are woken; and a million programs.
+// The OpenMP libraries are opened if they are installed: Debian's libomp5 and libgomp1.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ typedef struct Bench {
     size_t rounds;
 } Bench;
 
-// As compiled kernels are: a loop over programs that looks at `cancel` between them.
+// The same form as a compiled kernel: a loop over programs that reads `cancel` between them.
 static void empty_entry(const void *args, int64_t first, int64_t last, void *scratch,
                         const CpuServices *services) {
     (void)args, (void)scratch;
@@ -35,7 +35,7 @@ static void empty_entry(const void *args, int64_t first, int64_t last, void *scr
     for (int64_t p = first; p < last && !*cancel; p++) {}
 }
 
-// Some microseconds of arithmetic in a chain: a program that is worth sharing.
+// Some microseconds of dependent arithmetic: a program that is worth sharing.
 static void work_a_while(void) {
     volatile uint64_t seed = 1;
     uint64_t x = seed;
@@ -89,7 +89,7 @@ static void busy_micro(int32_t *global, int32_t *bound, ...) {
     work_a_while();
 }
 
-// A function's address, which ISO C does not convert from a pointer to data.
+// ISO C does not convert a data pointer to a function pointer.
 static void symbol(const OsLibrary *library, const char *name, void *function) {
     *(void **)function = os_library_symbol(library, name);
 }
@@ -131,7 +131,7 @@ static double median(double *times, size_t n) {
 
 typedef void Work(Bench *b, const Peer *peer);
 
-// ns of each of the batch. Before it whoever was measured last goes to sleep, and ours wake up.
+// ns for each run of the batch. Before it, the threads measured last go to sleep, and ours wake up.
 static double batch(Bench *b, Work *work, const Peer *peer, int count) {
     uint64_t begin = os_time_ns();
     while (b->threads > 1 && os_time_ns() - begin < PAUSE_NS) os_spin_hint();
@@ -181,7 +181,7 @@ static void bench_alone(Bench *b, const char *what, Work *work, int count, doubl
     free(times);
 }
 
-// In turn, so that what else the machine does meets both.
+// Alternates, so that other load on the machine affects both.
 static void bench_pair(Bench *b, const char *what, const Peer *peer, Work *our, Work *their) {
     double *ours = calloc(b->rounds, sizeof *ours), *theirs = calloc(b->rounds, sizeof *theirs),
            *ratios = calloc(b->rounds, sizeof *ratios);

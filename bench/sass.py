@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Instructions that ptxas makes of our PTX and of Triton's, kernel by kernel; no GPU needed.
+"""ptxas's instructions for our PTX and for Triton's, kernel by kernel; no GPU needed.
 
 usage: bench/sass.py [-k REGEX] [SM…]       SM: 75 80 89 90 120 (default: all)
 
   TILEC     the command (default: build/debug/tilec)
   BASELINE  the directory of loops.py (default: ../shared/triton-baseline)
-  TRITON    Triton's outputs, KERNEL_SM/k.ptx, made as the README.md there says; without them our
-            side alone is printed
+  TRITON    Triton's outputs, KERNEL_SM/k.ptx, made as the README.md there says; without them only
+            our side is printed
   WHEEL     bin/ of Triton's wheel, with ptxas, ptxas-blackwell and nvdisasm (default: from PATH)
   KEEP      a directory for PTX and cubins (default: a temporary one)
 
-Both sides' PTX is assembled by one ptxas and counted by one loops.py. "all": the instructions of
-the kernel, "loop": of its main loop, "matrix": matrix instructions among those, "a 2048": of the
-loop, for each 2048 multiply-adds of a warp (by FFMA where there is no matrix instruction);
-registers and spilled bytes are ptxas's. "ratio" is ours over Triton's: of "a 2048" where the kernel
-is a product, else of "all". Of several loops with as many matrix instructions loops.py takes the
-longest; the main one is the first, which has the steps of whole tiles, and "masked" is what loops.py
-takes, with the steps of tiles at an edge.
+The same ptxas assembles both sides' PTX, and the same loops.py counts. "all": the instructions of
+the kernel. "loop": those of its main loop. "matrix": the matrix instructions among those. "a 2048":
+instructions of the loop for each 2048 multiply-adds of a warp (by FFMA if there is no matrix
+instruction). Registers and spilled bytes are ptxas's. "ratio" is ours divided by Triton's: of
+"a 2048" if the kernel is a product, else of "all". If several loops have the same number of matrix
+instructions, loops.py takes the longest, which does the steps of tiles at an edge: "masked". The
+main loop is the first, which does the steps of whole tiles.
 
 The table goes into docs/performance.md by
 
@@ -63,7 +63,7 @@ def assemble(ptx, cubin, sm):
 
 
 def multiply_adds(kind):
-    """of one warp, of a matrix instruction"""
+    """multiply-adds of one matrix instruction, for one warp"""
     wide = re.search(r'\.(\d+)x(\d+)x(\d+)', kind)
     if wide:
         return int(wide[1]) * int(wide[2]) * int(wide[3]) // 4  # four warps share it
@@ -76,7 +76,7 @@ MATRIX = re.compile(r'[HIDQ]G?MMA|UTC\w*MMA|OMMA')
 
 
 def first_loop(cubin, matrix):
-    """instructions of the first loop with so many matrix instructions and no loop within it"""
+    """instructions of the first loop with this many matrix instructions and no inner loop"""
     text = subprocess.run([tool('nvdisasm'), '-c', cubin], capture_output=True, text=True, check=True).stdout
     at, code, loops = {}, [], []
     for line in text.splitlines():

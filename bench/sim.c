@@ -1,14 +1,14 @@
-// The warp machine's speed: lane-instructions a second on one core, bare and with all observers.
+// The warp machine's speed: lane-instructions a second on one core, without and with all observers.
 //
 //     bench_sim
 //     bench_sim [--bare | --observed] FILE.ptx GRID SHARED ARG...
 //
-// A lane-instruction is one PTX instruction of one lane that its guard lets through, whatever it
+// A lane-instruction is one PTX instruction executed by one lane whose guard is true, whatever it
 // does: an mma.sync is 32. With a file: its first kernel, on GRID blocks with SHARED dynamic bytes,
 // on arrays f16:COUNT and f32:COUNT of normal numbers, and on i64:N, f32=X (bench/sim.sh has the
-// kernels of the documented table). Without one, kernels: a loop of mixed arithmetic, shared memory
-// and barriers; matrix products of numbers whose exponents are near each other, and are not; copies
-// to shared memory under way.
+// kernels of the documented table). Without one, built-in kernels: a loop of mixed arithmetic,
+// shared memory and barriers; matrix products of numbers with close exponents, and with distant
+// ones; asynchronous copies to shared memory.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "sim/observe/observe.h"
 #include "sim/ptx/ptx.h"
 
-// A loop of two loads of fragments and four products; `values` puts two f16 into %r6.
+// A loop of two loads of fragments and four products; `values` stores two f16 in %r6.
 #define MATRICES(name, values) \
     ".visible .entry " name "(.param .u64 out)\n{\n.reg .pred %p<4>; .reg .b32 %r<64>; .reg .b64 " \
     "%rd<8>;\n"                                                                                   \
@@ -88,7 +88,7 @@ typedef struct Bench {
     Arena *arena;
     const SimProgram *program;
     uint32_t grid, shared;
-    char **args;  // of the kernel
+    char **args;  // arguments of the kernel
     int arg_count;
     uint64_t random;
     bool not_bare, not_observed;
@@ -108,7 +108,7 @@ static uint32_t all_observers(Arena *arena, const SimObserver **list) {
     return sizeof all / sizeof *all;
 }
 
-// About normal: the sum of twelve even ones.
+// Roughly normal: the sum of twelve uniform numbers.
 static float normal(Bench *b) {
     float sum = -6;
     for (int n = 0; n < 12; n++) {
@@ -130,7 +130,7 @@ static bool fill_array(Bench *b, SimMemory *memory, bool half, uint64_t count, u
            sim_memory_write(memory, *address, data, count * size);
 }
 
-// One argument at 8 bytes.
+// Stores one argument in 8 bytes.
 static bool put_arg(Bench *b, SimMemory *memory, const char *arg, uint8_t *to) {
     const char *value = arg + 4;
     uint64_t bits = 0;
@@ -141,7 +141,7 @@ static bool put_arg(Bench *b, SimMemory *memory, const char *arg, uint8_t *to) {
     } else if (!strncmp(arg, "f32:", 4) || !strncmp(arg, "f16:", 4)) {
         if (!fill_array(b, memory, arg[1] == '1', strtoull(value, NULL, 10), &bits)) return false;
     } else {
-        fprintf(stderr, "bench_sim: '%s' is no argument\n", arg);
+        fprintf(stderr, "bench_sim: '%s' is not an argument\n", arg);
         return false;
     }
     memcpy(to, &bits, sizeof bits);

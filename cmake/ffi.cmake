@@ -1,4 +1,4 @@
-# libffi as the target tilec_ffi, if it is wanted and there; TILEC_FFI_FOUND says so.
+# libffi as the target tilec_ffi, if it is wanted and installed; TILEC_FFI_FOUND says so.
 set(TILEC_FFI_FOUND OFF)
 if(TILEC_FFI)
     find_path(TILEC_FFI_INCLUDE ffi.h)

@@ -1,14 +1,15 @@
-# The flags every target of ours is compiled with, as the interface target tilec_flags.
+# The flags with which all our targets are compiled, as the interface target tilec_flags.
 add_library(tilec_flags INTERFACE)
 target_include_directories(tilec_flags INTERFACE "${PROJECT_SOURCE_DIR}"
                                                  "${PROJECT_SOURCE_DIR}/include")
 target_compile_options(tilec_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
     -Wcast-qual -Wundef -Wvla -Wformat=2
-    # The interpreter's float results are defined to the bit: no fused multiply-add behind our back.
+    # The interpreter's float results are defined to the bit, so the compiler must not fuse
+    # multiply-adds.
     -ffp-contract=off)
-# What is installed: tables of addresses are read-only once the loader has filled them, and the C
-# library looks at the sizes of copies, where the compiler optimises and no sanitizer does so.
+# For installed libraries: tables of addresses are read-only once the loader has filled them, and
+# the C library checks the sizes of copies if the compiler optimises and no sanitizer does so.
 target_link_options(tilec_flags INTERFACE -Wl,-z,relro,-z,now)
 if(NOT TILEC_SANITIZE AND NOT TILEC_COVERAGE)
     set(tilec_fortify
@@ -23,10 +24,10 @@ if(TILEC_SANITIZE)
         "-fsanitize=${TILEC_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(tilec_flags INTERFACE "-fsanitize=${TILEC_SANITIZE}")
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-        # gcc's flow analysis sees paths that only its own instrumentation makes.
+        # gcc's flow analysis warns about paths that exist only in its own instrumentation.
         target_compile_options(tilec_flags INTERFACE -Wno-maybe-uninitialized)
     else()
-        # Instrumented loops do not become vectors, whatever their pragmas ask for.
+        # Instrumented loops are not vectorized, whatever their pragmas ask for.
         target_compile_options(tilec_flags INTERFACE -Wno-pass-failed)
     endif()
 endif()

@@ -3,7 +3,7 @@ if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "TILEC_FUZZ needs clang (use the preset `fuzz`)")
 endif()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c")
-# What the targets share; the rest of tests/support needs cmocka and paths.
+# Code shared by the targets; the rest of tests/support needs cmocka and paths.
 add_library(test_support STATIC "${PROJECT_SOURCE_DIR}/tests/support/any_launch.c"
     "${PROJECT_SOURCE_DIR}/tests/support/amd_object.c"
     "${PROJECT_SOURCE_DIR}/tests/support/archive_walk.c"

@@ -5,13 +5,14 @@
 #                                   so that none can meet a name of the program they are linked to
 #   include/tilec, bin/tilec, pkg-config files, find_package(tilec)
 #
-# liblzma is in them, and what neither a program nor the rest of a library can call is not.
+# They contain liblzma. Functions that neither a program nor the rest of a library can call are
+# removed.
 #
-# All paths in the package files are relative to where they lie: the tree may be moved.
+# All paths in the package files are relative to the files, so the tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# What a static library leaves to its user; a shared one carries it.
+# The libraries that users of a static library must link; a shared one names them itself.
 set(tilec_system_libraries m ${CMAKE_DL_LIBS})
 set(tilec_ffi_libraries "")
 if(TILEC_FFI_FOUND)
@@ -24,15 +25,15 @@ else()
     list(APPEND tilec_system_libraries lzma)
 endif()
 
-# A program takes one runtime: CMake refuses one that links libraries with different ones, of which
-# the loader would not find the second.
+# A program uses one runtime: CMake refuses a program that links libraries with different ones,
+# since the loader would not find the second.
 function(tilec_one_runtime target name)
     set_target_properties(${target} PROPERTIES
         INTERFACE_TILEC_RUNTIME ${name} COMPATIBLE_INTERFACE_STRING TILEC_RUNTIME)
 endfunction()
 
-# tilec_sealed(NAME EXPORTED LIBS OBJECTS…): libNAME.a of one object. The build's own libNAME.a,
-# which the tests use, shows all names.
+# tilec_sealed(NAME EXPORTED LIBS OBJECTS…): libNAME.a with one object. The build's own libNAME.a,
+# which the tests use, exports all names.
 function(tilec_sealed name exported libraries)
     set(whole "${CMAKE_CURRENT_BINARY_DIR}/sealed/${name}.o")
     set(objects "")
@@ -40,7 +41,7 @@ function(tilec_sealed name exported libraries)
         list(APPEND objects "$<TARGET_OBJECTS:${target}>")
     endforeach()
     list(APPEND objects ${tilec_lzma_archive})
-    # By a response file: the list is longer than some systems' command lines.
+    # A response file is needed: the list is longer than the command line of some systems.
     file(GENERATE OUTPUT "${whole}.rsp" CONTENT "$<JOIN:${objects},\n>\n")
     set(hide "")
     if(CMAKE_OBJCOPY)
@@ -100,12 +101,12 @@ foreach(target tilec_tool tilec_llvm)  # the compiler proper is opened when it i
         install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     endif()
 endforeach()
-# The licences of what the libraries contain (NOTICE): they must go wherever the libraries go.
+# The licences of the contained libraries (NOTICE): they must be shipped with the libraries.
 install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY licenses DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY include/tilec TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
-# In this tree, too, and in projects that have it as a folder of theirs.
+# The same names are defined in this tree, and in projects that contain it as a folder.
 foreach(target IN LISTS tilec_installed)
     target_include_directories(${target} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
@@ -138,7 +139,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tilec-config.cmake"
 function(tilec_pkgconfig name description)
     set(variables "")
     if(name STREQUAL "tilec" AND TARGET tilec_llvm)
-        # For programs that name it (tilec_context_options.compiler_library).
+        # For programs that pass it (tilec_context_options.compiler_library).
         set(variables "compiler=\${libdir}/libtilec_llvm.so\n")
     endif()
     file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")

@@ -77,8 +77,8 @@ target_link_options(tilec_llvm PRIVATE
     -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed)
 set_property(TARGET tilec_llvm APPEND PROPERTY LINK_DEPENDS
              "${PROJECT_SOURCE_DIR}/cmake/exports.map")
-# One path where it lies and where it is installed: else CMake leaves an empty one behind it in the
-# build, to have room for another, and the loader takes that for the folder that one works in.
+# The same run path in the build and when installed. Otherwise CMake appends an empty path in the
+# build, to reserve room for another, and the loader treats that as the current folder.
 if(TILEC_LLVM_SHARED)
     set_target_properties(tilec_llvm PROPERTIES
         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${llvm_libraries}")
@@ -87,7 +87,7 @@ else()
 endif()
 find_program(TILEC_LLD NAMES ld.lld-${TILEC_LLVM_VERSION} ld.lld)
 if(TILEC_LLD)
-    # gcc looks for the name ld.lld alone, and Debian's lld-22 has ld.lld-22 alone.
+    # gcc looks only for the name ld.lld, and Debian's lld-22 has only ld.lld-22.
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/linker")
     file(CREATE_LINK "${TILEC_LLD}" "${PROJECT_BINARY_DIR}/linker/ld.lld" SYMBOLIC)
     target_link_options(tilec_llvm PRIVATE "-B${PROJECT_BINARY_DIR}/linker" -fuse-ld=lld
@@ -104,11 +104,12 @@ else()
                     OUTPUT_VARIABLE llvm_link_libraries OUTPUT_STRIP_TRAILING_WHITESPACE
                     ERROR_VARIABLE llvm_problem)
     string(REPLACE " " ";" llvm_link_libraries "${llvm_link_libraries}")
-    # Some LLVM are built with Polly as an extension, which is packed apart and not used here.
+    # Some builds of LLVM have Polly as an extension, which is packaged separately and not used
+    # here.
     list(FILTER llvm_link_libraries EXCLUDE REGEX "Polly|LLVMExtensions")
     add_library(tilec_llvm_targets STATIC cmake/llvm_targets.c)
     target_include_directories(tilec_llvm_targets SYSTEM PRIVATE "${llvm_include}")
-    # What is linked to archives runs on machines without LLVM, on which these may be missing, too.
+    # Libraries linked from archives run on machines without LLVM, where these may be missing, too.
     foreach(library z zstd)
         find_library(TILEC_LIB${library}_ARCHIVE lib${library}.a)
         if(TILEC_LIB${library}_ARCHIVE)

@@ -1,7 +1,7 @@
-// lld names the initialisers of all targets that its LLVM was built with, for link-time
-// optimisation. We link the code of two: those of the others do nothing. As an archive behind
-// LLVM's own libraries these are taken only where a name is not found before; weak, because one
-// missing name brings all of them.
+// lld refers to the initialisers of all targets that its LLVM was built with, for link-time
+// optimisation. We link the code of two targets; the initialisers of the others do nothing. They
+// are in an archive after LLVM's own libraries, so they are used only if a name is not found
+// before. They are weak, because one missing name pulls in all of them.
 #define NOTHING(name)                      \
     __attribute__((weak)) void name(void); \
     __attribute__((weak)) void name(void) {}
@@ -18,6 +18,6 @@
 #define LLVM_ASM_PARSER(T) NOTHING(LLVMInitialize##T##AsmParser)
 #include <llvm/Config/AsmParsers.def>
 
-// What an LLVM with Polly asks of it in the pipelines of link-time optimisation, which never run.
+// An LLVM with Polly calls this in the pipelines of link-time optimisation, which never run.
 __attribute__((weak)) void polly_plugin_info(void) __asm__("_Z18getPollyPluginInfov");
 __attribute__((weak)) void polly_plugin_info(void) { __builtin_trap(); }

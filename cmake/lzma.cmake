@@ -1,6 +1,6 @@
-# liblzma as the target tilec_lzma, a part of our libraries: its archive, so that they need no
-# shared object of it, or the shared one where the archive is missing or no shared library can
-# have it. TILEC_LZMA_STATIC says which.
+# liblzma as the target tilec_lzma, linked into our libraries from its archive, so that they do not
+# need its shared object. The shared one is used if the archive is missing or cannot be linked into
+# a shared library. TILEC_LZMA_STATIC says which.
 find_path(TILEC_LZMA_INCLUDE lzma.h)
 find_library(TILEC_LZMA_ARCHIVE liblzma.a)
 find_library(TILEC_LZMA_LIBRARY lzma)

@@ -1,5 +1,6 @@
-// What LLVM's archives and gcc's unwinder, built on a newer glibc, want of it and 2.34 lacks: their
-// own here, hidden, so that libtilec_llvm runs there, too. Elsewhere nobody sees these.
+// LLVM's archives and gcc's unwinder were built with a newer glibc and use functions that glibc
+// 2.34 lacks. These are hidden replacements, so that libtilec_llvm runs with 2.34, too. No other
+// library sees them.
 #define _GNU_SOURCE  // dl_iterate_phdr
 #include <link.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-// Names of temporary files, and nothing that is secret, are made of it.
+// Used for names of temporary files, and for nothing secret.
 HIDDEN uint32_t random_number(void) __asm__("arc4random");
 HIDDEN uint32_t random_number(void) {
     uint32_t number = 0;
@@ -19,7 +20,7 @@ HIDDEN uint32_t random_number(void) {
     return number;
 }
 
-// As glibc 2.35 has it.
+// The struct of glibc 2.35.
 struct found_object {
     unsigned long long flags;
     void *map_start, *map_end;

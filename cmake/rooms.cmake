@@ -1,4 +1,4 @@
-# tilec_room_sources(VAR GLOB…): the sources of rooms, or the empty unit when there are none yet.
+# tilec_room_sources(VAR GLOB…): the sources of rooms, or the empty unit if there are none yet.
 function(tilec_room_sources out)
     set(found "")
     foreach(pattern IN LISTS ARGN)

@@ -7,10 +7,10 @@
 #   tests/filetest/*.c         the filetest runner, run once per folder of tests/files
 #   tests/support/*.c, tests/gen/gen_*.c   a library linked to all of them
 #
-# Labels: `quick` or `long`, and `commit` in the one build in which scripts/test.sh runs the test.
-# Tests of code that handles memory by itself run there with sanitizers. Sweeps over numbers and
-# devices run in the release build, three to six times as fast. The target `commit_tests` builds
-# what the tests with the label `commit` need.
+# Labels: `quick` or `long`; and `commit` in the build in which scripts/test.sh runs the test. Tests
+# of code that manages memory itself run in the build with sanitizers. Sweeps over numbers and
+# devices run in the release build, which is three to six times as fast. The target `commit_tests`
+# builds the files that tests with the label `commit` need.
 set(release_tests
     abi/symbols aot/ base/test_dtype bundle check/ codegen/ compile/test_foreign
     compile/test_long_code compile/test_memory_left compile/test_no_memory compile/test_overlap
@@ -28,7 +28,7 @@ else()
 endif()
 add_custom_target(commit_tests)
 
-# tilec_runs_here(OUT TEST): whether scripts/test.sh runs the test in this build.
+# tilec_runs_here(OUT TEST): does scripts/test.sh run the test in this build?
 function(tilec_runs_here out test)
     set(build sanitized)
     if("${test}" MATCHES "^(${release_tests})")
@@ -58,8 +58,9 @@ else()
     target_include_directories(tilec_cmocka SYSTEM INTERFACE "${CMOCKA_INCLUDE}")
 endif()
 
-# What all test programs link. As one shared library where the names of the library's objects are
-# visible (TILEC_TEST_SHARED): 170 programs that each hold all of it take 2.5 GB and half a minute.
+# The libraries for all test programs. They are one shared library if the names of the library's
+# objects are visible (TILEC_TEST_SHARED): 170 programs that each contain all of it take 2.5 GB and
+# half a minute.
 tilec_room_sources(support_sources tests/support/*.c tests/gen/gen_*.c tests/codegen/bundle.c)
 add_library(test_flags INTERFACE)
 target_link_libraries(test_flags INTERFACE tilec_flags tilec_cmocka ${CMAKE_DL_LIBS})
@@ -72,7 +73,8 @@ if(TILEC_TEST_SHARED)
     if(TILEC_FFI_FOUND)
         target_link_libraries(test_support PUBLIC tilec_ffi)
     endif()
-    # Programs whose memory runs out wrap functions of the library, which needs its objects.
+    # Programs that test running out of memory wrap functions of the library, which requires its
+    # objects.
     add_library(test_support_static STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:test_support_objects>)
     target_link_libraries(test_support_static PUBLIC test_flags tilec)
 else()
@@ -80,16 +82,16 @@ else()
     target_link_libraries(test_support PUBLIC test_flags tilec)
     add_library(test_support_static ALIAS test_support)
 endif()
-# Tests run in the root of the sources; these are for those that must name a path all the same.
+# Tests run in the root of the sources; these definitions are for tests that need a full path.
 target_compile_definitions(test_flags INTERFACE
     TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TEST_BINARY_DIR="${PROJECT_BINARY_DIR}"
     TEST_TOOL="${PROJECT_BINARY_DIR}/tilec" TEST_LIBDIR_BESIDE="${tilec_libdir_beside}")
 
-# What programs open at run time.
+# Libraries that test programs open at run time.
 add_custom_target(test_fakes)
 
-# A compiler library without LLVM that does as it is told, and the code that it makes; a driver that
-# is too old.
+# Fakes: a compiler library without LLVM that follows instructions, the code that it produces, and a
+# driver that is too old.
 foreach(fake plugin kernel old)
     add_library(fake_${fake} MODULE tests/fakes/${fake}.c)
     target_link_libraries(fake_${fake} PRIVATE tilec_flags)
@@ -126,7 +128,7 @@ endforeach()
 target_compile_definitions(fake_hip PRIVATE FAKE_HIP=1)
 target_compile_definitions(fake_hip5 PRIVATE FAKE_HIP=1 FAKE_HIP_5=1)
 
-# What runs AArch64 code for the tests on machines of another kind, under qemu: by clang alone.
+# Runs AArch64 code for the tests on other machines, under qemu; needs clang.
 find_program(TILEC_AARCH64_CLANG NAMES clang-22 clang)
 if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set(runner "${PROJECT_BINARY_DIR}/tests/foreign_runner")
@@ -146,8 +148,8 @@ if(TILEC_AARCH64_CLANG AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     endif()
 endif()
 
-# An emulator runs a test, but not the programs that the test starts. The command, which many start
-# by its name, is therefore a script that calls the emulator; the program itself lies in bin/.
+# An emulator runs a test, but not the programs that the test starts. Many tests start the command
+# by its name, so the command is a script that calls the emulator; the program itself is in bin/.
 set(tilec_command $<TARGET_FILE:tilec_tool>)
 if(CMAKE_CROSSCOMPILING_EMULATOR AND TARGET tilec_tool)
     set_source_files_properties(tests/base/test_os.c tests/runtime/test_cpu_pool.c
@@ -162,7 +164,7 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND TARGET tilec_tool)
                          WORLD_EXECUTE)
 endif()
 
-# What the programs of tests/matrix share.
+# Code shared by the programs of tests/matrix.
 file(GLOB matrix_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/matrix/*.c")
 list(FILTER matrix_sources EXCLUDE REGEX "/(test|long)_[^/]*$")
 if(matrix_sources)
@@ -176,11 +178,11 @@ target_include_directories(test_twice PRIVATE "${PROJECT_SOURCE_DIR}")
 set_target_properties(test_twice PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 
-# Programs look for the compiler beside themselves.
+# Programs look for the compiler library in their own folder.
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 file(CREATE_LINK ../libtilec_llvm.so "${PROJECT_BINARY_DIR}/tests/libtilec_llvm.so" SYMBOLIC)
 
-# What the machine has of GPUs changes nothing.
+# The machine's GPUs must not affect the tests.
 set(no_gpus "TILEC_CUDA_LIBRARY=none" "TILEC_HIP_LIBRARY=none")
 
 function(tilec_test_program target test_name label)
@@ -212,7 +214,8 @@ function(tilec_test_program target test_name label)
     add_test(NAME "${test_name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties("${test_name}" PROPERTIES LABELS "${label}"
         ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
-    # scripts/test-all.sh sets the variable before it configures: whole matrices are not quick.
+    # scripts/test-all.sh sets the variable before it configures: whole matrices do not count as
+    # quick.
     if(label STREQUAL "quick" AND NOT DEFINED ENV{TILEC_TEST_WHOLE})
         set_tests_properties("${test_name}" PROPERTIES TIMEOUT 600)
     else()
@@ -247,7 +250,7 @@ foreach(source IN LISTS unit_sources)
     endif()
 endforeach()
 
-# gcc 12 for AArch64 fails when it makes vectors of a loop there (in vect_transform_reduction).
+# gcc 12 for AArch64 crashes when it vectorizes a loop there (in vect_transform_reduction).
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13
    AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set_source_files_properties(tests/sim/test_triton.c PROPERTIES
@@ -256,8 +259,7 @@ endif()
 
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/examples/*.c")
 list(FILTER example_sources EXCLUDE REGEX "/long_[^/]*$")
-# They run through the public API that the command uses, so they are built once the command is.
-# Not yet quick: the label changes when the front end takes every example.
+# They run through the public API that the command uses, so they are built if the command is.
 if(example_sources AND TARGET tilec_tool)
     tilec_test_program(test_examples examples quick ${example_sources})
     add_test(NAME examples_long COMMAND test_examples --long
@@ -275,7 +277,7 @@ if(example_sources AND TARGET tilec_llvm)
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     add_test(NAME mutate/mutants_gfx942 COMMAND test_mutants --device sim:gfx942
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    # Of AMD's code fewer are noticed or proven to be the same (docs/sim.md).
+    # In AMD code fewer mutants are detected, or proven to be equivalent (docs/sim.md).
     add_test(NAME mutate/long_mutants_gfx942
              COMMAND test_mutants --whole --device sim:gfx942 --least 970
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
@@ -286,9 +288,9 @@ if(example_sources AND TARGET tilec_llvm)
         PROPERTIES ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
 endif()
 
-# As compiled code: the examples and the blocks of docs/language.md, for each target that this
-# machine runs; two targets in the quick run, all of them (the examples with all extents) in the
-# long one. The examples on simulated GPUs, too, with small extents.
+# Compiled code: the examples and the blocks of docs/language.md, for each target that this machine
+# runs. The quick run has two targets, the long one all of them (the examples with all extents). The
+# examples also run on simulated GPUs, with small extents.
 function(tilec_target_test name target label)
     add_test(NAME "${name}" COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set(environment "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache" ${no_gpus}
@@ -341,7 +343,8 @@ if(TARGET tilec_llvm AND TARGET test_examples)
         tilec_target_test(examples_long/sim-${arch} native long
                           test_examples --long --device sim:${arch})
     endforeach()
-    # From sm_100 on LLVM has other vectors in registers: quick are examples that depend on it.
+    # From sm_100 on LLVM keeps other vectors in registers: the quick run has examples that depend
+    # on it.
     foreach(arch sm_100 sm_120)
         tilec_target_test(examples/sim-${arch} native long test_examples --device sim:${arch})
         tilec_target_test(examples/slice-${arch} native quick
@@ -351,7 +354,7 @@ if(TARGET tilec_llvm AND TARGET test_examples)
                               test_examples --device sim:${arch} ${name})
         endforeach()
     endforeach()
-    # Options that are off unless they are asked for.
+    # Options that are off by default.
     foreach(arch gfx942 gfx950)
         foreach(option direct=1 chiplets=8 turns=1)
             string(REPLACE "=" "" name ${option})
@@ -364,7 +367,7 @@ if(TARGET tilec_llvm AND TARGET test_examples)
                               --option chiplets=8 ${kernel})
         endforeach()
     endforeach()
-    # They write the same folders.
+    # These tests write to the same folders, so they must not run at the same time.
     get_property(all_tests DIRECTORY PROPERTY TESTS)
     list(FILTER all_tests INCLUDE REGEX "^docs/test_language")
     set_tests_properties(${all_tests} PROPERTIES RESOURCE_LOCK docs_language)
@@ -404,7 +407,7 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     add_test(NAME install/install
         COMMAND bash tests/install/install.sh "${PROJECT_BINARY_DIR}" "${flags}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    # The C++ compiler of the same family: sanitizers of two do not mix.
+    # The C++ compiler of the same family: sanitizers of two families do not mix.
     get_filename_component(cxx "${CMAKE_C_COMPILER}" NAME)
     string(REPLACE "clang" "clang++" cxx "${cxx}")
     string(REPLACE "gcc" "g++" cxx "${cxx}")
@@ -416,7 +419,7 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     add_test(NAME install/size COMMAND bash tests/install/size.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(install/size PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
-    # What a launch costs, of the runtime as users have it: this build's, or one of its own.
+    # The cost of a launch with a runtime as users have it: this build's, or a separate one.
     set(plain "")
     if(CMAKE_BUILD_TYPE STREQUAL "Release" AND flags STREQUAL "")
         set(plain "${PROJECT_BINARY_DIR}")
@@ -430,7 +433,8 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     endif()
     add_test(NAME install/headers COMMAND bash tests/install/headers.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    # Kernels ahead of time: the examples as users have them, and tilec_add_library in this tree.
+    # Kernels compiled ahead of time: the examples as users have them, and tilec_add_library in this
+    # tree.
     add_test(NAME aot/aot COMMAND bash tests/aot/aot.sh "${PROJECT_BINARY_DIR}" "${flags}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(aot/aot PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77
@@ -472,8 +476,8 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     endif()
 endif()
 
-# --- rules of the house: every script of scripts/check but its helpers, and same-code.sh, which
-# builds another commit. They read what this build and those beside it know.
+# --- rules of the code: every script of scripts/check, except its helpers and same-code.sh, which
+# builds another commit. They read the data of this build and its sibling builds.
 file(GLOB check_scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/check/*.sh")
 list(FILTER check_scripts EXCLUDE REGEX "/same-code\\.sh$")
 foreach(script IN LISTS check_scripts)
@@ -485,14 +489,14 @@ foreach(script IN LISTS check_scripts)
                                                     SKIP_RETURN_CODE 77)
 endforeach()
 
-# Pages written by programs are what the programs would write now.
+# Generated pages must match the output of their generators.
 foreach(page ir explain chips)
     add_test(NAME check/${page}_docs COMMAND gen_${page}_docs --check docs/${page}.md
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(check/${page}_docs PROPERTIES LABELS "quick;check" TIMEOUT 60)
 endforeach()
 
-# What else the tests labelled `commit` need.
+# Other files that tests with the label `commit` need.
 if(commit_build STREQUAL "release")
     add_dependencies(commit_tests ${tilec_installed} gen_ir_docs gen_explain_docs gen_chips_docs
                      filetest)
@@ -508,13 +512,13 @@ if(TARGET tilec_tool)
     add_dependencies(commit_tests tilec_tool)
 endif()
 
-# Bounded fuzzing builds its own tree; it has a label of its own, so that `-L quick` stays quick.
+# Bounded fuzzing builds its own tree; it has a separate label, so that `-L quick` stays quick.
 if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/fuzz.sh")
     add_test(NAME fuzz COMMAND bash scripts/fuzz.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 3600 SKIP_RETURN_CODE 77)
 endif()
 
-# The fuzz targets on their corpus: what was found once is not found again.
+# The fuzz targets on their corpus: inputs that failed once must not fail again.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c")
 foreach(source IN LISTS fuzz_sources)
     get_filename_component(name "${source}" NAME_WE)
@@ -544,16 +548,16 @@ foreach(source IN LISTS fuzz_sources)
     endif()
 endforeach()
 
-# --help of the scripts, and what is said when the test command is interrupted.
+# --help of the scripts, and the output of an interrupted test command.
 add_test(NAME scripts/scripts COMMAND bash tests/scripts/scripts.sh
          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(scripts/scripts PROPERTIES LABELS quick TIMEOUT 60)
 
-# What goes to machines with GPUs: it builds the preset release, and has a label of its own, too.
+# The bundle for machines with GPUs: it builds the preset release, and has a separate label, too.
 add_test(NAME bundle COMMAND bash tests/bundle/bundle.sh WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(bundle PROPERTIES LABELS "quick" TIMEOUT 3600 SKIP_RETURN_CODE 77)
 
-# The examples' PTX is what NVIDIA's assembler takes, and spills nothing.
+# NVIDIA's assembler accepts the examples' PTX and spills nothing.
 add_test(NAME examples/ptxas COMMAND bash tests/ptxas/ptxas.sh $<TARGET_FILE:tilec_tool>
          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(examples/ptxas PROPERTIES LABELS quick TIMEOUT 900 SKIP_RETURN_CODE 77)
@@ -567,7 +571,7 @@ add_test(NAME examples/amdgpu-loops COMMAND bash tests/amdgpu/loops.sh $<TARGET_
          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(examples/amdgpu-loops PROPERTIES LABELS quick TIMEOUT 900)
 
-# The exact reference of the math functions, where it is installed.
+# The exact reference for the math functions, if it is installed.
 find_library(MPFR_LIBRARY mpfr)
 find_library(GMP_LIBRARY gmp)
 find_path(MPFR_INCLUDE mpfr.h)
@@ -579,7 +583,7 @@ if(MPFR_LIBRARY AND GMP_LIBRARY AND MPFR_INCLUDE)
     endforeach()
 endif()
 
-# NVIDIA's own header, where the toolkit is installed.
+# NVIDIA's own header, if the toolkit is installed.
 find_path(CUDA_INCLUDE cuda.h PATHS /usr/local/cuda/include "$ENV{CUDA_HOME}/include"
           NO_DEFAULT_PATH)
 if(CUDA_INCLUDE)
@@ -587,7 +591,7 @@ if(CUDA_INCLUDE)
     target_include_directories(runtime_test_cuda_header SYSTEM PRIVATE "${CUDA_INCLUDE}")
 endif()
 
-# AMD's own, where they are installed (Debian: libamdhip64-dev).
+# AMD's own headers, if they are installed (Debian: libamdhip64-dev).
 find_path(HIP_INCLUDE hip/hip_runtime_api.h PATHS "$ENV{ROCM_PATH}/include" /opt/rocm/include)
 if(HIP_INCLUDE)
     target_compile_definitions(runtime_test_hip_header PRIVATE TEST_HAS_HIP)
@@ -595,7 +599,7 @@ if(HIP_INCLUDE)
 endif()
 
 # --- labels and variables of all tests, when all are known
-# Seconds of the longest, so that they start first.
+# Seconds of the longest tests, which start first.
 set(longest
     "bundle 15" "aot/aot 12" "files/run 30" "mutate/mutants_gfx942 30" "matrix/test_matrix 20"
     "examples/amdgpu 20" "tools/test_bad_input 20" "tools/test_arrays 20" "gen/test_random 15"
@@ -610,7 +614,8 @@ foreach(test IN LISTS all_tests)
         list(APPEND labels commit)
         set_tests_properties("${test}" PROPERTIES LABELS "${labels}")
     endif()
-    # The address sanitizer takes some thread-local blocks of loaded libraries for older glibc's.
+    # The address sanitizer mistakes some thread-local blocks of loaded libraries for those of an
+    # older glibc.
     get_test_property("${test}" ENVIRONMENT environment)
     if(NOT environment)
         set(environment "")

@@ -1,4 +1,4 @@
-# Kernels compiled ahead of time as a library of a CMake project. Part of find_package(tilec), and
+# Kernels compiled ahead of time, as a library of a CMake project. Part of find_package(tilec), and
 # of tilec's own tree.
 #
 #     find_package(tilec REQUIRED)
@@ -10,13 +10,14 @@
 #
 #     tilec_install_library(kernels)                        # for find_package(kernels) elsewhere
 #
-# All that `tilec build` does is described in docs/libraries.md and docs/cli.md.
+# docs/libraries.md and docs/cli.md describe everything that `tilec build` does.
 include_guard(GLOBAL)
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.21)
 
 # The command that compiles: TILEC_EXECUTABLE, else the one of tilec's own tree. It runs on the
-# machine that builds; when that is another kind than the one built for, name one of its own.
+# building machine. When that differs from the target machine, set TILEC_EXECUTABLE to a command for
+# it.
 function(_tilec_command command depends)
     if(TILEC_EXECUTABLE)
         if(NOT EXISTS "${TILEC_EXECUTABLE}")
@@ -51,7 +52,7 @@ function(_tilec_command command depends)
     endif()
 endfunction()
 
-# Whose processors call the functions: those that the project is built for.
+# The processors that will call the functions: those for which the project is built.
 function(_tilec_host host)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^([xX]86_64|[aA][mM][dD]64)$")
         set(${host} x86-64-v2 PARENT_SCOPE)
@@ -65,23 +66,23 @@ endfunction()
 
 # tilec_add_library(NAME SOURCES file… TARGETS target… [option…])
 #
-#   SOURCES file…      kernels; what they import is found, and a change of it builds them anew
+#   SOURCES file…      kernels; they are rebuilt when a file that they import changes
 #   TARGETS target…    sm_80, gfx942, x86-64-v3, …: GPUs, and CPUs of the project's architecture
 #   SPECIALIZE line…   "matmul T=f16,f32 BM=64", "small=matmul T=f16 BM=16", one a line
 #   SET name=value…    types, consts and options of all kernels that have them
 #   KERNELS name…      these kernels only
-#   NAME name          what NAME_load and NAME_archive are called, and NAME.h: the target's name.
+#   NAME name          prefix of NAME_load, NAME_archive and NAME.h; default: the target's name.
 #                      So several targets (static for C, shared for C++) serve the same sources
 #   HEADER name.h      default NAME.h
-#   PREFIX text        what all functions' names begin with
+#   PREFIX text        prefix of all functions' names
 #   MATH word…         contract, approx
 #   TUNE file          a table of `tilec tune`
 #   SHARED             a shared library; else a static one
 #   LINES              line tables, for debuggers and profilers
-#   RUNTIME target     what is linked with it; default tilec::rt_static, of a shared one tilec::rt
+#   RUNTIME target     runtime to link; default tilec::rt_static, for a shared library tilec::rt
 #   OPTIONS option…    more options of `tilec build`
 #
-# Makes the target NAME: to be linked to, installed, exported as any library is.
+# Makes the target NAME, which can be linked, installed and exported like any library.
 function(tilec_add_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;LINES" "NAME;HEADER;PREFIX;TUNE;RUNTIME"
                           "SOURCES;TARGETS;SPECIALIZE;SET;KERNELS;MATH;OPTIONS")
@@ -174,8 +175,9 @@ function(tilec_add_library name)
     set(header "${folder}/${arg_HEADER}")
     set(object "${folder}/${name}.o")
     file(MAKE_DIRECTORY "${folder}")
-    # CMake's makefiles keep what depfiles of a custom command ever named, and make for ever what is
-    # of a file that has gone: what they keep is for the next run of make to read anew.
+    # CMake's makefiles remember every file that depfiles of a custom command named, and try to make
+    # files that are gone. So the remembered names are deleted, and the next run of make reads them
+    # again.
     set(forget "")
     if(CMAKE_GENERATOR MATCHES "Makefiles")
         set(kept "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/compiler_depend")
@@ -188,8 +190,9 @@ function(tilec_add_library name)
                 ${options} ${arg_OPTIONS}
         DEPENDS ${inputs} ${depends} DEPFILE "${archive}.d"
         COMMENT "Building kernels ${name}" VERBATIM)
-    # One object, whose names but the functions' are local: two libraries with the same kernel do
-    # not meet. A library of the project's own is made of it, with all that CMake knows of those.
+    # One object in which only the functions' names are global, so that two libraries with the same
+    # kernel do not collide. A normal library of the project is made from it, with everything that
+    # CMake supports for libraries.
     set(hide "")
     if(CMAKE_OBJCOPY)
         set(hide COMMAND "${CMAKE_OBJCOPY}" --localize-hidden "${object}")
@@ -216,9 +219,9 @@ endfunction()
 # tilec_install_library(NAME… [PACKAGE package] [NAMESPACE text] [VERSION version])
 #
 # Installs the libraries with their headers as a package: find_package(PACKAGE) in another project,
-# then target_link_libraries(program PRIVATE PACKAGE::NAME). PACKAGE is the first NAME, NAMESPACE
-# is PACKAGE::, VERSION is the project's, where they are not given. Projects that have a package of
-# their own do without it: install(TARGETS … EXPORT …) and find_dependency(tilec) are all there is.
+# then target_link_libraries(program PRIVATE PACKAGE::NAME). Defaults: PACKAGE is the first NAME,
+# NAMESPACE is PACKAGE::, VERSION is the project's. Projects that make their own package do not need
+# it: install(TARGETS … EXPORT …) and find_dependency(tilec) are enough.
 function(tilec_install_library)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE;NAMESPACE;VERSION" "")
     set(names ${arg_UNPARSED_ARGUMENTS})

@@ -1,6 +1,6 @@
-// The cases of the bench: each function measures its rows, those that the filter wants.
+// The cases of the bench: each function measures those of its rows that match the filter.
 //
-// Ownership: what a case makes lives in the bench's arena.
+// Ownership: cases allocate in the bench's arena.
 //
 //     for (i = 0; i < count; i++) cases[i](bench);
 #ifndef TILEC_BENCH_CASES_H
@@ -19,12 +19,12 @@ void case_launch(Bench *bench);   // empty kernels and regions
 void case_compile(Bench *bench);  // source to callable, on the CPU and for a GPU
 void case_growth(Bench *bench);   // compiling with larger tiles
 
-// A hand-written loop as a contestant.
+// Adds a hand-written loop as a contestant.
 void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *loop,
               const HandJob *job, int64_t units, int64_t grain);
-// PoCL as a contestant, where it is here.
+// Adds PoCL as a contestant, if it is available.
 void add_pocl(Bench *bench, Row *row, const PoclJob *job);
-// The peak of the machine, for rows with FLOP/s.
+// Adds the peak of the machine, for rows with FLOP/s.
 void add_peak(Bench *bench, Row *row, const char *loop);
 
 #endif

@@ -1,4 +1,4 @@
-// Compiling: source to callable, and what larger tiles cost.
+// Compiling: the time from source to callable, and the cost of larger tiles.
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ typedef struct CompileRun {
     tilec_status status;
 } CompileRun;
 
-// A comment that no run had before makes each text a new one, so that no cache knows it.
+// A comment that is new in each run makes each text different, so that no cache has it.
 static void compile_once(void *self) {
     CompileRun *r = self;
     Arena *arena = arena_create();
@@ -31,7 +31,7 @@ static void compile_once(void *self) {
     arena_destroy(arena);
 }
 
-// Ready to be measured, LLVM mapped; else why not.
+// Prepares for measuring, with LLVM loaded; returns the reason if it fails.
 static const char *open_run(Bench *bench, CompileRun *run, const char *device) {
     OsError error;
     tilec_context_options o = {.size = sizeof o, .cpu_threads = 1, .cache_folder = ""};
@@ -55,7 +55,7 @@ static void compile_kernel(Bench *bench, const char *file, const char *kernel, c
     tilec_context_destroy(run.context);
 }
 
-// A simulated GPU is given what its driver would be: PTX, or a linked code object.
+// A simulated GPU gets the same input as its driver would: PTX, or a linked code object.
 void case_compile(Bench *bench) {
     static const struct {
         const char *file, *kernel;
@@ -95,8 +95,8 @@ static const tilec_spec *spec_of(Bench *bench, const Growth *g, int64_t width) {
     return spec;
 }
 
-// 64 numbers of a row are often computed without loops, which is less code than any other row has:
-// rows grow from 256 to 1024, where all have loops.
+// Rows of 64 numbers are often computed without loops, which is less code than for any other row.
+// So rows grow from 256 to 1024, where all have loops.
 static void grow(Bench *bench, const Growth *g) {
     bool row = !g->consts[1];
     int64_t small = row ? 256 : 64, large = row ? 1024 : 512;

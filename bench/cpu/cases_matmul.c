@@ -1,9 +1,9 @@
-// Matrix products and attention: what the peak of the arithmetic decides.
+// Matrix products and attention: limited by the peak of the arithmetic.
 #include <stdio.h>
 
 #include "bench/cpu/cases.h"
 
-// The product of examples/matmul.tile with operands that are stored transposed.
+// The kernel of examples/matmul.tile with operands that are stored transposed.
 static const char *const transposed_source =
     "kernel matmul(type T, strided T a[M, K], strided T b[K, N], T c[M, N],\n"
     "              const BM = 128, const BN = 128, const BK = 64)\n"
@@ -73,7 +73,7 @@ static void add_product(Bench *bench, Row *row, Product kind, const MatmulJob *j
     kernels_add(bench, row, &k);
 }
 
-// Only what its kernel is made for: operands as they are, and 8 rows at a time.
+// Only the case that its kernel supports: operands that are not transposed, and 8 rows at a time.
 static void add_pocl_product(Bench *bench, Row *row, const MatmulJob *job) {
     int64_t m = job->m, n = job->n, k = job->k;
     if (job->transpose_a || job->transpose_b || m < 8) return;
@@ -118,7 +118,7 @@ static void product(Bench *bench, const char *name, Product kind, const MatmulJo
 
 static MatmulJob cube(int64_t n) { return (MatmulJob){.m = n, .n = n, .k = n}; }
 
-// bf16 numbers near 1 and small bytes, in the places of the floats; fill_floats puts those back.
+// Stores bf16 numbers near 1, or small bytes, in place of the floats; fill_floats restores those.
 static void fill_bytes(Bench *bench, bool bf16) {
     for (int64_t i = 0; i < 1 << 22; i++) {
         uint32_t value = bf16 ? 0x3f803f80u ^ (uint32_t)(i * 2654435761u & 0x003f003fu)

@@ -1,9 +1,9 @@
-// Elementwise maps, sums, rows and transposition: what memory or exp decides.
+// Elementwise maps, sums, rows and transposition: limited by memory or by exp.
 #include <stdio.h>
 
 #include "bench/cpu/cases.h"
 
-// What examples/ has with a bias or not at all, in its plainest form.
+// Maps in their plainest form; examples/ has them with a bias, or does not have them.
 static const char *const maps_source =
     "fn gelu_erf(x) { return 0.5 * x * (1 + erf(x * 0.70710678)); }\n"
     "fn gelu_tanh(x) { return 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x * x * x))); }\n"
@@ -21,7 +21,7 @@ void add_hand(Bench *bench, Row *row, const char *name, Role role, const char *l
     row_add(row, name, role, run, self);
 }
 
-// An elementwise kernel of PoCL's: each item 16 elements, each group HAND_CHUNK.
+// PoCL's elementwise kernel: 16 elements for each item, HAND_CHUNK for each group.
 static void add_pocl_map(Bench *bench, Row *row, const char *kernel, const HandJob *job,
                          int64_t n) {
     add_pocl(bench, row,
@@ -126,7 +126,7 @@ static void stream_sum(Bench *bench, int64_t n) {
     void *self = NULL;
     Runner *run = onednn_sum(bench, &job, n, &self);
     row_add(&row, "oneDNN", ROLE_PEER, run, self);
-    // These leave one sum or sums of chunks, PoCL those of rows as tilec does.
+    // These peers produce one sum or sums of chunks; PoCL produces those of rows, as tilec does.
     for (size_t i = 1; i < row.count; i++) row.contestants[i].unlike = true;
     row.output = bench->z, row.output_count = (size_t)rows;
     add_pocl(
@@ -186,7 +186,7 @@ static int64_t power_of_two(int64_t n) {
     return p;
 }
 
-// How many rows make a group of PoCL's.
+// The number of rows in a group of PoCL.
 static int64_t pocl_rows(int64_t rows) { return rows % 16 ? 1 : 16; }
 
 static void softmax(Bench *bench, int64_t rows, int64_t columns) {

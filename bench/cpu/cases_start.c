@@ -1,4 +1,4 @@
-// What it costs to begin: launches of empty kernels, and a fresh process with the disk cache.
+// Start-up costs: launches of empty kernels, and a fresh process with the disk cache.
 #include "bench/cpu/start.h"
 
 #include <stdio.h>

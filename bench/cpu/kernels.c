@@ -9,7 +9,7 @@ typedef struct KernelRun {
     size_t arg_count;
 } KernelRun;
 
-// The first line of what went wrong.
+// The first line of the error message.
 static const char *failure(const Bench *bench, tilec_context *context) {
     const char *text = tilec_last_error(context), *end = strchr(text, '\n');
     return arena_text(bench->arena, text, end ? (size_t)(end - text) : strlen(text));

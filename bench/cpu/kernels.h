@@ -1,6 +1,6 @@
 // tilec's side: kernels through the public C API on the device cpu.
 //
-// Invariants: a kernel that does not compile or launch leaves its row without tilec and says why.
+// Invariants: if a kernel does not compile or launch, its row has no tilec and gives the reason.
 // Ownership: the context owns devices and kernels until kernels_close.
 //
 //     kernels_add(bench, &row, &(KernelJob){.file = "examples/axpy.tile", .kernel = "axpy", …});
@@ -22,7 +22,7 @@ void kernels_close(Kernels *kernels);
 
 typedef struct KernelJob {
     const char *name;  // of the contestant; NULL: "tilec"
-    const char *file;  // of the repository; NULL: `source`
+    const char *file;  // path in the repository; NULL: `source`
     const char *source;
     const char *kernel;
     const tilec_spec *spec;

@@ -49,7 +49,8 @@ static bool parse(int argc, char **argv, Bench *bench, Arguments *a) {
     return bench->threads >= 1;
 }
 
-// Numbers in [-1, 1); touched before anything is measured.
+// Fills the arrays with numbers in [-1, 1), which also touches all pages before anything is
+// measured.
 static bool make_arrays(Bench *bench) {
     float **arrays[] = {&bench->x, &bench->y, &bench->z};
     for (size_t k = 0; k < 3; k++) {

@@ -64,7 +64,7 @@ static double sample(Contestant *c, unsigned threads) {
     return seconds_since(begin) / c->repeats;
 }
 
-// How many runs make a sample; the first run of all touches memory and is not counted.
+// The number of runs in a sample. The first run of all touches memory and is not counted.
 static double calibrate(Contestant *c) {
     c->run(c->self);
     uint64_t begin = os_time_ns();
@@ -80,7 +80,7 @@ static double calibrate(Contestant *c) {
     return (once * (c->repeats + (c->repeats > 1))) + PAUSE_SECONDS;
 }
 
-// Does it leave what tilec left in the output, of which `seen` are every `step`th?
+// Does its output differ from tilec's? `seen` has every `step`th element of that.
 static bool differs(const Row *row, const Contestant *c, const float *seen, size_t step) {
     double worst = 0, scale = 0;
     c->run(c->self);
@@ -92,8 +92,8 @@ static bool differs(const Row *row, const Contestant *c, const float *seen, size
     return !(worst <= 1e-3 * scale);
 }
 
-// Do the peers compute what tilec computes? Wrong results make times worthless. Of the streams,
-// only one that comes first, before all peers, does the work of the row.
+// Compares the peers' results with tilec's: wrong results make times worthless. A stream is
+// compared only if it comes before all peers, since it does the work of the row then.
 static void compare_outputs(Row *row) {
     size_t other = 0;
     while (other < row->count && row->contestants[other].role == ROLE_TILEC) other++;
@@ -148,7 +148,7 @@ static void print_rate(const Row *row, double seconds) {
         printf("  %13s", "");
 }
 
-// Share of the streaming rate or of the peak; below 0: there is none to compare with.
+// The fraction of the streaming rate or of the peak; below 0: unknown.
 static double share(const Row *row, const Contestant *of) {
     const Contestant *stream = row_find(row, ROLE_STREAM), *peak = row_find(row, ROLE_PEAK);
     if (stream && row->bytes > 0) return row_ratio(row, stream, of);
@@ -156,7 +156,8 @@ static double share(const Row *row, const Contestant *of) {
     return -1;
 }
 
-// Of the kernel as it is, and of the one with other arithmetic, where there is one.
+// Prints the ratio for the kernel without options, and for the one with other arithmetic, if there
+// is one.
 static void print_ratios(const Row *row, const Contestant *peer) {
     const Contestant *first = row_first(row, ROLE_TILEC);
     if (!first) return;

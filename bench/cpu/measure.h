@@ -1,10 +1,10 @@
-// Interleaved measuring: A, B, A, B, … in one process, so that a machine that drifts drifts for
-// all of them; ratios are of neighbours in time, the figures medians.
+// Interleaved measuring: A, B, A, B, … in one process, so that drifting speed of the machine
+// affects all of them equally. Ratios compare neighbours in time; the figures are medians.
 //
-// Invariants: a sample is several runs in a row, at least some milliseconds; before it a pause lets
-// the spinning threads of the one before fall asleep, and one run untimed wakes its own. A row is
-// measured once and then printed. Ownership: what contestants point to is the caller's; samples
-// live in the bench's arena.
+// Invariants: a sample is several consecutive runs and takes at least some milliseconds. Before it,
+// a pause lets the previous contestant's spinning threads fall asleep, and one untimed run wakes
+// its own threads. A row is measured once and then printed.
+// Ownership: the data of contestants is the caller's; samples are in the bench's arena.
 //
 //     Row row = {.name = "vector add 64M", .bytes = 3 * size};
 //     row_add(&row, "tilec", ROLE_TILEC, run_kernel, &kernel);
@@ -34,7 +34,7 @@ enum { BENCH_ELEMENTS = 1 << 26 };
 typedef enum Role {
     ROLE_TILEC,
     ROLE_PEER,
-    ROLE_STREAM,  // moves the same bytes and does nothing else
+    ROLE_STREAM,  // moves the same number of bytes and does nothing else
     ROLE_PEAK     // does arithmetic on registers only
 } Role;
 
@@ -45,9 +45,9 @@ typedef struct Contestant {
     Role role;
     void (*run)(void *self);
     void *self;
-    double operations;  // of one run, of ROLE_PEAK
-    bool unlike;        // leaves something else in the row's output: not compared
-    bool differs;       // from tilec
+    double operations;  // of one run, for ROLE_PEAK
+    bool unlike;        // produces a different output by design: not compared
+    bool differs;       // differs from tilec's output
     double times[SAMPLES_MAX];
     double median, least, greatest;
     unsigned repeats;  // runs of one sample
@@ -55,10 +55,10 @@ typedef struct Contestant {
 
 typedef struct Row {
     const char *name;
-    double bytes;         // read and written by one run; 0: no share of a stream is shown
-    double flops;         // 0: no FLOP/s are shown
-    const char *failure;  // why tilec is left out
-    const float *output;  // of tilec, which the peers' are compared with, if given
+    double bytes;         // read and written by one run; 0: no fraction of the stream is printed
+    double flops;         // 0: FLOP/s are not printed
+    const char *failure;  // the reason why tilec is left out
+    const float *output;  // tilec's output, compared with the peers' if given
     size_t output_count;
     Contestant contestants[ROW_MAX];
     size_t count, samples;
@@ -66,13 +66,14 @@ typedef struct Row {
 } Row;
 
 bool bench_wants(const Bench *bench, const char *name);
-// Nothing happens when `run` is NULL: a peer that is not there.
+// Does nothing if `run` is NULL: the peer is not available.
 void row_add(Row *row, const char *name, Role role, void (*run)(void *self), void *self);
 void row_measure(Bench *bench, Row *row);
-// The median of `a`'s times over `b`'s, sample by sample: how many times faster b is.
+// The median of the ratios of `a`'s times to `b`'s, sample by sample: how many times faster b is.
 double row_ratio(const Row *row, const Contestant *a, const Contestant *b);
-const Contestant *row_find(const Row *row, Role role);   // the quickest of them
-const Contestant *row_first(const Row *row, Role role);  // of tilec's: the kernel as it is
-double bench_median(double *values, size_t count);       // sorts them
+const Contestant *row_find(const Row *row, Role role);  // the fastest with this role
+// tilec's first: the kernel without options
+const Contestant *row_first(const Row *row, Role role);
+double bench_median(double *values, size_t count);  // sorts them
 
 #endif

@@ -1,4 +1,4 @@
-// oneDNN through its C API, which is declared here: the few calls that the bench makes.
+// oneDNN through its C API. The few functions that the bench calls are declared here.
 #include <string.h>
 
 #include "bench/cpu/peers.h"
@@ -109,7 +109,7 @@ static DnnlRun *new_run(const Bench *bench, const OneDnn *d) {
     return r;
 }
 
-// The library wants memory that it may write, also where it only reads.
+// The library requires writable memory, even if it only reads.
 static void add_arg(DnnlRun *r, int which, Dnnl desc, const void *data) {
     void *writable;
     memcpy(&writable, &data, sizeof writable);

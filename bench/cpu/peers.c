@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-// A function's address as the pointer that calls it.
+// Casts a symbol's address to a function pointer.
 #define SYMBOL(library, name, pointer)                         \
     do {                                                       \
         void *address_ = os_library_symbol((library), (name)); \
         memcpy((pointer), &address_, sizeof address_);         \
     } while (0)
 
-// libomp's entry for code that GCC compiled, and a thread's number.
+// libomp's entry for code compiled by GCC, and a function that returns a thread's number.
 typedef void OpenMpParallel(void (*run)(void *data), void *data, unsigned threads, unsigned flags);
 typedef int OpenMpThread(void);
 

@@ -1,8 +1,8 @@
-// PoCL: OpenCL on the CPU, by the functions of the system's OpenCL library, declared here. Kernels
-// are in pocl.cl.
+// PoCL: OpenCL on the CPU, through the system's OpenCL library, whose functions are declared here.
+// The kernels are in pocl.cl.
 //
-// Buffers are the bench's own arrays, which a CPU device works on in place: nothing is copied, and
-// nothing has to be mapped before the others read what it wrote.
+// Buffers are the bench's own arrays, and a CPU device works on them in place: nothing is copied,
+// and nothing has to be mapped before other peers read the results.
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static bool load_all(const OsLibrary *library, Pocl *cl) {
     return good;
 }
 
-// Others may be installed beside it: oneDNN brings one of Intel's.
+// Other OpenCL platforms may be installed, too: oneDNN brings Intel's.
 static bool find_device(Pocl *cl) {
     Cl platforms[PLATFORMS];
     unsigned count = 0;
@@ -126,7 +126,7 @@ static void run_pocl(void *self) { launch(self); }
 
 static int set_arg(const Pocl *cl, Cl kernel, unsigned index, const PoclArg *arg) {
     if (!arg->memory) return cl->clSetKernelArg(kernel, index, sizeof arg->number, &arg->number);
-    // The library wants memory that it may write, also where it only reads.
+    // The library requires writable memory, even if it only reads.
     void *writable;
     memcpy(&writable, &arg->memory, sizeof writable);
     int status = 0;
@@ -148,7 +148,7 @@ void add_pocl(Bench *bench, Row *row, const PoclJob *job) {
         r->group[i] = job->group[i] ? (size_t)job->group[i] : 1;
         r->items[i] = job->items[i] ? (size_t)job->items[i] : 1;
     }
-    // A first launch, which compiles it for its groups.
+    // The first launch compiles it for its group size.
     if (!status) status = launch(r);
     if (status) fprintf(stderr, "PoCL does not run %s: status %d\n", job->kernel, status);
     row_add(row, "PoCL", ROLE_PEER, status ? NULL : run_pocl, r);

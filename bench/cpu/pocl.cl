@@ -1,6 +1,6 @@
-// The bench's cases in OpenCL C, as one writes them for a CPU of PoCL's: vectors of 16 by hand,
-// because calls of exp and the like are vectorised in no other way; a row of a matrix to one work
-// item; local memory where data are turned or read again.
+// The bench's cases in OpenCL C, as one would write them for a CPU with PoCL. Vectors of 16 are
+// explicit, because calls of exp and similar functions are not vectorized otherwise. A work item
+// takes a row of a matrix. Local memory is used for data that is transposed or reused.
 //
 // Sizes are multiples of 16 except in matmul.
 
@@ -100,7 +100,7 @@ __kernel void layernorm(__global const float16 *x, __global const float16 *weigh
     for (int j = 0; j < n; j++) to[j] = (from[j] - mean) * scale * weight[j] + bias[j];
 }
 
-// One item to a group, which turns a square of 64 by 64; `n` is a multiple of 64.
+// One item for each group; it transposes a square of 64 by 64. `n` is a multiple of 64.
 #define SQUARE 64
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void transpose(__global const float *x, __global float *z, int n)
@@ -113,8 +113,8 @@ void transpose(__global const float *x, __global float *z, int n)
         for (int c = 0; c < SQUARE; c++) z[(size_t)(j + r) * n + i + c] = square[c][r];
 }
 
-// One item to a group, which takes ROWS rows and 32 columns of c: it copies 256 rows of b's columns
-// into local memory and goes over them for 8 rows at a time, whose sums stay in registers.
+// One item for each group, which takes ROWS rows and 32 columns of c. It copies 256 rows of b's
+// columns into local memory and processes them for 8 rows at a time, whose sums stay in registers.
 #define ROWS 128
 #define DEPTH 256
 #define HEIGHT 8
@@ -138,7 +138,7 @@ void matmul(__global const float *a, __global const float *b, __global float *c,
             }
         }
         for (int i = i0; i < i1; i += HEIGHT) {
-            __global const float *row[HEIGHT]; // the last row again where there are no more
+            __global const float *row[HEIGHT]; // repeats the last row if there are fewer
             float16 sum[HEIGHT][2];
 #pragma unroll
             for (int r = 0; r < HEIGHT; r++) {

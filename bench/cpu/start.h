@@ -1,6 +1,6 @@
-// A process that does nothing but take a kernel from the disk cache and launch it.
+// A process that only takes a kernel from the disk cache and launches it.
 //
-// Ownership: nothing is left.
+// Ownership: everything is freed.
 //
 //     return start_fresh("build/bench/cache");   // prints how long it took
 #ifndef TILEC_BENCH_START_H

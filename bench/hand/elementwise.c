@@ -4,7 +4,7 @@
 
 enum { STEP = 4 * LANES };
 
-// STEP elements at a time, then what is left one by one (LANES wide, on a copy).
+// STEP elements at a time, then the rest one by one (LANES wide, on a copy).
 #define MAP(name, store, expression)                             \
     void name(const HandJob *job, int64_t first, int64_t last) { \
         const float *x = job->x;                                 \
@@ -66,7 +66,7 @@ void hand_axpy(const HandJob *job, int64_t first, int64_t last) {
     for (; i < last; i++) y[i] += alpha * x[i];
 }
 
-// The sum of a range goes to z[first / HAND_CHUNK], a place of its own for each thread.
+// The sum of a range goes to z[first / HAND_CHUNK], so that threads do not share an element.
 void hand_sum(const HandJob *job, int64_t first, int64_t last) {
     const float *x = job->x;
     Vector sum[8] = {{0}};
@@ -79,7 +79,7 @@ void hand_sum(const HandJob *job, int64_t first, int64_t last) {
     job->z[first / HAND_CHUNK] = vector_sum(all) + rest;
 }
 
-// All bytes touched, as little arithmetic as can be.
+// Reads all bytes, with as little arithmetic as possible.
 void hand_read(const HandJob *job, int64_t first, int64_t last) {
     const float *x = job->x;
     VectorInt all[8] = {{0}};

@@ -1,4 +1,4 @@
-// The peaks: independent multiply-adds on registers, as many at once as hide their latency.
+// The peaks: independent multiply-adds on registers, enough at once to hide their latency.
 #include "bench/hand/hand.h"
 #include "bench/hand/vector.h"
 
@@ -6,7 +6,8 @@
 #include <immintrin.h>
 #endif
 
-// Twenty-four chains where there are 32 registers, else twelve: 4 cycles at two a cycle are eight.
+// Twenty-four chains if there are 32 registers, else twelve: a latency of 4 cycles at two a cycle
+// needs eight.
 #if VECTOR_BYTES == 64 || defined(__aarch64__)
 #define CHAINS 24
 #else

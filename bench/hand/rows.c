@@ -55,7 +55,7 @@ void hand_softmax(const HandJob *job, int64_t first, int64_t last) {
     }
 }
 
-// The sum of (x - shift), or of its squares.
+// The sum of (x - shift), or of its square.
 static float row_sum(const float *x, float shift, int square, int64_t n) {
     Vector sum[4] = {{0}};
     int64_t i = 0;

@@ -1,5 +1,5 @@
-// Transposition: blocks of 64x64 so that both sides stay in a cache, inside them 16x16 elements in
-// registers where a vector has 16 lanes, else element by element.
+// Transposition: blocks of 64x64, so that both sides stay in a cache. Inside a block, 16x16
+// elements are transposed in registers if a vector has 16 lanes, else element by element.
 #include "bench/hand/hand.h"
 #include "bench/hand/vector.h"
 
@@ -14,7 +14,8 @@ enum { BLOCK = 64, SMALL = 16 };
 #define EVEN(a, b) PICK(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
 #define ODD(a, b) PICK(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
-// Four rows by pairs, then by pairs of pairs: each 128-bit part is then a transposed 4x4.
+// Interleaves four rows by pairs, then by pairs of pairs: each 128-bit part is then a transposed
+// 4x4.
 static inline void four(Vector *r) {
     Vector a = LOW1(r[0], r[1]), b = HIGH1(r[0], r[1]);
     Vector c = LOW1(r[2], r[3]), d = HIGH1(r[2], r[3]);

@@ -1,7 +1,7 @@
 // Vectors of floats as wide as this CPU's, and the functions that the hand-written loops share.
 //
-// Invariants: plain C with the vector extension that gcc and clang share; nothing here knows an
-// instruction set. Loads and stores need no alignment but the non-temporal ones.
+// Invariants: plain C with the vector extension of gcc and clang; no code here depends on an
+// instruction set. Loads and stores need no alignment, except the non-temporal ones.
 //
 //     for (i = first; i < last; i += LANES) vector_store(z + i, vector_exp(vector_load(x + i)));
 #ifndef TILEC_BENCH_VECTOR_H
@@ -59,7 +59,8 @@ static inline float vector_greatest(Vector v) {
     return top;
 }
 
-// 2^k times e^r: k = round(x / ln 2), r the rest in two steps; degree six. About 1 ulp.
+// 2^k times e^r: k = round(x / ln 2), r is the rest, computed in two steps; polynomial of degree
+// six. About 1 ulp.
 static inline Vector vector_exp(Vector x) {
     const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
     x = vector_min(vector_max(x, vector_of(-87.0f)), vector_of(88.0f));
@@ -75,7 +76,7 @@ static inline Vector vector_exp(Vector x) {
     return vector_from_bits(vector_bits(p) + (vector_bits(shifted) << 23));
 }
 
-// Below 1 an odd polynomial, beyond it 1 - 2^(a Q(a)); erf is 1 from 4 on.
+// Below 1 an odd polynomial, above it 1 - 2^(a Q(a)); from 4 on erf is 1.
 static inline Vector vector_erf(Vector x) {
     VectorInt sign = vector_bits(x) & INT32_MIN;
     Vector a = vector_min(vector_from_bits(vector_bits(x) & INT32_MAX), vector_of(4.0f));

@@ -1,4 +1,4 @@
-// Buffers from an allocator of the host's own, here one with a budget; and a log callback.
+// Buffers from the host's own allocator, here one with a budget; and a log callback.
 //
 //     ./custom_allocator [DEVICE]      of those that use the host's memory
 #include <stdatomic.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 #include <tilec/tilec.h>
 
-// Counts what is out. A device may ask from several threads at once, so the counts are atomic.
+// Counts blocks in use. A device may allocate from several threads at once, so the counts are
+// atomic.
 typedef struct Budget {
     size_t limit;
     atomic_size_t used, blocks;
@@ -66,7 +67,7 @@ static int run(tilec_context *ctx, const char *device, const Budget *budget) {
 int main(int argc, char **argv) {
     Budget budget = {.limit = (size_t)1 << 30};
     tilec_context_options options = {
-        .size = sizeof options,  // members that are not named are zero: the usual
+        .size = sizeof options,  // members that are not named are zero: the defaults
         .log = show,
         .allocator = {take, give_back, &budget},
     };

@@ -1,4 +1,4 @@
-// A kernel that is compiled at run time and called as any C function.
+// A kernel that is compiled at run time and called like any C function.
 //
 //     ./function_pointer [DEVICE]      of those that use the host's memory
 #include <math.h>
@@ -14,10 +14,10 @@ static const char source[] =
     "    y[r, 0 +: W] = e / sum(e);\n"
     "}\n";
 
-// A view is a pointer and then its extents, each where it is first mentioned.
+// A view is a pointer followed by its extents, each passed where it is first mentioned.
 typedef tilec_status Softmax(const float *x, int64_t R, int64_t C, float *y);
 
-// Code that knows nothing of tilec but the function it was given.
+// This code knows only the function it was given, nothing of tilec.
 static double total(Softmax *softmax, const float *x, int64_t rows, int64_t columns) {
     float y[64];
     double sum = 0;
@@ -50,9 +50,9 @@ int main(int argc, char **argv) {
         Softmax *softmax = (Softmax *)f;
         printf("%s\n", signature);
         printf("sum of 3 rows: %.4f\n", total(softmax, x, 3, 50));
-        // It checks its arguments as every launch does, and returns the status.
+        // Like every launch, it checks its arguments and returns the status.
         printf("65 columns: %s\n", tilec_status_text(softmax(x, 1, 65, x)));
     }
-    tilec_context_destroy(ctx);  // and with it the function
+    tilec_context_destroy(ctx);  // this also frees the function
     return failed;
 }

@@ -1,4 +1,4 @@
-// Adds two arrays on any device: the smallest whole program.
+// Adds two arrays on any device: the smallest complete program.
 //
 //     ./hello_add [DEVICE]        "auto" (the default), "cpu", "interp", …
 #include <stdio.h>
@@ -8,7 +8,7 @@
 static const char source[] =
     "kernel add(f32 x[N], f32 y[N], f32 sum[N], const B = 1024) grid(cdiv(N, B)) {\n"
     "    let i = program(0) * B;\n"
-    "    sum[i +: B] = x[i +: B] + y[i +: B];   // what lies past N is neither read nor written\n"
+    "    sum[i +: B] = x[i +: B] + y[i +: B];   // elements past N are neither read nor written\n"
     "}\n";
 
 enum { N = 10000 };
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
         x[i] = (float)i;
         y[i] = 0.5f;
     }
-    // Each call gives TILEC_OK, which is 0, or says in tilec_last_error() what is wrong.
+    // Each call returns TILEC_OK, which is 0, or explains the error in tilec_last_error().
     int failed =
         tilec_device_open(ctx, name, &dev) ||
         tilec_kernel_from_source(ctx, dev, "add.tile", source, strlen(source), "add", NULL, &add) ||
@@ -39,6 +39,6 @@ int main(int argc, char **argv) {
         fprintf(stderr, "hello_add: %s\n", tilec_last_error(ctx));
     else
         printf("%g + %g = %g\n", (double)x[N - 1], (double)y[N - 1], (double)sum[N - 1]);
-    tilec_context_destroy(ctx);  // and all that was made from it
+    tilec_context_destroy(ctx);  // and everything made from it
     return failed;
 }

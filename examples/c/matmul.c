@@ -1,5 +1,5 @@
-// A matrix product in buffers of the device, with every error handled: those of the source, which
-// come as data, those of a launch, and those of a kernel that runs.
+// A matrix product in device buffers, with every error handled: errors in the source, which are
+// available as data, errors of a launch, and errors of a running kernel.
 //
 //     ./matmul [DEVICE]
 #include <math.h>
@@ -32,13 +32,13 @@ typedef struct Program {
     float *host;  // a, b and c, one after the other
 } Program;
 
-// What went wrong, as a compiler would show it.
+// Prints the error as a compiler would.
 static int report(const Program *p, const char *what) {
     fprintf(stderr, "%s: %s\n", what, tilec_last_error(p->ctx));
     return 0;
 }
 
-// A source with a mistake: its diagnostics tell where it is and how it is mended.
+// A source with a mistake: its diagnostics say where it is and how to fix it.
 static int show_diagnostics(const Program *p) {
     static const char wrong[] = "kernel k(f32 x[N]) grid(1) {\n    x[0] = sqroot(x[1]);\n}\n";
     tilec_kernel *none = NULL;
@@ -60,7 +60,7 @@ static int set_up(Program *p, const char *device) {
         return 0;
     }
     if (tilec_device_open(p->ctx, device, &p->dev)) return report(p, "no device");
-    // T is taken from the arguments of each launch; BM is given here, BN and BK have defaults.
+    // T is taken from the arguments of each launch; BM is given here; BN and BK have defaults.
     if (tilec_kernel_from_source(p->ctx, p->dev, "matmul.tile", source, strlen(source), "matmul",
                                  TILEC_SPEC(TILEC_CONST("BM", 16)), &p->matmul))
         return report(p, "the kernel does not compile");
@@ -83,7 +83,7 @@ static int multiply(const Program *p) {
     tilec_view vb = tilec_buffer_view2(TILEC_F32, p->b, K, N);
     tilec_view vc = tilec_buffer_view2(TILEC_F32, p->c, M, N);
     if (tilec_launch(p->matmul, NULL, TILEC_ARGS(va, vb, vc))) return report(p, "not launched");
-    // A kernel that fails while it runs is reported here at the latest.
+    // A failure of the running kernel is reported here at the latest.
     if (tilec_device_synchronize(p->dev)) return report(p, "failed");
     if (tilec_buffer_read(p->dev, NULL, p->c, 0, c, M * N * sizeof(float)))
         return report(p, "cannot read");

@@ -1,4 +1,4 @@
-// Two streams that work side by side, an event that orders them, and events that measure.
+// Two streams that work in parallel, an event that orders them, and events that measure time.
 //
 //     ./streams_events [DEVICE]        the times go to standard error
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int run(Program *p) {
         tilec_launch(p->fill, p->left, TILEC_ARGS(vx, 1.5f)) ||
         tilec_launch(p->fill, p->right, TILEC_ARGS(vy, 2.0f)))
         return 1;
-    // The sum waits for x, which the other stream fills; the host waits for nothing.
+    // The sum waits for x, which the other stream fills; the host does not wait.
     if (tilec_event_record(p->filled, p->left) || tilec_stream_wait_event(p->right, p->filled) ||
         tilec_launch(p->add, p->right, TILEC_ARGS(vx, vy)) || tilec_event_record(p->end, p->right))
         return 1;

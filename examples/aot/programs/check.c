@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double u = 1.0 / (1 << 24);  // of f32: the greatest relative error of a rounding
-// Lanes of a tile, as the kernels have them. Fewer make less of an error.
+static const double u = 1.0 / (1 << 24);  // of f32: the largest relative error of one rounding
+// Lanes of a tile, as in the kernels. Fewer lanes give smaller errors.
 enum { LANES = 1024, BLOCK = 64, BLOCK_LEAST = 32 };
 
 // ---- Numbers. Without libm: these programs need the C library alone. ----
@@ -39,7 +39,7 @@ float float_of(uint16_t half) {
 
 static double absolute(double x) { return x < 0 ? -x : x; }
 
-// Of x <= 0: by halves until the series is short.
+// exp of x <= 0: halves x until the series is short.
 static double exponential(double x) {
     int halves = 0;
     double term = 1, sum = 1;
@@ -59,7 +59,7 @@ static double square_root(double x) {
 
 typedef struct Verdict {
     size_t count, wrong;
-    double worst;  // difference as a part of its bound
+    double worst;  // difference as a fraction of its bound
 } Verdict;
 
 static void judge(Verdict *v, double found, double expected, double bound) {
@@ -94,7 +94,8 @@ int check_softmax(const float *x, const float *y, int rows, int columns) {
             if (row[c] < least) least = row[c];
         }
         for (int c = 0; c < columns; c++) total += exponential(row[c] - top);
-        // Difference rounded and exp within 2 ulp, above and in the sum; the sum; the quotient.
+        // The rounded difference and exp within 2 ulp, in the numerator and in the sum; the sum;
+        // the quotient.
         double relative = 2 * ((top - least) + 4) + 2 * LANES + 1;
         for (int c = 0; c < columns; c++) {
             double expected = exponential(row[c] - top) / total;
@@ -107,13 +108,13 @@ int check_softmax(const float *x, const float *y, int rows, int columns) {
 int check_rmsnorm(const float *x, const float *before, const float *after, const float *weight,
                   const float *y, int rows, int columns, float eps) {
     Verdict v = {0};
-    // The sum of squares has its error halved by the root, which is within 2 ulp; two products.
+    // The root halves the error of the sum of squares and adds at most 2 ulp; then two products.
     double relative = 0.5 * (2 * LANES + columns / LANES + 4) + 4 + 2;
     for (int r = 0; r < rows; r++) {
         double squares = 0;
         for (int c = 0; c < columns; c++) {
             double h = sum_of(x[r * columns + c], before[r * columns + c]);
-            judge(&v, after[r * columns + c], h, 1e-40);  // a sum is rounded right
+            judge(&v, after[r * columns + c], h, 1e-40);  // a single sum is rounded correctly
             squares += h * h;
         }
         for (int c = 0; c < columns; c++) {
@@ -126,8 +127,8 @@ int check_rmsnorm(const float *x, const float *before, const float *after, const
     return verdict(&v, "add_rmsnorm");
 }
 
-// Errors of one sum of so many products, in units of u times the sum of their magnitudes: a block
-// after the other, each by the bound of `dot`.
+// The error of a sum of k products, in units of u times the sum of their magnitudes: one block
+// after another, each with the bound of `dot`.
 static double dot_error(int k) { return 2.0 * (k + BLOCK + 2 * (k / BLOCK_LEAST + 1)); }
 
 int check_matmul(const char *name, const float *a, const float *b, const float *c, Matmul s) {
@@ -147,7 +148,7 @@ int check_matmul(const char *name, const float *a, const float *b, const float *
     return verdict(&v, name);
 }
 
-// One query: its row of y, of which column after column is judged.
+// One query: its row of y, judged column by column.
 static void judge_query(Verdict *v, const float *query, const float *k, const float *values,
                         const float *y, const Attention *s) {
     double weights[1024], top = -1e300, least = 1e300, total = 0, wrong = 0;
@@ -165,7 +166,8 @@ static void judge_query(Verdict *v, const float *query, const float *k, const fl
         if (weights[j] < least) least = weights[j];
     }
     for (int j = 0; j < s->n; j++) total += weights[j] = exponential(weights[j] - top);
-    // Of a weight, in units of u: its score, its exp, and what each later block shrinks it by.
+    // The error of a weight, in units of u: from its score, its exp, and each later block that
+    // rescales it.
     int blocks = s->n / BLOCK_LEAST + 1;
     double weight = wrong / u + (top - least + 5) * (blocks + 1);
     double relative = 2 * weight + 2 * s->n + dot_error(s->n) + 2 * blocks + 1;

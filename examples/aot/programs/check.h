@@ -1,23 +1,23 @@
-// What the kernels compute, plainly and in double, and how far a result may be from it: the bounds
-// of docs/numerics.md. Each check_… prints a line, and is 0 if a number is outside.
+// Checks the results of the kernels: computes them in double, and compares with the bounds of
+// docs/numerics.md. Each check_… prints a line, and returns 0 unless a number is outside its bound.
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Numbers in [-1, 1), the same for the same seed.
+// Numbers in [-1, 1); the same seed gives the same numbers.
 void fill(float *to, size_t count, uint32_t seed);
-// The same, multiples of 1/256, which f16 has exactly.
+// The same, but multiples of 1/256, which f16 represents exactly.
 void fill_coarse(float *to, size_t count, uint32_t seed);
-// Of a number that f16 has exactly.
+// The bits of a number that f16 represents exactly.
 uint16_t half_of(float value);
 float float_of(uint16_t half);
 
 typedef struct Matmul {
     int m, n, k;
-    int parts;    // sums that were added up afterwards; 1: none
-    double unit;  // of the result's type: 2^-11 for f16; 0: of f32, which sums are anyway
+    int parts;    // partial sums that were added afterwards; 1: none
+    double unit;  // of the result's type: 2^-11 for f16; 0: f32, the type of the sums
 } Matmul;
 typedef struct Attention {
     int b, h, g, m, n, d;
@@ -25,7 +25,7 @@ typedef struct Attention {
 } Attention;
 
 int check_softmax(const float *x, const float *y, int rows, int columns);
-// `before` is the residual as it was, `after` as the kernel left it.
+// `before` is the residual before the kernel ran, `after` the one it stored.
 int check_rmsnorm(const float *x, const float *before, const float *after, const float *weight,
                   const float *y, int rows, int columns, float eps);
 int check_matmul(const char *name, const float *a, const float *b, const float *c, Matmul shape);

@@ -1,6 +1,5 @@
-// Calls every kernel of the library on the best device that is here, or on the one that is named,
-// and checks what comes out. Nothing but the C library is needed to run it: no compiler, no
-// toolkit, no tilec.
+// Calls every kernel of the library on the best device of this machine, or on the named one, and
+// checks the results. It needs only the C library to run: no compiler, no toolkit, no tilec.
 //
 //     ./host [DEVICE]        cpu, cuda, cuda:1, hip, …
 #include <ops.h>
@@ -48,7 +47,7 @@ static int to_device(const Host *h, const void *from, size_t size, tilec_buffer 
     return 1;
 }
 
-// Waits for what the stream has to do before.
+// Waits for the stream's earlier work.
 static int from_device(const Host *h, tilec_buffer buffer, void *to, size_t size) {
     return !tilec_buffer_read(h->device, h->stream, buffer, 0, to, size) || failed(h, "not read");
 }
@@ -68,7 +67,7 @@ static int softmax(const Host *h) {
 }
 
 static int rmsnorm(const Host *h) {
-    enum { R = 2, C = 1100 };  // a row is more than a tile
+    enum { R = 2, C = 1100 };  // a row is longer than a tile
     static float x[R * C], before[R * C], after[R * C], weight[C], y[R * C];
     const float eps = 1e-6f;
     tilec_buffer dx, dresidual, dweight, dy;
@@ -102,7 +101,7 @@ static int matmul(const Host *h) {
     return from_device(h, dc, c, sizeof c) && check_matmul("matmul of f32", a, b, c, shape);
 }
 
-// The other function of the same kernel: C has no f16, so numbers go as their bits.
+// The other function of the same kernel. C has no f16, so numbers are passed as their bits.
 static int matmul_half(const Host *h) {
     static float a[M * K], b[K * N], c[M * N];
     static uint16_t ha[M * K], hb[K * N], hc[M * N];
@@ -142,7 +141,8 @@ static int attention(const Host *h) {
     return from_device(h, dy, y, sizeof y) && check_attention(q, k, v, y, shape);
 }
 
-// A row that no tile holds: `requires C <= W` of the kernel refuses it before anything runs.
+// A row that is longer than a tile: `requires C <= W` of the kernel refuses it before anything
+// runs.
 static int refusal(const Host *h) {
     static float x[5000];
     tilec_view view = tilec_view2(TILEC_F32, x, 1, 5000);
@@ -155,7 +155,7 @@ int main(int argc, char **argv) {
     Host h = {0};
     int good = set_up(&h, argc > 1 ? argv[1] : NULL) && softmax(&h) && rmsnorm(&h) && matmul(&h) &&
                matmul_half(&h) && attention(&h) && refusal(&h);
-    tilec_context_destroy(h.context);  // and all that is the context's
+    tilec_context_destroy(h.context);  // and everything that belongs to the context
     puts(good ? "all as expected" : "failed");
     return good ? 0 : 1;
 }

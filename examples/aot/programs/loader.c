@@ -1,4 +1,4 @@
-// Loads a library of kernels that was not known when this program was compiled: dlopen, then its
+// Loads a library of kernels that was unknown when this program was compiled: dlopen, then its
 // functions by name, with a type (dlsym) or without (tilec_library_call).
 //
 //     ./loader ./libops_plugin.so [DEVICE]
@@ -38,14 +38,14 @@ static int open_library(Loader *l, const char *device) {
     if (device ? tilec_device_open(l->context, device, &l->device)
                : tilec_device_open_for(l->context, l->archive, &l->device))
         return failed(l, "no device");
-    // Without a header there is no number of its interface: 0.
+    // Without a header the number of its interface is unknown: 0.
     if (tilec_library_load(l->device, l->archive, 0, &l->library))
         return failed(l, "the library is not loaded");
     l->stream = tilec_device_stream(l->device);
     return 1;
 }
 
-// What is in it, for programs that know nothing of it.
+// Lists the contents of the library, which this program does not know in advance.
 static int list(const Loader *l) {
     tilec_archive_info info;
     tilec_function_info f;
@@ -74,7 +74,7 @@ static int read_back(const Loader *l, tilec_view view, float *to) {
 
 enum { R = 2, C = 300 };
 
-// As the header would declare it.
+// The type that the header would declare.
 typedef tilec_status Softmax(tilec_stream *stream, tilec_view x, tilec_view y);
 
 static int by_symbol(const Loader *l) {
@@ -89,8 +89,8 @@ static int by_symbol(const Loader *l) {
     return read_back(l, vy, y) && check_softmax(x, y, R, C);
 }
 
-// Addresses of the arguments, in the order of the prototype: what a generic runner makes of its
-// own data. tilec_library_kernel says what each one is.
+// The addresses of the arguments, in the order of the prototype; a generic runner makes them from
+// its own data. tilec_library_kernel describes each argument.
 static int by_name(const Loader *l) {
     static float x[R * C], before[R * C], after[R * C], weight[C], y[R * C];
     const char *name = "ops_add_rmsnorm_f32";
@@ -118,7 +118,7 @@ static int by_name(const Loader *l) {
            check_rmsnorm(x, before, after, weight, y, R, C, eps);
 }
 
-// An unknown name is an error that lists what there is.
+// An unknown name is an error that lists the available ones.
 static int by_wrong_name(const Loader *l) {
     tilec_kernel *kernel;
     if (!tilec_library_kernel(l->library, "ops_sofmax", &kernel)) return 0;
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
     }
     int good = open_file(&l, argv[1]) && open_library(&l, argc > 2 ? argv[2] : NULL) && list(&l) &&
                by_symbol(&l) && by_name(&l) && by_wrong_name(&l);
-    // In this order: code that may run must not go away.
+    // In this order: code that may still run must not be unloaded.
     tilec_context_destroy(l.context);
     if (l.file) dlclose(l.file);
     puts(good ? "all as expected" : "failed");

@@ -1,10 +1,10 @@
-// A matrix product over the ranks of MPI: each has a slice of K, computes its part of the sum with
-// the library's kernel on a device of its own, and MPI_Allreduce adds the parts up. What MPI does
-// between machines and tilec on a device meet in a buffer, and nowhere else.
+// A matrix product over the ranks of MPI. Each rank has a slice of K and computes its part of the
+// sum with the library's kernel on its own device; MPI_Allreduce adds the parts. MPI, which works
+// between machines, and tilec, which works on a device, share only a buffer.
 //
 //     mpirun -n 3 ./ranks [DEVICE]       cpu, cpu:4 (threads of each rank), cuda, hip
 //
-// "cuda" and "hip" are taken as one GPU for each rank of a machine: cuda:0, cuda:1, …
+// "cuda" and "hip" mean one GPU for each rank of a machine: cuda:0, cuda:1, …
 #include <mpi.h>
 #include <ops.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 enum { M = 40, N = 36, K = 100, NAME = 64 };
 
 typedef struct Rank {
-    int rank, count, local;  // local: among those of this machine
+    int rank, count, local;  // local: number among the ranks of this machine
     tilec_context *context;
     tilec_device *device;
     tilec_library *library;
@@ -47,7 +47,7 @@ static int open_device(Rank *r, const char *device) {
     return 1;
 }
 
-// The part of a rank: columns [first, first + k) of a, and as many rows of b.
+// A rank's part: columns [first, first + k) of a, and the same rows of b.
 static int multiply(const Rank *r, const float *a, const float *b, int first, int k, float *c) {
     static float slice[M * K];
     tilec_buffer da, db, dc;
@@ -64,8 +64,9 @@ static int multiply(const Rank *r, const float *a, const float *b, int first, in
                        tilec_buffer_view2(TILEC_F32, db, k, N),
                        tilec_buffer_view2(TILEC_F32, dc, M, N)))
         return failed(r, "matmul");
-    // Ordered behind the launch. An MPI that reads the GPU's memory itself could take the address
-    // of the buffer (tilec_buffer_address) after tilec_stream_synchronize, without this copy.
+    // Runs after the launch, in stream order. An MPI that reads GPU memory itself could take the
+    // address of the buffer (tilec_buffer_address) after tilec_stream_synchronize, without this
+    // copy.
     if (tilec_buffer_read(r->device, r->stream, dc, 0, c, c_size)) return failed(r, "not read");
     return 1;
 }
@@ -73,10 +74,10 @@ static int multiply(const Rank *r, const float *a, const float *b, int first, in
 static int work(Rank *r, const char *device) {
     static float a[M * K], b[K * N], part[M * N], c[M * N];
     const Matmul shape = {M, N, K, r->count, 0};
-    fill(a, M * K, 5), fill(b, K * N, 6);  // every rank has all of it here
+    fill(a, M * K, 5), fill(b, K * N, 6);  // for simplicity every rank has both whole
     int first = r->rank * K / r->count, end = (r->rank + 1) * K / r->count;
     int good = open_device(r, device) && multiply(r, a, b, first, end - first, part);
-    // One rank's failure is everybody's, before they wait for each other.
+    // If one rank fails, all must know it before they wait for each other.
     MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!good) return 0;
     MPI_Allreduce(part, c, M * N, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
