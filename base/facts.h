@@ -24,7 +24,7 @@ enum {
 typedef struct LaunchFact {
     unsigned bit;
     const char *name;  // in JSON
-    const char *text;  // of `explain`
+    const char *text;  // the text that `explain` prints
 } LaunchFact;
 extern const LaunchFact launch_facts[FACTS];
 

@@ -13,7 +13,7 @@ if(NOT TILEC_LLVM OR TILEC_FUZZ)
     return()
 endif()
 
-# --- what is there
+# --- the installed LLVM
 find_program(TILEC_LLVM_CONFIG NAMES llvm-config-${TILEC_LLVM_VERSION} llvm-config)
 set(llvm_missing "")
 if(NOT TILEC_LLVM_CONFIG)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tilec on the CPU against its peers, as a table: interleaved medians and ratios, one thread, then
-# all. What is not installed is left out, with the line that installs it.
+# tilec on the CPU compared with its peers, as a table: interleaved medians and ratios, on one
+# thread, then on all. A peer that is not installed is left out, with the command that installs it.
 #
 #     scripts/bench.sh [FILTER] [--quick] [--json] [--peers] [--threads LIST]
 #
@@ -38,7 +38,7 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target bench_cpu tilec_tool >/dev/null # and with it libtilec_llvm
 bench=build/release/bench_cpu
 
-# The hand-written loops, for this very CPU.
+# The hand-written loops, compiled for exactly this CPU.
 mkdir -p build/bench
 compiler=$(command -v clang-22 || command -v clang || command -v cc)
 if [ -n "$(find bench/hand -newer build/bench/libhand.so 2>/dev/null)" ] ||
@@ -52,18 +52,19 @@ find_library() { # find_library NAME: where the loader would find it
     ldconfig -p | awk -v name="$1" '$1 == name && !found++ { print $NF }'
 }
 openmp=$(find_library libomp.so.5)
-# Debian's alternatives hide OpenBLAS behind the name of the reference library.
+# Debian's alternatives install OpenBLAS under the name of the reference library.
 blas=$(ls /usr/lib/*/openblas-pthread/libopenblas.so.0 2>/dev/null | head -1 || true)
 [ -n "$blas" ] || blas=$(find_library libopenblas.so.0)
 onednn=
 [ ! -e build/peers/lib/libdnnl.so ] || onednn=build/peers/lib/libdnnl.so
-# By its name, so that oneDNN and PoCL share one loader: oneDNN's, where that is installed, which
-# finds PoCL as the system's would.
+# By its name, so that oneDNN and PoCL share one loader: oneDNN's, if it is installed, which finds
+# PoCL as the system's would.
 opencl=libOpenCL.so.1
 arguments+=(--openmp "$openmp" --blas "$blas" --onednn "$onednn" --opencl "$opencl")
 
-# Each library's own best: OpenBLAS knows few CPUs by name; oneDNN's finds its CPU through OpenCL;
-# OpenMP threads sleep soon after their work, so that they do not disturb whoever is measured next.
+# The best setting of each library: OpenBLAS knows few CPUs by name; oneDNN finds its CPU through
+# OpenCL; OpenMP threads sleep soon after their work, so that they do not disturb the next
+# measurement.
 unset OPENBLAS_CORETYPE
 flags=" $(grep -m1 '^flags' /proc/cpuinfo 2>/dev/null || true) "
 case $flags in
@@ -74,17 +75,19 @@ export LD_LIBRARY_PATH="$PWD/build/peers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH
 export OCL_ICD_FILENAMES="$PWD/build/peers/lib/libintelocl.so"
 export KMP_BLOCKTIME=${KMP_BLOCKTIME:-1}
 
-# What PoCL compiles. Its threads are not bound to processors (POCL_AFFINITY), as nobody's are.
+# The cache of code that PoCL compiles. Its threads are not bound to processors (POCL_AFFINITY), and
+# neither are those of the other peers.
 export POCL_CACHE_DIR="$PWD/build/bench/pocl"
 mkdir -p "$POCL_CACHE_DIR"
 
 for n in $threads; do
-    # PoCL's threads; the second name is that of later versions.
+    # The number of PoCL's threads; the second variable is for later versions.
     export POCL_MAX_PTHREAD_COUNT=$n POCL_CPU_MAX_CU_COUNT=$n
-    # One thread is pinned: libraries that start as many threads as there are processors obey.
+    # A single thread is pinned, which also limits libraries that start one thread for each
+    # processor.
     pin=()
     [ "$n" -gt 1 ] || pin=(taskset -c 0)
-    # TILEC_BENCH_RUN="chrt -r 1": before others on a busy machine, by whoever may.
+    # TILEC_BENCH_RUN="chrt -r 1": runs with priority on a busy machine, for users who may do that.
     read -r -a more <<<"${TILEC_BENCH_RUN:-}"
     pin+=("${more[@]}")
     "${pin[@]}" "$bench" --threads "$n" "${arguments[@]}" "${filter[@]}"

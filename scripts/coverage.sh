@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Line and branch coverage of the library's files by the quick tests, least covered first, and of
-# all together.
+# Line and branch coverage of the library's files by the quick tests, the least covered first, and
+# the total.
 #   scripts/coverage.sh [PATTERN]     only files whose path matches, e.g. frontend/tile
-# With --lines the lines never executed are listed, too. TILEC_TEST_SLICE=N: of another slice.
+# With --lines the lines that were never executed are listed, too. TILEC_TEST_SLICE=N: for another
+# slice.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The first command to type: sets up, builds tilec, and runs every example kernel on this machine's
-# processor (no GPU needed), or on the reference interpreter where LLVM is missing. What they
-# compute is kept as .npy files in out/.
-# Each example's command is the one its first comment shows; arrays its kernel writes are kept.
+# processor (no GPU needed), or on the reference interpreter if LLVM is missing. The results are
+# stored as .npy files in out/. Each example is run by the command in its first comment; the arrays
+# that its kernel writes are stored.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"

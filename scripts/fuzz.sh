@@ -4,8 +4,8 @@
 #   FUZZ_SEED      of the random choices (default 1, so that one commit is judged as it was before;
 #                  0: another each time, as scripts/test-all.sh has it)
 # Starts from the committed corpus in tests/fuzz/corpus/<target>/ (source also from the examples and
-# the files of errors); what is found on the way goes to
-# build/fuzz/found/, inputs that fail to build/fuzz/artifacts/.
+# the files of errors). New inputs go to build/fuzz/found/, inputs that fail to
+# build/fuzz/artifacts/.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# One archive with which tilec is tested and measured on any x86-64 Linux from glibc 2.34 on, with
-# an NVIDIA driver or without: no LLVM, no toolkit, no compiler, no Python is needed there.
+# Makes one archive with which tilec is tested and measured on any x86-64 Linux with glibc 2.34 or
+# later, with or without an NVIDIA driver. The machine needs no LLVM, no toolkit, no compiler and no
+# Python.
 #     scripts/gpu-bundle.sh [OUT.tar.gz]        default: build/tilec-gpu-bundle.tar.gz
-# Builds what it holds in build/release (LLVM linked to archives). docs/testing.md says how it is
-# used.
+# Builds its contents in build/release (LLVM linked from archives). docs/testing.md says how to use
+# it.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"
@@ -33,7 +34,7 @@ to=$stage/$name
 mkdir -p "$to/bin" "$to/lib" "$to/include"
 cp $build/tilec $build/bench_gpu $build/tests/test_examples "$to/bin/"
 cp $build/tests/matrix_test_matrix "$to/bin/test_matrix"
-# A library of examples/aot with its program, compiled here: nothing of tilec is needed to run it.
+# A library of examples/aot with its program, compiled here: running it needs nothing of tilec.
 library=$stage/library
 mkdir "$library"
 $build/tilec build examples/softmax.tile examples/rmsnorm.tile examples/matmul.tile \
@@ -46,10 +47,10 @@ cp -P $build/libtilec.so* $build/libtilec_rt.so* $build/libtilec_llvm.so "$to/li
 cp -R include/tilec "$to/include/"
 cp -R examples docs licenses LICENSE NOTICE "$to/"
 cp scripts/bundle/run.sh scripts/bundle/peers.py scripts/bundle/triton_kernels.py "$to/"
-# The matrix looks whether the tests are there that its exceptions name.
+# The matrix checks that the tests exist that its exceptions name.
 grep -oh 'tests/[a-z_/]*\.[a-z]*' tests/matrix/unsupported.def | sort -u |
     xargs -I{} cp --parents {} "$to/"
-# What those need beside glibc.
+# The libraries that those need in addition to glibc.
 libraries() {
     objdump -p "$to"/bin/* "$to"/lib/*.so.* | awk '$1 == "NEEDED" { print $2 }' | sort -u
 }

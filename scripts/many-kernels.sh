@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Libraries of many kernels, from cold: seconds, size and the time that loading takes, which are to
-# grow as the number of kernels, or not at all: scripts/many-kernels.sh [COUNT...]
+# Measures libraries of many kernels, built from cold: build time, size and load time. Each should
+# grow with the number of kernels, or not at all: scripts/many-kernels.sh [COUNT...]
 #   BUILD    tilec's build (build/release)
 #   TARGETS  eight of them
 set -eu
@@ -12,7 +12,7 @@ targets=${TARGETS:-sm_80,sm_90a,gfx90a,gfx942,gfx1100,gfx1201,x86-64-v2,x86-64-v
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Four kinds in turn; the number is in the code, so that no two are the same.
+# Four kinds in rotation; the number is in the code, so that no two kernels are the same.
 kernels() {
     awk -v n="$1" 'BEGIN {
         scaled = "kernel k%d(f32 x[N], f32 y[N]) grid(cdiv(N, 1024)) {\n" \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Keeps what scripts/test-all.sh found on this commit, for a release:
+# Stores the results of scripts/test-all.sh on this commit, for a release:
 #   scripts/release-results.sh
 # Copies build/test-all/table.md to bench/results/test-all-VERSION.md, and writes the commit to
-# scripts/check/base, from which on clang's warnings and the format are checked. Refuses a table in
-# which a part failed or did not run. Commit what it wrote.
+# scripts/check/base, the commit from which clang's warnings and the format are checked. Refuses a
+# table in which a part failed or did not run. Commit the files it wrote.
 set -eu
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"

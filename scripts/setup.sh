@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing tilec needs and that are missing.
-# Asks nothing; harmless to repeat; does nothing, quickly, when nothing is missing.
+# Installs the missing Debian packages that building and testing tilec needs. It asks nothing and
+# may be repeated; if nothing is missing, it ends quickly and changes nothing.
 set -eu
 source "$(dirname "$0")/lib/help.sh" "$@"
 
-# package | needed or optional | why. Without an optional one the build works, and the part that
-# needs it says that it is left out. Not here, because few need it: gcc-aarch64-linux-gnu and
-# libc6-dev-arm64-cross (42 MB to fetch, 152 MB installed), for scripts/test-aarch64.sh.
+# package | needed or optional | why. Without an optional package the build works, and the part that
+# needs it reports that it is left out. Not listed, because few users need them:
+# gcc-aarch64-linux-gnu and libc6-dev-arm64-cross (42 MB to fetch, 152 MB installed), for
+# scripts/test-aarch64.sh.
 packages='
 gcc                | needed   | the C compiler
 libc6-dev          | needed   | headers of the C library
@@ -49,14 +50,14 @@ fail() {
     exit 1
 }
 
-# The hook that checks messages of commits, unless there are hooks already.
+# The hook that checks commit messages, unless there are hooks already.
 if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(cd "$(dirname "$0")/.." && pwd)" ] &&
     ! git config core.hooksPath >/dev/null; then
     git config core.hooksPath .githooks || true # a tree of somebody else
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    # Not a Debian: what is needed may be there all the same.
+    # Not Debian: the tools may be installed all the same.
     for tool in gcc cmake ninja pkg-config; do
         command -v "$tool" >/dev/null || fail "'$tool' is missing and this system has no apt-get" \
             "install gcc, cmake (3.21 or newer), ninja, pkg-config and cmocka by hand"
@@ -104,8 +105,8 @@ update_lists() {
     echo "setup: reading the package lists (apt-get update)"
     "${as_root[@]}" apt-get update -qq || echo "setup: apt-get update failed; going on" >&2
 }
-# Lists read within a day are believed when they lack a package, unless a source was named since:
-# a system just installed has lists of less than its sources.
+# Package lists that were read within a day are trusted when they lack a package, unless a source
+# was added since: a newly installed system has lists for only a part of its sources.
 lists_are_fresh() {
     local lists=/var/lib/apt/lists newest
     newest=$(find $lists -maxdepth 1 -name '*Packages*' -ctime -1 -printf '%C@ %p\n' 2>/dev/null |
@@ -142,7 +143,7 @@ install_all() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
         --no-install-recommends "${install[@]}" >"$log" 2>&1
 }
-# Old lists may name files that the mirror no longer has.
+# Old lists may name files that the mirror does not have any more.
 if ! install_all && ! { update_lists && install_all; }; then
     tail -n 20 "$log" >&2
     fail "apt-get could not install: ${install[*]}" "the last lines of its output stand above"

@@ -7,7 +7,7 @@ source scripts/lib/help.sh "$@"
 build=${1:-build/release}
 texts=$(mktemp -d)
 trap 'rm -rf "$texts"' EXIT
-# row FILE KERNEL "SETTINGS" GRID ARG...: a view is its array and its extents.
+# row FILE KERNEL "SETTINGS" GRID ARG...: a view is given by its array and its extents.
 row() {
     local file=$1 kernel=$2 settings=() grid=$4 entry shared
     for setting in $3; do settings+=(--set "$setting"); done

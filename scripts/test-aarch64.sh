@@ -14,7 +14,7 @@ root=$PWD
 out=$root/build/aarch64
 begin=$SECONDS
 
-# Quick tests that are left out | why. All others run.
+# Quick tests that are left out | reason. All others run.
 left_out='
 aot/aot                 | builds and runs for this machine; what it does is done below instead
 install/.*              | builds and runs for this machine
@@ -41,8 +41,8 @@ fail() {
     echo "aarch64: failed: $1" >&2
     exit 1
 }
-# quietly NAME COMMAND…: its output is a file below build/aarch64, of which the end is shown when it
-# fails.
+# quietly NAME COMMAND…: writes the output to a file in build/aarch64, and shows its end if the
+# command fails.
 quietly() {
     local log=$out/$1.log
     shift
@@ -144,7 +144,8 @@ emulated() {
     "${setting[@]}" "$qemu" -L /usr/aarch64-linux-gnu "$@"
 }
 cross() { aarch64-linux-gnu-gcc -std=c99 -O1 -Wall -Wextra -Werror "$@"; }
-# runs TEXT COMMAND…: it is to print the text, and to succeed (fails: not to succeed) under qemu.
+# runs TEXT COMMAND…: the command must print the text and succeed under qemu (fails: must not
+# succeed).
 runs() {
     emulated "${@:2}" >"$out/output" 2>&1 || { cat "$out/output"; fail "${*:2}"; }
     says "$@"
@@ -170,7 +171,7 @@ runs 'all as expected' "$out/ops/loader" "$out/ops/libops_plugin.so"
 # A target of another architecture is refused with a message.
 fails 'which this machine does not run' env TILEC_CPU_TARGET=x86-64-v2 "$out/ops/host" cpu
 # A GPU's code in the same library, on NVIDIA's driver without a GPU. AMD's would need code
-# generation, which has the disassembler.
+# generation, which contains the disassembler.
 runs '^device cuda' env "TILEC_CUDA_LIBRARY=$out/tests/libfake_cuda.so" "$out/ops/host" cuda
 says 'all as expected'
 

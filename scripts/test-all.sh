@@ -1,26 +1,27 @@
 #!/usr/bin/env bash
-# What proves a release: every preset, whole matrices, mutants, fuzzing, AArch64, a bare root.
+# The tests of a release: every preset, whole matrices, mutants, fuzzing, AArch64, a bare root.
 #   scripts/test-all.sh                       all parts, some hours
 #   scripts/test-all.sh --list                their names, and the minutes that each takes
-#   scripts/test-all.sh 'release/*' fuzz      these alone; patterns are the shell's
+#   scripts/test-all.sh 'release/*' fuzz      only these; patterns are the shell's
 #   scripts/test-all.sh --resume              those that have not passed on this commit
-# Long parts come in portions (release/code-3 of 20), each a part of its own. A line says when a
-# part begins, which one it is, and about how long the rest will take. build/test-all/ has the
-# output of each part and table.md, the results of this commit; scripts/release-results.sh keeps
-# the table.
+# Long parts are divided into portions (release/code-3 of 20), each of which is a separate part. A
+# line says when a part begins, which one it is, and about how long the rest will take.
+# build/test-all/ has the output of each part and table.md, the results of this commit;
+# scripts/release-results.sh stores the table.
 #   FUZZ_SECONDS   seconds for each fuzz target (default 600)
-#   FUZZ_SEED      see scripts/fuzz.sh (default 0: another each time)
+#   FUZZ_SEED      see scripts/fuzz.sh (default 0: a new one each time)
 #   TEST_JOBS      tests at a time (default: one for each processor)
 set -u
 cd "$(dirname "$0")/.."
 source scripts/lib/help.sh "$@"
 export FUZZ_SECONDS=${FUZZ_SECONDS:-600} FUZZ_SEED=${FUZZ_SEED:-0}
-# All files, not only those that changed since scripts/check/base.
+# Check all files, not only those that changed since scripts/check/base.
 export CHECK_ALL=1
 
 # part | portions | minutes of one portion on two processors | preset | environment | what to run
-# `whole`: all of the matrix, 20 choices of warps and their order, 100,000 kernels; without it what
-# debug and thread checkers can bear. What to run: arguments of ctest, or a script of ours.
+# `whole`: all of the matrix, 20 choices of warps and their order, 100,000 kernels; without it a
+# part that is small enough for debug builds and thread checkers. The last column is arguments of
+# ctest, or a script of ours.
 parts='
 debug/quick       | 1  | 25 | debug    |       | -L ^quick$
 debug/long        | 1  | 60 | debug    |       | -L ^long$ -E ^(passes/long_expand_math|matrix/)
@@ -58,12 +59,13 @@ out=build/test-all
 mkdir -p "$out"
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit=$commit-changed
-# A line for each part that ended on this commit: name, result, seconds. The last one counts.
+# A line for each part that ended on this commit: name, result, seconds. The last line of a part
+# counts.
 results=$out/results-$commit
 touch "$results" "$out/seconds"
 
-# name;portion;seconds;preset;environment;what for each part. Seconds are those of its last run, if
-# it had one in this tree.
+# Prints name;portion;seconds;preset;environment;what for each part. The seconds are those of its
+# last run, if it had one in this tree.
 rows() {
     awk -F'|' '
         FILENAME == ARGV[1] { split($0, words, " "); took[words[1]] = words[2]; next }
@@ -113,7 +115,7 @@ run_part() {
         # shellcheck disable=SC2086
         exec $4
     fi
-    # Time limits are of whole runs; what is configured so is not what a developer has.
+    # Time limits apply to whole runs; the build is configured differently from a developer's.
     TILEC_TEST_WHOLE=1 scripts/build.sh "$1" || return 1
     unset TILEC_TEST_WHOLE TILEC_TEST_TARGETS
     export TILEC_TEST_PORTION=$2

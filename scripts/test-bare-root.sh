@@ -10,7 +10,7 @@
 # reason. The output of each step is kept in build/bare-root/. TMPDIR (default /var/tmp) has the
 # root; the demo needs 3 GB there.
 #
-# All mounts are made in a mount namespace of its own, which ends with this script, however it ends.
+# All mounts are made in a separate mount namespace, which ends with this script, however it ends.
 set -eu
 source "$(dirname "$0")/lib/help.sh" "$@"
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -48,7 +48,7 @@ step() {
     figures+=("$name $((SECONDS - begin)) s")
 }
 
-# Where this machine gets Debian's packages from; a mirror may be all that it reaches.
+# The mirror from which this machine gets Debian packages; it may be the only one it can reach.
 mirror() {
     # shellcheck disable=SC2016
     apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' \
@@ -60,7 +60,7 @@ bootstrap() {
     local from status=0
     from=$(mirror)
     debootstrap --variant=minbase "$suite" "$root" "$from" || status=$?
-    # What the network does not have says nothing of the repository.
+    # A package that the network lacks is not a failure of the repository.
     if [ "$status" -ne 0 ] && ! have_release; then
         echo "debootstrap reaches no $from/dists/$suite/Release"
         exit 77
@@ -68,11 +68,11 @@ bootstrap() {
     [ "$status" -eq 0 ]
     touch "$root/.tilec-bare-root"
 }
-# debootstrap keeps the release file it has read.
+# debootstrap leaves the release file it has read.
 have_release() { [ -n "$(find "$root/var/lib/apt/lists" -name '*Release' -size +0 2>/dev/null)" ]; }
 
-# Packages come from where this machine has them from, by the same proxies, where it is a Debian 12;
-# else from Debian.
+# The sources of packages: those of this machine, through the same proxies, if it is a Debian 12;
+# else Debian's.
 give_sources() {
     local etc=$root/etc/apt codename
     codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
@@ -89,18 +89,18 @@ give_sources() {
             echo "deb http://deb.debian.org/$part main"
         done >"$etc/sources.list"
     fi
-    # Hooks of this machine's programs stay behind: the root does not have them.
+    # apt hooks of this machine's programs are left out: the root does not have the programs.
     apt-config dump | { grep -E '^Acquire::(https?|Check-[A-Za-z-]+)(::| )' || true; } \
         >"$etc/apt.conf.d/90host"
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-    # Sources by https cannot be read without certificates; who has such sources has these.
+    # Reading https sources needs certificates; a machine with https sources has them.
     if grep -rqsE '^[^#]*https://' "$etc/sources.list" "$etc/sources.list.d"; then
         mkdir -p "$root/etc/ssl"
         cp -rLT /etc/ssl/certs "$root/etc/ssl/certs"
     fi
 }
 
-# The commit alone: nothing that lies in this folder without being committed is there.
+# Only the commit: files of this folder that are not committed are left out.
 clone() {
     rm -rf "$root/srv/tilec" "$root/srv/shared"
     git clone -q --no-hardlinks "$here" "$root/srv/tilec"
@@ -119,7 +119,7 @@ mount_all() {
     mount -t devpts -o newinstance,ptmxmode=666 devpts "$root/dev/pts"
 }
 
-# there COMMAND…: in the clone, with nothing of this machine's environment but the way out.
+# there COMMAND…: runs it in the clone, without this machine's environment except network access.
 there() {
     env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
         ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
@@ -139,7 +139,7 @@ inside() {
     step sources give_sources
     step clone clone
     step mounts mount_all
-    # Which is what the command does first; by itself only to be timed.
+    # The command does this first anyway; it is run alone only to be timed.
     step set-up there scripts/setup.sh
     sed -n 's/^setup: left out */bare-root:          without /p' "$logs/set-up.log"
     for preset in $presets; do
@@ -159,7 +159,7 @@ if [ "${1:-}" = --inside ]; then
 fi
 
 # ---- Outside
-# What the command builds, which is done before it to be timed.
+# The presets that the command builds; they are built before it to be timed.
 presets=release
 targets=
 command=(scripts/demo.sh)
@@ -217,14 +217,14 @@ gigabytes=$(($(df -Pk "$base" | awk 'NR == 2 { print $4 }') / 1000000))
 [ -n "$keep" ] || root=$(mktemp -d "$base/tilec-bare-root-XXXXXX")
 chmod 755 "$root"
 
-# By the time this runs the namespace and its mounts are gone; --one-file-system all the same.
+# The namespace and its mounts are gone when this runs; --one-file-system is a precaution.
 child=
 clean() {
     if [ -n "$child" ]; then
         kill -KILL "$child" 2>/dev/null || true
         wait "$child" 2>/dev/null || true
     fi
-    # What was in the namespace may take a moment to die, and write until then.
+    # Processes of the namespace may take a moment to end, and may write until then.
     [ -n "$keep" ] || rm -rf --one-file-system "$root" || {
         sleep 2
         rm -rf --one-file-system "$root"

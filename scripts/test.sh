@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The test command: sets up, builds two presets, and runs every test in the one that suits it.
+# The test command: sets up, builds two presets, and runs each test in the preset that suits it.
 #   scripts/test.sh                          all that a commit must pass
 #   scripts/test.sh [--slice N] [REGEX]      the tests whose names match, e.g. '^matrix/'
-# `debug` has sanitizers, for code that handles memory by itself; `release` is quick, for sweeps
-# over numbers and devices. Of a large sweep one slice runs. Its number is the number of commits,
-# or 0 where the history is not here, so that consecutive commits run different slices.
-# For each test that fails a line says how to repeat it alone, also when the run is interrupted.
+# `debug` has sanitizers, for code that manages memory itself; `release` is fast, for sweeps over
+# numbers and devices. A large sweep runs one slice only. The number of the slice is the number of
+# commits, so that consecutive commits run different slices; it is 0 if the history is missing.
+# For each test that fails, a line says how to repeat it alone, also when the run is interrupted.
 # Results and seconds of all tests are in build/tests.json. The status is 0 when everything passed,
 # 130 when it was interrupted.
 set -eu
@@ -47,8 +47,8 @@ scripts/setup.sh
 scripts/build.sh debug commit_tests
 scripts/build.sh release commit_tests
 
-# One run over both builds: the tests of each that have the label. ctest takes tests of one name for
-# one test, so the others must not be there.
+# One run over both builds, with those tests of each that have the label. ctest treats tests of the
+# same name as one test, so the other tests must be left out.
 mkdir -p build/commit
 for preset in debug release; do
     awk '{ test = $1; sub(/^[a-z_]+\(/, "", test) }
@@ -59,7 +59,7 @@ rm -f build/commit/results.xml build/commit/output build/tests.json
 export TILEC_TEST_SLICE=$slice
 echo "test: slice $slice"
 status=0
-# Ctrl-C goes to ctest and to its tests as well; what follows waits until they have ended.
+# ctest and its tests receive Ctrl-C as well; the rest of the script waits until they have ended.
 interrupted() {
     trap "" INT HUP
     scripts/lib/test-interrupted.sh build/commit/output "$slice" "$match"

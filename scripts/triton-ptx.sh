@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Triton's PTX and code objects for the kernels of ../shared/triton-baseline, for
+# Makes Triton's PTX and code objects for the kernels of ../shared/triton-baseline, for
 # tests/sim/test_triton and bench/.
 #   scripts/triton-ptx.sh OUT [TARGET]...
 # TARGET: 75 80 89 90 120 gfx90a gfx942 gfx950 gfx1100 gfx1201 (default: all)

@@ -113,7 +113,7 @@ static bool worker_has(Pool *pool, const Worker *w, size_t size) {
 }
 
 // Only the worker itself may change the memory it works in, so the larger block is stored in
-// w->scratch.larger.
+// w->larger.
 static tilec_status prepare_worker(Pool *pool, Worker *w, size_t size) {
     if (worker_has(pool, w, size)) return TILEC_OK;
     Scratch *s = calloc(1, sizeof *s);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What PyTorch and Triton reach on this GPU for the work of bench_gpu: peers.py OUT.json
+"""The speed of PyTorch and Triton on this GPU for the work of bench_gpu: peers.py OUT.json
 
-Same extents, the best of five samples, kernels timed by the wall clock around a wait. A row that
-cannot be measured says why.
+Same extents; the best of five samples; kernels are timed by the wall clock around a wait. A row that
+cannot be measured gives the reason.
 """
 import json
 import sys

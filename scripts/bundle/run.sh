@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures tilec on this machine:
 #     ./run.sh [--device D] [--quick] [--tests] [--bench] [--out FOLDER]
-# D is cuda:0 and hip:0 where the drivers find a GPU, else cpu and then sim:sm_80 (compiled for
-# GPUs, executed without one). --quick: a part of the tests, and small benchmarks. --tests, --bench:
-# these alone. Writes FOLDER/results.json, FOLDER/results.txt (a table) and what each part said; the
-# status is not 0 when something failed.
+# D is cuda:0 and hip:0 if the drivers find a GPU, else cpu and then sim:sm_80 (compiled for GPUs,
+# executed without one). --quick: a part of the tests, and small benchmarks. --tests, --bench: only
+# these. Writes FOLDER/results.json, FOLDER/results.txt (a table) and the output of each part; the
+# status is not 0 if anything failed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 devices=()
@@ -71,7 +71,7 @@ part() { # DEVICE NAME COMMAND…: a test
     fi
 }
 
-# One kernel by the command, and what the library says of itself.
+# Runs one kernel with the command, and checks the output of `tilec devices`.
 command_works() {
     bin/tilec devices &&
         bin/tilec run examples/vector_add.tile add --device "$1" --set T=f32 --set N=3000 --check &&
@@ -104,7 +104,7 @@ matrix_on() {
     *) echo "no matrix is compiled for $1" ;;
     esac
 }
-# Kernels compiled ahead of time, by the runtime alone.
+# Runs kernels that were compiled ahead of time, with the runtime alone.
 library_works() {
     case $1 in
     cpu* | cuda* | hip*) bin/aot_host "$1" ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every ELF file of a folder runs with this glibc, and needs no library that is not there:
+# Checks that every ELF file of a folder runs with this glibc, and needs no missing library:
 #     symbols.sh FOLDER [VERSION]        2.34 if none is given
-# Prints each symbol of a newer version, and each library that neither lies in FOLDER/lib nor
-# belongs to glibc.
+# Prints each symbol of a newer version, and each library that neither is in FOLDER/lib nor belongs
+# to glibc.
 set -eu
 export LC_ALL=C
 folder=$1

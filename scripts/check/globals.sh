@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# No mutable globals: the objects of the library and the command have nothing in .data and .bss.
-# The objects are those of the build folder, which have to be up to date; a source that no target of
-# it compiles is compiled here. Exceptions stand in globals.allow beside this script, each with its
+# No mutable globals: the objects of the library and the command have nothing in .data and .bss. The
+# objects are those of the build folder, which must be up to date; a source that is in none of its
+# targets is compiled here. Exceptions are listed in globals.allow in this folder, each with its
 # reason.
 source "$(dirname "$0")/lib/common.sh"
 
@@ -12,7 +12,8 @@ targets='tilec_rt_objects|tilec_rt_alone|tilec_objects|tilec_llvm|tilec_tool'
 
 tree_files 'base/*.c' 'target/*.c' 'ir/*.c' 'frontend/*.c' 'passes/*.c' 'codegen/*.c' 'sim/*.c' \
     'runtime/*.c' 'compile/*.c' 'tools/*.c' | with_headers >"$scratch/sources"
-# OBJECT, source: what the build is to have made of them; only what it has made and is not stale.
+# OBJECT and source: the objects that the build should have made; only those that exist and are not
+# stale.
 make_commands ${build:+"$build"}
 make_built ${build:+"$build"}
 awk -F'\t' -v sources="$scratch/sources" -v targets="/CMakeFiles/($targets)\\.dir/" '
@@ -27,7 +28,7 @@ cut -f2 "$scratch/wanted" | LC_ALL=C sort -u >"$scratch/known"
 without "$scratch/sources" "$scratch/known" >"$scratch/unknown"
 
 compile_one() { # compile_one FILE OBJECT
-    # Without -fPIC, constant tables of pointers are plain .rodata.
+    # Without -fPIC, constant tables of pointers are in plain .rodata.
     $ccache "$gcc" -std=c17 -O1 -fno-pic -w -I. -Iinclude "${llvm[@]}" -c "$1" -o "$2" \
         2>"$2.log" || echo "$1: does not compile: $(grep -m1 error "$2.log")"
 }
@@ -44,11 +45,11 @@ wait
     exit 1
 }
 
-# Writable symbols are those of the classes d, b, s, g and C; a weak one may be. What stands in
-# .data.rel.ro is written by the loader alone. With -fdata-sections a name ends that of its section,
-# so that a variable `ro` with an address in it is in .data.rel.ro, too: the name gives it away.
-# Local statics carry a number. __gcov0.f counts for --coverage, __odr_asan.x is the address
-# sanitizer's: both are the compiler's own.
+# Writable symbols have the classes d, b, s, g and C; a weak one is allowed. Only the loader writes
+# to .data.rel.ro. With -fdata-sections a variable's name ends the name of its section, so a
+# variable `ro` that holds an address is in .data.rel.ro as well: its name shows this. Local statics
+# carry a number. __gcov0.f comes from --coverage, __odr_asan.x from the address sanitizer: both are
+# the compiler's own.
 while IFS= read -r line; do
     [ ! -f "${line%%$'\t'*}" ] || printf '%s\n' "$line"
 done <"$scratch/objects" >"$scratch/readable"

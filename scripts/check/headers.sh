@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every header compiles alone and twice; public headers also as strict C99 and as C++17. Tried are
-# all public ones, of the others those that changed since the base commit, and those that include
-# such (lib/common.sh).
+# Every header compiles alone and twice; public headers also as strict C99 and as C++17. Checks all
+# public headers, and of the others those that changed since the base commit or include a changed
+# one (lib/common.sh).
 source "$(dirname "$0")/lib/common.sh"
 
 gcc=$(gcc_command)

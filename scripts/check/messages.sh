@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Messages of commits: `room: what changes`, at most 72 characters, and a body that says why, but
-# for docs. Those up to the commit in messages.base are older than the rule.
+# Commit messages: `room: what changes`, at most 72 characters, and a body that says why, except for
+# docs. Messages up to the commit in messages.base are older than the rule.
 #   messages.sh [ROOT]         the commits since then
-#   messages.sh --file FILE    one message, as git's hook commit-msg gives it (.githooks/commit-msg)
+#   messages.sh --file FILE    one message, as passed to git's hook commit-msg (.githooks/)
 one_message() { # one_message NAME: the message is read; prints what is wrong with it
     awk -v name="$1" '
         function complain(text) { print name ": " text; bad = 1 }

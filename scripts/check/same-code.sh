@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Compares what this tree emits with what another commit emits: for moves that must change nothing.
+# Compares the output of this tree with that of another commit, for moves that must change nothing.
 #   scripts/check/same-code.sh BASE             all examples × targets × variants, and diagnostics
 #   scripts/check/same-code.sh BASE REGEX       jobs whose line matches, as 'attention .* gfx942'
-#   scripts/check/same-code.sh --all BASE …     goes on behind the first difference
+#   scripts/check/same-code.sh --all BASE …     goes on after the first difference
 #   scripts/check/same-code.sh --list           the jobs: file, kernel, target, settings
 # For a kernel and a target a job compares metadata, the text of `explain`, and of each variant
 # assembly (PTX, AMD's, the CPU's) and objects (code objects, CPU objects). A job of a file in
@@ -29,7 +29,7 @@ jobs_list() {
     for file in tests/files/errors/*.tile; do echo "$file check"; done
 }
 
-# What one tool makes of a job, into a folder: a file for each thing that is compared.
+# Stores the output of one tool for a job in a folder, one file for each thing that is compared.
 emit() {
     local tool=$1 out=$2 file=$3 kernel=$4 target=${5:-}
     local sets=() i count
@@ -52,7 +52,7 @@ emit() {
     done
 }
 
-# same-code.sh --job BASE_TOOL NEW_TOOL JOB: status 255 ends xargs.
+# same-code.sh --job BASE_TOOL NEW_TOOL JOB: status 255 stops xargs.
 if [ "${1:-}" = --job ]; then
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
@@ -100,7 +100,7 @@ else
     git worktree prune
     git worktree add -q --detach "$work/base" "$commit" || exit 2
 fi
-# Both are built alike, and without each other's caches of code.
+# Both are built with the same settings, and do not share caches of code.
 for tree in "$work/base" "$root"; do
     "$tree/scripts/build.sh" release tilec_tool tilec_llvm >"$work/build.log" 2>&1 || {
         cat "$work/build.log" >&2

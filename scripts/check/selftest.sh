@@ -42,7 +42,7 @@ int good(int value) { return names[value & 1][0]; }'
 int tilec_one(int value);
 #endif'
 }
-# The folder that checks are given as that of the build, if any.
+# The build folder that is passed to the checks, if any.
 folder=''
 # expect CHECK pass|fail [TEXT]: runs it on the tree; its output must name TEXT.
 expect() {
@@ -145,7 +145,7 @@ plant base/three.h <<<'typedef struct {
 plant base/four.h <<<'typedef enum Walk { SLOW } Walk;'
 expect structure fail 'Walk: a type of this name'
 rm "$tree/base/three.h" "$tree/base/four.h"
-# Files a, b and c call each other in a circle, d is called only.
+# Files a, b and c call each other in a circle; d is only called.
 circle() {
     printf '%s\t%s\n' a b b c c a c d d e | awk -v most="$1" -f "$checks/lib/components.awk"
 }
@@ -154,7 +154,7 @@ cases=$((cases + 2))
     echo "selftest: components.awk finds: $(circle 2), $(circle 3)"
     failures=$((failures + 1))
 }
-# message TEXT [SAYS]: the message is fine, or is refused with these words.
+# message TEXT [SAYS]: the message is accepted, or is refused with these words.
 message() {
     local said
     cases=$((cases + 1))
@@ -191,8 +191,8 @@ plant codegen/bad.h <<<'#include "passes/x.h"'
 expect includes fail 'passes/bad.c:1'
 expect includes fail 'codegen/bad.h:1'
 
-# What a search for `#include "` alone would miss; the header is there, so that all of it compiles.
-# Each also where a condition hides it from the compiler.
+# Includes that a search for `#include "` would miss; the header exists, so that all of it compiles.
+# Each is also tested inside a condition that hides it from the compiler.
 reset
 plant passes/pass.h <<<'#ifndef PASS_H
 #define PASS_H
@@ -238,7 +238,7 @@ plant ir/bad.c <<<'#include <passes/pass.h>'
 expect includes fail 'write "passes/pass.h"'
 plant base/good.h <<<'#include <include/tilec/tilec.h>'
 expect includes fail 'write <tilec/tilec.h>'
-# A header that another one has already brought in, so that its guard skips it.
+# A header that another one has already included, so that its guard skips it.
 reset
 plant sim/top.h <<<'#ifndef TOP_H
 #define TOP_H
@@ -250,7 +250,7 @@ plant tools/bad.c <<<'#include "compile/all.h"
 #define TOP "sim/top.h"
 #include TOP'
 expect includes fail 'tools/bad.c:3: tools may not include sim'
-# Front ends: those above know the door alone, and none knows another.
+# Front ends: rooms above them may include only the entry header, and no front end includes another.
 reset
 plant frontend/tile/tile.h </dev/null
 plant frontend/other/other.h </dev/null
@@ -267,7 +267,7 @@ expect includes fail 'frontend/common/bad.c:1: frontend/common may not include f
 plant frontend/common/bad.c <<<'#include "ir/ir.h"'
 plant frontend/tile/bad.c <<<'#include "frontend/other/other.h"'
 expect includes fail 'frontend/tile/bad.c:1: "frontend/other/other.h": no such room'
-# A table belongs to those who include it.
+# A table's includes belong to the files that include it.
 reset
 plant passes/pass.h </dev/null
 plant base/names.def <<<'#define H "passes/pass.h"
@@ -381,7 +381,7 @@ plant docs/bad.md <<<"see /ho""me/somebody/notes"
 expect style fail 'docs/bad.md:1: a path of one machine'
 
 
-# What a build knows. make_build FLAGS…: compiles base/*.c and ir/*.c in build/test.
+# Files that a build has compiled. make_build FLAGS…: compiles base/*.c and ir/*.c in build/test.
 warnings=$(bash -c 'source "$0"; echo "${warnings[*]}"' "$checks/lib/common.sh" "$checks/../..")
 make_build() {
     local file
@@ -419,14 +419,14 @@ const int one = 1;'
     done
     reset
     make_build "$warnings"
-    # A file outside of the build.
+    # A file that is not part of the build.
     plant ir/bad.c <<<'extern int counter;
 int counter = 1L << 40;'
     expect warnings fail 'gcc: ir/bad.c:2'
     expect globals fail 'ir/bad.c: mutable global: counter'
     plant ir/bad.c <<<'#error here'
     expect includes fail 'ir/bad.c: does not preprocess'
-    # Globals that only the objects show.
+    # Globals that can be seen only in the objects.
     reset
     plant ir/bad.c <<<'int use(void);
 #ifdef BUILT
@@ -447,7 +447,8 @@ int use(void) { return 0; }
     folder=''
     expect globals pass
     missing='base/good.c: CMakeFiles/tilec_objects.dir/base/good.c.o is missing or older'
-    # Objects of another time: of an older source, of an older header, none, and of no source.
+    # Objects that are out of date: older than the source, older than a header, missing, or without
+    # a source.
     reset
     make_build "$warnings"
     later base/good.c
@@ -476,19 +477,19 @@ int use(void) { return 0; }
     echo text >"$folder/CMakeFiles/tilec_objects.dir/base/good.c.o"
     touch -d '-1 hour' "$folder/CMakeFiles/tilec_objects.dir/base/good.c.o"
     expect globals fail 'nm read 0 of 1 objects'
-    # A build without these warnings, or that turns one off, says nothing about them.
+    # A build without these warnings, or that turns one off, proves nothing about them.
     plant ir/bad.c <<<'int bad(int a, long b);
 int bad(int a, long b) { return (int)b; }'
     make_build
     expect warnings fail 'gcc: ir/bad.c:2'
     make_build "$warnings -Wno-unused-parameter"
     expect warnings fail 'gcc: ir/bad.c:2'
-    # An include that no text shows.
+    # An include that is not visible in any text.
     reset
     plant ir/hidden.h <<<'enum { HIDDEN };'
     make_build -include ../../ir/hidden.h
     expect includes fail 'base/good.c: the compiler read ir/hidden.h'
-    # A header that the build makes may include what it likes; who includes it is read here.
+    # A header generated by the build may include anything; its includers are checked here.
     reset
     plant ir/uses.c <<<'#include <made.h>'
     mkdir -p "$tree/build/test"
@@ -500,7 +501,7 @@ else
     echo "selftest: no gcc or no ninja; what a build knows is not tried"
 fi
 
-# What changed since the base commit.
+# Files that changed since the base commit.
 in_git() { git -C "$tree" -c user.name=a -c user.email=a@b.c -c commit.gpgsign=false "$@"; }
 commit() { # all there is; it becomes the base
     in_git add -A

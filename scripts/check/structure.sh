@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# The shape of the tree: what may stand at its root, how many files a folder of sources may have,
-# that a name of a type has one meaning, and that no large group of files calls each other in a
-# circle.
-# Circles are found in the objects of the build folder: a file calls another one if its object needs
-# a function of the other's. Exceptions stand in structure.allow, with their reasons.
+# The shape of the tree: which files may be at its root, how many files a folder of sources may
+# have, that the name of a type has one meaning, and that no large group of files calls each other
+# in a circle. Circles are found in the objects of the build folder: a file calls another one if its
+# object needs a function of the other's. Exceptions are in structure.allow, with their reasons.
 source "$(dirname "$0")/lib/common.sh"
 folder_most=40 ir_most=20 circle_most=4
 

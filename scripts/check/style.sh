@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Length of files and lines, no tabs and blanks at line ends, POSIX in one place, no casts that
-# hide the cases of a switch, no open ends, no paths of one machine. Tables (.def) are not formatted
-# by clang-format, and may be a bit wider.
-# Exceptions stand in style.allow beside this script: RULE FILE REASON.
+# Length of files and lines, no tabs, no blanks at line ends, POSIX in one place, no casts that hide
+# the cases of a switch, no TODOs, no paths of one machine. Tables (.def) are not formatted by
+# clang-format, and may be a bit wider. Exceptions are listed in style.allow in this folder: RULE
+# FILE REASON.
 source "$(dirname "$0")/lib/common.sh"
 
 allow="$root/scripts/check/style.allow"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# All C files without a warning by gcc and by clang. What a build has compiled as it is now, by gcc
-# with these warnings as errors, is not compiled again. Clang compiles what changed since the base
-# commit and what includes that itself (lib/common.sh): what includes it through other headers would
-# soon be nearly all files, and waits for CHECK_ALL=1.
+# All C files compile without warnings, with gcc and with clang. Files that a build has compiled in
+# their current state, by gcc with these warnings as errors, are not compiled again. Clang compiles
+# the files that changed since the base commit, and those that include them directly
+# (lib/common.sh). Indirect includers would soon be nearly all files; they are compiled with
+# CHECK_ALL=1.
 source "$(dirname "$0")/lib/common.sh"
 
 tree_files '*.c' | with_headers >"$scratch/files"
 run() { # run COMPILER NAME LIST
-    # One file a process: so ccache keeps what has passed.
+    # One file for each process, so that ccache remembers those that passed.
     xargs -r -d '\n' -P2 -n 1 $ccache "$1" -std=c17 -fsyntax-only "${warnings[@]}" \
         "${test_defines[@]}" -I. -Iinclude "${llvm[@]}" <"$3" >"$scratch/log" 2>&1 ||
         [ -s "$scratch/log" ] || echo "$2: fails without a word" >>"$scratch/found"

@@ -31,7 +31,7 @@ static bool cut_through(Str *page, const char *mark, Str *lines) {
     return false;
 }
 
-// Appends `page` up to the end mark of the part, with the part written anew.
+// Appends `page` up to the end mark of the part, with the part written again.
 static bool add_part(Arena *arena, const PagePart *part, Str *page, StrBuf *out) {
     Str kept, old;
     if (!cut_through(page, arena_printf(arena, "<!-- begin %s: ", part->name), &kept)) return false;

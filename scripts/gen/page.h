@@ -6,9 +6,11 @@
 //     …
 //     <!-- end facts -->
 //
-// `gen_NAME_docs FILE` writes the parts anew, `gen_NAME_docs --check FILE` fails if they are not up
-// to date. Invariants: each part has both marks in the page, each on a line of its own; the parts
-// stand in the page in the order of the array. Ownership: everything is in the page's arena.
+// `gen_NAME_docs FILE` writes the parts again; `gen_NAME_docs --check FILE` fails if they are not
+// up to date.
+// Invariants: each part has both marks in the page, each on its own line; the parts are in the page
+// in the order of the array.
+// Ownership: everything is in the page's arena.
 //
 //     static const PagePart parts[] = {{"facts", add_facts}};
 //     int main(int argc, char **argv) { return page_main(argc, argv, parts, 1); }

@@ -62,7 +62,7 @@ keep() { # NAME MACHINE COMMAND
     mv "$scratch/kept" "bench/results/$1.json"
 }
 
-# What the awk programs below share: cells(LINE, CELL) takes a row apart, and returns its count.
+# Shared by the awk programs below: cells(LINE, CELL) splits a row into CELL, and returns the count.
 reader='
     function cells(line, cell, n, text) {
         n = 0

@@ -1,6 +1,6 @@
-# Prints the head comment of the script that reads this, where -h or --help is among its arguments:
+# Prints the head comment of the script that sources this, if -h or --help is among its arguments:
 #   source scripts/lib/help.sh "$@"
-# What stands behind -- belongs to another command.
+# Arguments after -- belong to another command.
 for help_argument in "$@"; do
     case $help_argument in
     -h | --help)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What scripts/test.sh prints when it is interrupted, from what ctest has said so far:
+# Prints the summary of scripts/test.sh when it is interrupted, from ctest's output up to then:
 #   test-interrupted.sh OUTPUT SLICE REGEX
-# How many tests had ended, a line for each that failed, and how to go on.
+# It has the number of tests that ended, a line for each that failed, and how to continue.
 set -eu
 output=$1 slice=$2 match=$3
 [ -e "$output" ] || output=/dev/null

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What scripts/test.sh prints after ctest, from ctest's JUnit file:
+# Prints the summary of scripts/test.sh after ctest, from ctest's JUnit file:
 #   test-report.sh RESULTS.xml OUT.json SLICE
-# Why tests were skipped, the ten longest, and a line for each failure that repeats it alone. OUT
-# gets the result and the seconds of each test, and the seconds of each folder of tests.
+# It has the reasons for skipped tests, the ten longest tests, and for each failure a line that
+# repeats it alone. OUT gets the result and the seconds of each test, and the seconds of each folder
+# of tests.
 set -eu
 xml=$1 json=$2 slice=$3
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
@@ -13,7 +14,7 @@ commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# One line a test: seconds, result, name; and the reasons of what was skipped.
+# One line for each test: seconds, result, name; and the reasons for skipped tests.
 awk -v reasons="$scratch/reasons" '
     function value(key,   text) {
         text = $0
@@ -47,7 +48,7 @@ fi
 printf '\nThe longest:\n'
 head -n 10 "$scratch/tests" | awk '{ printf "  %6.1f s  %s\n", $1, $3 }'
 
-# Seconds of a folder of tests: what stands before the first slash of the names.
+# The seconds of a folder of tests: the part of the names before the first slash.
 awk -v commit="$commit" -v slice="$slice" '
     { seconds[NR] = $1; result[NR] = $2; name[NR] = $3
       folder = $3; sub(/\/.*/, "", folder)

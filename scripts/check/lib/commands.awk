@@ -16,14 +16,16 @@ BEGIN {
     for (i = 1; i <= count_roots && !ours; i++)
         if (index(source, root[i]) == 1) { source = substr(source, length(root[i]) + 1); ours = 1 }
     if (!ours) next # made by the build
-    # What stands before the first option ends with the compiler; a cache of compilations may lead.
+    # The text before the first option ends with the compiler's name; a compiler cache may come
+    # before it.
     head = command
     sub(/ -.*/, "", head)
     n_head = split(head, part, " ")
     strict = part[n_head] == compiler
     command = " " command " "
     for (i = 1; i <= count_flags; i++) if (!index(command, " " flag[i] " ")) strict = 0
-    # Of the warnings that the build turns off this one needs gcc's flow analysis: no check had it.
+    # The build turns off this warning, which needs gcc's flow analysis: no check has ever enabled
+    # it.
     gsub(/ -Wno-maybe-uninitialized /, " ", command)
     if (command ~ / -w | -Wno-/) strict = 0
     print folder "/" word[n - 2] "\t" source "\t" (strict ? "strict" : "other")

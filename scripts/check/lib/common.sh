@@ -1,12 +1,12 @@
 # Helpers of the checks; sourced. A check takes the root of a tree (default: this repository) and a
 # build folder as arguments, prints one line per violation, and exits 0, 1 or 77 (skipped, with the
-# reason). What ninja's builds know is read from that folder and those beside it (build/debug,
-# build/release). A file that no build has compiled as it is now is compiled by the check.
+# reason). The data of ninja's builds is read from that folder and its siblings (build/debug,
+# build/release). A file that no build has compiled in its current state is compiled by the check.
 #
-# Where a compiler or a formatter must read each file, it reads only what changed since the commit
-# that scripts/check/base names: all files passed at that commit. CHECK_ALL=1 makes it read all
-# files, and so does a tree without that commit in its history. scripts/test-all.sh sets the
-# variable, and only it moves the commit, after everything has passed.
+# A compiler or a formatter must read each file, so those checks read only files that changed since
+# the commit in scripts/check/base: at that commit all files passed. CHECK_ALL=1 makes them read all
+# files; this also happens if the tree does not have that commit in its history. scripts/test-all.sh
+# sets the variable, and only it moves the commit, after everything has passed.
 set -eu
 export LC_ALL=C.UTF-8
 check_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,8 +24,9 @@ test_defines=(-DTEST_SOURCE_DIR='"."' -DTEST_BINARY_DIR='"."' -DTEST_TOOL='"tile
     -DTEST_LIBDIR_BESIDE='"../lib"')
 ccache=$(command -v ccache || true)
 
-# The files of the tree, those not yet committed included, one per line. A file deleted but still in
-# git's index is not listed. Without git, or where it refuses the tree, all files but build/, out/.
+# The files of the tree, one on a line, with those not yet committed. A file that is deleted but
+# still in git's index is not listed. Without git, or if git refuses the tree: all files except
+# build/ and out/.
 if [ -e .git ] && git ls-files -co --exclude-standard -z >"$scratch/tree.z" 2>/dev/null; then
     sed -z 's|^|./|' "$scratch/tree.z" |
         xargs -0 -r sh -c 'find -L "$@" -maxdepth 0 -type f' find 2>/dev/null || true
@@ -37,7 +38,7 @@ if [ ! -s "$scratch/tree" ]; then
     exit 1
 fi
 
-# tree_files PATTERN…: those that match a pattern, in which '*' stands for any text, slashes, too.
+# tree_files PATTERN…: the files that match a pattern; '*' matches any text, with slashes.
 tree_files() {
     local pattern expressions=()
     for pattern in "$@"; do
@@ -47,26 +48,27 @@ tree_files() {
     LC_ALL=C grep "${expressions[@]}" "$scratch/tree" || true
 }
 
-# both FILE FILE: the lines that both have, in the order of the first.
+# both FILE FILE: the lines that are in both, in the order of the first.
 both() {
     awk -v other="$2" 'BEGIN { while ((getline line < other) > 0) in_other[line] = 1 }
         $0 in in_other' "$1"
 }
-# without FILE FILE: the lines of the first that the second has not.
+# without FILE FILE: the lines of the first that are not in the second.
 without() {
     awk -v other="$2" 'BEGIN { while ((getline line < other) > 0) in_other[line] = 1 }
         !($0 in in_other)' "$1"
 }
 
-# make_edges: $scratch/text, what lib/text.awk reads in all texts; $scratch/edges, see edges.awk.
+# make_edges: writes $scratch/text, the records of lib/text.awk for all texts, and $scratch/edges
+# (see edges.awk).
 make_edges() {
     tree_files '*.c' '*.h' '*.cpp' '*.def' '*.inc' >"$scratch/texts"
     xargs -r -d '\n' awk -f "$check_lib/text.awk" <"$scratch/texts" >"$scratch/text"
     awk -v tree="$scratch/tree" -f "$check_lib/edges.awk" "$scratch/text" >"$scratch/edges"
 }
 
-# changed_files: writes to $scratch/changed what is not as it was at the base commit. Its status is
-# 1 if that cannot be said, or all files are wanted.
+# changed_files: writes to $scratch/changed the files that differ from the base commit. Its status
+# is 1 if this is unknown, or all files are wanted.
 changed_files() {
     local base
     [ "${CHECK_ALL:-0}" = 0 ] && [ -e .git ] && [ -f scripts/check/base ] || return 1
@@ -77,13 +79,14 @@ changed_files() {
     git ls-files -o --exclude-standard -z >>"$scratch/changed.z" || return 1
     tr '\0' '\n' <"$scratch/changed.z" | LC_ALL=C sort -u >"$scratch/changed"
 }
-# same_since_base FILE FROM TO: the lines of a file from one expression to another are as they were.
+# same_since_base FILE FROM TO: are the lines of a file between two expressions unchanged?
 same_since_base() {
     [ "$(sed -n "/$2/,/$3/p" "$1")" = \
         "$(git show "$(cat scripts/check/base):$1" 2>/dev/null | sed -n "/$2/,/$3/p")" ]
 }
-# keep_changed NAME LIST [direct|includers]: leaves in the file LIST what changed since the base
-# commit, and what includes that: itself, or through other headers, too. Says how many these are.
+# keep_changed NAME LIST [direct|includers]: keeps in the file LIST the files that changed since the
+# base commit, and those that include them: directly, or through other headers, too. Prints how many
+# these are.
 keep_changed() {
     local all direct=0
     all=$(wc -l <"$2")
@@ -100,11 +103,12 @@ keep_changed() {
     echo "$1: $(wc -l <"$2") of $all files, changed since $(cut -c 1-12 scripts/check/base)"
 }
 
-# How the paths of the tree begin in the folder $1 of a build.
+# The prefix of the tree's paths in the build folder $1.
 roots_of() {
     echo "$root/:$(pwd -P)/:$(realpath --relative-to="$1" .)/"
 }
-# make_built FOLDER…: $scratch/built, see deps.awk. Of no or another build it is empty.
+# make_built FOLDER…: writes $scratch/built, see deps.awk. It is empty without a build, or if the
+# build is of another tree.
 make_built() {
     local folder
     : >"$scratch/built"
@@ -118,7 +122,7 @@ make_built() {
                 -f "$check_lib/deps.awk" >>"$scratch/built"
     done
 }
-# make_commands FOLDER…: $scratch/commands, see commands.awk.
+# make_commands FOLDER…: writes $scratch/commands, see commands.awk.
 make_commands() {
     local folder
     : >"$scratch/commands"
@@ -129,7 +133,7 @@ make_commands() {
             "$folder/compile_commands.json" >>"$scratch/commands"
     done
 }
-# The build folder, and those beside it if it lies in the tree.
+# The build folder, and its sibling folders if it is in the tree.
 builds=(${build:+"$build"})
 if [[ $build == "$root"/* ]]; then
     for folder in "$(dirname "$build")"/*/; do
@@ -143,7 +147,8 @@ llvm=()
 if command -v llvm-config-22 >/dev/null && [ -d "$(llvm-config-22 --includedir)/llvm-c" ]; then
     llvm=(-isystem "$(llvm-config-22 --includedir)")
 fi
-# Nor is what includes a header that `tilec build` makes; tests/aot and tests/cost compile it.
+# Files that include a header generated by `tilec build` are not compiled either; tests/aot and
+# tests/cost compile them.
 with_headers() {
     local without='^(tests/aot/|tests/cost/launch\.c$|examples/aot/programs/(host|ranks)\.c$)'
     [ ${#llvm[@]} -gt 0 ] || without="$without|^codegen/(cpu/|api\.c|llvm_shim)"
@@ -158,7 +163,7 @@ skip() {
     echo "skipped: $1"
     exit 77
 }
-# finish NAME: exits 1 if the file $scratch/found has lines, after printing them.
+# finish NAME: prints the lines of $scratch/found and exits 1 if there are any.
 finish() {
     if [ -s "$scratch/found" ]; then
         sort -u "$scratch/found"

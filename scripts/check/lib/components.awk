@@ -1,6 +1,6 @@
 # Strongly connected components of files by calls. Reads pairs "FROM TO" (tab-separated): a function
 # of FROM calls one of TO. Prints each component of more than `most` files on one line. Tarjan's
-# algorithm with a stack of its own, as awk's recursion has no arrays by value.
+# algorithm with an explicit stack, as awk's recursion has no arrays by value.
 BEGIN { FS = "\t" }
 {
     if (!($1 in known)) { known[$1] = 1; names[++count] = $1 }

@@ -1,9 +1,9 @@
-# What `ninja -t deps` says on standard input; prints OBJECT, file for every file of the tree that
-# went into it, the source first, and "*made*" for files that the build has made. Objects that are
-# missing, or older than one of these files, are left out.
+# Reads the output of `ninja -t deps`; prints OBJECT and file for every file of the tree that was
+# read for it, the source first, and "*made*" for files that the build has generated. Objects that
+# are missing, or older than one of these files, are left out.
 #   -v times=FILE     lines "SECONDS PATH" of the files of the tree
-#   -v roots=A:B      how paths of the tree begin in the build folder, each with its slash
-#   -v folder=BUILD   stands before the names of objects
+#   -v roots=A:B      prefixes of the tree's paths in the build folder, each with its slash
+#   -v folder=BUILD   prefix for the names of objects
 BEGIN {
     while ((getline row < times) > 0) {
         place = index(row, " ")

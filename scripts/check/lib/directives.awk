@@ -1,6 +1,7 @@
-# Output of `cc -E -dI` on standard input, one file after another, each after a line "@file PATH".
-# Prints PATH, line, `"` or `<`, and target of every include that belongs to PATH: its own, and those
-# of what it includes that is no header (.def, .inc, .c): such text counts as part of the includer.
+# Reads the output of `cc -E -dI`, one file after another, each after a line "@file PATH". Prints
+# PATH, line, `"` or `<`, and target of every include that belongs to PATH: its own includes, and
+# those of the included files that are not headers (.def, .inc, .c), since their text counts as part
+# of the includer.
 function name_of(marker) {
     sub(/^[^"]*"/, "", marker)
     sub(/"[^"]*$/, "", marker)
@@ -10,7 +11,7 @@ function name_of(marker) {
 /^# [0-9]+ "/ {
     flags = $0
     sub(/^.*"/, "", flags)
-    # Only entering and leaving move the place: a #line directive cannot pretend to.
+    # Only entering and leaving a file change the place, so a #line directive cannot fake it.
     if (flags ~ /^ 1( |$)/) {
         depth++
         is_foreign[depth] = name_of($0) !~ /\.(def|inc|c|cpp)$/

@@ -1,6 +1,6 @@
-# Records of text.awk on standard input, the files of the tree as -v tree=FILE; prints for every
-# include of a file of the tree: PATH, line, kind, target, the file it is. A compiler looks beside
-# the file (of quoted ones), then in the root, then in include/.
+# Reads records of text.awk, and the files of the tree as -v tree=FILE. Prints for every include of
+# a file of the tree: PATH, line, kind, target, and the file it resolves to. A compiler searches the
+# file's own folder (for quoted includes), then the root, then include/.
 BEGIN {
     FS = OFS = "\t"
     while ((getline file < tree) > 0) is_file[file] = 1

@@ -1,13 +1,15 @@
-# The table of rooms: who may know whom. Reads the files of the tree (-v tree=FILE), then records of
-# PATH, line, kind, target (see directives.awk and text.awk); prints one line per violation.
+# The table of rooms: which room may include which. Reads the files of the tree (-v tree=FILE), then
+# records of PATH, line, kind, target (see directives.awk and text.awk); prints one line for each
+# violation.
 BEGIN {
     FS = "\t"
     allowed["base"] = "base"
     allowed["target"] = "base target"
     allowed["ir"] = "base target ir"
     allowed["runtime"] = "base target runtime tilec"
-    # frontend/ is three rooms: the door, what all front ends share, and a room for each of them,
-    # which knows no other. Those above see the door alone.
+    # frontend/ is three kinds of rooms: the entry header, the code that all front ends share, and a
+    # room for each front end, which may not include another. Rooms above them may include the entry
+    # header only.
     allowed["frontend"] = "base ir frontend frontend/tile"
     allowed["frontend/common"] = "base ir frontend/common"
     allowed["frontend/tile"] = "base ir frontend frontend/common frontend/tile"
@@ -48,7 +50,7 @@ function room_of(path) {
     if (target ~ /^\/|^\.\/|\/\.?\//) {
         complain("\"" target "\": a path of an include is plain: folder/file.h"); next
     }
-    # Programs of the examples are projects of their own, each in one folder.
+    # Programs of the examples are separate projects, each in one folder.
     beside = $1
     sub(/[^\/]*$/, "", beside)
     if (quoted && room == "examples" && (beside target) in is_file) next

@@ -1,5 +1,5 @@
-# Lines of edges.awk on standard input. What a table (.def, .inc) or a source includes belongs to
-# those who include it, too: prints their records, PATH and line of the include, kind, target.
+# Reads lines of edges.awk. An include in a table (.def, .inc) or a source belongs to the files that
+# include it, too: prints records for those: PATH and line of the include, kind, target.
 BEGIN { FS = OFS = "\t" }
 {
     n++

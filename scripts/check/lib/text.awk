@@ -1,13 +1,14 @@
-# Files as arguments; prints the same records as directives.awk for the includes that stand in the
-# text, in parts that a condition leaves out, too. Kind `?` is an include through a macro, `#` a
-# marker that claims another file or line, `/` a directive that a comment splits over two lines.
+# Takes files as arguments; prints the same records as directives.awk for the includes in the text,
+# also in parts that a condition excludes. Kind `?` is an include through a macro, `#` a marker that
+# claims another file or line, `/` a directive that a comment splits over two lines.
 #
-# No state is kept from line to line: whether a line begins within a comment would depend on all
-# strings and comments before it. Both cases are tried instead, so that nothing can hide; an include
-# that stands in a comment is reported, too.
+# No state is kept between lines: whether a line begins in a comment depends on all strings and
+# comments before it. Both cases are tried instead, so that no include can be hidden; an include
+# inside a comment is reported, too.
 FNR == 1 { joined = ""; first = 0 }
 
-# The text without blanks and whole comments at its begin. Sets `open` if a comment does not end.
+# Removes blanks and whole comments at the beginning of the text. Sets `open` if a comment does not
+# end.
 function trimmed(text, end) {
     open = 0
     for (;;) {
@@ -19,7 +20,7 @@ function trimmed(text, end) {
     }
 }
 function report(kind, target) { print FILENAME "\t" first "\t" kind "\t" target }
-# Reports what the text is if it begins outside of a comment.
+# Reports the text as it is read when it begins outside a comment.
 function read(text, kind) {
     text = trimmed(text)
     if (text !~ /^#/) return
