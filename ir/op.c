@@ -57,7 +57,10 @@ const IrOpInfo *ir_op_info(IrOpcode code) {
 }
 
 bool ir_level_allows(IrLevel function, IrLevel op) {
-    if (op == IR_LEVEL_VECTOR) return function == IR_LEVEL_CPU || function == IR_LEVEL_THREAD;
+    if (function == IR_LEVEL_CPU_TILE && op == IR_LEVEL_CPU) return true;
+    if (op == IR_LEVEL_VECTOR)
+        return function == IR_LEVEL_CPU_TILE || function == IR_LEVEL_CPU ||
+               function == IR_LEVEL_THREAD;
     return op == IR_LEVEL_ANY || op == IR_LEVEL_TILE || op == function;
 }
 
@@ -65,6 +68,7 @@ const char *ir_level_text(IrLevel level) {
     switch (level) {
     case IR_LEVEL_TILE: return "tile";
     case IR_LEVEL_GPU: return "gpu";
+    case IR_LEVEL_CPU_TILE: return "cpu_tile";
     case IR_LEVEL_CPU: return "cpu";
     case IR_LEVEL_THREAD: return "thread";
     case IR_LEVEL_VECTOR: return "cpu, thread";
@@ -99,7 +103,8 @@ IrAttrKind ir_attr_kind(IrAttrName name) {
 
 bool ir_attr_optional(IrAttrName name) {
     return ir_attr_kind(name) == IR_KIND_BOOL || name == IR_ATTR_INSIDE || name == IR_ATTR_PLAN ||
-           name == IR_ATTR_INSTRUCTION || name == IR_ATTR_ELEMS || name == IR_ATTR_WARPS;
+           name == IR_ATTR_INSTRUCTION || name == IR_ATTR_ELEMS || name == IR_ATTR_WARPS ||
+           name == IR_ATTR_SPANS;
 }
 
 bool ir_operand_optional(IrOpcode code, uint32_t index) {

@@ -74,8 +74,18 @@ static uint32_t ops_of(const IrFunc *f) {
     return count;
 }
 
+// At level cpu_tile what is known of a function holds only until it is lowered: nobody else changes
+// it before.
+static bool runs_at(PassLevels levels, IrLevel level) {
+    switch (level) {
+    case IR_LEVEL_GPU: return levels == LEVELS_ALL;
+    case IR_LEVEL_CPU_TILE: return levels == LEVELS_CPU;
+    default: return true;
+    }
+}
+
 static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
-    if (f->level == IR_LEVEL_GPU && infos[pass].levels == LEVELS_PLAIN) return true;
+    if (!runs_at(infos[pass].levels, f->level)) return true;
     ArenaMark mark = arena_mark(m->scratch);
     size_t errors = diags_errors(m->diags);
     PassContext context = {.scratch = m->scratch,

@@ -36,8 +36,8 @@ typedef enum PassId {
     PASSES
 } PassId;
 
-// Which functions a pass runs on: all, or those that are not of the gpu level.
-typedef enum PassLevels { LEVELS_ALL, LEVELS_PLAIN } PassLevels;
+// Which functions a pass runs on, by their level; see passes.def.
+typedef enum PassLevels { LEVELS_ALL, LEVELS_PLAIN, LEVELS_CPU } PassLevels;
 
 typedef struct PassInfo {
     const char *text;  // "cse"
@@ -59,6 +59,8 @@ typedef enum PipelineId {
     PIPELINE_TILE,
     // tile IR to the cpu level, ready for codegen/cpu
     PIPELINE_CPU,
+    // of it what makes loops over vectors, and nothing that cleans up before or after
+    PIPELINE_CPU_LOOPS,
     // tile IR to the thread level, ready for the codegen of a GPU
     PIPELINE_GPU,
     PIPELINES

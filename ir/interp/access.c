@@ -36,6 +36,7 @@ typedef struct Dimension {
     int64_t extent, stride, width;
     const InterpSlot *index;
     bool proven;
+    int64_t kept;  // of the width: lanes from there on are dropped
 } Dimension;
 
 static void check_proof(InterpRun *run, const Dimension *d, uint32_t lane, bool inside) {
@@ -53,7 +54,7 @@ static Axis axis_of_width(InterpRun *run, const Dimension *d) {
     bool near = fits && first > -d->width && first < d->extent;
     for (uint32_t w = 0; w < width; w++) {
         int64_t at = near ? first + w : -1;
-        axis.inside[w] = at >= 0 && at < d->extent;
+        axis.inside[w] = at >= 0 && at < d->extent && w < d->kept;
         if (axis.inside[w])
             axis.offset[w] = (uint64_t)at * (uint64_t)d->stride;
         else
@@ -118,10 +119,18 @@ static bool is_undecided(const InterpSlot *s) {
     return false;
 }
 
+// Of a store: a run of the body stands for one program here.
+static int64_t kept_of(const IrOp *store, uint32_t d, int64_t width) {
+    const IrAttr *spans = ir_attr(store, IR_ATTR_SPANS);
+    bool cut = d < spans->u.ints.count && spans->u.ints.items[d] != 0;
+    return cut ? spans->u.ints.items[d] : width;
+}
+
 static Dimension dimension_of(InterpRun *run, InterpFrame *frame, const IrOp *op, const IrArg *arg,
                               uint32_t d) {
-    Dimension dim = {op, d, arg->extent[d], arg->stride[d], 0, NULL, false};
-    dim.width = ir_attr(op, IR_ATTR_SELECT)->u.ints.items[d];
+    Dimension dim = {op, d, arg->extent[d], arg->stride[d], 0, NULL, false, 0};
+    dim.width = dim.kept = ir_attr(op, IR_ATTR_SELECT)->u.ints.items[d];
+    if (op->code == IR_VIEW_STORE) dim.kept = kept_of(op, d, dim.width);
     dim.index = operand_slot(run, frame, op, ir_view_index_start(op->code) + d);
     if (op->code != IR_VIEW_INSIDE) {
         const IrAttr *proofs = ir_attr(op, IR_ATTR_INSIDE);

@@ -108,6 +108,21 @@ static bool inside_flags(Verifier *v, const IrOp *op, uint32_t rank) {
     return fits || verifier_fail(v, op, "expected inside of %u numbers 0 or 1", rank);
 }
 
+// None, or one for each dimension: 0, or what the width is a multiple of.
+static bool spans(Verifier *v, const IrOp *op, uint32_t rank) {
+    const IrAttr *spans = ir_attr(op, IR_ATTR_SPANS), *select = ir_attr(op, IR_ATTR_SELECT);
+    if (spans->u.ints.count == 0) return true;
+    if (v->func->level != IR_LEVEL_CPU_TILE)
+        return verifier_fail(v, op, "expected spans at level cpu_tile only");
+    bool fits = spans->u.ints.count == rank;
+    for (uint32_t i = 0; fits && i < rank; i++) {
+        int64_t span = spans->u.ints.items[i];
+        fits = span == 0 || (span > 0 && select->u.ints.items[i] % span == 0);
+    }
+    return fits ||
+           verifier_fail(v, op, "expected spans of %u numbers that divide the widths", rank);
+}
+
 static bool indices(Verifier *v, const IrOp *op, uint32_t rank) {
     uint32_t start = ir_view_index_start(op->code);
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
@@ -183,6 +198,7 @@ static bool rule_view_load(Verifier *v, const IrOp *op) {
 static bool rule_view_store(Verifier *v, const IrOp *op) {
     IrType x;
     TRY(selection(v, op, &x));
+    TRY(spans(v, op, ir_operand(op, 0)->type->rank));
     TRY(verifier_operand(v, op, 1, &x));
     TRY(verifier_mask(v, op, 2, &x));
     return packed_write(v, op, 2);

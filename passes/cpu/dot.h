@@ -13,6 +13,7 @@
 #ifndef TILEC_PASSES_CPU_DOT_H
 #define TILEC_PASSES_CPU_DOT_H
 
+#include "passes/cpu/dot_form.h"
 #include "passes/cpu/lower.h"
 
 // An operand in memory. Element (i, k) of a lies at i * across + k * step; a block of b's columns
@@ -22,31 +23,16 @@ typedef struct Operand {
     IrValue *across, *step;  // i64
 } Operand;
 
-// The elements of a block of accumulators: rows × (vectors · lanes).
-typedef struct Block {
-    uint32_t rows, vectors, lanes;
-} Block;
-
-enum { MAX_VECTORS = 16 };
 typedef struct Dot {
     IrOp *op;
-    uint32_t batch, m, n, k;
-    Dtype sum;             // type of the accumulators
-    Dtype part_a, part_b;  // types of packed elements
-    uint32_t group;        // neighbours along k that one step multiplies: 1; vec.dot2, cpu.dot4
-    bool tiles;            // blocks are in tile registers: cpu.tiles
-    // Bytes of equal sign: a's go by 128 into the other sign's range; `shift` of each column is
-    // what that adds.
-    bool flipped;
-    IrValue *shift[MAX_VECTORS];
-    Block block;
-    Buffer acc, result;  // acc.id 0: none
-    IrValue *item;       // of the batch: i64; NULL: rank 2
+    DotForm form;
+    IrValue *shift[DOT_MAX_VECTORS];  // form.flipped: what to subtract from each column of a block
+    Buffer acc, result;               // acc.id 0: none
+    IrValue *item;                    // of the batch: i64; NULL: rank 2
     IrValue *row_end, *column_end, *depth_end;
     Operand a, b;
 } Dot;
 
-static inline uint32_t dot_columns(const Dot *d) { return d->block.vectors * d->block.lanes; }
 static inline IrValue *dot_shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *y, uint32_t count,
                                    const int64_t *from) {
     const IrType *t = ir_with_shape(l->module, x->type, 1, &count);
@@ -60,21 +46,6 @@ IrValue *dot_load(Lower *l, IrBuilder *b, IrValue *pointer, uint32_t lanes);
 void dot_store(IrBuilder *b, IrValue *pointer, IrValue *x);
 // Scratch memory for `count` elements.
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
-
-// A tile register: rows, and bytes of each.
-enum { TILE_ROWS = 16, TILE_BYTES = 64 };
-// Steps along k that one turn of the innermost loop takes.
-static inline uint32_t dot_steps(const Dot *d) {
-    enum { STEPS = 4, TILE_STEPS = TILE_BYTES / 4 };
-    uint32_t steps = d->k / d->group;
-    if (d->tiles) return TILE_STEPS;
-    return steps < STEPS ? steps : STEPS;
-}
-// dot.c: how deep a product should be that may be as deep as it likes.
-uint32_t dot_wanted_depth(const Lower *l, IrOp *op);
-bool dot_has_tiles(const Lower *l, IrOp *op);
-// deepen_dot.c: an i64, after how many steps along k both operands are 0 for good; NULL: never.
-IrValue *dot_room(Lower *l, IrBuilder *b, const IrOp *op);
 
 // pack.c: the operands go where the product's loops want them; at the builder.
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);

@@ -497,9 +497,57 @@ static void walk(Lower *l, IrBlock *body) {
     nest_flush(l);
 }
 
+// ---- runs of programs ---------------------------------------------------------------------------
+
+// Which dimension of the grid begins at the index: it is program(g) * width.
+static int64_t grid_dim_of(const IrValue *index) {
+    for (uint32_t i = 0; index->def && index->def->code == IR_MUL && i < 2; i++) {
+        const IrOp *factor = ir_operand(index->def, i)->def;
+        if (factor && factor->code == IR_PROGRAM) return ir_attr_int(factor, IR_ATTR_DIM);
+    }
+    UNREACHABLE("spans along an index that is no program's");
+}
+
+// The elements of all programs of a run: there once for each dimension of the grid.
+static IrValue *elements_of_run(IrBlock *body, int64_t grid_dim, int64_t width) {
+    IrOp *span = body->first;
+    while (span->code != IR_CPU_SPAN || ir_attr_int(span, IR_ATTR_DIM) != grid_dim)
+        span = span->next;
+    IrValue *programs = ir_result(span, 0);
+    if (programs->uses) return ir_result(programs->uses->user, 0);
+    IrBuilder b = ir_builder_before(span->next);
+    return lower_mul(&b, programs, lower_i64(&b, width));
+}
+
+static void find_reaches(Lower *l, IrBlock *body, const IrBlock *block) {
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++) find_reaches(l, body, op->regions[i]);
+        if (op->code != IR_VIEW_STORE) continue;
+        const IrAttr *spans = ir_attr(op, IR_ATTR_SPANS);
+        for (uint32_t d = 0; d < spans->u.ints.count; d++) {
+            int64_t width = spans->u.ints.items[d];
+            if (width == 0) continue;
+            const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
+            Reach reach = {op, d, elements_of_run(body, grid_dim_of(index), width)};
+            vec_push(l->scratch, &l->reaches, reach);
+        }
+    }
+}
+
+static uint32_t count_asserts(const IrBlock *block) {
+    uint32_t count = 0;
+    IR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->region_count; i++) count += count_asserts(op->regions[i]);
+        count += op->code == IR_VEC_ASSERT;
+    }
+    return count;
+}
+
+// ---- the pass -----------------------------------------------------------------------------------
+
 bool pass_cpu_lower(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
-    if (!body || f->level != IR_LEVEL_TILE) return false;
+    if (!body || f->level != IR_LEVEL_CPU_TILE) return false;
     Lower l = {.func = f,
                .module = f->module,
                .scratch = context->scratch,
@@ -508,9 +556,8 @@ bool pass_cpu_lower(IrFunc *f, PassContext *context) {
                .facts = context->facts,
                .remarks = context->remarks};
     f->level = IR_LEVEL_CPU;
-    l.sites = effect_prepare(f);
-    widen_products(&l, body);
-    widen_programs(&l, body);
+    l.sites = count_asserts(body);
+    find_reaches(&l, body, body);
     l.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     l.positive = arena_new(context->scratch, uint8_t, f->op_count);
     l.aligned = arena_new(context->scratch, bool, f->op_count);

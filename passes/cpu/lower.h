@@ -15,8 +15,7 @@
 //     sort.c       sort, topk, histogram                  scan.c            scans
 //     effect.c     atomics, assert, print                 dot.c             products, with pack.c,
 //     divide.c     many values divided by one             micro.c           and one block of them
-//     store_early.c  values kept where they are stored    merge_programs.c  several at once
-//     prefetch.c   the next program's row                 deepen_dot.c      deeper products
+//     store_early.c  values kept where they are stored    prefetch.c        the next program's row
 //
 // Invariants: what a program means stays, bit for bit, but for the order of float reductions and
 // dots. Memory is read and written in the order written where it may overlap: an inline load never
@@ -242,7 +241,7 @@ struct Lower {
     VEC(IrOp *) dead;     // emit: tile ops, in order
     VEC(IrOp *) control;  // emit: loops and ifs with carried tiles, inner ones first
     uint32_t buffers;
-    uint32_t sites;  // of prints
+    uint32_t sites;  // of asserts and prints so far
 };
 
 Tile *lower_tile(Lower *l, const IrValue *value);
@@ -417,13 +416,7 @@ void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
 void order_lower(Lower *l, IrOp *op);
 void scan_lower(Lower *l, IrOp *op);
 void dot_lower(Lower *l, IrOp *op);
-void widen_programs(Lower *l, IrBlock *body);  // merge_programs.c: so too
-// deepen_dot.c: before anything is known of the function
-void widen_products(Lower *l, IrBlock *block);
 void effect_lower(Lower *l, IrOp *op);
-// Before anything else: asserts of tiles become the least lane that fails; sites get their numbers.
-// Returns how many sites there are so far.
-uint32_t effect_prepare(IrFunc *f);
 
 // Small steps of arithmetic on i64 scalars, folded where both are constants.
 IrValue *lower_i64(IrBuilder *b, int64_t value);

@@ -222,32 +222,36 @@ static Rows rows_there_or_copy(Lower *l, IrBuilder *b, const Matrix *m, IrValue 
 // Tile registers read rows of any distance.
 static void rows_for_tiles(Lower *l, Dot *d, IrBuilder *b, IrValue *tile) {
     Matrix m = {.tile = tile, .limit = {d->row_end, d->depth_end}, .lane = 1};
-    m.lanes = copy_lanes(l, tile, d->part_a, d->k);
-    int64_t step = step_along(d->part_a, d->k);
-    IrValue *to = dot_scratch(l, d->part_a, (uint64_t)step * d->m);
+    m.lanes = copy_lanes(l, tile, d->form.part_a, d->form.k);
+    int64_t step = step_along(d->form.part_a, d->form.k);
+    IrValue *to = dot_scratch(l, d->form.part_a, (uint64_t)step * d->form.m);
     Rows rows = rows_there_or_copy(l, b, &m, to, step, true);
     d->a = (Operand){rows.data, rows.step, lower_i64(b, 1)};
 }
 
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 0);
-    if (lies_ready(l, tile, d->part_a)) {
+    if (lies_ready(l, tile, d->form.part_a)) {
         d->a = buffer_operand(l, d, b, tile, 0);
         return;
     }
-    if (d->tiles && rows_lie_there(l, d, tile, d->part_a)) {
+    if (d->form.tiles && rows_lie_there(l, d, tile, d->form.part_a)) {
         rows_for_tiles(l, d, b, tile);
         return;
     }
-    bool turned = d->group == 1 && (runs_across(l, tile) || d->k < d->m / 8);
-    int64_t across = turned ? 1 : step_along(d->part_a, d->k), step = turned ? d->m : 1;
-    d->a.data = dot_scratch(l, d->part_a, (uint64_t)(turned ? step * d->k : across * d->m));
+    bool turned = d->form.group == 1 && (runs_across(l, tile) || d->form.k < d->form.m / 8);
+    int64_t across = turned ? 1 : step_along(d->form.part_a, d->form.k),
+            step = turned ? d->form.m : 1;
+    d->a.data =
+        dot_scratch(l, d->form.part_a, (uint64_t)(turned ? step * d->form.k : across * d->form.m));
     d->a.across = lower_i64(b, across);
     d->a.step = lower_i64(b, step);
-    Matrix m = {
-        .tile = tile, .item = d->item, .limit = {d->row_end, d->depth_end}, .flip = d->flipped};
+    Matrix m = {.tile = tile,
+                .item = d->item,
+                .limit = {d->row_end, d->depth_end},
+                .flip = d->form.flipped};
     m.lane = turned ? 0 : 1;
-    m.lanes = copy_lanes(l, tile, d->part_a, turned ? d->m : d->k);
+    m.lanes = copy_lanes(l, tile, d->form.part_a, turned ? d->form.m : d->form.k);
     copy_matrix(l, b, &m, d->a.data, across, step);
 }
 
@@ -257,12 +261,12 @@ static void panels_of_b(Lower *l, Dot *d, IrBuilder *b, IrValue *to) {
     Matrix m = {
         .tile = ir_operand(d->op, 1), .item = d->item, .limit = {d->depth_end, d->column_end}};
     m.lane = 1;
-    m.lanes = dot_columns(d);
-    copy_matrix(l, b, &m, to, dot_columns(d), d->k);
+    m.lanes = dot_columns(&d->form);
+    copy_matrix(l, b, &m, to, dot_columns(&d->form), d->form.k);
 }
 
 static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
-    return d->group == 1 && rows_lie_there(l, d, tile, d->part_b);
+    return d->form.group == 1 && rows_lie_there(l, d, tile, d->form.part_b);
 }
 
 bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there, IrValue **inside) {
@@ -284,8 +288,8 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
     Operand place;
     IrValue *inside;
     CHECK(dot_b_in_place(l, d, b, &place, &inside), "b has no place");
-    IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, d->block.rows));
-    few = ir_binary(b, IR_OR, few, are_close(b, place.step, d->n));
+    IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, d->form.block.rows));
+    few = ir_binary(b, IR_OR, few, are_close(b, place.step, d->form.n));
     IrValue *condition = lower_and(b, inside, few);
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
@@ -293,7 +297,8 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
     IrValue *there[3] = {place.data, place.across, place.step};
     ir_yield(&stay, 3, there);
     panels_of_b(l, d, &copy, panels);
-    IrValue *packed[3] = {panels, lower_i64(&copy, d->k), lower_i64(&copy, dot_columns(d))};
+    IrValue *packed[3] = {panels, lower_i64(&copy, d->form.k),
+                          lower_i64(&copy, dot_columns(&d->form))};
     ir_yield(&copy, 3, packed);
     const IrType *types[3] = {panels->type, packed[1]->type, packed[2]->type};
     IrOp *op = ir_op(b, IR_IF, 1, &condition, 3, types, 2, regions);
@@ -303,16 +308,16 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
 // Rows of b one after the other, as they are.
 static Operand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (lies_ready(l, tile, d->part_b)) return buffer_operand(l, d, b, tile, 1);
-    IrValue *rows = dot_scratch(l, d->part_b, (uint64_t)d->k * d->n);
+    if (lies_ready(l, tile, d->form.part_b)) return buffer_operand(l, d, b, tile, 1);
+    IrValue *rows = dot_scratch(l, d->form.part_b, (uint64_t)d->form.k * d->form.n);
     Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 1};
-    m.lanes = copy_lanes(l, tile, d->part_b, d->n);
-    if (rows_lie_there(l, d, tile, d->part_b)) {
-        Rows there = rows_there_or_copy(l, b, &m, rows, d->n, false);
+    m.lanes = copy_lanes(l, tile, d->form.part_b, d->form.n);
+    if (rows_lie_there(l, d, tile, d->form.part_b)) {
+        Rows there = rows_there_or_copy(l, b, &m, rows, d->form.n, false);
         return (Operand){there.data, lower_i64(b, 1), there.step};
     }
-    copy_matrix(l, b, &m, rows, d->n, 1);
-    return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->n)};
+    copy_matrix(l, b, &m, rows, d->form.n, 1);
+    return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->form.n)};
 }
 
 static IrBuilder open_for(IrBuilder *b, IrValue *end, int64_t step, IrValue **variable) {
@@ -325,15 +330,15 @@ static IrBuilder open_for(IrBuilder *b, IrValue *end, int64_t step, IrValue **va
 
 // Groups of neighbours along k come together: row r of the group goes to every group-th place.
 static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *step, IrValue *to) {
-    uint32_t lanes = d->block.lanes, count = lanes;
+    uint32_t lanes = d->form.block.lanes, count = lanes;
     IrValue *row[4];
-    for (uint32_t r = 0; r < d->group; r++) {
+    for (uint32_t r = 0; r < d->form.group; r++) {
         IrValue *by = lower_mul(b, lower_i64(b, r), step);
         row[r] = dot_load(l, b, ir_ptr_add(b, from, by), lanes);
     }
-    int64_t *places = arena_new(l->scratch, int64_t, (size_t)lanes * d->group);
+    int64_t *places = arena_new(l->scratch, int64_t, (size_t)lanes * d->form.group);
     // Rows 0 and 2, 1 and 3 first, so that the last step puts neighbours side by side.
-    for (uint32_t width = d->group / 2; width >= 1; width /= 2) {
+    for (uint32_t width = d->form.group / 2; width >= 1; width /= 2) {
         for (uint32_t i = 0; i < count; i++) {
             places[2 * i] = i;
             places[2 * i + 1] = count + i;
@@ -347,14 +352,14 @@ static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *
 
 static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *panels) {
     IrValue *k, *j;
-    IrBuilder outer = open_for(b, d->depth_end, d->group, &k);
-    IrBuilder inside = open_for(&outer, d->column_end, dot_columns(d), &j);
+    IrBuilder outer = open_for(b, d->depth_end, d->form.group, &k);
+    IrBuilder inside = open_for(&outer, d->column_end, dot_columns(&d->form), &j);
     IrValue *from = lower_add(&inside, lower_mul(&inside, k, rows.step), j);
-    IrValue *to = lower_add(&inside, lower_mul(&inside, j, lower_i64(&inside, d->k)),
-                            lower_mul(&inside, k, lower_i64(&inside, dot_columns(d))));
-    for (uint32_t v = 0; v < d->block.vectors; v++) {
-        IrValue *by = lower_i64(&inside, v * d->block.lanes);
-        IrValue *there = lower_i64(&inside, v * d->block.lanes * d->group);
+    IrValue *to = lower_add(&inside, lower_mul(&inside, j, lower_i64(&inside, d->form.k)),
+                            lower_mul(&inside, k, lower_i64(&inside, dot_columns(&d->form))));
+    for (uint32_t v = 0; v < d->form.block.vectors; v++) {
+        IrValue *by = lower_i64(&inside, v * d->form.block.lanes);
+        IrValue *there = lower_i64(&inside, v * d->form.block.lanes * d->form.group);
         weave(l, d, &inside, ir_ptr_add(&inside, rows.data, lower_add(&inside, from, by)),
               rows.step, ir_ptr_add(&inside, panels, lower_add(&inside, to, there)));
     }
@@ -368,24 +373,24 @@ static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *
 static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrValue *step,
                           IrValue *panels) {
     enum { MOST = 64 };
-    uint32_t units = d->block.lanes, wide = dot_columns(d);
+    uint32_t units = d->form.block.lanes, wide = dot_columns(&d->form);
     CHECK(units <= MOST, "%u lanes", units);
     IrValue *n, *k, *row[MOST];
     IrBuilder outer = open_for(b, d->column_end, units, &n);
-    IrBuilder in = open_for(&outer, d->depth_end, (int64_t)units * d->group, &k);
+    IrBuilder in = open_for(&outer, d->depth_end, (int64_t)units * d->form.group, &k);
     IrValue *from = lower_add(&in, lower_mul(&in, n, step), k);
     for (uint32_t r = 0; r < units; r++) {
         IrValue *at = lower_add(&in, from, lower_mul(&in, lower_i64(&in, r), step));
-        row[r] = dot_load(l, &in, ir_ptr_add(&in, columns, at), units * d->group);
+        row[r] = dot_load(l, &in, ir_ptr_add(&in, columns, at), units * d->form.group);
     }
-    square_exchange(l, &in, row, units, d->group);
+    square_exchange(l, &in, row, units, d->form.group);
     IrValue *panel = ir_binary(&in, IR_AND, n, lower_i64(&in, -(int64_t)wide));
     IrValue *rest = ir_binary(&in, IR_SUB, n, panel);
-    IrValue *to = lower_add(&in, lower_mul(&in, panel, lower_i64(&in, d->k)),
+    IrValue *to = lower_add(&in, lower_mul(&in, panel, lower_i64(&in, d->form.k)),
                             lower_mul(&in, k, lower_i64(&in, wide)));
-    to = lower_add(&in, to, lower_mul(&in, rest, lower_i64(&in, d->group)));
+    to = lower_add(&in, to, lower_mul(&in, rest, lower_i64(&in, d->form.group)));
     for (uint32_t r = 0; r < units; r++) {
-        IrValue *by = lower_i64(&in, (int64_t)r * wide * d->group);
+        IrValue *by = lower_i64(&in, (int64_t)r * wide * d->form.group);
         dot_store(&in, ir_ptr_add(&in, panels, lower_add(&in, to, by)), row[r]);
     }
     ir_yield(&in, 0, NULL);
@@ -393,7 +398,7 @@ static void turned_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *columns, IrVa
 }
 
 static bool turns_in_squares(const Dot *d) {
-    return d->block.lanes > 1 && d->k >= d->block.lanes * d->group;
+    return d->form.block.lanes > 1 && d->form.k >= d->form.block.lanes * d->form.group;
 }
 
 // Where the columns were copied to, or where they lie.
@@ -403,9 +408,9 @@ typedef struct Columns {
 
 static Columns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to) {
     IrValue *tile = ir_operand(d->op, 1);
-    int64_t step = step_along(d->part_b, d->k);
+    int64_t step = step_along(d->form.part_b, d->form.k);
     Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 0};
-    m.lanes = copy_lanes(l, tile, d->part_b, d->k);
+    m.lanes = copy_lanes(l, tile, d->form.part_b, d->form.k);
     copy_matrix(l, b, &m, to, 1, step);
     return (Columns){to, lower_i64(b, step)};
 }
@@ -414,7 +419,8 @@ static Columns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to) {
 static IrOp *load_of_columns(Lower *l, const Dot *d) {
     const IrValue *tile = ir_operand(d->op, 1);
     IrOp *turn = tile->def, *load;
-    if (d->item || !turn || turn->code != IR_PERMUTE || tile->type->elem != d->part_b) return NULL;
+    if (d->item || !turn || turn->code != IR_PERMUTE || tile->type->elem != d->form.part_b)
+        return NULL;
     load = ir_operand(turn, 0)->def;
     bool as_is = load && lower_tile(l, tile)->mode == MODE_INLINE &&
                  lower_tile(l, &load->results[0])->mode == MODE_INLINE && access_is_whole(l, load);
@@ -422,11 +428,12 @@ static IrOp *load_of_columns(Lower *l, const Dot *d) {
 }
 
 static Columns find_columns(Lower *l, const Dot *d, IrBuilder *b) {
-    IrValue *to = dot_scratch(l, d->part_b, (uint64_t)step_along(d->part_b, d->k) * (uint64_t)d->n);
+    IrValue *to = dot_scratch(
+        l, d->form.part_b, (uint64_t)step_along(d->form.part_b, d->form.k) * (uint64_t)d->form.n);
     IrOp *load = load_of_columns(l, d);
     if (!load) return copy_columns(l, d, b, to);
     Whole whole = access_whole(l, b, load);
-    IrValue *condition = lower_and(b, whole.inside, are_close(b, whole.step[0], d->k));
+    IrValue *condition = lower_and(b, whole.inside, are_close(b, whole.step[0], d->form.k));
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
     stay.span = copy.span = b->span;
@@ -445,20 +452,20 @@ static void columns_to_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
 
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
-    if (d->group == 1 && lies_ready(l, tile, d->part_b)) {
+    if (d->form.group == 1 && lies_ready(l, tile, d->form.part_b)) {
         d->b = buffer_operand(l, d, b, tile, 1);
         return;
     }
-    IrValue *panels = dot_scratch(l, d->part_b, (uint64_t)d->k * d->n);
+    IrValue *panels = dot_scratch(l, d->form.part_b, (uint64_t)d->form.k * d->form.n);
     if (may_stay(l, d, tile)) {
         b_in_place_or_panels(l, d, b, panels);
         return;
     }
     if (runs_across(l, tile) && turns_in_squares(d))
         columns_to_panels(l, d, b, panels);
-    else if (d->group > 1)
+    else if (d->form.group > 1)
         woven_panels(l, d, b, rows_of_b(l, d, b), panels);
     else
         panels_of_b(l, d, b, panels);
-    d->b = (Operand){panels, lower_i64(b, d->k), lower_i64(b, dot_columns(d))};
+    d->b = (Operand){panels, lower_i64(b, d->form.k), lower_i64(b, dot_columns(&d->form))};
 }

@@ -350,9 +350,10 @@ static bool check_passes(Str text, uint64_t seed, const char *passes, Arena *are
 
 // Calls and random are gone before a kernel is lowered.
 static const char *text_of(PassId pass) {
-    return pass == PASS_CPU_LOWER    ? "inline,expand_math,cpu_lower"
-           : pass == PASS_GPU_LAYOUT ? "inline,expand_math,gpu_layout"
-                                     : pass_info(pass)->text;
+    return pass == PASS_CPU_LOWER_ASSERTS ? "inline,expand_math,cpu_lower_asserts"
+           : pass == PASS_CPU_LOWER       ? "inline,expand_math,cpu_loops"
+           : pass == PASS_GPU_LAYOUT      ? "inline,expand_math,gpu_layout"
+                                          : pass_info(pass)->text;
 }
 
 // Passes that lower, of one kind of machine: no order has both kinds.
@@ -377,7 +378,7 @@ static bool check_orders(Str text, uint64_t seed, Arena *arena, Str *problem) {
     Dice dice = dice_roll(seed ^ 0x5bd1e995u);
     if (!check_passes(text, seed, "tile", arena, problem)) return false;
     if (!check_passes(text, seed, claims, arena, problem)) return false;
-    if (!check_passes(text, seed, "tile,cpu_lower", arena, problem)) return false;
+    if (!check_passes(text, seed, "tile,cpu_loops", arena, problem)) return false;
     if (!check_passes(text, seed, "tile,cpu", arena, problem)) return false;
     if (!check_passes(text, seed, "tile,gpu", arena, problem)) return false;
     for (int i = 0; i < PASSES; i++)

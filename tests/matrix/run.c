@@ -524,6 +524,7 @@ static bool attr_text(StrBuf *out, const Case *c, IrAttrName name) {
     case IR_ATTR_EXTENT:
     case IR_ATTR_SELECT:
     case IR_ATTR_INSIDE:
+    case IR_ATTR_SPANS:
     case IR_ATTR_RMW:
     case IR_ATTR_ORDER:
     case IR_ATTR_SCOPE:

@@ -223,7 +223,7 @@ static void lower(Tir *t, const char *machine) {
     Machine m = machine_of_cpu(target);
     size_t count;
     const PassStep *steps =
-        passes_parse(t->arena, STR("cpu_lower,simplify,cse,licm,dce"), &count, t->diags);
+        passes_parse(t->arena, STR("cpu_loops,simplify,cse,licm,dce"), &count, t->diags);
     PassOptions options = {.verify = true, .machine = &m};
     if (passes_run(t->module, steps, count, &options, t->diags)) return;
     StrBuf text = strbuf(t->arena);

@@ -200,7 +200,7 @@ static uint32_t size_of_sort(uint32_t extent) {
         "f32[%u]\nview_store %%y, %%3, _, %%0 {select = [%u], inside = [0]}\nreturn\n} }\n",
         extent, extent, extent, extent, extent, extent, extent);
     IrModule *m = pass_parse(&w, text.text);
-    pass_run(&w, m, "tile,cpu_lower");
+    pass_run(&w, m, "tile,cpu_loops");
     uint32_t n = ops_in(ir_body(m->funcs.data[0]));
     pass_world_free(&w);
     return n;
@@ -246,7 +246,7 @@ static void long_chains_of_ops_are_cut(void **state) {
     PassWorld w = pass_world();
     const char *text = long_chain(&w, 20000);
     IrModule *m = pass_parse(&w, text);
-    pass_run(&w, m, "tile,cpu_lower");
+    pass_run(&w, m, "tile,cpu_loops");
     assert_in_range(longest_block(ir_body(m->funcs.data[0])), 500, 4000);
     same_lowered(long_chain(&w, 6000));
     pass_world_free(&w);

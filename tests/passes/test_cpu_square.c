@@ -210,7 +210,7 @@ static bool lower(Tir *t, const char *machine, unsigned facts) {
     Machine m = machine_of_cpu(target);
     size_t count;
     const PassStep *steps =
-        passes_parse(t->arena, STR("cpu_lower,simplify,cse,licm,dce"), &count, t->diags);
+        passes_parse(t->arena, STR("cpu_loops,simplify,cse,licm,dce"), &count, t->diags);
     PassOptions options = {.verify = true, .machine = &m, .facts = facts};
     if (!passes_run(t->module, steps, count, &options, t->diags)) {
         StrBuf text = strbuf(t->arena);

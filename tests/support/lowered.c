@@ -93,13 +93,13 @@ bool lowered_told(uint64_t choice) { return choice / LOWERED_TOLD % 2 != 0; }
 
 // Every other choice stops after lowering; the rest runs what follows it too.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags) {
-    static const PassStep lower[] = {{PASS_CPU_LOWER, "what is tested"}};
     Machine machine = lowered_machine(choice);
     PassOptions options = {.verify = true, .machine = &machine};
     options.facts = lowered_told(choice) ? facts : 0;
-    size_t count, rest = 1;
-    const PassStep *tile = pipeline_steps(PIPELINE_TILE, &count), *cpu = lower;
-    if (choice / (2 * LOWERED_TOLD) % 2 != 0) cpu = pipeline_steps(PIPELINE_CPU, &rest);
+    size_t count, rest;
+    const PassStep *tile = pipeline_steps(PIPELINE_TILE, &count);
+    bool whole = choice / (2 * LOWERED_TOLD) % 2 != 0;
+    const PassStep *cpu = pipeline_steps(whole ? PIPELINE_CPU : PIPELINE_CPU_LOOPS, &rest);
     return passes_run(m, tile, count, &options, diags) && passes_run(m, cpu, rest, &options, diags);
 }
 

@@ -22,7 +22,7 @@ enum {
 };
 Machine lowered_machine(uint64_t choice);
 bool lowered_told(uint64_t choice);
-// The tile pipeline, then cpu_lower or all of the cpu pipeline. False with diagnostics.
+// The tile pipeline, then cpu_loops or all of the cpu pipeline. False with diagnostics.
 bool lowered_run(IrModule *m, uint64_t choice, unsigned facts, Diags *diags);
 
 // For GPUs a choice stands for an architecture, whether the passes are told of facts, 1, 2, 4 or 8

@@ -1,17 +1,22 @@
-// Neighbouring programs of a kernel of products become one run of the body: a tile of 128 rows,
-// taken at program(0) * 128, becomes one of 256, so that an operand that both programs share is
-// read and packed once.
+// cpu_merge_programs: neighbouring programs of a kernel of products become one run of the body. A
+// tile of 128 rows, taken at program(0) * 128, becomes one of 256, so that an operand that both
+// programs share is read and packed once.
+//
+// Needs: level cpu_tile. Keeps: what each program does.
 //
 // A dimension of the grid may go where its place is the start of selections of its own width and
 // nothing else, and where the dimensions of tiles that come from there only meet their like: they
 // pass through elementwise ops, rows of products, reductions along other axes, and end in stores
 // there. What each program does is the same then, whoever stands beside it; stores end where the
-// last program of the run does (cpu.span says how many there are).
-#include "passes/cpu/dot.h"
+// last program of the run does: `cpu.span` says how many there are, `spans` which stores.
+#include "ir/build.h"
+#include "passes/cpu/dot_form.h"
+#include "passes/passes.h"
 #include "passes/rewrite.h"
 
-typedef struct Coarsen {
-    Lower *l;
+typedef struct Merging {
+    IrFunc *func;
+    const PassContext *context;
     int64_t grid_dim;
     IrValue *base;   // program(grid_dim) * width: where the selections start
     uint32_t width;  // of one program
@@ -20,13 +25,15 @@ typedef struct Coarsen {
     bool product;  // some product has it
     bool tiles;    // as the rows of one in tile registers
     VEC(IrOp *) accesses;
-} Coarsen;
+} Merging;
 
-static uint32_t mark_of(const Coarsen *c, const IrValue *v) { return c->mark[v->id]; }
+static bool is_tile(const IrValue *v) { return v && v->type->kind != IR_VIEW && v->type->rank > 0; }
 
-static void put_mark(Coarsen *c, const IrValue *v, uint32_t mark) {
+static uint32_t mark_of(const Merging *c, const IrValue *v) { return c->mark[v->id]; }
+
+static void put_mark(Merging *c, const IrValue *v, uint32_t mark) {
     if (mark == 0 || c->mark[v->id] == mark) return;
-    bool fits = lower_is_tile(v) && mark <= v->type->rank && v->type->shape[mark - 1] == c->width;
+    bool fits = is_tile(v) && mark <= v->type->rank && v->type->shape[mark - 1] == c->width;
     if (c->mark[v->id] != 0 || !fits) {
         c->refused = true;
         return;
@@ -35,8 +42,8 @@ static void put_mark(Coarsen *c, const IrValue *v, uint32_t mark) {
     c->changed = true;
 }
 
-static void same_mark(Coarsen *c, const IrValue *a, const IrValue *b) {
-    if (!lower_is_tile(a) || !lower_is_tile(b)) return;
+static void same_mark(Merging *c, const IrValue *a, const IrValue *b) {
+    if (!is_tile(a) || !is_tile(b)) return;
     put_mark(c, a, mark_of(c, b));
     put_mark(c, b, mark_of(c, a));
 }
@@ -46,7 +53,7 @@ static void same_mark(Coarsen *c, const IrValue *a, const IrValue *b) {
 static const uint32_t no_dim = UINT32_MAX;
 
 // The dimension of the view whose index is the base.
-static uint32_t base_dim(const Coarsen *c, const IrOp *op) {
+static uint32_t base_dim(const Merging *c, const IrOp *op) {
     uint32_t start = ir_view_index_start(op->code);
     for (uint32_t i = start; i < op->operand_count; i++)
         if (ir_operand(op, i) == c->base) return i - start;
@@ -64,11 +71,11 @@ static uint32_t selection_mark(const IrOp *op, uint32_t dim) {
 
 static bool has_tile_index(const IrOp *op) {
     for (uint32_t i = ir_view_index_start(op->code); i < op->operand_count; i++)
-        if (lower_is_tile(ir_operand(op, i))) return true;
+        if (is_tile(ir_operand(op, i))) return true;
     return false;
 }
 
-static void of_access(Coarsen *c, const IrOp *op) {
+static void of_access(Merging *c, const IrOp *op) {
     bool store = op->code == IR_VIEW_STORE;
     uint32_t dim = base_dim(c, op), mark = dim == no_dim ? 0 : selection_mark(op, dim);
     if (mark && has_tile_index(op)) c->refused = true;
@@ -79,31 +86,31 @@ static void of_access(Coarsen *c, const IrOp *op) {
     }
     for (uint32_t i = 1; i <= 2; i++) {
         const IrValue *x = ir_operand(op, i);
-        if (lower_is_tile(x)) put_mark(c, x, mark);
-        if (lower_is_tile(x) && mark_of(c, x) != mark) c->refused = true;
+        if (is_tile(x)) put_mark(c, x, mark);
+        if (is_tile(x) && mark_of(c, x) != mark) c->refused = true;
     }
     if (!mark) c->refused = true;  // each program writes it
 }
 
 // ---- other ops ----------------------------------------------------------------------------------
 
-static void of_elementwise(Coarsen *c, const IrOp *op) {
+static void of_elementwise(Merging *c, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (ir_operand(op, i)) same_mark(c, ir_operand(op, i), &op->results[0]);
 }
 
-static void of_broadcast(Coarsen *c, const IrOp *op) {
+static void of_broadcast(Merging *c, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
-    if (!lower_is_tile(x)) return;
+    if (!is_tile(x)) return;
     put_mark(c, r, mark_of(c, x));
     uint32_t mark = mark_of(c, r);
     if (mark && x->type->shape[mark - 1] > 1) put_mark(c, x, mark);
 }
 
 // Extents of 1 come and go.
-static void of_reshape(Coarsen *c, const IrOp *op) {
+static void of_reshape(Merging *c, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
-    if (!lower_is_tile(x) || !lower_is_tile(r)) return;
+    if (!is_tile(x) || !is_tile(r)) return;
     uint32_t i = 0;
     bool alike = true;
     for (uint32_t d = 0; d < x->type->rank; d++) {
@@ -118,7 +125,7 @@ static void of_reshape(Coarsen *c, const IrOp *op) {
     if (!alike && (mark_of(c, x) || mark_of(c, r))) c->refused = true;
 }
 
-static void of_permute(Coarsen *c, const IrOp *op) {
+static void of_permute(Merging *c, const IrOp *op) {
     const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
     for (uint32_t d = 0; d < perm->u.ints.count; d++) {
@@ -128,7 +135,7 @@ static void of_permute(Coarsen *c, const IrOp *op) {
     }
 }
 
-static void of_dot(Coarsen *c, IrOp *op) {
+static void of_dot(Merging *c, IrOp *op) {
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1), *r = &op->results[0];
     uint32_t rows = r->type->rank - 1, columns = r->type->rank;
     if (op->operand_count > 2 && ir_operand(op, 2)) same_mark(c, ir_operand(op, 2), r);
@@ -139,10 +146,10 @@ static void of_dot(Coarsen *c, IrOp *op) {
     bool fits = r->type->rank == 2 && mark_of(c, a) != columns && mark_of(c, b) != rows;
     if (!fits && (mark_of(c, a) || mark_of(c, b))) c->refused = true;
     if (mark_of(c, r)) c->product = true;
-    if (mark_of(c, r) == rows && dot_has_tiles(c->l, op)) c->tiles = true;
+    if (mark_of(c, r) == rows && dot_form(c->context->machine, op).tiles) c->tiles = true;
 }
 
-static void of_reduce(Coarsen *c, const IrOp *op) {
+static void of_reduce(Merging *c, const IrOp *op) {
     uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
     for (uint32_t k = 0; k < op->result_count; k++) {
         const IrValue *r = &op->results[k];
@@ -157,7 +164,7 @@ static void of_reduce(Coarsen *c, const IrOp *op) {
     }
 }
 
-static void of_control(Coarsen *c, const IrOp *op) {
+static void of_control(Merging *c, const IrOp *op) {
     bool loop = op->code == IR_FOR;
     for (uint32_t i = 0; i < op->result_count; i++) {
         const IrValue *r = &op->results[i];
@@ -168,7 +175,7 @@ static void of_control(Coarsen *c, const IrOp *op) {
     }
 }
 
-static bool touches_marked(const Coarsen *c, const IrOp *op) {
+static bool touches_marked(const Merging *c, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (ir_operand(op, i) && mark_of(c, ir_operand(op, i))) return true;
     for (uint32_t i = 0; i < op->result_count; i++)
@@ -190,7 +197,7 @@ static bool is_elementwise(const IrOp *op) {
     }
 }
 
-static void of_op(Coarsen *c, IrOp *op) {
+static void of_op(Merging *c, IrOp *op) {
     switch (op->code) {
     case IR_VIEW_LOAD:
     case IR_VIEW_STORE: of_access(c, op); return;
@@ -214,7 +221,7 @@ static void of_op(Coarsen *c, IrOp *op) {
         c->refused = true;
 }
 
-static void of_block(Coarsen *c, const IrBlock *block) {
+static void of_block(Merging *c, const IrBlock *block) {
     IR_EACH_OP(op, block) {
         of_op(c, op);
         if (op->code == IR_REDUCE || op->code == IR_SCAN) continue;
@@ -244,7 +251,7 @@ static bool names_program(const IrBlock *block, int64_t dim, const IrOp *but) {
 }
 
 // program * width, the only thing that is made of it.
-static bool find_base(Coarsen *c, const IrOp *program) {
+static bool find_base(Merging *c, const IrOp *program) {
     const IrUse *use = program->results[0].uses;
     if (!use || use->next || use->user->code != IR_MUL) return false;
     IrOp *mul = use->user;
@@ -258,7 +265,7 @@ static bool find_base(Coarsen *c, const IrOp *program) {
     return true;
 }
 
-static bool note_accesses(Coarsen *c) {
+static bool note_accesses(Merging *c) {
     for (const IrUse *use = c->base->uses; use; use = use->next) {
         IrOp *op = use->user;
         if (op->code != IR_VIEW_LOAD && op->code != IR_VIEW_STORE) return false;
@@ -267,13 +274,13 @@ static bool note_accesses(Coarsen *c) {
             return false;
         for (size_t i = 0; i < c->accesses.count; i++)
             if (c->accesses.data[i] == op) return false;  // two indices of it
-        vec_push(c->l->scratch, &c->accesses, op);
+        vec_push(c->context->scratch, &c->accesses, op);
     }
     return c->accesses.count > 0;
 }
 
-static bool find_marks(Coarsen *c, const IrBlock *body) {
-    c->mark = arena_new(c->l->scratch, uint8_t, c->l->func->value_count);
+static bool find_marks(Merging *c, const IrBlock *body) {
+    c->mark = arena_new(c->context->scratch, uint8_t, c->func->value_count);
     do {
         c->changed = false;
         of_block(c, body);
@@ -283,15 +290,15 @@ static bool find_marks(Coarsen *c, const IrBlock *body) {
 
 // ---- making it so -------------------------------------------------------------------------------
 
-static void widen_value(Coarsen *c, IrValue *v, uint32_t times) {
+static void widen_value(Merging *c, IrValue *v, uint32_t times) {
     uint32_t mark = mark_of(c, v), shape[IR_MAX_RANK];
     if (!mark) return;
     for (uint32_t d = 0; d < v->type->rank; d++)
         shape[d] = v->type->shape[d] * (d + 1 == mark ? times : 1);
-    v->type = ir_with_shape(c->l->module, v->type, v->type->rank, shape);
+    v->type = ir_with_shape(c->func->module, v->type, v->type->rank, shape);
 }
 
-static void widen_block(Coarsen *c, const IrBlock *block, uint32_t times) {
+static void widen_block(Merging *c, const IrBlock *block, uint32_t times) {
     for (uint32_t i = 0; i < block->arg_count; i++) widen_value(c, block->args[i], times);
     IR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->result_count; i++) widen_value(c, ir_result(op, i), times);
@@ -299,7 +306,17 @@ static void widen_block(Coarsen *c, const IrBlock *block, uint32_t times) {
     }
 }
 
-static void widen_access(Coarsen *c, IrOp *op, uint32_t times, IrValue *extent) {
+// The elements of the stores of one program: those before hold for the other dimension.
+static void end_store(Merging *c, IrOp *store, uint32_t dim) {
+    const IrAttr *known = ir_attr(store, IR_ATTR_SPANS);
+    uint32_t count = ir_attr(store, IR_ATTR_SELECT)->u.ints.count;
+    int64_t spans[IR_MAX_VIEW_RANK];
+    for (uint32_t d = 0; d < count; d++)
+        spans[d] = d == dim ? c->width : known->u.ints.count ? known->u.ints.items[d] : 0;
+    ir_attr_set_ints(store, IR_ATTR_SPANS, count, spans);
+}
+
+static void widen_access(Merging *c, IrOp *op, uint32_t times) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT), *inside = ir_attr(op, IR_ATTR_INSIDE);
     uint32_t dim = base_dim(c, op), count = select->u.ints.count;
     int64_t widths[IR_MAX_VIEW_RANK], proven[IR_MAX_VIEW_RANK];
@@ -309,37 +326,36 @@ static void widen_access(Coarsen *c, IrOp *op, uint32_t times, IrValue *extent) 
     }
     ir_attr_set_ints(op, IR_ATTR_SELECT, count, widths);
     ir_attr_set_ints(op, IR_ATTR_INSIDE, count, proven);
-    if (op->code != IR_VIEW_STORE) return;
-    Reach reach = {op, dim, extent};
-    vec_push(c->l->scratch, &c->l->reaches, reach);
+    if (op->code == IR_VIEW_STORE) end_store(c, op, dim);
 }
 
-static IrValue *span_extent(Coarsen *c, IrBlock *body, uint32_t times) {
+static void add_span(const Merging *c, IrBlock *body, uint32_t times) {
     IrBuilder b = ir_builder_before(body->first);
     const IrType *t = ir_scalar(b.module, DTYPE_I64);
     IrOp *span = ir_op(&b, IR_CPU_SPAN, 0, NULL, 1, &t, 0, NULL);
     ir_attr_set_int(span, IR_ATTR_DIM, c->grid_dim);
     ir_attr_set_int(span, IR_ATTR_COUNT, times);
-    return lower_mul(&b, ir_result(span, 0), lower_i64(&b, c->width));
 }
 
-static void widen_grid(Lower *l, IrBlock *body, int64_t dim) {
-    Coarsen c = {.l = l, .grid_dim = dim};
+static bool widen_grid(IrFunc *f, const PassContext *context, IrBlock *body, int64_t dim) {
+    Merging c = {.func = f, .context = context, .grid_dim = dim};
     bool several = false;
     IrOp *program = find_program(body, dim, &several);
-    if (!program || several || names_program(body, dim, program)) return;
-    if (!find_base(&c, program) || !note_accesses(&c) || !find_marks(&c, body)) return;
+    if (!program || several || names_program(body, dim, program)) return false;
+    if (!find_base(&c, program) || !note_accesses(&c) || !find_marks(&c, body)) return false;
     // Rows or columns of a run. Tiles multiply so fast that packing b is what counts.
     uint32_t wide = c.tiles ? 512 : 256;
-    if (c.width >= wide) return;
+    if (c.width >= wide) return false;
     uint32_t times = wide / c.width;
     widen_block(&c, body, times);
-    IrValue *extent = span_extent(&c, body, times);
-    for (size_t i = 0; i < c.accesses.count; i++)
-        widen_access(&c, c.accesses.data[i], times, extent);
+    add_span(&c, body, times);
+    for (size_t i = 0; i < c.accesses.count; i++) widen_access(&c, c.accesses.data[i], times);
+    return true;
 }
 
-void widen_programs(Lower *l, IrBlock *body) {
-    widen_grid(l, body, 0);
-    widen_grid(l, body, 1);
+bool pass_cpu_merge_programs(IrFunc *f, PassContext *context) {
+    IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
+    if (!body || f->level != IR_LEVEL_CPU_TILE) return false;
+    bool rows = widen_grid(f, context, body, 0);
+    return widen_grid(f, context, body, 1) || rows;
 }
