@@ -10,7 +10,7 @@ static bool is_packed(const IrValue *view) {
     return dtype_is(view->type->elem, DTYPE_CLASS_PACKED);
 }
 
-static Val at_depth_0(IrValue *v) { return (Val){v, 0}; }
+static NestValue at_depth_0(IrValue *v) { return (NestValue){v, 0}; }
 
 // ---- shapes of views ----------------------------------------------------------------------------
 
@@ -65,24 +65,24 @@ static bool is_one(const IrValue *v) {
 // ---- a selection at a place ---------------------------------------------------------------------
 
 // What one dimension of a view contributes: index + coordinate.
-typedef struct Term {
-    IrValue *index;  // scalar: the op's own
-    bool tile;       // the index is a tile
-    bool width;      // `i +: W`: has a coordinate
-    Coord coord;     // of the width
-    Place place;     // of the tile index
+typedef struct IndexTerm {
+    IrValue *index;   // scalar: the op's own
+    bool tile;        // the index is a tile
+    bool width;       // `i +: W`: has a coordinate
+    Coord coord;      // of the width
+    LanePlace place;  // of the tile index
     bool proven;
     bool moves;     // with the lanes
     bool positive;  // the index of a width is never below 0, nor are its lanes'
-} Term;
-typedef struct Terms {
-    Place place;
+} IndexTerm;
+typedef struct IndexTerms {
+    LanePlace place;
     uint32_t rank;
-    Term at[IR_MAX_VIEW_RANK];
-} Terms;
+    IndexTerm at[IR_MAX_VIEW_RANK];
+} IndexTerms;
 
-static Place index_place(const IrType *t, const Place *place, uint32_t first) {
-    Place p = {.rank = t->rank};
+static LanePlace index_place(const IrType *t, const LanePlace *place, uint32_t first) {
+    LanePlace p = {.rank = t->rank};
     for (uint32_t d = 0; d < t->rank; d++)
         p.at[d] = t->shape[d] == 1 ? (Coord){COORD_ZERO, 0, 0, NULL} : place->at[first + d];
     return p;
@@ -94,21 +94,21 @@ static uint32_t tile_rank_of(const IrOp *op, uint32_t start, uint32_t rank) {
     return 0;
 }
 
-static bool any_lane(const Nest *nest, const Place *p) {
+static bool any_lane(const Nest *nest, const LanePlace *p) {
     for (uint32_t d = 0; d < p->rank; d++)
         if (nest_is_lane(nest, p->at[d])) return true;
     return false;
 }
 
-static Terms terms_of(Lower *l, const Nest *nest, const IrOp *op, const Place *place) {
+static IndexTerms terms_of(Lower *l, const Nest *nest, const IrOp *op, const LanePlace *place) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     bool can_prove = op->code != IR_VIEW_INSIDE;
     uint32_t start = ir_view_index_start(op->code), at = 0, tiles_at = 0;
-    Terms t = {.place = *place, .rank = select->u.ints.count};
+    IndexTerms t = {.place = *place, .rank = select->u.ints.count};
     uint32_t tile_rank = tile_rank_of(op, start, t.rank);
     bool placed = false;
     for (uint32_t d = 0; d < t.rank; d++) {
-        Term *m = &t.at[d];
+        IndexTerm *m = &t.at[d];
         m->index = ir_operand(op, start + d);
         m->tile = m->index->type->rank > 0;
         m->width = select->u.ints.items[d] > 0;
@@ -124,7 +124,7 @@ static Terms terms_of(Lower *l, const Nest *nest, const IrOp *op, const Place *p
         }
     }
     for (uint32_t d = 0; d < t.rank; d++) {
-        Term *m = &t.at[d];
+        IndexTerm *m = &t.at[d];
         if (!m->tile) continue;
         m->place = index_place(m->index->type, place, tiles_at);
         m->moves = any_lane(nest, &m->place) && value_lane_step(l, nest, m->index, m->place) != 0;
@@ -177,7 +177,7 @@ void access_prove(Lower *l, const IrBlock *block) {
 
 // ---- checks of the whole loop of lanes ----------------------------------------------------------
 
-static Check *check_find(Nest *nest, const IrOp *op) {
+static LaneCheck *check_find(Nest *nest, const IrOp *op) {
     for (size_t i = 0; i < nest->checks.count; i++)
         if (nest->checks.data[i].op == op) return &nest->checks.data[i];
     return NULL;
@@ -185,18 +185,18 @@ static Check *check_find(Nest *nest, const IrOp *op) {
 
 static bool simple_coord(Coord c) { return c.kind != COORD_VALUE; }
 
-static bool coords_equal(const Place *a, const Place *b) {
+static bool coords_equal(const LanePlace *a, const LanePlace *b) {
     for (uint32_t d = 0; d < a->rank; d++)
         if (a->at[d].kind != b->at[d].kind || a->at[d].loop != b->at[d].loop) return false;
     return true;
 }
 
 // An access that goes before the loop of lanes (`depth`) is reached by its edge as well.
-static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint8_t depth) {
+static void check_collect(Lower *l, Nest *nest, IrOp *op, const IndexTerms *t, uint8_t depth) {
     bool moves = false, open = false, endless = false;
     bool always = nest->lane >= 0 && depth < nest->depth_of[nest->lane];
     for (uint32_t d = 0; d < t->rank; d++) {
-        const Term *m = &t->at[d];
+        const IndexTerm *m = &t->at[d];
         moves = moves || m->moves;
         open = open || !m->proven;
         endless = endless || (m->moves && m->proven);
@@ -204,20 +204,20 @@ static void check_collect(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint8_
     }
     nest->lanes_differ = nest->lanes_differ || (moves && (endless || always));
     if (!moves || !open) return;
-    Check *known = check_find(nest, op);
+    LaneCheck *known = check_find(nest, op);
     if (known) {
         known->always = known->always || always || !coords_equal(&known->place, &t->place);
         return;
     }
-    Check check = {op, t->place, always};
+    LaneCheck check = {op, t->place, always};
     vec_push(l->scratch, &nest->checks, check);
 }
 
 // Do the loops' own bounds say that all lanes are inside? They do of the place that was checked:
 // the same op may be reached at another one, where its lanes do not move.
-static bool is_interior(Nest *nest, const IrOp *op, const Terms *t) {
+static bool is_interior(Nest *nest, const IrOp *op, const IndexTerms *t) {
     if (nest->masked) return false;
-    const Check *check = check_find(nest, op);
+    const LaneCheck *check = check_find(nest, op);
     return check && !check->always && coords_equal(&check->place, &t->place);
 }
 
@@ -246,7 +246,7 @@ static IrValue *span_within(IrBuilder *b, IrValue *first, uint32_t count, IrValu
     return lower_and(b, low, ir_binary(b, IR_LE, first, room));
 }
 
-static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_t dim,
+static void interior_term(Lower *l, Nest *nest, IrOp *op, const IndexTerm *m, uint32_t dim,
                           Interior *in) {
     if (m->proven) return;
     IrBuilder *b = nest_builder(nest, nest->depth);
@@ -277,9 +277,9 @@ static void interior_term(Lower *l, Nest *nest, IrOp *op, const Term *m, uint32_
 Interior access_interior(Lower *l, Nest *nest) {
     Interior in = {NULL, NULL, NULL};
     for (size_t i = 0; i < nest->checks.count; i++) {
-        Check check = nest->checks.data[i];
+        LaneCheck check = nest->checks.data[i];
         if (check.always) continue;
-        Terms t = terms_of(l, nest, check.op, &check.place);
+        IndexTerms t = terms_of(l, nest, check.op, &check.place);
         for (uint32_t d = 0; d < t.rank; d++) interior_term(l, nest, check.op, &t.at[d], d, &in);
     }
     return in;
@@ -290,7 +290,7 @@ IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim) {
     index = index_i64(b, index);
     IrValue *room = ir_binary(b, IR_SUB, view_extent(l, b, ir_operand(op, 0), dim), index);
     for (size_t i = 0; i < l->reaches.count; i++) {
-        const Reach *s = &l->reaches.data[i];
+        const StoreReach *s = &l->reaches.data[i];
         if (s->store == op && s->dim == dim) room = lower_min(b, room, s->extent);
     }
     return room;
@@ -308,11 +308,11 @@ bool access_is_whole(Lower *l, const IrOp *op) {
     return neighbours && select->u.ints.items[rank - 1] > 0;
 }
 
-Whole access_whole(Lower *l, IrBuilder *b, IrOp *op) {
+WholeMatrix access_whole(Lower *l, IrBuilder *b, IrOp *op) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT), *proven = ir_attr(op, IR_ATTR_INSIDE);
     uint32_t start = ir_view_index_start(op->code), at = 0;
     IrValue *view = ir_operand(op, 0), *linear = lower_i64(b, 0);
-    Whole w = {0};
+    WholeMatrix w = {0};
     for (uint32_t d = 0; d < select->u.ints.count; d++) {
         int64_t width = select->u.ints.items[d];
         IrValue *index = ir_operand(op, start + d);
@@ -332,38 +332,38 @@ Whole access_whole(Lower *l, IrBuilder *b, IrOp *op) {
 
 // ---- where the lanes are ------------------------------------------------------------------------
 
-static Place lane_0(Lower *l, Nest *nest, Place place) {
+static LanePlace lane_0(Lower *l, Nest *nest, LanePlace place) {
     for (uint32_t d = 0; d < place.rank; d++) {
         if (!nest_is_lane(nest, place.at[d])) continue;
-        Val c = nest_coord(l, nest, place.at[d]);
+        NestValue c = nest_coord(l, nest, place.at[d]);
         place.at[d] = (Coord){COORD_VALUE, 0, c.depth, c.value};
     }
     return place;
 }
 
 // The index of a term: of lane 0 where lanes are neighbours (`run`), else of each lane.
-static Val term_index(Lower *l, Nest *nest, const Term *m, bool run) {
+static NestValue term_index(Lower *l, Nest *nest, const IndexTerm *m, bool run) {
     if (m->tile) {
-        Place p = run ? lane_0(l, nest, m->place) : m->place;
-        Val x = value_at(l, nest, m->index, p);
+        LanePlace p = run ? lane_0(l, nest, m->place) : m->place;
+        NestValue x = value_at(l, nest, m->index, p);
         if (nest->collecting) return x;
         if (x.value->type->elem == DTYPE_I64) return x;
-        return (Val){index_i64(nest_builder(nest, x.depth), x.value), x.depth};
+        return (NestValue){index_i64(nest_builder(nest, x.depth), x.value), x.depth};
     }
-    Val x = at_depth_0(m->index);
+    NestValue x = at_depth_0(m->index);
     if (x.value->type->elem != DTYPE_I64 && !nest->collecting)
         x.value = index_i64(nest_builder(nest, 0), x.value);
     if (!m->width) return x;
-    Val c = nest_coord(l, nest, m->coord);
+    NestValue c = nest_coord(l, nest, m->coord);
     uint8_t depth = max_depth(x.depth, c.depth);
-    if (nest->collecting) return (Val){NULL, depth};
+    if (nest->collecting) return (NestValue){NULL, depth};
     IrBuilder *b = nest_builder(nest, depth);
-    x = (Val){lower_add(b, x.value, c.value), depth};
+    x = (NestValue){lower_add(b, x.value, c.value), depth};
     if (run || !m->moves) return x;
     IrValue *lanes = ir_cast(nest_builder(nest, 0), ir_iota(nest_builder(nest, 0), nest->lanes),
                              DTYPE_I64, true);
     x = value_splat(l, nest, x);
-    return (Val){ir_binary(b, IR_ADD, x.value, lanes), depth};
+    return (NestValue){ir_binary(b, IR_ADD, x.value, lanes), depth};
 }
 
 static IrValue *clamp_lanes(Nest *nest, IrBuilder *b, IrValue *n) {
@@ -388,9 +388,9 @@ static IrValue *mask_and(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y) {
     return ir_binary(b, IR_AND, x, y);
 }
 
-static void mask_term(Lower *l, Nest *nest, const IrOp *op, const Terms *t, uint32_t dim, Val index,
-                      bool run, Lanes *lanes) {
-    const Term *m = &t->at[dim];
+static void mask_term(Lower *l, Nest *nest, const IrOp *op, const IndexTerms *t, uint32_t dim,
+                      NestValue index, bool run, AccessLanes *lanes) {
+    const IndexTerm *m = &t->at[dim];
     if (m->proven || is_interior(nest, op, t)) return;
     lanes->depth = max_depth(lanes->depth, index.depth);
     IrBuilder *b = nest_builder(nest, lanes->depth);
@@ -406,13 +406,13 @@ static void mask_term(Lower *l, Nest *nest, const IrOp *op, const Terms *t, uint
 }
 
 // Do the lanes lie side by side? One dimension of stride 1 moves, by steps of 1.
-static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
+static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) {
     uint32_t moving = 0;
     bool run = true;
     const IrValue *view = ir_operand(op, 0);
     int along = access_run(l, view);
     for (uint32_t d = 0; d < t->rank; d++) {
-        const Term *m = &t->at[d];
+        const IndexTerm *m = &t->at[d];
         if (!m->moves) continue;
         int step = m->tile ? value_lane_step(l, nest, m->index, m->place) : 1;
         if (step == 0) continue;
@@ -424,9 +424,9 @@ static bool is_run(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
     return run && moving == 1;
 }
 
-static bool moves_at_all(Lower *l, const Nest *nest, const Terms *t) {
+static bool moves_at_all(Lower *l, const Nest *nest, const IndexTerms *t) {
     for (uint32_t d = 0; d < t->rank; d++) {
-        const Term *m = &t->at[d];
+        const IndexTerm *m = &t->at[d];
         if (m->moves && !(m->tile && value_lane_step(l, nest, m->index, m->place) == 0))
             return true;
     }
@@ -453,12 +453,12 @@ IrValue *access_element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue
 }
 
 // A mask of one bool for all lanes becomes one for each.
-static void spread_mask(Nest *nest, Lanes *lanes) {
+static void spread_mask(Nest *nest, AccessLanes *lanes) {
     if (nest->collecting || !lanes->vector || !lanes->mask || lanes->mask->type->rank) return;
     lanes->mask = ir_broadcast(nest_builder(nest, lanes->depth), lanes->mask, 1, &nest->lanes);
 }
 
-static bool goes_along(const Place *place, uint32_t loop) {
+static bool goes_along(const LanePlace *place, uint32_t loop) {
     for (uint32_t d = 0; d < place->rank; d++)
         if (place->at[d].kind == COORD_LOOP && place->at[d].loop == loop) return true;
     return false;
@@ -466,10 +466,10 @@ static bool goes_along(const Place *place, uint32_t loop) {
 
 // By how many elements the access moves with each coordinate of the side; NULL: there is no
 // telling.
-static IrValue *side_stride(Lower *l, Nest *nest, const IrOp *op, const Terms *t) {
+static IrValue *side_stride(Lower *l, Nest *nest, const IrOp *op, const IndexTerms *t) {
     int along = -1;
     for (uint32_t d = 0; d < t->rank; d++) {
-        const Term *m = &t->at[d];
+        const IndexTerm *m = &t->at[d];
         if (m->tile && goes_along(&m->place, (uint32_t)nest->side)) return NULL;
         if (!m->width || m->coord.kind != COORD_LOOP || m->coord.loop != (uint32_t)nest->side)
             continue;
@@ -480,16 +480,16 @@ static IrValue *side_stride(Lower *l, Nest *nest, const IrOp *op, const Terms *t
     return access_stride(l, nest_builder(nest, 0), ir_operand(op, 0), (uint32_t)along);
 }
 
-Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
-    Terms t = terms_of(l, nest, op, &place);
-    Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
+AccessLanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
+    IndexTerms t = terms_of(l, nest, op, &place);
+    AccessLanes lanes = {.vector = moves_at_all(l, nest, &t)};
     lanes.neighbours = lanes.vector && is_run(l, nest, op, &t);
     IrValue *linear = NULL, *view = ir_operand(op, 0);
     // Lanes that do not move are looked at through lane 0.
     bool first_only = lanes.neighbours || !lanes.vector;
     for (uint32_t d = 0; d < t.rank; d++) {
-        const Term *m = &t.at[d];
-        Val index = term_index(l, nest, m, first_only);
+        const IndexTerm *m = &t.at[d];
+        NestValue index = term_index(l, nest, m, first_only);
         lanes.depth = max_depth(lanes.depth, index.depth);
         if (nest->collecting) continue;
         mask_term(l, nest, op, &t, d, index, first_only && lanes.vector, &lanes);
@@ -518,12 +518,12 @@ Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place) {
 // ---- pointers -----------------------------------------------------------------------------------
 
 // By how many elements a pointer moves from lane to lane: 0, 1, or -1: unknown.
-static int pointer_step(Lower *l, Nest *nest, const IrValue *p, Place place) {
+static int pointer_step(Lower *l, Nest *nest, const IrValue *p, LanePlace place) {
     if (p->type->rank == 0 || !any_lane(nest, &place)) return 0;
     const IrOp *op = p->def;
     if (!op) return -1;
     if (op->code == IR_BROADCAST) {
-        Place at;
+        LanePlace at;
         value_operand_place(l, nest, op, p, 0, place, &at);
         return ir_operand(op, 0)->type->rank == 0 ? 0
                                                   : pointer_step(l, nest, ir_operand(op, 0), at);
@@ -532,11 +532,11 @@ static int pointer_step(Lower *l, Nest *nest, const IrValue *p, Place place) {
     return value_lane_step(l, nest, ir_operand(op, 1), place);
 }
 
-static void add_mask_operand(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Place place,
-                             Lanes *lanes) {
+static void add_mask_operand(Lower *l, Nest *nest, IrOp *op, uint32_t operand, LanePlace place,
+                             AccessLanes *lanes) {
     IrValue *mask = ir_operand(op, operand);
     if (!mask) return;
-    Val m = value_at(l, nest, mask, mask->type->rank ? place : (Place){0});
+    NestValue m = value_at(l, nest, mask, mask->type->rank ? place : (LanePlace){0});
     lanes->depth = max_depth(lanes->depth, m.depth);
     if (nest->collecting) return;
     IrBuilder *b = nest_builder(nest, lanes->depth);
@@ -546,20 +546,20 @@ static void add_mask_operand(Lower *l, Nest *nest, IrOp *op, uint32_t operand, P
 }
 
 // A mask that differs from lane to lane makes lanes of what a single pointer would serve.
-static bool mask_moves(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Place place) {
+static bool mask_moves(Lower *l, Nest *nest, IrOp *op, uint32_t operand, LanePlace place) {
     IrValue *mask = ir_operand(op, operand);
     return mask && mask->type->rank && any_lane(nest, &place) &&
            value_lane_step(l, nest, mask, place) != 0;
 }
 
-static Lanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, Place place) {
+static AccessLanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, LanePlace place) {
     IrValue *p = ir_operand(op, 0);
     int step = pointer_step(l, nest, p, place);
-    Lanes lanes = {.vector = step != 0 || mask_moves(l, nest, op, mask, place)};
+    AccessLanes lanes = {.vector = step != 0 || mask_moves(l, nest, op, mask, place)};
     nest->lanes_differ = nest->lanes_differ || lanes.vector;
     lanes.neighbours = step == 1;
-    Place at = step >= 0 ? lane_0(l, nest, place) : place;
-    Val x = value_at(l, nest, p, at);
+    LanePlace at = step >= 0 ? lane_0(l, nest, place) : place;
+    NestValue x = value_at(l, nest, p, at);
     lanes.depth = x.depth;
     lanes.pointer = x.value;
     if (!nest->collecting && lanes.vector && !lanes.neighbours)
@@ -572,14 +572,14 @@ static Lanes pointer_lanes(Lower *l, Nest *nest, IrOp *op, uint32_t mask, Place 
 
 // Lanes along one dimension, neighbours along another one, by single steps both: the dimension of
 // the lanes, or -1. No other index may go along with either.
-static int turned_lanes(Lower *l, const Nest *nest, const IrOp *op, const Terms *t) {
+static int turned_lanes(Lower *l, const Nest *nest, const IrOp *op, const IndexTerms *t) {
     int along = access_run(l, ir_operand(op, 0)), lanes = -1;
     if (along < 0 || is_packed(ir_operand(op, 0)) || !t->at[along].width) return -1;
     if (ir_operand(op, 0)->type->elem == DTYPE_BOOL) return -1;
     Coord side = t->at[along].coord;
     if (!square_fits(nest, side)) return -1;
     for (uint32_t d = 0; d < t->rank; d++) {
-        const Term *m = &t->at[d];
+        const IndexTerm *m = &t->at[d];
         bool with_it = m->width && m->coord.kind == COORD_LOOP && m->coord.loop == side.loop;
         if ((m->tile && goes_along(&m->place, side.loop)) || ((int)d != along && with_it))
             return -1;
@@ -591,13 +591,13 @@ static int turned_lanes(Lower *l, const Nest *nest, const IrOp *op, const Terms 
 }
 
 // Of an access that is known to be inside: element by element, lane 0 at the side's first.
-static Far view_far(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint32_t lanes_dim) {
+static Far view_far(Lower *l, Nest *nest, IrOp *op, const IndexTerms *t, uint32_t lanes_dim) {
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *view = ir_operand(op, 0), *linear = NULL, *now = nest->variable[nest->side];
     Far far = {.of = op->id, .elem = view->type->elem};
     nest->variable[nest->side] = nest->side_base;
     for (uint32_t d = 0; d < t->rank; d++) {
-        Val index = term_index(l, nest, &t->at[d], true);
+        NestValue index = term_index(l, nest, &t->at[d], true);
         far.depth = max_depth(far.depth, index.depth);
         IrBuilder *b = nest_builder(nest, far.depth);
         linear = access_sum(nest, b, linear,
@@ -610,21 +610,21 @@ static Far view_far(Lower *l, Nest *nest, IrOp *op, const Terms *t, uint32_t lan
     return far;
 }
 
-static bool known_inside(Nest *nest, const IrOp *op, const Terms *t) {
+static bool known_inside(Nest *nest, const IrOp *op, const IndexTerms *t) {
     if (is_interior(nest, op, t)) return true;
     for (uint32_t d = 0; d < t->rank; d++)
         if (!t->at[d].proven) return false;
     return true;
 }
 
-static Val turned_row(const Nest *nest, const Square *square) {
-    return (Val){square->row[nest->side_at], nest->depth};
+static NestValue turned_row(const Nest *nest, const Square *square) {
+    return (NestValue){square->row[nest->side_at], nest->depth};
 }
 
 // A vector of a square, which is loaded for the first of them.
-static bool view_load_turned(Lower *l, Nest *nest, IrOp *op, Place place, Val *out) {
+static bool view_load_turned(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue *out) {
     if (!nest->collecting && (nest->sides < 2 || nest->masked)) return false;
-    Terms t = terms_of(l, nest, op, &place);
+    IndexTerms t = terms_of(l, nest, op, &place);
     int lanes = turned_lanes(l, nest, op, &t), along = access_run(l, ir_operand(op, 0));
     if (lanes < 0) return false;
     if (nest->collecting) {
@@ -643,11 +643,11 @@ static bool view_load_turned(Lower *l, Nest *nest, IrOp *op, Place place, Val *o
 
 // ---- loads --------------------------------------------------------------------------------------
 
-static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, Lanes *lanes,
-                            Place place) {
+static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, AccessLanes *lanes,
+                            LanePlace place) {
     IrValue *other = operand < op->operand_count ? ir_operand(op, operand) : NULL;
     if (!other) return NULL;
-    Val x = value_at(l, nest, other, other->type->rank ? place : (Place){0});
+    NestValue x = value_at(l, nest, other, other->type->rank ? place : (LanePlace){0});
     lanes->depth = max_depth(lanes->depth, x.depth);
     if (nest->collecting) return NULL;
     IrValue *v = x.value;
@@ -655,8 +655,9 @@ static IrValue *other_value(Lower *l, Nest *nest, IrOp *op, uint32_t operand, La
     return ir_broadcast(nest_builder(nest, lanes->depth), v, 1, &nest->lanes);
 }
 
-IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
-                        Dtype elem, uint32_t count, IrValue *mask, IrValue *other) {
+IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const AccessLanes *lanes,
+                        IrValue *pointer, Dtype elem, uint32_t count, IrValue *mask,
+                        IrValue *other) {
     const IrType *t = ir_tile(l->module, elem, lanes->vector ? 1 : 0, &count);
     IrValue *operands[3] = {pointer, mask, mask ? other : NULL};
     IrOpcode code = lanes->neighbours ? IR_CPU_LOAD : IR_LOAD;
@@ -666,44 +667,44 @@ IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, 
 
 // Much arithmetic between one load and the next fills the window in which a CPU looks for loads to
 // begin early: it is told what comes. Where there is little it looks far ahead by itself.
-static bool hides_loads(const Nest *nest, const Lanes *lanes) {
+static bool hides_loads(const Nest *nest, const AccessLanes *lanes) {
     enum { MUCH_WORK = 24 };
     return nest->work >= MUCH_WORK && !nest->pack && nest->lane >= 0 && !nest->masked &&
            lanes->neighbours && !lanes->mask && lanes->depth == nest->depth_of[nest->lane];
 }
 
-Val access_load(Lower *l, Nest *nest, IrOp *op, Place place) {
+NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
     bool view = op->code == IR_VIEW_LOAD;
-    Val turned;
+    NestValue turned;
     if (view && view_load_turned(l, nest, op, place, &turned)) return turned;
-    Lanes lanes =
+    AccessLanes lanes =
         view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 1, place);
     IrValue *other = other_value(l, nest, op, view ? 1 : 2, &lanes, place);
-    if (nest->collecting) return (Val){NULL, lanes.depth};
+    if (nest->collecting) return (NestValue){NULL, lanes.depth};
     IrBuilder *b = access_begin(l, nest, op, &lanes, lanes.depth);
     if (view && is_packed(ir_operand(op, 0)))
-        return (Val){packed_load(l, nest, op, &lanes, other), lanes.depth};
+        return (NestValue){packed_load(l, nest, op, &lanes, other), lanes.depth};
     Dtype elem = ir_operand(op, 0)->type->elem;
     IrValue *x =
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
-    bool asked =
-        view && lanes.neighbours && ahead_fetch(l, nest, op, (Val){lanes.pointer, lanes.depth});
+    bool asked = view && lanes.neighbours &&
+                 ahead_fetch(l, nest, op, (NestValue){lanes.pointer, lanes.depth});
     if (view && !asked && hides_loads(nest, &lanes)) ir_attr_set_int(x->def, IR_ATTR_AHEAD, true);
-    return (Val){x, lanes.depth};
+    return (NestValue){x, lanes.depth};
 }
 
-Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place) {
-    Terms t = terms_of(l, nest, op, &place);
-    Lanes lanes = {.vector = moves_at_all(l, nest, &t)};
+NestValue access_inside(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
+    IndexTerms t = terms_of(l, nest, op, &place);
+    AccessLanes lanes = {.vector = moves_at_all(l, nest, &t)};
     bool run = lanes.vector && is_run(l, nest, op, &t);
     for (uint32_t d = 0; d < t.rank; d++) {
-        Val index = term_index(l, nest, &t.at[d], run || !lanes.vector);
+        NestValue index = term_index(l, nest, &t.at[d], run || !lanes.vector);
         lanes.depth = max_depth(lanes.depth, index.depth);
         if (nest->collecting) continue;
         mask_term(l, nest, op, &t, d, index, run, &lanes);
     }
     if (!nest->collecting) spread_mask(nest, &lanes);
-    return (Val){lanes.mask, lanes.depth};
+    return (NestValue){lanes.mask, lanes.depth};
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -716,8 +717,8 @@ static IrValue *lane_of(IrBuilder *b, IrValue *x, uint32_t lane) {
     return ir_result(op, 0);
 }
 
-void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
-                     bool stream) {
+void access_store_op(IrBuilder *b, const AccessLanes *lanes, IrValue *pointer, IrValue *x,
+                     IrValue *mask, bool stream) {
     IrValue *operands[3] = {pointer, x, mask};
     IrOp *op = ir_op(b, lanes->neighbours ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
     if (stream) ir_attr_set_int(op, IR_ATTR_STREAM, true);
@@ -730,15 +731,15 @@ bool access_needs_scalars(const Lower *l, const IrOp *op) {
 }
 
 // Whole vectors that begin where a vector may, and go past the caches.
-static bool may_stream(const Lower *l, const IrOp *op, const Lanes *lanes) {
+static bool may_stream(const Lower *l, const IrOp *op, const AccessLanes *lanes) {
     return (l->facts & FACT_STREAM) && op->code == IR_VIEW_STORE && lanes->neighbours &&
            !lanes->mask && l->aligned[op->id];
 }
 
 // Lanes that all store to one place: which one stays is unspecified; a mask lets any that is on.
-void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
+void access_store(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue x) {
     bool view = op->code == IR_VIEW_STORE;
-    Lanes lanes =
+    AccessLanes lanes =
         view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, 2, place);
     if (view) {
         bool moving = mask_moves(l, nest, op, 2, place);
@@ -762,12 +763,12 @@ void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x) {
         access_store_op(b, &lanes, lanes.pointer, value, lanes.mask, may_stream(l, op, &lanes));
 }
 
-void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer,
+void access_element(Lower *l, Nest *nest, IrOp *op, LanePlace place, IrValue **pointer,
                     IrValue **mask) {
     bool view = ir_operand(op, 0)->type->kind == IR_VIEW;
     bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
     uint32_t operand = cas ? 3 : 2;
-    Lanes lanes =
+    AccessLanes lanes =
         view ? access_view_lanes(l, nest, op, place) : pointer_lanes(l, nest, op, operand, place);
     if (view) add_mask_operand(l, nest, op, operand, place, &lanes);
     *pointer = lanes.pointer;
@@ -777,16 +778,16 @@ void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **point
 // ---- gather -------------------------------------------------------------------------------------
 
 // gather(x, index, axis): x lies in a buffer; 0 where the index is outside.
-Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
+NestValue access_gather(Lower *l, Nest *nest, const IrOp *op, LanePlace place) {
     const IrValue *x = ir_operand(op, 0);
     int64_t axis = ir_attr_int(op, IR_ATTR_AXIS);
-    Val index = value_at(l, nest, ir_operand(op, 1), place);
-    Lanes lanes = {.vector = any_lane(nest, &place), .depth = index.depth};
+    NestValue index = value_at(l, nest, ir_operand(op, 1), place);
+    AccessLanes lanes = {.vector = any_lane(nest, &place), .depth = index.depth};
     for (uint32_t d = 0; d < place.rank; d++)
         lanes.depth = max_depth(lanes.depth, nest_coord(l, nest, place.at[d]).depth);
     if (nest->collecting) {
         nest->lanes_differ = true;
-        return (Val){NULL, lanes.depth};
+        return (NestValue){NULL, lanes.depth};
     }
     IrBuilder *b = nest_builder(nest, lanes.depth);
     IrValue *linear = NULL, *mask = NULL;
@@ -810,12 +811,12 @@ Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place) {
     lanes.pointer = access_element_pointer(nest, b, lower_buffer_of(l, x).data, linear);
     IrValue *v =
         access_load_op(l, nest, b, &lanes, lanes.pointer, x->type->elem, nest->lanes, mask, NULL);
-    return (Val){v, lanes.depth};
+    return (NestValue){v, lanes.depth};
 }
 
 // ---- steps of integer tiles ---------------------------------------------------------------------
 
-int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place) {
+int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, LanePlace place) {
     if (tile->type->rank == 0) return 0;
     IrRange r = ir_range_of(l->ranges, tile);
     for (uint32_t d = 0; d < tile->type->rank; d++) {

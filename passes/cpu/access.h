@@ -11,23 +11,25 @@
 #include "passes/cpu/lower.h"
 
 // The lanes of an access: a pointer to the first one, or a pointer for each; and which take part.
-typedef struct Lanes {
+typedef struct AccessLanes {
     bool vector;      // else a single element
     bool neighbours;  // one pointer for all
     IrValue *pointer;
     IrValue *linear;  // packed: the element's number (of lane 0)
     IrValue *mask;    // NULL: all
     uint8_t depth;
-} Lanes;
+} AccessLanes;
 
 // Of a selection at a place.
-Lanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, Place place);
-IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const Lanes *lanes, IrValue *pointer,
-                        Dtype elem, uint32_t count, IrValue *mask, IrValue *other);
-void access_store_op(IrBuilder *b, const Lanes *lanes, IrValue *pointer, IrValue *x, IrValue *mask,
-                     bool stream);
+AccessLanes access_view_lanes(Lower *l, Nest *nest, IrOp *op, LanePlace place);
+IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const AccessLanes *lanes,
+                        IrValue *pointer, Dtype elem, uint32_t count, IrValue *mask,
+                        IrValue *other);
+void access_store_op(IrBuilder *b, const AccessLanes *lanes, IrValue *pointer, IrValue *x,
+                     IrValue *mask, bool stream);
 // The builder for an access there, which `tilec explain` hears of (access_remarks.c).
-IrBuilder *access_begin(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, uint8_t depth);
+IrBuilder *access_begin(Lower *l, Nest *nest, const IrOp *op, const AccessLanes *lanes,
+                        uint8_t depth);
 IrValue *access_view_data(IrBuilder *b, IrValue *view);
 // data + linear, a vector of pointers where `linear` is one of numbers.
 IrValue *access_element_pointer(Nest *nest, IrBuilder *b, IrValue *data, IrValue *linear);
@@ -36,7 +38,7 @@ IrValue *access_scaled(Nest *nest, IrBuilder *b, IrValue *index, IrValue *stride
 IrValue *access_sum(Nest *nest, IrBuilder *b, IrValue *x, IrValue *y);
 
 // packed.c: lanes->linear holds the elements' numbers. Stores that are no neighbours: one by one.
-IrValue *packed_load(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *pad);
-void packed_store(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x);
+IrValue *packed_load(Lower *l, Nest *nest, const IrOp *op, const AccessLanes *lanes, IrValue *pad);
+void packed_store(Lower *l, Nest *nest, const IrOp *op, const AccessLanes *lanes, IrValue *x);
 
 #endif

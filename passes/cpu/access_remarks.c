@@ -30,7 +30,7 @@ static void say_apart(const Lower *l, const IrOp *op, const char *what) {
     remark(l->remarks, op->span, reason, what, REMARK((int64_t)dtype_size(array->type->elem)));
 }
 
-static void say(const Lower *l, const IrOp *op, const Lanes *lanes) {
+static void say(const Lower *l, const IrOp *op, const AccessLanes *lanes) {
     bool load = op->code == IR_VIEW_LOAD || op->code == IR_LOAD;
     char what[96];
     snprintf(what, sizeof what, "%s of '%.64s'", load ? "load" : "store",
@@ -43,7 +43,8 @@ static void say(const Lower *l, const IrOp *op, const Lanes *lanes) {
                l->aligned[op->id] ? REASON_STORE_STREAMED : REASON_STORE_CACHED, what, REMARK(0));
 }
 
-IrBuilder *access_begin(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, uint8_t depth) {
+IrBuilder *access_begin(Lower *l, Nest *nest, const IrOp *op, const AccessLanes *lanes,
+                        uint8_t depth) {
     IrBuilder *b = nest_builder(nest, depth);
     b->span = op->span;
     if (l->remarks) say(l, op, lanes);

@@ -6,15 +6,15 @@ const IrType *buffer_elem_type(Lower *l, const IrType *type) {
     return ir_scalar(l->module, type->kind == IR_PTR ? DTYPE_U64 : type->elem);
 }
 
-Buffer buffer_as(Buffer buffer, const IrType *type) {
+TileBuffer buffer_as(TileBuffer buffer, const IrType *type) {
     int64_t step = 1;
     buffer.type = type;
     for (uint32_t d = type->rank; d-- > 0; step *= type->shape[d]) buffer.step[d] = step;
     return buffer;
 }
 
-Buffer buffer_create(Lower *l, const IrType *type) {
-    Buffer buffer = buffer_as((Buffer){.id = ++l->buffers}, type);
+TileBuffer buffer_create(Lower *l, const IrType *type) {
+    TileBuffer buffer = buffer_as((TileBuffer){.id = ++l->buffers}, type);
     if (!l->emit) return buffer;
     Dtype elem = buffer_elem_type(l, type)->elem;
     const IrType *pointer = ir_ptr(l->module, elem, 0, NULL);
@@ -25,9 +25,9 @@ Buffer buffer_create(Lower *l, const IrType *type) {
     return buffer;
 }
 
-Buffer buffer_part(Lower *l, Buffer buffer, uint32_t dim, uint32_t from, const IrType *type,
-                   bool drop) {
-    Buffer part = {.id = ++l->buffers, .type = type};
+TileBuffer buffer_part(Lower *l, TileBuffer buffer, uint32_t dim, uint32_t from, const IrType *type,
+                       bool drop) {
+    TileBuffer part = {.id = ++l->buffers, .type = type};
     uint32_t at = 0;
     for (uint32_t d = 0; d < buffer.type->rank; d++)
         if (!(drop && d == dim)) part.step[at++] = buffer.step[d];
@@ -37,13 +37,13 @@ Buffer buffer_part(Lower *l, Buffer buffer, uint32_t dim, uint32_t from, const I
     return part;
 }
 
-Buffer lower_buffer_of(Lower *l, const IrValue *tile) {
-    Buffer buffer = lower_tile(l, tile)->buffer;
+TileBuffer lower_buffer_of(Lower *l, const IrValue *tile) {
+    TileBuffer buffer = lower_tile(l, tile)->buffer;
     CHECK(buffer.id, "a value without its buffer");
     return buffer;
 }
 
-IrValue *buffer_element(IrBuilder *b, Buffer buffer, IrValue *linear) {
+IrValue *buffer_element(IrBuilder *b, TileBuffer buffer, IrValue *linear) {
     return ir_ptr_add(b, buffer.data, linear);
 }
 
@@ -154,14 +154,14 @@ void lower_close(IrBuilder *body, const IrBuilder *outside) {
 
 // ---- buffers ------------------------------------------------------------------------------------
 
-static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
-    Lanes lanes = {0};
+static AccessLanes buffer_lanes(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
+    AccessLanes lanes = {0};
     IrValue *linear = NULL;
     for (uint32_t d = buffer.type->rank; d-- > 0;) {
         Coord c = place.at[d];
         int64_t step = buffer.step[d];
         if (buffer.type->shape[d] == 1 || c.kind == COORD_ZERO) continue;
-        Val at = nest_coord(l, nest, c);
+        NestValue at = nest_coord(l, nest, c);
         bool lane = nest_is_lane(nest, c);
         lanes.vector = lanes.vector || lane;
         lanes.neighbours = lanes.neighbours || (lane && step == 1);
@@ -183,7 +183,7 @@ static Lanes buffer_lanes(Lower *l, Nest *nest, Buffer buffer, Place place) {
 }
 
 // Lanes along one dimension, neighbours along another: the dimensions of both; false: not so.
-static bool is_turned(const Nest *nest, Buffer buffer, Place place, uint32_t *lane,
+static bool is_turned(const Nest *nest, TileBuffer buffer, LanePlace place, uint32_t *lane,
                       uint32_t *side) {
     uint32_t lanes = 0, sides = 0;
     for (uint32_t d = 0; d < buffer.type->rank; d++) {
@@ -199,7 +199,7 @@ static bool is_turned(const Nest *nest, Buffer buffer, Place place, uint32_t *la
     return lanes == 1 && sides == 1 && *lane != *side;
 }
 
-static Far far_of(Lower *l, Nest *nest, Buffer buffer, Place place, uint32_t lane) {
+static Far far_of(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place, uint32_t lane) {
     IrValue *now = nest->variable[nest->side];
     nest->variable[nest->side] = nest->side_base;
     IrBuilder *top = nest_builder(nest, 0);
@@ -207,7 +207,7 @@ static Far far_of(Lower *l, Nest *nest, Buffer buffer, Place place, uint32_t lan
     IrValue *linear = lower_i64(top, 0);
     for (uint32_t d = 0; d < buffer.type->rank; d++) {
         if (buffer.type->shape[d] == 1 || place.at[d].kind == COORD_ZERO) continue;
-        Val at = nest_coord(l, nest, place.at[d]);
+        NestValue at = nest_coord(l, nest, place.at[d]);
         if (at.depth > far.depth) far.depth = at.depth;
         IrBuilder *b = nest_builder(nest, far.depth);
         linear = lower_add(b, linear, lower_mul(b, at.value, lower_i64(top, buffer.step[d])));
@@ -219,7 +219,7 @@ static Far far_of(Lower *l, Nest *nest, Buffer buffer, Place place, uint32_t lan
 }
 
 // A vector of a square, which is loaded for the first of them.
-static IrValue *load_turned(Lower *l, Nest *nest, Buffer buffer, Place place) {
+static IrValue *load_turned(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
     uint32_t lane = 0, side = 0;
     if (!nest->collecting && (nest->sides < 2 || nest->masked)) return NULL;
     if (!is_turned(nest, buffer, place, &lane, &side)) return NULL;
@@ -239,37 +239,37 @@ static IrValue *load_turned(Lower *l, Nest *nest, Buffer buffer, Place place) {
 }
 
 // What the store would drop is read as 0: nobody wants it.
-static Val early_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
-    Lanes lanes = access_view_lanes(l, nest, buffer.view, place);
-    if (nest->collecting) return (Val){NULL, lanes.depth};
+static NestValue early_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
+    AccessLanes lanes = access_view_lanes(l, nest, buffer.view, place);
+    if (nest->collecting) return (NestValue){NULL, lanes.depth};
     IrBuilder *b = nest_builder(nest, lanes.depth);
     Dtype elem = buffer.type->elem;
     ahead_fetch_owed(l, nest, place);
-    return (Val){
+    return (NestValue){
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, NULL),
         lanes.depth};
 }
 
-Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place) {
+NestValue access_buffer_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place) {
     if (buffer.view) return early_load(l, nest, buffer, place);
-    Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    AccessLanes lanes = buffer_lanes(l, nest, buffer, place);
     nest->lanes_differ = nest->lanes_differ || lanes.vector;
     IrValue *x = load_turned(l, nest, buffer, place);
-    if (nest->collecting) return (Val){NULL, lanes.depth};
+    if (nest->collecting) return (NestValue){NULL, lanes.depth};
     IrBuilder *b = nest_builder(nest, lanes.depth);
     Dtype elem = buffer.data->type->elem;
     if (!x) x = access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, NULL, NULL);
     if (buffer.type->kind == IR_PTR)
         x = ir_bitcast(b, x, value_type(l, nest, buffer.type, lanes.vector));
-    return (Val){x, lanes.depth};
+    return (NestValue){x, lanes.depth};
 }
 
-void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x) {
+void access_buffer_store(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place, NestValue x) {
     if (buffer.view) {
         access_store(l, nest, buffer.view, place, x);
         return;
     }
-    Lanes lanes = buffer_lanes(l, nest, buffer, place);
+    AccessLanes lanes = buffer_lanes(l, nest, buffer, place);
     if (nest->collecting) return;
     IrBuilder *b = nest_builder(nest, nest->depth);
     if (lanes.vector) x = value_splat(l, nest, x);

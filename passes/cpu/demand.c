@@ -94,7 +94,7 @@ static void of_broadcast(Lower *l, const IrOp *op) {
 
 static void of_reshape(Lower *l, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0), *r = &op->results[0];
-    Place place = {.rank = r->type->rank}, from;
+    LanePlace place = {.rank = r->type->rank}, from;
     for (uint32_t d = 0; d < place.rank; d++)
         place.at[d] = (Coord){COORD_LOOP, (uint8_t)d, 0, NULL};
     if (!lower_is_tile(x) || !value_reshape_place(x->type, r->type, place, &from)) {

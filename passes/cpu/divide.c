@@ -10,7 +10,7 @@
 // 2^100; wherever a lane's x is another number (0 too: its sign) the whole vector is divided.
 #include "passes/cpu/lower.h"
 
-bool quotient_pays(const Lower *l, const Nest *nest, Val x, Val c) {
+bool quotient_pays(const Lower *l, const Nest *nest, NestValue x, NestValue c) {
     enum { SLOW_BYTES = 64 };  // shorter vectors divide quickly
     enum { MANY = 4 };         // vectors, for the steps that come once
     if (l->machine->vector_bytes < SLOW_BYTES || !l->machine->fma) return false;
@@ -30,7 +30,7 @@ static IrValue *real(IrBuilder *b, double value) {
                          dtype_from_double(DTYPE_F32, value, true));
 }
 
-static Divisor divisor_of(Lower *l, Nest *nest, Val c) {
+static Divisor divisor_of(Lower *l, Nest *nest, NestValue c) {
     IrBuilder *b = nest_builder(nest, c.depth);
     IrValue *size = ir_unary(b, IR_ABS, c.value), *one = real(b, 1);
     IrValue *negative = ir_unary(b, IR_NEG, c.value), *inverse = ir_binary(b, IR_DIV, one, c.value);
@@ -40,9 +40,9 @@ static Divisor divisor_of(Lower *l, Nest *nest, Val c) {
     IrValue *high = ir_binary(b, IR_LE, size, real(b, 0x1p24));
     Divisor d = {.fits = ir_binary(b, IR_AND, low, high)};
     d.c = value_splat(l, nest, c).value;
-    d.negative = value_splat(l, nest, (Val){negative, c.depth}).value;
-    d.inverse = value_splat(l, nest, (Val){inverse, c.depth}).value;
-    d.rest = value_splat(l, nest, (Val){rest, c.depth}).value;
+    d.negative = value_splat(l, nest, (NestValue){negative, c.depth}).value;
+    d.inverse = value_splat(l, nest, (NestValue){inverse, c.depth}).value;
+    d.rest = value_splat(l, nest, (NestValue){rest, c.depth}).value;
     return d;
 }
 
@@ -71,7 +71,7 @@ static void by_steps(IrBuilder *b, const Divisor *d, IrValue *x) {
     ir_yield(b, 1, &rounded);
 }
 
-IrValue *quotient_of(Lower *l, Nest *nest, Val x, Val c) {
+IrValue *quotient_of(Lower *l, Nest *nest, NestValue x, NestValue c) {
     Divisor d = divisor_of(l, nest, c);
     IrBuilder *b = nest_builder(nest, x.depth);
     IrValue *fits = ir_binary(b, IR_AND, all_fit(l, b, x.value), d.fits);

@@ -141,7 +141,7 @@ static void say_dot(const Lower *l, const Dot *d) {
 void dot_lower(Lower *l, IrOp *op) {
     IrValue *result = ir_result(op, 0);
     IrValue *acc = op->operand_count == 3 ? ir_operand(op, 2) : NULL;
-    Buffer to = lower_result_buffer(l, result);
+    TileBuffer to = lower_result_buffer(l, result);
     if (!l->emit) return;
     Dot d = {.op = op, .form = dot_form(l->machine, op)};
     d.result = to;

@@ -18,19 +18,19 @@
 
 // An operand in memory. Element (i, k) of a lies at i * across + k * step; a block of b's columns
 // from j on begins at j * across, its row k at k * step.
-typedef struct Operand {
+typedef struct DotOperand {
     IrValue *data;
     IrValue *across, *step;  // i64
-} Operand;
+} DotOperand;
 
 typedef struct Dot {
     IrOp *op;
     DotForm form;
     IrValue *shift[DOT_MAX_VECTORS];  // form.flipped: what to subtract from each column of a block
-    Buffer acc, result;               // acc.id 0: none
+    TileBuffer acc, result;           // acc.id 0: none
     IrValue *item;                    // of the batch: i64; NULL: rank 2
     IrValue *row_end, *column_end, *depth_end;
-    Operand a, b;
+    DotOperand a, b;
 } Dot;
 
 static inline IrValue *dot_shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *y, uint32_t count,
@@ -51,7 +51,7 @@ IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count);
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b);
 void dot_pack_b(Lower *l, Dot *d, IrBuilder *b);
 // Whether b's rows can be read where they lie, if all of them are inside (NULL: they are).
-bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there, IrValue **inside);
+bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, DotOperand *there, IrValue **inside);
 
 // micro.c: what `flipped` adds to the columns of a block, which begin at j.
 void dot_find_shift(Lower *l, Dot *d, IrBuilder *b, IrValue *j);

@@ -3,8 +3,8 @@
 
 // ---- prints -------------------------------------------------------------------------------------
 
-static Buffer scalar_in_memory(Lower *l, IrBuilder *b, IrValue *x) {
-    Buffer buffer = buffer_create(l, x->type);
+static TileBuffer scalar_in_memory(Lower *l, IrBuilder *b, IrValue *x) {
+    TileBuffer buffer = buffer_create(l, x->type);
     if (x->type->kind == IR_PTR) x = ir_bitcast(b, x, ir_scalar(l->module, DTYPE_U64));
     IrValue *operands[3] = {buffer.data, x, NULL};
     ir_op(b, IR_STORE, 3, operands, 0, NULL, 0, NULL);
@@ -39,18 +39,18 @@ static void lower_print(Lower *l, IrOp *op) {
 
 // ---- atomics: one element after the other -------------------------------------------------------
 
-typedef struct Atomic {
+typedef struct AtomicLoop {
     IrOp *op;
-    Buffer old;       // of the old values; id 0: nobody wants them
+    TileBuffer old;   // of the old values; id 0: nobody wants them
     IrValue *single;  // of one element: the old value
-} Atomic;
+} AtomicLoop;
 
-static IrValue *element_of(Lower *l, Nest *nest, IrValue *x, Place place) {
-    return value_at(l, nest, x, x->type->rank ? place : (Place){0}).value;
+static IrValue *element_of(Lower *l, Nest *nest, IrValue *x, LanePlace place) {
+    return value_at(l, nest, x, x->type->rank ? place : (LanePlace){0}).value;
 }
 
-static void each_atomic(Lower *l, Nest *nest, Place place, void *user) {
-    Atomic *a = user;
+static void each_atomic(Lower *l, Nest *nest, LanePlace place, void *user) {
+    AtomicLoop *a = user;
     IrOp *op = a->op;
     bool cas = op->code == IR_ATOMIC_CAS || op->code == IR_VIEW_CAS;
     IrValue *operands[4], *pointer, *mask;
@@ -68,7 +68,7 @@ static void each_atomic(Lower *l, Nest *nest, Place place, void *user) {
     ir_attr_set_int(made, IR_ATTR_ORDER, ir_attr_int(op, IR_ATTR_ORDER));
     ir_attr_set_int(made, IR_ATTR_SCOPE, ir_attr_int(op, IR_ATTR_SCOPE));
     a->single = ir_result(made, 0);
-    if (a->old.id) access_buffer_store(l, nest, a->old, place, (Val){a->single, nest->depth});
+    if (a->old.id) access_buffer_store(l, nest, a->old, place, (NestValue){a->single, nest->depth});
 }
 
 static bool is_scalar_atomic(const IrOp *op) {
@@ -77,7 +77,7 @@ static bool is_scalar_atomic(const IrOp *op) {
 }
 
 static void lower_atomic(Lower *l, IrOp *op) {
-    Atomic a = {.op = op};
+    AtomicLoop a = {.op = op};
     IrValue *old = ir_result(op, 0);
     if (old->type->rank && old->uses) a.old = lower_result_buffer(l, old);
     if (!l->emit) return;

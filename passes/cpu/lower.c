@@ -56,16 +56,16 @@ static bool nest_writes(const Lower *l) {
 }
 
 static void note_write(Lower *l, const IrOp *op) {
-    Write w = {op, l->time};
+    PastWrite w = {op, l->time};
     vec_push(l->scratch, &l->writes, w);
 }
 
 // ---- buffers of values --------------------------------------------------------------------------
 
-static Buffer buffer_for(Lower *l, const IrValue *value) {
-    const Tile *t = lower_tile(l, value);
+static TileBuffer buffer_for(Lower *l, const IrValue *value) {
+    const TileState *t = lower_tile(l, value);
     if (t->home) {
-        const Tile *home = &l->tiles.data[t->home - 1];
+        const TileState *home = &l->tiles.data[t->home - 1];
         if (home->buffer.id) return home->buffer;
     }
     return buffer_create(l, value->type);
@@ -82,15 +82,15 @@ static void add_root(Lower *l, Root root, const IrType *shape, int axis) {
 }
 
 // The value is to lie in this buffer: computed into it, or copied from another one.
-static void keep_in(Lower *l, IrValue *value, Buffer buffer, const IrOp *made_by) {
+static void keep_in(Lower *l, IrValue *value, TileBuffer buffer, const IrOp *made_by) {
     Root root = {.kind = ROOT_BUFFER, .value = value, .buffer = buffer};
     root.op = value->def == made_by ? value->def : NULL;
     add_root(l, root, value->type, -1);
 }
 
-Buffer lower_result_buffer(Lower *l, IrValue *value) {
-    Buffer buffer = buffer_for(l, value);
-    Tile *t = lower_tile(l, value);
+TileBuffer lower_result_buffer(Lower *l, IrValue *value) {
+    TileBuffer buffer = buffer_for(l, value);
+    TileState *t = lower_tile(l, value);
     t->mode = MODE_BUFFER;
     t->buffer = buffer;
     return buffer;
@@ -139,11 +139,11 @@ static void lower_store(Lower *l, IrOp *op) {
     note_write(l, op);
 }
 
-static Val element_of(Lower *l, Nest *nest, IrOp *op, uint32_t result) {
-    if (op->code == IR_VIEW_LOAD) return access_load(l, nest, op, (Place){0});
-    if (op->code == IR_VIEW_INSIDE) return access_inside(l, nest, op, (Place){0});
-    Place at;
-    bool placed = value_operand_place(l, nest, op, ir_result(op, result), 0, (Place){0}, &at);
+static NestValue element_of(Lower *l, Nest *nest, IrOp *op, uint32_t result) {
+    if (op->code == IR_VIEW_LOAD) return access_load(l, nest, op, (LanePlace){0});
+    if (op->code == IR_VIEW_INSIDE) return access_inside(l, nest, op, (LanePlace){0});
+    LanePlace at;
+    bool placed = value_operand_place(l, nest, op, ir_result(op, result), 0, (LanePlace){0}, &at);
     CHECK(placed, "no place of an operand");
     return value_at(l, nest, ir_operand(op, 0), at);
 }
@@ -164,7 +164,7 @@ static void lower_value(Lower *l, IrOp *op) {
     if (!l->emit) plan_height(l, op);
     for (uint32_t i = 0; i < op->result_count; i++) {
         IrValue *r = ir_result(op, i);
-        Tile *t = lower_tile(l, r);
+        TileState *t = lower_tile(l, r);
         t->time = l->time;
         if (t->mode != MODE_BUFFER) continue;
         need_buffers(l, op);
@@ -174,7 +174,7 @@ static void lower_value(Lower *l, IrOp *op) {
 
 // join, cat: each operand goes to its part of the result's buffer.
 static void lower_parts(Lower *l, IrOp *op) {
-    Buffer whole = lower_result_buffer(l, ir_result(op, 0));
+    TileBuffer whole = lower_result_buffer(l, ir_result(op, 0));
     bool join = op->code == IR_JOIN;
     const IrType *t = ir_operand(op, 0)->type;
     uint32_t dim = join ? t->rank : (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
@@ -214,14 +214,14 @@ static void lower_whole(Lower *l, IrOp *op) {
 
 // ---- control flow: carried tiles live in one buffer each ----------------------------------------
 
-static void carry(Lower *l, const IrValue *value, Buffer buffer) {
-    Tile *t = lower_tile(l, value);
+static void carry(Lower *l, const IrValue *value, TileBuffer buffer) {
+    TileState *t = lower_tile(l, value);
     t->mode = MODE_BUFFER;
     t->buffer = buffer;
 }
 
-static void put_in(Lower *l, IrValue *value, Buffer buffer) {
-    const Tile *t = lower_tile(l, value);
+static void put_in(Lower *l, IrValue *value, TileBuffer buffer) {
+    const TileState *t = lower_tile(l, value);
     if (!(t->mode == MODE_BUFFER && t->buffer.id == buffer.id)) keep_in(l, value, buffer, NULL);
 }
 
@@ -231,7 +231,7 @@ typedef struct Yields {
     IrOp *yield;
     uint32_t count;
     IrValue *const *carried;
-    const Buffer *buffers;
+    const TileBuffer *buffers;
 } Yields;
 
 // A value computed from another carried tile, or from other elements of its own, must be kept
@@ -246,15 +246,15 @@ static void plan_yield(Lower *l, const Yields *y, uint32_t i) {
 }
 
 // One that is another carried tile (they change places) is copied aside first.
-static Buffer set_aside(Lower *l, const Yields *y, uint32_t i) {
+static TileBuffer set_aside(Lower *l, const Yields *y, uint32_t i) {
     IrValue *value = ir_operand(y->yield, i);
     for (uint32_t k = 0; y->carried && k < y->count; k++) {
         if (value != y->carried[k] || k == i) continue;
-        Buffer spare = buffer_create(l, value->type);
+        TileBuffer spare = buffer_create(l, value->type);
         keep_in(l, value, spare, NULL);
         return spare;
     }
-    return (Buffer){0};
+    return (TileBuffer){0};
 }
 
 // What is still open and reads a carried tile at other places than its own is done first: within
@@ -269,7 +269,7 @@ static void flush_readers(Lower *l, const Yields *y) {
 static void keep_yields(Lower *l, const Yields *y) {
     l->here = y->yield;
     l->time++;
-    Buffer *aside = arena_new(l->scratch, Buffer, y->count);
+    TileBuffer *aside = arena_new(l->scratch, TileBuffer, y->count);
     for (uint32_t i = 0; i < y->count; i++) {
         if (!lower_is_tile(ir_operand(y->yield, i))) continue;
         plan_yield(l, y, i);
@@ -296,7 +296,7 @@ static void lower_loop(Lower *l, IrOp *op) {
     uint32_t first = counted ? 3 : 0, count = op->operand_count - first;
     IrBlock *body = op->regions[counted ? 0 : 1];
     IrValue *const *args = body->args + (counted ? 1 : 0);
-    Buffer *buffers = arena_new(l->scratch, Buffer, count);
+    TileBuffer *buffers = arena_new(l->scratch, TileBuffer, count);
     for (uint32_t i = 0; i < count; i++) {
         IrValue *init = ir_operand(op, first + i);
         if (!lower_is_tile(init)) continue;
@@ -320,7 +320,7 @@ static void lower_loop(Lower *l, IrOp *op) {
 }
 
 static void lower_if(Lower *l, IrOp *op) {
-    Buffer *buffers = arena_new(l->scratch, Buffer, op->result_count + 1);
+    TileBuffer *buffers = arena_new(l->scratch, TileBuffer, op->result_count + 1);
     for (uint32_t i = 0; i < op->result_count; i++)
         if (lower_is_tile(ir_result(op, i))) buffers[i] = lower_result_buffer(l, ir_result(op, i));
     for (uint32_t i = 0; i < op->region_count; i++) {
@@ -485,8 +485,8 @@ static void start_walk(Lower *l, IrBlock *body) {
     l->owed = NULL;
     l->changed = false;
     for (size_t i = 0; i < l->tiles.count; i++) {
-        Tile *t = &l->tiles.data[i];
-        *t = (Tile){.mode = t->mode, .home = t->home};
+        TileState *t = &l->tiles.data[i];
+        *t = (TileState){.mode = t->mode, .home = t->home};
     }
     l->here = body->first;
 }
@@ -528,7 +528,7 @@ static void find_reaches(Lower *l, IrBlock *body, const IrBlock *block) {
             int64_t width = spans->u.ints.items[d];
             if (width == 0) continue;
             const IrValue *index = ir_operand(op, ir_view_index_start(op->code) + d);
-            Reach reach = {op, d, elements_of_run(body, grid_dim_of(index), width)};
+            StoreReach reach = {op, d, elements_of_run(body, grid_dim_of(index), width)};
             vec_push(l->scratch, &l->reaches, reach);
         }
     }

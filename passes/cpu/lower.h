@@ -44,27 +44,27 @@ typedef struct Coord {
     IrValue *value;  // COORD_VALUE: an i64 scalar
 } Coord;
 // An element, or, where the coordinate is the nest's lane loop, as many as there are lanes.
-typedef struct Place {
+typedef struct LanePlace {
     uint32_t rank;
     Coord at[IR_MAX_RANK];
-} Place;
+} LanePlace;
 
 // A computed value: a scalar, or a vector of the nest's lanes.
-typedef struct Val {
+typedef struct NestValue {
     IrValue *value;
     uint8_t depth;  // loops of the nest around it
-} Val;
+} NestValue;
 
 // ---- buffers ------------------------------------------------------------------------------------
 
 // A tile in scratch memory, row-major but for parts of a larger one. Pointers are kept as u64.
-typedef struct Buffer {
+typedef struct TileBuffer {
     uint32_t id;    // equal for the same memory; 0: no buffer
     IrValue *data;  // NULL in plan mode
     const IrType *type;
     int64_t step[IR_MAX_RANK];  // elements from one to the next along a dimension
     IrOp *view;                 // it lies in the part of a view that this op stores to; else NULL
-} Buffer;
+} TileBuffer;
 
 // ---- nests --------------------------------------------------------------------------------------
 
@@ -75,50 +75,50 @@ typedef enum RootKind {
 } RootKind;
 typedef struct Root {
     RootKind kind;
-    IrOp *op;        // what makes or stores the value
-    IrValue *value;  // ROOT_BUFFER: the tile
-    Buffer buffer;   // ROOT_BUFFER: where to
-    Buffer source;   // ROOT_BUFFER: with an id: what to copy, instead of a value
+    IrOp *op;           // what makes or stores the value
+    IrValue *value;     // ROOT_BUFFER: the tile
+    TileBuffer buffer;  // ROOT_BUFFER: where to
+    TileBuffer source;  // ROOT_BUFFER: with an id: what to copy, instead of a value
     uint32_t time;
-    Val *accumulators;  // ROOT_REDUCE: the loop's, while it is emitted
+    NestValue *accumulators;  // ROOT_REDUCE: the loop's, while it is emitted
     uint32_t accumulator_count;
 } Root;
 
 // A view access whose lanes are checked once for the whole loop of lanes.
-typedef struct Check {
+typedef struct LaneCheck {
     IrOp *op;
-    Place place;
+    LanePlace place;
     bool always;  // reached by places that differ: each access has its own mask
-} Check;
+} LaneCheck;
 
-typedef struct Memo {
+typedef struct ValueMemo {
     const IrValue *tile;
-    Place place;
-    Val val;
+    LanePlace place;
+    NestValue val;
     uint32_t earlier;  // the tile's memo before this one: its index + 1
-} Memo;
+} ValueMemo;
 
 // A square of a load whose neighbours lie along another loop than the lanes: row i holds what the
 // load is at the i-th coordinate of the side.
 typedef struct Square {
     uint32_t of;  // the op's id, or that of a buffer
     bool buffer;
-    Place place;
+    LanePlace place;
     IrValue **row;
 } Square;
 
 // Rows that lie `stride` elements apart: from every fourth one the next three are reached.
-typedef struct Steps {
+typedef struct RowSteps {
     IrValue *stride;  // i64
     IrValue *fourth;  // a pointer: to row 0, 4, 8 …
     uint32_t row;     // which that is
-} Steps;
+} RowSteps;
 
 // An access of which the side is taken coordinate by coordinate.
 typedef struct Beside {
     uint32_t of;  // the op's id
-    Place place;
-    Steps rows;
+    LanePlace place;
+    RowSteps rows;
 } Beside;
 
 // A tile computed vector by vector into memory laid out as the caller likes.
@@ -127,9 +127,9 @@ typedef struct Pack {
     uint32_t rank;  // of the nest
     uint32_t shape[IR_MAX_RANK];
     IrValue *limit[IR_MAX_RANK];  // i64: where a loop may end; NULL: the whole
-    Place place;                  // of the tile, in loops of the nest
+    LanePlace place;              // of the tile, in loops of the nest
     uint32_t lane, lanes;         // vectors run along this dimension
-    void (*store)(Lower *l, Nest *nest, Val x, void *user);
+    void (*store)(Lower *l, Nest *nest, NestValue x, void *user);
     void *user;
 } Pack;
 
@@ -152,8 +152,8 @@ struct Nest {
     bool masked;        // the edge: accesses have masks
     bool lanes_differ;  // collecting: lanes outside of all views need not have equal values
     bool collecting;    // only looking for checks: nothing is emitted
-    VEC(Check) checks;
-    VEC(Memo) memo;
+    VEC(LaneCheck) checks;
+    VEC(ValueMemo) memo;
     uint32_t values;  // that its roots compute
     uint32_t work;    // inline ops met while collecting
     // Squares (transpose.c): one iteration takes `sides` coordinates of the dimension `side` at
@@ -173,27 +173,27 @@ struct Nest {
 
 typedef enum Mode { MODE_INLINE, MODE_BUFFER } Mode;
 // What is known of a tile value; by id.
-typedef struct Tile {
+typedef struct TileState {
     Mode mode;
-    bool pending;     // a root of the open nest will define it
-    Buffer buffer;    // MODE_BUFFER, once defined
-    IrValue *vector;  // emit: all of it, in one vector; NULL
-    uint32_t nest;    // plan: the nest that last computed it inline, + 1
-    uint32_t member;  // the nest among whose values it was counted last, + 1
-    uint32_t height;  // plan: inline values that it is computed from, one after the other
-    uint32_t seen;    // its place in the list of the walk that met it last, + 1 (plan.c)
-    uint32_t memo;    // its last memo: index + 1; both hold where that one names this tile
-    uint32_t time;    // when it was met
-    uint32_t home;    // the carried tile whose buffer it shares: its id + 1
-} Tile;
+    bool pending;       // a root of the open nest will define it
+    TileBuffer buffer;  // MODE_BUFFER, once defined
+    IrValue *vector;    // emit: all of it, in one vector; NULL
+    uint32_t nest;      // plan: the nest that last computed it inline, + 1
+    uint32_t member;    // the nest among whose values it was counted last, + 1
+    uint32_t height;    // plan: inline values that it is computed from, one after the other
+    uint32_t seen;      // its place in the list of the walk that met it last, + 1 (plan.c)
+    uint32_t memo;      // its last memo: index + 1; both hold where that one names this tile
+    uint32_t time;      // when it was met
+    uint32_t home;      // the carried tile whose buffer it shares: its id + 1
+} TileState;
 
 typedef struct Demand Demand;  // demand.c
 // A store of a kernel whose runs stand for several programs: only so many elements are theirs.
-typedef struct Reach {
+typedef struct StoreReach {
     const IrOp *store;
     uint32_t dim;     // of the view
     IrValue *extent;  // i64: from the index on
-} Reach;
+} StoreReach;
 
 // A row of a view that the program reads by its number; and when a nest read it first.
 typedef struct RowRead {
@@ -203,10 +203,10 @@ typedef struct RowRead {
     bool fetched;  // the next program's is asked for
 } RowRead;
 
-typedef struct Write {
+typedef struct PastWrite {
     const IrOp *op;
     uint32_t time;
-} Write;
+} PastWrite;
 
 struct Lower {
     IrFunc *func;
@@ -219,16 +219,16 @@ struct Lower {
     const IrRanges *ranges;
     Demand *demand;  // by value id, of the values before the walks
     uint32_t demand_count;
-    bool *aligned;      // by op id: begins where a vector may (FACT_STREAM), or a byte (packed)
-    uint8_t *positive;  // by op id: bit d says that index d of a selection has no lane below 0
-    bool emit;          // else: planning
-    bool changed;       // plan: a value became BUFFER
-    VEC(Tile) tiles;    // by value id
-    Nest *nest;         // the open one; NULL
+    bool *aligned;         // by op id: begins where a vector may (FACT_STREAM), or a byte (packed)
+    uint8_t *positive;     // by op id: bit d says that index d of a selection has no lane below 0
+    bool emit;             // else: planning
+    bool changed;          // plan: a value became BUFFER
+    VEC(TileState) tiles;  // by value id
+    Nest *nest;            // the open one; NULL
     uint32_t nest_number;
     uint32_t time;
-    VEC(Write) writes;  // that were met, in order
-    VEC(Reach) reaches;
+    VEC(PastWrite) writes;  // that were met, in order
+    VEC(StoreReach) reaches;
     // Within code that has asked: the view's elements are neighbours along this dimension.
     struct {
         const IrValue *view;
@@ -244,7 +244,7 @@ struct Lower {
     uint32_t sites;  // of asserts and prints so far
 };
 
-Tile *lower_tile(Lower *l, const IrValue *value);
+TileState *lower_tile(Lower *l, const IrValue *value);
 static inline bool lower_is_tile(const IrValue *v) {
     return v && v->type->kind != IR_VIEW && v->type->rank > 0;
 }
@@ -284,51 +284,53 @@ void nest_flush(Lower *l);  // emits the open nest before l->here
 void nest_add(Lower *l, const Root *root, uint32_t rank, const uint32_t *shape, int axis);
 IrBuilder *nest_builder(Nest *nest, uint8_t depth);
 // A coordinate as an i64 scalar: of lane 0, along the lanes.
-Val nest_coord(Lower *l, Nest *nest, Coord c);
+NestValue nest_coord(Lower *l, Nest *nest, Coord c);
 static inline bool nest_is_lane(const Nest *nest, Coord c) {
     return c.kind == COORD_LOOP && nest->lane >= 0 && c.loop == (uint32_t)nest->lane &&
            nest->lanes > 1;
 }
 // The identity place of a nest's shape.
-Place nest_place(const Nest *nest);
+LanePlace nest_place(const Nest *nest);
 // A nest of its own at the builder, which goes on after it.
 void nest_pack(Lower *l, const IrBuilder *b, const Pack *pack);
 
 // value.c
-Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place);
+NestValue value_at(Lower *l, Nest *nest, IrValue *tile, LanePlace place);
 // What was found since there were `count` memos is known no longer; or what does not stay.
 void value_forget_from(Lower *l, Nest *nest, size_t count);
-void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const Memo *memo));
+void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const ValueMemo *memo));
 // The place of operand i of a pure tile op for its own place; false: no single place.
 bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *result, uint32_t i,
-                         Place place, Place *out);
+                         LanePlace place, LanePlace *out);
 // Of a reshape that only adds or drops extents of 1: the operand's place; else false.
-bool value_reshape_place(const IrType *from, const IrType *to, Place place, Place *out);
-Val value_splat(Lower *l, Nest *nest, Val x);  // a vector of all lanes, if it is a scalar
+bool value_reshape_place(const IrType *from, const IrType *to, LanePlace place, LanePlace *out);
+NestValue value_splat(Lower *l, Nest *nest,
+                      NestValue x);  // a vector of all lanes, if it is a scalar
 const IrType *value_type(Lower *l, const Nest *nest, const IrType *element, bool vector);
 // Along which stride (in elements) the values of an integer tile run in the lanes' direction:
 // 0 equal, 1 neighbours, -1 unknown.
-int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, Place place);
+int value_lane_step(Lower *l, const Nest *nest, const IrValue *tile, LanePlace place);
 
 // select.c: a select of vectors whose condition holds for whole vectors mostly; false: nothing is
 // known of it.
-bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place, Val *out);
+bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, LanePlace place,
+               NestValue *out);
 
 // access.c
 // Before the walks: the ranges know the function as it was.
 void access_prove(Lower *l, const IrBlock *block);
-Val access_load(Lower *l, Nest *nest, IrOp *op, Place place);
-void access_store(Lower *l, Nest *nest, IrOp *op, Place place, Val x);
+NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place);
+void access_store(Lower *l, Nest *nest, IrOp *op, LanePlace place, NestValue x);
 // A store that must go element by element: parts of bytes that are no neighbours.
 bool access_needs_scalars(const Lower *l, const IrOp *op);
-Val access_inside(Lower *l, Nest *nest, IrOp *op, Place place);
+NestValue access_inside(Lower *l, Nest *nest, IrOp *op, LanePlace place);
 // The dimension along which a view's elements are neighbours; -1: not known.
 int access_run(const Lower *l, const IrValue *view);
 IrValue *access_has_stride_1(IrBuilder *b, IrValue *view,
                              uint32_t dim);  // of a strided view: a bool
-Val access_gather(Lower *l, Nest *nest, const IrOp *op, Place place);
-Val access_buffer_load(Lower *l, Nest *nest, Buffer buffer, Place place);
-void access_buffer_store(Lower *l, Nest *nest, Buffer buffer, Place place, Val x);
+NestValue access_gather(Lower *l, Nest *nest, const IrOp *op, LanePlace place);
+NestValue access_buffer_load(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place);
+void access_buffer_store(Lower *l, Nest *nest, TileBuffer buffer, LanePlace place, NestValue x);
 // The first lane coordinate from which on, and up to which, all collected accesses are inside;
 // builders of the loops outside of the lanes'. NULL: no limit.
 typedef struct Interior {
@@ -344,32 +346,33 @@ IrValue *access_stride(Lower *l, IrBuilder *b, IrValue *view, uint32_t dim);
 IrValue *access_room(Lower *l, IrBuilder *b, const IrOp *op, uint32_t dim);
 // A view's part that is a matrix in memory: where it begins, its steps, and whether all of it is
 // inside (NULL: it is). False: it is none, or not known to be one.
-typedef struct Whole {
+typedef struct WholeMatrix {
     IrValue *pointer, *inside;
     IrValue *step[IR_MAX_RANK];  // i64, by the selection's dimensions; the last one is 1
-} Whole;
+} WholeMatrix;
 bool access_is_whole(Lower *l, const IrOp *op);
-Whole access_whole(Lower *l, IrBuilder *b, IrOp *op);
+WholeMatrix access_whole(Lower *l, IrBuilder *b, IrOp *op);
 // Where a single element lies, and whether it is inside (NULL: it is): for atomics.
-void access_element(Lower *l, Nest *nest, IrOp *op, Place place, IrValue **pointer, IrValue **mask);
+void access_element(Lower *l, Nest *nest, IrOp *op, LanePlace place, IrValue **pointer,
+                    IrValue **mask);
 
 // buffer.c
-Buffer buffer_create(Lower *l, const IrType *type);
-Buffer buffer_as(Buffer buffer, const IrType *type);  // the same elements in another shape
+TileBuffer buffer_create(Lower *l, const IrType *type);
+TileBuffer buffer_as(TileBuffer buffer, const IrType *type);  // the same elements in another shape
 // The part from coordinate `from` along a dimension on, of another type; `drop`: that dimension
 // goes.
-Buffer buffer_part(Lower *l, Buffer buffer, uint32_t dim, uint32_t from, const IrType *type,
-                   bool drop);
-Buffer lower_buffer_of(Lower *l, const IrValue *tile);  // of a BUFFER value that is defined
-Buffer lower_result_buffer(Lower *l, IrValue *result);  // a new one, which is the value's then
+TileBuffer buffer_part(Lower *l, TileBuffer buffer, uint32_t dim, uint32_t from, const IrType *type,
+                       bool drop);
+TileBuffer lower_buffer_of(Lower *l, const IrValue *tile);  // of a BUFFER value that is defined
+TileBuffer lower_result_buffer(Lower *l, IrValue *result);  // a new one, which is the value's then
 void buffer_drop_unread(Lower *l);  // after the walks: scratch memory that is at most written
-IrValue *buffer_element(IrBuilder *b, Buffer buffer, IrValue *linear);  // a pointer
-const IrType *buffer_elem_type(Lower *l, const IrType *type);           // scalar type in memory
+IrValue *buffer_element(IrBuilder *b, TileBuffer buffer, IrValue *linear);  // a pointer
+const IrType *buffer_elem_type(Lower *l, const IrType *type);               // scalar type in memory
 
 // reduce.c
 void reduce_begin(Lower *l, Nest *nest, Root *root);
-void reduce_step(Lower *l, Nest *nest, Root *root, Place place);
-void reduce_end(Lower *l, Nest *nest, Root *root, Place place);
+void reduce_step(Lower *l, Nest *nest, Root *root, LanePlace place);
+void reduce_end(Lower *l, Nest *nest, Root *root, LanePlace place);
 bool reduce_needs_scalars(const IrOp *op);  // its combiner has control flow
 // Are sums and products of this type carried in f32?
 bool reduce_is_wide(IrReduce kind, Dtype elem);
@@ -397,19 +400,20 @@ bool demand_ends_at(const Lower *l, const Nest *nest, const IrValue *tile, uint3
 IrOp *early_store(Lower *l, const Nest *nest, const Root *root);
 
 // divide.c: a division of a vector by a scalar that stays the same in the loop of lanes.
-bool quotient_pays(const Lower *l, const Nest *nest, Val x, Val c);
-IrValue *quotient_of(Lower *l, Nest *nest, Val x, Val c);  // at x's depth, which is the deeper
+bool quotient_pays(const Lower *l, const Nest *nest, NestValue x, NestValue c);
+IrValue *quotient_of(Lower *l, Nest *nest, NestValue x,
+                     NestValue c);  // at x's depth, which is the deeper
 
 // prefetch.c: where a row is read once more, the next program's is asked for. After a load of
 // neighbours, in a loop without masks: `pointer` is that of lane 0. False: it isn't.
-bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, Val pointer);
+bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer);
 // In a nest that reads, at this place, what was stored early.
-void ahead_fetch_owed(Lower *l, Nest *nest, Place place);
+void ahead_fetch_owed(Lower *l, Nest *nest, LanePlace place);
 
 // Runs over all elements of a shape, one by one: `each` is called once, inside of the loops, with
 // the place; nest->lanes is 1 and nest_builder(nest, nest->depth) adds code to the innermost body.
 void nest_each(Lower *l, uint32_t rank, const uint32_t *shape,
-               void (*each)(Lower *l, Nest *nest, Place place, void *user), void *user);
+               void (*each)(Lower *l, Nest *nest, LanePlace place, void *user), void *user);
 
 // sort.c, scan.c, dot.c, effect.c: whole ops, emitted before l->here; operands that
 // plan_needs_buffer names lie in buffers; results of rank > 0 are defined as buffers.

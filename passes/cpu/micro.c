@@ -28,7 +28,7 @@ static IrValue *converted(IrBuilder *b, IrValue *x, Dtype to) {
 }
 
 // The place of the block in acc or the result.
-static IrValue *corner(const Dot *d, IrBuilder *b, Buffer buffer, IrValue *i, IrValue *j) {
+static IrValue *corner(const Dot *d, IrBuilder *b, TileBuffer buffer, IrValue *i, IrValue *j) {
     uint32_t row = buffer.type->rank - 2;
     IrValue *linear = lower_mul(b, i, lower_i64(b, buffer.step[row]));
     if (d->item) linear = lower_add(b, linear, lower_mul(b, d->item, lower_i64(b, buffer.step[0])));
@@ -36,7 +36,7 @@ static IrValue *corner(const Dot *d, IrBuilder *b, Buffer buffer, IrValue *i, Ir
     return ir_ptr_add(b, buffer.data, lower_add(b, linear, j));
 }
 
-static int64_t place_in_block(const Dot *d, Buffer buffer, uint32_t row, uint32_t vector) {
+static int64_t place_in_block(const Dot *d, TileBuffer buffer, uint32_t row, uint32_t vector) {
     return row * buffer.step[buffer.type->rank - 2] + (int64_t)vector * d->form.block.lanes;
 }
 

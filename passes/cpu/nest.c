@@ -22,18 +22,19 @@ IrBuilder lower_builder(Lower *l) {
     return b;
 }
 
-Val nest_coord(Lower *l, Nest *nest, Coord c) {
+NestValue nest_coord(Lower *l, Nest *nest, Coord c) {
     switch (c.kind) {
-    case COORD_ZERO: return (Val){nest->collecting ? NULL : lower_i64(nest_builder(nest, 0), 0), 0};
-    case COORD_LOOP: return (Val){nest->variable[c.loop], nest->depth_of[c.loop]};
-    case COORD_VALUE: return (Val){c.value, c.depth};
+    case COORD_ZERO:
+        return (NestValue){nest->collecting ? NULL : lower_i64(nest_builder(nest, 0), 0), 0};
+    case COORD_LOOP: return (NestValue){nest->variable[c.loop], nest->depth_of[c.loop]};
+    case COORD_VALUE: return (NestValue){c.value, c.depth};
     }
     (void)l;
     UNREACHABLE("a coordinate of no kind");
 }
 
-Place nest_place(const Nest *nest) {
-    Place p = {.rank = nest->rank};
+LanePlace nest_place(const Nest *nest) {
+    LanePlace p = {.rank = nest->rank};
     for (uint32_t d = 0; d < nest->rank; d++) {
         bool one = nest->shape[d] == 1;
         p.at[d] = (Coord){one ? COORD_ZERO : COORD_LOOP, (uint8_t)d, 0, NULL};
@@ -117,7 +118,9 @@ static IrOp *open_loop(Nest *nest, IrBuilder *tail, uint32_t dim, IrValue *lo, I
     return loop;
 }
 
-static bool is_outside(const Nest *nest, const Memo *memo) { return memo->val.depth < nest->depth; }
+static bool is_outside(const Nest *nest, const ValueMemo *memo) {
+    return memo->val.depth < nest->depth;
+}
 
 static void close_loop(Lower *l, Nest *nest, IrBuilder *inside, uint32_t carried,
                        IrValue *const *values) {
@@ -126,16 +129,16 @@ static void close_loop(Lower *l, Nest *nest, IrBuilder *inside, uint32_t carried
     nest->depth--;
 }
 
-typedef struct Carried {
+typedef struct CarriedValues {
     uint32_t count;
     IrValue **value;
-} Carried;
+} CarriedValues;
 
 // `first`, unless it is NULL, and then the accumulators of all reductions.
-static Carried carried(Lower *l, const Nest *nest, IrValue *first) {
+static CarriedValues carried(Lower *l, const Nest *nest, IrValue *first) {
     uint32_t count = first ? 1 : 0;
     for (size_t i = 0; i < nest->roots.count; i++) count += nest->roots.data[i].accumulator_count;
-    Carried c = {.value = arena_new(l->scratch, IrValue *, count + 1)};
+    CarriedValues c = {.value = arena_new(l->scratch, IrValue *, count + 1)};
     if (first) c.value[c.count++] = first;
     for (size_t i = 0; i < nest->roots.count; i++) {
         const Root *r = &nest->roots.data[i];
@@ -145,14 +148,16 @@ static Carried carried(Lower *l, const Nest *nest, IrValue *first) {
     return c;
 }
 
-static Carried take_accumulators(Lower *l, const Nest *nest) { return carried(l, nest, NULL); }
+static CarriedValues take_accumulators(Lower *l, const Nest *nest) {
+    return carried(l, nest, NULL);
+}
 
 static void put_accumulators(Nest *nest, IrValue *const *values, uint8_t depth) {
     uint32_t at = 0;
     for (size_t i = 0; i < nest->roots.count; i++) {
         Root *r = &nest->roots.data[i];
         for (uint32_t k = 0; k < r->accumulator_count; k++)
-            r->accumulators[k] = (Val){values[at++], depth};
+            r->accumulators[k] = (NestValue){values[at++], depth};
     }
 }
 
@@ -172,7 +177,7 @@ static void begin_reductions(Lower *l, Nest *nest) {
         if (nest->roots.data[i].kind == ROOT_REDUCE) reduce_begin(l, nest, &nest->roots.data[i]);
 }
 
-static void end_reductions(Lower *l, Nest *nest, Place place) {
+static void end_reductions(Lower *l, Nest *nest, LanePlace place) {
     for (size_t i = 0; i < nest->roots.count; i++)
         if (nest->roots.data[i].kind == ROOT_REDUCE)
             reduce_end(l, nest, &nest->roots.data[i], place);
@@ -180,16 +185,16 @@ static void end_reductions(Lower *l, Nest *nest, Place place) {
 
 // ---- the body -----------------------------------------------------------------------------------
 
-static Val root_value(Lower *l, Nest *nest, const Root *root, Place place) {
+static NestValue root_value(Lower *l, Nest *nest, const Root *root, LanePlace place) {
     if (root->source.id) return access_buffer_load(l, nest, root->source, place);
     if (root->kind == ROOT_BUFFER) return value_at(l, nest, root->value, place);
     IrValue *x = ir_operand(root->op, 1);
-    return value_at(l, nest, x, x->type->rank ? place : (Place){0});
+    return value_at(l, nest, x, x->type->rank ? place : (LanePlace){0});
 }
 
 static void emit_packed(Lower *l, Nest *nest) {
     const Pack *pack = nest->pack;
-    Val x = value_at(l, nest, pack->tile, pack->place);
+    NestValue x = value_at(l, nest, pack->tile, pack->place);
     if (!nest->collecting) pack->store(l, nest, x, pack->user);
 }
 
@@ -198,8 +203,8 @@ static void emit_body(Lower *l, Nest *nest) {
         emit_packed(l, nest);
         return;
     }
-    Place place = nest_place(nest);
-    Val *values = arena_new(l->scratch, Val, nest->roots.count);
+    LanePlace place = nest_place(nest);
+    NestValue *values = arena_new(l->scratch, NestValue, nest->roots.count);
     for (size_t i = 0; i < nest->roots.count; i++) {
         Root *root = &nest->roots.data[i];
         if (root->kind == ROOT_REDUCE)
@@ -240,13 +245,13 @@ static void emit_square(Lower *l, Nest *nest) {
 static void emit_axis_loop(Lower *l, Nest *nest) {
     begin_reductions(l, nest);
     IrBuilder tail = nest->builder[nest->depth];
-    Carried init = take_accumulators(l, nest);
+    CarriedValues init = take_accumulators(l, nest);
     uint32_t axis = (uint32_t)nest->axis;
     IrOp *loop = open_loop(nest, &tail, axis, lower_i64(&tail, 0),
                            lower_i64(&tail, nest->shape[axis]), 1, init.count, init.value);
     put_arguments(nest, loop);
     emit_body(l, nest);
-    Carried next = take_accumulators(l, nest);
+    CarriedValues next = take_accumulators(l, nest);
     close_loop(l, nest, nest_builder(nest, nest->depth), next.count, next.value);
     put_results(l, nest, loop, 0);
     // What follows stands after the loop.
@@ -271,9 +276,9 @@ static void emit_in_lanes(Lower *l, Nest *nest) {
 
 // Past the end of all views every lane has the same value: the pads'. Once a whole vector of them
 // has left the accumulators as they were, so will all that follow: the loop may end.
-typedef struct Rest {
+typedef struct LaneRest {
     IrValue *end;  // from this lane coordinate on nothing is inside; NULL: no such end is known
-} Rest;
+} LaneRest;
 
 static IrValue *as_bits(IrBuilder *b, IrValue *x) {
     static const Dtype of_size[] = {
@@ -290,8 +295,8 @@ static IrValue *any_of(IrBuilder *b, IrValue *x) {
     return ir_result(op, 0);
 }
 
-static IrValue *goes_on(Nest *nest, IrBuilder *b, const Rest *rest, const Carried *before,
-                        const Carried *after) {
+static IrValue *goes_on(Nest *nest, IrBuilder *b, const LaneRest *rest, const CarriedValues *before,
+                        const CarriedValues *after) {
     IrValue *inside = ir_binary(b, IR_LT, nest->variable[nest->lane], rest->end);
     IrValue *moved = NULL;
     for (uint32_t i = 0; i < after->count; i++) {
@@ -307,9 +312,9 @@ static IrValue *goes_on(Nest *nest, IrBuilder *b, const Rest *rest, const Carrie
 }
 
 static void emit_lane_loop(Lower *l, Nest *nest, IrBuilder *tail, IrValue *lo, IrValue *hi,
-                           Rest rest) {
+                           LaneRest rest) {
     bool along = along_lanes(nest), exits = along && rest.end;
-    Carried init = {0}, before = {0}, next = {0};
+    CarriedValues init = {0}, before = {0}, next = {0};
     if (along) init = carried(l, nest, exits ? ir_const_bool(tail, true) : NULL);
     IrOp *loop =
         open_loop(nest, tail, (uint32_t)nest->lane, lo, hi, nest->lanes, init.count, init.value);
@@ -370,7 +375,7 @@ static IrValue *span_limit(Lower *l, const Nest *nest, uint32_t dim) {
         const IrOp *op = nest->roots.data[i].op;
         if (nest->roots.data[i].kind != ROOT_STORE || op->code != IR_VIEW_STORE) continue;
         for (size_t k = 0; k < l->reaches.count; k++) {
-            const Reach *s = &l->reaches.data[k];
+            const StoreReach *s = &l->reaches.data[k];
             if (s->store == op && selected_dim(op, dim) == s->dim) return s->extent;
         }
     }
@@ -398,9 +403,9 @@ static IrValue *round_down(IrBuilder *b, IrValue *x, int64_t step) {
 }
 
 // Where the rest begins, if all lanes there are alike and nobody needs buffers that far.
-static Rest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
-    Rest rest = {in->farthest};
-    if (nest->lanes_differ || !along_lanes(nest)) return (Rest){NULL};
+static LaneRest find_rest(Lower *l, Nest *nest, const Interior *in, uint32_t lane) {
+    LaneRest rest = {in->farthest};
+    if (nest->lanes_differ || !along_lanes(nest)) return (LaneRest){NULL};
     IrBuilder *b = nest_builder(nest, nest->depth);
     for (size_t i = 0; i < nest->roots.count && rest.end; i++) {
         const Root *root = &nest->roots.data[i];
@@ -427,7 +432,7 @@ static void emit_edge_of_squares(Lower *l, Nest *nest, IrBuilder *tail, IrValue 
     square_forget(l, nest);
     open_loop(nest, tail, side, base, end, 1, 0, NULL);
     IrBuilder inside = nest->builder[nest->depth];
-    emit_lane_loop(l, nest, &inside, lo, hi, (Rest){NULL});
+    emit_lane_loop(l, nest, &inside, lo, hi, (LaneRest){NULL});
     square_forget(l, nest);
     close_loop(l, nest, &inside, 0, NULL);
     nest->depth_of[side] = side_depth;
@@ -488,7 +493,7 @@ static void emit_lanes(Lower *l, Nest *nest) {
         interior = ir_ternary(hoist, IR_SELECT, in.from_start, interior, lower_i64(hoist, 0));
     IrBuilder tail = *hoist;
     nest->masked = false;
-    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior, (Rest){NULL});
+    emit_lane_loop(l, nest, &tail, lower_i64(hoist, 0), interior, (LaneRest){NULL});
     if (edge) {
         nest->masked = true;
         if (nest->sides > 1)
@@ -577,7 +582,7 @@ void nest_pack(Lower *l, const IrBuilder *b, const Pack *pack) {
     emit(l, &nest);
 }
 
-typedef void EachElement(Lower *l, Nest *nest, Place place, void *user);
+typedef void EachElement(Lower *l, Nest *nest, LanePlace place, void *user);
 
 static void each_from(Lower *l, Nest *nest, uint32_t d, EachElement *each, void *user) {
     while (d < nest->rank && nest->shape[d] == 1) d++;

@@ -40,20 +40,20 @@ static bool runs_across(Lower *l, const IrValue *tile) {
 
 // A copy of a tile's matrix: coordinate 0 goes by `step[0]`, coordinate 1 by `step[1]`; the lanes'
 // elements are neighbours.
-typedef struct Copy {
+typedef struct MatrixCopy {
     IrValue *to;
     bool flip;  // bytes go by 128
     int64_t step[2];
-    Place place;  // of the two coordinates in the nest
-} Copy;
+    LanePlace place;  // of the two coordinates in the nest
+} MatrixCopy;
 
 static IrValue *flip_bytes(IrBuilder *b, IrValue *x, Dtype to) {
     x = ir_binary(b, IR_XOR, x, ir_const_bits(b, x->type, 128));
     return ir_bitcast(b, x, ir_with_elem(b->module, x->type, to));
 }
 
-static void store_copy(Lower *l, Nest *nest, Val x, void *user) {
-    const Copy *copy = user;
+static void store_copy(Lower *l, Nest *nest, NestValue x, void *user) {
+    const MatrixCopy *copy = user;
     IrBuilder *b = nest_builder(nest, nest->depth);
     IrValue *value = value_splat(l, nest, x).value;
     Dtype elem = copy->to->type->elem;
@@ -67,19 +67,19 @@ static void store_copy(Lower *l, Nest *nest, Val x, void *user) {
     dot_store(b, ir_ptr_add(b, copy->to, linear), value);
 }
 
-typedef struct Matrix {
+typedef struct DotMatrix {
     IrValue *tile;
     IrValue *item;      // of the batch; NULL
     IrValue *limit[2];  // NULL: the whole
     uint32_t lane;      // the coordinate that is packed in vectors
     uint32_t lanes;
     bool flip;
-} Matrix;
+} DotMatrix;
 
-static void copy_as_known(Lower *l, const IrBuilder *b, const Matrix *m, IrValue *to,
+static void copy_as_known(Lower *l, const IrBuilder *b, const DotMatrix *m, IrValue *to,
                           int64_t step_0, int64_t step_1) {
     uint32_t rank = m->tile->type->rank, first = rank - 2;
-    Copy copy = {.to = to, .flip = m->flip, .step = {step_0, step_1}, .place = {.rank = 2}};
+    MatrixCopy copy = {.to = to, .flip = m->flip, .step = {step_0, step_1}, .place = {.rank = 2}};
     Pack pack = {.tile = m->tile, .rank = 2, .place = {.rank = rank}, .lane = m->lane};
     pack.lanes = m->lanes;
     for (uint32_t d = 0; d < 2; d++) {
@@ -115,14 +115,14 @@ static IrValue *unknown_matrix(Lower *l, const IrValue *tile) {
     return unknown && dtype_bits(view->type->elem) >= 8 ? view : NULL;
 }
 
-typedef struct Target {
+typedef struct CopyTarget {
     IrValue *to;
     int64_t step[2];
-} Target;
+} CopyTarget;
 
 // Three copies: for neighbours along the last dimension, along the last but one, and along neither.
-static void copy_as_found(Lower *l, IrBuilder *b, const Matrix *m, const Target *t, IrValue *view,
-                          uint32_t dim) {
+static void copy_as_found(Lower *l, IrBuilder *b, const DotMatrix *m, const CopyTarget *t,
+                          IrValue *view, uint32_t dim) {
     IrValue *one = access_has_stride_1(b, view, dim);
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder known = ir_builder_at_end(regions[0]), other = ir_builder_at_end(regions[1]);
@@ -140,10 +140,10 @@ static void copy_as_found(Lower *l, IrBuilder *b, const Matrix *m, const Target 
     ir_op(b, IR_IF, 1, &one, 0, NULL, 2, regions);
 }
 
-static void copy_matrix(Lower *l, IrBuilder *b, const Matrix *m, IrValue *to, int64_t step_0,
+static void copy_matrix(Lower *l, IrBuilder *b, const DotMatrix *m, IrValue *to, int64_t step_0,
                         int64_t step_1) {
     IrValue *view = unknown_matrix(l, m->tile);
-    Target t = {to, {step_0, step_1}};
+    CopyTarget t = {to, {step_0, step_1}};
     if (view)
         copy_as_found(l, b, m, &t, view, view->type->rank - 1);
     else
@@ -160,18 +160,18 @@ static uint32_t copy_lanes(const Lower *l, const IrValue *tile, Dtype part, uint
 
 // An operand that lies in a buffer, as it is wanted.
 static bool lies_ready(Lower *l, const IrValue *tile, Dtype part) {
-    const Tile *t = lower_tile(l, tile);
+    const TileState *t = lower_tile(l, tile);
     return t->mode == MODE_BUFFER && !t->pending && tile->type->elem == part;
 }
 
-static Operand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrValue *tile,
-                              uint32_t across) {
-    Buffer buffer = lower_buffer_of(l, tile);
+static DotOperand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrValue *tile,
+                                 uint32_t across) {
+    TileBuffer buffer = lower_buffer_of(l, tile);
     uint32_t first = tile->type->rank - 2;
     IrValue *data = buffer.data;
     if (d->item) data = ir_ptr_add(b, data, lower_mul(b, d->item, lower_i64(b, buffer.step[0])));
-    return (Operand){data, lower_i64(b, buffer.step[first + across]),
-                     lower_i64(b, buffer.step[first + 1 - across])};
+    return (DotOperand){data, lower_i64(b, buffer.step[first + across]),
+                        lower_i64(b, buffer.step[first + 1 - across])};
 }
 
 // ---- a ------------------------------------------------------------------------------------------
@@ -190,9 +190,9 @@ static bool rows_lie_there(Lower *l, const Dot *d, const IrValue *tile, Dtype pa
 }
 
 // Neighbouring rows, `step` elements from one to the next.
-typedef struct Rows {
+typedef struct DotRows {
     IrValue *data, *step;
-} Rows;
+} DotRows;
 
 // Rows that are a multiple of pages apart share the places of a cache.
 static IrValue *are_apart(IrBuilder *b, IrValue *step, Dtype part) {
@@ -202,12 +202,12 @@ static IrValue *are_apart(IrBuilder *b, IrValue *step, Dtype part) {
 }
 
 // Where they are if all of them are inside, else a copy of them. `again`: they are read often.
-static Rows rows_there_or_copy(Lower *l, IrBuilder *b, const Matrix *m, IrValue *to, int64_t step,
-                               bool again) {
-    Whole whole = access_whole(l, b, m->tile->def);
+static DotRows rows_there_or_copy(Lower *l, IrBuilder *b, const DotMatrix *m, IrValue *to,
+                                  int64_t step, bool again) {
+    WholeMatrix whole = access_whole(l, b, m->tile->def);
     if (again)
         whole.inside = lower_and(b, whole.inside, are_apart(b, whole.step[0], to->type->elem));
-    if (!whole.inside) return (Rows){whole.pointer, whole.step[0]};
+    if (!whole.inside) return (DotRows){whole.pointer, whole.step[0]};
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
     stay.span = copy.span = b->span;
@@ -216,17 +216,17 @@ static Rows rows_there_or_copy(Lower *l, IrBuilder *b, const Matrix *m, IrValue 
     ir_yield(&copy, 2, (IrValue *[]){to, lower_i64(&copy, step)});
     const IrType *types[2] = {to->type, whole.step[0]->type};
     IrOp *op = ir_op(b, IR_IF, 1, &whole.inside, 2, types, 2, regions);
-    return (Rows){ir_result(op, 0), ir_result(op, 1)};
+    return (DotRows){ir_result(op, 0), ir_result(op, 1)};
 }
 
 // Tile registers read rows of any distance.
 static void rows_for_tiles(Lower *l, Dot *d, IrBuilder *b, IrValue *tile) {
-    Matrix m = {.tile = tile, .limit = {d->row_end, d->depth_end}, .lane = 1};
+    DotMatrix m = {.tile = tile, .limit = {d->row_end, d->depth_end}, .lane = 1};
     m.lanes = copy_lanes(l, tile, d->form.part_a, d->form.k);
     int64_t step = step_along(d->form.part_a, d->form.k);
     IrValue *to = dot_scratch(l, d->form.part_a, (uint64_t)step * d->form.m);
-    Rows rows = rows_there_or_copy(l, b, &m, to, step, true);
-    d->a = (Operand){rows.data, rows.step, lower_i64(b, 1)};
+    DotRows rows = rows_there_or_copy(l, b, &m, to, step, true);
+    d->a = (DotOperand){rows.data, rows.step, lower_i64(b, 1)};
 }
 
 void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
@@ -246,10 +246,10 @@ void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
         dot_scratch(l, d->form.part_a, (uint64_t)(turned ? step * d->form.k : across * d->form.m));
     d->a.across = lower_i64(b, across);
     d->a.step = lower_i64(b, step);
-    Matrix m = {.tile = tile,
-                .item = d->item,
-                .limit = {d->row_end, d->depth_end},
-                .flip = d->form.flipped};
+    DotMatrix m = {.tile = tile,
+                   .item = d->item,
+                   .limit = {d->row_end, d->depth_end},
+                   .flip = d->form.flipped};
     m.lane = turned ? 0 : 1;
     m.lanes = copy_lanes(l, tile, d->form.part_a, turned ? d->form.m : d->form.k);
     copy_matrix(l, b, &m, d->a.data, across, step);
@@ -258,7 +258,7 @@ void dot_pack_a(Lower *l, Dot *d, IrBuilder *b) {
 // ---- b ------------------------------------------------------------------------------------------
 
 static void panels_of_b(Lower *l, Dot *d, IrBuilder *b, IrValue *to) {
-    Matrix m = {
+    DotMatrix m = {
         .tile = ir_operand(d->op, 1), .item = d->item, .limit = {d->depth_end, d->column_end}};
     m.lane = 1;
     m.lanes = dot_columns(&d->form);
@@ -269,11 +269,11 @@ static bool may_stay(Lower *l, const Dot *d, const IrValue *tile) {
     return d->form.group == 1 && rows_lie_there(l, d, tile, d->form.part_b);
 }
 
-bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, Operand *there, IrValue **inside) {
+bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, DotOperand *there, IrValue **inside) {
     IrValue *tile = ir_operand(d->op, 1);
     if (!may_stay(l, d, tile)) return false;
-    Whole whole = access_whole(l, b, tile->def);
-    *there = (Operand){whole.pointer, lower_i64(b, 1), whole.step[0]};
+    WholeMatrix whole = access_whole(l, b, tile->def);
+    *there = (DotOperand){whole.pointer, lower_i64(b, 1), whole.step[0]};
     *inside = whole.inside;
     return true;
 }
@@ -285,7 +285,7 @@ static IrValue *are_close(IrBuilder *b, IrValue *step, uint32_t extent) {
 
 // Few rows of a do not pay for a copy.
 static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
-    Operand place;
+    DotOperand place;
     IrValue *inside;
     CHECK(dot_b_in_place(l, d, b, &place, &inside), "b has no place");
     IrValue *few = ir_binary(b, IR_LE, d->row_end, lower_i64(b, d->form.block.rows));
@@ -302,22 +302,23 @@ static void b_in_place_or_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels
     ir_yield(&copy, 3, packed);
     const IrType *types[3] = {panels->type, packed[1]->type, packed[2]->type};
     IrOp *op = ir_op(b, IR_IF, 1, &condition, 3, types, 2, regions);
-    d->b = (Operand){ir_result(op, 0), ir_result(op, 1), ir_result(op, 2)};
+    d->b = (DotOperand){ir_result(op, 0), ir_result(op, 1), ir_result(op, 2)};
 }
 
 // Rows of b one after the other, as they are.
-static Operand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
+static DotOperand rows_of_b(Lower *l, Dot *d, IrBuilder *b) {
     IrValue *tile = ir_operand(d->op, 1);
     if (lies_ready(l, tile, d->form.part_b)) return buffer_operand(l, d, b, tile, 1);
     IrValue *rows = dot_scratch(l, d->form.part_b, (uint64_t)d->form.k * d->form.n);
-    Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 1};
+    DotMatrix m = {
+        .tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 1};
     m.lanes = copy_lanes(l, tile, d->form.part_b, d->form.n);
     if (rows_lie_there(l, d, tile, d->form.part_b)) {
-        Rows there = rows_there_or_copy(l, b, &m, rows, d->form.n, false);
-        return (Operand){there.data, lower_i64(b, 1), there.step};
+        DotRows there = rows_there_or_copy(l, b, &m, rows, d->form.n, false);
+        return (DotOperand){there.data, lower_i64(b, 1), there.step};
     }
     copy_matrix(l, b, &m, rows, d->form.n, 1);
-    return (Operand){rows, lower_i64(b, 1), lower_i64(b, d->form.n)};
+    return (DotOperand){rows, lower_i64(b, 1), lower_i64(b, d->form.n)};
 }
 
 static IrBuilder open_for(IrBuilder *b, IrValue *end, int64_t step, IrValue **variable) {
@@ -350,7 +351,7 @@ static void weave(Lower *l, const Dot *d, IrBuilder *b, IrValue *from, IrValue *
     dot_store(b, to, row[0]);
 }
 
-static void woven_panels(Lower *l, Dot *d, IrBuilder *b, Operand rows, IrValue *panels) {
+static void woven_panels(Lower *l, Dot *d, IrBuilder *b, DotOperand rows, IrValue *panels) {
     IrValue *k, *j;
     IrBuilder outer = open_for(b, d->depth_end, d->form.group, &k);
     IrBuilder inside = open_for(&outer, d->column_end, dot_columns(&d->form), &j);
@@ -402,17 +403,18 @@ static bool turns_in_squares(const Dot *d) {
 }
 
 // Where the columns were copied to, or where they lie.
-typedef struct Columns {
+typedef struct DotColumns {
     IrValue *data, *step;
-} Columns;
+} DotColumns;
 
-static Columns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to) {
+static DotColumns copy_columns(Lower *l, const Dot *d, IrBuilder *b, IrValue *to) {
     IrValue *tile = ir_operand(d->op, 1);
     int64_t step = step_along(d->form.part_b, d->form.k);
-    Matrix m = {.tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 0};
+    DotMatrix m = {
+        .tile = tile, .item = d->item, .limit = {d->depth_end, d->column_end}, .lane = 0};
     m.lanes = copy_lanes(l, tile, d->form.part_b, d->form.k);
     copy_matrix(l, b, &m, to, 1, step);
-    return (Columns){to, lower_i64(b, step)};
+    return (DotColumns){to, lower_i64(b, step)};
 }
 
 // The load whose rows are the tile's columns, as they are wanted; NULL: there is none.
@@ -427,26 +429,26 @@ static IrOp *load_of_columns(Lower *l, const Dot *d) {
     return as_is ? load : NULL;
 }
 
-static Columns find_columns(Lower *l, const Dot *d, IrBuilder *b) {
+static DotColumns find_columns(Lower *l, const Dot *d, IrBuilder *b) {
     IrValue *to = dot_scratch(
         l, d->form.part_b, (uint64_t)step_along(d->form.part_b, d->form.k) * (uint64_t)d->form.n);
     IrOp *load = load_of_columns(l, d);
     if (!load) return copy_columns(l, d, b, to);
-    Whole whole = access_whole(l, b, load);
+    WholeMatrix whole = access_whole(l, b, load);
     IrValue *condition = lower_and(b, whole.inside, are_close(b, whole.step[0], d->form.k));
     IrBlock *regions[2] = {ir_block_create(b->func), ir_block_create(b->func)};
     IrBuilder stay = ir_builder_at_end(regions[0]), copy = ir_builder_at_end(regions[1]);
     stay.span = copy.span = b->span;
     ir_yield(&stay, 2, (IrValue *[]){whole.pointer, whole.step[0]});
-    Columns copied = copy_columns(l, d, &copy, to);
+    DotColumns copied = copy_columns(l, d, &copy, to);
     ir_yield(&copy, 2, (IrValue *[]){copied.data, copied.step});
     const IrType *types[2] = {to->type, copied.step->type};
     IrOp *op = ir_op(b, IR_IF, 1, &condition, 2, types, 2, regions);
-    return (Columns){ir_result(op, 0), ir_result(op, 1)};
+    return (DotColumns){ir_result(op, 0), ir_result(op, 1)};
 }
 
 static void columns_to_panels(Lower *l, Dot *d, IrBuilder *b, IrValue *panels) {
-    Columns c = find_columns(l, d, b);
+    DotColumns c = find_columns(l, d, b);
     turned_panels(l, d, b, c.data, c.step, panels);
 }
 
@@ -467,5 +469,5 @@ void dot_pack_b(Lower *l, Dot *d, IrBuilder *b) {
         woven_panels(l, d, b, rows_of_b(l, d, b), panels);
     else
         panels_of_b(l, d, b, panels);
-    d->b = (Operand){panels, lower_i64(b, d->form.k), lower_i64(b, dot_columns(&d->form))};
+    d->b = (DotOperand){panels, lower_i64(b, d->form.k), lower_i64(b, dot_columns(&d->form))};
 }

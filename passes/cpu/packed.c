@@ -41,8 +41,8 @@ static IrValue *widen_nibble(IrBuilder *b, IrValue *x, Dtype packed) {
     return ir_binary(b, IR_SHR, s, like(b, s, 4));
 }
 
-static IrValue *load_pairs(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
-                           Dtype packed) {
+static IrValue *load_pairs(Lower *l, Nest *nest, IrBuilder *b, IrValue *data,
+                           const AccessLanes *lanes, Dtype packed) {
     IrValue *byte = ir_binary(b, IR_SHR, lanes->linear, lower_i64(b, 1));
     IrValue *mask = lanes->mask ? alternate(l, b, lanes->mask, 0) : NULL;
     IrValue *x = access_load_op(l, nest, b, lanes, ir_ptr_add(b, data, byte), DTYPE_U8,
@@ -51,8 +51,8 @@ static IrValue *load_pairs(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, co
     return interleave(l, b, widen_nibble(b, x, packed), widen_nibble(b, high, packed));
 }
 
-static IrValue *load_nibbles(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
-                             Dtype packed) {
+static IrValue *load_nibbles(Lower *l, Nest *nest, IrBuilder *b, IrValue *data,
+                             const AccessLanes *lanes, Dtype packed) {
     IrValue *n = lanes->linear;
     IrValue *byte = ir_binary(b, IR_SHR, n, like(b, n, 1));
     IrValue *pointer = access_element_pointer(nest, b, data, byte);
@@ -63,7 +63,7 @@ static IrValue *load_nibbles(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, 
     return widen_nibble(b, ir_binary(b, IR_SHR, x, shift), packed);
 }
 
-IrValue *packed_load(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *pad) {
+IrValue *packed_load(Lower *l, Nest *nest, const IrOp *op, const AccessLanes *lanes, IrValue *pad) {
     IrValue *view = ir_operand(op, 0);
     Dtype packed = view->type->elem;
     IrBuilder *b = nest_builder(nest, lanes->depth);
@@ -82,7 +82,8 @@ static IrValue *low_nibble(IrBuilder *b, IrValue *x) {
 }
 
 // Two neighbouring elements are a byte.
-static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const Lanes *lanes, IrValue *x) {
+static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const AccessLanes *lanes,
+                        IrValue *x) {
     IrValue *low = low_nibble(b, alternate(l, b, x, 0));
     IrValue *high = low_nibble(b, alternate(l, b, x, 1));
     high = ir_binary(b, IR_SHL, high, like(b, high, 4));
@@ -93,8 +94,8 @@ static void store_pairs(Lower *l, IrBuilder *b, IrValue *data, const Lanes *lane
 }
 
 // One element, into its half of a byte.
-static void store_nibble(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, const Lanes *lanes,
-                         IrValue *x) {
+static void store_nibble(Lower *l, Nest *nest, IrBuilder *b, IrValue *data,
+                         const AccessLanes *lanes, IrValue *x) {
     CHECK(!lanes->vector, "a packed store of scattered elements");
     IrValue *n = lanes->linear;
     IrValue *pointer = ir_ptr_add(b, data, ir_binary(b, IR_SHR, n, lower_i64(b, 1)));
@@ -107,7 +108,7 @@ static void store_nibble(Lower *l, Nest *nest, IrBuilder *b, IrValue *data, cons
                     lanes->mask, false);
 }
 
-void packed_store(Lower *l, Nest *nest, const IrOp *op, const Lanes *lanes, IrValue *x) {
+void packed_store(Lower *l, Nest *nest, const IrOp *op, const AccessLanes *lanes, IrValue *x) {
     IrBuilder *b = nest_builder(nest, nest->depth);
     IrValue *data = access_view_data(nest_builder(nest, 0), ir_operand(op, 0));
     if (lanes->neighbours)

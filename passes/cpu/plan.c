@@ -12,16 +12,16 @@
 // Chains of values are walked by recursion.
 enum { BODY_VALUES = 2048, CHAIN_VALUES = 1024 };
 
-Tile *lower_tile(Lower *l, const IrValue *value) {
+TileState *lower_tile(Lower *l, const IrValue *value) {
     while (l->tiles.count <= value->id) {
-        Tile blank = {0};
+        TileState blank = {0};
         vec_push(l->scratch, &l->tiles, blank);
     }
     return &l->tiles.data[value->id];
 }
 
 void plan_buffer(Lower *l, const IrValue *value) {
-    Tile *t = lower_tile(l, value);
+    TileState *t = lower_tile(l, value);
     if (t->mode == MODE_BUFFER) return;
     t->mode = MODE_BUFFER;
     l->changed = true;
@@ -32,7 +32,7 @@ bool plan_needs_buffer(const IrOp *op, uint32_t operand) {
     case IR_GATHER:
     case IR_DOT: return operand == (op->code == IR_GATHER ? 0u : 2u);
     case IR_RESHAPE: {
-        Place at, place = {.rank = op->results[0].type->rank};
+        LanePlace at, place = {.rank = op->results[0].type->rank};
         return !value_reshape_place(ir_operand(op, 0)->type, op->results[0].type, place, &at);
     }
     case IR_SCAN:
@@ -58,12 +58,12 @@ bool plan_harmless_together(const Lower *l, const IrOp *load, const IrOp *store)
 
 // A value may be read where the root's element is, and elsewhere as well (x + transpose(x)): the
 // second way is walked even if the first one was.
-typedef struct Seen {
+typedef struct SeenValue {
     const IrValue *value;
     bool same_place;  // so far only there
-} Seen;
+} SeenValue;
 
-typedef struct Walk {
+typedef struct PlanWalk {
     Lower *l;
     const Nest *nest;
     uint32_t root_time;
@@ -72,9 +72,9 @@ typedef struct Walk {
     const IrValue *what;  // is it read?
     PlanRead read;
     const IrOp *store;  // a store that is to join: `depends` when a load minds
-    VEC(Seen) seen;
+    VEC(SeenValue) seen;
     uint32_t values;  // planning: met, less those that lie in memory from now on
-} Walk;
+} PlanWalk;
 
 bool plan_keeps_place(const IrOp *op) {
     IrRule rule = ir_op_info(op->code)->rule;
@@ -116,24 +116,24 @@ static bool is_free(const Lower *l, const IrValue *v) {
     return cost_of(l, v, FEW) < FEW && !reads_memory(v, DEPTH);
 }
 
-static bool seen_before(Walk *w, const IrValue *v, bool same_place) {
-    Tile *t = lower_tile(w->l, v);
+static bool seen_before(PlanWalk *w, const IrValue *v, bool same_place) {
+    TileState *t = lower_tile(w->l, v);
     if (t->seen && t->seen <= w->seen.count && w->seen.data[t->seen - 1].value == v) {
-        Seen *seen = &w->seen.data[t->seen - 1];
+        SeenValue *seen = &w->seen.data[t->seen - 1];
         if (same_place || !seen->same_place) return true;
         seen->same_place = false;
         return false;
     }
-    Seen seen = {v, same_place};
+    SeenValue seen = {v, same_place};
     vec_push(w->l->scratch, &w->seen, seen);
     t->seen = (uint32_t)w->seen.count;
     w->values++;
     return false;
 }
 
-static void walk_value(Walk *w, IrValue *v, bool same_place);
+static void walk_value(PlanWalk *w, IrValue *v, bool same_place);
 
-static void walk_operands(Walk *w, const IrOp *op, bool same_place) {
+static void walk_operands(PlanWalk *w, const IrOp *op, bool same_place) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         IrValue *x = ir_operand(op, i);
         if (x && x->type->kind != IR_VIEW) walk_value(w, x, same_place && plan_keeps_place(op));
@@ -141,10 +141,10 @@ static void walk_operands(Walk *w, const IrOp *op, bool same_place) {
 }
 
 // A load that would be done after a write which may touch it.
-static bool moves_past_write(const Walk *w, const IrOp *load, uint32_t time, bool same_place) {
+static bool moves_past_write(const PlanWalk *w, const IrOp *load, uint32_t time, bool same_place) {
     const Lower *l = w->l;
     for (size_t i = l->writes.count; i-- > 0;) {
-        const Write *write = &l->writes.data[i];
+        const PastWrite *write = &l->writes.data[i];
         if (write->time < time) break;
         if (!plan_conflict(l, load, write->op)) continue;
         bool in_nest = false;
@@ -155,10 +155,10 @@ static bool moves_past_write(const Walk *w, const IrOp *load, uint32_t time, boo
     return false;
 }
 
-static void plan_value(Walk *w, IrValue *v, bool same_place) {
+static void plan_value(PlanWalk *w, IrValue *v, bool same_place) {
     enum { DEAR = 6 };
     Lower *l = w->l;
-    Tile *t = lower_tile(l, v);
+    TileState *t = lower_tile(l, v);
     if (is_load(v->def) && moves_past_write(w, v->def, t->time, same_place)) plan_buffer(l, v);
     if (is_free(l, v)) return;
     if (v->def->block != l->here->block) plan_buffer(l, v);
@@ -167,14 +167,14 @@ static void plan_value(Walk *w, IrValue *v, bool same_place) {
     lower_tile(l, v)->nest = l->nest_number + 1;
 }
 
-static void meet_store(Walk *w, const IrOp *load, bool same_place) {
+static void meet_store(PlanWalk *w, const IrOp *load, bool same_place) {
     if (!plan_conflict(w->l, load, w->store)) return;
     if (!(same_place && plan_harmless_together(w->l, load, w->store))) w->depends = true;
 }
 
-static void walk_value(Walk *w, IrValue *v, bool same_place) {
+static void walk_value(PlanWalk *w, IrValue *v, bool same_place) {
     Lower *l = w->l;
-    Tile *t = lower_tile(l, v);
+    TileState *t = lower_tile(l, v);
     uint32_t before = w->values;
     if (v == w->what) {
         PlanRead read = same_place ? PLAN_SAME_PLACE : PLAN_OTHER_PLACE;
@@ -204,7 +204,7 @@ static void walk_value(Walk *w, IrValue *v, bool same_place) {
 }
 
 // The op itself looks at its operands where its element is; indices have shapes of their own.
-static void walk_root(Walk *w, const Root *root) {
+static void walk_root(PlanWalk *w, const Root *root) {
     if (root->source.id) return;
     if (root->kind == ROOT_BUFFER) {
         if (root->op && root->value->def == root->op) {
@@ -234,7 +234,7 @@ static bool stores_conflict(const Lower *l, const Nest *nest, const Root *root) 
 }
 
 // Loads that the root reads and that were met after a store of the nest.
-static bool loads_conflict(Lower *l, const Nest *nest, const Walk *w) {
+static bool loads_conflict(Lower *l, const Nest *nest, const PlanWalk *w) {
     for (size_t i = 0; i < w->seen.count; i++) {
         const IrValue *v = w->seen.data[i].value;
         if (!is_load(v->def)) continue;
@@ -251,7 +251,7 @@ static bool loads_conflict(Lower *l, const Nest *nest, const Walk *w) {
 // Would a load of the nest see what the store writes too early?
 static bool store_disturbs(Lower *l, const Nest *nest, const IrOp *store) {
     for (size_t i = 0; i < nest->roots.count; i++) {
-        Walk w = {.l = l, .nest = nest, .store = store};
+        PlanWalk w = {.l = l, .nest = nest, .store = store};
         // What the roots before leave pending is no matter here.
         walk_root(&w, &nest->roots.data[i]);
         if (w.depends) return true;
@@ -260,7 +260,7 @@ static bool store_disturbs(Lower *l, const Nest *nest, const IrOp *store) {
 }
 
 // Counts what the root adds to the nest; false: it is too much.
-static bool take_values(Lower *l, Nest *nest, const Walk *w) {
+static bool take_values(Lower *l, Nest *nest, const PlanWalk *w) {
     uint32_t member = l->nest_number + 1, more = 1;
     for (size_t i = 0; i < w->seen.count; i++)
         more += lower_tile(l, w->seen.data[i].value)->member != member;
@@ -272,13 +272,13 @@ static bool take_values(Lower *l, Nest *nest, const Walk *w) {
 }
 
 void plan_begin(Lower *l, Nest *nest, const Root *root) {
-    Walk w = {.l = l, .nest = nest};
+    PlanWalk w = {.l = l, .nest = nest};
     walk_root(&w, root);
     take_values(l, nest, &w);
 }
 
 bool plan_may_join(Lower *l, Nest *nest, const Root *root) {
-    Walk w = {.l = l, .nest = nest};
+    PlanWalk w = {.l = l, .nest = nest};
     walk_root(&w, root);
     if (w.depends) return false;
     if (root->kind == ROOT_BUFFER && root->op && is_load(root->op) &&
@@ -295,7 +295,7 @@ void plan_height(Lower *l, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const IrValue *x = ir_operand(op, i);
         if (!lower_is_tile(x)) continue;
-        const Tile *t = lower_tile(l, x);
+        const TileState *t = lower_tile(l, x);
         if (t->mode == MODE_INLINE && t->height >= height) height = t->height + 1;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -307,19 +307,19 @@ void plan_height(Lower *l, const IrOp *op) {
 void plan_nest(Lower *l, Nest *nest) {
     l->nest_number--;  // the number under which values of this nest are known
     for (size_t i = 0; i < nest->roots.count; i++) {
-        Walk w = {.l = l, .nest = nest, .planning = true};
+        PlanWalk w = {.l = l, .nest = nest, .planning = true};
         walk_root(&w, &nest->roots.data[i]);
     }
     l->nest_number++;
 }
 
 void plan_inline_use(Lower *l, IrValue *value) {
-    Walk w = {.l = l, .planning = true};
+    PlanWalk w = {.l = l, .planning = true};
     walk_value(&w, value, true);
 }
 
 PlanRead plan_reads(Lower *l, const IrValue *value, const IrValue *what) {
-    Walk w = {.l = l, .what = what};
+    PlanWalk w = {.l = l, .what = what};
     walk_value(&w, (IrValue *)(uintptr_t)value, true);
     return w.read;
 }
@@ -327,7 +327,7 @@ PlanRead plan_reads(Lower *l, const IrValue *value, const IrValue *what) {
 PlanRead plan_nest_reads(Lower *l, const Nest *nest, const IrValue *what) {
     PlanRead read = PLAN_NO_READ;
     for (size_t i = 0; i < nest->roots.count; i++) {
-        Walk w = {.l = l, .what = what};
+        PlanWalk w = {.l = l, .what = what};
         walk_root(&w, &nest->roots.data[i]);
         if (w.read > read) read = w.read;
     }

@@ -78,7 +78,7 @@ static IrValue *distance(Lower *l, Nest *nest, IrValue *view, int dim, int64_t s
     return ir_ternary(top, IR_SELECT, stays, step, lower_i64(top, NEAR_BYTES / size));
 }
 
-static void fetch(Lower *l, Nest *nest, const IrOp *load, Val pointer) {
+static void fetch(Lower *l, Nest *nest, const IrOp *load, NestValue pointer) {
     int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
     IrValue *step = distance(l, nest, ir_operand(load, 0), row_dim(load), size);
     IrBuilder *b = nest_builder(nest, pointer.depth);
@@ -93,7 +93,7 @@ static bool stores_early(const Nest *nest) {
     return false;
 }
 
-bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, Val pointer) {
+bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
     enum { MANY = 8 };  // vectors: shorter rows are read before anything comes of it
     int dim = row_dim(load);
     if (dim < 0 || nest->lane < 0 || nest->lanes == 1) return false;
@@ -109,10 +109,10 @@ bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, Val pointer) {
     return true;
 }
 
-void ahead_fetch_owed(Lower *l, Nest *nest, Place place) {
+void ahead_fetch_owed(Lower *l, Nest *nest, LanePlace place) {
     IrOp *load = l->owed;
     if (!load || nest->masked || nest->lanes == 1 || load->block != l->here->block) return;
     l->owed = NULL;
-    Lanes lanes = access_view_lanes(l, nest, load, place);
-    fetch(l, nest, load, (Val){lanes.pointer, lanes.depth});
+    AccessLanes lanes = access_view_lanes(l, nest, load, place);
+    fetch(l, nest, load, (NestValue){lanes.pointer, lanes.depth});
 }

@@ -210,7 +210,7 @@ static Set combine(Lower *l, IrBuilder *b, const Reduction *r, const Set *x, con
 static void put_set(Lower *l, Nest *nest, Root *root, const Reduction *r, const Set *s) {
     root->accumulator_count = r->count + (r->arg ? 1 : 0) + (r->has ? 1 : 0);
     if (!root->accumulators)
-        root->accumulators = arena_new(l->scratch, Val, root->accumulator_count);
+        root->accumulators = arena_new(l->scratch, NestValue, root->accumulator_count);
     uint32_t at = 0;
     for (uint32_t i = 0; i < r->count; i++) root->accumulators[at++].value = s->value[i];
     if (r->arg) root->accumulators[at++].value = s->place;
@@ -251,8 +251,9 @@ void reduce_begin(Lower *l, Nest *nest, Root *root) {
 
 // ---- a step -------------------------------------------------------------------------------------
 
-static IrValue *operand_value(Lower *l, Nest *nest, const Reduction *r, uint32_t i, Place place) {
-    Val x = value_at(l, nest, ir_operand(r->op, i), place);
+static IrValue *operand_value(Lower *l, Nest *nest, const Reduction *r, uint32_t i,
+                              LanePlace place) {
+    NestValue x = value_at(l, nest, ir_operand(r->op, i), place);
     if (nest->collecting) return NULL;
     return r->vector ? value_splat(l, nest, x).value : x.value;
 }
@@ -282,7 +283,7 @@ static Set step_arg(Lower *l, IrBuilder *b, const Reduction *r, const Set *s, co
     return next;
 }
 
-void reduce_step(Lower *l, Nest *nest, Root *root, Place place) {
+void reduce_step(Lower *l, Nest *nest, Root *root, LanePlace place) {
     Reduction r = reduction_of(nest, root->op);
     IrValue *mask = ir_operand(root->op, 0) ? operand_value(l, nest, &r, 0, place) : NULL;
     Set x = new_set(l, &r);
@@ -402,26 +403,27 @@ static IrValue *final_value(Lower *l, IrBuilder *b, const Reduction *r, const Se
     return x->type->elem == elem ? x : ir_cast(b, x, elem, true);
 }
 
-static void keep_result(Lower *l, Nest *nest, const Root *root, uint32_t i, Place place, Val x) {
+static void keep_result(Lower *l, Nest *nest, const Root *root, uint32_t i, LanePlace place,
+                        NestValue x) {
     IrValue *result = ir_result(root->op, i);
     if (result->type->rank == 0) {
         ir_replace_all(result, x.value);
         return;
     }
-    Place at = {.rank = 0};
+    LanePlace at = {.rank = 0};
     for (uint32_t d = 0; d < place.rank; d++)
         if ((int)d != nest->axis) at.at[at.rank++] = place.at[d];
     access_buffer_store(l, nest, lower_buffer_of(l, result), at, x);
 }
 
-void reduce_end(Lower *l, Nest *nest, Root *root, Place place) {
+void reduce_end(Lower *l, Nest *nest, Root *root, LanePlace place) {
     Reduction r = reduction_of(nest, root->op);
     IrBuilder *b = nest_builder(nest, nest->depth);
     b->span = root->op->span;
     Set s = get_set(l, root, &r);
     if (r.vector && nest->axis == nest->lane) s = finish_lanes(l, b, &r, s);
     for (uint32_t i = 0; i < root->op->result_count; i++) {
-        Val x = {final_value(l, b, &r, &s, i), nest->depth};
+        NestValue x = {final_value(l, b, &r, &s, i), nest->depth};
         keep_result(l, nest, root, i, place, x);
     }
 }

@@ -11,7 +11,7 @@
 #include "ir/reduce.h"
 #include "passes/cpu/lower.h"
 
-typedef struct Scan {
+typedef struct ScanLoops {
     const IrOp *op;
     IrReduce kind;
     bool custom, reverse, exclusive;
@@ -19,15 +19,15 @@ typedef struct Scan {
     int64_t outer, n, inner;  // of lines; row-major
     uint32_t lanes;           // 1: scalars
     bool along;               // lanes lie along the axis
-    Buffer *from, *to;
-} Scan;
+    TileBuffer *from, *to;
+} ScanLoops;
 
-static Dtype carried_elem(const Scan *s, uint32_t i) {
+static Dtype carried_elem(const ScanLoops *s, uint32_t i) {
     Dtype elem = s->from[i].type->elem;
     return !s->custom && reduce_is_wide(s->kind, elem) ? DTYPE_F32 : elem;
 }
 
-static uint32_t choose_lanes(const Lower *l, const Scan *s) {
+static uint32_t choose_lanes(const Lower *l, const ScanLoops *s) {
     enum { REGISTERS = 4 };
     if (s->custom && !reduce_is_straight(s->op->regions[0])) return 1;
     uint32_t size = 1;
@@ -41,16 +41,17 @@ static uint32_t choose_lanes(const Lower *l, const Scan *s) {
     return (uint32_t)(lanes < extent ? lanes : extent);
 }
 
-static Scan scan_of(Lower *l, const IrOp *op) {
-    Scan s = {.op = op, .kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), .outer = 1, .inner = 1};
+static ScanLoops scan_of(Lower *l, const IrOp *op) {
+    ScanLoops s = {
+        .op = op, .kind = (IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), .outer = 1, .inner = 1};
     const IrType *t = ir_operand(op, 0)->type;
     uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
     s.custom = s.kind == IR_REDUCE_CUSTOM;
     s.reverse = ir_attr_int(op, IR_ATTR_REVERSE) != 0;
     s.exclusive = ir_attr_int(op, IR_ATTR_EXCLUSIVE) != 0;
     s.count = op->operand_count;
-    s.from = arena_new(l->scratch, Buffer, s.count);
-    s.to = arena_new(l->scratch, Buffer, s.count);
+    s.from = arena_new(l->scratch, TileBuffer, s.count);
+    s.to = arena_new(l->scratch, TileBuffer, s.count);
     s.n = t->shape[axis];
     for (uint32_t d = 0; d < axis; d++) s.outer *= t->shape[d];
     for (uint32_t d = axis + 1; d < t->rank; d++) s.inner *= t->shape[d];
@@ -65,11 +66,11 @@ static Scan scan_of(Lower *l, const IrOp *op) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-static const IrType *type_of(Lower *l, const Scan *s, Dtype elem) {
+static const IrType *type_of(Lower *l, const ScanLoops *s, Dtype elem) {
     return ir_tile(l->module, elem, s->lanes > 1 ? 1 : 0, &s->lanes);
 }
 
-static IrValue *load(Lower *l, const Scan *s, IrBuilder *b, uint32_t i, IrValue *at) {
+static IrValue *load(Lower *l, const ScanLoops *s, IrBuilder *b, uint32_t i, IrValue *at) {
     const IrType *t = type_of(l, s, s->from[i].type->elem);
     IrValue *operands[3] = {buffer_element(b, s->from[i], at), NULL, NULL};
     IrOpcode code = s->lanes > 1 ? IR_CPU_LOAD : IR_LOAD;
@@ -78,7 +79,7 @@ static IrValue *load(Lower *l, const Scan *s, IrBuilder *b, uint32_t i, IrValue 
     return x->type->elem == elem ? x : ir_cast(b, x, elem, true);
 }
 
-static void store(const Scan *s, IrBuilder *b, uint32_t i, IrValue *at, IrValue *x) {
+static void store(const ScanLoops *s, IrBuilder *b, uint32_t i, IrValue *at, IrValue *x) {
     Dtype elem = s->to[i].type->elem;
     if (x->type->elem != elem) x = ir_cast(b, x, elem, true);
     IrValue *operands[3] = {buffer_element(b, s->to[i], at), x, NULL};
@@ -86,12 +87,12 @@ static void store(const Scan *s, IrBuilder *b, uint32_t i, IrValue *at, IrValue 
 }
 
 // The identity that the first place of an exclusive scan shows; -0 is only what sums begin with.
-static IrValue *shown_identity(const Scan *s, IrBuilder *b, const IrType *t) {
+static IrValue *shown_identity(const ScanLoops *s, IrBuilder *b, const IrType *t) {
     bool zero = s->custom || s->kind == IR_REDUCE_SUM;
     return ir_const_bits(b, t, zero ? 0 : ir_reduce_identity(s->kind, t->elem));
 }
 
-static void join(Lower *l, const Scan *s, IrBuilder *b, IrValue *const *x, IrValue *const *y,
+static void join(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *const *x, IrValue *const *y,
                  IrValue **out) {
     if (s->custom) {
         reduce_call_combiner(l, b, s->op->regions[0], x, y, out);
@@ -104,13 +105,14 @@ static void join(Lower *l, const Scan *s, IrBuilder *b, IrValue *const *x, IrVal
 // ---- from place to place ------------------------------------------------------------------------
 
 // The linear place of the k-th element in the scan's direction.
-static IrValue *place_of(const Scan *s, IrBuilder *b, IrValue *base, IrValue *k) {
+static IrValue *place_of(const ScanLoops *s, IrBuilder *b, IrValue *base, IrValue *k) {
     if (s->reverse) k = ir_binary(b, IR_SUB, lower_i64(b, s->n - 1), k);
     return lower_add(b, base, lower_mul(b, k, lower_i64(b, s->inner)));
 }
 
 // The first place takes what it has.
-static void begin_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base, IrValue **state) {
+static void begin_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *base,
+                        IrValue **state) {
     IrValue *at = place_of(s, b, base, lower_i64(b, 0));
     for (uint32_t i = 0; i < s->count; i++) {
         IrValue *x = load(l, s, b, i, at);
@@ -126,7 +128,7 @@ static void begin_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base, Ir
 }
 
 // All places after the first, of as many lines as there are lanes.
-static void scan_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base) {
+static void scan_lines(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *base) {
     IrValue **state = arena_new(l->scratch, IrValue *, s->count);
     IrValue **x = arena_new(l->scratch, IrValue *, s->count);
     IrValue **next = arena_new(l->scratch, IrValue *, s->count);
@@ -147,7 +149,7 @@ static void scan_lines(Lower *l, const Scan *s, IrBuilder *b, IrValue *base) {
 // ---- a vector of places at a time ---------------------------------------------------------------
 
 // Lane i takes lane i - by of x in the scan's direction; the first lanes those of `before`.
-static IrValue *shifted(Lower *l, const Scan *s, IrBuilder *b, IrValue *before, IrValue *x,
+static IrValue *shifted(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *before, IrValue *x,
                         uint32_t by) {
     int64_t *lanes = arena_new(l->scratch, int64_t, s->lanes);
     for (uint32_t i = 0; i < s->lanes; i++) {
@@ -161,7 +163,7 @@ static IrValue *shifted(Lower *l, const Scan *s, IrBuilder *b, IrValue *before, 
     return ir_result(op, 0);
 }
 
-static IrValue *last_lane(Lower *l, const Scan *s, IrBuilder *b, IrValue *x) {
+static IrValue *last_lane(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *x) {
     const IrType *t = ir_with_shape(l->module, x->type, 0, NULL);
     IrOp *op = ir_op(b, IR_VEC_LANE, 1, &x, 1, &t, 0, NULL);
     ir_attr_set_int(op, IR_ATTR_LANE, s->reverse ? 0 : s->lanes - 1);
@@ -169,7 +171,7 @@ static IrValue *last_lane(Lower *l, const Scan *s, IrBuilder *b, IrValue *x) {
 }
 
 // One vector of a line: what came before is `sum`; what is there after it is returned.
-static IrValue *scan_vector(Lower *l, const Scan *s, IrBuilder *b, IrValue *at, IrValue *sum) {
+static IrValue *scan_vector(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *at, IrValue *sum) {
     IrValue *x = load(l, s, b, 0, at);
     IrValue *nothing = ir_const_bits(b, x->type, ir_reduce_identity(s->kind, x->type->elem));
     for (uint32_t by = 1; by < s->lanes; by *= 2) {
@@ -182,7 +184,7 @@ static IrValue *scan_vector(Lower *l, const Scan *s, IrBuilder *b, IrValue *at, 
     return last_lane(l, s, b, x);
 }
 
-static void scan_along(Lower *l, const Scan *s, IrBuilder *b, IrValue *base) {
+static void scan_along(Lower *l, const ScanLoops *s, IrBuilder *b, IrValue *base) {
     Dtype elem = carried_elem(s, 0);
     const IrType *t = ir_scalar(l->module, elem);
     IrValue *sum = ir_const_bits(b, t, ir_reduce_identity(s->kind, elem));
@@ -204,7 +206,7 @@ static void scan_along(Lower *l, const Scan *s, IrBuilder *b, IrValue *base) {
 void scan_lower(Lower *l, IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) lower_result_buffer(l, ir_result(op, i));
     if (!l->emit) return;
-    Scan s = scan_of(l, op);
+    ScanLoops s = scan_of(l, op);
     IrBuilder b = lower_builder(l);
     IrValue *line, *i;
     IrBuilder outer = lower_open(&b, s.outer, 1, &line);

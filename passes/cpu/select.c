@@ -17,22 +17,23 @@ typedef enum Course {
     COURSE_UNKNOWN
 } Course;
 
-static bool meets_lanes(const Nest *nest, const IrType *t, const Place *place) {
+static bool meets_lanes(const Nest *nest, const IrType *t, const LanePlace *place) {
     for (uint32_t d = 0; d < t->rank; d++)
         if (t->shape[d] > 1 && nest_is_lane(nest, place->at[d])) return true;
     return false;
 }
 
-static Course course_of(Lower *l, Nest *nest, const IrValue *tile, Place place);
+static Course course_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace place);
 
-static Course operand_course(Lower *l, Nest *nest, const IrValue *tile, uint32_t i, Place place) {
-    Place at;
+static Course operand_course(Lower *l, Nest *nest, const IrValue *tile, uint32_t i,
+                             LanePlace place) {
+    LanePlace at;
     const IrOp *op = tile->def;
     if (!value_operand_place(l, nest, op, tile, i, place, &at)) return COURSE_UNKNOWN;
     return course_of(l, nest, ir_operand(op, i), at);
 }
 
-static Course sum_course(Lower *l, Nest *nest, const IrValue *tile, Place place) {
+static Course sum_course(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     Course x = operand_course(l, nest, tile, 0, place);
     Course y = operand_course(l, nest, tile, 1, place);
     if (x == COURSE_LANES && y == COURSE_EQUAL) return COURSE_RISES;
@@ -40,7 +41,7 @@ static Course sum_course(Lower *l, Nest *nest, const IrValue *tile, Place place)
     return turned ? COURSE_RISES : COURSE_UNKNOWN;
 }
 
-static Course cast_course(Lower *l, Nest *nest, const IrValue *tile, Place place) {
+static Course cast_course(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     Dtype from = ir_operand(tile->def, 0)->type->elem, to = tile->type->elem;
     bool widens = dtype_is(from, DTYPE_CLASS_INT) && dtype_is(to, DTYPE_CLASS_INT) &&
                   dtype_size(to) > dtype_size(from);
@@ -48,7 +49,7 @@ static Course cast_course(Lower *l, Nest *nest, const IrValue *tile, Place place
     return widens && x == COURSE_LANES ? x : COURSE_UNKNOWN;
 }
 
-static Course course_of(Lower *l, Nest *nest, const IrValue *tile, Place place) {
+static Course course_of(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     if (!meets_lanes(nest, tile->type, &place)) return COURSE_EQUAL;
     const IrOp *op = tile->def;
     if (!op || lower_tile(l, tile)->mode == MODE_BUFFER) return COURSE_UNKNOWN;
@@ -67,7 +68,7 @@ static Course course_of(Lower *l, Nest *nest, const IrValue *tile, Place place) 
 // ---- the ends of a vector -----------------------------------------------------------------------
 
 // The value of one lane: `by` from the first.
-static IrValue *at_lane(Lower *l, Nest *nest, IrValue *tile, Place place, uint32_t by) {
+static IrValue *at_lane(Lower *l, Nest *nest, IrValue *tile, LanePlace place, uint32_t by) {
     IrBuilder *b = nest_builder(nest, nest->depth);
     for (uint32_t d = 0; d < place.rank; d++) {
         if (!nest_is_lane(nest, place.at[d])) continue;
@@ -81,7 +82,7 @@ static bool is_signed_integer(const IrValue *v) {
     return dtype_is(v->type->elem, DTYPE_CLASS_INT) && !dtype_is(v->type->elem, DTYPE_CLASS_UINT);
 }
 
-static IrValue *no_overflow(Lower *l, Nest *nest, IrValue *side, Place place) {
+static IrValue *no_overflow(Lower *l, Nest *nest, IrValue *side, LanePlace place) {
     if (course_of(l, nest, side, place) != COURSE_RISES) return NULL;
     IrValue *first = at_lane(l, nest, side, place, 0);
     IrValue *last = at_lane(l, nest, side, place, nest->lanes - 1);
@@ -92,19 +93,19 @@ static bool is_comparison(const IrOp *op) {
     return op->code == IR_LT || op->code == IR_LE || op->code == IR_GT || op->code == IR_GE;
 }
 
-static bool may_compare(Lower *l, Nest *nest, const IrValue *tile, Place place) {
+static bool may_compare(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     return is_signed_integer(ir_operand(tile->def, 0)) &&
            operand_course(l, nest, tile, 0, place) != COURSE_UNKNOWN &&
            operand_course(l, nest, tile, 1, place) != COURSE_UNKNOWN;
 }
 
-static IrValue *compare_ends(Lower *l, Nest *nest, IrValue *tile, Place place) {
+static IrValue *compare_ends(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
     IrBuilder *b = nest_builder(nest, nest->depth);
     IrValue *first = at_lane(l, nest, tile, place, 0);
     IrValue *last = at_lane(l, nest, tile, place, nest->lanes - 1);
     IrValue *both = lower_and(b, first, last);
     for (uint32_t i = 0; i < 2; i++) {
-        Place at;
+        LanePlace at;
         CHECK(value_operand_place(l, nest, tile->def, tile, i, place, &at), "no place");
         both = lower_and(b, no_overflow(l, nest, ir_operand(tile->def, i), at), both);
     }
@@ -113,7 +114,7 @@ static IrValue *compare_ends(Lower *l, Nest *nest, IrValue *tile, Place place) {
 
 // ---- conditions ---------------------------------------------------------------------------------
 
-static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, Place place) {
+static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
     if (!meets_lanes(nest, tile->type, &place)) return true;
     const IrOp *op = tile->def;
     if (!op || lower_tile(l, tile)->mode == MODE_BUFFER) return false;
@@ -121,7 +122,7 @@ static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, Place place) {
     bool moves = op->code == IR_BROADCAST || op->code == IR_RESHAPE || op->code == IR_PERMUTE;
     if (!moves && op->code != IR_AND) return false;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        Place at;
+        LanePlace at;
         if (!value_operand_place(l, nest, op, tile, i, place, &at)) return false;
         if (!qualifies(l, nest, ir_operand(op, i), at)) return false;
     }
@@ -129,13 +130,13 @@ static bool qualifies(Lower *l, Nest *nest, const IrValue *tile, Place place) {
 }
 
 // A bool: the condition holds in all lanes, and no doubt about it.
-static IrValue *holds(Lower *l, Nest *nest, IrValue *tile, Place place) {
+static IrValue *holds(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
     if (!meets_lanes(nest, tile->type, &place)) return value_at(l, nest, tile, place).value;
     IrOp *op = tile->def;
     if (is_comparison(op)) return compare_ends(l, nest, tile, place);
     IrValue *all = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        Place at;
+        LanePlace at;
         CHECK(value_operand_place(l, nest, op, tile, i, place, &at), "no place of an operand");
         IrValue *one = holds(l, nest, ir_operand(op, i), at);
         all = lower_and(nest_builder(nest, nest->depth), one, all);
@@ -146,7 +147,7 @@ static IrValue *holds(Lower *l, Nest *nest, IrValue *tile, Place place) {
 // ---- the select ---------------------------------------------------------------------------------
 
 // The block where not all lanes are alike: what it computes is known nowhere else.
-static void emit_mixed(Lower *l, Nest *nest, IrBlock *block, IrValue *condition, Place at,
+static void emit_mixed(Lower *l, Nest *nest, IrBlock *block, IrValue *condition, LanePlace at,
                        IrValue *const x[2]) {
     IrBuilder *b = nest_builder(nest, nest->depth), outside = *b;
     size_t known = nest->memo.count;
@@ -159,8 +160,9 @@ static void emit_mixed(Lower *l, Nest *nest, IrBlock *block, IrValue *condition,
     *b = outside;
 }
 
-bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place, Val *out) {
-    Place at[3];
+bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, LanePlace place,
+               NestValue *out) {
+    LanePlace at[3];
     if (nest->collecting || nest->lanes == 1) return false;
     for (uint32_t i = 0; i < 3; i++)
         if (!value_operand_place(l, nest, op, tile, i, place, &at[i])) return false;
@@ -177,6 +179,6 @@ bool select_at(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place 
     ir_yield(&same, 1, &x[0]);
     emit_mixed(l, nest, regions[1], condition, at[0], x);
     const IrType *t = value_type(l, nest, tile->type, true);
-    *out = (Val){ir_result(ir_op(b, IR_IF, 1, &whole, 1, &t, 2, regions), 0), nest->depth};
+    *out = (NestValue){ir_result(ir_op(b, IR_IF, 1, &whole, 1, &t, 2, regions), 0), nest->depth};
     return true;
 }

@@ -13,19 +13,19 @@
 
 enum { RANK_BITS = 32 };
 
-typedef struct Sort {
+typedef struct SortLoops {
     const IrOp *op;
     bool descending;
-    int64_t outer, n, inner;    // of lines; row-major
-    int64_t taken;              // of each line, from its start
-    bool packed;                // ranks and places share a number
-    uint32_t lanes;             // of loops along the line; 1: scalars
-    Buffer key, order, places;  // order, places: two halves of n
-} Sort;
+    int64_t outer, n, inner;        // of lines; row-major
+    int64_t taken;                  // of each line, from its start
+    bool packed;                    // ranks and places share a number
+    uint32_t lanes;                 // of loops along the line; 1: scalars
+    TileBuffer key, order, places;  // order, places: two halves of n
+} SortLoops;
 
-static Sort sort_of(Lower *l, const IrOp *op) {
+static SortLoops sort_of(Lower *l, const IrOp *op) {
     enum { ORDER_BYTES = 8 };
-    Sort s = {.op = op, .outer = 1, .inner = 1};
+    SortLoops s = {.op = op, .outer = 1, .inner = 1};
     const IrType *t = ir_operand(op, 0)->type;
     uint32_t axis = (uint32_t)ir_attr_int(op, IR_ATTR_AXIS);
     bool topk = op->code == IR_TOPK;
@@ -47,18 +47,18 @@ static Sort sort_of(Lower *l, const IrOp *op) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-static IrValue *load_at(Lower *l, IrBuilder *b, Buffer buffer, IrValue *at, uint32_t lanes) {
+static IrValue *load_at(Lower *l, IrBuilder *b, TileBuffer buffer, IrValue *at, uint32_t lanes) {
     const IrType *t = ir_tile(l->module, buffer.data->type->elem, lanes > 1 ? 1 : 0, &lanes);
     IrValue *operands[3] = {buffer_element(b, buffer, at), NULL, NULL};
     return ir_result(ir_op(b, lanes > 1 ? IR_CPU_LOAD : IR_LOAD, 3, operands, 1, &t, 0, NULL), 0);
 }
 
-static void store_at(IrBuilder *b, Buffer buffer, IrValue *at, IrValue *x) {
+static void store_at(IrBuilder *b, TileBuffer buffer, IrValue *at, IrValue *x) {
     IrValue *operands[3] = {buffer_element(b, buffer, at), x, NULL};
     ir_op(b, x->type->rank ? IR_CPU_STORE : IR_STORE, 3, operands, 0, NULL, 0, NULL);
 }
 
-static IrValue *gather_at(Lower *l, IrBuilder *b, Buffer buffer, IrValue *at) {
+static IrValue *gather_at(Lower *l, IrBuilder *b, TileBuffer buffer, IrValue *at) {
     if (at->type->rank == 0) return load_at(l, b, buffer, at, 1);
     IrValue *data = ir_broadcast(b, buffer.data, 1, at->type->shape);
     const IrType *t = ir_with_elem(l->module, at->type, buffer.data->type->elem);
@@ -84,7 +84,7 @@ static IrValue *places_from(IrBuilder *b, IrValue *k, uint32_t lanes) {
     return ir_binary(b, IR_ADD, at, ir_cast(b, ir_iota(b, lanes), DTYPE_U64, true));
 }
 
-static void emit_ranks(Lower *l, const Sort *s, IrBuilder *b, IrValue *base) {
+static void emit_ranks(Lower *l, const SortLoops *s, IrBuilder *b, IrValue *base) {
     IrValue *k;
     IrBuilder in = lower_open(b, s->n, s->lanes, &k);
     IrValue *at = lower_add(&in, base, lower_mul(&in, k, lower_i64(&in, s->inner)));
@@ -103,14 +103,14 @@ static void emit_ranks(Lower *l, const Sort *s, IrBuilder *b, IrValue *base) {
 
 // ---- merges -------------------------------------------------------------------------------------
 
-typedef struct Merge {
+typedef struct SortMerge {
     IrValue *width, *from, *to;  // halves of the arrays
     IrValue *low, *middle, *high;
-} Merge;
+} SortMerge;
 
 // The k-th of the two runs, of which `a` is the head of the first; the second's is k + middle - a.
-static IrValue *merge_step(Lower *l, const Sort *s, IrBuilder *b, const Merge *m, IrValue *k,
-                           IrValue *a) {
+static IrValue *merge_step(Lower *l, const SortLoops *s, IrBuilder *b, const SortMerge *m,
+                           IrValue *k, IrValue *a) {
     IrValue *head = ir_binary(b, IR_SUB, ir_binary(b, IR_ADD, k, m->middle), a);
     IrValue *second_over = ir_binary(b, IR_GE, head, m->high);
     IrValue *c = lower_min(b, head, lower_i64(b, s->n - 1));
@@ -128,7 +128,7 @@ static IrValue *merge_step(Lower *l, const Sort *s, IrBuilder *b, const Merge *m
     return ir_binary(b, IR_ADD, a, ir_cast(b, first, DTYPE_I64, true));
 }
 
-static void merge_runs(Lower *l, const Sort *s, IrBuilder *b, const Merge *m) {
+static void merge_runs(Lower *l, const SortLoops *s, IrBuilder *b, const SortMerge *m) {
     IrOp *loop = lower_for(b, m->low, m->high, 1, 1, &m->low);
     IrBlock *block = loop->regions[0];
     IrBuilder in = ir_builder_at_end(block);
@@ -138,7 +138,7 @@ static void merge_runs(Lower *l, const Sort *s, IrBuilder *b, const Merge *m) {
 }
 
 // All pairs of neighbouring runs; every second one begins a pair.
-static void merge_level(Lower *l, const Sort *s, IrBuilder *b, Merge m) {
+static void merge_level(Lower *l, const SortLoops *s, IrBuilder *b, SortMerge m) {
     IrValue *pair = ir_binary(b, IR_ADD, m.width, m.width);
     IrOp *loop = lower_for(b, lower_i64(b, 0), lower_i64(b, s->n), 1, 0, NULL);
     ir_set_operand(loop, 2, pair);
@@ -152,7 +152,7 @@ static void merge_level(Lower *l, const Sort *s, IrBuilder *b, Merge m) {
 }
 
 // The half in which the sorted line lies.
-static IrValue *emit_merges(Lower *l, const Sort *s, IrBuilder *b) {
+static IrValue *emit_merges(Lower *l, const SortLoops *s, IrBuilder *b) {
     int64_t levels = 0;
     while ((INT64_C(1) << levels) < s->n) levels++;
     if (levels == 0) return lower_i64(b, 0);
@@ -161,7 +161,7 @@ static IrValue *emit_merges(Lower *l, const Sort *s, IrBuilder *b) {
     IrBlock *block = loop->regions[0];
     IrBuilder in = ir_builder_at_end(block);
     in.span = b->span;
-    Merge m = {.width = block->args[1], .from = block->args[2]};
+    SortMerge m = {.width = block->args[1], .from = block->args[2]};
     m.to = ir_binary(&in, IR_SUB, lower_i64(&in, s->n), m.from);
     merge_level(l, s, &in, m);
     IrValue *next[2] = {ir_binary(&in, IR_ADD, m.width, m.width), m.to};
@@ -171,13 +171,13 @@ static IrValue *emit_merges(Lower *l, const Sort *s, IrBuilder *b) {
 
 // ---- results ------------------------------------------------------------------------------------
 
-static IrValue *sorted_places(Lower *l, const Sort *s, IrBuilder *b, IrValue *at) {
+static IrValue *sorted_places(Lower *l, const SortLoops *s, IrBuilder *b, IrValue *at) {
     IrValue *p = load_at(l, b, s->packed ? s->order : s->places, at, s->lanes);
     if (s->packed) p = ir_binary(b, IR_AND, p, number(b, p, UINT32_MAX));
     return bits_as(b, p, DTYPE_I64);
 }
 
-static void emit_results(Lower *l, const Sort *s, IrBuilder *b, IrValue *half, IrValue *base,
+static void emit_results(Lower *l, const SortLoops *s, IrBuilder *b, IrValue *half, IrValue *base,
                          IrValue *target) {
     IrValue *k;
     IrBuilder in = lower_open(b, s->taken, s->lanes, &k);
@@ -198,7 +198,7 @@ static void emit_results(Lower *l, const Sort *s, IrBuilder *b, IrValue *half, I
 }
 
 static void lower_sort(Lower *l, const IrOp *op) {
-    Sort s = sort_of(l, op);
+    SortLoops s = sort_of(l, op);
     IrBuilder b = lower_builder(l);
     IrValue *line, *i;
     IrBuilder outer = lower_open(&b, s.outer, 1, &line);
@@ -216,7 +216,7 @@ static void lower_sort(Lower *l, const IrOp *op) {
 
 // ---- histograms ---------------------------------------------------------------------------------
 
-static void clear(Lower *l, IrBuilder *b, Buffer buffer) {
+static void clear(Lower *l, IrBuilder *b, TileBuffer buffer) {
     uint32_t lanes = l->machine->vector_bytes / (uint32_t)dtype_size(buffer.type->elem);
     if (lanes > buffer.type->count) lanes = buffer.type->count;
     const IrType *t = ir_tile(l->module, buffer.type->elem, lanes > 1 ? 1 : 0, &lanes);
@@ -230,7 +230,7 @@ static void clear(Lower *l, IrBuilder *b, Buffer buffer) {
 static void lower_histogram(Lower *l, const IrOp *op) {
     IrBuilder b = lower_builder(l);
     const IrValue *mask = ir_operand(op, 0), *x = ir_operand(op, 1);
-    Buffer bins = lower_buffer_of(l, ir_result(op, 0));
+    TileBuffer bins = lower_buffer_of(l, ir_result(op, 0));
     clear(l, &b, bins);
     IrValue *i;
     IrBuilder in = lower_open(&b, x->type->count, 1, &i);

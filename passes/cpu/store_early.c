@@ -14,19 +14,19 @@
 // it is made.
 #include "passes/cpu/lower.h"
 
-typedef struct Way {
+typedef struct EarlyWay {
     const Lower *l;
     const Nest *nest;     // of the value
     const IrValue *kept;  // the value
     const IrOp *store;    // the one that was found
     bool *seen;           // by value id
     uint32_t left;        // values that may still be looked at: longer ways are no matter of caches
-} Way;
+} EarlyWay;
 
 enum { WAY_VALUES = 256 };
 
 // Is it the first time that the way comes by this value, one of those before the walks?
-static bool is_new(Way *w, const IrValue *v) {
+static bool is_new(EarlyWay *w, const IrValue *v) {
     if (v->id >= w->l->demand_count || w->seen[v->id]) return false;
     w->seen[v->id] = true;
     if (w->left) w->left--;
@@ -34,7 +34,7 @@ static bool is_new(Way *w, const IrValue *v) {
 }
 
 // An op in between: the way goes on from its result.
-static const IrValue *through(const Way *w, const IrOp *op) {
+static const IrValue *through(const EarlyWay *w, const IrOp *op) {
     bool goes_on = op->block == w->kept->def->block && plan_keeps_place(op) &&
                    op->result_count == 1 && op->results[0].id < w->l->demand_count;
     return goes_on ? &op->results[0] : NULL;
@@ -48,9 +48,9 @@ static bool is_root(const Nest *nest, const IrOp *op) {
     return false;
 }
 
-static bool ends_in_store(Way *w, const IrValue *v);
+static bool ends_in_store(EarlyWay *w, const IrValue *v);
 
-static bool ends_with_use(Way *w, const IrValue *v, const IrOp *op) {
+static bool ends_with_use(EarlyWay *w, const IrValue *v, const IrOp *op) {
     if (op->code == IR_REDUCE) return is_root(w->nest, op);
     if (op->code != IR_VIEW_STORE) {
         const IrValue *result = through(w, op);
@@ -64,7 +64,7 @@ static bool ends_with_use(Way *w, const IrValue *v, const IrOp *op) {
     return true;
 }
 
-static bool ends_in_store(Way *w, const IrValue *v) {
+static bool ends_in_store(EarlyWay *w, const IrValue *v) {
     if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next)
         if (!ends_with_use(w, v, use->user)) return false;
@@ -72,7 +72,7 @@ static bool ends_in_store(Way *w, const IrValue *v) {
 }
 
 // Does whatever is read from `v` reach the value, or reductions before it, and nobody else?
-static bool used_before(Way *w, const IrValue *v) {
+static bool used_before(EarlyWay *w, const IrValue *v) {
     if (!w->left) return false;
     for (const IrUse *use = v->uses; use; use = use->next) {
         const IrOp *op = use->user;
@@ -122,7 +122,7 @@ static bool nothing_between(const Lower *l, const IrValue *kept, const IrOp *sto
 
 // What stood there before: reads of the same block, done late. Those of other blocks lie in
 // buffers.
-static bool reads_are_over(Way *w) {
+static bool reads_are_over(EarlyWay *w) {
     w->seen = arena_new(w->l->scratch, bool, w->l->demand_count);
     w->left = WAY_VALUES;
     for (const IrOp *op = w->kept->def->block->first; op != w->kept->def; op = op->next) {
@@ -150,7 +150,7 @@ IrOp *early_store(Lower *l, const Nest *nest, const Root *root) {
     const IrValue *kept = root->value;
     if (root->kind != ROOT_BUFFER || !root->op || kept->id >= l->demand_count) return NULL;
     if (!plan_keeps_place(root->op) || lower_tile(l, kept)->home) return NULL;
-    Way way = {.l = l, .nest = nest, .kept = kept, .left = WAY_VALUES};
+    EarlyWay way = {.l = l, .nest = nest, .kept = kept, .left = WAY_VALUES};
     way.seen = arena_new(l->scratch, bool, l->demand_count);
     if (!ends_in_store(&way, kept) || !way.store || is_root(nest, way.store)) return NULL;
     bool fits = is_plain_store(l, kept, way.store) && nothing_between(l, kept, way.store) &&

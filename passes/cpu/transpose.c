@@ -36,7 +36,7 @@ void square_exchange(Lower *l, IrBuilder *b, IrValue **row, uint32_t units, uint
 
 // ---- loads --------------------------------------------------------------------------------------
 
-static bool same_place(const Place *a, const Place *b) {
+static bool same_place(const LanePlace *a, const LanePlace *b) {
     for (uint32_t d = 0; d < a->rank; d++) {
         const Coord *x = &a->at[d], *y = &b->at[d];
         if (x->kind != y->kind || x->value != y->value || x->loop != y->loop) return false;
@@ -44,7 +44,7 @@ static bool same_place(const Place *a, const Place *b) {
     return true;
 }
 
-const Square *square_find(const Nest *nest, const Place *place, uint32_t of, bool buffer) {
+const Square *square_find(const Nest *nest, const LanePlace *place, uint32_t of, bool buffer) {
     for (size_t i = 0; i < nest->squares.count; i++) {
         const Square *s = &nest->squares.data[i];
         if (s->of == of && s->buffer == buffer && same_place(&s->place, place)) return s;
@@ -68,7 +68,7 @@ static void load_rows(Lower *l, IrBuilder *b, IrValue **row, IrValue *const *poi
 }
 
 // NULL where too many rows have been passed over.
-static IrValue *point_at_row(Nest *nest, IrBuilder *b, Steps *rows, uint32_t row) {
+static IrValue *point_at_row(Nest *nest, IrBuilder *b, RowSteps *rows, uint32_t row) {
     enum { NEAR = 4 };
     uint32_t distance = row - rows->row;
     if (distance == 0) return rows->fourth;
@@ -76,11 +76,11 @@ static IrValue *point_at_row(Nest *nest, IrBuilder *b, Steps *rows, uint32_t row
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *by = lower_mul(top, rows->stride, lower_i64(top, distance));
     IrValue *pointer = ir_ptr_add(b, rows->fourth, by);
-    if (distance == NEAR) *rows = (Steps){rows->stride, pointer, row};
+    if (distance == NEAR) *rows = (RowSteps){rows->stride, pointer, row};
     return pointer;
 }
 
-IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, Place place,
+IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, LanePlace place,
                        IrValue *pointer, IrValue *stride) {
     for (size_t i = 0; i < nest->beside.count; i++) {
         Beside *known = &nest->beside.data[i];
@@ -105,12 +105,12 @@ static IrValue *side_by_side(Lower *l, IrBuilder *b, IrValue *const *part, uint3
     return shuffle(l, b, x, y, lanes, from);
 }
 
-const Square *square_load(Lower *l, Nest *nest, const Far *far, Place place) {
+const Square *square_load(Lower *l, Nest *nest, const Far *far, LanePlace place) {
     uint32_t lanes = nest->lanes, sides = nest->sides, count = lanes / sides;
     IrBuilder *b = nest_builder(nest, far->depth);
     IrValue **pointer = arena_new(l->scratch, IrValue *, lanes);
     IrValue **part = arena_new(l->scratch, IrValue *, lanes);
-    Steps rows = {far->stride, far->pointer, 0};
+    RowSteps rows = {far->stride, far->pointer, 0};
     for (uint32_t i = 0; i < lanes; i++) pointer[i] = point_at_row(nest, b, &rows, i);
     for (uint32_t i = 0; i < count; i++)
         load_rows(l, b, part + (size_t)i * sides, pointer + (size_t)i * sides, sides, sides);
@@ -156,7 +156,7 @@ void square_choose(const Lower *l, Nest *nest, uint32_t bytes) {
     nest->lanes = lanes;
 }
 
-static bool is_beside(const Nest *nest, const Memo *memo) {
+static bool is_beside(const Nest *nest, const ValueMemo *memo) {
     for (uint32_t d = 0; d < memo->place.rank; d++)
         if (memo->place.at[d].kind == COORD_LOOP && memo->place.at[d].loop == (uint32_t)nest->side)
             return false;

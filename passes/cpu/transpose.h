@@ -32,11 +32,11 @@ typedef struct Far {
 } Far;
 // In the body for a coordinate of the side: where access `of` lies there, reached from where it lay
 // at earlier ones, `stride` elements apart. `pointer` is the same by itself.
-IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, Place place,
+IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, LanePlace place,
                        IrValue *pointer, IrValue *stride);
 // Is the square known already?
-const Square *square_find(const Nest *nest, const Place *place, uint32_t of, bool buffer);
-const Square *square_load(Lower *l, Nest *nest, const Far *far, Place place);
+const Square *square_find(const Nest *nest, const LanePlace *place, uint32_t of, bool buffer);
+const Square *square_load(Lower *l, Nest *nest, const Far *far, LanePlace place);
 // Collecting: a load could be turned whose neighbours lie along this dimension.
 void square_collect(Nest *nest, uint32_t side, Dtype elem);
 // After collecting: how many coordinates of the side an iteration takes; may change the lanes.

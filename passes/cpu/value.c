@@ -9,10 +9,10 @@ const IrType *value_type(Lower *l, const Nest *nest, const IrType *t, bool vecto
 
 static bool is_vector(const IrValue *v) { return v->type->rank > 0; }
 
-Val value_splat(Lower *l, Nest *nest, Val x) {
+NestValue value_splat(Lower *l, Nest *nest, NestValue x) {
     if (nest->collecting || nest->lanes == 1 || is_vector(x.value)) return x;
     IrBuilder *b = nest_builder(nest, x.depth);
-    return (Val){ir_broadcast(b, x.value, 1, &nest->lanes), x.depth};
+    return (NestValue){ir_broadcast(b, x.value, 1, &nest->lanes), x.depth};
     (void)l;
 }
 
@@ -20,14 +20,14 @@ Val value_splat(Lower *l, Nest *nest, Val x) {
 
 static const Coord zero = {COORD_ZERO, 0, 0, NULL};
 
-static Coord coord_value(Val v) { return (Coord){COORD_VALUE, 0, v.depth, v.value}; }
+static Coord coord_value(NestValue v) { return (Coord){COORD_VALUE, 0, v.depth, v.value}; }
 
 static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
 // Shapes that differ in extents of 1 only have the same coordinates otherwise.
-bool value_reshape_place(const IrType *from, const IrType *to, Place place, Place *out) {
+bool value_reshape_place(const IrType *from, const IrType *to, LanePlace place, LanePlace *out) {
     uint32_t i = 0;
-    *out = (Place){.rank = from->rank};
+    *out = (LanePlace){.rank = from->rank};
     for (uint32_t d = 0; d < from->rank; d++) {
         if (from->shape[d] == 1) continue;
         while (i < to->rank && to->shape[i] == 1) i++;
@@ -37,30 +37,32 @@ bool value_reshape_place(const IrType *from, const IrType *to, Place place, Plac
     return true;
 }
 
-static bool broadcast_place(const IrOp *op, Place place, Place *out) {
+static bool broadcast_place(const IrOp *op, LanePlace place, LanePlace *out) {
     const IrType *x = ir_operand(op, 0)->type;
-    *out = (Place){.rank = x->rank};
+    *out = (LanePlace){.rank = x->rank};
     for (uint32_t d = 0; d < x->rank; d++) out->at[d] = x->shape[d] == 1 ? zero : place.at[d];
     return true;
 }
 
-static bool permute_place(const IrOp *op, Place place, Place *out) {
+static bool permute_place(const IrOp *op, LanePlace place, LanePlace *out) {
     const IrAttr *perm = ir_attr(op, IR_ATTR_PERM);
-    *out = (Place){.rank = place.rank};
+    *out = (LanePlace){.rank = place.rank};
     for (uint32_t d = 0; d < place.rank; d++) out->at[perm->u.ints.items[d]] = place.at[d];
     return true;
 }
 
-static bool split_place(Lower *l, Nest *nest, const IrValue *result, Place place, Place *out) {
+static bool split_place(Lower *l, Nest *nest, const IrValue *result, LanePlace place,
+                        LanePlace *out) {
     *out = place;
-    Val which = {nest->collecting ? NULL : lower_i64(nest_builder(nest, 0), result->index), 0};
+    NestValue which = {nest->collecting ? NULL : lower_i64(nest_builder(nest, 0), result->index),
+                       0};
     out->at[out->rank++] = coord_value(which);
     (void)l;
     return true;
 }
 
 bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *result, uint32_t i,
-                         Place place, Place *out) {
+                         LanePlace place, LanePlace *out) {
     const IrType *x = ir_operand(op, i)->type;
     *out = place;
     switch (op->code) {
@@ -70,22 +72,22 @@ bool value_operand_place(Lower *l, Nest *nest, const IrOp *op, const IrValue *re
     case IR_RESHAPE: return value_reshape_place(x, result->type, place, out);
     default: break;
     }
-    if (x->rank == 0) *out = (Place){0};
+    if (x->rank == 0) *out = (LanePlace){0};
     return true;
 }
 
 // ---- ops that are more than elementwise ---------------------------------------------------------
 
-static Val at_iota(Lower *l, Nest *nest, const IrValue *tile, Place place) {
-    Val c = nest_coord(l, nest, place.at[0]);
+static NestValue at_iota(Lower *l, Nest *nest, const IrValue *tile, LanePlace place) {
+    NestValue c = nest_coord(l, nest, place.at[0]);
     nest->lanes_differ = nest->lanes_differ || nest_is_lane(nest, place.at[0]);
     if (nest->collecting) return c;
     IrBuilder *b = nest_builder(nest, c.depth);
-    Val x = {ir_cast(b, c.value, tile->type->elem, true), c.depth};
+    NestValue x = {ir_cast(b, c.value, tile->type->elem, true), c.depth};
     if (!nest_is_lane(nest, place.at[0])) return x;
     IrValue *lanes = ir_iota(nest_builder(nest, 0), nest->lanes);
     x = value_splat(l, nest, x);
-    return (Val){ir_binary(nest_builder(nest, x.depth), IR_ADD, x.value, lanes), x.depth};
+    return (NestValue){ir_binary(nest_builder(nest, x.depth), IR_ADD, x.value, lanes), x.depth};
 }
 
 // ---- elementwise --------------------------------------------------------------------------------
@@ -108,26 +110,27 @@ static IrValue *again(Lower *l, Nest *nest, IrBuilder *b, const IrOp *op, const 
     return ir_result(made, (uint32_t)(tile - op->results));
 }
 
-static Val at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place) {
+static NestValue at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile,
+                                LanePlace place) {
     enum { OPERANDS = 4 };
     CHECK(op->operand_count <= OPERANDS, "'%s' at a place", ir_op_info(op->code)->text);
-    Val x[OPERANDS];
+    NestValue x[OPERANDS];
     IrValue *operands[OPERANDS];
     uint8_t depth = 0;
     bool vector = false;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        Place at;
+        LanePlace at;
         CHECK(value_operand_place(l, nest, op, tile, i, place, &at), "no place of an operand");
         x[i] = value_at(l, nest, ir_operand(op, i), at);
         depth = max_depth(depth, x[i].depth);
         if (!nest->collecting) vector = vector || is_vector(x[i].value);
     }
-    if (nest->collecting) return (Val){NULL, depth};
+    if (nest->collecting) return (NestValue){NULL, depth};
     bool moves = op->code == IR_BROADCAST || op->code == IR_PERMUTE || op->code == IR_SPLIT;
     if (moves) return x[0];
     if (op->code == IR_DIV && quotient_pays(l, nest, x[0], x[1])) {
         nest_builder(nest, depth)->span = op->span;
-        return (Val){quotient_of(l, nest, x[0], x[1]), depth};
+        return (NestValue){quotient_of(l, nest, x[0], x[1]), depth};
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
         bool scalar = op->result_count > 1 && !ir_operand(op, i)->type->rank;
@@ -135,27 +138,28 @@ static Val at_elementwise(Lower *l, Nest *nest, const IrOp *op, const IrValue *t
     }
     IrBuilder *b = nest_builder(nest, depth);
     b->span = op->span;
-    return (Val){again(l, nest, b, op, tile, vector, operands), depth};
+    return (NestValue){again(l, nest, b, op, tile, vector, operands), depth};
 }
 
 // Rows of another length are read from a buffer, which has them one after the other.
-static Val at_reshape(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile, Place place) {
-    Place at;
+static NestValue at_reshape(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile,
+                            LanePlace place) {
+    LanePlace at;
     IrValue *x = ir_operand(op, 0);
     if (value_reshape_place(x->type, tile->type, place, &at)) return value_at(l, nest, x, at);
     return access_buffer_load(l, nest, buffer_as(lower_buffer_of(l, x), tile->type), place);
 }
 
-static Val at_const(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile) {
-    if (nest->collecting) return (Val){NULL, 0};
+static NestValue at_const(Lower *l, Nest *nest, const IrOp *op, const IrValue *tile) {
+    if (nest->collecting) return (NestValue){NULL, 0};
     IrBuilder *b = nest_builder(nest, 0);
     const IrType *t = value_type(l, nest, tile->type, false);
-    return (Val){ir_const_bits(b, t, ir_attr(op, IR_ATTR_VALUE)->u.bits), 0};
+    return (NestValue){ir_const_bits(b, t, ir_attr(op, IR_ATTR_VALUE)->u.bits), 0};
 }
 
-static Val compute(Lower *l, Nest *nest, IrValue *tile, Place place) {
+static NestValue compute(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
     IrOp *op = tile->def;
-    Val chosen;
+    NestValue chosen;
     CHECK(op, "a carried tile has no buffer");
     nest->work++;
     if (op->code == IR_SELECT && select_at(l, nest, op, tile, place, &chosen)) return chosen;
@@ -179,7 +183,7 @@ static bool same_coord(Coord a, Coord b) {
     return a.kind == COORD_ZERO || a.value == b.value;
 }
 
-static bool same_place(const IrType *t, Place a, Place b) {
+static bool same_place(const IrType *t, LanePlace a, LanePlace b) {
     for (uint32_t d = 0; d < t->rank; d++)
         if (t->shape[d] > 1 && !same_coord(a.at[d], b.at[d])) return false;
     return true;
@@ -192,15 +196,16 @@ static uint32_t last_memo(Lower *l, const Nest *nest, const IrValue *tile) {
     return here ? last : 0;
 }
 
-static const Memo *memo_find(Lower *l, const Nest *nest, const IrValue *tile, Place place) {
+static const ValueMemo *memo_find(Lower *l, const Nest *nest, const IrValue *tile,
+                                  LanePlace place) {
     for (uint32_t i = last_memo(l, nest, tile); i; i = nest->memo.data[i - 1].earlier) {
-        const Memo *m = &nest->memo.data[i - 1];
+        const ValueMemo *m = &nest->memo.data[i - 1];
         if (same_place(tile->type, m->place, place)) return m;
     }
     return NULL;
 }
 
-static void memo_add(Lower *l, Nest *nest, Memo memo) {
+static void memo_add(Lower *l, Nest *nest, ValueMemo memo) {
     memo.earlier = last_memo(l, nest, memo.tile);
     vec_push(l->scratch, &nest->memo, memo);
     lower_tile(l, memo.tile)->memo = (uint32_t)nest->memo.count;
@@ -208,37 +213,37 @@ static void memo_add(Lower *l, Nest *nest, Memo memo) {
 
 void value_forget_from(Lower *l, Nest *nest, size_t count) {
     while (nest->memo.count > count) {
-        const Memo *m = &nest->memo.data[--nest->memo.count];
+        const ValueMemo *m = &nest->memo.data[--nest->memo.count];
         lower_tile(l, m->tile)->memo = m->earlier;
     }
 }
 
-void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const Memo *memo)) {
+void value_forget(Lower *l, Nest *nest, bool (*stays)(const Nest *nest, const ValueMemo *memo)) {
     size_t count = nest->memo.count;
     value_forget_from(l, nest, 0);
     for (size_t i = 0; i < count; i++) {
-        Memo memo = nest->memo.data[i];
+        ValueMemo memo = nest->memo.data[i];
         if (stays(nest, &memo)) memo_add(l, nest, memo);
     }
 }
 
 // Does the vector hold just the lanes that are wanted?
-static bool is_whole_vector(const Nest *nest, const Tile *t, Place place) {
+static bool is_whole_vector(const Nest *nest, const TileState *t, LanePlace place) {
     if (!t->vector || nest->lanes != t->vector->type->count) return false;
     for (uint32_t d = 0; d < place.rank; d++)
         if (nest_is_lane(nest, place.at[d])) return true;
     return false;
 }
 
-Val value_at(Lower *l, Nest *nest, IrValue *tile, Place place) {
-    if (tile->type->rank == 0) return (Val){tile, 0};
-    const Memo *known = memo_find(l, nest, tile, place);
+NestValue value_at(Lower *l, Nest *nest, IrValue *tile, LanePlace place) {
+    if (tile->type->rank == 0) return (NestValue){tile, 0};
+    const ValueMemo *known = memo_find(l, nest, tile, place);
     if (known) return known->val;
-    const Tile *t = lower_tile(l, tile);
+    const TileState *t = lower_tile(l, tile);
     bool stored = t->mode == MODE_BUFFER && !t->pending;
-    if (stored && is_whole_vector(nest, t, place)) return (Val){t->vector, 0};
-    Val val =
+    if (stored && is_whole_vector(nest, t, place)) return (NestValue){t->vector, 0};
+    NestValue val =
         stored ? access_buffer_load(l, nest, t->buffer, place) : compute(l, nest, tile, place);
-    memo_add(l, nest, (Memo){.tile = tile, .place = place, .val = val});
+    memo_add(l, nest, (ValueMemo){.tile = tile, .place = place, .val = val});
     return val;
 }
