@@ -104,7 +104,7 @@ IrAttrKind ir_attr_kind(IrAttrName name) {
 bool ir_attr_optional(IrAttrName name) {
     return ir_attr_kind(name) == IR_KIND_BOOL || name == IR_ATTR_INSIDE || name == IR_ATTR_PLAN ||
            name == IR_ATTR_INSTRUCTION || name == IR_ATTR_ELEMS || name == IR_ATTR_WARPS ||
-           name == IR_ATTR_SPANS;
+           name == IR_ATTR_SPANS || name == IR_ATTR_AHEAD;
 }
 
 bool ir_operand_optional(IrOpcode code, uint32_t index) {

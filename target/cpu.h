@@ -29,6 +29,9 @@ enum {
     CPU_AMX = CPU_AMX_BF16 | CPU_AMX_INT8,
 };
 
+// What a cache of any of them holds or asks memory for at once, and memory is shared by.
+enum { CPU_LINE_BYTES = 64 };
+
 typedef struct CpuTarget {
     CpuLevel level;
     unsigned extras;

@@ -199,13 +199,12 @@ static void scalar_store(Gen *g, const IrOp *op, const IrType *t) {
 
 // ---- by op --------------------------------------------------------------------------------------
 
-// One hint for each line of a cache that the load spans: far enough ahead for memory to answer in
-// time, near enough to be there still.
-static void fetch_ahead(Gen *g, LLVMValueRef p, uint32_t bytes) {
-    enum { DISTANCE = 4096, LINE = 64, READ = 0, KEEP_CLOSE = 3, DATA = 1 };
+// One hint for each line of a cache that the load spans, `distance` bytes on.
+static void fetch_ahead(Gen *g, LLVMValueRef p, int64_t distance, uint32_t bytes) {
+    enum { READ = 0, KEEP_CLOSE = 3, DATA = 1 };
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context), type = LLVMTypeOf(p);
-    for (uint32_t at = 0; at < bytes; at += LINE) {
-        LLVMValueRef far = gen_i64(g, DISTANCE + at);
+    for (uint32_t at = 0; at < bytes; at += CPU_LINE_BYTES) {
+        LLVMValueRef far = gen_i64(g, distance + at);
         LLVMValueRef operands[] = {LLVMBuildGEP2(g->b, byte, p, &far, 1, ""), gen_i32(g, READ),
                                    gen_i32(g, KEEP_CLOSE), gen_i32(g, DATA)};
         gen_intrinsic(g, "llvm.prefetch", 1, &type, 4, operands);
@@ -222,8 +221,8 @@ static void gen_load(Gen *g, const IrOp *op) {
         v = masked_load(g, op, t, "llvm.masked.gather", mask ? mask : all_lanes(g, t));
     else
         v = scalar_load(g, op, t);
-    if (op->code == IR_CPU_LOAD && ir_attr_int(op, IR_ATTR_AHEAD))
-        fetch_ahead(g, gen_operand(g, op, 0), t->count * align_of(t));
+    int64_t ahead = op->code == IR_CPU_LOAD ? ir_attr_int(op, IR_ATTR_AHEAD) : 0;
+    if (ahead) fetch_ahead(g, gen_operand(g, op, 0), ahead, t->count * align_of(t));
     gen_define(g, op, from_bytes(g, t, v));
 }
 
@@ -258,11 +257,11 @@ static void gen_store(Gen *g, const IrOp *op) {
 
 // One for each line; the pointer may be anywhere, so it is moved as a number is.
 static void gen_prefetch(Gen *g, const IrOp *op) {
-    enum { LINE = 64, READ = 0, KEEP_CLOSE = 3, DATA = 1 };
+    enum { READ = 0, KEEP_CLOSE = 3, DATA = 1 };
     LLVMValueRef p = gen_operand(g, op, 0);
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context), type = LLVMTypeOf(p);
     int64_t size = (int64_t)dtype_size(ir_operand(op, 0)->type->elem);
-    for (int64_t at = 0; at < ir_attr_int(op, IR_ATTR_COUNT) * size; at += LINE) {
+    for (int64_t at = 0; at < ir_attr_int(op, IR_ATTR_COUNT) * size; at += CPU_LINE_BYTES) {
         LLVMValueRef offset = gen_i64(g, at);
         LLVMValueRef args[] = {LLVMBuildGEP2(g->b, byte, p, &offset, 1, ""), gen_i32(g, READ),
                                gen_i32(g, KEEP_CLOSE), gen_i32(g, DATA)};

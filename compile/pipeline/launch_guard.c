@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "base/vec.h"
+#include "passes/cpu/tuning.h"
 #include "target/machine.h"
 
 typedef struct Guard {
@@ -134,16 +135,13 @@ static uint32_t multiple_of(Guard *g, uint32_t value, uint64_t divisor) {
     return compare(g, LAUNCH_EQ, rest, constant(g, 0));
 }
 
-// Below it, what is written is likely to lie in a last-level cache already, or to be read from it.
-enum { STREAM_BYTES = 32 << 20 };
-
 static void require_large(Guard *g, uint32_t i) {
     const MetaArg *arg = &g->meta->args[i];
     uint64_t size = dtype_bits(arg->dtype) / 8;
     uint32_t count = constant(g, 1);
     for (uint32_t d = 0; d < arg->rank; d++)
         count = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, fact(g, LAUNCH_ARG_EXTENT, i, d));
-    require(g, compare(g, LAUNCH_GE, count, constant(g, STREAM_BYTES / size)));
+    require(g, compare(g, LAUNCH_GE, count, constant(g, TUNE_STREAM_BYTES / size)));
     // As the address is a number of bytes and may pass INT64_MAX, only its low bits are looked at.
     require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), FACT_STREAM_ALIGN));
     if (arg->rank > 1)

@@ -117,7 +117,8 @@ static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr
 static bool attr_implied(const IrOp *op, IrAttrName name, const IrAttr *attr) {
     IrAttrKind kind = ir_attr_kind(name);
     if (!ir_attr_optional(name)) return false;
-    if (kind == IR_KIND_BOOL || kind == IR_KIND_PLAN) return attr->u.i == 0;
+    if (kind == IR_KIND_BOOL || kind == IR_KIND_PLAN || name == IR_ATTR_AHEAD)
+        return attr->u.i == 0;
     if (name != IR_ATTR_INSIDE) return attr->u.ints.count == 0;
     for (uint32_t i = 0; i < attr->u.ints.count; i++) {
         if (attr->u.ints.items[i] != 0) return false;

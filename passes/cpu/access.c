@@ -3,6 +3,7 @@
 
 #include "passes/cpu/access.h"
 #include "passes/cpu/transpose.h"
+#include "passes/cpu/tuning.h"
 
 static uint8_t max_depth(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
@@ -668,8 +669,7 @@ IrValue *access_load_op(Lower *l, Nest *nest, IrBuilder *b, const AccessLanes *l
 // Much arithmetic between one load and the next fills the window in which a CPU looks for loads to
 // begin early: it is told what comes. Where there is little it looks far ahead by itself.
 static bool hides_loads(const Nest *nest, const AccessLanes *lanes) {
-    enum { MUCH_WORK = 24 };
-    return nest->work >= MUCH_WORK && !nest->pack && nest->lane >= 0 && !nest->masked &&
+    return nest->work >= TUNE_AHEAD_OPS && !nest->pack && nest->lane >= 0 && !nest->masked &&
            lanes->neighbours && !lanes->mask && lanes->depth == nest->depth_of[nest->lane];
 }
 
@@ -689,7 +689,8 @@ NestValue access_load(Lower *l, Nest *nest, IrOp *op, LanePlace place) {
         access_load_op(l, nest, b, &lanes, lanes.pointer, elem, nest->lanes, lanes.mask, other);
     bool asked = view && lanes.neighbours &&
                  ahead_fetch(l, nest, op, (NestValue){lanes.pointer, lanes.depth});
-    if (view && !asked && hides_loads(nest, &lanes)) ir_attr_set_int(x->def, IR_ATTR_AHEAD, true);
+    if (view && !asked && hides_loads(nest, &lanes))
+        ir_attr_set_int(x->def, IR_ATTR_AHEAD, TUNE_AHEAD_BYTES);
     return (NestValue){x, lanes.depth};
 }
 

@@ -9,14 +9,13 @@
 // steps are exact or far from underflow and overflow for c of 2^-24 to 2^24 and x of 2^-100 to
 // 2^100; wherever a lane's x is another number (0 too: its sign) the whole vector is divided.
 #include "passes/cpu/lower.h"
+#include "passes/cpu/tuning.h"
 
 bool quotient_pays(const Lower *l, const Nest *nest, NestValue x, NestValue c) {
-    enum { SLOW_BYTES = 64 };  // shorter vectors divide quickly
-    enum { MANY = 4 };         // vectors, for the steps that come once
-    if (l->machine->vector_bytes < SLOW_BYTES || !l->machine->fma) return false;
+    if (l->machine->vector_bytes < TUNE_DIVIDE_BYTES || !l->machine->fma) return false;
     if (x.value->type->rank == 0 || c.value->type->rank > 0 || c.depth >= x.depth) return false;
-    if (nest->lane < 0 || nest->shape[nest->lane] / nest->lanes < MANY) return false;
-    return x.value->type->elem == DTYPE_F32 && nest->lanes * sizeof(float) >= SLOW_BYTES;
+    if (nest->lane < 0 || nest->shape[nest->lane] / nest->lanes < TUNE_DIVIDE_VECTORS) return false;
+    return x.value->type->elem == DTYPE_F32 && nest->lanes * sizeof(float) >= TUNE_DIVIDE_BYTES;
 }
 
 typedef struct Divisor {

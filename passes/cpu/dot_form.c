@@ -1,6 +1,7 @@
 #include "passes/cpu/dot_form.h"
 
 #include "base/os/os.h"
+#include "passes/cpu/tuning.h"
 
 static uint32_t at_most(uint32_t x, uint32_t limit) { return x < limit ? x : limit; }
 
@@ -9,8 +10,10 @@ static DotBlock choose_block(const Machine *m, const DotForm *d) {
     uint32_t size = (uint32_t)dtype_size(d->sum);
     DotBlock block = {.lanes = at_most(d->n, m->vector_bytes / size)};
     uint32_t vectors = d->n / block.lanes;
-    block.rows = m->vector_registers >= 32 ? 12 : m->fma ? 6 : 4;
-    block.vectors = at_most(vectors, 2);
+    block.rows = m->vector_registers >= 32 ? TUNE_DOT_ROWS_32
+                 : m->fma                  ? TUNE_DOT_ROWS_FMA
+                                           : TUNE_DOT_ROWS;
+    block.vectors = at_most(vectors, TUNE_DOT_VECTORS);
     // One row alone keeps the units busy only with many columns.
     if (d->m <= 2) block.vectors = at_most(vectors, m->vector_registers / 4 / d->m);
     if (d->tiles) block.vectors = at_most(vectors, 2), block.rows = 2 * DOT_TILE_ROWS;
@@ -20,11 +23,10 @@ static DotBlock choose_block(const Machine *m, const DotForm *d) {
 }
 
 DotBlock dot_thin_block(const Machine *machine, const DotForm *d) {
-    enum { ROWS = 2 };
     DotBlock block = d->block;
     uint32_t vectors = d->n / block.lanes;
-    block.rows = ROWS;
-    block.vectors = at_most(vectors, machine->vector_registers / (2 * ROWS));
+    block.rows = TUNE_DOT_THIN_ROWS;
+    block.vectors = at_most(vectors, machine->vector_registers / (2 * TUNE_DOT_THIN_ROWS));
     return block;
 }
 
@@ -77,14 +79,14 @@ DotForm dot_form(const Machine *machine, const IrOp *op) {
 }
 
 uint32_t dot_wanted_depth(const Machine *machine, const IrOp *op) {
-    enum { BYTES = 512, TILES_BYTES = 1024 };  // then a panel of b fits into the first cache
     DotForm d = dot_form(machine, op);
-    return (d.tiles ? TILES_BYTES : BYTES) / (uint32_t)dtype_size(d.part_a);
+    return (d.tiles ? TUNE_DOT_TILES_DEPTH_BYTES : TUNE_DOT_DEPTH_BYTES) /
+           (uint32_t)dtype_size(d.part_a);
 }
 
 uint32_t dot_steps(const DotForm *d) {
-    enum { STEPS = 4, TILE_STEPS = DOT_TILE_BYTES / 4 };
+    enum { TILE_STEPS = DOT_TILE_BYTES / 4 };
     uint32_t steps = d->k / d->group;
     if (d->tiles) return TILE_STEPS;
-    return steps < STEPS ? steps : STEPS;
+    return steps < TUNE_DOT_STEPS ? steps : TUNE_DOT_STEPS;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "passes/cpu/transpose.h"
+#include "passes/cpu/tuning.h"
 
 IrBuilder *nest_builder(Nest *nest, uint8_t depth) { return &nest->builder[depth]; }
 
@@ -85,12 +86,11 @@ static uint32_t largest_element(const Nest *nest, bool computed) {
 
 // Four registers of the widest type keep the units busy; long chains of ops need the registers.
 static uint32_t choose_lanes(const Lower *l, const Nest *nest) {
-    enum { LONG_CHAIN = 60, VERY_LONG_CHAIN = 200 };
     if (nest->lane < 0) return 1;
     if (nest->pack) return nest->pack->lanes;
-    uint32_t size = largest_element(nest, true), registers = 4;
-    if (nest->work > LONG_CHAIN) registers = 2;
-    if (nest->work > VERY_LONG_CHAIN) registers = 1;
+    uint32_t size = largest_element(nest, true), registers = TUNE_VECTOR_REGISTERS;
+    if (nest->work > TUNE_LONG_CHAIN) registers = TUNE_VECTOR_REGISTERS / 2;
+    if (nest->work > TUNE_VERY_LONG_CHAIN) registers = 1;
     uint32_t lanes = l->machine->vector_bytes / size * registers;
     if (lanes > l->machine->vector_bytes) lanes = l->machine->vector_bytes;
     for (size_t i = 0; i < nest->roots.count; i++) {

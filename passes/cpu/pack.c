@@ -1,6 +1,7 @@
 // Operands of products in memory: copied, converted and laid out for the loops of dot.c.
 #include "passes/cpu/dot.h"
 #include "passes/cpu/transpose.h"
+#include "passes/cpu/tuning.h"
 
 IrValue *dot_scratch(Lower *l, Dtype elem, uint64_t count) {
     const IrType *pointer = ir_ptr(l->module, elem, 0, NULL);
@@ -153,7 +154,8 @@ static void copy_matrix(Lower *l, IrBuilder *b, const DotMatrix *m, IrValue *to,
 // Two registers of the wider type.
 static uint32_t copy_lanes(const Lower *l, const IrValue *tile, Dtype part, uint32_t extent) {
     uint32_t from = (uint32_t)dtype_size(tile->type->elem), size = (uint32_t)dtype_size(part);
-    return at_most(extent, l->machine->vector_bytes / (size < from ? from : size) * 2);
+    return at_most(extent,
+                   l->machine->vector_bytes / (size < from ? from : size) * TUNE_COPY_REGISTERS);
 }
 
 // ---- in place -----------------------------------------------------------------------------------
@@ -178,9 +180,8 @@ static DotOperand buffer_operand(Lower *l, const Dot *d, IrBuilder *b, const IrV
 
 // Rows that are a large power of two apart would share the places of a cache.
 static int64_t step_along(Dtype part, uint32_t depth) {
-    enum { FAR = 2048, LINE = 64 };
     int64_t size = (int64_t)dtype_size(part), bytes = size * depth;
-    return bytes < FAR ? depth : (bytes + LINE) / size;
+    return bytes < TUNE_FAR_ROWS_BYTES ? depth : (bytes + CPU_LINE_BYTES) / size;
 }
 
 // Rows as they are wanted, in memory.
@@ -196,8 +197,8 @@ typedef struct DotRows {
 
 // Rows that are a multiple of pages apart share the places of a cache.
 static IrValue *are_apart(IrBuilder *b, IrValue *step, Dtype part) {
-    enum { PAGE = 4096 };
-    IrValue *rest = ir_binary(b, IR_AND, step, lower_i64(b, PAGE / (int64_t)dtype_size(part) - 1));
+    IrValue *rest =
+        ir_binary(b, IR_AND, step, lower_i64(b, TUNE_PAGE_BYTES / (int64_t)dtype_size(part) - 1));
     return ir_binary(b, IR_NE, rest, lower_i64(b, 0));
 }
 
@@ -280,7 +281,7 @@ bool dot_b_in_place(Lower *l, const Dot *d, IrBuilder *b, DotOperand *there, IrV
 
 // Rows so close that the tile is half of what lies between its ends are as good as a copy of it.
 static IrValue *are_close(IrBuilder *b, IrValue *step, uint32_t extent) {
-    return ir_binary(b, IR_LE, step, lower_i64(b, 2 * (int64_t)extent));
+    return ir_binary(b, IR_LE, step, lower_i64(b, TUNE_CLOSE_ROWS * (int64_t)extent));
 }
 
 // Few rows of a do not pay for a copy.

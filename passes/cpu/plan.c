@@ -7,6 +7,7 @@
 
 #include "passes/alias.h"
 #include "passes/cpu/lower.h"
+#include "passes/cpu/tuning.h"
 
 // A body has about as many values as this at most: LLVM's time grows with the square of its length.
 // Chains of values are walked by recursion.
@@ -94,8 +95,8 @@ static uint32_t cost_of(const Lower *l, const IrValue *v, uint32_t limit) {
     if (code == IR_CONST || code == IR_IOTA) return 0;
     uint32_t cost = 1;
     if (code == IR_BROADCAST || code == IR_RESHAPE || code == IR_PERMUTE) cost = 0;
-    if (code == IR_DIV || code == IR_REM || code == IR_SQRT) cost = 8;
-    if (code == IR_GATHER) cost = 8;
+    if (code == IR_DIV || code == IR_REM || code == IR_SQRT) cost = TUNE_SLOW_OP;
+    if (code == IR_GATHER) cost = TUNE_SLOW_OP;
     uint32_t first = alias_is_view_access(v->def) ? ir_view_index_start(code) : 0;
     for (uint32_t i = first; i < v->def->operand_count && cost < limit; i++)
         if (ir_operand(v->def, i)) cost += cost_of(l, ir_operand(v->def, i), limit - cost);
@@ -112,8 +113,8 @@ static bool reads_memory(const IrValue *v, uint32_t depth) {
 
 // Is it made of constants, iotas and scalars by few ops? Then it is computed wherever it is needed.
 static bool is_free(const Lower *l, const IrValue *v) {
-    enum { FEW = 6, DEPTH = 8 };
-    return cost_of(l, v, FEW) < FEW && !reads_memory(v, DEPTH);
+    enum { DEPTH = 8 };
+    return cost_of(l, v, TUNE_FREE_OPS) < TUNE_FREE_OPS && !reads_memory(v, DEPTH);
 }
 
 static bool seen_before(PlanWalk *w, const IrValue *v, bool same_place) {
@@ -156,14 +157,13 @@ static bool moves_past_write(const PlanWalk *w, const IrOp *load, uint32_t time,
 }
 
 static void plan_value(PlanWalk *w, IrValue *v, bool same_place) {
-    enum { DEAR = 6 };
     Lower *l = w->l;
     TileState *t = lower_tile(l, v);
     if (is_load(v->def) && moves_past_write(w, v->def, t->time, same_place)) plan_buffer(l, v);
     if (is_free(l, v)) return;
     if (v->def->block != l->here->block) plan_buffer(l, v);
     bool again = t->nest != 0 && t->nest != l->nest_number + 1;
-    if (again && cost_of(l, v, DEAR) >= DEAR) plan_buffer(l, v);
+    if (again && cost_of(l, v, TUNE_DEAR_OPS) >= TUNE_DEAR_OPS) plan_buffer(l, v);
     lower_tile(l, v)->nest = l->nest_number + 1;
 }
 

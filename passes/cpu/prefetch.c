@@ -12,6 +12,7 @@
 // are not asked for, but what follows soon in the same row; how long a row is, is known at run time
 // only.
 #include "passes/cpu/access.h"
+#include "passes/cpu/tuning.h"
 
 // The dimension of the view that the program's number indexes; -1: none.
 static int row_dim(const IrOp *load) {
@@ -66,16 +67,15 @@ static bool is_long(const Lower *l, const Nest *nest, int64_t size) {
 
 // How far the row lies for which there is time, in elements.
 static IrValue *distance(Lower *l, Nest *nest, IrValue *view, int dim, int64_t size) {
-    enum { NEAR_BYTES = 4096, PARTS = 4 };  // the second cache holds more than these rows
     IrBuilder *top = nest_builder(nest, 0);
     IrValue *step = access_stride(l, top, view, (uint32_t)dim);
     if (nest->once) {
-        int64_t rows = NEAR_BYTES / size / nest->lanes;
+        int64_t rows = TUNE_ROW_AHEAD_BYTES / size / nest->lanes;
         return lower_mul(top, step, lower_i64(top, rows > 1 ? rows : 1));
     }
-    int64_t most = l->machine->l2_bytes / PARTS / size;
+    int64_t most = l->machine->l2_bytes / TUNE_ROW_CACHE_PARTS / size;
     IrValue *stays = ir_binary(top, IR_LE, step, lower_i64(top, most));
-    return ir_ternary(top, IR_SELECT, stays, step, lower_i64(top, NEAR_BYTES / size));
+    return ir_ternary(top, IR_SELECT, stays, step, lower_i64(top, TUNE_ROW_AHEAD_BYTES / size));
 }
 
 static void fetch(Lower *l, Nest *nest, const IrOp *load, NestValue pointer) {
@@ -94,12 +94,11 @@ static bool stores_early(const Nest *nest) {
 }
 
 bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
-    enum { MANY = 8 };  // vectors: shorter rows are read before anything comes of it
     int dim = row_dim(load);
     if (dim < 0 || nest->lane < 0 || nest->lanes == 1) return false;
     int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
     uint32_t vectors = nest->shape[nest->lane] * (uint32_t)size / l->machine->vector_bytes;
-    if (!nest->once && vectors < MANY) return false;
+    if (!nest->once && vectors < TUNE_ROW_VECTORS) return false;
     IrValue *row = ir_operand(load, ir_view_index_start(load->code) + (uint32_t)dim);
     if (!is_time(l, nest, load, row)) return false;
     if (stores_early(nest) && is_long(l, nest, size))

@@ -10,6 +10,7 @@
 // place; those of integers are exact in any order.
 #include "ir/reduce.h"
 #include "passes/cpu/lower.h"
+#include "passes/cpu/tuning.h"
 
 typedef struct ScanLoops {
     const IrOp *op;
@@ -28,7 +29,6 @@ static Dtype carried_elem(const ScanLoops *s, uint32_t i) {
 }
 
 static uint32_t choose_lanes(const Lower *l, const ScanLoops *s) {
-    enum { REGISTERS = 4 };
     if (s->custom && !reduce_is_straight(s->op->regions[0])) return 1;
     uint32_t size = 1;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -36,7 +36,7 @@ static uint32_t choose_lanes(const Lower *l, const ScanLoops *s) {
         if (one > size) size = one;
     }
     int64_t lanes = l->machine->vector_bytes / size, extent = s->along ? s->n : s->inner;
-    if (!s->along) lanes *= REGISTERS;
+    if (!s->along) lanes *= TUNE_SCAN_REGISTERS;
     if (lanes > l->machine->vector_bytes) lanes = l->machine->vector_bytes;
     return (uint32_t)(lanes < extent ? lanes : extent);
 }

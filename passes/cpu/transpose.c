@@ -1,4 +1,5 @@
 #include "passes/cpu/transpose.h"
+#include "passes/cpu/tuning.h"
 
 // ---- the exchange -------------------------------------------------------------------------------
 
@@ -140,18 +141,17 @@ static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
 // that long runs are stored at once, and whole lines of memory at least. Bodies are repeated for
 // each coordinate of the side, so long ones get small squares.
 void square_choose(const Lower *l, Nest *nest, uint32_t bytes) {
-    enum { LINE = 64, MOST = 1024, FEW = 4 };
     nest->sides = 1;
     nest->side = nest->turns;
     if (nest->side < 0 || nest->lanes < 2) return;
     if (nest->turn_bytes > bytes) bytes = nest->turn_bytes;
-    uint32_t vector = l->machine->vector_bytes / bytes, line = LINE / bytes;
+    uint32_t vector = l->machine->vector_bytes / bytes, line = CPU_LINE_BYTES / bytes;
     uint32_t held = l->machine->vector_registers, extent = nest->shape[nest->lane];
     uint32_t run = held > vector ? held : vector, lanes = nest->lanes;
     if (!nest->pack) lanes = least(extent, line > run ? line : run);
     uint32_t sides = least(least(vector, lanes), nest->shape[nest->side]);
-    while (sides > FEW && sides * nest->work > MOST) sides /= 2;
-    if (sides < 2 || sides * nest->work > MOST) return;
+    while (sides > TUNE_SQUARE_FEW && sides * nest->work > TUNE_SQUARE_OPS) sides /= 2;
+    if (sides < 2 || sides * nest->work > TUNE_SQUARE_OPS) return;
     nest->sides = sides;
     nest->lanes = lanes;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/cpu/pool.h"
+#include "target/cpu.h"
 
 // ---- Commands: those of the usual size are kept for the next ----
 
@@ -59,8 +60,8 @@ bool command_prepare(Pool *pool, size_t extra) {
 
 // Loads all of the command at once for a thread that has not read it yet.
 static void prefetch_command(const Command *c) {
-    enum { LINE = 64 };
-    for (size_t at = LINE; at < sizeof *c; at += LINE) __builtin_prefetch((const char *)c + at);
+    for (size_t at = CPU_LINE_BYTES; at < sizeof *c; at += CPU_LINE_BYTES)
+        __builtin_prefetch((const char *)c + at);
 }
 
 // ---- The list of busy streams: served in rotation ----

@@ -75,7 +75,7 @@ static void add_neighbours(Bundle *b, Dtype elem, uint32_t x, uint32_t other, ui
     bundle_output(b, elem, n, "cpu.load",
                   bundle_op(b, "cpu.load %%%u, %%%u, _ : %s", from, mask, type));
     bundle_output(b, elem, n, "cpu.load and what comes",
-                  bundle_op(b, "cpu.load %%%u, _, _ {ahead = true} : %s", from, type));
+                  bundle_op(b, "cpu.load %%%u, _, _ {ahead = 4096} : %s", from, type));
     bundle_output(b, elem, n, "cpu.load or",
                   bundle_op(b, "cpu.load %%%u, %%%u, %%%u : %s", from, mask, other, type));
     line(b, "cpu.store %%%u, %%%u, %%%u", bundle_target(b, elem, n, "cpu.store", 2), x, mask);

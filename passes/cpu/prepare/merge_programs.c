@@ -11,6 +11,7 @@
 // last program of the run does: `cpu.span` says how many there are, `spans` which stores.
 #include "ir/build.h"
 #include "passes/cpu/dot_form.h"
+#include "passes/cpu/tuning.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -344,7 +345,7 @@ static bool widen_grid(IrFunc *f, const PassContext *context, IrBlock *body, int
     if (!program || several || names_program(body, dim, program)) return false;
     if (!find_base(&c, program) || !note_accesses(&c) || !find_marks(&c, body)) return false;
     // Rows or columns of a run. Tiles multiply so fast that packing b is what counts.
-    uint32_t wide = c.tiles ? 512 : 256;
+    uint32_t wide = c.tiles ? TUNE_TILES_RUN_ROWS : TUNE_RUN_ROWS;
     if (c.width >= wide) return false;
     uint32_t times = wide / c.width;
     widen_block(&c, body, times);

@@ -8,10 +8,11 @@
 // Keeps: effects, their number and order. Invariants: only where a step fits in few registers, so
 // that nothing is lost by it, and only where two loops would share something; all else stays one.
 #include "ir/edit.h"
+#include "passes/cpu/tuning.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-enum { LOOPS_MIN = 2, OPS_MAX = 256, REGISTERS = 4 };
+enum { OPS_MAX = 256 };
 
 typedef VEC(IrOp *) Loops;
 
@@ -42,7 +43,7 @@ static bool fits_registers(const Machine *m, const IrType *t) {
     enum { LEAST_BYTES = 4 };  // narrow numbers are computed in f32, masks select among them
     if (t->kind != IR_TILE) return true;
     uint64_t size = ir_elem_size(t) > LEAST_BYTES ? ir_elem_size(t) : LEAST_BYTES;
-    return t->count * size <= (uint64_t)m->vector_bytes * REGISTERS;
+    return t->count * size <= (uint64_t)m->vector_bytes * TUNE_ROW_REGISTERS;
 }
 
 // Are all tiles from `op` on, and in what is nested there, small, and the ops few?
@@ -93,7 +94,8 @@ bool pass_cpu_peel_rows(IrFunc *f, PassContext *context) {
     if (!body || f->level != IR_LEVEL_TILE || !context->machine->masks) return false;
     Loops loops = loops_of(body, context->scratch);
     int room = OPS_MAX;
-    if (loops.count < LOOPS_MIN || !is_short(context->machine, loops.data[0], &room)) return false;
+    if (loops.count < TUNE_ROW_LOOPS || !is_short(context->machine, loops.data[0], &room))
+        return false;
     split(f, loops, context->scratch);
     return true;
 }
