@@ -3,7 +3,8 @@
 // libtilec_llvm carries LLVM and lld with hidden symbols and exports tilec_codegen_api alone;
 // compile/ opens it on the first miss of the caches and looks at `version` and `build` before it
 // believes the rest. Invariants: codegen decides nothing: every op of the lowered level has one
-// translation; what LLVM could abort on is refused before it gets there (a diagnostic that names
+// translation, and how LLVM schedules it is asked for by the caller, who learns the facts of what
+// came of it; what LLVM could abort on is refused before it gets there (a diagnostic that names
 // op, type and target); the same input gives the same bytes; calls from several threads at once are
 // fine. Ownership: results are in the arena given; nothing is kept between calls.
 //
@@ -22,7 +23,7 @@
 #include "ir/remark.h"
 #include "target/target.h"
 
-enum { CODEGEN_VERSION = 9, CODEGEN_OBJECT_VERSION = 5 };
+enum { CODEGEN_VERSION = 10, CODEGEN_OBJECT_VERSION = 5 };
 
 typedef enum CodegenOutput {
     CODEGEN_LLVM,    // LLVM IR as text, as handed to LLVM
@@ -30,6 +31,30 @@ typedef enum CodegenOutput {
     CODEGEN_OBJECT,  // relocatable
     CODEGEN_SHARED,  // linked by lld: what the cpu device loads; AMD's code object
 } CodegenOutput;
+
+// What LLVM's scheduler and its register allocator are asked for.
+typedef enum CodegenStrategy {
+    CODEGEN_PLAIN,      // nothing: LLVM's own way
+    CODEGEN_WAVES,      // AMD: registers for at least `count` waves on each SIMD
+    CODEGEN_REGISTERS,  // AMD: an order that needs the fewest registers
+    CODEGEN_CLAUSES,    // AMD: accesses of memory in long runs
+    CODEGEN_BLOCKS,     // NVIDIA: ptxas leaves registers for at least `count` programs at once
+} CodegenStrategy;
+
+typedef struct CodegenSchedule {
+    CodegenStrategy strategy;
+    uint32_t count;
+} CodegenSchedule;
+
+// What LLVM says of the code that it made, as far as its metadata do: of AMD's GPUs.
+typedef struct CodegenFacts {
+    bool known;
+    bool is_long;                           // so long that passes were left out
+    uint32_t vectors, scalars;              // registers of a lane and of a wave
+    uint32_t vector_spills, scalar_spills;  // registers kept in memory, and in lanes of others
+    uint32_t scratch_bytes;                 // of a thread
+    uint32_t shared_bytes;                  // of a program
+} CodegenFacts;
 
 typedef struct CodegenTimes {  // nanoseconds
     uint64_t build, optimise, emit, link;
@@ -45,8 +70,10 @@ typedef struct CodegenOptions {
     // too.
     bool lines;
     uint32_t object_version;  // of AMD's code objects, 4 to 6; 0: CODEGEN_OBJECT_VERSION
-    CodegenTimes *times;      // NULL: not kept
-    Remarks *remarks;         // NULL: nobody asks
+    CodegenSchedule schedule;
+    CodegenTimes *times;  // NULL: not kept
+    CodegenFacts *facts;  // NULL: nobody asks
+    Remarks *remarks;     // NULL: nobody asks
     // Called when a defect of LLVM or of codegen is about to end the process, on the thread that
     // failed; NULL: nothing is. The IR is as it was given.
     void (*on_defect)(void *user);

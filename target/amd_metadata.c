@@ -118,7 +118,7 @@ static void read_required(AmdBytes *b, Value list, AmdObjectKernel *k) {
     }
 }
 
-static void read_number(AmdObjectKernel *k, Str key, uint64_t value) {
+void amd_metadata_number(AmdObjectKernel *k, Str key, uint64_t value) {
     const struct {
         const char *name;
         uint32_t *to;
@@ -128,7 +128,9 @@ static void read_number(AmdObjectKernel *k, Str key, uint64_t value) {
                    {".sgpr_count", &k->sgprs},
                    {".vgpr_spill_count", &k->vgpr_spills},
                    {".sgpr_spill_count", &k->sgpr_spills},
-                   {".wavefront_size", &k->lanes}};
+                   {".wavefront_size", &k->lanes},
+                   {".group_segment_fixed_size", &k->lds},
+                   {".private_segment_fixed_size", &k->scratch}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (str_equal(key, str(numbers[i].name))) *numbers[i].to = (uint32_t)value;
 }
@@ -139,7 +141,7 @@ static void read_kernel(AmdMetadataReader *r, Value map) {
     for (uint64_t i = 0; map.kind == MAP && i < map.number && !b->bad; i++) {
         Value key = take(b), v = take(b);
         if (str_equal(key.text, STR(".name"))) k.name = v.text;
-        if (v.kind == NUMBER) read_number(&k, key.text, v.number);
+        if (v.kind == NUMBER) amd_metadata_number(&k, key.text, v.number);
         if (str_equal(key.text, STR(".args")))
             read_args(r, v, &k);
         else if (str_equal(key.text, STR(".reqd_workgroup_size")))

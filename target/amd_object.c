@@ -265,6 +265,17 @@ static bool read_notes(AmdObjectReader *r) {
     return true;
 }
 
+bool amd_object_facts(Arena *arena, Str bytes, Str name, AmdObjectKernel *kernel) {
+    Diags *unheard = diags_create(arena, sources_create(arena));
+    AmdObjectReader r = {.arena = arena, .diags = unheard, .bytes = bytes};
+    r.object = arena_new(arena, AmdObject, 1);
+    AmdObjectKernel k = {.name = name, .descriptor.kernarg = ARGUMENTS_MOST};
+    vec_push(arena, &r.kernels, k);
+    if (!read_header(&r) || !read_sections(&r) || !read_notes(&r)) return false;
+    *kernel = r.kernels.data[0];
+    return kernel->described;
+}
+
 static Str section_named(const AmdObjectReader *r, const char *name) {
     for (uint32_t i = 0; i < r->section_count; i++)
         if (str_equal(r->sections[i].name, str(name))) return r->sections[i].bytes;

@@ -62,6 +62,7 @@ typedef struct AmdObjectKernel {
     bool described;                      // has metadata
     uint32_t most_threads, required[3];  // 0: not given
     uint32_t vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lanes;
+    uint32_t lds, scratch;  // bytes of a program, and of a thread
 } AmdObjectKernel;
 
 typedef struct AmdLine {
@@ -86,11 +87,19 @@ typedef struct AmdObject {
 
 const AmdObject *amd_object_read(Arena *arena, Str bytes, Diags *diags);
 
+// Reads a kernel's metadata and nothing else of the object, which may be unlinked. False: the
+// metadata do not name the kernel, or are broken.
+bool amd_object_facts(Arena *arena, Str bytes, Str name, AmdObjectKernel *kernel);
+// Reads the same numbers of the only kernel in assembly that LLVM printed.
+bool amd_assembly_facts(Str text, AmdObjectKernel *kernel);
+
 // ---- The parts ----
 
 // Reads "amdhsa.kernels" of the metadata into the kernels it names.
 bool amd_metadata_read(Arena *arena, Str note, AmdObjectKernel *kernels, uint32_t count,
                        Diags *diags);
+// Sets the field that a key of a kernel's map names; other keys do nothing.
+void amd_metadata_number(AmdObjectKernel *kernel, Str key, uint64_t value);
 // Reads DWARF 5 line programs. Sections may be empty. Parts that are not understood give no lines.
 void amd_lines_read(Arena *arena, Str lines, Str line_strings, Str strings, AmdObject *object);
 

@@ -56,8 +56,7 @@ static Gen *gen_create(Module *m) {
     GpuGen *made = arena_new(m->scratch, GpuGen, 1);
     made->ops = &amdgpu_ops;
     made->machine = machine_of_gpu(m->options->target.gpu);
-    made->way = m->way;
-    made->fault = m->fault;
+    made->schedule = m->options->schedule;
     made->g.pairs = made->machine.packed_f32;
     set_version(m, version);
     return &made->g;
@@ -108,9 +107,7 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                  .chains = true,
                                  .hurried_from = is_rdna(options->target.gpu) ? HURRIED_RDNA : 0,
                                  .hurried_blocks = HURRIED_BLOCKS,
-                                 .ways = AMDGPU_WAYS,
-                                 .fault = amdgpu_fault,
-                                 .mends = amdgpu_mends,
+                                 .facts = amdgpu_facts,
                                  .finish = finish};
     return version_fits(options, diags) && gpu_check(func, options->target.gpu, diags) &&
            module_compile(arena, func, options, &target, output, diags);

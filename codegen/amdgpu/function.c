@@ -41,7 +41,7 @@ static void declare(GpuGen *n, const char *name) {
     gpu_text_attribute(g, OF_FUNCTION, "amdgpu-flat-work-group-size", range);
     gpu_text_attribute(g, OF_FUNCTION, "uniform-work-group-size", "true");
     gpu_text_attribute(g, OF_FUNCTION, "amdgpu-ieee", "false");
-    amdgpu_go_way(g);
+    amdgpu_schedule(g);
     required_size(g, threads);
 }
 

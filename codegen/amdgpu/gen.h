@@ -14,11 +14,9 @@ extern const GenTarget amdgpu_gen_target;  // gen.c
 extern const GpuOps amdgpu_ops;
 
 void amdgpu_function(Gen *g, const char *entry);  // function.c
-// ways.c: ModuleTarget's fault and mends, and the way that the function goes.
-enum { AMDGPU_WAYS = 4 };
-uint32_t amdgpu_fault(const Module *m, Str code);
-bool amdgpu_mends(uint32_t way, uint32_t fault);
-void amdgpu_go_way(Gen *g);
+// schedule.c: tells LLVM how to schedule; reads what it says of the code.
+void amdgpu_schedule(Gen *g);
+void amdgpu_facts(const Module *m, Str code, CodegenFacts *facts);
 // signed_zeros.c: what would lose the sign of zero in selection is written otherwise.
 void amdgpu_keep_signed_zeros(Module *m);
 void amdgpu_divide(Module *m);  // quotients.c: f64, rounded right also where it is subnormal

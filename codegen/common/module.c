@@ -118,7 +118,7 @@ static bool build(Module *m, const char *entry) {
     g->context = m->context;
     g->module = m->module;
     gen_begin(g, m->scratch, target->ops, m->func);
-    g->remarks = m->way ? NULL : m->options->remarks;
+    g->remarks = m->options->remarks;
     if (m->options->lines)
         g->lines = lines_create(m->scratch, m->context, m->module, m->func, target->directives);
     target->function(g, entry);
@@ -148,6 +148,12 @@ static uint64_t lap(uint64_t *from) {
     return passed;
 }
 
+static void say_facts(const Module *m, Str code) {
+    CodegenFacts *facts = m->options->facts;
+    *facts = (CodegenFacts){.is_long = m->is_long};
+    if (m->target->facts && m->options->output != CODEGEN_LLVM) m->target->facts(m, code, facts);
+}
+
 static bool emit(Module *m, const char *entry, Str *output) {
     CodegenOutput kind = m->options->output;
     uint64_t clock = os_time_ns();
@@ -173,45 +179,19 @@ static bool emit(Module *m, const char *entry, Str *output) {
     return fine;
 }
 
-static bool compile_way(Module *m, Str *output) {
-    const char *entry = arena_text(m->arena, m->options->entry.text, m->options->entry.size);
-    module_begin(m, entry, m->target->machine(m));
-    bool fine = emit(m, entry, output);
-    CodegenTimes *times = m->options->times, own = m->times;
-    if (times && m->way) {
-        own.build += times->build, own.optimise += times->optimise;
-        own.emit += times->emit, own.link += times->link;
-    }
-    if (times) *times = own;
-    module_end(m);
-    return fine;
-}
-
-static uint32_t fault_of(const Module *m, Str code) {
-    bool counts =
-        m->target->ways && m->options->output != CODEGEN_LLVM && !m->options->quick && !m->is_long;
-    return counts ? m->target->fault(m, code) : 0;
-}
-
 bool module_compile(Arena *arena, const IrFunc *func, const CodegenOptions *options,
                     const ModuleTarget *target, Str *output, Diags *diags) {
-    uint32_t first = 0, least = UINT32_MAX;
+    Module m = {.arena = arena,
+                .target = target,
+                .func = func,
+                .options = options,
+                .log = {.diags = diags, .span = func->span}};
     codegen_start();
-    for (uint32_t way = 0; way == 0 || way < target->ways; way++) {
-        if (way && !target->mends(way, least)) continue;
-        Module m = {.arena = arena,
-                    .target = target,
-                    .func = func,
-                    .options = options,
-                    .way = way,
-                    .fault = first,
-                    .log = {.diags = diags, .span = func->span}};
-        Str code = {0};
-        if (!compile_way(&m, &code)) return false;
-        uint32_t fault = fault_of(&m, code);
-        if (!way) first = fault;
-        if (fault < least) *output = code;
-        if (fault < least) least = fault;
-    }
-    return true;
+    const char *entry = arena_text(arena, options->entry.text, options->entry.size);
+    module_begin(&m, entry, target->machine(&m));
+    bool fine = emit(&m, entry, output);
+    if (fine && options->facts) say_facts(&m, *output);
+    if (options->times) *options->times = m.times;
+    module_end(&m);
+    return fine;
 }

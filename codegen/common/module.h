@@ -40,12 +40,8 @@ typedef struct ModuleTarget {
     bool chains;  // of scalars are broken in long code (codegen_break_chains)
     // Longer code than so many instructions or blocks is made in a hurry (codegen_hurry); 0: none.
     uint32_t hurried_from, hurried_blocks;
-    // Ways to translate a function (0: there is one). What is amiss with code of the first (0:
-    // nothing; more is worse) `fault` says; then those are tried that mend it, until nothing is,
-    // and the code with the least fault counts.
-    uint32_t ways;
-    uint32_t (*fault)(const Module *m, Str code);
-    bool (*mends)(uint32_t way, uint32_t fault);
+    // Fills in what the code says of itself. NULL: it says nothing.
+    void (*facts)(const Module *m, Str code, CodegenFacts *facts);
     // What becomes of an object, *code: looked through, linked. NULL: it stays.
     bool (*finish)(Module *m, Str *code);
 } ModuleTarget;
@@ -57,7 +53,6 @@ struct Module {
     const ModuleTarget *target;  // this and the next two: NULL of a module that is not of IR
     const IrFunc *func;
     const CodegenOptions *options;
-    uint32_t way, fault;  // the fault of the first way's code
     CodegenTimes times;
     LLVMContextRef context;
     LLVMModuleRef module;

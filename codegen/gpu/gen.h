@@ -10,6 +10,7 @@
 #ifndef TILEC_CODEGEN_GPU_GEN_H
 #define TILEC_CODEGEN_GPU_GEN_H
 
+#include "codegen/codegen.h"
 #include "codegen/common/gen.h"
 #include "target/machine.h"
 
@@ -55,7 +56,7 @@ typedef struct GpuGen {
     // Where failed asserts go, and which failed: site and lane; NULL until there is one.
     LLVMBasicBlockRef failure;
     LLVMValueRef failed;
-    uint32_t way, fault;  // as of Module
+    CodegenSchedule schedule;
     // Of functions with thread.copy, what AMD's GPUs wait for: copies of a group, at least.
     bool copies;
     uint32_t group_copies;

@@ -25,6 +25,7 @@ static Gen *gen_create(Module *m) {
     GpuGen *made = arena_new(m->scratch, GpuGen, 1);
     made->ops = &nvptx_ops;
     made->machine = machine_of_gpu(m->options->target.gpu);
+    made->schedule = m->options->schedule;
     return &made->g;
 }
 

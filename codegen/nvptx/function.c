@@ -3,25 +3,17 @@
 
 #include "base/gpu_abi.h"
 #include "codegen/nvptx/gen.h"
-#include "target/occupancy.h"
 
 enum { PTX_KERNEL_CONVENTION = 71 };
 #define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
 
-// ptxas saves registers, and computes more, to have more blocks at once; it does not know that
-// their shared memory leaves no room for them. Asked for one, it does not. Not where so many
-// registers would cost blocks; but for one block it shall not spill, and is asked for as many as
-// leave it all the registers that there are.
-static void spare_no_registers(GpuGen *n) {
-    enum { WORTH = 128, MOST = 256, BLOCKS_TEXT = 12 };
-    uint32_t threads = ir_thread_count(n->g.func), shared = gpu_shared_size(n->g.func);
-    Occupancy o = gpu_occupancy(n->machine.chip, threads, 0, shared);
-    uint32_t registers = n->machine.chip->registers;
-    uint32_t worth = registers / WORTH / threads, least = registers / MOST / threads;
-    if (o.limit != OCCUPANCY_SHARED || !worth || o.blocks > worth + 1) return;
-    char blocks[BLOCKS_TEXT];
-    snprintf(blocks, sizeof blocks, "%u", o.blocks > worth && least ? least : 1);
-    gpu_text_attribute(&n->g, OF_FUNCTION, "nvvm.minctasm", blocks);
+// How many programs ptxas is to leave registers for.
+static void ask_for_blocks(GpuGen *n) {
+    enum { COUNT_TEXT = 12 };
+    char count[COUNT_TEXT];
+    if (n->schedule.strategy != CODEGEN_BLOCKS) return;
+    snprintf(count, sizeof count, "%u", n->schedule.count);
+    gpu_text_attribute(&n->g, OF_FUNCTION, "nvvm.minctasm", count);
 }
 
 static void declare(GpuGen *n, const char *name) {
@@ -40,7 +32,7 @@ static void declare(GpuGen *n, const char *name) {
     char threads[16];
     snprintf(threads, sizeof threads, "%u", ir_thread_count(g->func));
     gpu_text_attribute(g, OF_FUNCTION, "nvvm.reqntid", threads);
-    spare_no_registers(n);
+    ask_for_blocks(n);
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddAttributeAtIndex(g->function, OF_FUNCTION,
                             LLVMCreateEnumAttribute(g->context, nounwind, 0));

@@ -2,6 +2,7 @@
 
 #include "base/os/os_child.h"
 #include "compile/jit/plugin.h"
+#include "compile/pipeline/attempts.h"
 #include "compile/pipeline/defect.h"
 #include "compile/pipeline/diag_wire.h"
 
@@ -26,7 +27,9 @@ static bool compile(ChildWork *w, const CodegenApi *api, CodegenTimes *times, St
     options.on_defect = NULL;
     options.no_memory = os_out_of_memory;
     options.times = times;
-    return api->compile(w->arena, w->job->func, &options, output, w->diags);
+    AttemptJob job = {
+        .api = api, .func = w->job->func, .options = &options, .idle = os_cpu_count() - 1};
+    return attempts_compile(w->arena, &job, output, w->diags);
 }
 
 static void work(void *argument, OsChildOut *out) {

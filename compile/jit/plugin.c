@@ -1,5 +1,6 @@
 #include "compile/jit/plugin.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/os/os_dl.h"
@@ -22,10 +23,11 @@ struct Plugin {
     OsLibrary *library;
     const CodegenApi *api;
     Arena *arena;
-    Str named;     // by the context's option; empty: by nobody
-    Str opened;    // empty: nothing is
-    StrBuf tried;  // "\npath: why not" for each
-    bool failed;   // opening has
+    Str named;                   // by the context's option; empty: by nobody
+    Str opened;                  // empty: nothing is
+    StrBuf tried;                // "\npath: why not" for each
+    bool failed;                 // opening has
+    _Atomic unsigned compiling;  // threads
 };
 
 Plugin *plugin_create(const char *named) {
@@ -172,3 +174,10 @@ const CodegenApi *plugin_open(Plugin *plugin, Diags *diags) {
     os_no_fork_end(&whole);
     return api;
 }
+
+unsigned plugin_begin(Plugin *plugin) {
+    unsigned busy = atomic_fetch_add(&plugin->compiling, 1) + 1, processors = os_cpu_count();
+    return processors > busy ? processors - busy : 0;
+}
+
+void plugin_end(Plugin *plugin) { atomic_fetch_sub(&plugin->compiling, 1); }

@@ -28,6 +28,11 @@ void plugin_destroy(Plugin *plugin);
 // Any thread. The diagnostic names all places tried.
 const CodegenApi *plugin_open(Plugin *plugin, Diags *diags);
 
+// A thread compiles: gives the number of processors that are left beside those which compile. One
+// that runs out of memory need not end it: a processor less is idle from then on.
+unsigned plugin_begin(Plugin *plugin);
+void plugin_end(Plugin *plugin);
+
 // The file that was opened; before that, the first of those places that can be looked at where
 // there is one, without opening it. Empty: there is none. Not while another thread opens it.
 Str plugin_find(const Plugin *plugin, Arena *arena);

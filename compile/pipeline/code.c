@@ -3,6 +3,7 @@
 #include "base/os/os_fork.h"
 #include "base/status.h"
 #include "compile/jit/child.h"
+#include "compile/pipeline/attempts.h"
 #include "compile/pipeline/defect.h"
 
 Defect code_defect(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
@@ -18,11 +19,19 @@ CodegenOutput code_output(CodeTarget target) {
     return code_target_takes_ptx(target) ? CODEGEN_ASM : CODEGEN_SHARED;
 }
 
+static CodegenSchedule first_schedule(const IrFunc *func, const CodeOptions *options,
+                                      const CodeNotes *notes) {
+    AttemptProgram program = {options->target, notes->threads, ir_lane_count(func)};
+    return attempts_first(&program, notes->shared_bytes);
+}
+
 bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-                   const CodeServices *services, Str entry, Str *output) {
+                   const CodeServices *services, Code *code) {
+    const CodeNotes *notes = &code->notes;
     CodegenOptions o = {.target = options->target,
                         .output = options->output,
-                        .entry = entry,
+                        .entry = notes->entry,
+                        .schedule = first_schedule(compiled->func, options, notes),
                         .lines = options->lines,
                         .object_version = options->object_version,
                         .times = options->times,
@@ -33,17 +42,20 @@ bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *opti
                         .options = &o,
                         .library = services->library,
                         .limit = unit->limit};
-        return child_compile(unit->arena, &job, output, unit->diags);
+        return child_compile(unit->arena, &job, &code->bytes, unit->diags);
     }
     const CodegenApi *api = plugin_open(services->plugin, unit->diags);
-    Defect defect = code_defect(unit, compiled, options, entry);
+    Defect defect = code_defect(unit, compiled, options, notes->entry);
     o.on_defect = defect_say;
     o.user = &defect;
     o.no_memory = os_out_of_memory;
     if (!api) return false;
     OsNoFork whole;
     os_no_fork_begin(&whole);
-    bool fine = api->compile(unit->arena, compiled->func, &o, output, unit->diags);
+    AttemptJob job = {
+        .api = api, .func = compiled->func, .options = &o, .idle = plugin_begin(services->plugin)};
+    bool fine = attempts_compile(unit->arena, &job, &code->bytes, unit->diags);
+    plugin_end(services->plugin);
     os_no_fork_end(&whole);
     return fine;
 }

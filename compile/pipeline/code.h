@@ -76,9 +76,10 @@ void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *opti
                const HashKey *key, Code *code);
 // What a device loads: a shared object, or PTX for a driver.
 CodegenOutput code_output(CodeTarget target);
-// Runs the code generator on lowered IR, in this process or in a child. False after reporting.
+// Runs the code generator on lowered IR, in this process or in a child: the bytes of `code`, whose
+// notes are there. False after reporting.
 bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-                   const CodeServices *services, Str entry, Str *output);
+                   const CodeServices *services, Code *code);
 // What a file of a defect in this work says.
 Defect code_defect(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
                    Str entry);

@@ -137,7 +137,7 @@ bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
     code->notes = code_notes_of(unit->arena, compiled->func, options->file_names);
     code->notes.entry = entry;
     // Generate.
-    TRY(code_generate(unit, compiled, options, services, entry, &code->bytes));
+    TRY(code_generate(unit, compiled, options, services, code));
     code_keep(unit, services, options, key, code);
     return true;
 }

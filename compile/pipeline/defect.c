@@ -21,7 +21,9 @@ const char *defect_keep(const Defect *defect) {
 }
 
 void defect_say(void *defect) {
-    const char *file = defect_keep(defect);
+    Defect own = *(const Defect *)defect;
+    own.arena = arena_create();  // several threads may make code of one function
+    const char *file = defect_keep(&own);
     if (file)
         fprintf(stderr,
                 "tilec: what it was given is kept in %s; please report this with that file\n",

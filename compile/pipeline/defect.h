@@ -32,7 +32,7 @@ void defect_begin(Defect *defect);
 void defect_end(Defect *defect);
 // NULL when it cannot be written.
 const char *defect_keep(const Defect *defect);
-// The same, and a line on standard error. For CodegenCpuOptions.on_defect.
+// The same, and a line on standard error. For CodegenOptions.on_defect.
 void defect_say(void *defect);
 
 #endif

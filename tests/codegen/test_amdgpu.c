@@ -71,6 +71,69 @@ static void file_compiles(const char *path, const char *const wanted[PROCESSORS]
 
 static const char add_path[] = "tests/codegen/data/add.tir";
 
+static CodegenFacts facts_of(Tir *t, const char *gfx, CodegenOutput output,
+                             CodegenSchedule schedule) {
+    CodegenFacts facts = {0};
+    CodegenOptions options = {
+        .output = output, .entry = STR("kernel_entry"), .schedule = schedule, .facts = &facts};
+    Str code;
+    assert_true(gpu_target_parse(str(gfx), &options.target.gpu));
+    t->module->funcs.data[0]->lanes = (int)machine_of_gpu(options.target.gpu).warp;
+    assert_true(
+        codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, &code, t->diags));
+    return facts;
+}
+
+// LLVM says the same of assembly, of an object and of a linked one; of LLVM IR nothing.
+static void facts_are_read(void **state) {
+    (void)state;
+    need_library();
+    static const char body[] =
+        "kernel @k(%x: *i8) {level = thread, warps = 4} { body {\n"
+        "%0 = thread.shared {elem = i8, count = 4096, place = 0} : *i8\n"
+        "%1 = thread.load %0, _, _ {align = 1} : i8\n"
+        "thread.store %x, %1, _ {align = 1}\nreturn } }";
+    static const CodegenOutput outputs[] = {CODEGEN_ASM, CODEGEN_OBJECT, CODEGEN_SHARED};
+    for (int i = 0; i < PROCESSORS; i++) {
+        Tir *t = tir_load("%s", body);
+        CodegenFacts first = facts_of(t, processors[i], CODEGEN_SHARED, (CodegenSchedule){0});
+        for (int k = 0; k < 3; k++) {
+            CodegenFacts f = facts_of(t, processors[i], outputs[k], (CodegenSchedule){0});
+            assert_true(f.known && !f.is_long && f.vectors && f.scalars);
+            assert_int_equal(f.shared_bytes, 4096);
+            assert_int_equal(f.scratch_bytes + f.vector_spills + f.scalar_spills, 0);
+            assert_int_equal(f.vectors, first.vectors);
+            assert_int_equal(f.scalars, first.scalars);
+        }
+        assert_false(facts_of(t, processors[i], CODEGEN_LLVM, (CodegenSchedule){0}).known);
+        tir_free(t);
+    }
+}
+
+// Each schedule reaches LLVM as an attribute of its own.
+static void schedules_are_asked_for(void **state) {
+    (void)state;
+    need_library();
+    static const struct {
+        CodegenSchedule schedule;
+        const char *attribute;
+    } rows[] = {{{CODEGEN_WAVES, 3}, "\"amdgpu-waves-per-eu\"=\"3\""},
+                {{CODEGEN_REGISTERS, 0}, "\"amdgpu-sched-strategy\"=\"iterative-minreg\""},
+                {{CODEGEN_CLAUSES, 0}, "\"amdgpu-sched-strategy\"=\"max-memory-clause\""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Tir *t = tir_load("kernel @k(%%x: *i8) {level = thread, warps = 4} { body {return} }");
+        CodegenOptions options = {
+            .output = CODEGEN_LLVM, .entry = STR("kernel_entry"), .schedule = rows[i].schedule};
+        Str text;
+        assert_true(gpu_target_parse(STR("gfx942"), &options.target.gpu));
+        t->module->funcs.data[0]->lanes = 64;
+        assert_true(codegen_plugin()->compile(t->arena, t->module->funcs.data[0], &options, &text,
+                                              t->diags));
+        if (!strstr(text.text, rows[i].attribute)) fail_msg("no %s", rows[i].attribute);
+        tir_free(t);
+    }
+}
+
 // The number in the object is LLVM's, and chips.def has the same one.
 static void objects_name_their_processor(void **state) {
     (void)state;
@@ -577,6 +640,8 @@ static void reserved_codes_have_no_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_wait_for_their_turns),
+        cmocka_unit_test(facts_are_read),
+        cmocka_unit_test(schedules_are_asked_for),
         cmocka_unit_test(objects_name_their_processor),
         cmocka_unit_test(accesses_are_wide),
         cmocka_unit_test(loaders_are_told),

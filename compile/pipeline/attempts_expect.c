@@ -1,0 +1,67 @@
+// What the facts of the first attempt will be about, from the registers that the function itself
+// keeps live: reason to begin the likely second attempt on an idle processor before the first has
+// ended. LLVM's order of instructions is another one, so it is a guess, and decides nothing.
+#include "compile/pipeline/attempts.h"
+#include "ir/analysis/analysis.h"
+#include "passes/gpu/tuning.h"
+#include "target/chip.h"
+
+typedef struct AttemptSurvey {
+    const IrLiveness *live;
+    int32_t *change;  // of live registers, at each position
+    uint64_t shared;  // bytes
+} AttemptSurvey;
+
+// Of a lane. Scalars of one element are addresses and counters, many of them the whole wave's.
+static int32_t registers_of(const IrType *t) {
+    if (t->kind == IR_PTR || !t->rank) return 0;
+    uint32_t bits = dtype_bits(t->elem);
+    return (int32_t)((t->count * (bits < 16 ? 16 : bits) + 31) / 32);
+}
+
+static void add_value(const AttemptSurvey *s, const IrValue *v) {
+    int32_t n = registers_of(v->type);
+    s->change[ir_live_begin(s->live, v)] += n;
+    s->change[ir_live_end(s->live, v)] -= n;
+}
+
+static void add_shared(AttemptSurvey *s, const IrOp *op) {
+    uint64_t bytes =
+        (uint64_t)ir_attr_int(op, IR_ATTR_COUNT) * dtype_size((Dtype)ir_attr_int(op, IR_ATTR_ELEM));
+    uint64_t end = (uint64_t)ir_attr_int(op, IR_ATTR_PLACE) + bytes;
+    if (end > s->shared) s->shared = end;
+}
+
+static void add_block(AttemptSurvey *s, const IrBlock *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) add_value(s, block->args[i]);
+    for (const IrOp *op = block->first; op; op = op->next) {
+        if (op->code == IR_THREAD_SHARED) add_shared(s, op);
+        if (op->code != IR_CONST)
+            for (uint32_t i = 0; i < op->result_count; i++) add_value(s, &op->results[i]);
+        for (uint32_t i = 0; i < op->region_count; i++) add_block(s, op->regions[i]);
+    }
+}
+
+// CDNA's accumulators are vector registers, too.
+static uint32_t registers_most(const Chip *chip) {
+    enum { NAMED = 256 };
+    return chip->generation < 10 ? chip->registers : NAMED;
+}
+
+CodegenFacts attempts_expected(Arena *arena, const AttemptProgram *program, const IrFunc *func) {
+    size_t positions = 2 * (size_t)func->op_count + 2;
+    AttemptSurvey s = {.live = ir_liveness(arena, func),
+                       .change = arena_new(arena, int32_t, positions)};
+    uint32_t most = registers_most(chip_of(program->target.gpu)), peak = 0;
+    int32_t now = 0;
+    add_block(&s, ir_body(func));
+    for (size_t i = 0; i < positions; i++) {
+        now += s.change[i];
+        if (now > (int32_t)peak) peak = (uint32_t)now;
+    }
+    CodegenFacts facts = {.known = true, .shared_bytes = (uint32_t)s.shared};
+    facts.vectors = peak + peak / TUNE_REGISTERS_BESIDE;
+    if (facts.vectors > most - most / TUNE_WAVE_NEARLY) facts.vector_spills = 1;
+    if (facts.vectors > most) facts.vectors = most;
+    return facts;
+}
