@@ -19,6 +19,7 @@
 #include "base/archive_abi.h"
 #include "base/diag.h"
 #include "base/gpu_code.h"
+#include "ir/analysis/analysis.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
 #include "target/target.h"
@@ -71,6 +72,7 @@ typedef struct CodegenOptions {
     bool lines;
     uint32_t object_version;  // of AMD's code objects, 4 to 6; 0: CODEGEN_OBJECT_VERSION
     CodegenSchedule schedule;
+    IrRanges *ranges;     // of the function, of what was checked, for this thread; NULL: not known
     CodegenTimes *times;  // NULL: not kept
     CodegenFacts *facts;  // NULL: nobody asks
     Remarks *remarks;     // NULL: nobody asks

@@ -81,7 +81,7 @@ static bool has_views(const IrFunc *f) {
 bool pass_bounds(IrFunc *f, PassContext *context) {
     IrBlock *body = ir_body(f);
     if (!f->is_kernel || !body || !has_views(f)) return false;
-    IrRanges *ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
+    IrRanges *ranges = pass_ranges(context, f);
     bool changed = bounds_in(ranges, f, body, false);
     return bounds_in(ranges, f, body, true) || changed;
 }

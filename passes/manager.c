@@ -33,6 +33,7 @@ typedef struct Manager {
     Diags *diags;
     Arena *scratch;
     Machine machine;
+    PassAnalyses *analyses;
 } Manager;
 
 static bool wants_dump(const PassOptions *options, PassId pass) {
@@ -55,6 +56,19 @@ static bool verified(const Manager *m, PassId pass, const IrFunc *f) {
                "defect: '%s' left invalid IR in '%s': expected verified IR, found: %s",
                infos[pass].text, f->name, first.text);
     diag_note(m->diags, (Span){0}, "%s", text.text);
+    diag_help(m->diags, "this is a defect of tilec itself; please report it with this text");
+    return false;
+}
+
+// What is kept is what an analysis would find now: else a pass has changed something and not said
+// so.
+static bool analyses_hold(const Manager *m, PassId pass, const IrFunc *f) {
+    IrRanges *kept = pass_analyses_ranges(m->analyses, f);
+    if (!kept || ir_ranges_same(kept, ir_ranges(m->scratch, f, IR_TRUST_CHECKED))) return true;
+    diag_error(m->diags, f->span, DIAG_PASS,
+               "defect: '%s' changed what is known of values in '%s', and did not say that it "
+               "changed anything",
+               infos[pass].text, f->name);
     diag_help(m->diags, "this is a defect of tilec itself; please report it with this text");
     return false;
 }
@@ -92,11 +106,13 @@ static bool run_on_func(Manager *m, PassId pass, IrFunc *f, bool *changed) {
                            .diags = m->diags,
                            .machine = &m->machine,
                            .facts = m->options->facts,
-                           .remarks = m->options->remarks};
+                           .remarks = m->options->remarks,
+                           .analyses = m->analyses};
     bool did = infos[pass].run(f, &context);
     *changed |= did;
+    if (did && !context.keeps_ranges) pass_analyses_drop(m->analyses, f);
     bool fine = diags_errors(m->diags) == errors;
-    if (fine && m->options->verify) fine = verified(m, pass, f);
+    if (fine && m->options->verify) fine = verified(m, pass, f) && analyses_hold(m, pass, f);
     if (wants_dump(m->options, pass)) m->options->dump(m->options->user, pass, f);
     arena_reset(m->scratch, mark);
     return fine;
@@ -139,6 +155,8 @@ bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOpti
                 Diags *diags) {
     static const PassOptions none = {0};
     Manager manager = {.module = m, .options = options ? options : &none, .diags = diags};
+    PassAnalyses *own = manager.options->analyses ? NULL : pass_analyses_create();
+    manager.analyses = own ? own : manager.options->analyses;
     manager.scratch = arena_create();
     manager.machine = manager.options->machine
                           ? *manager.options->machine
@@ -146,6 +164,7 @@ bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOpti
     bool fine = true;
     for (size_t i = 0; i < count && fine; i++) fine = run_step(&manager, steps[i].pass);
     arena_destroy(manager.scratch);
+    pass_analyses_destroy(own);
     return fine;
 }
 

@@ -5,6 +5,9 @@
 // is a constant table of passes (pipelines.c), each entry with the reason for its place.
 // Invariants: verified IR in, verified IR out; a pass keeps the meaning of every program bit for
 // bit (NaN, -0, traps of assert, order of effects included) unless its row says otherwise.
+// Analyses are kept from pass to pass (pass_ranges) until one says that it changed the function; so
+// a pass that changes anything says so, and one that edits after it has asked knows what it does:
+// of new values nothing is known, and of the others what held before.
 // Ownership: the function's module arena for new IR, `scratch` for everything else (reset after
 // each pass by the manager).
 //
@@ -15,9 +18,12 @@
 #define TILEC_PASSES_PASS_H
 
 #include "base/diag.h"
+#include "ir/analysis/analysis.h"
 #include "ir/ir.h"
 #include "ir/remark.h"
 #include "target/machine.h"
+
+typedef struct PassAnalyses PassAnalyses;  // analyses.c
 
 typedef struct PassContext {
     Arena *scratch;
@@ -25,7 +31,14 @@ typedef struct PassContext {
     const Machine *machine;  // never NULL; of the target that is compiled for
     unsigned facts;          // FACT_ bits of the variant, base/facts.h
     Remarks *remarks;        // NULL: nobody asks
+    PassAnalyses *analyses;  // NULL: none are kept
+    // Set by a pass that only adds, removes or moves ops without results, or moves those of whose
+    // results nothing is known: what ir_ranges said still holds.
+    bool keeps_ranges;
 } PassContext;
+
+// ir_ranges of the function as it is now, of what was checked: kept, or computed.
+IrRanges *pass_ranges(PassContext *context, const IrFunc *f);
 
 typedef bool (*PassFunction)(IrFunc *f, PassContext *context);  // true: changed something
 
@@ -94,10 +107,19 @@ typedef struct PassOptions {
     void *user;
     const Machine *machine;  // NULL: that of x86-64-v3
     unsigned facts;
-    PassTimings *timings;  // NULL: not kept; pushed with the module's arena
-    Remarks *remarks;      // NULL: not made
-    PassLimit limit;       // looked at after every pass
+    PassTimings *timings;    // NULL: not kept; pushed with the module's arena
+    Remarks *remarks;        // NULL: not made
+    PassLimit limit;         // looked at after every pass
+    PassAnalyses *analyses;  // to be used behind the last pass; NULL: nobody does
 } PassOptions;
+
+// What is known of functions: by passes_run, and by whoever goes on with what it has made.
+PassAnalyses *pass_analyses_create(void);
+void pass_analyses_destroy(PassAnalyses *analyses);
+// NULL: it is not known, or no longer.
+IrRanges *pass_analyses_ranges(const PassAnalyses *analyses, const IrFunc *f);
+// Of the manager: the function has changed.
+void pass_analyses_drop(PassAnalyses *analyses, const IrFunc *f);
 
 // Runs the steps on every function of the module, in order. False when a pass reported an error.
 bool passes_run(IrModule *m, const PassStep *steps, size_t count, const PassOptions *options,

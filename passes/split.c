@@ -35,7 +35,8 @@ typedef struct Split {
     IrFunc *func;
     Arena *scratch;
     Remarks *remarks;  // NULL: nobody asks
-    IrRanges *ranges;  // NULL until a loop asks
+    PassContext *context;
+    IrRanges *ranges;  // before the first change; NULL until a loop asks
     IrOp *loop;
 } Split;
 
@@ -208,7 +209,7 @@ static bool find(Split *s, SplitFound *found) {
     IR_EACH_OP(op, s->loop->regions[0]) {
         SplitSum sum;
         if (!is_comparison(op)) continue;
-        if (!s->ranges) s->ranges = ir_ranges(s->scratch, s->func, IR_TRUST_CHECKED);
+        if (!s->ranges) s->ranges = pass_ranges(s->context, s->func);
         if (!bounds_fit(s) || !holds_at_first(s, op, &sum)) continue;
         if (always_holds(s, op, &sum)) {
             leave_out(op);
@@ -263,6 +264,7 @@ static bool split_in(Split *s, IrBlock *block) {
 bool pass_split(IrFunc *f, PassContext *context) {
     IrBlock *body = f->is_kernel ? ir_body(f) : NULL;
     if (!body || f->level != IR_LEVEL_TILE) return false;
-    Split s = {.func = f, .scratch = context->scratch, .remarks = context->remarks};
+    Split s = {
+        .func = f, .scratch = context->scratch, .remarks = context->remarks, .context = context};
     return split_in(&s, body);
 }

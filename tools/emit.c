@@ -94,7 +94,7 @@ static int emit_code(Emit *e, const Compiled *c, StrBuf *out) {
     bool cubin = loads && code_target_takes_ptx(e->target);
     if (loads) o.output = code_output(e->target);
     if (e->form == FORM_CPU_IR || e->form == FORM_THREAD_IR) {
-        if (!code_lower(e->unit, c, &o)) return failed(e);
+        if (!code_lower(e->unit, c, &o, NULL)) return failed(e);
         ir_print_module(c->module, out);
         return EXIT_FINE;
     }
@@ -116,7 +116,7 @@ static int note_variants(Emit *e, const Compiled *c) {
         const Compiled *own = compile(e);
         CodeOptions o = {.target = e->target, .variant = i, .passes = e->passes.options};
         Str entry = own ? code_entry(e->unit->arena, own->func, i) : STR("");
-        if (!own || !code_lower(e->unit, own, &o)) return failed(e);
+        if (!own || !code_lower(e->unit, own, &o, NULL)) return failed(e);
         CodeNotes notes = code_notes_of(e->unit->arena, own->func, false);
         notes.entry = entry;
         code_note_variant(&notes, &variants[i]);

@@ -3,7 +3,7 @@
 // Invariants: gpu_check has passed. Ownership: as in codegen/gpu/gen.h.
 //
 //     GpuGen n = {.ops = &amdgpu_ops, .machine = machine};
-//     gen_begin(&n.g, scratch, &amdgpu_gen_target, func);
+//     gen_begin(&n.g, scratch, &amdgpu_gen_target, func, NULL);
 #ifndef TILEC_CODEGEN_AMDGPU_GEN_H
 #define TILEC_CODEGEN_AMDGPU_GEN_H
 

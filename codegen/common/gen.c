@@ -9,11 +9,12 @@ static unsigned kind(const Gen *g, const char *name) {
     return LLVMGetMDKindIDInContext(g->context, name, (unsigned)strlen(name));
 }
 
-void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *func) {
+void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *func,
+               IrRanges *ranges) {
     g->arena = scratch;
     g->target = target;
     g->func = func;
-    g->ranges = ir_ranges(scratch, func, IR_TRUST_CHECKED);
+    g->ranges = ranges ? ranges : ir_ranges(scratch, func, IR_TRUST_CHECKED);
     g->values = arena_new(scratch, LLVMValueRef *, func->value_count + 1);
     size_t params = func->params.count + 1;
     g->params = arena_new(scratch, LLVMValueRef, params);

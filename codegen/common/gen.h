@@ -83,7 +83,9 @@ struct Gen {
 };
 
 // Everything but target, params' values and lines; `g` is zeroed otherwise.
-void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *func);
+// `ranges` of the function, or NULL.
+void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *func,
+               IrRanges *ranges);
 
 // types.c
 LLVMTypeRef gen_elem_type(const Gen *g, Dtype elem);

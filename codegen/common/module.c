@@ -117,7 +117,7 @@ static bool build(Module *m, const char *entry) {
     Gen *g = target->gen(m);
     g->context = m->context;
     g->module = m->module;
-    gen_begin(g, m->scratch, target->ops, m->func);
+    gen_begin(g, m->scratch, target->ops, m->func, m->options->ranges);
     g->remarks = m->options->remarks;
     if (m->options->lines)
         g->lines = lines_create(m->scratch, m->context, m->module, m->func, target->directives);

@@ -4,7 +4,7 @@
 //
 //     static const GenTarget cpu_target = {.op = cpu_op, …};
 //     CpuGen c = {.machine = machine};
-//     gen_begin(&c.g, scratch, &cpu_target, func);
+//     gen_begin(&c.g, scratch, &cpu_target, func, NULL);
 #ifndef TILEC_CODEGEN_CPU_GEN_H
 #define TILEC_CODEGEN_CPU_GEN_H
 

@@ -6,7 +6,7 @@
 // space of each access. Ownership: as in codegen/common/gen.h.
 //
 //     GpuGen n = {.ops = &ops, .machine = machine};
-//     gen_begin(&n.g, scratch, &target, func);
+//     gen_begin(&n.g, scratch, &target, func, NULL);
 #ifndef TILEC_CODEGEN_GPU_GEN_H
 #define TILEC_CODEGEN_GPU_GEN_H
 

@@ -3,7 +3,7 @@
 // Invariants: gpu_check has passed. Ownership: as in codegen/gpu/gen.h.
 //
 //     GpuGen n = {.ops = &nvptx_ops, .machine = machine};
-//     gen_begin(&n.g, scratch, &nvptx_gen_target, func);
+//     gen_begin(&n.g, scratch, &nvptx_gen_target, func, NULL);
 #ifndef TILEC_CODEGEN_NVPTX_GEN_H
 #define TILEC_CODEGEN_NVPTX_GEN_H
 

@@ -99,6 +99,7 @@ static void begin_beside(Attempts *all, CodegenStrategy last, const AttemptFault
         last = next.strategy;
         if (begun(all, next)) continue;
         Attempt *a = add(all, next);
+        a->options.ranges = NULL;  // questions to them take memory, of one thread
         a->thread = os_thread_start("tilec-attempt", run, a);
         if (a->thread) continue;
         all->count--;

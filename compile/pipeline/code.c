@@ -26,12 +26,13 @@ static CodegenSchedule first_schedule(const IrFunc *func, const CodeOptions *opt
 }
 
 bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-                   const CodeServices *services, Code *code) {
+                   const CodeServices *services, IrRanges *ranges, Code *code) {
     const CodeNotes *notes = &code->notes;
     CodegenOptions o = {.target = options->target,
                         .output = options->output,
                         .entry = notes->entry,
                         .schedule = first_schedule(compiled->func, options, notes),
+                        .ranges = ranges,
                         .lines = options->lines,
                         .object_version = options->object_version,
                         .times = options->times,

@@ -77,9 +77,9 @@ void code_keep(Unit *unit, const CodeServices *services, const CodeOptions *opti
 // What a device loads: a shared object, or PTX for a driver.
 CodegenOutput code_output(CodeTarget target);
 // Runs the code generator on lowered IR, in this process or in a child: the bytes of `code`, whose
-// notes are there. False after reporting.
+// notes are there. `ranges` of the lowered function, or NULL. False after reporting.
 bool code_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-                   const CodeServices *services, Code *code);
+                   const CodeServices *services, IrRanges *ranges, Code *code);
 // What a file of a defect in this work says.
 Defect code_defect(const Unit *unit, const Compiled *compiled, const CodeOptions *options,
                    Str entry);

@@ -110,12 +110,14 @@ static bool length_is_sensible(const IrFunc *f, Diags *diags) {
     return false;
 }
 
-bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options) {
+bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                PassAnalyses *analyses) {
     TRY(length_is_sensible(compiled->func, unit->diags));
     Machine machine = code_target_machine(options->target);
     PassOptions passes = options->passes;
     passes.machine = &machine;
     passes.limit = unit->limit;
+    passes.analyses = analyses;
     passes.facts = compiled->meta->variants[options->variant].facts;
     size_t count;
     const PassStep *steps =
@@ -127,17 +129,25 @@ bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options
     return fine;
 }
 
-bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
-               const CodeServices *services, const HashKey *key, Code *code) {
-    *code = (Code){0};
+static bool lower_and_generate(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                               const CodeServices *services, PassAnalyses *analyses, Code *code) {
     Str entry = options->entry.size ? options->entry
                                     : code_entry(unit->arena, compiled->func, options->variant);
     // Lower: the function becomes one of the target's level.
-    TRY(code_lower(unit, compiled, options));
+    TRY(code_lower(unit, compiled, options, analyses));
     code->notes = code_notes_of(unit->arena, compiled->func, options->file_names);
     code->notes.entry = entry;
-    // Generate.
-    TRY(code_generate(unit, compiled, options, services, code));
-    code_keep(unit, services, options, key, code);
-    return true;
+    // Generate, with what is still known of the function.
+    IrRanges *ranges = pass_analyses_ranges(analyses, compiled->func);
+    return code_generate(unit, compiled, options, services, ranges, code);
+}
+
+bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+               const CodeServices *services, const HashKey *key, Code *code) {
+    *code = (Code){0};
+    PassAnalyses *analyses = pass_analyses_create();
+    bool fine = lower_and_generate(unit, compiled, options, services, analyses, code);
+    pass_analyses_destroy(analyses);
+    if (fine) code_keep(unit, services, options, key, code);
+    return fine;
 }

@@ -49,8 +49,10 @@ typedef struct CompileOptions {
 const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontSpec *spec,
                              const CompileOptions *options);
 
-// Lowers: the function becomes one of the target's level.
-bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options);
+// Lowers: the function becomes one of the target's level. What is known of it then is in `analyses`
+// (NULL: nobody goes on).
+bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options,
+                PassAnalyses *analyses);
 // Lowers, generates, and keeps what devices load, and objects, on disk under the key (NULL: not
 // kept).
 bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,

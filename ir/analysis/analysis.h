@@ -40,6 +40,8 @@ typedef enum IrTrust {
 
 typedef struct IrRanges IrRanges;
 IrRanges *ir_ranges(Arena *arena, const IrFunc *f, IrTrust trust);
+// Do they say the same of all values, and of the same function?
+bool ir_ranges_same(const IrRanges *a, const IrRanges *b);
 // What holds wherever the value is.
 IrRange ir_range_of(const IrRanges *ranges, const IrValue *value);
 // Is the integer that the op computes the number that its operands' make, without wrapping?

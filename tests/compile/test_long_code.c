@@ -235,7 +235,7 @@ static void passes_look_at_the_time(void **state) {
     assert_non_null(c);
     w->unit->limit.end = 1;
     CodeOptions o = {.target.cpu = {.level = CPU_X86_64_V3}};
-    assert_false(code_lower(w->unit, c, &o));
+    assert_false(code_lower(w->unit, c, &o, NULL));
     expect(w, "compiling 'k' took more than 3600 seconds (in the pass 'cpu_peel_rows')");
 }
 

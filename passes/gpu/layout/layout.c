@@ -326,7 +326,7 @@ bool pass_gpu_layout(IrFunc *f, PassContext *context) {
     s.classes = arena_new(s.scratch, SpreadClass, f->value_count + 1);
     collect(&s, body);
     join_all(&s);
-    s.facts = (GpuKnown){f, ir_ranges(s.scratch, f, IR_TRUST_CHECKED), context->facts};
+    s.facts = (GpuKnown){f, pass_ranges(context, f), context->facts};
     find_preferences(&s);
     settle(&s);
     tie_all(&s);

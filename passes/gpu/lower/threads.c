@@ -200,6 +200,7 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .machine = context->machine,
                  .facts = context->facts,
                  .remarks = context->remarks};
+    // What the variant rests on is known of the function from here on: what was kept says less.
     gpu_known(f, t.facts);
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;

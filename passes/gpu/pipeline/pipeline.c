@@ -475,9 +475,10 @@ static bool is_for_it(const IrFunc *f) {
     return f->is_kernel && ir_body(f) && f->level == IR_LEVEL_GPU;
 }
 
-static GpuFacts facts_of(const IrFunc *f, const PassContext *context) {
+static GpuFacts facts_of(const IrFunc *f, PassContext *context, bool changed) {
     GpuFacts facts = {.machine = context->machine, .facts = context->facts};
-    facts.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
+    facts.ranges =
+        changed ? ir_ranges(context->scratch, f, IR_TRUST_CHECKED) : pass_ranges(context, f);
     return facts;
 }
 
@@ -494,7 +495,7 @@ bool pass_gpu_pipeline(IrFunc *f, PassContext *context) {
     for (size_t i = 0; i < loops.count; i++) {
         IrOp *loop = (IrOp *)(uintptr_t)loops.data[i];
         arena_reset(context->scratch, stale ? before : known_by);
-        if (stale) facts = facts_of(f, context);
+        if (stale) facts = facts_of(f, context, changed);
         if (stale) known_by = arena_mark(context->scratch);
         stale = false;
         uint32_t known = f->op_count;

@@ -132,7 +132,7 @@ static bool in_loops(IrBlock *block) {
 }
 
 bool pass_gpu_sink_loads(IrFunc *f, PassContext *context) {
-    (void)context;
+    context->keeps_ranges = true;  // loads and packs only move: nothing is known of what they give
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_THREAD) return false;
     return in_loops(ir_body(f));
 }

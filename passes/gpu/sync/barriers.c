@@ -393,8 +393,8 @@ static void strip(const Barriers *b, IrBlock *block) {
 
 bool pass_gpu_barriers(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_THREAD) return false;
-    Barriers b = {.scratch = context->scratch,
-                  .ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED)};
+    context->keeps_ranges = true;  // barriers and waits have no results
+    Barriers b = {.scratch = context->scratch, .ranges = pass_ranges(context, f)};
     Touches touches = {0};
     walk(&b, ir_body(f), &touches);
     strip(&b, ir_body(f));

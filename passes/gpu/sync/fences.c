@@ -158,8 +158,9 @@ static void walk(Fences *f, IrBlock *block, Pending *pending) {
 
 bool pass_gpu_fences(IrFunc *f, PassContext *context) {
     if (!f->is_kernel || !ir_body(f) || f->level != IR_LEVEL_GPU) return false;
+    context->keeps_ranges = true;  // barriers and waits have no results
     Fences fences = {.func = f,
-                     .iterations = {f, ir_ranges(context->scratch, f, IR_TRUST_CHECKED)},
+                     .iterations = {f, pass_ranges(context, f)},
                      .scratch = context->scratch,
                      .facts = context->facts,
                      .remarks = context->remarks};
