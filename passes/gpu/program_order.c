@@ -2,14 +2,14 @@
 // want few different tiles and find them in the cache that all share.
 //
 // A grid's programs begin with dimension 0 running fastest: of a product whose rows come from it,
-// as many tiles of rows are wanted at once as programs run. In groups of GPU_GROUP along dimension
-// 0, with dimension 1 running next, they want that many and some tiles of columns instead. Only
-// where a product in a loop has one factor that program(0) chooses and not program(1), and one the
-// other way round: where both choose one (attention's queries), neighbours share the other already.
+// as many tiles of rows are wanted at once as programs run. In groups of TUNE_PROGRAM_GROUP along
+// dimension 0, with dimension 1 running next, they want that many and some tiles of columns
+// instead. Only where a product in a loop has one factor that program(0) chooses and not
+// program(1), and one the other way round: where both choose one (attention's queries), neighbours
+// share the other already.
 #include "passes/gpu/gpu.h"
+#include "passes/gpu/tuning.h"
 #include "passes/passes.h"
-
-enum { GPU_GROUP = 8 };
 
 typedef struct ProgramGroup {
     uint8_t *dims;  // by value id: a bit for each dimension of the grid that it depends on
@@ -98,6 +98,6 @@ bool pass_gpu_program_order(IrFunc *f, PassContext *context) {
         walk(&g, body, false);
     }
     if (!g.found || g.refused) return false;
-    f->group = GPU_GROUP;
+    f->group = TUNE_PROGRAM_GROUP;
     return true;
 }

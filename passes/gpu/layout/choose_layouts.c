@@ -8,13 +8,15 @@
 // on, upwards in one round and downwards in the next, until it meets something that can do without
 // it: a load or a store.
 #include "passes/gpu/layout/spreading.h"
+#include "passes/gpu/tuning.h"
 
-enum { ROUNDS = 4, LOOP_TIMES = 8, MOST_TIMES = LOOP_TIMES * LOOP_TIMES * LOOP_TIMES };
+enum { ROUNDS = 4, MOST_TIMES = TUNE_LOOP_TIMES * TUNE_LOOP_TIMES * TUNE_LOOP_TIMES };
 
 uint64_t spreading_times(const IrOp *op) {
     uint64_t times = 1;
     for (; op; op = op->block->parent)
-        if ((op->code == IR_FOR || op->code == IR_WHILE) && times < MOST_TIMES) times *= LOOP_TIMES;
+        if ((op->code == IR_FOR || op->code == IR_WHILE) && times < MOST_TIMES)
+            times *= TUNE_LOOP_TIMES;
     return times;
 }
 

@@ -2,6 +2,7 @@
 #include "passes/gpu/layout/dot_plan.h"
 
 #include "base/os/os.h"
+#include "passes/gpu/tuning.h"
 
 // ---- the instruction ----------------------------------------------------------------------------
 
@@ -142,7 +143,6 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Four by four elements a lane where there are so many, so that each that is read is used often.
 static Layout plain_layout(const IrType *type, GpuThreads threads) {
-    enum { SIDE = 4, LANES_ACROSS = 8 };
     uint32_t m = type->rank - 2, n = type->rank - 1, total = gpu_thread_count(threads);
     uint32_t share = type->count > total ? type->count / total : 1;
     LayoutBlocked b = {.rank = type->rank};
@@ -151,9 +151,9 @@ static Layout plain_layout(const IrType *type, GpuThreads threads) {
         b.order[d] = (uint8_t)(type->rank - 1 - d);
         b.elements[d] = b.lanes[d] = b.warps[d] = 1;
     }
-    b.elements[n] = least(least(SIDE, share), type->shape[n]);
-    b.elements[m] = least(least(SIDE, share / b.elements[n]), type->shape[m]);
-    b.lanes[n] = least(LANES_ACROSS, type->shape[n] / b.elements[n]);
+    b.elements[n] = least(least(TUNE_DOT_SIDE, share), type->shape[n]);
+    b.elements[m] = least(least(TUNE_DOT_SIDE, share / b.elements[n]), type->shape[m]);
+    b.lanes[n] = least(TUNE_DOT_LANES, type->shape[n] / b.elements[n]);
     b.lanes[m] = least(threads.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
     b.lanes[n] *= threads.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
     MatrixShape step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
@@ -264,8 +264,7 @@ GpuDepth gpu_dot_depth(const IrOp *op, const Machine *machine) {
 
 // As fragments in few enough registers?
 static bool fits_registers(const IrType *type, const Layout *l) {
-    enum { MOST = 64 };
-    return layout_size(l, LAYOUT_REG) * ir_elem_size(type) / 4 <= MOST;
+    return layout_size(l, LAYOUT_REG) * ir_elem_size(type) / 4 <= TUNE_DOT_REGISTERS;
 }
 
 // What is made outside the loop that the product is in becomes fragments once, where it is made.

@@ -11,6 +11,7 @@
 // Invariants: the function becomes one of the gpu level; what it computes stays, bit for bit.
 #include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/layout/spreading.h"
+#include "passes/gpu/tuning.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -252,14 +253,11 @@ static void give_types(Spreading *s) {
     }
 }
 
-enum {
-    WARPS = 4,
-    THREADS_MOST = 1024
-};  // what a program gets that asks for none; what it may have
+enum { THREADS_MOST = 1024 };  // that a program may have
 
 static bool warps_fit(IrFunc *f, Diags *diags) {
     uint32_t lanes = ir_lane_count(f);
-    if (f->warps <= 0) f->warps = WARPS;
+    if (f->warps <= 0) f->warps = TUNE_WARPS;
     int most = THREADS_MOST / (int)lanes;
     if (f->warps <= most && (f->warps & (f->warps - 1)) == 0) return true;
     diag_error(diags, f->span, DIAG_LIMIT,

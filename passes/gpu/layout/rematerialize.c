@@ -6,8 +6,7 @@
 // Where that costs less than the conversion it is done. What nobody needs then is left to dce.
 #include "base/os/os.h"
 #include "passes/gpu/layout/spreading.h"
-
-enum { MOST_OPS = 16, MOST_LOADED = 1024 };
+#include "passes/gpu/tuning.h"
 
 typedef struct RematCopy {
     const IrValue *of;
@@ -26,9 +25,9 @@ static uint64_t sum(uint64_t a, uint64_t b) { return b > UINT64_MAX - a ? UINT64
 
 // Issue slots of one instruction, or what stands for it.
 static uint64_t op_price(const IrOp *op) {
-    if (op->code == IR_DIV || op->code == IR_REM) return 20;
+    if (op->code == IR_DIV || op->code == IR_REM) return TUNE_PRICE_DIVISION;
     if (ir_op_info(op->code)->rule != IR_RULE_UNARY) return 1;
-    return op->code == IR_NEG || op->code == IR_NOT || op->code == IR_ABS ? 1 : 8;
+    return op->code == IR_NEG || op->code == IR_NOT || op->code == IR_ABS ? 1 : TUNE_PRICE_FUNCTION;
 }
 
 static uint64_t operands_cost(Remat *g, const IrOp *op, const Layout *l) {
@@ -44,7 +43,7 @@ static bool operand_of(const IrOp *op, const Layout *l, Layout *operand) {
 }
 
 static uint64_t load_cost(Remat *g, const IrOp *op, const Layout *l) {
-    if (op->results[0].type->count > MOST_LOADED) return UINT64_MAX;
+    if (op->results[0].type->count > TUNE_REMAT_LOADED) return UINT64_MAX;
     uint64_t all = spreading_access_cost(g->s, op, l, NULL);
     for (uint32_t i = 1; i < op->operand_count; i++) {
         Layout index;
@@ -68,7 +67,7 @@ static uint64_t cost(Remat *g, const IrValue *v, const Layout *l) {
     const IrOp *op = v->def;
     Layout operand;
     if (layout_equal(v->type->layout, l)) return 0;
-    if (!op || g->ops++ > MOST_OPS) return UINT64_MAX;
+    if (!op || g->ops++ > TUNE_REMAT_OPS) return UINT64_MAX;
     uint64_t times = spreading_times(op), own;
     if (op->code == IR_VIEW_LOAD) {
         own = load_cost(g, op, l);

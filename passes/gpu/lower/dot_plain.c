@@ -2,8 +2,7 @@
 // reads what its elements of the sum need of a column of a and a row of b. Where an instruction
 // multiplies neighbours along K (a group), they are neighbours in memory.
 #include "passes/gpu/lower/dot.h"
-
-enum { UNROLL = 4 };
+#include "passes/gpu/tuning.h"
 
 // A factor in memory: [batch][K / group][M or N][group].
 typedef struct PlainFactor {
@@ -105,7 +104,7 @@ static IrValue *add_products(Threads *t, uint32_t group, IrValue *a, IrValue *b,
     return ir_binary(&t->b, IR_ADD, acc, ir_binary(&t->b, IR_MUL, a, b));
 }
 
-// UNROLL (or fewer) steps from k on, which counts groups.
+// TUNE_DOT_UNROLL (or fewer) steps from k on, which counts groups.
 static IrValue *steps(Threads *t, const PlainFactor *f, IrValue *k, uint32_t count, IrValue *acc) {
     IrValue *rows[2];
     for (int i = 0; i < 2; i++) {
@@ -124,7 +123,7 @@ static IrValue *steps(Threads *t, const PlainFactor *f, IrValue *k, uint32_t cou
 }
 
 static IrValue *loop(Threads *t, const PlainFactor *f, uint32_t extent, IrValue *acc) {
-    uint32_t count = extent < UNROLL ? extent : UNROLL;
+    uint32_t count = extent < TUNE_DOT_UNROLL ? extent : TUNE_DOT_UNROLL;
     if (count == extent) return steps(t, f, threads_i64(t, 0), count, acc);
     IrValue *operands[4] = {threads_i64(t, 0), threads_i64(t, extent), threads_i64(t, count), acc};
     const IrType *type = acc->type;

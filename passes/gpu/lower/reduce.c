@@ -7,6 +7,7 @@
 // the layout without the axis says.
 #include "ir/reduce.h"
 #include "passes/gpu/lower/combine.h"
+#include "passes/gpu/tuning.h"
 
 typedef struct Bit {
     LayoutDim dim;
@@ -252,9 +253,8 @@ static State combine_warps_once(Threads *t, const Reduce *r, const State *x, con
 
 // Some registers at a time: the memory stays small.
 static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
-    enum { ELEMENTS = 2048 };
     uint32_t regs = layout_size(&r->layout, LAYOUT_REG);
-    uint32_t step = ELEMENTS / (ir_thread_count(t->func));
+    uint32_t step = TUNE_REDUCE_ELEMENTS / (ir_thread_count(t->func));
     if (step < 1) step = 1;
     if (step > regs) step = regs;
     bool once = lanes_agree(r, (uint32_t)(bits - r->bits));

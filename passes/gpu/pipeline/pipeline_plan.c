@@ -6,16 +6,9 @@
 
 #include "passes/alias.h"
 #include "passes/gpu/layout/dot_plan.h"
+#include "passes/gpu/tuning.h"
 #include "passes/iterations.h"
 #include "passes/rewrite.h"
-
-enum {
-    STAGES = 3,           // of loops with products, where none are asked for
-    STAGES_MAX = 8,       // more would wait for nothing
-    REGISTERS_MAX = 64,   // of 32 bits, for all that is kept in them
-    CARRIED_MAX = 144,    // with all else that goes round, so that the step itself has enough
-    SHARED_SPARE = 4096,  // for reductions and scans of a step
-};
 
 typedef struct PipelinePlanner {
     IrFunc *func;
@@ -76,7 +69,8 @@ static Reason loop_reason(PipelinePlanner *p) {
     if (ir_attr_int(loop, IR_ATTR_EXIT)) return REASON_PIPELINE_EXIT;
     bool counts = rewrite_constant_int(ir_operand(loop, 2), &step);
     bool up = !ir_attr_int(loop, IR_ATTR_DOWN);
-    if (!counts || !up || step <= 0 || step > INT64_MAX / STAGES_MAX) return REASON_PIPELINE_STEP;
+    if (!counts || !up || step <= 0 || step > INT64_MAX / TUNE_STAGES_MOST)
+        return REASON_PIPELINE_STEP;
     return REASONS;
 }
 
@@ -308,10 +302,10 @@ static uint64_t ring_bytes(const PipelinePlan *plan) {
 
 // As many stages as are asked for and shared memory has room for; 0: not even two.
 static uint32_t stages_that_fit(const PipelinePlanner *p) {
-    uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : STAGES;
+    uint32_t stages = p->func->stages ? (uint32_t)p->func->stages : TUNE_STAGES;
     uint64_t room = p->facts->machine->shared_bytes, step = ring_bytes(p->plan);
-    uint64_t other = other_bytes(p->plan, p->body) + SHARED_SPARE;
-    if (stages > STAGES_MAX) stages = STAGES_MAX;
+    uint64_t other = other_bytes(p->plan, p->body) + TUNE_SHARED_SPARE;
+    if (stages > TUNE_STAGES_MOST) stages = TUNE_STAGES_MOST;
     while (stages >= 2 && room && stages * step + other > room) stages--;
     return stages >= 2 ? stages : 0;
 }
@@ -346,8 +340,8 @@ static void drop(PipelinePlan *plan, size_t i) {
 static bool keep_in_registers(PipelinePlanner *p, PipelineFeed *feed, Reason reason) {
     uint32_t words = pipeline_words(feed->load->results[0].type);
     feed->copied = false;
-    bool fits =
-        p->registers + words <= REGISTERS_MAX && p->carried + p->registers + words <= CARRIED_MAX;
+    bool fits = p->registers + words <= TUNE_STAGED_REGISTERS &&
+                p->carried + p->registers + words <= TUNE_CARRIED_REGISTERS;
     say(p, feed->load, fits ? reason : REASON_PIPELINE_REGISTERS_FULL, REMARK(words));
     if (!fits) return false;
     say(p, feed->load, REASON_PIPELINED_REGISTERS, REMARK(words));

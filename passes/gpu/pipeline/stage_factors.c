@@ -12,6 +12,7 @@
 // few elements at a time. Where they are more than Machine.tile_registers, one factor after the
 // other is kept until they are not, as far as shared memory has room.
 #include "passes/gpu/pipeline/pipeline_plan.h"
+#include "passes/gpu/tuning.h"
 #include "passes/passes.h"
 
 typedef struct Staging {
@@ -156,8 +157,7 @@ static bool has_own_need(const IrOp *op) {
 // What goes through shared memory at an op and within, at most, but for a factor that is kept: what
 // warps and lanes exchange is a part of the operands.
 static uint64_t moved_at(const IrOp *op, const IrValue *kept) {
-    enum { SPARE = 4096 };
-    uint64_t most = SPARE;
+    uint64_t most = TUNE_SHARED_SPARE;
     bool exchanges = op->code == IR_DOT || op->code == IR_GPU_CONVERT || op->code == IR_GATHER ||
                      op->code == IR_REDUCE;
     if (has_own_need(op)) return UINT32_MAX;
