@@ -72,6 +72,9 @@ static bool finish(Module *m, Str *code) {
 // are computed from without a space, where no offset becomes one of an access.
 static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-attributor";
 
+// There are no variables to know the places of.
+static const char *const without[] = {"livedebugvalues", NULL};
+
 // What long code goes without, beside what cuts and joins blocks (codegenprepare).
 static const char *const without_long[] = {
     "codegenprepare", "slsr", "nary-reassociate", "machine-sink", "livedebugvalues", NULL};
@@ -102,6 +105,7 @@ bool codegen_amdgpu_compile(Arena *arena, const IrFunc *func, const CodegenOptio
                                  .function = amdgpu_function,
                                  .passes = passes,
                                  .before_selection = before_selection,
+                                 .without = without,
                                  .without_long = without_long,
                                  .ordered_from = ORDERED,
                                  .chains = true,
