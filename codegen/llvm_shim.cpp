@@ -10,6 +10,7 @@ extern "C" {
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/UniformityAnalysis.h>
@@ -29,6 +30,7 @@ extern "C" {
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -399,9 +401,9 @@ class Waiting {
 
    public:
     void add(llvm::Instruction *op) { set.insert(op); }
-    // The value comes before `end` if it waits, and what it is computed from before it. There is a
-    // stack, for recursion would be as deep as the code is long.
-    void place(llvm::Value *value, llvm::Instruction *end) {
+    // The value goes to the end of `order` if it waits, and what it is computed from before it.
+    // There is a stack, for recursion would be as deep as the code is long.
+    void place(llvm::Value *value, std::vector<llvm::Instruction *> &order) {
         enter(value);
         while (!way.empty()) {
             llvm::Instruction *op = way.back().first;
@@ -409,7 +411,7 @@ class Waiting {
             if (next < op->getNumOperands()) {
                 enter(op->getOperand(next));
             } else {
-                op->moveBefore(end->getIterator());
+                order.push_back(op);
                 way.pop_back();
             }
         }
@@ -417,20 +419,56 @@ class Waiting {
 };
 }  // namespace
 
+static bool lives_on(const llvm::Instruction &op) {
+    for (const llvm::User *user : op.users())
+        if (llvm::isa<llvm::PHINode>(user) ||
+            llvm::cast<llvm::Instruction>(user)->getParent() != op.getParent())
+            return true;
+    return false;
+}
+
+// Of the values that the block computes, how many are live at once in this order, at most?
+static size_t most_live(const std::vector<llvm::Instruction *> &order) {
+    llvm::DenseMap<const llvm::Value *, size_t> end;
+    std::vector<size_t> ends(order.size() + 1);
+    size_t live = 0, most = 0;
+    for (size_t i = 0; i < order.size(); i++) {
+        for (const llvm::Value *operand : order[i]->operands()) {
+            auto found = end.find(operand);
+            if (found != end.end()) found->second = std::max(found->second, i);
+        }
+        if (!order[i]->getType()->isVoidTy())
+            end[order[i]] = lives_on(*order[i]) ? order.size() : i;
+    }
+    for (const auto &value : end) ends[value.second]++;
+    for (size_t i = 0; i < order.size(); i++) {
+        live += !order[i]->getType()->isVoidTy();
+        most = std::max(most, live);
+        live -= ends[i];
+    }
+    return most;
+}
+
+// What only computes moves down to its first use, unless more values are live at once then: those
+// of which a sum is made, for one, would all wait for it.
 static void order_block(llvm::BasicBlock &block) {
-    std::vector<llvm::Instruction *> computing, others;
+    std::vector<llvm::Instruction *> before, after;
     Waiting waiting;
     for (llvm::Instruction &op : block) {
-        bool computes = only_computes(op);
-        if (computes) waiting.add(&op);
-        if (!llvm::isa<llvm::PHINode>(op)) (computes ? computing : others).push_back(&op);
+        if (only_computes(op)) waiting.add(&op);
+        if (!llvm::isa<llvm::PHINode>(op)) before.push_back(&op);
     }
-    llvm::Instruction *end = others.back();  // the terminator
-    others.pop_back();
-    for (llvm::Instruction *op : others)
-        for (llvm::Value *operand : op->operands()) waiting.place(operand, op);
+    llvm::Instruction *end = before.back();  // the terminator
+    before.pop_back();
+    for (llvm::Instruction *op : before) {
+        if (only_computes(*op)) continue;
+        for (llvm::Value *operand : op->operands()) waiting.place(operand, after);
+        after.push_back(op);
+    }
     // What is left is for other blocks, and for the terminator.
-    for (llvm::Instruction *op : computing) waiting.place(op, end);
+    for (llvm::Instruction *op : before) waiting.place(op, after);
+    if (most_live(after) >= most_live(before)) return;
+    for (llvm::Instruction *op : after) op->moveBefore(end->getIterator());
 }
 
 void codegen_order_blocks(LLVMModuleRef module) {

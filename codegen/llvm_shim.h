@@ -32,8 +32,8 @@ struct LLVMOpaqueMemoryBuffer;
 void codegen_cut_blocks(struct LLVMOpaqueModule *module, size_t instructions);
 // Moves what only computes down to its first use, within its block. Code that does one step for
 // many values and then the next step for all of them becomes code that does all steps of one value
-// and then those of the next: few registers are live at a time. Takes time in proportion to the
-// number of instructions.
+// and then those of the next: few registers are live at a time. A block stays as it is where that
+// would not make fewer values live at once. Takes time in proportion to the number of instructions.
 void codegen_order_blocks(struct LLVMOpaqueModule *module);
 // Of AMD: arithmetic on scalars that goes on in another block goes through a vector register first.
 // From each scalar that was loaded LLVM follows such arithmetic to its end, and keeps what it met:
