@@ -242,14 +242,16 @@ IrFunc *ir_func_clone(const IrFunc *f, Symbol name) {
 
 // ---- order
 
-// Looks forward from a and backward from b in step: as long as the shorter of
-// the ways.
+// Of two ops of one block. Looks both ways from both in step: as long as the shortest way to the
+// other op or to an end of the block.
 static bool stands_before(const IrOp *a, const IrOp *b) {
-    const IrOp *forward = a->next, *backward = b->prev;
-    for (; forward && backward; forward = forward->next, backward = backward->prev) {
-        if (forward == b || backward == a) return true;
+    const IrOp *before_a = a->prev, *after_a = a->next, *before_b = b->prev, *after_b = b->next;
+    for (;;) {
+        if (after_a == b || before_b == a || !before_a || !after_b) return true;
+        if (before_a == b || after_b == a || !after_a || !before_b) return false;
+        before_a = before_a->prev, after_a = after_a->next;
+        before_b = before_b->prev, after_b = after_b->next;
     }
-    return false;
 }
 
 bool ir_dominates(const IrOp *a, const IrOp *b) {

@@ -310,9 +310,11 @@ static void note_program(IrRanges *r, const IrOp *op) {
 // After an assert its condition holds, to the end of its block.
 static void note_assertion(IrRanges *r, const IrOp *op) {
     if (op->code == IR_ASSUME && r->trust == IR_TRUST_CHECKED) return;
-    if (r->sweep == 0 && r->asserted.count < ASSERTED_MAX) vec_push(r->arena, &r->asserted, op);
     RangeFacts facts = {0};
     range_condition(r, ir_operand(op, 0), true, &facts);
+    // Those that say nothing of integers would only take the places of others.
+    if (r->sweep == 0 && facts.count && r->asserted.count < ASSERTED_MAX)
+        vec_push(r->arena, &r->asserted, op);
     for (size_t i = 0; i < facts.count; i++) range_refine(r, &facts.data[i], false);
 }
 

@@ -97,6 +97,19 @@ static void operands_change(void **state) {
     fixture_destroy(&s.fixture);
 }
 
+// In a block each op dominates those behind it, wherever they stand.
+static void ops_dominate_those_behind(void **state) {
+    enum { OPS = 9 };
+    (void)state;
+    Setup s = setup_create();
+    IrOp *ops[OPS];
+    for (int i = 0; i < OPS - 1; i++) ops[i] = ir_const_int(&s.b, DTYPE_I64, i)->def;
+    ops[OPS - 1] = ir_return(&s.b, 0, NULL);
+    for (int a = 0; a < OPS; a++)
+        for (int b = 0; b < OPS; b++) assert_int_equal(ir_dominates(ops[a], ops[b]), a < b);
+    fixture_destroy(&s.fixture);
+}
+
 static void ops_move_and_go(void **state) {
     (void)state;
     Setup s = setup_create();
@@ -276,13 +289,10 @@ static void selections_have_shapes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_ops_print_and_verify),
-        cmocka_unit_test(operands_change),
-        cmocka_unit_test(ops_move_and_go),
-        cmocka_unit_test(loops_are_remade),
-        cmocka_unit_test(block_arguments_shift),
-        cmocka_unit_test(clones_stand_alone),
-        cmocka_unit_test(all_ops_clone),
+        cmocka_unit_test(built_ops_print_and_verify), cmocka_unit_test(operands_change),
+        cmocka_unit_test(ops_dominate_those_behind),  cmocka_unit_test(ops_move_and_go),
+        cmocka_unit_test(loops_are_remade),           cmocka_unit_test(block_arguments_shift),
+        cmocka_unit_test(clones_stand_alone),         cmocka_unit_test(all_ops_clone),
         cmocka_unit_test(selections_have_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
