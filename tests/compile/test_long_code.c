@@ -63,6 +63,10 @@ static const Program programs[] = {
      "kernel branches(f32 x[N], f32 y[N]) grid(1) {"
      "for const k in 0 .. 2000 if x[k] > 0 { y[k] = x[k + 1]; } }",
      NULL, false, false},
+    {"asserts",
+     "kernel asserts(f32 x[N], f32 y[N]) grid(1) {"
+     "for const k in 0 .. 2000 { assert(x[k] > 0, \"positive\"); y[k] = x[k]; } }",
+     NULL, false, false},
     {"sums",
      "kernel sums(f32 x[N], f32 y[N]) grid(1) {"
      "for const k in 0 .. 1000 y[k] = sum(x[k * 1024 +: 1024]); }",
