@@ -31,6 +31,7 @@ typedef struct Program {
     bool below;           // the limit from which code counts as long
 } Program;
 
+#define FOUR(text) text text text text
 #define UNROLLED(statement) "for const k in 0 .. 5 for const j in 0 .. 1000 " statement
 
 static const Program programs[] = {
@@ -80,6 +81,11 @@ static const Program programs[] = {
      "kernel loops(f32 x[N], f32 y[N]) grid(1) { for const k in 0 .. 1000 {"
      "var s = zeros(f32, 128); for i in 0 .. N step 128 s = s + x[i + k +: 128];"
      "y[k * 128 +: 128] = s; } }",
+     NULL, false, false},
+    {"nest",
+     "kernel nest(f32 x[N], f32 y[N]) grid(1) { var v = x[0 +: 64];" FOUR(FOUR(
+         "for i in 0 .. N { v = v + x[i +: 64];")) FOUR("for i in 0 .. N { v = v + x[i +: 64];")
+         FOUR(FOUR("}")) FOUR("}") "y[0 +: 64] = v; }",
      NULL, false, false},
     // On RDNA, 64 and 128 elements a thread.
     {"powers",

@@ -17,12 +17,19 @@ typedef struct Before {
 } Before;
 typedef VEC(Before) Pending;
 
+// What the turns of a loop leave to the next one, as found before the barrier of that number.
+typedef struct Left {
+    Pending turns;
+    uint32_t barriers;
+} Left;
+
 typedef struct Fences {
     const IrFunc *func;
     Iterations iterations;
     Arena *scratch;
     unsigned facts;
-    bool added;
+    Left *left;  // of loops, by the number of the op
+    uint32_t barriers;
     Remarks *remarks;
 } Fences;
 
@@ -88,18 +95,22 @@ static void add_turn(Fences *f, Pending *pending, const Pending *end, const IrOp
 
 static void walk(Fences *f, IrBlock *block, Pending *pending);
 
+// A walk of a loop around it comes here again with as much and more: it begins with what was found
+// then, else the time would double with each loop of a nest. A barrier since then may have ended
+// some of it.
 static void walk_loop(Fences *f, IrOp *op, Pending *pending) {
+    Left *left = &f->left[op->id];
     bool again = true;
+    if (left->barriers == f->barriers) add_all(f, pending, &left->turns);
     while (again) {
-        bool before = f->added;
-        Pending state = copy_of(f, pending);
-        f->added = false;
+        uint32_t barriers = f->barriers;
+        Pending state = copy_of(f, pending), turns = {0};
         for (uint32_t r = 0; r < op->region_count; r++) walk(f, op->regions[r], &state);
-        again = f->added;
         size_t known = pending->count;
-        add_turn(f, pending, &state, op);
-        again |= pending->count != known;
-        f->added |= before;
+        add_turn(f, &turns, &state, op);
+        add_all(f, pending, &turns);
+        *left = (Left){turns, f->barriers};
+        again = f->barriers != barriers || pending->count != known;
     }
 }
 
@@ -121,7 +132,7 @@ static void visit(Fences *f, IrOp *op, Pending *pending) {
         ir_op(&b, IR_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
         remark(f->remarks, op->span, REASON_BARRIER_KEPT, NULL, REMARK(0));
         pending->count = 0;
-        f->added = true;
+        f->barriers++;
         break;
     }
     add(f, pending, (Before){op, NULL});
@@ -163,8 +174,9 @@ bool pass_gpu_fences(IrFunc *f, PassContext *context) {
                      .iterations = {f, pass_ranges(context, f)},
                      .scratch = context->scratch,
                      .facts = context->facts,
+                     .left = arena_new(context->scratch, Left, f->op_count),
                      .remarks = context->remarks};
     Pending pending = {0};
     walk(&fences, ir_body(f), &pending);
-    return fences.added;
+    return fences.barriers > 0;
 }
