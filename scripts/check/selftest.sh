@@ -75,36 +75,7 @@ while IFS= read -r sentence; do
     plant docs/page.md <<<"$sentence"
     expect words fail 'docs/page.md:1: "'
     rm "$tree/docs/page.md"
-done <<'SENTENCES'
-Ahead of time (tilec build) many such ways are gone at once, and end in a library instead of on a device.
-One is of the shapes, and of all that launch code asks of addresses and scalars: low bits, numbers it reads, as somebody wants.
-Whatever is not sure goes the whole way, which alone refuses.
-what somebody should hear of though no call failed goes to the log
-Forks by anybody wait until no thread is within the loader, whose locks nobody would open in the child.
-Of several launches on a stream the first with a failed assert is told, of that the least program.
-That there are programs says of extents that would leave none that they are not 0.
-A function is translated once more where LLVM's own way leaves something amiss.
-What it gains only time can say: not measured, and off unless asked for.
-A launch that a graph replays has one number: of its replays the least program is told.
-Nobody waits for anybody then but as those streams do.
-It had the loop do with 64, and computed in each turn what it had no registers for.
-Then masks, quotients and addresses became others, and the whole was counted again on 2026-11-23.
-a tile says where each lies
-Too few warps are there for what is under way.
-keep the factor the other way round in memory
-ptxas saves registers; but for one block it shall not spill.
-For more vector registers than MOST no other way is looked for in vain: such code is large.
-Passes of LLVM's way to machine code that are left out, up to a NULL; NULL: there are so many, which is none.
-Where a load to that place in a row is
-What comes of threads' numbers is made again behind the products, where registers are few.
-Of products that follow one another in a block the rows stay with their warp.
-Nobody asks it for what it then has (settle_lanes), but loops might not end for it.
-Of each register the place of its group's first one among those, which are counted and listed.
-Where the files lie is not told, but of two of one name: the same sources give the same library anywhere.
-What builds the function that is not there, if it is a kernel that is with other types.
-What is no number of a switch is said; it is on, as somebody who set it will have meant.
-Of liblzma the decoder of .lzma files is what needs the least of the library.
-SENTENCES
+done <"$checks/lib/old-sentences.txt"
 plant base/said.h <<<'// Says which value that is.
 // Of each register the place.'
 expect words fail 'base/said.h:1: "Of": begin with the subject'
