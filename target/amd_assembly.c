@@ -1,7 +1,7 @@
-// The metadata at the end of AMD's assembly: the same map as in objects, as YAML.
+// Reads the metadata at the end of AMD's assembly: the same map as in objects, as YAML.
 #include "target/amd_object.h"
 
-// Digits from the front on; false: there are none, or others follow.
+// Reads a number; false: the text is not only digits.
 static bool number_of(Str text, uint64_t *number) {
     *number = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -11,7 +11,7 @@ static bool number_of(Str text, uint64_t *number) {
     return text.size > 0;
 }
 
-// "- .key:   12": numbers of a kernel's map; keys of its arguments are none of these.
+// Reads lines like "- .key:   12" with numbers of the kernel's map; its arguments' keys differ.
 static void read_line(Str line, AmdObjectKernel *kernel) {
     uint64_t number;
     if (str_starts(line, STR("- "))) line = (Str){line.text + 2, line.size - 2};

@@ -87,8 +87,8 @@ typedef struct AmdObject {
 
 const AmdObject *amd_object_read(Arena *arena, Str bytes, Diags *diags);
 
-// Reads a kernel's metadata and nothing else of the object, which may be unlinked. False: the
-// metadata do not name the kernel, or are broken.
+// Reads only a kernel's metadata from the object, which need not be linked. False: the metadata is
+// damaged or does not name the kernel.
 bool amd_object_facts(Arena *arena, Str bytes, Str name, AmdObjectKernel *kernel);
 // Reads the same numbers of the only kernel in assembly that LLVM printed.
 bool amd_assembly_facts(Str text, AmdObjectKernel *kernel);

@@ -29,7 +29,7 @@ enum {
     CPU_AMX = CPU_AMX_BF16 | CPU_AMX_INT8,
 };
 
-// What a cache of any of them holds or asks memory for at once, and memory is shared by.
+// A cache line: the unit in which the caches of all these CPUs store, request and share memory.
 enum { CPU_LINE_BYTES = 64 };
 
 typedef struct CpuTarget {
