@@ -21,10 +21,13 @@
 # its blocks run in order.
 # A block with the tag "LANGUAGE file NAME" (```tile file k.tile) is a file of that folder. NVIDIA's
 # tools are hidden, so output does not depend on them.
+# A command with pkg-config or cc gets this build, installed into a folder.
+# A picture NAME.svg that the commands write, and that the page shows, is the one next to the page.
 #
 #     bash tests/docs/console.sh BUILD [--bless] [PAGE…]     default: all pages
 #
-# --bless writes what comes out where it differs: read the diff, and shorten by "..." again.
+# --bless writes what comes out where it differs: read the diff, and shorten by "..." again. It
+# copies a picture that differs.
 set -eu
 export LC_ALL=C.UTF-8
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -91,6 +94,25 @@ pattern_of() {
         -e 's/^\\\.\\\.\\\.$/*/' -e 's/\\\[\\\.\\\.\\\]/*/g' "$1"
 }
 
+# Installs the build where pages find it. Programs are compiled with the build's own sanitizers.
+install_build() {
+    local sanitizers package
+    [ ! -e "$scratch/installed" ] || return 0
+    cmake --install "$build" --prefix "$scratch/installed" >"$scratch/install.log" || {
+        cat "$scratch/install.log"
+        exit 1
+    }
+    package=$(find "$scratch/installed" -name tilec.pc)
+    export PKG_CONFIG_PATH=${package%/*} LD_LIBRARY_PATH=${package%/pkgconfig/*}
+    sanitizers=$(sed -n 's/^TILEC_SANITIZE:[A-Z]*=//p' "$build/CMakeCache.txt")
+    [ -n "$sanitizers" ] || return 0
+    mkdir "$scratch/bin"
+    printf '#!/bin/sh\nexec "%s" -fsanitize=%s "$@"\n' "$(sed -n \
+        's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")" "$sanitizers" >"$scratch/bin/cc"
+    chmod +x "$scratch/bin/cc"
+    export PATH="$scratch/bin:$PATH"
+}
+
 run_step() { # PAGE STEP FOLDER
     local status=0 wanted pattern found
     wanted=$(cat "$2.status")
@@ -111,6 +133,22 @@ run_step() { # PAGE STEP FOLDER
     echo "$1:$(cat "$2.line"): this prints something else (--bless writes it): $(cat "$2.run")"
     diff -u --label page --label found "$2.text" "$2.found" | tail -n +3 || true
     failed=1
+}
+
+compare_pictures() { # PAGE FOLDER
+    local made shown
+    for made in "$2"/*.svg; do
+        shown=$(dirname "$1")/$(basename "$made")
+        grep -qF "](${shown##*/})" "$1" || continue
+        ! cmp -s "$made" "$shown" || continue
+        if [ "$bless" = yes ]; then
+            cp "$made" "$shown"
+            echo "blessed: $shown"
+        else
+            echo "$shown: the commands of $1 draw another picture (--bless copies it)"
+            failed=1
+        fi
+    done
 }
 
 # Puts what was found into the page.
@@ -150,6 +188,7 @@ for page in "$@"; do
         sed "s|^|$page:|" "$steps/problems"
         failed=1
     fi
+    ! grep -qsE '(^|[ (])(pkg-config|cc) ' "$steps"/*.run || install_build
     for line in "$steps"/*.line; do
         [ -e "$line" ] || continue
         step=${line%.line}
@@ -159,6 +198,7 @@ for page in "$@"; do
             run_step "$page" "$step" "$folder"
         fi
     done
+    compare_pictures "$page" "$folder"
     [ "$bless" = no ] || bless_page "$page" "$steps"
 done
 [ "$failed" -eq 0 ] && echo "console: $commands commands"

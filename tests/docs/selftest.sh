@@ -51,6 +51,14 @@ expect fail 'a status that does not come' 'the status is 0, the page says 3'
 page 'output of nothing' '$ true'
 expect fail 'output first' 'page.md:8: output of no command'
 
+page '$ echo one >p.svg' '```' '' '![A picture](p.svg)' '' '```console' '$ true'
+echo one >"$scratch/p.svg"
+expect pass 'the picture' 'console: 2 commands'
+echo two >"$scratch/p.svg"
+expect fail 'another picture' 'draw another picture'
+rm "$scratch/p.svg"
+expect fail 'no picture' 'draw another picture'
+
 page '$ cat k.txt' 'other' 'lines' '$ echo two' 'two'
 bash "$root/tests/docs/console.sh" "$scratch/build" --bless "$scratch/page.md" >"$scratch/log" 2>&1
 cp "$scratch/page.md" "$scratch/blessed.md"
