@@ -463,10 +463,16 @@ if(TARGET tilec_sealed AND TARGET tilec_tool AND NOT TILEC_TEST_SHARED)
     add_test(NAME docs/selftest COMMAND bash tests/docs/selftest.sh
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     if(TARGET tilec_llvm)
+        file(GLOB tutorial_pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+            "${PROJECT_SOURCE_DIR}/docs/tutorial/*.md")
+        file(GLOB pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+            "${PROJECT_SOURCE_DIR}/docs/*.md")
         add_test(NAME docs/console COMMAND bash tests/docs/console.sh "${PROJECT_BINARY_DIR}"
-            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-        set_tests_properties(docs/console PROPERTIES LABELS quick TIMEOUT 600 ENVIRONMENT
-            "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
+            README.md ${pages} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        add_test(NAME docs/tutorial COMMAND bash tests/docs/console.sh "${PROJECT_BINARY_DIR}"
+            ${tutorial_pages} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        set_tests_properties(docs/console docs/tutorial PROPERTIES LABELS quick TIMEOUT 600
+            ENVIRONMENT "TILEC_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;${no_gpus}")
     endif()
     set_tests_properties(install/install install/headers install/hardening install/size
         abi/symbols docs/c_api docs/links docs/results docs/selftest docs/tables
