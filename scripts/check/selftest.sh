@@ -83,7 +83,7 @@ plant base/said.h <<<'int said; // and nobody asks'
 expect words fail 'base/said.h:1: "nobody"'
 plant base/said.h <<<'static const char *const said = "a tile says where each lies";'
 expect words fail 'base/said.h:1: "lies"'
-plant base/said.h <<<'// `What` is a name, and "where" one. What is it? It begins with the subject, of course.'
+plant base/said.h <<<'// `What` is a name, and "where" one. What is it? It begins so, of course.'
 expect words pass
 rm "$tree/base/said.h"
 plant docs/page.md <<<"$(printf 'long %.0s' {1..21})"

@@ -483,7 +483,7 @@ static void versions_are_told_apart(void **state) {
     data = archive_of_bytes(bytes, w->bytes.size);
     bytes[ARCHIVE_AT_FORMAT]++;
     archive_repair(bytes, w->bytes.size);
-    expect_refused(&data, "a format that this version does not know");
+    expect_refused(&data, "its format is unknown to this version");
     bytes[ARCHIVE_AT_FORMAT]--;
     bytes[0]++;
     archive_repair(bytes, w->bytes.size);
