@@ -93,6 +93,22 @@ void ir_attr_set_texts(IrOp *op, IrAttrName name, uint32_t count, const Str *ite
     attr->u.texts.items = copies;
 }
 
+// ---- nests
+
+const IrNests *ir_nests(const IrOp *op) {
+    return op->nests ? &op->block->func->nests.data[op->nests - 1] : NULL;
+}
+
+void ir_set_nests(IrOp *op, uint32_t count, const int64_t *items) {
+    IrFunc *f = op->block->func;
+    Arena *arena = f->module->arena;
+    op->nests = 0;
+    if (count == 0) return;
+    IrNests nests = {count, arena_copy(arena, items, count * sizeof *items)};
+    vec_push(arena, &f->nests, nests);
+    op->nests = (uint32_t)f->nests.count;
+}
+
 // ---- selections of views
 
 uint32_t ir_view_index_start(IrOpcode code) {

@@ -83,6 +83,12 @@ typedef struct IrAttr {
     } u;
 } IrAttr;
 
+// Level cpu_nest: the numbers of the nests that an op's roots belong to, in their order.
+typedef struct IrNests {
+    uint32_t count;
+    const int64_t *items;
+} IrNests;
+
 struct IrOp {
     IrOpcode code;
     uint32_t id;
@@ -92,6 +98,7 @@ struct IrOp {
     uint32_t operand_count;
     uint32_t result_count;
     uint32_t region_count;
+    uint32_t nests;  // in the function's list: index + 1; 0: none
     IrUse *operands;
     IrValue *results;
     IrBlock **regions;
@@ -167,6 +174,7 @@ struct IrFunc {
 #undef IR_OPTION
     int lanes;  // of a warp, where the machine does not have 32 of them; 0: 32
     int group;  // programs of dimension 0 that run in turn before it goes on; 0: as they come
+    VEC(IrNests) nests;  // of ops
     uint32_t value_count;
     uint32_t op_count;
 };
@@ -198,6 +206,8 @@ const IrAttr *ir_attr(const IrOp *op, IrAttrName name);  // a CHECK fails if the
 static inline int64_t ir_attr_int(const IrOp *op, IrAttrName name) {
     return ir_attr(op, name)->u.i;
 }
+const IrNests *ir_nests(const IrOp *op);                            // NULL: none
+void ir_set_nests(IrOp *op, uint32_t count, const int64_t *items);  // copied; 0: none
 void ir_attr_set_int(IrOp *op, IrAttrName name, int64_t value);
 // Numbers and texts are copied.
 void ir_attr_set_ints(IrOp *op, IrAttrName name, uint32_t count, const int64_t *items);

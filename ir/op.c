@@ -57,10 +57,10 @@ const IrOpInfo *ir_op_info(IrOpcode code) {
 }
 
 bool ir_level_allows(IrLevel function, IrLevel op) {
-    if (function == IR_LEVEL_CPU_TILE && op == IR_LEVEL_CPU) return true;
-    if (op == IR_LEVEL_VECTOR)
-        return function == IR_LEVEL_CPU_TILE || function == IR_LEVEL_CPU ||
-               function == IR_LEVEL_THREAD;
+    bool cpu =
+        function == IR_LEVEL_CPU_TILE || function == IR_LEVEL_CPU_NEST || function == IR_LEVEL_CPU;
+    if (op == IR_LEVEL_CPU) return cpu;
+    if (op == IR_LEVEL_VECTOR) return cpu || function == IR_LEVEL_THREAD;
     return op == IR_LEVEL_ANY || op == IR_LEVEL_TILE || op == function;
 }
 
@@ -69,6 +69,7 @@ const char *ir_level_text(IrLevel level) {
     case IR_LEVEL_TILE: return "tile";
     case IR_LEVEL_GPU: return "gpu";
     case IR_LEVEL_CPU_TILE: return "cpu_tile";
+    case IR_LEVEL_CPU_NEST: return "cpu_nest";
     case IR_LEVEL_CPU: return "cpu";
     case IR_LEVEL_THREAD: return "thread";
     case IR_LEVEL_VECTOR: return "cpu, thread";

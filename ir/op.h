@@ -42,11 +42,12 @@ typedef enum IrAttrKind {
     IR_KIND_DTYPES,
 } IrAttrKind;
 
-// What a function may hold (the first five), and where an op may stand: VECTOR is CPU and THREAD.
+// What a function may hold (the first six), and where an op may stand: VECTOR is CPU and THREAD.
 typedef enum IrLevel {
     IR_LEVEL_TILE,
     IR_LEVEL_GPU,       // tiles spread over threads by layouts
     IR_LEVEL_CPU_TILE,  // tiles beside ops of level CPU: what a CPU runs, before it is lowered
+    IR_LEVEL_CPU_NEST,  // the same, when it is decided which loops compute what: ops have nests
     IR_LEVEL_CPU,       // scalars and vectors of one thread
     IR_LEVEL_THREAD,    // the same, of each of a program's threads
     IR_LEVEL_VECTOR,

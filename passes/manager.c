@@ -88,12 +88,13 @@ static uint32_t ops_of(const IrFunc *f) {
     return count;
 }
 
-// At level cpu_tile what is known of a function holds only until it is lowered: nobody else changes
-// it before.
+// From level cpu_tile on what is decided of a function holds only as long as nobody else changes
+// it.
 static bool runs_at(PassLevels levels, IrLevel level) {
     switch (level) {
     case IR_LEVEL_GPU: return levels == LEVELS_ALL;
-    case IR_LEVEL_CPU_TILE: return levels == LEVELS_CPU;
+    case IR_LEVEL_CPU_TILE:
+    case IR_LEVEL_CPU_NEST: return levels == LEVELS_CPU;
     default: return true;
     }
 }

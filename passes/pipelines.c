@@ -25,13 +25,14 @@ static const PassStep tile_steps[] = {
 };
 
 // CPU_LOOPS_FIRST and CPU_LOOPS_COUNT name the part that is PIPELINE_CPU_LOOPS.
-enum { CPU_LOOPS_FIRST = 2, CPU_LOOPS_COUNT = 4 };
+enum { CPU_LOOPS_FIRST = 2, CPU_LOOPS_COUNT = 5 };
 static const PassStep cpu_steps[] = {
     {PASS_CPU_PEEL_ROWS, "first: it looks for loops over whole tiles"},
     {PASS_CSE, "bodies side by side share what they load and compute"},
     {PASS_CPU_LOWER_ASSERTS, "what asserts compute is tile code, which is lowered with the rest"},
     {PASS_CPU_DEEPEN_DOT, "before programs are merged, which asks whether products fit in tiles"},
-    {PASS_CPU_MERGE_PROGRAMS, "last of the tiles' shapes: lowering makes loops of them"},
+    {PASS_CPU_MERGE_PROGRAMS, "last of what changes tiles: the plan is one of their shapes"},
+    {PASS_CPU_PLAN, "straight before lowering, which reads what is decided"},
     {PASS_CPU_LOWER, "all that follows works on loops over vectors"},
     {PASS_CSE, "addresses and masks that several loops computed for themselves"},
     {PASS_SIMPLIFY, "indices by constants, masks that are all true, least of what cse found one"},

@@ -318,7 +318,7 @@ static bool level_attr(IrParser *p) {
         parser_next(p);
         return true;
     }
-    return parser_fail(p, "a level: tile, gpu, cpu_tile, cpu or thread");
+    return parser_fail(p, "a level: tile, gpu, cpu_tile, cpu_nest, cpu or thread");
 }
 
 static bool math_item(IrParser *p) {

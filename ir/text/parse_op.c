@@ -72,6 +72,7 @@ typedef struct Draft {
     IrToken first;
     IrAttr attrs[IR_MAX_ATTRS];
     bool given[IR_MAX_ATTRS];
+    IrAttr nests;      // which every op may have
     IrToken constant;  // the value of a CONST attribute: read when the type is known
     size_t operands, names, types, regions;  // where its parts begin on the stacks
 } Draft;
@@ -189,8 +190,15 @@ static bool attr_unknown(IrParser *p, const Draft *draft) {
     return false;
 }
 
+static bool nests(IrParser *p, Draft *draft) {
+    parser_next(p);
+    TRY(parser_expect(p, '=', "after the name of an attribute"));
+    return ints(p, &draft->nests);
+}
+
 static bool attr(IrParser *p, Draft *draft) {
     if (p->token.kind != IR_TOK_NAME) return parser_fail(p, "the name of an attribute");
+    if (parser_at_name(p, "nests")) return nests(p, draft);
     int i = 0;
     while (i < draft->info->attr_count &&
            !str_equal(p->token.text, str(ir_attr_text(draft->info->attrs[i])))) {
@@ -389,6 +397,7 @@ static void make(IrParser *p, const Draft *draft, IrBlock *block, uint32_t end) 
         op->attrs[i].u.ints.count = count;
         op->attrs[i].u.ints.items = arena_new(p->arena, int64_t, count);
     }
+    ir_set_nests(op, draft->nests.u.ints.count, draft->nests.u.ints.items);
     for (uint32_t i = 0; i < op->result_count; i++) {
         define(p, p->names.data[draft->names + i], &op->results[i]);
     }

@@ -135,7 +135,13 @@ static void print_attrs(const IrOp *op, StrBuf *out) {
         print_attr_value(op, info->attrs[i], &op->attrs[i], out);
         any = true;
     }
-    if (any) strbuf_char(out, '}');
+    const IrNests *nests = ir_nests(op);
+    for (uint32_t i = 0; nests && i < nests->count; i++) {
+        strbuf_add(out, i ? STR(", ") : any ? STR(", nests = [") : STR(" {nests = ["));
+        strbuf_printf(out, "%lld", (long long)nests->items[i]);
+    }
+    if (nests) strbuf_char(out, ']');
+    if (any || nests) strbuf_char(out, '}');
 }
 
 void ir_print_op_with(const IrNumbers *numbers, const IrOp *op, StrBuf *out) {

@@ -186,6 +186,37 @@ static bool check_level(Verifier *v, const IrOp *op) {
                          ir_level_text(v->func->level), ir_level_text(level));
 }
 
+// How many nests an op at level cpu_nest names, if it names any; UINT32_MAX: as many as it likes.
+static uint32_t nests_named(const IrOp *op) {
+    switch (op->code) {
+    case IR_STORE:
+    case IR_VIEW_STORE:
+    case IR_REDUCE: return 1;
+    case IR_JOIN:
+    case IR_CAT: return 2;
+    case IR_FOR:
+    case IR_WHILE:
+    case IR_YIELD: return UINT32_MAX;
+    default: return op->result_count;
+    }
+}
+
+static bool check_nests(Verifier *v, const IrOp *op) {
+    const IrNests *nests = ir_nests(op);
+    bool planned = v->func->level == IR_LEVEL_CPU_NEST && v->section->kind == IR_BODY;
+    bool root = op->code == IR_VIEW_STORE || op->code == IR_REDUCE;
+    uint32_t named = nests_named(op);
+    if (!nests) return !(planned && root) || verifier_fail(v, op, "expected the nest of its root");
+    if (!planned) return verifier_fail(v, op, "expected nests at level cpu_nest only");
+    if (named != UINT32_MAX && nests->count != named)
+        return verifier_fail(v, op, "expected %u nests, found %u", named, nests->count);
+    for (uint32_t i = 0; i < nests->count; i++)
+        if (nests->items[i] < 0 || nests->items[i] > INT32_MAX)
+            return verifier_fail(v, op, "expected a number of a nest, found %lld",
+                                 (long long)nests->items[i]);
+    return true;
+}
+
 // Conditions and grids are evaluated before a launch: no memory, no program, nothing that acts.
 static bool check_launch_op(Verifier *v, const IrOp *op) {
     if (v->section->kind == IR_BODY) return true;
@@ -249,6 +280,7 @@ static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
     fine &= check_attrs(v, op);
     fine &= check_operands(v, op);
     fine &= check_level(v, op);
+    fine &= check_nests(v, op);
     fine &= check_launch_op(v, op);
     if (fine && verifier_rule(v, op) && op->code == IR_DOT) verifier_dot_plan(v, op);
     for (uint32_t i = 0; i < op->region_count; i++) check_block(v, op->regions[i], op);

@@ -112,8 +112,8 @@ static bool inside_flags(Verifier *v, const IrOp *op, uint32_t rank) {
 static bool spans(Verifier *v, const IrOp *op, uint32_t rank) {
     const IrAttr *spans = ir_attr(op, IR_ATTR_SPANS), *select = ir_attr(op, IR_ATTR_SELECT);
     if (spans->u.ints.count == 0) return true;
-    if (v->func->level != IR_LEVEL_CPU_TILE)
-        return verifier_fail(v, op, "expected spans at level cpu_tile only");
+    if (v->func->level != IR_LEVEL_CPU_TILE && v->func->level != IR_LEVEL_CPU_NEST)
+        return verifier_fail(v, op, "expected spans at levels cpu_tile and cpu_nest only");
     bool fits = spans->u.ints.count == rank;
     for (uint32_t i = 0; fits && i < rank; i++) {
         int64_t span = spans->u.ints.items[i];

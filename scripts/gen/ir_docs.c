@@ -97,6 +97,7 @@ static const char *section_of(const IrOpInfo *info) {
     case IR_LEVEL_GPU: return "Level gpu: tiles with layouts";
     case IR_LEVEL_THREAD: return "Level thread: one thread of a GPU";
     case IR_LEVEL_CPU_TILE:
+    case IR_LEVEL_CPU_NEST:
     case IR_LEVEL_CPU:
     case IR_LEVEL_VECTOR: return "Level cpu, and vectors of both machine levels";
     }

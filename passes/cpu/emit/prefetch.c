@@ -1,0 +1,116 @@
+// Asking for the next program's row while this one's is being worked on.
+//
+// Where a nest reads a row that an earlier one has read, the row is in the caches and memory has
+// nothing to do: the second nest asks for the row after it, vector by vector. The row of the next
+// program is then there when its first nest comes by.
+//
+//     max of x[r, …]               reads from memory, unless it was asked for
+//     sum of exp(x[r, …] - max)    asks for x[r + 1, …]; of a long row, while y comes in here,
+//     y[r, …] = e / sum            this one asks
+//
+// Invariants: a hint, which no result depends on. Rows that would not stay in a cache until then
+// are not asked for, but what follows soon in the same row; how long a row is, is known at run time
+// only.
+#include "passes/cpu/emit/access.h"
+#include "passes/cpu/tuning.h"
+
+// The dimension of the view that the program's number indexes; -1: none.
+static int row_dim(const IrOp *load) {
+    uint32_t start = ir_view_index_start(load->code);
+    const IrAttr *select = ir_attr(load, IR_ATTR_SELECT);
+    int found = -1;
+    for (uint32_t d = 0; d + 1 < select->u.ints.count; d++) {
+        const IrOp *index = ir_operand(load, start + d)->def;
+        if (select->u.ints.items[d] || !index || index->code != IR_PROGRAM) continue;
+        if (ir_attr_int(index, IR_ATTR_DIM) == 0) found = (int)d;
+    }
+    return found;
+}
+
+// Does only one of them happen: in the two branches of a condition?
+static bool exclude(const IrOp *a, const IrOp *b) {
+    for (const IrBlock *block = a->block; block->parent; block = block->parent->block) {
+        const IrOp *owner = block->parent;
+        for (uint32_t i = 0; owner->code == IR_IF && i < owner->region_count; i++)
+            if (owner->regions[i] != block && ir_block_within(b->block, owner->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+static RowRead *find_row(Lower *l, const IrOp *load, const IrValue *row) {
+    for (size_t i = 0; i < l->rows.count; i++) {
+        RowRead *r = &l->rows.data[i];
+        if (r->view == ir_operand(load, 0) && r->row == row && !exclude(r->load, load)) return r;
+    }
+    return NULL;
+}
+
+// Is it time to ask? In the nest after the first that reads the row; of short rows at once, for one
+// that is as far as memory takes to answer.
+static bool is_time(Lower *l, const Nest *nest, const IrOp *load, const IrValue *row) {
+    RowRead *known = find_row(l, load, row);
+    if (!known) {
+        RowRead first = {ir_operand(load, 0), row, load, l->nest_number, nest->once};
+        vec_push(l->scratch, &l->rows, first);
+        return nest->once;
+    }
+    if (known->nest == l->nest_number || known->fetched || nest->masked) return false;
+    known->fetched = true;
+    return true;
+}
+
+// Does the first cache not hold a row as long as this?
+static bool is_long(const Lower *l, const Nest *nest, int64_t size) {
+    return nest->shape[nest->lane] * size > l->machine->l1_bytes;
+}
+
+// How far the row lies for which there is time, in elements.
+static IrValue *distance(Lower *l, Nest *nest, IrValue *view, int dim, int64_t size) {
+    IrBuilder *top = nest_builder(nest, 0);
+    IrValue *step = access_stride(l, top, view, (uint32_t)dim);
+    if (nest->once) {
+        int64_t rows = TUNE_ROW_AHEAD_BYTES / size / nest->lanes;
+        return lower_mul(top, step, lower_i64(top, rows > 1 ? rows : 1));
+    }
+    int64_t most = l->machine->l2_bytes / TUNE_ROW_CACHE_PARTS / size;
+    IrValue *stays = ir_binary(top, IR_LE, step, lower_i64(top, most));
+    return ir_ternary(top, IR_SELECT, stays, step, lower_i64(top, TUNE_ROW_AHEAD_BYTES / size));
+}
+
+void ahead_fetch_row(Lower *l, Nest *nest, const IrOp *load, NestValue pointer) {
+    int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
+    IrValue *step = distance(l, nest, ir_operand(load, 0), row_dim(load), size);
+    IrBuilder *b = nest_builder(nest, pointer.depth);
+    IrValue *next = ir_ptr_add(b, pointer.value, step);
+    IrOp *op = ir_op(b, IR_CPU_PREFETCH, 1, &next, 0, NULL, 0, NULL);
+    ir_attr_set_int(op, IR_ATTR_COUNT, nest->lanes);
+}
+
+static bool stores_early(const Nest *nest) {
+    for (size_t i = 0; i < nest->roots.count; i++)
+        if (nest->roots.data[i].buffer.view) return true;
+    return false;
+}
+
+bool ahead_fetch(Lower *l, Nest *nest, IrOp *load, NestValue pointer) {
+    int dim = row_dim(load);
+    if (dim < 0 || nest->lane < 0 || nest->lanes == 1) return false;
+    int64_t size = (int64_t)dtype_size(pointer.value->type->elem);
+    uint32_t vectors = nest->shape[nest->lane] * (uint32_t)size / l->machine->vector_bytes;
+    if (!nest->once && vectors < TUNE_ROW_VECTORS) return false;
+    IrValue *row = ir_operand(load, ir_view_index_start(load->code) + (uint32_t)dim);
+    if (!is_time(l, nest, load, row)) return false;
+    if (stores_early(nest) && is_long(l, nest, size))
+        l->owed = load;
+    else
+        ahead_fetch_row(l, nest, load, pointer);
+    return true;
+}
+
+IrOp *ahead_take_owed(Lower *l, const Nest *nest) {
+    IrOp *load = l->owed;
+    if (!load || nest->masked || nest->lanes == 1 || load->block != l->here->block) return NULL;
+    l->owed = NULL;
+    return load;
+}

@@ -1,0 +1,160 @@
+#include "passes/cpu/emit/transpose.h"
+#include "passes/cpu/tuning.h"
+
+// ---- the exchange -------------------------------------------------------------------------------
+
+static IrValue *shuffle(Lower *l, IrBuilder *b, IrValue *x, IrValue *y, uint32_t count,
+                        const int64_t *from) {
+    const IrType *t = ir_with_shape(l->module, x->type, 1, &count);
+    IrValue *operands[2] = {x, y};
+    IrOp *op = ir_op(b, IR_VEC_SHUFFLE, 2, operands, 1, &t, 0, NULL);
+    ir_attr_set_ints(op, IR_ATTR_LANES, count, from);
+    return ir_result(op, 0);
+}
+
+// Bit `bit` of the place in a row changes places with that of the row's number.
+static void exchange_bit(Lower *l, IrBuilder *b, IrValue **row, uint32_t count, uint32_t bit,
+                         uint32_t units, uint32_t group) {
+    uint32_t elements = units * group;
+    int64_t *low = arena_new(l->scratch, int64_t, elements),
+            *high = arena_new(l->scratch, int64_t, elements);
+    for (uint32_t i = 0; i < elements; i++) {
+        bool second = i / group & bit;
+        low[i] = second ? elements + i - bit * group : i;
+        high[i] = second ? elements + i : i + bit * group;
+    }
+    for (uint32_t r = 0; r < count; r++) {
+        if (r & bit) continue;
+        IrValue *x = row[r], *y = row[r + bit];
+        row[r] = shuffle(l, b, x, y, elements, low);
+        row[r + bit] = shuffle(l, b, x, y, elements, high);
+    }
+}
+
+void square_exchange(Lower *l, IrBuilder *b, IrValue **row, uint32_t units, uint32_t group) {
+    for (uint32_t bit = 1; bit < units; bit *= 2) exchange_bit(l, b, row, units, bit, units, group);
+}
+
+// ---- loads --------------------------------------------------------------------------------------
+
+static bool same_place(const LanePlace *a, const LanePlace *b) {
+    for (uint32_t d = 0; d < a->rank; d++) {
+        const Coord *x = &a->at[d], *y = &b->at[d];
+        if (x->kind != y->kind || x->value != y->value || x->loop != y->loop) return false;
+    }
+    return true;
+}
+
+const Square *square_find(const Nest *nest, const LanePlace *place, uint32_t of, bool buffer) {
+    for (size_t i = 0; i < nest->squares.count; i++) {
+        const Square *s = &nest->squares.data[i];
+        if (s->of == of && s->buffer == buffer && same_place(&s->place, place)) return s;
+    }
+    return NULL;
+}
+
+// Rows from `row` on, loaded and turned half by half: few of them are in registers at once.
+static void load_rows(Lower *l, IrBuilder *b, IrValue **row, IrValue *const *pointer,
+                      uint32_t count, uint32_t units) {
+    if (count == 1) {
+        const IrType *t = ir_tile(l->module, pointer[0]->type->elem, 1, &units);
+        IrValue *operands[3] = {pointer[0], NULL, NULL};
+        row[0] = ir_result(ir_op(b, IR_CPU_LOAD, 3, operands, 1, &t, 0, NULL), 0);
+        return;
+    }
+    uint32_t half = count / 2;
+    load_rows(l, b, row, pointer, half, units);
+    load_rows(l, b, row + half, pointer + half, half, units);
+    exchange_bit(l, b, row, count, half, units, 1);
+}
+
+// NULL where too many rows have been passed over.
+static IrValue *point_at_row(Nest *nest, IrBuilder *b, RowSteps *rows, uint32_t row) {
+    enum { NEAR = 4 };
+    uint32_t distance = row - rows->row;
+    if (distance == 0) return rows->fourth;
+    if (distance > NEAR) return NULL;
+    IrBuilder *top = nest_builder(nest, 0);
+    IrValue *by = lower_mul(top, rows->stride, lower_i64(top, distance));
+    IrValue *pointer = ir_ptr_add(b, rows->fourth, by);
+    if (distance == NEAR) *rows = (RowSteps){rows->stride, pointer, row};
+    return pointer;
+}
+
+IrValue *square_beside(const Lower *l, Nest *nest, IrBuilder *b, uint32_t of, LanePlace place,
+                       IrValue *pointer, IrValue *stride) {
+    for (size_t i = 0; i < nest->beside.count; i++) {
+        Beside *known = &nest->beside.data[i];
+        if (known->of != of || !same_place(&known->place, &place)) continue;
+        IrValue *beside = point_at_row(nest, b, &known->rows, nest->side_at);
+        return beside ? beside : pointer;
+    }
+    Beside first = {of, place, {stride, pointer, nest->side_at}};
+    vec_push(l->scratch, &nest->beside, first);
+    return pointer;
+}
+
+// Vectors of `count` squares, side by side.
+static IrValue *side_by_side(Lower *l, IrBuilder *b, IrValue *const *part, uint32_t step,
+                             uint32_t count) {
+    if (count == 1) return part[0];
+    IrValue *x = side_by_side(l, b, part, step, count / 2);
+    IrValue *y = side_by_side(l, b, part + (size_t)step * (count / 2), step, count / 2);
+    uint32_t lanes = 2 * x->type->shape[0];
+    int64_t *from = arena_new(l->scratch, int64_t, lanes);
+    for (uint32_t i = 0; i < lanes; i++) from[i] = i;
+    return shuffle(l, b, x, y, lanes, from);
+}
+
+const Square *square_load(Lower *l, Nest *nest, const Far *far, LanePlace place) {
+    uint32_t lanes = nest->lanes, sides = nest->sides, count = lanes / sides;
+    IrBuilder *b = nest_builder(nest, far->depth);
+    IrValue **pointer = arena_new(l->scratch, IrValue *, lanes);
+    IrValue **part = arena_new(l->scratch, IrValue *, lanes);
+    RowSteps rows = {far->stride, far->pointer, 0};
+    for (uint32_t i = 0; i < lanes; i++) pointer[i] = point_at_row(nest, b, &rows, i);
+    for (uint32_t i = 0; i < count; i++)
+        load_rows(l, b, part + (size_t)i * sides, pointer + (size_t)i * sides, sides, sides);
+    Square square = {.of = far->of, .buffer = far->buffer, .place = place};
+    square.row = arena_new(l->scratch, IrValue *, sides);
+    for (uint32_t r = 0; r < sides; r++) square.row[r] = side_by_side(l, b, part + r, sides, count);
+    vec_push(l->scratch, &nest->squares, square);
+    return &nest->squares.data[nest->squares.count - 1];
+}
+
+// ---- choosing -----------------------------------------------------------------------------------
+
+bool square_fits(const Nest *nest, Coord c) {
+    return nest->axis < 0 && nest->lane >= 0 && c.kind == COORD_LOOP &&
+           c.loop != (uint32_t)nest->lane && nest->shape[c.loop] > 1;
+}
+
+static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
+
+// Squares of a register of the widest elements each; side by side as many as all registers hold, so
+// that long runs are stored at once, and whole lines of memory at least. Bodies are repeated for
+// each coordinate of the side, so long ones get small squares.
+void square_choose(const Lower *l, Nest *nest, uint32_t bytes) {
+    nest->sides = 1;
+    nest->side = nest->survey.turns;
+    if (nest->side < 0 || nest->lanes < 2) return;
+    if (nest->survey.turn_bytes > bytes) bytes = nest->survey.turn_bytes;
+    uint32_t vector = l->machine->vector_bytes / bytes, line = CPU_LINE_BYTES / bytes;
+    uint32_t held = l->machine->vector_registers, extent = nest->shape[nest->lane];
+    uint32_t run = held > vector ? held : vector, lanes = nest->lanes;
+    if (!nest->pack) lanes = least(extent, line > run ? line : run);
+    uint32_t sides = least(least(vector, lanes), nest->shape[nest->side]);
+    while (sides > TUNE_SQUARE_FEW && sides * nest->survey.work > TUNE_SQUARE_OPS) sides /= 2;
+    if (sides < 2 || sides * nest->survey.work > TUNE_SQUARE_OPS) return;
+    nest->sides = sides;
+    nest->lanes = lanes;
+}
+
+static bool is_beside(const Nest *nest, const ValueMemo *memo) {
+    for (uint32_t d = 0; d < memo->place.rank; d++)
+        if (memo->place.at[d].kind == COORD_LOOP && memo->place.at[d].loop == (uint32_t)nest->side)
+            return false;
+    return true;
+}
+
+void square_forget(Lower *l, Nest *nest) { value_forget(l, nest, is_beside); }
