@@ -54,6 +54,7 @@ sub c_source {
             elsif ($rest =~ s{^//\s?(.*)$}{}) { $comment = $1; last if $rest eq '' }
             elsif ($rest =~ s{^/\*(.*?)\*/}{}) { $comment .= $1 }
             elsif ($rest =~ s{^/\*(.*)$}{}) { $comment .= $1; $in_block = 1 }
+            elsif ($rest =~ s{^[^"'/]+}{}) { $code .= $& }
             else { $rest =~ s/^.//; $code .= $& }
         }
         if ($text_found ne '') {
