@@ -47,7 +47,7 @@ IrBlock *ir_func_add_section(IrFunc *f, IrSectionKind kind, Str text, Span span)
 IrValue *ir_block_add_arg(IrBlock *block, const IrType *type) {
     Arena *arena = block->func->module->arena;
     uint32_t count = block->arg_count;
-    if ((count & (count - 1)) == 0) {  // full: the room is the next power of two
+    if ((count & (count - 1)) == 0) {  // full: the capacity is the next power of two
         IrValue **args = arena_new(arena, IrValue *, count ? 2 * (size_t)count : 1);
         for (uint32_t i = 0; i < count; i++) args[i] = block->args[i];
         block->args = args;
@@ -74,8 +74,7 @@ IrBuilder ir_builder_before(IrOp *op) {
 
 // ---- the general form
 
-// One piece of memory: the op, its operands, results, attributes and regions,
-// one after the other.
+// One piece of memory: the op, its operands, results, attributes and regions, in this order.
 static IrOp *op_allocate(Arena *arena, IrOpcode code, uint32_t operands, uint32_t results,
                          uint32_t regions) {
     int attrs = ir_op_info(code)->attr_count;

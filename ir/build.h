@@ -1,6 +1,6 @@
-// Building IR: ops are added at the builder's place, with result types found from operands.
+// Building IR: ops are added at the builder's position, with result types found from operands.
 //
-// Invariants: a built op obeys its typing rule if its operands do (the verifier says so); the
+// Invariants: a built op obeys its typing rule if its operands do (the verifier checks that); the
 // builder never folds or simplifies. Spans: every op takes the builder's current span.
 // Ownership: the module's arena.
 //
@@ -22,7 +22,7 @@ typedef struct IrBuilder {
 
 IrFunc *ir_func_create(IrModule *m, Symbol name, bool is_kernel);
 IrParam *ir_func_add_param(IrFunc *f, Symbol name, const IrType *type);
-// Adds the extent when it is new.
+// Adds the extent if it is new.
 void ir_func_add_extent(IrFunc *f, Symbol name);
 IrBlock *ir_func_add_section(IrFunc *f, IrSectionKind kind, Str text, Span span);
 IrBlock *ir_block_create(IrFunc *f);  // for a region; its op adopts it

@@ -24,7 +24,7 @@ static void use_set(IrUse *use, IrValue *value) {
     value->uses = use;
 }
 
-// Moves a use to another place in memory, keeping its place in the list.
+// Moves a use to another address and keeps its position in the list.
 static void use_move(IrUse *to, IrUse *from) {
     *to = *from;
     if (to->value) {
@@ -119,8 +119,7 @@ void ir_move_to_end(IrOp *op, IrBlock *block) {
 void ir_remove_block_arg(IrBlock *block, uint32_t i) {
     CHECK(i < block->arg_count, "argument %u of %u", i, block->arg_count);
     CHECK(!block->args[i]->uses, "block argument %u is removed, but it has uses", i);
-    // The room stays a power of two at least as large as before, as
-    // ir_block_add_arg expects.
+    // The capacity stays a power of two at least as large as before, as ir_block_add_arg expects.
     for (block->arg_count--; i < block->arg_count; i++) {
         block->args[i] = block->args[i + 1];
         block->args[i]->index = i;
@@ -186,7 +185,9 @@ IrOp *ir_clone(IrBuilder *b, const IrOp *op, Map *map, Arena *scratch) {
                        op->region_count, regions);
     b->span = span;
     int attrs = ir_op_info(op->code)->attr_count;
-    for (int i = 0; i < attrs; i++) made->attrs[i] = op->attrs[i];  // shared: never written
+    for (int i = 0; i < attrs; i++)
+        made->attrs[i] = op->attrs[i];  // shared: attributes are never
+                                        // written in place
     for (uint32_t i = 0; i < op->result_count; i++) {
         learn(scratch, map, &op->results[i], &made->results[i]);
     }
@@ -242,8 +243,8 @@ IrFunc *ir_func_clone(const IrFunc *f, Symbol name) {
 
 // ---- order
 
-// Of two ops of one block. Looks both ways from both in step: as long as the shortest way to the
-// other op or to an end of the block.
+// Does a come before b in their block? Walks in both directions from both ops in step, so it costs
+// the shortest distance to the other op or to an end of the block.
 static bool stands_before(const IrOp *a, const IrOp *b) {
     const IrOp *before_a = a->prev, *after_a = a->next, *before_b = b->prev, *after_b = b->next;
     for (;;) {

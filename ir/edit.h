@@ -1,6 +1,6 @@
-// Editing IR: replacing, moving, erasing, cloning, with use lists kept right.
+// Editing IR: replacing, moving, erasing and cloning ops; the use lists stay correct.
 //
-// Invariants: as ir.h. Erasing an op whose results are still used is a defect (CHECK).
+// Invariants: as in ir.h. Erasing an op whose results are still used is a defect (CHECK).
 //
 //     ir_replace_all(op_result, constant);
 //     ir_erase(op);
@@ -20,19 +20,19 @@ void ir_erase(IrOp *op);         // with everything nested in it
 void ir_move_before(IrOp *op, IrOp *place);
 void ir_move_to_end(IrOp *op, IrBlock *block);
 void ir_remove_block_arg(IrBlock *block, uint32_t i);
-// Puts the same op with these operands and result types in the place of `op` (loops that gain or
-// lose carried values): attributes and regions go over to it. `op` is out of its block, but its
-// results keep their uses until the caller gives them to the new ones with ir_replace_all.
+// Replaces `op` by the same op with these operands and result types (for loops that gain or lose
+// carried values); attributes and regions move to the new op. `op` is removed from its block, but
+// its results keep their uses until the caller gives them to the new ones with ir_replace_all.
 IrOp *ir_remake(IrOp *op, uint32_t operand_count, IrValue *const *operands, uint32_t result_count,
                 const IrType *const *results);
 
-// Copies an op with its regions to the builder's place; operands go through `map` (IrValue* keys
-// and values), which also learns the copies of its results.
+// Copies an op with its regions to the builder's position. Operands are replaced through `map`
+// (IrValue* keys and values), to which the copies of its results are added.
 IrOp *ir_clone(IrBuilder *b, const IrOp *op, Map *map, Arena *scratch);
-// Copies all ops of a block but its terminator.
+// Copies all ops of a block except its terminator.
 void ir_clone_block(IrBuilder *b, const IrBlock *block, Map *map, Arena *scratch);
 IrFunc *ir_func_clone(const IrFunc *f, Symbol name);
 bool ir_dominates(const IrOp *a,
-                  const IrOp *b);  // a stands before b in its block or an enclosing one
+                  const IrOp *b);  // a comes before b in its block or an enclosing one
 
 #endif

@@ -120,7 +120,7 @@ uint32_t ir_view_index_start(IrOpcode code) {
     return 4;
 }
 
-// Stretches `shape` so that a tile index of type `t` goes with those before it.
+// Stretches `shape` so that a tile index of type `t` broadcasts with those before it.
 static bool stretch_index(const IrType *t, uint32_t rank, uint32_t *shape) {
     if (t->rank != rank) return false;
     for (uint32_t i = 0; i < rank; i++) {
@@ -130,8 +130,7 @@ static bool stretch_index(const IrType *t, uint32_t rank, uint32_t *shape) {
     return true;
 }
 
-// The shape of all tile indices broadcast together; *rank 0 when there are
-// none.
+// The shape of all tile indices broadcast together; *rank is 0 when there are none.
 static bool index_shape(const IrOp *op, const IrAttr *select, uint32_t *rank, uint32_t *shape) {
     uint32_t start = ir_view_index_start(op->code);
     *rank = 0;

@@ -2,18 +2,17 @@
 //
 // Shape: a module holds functions; a kernel has parameters, named extents and sections: any number
 // of `requires`, one `grid` (or none), one `body`. A section is one block. A block is a list of
-// ops; ops nest blocks (regions, exactly one block each). Control flow is structured: no branches.
-// Invariants (kept by build.h and edit.h, proven by verify.h, listed there):
+// ops; ops nest blocks (regions, each of exactly one block). Control flow is structured: there are
+// no branches.
+// Invariants (kept by build.h and edit.h, checked by verify.h, listed there):
 //   - every operand is a value defined before its use in the same block or an enclosing one, a
-//   block
-//     argument of an enclosing block, or a parameter of the function; sections share parameters
-//     only;
-//   - the use list of a value holds exactly the operand places that name it;
-//   - ids of values and ops are dense per function and never reused, so that passes can keep facts
-//   in
-//     arrays of value_count or op_count;
+//     block argument of an enclosing block, or a parameter of the function; sections share
+//     nothing but parameters;
+//   - the use list of a value holds exactly the operands that refer to it;
+//   - ids of values and ops are dense per function and never reused, so that passes can keep
+//     facts in arrays of value_count or op_count;
 //   - an absent optional operand has value NULL and is in no use list.
-// Ownership: everything lives in the module's arena; erased ops stay as garbage until it goes.
+// Ownership: everything is in the module's arena; erased ops stay as garbage until it is freed.
 //
 // Example (text form):
 //     kernel @scale(%x: view f32[N], %a: f32) {
@@ -48,22 +47,22 @@ typedef struct IrBlock IrBlock;
 typedef struct IrFunc IrFunc;
 typedef struct IrValue IrValue;
 
-// One operand place; linked into its value's list of uses.
+// One operand; linked into its value's list of uses.
 typedef struct IrUse {
     IrValue *value;  // NULL: absent
     IrOp *user;
     struct IrUse *next;
-    struct IrUse **link;  // what points at this use
+    struct IrUse **link;  // the pointer that points at this use
 } IrUse;
 
 struct IrValue {
     const IrType *type;
     IrOp *def;       // NULL for block arguments and parameters
-    IrBlock *block;  // of a block argument, else NULL
+    IrBlock *block;  // of a block argument; else NULL
     uint32_t index;  // among the op's results, the block's arguments or the parameters
     uint32_t id;
     IrUse *uses;
-    Symbol name;  // a name from the source, or NULL; not printed, but for parameters
+    Symbol name;  // a name from the source, or NULL; printed for parameters only
 };
 
 typedef struct IrAttr {
@@ -118,9 +117,9 @@ typedef struct IrDim {
     int64_t value;  // of a fixed extent
 } IrDim;
 
-// What is known of a parameter or extent; the zeroed one knows nothing.
+// Known facts about a parameter or extent; the zeroed struct holds none.
 typedef struct IrFacts {
-    uint64_t divisor;  // a multiple of it (of the address in bytes, for pointers and views); 0 as 1
+    uint64_t divisor;  // divides it (for pointers and views: the address in bytes); 0 means 1
     bool has_range;
     int64_t min, max;
 } IrFacts;
@@ -172,8 +171,9 @@ struct IrFunc {
 #define IR_OPTION(name, least, most) int name;  // an option; 0: not given
 #include "ir/options.def"
 #undef IR_OPTION
-    int lanes;  // of a warp, where the machine does not have 32 of them; 0: 32
-    int group;  // programs of dimension 0 that run in turn before it goes on; 0: as they come
+    int lanes;  // of a warp, if the machine's warps do not have 32 of them; 0: 32
+    int group;  // programs of dimension 0 that run one after the other before the next dimension;
+                // 0: no grouping
     VEC(IrNests) nests;  // of ops
     uint32_t value_count;
     uint32_t op_count;
@@ -195,14 +195,15 @@ uint32_t ir_lane_count(const IrFunc *f);
 // Threads that run a program of `thread` or `gpu` level; 1 while `warps` is not given.
 uint32_t ir_thread_count(const IrFunc *f);
 IrFunc *ir_func_find(const IrModule *m, Symbol name);
-// The block of the body; NULL while there is none.
+// The block of the body; NULL if there is none.
 IrBlock *ir_body(const IrFunc *f);
 const IrSection *ir_section(const IrFunc *f, IrSectionKind kind);
 const IrExtent *ir_extent_find(const IrFunc *f, Symbol name);
 
 static inline IrValue *ir_operand(const IrOp *op, uint32_t i) { return op->operands[i].value; }
 static inline IrValue *ir_result(const IrOp *op, uint32_t i) { return &op->results[i]; }
-const IrAttr *ir_attr(const IrOp *op, IrAttrName name);  // a CHECK fails if the row has no such one
+const IrAttr *ir_attr(const IrOp *op, IrAttrName name);  // a CHECK fails if the row has no such
+                                                         // attribute
 static inline int64_t ir_attr_int(const IrOp *op, IrAttrName name) {
     return ir_attr(op, name)->u.i;
 }
@@ -216,15 +217,14 @@ void ir_attr_set_name(IrOp *op, IrAttrName name, Symbol value);
 void ir_attr_set_text(IrOp *op, IrAttrName name, Str text);
 void ir_attr_set_texts(IrOp *op, IrAttrName name, uint32_t count, const Str *items);
 
-// Where the index operands of a view op begin (after view, pad / x / mask …).
+// The index of the first index operand of a view op (after view, pad / x / mask …).
 uint32_t ir_view_index_start(IrOpcode code);
-// The shape a view op's selection has; false when the indices do not go together.
+// The shape of a view op's selection; false if the indices cannot be broadcast together.
 bool ir_selection_shape(const IrOp *op, uint32_t *rank, uint32_t *shape);
-// What an op and all ops nested in it do: bits 1 << IrEffect of READ, WRITE, KEEP.
+// The effects of an op and all ops nested in it: bits 1 << IrEffect of READ, WRITE, KEEP.
 unsigned ir_effects(const IrOp *op);
-// May the op stand in `requires` and `grid`? The launcher computes them on scalars, in a straight
-// line: no loops, no tiles, none of the functions such as exp (runtime/launch_code.def has the same
-// list).
+// May the op be used in `requires` and `grid`? The launcher computes them on scalars, in a straight
+// line: no loops, no tiles, no functions such as exp (runtime/launch_code.def has the same list).
 bool ir_launchable(const IrOp *op);
 // Is block `inner` inside (or the same as) `outer`?
 bool ir_block_within(const IrBlock *inner, const IrBlock *outer);

@@ -1,11 +1,11 @@
-// Ranges: conditions taken apart into facts.
+// Ranges: conditions are taken apart into facts.
 //
-// A condition that is an `and` gives the facts of both sides when it holds, an `or` when it does
-// not; comparisons give inequalities; `x % c == 0` gives a divisor, `x % y == 0` that y is none of
-// 0. What has no such form gives nothing.
+// An `and` that holds gives the facts of both sides, and so does an `or` that does not hold.
+// Comparisons give inequalities; `x % c == 0` gives a divisor; `x % y == 0` shows that y is not
+// 0. A condition of any other form gives nothing.
 #include "ir/analysis/analysis_internal.h"
 
-// A condition used twice at every level would be looked at for ever: STEPS_MAX bounds the whole.
+// STEPS_MAX bounds the search: a condition used twice at every level takes exponential time.
 enum { FACTS_MAX = 64, DEPTH_MAX = 16, STEPS_MAX = 128 };
 
 static void push(const IrRanges *r, RangeFacts *facts, const IrValue *a, int64_t add,
@@ -14,7 +14,7 @@ static void push(const IrRanges *r, RangeFacts *facts, const IrValue *a, int64_t
     if (facts->count < FACTS_MAX) vec_push(r->arena, facts, fact);
 }
 
-// x % y == 0, x above 0, y not below: y is not 0 (x % 0 is x), and not above x.
+// x % y == 0 with x above 0 and y not below 0: y is not 0 (x % 0 is x), and not above x.
 static void push_dividing(const IrRanges *r, RangeFacts *facts, const IrOp *rest,
                           const IrValue *zero) {
     const IrValue *x = ir_operand(rest, 0), *y = ir_operand(rest, 1);
@@ -48,7 +48,7 @@ static void equal(const IrRanges *r, RangeFacts *facts, const IrValue *a, const 
     push_divisor(r, facts, b, a);
 }
 
-// a != b says something where the one is a limit of the other.
+// a != b gives a fact if one of them is a limit of the other.
 static void unequal(const IrRanges *r, RangeFacts *facts, const IrValue *a, const IrValue *b) {
     IrRange x = range_get(r, a), y = range_get(r, b);
     if (range_is_full_u64(a->type, &x) || range_is_full_u64(b->type, &y)) return;
@@ -94,7 +94,7 @@ static bool is_constant_bool(const IrValue *value, bool wanted) {
            (ir_attr(value->def, IR_ATTR_VALUE)->u.bits != 0) == wanted;
 }
 
-// `c && d`, `c || d` as the front end writes them: an if with one constant arm.
+// `c && d` and `c || d` as the front end writes them: an if with one constant arm.
 typedef struct Branches {
     const IrValue *condition, *yes, *no;
 } Branches;
@@ -124,12 +124,12 @@ static void condition_facts(const IrRanges *r, const IrValue *value, bool holds,
     } else if (def->code == IR_BROADCAST) {
         condition_facts(r, ir_operand(def, 0), holds, depth + 1, steps, facts);
     } else if (def->code == IR_REDUCE) {
-        // all(t) that holds, any(t) that does not: the same of every lane.
+        // all(t) that holds, or any(t) that does not: the same is known for every lane.
         IrReduce kind = (IrReduce)ir_attr_int(def, IR_ATTR_REDUCE);
         bool every = kind == (holds ? IR_REDUCE_ALL : IR_REDUCE_ANY) && !ir_operand(def, 0);
         if (every) condition_facts(r, ir_operand(def, 1), holds, depth + 1, steps, facts);
     } else if (as_branches(value, &branches)) {
-        if (is_constant_bool(branches.no, !holds)) {  // it came through the first arm
+        if (is_constant_bool(branches.no, !holds)) {  // the value came through the first arm
             condition_facts(r, branches.condition, true, depth + 1, steps, facts);
             condition_facts(r, branches.yes, holds, depth + 1, steps, facts);
         } else if (is_constant_bool(branches.yes, !holds)) {
@@ -152,7 +152,7 @@ void range_guards(const IrRanges *r, const IrOp *op, const IrBlock *region, Rang
         return;
     }
     if (op->code != IR_WHILE || region != op->regions[1]) return;
-    // What the condition knew of its arguments, the body knows of its own: they are equal.
+    // The body's arguments equal those of the condition, so facts about the latter hold for them.
     const IrBlock *condition = op->regions[0];
     range_condition(r, ir_operand(condition->last, 0), true, facts);
     for (uint32_t i = 0; i < region->arg_count; i++) {

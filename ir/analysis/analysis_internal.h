@@ -1,11 +1,11 @@
-// The parts of the range analysis among themselves.
+// The interfaces between the parts of the range analysis.
 //
-// analysis_ranges.c walks the function and keeps the state; analysis_transfer.c says what each op
-// makes of its operands' ranges; analysis_condition.c takes conditions apart into facts;
-// analysis_symbolic.c proves inequalities from facts.
-// Invariants: `facts` and `exact` are indexed by value id. `overlay` holds what is known on the way
-// to where the walk stands; it is empty outside of the walk. Ownership: everything is in the arena
-// given to ir_ranges.
+// analysis_ranges.c walks the function and keeps the state; analysis_transfer.c computes the range
+// of each op's result from its operands' ranges; analysis_condition.c takes conditions apart into
+// facts; analysis_symbolic.c proves inequalities from facts.
+// Invariants: `facts` and `exact` are indexed by value id. `overlay` holds the facts known at the
+// current position of the walk; outside of the walk it is empty.
+// Ownership: everything is in the arena given to ir_ranges.
 //
 //     IrRange sum = range_of_op(r, op, 0);
 #ifndef TILEC_IR_ANALYSIS_ANALYSIS_INTERNAL_H
@@ -24,7 +24,7 @@ typedef struct RangeFact {
 } RangeFact;
 typedef VEC(RangeFact) RangeFacts;
 
-// A refinement of what is known of an atom, see range_atom.
+// A refinement of the facts about an atom, see range_atom.
 typedef struct RangeOverlay {
     const void *atom;
     int64_t min, max;
@@ -34,15 +34,15 @@ typedef struct RangeOverlay {
 struct IrRanges {
     Arena *arena;
     const IrFunc *func;
-    uint32_t count;  // of the function's values then: of later ones nothing is known
+    uint32_t count;  // the number of values at the start: nothing is known about later ones
     IrTrust trust;
     IrRange *facts;
-    bool *seen;   // a range is there
-    bool *exact;  // the op that made it did not wrap: its result is the number that it looks like
+    bool *seen;   // a range has been computed
+    bool *exact;  // the op that made it did not wrap: its result is the mathematical one
     IrRange *extents;
     VEC(RangeOverlay) overlay;
-    RangeFacts required;         // from requires: hold everywhere
-    VEC(const IrOp *) asserted;  // asserts, and assumes when trusted, whose facts hold after them
+    RangeFacts required;         // from requires: they hold everywhere
+    VEC(const IrOp *) asserted;  // asserts, and assumes when trusted; their facts hold after them
     const IrValue *programs[6];  // the first op seen of program(d) and programs(d): their atoms
     int sweep;
     bool changed;
@@ -50,7 +50,7 @@ struct IrRanges {
 
 // ---- ranges as values ---------------------------------------------------------------------------
 IrRange range_nothing(void);
-IrRange range_full(const IrType *type);  // what the type allows
+IrRange range_full(const IrType *type);  // the range that the type allows
 IrRange range_between(const IrType *type, Wide min, Wide max, uint64_t divisor);
 IrRange range_constant(const IrType *type, int64_t value);
 IrRange range_join(const IrRange *a, const IrRange *b);
@@ -60,10 +60,10 @@ uint64_t range_divisor_of(int64_t value);
 bool range_is_integer(const IrValue *value);
 
 // ---- the state ----------------------------------------------------------------------------------
-// What stands for a value in facts: one thing for all ops of one extent or program id.
+// The thing that represents a value in facts: one for all ops of the same extent or program id.
 const void *range_atom(const IrRanges *r, const IrValue *value);
-IrRange range_get(const IrRanges *r, const IrValue *value);  // with the overlay
-IrRange *range_extent(const IrRanges *r, Symbol name);  // NULL when the function has no such one
+IrRange range_get(const IrRanges *r, const IrValue *value);  // the overlay included
+IrRange *range_extent(const IrRanges *r, Symbol name);  // NULL when the function has no such extent
 bool range_is_constant(const IrRanges *r, const IrValue *value, int64_t *number);
 
 // ---- transfer -----------------------------------------------------------------------------------
@@ -71,12 +71,12 @@ bool range_is_constant(const IrRanges *r, const IrValue *value, int64_t *number)
 IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact);
 
 // ---- conditions ---------------------------------------------------------------------------------
-// The facts of a bool value being `holds`, pushed onto `facts`.
+// The facts that follow when a bool value is `holds`, pushed onto `facts`.
 void range_condition(const IrRanges *r, const IrValue *condition, bool holds, RangeFacts *facts);
-// Those that guard a region of `op`.
+// The facts that guard a region of `op`.
 void range_guards(const IrRanges *r, const IrOp *op, const IrBlock *region, RangeFacts *facts);
-// The interval and divisor that a fact gives its sides: pushed onto the overlay (returns how many),
-// or, when `global`, put into parameters and extents for good.
+// The interval and divisor that a fact gives its sides. They are pushed onto the overlay (the
+// result is how many), or, when `global`, put into parameters and extents for good.
 void range_refine(IrRanges *r, const RangeFact *fact, bool global);
 
 #endif

@@ -2,9 +2,9 @@
 //
 // Every op has two positions: `enter` before its regions, `leave` after them (one number for ops
 // without regions). A value begins where its op leaves (its operands are needed until then), or
-// where its block is entered; it ends at the last op that uses it. A use inside a loop of a value
-// from outside lasts to the loop's end, since the next iteration needs it again; carried values as
-// yielded, and what a region yields, last to the region's end.
+// where its block is entered; it ends at the last op that uses it. A value from outside a loop that
+// is used inside it lives to the loop's end, since the next iteration needs it again. Carried
+// values as yielded, and the values that a region yields, live to the region's end.
 #include "ir/analysis/analysis.h"
 
 struct IrLiveness {
@@ -33,7 +33,7 @@ static bool repeats(const IrOp *op) {
 static uint32_t use_end(const IrLiveness *l, const IrValue *value, const IrUse *use) {
     const IrOp *user = use->user;
     const IrBlock *home = value->def ? value->def->block : value->block;
-    bool bound = user->code == IR_FOR && use - user->operands < 3;  // asked for in every iteration
+    bool bound = user->code == IR_FOR && use - user->operands < 3;  // needed in every iteration
     uint32_t end = bound ? l->leave[user->id] : l->enter[user->id];
     for (const IrBlock *block = user->block; block && block != home;
          block = block->parent ? block->parent->block : NULL) {
@@ -48,7 +48,7 @@ static void end_value(IrLiveness *l, const IrValue *value) {
         uint32_t needed = use_end(l, value, use);
         if (needed > end) end = needed;
     }
-    // The condition's region of a while hands its arguments on to the body.
+    // The condition's region of a while passes its arguments on to the body.
     const IrOp *parent = value->block ? value->block->parent : NULL;
     if (parent && parent->code == IR_WHILE && value->block == parent->regions[0]) {
         uint32_t handed = l->begin[parent->regions[1]->args[value->index]->id];
@@ -81,7 +81,7 @@ uint32_t ir_live_begin(const IrLiveness *l, const IrValue *v) { return l->begin[
 uint32_t ir_live_end(const IrLiveness *l, const IrValue *v) { return l->end[v->id]; }
 
 // A value that ends where another begins does not overlap it: the op reads before it writes. Values
-// without uses still need a place at the moment they are made.
+// without uses still need storage at the moment they are made.
 bool ir_live_overlap(const IrLiveness *l, const IrValue *a, const IrValue *b) {
     uint32_t a0 = l->begin[a->id], a1 = l->end[a->id], b0 = l->begin[b->id], b1 = l->end[b->id];
     if (a0 == b0) return true;

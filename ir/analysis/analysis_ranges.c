@@ -1,10 +1,11 @@
 // Ranges: the walk over the function, to a fixed point of the values that loops carry.
 //
-// Every sweep goes over all ops in order. The argument of a loop holds the join of its initial
-// value and what the body yielded in earlier sweeps, so the last sweep, in which nothing changed,
-// proves itself. From the third sweep on a bound that still moves goes to its type's limit; after
-// SWEEPS_MAX all carried values know nothing but their type, and one more sweep is right by itself.
-// Inside regions that a condition guards, on the way, an overlay refines what is known.
+// Every sweep visits all ops in order. The argument of a loop holds the join of its initial value
+// and the values that the body yielded in earlier sweeps, so the last sweep, in which nothing
+// changes, proves itself. From the third sweep on, a bound that still moves is set to its type's
+// limit. After SWEEPS_MAX sweeps only the types of carried values are known, and one more sweep is
+// then correct by itself. Inside a region that a condition guards, an overlay refines the facts
+// during the walk.
 #include "base/os/os.h"
 #include "ir/analysis/analysis_internal.h"
 
@@ -56,7 +57,8 @@ uint64_t range_gcd(uint64_t a, uint64_t b) {
     return a;
 }
 
-// What does not fit the type wrapped: then the divisor keeps its power of two, as wrapping does.
+// A value that does not fit the type wraps; the divisor then keeps only its power of two, as
+// wrapping does.
 IrRange range_between(const IrType *type, Wide min, Wide max, uint64_t divisor) {
     IrRange range = range_full(type);
     int64_t least = type->elem == DTYPE_U64 ? 0 : range.min;
@@ -80,7 +82,7 @@ IrRange range_constant(const IrType *type, int64_t value) {
 }
 
 static uint64_t first_of(const IrRange *range, int d, uint32_t run) {
-    // A shorter run also begins in the middle of a longer one.
+    // A shorter run may also begin in the middle of a longer one.
     return run < range->contiguous[d] ? range_gcd(range->first[d], run) : range->first[d];
 }
 
@@ -132,10 +134,10 @@ IrRange range_get(const IrRanges *r, const IrValue *value) {
         if (o->atom != atom) continue;
         int64_t min = o->min > range.min ? o->min : range.min;
         int64_t max = o->max < range.max ? o->max : range.max;
-        if (min > max) continue;  // never gets here; anything is right
+        if (min > max) continue;  // never reached, so any range is correct
         range.min = min;
         range.max = max;
-        // Both divide it; the greater is kept where the lesser does not divide it.
+        // Both divide it. The greater one is kept if the lesser does not divide it.
         if (o->divisor > range.divisor && range.divisor != IR_ZERO_DIVISOR) {
             range.divisor = o->divisor;
         }
@@ -161,7 +163,7 @@ static void set_full(IrRanges *r, const IrValue *value) {
     set_range(r, value, range_is_integer(value) ? range_full(value->type) : range_nothing());
 }
 
-// A bound that moves again after some sweeps goes to where it cannot move any more.
+// A bound that moves again after some sweeps is set to its limit, where it cannot move any more.
 static void widen(const IrRanges *r, const IrValue *value, const IrRange *old, IrRange *range) {
     if (r->sweep < WIDEN_FROM) return;
     IrRange full = range_full(value->type);
@@ -195,7 +197,7 @@ static bool same_range(const IrRange *a, const IrRange *b) {
     return true;
 }
 
-// `from` flows into the loop's place `value`.
+// `from` flows into `value`, which the loop carries.
 static void flow(IrRanges *r, const IrValue *value, const IrValue *from) {
     if (!range_is_integer(value)) {
         set_full(r, value);
@@ -215,7 +217,8 @@ static void flow(IrRanges *r, const IrValue *value, const IrValue *from) {
 
 static void walk_block(IrRanges *r, const IrBlock *block);
 
-// What the region yields is read while its guards are known: `if (x < 0) 0 else x` is not negative.
+// A value that the region yields is read while its guards are known: `if (x < 0) 0 else x` is not
+// negative.
 static void walk_guarded(IrRanges *r, const IrOp *op, uint32_t region, IrRange *yielded) {
     size_t known = r->overlay.count;
     RangeFacts guards = {0};
@@ -251,9 +254,9 @@ static IrRange induction(const IrRanges *r, const IrOp *loop) {
     if (!lo.known || !hi.known || !step.known) return range_full(type);
     bool down = ir_attr_int(loop, IR_ATTR_DOWN) != 0;
     Wide min = down ? (Wide)hi.min + 1 : lo.min, max = down ? lo.max : (Wide)hi.max - 1;
-    if (min > max) return range_full(type);  // no iteration: anything is right
+    if (min > max) return range_full(type);  // no iteration, so any range is correct
     uint64_t divisor = range_gcd(lo.divisor, step.divisor);
-    // Between multiples of the divisor there is nothing.
+    // There is nothing between multiples of the divisor.
     if (divisor > 1 && divisor < (uint64_t)1 << 62) {
         Wide d = (Wide)divisor, over = ((max % d) + d) % d, under = ((min % d) + d) % d;
         Wide top = max - over, bottom = under ? min + d - under : min;
@@ -291,7 +294,7 @@ static void walk_while(IrRanges *r, const IrOp *op) {
     }
 }
 
-// Combiners see any elements.
+// A combiner may see any elements.
 static void walk_combiner(IrRanges *r, const IrOp *op) {
     for (uint32_t k = 0; k < op->region_count; k++) {
         const IrBlock *block = op->regions[k];
@@ -368,7 +371,8 @@ static void refine_global(IrRanges *r, const IrValue *value, const RangeOverlay 
     if (min == max) *range = range_constant(value->type, min);
 }
 
-// x in [min, max], a multiple of divisor; known of x itself and of what x is an image of.
+// x is in [min, max] and a multiple of divisor. This refines x itself and the values that x is an
+// image of.
 static void refine_value(IrRanges *r, const IrValue *value, RangeOverlay o, bool global) {
     for (int depth = 0; depth < 8; depth++) {
         IrRange now = range_get(r, value);
@@ -435,7 +439,7 @@ static void begin_params(IrRanges *r) {
         const IrType *type = param->value->type;
         if (!range_is_integer(param->value)) continue;
         IrFacts facts = param->facts;
-        // A u64 is below 2^63 when its greatest value says so.
+        // A u64 is below 2^63 when its greatest value is.
         if (type->elem == DTYPE_U64 && (!facts.has_range || facts.min < 0)) facts.has_range = false;
         r->facts[param->value->id] = with_facts(range_full(type), type, &facts);
     }
@@ -457,7 +461,7 @@ static void walk_sections(IrRanges *r, bool bodies) {
     }
 }
 
-// Requires hold in the body; twice, since one may say what another's condition needs.
+// Requires hold in the body. They are learned twice, since one may help another's condition.
 static void learn_requires(IrRanges *r) {
     for (int round = 0; round < 2; round++) {
         walk_sections(r, false);

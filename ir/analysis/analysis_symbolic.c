@@ -1,15 +1,15 @@
 // Ranges: proofs of inequalities.
 //
-// A value is written as a sum of multiples of atoms (values that nothing more is known of) plus a
-// number, going through ops that were exact, so that the sum is one of numbers without wrapping. To
-// prove L >= 0, its least value over the atoms' ranges is tried; if that fails, some fact F >= 0
-// that shares an atom with L is taken off, k times, such that the atom goes, and L - kF >= 0 is to
-// be proven. Facts come from requires, the guards around the place, asserts before it, and from
-// what atoms are: a loop's variable, quotients, rests, minima and maxima. Since all facts are true
-// whatever is tried, so is what is proven; the budget only bounds the time.
+// A value is written as a sum of multiples of atoms (values about which nothing more is known) plus
+// a number. Only ops that were exact are followed, so the sum is mathematical, without wrapping. To
+// prove L >= 0, its least value over the atoms' ranges is tried. If that fails, some fact F >= 0
+// that shares an atom with L is subtracted k times, such that the atom cancels, and L - kF >= 0 is
+// to be proven. Facts come from requires, from guards around the position, from asserts before it,
+// and from the meaning of atoms: loop variables, quotients, remainders, minima and maxima. All
+// facts are true, whichever are tried, so the conclusion is true; the budget only bounds the time.
 //
-// Lanes: atoms that are tiles mean their element in the same lane everywhere, dimensions of 1
-// stretching. That is why sums are not followed through reshapes of tiles, which move lanes.
+// Lanes: an atom that is a tile means its element in the same lane everywhere; dimensions of 1
+// stretch. That is why sums are not followed through reshapes of tiles, which move lanes.
 #include "ir/analysis/analysis_internal.h"
 #include "ir/edit.h"
 
@@ -31,19 +31,20 @@ typedef struct SymbolicTerm {
 typedef struct SymbolicSum {
     SymbolicTerm terms[TERMS_MAX];
     int count;
-    int steps;  // values looked into: a value used twice at every level would be so for ever
+    int steps;  // values visited; the limit is for values used twice at every level, which take
+                // exponential time
     Wide constant;
     bool known;
 } SymbolicSum;
 
-// So that a few terms of greatest factor and range, and the constant, add up in 128 bits. The
-// factors of a known sum can be negated, and divided by -1: none is INT64_MIN.
+// The limit keeps sums of a few terms of greatest factor and range, and the constant, within 128
+// bits. The factors of a known sum can be negated, and divided by -1: none is INT64_MIN.
 #define FACTOR_MAX (INT64_C(1) << 58)
 #define CONSTANT_MAX ((Wide)1 << 122)
 
 typedef struct Proof {
     const IrRanges *r;
-    SymbolicSum here[HERE_MAX];  // facts that hold at the place, as sums >= 0
+    SymbolicSum here[HERE_MAX];  // facts that hold at the position, as sums >= 0
     int here_count;
     int budget;
 } Proof;
@@ -102,7 +103,7 @@ static void add_atom(const IrRanges *r, SymbolicSum *sum, const IrValue *value, 
     add_term(sum, range_atom(r, value), value, factor);
 }
 
-// x * c with an exact product; false when the op is no such one.
+// x * c with an exact product; false for any other op.
 static bool add_multiple(const IrRanges *r, SymbolicSum *sum, const IrOp *def, int64_t factor,
                          int depth) {
     int64_t c, product;
@@ -160,7 +161,7 @@ static SymbolicSum difference(const IrRanges *r, const IrValue *b, const IrValue
 
 // ---- facts as sums ------------------------------------------------------------------------------
 
-// a + add <= b between multiples of one number: the distance is one as well.
+// a + add <= b between multiples of one number: the distance is a multiple as well.
 static Wide rounded_distance(const IrRanges *r, const RangeFact *fact) {
     IrRange a = range_get(r, fact->a), b = range_get(r, fact->b);
     uint64_t step = range_gcd(a.divisor, b.divisor);
@@ -214,7 +215,7 @@ static void know_le(const IrRanges *r, SymbolicKnown *known, const IrValue *a, i
     know(known, difference(r, b, a, rounded_distance(r, &fact)));
 }
 
-// While the body runs: lo <= i < hi, or the other way round.
+// While the body runs, lo <= i < hi, or the reverse for a negative step.
 static void know_loop(const IrRanges *r, SymbolicKnown *known, const IrValue *i) {
     const IrOp *loop = i->block->parent;
     if (!loop || loop->code != IR_FOR || i->index != 0) return;
@@ -224,7 +225,7 @@ static void know_loop(const IrRanges *r, SymbolicKnown *known, const IrValue *i)
     know_le(r, known, i, down ? 0 : 1, down ? lo : hi);
 }
 
-// q = x / c and m = x % c of x >= 0, c > 0: c*q <= x < c*q + c, and m <= x.
+// q = x / c and m = x % c with x >= 0, c > 0: c*q <= x < c*q + c, and m <= x.
 static void know_quotient(const IrRanges *r, SymbolicKnown *known, const IrValue *q) {
     const IrOp *def = q->def;
     const IrValue *x = ir_operand(def, 0);
@@ -329,8 +330,8 @@ static bool prove_with(Proof *p, const SymbolicSum *sum, const SymbolicTerm *ter
     return rest.known && prove(p, &rest, depth - 1);
 }
 
-// A maximum is below what both its operands are below: the arms that the term may be, both to be
-// proven. 0: it is no such term.
+// A bound on a maximum must hold for both of its operands: the arms that the term may be, both of
+// which are to be proven. 0: the term is not one of these.
 static int arms_of(const SymbolicTerm *term, const IrValue *arms[2]) {
     const IrOp *def = term->value ? term->value->def : NULL;
     if (!def) return 0;

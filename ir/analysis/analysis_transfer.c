@@ -1,6 +1,6 @@
-// Ranges: what each op makes of its operands' ranges.
+// Ranges: the range of each op's result, from its operands' ranges.
 //
-// Interval ends are computed in 128 bits; range_between says whether the result fits its type (then
+// Interval ends are computed in 128 bits. range_between says whether the result fits its type (then
 // it is the exact number) or may wrap (then it has only the type's range, and a power of two as
 // divisor).
 #include "ir/analysis/analysis_internal.h"
@@ -8,7 +8,7 @@
 typedef struct Sides {
     const IrType *type;  // of the result
     IrRange a, b;
-    bool constant_b;  // b is one number
+    bool constant_b;  // b is a single known number
     bool *exact;
 } Sides;
 
@@ -17,7 +17,7 @@ static bool fits(const IrType *type, Wide min, Wide max) {
     return min >= (type->elem == DTYPE_U64 ? 0 : full.min) && max <= full.max;
 }
 
-// A u64 that may pass INT64_MAX is no number to count with.
+// A u64 that may pass INT64_MAX has no usable interval.
 static bool countable(const IrType *type, const IrRange *range) {
     return range->known && !range_is_full_u64(type, range);
 }
@@ -45,7 +45,7 @@ static void set_run(IrRange *range, int d, uint32_t run, uint64_t first) {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-// The runs of a + b (or a - b): where one side runs on, and the other stays.
+// The runs of a + b (or a - b): one side is contiguous, the other constant.
 static void runs_of_sum(const Sides *s, IrRange *range, bool minus) {
     for (uint32_t d = 0; d < s->type->rank; d++) {
         range->constant[d] = least(s->a.constant[d], s->b.constant[d]);
@@ -104,14 +104,14 @@ static IrRange range_product(const Sides *s) {
     return range;
 }
 
-// The aligned power of two that divides where x's runs begin, as far as a run reaches.
+// The aligned power of two that divides the starts of x's runs, as far as a run reaches.
 static uint32_t run_within(const IrRange *x, uint32_t d, uint64_t size) {
     uint64_t aligned = power_of_two_in(x->first[d]);
     if (aligned > size) aligned = size;
     return x->contiguous[d] < aligned ? x->contiguous[d] : (uint32_t)aligned;
 }
 
-// Runs of x / size for a power of two: `size` neighbours have one quotient.
+// The runs of x / size for a power of two: `size` neighbours have the same quotient.
 static void runs_of_quotient(const Sides *s, IrRange *range, int64_t size) {
     bool power = size > 0 && (size & (size - 1)) == 0 && s->a.min >= 0;
     for (uint32_t d = 0; d < s->type->rank; d++) {
@@ -122,7 +122,7 @@ static void runs_of_quotient(const Sides *s, IrRange *range, int64_t size) {
 
 static IrRange range_quotient(const Sides *s) {
     if (!countable(s->type, &s->a) || !countable(s->type, &s->b)) {
-        if (s->constant_b && s->b.min > 1) {  // a u64 divided is below 2^63
+        if (s->constant_b && s->b.min > 1) {  // a u64 divided by 2 or more is below 2^63
             return range_between(s->type, 0, INT64_MAX, 1);
         }
         return range_full(s->type);
@@ -157,7 +157,7 @@ static IrRange range_rest(const Sides *s) {
             if (!(s->constant_b && s->b.min > 0)) return range_full(s->type);
             return range_between(s->type, 0, s->b.min - 1, 1);
         }
-        // The rest has a's sign and is no farther from zero; x % 0 is x.
+        // The remainder has a's sign and its magnitude is at most a's; x % 0 is x.
         Wide min = s->a.min < 0 ? s->a.min : 0, max = s->a.max > 0 ? s->a.max : 0;
         if (s->b.min > 0) {
             if (min < 1 - (Wide)s->b.max) min = 1 - (Wide)s->b.max;
@@ -196,7 +196,7 @@ static IrRange range_bits(const Sides *s, IrOpcode code) {
     bool a_positive = s->a.min >= 0, b_positive = s->b.min >= 0;
     uint64_t a = power_of_two_in(s->a.divisor), b = power_of_two_in(s->b.divisor);
     if (code == IR_AND) {
-        // x & (2^k - 1) is x % 2^k for what is not negative.
+        // x & (2^k - 1) is x % 2^k for an x that is not negative.
         if (s->constant_b && b_positive && a_positive && s->b.min < INT64_MAX &&
             (s->b.min & (s->b.min + 1)) == 0) {
             Sides rest = *s;
@@ -226,7 +226,7 @@ static IrRange range_shift(const Sides *s, IrOpcode code) {
     int64_t scale = INT64_C(1) << s->b.min;
     Sides times = *s;
     IrType wide = *s->type;
-    wide.elem = DTYPE_I64;  // the factor may be no number of the type: 1 << 7 in i8
+    wide.elem = DTYPE_I64;  // the factor may not be a number of the type: 1 << 7 in i8
     times.b = range_constant(&wide, scale);
     if (code == IR_SHL) return range_product(&times);
     uint64_t divisor = 1;
@@ -291,7 +291,7 @@ static IrRange range_absolute(const IrType *type, const IrRange *x) {
     bool ignored;
     if (x->max <= 0) return range_negated(type, x, &ignored);
     Wide max = -(Wide)x->min > x->max ? -(Wide)x->min : x->max;
-    // The least integer stays itself.
+    // The absolute value of the least integer is itself.
     if (!fits(type, 0, max)) return range_between(type, x->min, max, x->divisor);
     return range_between(type, 0, max, x->divisor);
 }
@@ -340,7 +340,7 @@ static IrRange range_stretched(const IrType *type, const IrType *from, IrRange r
     return range;
 }
 
-// Runs stay with their dimension when only dimensions of 1 come and go.
+// Runs stay with their dimension if only dimensions of 1 are added or removed.
 static IrRange range_reshaped(const IrType *type, const IrType *from, const IrRange *x) {
     IrRange range = *x;
     drop_runs(&range);
@@ -379,7 +379,7 @@ static IrRange range_iota(const IrType *type) {
     return range;
 }
 
-// The elements of several operands together, in some order.
+// The elements of several operands together, in any order.
 static IrRange range_mixed(const IrRanges *r, const IrOp *op, uint32_t first, uint32_t last) {
     IrRange range = range_get(r, ir_operand(op, first));
     for (uint32_t i = first + 1; i <= last; i++) {
@@ -403,7 +403,7 @@ static IrRange range_selected(const IrRanges *r, const IrOp *op) {
 static IrRange range_sums(const IrType *type, const IrRange *x, uint64_t count, bool any_count) {
     if (!countable(type, x)) return range_full(type);
     Wide min = (Wide)x->min * (Wide)count, max = (Wide)x->max * (Wide)count;
-    if (any_count) {  // of none to all
+    if (any_count) {  // from none to all
         if (min > 0) min = 0;
         if (max < 0) max = 0;
     }
@@ -423,7 +423,7 @@ static IrRange range_reduced(const IrRanges *r, const IrOp *op, uint32_t i) {
     if (!range.known) return range_full(type);
     bool masked = ir_operand(op, 0) != NULL;
     if (kind == IR_REDUCE_SUM) return range_sums(type, &range, extent, masked);
-    // The identity, where the mask leaves nothing, is a limit of the type.
+    // The identity, which an empty mask gives, is a limit of the type.
     if (masked || (kind != IR_REDUCE_MIN && kind != IR_REDUCE_MAX)) return range_full(type);
     drop_runs(&range);
     return range;
@@ -469,7 +469,7 @@ static IrRange range_moved(const IrRanges *r, const IrOp *op, uint32_t i, const 
     return range;
 }
 
-enum { THREADS_MAX = 1 << 15 };  // of a program: 32 to each of at most 1024 warps
+enum { THREADS_MAX = 1 << 15 };  // of a program: 32 for each of at most 1024 warps
 
 static IrRange range_of_grid(const IrOp *op) {
     bool all = op->code == IR_PROGRAMS, narrow = ir_attr_int(op, IR_ATTR_NARROW) != 0;
@@ -536,7 +536,7 @@ IrRange range_of_op(const IrRanges *r, const IrOp *op, uint32_t i, bool *exact) 
         return x;
     }
     case IR_RULE_HISTOGRAM: return range_between(type, 0, ir_operand(op, 1)->type->count, 1);
-    default: break;  // values from memory, calls, products: anything of the type
+    default: break;  // values from memory, calls, products: anything that the type allows
     }
     return range_full(type);
 }

@@ -35,7 +35,7 @@ SpreadRule spread_rule(const IrOp *op) {
 
 static Layout without_free(const Layout *l) { return layout_without_free(l, LAYOUT_REG, NULL); }
 
-// One more register, above all others, that chooses between two along an axis.
+// One more register, above all others, that selects one of two halves along an axis.
 static Layout doubled(const Layout *l, uint32_t axis) {
     uint32_t shape[IR_MAX_RANK];
     for (uint32_t d = 0; d < l->rank; d++) shape[d] = d == axis ? 2 : 1;
@@ -82,8 +82,8 @@ bool spread_forward(const IrOp *op, uint32_t result, const Layout *operand, Layo
 
 // ---- backward -----------------------------------------------------------------------------------
 
-// Stretched axes are one element again: what ran along them replicates. Registers that do are
-// dropped.
+// Stretched axes have one element again: bits along them replicate. Registers that only replicate
+// are dropped.
 static bool shrunk(const IrOp *op, const Layout *result, Layout *operand) {
     const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
     if (from->rank != to->rank) return false;
@@ -129,7 +129,7 @@ bool spread_follows(const IrOp *op, uint32_t result, const Layout *operand, cons
 
 // ---- view ops -----------------------------------------------------------------------------------
 
-// Where in the value's dimensions the axis of a view, or that of its index tiles, begins.
+// The dimension of the value at which the axis of a view, or that of its index tiles, begins.
 static uint32_t first_axis(const IrOp *op, uint32_t rank, uint32_t *tile_rank) {
     const IrAttr *select = ir_attr(op, IR_ATTR_SELECT);
     uint32_t axis = 0, first = 0;
