@@ -5,7 +5,7 @@
 #include "base/dtype.h"
 #include "base/os/os.h"
 
-// The letters of the table's column of classes.
+// The letters in the table's column of classes.
 enum {
     B = DTYPE_CLASS_BOOL,
     I = DTYPE_CLASS_INT,

@@ -1,4 +1,4 @@
-// Ops as a table: what each operation is, apart from any instance of it.
+// Ops as a table: the properties of each operation, independent of any instance of it.
 //
 // Purpose: the enums and the row type that derive from ops.def.
 // Invariants: the table is constant; ir_op_info never returns NULL for a valid opcode.
@@ -42,14 +42,15 @@ typedef enum IrAttrKind {
     IR_KIND_DTYPES,
 } IrAttrKind;
 
-// What a function may hold (the first six), and where an op may stand: VECTOR is CPU and THREAD.
+// The ops that a function may hold (the first six), and where an op may be used: VECTOR means CPU
+// and THREAD.
 typedef enum IrLevel {
     IR_LEVEL_TILE,
-    IR_LEVEL_GPU,       // tiles spread over threads by layouts
-    IR_LEVEL_CPU_TILE,  // tiles beside ops of level CPU: what a CPU runs, before it is lowered
-    IR_LEVEL_CPU_NEST,  // the same, when it is decided which loops compute what: ops have nests
+    IR_LEVEL_GPU,       // tiles distributed over threads by layouts
+    IR_LEVEL_CPU_TILE,  // tiles together with ops of level CPU: code for a CPU before it is lowered
+    IR_LEVEL_CPU_NEST,  // the same, after it is decided which loops compute what: ops have nests
     IR_LEVEL_CPU,       // scalars and vectors of one thread
-    IR_LEVEL_THREAD,    // the same, of each of a program's threads
+    IR_LEVEL_THREAD,    // the same, for each of a program's threads
     IR_LEVEL_VECTOR,
     IR_LEVEL_ANY
 } IrLevel;
@@ -108,11 +109,12 @@ typedef enum IrPlan {
     IR_PLAN_SPLIT,   // a high and a low part of each factor, three products
 } IrPlan;
 
-// What kind of work an op does: each is of one family. As bits, so that several can be asked for.
+// The kind of work that an op does: each op is of one family. The values are bits, so that several
+// can be tested at once.
 typedef enum IrFamily {
     IR_FAMILY_CONSTANT = 1 << 0,    // const, iota: known without operands
-    IR_FAMILY_LAUNCH = 1 << 1,      // what the launch knows: program, programs, extent, noalias
-    IR_FAMILY_ARITHMETIC = 1 << 2,  // what machines have: neg … fma
+    IR_FAMILY_LAUNCH = 1 << 1,      // values known at launch: program, programs, extent, noalias
+    IR_FAMILY_ARITHMETIC = 1 << 2,  // ops that machines have: neg … fma
     IR_FAMILY_FUNCTION = 1 << 3,  // exp, pow, rsqrt, …: each is within 2 ulp, and becomes the same
                                   // arithmetic for every target (passes/expand_math.c)
     IR_FAMILY_COMPARE = 1 << 4,  // eq … ge
@@ -218,7 +220,7 @@ typedef enum IrRule {
     IR_RULE_THREAD_UPDATE,
 } IrRule;
 
-enum {  // element classes of a row, beside DtypeClass bits
+enum {  // element classes of a row, in addition to DtypeClass bits
     IR_CLASS_POINTER = 1 << 8,
 };
 enum { IR_MAX_ATTRS = 5 };
@@ -244,13 +246,13 @@ typedef struct IrOpInfo {
 const IrOpInfo *ir_op_info(IrOpcode code);
 bool ir_op_from_text(Str text, IrOpcode *code);
 IrFamily ir_op_family(IrOpcode code);
-// Is its family one of these: IrFamily bits?
+// Is its family one of these (IrFamily bits)?
 bool ir_op_is(IrOpcode code, unsigned families);
 const char *ir_attr_text(IrAttrName name);
 IrAttrKind ir_attr_kind(IrAttrName name);
-// May the text leave the attribute out? Then it is false, 0 or empty; `inside` is zeros.
+// May the text leave the attribute out? It is then false, 0 or empty; `inside` is zeros.
 bool ir_attr_optional(IrAttrName name);
-// Is the operand at this place marked `?` in the signature?
+// Is the operand with this index marked `?` in the signature?
 bool ir_operand_optional(IrOpcode code, uint32_t index);
 
 // Names of the enums' values as the text form has them; NULL past the end of the enum.

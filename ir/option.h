@@ -1,7 +1,8 @@
 // The options of compilation (ir/options.def) by name and by number.
 //
 // Invariants: the table is constant, in the order of options.def; every option is an int field of
-// IrFunc of the same name, 0 where it is not given. Ownership: nothing is allocated but the list.
+// IrFunc of the same name, 0 if it is not given.
+// Ownership: only the list is allocated.
 //
 //     const IrOption *o = ir_option_find(STR("stages"));
 //     if (o && value >= o->least && value <= o->most) *ir_option_of(func, o) = value;
@@ -13,7 +14,7 @@
 typedef struct IrOption {
     const char *name;
     int least, most;
-    size_t place;  // in IrFunc
+    size_t place;  // offset in IrFunc
 } IrOption;
 
 enum {
@@ -25,7 +26,7 @@ enum {
 
 extern const IrOption ir_options[IR_OPTIONS];
 
-const IrOption *ir_option_find(Str name);  // NULL: there is none
+const IrOption *ir_option_find(Str name);  // NULL: unknown
 bool ir_option_allows(const IrOption *option, int64_t value);
 int *ir_option_of(IrFunc *f, const IrOption *option);
 int ir_option_value(const IrFunc *f, const IrOption *option);

@@ -1,10 +1,10 @@
-// Reductions by built-in kinds, as the ops that lowering makes of them: what the passes of every
-// target begin with, and which op joins two values.
+// Reductions by built-in kinds, as the ops that lowering makes of them: the value from which the
+// passes of every target start, and the op that combines two values.
 //
-// The interpreter, their oracle, has a table of its own (ir/interp/reduce.c); a test holds the two
-// together (tests/interp/test_reduce_table.c). Invariants: ir_reduce_opcode(kind, t) of
-// ir_reduce_identity(kind, t) and x is x, for every x of the type but a NaN, whose bits may become
-// the quiet one's.
+// The interpreter, their oracle, has a table of its own (ir/interp/reduce.c); a test compares the
+// two (tests/interp/test_reduce_table.c).
+// Invariants: ir_reduce_opcode(kind, t) of ir_reduce_identity(kind, t) and x is x, for every x of
+// the type except NaNs, whose bits may become those of the quiet NaN.
 //
 //     IrValue *acc = ir_const_bits(b, type, ir_reduce_identity(kind, elem));
 //     acc = ir_binary(b, ir_reduce_opcode(kind, elem), acc, x);
@@ -14,10 +14,10 @@
 #include "base/dtype.h"
 #include "ir/op.h"
 
-// Of float sums -0, which leaves every value as it is; of argmin and argmax the value that none is
-// worse than; of custom ones 0, as with no lane at all.
+// For float sums -0, which leaves every value unchanged; for argmin and argmax the value that no
+// other is worse than; for custom kinds 0, as for an empty mask.
 uint64_t ir_reduce_identity(IrReduce kind, Dtype elem);
-// Of the kinds that have one: not of argmin, argmax and custom.
+// For the kinds that have one: not argmin, argmax or custom.
 IrOpcode ir_reduce_opcode(IrReduce kind, Dtype elem);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/os/os.h"
 #include "base/vec.h"
 
-// Those at one span are chained: few, as an op is about few things.
+// Remarks at one span are chained; there are few, since an op gets few remarks.
 typedef struct RemarkEntry {
     Remark remark;
     size_t serial;
@@ -17,7 +17,7 @@ typedef struct RemarkEntry {
 struct Remarks {
     Arena *arena;
     VEC(RemarkEntry *) entries;
-    Map at_span;  // span → the Entry made last there
+    Map at_span;  // span → the Entry added last there
 };
 
 Remarks *remarks_create(Arena *arena) {
@@ -93,7 +93,7 @@ bool reason_from_slug(Str slug, Reason *reason) {
     return false;
 }
 
-// The next {name} of a text, and what is before and behind it. False when there is none.
+// The next {name} of a text, with the text before and after it. False if there is none.
 static bool next_name(Str text, Str *before, Str *name, Str *rest) {
     const char *open = memchr(text.text, '{', text.size);
     if (!open) return false;

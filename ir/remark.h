@@ -1,12 +1,12 @@
 // Remarks: what passes and code generators did, or did not do and why, as data.
 //
-// Purpose: `tilec explain` shows them; nothing that is compiled depends on them. The closed list of
-// reasons is reasons.def: what was done (facts) and what was missed (with what to change).
+// Purpose: `tilec explain` shows them; no generated code depends on them. The closed list of
+// reasons is reasons.def: facts about what was done, and what was missed (with what to change).
 // Invariants: every remark has a reason, the span of the op it is about, the numbers that its
-// reason's text names, in the order of the text, and a subject where the text says {what}. Equal
-// remarks are kept once, with how often they were made. Without a list (NULL) nothing is done: ask
-// `if (list)` before computing something for a remark only.
-// Ownership: the list's arena owns all texts, subjects are copied. One thread at a time.
+// reason's text names, in the order of the text, and a subject if the text contains {what}. Equal
+// remarks are kept once, with a count. Without a list (NULL) nothing is done: test `if (list)`
+// before computing something only for a remark.
+// Ownership: the list's arena owns all texts; subjects are copied. One thread at a time.
 //
 //     remark(context->remarks, op->span, REASON_ACCESS_NARROW, "load", REMARK(4, 16));
 //     for (size_t i = 0; i < remarks_count(r); i++) remark_text(remarks_get(r, i), &out);
@@ -18,7 +18,7 @@
 
 typedef enum ReasonKind {
     REASON_DONE,    // a fact: what the compiler chose
-    REASON_MISSED,  // what it did not do, and what to change
+    REASON_MISSED,  // something it did not do, and what to change
 } ReasonKind;
 
 typedef enum Reason {
@@ -50,7 +50,7 @@ Remarks *remarks_create(Arena *arena);
 void remark(Remarks *r, Span span, Reason reason, const char *what, RemarkNumbers numbers);
 size_t remarks_count(const Remarks *r);
 const Remark *remarks_get(const Remarks *r, size_t i);
-// By place in the source; at one place in the order in which they were made.
+// By position in the source; remarks at one position stay in the order in which they were made.
 void remarks_sort(Remarks *r);
 
 typedef struct ReasonInfo {
@@ -61,9 +61,9 @@ typedef struct ReasonInfo {
 } ReasonInfo;
 const ReasonInfo *reason_info(Reason reason);
 bool reason_from_slug(Str slug, Reason *reason);
-// The name of a reason's number, in the order of its text; false when it has no more.
+// The name of a reason's number, in the order of its text; false if there are no more.
 bool reason_number_name(Reason reason, uint32_t number, Str *name);
-// The reason's text with what the remark says.
+// The reason's text, filled with the remark's subject and numbers.
 void remark_text(const Remark *r, StrBuf *out);
 
 #endif

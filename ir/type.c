@@ -23,8 +23,7 @@ static bool type_equal(const IrType *a, const IrType *b) {
     return a->kind == IR_VIEW || ir_same_shape(a, b);
 }
 
-// The module's one copy. Types that collide take the keys that follow their
-// hash.
+// The module's one copy. Types that collide take the keys that follow their hash.
 static const IrType *type_intern(IrModule *m, const IrType *wanted) {
     uint64_t key = type_hash(wanted);
     for (;; key++) {
@@ -41,8 +40,7 @@ static const IrType *type_intern(IrModule *m, const IrType *wanted) {
     return made;
 }
 
-// Shapes that no type may have are the verifier's to report; here they only
-// must not overflow.
+// The verifier reports shapes that no type may have; here they must only not overflow.
 static const IrType *shaped(IrModule *m, IrTypeKind kind, Dtype elem, uint32_t rank,
                             const uint32_t *shape) {
     CHECK(rank <= IR_MAX_RANK, "a type of rank %u", rank);

@@ -1,4 +1,4 @@
-// Types: what a value is. Interned: equal types are one pointer within a module.
+// Types of values. They are interned: equal types are one pointer within a module.
 //
 // Kinds: a tile of elements (a scalar is a tile of rank 0), a tile of pointers to elements, a view.
 // Invariants: tile extents are powers of two, rank at most IR_MAX_RANK, at most IR_MAX_COUNT
@@ -27,7 +27,7 @@ typedef struct IrModule IrModule;
 
 typedef struct IrType {
     IrTypeKind kind;
-    Dtype elem;  // of a pointer or view: what it points at
+    Dtype elem;  // of a pointer or view: the type it points at
     uint32_t rank;
     uint32_t shape[IR_MAX_RANK];  // tiles and pointer tiles
     uint32_t count;               // elements: the product of shape, 1 for scalars
@@ -42,14 +42,14 @@ const IrType *ir_scalar(IrModule *m, Dtype elem);
 // The same kind and element with another shape; the same kind and shape with another element.
 const IrType *ir_with_shape(IrModule *m, const IrType *t, uint32_t rank, const uint32_t *shape);
 const IrType *ir_with_elem(IrModule *m, const IrType *t, Dtype elem);
-// The same spread over threads by a layout of its shape; NULL: not spread. Equal layouts are one
-// pointer in a module.
+// The same, distributed over threads by a layout of its shape; NULL: not distributed. Equal layouts
+// are one pointer in a module.
 const IrType *ir_with_layout(IrModule *m, const IrType *t, const struct IrLayout *layout);
 
 bool ir_is_scalar(const IrType *t);            // a tile or pointer of rank 0
 bool ir_is_tile(const IrType *t, Dtype elem);  // a tile, scalar included, of this element
 bool ir_same_shape(const IrType *a, const IrType *b);
-// NULL when the shape may stand in a type, else what is wrong with it ("is not a power of two").
+// NULL if a type may have the shape, else what is wrong with it ("is not a power of two").
 const char *ir_shape_problem(uint32_t rank, const uint64_t *shape);
 // Bytes of one element in memory: pointers 8, packed types as one byte each.
 uint32_t ir_elem_size(const IrType *t);

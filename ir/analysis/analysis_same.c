@@ -1,4 +1,4 @@
-// Whether two analyses of one function agree: what was kept is what would be found now.
+// Do two analyses of one function agree? If so, the kept analysis equals what a new one would find.
 #include <string.h>
 
 #include "ir/analysis/analysis_internal.h"

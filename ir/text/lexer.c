@@ -11,7 +11,7 @@ static Span span_of(const IrLexer *lexer, size_t begin, size_t end) {
     return (Span){base + (uint32_t)begin, base + (uint32_t)end};
 }
 
-// The byte at a place, 0 past the end.
+// The byte at an offset; 0 past the end.
 static unsigned char byte_at(const IrLexer *lexer, size_t at) {
     return at < lexer->file->text.size ? (unsigned char)lexer->file->text.text[at] : 0;
 }
@@ -22,7 +22,7 @@ static bool letter(unsigned char c) {
 }
 static bool word(unsigned char c) { return letter(c) || digit(c) || c == '.'; }
 
-// Skips blanks and comments; true when a line ended among them.
+// Skips blanks and comments; true if a line ended among them.
 static bool skip_blanks(IrLexer *lexer) {
     bool first = lexer->at == 0;
     for (;;) {
@@ -59,7 +59,7 @@ static size_t number_end(const IrLexer *lexer, size_t at) {
     }
 }
 
-// Past the closing quote, or to the end of the line when there is none.
+// Past the closing quote, or to the end of the line if there is none.
 static size_t string_end(const IrLexer *lexer, size_t begin, bool *closed) {
     size_t at = begin + 1;
     *closed = false;
@@ -86,7 +86,7 @@ static IrTokenKind scan_string(IrLexer *lexer, size_t begin) {
     return IR_TOK_STRING;
 }
 
-// Skips a run of bytes that begin no token, and reports it once.
+// Skips a run of bytes with which no token begins, and reports it once.
 static void bad_bytes(IrLexer *lexer, size_t begin) {
     size_t at = begin + 1;
     while (at < lexer->file->text.size) {
@@ -105,7 +105,7 @@ static void bad_bytes(IrLexer *lexer, size_t begin) {
     }
 }
 
-// The kind of the token that begins here, moving past it; END when nothing does.
+// The kind of the token that begins here; moves past it. END if there is none.
 static IrTokenKind scan(IrLexer *lexer) {
     size_t begin = lexer->at;
     unsigned char c = byte_at(lexer, begin), next = byte_at(lexer, begin + 1);
@@ -167,7 +167,7 @@ static int hex_value(char c) {
     return -1;
 }
 
-// `count` hex digits at *at; -1 when there are fewer.
+// `count` hex digits at *at; -1 if there are fewer.
 static int hex_digits(Str s, size_t *at, int count) {
     int value = 0;
     for (int i = 0; i < count; i++, ++*at) {
@@ -194,7 +194,7 @@ static size_t utf8(int code, char *to) {
     return 3;
 }
 
-// One escape after its backslash: writes what it stands for, 0 bytes when it is malformed.
+// Writes the bytes for one escape after its backslash; 0 bytes if it is malformed.
 static size_t escape(Str s, size_t *at, char *to) {
     static const char from[] = "nrtbf\"\\/'";
     static const char means[] = "\n\r\t\b\f\"\\/'";
@@ -222,7 +222,9 @@ static size_t escape(Str s, size_t *at, char *to) {
 
 bool ir_lexer_string(const IrLexer *lexer, IrToken token, Arena *arena, Str *text) {
     size_t size = token.text.size;
-    if (size < 2 || token.text.text[size - 1] != '"') return false;  // reported as not closed
+    if (size < 2 || token.text.text[size - 1] != '"')
+        return false;  // already reported as not
+                       // closed
     Str inner = {token.text.text + 1, size - 2};
     char *bytes = arena_alloc(arena, inner.size + 1);  // no escape is shorter than its meaning
     size_t used = 0;

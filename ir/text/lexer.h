@@ -1,9 +1,10 @@
 // Lexer of the IR's text form.
 //
-// Invariants: reads no byte past the text's end whatever the bytes are; every token but IR_TOK_END
-// is at least one byte. A token knows whether it is the first of its line: mistakes are mended at
-// line ends. Ownership: tokens point into the source. Malformed input is reported to diags, unless
-// that is NULL.
+// Invariants: it reads no byte past the text's end, for any bytes; every token except IR_TOK_END is
+// at least one byte. A token records whether it is the first of its line: the parser recovers from
+// mistakes at line ends.
+// Ownership: tokens point into the source. Malformed input is reported to diags, unless that is
+// NULL.
 //
 //     IrLexer lexer = ir_lexer(file, diags);
 //     IrToken token = ir_lexer_next(&lexer);
@@ -38,7 +39,7 @@ typedef struct IrLexer {
 
 IrLexer ir_lexer(const SourceFile *file, Diags *diags);
 IrToken ir_lexer_next(IrLexer *lexer);
-// What a string token stands for; false (and reported) when an escape is malformed.
+// The bytes that a string token denotes; false (and reported) if an escape is malformed.
 bool ir_lexer_string(const IrLexer *lexer, IrToken token, Arena *arena, Str *text);
 
 #endif

@@ -48,7 +48,7 @@ void ir_literal_print(Dtype elem, uint64_t bits, StrBuf *out) {
     strbuf_printf(out, "0x%llx", (unsigned long long)bits);
 }
 
-// The magnitude, and whether a minus stands before it.
+// The magnitude, and whether a minus precedes it.
 static IrLiteral magnitude(Str text, bool *minus, uint64_t *value) {
     *minus = text.size > 0 && text.text[0] == '-';
     if (*minus) text = (Str){text.text + 1, text.size - 1};
@@ -86,7 +86,7 @@ static IrLiteral read_float(Dtype elem, Str text, uint64_t *bits) {
     *bits = dtype_from_double(elem, value, false);
     if (isnan(value)) return IR_LITERAL_FINE;
     if (dtype_is_nan(elem, *bits)) return IR_LITERAL_RANGE;
-    // Formats that overflow to an infinity: only an infinity may become one.
+    // Formats that overflow to an infinity: only the text of an infinity may become one.
     return isinf(dtype_to_double(elem, *bits)) && !isinf(value) ? IR_LITERAL_RANGE
                                                                 : IR_LITERAL_FINE;
 }

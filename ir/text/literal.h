@@ -13,11 +13,11 @@
 
 typedef enum IrLiteral { IR_LITERAL_FINE, IR_LITERAL_MALFORMED, IR_LITERAL_RANGE } IrLiteral;
 
-// A text in quotes. Bytes that are no UTF-8 stay themselves, as \xHH, which JSON could not say.
+// A text in quotes. Bytes that are not UTF-8 are kept as \xHH, which JSON does not have.
 void ir_literal_quote(Str text, StrBuf *out);
 void ir_literal_print(Dtype elem, uint64_t bits, StrBuf *out);
 IrLiteral ir_literal_read(Dtype elem, Str text, uint64_t *bits);
-// A number of the text form that is no constant: decimal with an optional sign, or hex.
+// A number of the text form that is not a constant: decimal with an optional sign, or hex.
 IrLiteral ir_literal_int(Str text, int64_t *value);
 
 #endif

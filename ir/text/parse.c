@@ -285,7 +285,7 @@ static bool param(IrParser *p) {
     return add_param(p, &made, type);
 }
 
-// After a mistake in a parameter: to the next one, or to the end of the list or line.
+// Recovers from a mistake in a parameter: skips to the next one, or to the end of the list or line.
 static void skip_param(IrParser *p) {
     while (p->token.kind != IR_TOK_VALUE && !parser_at(p, ')')) {
         if (p->token.kind == IR_TOK_END || p->token.first) return;
@@ -500,7 +500,7 @@ static bool func_head(IrParser *p) {
 
 static bool function(IrParser *p, bool is_kernel, Map *known) {
     TRY(func_name(p, is_kernel, known));
-    if (!func_head(p)) {  // the body is read for its own mistakes
+    if (!func_head(p)) {  // the body is still read, to report its own mistakes
         while (!parser_at_block(p)) {
             if (p->token.first) return false;
             parser_next(p);
@@ -532,7 +532,7 @@ static void module(IrParser *p) {
     }
 }
 
-// The stacks are never without memory, so that a place on them is one also when they are empty.
+// The stacks always have memory, so that a pointer into one is valid even when it is empty.
 static void create_stacks(IrParser *p) {
     vec_push(p->scratch, &p->operands, NULL);
     vec_push(p->scratch, &p->names, (IrToken){0});

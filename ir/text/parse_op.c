@@ -3,7 +3,7 @@
 
 // ---- values -------------------------------------------------------------------------------------
 
-// A value's number; false when its text is no number below 2^32.
+// A value's number; false unless its text is a number below 2^32.
 static bool value_number(Str text, uint64_t *number) {
     bool overflow = false;
     for (size_t i = 0; i < text.size; i++) {
@@ -65,15 +65,15 @@ static bool operands(IrParser *p) {
 
 // ---- attributes ---------------------------------------------------------------------------------
 
-// What is read of an op before it can be made.
+// The parts of an op, as read before it can be created.
 typedef struct Draft {
     IrOpcode code;
     const IrOpInfo *info;
     IrToken first;
     IrAttr attrs[IR_MAX_ATTRS];
     bool given[IR_MAX_ATTRS];
-    IrAttr nests;      // which every op may have
-    IrToken constant;  // the value of a CONST attribute: read when the type is known
+    IrAttr nests;      // every op may have them
+    IrToken constant;  // the value of a CONST attribute: read once the type is known
     size_t operands, names, types, regions;  // where its parts begin on the stacks
 } Draft;
 
@@ -360,8 +360,8 @@ static bool regions(IrParser *p) {
 
 // ---- mending ------------------------------------------------------------------------------------
 
-// After a mistake in an op's head: skips the rest of it from its first token on, so that braces are
-// seen in pairs, and reads its regions for the mistakes that they have.
+// Recovers from a mistake in an op's head: skips the rest of it from its first token on, so that
+// braces are seen in pairs, and reads its regions to report their mistakes.
 static void mend(IrParser *p, const Draft *draft, IrLexer lexer) {
     if (p->stopped) return;
     p->lexer = lexer;
@@ -428,7 +428,7 @@ bool parser_ops(IrParser *p, IrBlock *block) {
     while (!parser_at(p, '}')) {
         if (p->token.kind == IR_TOK_END || parser_at_function(p)) return parser_fail(p, "'}'");
         op(p, block);
-        // What follows an op stands on a line of its own.
+        // The text after an op must be on a line of its own.
         if (p->token.first || parser_at(p, '}') || p->stopped) continue;
         parser_fail(p, "the end of the line");
         while (!p->token.first && !parser_at(p, '}')) parser_next(p);

@@ -1,7 +1,9 @@
-// Parser: what parse.c (modules, functions) and parse_op.c (ops, regions) share. Of this room only.
+// Parser: the interface between parse.c (modules, functions) and parse_op.c (ops, regions). Only
+// for this room.
 //
-// Invariants: `token` is the next unread token. Functions that return false have reported a mistake
-// and may stand anywhere in the line; who mends it skips on. After `stopped` only the end is read.
+// Invariants: `token` is the next unread token. A function that returns false has reported a
+// mistake and may stop anywhere in the line; the caller that recovers skips the rest. After
+// `stopped` only the end is read.
 // Ownership: IR in the module's arena, everything else in scratch.
 #ifndef TILEC_IR_TEXT_PARSER_H
 #define TILEC_IR_TEXT_PARSER_H
@@ -18,20 +20,20 @@ typedef struct IrParser {
     Diags *diags;
     IrLexer lexer;
     IrToken token;
-    uint32_t last_end;  // where the token before ended
+    uint32_t last_end;  // where the previous token ended
     IrFunc *func;
     Map numbered;  // of this function: %12 → IrValue *, NULL for one whose op is malformed
     Map named;     // parameters by Symbol
     int depth;
     bool stopped;
-    VEC(IrValue *) operands;  // stacks: an op uses what is above where it began
+    VEC(IrValue *) operands;  // stacks: an op uses the entries pushed since it began
     VEC(IrToken) names;
     VEC(const IrType *) types;
     VEC(IrBlock *) regions;
 } IrParser;
 
 void parser_next(IrParser *p);
-// No further mistakes are worth reporting: as if the text ended here.
+// No further mistakes are worth reporting: the parser continues as if the text ended here.
 void parser_stop(IrParser *p);
 bool parser_at(const IrParser *p, char punct);
 bool parser_at_name(const IrParser *p, const char *name);
@@ -46,14 +48,14 @@ bool parser_int(IrParser *p, const char *what, int64_t min, int64_t max, int64_t
 bool parser_string(IrParser *p, const char *what, Str *text);
 bool parser_type(IrParser *p, const IrType **type);
 bool parser_elem(IrParser *p, Dtype *elem);
-// Does a list of attributes begin here, and not a region?
+// Does a list of attributes begin here, rather than a region?
 bool parser_at_attrs(const IrParser *p);
-// Does the `{` of a block stand here, after which the line ends (or the block)?
+// Is the token the `{` of a block, after which the line (or the block) ends?
 bool parser_at_block(const IrParser *p);
 // Does a line begin here that can only be the next function's?
 bool parser_at_function(const IrParser *p);
 
-// Ops up to the closing brace, which is not read. False when the text ended before it.
+// Ops up to the closing brace, which is not read. False if the text ended before it.
 bool parser_ops(IrParser *p, IrBlock *block);
 
 #endif

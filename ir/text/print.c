@@ -43,7 +43,7 @@ static void print_value(const IrNumbers *numbers, const IrValue *value, StrBuf *
     } else if (value->id < numbers->count && numbers->numbers[value->id]) {
         strbuf_printf(out, "%%%u", numbers->numbers[value->id] - 1);
     } else {
-        strbuf_add(out, STR("%?"));  // of another function: the verifier's to report
+        strbuf_add(out, STR("%?"));  // of another function: the verifier reports it
     }
 }
 
@@ -112,8 +112,8 @@ static void print_attr_value(const IrOp *op, IrAttrName name, const IrAttr *attr
     }
 }
 
-// Does the text leave the attribute out: a false boolean, no plan, an empty list that may be, an
-// `inside` of zeros as many as the op selects in?
+// Does the text leave the attribute out? It does for a false boolean, no plan, an empty list if
+// that is allowed, and an `inside` of zeros as long as the op's selection.
 static bool attr_implied(const IrOp *op, IrAttrName name, const IrAttr *attr) {
     IrAttrKind kind = ir_attr_kind(name);
     if (!ir_attr_optional(name)) return false;
@@ -163,7 +163,7 @@ void ir_print_op_with(const IrNumbers *numbers, const IrOp *op, StrBuf *out) {
 }
 
 void ir_print_op(const IrOp *op, StrBuf *out) {
-    if (!op->block) {  // erased: no function to number it by
+    if (!op->block) {  // erased: there is no function to number it by
         strbuf_printf(out, "(erased) %s", ir_op_info(op->code)->text);
         return;
     }
@@ -206,7 +206,7 @@ static void print_block(const IrNumbers *numbers, const IrBlock *block, int dept
 
 // ---- functions ----------------------------------------------------------------------------------
 
-// Prints what separates attributes: the brace that opens their list, or a comma.
+// Prints the separator before an attribute: the brace that opens the list, or a comma.
 static void next_attr(bool *any, StrBuf *out) {
     strbuf_add(out, *any ? STR(", ") : STR(" {"));
     *any = true;

@@ -1,8 +1,9 @@
-// Verifier: what verify.c (structure) and the files of typing rules share. Of this room only.
+// Verifier: the interface between verify.c (structure) and the files of typing rules. Only for this
+// room.
 //
 // Invariants: a rule runs only on an op whose counts, attributes and operands' scopes are right, so
-// that operands which are not optional are there. A rule returns false after its first report.
-// Ownership: everything lives in scratch until the verifier returns.
+// operands that are not optional are present. A rule returns false after its first report.
+// Ownership: everything is in scratch until the verifier returns.
 #ifndef TILEC_IR_VERIFY_VERIFIER_H
 #define TILEC_IR_VERIFY_VERIFIER_H
 
@@ -20,8 +21,8 @@ typedef struct Verifier {
     bool fine;
     Map functions;          // of the module, by name; filled before the walk
     const IrValue **by_id;  // the value that has an id
-    uint32_t *seen;         // by value id: operand places that name it
-    unsigned char *scope;   // by value id: may be used here
+    uint32_t *seen;         // by value id: operands that refer to it
+    unsigned char *scope;   // by value id: it may be used here
     unsigned char *op_ids;  // by op id: taken
     VEC(uint32_t) defined;  // ids in scope, a stack
 } Verifier;
@@ -42,18 +43,18 @@ bool verifier_class(Verifier *v, const IrOp *op, uint32_t i, unsigned classes);
 bool verifier_mask(Verifier *v, const IrOp *op, uint32_t i, const IrType *shape);
 bool verifier_axis(Verifier *v, const IrOp *op, const IrType *t, uint32_t *axis);
 
-// Types that need no module: for comparing and printing only.
+// Types without a module: for comparing and printing only.
 IrType verifier_scalar(Dtype elem);
 IrType verifier_tile_like(const IrType *t, Dtype elem);  // a tile of t's shape
 void verifier_set_shape(IrType *t, uint32_t rank, const uint32_t *shape);
 
-// V9 of a region that is one: scalars only, no effects.
+// V9 for a region that is a combiner: scalars only, no effects.
 bool verifier_combiner_ops(Verifier *v, const IrBlock *block);
 bool verifier_rule(Verifier *v, const IrOp *op);
 bool verifier_tile_rule(Verifier *v, const IrOp *op);     // products, reductions, orders
 bool verifier_memory_rule(Verifier *v, const IrOp *op);   // pointers and views
 bool verifier_control_rule(Verifier *v, const IrOp *op);  // effects, control, calls
-bool verifier_cpu_rule(Verifier *v, const IrOp *op);      // cpu.*, but for scratch
+bool verifier_cpu_rule(Verifier *v, const IrOp *op);      // cpu.*, except scratch
 bool verifier_layouts(Verifier *v, const IrOp *op);       // of the gpu level, after the rules
 bool verifier_dot_plan(Verifier *v, const IrOp *op);      // of a dot, after its rule
 bool verifier_gpu_rule(Verifier *v, const IrOp *op);      // gpu.*

@@ -34,8 +34,8 @@ static const char *type_problem(const IrType *t) {
     return ir_shape_problem(t->rank, shape);
 }
 
-// Takes a value into scope. `op` is what it is shown by: its op, or the op of its region; NULL for
-// a parameter or a section's argument.
+// Takes a value into scope. Messages show it by `op`: its op, or the op of its region; NULL for a
+// parameter or a section's argument.
 static void define(Verifier *v, const IrValue *value, const IrOp *op) {
     const char *problem = type_problem(value->type);
     if (problem && op) {
@@ -142,7 +142,7 @@ static bool check_operands(Verifier *v, const IrOp *op) {
     return fine;
 }
 
-// Is this entry of a list an operand place of its user?
+// Is this entry of a list an operand of its user?
 static bool use_fits(const IrUse *use, const IrValue *value) {
     const IrOp *op = use->user;
     if (use->value != value || !op || !op->block) return false;
@@ -150,12 +150,12 @@ static bool use_fits(const IrUse *use, const IrValue *value) {
     return place >= first && place < first + op->operand_count * sizeof *use;
 }
 
-// The places seen while walking are as many as the list has, each in it once.
+// The list has as many entries as operands were seen in the walk, each of them once.
 static bool uses_fit(const Verifier *v, const IrValue *value) {
     IrUse *const *link = &value->uses;
     uint32_t listed = 0;
     for (const IrUse *use = value->uses; use; link = &use->next, use = use->next) {
-        // A list that runs in a circle would be longer than the places seen.
+        // A circular list would be longer than the number of operands seen.
         if (use->link != link || listed == v->seen[value->id]) return false;
         if (!use_fits(use, value)) return false;
         listed++;
@@ -186,7 +186,7 @@ static bool check_level(Verifier *v, const IrOp *op) {
                          ir_level_text(v->func->level), ir_level_text(level));
 }
 
-// How many nests an op at level cpu_nest names, if it names any; UINT32_MAX: as many as it likes.
+// The number of nests that an op at level cpu_nest names, if it names any; UINT32_MAX: any number.
 static uint32_t nests_named(const IrOp *op) {
     switch (op->code) {
     case IR_STORE:
@@ -217,7 +217,7 @@ static bool check_nests(Verifier *v, const IrOp *op) {
     return true;
 }
 
-// Conditions and grids are evaluated before a launch: no memory, no program, nothing that acts.
+// Conditions and grids are evaluated before a launch: no memory, no program, no effects.
 static bool check_launch_op(Verifier *v, const IrOp *op) {
     if (v->section->kind == IR_BODY) return true;
     switch (ir_op_info(op->code)->effect) {
@@ -252,7 +252,7 @@ static bool check_links(Verifier *v, const IrOp *op, const IrBlock *block) {
     return linked;
 }
 
-// V5. Kinds of terminators are the rules of yield and return.
+// V5. The rules of yield and return check the kind of terminator.
 static void check_terminator(Verifier *v, const IrBlock *block, const IrOp *parent) {
     bool ends = block->last && ir_op_info(block->last->code)->effect == IR_EFFECT_END;
     if (!ends && parent) {
@@ -416,8 +416,8 @@ bool ir_verify_func(const IrFunc *f, Diags *diags) {
     return v.fine;
 }
 
-// V11: which functions call which. A function is `open` while a callee of its is; those that stay
-// open when nothing changes any more call each other in a circle, or reach one.
+// V11: which functions call which. A function is `open` while one of its callees is. Those that are
+// still open when nothing changes any more call each other recursively, or reach such a cycle.
 typedef struct CallGraph {
     VEC(uint32_t) * callers;  // by callee
     uint32_t *callees;        // how many open ones, by caller

@@ -196,5 +196,5 @@ bool verifier_control_rule(Verifier *v, const IrOp *op) {
     if (rule == IR_RULE_YIELD) return rule_yield(v, op);
     if (rule == IR_RULE_RETURN) return rule_return(v, op);
     if (rule == IR_RULE_CALL) return rule_call(v, op);
-    return true;  // IR_RULE_NOTHING: counts say all
+    return true;  // IR_RULE_NOTHING: the counts are all there is to check
 }

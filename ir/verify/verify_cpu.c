@@ -66,7 +66,7 @@ static bool rule_prefetch(Verifier *v, const IrOp *op) {
     return scalar_pointer(v, op);
 }
 
-// A scalar pointer to whole bytes, and a vector of what it points at.
+// A scalar pointer to whole bytes, and a vector of the type it points at.
 static bool neighbours(Verifier *v, const IrOp *op, const IrType *x) {
     TRY(scalar_pointer(v, op));
     TRY(vector(v, op, "a value", x));

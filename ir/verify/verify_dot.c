@@ -1,4 +1,5 @@
-// The plan of a `dot`: a function of the gpu level has one for each, other functions have none.
+// The plan of a `dot`: in a function of the gpu level every dot has one, in other functions none
+// has.
 #include "target/matrix.h"
 
 #include "ir/analysis/spread.h"

@@ -2,7 +2,7 @@
 #include "ir/analysis/spread.h"
 #include "ir/verify/verifier.h"
 
-enum { MAX_SHARED = 1 << 24 };  // elements of one piece
+enum { MAX_SHARED = 1 << 24 };  // elements of one allocation
 
 static bool is_memory(Verifier *v, const IrOp *op, const IrValue *p) {
     if (spread_is_memory(p) && !dtype_is(p->type->elem, DTYPE_CLASS_PACKED)) return true;

@@ -1,9 +1,10 @@
-// Layouts of the gpu level: every tile has one, and ops spread their results as
+// Layouts of the gpu level: every tile has one, and ops distribute their results as
 // ir/analysis/spread.h says.
 #include "ir/analysis/spread.h"
 #include "ir/verify/verifier.h"
 
-// Memory of the program's threads: each element at an offset of its own, and for these ops only.
+// Memory of the program's threads: each element has an offset of its own; only these ops may use
+// it.
 static bool memory_fits(Verifier *v, const IrOp *op, const IrValue *value) {
     const Layout *l = value->type->layout;
     bool first = op->operand_count > 0 && ir_operand(op, 0) == value;

@@ -1,7 +1,7 @@
 // Typing rules of memory: pointers, views, scratch.
 #include "ir/verify/verifier.h"
 
-enum { MAX_SCRATCH = 1 << 28 };  // elements of one piece of scratch memory
+enum { MAX_SCRATCH = 1 << 28 };  // elements of one allocation of scratch memory
 
 // ---- pointers -----------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ static bool inside_flags(Verifier *v, const IrOp *op, uint32_t rank) {
     return fits || verifier_fail(v, op, "expected inside of %u numbers 0 or 1", rank);
 }
 
-// None, or one for each dimension: 0, or what the width is a multiple of.
+// Either empty, or one number for each dimension: 0, or a divisor of the width.
 static bool spans(Verifier *v, const IrOp *op, uint32_t rank) {
     const IrAttr *spans = ir_attr(op, IR_ATTR_SPANS), *select = ir_attr(op, IR_ATTR_SELECT);
     if (spans->u.ints.count == 0) return true;
@@ -140,7 +140,7 @@ static bool indices(Verifier *v, const IrOp *op, uint32_t rank) {
     return true;
 }
 
-// View, select, inside and indices; `x` becomes the type of what is read or written.
+// View, select, inside and indices; `x` becomes the type of the value read or written.
 static bool selection(Verifier *v, const IrOp *op, IrType *x) {
     const IrType *view = ir_operand(op, 0)->type;
     if (view->kind != IR_VIEW) {

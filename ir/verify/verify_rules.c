@@ -214,7 +214,7 @@ static bool rule_bitcast(Verifier *v, const IrOp *op) {
 
 // ---- shapes -------------------------------------------------------------------------------------
 
-// The result is of the operand's kind and element, whatever its shape.
+// The result has the operand's kind and element, in any shape.
 static bool same_elem(Verifier *v, const IrOp *op) {
     TRY(verifier_class(v, op, 0, ir_op_info(op->code)->classes));
     const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;

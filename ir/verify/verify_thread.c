@@ -35,7 +35,7 @@ static bool rule_align(Verifier *v, const IrOp *op) {
                          (long long)align);
 }
 
-// A value that lies at a pointer: of what it points at, no pointer itself.
+// A value stored at a pointer: it has the type pointed at, and is not a pointer itself.
 static bool at_pointer(Verifier *v, const IrOp *op, const IrType *x) {
     TRY(pointer(v, op, 0) && rule_align(v, op));
     IrType expected = verifier_tile_like(x, ir_operand(op, 0)->type->elem);
@@ -101,7 +101,7 @@ static bool rule_matrix_load(Verifier *v, const IrOp *op) {
     return result_vector(v, op, elem, (uint32_t)count * 32 / bits);
 }
 
-// What a lane holds of a matrix.
+// The part of a matrix that a lane holds.
 static bool fragment(Verifier *v, const IrOp *op, uint32_t i, MatrixShape product) {
     const IrType *t = ir_operand(op, i)->type;
     Layout l = layout_fragment(product, (LayoutOperand)i);
@@ -141,7 +141,7 @@ static bool rule_copy(Verifier *v, const IrOp *op) {
     return verifier_fail(v, op, "expected 4, 8 or 16 bytes, found %lld", (long long)bytes);
 }
 
-// The region takes what is there and the operand's element.
+// The region takes the value in memory and the operand's element.
 static bool rule_update(Verifier *v, const IrOp *op) {
     const IrType *p = ir_operand(op, 0)->type;
     const IrBlock *block = op->regions[0];

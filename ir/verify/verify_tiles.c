@@ -9,8 +9,8 @@ static bool dot_pair(Dtype a, Dtype b) {
     return a == b || bytes || ocp;
 }
 
-// 8-bit integers add up in i32; wider ones in their own type; narrow floats in f32, or what acc
-// says.
+// 8-bit integers add up in i32; wider ones in their own type; narrow floats in f32, or in acc's
+// type.
 static bool dot_sum(Dtype a, Dtype sum) {
     if (a == DTYPE_I8 || a == DTYPE_U8) return sum == DTYPE_I32;
     if (dtype_is(a, DTYPE_CLASS_INT) || a == DTYPE_F32 || a == DTYPE_F64) return sum == a;
@@ -57,7 +57,7 @@ static bool rule_dot(Verifier *v, const IrOp *op) {
 
 // ---- reduce and scan ----------------------------------------------------------------------------
 
-// The combiner of n values: 2n scalar arguments of the operands' elements, the same twice.
+// The combiner of n values: 2n scalar arguments of the operands' elements, the same n types twice.
 static bool combiner_args(Verifier *v, const IrOp *op, uint32_t first) {
     const IrBlock *block = op->regions[0];
     uint32_t n = op->operand_count - first;
@@ -84,7 +84,7 @@ static bool combiner_scalar(Verifier *v, const IrOp *op, const IrType *t) {
                          verifier_type(v, t));
 }
 
-// V9. Only what is used from outside may be anything but the combiner's own: scalars.
+// V9. The ops have no effects; their results, and values used from outside, must be scalars.
 static bool combiner_ops(Verifier *v, const IrBlock *block, const IrBlock *combiner) {
     for (const IrOp *op = block->first; op; op = op->next) {
         IrEffect effect = ir_op_info(op->code)->effect;
