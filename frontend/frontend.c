@@ -1,14 +1,14 @@
-// The table of front ends, and the way through it.
+// The table of front ends, and the functions that find the one for a file.
 #include "frontend/frontend.h"
 
 #include "frontend/tile/tile.h"
 #include "ir/option.h"
 
-// The first one reads what no suffix tells.
+// The first one reads files without a suffix.
 static const Frontend *const frontends[] = {&tile_frontend};
 enum { FRONTENDS = sizeof frontends / sizeof *frontends };
 
-// From the last point of the file's name on; empty where there is none.
+// The file's name from the last point on; empty if it has none.
 static Str suffix_of(Str path) {
     Str name = str_file_name(path);
     for (size_t i = name.size; i-- > 0;)
@@ -30,8 +30,9 @@ static void report_unknown(const FrontInput *in, Str path, Diags *diags) {
         strbuf_printf(&known, "%s%s (%s)", i ? ", " : "", frontends[i]->suffix,
                       frontends[i]->language);
     Str suffix = suffix_of(path);
-    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "'%.*s' is no source file: nothing reads '%.*s'",
-               STR_ARG(path), STR_ARG(suffix));
+    diag_error(diags, (Span){0}, DIAG_UNSUPPORTED,
+               "'%.*s' is not a source file: no front end reads '%.*s'", STR_ARG(path),
+               STR_ARG(suffix));
     diag_help(diags, "source files are named: %s", known.text);
 }
 

@@ -1,13 +1,12 @@
 // Front ends: source files to tile IR.
 //
-// Purpose: the one door between sources and the compiler. A front end is a constant table of
-// functions (Frontend), and frontend.c lists all of them: a file's suffix says which one reads it.
-// Everything above this room knows a kernel by its description (FrontKernel), never by a syntax
-// tree.
-// Invariants: load reports every error of text, grammar and names in one go; elaborate reports
-// every error of one kernel and yields no IR then. Neither crashes on any input. Descriptions hold
-// also for kernels with errors, as far as they could be read.
-// Ownership: everything lives in the arena of the FrontInput, IR in that of its module.
+// Purpose: the only interface between sources and the compiler. A front end is a constant table of
+// functions (Frontend), and frontend.c lists all of them; the suffix of a file selects the one that
+// reads it. Everything above this room knows a kernel by its description (FrontKernel), never by a
+// syntax tree. Invariants: load reports every error of text, grammar and names in one run;
+// elaborate reports every error of one kernel and yields no IR then. Neither crashes on any input.
+// Kernels with errors have descriptions, too, as far as they could be read. Ownership: everything
+// is allocated in the arena of the FrontInput, IR in that of its module.
 //
 //     FrontInput in = {.arena = arena, .sources = sources, .names = names};
 //     FrontFile *f = frontend_load(&in, file, diags);
@@ -22,17 +21,17 @@
 
 typedef struct Frontend Frontend;
 
-// Gives the file that `path` (already made relative to the importing file) names, or NULL after
-// reporting why; the caller of load says how files are read.
+// Returns the file that `path` (already made relative to the importing file) names, or NULL after
+// reporting why not. The caller of load decides how files are read.
 typedef const SourceFile *(*FrontImport)(void *user, Str path, Span span, Diags *diags);
 
 typedef struct FrontInput {
     Arena *arena;
     Sources *sources;
     Interner *names;
-    FrontImport import;  // NULL: the text comes from no file, so it cannot import
-    void *user;          // of import
-    bool any_name;       // the source's name is a label: with any suffix it is read
+    FrontImport import;  // NULL: the text does not come from a file, so it cannot import
+    void *user;          // passed to `import`
+    bool any_name;       // the source's name is only a label: any suffix is accepted
 } FrontInput;
 
 // ---- What a front end says of a kernel
@@ -50,12 +49,12 @@ typedef struct FrontParam {
     Symbol name;
     Span span;  // of the name
     const struct FrontParam *next;
-    Dtype dtype;            // of an argument's elements, where type_param is NULL
-    Symbol type_param;      // the type parameter that says it
-    bool has_default;       // of a const
-    bool strided;           // of a view
-    uint32_t rank;          // of a view
-    const Symbol *extents;  // of a view, one a dimension: its name, or NULL for a fixed one
+    Dtype dtype;            // the element type of an argument, if type_param is NULL
+    Symbol type_param;      // the type parameter that gives the element type
+    bool has_default;       // for a const
+    bool strided;           // for a view
+    uint32_t rank;          // for a view
+    const Symbol *extents;  // for a view, one for each dimension: its name, or NULL for a fixed one
 } FrontParam;
 
 typedef struct FrontExtent {
@@ -67,31 +66,32 @@ typedef struct FrontKernel {
     Symbol name;
     Span span;  // of the name
     const SourceFile *file;
-    const FrontParam *params;    // in order
-    const FrontExtent *extents;  // named ones, in order of first mention
-    const void *own;             // the front end's
+    const FrontParam *params;    // in source order
+    const FrontExtent *extents;  // the named ones, in order of first mention
+    const void *own;             // for the front end only
 } FrontKernel;
 
 typedef struct FrontFile {
     const Frontend *frontend;
     size_t kernel_count;
-    const FrontKernel *kernels;  // of the file itself, in order
-    void *own;                   // the front end's
+    const FrontKernel *kernels;  // those of the file itself, in source order
+    void *own;                   // for the front end only
 } FrontFile;
 
 // ---- What a kernel is specialised to
 
-// Consts not given take the tune space's first value for `target`, then their default.
+// A const that is not given takes the first value of the tune space for `target`, then its default.
 typedef struct FrontSpec {
     VEC(IrBinding) bindings;  // types, consts and options (ir/options.def)
-    Str target;               // whose tune space counts; empty: none
-    unsigned math;            // added to the kernel's own
-    Map fixed_extents;        // Symbol → value: extents compiled as constants (facts)
+    Str target;               // selects the tune space; empty: none
+    unsigned math;            // added to the flags of the kernel
+    Map fixed_extents;        // Symbol → value: extents that are compiled as constants (facts)
 } FrontSpec;
 
 // The binding of this name, or NULL.
 const IrBinding *frontend_spec_find(const FrontSpec *spec, Symbol name);
-// An option of compilation: what `tune` and callers set without a parameter of that name.
+// Is this the name of a compilation option, which `tune` and callers set without a parameter of
+// that name?
 bool frontend_is_option(Symbol name);
 
 // A name of the tune space and its candidate values.
@@ -106,7 +106,7 @@ typedef struct FrontTune {
 struct Frontend {
     const char *language;  // "Tile"
     const char *suffix;    // ".tile"
-    // Never NULL; what is wrong is in the diagnostics.
+    // Never returns NULL; errors are in the diagnostics.
     FrontFile *(*load)(const FrontInput *in, const SourceFile *file, Diags *diags);
     bool (*check)(FrontFile *file, Diags *diags);
     bool (*check_open)(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
@@ -121,23 +121,24 @@ struct Frontend {
                   const Str **lines);
 };
 
-// The front end of files with this name's suffix; NULL when there is none. A name without a suffix
-// (a pipe, standard input) has the first one.
+// The front end for files with this name's suffix; NULL when there is none. A name without a suffix
+// (a pipe, standard input) gets the first one.
 const Frontend *frontend_of(Str path);
 
-// NULL after reporting that no front end reads such a file.
+// Returns NULL after reporting that no front end reads this file.
 FrontFile *frontend_load(const FrontInput *in, const SourceFile *file, Diags *diags);
 // The kernel of this name, or NULL.
 const FrontKernel *frontend_find(const FrontFile *file, Str name);
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool frontend_check(FrontFile *file, Diags *diags);
-// False: with what is given the kernel is right for no element types, and why for some of them. Of
-// kernels that leave one type open, or two; others are only known when their types are.
+// False if no element types make the kernel correct with what is given; some of the errors are then
+// reported. This is decided for kernels that leave one or two types open; others can be checked
+// only when their types are given.
 bool frontend_check_open(FrontFile *file, const FrontKernel *kernel, const FrontSpec *given,
                          Diags *diags);
-// Binds what the spec leaves open and arguments decide: `types[i]` is the element type of the i-th
-// scalar, pointer or view, DTYPES where it says nothing. False after reporting two that disagree.
-// The bindings found are pushed in `arena`, as the spec's own were.
+// Binds what the spec leaves open and the arguments determine. `types[i]` is the element type of
+// the i-th scalar, pointer or view; DTYPES where it is unknown. False after reporting two that
+// disagree. The new bindings are pushed in `arena`, like the spec's own.
 bool frontend_specialize(FrontFile *file, Arena *arena, const FrontKernel *kernel,
                          const Dtype *types, size_t count, FrontSpec *spec, Diags *diags);
 // Tile IR of one specialisation; NULL after reporting errors.

@@ -1,12 +1,12 @@
-// Control flow: slots of names, regions, the merge of what they changed, loops, early exits.
+// Control flow: slots for names, regions and the merge of their changes, loops, early exits.
 //
-// Purpose: IR has regions of one block whose results are yielded; languages have variables,
-// break, continue and return. A name's value lives in a Slot. Slots changed inside a region (a
-// branch, a loop's body) are logged, so that their merge with the outside becomes results of the
-// region's op. Leaving early sets flags that are slots, too: `active` of a loop's iteration or of a
-// body, `going` of a loop; whoever walks statements runs what follows under the flag (el_guarded).
-// Invariants: begin and end come in pairs; a begin that returns false began nothing.
-// Ownership: the scratch of the Elab.
+// Purpose: a region of the IR has one block that yields its results; languages have variables,
+// break, continue and return. A Slot holds the value of a name. Slots that change inside a region
+// (a branch, a loop's body) are logged; a merge turns the changes into results of the region's op.
+// An early exit sets flags, which are slots, too: `active` of a loop's iteration or of a body,
+// `going` of a loop. A front end that walks statements emits the ones that follow under the flag
+// (el_guarded). Invariants: begin and end come in pairs; a begin that returns false has begun
+// nothing. Ownership: the scratch of the Elab.
 //
 //     Region then_arm, else_arm;
 //     if (!el_region_begin(e, &then_arm, ir_block_create(e->func), span)) return;
@@ -21,9 +21,9 @@
 
 enum { EL_NEST_DEPTH = 200 };  // regions within regions
 
-// What a slot is for: merges treat the hidden ones differently.
+// The purpose of a slot. Merges treat the kinds that are not names differently.
 typedef enum SlotKind {
-    SLOT_NAME,    // of a declaration
+    SLOT_NAME,    // the variable of a declaration
     SLOT_ACTIVE,  // true while the statements of this loop iteration or body still run
     SLOT_GOING,   // true while a loop may start another iteration
     SLOT_RESULT,  // a return value of a function; NONE until set
@@ -32,11 +32,11 @@ typedef enum SlotKind {
 struct Slot {
     Val val;
     SlotKind kind;
-    bool tail;          // ACTIVE: nothing follows that would ask for it
-    uint32_t region;    // in which it was last declared or logged
-    uint32_t declared;  // order of its declaration: the front end's
-    uint32_t mark;      // of the merge or loop that handled it last
-    uint32_t place;     // its index there
+    bool tail;          // ACTIVE: no statement follows that would read the flag
+    uint32_t region;    // the region in which it was last declared or logged
+    uint32_t declared;  // order of its declaration, set by the front end
+    uint32_t mark;      // number of the merge or loop that handled it last
+    uint32_t place;     // its index in that merge or loop
     Symbol name;
 };
 
@@ -60,36 +60,39 @@ typedef struct Region {
     IrOp *outer_before;
     uint32_t outer_region;
     size_t log_start;
-    Change *changes;  // once ended: what was assigned inside
+    Change *changes;  // after the end: the assignments made inside
     uint32_t count;
 } Region;
-// Emits into `block` from here on; false (and no region) after an error: nested too deep.
+// Emits into `block` from here on. Returns false, and opens no region, after an error: the nesting
+// is too deep.
 bool el_region_begin(Elab *e, Region *r, IrBlock *block, Span span);
 void el_region_end(Elab *e, Region *r);
 void el_merge(Elab *e, IrValue *cond, Region *then_arm, Region *else_arm, Span span);
-// Runs something under `if (flag)`; the flag is true inside, and stays what `run` leaves it.
+// Runs `run` under `if (flag)`. The flag is true inside; afterwards it has the value that `run`
+// gave it.
 void el_guarded(Elab *e, Slot *flag, void (*run)(Elab *e, void *user), void *user, Span span);
-// The type in which two values of one slot meet: NULL when they need none (equal, or unset), or
+// The common type of two values of one slot. NULL when they need none (they are equal or unset), or
 // after an error, which sets *wrong.
 const IrType *el_meet(Elab *e, Val a, Val b, Span span, bool *wrong);
-// A value as IR of `type`, at the builder's place: unset ones become zeros nobody reads.
+// A value as IR of `type`, at the builder's position. Unset values become zeros that are never
+// read.
 IrValue *el_materialize(Elab *e, Val v, const IrType *type, Span span);
 bool el_same(Val a, Val b);
-// left && right (or ||), right computed by the ops of `block`, which run only where they matter.
+// left && right (or ||). The ops of `block` compute right; they run only if left does not decide.
 IrValue *el_join_conditions(Elab *e, bool is_and, IrValue *left, IrBlock *block, IrValue *right);
 
 // ---- loop.c
 struct Loop {
-    Loop *outer;      // within the same body: the front end's
-    Loop *outer_any;  // also across calls
+    Loop *outer;      // within the same body; set by the front end
+    Loop *outer_any;  // the enclosing loop, also across calls
     Slot active, going;
-    IrValue *var, *low, *step;  // of a run-time `for`
+    IrValue *var, *low, *step;  // for a run-time `for`
 };
 
-// What a loop's body does, which is known before it is walked.
+// Facts about a loop's body that are known before it is elaborated.
 typedef struct LoopFacts {
     uint32_t count;
-    Slot *const *assigned;  // declared outside, assigned inside; NULLs and doubles are skipped
+    Slot *const *assigned;  // declared outside, assigned inside; NULLs and duplicates are skipped
     bool exits;             // it has a break or a return
 } LoopFacts;
 
@@ -103,26 +106,27 @@ typedef struct LoopCarried {
 typedef struct LoopOp {
     VEC(LoopCarried) carried;
     IrBlock *blocks[2];  // both regions of a while take all carried values
-    IrBlock *body;       // the last of them
-    IrValue *bounds[3];  // of a `for`
+    IrBlock *body;       // the last of the blocks
+    IrValue *bounds[3];  // for a `for`
     Region region;
     uint32_t mark;
     bool exits;  // carried[0] is `going`
 } LoopOp;
 
-// The loop is the innermost one between enter and leave; it goes on, and its iteration is active.
+// Between enter and leave the loop is the innermost one. At its begin `going` and `active` are
+// true.
 void el_loop_begin(Elab *e, Loop *loop);
 void el_loop_enter(Elab *e, Loop *loop);
 void el_loop_leave(Elab *e, Loop *loop);
 
-// for loop->var = bounds[0] .. bounds[1] step bounds[2]. What is emitted between begin and end is
+// for loop->var = bounds[0] .. bounds[1] step bounds[2]. The ops emitted between begin and end are
 // the body.
 bool el_for_begin(Elab *e, LoopOp *op, Loop *loop, IrValue *const *bounds, const LoopFacts *facts,
                   Span span);
 void el_for_end(Elab *e, LoopOp *op, bool down, Span span);
 
-// while: first the condition, then the body between begin and end. `ask` gives the condition as a
-// scalar bool, NULL after an error; *always: it is the constant true.
+// while: first the condition, then the body between begin and end. `ask` returns the condition as a
+// scalar bool, or NULL after an error; *always is set when it is the constant true.
 bool el_while_condition(Elab *e, LoopOp *op, Loop *loop, const LoopFacts *facts,
                         IrValue *(*ask)(Elab *e, void *user), void *user, Span span, bool *always);
 bool el_while_begin(Elab *e, LoopOp *op, Span span);

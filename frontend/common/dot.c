@@ -1,4 +1,4 @@
-// Matrix products: which operands and accumulators go together, and the operation.
+// Matrix products: the allowed operands and accumulators, and the operation.
 #include "frontend/common/build.h"
 
 static bool ocp_fp8(Dtype t) { return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2; }
@@ -35,7 +35,7 @@ bool el_dot_shape(Elab *e, const IrType *x, const IrType *y, Span span, Shape *s
     return el_shape_limits(e, span, r, shape->dims);
 }
 
-// What an accumulator of these operands may be; the first is the default.
+// The types that an accumulator of these operands may have; the first is the default.
 const Dtype *el_dot_accumulators(Dtype elem) {
     static const Dtype integer[] = {DTYPE_I32, DTYPES}, wide[] = {DTYPE_F64, DTYPES};
     static const Dtype single[] = {DTYPE_F32, DTYPES};

@@ -1,15 +1,15 @@
-// Elaboration: source values to tile IR, as every front end does it.
+// Elaboration: source values to tile IR, shared by all front ends.
 //
-// Purpose: what no syntax decides. A front end walks its tree and computes with values (Val); the
-// functions here fold compile-time ones, bring operands to one type and shape, emit operations and
-// report what does not fit. Control flow is in control.h, operations with rules of their own
-// (reductions, products, accesses) in build.h. A front end's own state begins with an Elab.
-// Invariants: a Val is compile-time (INT, FLOAT, BOOL: untyped; TYPE, VIEW, FN, STRING), an IR
-// value, a tuple of those, NONE (a call without result, a return value not yet set) or POISON.
-// POISON stands for a value whose error was reported: whoever meets one stays silent. Errors go
-// through el_error, which lets the language add how the walk came there.
-// Ownership: IR in the module's arena, everything else in `scratch`, which ends with the
-// elaboration.
+// Purpose: the part of elaboration that does not depend on syntax. A front end walks its tree and
+// computes with values (Val); the functions here fold compile-time values, convert operands to one
+// type and shape, emit operations, and report operands that do not fit. Control flow is in
+// control.h, operations with rules of their own (reductions, products, accesses) are in build.h. A
+// front end's own state begins with an Elab. Invariants: a Val is compile-time (INT, FLOAT, BOOL:
+// untyped; TYPE, VIEW, FN, STRING), an IR value, a tuple of those, NONE (a call without result, a
+// return value not yet set) or POISON. POISON stands for a value whose error was reported: code
+// that gets one reports nothing more. Errors go through el_error, which lets the language add notes
+// on the calls that led there. Ownership: IR in the module's arena, everything else in `scratch`,
+// which ends with the elaboration.
 //
 //     Val sum = el_operate(e, OPERATOR_ADD, a, b, span, (Span[]){left, right});
 //     if (sum.kind == VAL_POISON) return sum;
@@ -21,7 +21,8 @@
 #include "frontend/common/operator.h"
 #include "ir/build.h"
 
-__extension__ typedef __int128 Wide;  // exact for every untyped integer and one operation on two
+// exact for each untyped integer and for one operation on two of them
+__extension__ typedef __int128 Wide;
 
 typedef enum ValKind {
     VAL_POISON,
@@ -57,7 +58,7 @@ struct Val {
         const View *view;
         Str text;
         struct {
-            const void *own;  // the front end's
+            const void *own;  // defined by the front end
             Symbol name;
         } fn;
         struct {
@@ -75,12 +76,12 @@ typedef struct Loop Loop;
 typedef struct LogEntry LogEntry;
 typedef struct Elab Elab;
 
-// What messages say in the language's own words, as a constant table.
+// The parts of messages that depend on the language, as a constant table.
 typedef struct Language {
     const char *(*operator_text)(Operator op);         // "+"
     const char *(*cast_text)(Arena *arena, Dtype to);  // how a value is cast: "f32(…)"
-    const char *rank_help;                             // how a tile of less rank gets more
-    void (*trace)(Elab *e);  // notes at the error reported last: how the walk came to it
+    const char *rank_help;                             // how to give a tile more dimensions
+    void (*trace)(Elab *e);  // adds notes to the last error: the calls that led there
 } Language;
 
 struct Elab {
@@ -90,11 +91,11 @@ struct Elab {
     IrBuilder b;
     Diags *diags;
     Arena *scratch;
-    VEC(LogEntry) log;  // control.h has these
+    VEC(LogEntry) log;  // control.h defines them
     uint32_t region, regions, marks;
     int nesting;
-    Loop *loops;    // the innermost, across calls
-    size_t errors;  // reported, also those that were dropped as said before
+    Loop *loops;    // the innermost loop, also across calls
+    size_t errors;  // errors reported, with the duplicates that were dropped
 };
 
 // ---- value.c: messages and texts
@@ -103,7 +104,7 @@ Val el_error(Elab *e, Span span, DiagCode code, const char *format, ...)
 #define el_help(e, ...) diag_help((e)->diags, __VA_ARGS__)
 #define el_note(e, ...) diag_note((e)->diags, __VA_ARGS__)
 const char *el_type_text(Elab *e, const IrType *t);  // f32[16, 32]
-const char *el_val_text(Elab *e, Val v);             // what a value is: "f32[16]", "the integer 3"
+const char *el_val_text(Elab *e, Val v);  // describes a value: "f32[16]", "the integer 3"
 const char *el_shape_text(Elab *e, uint32_t rank, const uint32_t *shape);
 const char *el_wide_text(Elab *e, Wide value);
 const char *el_cast_text(Elab *e, Dtype to);
@@ -114,9 +115,9 @@ Val el_ir(IrValue *v);
 Val el_int(Wide value);
 Val el_bool(bool value);
 Val el_tuple(Elab *e, uint32_t count, const Val *items);
-bool el_is_const(Val v);   // INT, FLOAT, BOOL
-bool el_is_value(Val v);   // those and IR
-bool el_is_poison(Val v);  // a tuple is when an item is
+bool el_is_const(Val v);   // true for INT, FLOAT, BOOL
+bool el_is_value(Val v);   // true for those and for IR
+bool el_is_poison(Val v);  // a tuple is poisoned when one of its items is
 Dtype el_elem(IrValue *v);
 bool el_is_ptr(IrValue *v);
 uint64_t el_next_power(uint64_t n);
@@ -127,15 +128,15 @@ IrValue *el_op1(Elab *e, IrOpcode code, uint32_t count, IrValue *const *operands
                 const IrType *result);
 
 // ---- value.c: types
-// The dtype an untyped value takes when nothing else says one.
+// The dtype of an untyped value that nothing else gives a type.
 Dtype el_default_dtype(Val v);
-// A compile-time value as a constant of this element and shape; NULL after an error at `span`.
+// A compile-time value as a constant of this element type and shape; NULL after an error at `span`.
 IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *shape, Span span);
-IrValue *el_convert(Elab *e, IrValue *v, Dtype elem);  // a cast where needed
-// The type two elements meet in; false when there is none.
+IrValue *el_convert(Elab *e, IrValue *v, Dtype elem);  // adds a cast if it is needed
+// The common type of two element types; false when there is none.
 bool el_promote(Dtype a, Dtype b, Dtype *common);
-// All values (compile-time or IR) brought to one element type and one shape; false after an error.
-// `what` names the operation, as written. pointers are let through when all types are equal.
+// Converts all values (compile-time or IR) to one element type and one shape; false after an error.
+// `what` is the operation's name in the source. Pointers are accepted when all types are equal.
 bool el_unify(Elab *e, Span span, const char *what, uint32_t count, const Val *vals,
               const Span *spans, IrValue **out);
 
@@ -145,9 +146,9 @@ typedef struct Shape {
     uint32_t dims[IR_MAX_RANK];
 } Shape;
 Shape el_shape_of(const IrType *t);
-// To `shape`, which v is known to stretch to.
+// Broadcasts v to `shape`; the caller knows that it stretches to it.
 IrValue *el_broadcast(Elab *e, IrValue *v, uint32_t rank, const uint32_t *shape);
-// The common shape of all, or false after an error at `span`. NULLs are skipped.
+// The common shape of all values, or false after an error at `span`. NULLs are skipped.
 bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape);
 bool el_stretches(const IrType *from, uint32_t rank, const uint32_t *shape);
 bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape);
@@ -159,7 +160,7 @@ Val el_fold_binary(Elab *e, Operator op, Val a, Val b, Span span, Span right);
 // ---- operate.c: on compile-time values and IR; POISON after an error
 Val el_operate(Elab *e, Operator op, Val a, Val b, Span span, const Span *spans);
 Val el_operate_unary(Elab *e, Operator op, Val v, Span span);
-// To an element type that is no storage; IR is no pointer.
+// Casts to an element type that is not a storage type. An IR value must not be a pointer.
 Val el_cast_value(Elab *e, Dtype to, Val v, bool saturate);
 
 #endif

@@ -123,7 +123,7 @@ Val el_fold_binary(Elab *e, Operator op, Val a, Val b, Span span, Span right) {
     if (a.kind == VAL_BOOL || b.kind == VAL_BOOL) {
         el_error(e, span, DIAG_TYPE, "'%s' needs operands of one type, found %s and %s",
                  el_operator_text(e, op), el_val_text(e, a), el_val_text(e, b));
-        el_help(e, "a bool is no number without a cast");
+        el_help(e, "a bool becomes a number only by a cast");
         return EL_POISON;
     }
     if (a.kind == VAL_INT && b.kind == VAL_INT)

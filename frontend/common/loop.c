@@ -1,9 +1,9 @@
-// Loops: `for`, `while`, and what they carry from iteration to iteration.
+// Loops: `for`, `while`, and the values that they carry from iteration to iteration.
 //
-// Carried are the variables a loop's body assigns (LoopFacts names them), and what leaving early
-// needs: the flag `going` (first, so that `exit` of the IR's for sees it), flags of outer loops and
-// return values. The latter are only known once the body is emitted, and no iteration reads them:
-// they join the carried list late.
+// A loop carries the variables that its body assigns (LoopFacts names them), and what early exits
+// need: the flag `going` (first, so that `exit` of the IR's for sees it), flags of outer loops, and
+// return values. Those flags and return values are known only once the body is emitted, and no
+// iteration reads them; so they are appended to the carried list at the end.
 #include "frontend/common/control.h"
 
 // ---- carried values
@@ -30,7 +30,7 @@ static void carry_names(Elab *e, LoopOp *op, Loop *loop, const LoopFacts *facts)
     }
 }
 
-// Inside a region: the carried names stand for its arguments.
+// Inside a region the carried names stand for its arguments.
 static void carried_enter(Elab *e, LoopOp *op, IrBlock *block, uint32_t first_arg) {
     for (size_t i = op->exits ? 1 : 0; i < op->carried.count; i++)
         el_assign_slot(e, op->carried.data[i].slot, el_ir(block->args[first_arg + i]));
@@ -45,9 +45,9 @@ static void carried_next(Elab *e, LoopOp *op, IrBlock *block, uint32_t first_arg
     }
 }
 
-// Flags of outer loops and return values that the body set.
+// Adds flags of outer loops and return values that the body set.
 static void carry_late(Elab *e, LoopOp *op, const Region *region, Span span) {
-    op->mark = ++e->marks;  // merges inside the body have used the marks
+    op->mark = ++e->marks;  // merges inside the body have changed the marks
     for (size_t i = 0; i < op->carried.count; i++) op->carried.data[i].slot->mark = op->mark;
     for (uint32_t i = 0; i < region->count; i++) {
         Slot *slot = region->changes[i].slot;
@@ -143,7 +143,8 @@ static bool is_true(const IrValue *v) {
     return v->def && v->def->code == IR_CONST && ir_attr(v->def, IR_ATTR_VALUE)->u.bits != 0;
 }
 
-// The condition's region: going && condition, the latter not run once going is false.
+// The region of the condition: going && condition. The condition is not evaluated once `going` is
+// false.
 bool el_while_condition(Elab *e, LoopOp *op, Loop *loop, const LoopFacts *facts,
                         IrValue *(*ask)(Elab *e, void *user), void *user, Span span, bool *always) {
     *op = (LoopOp){.blocks = {ir_block_create(e->func), ir_block_create(e->func)}};

@@ -1,4 +1,4 @@
-// Operators and casts on values: compile-time ones are folded, others become operations.
+// Operators and casts. Compile-time values are folded; for others an operation is emitted.
 #include <string.h>
 
 #include "frontend/common/elab.h"
@@ -35,7 +35,7 @@ static bool binary_takes(Elab *e, Operator op, Dtype elem, Span span) {
     if (dtype_is(elem, ir_op_info(operator_opcode(op))->classes)) return true;
     if (elem == DTYPE_BOOL) {
         el_error(e, span, DIAG_TYPE, "'%s' does not take bools", el_operator_text(e, op));
-        el_help(e, "a bool is no number without a cast: %s", el_cast_text(e, DTYPE_I32));
+        el_help(e, "a bool becomes a number only by a cast: %s", el_cast_text(e, DTYPE_I32));
     } else {
         el_error(e, span, DIAG_TYPE, "'%s' needs integers, found %s", el_operator_text(e, op),
                  dtype_name(elem));
@@ -55,7 +55,7 @@ static Val binary_pointer(Elab *e, Operator op, Val a, Val b, Span span, const S
     if ((left && right) || (op != OPERATOR_ADD && (op != OPERATOR_SUB || right))) {
         el_error(e, span, DIAG_TYPE, "'%s' does not take %s and %s", el_operator_text(e, op),
                  el_val_text(e, a), el_val_text(e, b));
-        el_help(e, "pointers know p + n, p - n, == and !=");
+        el_help(e, "the operations of pointers are p + n, p - n, == and !=");
         return EL_POISON;
     }
     Val p = left ? a : b, n = left ? b : a;
@@ -73,7 +73,7 @@ static Val binary_pointer(Elab *e, Operator op, Val a, Val b, Span span, const S
     return el_ir(ir_ptr_add(&e->b, base, el_broadcast(e, offset, shape.rank, shape.dims)));
 }
 
-// The result has the left operand's type; the count may be any integer.
+// The result has the left operand's type; the shift count may be any integer.
 static Val binary_shift(Elab *e, Operator op, Val a, Val b, Span span, const Span *spans) {
     Val vals[2] = {a, b};
     for (int i = 0; i < 2; i++) {
@@ -153,7 +153,7 @@ Val el_cast_value(Elab *e, Dtype to, Val v, bool saturate) {
         return cast_const(e, to, v, saturate);
     }
     bool fp8 = dtype_is(to, DTYPE_CLASS_FP8);
-    // A saturating cast brings infinities down even within one type (rule 22).
+    // A saturating cast makes infinities finite even when the type stays the same (rule 22).
     if (el_elem(v.ir) == to && !(saturate && fp8)) return v;
     return el_ir(ir_cast(&e->b, v.ir, to, saturate && fp8));
 }

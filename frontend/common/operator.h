@@ -1,8 +1,7 @@
-// Operators of source languages: what elaboration knows of them. How they are written is the
-// language's affair.
+// Operators of source languages, as elaboration sees them. Each language has its own spelling.
 //
-// Invariants: LAND and LOR, which may skip their right side, and NOT take bools; what else an
-// operator takes is in its operation's row (ir/ops.def). Ownership: none.
+// Invariants: LAND and LOR, which may skip their right side, and NOT take bools. The row of the
+// operation (ir/ops.def) says what any other operator takes. Ownership: none.
 //
 //     IrOpcode code = operator_opcode(OPERATOR_ADD);  // IR_ADD
 #ifndef TILEC_FRONTEND_COMMON_OPERATOR_H
@@ -35,7 +34,7 @@ typedef enum Operator {
     OPERATOR_BITNOT,  // unary: - ! ~
 } Operator;
 
-// Of a binary operator.
+// The opcode of a binary operator.
 IrOpcode operator_opcode(Operator op);
 
 #endif

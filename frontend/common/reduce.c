@@ -1,4 +1,4 @@
-// Reductions, scans, orders, and the combiners of the first two.
+// Reductions, scans, sorts, and the combiners of reductions and scans.
 #include "frontend/common/build.h"
 
 void el_tiles_flatten(Elab *e, Tiles *o, IrValue **mask) {

@@ -1,4 +1,4 @@
-// Slots, regions, the merge of what regions changed, and conditions of which one side is skipped.
+// Slots, regions, the merge of the changes made in regions, and conditions that skip one side.
 //
 // A region logs the slots it assigns. When it ends, the slots get their old values back and the
 // changes are handed to the merge, which makes them results of the region's op.
@@ -150,7 +150,7 @@ static void merge_decide(Elab *e, BranchMerge *m, Span span) {
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) {
         m->out = EL_POISON;
     } else if (m->slot->kind == SLOT_ACTIVE && m->slot->tail && !el_same(a, b)) {
-        m->out = EL_NONE;  // nobody asks
+        m->out = EL_NONE;  // the flag is not read
     } else {
         m->type = el_meet(e, a, b, span, &wrong);
         m->out = wrong ? EL_POISON : a.kind == VAL_NONE ? b : a;
@@ -201,7 +201,8 @@ void el_merge(Elab *e, IrValue *cond, Region *then_arm, Region *else_arm, Span s
     }
 }
 
-// Runs something under `if (flag)`; the flag is true inside, and stays what `run` leaves it.
+// Runs `run` under `if (flag)`. The flag is true inside; afterwards it has the value that `run`
+// gave it.
 void el_guarded(Elab *e, Slot *flag, void (*run)(Elab *e, void *user), void *user, Span span) {
     IrValue *cond = flag->val.ir;
     Region then_arm, else_arm;

@@ -1,4 +1,4 @@
-// Values while elaborating: how they are named in messages, converted, unified and broadcast.
+// Values during elaboration: their description in messages, conversion, common types, broadcast.
 #include <math.h>
 #include <stdarg.h>
 
@@ -144,8 +144,8 @@ static bool adopt_float(Elab *e, Val v, Dtype elem, Span span, uint64_t *bits) {
     double value = v.kind == VAL_INT ? (double)v.integer : v.real;
     *bits = v.kind == VAL_INT ? integer_to_float(v.integer, elem)
                               : dtype_from_double(elem, v.real, true);
-    // Rounding is fine, overflow is not. fp8 saturates: compare with the midpoint above the
-    // greatest.
+    // Rounding is accepted, overflow is not. fp8 saturates, so we compare with the midpoint above
+    // the greatest value.
     const DtypeFloat *format = dtype_float(elem);
     double ulp = ldexp(1.0, format->max_exponent - format->precision + 1);
     bool over = isfinite(value) && elem != DTYPE_F64 && fabs(value) >= format->greatest + ulp / 2;
@@ -178,7 +178,7 @@ IrValue *el_adopt(Elab *e, Val v, Dtype elem, uint32_t rank, const uint32_t *sha
     if ((v.kind == VAL_BOOL) != (elem == DTYPE_BOOL)) {
         el_error(e, span, DIAG_TYPE, "expected %s, found %s", dtype_name(elem), el_val_text(e, v));
         if (v.kind == VAL_BOOL)
-            el_help(e, "a bool is no number without a cast: %s", el_cast_text(e, elem));
+            el_help(e, "a bool becomes a number only by a cast: %s", el_cast_text(e, elem));
         return NULL;
     }
     if (elem == DTYPE_BOOL) {
@@ -226,7 +226,7 @@ bool el_shape_limits(Elab *e, Span span, uint32_t rank, const uint32_t *shape) {
     return false;
 }
 
-// Stretches `shape` by t; false when they do not go together.
+// Stretches `shape` by t; false when the two shapes do not fit each other.
 static bool shape_meet(Shape *shape, const IrType *t) {
     if (!t->rank) return true;
     if (!shape->rank) {
@@ -254,7 +254,7 @@ static bool shapes_differ(Elab *e, Span span, const char *before, uint32_t rank,
 
 bool el_common_shape(Elab *e, Span span, uint32_t count, IrValue *const *values, Shape *shape) {
     *shape = (Shape){0};
-    const IrType *only = NULL;  // what the shape so far is made of, if it is one tile's
+    const IrType *only = NULL;  // the only tile type that contributed to the shape so far
     uint32_t tiles = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!values[i] || !values[i]->type->rank) continue;
@@ -305,14 +305,14 @@ static bool unify_mismatch(Elab *e, Span span, const char *what, Dtype a, Dtype 
     el_error(e, span, DIAG_TYPE, "'%s' needs operands of one type, found %s and %s", what,
              dtype_name(a), dtype_name(b));
     if (a == DTYPE_BOOL || b == DTYPE_BOOL)
-        el_help(e, "a bool is no number without a cast: %s",
+        el_help(e, "a bool becomes a number only by a cast: %s",
                 el_cast_text(e, a == DTYPE_BOOL ? b : a));
     else
         el_help(e, "cast one of them, as %s", el_cast_text(e, a));
     return false;
 }
 
-// The element of the typed values; false after an error, *typed = false when there is none.
+// The element type of the typed values; false after an error, *typed = false when no value has one.
 static bool unify_typed(Elab *e, Span span, const char *what, uint32_t count, const Val *vals,
                         const IrType **found, Dtype *elem) {
     *found = NULL;
@@ -335,7 +335,7 @@ static bool unify_typed(Elab *e, Span span, const char *what, uint32_t count, co
     return true;
 }
 
-// The element all untyped values get when nothing is typed.
+// The element type that all untyped values get when no value is typed.
 static Dtype unify_untyped(uint32_t count, const Val *vals) {
     Dtype elem = el_default_dtype(vals[0]);
     for (uint32_t i = 1; i < count; i++) {

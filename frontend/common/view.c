@@ -42,9 +42,10 @@ bool el_provably_even(const Elab *e, const IrValue *v) {
 
 // ---- indices
 
-// To i64, in which an index is compared. A u64 from 2^63 on would turn negative, and the lanes of a
-// part-select could come around to 0: it becomes a number that is outside of every view as well,
-// and even, so that a packed offset stays provably so.
+// Converts an index to i64, the type in which indices are compared. A u64 from 2^63 on would turn
+// negative, and the lanes of a part-select could wrap around to 0. So it is replaced by a number
+// that is also outside of every view. That number is even, so that a packed offset stays provably
+// even.
 IrValue *el_index_to_i64(Elab *e, IrValue *index) {
     if (el_elem(index) == DTYPE_U64) {
         IrValue *top = ir_const_bits(&e->b, index->type, (uint64_t)INT64_MAX - 1);
@@ -53,7 +54,8 @@ IrValue *el_index_to_i64(Elab *e, IrValue *index) {
     return el_convert(e, index, DTYPE_I64);
 }
 
-// The dimensions of the selection: tile indices stand where the first of them stands.
+// The dimensions of the selection. The dimensions of tile indices are at the position of the first
+// of them.
 bool el_access_shape(Elab *e, Access *a) {
     IrValue *tiles[IR_MAX_VIEW_RANK] = {0};
     for (uint32_t i = 0; i < a->count; i++)

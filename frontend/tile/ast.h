@@ -1,14 +1,13 @@
 // The syntax tree of a .tile file.
 //
-// Purpose: what the parser makes, the resolver binds names in, and the elaborator turns into tile
-// IR.
-// Invariants: nodes live in the front end's arena; every node has a span. Lists are linked through
-// `next` in source order. After resolve(), every AST_NAME has `decl`, or `builtin` is not -1, or it
-// is the word of a named argument (order, scope, precision: only `name` counts), or an error was
-// reported (decl == NULL, builtin == -1: the elaborator stays silent about it). No fn calls itself,
-// by any way. From a body's block down to any leaf there are at most AST_MAX_DEPTH + 2 nodes, of
-// which a chain (ast_chain) is one.
-// One node type with a tagged union keeps the tree small and quick to walk.
+// Purpose: the parser makes the tree, the resolver binds its names, and the elaborator turns it
+// into tile IR. Invariants: nodes are allocated in the front end's arena; every node has a span.
+// Lists are linked through `next` in source order. After resolve(), every AST_NAME has `decl`, or
+// `builtin` is not -1, or it is the word of a named argument (order, scope, precision: only `name`
+// counts), or an error was reported (decl == NULL, builtin == -1: the elaborator reports nothing
+// about it). No fn calls itself, directly or through others. From a body's block down to any leaf
+// there are at most AST_MAX_DEPTH + 2 nodes, of which a chain (ast_chain) is one. One node type
+// with a tagged union keeps the tree small and quick to walk.
 #ifndef TILEC_FRONTEND_TILE_AST_H
 #define TILEC_FRONTEND_TILE_AST_H
 
@@ -31,7 +30,7 @@ typedef enum AstKind {
     AST_INT,     // integer: value
     AST_FLOAT,   // real: text kept in `text` too
     AST_BOOL,    // integer 0 or 1
-    AST_STRING,  // text (unescaped); only as argument of print, assert, static_assert
+    AST_STRING,  // text (unescaped); only as an argument of print, assert, static_assert
     AST_NAME,    // name, decl or builtin
     AST_UNARY,   // op, a
     AST_BINARY,  // op, a, b
@@ -42,7 +41,7 @@ typedef enum AstKind {
     AST_SELECT,  // a +: b
     AST_TYPE,    // dtype: an element type's name used as a value (cast, argument)
     AST_TUPLE,   // list of two or more; only after return, or as an argument of a call
-    AST_ERROR,   // where the parser recovered
+    AST_ERROR,   // inserted where the parser recovered
     // Statements
     AST_LET,  // decls (one or a tuple), a: value
     AST_VAR,
@@ -63,18 +62,18 @@ struct Ast {  // a cache line: a file is mostly these, and walking them costs mi
     Operator op : 8;
     Dtype dtype : 8;
     bool is_const : 1;
-    bool broken : 1;  // the parser reported a mistake in it: nothing more is said of it
-    uint8_t height;   // nodes on the longest way down, itself included (expressions)
+    bool broken : 1;  // the parser reported a mistake in it: no more errors about it
+    uint8_t height;   // nodes on the longest path down, itself included (expressions)
     int16_t builtin;  // a TileBuiltin when the name is one (internal.h), else -1
     Span span;
-    Ast *next;  // in the list it stands in
+    Ast *next;  // next element of the list
     AstDecl *decl;
     union {
         struct {
             Ast *a, *b;
             union {
                 Ast *c;
-                Ast *list;  // no kind has both
+                Ast *list;  // each kind uses only one of them
             };
             union {
                 Ast *d;
@@ -90,15 +89,16 @@ struct Ast {  // a cache line: a file is mostly these, and walking them costs mi
 };
 _Static_assert(sizeof(Ast) == 64, "a node is a cache line");
 
-// Operators whose left sides may be a chain of any length: all of two operands but && and ||. A
-// chain counts as one node of the depth, so that it is walked without recursion.
+// Operators whose left sides may be a chain of any length: all binary operators but && and ||. A
+// chain counts as one node of the depth, because it is walked without recursion.
 static inline bool ast_chain(const Ast *e) {
     return e->kind == AST_BINARY && !e->broken && e->op != OPERATOR_LAND && e->op != OPERATOR_LOR;
 }
-// The node and those down its left side, itself first: chain[count - 1]->a begins it.
+// The node and the nodes down its left side, itself first; chain[count - 1]->a is the leftmost
+// operand.
 Ast *const *ast_chain_of(Arena *arena, const Ast *top, size_t *count);
 
-// Whatever a name can stand for.
+// The kinds of things that a name can stand for.
 typedef enum AstDeclKind {
     DECL_KERNEL,
     DECL_FN,
@@ -117,7 +117,7 @@ typedef enum AstDeclKind {
 
 typedef struct AstTypeName {  // an element type or a type parameter
     Dtype dtype;
-    Symbol param;  // NULL: dtype says it
+    Symbol param;  // NULL: `dtype` is the type
     AstDecl *decl;
     Span span;
 } AstTypeName;
@@ -127,16 +127,16 @@ struct AstDecl {
     Symbol name;
     Span span;  // of the name
     bool used;
-    bool broken;       // its declaration has a mistake that was reported: of unknown type
+    bool broken;       // its declaration has a mistake that was reported: its type is unknown
     bool assigned;     // a var that is assigned after its declaration
     uint32_t slot;     // dense within its kernel or fn: the elaborator's side table; of a top-level
                        // const its place in AstModule.consts
-    AstDecl *next;     // in the list it stands in
+    AstDecl *next;     // next element of the list
     AstTypeName type;  // scalars, pointers, views
     bool strided;      // views
     Ast *dims;         // views: AST_NAME (an extent or const) or AST_INT, linked
     Ast *value;        // default of a const parameter; value of a const
-    void *owner;       // AstKernel or AstFn of DECL_KERNEL, DECL_FN
+    void *owner;       // DECL_KERNEL, DECL_FN: the AstKernel or AstFn
 };
 
 typedef struct AstTuneEntry {
@@ -148,8 +148,8 @@ typedef struct AstTuneEntry {
 typedef struct AstTune {
     Symbol kernel;
     Span span;
-    Str target;        // empty: all
-    Span target_span;  // unknown without one
+    Str target;        // empty: all targets
+    Span target_span;  // unknown if there is no target
     VEC(AstTuneEntry) entries;
 } AstTune;
 
@@ -158,21 +158,21 @@ typedef struct AstFn {
     AstDecl *params;
     Ast *body;
     uint32_t slots;
-    uint32_t id;  // its place in AstModule.fns
-    bool broken;  // names that it declares were lost in an error: unknown ones may be right
+    uint32_t id;  // its index in AstModule.fns
+    bool broken;  // an error hid names that it declares: a name that seems unknown may be right
     const SourceFile *file;
 } AstFn;
 
 typedef struct AstKernel {
     AstDecl *decl;
-    AstDecl *params;   // in order: types, consts, scalars, pointers, views
+    AstDecl *params;   // in source order: types, consts, scalars, pointers, views
     AstDecl *extents;  // in order of first mention
     Ast *grid;         // list of 1 to 3
     Ast *requires;     // list; noalias(a, b) is a call among them
     unsigned math;     // IrMath bits
     Ast *body;
     uint32_t slots;
-    bool broken;  // as of AstFn
+    bool broken;  // see AstFn
     const SourceFile *file;
     Str comment;  // the comment right before it, for headers and `check --json`
     VEC(AstTune *) tunes;
@@ -183,7 +183,7 @@ typedef struct AstModule {
     VEC(AstFn *) fns;
     VEC(AstDecl *) consts;
     VEC(AstTune *) tunes;
-    VEC(Str) imports;  // paths as resolved, for depfiles
+    VEC(Str) imports;  // resolved paths, for depfiles
 } AstModule;
 
 const char *ast_op_text(Operator op);

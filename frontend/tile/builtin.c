@@ -1,4 +1,4 @@
-// Names that the language knows: built-ins, words of named arguments, and other languages' types.
+// Names that the language defines: built-ins, words of named arguments, and other languages' types.
 #include "frontend/tile/internal.h"
 
 static const char *const builtin_names[TILE_BUILTINS] = {

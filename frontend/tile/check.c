@@ -1,8 +1,8 @@
 // tile_check: every kernel of a file, with candidates for the types and consts it leaves open.
 //
-// A kernel is right when one assignment of candidates elaborates without errors; otherwise the
+// A kernel is correct when one assignment of candidates elaborates without errors; otherwise the
 // errors of the candidate with the fewest are reported. All type parameters get the same type, all
-// open consts the same value: kernels that need more say it with `tune` or defaults.
+// open consts the same value. Kernels that need different ones give them with `tune` or defaults.
 #include "frontend/tile/elaborate.h"
 
 static const Dtype check_types[] = {DTYPE_F32,    DTYPE_I32, DTYPE_F16, DTYPE_U8,
@@ -33,14 +33,14 @@ static void open_params(const AstKernel *kernel, bool *types, bool *consts) {
     }
 }
 
-// Two arenas that every try uses anew.
+// Two arenas that are reset after each attempt.
 typedef struct TileCheck {
     TileFile *file;
     Diags *diags;
     Arena *ir, *scratch;
 } TileCheck;
 
-// One try; its IR is thrown away.
+// One attempt; its IR is thrown away.
 static size_t check_once(const TileCheck *c, const AstKernel *kernel, size_t type, size_t value,
                          bool *good) {
     ArenaMark ir_mark = arena_mark(c->ir), scratch_mark = arena_mark(c->scratch);
@@ -71,7 +71,7 @@ static bool check_kernel(const TileCheck *c, const AstKernel *kernel) {
     for (size_t t = 0; t < type_count; t++) {
         for (size_t v = 0; v < const_count; v++) {
             size_t errors = check_once(c, kernel, t, v, &good);
-            if (good || errors == 0) return true;  // without errors, not good: the tree has holes
+            if (good || errors == 0) return true;  // no errors, but not good: the tree has holes
             if (type_count * const_count == 1) return false;
             diags_truncate(c->diags, start);
             if (errors >= best) continue;
@@ -96,7 +96,8 @@ bool tile_check(TileFile *file, Diags *diags) {
 
 // ---- Open types, and all there are for them
 
-// With more types than two, or where a try makes much IR, all pairs would take too long.
+// With more than two types, or when one attempt makes much IR, trying all pairs would take too
+// long.
 enum { OPEN_MAX = 2, PAIRS_IR_MAX = 1 << 20 };
 
 typedef struct OpenTypes {
@@ -106,7 +107,7 @@ typedef struct OpenTypes {
     size_t count;
 } OpenTypes;
 
-// The usual types first, which most often are right.
+// The usual types come first, because most often one of them is right.
 static Dtype type_in_order(size_t place) {
     if (place < CHECK_TYPES) return check_types[place];
     size_t left = place - CHECK_TYPES;
@@ -118,7 +119,7 @@ static Dtype type_in_order(size_t place) {
     return DTYPE_F32;
 }
 
-// Of the try with that number: the type of an open parameter.
+// The type that an open parameter has in this attempt.
 static Dtype type_of_try(const OpenTypes *o, size_t number, size_t parameter) {
     bool slow = parameter + 1 < o->count;
     return type_in_order(slow ? number / DTYPES : number % DTYPES);

@@ -10,7 +10,7 @@ Val el_silent(Elab *e) {
     return EL_POISON;
 }
 
-// A note for each call of a fn that led to an error.
+// Adds a note for each call of a fn that led to an error.
 static void trace(Elab *e) {
     for (const Frame *f = tile_of(e)->frame; f && f->caller; f = f->caller) {
         if (!f->fn) continue;
@@ -69,7 +69,8 @@ bool el_blamed(Elab *e, Span span) {
     }
     if (low >= tile_of(e)->blamed_count) return false;
     uint32_t at = tile_of(e)->blamed[low];
-    // What the parser could not read may lie behind the part that it mended: up to the line's end.
+    // The text that the parser could not read may follow the part that it repaired, up to the end
+    // of the line.
     if (at >= span.end) {
         if (at - span.end > 200) return false;
         Str between = source_text(tile_of(e)->file->sources, (Span){span.end, at});
@@ -99,7 +100,7 @@ static void bind_type(Elab *e, const AstDecl *decl) {
     el_help(e, "give it, as in --set %s=f32", decl->name);
 }
 
-// Given, else the tune space's first value, else the default.
+// The given value, else the first value of the tune space, else the default.
 static bool const_value(Elab *e, const AstDecl *decl, int64_t *value) {
     const IrBinding *given = frontend_spec_find(tile_of(e)->spec, decl->name);
     if (given && !given->is_type) {
@@ -175,7 +176,7 @@ static bool param_elem(Elab *e, const AstDecl *decl, Dtype *elem) {
         *elem = slot->val.type;
     }
     if (decl->kind == DECL_VIEW || !dtype_is(*elem, DTYPE_CLASS_PACKED)) return true;
-    el_error(e, decl->span, DIAG_PACKED, "%s is storage of views only, '%s' is a %s",
+    el_error(e, decl->span, DIAG_PACKED, "%s is a storage type of views only, '%s' is a %s",
              dtype_name(*elem), decl->name, decl->kind == DECL_POINTER ? "pointer" : "scalar");
     el_help(e, "use %s", *elem == DTYPE_I4 ? "i8" : "u8");
     return false;
@@ -257,7 +258,7 @@ static void count_arguments(Elab *e) {
     if (!excess) return;
     el_error(e, excess->span, DIAG_KERNEL, "a kernel has at most %d arguments, found %u",
              IR_MAX_ARGS, count);
-    el_help(e, "views of more dimensions take the place of several");
+    el_help(e, "one view of more dimensions replaces several views");
 }
 
 static void kernel_params(Elab *e) {
@@ -288,7 +289,7 @@ static void section_begin(Elab *e, IrSectionKind kind, Str text, Span span, ElPl
     tile_of(e)->frame->region = e->region;
 }
 
-// What the launcher cannot compute; one complaint for a section.
+// Reports an op that the launcher cannot compute; once for each section.
 static bool launchable(Elab *e, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (!ir_launchable(op)) {
@@ -387,8 +388,8 @@ IrFunc *el_kernel(TileFile *file, IrModule *module, const AstKernel *kernel, con
     e->func = ir_func_create(module, kernel->decl->name, true);
     e->func->span = kernel->decl->span;
     e->func->math = kernel->math | t.spec->math;
-    // Compile-time values of the head need no op; where a mistake asks for one, this block takes
-    // it.
+    // Compile-time values of the head need no op. Where a mistake makes one necessary, it goes into
+    // this block.
     e->b = ir_builder_at_end(ir_block_create(e->func));
     t.place = EL_IN_CONST;
     check_bindings(e);

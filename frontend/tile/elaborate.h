@@ -1,11 +1,11 @@
-// Inside Tile's elaborator: the state of one elaboration, and what its files (elaborate*.c,
-// check.c) share.
+// Inside Tile's elaborator: the state of one elaboration, and the functions that its files
+// (elaborate*.c, check.c) share.
 //
 // Purpose: one walk over a kernel's tree checks types and shapes, computes compile-time values and
-// emits tile IR, with fns inlined at each call. What no syntax decides is frontend/common's.
-// Invariants: those of frontend/common/elab.h; every Elab here is the first member of a TileElab.
-// Errors carry a note for each call of a fn that led there. Ownership: IR in the module's arena,
-// everything else in `scratch`, which ends with the elaboration.
+// emits tile IR; fns are inlined at each call. The parts that do not depend on syntax are in
+// frontend/common. Invariants: those of frontend/common/elab.h; every Elab here is the first member
+// of a TileElab. Errors carry a note for each call of a fn that led there. Ownership: IR in the
+// module's arena, everything else in `scratch`, which ends with the elaboration.
 //
 //     Val a = el_operand(e, ast->a), b = el_operand(e, ast->b);
 //     return el_binary(e, OPERATOR_ADD, a, b, ast->span, ast->a->span, ast->b->span);
@@ -19,9 +19,9 @@
 #include "ir/build.h"
 
 enum {
-    EL_CALL_DEPTH = 64,     // fns within fns
-    EL_CALL_ALL = 65536,    // calls of fns of a kernel, each inlined
-    EL_WALK_DEPTH = 1000,   // nodes within nodes, calls included
+    EL_CALL_DEPTH = 64,     // nested calls of fns
+    EL_CALL_ALL = 65536,    // calls of fns in a kernel, each inlined
+    EL_WALK_DEPTH = 1000,   // nested nodes, through calls, too
     EL_UNROLL_MAX = 4096,   // iterations of one `for const`
     EL_UNROLL_ALL = 65536,  // iterations of all `for const` of a kernel
     EL_POSITIONAL = 12,     // arguments a builtin may have, print excepted
@@ -38,31 +38,31 @@ typedef struct Frame {
     Slot active;
     Slot *results;
     uint32_t result_count;
-    bool returned;         // some return was seen
-    bool broken;           // one of them was wrong by grammar or names
-    Span first_return;     // and where
-    const IrType **types;  // of the results, NULL until one of them has a type
+    bool returned;         // a return was elaborated
+    bool broken;           // one of the returns was wrong by grammar or names
+    Span first_return;     // and its position
+    const IrType **types;  // the type of each result, NULL until a return gives one
     uint32_t region;
 } Frame;
 
 typedef enum ElPlace { EL_IN_BODY, EL_IN_GRID, EL_IN_REQUIRES, EL_IN_CONST } ElPlace;
 
 typedef struct TileElab {
-    Elab elab;  // the first member
+    Elab elab;  // must be the first member
     TileFile *file;
     const AstKernel *kernel;
     const FrontSpec *spec;
     Frame *frame;
     ElPlace place;
     Map loop_walks;         // Ast * of a loop → LoopWalk *
-    uint32_t walked;        // declarations met by the walk over loops
+    uint32_t walked;        // declarations that the walk over loops has found
     Val *consts;            // of top-level consts, by slot
-    uint8_t *const_states;  // 0: not asked yet, 1: being computed, 2: known
+    uint8_t *const_states;  // 0: not computed, 1: being computed, 2: known
     int depth, calls, inlined;
     int unrolled;
-    uint32_t complained;  // the region of a condition that was found wrong as a whole
-    bool silent;          // met a part of the tree whose error the parser or resolver reported
-    uint32_t *blamed;     // where errors were reported before this elaboration, ascending
+    uint32_t complained;  // the region of a condition that was reported as a whole
+    bool silent;          // reached a part of the tree whose error the parser or resolver reported
+    uint32_t *blamed;     // positions of the errors reported before this elaboration, ascending
     size_t blamed_count;
 } TileElab;
 
@@ -77,10 +77,10 @@ bool el_const_bool(Elab *e, const Ast *ast, const char *what, bool *value);
 bool el_const_extent(Elab *e, const Ast *ast, const char *what, DiagCode code, uint32_t *value);
 
 // ---- elaborate_expr.c
-// Any value as IR, untyped ones with their default type; NULL for poison.
+// Any value as IR; an untyped one gets its default type; NULL for poison.
 IrValue *el_value(Elab *e, Val v, Span span);
 Val el_expr(Elab *e, const Ast *ast);
-Val el_operand(Elab *e, const Ast *ast);  // a compile-time or IR value; else an error and POISON
+Val el_operand(Elab *e, const Ast *ast);  // a compile-time or IR value; after an error POISON
 Val el_check_operand(Elab *e, Val v, Span span);
 IrValue *el_tile(Elab *e, const Ast *ast);  // an IR value; NULL for poison
 Val el_binary(Elab *e, Operator op, Val a, Val b, Span span, Span left, Span right);
@@ -93,7 +93,7 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
                const char *role);
 Val el_call(Elab *e, const Ast *call);
 void el_return(Elab *e, const Ast *ast);
-void el_return_poison(Elab *e);  // a return whose value is not known
+void el_return_poison(Elab *e);  // a return whose value is unknown
 
 // ---- elaborate_builtin*.c
 typedef enum Named {
@@ -120,11 +120,11 @@ typedef struct Args {
 } Args;
 
 Val el_call_builtin(Elab *e, const Ast *call, TileBuiltin which);
-// Sorts a call's arguments; false after an error.
+// Sorts the arguments of a call; false after an error.
 bool el_args(Elab *e, const Ast *call, const char *name, uint32_t min, uint32_t max, unsigned named,
              const char *signature, Args *args);
 bool el_named_bool(Elab *e, const Args *a, Named name, bool *value);
-// The axis given, else `missing`, below rank.
+// The axis that is given, else `missing`; checked to be below rank.
 bool el_named_axis(Elab *e, const Args *a, uint32_t rank, uint32_t *axis, bool *given);
 bool el_named_word(Elab *e, const Args *a, Named name, IrAttrKind kind, const char *expected,
                    int64_t *value);
@@ -138,15 +138,15 @@ Val el_builtin_scan(Elab *e, const Args *a);    // scans, sort, topk, histogram,
 Val el_builtin_memory(Elab *e, const Args *a);  // load, store, atomics, inside
 Val el_builtin_effect(Elab *e, const Args *a);  // assert, assume, static_assert, noalias
 Val el_builtin_print(Elab *e, const Ast *call);
-Val el_minmax(Elab *e, const Args *a, IrOpcode code);  // two operands
+Val el_minmax(Elab *e, const Args *a, IrOpcode code);  // those of two operands
 
 // ---- elaborate_view.c
-bool el_access(Elab *e, const Ast *index, Access *access);  // all but the pad
+bool el_access(Elab *e, const Ast *index, Access *access);  // all of the access but the pad
 Val el_view_load(Elab *e, const Ast *index);
 IrValue *el_pad(Elab *e, const Ast *ast, Dtype elem);
 void el_view_assign(Elab *e, const Ast *assign);
 Val el_view_inside(Elab *e, const Ast *index);
-// The value made ready for the selection: element exact, shape stretched; NULL after an error.
+// Converts the value for the selection: exact element type, stretched shape; NULL after an error.
 IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span,
                    Symbol view);  // NULL: through a pointer
 IrValue *el_mask(Elab *e, const Ast *ast, const Shape *shape);
@@ -155,8 +155,8 @@ bool el_no_packed_store(Elab *e, const Access *access, const Ast *mask);
 // ---- elaborate_control.c, elaborate_loop.c, elaborate_stmt.c
 void el_list(Elab *e, const Ast *first);
 void el_body(Elab *e, const Ast *body);  // a block or a single statement
-// `rest` follows in the list: true when it was taken along into the branch that flows on. `tail`:
-// nothing follows the list.
+// `rest` follows the `if` in the list; returns true when it was emitted into the branch that does
+// not exit. `tail`: nothing follows the list.
 bool el_if(Elab *e, const Ast *ast, const Ast *rest, bool tail);
 void el_guarded_list(Elab *e, const Ast *rest);
 void el_for(Elab *e, const Ast *ast);
@@ -166,8 +166,8 @@ IrValue *el_condition(Elab *e, const Ast *ast, const char *what);  // a scalar b
 Val el_logical(Elab *e, const Ast *ast);                           // && ||
 typedef struct LoopWalk {
     uint32_t count;
-    AstDecl **assigned;  // declared outside the loop, assigned inside; may name one twice
-    bool breaks;         // a break of this loop
+    AstDecl **assigned;  // declared outside the loop, assigned inside; may contain one twice
+    bool breaks;         // there is a break of this loop
     bool returns;
 } LoopWalk;
 const LoopWalk *el_loop_walk(Elab *e, const Ast *loop);
@@ -177,9 +177,9 @@ const LoopWalk *el_loop_walk(Elab *e, const Ast *loop);
 FrontTune el_tune_find(Elab *e, const AstKernel *kernel, Symbol name, Str target);
 
 // ---- elaborate.c
-Val el_silent(Elab *e);  // POISON whose error was reported before elaboration
-// Was an error inside this span reported before? The parser mends what it can, and what it made of
-// a mistake must not be called a second mistake. Then the elaboration counts as failed.
+Val el_silent(Elab *e);  // POISON for a value whose error was reported before elaboration
+// Was an error inside this span reported before? The parser repairs mistakes where it can, and the
+// repaired code must not cause a second error. If so, the elaboration counts as failed.
 bool el_blamed(Elab *e, Span span);
 void el_begin(TileElab *t, TileFile *file, IrModule *module, Diags *diags, Arena *scratch);
 // Elaborates; NULL when there were errors (counted in *errors) or the tree has holes.

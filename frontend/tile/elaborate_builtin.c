@@ -206,7 +206,8 @@ bool el_dims(Elab *e, const Args *a, uint32_t first, Shape *shape) {
 
 // ---- dispatch
 
-// In requires and grid only values count: no memory, no effects, no programs yet.
+// In requires and grid only values are allowed: there are no memory accesses, effects or programs
+// yet.
 static bool allowed_here(Elab *e, const Ast *call, TileBuiltin which) {
     if (tile_of(e)->place != EL_IN_GRID && tile_of(e)->place != EL_IN_REQUIRES) return true;
     bool memory = signatures[which].emit == el_builtin_memory;

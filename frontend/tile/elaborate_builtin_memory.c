@@ -16,7 +16,7 @@ static const IrType *pointee(Elab *e, const IrValue *p) {
     return ir_tile(e->module, p->type->elem, p->type->rank, p->type->shape);
 }
 
-// What masked lanes read: a value converted to the element type, stretched to the pointers.
+// The value of masked lanes, converted to the element type and stretched to the pointers' shape.
 static IrValue *load_other(Elab *e, const Ast *ast, const IrValue *p) {
     Val v = el_operand(e, ast);
     if (v.kind == VAL_POISON) return NULL;
@@ -128,7 +128,7 @@ static bool atomic_words(Elab *e, const Args *a, int64_t *order, int64_t *scope)
 static Val memory_atomic(Elab *e, const Args *a) {
     AtomicTarget t;
     AtomicOp op = {.swaps = a->which == TILE_ATOMIC_CAS};
-    uint32_t n = op.swaps ? 3 : 2;  // the mask's place
+    uint32_t n = op.swaps ? 3 : 2;  // the position of the mask
     bool good = atomic_words(e, a, &op.order, &op.scope);
     if (!atomic_target(e, a, &t)) {
         for (uint32_t i = 1; i < a->count; i++) el_operand(e, a->at[i]);

@@ -1,7 +1,7 @@
-// Reductions, scans, orders, histogram, random.
+// Reductions, scans, sorts, histogram, random.
 #include "frontend/tile/elaborate.h"
 
-// One tile or a tuple of tiles of one shape, as operands of an op.
+// One tile, or a tuple of tiles of one shape, as operands of an op.
 static bool operands_of(Elab *e, const Ast *ast, Tiles *o) {
     Val v = el_expr(e, ast);
     if (v.kind != VAL_TUPLE) v = el_tuple(e, 1, &v);
@@ -68,7 +68,7 @@ static bool reduction_kind(Elab *e, const Args *a, const Tiles *o, IrReduce *kin
     if (wants_bool)
         el_help(e, "compare with 0");
     else
-        el_help(e, "a bool is no number without a cast: i32(…)");
+        el_help(e, "a bool becomes a number only by a cast: i32(…)");
     return false;
 }
 
@@ -186,7 +186,7 @@ static Val scan_random(Elab *e, const Args *a) {
                         i ? "offset" : "seed", a->name, i ? "integers" : "a scalar integer",
                         el_val_text(e, vals[i]));
     }
-    // A negative literal wraps as a typed one would.
+    // A negative literal wraps like a typed one.
     IrValue *key = seed.kind == VAL_INT ? el_cast(e, DTYPE_U64, seed, true, a->at[0]->span).ir
                                         : el_convert(e, seed.ir, DTYPE_U64);
     IrValue *counter = el_value(e, offset, a->at[1]->span);

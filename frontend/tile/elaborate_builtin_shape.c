@@ -120,7 +120,7 @@ static Val shape_join(Elab *e, const Args *a) {
     return el_ir(el_op1(e, IR_JOIN, 2, both, with_shape(e, both[0]->type, &shape)));
 }
 
-// The axis of an operation that needs one: it may be left out at rank 1.
+// The axis of an operation that needs one. It may be omitted at rank 1.
 static bool axis_or_only(Elab *e, const Args *a, uint32_t rank, uint32_t *axis) {
     bool given;
     *axis = 0;

@@ -78,7 +78,7 @@ static Val cdiv_const(Elab *e, Wide a, Wide b, const Args *args) {
     return el_int(a / b + (a % b != 0 && (a < 0) == (b < 0)));
 }
 
-// a / b rounded up, without the overflow of (a + b - 1) / b: the quotient, plus 1 where the rest
+// a / b rounded up, without the overflow of (a + b - 1) / b: the quotient, plus 1 if the remainder
 // has the divisor's sign.
 static Val value_cdiv(Elab *e, const Args *a) {
     Val vals[2] = {el_operand(e, a->at[0]), el_operand(e, a->at[1])};
@@ -219,7 +219,7 @@ Val el_builtin_math(Elab *e, const Args *a) {
     if (!good) return EL_POISON;
     if (a->which == TILE_CLAMP) return math_clamp(e, a, vals);
     if (a->which == TILE_ABS) return math_abs(e, a, vals[0]);
-    // An integer literal beside a float takes its type; a typed integer needs a cast.
+    // An integer literal next to a float takes its type; a typed integer needs a cast.
     for (uint32_t i = 0; i < a->count; i++) {
         bool adopts = floats && vals[i].kind == VAL_INT;
         if (vals[i].kind == VAL_FLOAT || adopts) continue;
@@ -275,7 +275,7 @@ static IrValue *noalias_operand(Elab *e, const Ast *ast) {
 
 static Val effect_noalias(Elab *e, const Args *a) {
     if (tile_of(e)->place != EL_IN_REQUIRES) {
-        el_error(e, a->call->span, DIAG_MISPLACED, "'noalias' stands in requires only");
+        el_error(e, a->call->span, DIAG_MISPLACED, "'noalias' is allowed only in requires");
         el_help(e, "move it to the kernel's head");
         return EL_POISON;
     }

@@ -1,4 +1,4 @@
-// Calls: of fns, which are elaborated anew at each call, and casts.
+// Calls and casts. The body of a fn is elaborated at each call.
 #include "frontend/tile/elaborate.h"
 
 // ---- return
@@ -32,7 +32,7 @@ static bool return_same_count(Elab *e, uint32_t count, Span span) {
     return false;
 }
 
-// Later returns take the type of the first that has one; literals adopt it.
+// Later returns take the type of the first that has one; literals are converted to it.
 static Val return_agree(Elab *e, uint32_t i, Val v, Span span) {
     Frame *frame = tile_of(e)->frame;
     const IrType *type = frame->types[i];
@@ -117,7 +117,7 @@ Val el_call_fn(Elab *e, const AstFn *fn, uint32_t count, const Val *args, Span c
     if (tile_of(e)->calls >= EL_CALL_DEPTH) {
         return el_error(e, call, DIAG_TOO_DEEP, "calls nest deeper than %d", EL_CALL_DEPTH);
     }
-    if (tile_of(e)->inlined > EL_CALL_ALL) return el_silent(e);  // said once
+    if (tile_of(e)->inlined > EL_CALL_ALL) return el_silent(e);  // reported only once
     if (tile_of(e)->inlined++ == EL_CALL_ALL)
         return el_error(e, call, DIAG_TOO_DEEP, "a kernel inlines at most %d calls", EL_CALL_ALL);
     Frame frame = {.caller = tile_of(e)->frame,

@@ -29,7 +29,7 @@ IrValue *el_condition(Elab *e, const Ast *ast, const char *what) {
     return NULL;
 }
 
-// An operand of && or ||: NULL and *known when it is compile-time.
+// An operand of && or ||. If it is compile-time, the result is NULL and *known is its value.
 static bool logical_operand(Elab *e, const Ast *ast, Operator op, Val *v) {
     *v = el_operand(e, ast);
     if (v->kind == VAL_POISON) return false;
@@ -50,7 +50,7 @@ Val el_logical(Elab *e, const Ast *ast) {
     Val left, right;
     bool good = logical_operand(e, ast->a, ast->op, &left);
     if (good && left.kind == VAL_BOOL) {
-        if (left.truth != is_and) return left;  // decided: the right side is never run
+        if (left.truth != is_and) return left;  // the left side decides: the right side never runs
         return logical_operand(e, ast->b, ast->op, &right) ? right : EL_POISON;
     }
     Region region;
@@ -87,7 +87,7 @@ bool el_if(Elab *e, const Ast *ast, const Ast *rest, bool tail) {
     Region then_arm, else_arm;
     if (!el_region_begin(e, &then_arm, ir_block_create(e->func), ast->span)) return true;
     el_body(e, ast->b);
-    // `if (c) { …; return; } rest`: the rest is the other branch, no flag is needed.
+    // `if (c) { …; return; } rest`: the rest becomes the other branch, so no flag is needed.
     bool takes_rest = rest && active_stopped(active);
     el_region_end(e, &then_arm);
     if (!el_region_begin(e, &else_arm, ir_block_create(e->func), ast->span)) return true;

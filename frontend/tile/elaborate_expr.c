@@ -36,28 +36,29 @@ static Val name_float(Elab *e, const Ast *ast) {
     return el_silent(e);
 }
 
-// A pointer in requires or grid: one complaint for each condition.
+// Reports a pointer in requires or grid, once for each condition.
 static Val name_pointer_early(Elab *e, const Ast *ast) {
     if (tile_of(e)->complained == e->region) return el_silent(e);
     tile_of(e)->complained = e->region;
     return el_error(e, ast->span, tile_of(e)->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
-                    "the pointer '%s' can't be asked before the launch", ast->name);
+                    "the pointer '%s' can't be evaluated before the launch", ast->name);
 }
 
 static Val name_value(Elab *e, const Ast *ast) {
     const AstDecl *decl = ast->decl;
     if (!decl) {
         if (ast->builtin < 0) return name_float(e, ast);
-        el_error(e, ast->span, DIAG_NOT_A_VALUE, "the built-in function '%s' is no value",
+        el_error(e, ast->span, DIAG_NOT_A_VALUE, "the built-in function '%s' is not a value",
                  tile_builtin_name((TileBuiltin)ast->builtin));
         el_help(e, "call it, or name a fn of yours");
         return EL_POISON;
     }
     switch (decl->kind) {
     case DECL_KERNEL:
-        return el_error(e, ast->span, DIAG_NOT_A_VALUE, "the kernel '%s' is no value", decl->name);
+        return el_error(e, ast->span, DIAG_NOT_A_VALUE, "the kernel '%s' is not a value",
+                        decl->name);
     case DECL_FN: return (Val){.kind = VAL_FN, .fn = {decl->owner, decl->name}};
-    case DECL_EXTENT: return el_ir(ir_extent(&e->b, decl->name));  // a const context refuses it
+    case DECL_EXTENT: return el_ir(ir_extent(&e->b, decl->name));  // a const context rejects it
     case DECL_CONST: return name_const(e, decl);
     case DECL_POINTER:
         if (tile_of(e)->place == EL_IN_GRID || tile_of(e)->place == EL_IN_REQUIRES)
@@ -74,7 +75,7 @@ static Val name_value(Elab *e, const Ast *ast) {
     }
     Slot *slot = el_slot(e, decl);
     if (tile_of(e)->place == EL_IN_CONST && (!slot || slot->val.kind == VAL_POISON)) {
-        // A parameter that has no value yet, or never has one at compile time.
+        // Reports a parameter that has no value yet, or never has one at compile time.
         if (e->errors) return el_silent(e);
         return el_error(e, ast->span, DIAG_NOT_CONSTANT, "'%s' is not known here at compile time",
                         decl->name);
@@ -134,7 +135,7 @@ bool el_type_arg(Elab *e, const Ast *ast, Dtype *type) {
     }
     *type = v.type;
     if (!dtype_is(v.type, DTYPE_CLASS_PACKED)) return true;
-    el_error(e, ast->span, DIAG_PACKED, "%s is storage of views only, no type of tiles",
+    el_error(e, ast->span, DIAG_PACKED, "%s is a storage type of views only, not a type of tiles",
              dtype_name(v.type));
     el_help(e, "use %s", v.type == DTYPE_I4 ? "i8" : "u8");
     return false;
@@ -177,7 +178,7 @@ Val el_cast(Elab *e, Dtype to, Val v, bool saturate, Span span) {
     v = el_check_operand(e, v, span);
     if (v.kind == VAL_POISON) return v;
     if (dtype_is(to, DTYPE_CLASS_PACKED)) {
-        el_error(e, span, DIAG_PACKED, "%s is storage of views only, no type of tiles",
+        el_error(e, span, DIAG_PACKED, "%s is a storage type of views only, not a type of tiles",
                  dtype_name(to));
         el_help(e, "use %s", to == DTYPE_I4 ? "i8" : "u8");
         return EL_POISON;

@@ -1,5 +1,5 @@
-// Loops: `for`, `while`, `for const`. What a loop's body assigns is found by a walk over the tree,
-// once per loop.
+// Loops: `for`, `while`, `for const`. A walk over the tree, once per loop, finds the variables that
+// a loop's body assigns.
 #include "frontend/tile/elaborate.h"
 
 // ---- facts of a loop, from the tree
@@ -77,7 +77,7 @@ static void loop_body(Elab *e, Loop *loop, const Ast *body) {
     el_loop_leave(e, loop);
 }
 
-// The slots, in this call of a fn, of what the loop assigns.
+// The slots of the variables that the loop assigns, in this call of a fn.
 static LoopFacts facts_here(Elab *e, const LoopWalk *walk) {
     Slot **slots = arena_new(e->scratch, Slot *, walk->count + 1);
     for (uint32_t i = 0; i < walk->count; i++) slots[i] = el_slot(e, walk->assigned[i]);
@@ -133,7 +133,7 @@ void el_for(Elab *e, const Ast *ast) {
     bounds[0] = for_bound(e, ast->a, "the start of 'for'");
     bounds[1] = for_bound(e, ast->b, "the end of 'for'");
     bool good = for_step(e, ast->c, &bounds[2], &down) && bounds[0] && bounds[1];
-    for (int i = 0; i < 3; i++)  // go on with any, to find the errors of the body
+    for (int i = 0; i < 3; i++)  // continue with any value, to find the errors of the body
         if (!good) bounds[i] = ir_const_int(&e->b, DTYPE_I64, 1);
     Loop loop;
     loop_begin(e, &loop);
@@ -167,7 +167,7 @@ void el_while(Elab *e, const Ast *ast) {
     if (!el_while_begin(e, &op, ast->span)) return;
     loop_body(e, &loop, ast->b);
     el_while_end(e, &op, ast->span);
-    // Only `return` leaves it: what follows never runs, and needs no value on this path.
+    // Only `return` leaves this loop: code after it never runs, and needs no value on this path.
     if (always && !walk->breaks) el_assign_slot(e, el_active(e), el_bool(false));
 }
 

@@ -49,7 +49,7 @@ static void stmt_declare(Elab *e, const Ast *ast) {
 
 // ---- assignment
 
-// The value made ready for a variable of type t: literals adopt its type, scalars stretch.
+// Converts the value for a variable of type t: literals take its type, scalars stretch.
 static IrValue *assigned_value(Elab *e, const IrType *t, Val v, Span span, const char *name) {
     v = el_check_operand(e, v, span);
     if (v.kind == VAL_POISON) return NULL;
@@ -89,7 +89,7 @@ static void assign_name(Elab *e, const Ast *ast) {
     const AstDecl *decl = ast->a->decl;
     Val v = el_expr(e, ast->b);
     if (!decl || decl->kind != DECL_VAR || ast->c) {
-        el_silent(e);  // the resolver or the parser said so
+        el_silent(e);  // the resolver or the parser reported it
         return;
     }
     Slot *slot = el_slot(e, decl);
@@ -111,7 +111,7 @@ static void stmt_assign(Elab *e, const Ast *ast) {
     } else if (ast->a->kind == AST_INDEX) {
         el_view_assign(e, ast);
     } else {
-        el_silent(e);  // the parser said that this is no target
+        el_silent(e);  // the parser reported that this cannot be assigned
     }
 }
 
@@ -120,7 +120,7 @@ static void stmt_assign(Elab *e, const Ast *ast) {
 static void stmt_jump(Elab *e, const Ast *ast) {
     Loop *loop = tile_of(e)->frame->loop;
     if (!loop) {
-        el_silent(e);  // the resolver said that it stands in no loop
+        el_silent(e);  // the resolver reported that it is outside of a loop
         return;
     }
     el_assign_slot(e, &loop->active, el_bool(false));
@@ -129,7 +129,7 @@ static void stmt_jump(Elab *e, const Ast *ast) {
 
 // ---- lists
 
-// A simple statement with a mistake that was reported before: its names have no value.
+// A simple statement with a mistake that was already reported: its names have no value.
 static void stmt_skip(Elab *e, const Ast *ast) {
     bool declares = ast->kind == AST_LET || ast->kind == AST_VAR;
     for (const AstDecl *decl = declares ? ast->decl : NULL; decl; decl = decl->next) {
@@ -186,8 +186,8 @@ static void stmt_dispatch(Elab *e, const Ast *ast) {
     }
 }
 
-// Runs statements until one leaves for sure. A statement that leaves on some paths makes the flag
-// `active` an IR value; what follows it is then guarded.
+// Elaborates statements until one certainly leaves. A statement that leaves on some paths makes the
+// flag `active` an IR value; the statements after it are then guarded.
 void el_list(Elab *e, const Ast *first) {
     Slot *active = el_active(e);
     bool tail = active->tail;

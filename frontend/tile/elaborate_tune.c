@@ -19,15 +19,15 @@ static bool family_matches(Str target, Str family) {
     return false;
 }
 
-// How many of the characters of `set` follow each other in `s` from `at` on.
+// The length of the run of characters of `set` in `s`, from `at` on.
 static size_t run_of(Str s, size_t at, const char *set) {
     size_t n = 0;
     while (at + n < s.size && s.text[at + n] && strchr(set, s.text[at + n])) n++;
     return n;
 }
 
-// sm_<1 to 3 digits>[a|f] and gfx<1 to 5 digits, hexadecimal>: short ones are the beginnings of
-// several names, which a line may give.
+// sm_<1 to 3 digits>[a|f] and gfx<1 to 5 hexadecimal digits>. A short one is a prefix of several
+// names, and a line may give one.
 static bool is_numbered(Str name) {
     if (str_starts(name, STR("gfx"))) {
         size_t digits = run_of(name, 3, "0123456789abcdef");
@@ -59,8 +59,8 @@ bool tile_tune_target_known(Str name) {
     return is_numbered(name) || is_generic(name);
 }
 
-// How closely a line's target names this one: 0 not at all, 1 a line for all, 2 a family, then by
-// the length of the common prefix (sm_90 for sm_90a, gfx94 for gfx942).
+// How closely a line's target matches this one: 0 not at all, 1 a line for all targets, 2 a family,
+// then by the length of the common prefix (sm_90 for sm_90a, gfx94 for gfx942).
 static size_t target_rank(Str line, Str target) {
     if (!line.size) return 1;
     if (!target.size) return 0;
@@ -103,7 +103,7 @@ size_t tile_tune_space(TileFile *file, const AstKernel *kernel, Str target,
     Elab *e = &t.elab;
     Frame frame = {0};
     IrModule *module = ir_module_create(file->arena, file->sources, file->names);
-    Diags *diags = diags_create(file->arena, file->sources);  // the check reports what is wrong
+    Diags *diags = diags_create(file->arena, file->sources);  // the check reports the mistake
     el_begin(&t, file, module, diags, arena_create());
     t.frame = &frame;
     t.kernel = kernel;

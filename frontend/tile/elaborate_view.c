@@ -18,7 +18,7 @@ static IrValue *access_index(Elab *e, const Ast *ast, bool scalar) {
     if (scalar) {
         el_error(e, ast->span, DIAG_INDEX, "the start of a part-select is a scalar, found %s",
                  el_val_text(e, v));
-        el_help(e, "a tile of indices stands without '+:'");
+        el_help(e, "a tile of indices is written without '+:'");
         return NULL;
     }
     Dtype elem = el_elem(v.ir);
@@ -47,7 +47,7 @@ static bool access_view(Elab *e, const Ast *index, Access *a) {
         a->view = v.view;
         if (tile_of(e)->place == EL_IN_BODY) return true;
         el_error(e, index->span, tile_of(e)->place == EL_IN_GRID ? DIAG_GRID : DIAG_REQUIRES,
-                 "memory can't be asked before the launch");
+                 "memory can't be read before the launch");
         return false;
     }
     el_error(e, index->a->span, DIAG_INDEX, "only views are indexed, found %s", el_val_text(e, v));
@@ -86,7 +86,7 @@ bool el_access(Elab *e, const Ast *index, Access *a) {
 
 // ---- reads
 
-// The operand of `or`: a scalar, converted to the element type. NULL after an error.
+// The operand of `or`: a scalar, converted to the element type; NULL after an error.
 IrValue *el_pad(Elab *e, const Ast *ast, Dtype elem) {
     Val v = el_operand(e, ast);
     if (v.kind == VAL_POISON) return NULL;
@@ -143,7 +143,7 @@ IrValue *el_stored(Elab *e, Val v, Dtype elem, const Shape *shape, Span span, Sy
     const char *wanted = shape->rank ? el_shape_text(e, shape->rank, shape->dims) : "";
     el_error(e, span, DIAG_SHAPE, "%s takes %s%s here, found %s", stored_into(e, view),
              shape->rank ? "the shape " : "a scalar", wanted, el_type_text(e, v.ir->type));
-    el_help(e, "the value stretches to the selection, never the other way round");
+    el_help(e, "the value stretches to the selection, never the selection to the value");
     return NULL;
 }
 

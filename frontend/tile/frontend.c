@@ -1,4 +1,4 @@
-// Tile's row in the table of front ends: kernels as every user of a front end sees them.
+// Tile's row in the table of front ends: its kernels as other rooms see them.
 #include <string.h>
 
 #include "base/status.h"
@@ -116,7 +116,7 @@ static size_t line_begin(Str text, size_t end) {
     return end;
 }
 
-// Of the lines right above a place: where a comment of "//" or of "/*" begins, or that place.
+// The begin of the comment of "//" or of "/*" that ends right above `end`; `end` if there is none.
 static size_t comment_begin(Str text, size_t end) {
     size_t begin = end;
     bool block = false;
@@ -133,7 +133,7 @@ static size_t comment_begin(Str text, size_t end) {
     return block ? end : begin;
 }
 
-// And not several, with code between them.
+// Is this one comment, and not several with code between them?
 static bool is_one_block(Str text) {
     size_t end = 2;
     while (end + 2 <= text.size && memcmp(text.text + end, "*/", 2) != 0) end++;

@@ -5,7 +5,7 @@
 
 enum CharClass { BAD, SPACE, WORD, DIGIT, PUNCTUATION, QUOTE };
 
-// Every byte of ASCII; all from 128 on are BAD outside of comments and texts.
+// The class of each byte of ASCII; all bytes from 128 on are BAD outside of comments and texts.
 #define B BAD
 #define S SPACE
 #define W WORD
@@ -44,13 +44,12 @@ static const struct {
 const char *token_text(TokenKind kind) { return tokens[kind].text; }
 bool token_is_keyword(TokenKind kind) { return tokens[kind].keyword; }
 
-// --- names
-// ----------------------------------------------------------------------------------------
+// ---- names
 
-// Names go on: into symbols, of which PTX takes 1024 characters, files and messages.
+// Names become parts of symbols, of which PTX takes 1024 characters, of files and of messages.
 enum { NAME_MAX_BYTES = 255 };
 
-// The hash is taken while the name is read.
+// The hash is computed while the name is read.
 static uint32_t hash_step(uint32_t hash, char c) { return (hash ^ (unsigned char)c) * 0x01000193U; }
 static uint32_t hash_end(uint32_t hash) { return hash ^ (hash >> 15); }
 
@@ -121,8 +120,7 @@ void lex_begin(Lexer *l, Arena *arena, Interner *names, Diags *diags, const Sour
     if (str_starts(file->text, STR("\xEF\xBB\xBF"))) l->at += 3;  // a byte order mark
 }
 
-// --- white space and comments
-// ---------------------------------------------------------------------
+// ---- white space and comments
 
 static const char *skip_line(const Lexer *l, const char *p) {
     const char *end = memchr(p, '\n', (size_t)(l->end - p));
@@ -140,7 +138,7 @@ static const char *skip_comment(Lexer *l, const char *p) {
     return l->end;
 }
 
-// True when the token that follows is the first of its line.
+// Returns true when the token that follows is the first on its line.
 static bool skip_space(Lexer *l) {
     const char *p = l->at;
     bool first = p == l->start;
@@ -166,8 +164,7 @@ static bool skip_space(Lexer *l) {
     return first;
 }
 
-// --- texts
-// ----------------------------------------------------------------------------------------
+// ---- texts
 
 static int hex_digit(char c) {
     if (lex_is_digit(c)) return c - '0';
@@ -215,10 +212,9 @@ static void lex_string(Lexer *l, Token *t) {
     l->at = p;
 }
 
-// --- bad characters
-// -------------------------------------------------------------------------------
+// ---- bad characters
 
-// The character at p in UTF-8 and its size; 0 when it is no such character.
+// The character at p in UTF-8 and its size; 0 when the bytes are not a character.
 static size_t utf8_size(const char *p, const char *end, uint32_t *character) {
     unsigned char c = (unsigned char)*p;
     size_t size = c >= 0xF0 && c < 0xF5   ? 4
@@ -237,7 +233,7 @@ static size_t utf8_size(const char *p, const char *end, uint32_t *character) {
     return size;
 }
 
-// What C takes for a character in single quotes.
+// A token in single quotes, which would be a character in C.
 static const char *skip_character(const Lexer *l, const char *p) {
     enum { LONGEST = 6 };
     for (const char *q = p + 1; q < l->end && q <= p + LONGEST && *q != '\n'; q++)
@@ -275,8 +271,7 @@ static void lex_bad(Lexer *l, Token *t) {
     l->at = p;
 }
 
-// --- punctuation
-// ----------------------------------------------------------------------------------
+// ---- punctuation
 
 static TokenKind with_assign(const char *p, size_t size, TokenKind plain, TokenKind assign,
                              size_t *n) {
@@ -337,11 +332,11 @@ static TokenKind punctuation(const char *p, size_t *n) {
     case '%': return with_assign(p, 1, TOK_PERCENT, TOK_REM_ASSIGN, n);
     case '^': return with_assign(p, 1, TOK_XOR, TOK_XOR_ASSIGN, n);
     case '=': return with_assign(p, 1, TOK_ASSIGN, TOK_EQ, n);
-    default: return with_assign(p, 1, TOK_NOT, TOK_NE, n);  // '!', by the table of classes
+    default: return with_assign(p, 1, TOK_NOT, TOK_NE, n);  // '!', as the table of classes says
     }
 }
 
-// '.5' is no number, but what was meant is plain.
+// '.5' is not a number, but the meaning is clear.
 static void lex_bare_fraction(Lexer *l, Token *t) {
     const char *begin = l->at++;
     while (lex_is_word(*l->at)) l->at++;
@@ -378,7 +373,7 @@ Token lex_next(Lexer *l) {
     case PUNCTUATION: lex_punctuation(l, &t); break;
     case QUOTE: lex_string(l, &t); break;
     case BAD:
-    case SPACE:  // never: it was skipped
+    case SPACE:  // cannot occur: white space was skipped
         if (begin < l->end) {
             lex_bad(l, &t);
         } else {

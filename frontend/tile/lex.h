@@ -1,9 +1,9 @@
 // The lexer: characters to tokens, one at a time.
 //
-// Invariants: every byte of the text lies in a token, in white space or in a comment; whatever is
-// wrong with a token is reported here, once: a run of bad bytes gives one error and one TOK_BAD,
-// which the parser passes over in silence; a malformed number or text is still a TOK_INT, TOK_FLOAT
-// or TOK_STRING. After TOK_END comes TOK_END. Ownership: the arena given; tokens point into the
+// Invariants: every byte of the text is in a token, in white space or in a comment. Mistakes in a
+// token are reported here, once: a run of bad bytes gives one error and one TOK_BAD, which the
+// parser skips without a message; a malformed number or text is still a TOK_INT, TOK_FLOAT or
+// TOK_STRING. After TOK_END comes TOK_END. Ownership: the arena given; tokens point into the
 // source, the interner and the arena.
 //
 //     Lexer l;
@@ -30,14 +30,14 @@ typedef enum TokenKind {
 
 typedef struct Token {
     TokenKind kind;
-    bool first;   // nothing but white space and comments before it on its line
+    bool first;   // only white space and comments precede it on its line
     Dtype dtype;  // TOK_TYPE
     Span span;
     union {
         Symbol name;       // TOK_NAME, TOK_TYPE and keywords
         uint64_t integer;  // TOK_INT
         double real;       // TOK_FLOAT
-        Str text;          // TOK_STRING, escapes replaced
+        Str text;          // TOK_STRING, with escapes replaced
     } u;
 } Token;
 
@@ -57,18 +57,18 @@ typedef struct Lexer {
     Arena *arena;
     Interner *names;
     Diags *diags;
-    LexName *table;  // every name met, keywords and types among them; open addressing
+    LexName *table;  // every name read so far, and keywords and types; open addressing
     uint32_t table_size;
     uint32_t table_count;
-    bool open_comment;  // one that is not closed reached the end: what it hides is not missing
+    bool open_comment;  // an unclosed comment reached the end: it may hide what seems to be missing
     const char *comment_begin;  // the comments directly before the next token, or NULL
     const char *comment_end;
-    Str kernel_comment;  // those directly before the last `kernel`
+    Str kernel_comment;  // the comments directly before the last `kernel`
 } Lexer;
 
 void lex_begin(Lexer *l, Arena *arena, Interner *names, Diags *diags, const SourceFile *file);
 Token lex_next(Lexer *l);
-// How a token of this kind is written, or a phrase for it.
+// The spelling of a token of this kind, or a phrase that describes it.
 const char *token_text(TokenKind kind);
 bool token_is_keyword(TokenKind kind);
 

@@ -11,7 +11,7 @@ typedef struct Number {
     bool binary;
     bool fraction;
     bool exponent;
-    bool bad;  // reported already
+    bool bad;  // already reported
 } Number;
 
 static void bad_number(Number *n, const char *from, const char *to, const char *text) {
@@ -24,12 +24,12 @@ static unsigned digit_value(char c) {
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? (unsigned)((c | 0x20) - 'a' + 10) : 99;
 }
 
-// Passes over digits and the '_' between them; false when there is none.
+// Skips digits and the '_' between them; false when there is no digit.
 static bool skip_digits(Number *n, const char **at, unsigned base) {
     const char *p = *at, *begin = p;
     while (digit_value(*p) < base || (*p == '_' && p > begin)) {
         bool lonely = *p == '_' && (p[-1] == '_' || !lex_is_word(p[1]));
-        if (lonely) bad_number(n, p, p + 1, "'_' in a number stands between two digits");
+        if (lonely) bad_number(n, p, p + 1, "'_' in a number must be between two digits");
         p++;
     }
     *at = p;

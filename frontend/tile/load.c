@@ -1,15 +1,15 @@
-// tile_load: a file and its imports, read, parsed and resolved; and what a TileFile answers.
+// tile_load: reads, parses and resolves a file and its imports; and the functions that query a
+// TileFile.
 #include "base/os/os.h"
 #include "frontend/tile/internal.h"
 
-// --- imports
-// --------------------------------------------------------------------------------------
+// ---- imports
 
-// `path` without "." and without "name/..", so that one file has one path.
+// `path` without "." and without "name/..", so that each file has exactly one path.
 static Str path_clean(Arena *arena, Str path) {
     StrBuf out = strbuf(arena);
     bool absolute = str_starts(path, STR("/"));
-    size_t up = 0;  // bytes of leading "../" that nothing can take back
+    size_t up = 0;  // bytes of leading "../", which cannot be removed
     for (Str rest = path; rest.size;) {
         Str part = str_cut(rest, '/', &rest);
         if (part.size == 0 || str_equal(part, STR("."))) continue;
@@ -79,7 +79,7 @@ static size_t import_depth(const TileFile *t) {
 }
 
 void tile_import(TileFile *t, const SourceFile *importer, Str path, Span span) {
-    enum { MOST = 60 };  // files that are open at once
+    enum { MOST = 60 };  // maximum of files that are open at once
     if (path.size == 0) {
         diag_error(t->diags, span, DIAG_IMPORT, "the path of an import is empty");
         return;
@@ -102,8 +102,7 @@ void tile_import(TileFile *t, const SourceFile *importer, Str path, Span span) {
     source_enter(t, file, beside, span);
 }
 
-// --- globals
-// --------------------------------------------------------------------------------------
+// ---- globals
 
 static const char *global_kind(const AstDecl *decl) {
     return decl->kind == DECL_KERNEL ? "kernel" : decl->kind == DECL_FN ? "fn" : "const";
@@ -121,8 +120,7 @@ void tile_global_add(TileFile *t, AstDecl *decl) {
     diag_note(t->diags, other->span, "'%s' is declared here", decl->name);
 }
 
-// --- the file
-// -------------------------------------------------------------------------------------
+// ---- the file
 
 static void check_empty(TileFile *t, size_t errors) {
     if (t->globals.count || t->module.imports.count || t->module.tunes.count ||

@@ -1,8 +1,7 @@
 // The parser's base: tokens, errors, nodes, and the top of a file.
 #include "frontend/tile/parse.h"
 
-// --- tokens
-// ---------------------------------------------------------------------------------------
+// ---- tokens
 
 void parse_advance(Parser *p) {
     p->previous = p->tok.span;
@@ -36,8 +35,7 @@ const char *parse_found(Parser *p, const Token *t) {
                         size > SHOWN ? "…" : "");
 }
 
-// --- errors
-// ---------------------------------------------------------------------------------------
+// ---- errors
 
 static void report(Parser *p, Span span, DiagCode code, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
@@ -95,7 +93,7 @@ void parse_expected(Parser *p, const char *what) {
 bool parse_expect(Parser *p, TokenKind kind, const char *where) {
     if (p->panic) return false;
     if (parse_accept(p, kind)) return true;
-    // What is missing at the end of a line is missing there, not on the next line.
+    // A token that is missing at the end of a line is reported there, not on the next line.
     Span end = {p->previous.end, p->previous.end};
     bool here = kind != TOK_SEMICOLON && !p->tok.first && !parse_at(p, TOK_END);
     parse_fail(p, here ? p->tok.span : end, DIAG_SYNTAX, "expected '%s' %s, found %s",
@@ -142,8 +140,7 @@ void parse_skip_braces(Parser *p) {
     p->cut = true;
 }
 
-// --- nodes
-// ----------------------------------------------------------------------------------------
+// ---- nodes
 
 Ast *parse_node(Parser *p, AstKind kind, Span span) {
     enum { SLAB = 64 };
@@ -168,8 +165,7 @@ AstDecl *parse_decl(Parser *p, AstDeclKind kind, Symbol name, Span span) {
     return decl;
 }
 
-// --- the top of a file
-// ----------------------------------------------------------------------------
+// ---- the top of a file
 
 static void parse_const(Parser *p) {
     Span span;
@@ -210,7 +206,7 @@ static bool begins_item(Parser *p) {
     return parse_at_word(p, p->words.import) && parse_peek(p)->kind == TOK_STRING;
 }
 
-// To the next thing that can stand at the top; whole {…} are passed over.
+// Skips to the next token that can begin an item at the top of a file; whole {…} are skipped.
 static void sync_item(Parser *p) {
     p->panic = false;
     while (!begins_item(p)) {

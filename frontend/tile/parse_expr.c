@@ -26,14 +26,14 @@ static Ast *parse_any(Parser *p);
 
 static Ast *error_node(Parser *p) { return parse_node(p, AST_ERROR, p->tok.span); }
 
-// `child` now hangs below `node`.
+// Records that `child` is below `node`.
 static void attach(Parser *p, Ast *node, const Ast *child) {
     if (child->height >= node->height) node->height = (uint8_t)(child->height + 1);
     if (p->statement_depth + node->height > AST_MAX_DEPTH) parse_too_deep(p, node->span);
 }
 
-// Sums and their kin, which may be as long as one likes: whoever walks the tree goes down their
-// left sides in a loop (ast_chain), so that they are no deeper than their terms.
+// Chains of binary operators such as sums may have any length. Code that walks the tree goes down
+// their left sides in a loop (ast_chain), so that a chain does not get deeper than its terms.
 static void attach_left(Parser *p, Ast *node, const Ast *left) {
     if (!ast_chain(node) || !ast_chain(left)) {
         attach(p, node, left);
@@ -42,13 +42,13 @@ static void attach_left(Parser *p, Ast *node, const Ast *left) {
     }
 }
 
-// In the place of what was reported, so that nothing more is said about it.
+// Replaces an expression whose error was reported, so that no second error follows.
 static Ast *error_at(Parser *p, Span span) { return parse_node(p, AST_ERROR, span); }
 
 static Ast *not_tuple(Parser *p, Ast *value) {
     if (value->kind != AST_TUPLE) return value;
     if (parse_complain(p, value->span, DIAG_SYNTAX,
-                       "a tuple stands only after 'return' and as an argument of a call"))
+                       "a tuple is allowed only after 'return' and as an argument of a call"))
         parse_help(p, "write a 'let' or an operation for each of its values");
     return error_at(p, value->span);
 }
@@ -59,8 +59,7 @@ static bool begins_operand(TokenKind kind) {
            kind == TOK_NAN;
 }
 
-// --- casts as in C
-// --------------------------------------------------------------------------------
+// ---- casts as in C
 
 bool parse_is_type(const Parser *p, Symbol name) {
     for (AstDecl *d = p->kernel ? p->kernel->params : NULL; d; d = d->next)
@@ -68,7 +67,7 @@ bool parse_is_type(const Parser *p, Symbol name) {
     return tile_foreign_type(str(name)) || str_equal(str(name), STR("auto"));
 }
 
-// The name of the type that (inner) would cast to in C, or NULL.
+// The name of the type that (inner) would be a cast to in C, or NULL.
 static const char *cast_type(const Parser *p, const Ast *inner) {
     if (inner->kind == AST_TYPE) return dtype_name(inner->dtype);
     if (inner->kind != AST_NAME) return NULL;
@@ -77,7 +76,7 @@ static const char *cast_type(const Parser *p, const Ast *inner) {
     return parse_is_type(p, inner->name) ? inner->name : NULL;
 }
 
-// After (type): reads the operand of the cast that was meant.
+// After (type): reads the operand of the intended cast.
 static Ast *c_cast(Parser *p, Ast *inner, Span span) {
     const char *type = cast_type(p, inner);
     bool operand = begins_operand(p->tok.kind) || parse_at(p, TOK_MINUS);
@@ -97,7 +96,7 @@ static Ast *parse_parenthesis(Parser *p) {
     if (!parse_enter(p)) return error_node(p);
     Ast *inner = parse_any(p);
     if (parse_at(p, TOK_ASSIGN) &&
-        parse_complain(p, p->tok.span, DIAG_SYNTAX, "'=' is no operator of an expression")) {
+        parse_complain(p, p->tok.span, DIAG_SYNTAX, "'=' is not an operator of an expression")) {
         parse_help(p, "write '==' to compare");
         parse_advance(p);
         parse_any(p);
@@ -126,8 +125,7 @@ static Ast *parse_parenthesis(Parser *p) {
     return inner;
 }
 
-// --- names, literals
-// ------------------------------------------------------------------------------
+// ---- names, literals
 
 static Ast *literal(Parser *p, AstKind kind) {
     Ast *node = parse_node(p, kind, p->tok.span);
@@ -193,7 +191,7 @@ static Ast *parse_primary(Parser *p) {
     }
     case TOK_STRING:
         parse_complain(p, p->tok.span, DIAG_SYNTAX,
-                       "a text stands only as an argument of print, assert and static_assert");
+                       "a text is allowed only as an argument of print, assert and static_assert");
         parse_advance(p);
         return error_at(p, p->previous);
     case TOK_LPAREN: return parse_parenthesis(p);
@@ -201,8 +199,7 @@ static Ast *parse_primary(Parser *p) {
     }
 }
 
-// --- calls and indices
-// ----------------------------------------------------------------------------
+// ---- calls and indices
 
 static Ast *parse_named_argument(Parser *p) {
     Ast *node = parse_node(p, AST_NAMED, p->tok.span);
@@ -297,7 +294,8 @@ static Ast *parse_pad(Parser *p, Ast *read) {
     bool is_read = read->kind == AST_INDEX || is_load;
     if (!is_read && parse_complain(p, p->tok.span, DIAG_SYNTAX,
                                    "'or' follows only the read of a view or load(…)"))
-        parse_help(p, "it names what is read outside; the operator is '||', or '|' for tiles");
+        parse_help(
+            p, "it gives the value of elements outside; the operator is '||', or '|' for tiles");
     parse_advance(p);
     if (!parse_enter(p)) return read;
     Ast *pad = not_tuple(p, parse_operand(p));
@@ -317,8 +315,7 @@ static void parse_member(Parser *p) {
     if (name->kind == TOK_NAME && tile_builtin_find(str(name->u.name), &builtin))
         parse_help(p, "write '%s(…)'", name->u.name);
     else
-        parse_help(
-            p, "what is known of a view has names of its own: its extents, as R and C of x[R, C]");
+        parse_help(p, "the extents of a view have names of their own, as R and C of x[R, C]");
 }
 
 static Ast *parse_postfix(Parser *p) {
@@ -340,10 +337,10 @@ static Ast *parse_postfix(Parser *p) {
     return node;
 }
 
-// --- operators
-// ------------------------------------------------------------------------------------
+// ---- operators
 
-// What C has and the language has not, before an operand: reports it and reads the operand.
+// Reports an operator of C that the language does not have, before an operand, and reads the
+// operand.
 static Ast *foreign_unary(Parser *p) {
     TokenKind kind = p->tok.kind;
     if (parse_complain(p, p->tok.span, DIAG_SYNTAX, "there is no operator '%s' before a value",
@@ -392,7 +389,7 @@ static Ast *parse_operand(Parser *p) {
     }
 }
 
-// 'and' between two operands; reports it, and then it counts as '&&'.
+// Reports 'and' between two operands, which then counts as '&&'.
 static bool foreign_and(Parser *p) {
     if (!parse_at_word(p, p->words.and) || !begins_operand(parse_peek(p)->kind)) return false;
     if (!parse_complain(p, p->tok.span, DIAG_SYNTAX, "there is no operator 'and'")) return false;

@@ -3,21 +3,20 @@
 
 static void parse_clauses(Parser *p, AstKernel *k);
 
-// --- recovery
-// -------------------------------------------------------------------------------------
+// ---- recovery
 
 static bool begins_clause(const Parser *p) {
     return parse_at_word(p, p->words.requires) || parse_at_word(p, p->words.grid) ||
            parse_at_word(p, p->words.math);
 }
 
-// What no bracket of a head can contain.
+// Tokens that no bracket of a head can contain.
 static bool ends_head(const Parser *p) {
     return parse_at(p, TOK_LBRACE) || parse_at(p, TOK_RBRACE) || parse_at(p, TOK_SEMICOLON) ||
            parse_at(p, TOK_KERNEL) || parse_at(p, TOK_FN) || parse_at(p, TOK_END);
 }
 
-// After an error in a list in parentheses: to the ',' or ')' behind it.
+// After an error in a list in parentheses: skips to the next ',' or ')'.
 static void sync_list(Parser *p) {
     int open = 0;
     if (!p->panic) return;
@@ -34,15 +33,14 @@ static void sync_list(Parser *p) {
     }
 }
 
-// After an error in a head: to the next clause or to the body.
+// After an error in a head: skips to the next clause or to the body.
 static void sync_head(Parser *p) {
     if (!p->panic) return;
     while (!ends_head(p) && !begins_clause(p)) parse_advance(p);
     if (parse_at(p, TOK_LBRACE) || begins_clause(p)) p->panic = p->deep = false;
 }
 
-// --- parameters
-// -----------------------------------------------------------------------------------
+// ---- parameters
 
 static AstTypeName parse_type_name(Parser *p) {
     AstTypeName type = {.span = p->tok.span};
@@ -82,7 +80,7 @@ static void parse_extents(Parser *p, AstDecl *view) {
         if (parse_at(p, TOK_LBRACKET) &&
             parse_complain(p, p->tok.span, DIAG_SYNTAX,
                            "expected ',' or ')' after the view, found '['"))
-            parse_help(p, "all extents stand in one pair of brackets, as in '%s[M, N]'",
+            parse_help(p, "all extents are written in one pair of brackets, as in '%s[M, N]'",
                        view->name);
     } while (!p->panic && parse_at(p, TOK_LBRACKET));
     view->dims = list.first;
@@ -129,7 +127,7 @@ static AstDecl *untyped_param(Parser *p) {
     return decl;
 }
 
-// After the type: the name, and what makes it a view.
+// After the type: reads the name, and the brackets that make it a view.
 static AstDecl *parse_typed_param(Parser *p, AstTypeName type, AstDeclKind kind, Span strided) {
     Span span;
     if (parse_at(p, TOK_STAR) && !p->panic) {
@@ -178,7 +176,7 @@ static AstDecl *parse_param(Parser *p) {
     return decl;
 }
 
-// After a parameter that no ',' or ')' follows: true when another one does, with only a ','
+// After a parameter without ',' or ')': true when another one follows, so that only a ',' is
 // missing.
 static bool next_param(Parser *p) {
     if (p->panic || parse_at(p, TOK_COMMA) || parse_at(p, TOK_RPAREN)) return false;
@@ -194,7 +192,7 @@ static bool next_param(Parser *p) {
     return true;
 }
 
-// The list of a kernel or fn, behind its '('; `parse_one` may return NULL after an error.
+// The list of a kernel or fn, after its '('; `parse_one` may return NULL after an error.
 static void parse_params(Parser *p, AstDecl **end, AstDecl *(*parse_one)(Parser *p)) {
     while (!parse_at(p, TOK_RPAREN)) {
         unsigned mistakes = p->mistakes;
@@ -214,8 +212,7 @@ static void parse_params(Parser *p, AstDecl **end, AstDecl *(*parse_one)(Parser 
     if (parse_accept(p, TOK_RPAREN)) p->panic = false;
 }
 
-// --- clauses
-// --------------------------------------------------------------------------------------
+// ---- clauses
 
 static bool first_time(Parser *p, Span *seen) {
     bool first = !span_known(*seen);
@@ -297,8 +294,7 @@ static void parse_clauses(Parser *p, AstKernel *k) {
                    "'grid(cdiv(N, B))'");
 }
 
-// --- kernels and fns
-// ------------------------------------------------------------------------------
+// ---- kernels and fns
 
 static Str comment_line(Str line) {
     line = str_trim(line);
@@ -322,7 +318,7 @@ static Str comment_text(Parser *p, Str raw) {
     return strbuf_str(&text);
 }
 
-// The name of a kernel or fn and the '(' behind it; false when there is no list of parameters.
+// The name of a kernel or fn and its '('; false when there is no list of parameters.
 static bool parse_head_name(Parser *p, const char *what, const char *where, AstDecl *decl) {
     Symbol name = parse_name(p, what, &decl->span);
     decl->name = name ? name : intern(p->t->names, STR(""));
@@ -367,11 +363,11 @@ static AstDecl *parse_fn_param(Parser *p) {
                  (parse_at(p, TOK_NAME) && parse_peek(p)->kind == TOK_NAME);
     if (typed &&
         parse_complain(p, p->tok.span, DIAG_SYNTAX, "the parameters of a fn have no types"))
-        parse_help(p, "a fn is checked anew for the arguments of each call; write the name only");
+        parse_help(p, "a fn is checked for the arguments of each call; write the name only");
     if (pointer) parse_advance(p);
     if (typed) parse_advance(p);
     Symbol name = parse_name(p, "the name of a parameter", &span);
-    if (!name) {  // it counts all the same
+    if (!name) {  // it still counts as a parameter
         p->lost = true;
         name = intern(p->t->names, STR("_"));
     }
@@ -379,7 +375,7 @@ static AstDecl *parse_fn_param(Parser *p) {
         parse_fail(p, p->tok.span, DIAG_SYNTAX, "the parameters of a fn have no defaults");
     } else if (parse_at(p, TOK_COLON)) {
         parse_fail(p, p->tok.span, DIAG_SYNTAX, "the parameters of a fn have no types");
-        parse_help(p, "a fn is checked anew for the arguments of each call; write the name only");
+        parse_help(p, "a fn is checked for the arguments of each call; write the name only");
     }
     return parse_decl(p, DECL_FN_PARAM, name, span);
 }
@@ -403,8 +399,7 @@ void parse_fn(Parser *p) {
     vec_push(p->arena, &p->t->module.fns, fn);
 }
 
-// --- tune
-// -----------------------------------------------------------------------------------------
+// ---- tune
 
 static void sync_entry(Parser *p) {
     if (!p->panic) return;
@@ -454,7 +449,7 @@ static void parse_tune_target(Parser *p, AstTune *tune) {
         return;
     }
     parse_fail(p, name, DIAG_SYNTAX,
-               "a target's name that is no identifier stands in double quotes");
+               "a target's name that is not an identifier is written in double quotes");
     parse_help(p, "write '\"x86-64-v4\"'");
 }
 

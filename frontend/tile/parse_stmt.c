@@ -1,7 +1,7 @@
 // Statements.
 //
-// Each statement recovers by itself: after an error in it the parser goes on behind its ';', before
-// the '}' that closes the block around it, or at a word that only a statement begins with.
+// Each statement recovers by itself. After an error in it the parser continues after its ';',
+// before the '}' that closes the enclosing block, or at a word that only a statement begins with.
 #include "frontend/tile/parse.h"
 
 static Ast *parse_statement(Parser *p);
@@ -13,7 +13,8 @@ static bool begins_statement(TokenKind kind) {
            kind == TOK_WHILE || kind == TOK_BREAK || kind == TOK_CONTINUE || kind == TOK_RETURN;
 }
 
-// What only the top of a file has: a '}' is missing before it.
+// Does an item begin here that is allowed only at the top of a file? Then a '}' is missing before
+// it.
 static bool begins_item(Parser *p) {
     if (parse_at(p, TOK_KERNEL) || parse_at(p, TOK_FN)) return true;
     bool word = parse_at_word(p, p->words.tune) || parse_at_word(p, p->words.import);
@@ -22,8 +23,8 @@ static bool begins_item(Parser *p) {
     return next == TOK_STRING || (next == TOK_NAME && parse_at_word(p, p->words.tune));
 }
 
-// To behind the next ';' or {…}; a statement's first word on a new line ends it, too, unless `all`.
-// A text that is not closed takes its line with it, no more.
+// Skips to after the next ';' or {…}. A statement's first word on a new line ends the skip, too,
+// unless `all`. An unclosed text skips only its own line.
 static void skip_statement(Parser *p, bool all) {
     bool text =
         parse_at(p, TOK_BAD) && p->file->text.text[p->tok.span.begin - p->file->base] == '"';
@@ -40,7 +41,7 @@ static void skip_statement(Parser *p, bool all) {
     }
 }
 
-// `first` is the token that the statement at hand began with.
+// `first` is the token that began the current statement.
 static void sync_statement(Parser *p, const Token *first) {
     bool stuck = p->tok.span.begin == first->span.begin;
     bool has_else = first->kind == TOK_IF || p->deep;
@@ -51,7 +52,7 @@ static void sync_statement(Parser *p, const Token *first) {
     p->deep = false;
 }
 
-// After an error in the head of an if, for or while: goes on with a body in braces, if there is
+// After an error in the head of an if, for or while: continues with a body in braces, if there is
 // one.
 static void sync_head(Parser *p) {
     if (!p->panic) return;
@@ -73,11 +74,10 @@ static void end_statement(Parser *p, const char *where) {
     unsigned mistakes = p->mistakes;
     parse_complain(p, end, DIAG_SYNTAX, "expected ';' %s, found %s", where,
                    parse_found(p, &p->tok));
-    p->mistakes = mistakes;  // both statements are whole
+    p->mistakes = mistakes;  // both statements are complete
 }
 
-// --- blocks
-// ---------------------------------------------------------------------------------------
+// ---- blocks
 
 static void close_block(Parser *p, Span open, const char *what) {
     if (parse_accept(p, TOK_RBRACE)) return;
@@ -120,14 +120,13 @@ static Ast *parse_body(Parser *p) {
     return parse_statement(p);
 }
 
-// --- declarations
-// ---------------------------------------------------------------------------------
+// ---- declarations
 
 static AstDecl *parse_let_names(Parser *p, AstDeclKind kind) {
     AstDecl *first = NULL, **end = &first;
     Span span, open = p->tok.span;
-    // A character that is no part of names, before one: `let $x = 1;`. Where nothing else stands
-    // for the name, the error of the character is the one that counts.
+    // Skips characters that cannot be part of a name, before a name: `let $x = 1;`. If no name
+    // follows, the error about the character is the one that counts.
     while (!p->panic && parse_at(p, TOK_BAD)) {
         TokenKind next = parse_peek(p)->kind;
         if (next != TOK_BAD && next != TOK_NAME && next != TOK_LPAREN) break;
@@ -148,8 +147,8 @@ static AstDecl *parse_let_names(Parser *p, AstDeclKind kind) {
     return first;
 }
 
-// A type before or after the name, as other languages have it: says so and passes over it.
-// True when there was one.
+// Skips a type before or after the name, as other languages write it, with an error. Returns true
+// when there was one.
 static bool foreign_annotation(Parser *p, const char *word) {
     if (p->panic) return false;
     bool before = (parse_at(p, TOK_TYPE) || parse_at(p, TOK_NAME)) && !p->tok.first &&
@@ -157,7 +156,7 @@ static bool foreign_annotation(Parser *p, const char *word) {
     bool after = parse_at(p, TOK_COLON);
     if (!before && !after) return false;
     if (parse_complain(p, p->tok.span, DIAG_SYNTAX, "a variable is declared without a type"))
-        parse_help(p, "its value says it; write '%s x = f32(…);' for a cast", word);
+        parse_help(p, "its value determines the type; write '%s x = f32(…);' for a cast", word);
     parse_advance(p);
     if (after && (parse_at(p, TOK_TYPE) || parse_at(p, TOK_NAME))) parse_advance(p);
     return true;
@@ -175,7 +174,7 @@ static Ast *parse_one_let(Parser *p, AstKind kind, Span span) {
     }
     bool value = parse_expect(p, TOK_ASSIGN, "and a value after the name");
     let->a = value ? parse_expr(p) : error_node(p);
-    if (typed) let->a = error_node(p);  // its type was to be another
+    if (typed) let->a = error_node(p);  // the name was meant to have another type
     let->span = span_join(span, p->previous);
     return let;
 }
@@ -197,7 +196,7 @@ static Ast *parse_let(Parser *p, AstKind kind) {
     return list.first;
 }
 
-// Where C's dialects for GPUs put a variable.
+// Words with which C's dialects for GPUs place a variable in memory.
 static bool is_memory_word(Str word) {
     static const char *const words[] = {"__shared__", "__constant__", "__device__",  "__managed__",
                                         "__local",    "__global",     "threadgroup", "groupshared",
@@ -208,7 +207,8 @@ static bool is_memory_word(Str word) {
     return false;
 }
 
-// 'f32 x = 1;', 'auto x = 1;', 'const N = 4;' in a body: a let is meant. '__shared__ f32 s[4];'.
+// A declaration of another language, for which we assume a let: 'f32 x = 1;', 'auto x = 1;', 'const
+// N = 4;' in a body, '__shared__ f32 s[4];'.
 static bool begins_foreign_let(Parser *p) {
     if (parse_at(p, TOK_CONST)) return true;
     if (!parse_at(p, TOK_TYPE) && !parse_at(p, TOK_NAME)) return false;
@@ -237,7 +237,7 @@ static Ast *parse_foreign_let(Parser *p) {
         return error_node(p);
     }
     if (is_const) {
-        if (parse_complain(p, span, DIAG_SYNTAX, "a 'const' stands at the top of a file"))
+        if (parse_complain(p, span, DIAG_SYNTAX, "a 'const' belongs at the top of a file"))
             parse_help(p, "in a body write 'let'");
         if (parse_at(p, TOK_TYPE)) parse_advance(p);
     } else if (parse_complain(p, span, DIAG_SYNTAX,
@@ -250,19 +250,18 @@ static Ast *parse_foreign_let(Parser *p) {
     let->decl = parse_let_names(p, DECL_VAR);
     if (p->panic) return let;
     if (parse_accept(p, TOK_ASSIGN)) parse_expr(p);
-    let->a = error_node(p);  // its type was to be another
+    let->a = error_node(p);  // the name was meant to have another type
     end_statement(p, "after the declaration");
     return let;
 }
 
-// --- if, for, while
-// -------------------------------------------------------------------------------
+// ---- if, for, while
 
 static Ast *parse_condition(Parser *p) {
     unsigned mistakes = p->mistakes;
     Ast *condition = parse_expr(p);
     if (parse_at(p, TOK_ASSIGN) &&
-        parse_complain(p, p->tok.span, DIAG_SYNTAX, "'=' is no operator of an expression")) {
+        parse_complain(p, p->tok.span, DIAG_SYNTAX, "'=' is not an operator of an expression")) {
         parse_help(p, "write '==' to compare");
         parse_advance(p);
         parse_expr(p);
@@ -273,7 +272,7 @@ static Ast *parse_condition(Parser *p) {
     return condition;
 }
 
-// Chains of else-if are a loop here, but a chain in the tree: each link counts as a level.
+// A chain of else-if is parsed in a loop, but is a chain in the tree: each link counts as a level.
 static Ast *parse_if(Parser *p) {
     Ast *first = NULL, **place = &first;
     int depth = p->depth, statement_depth = p->statement_depth;
@@ -286,7 +285,7 @@ static Ast *parse_if(Parser *p) {
         node->span = span_join(node->span, p->previous);
         if (p->panic || !parse_accept(p, TOK_ELSE)) break;
         place = &node->c;
-        if (!parse_at(p, TOK_IF)) {  // an `if` behind this branch is a statement of its own
+        if (!parse_at(p, TOK_IF)) {  // an `if` after this branch is a statement of its own
             *place = parse_body(p);
             node->span = span_join(node->span, p->previous);
             break;
@@ -299,7 +298,7 @@ static Ast *parse_if(Parser *p) {
     return first;
 }
 
-// 'for (int i = 0; i < n; i++)': takes the variable's name and passes over the rest.
+// 'for (int i = 0; i < n; i++)': takes the variable's name and skips the rest.
 static void foreign_for(Parser *p, Ast *loop) {
     if (parse_complain(p, p->tok.span, DIAG_SYNTAX,
                        "expected the name of a variable after 'for', found "
@@ -373,8 +372,7 @@ static Ast *parse_while(Parser *p) {
     return loop;
 }
 
-// --- the others
-// -----------------------------------------------------------------------------------
+// ---- the others
 
 static Ast *parse_return(Parser *p) {
     Ast *node = parse_node(p, AST_RETURN, p->tok.span);
@@ -423,9 +421,9 @@ static Ast *parse_assign(Parser *p, Ast *target) {
         (target->kind != AST_NAME && target->kind != AST_INDEX && target->kind != AST_ERROR)) {
         if (parse_complain(p, target->span, DIAG_ASSIGN,
                            padded ? "a write has no 'or'" : "this cannot be assigned"))
-            parse_help(p, padded
-                              ? "what lies outside is not written; 'if mask' at the end drops more"
-                              : "a target is a variable or a selection 'x[…]' of a view");
+            parse_help(p, padded ? "elements outside of the view are not written; 'if mask' at the "
+                                   "end leaves out more"
+                                 : "a target is a variable or a selection 'x[…]' of a view");
         node->a = parse_node(p, AST_ERROR, target->span);
     }
     parse_advance(p);
@@ -481,7 +479,7 @@ static Ast *parse_simple(Parser *p) {
     node->a = value;
     end_statement(p, "after the statement");
     useless_statement(p, value);
-    if (p->panic && value->kind == AST_TYPE) return error_node(p);  // the name behind it is none
+    if (p->panic && value->kind == AST_TYPE) return error_node(p);  // no name follows
     return node;
 }
 
@@ -507,7 +505,7 @@ static Ast *parse_kind(Parser *p) {
     }
 }
 
-// A mistake in a simple statement: the elaborator passes over it, or over its value.
+// A mistake in a simple statement: the elaborator skips it, or its value.
 static void mark_broken(Ast *node) {
     bool simple = node->kind == AST_LET || node->kind == AST_VAR || node->kind == AST_ASSIGN ||
                   node->kind == AST_EXPR || node->kind == AST_RETURN;

@@ -18,8 +18,7 @@ void resolve_use(Resolver *r, AstDecl *decl, Span at) {
 
 static bool own_file(const Resolver *r, const SourceFile *file) { return file == r->t->main; }
 
-// --- heads of kernels
-// -----------------------------------------------------------------------------
+// ---- heads of kernels
 
 static void check_reserved(Resolver *r, const AstDecl *decl) {
     if (!frontend_is_option(decl->name)) return;
@@ -94,7 +93,7 @@ static void resolve_param(Resolver *r, AstDecl *p, AstDecl ***extents) {
         if (dim->kind == AST_NAME) resolve_extent(r, dim, extents);
 }
 
-// Types and consts first: a view may use those that follow it.
+// Types and consts come first: a view may use those that follow it.
 static void resolve_params(Resolver *r, AstKernel *k) {
     AstDecl **extents = &k->extents;
     for (AstDecl *p = k->params; p; p = p->next)
@@ -102,8 +101,7 @@ static void resolve_params(Resolver *r, AstKernel *k) {
     for (AstDecl *p = k->params; p; p = p->next) resolve_param(r, p, &extents);
 }
 
-// --- units
-// ----------------------------------------------------------------------------------------
+// ---- units
 
 static void unit_begin(Resolver *r, bool own, bool broken) {
     r->unit++;
@@ -153,7 +151,8 @@ static void resolve_consts(Resolver *r) {
     }
 }
 
-// Imports of the main file of which, and of what they import, nothing is named in it.
+// Warns about imports of the main file whose names, and those of their own imports, it does not
+// use.
 static void warn_unused_imports(Resolver *r) {
     const TileFile *t = r->t;
     if (t->broken || t->module.kernels.count == 0) return;
@@ -169,7 +168,7 @@ static void warn_unused_imports(Resolver *r) {
     }
 }
 
-// A file without kernels is there to be imported.
+// A file without kernels is meant to be imported.
 static void warn_unused_consts(Resolver *r) {
     const SourceFile *main = r->t->main;
     if (r->t->broken || r->t->module.kernels.count == 0) return;
@@ -182,8 +181,7 @@ static void warn_unused_consts(Resolver *r) {
     }
 }
 
-// --- tune
-// -----------------------------------------------------------------------------------------
+// ---- tune
 
 static const AstDecl *const_param(const AstKernel *k, Symbol name) {
     for (const AstDecl *p = k->params; p; p = p->next)
@@ -237,7 +235,7 @@ static void resolve_tune(Resolver *r, AstTune *tune, Map *seen) {
     const AstDecl *decl = place ? (const AstDecl *)(uintptr_t)*place : NULL;
     if (!decl || decl->kind != DECL_KERNEL) {
         diag_error(r->diags, tune->span, DIAG_TUNE,
-                   decl ? "'%s' is no kernel" : "unknown kernel '%s'", tune->kernel);
+                   decl ? "'%s' is not a kernel" : "unknown kernel '%s'", tune->kernel);
         if (decl) diag_note(r->diags, decl->span, "'%s' is declared here", tune->kernel);
         return;
     }

@@ -1,10 +1,9 @@
-// Names in expressions and statements; where control can go.
+// Names in expressions and statements; statements that control never reaches.
 #include "frontend/tile/resolve.h"
 
-// --- names
-// ----------------------------------------------------------------------------------------
+// ---- names
 
-// The elaborator is silent about a name that an error was reported for.
+// For a name whose error was reported the elaborator reports nothing.
 static void unbind(Ast *name) {
     name->decl = NULL;
     name->builtin = -1;
@@ -35,11 +34,12 @@ static void not_value(Resolver *r, Ast *name, const char *what, const char *help
 static void check_callee(Resolver *r, Ast *name) {
     const AstDecl *decl = name->decl;
     bool may = !decl || decl->kind == DECL_FN || decl->kind == DECL_TYPE_PARAM ||
-               decl->kind == DECL_FN_PARAM;  // a fn or a type, perhaps
+               decl->kind == DECL_FN_PARAM;  // it may be a fn or a type
     if (!may) {
         not_callable(r, name, decl);
     } else if (name->builtin == TILE_NOALIAS && !r->in_requires) {
-        diag_error(r->diags, name->span, DIAG_MISPLACED, "'noalias' stands only under 'requires'");
+        diag_error(r->diags, name->span, DIAG_MISPLACED,
+                   "'noalias' is allowed only under 'requires'");
         unbind(name);
     }
 }
@@ -49,7 +49,7 @@ static void check_value(Resolver *r, Ast *name, NameUse use) {
     if (decl && decl->kind == DECL_KERNEL) {
         not_value(r, name, "a kernel", "kernels are launched by the host only");
     } else if (use == USE_ARGUMENT) {
-        return;  // a combiner or a type, perhaps
+        return;  // it may be a combiner or a type
     } else if (decl && decl->kind == DECL_FN) {
         not_value(r, name, "a fn", "call it with arguments in parentheses");
     } else if (decl && decl->kind == DECL_TYPE_PARAM) {
@@ -59,7 +59,7 @@ static void check_value(Resolver *r, Ast *name, NameUse use) {
     }
 }
 
-// A const's value sees the consts before it only, so that no value needs itself.
+// The value of a const sees only the consts before it, so that no value needs itself.
 static bool too_early(Resolver *r, const Ast *name) {
     const AstDecl *decl = name->decl, *user = r->value_of;
     if (!decl || !user || decl->kind != user->kind) return false;
@@ -94,10 +94,9 @@ static void resolve_name(Resolver *r, Ast *name, NameUse use) {
     }
 }
 
-// --- calls
-// ----------------------------------------------------------------------------------------
+// ---- calls
 
-// order = relaxed: the word is no name.
+// order = relaxed: the word is not a name.
 static void resolve_word(Resolver *r, const Ast *argument, const char *const *words) {
     const Ast *value = argument->a;
     if (value->kind == AST_NAME) {
@@ -160,10 +159,10 @@ static void resolve_call(Resolver *r, Ast *call) {
     if (call->b) resolve_expr(r, call->b, USE_VALUE);
 }
 
-// --- expressions
-// ----------------------------------------------------------------------------------
+// ---- expressions
 
-// Types are compared, as in 'if const (T == f16)'; the elaborator knows which operands are types.
+// Types can be compared, as in 'if const (T == f16)'; the elaborator knows which operands are
+// types.
 static void resolve_binary(Resolver *r, Ast *e) {
     size_t count;
     Ast *const *chain = ast_chain_of(r->arena, e, &count);
@@ -218,8 +217,7 @@ void resolve_expr(Resolver *r, Ast *e, NameUse use) {
     }
 }
 
-// --- assignments
-// ----------------------------------------------------------------------------------
+// ---- assignments
 
 static void assign_help(Resolver *r, const AstDecl *decl) {
     switch (decl->kind) {
@@ -275,8 +273,7 @@ static void resolve_assign(Resolver *r, Ast *s) {
     if (s->c) resolve_expr(r, s->c, USE_VALUE);
 }
 
-// --- statements: each tells whether control never passes its end
-// ----------------------------------
+// ---- statements: each tells whether control never passes its end
 
 static bool resolve_statement(Resolver *r, Ast *s);
 
@@ -292,7 +289,7 @@ bool resolve_statements(Resolver *r, Ast *list) {
     return ended;
 }
 
-// A statement in a scope of its own.
+// A statement with a scope of its own.
 static bool resolve_scoped(Resolver *r, Ast *s) {
     size_t mark = scope_open(r);
     bool ended = s->kind == AST_BLOCK ? resolve_statements(r, s->list) : resolve_statement(r, s);
@@ -301,11 +298,11 @@ static bool resolve_scoped(Resolver *r, Ast *s) {
 }
 
 static void resolve_let(Resolver *r, Ast *s) {
-    if (s->a) resolve_expr(r, s->a, USE_VALUE);  // before the names: it sees outer ones
+    if (s->a) resolve_expr(r, s->a, USE_VALUE);  // resolved before the names, so it sees outer ones
     for (AstDecl *d = s->decl; d; d = d->next) scope_declare(r, d);
 }
 
-// True when control never leaves through the loop's end but by its condition.
+// True when control leaves the loop only by its condition, never by a break.
 static bool resolve_loop_body(Resolver *r, Ast *body) {
     bool outer = r->breaks;
     r->loops++;
@@ -342,8 +339,7 @@ static void resolve_return(Resolver *r, Ast *s) {
 }
 
 static bool resolve_jump(Resolver *r, const Ast *s, const char *word) {
-    if (r->loops == 0)
-        diag_error(r->diags, s->span, DIAG_MISPLACED, "'%s' stands in no loop", word);
+    if (r->loops == 0) diag_error(r->diags, s->span, DIAG_MISPLACED, "'%s' is not in a loop", word);
     if (s->kind == AST_BREAK) r->breaks = true;
     return r->loops > 0;
 }

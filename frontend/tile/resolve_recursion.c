@@ -6,12 +6,12 @@
 
 typedef struct Visit {
     uint32_t fn;
-    size_t next;  // the place in r->uses to look at next
+    size_t next;  // index of the next entry of r->uses to look at
 } Visit;
 
 typedef struct CallWalk {
     Resolver *r;
-    size_t *first;  // of each fn: the place of its first use in r->uses; one more at the end
+    size_t *first;  // for each fn: the index of its first use in r->uses; one more at the end
     uint8_t *state;
     VEC(Visit) path;
 } CallWalk;

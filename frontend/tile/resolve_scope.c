@@ -1,4 +1,4 @@
-// What a name means at some place, and what to say when it means nothing.
+// The meaning of a name at a position, and the errors about names without one.
 #include "frontend/tile/resolve.h"
 
 static void bind(Resolver *r, Symbol name, AstDecl *decl, int16_t builtin) {
@@ -82,12 +82,12 @@ static void report_duplicate(Resolver *r, AstDecl *old, AstDecl *decl) {
     if (first->kind == DECL_EXTENT || second->kind == DECL_EXTENT)
         diag_help(r->diags, "an extent is bound by its views and needs no parameter");
     old->used = decl->used = true;
-    old->broken = decl->broken = true;  // which one a use means is anyone's guess
+    old->broken = decl->broken = true;  // a use could mean either
 }
 
 void scope_declare(Resolver *r, AstDecl *decl) {
     decl->slot = r->slots++;
-    if (decl->name[0] == '_' && !decl->name[1]) return;  // '_' names nothing
+    if (decl->name[0] == '_' && !decl->name[1]) return;  // '_' is not a name
     const Binding *b = scope_find(r, decl->name);
     if (b && b->decl && b->scope == r->scope) {
         report_duplicate(r, b->decl, decl);
@@ -96,8 +96,7 @@ void scope_declare(Resolver *r, AstDecl *decl) {
     bind(r, decl->name, decl, -1);
 }
 
-// --- unknown names
-// --------------------------------------------------------------------------------
+// ---- unknown names
 
 #define NO_BARRIERS "leave it out: the compiler places the barriers that a program needs"
 
@@ -143,7 +142,7 @@ static const char *foreign_help(Resolver *r, Symbol name) {
     return type ? arena_printf(r->arena, "this type is called '%s'", type) : NULL;
 }
 
-// The visible name nearest to `name`, innermost first, or NULL.
+// The visible name that is most similar to `name`, innermost first, or NULL.
 static const Binding *nearest(Resolver *r, Symbol name) {
     enum { LOOKED_AT = 2000 };
     size_t count = r->bindings.count < LOOKED_AT ? r->bindings.count : LOOKED_AT;
@@ -175,7 +174,7 @@ void scope_unknown(Resolver *r, const char *what, Symbol name, Span span) {
     if (!near && !help && what[0] == 't')
         diag_help(r->diags, "a type parameter is declared as 'type %s' among the parameters", name);
     if (!near) return;
-    if (near->decl) near->decl->used = true;  // one mistake, one message
+    if (near->decl) near->decl->used = true;  // one message for each mistake
     if (near->decl) diag_note(r->diags, near->decl->span, "'%s' is declared here", near->name);
     diag_help(r->diags, "did you mean '%s'?", near->name);
 }

@@ -4,12 +4,12 @@
 // statement ends) → resolve.c (names, scopes, unused, unreachable, recursion; once per file) →
 // elaborate*.c (types, shapes, compile-time values and IR, once per kernel and specialisation).
 //
-// Invariants: tile_load reports every error of text, grammar and names in one go; tile_elaborate
+// Invariants: tile_load reports every error of text, grammar and names in one run; tile_elaborate
 // reports every error of types and shapes of one kernel. Neither crashes on any input. A function
-// (fn) is elaborated anew at each call: generic, inlined, its errors carry a note for each call
-// site. tile_elaborate yields no IR when it reported an error. A generic kernel whose types are not
-// given is checked by tile_check with candidate types: it is right when one of them is.
-// Ownership: all trees and IR live in the arena given to tile_load.
+// (fn) is elaborated at each call: it is generic and inlined, and its errors carry a note for each
+// call site. tile_elaborate yields no IR when it reported an error. A generic kernel whose types
+// are not given is checked by tile_check with candidate types: it is correct when one of them
+// works. Ownership: all trees and IR are allocated in the arena given to tile_load.
 //
 //     TileFile *t = tile_load(arena, sources, names, file, read_import, NULL, diags);
 //     IrModule *m = ir_module_create(arena, sources, names);
@@ -22,12 +22,12 @@
 #include "frontend/tile/ast.h"
 #include "ir/ir.h"
 
-// The row in the table of front ends (frontend.c); the functions below are what it is made of.
+// The row in the table of front ends (frontend.c). It consists of the functions below.
 extern const Frontend tile_frontend;
 
 typedef struct TileFile TileFile;
 
-// Never NULL; look at diags_errors.
+// Never returns NULL; check diags_errors.
 TileFile *tile_load(Arena *arena, Sources *sources, Interner *names, const SourceFile *file,
                     FrontImport import, void *user, Diags *diags);
 
@@ -36,14 +36,15 @@ size_t tile_kernel_count(const TileFile *file);
 const AstKernel *tile_kernel(const TileFile *file, size_t i);
 const AstKernel *tile_kernel_find(const TileFile *file, Str name);
 
-// A type parameter is given, or found by the caller from arguments.
+// A type parameter is given, or the caller infers it from arguments.
 IrFunc *tile_elaborate(TileFile *file, IrModule *module, const AstKernel *kernel,
                        const FrontSpec *spec, Diags *diags);
 
 // Checks all kernels (all errors reported), with candidates for open types and consts.
 bool tile_check(TileFile *file, Diags *diags);
-// False: with what is given the kernel is right for no element types, and why for some of them. Of
-// kernels that leave one type open, or two; others are only known when their types are.
+// False if no element types make the kernel correct with what is given; some of the errors are then
+// reported. This is decided for kernels that leave one or two types open; others can be checked
+// only when their types are given.
 bool tile_check_open(TileFile *file, const AstKernel *kernel, const FrontSpec *given, Diags *diags);
 
 // The tune space of a kernel for a target, the most specific line first.

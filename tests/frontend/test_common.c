@@ -91,7 +91,7 @@ static void test_messages_have_the_languages_words(void **state) {
     assert_int_equal(el_operate(e, OPERATOR_ADD, truth, number, (Span){1, 4}, spans).kind,
                      VAL_POISON);
     says(&w, "'plus' needs operands of one type, found bool and f32",
-         "a bool is no number without a cast: x.to(f32)");
+         "a bool becomes a number only by a cast: x.to(f32)");
     Val square = el_ir(zeros(e, DTYPE_F32, 2));
     el_operate(e, OPERATOR_ADD, number, square, (Span){2, 4}, spans);
     says(&w, "shapes do not go together: f32[4] and f32[4, 4]",

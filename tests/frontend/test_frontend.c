@@ -59,7 +59,7 @@ static void test_unknown_suffixes_are_listed(void **state) {
     const Diag *d = diags_get(w.diags, 0);
     assert_int_equal(d->severity, DIAG_ERROR);
     assert_int_equal(d->code, DIAG_UNSUPPORTED);
-    says(&w, 0, "'lib/k.cu' is no source file: nothing reads '.cu'");
+    says(&w, 0, "'lib/k.cu' is not a source file: no front end reads '.cu'");
     assert_string_equal(arena_text(w.arena, d->help.text, d->help.size),
                         "source files are named: .tile (Tile)");
     arena_destroy(w.arena);

@@ -51,7 +51,7 @@ static void refuses_what_is_no_source(void **state) {
     tool_file(t, "utf.tile", STR("\xff\xfe\x80 kernel \xed\xa0\x80\n"));
     all_fail(t, "utf.tile", "utf.tile:1:1: error: ");
     tool_file(t, "k.cu", text_of(KERNELS));
-    all_fail(t, "k.cu", "'k.cu' is no source file: nothing reads '.cu' [unsupported]");
+    all_fail(t, "k.cu", "'k.cu' is not a source file: no front end reads '.cu' [unsupported]");
     tool_fails(t, 1, "help: source files are named: .tile (Tile)", "tilec check k.cu");
     tool_file(t, "functions.tile", STR("fn f(x) { return x; }\n"));
     tool_fails(t, 1, "there is no kernel", "tilec run functions.tile");
