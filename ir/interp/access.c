@@ -1,4 +1,4 @@
-// Which memory the lanes of an op mean: selections of views, pointers, bounds, races.
+// The memory that the lanes of an op access: selections of views, pointers, bounds, races.
 //
 // Views: an index is any 64-bit number; it is compared with the extent before a lane number is
 // added, so nothing overflows, and no address of a lane outside is ever used.
@@ -36,7 +36,7 @@ typedef struct Dimension {
     int64_t extent, stride, width;
     const InterpSlot *index;
     bool proven;
-    int64_t kept;  // of the width: lanes from there on are dropped
+    int64_t kept;  // at most the width: lanes from there on are dropped
 } Dimension;
 
 static void check_proof(InterpRun *run, const Dimension *d, uint32_t lane, bool inside) {
@@ -70,7 +70,7 @@ static bool index_inside(const Dimension *d, uint64_t lane, uint64_t *offset) {
     return inside;
 }
 
-// Tile indices stretch against one another: the place of a lane of the whole in one of them.
+// Tile indices broadcast against one another: the element of one of them for a lane of the whole.
 static uint64_t stretched(const IrType *t, uint32_t rank, const uint32_t *shape, uint64_t lane) {
     uint64_t at = 0, step = 1;
     for (uint32_t d = rank; d-- > 0;) {
@@ -119,7 +119,7 @@ static bool is_undecided(const InterpSlot *s) {
     return false;
 }
 
-// Of a store: a run of the body stands for one program here.
+// The number of lanes that a store keeps: in the interpreter a run of the body is one program.
 static int64_t kept_of(const IrOp *store, uint32_t d, int64_t width) {
     const IrAttr *spans = ir_attr(store, IR_ATTR_SPANS);
     bool cut = d < spans->u.ints.count && spans->u.ints.items[d] != 0;
@@ -232,9 +232,9 @@ static void check_alignment(InterpRun *run, const InterpAccess *a, uint32_t i) {
 static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
                        const InterpBuffer *b) {
     uint64_t address = byte_address(a, i);
-    if (b->op) {  // scratch is the program's own
+    if (b->op) {  // scratch is private to the program
         bool written = pages_written(run->interp->pages, address, a->bytes);
-        // Vectors of lowered code may hold lanes that nobody wants.
+        // Vectors of lowered code may have lanes that are not used.
         bool matters = b->op->code == IR_THREAD_SHARED || b->op->code == IR_GPU_SHARED;
         if (matters && touch != TOUCH_WRITE && !written)
             finding_add(run, a->op, FINDING_UNWRITTEN, i,
@@ -251,7 +251,7 @@ static void check_race(InterpRun *run, const InterpAccess *a, uint32_t i, Touch 
                 what_it_does(a->op), (long long)place, b->name ? b->name : "?", other - 1);
 }
 
-// An atomic's release is noted after the access itself, which is among what it releases.
+// An atomic's release is noted after the access itself, because it covers that access.
 static void check_atomic(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpBuffer *b) {
     int64_t order = ir_attr_int(a->op, IR_ATTR_ORDER);
     uint32_t program = run->program_number + 1;
@@ -262,7 +262,7 @@ static void check_atomic(InterpRun *run, const InterpAccess *a, uint32_t i, cons
         pages_release(run->interp->pages, byte_address(a, i), program);
 }
 
-// Against all that came through the buffers that this one is apart from.
+// Compares with all accesses through the buffers that `noalias` keeps apart from this one.
 static void check_noalias(InterpRun *run, const InterpAccess *a, uint32_t i, Touch touch,
                           const InterpBuffer *b) {
     const IrInterp *interp = run->interp;
@@ -324,7 +324,7 @@ static bool is_neighbours_store(IrOpcode code) {
     return code == IR_CPU_STORE || code == IR_THREAD_STORE;
 }
 
-// cpu.load and the like: neighbours from a scalar pointer on.
+// cpu.load and similar ops: neighbours from a scalar pointer on.
 static InterpAccess access_neighbours(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *p = operand_slot(run, frame, op, 0);
     const IrType *x = is_neighbours_load(op->code) ? op->results[0].type : ir_operand(op, 1)->type;
@@ -365,7 +365,7 @@ static InterpAccess access_pointer(InterpRun *run, InterpFrame *frame, const IrO
     return a;
 }
 
-// Where the mask stands among the operands; 0: the op has none.
+// The index of the mask among the operands; 0: the op has none.
 static uint32_t mask_operand(IrOpcode code) {
     if (code == IR_LOAD || is_neighbours_load(code)) return 1;
     if (code == IR_STORE || is_neighbours_store(code) || code == IR_ATOMIC ||

@@ -23,7 +23,8 @@ bool execute_block(InterpRun *run, InterpFrame *frame, const IrBlock *block) {
 
 // ---- carried values -----------------------------------------------------------------------------
 
-// A yield may permute the loop's arguments: all are copied aside, then all take their place.
+// A yield may permute the loop's arguments: all are copied to scratch memory before any is
+// replaced.
 static void carry_one(InterpRun *run, InterpFrame *frame, const IrBlock *to, uint32_t first,
                       const IrOp *from, uint32_t from_first, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -37,7 +38,7 @@ static void carry_one(InterpRun *run, InterpFrame *frame, const IrBlock *to, uin
         if (!arg->spare_shade) arg->spare_shade = arena_alloc(run->interp->arena, shade_size);
         memcpy(arg->spare_shade, next->shade, shade_size);
     }
-    // Whether the next value is shaded is read for all before it is set for any.
+    // Whether each next value is shaded is read for all of them before it is set for any.
     ArenaMark mark = arena_mark(run->scratch);
     bool *shaded = arena_new(run->scratch, bool, count + 1);
     for (uint32_t i = 0; i < count; i++)
@@ -85,7 +86,7 @@ static bool undecided(const InterpRun *run, const InterpSlot *s) {
 
 // ---- for ----------------------------------------------------------------------------------------
 
-// How many iterations: exact for all bounds, nothing overflows.
+// The number of iterations: exact for all bounds, nothing overflows.
 static uint64_t iterations(int64_t lo, int64_t hi, int64_t by, bool down) {
     if (down ? by >= 0 || lo <= hi : by <= 0 || lo >= hi) return 0;
     uint64_t span = down ? (uint64_t)lo - (uint64_t)hi : (uint64_t)hi - (uint64_t)lo;
@@ -334,7 +335,7 @@ bool execute_op(InterpRun *run, InterpFrame *frame, const IrOp *op) {
             next = execute_assert(run, frame, op);
         break;
     case IR_FAMILY_CONTROL: next = execute_control(run, frame, op); break;
-    case IR_FAMILY_END: break;  // the op around reads the operands
+    case IR_FAMILY_END: break;  // the enclosing op reads the operands
     case IR_FAMILY_CALL: next = execute_call(run, frame, op); break;
     case IR_FAMILY_CONVERT:
         slot_copy(run, result_slot(run, frame, op, 0), operand_slot(run, frame, op, 0));

@@ -1,4 +1,4 @@
-// cpu.*: vectors as the lowered level has them, lane by lane.
+// cpu.*: vectors of the lowered level, lane by lane.
 #include "ir/interp/internal.h"
 
 // ---- views --------------------------------------------------------------------------------------
@@ -48,8 +48,8 @@ float flush_subnormal(float x) { return fpclassify(x) == FP_SUBNORMAL ? copysign
 
 static float itself(float x) { return x; }
 
-// Subnormals count as 0 where factors are bf16, as in the instruction: those of a, b and acc, and
-// those that come out.
+// Subnormals count as 0 if factors are bf16, as in the instruction: those of a, b and acc, and
+// those of the result.
 static void dot_pairs(const InterpSlot *acc, const InterpSlot *a, const InterpSlot *b,
                       InterpSlot *r) {
     float (*taken)(float) = a->elem == DTYPE_BF16 ? flush_subnormal : itself;
@@ -75,7 +75,8 @@ static void dot_fours(const InterpSlot *acc, const InterpSlot *a, const InterpSl
     }
 }
 
-// Bounds of lowered code are those of the tile code it came from: a shaded input makes doubt.
+// Bounds of lowered code are those of the tile code it came from: a shaded input makes the result
+// doubtful.
 void execute_cpu_vector(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     InterpSlot *x = operand_slot(run, frame, op, 0), *y = operand_slot(run, frame, op, 1);
     InterpSlot *z = operand_slot(run, frame, op, 2), *r = result_slot(run, frame, op, 0);
@@ -94,7 +95,7 @@ bool execute_vec_assert(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     return lane < 0 || assert_failed(run, op, (uint32_t)lane);
 }
 
-// A tile that lies in memory, as a slot of its own.
+// A tile in memory, as a slot of its own.
 static InterpSlot tile_at(InterpRun *run, InterpPlace place, Dtype elem, uint32_t rank,
                           const int64_t *shape) {
     IrType *t = arena_new(run->scratch, IrType, 1);

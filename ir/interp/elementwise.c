@@ -56,7 +56,7 @@ static void cast(const IrOp *op, InterpSlot *r, const InterpSlot *a) {
         slot_put(r, i, dtype_cast(r->elem, a->elem, slot_get(a, i), saturate));
 }
 
-// Which buffer an address that was an integer lies in.
+// The buffer that contains an address that was an integer.
 static uint64_t origin_of(const InterpRun *run, uint64_t address) {
     for (size_t i = 1; i < run->interp->buffers.count; i++) {
         const InterpBuffer *b = &run->interp->buffers.data[i];

@@ -17,12 +17,12 @@ static uint64_t f64_bits(double value) {
 
 static uint64_t canonical_nan(Dtype t) { return dtype_from_double(t, (double)NAN, false); }
 
-// An arithmetic result: one rounding, fp8 saturates, NaNs are the one quiet NaN.
+// An arithmetic result: rounded once, fp8 saturates, every NaN is the one quiet NaN.
 static uint64_t arithmetic(Dtype t, double value) {
     return isnan(value) ? canonical_nan(t) : dtype_from_double(t, value, true);
 }
 
-// A result that the type holds exactly; infinities stay what they are.
+// A result that the type holds exactly; infinities stay infinities.
 static uint64_t exact(Dtype t, double value) {
     return isnan(value) ? canonical_nan(t) : dtype_from_double(t, value, false);
 }
@@ -64,7 +64,7 @@ static bool math_f64(IrOpcode code, long double x, long double *r) {
     case IR_TANH: *r = tanhl(x); return true;
     case IR_ERF: *r = erfl(x); return true;
     case IR_SIGMOID: *r = 1.0L / (1.0L + expl(-x)); return true;
-    default: return false;  // no math function
+    default: return false;  // not a math function
     }
 }
 
@@ -81,7 +81,7 @@ static bool math_narrow(IrOpcode code, double x, double *r) {
     case IR_TANH: *r = tanh(x); return true;
     case IR_ERF: *r = erf(x); return true;
     case IR_SIGMOID: *r = 1.0 / (1.0 + exp(-x)); return true;
-    default: return false;  // no math function
+    default: return false;  // not a math function
     }
 }
 
@@ -142,7 +142,7 @@ static bool compare_doubles(IrOpcode code, double x, double y, uint64_t *result)
     case IR_LE: *result = x <= y; return true;
     case IR_GT: *result = x > y; return true;
     case IR_GE: *result = x >= y; return true;
-    default: return false;  // no comparison
+    default: return false;  // not a comparison
     }
 }
 
@@ -198,7 +198,7 @@ static bool less(Dtype t, uint64_t a, uint64_t b) {
     return dtype_signed(t) ? dtype_to_i64(t, a) < dtype_to_i64(t, b) : a < b;
 }
 
-// A negative count of any type has bits of 128 or more.
+// A negative shift count of any type has bits of 128 or more.
 static uint64_t shift_left(Dtype t, uint64_t a, uint64_t n) {
     return n >= dtype_bits(t) ? 0 : dtype_wrap(t, a << n);
 }
@@ -235,7 +235,7 @@ static bool eval_integer(IrOpcode code, Dtype t, const uint64_t *in, uint64_t *r
     case IR_LE: *result = !less(t, in[1], a); return true;
     case IR_GT: *result = less(t, in[1], a); return true;
     case IR_GE: *result = !less(t, a, in[1]); return true;
-    default: return false;  // not of integers
+    default: return false;  // not for integers
     }
 }
 
@@ -249,7 +249,7 @@ static bool eval_bool(IrOpcode code, const uint64_t *in, uint64_t *result) {
     case IR_NE: *result = a != (in[1] != 0); return true;
     case IR_EQ: *result = a == (in[1] != 0); return true;
     case IR_SELECT: *result = a ? in[1] : in[2]; return true;
-    default: return false;  // not of bools
+    default: return false;  // not for bools
     }
 }
 

@@ -1,12 +1,13 @@
-// Inside of the interpreter: what its files share. Nothing outside ir/interp includes this.
+// Internals that the interpreter's files share. No file outside ir/interp includes this.
 //
 // Life of a run: interp.c sets up frames (one slot for each value of a function, its buffer
-// allocated at first use and kept), control.c walks blocks, the other files execute ops slot to
-// slot. Invariants: a slot of `count` elements holds them as raw typed arrays (bool one byte,
-// pointers as Place); a value's buffer is written by its own op only (loop arguments by their
-// loop), so operands never alias results. A slot that is not `shaded` has v = x, e = 0 everywhere
-// (docs/numerics.md). Ownership: the interpreter's own arena holds buffers; `scratch` is reset
-// after each op.
+// allocated at first use and kept), control.c walks blocks, the other files execute ops from slot
+// to slot.
+// Invariants: a slot of `count` elements holds them as raw typed arrays (bool one byte, pointers as
+// Place); a value's buffer is written by its own op only (loop arguments by their loop), so
+// operands never alias results. A slot that is not `shaded` has v = x, e = 0 everywhere
+// (docs/numerics.md).
+// Ownership: the interpreter's own arena holds buffers; `scratch` is reset after each op.
 //
 //     static bool execute_neg(Run *run, Frame *frame, const IrOp *op) {
 //         Slot *x = operand_slot(run, frame, op, 0), *r = result_slot(run, frame, op, 0);
@@ -23,7 +24,7 @@
 #include "base/status.h"
 #include "ir/interp/interp.h"
 
-// v: what nearly exact arithmetic gives; e: how far a conforming target may be from it.
+// v: the result of nearly exact arithmetic; e: how far from it a conforming target may be.
 typedef struct Shade {
     double v;
     double e;
@@ -49,25 +50,26 @@ typedef struct InterpSlot {
     uint32_t argument;  // views: index of the launch argument
 } InterpSlot;
 
-// Of one thread of a program: of `thread` level there is a frame for each, else one.
+// The frame of one thread of a program: at level `thread` there is one for each, else one in all.
 typedef struct InterpFrame {
     const IrFunc *func;
     InterpSlot *slots;  // by value id
     bool busy;
     uint32_t thread, thread_count;
-    struct InterpFrame **threads;  // all of the program, in order; NULL: there is one
+    struct InterpFrame **threads;  // all frames of the program, in order; NULL: there is one
 } InterpFrame;
 
 typedef struct Pages Pages;
 
-// Memory that pointers may come from.
+// Memory that pointers may point into.
 typedef struct InterpBuffer {
     uint64_t low, high;  // addresses; high 0: unknown, not checked
     uint64_t data;       // the argument's element 0
     Symbol name;
     const IrOp *op;  // of scratch memory
-    bool poisoned;   // shadow: written at an undecided place
-    Pages *touched;  // sanitize: all that was touched through it; NULL: no `noalias` names it
+    bool poisoned;   // shadow: written at an address that is undecided
+    Pages *touched;  // sanitize: everything that was accessed through it; NULL: no `noalias` names
+                     // it
 } InterpBuffer;
 
 // Two buffers (indices) that `noalias` keeps apart.
@@ -78,7 +80,7 @@ typedef struct Apart {
 typedef enum FindingKind {
     FINDING_BOUNDS,
     FINDING_ALIGNMENT,
-    FINDING_PROOF,  // `inside` that is false
+    FINDING_PROOF,  // an `inside` that is false
     FINDING_ASSUME,
     FINDING_ASSERT,
     FINDING_RACE,
@@ -119,15 +121,15 @@ typedef struct InterpRun {
     uint32_t program_number;
     uint64_t steps;
     unsigned depth;
-    bool one_thread;  // of `thread` level: an op is being done for one thread after another
+    bool one_thread;  // level `thread`: an op is being executed for one thread after another
     bool section;     // evaluating a grid or requires: no memory, no program
-    bool missing;     // it needed what it has not
+    bool missing;     // it needed memory or a program
     bool over_limit;
-    bool failed;  // some assert was false
+    bool failed;  // an assert was false
     bool shadow, sanitize;
     bool loose;          // the kernel has math(contract) or math(approx)
     bool approximate;    // math(approx)
-    unsigned doubt;      // > 0: inside what an undecided condition chose
+    unsigned doubt;      // > 0: inside a branch that an undecided condition chose
     unsigned combining;  // > 0: inside a combiner, whose order is not fixed
 } InterpRun;
 
@@ -182,11 +184,11 @@ static inline InterpPlace slot_place(const InterpSlot *s, uint64_t i) {
 static inline void slot_put_place(InterpSlot *s, uint64_t i, InterpPlace p) {
     memcpy(s->data + i * sizeof p, &p, sizeof p);
 }
-// An operand that may be a scalar beside tiles.
+// An operand that may be a scalar among tiles.
 static inline uint64_t slot_lane(const InterpSlot *s, uint64_t i) { return s->count == 1 ? 0 : i; }
-// An integer of any type, sign- or zero-extended; false when a u64 does not fit.
+// An integer of any type, sign- or zero-extended; false if a u64 does not fit.
 bool slot_i64(const InterpSlot *s, uint64_t i, int64_t *value);
-// One element, its bytes or its shade, from one array to another.
+// Copies one element, its bytes or its shade, from one array to another.
 static inline void copy_element(unsigned char *to, const unsigned char *from, uint32_t size) {
     switch (size) {
     case 1: *to = *from; break;
@@ -200,20 +202,21 @@ static inline void copy_element(unsigned char *to, const unsigned char *from, ui
 void slot_copy(InterpRun *run, InterpSlot *to, const InterpSlot *from);
 
 // ---- shades -------------------------------------------------------------------------------------
-// The array of a slot's shades, made (v = x, e = 0) when it had none; then it counts as shaded.
+// The array of a slot's shades. It is created (v = x, e = 0) if the slot had none; the slot then
+// counts as shaded.
 Shade *slot_shade(InterpRun *run, InterpSlot *s);
 // The array, for a result whose every element is about to be set.
 Shade *slot_shade_blank(InterpRun *run, InterpSlot *s);
 Shade shade_get(const InterpSlot *s, uint64_t i);
 Shade shade_exact(Dtype elem, uint64_t bits);
 void slot_doubt(InterpRun *run, InterpSlot *s);  // e = infinity everywhere
-// After an elementwise op has computed its result: the result's shades.
+// Computes the shades of the result after an elementwise op has computed the result.
 void shade_elementwise(InterpRun *run, InterpFrame *frame, const IrOp *op);
 bool shade_any(InterpRun *run, InterpFrame *frame, const IrOp *op);  // is some operand shaded?
 void shade_dot(InterpRun *run, const IrOp *op, InterpSlot *a, InterpSlot *b, InterpSlot *c,
                InterpSlot *r);
 
-// One lane of an elementwise op, with the bits that the interpreter itself had and got.
+// One lane of an elementwise op, with the bits of the interpreter's operands and result.
 typedef struct ShadeLane {
     IrOpcode code;
     Dtype from, to;  // of the first operand, of the result
@@ -226,23 +229,23 @@ typedef struct ShadeLane {
     uint64_t result;
 } ShadeLane;
 Shade shade_lane(const ShadeLane *l);
-// A sum, product, least or greatest, term by term, so that a scan asks after each. `x`: the bits of
-// the result, of the terms so far or of all.
+// A sum, product, least or greatest, term by term, so that a scan can query it after each. `x`: the
+// bits of the result, of the terms so far or of all.
 typedef struct ShadeFold {
     Dtype elem;
     IrReduce kind;
     uint32_t n;
     bool exact, finite;                 // so are all terms
-    bool certain;                       // no factor may be 0 or infinite by its error alone
+    bool certain;                       // no factor may be 0 or infinite only because of its error
     int lowest;                         // last bit of any term
     double v, magnitude, reach, error;  // in doubles; of absolute values; with errors; of errors
-    double small, large;                // products of what is below and above 1
+    double small, large;                // products of the factors below and above 1
     Shade extreme;
 } ShadeFold;
 ShadeFold shade_fold(Dtype elem, IrReduce kind);
 void shade_fold_take(ShadeFold *f, Shade s, uint64_t x);
 Shade shade_folded(const ShadeFold *f, uint64_t x);
-// One line of a built-in reduction: the terms that are on, the result's bits.
+// One line of a built-in reduction: the terms that take part, and the result's bits.
 typedef struct ShadeTerms {
     Dtype elem;
     uint32_t n;
@@ -250,9 +253,9 @@ typedef struct ShadeTerms {
     const Shade *shades;
 } ShadeTerms;
 Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x);
-// Of a value that an undecided condition may have exchanged for another.
+// The shade of a value that an undecided condition may have exchanged for another.
 Shade shade_join(Shade chosen, Shade other);
-// Ends a row of the table: rule O, NaN, infinities. `certain`: all operands have a finite e.
+// Completes a row of the table: rule O, NaN, infinities. `certain`: all operands have a finite e.
 Shade shade_settle(Dtype t, bool saturates, double v, double e, bool certain);
 double half_ulp(Dtype t, double w);
 int last_bit(double x);  // the exponent of the last one bit of a finite x that is not 0
@@ -262,7 +265,7 @@ bool execute_op(InterpRun *run, InterpFrame *frame, const IrOp *op);
 bool execute_block(InterpRun *run, InterpFrame *frame, const IrBlock *block);
 bool execute_step(InterpRun *run);  // false: the launch's limit of steps is reached
 bool execute_control(InterpRun *run, InterpFrame *frame, const IrOp *op);
-// Of `thread` level, for all threads of the program.
+// An op of level `thread`, for all threads of the program.
 bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void thread_mma(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void execute_thread_value(InterpRun *run, InterpFrame *frame, const IrOp *op);  // of one thread
@@ -292,30 +295,31 @@ void execute_slot(InterpRun *run, InterpFrame *frame, const IrOp *op);  // gpu.s
 bool execute_assert(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void execute_print(InterpRun *run, InterpFrame *frame, const IrOp *op);
 bool execute_noalias(InterpRun *run, InterpFrame *frame, const IrOp *op);
-// Before a run under sanitize: which buffers the kernel's `requires` keep apart.
+// Before a run under sanitize: finds the buffers that the kernel's `requires` keep apart.
 void noalias_prepare(IrInterp *interp);
 bool execute_cpu_view(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void execute_cpu_vector(InterpRun *run, InterpFrame *frame, const IrOp *op);
 bool execute_cpu_tiles(InterpRun *run, InterpFrame *frame, const IrOp *op);  // tiles.c
-// 0 of x's sign for a subnormal one.
+// A subnormal x gives 0 with its sign.
 float flush_subnormal(float x);
 bool execute_vec_assert(InterpRun *run, InterpFrame *frame, const IrOp *op);
 void execute_vec_print(InterpRun *run, InterpFrame *frame, const IrOp *op);
-// The op by which a built-in reduction combines two; IR_OPCODES where it is none.
+// The op by which a built-in reduction combines two values; IR_OPCODES if the reduction is not one
+// of these.
 IrOpcode reduce_opcode(IrReduce kind, Dtype t);
-// An assert that failed at a lane: the finding, and the end of the program (false).
+// An assert that failed at a lane: records the finding and ends the program (false).
 bool assert_failed(InterpRun *run, const IrOp *op, uint32_t lane);
-// A tile as `print` shows it.
+// Formats a tile as `print` shows it.
 void print_tile(const InterpSlot *s, uint32_t d, uint64_t first, StrBuf *out);
 
-// Specialised loops of the common types; false: none for these.
+// Specialised loops of the common types; false if there is none for these.
 bool loop_elementwise(IrOpcode code, Dtype elem, uint64_t n, void *result, const void *a,
                       const void *b, const void *c);
 bool loop_cast(Dtype to, Dtype from, uint64_t n, void *result, const void *a);
 // Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-// A combiner's call: `inputs` 2n scalars, `outputs` n; with their shades when the run has shadows.
+// Calls a combiner: `inputs` are 2n scalars, `outputs` n, with their shades if the run has shadows.
 typedef struct Scalar {
     uint64_t bits;
     Shade shade;
@@ -329,10 +333,11 @@ typedef struct Lines {
 } Lines;
 Lines lines_of(const IrType *t, int64_t axis);
 
-// Marks the arguments that ops of a block may write as unknown: another target may go there.
+// Marks the arguments that ops of a block may write as unknown: another target may take this
+// branch.
 void poison_written(InterpRun *run, InterpFrame *frame, const IrBlock *block);
 
-// The bytes that a view can touch; false when there are none.
+// The bytes that a view can access; false if there are none.
 typedef struct InterpReach {
     uint64_t low, high;  // [low, high)
 } InterpReach;
@@ -343,32 +348,33 @@ Pages *pages_create(Arena *arena);
 // Shades by address. `size` in bytes.
 void pages_put_shade(Pages *p, uint64_t address, Dtype elem, Shade s);
 bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s);
-// That of the element which begins here, whatever its type.
+// The shade of the element that begins here, whatever its type.
 bool pages_find_shade(const Pages *p, uint64_t address, Shade *s);
 void pages_clear_shade(Pages *p, uint64_t address, uint32_t size);
-// Of float atomics: the terms added so far to one address.
+// For float atomics: the terms added so far at one address.
 typedef struct Tally {
     uint64_t n;
     double sum, magnitude, error;
     int lowest;  // all terms are multiples of 2^lowest
     bool exact;
     uint8_t kind;  // an IrRmw, sums as IR_RMW_ADD
-    bool shared;   // by other programs than the first
-    bool mixed;    // kinds of which the order decides, in programs that run in any
-    bool again;    // it began again after another kind
+    bool shared;   // also by other programs than the first
+    bool mixed;    // several kinds in programs that run in any order: the order decides the result
+    bool again;    // it was restarted after another kind
     uint32_t program;
 } Tally;
 Tally *pages_tally(Pages *p, uint64_t address, bool make);
 
 typedef enum Touch { TOUCH_READ, TOUCH_WRITE, TOUCH_ATOMIC } Touch;
-// Marks an access of the current program (number + 1); 0, or program + 1 of one it conflicts with.
+// Marks an access of the current program (number + 1). The result is 0, or program + 1 of a program
+// that it conflicts with.
 uint32_t pages_touch(Pages *p, uint64_t address, uint32_t size, Touch touch, uint32_t program);
-// Was some byte there touched in a way that forbids others to touch it so, too?
+// Was any byte there accessed in a way that forbids other programs this access?
 bool pages_forbid(const Pages *p, uint64_t address, uint32_t size, Touch touch);
 // Release and acquire of a program through an atomic at an address.
 void pages_release(Pages *p, uint64_t address, uint32_t program);
 void pages_acquire(Pages *p, uint64_t address, uint32_t program);
-// Scratch memory: forgets all; has every byte been written?
+// Scratch memory: clears all marks; has every byte been written?
 void pages_forget(Pages *p, uint64_t address, uint64_t size);
 bool pages_written(const Pages *p, uint64_t address, uint32_t size);
 
@@ -380,11 +386,11 @@ typedef struct InterpAccess {
     uint32_t count;
     InterpPlace *place;
     uint8_t *on;      // lane by lane: takes part (inside, and the mask holds)
-    uint8_t *maybe;   // shadow: the mask of the lane is undecided; NULL: none is
-    uint8_t *inside;  // lane by lane, whatever the mask says
-    bool astray;      // shadow: some place is undecided
+    uint8_t *maybe;   // shadow: the mask of the lane is undecided; NULL: no lane's is
+    uint8_t *inside;  // lane by lane, for any mask
+    bool astray;      // shadow: some address is undecided
 } InterpAccess;
-// One dimension of a selection, or all that tile indices select together.
+// One dimension of a selection, or all dimensions that tile indices select together.
 typedef struct Axis {
     uint32_t count;
     uint64_t *offset;  // in elements, wrapping
@@ -394,14 +400,15 @@ typedef struct InterpSelection {
     Dtype elem;
     uint64_t origin;
     uint64_t base;  // address, in half bytes for packed elements; scalar indices included
-    bool inside;    // so are all scalar indices
+    bool inside;    // all scalar indices are inside
     bool astray;    // shadow: some index is undecided
     uint32_t axis_count;
     Axis axis[IR_MAX_VIEW_RANK];
     bool run_last;  // the last axis selects neighbours in memory
 } InterpSelection;
 InterpSelection selection_of(InterpRun *run, InterpFrame *frame, const IrOp *op);
-// Of a load, store or atomic through pointers or a view; checks bounds and races as `touch` says.
+// The memory of a load, store or atomic through pointers or a view; checks bounds and races as
+// `touch` says.
 InterpAccess access_of(InterpRun *run, InterpFrame *frame, const IrOp *op, Touch touch);
 // Runs of neighbours, `step` elements from one to the next.
 typedef struct InterpRuns {
@@ -415,7 +422,7 @@ uint64_t memory_read(Dtype elem, uint64_t address);
 void memory_write(Dtype elem, uint64_t address, uint64_t bits);
 
 // ---- report.c -----------------------------------------------------------------------------------
-// Counts a finding of this op and kind; the first one keeps its text. True if it is the first.
+// Counts a finding of this op and kind; only the first one's text is kept. True if it is the first.
 bool finding_add(InterpRun *run, const IrOp *op, FindingKind kind, uint32_t lane,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 void findings_report(const InterpRun *run, Diags *diags);

@@ -28,7 +28,7 @@ static InterpFrame *frame_create(IrInterp *interp, const IrFunc *f) {
     return frame;
 }
 
-// The frame of thread 0, which knows the others.
+// The frame of thread 0, which has pointers to the others.
 static InterpFrame *frame_of(IrInterp *interp, const IrFunc *f) {
     for (size_t i = 0; i < interp->frames.count; i++)
         if (interp->frames.data[i]->func == f) return interp->frames.data[i];

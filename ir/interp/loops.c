@@ -1,4 +1,4 @@
-// Elementwise loops of the types that kernels are full of. The same results as ir_eval, to the bit:
+// Elementwise loops for the most frequent types. The results equal those of ir_eval, to the bit:
 // tests/interp compares them.
 #include <math.h>
 
@@ -57,7 +57,7 @@ static bool loop_f32(IrOpcode code, uint64_t n, void *result, const void *a, con
         const float *z = c;
         LOOP2(float, float, quiet_f32(fmaf(x[i], y[i], z[i])));
     }
-    default: return false;  // ir_eval has it
+    default: return false;  // left to ir_eval
     }
 }
 
@@ -69,7 +69,7 @@ static bool loop_f64(IrOpcode code, uint64_t n, void *result, const void *a, con
     case IR_DIV: LOOP2(double, double, quiet_f64(x[i] / y[i]));
     case IR_LT: LOOP2(double, uint8_t, x[i] < y[i]);
     case IR_GT: LOOP2(double, uint8_t, x[i] > y[i]);
-    default: return false;  // ir_eval has it
+    default: return false;  // left to ir_eval
     }
 }
 
@@ -110,7 +110,7 @@ static bool loop_bool(IrOpcode code, uint64_t n, void *result, const void *a, co
     case IR_NE: LOOP2(uint8_t, uint8_t, x[i] ^ y[i]);
     case IR_EQ: LOOP2(uint8_t, uint8_t, x[i] == y[i]);
     case IR_NOT: LOOP1(uint8_t, uint8_t, x[i] ^ 1);
-    default: return false;  // ir_eval has it
+    default: return false;  // left to ir_eval
     }
 }
 

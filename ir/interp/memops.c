@@ -1,4 +1,4 @@
-// Loads, stores and atomics, through pointers and views alike: one list of places, then plain
+// Loads, stores and atomics, through pointers and views alike: one list of addresses, then plain
 // loops.
 #include "ir/interp/internal.h"
 
@@ -32,7 +32,7 @@ static void load_shades(InterpRun *run, const InterpAccess *a, const InterpSlot 
             if (a->on[i])
                 s = shade_join(s, pad);
             else
-                s.e = HUGE_VAL;  // what the other way would have read is not looked at
+                s.e = HUGE_VAL;  // the value that the other branch would have read is not examined
         }
         if (a->astray) s.e = HUGE_VAL;
         Shade plain = shade_exact(r->elem, slot_get(r, i));
@@ -53,7 +53,7 @@ static void poison_argument(InterpRun *run, InterpFrame *frame, const IrValue *v
         run->interp->buffers.data[slot_of(run, frame, value)->argument + 1].poisoned = true;
         return;
     }
-    for (size_t i = 1; i < run->interp->buffers.count; i++)  // it may point into any
+    for (size_t i = 1; i < run->interp->buffers.count; i++)  // it may point into any buffer
         run->interp->buffers.data[i].poisoned = true;
 }
 
@@ -78,7 +78,7 @@ static void put_shade(InterpRun *run, const InterpAccess *a, uint32_t i, Shade s
         pages_clear_shade(run->interp->pages, shade_address(a, i), a->bytes);
 }
 
-// Before the bytes change: what memory and value are joined to where the mask is undecided.
+// Before the bytes change: joins the shades of memory and value where the mask is undecided.
 static void store_shade(InterpRun *run, const InterpAccess *a, uint32_t i, const InterpSlot *x) {
     uint64_t lane = slot_lane(x, i);
     Shade s = shade_get(x, lane);
@@ -100,7 +100,7 @@ static void store_shade(InterpRun *run, const InterpAccess *a, uint32_t i, const
 
 // ---- loads --------------------------------------------------------------------------------------
 
-// Selections whose last axis lies in neighbouring elements, without checks to make: row by row.
+// Selections whose last axis is contiguous in memory, and which need no checks: row by row.
 typedef struct MemoryRows {
     const InterpSelection *s;
     const Axis *last;
@@ -119,7 +119,7 @@ static bool rows_of(const InterpRun *run, const InterpSelection *s, uint64_t lan
     return true;
 }
 
-// Where a row's first lane inside lies; NULL when none is.
+// The address of a row's first lane that is inside; NULL if none is.
 static unsigned char *row_start(const MemoryRows *rows, uint64_t row) {
     const InterpSelection *s = rows->s;
     uint64_t offset = 0;
@@ -226,7 +226,7 @@ static void tally_add(Tally *t, Shade s) {
     }
 }
 
-// A float sum that grows in any order: the row of `sum` over the start and all terms (rule S too).
+// A float sum that grows in any order: the row of `sum` over the start and all terms (with rule S).
 static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
     const DtypeFloat *f = dtype_float(elem);
     double u = ldexp(1, -f->precision);
@@ -239,9 +239,9 @@ static Shade tally_shade(const Tally *t, Dtype elem, uint64_t bits) {
     return (Shade){t->sum, e};
 }
 
-// The tally of an element that `rmw` changes now. Where another kind went before, a program that
-// has it to itself begins again with what that left, but for another program that comes later; of
-// several nobody knows whose came first.
+// The tally of an element that `rmw` changes now. If another kind came before, a program that alone
+// uses the element restarts from the value there, unless another program comes later; with several
+// programs, their order is unknown.
 static Tally *tally_of(InterpRun *run, uint64_t address, IrRmw rmw, Shade old) {
     Tally *t = pages_tally(run->interp->pages, address, true);
     uint8_t kind = (uint8_t)(rmw == IR_RMW_SUB ? IR_RMW_ADD : rmw);
@@ -258,7 +258,7 @@ static Tally *tally_of(InterpRun *run, uint64_t address, IrRmw rmw, Shade old) {
     return t;
 }
 
-// What memory holds after one atomic; `old` is the shade of what it held, `x` that of the operand.
+// The shade of memory after one atomic; `old` is the shade before it, `x` the operand's.
 static Shade atomic_shade(InterpRun *run, const InterpAccess *a, uint32_t i, IrRmw rmw, Shade old,
                           Shade x, uint64_t result) {
     Tally *t = tally_of(run, shade_address(a, i), rmw, old);
@@ -286,7 +286,7 @@ static Shade atomic_shade(InterpRun *run, const InterpAccess *a, uint32_t i, IrR
     return s;
 }
 
-// Does nobody else touch what these lanes touch, as far as one op of one program can know?
+// Is this the only access to the lanes' memory, as far as one op of one program can know?
 static bool alone(const InterpRun *run, const InterpAccess *a) {
     const int64_t *grid = run->launch->grid;
     if (grid[0] != 1 || grid[1] != 1 || grid[2] != 1) return false;
@@ -402,7 +402,7 @@ void execute_slot(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     }
 }
 
-// thread.update. How exact the region is nobody asks at this level.
+// thread.update. The shadow of its region is not needed at this level.
 static bool execute_update(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *x = operand_slot(run, frame, op, 1);
     InterpSlot *r = result_slot(run, frame, op, 0);

@@ -1,7 +1,7 @@
-// What is known beside the bytes of memory: shades, and marks of who touched what.
+// Metadata of memory: shades, and marks of which program accessed what.
 //
 // Pages of 4096 addresses, found by hash. A page keeps one entry for each unit of 2^shift bytes,
-// the size of the least element seen there; a smaller one makes the units finer. Packed elements
+// the size of the smallest element seen there; a smaller one makes the units finer. Packed elements
 // are keyed by half bytes, far above all byte addresses, so both kinds share the table.
 #include "ir/interp/internal.h"
 
@@ -10,14 +10,15 @@ enum { PAGE_BITS = 12 };
 
 typedef struct Toucher {
     uint32_t program;  // + 1; 0: none
-    uint32_t time;     // the number of releases before its last such access
+    uint32_t time;     // the number of releases before its last access of this kind
 } Toucher;
 
-// Who touched a unit, how. Plain writes and atomics are kept apart: one program may do both, and
-// another's atomic conflicts with the one though not with the other.
+// The programs that accessed a unit, and how. Plain accesses and atomics are kept apart: one
+// program may do both, and another program's atomic conflicts with plain accesses but not with
+// atomics.
 typedef struct MemoryMark {
-    Toucher writer;     // plainly
-    Toucher reader;     // plainly; MANY: several
+    Toucher writer;     // by plain stores
+    Toucher reader;     // by plain loads; MANY: several
     Toucher atomic[2];  // the last, and the last other than that one; none after a plain write
 } MemoryMark;
 
@@ -143,7 +144,7 @@ bool pages_get_shade(const Pages *p, uint64_t address, Dtype elem, Shade *s) {
         *s = e->shade;
         return true;
     }
-    // Part of an element, or it as another type: exact bytes stay exact.
+    // Part of an element, or the element as another type: exact bytes stay exact.
     if (e->shade.e > 0) s->e = HUGE_VAL;
     return e->shade.e > 0;
 }
@@ -190,11 +191,11 @@ void pages_acquire(Pages *p, uint64_t address, uint32_t program) {
     vec_push(p->arena, &p->acquired, address);
 }
 
-// Did `other` release, after its access (`time` releases were before that), something that the
+// Did `other` release something after its access (`time` releases were before that) that the
 // current program has acquired since?
 static bool is_ordered(const Pages *p, uint32_t other, uint32_t time, uint32_t program) {
     if (p->acquirer != program || p->acquired.count == 0) return false;
-    if (other == MANY) return true;  // who they were is forgotten: no false alarms
+    if (other == MANY) return true;  // the programs are no longer known: no false alarms
     for (size_t i = time; i < p->releases.count; i++) {
         const Release *r = &p->releases.data[i];
         if (r->program != other) continue;
@@ -225,7 +226,8 @@ static void mark_touch(const Pages *p, MemoryMark *m, Touch touch, uint32_t prog
         m->reader = now;
         return;
     case TOUCH_WRITE:
-        m->writer = now;  // what conflicts with earlier atomics conflicts with this, too
+        m->writer = now;  // anything that conflicts with earlier atomics conflicts with this write
+                          // as well
         m->atomic[0] = m->atomic[1] = (Toucher){0};
         return;
     case TOUCH_ATOMIC:

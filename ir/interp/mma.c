@@ -1,6 +1,6 @@
-// thread.mma: the fragments of a warp's lanes put together by their layouts, the product taken,
-// and taken apart again. Sums of floats are taken in double, from the accumulator on in the order
-// of k, and rounded once; what a machine may differ by is in docs/numerics.md.
+// thread.mma: the fragments of a warp's lanes are assembled by their layouts, multiplied, and split
+// again. Sums of floats are computed in double, starting from the accumulator, in the order of k,
+// and rounded once; docs/numerics.md says how far a machine may differ.
 #include "ir/analysis/spread.h"
 #include "ir/interp/internal.h"
 
@@ -46,7 +46,7 @@ static uint64_t whole_sum(const MmaProduct *p, uint32_t i, uint32_t j) {
     return sum & UINT32_MAX;
 }
 
-// Of tf32 (and of xf32, which takes twice the factors) the instruction reads the upper 19 bits.
+// For tf32 (and xf32, which has twice the factors) the instruction reads the upper 19 bits.
 static double factor(const MmaProduct *p, Dtype t, uint64_t bits) {
     bool exact = p->shape.unit == MATRIX_UNIT_MFMA && p->shape.m * p->shape.k == 64;
     if (t == DTYPE_F32 && !exact) bits &= ~UINT64_C(0x1fff);

@@ -3,7 +3,7 @@
 
 // ---- sorting ------------------------------------------------------------------------------------
 
-// A number that orders as the key does: NaNs last either way, zeros equal.
+// A number that orders as the key does: NaNs last in either order, zeros equal.
 static uint64_t rank_of(Dtype t, uint64_t bits, bool descending) {
     uint64_t top = UINT64_C(1) << 63;
     uint64_t rank;
@@ -13,14 +13,14 @@ static uint64_t rank_of(Dtype t, uint64_t bits, bool descending) {
         if (x == 0) x = 0;  // not -0
         memcpy(&rank, &x, sizeof rank);
         rank = rank & top ? ~rank : rank | top;
-        rank--;  // below the NaNs when turned round, too: no finite number has rank 0
+        rank--;  // below the NaNs in descending order, too: no finite number has rank 0
         return descending ? UINT64_MAX - 1 - rank : rank;
     }
     rank = dtype_signed(t) ? (uint64_t)dtype_to_i64(t, bits) ^ top : bits;
     return descending ? ~rank : rank;
 }
 
-// Stable merge sort of places by rank, through a second array.
+// Stable merge sort of positions by rank, through a second array.
 static void sort_places(const uint64_t *rank, uint32_t *place, uint32_t *other, uint64_t n) {
     for (uint64_t width = 1; width < n; width *= 2) {
         for (uint64_t low = 0; low < n; low += 2 * width) {
@@ -64,7 +64,7 @@ static Shade key_shade(const InterpOrder *o, uint64_t k) {
     return shade_get(o->key, o->first + o->place[k] * o->l.inner);
 }
 
-// v, L and H of the line, each sorted by itself.
+// v, L and H of the line, each sorted separately.
 static double *sorted_values(const InterpOrder *o, int side) {
     Arena *arena = o->run->scratch;
     uint64_t n = o->l.n;

@@ -8,9 +8,9 @@ typedef struct Accumulator {
     Dtype elem;
     IrReduce kind;
     bool any;       // has taken an element
-    uint64_t bits;  // all but float sums and products
+    uint64_t bits;  // everything except float sums and products
     double wide;    // float sums and products of f64
-    float narrow;   // of the narrower types
+    float narrow;   // of narrower types
     int32_t place;  // argmin, argmax
 } Accumulator;
 
@@ -52,7 +52,7 @@ static void add_float(Accumulator *s, uint64_t bits) {
     }
 }
 
-// A NaN is before everything, the first one first; zeros are equal.
+// A NaN is ordered before everything, the first one first; zeros are equal.
 static bool before(const Accumulator *s, uint64_t bits) {
     if (is_float(s->elem)) {
         double x = dtype_to_double(s->elem, bits), best = dtype_to_double(s->elem, s->bits);
@@ -91,7 +91,7 @@ static void take(Accumulator *s, uint64_t bits, int32_t place) {
         add_float(s, bits);
     } else {
         uint64_t operands[2] = {s->any ? s->bits : identity(s->kind, s->elem), bits};
-        // The first element meets itself or the identity: a NaN becomes the quiet one.
+        // The first element is combined with itself or the identity: a NaN becomes the quiet one.
         if (!s->any && is_float(s->elem)) operands[0] = bits;
         ir_eval(reduce_opcode(s->kind, s->elem), s->elem, operands, &s->bits);
     }
@@ -158,7 +158,7 @@ static bool needs_shade(const InterpRun *run, const InterpSlot *x, const InterpS
 
 // ---- reduce -------------------------------------------------------------------------------------
 
-// The same as take() for lines of f32 that are on as a whole.
+// The same as take(), for lines of f32 without masked lanes.
 static bool reduce_f32(IrReduce kind, const ReduceLine *l, uint64_t *bits) {
     const float *x = (const float *)(const void *)l->x->data + l->first;
     float s = x[0];
@@ -168,7 +168,7 @@ static bool reduce_f32(IrReduce kind, const ReduceLine *l, uint64_t *bits) {
     } else if (kind == IR_REDUCE_MAX) {
         for (uint64_t k = 1; k < l->n; k++) {
             float y = x[k * l->stride];
-            if (isnan(y) || (y == 0 && s == 0)) return false;  // the plain way decides
+            if (isnan(y) || (y == 0 && s == 0)) return false;  // left to the general path
             s = y > s ? y : s;
         }
     } else {
@@ -314,7 +314,8 @@ static Direction direction_of(const IrOp *op, uint64_t n) {
 
 static uint64_t scan_index(Direction d, uint64_t k) { return d.reverse ? d.n - 1 - k : k; }
 
-// Where the interpreter's own prefix of k terms is; the last of an exclusive scan is nowhere.
+// The element at which the interpreter stored its own prefix of k terms; an exclusive scan does not
+// store the prefix of all terms.
 static uint64_t prefix_place(Direction d, const ReduceLine *line, uint64_t k) {
     return line->first + scan_index(d, k < d.n ? k : d.n - 1) * line->stride;
 }

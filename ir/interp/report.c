@@ -1,4 +1,4 @@
-// What a run has to say: findings, asserts, prints.
+// The reports of a run: findings, asserts, prints.
 #include "ir/interp/internal.h"
 
 static DiagCode code_of(FindingKind kind) {
@@ -37,7 +37,7 @@ bool finding_add(InterpRun *run, const IrOp *op, FindingKind kind, uint32_t lane
     return true;
 }
 
-// Only the least program and lane of all failed asserts is told; the rest is counted.
+// Reports the lowest program and lane of all failed asserts; the rest is only counted.
 static void report_assert(const InterpRun *run, Diags *diags, const Finding *f) {
     uint64_t count = 0;
     for (size_t i = 0; i < run->findings.count; i++)
@@ -103,7 +103,7 @@ static void print_element(const InterpSlot *s, uint64_t i, StrBuf *out) {
         dtype_text(s->elem, slot_get(s, i), out);
 }
 
-// `first` is where the tile's dimensions from d on begin.
+// `first` is the index at which the tile's dimensions from d on begin.
 void print_tile(const InterpSlot *s, uint32_t d, uint64_t first, StrBuf *out) {
     if (d == s->type->rank) {
         print_element(s, first, out);
@@ -154,7 +154,7 @@ bool view_reach(const IrType *type, const IrArg *arg, InterpReach *reach) {
     return true;
 }
 
-// False when nothing can be touched.
+// False if nothing can be accessed.
 static bool argument_reach(const IrFunc *f, const IrLaunch *launch, const IrValue *value,
                            InterpReach *reach) {
     for (uint32_t i = 0; i < f->params.count; i++)
@@ -163,8 +163,8 @@ static bool argument_reach(const IrFunc *f, const IrLaunch *launch, const IrValu
     return false;
 }
 
-// How far a raw pointer reaches nobody knows: it is trusted, unless both are the same address and
-// not NULL.
+// The size of a raw pointer's memory is unknown: the pointer is trusted, unless both are the same
+// address and not NULL.
 bool execute_noalias(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const IrFunc *f = run->interp->func;
     const IrValue *a = ir_operand(op, 0), *b = ir_operand(op, 1);
@@ -197,7 +197,7 @@ static void keep_apart(IrInterp *interp, const IrOp *op) {
     if (!buffers[pair.b].touched) buffers[pair.b].touched = pages_create(interp->memory);
 }
 
-// What has to hold whatever else does: the condition, and both sides of its `&&`s.
+// Visits the conditions that must hold in any case: the condition, and both sides of its `&&`s.
 static void require_apart(IrInterp *interp, const IrBlock *block) {
     bool *holds = arena_new(interp->scratch, bool, interp->func->value_count);
     holds[ir_operand(block->last, 0)->id] = true;

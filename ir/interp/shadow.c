@@ -1,5 +1,5 @@
-// The shadow's rules for one lane: docs/numerics.md §5, row by row. All in double, as written
-// there.
+// The shadow's rules for one lane: docs/numerics.md §5, row by row. All arithmetic is in double, as
+// written there.
 #include "ir/interp/internal.h"
 
 // ---- rounding -----------------------------------------------------------------------------------
@@ -23,7 +23,8 @@ int last_bit(double x) {
     return exponent;
 }
 
-// The ends of what an operand may be, rounded outwards: e may be below the double's own ulp of v.
+// The ends of the interval that an operand may be in, rounded outwards: e may be below the double's
+// own ulp of v.
 static double low_end(Shade s) { return s.e > 0 ? nextafter(s.v - s.e, -HUGE_VAL) : s.v; }
 static double high_end(Shade s) { return s.e > 0 ? nextafter(s.v + s.e, HUGE_VAL) : s.v; }
 
@@ -86,11 +87,12 @@ static long double wide_function(IrOpcode code, long double x) {
     case IR_TANH: return tanhl(x);
     case IR_ERF: return erfl(x);
     case IR_SIGMOID: return 1 / (1 + expl(-x));
-    default: return (long double)NAN;  // no function of one operand
+    default: return (long double)NAN;  // not a function of one operand
     }
 }
 
-// To half an ulp of double: the double functions of a libm may be 2 ulp off, all that f64 may be.
+// To half an ulp of double: the double functions of a libm may be off by 2 ulp, which is all that
+// f64 may be.
 static double function(IrOpcode code, double x) { return (double)wide_function(code, x); }
 
 static double spread(IrOpcode code, Shade a, double v) {
@@ -106,7 +108,7 @@ static bool crosses_pole(Shade a) {
 
 static bool reaches_zero(Shade a) { return a.e > 0 && low_end(a) <= 0 && high_end(a) > 0; }
 
-// What the operand's uncertainty does to the result; infinite when anything may come out.
+// The effect of the operand's uncertainty on the result; infinite if any result is possible.
 static double function_part(const ShadeLane *l, double v) {
     Shade a = l->in[0];
     double slope;
@@ -177,8 +179,9 @@ static Shade lane_power(const ShadeLane *l) {
 
 static bool holds_zero(Shade s) { return s.e > 0 && fabs(s.v) <= s.e; }
 
-// Is an infinity or NaN that comes out one for every value the operands may have? Those of the
-// operands are; an overflow of the shadow's double is, but for f64, where it may be the bound's.
+// Is an infinity or NaN in the result the same for every value that the operands may have? It is if
+// the operands have it. An overflow of the shadow's double counts as well, except for f64, where
+// the bound itself may have overflowed.
 static bool is_certain(const ShadeLane *l, double p) {
     bool exact = true;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -188,7 +191,8 @@ static bool is_certain(const ShadeLane *l, double p) {
     return isfinite(p) && (exact || l->to != DTYPE_F64);
 }
 
-// infinity times an interval that holds zero is anything; zero itself makes a NaN, for certain.
+// Infinity times an interval that contains zero can be anything; exact zero makes a NaN, for
+// certain.
 static bool product_open(Shade a, Shade b) {
     return (isinf(a.v) && holds_zero(b)) || (isinf(b.v) && holds_zero(a));
 }
@@ -204,7 +208,7 @@ static Shade lane_divide(const ShadeLane *l) {
     Shade a = l->in[0], b = l->in[1];
     double v = a.v / b.v;
     if (holds_zero(b) || (b.v == 0 && holds_zero(a))) return (Shade){v, HUGE_VAL};
-    // A hardware's division may take the reciprocal, which is subnormal there.
+    // Hardware may compute a division by the reciprocal, which is subnormal there.
     if (l->approximate && l->to != DTYPE_F64 && fabs(b.v) + b.e > 0x1p126)
         return (Shade){v, isinf(b.v) && b.e == 0 ? 0 : HUGE_VAL};
     double least = fabs(b.v) - b.e, p = 0;
@@ -308,7 +312,7 @@ static Shade lane_decision(const ShadeLane *l, bool decided) {
 }
 
 static Shade lane_bool(const ShadeLane *l) {
-    bool settles = l->code == IR_OR;  // the operand that settles it alone
+    bool settles = l->code == IR_OR;  // the operand value that alone decides the result
     bool decided = true;
     for (uint32_t i = 0; i < l->n; i++) {
         if (l->in[i].e > 0)
@@ -377,7 +381,7 @@ Shade shade_lane(const ShadeLane *l) {
         open = open || isinf(l->in[i].e);
     }
     Shade plain = shade_exact(l->to, l->result);
-    // Functions: the interpreter, when it meets one, asks the host's library, not the expansion.
+    // Functions: the interpreter calls the host's library for them, not the expansion.
     bool rounds = is_float(l->to) && (!l->same_bits || ir_op_is(l->code, IR_FAMILY_FUNCTION));
     if (exact && !rounds) return plain;
     if (l->code == IR_SELECT) return lane_select(l);

@@ -170,7 +170,7 @@ static Shade folded_sum(const ShadeFold *f, uint64_t x) {
     if (isnan(f->v) || isinf(f->v))
         return shade_settle(f->elem, dtype_is(f->elem, DTYPE_CLASS_FP8), f->v, p, isfinite(p) != 0);
     p += 2 * f->n * ldexp(1, -format->precision) * f->reach + ldexp(f->n, -53) * f->magnitude;
-    if (f->reach > format->greatest) p = HUGE_VAL;  // some order may overflow on the way
+    if (f->reach > format->greatest) p = HUGE_VAL;  // some order may overflow in between
     return narrowed(f->elem, wide, f->v, p, true);
 }
 
@@ -213,7 +213,7 @@ static Shade reduce_folded(const ShadeTerms *t, IrReduce kind, uint64_t x) {
     return shade_folded(&f, x);
 }
 
-// The place is certain when the winner's comparison with every other element is.
+// The position is certain if the winner's comparison with every other element is.
 static Shade reduce_place(const ShadeTerms *t, uint64_t x, const uint64_t winner_bits) {
     Shade s = {(double)(uint32_t)x, 0};
     uint32_t winner = 0;
@@ -239,7 +239,7 @@ static Shade reduce_logic(const ShadeTerms *t, IrReduce kind, uint64_t x) {
     return (Shade){(double)(x != 0), decided ? 0 : HUGE_VAL};
 }
 
-// The winner: least or greatest as the interpreter chose it.
+// The winner: least or greatest, as the interpreter chose it.
 static uint64_t winner_of(const ShadeTerms *t, IrReduce kind) {
     uint64_t best = t->n ? t->bits[0] : 0;
     bool least = kind == IR_REDUCE_ARGMIN;
@@ -268,7 +268,7 @@ Shade shade_reduce(const ShadeTerms *t, IrReduce kind, uint64_t x) {
 
 // ---- dot ----------------------------------------------------------------------------------------
 
-// v, e and |v| + e of an operand, and what rule S and the precisions need of it.
+// v, e and |v| + e of an operand, and the facts that rule S and the precisions need about it.
 typedef struct ShadowMatrix {
     Shade *s;
     double greatest;
@@ -296,9 +296,9 @@ typedef struct DotBound {
     uint64_t k;
     int lowest;       // products are multiples of 2^lowest
     bool exact;       // no operand has an error
-    double least;     // operands below it may become 0
-    bool flushes;     // so may subnormal sums
-    bool loose;       // exact sums need not come out exactly
+    double least;     // operands below it may be flushed to 0
+    bool flushes;     // subnormal sums may be flushed as well
+    bool loose;       // exact sums may be computed inexactly
     double relative;  // of the operands' representation, times |A||B|
     double absolute;
 } DotBound;
@@ -327,12 +327,12 @@ typedef struct DotSums {
     double lost;  // of products with an operand that may be subnormal
 } DotSums;
 
-// Multiplied as f16 or bf16, where there is nothing of its own for it.
+// Multiplied as f16 or bf16 if the unit does not take the type itself.
 static bool is_half(Dtype factor) {
     return factor == DTYPE_F16 || factor == DTYPE_BF16 || dtype_is(factor, DTYPE_CLASS_FP8);
 }
 
-// Below which the device takes operands of a type as 0, if it does.
+// The magnitude below which the device takes operands of a type as 0, if it does.
 static double least_kept(const InterpRun *run, Dtype factor, Dtype sum) {
     switch (run->launch->flushes) {
     case IR_FLUSHES_NONE: return 0;
@@ -344,7 +344,7 @@ static double least_kept(const InterpRun *run, Dtype factor, Dtype sum) {
     UNREACHABLE("flushes %d", (int)run->launch->flushes);
 }
 
-// How much of an operand the device may take as 0.
+// The part of an operand that the device may take as 0.
 static double flushed(double least, Shade s) {
     double reach = fabs(s.v) + s.e;
     return fabs(s.v) - s.e < least ? fmin(reach, least) : 0;
@@ -374,7 +374,7 @@ static Shade dot_shade(const DotBound *b, const DotSums *d, Shade c, Dtype t, ui
     if (!isfinite(v)) return (Shade){v, exact ? 0 : HUGE_VAL};
     int lowest = b->lowest;
     if (c.v != 0 && last_bit(c.v) < lowest) lowest = last_bit(c.v);
-    // Sums are multiples of 2^lowest: none is subnormal where that is not.
+    // Sums are multiples of 2^lowest: if that is not subnormal, no sum is.
     bool sums_flushed = b->flushes && (!exact || lowest < -126);
     bool kept = exact && !sums_flushed && !b->loose;
     if (kept && b->relative == 0 && magnitude < ldexp(1, lowest + f->precision))

@@ -1,5 +1,6 @@
-// thread.*: all threads of a program, in step. What one thread does alone is done for one after the
-// other by the code of the other levels; what they do together is here, literally.
+// thread.*: all threads of a program, in step. An op that one thread does alone is executed for one
+// thread after the other by the code of the other levels; ops of several threads are implemented
+// here, literally.
 #include "ir/interp/internal.h"
 
 bool threads_agree(InterpRun *run, InterpFrame *frame, const IrOp *op, uint32_t operand) {
@@ -73,7 +74,8 @@ static void matrix_load(InterpRun *run, InterpFrame *frame, const IrOp *op) {
 
 // ---- copies -------------------------------------------------------------------------------------
 
-// Zeros where the mask is false. They are there at once: poison is for the machine to have.
+// Zeros where the mask is false. The copy is complete at once: only the machine has poison until
+// the wait.
 static void copy(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     const InterpSlot *to = operand_slot(run, frame, op, 0), *from = operand_slot(run, frame, op, 1);
     const InterpSlot *mask = operand_slot(run, frame, op, 2);
@@ -92,7 +94,7 @@ static void copy(InterpRun *run, InterpFrame *frame, const IrOp *op) {
 
 // ---- all ----------------------------------------------------------------------------------------
 
-// One piece of memory: what thread 0 got, all have.
+// One allocation: all threads get what thread 0 got.
 static bool shared(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     run->one_thread = true;
     bool fine = execute_op(run, frame, op);
@@ -124,8 +126,8 @@ bool execute_threads(InterpRun *run, InterpFrame *frame, const IrOp *op) {
     case IR_THREAD_COPY:
         for (uint32_t t = 0; t < frame_threads(frame); t++) copy(run, frame_thread(frame, t), op);
         return true;
-    case IR_VEC_PRINT: execute_vec_print(run, frame, op); return true;  // once for all
-    case IR_THREAD_BARRIER:  // in step, all is seen at once
+    case IR_VEC_PRINT: execute_vec_print(run, frame, op); return true;  // once for all threads
+    case IR_THREAD_BARRIER:  // threads run in step, so everything is visible at once
     case IR_THREAD_COMMIT:
     case IR_THREAD_WAIT: return true;
     default: break;

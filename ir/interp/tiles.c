@@ -8,7 +8,7 @@ typedef struct InterpTiles {
     const InterpSlot *to, *acc, *a, *b;
     int64_t to_step, acc_step, a_step, b_step;
     uint32_t rows, columns;
-    uint32_t group;  // neighbours along the depth that lie together in b
+    uint32_t group;  // neighbours along the depth that are adjacent in b
     uint32_t depth;  // of a step
     uint64_t *sums;
 } InterpTiles;
@@ -37,7 +37,7 @@ static InterpTiles tiles_of(InterpRun *run, InterpFrame *frame, const IrOp *op) 
     return t;
 }
 
-// The elements there; 0 where the memory is nobody's.
+// The elements there; 0 where the address is in no buffer.
 static uint64_t *fetch(InterpRun *run, const InterpTiles *t, const InterpSlot *p,
                        const InterpRuns *runs) {
     InterpAccess a = access_rows(run, t->op, p, runs, TOUCH_READ);
