@@ -1,12 +1,12 @@
 // Fragments of AMD's matrix instructions: MFMA of CDNA 2 to 4, WMMA of RDNA 3 and 4.
 //
-// Lanes run along M (or N) first, what lanes remain along K (or, of an accumulator, along M); each
-// holds a run of neighbours there.
+// Lanes run along M (or N) first, the remaining lanes along K (or, for an accumulator, along M);
+// each holds a run of neighbours there.
 #include "base/os/os.h"
 #include "ir/layout/build.h"
 
-// A's side is axis 0, B's axis 1. What a lane holds runs along K; of the forms that take 32 bytes a
-// lane those are two runs of 16, half of K apart.
+// A's side is axis 0, B's axis 1. A lane's elements run along K; in the forms that take 32 bytes
+// per lane they are two runs of 16, half of K apart.
 static Layout mfma_operand(LayoutMfma mfma, uint32_t axis) {
     uint32_t k_axis = 1 - axis;
     uint32_t shape[2];
@@ -22,7 +22,8 @@ static Layout mfma_operand(LayoutMfma mfma, uint32_t axis) {
     return l;
 }
 
-// Four rows a lane, then the other lanes' rows, then again; of f64 the lanes' rows come first.
+// Four rows per lane, then the other lanes' rows, then the same again; for f64 the lanes' rows come
+// first.
 static Layout mfma_accumulator(LayoutMfma mfma) {
     uint32_t run = mfma.bits == 64 ? 1 : 4;
     uint32_t round = run * (64 / mfma.mn);
@@ -52,8 +53,8 @@ static bool wmma_exists(LayoutWmma wmma) {
            matrix_shape_exists((MatrixShape){unit, 16, 16, wmma.k, wmma.bits});
 }
 
-// Of RDNA3 every part of the wave holds all of K. Of RDNA4, lanes hold runs of 64 bits of K in
-// turn.
+// On RDNA3 every part of the wave holds all of K. On RDNA4, lanes hold runs of 64 bits of K in
+// rotation.
 static Layout wmma_operand_32(LayoutWmma wmma, uint32_t axis) {
     uint32_t k_axis = 1 - axis;
     uint32_t shape[2];
@@ -69,7 +70,7 @@ static Layout wmma_operand_32(LayoutWmma wmma, uint32_t axis) {
     return l;
 }
 
-// RDNA3 deals rows to the halves of the wave in turn, RDNA4 gives each a run of them.
+// RDNA3 distributes rows alternately over the halves of the wave; RDNA4 gives each a run of them.
 static Layout wmma_accumulator_32(LayoutWmma wmma) {
     uint32_t run = wmma.generation == 11 ? 1 : 8;
     Layout l = layout_empty(2, (uint32_t[]){16, 16});
@@ -80,8 +81,8 @@ static Layout wmma_accumulator_32(LayoutWmma wmma) {
     return l;
 }
 
-// On 64 lanes the other half takes over the registers above (RDNA4, where a register is wholly of
-// it) or below (accumulators of RDNA3), or holds the same.
+// With 64 lanes, the other half holds the registers above (RDNA4, if a register is entirely within
+// it) or below (accumulators of RDNA3), or a copy.
 static Layout wmma_64(Layout l, uint32_t bit) {
     uint32_t basis = layout_basis(&l, LAYOUT_REG, bit);
     Layout made = l;

@@ -1,10 +1,11 @@
-// Constructors that are no instruction's: blocked layouts, the tiling of an instruction's.
+// Constructors of layouts that are not an instruction's: blocked layouts, and tilings of an
+// instruction's layout.
 #include <string.h>
 
 #include "base/os/os.h"
 #include "ir/layout/build.h"
 
-// How far each axis is filled already, in bits.
+// The part of each axis that is filled already, in bits.
 typedef struct Cursor {
     uint32_t bits[IR_MAX_RANK];
 } Cursor;
@@ -16,7 +17,7 @@ static void walk(Layout *l, LayoutDim dim, uint32_t axis, Cursor *cursor) {
     if (inside) cursor->bits[axis]++;
 }
 
-// Registers go along what of the axes is not covered yet.
+// Registers run along the part of the axes that is not covered yet.
 static void fill(Layout *l, const uint8_t *order, Cursor *cursor) {
     for (uint32_t i = 0; i < l->rank; i++) {
         uint32_t axis = order ? order[i] : l->rank - 1u - i;
@@ -36,7 +37,7 @@ Layout layout_blocked(const LayoutBlocked *b) {
         uint32_t axis = b->order[i];
         CHECK(axis < b->rank, "axis %u in the order of rank %u", axis, b->rank);
         uint32_t bits = log2_of(b->elements[axis], "elements");
-        if (bits > l.axis_bits[axis]) bits = l.axis_bits[axis];  // no registers for nothing
+        if (bits > l.axis_bits[axis]) bits = l.axis_bits[axis];  // no registers beyond the axis
         while (bits-- > 0) walk(&l, LAYOUT_REG, axis, &cursor);
     }
     for (uint32_t i = 0; i < b->rank; i++) {
@@ -51,7 +52,7 @@ Layout layout_blocked(const LayoutBlocked *b) {
     return l;
 }
 
-// The instruction's own bits; what of it lies past a shorter tile's end replicates.
+// The instruction's own bits; those past the end of a shorter tile replicate.
 static Layout placed(const Layout *instruction, const uint32_t *shape, Cursor *cursor) {
     Layout l = layout_empty(instruction->rank, shape);
     for (uint32_t d = 0; d < LAYOUT_DIMS; d++) {

@@ -1,10 +1,10 @@
-// Constructors of layouts: what the hardware's instructions and common patterns prescribe.
+// Constructors of layouts: those that the hardware's instructions prescribe, and common patterns.
 //
 // Invariants: an instruction's layout covers its own small tile ([M,K], [K,N] or [M,N]);
-// layout_tile spreads it over a whole one. Registers count elements, also where several are packed
-// in one 32-bit register: those are the low bits. Sources: the PTX ISA's matrix fragments, and the
-// ISA documents of CDNA and RDNA with AMD's matrix instruction calculator. Ownership: values.
-// Shapes that the hardware has not are the caller's bug.
+// layout_tile repeats it over a whole one. Registers count elements, even if several are packed in
+// one 32-bit register: those are the low bits. Sources: the PTX ISA's matrix fragments, and the ISA
+// documents of CDNA and RDNA with AMD's matrix instruction calculator.
+// Ownership: values. A shape that the hardware does not have is a bug of the caller.
 //
 //     LayoutMma mma = {16, 8, 16, 16};                       // m16n8k16 of 16-bit operands
 //     Layout one = layout_mma(mma, LAYOUT_OPERAND_C);
@@ -21,18 +21,18 @@
 typedef struct LayoutBlocked {
     uint32_t rank;
     uint32_t shape[IR_MAX_RANK];
-    uint32_t elements[IR_MAX_RANK];  // of a lane, side by side
+    uint32_t elements[IR_MAX_RANK];  // of a lane, contiguous
     uint32_t lanes[IR_MAX_RANK];     // of a warp along each axis
     uint32_t warps[IR_MAX_RANK];     // of a block along each axis
-    uint8_t order[IR_MAX_RANK];      // axes, the fastest first: also of lanes and warps
+    uint8_t order[IR_MAX_RANK];      // axes, the fastest first; for lanes and warps as well
 } LayoutBlocked;
 // A longer axis repeats the pattern in registers; on a shorter one lanes and warps replicate.
 Layout layout_blocked(const LayoutBlocked *b);
 
-// An instruction's layout over a whole tile. Warp bit i runs along axis warps[i], or replicates
-// when that is -1; then registers repeat along the axes by `order` (the fastest first; NULL: the
-// last axis first). `inner` (NULL: 1 each) is how many instruction tiles along an axis lie side by
-// side in one warp before the next warp's begin.
+// An instruction's layout over a whole tile. Warp bit i runs along axis warps[i], or replicates if
+// that is -1; then registers repeat along the axes by `order` (the fastest first; NULL: the last
+// axis first). `inner` (NULL: 1 each) is the number of instruction tiles along an axis that are
+// adjacent in one warp, before the next warp's begin.
 Layout layout_tile(const Layout *instruction, const uint32_t *shape, uint32_t warp_bits,
                    const int8_t *warps, const uint32_t *inner, const uint8_t *order);
 
@@ -44,13 +44,13 @@ typedef enum LayoutOperand { LAYOUT_OPERAND_A, LAYOUT_OPERAND_B, LAYOUT_OPERAND_
 typedef struct LayoutMma {
     uint32_t m, n, k, bits;
 } LayoutMma;
-// Is there such an instruction (dense, on any architecture)?
+// Does this instruction exist (dense, on any architecture)?
 Layout layout_mma(LayoutMma mma, LayoutOperand operand);
 
-// ldmatrix (stmatrix) of 1, 2 or 4 matrices of 8 by 8 16-bit elements: what the lanes receive, over
-// the tile [count, 8, 8] of matrix, row, column as they lie in shared memory …
+// ldmatrix (stmatrix) of 1, 2 or 4 matrices of 8 by 8 16-bit elements: the elements that the lanes
+// receive, over the tile [count, 8, 8] of matrix, row, column as stored in shared memory …
 Layout layout_ldmatrix(uint32_t count, bool transposed);
-// … and the row that each lane has to give the address of, over the tile [count, 8].
+// … and the row whose address each lane has to give, over the tile [count, 8].
 Layout layout_ldmatrix_rows(uint32_t count);
 
 // wgmma of four warps: the accumulator [64, n]; A from registers [64, k] of `bits` (k is 256 /
@@ -60,16 +60,16 @@ Layout layout_wgmma_a(uint32_t bits);
 
 // ---- AMD
 
-// MFMA of 64 lanes, one block: mn by mn by k (mn is 16 or 32), `bits` of an element of A and B.
-// The blocks of gfx950's scaled forms (k 128 and 64, 8 bits and fewer) take 32 elements a lane.
+// MFMA of 64 lanes, one block: mn by mn by k (mn is 16 or 32), `bits` of an element of A and B. The
+// scaled forms of gfx950 (k 128 and 64, 8 bits and fewer) take 32 elements per lane.
 typedef struct LayoutMfma {
     uint32_t mn, k, bits;
 } LayoutMfma;
 Layout layout_mfma(LayoutMfma mfma, LayoutOperand operand);
 
 // WMMA 16 by 16 by k on RDNA3 (generation 11: both halves of a wave hold the operands) and RDNA4
-// (12), on 32 or 64 lanes. 16-bit accumulators of RDNA3 stand in every second half register; here
-// they count as 32-bit ones do.
+// (12), on 32 or 64 lanes. 16-bit accumulators of RDNA3 use every second half register; here they
+// count as 32-bit ones do.
 typedef struct LayoutWmma {
     uint32_t generation, lanes, k, bits;
 } LayoutWmma;

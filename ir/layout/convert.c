@@ -13,7 +13,7 @@ static uint32_t more_bits(const Layout *a, const Layout *b, LayoutDim dim) {
     return a->dim_bits[dim] > b->dim_bits[dim] ? a->dim_bits[dim] : b->dim_bits[dim];
 }
 
-// What the dimensions up to `last` of a layout reach.
+// The elements that the dimensions up to `last` of a layout reach.
 static Gf2Span reach(const Layout *l, LayoutDim last) {
     Gf2Span span = {0};
     uint32_t end = layout_dim_start(l, last) + l->dim_bits[last];
@@ -21,8 +21,8 @@ static Gf2Span reach(const Layout *l, LayoutDim last) {
     return span;
 }
 
-// Does what `from` holds in its dimensions up to `last` hold what `to` has there, the further
-// dimensions being equal up to that?
+// Are the elements of `to` in its dimensions up to `last` among those of `from` in the same
+// dimensions, if the higher dimensions are equal?
 static bool stays_within(const Layout *from, const Layout *to, LayoutDim last) {
     Gf2Span span = reach(from, last);
     for (uint32_t d = 0; d < LAYOUT_OFFSET; d++) {
@@ -62,11 +62,12 @@ bool layout_moves(const Layout *from, const Layout *to, LayoutMoves *moves) {
 
 // ---- shuffles
 //
-// Let E be what `to` holds in a warp. A round moves one element (or pack) to every lane: those of a
-// coset of a space T. Each lane must offer one only, and keep one only: T meets 0 only of what
-// comes from one lane (K), and of what goes into one lane (B). Such a T is a common complement, so
-// there are as many rounds as registers to fill; fewer are impossible. Only where `from` has what a
-// warp needs in too few lanes is T too small, and the lanes take turns (`turn`).
+// Let E be the elements that `to` holds in a warp. A round moves one element (or pack) to every
+// lane: those of a coset of a space T. Each lane must offer only one, and keep only one: T meets
+// the elements that come from one lane (K) and those that go to one lane (B) in 0 only. A common
+// complement is such a T, so there are as many rounds as registers to fill; fewer are impossible.
+// Only if too few lanes of `from` hold the elements that a warp needs is T too small; the lanes
+// then alternate (`turn`).
 
 typedef struct Plan {
     const Layout *from, *to;
@@ -74,7 +75,7 @@ typedef struct Plan {
     Gf2Span source;    // element → input number of `from` that offers it
     Gf2List pack;      // elements that travel together: in one lane on both sides
     Gf2List kept;      // B: the span of `to`'s registers
-    Gf2List in_lane;   // K: those elements of E that lane 0 offers
+    Gf2List in_lane;   // K: the elements of E that lane 0 offers
     Gf2List whole;     // E
     Gf2List together;  // T
     uint32_t lane_start;
@@ -101,7 +102,7 @@ static Gf2List registers_list(const Layout *l) {
     return list;
 }
 
-// Packs: first such as are one register bit on both sides, the lowest first.
+// Packs: register bits that are one bit on both sides come first, the lowest of them first.
 static void choose_pack(Plan *p, uint32_t bits) {
     Gf2List from = registers_list(p->from);
     Gf2List shared = gf2_intersect(&from, &p->kept);
@@ -123,8 +124,9 @@ static void choose_pack(Plan *p, uint32_t bits) {
     }
 }
 
-// Which of the positions that hold an element offers it. Lanes that only replicate take over some
-// registers from those they replicate, so that no lane has to offer more than it must.
+// Chooses which of the positions that hold an element offers it. Lanes that only replicate take
+// over some registers from the lanes they replicate, so that no lane has to offer more than
+// necessary.
 static void choose_sources(Plan *p) {
     const Layout *l = p->from;
     uint32_t idle[LAYOUT_MAX_BITS];
@@ -146,8 +148,8 @@ static void choose_sources(Plan *p) {
     }
 }
 
-// E, lanes that are the same on both sides first: those are best left alone. K is the kernel of
-// lane_of on it.
+// E, with the lanes that are the same on both sides first: those should not move. K is the kernel
+// of lane_of on E.
 static void choose_spaces(Plan *p) {
     const Layout *to = p->to;
     for (uint32_t i = 0; i < to->dim_bits[LAYOUT_LANE]; i++) {
@@ -174,7 +176,7 @@ static void choose_spaces(Plan *p) {
     }
 }
 
-// The register a lane offers of T: 0 for lanes that offer nothing of it.
+// The register that a lane offers for T: 0 for lanes that offer no element of it.
 static uint32_t offered(const Plan *p, uint32_t lane) {
     uint32_t combo;
     gf2_reduce(&p->together_of, lane, &combo);
@@ -189,11 +191,11 @@ static void add_round(Plan *p, uint32_t element, uint32_t source, uint32_t keep)
     s->round_bits++;
 }
 
-// Each lane's element is split into what it keeps by, what travels together, and its turn.
+// Splits each lane's element into the register that keeps it, its place in T, and its round.
 static void write_plan(Plan *p) {
     LayoutShuffle *s = p->out;
     Gf2Span parts = {0};
-    Gf2List names = {0};  // elements by name bit: B, then T, then turns
+    Gf2List names = {0};  // elements by name bit: B, then T, then the rounds of alternating lanes
     for (uint32_t i = 0; i < p->kept.count; i++) names.v[names.count++] = p->kept.v[i];
     for (uint32_t i = 0; i < p->together.count; i++) names.v[names.count++] = p->together.v[i];
     uint32_t turns = names.count;

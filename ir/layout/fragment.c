@@ -1,4 +1,4 @@
-// Matrix instructions of all machines behind one name.
+// Matrix instructions of all machines, with one interface.
 #include "base/os/os.h"
 #include "ir/layout/build.h"
 
@@ -6,8 +6,9 @@ static LayoutWmma wmma_of(MatrixShape p) {
     return (LayoutWmma){p.unit == MATRIX_UNIT_WMMA3 ? 11 : 12, 32, p.k, p.bits};
 }
 
-// What an element along K is multiplied with is all that counts, so K's order is free where A and B
-// have the same: a lane's elements become one run, as loads bring them and RDNA4's sums have them.
+// Only elements with the same K are multiplied with each other, so K may be in any order that A and
+// B share. This order makes a lane's elements one run, as loads bring them and RDNA4's sums have
+// them.
 static Layout in_one_run(const Layout *l, uint32_t k_axis) {
     static const LayoutDim dims[] = {LAYOUT_REG, LAYOUT_LANE};
     uint32_t next = 1, shape[IR_MAX_RANK];
@@ -24,9 +25,9 @@ static Layout in_one_run(const Layout *l, uint32_t k_axis) {
     return made;
 }
 
-// Of AMD's units A and B are spread alike, so that what is given B and A in each other's place
-// gives the sum turned: a lane has a run of a row, which is stored as it is, and the rows of what
-// is reduced or multiplied next lie in the lanes where those are wanted.
+// AMD's units distribute A and B alike, so swapping A and B gives the transposed sum: a lane then
+// has a run of a row, which can be stored directly, and the rows that are reduced or multiplied
+// next are in the lanes that need them.
 Layout layout_fragment(MatrixShape p, LayoutOperand operand) {
     Layout l;
     switch (p.unit) {

@@ -49,15 +49,16 @@ bool gf2_list_add(Gf2List *list, uint32_t v) {
     return true;
 }
 
-// Zassenhaus' way: a vector of b that depends on those of a and b before it shows one they share.
+// Zassenhaus' algorithm: a vector of b that depends on earlier vectors of a and b shows a vector
+// that both spans contain.
 Gf2List gf2_intersect(const Gf2List *a, const Gf2List *b) {
     Gf2List both = {0};
     Gf2Span span = gf2_span(a);
-    Gf2List names = *a;  // vectors of a only: combos of b's part are not in the result
+    Gf2List names = *a;  // of vectors of a only: those of b do not occur in the result
     for (uint32_t i = 0; i < b->count; i++) {
         uint32_t combo;
         if (gf2_reduce(&span, b->v[i], &combo)) {
-            // b's vector takes no part in what a's combos stand for: its own name is empty.
+            // b's vector has an empty name: it does not take part in the combos of a.
             gf2_add(&span, b->v[i], 0);
         } else {
             gf2_list_add(&both, gf2_apply(names.v, combo));
@@ -79,7 +80,8 @@ Gf2List gf2_common_complement(const Gf2List *whole, const Gf2List *a, const Gf2L
     Gf2List shared = gf2_intersect(a, b);
     Gf2List only_a = beyond(gf2_span(&shared), a);
     Gf2List only_b = beyond(gf2_span(&shared), b);
-    // Sums of one of each are outside both; then whatever lies outside the sum of the two.
+    // First sums of one vector of each, which are outside of both; then the vectors outside of the
+    // sum of both.
     Gf2Span sum = gf2_span(a);
     for (uint32_t i = 0; i < only_b.count; i++) gf2_add(&sum, only_b.v[i], 0);
     Gf2List result = {0};

@@ -1,8 +1,8 @@
-// Vectors of up to 32 bits over GF(2): spans, membership, complements. Of ir/layout only.
+// Vectors of up to 32 bits over GF(2): spans, membership, complements. Only for ir/layout.
 //
-// Invariants: at[p], where it is not 0, is a vector whose highest bit is p, the xor of added
-// vectors named by combo[p]; vectors that depended on earlier ones are in no combo. Ownership:
-// values.
+// Invariants: at[p], if it is not 0, is a vector whose highest bit is p: the xor of the added
+// vectors that combo[p] names. Vectors that depended on earlier ones are in no combo.
+// Ownership: values.
 //
 //     Gf2Span span = {0};
 //     gf2_add(&span, 0x3, 1 << 0);
@@ -27,10 +27,10 @@ typedef struct Gf2List {
     uint32_t v[32];
 } Gf2List;
 
-// What is left of v once vectors of the span are taken off (0: it is in the span); *combo gets the
-// names of those taken, where it is not NULL.
+// Reduces v by vectors of the span; the result is 0 if v is in the span. *combo, unless NULL, gets
+// the names of the vectors used.
 uint32_t gf2_reduce(const Gf2Span *span, uint32_t v, uint32_t *combo);
-// False, and nothing added, when v was in the span already.
+// False, and nothing is added, if v was in the span already.
 bool gf2_add(Gf2Span *span, uint32_t v, uint32_t name);
 static inline bool gf2_has(const Gf2Span *span, uint32_t v) {
     return gf2_reduce(span, v, NULL) == 0;
@@ -45,10 +45,10 @@ uint32_t gf2_apply(const uint32_t *columns, uint32_t input);
 Gf2Span gf2_span(const Gf2List *list);
 // Adds v to the list if it is outside the span of the list.
 bool gf2_list_add(Gf2List *list, uint32_t v);
-// A basis of what two spans share.
+// A basis of the intersection of two spans.
 Gf2List gf2_intersect(const Gf2List *a, const Gf2List *b);
-// A space of the largest dimension inside `whole` that meets a and b (parts of it) in 0 only: its
-// dimension is whole's less the larger one of a's and b's.
+// A space of the largest dimension inside `whole` whose intersections with a and b (subspaces of
+// it) are 0: its dimension is whole's less the larger one of a's and b's.
 Gf2List gf2_common_complement(const Gf2List *whole, const Gf2List *a, const Gf2List *b);
 
 #endif

@@ -1,13 +1,13 @@
 // Fragments of NVIDIA's matrix instructions: mma.sync, ldmatrix, wgmma (PTX ISA, matrix fragments).
 //
-// One pattern serves all of mma.sync. Of an operand, four neighbouring lanes run along K, each with
-// as many elements as fill 32 bits (one of 64), eight such groups along M or N; further registers
-// take the second half of M, then the rest of K. Of the accumulator, a lane holds two neighbours
-// along N.
+// One pattern serves all of mma.sync. For an operand, four neighbouring lanes run along K, each
+// with as many elements as fill 32 bits (one of 64), and eight such groups along M or N; further
+// registers take the second half of M, then the rest of K. For the accumulator, a lane holds two
+// neighbours along N.
 #include "base/os/os.h"
 #include "ir/layout/build.h"
 
-// An operand whose long side (M or N) is `axis`, K the other one.
+// An operand whose long side (M or N) is `axis`; K is the other axis.
 static Layout operand(uint32_t axis, uint32_t side, uint32_t k, uint32_t bits) {
     uint32_t k_axis = 1 - axis;
     uint32_t shape[2];
@@ -54,7 +54,7 @@ Layout layout_ldmatrix(uint32_t count, bool transposed) {
     return l;
 }
 
-// Eight lanes for each matrix; the addresses of lanes beyond are not used.
+// Eight lanes for each matrix; the addresses of further lanes are not used.
 Layout layout_ldmatrix_rows(uint32_t count) {
     CHECK(count == 1 || count == 2 || count == 4, "ldmatrix of %u matrices", count);
     Layout l = layout_empty(2, (uint32_t[]){count, 8});

@@ -1,4 +1,4 @@
-// What accesses of global memory cost, by layout (query.h).
+// The cost of accesses to global memory, by layout (query.h).
 #include "ir/layout/query.h"
 
 #include "base/os/os.h"
@@ -48,7 +48,7 @@ static int64_t floor_sector(int64_t address) {
     return address >= 0 ? address / 32 : -((31 - address) / 32);
 }
 
-// Each sector once, in `seen`.
+// Adds each sector once to `seen`.
 static uint32_t note_sectors(int64_t *seen, uint32_t count, int64_t first, int64_t last) {
     for (int64_t sector = first; sector <= last; sector++) {
         uint32_t i = 0;

@@ -1,10 +1,11 @@
-// Queries of layouts: what memory accesses cost, what moves data from one layout to another.
+// Queries of layouts: the cost of memory accesses, and the moves from one layout to another.
 //
-// Purpose: everything lowering decides about a tile on hardware is computed here from the bases:
+// Purpose: every decision of lowering about a tile on hardware is computed here from the bases:
 // vector widths, sectors, bank conflicts, the class of a conversion, the rounds of shuffles, the
 // swizzle of a trip through shared memory.
 // Invariants: answers hold for every warp and register group, since the maps are linear (sectors
-// are counted, since strides are not). Ownership: values only.
+// are counted, since strides are not).
+// Ownership: values only.
 //
 //     switch (layout_conversion(&from, &to)) { … }
 //     LayoutTrip trip;
@@ -17,54 +18,54 @@
 
 // ---- global memory
 
-// Elements side by side along `axis` that one lane holds, from any aligned position: a power of
-// two.
+// Contiguous elements along `axis` that one lane holds, from any aligned position: a power of two.
 uint32_t layout_contiguity(const Layout *l, uint32_t axis);
-// Register numbers, one for each bit of 0 … run - 1, so that the xor of those of the bits of i is
-// the register distance of i elements along `axis`. False when a lane holds no such run.
+// Register numbers, one for each bit of 0 … run - 1: the register distance of i elements along
+// `axis` is the xor of those of the bits of i. False if a lane does not hold such a run.
 bool layout_run_registers(const Layout *l, uint32_t axis, uint32_t run, uint32_t registers[]);
 
-// What is known of a view's memory where a tile lies.
+// Known facts about the view's memory that a tile is in.
 typedef struct LayoutMemory {
     uint32_t element_bytes;
     uint32_t fast_axis;       // its stride is one element
-    uint64_t base_divisor;    // bytes: the tile's first element lies at a multiple of it
-    uint64_t stride_divisor;  // elements: all other strides are multiples of it; 0: there are none
-    uint64_t edge_divisor;  // elements: the inside of the view ends at multiples of it on the fast
-                            // axis, seen from the tile; 0: the whole tile is inside
-    uint32_t max_bytes;     // of one access: 16
+    uint64_t base_divisor;    // bytes: it divides the address of the tile's first element
+    uint64_t stride_divisor;  // elements: it divides all other strides; 0: there are none
+    uint64_t edge_divisor;    // elements: seen from the tile, the inside of the view ends at
+                              // multiples of it on the fast axis; 0: the whole tile is inside
+    uint32_t max_bytes;       // of one access: 16
 } LayoutMemory;
-// Elements in the widest access that is always aligned and wholly inside or outside.
+// Elements in the widest access that is always aligned and entirely inside or outside.
 uint32_t layout_vector(const Layout *l, const LayoutMemory *memory);
 
-// 32-byte sectors touched by one warp's access of `vector` elements a lane (of the run along
-// fast_axis that holds `reg`), the tile's first element at byte `base`, strides in bytes.
+// 32-byte sectors touched by one warp's access of `vector` elements per lane (of the run along
+// fast_axis that contains `reg`), with the tile's first element at byte `base`; strides in bytes.
 uint32_t layout_sectors(const Layout *l, uint32_t reg, uint32_t warp, uint32_t vector,
                         uint32_t fast_axis, uint32_t element_bytes, int64_t base,
                         const int64_t *strides);
 
 // ---- shared memory
 
-// What one access of all lanes of a warp costs: words that come from one bank count one each.
+// The cost of one access of all lanes of a warp: different words of one bank are served one after
+// another.
 typedef struct LayoutConflicts {
-    uint32_t phases;      // into which the width cuts the access
-    uint32_t wavefronts;  // all that is served one after another; equal to phases at best
+    uint32_t phases;      // into which the width splits the access
+    uint32_t wavefronts;  // everything that is served one after another; at best equal to phases
 } LayoutConflicts;
-// Registers of `l` move to or from the memory of layout `shared`, `vector` elements of `bits` a
-// lane at once, which are the lowest offset bits.
+// Registers of `l` are moved to or from the memory of layout `shared`, at once `vector` elements of
+// `bits` per lane, which are the lowest offset bits.
 LayoutConflicts layout_conflicts(const Layout *l, const Layout *shared, uint32_t vector,
                                  uint32_t bits, const SharedBanks *banks, bool store);
-// The elements of a lane that lie side by side (and aligned) in the memory, at most max_bytes.
+// The elements of a lane that are contiguous (and aligned) in the memory, at most max_bytes.
 uint32_t layout_shared_vector(const Layout *l, const Layout *shared, uint32_t bits,
                               uint32_t max_bytes);
 
 // ---- ldmatrix and stmatrix
 
-// Can registers of `l` (elements of `bits`) be moved by ldmatrix, each 8 by 8 matrix's rows being
-// 16 bytes side by side in `shared`? The matrices of one instruction follow the register bits above
-// the packed ones: matrix bit i is register bit matrix_bits[i].
+// Can registers of `l` (elements of `bits`) be moved by ldmatrix? Each row of an 8 by 8 matrix must
+// be 16 contiguous bytes in `shared`. The matrices of one instruction follow the register bits
+// above the packed ones: matrix bit i is register bit matrix_bits[i].
 typedef struct LayoutMatrix {
-    uint32_t count;          // 1, 2 or 4 matrices an instruction
+    uint32_t count;          // 1, 2 or 4 matrices per instruction
     uint8_t matrix_bits[2];  // of the register number
     uint32_t packed;         // register bits inside a 32-bit register
     uint32_t row_lanes[5];   // offset that each bit of the addressing lane adds
@@ -76,18 +77,18 @@ uint32_t layout_matrix_wavefronts(const LayoutMatrix *matrix, uint32_t bits);
 
 // ---- conversions
 
-// What must move for the tile of layout `from` to lie as `to` wants it.
+// The move that brings a tile of layout `from` into layout `to`.
 typedef enum LayoutConversion {
-    LAYOUT_CONVERT_NONE,       // equal as they are
-    LAYOUT_CONVERT_REGISTERS,  // each lane has what it needs, in other registers
-    LAYOUT_CONVERT_LANES,      // each warp has
-    LAYOUT_CONVERT_WARPS,      // each block has: through shared memory
-    LAYOUT_CONVERT_BLOCKS,     // of a cluster
+    LAYOUT_CONVERT_NONE,       // none: they are equal
+    LAYOUT_CONVERT_REGISTERS,  // each lane holds what it needs, in other registers
+    LAYOUT_CONVERT_LANES,      // each warp holds what it needs: shuffles
+    LAYOUT_CONVERT_WARPS,      // each block does: through shared memory
+    LAYOUT_CONVERT_BLOCKS,     // each cluster does
 } LayoutConversion;
 LayoutConversion layout_conversion(const Layout *from, const Layout *to);
-// For each register of `to` (in a lane) the register of `from` in the same lane; lane, warp and
-// block may shift it: the xor of what the bits of each name. Of conversions of class NONE
-// and REGISTERS; false for others.
+// For each register of `to` (in a lane), the register of `from` in the same lane. Lane, warp and
+// block may shift it: the result is the xor of the entries of all set bits. Only for conversions of
+// class NONE and REGISTERS; false for others.
 typedef struct LayoutMoves {
     uint32_t by_register[LAYOUT_MAX_BITS];
     uint32_t by_lane[LAYOUT_MAX_BITS];
@@ -97,12 +98,12 @@ typedef struct LayoutMoves {
 bool layout_moves(const Layout *from, const Layout *to, LayoutMoves *moves);
 
 // A conversion within warps as rounds of shuffles. In a round every lane offers one (packed)
-// register, reads one from a lane it names, and keeps it in a register. All is linear: each answer
-// is the xor of the bases of the set bits of the round, the lane (the offering one for `offer`,
-// else the reading one) and the warp. A packed register is 1 << pack_bits registers: the one named,
-// xored with from_pack (kept: with to_pack) for the set bits of the place in the pack. Where `from`
-// holds what a warp needs in too few lanes, the readers take turns: the others of a round keep
-// nothing.
+// register, reads one from a lane it names, and keeps it in a register. All of this is linear: each
+// answer is the xor of the bases of the set bits of the round, the lane (the offering one for
+// `offer`, else the reading one) and the warp. A packed register is 1 << pack_bits registers: the
+// one named, xored with from_pack (kept: with to_pack) for the set bits of the position in the
+// pack. If too few lanes of `from` hold the elements that a warp needs, the readers alternate: in
+// each round the others keep nothing.
 typedef struct LayoutShuffle {
     uint32_t round_bits;
     uint32_t pack_bits;
@@ -110,11 +111,11 @@ typedef struct LayoutShuffle {
     uint32_t offer_round[LAYOUT_MAX_BITS], offer_lane[8], offer_warp[LAYOUT_MAX_BITS];
     uint32_t source_round[LAYOUT_MAX_BITS], source_lane[8], source_warp[LAYOUT_MAX_BITS];
     uint32_t keep_round[LAYOUT_MAX_BITS], keep_lane[8];
-    uint32_t turn_bits,
-        turn_lane[8];  // a lane's turn is in rounds with that number in the top bits
+    // A lane keeps in the rounds whose top `turn_bits` bits are the xor of its turn_lane.
+    uint32_t turn_bits, turn_lane[8];
 } LayoutShuffle;
-// False when the conversion is of a class above LANES, or blocks differ. `bits` of an element: as
-// many as fill 32 are packed where both sides allow.
+// False if the conversion is of a class above LANES, or blocks differ. `bits` of an element: as
+// many as fill 32 are packed if both sides allow it.
 bool layout_shuffle(const Layout *from, const Layout *to, uint32_t bits, LayoutShuffle *shuffle);
 uint32_t layout_shuffle_offer(const LayoutShuffle *s, uint32_t round, uint32_t lane, uint32_t warp);
 uint32_t layout_shuffle_source(const LayoutShuffle *s, uint32_t round, uint32_t lane,
@@ -133,10 +134,10 @@ typedef struct LayoutSide {
     const Layout *layout;
     LayoutMove move;
     uint32_t max_bytes;  // of a lane's access; 0: 16
-    uint32_t min_bytes;  // of a plain one: no narrower ones; 0: of an element
+    uint32_t min_bytes;  // of a plain access: no narrower ones; 0: of an element
 } LayoutSide;
-// The memory for a tile that one layout stores and another loads, free of bank conflicts on both
-// sides wherever the widths allow it (always, where both accesses are of full width), with the
+// The memory for a tile that one layout stores and another loads. It is free of bank conflicts on
+// both sides if the widths allow that (always, if both accesses are of full width), and needs the
 // fewest instructions.
 typedef struct LayoutTrip {
     Layout memory;          // offsets to elements

@@ -1,10 +1,11 @@
-// Layouts of tiles that are combined, taken apart or given another shape (layout.h).
+// Layouts of tiles that are combined, split or reshaped (layout.h).
 #include <string.h>
 
 #include "base/os/os.h"
 #include "ir/layout/layout.h"
 
-// An element number of `from`, its coordinate on each axis shifted up (or down), as one of `to`.
+// An element number of `from`, with its coordinate on each axis shifted up (or down), as one of
+// `to`.
 static uint32_t moved(const Layout *from, const Layout *to, uint32_t element, const int *shift) {
     uint32_t coords[IR_MAX_RANK];
     layout_coords(from, element, coords);
@@ -43,8 +44,8 @@ Layout layout_product(const Layout *a, const Layout *b) {
     return l;
 }
 
-// A division: the quotient's bits of each dimension are those of l from `skip` on (as many as are
-// left beside the divisor's), its coordinates shifted. The product shows whether it is one.
+// A division. The quotient's bits of each dimension are those of l from `skip` on (as many as the
+// divisor's leave), with shifted coordinates. Multiplying back shows whether the division is exact.
 static bool divide(const Layout *l, const Layout *divisor, bool left, Layout *quotient) {
     if (l->rank != divisor->rank) return false;
     int axis_bits[IR_MAX_RANK] = {0}, shift[IR_MAX_RANK] = {0};
@@ -82,11 +83,11 @@ bool layout_divide_right(const Layout *l, const Layout *b, Layout *a) {
     return divide(l, b, false, a);
 }
 
-// l's bits, each basis replaced by what the coordinates it stands for become.
+// l's bits, with each basis replaced by the image of its coordinates.
 typedef struct Recast {
     uint32_t rank;
     uint32_t shape[IR_MAX_RANK];
-    int8_t source[IR_MAX_RANK];  // the axis of l that an axis shows, or -1: always 0
+    int8_t source[IR_MAX_RANK];  // the axis of l that becomes this axis, or -1: always 0
 } Recast;
 
 static Layout recast(const Layout *l, const Recast *how) {

@@ -35,11 +35,11 @@ Layout layout_plain(uint32_t rank, const uint32_t *shape, const uint8_t *order) 
 // ---- banks
 
 static uint32_t log2_of(uint32_t power) {
-    CHECK(power != 0 && (power & (power - 1)) == 0, "%u is no power of two", power);
+    CHECK(power != 0 && (power & (power - 1)) == 0, "%u is not a power of two", power);
     return (uint32_t)__builtin_ctz(power);
 }
 
-// Words that a phase reads (spanned by `offsets`, in elements) and that share a bank: their number.
+// The number of words that a phase reads (spanned by `offsets`, in elements) and that share a bank.
 static uint32_t words_on_a_bank(const Gf2List *offsets, uint32_t bits, uint32_t banks) {
     Gf2Span words = {0}, places = {0};
     for (uint32_t i = 0; i < offsets->count; i++) {
@@ -89,7 +89,7 @@ uint32_t layout_shared_vector(const Layout *l, const Layout *shared, uint32_t bi
 
 // ---- ldmatrix
 
-// The input bits that lie along a row of 16 bytes, in order, and those that count its eight rows.
+// The input bits along a row of 16 bytes, in order, and those that count its eight rows.
 typedef struct MatrixBits {
     uint32_t row_count, row[8];
     uint32_t line[3];

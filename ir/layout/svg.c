@@ -1,4 +1,4 @@
-// A drawing of a layout: the tile, each element with who holds it (layout.h).
+// A drawing of a layout: the tile, each element with the lane and register that hold it (layout.h).
 #include "ir/layout/gf2.h"
 #include "ir/layout/layout.h"
 
@@ -26,7 +26,8 @@ static SvgPage page_of(const Layout *l) {
     return p;
 }
 
-// Far apart for neighbouring warps; lanes of odd number a shade darker, so that they show.
+// Neighbouring warps get distant colours; odd lanes are a shade darker, so that they differ
+// visibly.
 static void fill(const SvgPage *p, LayoutPoint at, StrBuf *out) {
     uint32_t group = at.at[LAYOUT_WARP] + at.at[LAYOUT_BLOCK] * layout_size(p->l, LAYOUT_WARP);
     if (p->l->dim_bits[LAYOUT_OFFSET]) group = at.at[LAYOUT_OFFSET] / 32;

@@ -1,4 +1,4 @@
-// Layouts for people: a table of positions (layout.h).
+// Layouts for readers: a table of positions (layout.h).
 #include "ir/layout/layout.h"
 
 static uint32_t digits(uint32_t v) {
@@ -28,7 +28,7 @@ static void column_head(const Layout *l, uint32_t number, StrBuf *out) {
 
 static const char *const short_names[LAYOUT_DIMS] = {"r", "l", "w", "b", "o"};
 
-// The position of a line, without what its columns count; the same width everywhere.
+// The position of a line, without the bits that its columns count; the same width everywhere.
 static void line_head(const Layout *l, LayoutPoint point, LayoutDim columns, StrBuf *out) {
     for (uint32_t d = LAYOUT_DIMS; d-- > 0;) {
         if (d == (uint32_t)columns || l->dim_bits[d] == 0) continue;

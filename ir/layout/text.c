@@ -148,7 +148,7 @@ static bool read_bases(LayoutReader *r, Layout *l) {
     return true;
 }
 
-// Layouts that need more room than the text's limits are refused here, not by layout_empty.
+// Layouts that exceed the text's limits are refused here, before layout_empty sees them.
 static bool shape_fits(LayoutReader *r, uint32_t rank, const uint32_t *shape) {
     uint64_t total = 1;
     for (uint32_t i = 0; i < rank; i++) {

@@ -1,13 +1,13 @@
 // Trips through shared memory: the memory layout that suits a store and a load (query.h).
 //
-// Offsets are split, from the lowest, into the vector that a lane moves at once (the longer one, of
-// which the other side's is the beginning), the rest of a row of all banks, and the number of the
-// row. Two elements meet in a bank when they differ by row bits (H) only, or inside a word. So an
-// access is free of conflicts exactly when H meets in 0 what a phase of it moves (U: its vector,
-// its lanes, the rest of its words). For two accesses that is a common complement. For equal
-// vectors it is always large enough, as a phase moves no more than a row holds; the section on
-// optimal swizzling of the "Linear Layouts" paper has the proof. H is sought outside the longer
-// vector, so that the order inside it is the same for all lanes; where that leaves conflicts to the
+// Offsets are split, from the lowest bit, into the vector that a lane moves at once (the longer
+// one; the other side's is its beginning), the rest of a row of all banks, and the number of the
+// row. Two elements share a bank if they differ by row bits (H) only, or inside a word. So an
+// access is free of conflicts exactly if H meets the space that a phase of it moves (U: its vector,
+// its lanes, the rest of its words) in 0 only. For two accesses, H is a common complement. For
+// equal vectors it is always large enough, as a phase moves no more than a row holds; the section
+// on optimal swizzling of the "Linear Layouts" paper has the proof. H is sought outside the longer
+// vector, so that the order inside it is the same for all lanes; if that leaves conflicts on the
 // side with the shorter one, another pair of vectors is chosen.
 #include <string.h>
 
@@ -50,7 +50,7 @@ static Gf2List registers_of(const TripAccess *a) {
     return list;
 }
 
-// The row of 16 bytes that a matrix access prescribes; false when the layout is not made for it.
+// The row of 16 bytes that a matrix access prescribes; false if the layout does not allow one.
 static bool matrix_row(const Trip *t, const TripAccess *a, Gf2List *row) {
     const Layout *l = a->side->layout;
     uint32_t packed = t->word;
@@ -74,7 +74,7 @@ static const SharedPhase *phase_of(const Trip *t, const TripAccess *a) {
     return &(a->store ? t->banks->store : t->banks->load)[bytes <= 4 ? 0 : bytes <= 8 ? 1 : 2];
 }
 
-// What the lanes of one phase add to the vector.
+// The elements that the lanes of one phase add to the vector.
 static void add_phase(const Trip *t, const TripAccess *a, Gf2List *moved) {
     const Layout *l = a->side->layout;
     uint32_t lane = layout_dim_start(l, LAYOUT_LANE);
@@ -97,7 +97,7 @@ static void add_phase(const Trip *t, const TripAccess *a, Gf2List *moved) {
     }
 }
 
-// U: all that one phase moves, and the rest of the words it touches.
+// U: all elements that one phase moves, and the rest of the words it touches.
 static Gf2List phase_space(const Trip *t, const TripAccess *a, const Gf2List *low) {
     Gf2List moved = a->vector;
     for (uint32_t i = 0; i < low->count && i < t->word; i++) gf2_list_add(&moved, low->v[i]);
@@ -111,7 +111,7 @@ static void add_units(const Trip *t, Gf2List *list, Gf2Span outside, uint32_t co
     }
 }
 
-// What is left of a space beside the vector.
+// The vectors of a space that are outside of the span of the vector.
 static Gf2List outside(const Gf2Span *vector, const Gf2List *space) {
     Gf2List list = {0};
     for (uint32_t i = 0; i < space->count; i++) {
@@ -144,7 +144,7 @@ static Layout memory_of(const Trip *t, const Gf2List *wide) {
     return memory;
 }
 
-// Is the order inside a vector the same whatever the lane, the warp and the other registers are?
+// Is the order inside a vector the same for every lane, warp and other register?
 static bool in_order(const TripAccess *a, const Layout *memory) {
     const Layout *l = a->side->layout;
     uint32_t inside = (UINT32_C(1) << a->vector.count) - 1;
@@ -158,8 +158,8 @@ static bool in_order(const TripAccess *a, const Layout *memory) {
     return true;
 }
 
-// Wavefronts of one access, and how many accesses a warp needs for all its registers; false when
-// the memory does not suit it.
+// Wavefronts of one access, and how many accesses a warp needs for all its registers; false if the
+// memory does not allow the access.
 static bool access_cost(const Trip *t, const TripAccess *a, const Layout *memory,
                         LayoutConflicts *conflicts, uint32_t *accesses) {
     const Layout *l = a->side->layout;
@@ -178,8 +178,8 @@ static bool access_cost(const Trip *t, const TripAccess *a, const Layout *memory
     return true;
 }
 
-// Instructions that put a lane's narrow elements in the order of its registers, one for each word:
-// of an access that does not begin with them as they are there.
+// Instructions that put a lane's narrow elements into the order of its registers, one for each
+// word; needed if the access does not begin with them in that order.
 static uint32_t repacking(const Trip *t, const TripAccess *a) {
     Gf2List registers = registers_of(a);
     if (a->side->move != LAYOUT_MOVE_PLAIN || registers.count < t->word) return 0;
@@ -189,7 +189,7 @@ static uint32_t repacking(const Trip *t, const TripAccess *a) {
     return alike == t->word ? 0 : UINT32_C(1) << (registers.count - t->word);
 }
 
-// What a plain access costs at best.
+// The least possible cost of a plain access.
 static uint64_t least_cost(const Trip *t, const TripAccess *a) {
     if (a->side->move != LAYOUT_MOVE_PLAIN) return 0;
     uint32_t accesses = UINT32_C(1) << (registers_of(a).count - a->vector.count);
@@ -197,8 +197,8 @@ static uint64_t least_cost(const Trip *t, const TripAccess *a) {
     return (uint64_t)accesses * ((phases ? phases : 1) + 1);
 }
 
-// Tries a pair of vectors, of which one begins with the other; keeps the memory when it is better
-// than the best so far: without conflicts before with them, then fewer wavefronts and instructions.
+// Tries a pair of vectors, one of which begins with the other. Keeps the memory if it is better
+// than the best so far: first no conflicts, then fewer wavefronts and instructions.
 static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint64_t *best,
                         LayoutTrip *trip) {
     t->store.vector = *store;
@@ -225,8 +225,8 @@ static void try_vectors(Trip *t, const Gf2List *store, const Gf2List *load, uint
     *trip = made;
 }
 
-// A list as long as `count`: vectors of `first`, then those of `order` (NULL: unit vectors) that
-// are in the span of `from`, then others of `from`.
+// A list of length `count`: vectors of `first`, then those of `order` (NULL: unit vectors) that are
+// in the span of `from`, then others of `from`.
 static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, const Gf2List *order,
                      uint32_t count) {
     Gf2List list = *first;
@@ -243,7 +243,7 @@ static Gf2List grown(const Trip *t, const Gf2List *first, const Gf2List *from, c
     return list;
 }
 
-// The same, but that what follows the first `kept` begins with number `from`.
+// The same, except that the part after the first `kept` begins with number `from`.
 static Gf2List from_on(const Gf2List *list, uint32_t kept, uint32_t from) {
     Gf2List r = *list;
     for (uint32_t i = kept, k = from; i < list->count; i++, k++)
@@ -251,8 +251,8 @@ static Gf2List from_on(const Gf2List *list, uint32_t kept, uint32_t from) {
     return r;
 }
 
-// All pairs of vectors, wide loads first: of equals the first is kept, which leaves what is loaded
-// in the order of the registers, as products want it.
+// Tries all pairs of vectors, wide loads first. The first of equals is kept: loaded elements then
+// stay in the order of the registers, as products need them.
 static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
     Gf2List store = registers_of(&t->store), load = registers_of(&t->load), none = {0};
     Gf2List shared = gf2_intersect(&store, &load);
@@ -263,7 +263,8 @@ static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
         for (uint32_t j = store_most + 1; j-- > 0;) {
             uint32_t less = i < j ? i : j;
             if (less > shared.count) continue;
-            // The load's own order, with each of the rest as the last, and the elements' own.
+            // The load's own order, with each of the others as the last one, and the elements' own
+            // order.
             uint32_t kept = i > less ? i - 1 : load.count;
             for (uint32_t last = kept; last <= load.count; last++) {
                 bool units = last == load.count && i > less;
@@ -277,8 +278,8 @@ static void try_plain(Trip *t, uint64_t *best, LayoutTrip *trip) {
     }
 }
 
-// A matrix access fixes the vector; a plain one on the other side takes as much of its beginning as
-// a lane has.
+// A matrix access fixes the vector; a plain access on the other side takes as long a beginning of
+// it as a lane holds.
 static void try_matrix(Trip *t, uint64_t *best, LayoutTrip *trip) {
     Gf2List row, other;
     bool store_is = t->store.side->move != LAYOUT_MOVE_PLAIN;
