@@ -57,7 +57,7 @@ void ir_remove_operand(IrOp *op, uint32_t i) {
 }
 
 void ir_replace_all(IrValue *from, IrValue *to) {
-    CHECK(to, "a value is replaced by none");
+    CHECK(to, "a value is replaced by NULL");
     if (from == to) return;
     while (from->uses) use_set(from->uses, to);
 }

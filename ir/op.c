@@ -52,7 +52,7 @@ static const struct {
 };
 
 const IrOpInfo *ir_op_info(IrOpcode code) {
-    CHECK((unsigned)code < IR_OPCODES, "opcode %u is none of the table", (unsigned)code);
+    CHECK((unsigned)code < IR_OPCODES, "opcode %u is not in the table", (unsigned)code);
     return &op_table[code];
 }
 
@@ -93,12 +93,12 @@ IrFamily ir_op_family(IrOpcode code) { return ir_op_info(code)->family; }
 bool ir_op_is(IrOpcode code, unsigned families) { return (ir_op_family(code) & families) != 0; }
 
 const char *ir_attr_text(IrAttrName name) {
-    CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table", (unsigned)name);
+    CHECK((unsigned)name < IR_ATTRS, "attribute %u is not in the table", (unsigned)name);
     return attr_table[name].text;
 }
 
 IrAttrKind ir_attr_kind(IrAttrName name) {
-    CHECK((unsigned)name < IR_ATTRS, "attribute %u is none of the table", (unsigned)name);
+    CHECK((unsigned)name < IR_ATTRS, "attribute %u is not in the table", (unsigned)name);
     return attr_table[name].kind;
 }
 

@@ -272,10 +272,11 @@ static void check_noalias(InterpRun *run, const InterpAccess *a, uint32_t i, Tou
         if (pair->a != own && pair->b != own) continue;
         const InterpBuffer *other = &interp->buffers.data[pair->a == own ? pair->b : pair->a];
         if (!pages_forbid(other->touched, address, a->bytes, touch)) continue;
-        finding_add(run, a->op, FINDING_NOALIAS, i,
-                    "%s element %lld of '%s', which is touched through '%s', too, against noalias",
-                    what_it_does(a->op), (long long)(address - b->data) / (long long)a->bytes,
-                    b->name, other->name);
+        finding_add(
+            run, a->op, FINDING_NOALIAS, i,
+            "%s element %lld of '%s', which is also accessed through '%s', in spite of noalias",
+            what_it_does(a->op), (long long)(address - b->data) / (long long)a->bytes, b->name,
+            other->name);
     }
     pages_touch(b->touched, address, a->bytes, touch, 1);
 }

@@ -168,10 +168,10 @@ static void check_uses(Verifier *v) {
         const IrValue *value = v->by_id[id];
         if (!value || uses_fit(v, value)) continue;
         if (value->def) {
-            verifier_fail(v, value->def, "the uses listed of result %u are not its operand places",
+            verifier_fail(v, value->def, "the listed uses of result %u are not its operands",
                           value->index);
         } else {
-            func_fail(v, v->func->span, "the uses listed of argument %u are not its operand places",
+            func_fail(v, v->func->span, "the listed uses of argument %u are not its operands",
                       value->index);
         }
     }
@@ -269,7 +269,7 @@ static void check_block(Verifier *v, const IrBlock *block, const IrOp *parent);
 
 static void check_op(Verifier *v, const IrOp *op, const IrBlock *block) {
     if ((unsigned)op->code >= IR_OPCODES) {
-        func_fail(v, op->span, "opcode %u is none of the table", (unsigned)op->code);
+        func_fail(v, op->span, "opcode %u is not in the table", (unsigned)op->code);
         return;
     }
     bool fine = check_links(v, op, block);
@@ -462,7 +462,7 @@ static void check_recursion(Verifier *v) {
     for (uint32_t i = 0; i < count; i++) {
         if (graph.callees[i] == 0) continue;
         v->func = v->module->funcs.data[i];
-        func_fail(v, v->func->span, "expected calls without recursion, found a circle");
+        func_fail(v, v->func->span, "expected calls without recursion, found a cycle of calls");
     }
 }
 

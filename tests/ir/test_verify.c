@@ -64,11 +64,11 @@ static void broken_links_are_found(void **state) {
     neg->operands[0].next = NULL;
     func->params.data[0].value->uses = &neg->operands[0];
     neg->operands[0].link = &func->params.data[0].value->uses;
-    expect_broken(&f, func, "the uses listed of argument 0 are not its operand places");
+    expect_broken(&f, func, "the listed uses of argument 0 are not its operands");
     func = sample(&f);
     neg = ir_body(func)->first;
     neg->results[0].uses->next = neg->results[0].uses;
-    expect_broken(&f, func, "the uses listed of result 0 are not its operand places");
+    expect_broken(&f, func, "the listed uses of result 0 are not its operands");
     func = sample(&f);
     ir_body(func)->first->id = 1;
     expect_broken(&f, func, "op id 1 is taken or not below 5");
@@ -89,7 +89,7 @@ static void broken_links_are_found(void **state) {
     expect_broken(&f, func, "expected a section without arguments, found 1");
     func = sample(&f);
     ir_body(func)->first->code = (IrOpcode)(IR_OPCODES + 3);
-    expect_broken(&f, func, "is none of the table");
+    expect_broken(&f, func, "is not in the table");
     func = sample(&f);
     ir_func_add_section(func, IR_GRID, (Str){0}, (Span){0});
     func->is_kernel = false;
