@@ -13,7 +13,7 @@
 #include "compile/pipeline/compile.h"
 #include "target/occupancy.h"
 
-// What is counted in a kernel and in each of its loops: COUNT(name, key, heading).
+// The counts of a kernel and of each of its loops: COUNT(name, key, heading).
 #define EXPLAIN_GPU_COUNTS(COUNT)                    \
     COUNT(LOADS, "loads", "loads")                   \
     COUNT(STORES, "stores", "stores")                \

@@ -87,8 +87,8 @@ take_apart() { # PAGE FOLDER
         open == "console" || open == "file" { print >(out ".text") }' "$1"
 }
 
-# What the text of a page stands for, as a pattern of bash: every sign is itself but for the two
-# marks.
+# Turns the text of a page into a pattern of bash: each character stands for itself, except for the
+# two marks.
 pattern_of() {
     sed -e 's/ *$//' -e 's/[^[:alnum:] ]/\\&/g' \
         -e 's/^\\\.\\\.\\\.$/*/' -e 's/\\\[\\\.\\\.\\\]/*/g' "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every link of README.md and docs/ that is no address leads to a file, and its #anchor to a heading
-# of that page. Links in code are no links.
+# Every relative link of README.md and docs/ leads to a file, and its #anchor to a heading of that
+# page. Links in code do not count.
 #
 #     links.sh               in the root of the repository
 set -eu
