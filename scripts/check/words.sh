@@ -17,10 +17,12 @@ tree_files '*.c' '*.h' '*.cpp' '*.def' '*.md' '*.sh' '*.cmake' >"$scratch/prose-
 perl "$check_lib/prose.pl" <"$scratch/prose-files" >"$scratch/prose"
 perl "$check_lib/words.pl" "$check_lib/../words.txt" "$allow" <"$scratch/prose" >>"$scratch/found"
 
-tree_files '*.md' | xargs -r -d '\n' awk '
-    FNR == 1 { code = 0 }
-    /^ *(```|~~~)/ { code = !code; next }
-    !code && length($0) > 100 && !/^ *\|/ && !/^ *(\[[^]]*\]: |<?https?:)[^ ]*$/ {
-        print FILENAME ":" FNR ": a line of more than 100 columns" }' /dev/null >>"$scratch/found"
+tree_files '*.md' | xargs -r -d '\n' perl -CSD -ne '
+    $code = 0 if $. == 1;
+    if (/^ *(```|~~~)/) { $code = !$code }
+    elsif (!$code && length > 101 && !/^ *\|/ && !/^ *(\[[^]]*\]: |<?https?:)[^ ]*$/) {
+        print "$ARGV:$.: a line of more than 100 columns\n";
+    }
+    close ARGV if eof;' >>"$scratch/found"
 echo "words: $(wc -l <"$scratch/prose") blocks of prose"
 finish words

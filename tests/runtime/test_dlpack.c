@@ -117,7 +117,7 @@ static void test_refusals(Host *h) {
     refused(h, NULL, TILEC_INVALID_ARGUMENT, "the tensor or view is NULL");
     tilec_dl_versioned newer = {.major = 2, .tensor = tensor_of(data, 2)};
     tilec_view v;
-    host_expect(h, TILEC_UNSUPPORTED, "DLPack 2.0",
+    host_expect(h, TILEC_UNSUPPORTED, "DLPack version 2.0",
                 tilec_view_from_dlpack_versioned(h->device, &newer, &v));
     newer.major = 1, newer.flags = TILEC_DL_SUBBYTE_PADDED;
     newer.tensor.dtype = (tilec_dl_dtype){TILEC_DL_INT, 4, 1};

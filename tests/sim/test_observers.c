@@ -62,7 +62,7 @@ static const Control controls[] = {
      32, "stored to global", 1},
     {"setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:",
      "mov.u32 %r5, 1; setp.eq.u32 %p0, %r5, 0; @%p0 bra L;\nL:", SIM_FINDING_POISON, 32,
-     "where the kernel goes", 1},
+     "decides a branch", 1},
     // One half of a pair was written, the other is read.
     {ZERO "mov.b64 %rd1, {%r5, %r0}; mov.b64 {%r0, _}, %rd1;" STORE,
      ZERO "mov.b64 %rd1, {%r5, %r0}; mov.b64 {_, %r0}, %rd1;" STORE, SIM_FINDING_POISON, 32,
