@@ -1,9 +1,9 @@
-// Barriers of a program, fences, and what waits for memory.
+// Barriers of a program, fences, and waits for memory.
 #include <string.h>
 
 #include "codegen/amdgpu/gen.h"
 
-// Which memory the fence is about: the shared one, or (NULL) all.
+// `space` limits the fence to the shared memory; NULL: all memory.
 static void fence(Gen *g, LLVMAtomicOrdering order, const char *space) {
     unsigned scope = LLVMGetSyncScopeID(g->context, "workgroup", 9);
     LLVMValueRef v = LLVMBuildFenceSyncScope(g->b, order, scope, "");
@@ -16,8 +16,7 @@ static void fence(Gen *g, LLVMAtomicOrdering order, const char *space) {
                     LLVMMetadataAsValue(g->context, node));
 }
 
-// s_waitcnt: a field of so many bits for each kind, all ones being no wait. Exports are not waited
-// for.
+// s_waitcnt has a field for each kind of access; all ones mean no wait. We do not wait for exports.
 static uint32_t wait_code(uint32_t generation, uint32_t global, uint32_t shared) {
     if (generation >= 11) return global << 10 | shared << 4 | 7;
     uint32_t most = generation < 10 ? 15 : 63;
@@ -40,9 +39,9 @@ void amdgpu_wait_until(Gen *g, uint32_t global, uint32_t shared) {
     if (global != AMDGPU_ANY) wait_for(g, "llvm.amdgcn.s.wait.loadcnt", half, global);
 }
 
-// A fence, and what it waits for once more as an instruction of its own: LLVM 22 moves a fence's
-// wait out of a loop, to before its first turn. For stores, which gfx10 and later count apart,
-// latch.c sees to it.
+// A fence, followed by its wait as a separate instruction: LLVM 22 hoists a fence's wait out of a
+// loop, to before its first iteration. gfx10 and later count stores separately; latch.c handles
+// these.
 static void release(Gen *g, bool global) {
     fence(g, LLVMAtomicOrderingRelease, global ? NULL : "local");
     amdgpu_wait_until(g, global ? 0 : AMDGPU_ANY, 0);

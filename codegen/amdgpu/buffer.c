@@ -1,9 +1,9 @@
-// Loads and stores of views under a mask without branches: buffers, whose bounds the hardware
-// checks.
+// Masked loads and stores of views without branches: they are accesses of buffers, whose bounds the
+// hardware checks.
 //
-// A buffer is a view's data and what is less than 2^31 bytes behind it. An access where the mask is
-// false is one at 2^31: it loads 0 and stores nothing. Masks are selects of offsets, then, and the
-// resource (four scalar registers) says no more than where the data begins.
+// A buffer covers a view's data and all memory less than 2^31 bytes after its beginning. Where the
+// mask is false, the access is at offset 2^31: it loads 0 and stores nothing. So a mask becomes a
+// select of offsets, and the resource (four scalar registers) only says where the data begins.
 #include "codegen/amdgpu/gen.h"
 
 enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 11, LAST = -16 };
@@ -12,13 +12,13 @@ enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 1
 // ---- where an access goes -----------------------------------------------------------------------
 
 typedef struct BufferPlace {
-    LLVMValueRef data;    // the view's, of space SPACE_GLOBAL
-    LLVMValueRef offset;  // bytes behind it, i32; NULL: none
-    uint32_t plain;       // and so many more
+    LLVMValueRef data;    // of the view, in space SPACE_GLOBAL
+    LLVMValueRef offset;  // bytes after it, i32; NULL: none
+    uint32_t plain;       // bytes after that, a constant
 } BufferPlace;
 
-// `n` elements of `size` bytes modulo 2^32, computed where their number is: what a loop does not
-// change is computed before it.
+// The size in bytes of `n` elements of `size` bytes, modulo 2^32. It is computed where n is
+// computed, so that a loop invariant is computed before the loop.
 static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     LLVMTypeRef word = gpu_int(g, 32);
     LLVMValueRef by = gen_i32(g, __builtin_ctz(size));
@@ -51,8 +51,8 @@ static bool is_data(const Gen *g, LLVMValueRef p) {
     return false;
 }
 
-// Steps of pointer arithmetic from a view's data on, the last one first; 0 and *count: the data
-// itself. False: p comes from elsewhere.
+// The steps of pointer arithmetic that lead from a view's data to p, the last one first; *count is
+// 0 if p is the data itself. False: p has another origin.
 static bool steps_of(const Gen *g, LLVMValueRef p, LLVMValueRef steps[MOST_STEPS], uint32_t *count,
                      LLVMValueRef *data) {
     *count = 0;
@@ -87,15 +87,15 @@ bool amdgpu_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uin
 
 // ---- the resource -------------------------------------------------------------------------------
 
-// Word 3: a format that is none of those that stand for no buffer at all; from gfx10 on that
-// offsets are compared, not indices.
+// Word 3 of the resource. Some formats mean that there is no buffer, so it names another one. From
+// gfx10 on it also says that the hardware compares offsets, not indices.
 static uint32_t flags_of(const Chip *chip) {
     enum { WORD_9 = 4 << 15 | 7 << 12, FLOAT_10 = 22 << 12, LEVEL_10 = 1 << 24, RAW_10 = 3 << 28 };
     if (chip->generation < 10) return WORD_9;
     return FLOAT_10 | RAW_10 | (chip->generation < 11 ? LEVEL_10 : 0);
 }
 
-// Where the data is known, so that all accesses share it.
+// The resource is made right after the data pointer, so that all accesses share it.
 static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
     LLVMTypeRef types[] = {gpu_pointer(g, SPACE_RESOURCE), gpu_pointer(g, SPACE_GLOBAL)};
     GenSpot here = gen_go_before(g, LLVMGetNextInstruction(data));
@@ -107,8 +107,9 @@ static LLVMValueRef resource_of(Gen *g, LLVMValueRef data) {
     return r;
 }
 
-// The instruction has room for small numbers; they do not lead back from 2^31. Without one the last
-// 16 bytes are as far out, which every instruction can name.
+// The instruction has an immediate for small offsets; added to 2^31 it stays outside. If the
+// immediate is 0, the offset -16 is outside as well, and every instruction has it as an inline
+// constant.
 static LLVMValueRef offset_of(Gen *g, const BufferPlace *at, LLVMValueRef mask) {
     LLVMValueRef small = gen_i32(g, (int32_t)(at->plain % MOST_PLAIN));
     LLVMValueRef large = gen_i32(g, (int32_t)(at->plain / MOST_PLAIN * MOST_PLAIN));
@@ -127,7 +128,7 @@ LLVMValueRef amdgpu_buffer_offset(Gen *g, LLVMValueRef p, LLVMValueRef mask,
 
 // ---- words --------------------------------------------------------------------------------------
 
-// What the instructions move: integers of up to 32 bits, or several words.
+// The type that the instructions move: an integer of up to 32 bits, or several words.
 static LLVMTypeRef moved_type(Gen *g, uint32_t bits) {
     LLVMTypeRef word = gpu_int(g, 32);
     return bits <= 32 ? gpu_int(g, bits) : LLVMVectorType(word, bits / 32);

@@ -8,8 +8,8 @@
 
 static const char triple[] = "amdgcn-amd-amdhsa";
 
-// Of gfx11 LLVM 22 takes halves of registers for registers of their own, and joins them by a move
-// each: two where one permutation of bytes would do.
+// For gfx11, LLVM 22 treats the halves of registers as registers of their own, and joins two of
+// them by two moves where one permutation of bytes is enough.
 static const char *features_of(GpuTarget target) {
     return chip_of(target)->generation == 11 ? "-real-true16" : "";
 }
@@ -68,25 +68,26 @@ static bool finish(Module *m, Str *code) {
            link_in_memory(m->arena, sizeof args / sizeof *args, args, 1, code, code, &m->log);
 }
 
-// Spaces of memory first: the attributor casts the addresses of accesses only, and leaves what they
-// are computed from without a space, where no offset becomes one of an access.
+// Address spaces are inferred first. The attributor casts only the addresses of accesses, and
+// leaves the base pointers without a space; their offsets would not be folded into the accesses.
 static const char passes[] = "function(infer-address-spaces,early-cse),amdgpu-attributor";
 
-// There are no variables to know the places of.
+// There are no variables whose places a debugger could show.
 static const char *const without[] = {"livedebugvalues", NULL};
 
-// What long code goes without, beside what cuts and joins blocks (codegenprepare).
+// Long code is also compiled without these passes. codegenprepare would split and join blocks.
 static const char *const without_long[] = {
     "codegenprepare", "slsr", "nary-reassociate", "machine-sink", "livedebugvalues", NULL};
 
-// A step of 64 elements of a thread is 64 instructions in a row, so that the values of all elements
-// are live at once. Where there are more than registers, LLVM's allocator looks at all of them for
-// each value, and at what each could do instead: 17 seconds for code just below the limit of long
-// code. From here on the elements come one after the other; no kernel of the examples is as long.
+// If a thread has 64 elements, each step is 64 instructions in a row, and the values of all
+// elements are live at once. If there are more of them than registers, LLVM's allocator looks at
+// all live values and their alternatives for each value: 17 seconds for code just below the limit
+// of long code. From this length on, the elements are computed one after the other; no kernel of
+// the examples is as long.
 enum { ORDERED = 11000 };
 
-// LLVM 22's time grows with the square of the number of blocks, and of RDNA's instructions,
-// whatever is left out: from here on code is made in a hurry.
+// LLVM 22's time grows with the square of the number of blocks (on RDNA, of instructions), no
+// matter which passes are left out. From these sizes on, code is not optimised (codegen_hurry).
 enum { HURRIED_BLOCKS = 4096, HURRIED_RDNA = 16384 };
 
 static void before_selection(Module *m) {

@@ -1,14 +1,13 @@
-// Loads that go straight to shared memory: thread.copy.
+// Loads from global memory directly to shared memory (direct-to-LDS loads): thread.copy.
 //
-// The instruction writes lane l's bytes at M0 + l * bytes: the pass has put what the lanes of a
-// warp bring in a row, so that M0 is where the first lane's go. A buffer load brings zeros where
-// the mask is false, and is issued all the same: loads end in order, so that groups of copies are
-// waited for by counting instructions. What is loaded otherwise meanwhile only makes it wait
-// longer.
+// The instruction writes lane l's bytes at M0 + l * bytes. The pass has arranged the bytes of a
+// warp's lanes in a row, so M0 is the address for the first lane. Where the mask is false, the
+// buffer load is issued as well, and brings zeros. Loads complete in order, so a wait for a group
+// of copies counts instructions. Other loads in between only make it wait longer.
 //
-// LLVM would wait for all copies before any access of shared memory, and at each fence. That the
-// two do not meet between two barriers is said by scopes; barriers wait for what this wave has done
-// with shared memory (but for copies) by themselves.
+// LLVM would wait for all copies before any access of shared memory, and at each fence. Alias
+// scopes say that copies and other accesses do not overlap between two barriers. Our barriers wait
+// themselves for this wave's other accesses of shared memory.
 #include <string.h>
 
 #include "codegen/amdgpu/gen.h"
@@ -17,7 +16,8 @@ enum { MOST_STEPS = 16 };
 
 // ---- groups -------------------------------------------------------------------------------------
 
-// The copies of the block's groups, at least; *any: there are some, in what it holds, too.
+// *least: the smallest number of copies in a group of the block and its regions; *any: they have
+// copies.
 static void count_groups(const IrBlock *block, uint32_t *least, bool *any) {
     uint32_t copies = 0;
     for (const IrOp *op = block->first; op; op = op->next) {
@@ -35,7 +35,7 @@ void amdgpu_find_copies(GpuGen *n) {
     count_groups(ir_body(n->g.func), &n->group_copies, &n->copies);
 }
 
-// For LLVM alone: nothing moves past it.
+// A fence for LLVM only: it moves nothing across.
 static void keep_order(Gen *g) {
     unsigned scope = LLVMGetSyncScopeID(g->context, "singlethread", 12);
     LLVMBuildFenceSyncScope(g->b, LLVMAtomicOrderingSequentiallyConsistent, scope, "");
@@ -62,7 +62,8 @@ static LLVMValueRef of_first_lane(Gen *g, LLVMValueRef x) {
     return gen_intrinsic(g, "llvm.amdgcn.readfirstlane", 1, &word, 1, &x);
 }
 
-// The first lane's step, in bytes: read where it is computed, since LLVM leaves it in its loop.
+// The first lane's step, in bytes. readfirstlane is placed where the step is computed, because LLVM
+// does not hoist it out of a loop.
 static LLVMValueRef first_step(Gen *g, LLVMValueRef step) {
     uint32_t size = LLVMGetIntTypeWidth(LLVMGetGEPSourceElementType(step)) / 8;
     LLVMValueRef n = LLVMGetOperand(step, 1), by = gen_i32(g, __builtin_ctz(size));
@@ -80,7 +81,7 @@ static LLVMValueRef first_step(Gen *g, LLVMValueRef step) {
     return bytes;
 }
 
-// Where the first lane's part goes, the same for all lanes.
+// The address in shared memory of the first lane's bytes; it is the same in all lanes.
 static LLVMValueRef row_of(Gen *g, LLVMValueRef p) {
     LLVMValueRef offset = gen_i32(g, 0);
     for (uint32_t i = 0; i < MOST_STEPS && LLVMIsAGetElementPtrInst(p); i++) {

@@ -23,8 +23,8 @@ static Str clean_text(Arena *arena, char *text) {
 
 // Codes that processors reserve, at which LLVM 22 ends the process.
 
-// A constant behind an instruction of 8 bytes: gfx9 has none. The result of a comparison, and of
-// v_readlane, is a scalar.
+// A constant after an instruction of 8 bytes, which gfx9 does not have. The result of a comparison
+// or of v_readlane is a scalar.
 static bool has_far_constant(const uint32_t words[2]) {
     enum { VECTOR = 0x34, BUFFER = 0x38, TYPED_BUFFER = 0x3a, CONSTANT = 0xff };
     enum { COMPARES_END = 0x100, READ_LANE = 0x289 };
@@ -36,7 +36,8 @@ static bool has_far_constant(const uint32_t words[2]) {
            (w >> 9 & 0x1ff) == CONSTANT || (w >> 18 & 0x1ff) == CONSTANT;
 }
 
-// An instruction on parts of registers (SDWA, gfx9 and gfx10) with a part that there is not.
+// An instruction on parts of registers (SDWA, gfx9 and gfx10) that names a part that does not
+// exist.
 static bool has_no_part(const uint32_t words[2]) {
     enum { PARTS = 0xf9, COMPARES = 0x3e, NONE = 7, NONE_UNUSED = 3 };
     uint32_t w = words[1];
@@ -52,8 +53,8 @@ static bool is_reserved(const uint8_t *bytes, bool gfx9) {
     return has_no_part(words) || (gfx9 && has_far_constant(words));
 }
 
-// LLVM reads bytes of the caller's without writing them, through a pointer that could. It needs
-// some behind the last instruction.
+// LLVM only reads the bytes, but takes a pointer that is not const. It needs some bytes after the
+// last instruction.
 static size_t decode_one(LLVMDisasmContextRef context, Str bytes, size_t at, uint64_t address,
                          bool gfx9, char *text) {
     uint8_t window[24] = {0};
@@ -71,8 +72,8 @@ bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, Gp
     codegen_start();
     char cpu[NAME_MOST];
     snprintf(cpu, sizeof cpu, "%.*s", STR_ARG(job->processor));
-    // Halves of registers by their own names, where there are such: of gfx12 LLVM would leave the
-    // instructions out that only other compilers write.
+    // Halves of registers have their own names on these targets. Without the feature LLVM does not
+    // decode some instructions of gfx12 that only other compilers write.
     bool halves =
         str_starts(job->processor, STR("gfx11")) || str_starts(job->processor, STR("gfx12"));
     char features[64];

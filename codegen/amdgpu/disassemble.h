@@ -1,7 +1,7 @@
 // AMD machine code to text, by LLVM's disassembler.
 //
-// Purpose: what the warp machine has of LLVM. Invariants: any bytes are fine; those that are no
-// instruction give a line without text. Thread-safe. Ownership: the arena given.
+// Purpose: the only part of LLVM that the warp machine uses. Invariants: any bytes are fine; bytes
+// that are not an instruction give a line without text. Thread-safe. Ownership: the arena given.
 //
 //     GpuCode code;
 //     if (!codegen_amd_disassemble(NULL, arena, &job, &code)) …   // no such processor

@@ -6,14 +6,14 @@
 #include "codegen/amdgpu/gen.h"
 
 enum { KERNEL_CONVENTION = 91, SPACE_CONSTANT = 4 };
-#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
+#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // the enumerator is negative
 
 static void enum_attribute(Gen *g, unsigned index, const char *name, uint64_t value) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(g->function, index, LLVMCreateEnumAttribute(g->context, kind, value));
 }
 
-// What a loader asks for: all programs have this many threads.
+// The number of threads in each program, which a loader checks.
 static void required_size(Gen *g, uint32_t threads) {
     static const char name[] = "reqd_work_group_size";
     LLVMMetadataRef size[3];
@@ -22,7 +22,7 @@ static void required_size(Gen *g, uint32_t threads) {
     LLVMGlobalSetMetadata(g->function, kind, LLVMMDNodeInContext2(g->context, size, 3));
 }
 
-// All arguments are one block by reference, which lies where the hardware finds arguments.
+// All arguments are one block, passed by reference, where the hardware has the kernel arguments.
 static void declare(GpuGen *n, const char *name) {
     Gen *g = &n->g;
     LLVMTypeRef block = LLVMArrayType2(gpu_int(g, 8), gpu_block_size(g->func) + sizeof(GpuTail));
@@ -49,7 +49,7 @@ LLVMValueRef amdgpu_thread_id(Gen *g) {
     return gen_intrinsic(g, "llvm.amdgcn.workitem.id.x", 0, NULL, 0, NULL);
 }
 
-// The dispatch packet counts threads; all programs have as many.
+// The dispatch packet counts threads, and all programs have the same number of threads.
 static LLVMValueRef programs(Gen *g, LLVMValueRef packet, int d) {
     enum { GRID_SIZES = 12 };
     LLVMValueRef at = gen_i64(g, GRID_SIZES + 4 * d), count;
@@ -65,7 +65,7 @@ static LLVMValueRef programs(Gen *g, LLVMValueRef packet, int d) {
     return LLVMBuildZExt(g->b, count, gpu_int(g, 64), "");
 }
 
-// A failed assert says what the grid is.
+// A failed assert reports the grid.
 static bool asks_for_programs(const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         if (op->code == IR_PROGRAMS || op->code == IR_VEC_ASSERT) return true;
@@ -88,7 +88,7 @@ void amdgpu_places(Gen *g) {
     }
 }
 
-// As much as the kernel has, known to whoever loads it.
+// A global in shared memory; its size is part of the size that the loader reads.
 static LLVMValueRef in_shared(Gen *g, const char *name, uint32_t size) {
     enum { ALIGN = 16 };
     LLVMTypeRef bytes = LLVMArrayType2(gpu_int(g, 8), size);
@@ -111,8 +111,9 @@ LLVMValueRef amdgpu_exchange_words(Gen *g) {
     return v ? v : in_shared(g, name, ir_thread_count(g->func) * 4);
 }
 
-// Atomics are of memory of this very device: LLVM would go around the instructions for the least,
-// the greatest and bits, which the bus does not know, and begin with a plain load.
+// Atomics access memory of this device only. Without these notes LLVM avoids the instructions for
+// minimum, maximum and bits, because the bus does not support them, and makes a loop that begins
+// with a plain load.
 static void atomics_are_local(Gen *g) {
     static const char *const notes[] = {"amdgpu.no.fine.grained.memory", "amdgpu.no.remote.memory"};
     LLVMMetadataRef none = LLVMMDNodeInContext2(g->context, NULL, 0);

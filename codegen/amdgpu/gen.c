@@ -1,4 +1,4 @@
-// Ops that AMD's GPUs have their own way.
+// Ops whose translation is specific to AMD's GPUs.
 #include "codegen/amdgpu/gen.h"
 
 #include <string.h>
@@ -19,7 +19,8 @@ const GpuOps amdgpu_ops = {.shared_memory = amdgpu_shared_memory,
                            .masked_load = amdgpu_masked_load,
                            .masked_store = amdgpu_masked_store};
 
-// The hardware's own functions, which math(approx) leaves as they are. Sine and cosine take turns.
+// The hardware's functions, which math(approx) leaves in the IR. If `turns`, the hardware takes the
+// angle in turns of a full circle (sine and cosine).
 static void approximate(Gen *g, const IrOp *op, const char *name, bool turns) {
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
@@ -70,7 +71,7 @@ static LLVMValueRef amdgpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVM
                          (LLVMValueRef[]){a, b});
 }
 
-// By the reciprocal: 1 ulp and a rounding, where 1 / b is a normal number.
+// Multiplies by the reciprocal. The error is 1 ulp and a rounding if 1 / b is a normal number.
 static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(b);
     if (t->elem != DTYPE_F32) return NULL;
@@ -78,14 +79,15 @@ static LLVMValueRef amdgpu_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLV
     return LLVMBuildFMul(g->b, a, r, "");
 }
 
-// LLVM 22 divides numbers of up to 24 bits as floats, by a reciprocal that may be too great: the
-// quotient is then one too many, from 2^22 on. This zero, the same in all lanes, it does not know.
+// LLVM 22 divides numbers of up to 24 bits as floats, with a reciprocal that may be too large: from
+// 2^22 on the quotient may be one too large. So x is combined with a zero that LLVM does not know
+// to be one. It is uniform: the same in all lanes.
 static LLVMValueRef amdgpu_hidden(Gen *g, LLVMValueRef x) {
     LLVMValueRef zero = gen_opaque(g->b, "=s,0", false, gen_i32(g, 0));
     return LLVMBuildOr(g->b, x, LLVMBuildZExtOrBitCast(g->b, zero, LLVMTypeOf(x), ""), "");
 }
 
-// Of the product of two words.
+// The upper word of the product of two words.
 static LLVMValueRef upper_word(Gen *g, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef wide = gpu_int(g, 64);
     LLVMValueRef p =
@@ -93,11 +95,11 @@ static LLVMValueRef upper_word(Gen *g, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, p, gen_i64(g, 32), ""), gpu_int(g, 32), "");
 }
 
-// By the reciprocal in 32 bits behind the point, a little too small: z <= 2^32 / b, by Newton's
-// step less than 1.6 below it, so that a z / 2^32 is at most one too few where a is below 2^31.
-// LLVM, which must have all a in mind, asks twice whether it is.
+// Multiplies by a reciprocal z with 32 bits after the point, which is a little too small: z <= 2^32
+// / b. After Newton's step it is less than 1.6 below that, so a z / 2^32 is at most one too small
+// if a is below 2^31. LLVM's own code corrects the quotient twice, because it must handle every a.
 static LLVMValueRef amdgpu_whole_quotient(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest) {
-    const double below = 4294967296.0 - 2048;  // what the float, its reciprocal and rounding add
+    const double below = 4294967296.0 - 2048;  // less all errors of rounding
     LLVMTypeRef word = gpu_int(g, 32), real = LLVMFloatTypeInContext(g->context);
     LLVMValueRef f = LLVMBuildUIToFP(g->b, b, real, "");
     LLVMValueRef r = gen_intrinsic(g, "llvm.amdgcn.rcp", 1, &real, 1, &f);
@@ -131,7 +133,7 @@ static LLVMValueRef swap_word(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLV
     return LLVMBuildExtractValue(g->b, pair, 0, "");
 }
 
-// LLVM begins an exchange of 8 or 16 bits with a read of the word that is not atomic.
+// LLVM begins an exchange of 8 or 16 bits with a non-atomic read of the word.
 static LLVMValueRef amdgpu_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
                                 IrScope scope) {
     unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(x));

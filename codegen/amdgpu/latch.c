@@ -1,15 +1,15 @@
-// What a loop's last turn left under way, before the next turn begins.
+// Waits at the end of a loop's iteration for accesses that are still in flight.
 //
-// LLVM 22 drops a fence's wait at a loop's head where nothing is under way on the first way in, and
-// does not ask again for the way back. Loops with fences that release global memory wait at their
-// ends, then, where what there is to wait for stands before the fence.
+// LLVM 22 drops a fence's wait at the head of a loop if nothing is in flight when the loop is
+// entered. It does not look again at accesses that come over the back edge. So loops with fences
+// that release global memory wait at their ends as well.
 #include "base/map.h"
 #include "base/vec.h"
 #include "codegen/amdgpu/gen.h"
 
 typedef VEC(LLVMBasicBlockRef) Blocks;
 
-// All memory, not the shared one alone.
+// Does it have a fence that releases all memory, not only shared memory?
 static bool releases(LLVMBasicBlockRef block) {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block)));
     unsigned about = LLVMGetMDKindIDInContext(context, "mmra", 4);
@@ -20,7 +20,7 @@ static bool releases(LLVMBasicBlockRef block) {
     return false;
 }
 
-// The blocks from which `end` is reached without another pass through `head`, and these two.
+// The blocks from which `end` is reached without passing through `head`, and these two.
 static Blocks blocks_between(Gen *g, LLVMBasicBlockRef head, LLVMBasicBlockRef end) {
     Blocks all = {0};
     Map known = {0};
@@ -74,8 +74,8 @@ static bool noted(const LatchWalk *w, LLVMBasicBlockRef block) {
     return w->ends.count && vec_last(&w->ends) == block;
 }
 
-// One successor. What is on the way to a block is the head of a loop that ends there: control is
-// structured, so that no other way leads into a loop.
+// Visits one successor. A successor that is on the current path is the head of a loop that ends
+// here: control is structured, so a loop has only one entry.
 static void go_on(LatchWalk *w) {
     Step *step = &vec_last(&w->way);
     LLVMBasicBlockRef block = step->block;

@@ -1,11 +1,12 @@
-// thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); vec.dot2 of those without.
+// thread.mma: the matrix instructions of CDNA (mfma) and RDNA (wmma); vec.dot2 for chips without
+// them.
 #include <string.h>
 
 #include "base/os/os.h"
 #include "codegen/amdgpu/gen.h"
 #include "codegen/gpu/check.h"
 
-// All that a lane has of an operand, as the instruction takes it.
+// All elements of an operand that a lane holds, in the type that the instruction takes.
 static LLVMValueRef fragment(Gen *g, const IrValue *v, LLVMTypeRef type) {
     LLVMValueRef *parts = gen_parts(g, v);
     if (v->type->count == 1) return LLVMBuildBitCast(g->b, parts[0], type, "");
@@ -16,7 +17,7 @@ static LLVMValueRef fragment(Gen *g, const IrValue *v, LLVMTypeRef type) {
     return LLVMBuildBitCast(g->b, all, type, "");
 }
 
-// What the instruction takes as its i-th operand: b as a, a as b (layout_fragment).
+// The i-th operand of the instruction. It takes b as its a, and a as its b (layout_fragment).
 static const IrValue *taken(const IrOp *op, uint32_t i) {
     return ir_operand(op, i < 2 ? 1 - i : i);
 }
@@ -45,7 +46,7 @@ static void mfma(Gen *g, const IrOp *op, const char *name) {
 
 static LLVMTypeRef vector(LLVMTypeRef elem, uint32_t count) { return LLVMVectorType(elem, count); }
 
-// Do only products and what loops carry take it?
+// Do only products and loop-carried values use it?
 static bool is_carried(const IrValue *v) {
     for (const IrUse *use = v->uses; use; use = use->next) {
         switch (use->user->code) {
@@ -60,9 +61,9 @@ static bool is_carried(const IrValue *v) {
     return true;
 }
 
-// LLVM 22 does not know of wmma that all lanes must take part, and sinks it into the only block
-// that takes its result, where some lanes may be off. An empty instruction with effects holds it
-// here.
+// LLVM 22 does not know that all lanes must execute wmma. It sinks the instruction into the only
+// block that uses its result, where some lanes may be inactive. An empty instruction with side
+// effects keeps it here.
 static LLVMValueRef held(Gen *g, const IrOp *op, LLVMValueRef all) {
     return is_carried(&op->results[0]) ? all : gen_opaque(g->b, "=v,0", true, all);
 }

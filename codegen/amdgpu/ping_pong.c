@@ -1,19 +1,19 @@
-// Waves that take turns: the option turns, of programs of at least two waves a SIMD.
+// Ping-pong scheduling (the option `turns`), for programs with at least two waves on each SIMD.
 //
-// Two waves of a SIMD are never quite in step. While one multiplies it has priority, so that it
-// goes through its matrix instructions without being held up by the other, which loads, converts
-// and stores meanwhile; then it is the other's turn. A phase is a run of matrix instructions with
-// what reads their factors; LLVM keeps it apart from what comes before and after, and within it
-// reads go on between the matrix instructions.
+// Two waves of a SIMD are never quite in step. A wave has priority while it multiplies, so the
+// other wave does not delay its matrix instructions; the other one loads, converts and stores
+// meanwhile. Then they swap roles. A phase is a run of matrix instructions and the reads of their
+// factors. LLVM keeps it separate from the code before and after it. Within a phase, reads are
+// interleaved with the matrix instructions.
 #include "codegen/amdgpu/gen.h"
 
-// Of one phase: matrix instructions, and accesses that read factors.
+// Counts of one phase: matrix instructions, and accesses that read factors.
 typedef struct Phase {
     uint32_t products, reads;
-    bool first, last;  // is the op the first, the last matrix instruction of it?
+    bool first, last;  // is the op the first or last matrix instruction?
 } Phase;
 
-// Work for other units that is not for the factors of the next product.
+// A phase ends at work for other units that does not make the factors of the next product.
 static bool ends_phase(const IrOp *op) {
     switch (op->code) {
     case IR_THREAD_BARRIER:
@@ -65,7 +65,7 @@ static void group(Gen *g, int32_t kind, uint32_t count) {
     if (count) gen_intrinsic(g, "llvm.amdgcn.sched.group.barrier", 0, NULL, 3, args);
 }
 
-// A read or some, a matrix instruction, and so on.
+// Alternates some reads with one matrix instruction.
 static void interleave(Gen *g, const Phase *p) {
     enum { MATRIX = 0x8, READS = 0x100 };
     uint32_t left = p->reads;
@@ -78,7 +78,7 @@ static void interleave(Gen *g, const Phase *p) {
 }
 
 static bool takes_turns(Gen *g, const IrOp *op) {
-    enum { WAVES = 8 };  // two on each of a compute unit's SIMDs
+    enum { WAVES = 8 };  // two for each SIMD of a compute unit
     const Machine *m = &gpu_gen(g)->machine;
     return g->func->turns && g->func->warps >= WAVES && m->warp == 64 && in_loop(op);
 }

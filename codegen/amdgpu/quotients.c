@@ -1,14 +1,14 @@
-// Quotients of f64, with one step more than LLVM 22 gives them.
+// Quotients of f64, with one more step than LLVM 22 makes.
 //
-// LLVM's quotient before its last step is the numerator times the reciprocal, rounded. It may be
-// one unit off although the true quotient is a double. The last step's sum then comes within 2^-105
-// of that double, which is as good as exact for all normal results. Of a subnormal result the
-// double can be a tie, and the sum lies at one side of it by chance: about one tie in twenty is
-// rounded the wrong way. A remainder and a correction more make the quotient the nearest double.
-// Where that is the true one, the last step adds 0, and ties go to even.
+// Before its last step, LLVM's quotient is the numerator times the reciprocal, rounded. It may be
+// one unit off even if the true quotient is a double. The sum of the last step is then within
+// 2^-105 of that double, which is good enough for all normal results. If the result is subnormal,
+// the double can be a tie. The sum is then on one side of the tie by chance, and about one tie in
+// twenty is rounded incorrectly. One more remainder and correction make the quotient the nearest
+// double. If that is the true quotient, the last step adds 0, and ties go to even.
 //
-// The first GPUs (gfx6) have a defect in v_div_scale, which LLVM goes round; theirs stay as they
-// are.
+// The first GPUs (gfx6) have a defect in v_div_scale, and LLVM has a workaround; we leave their
+// code as it is.
 #include <string.h>
 
 #include "codegen/amdgpu/gen.h"
@@ -33,7 +33,7 @@ static LLVMValueRef fused(const AmdQuotient *q, LLVMValueRef x, LLVMValueRef y, 
     return call(q, "llvm.fma", 3, (LLVMValueRef[]){x, y, z});
 }
 
-// The numerator or the denominator, scaled so that nothing on the way leaves the range.
+// The numerator or the denominator, scaled so that no intermediate result leaves the range.
 static LLVMValueRef scaled(const AmdQuotient *q, LLVMValueRef x, LLVMValueRef y, bool numerator) {
     LLVMTypeRef bit = LLVMInt1TypeInContext(q->m->context);
     return call(q, "llvm.amdgcn.div.scale", 3,
@@ -74,7 +74,7 @@ static void divide(const AmdQuotient *q, LLVMValueRef division) {
     LLVMInstructionEraseFromParent(division);
 }
 
-// Those that may be approximate are LLVM's.
+// LLVM translates divisions that may be approximate.
 static bool is_exact_division(const AmdQuotient *q, LLVMValueRef v) {
     LLVMTypeRef t = LLVMTypeOf(v);
     if (LLVMGetInstructionOpcode(v) != LLVMFDiv) return false;

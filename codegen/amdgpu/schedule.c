@@ -1,4 +1,5 @@
-// How LLVM is asked to schedule a function and to give out registers, and what it says of the code.
+// Options for LLVM's scheduling and register allocation, and the facts that it reports about the
+// code.
 #include <stdio.h>
 
 #include "codegen/amdgpu/gen.h"

@@ -1,14 +1,16 @@
 // Shuffles: words of 32 bits from one lane of a wave to another.
 #include "codegen/amdgpu/gen.h"
 
-// Generations from which there are a crossbar and primitives, masks of primitives.
+// The first generations with the crossbar and data-parallel primitives, and with xor masks of
+// these.
 enum { CROSSBAR_SINCE = 8, MASKS_SINCE = 10, WAVE = 64 };
 
-// Data-parallel primitives read a register of another lane of the same row of 16, at the price of a
-// move. The controls that are an xor, as the ISA documents number them.
+// Data-parallel primitives (DPP) read a register of another lane of the same row of 16, at the cost
+// of a move. Returns the control whose effect is an xor of lane numbers, as the ISA documents
+// number it; -1: there is none.
 static int32_t row_control(uint32_t generation, uint32_t by) {
     enum { QUAD = 0x0, ROW_ROR = 0x120, ROW_MIRROR = 0x140, HALF_MIRROR = 0x141, XMASK = 0x160 };
-    static const uint8_t quads[] = {0xe4, 0xb1, 0x4e, 0x1b};  // lanes 0 to 3 xor by, two bits each
+    static const uint8_t quads[] = {0xe4, 0xb1, 0x4e, 0x1b};  // lanes 0 to 3 xor by, 2 bits each
     if (generation < CROSSBAR_SINCE) return -1;
     if (by < 4) return QUAD | quads[by];
     if (generation >= MASKS_SINCE && by < 16) return (int32_t)(XMASK | by);
@@ -25,20 +27,20 @@ static LLVMValueRef by_row(Gen *g, LLVMValueRef word, int32_t control) {
     return gen_intrinsic(g, "llvm.amdgcn.update.dpp", 1, &type, 6, args);
 }
 
-// Through the crossbar of the shared memory, of which none is used.
+// Uses the crossbar of the shared memory, without accessing the memory itself.
 static LLVMValueRef by_crossbar(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
     LLVMValueRef bytes = LLVMBuildShl(g->b, lane, gen_i32(g, 2), "");
     return gen_intrinsic(g, "llvm.amdgcn.ds.bpermute", 0, NULL, 2, (LLVMValueRef[]){bytes, word});
 }
 
-// The same within 32 lanes, the pattern in the instruction.
+// The same within 32 lanes; the pattern is in the instruction.
 static LLVMValueRef by_pattern(Gen *g, LLVMValueRef word, uint32_t by) {
     enum { KEEP_ALL = 0x1f, XOR_SHIFT = 10 };
     LLVMValueRef pattern = gen_i32(g, (int32_t)(by << XOR_SHIFT | KEEP_ALL));
     return gen_intrinsic(g, "llvm.amdgcn.ds.swizzle", 0, NULL, 2, (LLVMValueRef[]){word, pattern});
 }
 
-// The other half of 32 lanes, without the shared memory's crossbar (from gfx1010 on).
+// Reads the other half of 32 lanes, without the shared memory's crossbar (from gfx1010 on).
 static LLVMValueRef other_row(Gen *g, LLVMValueRef word) {
     LLVMTypeRef type = LLVMTypeOf(word);
     LLVMValueRef no = LLVMConstNull(gpu_int(g, 1));
@@ -48,9 +50,9 @@ static LLVMValueRef other_row(Gen *g, LLVMValueRef word) {
     return gen_intrinsic(g, "llvm.amdgcn.permlanex16", 1, &type, 6, args);
 }
 
-// Through a word of each thread, behind what the program has: a wave's instructions go through
-// shared memory one after another. That they are one program for all lanes says the barrier, which
-// is no instruction.
+// Exchanges through one word of shared memory for each thread, after the program's own memory. A
+// wave's accesses of shared memory are executed in order. The wave barrier emits no instruction; it
+// keeps LLVM from moving the accesses.
 static LLVMValueRef by_memory(Gen *g, LLVMValueRef word, LLVMValueRef lane) {
     LLVMTypeRef type = gpu_int(g, 32);
     LLVMValueRef thread = amdgpu_thread_id(g), first = gen_i32(g, ~(WAVE - 1));

@@ -1,14 +1,14 @@
-// The sign of zero, where instruction selection of LLVM 22 loses it. This runs behind LLVM's passes
-// over IR, which would undo it.
+// Keeps the sign of zero where LLVM 22's instruction selection loses it. This runs after LLVM's
+// passes over IR, which would undo it.
 //
-// - Of a product of f32 that is rounded to f16 selection makes one mixed fma, a * b + 0, so that -0
-//   becomes +0. The product is written as a * b + -0 here, which is the product with its sign: it
-//   becomes the same instruction.
-// - 0 - x becomes -x where it is an operand, so that 0 - 0 is -0; and x * -y + 0 becomes 0 - x * y.
-//   The 0 is hidden from selection.
+// - Selection turns a product of f32 that is rounded to f16 into one mixed fma, a * b + 0, and -0
+//   becomes +0. Here the product is written as a * b + -0, which keeps the sign and becomes the
+//   same instruction.
+// - 0 - x becomes -x if it is an operand, so 0 - 0 is -0; and x * -y + 0 becomes 0 - x * y. The 0
+//   is hidden from selection.
 //
-// And what selection does to integers: of bytes that are put together it makes one v_perm, and
-// takes the signs that a shift to the right lets in for zeros. The count of such a shift is hidden.
+// Selection also breaks integers: it turns bytes that are put together into one v_perm, and treats
+// the sign bits that a right shift fills in as zeros. The count of such a shift is hidden.
 #include "base/vec.h"
 #include "codegen/amdgpu/gen.h"
 
@@ -22,7 +22,8 @@ static bool is_f32(LLVMValueRef v) {
     return LLVMGetTypeKind(t) == LLVMFloatTypeKind;
 }
 
-// The f32 products whose rounding selection may see, through moves of lanes and changes of sign.
+// The f32 products that selection may combine with their rounding, through moves of lanes and
+// changes of sign.
 static Values rounded_products(Module *m, LLVMValueRef rounding) {
     Values from = {0}, products = {0};
     vec_push(m->scratch, &from, LLVMGetOperand(rounding, 0));
@@ -39,7 +40,7 @@ static Values rounded_products(Module *m, LLVMValueRef rounding) {
     return products;
 }
 
-// Other uses of a product that is rounded at once keep it: a product alone is the cheaper one.
+// If the product is rounded directly, its other uses keep the plain product, which is cheaper.
 static void keep_sign(Module *m, LLVMBuilderRef b, LLVMValueRef product, LLVMValueRef rounding) {
     static const char name[] = "llvm.fma";
     LLVMTypeRef t = LLVMTypeOf(product);
@@ -53,7 +54,7 @@ static void keep_sign(Module *m, LLVMBuilderRef b, LLVMValueRef product, LLVMVal
     if (LLVMGetOperand(rounding, 0) == product)
         LLVMSetOperand(rounding, 0, fused);
     else
-        LLVMReplaceAllUsesWith(product, fused);  // it may be listed twice: it stays, unused
+        LLVMReplaceAllUsesWith(product, fused);  // stays, unused: it may be listed twice
 }
 
 // ---- differences from zero ----------------------------------------------------------------------
@@ -62,7 +63,7 @@ static LLVMTypeRef elem_of(LLVMTypeRef t) {
     return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t;
 }
 
-// A constant of which LLVM knows nothing.
+// A constant whose value LLVM does not know.
 static LLVMValueRef hidden(Module *m, LLVMBuilderRef b, LLVMTypeRef t, uint64_t bits) {
     bool wide = LLVMGetTypeKind(t) == LLVMDoubleTypeKind;
     unsigned width = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? 16 : wide ? 64 : 32;
@@ -77,7 +78,7 @@ static bool is_zero(LLVMValueRef v) {
     return LLVMIsConstant(v) && v == LLVMConstNull(LLVMTypeOf(v));
 }
 
-// The signs of these are bytes of their own.
+// A shift by such a count makes whole bytes of sign bits.
 static bool is_count(LLVMValueRef v) {
     enum { BYTE = 8 };
     if (!LLVMIsAConstantInt(v)) return false;
@@ -85,7 +86,7 @@ static bool is_count(LLVMValueRef v) {
     return count && count % BYTE == 0;
 }
 
-// Those elements of a constant operand.
+// Hides the elements of a constant operand for which `which` is true.
 static void hide(Module *m, LLVMBuilderRef b, LLVMValueRef op, unsigned operand,
                  bool (*which)(LLVMValueRef)) {
     LLVMValueRef from = LLVMGetOperand(op, operand), now = from;
@@ -104,7 +105,7 @@ static void hide(Module *m, LLVMBuilderRef b, LLVMValueRef op, unsigned operand,
 
 // ---- signs that are shifted in ------------------------------------------------------------------
 
-// Numbers, and what only numbers are made of, are not taken apart into bytes.
+// Selection does not take values apart into bytes that are used as numbers only.
 static bool is_taken_apart(LLVMValueRef shift) {
     for (LLVMUseRef use = LLVMGetFirstUse(shift); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);

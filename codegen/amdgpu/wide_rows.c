@@ -1,11 +1,11 @@
-// Values of other lanes of a row (DPP), where an instruction of 64 bits would read them. Processors
-// have no such instructions, but for a few from gfx90a on. LLVM 22 makes them all the same: it
-// folds the move of 32 bits into v_cvt_f64_f32 and v_cvt_f64_i32 (gfx8, gfx900, gfx12),
-// v_lshlrev_b64 (gfx11, gfx12) and v_mad_u64_u32 (gfx12). The bytes are no instruction, or it has
-// not even a name. LLVM's pull requests 220834 and 222216 are about this.
+// Keeps instructions of 64 bits from reading values of other lanes of a row (DPP). Processors do
+// not have these instructions, except for a few from gfx90a on. LLVM 22 makes them nevertheless: it
+// folds the 32-bit move into v_cvt_f64_f32 and v_cvt_f64_i32 (gfx8, gfx900, gfx12), v_lshlrev_b64
+// (gfx11, gfx12) and v_mad_u64_u32 (gfx12). The resulting bytes are not a valid instruction; some
+// do not even have a name. See LLVM's pull requests 220834 and 222216.
 //
-// The value is hidden here, so that its move stays a move. Sums, minima and bits of 64-bit numbers
-// go by halves, and keep the fold.
+// The value is hidden here, so that its move stays a separate instruction. Sums, minima and bit
+// operations of 64-bit numbers are done by halves, and keep the fold.
 #include <string.h>
 
 #include "base/vec.h"
@@ -34,8 +34,8 @@ static bool calls(LLVMValueRef v, const char *intrinsic) {
     return id && id == LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
 }
 
-// May `user` become an instruction of 64 bits of which x is an operand of 32? Products of 32 bits
-// may: with a sum behind them they are v_mad_u64_u32, too.
+// May `user` become an instruction of 64 bits that has x as an operand of 32 bits? Products of 32
+// bits may: followed by a sum, they become v_mad_u64_u32.
 static bool is_wide(LLVMValueRef user, LLVMValueRef x) {
     enum { WORD = 32, WIDE = 64 };
     switch (LLVMGetInstructionOpcode(user)) {
@@ -52,7 +52,7 @@ static bool is_wide(LLVMValueRef user, LLVMValueRef x) {
     }
 }
 
-// What selection looks through.
+// Instructions that selection looks through.
 static bool moves(LLVMValueRef user) {
     switch (LLVMGetInstructionOpcode(user)) {
     case LLVMBitCast:
@@ -74,7 +74,7 @@ static bool moves(LLVMValueRef user) {
     }
 }
 
-// Where that takes too many steps to tell, it is so.
+// True if too many steps are needed to find out.
 static bool is_read_wide(Module *m, LLVMValueRef row) {
     Values from = {0};
     vec_push(m->scratch, &from, row);
@@ -94,7 +94,7 @@ static void hide_rows(Module *m, LLVMBuilderRef b, LLVMBasicBlockRef block) {
     for (LLVMValueRef v = LLVMGetFirstInstruction(block), next; v; v = next) {
         next = LLVMGetNextInstruction(v);
         if (!calls(v, "llvm.amdgcn.update.dpp") || !is_read_wide(m, v)) continue;
-        LLVMPositionBuilderBefore(b, next);  // a block ends with something else
+        LLVMPositionBuilderBefore(b, next);  // not NULL: v is not a terminator
         LLVMValueRef hidden = gen_opaque(b, "=v,0", false, v);
         LLVMReplaceAllUsesWith(v, hidden);
         LLVMSetOperand(hidden, 0, v);
