@@ -116,7 +116,7 @@ install_build() {
 run_step() { # PAGE STEP FOLDER
     local status=0 wanted pattern found
     wanted=$(cat "$2.status")
-    (cd "$3" && timeout 120 bash "$2.run") >"$2.raw" 2>&1 </dev/null || status=$?
+    (cd "$3" && timeout 240 bash "$2.run") >"$2.raw" 2>&1 </dev/null || status=$?
     sed 's/ *$//' "$2.raw" >"$2.found"
     commands=$((commands + 1))
     if [ "$status" -ne "$wanted" ]; then
