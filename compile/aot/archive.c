@@ -8,13 +8,13 @@
 
 // ---- Groups ----
 
-// Texts of one group, each stored once.
+// The texts of one group. Each is stored once.
 typedef struct Blobs {
     Arena *arena;
     VEC(Str) list;
 } Blobs;
 
-// Its number, from 1; 0 for none.
+// The number of a text, from 1; 0 for none.
 static uint32_t blob_number(Blobs *b, Str text) {
     if (!text.size) return 0;
     for (size_t i = 0; i < b->list.count; i++)
@@ -68,12 +68,12 @@ static void put_check(StrBuf *out, Str bytes) {
 typedef struct Writer {
     const ArchivePlan *plan;
     StrBuf data, rows, texts;
-    VEC(Str) stored;  // packed bytes, and where they are
+    VEC(Str) stored;  // packed bytes, and their offsets
     VEC(uint64_t) places;
-    Map known;  // a part of their hash → which of these
+    Map known;  // a part of their hash → index in `stored`
 } Writer;
 
-// Two words: where the text begins, and its size.
+// Two words: the offset of the text, and its size.
 static void put_text(Writer *w, Str text) {
     put(&w->rows, w->texts.size, 4);
     put(&w->rows, text.size, 4);
@@ -105,7 +105,7 @@ static void put_group(Writer *w, uint32_t target, const ArchivePacked *packed, u
     put_key(&w->rows, &key);
 }
 
-// A row's words are there, but for its check.
+// The row's words, then its check.
 static void put_function(Writer *w, uint32_t number, uint32_t first, uint32_t count, Str groups) {
     const ArchivePlan *p = w->plan;
     size_t begin = w->rows.size, row = (size_t)INDEX_GROUP_WORDS * 4;
@@ -129,7 +129,7 @@ static void put_functions(Writer *w, Str groups) {
     }
 }
 
-// The rows of a front come before its texts, which are as long as they are.
+// The rows of a front come before its texts. The front's size is known only at the end.
 static Str make_front(Writer *w) {
     const ArchivePlan *p = w->plan;
     bool tuned = p->tuned.bytes.size > 0;
@@ -157,7 +157,7 @@ static Str make_groups(Writer *w) {
     return strbuf_str(&w->rows);
 }
 
-// Rows that follow are of their own, and so are their texts.
+// The rows that follow are separate, and so are their texts.
 static void begin_rows(Writer *w) {
     w->rows = strbuf(w->data.arena);
     w->texts = strbuf(w->data.arena);

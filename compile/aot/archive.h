@@ -11,7 +11,8 @@
 
 #include "runtime/archive.h"
 
-// A group before it is packed; of CPUs the codes' entries count from the group's first.
+// A group before it is packed. For CPUs the entries of its codes are numbered from the group's
+// first.
 typedef struct ArchiveGroupCode {
     Str kernel, source;
     uint32_t count;
@@ -40,7 +41,7 @@ typedef struct ArchivePlan {
     const Str *functions, *prototypes;
     uint32_t group_count;
     const ArchiveGroupRow *groups;  // in the order of functions
-    ArchivePacked tuned;            // of a table; empty: there is none
+    ArchivePacked tuned;            // a tune table as text; empty: there is none
 } ArchivePlan;
 
 Str archive_write(Arena *arena, const ArchivePlan *plan);

@@ -1,4 +1,4 @@
-// The header of a built library, its prototypes, and what is said about it in JSON.
+// The header of a built library, its prototypes, and the JSON description of a build.
 #include <string.h>
 
 #include "compile/aot/build.h"
@@ -30,7 +30,7 @@ const ArchiveValue *build_values(Arena *arena, const MetaKernel *meta) {
     return values;
 }
 
-// INT32_MAX and the like: what headers define.
+// Names such as INT32_MAX that headers may define as macros.
 static bool is_like_macro(Str name) {
     bool joined = false;
     for (size_t i = 0; i < name.size; i++) {
@@ -40,7 +40,7 @@ static bool is_like_macro(Str name) {
     return joined;
 }
 
-// Names that a prototype needs for itself: types, and the stream in front.
+// Names that a parameter must not have: types, macros, `stream`, and names of other parameters.
 static bool is_taken(const MetaKernel *meta, uint32_t number, Str name) {
     bool ended = name.size && name.text[name.size - 1] == '_';
     if (!ended && is_like_macro(name)) return true;
@@ -53,7 +53,8 @@ static bool is_taken(const MetaKernel *meta, uint32_t number, Str name) {
 
 static const char *parameter_name(Arena *arena, const MetaKernel *meta, uint32_t number) {
     const char *name = function_c_name(arena, meta->args[number].name);
-    if (name[0] == '_') name = arena_printf(arena, "p%s", name);  // the implementation's
+    // leading underscores are reserved for the implementation
+    if (name[0] == '_') name = arena_printf(arena, "p%s", name);
     while (is_taken(meta, number, str(name))) name = arena_printf(arena, "%s_", name);
     return name;
 }
@@ -84,7 +85,7 @@ Str build_prototype(Arena *arena, Str symbol, const MetaKernel *meta) {
 
 enum { WIDTH = 100 };
 
-// A line that is too long is broken behind a comma.
+// A line that is too long is broken after a comma.
 static void put_prototype(StrBuf *out, Str text) {
     size_t column = 0;
     while (text.size) {
@@ -102,7 +103,7 @@ static void put_prototype(StrBuf *out, Str text) {
     strbuf_printf(out, ";\n");
 }
 
-// A comment must not go on in the next line: not by a backslash, nor by the trigraph for one.
+// A comment must not continue on the next line: neither by a backslash nor by the trigraph for one.
 static Str comment_text(Str line) {
     for (;;) {
         line = str_trim(line);
@@ -176,7 +177,7 @@ static void put_value(bool first, Str name, int64_t value, StrBuf *out) {
     strbuf_printf(out, "%s%.*s = %lld", first ? "" : ", ", STR_ARG(name), (long long)value);
 }
 
-// Consts as the code was made with.
+// The consts with which the code was compiled.
 static void put_consts(const BuildPlan *plan, const BuildFunction *f, const MetaKernel *meta,
                        StrBuf *out) {
     const MetaVariant *v = &meta->variants[0];
@@ -190,10 +191,11 @@ static void put_consts(const BuildPlan *plan, const BuildFunction *f, const Meta
     }
     if (count) strbuf_char(out, '\n');
     if (f->alternative_count < 2) return;
-    strbuf_printf(out,
-                  "// This is the first of %u; the first that fits a launch is taken, or what a "
-                  "table says:\n",
-                  f->alternative_count);
+    strbuf_printf(
+        out,
+        "// This is the first of %u; a launch takes the first that fits, or the one that a tune "
+        "table names:\n",
+        f->alternative_count);
     for (uint32_t a = 0; a < f->alternative_count; a++) {
         bool first = true;
         strbuf_printf(out, "//   ");
@@ -240,9 +242,9 @@ Str build_header(Arena *arena, const BuildPlan *plan, const Built *built) {
     strbuf_printf(
         &out,
         "// Library %.*s: made by tilec " TILEC_VERSION_TEXT
-        ", not to be changed.\n//\n"
-        "// Each function launches its kernel on the stream and returns: %.*s_load first, "
-        "once for\n// each device.\n",
+        "; do not edit.\n//\n"
+        "// Each function launches its kernel on the stream and returns. Call %.*s_load first,\n"
+        "// once for each device.\n",
         STR_ARG(name), STR_ARG(name));
     strbuf_printf(&out, "#ifndef %.*s_TILEC_H\n#define %.*s_TILEC_H\n\n", STR_ARG(upper),
                   STR_ARG(upper));

@@ -7,12 +7,12 @@
 #include "base/recover.h"
 #include "base/unpack.h"
 
-// As `xz -9e` packs, but for the window: the encoder takes 11 times as much memory as it has, and
-// bytes further back than there are any gain nothing. The decoder may have a larger one.
+// Packs like `xz -9e`, but with a smaller window. The encoder takes 11 times the window in memory,
+// and a window larger than the data gains nothing. The decoder's window may be larger.
 static lzma_options_lzma options_for(size_t size) {
     lzma_options_lzma options;
     bool unknown = lzma_lzma_preset(&options, 9 | LZMA_PRESET_EXTREME);
-    CHECK(!unknown, "liblzma knows no preset 9e");
+    CHECK(!unknown, "liblzma does not have the preset 9e");
     options.lc = UNPACK_LC;
     options.lp = UNPACK_LP;
     options.pb = UNPACK_PB;
@@ -30,12 +30,13 @@ static lzma_ret encode(Str bytes, uint8_t *to, size_t *size, size_t room) {
 }
 
 Str pack(Arena *arena, Str bytes) {
-    // Code packs to less than half; nobody says how long the packed bytes of others may be.
+    // Code packs to less than half its size; for other data the packed size is not known in
+    // advance.
     for (size_t room = bytes.size / 2 + 64;; room *= 2) {
         size_t size;
         uint8_t *to = recover_new(room);
         lzma_ret ret = encode(bytes, to, &size, room);
-        if (ret == LZMA_MEM_ERROR) os_out_of_memory();  // liblzma has released what it took
+        if (ret == LZMA_MEM_ERROR) os_out_of_memory();  // liblzma has released its own memory
         CHECK(ret == LZMA_OK || ret == LZMA_BUF_ERROR, "liblzma says %d", (int)ret);
         const char *packed = ret == LZMA_OK ? arena_copy(arena, to, size) : NULL;
         recover_free(to);

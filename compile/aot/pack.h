@@ -1,7 +1,8 @@
-// Packing: the other side of base/unpack.h.
+// Packing: the reverse of base/unpack.h.
 //
-// Invariants: the same bytes give the same packed bytes, whatever the machine; unpack(pack(x)) is
-// x. Ownership: the result is in the arena given; what liblzma allocates is gone on return.
+// Invariants: the same bytes give the same packed bytes on each machine; unpack(pack(x)) is x.
+// Ownership: the result is in the arena given; memory that liblzma allocates is freed before the
+// return.
 //
 //     Str packed = pack(arena, bytes);
 #ifndef TILEC_COMPILE_AOT_PACK_H
@@ -10,7 +11,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-// Never fails but by memory, which is told to the region of recovery.
+// Fails only for lack of memory, which it reports through the recovery region.
 Str pack(Arena *arena, Str bytes);
 
 #endif

@@ -24,7 +24,7 @@ void at_once_stream_destroy(tilec_device *device, void *stream) {
     recover_free(s);
 }
 
-// The report may be half written: it is left alone.
+// The report may be half written, so it is not touched.
 void at_once_stream_lock(AtOnceStream *s) {
     os_mutex_lock(s->lock);
     if (!os_mutex_abandoned(s->lock)) return;
@@ -45,7 +45,7 @@ tilec_status at_once_stream_synchronize(tilec_device *device, void *stream) {
 }
 
 tilec_status at_once_stream_wait(tilec_device *device, void *stream, void *event) {
-    (void)device, (void)stream, (void)event;  // all work is done already
+    (void)device, (void)stream, (void)event;  // all work is already done
     return TILEC_OK;
 }
 
@@ -66,7 +66,7 @@ void at_once_event_destroy(tilec_device *device, void *event) {
 
 tilec_status at_once_event_record(tilec_device *device, void *event, void *stream) {
     (void)device, (void)stream;
-    atomic_store((Moment *)event, os_time_ns());  // several threads may record it
+    atomic_store((Moment *)event, os_time_ns());  // several threads may record it at once
     return TILEC_OK;
 }
 

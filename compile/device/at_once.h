@@ -1,8 +1,8 @@
 // Streams and events of devices whose work is done when `launch` or `copy` returns.
 //
-// Invariants: a stream does one launch after another, whichever threads ask; it holds its first
-// failure until it is synchronised, and does nothing meanwhile. Rows of RtDeviceApi, but for the
-// struct. Ownership: as the device table says.
+// Invariants: a stream runs one launch after another, for all threads; it keeps its first failure
+// until it is synchronised, and does nothing until then. The functions are rows of RtDeviceApi,
+// except for the struct. Ownership: as the device table says.
 //
 //     AtOnceStream *s = stream;
 //     at_once_stream_lock(s);
@@ -22,7 +22,7 @@ typedef struct AtOnceStream {
     RtReport failure;
 } AtOnceStream;
 
-// In the child of a fork a stream that another thread was using has failed.
+// In the child of a fork, a stream that another thread was using has failed.
 void at_once_stream_lock(AtOnceStream *stream);
 
 tilec_status at_once_stream_create(tilec_device *device, void **stream);

@@ -14,7 +14,7 @@ enum { TOOLS = 16, SECONDS = 600, VERSION_SECONDS = 20 };
     "install -c nvidia cuda-nvcc), or name the program in TILEC_PTXAS"
 
 typedef struct Tool {
-    const char *path;          // of ptxas
+    const char *path;          // of the program ptxas; NULL for the library
     const NvJitLink *library;  // or NULL
     uint32_t release;          // of CUDA: 1208
     const char *version;       // "12.8.93"
@@ -22,12 +22,12 @@ typedef struct Tool {
 
 struct CubinMaker {
     PtxBy by;
-    OsMutex *lock;  // guards all below
+    OsMutex *lock;  // protects all members below
     Arena *arena;
     bool looked;
     Tool tools[TOOLS];
     size_t count;
-    StrBuf tried;  // a line for each place without a usable tool
+    StrBuf tried;  // one line for each place without a usable tool
 };
 
 bool ptx_by_parse(Str text, PtxBy *by) {
@@ -46,7 +46,7 @@ bool ptx_by_environment(Arena *arena, PtxBy *by, Str *problem) {
     if (!wanted || !wanted[0] || ptx_by_parse(str(wanted), by)) return true;
     *problem = str(arena_printf(arena,
                                 "TILEC_PTX_COMPILER is '%s', expected one of " PTX_BY_TEXT
-                                " (which program ptxas is, TILEC_PTXAS says)",
+                                " (TILEC_PTXAS names the program ptxas)",
                                 wanted));
     return false;
 }
@@ -70,7 +70,7 @@ void cubin_maker_destroy(CubinMaker *maker) {
 
 // ---- What a text is of ----
 
-// Behind ".target " or ".version ", at the beginning of a line.
+// The text after ".target " or ".version " at the beginning of a line.
 static Str directive(Str ptx, const char *name) {
     while (ptx.size) {
         Str line = str_trim(str_cut(ptx, '\n', &ptx)), rest;
@@ -82,7 +82,7 @@ static Str directive(Str ptx, const char *name) {
     return STR("");
 }
 
-// "8.3": 803; 0: it is none.
+// "8.3": 803; 0 if the text is not a version.
 static uint32_t version_of(Str text) {
     uint64_t major = 0, minor = 0;
     Str rest;
@@ -93,8 +93,8 @@ static uint32_t version_of(Str text) {
     return major < 1000 && minor < 100 ? (uint32_t)(major * 100 + minor) : 0;
 }
 
-// The newest PTX that a release of CUDA knows; of one that is newer than this table: everything. A
-// version of PTX knows the architectures there were, so that nothing else need be asked.
+// The newest PTX version that a release of CUDA knows; a release newer than this table knows all. A
+// version of PTX knows all architectures of its time, so nothing else needs to be checked.
 static uint32_t newest_ptx(uint32_t release) {
     static const uint32_t rows[][2] = {
         {1000, 603}, {1001, 604}, {1002, 605}, {1100, 700}, {1101, 701}, {1102, 702},
@@ -119,7 +119,7 @@ static void add_tool(CubinMaker *m, Tool tool) {
     if (m->count < TOOLS) m->tools[m->count++] = tool;
 }
 
-// "… release 13.0, V13.0.88": behind the V.
+// "… release 13.0, V13.0.88": the text after the V.
 static Str read_version(Str text) {
     static const char mark[] = ", V";
     for (size_t i = 0; i + sizeof mark <= text.size; i++) {
@@ -204,9 +204,9 @@ static void look_for_libraries(CubinMaker *m) {
 
 static void look(CubinMaker *m) {
     if (m->looked) return;
-    m->tried.size = 0;  // memory may have run out the last time
+    m->tried.size = 0;  // an earlier attempt may have run out of memory
     if (m->by == PTX_BY_ANY || m->by == PTX_BY_PTXAS) look_for_programs(m);
-    // A library that nobody needs is not mapped.
+    // The library is mapped only if it is needed.
     if (m->by == PTX_BY_NVJITLINK || (m->by == PTX_BY_ANY && !m->count)) look_for_libraries(m);
     m->looked = true;
 }
@@ -214,7 +214,7 @@ static void look(CubinMaker *m) {
 static void say_missing(const CubinMaker *m, Str ptx, Diags *diags) {
     Str target = directive(ptx, ".target"), version = directive(ptx, ".version");
     diag_error(diags, (Span){0}, DIAG_UNAVAILABLE,
-               "machine code for %.*s needs %s that knows PTX %.*s, and there is none here",
+               "machine code for %.*s needs %s that knows PTX %.*s, and none was found",
                STR_ARG(target),
                m->by == PTX_BY_PTXAS       ? "ptxas"
                : m->by == PTX_BY_NVJITLINK ? "libnvJitLink"
@@ -251,7 +251,7 @@ Str cubin_tool(CubinMaker *maker, Arena *arena, Str ptx, Diags *diags) {
 
 // ---- Making it ----
 
-// Of PTX without lines the tools would make some of the PTX's own, with its whole text.
+// For PTX without line numbers the tools would add lines of the PTX itself, with its whole text.
 bool cubin_has_lines(Str ptx) {
     static const char mark[] = "\n\t.loc";
     for (size_t i = 0; i + sizeof mark <= ptx.size; i++)
@@ -282,7 +282,8 @@ static bool run_program(const Tool *tool, Arena *arena, const char *arch, Str pt
 
 static bool is_elf(Str bytes) { return str_starts(bytes, STR("\177ELF")); }
 
-// What it said, as diagnostics; the PTX is a source only where something points into it.
+// Converts the tool's output to diagnostics. The PTX is added as a source only if a message points
+// into it.
 static bool read_log(Str log, Sources *sources, Str ptx, Cubin *cubin, Diags *diags) {
     static const char mark[] = ", line ";
     const SourceFile *file = NULL;
@@ -293,8 +294,8 @@ static bool read_log(Str log, Sources *sources, Str ptx, Cubin *cubin, Diags *di
     const PtxFacts *f = &cubin->facts;
     if (f->spill_stores || f->spill_loads)
         diag_warning(diags, (Span){0}, DIAG_UNSUPPORTED,
-                     "the kernel has too few registers: %u bytes of spill stores, %u of spill "
-                     "loads; smaller tiles or more warps need fewer of a thread's",
+                     "the kernel spills registers: %u bytes of spill stores, %u of spill "
+                     "loads; with smaller tiles or more warps a thread needs fewer",
                      f->spill_stores, f->spill_loads);
     return true;
 }
@@ -316,7 +317,7 @@ bool cubin_make(CubinMaker *maker, Arena *arena, Sources *sources, Str ptx, Cubi
         return true;
     }
     if (diags_errors(diags) == errors)
-        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "%s made no machine code of the PTX",
+        diag_error(diags, (Span){0}, DIAG_UNSUPPORTED, "%s made no machine code from the PTX",
                    tool->path ? tool->path : "libnvJitLink");
     return false;
 }

@@ -1,13 +1,13 @@
-// Cubin: machine code of one NVIDIA architecture, made of PTX by a tool of NVIDIA's that is here.
+// Cubin: machine code for one NVIDIA architecture, made from PTX by a tool of NVIDIA's on this
+// machine.
 //
-// The tools, in the order in which they are asked: `ptxas` in $TILEC_PTXAS (that one and no other),
+// The tools, in the order in which they are tried: `ptxas` in $TILEC_PTXAS (that one and no other),
 // $CUDA_HOME/bin, the folders of $PATH, /usr/local/cuda/bin; then the library nvJitLink in
-// $TILEC_NVJITLINK, where the loader looks, in lib64 of the same homes. The first that knows the
-// text's version of PTX is taken. Which of them count is the wish; PTX_BY_DRIVER: none, the driver
-// compiles PTX itself, as it always can.
-// Invariants: tools are looked for once, when the first is needed; any thread may ask. The machine
-// code is for the architecture that the PTX names. Ownership: cubin_maker_destroy; results are in
-// the arena given.
+// $TILEC_NVJITLINK, on the loader's search path, in lib64 of the same homes. The first that knows
+// the text's version of PTX is taken. An option (PtxBy) says which of them may be used.
+// PTX_BY_DRIVER: none; the driver compiles PTX itself, which it always can. Invariants: tools are
+// searched once, when the first is needed; any thread may call. The machine code is for the
+// architecture that the PTX names. Ownership: cubin_maker_destroy; results are in the arena given.
 //
 //     CubinMaker *m = cubin_maker_create(PTX_BY_ANY);
 //     Cubin cubin;
@@ -21,8 +21,8 @@ typedef enum PtxBy { PTX_BY_DRIVER, PTX_BY_ANY, PTX_BY_PTXAS, PTX_BY_NVJITLINK }
 // "driver", "auto", "ptxas", "nvjitlink".
 bool ptx_by_parse(Str text, PtxBy *by);
 #define PTX_BY_TEXT "driver, auto, ptxas and nvjitlink"
-// Whom TILEC_PTX_COMPILER names; without it the driver. False, after saying why in `problem`: it
-// names nobody.
+// The compiler that TILEC_PTX_COMPILER names; the driver if it is not set. False, with the reason
+// in `problem`, if the value is not one of the names.
 bool ptx_by_environment(Arena *arena, PtxBy *by, Str *problem);
 
 typedef struct Cubin {
@@ -34,13 +34,13 @@ typedef struct CubinMaker CubinMaker;
 CubinMaker *cubin_maker_create(PtxBy by);
 void cubin_maker_destroy(CubinMaker *maker);
 
-// The tool that would be taken for this text, and its version, for keys: "ptxas 13.0.88"; empty:
-// there is none, and `diags` (NULL: nobody) hears where it was looked for.
+// The tool that would be used for this text, and its version, for keys: "ptxas 13.0.88". Empty if
+// there is none; `diags` (may be NULL) then gets the places that were searched.
 Str cubin_tool(CubinMaker *maker, Arena *arena, Str ptx, Diags *diags);
-// Does the PTX say which lines of the source it is of?
+// Does the PTX have line numbers of its source?
 bool cubin_has_lines(Str ptx);
-// False after reporting: no tool, or what it said. Warnings and spills are reported, too. `sources`
-// are those of the diagnostics.
+// False after reporting that there is no tool, or the tool's errors. Warnings and spills are
+// reported, too. `sources` are those of the diagnostics.
 bool cubin_make(CubinMaker *maker, Arena *arena, Sources *sources, Str ptx, Cubin *cubin,
                 Diags *diags);
 

@@ -29,7 +29,7 @@ static void device_close(void *state) { (void)state; }
 
 static tilec_status device_alloc(tilec_device *device, size_t size, void **address) {
     tilec_status s = rt_allocate(device->context, size, 64, address);
-    if (!s) memset(*address, 0, size);  // the same run gives the same bits
+    if (!s) memset(*address, 0, size);  // makes two equal runs give the same bits
     return s;
 }
 
@@ -56,7 +56,7 @@ static tilec_status module_load(tilec_device *device, const RtImage *image, RtMo
     return TILEC_OK;
 }
 
-// What a thread of a fork's parent was changing is left alone.
+// A module that a thread of a fork's parent was changing is not touched.
 static void module_unload(tilec_device *device, RtModule *module) {
     (void)device;
     if (!os_mutex_abandoned(module->lock)) {
@@ -67,7 +67,7 @@ static void module_unload(tilec_device *device, RtModule *module) {
     recover_free(module);
 }
 
-// The packed block, read back by the layout that meta.h states.
+// Reads the packed block; meta.h defines its layout.
 static void unpack(const RtLaunch *launch, IrArg *args) {
     for (uint32_t i = 0; i < launch->meta->arg_count; i++) {
         const MetaArg *arg = &launch->meta->args[i];
@@ -111,14 +111,14 @@ static tilec_status status_of(IrOutcome outcome) {
     return TILEC_INTERNAL;
 }
 
-// What a run left that ran out of memory is nothing to go on with.
+// Discards the state of a run that ran out of memory.
 static void begin_anew(RtModule *m) {
     ir_interp_destroy(m->interp);
     m->interp = NULL;
     arena_reset(m->arena, (ArenaMark){0});
 }
 
-// The interpreter's state may be half changed: the child of a fork leaves it alone.
+// In the child of a fork the interpreter's state may be half changed; it is not touched.
 static void lock_module(RtModule *m) {
     os_mutex_lock(m->lock);
     if (!os_mutex_abandoned(m->lock)) return;

@@ -32,8 +32,8 @@ struct NvJitLink {
 #undef MEMBER
 };
 
-// The name is one of the interface or, from a library without those, that of its version:
-// __nvJitLinkCreate_12_0 (the first of a major number, which later ones keep).
+// A library exports the name itself, or the name with a version: __nvJitLinkCreate_12_0 (the first
+// minor version, which later ones keep).
 static bool find(const OsLibrary *library, const char *symbol, void *function) {
     static const int majors[] = {13, 12};
     char versioned[64];
@@ -67,7 +67,7 @@ NvJitLink *nvjitlink_open(const char *path, OsError *error) {
 
 void nvjitlink_close(const NvJitLink *library) {
     if (!library) return;
-    os_library_keep(library->library);  // it frees some of its memory when the process ends only
+    os_library_keep(library->library);  // it frees some of its memory only when the process ends
     void *all;
     memcpy(&all, &library, sizeof all);
     recover_free(all);
@@ -80,7 +80,7 @@ void nvjitlink_version(const NvJitLink *library, uint32_t *major, uint32_t *mino
     *minor = found[1];
 }
 
-// Sizes count a zero at the end.
+// The size includes a zero at the end.
 static Str read_text(Arena *arena, Handle handle, int (*size_of)(Handle, size_t *),
                      int (*read)(Handle, char *)) {
     size_t size = 0;
@@ -109,7 +109,8 @@ bool nvjitlink_run(const NvJitLink *library, Arena *arena, const char *arch, Str
         *log = STR("error: libnvJitLink does not take its options");
         return false;
     }
-    char *text = arena_text(arena, ptx.text, ptx.size);  // it must end in a zero, which counts
+    // it must end in a zero, which is part of the size
+    char *text = arena_text(arena, ptx.text, ptx.size);
     bool fine = !library->add_data(handle, INPUT_PTX, text, ptx.size + 1, "kernel.ptx") &&
                 !library->complete(handle) && read_cubin(library, arena, handle, cubin);
     *log = fine ? read_text(arena, handle, library->info_size, library->info_log)

@@ -55,7 +55,7 @@ static void device_close(void *state) {
     recover_free(d);
 }
 
-// Is it an architecture that somebody builds, though not one of those simulated?
+// Is it a known architecture, though perhaps not a simulated one?
 static bool names_gpu(Str arch) {
     static const char *const others[] = {"sm_50", "sm_52", "sm_53", "sm_60",  "sm_61", "sm_62",
                                          "sm_70", "sm_72", "sm_88", "sm_101", "sm_110"};
@@ -117,8 +117,8 @@ static GpuTarget device_gpu(const tilec_device *device) {
     return ((const Device *)device->state)->target;
 }
 
-// False: a thread of a fork's parent was changing the machine's memory, and this is the child. It
-// is left alone then, and so is the device.
+// False in the child of a fork if a thread of the parent was changing the machine's memory. The
+// memory and the device are not touched then.
 static bool lock_device(Device *d) {
     os_mutex_lock(d->lock);
     bool whole = !os_mutex_abandoned(d->lock);
@@ -128,15 +128,15 @@ static bool lock_device(Device *d) {
 
 static tilec_status fail_forked(const tilec_device *device) {
     return rt_fail(device->context, TILEC_UNAVAILABLE,
-                   "the process forked while another thread was using device %s: that goes on in "
-                   "the parent only; open the device anew",
+                   "the process forked while another thread was using device %s: it works only "
+                   "in the parent; open the device again",
                    device->name);
 }
 
 static uint64_t number_of(const void *address) { return (uint64_t)(uintptr_t)address; }
 
-// In whole units, as atomics of one byte change all of it: pairs of bytes, or words on AMD's; the
-// machines' drivers give out more.
+// Rounds sizes up to whole units, because an atomic of one byte changes the whole unit: a pair of
+// bytes, on AMD's machines a word. Real drivers allocate more than that.
 static bool alloc_units(const Device *d, uint64_t size, uint64_t *at) {
     static const uint8_t zeros[4] = {0};
     uint64_t unit = d->target.vendor == GPU_AMD ? 4 : 2, more = (unit - size % unit) % unit;
@@ -164,7 +164,8 @@ static void device_free(tilec_device *device, void *address, size_t size) {
     os_mutex_unlock(d->lock);
 }
 
-// Both within the device go through a copy: the machine's memory is written from the host's only.
+// A copy within the device goes through the host, because only the host can write the machine's
+// memory.
 static bool copy_bytes(SimMemory *m, void *to, const void *from, size_t size) {
     bool device_to = sim_address_is_global(number_of(to));
     bool device_from = sim_address_is_global(number_of(from));
@@ -185,7 +186,7 @@ static tilec_status copy(tilec_device *device, void *stream, void *to, const voi
     os_mutex_unlock(d->lock);
     return good ? TILEC_OK
                 : rt_fail(device->context, TILEC_INVALID_ARGUMENT,
-                          "a copy of %zu bytes does not lie within a buffer", size);
+                          "a copy of %zu bytes is not within a buffer", size);
 }
 
 // ---- Modules ----
@@ -217,7 +218,7 @@ static GpuDisassembler disassembler(const tilec_device *device, const RtPtxImage
     return (GpuDisassembler){api ? api->amd_disassemble : NULL, NULL};
 }
 
-// Without a disassembler it has been said why.
+// A missing disassembler has already been reported.
 static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target,
                                      GpuDisassembler disassemble, Diags *diags) {
     if (!disassemble.run) return NULL;
@@ -234,7 +235,7 @@ static const SimProgram *read_object(Arena *arena, Str bytes, GpuTarget target,
     return NULL;
 }
 
-// Those that there are: an address is never 0.
+// Frees the variables that were allocated: an address is never 0.
 static void free_variables(Device *d, const RtModule *m) {
     for (uint32_t i = 0; i < m->program->variable_count; i++)
         if (m->variables[i]) sim_memory_free(d->memory, m->variables[i]);
@@ -339,12 +340,12 @@ static DiagCode code_of(SimFindingKind kind) {
     return DIAG_LAUNCH;
 }
 
-// Lines of diagnostics, in their order.
+// The lines of diagnostics, in their order.
 typedef struct SimPlaces {
     VEC(SimLine) lines;
 } SimPlaces;
 
-// What the text of a diagnostic begins with.
+// The prefix of a diagnostic's text.
 static const char *place_text(Arena *arena, const SimLine *line, SimPlaces *places) {
     if (places) vec_push(arena, &places->lines, *line);
     if (places && line->file.size) return "";
@@ -354,7 +355,7 @@ static const char *place_text(Arena *arena, const SimLine *line, SimPlaces *plac
     return b.text;
 }
 
-// The report's diagnostics get their places, as data and in the text.
+// Sets the places of the report's diagnostics, as data and in the text.
 static void name_places(const SimPlaces *places, RtReport *r) {
     StrBuf text = strbuf(r->arena);
     for (size_t i = 0; i < r->diagnostics.count; i++) {
@@ -372,9 +373,9 @@ static void name_places(const SimPlaces *places, RtReport *r) {
     r->text = strbuf_str(&text);
 }
 
-// What went wrong, each with the line it comes from. True: nothing did.
-// `places` gets the line of each diagnostic, which is then not in its text where it is known;
-// NULL: texts begin with them.
+// Reports all errors, each with the line that it comes from; returns true if there are none.
+// `places` gets the line of each diagnostic; known lines are then left out of the text. NULL: each
+// text begins with its line.
 static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags *diags,
                    SimPlaces *places) {
     bool said = false;
@@ -384,7 +385,7 @@ static bool report(Arena *arena, const SimResult *r, const SimFindings *f, Diags
         said |= one->kind == SIM_FINDING_BOUNDS || one->kind == SIM_FINDING_ALIGNMENT;
         diag_error(diags, (Span){0}, code_of(one->kind), "%s%s: %.*s%s",
                    place_text(arena, &one->line, places), sim_finding_slug(one->kind),
-                   STR_ARG(one->text), one->count > 1 ? ", and more of the kind" : "");
+                   STR_ARG(one->text), one->count > 1 ? ", and more of this kind" : "");
     }
     if (r->outcome == SIM_REFUSED) diag_error(diags, (Span){0}, DIAG_LAUNCH, "%s", r->text);
     if (r->outcome == SIM_FAILED && !said)
@@ -403,7 +404,7 @@ static void print_text(void *user, Str text) {
     if (text.size) printf("%.*s", STR_ARG(text));
 }
 
-// The block of arguments, and behind it where the report is: of this launch only.
+// The block of arguments, followed by the address of this launch's report.
 static uint8_t *make_block(Arena *arena, const RtLaunch *l, uint64_t report) {
     GpuTail tail = {.report = report, .launch = 1};
     uint8_t *block = arena_alloc(arena, l->meta->size + sizeof tail);
@@ -412,7 +413,7 @@ static uint8_t *make_block(Arena *arena, const RtLaunch *l, uint64_t report) {
     return block;
 }
 
-// What the launch adds to the shared memory that the code has of its own.
+// The shared memory that the launch adds to the code's own.
 static uint32_t more_shared(const SimKernel *k, const MetaVariant *v) {
     return v->shared_bytes > k->shared_bytes ? v->shared_bytes - k->shared_bytes : 0;
 }
@@ -453,7 +454,7 @@ static SimResult run_kernel(Arena *arena, tilec_device *device, const RtLaunch *
     return r;
 }
 
-// Programs go on after one has failed, but for itself.
+// The other programs run on after one has failed; only the failed one ends.
 static bool assert_failed(const GpuReport *left, const RtLaunch *l, RtReport *failure) {
     RtFailure f;
     if (!rt_failure_left(left, &f)) return false;
@@ -463,7 +464,8 @@ static bool assert_failed(const GpuReport *left, const RtLaunch *l, RtReport *fa
     return true;
 }
 
-// `at` is the report's on the device. What the kernel prints is said when all is done.
+// `at` is the address of the report on the device. Prints of the kernel are delivered when the
+// launch has ended.
 static tilec_status run_watched(tilec_device *device, const RtLaunch *l, uint64_t at, uint64_t size,
                                 RtPrints *prints, RtReport *failure) {
     const Device *d = device->state;
@@ -525,7 +527,7 @@ static tilec_status launch(tilec_device *device, void *stream, const RtLaunch *l
                            "there: make the first dimension the long one",
                            STR_ARG(l->meta->name), i, (long long)l->grid[i], ACROSS_MAX);
     at_once_stream_lock(s);
-    bool whole = lock_device(d);  // the machine's memory
+    bool whole = lock_device(d);  // in the machine's memory
     // After a failure the stream does nothing until it is synchronised.
     RtPrints prints = {0};
     if (whole && s->status == TILEC_OK) s->status = run(device, l, &prints, &s->failure);
@@ -578,7 +580,7 @@ static const SimKernel *choose(const SimProgram *p, Str name, Diags *diags) {
     return NULL;
 }
 
-// The parameters' bytes; those that no argument is given for (Triton's scratch pointers) are 0.
+// The bytes of the parameters. Parameters without an argument (Triton's scratch pointers) are 0.
 static uint8_t *make_params(Arena *arena, const SimKernel *k, const SimForeign *f,
                             SimMemory *memory, uint64_t *addresses, Diags *diags) {
     uint8_t *params = arena_alloc(arena, k->param_bytes + 8);

@@ -13,18 +13,18 @@ enum { DEFAULT_LIMIT_MIB = 512, ENTRY_LIMIT = 64 << 20, NAME_SIZE = HASH_HEX + 8
 struct Cache {
     CacheLog *log;
     void *user;
-    OsMutex *lock;  // guards all below
+    OsMutex *lock;  // protects all members below
     const char *wanted;
     Arena *arena;
     VEC(const char *) unsaid;
-    bool opened;       // tried to
+    bool opened;       // opening was tried
     Str path;          // of the folder, absolute
-    OsFolder *folder;  // NULL: off
+    OsFolder *folder;  // NULL: the cache is off
     uint64_t limit;
-    uint64_t size;  // of all files, as last seen; others may have added since
+    uint64_t size;  // of all files at the last look; other processes may have added some since
     bool size_known;
-    bool write_failed;  // said so once
-    bool too_large;     // likewise
+    bool write_failed;  // was reported
+    bool too_large;     // was reported
 };
 
 // ---- The foot of an entry ----
@@ -57,7 +57,7 @@ static Str entry_bytes(Arena *arena, const HashKey *key, CacheEntry entry) {
     return (Str){bytes, size};
 }
 
-// NULL: it is whole, and what the key says.
+// Returns NULL for an intact entry that belongs to the key, else the problem.
 static const char *entry_read(Str bytes, const HashKey *key, CacheEntry *entry) {
     Foot foot;
     if (bytes.size < sizeof foot) return "it is cut off";
@@ -116,7 +116,7 @@ Str cache_folder_path(Arena *arena, const char *folder) {
     if (folder) return (Str){arena_text(arena, folder, strlen(folder)), strlen(folder)};
     StrBuf path = strbuf(arena);
     const char *xdg = environment("XDG_CACHE_HOME"), *home = environment("HOME");
-    if (xdg && xdg[0] == '/')  // others are to be ignored, says the specification
+    if (xdg && xdg[0] == '/')  // the XDG specification says to ignore relative ones
         strbuf_printf(&path, "%s/tilec", xdg);
     else if (home)
         strbuf_printf(&path, "%s/.cache/tilec", home);
@@ -139,7 +139,8 @@ bool cache_size_parse(Str text, uint64_t *bytes) {
     return true;
 }
 
-// Said when the lock is free again: the log is the program's. Each text comes but once or twice.
+// Messages are logged after the lock is released, because the log function is the caller's. Each
+// message comes only once or twice.
 static void say(Cache *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(Cache *c, const char *format, ...) {
     if (!c->log) return;
@@ -163,7 +164,7 @@ static void unlock_and_say(Cache *c, Arena *arena) {
 static void read_switch(Cache *c) {
     const char *mode = environment("TILEC_CACHE");
     if (mode && strcmp(mode, "off") != 0 && strcmp(mode, "on") != 0)
-        say(c, "TILEC_CACHE is '%s', expected on or off; on it is", mode);
+        say(c, "TILEC_CACHE is '%s', expected on or off; using on", mode);
 }
 
 static void read_limit(Cache *c) {
@@ -171,7 +172,7 @@ static void read_limit(Cache *c) {
     const char *text = environment("TILEC_CACHE_SIZE");
     if (text && !cache_size_parse(str(text), &c->limit))
         say(c,
-            "TILEC_CACHE_SIZE is '%s', expected a number of bytes, or with K, M or G; %d MiB it is",
+            "TILEC_CACHE_SIZE is '%s', expected a number of bytes, or with K, M or G; using %d MiB",
             text, DEFAULT_LIMIT_MIB);
 }
 
@@ -193,7 +194,7 @@ void cache_destroy(Cache *cache) {
     recover_free(cache);
 }
 
-// The path is of the folder that was opened, and looked at, wherever the process works later.
+// The path of the folder that was opened and checked, even if the process changes its directory.
 static OsFolder *open_path(Cache *c, Str path, OsError *e) {
     TRY(os_path_absolute(c->arena, path, &path, e));
     OsFolder *folder = os_folder_open(c->arena, path.text, true, e);
@@ -201,7 +202,7 @@ static OsFolder *open_path(Cache *c, Str path, OsError *e) {
     return folder;
 }
 
-// The lock is held. NULL: the cache is off. It counts as opened when that has come to its end.
+// The lock is held. NULL: the cache is off. `opened` is set when the attempt has ended.
 static OsFolder *open_folder(Cache *c) {
     if (c->opened) return c->folder;
     read_switch(c);
@@ -247,8 +248,8 @@ bool cache_find(Cache *cache, CacheKind kind, const HashKey *key, Arena *arena, 
     }
     if (cache->log)
         cache->log(cache->user,
-                   arena_printf(arena, "the cache's entry %s is not used and made again: %s", name,
-                                wrong));
+                   arena_printf(arena, "the cache's entry %s is not used, and is replaced: %s",
+                                name, wrong));
     os_folder_remove(folder, name, &e);
     return false;
 }
@@ -259,7 +260,7 @@ static int oldest_first(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-// Files of others in the folder stay, and count for nothing.
+// Files that are not ours stay in the folder and do not count.
 static void keep_ours(OsFolderFiles *files) {
     size_t kept = 0;
     CacheKind kind;
@@ -272,8 +273,8 @@ static void keep_ours(OsFolderFiles *files) {
     files->count = kept;
 }
 
-// Counts what is there, and removes what was used longest ago until it is nine tenths of the limit:
-// not at every entry from then on.
+// Adds up the sizes and, above the limit, removes the least recently used entries down to nine
+// tenths of it, so that this is not needed for every new entry.
 static void make_room(Cache *c, Arena *arena, uint64_t more) {
     if (c->size_known && c->size + more <= c->limit) return;
     OsFolderFiles files = {0};
@@ -291,7 +292,7 @@ static void make_room(Cache *c, Arena *arena, uint64_t more) {
 static void say_too_large(Cache *c, size_t size, uint64_t most) {
     if (!c->too_large)
         say(c,
-            "a compiled kernel of %zu bytes is not kept: an entry may have %llu, and no more than "
+            "a compiled kernel of %zu bytes is not kept: an entry may have %llu bytes, at most "
             "half of TILEC_CACHE_SIZE",
             size, (unsigned long long)most);
     c->too_large = true;
@@ -301,7 +302,8 @@ static void keep(Cache *c, CacheKind kind, Arena *arena, const HashKey *key, Cac
     Str bytes = entry_bytes(arena, key, *entry);
     uint64_t most = c->limit / 2 < ENTRY_LIMIT ? c->limit / 2 : ENTRY_LIMIT;
     bool fits = bytes.size <= most;
-    make_room(c, arena, fits ? bytes.size : 0);  // the folder may be of a time with a higher limit
+    // the folder may have been filled under a higher limit
+    make_room(c, arena, fits ? bytes.size : 0);
     if (!fits) {
         say_too_large(c, bytes.size, most);
         return;
@@ -365,7 +367,7 @@ bool cache_remove(const OsFolder *folder, const CacheRow *row, OsError *error) {
     return os_folder_remove(folder, entry_name(row->kind, &row->key, name), error);
 }
 
-// Files of others in the folder stay: somebody may have named a folder that is not ours alone.
+// Files that are not ours stay: the user may have named a folder that holds other files.
 bool cache_clear(const OsFolder *folder, Arena *arena, uint64_t *files, uint64_t *bytes,
                  OsError *error) {
     OsFolderFiles found = {0};

@@ -21,7 +21,7 @@ static void put_times(StrBuf *out, const CodegenTimes *times) {
     wire_put_number(out, times->link);
 }
 
-// Nobody is told of defects: the parent keeps the file, however this process ends.
+// The child does not report defects: the parent keeps the file, however this process ends.
 static bool compile(ChildWork *w, const CodegenApi *api, CodegenTimes *times, Str *output) {
     CodegenOptions options = *w->job->options;
     options.on_defect = NULL;
@@ -78,10 +78,10 @@ static void report(Arena *arena, const ChildJob *job, const OsChildEnd *end, Dia
     for (Str rest = end->errors; rest.size;) {
         Str line = str_trim(str_cut(rest, '\n', &rest));
         if (line.size) diag_note(diags, (Span){0}, "it said: %.*s", STR_ARG(line));
-        if (line.size) break;  // what follows is a stack trace
+        if (line.size) break;  // a stack trace follows
     }
     const char *file = keep_reproducer(arena, job);
-    if (file) diag_note(diags, (Span){0}, "what it was given is kept in %s", file);
+    if (file) diag_note(diags, (Span){0}, "its input is saved in %s", file);
     diag_help(diags, "this is a defect of tilec itself; please report it with that file");
 }
 
@@ -99,7 +99,7 @@ static bool answer(const ChildJob *job, Str bytes, Str *output, Diags *diags, bo
     return wire_ended(&r);
 }
 
-// Whole seconds up to the limit: at least one, so that it is the child that is ended.
+// The limit in whole seconds, at least one. The child must be the process that is ended.
 static unsigned seconds_left(const PassLimit *limit) {
     const uint64_t second = UINT64_C(1000000000);
     uint64_t now = os_time_ns();
@@ -117,7 +117,7 @@ bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags)
     OsError e;
     if (!os_child_run(arena, work, &w, own.seconds, &end, &e)) {
         diag_error(diags, own.func->span, DIAG_UNAVAILABLE,
-                   "no process can be made to compile in: %s", e.text);
+                   "cannot create a process to compile in: %s", e.text);
         return false;
     }
     bool good = false;

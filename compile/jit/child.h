@@ -1,10 +1,10 @@
-// Codegen in a child process: what LLVM does to its process then harms no other.
+// Codegen in a child process, so that a crash of LLVM cannot harm this process.
 //
-// The child opens libtilec_llvm itself, compiles, sends the result back and ends. One that is ended
-// by a signal, calls exit, or takes longer than CHILD_SECONDS becomes an error [defect] with a file
-// that reproduces it (the lowered IR), which stays. One that a limit of time ends is an error
-// [limit], and leaves nothing. Invariants: this process never opens the
-// library on this way. Ownership: the output is in the arena given.
+// The child opens libtilec_llvm itself, compiles, sends the result back and ends. If it is ended by
+// a signal, calls exit, or takes longer than CHILD_SECONDS, that is an error [defect] with a file
+// that reproduces it (the lowered IR), which stays. If a time limit of the caller ends it, that is
+// an error [limit], and no file is left. Invariants: this process does not open the library for
+// that. Ownership: the output is in the arena given.
 //
 //     ChildJob job = {.func = func, .options = &options};
 //     if (!child_compile(arena, &job, &object, diags)) …
@@ -19,9 +19,9 @@ enum { CHILD_SECONDS = 120 };
 typedef struct ChildJob {
     const IrFunc *func;
     const CodegenOptions *options;
-    const char *library;  // plugin_create
+    const char *library;  // passed to plugin_create
     unsigned seconds;     // 0: CHILD_SECONDS
-    PassLimit limit;      // when the child is ended, with an error [limit] instead
+    PassLimit limit;      // the time limit: the child is then ended with an error [limit]
 } ChildJob;
 
 bool child_compile(Arena *arena, const ChildJob *job, Str *output, Diags *diags);

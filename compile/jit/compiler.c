@@ -10,12 +10,12 @@
 #include "runtime/cuda/device.h"
 #include "runtime/hip/device.h"
 
-// What is no number of a switch is said; it is on, as somebody who set it will have meant.
+// A value other than 0 or 1 is reported. It counts as on, because the user probably meant that.
 static bool is_on(tilec_context *context, const char *variable) {
     const char *value = os_env(variable);
     if (!value || !value[0] || strcmp(value, "0") == 0) return false;
     if (strcmp(value, "1") != 0)
-        rt_log(context, TILEC_WARNING, "%s is '%s', expected 0 or 1; 1 it is", variable, value);
+        rt_log(context, TILEC_WARNING, "%s is '%s', expected 0 or 1; using 1", variable, value);
     return true;
 }
 
@@ -29,7 +29,7 @@ static void choose_target(Compiler *c) {
     if (asked && !runs) snprintf(c->bad_target, sizeof c->bad_target, "%s", wanted);
 }
 
-// The context's own option comes first.
+// The context's own option has precedence.
 static void choose_seconds(Compiler *c, unsigned own) {
     const char *wanted = os_env("TILEC_COMPILE_SECONDS");
     c->services.seconds = own;
@@ -40,7 +40,7 @@ static void choose_seconds(Compiler *c, unsigned own) {
 
 static void log_cache(void *user, const char *text) { rt_log(user, TILEC_WARNING, "%s", text); }
 
-// Who compiles PTX for devices `cuda`; the option has been checked.
+// The tool that compiles PTX for devices `cuda`. The option has already been checked.
 static CubinMaker *make_cubin_maker(tilec_context *context) {
     const char *wanted = context->options.ptx_compiler;
     PtxBy by = PTX_BY_DRIVER;
@@ -49,7 +49,7 @@ static CubinMaker *make_cubin_maker(tilec_context *context) {
     if (wanted && wanted[0])
         ptx_by_parse(str(wanted), &by);
     else if (!wanted && !ptx_by_environment(arena, &by, &problem))
-        rt_log(context, TILEC_WARNING, "%.*s; it is the driver", STR_ARG(problem));
+        rt_log(context, TILEC_WARNING, "%.*s; using the driver", STR_ARG(problem));
     arena_destroy(arena);
     return by == PTX_BY_DRIVER ? NULL : cubin_maker_create(by);
 }
@@ -64,7 +64,7 @@ static void destroy(void *compiler) {
     recover_free(c);
 }
 
-// Bad rows are said and left out: a table that somebody spoilt fails no compilation.
+// Bad rows are reported and ignored: a damaged table must not fail a compilation.
 static void read_tuned(Compiler *c, tilec_context *context) {
     c->tune_arena = arena_create();
     Str path = tune_path(c->tune_arena);
@@ -72,7 +72,7 @@ static void read_tuned(Compiler *c, tilec_context *context) {
     for (size_t i = 0; i < c->tuned->problems.count; i++) {
         const TuneProblem *p = &c->tuned->problems.data[i];
         const char *line = p->line ? arena_printf(c->tune_arena, ", line %u", p->line) : "";
-        rt_log(context, TILEC_WARNING, "tune table %.*s%s is left out: %s", STR_ARG(path), line,
+        rt_log(context, TILEC_WARNING, "tune table %.*s%s is ignored: %s", STR_ARG(path), line,
                p->text);
     }
 }
@@ -107,8 +107,8 @@ Str compiler_target_name(Arena *arena, const tilec_device *device) {
     return (Str){arena_text(arena, name, strlen(name)), strlen(name)};
 }
 
-// Without libtilec_llvm the device cpu has only what the cache holds: then "auto" is the
-// interpreter, which runs everything.
+// Without libtilec_llvm the device cpu can run only kernels that are in the cache. Then "auto" is
+// the interpreter, which runs everything.
 static bool code_can_be_made(const Compiler *c) {
     Arena *arena = arena_create();
     bool found = plugin_find(c->services.plugin, arena).size > 0;

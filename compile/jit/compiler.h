@@ -1,4 +1,5 @@
-// The compiler of a context: what its kernels share, and what the environment says about it.
+// The compiler of a context: the parts that its kernels share, and the settings from the
+// environment.
 //
 //     TILEC_CPU_TARGET=x86-64-v3   code of device cpu for this target instead of the machine's best
 //     TILEC_COMPILE_IN_CHILD=1     as the context's option compile_in_child
@@ -7,8 +8,8 @@
 //     TILEC_PTX_COMPILER=ptxas     as the context's option ptx_compiler; TILEC_PTXAS…: cubin.h
 //     TILEC_TUNE_FILE              what `tilec tune` found: tuner.h
 //
-// Invariants: made with the context, never changed; its parts lock themselves. Ownership: the
-// context, which destroys it after its devices.
+// Invariants: made with the context and never changed; its parts have their own locks. Ownership:
+// the context, which destroys it after its devices.
 //
 //     const Compiler *c = compiler_of(kernel->context);
 #ifndef TILEC_COMPILE_JIT_COMPILER_H
@@ -23,19 +24,21 @@ typedef struct Compiler {
     Arena *tune_arena;
     const TuneTable *tuned;
     CpuTarget target;
-    char bad_target[CPU_NAME_MAX];  // what TILEC_CPU_TARGET said and does not run here; else ""
-    bool target_exists;             // but there is such a target
-    char bad_seconds[32];           // what TILEC_COMPILE_SECONDS said and is no number; else ""
+    // the value of TILEC_CPU_TARGET if it does not run here; else ""
+    char bad_target[CPU_NAME_MAX];
+    bool target_exists;  // but it names a target
+    // the value of TILEC_COMPILE_SECONDS if it is not a number of seconds; else ""
+    char bad_seconds[32];
 } Compiler;
 
 static inline const Compiler *compiler_of(const tilec_context *context) {
     return context->compiler;
 }
 
-// What kernels of a device are specialised and compiled for: whose `tune` lines count. False where
-// the interpreter runs them.
+// The target for which kernels of a device are specialised and compiled. Its `tune` lines apply.
+// False if the interpreter runs the kernels.
 bool compiler_target_of(const tilec_device *device, CodeTarget *target);
-// Its name, in the arena; empty where there is none.
+// Its name, in the arena; empty if there is none.
 Str compiler_target_name(Arena *arena, const tilec_device *device);
 
 #endif

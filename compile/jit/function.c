@@ -9,8 +9,8 @@
 #include "runtime/launch.h"
 #include "runtime/values.h"
 
-// How C spells the types: a scalar by value, and an element that a pointer leads to. Formats that C
-// lacks are floats by value and bits in memory.
+// The C types: of a scalar that is passed by value, and of an element that a pointer refers to.
+// Formats that C lacks are floats by value and bits in memory.
 static const struct {
     const char *scalar, *element;
 } c_types[DTYPES] = {
@@ -33,7 +33,7 @@ static bool is_listed(Str name, const char *const *words, size_t count) {
 }
 #define IS_LISTED(name, words) is_listed((name), (words), sizeof(words) / sizeof *(words))
 
-// Of C and of C++11, what compilers add by default, and macros of the usual headers.
+// Keywords of C and C++11, names that compilers define by default, and macros of the usual headers.
 static bool is_c_keyword(Str name) {
     static const char *const words[] = {
         "alignas",     "alignof",
@@ -99,7 +99,7 @@ static int by_name(const void *a, const void *b) {
     return str_compare(*(const Str *)a, str(*(const char *const *)b));
 }
 
-// A function that a kernel's might be taken for, by the linker or the compiler.
+// Is there a C function with which the linker or the compiler might confuse the kernel's function?
 static bool is_c_function(Str name) {
     static const char *const words[] = {
 #include "compile/aot/c_names.def"
@@ -167,7 +167,7 @@ static tilec_arg pointer(const MetaArg *arg, void *data) {
     return tilec_arg_view(tilec_view_of((tilec_dtype)arg->dtype, data, (int32_t)arg->rank, none));
 }
 
-// Extents from where they were given, and the strides that follow from them.
+// Sets extents from the parameters that gave them, and the strides that follow from them.
 static void complete(const MetaArg *arg, const int64_t *extents, tilec_view *v) {
     int64_t stride = 1;
     for (uint32_t d = arg->rank; d-- > 0;) {
@@ -175,7 +175,8 @@ static void complete(const MetaArg *arg, const int64_t *extents, tilec_view *v) 
         v->extent[d] = e < 0 ? arg->dims[d].value : extents[e];
         if (arg->strided) continue;
         v->stride[d] = stride;
-        stride = (int64_t)((uint64_t)stride * (uint64_t)v->extent[d]);  // the launch refuses a wrap
+        // the launch rejects an overflow
+        stride = (int64_t)((uint64_t)stride * (uint64_t)v->extent[d]);
     }
 }
 
@@ -208,12 +209,13 @@ tilec_status function_call(tilec_kernel *kernel, const FunctionPlan *plan,
     return s ? s : tilec_stream_synchronize(kernel->device->first);
 }
 
-// The metadata, if the call is in order and the kernel can be launched at all.
+// The metadata, if the call is correct and the kernel can be launched at all.
 static tilec_status check(tilec_kernel *kernel, const void *place, const MetaKernel **meta) {
     if (!kernel) return TILEC_INVALID_ARGUMENT;
     rt_begin(kernel->context);
     if (!place)
-        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT, "the place for the answer is NULL");
+        return rt_fail(kernel->context, TILEC_INVALID_ARGUMENT,
+                       "the pointer for the result is NULL");
     *meta = rt_kernel_meta(kernel);
     if (!*meta) return TILEC_INVALID_ARGUMENT;
     if ((*meta)->arg_count <= LAUNCH_MAX_ARGS) return TILEC_OK;
@@ -221,7 +223,7 @@ static tilec_status check(tilec_kernel *kernel, const void *place, const MetaKer
                    kernel->name, (*meta)->arg_count, LAUNCH_MAX_ARGS);
 }
 
-// The context's mutex is held. What was begun does not stay without memory for the whole.
+// The context's mutex is held. If memory runs out, everything that was begun is freed.
 static const char *make_function(tilec_kernel *kernel, const MetaKernel *meta) {
     Arena *texts = rt_kernel_texts(kernel);
     ArenaMark mark = arena_mark(texts);

@@ -1,4 +1,5 @@
-// The code of a function, by libffi; without it every kernel says why it cannot have one.
+// The code of a function, made with libffi. In a build without libffi every kernel reports why it
+// cannot have one.
 #include <string.h>
 
 #include "base/recover.h"
@@ -52,7 +53,7 @@ static ffi_type *param_type(const FunctionPlan *plan, const FunctionParam *p) {
     return &ffi_type_void;
 }
 
-// What the closure runs. libffi widens small results to ffi_arg.
+// The function that the closure calls. libffi widens small results to ffi_arg.
 static void called(ffi_cif *cif, void *result, void **values, void *user) {
     (void)cif;
     const FunctionCode *code = user;
@@ -89,7 +90,7 @@ const char *function_code_create(tilec_kernel *kernel, const FunctionPlan *plan,
 }
 
 tilec_function_pointer function_code_pointer(const FunctionCode *code) {
-    tilec_function_pointer pointer;  // POSIX: both kinds of pointers are alike
+    tilec_function_pointer pointer;  // POSIX: both kinds of pointers have the same size
     _Static_assert(sizeof pointer == sizeof code->pointer, "code and data pointers differ");
     memcpy(&pointer, &code->pointer, sizeof pointer);
     return pointer;

@@ -6,7 +6,7 @@
 
 struct Images {
     OsMutex *lock;
-    uint32_t generation;  // os_fork_generation when it was made
+    uint32_t generation;  // value of os_fork_generation at creation
     Image *first;
 };
 
@@ -17,10 +17,11 @@ Images *images_create(void) {
     return i;
 }
 
-// What a thread of a fork's parent was about to use or to let go stays in the child.
+// In the child of a fork, images that a thread of the parent was about to use or release are
+// leaked.
 void images_destroy(Images *images) {
     CHECK(!images->first || images->generation != os_fork_generation(),
-          "code is still in use as its context goes");
+          "code is still in use when its context is destroyed");
     os_mutex_destroy(images->lock);
     recover_free(images);
 }
@@ -42,7 +43,7 @@ Image *images_take(Images *images, tilec_device *device, const HashKey *key) {
     return found;
 }
 
-// Texts of the notes belong to the kernel that was first: copied, by way of their bytes.
+// The texts of the notes belong to the first kernel. Writing and reading the notes copies them.
 static void copy_notes(Image *image, const CodeNotes *notes) {
     StrBuf bytes = strbuf(image->arena);
     code_notes_write(notes, &bytes);
@@ -77,8 +78,8 @@ Image *images_put(Images *images, Image *made, RtModule *module) {
     return found;
 }
 
-// Launches of the kernel that lets go may still run, and look at its metadata: they are waited for,
-// with those of other kernels of the same code.
+// Launches of the kernel that drops the image may still run and read its metadata. We wait for
+// them, and for launches of other kernels with the same code.
 void images_drop(Images *images, Image *image) {
     const RtDeviceApi *api = image->device->api;
     if (api->module_finish) api->module_finish(image->device, image->module);

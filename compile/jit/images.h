@@ -1,7 +1,7 @@
-// Images: the loaded code of a context, shared by kernels that come to the same code.
+// Images: the loaded code of a context. Kernels with equal code share an image.
 //
-// Invariants: one image for a device and key; one that nobody uses is unloaded. Any thread may ask.
-// Ownership: whoever took or put an image drops it; its notes live as long.
+// Invariants: one image for a device and key; an unused one is unloaded. Any thread may call.
+// Ownership: each caller of take and put must drop its image; the notes live as long as the image.
 //
 //     Image *i = images_take(images, device, &key);
 //     if (!i) i = images_prepare(device, &key, &notes);   …load…   images_put(images, i, module);
@@ -27,10 +27,10 @@ Images *images_create(void);
 void images_destroy(Images *images);
 
 Image *images_take(Images *images, tilec_device *device, const HashKey *key);  // NULL: none
-// All memory that putting it needs, before anything is loaded.
+// Allocates all memory that images_put needs, before anything is loaded.
 Image *images_prepare(tilec_device *device, const HashKey *key, const CodeNotes *notes);
-void images_forget(Image *image);  // one that was only prepared
-// Takes the module over; when another thread came first, that one's image is given.
+void images_forget(Image *image);  // for an image that was only prepared
+// Takes over the module. If another thread has put the same image first, that one is returned.
 Image *images_put(Images *images, Image *prepared, RtModule *module);
 void images_drop(Images *images, Image *image);
 

@@ -18,14 +18,15 @@
 #include "target/cpu.h"
 
 typedef struct Specialization {
-    Arena *arena;  // of all that it is
+    Arena *arena;  // holds all of the specialisation
     FrontSpec spec;
     RtLoaded loaded;
-    const Compiled *fresh;  // not lowered yet; NULL once code was made of it
+    const Compiled *fresh;  // not lowered yet; NULL once code was made from it
     InterpImage interp;
-    RtModule *interpreted;  // where the interpreter runs it: interp_device's
-    Image **images;         // of each variant that has code
-    MetaVariant *variants;  // the metadata's: one gets its notes before its module is shown
+    RtModule *interpreted;  // the module of interp_device, if the interpreter runs it
+    Image **images;         // for each variant that has code
+    // of the metadata; notes are added to a variant before its module is published
+    MetaVariant *variants;
     RtModuleSlot *modules;
     struct Specialization *next;
 } Specialization;
@@ -36,16 +37,18 @@ typedef struct Jit {
     FrontSpec spec;
     JitSwitches switches;
     OsMutex *lock;
-    bool compiling;          // whoever holds the lock changes more than the scratch
-    Arena *scratch;          // of one look-up
-    TuneNames tune_names;    // of the device
-    TuneRow tune_key;        // in the unit's arena; rows of it exist when the kernel is by_shape
-    const TuneRow *refused;  // the last row whose consts do not compile: not tried at each launch
+    bool compiling;        // the holder of the lock changes more than the scratch
+    Arena *scratch;        // for one look-up
+    TuneNames tune_names;  // of the device
+    TuneRow tune_key;  // in the unit's arena; the table has rows for it if the kernel is by_shape
+    // the last row whose consts do not compile; it is not tried at each launch
+    const TuneRow *refused;
     Specialization *made;
 } Jit;
 
-// Takes the kernel's mutex. In the child of a fork another thread may have had it: what a look-up
-// was using is made anew, a kernel that was being compiled is of no use there.
+// Takes the kernel's mutex. In the child of a fork another thread of the parent may have held it.
+// Then the state of a look-up is replaced by a new one; a kernel that was being compiled is
+// unusable.
 static tilec_status lock_kernel(const tilec_kernel *kernel) {
     Jit *jit = kernel->source;
     os_mutex_lock(jit->lock);
@@ -56,8 +59,8 @@ static tilec_status lock_kernel(const tilec_kernel *kernel) {
     if (jit->compiling) {
         os_mutex_unlock(jit->lock);
         return rt_fail(kernel->context, TILEC_UNAVAILABLE,
-                       "the process forked while another thread compiled a variant of %s: that "
-                       "goes on in the parent only; make the kernel anew",
+                       "the process forked while another thread compiled a variant of %s: this "
+                       "kernel works only in the parent; create it again",
                        kernel->name);
     }
     jit->scratch = arena_create();
@@ -66,7 +69,7 @@ static tilec_status lock_kernel(const tilec_kernel *kernel) {
     return TILEC_OK;
 }
 
-// The unit with an arena and diagnostics of one compilation: what that takes goes with it.
+// The unit with an arena and diagnostics for one compilation; they are freed with it.
 static Unit unit_in(const tilec_kernel *kernel, Arena *arena, Diags *diags) {
     const Jit *jit = kernel->source;
     Unit unit = *jit->unit;
@@ -82,7 +85,8 @@ static bool types_known(const FrontKernel *kernel, const FrontSpec *spec) {
     return true;
 }
 
-// Types, and consts that were chosen for a shape; all else is the same for all of a kernel.
+// Compares types, and consts that were chosen for a shape; all else is the same for all
+// specialisations of a kernel.
 static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
     if (a->bindings.count != b->bindings.count) return false;
     for (size_t i = 0; i < a->bindings.count; i++) {
@@ -92,7 +96,7 @@ static bool same_bindings(const FrontSpec *a, const FrontSpec *b) {
     return true;
 }
 
-// The bindings of `from`, copied for as long as the arena lives.
+// The bindings of `from`, copied into the arena.
 static FrontSpec copy_spec(Arena *arena, const FrontSpec *from) {
     FrontSpec spec = {.target = from->target, .math = from->math};
     for (size_t i = 0; i < from->bindings.count; i++)
@@ -106,7 +110,7 @@ static bool makes_code(const tilec_kernel *kernel) {
     return !jit->switches.sanitize && compiler_target_of(kernel->device, &target);
 }
 
-// What was wrong decides the status: the source, the place, or tilec.
+// The status depends on who is at fault: the source, the environment, or tilec.
 static tilec_status fail_diags(tilec_kernel *kernel, const Diags *diags) {
     tilec_status s = TILEC_INVALID_SOURCE;
     for (size_t i = diags_count(diags); i-- > 0;) {
@@ -129,8 +133,8 @@ static CompileVariants variants_of(const tilec_kernel *kernel) {
 
 static const Compiled *compile(const tilec_kernel *kernel, Unit *unit, const FrontSpec *spec) {
     const Jit *jit = kernel->source;
-    // A sanitizer looks at what was written: an access that passes would drop is looked at, too.
-    // But functions have the bits that they have on every device.
+    // A sanitizer checks the kernel as written, so also accesses that passes would remove. But math
+    // functions must give the same bits as on every device.
     static const PassStep functions[] = {{PASS_EXPAND_MATH, "all that a sanitized kernel gets"}};
     CompileOptions options = {.variants = variants_of(kernel)};
     CodeTarget target;
@@ -145,7 +149,7 @@ static const Compiled *compile(const tilec_kernel *kernel, Unit *unit, const Fro
 
 // ---- Run by the interpreter ----
 
-// On the device interp, or where the device has the interpreter run it.
+// On the device interp, or on a device for which the interpreter runs the kernel.
 static tilec_status load_modules(tilec_kernel *kernel, Specialization *s, RtModule **module) {
     RtImage image = {RT_IMAGE_IR, &s->interp, sizeof s->interp};
     tilec_status status = interp_device_api.module_load(kernel->device, &image, &s->interpreted);
@@ -179,7 +183,7 @@ static void unload_interpreted(tilec_kernel *kernel, Specialization *s) {
 
 // ---- Run as code ----
 
-// One diagnostic; of a tool that is missing also the places where it was looked for.
+// Logs one diagnostic; for a missing tool also the places that were searched.
 static void log_tool(const tilec_kernel *kernel, const Unit *unit, size_t number) {
     const Diag *d = diags_get(unit->diags, number);
     StrBuf text = strbuf(unit->arena);
@@ -187,13 +191,14 @@ static void log_tool(const tilec_kernel *kernel, const Unit *unit, size_t number
     if (d->code == DIAG_UNAVAILABLE) {
         for (const DiagNote *n = d->notes; n; n = n->next)
             strbuf_printf(&text, "%s%.*s", n == d->notes ? " (" : "; ", STR_ARG(n->text));
-        strbuf_printf(&text, "%sTILEC_PTX_COMPILER or the context asks for it; the driver does it",
-                      d->notes ? "): " : ": ");
+        strbuf_printf(
+            &text, "%sTILEC_PTX_COMPILER or the context asks for it; the driver compiles instead",
+            d->notes ? "): " : ": ");
     }
     rt_log(kernel->context, TILEC_WARNING, "%s: %s", kernel->name, text.text);
 }
 
-// What a tool says of code that it makes nothing of is no failure: the driver has the last word.
+// Errors of a tool that makes no code are only logged: the driver tries next.
 static bool find_cubin(const tilec_kernel *kernel, Unit *unit, const HashKey *key, Str ptx,
                        Cubin *cubin) {
     const Compiler *c = compiler_of(kernel->context);
@@ -238,12 +243,12 @@ static tilec_status load_code(tilec_kernel *kernel, Unit *unit, const HashKey *k
     const RtDeviceApi *api = kernel->device->api;
     tilec_status s = api->module_load(kernel->device, &wrapped, module);
     if (!s || !code->path) return s;
-    image.path = NULL;  // the file may have gone: another process makes room
+    image.path = NULL;  // another process may have removed the file to make room
     return api->module_load(kernel->device, &wrapped, module);
 }
 
-// Loaded code is owned by its image alone: what the two need is there before it is loaded, and
-// stays from then on.
+// Only the image owns loaded code. So the memory for both is allocated before the code is loaded,
+// and kept from then on.
 static tilec_status load_image(tilec_kernel *kernel, Unit *unit, const Code *code,
                                const HashKey *key, Image **image) {
     Recovery r;
@@ -261,14 +266,14 @@ static tilec_status load_image(tilec_kernel *kernel, Unit *unit, const Code *cod
     return status;
 }
 
-// Code objects that HIP of the device reads: an older version than usual where it is old itself.
+// The version of code objects that the device's HIP reads: older than usual if HIP is old.
 static uint32_t object_version(const tilec_device *device) {
     const RtDeviceApi *api = device->api;
     uint32_t newest = api->object_newest ? api->object_newest(device) : CODEGEN_OBJECT_VERSION;
     return newest < CODEGEN_OBJECT_VERSION ? newest : 0;
 }
 
-// The image from memory, from the disk, or made.
+// The image from memory or from the disk; if neither has it, it is compiled.
 static tilec_status find_image(tilec_kernel *kernel, Unit *unit, Specialization *s,
                                const Compiled *compiled, uint32_t variant, Image **image) {
     Jit *jit = kernel->source;
@@ -299,7 +304,7 @@ static tilec_status fail_target(tilec_context *context, const Compiler *c) {
                    c->bad_target, CPU_TARGETS_TEXT);
 }
 
-// The variant's module; the kernel's mutex is held. The unit's arena may go then.
+// Makes the variant's module; the kernel's mutex is held. The unit's arena may be freed afterwards.
 static tilec_status make_variant(tilec_kernel *kernel, Unit *unit, Specialization *s,
                                  uint32_t variant) {
     const Compiler *c = compiler_of(kernel->context);
@@ -324,7 +329,7 @@ static tilec_status prepare_locked(tilec_kernel *kernel, Specialization *s, uint
     return status;
 }
 
-// A variant that no launch had chosen so far.
+// Prepares a variant that no launch has chosen before.
 static tilec_status prepare(tilec_kernel *kernel, const RtLoaded *loaded, uint32_t variant,
                             RtModule **module) {
     Jit *jit = kernel->source;
@@ -362,7 +367,8 @@ static Specialization *new_specialization(const Jit *jit, Arena *arena, const Fr
     return s;
 }
 
-// In an arena of its own, which goes with a failure. `diags` NULL: those of the arena.
+// The specialisation has an arena of its own, which the caller destroys after a failure. `diags`
+// may be NULL: then diagnostics are in that arena.
 static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
                                         Arena *arena, Specialization **made) {
     Jit *jit = kernel->source;
@@ -376,7 +382,7 @@ static tilec_status make_specialization(tilec_kernel *kernel, const FrontSpec *w
                               : load_interpreted(kernel, s);
 }
 
-// Compiles and loads one specialisation, or finds it; the kernel's mutex is held.
+// Finds one specialisation, or compiles and loads it; the kernel's mutex is held.
 static tilec_status specialize(tilec_kernel *kernel, const FrontSpec *wanted, Diags *diags,
                                const RtLoaded **loaded) {
     Jit *jit = kernel->source;
@@ -405,7 +411,8 @@ static Dtype arg_type(const tilec_arg *arg) {
     return (Dtype)arg->view.dtype;
 }
 
-// A generic kernel's types come from its views: something else in a view's place is the mistake.
+// A generic kernel gets its types from its views. If another argument is passed for a view, that is
+// the error to report.
 static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_t count,
                         tilec_status *status) {
     const Jit *jit = kernel->source;
@@ -437,8 +444,8 @@ static bool views_given(const tilec_kernel *kernel, const tilec_arg *args, size_
 
 // ---- Consts that `tilec tune` found for a shape ----
 
-// The named extents of the arguments, rounded up; false when the arguments do not fit the kernel,
-// which the launch then says.
+// The named extents of the arguments, rounded up. False when the arguments do not fit the kernel;
+// the launch then reports that.
 static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, TuneRow *key) {
     for (const FrontExtent *e = jit->kernel->extents; e; e = e->next) {
         TuneSetting found = {.name = str(e->name), .value = -1};
@@ -459,7 +466,7 @@ static bool tune_shape(const Jit *jit, const tilec_arg *args, size_t count, Tune
     return true;
 }
 
-// The table's row for a device of any of the names that this one goes by.
+// The table's row for any of the device's names.
 static const TuneRow *tuned_row(const tilec_kernel *kernel, TuneRow *key) {
     const Jit *jit = kernel->source;
     const TuneRow *row = NULL;
@@ -481,8 +488,8 @@ static bool is_tuned(const tilec_kernel *kernel) {
     return known;
 }
 
-// The specialisation that the table names for these arguments. What it names and cannot be made or
-// launched leaves the one without it, so that a table changes times and nothing else.
+// The specialisation that the table names for these arguments. If it cannot be compiled or
+// launched, the default one is used, so that a table changes only times.
 static void choose_tuned(tilec_kernel *kernel, const tilec_arg *args, size_t count,
                          const FrontSpec *spec, const RtLoaded **loaded) {
     Jit *jit = kernel->source;
@@ -550,7 +557,7 @@ static void unload(tilec_kernel *kernel, Specialization *s) {
 
 static void destroy(tilec_kernel *kernel) {
     Jit *jit = kernel->source;
-    // Of a thread that the fork left in the parent nothing is known.
+    // A thread that exists only in the parent may have changed anything.
     bool whole = !os_mutex_abandoned(jit->lock);
     os_mutex_destroy(jit->lock);
     if (!whole) return;
@@ -564,7 +571,7 @@ static void destroy(tilec_kernel *kernel) {
     recover_free(jit);
 }
 
-// A kernel that tilec_kernel_destroy takes; not yet anybody's.
+// A kernel that can be destroyed by tilec_kernel_destroy; it is not yet visible to the caller.
 static tilec_kernel *new_kernel(tilec_context *context, tilec_device *device, Unit *unit) {
     Jit *jit = recover_new(sizeof *jit);
     tilec_kernel *k = recover_new(sizeof *k);
@@ -618,7 +625,7 @@ static tilec_status begin_kernel(tilec_kernel *k, const char *name, const tilec_
     return TILEC_OK;
 }
 
-// What a kernel is made from: a file, or a text with a name.
+// The input of a kernel: a file, or a text with a name.
 typedef struct Origin {
     const char *path;
     Str name, text;
@@ -647,7 +654,7 @@ static tilec_status make_kernel(tilec_context *context, tilec_device *device, co
     return TILEC_OK;
 }
 
-// Constants are computed on the way: not by what the caller's thread does with floats.
+// Elaboration computes constants, so the caller's floating-point modes must not affect it.
 static tilec_status make_usually(tilec_context *context, tilec_device *device, const Origin *from,
                                  const char *name, const tilec_spec *spec, tilec_kernel **out) {
     uint64_t mode = cpu_float_mode_usual();
@@ -663,7 +670,7 @@ static tilec_status check_call(tilec_context *context, const tilec_device *devic
     if (!source || !out || !device)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "%s is NULL",
                        !source ? what
-                       : !out  ? "the place for the kernel"
+                       : !out  ? "the pointer for the kernel"
                                : "the device");
     if (device->context != context)
         return rt_fail(context, TILEC_INVALID_ARGUMENT, "the device belongs to another context");

@@ -1,4 +1,4 @@
-// From a public specialisation to the compiler's terms.
+// Converts a public specialisation to the compiler's form.
 #include "compile/jit/jit.h"
 #include "ir/option.h"
 
@@ -93,7 +93,7 @@ static bool spec_entry(Unit *u, const FrontKernel *kernel, const tilec_spec_entr
             return false;
         }
         break;
-    default:  // a number that no enumerator has: the caller's memory, not ours
+    default:  // not an enumerator: the value comes from the caller's memory
         diag_error(u->diags, kernel->span, DIAG_SPECIALIZE, "'%s': no kind of entry has number %d",
                    b.name, (int)e->kind);
         return false;

@@ -9,11 +9,11 @@
 #include "base/os/os_self.h"
 #include "base/recover.h"
 
-// Where `make install` puts libraries; given by the build.
+// The folder in which `make install` puts libraries; defined by the build.
 #ifndef TILEC_INSTALL_LIBDIR
 #define TILEC_INSTALL_LIBDIR ""
 #endif
-// The same, seen from the folder of programs: "../lib/x86_64-linux-gnu".
+// The same relative to the folder of programs: "../lib/x86_64-linux-gnu".
 #ifndef TILEC_LIBDIR_BESIDE
 #define TILEC_LIBDIR_BESIDE "../lib"
 #endif
@@ -23,11 +23,13 @@ struct Plugin {
     OsLibrary *library;
     const CodegenApi *api;
     Arena *arena;
-    Str named;                   // by the context's option; empty: by nobody
-    Str opened;                  // empty: nothing is
-    StrBuf tried;                // "\npath: why not" for each
-    bool failed;                 // opening has
-    _Atomic unsigned compiling;  // threads
+    Str named;   // the context's option; empty: not set
+    Str opened;  // empty: none is open
+    // "
+    // path: reason" for each path tried
+    StrBuf tried;
+    bool failed;                 // opening failed
+    _Atomic unsigned compiling;  // number of threads
 };
 
 Plugin *plugin_create(const char *named) {
@@ -66,7 +68,7 @@ static void add_beside(PluginPlaces *places, Arena *arena, Str file, const char 
     if (file.size) add_path(places, os_path_beside(arena, file, str(way)));
 }
 
-// The last one is a bare name: the loader looks for it.
+// The last one is only a file name: the loader searches it.
 static PluginPlaces places_of(const Plugin *plugin, Arena *arena) {
     static const char *const ways[] = {PLUGIN_FILE, "../lib/" PLUGIN_FILE,
                                        TILEC_LIBDIR_BESIDE "/" PLUGIN_FILE};
@@ -99,17 +101,18 @@ Str plugin_find(const Plugin *plugin, Arena *arena) {
 
 // ---- Opening it ----
 
-// Several times what the loader, LLVM's constructors and our reserve take while it is opened.
+// Several times the heap that the loader, LLVM's constructors and our reserve need while it is
+// opened.
 enum { OPENING_HEAP = 4 << 20 };
 
-// NULL after noting why not.
+// Returns NULL after noting the reason.
 static const CodegenApi *api_of(Plugin *p, const CodegenApi *api, Str path) {
     if (api->version != CODEGEN_VERSION) {
         strbuf_printf(&p->tried, "\n%.*s: its interface is of version %u, expected %d",
                       STR_ARG(path), api->version, CODEGEN_VERSION);
     } else if (strcmp(api->build, CODEGEN_BUILD_TEXT) != 0) {
-        strbuf_printf(&p->tried, "\n%.*s: it is of '%s', expected '%s'", STR_ARG(path), api->build,
-                      CODEGEN_BUILD_TEXT);
+        strbuf_printf(&p->tried, "\n%.*s: it is from '%s', expected '%s'", STR_ARG(path),
+                      api->build, CODEGEN_BUILD_TEXT);
     } else {
         return api;
     }
@@ -128,14 +131,14 @@ static void open_path(Plugin *p, Str path) {
         strbuf_printf(&p->tried, "\n%.*s: %s", STR_ARG(path), e.text);
         return;
     }
-    // A function's address comes as an object pointer: POSIX says that they can be exchanged.
+    // The address of a function comes as an object pointer: POSIX allows the conversion.
     void *symbol = os_library_symbol(library, CODEGEN_API_SYMBOL);
     CodegenApiFunction *function;
     memcpy(&function, &symbol, sizeof function);
     if (function)
         p->api = api_of(p, function(), path);
     else
-        strbuf_printf(&p->tried, "\n%.*s: it is no compiler library of tilec", STR_ARG(path));
+        strbuf_printf(&p->tried, "\n%.*s: it is not a compiler library of tilec", STR_ARG(path));
     if (!p->api) {
         os_library_close(library);
         return;
@@ -145,7 +148,7 @@ static void open_path(Plugin *p, Str path) {
 }
 
 static void open_places(Plugin *p) {
-    p->tried.size = 0;  // memory may have run out the last time
+    p->tried.size = 0;  // an earlier attempt may have run out of memory
     PluginPlaces places = places_of(p, p->arena);
     for (size_t i = 0; i < places.count && !p->api; i++) open_path(p, places.paths[i]);
     p->failed = !p->api;
@@ -164,7 +167,7 @@ static void report(const Plugin *p, Diags *diags) {
 }
 
 const CodegenApi *plugin_open(Plugin *plugin, Diags *diags) {
-    OsNoFork whole;  // so that no child of another thread finds the lock held
+    OsNoFork whole;  // so that the lock is free in the child of a fork
     os_no_fork_begin(&whole);
     os_mutex_lock(plugin->lock);
     if (!plugin->api && !plugin->failed) open_places(plugin);

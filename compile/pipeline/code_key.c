@@ -1,4 +1,4 @@
-// Keys of compiled code: everything its bytes depend on, hashed.
+// Keys of compiled code: a hash of everything that determines its bytes.
 #include "base/cpu_abi.h"
 #include "compile/pipeline/code.h"
 #include "ir/text/text.h"
@@ -6,8 +6,8 @@
 typedef struct KeyPlaces {
     Hash *hash;
     const Sources *sources;
-    bool all;         // for line tables; asserts and prints name places anyhow
-    bool file_names;  // without their folders
+    bool all;         // for line tables; asserts and prints always name places
+    bool file_names;  // asserts and prints leave out folders
 } KeyPlaces;
 
 static void add_place(const KeyPlaces *p, Span span) {
@@ -26,8 +26,8 @@ static void add_places(const KeyPlaces *p, const IrBlock *block) {
     }
 }
 
-// A change of anything that makes code is a change of the key: COMPILE_STAMP is a hash of the
-// sources of these rooms, so that no entry of an older build is taken for one of this.
+// The key must change with anything that makes code. COMPILE_STAMP is a hash of the sources of
+// these rooms, so that an entry of another build is never used.
 HashKey code_key(Arena *arena, const Compiled *compiled, const CodeOptions *options) {
     Hash hash = hash_begin();
     char target[CODE_TARGET_NAME_MAX];

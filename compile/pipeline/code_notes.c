@@ -1,5 +1,5 @@
-// What a launch must know of lowered code: its scratch or shared memory, and the asserts and prints
-// that may speak, with their places in the source.
+// The facts about lowered code that a launch needs: its scratch or shared memory, and its asserts
+// and prints, with their places in the source.
 #include "base/cpu_abi.h"
 #include "compile/pipeline/code.h"
 #include "runtime/meta_wire.h"
@@ -52,7 +52,7 @@ static void printed_values(const Finder *f, const IrOp *op, MetaSite *site) {
     site->values = values;
 }
 
-// A loop's body may be there twice, with the same sites.
+// A loop's body may exist twice, with the same sites.
 static void note_site(Finder *f, const IrOp *op) {
     size_t number = (size_t)ir_attr_int(op, IR_ATTR_SITE);
     while (f->sites.count <= number) vec_push(f->arena, &f->sites, (MetaSite){0});
@@ -104,7 +104,7 @@ void code_notes_write(const CodeNotes *notes, StrBuf *out) {
 bool code_notes_read(Arena *arena, Str bytes, CodeNotes *notes) {
     WireReader r = {.bytes = bytes};
     *notes = (CodeNotes){.entry = wire_text(&r)};
-    // A C text: the loader is asked for it.
+    // A C text, because the loader needs one.
     notes->entry.text = arena_text(arena, notes->entry.text, notes->entry.size);
     notes->scratch_bytes = wire_below(&r, UINT32_MAX);
     notes->threads = wire_below(&r, UINT32_MAX);

@@ -16,7 +16,7 @@ static Unit *load(Unit *u, const SourceFile *file) {
                      .user = u,
                      .any_name = u->is_text};
     if (file) u->file = frontend_load(&in, file, u->diags);
-    // Nothing is compiled of a wrong file: all that is wrong with it is said at once.
+    // A file with errors is not compiled: all its errors are reported at once.
     if (u->file && diags_errors(u->diags)) {
         frontend_check(u->file, u->diags);
         diags_sort(u->diags);
@@ -74,7 +74,7 @@ const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontS
         passes.limit = unit->limit;
         if (!passes_run(c->module, steps, count, &passes, unit->diags)) return NULL;
     }
-    // Metadata: what a launch needs to know.
+    // Metadata: all that a launch needs to know.
     c->meta = launch_build_meta(unit->arena, c->func, unit->diags);
     if (!c->meta) return NULL;
     if (options->variants == VARIANTS_CPU) launch_add_variants(unit->arena, c->meta);
@@ -95,15 +95,14 @@ static uint32_t ops_in(const IrBlock *block) {
     return count;
 }
 
-// Some passes look at pairs of accesses, and each op becomes many instructions: a body that cannot
-// be compiled in sensible time is refused before the work.
+// Some passes compare pairs of accesses, and each op becomes many instructions. A body that would
+// take too long to compile is therefore rejected here.
 static bool length_is_sensible(const IrFunc *f, Diags *diags) {
     enum { OPS_MOST = 131072 };
     uint32_t count = ir_body(f) ? ops_in(ir_body(f)) : 0;
     if (count <= OPS_MOST) return true;
     diag_error(diags, f->span, DIAG_LIMIT,
-               "kernel '%s' is too long: %u operations, and code is made of at most %d", f->name,
-               count, OPS_MOST);
+               "kernel '%s' is too long: %u operations, the limit is %d", f->name, count, OPS_MOST);
     diag_help(
         diags,
         "use loops that run (`for`) instead of `for const`, smaller tiles, or several kernels");
@@ -137,7 +136,7 @@ static bool lower_and_generate(Unit *unit, const Compiled *compiled, const CodeO
     TRY(code_lower(unit, compiled, options, analyses));
     code->notes = code_notes_of(unit->arena, compiled->func, options->file_names);
     code->notes.entry = entry;
-    // Generate, with what is still known of the function.
+    // Generate, with the facts about the function that are still valid.
     IrRanges *ranges = pass_analyses_ranges(analyses, compiled->func);
     return code_generate(unit, compiled, options, services, ranges, code);
 }

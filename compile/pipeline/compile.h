@@ -7,8 +7,8 @@
 //     code_make       tile IR → IR of the target                passes
 //                     IR of the target → code of one variant    code.c, codegen
 //
-// Invariants: making code changes the function it is made from, so one Compiled serves one call.
-// Ownership: the unit's arena (unit.h).
+// Invariants: code_make changes the function from which it makes code, so each Compiled can be used
+// once. Ownership: the unit's arena (unit.h).
 //
 //     Unit *u = unit_load_file("softmax.tile");
 //     const Compiled *k = unit_compile(u, unit_kernel(u, STR("softmax")), &spec, NULL);
@@ -21,14 +21,14 @@
 #include "passes/pass.h"
 #include "target/target.h"
 
-// Never NULL; look at diags_errors(unit->diags).
+// Never returns NULL; check diags_errors(unit->diags).
 Unit *unit_load_file(const char *path);
 Unit *unit_load_text(Str name, Str text);
-// Another of the same texts, whatever became of the files.
+// Makes another unit from the same texts; the files are not read again.
 Unit *unit_load_again(const Unit *unit);
 
-// Metadata with a variant for each set of facts, for targets with code.
-// VARIANTS_BUFFERS: of a GPU whose loads have bounds, of buffers of 32-bit offsets.
+// Metadata with a variant for each set of facts, for targets with code. VARIANTS_BUFFERS: for GPUs
+// whose loads have bounds and take buffers with 32-bit offsets.
 typedef enum CompileVariants {
     VARIANTS_NONE,
     VARIANTS_CPU,
@@ -41,7 +41,7 @@ typedef struct CompileOptions {
     const PassStep *steps;  // NULL: the pipeline `tile`
     size_t step_count;
     PassOptions passes;
-    bool elaborate_only;  // tile IR as the front end made it
+    bool elaborate_only;  // return tile IR as the front end made it
     CompileVariants variants;
 } CompileOptions;
 
@@ -49,12 +49,12 @@ typedef struct CompileOptions {
 const Compiled *unit_compile(Unit *unit, const FrontKernel *kernel, const FrontSpec *spec,
                              const CompileOptions *options);
 
-// Lowers: the function becomes one of the target's level. What is known of it then is in `analyses`
-// (NULL: nobody goes on).
+// Lowers: the function becomes one of the target's level. Afterwards `analyses` has the facts that
+// are known about it (NULL if the caller does not need them).
 bool code_lower(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                 PassAnalyses *analyses);
-// Lowers, generates, and keeps what devices load, and objects, on disk under the key (NULL: not
-// kept).
+// Lowers, generates, and stores code for devices, and objects, on disk under the key (NULL: does
+// not store).
 bool code_make(Unit *unit, const Compiled *compiled, const CodeOptions *options,
                const CodeServices *services, const HashKey *key, Code *code);
 

@@ -8,8 +8,8 @@
 const char *defect_keep(const Defect *defect) {
     char target[CODE_TARGET_NAME_MAX];
     StrBuf text = strbuf(defect->arena);
-    strbuf_printf(&text, "// tilec broke on this input while it %s.\n",
-                  defect->before.size ? "lowered it" : "made code of it");
+    strbuf_printf(&text, "// tilec failed on this input while it %s.\n",
+                  defect->before.size ? "lowered it" : "generated code for it");
     strbuf_printf(&text, "// Target: %s, entry: %.*s, facts: 0x%x\n",
                   code_target_name(defect->target, target), STR_ARG(defect->entry), defect->facts);
     if (defect->before.size)
@@ -25,11 +25,10 @@ void defect_say(void *defect) {
     own.arena = arena_create();  // several threads may make code of one function
     const char *file = defect_keep(&own);
     if (file)
-        fprintf(stderr,
-                "tilec: what it was given is kept in %s; please report this with that file\n",
+        fprintf(stderr, "tilec: its input is saved in %s; please report this with that file\n",
                 file);
     else
-        fputs("tilec: what it was given could not be kept in a file\n", stderr);
+        fputs("tilec: its input could not be saved in a file\n", stderr);
 }
 
 static void keep(OsWork *work) { defect_say(work); }

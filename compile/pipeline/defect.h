@@ -1,10 +1,10 @@
-// Defect: what tilec was given when it broke, kept in a file for whoever mends it.
+// Defect: the input on which tilec failed, saved in a file for the developer who fixes it.
 //
-// The file is the IR as text, after lines that say what was to be done with it; it lies in $TMPDIR,
-// and stays. A defect in this process (a failed CHECK, a fatal error of LLVM) says on standard
-// error where it is and ends with status 70; a signal says nothing: for those codegen can run in a
-// child process (child.h). Invariants: nothing is written, and IR is printed only where it is about
-// to be changed, unless something breaks. Ownership: the arena given.
+// The file is the IR as text, after lines that say what tilec was doing. It is in $TMPDIR, and
+// stays. A defect in this process (a failed CHECK, a fatal error of LLVM) prints the file's path on
+// standard error and exits with status 70. A signal prints nothing: codegen can run in a child
+// process to catch those (child.h). Invariants: a file is written only after a defect; IR is
+// printed in advance only if a pass is about to change it. Ownership: the arena given.
 //
 //     Defect d = {.arena = arena, .func = func, .target = target, .entry = entry};
 //     defect_begin(&d);           // from here on a defect of this thread keeps func
@@ -18,21 +18,21 @@
 #include "target/target.h"
 
 typedef struct Defect {
-    OsWork work;  // the first member
+    OsWork work;  // must be the first member
     Arena *arena;
     const IrFunc *func;
     CodeTarget target;
     Str entry;
     uint32_t facts;  // of the variant
-    Str before;      // the IR before somebody changed it; empty: it is printed when needed
+    Str before;      // the IR before a pass changed it; empty: it is printed when needed
 } Defect;
 
-// defect_begin: the passes of this process change func.
+// defect_begin: the passes of this process will change func.
 void defect_begin(Defect *defect);
 void defect_end(Defect *defect);
-// NULL when it cannot be written.
+// Writes the file; NULL if it cannot be written.
 const char *defect_keep(const Defect *defect);
-// The same, and a line on standard error. For CodegenOptions.on_defect.
+// The same, and prints a line on standard error. For CodegenOptions.on_defect.
 void defect_say(void *defect);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct Builder {
     Arena *arena;
     const IrFunc *func;
     Diags *diags;
-    Map values;  // IrValue * → index of the instruction
+    Map values;  // IrValue * → index of its instruction
     VEC(LaunchInstr) code;
     bool failed;
 } Builder;
@@ -79,7 +79,7 @@ static bool launch_op_of(IrOpcode code, LaunchOp *op) {
 
 static void emit_block(Builder *b, const IrBlock *block);
 
-// Both sides are computed (sections are pure), then chosen between.
+// Both sides are computed (sections have no effects), then one result is chosen.
 static void emit_if(Builder *b, const IrOp *op) {
     uint32_t condition = value_of(b, ir_operand(op, 0));
     emit_block(b, op->regions[0]);
@@ -106,12 +106,13 @@ static uint32_t emit_plain(Builder *b, const IrOp *op) {
     for (uint32_t i = 0; i < op->operand_count && i < 3; i++)
         *operands[i] = value_of(b, ir_operand(op, i));
     if (op->code == IR_CAST) x.imm = ir_attr_int(op, IR_ATTR_SATURATE) != 0;
-    // A shift's count may be of another type: a negative one is, as bits, beyond every width.
+    // The count of a shift may have another type. A negative count is, as unsigned bits, larger
+    // than every width.
     return emit(b, x);
 }
 
-// By address range of views. How far a raw pointer reaches nobody knows: it is trusted, unless both
-// are the same address and not NULL.
+// Compares the address ranges of views. The size of the memory of a raw pointer is unknown, so we
+// trust the caller unless both are the same address and not NULL.
 static uint32_t emit_noalias(Builder *b, const IrOp *op) {
     uint32_t p = parameter_index(b, ir_operand(op, 0)), q = parameter_index(b, ir_operand(op, 1));
     unsigned views = (ir_operand(op, 0)->type->kind == IR_VIEW) +
@@ -217,7 +218,7 @@ static MetaVariant build_variant(Builder *b) {
     return v;
 }
 
-// Is memory touched by every program that gets to its end, on every lane?
+// Does every program that runs to its end access this memory, on every lane?
 static bool is_certain(const IrOp *op) {
     const IrSection *body = ir_section(op->block->func, IR_BODY);
     if (!body || op->block != body->block) return false;
@@ -230,7 +231,7 @@ static bool is_certain(const IrOp *op) {
     }
 }
 
-// What the body does with the memory of a parameter, pointer arithmetic followed.
+// Notes how the body uses the memory of a parameter, through pointer arithmetic, too.
 static void note_access(const IrValue *v, MetaArg *arg) {
     for (const IrUse *u = v->uses; u; u = u->next) {
         const IrOp *op = u->user;
@@ -247,7 +248,8 @@ static void note_access(const IrValue *v, MetaArg *arg) {
             note_access(&op->results[0], arg);
         } else if (v->type->kind == IR_PTR && op->code != IR_NOALIAS && op->code != IR_EQ &&
                    op->code != IR_NE) {
-            arg->read = arg->written = true;  // carried or mixed with others: anything may happen
+            // carried by a loop or mixed with others: assume everything
+            arg->read = arg->written = true;
         }
     }
 }
@@ -271,7 +273,8 @@ static void build_arg(const IrFunc *f, const IrParam *p, MetaArg *arg) {
     }
 }
 
-_Static_assert((int)LAUNCH_MAX_ARGS == (int)IR_MAX_ARGS, "what the language allows is launched");
+_Static_assert((int)LAUNCH_MAX_ARGS == (int)IR_MAX_ARGS,
+               "a kernel that the language allows can be launched");
 
 MetaKernel *launch_build_meta(Arena *arena, const IrFunc *kernel, Diags *diags) {
     if (kernel->params.count > LAUNCH_MAX_ARGS) {

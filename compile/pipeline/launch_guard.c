@@ -9,8 +9,8 @@ typedef struct Guard {
     Arena *arena;
     const MetaKernel *meta;
     VEC(LaunchInstr) code;
-    int64_t value;       // what holds so far: a bool, or META_NO_VALUE
-    VEC(uint32_t) held;  // of what it is made
+    int64_t value;       // the condition so far: a bool, or META_NO_VALUE
+    VEC(uint32_t) held;  // the conditions that it combines
 } Guard;
 
 static bool same_instr(const LaunchInstr *x, const LaunchInstr *y) {
@@ -18,7 +18,7 @@ static bool same_instr(const LaunchInstr *x, const LaunchInstr *y) {
            x->b == y->b && x->c == y->c && x->imm == y->imm;
 }
 
-// Every launch runs it: what was computed before is not computed again.
+// Every launch runs this code, so equal instructions are emitted once.
 static uint32_t add(Guard *g, LaunchInstr x) {
     for (uint32_t i = 0; i < g->code.count; i++)
         if (same_instr(&g->code.data[i], &x)) return i;
@@ -33,7 +33,7 @@ static uint32_t emit(Guard *g, LaunchOp op, Dtype type, Dtype result, uint32_t a
             .op = (uint8_t)op, .dtype = (uint8_t)type, .result = (uint8_t)result, .a = a, .b = b});
 }
 
-// Extents of one name are equal when a variant is chosen: the first of them stands for all.
+// Extents of one name are equal when a variant is chosen: the first of them is used for all.
 static void first_mention(const MetaKernel *meta, uint32_t *arg, uint32_t *dim) {
     int32_t name = meta->args[*arg].dims[*dim].extent;
     for (uint32_t i = 0; i <= *arg && name >= 0; i++)
@@ -72,7 +72,8 @@ static void require(Guard *g, uint32_t value) {
 
 static bool is_array(const MetaArg *arg) { return arg->kind != META_SCALAR; }
 
-// Can the two be one and the same array, element by element? passes/alias.c counts on no more.
+// Can the two be the same array, element by element? passes/alias.c allows only that kind of
+// overlap.
 static bool may_be_same(const MetaArg *a, const MetaArg *b) {
     return a->kind == META_VIEW && b->kind == META_VIEW && a->rank == b->rank &&
            dtype_bits(a->dtype) == dtype_bits(b->dtype);
@@ -103,7 +104,8 @@ static void require_apart(Guard *g, uint32_t i, uint32_t j) {
     const uint32_t pair[2] = {i, j};
     for (int k = 0; k < 2; k++) {
         if (g->meta->args[pair[k]].kind != META_POINTER) continue;
-        // Without a buffer the reach of a pointer is not known, which `disjoint` takes for empty.
+        // The size of the memory at a pointer is unknown without a buffer, and `disjoint` takes
+        // it for empty.
         uint32_t known =
             compare(g, LAUNCH_NE, fact(g, LAUNCH_ARG_BYTES, pair[k], 0), constant(g, 0));
         apart = both(g, LAUNCH_AND, apart, known);
@@ -129,7 +131,7 @@ static void require_contiguous(Guard *g) {
     }
 }
 
-// Of a power of two; of addresses only the low bits are looked at.
+// `divisor` is a power of two. Only the low bits are read, which matters for addresses.
 static uint32_t multiple_of(Guard *g, uint32_t value, uint64_t divisor) {
     uint32_t rest = emit(g, LAUNCH_AND, DTYPE_I64, DTYPE_I64, value, constant(g, divisor - 1));
     return compare(g, LAUNCH_EQ, rest, constant(g, 0));
@@ -142,7 +144,7 @@ static void require_large(Guard *g, uint32_t i) {
     for (uint32_t d = 0; d < arg->rank; d++)
         count = emit(g, LAUNCH_MUL, DTYPE_I64, DTYPE_I64, count, fact(g, LAUNCH_ARG_EXTENT, i, d));
     require(g, compare(g, LAUNCH_GE, count, constant(g, TUNE_STREAM_BYTES / size)));
-    // As the address is a number of bytes and may pass INT64_MAX, only its low bits are looked at.
+    // An address may exceed INT64_MAX as a number, so only its low bits are used.
     require(g, multiple_of(g, fact(g, LAUNCH_ARG_ADDRESS, i, 0), FACT_STREAM_ALIGN));
     if (arg->rank > 1)
         require(g, multiple_of(g, fact(g, LAUNCH_ARG_EXTENT, i, arg->rank - 1),
@@ -153,8 +155,8 @@ static bool may_stream(const MetaArg *arg) {
     return arg->kind == META_VIEW && arg->rank > 0 && !arg->strided && dtype_bits(arg->dtype) >= 8;
 }
 
-// What is read again had better stay in the caches; of the rest all, or nothing: one that is small
-// or strided leaves the variant out.
+// Outputs that are read again should stay in the caches. All the others must qualify: a small or
+// strided one means that there is no such variant.
 static void require_streams(Guard *g) {
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         const MetaArg *arg = &g->meta->args[i];
@@ -166,9 +168,9 @@ static void require_streams(Guard *g) {
 
 enum { WIDE_BYTES = 16 };
 
-// Rows of a strided view may lie anywhere; a fixed extent is known without being asked for.
+// Rows of a strided view may begin anywhere; fixed extents are known at compile time.
 static void require_wide(Guard *g) {
-    int64_t addresses = META_NO_VALUE;  // any bit that one of them has
+    int64_t addresses = META_NO_VALUE;  // the bitwise or of all addresses
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         if (!is_array(&g->meta->args[i])) continue;
         uint32_t address = fact(g, LAUNCH_ARG_ADDRESS, i, 0);
@@ -194,8 +196,8 @@ static void require_below(Guard *g, uint32_t value) {
     require(g, compare(g, LAUNCH_LE, value, constant(g, INT32_MAX)));
 }
 
-// The product of the extents. None of its factors has 32 bits; where a product of some has, that is
-// enough to say no, whatever the next ones wrap to.
+// The product of the extents is below 2^31. Each factor is checked, and each partial product: the
+// first one that exceeds the limit fails the guard, even if later ones wrap around.
 static uint32_t require_few(Guard *g, uint32_t i) {
     uint32_t count = 0;
     for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
@@ -207,7 +209,7 @@ static uint32_t require_few(Guard *g, uint32_t i) {
     return count;
 }
 
-// The number of the last element, and each of its terms.
+// The index of the last element, and each of its terms, are below 2^31.
 static uint32_t require_close(Guard *g, uint32_t i) {
     uint32_t one = constant(g, 1), none = constant(g, 0), sum = none;
     for (uint32_t d = 0; d < g->meta->args[i].rank; d++) {
@@ -225,7 +227,7 @@ static uint32_t require_close(Guard *g, uint32_t i) {
     return sum;
 }
 
-// There are some, but not many: of the kernel's own grid.
+// The kernel's own grid has programs, but not too many.
 static void require_few_programs(Guard *g) {
     const MetaVariant *v = &g->meta->variants[0];
     for (uint32_t d = 0; d < v->grid_rank; d++) {
@@ -243,7 +245,7 @@ static void require_narrow(Guard *g) {
     }
 }
 
-// Of packed elements what would be bytes: they are fewer.
+// Packed elements count as bytes here, of which they need fewer.
 static void require_near(Guard *g) {
     for (uint32_t i = 0; i < g->meta->arg_count; i++) {
         const MetaArg *arg = &g->meta->args[i];
@@ -256,14 +258,14 @@ static void require_near(Guard *g) {
     }
 }
 
-// A variant with one more fact; where its guard would be empty, the fact holds always.
+// Adds a variant with one more fact. If its guard would be empty, the fact always holds.
 static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned which,
                      void (*require_it)(Guard *g)) {
     size_t before = g->held.count;
     require_it(g);
     MetaVariant *last = &variants[*count - 1];
     if (g->held.count == before) {
-        if (which == FACT_STREAM) return;  // nothing to stream
+        if (which == FACT_STREAM) return;  // there is nothing to stream
         for (uint32_t i = 0; i < *count; i++) variants[i].facts |= which;
         return;
     }
@@ -276,7 +278,8 @@ static void add_fact(Guard *g, MetaVariant *variants, uint32_t *count, unsigned 
     v->code = (LaunchCode){(uint32_t)g->code.count, code};
 }
 
-// Guards are of the order of arguments squared: too long ones leave the variant out.
+// A guard grows with the square of the number of arguments. Variants whose guards would be too long
+// are left out.
 static bool fits(const MetaKernel *meta) {
     enum { PAIR = 40 };
     return meta->variants[0].code.count + meta->arg_count * meta->arg_count / 2 * PAIR <

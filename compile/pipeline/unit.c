@@ -1,4 +1,4 @@
-// What a unit knows of files, time and names.
+// The files, the time limit and the kernels of a unit.
 #include "compile/pipeline/unit.h"
 
 #include "base/os/os.h"
@@ -48,7 +48,7 @@ const SourceFile *unit_file(Unit *u, Str path, Span span) {
     return source_add(u->sources, path, text);
 }
 
-// Reading a pipe or a terminal may wait for ever. Only the file that a command names may be one.
+// Reading a pipe or a terminal may wait forever. Only a file that a command names may be one.
 const SourceFile *unit_import(void *user, Str path, Span span, Diags *diags) {
     Unit *u = user;
     const char *name = arena_text(u->arena, path.text, path.size);

@@ -1,4 +1,4 @@
-// Unit: one source with its imports, and what its compilations share.
+// Unit: one source with its imports, and the state that its compilations share.
 //
 // Invariants: a unit may compile many kernels and specialisations, one thread at a time. All
 // diagnostics of a unit are in its `diags`. Ownership: unit_destroy frees everything, compiled
@@ -21,29 +21,31 @@ typedef struct Unit {
     Interner *names;
     Diags *diags;
     FrontFile *file;       // NULL when the source could not be read
-    const Sources *given;  // NULL: files are read
-    bool is_text;          // comes from no file: its name is a label
-    PassLimit limit;       // of the compilation that is under way
+    const Sources *given;  // NULL: files are read from disk
+    bool is_text;          // the source does not come from a file: its name is a label
+    PassLimit limit;       // of the current compilation
 } Unit;
 
-// A unit without a source: unit_load_file and its like (compile.h) give it one.
+// A unit without a source: unit_load_file and the like (compile.h) give it one.
 Unit *unit_create(void);
 void unit_destroy(Unit *unit);
-// A compilation begins that may take so long; 0: any time.
+// Begins a compilation that may take `seconds`; 0: no limit.
 void unit_begin(Unit *unit, unsigned seconds);
-// TILEC_COMPILE_SECONDS, --compile-seconds: 1 to COMPILE_SECONDS_MOST. False: it is no such number.
+// TILEC_COMPILE_SECONDS, --compile-seconds: 1 to COMPILE_SECONDS_MOST. False if the text is not one
+// of these numbers.
 enum { COMPILE_SECONDS_MOST = 86400 };
 #define COMPILE_SECONDS_TEXT "a number of seconds from 1 to 86400"
 bool compile_seconds_parse(Str text, unsigned *seconds);
 
-// The file of this path, read unless it was; NULL after reporting why it cannot be.
+// The file of this path; it is read once. NULL after reporting why it cannot be read.
 const SourceFile *unit_file(Unit *unit, Str path, Span span);
-// The same for an import, of a unit as `user`.
+// The same for an import; `user` is the unit.
 const SourceFile *unit_import(void *user, Str path, Span span, Diags *diags);
-// The kernel of this name; with an empty name the only one. NULL after reporting what there is.
+// The kernel of this name; with an empty name the only one. NULL after reporting which kernels
+// there are.
 const FrontKernel *unit_kernel(Unit *unit, Str name);
 
-// A kernel's specialisation.
+// One specialisation of a kernel.
 typedef struct Compiled {
     IrModule *module;
     IrFunc *func;

@@ -42,7 +42,7 @@ static double as_double(Dtype type, uint64_t bits) {
     return (double)bits;
 }
 
-// `own` is what the interpreter computed: where it is certain, so is the sign of a zero.
+// `own` is the interpreter's result. If it is certain, the sign of a zero is certain, too.
 static double float_ratio(double value, double own, const IrShadow *s) {
     if (isnan(s->value) || isinf(s->value))
         return (isnan(s->value) && isnan(value)) || value == s->value ? 0 : INFINITY;

@@ -27,7 +27,7 @@ Str tune_path(Arena *arena) {
     if (named) return (Str){arena_text(arena, named, strlen(named)), strlen(named)};
     const char *xdg = os_env("XDG_CONFIG_HOME"), *home = os_env("HOME");
     StrBuf path = strbuf(arena);
-    if (xdg && xdg[0] == '/')  // others are to be ignored, says the specification
+    if (xdg && xdg[0] == '/')  // the XDG specification says to ignore relative ones
         strbuf_printf(&path, "%s/tilec/tune.txt", xdg);
     else if (home && home[0])
         strbuf_printf(&path, "%s/.config/tilec/tune.txt", home);

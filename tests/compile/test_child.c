@@ -98,7 +98,7 @@ static void diagnostics_come_back(void **state) {
 
 // The file that the message names holds the kernel as the code generator had it.
 static void expect_reproducer(World *w) {
-    static const char before[] = "what it was given is kept in ";
+    static const char before[] = "its input is saved in ";
     const char *at = strstr(all_said(w).text, before);
     assert_non_null(at);
     at += strlen(before);

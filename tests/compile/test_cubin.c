@@ -137,7 +137,7 @@ static void spills_are_warned_of(void **state) {
                    ">&2\n" ELF),
            1);
     assert_true(make(w, PTX_BY_PTXAS, &c));
-    says(w, "warning: the kernel has too few registers: 64 bytes of spill stores, 80 of");
+    says(w, "warning: the kernel spills registers: 64 bytes of spill stores, 80 of");
     assert_int_equal(diags_errors(w->diags), 0);
 }
 
@@ -162,7 +162,7 @@ static void what_it_says_is_told(void **state) {
     says(w, "error: ptxas info    : (C7510) Potential Performance Loss");
     setenv("TILEC_PTXAS", program(w, "ptxas", "13.0.88", "exit 3"), 1);
     assert_false(make(w, PTX_BY_ANY, &c));
-    says(w, "made no machine code of the PTX");
+    says(w, "made no machine code from the PTX");
     setenv("TILEC_PTXAS", program(w, "ptxas", "13.0.88", "kill -SEGV $$"), 1);
     assert_false(make(w, PTX_BY_ANY, &c));
     says(w, "was ended by a signal");

@@ -76,7 +76,7 @@ static OsChildEnd run(Arena *arena, void (*work)(void *, OsChildOut *)) {
 }
 
 static void expect_file(Arena *arena, const char *name, const char **rest) {
-    static const char before[] = "tilec: what it was given is kept in ";
+    static const char before[] = "tilec: its input is saved in ";
     const char *at = strstr(*rest, before);
     if (!at) fail_msg("no file of %s: %s", name, *rest);
     at += strlen(before);

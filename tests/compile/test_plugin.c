@@ -68,12 +68,12 @@ static void refuses_strangers(void **state) {
     w->plugin = plugin_create(NULL);
     setenv("FAKE_PLUGIN", "other build", 1);
     assert_null(plugin_open(w->plugin, w->diags));
-    expect(w, "it is of 'tilec 9.9', expected '" CODEGEN_BUILD_TEXT "'");
+    expect(w, "it is from 'tilec 9.9', expected '" CODEGEN_BUILD_TEXT "'");
     plugin_destroy(w->plugin);
     w->plugin = plugin_create(NULL);
     setenv("TILEC_LLVM_LIBRARY", "libm.so.6", 1);
     assert_null(plugin_open(w->plugin, w->diags));
-    expect(w, "it is no compiler library of tilec");
+    expect(w, "it is not a compiler library of tilec");
 }
 
 // What a context names is opened, and nothing else is looked at.

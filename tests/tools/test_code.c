@@ -98,7 +98,7 @@ static void objects_of_gpus_need_a_tool(void **state) {
     tool_run(t, 0, "rm -f k.cubin; SAYS= TILEC_PTX_COMPILER=gcc " PTXAS OBJECT);
     assert_true(tool_said(t,
                           "warning: TILEC_PTX_COMPILER is 'gcc', expected one of driver, auto, "
-                          "ptxas and nvjitlink (which program ptxas is, TILEC_PTXAS says)"));
+                          "ptxas and nvjitlink (TILEC_PTXAS names the program ptxas)"));
     tool_fails(t, 4, "needs libnvJitLink that knows PTX",
                "TILEC_PTX_COMPILER=nvjitlink " PTXAS OBJECT);
     tool_run(t, 0, "TILEC_PTX_COMPILER=gcc " PTXAS "tilec explain good.tile --target sm_80");

@@ -65,7 +65,7 @@ static void strangers_are_passed_over(void **state) {
     found(t, "", "/a/bin/../lib/" FILE_NAME);
     take(t, "lib");
     tool_run(t, 0, HERE "a/bin/tilec devices");
-    assert_true(tool_said(t, "/a/bin/" FILE_NAME ": it is no compiler library of tilec"));
+    assert_true(tool_said(t, "/a/bin/" FILE_NAME ": it is not a compiler library of tilec"));
     take(t, "bin");
 }
 

@@ -69,7 +69,7 @@ static void a_useless_folder_is_a_warning(void **state) {
     warned(t, "TILEC_CACHE_DIR=$PWD/file", "file' cannot be used: ");
     warned(t, "TILEC_CACHE_DIR=$PWD/file/below", "below' cannot be used: ");
     warned(t, "TILEC_CACHE_DIR=/dev/full", "'/dev/full' cannot be used: ");
-    warned(t, "TILEC_CACHE=OFF", "TILEC_CACHE is 'OFF', expected on or off; on it is");
+    warned(t, "TILEC_CACHE=OFF", "TILEC_CACHE is 'OFF', expected on or off; using on");
     warned(t, "TILEC_COMPILE_IN_CHILD=yes", "TILEC_COMPILE_IN_CHILD is 'yes', expected 0 or 1");
     warned(t, "TILEC_CACHE_SIZE=much", "TILEC_CACHE_SIZE is 'much', expected a number of bytes");
     tool_run(t, 0, "rm file && rm -r real link open");
@@ -131,7 +131,7 @@ static void a_damaged_entry_is_a_warning(void **state) {
         tool_run(t, 0, "for f in store/*.so; do %s%s$f; done", damages[i], joined ? "" : " ");
         tool_run(t, 0, FAKE RUN);
         assert_true(tool_said(t, "y: f32[3] = "));
-        if (!tool_said(t, "is not used and made again: "))
+        if (!tool_said(t, "is not used, and is replaced: "))
             fail_msg("%s: %.*s", damages[i], STR_ARG(t->last.errors));
         tool_prints(t, "y: f32[3] = ", FAKE RUN);
     }
@@ -155,7 +155,7 @@ static void a_crash_in_a_child_is_told(void **state) {
     tool_run(t, 70, CHILD "FAKE_PLUGIN=abort " RUN);
     assert_true(tool_said(t, "the code generator crashed (signal 6) on kernel 'copy'"));
     assert_true(tool_said(t, "it said: LLVM ERROR: Cannot select"));
-    assert_true(tool_said(t, "what it was given is kept in "));
+    assert_true(tool_said(t, "its input is saved in "));
     tool_run(t, 0, "rm ./*.tir");
     tool_run(t, 70, CHILD "FAKE_PLUGIN=crash " RUN);
     assert_true(tool_said(t, "the code generator crashed (signal 11)"));
@@ -177,15 +177,15 @@ static void a_defect_leaves_a_file(void **state) {
         tool_run(t, 0, "rm -rf store");
         tool_run(t, 70, HERE "FAKE_PLUGIN=%s " RUN, defects[i][0]);
         assert_true(tool_said(t, defects[i][1]));
-        assert_true(tool_said(t, "what it was given is kept in "));
+        assert_true(tool_said(t, "its input is saved in "));
         tool_run(t, 0, "cat tilec-defect-*.tir && tilec opt --verify tilec-defect-*.tir");
-        assert_true(tool_said(t, "// tilec broke on this input while it made code of it."));
+        assert_true(tool_said(t, "// tilec failed on this input while it generated code for it."));
         assert_true(tool_said(t, "// Target: "));
         assert_true(tool_said(t, "kernel @copy("));
         tool_run(t, 0, "rm ./*.tir");
     }
     tool_run(t, 70, HERE "TMPDIR=/none FAKE_PLUGIN=fatal " RUN);
-    assert_true(tool_said(t, "what it was given could not be kept in a file"));
+    assert_true(tool_said(t, "its input could not be saved in a file"));
     tool_prints(t, "y: f32[3] = ", HERE RUN);
 }
 
