@@ -4,7 +4,7 @@
 
 #include "passes/rewrite.h"
 
-// The parameter that a pointer is made from; NULL: unknown.
+// The parameter from which a pointer is computed; NULL: unknown.
 static const IrValue *root_of(const IrValue *p) {
     while (p->def) {
         IrOpcode code = p->def->code;
@@ -31,15 +31,15 @@ bool alias_is_view_access(const IrOp *op) {
     return op->operand_count > 0 && ir_operand(op, 0) && ir_operand(op, 0)->type->kind == IR_VIEW;
 }
 
-// Do both name the same elements in the same order, of whatever array?
+// Do both select the same elements in the same order, in any arrays?
 static bool same_elements(const IrOp *a, const IrOp *b) {
     if (alias_is_view_access(a) != alias_is_view_access(b)) return false;
     if (!alias_is_view_access(a)) return ir_operand(a, 0) == ir_operand(b, 0);
     return same_selection(a, b);
 }
 
-// Under FACT_DISJOINT two arrays may still be one, in place: all that the fact's guard lets pass
-// (compile/pipeline/launch_guard.c, `may_be_same`), of whatever types and strides.
+// Under FACT_DISJOINT two arrays may still be the same array, in place, with any types and strides
+// that the fact's guard admits (compile/pipeline/launch_guard.c, `may_be_same`).
 static bool may_be_in_place(const IrValue *a, const IrValue *b) {
     return a->type->rank == b->type->rank && dtype_bits(a->type->elem) == dtype_bits(b->type->elem);
 }
@@ -72,8 +72,9 @@ bool alias_conflict(const IrFunc *f, unsigned facts, const IrOp *a, const IrOp *
 
 enum { DEPTH = 24 };
 
-// A tile of integers or pointers, of which the lanes' distances are known: along each axis so much
-// a step, modulo 2^bits, and never INT64_MIN. (What wraps or is widened keeps its low bits.)
+// The steps of a tile of integers or pointers whose lanes' distances are known: the difference per
+// step along each axis, modulo 2^bits, and never INT64_MIN. (Values that wrap or are widened keep
+// their low bits.)
 typedef struct AliasSteps {
     int64_t of[IR_MAX_RANK];
     uint32_t bits;
@@ -81,7 +82,7 @@ typedef struct AliasSteps {
 
 static bool find_steps(const IrValue *v, int depth, AliasSteps *s);
 
-// Multiplied by a number; distances that are no distances any more are none.
+// The steps multiplied by a number; false if one overflows.
 static bool scale(AliasSteps *s, int64_t number) {
     for (uint32_t d = 0; d < IR_MAX_RANK; d++)
         if (__builtin_mul_overflow(s->of[d], number, &s->of[d]) || s->of[d] == INT64_MIN)
@@ -98,7 +99,7 @@ static bool add_steps(AliasSteps *s, const AliasSteps *more, int sign) {
     return true;
 }
 
-// Where only extents of one come or go.
+// A reshape that only adds or removes extents of 1.
 static bool reshape(const IrOp *op, const AliasSteps *from, AliasSteps *to) {
     const IrType *x = ir_operand(op, 0)->type, *y = op->results[0].type;
     uint32_t k = 0;
@@ -168,8 +169,9 @@ static bool find_steps(const IrValue *v, int depth, AliasSteps *s) {
     return false;
 }
 
-// Does the value tell lanes apart that differ on the axes on which it has steps? These are added
-// to `axes`. So it is if each step is longer than all ways along shorter ones.
+// Does the value differ between lanes that differ on the axes along which it has steps? These axes
+// are added to `axes`. It does if each step is longer than the sum of all moves along axes with
+// shorter steps.
 static void tell_apart(const IrType *t, const AliasSteps *s, uint32_t *axes) {
     uint32_t told = 0;
     uint64_t reach = 0;
@@ -196,7 +198,7 @@ static void add_index(const IrValue *v, uint32_t *axes, uint32_t *wanted) {
     if (find_steps(v, 0, &s)) tell_apart(v->type, &s, axes);
 }
 
-// Does every lane of the access touch an element of its own?
+// Does every lane of the access touch a different element?
 static bool lanes_apart(const IrOp *op) {
     uint32_t axes = 0, wanted = 0;
     if (!alias_is_view_access(op)) {

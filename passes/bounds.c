@@ -1,15 +1,15 @@
-// Bounds: which dimensions of view accesses are proven inside, so that no check is needed there.
+// Bounds: finds the dimensions of view accesses that are proven inside, so that they need no check.
 //
-// Needs: verified IR; simplified, so that conditions and extents are seen. Keeps: everything;
-// `inside` says what is true anyway, and code that moves an access afterwards must not carry it out
-// of the loop or the guard the proof rests on (licm does not). Facts are those that were checked:
-// `assume` removes no check (language rule 28), and program(d) < cdiv(M, B) is none, since a host
-// may override the grid. A view_inside all of whose dimensions are proven is `true`.
+// Needs: verified IR; simplified, so that conditions and extents are visible. Keeps: everything;
+// `inside` only states a fact. Code that moves an access afterwards must not move it out of the
+// loop or the guard that the proof rests on (licm does not). Only checked facts are used: `assume`
+// removes no check (language rule 28), and program(d) < cdiv(M, B) is not a fact, since a host may
+// override the grid. A view_inside whose dimensions are all proven is `true`.
 #include "ir/analysis/analysis.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
-// The parameter a view is; NULL when it is none (then its extents are not known here).
+// The parameter that a view is; NULL if it is not a parameter (its extents are then unknown here).
 static const IrParam *view_param(const IrFunc *f, const IrValue *view) {
     if (view->def || view->block || view->index >= f->params.count) return NULL;
     const IrParam *param = &f->params.data[view->index];
@@ -55,7 +55,7 @@ static bool is_view_access(IrOpcode code) {
            code == IR_VIEW_CAS;
 }
 
-// view_inside goes last: what replaces it was not there when the ranges were found.
+// view_inside is done last: the constant that replaces it is not known to the ranges.
 static bool bounds_in(const IrRanges *ranges, const IrFunc *f, const IrBlock *block, bool masks) {
     bool changed = false;
     IR_EACH_OP(op, block) {

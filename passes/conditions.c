@@ -1,10 +1,11 @@
-// What an `if` knows: its condition within its branches, results that do not hang on it.
+// Simplifies `if`s: the condition is constant within its branches, and results may not depend on
+// it.
 #include "passes/loops.h"
 #include "passes/rewrite.h"
 
 enum { CHEAP_OPS = 8 };  // of a branch that is computed in any case
 
-// Uses of the condition inside a branch are constants there.
+// Replaces uses of the condition inside a branch by constants.
 static bool know_condition(IrOp *op) {
     IrValue *condition = ir_operand(op, 0);
     bool changed = false;
@@ -25,7 +26,7 @@ static bool know_condition(IrOp *op) {
     return changed;
 }
 
-// `if (!c)` is `if (c)` with its branches swapped.
+// `if (!c)` becomes `if (c)` with its branches swapped.
 static bool turn_around(IrOp *op) {
     IrOp *inverted = ir_operand(op, 0)->def;
     if (!inverted || inverted->code != IR_NOT) return false;
@@ -36,7 +37,7 @@ static bool turn_around(IrOp *op) {
     return true;
 }
 
-// A result that both branches yield from outside of the if is that value.
+// Replaces a result by its value if both branches yield the same value from outside of the if.
 static bool pass_through(IrOp *op) {
     bool changed = false;
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -49,7 +50,7 @@ static bool pass_through(IrOp *op) {
     return changed;
 }
 
-// May the branch be computed in any case: few pure ops on scalars?
+// May the branch be computed in any case? Yes if it is a few pure ops on scalars.
 static bool is_cheap(const IrBlock *block) {
     int count = 0;
     for (const IrOp *op = block->first; op != block->last; op = op->next) {

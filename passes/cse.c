@@ -1,13 +1,13 @@
-// Common subexpressions: an op that is equal to one that dominates it takes that one's results.
+// Common subexpressions: an op that equals one that dominates it is replaced by that one's results.
 //
 // Needs: verified IR; folding first makes more values look equal. Keeps: the order of effects.
-// Equal: opcode, attributes, operands (either order where that cannot matter) and result types.
-// Structured dominance: what stands earlier in the same block or an enclosing one. Sections share
-// nothing, so each begins with an empty table.
-// A read equals an earlier one while memory is known to be unchanged: every op that may write
-// begins a new version of memory, a loop that writes begins one before and after itself. Any write
-// counts against any read: views of one kernel may overlap (language rule 17). Ops with regions
-// (custom combiners, control) are left out.
+// Equal means the same opcode, attributes, operands (in either order if that does not matter) and
+// result types. Dominance is structured: an op dominates those after it in the same block, and
+// those nested in them. Sections share nothing, so each begins with an empty table. A read equals
+// an earlier one while memory is known to be unchanged: every op that may write begins a new
+// version of memory, and a loop that writes begins one before it and one after it. Any write counts
+// against any read: views of one kernel may overlap (language rule 17). Ops with regions (custom
+// combiners, control) are left out.
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -22,9 +22,9 @@ typedef struct Cse {
     Arena *scratch;
     CseEntry **buckets;
     size_t mask;
-    VEC(CseEntry *) order;  // in order of insertion: a block's entries go when it ends
+    VEC(CseEntry *) order;  // in order of insertion: a block's entries are removed when it ends
     uint64_t version;       // of memory, here
-    uint64_t newest;        // the last version given out
+    uint64_t newest;        // the last version number that was used
     bool changed;
 } Cse;
 
@@ -86,7 +86,7 @@ static bool same_attr(IrAttrName name, const IrAttr *a, const IrAttr *b) {
             if (a->u.ints.items[i] != b->u.ints.items[i]) return false;
         }
         return true;
-    case IR_KIND_TEXTS: return false;  // print alone, which is never shared
+    case IR_KIND_TEXTS: return false;  // only print has them, and it is never shared
     }
     return false;
 }
@@ -170,7 +170,8 @@ static void walk(Cse *c, const IrBlock *block);
 
 static void walk_regions(Cse *c, const IrOp *op) {
     bool changes = rewrite_stirs_memory(op);
-    // A later iteration sees what an earlier one wrote; a branch sees what stood before the if.
+    // A later iteration sees the writes of earlier ones; a branch sees memory as it was before the
+    // if.
     if (changes && op->code != IR_IF) c->version = ++c->newest;
     uint64_t entered = c->version;
     for (uint32_t i = 0; i < op->region_count; i++) {

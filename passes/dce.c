@@ -1,12 +1,12 @@
-// Dead code: what no effect and no result needs.
+// Dead code: removes ops that no effect and no result needs.
 //
-// Needs: verified IR. Keeps: every effect in its order, every value that is used.
-// Roots are ops that write or that the table says to keep, the ends of sections, and every `while`:
-// whether one ends is not known, and a program that does not end is not one that does. A `for`
-// always ends, so one that does nothing goes. Loads are no effects: one whose value nobody needs
-// goes, and with it what --sanitize would have said about its address; interp is given the IR
-// before passes when it is to look for that. Carried values of loops live only when something
-// beside their own cycle needs them.
+// Needs: verified IR. Keeps: every effect in its order, every value that is used. Roots are ops
+// that write or that the table says to keep, the ends of sections, and every `while`: it may not
+// end, and removing an endless loop would change the program. A `for` always ends, so one without
+// effects is removed. Loads are not effects: a load whose value is not used is removed, and with it
+// the report that --sanitize would make about its address; to get such reports, interp is given the
+// IR before passes. A loop's carried value is live only if something outside of its own cycle needs
+// it.
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -14,8 +14,8 @@ typedef struct Dce {
     Arena *scratch;
     bool *op_live;
     bool *value_live;
-    VEC(IrOp *) ops;        // live, their needs not yet marked
-    VEC(IrValue *) values;  // as well
+    VEC(IrOp *) ops;        // live ops whose operands are not marked yet
+    VEC(IrValue *) values;  // live values, likewise
     bool changed;
 } Dce;
 
@@ -63,13 +63,13 @@ static bool prunes_results(const IrOp *op) {
 
 static uint32_t first_carried(const IrOp *op) { return op->code == IR_FOR ? 1 : 0; }
 
-// Carried value `i` of a loop: what flows into it.
+// Carried value `i` of a loop: marks the values that flow into it.
 static void mark_carried(Dce *d, IrOp *loop, uint32_t i) {
     uint32_t init = loop->operand_count - loop->result_count + i;
     mark_value(d, ir_operand(loop, init));
     IrBlock *body = loop->regions[loop->region_count - 1];
     mark_value(d, ir_operand(rewrite_terminator(body), i));
-    // One place of the loop: all its names live together, or pruning would tear it apart.
+    // All values of one carried position are live together, or pruning would separate them.
     mark_value(d, ir_result(loop, i));
     for (uint32_t k = 0; k < loop->region_count; k++) {
         mark_value(d, loop->regions[k]->args[first_carried(loop) + i]);
@@ -80,7 +80,7 @@ static void mark_needs_of_op(Dce *d, IrOp *op) {
     if (op->block->parent) mark_op(d, op->block->parent);
     if (!prunes_results(op)) {
         mark_operands(d, op);
-        for (uint32_t i = 0; i < op->region_count; i++) {  // combiners: all of them
+        for (uint32_t i = 0; i < op->region_count; i++) {  // combiners: all of them are live
             mark_op(d, rewrite_terminator(op->regions[i]));
         }
         return;
@@ -127,7 +127,8 @@ static void mark_all(Dce *d) {
 
 static bool terminates(const IrOp *op) { return ir_op_info(op->code)->effect == IR_EFFECT_END; }
 
-// Dead yields first: they are the only uses of dead values that stand before the values' ops.
+// Dead yields are cut first: they are the only uses of dead values that come before the values'
+// ops.
 static void cut_yields(Dce *d, IrOp *op) {
     uint32_t first = op->code == IR_WHILE ? 1 : 0;
     for (uint32_t k = first; k < op->region_count; k++) {
@@ -146,7 +147,7 @@ static void cut_block(Dce *d, const IrBlock *block) {
     }
 }
 
-// The op without its dead results; their uses are gone already.
+// The op without its dead results, whose uses are removed already.
 static void remake_pruned(Dce *d, IrOp *op) {
     uint32_t operands = 0, results = 0;
     IrValue **kept = arena_new(d->scratch, IrValue *, op->operand_count);

@@ -1,9 +1,9 @@
-// Math functions and random numbers become plain arithmetic, the same on every target.
+// Expands math functions and random numbers into plain arithmetic, the same on every target.
 //
-// Needs: nothing. Keeps: everything but the functions' own bits, which are those of this expansion
-// from here on; constants of functions are folded only through it. Bounds of the results are in
-// docs/numerics.md. f16, bf16 and fp8 go through f32 and round once. Elementwise ops only come in
-// their place, without control flow, so what fuses before fuses after.
+// Needs: nothing. Keeps: everything except the functions' own bits, which are those of this
+// expansion from here on; constants of functions are folded only through it. Bounds of the results
+// are in docs/numerics.md. f16, bf16 and fp8 are computed in f32 and rounded once. The expansion
+// has only elementwise ops, without control flow, so fusion is not affected.
 #include "passes/math/math.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
@@ -64,7 +64,7 @@ static void expand(IrOp *op, unsigned options, bool gpu) {
 
 // ---- math(approx): one division instead of many -------------------------------------------------
 
-// x / stretched(y) = x * stretched(1 / y), within an ulp and a half where 1 / y is no subnormal.
+// x / stretched(y) = x * stretched(1 / y), within an ulp and a half if 1 / y is not subnormal.
 static bool divide_once(IrOp *op) {
     if (op->code != IR_DIV) return false;
     IrValue *x = ir_operand(op, 0), *stretched = ir_operand(op, 1);

@@ -7,7 +7,7 @@ static bool is_elementwise(const IrOp *op) {
                     IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION | IR_FAMILY_COMPARE | IR_FAMILY_CAST);
 }
 
-// Ops that only move elements: of a splat they give the same splat in their own shape.
+// Ops that only move elements: applied to a splat, they give the same splat in their own shape.
 static bool is_move(const IrOp *op) {
     switch (op->code) {
     case IR_BROADCAST:
@@ -20,8 +20,8 @@ static bool is_move(const IrOp *op) {
     return false;
 }
 
-// A shift's count has a type of its own; any count outside [0, width] shifts as the width does, and
-// the width is a small number in every type.
+// A shift's count has its own type. Any count outside [0, width] shifts as the width does, and the
+// width is a small number in every type.
 static uint64_t shift_count(const IrValue *count, uint64_t bits, unsigned width) {
     Dtype type = count->type->elem;
     int64_t number = dtype_to_i64(type, bits);
@@ -63,7 +63,7 @@ IrValue *fold_constants(Simplify *s, IrOp *op) {
 
 // ---- broadcasts ---------------------------------------------------------------------------------
 
-// The shape that all operands are stretched from; constants go with any.
+// The shape that all operands are stretched from; constants match any shape.
 static const IrType *common_source(const IrOp *op) {
     const IrType *source = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {

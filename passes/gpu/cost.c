@@ -9,7 +9,7 @@ Dtype gpu_moved_elem(const IrType *type) {
 
 // ---- shuffles -----------------------------------------------------------------------------------
 
-// Independent steps by which threads move registers: those of a list of bases.
+// The number of independent steps by which threads move registers: the rank of a list of bases.
 static uint32_t rank_of(const uint32_t *bases, uint32_t count, const uint32_t *more,
                         uint32_t more_count) {
     uint32_t basis[LAYOUT_MAX_BITS + GPU_LANE_BITS_MAX], rank = 0;

@@ -1,4 +1,4 @@
-// What the variant's guard has asked for, as facts of the kernel's extents and programs.
+// The facts that the variant's guard has checked, as facts about the kernel's extents and programs.
 #include "passes/gpu/gpu.h"
 
 // ---- there are programs -------------------------------------------------------------------------
@@ -7,7 +7,7 @@ static bool is_zero(const IrValue *v) {
     return v->def && v->def->code == IR_CONST && ir_attr(v->def, IR_ATTR_VALUE)->u.bits == 0;
 }
 
-// Is the value 0, or false, where the extent is 0?
+// Is the value 0, or false, if the extent is 0?
 static bool vanishes(const IrValue *v, Symbol extent, int depth) {
     const IrOp *op = v->def;
     if (!op || depth == 0) return false;
@@ -70,7 +70,7 @@ static void multiple(IrFunc *f, Symbol name, uint64_t of) {
     }
 }
 
-// Rows end at 16 bytes.
+// Rows are multiples of 16 bytes.
 static void wide_extents(IrFunc *f) {
     for (size_t i = 0; i < f->params.count; i++) {
         const IrParam *param = &f->params.data[i];

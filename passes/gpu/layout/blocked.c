@@ -4,7 +4,7 @@ enum { LINE_BYTES = 128, WORD_BYTES = 4 };
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-// With the steps along an axis in another order: those of `late` last.
+// The layout with the steps along an axis in another order: those of `late` last.
 static Layout with_late(const Layout *l, uint32_t axis, uint32_t late) {
     uint32_t steps[LAYOUT_MAX_BITS], count = 0, shape[IR_MAX_RANK], coords[IR_MAX_RANK];
     layout_shape(l, shape);
@@ -23,7 +23,7 @@ static Layout with_late(const Layout *l, uint32_t axis, uint32_t late) {
 
 Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, GpuDepth deep) {
     uint32_t depth = deep.elements ? deep.elements : 1;
-    if (!t->rank) {  // one element, which all have
+    if (!t->rank) {  // one element, which all threads have
         Layout one = layout_empty(0, NULL);
         for (uint32_t i = 1; i < threads.lanes; i *= 2) layout_add(&one, LAYOUT_LANE, 0);
         for (uint32_t i = 1; i < threads.warps; i *= 2) layout_add(&one, LAYOUT_WARP, 0);
@@ -34,7 +34,7 @@ Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, Gpu
     uint32_t share = t->count > total ? t->count / total : 1;
     if (t->rank < 2) depth = 1;
     while (depth > 1 && (depth > share || depth > t->shape[last - 1])) depth /= 2;
-    // A word of neighbours is worth accesses that are less wide; more of them are not.
+    // One word of neighbours is worth narrower accesses; more of them are not.
     while (depth > 1 && depth * bytes > WORD_BYTES && share / depth * bytes < GPU_ACCESS_BYTES)
         depth /= 2;
     share /= depth;
@@ -46,7 +46,7 @@ Layout gpu_blocked_deep(const IrType *t, GpuThreads threads, uint32_t bytes, Gpu
         b.order[t->rank - 1 - d] = (uint8_t)d;
         b.elements[d] = d == last ? vector : d + 1 == last ? depth : 1;
         b.lanes[d] = least(lanes, t->shape[d] / b.elements[d]);
-        // What goes deep is turned in shared memory, where lanes of one column share a row of
+        // A deep tile is transposed in shared memory, where lanes of one column share a row of
         // banks.
         if (d == last && depth > 1 && t->rank > 1)
             b.lanes[d] = least(b.lanes[d], LINE_BYTES / (vector * bytes));

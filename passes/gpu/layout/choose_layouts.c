@@ -1,12 +1,12 @@
-// The cheapest layout for each class, its neighbours' given: until no class gains.
+// Chooses the cheapest layout for each class, given its neighbours', until no class gains.
 //
-// How: a class may take what its own accesses want, or what follows through an op from the layout
-// of another class. The price of a layout is all that depends on it: elementwise work (as many
-// instructions as registers, so that replicas cost), accesses, reductions, and the conversions
-// between it and its neighbours, each as often as it runs. A class changes where that lowers its
-// price, and so the sum of all. Where it changes nothing, a conversion between two classes moves
-// on, upwards in one round and downwards in the next, until it meets something that can do without
-// it: a load or a store.
+// How: a class may take the layouts that its own accesses prefer, or those that follow through an
+// op from the layout of another class. The price of a layout is the sum of all costs that depend on
+// it: elementwise work (as many instructions as registers, so replicas cost), accesses, reductions,
+// and the conversions between the class and its neighbours, each weighted by how often it runs. A
+// class changes its layout if that lowers its price, and so the sum of all. If nothing changes any
+// more, a conversion between two classes moves on, upwards in one round and downwards in the next,
+// until it reaches an op that makes it unnecessary: a load or a store.
 #include "passes/gpu/layout/spreading.h"
 #include "passes/gpu/tuning.h"
 
@@ -20,7 +20,7 @@ uint64_t spreading_times(const IrOp *op) {
     return times;
 }
 
-// Registers that hold something of their own.
+// The number of registers that hold different elements.
 static uint32_t registers(const Layout *l) {
     uint32_t repeated = layout_free_bits(l, LAYOUT_REG);
     return layout_size(l, LAYOUT_REG) >> __builtin_popcount(repeated);
@@ -34,8 +34,8 @@ static const IrParam *view_of(const IrOp *op) {
     return &op->block->func->params.data[view->index];
 }
 
-// Bytes from one to the next on each axis of the tile; far, where nothing is known. False: no axis
-// runs along neighbours in memory.
+// Bytes between neighbours on each axis of the tile; a large number if unknown. False: no axis runs
+// along neighbours in memory.
 static bool strides_of(const IrOp *op, const IrType *type, int64_t *strides) {
     const IrParam *view = view_of(op);
     int64_t bytes = ir_elem_size(type);
@@ -48,7 +48,7 @@ static bool strides_of(const IrOp *op, const IrType *type, int64_t *strides) {
     uint32_t axis = type->rank;
     int64_t stride = bytes;
     for (uint32_t d = select->u.ints.count; d-- > 0 && axis > 0;) {
-        // In front of an index tile axes and dimensions go apart.
+        // Before an index tile, axes and dimensions do not correspond.
         if (ir_operand(op, ir_view_index_start(op->code) + d)->type->rank) break;
         if (select->u.ints.items[d] > 0) strides[--axis] = stride;
         if (view->dims[d].extent) break;
@@ -99,7 +99,8 @@ uint64_t spreading_convert_cost(const Spreading *s, const IrValue *v, const Layo
     return gpu_conversion(from, to, dtype_bits(gpu_moved_elem(v->type)), s->machine->banks).cost;
 }
 
-// From what a result is when the operand is spread so; UINT64_MAX: it cannot be.
+// The cost of a reduction's or shape's result if the operand has this layout; UINT64_MAX:
+// impossible.
 static uint64_t result_cost(const Spreading *s, const IrOp *op, uint32_t result,
                             const Layout *operand, const Layout *to) {
     Layout natural;
@@ -163,7 +164,7 @@ static uint64_t tie_cost(const Spreading *s, const SpreadTie *tie, const Layout 
     return 0;
 }
 
-// What one side has to be for the other's layout to do.
+// The layout that one side must have so that no conversion from the other's is needed.
 static bool image_of(const SpreadTie *tie, bool of_a, const Layout *other, Layout *image) {
     switch (tie->kind) {
     case SPREAD_TIE_SHAPE:
@@ -229,7 +230,7 @@ static bool choose(Spreading *s, const IrValue *v, SpreadClass *c, bool upwards)
     for (size_t i = 0; i < c->ties.count; i++) {
         const SpreadTie *tie = c->ties.data[i];
         const SpreadClass *a = spreading_class(s, tie->a), *b = spreading_class(s, tie->b);
-        // In ties of an access its operand b is what comes first.
+        // In the ties of an access, b comes before a.
         bool turned = tie->kind == SPREAD_TIE_INDEX || tie->kind == SPREAD_TIE_ALIKE;
         if (a == c && image_of(tie, true, &b->layout, &l)) try(&k, &l, upwards != turned);
         if (b == c && image_of(tie, false, &a->layout, &l)) try(&k, &l, upwards == turned);

@@ -1,4 +1,4 @@
-// Products: which instruction, how its operands are spread.
+// Products: which instruction is used, and how its operands are distributed.
 #include "passes/gpu/layout/dot_plan.h"
 
 #include "base/os/os.h"
@@ -6,8 +6,8 @@
 
 // ---- the instruction ----------------------------------------------------------------------------
 
-// Sums of the result's type where the unit has them, else of f32, which narrow results are cast
-// from. Of f64, which no unit adds up for narrow factors: false.
+// The sums have the result's type if the unit has such sums, else f32, from which narrow results
+// are cast. False for f64, which no unit sums up for narrow factors.
 static bool with_factors(GpuDot *d, Dtype a, Dtype b, Dtype result, uint32_t k,
                          const Machine *machine) {
     bool widens = result == DTYPE_F16 || result == DTYPE_F32;
@@ -31,7 +31,7 @@ static bool with_all_bits(GpuDot *d, Dtype result, uint32_t k, const Machine *ma
     return d->exact = false;
 }
 
-// Of f32: by all bits, by those of tf32, or by parts. Three products of parts of tf32 are no
+// For f32: with all bits, with those of tf32, or in parts. Three products of parts of tf32 are not
 // cheaper than one of all bits.
 static bool choose_single(GpuDot *d, IrPrecision precision, Dtype result, uint32_t k,
                           const Machine *machine) {
@@ -46,7 +46,7 @@ static bool choose_single(GpuDot *d, IrPrecision precision, Dtype result, uint32
     return with_all_bits(d, result, k, machine);
 }
 
-// In f32 what is narrower; f16 exact in it is fp8.
+// Sums of f16 are computed in f32; factors of fp8 are cast to f16, which is exact.
 static void choose_plain(GpuDot *d, Dtype a, Dtype b, Dtype result, uint32_t k,
                          const Machine *machine) {
     d->sum = result == DTYPE_F16 ? DTYPE_F32 : result;
@@ -82,7 +82,7 @@ typedef struct ProductWalk {
     uint32_t count;
 } ProductWalk;
 
-// Is the value a product, changed elementwise at most? False, too, when that is hard to see.
+// Is the value a product, changed elementwise at most? False as well if that is hard to decide.
 static bool is_of_product(ProductWalk *w, const IrValue *v) {
     if (!spread_is_tile(v) || !v->def) return false;
     if (v->def->code == IR_DOT) return true;
@@ -96,8 +96,8 @@ static bool is_of_product(ProductWalk *w, const IrValue *v) {
     return false;
 }
 
-// Of products that follow one another in a block the rows stay with their warp: the sum of one is
-// the factor of the next as it is.
+// For products that follow one another in a block, the rows stay with their warp: the sum of one is
+// the factor of the next without a conversion.
 static bool keeps_rows(const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         ProductWalk walk = {.count = 0};
@@ -106,7 +106,7 @@ static bool keeps_rows(const IrBlock *block) {
     return false;
 }
 
-// Batches first, then squares; what is left over replicates.
+// Batches first, then squares; remaining warps replicate.
 static void share_warps(uint32_t warps, uint32_t rank, const uint32_t *shape, MatrixShape step,
                         bool rows_first, int8_t *axes) {
     uint32_t batch = rank == 3 ? shape[0] : 1, m = shape[rank - 2], n = shape[rank - 1];
@@ -141,7 +141,8 @@ static Layout fragment_over(const IrType *type, MatrixShape product, LayoutOpera
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-// Four by four elements a lane where there are so many, so that each that is read is used often.
+// Four by four elements per lane if there are enough, so that each element that is read is used
+// often.
 static Layout plain_layout(const IrType *type, GpuThreads threads) {
     uint32_t m = type->rank - 2, n = type->rank - 1, total = gpu_thread_count(threads);
     uint32_t share = type->count > total ? type->count / total : 1;
@@ -155,7 +156,8 @@ static Layout plain_layout(const IrType *type, GpuThreads threads) {
     b.elements[m] = least(least(TUNE_DOT_SIDE, share / b.elements[n]), type->shape[m]);
     b.lanes[n] = least(TUNE_DOT_LANES, type->shape[n] / b.elements[n]);
     b.lanes[m] = least(threads.lanes / b.lanes[n], type->shape[m] / b.elements[m]);
-    b.lanes[n] *= threads.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more, or replicated
+    b.lanes[n] *= threads.lanes / (b.lanes[n] * b.lanes[m]);  // a narrow tile: more elements per
+                                                              // lane, or replicas
     MatrixShape step = {.m = b.elements[m] * b.lanes[m], .n = b.elements[n] * b.lanes[n]};
     int8_t axes[LAYOUT_MAX_BITS];
     share_warps(threads.warps, type->rank, type->shape, step, false, axes);
@@ -164,15 +166,15 @@ static Layout plain_layout(const IrType *type, GpuThreads threads) {
     return layout_blocked(&b);
 }
 
-// What a warp has of an axis.
+// A warp's part of an axis.
 static uint32_t share_along(uint32_t warps, const int8_t *axes, const uint32_t *shape, uint32_t d) {
     uint32_t share = shape[d];
     for (uint32_t bit = 0; warps >> (bit + 1); bit++) share >>= axes[bit] == (int8_t)d;
     return share;
 }
 
-// MFMA twice as long both ways, where a warp has so much: half as many instructions, and less of
-// the factors for each.
+// MFMA with twice the rows and columns, if a warp has that many: half as many instructions, and
+// each needs less of the factors.
 static MatrixShape enlarged(const GpuDot *d, const IrType *c, uint32_t warps, bool rows_first,
                             const Chip *chip) {
     enum { SIDE = 32 };
@@ -262,12 +264,13 @@ GpuDepth gpu_dot_depth(const IrOp *op, const Machine *machine) {
 
 // ---- operands -----------------------------------------------------------------------------------
 
-// As fragments in few enough registers?
+// Do the fragments fit in few enough registers?
 static bool fits_registers(const IrType *type, const Layout *l) {
     return layout_size(l, LAYOUT_REG) * ir_elem_size(type) / 4 <= TUNE_DOT_REGISTERS;
 }
 
-// What is made outside the loop that the product is in becomes fragments once, where it is made.
+// A factor that is computed outside of the product's loop is converted to fragments once, where it
+// is computed.
 static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
     IrValue *v = ir_operand(op, i);
     IrBlock *block = v->def ? v->def->block : v->block;
@@ -281,7 +284,7 @@ static void convert_where_made(IrOp *op, uint32_t i, const Layout *wanted) {
 }
 
 // Factors of the same block stay as they are: the product moves them itself, step by step along K,
-// so that no more than a step of them is in registers.
+// so that only one step of them is in registers.
 void gpu_fit_dot(IrOp *op) {
     GpuDot d = gpu_dot_of(op);
     if (!d.matrix) return;

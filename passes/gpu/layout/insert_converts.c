@@ -1,4 +1,4 @@
-// Conversions: where an op finds an operand in another layout than it must have.
+// Inserts conversions where an op has an operand in another layout than it needs.
 #include "passes/gpu/layout/spreading.h"
 
 static IrValue *convert_at(IrBuilder *b, IrValue *v, const Layout *wanted) {
@@ -14,7 +14,7 @@ static void convert_operand(IrOp *op, uint32_t i, const Layout *wanted) {
     ir_set_operand(op, i, convert_at(&b, v, wanted));
 }
 
-// A result comes as `natural`; who wants it otherwise gets it converted.
+// A result is computed in the layout `natural`; uses that need another one get a conversion.
 static void convert_result(Spreading *s, IrOp *op, uint32_t i, const Layout *natural) {
     IrValue *r = ir_result(op, i);
     Layout wanted = *r->type->layout;

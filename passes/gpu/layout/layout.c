@@ -1,14 +1,14 @@
-// gpu_layout: every tile gets a layout, and what does not fit is converted.
+// gpu_layout: every tile gets a layout, and conversions are inserted where layouts do not fit.
 //
-// How: values that one op wants alike (elementwise work, carried values, sums of dots) are of one
-// class. To begin with a class takes the layout of what matters most in it: the sum of a product,
-// spread as the matrix unit leaves it; then loads and stores, spread so that lanes touch neighbours
-// and each access is of up to 16 bytes; else what follows through shapes (slices after reductions,
-// reshapes) from a class that is known; else the plain one of its shape. Then choose_layouts.c
-// weighs accesses, work and conversions against one another by the costs of cost.h,
-// insert_converts.c puts a gpu.convert where an op finds an operand in another layout than it must
-// have, and rematerialize.c does away with those of values that are cheaper to make once more.
-// Invariants: the function becomes one of the gpu level; what it computes stays, bit for bit.
+// How: values that one op needs in the same layout (elementwise work, carried values, sums of dots)
+// form a class. A class first takes the layout of its most important op: the sum of a product, as
+// the matrix unit leaves it; then loads and stores, with lanes along neighbours and accesses of up
+// to 16 bytes; else the layout that follows through shapes (slices after reductions, reshapes) from
+// a class that is known; else the plain one of its shape. Then choose_layouts.c weighs accesses,
+// work and conversions against one another by the costs of cost.h, insert_converts.c puts a
+// gpu.convert where an op has an operand in another layout than it needs, and rematerialize.c
+// replaces conversions of values that are cheaper to recompute.
+// Invariants: the function becomes one of the gpu level; its results stay the same, bit for bit.
 #include "passes/gpu/layout/dot_plan.h"
 #include "passes/gpu/layout/spreading.h"
 #include "passes/gpu/tuning.h"
@@ -152,7 +152,7 @@ static void settle(Spreading *s) {
             changed = false;
             for (size_t i = 0; i < s->ops.count; i++) changed |= follow(s, s->ops.data[i]);
         }
-        // Nothing follows any more: the next that is unknown takes the plain layout.
+        // If nothing follows any more, the next unknown class takes the plain layout.
         while (at < s->values.count && spreading_class(s, s->values.data[at])->known) at++;
         if (at == s->values.count) return;
         const IrValue *v = s->values.data[at];
@@ -221,8 +221,7 @@ static void tie_op(Spreading *s, IrOp *op) {
                                .times = tie.times});
 }
 
-// Elementwise work, but what loads and stores: constants are part of the instructions that use
-// them.
+// Elementwise work, except loads and stores: constants are part of the instructions that use them.
 static void note_work(Spreading *s, IrOp *op) {
     const IrValue *moved = spreading_moved(op);
     const IrValue *x = op->code == IR_REDUCE ? ir_operand(op, 1) : moved;
@@ -267,8 +266,9 @@ static bool warps_fit(IrFunc *f, Diags *diags) {
     return false;
 }
 
-// A thread has 255 registers, or 512 where accumulators are others. What takes many times as many
-// would spill from the first line to the last, and each register is an instruction of every op.
+// A thread has 255 registers, or 512 if accumulators have their own. A tile that takes many times
+// as many would spill from the first line to the last, and each register is an instruction in every
+// op.
 enum { TILE_REGISTERS_MOST = 1024 };
 
 static uint64_t registers_of(const IrFunc *f, const IrType *t) {
@@ -278,7 +278,7 @@ static uint64_t registers_of(const IrFunc *f, const IrType *t) {
     return (share * bits + 31) / 32;
 }
 
-// The first value, in order, of which each thread would have too much; NULL: there is none.
+// The first value, in order, that takes too many registers of each thread; NULL: there is none.
 static const IrValue *oversized(const IrFunc *f, const IrBlock *block) {
     for (const IrOp *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->result_count; i++) {

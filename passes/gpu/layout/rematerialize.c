@@ -1,9 +1,10 @@
-// What is cheap to make is made once more, in the layout that is wanted, rather than converted:
-// numbers, masks, index arithmetic, loads of a few elements.
+// Rematerializes values that are cheap to recompute in the layout that is needed, instead of
+// converting them: numbers, masks, index arithmetic, loads of a few elements.
 //
-// How: beginning at a conversion, ops are repeated beside the originals (so that everything they
-// read is there, and memory is as it was) back to what has no operands, or lies as it is wanted.
-// Where that costs less than the conversion it is done. What nobody needs then is left to dce.
+// How: starting at a conversion, ops are repeated next to the originals (where all their operands
+// are available, and memory is the same), back to ops without operands or to values that already
+// have the needed layout. This is done if it costs less than the conversion. dce removes the ops
+// that are then unused.
 #include "base/os/os.h"
 #include "passes/gpu/layout/spreading.h"
 #include "passes/gpu/tuning.h"
@@ -16,14 +17,14 @@ typedef struct RematCopy {
 typedef struct Remat {
     Spreading *s;
     VEC(RematCopy) copies;
-    uint32_t ops;  // looked at for one conversion
+    uint32_t ops;  // visited for one conversion
 } Remat;
 
 static uint64_t cost(Remat *g, const IrValue *v, const Layout *l);
 
 static uint64_t sum(uint64_t a, uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
 
-// Issue slots of one instruction, or what stands for it.
+// Issue slots of one instruction, or an equivalent number.
 static uint64_t op_price(const IrOp *op) {
     if (op->code == IR_DIV || op->code == IR_REM) return TUNE_PRICE_DIVISION;
     if (ir_op_info(op->code)->rule != IR_RULE_UNARY) return 1;
@@ -37,7 +38,7 @@ static uint64_t operands_cost(Remat *g, const IrOp *op, const Layout *l) {
     return all;
 }
 
-// The layout of operand 0 with which the result of a shape op is spread so.
+// The layout of operand 0 for which the result of a shape op gets this layout.
 static bool operand_of(const IrOp *op, const Layout *l, Layout *operand) {
     return spread_backward(op, l, operand) && spread_follows(op, 0, operand, l);
 }
@@ -54,7 +55,7 @@ static uint64_t load_cost(Remat *g, const IrOp *op, const Layout *l) {
     return all;
 }
 
-// Without operands and elementwise ops that do nothing but compute; shapes with one operand.
+// Ops without operands, elementwise ops that only compute, and shapes with one operand.
 static bool is_repeatable(const IrOp *op) {
     if (ir_op_info(op->code)->effect != IR_EFFECT_PURE || op->result_count != 1) return false;
     if (op->code == IR_IOTA || op->code == IR_RESHAPE || op->code == IR_PERMUTE ||
@@ -122,7 +123,7 @@ static IrValue *rematerialize(Remat *g, IrValue *v, const Layout *l) {
 static void replace_convert(Remat *g, IrOp *convert) {
     IrValue *x = ir_operand(convert, 0);
     const Layout *l = convert->results[0].type->layout;
-    // A conversion of what a loop does not change moves out of it.
+    // The conversion of a value that a loop does not change moves out of the loop.
     uint64_t times = x->def ? spreading_times(x->def) : spreading_times(convert);
     uint64_t own = spreading_convert_cost(g->s, x, x->type->layout, l) * times;
     g->ops = 0;

@@ -1,13 +1,14 @@
-// What the files of gpu_layout share: classes of values, and what hangs between them.
+// Shared by the files of gpu_layout: classes of values, and the ties between them.
 //
 //     layout.c            classes, and the layouts they prefer
 //     choose_layouts.c    the cheapest layout for each class
 //     insert_converts.c   conversions where an op needs another layout
-//     rematerialize.c     cheap values made once more instead of converted
+//     rematerialize.c     cheap values recomputed instead of converted
 //
-// Invariants: classes are by value id and joined by parents; a root's layout is what all its values
-// get. Values with ids from `known` on were made by the pass: conversions and repeated ops, which
-// have their layouts on their types. Ownership: the pass's scratch.
+// Invariants: classes are by value id and joined by parents; a root's layout is the one that all
+// its values get. Values with ids from `known` on were created by the pass: conversions and
+// repeated ops, whose types have their layouts.
+// Ownership: the pass's scratch.
 //
 //     SpreadClass *c = spreading_class(s, v);
 //     uint64_t cost = spreading_access_cost(s, op, &c->layout, NULL);
@@ -20,21 +21,21 @@
 typedef struct SpreadClass {
     uint32_t parent;  // by value id; itself: a root
     uint32_t bytes;   // of the narrowest element that is loaded or stored in it; 0: none
-    GpuDepth depth;   // of what a lane loads, gpu_blocked_deep
-    bool known, dot;  // dot: its layout is the matrix unit's, and stays
+    GpuDepth depth;   // of a lane's loads, gpu_blocked_deep
+    bool known, dot;  // dot: its layout is the matrix unit's, and does not change
     Layout layout;
-    uint64_t work;  // elementwise ops, each as often as it runs
+    uint64_t work;  // elementwise ops, each weighted by how often it runs
     VEC(struct SpreadTie *) ties;
     VEC(IrOp *) accesses;  // and reductions
 } SpreadClass;
 
-// An op between two classes: where their layouts do not go together, something is converted.
+// An op between two classes: if their layouts do not fit, a value is converted.
 typedef enum SpreadTieKind {
     SPREAD_TIE_SHAPE,   // a: operand 0, b: a result
     SPREAD_TIE_REDUCE,  // a: operand 1, b: a result
-    SPREAD_TIE_INDEX,   // a: what is loaded or stored, b: an index tile
-    SPREAD_TIE_SCAN,    // a: operand and result as the scan has them inside, which `inside` says
-    SPREAD_TIE_ALIKE,   // a: the result, b: an operand that is wanted as the result is
+    SPREAD_TIE_INDEX,   // a: the value loaded or stored, b: an index tile
+    SPREAD_TIE_SCAN,    // a: operand and result, in the layout `inside` of the scan
+    SPREAD_TIE_ALIKE,   // a: the result, b: an operand that needs the layout of the result
 } SpreadTieKind;
 
 typedef struct SpreadTie {
@@ -52,28 +53,28 @@ typedef struct Spreading {
     GpuThreads threads;
     const Machine *machine;
     SpreadClass *classes;  // by value id
-    GpuKnown facts;        // before the pass
-    uint32_t known;        // values with higher numbers were made by the pass
+    GpuKnown facts;        // from before the pass
+    uint32_t known;        // values with higher numbers were created by the pass
     VEC(IrOp *) ops;
     VEC(IrValue *) values;  // tiles
 } Spreading;
 
 SpreadClass *spreading_class(Spreading *s, const IrValue *v);
-// How often an op runs, roughly: each loop around it counts as so many iterations.
+// How often an op runs, roughly: each loop around it counts as this many iterations.
 uint64_t spreading_times(const IrOp *op);
-// The value that an access moves: what is loaded, stored or exchanged; NULL for other ops.
+// The value that an access moves: loaded, stored or exchanged; NULL for other ops.
 const IrValue *spreading_moved(const IrOp *op);
 
 // ---- choose_layouts.c ---------------------------------------------------------------------------
 
-// Of one access in such a layout; *wide (not NULL) gets the layout in which to do it when that, and
-// a conversion, costs less.
+// The cost of one access in this layout; *wide (unless NULL) gets the layout to access memory in,
+// if that and a conversion cost less.
 uint64_t spreading_access_cost(const Spreading *s, const IrOp *op, const Layout *l, Layout *wide);
-// Of a conversion of the value.
+// The cost of a conversion of the value.
 uint64_t spreading_convert_cost(const Spreading *s, const IrValue *v, const Layout *from,
                                 const Layout *to);
-// How a shape op gets from one layout to another: *operand (not NULL) is what its operands are
-// converted to first.
+// The cost of a shape op from one layout to another: *operand (unless NULL) is the layout that its
+// operands are converted to first.
 uint64_t spreading_shape_cost(const Spreading *s, const IrOp *op, uint32_t result,
                               const Layout *from, const Layout *to, Layout *operand);
 void spreading_relax(Spreading *s);
