@@ -1,5 +1,5 @@
-// Places within views: where the elements of a lane lie, which are inside, and how many neighbours
-// one access takes, up to 16 bytes.
+// Addresses within views: where the elements of a lane are, which of them are inside, and how many
+// neighbours one access takes, up to 16 bytes.
 #include "passes/gpu/lower/access.h"
 
 // ---- what is known of a view --------------------------------------------------------------------
@@ -12,14 +12,15 @@ static IrValue *view_number(Threads *t, IrOpcode code, const IrValue *view, uint
     return ir_result(op, 0);
 }
 
-// Extents of one name are one value, whichever view is asked.
+// Extents with the same name are one value, whichever view they come from.
 static IrValue *view_extent(Threads *t, const IrValue *view, uint32_t dim) {
     const IrParam *param = &t->func->params.data[view->index];
     if (!param->dims[dim].extent) return threads_i64(t, param->dims[dim].value);
     return ir_extent(&t->b, param->dims[dim].extent);
 }
 
-// Without strides of its own a view's follow from its extents, and are another view's of the same.
+// The strides of a view that has none of its own follow from its extents, and are the same for
+// another view of these extents.
 static IrValue *view_stride(Threads *t, const IrValue *view, uint32_t dim) {
     const IrParam *param = &t->func->params.data[view->index];
     if (param->strided) return view_number(t, IR_VEC_STRIDE, view, dim);
@@ -36,7 +37,7 @@ static IrValue *view_data(Threads *t, const IrValue *view) {
     return ir_result(ir_op(&t->b, IR_VEC_DATA, 1, &operand, 1, &type, 0, NULL), 0);
 }
 
-// One of u64 that is no i64 is beyond every extent, wherever coordinates go from there.
+// A u64 that is not an i64 is beyond every extent, whatever coordinates are added to it.
 static IrValue *as_i64(Threads *t, IrValue *x) {
     if (x->type->elem == DTYPE_I64) return x;
     if (x->type->elem == DTYPE_U64)
@@ -56,7 +57,7 @@ static IrValue *as_number(Threads *t, const Selection *s, IrValue *x) {
     return s->narrow ? ir_cast(&t->b, x, DTYPE_I32, false) : as_i64(t, x);
 }
 
-// A sum of the selection's numbers as a number of elements: no negative one is narrow.
+// A sum of the selection's numbers as a number of elements: narrow sums are never negative.
 static IrValue *as_distance(Threads *t, const Selection *s, IrValue *sum) {
     return s->narrow ? as_i64(t, ir_cast(&t->b, sum, DTYPE_U32, false)) : sum;
 }
@@ -82,8 +83,8 @@ static bool may_be_narrow(const Threads *t, const IrOp *op, const Layout *layout
     return true;
 }
 
-// Extents are below 2^31: a start that is not is as good as the greatest that is. Sums with it may
-// be beyond 2^31, differences are not.
+// Extents are below 2^31, so a start beyond that may be replaced by the greatest one that is not.
+// Sums with it may be beyond 2^31, differences are not.
 static void compare_from_start(Threads *t, const Selection *s, Dim *dim, IrValue *start,
                                IrRange range) {
     int64_t width = width_of(s, dim);
@@ -171,8 +172,8 @@ static uint32_t tile_register(const Selection *s, const Dim *dim, uint32_t reg) 
     UNREACHABLE("no register of the index");
 }
 
-// The index on a dimension for a register; *offset is how far it is from dim->base where that is a
-// constant (else the whole index comes back and *offset is -1).
+// The index on a dimension for a register; *offset is its distance from dim->base if that is a
+// constant (else the result is the whole index and *offset is -1).
 static IrValue *index_at(Threads *t, const Selection *s, const Dim *dim, uint32_t reg,
                          int64_t *offset) {
     *offset = -1;
@@ -203,7 +204,7 @@ static IrValue *mask_along(Threads *t, const Selection *s, const Dim *dim, uint3
     int64_t offset;
     if (dim->inside) return NULL;
     IrValue *index = index_at(t, s, dim, reg, &offset);
-    // Without low bits that are the register's alone it is in the same group.
+    // Without the low bits that only the register determines, it is in the same group.
     if (offset > 0) {
         offset &= -dim->group;
         index = offset ? ir_binary(&t->b, IR_ADD, dim->base, index_const(t, s, offset)) : dim->base;
@@ -289,7 +290,7 @@ static uint64_t index_divisor(const IrRanges *ranges, const IrOp *op, uint32_t d
     return range.known ? range.divisor : 1;
 }
 
-// What is known of the memory along the last dimension; *memory is zeroed where no lane's
+// The known facts about the memory along the last dimension; *memory is zeroed if no lane's
 // neighbours are neighbours there.
 static uint32_t vector_of(const IrFunc *f, unsigned facts, const IrRanges *ranges, const IrOp *op,
                           const Layout *l, LayoutMemory *memory) {
@@ -358,7 +359,7 @@ Runs access_runs(Threads *t, const Layout *l, uint32_t axis, uint32_t vector) {
 
 // ---- views --------------------------------------------------------------------------------------
 
-// Accesses one after the other make a vector in their order; registers want their own.
+// Accesses concatenate to a vector in memory order; this puts it into the order of the registers.
 IrValue *access_in_order(Threads *t, const Runs *r, IrValue *const *parts) {
     uint32_t total = r->count * r->vector, *where = arena_new(t->scratch, uint32_t, total);
     for (uint32_t i = 0; i < total; i++) where[r->registers[i]] = i;
@@ -369,7 +370,7 @@ IrValue *access_both(Threads *t, IrValue *a, IrValue *b) {
     return !a ? b : !b ? a : ir_binary(&t->b, IR_AND, a, b);
 }
 
-// A scalar is the program's: thread 0 writes it.
+// A scalar belongs to the program: thread 0 writes it.
 IrValue *access_owner(Threads *t, const Layout *l) {
     if (l) return threads_owner(t, l);
     return ir_binary(&t->b, IR_EQ, t->thread, threads_i32(t, 0));

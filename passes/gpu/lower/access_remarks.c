@@ -1,5 +1,5 @@
-// What `tilec explain` says of accesses: how wide they are and why no wider, what they touch, which
-// bounds are checked.
+// The remarks of `tilec explain` about accesses: how wide they are and why not wider, which memory
+// they touch, which bounds are checked.
 #include <stdio.h>
 
 #include "passes/gpu/lower/access.h"
@@ -23,7 +23,7 @@ static uint64_t lowest_bit(uint64_t x) { return x & (0 - x); }
 
 // ---- why no wider -------------------------------------------------------------------------------
 
-// The greatest access, in bytes, that a divisor (0: of everything) allows.
+// The widest access, in bytes, that a divisor (0: of everything) allows.
 static uint64_t allowed(uint64_t divisor, uint64_t unit) {
     uint64_t bit = lowest_bit(divisor);
     return bit && bit < GPU_ACCESS_BYTES ? bit * unit : UINT64_MAX;
@@ -43,21 +43,21 @@ static void say_unaligned(const AccessSaid *x, const LayoutMemory *memory, uint3
         say(x, REASON_ACCESS_BASE, numbers);
 }
 
-// Bytes side by side that a lane has, up to an access.
+// The contiguous bytes that a lane holds, up to an access.
 static uint32_t most_bytes(const AccessSaid *x) {
     int axis = x->s->dims[x->s->rank - 1].axis;
     uint32_t most = axis < 0 ? x->size : layout_contiguity(x->s->layout, (uint32_t)axis) * x->size;
     return most < GPU_ACCESS_BYTES ? most : GPU_ACCESS_BYTES;
 }
 
-// Bytes that a lane has in all, each element once.
+// All bytes that a lane holds, counting each element once.
 static uint32_t held_bytes(const AccessSaid *x) {
     const Layout *l = x->s->layout;
     uint32_t copies = 1u << __builtin_popcount(layout_free_bits(l, LAYOUT_REG));
     return layout_size(l, LAYOUT_REG) / copies * x->size;
 }
 
-// Has neither the tile along the innermost dimension nor the lane more than an access?
+// Does neither the tile along the innermost dimension nor the lane have more than one access?
 static bool is_small(const AccessSaid *x, uint32_t width) {
     uint32_t axis = (uint32_t)x->s->dims[x->s->rank - 1].axis;
     return held_bytes(x) <= width || layout_extent(x->s->layout, axis) * x->size <= width;
@@ -82,7 +82,7 @@ static void say_width(const AccessSaid *x, const LayoutMemory *memory) {
 
 // ---- what is touched ----------------------------------------------------------------------------
 
-// Where rows begin is known at launches only: here they are far apart, at multiples of a sector.
+// The start of rows is known at launch only: here they are far apart, at multiples of a sector.
 static bool strides_of(const AccessSaid *x, int64_t *strides) {
     int64_t step = x->size;
     for (uint32_t d = x->s->rank; d-- > 0;) {
@@ -106,7 +106,7 @@ static void say_sectors(const AccessSaid *x) {
     uint32_t bytes = layout_size(l, LAYOUT_LANE) / copies * x->vector * x->size;
     uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
     say(x, REASON_ACCESS, REMARK(x->vector * x->size, sectors, ideal));
-    // Of narrow accesses the next ones touch the rest.
+    // After a narrow access, the following ones touch the rest of its sectors.
     if (sectors > ideal && x->vector * x->size >= most_bytes(x))
         say(x, REASON_ACCESS_SCATTERED, REMARK(sectors, ideal));
 }

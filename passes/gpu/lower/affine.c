@@ -1,5 +1,5 @@
-// Tiles whose elements are a coordinate and what all of them have in common: j + iota(B), stretched
-// or turned as may be.
+// Tiles whose elements are a coordinate plus a part that all of them share: j + iota(B), stretched
+// or transposed.
 #include "passes/gpu/lower/affine.h"
 
 #include "passes/rewrite.h"
@@ -20,7 +20,7 @@ int gpu_axis_before(const IrOp *op, uint32_t axis) {
     return found;
 }
 
-// Of each axis of a value that of the tile that began, which it lies along; -1: none.
+// For each axis of a value, the axis of the original tile that runs along it; -1: none.
 typedef struct Axes {
     int of[IR_MAX_RANK];
 } Axes;
@@ -65,7 +65,7 @@ static bool add_value(const IrRanges *ranges, const IrValue *v, const Axes *axes
         return true;
     case IR_CONST:
         if (!rewrite_constant_int(v, &number) || number != (int32_t)number) return false;
-        if (number < 0 && !dtype_signed(v->type->elem)) return false;  // 2^64 less as much
+        if (number < 0 && !dtype_signed(v->type->elem)) return false;  // a u64 above INT64_MAX
         line->number += minus ? -number : number;
         return true;
     case IR_GPU_CONVERT: return add_value(ranges, ir_operand(op, 0), axes, minus, depth + 1, line);

@@ -1,8 +1,9 @@
-// Tiles whose elements are a coordinate and what all of them have in common.
+// Tiles whose elements are a coordinate plus a part that all of them share.
 //
-// Invariants: an element of such a tile of integers is its coordinate on `axis` (-1: the tile is
-// the same everywhere), the scalars and the number, as numbers: nothing wraps. The scalars alone
-// are between min and max. Ownership: values.
+// Invariants: an element of such a tile of integers is the sum of its coordinate on `axis` (-1: the
+// tile is the same everywhere), the scalars and the number; the sum is mathematical: nothing wraps.
+// The sum of the scalars alone is between min and max.
+// Ownership: values.
 //
 //     GpuLine line;   // of expand(j + iota(64), axis = 0): axis 1, scalars {j}
 //     if (gpu_line(ranges, tile, &line)) …
@@ -24,8 +25,8 @@ typedef struct GpuLine {
 
 bool gpu_line(const IrRanges *ranges, const IrValue *tile, GpuLine *line);
 
-// The axis of a reshape's operand that an axis of its result is, where only extents of one come or
-// go; -1 where it is not that simple.
+// The axis of a reshape's operand that becomes an axis of its result, if only extents of 1 are
+// added or removed; -1 otherwise.
 int gpu_axis_before(const IrOp *op, uint32_t axis);
 
 #endif

@@ -67,7 +67,7 @@ void combine_settle(Threads *t, const Combiner *c, State *x) {
 
 // ---- argmin, argmax -----------------------------------------------------------------------------
 
-// Is x before y: better, or a NaN where y is none?
+// Is x before y: better, or a NaN when y is not?
 static IrValue *before(Threads *t, const Combiner *c, IrValue *x, IrValue *y) {
     IrBuilder *b = &t->b;
     bool least = c->kind == IR_REDUCE_ARGMIN;
@@ -81,7 +81,7 @@ static IrValue *before(Threads *t, const Combiner *c, IrValue *x, IrValue *y) {
     return ir_binary(b, IR_OR, better, ir_binary(b, IR_AND, x_nan, y_number));
 }
 
-// Does y take the place of x? Ties go to the lower place.
+// Does y replace x? Ties go to the lower position.
 static IrValue *second_wins(Threads *t, const Combiner *c, const State *x, const State *y) {
     IrBuilder *b = &t->b;
     IrValue *second = before(t, c, y->part[0], x->part[0]);
@@ -107,7 +107,7 @@ static State combine_arg(Threads *t, const Combiner *c, const State *x, const St
 
 // ---- both ---------------------------------------------------------------------------------------
 
-// A bool vector of those registers where both hold; NULL is everywhere.
+// A bool vector of the registers where both hold; NULL means everywhere.
 static IrValue *both_hold(Threads *t, IrValue *a, IrValue *b) {
     if (!a || !b) return a ? a : b;
     return ir_binary(&t->b, IR_AND, like(t, a, b), like(t, b, a));

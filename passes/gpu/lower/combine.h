@@ -1,10 +1,11 @@
-// What reductions and scans combine: states of several vectors, two of which become one.
+// The values that reductions and scans combine: states of several vectors, two of which become one.
 //
-// A state's parts are the values that are reduced together (of built-in kinds one), the place for
-// argmin and argmax, and, where some lanes may not take part, whether there is anything in it yet.
-// Every part is a vector of as many registers as the others. Invariants: narrow floats' sums and
-// products are kept in f32 (combine_elem); the earlier state comes first; argmin and argmax give
-// the same in either order. Ownership: values; new IR goes to the builder of Threads.
+// A state's parts are the values that are reduced together (for built-in kinds one), the position
+// for argmin and argmax, and, if some lanes may not take part, a bool that says whether it holds
+// any element yet. Every part is a vector of the same number of registers.
+// Invariants: narrow floats' sums and products are kept in f32 (combine_elem); the earlier state
+// comes first; argmin and argmax give the same result in either order.
+// Ownership: values; new IR goes to the builder of Threads.
 //
 //     Combiner c = combine_of(op, 1, masked);
 //     State both = combine_states(t, &c, &low, &high);
@@ -18,7 +19,7 @@ typedef struct Combiner {
     IrReduce kind;
     uint32_t values, parts;
     bool arg, custom;
-    bool has;  // carries whether there is anything, as the last part
+    bool has;  // has a last part that says whether the state holds any element
 } Combiner;
 
 typedef struct State {
@@ -27,35 +28,35 @@ typedef struct State {
 
 Combiner combine_of(const IrOp *op, uint32_t values, bool has);
 State combine_empty(Threads *t, const Combiner *c);  // room for its parts
-// The type in which a kind is carried.
+// The type in which a kind is accumulated.
 Dtype combine_elem(IrReduce kind, Dtype elem);
-// x first, then y.
+// Combines x and y, x being the earlier one.
 State combine_states(Threads *t, const Combiner *c, const State *x, const State *y);
-// Elsewhere than where the bool holds nobody looks at what comes out: loops of a combiner do not
-// run for it.
+// Outside of the lanes where the bool holds, the result is not used: loops of a combiner do not run
+// for them.
 State combine_where(Threads *t, const Combiner *c, IrValue *where, const State *x, const State *y);
-// One's own combiner of the vectors x and y, value by value; `where` a bool vector, or NULL:
-// everywhere (combiner.c).
+// A combiner of the program's own applied to the vectors x and y, value by value; `where` is a bool
+// vector, or NULL: everywhere (combiner.c).
 void region_call(Threads *t, const IrBlock *block, IrValue *const *x, IrValue *const *y,
                  IrValue *where, IrValue **out);
 // Value by value: x where the bool (a scalar or a vector) holds, else y.
 State combine_choose(Threads *t, const Combiner *c, IrValue *which, const State *x, const State *y);
-// Some registers of all parts; states end to end.
+// Some registers of all parts; states concatenated.
 State combine_pick(Threads *t, const Combiner *c, const State *x, uint32_t count,
                    const uint32_t *regs);
 State combine_pack(Threads *t, const Combiner *c, uint32_t count, const State *states);
-// A NaN becomes the quiet one, as it does where it meets another value.
+// A NaN becomes the quiet NaN, as it does when it is combined with another value.
 void combine_settle(Threads *t, const Combiner *c, State *x);
 
-// Memory in which every thread may leave `regs` registers of each part for others to read.
+// Memory in which every thread may leave `regs` registers of each part for other threads to read.
 typedef struct Board {
     IrValue **memory;  // of each part
     uint32_t regs, threads;
 } Board;
 Board combine_board(Threads *t, const Combiner *c, const State *x);
-// Leaves this thread's state; the barrier is the caller's.
+// Stores this thread's state; the caller adds the barrier.
 void combine_leave(Threads *t, const Combiner *c, const Board *board, const State *x);
-// The state that thread `from` + `by` left (from: i32).
+// The state that thread `from` + `by` stored (from: i32).
 State combine_read(Threads *t, const Combiner *c, const Board *board, IrValue *from, uint32_t by);
 
 #endif

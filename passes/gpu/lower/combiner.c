@@ -1,10 +1,11 @@
-// Combiners of one's own, on whole vectors: each of their ops is elementwise.
+// Combiners of the program's own, on whole vectors: each of their ops is elementwise.
 //
-// Registers go different ways, and so do threads, but control is uniform. Of an `if` both sides are
-// computed, and each register takes its own. A loop whose steps depend on the values runs until no
-// register of any thread of the program goes on; those that have ended keep what they have.
-// Combiners have no effects, so that what is computed for nothing does not show; but loops could be
-// endless where nobody asked for anything: what a register is `active` for goes down to them.
+// Registers and threads may take different branches, but control is uniform. So both sides of an
+// `if` are computed, and each register selects its own. A loop whose steps depend on the values
+// runs until no register of any thread of the program continues; registers that have ended keep
+// their values. Combiners have no effects, so computing an unused side is not visible; but a loop
+// could be endless for values that are not needed. So the set of registers that are `active` is
+// passed down to the loops.
 #include "passes/gpu/lower/combine.h"
 
 enum { BOUNDS = 3 };
@@ -38,7 +39,7 @@ static IrValue *choose(CombinerRegion *r, IrValue *which, IrValue *x, IrValue *y
 
 static void call_block(CombinerRegion *r, const IrBlock *block, IrValue **out);
 
-// What all registers share stays a scalar, the rest is a vector.
+// Values that all registers share stay scalars; the others are vectors.
 static void call_op(CombinerRegion *r, const IrOp *op) {
     Threads *t = r->t;
     IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
@@ -107,16 +108,16 @@ static bool same_for_all(CombinerRegion *r, const IrOp *op) {
 
 // ---- loops in which registers end one by one ----------------------------------------------------
 
-// The values on the way, the last of them which registers still go on.
+// The state of a loop; its last value says which registers continue.
 typedef struct CombinerLoop {
     const IrOp *op;
-    uint32_t count;  // of values but the last
+    uint32_t count;  // of values except the last
     IrValue **state;
     IrValue *hi, *step;
 } CombinerLoop;
 
-// Is a further one between i and hi, which lies ahead? Differences of two that are apart by less
-// than 2^64, as u64, are exact.
+// Is there a further step between i and hi, which is ahead of it? The difference of two that are
+// less than 2^64 apart is exact as a u64.
 static IrValue *is_further(CombinerRegion *r, const CombinerLoop *l, IrValue *i) {
     IrBuilder *b = &r->t->b;
     bool down = ir_attr_int(l->op, IR_ATTR_DOWN) != 0;
@@ -126,7 +127,7 @@ static IrValue *is_further(CombinerRegion *r, const CombinerLoop *l, IrValue *i)
     return ir_binary(b, IR_GT, ir_bitcast(b, left, wide), ir_bitcast(b, step, wide));
 }
 
-// Which registers begin a `for`.
+// The registers that enter a `for`.
 static IrValue *enters(CombinerRegion *r, const CombinerLoop *l) {
     IrBuilder *b = &r->t->b;
     bool down = ir_attr_int(l->op, IR_ATTR_DOWN) != 0;
@@ -136,7 +137,7 @@ static IrValue *enters(CombinerRegion *r, const CombinerLoop *l) {
     return ir_binary(b, IR_AND, ahead, right_way);
 }
 
-// Which registers a `while` goes on for.
+// The registers for which a `while` continues.
 static IrValue *holds(CombinerRegion *r, const CombinerLoop *l, IrValue *const *state) {
     const IrBlock *test = l->op->regions[0];
     IrValue *goes_on;
@@ -152,7 +153,7 @@ static IrValue *first_active(CombinerRegion *r, const CombinerLoop *l) {
     return active;
 }
 
-// One step for the registers of state[count], which `next` gets for the step after it.
+// One step for the registers of state[count]; `next` gets those of the following step.
 static void step(CombinerRegion *r, const CombinerLoop *l, IrValue *const *state, IrValue **next) {
     const IrBlock *body = l->op->regions[l->op->region_count - 1];
     bool counts = l->op->code == IR_FOR;
@@ -188,7 +189,7 @@ static CombinerLoop loop_of(CombinerRegion *r, const IrOp *op) {
     return l;
 }
 
-// Does any register of any thread go on? The same for all threads.
+// Does any register of any thread continue? The result is the same for all threads.
 static IrValue *any_active(CombinerRegion *r, IrValue *active) {
     IrBuilder *b = &r->t->b;
     IrValue *one = threads_get(r->t, active, 0);

@@ -1,13 +1,13 @@
-// Comparisons of integers: in 32 bits where one side is known to fit, and once for registers whose
-// elements cannot differ: x < n is the same for all x of an aligned group whose size divides n.
-// Where both sides are coordinates and what all threads have in common (j + iota(64) <= i +
-// iota(16), a causal mask), one difference is compared with a constant of each register.
+// Comparisons of integers. They are done in 32 bits if one side is known to fit, and once for
+// registers whose elements cannot differ: x < n is the same for all x of an aligned group whose
+// size divides n. If both sides are coordinates plus a part that all threads share (j + iota(64) <=
+// i + iota(16), a causal mask), one difference is compared with a constant for each register.
 #include "passes/gpu/lower/affine.h"
 #include "passes/gpu/lower/threads.h"
 
 // ---- 32 bits ------------------------------------------------------------------------------------
 
-// Strictly inside: then what is beyond may be bounded to 32 bits, and still is beyond.
+// Strictly inside: values beyond may then be clamped to 32 bits and are still beyond.
 static bool fits(IrRange range) {
     return range.known && range.min > INT32_MIN && range.max < INT32_MAX;
 }
@@ -27,7 +27,7 @@ static IrValue *narrowed(Threads *t, IrValue *x, IrRange range) {
 
 // ---- registers that cannot differ ---------------------------------------------------------------
 
-// x < n and x >= n, either way around.
+// x < n and x >= n, in either order.
 static bool agrees_in_groups(IrOpcode code, uint32_t x) {
     if (x == 0) return code == IR_LT || code == IR_GE;
     return code == IR_GT || code == IR_LE;
@@ -63,7 +63,8 @@ static bool same_group(const Layout *l, uint32_t a, uint32_t b, uint32_t axis, u
     return true;
 }
 
-// Of each register the place of its group's first one among those, which are counted and listed.
+// For each register, the index of its group's first register among those first ones, which are
+// counted and listed.
 static uint32_t leaders_of(const Layout *l, uint32_t axis, uint32_t group, uint32_t *leaders,
                            uint32_t *place) {
     uint32_t count = 0;
@@ -78,8 +79,8 @@ static uint32_t leaders_of(const Layout *l, uint32_t axis, uint32_t group, uint3
 
 // ---- differences --------------------------------------------------------------------------------
 
-// What the scalars of both sides differ by, in 32 bits: where that is beyond 2^30 it may be as good
-// as there, for constants and coordinates are far smaller.
+// The difference of the scalars of both sides, in 32 bits: a value beyond 2^30 may be clamped to
+// that, since constants and coordinates are far smaller.
 static IrValue *scalars_apart(Threads *t, const GpuLine *x, const GpuLine *y) {
     const GpuLine *lines[2] = {x, y};
     const int64_t most = INT64_C(1) << 30;
@@ -117,8 +118,8 @@ static bool is_line(const Threads *t, const IrOp *op, uint32_t side, const Layou
            line->number >= -most && (line->axis < 0 || threads_disjoint(l, (uint32_t)line->axis));
 }
 
-// These registers of the comparison of x + a with y + b, as one of x - y with b - a; NULL: it is
-// not such a one, or no shorter.
+// These registers of the comparison of x + a with y + b, as one of x - y with b - a; NULL: it does
+// not have this form, or this is not cheaper.
 static IrValue *compared_apart(Threads *t, const IrOp *op, uint32_t count, const uint32_t *regs) {
     enum { FEW = 4 };
     const Layout *l = op->results[0].type->layout;

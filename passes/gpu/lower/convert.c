@@ -1,5 +1,5 @@
-// From one layout to another, the cheapest way: registers by other names, shuffles within warps, or
-// a trip through shared memory.
+// Converts one layout to another, by the cheapest method: renaming of registers, shuffles within
+// warps, or a trip through shared memory.
 #include "passes/gpu/lower/threads.h"
 
 static IrValue *through_shared(Threads *t, IrValue *x, const Layout *from, const Layout *to) {

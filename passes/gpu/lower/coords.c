@@ -1,5 +1,5 @@
-// Layouts as numbers: what depends on the thread is computed from its number, what depends on the
-// register is known here.
+// Layouts as numbers: parts that depend on the thread are computed from its number; parts that
+// depend on the register are constants.
 #include "passes/gpu/lower/threads.h"
 
 // ---- linear maps of the thread's number ---------------------------------------------------------
@@ -19,7 +19,7 @@ static bool one_bit(uint32_t x) { return x && (x & (x - 1)) == 0; }
 
 static uint32_t log2_of(uint32_t x) { return (uint32_t)__builtin_ctz(x); }
 
-// A bit that maps to several: spread by a multiplication.
+// A bit that maps to several bits: a multiplication copies it to them.
 static IrValue *scattered_bit(Threads *t, uint32_t bit, uint32_t to) {
     IrValue *x = ir_binary(&t->b, IR_SHR, t->thread, threads_i32(t, bit));
     x = ir_binary(&t->b, IR_AND, x, threads_i32(t, 1));

@@ -1,9 +1,9 @@
-// Loads that go straight to shared memory, past the registers: which lane brings what.
+// Loads that go straight to shared memory, bypassing the registers: which lane loads what.
 //
-// Such a load writes a row: what lane l brings lies behind what lane l - 1 does. So it is not the
-// loading layout that makes the memory's, but the memory's, chosen for what reads it, that makes
-// the loading one: the lowest offsets are what a lane brings, the next ones lanes, then warps.
-// Where the memory is swizzled it is by which element of global memory a lane asks for.
+// A direct load writes a row: the elements of lane l follow those of lane l - 1. So the memory's
+// layout does not follow from the loading layout. The memory's layout is chosen for its reader, and
+// the loading layout follows from it: the lowest offsets are a lane's elements, the next ones
+// lanes, then warps. Swizzled memory only changes which element of global memory a lane loads.
 #include "passes/gpu/cost.h"
 #include "passes/gpu/gpu.h"
 
@@ -11,7 +11,7 @@ typedef struct Direct {
     const IrFunc *func;
     const GpuFacts *facts;
     const IrOp *load;
-    const Layout *wanted;  // what reads it
+    const Layout *wanted;  // the reader's layout
     uint32_t bytes;        // of an element
     uint64_t cost;         // of the best one so far
     GpuDirect best;
@@ -61,7 +61,7 @@ static uint64_t loading_cost(const Direct *d, const Layout *spread, uint32_t vec
            (GPU_COST_ADDRESS + GPU_COST_SECTOR * sectors);
 }
 
-// `vector` elements a lane at once, into this memory, if it may be.
+// Tries `vector` elements per lane at once into this memory, if that is possible.
 static void weigh(Direct *d, const Layout *memory, uint32_t vector) {
     GpuDirect found = {.memory = *memory, .vector = vector};
     for (uint32_t bit = 0; 1u << bit < vector; bit++)
@@ -77,7 +77,7 @@ static void weigh(Direct *d, const Layout *memory, uint32_t vector) {
     d->best = found;
 }
 
-// As a trip would have it, whose stores are as wide.
+// The layout of a trip whose stores have this width.
 static void weigh_trips(Direct *d, uint32_t vector) {
     const IrType *type = d->load->results[0].type;
     Layout blocked = gpu_blocked(type, gpu_threads(d->func), d->bytes);
@@ -91,8 +91,8 @@ static void weigh_trips(Direct *d, uint32_t vector) {
     }
 }
 
-// The element's bits from the lowest on, but first those that a lane reads by: as many side by side
-// as an access has, in the order of its registers.
+// The element's bits from the lowest on, but those of the reading lane come first: as many
+// contiguous elements as an access has, in the order of its registers.
 static Layout row_by_row(const Direct *d, bool by_registers) {
     const IrType *type = d->load->results[0].type;
     Layout plain = layout_identity(LAYOUT_OFFSET, type->rank, type->shape), rows;
@@ -110,7 +110,7 @@ static Layout row_by_row(const Direct *d, bool by_registers) {
     return rows;
 }
 
-// Row by row; `apart` rows on, pieces of so many bits of a row change places.
+// Row by row; rows that are `apart` bits apart have pieces of a row swapped (a swizzle).
 static void weigh_rows(Direct *d, uint32_t vector, uint32_t low, const Layout *rows) {
     const IrType *type = d->load->results[0].type;
     uint32_t columns = rows->axis_bits[type->rank - 1], bits = rows->dim_bits[LAYOUT_OFFSET];
@@ -118,7 +118,7 @@ static void weigh_rows(Direct *d, uint32_t vector, uint32_t low, const Layout *r
         Layout turned = layout_empty(type->rank, type->shape);
         for (uint32_t i = 0; i < bits; i++) {
             uint32_t basis = layout_basis(rows, LAYOUT_OFFSET, i), piece;
-            piece = low + i - columns - apart;  // not one, where there is none
+            piece = low + i - columns - apart;  // wraps if there is none
             if (i >= columns + apart && piece < columns)
                 basis ^= layout_basis(rows, LAYOUT_OFFSET, piece);
             layout_add(&turned, LAYOUT_OFFSET, basis);

@@ -1,12 +1,12 @@
-// Rings: places for tiles in memory that the program's threads share, filled by copies that run
-// beside the computation, read as what uses them wants it.
+// Rings: slots for tiles in shared memory, filled by copies that run during the computation, and
+// read in the layout that their users need.
 #include "passes/gpu/lower/access.h"
 #include "passes/gpu/lower/dot.h"
 #include "passes/rewrite.h"
 
 // ---- who copies what ----------------------------------------------------------------------------
 
-// Elements of a lane, if the lanes of a warp lie in the memory one behind the other; else 0.
+// Elements of a lane, if the lanes of a warp write consecutive places in memory; else 0.
 static uint32_t row_vector(const Layout *l, const Layout *memory) {
     uint32_t lanes = l->dim_bits[LAYOUT_LANE], bits = memory->dim_bits[LAYOUT_OFFSET], low = 0;
     uint32_t first = layout_basis(l, LAYOUT_LANE, 0);
@@ -39,14 +39,14 @@ uint32_t gpu_copy_vector(const IrFunc *f, const GpuFacts *facts, const IrOp *loa
     return row <= vector && gpu_copy_bytes(f, facts, row * bytes) == row * bytes ? row : 0;
 }
 
-// Do the elements that such a copy brings together lie in a row, the last axis the fastest?
+// Are the elements that one copy moves contiguous in memory, the last axis the fastest?
 static bool copies(const Threads *t, const IrOp *load, const Layout *memory, uint32_t *vector) {
     GpuFacts facts = {t->machine, t->facts, t->ranges};
     *vector = gpu_copy_vector(t->func, &facts, load, memory);
     return *vector > 0;
 }
 
-// The gpu.copy that a load is a part of; NULL: it is a load.
+// The gpu.copy that a load is a part of; NULL: it is a plain load.
 static const IrOp *copy_of(const IrOp *load) {
     const IrUse *use = load->result_count ? load->results[0].uses : NULL;
     if (!use || use->next || use->user->code != IR_GPU_COPY) return NULL;
@@ -102,7 +102,7 @@ static void lower_copy(Threads *t, const IrOp *op) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// May its registers be loaded where they are used? Then nothing may write the place before.
+// May its registers be loaded where they are used? Only if no store writes the slot before that.
 static bool all_in_products(const IrOp *op) {
     uint32_t uses = 0;
     for (const IrUse *use = op->results[0].uses; use; use = use->next, uses++) {
@@ -152,7 +152,7 @@ static void lower_barrier(Threads *t, bool global) {
     if (global) ir_attr_set_int(barrier, IR_ATTR_GLOBAL, true);
 }
 
-// Without such copies all that is copied is stored at once.
+// Without such copies everything that is copied is stored at once.
 static bool has_copies(const Threads *t) {
     GpuFacts facts = {t->machine, t->facts, t->ranges};
     return gpu_copy_bytes(t->func, &facts, GPU_ACCESS_BYTES) > 0;

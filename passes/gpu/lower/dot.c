@@ -1,5 +1,4 @@
-// Products: operands are moved to where the plan wants them, and the result to where its layout
-// does.
+// Products: operands are moved to the layouts of the plan, and the result to its own layout.
 #include "passes/gpu/lower/dot.h"
 
 void threads_dot(Threads *t, const IrOp *op) {

@@ -1,14 +1,14 @@
 // Products by the matrix unit: fragments of each instruction, chained along K.
 #include "passes/gpu/lower/dot.h"
 
-// A factor, as fragments: in registers, or in shared memory until a fragment is asked for.
+// A factor, as fragments: in registers, or in shared memory until a fragment is needed.
 typedef struct MmaFactor {
     const Layout *layout;
     uint32_t registers;  // of a fragment: the lowest ones
     IrValue *x;
-    ThreadsTrip *trip;      // NULL: x is spread as it must be
-    bool in_memory;         // as it was there, not as what is multiplied
-    IrValue **high, **low;  // by fragment; NULL: not yet
+    ThreadsTrip *trip;      // NULL: x has the required layout
+    bool in_memory;         // with the element type of memory, not that of the multiplication
+    IrValue **high, **low;  // by fragment; NULL: not loaded yet
     Dtype elem;
 } MmaFactor;
 
@@ -18,8 +18,8 @@ static IrValue *splat_bits(Threads *t, const IrType *type, uint64_t bits) {
     return ir_const_bits(&t->b, type, bits);
 }
 
-// f32 to the nearest that tf32 has; of a tie, the one that is larger. The unit reads the upper 19
-// bits, but what is subtracted from must have no others.
+// f32 rounded to the nearest tf32; ties go to the larger one. The unit reads the upper 19 bits, but
+// the value that is subtracted must not have any other bits.
 static IrValue *tf32_of(Threads *t, IrValue *x) {
     const IrType *words = threads_vector(t, DTYPE_U32, x->type->count);
     IrValue *bits = ir_bitcast(&t->b, x, words);
@@ -30,9 +30,9 @@ static IrValue *tf32_of(Threads *t, IrValue *x) {
     return ir_ternary(&t->b, IR_SELECT, number, ir_bitcast(&t->b, bits, x->type), nan);
 }
 
-// What the unit is given of a factor that is not split. NVIDIA's drops what tf32 does not have, and
-// may under math(approx). Of x (1 + 2^-11) that leaves x where tf32 has it, and what is no further
-// than 2^-11 of x else.
+// The factor that the unit gets if it is not split. NVIDIA's unit drops the bits that tf32 does not
+// have, which math(approx) allows. Otherwise x is multiplied by 1 + 2^-11: what the unit then keeps
+// is x if x is a tf32, and within 2^-11 of x if not.
 static IrValue *whole(Threads *t, const GpuDot *d, IrValue *x, Dtype to) {
     if (x->type->elem != to) return ir_cast(&t->b, x, to, false);
     if (to != DTYPE_F32 || d->exact || (t->func->math & IR_MATH_APPROX)) return x;
@@ -44,7 +44,7 @@ static IrValue *rounded(Threads *t, IrValue *x, Dtype to) {
     return to == DTYPE_F32 ? tf32_of(t, x) : ir_cast(&t->b, x, to, false);
 }
 
-// The rest that rounding left, rounded; none of infinities.
+// The remainder that rounding left, rounded; 0 for infinities.
 static IrValue *rest_of(Threads *t, IrValue *x, IrValue *high, Dtype to) {
     IrValue *h = to == DTYPE_F32 ? high : ir_cast(&t->b, high, DTYPE_F32, false);
     IrValue *rest = ir_binary(&t->b, IR_SUB, x, h);
@@ -122,7 +122,7 @@ static IrValue *step(Threads *t, const GpuDot *d, MmaFactor *f, const SumTile *t
         make_fragment(t, d, &f[i], fragment[i]);
     }
     IrValue *a = f[0].high[fragment[0]], *b = f[1].high[fragment[1]];
-    if (d->split) {  // small ones first
+    if (d->split) {  // small terms first
         acc = multiply(t, d, a, f[1].low[fragment[1]], acc);
         acc = multiply(t, d, f[0].low[fragment[0]], b, acc);
     }

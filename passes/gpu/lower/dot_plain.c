@@ -1,6 +1,6 @@
-// Products without a matrix unit: both factors in shared memory, a loop over K in which each thread
-// reads what its elements of the sum need of a column of a and a row of b. Where an instruction
-// multiplies neighbours along K (a group), they are neighbours in memory.
+// Products without a matrix unit: both factors are in shared memory, and a loop over K reads, for
+// each thread, the parts of a column of a and a row of b that its elements of the sum need. If an
+// instruction multiplies neighbours along K (a group), they are neighbours in memory.
 #include "passes/gpu/lower/dot.h"
 #include "passes/gpu/tuning.h"
 
@@ -11,12 +11,13 @@ typedef struct PlainFactor {
     uint32_t group;
     uint32_t row;      // elements of a group of K
     uint32_t vector;   // elements of an access
-    uint32_t *starts;  // of the accesses: offsets beside base
+    uint32_t *starts;  // of the accesses: offsets from base
     uint32_t count;
-    uint32_t *lanes;  // by register of the sum, a group each: which of all that is read
+    uint32_t *lanes;  // by register of the sum, one group each: its position among the elements
+                      // read
 } PlainFactor;
 
-// Its place on the axes that a factor has: batch (in whole matrices) and row or column.
+// The offset on the axes that a factor has: batch (in whole matrices) and row or column.
 static uint32_t offset_of(const PlainFactor *f, const Layout *c, uint32_t reg, uint32_t axis,
                           uint32_t matrix) {
     uint32_t offset = threads_offset(c, reg, axis) * f->group;
@@ -52,7 +53,7 @@ static IrValue *base_of(Threads *t, const PlainFactor *f, const Layout *c, uint3
     return ir_binary(&t->b, IR_ADD, at, ir_binary(&t->b, IR_MUL, batch, threads_i32(t, matrix)));
 }
 
-// Pairs of K, which comes after `across` elements of the fastest axis, before these.
+// Moves pairs of K, which come after `across` elements of the fastest axis, before these.
 static Layout paired(const Layout *memory, uint32_t across) {
     uint8_t order[LAYOUT_MAX_BITS], k = 0;
     while (across >> (k + 1)) k++;
@@ -60,7 +61,7 @@ static Layout paired(const Layout *memory, uint32_t across) {
     return layout_reorder(memory, LAYOUT_OFFSET, order);
 }
 
-// Along the axis that the sum has.
+// The factor along the axis that it shares with the sum.
 static PlainFactor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32_t i) {
     static const uint8_t a_order[2][3] = {{0, 1}, {1, 2, 0}}, b_order[2][3] = {{1, 0}, {2, 1, 0}};
     const IrType *type = ir_operand(op, i)->type;
@@ -81,8 +82,8 @@ static PlainFactor factor_of(Threads *t, const IrOp *op, const GpuDot *d, uint32
     return f;
 }
 
-// Of each register its factor at this K (p: the thread's place in K's row), in the sum's type but
-// for groups.
+// For each register, its factor at this K (p: the thread's pointer into K's row), in the sum's type
+// except for groups.
 static IrValue *read(Threads *t, const PlainFactor *f, IrValue *p, uint32_t regs, Dtype sum) {
     IrValue **parts = arena_new(t->scratch, IrValue *, f->count);
     uint32_t bytes = f->vector * (uint32_t)dtype_size(p->type->elem);
@@ -104,7 +105,7 @@ static IrValue *add_products(Threads *t, uint32_t group, IrValue *a, IrValue *b,
     return ir_binary(&t->b, IR_ADD, acc, ir_binary(&t->b, IR_MUL, a, b));
 }
 
-// TUNE_DOT_UNROLL (or fewer) steps from k on, which counts groups.
+// TUNE_DOT_UNROLL (or fewer) steps from k on; k counts groups.
 static IrValue *steps(Threads *t, const PlainFactor *f, IrValue *k, uint32_t count, IrValue *acc) {
     IrValue *rows[2];
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-// What `tilec explain` says of products: which instruction, or why none.
+// The remarks of `tilec explain` about products: the instruction, or why there is none.
 #include "passes/gpu/lower/dot.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void say(const DotSaid *s, Reason reason, RemarkNumbers numbers) {
     remark(s->remarks, s->op->span, reason, s->types, numbers);
 }
 
-// What the matrix unit would multiply.
+// The type that the matrix unit would multiply.
 static Dtype factor_of(const DotSaid *s) {
     int64_t precision = ir_attr_int(s->op, IR_ATTR_PRECISION);
     if (s->a == DTYPE_U8) return DTYPE_I8;

@@ -1,15 +1,15 @@
 // Atomics, asserts, prints.
 //
-// An atomic is done once for each element, by the first thread and register that hold it; where its
-// old value is wanted, the other holders get it through shared memory or by shuffles. Release and
-// acquire are the whole program's: a barrier stands between what other threads did and them.
+// An atomic is executed once for each element, by the first thread and register that hold it; if
+// its old value is used, the other holders get it through shared memory or by shuffles. Release and
+// acquire apply to the whole program: a barrier separates them from the accesses of other threads.
 #include "passes/gpu/lower/access.h"
 
 // ---- atomics ------------------------------------------------------------------------------------
 
 typedef struct EffectAtomic {
     const IrOp *op;
-    const Layout *layout;   // NULL: a scalar, which thread 0 does for all
+    const Layout *layout;   // NULL: a scalar; thread 0 acts for all
     uint32_t count, *regs;  // registers that act
     bool cas, view;
 } EffectAtomic;
@@ -35,7 +35,7 @@ static IrValue *acting_operand(Threads *t, const EffectAtomic *a, uint32_t i) {
     return a->layout ? threads_pick(t, x, a->count, a->regs) : x;
 }
 
-// Where each acting register's element lies, and whether it is to be touched (NULL: always).
+// The address of each acting register's element, and whether it is accessed (NULL: always).
 static IrValue *where(Threads *t, const EffectAtomic *a, IrValue **mask) {
     IrValue **places = arena_new(t->scratch, IrValue *, a->count);
     IrValue **masks = arena_new(t->scratch, IrValue *, a->count);
@@ -73,7 +73,7 @@ static IrValue *act(Threads *t, const EffectAtomic *a) {
     return ir_result(made, 0);
 }
 
-// What the owner has, for all warps: through shared memory.
+// Passes the owner's value to all warps, through shared memory.
 static IrValue *from_other_warps(Threads *t, IrValue *x, uint32_t away) {
     uint32_t thread_total = ir_thread_count(t->func), count = x->type->count;
     IrValue *memory = threads_shared(t, x->type->elem, count * thread_total);
@@ -154,7 +154,7 @@ IrValue *threads_least(Threads *t, IrValue *x) {
     return x;
 }
 
-// The number, row-major, of the first element that is false; INT32_MAX where none is.
+// The number, row-major, of the first element that is false; INT32_MAX if there is none.
 static IrValue *first_false(Threads *t, IrValue *c, const Layout *l) {
     uint32_t lanes[32], warps[32], lane_bits = l->dim_bits[LAYOUT_LANE];
     uint32_t warp_bits = l->dim_bits[LAYOUT_WARP];
@@ -190,7 +190,7 @@ static void assert_all(Threads *t, const IrOp *op) {
 void threads_effect(Threads *t, const IrOp *op) {
     switch (op->code) {
     case IR_ASSERT: assert_all(t, op); return;
-    case IR_ASSUME: return;  // what it says is of use to proofs only
+    case IR_ASSUME: return;  // it states a fact for proofs only
     case IR_PRINT: threads_print(t, op); return;
     default: atomic(t, op);
     }

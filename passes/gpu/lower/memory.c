@@ -1,4 +1,4 @@
-// Loads and stores, by what they go to: views, packed elements, pointers, copies.
+// Loads and stores, by what they access: views, packed elements, pointers, copies.
 #include "passes/gpu/lower/access.h"
 
 static Runs view_runs(Threads *t, const Selection *s) {

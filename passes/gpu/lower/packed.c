@@ -1,9 +1,9 @@
 // Views of i4 and u4: two elements in a byte, the first one low.
 //
-// Where a lane holds neighbours along the innermost dimension it takes whole bytes: parts begin at
-// even places, and innermost extents are even. Stores are moved to a layout in which that is so.
-// Only views with strides scatter single elements; they are put into their half of the byte by
-// atomics, as another thread may write the other half.
+// If a lane holds neighbours along the innermost dimension, it accesses whole bytes: selections
+// begin at even positions, and innermost extents are even. Stores are moved to a layout in which
+// that is so. Only views with strides scatter single elements; they are put into their half of the
+// byte by atomics, as another thread may write the other half.
 #include "passes/gpu/lower/access.h"
 
 static IrValue *like(Threads *t, const IrValue *x, uint64_t bits) {
@@ -116,8 +116,8 @@ void access_load_packed(Threads *t, const IrOp *op) {
 
 // ---- stores -------------------------------------------------------------------------------------
 
-// A layout in which the two elements of a byte are of one lane: the bit that parts them becomes a
-// register's, and what had it replicates.
+// A layout in which the two elements of a byte are in one lane: the bit that separates them becomes
+// a register bit, and the bit that did so before replicates.
 static Layout paired(const Layout *l, uint32_t axis) {
     uint32_t step = 1u << layout_axis_start(l, axis), shape[IR_MAX_RANK];
     layout_shape(l, shape);

@@ -1,5 +1,5 @@
-// Loads and stores of pointers: where the ranges show that the registers of a lane point at
-// neighbours, aligned, all under one mask, as accesses of up to 16 bytes; else register by
+// Loads and stores through pointers. If the ranges show that the registers of a lane point at
+// neighbours, aligned, all under one mask, they are accesses of up to 16 bytes; else register by
 // register.
 #include "passes/gpu/lower/access.h"
 #include "passes/gpu/lower/affine.h"
@@ -8,8 +8,8 @@ enum { WHOLE = 1 << 30, DEPTH = 16 };
 
 // ---- what is known along an axis ----------------------------------------------------------------
 
-// Runs of pointers, in aligned groups: neighbours, or all the same; `align` of the first of a run,
-// in bytes.
+// Runs of pointers, in aligned groups: neighbours, or all the same; `align` is that of the first of
+// a run, in bytes.
 typedef struct PointerRun {
     uint32_t contiguous, constant;
     uint64_t align;
@@ -70,7 +70,7 @@ static PointerRun run_of(const GpuKnown *g, const IrValue *p, uint32_t axis, int
     return none;
 }
 
-// In aligned groups of how many along the axis is a mask the same?
+// The size of the aligned groups along the axis in which a mask is the same.
 static uint32_t mask_run(const GpuKnown *g, const IrValue *m, uint32_t axis, int depth) {
     const IrOp *def = m->def;
     if (!m->type->rank || m->type->shape[axis] == 1) return WHOLE;
@@ -127,7 +127,7 @@ static uint32_t vector_of(const Threads *t, const IrOp *op, const Layout *l, uin
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-// Of operand `at`, the scalar that it is stretched from; NULL: none.
+// The scalar from which operand `at` is stretched; NULL: none.
 static IrValue *stretched(const IrOp *op, uint32_t at) {
     const IrOp *def = ir_operand(op, at)->def;
     bool is = def && def->code == IR_BROADCAST && !ir_operand(def, 0)->type->rank;

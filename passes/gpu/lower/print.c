@@ -1,8 +1,8 @@
-// Prints: values go to shared memory in their plain order, from where vec.print takes them for all
+// Prints: values go to shared memory in row-major order; vec.print reads them there for all
 // threads.
 #include "passes/gpu/lower/shared_table.h"
 
-// Where the value lies from now on; a barrier must stand before it is read.
+// Stores the value to memory; a barrier is needed before it is read.
 static IrValue *value_in_memory(Threads *t, const IrValue *v) {
     IrValue *x = threads_value(t, v), *memory;
     if (x->type->kind == IR_PTR)

@@ -1,10 +1,10 @@
 // Reductions: registers of a lane, then lanes of a warp, then warps through shared memory.
 //
-// A bit of the hardware's number that moves along the axis has two halves to combine; taken from
-// the lowest coordinate bit on, what is combined are always neighbours, the earlier first: any
-// associative combiner gives the same. Built-in kinds commute as well and take the cheap bits
-// first. A bit that replicates has nothing to combine. In the end every thread has its results, as
-// the layout without the axis says.
+// A bit of the hardware's number that moves along the axis has two halves to combine. Taken from
+// the lowest coordinate bit on, the halves are always neighbours, the earlier first, so any
+// associative combiner gives the same result. Built-in kinds commute as well and take the cheap
+// bits first. A bit that replicates has nothing to combine. In the end every thread has its
+// results, in the layout without the axis.
 #include "ir/reduce.h"
 #include "passes/gpu/lower/combine.h"
 #include "passes/gpu/tuning.h"
@@ -17,12 +17,13 @@ typedef struct Bit {
 typedef struct Reduce {
     Combiner c;
     uint32_t axis;
-    Layout layout;  // of what is left; registers whose halves are combined are dropped
+    Layout layout;  // of the remaining elements; registers whose halves are combined are dropped
     State x;
     Bit bits[LAYOUT_MAX_TILE_BITS];  // of the axis, in the order in which they are taken
     uint32_t bit_count;
-    bool loops;      // so does the combiner
-    uint32_t wrong;  // bits of lanes where what is right is that of lanes without them
+    bool loops;      // the combiner loops
+    uint32_t wrong;  // bits of lanes whose values are wrong: the lanes without these bits have the
+                     // right ones
 } Reduce;
 
 // ---- the bits -----------------------------------------------------------------------------------
@@ -31,10 +32,10 @@ static Bit bit_of(const Layout *l, uint32_t basis) {
     for (LayoutDim dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
         for (uint32_t at = 0; at < l->dim_bits[dim]; at++)
             if (layout_basis(l, dim, at) == basis) return (Bit){dim, at};
-    UNREACHABLE("nobody holds element %u", basis);
+    UNREACHABLE("no lane holds element %u", basis);
 }
 
-// Registers far apart first, where the machine adds neighbours two at once.
+// Registers far apart come first if the machine adds neighbours two at once.
 static void find_bits(const Threads *t, Reduce *r) {
     uint32_t count = r->layout.axis_bits[r->axis], start = layout_axis_start(&r->layout, r->axis);
     Bit all[LAYOUT_MAX_TILE_BITS];
@@ -71,8 +72,8 @@ static void take_register(Threads *t, Reduce *r, uint32_t k) {
 
 // ---- lanes --------------------------------------------------------------------------------------
 
-// Of a combiner of one's own the order counts: a lane whose bit is set has the two the wrong way
-// around. Nobody asks it for what it then has (settle_lanes), but loops might not end for it.
+// For a combiner of the program's own, the order matters: a lane whose bit is set has the two in
+// the wrong order. Its value is not used (settle_lanes), but loops might not end for it.
 static void take_lane(Threads *t, Reduce *r, uint32_t bit) {
     State other = combine_empty(t, &r->c);
     for (uint32_t i = 0; i < r->c.parts; i++)
@@ -102,7 +103,7 @@ static bool has_loop(const IrBlock *block) {
     return false;
 }
 
-// What the lane has whose bits are not set.
+// The value of the lane whose bits are not set, for all lanes.
 static void settle_lanes(Threads *t, Reduce *r) {
     if (!r->wrong) return;
     IrValue *lane =
@@ -114,7 +115,7 @@ static void settle_lanes(Threads *t, Reduce *r) {
 
 // ---- warps --------------------------------------------------------------------------------------
 
-// By how many threads the g-th of a group is away from the group's first.
+// The distance, in threads, of the g-th of a group from the group's first.
 static uint32_t away(uint32_t lanes, const Bit *bits, uint32_t count, uint32_t g) {
     uint32_t by = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -129,8 +130,8 @@ static State combine_tree(Threads *t, const Combiner *c, State *all, uint32_t co
     return all[0];
 }
 
-// All warps of a group leave what they have, and each reads everything. The barrier at the end
-// keeps the memory until all have read.
+// All warps of a group store their states, and each reads all of them. The barrier at the end keeps
+// the memory until all have read it.
 static State combine_warps(Threads *t, const Reduce *r, const State *x, const Bit *bits,
                            uint32_t count) {
     Board board = combine_board(t, &r->c, x);
@@ -148,7 +149,7 @@ static State combine_warps(Threads *t, const Reduce *r, const State *x, const Bi
 
 // ---- warps whose lanes agree --------------------------------------------------------------------
 
-// Do all lanes of a warp have the same, once the first `taken` bits are?
+// Do all lanes of a warp have the same value, once the first `taken` bits are combined?
 static bool lanes_agree(const Reduce *r, uint32_t taken) {
     for (uint32_t at = 0; at < r->layout.dim_bits[LAYOUT_LANE]; at++) {
         bool same = layout_basis(&r->layout, LAYOUT_LANE, at) == 0;
@@ -159,7 +160,7 @@ static bool lanes_agree(const Reduce *r, uint32_t taken) {
     return true;
 }
 
-// Warps that have what another one has: the bits of their numbers.
+// Warps whose values another warp has as well: the bits of their numbers.
 static uint32_t replicas(Threads *t, const Reduce *r) {
     uint32_t bits = 0, warp_bits = (uint32_t)__builtin_ctz((uint32_t)t->func->warps);
     for (uint32_t at = 0; at < warp_bits; at++)
@@ -167,8 +168,8 @@ static uint32_t replicas(Threads *t, const Reduce *r) {
     return bits;
 }
 
-// A place for each warp that is no replica, those of a group side by side: a warp's number to its
-// place; `own`: that of the warp itself, else of the first of its group.
+// A position for each warp that is not a replica, those of a group adjacent: maps a warp's number
+// to it; `own`: the position of the warp itself, else that of the first of its group.
 static IrValue *place_of_warp(Threads *t, const Reduce *r, const Bit *bits, uint32_t count,
                               bool own) {
     uint32_t none[GPU_LANE_BITS_MAX] = {0}, bases[LAYOUT_MAX_BITS] = {0};
@@ -191,7 +192,7 @@ static IrValue *at_register(Threads *t, IrValue *p, uint32_t reg, uint32_t by) {
     return offset ? threads_at(t, p, threads_i64(t, offset)) : p;
 }
 
-// What all of a group left of one register, in accesses as wide as there are.
+// The values of one register that all warps of a group stored, in accesses as wide as possible.
 static void read_group(Threads *t, IrValue *p, uint32_t reg, uint32_t group, IrValue **out) {
     uint32_t size = (uint32_t)dtype_size(p->type->elem), some = GPU_ACCESS_BYTES / size;
     if (some > group) some = group;
@@ -204,7 +205,7 @@ static void read_group(Threads *t, IrValue *p, uint32_t reg, uint32_t group, IrV
     for (uint32_t g = group; g-- > 0;) out[g] = threads_get(t, out[g], g % some);
 }
 
-// One part of a state, which each warp leaves once; the memory.
+// One part of a state, which each warp stores once; the result is the memory.
 static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const Bit *bits,
                            uint32_t count) {
     if (x->type->elem == DTYPE_BOOL) x = ir_cast(&t->b, x, DTYPE_U8, false);
@@ -219,7 +220,7 @@ static IrValue *leave_once(Threads *t, const Reduce *reduce, IrValue *x, const B
     return memory;
 }
 
-// What all of a group left of it.
+// Reads all the values that a group stored of it.
 static void read_all(Threads *t, const Reduce *reduce, IrValue *memory, const IrType *type,
                      const Bit *bits, uint32_t count, IrValue **parts) {
     uint32_t regs = type->count, group = 1u << count;
@@ -251,7 +252,7 @@ static State combine_warps_once(Threads *t, const Reduce *r, const State *x, con
     return combine_tree(t, &r->c, all, group);
 }
 
-// Some registers at a time: the memory stays small.
+// Some registers at a time, which keeps the memory small.
 static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
     uint32_t regs = layout_size(&r->layout, LAYOUT_REG);
     uint32_t step = TUNE_REDUCE_ELEMENTS / (ir_thread_count(t->func));
@@ -269,7 +270,7 @@ static void take_warps(Threads *t, Reduce *r, const Bit *bits, uint32_t count) {
             once ? combine_warps_once(t, r, &x, bits, count) : combine_warps(t, r, &x, bits, count);
     }
     r->x = combine_pack(t, &r->c, regs / step, done);
-    if (once) r->wrong = 0;  // its first lane has left it to all
+    if (once) r->wrong = 0;  // the first lane's value was stored for all
 }
 
 static void take_all(Threads *t, Reduce *r) {
@@ -300,7 +301,7 @@ static IrValue *places(Threads *t, const Layout *l, uint32_t axis) {
 
 static bool is_float(const IrValue *x) { return dtype_is(x->type->elem, DTYPE_CLASS_ANYFLOAT); }
 
-// Can no element be -0? Then where nothing takes part a sum may have 0, and is 0 itself.
+// Can no element be -0? Masked lanes may then add 0 instead of -0, and a sum of no elements is 0.
 static bool never_minus_zero(const IrValue *x, int depth) {
     const IrOp *op = x->def;
     if (!op || depth == 0) return false;
@@ -321,7 +322,7 @@ static bool never_minus_zero(const IrValue *x, int depth) {
     return false;
 }
 
-// A value as it takes part: wide, and with nothing in it where the mask is false.
+// A value as it takes part: widened, and the identity where the mask is false.
 static IrValue *term(Threads *t, const Reduce *r, IrValue *x, IrValue *mask) {
     Dtype elem = combine_elem(r->c.kind, x->type->elem);
     if (x->type->elem != elem) x = ir_cast(&t->b, x, elem, true);
@@ -332,7 +333,7 @@ static IrValue *term(Threads *t, const Reduce *r, IrValue *x, IrValue *mask) {
     return ir_ternary(&t->b, IR_SELECT, mask, x, nothing);
 }
 
-// Of float sums only: -0 where all that takes part is -0, and 0 where nothing does.
+// Only for float sums: -0 if all elements that take part are -0, and 0 if none does.
 static bool needs_has(const IrOp *op, IrReduce kind) {
     if (!ir_operand(op, 0)) return false;
     const IrValue *x = ir_operand(op, 1);
@@ -363,7 +364,7 @@ static Reduce begin(Threads *t, const IrOp *op, uint32_t first, uint32_t values)
     return r;
 }
 
-// Where nothing took part: 0 (of sums, places and combiners of one's own).
+// If nothing took part: 0 (for sums, positions and combiners of the program's own).
 static IrValue *result(Threads *t, const Reduce *r, const IrType *type, IrValue *x) {
     if (r->c.has) {
         IrValue *zero = ir_const_bits(&t->b, x->type, 0);

@@ -2,10 +2,10 @@
 // warps through shared memory.
 //
 // The tile is first moved to a layout in which each lane holds neighbours along the axis, lanes
-// follow lanes and warps follow warps; so every thread has a stretch of a line, for as many lines
-// as its other registers are. What comes before a stretch, the prefix, is found from what whole
-// stretches give and then joined to each of its elements. Backwards, "before" is what has the
-// higher coordinate.
+// follow lanes and warps follow warps. So every thread has a segment of a line, for as many lines
+// as its other registers hold. The prefix, everything before a segment, is computed from the
+// results of whole segments and then combined with each of the segment's elements. In a reverse
+// scan, "before" means a higher coordinate.
 #include "ir/reduce.h"
 #include "passes/gpu/lower/combine.h"
 
@@ -17,10 +17,10 @@ typedef struct ScanLowering {
     uint32_t n, lines;              // registers along the axis; lines of a thread
     uint32_t lane_bits, warp_bits;  // the lowest, which move along the axis
     bool reverse, exclusive;
-    State *x;  // by place along the axis in the scan's order: a register of each line
+    State *x;  // by position along the axis in the scan's order: a register of each line
 } ScanLowering;
 
-// What comes before: a state, if there is anything (NULL: nothing, ever).
+// The elements before: a state, if there are any (NULL: there never are).
 typedef struct Prefix {
     State x;
     IrValue *has;  // bool scalar
@@ -35,7 +35,7 @@ static void add_bits(Layout *l, LayoutDim dim, uint32_t axis, uint32_t count, ui
     for (uint32_t i = 0; i < count; i++) layout_add_step(l, dim, axis, 1u << used[axis]++);
 }
 
-// As many as there is room for, along the other axes, the last one first; then replicas.
+// As many bits as possible along the other axes, the last one first; then replicas.
 static void fill(Layout *l, LayoutDim dim, uint32_t axis, uint32_t count, uint32_t *used) {
     for (uint32_t d = l->rank; d-- > 0;) {
         if (d == axis) continue;
@@ -105,7 +105,7 @@ static void load(Threads *t, ScanLowering *s) {
 
 // ---- what comes before --------------------------------------------------------------------------
 
-// How far along in the scan's order: the lane's, or the warp's number among those of its line.
+// The position in the scan's order: the lane's, or the warp's number among those of its line.
 static IrValue *position(Threads *t, const ScanLowering *s, uint32_t shift, uint32_t bits) {
     int64_t mask = (INT64_C(1) << bits) - 1;
     IrValue *x = ir_binary(&t->b, IR_SHR, t->thread, threads_i32(t, shift));
@@ -122,7 +122,7 @@ static State from_earlier_lane(Threads *t, const ScanLowering *s, const State *x
     return r;
 }
 
-// `sum` becomes what all lanes up to this one give.
+// `sum` becomes the combination of all lanes up to this one.
 static Prefix scan_lanes(Threads *t, const ScanLowering *s, State *sum) {
     Prefix p = {0};
     if (!s->lane_bits) return p;
@@ -138,7 +138,7 @@ static Prefix scan_lanes(Threads *t, const ScanLowering *s, State *sum) {
     return p;
 }
 
-// Every warp's sum, as its last lanes have it, is left for the warps after it.
+// Every warp's sum, which its last lanes have, is stored for the warps after it.
 static Prefix scan_warps(Threads *t, const ScanLowering *s, const State *sum) {
     Prefix p = {0};
     if (!s->warp_bits) return p;
@@ -181,7 +181,7 @@ static Prefix join(Threads *t, const ScanLowering *s, const Prefix *x, const Pre
 
 // ---- the end ------------------------------------------------------------------------------------
 
-// What the first place of an exclusive scan shows; -0 is only what sums begin with.
+// The first element of an exclusive scan; -0 is only the value that sums begin with.
 static State shown_identity(Threads *t, const ScanLowering *s) {
     State r = combine_empty(t, &s->c);
     bool zero = s->c.custom || s->c.kind == IR_REDUCE_SUM;

@@ -1,8 +1,8 @@
-// Shapes: the data stays where it is; registers get other numbers.
+// Shapes: the data stays where it is; registers are renumbered.
 #include "passes/gpu/lower/threads.h"
 
-// Register r of the result is the register of the operand that holds the same, where `same` says
-// which element of the operand an element of the result is.
+// Register r of the result is the register of the operand that holds the same element; `same` maps
+// an element of the result to an element of the operand.
 typedef uint32_t SameElement(const IrOp *op, uint32_t element);
 
 static uint32_t element_of(const IrType *t, const uint32_t *coords) {
@@ -38,7 +38,7 @@ static uint32_t same_permute(const IrOp *op, uint32_t element) {
     return element_of(from, source);
 }
 
-// Lane 0 of warp 0 stands for all: the maps are linear, and follow one another.
+// Lane 0 of warp 0 represents all: the maps are linear, and follow one another.
 static uint32_t holder(const Layout *l, uint32_t element) {
     for (uint32_t r = 0; r < layout_size(l, LAYOUT_REG); r++)
         if (layout_apply(l, layout_at(r, 0, 0)) == element) return r;
@@ -88,7 +88,7 @@ static void split(Threads *t, const IrOp *op) {
     }
 }
 
-// Of a scalar, or to one: every thread has it.
+// From a scalar, or to one: every thread has it.
 static bool of_scalars(Threads *t, const IrOp *op) {
     const IrType *from = ir_operand(op, 0)->type, *to = op->results[0].type;
     IrValue *x = threads_operand(t, op, 0);

@@ -1,8 +1,8 @@
-// Trips through shared memory: stores of one layout, loads of another, each as vectors of what
-// lies side by side there, or as matrices of 8 by 8.
+// Trips through shared memory: stores in one layout, loads in another, each as vectors of
+// contiguous elements, or as matrices of 8 by 8.
 #include "passes/gpu/lower/threads.h"
 
-// One layout's side of a trip: where in the memory, as offsets in elements, its parts lie.
+// One layout's side of a trip: the places of its parts in the memory, as offsets in elements.
 typedef struct Side {
     ThreadsPlaces at;
     uint32_t vector;
@@ -14,8 +14,8 @@ struct ThreadsTrip {
     Side side;  // of the loads
     bool by_matrix, turned;
     LayoutMatrix matrix;
-    IrValue **parts;    // by register: what holds it; NULL: not loaded yet
-    uint32_t *indices;  // and where in there
+    IrValue **parts;    // by register: the value that holds it; NULL: not loaded yet
+    uint32_t *indices;  // and its index in that value
 };
 
 // ---- where --------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ static uint32_t offsets_of_bits(const ThreadsPlaces *s, LayoutDim dim, uint32_t 
     return all;
 }
 
-// Lanes lie where `lanes` says (5 bits), or, NULL, what they hold.
+// Lanes are at the offsets `lanes` (5 bits), or, if that is NULL, of the elements they hold.
 static void place_threads(Threads *t, ThreadsPlaces *s, const uint32_t *lanes) {
     uint32_t own[32], warps[32], bits = 5, moving = 0;
     if (!lanes) {
@@ -130,8 +130,8 @@ static uint64_t trip_cost(const Layout *from, const Layout *to, const LayoutTrip
     return cost_of(from, trip->store_vector, trip->store) + cost_of(to, per_load, trip->load);
 }
 
-// By matrices, if that is possible and costs no more than `most`: then a step of K is what it
-// loads.
+// Tries matrix loads if they are possible and cost no more than `most`: each load is then a step of
+// K.
 static void try_matrix(GpuTrip *best, const LayoutSide *store, const Layout *to, uint32_t bits,
                        const SharedBanks *banks, bool turned, uint64_t *most) {
     LayoutSide load = {.layout = to};
@@ -146,7 +146,7 @@ static void try_matrix(GpuTrip *best, const LayoutSide *store, const Layout *to,
     *best = (GpuTrip){.way = way, .by_matrix = true, .turned = turned, .matrix = matrix};
 }
 
-// Wavefronts beyond those that as many bytes take without conflicts; matrix loads have none.
+// Wavefronts in excess of those that as many bytes take without conflicts; matrix loads have none.
 static void say_trip(Threads *t, const GpuTrip *plan, Dtype elem) {
     if (!t->remarks) return;
     const char *how = !plan->by_matrix ? "vectors" : plan->turned ? "ldmatrix.trans" : "ldmatrix";
@@ -205,7 +205,7 @@ ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layo
 
 // ---- from a memory that is there ----------------------------------------------------------------
 
-// Elements that lie side by side for every lane alike.
+// Elements that are contiguous for every lane in the same way.
 static uint32_t vector_in(const Layout *l, const Layout *memory, uint32_t bits) {
     LayoutMap map;
     uint32_t vector = layout_shared_vector(l, memory, bits, GPU_ACCESS_BYTES);
@@ -218,7 +218,7 @@ static uint32_t vector_in(const Layout *l, const Layout *memory, uint32_t bits) 
     return vector;
 }
 
-// The cheaper way to read `l` from it.
+// The cheaper method to read `l` from it.
 static GpuTrip reading(const Layout *l, const Layout *memory, uint32_t bits,
                        const Machine *machine) {
     GpuTrip plan = {.way = {.memory = *memory, .load_vector = vector_in(l, memory, bits)}};
@@ -299,7 +299,7 @@ IrValue *threads_trip_load(Threads *t, ThreadsTrip *trip, uint32_t count, const 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t reg = loaded(t, trip, regs[i]), k = used;
         while (k > 0 && parts[k - 1] != trip->parts[reg]) k--;
-        if (k == 0) {  // a part that was not met yet
+        if (k == 0) {  // a part that was not loaded yet
             parts[used] = trip->parts[reg];
             starts[used] = lanes;
             lanes += trip->parts[reg]->type->count;

@@ -1,9 +1,9 @@
-// From one layout to another inside lanes and inside warps: the rounds of layout_shuffle.
+// Conversions inside lanes and inside warps: the rounds of layout_shuffle.
 //
-// How: registers are first put where every lane offers register i in round i, whatever the lane;
-// after the rounds they are put where the lane keeps them. Both are linear: register r becomes
-// register r ^ F(thread). That is one exchange of register pairs for each independent value of F,
-// chosen by a bit (or an xor of bits) of the thread's number.
+// How: registers are first permuted so that every lane offers register i in round i, in all lanes;
+// after the rounds they are permuted to where the lane keeps them. Both permutations are linear:
+// register r becomes register r ^ F(thread). That is one exchange of register pairs for each
+// independent value of F, selected by a bit (or an xor of bits) of the thread's number.
 #include "passes/gpu/lower/threads.h"
 
 // F by the bits of the thread's number: the lane's five, then the warp's.
@@ -12,7 +12,8 @@ typedef struct ByThread {
     uint32_t bits;
 } ByThread;
 
-// Bits mask[i] of the thread's number have, together, F's value step[i]: steps are independent.
+// The bits mask[i] of the thread's number together contribute step[i] to F; the steps are
+// independent.
 typedef struct ShuffleSteps {
     uint32_t count;
     uint32_t mask[LAYOUT_MAX_BITS], step[LAYOUT_MAX_BITS];
@@ -20,7 +21,7 @@ typedef struct ShuffleSteps {
 
 static void flip(ShuffleSteps *s, uint32_t at, uint32_t bit) { s->mask[at] ^= UINT32_C(1) << bit; }
 
-// Gauss: each step has a bit that no other has, by which a base is taken apart.
+// Gaussian elimination: each step has a bit that no other has, by which a basis is decomposed.
 static ShuffleSteps steps_of(const ByThread *f) {
     ShuffleSteps s = {0};
     for (uint32_t bit = 0; bit < f->bits; bit++) {
@@ -86,7 +87,7 @@ IrValue *threads_renamed(Threads *t, IrValue *x, const Layout *from, const Layou
 
 // ---- rounds -------------------------------------------------------------------------------------
 
-// The lanes all read from, but for the round's xor; NULL: each from itself.
+// The lane that each lane reads from, without the round's xor; NULL: each from itself.
 static IrValue *sources(Threads *t, const LayoutShuffle *s, const Layout *l) {
     uint32_t lane_bits = l->dim_bits[LAYOUT_LANE], warp_bits = l->dim_bits[LAYOUT_WARP];
     bool own = true;
@@ -101,7 +102,7 @@ static IrValue *shuffled(Threads *t, IrValue *x, IrValue *lanes, uint32_t by) {
     return threads_from_lane(t, x, lanes);
 }
 
-// What is received, round by round; regs[i]: where the i-th of all of them is kept.
+// The registers received, round by round; regs[i]: where the i-th of all of them is kept.
 static IrValue *exchange_lanes(Threads *t, IrValue *x, const LayoutShuffle *s, const Layout *l,
                                uint32_t kept_count, uint32_t *regs) {
     uint32_t rounds = 1u << s->round_bits, pack = 1u << s->pack_bits, offered[32];
@@ -130,7 +131,7 @@ IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layo
     ByThread offer = by_thread(to, s->offer_lane, s->offer_warp);
     ByThread keep = by_thread(to, s->keep_lane, NULL);
     uint32_t count = layout_size(to, LAYOUT_REG), all = count << s->turn_bits;
-    // By turns: what came in turn k is kept k * count higher.
+    // In rotation: the registers received in rotation k are kept k * count higher.
     for (uint32_t i = 0; i < to->dim_bits[LAYOUT_LANE]; i++)
         keep.bases[i] |= s->turn_lane[i] * count;
     uint32_t *regs = arena_new(t->scratch, uint32_t, all);

@@ -1,11 +1,11 @@
 // Gathers, histograms, sorts: elements that are looked up by number, in shared memory.
 //
-// A line is sorted as numbers that order as its keys do, together with their places: ranks of 32
-// bits and fewer share a u64 with them, those of 64 bits have places beside them. All are
-// different then, so a network that knows nothing of stability sorts stably. It is the bitonic one:
-// for runs of 2, 4, 8, …, steps of half a run, a quarter, … , 1, each of which compares pairs that
-// touch no other pair's elements; one barrier a step. In the end what follows the keys is looked
-// up by the places.
+// A line is sorted as numbers that order as its keys do, together with their positions: ranks of 32
+// bits and fewer share a u64 with the position; ranks of 64 bits have positions in a second array.
+// All numbers are then different, so a network that is not stable by itself sorts stably. It is the
+// bitonic one: for runs of 2, 4, 8, …, steps of half a run, a quarter, … , 1. Each step compares
+// disjoint pairs and ends with one barrier. In the end, the values that follow the keys are looked
+// up by position.
 #include "passes/gpu/lower/shared_table.h"
 #include "passes/sort_key.h"
 
@@ -102,11 +102,11 @@ typedef struct SortLowering {
     const IrOp *op;
     uint32_t axis, n, total;        // of lines; of the tile
     uint32_t strides[IR_MAX_RANK];  // lines one after the other
-    bool packed;                    // ranks and places share a number
+    bool packed;                    // ranks and positions share a number
     IrValue *order, *places;        // memory
 } SortLowering;
 
-// A place that a vector's register has on the axis, as elements of type `elem`.
+// The positions of a vector's registers on the axis, as elements of type `elem`.
 static IrValue *places_of(Threads *t, const Layout *l, uint32_t axis, Dtype elem) {
     uint32_t count = layout_size(l, LAYOUT_REG);
     IrValue **parts = arena_new(t->scratch, IrValue *, count);
@@ -178,8 +178,8 @@ static void put_ends(Threads *t, const Ends *e, IrValue *swap, IrValue *mask) {
     threads_store(t, e->high_at, ir_ternary(&t->b, IR_SELECT, swap, e->low, e->high), 0, mask);
 }
 
-// Pair `pair` of the step in which ends are 1 << step apart, runs being of 1 << run elements, every
-// second one of which descends.
+// Compares pair `pair` of the step whose ends are 1 << step apart; runs have 1 << run elements, and
+// every second run is descending.
 static void compare_pair(Threads *t, const SortLowering *s, IrValue *pair, IrValue *run,
                          IrValue *step, IrValue *mask) {
     IrBuilder *b = &t->b;
@@ -232,7 +232,7 @@ static void network(Threads *t, const SortLowering *s) {
 
 // ---- sorts: results -----------------------------------------------------------------------------
 
-// For each register of a result the place, on the axis, of the element that it takes: i32.
+// For each register of a result, the position on the axis of the element that it takes: i32.
 static IrValue *taken_places(Threads *t, const SortLowering *s, const Layout *l) {
     SharedPlace at = place_of(t, l, s->strides);
     IrValue *p = place_load(t, s->packed ? s->order : s->places, &at, NULL, NULL);
@@ -240,7 +240,7 @@ static IrValue *taken_places(Threads *t, const SortLowering *s, const Layout *l)
     return ir_cast(&t->b, p, DTYPE_I32, false);
 }
 
-// A payload by the places; every line stays its own.
+// Looks up a payload by the positions; every line stays its own.
 static IrValue *look_up(Threads *t, const SortLowering *s, const IrValue *x, const Layout *l,
                         IrValue *places) {
     uint32_t lines[IR_MAX_RANK];

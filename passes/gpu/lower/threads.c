@@ -5,7 +5,7 @@
 
 // ---- ops that stay what they are ----------------------------------------------------------------
 
-// Arithmetic of f64 where the machine has few units for it.
+// Reports arithmetic of f64 if the machine has few units for it.
 static void say_slow(Threads *t, const IrOp *op) {
     enum { SLOW = 8 };
     bool works = ir_op_is(op->code, IR_FAMILY_ARITHMETIC | IR_FAMILY_FUNCTION);
@@ -15,7 +15,7 @@ static void say_slow(Threads *t, const IrOp *op) {
         remark(t->remarks, op->span, REASON_F64_SLOW, ir_op_info(op->code)->text, REMARK(ratio));
 }
 
-// The same op on what the thread holds.
+// The same op on the values that the thread holds.
 static void again(Threads *t, const IrOp *op) {
     say_slow(t, op);
     IrValue **operands = arena_new(t->scratch, IrValue *, op->operand_count + 1);
@@ -41,7 +41,7 @@ static void lower_iota(Threads *t, const IrOp *op) {
 
 static void lower_op(Threads *t, const IrOp *op);
 
-// Do all numbers that the loop counts with have 32 bits?
+// Do all numbers that the loop counts with fit 32 bits?
 static bool counts_narrow(Threads *t, const IrOp *op) {
     for (uint32_t i = 0; i < 3; i++) {
         IrRange range = ir_range_of(t->ranges, ir_operand(op, i));
@@ -58,8 +58,8 @@ static void narrow_counter(Threads *t, const IrOp *op, IrValue **operands, IrBlo
     threads_bind(t, op->regions[0]->args[0], ir_cast(&inside, counter, DTYPE_I64, false));
 }
 
-// What comes of threads' numbers is made again behind the products, where registers are few: it
-// would fill some meanwhile.
+// If registers are few, values computed from thread ids are rematerialized after the products: they
+// would otherwise occupy registers during the loop.
 static IrValue *thread_id(Threads *t) {
     const IrType *number = ir_scalar(t->module, DTYPE_I32);
     IrOp *op = ir_op(&t->b, IR_THREAD_ID, 0, NULL, 1, &number, 0, NULL);
@@ -74,7 +74,7 @@ static bool multiplies(const IrOp *op) {
     return false;
 }
 
-// The last of its block.
+// Is this the last op of its block with products, on a machine with few registers?
 static bool fills_registers(const Threads *t, const IrOp *op) {
     bool few = t->machine->tile_registers && t->machine->warp == 32;  // 256 of them
     if (!few || !multiplies(op)) return false;
@@ -111,8 +111,7 @@ static void lower_control(Threads *t, const IrOp *op) {
     for (uint32_t i = 0; i < op->result_count; i++) threads_define(t, op, i, ir_result(made, i));
 }
 
-// Only copies happen in it, and only if its condition holds: then the copies have the condition,
-// and nothing branches.
+// The `if` contains only copies: they get its condition as their mask, and there is no branch.
 static bool only_copies(Threads *t, const IrOp *op) {
     bool copies = false;
     if (op->code != IR_IF || op->result_count || op->regions[1]->first->code != IR_YIELD)
@@ -200,7 +199,7 @@ bool pass_gpu_threads(IrFunc *f, PassContext *context) {
                  .machine = context->machine,
                  .facts = context->facts,
                  .remarks = context->remarks};
-    // What the variant rests on is known of the function from here on: what was kept says less.
+    // The facts of the variant hold for the function from here on; the kept analysis has fewer.
     gpu_known(f, t.facts);
     t.ranges = ir_ranges(context->scratch, f, IR_TRUST_CHECKED);
     IrBlock *body = ir_block_create(f), *old = section->block;

@@ -1,11 +1,12 @@
-// gpu_threads: tiles with layouts become what each thread does. What its files share; nothing
-// outside includes it.
+// gpu_threads: tiles with layouts become the code of each thread. This header is shared by its
+// files; no other file includes it.
 //
-// How: the body is built anew, op by op, in order. A tile becomes a vector (of rank 1) of what the
-// thread holds of it, register by register of its layout; a scalar stays one, which every thread
-// has. Control stays, around what its regions became. What must move between threads goes through
-// thread.shuffle or shared memory; who writes shared memory puts a thread.barrier after it before
-// anyone reads, and one before it is written again (barriers.c takes away what is not needed).
+// How: the body is rebuilt, op by op, in order. A tile becomes a vector (of rank 1) of the elements
+// that the thread holds, register by register of its layout; a scalar stays one, which every thread
+// has. Control flow stays, around the lowered regions. Data moves between threads through
+// thread.shuffle or shared memory. Code that writes shared memory puts a thread.barrier after the
+// write, before any read, and one before the memory is written again (barriers.c removes the
+// redundant ones).
 //
 //     threads.c      the walk; control; ops that stay   values.c      values and memory ops
 //     memory.c       loads and stores: access.c,        convert.c     layout to layout; shuffle.c
@@ -13,11 +14,12 @@
 //     reduce.c       reductions                         scan.c        scans
 //     dot.c          products, with dot_*.c             sort.c        sort, topk, histogram, gather
 //     combiner.c     combiners of the program's own     shared_trip.c through shared memory
-//     effect.c       atomics, assert; print.c           coords.c      who holds what, as numbers
-//     copy_ring.c    copies beside the computation      copy_direct.c straight to shared memory
+//     effect.c       atomics, assert; print.c           coords.c      layouts as numbers
+//     copy_ring.c    copies during the computation      copy_direct.c straight to shared memory
 //
-// Invariants: registers that hold the same element hold the same value; so do threads. What changes
-// memory is done by one of the threads that hold an element (threads_owner). Control is uniform.
+// Invariants: registers that hold the same element hold the same value, in all threads. Ops that
+// change memory are executed by one of the threads that hold an element (threads_owner). Control is
+// uniform.
 // Ownership: everything but new IR is in the pass's scratch.
 #ifndef TILEC_PASSES_GPU_LOWER_THREADS_H
 #define TILEC_PASSES_GPU_LOWER_THREADS_H
@@ -36,28 +38,28 @@ typedef struct Threads {
     Diags *diags;
     const Machine *machine;
     unsigned facts;
-    Remarks *remarks;  // NULL: nobody asks
+    Remarks *remarks;  // NULL: no remarks are collected
     IrRanges *ranges;
     Map map;          // IrValue * of the gpu level → IrValue * of the thread level
-    IrBuilder b;      // where new ops go, with the span of the op that is lowered
-    IrValue *thread;  // thread.id, asked for last
-    uint32_t sites;   // asserts and prints met
-    IrValue *when;    // copies bring zeros where this bool is false; NULL: none does
+    IrBuilder b;      // the position of new ops, with the span of the op that is lowered
+    IrValue *thread;  // the latest thread.id
+    uint32_t sites;   // asserts and prints so far
+    IrValue *when;    // copies write zeros where this bool is false; NULL: no condition
 } Threads;
 
 // ---- values (threads.c) -------------------------------------------------------------------------
 
-// What a value became; NULL stays NULL.
+// The lowered form of a value; NULL stays NULL.
 IrValue *threads_value(Threads *t, const IrValue *v);
 IrValue *threads_operand(Threads *t, const IrOp *op, uint32_t i);
 void threads_bind(Threads *t, const IrValue *from, IrValue *to);
 void threads_define(Threads *t, const IrOp *op, uint32_t result, IrValue *v);
-// The vector type of what a thread holds of such a tile; of a scalar, the type itself.
+// The type of the vector that a thread holds of such a tile; for a scalar, the type itself.
 const IrType *threads_type(Threads *t, const IrType *type);
 const IrType *threads_vector(Threads *t, Dtype elem, uint32_t count);
 void threads_block(Threads *t, const IrBlock *from, IrBlock *to);
 
-// One register of a vector; several, in any order, as a vector; vectors and scalars end to end.
+// One register of a vector; several, in any order, as a vector; vectors and scalars concatenated.
 IrValue *threads_get(Threads *t, IrValue *vector, uint32_t reg);
 IrValue *threads_pick(Threads *t, IrValue *vector, uint32_t count, const uint32_t *regs);
 IrValue *threads_pack(Threads *t, uint32_t count, IrValue *const *parts);
@@ -67,59 +69,62 @@ IrValue *threads_i64(Threads *t, int64_t value);
 
 // ---- who holds what (coords.c) ------------------------------------------------------------------
 
-// The xor of what the set bits of the thread's number map to, i32: the low five bits are the lane's
-// bases, the others the warp's. Bases of 0 are free.
+// The xor of the values that the set bits of the thread's number map to, i32: the low five bits are
+// the lane's bases, the others the warp's. Bases of 0 are free.
 IrValue *threads_linear(Threads *t, const uint32_t *lane_bases, uint32_t lane_bits,
                         const uint32_t *warp_bases, uint32_t warp_bits);
-// The coordinate on an axis of what this thread's register 0 holds, i32. Of register r it is that
-// xor threads_offset(r); their sum where threads_disjoint.
+// The coordinate on an axis of the element in this thread's register 0, i32. For register r it is
+// that xor threads_offset(r), or their sum if threads_disjoint.
 IrValue *threads_coord(Threads *t, const Layout *l, uint32_t axis);
 uint32_t threads_offset(const Layout *l, uint32_t reg, uint32_t axis);
 bool threads_disjoint(const Layout *l, uint32_t axis);
 // Coordinate of register r on an axis, i32.
 IrValue *threads_coord_of(Threads *t, const Layout *l, uint32_t axis, uint32_t reg);
-// Does this thread write for all that hold the same? A bool, or NULL: every thread has its own.
+// Does this thread write for all that hold the same element? A bool, or NULL: every thread has its
+// own elements.
 IrValue *threads_owner(Threads *t, const Layout *l);
-// The same of stores to shared memory: lanes of a warp that hold the same store it together.
+// The same for stores to shared memory: lanes of a warp that hold the same element store it
+// together.
 IrValue *threads_writer(Threads *t, const Layout *l);
-// The first register that holds what register r holds.
+// The first register that holds the same element as register r.
 uint32_t threads_first_holder(const Layout *l, uint32_t reg);
 
 // ---- memory shared by the threads ---------------------------------------------------------------
 
 IrValue *threads_shared(Threads *t, Dtype elem, uint32_t count);
 void threads_barrier(Threads *t);
-// `align` in bytes, 0: the element's; mask a bool scalar or NULL. Types by pointer and count (1: a
-// scalar).
+// `align` is in bytes, 0: the element's; mask is a bool scalar or NULL. Types are given by pointer
+// and count (1: a scalar).
 IrValue *threads_load(Threads *t, IrValue *p, uint32_t count, uint32_t align, IrValue *mask,
                       IrValue *other);
 void threads_store(Threads *t, IrValue *p, IrValue *x, uint32_t align, IrValue *mask);
 IrValue *threads_at(Threads *t, IrValue *p, IrValue *index);  // index i32 or i64
-// The same one of the thread of this warp whose lane differs by `by` (shuffle), or is `lane`.
+// The value of the thread of this warp whose lane differs by `by` (shuffle), or is `lane`.
 IrValue *threads_xor_lane(Threads *t, IrValue *x, uint32_t by);
 IrValue *threads_from_lane(Threads *t, IrValue *x, IrValue *lane);
 
 // ---- a tile through shared memory (shared_trip.c) -----------------------------------------------
 
-// Stores the vector of `from` where `to` will load it without bank conflicts, by matrix loads where
-// `to` suits them. A barrier must stand before the first load, and one behind the last.
+// Stores the vector of `from` such that `to` can load it without bank conflicts, by matrix loads if
+// `to` suits them. A barrier is needed before the first load, and one after the last.
 typedef struct ThreadsTrip ThreadsTrip;
 ThreadsTrip *threads_trip(Threads *t, IrValue *x, const Layout *from, const Layout *to);
-// These registers of `to`. What an access brings is kept for later calls of the same block.
+// Loads these registers of `to`. The registers of an access are kept for later calls in the same
+// block.
 IrValue *threads_trip_load(Threads *t, ThreadsTrip *trip, uint32_t count, const uint32_t *regs);
-// The same from a memory where the tile lies, of that layout; all its registers.
+// The same from memory that contains the tile in this layout; all its registers.
 ThreadsTrip *threads_trip_open(Threads *t, IrValue *p, const Layout *memory, const Layout *to);
 IrValue *threads_trip_load_all(Threads *t, ThreadsTrip *trip);
-// Where registers of a layout lie in a memory of that one.
+// The places of a layout's registers in a memory of another layout.
 typedef struct ThreadsPlaces {
     const Layout *layout;
     uint32_t inverse[LAYOUT_MAX_TILE_BITS];  // of the memory
     IrValue *base;                           // i32: of this thread's register 0
-    uint32_t moving;                         // its bits that differ by thread
+    uint32_t moving;                         // the bits of base that differ by thread
 } ThreadsPlaces;
 ThreadsPlaces threads_places(Threads *t, const Layout *l, const Layout *memory);
 IrValue *threads_places_at(Threads *t, const ThreadsPlaces *places, IrValue *memory, uint32_t reg);
-// The vector of `from` to a memory of that layout.
+// Stores the vector of `from` to memory of this layout.
 void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
                         const Layout *memory);
 
@@ -128,29 +133,30 @@ void threads_trip_store(Threads *t, IrValue *p, IrValue *x, const Layout *from,
 void threads_compare(Threads *t, const IrOp *op);  // compare.c
 void threads_access(Threads *t, const IrOp *op);   // access.c: view_load, view_store, view_inside,
                                                    // load, store
-// pointers.c: ptr_add, as (p + s) + x where it is p + (s + x), p and s the same for all threads,
-// and an access adds what a lane has of its own to such a base. False: it is to stay what it is.
+// pointers.c: ptr_add, as (p + s) + x if it is p + (s + x) and p and s are the same for all
+// threads; an access then adds a lane's own part to such a base. False: the op stays as it is.
 bool threads_pointer_sum(Threads *t, const IrOp *op);
 void threads_convert(Threads *t, const IrOp *op);  // convert.c: gpu.convert
-// shuffle.c: the same where each lane, or each warp, has all it needs.
+// shuffle.c: the same if each lane, or each warp, has all it needs.
 IrValue *threads_renamed(Threads *t, IrValue *x, const Layout *from, const Layout *to);
 IrValue *threads_shuffled(Threads *t, IrValue *x, const Layout *from, const Layout *to,
                           const LayoutShuffle *plan);
-// The tile of a thread-level vector spread by `from`, as `to` spreads it.
+// The tile of a thread-level vector in layout `from`, in layout `to`.
 IrValue *threads_move(Threads *t, IrValue *x, const Layout *from, const Layout *to);
-// copy_ring.c: gpu.shared, slot, copy, commit, wait, read; permutations of what is shared.
+// copy_ring.c: gpu.shared, slot, copy, commit, wait, read; permutations of shared tiles.
 void threads_ring(Threads *t, const IrOp *op);
 // Is the load done by the gpu.copy that uses it?
 bool threads_load_is_copy(Threads *t, const IrOp *load);
-bool threads_copies(Threads *t, const IrOp *copy);  // with its load: no store from registers
-// What products read step by step; NULL: the value is in registers.
+bool threads_copies(Threads *t, const IrOp *copy);  // together with its load, instead of a store
+                                                    // from registers
+// The memory from which products read step by step; NULL: the value is in registers.
 ThreadsTrip *threads_read(Threads *t, const IrValue *v);
 void threads_shape(Threads *t, const IrOp *op);   // shape.c: broadcast, reshape, permute, join, …
 void threads_reduce(Threads *t, const IrOp *op);  // reduce.c
 void threads_scan(Threads *t, const IrOp *op);    // scan.c
 void threads_dot(Threads *t, const IrOp *op);     // dot.c
 void threads_order(Threads *t, const IrOp *op);   // sort.c: gather, sort, topk, histogram
-// The least of an i32 scalar of all threads, which all get (effect.c).
+// The minimum of an i32 scalar over all threads, in all threads (effect.c).
 IrValue *threads_least(Threads *t, IrValue *x);
 void threads_effect(Threads *t, const IrOp *op);  // effect.c: atomics, assert, print
 void threads_print(Threads *t, const IrOp *op);   // print.c

@@ -1,4 +1,5 @@
-// Values of the thread level: what each value has become, and the ops that lowerings make of them.
+// Values of the thread level: the lowered form of each value, and the ops that lowerings create
+// from them.
 #include "passes/gpu/lower/threads.h"
 
 // ---- values -------------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ IrValue *threads_at(Threads *t, IrValue *p, IrValue *index) {
     return ir_ptr_add(&t->b, p, index);
 }
 
-// Does p lead to a view's data, whose end is known to be near?
+// Does p point into a view's data whose end is known to be near?
 static bool is_narrow(const Threads *t, const IrValue *p) {
     while (p->def && p->def->code == IR_PTR_ADD) p = ir_operand(p->def, 0);
     return t->facts & FACT_NEAR && p->def && p->def->code == IR_VEC_DATA;
