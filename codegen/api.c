@@ -15,7 +15,7 @@
 #define CODEGEN_LLVM_VERSION LLVM_VERSION_STRING
 #endif
 
-// The caller's region of recovery is one of its own library, which this one knows nothing of.
+// The caller's recovery region belongs to its own library; this library does not know it.
 static _Noreturn void end_without_memory(void (*no_memory)(void)) {
     if (no_memory) no_memory();
     os_die_out_of_memory();
@@ -34,10 +34,10 @@ static bool for_target(Arena *arena, const IrFunc *func, const CodegenOptions *o
 // One call of the table.
 typedef struct Request {
     Arena *arena;
-    const IrFunc *func;  // of these three the one that was asked for
+    const IrFunc *func;  // one of these three is set
     const CodegenLibrary *library;
     const CodegenSharedLibrary *shared;
-    const CodegenOptions *options;  // of `func`
+    const CodegenOptions *options;  // options of `func`
     Str *output;
     Diags *diags;
 } Request;
@@ -97,5 +97,5 @@ const CodegenApi *tilec_codegen_api(void) {
     return &api;
 }
 
-// LLVM cannot go on after this, and its frames cannot be left in order.
+// LLVM cannot continue after this, and its frames cannot be unwound.
 void codegen_fatal(const char *reason) { os_defect("LLVM", 0, "%s", reason); }

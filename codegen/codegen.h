@@ -1,14 +1,14 @@
-// Codegen: lowered IR to code, through LLVM. The one door between compile/ and libtilec_llvm.
+// Codegen: lowered IR to code, through LLVM. The only interface between compile/ and libtilec_llvm.
 //
 // libtilec_llvm carries LLVM and lld with hidden symbols and exports tilec_codegen_api alone;
-// compile/ opens it on the first miss of the caches and looks at `version` and `build` before it
-// believes the rest. Invariants: codegen decides nothing: every op of the lowered level has one
-// translation, and how LLVM schedules it is asked for by the caller, who learns the facts of what
-// came of it; what LLVM could abort on is refused before it gets there (a diagnostic that names
-// op, type and target); the same input gives the same bytes; calls from several threads at once are
-// fine. Ownership: results are in the arena given; nothing is kept between calls.
+// compile/ opens it on the first miss of the caches and checks `version` and `build` before it uses
+// anything else. Invariants: codegen decides nothing: every op of the lowered level has one
+// translation; the caller chooses LLVM's scheduling, and gets the facts of the result. Anything on
+// which LLVM could abort is refused before (a diagnostic that names op, type and target). The same
+// input gives the same bytes. Several threads may call at once. Ownership: results are in the arena
+// given; nothing is kept between calls.
 //
-// LLVM ends its process where it finds itself in error: `on_defect` may leave something behind.
+// LLVM ends its process if it finds an internal error: `on_defect` may save a report before.
 //
 //     const CodegenApi *api = tilec_codegen_api();
 //     Str object;
@@ -33,12 +33,12 @@ typedef enum CodegenOutput {
     CODEGEN_SHARED,  // linked by lld: what the cpu device loads; AMD's code object
 } CodegenOutput;
 
-// What LLVM's scheduler and its register allocator are asked for.
+// The goal that LLVM's scheduler and register allocator are given.
 typedef enum CodegenStrategy {
-    CODEGEN_PLAIN,      // nothing: LLVM's own way
+    CODEGEN_PLAIN,      // LLVM's default
     CODEGEN_WAVES,      // AMD: registers for at least `count` waves on each SIMD
     CODEGEN_REGISTERS,  // AMD: an order that needs the fewest registers
-    CODEGEN_CLAUSES,    // AMD: accesses of memory in long runs
+    CODEGEN_CLAUSES,    // AMD: long runs of memory accesses
     CODEGEN_BLOCKS,     // NVIDIA: ptxas leaves registers for at least `count` programs at once
 } CodegenStrategy;
 
@@ -47,12 +47,12 @@ typedef struct CodegenSchedule {
     uint32_t count;
 } CodegenSchedule;
 
-// What LLVM says of the code that it made, as far as its metadata do: of AMD's GPUs.
+// Facts that LLVM's metadata have about the code; for AMD's GPUs only.
 typedef struct CodegenFacts {
     bool known;
     bool is_long;                           // so long that passes were left out
     uint32_t vectors, scalars;              // registers of a lane and of a wave
-    uint32_t vector_spills, scalar_spills;  // registers kept in memory, and in lanes of others
+    uint32_t vector_spills, scalar_spills;  // to memory, and to lanes of other registers
     uint32_t scratch_bytes;                 // of a thread
     uint32_t shared_bytes;                  // of a program
 } CodegenFacts;
@@ -63,39 +63,38 @@ typedef struct CodegenTimes {  // nanoseconds
 
 typedef struct CodegenOptions {
     CodeTarget target;
-    // For NVIDIA's GPUs CODEGEN_LLVM, or CODEGEN_ASM: PTX, which a driver is given.
+    // For NVIDIA's GPUs: CODEGEN_LLVM, or CODEGEN_ASM for PTX, which a driver takes.
     CodegenOutput output;
-    Str entry;   // the symbol of the entry; of a kernel's name and what it is specialised to
-    bool quick;  // of CPUs: the same bits from slower code that LLVM makes in less time: for tests
-    // Line tables, so that gdb, perf and profilers know source lines; findings of the warp machine,
-    // too.
+    Str entry;   // the symbol of the entry: the kernel's name and its specialisation
+    bool quick;  // CPUs: slower code with the same results, compiled in less time: for tests
+    // Line tables, so that gdb, perf, profilers and findings of the warp machine show source lines.
     bool lines;
     uint32_t object_version;  // of AMD's code objects, 4 to 6; 0: CODEGEN_OBJECT_VERSION
     CodegenSchedule schedule;
-    IrRanges *ranges;     // of the function, of what was checked, for this thread; NULL: not known
+    IrRanges *ranges;     // of the function, for checked facts, of this thread; NULL: not known
     CodegenTimes *times;  // NULL: not kept
-    CodegenFacts *facts;  // NULL: nobody asks
-    Remarks *remarks;     // NULL: nobody asks
-    // Called when a defect of LLVM or of codegen is about to end the process, on the thread that
-    // failed; NULL: nothing is. The IR is as it was given.
+    CodegenFacts *facts;  // NULL: not wanted
+    Remarks *remarks;     // NULL: not wanted
+    // Called on the failing thread when a defect of LLVM or of codegen is about to end the process;
+    // NULL: no call. The IR is unchanged.
     void (*on_defect)(void *user);
     void *user;
-    // Memory ran out, and what codegen had made is released, but for what LLVM was in the midst of:
-    // its frames cannot be left in order. Does not return; NULL: the process ends.
+    // Called when memory has run out. Codegen has released its objects, except those in which LLVM
+    // was interrupted: its frames cannot be unwound. Does not return; NULL: the process ends.
     void (*no_memory)(void);
 } CodegenOptions;
 
-// A function of a built library: takes a stream, then a value for each of `values`, and hands their
-// addresses to tilec_archive_call with its own number.
+// A function of a built library: it takes a stream, then a value for each of `values`, and passes
+// their addresses and its own number to tilec_archive_call.
 typedef struct CodegenStub {
     Str symbol;
     uint32_t value_count;
     const ArchiveValue *values;
 } CodegenStub;
 
-// What a built library is beside the code of its kernels (base/archive_abi.h).
+// The parts of a built library in addition to the code of its kernels (base/archive_abi.h).
 typedef struct CodegenLibrary {
-    CpuTarget host;      // the architecture counts: stubs are of its lowest level
+    CpuTarget host;      // only the architecture counts: stubs are for its lowest level
     Str archive_symbol;  // of the tilec_archive
     Str bytes;
     uint32_t entry_count;
@@ -113,13 +112,13 @@ typedef struct CodegenSharedLibrary {
     uint32_t object_count;
     const Str *objects;
     uint32_t export_count;
-    const Str *exports;  // all other symbols stay inside
+    const Str *exports;  // all other symbols are hidden
     void (*no_memory)(void);
 } CodegenSharedLibrary;
 
 typedef struct CodegenApi {
     uint32_t version;
-    const char *build;         // equal to codegen_build() of whoever calls
+    const char *build;         // equal to the caller's codegen_build()
     const char *llvm_version;  // "22.1.8"
     // False after reporting. `func` is verified IR of the cpu level, or for a GPU of the thread
     // level.
@@ -133,8 +132,7 @@ typedef struct CodegenApi {
                         Diags *diags);
 } CodegenApi;
 
-// What the two sides of the door must agree on beyond the version: sizes of shared structs,
-// release.
+// The two sides of the interface must also agree on the sizes of shared structs and the release.
 #define CODEGEN_BUILD_TEXT "tilec 0.1.0, ir " CODEGEN_TEXT_(IR_LAYOUT_VERSION)
 #define CODEGEN_TEXT_(x) CODEGEN_TEXT2_(x)
 #define CODEGEN_TEXT2_(x) #x

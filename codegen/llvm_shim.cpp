@@ -44,18 +44,19 @@ LLD_HAS_DRIVER(elf)
 
 // ---- Memory ----
 
-// How many locks and initialisations of LLVM's statics this thread is within. Left there, they
-// would stop every later compilation: until it is out, memory comes from a reserve.
+// The number of locks and static initialisations of LLVM that this thread is in. If we left one
+// unfinished, every later compilation would block, so memory comes from a reserve until the thread
+// is out of all of them.
 static thread_local unsigned inside;
 static std::atomic<void *> reserve;
 enum { RESERVE = 1 << 20 };
 
-// The library's own statics, while it is opened: until somebody asks for its table.
+// True while the library's own statics are initialised, until a caller gets its table.
 static std::atomic<bool> opening;
 
 static bool must_go_on() { return inside || opening.load(); }
 
-// True: there is some memory again.
+// True: some memory is free again.
 static bool open_reserve() {
     void *block = must_go_on() ? reserve.exchange(nullptr) : nullptr;
     std::free(block);
@@ -68,18 +69,18 @@ static void fill_reserve() {
     if (!reserve.compare_exchange_strong(none, block)) std::free(block);
 }
 
-// As the library goes.
+// Runs when the library is unloaded.
 __attribute__((destructor)) static void drop_reserve() { std::free(reserve.exchange(nullptr)); }
 
 #ifdef CODEGEN_LLVM_STATIC  // linked with --wrap for these
 
 // ---- What lld leaves behind ----
 
-// Sections and symbols of a link lie in allocators of the thread's own (lld/Common/Memory.h), which
-// lld empties when the thread ends: 3 KB a link would stay with a thread that goes on. They are
-// ended after each link, and are then again as they were made: their bytes are kept from the moment
-// at which the thread's library notes their end.
-typedef lld::SpecificAlloc<unsigned char> Allocator;  // as large for every type
+// Sections and symbols of a link are in thread-local allocators (lld/Common/Memory.h), which lld
+// frees when the thread ends: a thread that continues would keep 3 KB for each link. So we destroy
+// them after each link, and restore the bytes that they had when they were new. We copy these bytes
+// when the C++ runtime registers the destructor.
+typedef lld::SpecificAlloc<unsigned char> Allocator;  // has the same size for every type
 struct Noted {
     void (*end)(void *);
     void *object;
@@ -88,7 +89,7 @@ struct Noted {
 enum { NOTED_MOST = 16 };
 static thread_local struct {
     bool linking;
-    bool left;  // a link, without memory: what it was making is not to be ended
+    bool left;  // a link ran out of memory: do not destroy its objects
     unsigned count;
     Noted list[NOTED_MOST];
 } noted;
@@ -96,8 +97,8 @@ static thread_local struct {
 extern "C" const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern "C" const char _end[] __attribute__((visibility("hidden")));
 
-// An allocator's first word is its table of virtual functions, in this library, and the first of
-// these is what ends it.
+// An allocator's first word points to its virtual table, which is in this library; the first
+// function there is its destructor.
 static bool is_allocator(void (*end)(void *), const void *object) {
     uintptr_t table, begin = reinterpret_cast<uintptr_t>(__ehdr_start);
     std::memcpy(&table, object, sizeof table);
@@ -197,7 +198,7 @@ int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
 int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     return left(__real_pthread_rwlock_unlock(lock));
 }
-// glibc ends the process when it has no memory to note the end of a thread's object.
+// glibc ends the process if it has no memory to register the destructor of a thread-local object.
 int __wrap___cxa_thread_atexit_impl(void (*run)(void *), void *object, void *library) {
     note_allocator(run, object);
     enum { NOTE = 256 };
@@ -226,22 +227,22 @@ int __wrap_pthread_once(pthread_once_t *once, void (*run)(void)) {
 }
 #endif
 
-// Of operator new, which calls it until there is memory or it does not return.
+// The handler of operator new, which calls it until there is memory or it does not return.
 static void no_memory() {
     if (open_reserve()) return;
     if (must_go_on()) codegen_fatal("out of memory under a lock");
     codegen_no_memory();
-    std::set_new_handler(nullptr);  // not ours: operator new throws as it would without us
+    std::set_new_handler(nullptr);  // operator new throws, as it would without our handler
 }
 
-// Of LLVM's own allocations by malloc.
+// The handler for LLVM's own allocations by malloc.
 static void no_malloc(void *, const char *reason, bool) {
     if (!must_go_on()) codegen_no_memory();
     codegen_fatal(reason);
 }
 
 #ifdef CODEGEN_LLVM_STATIC
-// Before the other constructors of this library.
+// Runs before the other constructors of this library.
 __attribute__((constructor(101))) static void prepare() {
     opening.store(true);
     fill_reserve();
@@ -251,8 +252,8 @@ __attribute__((constructor(101))) static void prepare() {
 
 void codegen_opened(void) { opening.store(false); }
 
-// An option of LLVM's command line is true from now on. It is its default that changes: every link
-// of lld sets all options back to theirs.
+// Makes an option of LLVM's command line true from now on. It changes the default, because every
+// link of lld resets all options to their defaults.
 static void set_default(llvm::StringRef name) {
     auto &options = llvm::cl::getRegisteredOptions();
     auto found = options.find(name);
@@ -280,7 +281,7 @@ static bool start() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUDisassembler();
-    // Addresses of shared memory have 32 bits; there is no other way to say so.
+    // Addresses of shared memory have 32 bits; only this option says so.
     set_default("nvptx-short-ptr");
     return true;
 }
@@ -292,7 +293,8 @@ void codegen_start(void) {
     std::set_new_handler(no_memory);
 }
 
-// lld may run out of memory, too: its lock is no place that must not be left.
+// lld may run out of memory, too. A compilation may be left while it holds this lock, so the lock
+// does not count in `inside`.
 struct LinkLock {
     Owned owned;
     std::mutex *mutex;
@@ -344,7 +346,7 @@ int codegen_lld(size_t count, const char *const *arguments, char **messages) {
 // ---- Machine code ----
 
 namespace {
-// Passes as LLVM adds them, without some.
+// Adds LLVM's passes without some of them.
 class Passes : public llvm::legacy::PassManager {
     const char *const *without;
     std::vector<bool> met;
@@ -368,7 +370,7 @@ class Passes : public llvm::legacy::PassManager {
         }
         llvm::legacy::PassManager::add(pass);
     }
-    // The first that was not there; NULL: all were.
+    // The first name that was not found; NULL: all were found.
     const char *missed() const {
         for (size_t i = 0; i < met.size(); i++)
             if (!met[i]) return without[i];
@@ -377,7 +379,7 @@ class Passes : public llvm::legacy::PassManager {
 };
 }  // namespace
 
-// Does it only compute, so that it may be done later?
+// Does it only compute, so that it may be moved down?
 static bool only_computes(const llvm::Instruction &op) {
     if (llvm::isa<llvm::PHINode, llvm::AllocaInst>(op) || op.isTerminator() || op.isEHPad())
         return false;
@@ -389,7 +391,7 @@ static bool only_computes(const llvm::Instruction &op) {
 }
 
 namespace {
-// Operations of a block that have not been moved to their place yet.
+// The operations of a block that have no place in the new order yet.
 class Waiting {
     llvm::SmallPtrSet<llvm::Instruction *, 32> set;
     std::vector<std::pair<llvm::Instruction *, unsigned>> way;  // an operation, its next operand
@@ -401,8 +403,8 @@ class Waiting {
 
    public:
     void add(llvm::Instruction *op) { set.insert(op); }
-    // The value goes to the end of `order` if it waits, and what it is computed from before it.
-    // There is a stack, for recursion would be as deep as the code is long.
+    // If the value waits, appends it to `order`, after the operands from which it is computed. It
+    // has a stack of its own, because recursion would be as deep as the code is long.
     void place(llvm::Value *value, std::vector<llvm::Instruction *> &order) {
         enter(value);
         while (!way.empty()) {
@@ -427,7 +429,7 @@ static bool lives_on(const llvm::Instruction &op) {
     return false;
 }
 
-// Of the values that the block computes, how many are live at once in this order, at most?
+// The largest number of the block's values that are live at once in this order.
 static size_t most_live(const std::vector<llvm::Instruction *> &order) {
     llvm::DenseMap<const llvm::Value *, size_t> end;
     std::vector<size_t> ends(order.size() + 1);
@@ -449,8 +451,8 @@ static size_t most_live(const std::vector<llvm::Instruction *> &order) {
     return most;
 }
 
-// What only computes moves down to its first use, unless more values are live at once then: those
-// of which a sum is made, for one, would all wait for it.
+// Sinks instructions that only compute to their first use, unless more values would be live at
+// once. For example, the terms of a sum would all wait for the sum.
 static void order_block(llvm::BasicBlock &block) {
     std::vector<llvm::Instruction *> before, after;
     Waiting waiting;
@@ -465,7 +467,7 @@ static void order_block(llvm::BasicBlock &block) {
         for (llvm::Value *operand : op->operands()) waiting.place(operand, after);
         after.push_back(op);
     }
-    // What is left is for other blocks, and for the terminator.
+    // The remaining operations are for other blocks and for the terminator.
     for (llvm::Instruction *op : before) waiting.place(op, after);
     if (most_live(after) >= most_live(before)) return;
     for (llvm::Instruction *op : after) op->moveBefore(end->getIterator());
@@ -476,7 +478,7 @@ void codegen_order_blocks(LLVMModuleRef module) {
         for (llvm::BasicBlock &block : function) order_block(block);
 }
 
-// The place to cut the block at; its end: it is short enough.
+// The place at which to cut the block; its end if it is short enough.
 static llvm::BasicBlock::iterator place_to_cut(llvm::BasicBlock &block, size_t instructions) {
     auto at = block.getFirstNonPHIOrDbgOrAlloca();
     for (size_t n = 0; n < instructions && at != block.end(); n++) ++at;
@@ -485,7 +487,7 @@ static llvm::BasicBlock::iterator place_to_cut(llvm::BasicBlock &block, size_t i
 
 void codegen_cut_blocks(LLVMModuleRef module, size_t instructions) {
     for (llvm::Function &function : *llvm::unwrap(module)) {
-        // Those that are cut off come next, and are cut in their turn.
+        // The part that is cut off is the next block, and is cut in the same way.
         for (auto block = function.begin(); block != function.end(); ++block) {
             auto at = place_to_cut(*block, instructions);
             if (at != block->end()) block->splitBasicBlock(at);
@@ -493,7 +495,7 @@ void codegen_cut_blocks(LLVMModuleRef module, size_t instructions) {
     }
 }
 
-// Is it arithmetic, of a number that a scalar register holds, for instructions of another block?
+// Is it arithmetic whose result fits a scalar register and is used in another block?
 static bool goes_on(const llvm::Instruction &op) {
     const llvm::Type *type = op.getType();
     bool arithmetic = llvm::isa<llvm::BinaryOperator, llvm::SelectInst, llvm::CallInst>(op);

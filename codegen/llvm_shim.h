@@ -1,9 +1,9 @@
-// The C++ side of codegen, as C: what has no C interface is lld's entry, and which passes LLVM's
-// way to machine code is made of.
+// The C++ side of codegen, as C functions. lld's entry has no C interface, and neither has the
+// choice of LLVM's passes that make machine code.
 //
-// Invariants: lld keeps state of its own, so that links run one at a time, under a lock that the
-// shim owns; codegen_start does its work once, whoever calls it first.
-// Ownership: `messages` of a failed link is malloc'ed for the caller, who frees it.
+// Invariants: lld keeps state of its own, so the shim's lock lets one link run at a time;
+// codegen_start does its work in the first call only. Ownership: `messages` of a failed link is
+// malloc'ed for the caller, who frees it.
 //
 //     codegen_start();
 //     char *messages = NULL;
@@ -27,33 +27,34 @@ int codegen_lld(size_t count, const char *const *arguments, char **messages);
 struct LLVMOpaqueTargetMachine;
 struct LLVMOpaqueModule;
 struct LLVMOpaqueMemoryBuffer;
-// Cuts blocks of instructions into ones of about so many, which jump to one another: what LLVM does
-// block by block then takes time in proportion to their number.
+// Cuts blocks into blocks of at most `instructions`, which jump to one another. The time of LLVM's
+// work on single blocks is then proportional to the number of instructions.
 void codegen_cut_blocks(struct LLVMOpaqueModule *module, size_t instructions);
-// Moves what only computes down to its first use, within its block. Code that does one step for
-// many values and then the next step for all of them becomes code that does all steps of one value
-// and then those of the next: few registers are live at a time. A block stays as it is where that
-// would not make fewer values live at once. Takes time in proportion to the number of instructions.
+// Sinks instructions that only compute to their first use, within their block. Code that does one
+// step for many values and then the next step for all of them becomes code that does all steps of
+// one value and then those of the next: few registers are live at a time. A block stays as it is if
+// the new order does not make fewer values live at once. The time is proportional to the number of
+// instructions.
 void codegen_order_blocks(struct LLVMOpaqueModule *module);
-// Of AMD: arithmetic on scalars that goes on in another block goes through a vector register first.
-// From each scalar that was loaded LLVM follows such arithmetic to its end, and keeps what it met:
-// time and memory grow with the square of its length.
+// AMD: if another block continues arithmetic on scalars, the value goes through a vector register
+// first. LLVM follows this arithmetic from each loaded scalar to its end, and keeps all values that
+// it finds: time and memory would grow with the square of its length.
 void codegen_break_chains(struct LLVMOpaqueTargetMachine *machine, struct LLVMOpaqueModule *module);
-// The machine makes code in the least time from now on.
+// From now on the machine makes code without optimisation, in the least time.
 void codegen_hurry(struct LLVMOpaqueTargetMachine *machine);
-// Machine code, as LLVMTargetMachineEmitToMemoryBuffer makes it, without the passes named (a NULL
-// at the end; NULL: with all). A name that LLVM does not know is a failure, unless `machine` does
-// not optimise: it says that passes have changed. `message` as of codegen_lld.
+// Makes machine code like LLVMTargetMachineEmitToMemoryBuffer, without the passes in `without`
+// (NULL-terminated; NULL: with all passes). A name that LLVM does not know is a failure, unless
+// `machine` does not optimise: LLVM's passes have changed. `message` is as for codegen_lld.
 int codegen_emit(struct LLVMOpaqueTargetMachine *machine, struct LLVMOpaqueModule *module,
                  int assembly, const char *const *without, char **message,
                  struct LLVMOpaqueMemoryBuffer **output);
-// LLVM has met what it cannot go on from: ends the process with status 70, after on_defect of the
-// compilation on this thread; in api.c.
+// LLVM cannot continue: ends the process with status 70, after on_defect of this thread's
+// compilation; in api.c.
 void codegen_fatal(const char *reason);
-// LLVM has no memory: leaves the compilation on this thread, and LLVM's half-made objects where
-// they are; returns where there is none. In api.c.
+// LLVM has no memory: leaves this thread's compilation without freeing LLVM's unfinished objects.
+// Returns if no compilation is running. In api.c.
 void codegen_no_memory(void);
-// Is the compilation of this thread left in the midst of LLVM?
+// Has this thread's compilation been left while LLVM was running?
 int codegen_llvm_is_broken(void);
 
 #ifdef __cplusplus

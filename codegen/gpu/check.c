@@ -7,7 +7,7 @@ const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op) {
     return matrix_find(machine->chip, spread_product(op), a, b, op->results[0].type->elem);
 }
 
-// From a view's data, as buffers are; as wide as the machine does it.
+// Copies read a view's data, like buffers, in widths that the machine supports.
 static bool copies_directly(const TargetCheck *c, const IrOp *op) {
     enum { MOST_STEPS = 16 };
     const IrValue *p = ir_operand(op, 1);

@@ -1,4 +1,4 @@
-// The capability table of GPUs: the ops of the thread level, by what the machine has.
+// The capability table of GPUs: which ops of the thread level a machine supports.
 //
 // Invariants and ownership: as in codegen/common/check.h.
 //
@@ -8,10 +8,10 @@
 
 #include "codegen/common/check.h"
 
-// The matrix instruction that a thread.mma names; NULL: the chip does not have it.
+// The matrix instruction for a thread.mma; NULL: the chip does not have it.
 const MatrixOp *gpu_matrix_op(const Machine *machine, const IrOp *op);
 
-// False after reporting all that cannot be compiled.
+// False after reporting all ops that cannot be compiled.
 bool gpu_check(const IrFunc *func, GpuTarget target, Diags *diags);
 
 #endif

@@ -1,4 +1,4 @@
-// What reaches the host through the report (base/gpu_abi.h): failed asserts, prints.
+// Effects that reach the host through the report (base/gpu_abi.h): failed asserts, prints.
 #include <stddef.h>
 
 #include "base/gpu_abi.h"
@@ -20,7 +20,7 @@ static LLVMValueRef is_first_thread(Gen *g) {
     return LLVMBuildICmp(g->b, LLVMIntEQ, thread, gen_i32(g, 0), "");
 }
 
-// On in programs of the first launch that failed; the first of those says what its grid is.
+// Continues in programs of the first launch that failed only; the first of these writes the grid.
 static void claim_launch(Gen *g) {
     LLVMValueRef report = gpu_gen(g)->report, launch = gpu_gen(g)->launch;
     LLVMBasicBlockRef first = gen_block(g, "first"), other = gen_block(g, "other");
@@ -46,8 +46,8 @@ static LLVMValueRef program_number(Gen *g) {
     return LLVMBuildAdd(g->b, n, g->place[0], "");
 }
 
-// An atomic minimum by compare-and-swap: the report is memory of the host, and its bus knows no
-// other that would do.
+// An atomic minimum by compare-and-swap: the report is in host memory, and the bus does not support
+// a suitable atomic minimum.
 static void atomic_min(Gen *g, LLVMValueRef at, LLVMValueRef value) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = gen_block(g, "least");
@@ -66,7 +66,7 @@ static void atomic_min(Gen *g, LLVMValueRef at, LLVMValueRef value) {
     LLVMPositionBuilderAtEnd(g->b, after);
 }
 
-// The least program wins in each piece: base/gpu_abi.h.
+// In each piece the lowest-numbered program wins: base/gpu_abi.h.
 static void leave_failure(Gen *g, LLVMValueRef what) {
     LLVMValueRef report = gpu_gen(g)->report, bits = gen_i64(g, GPU_PIECE_BITS);
     LLVMValueRef program = LLVMBuildShl(g->b, program_number(g), bits, "");
@@ -78,7 +78,7 @@ static void leave_failure(Gen *g, LLVMValueRef what) {
     }
 }
 
-// One for all asserts: what failed comes in the phi.
+// All asserts share one block; the phi says which failed.
 static LLVMBasicBlockRef failure_block(Gen *g) {
     GpuGen *n = gpu_gen(g);
     if (n->failure) return n->failure;
@@ -95,7 +95,7 @@ static LLVMBasicBlockRef failure_block(Gen *g) {
     return n->failure;
 }
 
-// The lane is the same in all threads: the program ends as one.
+// The lane is the same in all threads, so all threads of the program end.
 static void fail(Gen *g, const IrOp *op) {
     LLVMValueRef lane = gen_operand(g, op, 0);
     LLVMValueRef site = gen_i64(g, ir_attr_int(op, IR_ATTR_SITE) << GPU_LANE_BITS);
@@ -108,7 +108,7 @@ static void fail(Gen *g, const IrOp *op) {
 
 // ---- print --------------------------------------------------------------------------------------
 
-// Bytes of a printed value: its extents follow its rank, which *shape leads to.
+// The bytes of a printed value. *shape points to its rank, and its extents follow.
 static uint64_t value_bytes(Dtype elem, const int64_t **shape) {
     uint64_t bytes = dtype_size(elem);
     int64_t rank = *(*shape)++;
@@ -118,7 +118,8 @@ static uint64_t value_bytes(Dtype elem, const int64_t **shape) {
 
 static uint64_t whole_words(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Where `size` bytes of the report are this thread's; in `taken`, reached if there is room.
+// Reserves `size` bytes of the report for this thread. The result is valid in `taken`, which is
+// reached if there is room.
 static LLVMValueRef claim_record(Gen *g, uint64_t size, LLVMBasicBlockRef taken,
                                  LLVMBasicBlockRef full) {
     LLVMTypeRef wide = LLVMInt64TypeInContext(g->context);

@@ -1,8 +1,8 @@
-// The greatest (least) of several numbers, NaN if one of them is, where the machine's own
-// instruction drops NaNs: each step would need a comparison and a select. So of a tree of them the
-// elements are compared two by two, and one select stands at its end. Where all lanes of a warp go
-// on to exchange what they have, five times, the end is behind that: a vote says whether any has
-// NaN.
+// The greatest (least) of several numbers, which is NaN if one of them is. If the machine's
+// instruction drops NaNs, each step would need a comparison and a select. So in a tree of these ops
+// the elements are tested for NaN in pairs, and there is one select at the end. If all lanes of a
+// warp then exchange their results in five steps, the select comes after that: a vote says whether
+// any lane has a NaN.
 #include <math.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@ typedef VEC(LLVMValueRef) Values;
 
 typedef struct Extremes {
     Gen *g;
-    unsigned id;           // of the intrinsic
+    unsigned id;           // of the intrinsic that keeps NaNs
     const char *dropping;  // the one that drops NaNs
     LLVMTypeKind kind;
-    bool threes;  // the machine takes three at once, where one is the result of two others
+    bool threes;  // the machine has an instruction of three operands for two steps of a chain
 } Extremes;
 
 static bool is_extreme(const Extremes *e, LLVMValueRef v) {
@@ -26,7 +26,7 @@ static bool is_extreme(const Extremes *e, LLVMValueRef v) {
            LLVMGetTypeKind(LLVMTypeOf(v)) == e->kind;
 }
 
-// Of its block, and of one other alone?
+// Is it in the same block, with only one use?
 static bool is_inner(const Extremes *e, LLVMValueRef v, LLVMBasicBlockRef block) {
     LLVMUseRef use = LLVMGetFirstUse(v);
     return is_extreme(e, v) && LLVMGetInstructionParent(v) == block && use && !LLVMGetNextUse(use);
@@ -51,7 +51,8 @@ static bool is_root(const Extremes *e, LLVMValueRef v) {
     return !is_extreme(e, user) || LLVMGetInstructionParent(user) != LLVMGetInstructionParent(v);
 }
 
-// A chain where threes are taken, else as short a way as there is.
+// A chain if the machine takes three operands at once, else a balanced tree, which is the shortest
+// path.
 static LLVMValueRef drop(const Extremes *e, LLVMValueRef const *x, size_t count) {
     size_t half = e->threes ? count - 1 : count / 2;
     if (count == 1) return x[0];
@@ -88,7 +89,7 @@ static void replace(const Extremes *e, LLVMValueRef root) {
 
 enum { LANE_BITS = 5 };
 
-// greatest = extreme(x, what the other lane has for x), of x's bits as a word.
+// greatest = extreme(x, other), where `other` is the other lane's x; `bits` is x as a word.
 typedef struct Exchange {
     LLVMValueRef x, bits, other, greatest;
 } Exchange;
@@ -106,14 +107,14 @@ static bool is_exchange(const Extremes *e, LLVMValueRef v, Exchange *to, uint32_
     return false;
 }
 
-// Used by the exchange alone: once to give it away, once beside what comes back?
+// Does only the exchange use x: once to send it, once to combine it with the other lane's?
 static bool goes_no_further(const Exchange *s) {
     LLVMUseRef first = LLVMGetFirstUse(s->x), second = first ? LLVMGetNextUse(first) : NULL;
     LLVMUseRef use = LLVMGetFirstUse(s->bits);
     return second && !LLVMGetNextUse(second) && use && !LLVMGetNextUse(use);
 }
 
-// The exchanges that end in v, first one first, if every lane gets to know of all others.
+// Finds the exchanges that end in v, in order. False if they do not combine all lanes of a warp.
 static bool find_exchanges(const Extremes *e, LLVMValueRef v, Exchange steps[LANE_BITS]) {
     uint32_t seen = 0, by;
     for (uint32_t i = LANE_BITS; i-- > 0; v = steps[i].x) {
@@ -125,13 +126,13 @@ static bool find_exchanges(const Extremes *e, LLVMValueRef v, Exchange steps[LAN
     return seen == (1u << LANE_BITS) - 1;
 }
 
-// Is what is exchanged first a tree of its own, which is part of the whole?
+// Is the first exchanged value a tree as well, which becomes part of the whole?
 static bool begins_with_tree(const Extremes *e, const Exchange *s) {
     return is_extreme(e, s->x) &&
            LLVMGetInstructionParent(s->x) == LLVMGetInstructionParent(s->bits);
 }
 
-// The shuffles stay where they are; what they exchange has dropped its NaNs.
+// The shuffles stay where they are; the values that they exchange have dropped their NaNs.
 static void replace_over_warp(const Extremes *e, const Exchange steps[LANE_BITS]) {
     Gen *g = e->g;
     Values leaves = {0};
@@ -166,7 +167,7 @@ static void each(GpuGen *n, LLVMTypeKind kind, const char *name, const char *dro
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
             if (is_root(&e, v)) vec_push(g->arena, &roots, v);
-    for (size_t i = roots.count; i-- > 0;) {  // an exchange's end before what it begins with
+    for (size_t i = roots.count; i-- > 0;) {  // the end of an exchange comes before its start
         Exchange steps[LANE_BITS];
         if (!roots.data[i]) continue;
         if (!find_exchanges(&e, roots.data[i], steps)) {

@@ -1,4 +1,4 @@
-// What the entries of all GPUs have in common: the block of arguments, the body.
+// The part of an entry that all GPUs share: the block of arguments, the body.
 #include <stddef.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ void gpu_thread_id(Gen *g, const IrOp *op) {
     gen_define(g, op, v);
 }
 
-// Arguments lead to global memory.
+// Pointers in arguments lead to global memory.
 static void arguments_are_global(Gen *g) {
     for (uint32_t i = 0; i < g->func->params.count; i++) {
         const IrValue *v = g->func->params.data[i].value;
@@ -73,7 +73,7 @@ static void arguments_are_global(Gen *g) {
 
 // A plane of the grid (dimensions 0 and 1), and the number in it of the program that runs.
 typedef struct Plane {
-    LLVMValueRef rows, columns, number;  // i32: launches have less than 2^32
+    LLVMValueRef rows, columns, number;  // i32: a launch has less than 2^32 programs
 } Plane;
 
 static Plane plane_of(Gen *g) {
@@ -86,8 +86,9 @@ static Plane plane_of(Gen *g) {
     return p;
 }
 
-// Programs are dealt to chiplets in turn: of chiplet c's, the i-th runs in the place of the i-th
-// behind all those of the chiplets before, of which the first count % chiplets have one more.
+// The hardware deals programs to chiplets in rotation. Each chiplet gets a contiguous range of
+// programs: the i-th program on chiplet c takes the i-th number after the ranges of the chiplets
+// before it. The first count % chiplets ranges have one more program.
 static LLVMValueRef by_chiplet(Gen *g, const Plane *p) {
     LLVMTypeRef word = gpu_int(g, 32);
     LLVMValueRef chiplets = gen_i32(g, g->func->chiplets);
@@ -101,8 +102,8 @@ static LLVMValueRef by_chiplet(Gen *g, const Plane *p) {
     return LLVMBuildAdd(g->b, before, turn, "");
 }
 
-// In groups of func->group along dimension 0, in each of which dimension 0 runs first and 1 next;
-// 0: all of dimension 0 is one group.
+// Sets the place from the number. Programs run in groups of func->group along dimension 0; within a
+// group dimension 0 varies fastest, then dimension 1. 0: all of dimension 0 is one group.
 static void place_in(Gen *g, const Plane *p) {
     LLVMTypeRef word = gpu_int(g, 32);
     LLVMValueRef row, column;
@@ -130,14 +131,14 @@ static bool has_chiplets(Gen *g) { return g->func->chiplets > 1 && gpu_gen(g)->m
 
 bool gpu_renumbers(Gen *g) { return g->func->group || has_chiplets(g); }
 
-// Which program runs in this one's place.
+// Replaces this program's place by that of the program to run here.
 static void renumber(Gen *g) {
     Plane p = plane_of(g);
     if (has_chiplets(g)) p.number = by_chiplet(g, &p);
     place_in(g, &p);
 }
 
-// Of what follows the arguments.
+// A word of the GpuTail, which follows the arguments.
 static LLVMValueRef tail_word(Gen *g, LLVMTypeRef type, size_t offset) {
     LLVMValueRef at = gen_i64(g, gpu_block_size(g->func) + (int64_t)offset);
     LLVMValueRef place = LLVMBuildInBoundsGEP2(g->b, gpu_int(g, 8), g->block, &at, 1, "");

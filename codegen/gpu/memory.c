@@ -1,8 +1,9 @@
 // Memory: pointers, loads and stores of vectors, under a mask or not.
 #include "codegen/gpu/gen.h"
 
-// An offset in shared memory in bytes, computed where its number of elements is: what a loop does
-// not change is multiplied before it, and is added by the access itself. NULL: not of 32 bits.
+// An offset in shared memory in bytes, computed where the number of elements is computed. So a loop
+// invariant is multiplied before the loop, and the access adds it as an immediate. NULL: n does not
+// have 32 bits.
 static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     if (!LLVMIsASExtInst(n)) return NULL;
     LLVMValueRef narrow = LLVMGetOperand(n, 0);
@@ -14,7 +15,7 @@ static LLVMValueRef in_bytes(Gen *g, LLVMValueRef n, uint32_t size) {
     return LLVMBuildSExt(g->b, bytes, LLVMTypeOf(n), "");
 }
 
-// In elements, wrapping; bool and the packed types count bytes.
+// The step counts elements, or bytes for bool and the packed types. It wraps.
 static void gen_ptr_add(Gen *g, const IrOp *op) {
     uint32_t size = (uint32_t)dtype_size(op->results[0].type->elem);
     LLVMTypeRef unit = LLVMIntTypeInContext(g->context, 8 * size);
@@ -81,7 +82,7 @@ static LLVMValueRef lane(Gen *g, LLVMValueRef v, uint32_t count, uint32_t i) {
     return count == 1 ? v : LLVMBuildExtractElement(g->b, v, gen_i32(g, (int32_t)i), "");
 }
 
-// Elements of so many bits by words (word.c).
+// Joins elements of `bits` bits to words first (word.c).
 static LLVMValueRef by_words(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bits) {
     uint32_t per = 32 / bits;
     LLVMValueRef v = LLVMGetPoison(LLVMVectorType(gpu_int(g, 32), count / per));
@@ -101,7 +102,7 @@ static bool any_apart(Gen *g, LLVMValueRef const *x, uint32_t count, uint32_t bi
     return false;
 }
 
-// As memory has them, each for itself.
+// Each element in its form in memory.
 static LLVMValueRef const *for_memory(Gen *g, Dtype elem, LLVMValueRef const *x, uint32_t count) {
     LLVMValueRef *all = arena_new(g->arena, LLVMValueRef, count);
     for (uint32_t i = 0; i < count; i++) all[i] = to_memory(g, elem, x[i]);
@@ -136,7 +137,7 @@ static bool can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uin
     return ops->can_mask && ops->can_mask(g, op, p, bytes, align);
 }
 
-// `other`: the values where the mask is false, or NULL: zeros.
+// `other`: the values for a false mask; NULL: zeros.
 static void load_some(Gen *g, const IrOp *op, LLVMValueRef p, LLVMValueRef mask,
                       LLVMValueRef const *other, uint32_t count, LLVMValueRef *r) {
     Dtype elem = op->results[0].type->elem;
@@ -175,7 +176,7 @@ static LLVMValueRef const *others(Gen *g, const IrOp *op) {
     return ir_operand(op, 2) ? gen_parts(g, ir_operand(op, 2)) : NULL;
 }
 
-// load and store: each lane by a pointer and a mask of its own.
+// load and store: each lane has its own pointer and mask.
 static void gen_each(Gen *g, const IrOp *op) {
     uint32_t count = ir_operand(op, 0)->type->count;
     bool loads = op->code == IR_LOAD;

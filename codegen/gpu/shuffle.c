@@ -1,4 +1,4 @@
-// What threads give one another, in words of 32 bits; vectors put together and combined.
+// Exchanges between threads, in words of 32 bits; packing and reduction of vectors.
 #include <string.h>
 
 #include "codegen/gpu/gen.h"
@@ -36,7 +36,7 @@ static LLVMValueRef shuffle_one(Gen *g, const IrType *t, LLVMValueRef v, LLVMVal
     return from_bits(g, t, LLVMBuildBitCast(g->b, r, gpu_int(g, 64), ""));
 }
 
-// Several narrow elements, which share a word.
+// Shuffles several narrow elements, which share a word.
 static void shuffle_packed(Gen *g, const IrType *t, uint32_t count, const LLVMValueRef *parts,
                            LLVMValueRef lane, uint32_t by, LLVMValueRef *r) {
     unsigned bits = dtype_bits(t->elem);
@@ -80,7 +80,7 @@ void gpu_pack(Gen *g, const IrOp *op) {
     }
 }
 
-// Halves are combined until one register is left: the order the op is defined by.
+// Combines halves until one register is left, which is the order that the op defines.
 void gpu_reduce(Gen *g, const IrOp *op) {
     const IrValue *x = ir_operand(op, 0);
     IrType t = gen_part_type(g, x->type);

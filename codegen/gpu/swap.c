@@ -1,10 +1,10 @@
-// Compare-and-swap of what is narrower than any the machine has: within a wider one, whose other
+// Compare-and-swap of narrower values than the machine supports: within a wider unit, whose other
 // bits stay as they are.
 #include "codegen/gpu/gen.h"
 
 typedef struct Part {
-    LLVMTypeRef type;                   // of the wider one
-    LLVMValueRef whole, shift, others;  // its address, the part's place in it, a mask of the rest
+    LLVMTypeRef type;                   // of the unit
+    LLVMValueRef whole, shift, others;  // its address, the part's place, a mask of the rest
 } Part;
 
 static Part part_at(Gen *g, LLVMValueRef p, unsigned unit, unsigned width) {
@@ -26,8 +26,8 @@ static LLVMValueRef placed(Gen *g, const Part *b, LLVMValueRef rest, LLVMValueRe
     return LLVMBuildOr(g->b, rest, LLVMBuildShl(g->b, wide, b->shift, ""), "");
 }
 
-// Tried again while it is the other bits that have changed. They may belong to other programs, so
-// an exchange that only this one has to see reaches the device.
+// Tries again while only the other bits have changed. They may belong to other programs, so an
+// exchange in the scope of this program gets the scope of the device.
 LLVMValueRef gpu_swap_within(Gen *g, unsigned unit, GpuSwap *swap, LLVMValueRef p,
                              LLVMValueRef expected, LLVMValueRef x, IrScope scope) {
     if (scope == IR_SCOPE_PROGRAM) scope = IR_SCOPE_DEVICE;

@@ -29,14 +29,14 @@ static Gen *gen_create(Module *m) {
     return &made->g;
 }
 
-// There are no variables to know the places of.
+// There are no variables whose places a debugger could show.
 static const char *const without[] = {"livedebugvalues", NULL};
-// Addresses of fragments are steps from few bases as our passes made them: looking for more of that
-// takes a seventh of LLVM's time and changes one instruction in hundreds. (Of the addresses of a
-// sort it saves a fifth of all instructions.)
+// Our passes already make addresses of fragments as steps from few bases. Strength reduction of
+// these takes a seventh of LLVM's time and changes one instruction in hundreds. (For the addresses
+// of a sort it saves a fifth of all instructions.)
 static const char *const without_of_products[] = {"slsr", "nary-reassociate", "livedebugvalues",
                                                   NULL};
-// What long code goes without, beside what cuts and joins blocks (codegenprepare).
+// Long code is also compiled without these passes. codegenprepare would split and join blocks.
 static const char *const without_long[] = {"codegenprepare", "slsr", "machine-sink",
                                            "livedebugvalues", NULL};
 

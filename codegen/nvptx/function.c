@@ -5,9 +5,9 @@
 #include "codegen/nvptx/gen.h"
 
 enum { PTX_KERNEL_CONVENTION = 71 };
-#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
+#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // the enumerator is negative
 
-// How many programs ptxas is to leave registers for.
+// The number of programs for which ptxas must leave registers.
 static void ask_for_blocks(GpuGen *n) {
     enum { COUNT_TEXT = 12 };
     char count[COUNT_TEXT];

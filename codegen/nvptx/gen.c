@@ -1,4 +1,4 @@
-// Ops that only GPUs have, or have their own way.
+// Ops whose translation is specific to NVIDIA's GPUs.
 #include "codegen/nvptx/gen.h"
 
 #include <stdio.h>
@@ -6,9 +6,9 @@
 
 #include "base/os/os.h"
 
-// All of it is asked for at the launch: static arrays end at 48 KiB.
+// The launch sets the size of all shared memory: static arrays may have 48 KiB at most.
 static LLVMValueRef shared_memory(Gen *g) {
-    enum { ALIGN = 1024 };  // of the widest swizzles
+    enum { ALIGN = 1024 };  // the widest swizzles need it
     GpuGen *n = gpu_gen(g);
     if (n->shared) return n->shared;
     LLVMTypeRef none = LLVMArrayType2(LLVMInt8TypeInContext(g->context), 0);
@@ -35,7 +35,7 @@ const GpuOps nvptx_ops = {.shared_memory = shared_memory,
                           .apart = nvptx_apart,
                           .word = nvptx_word};
 
-// The hardware's own functions, which math(approx) leaves as they are.
+// The hardware's functions, which math(approx) leaves in the IR.
 static void approximate(Gen *g, const IrOp *op, const char *name) {
     LLVMValueRef *r = gen_define_parts(g, op);
     for (uint32_t i = 0; i < gen_part_count(g, op->results[0].type); i++) {
@@ -81,8 +81,8 @@ static bool is_number_but_zero(LLVMValueRef v) {
     return x < 0 || x > 0;
 }
 
-// Beside a number that is not 0 a comparison keeps NaN, being false for it, and costs less where no
-// instruction does (codegen/gpu/extreme.c).
+// If one operand is a known number other than 0, a comparison and a select keep NaN, because the
+// comparison is false for it. This costs less if no instruction keeps NaN (codegen/gpu/extreme.c).
 static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b,
                                   bool greatest) {
     LLVMTypeRef type = LLVMTypeOf(a);
@@ -97,7 +97,7 @@ static LLVMValueRef nvptx_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMV
                          (LLVMValueRef[]){a, b});
 }
 
-// By the reciprocal: 1 ulp and a rounding, where 1 / b is a normal number.
+// Multiplies by the reciprocal. The error is 1 ulp and a rounding if 1 / b is a normal number.
 static LLVMValueRef nvptx_quotient(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     if (t->elem != DTYPE_F32) return NULL;
     LLVMValueRef r = gen_intrinsic(g, "llvm.nvvm.rcp.approx.ftz.f", 0, NULL, 1, &b);
@@ -127,9 +127,9 @@ static LLVMValueRef swap_half(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLV
     return LLVMBuildCall2(g->b, function, code, (LLVMValueRef[]){p, expected, x}, 3, "");
 }
 
-// LLVM 22 makes a read and an exchange of the whole word of an exchange of 8 or 16 bits: it reads
-// past the end of an array, and not atomically. The hardware has 16 bits since sm_70; memory is
-// given out in whole pairs of bytes.
+// For an exchange of 8 or 16 bits, LLVM 22 reads and exchanges the whole word: the read may go past
+// the end of an array, and is not atomic. The hardware has 16-bit exchanges since sm_70, and memory
+// is allocated in whole pairs of bytes.
 static LLVMValueRef nvptx_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
                                IrScope scope) {
     unsigned width = LLVMGetIntTypeWidth(LLVMTypeOf(x));
@@ -137,7 +137,7 @@ static LLVMValueRef nvptx_swap(Gen *g, LLVMValueRef p, LLVMValueRef expected, LL
     return width == 8 ? gpu_swap_within(g, 16, swap_half, p, expected, x, scope) : NULL;
 }
 
-// The hardware's sums of f32 flush subnormals: right enough under math(approx) only.
+// The hardware's atomic sums of f32 flush subnormals: they are allowed under math(approx) only.
 static LLVMValueRef nvptx_add(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope) {
     static const char *const scopes[] = {"cta", "gpu", "sys"};
     bool loose = (g->func->math & IR_MATH_APPROX) != 0;

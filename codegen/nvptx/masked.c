@@ -1,7 +1,7 @@
-// Loads and stores under a mask without branches: instructions under a predicate.
+// Masked loads and stores without branches: predicated instructions.
 //
-// LLVM has no such instruction for NVIDIA's GPUs, and what follows a branch is another block, where
-// addresses are computed anew and nothing is scheduled across. So it is assembly in line, of memory
+// LLVM has no predicated accesses for NVIDIA's GPUs. A branch would begin another block: addresses
+// are computed again there, and nothing is scheduled across. So this is inline assembly, for memory
 // that is known to be global or shared.
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 enum { MOST_WORDS = 4, MOST_BYTES = 16 };
 
-// How the elements of an access are registers.
+// How the elements of an access are distributed over registers.
 typedef struct MaskedWords {
-    uint32_t count, bits;  // of memory, each
-    uint32_t per;          // elements in one
+    uint32_t count, bits;  // of memory, of each
+    uint32_t per;          // elements in each
     char constraint;
     LLVMTypeRef type;  // of a register
     LLVMTypeRef elem;
@@ -39,8 +39,8 @@ bool nvptx_can_mask(Gen *g, const IrOp *op, LLVMValueRef p, uint32_t bytes, uint
 }
 
 // ---- between elements and registers -------------------------------------------------------------
-// Each register for itself: vectors over several of them LLVM cuts and puts together in other ways
-// on each architecture, through registers that are undefined in part.
+// Each register is packed separately: LLVM splits and joins longer vectors differently on each
+// architecture, through registers that are partly undefined.
 
 static LLVMValueRef pack(Gen *g, const MaskedWords *w, LLVMValueRef const *x) {
     LLVMTypeRef word = LLVMIntTypeInContext(g->context, w->bits);
@@ -103,7 +103,7 @@ static LLVMValueRef assembly(Gen *g, LLVMTypeRef function, const char *text,
     return LLVMBuildCall2(g->b, function, code, operands, count, "");
 }
 
-// Constants are moved to the registers by the assembly itself: as operands they would be copied.
+// The assembly moves constants to the registers itself: as operands they would be copied.
 static bool constants(const MaskedWords *w, LLVMValueRef const *r) {
     for (uint32_t i = 0; i < w->count; i++)
         if (!LLVMIsAConstantInt(r[i])) return false;
@@ -118,7 +118,7 @@ static size_t moves(const MaskedWords *w, LLVMValueRef const *r, char *text, siz
     return n;
 }
 
-// Of the register of an address: those of shared memory have 32 bits.
+// The constraint for an address: addresses of shared memory have 32 bits.
 static char address(unsigned space) { return space == SPACE_SHARED ? 'r' : 'l'; }
 
 static void load_constraints(const MaskedWords *w, unsigned space, bool tied, char *text,
@@ -141,7 +141,7 @@ static LLVMTypeRef load_type(Gen *g, const MaskedWords *w, LLVMValueRef const *o
     return LLVMFunctionType(result, types, count, false);
 }
 
-// The registers hold `other` before, and what is loaded afterwards.
+// The registers hold `other` before, and the loaded values afterwards.
 void nvptx_masked_load(Gen *g, LLVMTypeRef elem, uint32_t bits, uint32_t count, LLVMValueRef p,
                        LLVMValueRef mask, LLVMValueRef const *other, LLVMValueRef *x) {
     MaskedWords w = words_of(g, elem, bits, count);

@@ -4,7 +4,7 @@
 
 enum { MAX_WORDS = 32 };
 
-// Elements as the instruction takes them: 32-bit words, pairs of halves, or as they are.
+// Elements in the form that the instruction takes: 32-bit words, pairs of halves, or unchanged.
 static uint32_t words_of(Gen *g, const IrValue *v, bool factor, LLVMValueRef *words) {
     Dtype elem = v->type->elem;
     LLVMValueRef *parts = gen_parts(g, v);

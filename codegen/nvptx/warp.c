@@ -1,4 +1,4 @@
-// What threads do together: shuffles, matrices from shared memory, copies, barriers.
+// Operations of threads together: shuffles, matrices from shared memory, copies, barriers.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 enum { WARP_MASK = 31 };
 
 void nvptx_barrier(Gen *g, bool global) {
-    (void)global;  // shared or global, it is the same one
+    (void)global;  // the barrier is the same for both memories
     LLVMValueRef zero = gen_i32(g, 0);
     gen_intrinsic(g, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &zero);
 }
@@ -73,8 +73,8 @@ static void matrix_load(Gen *g, const IrOp *op) {
     }
 }
 
-// In assembly, since LLVM makes a chain of selections of a conjunction, of which ptxas does not see
-// that all the instruction needs is a predicate.
+// This is assembly because LLVM turns a conjunction into a chain of selects, and ptxas does not see
+// that the instruction only needs a predicate.
 static LLVMValueRef size_where(Gen *g, LLVMValueRef mask, uint32_t bytes) {
     char text[40];
     int n = snprintf(text, sizeof text, "selp.b32 $0, %u, 0, $1;", bytes);
@@ -87,7 +87,7 @@ static LLVMValueRef size_where(Gen *g, LLVMValueRef mask, uint32_t bytes) {
     return LLVMBuildCall2(g->b, function, code, &mask, 1, "");
 }
 
-// cp.async reads none of the source, and writes zeros, where its size is 0.
+// cp.async with size 0 does not read the source and writes zeros.
 static void copy(Gen *g, const IrOp *op) {
     static const char *const names[2][3] = {
         {"llvm.nvvm.cp.async.ca.shared.global.4", "llvm.nvvm.cp.async.ca.shared.global.8",

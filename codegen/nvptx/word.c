@@ -1,12 +1,12 @@
 // Elements of 8 and 16 bits as words.
 //
-// LLVM 22 shares parts of vectors between words, and goes through words that are undefined but for
-// these parts: right, but a register that is read is then defined in part only, which the warp
-// machine, who knows registers as wholes, has to take for a mistake. Neighbours of one vector it
-// leaves as they are; others are put together here.
+// LLVM 22 shares parts of vectors between words, through words of which only these parts are
+// defined. That is correct, but the code then reads registers that are partly undefined. The warp
+// machine tracks whole registers only, so it would report them. LLVM leaves adjacent elements of
+// one vector as they are; other elements are joined here.
 #include "codegen/nvptx/gen.h"
 
-// All from one vector, one after the other, or constants.
+// Are all parts adjacent elements of one vector, or constants?
 static bool are_together(LLVMValueRef const *parts, uint32_t count) {
     LLVMValueRef from = NULL;
     bool constant = true;
