@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the installed libraries export, against libtilec.txt and libtilec_rt.txt beside this script:
+# Compares what the installed libraries export with libtilec.txt and libtilec_rt.txt in this folder:
 # every public function, and nothing else.
 #
 #     symbols.sh BUILD [--bless]
@@ -38,7 +38,7 @@ grep -hv '^tilec_' "$here"/libtilec*.txt && {
     echo "symbols: only names that begin with tilec_ are public"
     failed=1
 }
-# What the headers declare and what the library has are the same.
+# The headers declare exactly what the library has.
 cat "$here"/../../include/tilec/{tilec,dlpack,library}.h | tr '\n' ' ' | sed 's/TILEC_API/\n&/g' |
     sed -n 's/^TILEC_API [^(]*[ *]\(tilec_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$scratch/declared"
 if ! diff "$scratch/declared" "$here/libtilec.txt" >"$scratch/difference"; then

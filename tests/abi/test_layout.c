@@ -1,5 +1,5 @@
-// What programs were compiled against: sizes and offsets of public structs, values of public enums,
-// against tests/abi/layout.txt.
+// The binary interface that programs were compiled against: sizes and offsets of public structs and
+// values of public enums, compared with tests/abi/layout.txt.
 //
 // The rule (docs/c-api.md, "Versions"): while the soname stays, lines may be added for new types
 // and constants, and a struct with a `size` member may grow at its end; no line changes or goes.

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # The main loops of products and attention on AMD's processors, with the consts that `tune` begins
-# with: so many instructions at most, the matrix instructions that the tile takes, LDS read by 16
-# bytes, global memory by 16 bytes, no scratch memory and no branch for edges.
-# And vector registers of kernels that have a wave more on each SIMD than LLVM would give them
-# unasked.
+# with. Each has a limit of instructions, uses the matrix instructions of the tile, reads LDS and
+# global memory by 16 bytes, and has neither scratch memory nor a branch for edges. Where tilec asks
+# LLVM for one more wave per SIMD, the kernel has few enough vector registers for it.
 #   loops.sh TILEC
 set -u
 tilec=$1

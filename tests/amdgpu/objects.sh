@@ -7,7 +7,7 @@ set -u
 tilec=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# What cannot have an operand type: products of fp8 name theirs.
+# Kernels that cannot have an operand type: products of fp8 name theirs.
 declare -A other=([fp8_matmul]="--set A=f8e4m3 --set B=f8e5m2 --set C=f16")
 processors=(gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1030 gfx1100
     gfx1151 gfx1200 gfx1201 gfx1250 gfx1251 gfx9-generic gfx9-4-generic gfx10-1-generic
@@ -53,7 +53,7 @@ one() {
         fail "$what: spills $v vector, $s scalar registers, $memory bytes of scratch"
 }
 
-# What spills is seen: a tile that no register file holds.
+# A spill is noticed: no register file holds this tile.
 one examples/matmul.tile matmul gfx1030 --set T=f16 --set warps=1 >"$scratch/said"
 grep -q 'vector' "$scratch/said" || {
     echo "a matmul of one warp does not spill? $(cat "$scratch/said")"

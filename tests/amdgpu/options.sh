@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the options chiplets, direct and turns make of the code, where they mean something: counts
-# of the main loop with and without. Off, and where they mean nothing, not a byte changes.
+# The effect of the options chiplets, direct and turns on the code, where they mean something:
+# counts of the main loop with and without. Off, and where they mean nothing, no byte of the code
+# changes.
 #   options.sh TILEC
 set -u
 tilec=$1
@@ -41,7 +42,7 @@ same() {
         wrong "$kernel for $target: $options is no plain code"
 }
 
-# has WORDS COUNT TARGET FILE KERNEL SETTING…: so many lines have them, and nothing spills.
+# has WORDS COUNT TARGET FILE KERNEL SETTING…: COUNT lines have the words, and nothing spills.
 has() {
     local words=$1 expected=$2 found
     shift 2
@@ -70,8 +71,8 @@ for target in gfx90a gfx942 gfx950; do
     has s_setprio 4 $target attention attention T=f16 warps=8 BM=128 turns=1
 done
 
-# Straight to shared memory: steps before the loop, and the loop's own. Of both factors nothing is
-# stored there otherwise.
+# Loads that go straight to shared memory: steps before the loop, and the loop's own. Neither factor
+# is stored there by other instructions.
 has 'buffer_load_dword .* lds' 24 gfx942 matmul matmul T=f32 BM=64 BN=64 BK=32 direct=1
 has 'ds_write' 0 gfx942 matmul matmul T=f32 BM=64 BN=64 BK=32 direct=1
 has 'buffer_load_dwordx4 .* lds' 6 gfx950 matmul matmul T=f32 BM=64 BN=64 BK=32 direct=1

@@ -2,8 +2,8 @@
 # Kernels ahead of time, as their users have them: installs a build into a folder, moves the folder,
 # builds examples/aot with CMake (Ninja and make) and with plain make, runs its programs on all
 # levels of this CPU and on the drivers without a GPU, and in a root that has the C library alone.
-# Each run does the plain make, and one of the rest: CMake with Ninja, CMake with make, what is
-# built anew and the root; another in the next slice. TILEC_TEST_WHOLE=1 does all of it.
+# Each run does the plain make and one of the rest: CMake with Ninja, CMake with make, what is
+# rebuilt, and the root; another in the next slice. TILEC_TEST_WHOLE=1 does all of it.
 #
 #     aot.sh BUILD [FLAGS]        FLAGS: what the build was compiled with, "-fsanitize=…"
 set -eu
@@ -39,7 +39,7 @@ has_part() { # has_part NUMBER: of 3
     [ "${TILEC_TEST_WHOLE:-0}" = 1 ] || [ $((${TILEC_TEST_SLICE:-0} % 3)) -eq "$1" ]
 }
 
-# What is installed must not know where it was.
+# Installed files must not name the folder that they were installed into.
 quietly cmake --install "$build" --prefix "$scratch/first"
 prefix=$scratch/moved
 mv "$scratch/first" "$prefix"
@@ -88,7 +88,7 @@ programs() { # programs FOLDER LIBRARY.so [quick]
     runs 'all as expected' env "TILEC_HIP_LIBRARY=$build/tests/libfake_hip.so" "$folder/loader" \
         "$plugin" hip
 }
-# OpenMPI keeps memory, which is no leak of ours.
+# OpenMPI keeps memory until the process ends; this is not our leak.
 ranks() { # ranks FOLDER
     if [ ! -e "$1/ranks" ]; then
         echo "aot: skipped ranks: no MPI here: apt-get install openmpi-bin libopenmpi-dev"

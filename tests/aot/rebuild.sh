@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What tilec_add_library builds anew, with Ninja and with make; what it says of wrong calls; what it
-# does for another kind of machine. Helper of aot.sh, which has installed tilec.
+# Checks what tilec_add_library rebuilds, with Ninja and with make; its messages on wrong calls; and
+# what it does for another kind of machine. Helper of aot.sh, which has installed tilec.
 #
 #     rebuild.sh PREFIX SCRATCH [FLAGS]
 set -eu

@@ -143,7 +143,7 @@ static void equal_members_give_equal_bytes(void **state) {
 static void what_has_no_place_is_refused(void **state) {
     Bench *b = *state;
     Str library;
-    b->members[4].bytes.size = (size_t)1 << 32;  // nobody reads it
+    b->members[4].bytes.size = (size_t)1 << 32;  // it is not read
     assert_false(ar_write(b->t->arena, b->members, MEMBERS, &library));
     // Together they are too large.
     b->members[4].bytes.size = b->members[5].bytes.size = (size_t)1 << 31;

@@ -90,7 +90,8 @@ static void writes_and_reads(void **state) {
     assert_int_equal(count_files(r->folder, r->arena, false), 1);
 }
 
-// Whoever has the folder keeps others out; who waits in vain goes on and is told.
+// The lock keeps others out. A caller that does not get it within its time goes on, and learns it
+// from the result.
 static void one_at_a_time(void **state) {
     const Room *r = *state;
     const char *path = arena_printf(r->arena, "%s/t.txt", r->folder);
@@ -219,8 +220,8 @@ static bool waits(int number) {
     return sigismember(&pending, number) == 1;
 }
 
-// A write past the limit is an error; the program's handler hears of nothing, and its own signals
-// of that kind stay as they were.
+// A write past the limit is an error. The program's handler of the signal is not called, and the
+// program's own signals of that kind are handled as before.
 static void a_limit_on_files_is_an_error(void **state) {
     const Room *r = *state;
     struct rlimit old;
@@ -398,7 +399,7 @@ static void the_machine(void **state) {
     os_mutex_destroy(NULL);
 }
 
-// Programs get their input whole, though nobody reads it, and end in one of few ways.
+// Programs get their input whole, though they may not read it. Each end is one of OsChildEnd's.
 static void programs(void **state) {
     Room *room = *state;
     Arena *a = room->arena;

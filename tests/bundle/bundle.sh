@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The bundle: made, unpacked in a clean folder, and run there without anything of the build: on cpu,
-# on a simulated GPU, and on a driver without a GPU. What is wrong is red.
+# on a simulated GPU, and on a driver without a GPU. Anything wrong fails the test.
 #   bundle.sh               on one of the three, on another in the next slice
 #   TILEC_TEST_WHOLE=1      on all
 set -eu

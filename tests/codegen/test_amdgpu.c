@@ -208,7 +208,7 @@ static void versions_are_chosen(void **state) {
     }
 }
 
-// What is for several processors says so, and is of version 6 at least.
+// Code for several processors says so, and has version 6 at least.
 static void code_is_for_several(void **state) {
     (void)state;
     need_library();
@@ -315,7 +315,8 @@ static void wide_instructions_read_their_lane(void **state) {
         }
 }
 
-// The oldest have no crossbar: through a word of each thread, behind what the program has.
+// The oldest processors have no crossbar: lanes exchange through a word of each thread, after the
+// program's own memory.
 static void lanes_of_the_oldest(void **state) {
     (void)state;
     need_library();
@@ -351,8 +352,8 @@ static void shared_memory(void **state) {
     file_compiles("tests/codegen/data/shared.tir", NULL);
 }
 
-// Under a mask, and known to be near: a buffer load or store, at 2^31 where the mask is false. What
-// is not known to be near is in a branch.
+// An access under a mask that is known to be near is a buffer load or store, at 2^31 where the mask
+// is false. An access that is not known to be near is in a branch.
 static void masks_are_bounds(void **state) {
     (void)state;
     need_library();
@@ -438,7 +439,7 @@ static const char *mnemonic_of(const Form *f, const char *gfx) {
     return NULL;
 }
 
-// What is done with the result: `end`, of %z, %3 of type `c`.
+// The kernel of a product; `end` uses the result %z, which has %3's type `c`.
 static Tir *product(const Form *f, const char *end) {
     return tir_load(
         "kernel @mma(%%x: *%s, %%y: *%s, %%z: *%s) {level = thread, warps = 1, lanes = %d} "
@@ -536,8 +537,8 @@ static void copies_go_straight(void **state) {
         }
 }
 
-// A barrier of global memory waits for loads and stores of it though there are copies, which one of
-// shared memory alone leaves under way.
+// A barrier of global memory waits for its loads and stores even while copies run. A barrier of
+// shared memory leaves them in flight.
 static void copies_leave_barriers_whole(void **state) {
     static const char text[] =
         "kernel @k(%%a: view f32[N], %%b: *i32, %%n: i32) {level = thread, warps = 2, direct = 1} "
@@ -566,7 +567,7 @@ static void copies_leave_barriers_whole(void **state) {
     }
 }
 
-// What a barrier at a loop's head waits for was begun by the turn before.
+// A barrier at a loop's head waits for what the iteration before began.
 static void loops_wait_for_their_turns(void **state) {
     static const struct {
         const char *gfx, *store, *wait;
@@ -613,7 +614,7 @@ static void reserved_codes_have_no_text(void **state) {
         const char *text;  // how it begins
     } rows[] = {
         {"gfx942", {0xd1c80001, 0x02150300}, "v_bfe_u32"},  // all of it is there
-        {"gfx942", {0xd1c80001, 0x021502ff}, ""},           // a constant behind it
+        {"gfx942", {0xd1c80001, 0x021502ff}, ""},           // a constant follows it
         {"gfx942", {0xd0ec0004, 0x00022d14}, "v_cmp"},
         {"gfx942", {0xd0ec00ff, 0x00022d14}, ""},  // a constant as the result
         {"gfx942", {0xe0501000, 0x80010100}, "buffer_load_dword"},

@@ -114,7 +114,7 @@ static void loops_exit_early(void **state) {
     }
 }
 
-// Vectors change places from iteration to iteration.
+// Vectors are swapped from iteration to iteration.
 static void whiles_carry_vectors(void **state) {
     if (!codegen_plugin()) skip();
     Tir *t = marked(state, tir_load_file("tests/codegen/data/while_vectors.tir"));
@@ -194,7 +194,7 @@ static void runs_take_every_program_once(void **state) {
         for (int64_t first = 0; first < 60; first += part)
             compiled_part(k, args, 1, first, first + part < 60 ? first + part : 60);
         for (int64_t i = 0; i < 60; i++) assert_int_equal(r[i], 1);
-        // Of a plane of 5 rows of 3: 3 rows, then 2, in runs of 2 and of 1.
+        // The plane has 5 rows of 3: 3 rows, then 2, in runs of 2 and of 1.
         if (part == 1) assert_int_equal(r[60], 60);
         if (part == 60) assert_int_equal(r[60], 4 * 2 * 2);
     }

@@ -16,11 +16,11 @@ typedef struct Case {
     Dtype a, b, sum;
     uint32_t rows, columns;
     bool acc;
-    const char *after;  // ops behind the block
+    const char *after;  // ops after the block
     int64_t depth, a_step, b_step;
 } Case;
 
-// Steps and extents are larger than any block: what lies between must stay.
+// Steps and extents are larger than any block: the elements between must not change.
 enum { MOST_DEPTH = 200, A_STEP = 300, B_STEP = 140, SUM_STEP = 37, SUMS = 40 * SUM_STEP };
 enum { A_SIZE = 32 * A_STEP, B_SIZE = 128 * B_STEP };
 
@@ -156,7 +156,7 @@ static void fours_of_every_sign(void **state) {
             .a = i & 1 ? DTYPE_I8 : DTYPE_U8, .b = i & 2 ? DTYPE_I8 : DTYPE_U8, .sum = DTYPE_I32});
 }
 
-// One product a sum, of values that are no numbers, none, or too small: subnormal ones are 0.
+// One product a sum, of values that are NaN, infinite, zero, or too small: subnormal ones are 0.
 static void special_values(void **state) {
     (void)state;
     if (!runs(true)) skip();

@@ -39,7 +39,7 @@ static bool has_arithmetic(const Machine *m, Dtype elem) {
     return !dtype_is(elem, DTYPE_CLASS_FP8) && elem != DTYPE_BF16;
 }
 
-// What codegen/cpu owes; the rest it must refuse.
+// True for the ops that codegen/cpu must support; it must refuse the rest.
 static bool is_owed(const Machine *m, IrOpcode code, Dtype elem) {
     if (bundle_place(code) != VALUES) return false;
     if (code == IR_NEG || code == IR_ABS || code == IR_SELECT) return true;

@@ -1,5 +1,5 @@
-// Built libraries: their functions take what C compilers pass, in every kind of program; shared
-// ones show and need what they are told.
+// Built libraries: their functions take what C compilers pass, in every kind of program. Shared
+// ones export and need exactly what they were given.
 //
 // Programs of tests/codegen/library call the functions; for AArch64 they run under qemu.
 #include <setjmp.h>
@@ -360,7 +360,7 @@ static Str linked(Bench *b, const CodegenSharedLibrary *library) {
     return shared;
 }
 
-// What the loader is told.
+// The entries for the loader: what the library exports and needs.
 static void check_dynamic(Bench *b, const CodegenSharedLibrary *library) {
     Tool *t = b->t;
     Str shared = linked(b, library);
@@ -495,7 +495,7 @@ static void what_does_not_link_is_reported(void **state) {
     objects[2] = objects[1];
     library.object_count = 3;
     not_linked(b, &library, "duplicate symbol: entry_0");
-    // Nobody's but another object's, whatever its name.
+    // A symbol of another object only is missing, whatever its name.
     objects[0] = gone;
     library.object_count = 2;
     not_linked(b, &library, "tilec_gone");

@@ -83,7 +83,7 @@ static void vector_add(void **state) {
     file_compiles("tests/codegen/data/double.tir", 75);
 }
 
-// What is known to be short is divided in 32 bits, and what is known not to be 0 needs no guard.
+// Short values are divided in 32 bits, and a divisor that is known not to be 0 needs no guard.
 static void divisions(void **state) {
     (void)state;
     if (!codegen_plugin()) {
@@ -185,7 +185,7 @@ static void copies(void **state) {
     tir_free(t);
 }
 
-// The schedule that is asked for is what ptxas is told.
+// The code asks ptxas for the schedule that was chosen.
 static void blocks_are_asked_for(void **state) {
     (void)state;
     if (!codegen_plugin()) {
@@ -214,8 +214,8 @@ static uint32_t occurrences(const char *text, const char *of) {
     return count;
 }
 
-// Where the machine's max drops NaN: one question for each two elements of a lane, and a vote in
-// place of one after each exchange, if all lanes exchange and nobody else looks at what is between.
+// Where the machine's max drops NaN, one test covers two elements of a lane. A vote replaces the
+// test after each exchange if all lanes exchange and the values between have no other use.
 static void nan_is_voted_on(void **state) {
     (void)state;
     if (!codegen_plugin()) {

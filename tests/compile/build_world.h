@@ -1,4 +1,5 @@
-// What the tests of built libraries share: a context, a folder, and kernels that tell their consts.
+// Shared by the tests of built libraries: a context, a folder, and kernels that report their
+// consts.
 //
 //     static void test(void **state) { … load(world, open_device(world, "cpu"), &m->data) … }
 #ifndef TILEC_TESTS_COMPILE_BUILD_WORLD_H

@@ -287,7 +287,7 @@ static void test_too_many_arguments(void **state) {
     assert_non_null(strstr(tilec_last_error(f->context), "at most 64 arguments, found 65"));
 }
 
-// What no type can mend is refused while the type is open, and not at the first launch.
+// A mistake that no type can fix is refused while the type is open, and not at the first launch.
 static void open_types_hide_no_mistake(void **state) {
     static const char text[] =
         "kernel k(type T, T x[N], const B = 16) grid(cdiv(N, B))\n"
@@ -309,7 +309,7 @@ static void open_types_hide_no_mistake(void **state) {
         if (!rows[i].fine)
             assert_non_null(strstr(tilec_last_error(c), "must be a power of two, found"));
     }
-    // Of two types. Only i8 with f16 is right for 64.
+    // Two types are open. Only i8 with f16 is right for 64.
     static const char pair[] =
         "kernel k(type T, type U, T x[N], U y[N], const B = 16) grid(cdiv(N, B))\n"
         "{ static_assert(B < 64 || (T == i8 && U == f16)); y[program(0) * B +: B] = U(1);\n"
@@ -330,7 +330,7 @@ static size_t counted(const tilec_arg *args, size_t count) {
     return count;
 }
 
-// As many as a kernel may have.
+// A kernel with the most arguments that it may have.
 static void args_go_to_the_limit(void **state) {
     (void)state;
     assert_int_equal(counted(TILEC_ARGS(0)), 1);

@@ -1,6 +1,6 @@
 // An archive of format 1, made when the format was frozen, loads and runs for good. The file is
-// never made anew: archive_format1.tile says of what it was made. A test that fails here means that
-// archives which users have built are not read any more.
+// never regenerated; archive_format1.tile names what it was made from. A failure here means that
+// tilec no longer reads archives which users have built.
 #include "tests/compile/build_world.h"
 
 #include "base/dtype.h"
@@ -160,7 +160,7 @@ static void it_runs_on_amd(void **state) {
     if (codegen_built()) it_runs_on(*state, "sim:gfx942");
 }
 
-// The fixture as a newer tilec writes it: with code for a target that nobody knows yet.
+// The fixture as a newer tilec writes it: with code for a target that this version does not know.
 static struct tilec_archive with_unknown(World *w, const char *target, const char *unknown) {
     struct tilec_archive data = fixture(w);
     size_t size = strlen(target), found = 0;
@@ -189,7 +189,7 @@ static void unknown_targets_are_passed_over(void **state) {
     assert_string_equal(tilec_archive_target(&before, 1), "gfx942");
     it_runs_with(w, "sim:sm_90a", behind);
     if (codegen_built()) it_runs_with(w, "sim:gfx942", before);
-    // Who has no code is told of all that there is.
+    // A caller without fitting code gets a list of all the code that there is.
     tilec_library *library = NULL;
     tilec_device *device = open_device(w, "cpu");
     assert_int_equal(tilec_library_load(device, &before, 0, &library), TILEC_UNAVAILABLE);

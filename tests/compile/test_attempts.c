@@ -1,5 +1,5 @@
-// Attempts: which schedules are asked for after which facts, and which code counts, by a code
-// generator that says what it is told to.
+// Attempts: which schedules are asked for after which facts, and which code counts. The code
+// generator here is a fake that reports the facts it was given.
 #define _POSIX_C_SOURCE 200809L
 #include "compile/pipeline/attempts.h"
 
@@ -16,7 +16,7 @@
 
 #include "tests/support/tir.h"
 
-// What is said of the code of one schedule.
+// The facts that the fake reports for the code of one schedule.
 typedef struct Said {
     CodegenStrategy strategy;
     uint32_t count;
@@ -157,7 +157,7 @@ static bool told_compile(Arena *arena, const IrFunc *func, const CodegenOptions 
         *output = str(arena_printf(arena, "code %d", (int)s->strategy));
         return !s->fails && !(!i && w->first_fails);
     }
-    // An attempt that was begun in vain.
+    // An attempt that was begun for nothing.
     *o->facts = (CodegenFacts){.known = true, .vectors = 1};
     *output = STR("code that must not count");
     return true;

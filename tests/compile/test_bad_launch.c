@@ -187,7 +187,7 @@ static void test_memory(Host *h) {
     refused(&l, "k: argument 'p' names a buffer that does not exist (any more)");
 }
 
-// The values that a condition names are told, and no others.
+// The message gives the values that the condition names, and no others.
 static void test_requires(Host *h) {
     tilec_kernel *k = host_kernel(h,
                                   "kernel k(f32 x[N, NN], i32 n, u64 big, f32 f, i32 other)\n"
@@ -287,7 +287,7 @@ static void test_dead_buffers(Host *h) {
     assert_int_equal(tilec_device_open(h->context, h->name, &other), TILEC_OK);
     assert_int_equal(tilec_buffer_create(other, 72, &foreign), TILEC_OK);
     l.args[0] = tilec_arg_view(tilec_buffer_view2(TILEC_F32, foreign, M, N));
-    // Of one name: which of them is said.
+    // Two devices have one name: the message says which of them it means.
     char said[160];
     snprintf(said, sizeof said,
              "k: argument 'x' is a buffer of device %s (opened as number 2), the kernel runs on %s "
@@ -338,8 +338,8 @@ static void test_grids(Host *h) {
     works(&l);
 }
 
-// A grid whose own arithmetic wraps is no small or empty grid. Nothing is read, so that the extent
-// may be anything.
+// A grid whose own arithmetic wraps does not count as a small or empty grid. Nothing is read, so
+// the extent may be anything.
 static void test_grids_that_wrap(Host *h) {
     static float x[1];
     tilec_kernel *cube =

@@ -1,5 +1,5 @@
-// What examples ask of memory, counted by the warp machine: bytes of global memory in accesses of
-// 16 bytes a lane and whole sectors, and shared memory without bank conflicts.
+// Limits of the memory traffic of examples, counted by the warp machine: bytes of global memory in
+// accesses of 16 bytes a lane and whole sectors, and shared memory without bank conflicts.
 #define _GNU_SOURCE  // setenv, mkdtemp
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,11 +27,12 @@ typedef struct Row {
     const char *file, *kernel;
     tilec_dtype type;  // TILEC_BOOL: the kernel has no type parameter
     Shape arrays[MOST_ARRAYS];
-    bool scalar;  // an f32 behind the arrays
-    // Of global memory, read and written: what the algorithm must.
+    bool scalar;  // an f32 after the arrays
+    // Bytes of global memory, read and written, that the algorithm needs.
     uint64_t bytes;
-    // Of shared memory: a way through it at 128 bytes a wavefront; for each value that the warps of
-    // a program reduce together, MEETING.
+    // Wavefronts of shared memory: each value goes through it once at 128 bytes a wavefront. A
+    // value that the warps of a program reduce together adds one cross-warp reduction (the enum
+    // below).
     uint64_t wavefronts;
 } Row;
 

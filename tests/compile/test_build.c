@@ -1,5 +1,5 @@
-// Built libraries: the same plan gives the same bytes, only what changed is compiled, several live
-// beside each other, and what is wrong is told.
+// Built libraries: the same plan gives the same bytes, only what changed is compiled, several can
+// be loaded together, and mistakes are reported.
 #include "tests/compile/build_world.h"
 
 // ---- The same plan, the same bytes ----
@@ -95,7 +95,7 @@ static void folders_are_not_in_it(void **state) {
     for (size_t i = 1; i < 4; i++) assert_true(str_equal(bytes[0], bytes[i]));
 }
 
-// Of a library with one kernel changed only that kernel is compiled.
+// If one kernel of a library changed, only that kernel is compiled.
 static void only_what_changed_is_compiled(void **state) {
     World *w = *state;
     if (!codegen_built()) return;
@@ -152,8 +152,8 @@ static Str built_names(World *w, const char *path, const char *cache, const char
     return strbuf_str(&bytes);
 }
 
-// What an object is called does not depend on who made it first; two functions that come to the
-// same code share it, also in a shared library.
+// An object's name does not depend on which build made it first. Two functions that give the same
+// code share it, also in a shared library.
 static void objects_have_names_of_their_own(void **state) {
     World *w = *state;
     if (!codegen_built()) return;
@@ -250,7 +250,7 @@ static void a_place_is_taken_again(void **state) {
     made_free(b);
 }
 
-// Of one file: each is there, and does what it should.
+// All are in one file; each is there, and computes what it should.
 static void many_kernels(void **state) {
     enum { KERNELS = 200, FIRST = 100, N = 64 };
     World *w = *state;

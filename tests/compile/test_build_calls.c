@@ -1,4 +1,4 @@
-// Built libraries of examples on every kind of device, beside the interpreter.
+// Built libraries of examples on every kind of device, compared with the interpreter.
 #include "tests/compile/build_world.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ typedef struct Call {
     tilec_dtype type;  // of T; TILEC_BOOL: it has none
     int array_count;
     ArrayOf arrays[ARRAYS_MAX];
-    double scalar;  // behind the arrays; 0: there is none
+    double scalar;  // after the arrays; 0: none
     double error;
 } Call;
 

@@ -80,7 +80,7 @@ static void cpu_levels_have_a_limit(void **state) {
     assert_int_equal(tilec_library_load(device, m->linked, 0, &l), TILEC_INVALID_ARGUMENT);
     said(w, "TILEC_CPU_TARGET is 'x86-64-v9'");
     made_free(m);
-    // What is asked for is what would be taken.
+    // The error names the targets that this device would take.
     m = made_library("levels", "x86-64-v3");
     made_source(m, write_source(w, "tells.tile", TELLS));
     made_function(m, "tells");
@@ -99,7 +99,8 @@ static void cpu_levels_have_a_limit(void **state) {
     made_free(m);
 }
 
-// Of the GPUs that are there, and of the processor, none has code.
+// No device of this machine has code here, neither the GPUs nor the processor: the error names
+// them.
 static void devices_that_are_there_are_told(void **state) {
     World *w = *state;
     if (!codegen_built()) return;
@@ -152,7 +153,7 @@ static void the_first_that_fits_is_taken(void **state) {
         said(w, "N % B == 0");
         said(w, "It is built for B=64 C=1 | B=16 C=1 | B=32 C=2 | B=16 C=3, and none fits");
         said(w, "tilec build --target sm_80,gfx942");
-        // What is wrong for all of them has nothing to do with their consts.
+        // An error that holds for all specialisations does not mention their consts.
         tilec_kernel *k = NULL;
         assert_int_equal(tilec_library_kernel(l, "tells", &k), TILEC_OK);
         assert_int_not_equal(tilec_launch(k, NULL, TILEC_ARGS(tilec_arg_int(1), tilec_arg_int(2))),
@@ -218,7 +219,7 @@ static void tables_choose(void **state) {
     assert_int_equal(tilec_library_tune(l, NULL, 0), TILEC_OK);
     assert_int_equal(told(l, 64), 401);
     assert_int_equal(tilec_library_tune(l, NULL, 1), TILEC_INVALID_ARGUMENT);
-    // Of the simulator's: its rows are for it alone.
+    // A table of the simulator: its rows are for the simulator alone.
     table = strbuf(w->arena);
     strbuf_printf(&table, "tilec-tune 1\ntells %.*s sim:sm_80 - N=64,M=1 B=16\n",
                   STR_ARG(made_source_hash(m, 0)));
@@ -264,7 +265,7 @@ static void tables_name_devices(void **state) {
     made_free(m);
 }
 
-// A row of another value than the function's own is no alternative.
+// A row that sets another value than the function's own does not make an alternative.
 static void settings_come_first(void **state) {
     World *w = *state;
     if (!codegen_built()) return;
@@ -286,7 +287,7 @@ static void settings_come_first(void **state) {
     made_free(m);
 }
 
-// A table that was damaged is no table that is not there.
+// A damaged table is an error, unlike a table that is missing.
 static void a_damaged_table_is_told(void **state) {
     World *w = *state;
     if (!codegen_built()) return;

@@ -98,7 +98,7 @@ static void threads_load_and_unload(void **state) {
         count++;
     }
     assert_true(count <= 2 * THREADS);
-    // Beside one that stays.
+    // The same while one library stays loaded.
     tilec_library *stays = load(w, device, a->linked);
     work_all(w, device, a->linked, b->linked);
     assert_int_equal(stays->users, 1);

@@ -106,7 +106,7 @@ static void keeps_and_finds(void **state) {
     assert_string_equal(path, path_of(w, 1));
     assert_true(has(w, c, 1, STR("code of one")));
     assert_false(has(w, c, 2, STR("")));
-    // What loaders read is at the beginning of the file.
+    // The bytes that loaders read are at the beginning of the file.
     assert_true(str_starts(contents(w, path), STR("code of one")));
     cache_destroy(c);
     // Another process would see it as well.
@@ -214,7 +214,8 @@ static void unsafe_folders_are_refused(void **state) {
     } else {
         expect_refused(w, "/", "another user");
     }
-    // Who may write to a folder above it can replace it, unless that has a sticky bit (/tmp).
+    // A user who may write to a folder above can replace this one, unless that has a sticky bit
+    // (/tmp).
     assert_int_equal(chown(real, geteuid(), getegid()), 0);
     const char *above = arena_printf(w->arena, "%s/above", w->folder);
     const char *deep = arena_printf(w->arena, "%s/one/two", above);
@@ -231,8 +232,8 @@ static void unsafe_folders_are_refused(void **state) {
     expect_refused(w, arena_printf(w->arena, "%s/below", file), "directory");
 }
 
-// The folder of a relative name is the one that was made and looked at, wherever the process works
-// later, though a folder of that name, of somebody else, may be there.
+// The folder of a relative name is the one that was made and checked, wherever the process works
+// later, even if another user's folder of that name is there.
 static void a_relative_folder_stays_where_it_is(void **state) {
     World *w = *state;
     char before[4096];
@@ -254,7 +255,7 @@ static void a_relative_folder_stays_where_it_is(void **state) {
     assert_int_equal(w->lines, 0);
 }
 
-// What is loaded is in the folder that was looked at, whatever its name has become.
+// Code is loaded from the folder that was checked, even if its name leads elsewhere now.
 static void loaders_reach_what_was_read(void **state) {
     World *w = *state;
     const char *folder = arena_printf(w->arena, "%s/kept", w->folder);
@@ -291,7 +292,7 @@ static void unsafe_entries_are_ignored(void **state) {
 
 static void works_without_writing(void **state) {
     World *w = *state;
-    bool root = geteuid() == 0;  // who may write everywhere, so it is done as nobody
+    bool root = geteuid() == 0;  // root may write everywhere: test as user 65534
     if (root) {
         assert_int_equal(chown(w->folder, 65534, 65534), 0);
         assert_int_equal(seteuid(65534), 0);
@@ -443,7 +444,8 @@ static void the_environment_names_the_folder(void **state) {
     assert_false(cache_size_parse(STR("99999999999G"), &bytes));
 }
 
-// Several processes write and read the same entries at once: whoever finds one finds it whole.
+// Several processes write and read the same entries at once: a process that finds an entry finds it
+// whole.
 static void processes_share_a_folder(void **state) {
     World *w = *state;
     enum { PROCESSES = 4, ROUNDS = 50, ENTRIES = 7 };

@@ -157,7 +157,7 @@ static void groups_are_within_chiplets(void **state) {
     }
 }
 
-// Where nothing is dealt to chiplets the option changes nothing.
+// On targets whose programs are not dealt to chiplets the option changes nothing.
 static void elsewhere_it_means_nothing(void **state) {
     (void)state;
     static const char *const devices[] = {"sim:gfx90a", "sim:gfx1100", "sim:sm_80"};

@@ -161,7 +161,7 @@ static void equal_kernels_share_code(void **state) {
     tilec_kernel_destroy(a);
     assert_true(launch(w, b, x, y) == 2);
     tilec_kernel_destroy(b);
-    // Nobody used it any more, and nothing was kept on disk.
+    // No kernel used it any more, and nothing was kept on disk.
     tilec_kernel_destroy(kernel_of(w, copy_text, NULL));
     assert_string_equal(asked(w), "copy_B_64_v1 copy_B_64_v1 ");
 }
@@ -206,7 +206,7 @@ static void a_useless_cache_is_no_failure(void **state) {
     assert_non_null(strstr(w->said, "others may write there"));
 }
 
-// What the image is loaded from may go at any time: another process makes room.
+// The file that an image is loaded from may be deleted at any time: another process makes room.
 static void loaded_code_outlives_its_file(void **state) {
     World *w = *state;
     float x[10] = {0}, y[10] = {0};
@@ -462,8 +462,8 @@ static void an_empty_name_is_none(void **state) {
 
 // ---- stacks ----
 
-// What the calls below may take of a thread's stack, the kernel's own code aside: docs/c-api.md
-// promises twice that. Sanitizers have larger frames.
+// The stack that the calls below may use, without the kernel's own code: docs/c-api.md promises
+// twice that. Sanitizers have larger frames.
 #if defined __SANITIZE_ADDRESS__
 enum { LAUNCH_STACK = 24 << 10 };
 #else

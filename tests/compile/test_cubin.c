@@ -152,7 +152,7 @@ static void what_it_says_is_told(void **state) {
     assert_false(make(w, PTX_BY_ANY, &c));
     says(w, "kernel.ptx:7:1: error: ptxas /dev/stdin, line 7; error   : Not a name: 'rot'");
     assert_int_equal(diags_errors(w->diags), 2);
-    // Matrix instructions that wait for each other are no code that anybody wants.
+    // Code whose matrix instructions wait for each other is too slow to be used.
     setenv("TILEC_PTXAS",
            program(w, "ptxas", "13.0.88",
                    "echo 'ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async "
@@ -255,7 +255,7 @@ static const FakeGpu *open_fake(void) {
     return get();
 }
 
-// A context of its own runs the kernel; what it computes must be right, whoever compiled it.
+// A context of its own runs the kernel; the result must be right with any compiler.
 static void runs(World *w, const char *compiler) {
     float x[N], y[N];
     tilec_buffer from, to;
@@ -327,7 +327,7 @@ static void logs(const World *w, const char *text) {
     if (!strstr(all, text)) fail_msg("expected '%s' in\n%s", text, all);
 }
 
-// What goes wrong with machine code leaves the PTX.
+// If machine code cannot be made, the PTX is used.
 static void ptx_is_the_way_back(void **state) {
     World *w = *state;
     if (!codegen_built()) return;

@@ -54,7 +54,7 @@ static void breaks(void *argument, OsChildOut *out) {
     defect_begin(&ended);
     defect_end(&ended);
     defect_begin(&inner);
-    // What the file holds is of the time before.
+    // The file holds the module as it was before this change.
     IrModule *module = module_of(arena, "changed");
     inner.func = module->funcs.data[0];
     CHECK(inner.facts == 0, "planted: %u", inner.facts);

@@ -95,7 +95,7 @@ static void scales(World *w) {
     for (int i = 0; i < N; i++) assert_true(y[i] == (float)(2 * i));
 }
 
-// Each card gets code of its own processor, cards of two vendors beside one another.
+// Each card gets code for its own processor, with cards of two vendors in one process.
 static void runs_from_source(void **state) {
     static const int archs[] = {0x90a, 0x942, 0x1100, 0x1201};
     static const char *const names[] = {"hip:0", "hip:1", "hip:2", "cuda:0", "hip:3", "cuda:1"};
@@ -153,8 +153,9 @@ static void open_with_lines(World *w, const char *name, Lines *lines) {
     open_device(w, name);
 }
 
-// Lines come when the stream is waited for: of one launch program by program, of several as they
-// came; what does not fit is told.
+// Printed lines arrive when the stream is synchronised: those of one launch program by program,
+// those of several launches in the order in which they came. The host reports lines that did not
+// fit.
 static void prints_when_waited_for(void **state) {
     static const char text[] =
         "kernel p(i64 n, i64 times, const B = 4) grid(n) {\n"
@@ -190,7 +191,7 @@ static void prints_when_waited_for(void **state) {
     assert_int_equal(lines.count, FITTING + 1);
 }
 
-// What was printed before a program failed is said, and the failure after it.
+// Lines that were printed before a program failed are delivered, and the failure after them.
 static void prints_before_it_fails(void **state) {
     static const char text[] =
         "kernel p(i64 n, const B = 4) grid(n) {\n"
@@ -211,7 +212,8 @@ static void prints_before_it_fails(void **state) {
     assert_non_null(strstr(tilec_last_error(w->context), "\"two at most\" in program (2, 0, 0)"));
 }
 
-// Of several launches the first that failed, though the least program is another's.
+// Among several launches the first failed one is reported, even if a later one has a lower program
+// number.
 static void tells_the_first_launch(void **state) {
     static const char text[] =
         "kernel p(i64 n) grid(9, n) {\n"

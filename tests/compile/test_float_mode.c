@@ -1,5 +1,5 @@
-// What the caller's thread does with floats (rounding, subnormals, signals) is none of what is
-// compiled, computed or left behind.
+// The caller's float mode (rounding, subnormals, signals) changes nothing that is compiled or
+// computed, and it is restored.
 #define _GNU_SOURCE  // feenableexcept
 #include <fenv.h>
 #include <setjmp.h>

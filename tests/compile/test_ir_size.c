@@ -1,10 +1,10 @@
 // The code of a kernel does not grow with its tiles: at most 1.1 times from 64 to 512, counted in
 // ops of lowered IR and in instructions of LLVM as it is handed to LLVM.
 //
-// Where the machine has masks, 64 numbers of a row stay in registers: no loops, less code than any
-// longer row has. To bound those by their code at 64 would be to ask for loops that nobody needs.
-// They are named, and compared from 256 to 1024, where all have loops; and none of their widths
-// from 64 on has more code than 512 has.
+// Where the machine has masks, 64 numbers of a row stay in registers: there are no loops, and less
+// code than any longer row has. A limit taken from the code at 64 would demand loops that bring
+// nothing. So these kernels are named, and compared from 256 to 1024, where all have loops; and
+// none of their widths from 64 on has more code than 512 has.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// What a kernel tells of itself, prepared launches, and the options of contexts, on every device.
+// The information about kernels, prepared launches, and the options of contexts, on every device.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

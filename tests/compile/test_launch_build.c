@@ -160,7 +160,7 @@ static void test_random(void **state) {
             const FrontKernel *k = diags_errors(u->diags) ? NULL : unit_kernel(u, STR("k"));
             CompileOptions o = {.elaborate_only = plain != 0, .passes = {.verify = true}};
             const Compiled *c = k ? unit_compile(u, k, &(FrontSpec){0}, &o) : NULL;
-            // What cannot be compiled is wrong source (a literal out of range, say), never a
+            // A failure to compile must mean wrong source (a literal out of range, say), never a
             // refusal.
             StrBuf said = strbuf(arena);
             diags_text(u->diags, (DiagStyle){0}, &said);
@@ -322,7 +322,7 @@ static void test_narrow(void **state) {
     unit_destroy(u);
 }
 
-// Of GPUs with buffers: every view ends within 2^31 bytes.
+// The guard of GPUs with buffers: every view ends within 2^31 bytes.
 static void test_near(void **state) {
     (void)state;
     enum { GENERAL, WIDE = 3, NEAR };
@@ -363,7 +363,7 @@ static void test_near(void **state) {
     unit_destroy(u);
 }
 
-// Of the kernel's own grid: some programs, and not too many.
+// The guard of the kernel's own grid: some programs, and not too many.
 static void test_few_programs(void **state) {
     (void)state;
     enum { GENERAL, NARROW };

@@ -1,5 +1,5 @@
-// What kernels remember of launches: a walk through arguments, buffers and streams in which each
-// launch must be, bit for bit, what the checks alone make of it; by several threads, too.
+// The memo of launches: a random walk through arguments, buffers and streams. Each launch must be,
+// bit for bit, what the checks alone make of it; also with several threads.
 #include "runtime/launch_memo.h"
 
 #include <setjmp.h>
@@ -272,7 +272,7 @@ static void change(Walk *w) {
     case 8: w->args[Y].view = w->args[X].view; break;  // in place
     default: break;
     }
-    // Of several alternatives any number may have a say.
+    // If there are several alternatives, any argument may decide between them.
     if (!w->f->kernel->by_shape || rarely(w))
         w->args[M_ARG] = tilec_arg_int((int64_t)pick(w, 1000));
 }
@@ -306,7 +306,7 @@ static void compare(const Walk *w, const Expected *e, uint32_t variant, const in
     }
 }
 
-// What is remembered is true, whether a launch asks for it or not.
+// A remembered launch is true, whether a later launch asks for it or not.
 static void check_recall(Walk *w, const LaunchGiven *given, const Expected *e) {
     LaunchRoom room;
     LaunchPlan plan = launch_plan(&room);
@@ -334,7 +334,7 @@ static void check_launch(Walk *w, tilec_status found, tilec_stream *stream, cons
     compare(w, e, seen.variant, seen.grid, seen.block, seen.ranges);
 }
 
-// As a built function does it.
+// Launches with plain values, as a built function does.
 static void launch_values(Walk *w, tilec_stream *stream) {
     float alpha = (float)pick(w, 5);
     int32_t width = (int32_t)(4 * pick(w, 3)), deep = (int32_t)pick(w, 2);
@@ -509,7 +509,7 @@ static void test_forget(void **state) {
     begin(&f, VARIANTS_CPU, false);
     tilec_arg args[ARGS];
     launch_args(&f, (tilec_buffer){0}, f.memory, args);
-    // What comes once only is not kept.
+    // A launch that comes only once is not kept.
     assert_int_equal(tilec_launch(f.kernel, NULL, args, ARGS), TILEC_OK);
     assert_false(is_recalled(&f, args));
     assert_int_equal(tilec_launch(f.kernel, NULL, args, ARGS), TILEC_OK);
@@ -538,7 +538,7 @@ static void test_threads(void **state) {
     (void)state;
     begin(&f, VARIANTS_GPU, false);
     for (int i = 0; i < THREADS; i++) {
-        w[i] = (Walk){.f = &f, .random = (uint64_t)i / 2};  // two go the same way
+        w[i] = (Walk){.f = &f, .random = (uint64_t)i / 2};  // two walks are the same
         threads[i] = os_thread_start("walk", run_walk, &w[i]);
         assert_non_null(threads[i]);
     }

@@ -1,5 +1,5 @@
-// Memory that compilations leave behind: none that grows, neither with threads that compile and end
-// nor with compilations on one thread.
+// Memory that stays allocated after compilations: it does not grow, neither with threads that
+// compile and end nor with compilations on one thread.
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>

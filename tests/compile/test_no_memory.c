@@ -106,11 +106,11 @@ static tilec_status make(tilec_context *c, tilec_device *d, tilec_kernel **k) {
     return tilec_kernel_from_source(c, d, "k.tile", text, sizeof text - 1, NULL, NULL, k);
 }
 
-// One allocation nobody can answer for: glibc ends the process, with this status, when it has no
-// memory for a thread's copy of a library's own variables (__tls_get_addr cannot fail). In a real
-// shortage that does not happen here: 4 MiB are looked for just before the library is opened
-// (os_library_require), and this block is made while it is. Only a test that refuses that one block
-// and had those 4 MiB sees it.
+// A single failing allocation that tilec cannot handle: glibc ends the process, with this status,
+// when it has no memory for a thread's copy of a library's own variables (__tls_get_addr cannot
+// fail). In a real shortage that does not happen here: 4 MiB are looked for just before the library
+// is opened (os_library_require), and this block is made while it is. Only a test that refuses that
+// one block and had those 4 MiB sees it.
 enum { FINE = 0, NO_MEMORY = 10, WRONG = 20, GLIBC_ENDS = 127 };
 
 // When the system does not start a thread, it does not say whether memory is the reason.
@@ -183,7 +183,7 @@ static void each(bool on, size_t samples) {
     assert_true(ended[1] > samples / 2);
 }
 
-// The whole way to a result; where it ends is for the test to judge.
+// All steps from a context to a result; the test judges where they end.
 static tilec_status whole_way(tilec_context **c, tilec_device **d, tilec_kernel **k) {
     tilec_context_options o = {.size = sizeof o, .cache_folder = "", .cpu_threads = 2};
     float a[256] = {1}, b[256] = {2}, x[256];
@@ -231,7 +231,7 @@ static int within(rlim_t more) {
     return s ? NO_MEMORY : FINE;
 }
 
-// What the system gives, instead of what a test makes of it.
+// Runs under a limit of the system, in place of failures that the test makes.
 static void limits_of_the_system(void **state) {
     (void)state;
     size_t ended = 0, fine = 0;

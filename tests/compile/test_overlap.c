@@ -71,7 +71,7 @@ static const int64_t begins[] = {N,       N + 1,   N - 1,       N + 4, N - 4,
                                  N + 128, N - 128, N + N - 130, 0,     3 * N - 1};
 enum { BEGINS = sizeof begins / sizeof *begins };
 
-// What x and y are; of both it is the same 32 bits that lie there.
+// The types of x and y; both read the same 32 bits.
 static const struct {
     const char *x, *y;
     tilec_dtype read;

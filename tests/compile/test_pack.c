@@ -1,4 +1,4 @@
-// What pack makes, unpack takes; how small it is; and damage to it.
+// Packing: unpack restores what pack made, the result is small, and damage is noticed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void random_bytes_grow_little(void **state) {
     arena_destroy(arena);
 }
 
-// A match over the whole distance, whatever lies between.
+// A match over the whole distance, with any bytes between.
 static void a_copy_costs_little(void **state) {
     (void)state;
     enum { SIZE = 200000 };

@@ -76,7 +76,7 @@ static void refuses_strangers(void **state) {
     expect(w, "it is not a compiler library of tilec");
 }
 
-// What a context names is opened, and nothing else is looked at.
+// Only the library that the context names is opened; no other place is searched.
 static void takes_what_is_named(void **state) {
     World *w = *state;
     setenv("TILEC_LLVM_LIBRARY", "/no/such/file.so", 1);
@@ -105,7 +105,7 @@ static void says_what_it_tried(void **state) {
     assert_null(plugin_open(w->plugin, w->diags));
     expect(w, "/no/such/file.so: no such file");
     assert_int_equal(diags_get(w->diags, 0)->code, DIAG_UNAVAILABLE);
-    // Whoever asks again is told again.
+    // A second try reports the error again.
     size_t before = diags_errors(w->diags);
     assert_null(plugin_open(w->plugin, w->diags));
     assert_int_equal(diags_errors(w->diags), before + 1);
@@ -138,7 +138,7 @@ static void lives_beside_another_llvm(void **state) {
     void *other = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && !other; i++)
         other = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
-    if (!other) print_message("skipped: no shared LLVM is installed beside ours\n");
+    if (!other) print_message("skipped: no shared LLVM is installed besides ours\n");
     if (!plugin_find(w->plugin, w->arena).size) {
         print_message(
             "skipped: libtilec_llvm was not built: apt-get install llvm-22-dev liblld-22-dev\n");

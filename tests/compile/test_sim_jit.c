@@ -85,7 +85,7 @@ static tilec_buffer buffer_of(World *w, const float *data, size_t count) {
     return b;
 }
 
-// y = x + 1 on `count` elements from element `offset` on; nothing beside them changes.
+// y = x + 1 on `count` elements from element `offset` on; no other element changes.
 static void check_plus(World *w, tilec_kernel *k, int64_t offset, int64_t count) {
     float x[N], y[N];
     for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = -5;
@@ -109,7 +109,7 @@ static void both_variants_run(void **state) {
     tilec_kernel *k = kernel_of(w, plus_text);
     check_plus(w, k, 0, 64);
     check_plus(w, k, 4, 92);
-    check_plus(w, k, 0, 61);  // a row that is no multiple of 16 bytes
+    check_plus(w, k, 0, 61);  // a row whose size does not divide by 16 bytes
     check_plus(w, k, 1, 64);  // an array that begins at none
     tilec_kernel_destroy(k);
 }
@@ -184,7 +184,7 @@ static void findings_fail_the_launch(void **state) {
     check_plus(w, kernel_of(w, plus_text), 0, 64);
 }
 
-// Of a pointer that is the host's it is said that it is.
+// The error for a pointer of the host says that it is the host's.
 static void pointers_of_the_host_are_told(void **state) {
     static const char *const devices[] = {"sim:sm_80", "sim:gfx942"};
     World *w = *state;
@@ -314,8 +314,8 @@ static void what_gpus_lack_is_refused(void **state) {
     assert_said(w, "expected a number that orders the warps, found 'x'");
 }
 
-// Rows of which one has a NaN at each place, and one has none: the greatest and the least, and both
-// of what they are made of, whoever of a warp's lanes holds the NaN.
+// Rows with a NaN at each place, and one row without: the greatest and the least, and both of what
+// they are made of, whichever lane of a warp holds the NaN.
 static const char extremes_text[] =
     "kernel extremes(f32 x[R, 256], f32 y[R, 3]) grid(R) {\n"
     "    let r = program(0);\n"

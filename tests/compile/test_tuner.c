@@ -125,7 +125,7 @@ static void later_rows_win(void **state) {
     assert_null(tune_find(t, &key));
 }
 
-// What a simulator found is not a GPU's; what the plain architecture found is of use to its own.
+// A GPU does not use rows that a simulator found. A device uses rows of its plain architecture.
 static void rows_are_of_devices(void **state) {
     (void)state;
     TuneNames n = tune_names("sm_90a", true);
@@ -232,7 +232,7 @@ static void launches_take_what_is_tuned(void **state) {
     tilec_context_destroy(l.context);
 }
 
-// What the host sets stays, whether its types are known at once or not.
+// A value that the host sets stays, whether its types are known at once or not.
 static void settings_come_first(void **state) {
     Launched l;
     open_with(*state, "$ T=f32 N=16 B=8,C=5\n",
@@ -256,8 +256,8 @@ static void own_grids_are_left_alone(void **state) {
     tilec_context_destroy(l.context);
 }
 
-// Rows that do not compile, that break requires, of names that the kernel lacks, and lines that are
-// no rows: the launch is that without them.
+// Rows that do not compile, rows that break `requires`, rows with names that the kernel lacks, and
+// lines that do not parse: the launch ignores them.
 static void bad_rows_harm_nothing(void **state) {
     Launched l;
     open_with(*state, "$ T=f32 N=16 B=13\n$ T=f32 N=64 B=32\n$ T=f32 N=32 Q=1\nnonsense\n", NULL,

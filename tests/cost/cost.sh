@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# What a launch of a built function costs beside the driver's calls: instructions, counted by
-# callgrind on a driver that does nothing (driver.c), and allocations, of which there are none; and
-# the time of the processor to the first launch on the CPU. Times of the machine's own are printed,
-# not judged.
+# The cost of a launch of a built function without the driver's calls: instructions, counted by
+# callgrind on a driver that does nothing (driver.c), and allocations, which must be 0; and the
+# processor time to the first launch on the CPU. Wall-clock times are printed, not judged.
 #     cost.sh TOOL [BUILD]      BUILD: has the runtime as users have it; else that is built here
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

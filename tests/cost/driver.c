@@ -1,5 +1,5 @@
-// NVIDIA's driver, bare: one device of compute capability 8.0 on which everything succeeds at once
-// and nothing is done. What a launch costs beside it is tilec's own.
+// A bare driver of NVIDIA's: one device of compute capability 8.0 on which everything succeeds at
+// once and nothing is done. The remaining cost of a launch is tilec's own.
 #include <stddef.h>
 
 #include "runtime/cuda/numbers.h"

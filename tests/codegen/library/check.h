@@ -13,7 +13,7 @@
 
 #include "base/archive_abi.h"
 
-// Kinds of arguments: a letter, C's type, a name, and what the compiler is told.
+// Kinds of arguments: a letter, C's type, a name, and the description that the compiler gets.
 #define CHECK_NUMBERS(NUMBER)               \
     NUMBER('b', int8_t, i8, ARCHIVE_I8)     \
     NUMBER('B', uint8_t, u8, ARCHIVE_I8)    \
@@ -42,7 +42,7 @@ static inline uint8_t check_byte(uint64_t i) {
     return (uint8_t)((x ^ x >> 29) >> 11);
 }
 
-// Of calls.c: a letter for each value of each function.
+// Defined in calls.c: a letter for each value of each function.
 extern const char *const check_signatures[];
 extern const unsigned check_count;
 tilec_status check_call(unsigned f, tilec_stream *stream);
