@@ -29,6 +29,7 @@ void defect_say(void *defect) {
                 file);
     else
         fputs("tilec: its input could not be saved in a file\n", stderr);
+    arena_destroy(own.arena);
 }
 
 static void keep(OsWork *work) { defect_say(work); }
