@@ -74,7 +74,7 @@ __attribute__((destructor)) static void drop_reserve() { std::free(reserve.excha
 
 #ifdef CODEGEN_LLVM_STATIC  // linked with --wrap for these
 
-// ---- What lld leaves behind ----
+// ---- Memory that lld keeps ----
 
 // Sections and symbols of a link are in thread-local allocators (lld/Common/Memory.h), which lld
 // frees when the thread ends: a thread that continues would keep 3 KB for each link. So we destroy

@@ -9,7 +9,7 @@
 enum { SPACE_RESOURCE = 8, MOST_BYTES = 16, MOST_STEPS = 16, MOST_PLAIN = 1 << 11, LAST = -16 };
 #define BEYOND UINT32_C(0x80000000)
 
-// ---- where an access goes -----------------------------------------------------------------------
+// ---- the place of an access ---------------------------------------------------------------------
 
 typedef struct BufferPlace {
     LLVMValueRef data;    // of the view, in space SPACE_GLOBAL

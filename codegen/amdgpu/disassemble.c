@@ -19,7 +19,7 @@ static Str clean_text(Arena *arena, char *text) {
     return (Str){arena_text(arena, trimmed.text, trimmed.size), trimmed.size};
 }
 
-// ---- what LLVM cannot read ----------------------------------------------------------------------
+// ---- reserved codes -----------------------------------------------------------------------------
 
 // Codes that processors reserve, at which LLVM 22 ends the process.
 
@@ -65,7 +65,7 @@ static size_t decode_one(LLVMDisasmContextRef context, Str bytes, size_t at, uin
     return size <= left ? size : 0;
 }
 
-// ---- all of it ----------------------------------------------------------------------------------
+// ---- disassembly --------------------------------------------------------------------------------
 
 bool codegen_amd_disassemble(void *user, Arena *arena, const GpuCodeJob *job, GpuCode *code) {
     (void)user;

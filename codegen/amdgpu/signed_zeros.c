@@ -118,7 +118,7 @@ static bool is_taken_apart(LLVMValueRef shift) {
     return false;
 }
 
-// ---- all ----------------------------------------------------------------------------------------
+// ---- the pass -----------------------------------------------------------------------------------
 
 static void keep_signs_in(Module *m, LLVMBuilderRef b, LLVMBasicBlockRef block) {
     enum { FIRST_MIXED = 9 };

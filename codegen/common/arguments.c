@@ -34,7 +34,7 @@ static void read_view(Gen *g, uint32_t i, uint32_t offset) {
     }
 }
 
-// What `requires` and the like say of an integer.
+// Notes the range of an integer that is known from `requires` and other checks.
 static void note_range(Gen *g, const IrValue *param, LLVMValueRef load) {
     const IrType *t = param->type;
     IrRange range = ir_range_of(g->ranges, param);

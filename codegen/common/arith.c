@@ -21,31 +21,32 @@ static bool is_signed(const IrType *t) { return t->kind == IR_TILE && dtype_sign
 
 // ---- integers -----------------------------------------------------------------------------------
 
-// What is known of a division's operands: by whom it may be, and in how many bits.
+// Facts about the operands of a division: possible divisors, and numbers of bits.
 typedef struct ArithQuotient {
-    bool divides;   // anything at all
+    bool divides;   // it is a division of integers
     bool rest;      // the remainder is wanted
-    bool no_signs;  // neither is negative
-    bool not_zero;  // the divisor
-    bool below;     // the dividend is not of all ones
-    bool short_a;   // below 2^32 - 1
-    bool short_b;   // below 2^32
-    bool small;     // the dividend is below 2^22
-    bool half;      // below 2^31, and not negative
+    bool no_signs;  // neither operand is negative
+    bool not_zero;  // the divisor is not 0
+    bool below;     // the dividend has bits that are 0
+    bool short_a;   // the dividend is below 2^32 - 1
+    bool short_b;   // the divisor is below 2^32
+    bool small;     // the dividend's magnitude is below 2^22
+    bool half;      // the dividend is below 2^31 and not negative
 } ArithQuotient;
 
 LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x) {
     return g->target->hidden ? g->target->hidden(g, x) : x;
 }
 
-// Of 8 and 16 bits, too, no dividend is too large for LLVM's ways with small numbers.
+// The dividend for LLVM's division. Dividends of 8 and 16 bits need no hiding: they are small
+// enough for LLVM's divisions of small numbers.
 static LLVMValueRef dividend(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef divisor) {
     LLVMTypeRef type = LLVMTypeOf(a);
     bool word = LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 16;
     return !word || q->small || LLVMIsConstant(divisor) ? a : gen_dividend(g, a);
 }
 
-// x/0 = 0, x%0 = x; MIN/-1 wraps: no divisor that the machine would stop at.
+// x/0 = 0, x%0 = x, and MIN/-1 wraps. Divisors that trap on the machine are replaced.
 static LLVMValueRef divide_signed(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef one = int_const(type, 1), by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero(a), "");
@@ -58,7 +59,7 @@ static LLVMValueRef divide_signed(Gen *g, const ArithQuotient *q, LLVMValueRef a
     return q->not_zero ? r : pick(g, by_zero, q->rest ? a : zero(a), r);
 }
 
-// In words without signs, the divisor not 0.
+// Unsigned division; the divisor is not 0.
 static LLVMValueRef whole_quotient(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     bool word = LLVMTypeOf(a) == LLVMInt32TypeInContext(g->context);
     if (g->target->whole_quotient && word && q->half && !q->small && !LLVMIsConstant(b))
@@ -67,7 +68,8 @@ static LLVMValueRef whole_quotient(Gen *g, const ArithQuotient *q, LLVMValueRef 
     return q->rest ? LLVMBuildURem(g->b, x, b, "") : LLVMBuildUDiv(g->b, x, b, "");
 }
 
-// The greatest divisor takes the place of 0 where it is not reached: its quotient is 0, its rest a.
+// A divisor of 0 is replaced by the greatest number if the dividend is always below it: the
+// quotient is then 0, and the rest is a.
 static LLVMValueRef divide_unsigned(Gen *g, const ArithQuotient *q, LLVMValueRef a,
                                     LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a);
@@ -84,7 +86,8 @@ static LLVMTypeRef words_like(Gen *g, LLVMValueRef x) {
     return vector ? LLVMVectorType(word, LLVMGetVectorSize(type)) : word;
 }
 
-// Of 64 bits whose upper halves are 0: a divisor that may have one is as good as the greatest.
+// Divides 64-bit numbers as words, where the upper half of the dividend is 0. If the divisor has
+// upper bits, the greatest word gives the same result.
 static LLVMValueRef divide_words(Gen *g, const ArithQuotient *q, LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(a), words = words_like(g, a);
     if (!q->short_b)
@@ -131,13 +134,13 @@ static LLVMValueRef integer_binary(Gen *g, IrOpcode code, const IrType *t, LLVMV
     UNREACHABLE("%s of integers", ir_op_info(code)->text);
 }
 
-// The count's type may be wider or narrower than a's; seen as unsigned, a negative one is large.
+// The type of the count may be wider or narrower than a's. As unsigned, a negative count is large.
 static LLVMValueRef shift(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a, LLVMValueRef n) {
     LLVMTypeRef count_type = LLVMTypeOf(n), type = LLVMTypeOf(a);
     uint64_t bits = dtype_bits(t->elem);
     bool signed_right = code == IR_SHR && is_signed(t);
-    // LLVM 22 makes one instruction of GPUs of a wide count's comparison and the shift, and forgets
-    // the bits of the count that the instruction does not look at: it has at most 32.
+    // On GPUs, LLVM 22 merges the comparison of a wide count and the shift into one instruction,
+    // and drops the bits of the count that the instruction ignores: it reads at most 32.
     bool wide = LLVMGetTypeKind(count_type) == LLVMIntegerTypeKind &&
                 (LLVMGetIntTypeWidth(count_type) > bits || LLVMGetIntTypeWidth(count_type) > 32);
     if (g->target->lanes_apart && wide) n = of_two(g, "llvm.umin", n, int_const(count_type, bits));
@@ -162,7 +165,7 @@ static LLVMValueRef loosen(Gen *g, LLVMValueRef v) {
     return v;
 }
 
-// f16 is an integer but around instructions.
+// f16 is an integer except around floating-point instructions.
 static LLVMValueRef enter_half(Gen *g, const IrType *t, LLVMValueRef v) {
     return t->elem == DTYPE_F16 ? LLVMBuildBitCast(g->b, v, gen_half_type(g, t), "") : v;
 }
@@ -214,7 +217,7 @@ IrOpcode gen_reduce_opcode(IrReduce kind, Dtype elem) {
     return IR_OPCODES;
 }
 
-// Of the sign bit; the formats without a negative zero use its bits for their one NaN.
+// Clears or flips the sign bit. Formats without a negative zero use its bits for their only NaN.
 static LLVMValueRef change_sign(Gen *g, const IrType *t, LLVMValueRef x, bool clear) {
     LLVMTypeRef bits_type = gen_shaped(LLVMIntTypeInContext(g->context, dtype_bits(t->elem)), t);
     LLVMValueRef bits = LLVMBuildBitCast(g->b, x, bits_type, "");
@@ -284,7 +287,7 @@ static LLVMValueRef fused(Gen *g, const IrType *t, LLVMValueRef const *operands)
     return leave_half(g, t, gen_intrinsic(g, "llvm.fma", 1, &type, 3, x));
 }
 
-// `t` is the first operand's, of a part.
+// `t` is the type of a part of the first operand.
 static LLVMValueRef elementwise(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef const *x) {
     switch (ir_op_info(code)->rule) {
     case IR_RULE_UNARY: return unary(g, code, t, x[0]);
@@ -297,7 +300,7 @@ static LLVMValueRef elementwise(Gen *g, IrOpcode code, const IrType *t, LLVMValu
     return gen_binary(g, code, t, x[0], x[1]);
 }
 
-// Or it is x / y of 0 < y <= x.
+// Is it known from its range, or because it is x / y with 0 < y <= x?
 static bool is_not_zero(const Gen *g, const IrOp *at, const IrValue *value) {
     IrRange range = ir_range_of(g->ranges, value);
     if (!range.known || range.min > 0 || range.max < 0) return range.known;
@@ -329,8 +332,8 @@ static ArithQuotient known_quotient(const Gen *g, const IrOp *op) {
 
 // ---- two at once --------------------------------------------------------------------------------
 
-// Are neighbours of the value neighbours where they come from, or the same? Pairs of others would
-// have to be put together first.
+// Do the pairs of the value come from pairs, or from one element each? Other pairs would have to be
+// joined first.
 static bool is_paired(const IrValue *v) {
     if (!v->def || v->def->code != IR_VEC_SHUFFLE) return true;
     const int64_t *lanes = ir_attr(v->def, IR_ATTR_LANES)->u.ints.items;

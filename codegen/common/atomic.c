@@ -8,8 +8,8 @@
 
 typedef struct Lane {
     const IrOp *op;
-    const IrType *t;   // of the element, a scalar
-    LLVMTypeRef bits;  // an integer as wide
+    const IrType *t;   // of the element, as a scalar
+    LLVMTypeRef bits;  // an integer of the same width
     LLVMValueRef p, expected, x;
 } Lane;
 
@@ -52,7 +52,7 @@ static LLVMAtomicRMWBinOp instruction_of(IrRmw rmw, bool with_sign) {
     return LLVMAtomicRMWBinOpXchg;
 }
 
-// The bits that were there; *swapped: they were the expected ones.
+// Returns the old bits; *swapped: they were the expected ones.
 static LLVMValueRef exchange(Gen *g, const Lane *lane, LLVMValueRef expected, LLVMValueRef x,
                              LLVMValueRef *swapped) {
     IrScope scope = (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE);
@@ -68,7 +68,7 @@ static LLVMValueRef exchange(Gen *g, const Lane *lane, LLVMValueRef expected, LL
     return LLVMBuildExtractValue(g->b, pair, 0, "");
 }
 
-// What thread.update's region makes of the two: scalars of one part.
+// The result of thread.update's region for the two, which are scalars of one part.
 static LLVMValueRef run_region(Gen *g, const IrOp *op, LLVMValueRef old, LLVMValueRef x) {
     const IrBlock *region = op->regions[0];
     gen_set(g, region->args[0], old);
@@ -77,8 +77,8 @@ static LLVMValueRef run_region(Gen *g, const IrOp *op, LLVMValueRef old, LLVMVal
     return gen_operand(g, region->last, 0);
 }
 
-// Reads the bits, makes new ones, and tries again when another thread was faster. For cas it stops
-// without a write where the old value is not the expected one.
+// Reads the bits, computes new ones, and tries again if another thread was faster. For cas it stops
+// without a write if the old value is not the expected one.
 static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
     LLVMValueRef first = LLVMBuildLoad2(g->b, lane->bits, lane->p, "");
     LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
@@ -112,8 +112,8 @@ static LLVMValueRef swap_loop(Gen *g, const Lane *lane) {
     return old;
 }
 
-// The machine's own sum of floats; NULL where it has none. a - b is a + (-b), signs of zero and
-// all.
+// The machine's atomic sum of floats; NULL if it has none. a - b is a + (-b), including signs of
+// zero.
 static LLVMValueRef own_sum(Gen *g, const Lane *lane) {
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool sums = rmw == IR_RMW_ADD || rmw == IR_RMW_SUB;
@@ -135,7 +135,7 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     if (sum) return sum;
     IrRmw rmw = (IrRmw)ir_attr_int(lane->op, IR_ATTR_RMW);
     bool xchg = rmw == IR_RMW_XCHG;
-    // LLVM gives a read-modify-write on NVIDIA's GPUs the scope of the device, whatever is said.
+    // On NVIDIA's GPUs, LLVM gives every read-modify-write the scope of the device.
     IrScope scope = (IrScope)ir_attr_int(lane->op, IR_ATTR_SCOPE);
     bool farther = !g->target->scopes && scope == IR_SCOPE_SYSTEM;
     bool own = g->target->swap && dtype_size(lane->t->elem) < 4;
@@ -152,7 +152,7 @@ static LLVMValueRef one_lane(Gen *g, const Lane *lane) {
     return from_bits(g, lane, old);
 }
 
-// Where the mask does not hold: nothing is touched, and the old value is 0.
+// If the mask is false, memory is not accessed, and the old value is 0.
 static LLVMValueRef under_mask(Gen *g, const Lane *lane, LLVMValueRef mask) {
     if (!mask) return one_lane(g, lane);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
@@ -169,7 +169,7 @@ static LLVMValueRef under_mask(Gen *g, const Lane *lane, LLVMValueRef mask) {
     return phi;
 }
 
-// Lane i of an operand, of a whole vector or of lanes that are apart; NULL when it is absent.
+// Lane i of an operand, which is a vector or has separate lanes; NULL if it is absent.
 static LLVMValueRef lane_of(Gen *g, const IrOp *op, uint32_t operand, uint32_t i) {
     const IrValue *v = ir_operand(op, operand);
     if (!v || g->target->lanes_apart || !v->type->rank) return gen_operand_part(g, op, operand, i);

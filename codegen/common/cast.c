@@ -9,7 +9,7 @@ typedef struct Cast {
 
 static bool is_float(const IrType *t) { return dtype_is(t->elem, DTYPE_CLASS_ANYFLOAT); }
 
-// To an LLVM float: of f16 the half.
+// The operand as an LLVM float: a half for f16.
 static LLVMValueRef opened(Gen *g, const Cast *c) {
     if (c->from->elem != DTYPE_F16) return c->x;
     return LLVMBuildBitCast(g->b, c->x, gen_half_type(g, c->from), "");
@@ -35,7 +35,8 @@ static LLVMValueRef float_to_float(Gen *g, const Cast *c) {
                   wider ? LLVMBuildFPExt(g->b, x, type, "") : LLVMBuildFPTrunc(g->b, x, type, ""));
 }
 
-// Of f16 through f32, which is exact: with AVX512-FP16 LLVM 22 makes a wrong i16 of a NaN.
+// f16 is converted through f32, which is exact: with AVX512-FP16, LLVM 22 converts a NaN to a wrong
+// i16.
 static LLVMValueRef float_to_integer(Gen *g, const Cast *c) {
     LLVMValueRef x = opened(g, c);
     LLVMTypeRef single = gen_shaped(LLVMFloatTypeInContext(g->context), c->from);

@@ -26,7 +26,7 @@ static bool casts(const TargetCheck *c, Dtype to, Dtype from) {
     return to == DTYPE_F16 && from == DTYPE_F32;
 }
 
-// The kernel's views are parameters; lowered code hands them nowhere.
+// The kernel's views are parameters; lowered code does not pass them on.
 static bool view_is_parameter(const IrOp *op) {
     const IrValue *v = ir_operand(op, 0);
     return !v->def && !v->block;
@@ -57,9 +57,9 @@ static bool atomic_is_possible(const TargetCheck *c, const IrOp *op) {
 }
 
 const char check_common[] = "the table of all targets says";
-const char check_legalize[] = "the pass legalize takes it away";
+const char check_legalize[] = "the pass legalize removes it";
 const char check_lacks[] = "the target has no such instruction";
-static const char expand[] = "the pass expand_math takes it away";
+static const char expand[] = "the pass expand_math removes it";
 static const char elsewhere[] = "it is of another level";
 
 static const char *arithmetic_refusal(const TargetCheck *c, const IrOp *op, const IrType *t) {
@@ -79,7 +79,7 @@ static const char *arithmetic_refusal(const TargetCheck *c, const IrOp *op, cons
 }
 
 static const char *launch_refusal(const TargetCheck *c, const IrOp *op) {
-    if (op->code == IR_NOALIAS) return "it stands in requires only";
+    if (op->code == IR_NOALIAS) return "it is allowed in requires only";
     if (op->code != IR_EXTENT || extent_is_known(c, op)) return NULL;
     return "no view of the kernel has this extent";
 }
@@ -103,7 +103,7 @@ static const char *vector_refusal(const TargetCheck *c, const IrOp *op, const Ir
     }
 }
 
-// NULL, or how to be rid of the op, which has no translation.
+// NULL, or how to remove the op, which has no translation.
 static const char *refusal(const TargetCheck *c, const IrOp *op) {
     const char *own = c->own(c, op);
     if (own != check_common) return own;
@@ -130,20 +130,20 @@ static const char *refusal(const TargetCheck *c, const IrOp *op) {
     case IR_FAMILY_DOT:
     case IR_FAMILY_REDUCTION:
     case IR_FAMILY_ORDER: return c->lower;
-    case IR_FAMILY_CALL: return "the pass inline takes it away";
+    case IR_FAMILY_CALL: return "the pass inline removes it";
     case IR_FAMILY_VECTOR: return vector_refusal(c, op, t);
     case IR_FAMILY_CONVERT:
     case IR_FAMILY_STAGE:
     case IR_FAMILY_THREAD:
     case IR_FAMILY_CPU: return elsewhere;
     }
-    return "it is no op";
+    return "it is not an op";
 }
 
 static void refuse_type(TargetCheck *c, const IrOp *op, const IrType *t) {
     const char *problem = NULL;
     char wide[64];
-    if (t->kind == IR_VIEW) problem = "a view that is no parameter";
+    if (t->kind == IR_VIEW) problem = "a view that is not a parameter";
     if (t->rank > 1) problem = "a tile of more than one dimension";
     if (t->rank <= 1 && c->max_lanes && t->count > c->max_lanes) {
         snprintf(wide, sizeof wide, "a vector of more than %u lanes", c->max_lanes);

@@ -1,4 +1,4 @@
-// Selects that look like min or max, kept from becoming one: module.h.
+// Keeps selects that look like min or max from becoming one: module.h.
 #include "codegen/common/module.h"
 
 static unsigned bits_of(LLVMTypeRef elem) {
@@ -11,7 +11,7 @@ static unsigned bits_of(LLVMTypeRef elem) {
     }
 }
 
-// Of integers, as wide; NULL for what is no float.
+// The type of integers of the same width; NULL if the type is not a float.
 static LLVMTypeRef bits_type(LLVMContextRef context, LLVMTypeRef type) {
     bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     unsigned bits = bits_of(vector ? LLVMGetElementType(type) : type);
@@ -20,7 +20,8 @@ static LLVMTypeRef bits_type(LLVMContextRef context, LLVMTypeRef type) {
     return vector ? LLVMVectorType(elem, LLVMGetVectorSize(type)) : elem;
 }
 
-// Constants count as the same: zeros of both signs do for LLVM, and a choice too many does no harm.
+// Constants count as the same: LLVM treats zeros of both signs so, and it does no harm to keep one
+// select too many.
 static bool is_same(LLVMValueRef x, LLVMValueRef y) {
     return x == y || (LLVMIsConstant(x) && LLVMIsConstant(y));
 }

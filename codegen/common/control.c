@@ -7,11 +7,11 @@ static LLVMValueRef compare(Gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValu
 
 // ---- phis ---------------------------------------------------------------------------------------
 
-// Where blocks meet, each part is a phi; or, where the target says so, narrow ones share one of up
-// to four words of 32 bits: what an access has joined stays joined.
+// Where blocks join, each part has a phi. If the target says so, narrow parts share a phi of up to
+// four words of 32 bits, so that parts joined by an access stay joined.
 typedef struct PhiGroup {
     const IrValue *to;
-    uint32_t count, per;  // phis, parts in one
+    uint32_t count, per;  // phis, and parts in each
     LLVMTypeRef type;     // of several parts, else NULL
     LLVMValueRef *phis;
 } PhiGroup;
@@ -36,7 +36,7 @@ static LLVMTypeRef words_type(const Gen *g, const IrType *t, uint32_t per) {
     return count == 1 ? word : LLVMVectorType(word, count);
 }
 
-// At the end of a block, whose branch is there.
+// Joins parts at the end of a block that has its branch already.
 static LLVMValueRef joined(Gen *g, const PhiGroup *m, LLVMValueRef const *parts,
                            LLVMBasicBlockRef block) {
     if (m->per == 1) return parts[0];
@@ -57,8 +57,8 @@ static void phi_add(Gen *g, const PhiGroup *m, const IrValue *from, LLVMBasicBlo
     }
 }
 
-// New phis for `to`, which from this block are `from`. All phis of a block are made before any of
-// them is opened.
+// New phis for `to`; their value from this block is `from`. All phis of a block are made before any
+// of them is split into parts.
 static PhiGroup phi_begin(Gen *g, const IrValue *to, const IrValue *from, LLVMBasicBlockRef block) {
     PhiGroup m = {.to = to, .per = parts_in_one(g, to->type)};
     m.count = gen_part_count(g, to->type) / m.per;
@@ -92,7 +92,7 @@ typedef struct LoopBounds {
     LLVMValueRef lo, hi, step;
     bool down;
     LLVMValueRef enters;  // is there a first iteration?
-    LLVMValueRef limit;   // i is before this one: there is a next
+    LLVMValueRef limit;   // if i is before the limit, there is a next iteration
 } LoopBounds;
 
 static bool stays_inside(const Gen *g, const IrOp *op) {
@@ -111,8 +111,8 @@ static bool first_step_certain(const Gen *g, const IrOp *op) {
            ir_provably_le(g->ranges, op, ir_operand(op, 0), 1, ir_operand(op, 1));
 }
 
-// `i + step < hi` without overflow is `i < hi - step`, where the difference saturates: beyond the
-// least integer there is no i.
+// `i + step < hi` without overflow is `i < hi - step` with a saturating difference: no i is below
+// the least integer.
 static LoopBounds bounds_of(Gen *g, const IrOp *op) {
     LoopBounds r = {.lo = gen_operand(g, op, 0),
                     .hi = gen_operand(g, op, 1),
@@ -151,7 +151,7 @@ static void gen_for(Gen *g, const IrOp *op) {
     LLVMValueRef counter = gen_value(g, body->args[0]);
     LLVMValueRef more = compare(g, bounds.down ? LLVMIntSGT : LLVMIntSLT, counter, bounds.limit);
     if (exits) more = LLVMBuildAnd(g->b, more, gen_operand(g, yield, 0), "");
-    // Where there is no next iteration, nobody looks at what may have overflowed.
+    // If there is no next iteration, the sum may have overflowed, but it is not used.
     LLVMValueRef stepped = LLVMBuildNSWAdd(g->b, counter, bounds.step, "");
     LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
     LLVMBuildCondBr(g->b, more, loop, after);

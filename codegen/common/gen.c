@@ -1,4 +1,4 @@
-// Values of LLVM for those of the IR.
+// The values of LLVM for values of the IR.
 #include "codegen/common/gen.h"
 
 #include <string.h>

@@ -2,12 +2,12 @@
 // arithmetic, casts, control, lanes.
 //
 // How values look in LLVM IR: bool is i1; integers are iN; f32 and f64 are float and double; f16,
-// bf16 and the fp8 types are integers of their width, made half only around an instruction of the
-// machine; pointers are ptr. bool in memory is one byte, not zero for true.
-// A value has parts: with `lanes_apart` (GPUs, where a vector is so many registers of each thread)
-// one for each lane of a tile of rank 1, else (CPUs) one, a vector. A scalar is one part.
-// Invariants: the target's check has passed, so that no op is unexpected; `values` is by value id.
-// Ownership: LLVM things belong to `context`; arrays to the scratch arena.
+// bf16 and the fp8 types are integers of their width, and f16 becomes half only around an
+// instruction of the machine; pointers are ptr. In memory bool is one byte, which is not zero for
+// true. A value has parts. With `lanes_apart` (GPUs, where each thread holds a vector in registers)
+// it has one part for each lane of a tile of rank 1; else (CPUs) it has one part, a vector. A
+// scalar is one part. Invariants: the target's check has passed, so that no op is unexpected;
+// `values` is by value id. Ownership: LLVM things belong to `context`; arrays to the scratch arena.
 //
 //     LLVMValueRef a = gen_operand(g, op, 0);
 //     gen_define(g, op, LLVMBuildNeg(g->b, a, ""));
@@ -27,36 +27,37 @@ typedef struct GenKinds {  // numbers of metadata kinds
 typedef struct GenLines GenLines;  // lines.h
 typedef struct Gen Gen;
 
-// What a target does its own way.
+// The target-specific part of the translation.
 typedef struct GenTarget {
-    unsigned global_space;  // LLVM's address space of what pointers point to
+    unsigned global_space;  // LLVM's address space for the targets of pointers
     bool lanes_apart;
-    // Parts of 8 and 16 bits share words of 32 where blocks meet: registers have no halves.
+    // Parts of 8 and 16 bits share words of 32 bits in phis, because registers have no halves.
     bool joins_narrow;
-    // Every op that gen.c does not know itself.
+    // Translates every op that walk.c does not know itself.
     void (*op)(Gen *g, const IrOp *op);
-    // Of two floats of a part's type `t` (f16 as half): the least or greatest, NaN if one of them
+    // The least or greatest of two floats of a part's type `t` (f16 as half); NaN if one of them
     // is.
     LLVMValueRef (*extreme)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
-    // a / b where math(approx) has another way. NULL, or a NULL result: LLVM's instruction.
+    // a / b under math(approx). NULL, or a NULL result: LLVM's instruction.
     LLVMValueRef (*quotient)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
-    // An integer of one part, itself, of which LLVM knows nothing. NULL: LLVM may know all, for it
-    // divides small numbers as rightly as great ones.
+    // x, an integer of one part, with its range hidden from LLVM. NULL: LLVM may know it, because
+    // its divisions of small numbers are correct.
     LLVMValueRef (*hidden)(Gen *g, LLVMValueRef x);
-    // a / b, or its rest, of words without signs: a below 2^31, b not 0. NULL: LLVM's instructions.
+    // a / b or its rest, for unsigned words: a is below 2^31, b is not 0. NULL: LLVM's
+    // instructions.
     LLVMValueRef (*whole_quotient)(Gen *g, LLVMValueRef a, LLVMValueRef b, bool rest);
     // C's fmod.
     LLVMValueRef (*remainder)(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
-    // Compares and swaps integers where LLVM's own instruction will not do: the bits that were
-    // there. NULL, or a NULL result: LLVM's instruction.
+    // Compares and swaps integers if LLVM's instruction is not suitable; returns the old bits.
+    // NULL, or a NULL result: LLVM's instruction.
     LLVMValueRef (*swap)(Gen *g, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef x,
                          IrScope scope);
-    // Adds x, of an element's type, to the float at p: what was there. NULL, or a NULL result: the
-    // machine has no such instruction that rounds as additions do.
+    // Adds x, of an element's type, to the float at p; returns the old value. NULL, or a NULL
+    // result: the machine has no instruction for it that rounds like an addition.
     LLVMValueRef (*add)(Gen *g, LLVMValueRef p, Dtype elem, LLVMValueRef x, IrScope scope);
-    // Names of LLVM's scopes by IrScope, where its read-modify-writes keep them; NULL: they do not.
+    // Names of LLVM's scopes by IrScope. NULL: LLVM's read-modify-writes ignore scopes.
     const char *const *scopes;
-    // Before a release, or after an acquire.
+    // Called before a release, or after an acquire.
     void (*fence)(Gen *g, bool release, IrScope scope);
 } GenTarget;
 
@@ -64,42 +65,42 @@ struct Gen {
     Arena *arena;  // scratch
     const GenTarget *target;
     const IrFunc *func;
-    const IrRanges *ranges;  // of what was checked
+    const IrRanges *ranges;  // of checked facts
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMValueRef function;
     LLVMValueRef **values;  // by value id: its parts
-    bool contract;          // the op that is compiled may be fused with others
-    LLVMValueRef block;     // where the arguments are
+    bool contract;          // the current op may be fused with others
+    LLVMValueRef block;     // the address of the arguments
     LLVMValueRef *params;   // by parameter: scalars, pointers, and the data of views
     LLVMValueRef (*extents)[IR_MAX_VIEW_RANK];  // by parameter
     LLVMValueRef (*strides)[IR_MAX_VIEW_RANK];
     LLVMValueRef grid[3], place[3];  // i64; `place` of this program
     GenKinds kinds;
-    bool pairs;        // of f32 the machine adds and multiplies two at once
+    bool pairs;        // the machine adds and multiplies f32 in pairs
     GenLines *lines;   // NULL: none
-    Remarks *remarks;  // NULL: nobody asks
+    Remarks *remarks;  // NULL: not wanted
 };
 
-// Everything but target, params' values and lines; `g` is zeroed otherwise.
-// `ranges` of the function, or NULL.
+// Sets everything except the target's fields, the parameters' values and lines; the rest of `g` is
+// zeroed. `ranges` of the function, or NULL.
 void gen_begin(Gen *g, Arena *scratch, const GenTarget *target, const IrFunc *func,
                IrRanges *ranges);
 
 // types.c
 LLVMTypeRef gen_elem_type(const Gen *g, Dtype elem);
 LLVMTypeRef gen_type(const Gen *g, const IrType *t);
-// Of such a type, with these bits: into the target's global space.
+// A pointer of this type with these bits, into the target's global space.
 LLVMValueRef gen_pointer(Gen *g, LLVMValueRef bits, LLVMTypeRef type);
-LLVMTypeRef gen_shaped(LLVMTypeRef elem, const IrType *shape);  // scalar or as many lanes
+LLVMTypeRef gen_shaped(LLVMTypeRef elem, const IrType *shape);  // a scalar or a vector
 LLVMTypeRef gen_bytes_type(const Gen *g, const IrType *t);      // as in memory: bool is i8
 LLVMValueRef gen_const(const Gen *g, const IrType *t, uint64_t bits);
 LLVMValueRef gen_i64(const Gen *g, int64_t value);
 LLVMValueRef gen_i32(const Gen *g, int32_t value);
 LLVMValueRef gen_splat_of(LLVMTypeRef t, LLVMValueRef scalar);  // a constant
 LLVMTypeRef gen_half_type(const Gen *g, const IrType *t);
-// Of this type, one part: the type itself, or a scalar of its element.
+// The number of parts, and the type of one: the type itself, or a scalar of its element.
 uint32_t gen_part_count(const Gen *g, const IrType *t);
 IrType gen_part_type(const Gen *g, const IrType *t);
 
@@ -107,21 +108,21 @@ IrType gen_part_type(const Gen *g, const IrType *t);
 LLVMValueRef *gen_parts(const Gen *g, const IrValue *v);
 LLVMValueRef gen_value(const Gen *g, const IrValue *v);              // of one part
 LLVMValueRef gen_operand(const Gen *g, const IrOp *op, uint32_t i);  // NULL when absent
-// Part i of an operand; of an operand with one part that one. NULL when it is absent.
+// Part i of an operand, or its only part. NULL when it is absent.
 LLVMValueRef gen_operand_part(const Gen *g, const IrOp *op, uint32_t operand, uint32_t i);
 void gen_set(Gen *g, const IrValue *v, LLVMValueRef one);
-LLVMValueRef *gen_set_parts(Gen *g, const IrValue *v);    // to be filled
+LLVMValueRef *gen_set_parts(Gen *g, const IrValue *v);    // to be filled by the caller
 void gen_define(Gen *g, const IrOp *op, LLVMValueRef v);  // result 0
-LLVMValueRef *gen_define_parts(Gen *g, const IrOp *op);   // to be filled
-// Result 0 of its lanes: as they are, or as a vector.
+LLVMValueRef *gen_define_parts(Gen *g, const IrOp *op);   // to be filled by the caller
+// Defines result 0 by its lanes: as separate parts, or as a vector.
 void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes);
 LLVMValueRef gen_intrinsic(Gen *g, const char *name, uint32_t type_count, LLVMTypeRef *types,
                            uint32_t count, LLVMValueRef *args);
-// x by an empty instruction, of which LLVM knows these constraints and whether it has effects, so
-// that it knows nothing of the result.
+// Passes x through an empty instruction. LLVM only knows its constraints and whether it has
+// effects, so it knows nothing about the result.
 LLVMValueRef gen_opaque(LLVMBuilderRef b, const char *constraints, bool effects, LLVMValueRef x);
 LLVMBasicBlockRef gen_block(Gen *g, const char *name);
-// Builds before another instruction for a while, of the line that it was at.
+// Builds before another instruction until gen_go_back, with the debug line of that place.
 typedef struct GenSpot {
     LLVMBasicBlockRef block;
     LLVMMetadataRef line;
@@ -130,10 +131,10 @@ GenSpot gen_go_before(Gen *g, LLVMValueRef instruction);
 void gen_go_back(Gen *g, GenSpot spot);
 void gen_op(Gen *g, const IrOp *op);
 void gen_ops(Gen *g, const IrBlock *block);
-// The views and extents of a kernel, once params, extents and strides are there.
+// Ops that name views and extents of a kernel; params, extents and strides must be set.
 void gen_fact(Gen *g, const IrOp *op);
 
-// Reads all parameters from their block; returns its bytes (arguments.c).
+// Reads all parameters from their block; returns its size in bytes (arguments.c).
 uint32_t gen_arguments(Gen *g, LLVMValueRef block);
 
 // one file each
@@ -143,14 +144,14 @@ void gen_cast(Gen *g, const IrOp *op);         // cast.c
 void gen_lanes(Gen *g, const IrOp *op);        // lanes.c
 void gen_atomic(Gen *g, const IrOp *op);       // atomic.c
 
-// Arithmetic of two values of one type, as the elementwise ops have it (arith.c); what reductions
-// and atomics share. `t` is the operands' type, of a part.
+// Arithmetic of two values of one type, like the elementwise ops (arith.c); reductions and atomics
+// use it as well. `t` is the type of a part of the operands.
 LLVMValueRef gen_binary(Gen *g, IrOpcode code, const IrType *t, LLVMValueRef a, LLVMValueRef b);
-// A dividend for LLVM's divisions by what is not constant, where it may reach 2^22.
+// A dividend that may reach 2^22, for LLVM's divisions by a divisor that is not constant.
 LLVMValueRef gen_dividend(Gen *g, LLVMValueRef x);
 // C's fmod of scalars, f32 or f64, in integers (remainder.c).
 LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);
-// The op by which a reduction combines two; IR_OPCODES for none.
+// The op with which a reduction combines two values; IR_OPCODES for none.
 IrOpcode gen_reduce_opcode(IrReduce kind, Dtype elem);
 LLVMValueRef gen_broadcast(Gen *g, LLVMValueRef scalar, uint32_t count);  // a vector
 

@@ -1,4 +1,4 @@
-// Lanes of vectors: broadcast, iota, shuffles; of whole vectors, or of lanes that are apart.
+// Lanes of vectors: broadcast, iota, shuffles; for whole vectors, and for separate lanes.
 #include "base/os/os.h"
 #include "codegen/common/gen.h"
 
@@ -25,7 +25,7 @@ void gen_define_lanes(Gen *g, const IrOp *op, LLVMValueRef const *lanes) {
     }
 }
 
-// ---- lanes apart: values by another name --------------------------------------------------------
+// ---- separate lanes: values are renamed ---------------------------------------------------------
 
 static LLVMValueRef lane_of_two(const Gen *g, const IrOp *op, uint32_t lane) {
     uint32_t first = ir_operand(op, 0)->type->count;

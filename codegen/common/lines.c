@@ -8,7 +8,7 @@ enum { DWARF_VERSION = 5, DIRECTIVES = 3 };  // the C API has no name for the la
 typedef struct FileScope {
     const SourceFile *source;
     LLVMMetadataRef file;
-    LLVMMetadataRef scope;  // what locations in this file name
+    LLVMMetadataRef scope;  // the scope of locations in this file
 } FileScope;
 
 struct GenLines {
@@ -56,7 +56,8 @@ void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMV
     unsigned line = source_line(lines->sources, func->span.begin).line;
     LLVMMetadataRef type =
         LLVMDIBuilderCreateSubroutineType(lines->di, main->file, NULL, 0, LLVMDIFlagZero);
-    // No name for the linker: gdb would show it, and `break` ask for it, instead of the kernel's.
+    // There is no linkage name: gdb would show it instead of the kernel's name, and `break` would
+    // need it.
     lines->function = LLVMDIBuilderCreateFunction(lines->di, main->file, func->name,
                                                   symbol_size(func->name), "", 0, main->file, line,
                                                   type, false, true, line, LLVMDIFlagZero, true);

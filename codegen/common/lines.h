@@ -16,8 +16,8 @@
 #include "ir/ir.h"
 
 typedef struct GenLines GenLines;
-// NULL when the function comes from no source.
-// `directives`: lines only, as .file and .loc (PTX); else DWARF with names.
+// NULL when the function has no source. `directives`: lines only, as .file and .loc (PTX); else
+// DWARF with names.
 GenLines *lines_create(Arena *arena, LLVMContextRef context, LLVMModuleRef module,
                        const IrFunc *func, bool directives);
 void lines_function(GenLines *lines, LLVMBuilderRef b, const IrFunc *func, LLVMValueRef function);

@@ -11,7 +11,7 @@
 
 static bool names(const char *messages, int error) { return strstr(messages, strerror(error)); }
 
-// Reports what lld says, without the end of the last line.
+// Reports lld's messages, without the last newline.
 static void say_failed(char *messages, TargetLog *log) {
     size_t size = strlen(messages);
     if (size && messages[size - 1] == '\n') messages[size - 1] = 0;
@@ -43,7 +43,8 @@ static void refused_by_system(TargetLog *log, DiagCode code, const char *what,
     target_refused(log, code, what, error->text);
 }
 
-// Several objects are one file: there may be more of them than a process may have files open.
+// Packs several objects into one file: there may be more of them than a process may have open
+// files.
 static bool pack(Arena *arena, uint32_t count, const Str *objects, Str *input, TargetLog *log) {
     if (count == 1) {
         *input = objects[0];
@@ -74,7 +75,7 @@ bool link_in_memory(Arena *arena, uint32_t count, const char *const *args, uint3
     if (fine) {
         fine = link_files(count, args, input.path, os_collector_path(collector), log);
         if (!os_collector_close(collector, arena, output) && fine) {
-            target_failed(log, "a pipe", "what was linked did not come through");
+            target_failed(log, "a pipe", "the linked file did not arrive");
             fine = false;
         }
     }

@@ -1,4 +1,4 @@
-// Objects through lld, in process, without a file that stays.
+// Links objects with lld, in process, without leaving a file.
 //
 // Invariants: one link at a time (lld has globals); the same input gives the same bytes. Ownership:
 // the output is in the arena given.
@@ -10,7 +10,8 @@
 
 #include "codegen/common/target.h"
 
-// `args`: of lld beyond threads, build id, output and input. At most LINK_ARGS_MAX of them.
+// `args`: arguments for lld in addition to threads, build id, output and input; at most
+// LINK_ARGS_MAX.
 enum { LINK_ARGS_MAX = 24 };
 bool link_in_memory(Arena *arena, uint32_t count, const char *const *args, uint32_t object_count,
                     const Str *objects, Str *output, TargetLog *log);

@@ -9,7 +9,7 @@
 
 // ---- begin and end ------------------------------------------------------------------------------
 
-// What LLVM was in the middle of cannot be ended: it stays.
+// Objects in which LLVM was interrupted cannot be freed: they stay.
 static void release(Owned *owned) {
     Module *m = (Module *)owned;
     if (codegen_llvm_is_broken()) return;
@@ -42,10 +42,11 @@ void module_end(Module *m) {
 
 // ---- long code ----------------------------------------------------------------------------------
 
-// LLVM's time grows with the square of a block's length, or of the number of blocks, in some
-// passes. Up to LONG instructions of LLVM, more than any kernel of the examples has, that is so;
-// code that is longer is cut into blocks of BLOCK and goes without such passes. Where that is not
-// enough, nothing is optimised on the way to machine code (ModuleTarget). MOST: it is refused.
+// The time of some passes of LLVM grows with the square of a block's length, or of the number of
+// blocks. Up to LONG instructions of LLVM we accept that; no kernel of the examples has more.
+// Longer code is cut into blocks of BLOCK instructions and compiled without these passes. If that
+// is not enough, machine code is made without optimisation (ModuleTarget). Code of more than MOST
+// instructions is refused.
 enum { LONG = 16384, BLOCK = 512, MOST = 262144 };
 
 typedef struct Length {
@@ -74,7 +75,7 @@ static bool refuse(const Module *m, uint32_t count) {
     return false;
 }
 
-// How to compile it; false: not at all.
+// Decides how to compile the module; false: it is refused.
 static bool look_at_length(Module *m) {
     const ModuleTarget *t = m->target;
     Length n = length_of(m);
@@ -90,7 +91,7 @@ static bool look_at_length(Module *m) {
     return true;
 }
 
-// Behind LLVM's passes on IR, some of which would join the blocks again.
+// Runs after LLVM's passes on IR, because some of them would join the blocks again.
 static void order_and_cut(const Module *m) {
     if (m->is_ordered) codegen_order_blocks(m->module);
     if (!m->is_long) return;

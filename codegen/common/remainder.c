@@ -1,10 +1,10 @@
-// C's fmod where neither the machine nor a library has it: long division of the significands, some
-// bits at a time, exact. Both numbers are whole multiples of the lesser one's last place, so the
-// remainder of those whole numbers is the result's significand.
+// C's fmod where neither the machine nor a library has it: an exact long division of the
+// significands, some bits at a time. Both numbers are whole multiples of the smaller one's last
+// place, so the remainder of these whole numbers is the result's significand.
 #include "codegen/common/gen.h"
 
-// A format's numbers: `fraction` bits behind the hidden one; `chunk`: how far a significand below
-// the divisor's can be moved up in 64 bits.
+// The numbers of a format. `fraction`: bits after the hidden one. `chunk`: how far a significand
+// below the divisor's can be shifted left in 64 bits.
 typedef struct RemainderFormat {
     LLVMTypeRef bits;
     unsigned width, fraction, chunk;
@@ -62,8 +62,8 @@ static LLVMValueRef divide(Gen *g, const RemainderFormat *f, LLVMValueRef m, LLV
     return LLVMBuildTrunc(g->b, result, f->bits, "");
 }
 
-// The number m · 2^(e - 1) in units of the least one: m moves up as far as it may, and with the
-// hidden bit, or e = 1, adding (e - 1) at the exponent's place makes it.
+// Encodes m · 2^(e - 1) in units of the least positive number. m is shifted left until it has the
+// hidden bit or e is 1; then (e - 1) is added at the place of the exponent.
 static LLVMValueRef encode(Gen *g, const RemainderFormat *f, LLVMValueRef m, LLVMValueRef e) {
     LLVMTypeRef type = f->bits;
     LLVMValueRef none = LLVMConstInt(LLVMInt1TypeInContext(g->context), 0, false);
@@ -93,7 +93,7 @@ LLVMValueRef gen_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef
                                      less(g, y, float_const(&f, infinite + 1)), "");
     good = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, LLVMIntNE, y, float_const(&f, 0), ""), "");
     LLVMValueRef divides = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, LLVMIntUGE, x, y, ""), "");
-    // Where nothing is divided the way is short: 1 mod 1.
+    // If nothing is divided, the loop computes 1 mod 1, which is short.
     LLVMValueRef one = float_const(&f, UINT64_C(1) << f.fraction);
     LLVMValueRef top = pick(g, divides, x, one), bottom = pick(g, divides, y, one);
     LLVMValueRef e = exponent(g, &f, bottom);

@@ -7,7 +7,7 @@
 
 #include "codegen/llvm_shim.h"
 
-// ---- what LLVM says -----------------------------------------------------------------------------
+// ---- LLVM's diagnostics -------------------------------------------------------------------------
 
 void target_refused(TargetLog *log, DiagCode code, const char *what, const char *text) {
     log->errors++;
@@ -18,8 +18,8 @@ void target_failed(TargetLog *log, const char *what, const char *text) {
     target_refused(log, DIAG_DEFECT, what, text);
 }
 
-// Of AMD: each thread has so much memory of its own, and only LLVM knows what registers do not
-// hold.
+// AMD: the private memory of a thread is limited, and only LLVM knows which values do not fit
+// registers.
 static bool refuse_stack(TargetLog *log, const char *text) {
     if (!text || !strstr(text, "stack frame size")) return false;
     target_refused(log, DIAG_LIMIT,
@@ -55,7 +55,7 @@ bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const cha
     return false;
 }
 
-// The loops are as the passes of ours made them; what is left is to clean up between them.
+// Our passes have already optimised the loops; LLVM only cleans up between them.
 bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log) {
     static const char passes[] =
         "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";

@@ -1,7 +1,7 @@
 // An LLVM module to text, assembly or an object.
 //
-// Invariants: the same module gives the same bytes; what LLVM complains of is reported, and counts
-// as failure even where LLVM says success. Ownership: outputs are in the arena given.
+// Invariants: the same module gives the same bytes; LLVM's errors are reported, and count as
+// failure even if LLVM reports success. Ownership: outputs are in the arena given.
 //
 //     target_log(context, &log);
 //     if (!target_optimise(tm, module, &log)) …
@@ -20,15 +20,15 @@ typedef struct TargetLog {  // of LLVM's own diagnostics
 } TargetLog;
 
 void target_log(LLVMContextRef context, TargetLog *log);
-// A defect of LLVM, or of what it was given.
+// Reports a defect of LLVM, or of its input.
 void target_failed(TargetLog *log, const char *what, const char *text);
-// Not a defect: the system did not give what is needed.
+// Reports a failure that is not a defect: the system did not provide something.
 void target_refused(TargetLog *log, DiagCode code, const char *what, const char *text);
-// By the text of a pipeline.
+// Runs the passes of a pipeline, given as text.
 bool target_passes(LLVMTargetMachineRef machine, LLVMModuleRef module, const char *passes,
                    TargetLog *log);
 bool target_optimise(LLVMTargetMachineRef machine, LLVMModuleRef module, TargetLog *log);
-// Without those of LLVM's passes that are named (up to a NULL); NULL: with all.
+// `without`: the passes of LLVM to leave out, NULL-terminated; NULL: none.
 bool target_emit(Arena *arena, LLVMTargetMachineRef machine, LLVMModuleRef module, bool assembly,
                  const char *const *without, Str *output, TargetLog *log);
 

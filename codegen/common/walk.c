@@ -1,4 +1,4 @@
-// The walk over the ops of a function: which file makes which.
+// The walk over the ops of a function: it says which file translates which op.
 #include "base/os/os.h"
 #include "codegen/common/gen.h"
 #include "codegen/common/lines.h"
@@ -11,7 +11,7 @@ static void gen_constant(Gen *g, const IrOp *op) {
     for (uint32_t i = 0; i < gen_part_count(g, t); i++) parts[i] = v;
 }
 
-// ---- what the launch says -----------------------------------------------------------------------
+// ---- facts of the launch ------------------------------------------------------------------------
 
 // The views of a kernel are its parameters (the targets' checks).
 static uint32_t view_of(const IrOp *op) { return ir_operand(op, 0)->index; }
@@ -40,8 +40,8 @@ void gen_fact(Gen *g, const IrOp *op) {
 
 // ---- by op --------------------------------------------------------------------------------------
 
-// May LLVM fuse what the op computes with a sum? Not a product that is needed by itself as well:
-// its factors would have to stay until the sum, and nothing would be saved.
+// May LLVM fuse the op's result with a sum? It may not fuse a product that has other uses as well:
+// its factors would stay live until the sum, and nothing would be saved.
 static bool contracts(const Gen *g, const IrOp *op) {
     bool summed = false, needed = false;
     if (!(g->func->math & IR_MATH_CONTRACT)) return false;
@@ -67,7 +67,7 @@ void gen_op(Gen *g, const IrOp *op) {
     case IR_FAMILY_ATOMIC: gen_atomic(g, op); return;
     case IR_FAMILY_CONTROL: gen_control(g, op); return;
     case IR_FAMILY_END: return;
-    case IR_FAMILY_EFFECT:  // facts remove no check, so nothing is said to LLVM
+    case IR_FAMILY_EFFECT:  // facts remove no check, so LLVM does not get them
         CHECK(op->code == IR_ASSUME, "%s was not refused", ir_op_info(op->code)->text);
         return;
     case IR_FAMILY_VECTOR:

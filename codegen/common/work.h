@@ -1,4 +1,4 @@
-// A call of the table of libtilec_llvm that is under way on this thread.
+// The call of libtilec_llvm's table that is running on this thread.
 //
 // Invariants: one at a time on a thread, from os_work_begin to os_work_end. `broken`: memory ran
 // out within LLVM, whose objects can then not even be freed. Ownership: the call's frame.
@@ -19,7 +19,7 @@ typedef struct CodegenWork {
     bool broken;  // memory ran out within LLVM
 } CodegenWork;
 
-// Before a defect ends the process: tells the caller.
+// Informs the caller before a defect ends the process.
 static inline void codegen_keep(OsWork *work) {
     const CodegenWork *w = (const CodegenWork *)work;
     if (w->on_defect) w->on_defect(w->user);

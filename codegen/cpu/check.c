@@ -32,7 +32,7 @@ bool cpu_check(const IrFunc *func, CpuTarget target, Diags *diags) {
     TargetCheck c = {.func = func,
                      .machine = machine_of_cpu(target),
                      .target = cpu_target_name(target, name),
-                     .lower = "the pass cpu_lower takes it away",
+                     .lower = "the pass cpu_lower removes it",
                      .max_lanes = CPU_MAX_LANES,
                      .own = own,
                      .diags = diags};

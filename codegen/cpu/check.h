@@ -1,7 +1,7 @@
-// What codegen/cpu has a translation for: the capability table in front of LLVM.
+// The ops that codegen/cpu can translate: the capability table in front of LLVM.
 //
-// Invariants: exhaustive over the op table; whatever passes here is translated without LLVM calling
-// a library or giving up. What a target lacks is taken away by passes (legalize, expand_math)
+// Invariants: exhaustive over the op table; an op that passes here is translated without LLVM
+// calling a library or failing. Passes (legalize, expand_math) remove ops that a target lacks
 // before; a refusal names op, type and target. Ownership: none.
 //
 //     if (!cpu_check(func, target, diags)) return false;
@@ -14,7 +14,7 @@
 
 enum { CPU_MAX_LANES = 1024 };  // of one vector
 
-// False after reporting all that cannot be compiled.
+// False after reporting all ops that cannot be compiled.
 bool cpu_check(const IrFunc *func, CpuTarget target, Diags *diags);
 
 #endif

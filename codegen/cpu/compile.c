@@ -11,7 +11,7 @@ static LLVMMetadataRef text_node(LLVMContextRef context, const char *text) {
     return LLVMMDStringInContext2(context, text, strlen(text));
 }
 
-// A list of one scope, as accesses name it.
+// A list of one alias scope, as accesses need it.
 static LLVMMetadataRef scope(LLVMContextRef context, const char *name) {
     LLVMMetadataRef domain_name = text_node(context, "tilec");
     LLVMMetadataRef domain = LLVMMDNodeInContext2(context, &domain_name, 1);
@@ -37,7 +37,7 @@ static Gen *gen_create(Module *m) {
 static void function(Gen *g, const char *entry) {
     cpu_memory_kinds(cpu_gen(g));
     cpu_function(cpu_gen(g), entry);
-    // Libraries with the same code may be linked into one program whole.
+    // Several libraries with the same code may be linked into one program completely.
     if (cpu_gen(g)->object) LLVMSetLinkage(g->function, LLVMWeakODRLinkage);
 }
 
@@ -48,14 +48,15 @@ static bool finish(Module *m, Str *code) {
            target_link(m->arena, o->target.cpu, *code, o->entry, code, &m->log);
 }
 
-// What is left out of LLVM's way to machine code.
-//   loop-reduce, canon-freeze  a quarter of the time of a short kernel: they make pointers that are
-//                              counted on of addresses that are base + index already, and more of
-//                              them are spilled than instructions are saved (docs/cpu.md)
-//   livedebugvalues            where variables are; there are none
-//   x86-avoid-sfb              LLVM 22's dies of some masked copies on x86-64-v3 ("cannot
+// LLVM's passes to machine code that are left out:
+//   loop-reduce, canon-freeze  a quarter of the compile time of a short kernel. They replace
+//                              addresses that are base + index already by pointers that are
+//                              incremented; this spills more registers than it saves instructions
+//                              (docs/cpu.md)
+//   livedebugvalues            the places of variables, and there are none
+//   x86-avoid-sfb              LLVM 22 aborts in it for some masked copies on x86-64-v3 ("cannot
 //                              implicitly convert a scalable size")
-//   codegenprepare, machine-sink   of long code
+//   codegenprepare, machine-sink   for long code only
 #define WITHOUT_ALWAYS "loop-reduce", "canon-freeze", "livedebugvalues"
 #define WITHOUT_LONG "codegenprepare", "machine-sink"
 static const char *const without_x86[] = {WITHOUT_ALWAYS, "x86-avoid-sfb", NULL};
@@ -63,14 +64,15 @@ static const char *const without_aarch64[] = {WITHOUT_ALWAYS, NULL};
 static const char *const without_x86_long[] = {WITHOUT_ALWAYS, "x86-avoid-sfb", WITHOUT_LONG, NULL};
 static const char *const without_aarch64_long[] = {WITHOUT_ALWAYS, WITHOUT_LONG, NULL};
 
-// Tiles have registers that LLVM gives out in a pass of its own; AArch64 would take another
-// selector, which is not tried out.
+// LLVM allocates tile registers in a pass of its own. AArch64 would use another instruction
+// selector, which is not tested.
 static bool may_hurry(CpuTarget target) {
     return target.level != CPU_AARCH64 && !(target.extras & CPU_AMX);
 }
 
-// From so many instructions, or blocks, on code is made in a hurry; 0: never. Where values are live
-// is found block by block, for all that is live through it: 2,000 asserts in a row took 40 seconds.
+// From this many instructions or blocks on, code is not optimised (codegen_hurry); 0: never. LLVM's
+// liveness analysis visits, for each block, all values that are live through it: 2,000 asserts in a
+// row took 40 seconds.
 static uint32_t hurried_from(CpuTarget target) { return may_hurry(target) ? 65536 : 0; }
 static uint32_t hurried_blocks(CpuTarget target) { return may_hurry(target) ? 8192 : 0; }
 

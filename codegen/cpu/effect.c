@@ -1,9 +1,9 @@
-// What reaches the runtime: failed asserts and prints.
+// Effects that reach the runtime: failed asserts and prints.
 #include <stddef.h>
 
 #include "codegen/cpu/gen.h"
 
-// A pointer field of the services that takes (services, program, …).
+// Calls a function of the services, which takes (services, program, …).
 static void call_service(Gen *g, size_t field, uint32_t count, LLVMTypeRef *types,
                          LLVMValueRef *args) {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(g->context, 0);
@@ -25,7 +25,7 @@ static void gen_assert(Gen *g, const IrOp *op) {
     LLVMPositionBuilderAtEnd(g->b, holds);
 }
 
-// The array of addresses lives in the frame, which does not grow with iterations.
+// The array of addresses is allocated at the entry, so the frame does not grow with iterations.
 static LLVMValueRef addresses(Gen *g, const IrOp *op) {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(g->context, 0);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
@@ -48,7 +48,7 @@ static void gen_print(Gen *g, const IrOp *op) {
     LLVMTypeRef types[] = {LLVMTypeOf(args[0]), LLVMTypeOf(args[1]), LLVMTypeOf(args[2]),
                            LLVMTypeOf(args[3])};
     call_service(g, offsetof(CpuServices, print), 4, types, args);
-    cpu_tiles_begin(cpu_gen(g));  // who prints may have used the registers
+    cpu_tiles_begin(cpu_gen(g));  // the print may have used the registers
 }
 
 void cpu_effect(Gen *g, const IrOp *op) {

@@ -1,8 +1,8 @@
-// What instruction selection of LLVM 22 makes of floats on AArch64 that has other bits. This runs
-// behind LLVM's passes over IR.
+// Prevents changes of floats by LLVM 22's instruction selection for AArch64. This runs after LLVM's
+// passes over IR.
 //
-// Of -(a * b + c), fused, selection makes -a * b - c, which is +0 and not -0 where the sum is an
-// exact 0. The sum is hidden from the change of sign.
+// Selection turns a fused -(a * b + c) into -a * b - c, which is +0 instead of -0 if the sum is
+// exactly 0. The sum is hidden from the negation.
 #include "codegen/common/module.h"
 #include "codegen/cpu/gen.h"
 

@@ -1,4 +1,4 @@
-// Floats as x86 and AArch64 have them: least and greatest, and the remainder.
+// Operations on floats for x86 and AArch64: minimum, maximum and remainder.
 #include <stddef.h>
 
 #include "base/os/os.h"
@@ -9,7 +9,7 @@ static LLVMValueRef of_two(Gen *g, const char *name, LLVMValueRef a, LLVMValueRe
     return gen_intrinsic(g, name, 1, &t, 2, (LLVMValueRef[]){a, b});
 }
 
-// C's fmod is the runtime's, lane by lane.
+// Calls the runtime's fmod (C's), lane by lane.
 LLVMValueRef cpu_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b) {
     bool wide = t->elem == DTYPE_F64;
     LLVMTypeRef elem = gen_elem_type(g, t->elem);
@@ -36,7 +36,7 @@ static LLVMValueRef some_lanes(Gen *g, LLVMValueRef a, LLVMValueRef b, uint32_t 
     return LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(lanes, count), "");
 }
 
-// AVX-512's vrange knows that -0 is below +0; of a number and a NaN it gives the number.
+// AVX-512's vrange orders -0 below +0. For a number and a NaN it returns the number.
 static LLVMValueRef range_512(Gen *g, bool wide, LLVMValueRef a, LLVMValueRef b, bool greatest) {
     enum { LEAST = 4, GREATEST = 5, THIS_ROUNDING = 4 };
     uint32_t count = LLVMGetVectorSize(LLVMTypeOf(a)), lanes = wide ? 8 : 16;

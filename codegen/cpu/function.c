@@ -10,7 +10,7 @@
 #include "codegen/common/lines.h"
 #include "codegen/cpu/gen.h"
 
-#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
+#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // the enumerator is negative
 
 static void attribute(CpuGen *c, unsigned index, const char *name, uint64_t value) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -48,7 +48,7 @@ static void declare(CpuGen *c, const char *name) {
     attribute(c, OF_FUNCTION, "nounwind", 0);
     if (c->g.lines) attribute(c, OF_FUNCTION, "uwtable", 2);
     text_attribute(c, "no-builtins", "true");
-    // Estimates that LLVM betters by steps are NaN of 0 and of infinities.
+    // LLVM's estimates, refined by Newton steps, are NaN for 0 and infinities.
     text_attribute(c, "reciprocal-estimates", "none");
     if (c->machine.vector_bytes == 64) {
         text_attribute(c, "prefer-vector-width", "512");
@@ -58,7 +58,7 @@ static void declare(CpuGen *c, const char *name) {
 
 // ---- programs -----------------------------------------------------------------------------------
 
-// Of how many dimensions a block asks for the place of its program.
+// The number of dimensions in which a block uses the place of its program.
 static int programs_asked(const IrBlock *block) {
     int most = 0;
     for (const IrOp *op = block->first; op; op = op->next) {
@@ -72,7 +72,7 @@ static int programs_asked(const IrBlock *block) {
     return most;
 }
 
-// The place in the grid of program `first`; divisions happen once.
+// The place of program `first` in the grid. It is divided here only, once.
 static void first_place(CpuGen *c, LLVMValueRef place[3]) {
     LLVMValueRef rest = c->first;
     for (int d = 0; d < c->places; d++) {
@@ -81,7 +81,7 @@ static void first_place(CpuGen *c, LLVMValueRef place[3]) {
     }
 }
 
-// The next place: the first dimension is fastest.
+// The next place: the first dimension varies fastest.
 static void next_place(CpuGen *c, LLVMValueRef next[3]) {
     LLVMValueRef carry = NULL;
     for (int d = 0; d < c->places; d++) {
@@ -94,7 +94,8 @@ static void next_place(CpuGen *c, LLVMValueRef next[3]) {
     }
 }
 
-// The number of the program there: a run of several rows of the grid skips all but the first.
+// The number of the program at the next place. After a run of several rows of the grid, the numbers
+// of all rows but the first are skipped.
 static LLVMValueRef next_number(CpuGen *c, LLVMValueRef next[3]) {
     LLVMValueRef number = LLVMBuildAdd(c->g.b, c->linear, c->span[0], "");
     if (c->most[1] == 1) return number;
@@ -105,7 +106,7 @@ static LLVMValueRef next_number(CpuGen *c, LLVMValueRef next[3]) {
     return LLVMBuildAdd(c->g.b, number, skipped, "");
 }
 
-// ---- runs: neighbours that the body does at once ------------------------------------------------
+// ---- runs: neighbouring programs that the body computes together --------------------------------
 
 static LLVMValueRef signed_min(CpuGen *c, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef less = LLVMBuildICmp(c->g.b, LLVMIntSLT, x, y, "");
@@ -117,12 +118,13 @@ static void find_spans(CpuGen *c) {
     for (const IrOp *op = ir_body(c->g.func)->first; op; op = op->next)
         if (op->code == IR_CPU_SPAN)
             c->most[ir_attr_int(op, IR_ATTR_DIM)] = ir_attr_int(op, IR_ATTR_COUNT);
-    bool runs = c->most[0] > 1 || c->most[1] > 1;  // which look at where they begin
+    bool runs = c->most[0] > 1 || c->most[1] > 1;  // a run depends on the place where it begins
     c->places = programs_asked(ir_body(c->g.func));
     if (runs && c->places < 2) c->places = 2;
 }
 
-// Rows of the grid go together when all of each is wanted; then what is left bounds no run in it.
+// Rows of the grid are joined if all programs of each are wanted. The number of programs left does
+// not limit a run in such rows.
 static void find_run(CpuGen *c, LLVMValueRef rows) {
     LLVMValueRef one = gen_i64(&c->g, 1), left = LLVMBuildSub(c->g.b, c->last, c->linear, "");
     c->span[0] = c->span[1] = one;
@@ -205,7 +207,7 @@ void cpu_function(CpuGen *c, const char *entry) {
     LLVMBuildBr(c->g.b, program);
     program_loop(c, place, start, program, done);
     LLVMPositionBuilderAtEnd(c->g.b, done);
-    // Stores past the caches are ordered with nothing, not even the end of the launch.
+    // Non-temporal stores are not ordered with anything, not even the end of the launch.
     if (c->streams && c->machine.cpu.level != CPU_AARCH64)
         gen_intrinsic(&c->g, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
     cpu_tiles_end(c);

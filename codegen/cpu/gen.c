@@ -1,4 +1,4 @@
-// Ops that only CPUs have, or have their own way.
+// Ops whose translation is specific to CPUs.
 #include "codegen/cpu/gen.h"
 
 #include "base/os/os.h"

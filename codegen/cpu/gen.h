@@ -12,23 +12,23 @@
 #include "codegen/common/module.h"
 #include "target/machine.h"
 
-// Which memory a pointer may lead to.
+// The memories to which a pointer may lead.
 enum { MEMORY_SCRATCH = 1, MEMORY_ARGUMENTS = 2, MEMORY_ANY = 3 };
 
 typedef struct CpuGen {
-    Gen g;  // first: a Gen of this target is one of these
+    Gen g;  // first: the Gen of a CPU is a CpuGen
     Machine machine;
-    bool object;                                        // of a library
+    bool object;                                        // the code goes into a library
     unsigned char *memory;                              // by value id, of pointers: MEMORY_ bits
     LLVMValueRef args, first, last, scratch, services;  // the entry's parameters
-    int places;               // dimensions of which the body asks where its program is
+    int places;               // number of dimensions in which the body uses its place
     int64_t most[2];          // programs of a run, along a dimension; 1: no cpu.span
-    LLVMValueRef span[2];     // those of this run
+    LLVMValueRef span[2];     // programs of this run
     LLVMValueRef linear;      // number of this program
     LLVMBasicBlockRef entry;  // allocas go to its start
     LLVMBasicBlockRef next_program;
     LLVMMetadataRef scopes[2];  // lists of one scope: scratch, arguments
-    bool streams;               // some store goes past the caches
+    bool streams;               // some store is non-temporal
     LLVMValueRef tiles;         // the configuration of tile registers; NULL: none are used
 } CpuGen;
 
@@ -45,10 +45,11 @@ void cpu_memory(Gen *g, const IrOp *op);          // memory.c
 void cpu_vector(Gen *g, const IrOp *op);          // vector.c
 void cpu_effect(Gen *g, const IrOp *op);          // effect.c
 void cpu_tiles(Gen *g, const IrOp *op);           // tiles.c
-// Where tile registers become this function's, and before it returns; nothing where it has none.
+// Configure the tile registers for this function, and release them before it returns. Both do
+// nothing if the function has no tiles.
 void cpu_tiles_begin(CpuGen *c);
 void cpu_tiles_end(CpuGen *c);
-void cpu_keep_exact(Module *m);  // exact.c: what would have other bits in selection, on AArch64
+void cpu_keep_exact(Module *m);  // exact.c: keeps floats exact, on AArch64
 LLVMValueRef cpu_extreme(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b, bool greatest);
 LLVMValueRef cpu_remainder(Gen *g, const IrType *t, LLVMValueRef a, LLVMValueRef b);  // floats.c
 

@@ -2,14 +2,15 @@
 //
 //     @tilec.bytes = private constant [… x i8] c"…", section ".rodata.tilec", align 16
 //     @tilec.entries = private constant [… x ptr] [ptr @softmax_v3, …]
-//     @kernels_archive = constant { … } { magic, …, ptr @tilec.bytes, …, ptr @tilec.entries }
+//     @tilec.archive = private constant { … } { magic, …, ptr @tilec.bytes, …, ptr @tilec.entries }
+//     @kernels_archive = alias { … }, ptr @tilec.archive
 //     define i32 @f(ptr %stream, ptr byval([120 x i8]) align 8 %0, i8 %1) {
 //         %values = alloca [2 x ptr]        ; %0 and where %1 has been stored
-//         %r = call i32 @tilec_archive_call(ptr @kernels_archive, i32 0, ptr %stream, ptr %values)
+//         %r = call i32 @tilec_archive_call(ptr @tilec.archive, i32 0, ptr %stream, ptr %values)
 //         ret i32 %r
 //
-// A program that is not position independent has the archive of a shared library as a copy of its
-// own (COPY relocations), which is the one that counts: stubs find it where the loader says.
+// A program that is not position independent has its own copy of the public archive of a shared
+// library (COPY relocations). Stubs use the private constant, not the public name.
 #include "codegen/cpu/library.h"
 
 #include <llvm-c/Core.h>
@@ -20,8 +21,8 @@
 #include "codegen/cpu/target.h"
 #include "codegen/llvm_shim.h"
 
-#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // an enumerator below zero
-// Code finds its neighbours by offsets of 32 bits.
+#define OF_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)  // the enumerator is negative
+// Code reaches the rest of its library by offsets of 32 bits.
 enum { BYTES_MAX = INT32_MAX / 2, BYTES_ALIGN = 16, VIEW_ALIGN = 8, FIXED_PARAMS = 1 };
 
 typedef struct Library {
@@ -34,7 +35,7 @@ typedef struct Library {
 
 // ---- symbols ------------------------------------------------------------------------------------
 
-// LLVM would take another name for the second one.
+// LLVM would rename the second symbol of the same name.
 static bool is_free(Library *l, const char *symbol) {
     if (!LLVMGetNamedFunction(l->m.module, symbol) && !LLVMGetNamedGlobal(l->m.module, symbol) &&
         !LLVMGetNamedGlobalAlias(l->m.module, symbol, strlen(symbol)))
@@ -72,7 +73,7 @@ static LLVMValueRef bytes_of(Library *l) {
     return made;
 }
 
-// One entry may stand there several times.
+// An entry may occur several times.
 static LLVMValueRef entry_of(Library *l, Str symbol) {
     const char *name = text_of(l, symbol);
     LLVMValueRef function = LLVMGetNamedFunction(l->m.module, name);
@@ -108,7 +109,7 @@ static void add_archive(Library *l) {
     LLVMValueRef all =
         LLVMConstStructInContext(l->m.context, members, sizeof members / sizeof *members, false);
     if (!is_free(l, name)) return;
-    // Stubs take this object's own, whatever else in the process has that name.
+    // Stubs use this object's own archive, even if another one in the process has the same name.
     l->archive = constant(l, "tilec.archive", all, true);
     LLVMAddAlias2(l->m.module, LLVMTypeOf(all), 0, l->archive, name);
 }
@@ -129,7 +130,7 @@ static LLVMTypeRef type_of(const Library *l, ArchiveValue value) {
     UNREACHABLE("archive value %d", (int)value);
 }
 
-// AArch64 passes the address of a copy that is the callee's, which needs no word.
+// AArch64 passes the address of a copy that belongs to the callee, which needs no attribute.
 static void pass_view(Library *l, LLVMValueRef function, unsigned index) {
     unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
     if (l->given->host.level == CPU_AARCH64) return;
@@ -144,14 +145,14 @@ static LLVMValueRef declare(Library *l, const CodegenStub *stub, const char *nam
     for (uint32_t i = 0; i < count; i++) types[i + FIXED_PARAMS] = type_of(l, stub->values[i]);
     LLVMTypeRef type = LLVMFunctionType(l->i32, types, count + FIXED_PARAMS, false);
     LLVMValueRef function = LLVMAddFunction(l->m.module, name, type);
-    for (uint32_t i = 0; i < count; i++)  // attributes count parameters from 1
+    for (uint32_t i = 0; i < count; i++)  // attributes number parameters from 1
         if (stub->values[i] == ARCHIVE_VIEW) pass_view(l, function, i + FIXED_PARAMS + 1);
     attribute(l, function, OF_FUNCTION, "nounwind", 0);
     attribute(l, function, OF_FUNCTION, "uwtable", 2);
     return function;
 }
 
-// Where argument i lies; those that came in registers are stored.
+// The address of argument i; arguments in registers are stored first.
 static LLVMValueRef argument_slot(LLVMBuilderRef b, LLVMValueRef function, ArchiveValue value,
                                   uint32_t i) {
     LLVMValueRef given = LLVMGetParam(function, i + FIXED_PARAMS);
@@ -185,7 +186,7 @@ static void add_stubs(Library *l) {
     LLVMDisposeBuilder(b);
 }
 
-// ---- all of it ----------------------------------------------------------------------------------
+// ---- the library --------------------------------------------------------------------------------
 
 static void add_types(Library *l) {
     LLVMContextRef context = l->m.context;

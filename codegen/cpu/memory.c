@@ -1,4 +1,4 @@
-// Memory: pointers, loads and stores, neighbours, gathers and scatters; and what may alias.
+// Memory: pointers, loads and stores, neighbours, gathers and scatters; and alias scopes.
 #include "codegen/cpu/gen.h"
 
 // ---- which memory a pointer leads to ------------------------------------------------------------
@@ -15,7 +15,8 @@ static unsigned memory_of(const CpuGen *c, const IrValue *v) {
 
 static bool join_block(CpuGen *c, const IrBlock *block);
 
-// Region arguments and results are what comes in and what is yielded.
+// A region's arguments lead to the same memories as the values that enter it, and an op's results
+// to the same as the yielded values.
 static bool join_region_op(CpuGen *c, const IrOp *op) {
     uint32_t first = op->code == IR_FOR ? 3 : 0, skip = op->code == IR_FOR ? 1 : 0;
     bool changed = false;
@@ -60,7 +61,7 @@ void cpu_memory_kinds(CpuGen *c) {
     while (join_block(c, ir_body(c->g.func))) continue;
 }
 
-// The thread's scratch memory and what arguments lead to never overlap.
+// The thread's scratch memory and the memory of arguments never overlap.
 static LLVMValueRef tell_scope(Gen *g, const IrOp *op, LLVMValueRef access) {
     unsigned bits = memory_of(cpu_gen(g), ir_operand(op, 0));
     if (bits != MEMORY_SCRATCH && bits != MEMORY_ARGUMENTS) return access;
@@ -107,7 +108,7 @@ static void tell_align(Gen *g, LLVMValueRef call, unsigned index, uint32_t align
     LLVMAddCallSiteAttribute(call, index, LLVMCreateEnumAttribute(g->context, kind, align));
 }
 
-// Is it a comparison of numbers? Where LLVM finds one to hold it sets all bits of a lane.
+// Is it a comparison of numbers? If a comparison is true, LLVM sets all bits of the lane.
 static bool is_comparison(LLVMValueRef mask) {
     if (LLVMIsConstant(mask)) return true;
     if (!LLVMIsAICmpInst(mask)) return LLVMIsAFCmpInst(mask) != NULL;
@@ -115,7 +116,7 @@ static bool is_comparison(LLVMValueRef mask) {
     return LLVMGetTypeKind(lane) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(lane) > 1;
 }
 
-// Zero, which LLVM does not know.
+// A zero that LLVM does not know to be one.
 static LLVMValueRef veiled_zero(Gen *g, LLVMTypeRef type) {
     static const char constraints[] = "=r,0";
     LLVMTypeRef call = LLVMFunctionType(type, &type, 1, false);
@@ -125,11 +126,12 @@ static LLVMValueRef veiled_zero(Gen *g, LLVMTypeRef type) {
     return LLVMBuildCall2(g->b, call, nothing, &zero, 1, "");
 }
 
-// AVX2 looks at the signs of a mask's lanes. LLVM 22 cuts a mask into registers, forgets all but
-// the signs, and where it then finds a part to be constant takes lanes of 1, whose sign is clear,
-// for true: it would read what is masked away. What comparisons are joined to is hidden from it.
+// AVX2 reads the sign bits of a mask's lanes. LLVM 22 splits a mask into registers and drops all
+// bits but the signs. If it then finds that a part is constant, it treats lanes of 1, whose sign is
+// clear, as true: it would read lanes that are masked off. So the values that are combined with
+// comparisons are hidden from it.
 static LLVMValueRef by_signs(Gen *g, const IrType *t, LLVMValueRef mask) {
-    uint32_t bytes = align_of(t);  // fewer than 4 have no masked accesses
+    uint32_t bytes = align_of(t);  // fewer than 4 bytes have no masked accesses
     bool cut = bytes >= 4 && t->count * bytes > cpu_gen(g)->machine.vector_bytes;
     if (cpu_gen(g)->machine.cpu.level != CPU_X86_64_V3 || !cut || is_comparison(mask)) return mask;
     LLVMTypeRef lane = LLVMIntTypeInContext(g->context, 8 * bytes);
@@ -199,7 +201,7 @@ static void scalar_store(Gen *g, const IrOp *op, const IrType *t) {
 
 // ---- by op --------------------------------------------------------------------------------------
 
-// One hint for each line of a cache that the load spans, `distance` bytes on.
+// One prefetch for each cache line that the load spans, `distance` bytes on.
 static void fetch_ahead(Gen *g, LLVMValueRef p, int64_t distance, uint32_t bytes) {
     enum { READ = 0, KEEP_CLOSE = 3, DATA = 1 };
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->context), type = LLVMTypeOf(p);
@@ -226,7 +228,7 @@ static void gen_load(Gen *g, const IrOp *op) {
     gen_define(g, op, from_bytes(g, t, v));
 }
 
-// Past the caches: the place is aligned to the vector, or to a register where that is less.
+// A non-temporal store: its address is aligned to the vector, or to a register if that is smaller.
 static void stream_store(Gen *g, const IrOp *op, const IrType *t) {
     LLVMValueRef v = plain_store(g, op, t);
     uint32_t bytes = t->count * align_of(t);
@@ -255,7 +257,8 @@ static void gen_store(Gen *g, const IrOp *op) {
         scalar_store(g, op, t);
 }
 
-// One for each line; the pointer may be anywhere, so it is moved as a number is.
+// One prefetch for each cache line. The pointer may be outside of any object, so it is stepped as
+// an integer.
 static void gen_prefetch(Gen *g, const IrOp *op) {
     enum { READ = 0, KEEP_CLOSE = 3, DATA = 1 };
     LLVMValueRef p = gen_operand(g, op, 0);
@@ -275,7 +278,7 @@ static void gen_scratch(Gen *g, const IrOp *op) {
     gen_define(g, op, LLVMBuildInBoundsGEP2(g->b, byte, cpu_gen(g)->scratch, &place, 1, ""));
 }
 
-// In elements, wrapping; bool and the packed types count bytes.
+// The step counts elements, or bytes for bool and the packed types. It wraps.
 static void gen_ptr_add(Gen *g, const IrOp *op) {
     LLVMTypeRef unit =
         LLVMIntTypeInContext(g->context, 8 * (unsigned)dtype_size(op->results[0].type->elem));

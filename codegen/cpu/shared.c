@@ -1,8 +1,8 @@
-// Objects to a shared library that needs the runtime.
+// Links objects to a shared library that needs the runtime.
 //
-// Who has a symbol, and the name by which the loader finds it, the linker reads in the other
-// library's file. There need be none here: a library of that name with nothing in its functions
-// serves.
+// The linker reads in the runtime's file which symbols it has, and the name by which the loader
+// finds it. That file need not exist here: we link against a library of that name whose functions
+// are empty.
 #include <llvm-c/Core.h>
 
 #include "base/os/os_memory.h"
@@ -52,7 +52,7 @@ static bool runtime_make(Arena *arena, const CodegenSharedLibrary *library, cons
 
 // ---- link ---------------------------------------------------------------------------------------
 
-// Names in quotes stand for themselves.
+// Names in quotes are not patterns.
 static Str version_script(Arena *arena, const CodegenSharedLibrary *library) {
     StrBuf b = strbuf(arena);
     strbuf_printf(&b, "{\n");
@@ -89,7 +89,7 @@ static bool link_objects(Arena *arena, const CodegenSharedLibrary *library, cons
                           library->objects, shared, log);
 }
 
-// With both files open.
+// Links while both files are open.
 static bool link_with(Arena *arena, const CodegenSharedLibrary *library, Str runtime, Str *shared,
                       TargetLog *log) {
     OsError error = {0};

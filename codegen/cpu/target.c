@@ -74,7 +74,7 @@ static bool elf_section(const Elf *elf, unsigned i, Elf64_Shdr *section) {
                     section);
 }
 
-// NULL: it does not end within the object.
+// NULL: the name does not end within the object.
 static const char *elf_name(const Elf *elf, uint64_t at) {
     if (at >= elf->bytes.size) return NULL;
     const char *name = elf->bytes.text + at;
@@ -94,7 +94,7 @@ static void find_undefined(const Elf *elf, const Elf64_Shdr *symbols, TargetSymb
     }
 }
 
-// With all of its sections: lld ends the process over one that has not.
+// Checks that the object has all of its sections: lld ends the process if one is missing.
 static bool elf_open(Elf *elf) {
     if (!elf_part(elf, 0, sizeof elf->head, &elf->head)) return false;
     if (memcmp(elf->head.e_ident, ELFMAG, SELFMAG) != 0 || elf->head.e_type != ET_REL) return false;
@@ -122,7 +122,7 @@ bool target_undefined(Str object, TargetSymbol *each, void *user) {
 static void report_undefined(void *user, const char *name, bool hidden) {
     TargetLog *log = user;
     (void)hidden;
-    target_failed(log, "the code calls what it must not", name);
+    target_failed(log, "the code calls an undefined function", name);
     diag_help(log->diags, "this is a defect of tilec; please report it with the kernel");
 }
 

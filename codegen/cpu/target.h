@@ -1,4 +1,4 @@
-// CPUs as LLVM's targets; and objects to shared objects.
+// CPUs as LLVM's targets; links objects to shared objects.
 //
 // Invariants: as in codegen/common/target.h. Ownership: outputs are in the arena given.
 //
@@ -10,13 +10,13 @@
 #include "codegen/common/target.h"
 #include "target/cpu.h"
 
-// What LLVM, and lld (-m), call it.
+// The names of the target for LLVM and for lld (-m).
 const char *target_triple(CpuTarget target);
 const char *target_emulation(CpuTarget target);
-CpuTarget target_lowest(CpuTarget target);  // of its architecture
+CpuTarget target_lowest(CpuTarget target);  // the lowest level of its architecture
 LLVMTargetMachineRef target_machine(CpuTarget target, bool quick);
-// An object's undefined symbols, in its order; `hidden`: another object must have it. False: the
-// bytes are no object.
+// Calls the function for each undefined symbol of an object, in order; `hidden`: another object
+// must have it. False: the bytes are not an object.
 typedef void TargetSymbol(void *user, const char *name, bool hidden);
 bool target_undefined(Str object, TargetSymbol *each, void *user);
 // Kernel code calls nothing: reports each undefined symbol of an object.

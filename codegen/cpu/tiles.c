@@ -1,8 +1,8 @@
 // Products of tile registers (AMX). Sums are in tiles 0 to 3, a's rows in 4 and 5, b's columns in 6
 // and 7; every tile has 16 rows of 64 bytes.
 //
-// Tiles are configured as each program begins, and again where code of others ran, which may use
-// them too; they are released as the function ends, so that the system need not save them.
+// Tiles are configured when a program begins, and again after calls of other code, which may use
+// them too. They are released when the function ends, so that the system need not save them.
 #include "codegen/cpu/gen.h"
 
 enum { TILE_ROWS = 16, TILE_BYTES = 64, TILES = 8, FIRST_A = 4, FIRST_B = 6 };
@@ -25,7 +25,8 @@ static bool holds_tiles(const IrBlock *block) {
     return false;
 }
 
-// The 64 bytes of LDTILECFG: palette 1, then at 16 each tile's bytes of a row, at 48 its rows.
+// The 64 bytes of LDTILECFG: palette 1; from 16 on, bytes in a row of each tile; from 48 on, its
+// number of rows.
 static LLVMValueRef configuration(Gen *g) {
     enum { SIZE = 64, ROW_BYTES = 16, ROWS = 48 };
     char bytes[SIZE] = {1};
@@ -61,7 +62,7 @@ static LLVMValueRef moved(Gen *g, LLVMValueRef p, LLVMValueRef bytes) {
     return LLVMBuildGEP2(g->b, byte_type(g), p, &bytes, 1, "");
 }
 
-// Bytes from one row to the next of what operand `i` is the step of.
+// The row stride in bytes, where operand `i` is the step in elements.
 static LLVMValueRef step_of(const CpuTiles *t, uint32_t i) {
     const IrType *p = ir_operand(t->op, i - 1)->type;
     return scaled(t->g, gen_operand(t->g, t->op, i), (uint32_t)dtype_size(p->elem));
@@ -72,7 +73,7 @@ static void load(Gen *g, uint32_t n, LLVMValueRef p, LLVMValueRef step) {
     gen_intrinsic(g, "llvm.x86.tileloadd64", 0, NULL, 3, args);
 }
 
-// The place of tile (i, j) of a block of sums.
+// The address of tile (i, j) of a block of sums.
 static LLVMValueRef corner(const CpuTiles *t, LLVMValueRef p, LLVMValueRef step, uint32_t i,
                            uint32_t j) {
     LLVMValueRef rows = scaled(t->g, step, i * TILE_ROWS);
@@ -120,7 +121,7 @@ static void add_products(const CpuTiles *t) {
         }
 }
 
-// Turn `n`: 64 bytes of each row of a, 16 rows of b.
+// Iteration `n`: 64 bytes of each row of a, 16 rows of b.
 static void one_turn(const CpuTiles *t, LLVMValueRef n) {
     Gen *g = t->g;
     LLVMValueRef a_step = step_of(t, 5), b_step = step_of(t, 7);
@@ -140,7 +141,7 @@ static LLVMValueRef turns_of(const CpuTiles *t) {
     LLVMValueRef depth = gen_operand(g, t->op, 8);
     LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntSGT, depth, gen_i64(g, 0), "");
     depth = LLVMBuildSelect(g->b, some, depth, gen_i64(g, 0), "");
-    // Unsigned, the sum cannot overflow.
+    // The unsigned sum cannot overflow.
     depth = LLVMBuildAdd(g->b, depth, gen_i64(g, turn - 1), "");
     return LLVMBuildUDiv(g->b, depth, gen_i64(g, turn), "");
 }

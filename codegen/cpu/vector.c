@@ -1,4 +1,4 @@
-// Vectors as wholes: reductions, dots.
+// Operations on whole vectors: reductions, dots.
 #include "base/os/os.h"
 #include "codegen/cpu/gen.h"
 
@@ -17,7 +17,7 @@ static LLVMValueRef first_lane(Gen *g, LLVMValueRef v) {
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-// Halves are combined until one is left: the order the op is defined by.
+// Combines halves until one lane is left, which is the order that the op defines.
 static void gen_reduce(Gen *g, const IrOp *op) {
     const IrType *t = ir_operand(op, 0)->type;
     IrOpcode code = gen_reduce_opcode((IrReduce)ir_attr_int(op, IR_ATTR_REDUCE), t->elem);
@@ -32,10 +32,11 @@ static void gen_reduce(Gen *g, const IrOp *op) {
 
 // ---- dots ---------------------------------------------------------------------------------------
 
-// One instruction's width of sums: 4, 8 or 16 lanes; fewer are filled up, more are cut.
+// The lanes of sums of one instruction: 4, 8 or 16. Shorter vectors are padded, longer ones are
+// split.
 static uint32_t dot_width(uint32_t count) { return count >= 16 ? 16 : count >= 8 ? 8 : 4; }
 
-// `width` lanes of v from `first` on; past its end there is anything.
+// `width` lanes of v from `first` on; lanes past its end are undefined.
 static LLVMValueRef piece(Gen *g, LLVMValueRef v, uint32_t first, uint32_t width) {
     uint32_t count = LLVMGetVectorSize(LLVMTypeOf(v));
     if (count == width) return v;
@@ -73,7 +74,7 @@ static void gen_dot(Gen *g, const IrOp *op) {
         }
         parts[part_count++] = dot_piece(g, fours, width, x);
     }
-    // Neighbours join until one is left; counts are powers of two.
+    // Joins neighbours until one part is left; counts are powers of two.
     for (uint32_t lanes = 2 * width; part_count > 1; part_count /= 2, lanes *= 2)
         for (uint32_t i = 0; i < part_count / 2; i++)
             parts[i] = shuffle(g, parts[2 * i], parts[2 * i + 1], lanes, 0);

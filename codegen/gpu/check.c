@@ -57,7 +57,7 @@ bool gpu_check(const IrFunc *func, GpuTarget target, Diags *diags) {
     TargetCheck c = {.func = func,
                      .machine = machine_of_gpu(target),
                      .target = gpu_target_name(target, name),
-                     .lower = "the pass gpu_threads takes it away",
+                     .lower = "the pass gpu_threads removes it",
                      .own = own,
                      .diags = diags};
     return check_function(&c);

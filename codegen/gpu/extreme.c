@@ -152,7 +152,7 @@ static void replace_over_warp(const Extremes *e, const Exchange steps[LANE_BITS]
     LLVMReplaceAllUsesWith(steps[LANE_BITS - 1].greatest, or_nan(e, any, r));
 }
 
-// ---- all ----------------------------------------------------------------------------------------
+// ---- the pass -----------------------------------------------------------------------------------
 
 static void forget(Values *roots, LLVMValueRef v) {
     for (size_t i = 0; i < roots->count; i++)
